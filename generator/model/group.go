@@ -1,0 +1,103 @@
+package model
+
+// Group is an API group: a hub and its served versions.
+type Group struct {
+	Name string
+	// GoName is the Go identifier for the group: Shop for shop.example.com (+groupGoName, or the first label).
+	GoName string
+	// Internal is the internal hub package, or nil where each resource's storage version is its hub.
+	Internal *Package
+	// Versions are the served ones in order of priority (the Kubernetes version order: GA first, then beta, alpha).
+	Versions []*Version
+	// Resources are the group's kinds across versions, sorted by plural.
+	Resources []*Resource
+	// Wiring is the package that wiring is generated into, <parent of the version packages>/wiring: it may not exist
+	// yet. Nil where the group has no home of the user's own.
+	Wiring *WiringPackage
+}
+
+// WiringPackage is where a group's wiring goes.
+type WiringPackage struct {
+	Path, Name, Dir string
+}
+
+// Version is one served version of a group.
+type Version struct {
+	Name    string
+	Package *Package
+	// Kinds are the version's kinds, by position.
+	Kinds []*Type
+}
+
+// Resource is a kind across the versions of its group.
+type Resource struct {
+	Kind     string
+	ListKind string
+	Plural   string
+	Singular string
+
+	ShortNames, Categories []string
+	ClusterScoped          bool
+	// Hub is the type that logic works on: the internal package's, or that of the storage version.
+	Hub *Type
+	// Storage is the version that is written to the backend.
+	Storage *Version
+	// Versions are those that have the kind, in order of priority, with their types.
+	Versions []ResourceVersion
+	// Status: the kind has a Status field in every version, and so a status subresource.
+	Status bool
+}
+
+// ResourceVersion is a resource in one version.
+type ResourceVersion struct {
+	Version *Version
+	Type    *Type
+}
+
+// Kind is what markers and fields say of a type that is a kind, in one version.
+type Kind struct {
+	ListType *Type // nil where the package declares none
+	// Plural, Singular, ShortNames, Categories, ClusterScoped: +kubebuilder:resource, +genclient:nonNamespaced,
+	// +resourceName; empty where derived.
+	Plural, Singular       string
+	ShortNames, Categories []string
+	ClusterScoped          bool
+	// StorageVersion is +kubebuilder:storageversion, Unserved +kubebuilder:unservedversion.
+	StorageVersion, Unserved bool
+	// HasStatus: there is a Status field, and nothing says that it is no subresource (+genclient:noStatus).
+	HasStatus bool
+	// Deprecated is the warning of +kubebuilder:deprecatedversion; IsDeprecated without a text of its own.
+	Deprecated   string
+	IsDeprecated bool
+	Columns      []Column
+	Selectable   []SelectableField
+}
+
+// Column is +kubebuilder:printcolumn.
+type Column struct {
+	Name, Type, Format, Description string
+	Priority                        int32
+	// JSONPath is the field's, as written: .spec.color. Method is the name of a method of the type instead
+	// (+apigen:printcolumn:...,method=).
+	JSONPath string
+	Method   string
+	// Steps is the resolved path; nil where JSONPath can't be resolved to fields (the loader reports that).
+	Steps []Step
+	Pos   Position
+}
+
+// SelectableField is +kubebuilder:selectablefield.
+type SelectableField struct {
+	JSONPath string
+	Steps    []Step
+	Pos      Position
+}
+
+// Step is one step of a resolved path: a field, a map key, or an index of a list.
+type Step struct {
+	Field *Field // of the current struct; embedded structs that are inlined on the way are steps of their own
+	Key   string // of the current map, where Field is nil and IsIndex is false
+	Index int    // of the current list, where IsIndex
+	// IsIndex tells Index from Key.
+	IsIndex bool
+}

@@ -1,0 +1,275 @@
+// Package model is what the generator knows of its input: groups, versions, kinds, types and fields, with markers
+// resolved and positions kept. It is pure data that a test can build by hand and dump: package load makes it, package
+// emit's emitters print from it, and neither asks the type checker anything in between. It knows nobody.
+package model
+
+import (
+	"go/token"
+)
+
+// Program is everything that one run of the generator knows.
+type Program struct {
+	// Packages are those that output may be written for, sorted by path.
+	Packages []*Package
+	// Groups are the API groups that those packages make up, sorted by name. A group is complete even where only one of
+	// its packages was named on the command line.
+	Groups []*Group
+	// Header is the text that every generated file begins with: a license, as Go comments, or empty.
+	Header string
+	// RuntimeAvailable tells whether the module that the packages belong to requires apigen.dev, so that wiring, which
+	// imports the runtime, can compile.
+	RuntimeAvailable bool
+}
+
+// Position is a place in the user's source. It prints as file:line:col.
+type Position = token.Position
+
+// Module is the Go module of a package.
+type Module struct {
+	Path string
+	Dir  string
+	// Own tells the user's own modules (main module, workspace) from dependencies, which can't be edited.
+	Own bool
+}
+
+// Package is one Go package.
+type Package struct {
+	Path, Name, Dir string
+	Module          *Module
+	Doc             string
+	// Pos is that of the package clause that carries the markers, or of the first file's.
+	Pos Position
+	// Output: files are to be written for this package; otherwise it is only looked at.
+	Output bool
+
+	// Group is the API group (+groupName); HasGroup tells the core group "" from none.
+	Group    string
+	HasGroup bool
+	// Version is the API version, from the package's name: v1, v1beta2; empty for an internal package.
+	Version string
+
+	// DeepCopy is the package's default for its types (+k8s:deepcopy-gen=package, +kubebuilder:object:generate=true).
+	DeepCopy bool
+	// ConversionPeers are the import paths of +k8s:conversion-gen=; ConversionOff is +k8s:conversion-gen=false.
+	ConversionPeers []string
+	ConversionOff   bool
+	// ConversionExternal is the package of +k8s:conversion-gen-external-types: the versioned types live there.
+	ConversionExternal *Package
+	// Defaulter is true where +k8s:defaulter-gen=TypeMeta (or another field's name) asks for defaulting functions of
+	// every type with that field, DefaulterField; DefaulterInput is the package of +k8s:defaulter-gen-input.
+	Defaulter      bool
+	DefaulterField string
+	DefaulterInput *Package
+	// CollectGroups is +apigen:groups: emit Groups(), the wiring of every group below this package.
+	CollectGroups bool
+	// ModelPackage is +k8s:openapi-model-package, the prefix of schema names; empty means derived from the path.
+	ModelPackage string
+
+	// Types are the package's named types, in the order of their positions; aliases are left out.
+	Types []*Type
+	// Funcs are the package's hand-written functions without a receiver, sorted by name. Generated ones are not there.
+	Funcs []*Func
+	// Declared holds every package-level name that hand-written code declares, and where.
+	Declared map[string]Position
+	// LocalSchemeBuilder names the variable that generated functions register with: localSchemeBuilder, SchemeBuilder,
+	// or empty where the package declares neither by hand.
+	LocalSchemeBuilder string
+	// Consts are the constants of named types, for enums.
+	Consts []*Const
+}
+
+// Type returns the package's type of that name, or nil.
+func (p *Package) Type(name string) *Type {
+	for _, t := range p.Types {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// Func returns the package's hand-written function of that name, or nil.
+func (p *Package) Func(name string) *Func {
+	for _, f := range p.Funcs {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// Const is a constant of a named type.
+type Const struct {
+	Name  string
+	Type  *Type
+	Value string // as JSON
+	Doc   string
+	Pos   Position
+}
+
+// Func is a hand-written function or method.
+type Func struct {
+	Name    string
+	Package *Package
+	Pos     Position
+	Doc     string
+	// PointerReceiver counts for methods only.
+	PointerReceiver bool
+	Params, Results []*Type
+	Variadic        bool
+	// ConversionFn is the value of +k8s:conversion-fn: "", "copy-only" or "drop".
+	ConversionFn string
+}
+
+// Form is the shape of a type's underlying type.
+type Form uint8
+
+// The forms. Unsupported forms are refused by the emitters at the user's line.
+const (
+	Basic Form = iota // string, int32, bool, float64 ...
+	Struct
+	Pointer
+	Slice
+	Array
+	Map
+	Interface
+	Func_
+	Chan
+	UnsafePointer
+	TypeParam
+)
+
+// Type is a Go type: a named one, with Name and Package set, or a composite without a name. Named types occur once in a
+// Program: pointers compare. Aliases are resolved. Recursive types point back at themselves.
+type Type struct {
+	Name    string
+	Package *Package // nil for unnamed and predeclared types
+	Pos     Position
+	Doc     string
+
+	Form   Form
+	Basic  string // Form Basic: the predeclared type's name
+	Fields []*Field
+	Elem   *Type // Pointer, Slice, Array, Map
+	Key    *Type // Map
+	Len    int64 // Array
+	// TypeArgs are those of an instantiated generic type.
+	TypeArgs []*Type
+	// InterfaceMethods are the names of an Interface's methods, sorted; none is any.
+	InterfaceMethods []string
+
+	// Methods are those declared on this type (not promoted ones), by name. For types of a Program's packages they are
+	// the hand-written ones; of other packages, whatever is there. Foreign types have only names and receivers.
+	Methods map[string]*Func
+
+	// DeepCopy tells how a copy of this named type is made.
+	DeepCopy DeepCopyMode
+	// DeepCopyInterfaces are those of +k8s:deepcopy-gen:interfaces (and runtime.Object for +kubebuilder:object:root).
+	DeepCopyInterfaces []Ref
+	// NonPointerInterfaces is +k8s:deepcopy-gen:nonpointer-interfaces.
+	NonPointerInterfaces bool
+
+	// ConversionOff is +k8s:conversion-gen=false on the type. ConversionFrom are those of :explicit-from.
+	ConversionOff  bool
+	ConversionFrom []Ref
+	// Defaulter is +k8s:defaulter-gen=true|false|covers on the type, or empty.
+	Defaulter string
+	// Default is +default or +kubebuilder:default on the type.
+	Default *Default
+	// Enum is true for +enum, +k8s:enum; the values are the package's constants of the type.
+	Enum bool
+	// Schema are the constraints that markers put on the type.
+	Schema Schema
+	// SchemaType is the result of a hand-written OpenAPISchemaType/OpenAPISchemaFormat, where the loader can see it:
+	// metav1.Time is string, date-time.
+	SchemaType, SchemaFormat string
+
+	// Kind is set where the type is a kind (or nil): it embeds TypeMeta and ObjectMeta and has a DeepCopyObject.
+	Kind *Kind
+	// ListOf is the kind's type where this is the list of one.
+	ListOf *Type
+}
+
+// Ref names a type of another package, by import path, as markers do.
+type Ref struct {
+	Path, Name string
+	Pos        Position
+}
+
+// DeepCopyMode tells how a named type is copied.
+type DeepCopyMode uint8
+
+// The modes. A type without one is copied by assignment where it holds no references, and field by field inline
+// otherwise.
+const (
+	DeepCopyNone DeepCopyMode = iota
+	// DeepCopyGenerate: DeepCopyInto and DeepCopy are to be emitted.
+	DeepCopyGenerate
+	// DeepCopyExisting: DeepCopyInto(*T) exists: hand-written, or in a package that isn't ours to emit.
+	DeepCopyExisting
+	// DeepCopyMethodOnly: only a hand-written DeepCopy() *T (or T) exists.
+	DeepCopyMethodOnly
+)
+
+// Field is a struct's field.
+type Field struct {
+	Name     string
+	Type     *Type
+	Pos      Position
+	Doc      string
+	Embedded bool
+	// Tag is the raw struct tag.
+	Tag string
+	// JSON is the name on the wire: "" with Inline or Ignored, the field's name where no tag says otherwise.
+	JSON string
+	// Inline: the fields of this struct appear in the parent's object. Ignored: json:"-", or unexported.
+	Inline, Ignored bool
+	OmitEmpty       bool // omitempty or omitzero
+	Exported        bool
+
+	// ConversionOff is +k8s:conversion-gen=false: nothing is converted here, and nothing is missed. Dropped is
+	// +apigen:conversion:drop, which says the same on purpose.
+	ConversionOff bool
+	Default       *Default
+	// Schema are the constraints that markers put on the field.
+	Schema Schema
+}
+
+// Default is the value of +default or +kubebuilder:default.
+type Default struct {
+	// JSON is the literal, valid JSON; or empty where Ref names a constant.
+	JSON string
+	Ref  *Ref
+	Pos  Position
+}
+
+// Schema holds what markers say of a type's or a field's values, in OpenAPI's terms. Pointers are nil where nothing was
+// said.
+type Schema struct {
+	Optional, Required, Nullable bool
+	ListType                     string // atomic, map, set
+	ListMapKeys                  []string
+	MapType                      string // atomic, granular
+	StructType                   string // atomic, granular
+	PatchStrategy, PatchMergeKey string
+
+	Enum                                    []string // as JSON
+	Format, Pattern, Type                   string
+	Minimum, Maximum, MultipleOf            *float64
+	ExclusiveMinimum, ExclusiveMaximum      bool
+	MinLength, MaxLength                    *int64
+	MinItems, MaxItems                      *int64
+	MinProperties, MaxProperties            *int64
+	UniqueItems                             bool
+	PreserveUnknownFields, EmbeddedResource bool
+	IntOrString, Schemaless, Immutable      bool
+	Example, Title                          string
+	CEL                                     []CELRule
+}
+
+// CELRule is +kubebuilder:validation:XValidation.
+type CELRule struct {
+	Rule, Message, MessageExpression, Reason, FieldPath string
+	OptionalOldSelf                                     bool
+	Pos                                                 Position
+}

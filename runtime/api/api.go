@@ -1,0 +1,85 @@
+// Package api is the vocabulary of the runtime: names, scopes, versions, columns, renditions and the handshake between
+// generated code and runtime. It holds nouns and no behaviour beyond reading them; everything in the runtime may import
+// it, and it imports nothing of ours.
+package api
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Object is the one constraint on a kind's Go type. It is satisfied by pointers to structs that embed metav1.TypeMeta
+// and metav1.ObjectMeta and have a DeepCopyObject.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// Scope says whether the objects of a kind live in namespaces.
+type Scope string
+
+const (
+	// Namespaced kinds are addressed by namespace and name.
+	Namespaced Scope = "Namespaced"
+	// Cluster kinds are addressed by name alone.
+	Cluster Scope = "Cluster"
+)
+
+// Names are the names under which clients address a resource, as in discovery.
+type Names struct {
+	Kind       string   // Widget
+	ListKind   string   // WidgetList
+	Plural     string   // widgets: the path segment
+	Singular   string   // widget
+	ShortNames []string // wg
+	Categories []string // all
+}
+
+// Column describes one column of a resource's Table; the cells are made by a function of a version's type.
+type Column struct {
+	Name        string
+	Type        string // integer, number, string, boolean, date
+	Format      string // OpenAPI format, or "name" for the column that holds the name
+	Description string
+	Priority    int32 // 0 is shown always, anything higher with -o wide
+}
+
+// Info is what discovery, routing and the key layout know of a resource. It is immutable once a server was made of it.
+type Info struct {
+	Group    string
+	Names    Names
+	Scope    Scope
+	Versions []VersionInfo // in order of priority, the preferred one first
+	// Storage is the version in which objects are written to the backend.
+	Storage string
+	// Subresources are the names behind the slash: "status".
+	Subresources []string
+	// SelectableFields are the field paths beyond metadata.name and metadata.namespace that field selectors may name, in
+	// the order in which a Record holds their values.
+	SelectableFields []string
+}
+
+// VersionInfo is one served version of a resource.
+type VersionInfo struct {
+	Name string // v1
+	// Columns of the Table in this version; empty means name and age.
+	Columns []Column
+	// Deprecated, where not empty, is the warning that each request to this version receives.
+	Deprecated string
+}
+
+// GroupResource is the name by which errors call the resource.
+func (i *Info) GroupResource() schema.GroupResource {
+	return schema.GroupResource{Group: i.Group, Resource: i.Names.Plural}
+}
+
+// Version returns the served version of that name, or nil.
+func (i *Info) Version(name string) *VersionInfo {
+	for v := range i.Versions {
+		if i.Versions[v].Name == name {
+			return &i.Versions[v]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package api
+
+import "time"
+
+// Shape says what of an object a rendition shows.
+type Shape uint8
+
+const (
+	// Whole is the object itself.
+	Whole Shape = iota
+	// Metadata is the object as meta.k8s.io/v1 PartialObjectMetadata.
+	Metadata
+	// Row is the object as a meta.k8s.io/v1 TableRow without an object.
+	Row
+	// RowWithMetadata is a TableRow that carries PartialObjectMetadata, what kubectl gets.
+	RowWithMetadata
+	// RowWithObject is a TableRow that carries the whole object.
+	RowWithObject
+)
+
+// Form is one way to write an object: a version and a shape. All forms are JSON.
+type Form struct {
+	Version string
+	Shape   Shape
+}
+
+// Rendition is one object in one form, as bytes. It is immutable and shared: whoever holds it must not write to it.
+//
+// A single object, or the object of a watch event, is written as "{" + Head + Payload. An item of a list whose shape is
+// Whole is written as "{" + Payload, since items of a typed list carry neither kind nor apiVersion; in every other
+// shape an item is written with its head.
+type Rendition struct {
+	// Head is the constant beginning of the form behind the brace, with a trailing comma where it is not empty:
+	// "kind":"Widget","apiVersion":"shop.example.com/v1", in the shape Whole.
+	Head string
+	// Payload is the rest, through the closing brace.
+	Payload []byte
+	// VersionAt and VersionLen delimit the digits of metadata.resourceVersion in Payload, so that the same bytes can
+	// be restamped with another revision. VersionLen 0 means that the payload has none.
+	VersionAt, VersionLen uint32
+	// Holes are the ages in a row, filled when it is written; in ascending order of At.
+	Holes []Hole
+}
+
+// Hole is a place in a row's payload where an age goes, quotes included.
+type Hole struct {
+	At    uint32
+	Since time.Time // zero: <unknown>
+}
+
+// Cell is one value of a table row. Its zero value is null.
+type Cell struct {
+	Kind   CellKind
+	Text   string
+	Number float64
+	Int    int64
+	Time   time.Time
+}
+
+// CellKind tells which member of a Cell counts.
+type CellKind uint8
+
+// The kinds of cells. AgeCell is written as the time passed since Time, as kubectl shows it.
+const (
+	NullCell CellKind = iota
+	TextCell
+	IntCell
+	NumberCell
+	TrueCell
+	FalseCell
+	AgeCell
+)
+
+// Text is a cell of text.
+func Text(s string) Cell { return Cell{Kind: TextCell, Text: s} }
+
+// Int is a cell of a whole number.
+func Int(i int64) Cell { return Cell{Kind: IntCell, Int: i} }
+
+// Number is a cell of a number.
+func Number(f float64) Cell { return Cell{Kind: NumberCell, Number: f} }
+
+// Bool is a cell of true or false.
+func Bool(b bool) Cell {
+	if b {
+		return Cell{Kind: TrueCell}
+	}
+	return Cell{Kind: FalseCell}
+}
+
+// Age is a cell of the time that has passed since t when the row is written; <unknown> where t is zero.
+func Age(t time.Time) Cell { return Cell{Kind: AgeCell, Time: t} }

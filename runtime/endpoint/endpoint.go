@@ -1,0 +1,64 @@
+// Package endpoint is the HTTP of resources: routes and verbs, content negotiation, decoding of bodies, watch streams,
+// tables, discovery and OpenAPI. It speaks to resources through registry.Handle and knows no Go type, no storage and no
+// cache. What every request passes before it comes here is package filter's.
+package endpoint
+
+import (
+	"context"
+	"net/http"
+
+	"apigen.dev/runtime/registry"
+)
+
+// Group is a group whose resources are open.
+type Group struct {
+	registry.Group
+	// Handles are in the order of Group.Resources.
+	Handles []registry.Handle
+}
+
+// Config is what New needs.
+type Config struct {
+	Groups []Group
+	// MaxBodyBytes bounds a request's body; 0 is 3 MiB, as kube-apiserver's.
+	MaxBodyBytes int64
+	// MinRequestTimeout bounds how long a watch without timeoutSeconds lives, at least; 0 is 30 min, as
+	// kube-apiserver's --min-request-timeout. The actual bound is random between it and its double.
+	MinRequestTimeout int64 // seconds
+}
+
+// API serves /api, /apis and /openapi/v3: an http.Handler.
+type API struct{}
+
+// New computes routes and documents.
+func New(config Config) (*API, error) { panic("stub") }
+
+// ServeHTTP answers requests that carry a RequestInfo.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { panic("stub") }
+
+// RequestInfo is what a request asks for, as far as its URL and method tell: what authorization decides on.
+type RequestInfo struct {
+	// IsResource: the path names a resource; else only Path and Verb (the lower-cased method) are set.
+	IsResource  bool
+	Path        string
+	Verb        string // get, list, watch, create, update, patch, delete, deletecollection
+	Group       string
+	Version     string
+	Resource    string
+	Subresource string
+	Namespace   string
+	Name        string
+}
+
+// ParseRequestInfo reads the URL and method of r, as kube-apiserver's RequestInfoFactory does.
+func ParseRequestInfo(r *http.Request) (*RequestInfo, error) { panic("stub") }
+
+// WithRequestInfo and RequestInfoFrom carry it in a context.
+func WithRequestInfo(ctx context.Context, info *RequestInfo) context.Context { panic("stub") }
+
+// RequestInfoFrom returns nil where there is none.
+func RequestInfoFrom(ctx context.Context) *RequestInfo { panic("stub") }
+
+// WriteStatus writes err as a metav1.Status with its code, in the format that the request accepts. Errors that are no
+// API status become 500 InternalError without their details.
+func WriteStatus(w http.ResponseWriter, r *http.Request, err error) { panic("stub") }

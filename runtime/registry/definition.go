@@ -1,0 +1,94 @@
+package registry
+
+import (
+	"context"
+
+	"apigen.dev/runtime/api"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Definition is everything static about one resource: what generated wiring fills in, and what a reader of the wiring
+// reads top to bottom. T is the pointer to the hub type: the internal type where a group has one, else the type of the
+// storage version.
+type Definition[T api.Object] struct {
+	Group string
+	Names api.Names
+	Scope api.Scope
+
+	// New returns an empty hub object.
+	New func() T
+	// Versions are the served versions, the preferred one first.
+	Versions []Version[T]
+	// Storage names the version that is written to the backend; it is one of Versions.
+	Storage string
+
+	// Strategy is the user's logic. Its zero value works.
+	Strategy Strategy[T]
+	// Subresources that are a subset of the object's fields, status above all.
+	Subresources []Subresource[T]
+	// SelectableFields are the fields beyond metadata.name and metadata.namespace that field selectors may name.
+	SelectableFields []SelectableField[T]
+}
+
+// Version is one served version of a resource, made by VersionOf, which knows the version's Go type and closes over it.
+type Version[T api.Object] struct {
+	Info api.VersionInfo
+	// codec and the functions below are filled in by VersionOf.
+	codec versionCodec[T]
+}
+
+// Conversion holds the typed functions between a version's type V and the hub type T, as generated code has them. All
+// work in place, on objects that they own.
+type Conversion[T, V api.Object] struct {
+	// New returns an empty object of the version.
+	New func() V
+	// Default fills in what the version defaults; nil where it defaults nothing.
+	Default func(V)
+	// ToHub and FromHub convert. Both are nil where V is T: the version is the hub.
+	ToHub   func(in V, out T) error
+	FromHub func(in T, out V) error
+	// Columns are the cells of the version's printer columns, one for each of Info.Columns; nil where there are none.
+	Columns []func(V) api.Cell
+}
+
+// SelectableField is a field by which lists and watches may select.
+type SelectableField[T api.Object] struct {
+	Path  string // spec.color
+	Value func(T) string
+}
+
+// Subresource is a subset of an object's fields that is written through a path of its own. What it covers is kept from
+// the stored object on every write of the object itself, and nothing else is taken on a write of the subresource.
+type Subresource[T api.Object] struct {
+	Name string // status
+	// Copy copies the covered fields, deeply, from one object to another.
+	Copy func(from, to T)
+	// Reset empties the covered fields: what a creation may not set.
+	Reset func(T)
+	// Validate checks a write of the subresource; nil accepts all that the schema accepts.
+	Validate func(ctx context.Context, obj, old T) field.ErrorList
+}
+
+// Strategy is what the author of a kind wants to happen on a write, found by convention in the package of the hub type
+// and wired as calls. Each function may be nil. The order is that of kube-apiserver: prepare, validate, canonicalize.
+// Functions of a Strategy own obj and may change it (where their name says so); they must not change old.
+type Strategy[T api.Object] struct {
+	// PrepareForCreate and PrepareForUpdate set what clients don't.
+	PrepareForCreate func(ctx context.Context, obj T)
+	PrepareForUpdate func(ctx context.Context, obj, old T)
+	// Validate checks an object on creation, and on update too where ValidateUpdate is nil.
+	Validate func(ctx context.Context, obj T) field.ErrorList
+	// ValidateUpdate checks the change from old to obj. It runs in addition to Validate.
+	ValidateUpdate func(ctx context.Context, obj, old T) field.ErrorList
+	// Canonicalize brings a valid object into its canonical form.
+	Canonicalize func(obj T)
+	// Warnings are sent with the answer of a write; old is nil on creation.
+	Warnings func(ctx context.Context, obj, old T) []string
+	// ValidateName replaces the rule for metadata.name, which is that of a DNS subdomain; generated tells that name is
+	// a generateName's prefix. It returns messages.
+	ValidateName func(name string, generated bool) []string
+	// AllowCreateOnUpdate lets a PUT create the object.
+	AllowCreateOnUpdate bool
+	// RequireVersionOnUpdate refuses a PUT without metadata.resourceVersion.
+	RequireVersionOnUpdate bool
+}

@@ -1,0 +1,33 @@
+// Package registry is what create, update, patch, delete and finalize mean for a Go type. Its Store[T] is the typed
+// store over a backend, with the cacher in front or without it; its Resource is that store with the rules of metadata,
+// the author's strategy and the subresources, with T erased: what the server's HTTP half works with. New is the one
+// place where T is erased.
+//
+// It knows storage and cache, and no HTTP.
+package registry
+
+import (
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/storage"
+)
+
+// Config binds a resource to a backend.
+type Config struct {
+	Backend storage.Backend
+	// Prefix is the key prefix of all resources, "/registry"; the resource's own keys are
+	// <Prefix>/<group>/<resource>/[<namespace>/]<name>.
+	Prefix string
+	// DisableCache makes reads go to the backend.
+	DisableCache bool
+}
+
+// New erases T: it returns the definition as a Resource that a server can open. A definition that contradicts itself
+// (a storage version that isn't served, say) fails at Open.
+func New[T api.Object](definition Definition[T]) Resource { return nil }
+
+// VersionOf makes a served version from its typed conversions.
+func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V]) Version[T] {
+	return Version[T]{Info: info}
+}
+
+type versionCodec[T api.Object] interface{}

@@ -1,0 +1,179 @@
+package registry
+
+import (
+	"context"
+	"iter"
+
+	"apigen.dev/runtime/api"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Group is an API group as generated wiring hands it to a server.
+type Group struct {
+	Name string
+	// Versions of the group, in order of priority.
+	Versions []string
+	// Resources are made by New, one for each kind.
+	Resources []Resource
+	// AddToScheme registers the group's Go types, for clients and codecs that want a Scheme.
+	AddToScheme func(*runtime.Scheme) error
+	// OpenAPI holds, for each version, its OpenAPI v3 document: JSON with paths and components.
+	OpenAPI map[string][]byte
+}
+
+// Resource is a resource whose Go type has been erased: static, not yet bound to a backend. New makes it.
+type Resource interface {
+	Info() *api.Info
+	// Open binds the resource to a backend. The returned handle owns goroutines until it is closed.
+	Open(config Config) (Handle, error)
+}
+
+// Handle is an open resource: what HTTP sees of it. Errors are apimachinery's API statuses (apierrors.APIStatus).
+//
+// Namespace is "" for cluster-scoped resources and for reads across all namespaces.
+type Handle interface {
+	Info() *api.Info
+	View
+	Write
+	// Ready is nil once reads are served from memory, else the reason why not.
+	Ready() error
+	// Close ends all watches and waits for the handle's goroutines.
+	Close() error
+}
+
+// View is reading.
+type View interface {
+	// Get returns one object. resourceVersion is as in metav1.GetOptions.
+	Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error)
+	// List returns one page, all of one revision. The page must be closed.
+	List(ctx context.Context, namespace string, opts ListOptions, form api.Form) (*Page, error)
+	// Watch returns a stream of events.
+	Watch(ctx context.Context, namespace string, opts WatchOptions, form api.Form) (Watch, error)
+}
+
+// Selection narrows a read. Nil selectors select everything.
+type Selection struct {
+	Labels labels.Selector
+	Fields fields.Selector
+}
+
+// ListOptions are the parsed and validated query of a list; see metav1.ListOptions for what the fields mean.
+type ListOptions struct {
+	Selection
+	ResourceVersion      string
+	ResourceVersionMatch metav1.ResourceVersionMatch
+	Limit                int64
+	Continue             string
+}
+
+// WatchOptions are the parsed and validated query of a watch.
+type WatchOptions struct {
+	Selection
+	ResourceVersion   string
+	AllowBookmarks    bool
+	SendInitialEvents *bool
+}
+
+// Page is what a List returns. Its items can be read once or more until it is closed.
+type Page struct {
+	ResourceVersion string
+	Continue        string
+	// Remaining is nil where it is not known.
+	Remaining *int64
+	// Len is the number of items.
+	Len int
+	// Items yields the renditions in key order. All were rendered before the Page was returned: it cannot fail.
+	Items iter.Seq[api.Rendition]
+	// Close gives back what the page borrowed.
+	Close func()
+}
+
+// EventType is that of a watch event on the wire.
+type EventType string
+
+// The types of watch events.
+const (
+	Added    EventType = "ADDED"
+	Modified EventType = "MODIFIED"
+	Deleted  EventType = "DELETED"
+	Bookmark EventType = "BOOKMARK"
+)
+
+// Event is one watch event. A bookmark's Object is a rendition, too.
+type Event struct {
+	Type   EventType
+	Object api.Rendition
+}
+
+// Watch is a watch under way, with one reader.
+type Watch interface {
+	// Next waits for events and returns all that are due, at most a bounded number, so that they can be written in one
+	// piece. The slice is valid until the following call. An error ends the watch: ctx's error, or a status (410
+	// Expired, 500 for a value that can't be decoded) that is to be sent as an ERROR event.
+	Next(ctx context.Context) ([]Event, error)
+	// Close ends the watch; it may be called once Next has returned.
+	Close()
+}
+
+// Body is an object, or a patch, as a client sent it: JSON in a version. The endpoint turns YAML into JSON before.
+type Body struct {
+	Version string
+	Data    []byte
+	// Validation is Strict, Warn or Ignore for unknown and duplicate fields (metav1.FieldValidation...).
+	Validation string
+}
+
+// PatchType is the media type of a patch.
+type PatchType string
+
+// The patch types that a Handle applies.
+const (
+	JSONPatch  PatchType = "application/json-patch+json"
+	MergePatch PatchType = "application/merge-patch+json"
+)
+
+// WriteOptions are common to the writes.
+type WriteOptions struct {
+	DryRun       bool
+	FieldManager string
+	// Form is the form of the answer.
+	Form api.Form
+}
+
+// Result is the answer of a write.
+type Result struct {
+	Object api.Rendition
+	// Created tells 201 from 200, for a PUT that may create.
+	Created bool
+	// Warnings for the client: of fieldValidation=Warn, and of the strategy.
+	Warnings []string
+}
+
+// DeleteOptions are the parsed and validated options of a deletion; see metav1.DeleteOptions.
+type DeleteOptions struct {
+	WriteOptions
+	Preconditions      *metav1.Preconditions
+	GracePeriodSeconds *int64
+	Propagation        *metav1.DeletionPropagation
+}
+
+// Deletion is the answer of a delete.
+type Deletion struct {
+	Object api.Rendition
+	UID    string
+	// Done is false where finalizers hold the object: it was marked, and is still there.
+	Done bool
+}
+
+// Write is writing. Subresource is "" for the object itself.
+type Write interface {
+	Create(ctx context.Context, namespace string, body Body, opts WriteOptions) (Result, error)
+	Update(ctx context.Context, namespace, name, subresource string, body Body, opts WriteOptions) (Result, error)
+	Patch(ctx context.Context, namespace, name, subresource string, kind PatchType, body Body, opts WriteOptions) (Result, error)
+	Delete(ctx context.Context, namespace, name string, opts DeleteOptions) (Deletion, error)
+	// DeleteCollection deletes what list selects, and returns what it deleted, as a Page without more behind it.
+	DeleteCollection(ctx context.Context, namespace string, opts DeleteOptions, list ListOptions) (*Page, error)
+}
