@@ -23,13 +23,18 @@ func Observe(observer func(Observation)) Filter {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			begin := time.Now()
 			counted := &counting{ResponseWriter: w}
+			returned := false
 			defer func() {
+				if !returned && counted.code == 0 {
+					counted.code = http.StatusInternalServerError // a panic on its way to Recover
+				}
 				observer(Observation{
 					Info: endpoint.RequestInfoFrom(r.Context()), Method: r.Method,
 					Code: counted.status(), Bytes: counted.bytes, Duration: time.Since(begin),
 				})
 			}()
 			next.ServeHTTP(counted, r)
+			returned = true
 		})
 	}
 }
