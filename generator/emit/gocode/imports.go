@@ -48,7 +48,7 @@ func (m *imports) name(path, pkgName string) (alias string, own bool) {
 		m.byPath[path] = alias
 		m.taken[alias] = true
 	}
-	return alias, alias == pkgName || pkgName == "" && standard(path) && alias == lastElement(path)
+	return alias, alias == pkgName || pkgName == "" && customary(path) && alias == lastElement(path)
 }
 
 func (m *imports) free(names []string) string {
@@ -104,8 +104,8 @@ func letters(s string) string {
 
 func lastElement(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// standard tells the standard library's packages, whose last element is their name, from others.
-func standard(path string) bool {
+// customary tells the standard library and Kubernetes' packages, where the last element is the package's name.
+func customary(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
-	return !strings.Contains(first, ".")
+	return first == "k8s.io" || !strings.Contains(first, ".")
 }
