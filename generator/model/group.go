@@ -69,8 +69,12 @@ type Kind struct {
 	// Deprecated is the warning of +kubebuilder:deprecatedversion; IsDeprecated without a text of its own.
 	Deprecated   string
 	IsDeprecated bool
-	Columns      []Column
-	Selectable   []SelectableField
+	// CreateOnUpdate is +apigen:createOnUpdate: an update of an object that doesn't exist creates it.
+	// RequireResourceVersion is +apigen:requireResourceVersion: an update without one is refused.
+	CreateOnUpdate, RequireResourceVersion bool
+
+	Columns    []Column
+	Selectable []SelectableField
 }
 
 // Column is +kubebuilder:printcolumn.
