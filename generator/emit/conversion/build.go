@@ -22,6 +22,8 @@ type build struct {
 	queue []pair
 	names map[string]string
 	taken map[string]bool
+	// where is the field that code is being written for, as errors at run time name it.
+	where string
 }
 
 // decl is one declaration of the file.
@@ -116,17 +118,19 @@ func (b *build) pairDecls(p pair) []decl {
 	name := b.names[p.key()]
 	body, problems := b.structBody(p)
 	manual := b.funcs.find(p) != nil
-	if manual {
-		for _, x := range problems {
+	for _, x := range problems {
+		if manual {
 			body = append(body, jen.Comment("in."+x.field+" is left to the function written by hand: "+x.comment))
-		}
-	} else {
-		for _, x := range problems {
+		} else {
 			b.errs.Add(x.pos, "%s", b.message(p, x))
 		}
 	}
 	body = append(body, jen.Return(jen.Nil()))
-	auto := "auto" + strings.ToUpper(name[:1]) + name[1:]
+	if !b.concerned(p) {
+		doc := name + " converts between types of other packages."
+		return []decl{{doc: doc, code: b.signature(name, p).Block(body...)}}
+	}
+	auto := "auto" + name
 	b.checkDeclared(auto, "rename it: conversions are generated under that name")
 	decls := []decl{{code: b.signature(auto, p).Block(body...)}}
 	if !manual {
@@ -189,6 +193,11 @@ func (b *build) field(p pair, f *model.Field) ([]jen.Code, []problem) {
 		return nil, []problem{{kind: missing, comment: "does not exist in peer-type"}}
 	case !b.visible(p.in, f) || !b.visible(p.out, peer):
 		return nil, []problem{{kind: hidden, comment: "is not exported"}}
+	}
+	outer := b.where
+	defer func() { b.where = outer }()
+	if b.where = text(p.in, nil) + "." + f.Name; p.in.Package == nil {
+		b.where = outer + "." + f.Name
 	}
 	return b.value(pair{f.Type, peer.Type}, fieldOf("in", f.Name), fieldOf("out", f.Name))
 }

@@ -28,7 +28,8 @@ func (g *guards) add(a, b *model.Type) {
 		return
 	}
 	g.seen[p.key()] = true
-	if convertible(a, b) {
+	composite := a.Package == nil && b.Package == nil && a.Form != model.Struct
+	if !composite && convertible(a, b) {
 		g.line(jen.Parens(jen.Op("*").Add(g.file.Type(b))).Call(jen.Parens(jen.Op("*").Add(g.file.Type(a))).Call(jen.Nil())))
 		return
 	}

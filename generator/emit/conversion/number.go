@@ -20,7 +20,7 @@ func (b *build) number(p pair, from, to place) ([]jen.Code, []problem) {
 	case in == out && in != "float":
 		back := b.file.Type(p.in).Call(to.value()).Op("!=").Add(from.value())
 		fail := jen.Return(b.file.Qual("fmt", "Errorf").Call(
-			jen.Lit("%d of "+text(p.in, nil)+" does not fit "+text(p.out, nil)), from.value()))
+			jen.Lit(b.where+": %d does not fit "+text(p.out, nil)), from.value()))
 		return []jen.Code{assign, jen.If(back).Block(fail)}, nil
 	}
 	return nil, noRule(p, b.pkg)

@@ -154,7 +154,7 @@ func (t *task) addExplicit(errs *emit.Errors) {
 	}
 }
 
-// isStruct tells the types that get functions of their own.
+// isStruct tells the types that get functions whether a kind leads to them or not.
 func isStruct(t *model.Type) bool {
 	return t.Form == model.Struct && t.Package != nil && len(t.TypeArgs) == 0 && exported(t.Name)
 }

@@ -84,6 +84,8 @@ func (b *build) parameterValue(t *model.Type, target place) []jen.Code {
 			first = b.file.Type(t).Call(first)
 		}
 		return one(target.value().Op("=").Add(first))
+	case identical(texts, t):
+		return one(target.value().Op("=").Id("values"))
 	case t.Form == model.Slice && b.sameLayout(texts, t):
 		return one(b.cast(p, local("values"), target))
 	}

@@ -84,7 +84,7 @@ func (b *build) cast(p pair, from, to place) jen.Code {
 
 // structValue calls the function of a pair of named structs, and converts others in place.
 func (b *build) structValue(p pair, from, to place) ([]jen.Code, []problem) {
-	if !isStruct(p.in) || !isStruct(p.out) {
+	if !b.hasFunction(p.in) || !b.hasFunction(p.out) {
 		if b.sameLayout(p.in, p.out) {
 			return one(b.cast(p, from, to)), nil
 		}
@@ -107,6 +107,11 @@ func (b *build) structValue(p pair, from, to place) ([]jen.Code, []problem) {
 		return one(b.cast(p, from, to)), nil
 	}
 	return b.call(jen.Id(b.request(p)), from, to), nil
+}
+
+// hasFunction tells the structs that functions are written for.
+func (b *build) hasFunction(t *model.Type) bool {
+	return t.Package != nil && len(t.TypeArgs) == 0 && b.nameable(t)
 }
 
 // orNil runs the code where the place is not nil, with in and out pointing at the two places.
