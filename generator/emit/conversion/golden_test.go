@@ -19,30 +19,37 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, paths := range map[string][]string{
-		"shop": {"shop", "shop/v1beta1", "shop/common/v1", "shop/common/v1beta1"},
-		"flat": {"flat/v1", "flat/v1beta1"},
+		"shop":  {"shop", "shop/v1beta1", "shop/common/v1", "shop/common/v1beta1"},
+		"flat":  {"flat/v1", "flat/v1beta1"},
+		"cross": {"cross/app", "cross/app/v1", "cross/base", "cross/base/v1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files, err := Emitter().Emit(newLoader(t, testdata, dir).program(paths...))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(files) != 1 {
-				t.Fatalf("%d files, want 1", len(files))
+			if len(files) == 0 {
+				t.Fatal("no files")
 			}
-			golden := filepath.Join(files[0].Dir, files[0].Name)
-			if *update {
-				if err := os.WriteFile(golden, files[0].Content, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(files[0].Content)); diff != "" {
-				t.Error(diff)
+			for _, file := range files {
+				checkGolden(t, filepath.Join(file.Dir, file.Name), file.Content)
 			}
 		})
+	}
+}
+
+func checkGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s: %s", name, diff)
 	}
 }

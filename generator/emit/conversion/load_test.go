@@ -45,6 +45,9 @@ type loader struct {
 	packages map[string]*model.Package
 	named    map[*types.TypeName]*model.Type
 	other    map[types.Type]*model.Type
+	// generated: generated files are read, too, and errors of the types are kept.
+	generated bool
+	errs      []error
 }
 
 func newLoader(t *testing.T, root, dir string) *loader {
@@ -80,7 +83,7 @@ func (l *loader) load(path string) *types.Package {
 	}
 	var files []*ast.File
 	for _, name := range names {
-		if strings.HasPrefix(filepath.Base(name), "zz_") {
+		if strings.HasPrefix(filepath.Base(name), "zz_") && !l.generated {
 			continue
 		}
 		src, err := os.ReadFile(name)
@@ -93,7 +96,11 @@ func (l *loader) load(path string) *types.Package {
 		}
 		files = append(files, file)
 	}
-	conf := types.Config{Importer: l, Error: func(error) {}} // generated functions are not there yet
+	conf := types.Config{Importer: l, Error: func(err error) {
+		if l.generated { // otherwise generated functions are missed
+			l.errs = append(l.errs, err)
+		}
+	}}
 	p, _ := conf.Check(path, l.fset, files, nil)
 	l.checked[path] = p
 	l.describe(p, dir, files)

@@ -1,6 +1,7 @@
 package conversion
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -104,7 +105,7 @@ func shape(t *model.Type, tags bool) string {
 	case model.UnsafePointer:
 		return "unsafe.Pointer"
 	}
-	return "@" + strconv.Itoa(int(t.Form)) + " " + t.Pos.String() // methods and signatures aren't known: only itself
+	return fmt.Sprintf("%p", t) // methods and signatures aren't known: identical only to itself
 }
 
 func structShape(t *model.Type, tags bool) string {

@@ -64,7 +64,7 @@ func (b *build) message(p pair, x problem) string {
 
 func (b *build) remedy(p pair, x problem) string {
 	s := fmt.Sprintf("write %s in package %s", p.signature(b.pkg), b.pkg.Path)
-	if x.kind == inconvertible && (x.pair.in.Package != nil || x.pair.out.Package != nil) {
+	if x.kind == inconvertible && b.writable(x.pair) {
 		s = fmt.Sprintf("write %s for these two types, or %s for the whole, in package %s",
 			x.pair.signature(b.pkg), p.signature(b.pkg), b.pkg.Path)
 	}
@@ -78,6 +78,12 @@ func (b *build) remedy(p pair, x problem) string {
 		}
 	}
 	return s
+}
+
+// writable tells whether a function for just the pair can be written, and is worth it: for two predeclared types it would
+// be called everywhere.
+func (b *build) writable(p pair) bool {
+	return b.nameable(p.in) && b.nameable(p.out) && (p.in.Package != nil || p.out.Package != nil)
 }
 
 func (x problem) functionName() string {

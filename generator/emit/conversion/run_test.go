@@ -1,3 +1,7 @@
+//go:build !update
+
+// With the tag, goldens that do not compile can be written anew: go test -tags update -run Golden -update.
+
 package conversion
 
 import (
@@ -12,6 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/randfill"
 
+	"apigen.dev/generator/emit/conversion/testdata/cross/app"
+	appv1 "apigen.dev/generator/emit/conversion/testdata/cross/app/v1"
+	basev1 "apigen.dev/generator/emit/conversion/testdata/cross/base/v1"
 	flatv1 "apigen.dev/generator/emit/conversion/testdata/flat/v1"
 	flatv1beta1 "apigen.dev/generator/emit/conversion/testdata/flat/v1beta1"
 	"apigen.dev/generator/emit/conversion/testdata/shop"
@@ -156,5 +163,29 @@ func TestFromQuery(t *testing.T) {
 	}
 	if err := newScheme(t).Convert(&url.Values{"limit": {"x"}}, &out, nil); err == nil {
 		t.Error("a limit that is no number was taken")
+	}
+}
+
+func TestFunctionsOfOtherPackages(t *testing.T) {
+	in := appv1.App{
+		Parts: []basev1.Part{{Name: "a", Count: 2}},
+		Units: map[string]basev1.Unit{"b": {Feet: 6}},
+		Notes: []basev1.Note{{Text: "c"}},
+		Mark:  basev1.Mark{Text: "d"},
+	}
+	var hub app.App
+	if err := appv1.Convert_v1_App_To_app_App(&in, &hub, nil); err != nil {
+		t.Fatal(err)
+	}
+	if hub.Units["b"].Meters != 2 || hub.Parts[0].Count != 2 || hub.Notes[0].Text != "c" || hub.Mark.Text != "" {
+		t.Errorf("the hub is %+v", hub)
+	}
+	var out appv1.App
+	if err := appv1.Convert_app_App_To_v1_App(&hub, &out, nil); err != nil {
+		t.Fatal(err)
+	}
+	in.Mark = basev1.Mark{}
+	if diff := cmp.Diff(in, out); diff != "" {
+		t.Error(diff)
 	}
 }
