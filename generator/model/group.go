@@ -71,6 +71,9 @@ type Kind struct {
 	IsDeprecated bool
 	Columns      []Column
 	Selectable   []SelectableField
+	// CreateOnUpdate is +apigen:createOnUpdate: a PUT may create the object. RequireResourceVersion is
+	// +apigen:requireResourceVersion: a PUT must carry one.
+	CreateOnUpdate, RequireResourceVersion bool
 }
 
 // Column is +kubebuilder:printcolumn.
@@ -100,4 +103,13 @@ type Step struct {
 	Index int    // of the current list, where IsIndex
 	// IsIndex tells Index from Key.
 	IsIndex bool
+	// Filter, where not nil, picks the first element of the current list that satisfies it, and nothing else is set.
+	Filter *Filter
+}
+
+// Filter is the condition of [?(@.type=="Ready")]: an element satisfies it where the string at Steps, which are fields
+// only, equals Value.
+type Filter struct {
+	Steps []Step
+	Value string
 }
