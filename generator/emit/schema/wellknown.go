@@ -66,7 +66,7 @@ func basic(name string) object {
 // zero is the value of a field that clients may leave out though the server always writes one: what a document states as
 // its default. Nil where there is none.
 func zero(t *model.Type, omitEmpty bool) any {
-	if wellKnown(t) != nil || inlineKnown(t) != nil || t.Methods["UnmarshalJSON"] != nil || t.SchemaType != "" {
+	if wellKnown(t) != nil || inlineKnown(t) != nil || t.Methods["UnmarshalJSON"] != nil || t.Methods["MarshalJSON"] != nil || t.SchemaType != "" {
 		return nil
 	}
 	switch t.Form {
