@@ -4,7 +4,6 @@
 package endpoint
 
 import (
-	"context"
 	"net/http"
 
 	"apigen.dev/runtime/registry"
@@ -35,30 +34,3 @@ func New(config Config) (*API, error) { panic("stub") }
 
 // ServeHTTP answers requests that carry a RequestInfo.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { panic("stub") }
-
-// RequestInfo is what a request asks for, as far as its URL and method tell: what authorization decides on.
-type RequestInfo struct {
-	// IsResource: the path names a resource; else only Path and Verb (the lower-cased method) are set.
-	IsResource  bool
-	Path        string
-	Verb        string // get, list, watch, create, update, patch, delete, deletecollection
-	Group       string
-	Version     string
-	Resource    string
-	Subresource string
-	Namespace   string
-	Name        string
-}
-
-// ParseRequestInfo reads the URL and method of r, as kube-apiserver's RequestInfoFactory does.
-func ParseRequestInfo(r *http.Request) (*RequestInfo, error) { panic("stub") }
-
-// WithRequestInfo and RequestInfoFrom carry it in a context.
-func WithRequestInfo(ctx context.Context, info *RequestInfo) context.Context { panic("stub") }
-
-// RequestInfoFrom returns nil where there is none.
-func RequestInfoFrom(ctx context.Context) *RequestInfo { panic("stub") }
-
-// WriteStatus writes err as a metav1.Status with its code, in the format that the request accepts. Errors that are no
-// API status become 500 InternalError without their details.
-func WriteStatus(w http.ResponseWriter, r *http.Request, err error) { panic("stub") }
