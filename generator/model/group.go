@@ -104,4 +104,13 @@ type Step struct {
 	Index int    // of the current list, where IsIndex
 	// IsIndex tells Index from Key.
 	IsIndex bool
+	// Filter, where not nil, picks the first element of the current list that satisfies it, and nothing else is set.
+	Filter *Filter
+}
+
+// Filter is the condition of [?(@.type=="Ready")]: an element satisfies it where the string at Steps, which are fields
+// only, equals Value.
+type Filter struct {
+	Steps []Step
+	Value string
 }
