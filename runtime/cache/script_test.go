@@ -326,6 +326,9 @@ func (s *script) Watch(args ...string) string {
 	if err != nil {
 		return err.Error()
 	}
+	if w == nil {
+		s.t.Fatal("neither a cursor nor an error")
+	}
 	s.cursors[args[0]] = w
 	return "ok"
 }
@@ -349,6 +352,9 @@ func (s *script) told(w *Cursor, events []Event, err error) string {
 // Next NAME prints what the cursor tells within a millisecond.
 func (s *script) Next(args ...string) string {
 	w := s.cursors[args[0]]
+	if w == nil {
+		return "no such cursor"
+	}
 	ctx, cancel := context.WithTimeout(s.ctx, time.Millisecond)
 	defer cancel()
 	events, err := w.Next(ctx)
