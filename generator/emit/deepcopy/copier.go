@@ -129,7 +129,12 @@ func (c *copier) structFields(t *model.Type, out, in gocode.Place, depth int, as
 			continue
 		}
 		leave := c.enter(t, field)
-		code = append(code, c.copy(field.Type, out.Field(field.Name), in.Field(field.Name), depth, whole)...)
+		to, from, set := out.Field(field.Name), in.Field(field.Name), whole
+		if !whole && lockIn(field.Type) == nil {
+			code = append(code, to.Set(from.Value()))
+			set = true
+		}
+		code = append(code, c.copy(field.Type, to, from, depth, set)...)
 		leave()
 	}
 	return code

@@ -80,6 +80,23 @@ func TestNilStaysNilAndEmptyStaysEmpty(t *testing.T) {
 	}
 }
 
+func TestNothingIsLeftOfWhatWasThere(t *testing.T) {
+	out := &Holder{Name: "old", Values: []string{"old"}, Plain: Plain{Count: 1}}
+	(&Holder{Name: "new"}).DeepCopyInto(out)
+	if !reflect.DeepEqual(out, &Holder{Name: "new"}) {
+		t.Errorf("got %s %v %v", out.Name, out.Values, out.Plain)
+	}
+	for seed := range int64(5) {
+		in, out := filled(seed), filled(seed+100)
+		in.HandMade, in.Holder = HandMade{}, nil
+		in.DeepCopyInto(out)
+		out.HandMade = in.HandMade
+		if !reflect.DeepEqual(in, out) {
+			t.Errorf("seed %d: a copy into an old object differs", seed)
+		}
+	}
+}
+
 func TestNilReceivers(t *testing.T) {
 	var object *Object
 	if object.DeepCopy() != nil || object.DeepCopyObject() != nil {

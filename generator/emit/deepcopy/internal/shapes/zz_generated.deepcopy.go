@@ -449,6 +449,28 @@ func (in *HandMade) DeepCopy() *HandMade {
 }
 
 // DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *Holder) DeepCopyInto(out *Holder) {
+	out.Name = in.Name
+	in.Locked.DeepCopyInto(&out.Locked)
+	out.Values = in.Values
+	if in.Values != nil {
+		out.Values = make([]string, len(in.Values))
+		copy(out.Values, in.Values)
+	}
+	out.Plain = in.Plain
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new Holder.
+func (in *Holder) DeepCopy() *Holder {
+	if in == nil {
+		return nil
+	}
+	out := new(Holder)
+	in.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
 func (in *Imported) DeepCopyInto(out *Imported) {
 	*out = *in
 	if in.Labels != nil {
@@ -515,6 +537,16 @@ func (in *Inner) DeepCopy() *Inner {
 		return nil
 	}
 	out := new(Inner)
+	in.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new Locked.
+func (in *Locked) DeepCopy() *Locked {
+	if in == nil {
+		return nil
+	}
+	out := new(Locked)
 	in.DeepCopyInto(out)
 	return out
 }
@@ -823,6 +855,10 @@ func (in *Object) DeepCopyInto(out *Object) {
 	}
 	in.HandMade.DeepCopyInto(&out.HandMade)
 	in.Named.DeepCopyInto(&out.Named)
+	if in.Holder != nil {
+		out.Holder = new(Holder)
+		in.Holder.DeepCopyInto(out.Holder)
+	}
 }
 
 // DeepCopy returns a copy that shares nothing with the receiver, a new Object.
