@@ -66,15 +66,34 @@ func TestNilStaysNilAndEmptyStaysEmpty(t *testing.T) {
 	in.References.Slice = []string{}
 	in.Named.Index = Index{"nil": nil}
 	in.Nested.MapOfSlices = map[string][]string{"nil": nil, "empty": {}}
-	if out := in.DeepCopy(); !reflect.DeepEqual(in, out) {
+	out := in.DeepCopy()
+	out.HandMade = in.HandMade
+	if !reflect.DeepEqual(in, out) {
 		t.Errorf("nil, empty and unset are mixed up: %+v", out)
 	}
 	var index Index
 	var names Names
-	out := Index{"left": nil}
-	index.DeepCopyInto(&out)
-	if index.DeepCopy() != nil || names.DeepCopy() != nil || out != nil {
+	left := Index{"left": nil}
+	index.DeepCopyInto(&left)
+	if index.DeepCopy() != nil || names.DeepCopy() != nil || left != nil {
 		t.Error("the copy of a nil map or slice is not nil")
+	}
+}
+
+func TestNothingIsLeftOfWhatWasThere(t *testing.T) {
+	out := &Holder{Name: "old", Values: []string{"old"}, Plain: Plain{Count: 1}}
+	(&Holder{Name: "new"}).DeepCopyInto(out)
+	if !reflect.DeepEqual(out, &Holder{Name: "new"}) {
+		t.Errorf("got %s %v %v", out.Name, out.Values, out.Plain)
+	}
+	for seed := range int64(5) {
+		in, out := filled(seed), filled(seed+100)
+		in.HandMade, in.Holder = HandMade{}, nil
+		in.DeepCopyInto(out)
+		out.HandMade = in.HandMade
+		if !reflect.DeepEqual(in, out) {
+			t.Errorf("seed %d: a copy into an old object differs", seed)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ package shapes
 
 import (
 	"net/netip"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,6 +32,7 @@ type Object struct {
 	Recursive  *Recursive `json:"recursive"`
 	HandMade   HandMade   `json:"handMade"`
 	Named      Named      `json:"named"`
+	Holder     *Holder    `json:"holder"`
 }
 
 // ObjectList is the list of Object.
@@ -268,6 +270,27 @@ type Same References
 
 // Imported is a type over a foreign type.
 type Imported foreign.Open
+
+// Locked has a lock that its own method leaves where it is.
+type Locked struct {
+	mu     sync.Mutex
+	Values []string
+}
+
+// DeepCopyInto copies the values alone.
+func (in *Locked) DeepCopyInto(out *Locked) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	out.Values = append([]string(nil), in.Values...)
+}
+
+// Holder must not be assigned as a whole.
+type Holder struct {
+	Name   string
+	Locked Locked
+	Values []string
+	Plain  Plain
+}
 
 // Callback is a func that no other type holds: it needs no copy.
 type Callback func()
