@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/emit/wiring"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
 )
@@ -60,7 +59,7 @@ func Emit(p *model.Program) ([]emit.File, error) {
 // asked for in this run: the list must be complete.
 func below(p *model.Program, pkg *model.Package) []*model.Group {
 	var out []*model.Group
-	for _, g := range wiring.Wired(p) {
+	for _, g := range p.Wired() {
 		if strings.HasPrefix(g.Wiring.Path+"/", pkg.Path+"/") && g.Wiring.Path != pkg.Path {
 			out = append(out, g)
 		}

@@ -39,7 +39,7 @@ type served struct {
 func (b *builder) resources() []served {
 	var out []served
 	for _, r := range b.group.Resources {
-		for _, v := range Served(r) {
+		for _, v := range r.Served() {
 			if v.Version == b.version {
 				out = append(out, served{Resource: r, kind: v.Type, list: b.listType(r, v.Type)})
 			}

@@ -30,16 +30,13 @@ func Emitter() emit.Emitter {
 
 // Emit returns the documents of all groups that have wiring.
 func Emit(p *model.Program) ([]emit.File, error) {
-	if !p.RuntimeAvailable {
-		return nil, nil
-	}
 	var errs emit.Errors
 	var files []emit.File
-	for _, g := range p.Groups {
-		if g.Wiring == nil || !Asked(g) {
+	for _, g := range p.Wired() {
+		if !g.Output() {
 			continue
 		}
-		for _, v := range ServedVersions(g) {
+		for _, v := range g.ServedVersions() {
 			content, err := encode(document(p, g, v, &errs))
 			if err != nil {
 				return nil, err
@@ -58,6 +55,9 @@ func Emit(p *model.Program) ([]emit.File, error) {
 	})
 	return files, nil
 }
+
+// FileName is the base name of the document of a version.
+func FileName(version string) string { return "zz_generated.openapi." + version + ".json" }
 
 // encode writes JSON that diffs well: sorted keys, one a line.
 func encode(doc object) ([]byte, error) {

@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"fmt"
+	"strconv"
 
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
@@ -49,11 +50,11 @@ func (w *walker) walk(g *jen.Group, at operand, steps []model.Step) error {
 	case step.Field != nil:
 		return w.walk(g, operand{expr: at.expr + "." + step.Field.Name, typ: step.Field.Type}, rest)
 	case step.IsIndex:
-		if (at.typ.Form != model.Slice && at.typ.Form != model.Array) || step.Index < 0 {
+		if at.typ.Form != model.Slice && at.typ.Form != model.Array {
 			return fmt.Errorf("[%d] is no index of %s", step.Index, typeText(at.typ))
 		}
 		g.If(tooShort(at.value(), step.Index)).Block(w.none())
-		return w.walk(g, operand{expr: fmt.Sprintf("%s[%d]", at.indexable(), step.Index), typ: at.typ.Elem}, rest)
+		return w.walk(g, operand{expr: at.indexable() + "[" + indexOf(at.value(), step.Index) + "]", typ: at.typ.Elem}, rest)
 	default:
 		if at.typ.Form != model.Map {
 			return fmt.Errorf("%q is no key of %s", step.Key, typeText(at.typ))
@@ -65,12 +66,22 @@ func (w *walker) walk(g *jen.Group, at operand, steps []model.Step) error {
 	}
 }
 
-// tooShort is the condition that a list has no element at the index.
+// tooShort is the condition that a list has no element at the index, which counts from the end where it is negative.
 func tooShort(list string, index int) jen.Code {
+	if index < 0 {
+		index = -index - 1
+	}
 	if index == 0 {
 		return jen.Len(jen.Id(list)).Op("==").Lit(0)
 	}
 	return jen.Len(jen.Id(list)).Op("<=").Lit(index)
+}
+
+func indexOf(list string, index int) string {
+	if index < 0 {
+		return fmt.Sprintf("len(%s)-%d", list, -index)
+	}
+	return strconv.Itoa(index)
 }
 
 // reach follows pointers to the value, leaving at nil.

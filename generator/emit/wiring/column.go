@@ -53,15 +53,16 @@ func (p *printer) cell(t *model.Type, c model.Column) jen.Code {
 				start.expr = "result"
 			}
 		}
+		if c.Method == "" && c.Steps == nil {
+			g.Add(noCell())
+			return
+		}
 		if fault == nil {
 			fault = w.walk(g, start, c.Steps)
 		}
 	}
 	code := jen.Func().Params(jen.Id("in").Add(pointer(t))).Qual(apiPath, "Cell").BlockFunc(body)
-	switch {
-	case c.Method == "" && c.Steps == nil:
-		p.errs.Add(c.Pos, "column %q: %s leads to no field of %s", c.Name, c.JSONPath, t.Name)
-	case fault != nil:
+	if fault != nil {
 		p.errs.Add(c.Pos, "column %q: %s", c.Name, fault)
 	}
 	return code

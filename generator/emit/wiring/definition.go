@@ -1,13 +1,9 @@
 package wiring
 
 import (
-	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
 )
-
-// served are the resource's versions that clients may ask for.
-func (p *printer) served(r *model.Resource) []model.ResourceVersion { return schema.Served(r) }
 
 // define prints the function that returns a resource's Definition.
 func (p *printer) define(f *jen.File, r *model.Resource, served []model.ResourceVersion) {

@@ -52,7 +52,7 @@ func (p *printer) callsHandWritten() bool {
 // converts tells whether any served version is not its own hub.
 func (p *printer) converts() bool {
 	for _, r := range p.group.Resources {
-		for _, v := range p.served(r) {
+		for _, v := range r.Served() {
 			if v.Type != r.Hub {
 				return true
 			}

@@ -170,6 +170,10 @@ func warnColumns(out *emit.Errors, t *model.Type) {
 		return
 	}
 	for _, c := range t.Kind.Columns {
+		if c.Method == "" && c.Steps == nil {
+			out.Add(c.Pos, "column %q is always empty: Go's types don't tell where %s leads; write a method and +apigen:printcolumn:name=%q,type=%s,method=", c.Name, c.JSONPath, c.Name, c.Type)
+			continue
+		}
 		end := t
 		if c.Method != "" {
 			m := t.Methods[c.Method]

@@ -1,6 +1,9 @@
 package wiring
 
 import (
+	"slices"
+
+	"apigen.dev/generator/emit/defaults"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
 )
@@ -61,11 +64,11 @@ func (p *printer) conversion(v model.ResourceVersion, in, out *model.Type) jen.C
 		jen.Return(converter(p.home(v.Version.Package), in, out).Call(jen.Id("in"), jen.Id("out"), scope)))
 }
 
-// defaulter is the SetObjectDefaults function of the type, or nil where there is none.
+// defaulter is the SetObjectDefaults function of the type, or nil where there is none: written by hand, or emitted.
 func (p *printer) defaulter(t *model.Type) jen.Code {
 	home := p.home(t.Package)
 	name := "SetObjectDefaults_" + t.Name
-	if home.Func(name) == nil && !hasDefaults(home, t) {
+	if home.Func(name) == nil && !slices.Contains(defaults.Objects(p.program, home), t) {
 		return nil
 	}
 	return jen.Qual(home.Path, name)

@@ -6,6 +6,7 @@ package wiring
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -38,26 +39,11 @@ func Emitter() emit.Emitter {
 	}
 }
 
-// Wired returns the groups of p that have wiring: those with a home of the user's own, in a module that requires the
-// runtime, with something to serve.
-func Wired(p *model.Program) []*model.Group {
-	if !p.RuntimeAvailable {
-		return nil
-	}
-	var out []*model.Group
-	for _, g := range p.Groups {
-		if g.Wiring != nil && len(schema.ServedVersions(g)) > 0 {
-			out = append(out, g)
-		}
-	}
-	return out
-}
-
 // asked are the groups with wiring of which a package was asked for.
 func asked(p *model.Program) []*model.Group {
 	var out []*model.Group
-	for _, g := range Wired(p) {
-		if schema.Asked(g) {
+	for _, g := range p.Wired() {
+		if g.Output() {
 			out = append(out, g)
 		}
 	}
@@ -113,7 +99,7 @@ func (p *printer) print() (emit.File, error) {
 	p.groupFunc(f)
 	p.addToScheme(f)
 	for _, r := range p.group.Resources {
-		if served := p.served(r); len(served) > 0 {
+		if served := r.Served(); len(served) > 0 {
 			p.define(f, r, served)
 		}
 	}
@@ -132,15 +118,27 @@ func (p *printer) imports(f *jen.File) {
 	for _, path := range []string{apiPath, registryPath, runtimePath, conversionPath, fieldPath} {
 		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
 	}
+	packages := []*model.Package{}
 	if p.group.Internal != nil {
-		f.ImportName(p.group.Internal.Path, p.group.Internal.Name)
+		packages = append(packages, p.group.Internal)
 	}
 	for _, v := range p.group.Versions {
-		f.ImportName(v.Package.Path, v.Package.Name)
-		home := p.home(v.Package)
-		f.ImportName(home.Path, home.Name)
+		packages = append(packages, v.Package, p.home(v.Package))
+	}
+	for _, pkg := range packages {
+		if slices.Contains(locals, pkg.Name) {
+			f.ImportAlias(pkg.Path, pkg.Name+"group")
+			continue
+		}
+		f.ImportName(pkg.Path, pkg.Name)
 	}
 	f.Anon("embed")
+}
+
+// locals are the names of variables and functions of the file, which no import may be called by.
+var locals = []string{
+	"add", "ctx", "data", "date", "dateCell", "err", "from", "generated", "groupScope", "i", "in", "item", "jsonCell", "name",
+	"newScope", "obj", "ok", "old", "out", "result", "s", "scheme", "scope", "text", "to", "value",
 }
 
 // groupFunc prints Group.
@@ -148,12 +146,12 @@ func (p *printer) groupFunc(f *jen.File) {
 	var versions []jen.Code
 	documents := jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
 	var openapi, resources []jen.Code
-	for _, v := range schema.ServedVersions(p.group) {
+	for _, v := range p.group.ServedVersions() {
 		versions = append(versions, jen.Lit(v.Name))
 		openapi = append(openapi, jen.Lit(v.Name).Op(":").Id(documentVar(v)))
 	}
 	for _, r := range p.group.Resources {
-		if len(p.served(r)) == 0 {
+		if len(r.Served()) == 0 {
 			continue
 		}
 		call := jen.Id("define" + r.Kind).Call()
@@ -204,7 +202,7 @@ func (p *printer) addToScheme(f *jen.File) {
 
 // documents prints the embedded OpenAPI documents.
 func (p *printer) documents(f *jen.File) {
-	for _, v := range schema.ServedVersions(p.group) {
+	for _, v := range p.group.ServedVersions() {
 		f.Comment("//go:embed " + schema.FileName(v.Name))
 		f.Var().Id(documentVar(v)).Index().Byte()
 	}
