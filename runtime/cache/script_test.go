@@ -75,6 +75,7 @@ func runScript(t *testing.T, source string) string {
 	s := &script{t: t, fake: newFake(), cursors: map[string]*Cursor{}, waiting: map[string]chan string{}, held: map[string]*Snapshot{}}
 	s.config = toyConfig(s.fake)
 	s.config.Backoff = func(int) time.Duration { return 10 * time.Millisecond }
+	s.config.Progress = 90 * time.Millisecond // no divisor of what is waited for
 	s.ctx, s.cancel = context.WithCancel(t.Context())
 	var out strings.Builder
 	lines := strings.Split(strings.TrimRight(source, "\n"), "\n")
