@@ -23,7 +23,7 @@ var floors = map[string][]string{
 
 	"generator":                 {"generator/emit/...", "generator/load", "generator/model", "generator/verify"},
 	"generator/emit":            {"generator/model"},
-	"generator/emit/emittest":   {"generator/emit", "generator/loadtest", "generator/model"},
+	"generator/emit/emittest":   {"generator/emit", "generator/load", "generator/loadtest", "generator/model"},
 	"generator/emit/conversion": {"generator/emit", "generator/emit/gocode", "generator/model"},
 	"generator/emit/deepcopy":   {"generator/emit", "generator/emit/gocode", "generator/model"},
 	"generator/emit/defaults":   {"generator/emit", "generator/emit/gocode", "generator/model"},
