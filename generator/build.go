@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sort"
+	"strings"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/load"
@@ -182,6 +183,9 @@ func (b *build) emit() error {
 		case err != nil:
 			return fmt.Errorf("emitter %s: %w", e.Name, err)
 		}
+		if e.Warnings != nil {
+			b.result.Warnings = append(b.result.Warnings, e.Warnings(b.loaded.Program)...)
+		}
 		for _, f := range files {
 			path := filepath.Join(f.Dir, f.Name)
 			if other := byPath[path]; other != "" {
@@ -227,7 +231,7 @@ func (b *build) leftOver() (map[string]bool, error) {
 			if err != nil {
 				return nil, err
 			}
-			if bytes.Contains(data, []byte(emit.Marker)) {
+			if bytes.Contains(data, []byte(emit.Marker)) || !strings.HasSuffix(path, ".go") && oursBeside(path) {
 				out[path] = true
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sort"
+	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
 
@@ -67,6 +68,33 @@ func relative(dir, path string) string {
 
 var generatedPattern = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.\r?$`)
 
+// generated tells whether a file may be replaced: a Go file says so itself; others, which can't, are ours where a Go
+// file of ours stands beside them.
+func generated(path string, content []byte) bool {
+	if strings.HasSuffix(path, ".go") {
+		return generatedPattern.Match(content)
+	}
+	return oursBeside(path)
+}
+
+// oursBeside tells whether the folder of a file holds a Go file that apigen generated.
+func oursBeside(path string) bool {
+	dir := filepath.Dir(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if e.IsDir() || !strings.HasSuffix(e.Name(), ".go") || !strings.HasPrefix(e.Name(), "zz_generated.") {
+			continue
+		}
+		if data, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil && bytes.Contains(data, []byte(emit.Marker)) {
+			return true
+		}
+	}
+	return false
+}
+
 // compare finds the changes between what was generated and the disk. It refuses to touch what a user wrote.
 func (b *build) compare(leftOver map[string]bool) error {
 	var faults emit.Errors
@@ -95,7 +123,7 @@ func (b *build) compare(leftOver map[string]bool) error {
 		} else if old == nil {
 			old = []byte{}
 		}
-		if old != nil && !generatedPattern.Match(old) {
+		if old != nil && !generated(path, old) && !bytes.Equal(old, f.Content) {
 			faults.Add(model.Position{Filename: path, Line: 1, Column: 1}, "this file is not generated (it has no line \"// Code generated ... DO NOT EDIT.\"), but apigen writes a file of this name: rename it")
 			continue
 		}

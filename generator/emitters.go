@@ -5,11 +5,26 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/conversion"
+	"apigen.dev/generator/emit/deepcopy"
+	"apigen.dev/generator/emit/defaults"
+	"apigen.dev/generator/emit/groups"
+	"apigen.dev/generator/emit/register"
+	"apigen.dev/generator/emit/schema"
+	"apigen.dev/generator/emit/wiring"
 )
 
 // Emitters returns the products of the generator, in the order in which they run. A new one is a line here.
 func Emitters() []emit.Emitter {
-	return []emit.Emitter{}
+	return []emit.Emitter{
+		deepcopy.Emitter(),
+		defaults.Emitter(),
+		conversion.Emitter(),
+		register.Emitter(),
+		schema.Emitter(),
+		wiring.Emitter(),
+		groups.Emitter(),
+	}
 }
 
 // imports are the packages that emitted code imports; they are listed together with what the sources import, so that

@@ -51,6 +51,7 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.AddCommand(
+		newInit(),
 		buildCommand(),
 		markersCommand(),
 		versionCommand(),

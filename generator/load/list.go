@@ -143,6 +143,9 @@ func (l *loader) relatives(s *source) []string {
 			out = append(out, path)
 		}
 	}
+	if s.groups && own(s.meta) {
+		out = append(out, s.meta.Dir+"/...") // the list of groups is complete, whatever was asked for
+	}
 	if !own(s.meta) || s.shallow {
 		return out
 	}

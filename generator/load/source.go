@@ -27,6 +27,8 @@ type source struct {
 	blanked []string
 	// relevant: there are markers. shallow: none but +apigen:groups, so that types don't matter.
 	relevant, shallow bool
+	// groups: there is +apigen:groups.
+	groups bool
 	// root: read for its own sake, not for lack of export data. output: files may be written for it.
 	root, output bool
 	// named are the packages that markers name; refs are those of names of theirs.
@@ -88,7 +90,7 @@ func (l *loader) isGenerated(name string) bool {
 // scan looks for markers in the bytes of a file, before it is parsed.
 func (s *source) scan(data []byte, only *bool) {
 	if bytes.Contains(data, []byte("+apigen:groups")) {
-		s.relevant = true
+		s.relevant, s.groups = true, true
 	}
 	if controls(data) {
 		s.relevant, *only = true, false
