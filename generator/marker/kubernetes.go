@@ -12,6 +12,12 @@ const maxNesting = 16
 
 // parseKubernetes parses name(args)=value; the value may be another marker.
 func parseKubernetes(m *Marker, text string) error {
+	if rest := text[len(m.Name):]; rest != "" && (rest[0] == ' ' || rest[0] == '\t') {
+		if rest = strings.TrimSpace(rest); rest[0] == '=' || rest[0] == '(' {
+			return errors.New("there must be no blank behind the name")
+		}
+		return nil // words behind the marker are a remark
+	}
 	tag, err := codetags.Parse(text, codetags.RawValues(true))
 	if err != nil {
 		return err
