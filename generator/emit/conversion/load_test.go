@@ -186,8 +186,7 @@ func (l *loader) mark(pkg *model.Package, marker, value string, end int) {
 		}
 		for _, f := range t.Fields {
 			if f.Pos.Line == end+1 && f.Pos.Filename == t.Pos.Filename {
-				f.ConversionOff = f.ConversionOff || marker == "+k8s:conversion-gen"
-				f.Dropped = f.Dropped || marker == "+apigen:conversion:drop"
+				f.ConversionOff = f.ConversionOff || marker == "+k8s:conversion-gen" || marker == "+apigen:conversion:drop"
 			}
 		}
 	}
