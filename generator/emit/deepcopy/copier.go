@@ -31,43 +31,43 @@ type copier struct {
 // body copies *in, or in where it is a map or slice, into *out.
 func (c *copier) body(t *model.Type) []jen.Code {
 	c.top, c.path, c.pos, c.open = t, []string{t.Name}, t.Pos, []*model.Type{t}
-	in, out := pointed("in"), pointed("out")
+	in, out := gocode.Pointee("in"), gocode.Pointee("out")
 	switch t.Form {
 	case model.Slice, model.Map:
-		in = variable("in")
-		whenNil := jen.If(jen.Id("in").Op("==").Nil()).Block(out.set(jen.Nil()), jen.Return())
+		in = gocode.Variable("in")
+		whenNil := jen.If(jen.Id("in").Op("==").Nil()).Block(out.Set(jen.Nil()), jen.Return())
 		return append([]jen.Code{whenNil}, c.elements(t, out, in, 0)...)
 	}
 	return c.form(t, out, in, 0, false)
 }
 
 // copy makes out a full copy of in. Before, out is zero, or assigned: it was assigned in already.
-func (c *copier) copy(t *model.Type, out, in place, depth int, assigned bool) []jen.Code {
+func (c *copier) copy(t *model.Type, out, in gocode.Place, depth int, assigned bool) []jen.Code {
 	if c.shapes.plain(t) {
 		if assigned {
 			return nil
 		}
-		return []jen.Code{out.set(in.value())}
+		return []jen.Code{out.Set(in.Value())}
 	}
 	var call *jen.Statement
 	switch wayOf(t) {
 	case callInto:
-		call = in.call("DeepCopyInto", out.address())
+		call = in.Call("DeepCopyInto", out.Address())
 	case callValue:
-		call = out.set(in.call("DeepCopy"))
+		call = out.Set(in.Call("DeepCopy"))
 	case callDeref:
-		call = out.set(jen.Op("*").Add(in.call("DeepCopy")))
+		call = out.Set(jen.Op("*").Add(in.Call("DeepCopy")))
 	default:
 		return c.inPlace(t, out, in, depth, assigned)
 	}
 	if reference(t) {
-		call = in.ifNotNil(call) // nil stays nil, whatever the method makes of it
+		call = in.IfNotNil(call) // nil stays nil, whatever the method makes of it
 	}
 	return []jen.Code{call}
 }
 
 // inPlace copies what has no method of its own.
-func (c *copier) inPlace(t *model.Type, out, in place, depth int, assigned bool) []jen.Code {
+func (c *copier) inPlace(t *model.Type, out, in gocode.Place, depth int, assigned bool) []jen.Code {
 	if t.Name == "" {
 		return c.form(t, out, in, depth, assigned)
 	}
@@ -83,24 +83,28 @@ func (c *copier) inPlace(t *model.Type, out, in place, depth int, assigned bool)
 	return c.form(t, out, in, depth, assigned)
 }
 
-func (c *copier) form(t *model.Type, out, in place, depth int, assigned bool) []jen.Code {
+func (c *copier) form(t *model.Type, out, in gocode.Place, depth int, assigned bool) []jen.Code {
 	if isLock(t) {
 		c.refuseLock(t)
 		return nil
 	}
 	switch t.Form {
 	case model.Basic:
-		return []jen.Code{out.set(in.value())}
+		return []jen.Code{out.Set(in.Value())}
 	case model.Struct:
 		return c.structFields(t, out, in, depth, assigned)
 	case model.Array:
 		return c.array(t, out, in, depth, assigned)
 	case model.Slice, model.Map:
-		return []jen.Code{in.ifNotNil(c.elements(t, out, in, depth)...)}
+		return []jen.Code{in.IfNotNil(c.elements(t, out, in, depth)...)}
 	case model.Pointer:
-		fresh := out.set(jen.New(c.file.Type(t.Elem)))
-		rest := c.copy(t.Elem, out.star(), in.star(), depth, false)
-		return []jen.Code{in.ifNotNil(append([]jen.Code{fresh}, rest...)...)}
+		fresh := out.Set(jen.New(c.file.Type(t.Elem)))
+		to, from := out.Deref(), in.Deref()
+		if t.Name != "" {
+			to, from = out.Starred(), in.Starred()
+		}
+		rest := c.copy(t.Elem, to, from, depth, false)
+		return []jen.Code{in.IfNotNil(append([]jen.Code{fresh}, rest...)...)}
 	case model.Interface:
 		return c.interfaceValue(t, out, in)
 	}
@@ -110,11 +114,11 @@ func (c *copier) form(t *model.Type, out, in place, depth int, assigned bool) []
 
 // structFields assigns the struct as a whole and then mends the fields that hold references; one with a lock that a
 // field's own method takes care of is assigned field by field.
-func (c *copier) structFields(t *model.Type, out, in place, depth int, assigned bool) []jen.Code {
+func (c *copier) structFields(t *model.Type, out, in gocode.Place, depth int, assigned bool) []jen.Code {
 	var code []jen.Code
 	whole := assigned || lockIn(t) == nil
 	if whole && !assigned {
-		code = append(code, out.set(in.value()))
+		code = append(code, out.Set(in.Value()))
 	}
 	for _, field := range t.Fields {
 		if field.Name == "_" || whole && c.shapes.plain(field.Type) {
@@ -125,7 +129,12 @@ func (c *copier) structFields(t *model.Type, out, in place, depth int, assigned 
 			continue
 		}
 		leave := c.enter(t, field)
-		code = append(code, c.copy(field.Type, out.field(field.Name), in.field(field.Name), depth, whole)...)
+		to, from, set := out.Field(field.Name), in.Field(field.Name), whole
+		if !whole && lockIn(field.Type) == nil {
+			code = append(code, to.Set(from.Value()))
+			set = true
+		}
+		code = append(code, c.copy(field.Type, to, from, depth, set)...)
 		leave()
 	}
 	return code
@@ -165,58 +174,68 @@ func (c *copier) accessible(owner *model.Type, field *model.Field) bool {
 	return filepath.Dir(field.Pos.Filename) == filepath.Dir(declared.Pos.Filename)
 }
 
-func (c *copier) array(t *model.Type, out, in place, depth int, assigned bool) []jen.Code {
+func (c *copier) array(t *model.Type, out, in gocode.Place, depth int, assigned bool) []jen.Code {
 	var code []jen.Code
 	if !assigned {
-		code = append(code, out.set(in.value()))
+		code = append(code, out.Set(in.Value()))
 	}
 	i := index(depth)
-	each := c.copy(t.Elem, out.index(i), in.index(i), depth+1, true)
-	return append(code, jen.For(jen.Id(i).Op(":=").Range().Add(in.value())).Block(each...))
+	each := c.copy(t.Elem, out.Index(i), in.Index(i), depth+1, true)
+	return append(code, jen.For(jen.Id(i).Op(":=").Range().Add(in.Value())).Block(each...))
 }
 
 // elements copies a slice or map that is not nil.
-func (c *copier) elements(t *model.Type, out, in place, depth int) []jen.Code {
-	fresh := out.set(jen.Make(c.file.Type(t), jen.Len(in.value())))
+func (c *copier) elements(t *model.Type, out, in gocode.Place, depth int) []jen.Code {
+	fresh := out.Set(jen.Make(c.file.Type(t), jen.Len(in.Value())))
 	if t.Form == model.Map {
 		return []jen.Code{fresh, c.mapEntries(t, out, in, depth)}
 	}
 	if c.shapes.plain(t.Elem) {
-		return []jen.Code{fresh, jen.Copy(out.value(), in.value())}
+		return []jen.Code{fresh, jen.Copy(out.Value(), in.Value())}
 	}
 	i := index(depth)
-	each := c.copy(t.Elem, out.index(i), in.index(i), depth+1, false)
-	return []jen.Code{fresh, jen.For(jen.Id(i).Op(":=").Range().Add(in.value())).Block(each...)}
+	each := c.copy(t.Elem, out.Index(i), in.Index(i), depth+1, false)
+	return []jen.Code{fresh, jen.For(jen.Id(i).Op(":=").Range().Add(in.Value())).Block(each...)}
 }
 
-func (c *copier) mapEntries(t *model.Type, out, in place, depth int) jen.Code {
+func (c *copier) mapEntries(t *model.Type, out, in gocode.Place, depth int) jen.Code {
 	if !c.shapes.plain(t.Key) {
 		c.refuse("is a map with keys of the type %s, which hold references: a copied key would be another key; use keys of "+
 			"plain values, or %s", display(t.Key), c.byHand())
 		return jen.Null()
 	}
 	key, val, outVal := numbered("key", depth), numbered("val", depth), numbered("outVal", depth)
-	var each []jen.Code
-	if c.shapes.plain(t.Elem) {
-		each = []jen.Code{out.index(key).set(jen.Id(val))}
-	} else {
-		each = append(each, jen.Var().Id(outVal).Add(c.file.Type(t.Elem)))
-		each = append(each, c.copy(t.Elem, variable(outVal), variable(val), depth+1, false)...)
-		each = append(each, out.index(key).set(jen.Id(outVal)))
+	each := c.entry(t, out.Index(key), gocode.Variable(outVal), gocode.Variable(val), depth)
+	return jen.For(jen.List(jen.Id(key), jen.Id(val)).Op(":=").Range().Add(in.Value())).Block(each...)
+}
+
+// entry copies a map's value to its place under the key. That place has no address, so what needs one is copied in a
+// variable.
+func (c *copier) entry(t *model.Type, to, variable, val gocode.Place, depth int) []jen.Code {
+	how := wayOf(t.Elem)
+	switch {
+	case c.shapes.plain(t.Elem), (how == callValue || how == callDeref) && !reference(t.Elem):
+		return c.copy(t.Elem, to, val, depth+1, false)
+	case how == inline && (t.Elem.Form == model.Struct || t.Elem.Form == model.Array) && lockIn(t.Elem) == nil:
+		code := []jen.Code{variable.Value().Op(":=").Add(val.Value())}
+		code = append(code, c.copy(t.Elem, variable, val, depth+1, true)...)
+		return append(code, to.Set(variable.Value()))
 	}
-	return jen.For(jen.List(jen.Id(key), jen.Id(val)).Op(":=").Range().Add(in.value())).Block(each...)
+	code := []jen.Code{jen.Var().Add(variable.Value()).Add(c.file.Type(t.Elem))}
+	code = append(code, c.copy(t.Elem, variable, val, depth+1, false)...)
+	return append(code, to.Set(variable.Value()))
 }
 
 // interfaceValue asks the value for a copy: by DeepCopy<Interface>, as runtime.Object's DeepCopyObject, or by the only
 // DeepCopy method that the interface has.
-func (c *copier) interfaceValue(t *model.Type, out, in place) []jen.Code {
+func (c *copier) interfaceValue(t *model.Type, out, in gocode.Place) []jen.Code {
 	var found []string
 	for _, name := range t.InterfaceMethods {
 		if strings.HasPrefix(name, "DeepCopy") && name != "DeepCopyInto" {
 			found = append(found, name)
 		}
 		if t.Name != "" && name == "DeepCopy"+t.Name {
-			return []jen.Code{in.ifNotNil(out.set(in.call(name)))}
+			return []jen.Code{in.IfNotNil(out.Set(in.Call(name)))}
 		}
 	}
 	if len(found) != 1 {
@@ -225,10 +244,10 @@ func (c *copier) interfaceValue(t *model.Type, out, in place) []jen.Code {
 		return nil
 	}
 	if method := t.Methods[found[0]]; method != nil && len(method.Results) == 1 && method.Results[0] == t {
-		return []jen.Code{in.ifNotNil(out.set(in.call(found[0])))}
+		return []jen.Code{in.IfNotNil(out.Set(in.Call(found[0])))}
 	}
-	assert := in.call(found[0]).Assert(c.file.Type(t))
-	return []jen.Code{in.ifNotNil(jen.List(out.value(), jen.Id("_")).Op("=").Add(assert))}
+	assert := in.Call(found[0]).Assert(c.file.Type(t))
+	return []jen.Code{in.IfNotNil(jen.List(out.Value(), jen.Id("_")).Op("=").Add(assert))}
 }
 
 // index names the variable of a loop: i, j, k, i4 ...
