@@ -35,7 +35,7 @@ func measure(b *testing.B, dir, goCache, userCache string) cost {
 	b.Helper()
 	cmd := exec.CommandContext(b.Context(), apigen(b), "build", "./...")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "PWD="+dir, "GOCACHE="+goCache, "XDG_CACHE_HOME="+userCache)
+	cmd.Env = append(environment(dir), "GOCACHE="+goCache, "XDG_CACHE_HOME="+userCache)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}

@@ -111,13 +111,18 @@ func run(t testing.TB, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "PWD="+dir)
+	cmd.Env = environment(dir)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, stdout.String(), stderr.String())
 	}
 	return stdout.String()
+}
+
+// environment lets the go command complete go.mod, which lost a requirement.
+func environment(dir string) []string {
+	return append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "PWD="+dir)
 }
 
 // goTest runs the module's own tests.
