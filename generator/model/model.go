@@ -230,7 +230,6 @@ type Field struct {
 	// ConversionOff is +k8s:conversion-gen=false: nothing is converted here, and nothing is missed. Dropped is
 	// +apigen:conversion:drop, which says the same on purpose.
 	ConversionOff bool
-	Dropped       bool
 	Default       *Default
 	// Schema are the constraints that markers put on the field.
 	Schema Schema

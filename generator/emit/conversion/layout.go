@@ -94,4 +94,4 @@ func (t *task) wholeStruct(p pair) bool {
 }
 
 // leftOut tells whether markers say that the field is not converted.
-func leftOut(f *model.Field) bool { return f.ConversionOff || f.Dropped }
+func leftOut(f *model.Field) bool { return f.ConversionOff }
