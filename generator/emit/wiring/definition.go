@@ -113,6 +113,8 @@ func copyStatus(status *model.Field) jen.Code {
 	switch {
 	case hasInto:
 		return from.Dot("DeepCopyInto").Call(jen.Op("&").Add(to))
+	case t.Form == model.Pointer && t.Elem.DeepCopy != model.DeepCopyNone && t.Elem.Package != nil:
+		return to.Op("=").Add(from.Dot("DeepCopy").Call())
 	case t.Form == model.Basic:
 		return to.Op("=").Add(from)
 	default:
