@@ -115,9 +115,6 @@ func (b *builder) element(t *model.Type) object {
 	s := b.value(t)
 	extra := object{}
 	b.enum(extra, t)
-	if z := zero(b.known(t), false); z != nil {
-		extra["default"] = z
-	}
 	return overlay(s, extra)
 }
 
