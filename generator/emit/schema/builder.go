@@ -158,10 +158,7 @@ func (b *builder) fields(t *model.Type, properties object, required *[]string, i
 		if !f.Inline || f.Ignored {
 			continue
 		}
-		inner := b.known(f.Type)
-		for inner.Form == model.Pointer {
-			inner = b.known(inner.Elem)
-		}
+		inner := b.known(f.Type.Pointee())
 		if inner.Form == model.Struct && !inlined[inner] {
 			b.fields(inner, properties, required, inlined)
 		}
