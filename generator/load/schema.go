@@ -15,7 +15,7 @@ func (b *builder) fieldMarkers(f *model.Field, p *model.Package, nt *note) {
 	if c, ok := ms.Get("k8s:conversion-gen"); ok {
 		f.ConversionOff = c.Value == "false"
 	}
-	f.ConversionOff = f.ConversionOff || ms.Has("apigen:conversion:drop")
+	f.Dropped = ms.Has("apigen:conversion:drop")
 	f.Default = b.defaultOf(p, f.Type, ms)
 	b.schema(&f.Schema, f.Type, ms)
 }

@@ -44,8 +44,6 @@ type mediaType struct {
 
 func (m mediaType) contentType() string { return formats[m.format].mediaType }
 
-func (m mediaType) asJSON() mediaType { return mediaType{pretty: m.pretty} }
-
 // allowTransform decides which transformations a route makes.
 type allowTransform func(transform) bool
 
@@ -55,13 +53,29 @@ func noTransform(transform) bool { return false }
 // negotiate picks the first clause of Accept, in the order of its preference, that can be served. Without an Accept it
 // is JSON.
 func negotiate(r *http.Request, allow allowTransform) (mediaType, error) {
+	if media, ok := negotiateFormats(r, len(formats), allow); ok {
+		return media, nil
+	}
+	return mediaType{}, notAcceptable(typeJSON, typeYAML)
+}
+
+// negotiateStream is negotiate for watches, which are JSON.
+func negotiateStream(r *http.Request) (mediaType, error) {
+	if media, ok := negotiateFormats(r, 1, watchTransform); ok {
+		return media, nil
+	}
+	return mediaType{}, notAcceptable(typeJSON + ";stream=watch")
+}
+
+// negotiateFormats looks at the first n formats only.
+func negotiateFormats(r *http.Request, n int, allow allowTransform) (mediaType, bool) {
 	pretty := wantsPretty(r)
 	header := r.Header.Get("Accept")
 	if header == "" {
-		return mediaType{pretty: pretty}, nil
+		return mediaType{pretty: pretty}, true
 	}
 	for _, clause := range goautoneg.ParseAccept(header) {
-		for f := range formats {
+		for f := range formats[:n] {
 			kind, subkind := formats[f].kind, formats[f].subkind
 			if clause.Type != kind && clause.Type != "*" || clause.SubType != subkind && clause.SubType != "*" {
 				continue
@@ -69,11 +83,11 @@ func negotiate(r *http.Request, allow allowTransform) (mediaType, error) {
 			media := mediaType{format: format(f), pretty: pretty || clause.Params["pretty"] == "1"}
 			media.as = transform{Kind: clause.Params["as"], Group: clause.Params["g"], Version: clause.Params["v"]}
 			if media.as == (transform{}) || allow(media.as) {
-				return media, nil
+				return media, true
 			}
 		}
 	}
-	return mediaType{pretty: pretty}, notAcceptable(typeJSON, typeYAML)
+	return mediaType{}, false
 }
 
 // wantsPretty: the query decides; without it, tools that show the answer to a person get it indented.
@@ -88,8 +102,19 @@ func wantsPretty(r *http.Request) bool {
 	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")
 }
 
-// objectTransform are the transformations of objects, lists and watch events.
-func objectTransform(t transform) bool {
+// singleTransform, listTransform and watchTransform are what can be made of one object, of a list and of the objects
+// in events.
+func singleTransform(t transform) bool {
+	_, ok := shapes[t]
+	return ok && t.Kind != "PartialObjectMetadataList"
+}
+
+func listTransform(t transform) bool {
+	_, ok := shapes[t]
+	return ok && t.Kind != "PartialObjectMetadata"
+}
+
+func watchTransform(t transform) bool {
 	_, ok := shapes[t]
 	return ok
 }

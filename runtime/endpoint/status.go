@@ -30,7 +30,7 @@ func WriteStatus(w http.ResponseWriter, r *http.Request, err error) {
 	header.Del("Expires")
 	media, acceptErr := negotiate(r, noTransform)
 	if acceptErr != nil {
-		media = media.asJSON()
+		media = mediaType{pretty: wantsPretty(r)}
 	}
 	writeDocument(w, media, int(status.Code), status)
 }

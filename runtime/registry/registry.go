@@ -24,10 +24,3 @@ type Config struct {
 // New erases T: it returns the definition as a Resource that a server can open. A definition that contradicts itself
 // (a storage version that isn't served, say) fails at Open.
 func New[T api.Object](definition Definition[T]) Resource { return nil }
-
-// VersionOf makes a served version from its typed conversions.
-func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V]) Version[T] {
-	return Version[T]{Info: info}
-}
-
-type versionCodec[T api.Object] interface{}

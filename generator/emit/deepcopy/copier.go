@@ -99,7 +99,11 @@ func (c *copier) form(t *model.Type, out, in gocode.Place, depth int, assigned b
 		return []jen.Code{in.IfNotNil(c.elements(t, out, in, depth)...)}
 	case model.Pointer:
 		fresh := out.Set(jen.New(c.file.Type(t.Elem)))
-		rest := c.copy(t.Elem, out.Deref(), in.Deref(), depth, false)
+		to, from := out.Deref(), in.Deref()
+		if t.Name != "" {
+			to, from = out.Starred(), in.Starred()
+		}
+		rest := c.copy(t.Elem, to, from, depth, false)
 		return []jen.Code{in.IfNotNil(append([]jen.Code{fresh}, rest...)...)}
 	case model.Interface:
 		return c.interfaceValue(t, out, in)
@@ -125,7 +129,12 @@ func (c *copier) structFields(t *model.Type, out, in gocode.Place, depth int, as
 			continue
 		}
 		leave := c.enter(t, field)
-		code = append(code, c.copy(field.Type, out.Field(field.Name), in.Field(field.Name), depth, whole)...)
+		to, from, set := out.Field(field.Name), in.Field(field.Name), whole
+		if !whole && lockIn(field.Type) == nil {
+			code = append(code, to.Set(from.Value()))
+			set = true
+		}
+		code = append(code, c.copy(field.Type, to, from, depth, set)...)
 		leave()
 	}
 	return code
@@ -196,15 +205,25 @@ func (c *copier) mapEntries(t *model.Type, out, in gocode.Place, depth int) jen.
 		return jen.Null()
 	}
 	key, val, outVal := numbered("key", depth), numbered("val", depth), numbered("outVal", depth)
-	var each []jen.Code
-	if c.shapes.plain(t.Elem) {
-		each = []jen.Code{out.Index(key).Set(jen.Id(val))}
-	} else {
-		each = append(each, jen.Var().Id(outVal).Add(c.file.Type(t.Elem)))
-		each = append(each, c.copy(t.Elem, gocode.Variable(outVal), gocode.Variable(val), depth+1, false)...)
-		each = append(each, out.Index(key).Set(jen.Id(outVal)))
-	}
+	each := c.entry(t, out.Index(key), gocode.Variable(outVal), gocode.Variable(val), depth)
 	return jen.For(jen.List(jen.Id(key), jen.Id(val)).Op(":=").Range().Add(in.Value())).Block(each...)
+}
+
+// entry copies a map's value to its place under the key. That place has no address, so what needs one is copied in a
+// variable.
+func (c *copier) entry(t *model.Type, to, variable, val gocode.Place, depth int) []jen.Code {
+	how := wayOf(t.Elem)
+	switch {
+	case c.shapes.plain(t.Elem), (how == callValue || how == callDeref) && !reference(t.Elem):
+		return c.copy(t.Elem, to, val, depth+1, false)
+	case how == inline && (t.Elem.Form == model.Struct || t.Elem.Form == model.Array) && lockIn(t.Elem) == nil:
+		code := []jen.Code{variable.Value().Op(":=").Add(val.Value())}
+		code = append(code, c.copy(t.Elem, variable, val, depth+1, true)...)
+		return append(code, to.Set(variable.Value()))
+	}
+	code := []jen.Code{jen.Var().Add(variable.Value()).Add(c.file.Type(t.Elem))}
+	code = append(code, c.copy(t.Elem, variable, val, depth+1, false)...)
+	return append(code, to.Set(variable.Value()))
 }
 
 // interfaceValue asks the value for a copy: by DeepCopy<Interface>, as runtime.Object's DeepCopyObject, or by the only

@@ -41,10 +41,22 @@ func handWritten(t *model.Type) bool {
 		t.Methods["DeepCopyInto"] != nil || t.Methods["DeepCopy"] != nil
 }
 
-// generates tells whether DeepCopyInto and DeepCopy are emitted for the type. The declaration of a generic type gets
-// none: what a copy of its parameters is, only its instances know, and those are copied in place.
+// generates tells whether DeepCopyInto and DeepCopy are emitted for the type, as far as they are not hand-written. The
+// declaration of a generic type gets none: what a copy of its parameters is, only its instances know, and those are
+// copied in place.
 func generates(t *model.Type) bool {
-	return t.DeepCopy == model.DeepCopyGenerate && methodsAllowed(t) && len(t.TypeArgs) == 0 && !generic(t, map[*model.Type]bool{})
+	if !methodsAllowed(t) || len(t.TypeArgs) > 0 || generic(t, map[*model.Type]bool{}) {
+		return false
+	}
+	return t.DeepCopy == model.DeepCopyGenerate || completes(t)
+}
+
+// completes tells whether a type has only one of the two methods by hand, and the other is wanted.
+func completes(t *model.Type) bool {
+	if t.Package == nil || !t.Package.Output || !t.Package.DeepCopy && len(t.DeepCopyInterfaces) == 0 {
+		return false
+	}
+	return (t.Methods["DeepCopyInto"] != nil) != (t.Methods["DeepCopy"] != nil)
 }
 
 func generic(t *model.Type, seen map[*model.Type]bool) bool {

@@ -61,7 +61,11 @@ func (w *writer) inside(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	}
 	switch t.Form {
 	case model.Pointer:
-		if rest := w.nested(t.Elem, in.Deref(), depth); len(rest) > 0 {
+		to := in.Deref()
+		if t.Name != "" {
+			to = in.Starred()
+		}
+		if rest := w.nested(t.Elem, to, depth); len(rest) > 0 {
 			code = append(code, in.IfNotNil(rest...))
 		}
 	case model.Struct:

@@ -67,7 +67,7 @@ func (b *bench) calls(ctx context.Context) map[string]error {
 	stream, err := b.Watch(ctx, b.prefix, 0)
 	if err == nil {
 		defer stream.Close()
-		_, err = stream.Next(ctx)
+		err = toTheEnd(ctx, stream)
 	}
 	errs["Watch"] = err
 	return errs
