@@ -185,9 +185,7 @@ func warnColumns(out *emit.Errors, t *model.Type) {
 		for _, step := range c.Steps {
 			end = after(end, step)
 		}
-		for end != nil && end.Form == model.Pointer {
-			end = end.Elem
-		}
+		end = end.Pointee()
 		if end != nil && !fits(c.Type, end) {
 			out.Add(c.Pos, "column %q is always empty: %s is no %s", c.Name, typeText(end), c.Type)
 		}
@@ -199,9 +197,7 @@ func after(t *model.Type, step model.Step) *model.Type {
 	if step.Field != nil {
 		return step.Field.Type
 	}
-	for t != nil && t.Form == model.Pointer {
-		t = t.Elem
-	}
+	t = t.Pointee()
 	if t == nil {
 		return nil
 	}
