@@ -11,8 +11,10 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -50,6 +52,8 @@ type backend struct {
 	remote bool        // there is a connection, which tells of attempts
 	leases *leases
 
+	watches atomic.Int64 // counts them
+
 	mu      sync.Mutex
 	closed  chan struct{} // closed under mu
 	streams map[*stream]struct{}
@@ -81,7 +85,7 @@ func (b *backend) Close() error {
 	for s := range streams {
 		s.release()
 	}
-	if err := b.client.Close(); err != nil && b.client.Ctx().Err() == nil {
+	if err := b.client.Close(); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("closing the etcd client: %w", err)
 	}
 	return nil

@@ -10,3 +10,7 @@ import (
 func TestContract(t *testing.T) {
 	storagetest.Run(t, func(*testing.T) storage.Backend { return New() })
 }
+
+func BenchmarkMemory(b *testing.B) {
+	storagetest.Benchmark(b, func(*testing.B) storage.Backend { return New() })
+}
