@@ -231,4 +231,6 @@ func (c *storeCodec[T]) Render(key string, stored api.Rendition, form api.Form) 
 }
 
 // Restamp implements cache.Codec.
-func (c *storeCodec[T]) Restamp(r api.Rendition, revision int64) api.Rendition { return restamp(r, revision) }
+func (c *storeCodec[T]) Restamp(r api.Rendition, revision int64) api.Rendition {
+	return restamp(r, revision)
+}
