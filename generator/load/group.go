@@ -180,7 +180,7 @@ func (b *builder) resource(g *model.Group, r *model.Resource) {
 		r.Storage = r.Versions[0].Version
 	}
 	if r.Plural == "" {
-		r.Plural = plural(r.Kind)
+		r.Plural = model.Plural(r.Kind)
 	}
 	if r.Singular == "" {
 		r.Singular = strings.ToLower(r.Kind)

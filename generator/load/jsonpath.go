@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -51,7 +52,14 @@ type element struct {
 	name    string
 	index   int
 	isIndex bool
-	filter  bool // a filter, wildcard or slice
+	where   *condition
+	unclear bool // what is none of these
+}
+
+// condition is that of [?(@.type=="Ready")].
+type condition struct {
+	path  []element
+	value string
 }
 
 // splitPath splits .spec.list[0].map['key'].
@@ -66,7 +74,7 @@ func splitPath(s string) ([]element, error) {
 			if name == "" {
 				return nil, fmt.Errorf("no field name behind a dot")
 			}
-			e := element{name: name, filter: name == "*"}
+			e := element{name: name, unclear: name == "*"}
 			out, s = append(out, e), rest
 		case '[':
 			end := closing(s)
@@ -125,25 +133,41 @@ func cutName(s string) (name, rest string) {
 	return b.String(), ""
 }
 
+// Of what a bracket may hold beside keys and indices, these select elements of a list of which a column shows the first:
+// a wildcard, a slice and a comparison with a string.
+var (
+	slicePattern  = regexp.MustCompile(`^(-?[0-9]*):-?[0-9]*$`)
+	filterPattern = regexp.MustCompile(`^\?\(\s*@((?:\.[\w-]+)+)\s*==\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\)$`)
+)
+
 func bracket(s string) element {
 	if n, err := strconv.Atoi(s); err == nil {
-		return element{index: n, isIndex: true, filter: n < 0}
+		return element{index: n, isIndex: true}
+	}
+	if s == "*" {
+		return element{isIndex: true}
+	}
+	if m := slicePattern.FindStringSubmatch(s); m != nil {
+		n, err := strconv.Atoi(m[1])
+		return element{index: n, isIndex: true, unclear: err != nil && m[1] != ""}
+	}
+	if m := filterPattern.FindStringSubmatch(s); m != nil {
+		path, err := splitPath(m[1])
+		return element{where: &condition{path: path, value: m[2] + m[3]}, unclear: err != nil}
 	}
 	if len(s) >= 2 && (s[0] == '\'' || s[0] == '"') && s[len(s)-1] == s[0] {
 		name, rest := cutName(strings.ReplaceAll(strings.ReplaceAll(s[1:len(s)-1], ".", `\.`), `\\.`, `\.`))
 		return element{name: name + rest}
 	}
-	return element{filter: true}
+	return element{unclear: true}
 }
 
 // walk follows the elements through the types. Nil without an error: Go's types don't tell.
 func walk(t *model.Type, path []element) ([]model.Step, error) {
 	var steps []model.Step
 	for _, e := range path {
-		for t != nil && t.Form == model.Pointer {
-			t = t.Elem
-		}
-		if t == nil || e.filter || opaque(t) {
+		t = t.Pointee()
+		if t == nil || e.unclear || opaque(t) {
 			return nil, nil
 		}
 		switch {
@@ -152,6 +176,13 @@ func walk(t *model.Type, path []element) ([]model.Step, error) {
 				return nil, fmt.Errorf("[%d] is no element of %s", e.index, describe(t))
 			}
 			steps = append(steps, model.Step{Index: e.index, IsIndex: true})
+			t = t.Elem
+		case e.where != nil:
+			filter, err := where(t, e.where)
+			if filter == nil {
+				return nil, err
+			}
+			steps = append(steps, model.Step{Filter: filter})
 			t = t.Elem
 		case t.Form == model.Map:
 			steps = append(steps, model.Step{Key: e.name})
@@ -170,6 +201,27 @@ func walk(t *model.Type, path []element) ([]model.Step, error) {
 		}
 	}
 	return steps, nil
+}
+
+// where resolves a condition on the elements of a list. Nil without an error: Go's types don't tell.
+func where(list *model.Type, c *condition) (*model.Filter, error) {
+	if list.Form != model.Slice && list.Form != model.Array {
+		return nil, fmt.Errorf("%s is no list that could be searched", describe(list))
+	}
+	steps, err := walk(list.Elem, c.path)
+	if steps == nil {
+		return nil, err
+	}
+	for _, step := range steps {
+		if step.Field == nil {
+			return nil, nil
+		}
+	}
+	end := steps[len(steps)-1].Field.Type.Pointee()
+	if end.Form != model.Basic || end.Basic != "string" {
+		return nil, nil
+	}
+	return &model.Filter{Steps: steps, Value: c.value}, nil
 }
 
 // opaque types have a form on the wire that their fields don't tell.
@@ -192,10 +244,7 @@ func lookup(t *model.Type, name string, depth int) []*model.Field {
 		if !f.Inline || f.Ignored {
 			continue
 		}
-		inner := f.Type
-		for inner != nil && inner.Form == model.Pointer {
-			inner = inner.Elem
-		}
+		inner := f.Type.Pointee()
 		if inner == nil {
 			continue
 		}

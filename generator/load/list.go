@@ -21,8 +21,15 @@ const (
 	exportMode = listMode | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile
 )
 
-func (l *loader) list(ctx context.Context, mode packages.LoadMode, patterns ...string) ([]*packages.Package, error) {
-	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: l.Dir, Env: l.Env}
+// query is where and in which environment the go command is asked.
+type query struct {
+	dir string
+	env []string
+}
+
+// list asks the go command for packages. The error is emit.Errors where the question is at fault.
+func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []string) ([]*packages.Package, error) {
+	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: u.query.dir, Env: u.query.env}
 	args := make([]string, len(patterns))
 	for i, p := range patterns {
 		args[i] = "pattern=" + p
@@ -40,7 +47,7 @@ func (l *loader) list(ctx context.Context, mode packages.LoadMode, patterns ...s
 // listRoots finds the packages to read from source: those that the patterns match and that hold markers, and, in the
 // user's own modules, those that belong to them: other versions of the group, and the packages that their markers name.
 func (l *loader) listRoots(ctx context.Context) error {
-	pkgs, err := l.list(ctx, listMode, l.Patterns...)
+	pkgs, err := l.list(ctx, listMode, l.Patterns)
 	if err != nil {
 		return err
 	}
@@ -108,7 +115,7 @@ func (l *loader) listRelatives(ctx context.Context) error {
 		if len(patterns) == 0 {
 			return l.errs.Err()
 		}
-		pkgs, err := l.list(ctx, listMode, patterns...)
+		pkgs, err := l.list(ctx, listMode, patterns)
 		if err != nil {
 			return err
 		}
@@ -135,6 +142,9 @@ func (l *loader) relatives(s *source) []string {
 		if l.sources[path] == nil {
 			out = append(out, path)
 		}
+	}
+	if s.groups && own(s.meta) {
+		out = append(out, s.meta.Dir+"/...") // the list of groups is complete, whatever was asked for
 	}
 	if !own(s.meta) || s.shallow {
 		return out
@@ -168,7 +178,7 @@ func (l *loader) listDependencies(ctx context.Context) error {
 		if s.shallow {
 			continue
 		}
-		for _, imp := range s.imports() {
+		for _, imp := range slices.Concat(s.imports(), s.refs) {
 			want[imp] = true
 		}
 		l.runtime = l.runtime || requiresRuntime(s.meta)
@@ -197,7 +207,7 @@ func (l *loader) listDependencies(ctx context.Context) error {
 	return l.errs.Err()
 }
 
-// listExports adds packages and their dependencies to the metadata.
+// addMetas adds packages and their dependencies to the metadata.
 func (u *Universe) addMetas(pkgs []*packages.Package) {
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		if u.metas[p.PkgPath] == nil || u.metas[p.PkgPath].ExportFile == "" && u.sources[p.PkgPath] == nil {
@@ -207,7 +217,7 @@ func (u *Universe) addMetas(pkgs []*packages.Package) {
 }
 
 func (l *loader) listExports(ctx context.Context, patterns []string) error {
-	pkgs, err := l.list(ctx, exportMode, patterns...)
+	pkgs, err := l.list(ctx, exportMode, patterns)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func Load(ctx context.Context, o Options) (*Result, error) {
 	if o.Owns == nil {
 		o.Owns = func(string) bool { return false }
 	}
-	l := &loader{Options: o, Universe: newUniverse(o.Env)}
+	l := &loader{Options: o, Universe: newUniverse(o)}
 	if err := l.listRoots(ctx); err != nil {
 		return nil, err
 	}

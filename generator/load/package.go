@@ -47,7 +47,8 @@ func (b *builder) module(p *packages.Package) *model.Module {
 	return m
 }
 
-// root builds a package that is read from source.
+// root builds a package that is read from source, its declarations aside: those of one package lead to types of others,
+// about which the markers of their packages have a say.
 func (b *builder) root(s *source) *model.Package {
 	tp := s.types
 	if tp == nil {
@@ -58,10 +59,14 @@ func (b *builder) root(s *source) *model.Package {
 	m.Declared = s.declared(b)
 	n := b.notesOf(tp, 0)
 	b.packageMarkers(m, n)
-	if !s.shallow {
-		b.scope(m, tp, s)
-	}
 	return m
+}
+
+// declarations reads what a root declares.
+func (b *builder) declarations(m *model.Package, s *source) {
+	if s.types != nil && !s.shallow {
+		b.scope(m, s.types, s)
+	}
 }
 
 // packageMarkers reads the markers of a package. Packages that they name are resolved later.

@@ -15,8 +15,6 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
-
-	"apigen.dev/generator/emit"
 )
 
 // source is a package that is read from source.
@@ -29,10 +27,12 @@ type source struct {
 	blanked []string
 	// relevant: there are markers. shallow: none but +apigen:groups, so that types don't matter.
 	relevant, shallow bool
+	// groups: there is +apigen:groups.
+	groups bool
 	// root: read for its own sake, not for lack of export data. output: files may be written for it.
 	root, output bool
-	// named are the packages that markers name.
-	named []string
+	// named are the packages that markers name; refs are those of names of theirs.
+	named, refs []string
 
 	types *types.Package
 	errs  []types.Error
@@ -49,7 +49,7 @@ func (l *loader) read(p *packages.Package) *source {
 			l.errs.Add(token.Position{Filename: name}, "can't be read: %v", err)
 			continue
 		}
-		if l.Owns(filepath.Base(name)) && generatedHeader(data) {
+		if l.owns(filepath.Base(name)) && generatedHeader(data) {
 			s.blanked = append(s.blanked, name)
 			continue
 		}
@@ -63,6 +63,8 @@ func (l *loader) read(p *packages.Package) *source {
 
 var (
 	generatedPattern = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.\r?$`)
+	clausePattern    = regexp.MustCompile(`(?m)^package\s`)
+	refPattern       = regexp.MustCompile(`\+(?:k8s:deepcopy-gen:interfaces=|k8s:conversion-gen:explicit-from=|default=ref\()([^\s)]+)`)
 	namedPattern     = regexp.MustCompile(`\+k8s:(?:conversion-gen|conversion-gen-external-types|defaulter-gen-input)=([A-Za-z0-9_.\-]+(?:/[A-Za-z0-9_.\-~]+)*)`)
 )
 
@@ -72,13 +74,13 @@ func generatedHeader(data []byte) bool {
 	if loc == nil {
 		return false
 	}
-	clause := regexp.MustCompile(`(?m)^package\s`).FindIndex(data)
+	clause := clausePattern.FindIndex(data)
 	return clause == nil || loc[0] < clause[0]
 }
 
 // isGenerated tells whether a file on the disk is a generated one of ours.
 func (l *loader) isGenerated(name string) bool {
-	if !l.Owns(filepath.Base(name)) {
+	if !l.owns(filepath.Base(name)) {
 		return false
 	}
 	data, err := os.ReadFile(name)
@@ -88,7 +90,7 @@ func (l *loader) isGenerated(name string) bool {
 // scan looks for markers in the bytes of a file, before it is parsed.
 func (s *source) scan(data []byte, only *bool) {
 	if bytes.Contains(data, []byte("+apigen:groups")) {
-		s.relevant = true
+		s.relevant, s.groups = true, true
 	}
 	if controls(data) {
 		s.relevant, *only = true, false
@@ -96,6 +98,13 @@ func (s *source) scan(data []byte, only *bool) {
 	for _, m := range namedPattern.FindAllSubmatch(data, -1) {
 		if v := string(m[1]); v != "false" && v != "true" {
 			s.named = append(s.named, v)
+		}
+	}
+	for _, m := range refPattern.FindAllSubmatch(data, -1) {
+		for _, ref := range strings.Split(string(m[1]), ",") {
+			if i := strings.LastIndexByte(ref, '.'); i > 0 && i > strings.LastIndexByte(ref, '/') {
+				s.refs = append(s.refs, ref[:i])
+			}
 		}
 	}
 }
@@ -179,5 +188,3 @@ func parsePosition(s string) token.Position {
 	}
 	return p
 }
-
-var _ error = emit.Errors(nil)

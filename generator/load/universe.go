@@ -8,8 +8,10 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -25,20 +27,28 @@ type Universe struct {
 	// peers are packages in modules that aren't the user's and that markers name.
 	peers []string
 
+	// owns tells our files; query is the go command's environment.
+	owns  func(string) bool
+	query query
+	// bodies: roots are checked with the bodies of their functions.
+	bodies bool
+
 	exports  types.Importer
 	fromData map[string]*types.Package
 	sizes    types.Sizes
 }
 
-func newUniverse(env []string) *Universe {
+func newUniverse(o Options) *Universe {
 	u := &Universe{
+		owns:     o.Owns,
+		query:    query{dir: o.Dir, env: o.Env},
 		fset:     token.NewFileSet(),
 		metas:    map[string]*packages.Package{},
 		sources:  map[string]*source{},
 		fromData: map[string]*types.Package{},
 	}
 	arch := runtime.GOARCH
-	for _, e := range env {
+	for _, e := range o.Env {
 		if v, ok := strings.CutPrefix(e, "GOARCH="); ok && v != "" {
 			arch = v
 		}
@@ -60,6 +70,7 @@ func (u *Universe) open(path string) (io.ReadCloser, error) {
 // check type-checks all roots. Errors in declarations that the model is made of are added to the loader's; others wait
 // for the check of the finished code, which knows whether they remain.
 func (l *loader) check() {
+	l.probe()
 	l.markSources()
 	for _, path := range l.rootPaths() {
 		if s := l.sources[path]; !s.shallow {
@@ -71,6 +82,26 @@ func (l *loader) check() {
 		for _, e := range s.errs {
 			l.judge(s, e)
 		}
+	}
+}
+
+// probe reads the export data of one package. Where that fails, the compiler is newer than this program knows: nothing
+// is read from export data then.
+func (u *Universe) probe() {
+	least := ""
+	for path, p := range u.metas {
+		if p.ExportFile != "" && (least == "" || path < least) {
+			least = path
+		}
+	}
+	if least == "" {
+		return
+	}
+	if _, err := u.exports.Import(least); err == nil {
+		return
+	}
+	for _, p := range u.metas {
+		p.ExportFile = ""
 	}
 }
 
@@ -120,7 +151,7 @@ func (u *Universe) checkSource(s *source) *types.Package {
 			}
 		}
 	}
-	s.types = u.checkFiles(s.meta, s.files, true, func(e types.Error) { s.errs = append(s.errs, e) })
+	s.types = u.checkFiles(s.meta, s.files, !u.bodies || !s.root, func(e types.Error) { s.errs = append(s.errs, e) })
 	return s.types
 }
 
@@ -186,4 +217,26 @@ func (u *Universe) load(path string) (*types.Package, error) {
 	}
 	u.fromData[path] = p
 	return p, nil
+}
+
+// MutableDirs are the folders of all modules in reach whose files can change: the main module, those of the workspace,
+// and local replacements, sorted.
+func (u *Universe) MutableDirs() []string {
+	seen := map[string]bool{}
+	add := func(m *packages.Module) {
+		if m == nil {
+			return
+		}
+		local := m.Main || m.Version == "" || m.Replace != nil && m.Replace.Version == ""
+		if local && m.Dir != "" {
+			seen[m.Dir] = true
+		}
+	}
+	for _, p := range u.metas {
+		add(p.Module)
+		if p.Module == nil && p.Dir != "" && p.ExportFile == "" && u.sources[p.PkgPath] != nil {
+			seen[p.Dir] = true // outside of all modules
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
 }

@@ -27,28 +27,6 @@ func compareVersions(a, b string) int {
 	)
 }
 
-// plural is the resource name of a kind by the rules of English that Kubernetes' generators follow.
-func plural(kind string) string {
-	s := strings.ToLower(kind)
-	if len(s) < 2 {
-		return s + "s"
-	}
-	last, before := s[len(s)-1], s[len(s)-2]
-	switch {
-	case s == "endpoints":
-		return s
-	case last == 's', last == 'x', last == 'z', last == 'h' && (before == 'c' || before == 's'):
-		return s + "es"
-	case last == 'y' && !strings.ContainsRune("aeiou", rune(before)):
-		return s[:len(s)-1] + "ies"
-	case last == 'f':
-		return s[:len(s)-1] + "ves"
-	case last == 'e' && before == 'f':
-		return s[:len(s)-2] + "ves"
-	}
-	return s + "s"
-}
-
 // goName is a group's name in Go: Shop for shop.example.com.
 func goName(group string) string {
 	label, _, _ := strings.Cut(group, ".")

@@ -12,7 +12,7 @@ const maxNesting = 16
 
 // parseKubernetes parses name(args)=value; the value may be another marker.
 func parseKubernetes(m *Marker, text string) error {
-	tag, err := codetags.Parse(text, codetags.RawValues(true))
+	tag, err := codetags.Parse(bareName(text), codetags.RawValues(true))
 	if err != nil {
 		return err
 	}
@@ -40,6 +40,15 @@ func parseKubernetes(m *Marker, text string) error {
 		err = errors.New("\"+" + nameOf(inner) + "\" is no marker that can stand in another")
 	}
 	return err
+}
+
+// bareName removes a remark behind a marker that has neither arguments nor a value: name // a remark.
+func bareName(text string) string {
+	name, rest, _ := strings.Cut(text, " ")
+	if rest = strings.TrimSpace(rest); strings.ContainsAny(name, "(=") || !strings.HasPrefix(rest, "//") && !strings.HasPrefix(rest, "#") {
+		return text
+	}
+	return name
 }
 
 // trimRemark removes a trailing # remark from values that can't hold one.

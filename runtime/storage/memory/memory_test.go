@@ -1,0 +1,16 @@
+package memory
+
+import (
+	"testing"
+
+	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/storagetest"
+)
+
+func TestContract(t *testing.T) {
+	storagetest.Run(t, func(*testing.T) storage.Backend { return New() })
+}
+
+func BenchmarkMemory(b *testing.B) {
+	storagetest.Benchmark(b, func(*testing.B) storage.Backend { return New() })
+}
