@@ -52,13 +52,15 @@ func open(t testing.TB, resource registry.Resource, cached bool) *bench {
 }
 
 // wait returns once reads are served from memory.
-func (b *bench) wait() {
-	b.Helper()
+func (b *bench) wait() { b.Helper(); waitFor(b, b.Ready) }
+
+func waitFor(t testing.TB, ready func() error) {
+	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(10 * time.Second); b.Ready() != nil; <-tick.C {
+	for deadline := time.Now().Add(10 * time.Second); ready() != nil; <-tick.C {
 		if time.Now().After(deadline) {
-			b.Fatal(b.Ready())
+			t.Fatal(ready())
 		}
 	}
 }
