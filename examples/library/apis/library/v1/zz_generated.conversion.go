@@ -5,11 +5,12 @@
 package v1
 
 import (
+	"unsafe"
+
 	"example.com/library/apis/library"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
-	"unsafe"
 )
 
 func init() {

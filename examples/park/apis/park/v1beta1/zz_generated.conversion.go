@@ -5,10 +5,11 @@
 package v1beta1
 
 import (
+	"unsafe"
+
 	parkv1 "example.com/park/apis/park/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
-	"unsafe"
 )
 
 func init() {
