@@ -3,6 +3,7 @@ package load
 import (
 	"go/constant"
 	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,10 +28,7 @@ func (b *builder) pkg(p *types.Package) *model.Package {
 			m.Name = meta.Name
 		}
 	}
-	if !b.isRoot(p) {
-		n := b.notesOf(p, 0)
-		b.packageMarkers(m, n)
-	}
+	b.packageMarkers(m, b.notesOf(p, 0))
 	return m
 }
 
@@ -57,8 +55,14 @@ func (b *builder) root(s *source) *model.Package {
 	m := b.pkg(tp)
 	m.Output = s.output
 	m.Declared = s.declared(b)
+<<<<<<< HEAD
 	n := b.notesOf(tp, 0)
 	b.packageMarkers(m, n)
+=======
+	if !s.shallow {
+		b.scope(m, tp, s)
+	}
+>>>>>>> wip-load
 	return m
 }
 
@@ -160,6 +164,25 @@ func (b *builder) function(f *types.Func, n *notes) *model.Func {
 		}
 	}
 	return out
+}
+
+// foreignHooks reads the conversion functions of the dependencies that were met: generated code may call them.
+func (b *builder) foreignHooks() {
+	for _, path := range slices.Sorted(maps.Keys(b.packages)) {
+		m := b.packages[path]
+		if m.Module == nil || m.Funcs != nil || b.l.sources[path] != nil && b.l.sources[path].root {
+			continue
+		}
+		tp, err := b.l.load(path)
+		if err != nil {
+			continue
+		}
+		for _, name := range tp.Scope().Names() {
+			if f, ok := tp.Scope().Lookup(name).(*types.Func); ok && strings.HasPrefix(name, "Convert_") {
+				m.Funcs = append(m.Funcs, b.fn(f, true))
+			}
+		}
+	}
 }
 
 // constant reads a constant of a named type; nil for others.
