@@ -39,8 +39,8 @@ func moduleDir(t testing.TB, path string) string {
 	return strings.TrimSpace(run(t, ".", "go", "list", "-m", "-f", "{{.Dir}}", path))
 }
 
-// copyTree copies the Go files of a tree, tests and protobuf code aside, and rewrites strings in them. Files that skip
-// tells of are left out.
+// copyTree copies the Go files of a tree, tests aside, and rewrites strings in them. Files that skip tells of are left
+// out.
 func copyTree(t testing.TB, from, to string, skip func(base string) bool, rewrite *strings.Replacer) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -48,7 +48,7 @@ func copyTree(t testing.TB, from, to string, skip func(base string) bool, rewrit
 			return err
 		}
 		base := filepath.Base(path)
-		if !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") || strings.HasSuffix(base, ".pb.go") || skip(base) {
+		if !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") || skip(base) {
 			return nil
 		}
 		rel, err := filepath.Rel(from, path)

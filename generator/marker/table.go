@@ -76,7 +76,7 @@ var controlMarkers = []Definition{
 		Doc: "The types to default are those of that package; functions are written here."},
 	{Name: "k8s:openapi-gen", Places: Package | Type | Field, Kind: OptionalText, Ignored: "schemas are written for every kind that is served",
 		Doc: "Asks openapi-gen for definitions."},
-	{Name: "k8s:openapi-model-package", Places: Package, Kind: Text,
+	{Name: "k8s:openapi-model-package", Places: Package | Type, Kind: Text,
 		Doc: "The prefix of the names of the package's schemas: io.k8s.api.core.v1."},
 	{Name: "k8s:register-gen", Places: Package | Type, Kind: OptionalText, Ignored: "registration is written for every package with kinds",
 		Doc: "Asks register-gen for a type's registration."},
