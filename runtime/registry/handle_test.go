@@ -47,14 +47,22 @@ func open(t testing.TB, resource registry.Resource, cached bool) *bench {
 		}
 		b.backend.Close()
 	})
-	deadline := time.Now().Add(10 * time.Second)
-	for h.Ready() != nil {
-		if time.Now().After(deadline) {
-			t.Fatal(h.Ready())
-		}
-		time.Sleep(time.Millisecond)
-	}
+	b.wait()
 	return b
+}
+
+// wait returns once reads are served from memory.
+func (b *bench) wait() { b.Helper(); waitFor(b, b.Ready) }
+
+func waitFor(t testing.TB, ready func() error) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); ready() != nil; <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatal(ready())
+		}
+	}
 }
 
 // both runs a test with the cache in front and over the bare backend.

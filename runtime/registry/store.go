@@ -44,7 +44,7 @@ type StoreConfig[T api.Object] struct {
 
 	// DisableCache makes all reads go to the backend.
 	DisableCache bool
-	// Patience is how long a read waits for a revision of the future where there is no cache; 0 is 3 s.
+	// Patience is how long a read waits for a revision of the future; 0 is 3 s.
 	Patience time.Duration
 	// BookmarkEvery is how often a watch that wants bookmarks gets one; 0 is a minute.
 	BookmarkEvery time.Duration
@@ -101,6 +101,7 @@ func NewStore[T api.Object](config StoreConfig[T]) (*Store[T], error) {
 func (s *Store[T]) runCache() {
 	s.cache = cache.New(cache.Config{
 		Backend: s.backend, Prefix: s.prefix, Codec: s.codec, Stored: s.stored, Name: s.gr.String(),
+		Wait: s.config.Patience,
 	})
 	s.done.Add(1)
 	go func() {

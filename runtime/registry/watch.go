@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -43,7 +44,7 @@ type source interface {
 	close()
 }
 
-// watch begins a watch of the keys below prefix.
+// watch begins a watch of the keys below prefix, or of the one key that it is where it doesn't end in "/".
 func (r *reader) watch(ctx context.Context, prefix string, opts WatchOptions, form api.Form) (*watch, error) {
 	after, err := parseVersion(opts.ResourceVersion)
 	if err != nil {
@@ -52,6 +53,9 @@ func (r *reader) watch(ctx context.Context, prefix string, opts WatchOptions, fo
 	sel, err := newSelector(opts.Selection, r.selectable)
 	if err != nil {
 		return nil, err
+	}
+	if !strings.HasSuffix(prefix, "/") {
+		sel.key = prefix
 	}
 	w := &watch{r: r, form: form, marks: opts.AllowBookmarks}
 	w.ctx, w.cancel = context.WithCancel(ctx)

@@ -150,7 +150,7 @@ func (b *builder) fields(t *model.Type, properties object, required *[]string, i
 			continue
 		}
 		properties[f.JSON] = b.property(f)
-		if f.Schema.Required || (!f.OmitEmpty && !f.Schema.Optional) {
+		if !f.Schema.Optional && (f.Schema.Required || !f.OmitEmpty) {
 			*required = append(*required, f.JSON)
 		}
 	}

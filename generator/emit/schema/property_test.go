@@ -113,6 +113,7 @@ func TestRequired(t *testing.T) {
 		optional(field("empty", predeclared("string"))),
 		with(field("marked", predeclared("string")), model.Schema{Optional: true}),
 		with(optional(field("must", predeclared("string"))), model.Schema{Required: true}),
+		with(field("both", predeclared("string")), model.Schema{Required: true, Optional: true}),
 	}
 	s := sampleBuilder(sample(), &errs).structure(&model.Type{Form: model.Struct, Fields: fields})
 	if got, _ := json.Marshal(s["required"]); string(got) != `["plain","must"]` {

@@ -62,6 +62,8 @@ type WidgetStatus struct{}
 
 func (w *Widget) Two() (string, error) { return "", nil }
 
+func (w *Widget) Canonicalize() {}
+
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 // +kubebuilder:storageversion
 // +kubebuilder:unservedversion
@@ -85,7 +87,8 @@ type Gone struct {
 `
 
 func TestErrors(t *testing.T) {
-	_, err := Emit(loadtest.Program(t, badSource))
+	p := loadtest.Program(t, badSource)
+	_, err := Emit(p)
 	var errs emit.Errors
 	if !errors.As(err, &errs) {
 		t.Fatalf("no list of errors: %v", err)
@@ -107,6 +110,10 @@ func TestErrors(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+	wantWarning := "method Canonicalize of v1.Widget is not called by the server: logic works on the hub, so write it for example.com/test/shop.Widget"
+	if warnings := Warnings(p); len(warnings) != 1 || warnings[0].Message != wantWarning {
+		t.Errorf("warnings: %v", warnings)
 	}
 }
 

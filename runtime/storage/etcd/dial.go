@@ -31,6 +31,8 @@ type Config struct {
 	CAFile, CertFile, KeyFile string
 	// Username and Password, where etcd's authentication is on.
 	Username, Password string
+	// Prefix is what all keys begin with, for users that may read nothing else; "" is "/".
+	Prefix string
 	// DialTimeout bounds New; 0 is 5 seconds.
 	DialTimeout time.Duration
 }

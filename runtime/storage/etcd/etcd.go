@@ -10,6 +10,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,15 +31,17 @@ func New(ctx context.Context, config Config) (storage.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FromClient(client), nil
+	return fromClient(client, cmp.Or(config.Prefix, "/")), nil
 }
 
 // FromClient returns a backend over a client, which the backend owns from now on: Close closes it. It asks nothing of
 // the server, so the caller vouches for its version. Clients without a connection, of an etcd in the same process, are
 // welcome.
-func FromClient(client *clientv3.Client) storage.Backend {
-	b := &backend{client: client, kv: client.KV, closed: make(chan struct{}), streams: map[*stream]struct{}{}}
-	b.leases = newLeases(client)
+func FromClient(client *clientv3.Client) storage.Backend { return fromClient(client, "/") }
+
+func fromClient(client *clientv3.Client, anyKey string) *backend {
+	b := &backend{client: client, kv: client.KV, anyKey: anyKey, leases: newLeases(client), closed: make(chan struct{}),
+		streams: map[*stream]struct{}{}}
 	if connection := client.ActiveConnection(); connection != nil {
 		b.remote = true
 		b.kv = clientv3.NewKVFromKVClient(onceKV{etcdserverpb.NewKVClient(connection)}, client)
@@ -50,6 +53,7 @@ type backend struct {
 	client *clientv3.Client
 	kv     clientv3.KV // at most one attempt for each write
 	remote bool        // there is a connection, which tells of attempts
+	anyKey string      // read where the revision alone is wanted; it need not exist
 	leases *leases
 
 	watches atomic.Int64 // counts them

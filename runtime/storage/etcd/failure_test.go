@@ -227,6 +227,63 @@ func TestFullEtcdRefusesWrites(t *testing.T) {
 	t.Error("etcd takes more than its quota")
 }
 
+func TestUserWithItsOwnPrefix(t *testing.T) {
+	process, ctx := etcdtest.Start(t), patience(t)
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{process.Endpoint()}, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	_, err = client.UserAdd(ctx, "root", "secret")
+	must := func(_ any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(nil, err)
+	must(client.UserGrantRole(ctx, "root", "root"))
+	must(client.UserAdd(ctx, "apigen", "secret"))
+	must(client.RoleAdd(ctx, "apigen"))
+	must(client.RoleGrantPermission(ctx, "apigen", "/registry/", clientv3.GetPrefixRangeEnd("/registry/"), clientv3.PermissionType(clientv3.PermReadWrite)))
+	must(client.UserGrantRole(ctx, "apigen", "apigen"))
+	must(client.AuthEnable(ctx))
+
+	config := etcd.Config{Endpoints: []string{process.Endpoint()}}
+	if _, err := etcd.New(ctx, config); err == nil || !strings.Contains(err.Error(), "wants a user name") {
+		t.Errorf("without a user: got %v", err)
+	}
+	config.Username, config.Password, config.Prefix = "apigen", "wrong", "/registry/"
+	if _, err := etcd.New(ctx, config); err == nil || !strings.Contains(err.Error(), "logging in as apigen") {
+		t.Errorf("with a wrong password: got %v", err)
+	}
+	config.Password = "secret"
+	backend, err := etcd.New(ctx, config)
+	must(nil, err)
+	defer backend.Close()
+	revision, err := backend.Revision(ctx)
+	must(nil, err)
+	stream, err := backend.Watch(ctx, "/registry/", revision)
+	must(nil, err)
+	defer stream.Close()
+	must(backend.Put(ctx, "/registry/a", nil, 0, 0))
+	for batch := (storage.Batch{}); len(batch.Events) == 0; {
+		batch, err = stream.Next(ctx)
+		must(nil, err)
+	}
+	if _, err := backend.Put(ctx, "/other", nil, 0, 0); err == nil {
+		t.Error("a write outside of the prefix succeeds")
+	} else {
+		expectKind(t, err, nil)
+	}
+	other, err := backend.Watch(ctx, "/other", 0)
+	must(nil, err)
+	defer other.Close()
+	if _, err := other.Next(ctx); err == nil || !strings.Contains(err.Error(), "permission denied") {
+		t.Errorf("a watch outside of the prefix: got %v", err)
+	}
+}
+
 func BenchmarkEtcd(b *testing.B) {
 	process := etcdtest.Start(b)
 	storagetest.Benchmark(b, func(b *testing.B) storage.Backend { return open(b, process) })

@@ -33,6 +33,7 @@ type server struct {
 	version  string
 	endpoint string
 	grpc     *grpc.Server
+	options  []grpc.ServerOption
 }
 
 func (s *server) Txn(context.Context, *etcdserverpb.TxnRequest) (*etcdserverpb.TxnResponse, error) {
@@ -57,7 +58,7 @@ func serve(t *testing.T, s *server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.grpc = grpc.NewServer()
+	s.grpc = grpc.NewServer(s.options...)
 	etcdserverpb.RegisterKVServer(s.grpc, s)
 	etcdserverpb.RegisterAuthServer(s.grpc, s)
 	etcdserverpb.RegisterMaintenanceServer(s.grpc, s)
