@@ -3,6 +3,7 @@ package load
 import (
 	"go/constant"
 	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -177,6 +178,25 @@ func (b *builder) function(f *types.Func, n *notes) *model.Func {
 		}
 	}
 	return out
+}
+
+// foreignHooks reads the conversion functions of the dependencies that were met: generated code may call them.
+func (b *builder) foreignHooks() {
+	for _, path := range slices.Sorted(maps.Keys(b.packages)) {
+		m := b.packages[path]
+		if m.Module == nil || m.Funcs != nil || b.l.sources[path] != nil && b.l.sources[path].root {
+			continue
+		}
+		tp, err := b.l.load(path)
+		if err != nil {
+			continue
+		}
+		for _, name := range tp.Scope().Names() {
+			if f, ok := tp.Scope().Lookup(name).(*types.Func); ok && strings.HasPrefix(name, "Convert_") {
+				m.Funcs = append(m.Funcs, b.fn(f, true))
+			}
+		}
+	}
 }
 
 // constant reads a constant of a named type; nil for others.
