@@ -139,10 +139,27 @@ func (b *builder) scope(m *model.Package, tp *types.Package, s *source) {
 		}
 	}
 	for _, name := range []string{"localSchemeBuilder", "SchemeBuilder"} {
-		if _, ok := tp.Scope().Lookup(name).(*types.Var); ok && m.LocalSchemeBuilder == "" {
+		if v, ok := tp.Scope().Lookup(name).(*types.Var); ok && m.LocalSchemeBuilder == "" && takesFunctions(v.Type()) {
 			m.LocalSchemeBuilder = name
 		}
 	}
+}
+
+// takesFunctions tells scheme builders as runtime.SchemeBuilder, whose Register takes functions, from those that take
+// objects, as controller-runtime's does.
+func takesFunctions(builder types.Type) bool {
+	obj, _, _ := types.LookupFieldOrMethod(builder, true, nil, "Register")
+	fn, ok := obj.(*types.Func)
+	if !ok || !fn.Signature().Variadic() {
+		return false
+	}
+	params := fn.Signature().Params()
+	last, ok := params.At(params.Len() - 1).Type().Underlying().(*types.Slice)
+	if !ok {
+		return false
+	}
+	_, ok = last.Elem().Underlying().(*types.Signature)
+	return ok
 }
 
 // hookPrefixes are those of functions that generated code calls on data: the fields of their parameters matter.
