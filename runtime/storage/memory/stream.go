@@ -1,0 +1,120 @@
+package memory
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+
+	"apigen.dev/runtime/storage"
+)
+
+// batchRecords bounds how many records one Next looks at.
+const batchRecords = 1000
+
+func (b *backend) Watch(ctx context.Context, prefix string, after int64) (storage.Stream, error) {
+	if err := b.usable(ctx); err != nil {
+		return nil, err
+	}
+	if err := storage.ValidateWatch(after); err != nil {
+		return nil, err
+	}
+	place := b.history.tail.Load()
+	if after > 0 {
+		var err error
+		if place, err = b.history.before(after); err != nil {
+			return nil, err
+		}
+	}
+	return &stream{
+		ctx: ctx, backend: b, prefix: prefix, floor: after, place: place,
+		progress: make(chan struct{}, 1), closed: make(chan struct{}),
+	}, nil
+}
+
+// stream is a place in the history. Its reader alone moves it; it holds no queue and no goroutine.
+type stream struct {
+	ctx     context.Context
+	backend *backend
+	prefix  string
+	floor   int64   // nothing up to it is delivered
+	place   *record // the last one that was looked at
+
+	asked    atomic.Bool   // progress is wanted
+	progress chan struct{} // wakes the reader for it
+	shut     atomic.Bool
+	closed   chan struct{}
+}
+
+func (s *stream) Next(ctx context.Context) (storage.Batch, error) {
+	for {
+		if err := s.ended(ctx); err != nil {
+			return storage.Batch{}, err
+		}
+		asked := s.asked.Swap(false) // before looking: a later request finds a later tail
+		events, atTail := s.collect()
+		if asked && !atTail {
+			s.asked.Store(true)
+		}
+		if len(events) > 0 || atTail && asked {
+			return storage.Batch{Events: events, Revision: s.place.revision}, nil
+		}
+		if !atTail {
+			continue
+		}
+		select {
+		case <-s.place.followed:
+		case <-s.progress:
+		case <-s.backend.closed:
+		case <-s.closed:
+		case <-s.ctx.Done():
+		case <-ctx.Done():
+		}
+	}
+}
+
+// collect moves the place forward and returns the events that it passed; atTail tells that it came to the end.
+func (s *stream) collect() (events []storage.Event, atTail bool) {
+	for range batchRecords {
+		next := s.place.next.Load()
+		if next == nil {
+			return events, true
+		}
+		s.place = next
+		if next.revision > s.floor && strings.HasPrefix(next.event.Key, s.prefix) {
+			events = append(events, next.event)
+		}
+	}
+	return events, false
+}
+
+func (s *stream) ended(ctx context.Context) error {
+	select {
+	case <-s.closed:
+		return storage.ErrClosed
+	case <-s.backend.closed:
+		return storage.ErrClosed
+	default:
+	}
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+func (s *stream) RequestProgress(ctx context.Context) error {
+	if err := s.ended(ctx); err != nil {
+		return err
+	}
+	s.asked.Store(true)
+	select {
+	case s.progress <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (s *stream) Close() {
+	if !s.shut.Swap(true) {
+		close(s.closed)
+	}
+}

@@ -1,0 +1,156 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"apigen.dev/runtime/storage"
+)
+
+var lives = []property{
+	{"TTL", ttl},
+	{"TTLEndsWithTheNextWrite", ttlEndsWithTheNextWrite},
+	{"DoneContextFails", doneContextFails},
+	{"ClosedFails", closedFails},
+	{"CloseEndsWatches", closeEndsWatches},
+	{"CloseLeavesNoGoroutines", closeLeavesNoGoroutines},
+}
+
+func ttl(b *bench) {
+	o := b.watch(b.revision())
+	began := time.Now()
+	written, err := b.Put(b.ctx, b.key("a"), []byte("1"), 0, time.Second)
+	if err != nil {
+		b.Fatal(err)
+	}
+	current, _ := b.get("a")
+	events := o.events(2)
+	if lived := time.Since(began); lived < 900*time.Millisecond {
+		b.Errorf("the key lived for %s, expected a second or more", lived)
+	}
+	if !events[1].Deleted || events[1].Revision <= written {
+		b.Errorf("got %v, expected a deletion", brief(events))
+	}
+	b.same(events[1].Previous, current)
+	kv, _ := b.get("a")
+	b.same(kv, nil)
+}
+
+// ttlEndsWithTheNextWrite: a write without TTL keeps the key, whatever the one before said.
+func ttlEndsWithTheNextWrite(b *bench) {
+	o := b.watch(b.revision())
+	written, err := b.Put(b.ctx, b.key("kept"), []byte("1"), 0, time.Second)
+	if err != nil {
+		b.Fatal(err)
+	}
+	last := b.put("kept", "2", written)
+	if _, err := b.Put(b.ctx, b.key("gone"), nil, 0, time.Second); err != nil {
+		b.Fatal(err)
+	}
+	if events := o.events(4); !events[3].Deleted || events[3].Key != b.key("gone") {
+		b.Errorf("got %v", brief(events))
+	}
+	kv, _ := b.get("kept")
+	b.same(kv, &storage.KeyValue{Key: b.key("kept"), Value: []byte("2"), Revision: last})
+}
+
+// calls is every call of a backend that takes a context.
+func (b *bench) calls(ctx context.Context) map[string]error {
+	errs := map[string]error{}
+	_, errs["Put"] = b.Put(ctx, b.key("a"), nil, 0, 0)
+	_, errs["Delete"] = b.Delete(ctx, b.key("a"), 1)
+	_, _, errs["Get"] = b.Get(ctx, b.key("a"), storage.GetOptions{})
+	_, errs["Range"] = b.Range(ctx, storage.RangeRequest{Prefix: b.prefix})
+	_, errs["Count"] = b.Count(ctx, b.prefix)
+	_, errs["Revision"] = b.Revision(ctx)
+	errs["Compact"] = b.Compact(ctx, 1)
+	stream, err := b.Watch(ctx, b.prefix, 0)
+	if err == nil {
+		defer stream.Close()
+		err = toTheEnd(ctx, stream)
+	}
+	errs["Watch"] = err
+	return errs
+}
+
+func doneContextFails(b *bench) {
+	ctx, cancel := context.WithCancel(b.ctx)
+	cancel()
+	for name, err := range b.calls(ctx) {
+		if !errors.Is(err, context.Canceled) {
+			b.Errorf("%s: got %v, expected context.Canceled", name, err)
+		}
+	}
+	kv, _ := b.get("a")
+	b.same(kv, nil)
+}
+
+func closedFails(b *bench) {
+	if err := b.Close(); err != nil {
+		b.Fatal(err)
+	}
+	for name, err := range b.calls(b.ctx) {
+		if !errors.Is(err, storage.ErrClosed) {
+			b.Errorf("%s: got %v, expected ErrClosed", name, err)
+		}
+	}
+	if err := b.Close(); err != nil {
+		b.Errorf("close again: %v", err)
+	}
+}
+
+func closeEndsWatches(b *bench) {
+	stream, err := b.Watch(b.ctx, b.prefix, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer stream.Close()
+	ended := b.next(b.ctx, stream)
+	if err := b.Close(); err != nil {
+		b.Fatal(err)
+	}
+	if err := b.wait("the backend was closed", ended); !errors.Is(err, storage.ErrClosed) {
+		b.Errorf("got %v, expected ErrClosed", err)
+	}
+}
+
+// closeLeavesNoGoroutines: neither those of the backend nor those of a client that it is made of.
+func closeLeavesNoGoroutines(b *bench) {
+	b.create("a")
+	for i := range 5 {
+		o := b.watch(0)
+		o.until(b.create(fmt.Sprint("a", i)))
+		if i%2 == 0 {
+			o.Stream.Close()
+		}
+	}
+	if err := b.Close(); err != nil {
+		b.Fatal(err)
+	}
+	var left string
+	b.eventually("no goroutines are left", func() bool {
+		left = goroutinesOf("go.etcd.io/etcd/", "apigen.dev/runtime/storage/memory.", "apigen.dev/runtime/storage/etcd.")
+		if left != "" && b.ctx.Err() != nil {
+			b.Log(left)
+		}
+		return left == ""
+	})
+}
+
+// goroutinesOf returns the stack of a goroutine that runs code of one of the packages, or "".
+func goroutinesOf(packages ...string) string {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
+		for _, name := range packages {
+			if strings.Contains(stack, "\n"+name) {
+				return stack
+			}
+		}
+	}
+	return ""
+}

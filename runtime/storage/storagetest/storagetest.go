@@ -1,0 +1,289 @@
+// Package storagetest is the contract of runtime/storage as a suite of tests, which every backend passes: one property,
+// one function. It knows storage alone.
+//
+// The suite never assumes that it has the key space for itself: each property works under a prefix of its own and with
+// revisions relative to what it finds, so backends of several properties may share one database.
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/storage"
+)
+
+// patience is how long a condition may take to come true before a test gives up.
+const patience = 30 * time.Second
+
+// Run checks every property against backends that open hands out; Run closes them.
+func Run(t *testing.T, open func(t *testing.T) storage.Backend) {
+	for _, group := range []struct {
+		name       string
+		properties []property
+	}{
+		{"Write", writes},
+		{"Read", reads},
+		{"Watch", watches},
+		{"Concurrent", concurrents},
+		{"Life", lives},
+	} {
+		for _, p := range group.properties {
+			t.Run(group.name+"/"+p.name, func(t *testing.T) { p.check(newBench(t, open(t))) })
+		}
+	}
+}
+
+// property is one thing that holds for every backend.
+type property struct {
+	name  string
+	check func(*bench)
+}
+
+// prefixes counts, so that no two properties share keys.
+var prefixes atomic.Int64
+
+// bench is what a property works with: the backend, a prefix of its own, a context that ends with the test's patience,
+// and operations that fail the test where they are not expected to fail.
+type bench struct {
+	*testing.T
+	storage.Backend
+	ctx    context.Context
+	prefix string
+}
+
+func newBench(t *testing.T, backend storage.Backend) *bench {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(func() {
+		cancel()
+		if err := backend.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	prefix := fmt.Sprintf("/suite-%d-%d/", time.Now().UnixNano(), prefixes.Add(1))
+	return &bench{T: t, Backend: backend, ctx: ctx, prefix: prefix}
+}
+
+func (b *bench) key(name string) string { return b.prefix + name }
+
+func (b *bench) put(name, value string, expect int64) int64 {
+	b.Helper()
+	revision, err := b.Put(b.ctx, b.key(name), []byte(value), expect, 0)
+	if err != nil {
+		b.Fatalf("put %s expecting %d: %v", name, expect, err)
+	}
+	return revision
+}
+
+func (b *bench) create(names ...string) (last int64) {
+	b.Helper()
+	for _, name := range names {
+		last = b.put(name, "value of "+name, 0)
+	}
+	return last
+}
+
+func (b *bench) remove(name string, expect int64) int64 {
+	b.Helper()
+	revision, err := b.Delete(b.ctx, b.key(name), expect)
+	if err != nil {
+		b.Fatalf("delete %s expecting %d: %v", name, expect, err)
+	}
+	return revision
+}
+
+func (b *bench) get(name string) (*storage.KeyValue, int64) {
+	b.Helper()
+	kv, revision, err := b.Get(b.ctx, b.key(name), storage.GetOptions{})
+	if err != nil {
+		b.Fatalf("get %s: %v", name, err)
+	}
+	return kv, revision
+}
+
+func (b *bench) revision() int64 {
+	b.Helper()
+	revision, err := b.Revision(b.ctx)
+	if err != nil {
+		b.Fatalf("revision: %v", err)
+	}
+	return revision
+}
+
+func (b *bench) rangeOf(req storage.RangeRequest) *storage.RangeResult {
+	b.Helper()
+	result, err := b.Range(b.ctx, req)
+	if err != nil {
+		b.Fatalf("range %+v: %v", req, err)
+	}
+	return result
+}
+
+func (b *bench) compact(revision int64) {
+	b.Helper()
+	if err := b.Compact(b.ctx, revision); err != nil {
+		b.Fatalf("compact %d: %v", revision, err)
+	}
+}
+
+// watch opens a watch of the bench's prefix, which ends with the test.
+func (b *bench) watch(after int64) *observer {
+	b.Helper()
+	return b.watchPrefix(b.prefix, after)
+}
+
+func (b *bench) watchPrefix(prefix string, after int64) *observer {
+	b.Helper()
+	stream, err := b.Watch(b.ctx, prefix, after)
+	if err != nil {
+		b.Fatalf("watch of %s after %d: %v", prefix, after, err)
+	}
+	b.Cleanup(stream.Close)
+	return &observer{bench: b, Stream: stream, revision: after}
+}
+
+// observer reads a stream and checks what holds for every batch.
+type observer struct {
+	*bench
+	storage.Stream
+	revision int64 // nothing up to it may come any more
+}
+
+// next returns the next batch.
+func (o *observer) next() storage.Batch {
+	o.Helper()
+	batch, err := o.Stream.Next(o.ctx)
+	if err != nil {
+		o.Fatalf("next: %v", err)
+	}
+	o.verify(batch)
+	return batch
+}
+
+// verify checks what holds for every batch: events are above what was told before, in order, and covered by Revision.
+func (o *observer) verify(batch storage.Batch) {
+	o.Helper()
+	last := o.revision
+	for i, event := range batch.Events {
+		if event.Revision < last || event.Revision == last && i == 0 {
+			o.Fatalf("event %d of a batch is at revision %d, after %d", i, event.Revision, last)
+		}
+		if event.Revision > batch.Revision {
+			o.Fatalf("an event at revision %d in a batch of revision %d", event.Revision, batch.Revision)
+		}
+		last = event.Revision
+	}
+	o.revision = max(o.revision, batch.Revision)
+}
+
+// events reads on until n events have come, and fails where more have.
+func (o *observer) events(n int) []storage.Event {
+	o.Helper()
+	var events []storage.Event
+	for len(events) < n {
+		events = append(events, o.next().Events...)
+	}
+	if len(events) > n {
+		o.Fatalf("got %d events, expected %d: %v", len(events), n, brief(events))
+	}
+	return events
+}
+
+// until asks for progress until the stream has come to revision, and returns the events on the way.
+func (o *observer) until(revision int64) []storage.Event {
+	o.Helper()
+	var events []storage.Event
+	for {
+		batch, err := o.progress()
+		if err != nil {
+			o.Fatalf("waiting for revision %d: %v", revision, err)
+		}
+		events = append(events, batch.Events...)
+		if batch.Revision >= revision {
+			return events
+		}
+	}
+}
+
+// progress asks for progress, again and again, until a batch comes.
+func (o *observer) progress() (storage.Batch, error) {
+	type answer struct {
+		batch storage.Batch
+		err   error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		batch, err := o.Stream.Next(o.ctx)
+		answers <- answer{batch, err}
+	}()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		if err := o.RequestProgress(o.ctx); err != nil {
+			<-answers // Next fails for the same reason
+			return storage.Batch{}, err
+		}
+		select {
+		case a := <-answers:
+			if a.err == nil {
+				o.verify(a.batch)
+			}
+			return a.batch, a.err
+		case <-again.C:
+		}
+	}
+}
+
+// eventually waits for a condition.
+func (b *bench) eventually(what string, condition func() bool) {
+	b.Helper()
+	for !condition() {
+		select {
+		case <-b.ctx.Done():
+			b.Fatalf("%s: still not so", what)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// conflict checks that err is a ConflictError about the key whose current state is current.
+func (b *bench) conflict(err error, name string, expect int64, current *storage.KeyValue) {
+	b.Helper()
+	var conflict *storage.ConflictError
+	if !errors.As(err, &conflict) {
+		b.Fatalf("got %v, expected a ConflictError", err)
+	}
+	if conflict.Key != b.key(name) || conflict.Expected != expect {
+		b.Errorf("the conflict is about %s at %d, expected %s at %d", conflict.Key, conflict.Expected, b.key(name), expect)
+	}
+	b.same(conflict.Current, current)
+}
+
+func (b *bench) same(got, want *storage.KeyValue) {
+	b.Helper()
+	if describe(got) != describe(want) {
+		b.Errorf("got %s, expected %s", describe(got), describe(want))
+	}
+}
+
+func describe(kv *storage.KeyValue) string {
+	if kv == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%s=%q@%d", kv.Key, kv.Value, kv.Revision)
+}
+
+func brief(events []storage.Event) (lines []string) {
+	for i := range events {
+		line := describe(&events[i].KeyValue)
+		if events[i].Deleted {
+			line = "deleted " + line
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,390 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"apigen.dev/runtime/storage"
+)
+
+var watches = []property{
+	{"AfterRevision", watchAfterRevision},
+	{"FromNow", watchFromNow},
+	{"FromNowSeesTheNextWrite", watchFromNowSeesTheNextWrite},
+	{"TellsPrevious", watchTellsPrevious},
+	{"KeepsToPrefix", watchKeepsToPrefix},
+	{"OfHistoryAndLive", watchOfHistoryAndLive},
+	{"OfLargeHistory", watchOfLargeHistory},
+	{"BatchesAdvance", watchBatchesAdvance},
+	{"OfCompactedFails", watchOfCompactedFails},
+	{"OutlivesCompaction", watchOutlivesCompaction},
+	{"Progress", watchProgress},
+	{"ProgressFromTheStart", watchProgressFromTheStart},
+	{"ProgressNeverOvertakesEvents", watchProgressNeverOvertakesEvents},
+	{"OfTheFuture", watchOfTheFuture},
+	{"OfNegativeRevisionFails", watchOfNegativeRevisionFails},
+	{"EndsWithItsContext", watchEndsWithItsContext},
+	{"NextEndsWithContext", nextEndsWithContext},
+	{"EndsWithClose", watchEndsWithClose},
+	{"ManyWatchers", manyWatchers},
+}
+
+func watchAfterRevision(b *bench) {
+	b.put("before", "", 0)
+	first := b.put("a", "1", 0)
+	second := b.put("a", "2", first)
+	third := b.put("b", "3", 0)
+	events := b.watch(first).events(2)
+	b.same(&events[0].KeyValue, &storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: second})
+	b.same(&events[1].KeyValue, &storage.KeyValue{Key: b.key("b"), Value: []byte("3"), Revision: third})
+	if rest := b.watch(third).until(b.create("end")); len(rest) != 1 {
+		b.Errorf("after the last write: %v", brief(rest))
+	}
+}
+
+func watchFromNow(b *bench) {
+	first := b.put("a", "1", 0)
+	o := b.watch(0)
+	o.revision = first
+	second := b.put("a", "2", first)
+	event := o.events(1)[0]
+	b.same(&event.KeyValue, &storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: second})
+}
+
+func watchFromNowSeesTheNextWrite(b *bench) {
+	for i := range 20 {
+		o := b.watch(0)
+		written := b.create(fmt.Sprint(i))
+		if event := o.events(1)[0]; event.Revision != written {
+			b.Fatalf("got revision %d, expected %d", event.Revision, written)
+		}
+	}
+}
+
+func watchTellsPrevious(b *bench) {
+	o := b.watch(b.revision())
+	first := b.put("a", "1", 0)
+	second := b.put("a", "2", first)
+	third := b.remove("a", second)
+	events := o.events(3)
+	for i, want := range []storage.Event{
+		{KeyValue: storage.KeyValue{Key: b.key("a"), Value: []byte("1"), Revision: first}},
+		{KeyValue: storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: second},
+			Previous: &storage.KeyValue{Key: b.key("a"), Value: []byte("1"), Revision: first}},
+		{Deleted: true, KeyValue: storage.KeyValue{Key: b.key("a"), Revision: third},
+			Previous: &storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: second}},
+	} {
+		if events[i].Deleted != want.Deleted {
+			b.Errorf("event %d: deleted %t", i, events[i].Deleted)
+		}
+		b.same(&events[i].KeyValue, &want.KeyValue)
+		b.same(events[i].Previous, want.Previous)
+	}
+	if events[2].Value != nil {
+		b.Error("a deletion has a value")
+	}
+}
+
+func watchKeepsToPrefix(b *bench) {
+	o := b.watchPrefix(b.key("pods/a/"), b.revision())
+	last := b.create("pods", "pods/a", "pods/a/1", "pods/ab/1", "pods/a/2", "pods/a0", "pods/")
+	events := o.until(last)
+	if len(events) != 2 || events[0].Key != b.key("pods/a/1") || events[1].Key != b.key("pods/a/2") {
+		b.Errorf("got %v", brief(events))
+	}
+}
+
+func watchOfHistoryAndLive(b *bench) {
+	start := b.revision()
+	for i := range 100 {
+		b.create(fmt.Sprintf("old-%d", i))
+	}
+	o := b.watch(start)
+	for i := range 100 {
+		b.create(fmt.Sprintf("new-%d", i))
+	}
+	for i, event := range o.events(200) {
+		name := fmt.Sprintf("old-%d", i)
+		if i >= 100 {
+			name = fmt.Sprintf("new-%d", i-100)
+		}
+		if event.Key != b.key(name) {
+			b.Fatalf("event %d is of %s, expected %s", i, event.Key, name)
+		}
+	}
+}
+
+// watchOfLargeHistory has more events than one message of any backend holds.
+func watchOfLargeHistory(b *bench) {
+	start := b.revision()
+	value := strings.Repeat("x", 64<<10)
+	revision := int64(0)
+	for range 100 {
+		revision = b.put("a", value, revision)
+	}
+	events := b.watch(start).events(100)
+	if last := events[99]; last.Revision != revision || string(last.Value) != value || string(last.Previous.Value) != value {
+		b.Errorf("the last event is at revision %d, expected %d", last.Revision, revision)
+	}
+}
+
+func watchBatchesAdvance(b *bench) {
+	o := b.watch(b.revision())
+	last, told := int64(0), int64(0)
+	for i := range 20 {
+		last = b.create(fmt.Sprint(i))
+	}
+	for told < last {
+		batch := o.next() // which checks that events are covered by the batch's revision
+		if batch.Revision <= told {
+			b.Fatalf("a batch of revision %d after one of %d", batch.Revision, told)
+		}
+		told = batch.Revision
+	}
+}
+
+func watchOfCompactedFails(b *bench) {
+	first := b.put("a", "1", 0)
+	second := b.put("a", "2", first)
+	third := b.put("a", "3", second)
+	b.compact(third)
+	stream, err := b.Watch(b.ctx, b.prefix, first)
+	if err == nil {
+		defer stream.Close()
+		err = toTheEnd(b.ctx, stream)
+	}
+	var compacted *storage.CompactedError
+	if !errors.As(err, &compacted) {
+		b.Fatalf("got %v, expected a CompactedError", err)
+	}
+	if compacted.Revision != third {
+		b.Errorf("the oldest revision is said to be %d, expected %d", compacted.Revision, third)
+	}
+	if stream != nil {
+		if _, err := stream.Next(b.ctx); err == nil {
+			b.Error("Next succeeds after the stream failed")
+		}
+	}
+	last := b.put("a", "4", third)
+	if event := b.watch(third).events(1)[0]; event.Revision != last {
+		b.Errorf("got revision %d, expected %d", event.Revision, last)
+	}
+}
+
+func watchOutlivesCompaction(b *bench) {
+	o := b.watch(0)
+	revision := int64(0)
+	for range 10 {
+		revision = b.put("a", "", revision)
+	}
+	o.until(revision)
+	b.compact(revision)
+	revision = b.put("a", "", revision)
+	if event := o.events(1)[0]; event.Revision != revision {
+		b.Errorf("got revision %d, expected %d", event.Revision, revision)
+	}
+}
+
+func watchProgress(b *bench) {
+	o := b.watchPrefix(b.key("watched/"), b.revision())
+	for i := range 5 {
+		elsewhere := b.create(fmt.Sprintf("elsewhere/%d", i))
+		if events := o.until(elsewhere); len(events) != 0 {
+			b.Errorf("got %v", brief(events))
+		}
+	}
+	here := b.create("watched/a")
+	if event := o.events(1)[0]; event.Revision != here {
+		b.Errorf("got revision %d, expected %d", event.Revision, here)
+	}
+}
+
+func watchProgressFromTheStart(b *bench) {
+	last := b.create("a", "b")
+	if events := b.watch(0).until(last); len(events) != 0 {
+		b.Errorf("from now: got %v", brief(events))
+	}
+	if events := b.watch(last - 1).until(last); len(events) != 1 {
+		b.Errorf("after %d: got %v", last-1, brief(events))
+	}
+	if events := b.watch(last).until(last); len(events) != 0 {
+		b.Errorf("after %d: got %v", last, brief(events))
+	}
+}
+
+// watchProgressNeverOvertakesEvents asks for progress all the time while a stream catches up and others write: observer
+// fails where an event comes that was said to be behind.
+func watchProgressNeverOvertakesEvents(b *bench) {
+	start := b.revision()
+	revision := int64(0)
+	for range 200 {
+		revision = b.put("a", strings.Repeat("x", 4096), revision)
+	}
+	done := make(chan int64)
+	go func() {
+		last := revision
+		defer func() { done <- last }()
+		for range 200 {
+			var err error
+			if last, err = b.Put(b.ctx, b.key("a"), []byte("y"), last, 0); err != nil {
+				b.Errorf("put: %v", err)
+				return
+			}
+		}
+	}()
+	o := b.watch(start)
+	events := 0
+	for events < 400 {
+		batch, err := o.progress()
+		if err != nil {
+			b.Errorf("after %d events: %v", events, err)
+			break
+		}
+		events += len(batch.Events)
+	}
+	if last := <-done; !b.Failed() && o.revision < last {
+		b.Errorf("came to revision %d, expected %d", o.revision, last)
+	}
+}
+
+func watchOfTheFuture(b *bench) {
+	future := b.revision() + 5
+	o := b.watch(future)
+	var revision int64
+	for i := 0; revision <= future; i++ {
+		revision = b.create(fmt.Sprint(i))
+	}
+	if event := o.events(1)[0]; event.Revision != future+1 {
+		b.Errorf("got revision %d, expected %d", event.Revision, future+1)
+	}
+}
+
+func watchOfNegativeRevisionFails(b *bench) {
+	if stream, err := b.Watch(b.ctx, b.prefix, -1); err == nil {
+		stream.Close()
+		b.Error("expected an error")
+	}
+}
+
+// toTheEnd reads a stream that tells of no events until it fails. Batches without events may come at any time.
+func toTheEnd(ctx context.Context, stream storage.Stream) error {
+	for {
+		batch, err := stream.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if len(batch.Events) > 0 {
+			return fmt.Errorf("unexpected events: %v", brief(batch.Events))
+		}
+	}
+}
+
+// next reads to the end in a goroutine.
+func (b *bench) next(ctx context.Context, stream storage.Stream) <-chan error {
+	ended := make(chan error, 1)
+	go func() { ended <- toTheEnd(ctx, stream) }()
+	return ended
+}
+
+func (b *bench) wait(what string, ended <-chan error) error {
+	b.Helper()
+	select {
+	case err := <-ended:
+		return err
+	case <-b.ctx.Done():
+		b.Fatalf("%s: Next still waits", what)
+		return nil
+	}
+}
+
+func watchEndsWithItsContext(b *bench) {
+	ctx, cancel := context.WithCancel(b.ctx)
+	stream, err := b.Watch(ctx, b.prefix, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer stream.Close()
+	ended := b.next(b.ctx, stream)
+	cancel()
+	if err := b.wait("the watch's context was cancelled", ended); !errors.Is(err, context.Canceled) {
+		b.Errorf("got %v, expected context.Canceled", err)
+	}
+	if _, err := stream.Next(b.ctx); err == nil {
+		b.Error("Next succeeds after the stream ended")
+	}
+}
+
+func nextEndsWithContext(b *bench) {
+	stream, err := b.Watch(b.ctx, b.prefix, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer stream.Close()
+	ctx, cancel := context.WithTimeout(b.ctx, time.Millisecond)
+	defer cancel()
+	err = b.wait("Next's context timed out", b.next(ctx, stream))
+	if !errors.Is(err, context.DeadlineExceeded) {
+		b.Errorf("got %v, expected context.DeadlineExceeded", err)
+	}
+}
+
+func watchEndsWithClose(b *bench) {
+	stream, err := b.Watch(b.ctx, b.prefix, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ended := b.next(b.ctx, stream)
+	stream.Close()
+	stream.Close() // which is harmless
+	if err := b.wait("the stream was closed", ended); err == nil {
+		b.Error("Next succeeds after Close")
+	}
+	if err := stream.RequestProgress(b.ctx); err == nil {
+		b.Error("RequestProgress succeeds after Close")
+	}
+}
+
+func manyWatchers(b *bench) {
+	const watchers, events = 100, 20
+	start := b.revision()
+	failed := make(chan error, watchers)
+	for i := range watchers {
+		stream, err := b.Watch(b.ctx, b.prefix, start)
+		if err != nil {
+			b.Fatalf("watch %d: %v", i, err)
+		}
+		go func() {
+			defer stream.Close()
+			failed <- follow(b.ctx, stream, start, events)
+		}()
+	}
+	for i := range events {
+		b.create(fmt.Sprint(i))
+	}
+	for range watchers {
+		if err := <-failed; err != nil {
+			b.Error(err)
+		}
+	}
+}
+
+// follow reads n events and checks that each revision comes once and in order.
+func follow(ctx context.Context, stream storage.Stream, after int64, n int) error {
+	for n > 0 {
+		batch, err := stream.Next(ctx)
+		if err != nil {
+			return fmt.Errorf("%d events are missing: %w", n, err)
+		}
+		for _, event := range batch.Events {
+			if event.Revision <= after {
+				return fmt.Errorf("revision %d after %d", event.Revision, after)
+			}
+			after = event.Revision
+		}
+		n -= len(batch.Events)
+	}
+	return nil
+}
