@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 
 	"apigen.dev/runtime/api"
 	"golang.org/x/sync/errgroup"
@@ -113,7 +114,7 @@ func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts
 			return nil, err
 		}
 		if bounded || page.Continue == "" {
-			return &Page{ResourceVersion: version, Len: len(p.items), Items: p.all, Close: p.close}, nil
+			return &Page{ResourceVersion: version, Len: len(p.items), Items: p.all, Close: sync.OnceFunc(p.close)}, nil
 		}
 		list.Continue, list.ResourceVersion, list.ResourceVersionMatch = page.Continue, "", ""
 	}

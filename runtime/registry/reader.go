@@ -39,6 +39,9 @@ type reader struct {
 
 // status maps err; it takes note of compactions.
 func (r *reader) status(err error, verb, name string) error {
+	if err == nil {
+		return nil
+	}
 	var compacted *storage.CompactedError
 	if errors.As(err, &compacted) {
 		for last := r.compacted.Load(); compacted.Revision > last; last = r.compacted.Load() {
