@@ -1,11 +1,15 @@
 // Package endpoint is the HTTP of resources: routes and verbs, content negotiation, decoding of bodies, watch streams,
 // tables, discovery and OpenAPI. It speaks to resources through registry.Handle and knows no Go type, no storage and no
 // cache. What every request passes before it comes here is package filter's.
+//
+// What is read is written as the bytes that a Handle gives: nothing is decoded or encoded on the way out, but for people
+// (YAML, pretty). Which verb a request is stands in two tables: the routes of resources, and the documents of all else.
 package endpoint
 
 import (
-	"context"
+	"fmt"
 	"net/http"
+	"time"
 
 	"apigen.dev/runtime/registry"
 )
@@ -27,38 +31,85 @@ type Config struct {
 	MinRequestTimeout int64 // seconds
 }
 
-// API serves /api, /apis and /openapi/v3: an http.Handler.
-type API struct{}
+// The defaults of Config.
+const (
+	defaultMaxBodyBytes      = 3 << 20
+	defaultMinRequestTimeout = 30 * 60
+)
 
-// New computes routes and documents.
-func New(config Config) (*API, error) { panic("stub") }
-
-// ServeHTTP answers requests that carry a RequestInfo.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { panic("stub") }
-
-// RequestInfo is what a request asks for, as far as its URL and method tell: what authorization decides on.
-type RequestInfo struct {
-	// IsResource: the path names a resource; else only Path and Verb (the lower-cased method) are set.
-	IsResource  bool
-	Path        string
-	Verb        string // get, list, watch, create, update, patch, delete, deletecollection
-	Group       string
-	Version     string
-	Resource    string
-	Subresource string
-	Namespace   string
-	Name        string
+// API serves /api, /apis and /openapi/v3: an http.Handler. It is immutable; the handles that it was given stay their
+// owner's, who closes them after the last request.
+type API struct {
+	resources  map[resourceKey]*resource
+	documents  map[string]document
+	maxBody    int64
+	minTimeout time.Duration
+	pools      pools
 }
 
-// ParseRequestInfo reads the URL and method of r, as kube-apiserver's RequestInfoFactory does.
-func ParseRequestInfo(r *http.Request) (*RequestInfo, error) { panic("stub") }
+// New computes routes and documents. It fails where two resources claim one path, or a group's description is
+// incomplete.
+func New(config Config) (*API, error) {
+	a := &API{
+		resources:  map[resourceKey]*resource{},
+		maxBody:    config.MaxBodyBytes,
+		minTimeout: time.Duration(config.MinRequestTimeout) * time.Second,
+		pools:      newPools(),
+	}
+	if a.maxBody <= 0 {
+		a.maxBody = defaultMaxBodyBytes
+	}
+	if a.minTimeout <= 0 {
+		a.minTimeout = defaultMinRequestTimeout * time.Second
+	}
+	for _, group := range config.Groups {
+		for _, handle := range group.Handles {
+			if err := a.add(group.Name, handle); err != nil {
+				return nil, err
+			}
+		}
+	}
+	documents, err := documentsOf(config.Groups)
+	if err != nil {
+		return nil, err
+	}
+	a.documents = documents
+	return a, nil
+}
 
-// WithRequestInfo and RequestInfoFrom carry it in a context.
-func WithRequestInfo(ctx context.Context, info *RequestInfo) context.Context { panic("stub") }
+// add makes the routes of one resource.
+func (a *API) add(group string, handle registry.Handle) error {
+	info := handle.Info()
+	if info.Group != group {
+		return fmt.Errorf("resource %s stands in group %q", info.GroupResource(), group)
+	}
+	for i := range info.Versions {
+		key := resourceKey{info.Group, info.Versions[i].Name, info.Names.Plural}
+		if a.resources[key] != nil {
+			return fmt.Errorf("resource %s is served twice in version %s", info.GroupResource(), key.version)
+		}
+		a.resources[key] = newResource(handle, &info.Versions[i])
+	}
+	return nil
+}
 
-// RequestInfoFrom returns nil where there is none.
-func RequestInfoFrom(ctx context.Context) *RequestInfo { panic("stub") }
-
-// WriteStatus writes err as a metav1.Status with its code, in the format that the request accepts. Errors that are no
-// API status become 500 InternalError without their details.
-func WriteStatus(w http.ResponseWriter, r *http.Request, err error) { panic("stub") }
+// ServeHTTP answers requests that carry a RequestInfo. Where there is none it is read from the request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	info := RequestInfoFrom(r.Context())
+	if info == nil {
+		var err error
+		if info, err = ParseRequestInfo(r); err != nil {
+			WriteStatus(w, r, errNoRoute)
+			return
+		}
+	}
+	var err error
+	if info.IsResource {
+		err = a.serveResource(w, r, info)
+	} else {
+		err = a.serveDocument(w, r, info)
+	}
+	if err != nil {
+		WriteStatus(w, r, err)
+	}
+}

@@ -1,0 +1,83 @@
+# Everything a contributor runs. `make help` lists it; beside every check stands its fix.
+GO       ?= go
+BIN      := bin
+EXAMPLES := examples/quickstart examples/library examples/park
+# Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
+PEERS    := generator/conformance runtime/conformance
+LINT     := $(BIN)/golangci-lint
+LINT_VERSION := v2.15.0
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## show this help
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
+
+.PHONY: build
+build: ## build bin/apigen
+	$(GO) build -o $(BIN)/apigen ./cmd/apigen
+
+.PHONY: demo
+demo: build ## from a struct to a server that kubectl drives, with a transcript
+	$(GO) run ./examples/demo --apigen $(BIN)/apigen
+
+.PHONY: run
+run: ## serve an example in the foreground
+	cd examples/library && $(GO) run ./cmd/library --data-dir ../../data/library
+
+.PHONY: test
+test: ## run all tests, on a real etcd, embedded and as a separate process
+	$(GO) test ./...
+	@for m in $(EXAMPLES) $(PEERS); do echo "cd $$m && go test ./..."; (cd $$m && $(GO) test ./...) || exit 1; done
+
+.PHONY: test-race
+test-race: ## run the runtime's tests with the race detector
+	$(GO) test -race ./runtime/...
+
+.PHONY: test-long
+test-long: ## what takes longer: fuzzing, and our server beside k8s.io/sample-apiserver on one etcd
+	$(GO) test -run '^$$' -fuzz . -fuzztime 30s ./generator/marker
+	cd runtime/conformance && $(GO) test -tags peer -timeout 30m ./...
+
+.PHONY: bench
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./runtime/... ./generator/...
+
+.PHONY: check
+check: check-format check-generate lint ## everything CI checks beside the tests
+
+.PHONY: check-format
+check-format: ## fail on code that gofmt would change; `make format` mends it
+	@out=$$(gofmt -l cmd generator runtime templates examples *.go); test -z "$$out" || { echo "gofmt -w $$out"; exit 1; }
+
+.PHONY: format
+format: ## gofmt all
+	gofmt -w cmd generator runtime templates examples *.go
+
+.PHONY: check-generate
+check-generate: build ## fail where generated code is stale; `make generate` mends it
+	@for e in $(EXAMPLES); do echo "apigen build --check: $$e"; (cd $$e && ../../$(BIN)/apigen build --check ./...) || exit 1; done
+
+.PHONY: generate
+generate: build ## bring generated code of the examples up to date
+	@for e in $(EXAMPLES); do (cd $$e && ../../$(BIN)/apigen build ./...) || exit 1; done
+
+.PHONY: lint
+lint: $(LINT) ## go vet and golangci-lint; `make lint-fix` mends what can be mended
+	$(GO) vet ./...
+	$(LINT) run ./...
+
+.PHONY: lint-fix
+lint-fix: $(LINT) ## mend what the linters can
+	$(LINT) run --fix ./...
+
+$(LINT):
+	GOBIN=$(CURDIR)/$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+.PHONY: cross
+cross: ## build and vet the CLI for Linux, macOS and Windows
+	@for os in linux darwin windows; do echo "GOOS=$$os"; GOOS=$$os $(GO) build -o /dev/null ./cmd/apigen && GOOS=$$os $(GO) vet ./cmd/apigen ./generator/... || exit 1; done
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf $(BIN) data

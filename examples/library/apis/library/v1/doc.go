@@ -1,0 +1,8 @@
+// Package v1 holds the kinds of API group library.example.com in version v1.
+//
+// +groupName=library.example.com
+// +k8s:deepcopy-gen=package
+// +k8s:conversion-gen=example.com/library/apis/library
+// +k8s:defaulter-gen=TypeMeta
+// +k8s:openapi-gen=true
+package v1

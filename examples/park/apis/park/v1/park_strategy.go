@@ -1,0 +1,57 @@
+package v1
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// PrepareForCreate sets what clients don't.
+func (p *Park) PrepareForCreate(_ context.Context) {
+	p.Spec.PlantedBy = "the city"
+}
+
+// PrepareForUpdate keeps what only the server sets.
+func (p *Park) PrepareForUpdate(_ context.Context, old *Park) {
+	p.Spec.PlantedBy = old.Spec.PlantedBy
+}
+
+// Validate checks a park.
+func (p *Park) Validate(_ context.Context) field.ErrorList {
+	var errs field.ErrorList
+	if p.Spec.AreaHectares < 0 {
+		errs = append(errs, field.Invalid(field.NewPath("spec", "areaHectares"), p.Spec.AreaHectares, "must not be negative"))
+	}
+	seen := map[string]bool{}
+	for i, path := range p.Spec.Paths {
+		if seen[path.Name] {
+			errs = append(errs, field.Duplicate(field.NewPath("spec", "paths").Index(i), path.Name))
+		}
+		seen[path.Name] = true
+	}
+	return errs
+}
+
+// ValidateUpdate forbids to cut trees.
+func (p *Park) ValidateUpdate(_ context.Context, old *Park) field.ErrorList {
+	if p.Spec.Trees < old.Spec.Trees {
+		return field.ErrorList{field.Forbidden(field.NewPath("spec", "trees"), "trees must not be cut")}
+	}
+	return nil
+}
+
+// Canonicalize sorts the paths, so that the same park is always stored as the same bytes.
+func (p *Park) Canonicalize() {
+	slices.SortFunc(p.Spec.Paths, func(a, b Path) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Warnings tell of what is legal and odd.
+func (p *Park) Warnings(_ context.Context, _ *Park) []string {
+	if p.Spec.Trees == 0 {
+		return []string{fmt.Sprintf("park %s has no trees", p.Name)}
+	}
+	return nil
+}

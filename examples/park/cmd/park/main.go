@@ -1,0 +1,13 @@
+// Command park serves the API groups of this project to Kubernetes clients. See --help.
+package main
+
+import (
+	"apigen.dev/runtime/server"
+	"apigen.dev/runtime/storage/embedded"
+
+	"example.com/park/apis"
+)
+
+func main() {
+	server.Main(server.Program{Name: "park", Groups: apis.Groups(), Embedded: embedded.Open})
+}

@@ -1,0 +1,166 @@
+// Package apigen has no code of its own: this directory holds the test of the house's floors.
+package apigen
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "apigen.dev"
+
+// floors is the table of who may import whom, of our own packages: a package may import those of its line and nobody
+// else of ours. "x/..." means x and all below it. A package that is not in the table fails the test: whoever adds one
+// decides here on which floor it stands.
+var floors = map[string][]string{
+	"cmd/apigen": {"generator", "generator/marker", "generator/scaffold", "generator/emit", "generator/load"},
+
+	"generator":                 {"generator/emit/...", "generator/load", "generator/model", "generator/verify"},
+	"generator/emit":            {"generator/model"},
+	"generator/emit/emittest":   {"generator/emit", "generator/load", "generator/loadtest", "generator/model"},
+	"generator/emit/conversion": {"generator/emit", "generator/emit/gocode", "generator/model"},
+	"generator/emit/deepcopy":   {"generator/emit", "generator/emit/gocode", "generator/model"},
+	"generator/emit/defaults":   {"generator/emit", "generator/emit/gocode", "generator/model"},
+	"generator/emit/gocode":     {"generator/emit", "generator/model"},
+	"generator/emit/groups":     {"generator/emit", "generator/emit/gocode", "generator/emit/wiring", "generator/model"},
+	"generator/emit/register":   {"generator/emit", "generator/emit/gocode", "generator/emit/defaults", "generator/model"},
+	"generator/emit/schema":     {"generator/emit", "generator/model"},
+	"generator/emit/wiring":     {"generator/emit", "generator/emit/gocode", "generator/emit/conversion", "generator/emit/defaults", "generator/emit/schema", "generator/model"},
+	"generator/load":            {"generator/emit", "generator/marker", "generator/model"},
+	"generator/loadtest":        {"generator/load", "generator/model"},
+	"generator/marker":          {},
+	"generator/model":           {},
+	"generator/scaffold":        {"generator/model", "templates"},
+	"generator/verify":          {"generator/emit", "generator/load", "generator/model"},
+	"templates":                 {},
+
+	"runtime/api":                        {},
+	"runtime/storage":                    {},
+	"runtime/storage/storagetest":        {"runtime/storage"},
+	"runtime/storage/memory":             {"runtime/storage"},
+	"runtime/storage/etcd":               {"runtime/storage"},
+	"runtime/storage/etcd/etcdtest":      {},
+	"runtime/storage/etcd/etcdtest/etcd": {},
+	"runtime/storage/embedded":           {"runtime/storage", "runtime/storage/etcd"},
+	"runtime/cache":                      {"runtime/api", "runtime/storage"},
+	"runtime/registry":                   {"runtime/api", "runtime/storage", "runtime/cache"},
+	"runtime/endpoint":                   {"runtime/api", "runtime/registry"},
+	"runtime/auth":                       {},
+	"runtime/filter":                     {"runtime/auth", "runtime/endpoint"},
+	"runtime/server":                     {"runtime/auth", "runtime/endpoint", "runtime/filter", "runtime/registry", "runtime/storage", "runtime/storage/etcd"},
+	"runtime/apitest":                    {"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage/memory"},
+}
+
+// holders is the table of who may import what of others: a path prefix, and the packages that may.
+var holders = map[string][]string{
+	"golang.org/x/tools":             {"generator/load", "generator/verify"},
+	"k8s.io/gengo":                   {"generator/marker"},
+	"github.com/dave/jennifer":       {"generator/emit/..."},
+	"go.etcd.io":                     {"runtime/storage/etcd/...", "runtime/storage/embedded"},
+	"github.com/spf13":               {"cmd/apigen", "runtime/server"},
+	"k8s.io/apiserver":               {},
+	"k8s.io/client-go":               {},
+	"k8s.io/kubernetes":              {},
+	"sigs.k8s.io/controller-runtime": {},
+}
+
+// TestFloors holds every package's imports, tests aside, against the two tables.
+func TestFloors(t *testing.T) {
+	for dir, imports := range packages(t) {
+		if strings.HasPrefix(dir, "examples/") || strings.HasPrefix(dir, "cmd/") && dir != "cmd/apigen" || strings.Contains(dir, "/internal/") || dir == "." {
+			continue
+		}
+		allowed, known := floors[dir]
+		if !known {
+			t.Errorf("%s stands on no floor: add it to the table", dir)
+			continue
+		}
+		for _, imported := range imports {
+			if own, ok := strings.CutPrefix(imported, module+"/"); ok {
+				if !matches(own, allowed) {
+					t.Errorf("%s imports %s, which the floors forbid", dir, own)
+				}
+				continue
+			}
+			for prefix, may := range holders {
+				if (imported == prefix || strings.HasPrefix(imported, prefix+"/")) && !matches(dir, may) {
+					t.Errorf("%s imports %s, which only %v may", dir, imported, may)
+				}
+			}
+		}
+	}
+}
+
+// TestHalvesAreApart: the generator and the runtime share nothing of ours but the leaf runtime/cel.
+func TestHalvesAreApart(t *testing.T) {
+	for dir, imports := range packages(t) {
+		for _, imported := range imports {
+			own, ok := strings.CutPrefix(imported, module+"/")
+			if ok && strings.HasPrefix(dir, "runtime/") && strings.HasPrefix(own, "generator") ||
+				ok && strings.HasPrefix(dir, "generator") && strings.HasPrefix(own, "runtime/") && own != "runtime/cel" {
+				t.Errorf("%s imports %s", dir, own)
+			}
+		}
+	}
+}
+
+func matches(path string, patterns []string) bool {
+	for _, pattern := range patterns {
+		if base, tree := strings.CutSuffix(pattern, "/..."); path == pattern || tree && (path == base || strings.HasPrefix(path, base+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// packages returns the imports of every package of the main module, by directory, without tests.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			name := entry.Name()
+			if path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || isModule(path)) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		dir := filepath.ToSlash(filepath.Dir(path))
+		imports := found[dir]
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			imports = append(imports, imported)
+		}
+		sort.Strings(imports)
+		found[dir] = imports
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}

@@ -1,0 +1,24 @@
+package model
+
+import "strings"
+
+// Plural is the resource of a kind by the rules of English that Kubernetes' generators follow: clients that client-gen
+// wrote ask for that name.
+func Plural(kind string) string {
+	name := strings.ToLower(kind)
+	if len(name) < 2 || name == "endpoints" {
+		return name
+	}
+	last, before := name[len(name)-1], name[len(name)-2]
+	switch {
+	case last == 's', last == 'x', last == 'z', last == 'h' && (before == 'c' || before == 's'):
+		return name + "es"
+	case last == 'y' && !strings.ContainsRune("aeiou", rune(before)):
+		return name[:len(name)-1] + "ies"
+	case last == 'f':
+		return name[:len(name)-1] + "ves"
+	case last == 'e' && before == 'f':
+		return name[:len(name)-2] + "ves"
+	}
+	return name + "s"
+}

@@ -1,0 +1,330 @@
+// Package scaffold is `apigen init`: it writes a new project, or adds a group, a version or a kind to one. It never
+// changes a file that exists. It knows package templates and the model's rules for names, and nothing else of the
+// generator.
+package scaffold
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/format"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/templates"
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Options say what to write.
+type Options struct {
+	// Dir is the project's directory; it is made where it does not exist.
+	Dir string
+	// Module is the path of a new project's module; of an existing one it is taken from go.mod.
+	Module string
+	// Group (shop.example.com), Version (v1) and Kind (Widget) name the kind to write.
+	Group, Version, Kind string
+	ClusterScoped        bool
+	// ApigenVersion is the version of apigen.dev to require. Replace, where not empty, is the directory of a checkout
+	// that stands in for it.
+	ApigenVersion, Replace string
+	// GoVersion is the go directive of a new go.mod: 1.26.0.
+	GoVersion string
+}
+
+// Result tells what was done; paths are relative to the project's directory, with slashes.
+type Result struct {
+	Created []string
+	// Kept are files that would have been written, and existed.
+	Kept []string
+	// NewProject tells that the module's requirements are still to be resolved.
+	NewProject bool
+}
+
+// file is one file to write: where, and from which template.
+type file struct{ path, template string }
+
+var projectFiles = []file{
+	{"go.mod", "project/go.mod.tmpl"},
+	{"cmd/{{.Name}}/main.go", "project/main.go.tmpl"},
+	{collector, "project/apis.go.tmpl"},
+	{"Makefile", "project/Makefile.tmpl"},
+	{"README.md", "project/README.md.tmpl"},
+	{".gitignore", "project/gitignore.tmpl"},
+	{".github/workflows/ci.yaml", "project/ci.yaml.tmpl"},
+}
+
+var versionFiles = []file{
+	{"apis/{{.GroupDir}}/{{.Version}}/doc.go", "version/doc.go.tmpl"},
+}
+
+// values are what templates are rendered with.
+type values struct {
+	Options
+	Name     string // of the project: the last element of the module's path
+	GroupDir string // shop
+	Plural   string
+	Singular string
+	// First: this is the first version of the kind, which becomes the storage version.
+	First bool
+	// Pad aligns a comment in the README with the one above it.
+	Pad string
+}
+
+// Init writes what is missing. It fails, having written nothing, where the options are no good.
+func Init(options Options) (*Result, error) {
+	existing, err := moduleIn(options.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if existing != "" {
+		if options.Module != "" && options.Module != existing {
+			return nil, fmt.Errorf("%s is module %s, not %s: leave --module out to add to it", options.Dir, existing, options.Module)
+		}
+		options.Module = existing
+	}
+	if err := options.check(); err != nil {
+		return nil, err
+	}
+	v, files, err := plan(options)
+	if err != nil {
+		return nil, err
+	}
+	return write(options.Dir, v, files)
+}
+
+// collector is the package that collects the groups. A project has it, whatever else was moved or removed since; without
+// it nothing that is added would be served.
+const collector = "apis/apis.go"
+
+// plan decides which files are to be there.
+func plan(options Options) (values, []file, error) {
+	v := values{
+		Options:  options,
+		Name:     projectName(options.Module),
+		GroupDir: groupDir(options.Group),
+		Plural:   model.Plural(options.Kind),
+		Singular: strings.ToLower(options.Kind),
+	}
+	v.Pad = strings.Repeat(" ", max(0, len("go generate ./...")-len("go run ./cmd/")-len(v.Name)+6))
+	if err := checkGroup(options.Dir, v.GroupDir, options.Group); err != nil {
+		return v, nil, err
+	}
+	found, err := findKind(options.Dir, v.GroupDir, options.Kind)
+	if err != nil {
+		return v, nil, err
+	}
+	if found[options.Version] != "" {
+		return v, nil, fmt.Errorf("kind %s is in version %s already: %s", options.Kind, options.Version, found[options.Version])
+	}
+	v.First = len(found) == 0
+	var files []file
+	if !exists(filepath.Join(options.Dir, filepath.FromSlash(collector))) {
+		files = append(files, projectFiles...)
+	}
+	files = append(files, versionFiles...)
+	return v, append(files, kindFiles(options, v)...), nil
+}
+
+// kindFiles are a kind's. The first kind of a version is in types.go, others in files of their own; logic stands
+// beside the first version of a kind, which is its hub.
+func kindFiles(options Options, v values) []file {
+	dir := "apis/{{.GroupDir}}/{{.Version}}/"
+	types := dir + "types.go"
+	if exists(filepath.Join(options.Dir, "apis", v.GroupDir, options.Version, "types.go")) {
+		types = dir + "{{.Singular}}_types.go"
+	}
+	sample := "config/samples/{{.Singular}}.yaml"
+	if !v.First {
+		sample = "config/samples/{{.Singular}}.{{.Version}}.yaml"
+	}
+	files := []file{{types, "kind/types.go.tmpl"}, {sample, "kind/sample.yaml.tmpl"}}
+	if v.First {
+		files = append(files, file{dir + "{{.Singular}}_strategy.go", "kind/strategy.go.tmpl"})
+	}
+	return files
+}
+
+// checkGroup fails where the group's directory belongs to another group, whose first label is the same.
+func checkGroup(dir, groupDir, group string) error {
+	docs, err := filepath.Glob(filepath.Join(dir, "apis", groupDir, "*", "doc.go"))
+	if err != nil {
+		return err
+	}
+	marker := regexp.MustCompile(`(?m)^//\s*\+groupName=(\S*)`)
+	for _, doc := range docs {
+		content, err := os.ReadFile(doc)
+		if err != nil {
+			return err
+		}
+		if match := marker.FindSubmatch(content); match != nil && string(match[1]) != group {
+			return fmt.Errorf("--group %q: apis/%s belongs to group %s (%s)", group, groupDir, match[1], doc)
+		}
+	}
+	return nil
+}
+
+// findKind returns the versions of a group that declare the kind, and where they do.
+func findKind(dir, group, kind string) (map[string]string, error) {
+	sources, err := filepath.Glob(filepath.Join(dir, "apis", group, "*", "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	declaration := regexp.MustCompile(`(?m)^type ` + kind + ` struct\b`)
+	found := map[string]string{}
+	for _, source := range sources {
+		content, err := os.ReadFile(source)
+		if err != nil {
+			return nil, err
+		}
+		if declaration.Match(content) {
+			found[filepath.Base(filepath.Dir(source))] = source
+		}
+	}
+	return found, nil
+}
+
+// write renders all files, and then writes those that don't exist.
+func write(dir string, v values, files []file) (*Result, error) {
+	result := &Result{}
+	contents := map[string][]byte{}
+	var paths []string
+	for _, f := range files {
+		path, content, err := render(f, v)
+		if err != nil {
+			return nil, err
+		}
+		if exists(filepath.Join(dir, filepath.FromSlash(path))) {
+			result.Kept = append(result.Kept, path)
+			continue
+		}
+		paths, contents[path] = append(paths, path), content
+	}
+	for _, path := range paths {
+		if err := create(filepath.Join(dir, filepath.FromSlash(path)), contents[path]); err != nil {
+			return result, err
+		}
+		result.Created = append(result.Created, path)
+		result.NewProject = result.NewProject || path == collector
+	}
+	return result, nil
+}
+
+func render(f file, v values) (path string, content []byte, err error) {
+	var name bytes.Buffer
+	if err := template.Must(template.New("path").Parse(f.path)).Execute(&name, v); err != nil {
+		return "", nil, err
+	}
+	text, err := templates.FS.ReadFile(f.template)
+	if err != nil {
+		return "", nil, err
+	}
+	parsed, err := template.New(f.template).Option("missingkey=error").Parse(string(text))
+	if err != nil {
+		return "", nil, err
+	}
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, v); err != nil {
+		return "", nil, err
+	}
+	content = out.Bytes()
+	if strings.HasSuffix(name.String(), ".go") {
+		content, err = format.Source(content)
+	}
+	return name.String(), content, err
+}
+
+// create writes a file that must not exist yet.
+func create(name string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// moduleIn returns the path of the module in dir; "" where there is none.
+func moduleIn(dir string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	name := modfile.ModulePath(content)
+	if name == "" {
+		return "", fmt.Errorf("%s names no module", filepath.Join(dir, "go.mod"))
+	}
+	return name, nil
+}
+
+// check finds all that is wrong with the options.
+func (o Options) check() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if o.Module == "" {
+		bad("--module is missing: the path of the new module, example.com/shop")
+	} else if err := module.CheckImportPath(o.Module); err != nil {
+		bad("--module %q: %v", o.Module, err)
+	}
+	if messages := validation.IsDNS1123Subdomain(o.Group); len(messages) > 0 {
+		bad("--group %q is no API group like shop.example.com: %s", o.Group, strings.Join(messages, "; "))
+	} else if dir := groupDir(o.Group); dir == "wiring" {
+		bad("--group %q: the directory apis/%s is taken by generated code", o.Group, dir)
+	}
+	if !isAPIVersion(o.Version) {
+		bad("--version %q is no API version like v1, v1beta2 or v2alpha1", o.Version)
+	}
+	if !kindPattern.MatchString(o.Kind) {
+		bad("--kind %q is no kind: an exported Go name in singular, like Widget", o.Kind)
+	} else if strings.HasSuffix(o.Kind, "List") || strings.HasSuffix(o.Kind, "Spec") || strings.HasSuffix(o.Kind, "Status") {
+		bad("--kind %q: names that end in List, Spec or Status are those of a kind's parts", o.Kind)
+	} else if messages := validation.IsDNS1035Label(strings.ToLower(o.Kind)); len(messages) > 0 {
+		bad("--kind %q: %s", o.Kind, strings.Join(messages, "; "))
+	}
+	return errors.Join(errs...)
+}
+
+var kindPattern = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+
+// isAPIVersion tells versions as Kubernetes writes them.
+func isAPIVersion(s string) bool { return versionPattern.MatchString(s) }
+
+var versionPattern = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
+
+// groupDir is the directory of a group: the first label, as a Go package name has it.
+func groupDir(group string) string {
+	label, _, _ := strings.Cut(group, ".")
+	dir := strings.ReplaceAll(label, "-", "")
+	if dir == "" || token.IsKeyword(dir) || dir[0] >= '0' && dir[0] <= '9' {
+		dir = "g" + dir
+	}
+	return dir
+}
+
+// projectName is the last element of a module's path that is no major version.
+func projectName(modulePath string) string {
+	prefix, _, ok := module.SplitPathVersion(modulePath)
+	if !ok {
+		prefix = modulePath
+	}
+	return path.Base(prefix)
+}

@@ -1,0 +1,146 @@
+// Package apitest runs an API server inside a test: the real pipeline over TLS on a loopback port, with storage in
+// memory, gone when the test ends. Types and generated wiring are those of production.
+//
+//	server := apitest.Start(t, apis.Groups()...)
+//	config, err := clientcmd.RESTConfigFromKubeConfig(server.Kubeconfig)
+//
+// client-go is the test's own dependency: this package does not bring it along.
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
+	"encoding/pem"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/server"
+	"apigen.dev/runtime/storage/memory"
+)
+
+// Server is a running API server. Its fields are constant.
+type Server struct {
+	// URL is where the server answers: https://127.0.0.1:port.
+	URL string
+	// CA is the PEM of the authority to trust.
+	CA []byte
+	// Token is an administrator's bearer token.
+	Token string
+	// Kubeconfig holds all of it, in the form that clientcmd.RESTConfigFromKubeConfig and kubectl read.
+	Kubeconfig []byte
+	// Client is an HTTP client that trusts the server and is an administrator.
+	Client *http.Client
+}
+
+// Start starts a server for groups and stops it when the test ends. What the server logs goes to the test's log.
+func Start(t testing.TB, groups ...registry.Group) *Server {
+	t.Helper()
+	certificate, authority := selfSigned(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("apitest: %v", err)
+	}
+	token := randomToken(t)
+	tokens := new(auth.Tokens)
+	tokens.Add(token, &auth.User{Name: "apitest:admin", Groups: []string{auth.Masters}})
+	backend := memory.New()
+	running, err := server.New(server.Config{
+		Groups: groups, Backend: backend, Listener: listener, Certificate: certificate, Authenticator: tokens,
+		Log: slog.New(slog.NewTextHandler(testLog{t}, nil)), ShutdownTimeout: 10 * time.Second,
+	})
+	if err != nil {
+		t.Fatalf("apitest: %v", err)
+	}
+	run(t, running, func() error { return backend.Close() })
+	s := &Server{URL: running.URL(), CA: authority, Token: token, Client: client(authority, token)}
+	s.Kubeconfig, err = server.Kubeconfig{Name: "apitest", Server: s.URL, CA: authority, Token: token}.YAML()
+	if err != nil {
+		t.Fatalf("apitest: %v", err)
+	}
+	t.Cleanup(s.Client.CloseIdleConnections)
+	return s
+}
+
+// run serves until the test ends, and fails the test where the server did not end well.
+func run(t testing.TB, running *server.Server, closeBackend func() error) {
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- running.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("apitest: the server ended with: %v", err)
+		}
+		if err := closeBackend(); err != nil {
+			t.Errorf("apitest: the backend ended with: %v", err)
+		}
+	})
+}
+
+// selfSigned makes a certificate for 127.0.0.1 that is its own authority.
+func selfSigned(t testing.TB) (tls.Certificate, []byte) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatalf("apitest: %v", err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "apitest"},
+		NotBefore: time.Now().Add(-time.Minute), NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatalf("apitest: %v", err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+func randomToken(t testing.TB) string {
+	random := make([]byte, 16)
+	if _, err := rand.Read(random); err != nil {
+		t.Fatalf("apitest: %v", err)
+	}
+	return hex.EncodeToString(random)
+}
+
+func client(authority []byte, token string) *http.Client {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(authority)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
+	return &http.Client{Transport: bearer{token, transport}}
+}
+
+// bearer sends a token with each request.
+type bearer struct {
+	token string
+	*http.Transport
+}
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return b.Transport.RoundTrip(r)
+}
+
+// testLog writes lines to a test's log.
+type testLog struct{ t testing.TB }
+
+func (l testLog) Write(p []byte) (int, error) {
+	l.t.Logf("%s", bytes.TrimSuffix(p, []byte("\n")))
+	return len(p), nil
+}

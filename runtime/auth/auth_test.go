@@ -1,0 +1,203 @@
+package auth
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestReadTokens(t *testing.T) {
+	for _, test := range []struct {
+		name, file, token string
+		want              *User
+		err               string
+	}{
+		{name: "groups", file: "t1,alice,7,\"dev,ops\"\n", token: "t1", want: &User{Name: "alice", UID: "7", Groups: []string{"dev", "ops"}}},
+		{name: "no groups", file: "# comment\nt1,alice,7\n", token: "t1", want: &User{Name: "alice", UID: "7"}},
+		{name: "too few columns", file: "ok,a,1\nt1,alice\n", err: "token file f:2: 2 columns"},
+		{name: "empty token", file: ",alice,7\n", err: "must not be empty"},
+		{name: "twice", file: "t,a,1\nt,b,2\n", err: "f:2: the token stands in an earlier line already"},
+		{name: "broken quotes", file: "t,a,1,\"x\n", err: "token file f: "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tokens, err := ReadTokens(strings.NewReader(test.file), "f")
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Fatalf("error %v, want %q", err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := httptest.NewRequest("GET", "/", nil)
+			r.Header.Set("Authorization", "Bearer "+test.token)
+			user, err := tokens.Authenticate(r)
+			if err != nil || user == nil || user.Name != test.want.Name || user.UID != test.want.UID || !slices.Equal(user.Groups, test.want.Groups) {
+				t.Errorf("user %+v (%v), want %+v", user, err, test.want)
+			}
+			r.Header.Set("Authorization", "Bearer wrong")
+			if user, err := tokens.Authenticate(r); user != nil || err == nil {
+				t.Errorf("a wrong token: user %v, error %v", user, err)
+			}
+			r.Header.Set("Authorization", "Basic dDE6")
+			if user, err := tokens.Authenticate(r); user != nil || err != nil {
+				t.Errorf("another scheme: user %v, error %v; want no opinion", user, err)
+			}
+		})
+	}
+}
+
+func TestMastersOnly(t *testing.T) {
+	for _, test := range []struct {
+		groups []string
+		want   Decision
+	}{{[]string{"x", Masters}, Allow}, {[]string{"x"}, NoOpinion}, {nil, NoOpinion}} {
+		got, _, err := MastersOnly{}.Authorize(context.Background(), Attributes{User: &User{Groups: test.groups}})
+		if got != test.want || err != nil {
+			t.Errorf("groups %v: %v, %v", test.groups, got, err)
+		}
+	}
+	if got, _, _ := (MastersOnly{}).Authorize(context.Background(), Attributes{}); got != NoOpinion {
+		t.Errorf("nobody: %v", got)
+	}
+}
+
+type answer struct {
+	user *User
+	err  error
+}
+
+func (a answer) Authenticate(*http.Request) (*User, error) { return a.user, a.err }
+
+func TestFirst(t *testing.T) {
+	alice, wrong := &User{Name: "alice"}, errors.New("wrong")
+	for name, test := range map[string]struct {
+		in   First
+		user *User
+		err  error
+	}{
+		"none":                        {First{}, nil, nil},
+		"no opinion":                  {First{answer{}, answer{}}, nil, nil},
+		"wrong, then right":           {First{answer{nil, wrong}, answer{alice, nil}}, alice, nil},
+		"right first":                 {First{answer{alice, nil}, answer{nil, wrong}}, alice, nil},
+		"wrong, then without opinion": {First{answer{nil, wrong}, answer{}}, nil, wrong},
+	} {
+		if user, err := test.in.Authenticate(nil); user != test.user || err != test.err {
+			t.Errorf("%s: %v, %v", name, user, err)
+		}
+	}
+}
+
+// authority is a certificate authority for tests.
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T, now time.Time) authority {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ca"}, NotBefore: now.Add(-time.Hour),
+		NotAfter: now.Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return authority{cert, key}
+}
+
+func (a authority) issue(t *testing.T, subject pkix.Name, until time.Time, usage x509.ExtKeyUsage) *x509.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: subject, NotBefore: a.cert.NotBefore, NotAfter: until,
+		ExtKeyUsage: []x509.ExtKeyUsage{usage}}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert
+}
+
+func TestCertificates(t *testing.T) {
+	now := time.Now()
+	ca, other := newAuthority(t, now), newAuthority(t, now)
+	roots := x509.NewCertPool()
+	roots.AddCert(ca.cert)
+	subject := pkix.Name{CommonName: "alice", Organization: []string{"dev"}}
+	for _, test := range []struct {
+		name string
+		cert *x509.Certificate
+		err  bool
+	}{
+		{"good", ca.issue(t, subject, now.Add(time.Hour), x509.ExtKeyUsageClientAuth), false},
+		{"of another authority", other.issue(t, subject, now.Add(time.Hour), x509.ExtKeyUsageClientAuth), true},
+		{"expired", ca.issue(t, subject, now.Add(-time.Minute), x509.ExtKeyUsageClientAuth), true},
+		{"of a server", ca.issue(t, subject, now.Add(time.Hour), x509.ExtKeyUsageServerAuth), true},
+		{"without a name", ca.issue(t, pkix.Name{}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth), true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := httptest.NewRequest("GET", "/", nil)
+			r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{test.cert}}
+			user, err := NewCertificates(roots).Authenticate(r)
+			if test.err != (err != nil) || test.err != (user == nil) {
+				t.Fatalf("user %v, error %v", user, err)
+			}
+			if user != nil && (user.Name != "alice" || !slices.Equal(user.Groups, []string{"dev"})) {
+				t.Errorf("user %+v", user)
+			}
+		})
+	}
+}
+
+// A certificate that was good when the connection began is refused on the same connection once it has expired.
+func TestCertificateExpiresOnConnection(t *testing.T) {
+	now := time.Now()
+	ca := newAuthority(t, now)
+	roots := x509.NewCertPool()
+	roots.AddCert(ca.cert)
+	certificates := NewCertificates(roots)
+	certificates.now = func() time.Time { return now }
+	cert := ca.issue(t, pkix.Name{CommonName: "alice"}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth)
+	r := httptest.NewRequest("GET", "/", nil)
+	r = r.WithContext(ConnContext(r.Context(), nil))
+	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{cert}}
+
+	first, err := certificates.Authenticate(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, err := certificates.Authenticate(r); err != nil || second != first {
+		t.Errorf("the second request of a connection was verified anew: %v, %v", second, err)
+	}
+	now = now.Add(2 * time.Hour)
+	if user, err := certificates.Authenticate(r); user != nil || err == nil {
+		t.Errorf("after its expiry: %v, %v", user, err)
+	}
+}

@@ -1,0 +1,88 @@
+package auth
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Certificates authenticates by the client certificate of a TLS connection: the common name is the user, the
+// organizations are the groups. A chain is verified once per connection (D10), not once per request; its expiry is
+// looked at each time.
+type Certificates struct {
+	roots *x509.CertPool
+	now   func() time.Time
+}
+
+// NewCertificates accepts certificates that one of the roots signed for client authentication.
+func NewCertificates(roots *x509.CertPool) *Certificates {
+	return &Certificates{roots: roots, now: time.Now}
+}
+
+// connection remembers what was found out about a connection's client certificate.
+type connection struct {
+	once  sync.Once
+	user  *User
+	until time.Time
+	err   error
+}
+
+type connectionKey struct{}
+
+// ConnContext is for http.Server.ConnContext: it gives a connection the place where its verification is kept. Without
+// it every request is verified anew.
+func ConnContext(ctx context.Context, _ net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, new(connection))
+}
+
+// Authenticate implements Authenticator.
+func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
+	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return nil, nil
+	}
+	conn, ok := r.Context().Value(connectionKey{}).(*connection)
+	if !ok {
+		conn = new(connection)
+	}
+	conn.once.Do(func() { conn.user, conn.until, conn.err = c.verify(r.TLS.PeerCertificates) })
+	if conn.err != nil {
+		return nil, conn.err
+	}
+	if c.now().After(conn.until) {
+		return nil, errors.New("the client certificate has expired")
+	}
+	return conn.user, nil
+}
+
+// verify checks a chain and returns its user and the time until which all of the chain is valid.
+func (c *Certificates) verify(peers []*x509.Certificate) (*User, time.Time, error) {
+	intermediates := x509.NewCertPool()
+	for _, cert := range peers[1:] {
+		intermediates.AddCert(cert)
+	}
+	leaf := peers[0]
+	chains, err := leaf.Verify(x509.VerifyOptions{
+		Roots:         c.roots,
+		Intermediates: intermediates,
+		CurrentTime:   c.now(),
+		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("client certificate %q: %w", leaf.Subject.CommonName, err)
+	}
+	if leaf.Subject.CommonName == "" {
+		return nil, time.Time{}, errors.New("the client certificate has no common name, which would be the user's")
+	}
+	until := leaf.NotAfter
+	for _, cert := range chains[0] {
+		if cert.NotAfter.Before(until) {
+			until = cert.NotAfter
+		}
+	}
+	return &User{Name: leaf.Subject.CommonName, Groups: leaf.Subject.Organization}, until, nil
+}

@@ -1,0 +1,138 @@
+package endpoint
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// maxDepth is how deep a body may nest: what encoding/json takes.
+const maxDepth = 10000
+
+// readBody reads at most the limit. A body that is announced to be longer is refused unread.
+func (c *call) readBody() ([]byte, error) {
+	r := c.r
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		c.w.Header().Set("Accept-Encoding", "identity")
+		return nil, statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+			fmt.Sprintf("the body of the request has the content encoding %q - send it without any", clip(encoding)))
+	}
+	if r.ContentLength > c.api.maxBody {
+		return nil, c.tooLarge()
+	}
+	var buffer bytes.Buffer
+	// The announced length is trusted for no more than this.
+	buffer.Grow(int(min(max(r.ContentLength, 0), 64<<10)) + bytes.MinRead)
+	n, err := buffer.ReadFrom(io.LimitReader(r.Body, c.api.maxBody+1))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case n > c.api.maxBody || errors.As(err, &tooLarge):
+		return nil, c.tooLarge()
+	case r.Context().Err() != nil:
+		return nil, r.Context().Err()
+	case err != nil:
+		return nil, apierrors.NewBadRequest("the body of the request could not be read to its end")
+	}
+	return buffer.Bytes(), nil
+}
+
+// tooLarge also ends the connection: nobody will read the rest.
+func (c *call) tooLarge() error {
+	if c.r.ProtoMajor == 1 {
+		c.w.Header().Set("Connection", "close")
+	}
+	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", c.api.maxBody))
+}
+
+// inputFormat is the format of the body; JSON where the request doesn't say.
+func inputFormat(r *http.Request) (format, error) {
+	header := r.Header.Get("Content-Type")
+	if header == "" {
+		return formatJSON, nil
+	}
+	if mediaType, _, err := mime.ParseMediaType(header); err == nil {
+		for f := range formats {
+			if mediaType == formats[f].mediaType {
+				return format(f), nil
+			}
+		}
+	}
+	return 0, unsupportedMediaType(typeJSON, typeYAML)
+}
+
+// readObject reads the body as JSON. Keys that YAML has twice are lost in JSON; what validation wants of them is done
+// here: an error, warnings or nothing.
+func (c *call) readObject(f format, validation string) (data []byte, warnings []string, err error) {
+	if data, err = c.readBody(); err != nil {
+		return nil, nil, err
+	}
+	if f == formatYAML {
+		if data, warnings, err = yamlToJSON(data, validation, c.api.maxBody); err != nil {
+			return nil, nil, err
+		}
+	}
+	return data, warnings, checkDepth(data)
+}
+
+// yamlToJSON converts a document whose expansion is bounded by limit.
+func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, error) {
+	if err := checkAliases(data, limit); err != nil {
+		return nil, nil, err
+	}
+	out, err := yaml.YAMLToJSON(data)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest("error converting YAML to JSON: " + err.Error())
+	}
+	if validation == metav1.FieldValidationIgnore {
+		return out, nil, nil
+	}
+	_, strict := yaml.YAMLToJSONStrict(data)
+	switch {
+	case strict == nil:
+		return out, nil, nil
+	case validation == metav1.FieldValidationStrict:
+		return nil, nil, apierrors.NewBadRequest("strict decoding error: " + strict.Error())
+	}
+	return out, yamlWarnings(strict), nil
+}
+
+// yamlWarnings are the lines of an error about duplicate keys.
+func yamlWarnings(err error) []string {
+	lines := strings.Split(strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return lines
+}
+
+// checkDepth refuses JSON that nests deeper than decoders go. It leaves all other judgement to them.
+func checkDepth(data []byte) error {
+	if len(data) <= maxDepth {
+		return nil
+	}
+	depth, inString := 0, false
+	for i := 0; i < len(data); i++ {
+		switch char := data[i]; {
+		case inString && char == '\\':
+			i++
+		case char == '"':
+			inString = !inString
+		case inString:
+		case char == '{' || char == '[':
+			if depth++; depth > maxDepth {
+				return apierrors.NewBadRequest(fmt.Sprintf("the body of the request nests deeper than %d levels", maxDepth))
+			}
+		case char == '}' || char == ']':
+			depth--
+		}
+	}
+	return nil
+}

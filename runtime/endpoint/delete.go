@@ -1,0 +1,133 @@
+package endpoint
+
+import (
+	"context"
+	"net/http"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/registry"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/json"
+)
+
+// delete removes an object, and answers with a Status; or marks it where finalizers hold it, and answers with the
+// object.
+func (c *call) delete() error {
+	media, form, err := c.negotiate(singleTransform)
+	if err != nil {
+		return err
+	}
+	options, err := c.deleteOptions()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
+	defer cancel()
+	deletion, err := c.handle.Delete(ctx, c.namespace, c.info.Name, asRegistryDelete(options, form))
+	if err != nil {
+		return err
+	}
+	if deletion.Done {
+		media.as = transform{}
+		writeDocument(c.w, media, http.StatusOK, &metav1.Status{
+			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+			Status:   metav1.StatusSuccess,
+			Details: &metav1.StatusDetails{
+				Name: c.info.Name, Group: c.resource.info.Group, Kind: c.resource.info.Names.Plural, UID: types.UID(deletion.UID),
+			},
+		})
+		return nil
+	}
+	code := http.StatusOK
+	//nolint:staticcheck // clients still send the deprecated option
+	if orphan := options.OrphanDependents; orphan != nil && !*orphan {
+		code = http.StatusAccepted
+	}
+	c.object(media, code, form, deletion.Object)
+	return nil
+}
+
+// deleteCollection deletes what a selection takes, and answers with a list of it.
+func (c *call) deleteCollection() error {
+	media, form, err := c.negotiate(listTransform)
+	if err != nil {
+		return err
+	}
+	list, err := c.listOptions()
+	if err != nil {
+		return err
+	}
+	options, err := c.deleteOptions()
+	if err != nil {
+		return err
+	}
+	page, err := c.handle.DeleteCollection(c.r.Context(), c.namespace, asRegistryDelete(options, form), asRegistryList(list))
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	c.page(media, form, page)
+	return nil
+}
+
+// deleteOptions are those of the body where there is one, else those of the query.
+func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
+	data, err := c.readBody()
+	if err != nil {
+		return nil, err
+	}
+	options := &metav1.DeleteOptions{}
+	if len(data) > 0 {
+		err = c.decodeDeleteOptions(data, options)
+	} else if err = metav1.Convert_url_Values_To_v1_DeleteOptions(&c.query, options, nil); err != nil {
+		err = apierrors.NewBadRequest(err.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return options, invalidOptions("DeleteOptions", metavalidation.ValidateDeleteOptions(options))
+}
+
+// decodeDeleteOptions takes the kind DeleteOptions of any group, as old clients send it in the resource's own.
+func (c *call) decodeDeleteOptions(data []byte, options *metav1.DeleteOptions) error {
+	format, err := inputFormat(c.r)
+	if err != nil {
+		return err
+	}
+	if format == formatYAML {
+		if data, _, err = yamlToJSON(data, metav1.FieldValidationIgnore, c.api.maxBody); err != nil {
+			return err
+		}
+	}
+	if err := checkDepth(data); err != nil {
+		return err
+	}
+	if err := json.UnmarshalCaseSensitivePreserveInts(data, options); err != nil {
+		return apierrors.NewBadRequest("the body is no DeleteOptions: " + err.Error())
+	}
+	if options.Kind != "" && options.Kind != "DeleteOptions" {
+		return apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
+	}
+	return nil
+}
+
+func asRegistryDelete(options *metav1.DeleteOptions, form api.Form) registry.DeleteOptions {
+	propagation := options.PropagationPolicy
+	//nolint:staticcheck // clients still send the deprecated option
+	if orphan := options.OrphanDependents; orphan != nil {
+		policy := metav1.DeletePropagationBackground
+		if *orphan {
+			policy = metav1.DeletePropagationOrphan
+		}
+		propagation = &policy
+	}
+	return registry.DeleteOptions{
+		WriteOptions:       registry.WriteOptions{DryRun: len(options.DryRun) > 0, Form: form},
+		Preconditions:      options.Preconditions,
+		GracePeriodSeconds: options.GracePeriodSeconds,
+		Propagation:        propagation,
+	}
+}

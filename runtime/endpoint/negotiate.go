@@ -1,0 +1,144 @@
+package endpoint
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"apigen.dev/runtime/api"
+	"github.com/munnerz/goautoneg"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The media types of bodies.
+const (
+	typeJSON = "application/json"
+	typeYAML = "application/yaml"
+)
+
+// format is how bytes are written.
+type format uint8
+
+const (
+	formatJSON format = iota
+	formatYAML
+)
+
+// formats are what the API writes and reads, the default first. One more is one more row.
+var formats = [...]struct{ kind, subkind, mediaType string }{
+	formatJSON: {"application", "json", typeJSON},
+	formatYAML: {"application", "yaml", typeYAML},
+}
+
+// transform is what a client asks to be made of an object: as=Table;v=v1;g=meta.k8s.io.
+type transform struct{ Kind, Group, Version string }
+
+// mediaType is what a client accepts that we have.
+type mediaType struct {
+	format format
+	pretty bool
+	// as is zero where objects are wanted as they are.
+	as transform
+}
+
+func (m mediaType) contentType() string { return formats[m.format].mediaType }
+
+// allowTransform decides which transformations a route makes.
+type allowTransform func(transform) bool
+
+// noTransform is for routes that answer one kind of object only.
+func noTransform(transform) bool { return false }
+
+// negotiate picks the first clause of Accept, in the order of its preference, that can be served. Without an Accept it
+// is JSON.
+func negotiate(r *http.Request, allow allowTransform) (mediaType, error) {
+	if media, ok := negotiateFormats(r, len(formats), allow); ok {
+		return media, nil
+	}
+	return mediaType{}, notAcceptable(typeJSON, typeYAML)
+}
+
+// negotiateStream is negotiate for watches, which are JSON.
+func negotiateStream(r *http.Request) (mediaType, error) {
+	if media, ok := negotiateFormats(r, 1, watchTransform); ok {
+		return media, nil
+	}
+	return mediaType{}, notAcceptable(typeJSON + ";stream=watch")
+}
+
+// negotiateFormats looks at the first n formats only.
+func negotiateFormats(r *http.Request, n int, allow allowTransform) (mediaType, bool) {
+	pretty := wantsPretty(r)
+	header := r.Header.Get("Accept")
+	if header == "" {
+		return mediaType{pretty: pretty}, true
+	}
+	for _, clause := range goautoneg.ParseAccept(header) {
+		for f := range formats[:n] {
+			kind, subkind := formats[f].kind, formats[f].subkind
+			if clause.Type != kind && clause.Type != "*" || clause.SubType != subkind && clause.SubType != "*" {
+				continue
+			}
+			media := mediaType{format: format(f), pretty: pretty || clause.Params["pretty"] == "1"}
+			media.as = transform{Kind: clause.Params["as"], Group: clause.Params["g"], Version: clause.Params["v"]}
+			if media.as == (transform{}) || allow(media.as) {
+				return media, true
+			}
+		}
+	}
+	return mediaType{}, false
+}
+
+// wantsPretty: the query decides; without it, tools that show the answer to a person get it indented.
+func wantsPretty(r *http.Request) bool {
+	if strings.Contains(r.URL.RawQuery, "pretty") {
+		if value := r.URL.Query().Get("pretty"); value != "" {
+			pretty, _ := strconv.ParseBool(value)
+			return pretty
+		}
+	}
+	agent := r.UserAgent()
+	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")
+}
+
+// singleTransform, listTransform and watchTransform are what can be made of one object, of a list and of the objects
+// in events.
+func singleTransform(t transform) bool {
+	_, ok := shapes[t]
+	return ok && t.Kind != "PartialObjectMetadataList"
+}
+
+func listTransform(t transform) bool {
+	_, ok := shapes[t]
+	return ok && t.Kind != "PartialObjectMetadata"
+}
+
+func watchTransform(t transform) bool {
+	_, ok := shapes[t]
+	return ok
+}
+
+// shapes is the table of transformations. A row carries what includeObject asks for; here stands its default.
+var shapes = map[transform]api.Shape{
+	{"Table", metav1.GroupName, "v1"}:                     api.RowWithMetadata,
+	{"PartialObjectMetadata", metav1.GroupName, "v1"}:     api.Metadata,
+	{"PartialObjectMetadataList", metav1.GroupName, "v1"}: api.Metadata,
+}
+
+func notAcceptable(accepted ...string) error {
+	return statusError(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
+		"only the following media types are accepted: "+strings.Join(accepted, ", "))
+}
+
+func unsupportedMediaType(accepted ...string) error {
+	return statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+		"the body of the request was in an unknown format - accepted media types include: "+strings.Join(accepted, ", "))
+}
+
+// statusError is an API status that apimachinery has no constructor for.
+func statusError(code int32, reason metav1.StatusReason, message string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message,
+	}}
+}

@@ -1,0 +1,90 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/registry"
+	apivalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+type resourceKey struct{ group, version, plural string }
+
+// resource is one resource in one served version, with what its answers begin with.
+type resource struct {
+	handle  registry.Handle
+	info    *api.Info
+	version *api.VersionInfo
+	// listHead opens a list, through the brace of its metadata.
+	listHead string
+	// columns is the value of a Table's columnDefinitions.
+	columns string
+}
+
+func newResource(handle registry.Handle, version *api.VersionInfo) *resource {
+	info := handle.Info()
+	gv := schema.GroupVersion{Group: info.Group, Version: version.Name}
+	return &resource{
+		handle:   handle,
+		info:     info,
+		version:  version,
+		listHead: `{"kind":` + quoted(info.Names.ListKind) + `,"apiVersion":` + quoted(gv.String()) + `,"metadata":{`,
+		columns:  columnDefinitions(version.Columns),
+	}
+}
+
+// quoted is s as a JSON string.
+func quoted(s string) string {
+	data, _ := json.Marshal(s) // a string can always be encoded
+	return string(data)
+}
+
+// call is one request for a resource, routed.
+type call struct {
+	*resource
+	api  *API
+	info *RequestInfo
+	// namespace is "" for cluster-scoped resources, also for namespaces themselves, whose RequestInfo has one.
+	namespace string
+	w         http.ResponseWriter
+	r         *http.Request
+	query     url.Values
+}
+
+// form is the form of the answer's objects.
+func (c *call) form(media mediaType) (api.Form, error) {
+	form := api.Form{Version: c.version.Name, Shape: shapes[media.as]}
+	if form.Shape != api.RowWithMetadata {
+		return form, nil
+	}
+	var options metav1.TableOptions
+	if values := c.query["includeObject"]; len(values) > 0 {
+		options.IncludeObject = metav1.IncludeObjectPolicy(values[0])
+	}
+	if errs := apivalidation.ValidateTableOptions(&options); len(errs) > 0 {
+		return form, apierrors.NewBadRequest("Unable to convert to Table as requested: " + errs.ToAggregate().Error())
+	}
+	switch options.IncludeObject {
+	case metav1.IncludeNone:
+		form.Shape = api.Row
+	case metav1.IncludeObject:
+		form.Shape = api.RowWithObject
+	}
+	return form, nil
+}
+
+// negotiate finds out how the answer is wanted.
+func (c *call) negotiate(allow allowTransform) (mediaType, api.Form, error) {
+	media, err := negotiate(c.r, allow)
+	if err != nil {
+		return media, api.Form{}, err
+	}
+	form, err := c.form(media)
+	return media, form, err
+}

@@ -1,0 +1,135 @@
+package endpoint
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"apigen.dev/runtime/api"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// shape is what a path names.
+type shape uint8
+
+const (
+	collection shape = iota
+	item
+	subresource
+)
+
+// route is a row of the table. A request takes the row whose shape, method and verb are its own.
+type route struct {
+	shape  shape
+	method string
+	verb   string
+	serve  func(*call) error
+	// everywhere: a namespaced resource has it across all namespaces, too.
+	everywhere bool
+}
+
+// routes is THE table of what can be asked of a resource. Discovery tells its verbs.
+var routes = []route{
+	{collection, http.MethodGet, "list", (*call).list, true},
+	{collection, http.MethodHead, "list", (*call).list, true},
+	{collection, http.MethodGet, "watch", (*call).watch, true},
+	{collection, http.MethodPost, "create", (*call).create, false},
+	{collection, http.MethodDelete, "deletecollection", (*call).deleteCollection, false},
+	{item, http.MethodGet, "get", (*call).get, false},
+	{item, http.MethodHead, "get", (*call).get, false},
+	{item, http.MethodPut, "update", (*call).update, false},
+	{item, http.MethodPatch, "patch", (*call).patch, false},
+	{item, http.MethodDelete, "delete", (*call).delete, false},
+	{subresource, http.MethodGet, "get", (*call).get, false},
+	{subresource, http.MethodHead, "get", (*call).get, false},
+	{subresource, http.MethodPut, "update", (*call).update, false},
+	{subresource, http.MethodPatch, "patch", (*call).patch, false},
+	// The deprecated paths with the verb in front: /apis/g/v1/watch/widgets/name.
+	{item, http.MethodGet, "watch", (*call).watch, false},
+}
+
+// maxNameBytes is beyond what any kind allows as a name; nothing longer is looked up.
+const maxNameBytes = 1024
+
+// errNoRoute is the answer to paths that nothing is served under.
+var errNoRoute = statusError(http.StatusNotFound, metav1.StatusReasonNotFound,
+	"the server could not find the requested resource")
+
+// serveResource finds the request's resource and row.
+func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *RequestInfo) error {
+	res := a.resources[resourceKey{info.Group, info.Version, info.Resource}]
+	if res == nil || info.irregular || info.Verb == proxyPart || len(info.parts) > 3 || len(info.Name) > maxNameBytes || len(info.Namespace) > maxNameBytes {
+		return errNoRoute
+	}
+	namespace, ok := res.namespaceOf(info)
+	if !ok {
+		return errNoRoute
+	}
+	shape := info.shape()
+	if shape == subresource && !slices.Contains(res.info.Subresources, info.Subresource) {
+		return errNoRoute
+	}
+	everywhere := res.info.Scope == api.Namespaced && namespace == ""
+	if everywhere && shape != collection {
+		return errNoRoute
+	}
+	for i := range routes {
+		row := &routes[i]
+		if row.shape != shape || row.method != r.Method || row.verb != info.Verb || everywhere && !row.everywhere {
+			continue
+		}
+		if warning := res.version.Deprecated; warning != "" {
+			addWarnings(w.Header(), []string{warning})
+		}
+		return row.serve(&call{
+			resource: res, api: a, info: info, namespace: namespace, w: w, r: r, query: r.URL.Query(),
+		})
+	}
+	w.Header().Set("Allow", allowed(shape, everywhere, info))
+	return apierrors.NewMethodNotSupported(res.info.GroupResource(), verbOf(r, info))
+}
+
+func (i *RequestInfo) shape() shape {
+	switch {
+	case len(i.parts) > 2:
+		return subresource
+	case i.named():
+		return item
+	}
+	return collection
+}
+
+// namespaceOf is the namespace as a Handle wants it. It is false where the path has one that the resource can't have.
+func (r *resource) namespaceOf(info *RequestInfo) (string, bool) {
+	if r.info.Scope == api.Namespaced {
+		return info.Namespace, true
+	}
+	if info.Namespace == "" {
+		return "", true
+	}
+	// A namespace is its own namespace in a RequestInfo, as authorizers expect.
+	return "", info.parts[0] == namespacesPart && info.Namespace == info.Name
+}
+
+// allowed is the header of a 405.
+func allowed(shape shape, everywhere bool, info *RequestInfo) string {
+	if info.oldWatch {
+		return http.MethodGet
+	}
+	var methods []string
+	for i := range routes {
+		row := &routes[i]
+		if row.shape == shape && (row.everywhere || !everywhere) && !slices.Contains(methods, row.method) {
+			methods = append(methods, row.method)
+		}
+	}
+	return strings.Join(methods, ", ")
+}
+
+func verbOf(r *http.Request, info *RequestInfo) string {
+	if info.Verb == "" {
+		return strings.ToLower(r.Method)
+	}
+	return info.Verb
+}

@@ -1,0 +1,94 @@
+package endpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// WriteStatus writes err as a metav1.Status with its code, in the format that the request accepts, and in JSON where
+// it accepts none that there is: an error is never hidden behind another. Errors that are no API status (also not
+// wrapped) are logged and become 500 InternalError without their details. A status with retryAfterSeconds sets
+// Retry-After.
+func WriteStatus(w http.ResponseWriter, r *http.Request, err error) {
+	status := statusOf(r.Context(), err)
+	header := w.Header()
+	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
+		header.Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
+	}
+	// What was prepared for an answer that is not given.
+	header.Del("Content-Encoding")
+	header.Del("Content-Length")
+	header.Del("Etag")
+	header.Del("Expires")
+	media, acceptErr := negotiate(r, noTransform)
+	if acceptErr != nil {
+		media = mediaType{pretty: wantsPretty(r)}
+	}
+	writeDocument(w, media, int(status.Code), status)
+}
+
+// statusOf is the one place where errors become answers.
+func statusOf(ctx context.Context, err error) *metav1.Status {
+	var known apierrors.APIStatus
+	var status metav1.Status
+	switch {
+	case errors.As(err, &known):
+		status = known.Status()
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		status = apierrors.NewTimeoutError("the request ended before it was answered", 0).Status()
+	default:
+		slog.ErrorContext(ctx, "a request failed", "error", err)
+		status = apierrors.NewInternalError(errors.New("the server's log tells more")).Status()
+	}
+	if status.Status == "" {
+		status.Status = metav1.StatusFailure
+	}
+	if status.Code < 200 || status.Code > 599 {
+		status.Code = http.StatusInternalServerError
+		if status.Status == metav1.StatusSuccess {
+			status.Code = http.StatusOK
+		}
+	}
+	status.Kind, status.APIVersion = "Status", "v1"
+	return &status
+}
+
+// writeDocument writes a small object that has no rendition: a Status, most of all.
+func writeDocument(w http.ResponseWriter, media mediaType, code int, object any) {
+	data, err := media.marshal(object)
+	if err != nil {
+		// Statuses and discovery documents are plain data; this cannot happen short of a bug.
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", media.contentType())
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Length", strconv.Itoa(len(data)))
+	w.WriteHeader(code)
+	// An error here is a client that went away.
+	_, _ = w.Write(data)
+}
+
+// marshal encodes a small object.
+func (m mediaType) marshal(object any) ([]byte, error) {
+	if m.format == formatYAML {
+		return yaml.Marshal(object)
+	}
+	var data []byte
+	var err error
+	if m.pretty {
+		data, err = json.MarshalIndent(object, "", "  ")
+	} else {
+		data, err = json.Marshal(object)
+	}
+	return append(data, '\n'), err
+}

@@ -1,0 +1,71 @@
+package endpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func TestWriteStatus(t *testing.T) {
+	widgets := schema.GroupResource{Group: "shop.example.com", Resource: "widgets"}
+	cases := []struct {
+		name   string
+		err    error
+		code   int
+		reason metav1.StatusReason
+		retry  string
+	}{
+		{"not found", apierrors.NewNotFound(widgets, "a"), 404, metav1.StatusReasonNotFound, ""},
+		{"wrapped", fmt.Errorf("while reading: %w", apierrors.NewConflict(widgets, "a", errors.New("x"))), 409, metav1.StatusReasonConflict, ""},
+		{"retry", apierrors.NewTooManyRequests("busy", 7), 429, metav1.StatusReasonTooManyRequests, "7"},
+		{"cancelled", context.Canceled, 504, metav1.StatusReasonTimeout, ""},
+		{"foreign", errors.New("open /secret/path: denied"), 500, metav1.StatusReasonInternalError, ""},
+		{"no code", &apierrors.StatusError{}, 500, "", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			w.Header().Set("Content-Encoding", "gzip")
+			WriteStatus(w, httptest.NewRequest("GET", "/", nil), c.err)
+			var status metav1.Status
+			if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil {
+				t.Fatal(err)
+			}
+			if w.Code != c.code || int(status.Code) != c.code || status.Reason != c.reason || w.Header().Get("Retry-After") != c.retry {
+				t.Errorf("got %d %+v %v", w.Code, status, w.Header())
+			}
+			if status.Kind != "Status" || status.APIVersion != "v1" || status.Status != metav1.StatusFailure {
+				t.Errorf("not a Status: %s", w.Body)
+			}
+			if strings.Contains(w.Body.String(), "secret") || w.Header().Get("Content-Encoding") != "" {
+				t.Errorf("leaks: %s %v", w.Body, w.Header())
+			}
+		})
+	}
+}
+
+func TestWriteStatusInTheFormatAccepted(t *testing.T) {
+	for accept, want := range map[string]string{
+		"":                                    `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
+		"application/yaml":                    "apiVersion: v1\ncode: 400\nkind: Status\nmessage: |-\n  a\n  b<\nmetadata: {}\nreason: BadRequest\nstatus: Failure\n",
+		"application/vnd.kubernetes.protobuf": `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
+		"application/json;as=Table;v=v1;g=meta.k8s.io,*/*;q=0": `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("Accept", accept)
+		w := httptest.NewRecorder()
+		WriteStatus(w, r, apierrors.NewBadRequest("a\nb<"))
+		if w.Code != http.StatusBadRequest || w.Body.String() != want {
+			t.Errorf("%q: %s", accept, w.Body)
+		}
+	}
+}

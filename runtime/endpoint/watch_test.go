@@ -1,0 +1,150 @@
+package endpoint
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/registry"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+func TestWatchWritesEvents(t *testing.T) {
+	a, fakes := serve(t, widgets)
+	fakes[0].batches = [][]registry.Event{
+		{{Type: registry.Added, Object: rendered(api.Form{}, "a", 1)}, {Type: registry.Modified, Object: rendered(api.Form{}, "a", 2)}},
+		{{Type: registry.Bookmark, Object: rendered(api.Form{}, "", 3)}},
+	}
+	fakes[0].endWith = apierrors.NewResourceExpired("too old resource version: 1 (3)")
+	w := do(a, "GET", base+"/namespaces/n/widgets?watch=1&resourceVersion=1&allowWatchBookmarks=true&labelSelector=a%3Db", "")
+	const object = `"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":`
+	want := `{"type":"ADDED","object":{` + object + `"a","resourceVersion":"1"},"spec":{"color":"red"}}}
+{"type":"MODIFIED","object":{` + object + `"a","resourceVersion":"2"},"spec":{"color":"red"}}}
+{"type":"BOOKMARK","object":{` + object + `"","resourceVersion":"3"},"spec":{"color":"red"}}}
+{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (3)","reason":"Expired","code":410}}
+`
+	if w.Code != 200 || w.Body.String() != want || w.Header().Get("Content-Type") != "application/json" {
+		t.Errorf("%d %v\n%s", w.Code, w.Header(), w.Body)
+	}
+	got := fakes[0].watch
+	if got.ResourceVersion != "1" || !got.AllowBookmarks || got.Labels.String() != "a=b" || got.Fields != nil || got.SendInitialEvents != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWatchAsTableTellsItsColumnsOnce(t *testing.T) {
+	a, fakes := serve(t, widgets)
+	row := rendered(api.Form{Shape: api.RowWithMetadata}, "a", 1)
+	fakes[0].batches = [][]registry.Event{{{Type: registry.Added, Object: row}}, {{Type: registry.Deleted, Object: row}}}
+	fakes[0].endWith = context.Canceled
+	lines := strings.Split(do(a, "GET", base+"/widgets?watch=1", "", "Accept", asTable).Body.String(), "\n")
+	const tail = `,"rows":[{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"red"}}]}}`
+	const head = `,"object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"columnDefinitions":`
+	if lines[0] != `{"type":"ADDED"`+head+columnDefinitions(widgets.Versions[0].Columns)+tail || lines[1] != `{"type":"DELETED"`+head+`null`+tail {
+		t.Errorf("%s", lines)
+	}
+	if fakes[0].asked != "watch  {v1 3}" {
+		t.Error(fakes[0].asked)
+	}
+}
+
+func TestWatchesFromNowBeginWithTheState(t *testing.T) {
+	a, fakes := serve(t, widgets)
+	fakes[0].endWith = context.Canceled
+	for _, query := range []string{"watch=1", "watch=1&resourceVersion=0", "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"} {
+		do(a, "GET", base+"/widgets?"+query, "")
+		if got := fakes[0].watch.SendInitialEvents; got == nil || !*got {
+			t.Errorf("%s: %v", query, got)
+		}
+	}
+}
+
+func TestOldWatchPaths(t *testing.T) {
+	a, fakes := serve(t, widgets)
+	fakes[0].endWith = context.Canceled
+	do(a, "GET", base+"/watch/namespaces/n/widgets/a", "")
+	if got := fakes[0].watch.Fields; fakes[0].asked != "watch n {v1 0}" || got == nil || got.String() != "metadata.name=a" {
+		t.Error(fakes[0].asked, got)
+	}
+	do(a, "GET", base+"/watch/widgets", "")
+	if fakes[0].asked != "watch  {v1 0}" || fakes[0].watch.Fields != nil {
+		t.Error(fakes[0].asked)
+	}
+	if w := do(a, "GET", base+"/watch/namespaces/n/widgets/a?fieldSelector=metadata.name%3Db", ""); w.Code != 400 {
+		t.Error(w.Body)
+	}
+}
+
+// TestWatchEndsInTime also looks at what a watch holds while nothing happens.
+func TestWatchEndsInTime(t *testing.T) {
+	a, _ := serve(t, widgets)
+	a.pools.frames.New = func() any { t.Error("a buffer for nothing"); return &frame{} }
+	begun := time.Now()
+	if w := do(a, "GET", base+"/widgets?watch=1&timeoutSeconds=1", ""); w.Code != 200 || w.Body.Len() != 0 {
+		t.Error(w.Code, w.Body)
+	}
+	if took := time.Since(begun); took < time.Second || took > 5*time.Second {
+		t.Error(took)
+	}
+}
+
+func TestWatchTimeIsBetweenTheMinimumAndItsDouble(t *testing.T) {
+	a, _ := serve(t, widgets)
+	c := call{api: a}
+	for range 100 {
+		if d := c.watchTime(nil); d < 30*time.Minute || d > time.Hour {
+			t.Fatal(d)
+		}
+	}
+	huge := int64(1) << 62
+	if d := c.watchTime(&huge); d <= 0 {
+		t.Error(d)
+	}
+}
+
+// TestWatchIsFlushed reads an event from a connection whose watch has not ended.
+func TestWatchIsFlushed(t *testing.T) {
+	a, fakes := serve(t, widgets)
+	fakes[0].batches = [][]registry.Event{{{Type: registry.Added, Object: rendered(api.Form{}, "a", 1)}}}
+	server := httptest.NewServer(a)
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+base+"/widgets?watch=1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	line, err := bufio.NewReader(response.Body).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, `{"type":"ADDED"`) || response.TransferEncoding[0] != "chunked" {
+		t.Error(line, err, response.TransferEncoding)
+	}
+}
+
+func BenchmarkWatchBatch(b *testing.B) {
+	a, fakes := serve(b, widgets)
+	batch := make([]registry.Event, 100)
+	for i := range batch {
+		batch[i] = registry.Event{Type: registry.Modified, Object: rendered(api.Form{}, strings.Repeat("x", 960), 123456)}
+	}
+	batches := make([][]registry.Event, 100)
+	for i := range batches {
+		batches[i] = batch
+	}
+	fakes[0].endWith = context.Canceled
+	r := httptest.NewRequest("GET", base+"/widgets?watch=1", nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		fakes[0].batches = batches
+		a.ServeHTTP(&discard{header: http.Header{}}, r)
+	}
+}

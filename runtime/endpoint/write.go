@@ -1,0 +1,131 @@
+package endpoint
+
+import (
+	"context"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"apigen.dev/runtime/registry"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// maxWriteTime bounds a write, as kube-apiserver does.
+const maxWriteTime = 34 * time.Second
+
+// create makes an object: 201.
+func (c *call) create() error {
+	media, form, err := c.negotiate(singleTransform)
+	if err != nil {
+		return err
+	}
+	format, err := inputFormat(c.r)
+	if err != nil {
+		return err
+	}
+	options, validation, err := c.createOptions(form)
+	if err != nil {
+		return err
+	}
+	data, warnings, err := c.readObject(format, validation)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
+	defer cancel()
+	body := registry.Body{Version: c.version.Name, Data: data, Validation: validation}
+	result, err := c.handle.Create(ctx, c.namespace, body, options)
+	addWarnings(c.w.Header(), append(warnings, result.Warnings...))
+	if err != nil {
+		return err
+	}
+	c.object(media, http.StatusCreated, form, result.Object)
+	return nil
+}
+
+// update replaces an object, or creates it where its kind allows that.
+func (c *call) update() error {
+	media, form, err := c.negotiate(singleTransform)
+	if err != nil {
+		return err
+	}
+	format, err := inputFormat(c.r)
+	if err != nil {
+		return err
+	}
+	options, validation, err := c.updateOptions(form)
+	if err != nil {
+		return err
+	}
+	data, warnings, err := c.readObject(format, validation)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
+	defer cancel()
+	body := registry.Body{Version: c.version.Name, Data: data, Validation: validation}
+	result, err := c.handle.Update(ctx, c.namespace, c.info.Name, c.info.Subresource, body, options)
+	addWarnings(c.w.Header(), append(warnings, result.Warnings...))
+	if err != nil {
+		return err
+	}
+	c.object(media, codeOf(result), form, result.Object)
+	return nil
+}
+
+// patchTypes are the patches that are taken. One more is one more row, and a type that a Handle applies.
+var patchTypes = []registry.PatchType{registry.JSONPatch, registry.MergePatch}
+
+// patch changes an object.
+func (c *call) patch() error {
+	kind, err := patchType(c.r)
+	if err != nil {
+		return err
+	}
+	media, form, err := c.negotiate(singleTransform)
+	if err != nil {
+		return err
+	}
+	options, validation, err := c.patchOptions(kind, form)
+	if err != nil {
+		return err
+	}
+	data, _, err := c.readObject(formatJSON, validation)
+	if err != nil {
+		return err
+	}
+	if len(data) == 0 {
+		return apierrors.NewBadRequest("the patch is empty")
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
+	defer cancel()
+	body := registry.Body{Version: c.version.Name, Data: data, Validation: validation}
+	result, err := c.handle.Patch(ctx, c.namespace, c.info.Name, c.info.Subresource, kind, body, options)
+	addWarnings(c.w.Header(), result.Warnings)
+	if err != nil {
+		return err
+	}
+	c.object(media, codeOf(result), form, result.Object)
+	return nil
+}
+
+// patchType is the kind of patch that the body is. There is no default.
+func patchType(r *http.Request) (registry.PatchType, error) {
+	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	accepted := make([]string, len(patchTypes))
+	for i, kind := range patchTypes {
+		if err == nil && strings.EqualFold(mediaType, string(kind)) {
+			return kind, nil
+		}
+		accepted[i] = string(kind)
+	}
+	return "", unsupportedMediaType(accepted...)
+}
+
+func codeOf(result registry.Result) int {
+	if result.Created {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}

@@ -1,0 +1,242 @@
+package endpoint
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"sigs.k8s.io/yaml"
+)
+
+// frameSize is how much is written at once, and from which size on answers are compressed for clients that accept it.
+const frameSize = 128 << 10
+
+// writeTimeout is how long a client may leave a frame unread.
+const writeTimeout = time.Minute
+
+// pools hold what is expensive to make and used for the length of one answer.
+type pools struct {
+	frames sync.Pool // *frame
+	gzips  sync.Pool // *gzip.Writer
+}
+
+func newPools() pools {
+	return pools{
+		frames: sync.Pool{New: func() any { return &frame{buf: make([]byte, 0, frameSize)} }},
+		gzips: sync.Pool{New: func() any {
+			z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is a valid one
+			return z
+		}},
+	}
+}
+
+// frame collects what is written into large pieces. After an error it swallows everything.
+type frame struct {
+	out io.Writer
+	buf []byte
+	err error
+}
+
+func (p *pools) frame(out io.Writer) *frame {
+	f := p.frames.Get().(*frame)
+	f.out = out
+	return f
+}
+
+// release gives a frame back; what was not flushed is lost.
+func (p *pools) release(f *frame) {
+	f.out, f.err, f.buf = nil, nil, f.buf[:0]
+	p.frames.Put(f)
+}
+
+func (f *frame) bytes(b []byte) {
+	if len(b) > cap(f.buf)-len(f.buf) {
+		f.flush()
+		if len(b) > cap(f.buf) {
+			f.send(b)
+			return
+		}
+	}
+	f.buf = append(f.buf, b...)
+}
+
+func (f *frame) text(s string) {
+	for len(s) > cap(f.buf)-len(f.buf) {
+		n := cap(f.buf) - len(f.buf)
+		f.buf = append(f.buf, s[:n]...)
+		s = s[n:]
+		f.flush()
+	}
+	f.buf = append(f.buf, s...)
+}
+
+// reserve makes room for n bytes, to be appended to f.buf directly. n is small.
+func (f *frame) reserve(n int) {
+	if n > cap(f.buf)-len(f.buf) {
+		f.flush()
+	}
+}
+
+func (f *frame) flush() {
+	if len(f.buf) > 0 {
+		f.send(f.buf)
+		f.buf = f.buf[:0]
+	}
+}
+
+func (f *frame) send(b []byte) {
+	if f.err == nil {
+		_, f.err = f.out.Write(b)
+	}
+}
+
+// rendition writes an object; head tells whether with its kind and apiVersion.
+func (f *frame) rendition(r *api.Rendition, head bool, now time.Time) {
+	f.text("{")
+	if head {
+		f.text(r.Head)
+	}
+	at := uint32(0)
+	for i := range r.Holes {
+		hole := &r.Holes[i]
+		f.bytes(r.Payload[at:hole.At])
+		f.age(hole.Since, now)
+		at = hole.At
+	}
+	f.bytes(r.Payload[at:])
+}
+
+func (f *frame) age(since, now time.Time) {
+	f.reserve(32)
+	f.buf = append(f.buf, '"')
+	if since.IsZero() {
+		f.buf = append(f.buf, "<unknown>"...)
+	} else {
+		f.buf = appendAge(f.buf, now.Sub(since))
+	}
+	f.buf = append(f.buf, '"')
+}
+
+// answer is the body of a response that has not begun: its first piece decides how it is sent.
+type answer struct {
+	w           http.ResponseWriter
+	pools       *pools
+	code        int
+	contentType string
+	// gzip: the client takes it.
+	gzip bool
+	// complete: what is written first is all that there is.
+	complete bool
+
+	out      io.Writer
+	zip      *gzip.Writer
+	deadline deadline
+}
+
+// Write sends the header before the first piece.
+func (a *answer) Write(b []byte) (int, error) {
+	if a.out == nil {
+		a.begin(len(b))
+	}
+	a.deadline.extend()
+	return a.out.Write(b)
+}
+
+func (a *answer) begin(size int) {
+	header := a.w.Header()
+	header.Set("Content-Type", a.contentType)
+	header.Add("Vary", "Accept-Encoding")
+	a.out = a.w
+	a.deadline = newDeadline(a.w)
+	switch {
+	case a.gzip && (!a.complete || size > frameSize):
+		header.Set("Content-Encoding", "gzip")
+		a.zip = a.pools.gzips.Get().(*gzip.Writer)
+		a.zip.Reset(a.w)
+		a.out = a.zip
+	case a.complete:
+		header.Set("Content-Length", strconv.Itoa(size))
+	}
+	a.w.WriteHeader(a.code)
+}
+
+// close ends the body.
+func (a *answer) close() {
+	if a.zip != nil {
+		_ = a.zip.Close() // the client went away
+		a.pools.gzips.Put(a.zip)
+	}
+}
+
+// deadline drops clients that stopped reading.
+type deadline struct{ controller *http.ResponseController }
+
+func newDeadline(w http.ResponseWriter) deadline {
+	return deadline{http.NewResponseController(w)}
+}
+
+// extend gives the next write its time. Where the connection can't do that, the server's own limits hold.
+func (d *deadline) extend() {
+	if d.controller != nil && d.controller.SetWriteDeadline(time.Now().Add(writeTimeout)) != nil {
+		d.controller = nil
+	}
+}
+
+// respond writes the body that fill makes of JSON, in the format wanted.
+func (c *call) respond(media mediaType, code int, fill func(*frame)) {
+	out := &answer{w: c.w, pools: &c.api.pools, code: code, contentType: media.contentType(), gzip: acceptsGzip(c.r)}
+	defer out.close()
+	if media.format == formatJSON && !media.pretty {
+		f := c.api.pools.frame(out)
+		defer c.api.pools.release(f)
+		fill(f)
+		out.complete = out.out == nil
+		f.flush()
+		return
+	}
+	var whole bytes.Buffer
+	f := c.api.pools.frame(&whole)
+	defer c.api.pools.release(f)
+	fill(f)
+	f.flush()
+	data, err := media.reencode(whole.Bytes())
+	if err != nil {
+		WriteStatus(c.w, c.r, err)
+		return
+	}
+	out.complete = true
+	_, _ = out.Write(data) // the client went away
+}
+
+// reencode turns JSON into what people read.
+func (m mediaType) reencode(data []byte) ([]byte, error) {
+	if m.format == formatYAML {
+		return yaml.JSONToYAML(data)
+	}
+	if !m.pretty {
+		return data, nil
+	}
+	var out bytes.Buffer
+	err := json.Indent(&out, data, "", "  ")
+	return out.Bytes(), err
+}
+
+// acceptsGzip reads Accept-Encoding as kube-apiserver does: a mention is a wish, unless its weight is 0.
+func acceptsGzip(r *http.Request) bool {
+	for _, header := range r.Header.Values("Accept-Encoding") {
+		for token := range strings.SplitSeq(header, ",") {
+			name, weight, _ := strings.Cut(token, ";")
+			if strings.TrimSpace(name) == "gzip" && strings.TrimSpace(weight) != "q=0" {
+				return true
+			}
+		}
+	}
+	return false
+}

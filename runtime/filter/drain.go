@@ -1,0 +1,98 @@
+package filter
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"apigen.dev/runtime/endpoint"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Drain knows the requests under way, so that a server can end without cutting any off: once Start was called, new
+// requests are refused with 503 and Retry-After, watches are ended, and Wait returns when the rest is done.
+type Drain struct {
+	mu       sync.Mutex // guards draining together with Add on requests
+	draining bool
+	requests sync.WaitGroup
+	// ended is done from Start on. It is a context so that watches can end with it.
+	ended context.Context
+	end   context.CancelFunc
+}
+
+// NewDrain returns a Drain that lets everything pass.
+func NewDrain() *Drain {
+	d := new(Drain)
+	d.ended, d.end = context.WithCancel(context.Background())
+	return d
+}
+
+// Start begins to refuse requests, and ends watches.
+func (d *Drain) Start() {
+	d.mu.Lock()
+	d.draining = true
+	d.mu.Unlock()
+	d.end()
+}
+
+// Draining tells whether Start was called.
+func (d *Drain) Draining() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.draining
+}
+
+// Wait waits until no request is under way, or ctx ends.
+func (d *Drain) Wait(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() { d.requests.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Filter is the filter. Public paths (health) pass at any time.
+func (d *Drain) Filter(public func(path string) bool) Filter {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if public(r.URL.Path) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			if !d.enter() {
+				w.Header().Set("Connection", "close")
+				endpoint.WriteStatus(w, r, shuttingDown())
+				return
+			}
+			defer d.requests.Done()
+			if isLongRunning(r) {
+				ctx, cancel := context.WithCancel(r.Context())
+				defer cancel()
+				stop := context.AfterFunc(d.ended, cancel)
+				defer stop()
+				r = r.WithContext(ctx)
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+func (d *Drain) enter() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.draining {
+		return false
+	}
+	d.requests.Add(1)
+	return true
+}
+
+func shuttingDown() error {
+	err := apierrors.NewServiceUnavailable("the server is shutting down")
+	err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 1}
+	return err
+}

@@ -1,0 +1,264 @@
+package filter
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/endpoint"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// tokens are the users of the tests: the bearer token is the name.
+type tokens map[string]*auth.User
+
+func (t tokens) Authenticate(r *http.Request) (*auth.User, error) {
+	token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !found {
+		return nil, nil
+	}
+	if user := t[token]; user != nil {
+		return user, nil
+	}
+	return nil, errors.New("unknown")
+}
+
+var users = tokens{
+	"admin": {Name: "admin", Groups: []string{auth.Masters}},
+	"bob":   {Name: "bob"},
+}
+
+func isHealth(path string) bool { return path == "/readyz" }
+
+// chain is the order of the server, with a handler that tells who arrived.
+func chain(handler http.HandlerFunc) http.Handler {
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	return Chain(handler, Recover(log), RequestInfo(), Deadline(time.Minute), Authenticate(users, isHealth),
+		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1), Authorize(auth.MastersOnly{}, isHealth))
+}
+
+func whoami(w http.ResponseWriter, r *http.Request) {
+	user := auth.UserFrom(r.Context())
+	_, _ = io.WriteString(w, user.Name+" "+strings.Join(user.Groups, ","))
+}
+
+func status(t *testing.T, body string) metav1.Status {
+	t.Helper()
+	var s metav1.Status
+	if err := json.Unmarshal([]byte(body), &s); err != nil {
+		t.Fatalf("no status: %v in %q", err, body)
+	}
+	return s
+}
+
+func TestChain(t *testing.T) {
+	for _, test := range []struct {
+		name, method, path, token string
+		header                    http.Header
+		code                      int
+		body, message             string
+	}{
+		{name: "admin", path: "/apis/g/v1/things", token: "admin", code: 200, body: "admin system:masters,system:authenticated"},
+		{name: "nobody", path: "/apis/g/v1/things", code: 401, message: "Unauthorized"},
+		{name: "wrong token", path: "/apis/g/v1/things", token: "eve", code: 401, message: "Unauthorized"},
+		{name: "nobody asks for health", path: "/readyz", code: 200, body: "system:anonymous system:unauthenticated"},
+		{name: "nobody posts health", method: "POST", path: "/readyz", code: 401, message: "Unauthorized"},
+		{name: "bob lists", path: "/apis/g/v1/namespaces/n/things", token: "bob", code: 403,
+			message: `things.g is forbidden: User "bob" cannot list resource "things" in API group "g" in the namespace "n"`},
+		{name: "bob gets a status", path: "/apis/g/v1/things/a/status", token: "bob", code: 403,
+			message: `things.g "a" is forbidden: User "bob" cannot get resource "things/status" in API group "g" at the cluster scope`},
+		{name: "bob reads metrics", path: "/metrics", token: "bob", code: 403, message: `forbidden: User "bob" cannot get path "/metrics"`},
+		{name: "a bad timeout", path: "/apis/g/v1/things?timeout=soon", token: "admin", code: 400, message: "invalid timeout specified in the request URL"},
+		{name: "admin as bob", path: "/apis/g/v1/things", token: "admin", header: http.Header{"Impersonate-User": {"bob"}}, code: 403,
+			message: `things.g is forbidden: User "bob" cannot list resource "things" in API group "g" at the cluster scope`},
+		{name: "admin as another admin", path: "/x", token: "admin", header: http.Header{"Impersonate-User": {"root"}, "Impersonate-Group": {auth.Masters}},
+			code: 200, body: "root system:masters,system:authenticated"},
+		{name: "bob as admin", path: "/x", token: "bob", header: http.Header{"Impersonate-User": {"admin"}}, code: 403,
+			message: `users "admin" is forbidden: User "bob" cannot impersonate resource "users" in API group "" at the cluster scope`},
+		{name: "a group without a user", path: "/x", token: "admin", header: http.Header{"Impersonate-Group": {"g"}}, code: 400,
+			message: "requested Impersonate-Group, Impersonate-Uid or Impersonate-Extra- without impersonating a user"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			method := test.method
+			if method == "" {
+				method = "GET"
+			}
+			r := httptest.NewRequest(method, test.path, nil)
+			for name, values := range test.header {
+				r.Header[name] = values
+			}
+			if test.token != "" {
+				r.Header.Set("Authorization", "Bearer "+test.token)
+			}
+			w := httptest.NewRecorder()
+			chain(whoami).ServeHTTP(w, r)
+			if w.Code != test.code {
+				t.Fatalf("code %d, want %d: %s", w.Code, test.code, w.Body)
+			}
+			if test.body != "" && w.Body.String() != test.body {
+				t.Errorf("answer %q, want %q", w.Body, test.body)
+			}
+			if test.message != "" {
+				if s := status(t, w.Body.String()); s.Message != test.message || int(s.Code) != test.code {
+					t.Errorf("status %d %q, want %q", s.Code, s.Message, test.message)
+				}
+			}
+		})
+	}
+}
+
+// The credentials of a request go no further than authentication.
+func TestCredentialsAreRemoved(t *testing.T) {
+	r := httptest.NewRequest("GET", "/x", nil)
+	r.Header.Set("Authorization", "Bearer admin")
+	r.Header.Set("Impersonate-User", "root")
+	r.Header.Set("Impersonate-Group", auth.Masters)
+	r.Header.Set("Impersonate-Extra-Scope", "a")
+	chain(func(_ http.ResponseWriter, r *http.Request) {
+		for name := range r.Header {
+			if name == "Authorization" || strings.HasPrefix(name, "Impersonate-") {
+				t.Errorf("the handler saw %s", name)
+			}
+		}
+	}).ServeHTTP(httptest.NewRecorder(), r)
+}
+
+func TestPanicIsAnswered(t *testing.T) {
+	r := httptest.NewRequest("GET", "/x", nil)
+	r.Header.Set("Authorization", "Bearer admin")
+	w := httptest.NewRecorder()
+	chain(func(http.ResponseWriter, *http.Request) { panic("secret detail") }).ServeHTTP(w, r)
+	if w.Code != 500 || strings.Contains(w.Body.String(), "secret") || strings.Contains(w.Body.String(), "goroutine") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// A panic behind the beginning of an answer aborts the connection: nobody must take half an answer for a whole one.
+func TestPanicAfterAnswerAborts(t *testing.T) {
+	defer func() {
+		if err, ok := recover().(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
+			t.Errorf("recovered %v, want http.ErrAbortHandler", err)
+		}
+	}()
+	r := httptest.NewRequest("GET", "/x", nil)
+	r.Header.Set("Authorization", "Bearer admin")
+	chain(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "half")
+		panic("then")
+	}).ServeHTTP(httptest.NewRecorder(), r)
+}
+
+func TestMaxInFlight(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	handler := MaxInFlight(1, 1)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/block" {
+			close(entered)
+			<-leave
+		}
+	}))
+	serve := func(method, path string, user *auth.User) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, path, nil)
+		r = r.WithContext(endpoint.WithRequestInfo(auth.WithUser(r.Context(), user), &endpoint.RequestInfo{Path: path}))
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); serve("GET", "/block", users["bob"]) }()
+	<-entered
+	if w := serve("GET", "/x", users["bob"]); w.Code != 429 || w.Header().Get("Retry-After") == "" {
+		t.Errorf("a second read: %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+	}
+	if w := serve("POST", "/x", users["bob"]); w.Code != 200 {
+		t.Errorf("a write beside a read: %d", w.Code)
+	}
+	if w := serve("GET", "/x", users["admin"]); w.Code != 200 {
+		t.Errorf("an administrator's read: %d", w.Code)
+	}
+	close(leave)
+	<-done
+	if w := serve("GET", "/x", users["bob"]); w.Code != 200 {
+		t.Errorf("a read after the other ended: %d", w.Code)
+	}
+}
+
+func TestDrain(t *testing.T) {
+	drain := NewDrain()
+	entered, leave := make(chan struct{}, 2), make(chan struct{})
+	watchEnded := make(chan struct{})
+	handler := drain.Filter(isHealth)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/slow":
+			entered <- struct{}{}
+			<-leave
+		case "/watch":
+			entered <- struct{}{}
+			<-r.Context().Done()
+			close(watchEnded)
+		}
+	}))
+	serve := func(path string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest("GET", path, nil)
+		info := &endpoint.RequestInfo{Path: path, IsResource: path == "/watch", Verb: "watch"}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r.WithContext(endpoint.WithRequestInfo(r.Context(), info)))
+		return w
+	}
+	slowEnded := make(chan int)
+	go func() { slowEnded <- serve("/slow").Code }()
+	go serve("/watch")
+	<-entered
+	<-entered
+	drain.Start()
+	<-watchEnded
+	if w := serve("/new"); w.Code != 503 || w.Header().Get("Retry-After") == "" {
+		t.Errorf("a new request: %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+	}
+	if w := serve("/readyz"); w.Code != 200 {
+		t.Errorf("health: %d", w.Code)
+	}
+	short, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	if err := drain.Wait(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("waiting while a request is under way: %v", err)
+	}
+	close(leave)
+	if code := <-slowEnded; code != 200 {
+		t.Errorf("the request under way ended with %d", code)
+	}
+	if err := drain.Wait(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestObserve(t *testing.T) {
+	var seen []Observation
+	handler := Chain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/teapot":
+			w.WriteHeader(http.StatusTeapot)
+		case "/panic":
+			panic("x")
+		}
+		_, _ = io.WriteString(w, "body")
+	}), Recover(slog.New(slog.NewTextHandler(io.Discard, nil))), RequestInfo(), Observe(func(o Observation) { seen = append(seen, o) }))
+	for _, path := range []string{"/ok", "/teapot", "/panic"} {
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil))
+	}
+	for i, want := range []int{200, 418, 500} {
+		if seen[i].Code != want || seen[i].Info == nil {
+			t.Errorf("observation %d: %+v, want code %d", i, seen[i], want)
+		}
+	}
+	if seen[0].Bytes != 4 {
+		t.Errorf("%d bytes, want 4", seen[0].Bytes)
+	}
+}

@@ -1,0 +1,107 @@
+package filter
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/endpoint"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// The headers with which a request asks to be taken for another user's, as kubectl --as sends them.
+const (
+	impersonateUser  = "Impersonate-User"
+	impersonateUID   = "Impersonate-Uid"
+	impersonateGroup = "Impersonate-Group"
+	impersonateExtra = "Impersonate-Extra-"
+)
+
+// Impersonate lets those who may (verb impersonate on users, groups, uids and userextras) act as somebody else, who
+// then has only the rights of that user. Headers that ask for more than the user may refuse the request: they are never
+// ignored, which would act with the wrong rights.
+func Impersonate(authorizer auth.Authorizer) Filter {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			wanted, asked, err := impersonated(r.Header)
+			if err == nil && !asked {
+				next.ServeHTTP(w, r)
+				return
+			}
+			if err == nil {
+				err = mayImpersonate(authorizer, r, wanted)
+			}
+			if err != nil {
+				endpoint.WriteStatus(w, r, err)
+				return
+			}
+			for name := range r.Header {
+				if strings.HasPrefix(name, "Impersonate-") {
+					r.Header.Del(name)
+				}
+			}
+			next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), withImplied(wanted))))
+		})
+	}
+}
+
+// impersonated reads the headers; asked tells whether there were any.
+func impersonated(header http.Header) (user *auth.User, asked bool, err error) {
+	user = &auth.User{Name: header.Get(impersonateUser), UID: header.Get(impersonateUID), Groups: header[impersonateGroup]}
+	for name, values := range header {
+		if !strings.HasPrefix(name, impersonateExtra) {
+			continue
+		}
+		key, unescapeErr := url.PathUnescape(strings.ToLower(name[len(impersonateExtra):]))
+		if unescapeErr != nil {
+			return nil, true, apierrors.NewBadRequest("header " + name + " is not escaped well")
+		}
+		if user.Extra == nil {
+			user.Extra = map[string][]string{}
+		}
+		user.Extra[key] = append(user.Extra[key], values...)
+	}
+	if user.Name == "" && (user.UID != "" || len(user.Groups) > 0 || len(user.Extra) > 0) {
+		return nil, true, apierrors.NewBadRequest("requested " + impersonateGroup + ", " + impersonateUID + " or " + impersonateExtra + " without impersonating a user")
+	}
+	return user, user.Name != "", nil
+}
+
+func mayImpersonate(authorizer auth.Authorizer, r *http.Request, wanted *auth.User) error {
+	ask := func(group, resource, subresource, name string) error {
+		return decide(authorizer, r, auth.Attributes{
+			User: auth.UserFrom(r.Context()), Verb: "impersonate", IsResource: true,
+			Group: group, Version: "v1", Resource: resource, Subresource: subresource, Name: name,
+		})
+	}
+	if err := ask("", "users", "", wanted.Name); err != nil {
+		return err
+	}
+	for _, group := range wanted.Groups {
+		if err := ask("", "groups", "", group); err != nil {
+			return err
+		}
+	}
+	if wanted.UID != "" {
+		if err := ask("authentication.k8s.io", "uids", "", wanted.UID); err != nil {
+			return err
+		}
+	}
+	for key, values := range wanted.Extra {
+		for _, value := range values {
+			if err := ask("authentication.k8s.io", "userextras", key, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// withImplied adds the group that authentication would have added.
+func withImplied(user *auth.User) *auth.User {
+	if user.Name == auth.Anonymous {
+		return withGroup(user, auth.Unauthenticated)
+	}
+	return withGroup(user, auth.Authenticated)
+}

@@ -1,0 +1,73 @@
+package filter
+
+import (
+	"net/http"
+	"time"
+
+	"apigen.dev/runtime/endpoint"
+)
+
+// Observation is one request that has been answered.
+type Observation struct {
+	Info *endpoint.RequestInfo // nil where the URL could not be read
+	// Method is the HTTP method, Code the status of the answer.
+	Method   string
+	Code     int
+	Bytes    int64
+	Duration time.Duration
+}
+
+// Observe tells observer about every request once it has been answered: for metrics and logs.
+func Observe(observer func(Observation)) Filter {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			begin := time.Now()
+			counted := &counting{ResponseWriter: w}
+			returned := false
+			defer func() {
+				if !returned && counted.code == 0 {
+					counted.code = http.StatusInternalServerError // a panic on its way to Recover
+				}
+				observer(Observation{
+					Info: endpoint.RequestInfoFrom(r.Context()), Method: r.Method,
+					Code: counted.status(), Bytes: counted.bytes, Duration: time.Since(begin),
+				})
+			}()
+			next.ServeHTTP(counted, r)
+			returned = true
+		})
+	}
+}
+
+// counting remembers the status and the size of an answer.
+type counting struct {
+	http.ResponseWriter
+	code  int
+	bytes int64
+}
+
+func (c *counting) status() int {
+	if c.code == 0 {
+		return http.StatusOK
+	}
+	return c.code
+}
+
+func (c *counting) WriteHeader(code int) {
+	if c.code == 0 {
+		c.code = code
+	}
+	c.ResponseWriter.WriteHeader(code)
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	if c.code == 0 {
+		c.code = http.StatusOK
+	}
+	n, err := c.ResponseWriter.Write(p)
+	c.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection's writer.
+func (c *counting) Unwrap() http.ResponseWriter { return c.ResponseWriter }

@@ -1,0 +1,56 @@
+package filter
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+
+	"apigen.dev/runtime/endpoint"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Recover answers a panic below it with 500 and logs its stack. A handler that aborts on purpose (http.ErrAbortHandler)
+// is left alone, and nothing is written where the answer has begun: the connection is aborted, so that the client can't
+// take half an answer for a whole one.
+func Recover(log *slog.Logger) Filter {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			begun := &began{ResponseWriter: w}
+			defer func() {
+				cause := recover()
+				if cause == nil {
+					return
+				}
+				if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+					panic(cause)
+				}
+				log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", cause, "stack", string(debug.Stack()))
+				if begun.header {
+					panic(http.ErrAbortHandler)
+				}
+				endpoint.WriteStatus(w, r, apierrors.NewInternalError(errors.New("the server could not handle the request")))
+			}()
+			next.ServeHTTP(begun, r)
+		})
+	}
+}
+
+// began remembers whether an answer has begun.
+type began struct {
+	http.ResponseWriter
+	header bool
+}
+
+func (b *began) WriteHeader(code int) {
+	b.header = true
+	b.ResponseWriter.WriteHeader(code)
+}
+
+func (b *began) Write(p []byte) (int, error) {
+	b.header = true
+	return b.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController reach the connection's writer.
+func (b *began) Unwrap() http.ResponseWriter { return b.ResponseWriter }

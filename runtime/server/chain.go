@@ -1,0 +1,35 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+
+	"apigen.dev/runtime/filter"
+)
+
+// chain is what every request passes, the outermost first. The order is kube-apiserver's, because codes depend on it:
+// 503 while draining comes before 401, that before 429, and that before 403.
+func (s *Server) chain(handler http.Handler, metrics *metrics) http.Handler {
+	return filter.Chain(handler,
+		filter.Recover(s.config.Log),
+		filter.RequestInfo(),
+		filter.CacheControl(),
+		filter.Observe(metrics.observe),
+		s.drain.Filter(isHealth),
+		filter.Deadline(s.config.RequestTimeout),
+		filter.Authenticate(s.config.Authenticator, isHealth),
+		filter.Impersonate(s.config.Authorizer),
+		filter.MaxInFlight(s.config.MaxReads, s.config.MaxWrites),
+		filter.Authorize(s.config.Authorizer, isHealth),
+	)
+}
+
+// isHealth tells the paths that anybody may read.
+func isHealth(path string) bool {
+	for _, root := range []string{"/livez", "/readyz", "/healthz"} {
+		if rest, ok := strings.CutPrefix(path, root); ok && (rest == "" || rest[0] == '/') {
+			return true
+		}
+	}
+	return false
+}

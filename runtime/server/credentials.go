@@ -1,0 +1,101 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+
+	"apigen.dev/runtime/auth"
+)
+
+// credentials is what the flags name, read.
+type credentials struct {
+	certificate    *tls.Certificate // nil where none was given
+	certificatePEM []byte
+	clientCAs      []*x509.Certificate
+	tokens         *auth.Tokens // nil where none were given
+}
+
+func readCredentials(f flags) (credentials, error) {
+	var c credentials
+	if f.tlsCert != "" {
+		pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
+		if err != nil {
+			return c, fmt.Errorf("--tls-cert-file and --tls-private-key-file: %w", err)
+		}
+		c.certificate = &pair
+		if c.certificatePEM, err = os.ReadFile(f.tlsCert); err != nil {
+			return c, fmt.Errorf("--tls-cert-file: %w", err)
+		}
+	}
+	if f.clientCA != "" {
+		content, err := os.ReadFile(f.clientCA)
+		if err != nil {
+			return c, fmt.Errorf("--client-ca-file: %w", err)
+		}
+		if c.clientCAs, err = parseCertificates(content); err != nil {
+			return c, fmt.Errorf("--client-ca-file %s: %w", f.clientCA, err)
+		}
+	}
+	if f.tokenFile != "" {
+		file, err := os.Open(f.tokenFile)
+		if err != nil {
+			return c, fmt.Errorf("--token-auth-file: %w", err)
+		}
+		defer file.Close()
+		if c.tokens, err = auth.ReadTokens(file, f.tokenFile); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// parseCertificates reads all certificates of a PEM file; other blocks are passed over.
+func parseCertificates(content []byte) ([]*x509.Certificate, error) {
+	var certificates []*x509.Certificate
+	for {
+		block, rest := pem.Decode(content)
+		if block == nil {
+			break
+		}
+		content = rest
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		certificates = append(certificates, certificate)
+	}
+	if len(certificates) == 0 {
+		return nil, errors.New("holds no certificate in PEM")
+	}
+	return certificates, nil
+}
+
+// authenticators accepts the server's own administrator, and whom the flags name.
+func authenticators(own *identity, given credentials) auth.Authenticator {
+	roots := x509.NewCertPool()
+	roots.AddCert(own.authority)
+	for _, certificate := range given.clientCAs {
+		roots.AddCert(certificate)
+	}
+	chain := auth.First{auth.NewCertificates(roots)}
+	if given.tokens != nil {
+		chain = append(chain, given.tokens)
+	}
+	return chain
+}
+
+// pemOf encodes a key pair.
+func pemOf(pair tls.Certificate) (certificate, key []byte, err error) {
+	for _, der := range pair.Certificate {
+		certificate = append(certificate, encodePEM("CERTIFICATE", der)...)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	return certificate, encodePEM("PRIVATE KEY", der), err
+}

@@ -1,0 +1,117 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// flags are the command's. They bear kube-apiserver's names and meanings; --data-dir is ours.
+type flags struct {
+	etcdServers               []string
+	etcdPrefix                string
+	etcdCA, etcdCert, etcdKey string
+	dataDir                   string
+	bindAddress               string
+	securePort                int
+	tlsCert, tlsKey           string
+	clientCA                  string
+	tokenFile                 string
+	requestTimeout            time.Duration
+	minRequestTimeout         int
+	maxReads, maxWrites       int
+	watchCache, profiling     bool
+}
+
+func (f *flags) add(set *pflag.FlagSet, embedded bool) {
+	servers := "URLs of the etcd cluster to store objects in, comma separated"
+	if embedded {
+		servers += "; without any, an etcd inside this process stores them in --data-dir"
+	}
+	set.StringSliceVar(&f.etcdServers, "etcd-servers", nil, servers)
+	set.StringVar(&f.etcdPrefix, "etcd-prefix", "/registry", "prefix of all keys in etcd")
+	set.StringVar(&f.etcdCA, "etcd-cafile", "", "certificate authority of the etcd servers")
+	set.StringVar(&f.etcdCert, "etcd-certfile", "", "client certificate for etcd")
+	set.StringVar(&f.etcdKey, "etcd-keyfile", "", "key of the client certificate for etcd")
+	set.StringVar(&f.dataDir, "data-dir", "data", "directory for what the server makes itself: certificates, the admin kubeconfig, the embedded etcd")
+	set.StringVar(&f.bindAddress, "bind-address", "127.0.0.1", "IP address to listen on; 0.0.0.0 or :: for all interfaces")
+	set.IntVar(&f.securePort, "secure-port", 6443, "port to serve HTTPS on; 0 takes a free one")
+	set.StringVar(&f.tlsCert, "tls-cert-file", "", "certificate of the server, with its intermediates (PEM); without one, the server makes its own")
+	set.StringVar(&f.tlsKey, "tls-private-key-file", "", "key of --tls-cert-file")
+	set.StringVar(&f.clientCA, "client-ca-file", "", "authorities whose client certificates are accepted (PEM): the common name is the user, organizations are groups")
+	set.StringVar(&f.tokenFile, "token-auth-file", "", "CSV of bearer tokens: token,user,uid,\"group1,group2\"")
+	set.DurationVar(&f.requestTimeout, "request-timeout", time.Minute, "how long a request that is no watch may take")
+	set.IntVar(&f.minRequestTimeout, "min-request-timeout", 1800, "how long, in seconds, a watch lives at least before the server ends it")
+	set.IntVar(&f.maxReads, "max-requests-inflight", 400, "how many reads may be under way at once; 0 is no bound")
+	set.IntVar(&f.maxWrites, "max-mutating-requests-inflight", 200, "how many writes may be under way at once; 0 is no bound")
+	set.BoolVar(&f.watchCache, "watch-cache", true, "serve reads from memory")
+	set.BoolVar(&f.profiling, "profiling", true, "serve /debug/pprof to administrators")
+}
+
+// check finds what is wrong with the flags alone; nothing has been started or touched yet.
+func (f *flags) check(embedded bool) error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if len(f.etcdServers) == 0 && !embedded {
+		bad("--etcd-servers is required: this server was built without the embedded etcd")
+	}
+	for _, server := range f.etcdServers {
+		if u, err := url.Parse(server); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "unix" && u.Scheme != "unixs") {
+			bad("--etcd-servers: %q is no URL like https://10.0.0.1:2379", server)
+		}
+	}
+	if len(f.etcdServers) == 0 && (f.etcdCA != "" || f.etcdCert != "" || f.etcdKey != "") {
+		bad("--etcd-cafile, --etcd-certfile and --etcd-keyfile go with --etcd-servers")
+	}
+	if !strings.HasPrefix(f.etcdPrefix, "/") || strings.Trim(f.etcdPrefix, "/") == "" {
+		bad("--etcd-prefix: %q must begin with a slash and name something", f.etcdPrefix)
+	}
+	if net.ParseIP(f.bindAddress) == nil {
+		bad("--bind-address: %q is no IP address", f.bindAddress)
+	}
+	if f.securePort < 0 || f.securePort > 65535 {
+		bad("--secure-port: %d is no port", f.securePort)
+	}
+	for _, pair := range [][4]string{{f.tlsCert, f.tlsKey, "tls-cert-file", "tls-private-key-file"}, {f.etcdCert, f.etcdKey, "etcd-certfile", "etcd-keyfile"}} {
+		if (pair[0] == "") != (pair[1] == "") {
+			bad("--%s and --%s go together", pair[2], pair[3])
+		}
+	}
+	if f.requestTimeout <= 0 {
+		bad("--request-timeout: %s must be above 0", f.requestTimeout)
+	}
+	if f.minRequestTimeout < 1 {
+		bad("--min-request-timeout: %d must be at least 1", f.minRequestTimeout)
+	}
+	if f.maxReads < 0 || f.maxWrites < 0 {
+		bad("--max-requests-inflight and --max-mutating-requests-inflight must not be negative")
+	}
+	for _, file := range [][2]string{{"tls-cert-file", f.tlsCert}, {"tls-private-key-file", f.tlsKey}, {"client-ca-file", f.clientCA},
+		{"token-auth-file", f.tokenFile}, {"etcd-cafile", f.etcdCA}, {"etcd-certfile", f.etcdCert}, {"etcd-keyfile", f.etcdKey}} {
+		if file[1] == "" {
+			continue
+		}
+		if _, err := os.Stat(file[1]); err != nil {
+			bad("--%s: %v", file[0], err)
+		}
+	}
+	return oneLine(errs)
+}
+
+// oneLine joins errors into one that prints on a line.
+func oneLine(errs []error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	texts := make([]string, len(errs))
+	for i, err := range errs {
+		texts[i] = err.Error()
+	}
+	return errors.New(strings.Join(texts, "; "))
+}

@@ -1,0 +1,121 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/storage"
+)
+
+// check is one named question about the server's health.
+type check struct {
+	name string
+	ask  func(ctx context.Context) error
+}
+
+// healthHandler answers /livez, /readyz and /healthz in kube-apiserver's form: "ok", or the failing checks with code
+// 500; ?verbose lists all, ?exclude=<check> leaves one out, /readyz/<check> asks one alone. Why a check failed is told
+// to authenticated users only.
+type healthHandler struct {
+	live, ready []check
+}
+
+func (s *Server) health() healthHandler {
+	ping := check{"ping", func(context.Context) error { return nil }}
+	reachable := &storageCheck{backend: s.config.Backend}
+	ready := []check{ping, {"storage", reachable.ask}}
+	for _, handle := range s.handles {
+		ready = append(ready, check{handle.Info().GroupResource().String(), func(context.Context) error { return handle.Ready() }})
+	}
+	ready = append(ready, check{"shutdown", func(context.Context) error {
+		if s.drain.Draining() {
+			return errors.New("the server is shutting down")
+		}
+		return nil
+	}})
+	return healthHandler{live: []check{ping}, ready: ready}
+}
+
+func (h healthHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	endpoint, single, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	checks := h.ready
+	if endpoint == "livez" {
+		checks = h.live
+	}
+	if single != "" {
+		at := slices.IndexFunc(checks, func(c check) bool { return c.name == single })
+		if at < 0 {
+			http.Error(w, fmt.Sprintf("there is no check %q", single), http.StatusNotFound)
+			return
+		}
+		checks = checks[at : at+1]
+	}
+	report, healthy := examine(r, checks)
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, verbose := r.URL.Query()["verbose"]
+	switch {
+	case !healthy:
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprintf(w, "%s%s check failed\n", report, endpoint)
+	case verbose:
+		fmt.Fprintf(w, "%s%s check passed\n", report, endpoint)
+	default:
+		fmt.Fprint(w, "ok")
+	}
+}
+
+// examine asks the checks that the request does not exclude.
+func examine(r *http.Request, checks []check) (report string, healthy bool) {
+	excluded := r.URL.Query()["exclude"]
+	user := auth.UserFrom(r.Context())
+	tell := user != nil && !slices.Contains(user.Groups, auth.Unauthenticated)
+	var text strings.Builder
+	healthy = true
+	for _, c := range checks {
+		if slices.Contains(excluded, c.name) {
+			fmt.Fprintf(&text, "[+]%s excluded: ok\n", c.name)
+			continue
+		}
+		err := c.ask(r.Context())
+		switch {
+		case err == nil:
+			fmt.Fprintf(&text, "[+]%s ok\n", c.name)
+		case tell:
+			fmt.Fprintf(&text, "[-]%s failed: %v\n", c.name, err)
+		default:
+			fmt.Fprintf(&text, "[-]%s failed: reason withheld\n", c.name)
+		}
+		healthy = healthy && err == nil
+	}
+	return text.String(), healthy
+}
+
+// storageCheck asks the backend, at most twice a second however many ask for health: anybody may.
+type storageCheck struct {
+	backend storage.Backend
+
+	mu    sync.Mutex // guards all below, and is held while the backend is asked
+	asked time.Time
+	err   error
+}
+
+func (c *storageCheck) ask(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.asked.IsZero() && time.Since(c.asked) < 500*time.Millisecond {
+		return c.err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	_, c.err = c.backend.Revision(ctx)
+	c.asked = time.Now()
+	return c.err
+}

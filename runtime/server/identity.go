@@ -1,0 +1,183 @@
+package server
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"apigen.dev/runtime/auth"
+)
+
+// identity is what a server that was given no certificates makes for itself and keeps in its data directory: an
+// authority, a serving certificate, and an administrator's client certificate.
+type identity struct {
+	authority *x509.Certificate
+	key       *ecdsa.PrivateKey
+	dir       string
+}
+
+// How long certificates last, and how long before its end one is made anew (which happens at a start).
+const (
+	authorityLife = 10 * 365 * 24 * time.Hour
+	leafLife      = 365 * 24 * time.Hour
+	renewBefore   = 60 * 24 * time.Hour
+)
+
+// loadIdentity reads the authority in dir, or makes one. The directory is the owner's alone.
+func loadIdentity(dir string) (*identity, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	id := &identity{dir: dir}
+	pair, err := id.read("ca")
+	if err == nil {
+		if id.key, err = signingKey(pair, "ca"); err != nil {
+			return nil, err
+		}
+		id.authority = pair.Leaf
+		return id, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return id, id.makeAuthority()
+}
+
+func signingKey(pair tls.Certificate, name string) (*ecdsa.PrivateKey, error) {
+	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("%s.key is no ECDSA key", name)
+	}
+	return key, nil
+}
+
+func (id *identity) makeAuthority() error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	template := certificate(pkix.Name{CommonName: "apigen"}, authorityLife)
+	template.IsCA, template.BasicConstraintsValid = true, true
+	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return err
+	}
+	id.key = key
+	if id.authority, err = x509.ParseCertificate(der); err != nil {
+		return err
+	}
+	_, err = id.write("ca", der, key)
+	return err
+}
+
+// serving returns a certificate for the server's addresses: the one in the directory where it fits, else a new one.
+func (id *identity) serving(host string) (tls.Certificate, error) {
+	template := certificate(pkix.Name{CommonName: "apigen server"}, leafLife)
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	template.DNSNames = []string{"localhost"}
+	template.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}
+	if name, err := os.Hostname(); err == nil {
+		template.DNSNames = append(template.DNSNames, name)
+	}
+	if ip := net.ParseIP(host); ip != nil && !ip.IsUnspecified() && !ip.IsLoopback() {
+		template.IPAddresses = append(template.IPAddresses, ip)
+	}
+	return id.leaf("server", template, func(cert *x509.Certificate) bool {
+		for _, ip := range template.IPAddresses {
+			if cert.VerifyHostname(ip.String()) != nil {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// administrator returns a client certificate of the group system:masters.
+func (id *identity) administrator() (tls.Certificate, error) {
+	template := certificate(pkix.Name{CommonName: "apigen:admin", Organization: []string{auth.Masters}}, leafLife)
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	return id.leaf("admin", template, func(*x509.Certificate) bool { return true })
+}
+
+func (id *identity) leaf(name string, template *x509.Certificate, fits func(*x509.Certificate) bool) (tls.Certificate, error) {
+	pair, err := id.read(name)
+	if err == nil && pair.Leaf.CheckSignatureFrom(id.authority) == nil && time.Until(pair.Leaf.NotAfter) > renewBefore && fits(pair.Leaf) {
+		return pair, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return tls.Certificate{}, err
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, id.authority, key.Public(), id.key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return id.write(name, der, key)
+}
+
+func certificate(subject pkix.Name, life time.Duration) *x509.Certificate {
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		serial = big.NewInt(time.Now().UnixNano()) // rand.Reader never fails on supported systems
+	}
+	now := time.Now()
+	return &x509.Certificate{
+		SerialNumber: serial, Subject: subject, NotBefore: now.Add(-5 * time.Minute), NotAfter: now.Add(life),
+		KeyUsage: x509.KeyUsageDigitalSignature,
+	}
+}
+
+func (id *identity) read(name string) (tls.Certificate, error) {
+	return tls.LoadX509KeyPair(filepath.Join(id.dir, name+".crt"), filepath.Join(id.dir, name+".key"))
+}
+
+// write stores a certificate and its key, the key first, each whole or not at all.
+func (id *identity) write(name string, der []byte, key *ecdsa.PrivateKey) (tls.Certificate, error) {
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	keyPEM, certPEM := encodePEM("PRIVATE KEY", keyDER), encodePEM("CERTIFICATE", der)
+	if err := writeFile(filepath.Join(id.dir, name+".key"), keyPEM, 0o600); err != nil {
+		return tls.Certificate{}, err
+	}
+	if err := writeFile(filepath.Join(id.dir, name+".crt"), certPEM, 0o644); err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(certPEM, keyPEM)
+}
+
+func encodePEM(kind string, der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+}
+
+// writeFile replaces a file in one step, so that a kill leaves the old or the new one.
+func writeFile(path string, content []byte, mode fs.FileMode) error {
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) // fails once it was renamed, as it should
+	_, err = temp.Write(content)
+	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), path)
+}

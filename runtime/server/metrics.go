@@ -1,0 +1,68 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+
+	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/filter"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics are those of a server, in a registry of its own; names and labels are kube-apiserver's where it has them.
+type metrics struct {
+	registry  *prometheus.Registry
+	requests  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+	known     map[resourceName][]string // with its subresources
+}
+
+// resourceName is what a metric's labels name of a resource. Only resources that are served get labels of their own:
+// what clients invent must not make time series.
+type resourceName struct{ group, version, resource string }
+
+var resourceLabels = []string{"verb", "group", "version", "resource", "subresource"}
+
+func newMetrics(groups []endpoint.Group) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "apiserver_request_total", Help: "Requests that were answered, by what they asked for and the code of the answer.",
+		}, append([]string{"code"}, resourceLabels...)),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "apiserver_request_duration_seconds", Help: "How long requests took to be answered, watches aside.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}, resourceLabels),
+		known: map[resourceName][]string{},
+	}
+	m.registry.MustRegister(m.requests, m.durations, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, group := range groups {
+		for _, handle := range group.Handles {
+			info := handle.Info()
+			for _, version := range info.Versions {
+				m.known[resourceName{info.Group, version.Name, info.Names.Plural}] = append([]string{""}, info.Subresources...)
+			}
+		}
+	}
+	return m
+}
+
+// observe counts one request.
+func (m *metrics) observe(o filter.Observation) {
+	labels := [5]string{"other", "", "", "", ""}
+	if i := o.Info; i != nil && slices.Contains(m.known[resourceName{i.Group, i.Version, i.Resource}], i.Subresource) {
+		labels = [5]string{i.Verb, i.Group, i.Version, i.Resource, i.Subresource}
+	}
+	m.requests.WithLabelValues(strconv.Itoa(o.Code), labels[0], labels[1], labels[2], labels[3], labels[4]).Inc()
+	if labels[0] != "watch" {
+		m.durations.WithLabelValues(labels[:]...).Observe(o.Duration.Seconds())
+	}
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}

@@ -1,0 +1,95 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/pprof"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/version"
+)
+
+// root routes the paths that are no API, and hands the rest to the API.
+func (s *Server) root(api http.Handler, metrics *metrics) http.Handler {
+	paths := map[string]http.Handler{
+		"/version": jsonDocument(versionInfo()),
+		"/metrics": metrics.handler(),
+	}
+	if s.config.Profiling {
+		paths["/debug/pprof/cmdline"] = http.HandlerFunc(pprof.Cmdline)
+		paths["/debug/pprof/profile"] = http.HandlerFunc(pprof.Profile)
+		paths["/debug/pprof/symbol"] = http.HandlerFunc(pprof.Symbol)
+		paths["/debug/pprof/trace"] = http.HandlerFunc(pprof.Trace)
+	}
+	health := s.health()
+	index := http.HandlerFunc(pprof.Index)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch path := r.URL.Path; {
+		case isHealth(path):
+			health.ServeHTTP(w, r)
+		case paths[path] != nil:
+			readOnly(paths[path]).ServeHTTP(w, r)
+		case s.config.Profiling && strings.HasPrefix(path, "/debug/pprof"):
+			readOnly(index).ServeHTTP(w, r)
+		default:
+			api.ServeHTTP(w, r)
+		}
+	})
+}
+
+func readOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func jsonDocument(value version.Info) http.Handler {
+	body, err := json.MarshalIndent(value, "", "  ")
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body) // an error here is the client's, who is gone
+	})
+}
+
+// The Kubernetes release whose API conventions this server follows: that of the k8s.io/apimachinery it is built with.
+// Clients decide by it what they may ask for.
+const (
+	kubernetesMajor = "1"
+	kubernetesMinor = "37"
+)
+
+// versionInfo tells the Kubernetes release that clients may take the server for, with the build of the server itself as
+// build metadata.
+func versionInfo() version.Info {
+	info := version.Info{
+		Major: kubernetesMajor, Minor: kubernetesMinor,
+		GitVersion: "v" + kubernetesMajor + "." + kubernetesMinor + ".0+apigen",
+		GoVersion:  runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return info
+	}
+	for _, setting := range build.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			info.GitCommit = setting.Value
+		case "vcs.time":
+			info.BuildDate = setting.Value
+		case "vcs.modified":
+			info.GitTreeState = map[string]string{"true": "dirty", "false": "clean"}[setting.Value]
+		}
+	}
+	return info
+}

@@ -1,0 +1,204 @@
+// Package server makes a process of API groups: it binds resources to a backend, puts the one ordered list of filters
+// before the endpoint, serves TLS, tells its health, and ends cleanly. Its command is what a user's main calls. It may
+// know everything in the runtime but the embedded etcd, which a main brings along if it wants it.
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/filter"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/storage"
+)
+
+// Config is what a Server is made of. The zero values of durations and limits mean kube-apiserver's defaults.
+type Config struct {
+	// Groups are the API groups to serve.
+	Groups []registry.Group
+	// Backend holds the objects. The server does not close it.
+	Backend storage.Backend
+	// Prefix is the key prefix of all objects; empty is "/registry".
+	Prefix string
+	// Listener is where connections come from; the server closes it.
+	Listener net.Listener
+	// Certificate is the server's.
+	Certificate tls.Certificate
+	// Authenticator and Authorizer decide who may do what; nil authenticates nobody, and lets only system:masters act.
+	Authenticator auth.Authenticator
+	Authorizer    auth.Authorizer
+	// Log is where the server tells what an operator must know; nil is slog.Default().
+	Log *slog.Logger
+
+	// RequestTimeout bounds every request but watches (1 min), MinRequestTimeout is how long a watch lives at least (30
+	// min), ShutdownTimeout bounds the draining of requests (RequestTimeout).
+	RequestTimeout, MinRequestTimeout, ShutdownTimeout time.Duration
+	// MaxReads and MaxWrites bound the requests under way, watches aside (400 and 200); negative is no bound.
+	MaxReads, MaxWrites int
+	// DisableCache sends all reads to the backend.
+	DisableCache bool
+	// Profiling serves /debug/pprof.
+	Profiling bool
+}
+
+// Server is an API server. It serves from New on being called with Run.
+type Server struct {
+	config  Config
+	handles []registry.Handle
+	drain   *filter.Drain
+	http    *http.Server
+}
+
+// New opens the resources and builds the handler; it serves nothing yet. After an error nothing is left open but what
+// the config brought.
+func New(config Config) (*Server, error) {
+	config = withDefaults(config)
+	s := &Server{config: config, drain: filter.NewDrain()}
+	groups, err := s.open()
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	api, err := endpoint.New(endpoint.Config{Groups: groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second)})
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	metrics := newMetrics(groups)
+	s.http = &http.Server{
+		Handler:           s.chain(s.root(api, metrics), metrics),
+		ConnContext:       auth.ConnContext,
+		TLSConfig:         tlsConfig(config.Certificate),
+		ReadHeaderTimeout: 32 * time.Second,
+		IdleTimeout:       90 * time.Second,
+		MaxHeaderBytes:    1 << 20,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 250, MaxReceiveBufferPerStream: 256 << 10},
+		ErrorLog:          log.New(handshakeFilter{config.Log}, "", 0),
+	}
+	return s, nil
+}
+
+func withDefaults(c Config) Config {
+	set := func(d *time.Duration, value time.Duration) {
+		if *d == 0 {
+			*d = value
+		}
+	}
+	set(&c.RequestTimeout, time.Minute)
+	set(&c.MinRequestTimeout, 30*time.Minute)
+	set(&c.ShutdownTimeout, c.RequestTimeout)
+	if c.MaxReads == 0 {
+		c.MaxReads = 400
+	}
+	if c.MaxWrites == 0 {
+		c.MaxWrites = 200
+	}
+	if c.Prefix == "" {
+		c.Prefix = "/registry"
+	}
+	if c.Authenticator == nil {
+		c.Authenticator = auth.First{}
+	}
+	if c.Authorizer == nil {
+		c.Authorizer = auth.MastersOnly{}
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return c
+}
+
+// open binds every resource to the backend.
+func (s *Server) open() ([]endpoint.Group, error) {
+	var groups []endpoint.Group
+	for _, group := range s.config.Groups {
+		open := endpoint.Group{Group: group}
+		for _, resource := range group.Resources {
+			handle, err := resource.Open(registry.Config{
+				Backend: s.config.Backend, Prefix: s.config.Prefix, DisableCache: s.config.DisableCache,
+			})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", resource.Info().GroupResource(), err)
+			}
+			open.Handles = append(open.Handles, handle)
+			s.handles = append(s.handles, handle)
+		}
+		groups = append(groups, open)
+	}
+	return groups, nil
+}
+
+func (s *Server) close() error {
+	var errs []error
+	for _, handle := range s.handles {
+		errs = append(errs, handle.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// URL is where the server answers.
+func (s *Server) URL() string { return "https://" + reachable(s.config.Listener.Addr()) }
+
+// Run serves until ctx ends, then drains: readiness fails, watches end, requests under way are finished within the
+// shutdown timeout, and everything that the server opened is closed before Run returns. It returns nil where all ended
+// well.
+func (s *Server) Run(ctx context.Context) error {
+	failed := make(chan error, 1)
+	go func() { failed <- s.http.ServeTLS(s.config.Listener, "", "") }()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		err = s.shutdown()
+		<-failed
+	}
+	return errors.Join(err, s.close())
+}
+
+func (s *Server) shutdown() error {
+	s.drain.Start()
+	ctx, cancel := context.WithTimeout(context.Background(), s.config.ShutdownTimeout)
+	defer cancel()
+	if err := s.drain.Wait(ctx); err != nil {
+		return errors.Join(fmt.Errorf("requests were still under way after %s", s.config.ShutdownTimeout), s.http.Close())
+	}
+	return s.http.Shutdown(ctx)
+}
+
+// tlsConfig asks for client certificates without requiring them; package auth verifies those that come.
+func tlsConfig(certificate tls.Certificate) *tls.Config {
+	return &tls.Config{
+		Certificates: []tls.Certificate{certificate},
+		MinVersion:   tls.VersionTLS12,
+		ClientAuth:   tls.RequestClientCert,
+		NextProtos:   []string{"h2", "http/1.1"},
+	}
+}
+
+// reachable is the address under which a listener's is dialed from this machine.
+func reachable(addr net.Addr) string {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok {
+		return addr.String()
+	}
+	ip := tcp.IP
+	if ip.IsUnspecified() {
+		ip = net.IPv4(127, 0, 0, 1)
+	}
+	return net.JoinHostPort(ip.String(), fmt.Sprint(tcp.Port))
+}
+
+// handshakeFilter logs what net/http complains of, but for clients that went away or spoke no TLS, at debug level.
+type handshakeFilter struct{ log *slog.Logger }
+
+func (h handshakeFilter) Write(p []byte) (int, error) {
+	h.log.Debug("http server", "message", string(p))
+	return len(p), nil
+}

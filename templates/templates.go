@@ -1,0 +1,10 @@
+// Package templates holds the texts that `apigen init` writes files from: those of a new project, of a version that is
+// added to it, and of a kind. It has no logic: package scaffold decides what is rendered, with what, and where it goes.
+package templates
+
+import "embed"
+
+// FS holds the templates, as project/*, version/* and kind/*.
+//
+//go:embed project version kind
+var FS embed.FS
