@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 
 	"apigen.dev/runtime/api"
@@ -129,6 +130,12 @@ func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems,
 		at := i
 		i++
 		group.Go(func() (err error) {
+			// A panic of a user's conversion must end this request, not the process.
+			defer func() {
+				if p := recover(); p != nil {
+					err = apierrors.NewInternalError(fmt.Errorf("deleting %s panicked: %v", h.store.gr, p))
+				}
+			}()
 			deleted[at], err = h.deleteListed(ctx, r, opts, sel)
 			return err
 		})
