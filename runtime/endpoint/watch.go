@@ -37,7 +37,7 @@ func (c *call) watch() error {
 		return err
 	}
 	defer events.Close()
-	s := &stream{call: c, rows: isRow(form.Shape), columns: c.columns, deadline: newDeadline(c.w)}
+	s := &stream{call: c, rows: isRow(form.Shape), columns: c.columns, deadline: c.api.deadline(c.w)}
 	s.run(ctx, events)
 	return nil
 }
@@ -70,6 +70,7 @@ func (s *stream) Write(b []byte) (int, error) {
 func (s *stream) run(ctx context.Context, events registry.Watch) {
 	s.w.Header().Set("Content-Type", typeJSON)
 	s.w.WriteHeader(http.StatusOK)
+	frames := &s.api.pools.streamFrames
 	flusher := http.NewResponseController(s.w)
 	_ = flusher.Flush() // where it can't, the server's buffer decides when clients see events
 	for {
@@ -77,7 +78,7 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 		if ctx.Err() != nil {
 			return
 		}
-		f := s.api.pools.frame(s)
+		f := frameFor(s, frames)
 		now := time.Now()
 		for i := range batch {
 			s.event(f, &batch[i], now)
@@ -87,10 +88,11 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 		}
 		f.flush()
 		broken := f.err != nil
-		s.api.pools.release(f)
+		f.release(frames)
 		if broken || flusher.Flush() != nil || err != nil {
 			return
 		}
+		s.deadline.rest()
 	}
 }
 
