@@ -3,11 +3,23 @@
 //
 // It knows storage and the vocabulary, no Go type of a user and no format: a Codec, given by the registry, decodes what
 // the backend holds and renders forms.
+//
+// One goroutine, in Run, applies what the backend's watch delivers: it decodes, makes the next tree, appends to the log
+// and publishes both with one atomic pointer. Readers take that pointer and no lock. A watcher is a Cursor, a place in
+// the log; it is woken by changes of its topic (the narrowest folder of keys that has all that it covers) alone.
 package cache
 
 import (
+	"cmp"
 	"context"
-	"iter"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/storage"
@@ -15,7 +27,7 @@ import (
 
 // Codec turns stored values into renditions. Its methods are safe for concurrent use.
 type Codec interface {
-	// Decode reads a stored value. Its errors poison the entry: reads that cover it fail by name.
+	// Decode reads a stored value. Its errors, and its panics, poison the entry: reads that cover it fail by name.
 	Decode(key string, value []byte, revision int64) (Record, error)
 	// Render makes another form of an object from the rendition that Decode returned.
 	Render(key string, stored api.Rendition, form api.Form) (api.Rendition, error)
@@ -34,7 +46,7 @@ type Record struct {
 	Stale bool
 }
 
-// Config is what New needs.
+// Config is what New needs: the fields down to Name. The zero values of the others mean their defaults.
 type Config struct {
 	Backend storage.Backend
 	// Prefix of the resource's keys; it ends in "/".
@@ -44,123 +56,183 @@ type Config struct {
 	Stored api.Form
 	// Name is used in messages and metrics: widgets.shop.example.com.
 	Name string
+
+	// Logger hears of trouble with the backend; nil is silence.
+	Logger *slog.Logger
+	Window Window
+	// RenditionBytes bounds the forms kept beside the stored ones: 64 MiB.
+	RenditionBytes int64
+	// PageSize is the number of keys in a page of a filling: 500.
+	PageSize int64
+	// Wait bounds the waiting of Consistent, NotOlderThan and At: 3 s.
+	Wait time.Duration
+	// Progress is the time after which an unanswered request for progress is repeated: 100 ms.
+	Progress time.Duration
+	// Backoff is the pause before trying again, after so many failures in a row (beginning with 0) since anything
+	// came from the backend: by default from 50 ms, doubling, to 10 s, with jitter.
+	Backoff func(failures int) time.Duration
+	// Verify turns on expensive checks of invariants, which panic.
+	Verify bool
 }
 
-// Match decides whether a selection takes an entry; nil takes all. It must be fast and without side effects.
+// Match decides whether a selection takes an entry; nil takes all. It must be fast and without side effects. It is not
+// asked about entries that could not be decoded.
 type Match func(*Entry) bool
 
 // Cache is the cacher. All methods are safe for concurrent use.
-type Cache struct{}
+type Cache struct {
+	config   Config
+	counts   counters
+	asker    asker
+	progress progress
+	running  atomic.Bool
+	// trouble is why the cache doesn't follow the backend; nil while it does.
+	trouble atomic.Pointer[error]
+	// generation is the latest that was filled; nil before the first.
+	generation atomic.Pointer[generation]
+}
 
 // New returns a cache that is empty and not ready until Run fills it.
-func New(config Config) *Cache { panic("stub") }
+func New(config Config) *Cache {
+	config.Window = config.Window.withDefaults()
+	config.RenditionBytes = cmp.Or(config.RenditionBytes, 64<<20)
+	config.PageSize = cmp.Or(config.PageSize, 500)
+	config.Wait = cmp.Or(config.Wait, 3*time.Second)
+	config.Progress = cmp.Or(config.Progress, 100*time.Millisecond)
+	if config.Backoff == nil {
+		config.Backoff = backoff
+	}
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	c := &Cache{config: config}
+	c.asker.kick = make(chan struct{}, 1)
+	c.progress.kick = make(chan struct{}, 1)
+	c.stumble(errors.New("it has not been filled yet"))
+	return c
+}
 
-// Run fills the cache and follows the backend until ctx ends. Whatever goes wrong with the backend, it tries again; a
-// lost watch is resumed, a compacted one or a backend that was rolled back makes it start anew with a new snapshot.
-func (c *Cache) Run(ctx context.Context) error { panic("stub") }
+// Run fills the cache and follows the backend until ctx ends, and then returns nil. Whatever goes wrong with the
+// backend, it tries again; a lost watch is resumed, a compacted one or a backend that was rolled back makes it start
+// anew with a new snapshot. A cache runs once.
+func (c *Cache) Run(ctx context.Context) error {
+	if !c.running.CompareAndSwap(false, true) {
+		return fmt.Errorf("the cache of %s was run already", c.config.Name)
+	}
+	var asking sync.WaitGroup
+	asking.Go(func() { c.asker.run(ctx, c.ask) })
+	defer asking.Wait()
+	for failures := 0; ctx.Err() == nil; failures++ {
+		before := c.counts.batches.Load() + c.counts.fills.Load()
+		err := c.keepUp(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if c.counts.batches.Load()+c.counts.fills.Load() != before {
+			failures = 0
+		}
+		c.stumble(err)
+		c.config.Logger.Warn("the cache lost the backend", "resource", c.config.Name, "error", err)
+		select {
+		case <-time.After(c.config.Backoff(failures)):
+		case <-ctx.Done():
+		}
+	}
+	c.stumble(errStopped)
+	if g := c.generation.Load(); g != nil {
+		g.close(errStopped)
+	}
+	return nil
+}
 
-// Ready is nil while the cache follows the backend, else the reason why not.
-func (c *Cache) Ready() error { panic("stub") }
+// backoff is the default of Config.Backoff.
+func backoff(failures int) time.Duration {
+	d := 50 * time.Millisecond << min(failures, 8)
+	return min(d, 10*time.Second)/2 + rand.N(d/2)
+}
+
+// stumble says why the cache doesn't follow the backend.
+func (c *Cache) stumble(why error) {
+	err := fmt.Errorf("%w: %s: %w", ErrNotReady, c.config.Name, why)
+	c.trouble.Store(&err)
+}
+
+// Ready is nil while the cache follows the backend, else the reason why not; it wraps ErrNotReady.
+func (c *Cache) Ready() error {
+	if trouble := c.trouble.Load(); trouble != nil {
+		return *trouble
+	}
+	return nil
+}
 
 // Current returns the latest snapshot at once: what resourceVersion=0 reads. It fails with ErrNotReady before the first
-// filling.
-func (c *Cache) Current() (*Snapshot, error) { panic("stub") }
+// filling. While the cache starts anew, it is the last one from before.
+func (c *Cache) Current() (*Snapshot, error) {
+	g := c.generation.Load()
+	if g == nil {
+		return nil, c.unfilled()
+	}
+	return &g.state.Load().Snapshot, nil
+}
 
-// Consistent returns a snapshot that holds every write acknowledged before the call (D6). Concurrent calls share
-// questions to the backend, but none joins a question that was asked before it arrived. It fails with ErrLagging where
-// the cache doesn't catch up within its bound; the caller then reads from the backend.
-func (c *Cache) Consistent(ctx context.Context) (*Snapshot, error) { panic("stub") }
+func (c *Cache) unfilled() error {
+	if err := c.Ready(); err != nil {
+		return err
+	}
+	return ErrNotReady
+}
 
-// NotOlderThan returns a snapshot at revision or later, waiting a bounded time (3 s) for it; then ErrFuture.
-func (c *Cache) NotOlderThan(ctx context.Context, revision int64) (*Snapshot, error) { panic("stub") }
+// NotOlderThan returns a snapshot at revision or later, waiting a bounded time (3 s) for it; then ErrFuture. Where the
+// cache has not been filled, or starts anew, it fails with ErrNotReady.
+func (c *Cache) NotOlderThan(ctx context.Context, revision int64) (*Snapshot, error) {
+	g := c.generation.Load()
+	if g == nil {
+		return nil, c.unfilled()
+	}
+	if s := g.state.Load(); s.revision >= revision {
+		return &s.Snapshot, nil
+	}
+	bound := time.NewTimer(c.config.Wait)
+	defer bound.Stop()
+	s, err := c.reach(ctx, g, revision, bound.C)
+	switch {
+	case err == nil:
+		return s, nil
+	case errors.Is(err, errTooSlow):
+		return nil, fmt.Errorf("%w: %w", ErrFuture, err)
+	case g.ctx.Err() != nil:
+		return nil, fmt.Errorf("%w: %s: %w", ErrNotReady, c.config.Name, context.Cause(g.ctx))
+	}
+	return nil, err
+}
 
 // At returns the snapshot at exactly this revision; ErrExpired where the window no longer has it, ErrFuture where it has
 // not come after the bounded wait.
-func (c *Cache) At(ctx context.Context, revision int64) (*Snapshot, error) { panic("stub") }
-
-// Watch returns a cursor that yields what happens after revision to entries whose key begins with prefix (which begins
-// with the cache's). ErrExpired where the window begins later. A revision of the future is waited for.
-func (c *Cache) Watch(prefix string, after int64, match Match) (*Cursor, error) { panic("stub") }
-
-// Snapshot is the state at one revision. It is immutable; readers take no lock.
-type Snapshot struct{}
-
-// Revision is the backend's revision that the snapshot shows.
-func (s *Snapshot) Revision() int64 { panic("stub") }
-
-// Get returns the entry of key, or nil.
-func (s *Snapshot) Get(key string) *Entry { panic("stub") }
-
-// Count returns the number of entries whose key begins with prefix and is not below from ("" is all of the prefix), in
-// logarithmic time.
-func (s *Snapshot) Count(prefix, from string) int { panic("stub") }
-
-// Entries yields the entries whose key begins with prefix, beginning at from (inclusive; "" is the prefix's first), in
-// key order.
-func (s *Snapshot) Entries(prefix, from string) iter.Seq[*Entry] { panic("stub") }
-
-// Poisoned returns the first entry below prefix that could not be decoded, or nil; in constant time where there is none.
-func (s *Snapshot) Poisoned(prefix string) *Entry { panic("stub") }
-
-// Entry is one object at one revision: its rendition in the storage version, what selectors ask for, and the other
-// forms as they were asked for. It is immutable but for those.
-type Entry struct{}
-
-// Key is the entry's key in the backend.
-func (e *Entry) Key() string { panic("stub") }
-
-// Revision is that of the object's last write.
-func (e *Entry) Revision() int64 { panic("stub") }
-
-// Stale tells that what is stored is not what would be stored today.
-func (e *Entry) Stale() bool { panic("stub") }
-
-// Err is why the value could not be decoded, or nil.
-func (e *Entry) Err() error { panic("stub") }
-
-// Rendition returns a form of the object, rendering it at first demand. After that it allocates nothing.
-func (e *Entry) Rendition(form api.Form) (api.Rendition, error) { panic("stub") }
-
-// Labels lets a labels.Selector match the entry's labels without allocating: it is a labels.Labels.
-func (e *Entry) Labels() LabelSet { panic("stub") }
-
-// Field returns the value at index i of Record.Fields.
-func (e *Entry) Field(i int) string { panic("stub") }
-
-// LabelSet implements labels.Labels over an entry's packed labels.
-type LabelSet struct{}
-
-// EventType is what an event means to one cursor, with its match applied to the state before and after.
-type EventType uint8
-
-// The types of events.
-const (
-	Added EventType = iota
-	Modified
-	Deleted
-)
-
-// Event is one change as a cursor sees it.
-type Event struct {
-	Type EventType
-	// Entry is the state after the change; of a Deleted event it is the last matching state before, restamped with the
-	// revision of the change.
-	Entry *Entry
-	// Revision is that of the change.
-	Revision int64
+func (c *Cache) At(ctx context.Context, revision int64) (*Snapshot, error) {
+	if _, err := c.NotOlderThan(ctx, revision); err != nil {
+		return nil, err
+	}
+	g := c.generation.Load()
+	if err := context.Cause(g.ctx); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrExpired, err)
+	}
+	s := g.at(revision)
+	if s == nil {
+		return nil, fmt.Errorf("%w: %d", ErrExpired, revision)
+	}
+	return s, nil
 }
 
-// Cursor is a watcher: a place in the log. It has one reader and holds no queue.
-type Cursor struct{}
-
-// Next waits until there is something to tell and returns it, at most a bounded number of events; the slice is valid
-// until the next call. ErrExpired where the cursor fell out of the window or the cache was dropped, ctx's error where it
-// ended; a poisoned value that the cursor covers is returned as an error that wraps ErrCorrupt.
-func (w *Cursor) Next(ctx context.Context) ([]Event, error) { panic("stub") }
-
-// Revision is how far the cursor has come: every matching event up to and including it was returned. It advances with
-// the backend's progress when Next is called, also while nothing matches.
-func (w *Cursor) Revision() int64 { panic("stub") }
-
-// Close releases the cursor.
-func (w *Cursor) Close() { panic("stub") }
+// Watch returns a cursor that yields what happens after revision to entries whose key begins with prefix (which begins
+// with the cache's). ErrExpired where the window begins later, or while the cache starts anew; ErrNotReady before the
+// first filling. A revision of the future is waited for.
+func (c *Cache) Watch(prefix string, after int64, match Match) (*Cursor, error) {
+	if !strings.HasPrefix(prefix, c.config.Prefix) {
+		return nil, fmt.Errorf("the prefix %q of a watch doesn't begin with %q, that of the cache", prefix, c.config.Prefix)
+	}
+	g := c.generation.Load()
+	if g == nil {
+		return nil, c.unfilled()
+	}
+	return g.watch(prefix, after, match)
+}

@@ -1,0 +1,182 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// EventType is what an event means to one cursor, with its match applied to the state before and after.
+type EventType uint8
+
+// The types of events.
+const (
+	Added EventType = iota
+	Modified
+	Deleted
+)
+
+// Event is one change as a cursor sees it.
+type Event struct {
+	Type EventType
+	// Entry is the state after the change; of a Deleted event it is the last matching state before, restamped with the
+	// revision of the change.
+	Entry *Entry
+	// Revision is that of the change.
+	Revision int64
+}
+
+// maxEvents bounds what Next returns; idleEvents is the room for events that a waiting cursor keeps.
+const (
+	maxEvents  = 128
+	idleEvents = 4
+)
+
+// Cursor is a watcher: a place in the log. It has one reader, and neither queue nor goroutine.
+type Cursor struct {
+	generation *generation
+	topic      *topic
+	// log is the topic's or, until the topic's beginning is reached, that of all changes.
+	log      *log
+	place    uint64 // of the next change to look at
+	prefix   string
+	match    Match
+	after    int64
+	revision int64
+	events   []Event
+	err      error // for good
+	closed   bool
+}
+
+// Next waits until there is something to tell and returns it, at most a bounded number of events; the slice is valid
+// until the next call. ErrExpired where the cursor fell out of the window or the cache was dropped, ctx's error where it
+// ended; a poisoned value that the cursor covers is returned as an error that wraps ErrCorrupt. After an error of ctx
+// Next may be called again, and nothing is lost; after others it returns the same error.
+func (w *Cursor) Next(ctx context.Context) ([]Event, error) {
+	w.events = w.events[:0]
+	for {
+		ended := ctx.Err()
+		if ended != nil && w.err == nil {
+			w.skip()
+			return nil, ended
+		}
+		wait, err := w.collect(maxEvents)
+		switch {
+		case len(w.events) > 0:
+			return w.events, nil
+		case err != nil:
+			w.err = err
+			return nil, err
+		}
+		w.rest()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// skip advances the revision past changes that don't concern the cursor, and stops before one that does.
+func (w *Cursor) skip() {
+	// What is found is not consumed: it is collected again by the next call.
+	w.collect(0)
+}
+
+// collect gathers at most limit events. Where there are none, wait is closed when it is worth to look again.
+func (w *Cursor) collect(limit int) (wait <-chan struct{}, err error) {
+	switch {
+	case w.err != nil:
+		return nil, w.err
+	case w.closed:
+		return nil, fmt.Errorf("%w: the cursor was closed", ErrExpired)
+	case w.generation.ctx.Err() != nil:
+		return nil, w.expired(context.Cause(w.generation.ctx))
+	}
+	s, v := w.generation.state.Load(), w.log.view.Load()
+	if w.place < v.first {
+		return nil, w.expired(fmt.Errorf("the watcher at revision %d is too slow, the window begins at %d", w.revision, v.floor))
+	}
+	for ; w.place < v.end; w.place++ {
+		c := v.at(w.place)
+		if w.log != w.topic.log && c.revision > w.topic.since {
+			break
+		}
+		if c.revision > s.revision { // its state is about to be published
+			w.come(s.revision)
+			return s.changed, nil
+		}
+		event, concerns, err := w.meaning(c)
+		if concerns && (err != nil || len(w.events) >= limit) {
+			w.come(c.revision - 1)
+			return nil, err
+		}
+		if concerns {
+			w.events = append(w.events, event)
+		}
+	}
+	if w.log != w.topic.log {
+		w.log, w.place = w.topic.log, 0
+		return w.collect(limit)
+	}
+	w.come(s.revision)
+	return v.changed, nil
+}
+
+// come notes that everything up to revision was told.
+func (w *Cursor) come(revision int64) { w.revision = max(w.revision, revision) }
+
+// meaning tells what a change is to this cursor, and whether it concerns it at all.
+func (w *Cursor) meaning(c *change) (event Event, concerns bool, err error) {
+	if c.revision <= w.after || !strings.HasPrefix(c.key(), w.prefix) {
+		return Event{}, false, nil
+	}
+	if c.entry != nil && c.entry.Err() != nil {
+		return Event{}, true, c.entry.Err()
+	}
+	now := w.takes(c.entry)
+	if c.previous != nil && c.previous.Err() != nil {
+		// What the watcher knows of this object, if anything, is older than the poison. A state that it selects
+		// replaces that; that the object left cannot be told, since nobody knows how it looked.
+		if !now {
+			return Event{}, true, c.previous.Err()
+		}
+		return Event{Type: Added, Entry: c.entry, Revision: c.revision}, true, nil
+	}
+	before := w.takes(c.previous)
+	switch {
+	case now && before:
+		return Event{Type: Modified, Entry: c.entry, Revision: c.revision}, true, nil
+	case now:
+		return Event{Type: Added, Entry: c.entry, Revision: c.revision}, true, nil
+	case before:
+		return Event{Type: Deleted, Entry: c.departed(), Revision: c.revision}, true, nil
+	}
+	return Event{}, false, nil
+}
+
+func (w *Cursor) takes(e *Entry) bool { return e != nil && (w.match == nil || w.match(e)) }
+
+func (w *Cursor) expired(why error) error {
+	w.generation.shared.counts.expired.Add(1)
+	return fmt.Errorf("%w: %w", ErrExpired, why)
+}
+
+// rest lets go of what the cursor needn't keep alive while it waits.
+func (w *Cursor) rest() {
+	clear(w.events[:cap(w.events)])
+	if cap(w.events) > idleEvents {
+		w.events = nil
+	}
+}
+
+// Revision is how far the cursor has come: every matching event up to and including it was returned. It advances with
+// the backend's progress when Next is called, also while nothing matches, and also when the call ends with its ctx.
+func (w *Cursor) Revision() int64 { return w.revision }
+
+// Close releases the cursor. It may be called more than once, but not while Next is running.
+func (w *Cursor) Close() {
+	if !w.closed {
+		w.closed = true
+		w.generation.release(w.topic)
+	}
+}

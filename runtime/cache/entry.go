@@ -1,0 +1,284 @@
+package cache
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"apigen.dev/runtime/api"
+)
+
+// Entry is one object at one revision: its rendition in the storage version, what selectors ask for, and the other
+// forms as they were asked for. It is immutable but for those, and safe for concurrent use.
+//
+// It has few pointers, since a million of them shall cost the garbage collector little: key, fields and labels are
+// packed into one string.
+type Entry struct {
+	shared *shared
+	// packed is the key, then the number of fields and the fields, then the labels in the order of their names. A
+	// field is a length, doubled, and its bytes; or, where the key holds the same bytes, the doubled length plus one
+	// and the offset in the key. A label is two strings with their lengths in front.
+	packed   string
+	payload  []byte
+	head     string
+	revision int64
+	forms    atomic.Pointer[[]*form]
+	rare     *rare // nil for nearly all
+
+	keyLen, labelsAt      uint32
+	versionAt, versionLen uint32
+	stale                 bool
+}
+
+// rare holds what few entries have.
+type rare struct {
+	err      error
+	holes    []api.Hole
+	checksum uint32 // of the payload, with Config.Verify
+}
+
+// shared is what all entries of one generation point to.
+type shared struct {
+	codec  Codec
+	stored api.Form
+	head   atomic.Pointer[string] // the stored form's, so that each entry needn't keep a copy alive
+	pool   pool
+	verify bool
+	counts *counters
+}
+
+// newEntry packs a record.
+func newEntry(s *shared, key string, revision int64, r Record) *Entry {
+	packed := make([]byte, 0, 192)
+	packed = append(packed, key...)
+	packed = binary.AppendUvarint(packed, uint64(len(r.Fields)))
+	for _, field := range r.Fields {
+		packed = appendField(packed, key, field)
+	}
+	labelsAt := len(packed)
+	packed = appendLabels(packed, r.Labels)
+	e := &Entry{
+		shared:   s,
+		packed:   string(packed),
+		keyLen:   uint32(len(key)),
+		labelsAt: uint32(labelsAt),
+		revision: revision,
+		stale:    r.Stale,
+	}
+	e.setStored(r.Rendition)
+	return e
+}
+
+// newPoisoned makes the entry of a value that could not be decoded.
+func newPoisoned(s *shared, key string, revision int64, err error) *Entry {
+	return &Entry{
+		shared:   s,
+		packed:   key + "\x00",
+		keyLen:   uint32(len(key)),
+		labelsAt: uint32(len(key)) + 1,
+		revision: revision,
+		rare:     &rare{err: fmt.Errorf("%w: %s at revision %d: %w", ErrCorrupt, key, revision, err)},
+	}
+}
+
+// restamped is the same object as of the revision of a change that took it away.
+func (e *Entry) restamped(revision int64) *Entry {
+	c := &Entry{
+		shared:   e.shared,
+		packed:   e.packed,
+		keyLen:   e.keyLen,
+		labelsAt: e.labelsAt,
+		revision: revision,
+		stale:    e.stale,
+	}
+	c.setStored(e.shared.codec.Restamp(e.stored(), revision))
+	return c
+}
+
+func (e *Entry) setStored(r api.Rendition) {
+	e.head = e.shared.intern(r.Head)
+	e.payload = r.Payload
+	if cap(r.Payload) > len(r.Payload)+len(r.Payload)/8+64 {
+		e.payload = slices.Clone(r.Payload)
+	}
+	e.versionAt, e.versionLen = r.VersionAt, r.VersionLen
+	if len(r.Holes) > 0 {
+		e.rare = &rare{holes: r.Holes}
+	}
+	if e.shared.verify {
+		e.seal()
+	}
+}
+
+// intern returns a string equal to head, the same one for all entries that have it.
+func (s *shared) intern(head string) string {
+	known := s.head.Load()
+	if known != nil && *known == head {
+		return *known
+	}
+	if known == nil {
+		s.head.CompareAndSwap(nil, &head)
+	}
+	return head
+}
+
+// Key is the entry's key in the backend.
+func (e *Entry) Key() string { return e.packed[:e.keyLen] }
+
+// Revision is that of the object's last write. For the entry of a Deleted event it is that of the change.
+func (e *Entry) Revision() int64 { return e.revision }
+
+// Stale tells that what is stored is not what would be stored today.
+func (e *Entry) Stale() bool { return e.stale }
+
+// Err is why the value could not be decoded, or nil. It wraps ErrCorrupt and names the key.
+func (e *Entry) Err() error {
+	if e.rare == nil {
+		return nil
+	}
+	return e.rare.err
+}
+
+// Rendition returns a form of the object, rendering it at first demand, once however many ask for it. It is kept, and
+// after that costs no allocation, as long as the budget for renditions allows. It fails for a value that could not be
+// decoded, and where the codec fails to render; it then tries again at the next demand.
+func (e *Entry) Rendition(wanted api.Form) (api.Rendition, error) {
+	if wanted == e.shared.stored {
+		if err := e.Err(); err != nil {
+			return api.Rendition{}, err
+		}
+		e.check()
+		return e.stored(), nil
+	}
+	if forms := e.forms.Load(); forms != nil {
+		for _, f := range *forms {
+			if f.name == wanted {
+				return f.get(e)
+			}
+		}
+	}
+	return e.render(wanted)
+}
+
+func (e *Entry) stored() api.Rendition {
+	r := api.Rendition{Head: e.head, Payload: e.payload, VersionAt: e.versionAt, VersionLen: e.versionLen}
+	if e.rare != nil {
+		r.Holes = e.rare.holes
+	}
+	return r
+}
+
+// Labels lets a labels.Selector match the entry's labels without allocating: it is a labels.Labels.
+func (e *Entry) Labels() LabelSet { return LabelSet{e} }
+
+// Field returns the value at index i of Record.Fields; "" where there is none.
+func (e *Entry) Field(i int) string {
+	rest := e.packed[e.keyLen:e.labelsAt]
+	n, rest := cutNumber(rest)
+	if i < 0 || uint64(i) >= n {
+		return ""
+	}
+	for ; ; i-- {
+		var length, offset uint64
+		length, rest = cutNumber(rest)
+		inKey := length&1 == 1
+		length >>= 1
+		var value string
+		if inKey {
+			offset, rest = cutNumber(rest)
+			value = e.packed[offset : offset+length]
+		} else {
+			value, rest = rest[:length], rest[length:]
+		}
+		if i == 0 {
+			return value
+		}
+	}
+}
+
+// LabelSet implements labels.Labels over an entry's packed labels. It is the size of a pointer, so that it becomes an
+// interface without allocating.
+type LabelSet struct{ e *Entry }
+
+// Has tells whether the label is there.
+func (l LabelSet) Has(label string) bool {
+	_, found := l.Lookup(label)
+	return found
+}
+
+// Get returns the label's value, "" where it isn't there.
+func (l LabelSet) Get(label string) string {
+	value, _ := l.Lookup(label)
+	return value
+}
+
+// Lookup returns the label's value and whether it is there.
+func (l LabelSet) Lookup(label string) (value string, exists bool) {
+	for rest := l.e.packed[l.e.labelsAt:]; rest != ""; {
+		var name string
+		name, rest = cutString(rest)
+		value, rest = cutString(rest)
+		if name >= label {
+			if name == label {
+				return value, true
+			}
+			break
+		}
+	}
+	return "", false
+}
+
+// All yields names and values in the order of the names.
+func (l LabelSet) All(yield func(name, value string) bool) {
+	for rest := l.e.packed[l.e.labelsAt:]; rest != ""; {
+		var name, value string
+		name, rest = cutString(rest)
+		value, rest = cutString(rest)
+		if !yield(name, value) {
+			return
+		}
+	}
+}
+
+func appendField(packed []byte, key, field string) []byte {
+	if at := strings.LastIndex(key, field); at >= 0 && len(field) > 2 {
+		packed = binary.AppendUvarint(packed, uint64(len(field))<<1|1)
+		return binary.AppendUvarint(packed, uint64(at))
+	}
+	packed = binary.AppendUvarint(packed, uint64(len(field))<<1)
+	return append(packed, field...)
+}
+
+func appendLabels(packed []byte, labels map[string]string) []byte {
+	names := make([]string, 0, 16)
+	for name := range labels {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		packed = binary.AppendUvarint(packed, uint64(len(name)))
+		packed = append(packed, name...)
+		packed = binary.AppendUvarint(packed, uint64(len(labels[name])))
+		packed = append(packed, labels[name]...)
+	}
+	return packed
+}
+
+// cutNumber reads an unsigned varint that binary.AppendUvarint wrote.
+func cutNumber(s string) (uint64, string) {
+	var n uint64
+	for i := 0; i < len(s); i++ {
+		n |= uint64(s[i]&0x7f) << (7 * i)
+		if s[i] < 0x80 {
+			return n, s[i+1:]
+		}
+	}
+	return n, ""
+}
+
+func cutString(s string) (string, string) {
+	n, s := cutNumber(s)
+	return s[:n], s[n:]
+}

@@ -1,0 +1,215 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"apigen.dev/runtime/storage"
+)
+
+// keepUp fills the cache where need be, and follows the backend until something goes wrong.
+func (c *Cache) keepUp(ctx context.Context) error {
+	g := c.generation.Load()
+	if g == nil || g.ctx.Err() != nil {
+		next, err := c.fill(ctx)
+		if err != nil {
+			return fmt.Errorf("filling: %w", err)
+		}
+		c.generation.Store(next)
+		c.counts.fills.Add(1)
+		g = next
+	}
+	err := c.follow(g)
+	var compacted *storage.CompactedError
+	if errors.As(err, &compacted) {
+		g.cancel(fmt.Errorf("history was lost: %w", err))
+	}
+	if cause := context.Cause(g.ctx); cause != nil {
+		g.close(cause)
+		return cause
+	}
+	return fmt.Errorf("following: %w", err)
+}
+
+// fill reads all keys at one revision and returns the generation that begins with them.
+func (c *Cache) fill(ctx context.Context) (*generation, error) {
+	reading, stop := context.WithCancel(ctx)
+	var reader sync.WaitGroup
+	defer reader.Wait()
+	defer stop()
+	pages := make(chan page, 1) // one is read while another is decoded
+	reader.Go(func() { c.read(reading, pages) })
+
+	s := &shared{codec: c.config.Codec, stored: c.config.Stored, verify: c.config.Verify, counts: &c.counts}
+	s.pool.budget, s.pool.counts = c.config.RenditionBytes, &c.counts
+	var entries []*Entry
+	var revision int64
+	for p := range pages {
+		if p.err != nil {
+			return nil, p.err
+		}
+		revision = p.revision
+		writes := make([]write, len(p.items))
+		inParallel(len(p.items), func(i int) { writes[i] = s.decode(&p.items[i]) })
+		for i := range writes {
+			if n := len(entries); n > 0 && writes[i].key <= entries[n-1].Key() {
+				return nil, fmt.Errorf("the backend returned key %q behind %q", writes[i].key, entries[n-1].Key())
+			}
+			entries = append(entries, writes[i].entry)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	g := newGeneration(ctx, c.config.Prefix, s, c.config.Window)
+	g.begin(entries, revision)
+	return g, nil
+}
+
+type page struct {
+	items    []storage.KeyValue
+	revision int64
+	err      error
+}
+
+// read sends all pages of the prefix, at the revision of the first, and closes the channel.
+func (c *Cache) read(ctx context.Context, pages chan<- page) {
+	defer close(pages)
+	request := storage.RangeRequest{Prefix: c.config.Prefix, Limit: c.config.PageSize}
+	for {
+		result, err := c.config.Backend.Range(ctx, request)
+		p := page{err: err}
+		if err == nil {
+			p.items, p.revision = result.Items, result.Revision
+		}
+		select {
+		case pages <- p:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil || !result.More || len(p.items) == 0 {
+			return
+		}
+		request.Revision = p.revision
+		request.From = p.items[len(p.items)-1].Key + "\x00"
+	}
+}
+
+// follow applies what the backend's watch delivers after the state of g, until that or g ends. Its error is never nil.
+func (c *Cache) follow(g *generation) error {
+	ctx, cancel := context.WithCancel(g.ctx)
+	defer cancel()
+	have := g.state.Load().revision
+	found, err := c.config.Backend.Revision(ctx)
+	if err != nil {
+		return err
+	}
+	if found < have {
+		return c.rolledBack(g, have, found)
+	}
+	stream, err := c.config.Backend.Watch(ctx, c.config.Prefix, have)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	if have == 0 { // to the backend that means "from now": has anything happened since the filling?
+		if now, err := c.config.Backend.Revision(ctx); err != nil || now > 0 {
+			g.cancel(errors.New("the backend's first writes came while the cache was filled"))
+			return err
+		}
+	}
+	var requesting sync.WaitGroup
+	requesting.Go(func() { c.progress.run(ctx, stream, c.config.Progress) })
+	defer requesting.Wait()
+	defer cancel()
+	c.counts.resumes.Add(1)
+	c.trouble.Store(nil)
+	for {
+		batch, err := stream.Next(ctx)
+		if err != nil {
+			return err
+		}
+		c.apply(g, batch)
+	}
+}
+
+// apply decodes a batch and makes the next state of it.
+func (c *Cache) apply(g *generation, batch storage.Batch) {
+	have := g.state.Load().revision
+	revision := max(have, batch.Revision)
+	events := make([]*storage.Event, 0, len(batch.Events))
+	for i := range batch.Events {
+		e := &batch.Events[i]
+		if e.Revision <= have || !strings.HasPrefix(e.Key, c.config.Prefix) {
+			continue // told before, or not ours
+		}
+		events = append(events, e)
+		revision = max(revision, e.Revision)
+	}
+	writes := make([]write, len(events))
+	inParallel(len(events), func(i int) {
+		e := events[i]
+		if e.Deleted {
+			writes[i] = write{key: e.Key, revision: e.Revision}
+		} else {
+			writes[i] = g.shared.decode(&e.KeyValue)
+		}
+	})
+	g.apply(writes, revision)
+	c.counts.batches.Add(1)
+	c.counts.events.Add(int64(len(writes)))
+}
+
+// decode makes an entry of a stored value, a poisoned one where the codec can't.
+func (s *shared) decode(kv *storage.KeyValue) (w write) {
+	w = write{key: kv.Key, revision: kv.Revision}
+	defer func() {
+		if r := recover(); r != nil {
+			w.entry = newPoisoned(s, kv.Key, kv.Revision, fmt.Errorf("decoding panicked: %v", r))
+		}
+	}()
+	record, err := s.codec.Decode(kv.Key, kv.Value, kv.Revision)
+	if err != nil {
+		w.entry = newPoisoned(s, kv.Key, kv.Revision, err)
+	} else {
+		w.entry = newEntry(s, kv.Key, kv.Revision, record)
+	}
+	return w
+}
+
+// Work is spread over the cores from spreadFrom items on, in portions.
+const (
+	spreadFrom = 64
+	portion    = 16
+)
+
+// inParallel calls do for 0 to n-1, on all cores where n is large.
+func inParallel(n int, do func(i int)) {
+	if n < spreadFrom {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for {
+				end := int(next.Add(portion))
+				for i := end - portion; i < min(end, n); i++ {
+					do(i)
+				}
+				if end >= n {
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+}

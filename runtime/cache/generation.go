@@ -1,0 +1,278 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// The changes in a chunk of the log of all, where each full chunk keeps a tree, and in one of a topic.
+const (
+	chunkOfAll   = 64
+	chunkOfTopic = 8
+)
+
+// generation is one unbroken line of history: a filling, and what was followed from there. When history was lost, the
+// generation ends and another one begins; its last snapshot can be read until then.
+type generation struct {
+	prefix string
+	shared *shared
+	// ctx ends with the generation; its cause tells why.
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	// state is what readers see. It is stored after the logs that belong to it were published, and before those who
+	// wait for them are woken. So a reader loads the state first and then a log, and leaves alone what in the log is
+	// newer than the state.
+	state atomic.Pointer[state]
+
+	mu      sync.Mutex // guards what follows; nothing is locked below it but the pool
+	closed  bool
+	tree    tree
+	all     *topic
+	topics  map[string]*topic // but all
+	touched []*log
+	window  window
+	batches int
+}
+
+// state is a snapshot, and where in the log it is.
+type state struct {
+	Snapshot
+	end     uint64        // the place behind the last change that the snapshot holds
+	changed chan struct{} // closed when the next state was published
+}
+
+// topic is what a cursor follows: the changes below one prefix, since the topic was first asked for.
+type topic struct {
+	prefix  string
+	since   int64
+	log     *log
+	cursors int
+}
+
+// write is a decoded event: a write of entry, or a deletion of key where entry is nil.
+type write struct {
+	key      string
+	revision int64
+	entry    *Entry
+}
+
+func newGeneration(ctx context.Context, prefix string, s *shared, w Window) *generation {
+	g := &generation{prefix: prefix, shared: s, topics: map[string]*topic{}}
+	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	g.window = window{Window: w, capacity: w.Min}
+	return g
+}
+
+// begin publishes the first state.
+func (g *generation) begin(entries []*Entry, revision int64) {
+	g.tree = buildTree(entries)
+	g.all = &topic{prefix: g.prefix, since: revision, log: newLog(chunkOfAll, revision)}
+	g.state.Store(&state{
+		Snapshot: Snapshot{revision: revision, root: g.tree.freeze()},
+		changed:  make(chan struct{}),
+	})
+}
+
+// apply makes the next state of a batch of writes and publishes it. What it costs doesn't depend on how many follow the
+// log; those whom no write concerns are not woken.
+func (g *generation) apply(writes []write, revision int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return
+	}
+	now := time.Now().UnixNano()
+	for i := range writes {
+		g.record(&writes[i], now)
+	}
+	g.shrink(now)
+	before := g.state.Load()
+	after := &state{
+		Snapshot: Snapshot{revision: revision, root: g.tree.freeze()},
+		end:      g.all.log.end,
+		changed:  make(chan struct{}),
+	}
+	if g.shared.verify {
+		g.verify(before, after)
+	}
+	if g.all.log.dirty {
+		g.touch(g.all.log)
+	}
+	for _, l := range g.touched {
+		l.publish()
+	}
+	g.state.Store(after)
+	close(before.changed)
+	for _, l := range g.touched {
+		l.wake()
+	}
+	clear(g.touched)
+	g.touched = g.touched[:0]
+	g.count()
+}
+
+// record puts one write into the tree and the logs.
+func (g *generation) record(w *write, now int64) {
+	c := &change{entry: w.entry, revision: w.revision, at: now}
+	if w.entry != nil {
+		c.previous = g.tree.set(w.entry)
+	} else if c.previous = g.tree.remove(w.key); c.previous == nil {
+		return
+	}
+	c.previous.check()
+	g.window.bytes += c.cost()
+	if g.all.log.append(c) {
+		g.all.log.checkpoint(g.tree.freeze())
+	}
+	for t := range g.concerned(w.key) {
+		g.touch(t.log)
+		t.log.append(c)
+	}
+}
+
+// shrink drops what the window has no room for.
+func (g *generation) shrink(now int64) {
+	g.window.resize(g.all.log, now)
+	for g.window.over(g.all.log) {
+		c := g.all.log.trim()
+		g.window.bytes -= c.cost()
+		for t := range g.concerned(c.key()) {
+			for t.log.len() > 0 && t.log.at(t.log.first).revision <= c.revision {
+				g.touch(t.log)
+				t.log.trim()
+			}
+		}
+		c.previous.retire()
+		c.gone.Load().retire()
+	}
+}
+
+func (g *generation) touch(l *log) {
+	if !l.dirty || l == g.all.log {
+		l.dirty = true
+		g.touched = append(g.touched, l)
+	}
+}
+
+// concerned yields the topics, beside that of all, to which a key belongs: one for each "/" in it that somebody
+// follows. Topics of other kinds, such as the value of an indexed field, have their place here, and in topicOf.
+func (g *generation) concerned(key string) func(func(*topic) bool) {
+	return func(yield func(*topic) bool) {
+		if len(g.topics) == 0 {
+			return
+		}
+		for i := len(g.prefix); i < len(key); i++ {
+			if key[i] != '/' {
+				continue
+			}
+			if t := g.topics[key[:i+1]]; t != nil && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// topicOf returns the narrowest topic that has everything below prefix, and makes it where nobody followed it yet.
+func (g *generation) topicOf(prefix string) *topic {
+	prefix = prefix[:strings.LastIndexByte(prefix, '/')+1]
+	if prefix == g.prefix {
+		return g.all
+	}
+	t := g.topics[prefix]
+	if t == nil {
+		now := g.state.Load().revision
+		t = &topic{prefix: prefix, since: now, log: newLog(chunkOfTopic, now)}
+		g.topics[strings.Clone(prefix)] = t
+	}
+	return t
+}
+
+// watch makes a cursor.
+func (g *generation) watch(prefix string, after int64, match Match) (*Cursor, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil, fmt.Errorf("%w: %w", ErrExpired, context.Cause(g.ctx))
+	}
+	if floor := g.all.log.floor; after < floor {
+		g.shared.counts.expired.Add(1)
+		return nil, fmt.Errorf("%w: %d lies before the window, which begins at %d", ErrExpired, after, floor)
+	}
+	t := g.topicOf(prefix)
+	w := &Cursor{generation: g, topic: t, log: t.log, prefix: prefix, match: match, after: after, revision: after}
+	if after < t.since {
+		w.log = g.all.log // until the topic's beginning
+	}
+	w.place = w.log.view.Load().behind(after)
+	t.cursors++
+	g.shared.counts.cursors.Add(1)
+	g.count()
+	return w, nil
+}
+
+// release forgets a cursor, and its topic where it was the last.
+func (g *generation) release(t *topic) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t.cursors--
+	g.shared.counts.cursors.Add(-1)
+	if t.cursors == 0 && t != g.all {
+		delete(g.topics, t.prefix)
+	}
+	g.count()
+}
+
+// close ends the generation: cursors expire, its last snapshot stays.
+func (g *generation) close(cause error) {
+	g.cancel(cause)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return
+	}
+	g.closed = true
+	close(g.all.log.view.Load().changed)
+	for _, t := range g.topics {
+		close(t.log.view.Load().changed)
+	}
+}
+
+// at returns the snapshot at a revision of the past; nil where the window doesn't have it.
+func (g *generation) at(revision int64) *Snapshot {
+	s, v := g.state.Load(), g.all.log.view.Load()
+	switch {
+	case revision == s.revision:
+		return &s.Snapshot
+	case revision < v.floor || revision > s.revision:
+		return nil
+	}
+	place := v.behind(revision)
+	if place >= s.end {
+		return &Snapshot{revision: revision, root: s.root}
+	}
+	return &Snapshot{revision: revision, root: v.rootAt(place, s.root, s.end)}
+}
+
+// count tells the gauges how things are.
+func (g *generation) count() {
+	s := g.shared.counts
+	s.windowLen.Store(int64(g.all.log.len()))
+	s.windowCapacity.Store(int64(g.window.capacity))
+	s.windowBytes.Store(g.window.bytes)
+	s.topics.Store(int64(len(g.topics)))
+}
+
+// verify panics where an invariant is broken.
+func (g *generation) verify(before, after *state) {
+	err := verifyStep(before, after)
+	if g.batches++; err == nil && (after.root == nil || after.root.count <= verifyTreeSize || g.batches%verifyTreeEvery == 0) {
+		err = after.root.verify()
+	}
+	if err != nil {
+		panic(fmt.Sprintf("cache: %v", err))
+	}
+}

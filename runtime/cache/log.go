@@ -1,0 +1,215 @@
+package cache
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"sync/atomic"
+	"time"
+)
+
+// change is one write of one key in the log.
+type change struct {
+	entry    *Entry // nil for a deletion
+	previous *Entry // nil for a creation
+	revision int64
+	at       int64 // when it was applied, in nanoseconds of Unix time
+	gone     atomic.Pointer[Entry]
+}
+
+// changeOverhead is what a change costs beside the payload that it keeps alive: itself, and copied paths of the tree.
+const changeOverhead = 1024
+
+func (c *change) key() string {
+	if c.entry != nil {
+		return c.entry.Key()
+	}
+	return c.previous.Key()
+}
+
+// cost is what is set free when the change leaves the log, roughly.
+func (c *change) cost() int64 {
+	if c.previous == nil {
+		return changeOverhead
+	}
+	return int64(len(c.previous.payload)) + changeOverhead
+}
+
+// departed is the previous entry as of this change, made once for all who ask.
+func (c *change) departed() *Entry {
+	if e := c.gone.Load(); e != nil {
+		return e
+	}
+	e := c.previous.restamped(c.revision)
+	if !c.gone.CompareAndSwap(nil, e) {
+		return c.gone.Load()
+	}
+	return e
+}
+
+// log is an append-only list of changes in a sliding window: all of the cache's, or those of one topic. One goroutine at
+// a time writes; what it wrote is seen by readers, who take no lock, from publish on. Places in the log are numbers that
+// only grow.
+type log struct {
+	view atomic.Pointer[view]
+
+	// What follows belongs to the writer.
+	chunkLen   uint64
+	chunks     []*chunk
+	base       uint64 // place of the first change of chunks[0]; a multiple of chunkLen
+	first, end uint64 // places in the window: first inclusive, end exclusive
+	floor      int64  // the revision behind which the window begins: all later changes are in it
+	dirty      bool   // there is something to publish
+	appended   bool   // ... that wakes
+	stale      chan struct{}
+}
+
+// chunk holds a fixed number of changes. Readers see those before their view's end.
+type chunk struct {
+	changes []*change
+	// root is the tree after the last change of the chunk; set, in the log of all changes, when the chunk is full.
+	root *node
+}
+
+// view is a published state of a log. It is immutable.
+type view struct {
+	chunks     []*chunk
+	chunkLen   uint64
+	base       uint64
+	first, end uint64
+	floor      int64
+	// changed is closed when changes were appended behind end, and the state that holds them was published.
+	changed chan struct{}
+}
+
+func newLog(chunkLen int, floor int64) *log {
+	l := &log{chunkLen: uint64(chunkLen), floor: floor}
+	l.view.Store(&view{chunkLen: l.chunkLen, floor: floor, changed: make(chan struct{})})
+	return l
+}
+
+func (l *log) len() int { return int(l.end - l.first) }
+
+func (l *log) at(place uint64) *change {
+	return l.chunks[(place-l.base)/l.chunkLen].changes[(place-l.base)%l.chunkLen]
+}
+
+// append adds a change, and tells whether it was the last of its chunk.
+func (l *log) append(c *change) (full bool) {
+	i := l.end - l.base
+	if i == uint64(len(l.chunks))*l.chunkLen {
+		l.chunks = append(l.chunks, &chunk{changes: make([]*change, l.chunkLen)})
+	}
+	l.chunks[i/l.chunkLen].changes[i%l.chunkLen] = c
+	l.end++
+	l.dirty, l.appended = true, true
+	return l.end%l.chunkLen == 0
+}
+
+// checkpoint keeps the tree as it is behind the last change, which was the last of its chunk.
+func (l *log) checkpoint(root *node) { l.chunks[len(l.chunks)-1].root = root }
+
+// trim drops the oldest change and returns it.
+func (l *log) trim() *change {
+	c := l.at(l.first)
+	l.floor = c.revision
+	l.first++
+	l.dirty = true
+	if gone := (l.first - l.base) / l.chunkLen; gone > 0 {
+		l.chunks = slices.Clone(l.chunks[gone:]) // a new array, so that the old one is no longer kept alive
+		l.base += gone * l.chunkLen
+	}
+	return c
+}
+
+// publish shows readers what was appended and trimmed. Those who wait are woken by a call of wake, after the state was
+// published too.
+func (l *log) publish() {
+	old := l.view.Load()
+	v := &view{chunks: l.chunks, chunkLen: l.chunkLen, base: l.base, first: l.first, end: l.end, floor: l.floor, changed: old.changed}
+	if l.appended {
+		v.changed = make(chan struct{})
+		l.stale = old.changed
+	}
+	l.dirty, l.appended = false, false
+	l.view.Store(v)
+}
+
+// wake wakes those who waited for what was published.
+func (l *log) wake() {
+	if l.stale != nil {
+		close(l.stale)
+		l.stale = nil
+	}
+}
+
+func (v *view) at(place uint64) *change {
+	return v.chunks[(place-v.base)/v.chunkLen].changes[(place-v.base)%v.chunkLen]
+}
+
+// behind returns the place of the first change whose revision is above revision.
+func (v *view) behind(revision int64) uint64 {
+	n := int(v.end - v.first)
+	return v.first + uint64(sort.Search(n, func(i int) bool { return v.at(v.first+uint64(i)).revision > revision }))
+}
+
+// rootAt returns the tree at place, which is before end, by undoing what came after it from the nearest root kept.
+// latest is the tree behind the place latestEnd.
+func (v *view) rootAt(place uint64, latest *node, latestEnd uint64) *node {
+	t, from := tree{root: latest, owner: &owner{}}, latestEnd
+	if i := (place - v.base) / v.chunkLen; v.base+(i+1)*v.chunkLen <= v.end && v.chunks[i].root != nil {
+		t.root, from = v.chunks[i].root, v.base+(i+1)*v.chunkLen
+	}
+	for ; from > place; from-- {
+		c := v.at(from - 1)
+		if c.previous == nil {
+			t.remove(c.key())
+		} else {
+			t.set(c.previous)
+		}
+	}
+	return t.freeze()
+}
+
+// Window bounds the log. Its zero value means the defaults.
+type Window struct {
+	// Min and Max number of changes that the window has room for: 100 and 102,400. It doubles when it is full of
+	// changes that are younger than Fresh, and is halved when most of them are older.
+	Min, Max int
+	// Fresh is 75 s: kube-apiserver's, a little more than the time in which clients ask for bookmarks.
+	Fresh time.Duration
+	// Bytes bounds what the window keeps alive that isn't current any more, in payloads and trees: 256 MiB. It is
+	// exceeded only where Min demands it.
+	Bytes int64
+}
+
+func (w Window) withDefaults() Window {
+	w.Min = cmp.Or(w.Min, 100)
+	w.Max = max(cmp.Or(w.Max, 102_400), w.Min)
+	w.Fresh = cmp.Or(w.Fresh, 75*time.Second)
+	w.Bytes = cmp.Or(w.Bytes, 256<<20)
+	return w
+}
+
+// window decides how long the log is.
+type window struct {
+	Window
+	capacity int
+	bytes    int64
+}
+
+// resize adapts the capacity to what the log holds at now.
+func (w *window) resize(l *log, now int64) {
+	stale := now - w.Fresh.Nanoseconds()
+	for l.len() > w.capacity && w.capacity < w.Max && l.at(l.first).at > stale {
+		w.capacity = min(w.capacity*2, w.Max)
+	}
+	for l.len() >= w.capacity && w.capacity > w.Min && l.at(l.end-uint64(w.capacity/4)-1).at < stale {
+		w.capacity = max(w.capacity/2, w.Min)
+	}
+}
+
+// over tells whether the oldest change must go.
+func (w *window) over(l *log) bool {
+	return l.len() > w.capacity || (w.bytes > w.Bytes && l.len() > w.Min)
+}

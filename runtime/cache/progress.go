@@ -1,0 +1,202 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"apigen.dev/runtime/storage"
+)
+
+var (
+	errStopped    = errors.New("the cache was stopped")
+	errRolledBack = errors.New("the backend was rolled back")
+)
+
+// Consistent returns a snapshot that holds every write acknowledged before the call (D6). Concurrent calls share
+// questions to the backend, but none joins a question that was asked before it arrived. It fails with ErrLagging where
+// the cache doesn't catch up within its bound, and with ErrNotReady where it doesn't follow the backend; the caller then
+// reads from the backend.
+func (c *Cache) Consistent(ctx context.Context) (*Snapshot, error) {
+	if err := c.Ready(); err != nil {
+		return nil, err
+	}
+	c.counts.consistent.Add(1)
+	bound := time.NewTimer(c.config.Wait)
+	defer bound.Stop()
+	q := c.asker.join()
+	select {
+	case <-q.done:
+	case <-bound.C:
+		return nil, c.lags(errors.New("storage doesn't tell its revision"))
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if q.err != nil {
+		return nil, c.lags(q.err)
+	}
+	s, err := c.reach(ctx, q.generation, q.revision, bound.C)
+	if err != nil && ctx.Err() == nil {
+		return nil, c.lags(err)
+	}
+	return s, err
+}
+
+func (c *Cache) lags(why error) error {
+	c.counts.lagging.Add(1)
+	return fmt.Errorf("%w: %s: %w", ErrLagging, c.config.Name, why)
+}
+
+var errTooSlow = errors.New("the revision has not come in time")
+
+// reach waits until g has come to revision.
+func (c *Cache) reach(ctx context.Context, g *generation, revision int64, bound <-chan time.Time) (*Snapshot, error) {
+	s := g.state.Load()
+	if s.revision >= revision {
+		return &s.Snapshot, nil
+	}
+	c.progress.enter()
+	defer c.progress.leave()
+	for ; s.revision < revision; s = g.state.Load() {
+		select {
+		case <-s.changed:
+		case <-bound:
+			return nil, fmt.Errorf("%w: %d was asked for, the cache is at %d", errTooSlow, revision, s.revision)
+		case <-g.ctx.Done():
+			return nil, context.Cause(g.ctx)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return &s.Snapshot, nil
+}
+
+// asker asks the backend for its revision on behalf of all who wait. There is one question at a time, and one that
+// gathers those who arrived since it was asked.
+type asker struct {
+	kick chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	next    *question
+	stopped bool
+}
+
+// question and its answer, which may be read once done is closed.
+type question struct {
+	done       chan struct{}
+	generation *generation // whose state the answer was compared to
+	revision   int64
+	err        error
+}
+
+// join returns the question that is asked next.
+func (a *asker) join() *question {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.next != nil {
+		return a.next
+	}
+	q := &question{done: make(chan struct{})}
+	if a.stopped {
+		q.err = errStopped
+		close(q.done)
+		return q
+	}
+	a.next = q
+	select {
+	case a.kick <- struct{}{}:
+	default:
+	}
+	return q
+}
+
+// run asks until ctx ends.
+func (a *asker) run(ctx context.Context, ask func(context.Context, *question)) {
+	for ctx.Err() == nil {
+		select {
+		case <-a.kick:
+			a.mu.Lock()
+			q := a.next
+			a.next = nil
+			a.mu.Unlock()
+			ask(ctx, q)
+			close(q.done)
+		case <-ctx.Done():
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stopped = true
+	if a.next != nil {
+		a.next.err = errStopped
+		close(a.next.done)
+		a.next = nil
+	}
+}
+
+// ask is one question to the backend. An answer below what the cache had when it was asked ends the generation.
+func (c *Cache) ask(ctx context.Context, q *question) {
+	c.counts.questions.Add(1)
+	ctx, cancel := context.WithTimeout(ctx, c.config.Wait)
+	defer cancel()
+	q.generation = c.generation.Load()
+	have := q.generation.state.Load().revision
+	q.revision, q.err = c.config.Backend.Revision(ctx)
+	if q.err == nil && q.revision < have {
+		q.err = c.rolledBack(q.generation, have, q.revision)
+	}
+}
+
+// rolledBack ends a generation that has come further than the backend.
+func (c *Cache) rolledBack(g *generation, have, found int64) error {
+	err := fmt.Errorf("%w: from revision %d or later to %d", errRolledBack, have, found)
+	if g.ctx.Err() == nil {
+		c.counts.rollBacks.Add(1)
+	}
+	g.cancel(err)
+	return err
+}
+
+// progress asks the watch how far it is while somebody waits for a revision: writes under other prefixes move the
+// backend's revision, but bring no event.
+type progress struct {
+	waiting atomic.Int64
+	kick    chan struct{}
+}
+
+func (p *progress) enter() {
+	p.waiting.Add(1)
+	select {
+	case p.kick <- struct{}{}:
+	default:
+	}
+}
+
+func (p *progress) leave() { p.waiting.Add(-1) }
+
+// run asks stream for progress until ctx ends: when somebody begins to wait, and again and again while somebody does,
+// since requests may be lost.
+func (p *progress) run(ctx context.Context, stream storage.Stream, every time.Duration) {
+	again := time.NewTimer(every)
+	defer again.Stop()
+	for ctx.Err() == nil {
+		if p.waiting.Load() > 0 {
+			// An error means that the stream is at its end, which its reader learns too.
+			_ = stream.RequestProgress(ctx)
+			again.Reset(every)
+			select {
+			case <-again.C:
+			case <-p.kick:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		select {
+		case <-p.kick:
+		case <-ctx.Done():
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"apigen.dev/runtime/api"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
+)
+
+// VersionOf makes a served version from its typed conversions: the version's Go type V is closed over here, and known
+// nowhere else.
+func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V]) Version[T] {
+	c := typed[T, V]{Conversion: conversion}
+	return Version[T]{Info: info, codec: versionCodec[T]{
+		check:  c.check,
+		decode: c.decode,
+		encode: c.encode,
+		cells:  c.cells,
+	}}
+}
+
+// versionCodec is a version's codec with its Go type erased. The functions are safe for concurrent use.
+type versionCodec[T api.Object] struct {
+	// check tells what is missing.
+	check func(columns int) error
+	// decode reads JSON, defaults it and converts it to a hub object of its own, whose kind and apiVersion are empty.
+	// strict are the unknown and duplicate fields, where they were asked for. gvk is what the data says of itself, also
+	// where it can't be decoded.
+	decode func(data []byte, hub T, strictly bool) (decoded[T], error)
+	// encode writes an object with kind and apiVersion in front, without a newline. The object isn't changed for good.
+	encode func(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
+	// cells are those of the declared columns.
+	cells func(obj T) ([]api.Cell, error)
+}
+
+// decoded is what decode found.
+type decoded[T api.Object] struct {
+	obj    T
+	gvk    schema.GroupVersionKind
+	strict []error
+}
+
+type typed[T, V api.Object] struct {
+	Conversion[T, V]
+}
+
+func (c typed[T, V]) check(columns int) error {
+	switch {
+	case c.New == nil:
+		return fmt.Errorf("its Conversion has no New")
+	case (c.ToHub == nil) != (c.FromHub == nil):
+		return fmt.Errorf("its Conversion has only one of ToHub and FromHub")
+	case c.ToHub == nil && reflect.TypeFor[T]() != reflect.TypeFor[V]():
+		return fmt.Errorf("its Conversion has no ToHub, and %v is not %v", reflect.TypeFor[V](), reflect.TypeFor[T]())
+	case len(c.Columns) != columns:
+		return fmt.Errorf("its Conversion has cells for %d columns, its Info has %d columns", len(c.Columns), columns)
+	}
+	return nil
+}
+
+func (c typed[T, V]) decode(data []byte, hub T, strictly bool) (d decoded[T], err error) {
+	obj := c.New()
+	if strictly {
+		d.strict, err = kjson.UnmarshalStrict(data, obj)
+	} else {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(data, obj)
+	}
+	d.gvk = obj.GetObjectKind().GroupVersionKind()
+	if err != nil {
+		return d, err
+	}
+	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	if c.Default != nil {
+		c.Default(obj)
+	}
+	if c.ToHub == nil {
+		d.obj = any(obj).(T)
+		return d, nil
+	}
+	d.obj = hub
+	return d, c.ToHub(obj, hub)
+}
+
+func (c typed[T, V]) version(obj T) (V, error) {
+	if c.FromHub == nil {
+		return any(obj).(V), nil
+	}
+	out := c.New()
+	return out, c.FromHub(obj, out)
+}
+
+// encode writes kind and apiVersion first, whatever the order of the Go type's fields.
+func (c typed[T, V]) encode(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
+	out, err := c.version(obj)
+	if err != nil {
+		return nil, err
+	}
+	kind := out.GetObjectKind()
+	kind.SetGroupVersionKind(gvk)
+	data, err := json.Marshal(out)
+	kind.SetGroupVersionKind(schema.GroupVersionKind{})
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(data[1:], []byte(head)) {
+		return data, nil
+	}
+	if data, err = json.Marshal(out); err != nil {
+		return nil, err
+	}
+	return append([]byte("{"+head), data[1:]...), nil
+}
+
+func (c typed[T, V]) cells(obj T) ([]api.Cell, error) {
+	if len(c.Columns) == 0 {
+		return nil, nil
+	}
+	out, err := c.version(obj)
+	if err != nil {
+		return nil, err
+	}
+	cells := make([]api.Cell, len(c.Columns))
+	for i, column := range c.Columns {
+		cells[i] = column(out)
+	}
+	return cells, nil
+}

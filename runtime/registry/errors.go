@@ -1,0 +1,134 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/storage"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const (
+	expiredList = "The resourceVersion for the provided list is too old."
+	// The words are those that clients of Kubernetes have seen for years.
+	expiredContinue = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter."
+	resumeContinue  = "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+		"the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided " +
+		"token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned " +
+		"and now may show up in the list."
+	optimisticLock = "the object has been modified; please apply your changes to the latest version and try again"
+	// retryAfter is the hint, in seconds, where repeating is safe.
+	retryAfter = 1
+)
+
+// Error is a status with its cause: errors.Is and errors.As find both, the API status for the wire and what storage or
+// cache said.
+type Error struct {
+	*apierrors.StatusError
+	cause error
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.cause }
+
+func because(status *apierrors.StatusError, cause error) error {
+	return &Error{StatusError: status, cause: cause}
+}
+
+// toStatus maps an error of storage, cache or a context to the status that a client gets; an error that is one already
+// is returned as it is. It is the only place that does so.
+func toStatus(err error, gr schema.GroupResource, verb, name string) error {
+	var status apierrors.APIStatus
+	var conflict *storage.ConflictError
+	var compacted *storage.CompactedError
+	switch {
+	case err == nil || errors.As(err, &status):
+		return err
+	case errors.As(err, &conflict):
+		return because(apierrors.NewConflict(gr, name, errors.New(optimisticLock)), err)
+	case errors.As(err, &compacted), errors.Is(err, cache.ErrExpired):
+		return because(apierrors.NewResourceExpired(expiredList), err)
+	case errors.Is(err, storage.ErrUnknownOutcome):
+		// No hint to retry: the write may have been done, and done twice it may do harm.
+		return because(apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s %q may or may not have been done: "+
+			"read the object before trying again", verb, gr, name), 0), err)
+	case errors.Is(err, cache.ErrCorrupt):
+		return because(apierrors.NewInternalError(err), err)
+	case errors.Is(err, storage.ErrTooLarge):
+		return because(apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("%s %q is larger than storage takes", gr, name)), err)
+	case errors.Is(err, storage.ErrNoSpace):
+		return because(apierrors.NewInternalError(err), err)
+	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, storage.ErrClosed),
+		errors.Is(err, cache.ErrNotReady), errors.Is(err, cache.ErrLagging):
+		return because(unavailable(err), err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return because(apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s did not end in time", verb, gr), 0), err)
+	}
+	return because(apierrors.NewInternalError(err), err)
+}
+
+func unavailable(err error) *apierrors.StatusError {
+	status := apierrors.NewServiceUnavailable(err.Error())
+	status.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: retryAfter}
+	return status
+}
+
+// tooLargeVersion is the answer to a read that wants what has not happened.
+func tooLargeVersion(wanted, current int64) error {
+	status := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", wanted, current), retryAfter)
+	status.ErrStatus.Details.Causes = []metav1.StatusCause{{
+		Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version",
+	}}
+	return because(status, storage.ErrFutureRevision)
+}
+
+// corrupt names the value that can't be decoded.
+func corrupt(key string, err error) error {
+	if errors.Is(err, cache.ErrCorrupt) {
+		return err
+	}
+	return fmt.Errorf("%w: %s: %w", cache.ErrCorrupt, key, err)
+}
+
+// expiredToken is the answer to a page whose revision is gone: 410 with a token that goes on at the present.
+func expiredToken(prefix, from string, cause error) error {
+	status := apierrors.NewResourceExpired(expiredContinue)
+	if next, err := encodeToken(prefix, from, -1); err == nil {
+		status = apierrors.NewResourceExpired(resumeContinue)
+		status.ErrStatus.ListMeta.Continue = next
+	}
+	return because(status, cause)
+}
+
+// expiredWatch is the answer to a watch from what is no longer known.
+func expiredWatch(wanted int64, cause error) error {
+	message := "too old resource version: " + strconv.FormatInt(wanted, 10)
+	var compacted *storage.CompactedError
+	if errors.As(cause, &compacted) && compacted.Revision > 0 {
+		message += fmt.Sprintf(" (%d)", compacted.Revision-1)
+	}
+	return because(apierrors.NewResourceExpired(message), cause)
+}
+
+// unprocessable is a 422 without a kind, as a patch that can't be applied gets it.
+func unprocessable(err error) error {
+	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+}
+
+// parseVersion reads a resourceVersion; "" is 0.
+func parseVersion(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 {
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %q is not a decimal number that this server gave out", s))
+	}
+	return n, nil
+}

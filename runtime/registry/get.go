@@ -1,0 +1,117 @@
+package registry
+
+import (
+	"context"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/storage"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// object is what a read found under a key: an entry of the cache, a record from the backend, or neither.
+type object struct {
+	entry  *cache.Entry
+	record *record
+}
+
+func (o object) absent() bool { return o.entry == nil && o.record == nil }
+
+func (o object) rendition(form api.Form) (api.Rendition, error) {
+	if o.record != nil {
+		return o.record.rendition(form)
+	}
+	return o.entry.Rendition(form)
+}
+
+func (o object) selected(s *selector) bool {
+	if o.record != nil {
+		return s.record(o.record)
+	}
+	return s.empty() || s.entry(o.entry)
+}
+
+// get reads the object under key, absent without an error, and tells the revision of the state that was read.
+func (r *reader) get(ctx context.Context, key, wanted string) (object, int64, error) {
+	revision, err := parseVersion(wanted)
+	if err != nil {
+		return object{}, 0, err
+	}
+	if wanted == "" {
+		return r.latest(ctx, key)
+	}
+	snapshot, err := r.snapshot(ctx, wanted, revision)
+	if err != nil {
+		return object{}, 0, err
+	}
+	if snapshot != nil {
+		return cached(snapshot.Get(key), snapshot.Revision())
+	}
+	if revision > 0 {
+		if err := r.await(ctx, revision); err != nil {
+			return object{}, 0, err
+		}
+	}
+	return r.fromBackend(ctx, key)
+}
+
+// latest is a linearizable read: the backend tells the key's revision, and where the cache has that, its bytes.
+func (r *reader) latest(ctx context.Context, key string) (object, int64, error) {
+	if r.cache == nil {
+		return r.fromBackend(ctx, key)
+	}
+	snapshot, err := r.cache.Current()
+	if err != nil {
+		return r.fromBackend(ctx, key)
+	}
+	kv, revision, err := r.backend.Get(ctx, key, storage.GetOptions{RevisionOnly: true})
+	if err != nil || kv == nil {
+		return object{}, revision, err
+	}
+	entry := snapshot.Get(key)
+	if entry == nil || entry.Revision() != kv.Revision {
+		// Written a moment ago: the cache may have it by now, else the backend is asked for the value, too.
+		if snapshot, err = r.cache.Current(); err == nil {
+			entry = snapshot.Get(key)
+		}
+	}
+	if entry == nil || entry.Revision() != kv.Revision {
+		return r.fromBackend(ctx, key)
+	}
+	return cached(entry, revision)
+}
+
+func (r *reader) fromBackend(ctx context.Context, key string) (object, int64, error) {
+	kv, revision, err := r.backend.Get(ctx, key, storage.GetOptions{})
+	if err != nil || kv == nil {
+		return object{}, revision, err
+	}
+	rec, err := r.decode(kv)
+	if err != nil {
+		return object{}, revision, err
+	}
+	return object{record: rec}, revision, nil
+}
+
+func cached(entry *cache.Entry, revision int64) (object, int64, error) {
+	if entry == nil {
+		return object{}, revision, nil
+	}
+	if err := entry.Err(); err != nil {
+		return object{}, revision, corrupt(entry.Key(), err)
+	}
+	return object{entry: entry}, revision, nil
+}
+
+// getRendition reads one object in a form; absent is 404.
+func (r *reader) getRendition(ctx context.Context, key, name, wanted string, form api.Form) (api.Rendition, error) {
+	o, _, err := r.get(ctx, key, wanted)
+	if err != nil {
+		return api.Rendition{}, r.status(err, "get", name)
+	}
+	if o.absent() {
+		return api.Rendition{}, apierrors.NewNotFound(r.gr, name)
+	}
+	rendition, err := o.rendition(form)
+	return rendition, r.status(err, "get", name)
+}

@@ -1,0 +1,320 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strconv"
+	"strings"
+	"sync"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/storage"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	listvalidation "k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const (
+	// A page that is filled through a selector reads on with chunks that grow up to this.
+	maxChunk   = 10000
+	firstChunk = 500
+	// Slices larger than this are not kept for the next list.
+	maxPooled = 1 << 16
+)
+
+// listing is a list whose options were understood.
+type listing struct {
+	selector
+	prefix string // of the keys asked for
+	only   string // the one key asked for, where a selector names it
+	from   string // the first key of the page
+	limit  int
+	form   api.Form
+	// exact is the revision to read at; 0 where wanted decides.
+	exact int64
+	// wanted is "", "0" or a number that the state must not be older than; revision is that number.
+	wanted   string
+	revision int64
+	paging   bool
+}
+
+// list returns one page of the objects whose keys begin with prefix.
+func (r *reader) list(ctx context.Context, prefix string, opts ListOptions, form api.Form) (*Page, error) {
+	l, err := r.listing(prefix, opts, form)
+	if err != nil {
+		return nil, err
+	}
+	if l.only != "" {
+		return r.listOne(ctx, l)
+	}
+	snapshot, err := r.listSnapshot(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	if snapshot != nil {
+		return r.listCached(snapshot, l)
+	}
+	return r.listBackend(ctx, l)
+}
+
+func (r *reader) listing(prefix string, opts ListOptions, form api.Form) (*listing, error) {
+	if err := validateList(opts); err != nil {
+		return nil, err
+	}
+	sel, err := newSelector(opts.Selection, r.selectable)
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{selector: sel, prefix: r.narrow(prefix, &sel), limit: int(max(opts.Limit, 0)), form: form, wanted: opts.ResourceVersion}
+	if opts.Continue != "" {
+		return l, l.resume(opts)
+	}
+	if l.revision, err = parseVersion(opts.ResourceVersion); err != nil {
+		return nil, err
+	}
+	legacy := opts.ResourceVersionMatch == "" && l.limit > 0
+	if l.revision > 0 && (legacy || opts.ResourceVersionMatch == metav1.ResourceVersionMatchExact) {
+		l.exact = l.revision
+	}
+	if l.exact == 0 && (!r.namespaced || l.prefix != r.prefix) {
+		l.only = keyBelow(l.prefix, sel.name)
+	}
+	return l, nil
+}
+
+func (l *listing) resume(opts ListOptions) error {
+	if opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
+		return apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+	}
+	from, revision, err := decodeToken(opts.Continue, l.prefix)
+	if err != nil {
+		return err
+	}
+	l.from, l.wanted, l.paging = from, "", true
+	l.exact = max(revision, 0)
+	return nil
+}
+
+func validateList(opts ListOptions) error {
+	if opts.ResourceVersionMatch == "" {
+		return nil
+	}
+	errs := listvalidation.ValidateListOptions(&internalversion.ListOptions{
+		ResourceVersion: opts.ResourceVersion, ResourceVersionMatch: opts.ResourceVersionMatch, Continue: opts.Continue,
+	}, true)
+	if len(errs) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
+	}
+	return nil
+}
+
+// listSnapshot is nil where the backend must answer.
+func (r *reader) listSnapshot(ctx context.Context, l *listing) (*cache.Snapshot, error) {
+	if l.exact == 0 || r.cache == nil {
+		return r.snapshot(ctx, l.wanted, l.revision)
+	}
+	s, err := r.cache.At(ctx, l.exact)
+	return s, r.fallBack(ctx, err, l.exact)
+}
+
+// listCached serves a page from a snapshot. The common case, everything in the stored form, keeps nothing but the
+// snapshot itself.
+func (r *reader) listCached(s *cache.Snapshot, l *listing) (*Page, error) {
+	revision := s.Revision()
+	if l.exact > 0 {
+		revision = l.exact
+	}
+	if l.empty() && l.limit == 0 && l.from == "" && l.form == r.stored {
+		if bad := s.Poisoned(l.prefix); bad != nil {
+			return nil, corrupt(bad.Key(), bad.Err())
+		}
+		return &Page{
+			ResourceVersion: strconv.FormatInt(revision, 10),
+			Len:             s.Count(l.prefix, ""),
+			Items:           storedItems(s.Entries(l.prefix, ""), l.form),
+			Close:           func() {},
+		}, nil
+	}
+	p := newPage()
+	last, more, err := p.fill(s.Entries(l.prefix, l.from), l)
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	left := -1
+	if more && l.empty() {
+		left = s.Count(l.prefix, last+"\x00")
+	}
+	return p.page(l, revision, last, more, left)
+}
+
+func storedItems(entries iter.Seq[*cache.Entry], form api.Form) iter.Seq[api.Rendition] {
+	return func(yield func(api.Rendition) bool) {
+		for e := range entries {
+			// The stored form is what an entry is made of: it can't fail.
+			if r, err := e.Rendition(form); err == nil && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// fill takes matching entries until the page is full, and tells the last key taken and whether a matching one follows.
+func (p *pageItems) fill(entries iter.Seq[*cache.Entry], l *listing) (last string, more bool, err error) {
+	for e := range entries {
+		if err := e.Err(); err != nil {
+			return "", false, corrupt(e.Key(), err)
+		}
+		if !l.empty() && !l.entry(e) {
+			continue
+		}
+		if l.limit > 0 && len(p.items) == l.limit {
+			return last, true, nil
+		}
+		rendition, err := e.Rendition(l.form)
+		if err != nil {
+			return "", false, corrupt(e.Key(), err)
+		}
+		p.items, last = append(p.items, rendition), e.Key()
+	}
+	return last, false, nil
+}
+
+// listBackend serves a page from the backend, all of it at the revision of the first chunk.
+func (r *reader) listBackend(ctx context.Context, l *listing) (*Page, error) {
+	if wait := max(l.exact, l.revision); wait > 0 && !l.paging {
+		if err := r.await(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+	p := newPage()
+	page, err := r.fillFromBackend(ctx, p, l)
+	if err != nil {
+		p.close()
+	}
+	return page, err
+}
+
+func (r *reader) fillFromBackend(ctx context.Context, p *pageItems, l *listing) (*Page, error) {
+	req := storage.RangeRequest{Prefix: l.prefix, From: l.from, Revision: l.exact, Limit: firstChunk}
+	if l.limit > 0 {
+		req.Limit = int64(l.limit)
+	}
+	last := ""
+	for {
+		result, err := r.backend.Range(ctx, req)
+		if err != nil {
+			return nil, r.rangeError(ctx, err, req, l)
+		}
+		req.Revision = result.Revision
+		for i := range result.Items {
+			kv := &result.Items[i]
+			rec, err := r.decode(kv)
+			if err != nil {
+				return nil, err
+			}
+			if !l.record(rec) {
+				continue
+			}
+			if l.limit > 0 && len(p.items) == l.limit {
+				return p.page(l, result.Revision, last, true, -1)
+			}
+			rendition, err := rec.rendition(l.form)
+			if err != nil {
+				return nil, corrupt(kv.Key, err)
+			}
+			p.items, last = append(p.items, rendition), kv.Key
+		}
+		if !result.More || len(result.Items) == 0 {
+			return p.page(l, result.Revision, last, false, -1)
+		}
+		if l.empty() && l.limit > 0 && len(p.items) == l.limit {
+			return p.page(l, result.Revision, last, true, int(result.Remaining))
+		}
+		req.From = result.Items[len(result.Items)-1].Key + "\x00"
+		req.Limit = min(req.Limit*2, maxChunk)
+	}
+}
+
+func (r *reader) rangeError(ctx context.Context, err error, req storage.RangeRequest, l *listing) error {
+	if errors.Is(err, storage.ErrFutureRevision) {
+		return r.future(ctx, req.Revision)
+	}
+	status := r.status(err, "list", "")
+	switch {
+	case !apierrors.IsResourceExpired(status):
+		return err
+	case l.paging:
+		return expiredToken(l.prefix, req.From, err)
+	}
+	return status
+}
+
+// listOne is a list whose field selector names the one object that can match: a read of that key.
+func (r *reader) listOne(ctx context.Context, l *listing) (*Page, error) {
+	o, revision, err := r.get(ctx, l.only, l.wanted)
+	if err != nil {
+		return nil, err
+	}
+	p := newPage()
+	if !o.absent() && o.selected(&l.selector) {
+		rendition, err := o.rendition(l.form)
+		if err != nil {
+			p.close()
+			return nil, corrupt(l.only, err)
+		}
+		p.items = append(p.items, rendition)
+	}
+	return p.page(l, revision, "", false, -1)
+}
+
+// pageItems are the items of a page that were collected, in a slice that is used again.
+type pageItems struct{ items []api.Rendition }
+
+var pages = sync.Pool{New: func() any { return &pageItems{} }}
+
+func newPage() *pageItems { return pages.Get().(*pageItems) }
+
+func (p *pageItems) close() {
+	if cap(p.items) > maxPooled {
+		return
+	}
+	clear(p.items)
+	p.items = p.items[:0]
+	pages.Put(p)
+}
+
+// page hands the items over. left is how many follow; -1 is unknown.
+func (p *pageItems) page(l *listing, revision int64, last string, more bool, left int) (*Page, error) {
+	page := &Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: len(p.items), Items: p.all, Close: sync.OnceFunc(p.close)}
+	if !more {
+		return page, nil
+	}
+	if l.empty() && left >= 0 {
+		remaining := int64(left)
+		page.Remaining = &remaining
+	}
+	var err error
+	page.Continue, err = encodeToken(l.prefix, last+"\x00", revision)
+	return page, err
+}
+
+func (p *pageItems) all(yield func(api.Rendition) bool) {
+	for _, r := range p.items {
+		if !yield(r) {
+			return
+		}
+	}
+}
+
+// keyBelow is the key of a name directly below prefix; "" where there can be none.
+func keyBelow(prefix, name string) string {
+	if name == "" || strings.ContainsAny(name, "/%") || name == "." || name == ".." {
+		return ""
+	}
+	return prefix + name
+}

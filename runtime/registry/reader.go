@@ -1,0 +1,134 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/storage"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// reader reads one resource as renditions: from the cache where there is one and it can answer, else from the backend
+// through the same codec. It is the untyped half of a Store.
+type reader struct {
+	backend storage.Backend
+	cache   *cache.Cache // nil: there is none
+	codec   cache.Codec
+	stored  api.Form
+	prefix  string // of the resource's keys, with "/" at its end
+	gr      schema.GroupResource
+	// namespaced: keys are <prefix><namespace>/<name>, else <prefix><name>.
+	namespaced bool
+	// selectable are the field paths beyond name and namespace.
+	selectable []string
+	// bookmark makes the object of a bookmark event.
+	bookmark func(revision int64, initialEnd bool, form api.Form) (api.Rendition, error)
+	// patience is how long a read waits for a revision of the future.
+	patience time.Duration
+	// bookmarks is how often a watch is told how far it has come.
+	bookmarks time.Duration
+	// compacted is the last compaction that was noticed.
+	compacted atomic.Int64
+	// closed ends with Close; watches end with it.
+	closed context.Context
+}
+
+// status maps err; it takes note of compactions.
+func (r *reader) status(err error, verb, name string) error {
+	var compacted *storage.CompactedError
+	if errors.As(err, &compacted) {
+		for last := r.compacted.Load(); compacted.Revision > last; last = r.compacted.Load() {
+			if r.compacted.CompareAndSwap(last, compacted.Revision) {
+				break
+			}
+		}
+	}
+	return toStatus(err, r.gr, verb, name)
+}
+
+// snapshot returns the cache's state for a resourceVersion as List and Watch understand it: "" is consistent, "0" what
+// there is, a number not older. It is nil where the backend must answer instead.
+func (r *reader) snapshot(ctx context.Context, wanted string, revision int64) (*cache.Snapshot, error) {
+	if r.cache == nil {
+		return nil, nil
+	}
+	var s *cache.Snapshot
+	var err error
+	switch {
+	case wanted == "":
+		s, err = r.cache.Consistent(ctx)
+	case revision == 0:
+		s, err = r.cache.Current()
+	default:
+		s, err = r.cache.NotOlderThan(ctx, revision)
+	}
+	return s, r.fallBack(ctx, err, revision)
+}
+
+// fallBack turns those errors of the cache into nil that mean: ask the backend.
+func (r *reader) fallBack(ctx context.Context, err error, revision int64) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, cache.ErrFuture):
+		return r.future(ctx, revision)
+	case errors.Is(err, cache.ErrNotReady), errors.Is(err, cache.ErrLagging), errors.Is(err, cache.ErrExpired):
+		return nil
+	}
+	return err
+}
+
+// future is the error of a read at a revision that has not come.
+func (r *reader) future(ctx context.Context, revision int64) error {
+	current, err := r.backend.Revision(ctx)
+	if err != nil {
+		return err
+	}
+	return tooLargeVersion(revision, current)
+}
+
+// await waits, for a bounded time, until the backend has revision: what the cache does where there is one.
+func (r *reader) await(ctx context.Context, revision int64) error {
+	bound, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	for pause := 10 * time.Millisecond; ; pause *= 2 {
+		current, err := r.backend.Revision(ctx)
+		if err != nil {
+			return err
+		}
+		if current >= revision {
+			return nil
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-bound.Done():
+			timer.Stop()
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return tooLargeVersion(revision, current)
+		}
+	}
+}
+
+// decode makes a record of what the backend holds.
+func (r *reader) decode(kv *storage.KeyValue) (*record, error) {
+	rec, err := r.codec.Decode(kv.Key, kv.Value, kv.Revision)
+	if err != nil {
+		return nil, corrupt(kv.Key, err)
+	}
+	return &record{Record: rec, key: kv.Key, revision: kv.Revision, codec: r.codec, stored: r.stored}, nil
+}
+
+// ready is nil where reads are served from memory.
+func (r *reader) ready() error {
+	if r.cache == nil {
+		return nil
+	}
+	return r.cache.Ready()
+}

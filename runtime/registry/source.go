@@ -1,0 +1,274 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/storage"
+)
+
+// narrow shortens the keys to look at to those of the namespace that a selector names.
+func (r *reader) narrow(prefix string, sel *selector) string {
+	if r.namespaced && prefix == r.prefix && sel.namespace != "" {
+		if below := keyBelow(prefix, sel.namespace); below != "" {
+			return below + "/"
+		}
+	}
+	return prefix
+}
+
+// initial is the state with which a watch begins, sent piece by piece.
+type initial struct {
+	r        *reader
+	snapshot *cache.Snapshot // nil: it comes from the backend
+	sel      *selector
+	prefix   string
+	revision int64
+	from     string
+}
+
+// state finds the state for a watch: that of the cache, or that of the backend.
+func (r *reader) state(ctx context.Context, prefix, wanted string, revision int64, sel *selector) (*initial, error) {
+	snapshot, err := r.snapshot(ctx, wanted, revision)
+	if err != nil {
+		return nil, err
+	}
+	s := &initial{r: r, snapshot: snapshot, sel: sel, prefix: prefix}
+	if snapshot != nil {
+		s.revision = snapshot.Revision()
+		return s, nil
+	}
+	if revision > 0 {
+		if err := r.await(ctx, revision); err != nil {
+			return nil, err
+		}
+	}
+	s.revision, err = r.backend.Revision(ctx)
+	return s, err
+}
+
+// next appends the next piece to w's events, and tells whether it was the last one.
+func (s *initial) next(ctx context.Context, w *watch) (done bool, err error) {
+	if s.snapshot != nil {
+		return s.nextCached(w)
+	}
+	for len(w.events) == 0 && !done && err == nil {
+		done, err = s.nextBackend(ctx, w)
+	}
+	return done, err
+}
+
+func (s *initial) nextCached(w *watch) (done bool, err error) {
+	for e := range s.snapshot.Entries(s.prefix, s.from) {
+		if err := e.Err(); err != nil {
+			return false, corrupt(e.Key(), err)
+		}
+		if !s.sel.empty() && !s.sel.entry(e) {
+			continue
+		}
+		if len(w.events) == maxEvents {
+			s.from = e.Key()
+			return false, nil
+		}
+		rendition, err := e.Rendition(w.form)
+		if err != nil {
+			return false, corrupt(e.Key(), err)
+		}
+		w.events = append(w.events, Event{Type: Added, Object: rendition})
+	}
+	return true, nil
+}
+
+func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err error) {
+	result, err := s.r.backend.Range(ctx, storage.RangeRequest{
+		Prefix: s.prefix, From: s.from, Limit: maxEvents, Revision: s.revision,
+	})
+	if err != nil {
+		return false, watchError(err, s.revision)
+	}
+	for i := range result.Items {
+		rec, err := s.r.decode(&result.Items[i])
+		if err != nil {
+			return false, err
+		}
+		if !s.sel.record(rec) {
+			continue
+		}
+		rendition, err := rec.rendition(w.form)
+		if err != nil {
+			return false, corrupt(rec.key, err)
+		}
+		w.events = append(w.events, Event{Type: Added, Object: rendition})
+	}
+	if n := len(result.Items); result.More && n > 0 {
+		s.from = result.Items[n-1].Key + "\x00"
+		return false, nil
+	}
+	return true, nil
+}
+
+// cacheSource follows the cache's log.
+type cacheSource struct {
+	r      *reader
+	cursor *cache.Cursor
+}
+
+func (s *cacheSource) next(ctx context.Context, into []Event, form api.Form) ([]Event, error) {
+	events, err := s.cursor.Next(ctx)
+	if err != nil {
+		return into, watchError(err, s.cursor.Revision())
+	}
+	for i := range events {
+		e := &events[i]
+		rendition, err := e.Entry.Rendition(form)
+		if err != nil {
+			return into, corrupt(e.Entry.Key(), err)
+		}
+		into = append(into, Event{Type: typeOfEvent[e.Type], Object: rendition})
+	}
+	return into, nil
+}
+
+var typeOfEvent = [...]EventType{cache.Added: Added, cache.Modified: Modified, cache.Deleted: Deleted}
+
+func (s *cacheSource) revision() int64 { return s.cursor.Revision() }
+func (s *cacheSource) close()          { s.cursor.Close() }
+
+// backendSource follows the backend itself, through the same codec and with the same meaning. Its one goroutine reads
+// the stream, since a stream does not survive a Next that was given up.
+type backendSource struct {
+	r       *reader
+	stream  storage.Stream
+	sel     *selector
+	batches chan storage.Batch // closed by pump, after it set err
+	err     error
+	cancel  context.CancelFunc
+	reached int64 // all up to here was returned
+	batch   storage.Batch
+	at      int // the next event of batch
+}
+
+func newBackendSource(ctx context.Context, r *reader, prefix string, after int64, sel *selector) (*backendSource, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	stream, err := r.backend.Watch(ctx, prefix, after)
+	if err != nil {
+		cancel()
+		return nil, watchError(err, after)
+	}
+	s := &backendSource{r: r, stream: stream, sel: sel, reached: after, cancel: cancel, batches: make(chan storage.Batch)}
+	go s.pump(ctx)
+	return s, nil
+}
+
+// pump hands batches over until the stream or ctx ends.
+func (s *backendSource) pump(ctx context.Context) {
+	defer close(s.batches)
+	for {
+		batch, err := s.stream.Next(ctx)
+		if err != nil {
+			s.err = err
+			return
+		}
+		select {
+		case s.batches <- batch:
+		case <-ctx.Done():
+			s.err = ctx.Err()
+			return
+		}
+	}
+}
+
+func (s *backendSource) receive(ctx context.Context) error {
+	select {
+	case batch, ok := <-s.batches:
+		if !ok {
+			return watchError(s.err, s.reached)
+		}
+		s.batch, s.at = batch, 0
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *backendSource) next(ctx context.Context, into []Event, form api.Form) ([]Event, error) {
+	for len(into) == 0 {
+		if s.at == len(s.batch.Events) {
+			s.reached = max(s.reached, s.batch.Revision)
+			if err := s.receive(ctx); err != nil {
+				return into, err
+			}
+		}
+		for s.at < len(s.batch.Events) && len(into) < maxEvents {
+			event, ok, err := s.event(&s.batch.Events[s.at], form)
+			if err != nil {
+				return into, err
+			}
+			s.at++
+			if ok {
+				into = append(into, event)
+			}
+		}
+	}
+	return into, nil
+}
+
+// event is what a change means to this watch: an object that begins or stops to match is added or deleted.
+func (s *backendSource) event(e *storage.Event, form api.Form) (event Event, ok bool, err error) {
+	if e.Deleted && e.Previous == nil {
+		return event, false, expiredWatch(e.Revision, fmt.Errorf("storage no longer has the last state of %s", e.Key))
+	}
+	var now, before *record
+	if !e.Deleted {
+		if now, err = s.matching(&e.KeyValue); err != nil {
+			return event, false, err
+		}
+	}
+	if e.Previous != nil {
+		// A write over a value that can't be decoded makes it good again; its removal can't be told to anyone.
+		if before, err = s.matching(e.Previous); err != nil && e.Deleted {
+			return event, false, err
+		}
+	}
+	last := now
+	switch {
+	case now == nil && before == nil:
+		return event, false, nil
+	case now == nil:
+		event.Type, last = Deleted, before
+	case before == nil:
+		event.Type = Added
+	default:
+		event.Type = Modified
+	}
+	event.Object, err = last.rendition(form)
+	if err == nil && event.Type == Deleted {
+		event.Object = s.r.codec.Restamp(event.Object, e.Revision)
+	}
+	return event, err == nil, err
+}
+
+func (s *backendSource) matching(kv *storage.KeyValue) (*record, error) {
+	rec, err := s.r.decode(kv)
+	if err != nil || !s.sel.record(rec) {
+		return nil, err
+	}
+	return rec, nil
+}
+
+func (s *backendSource) revision() int64 {
+	if s.at == len(s.batch.Events) {
+		return max(s.reached, s.batch.Revision)
+	}
+	return s.reached
+}
+
+// close ends the stream and waits for its reader.
+func (s *backendSource) close() {
+	s.cancel()
+	s.stream.Close()
+	for range s.batches {
+	}
+}

@@ -1,0 +1,237 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/storage"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// StoreConfig is what NewStore needs. Backend, ResourcePrefix, New, Encode and Decode must be set.
+type StoreConfig[T api.Object] struct {
+	Backend storage.Backend
+	// KeyPrefix is that of all resources, "/registry/"; ResourcePrefix that of this one's keys, "pods/".
+	KeyPrefix, ResourcePrefix string
+	// Resource is how errors call the resource.
+	Resource schema.GroupResource
+	// Namespaced: keys are <ResourcePrefix><namespace>/<name>.
+	Namespaced bool
+
+	// New returns an empty object.
+	New func() T
+	// Encode returns an object as JSON; the store takes resourceVersion and selfLink off before, and puts them back.
+	Encode func(T) ([]byte, error)
+	// Decode reads what Encode, or an older one, wrote.
+	Decode func([]byte) (T, error)
+
+	// Fields are those by which lists and watches may select beyond metadata.name and metadata.namespace.
+	Fields []SelectableField[T]
+	// Form is what renditions of the stored form are asked by, and Head their constant beginning behind the brace.
+	Form api.Form
+	Head string
+	// Render makes other forms of a rendition of the stored one; nil: there are none.
+	Render func(stored api.Rendition, form api.Form) (api.Rendition, error)
+	// Bookmark makes the object of a bookmark event; nil: one with nothing but metadata.
+	Bookmark func(revision int64, initialEnd bool, form api.Form) (api.Rendition, error)
+
+	// DisableCache makes all reads go to the backend.
+	DisableCache bool
+	// Patience is how long a read waits for a revision of the future; 0 is 3 s.
+	Patience time.Duration
+	// BookmarkEvery is how often a watch that wants bookmarks gets one; 0 is a minute.
+	BookmarkEvery time.Duration
+}
+
+// Store is the typed store of one resource over a backend, with the cache in front of it or without. Keys begin with
+// StoreConfig.ResourcePrefix. Errors are API statuses (apierrors.APIStatus) that wrap their cause.
+//
+// All methods are safe for concurrent use. Objects that it returns belong to the caller; those that it is given must
+// not be changed while the method runs.
+type Store[T api.Object] struct {
+	reader
+	config StoreConfig[T]
+	stop   context.CancelFunc
+	done   sync.WaitGroup
+}
+
+// NewStore opens a store. It owns a goroutine, the cache's, until it is closed.
+func NewStore[T api.Object](config StoreConfig[T]) (*Store[T], error) {
+	prefix := strings.TrimSuffix(config.KeyPrefix, "/") + "/" + strings.Trim(config.ResourcePrefix, "/") + "/"
+	switch {
+	case config.Backend == nil:
+		return nil, errors.New("the store has no Backend")
+	case config.New == nil || config.Encode == nil || config.Decode == nil:
+		return nil, errors.New("the store needs New, Encode and Decode")
+	case strings.Trim(config.ResourcePrefix, "/") == "":
+		return nil, errors.New("the store has no ResourcePrefix: it would cover the keys of other resources")
+	}
+	s := &Store[T]{config: config}
+	s.reader = reader{
+		backend: config.Backend, stored: config.Form, prefix: prefix, gr: config.Resource, namespaced: config.Namespaced,
+		bookmark: config.Bookmark, patience: config.Patience, bookmarks: config.BookmarkEvery,
+	}
+	for _, f := range config.Fields {
+		s.selectable = append(s.selectable, f.Path)
+	}
+	if s.patience == 0 {
+		s.patience = 3 * time.Second
+	}
+	if s.bookmarks == 0 {
+		s.bookmarks = time.Minute
+	}
+	if s.bookmark == nil {
+		s.bookmark = s.plainBookmark
+	}
+	s.codec = &storeCodec[T]{config: &s.config}
+	s.closed, s.stop = context.WithCancel(context.Background())
+	if !config.DisableCache {
+		s.runCache()
+	}
+	return s, nil
+}
+
+func (s *Store[T]) runCache() {
+	s.cache = cache.New(cache.Config{
+		Backend: s.backend, Prefix: s.prefix, Codec: s.codec, Stored: s.stored, Name: s.gr.String(),
+		Wait: s.config.Patience,
+	})
+	s.done.Add(1)
+	go func() {
+		defer s.done.Done()
+		// It ends with its context and only then: whatever else goes wrong, it tries again.
+		_ = s.cache.Run(s.closed)
+	}()
+}
+
+// Close ends all watches and waits for the store's goroutines. The backend stays open.
+func (s *Store[T]) Close() error {
+	s.stop()
+	s.done.Wait()
+	return nil
+}
+
+// Ready is nil while reads are served from memory, or where they never are; else the reason why not.
+func (s *Store[T]) Ready() error { return s.ready() }
+
+// CurrentRevision asks the backend for its current revision.
+func (s *Store[T]) CurrentRevision(ctx context.Context) (int64, error) {
+	revision, err := s.backend.Revision(ctx)
+	return revision, s.status(err, "get", "")
+}
+
+// CompactRevision is the oldest revision that can be read, as the last read of an older one found; 0 where none did.
+func (s *Store[T]) CompactRevision() int64 { return s.compacted.Load() }
+
+// Stats are counts.
+type Stats struct {
+	Objects int64
+}
+
+// Stats asks the backend.
+func (s *Store[T]) Stats(ctx context.Context) (Stats, error) {
+	n, err := s.backend.Count(ctx, s.prefix)
+	return Stats{Objects: n}, s.status(err, "list", "")
+}
+
+// RequestProgress makes the cache catch up with the backend, and waits for it.
+func (s *Store[T]) RequestProgress(ctx context.Context) error {
+	if s.cache == nil {
+		return nil
+	}
+	_, err := s.cache.Consistent(ctx)
+	return s.status(err, "watch", "")
+}
+
+// key checks a key, or the prefix of some, and makes it one of the backend.
+func (s *Store[T]) key(key string) (string, error) {
+	relative := strings.TrimPrefix(key, "/")
+	for part := range strings.SplitSeq(strings.TrimSuffix(relative, "/"), "/") {
+		if part == "" || part == "." || part == ".." {
+			return "", fmt.Errorf("invalid key: %q", key)
+		}
+	}
+	below, ok := strings.CutPrefix(relative+"/", strings.Trim(s.config.ResourcePrefix, "/")+"/")
+	if !ok {
+		return "", fmt.Errorf("invalid key: %q lacks resource prefix: %q", key, s.config.ResourcePrefix)
+	}
+	return s.prefix + strings.TrimSuffix(below, "/"), nil
+}
+
+// listPrefix is key for what is below a key.
+func (s *Store[T]) listPrefix(prefix string) (string, error) {
+	key, err := s.key(prefix)
+	if err != nil || strings.HasSuffix(key, "/") {
+		return key, err
+	}
+	return key + "/", nil
+}
+
+func (s *Store[T]) plainBookmark(revision int64, initialEnd bool, form api.Form) (api.Rendition, error) {
+	obj := s.config.New()
+	obj.SetResourceVersion(strconv.FormatInt(revision, 10))
+	if initialEnd {
+		obj.SetAnnotations(map[string]string{"k8s.io/initial-events-end": "true"})
+	}
+	data, err := s.config.Encode(obj)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	return newRendition(data, s.config.Head)
+}
+
+// storeCodec makes renditions of stored values: the cache.Codec of a Store.
+type storeCodec[T api.Object] struct{ config *StoreConfig[T] }
+
+// Decode implements cache.Codec. What it keeps is always what would be stored today, with the resourceVersion.
+func (c *storeCodec[T]) Decode(key string, value []byte, revision int64) (cache.Record, error) {
+	obj, err := c.config.Decode(value)
+	if err != nil {
+		return cache.Record{}, err
+	}
+	obj.SetResourceVersion(strconv.FormatInt(revision, 10))
+	obj.SetSelfLink("")
+	data, err := c.config.Encode(obj)
+	if err != nil {
+		return cache.Record{}, err
+	}
+	rendition, err := newRendition(data, c.config.Head)
+	if err != nil {
+		return cache.Record{}, err
+	}
+	return cache.Record{
+		Rendition: rendition, Labels: obj.GetLabels(), Fields: c.fields(obj), Stale: !isStoredAs(rendition, value),
+	}, nil
+}
+
+func (c *storeCodec[T]) fields(obj T) []string {
+	values := make([]string, firstSelectable, firstSelectable+len(c.config.Fields))
+	values[nameField], values[namespaceField] = obj.GetName(), obj.GetNamespace()
+	for _, f := range c.config.Fields {
+		values = append(values, f.Value(obj))
+	}
+	return values
+}
+
+// Render implements cache.Codec.
+func (c *storeCodec[T]) Render(key string, stored api.Rendition, form api.Form) (api.Rendition, error) {
+	if form == c.config.Form {
+		return stored, nil
+	}
+	if c.config.Render == nil {
+		return api.Rendition{}, fmt.Errorf("there is no form %v of %s", form, key)
+	}
+	return c.config.Render(stored, form)
+}
+
+// Restamp implements cache.Codec.
+func (c *storeCodec[T]) Restamp(r api.Rendition, revision int64) api.Rendition {
+	return restamp(r, revision)
+}

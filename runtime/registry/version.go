@@ -1,0 +1,185 @@
+package registry
+
+import (
+	"fmt"
+	"strconv"
+
+	"apigen.dev/runtime/api"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// version is a served version bound to its group and kind.
+type version[T api.Object] struct {
+	info  api.VersionInfo // as declared
+	gvk   schema.GroupVersionKind
+	head  string
+	codec versionCodec[T]
+}
+
+// versions are all the forms of a resource: how stored values become hub objects, and hub objects renditions.
+type versions[T api.Object] struct {
+	newHub  func() T
+	served  []version[T]
+	storage *version[T]
+}
+
+func bindVersions[T api.Object](d *Definition[T]) (*versions[T], error) {
+	all := &versions[T]{newHub: d.New, served: make([]version[T], len(d.Versions))}
+	for i, v := range d.Versions {
+		name := v.Info.Name
+		switch {
+		case name == "":
+			return nil, fmt.Errorf("a version has no name")
+		case all.named(name) != nil:
+			return nil, fmt.Errorf("version %s stands twice in Versions", name)
+		case v.codec.check == nil:
+			return nil, fmt.Errorf("version %s was not made by VersionOf", name)
+		}
+		if err := v.codec.check(len(v.Info.Columns)); err != nil {
+			return nil, fmt.Errorf("version %s: %w", name, err)
+		}
+		gvk := schema.GroupVersionKind{Group: d.Group, Version: name, Kind: d.Names.Kind}
+		all.served[i] = version[T]{
+			info: v.Info, gvk: gvk, codec: v.codec,
+			head: headOf(gvk.Kind, gvk.GroupVersion().String()),
+		}
+	}
+	if all.storage = all.named(d.Storage); all.storage == nil {
+		return nil, fmt.Errorf("the storage version %q is not in Versions", d.Storage)
+	}
+	return all, nil
+}
+
+func (a *versions[T]) named(name string) *version[T] {
+	for i := range a.served {
+		if a.served[i].info.Name == name && name != "" {
+			return &a.served[i]
+		}
+	}
+	return nil
+}
+
+func (a *versions[T]) of(name string) (*version[T], error) {
+	if v := a.named(name); v != nil {
+		return v, nil
+	}
+	return nil, fmt.Errorf("version %q is not served", name)
+}
+
+// decode reads an object in whichever served version it is.
+func (a *versions[T]) decode(data []byte) (T, error) {
+	var none T
+	apiVersion, kind := typeOf(data)
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return none, err
+	}
+	v := a.named(gv.Version)
+	if v == nil || v.gvk.Group != gv.Group || v.gvk.Kind != kind {
+		return none, fmt.Errorf("it says that it is kind %q, apiVersion %q, which is no version of %s.%s",
+			kind, apiVersion, a.storage.gvk.Kind, a.storage.gvk.Group)
+	}
+	d, err := v.codec.decode(data, a.newHub(), false)
+	return d.obj, err
+}
+
+// encode writes an object in the storage version, as it is: a resourceVersion that it has is written, too.
+func (a *versions[T]) encode(obj T) ([]byte, error) {
+	return a.storage.encode(obj)
+}
+
+func (v *version[T]) encode(obj T) ([]byte, error) {
+	return v.codec.encode(obj, v.gvk, v.head)
+}
+
+// render makes the other forms.
+func (a *versions[T]) render(stored api.Rendition, form api.Form) (api.Rendition, error) {
+	v, err := a.of(form.Version)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	object := stored
+	var hub T
+	if v != a.storage || form.Shape >= api.Row {
+		if hub, err = a.decode(whole(stored)); err != nil {
+			return api.Rendition{}, err
+		}
+	}
+	if v != a.storage {
+		data, err := v.encode(hub)
+		if err != nil {
+			return api.Rendition{}, err
+		}
+		if object, err = newRendition(data, v.head); err != nil {
+			return api.Rendition{}, err
+		}
+	}
+	return v.shape(hub, object, form.Shape)
+}
+
+func (v *version[T]) shape(hub T, object api.Rendition, shape api.Shape) (api.Rendition, error) {
+	switch shape {
+	case api.Whole:
+		return object, nil
+	case api.Metadata:
+		return metadataOf(object)
+	case api.Row, api.RowWithMetadata, api.RowWithObject:
+	default:
+		return api.Rendition{}, fmt.Errorf("there is no shape %d", shape)
+	}
+	cells, err := v.codec.cells(hub)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	cells = cellsOf(hub, v.info.Columns, cells)
+	switch shape {
+	case api.RowWithObject:
+		return rowOf(cells, &object)
+	case api.RowWithMetadata:
+		m, err := metadataOf(object)
+		if err != nil {
+			return api.Rendition{}, err
+		}
+		return rowOf(cells, &m)
+	}
+	return rowOf(cells, nil)
+}
+
+// bookmark is an object that says nothing but how far a watch has come.
+func (a *versions[T]) bookmark(revision int64, initialEnd bool, form api.Form) (api.Rendition, error) {
+	v, err := a.of(form.Version)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	object := `{` + v.head + `"metadata":{"resourceVersion":"` + strconv.FormatInt(revision, 10) + `","creationTimestamp":null`
+	if initialEnd {
+		object += `,"annotations":{"` + metav1.InitialEventsAnnotationKey + `":"true"}`
+	}
+	r, err := newRendition([]byte(object+"}}"), v.head)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	return v.shape(a.newHub(), r, form.Shape)
+}
+
+// typeOf reads kind and apiVersion of an object, wherever they stand.
+func typeOf(data []byte) (apiVersion, kind string) {
+	at := space(data, 0)
+	if at >= len(data) || data[at] != '{' {
+		return "", ""
+	}
+	members(data, at+1, func(key []byte, start, end int) bool {
+		if end-start < 2 || data[start] != '"' {
+			return true
+		}
+		switch string(key) {
+		case "apiVersion":
+			apiVersion = string(data[start+1 : end-1])
+		case "kind":
+			kind = string(data[start+1 : end-1])
+		}
+		return apiVersion == "" || kind == ""
+	})
+	return apiVersion, kind
+}

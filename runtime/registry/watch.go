@@ -1,0 +1,215 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/storage"
+)
+
+const (
+	// maxEvents bounds what one Next returns.
+	maxEvents = 256
+	// beforeDeadline is how long before a watch's deadline its last bookmark is sent.
+	beforeDeadline = 2 * time.Second
+)
+
+// watch is a Watch: first the state, where one was asked for, then what follows it. It has no goroutine and no queue;
+// its reader drives it.
+type watch struct {
+	r      *reader
+	ctx    context.Context // that of the watch, or of the handle: whichever ends first
+	cancel context.CancelFunc
+	form   api.Form
+
+	initial *initial // nil once the state was sent, and where none was asked for
+	source  source
+	// marks: send bookmarks; markInitial: send the one that ends the initial events.
+	marks, markInitial bool
+	nextMark           time.Time
+	events             []Event
+}
+
+// source is what happens after the state: a cursor of the cache, or a stream of the backend.
+type source interface {
+	// next waits for events, at most maxEvents, and appends them.
+	next(ctx context.Context, into []Event, form api.Form) ([]Event, error)
+	// revision is how far the source has come.
+	revision() int64
+	close()
+}
+
+// watch begins a watch of the keys below prefix, or of the one key that it is where it doesn't end in "/".
+func (r *reader) watch(ctx context.Context, prefix string, opts WatchOptions, form api.Form) (*watch, error) {
+	after, err := parseVersion(opts.ResourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	sel, err := newSelector(opts.Selection, r.selectable)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasSuffix(prefix, "/") {
+		sel.key = prefix
+	}
+	w := &watch{r: r, form: form, marks: opts.AllowBookmarks}
+	w.ctx, w.cancel = context.WithCancel(ctx)
+	context.AfterFunc(r.closed, w.cancel)
+	if err := w.begin(r.narrow(prefix, &sel), opts, after, &sel); err != nil {
+		w.Close()
+		return nil, r.status(err, "watch", "")
+	}
+	w.schedule(time.Now())
+	return w, nil
+}
+
+// begin decides where the watch begins. Without a revision, or from 0, it begins with the state, as sendInitialEvents
+// asks it to from any revision.
+func (w *watch) begin(prefix string, opts WatchOptions, after int64, sel *selector) error {
+	withState := after == 0
+	if opts.SendInitialEvents != nil {
+		withState = *opts.SendInitialEvents
+	}
+	if after > 0 && !withState {
+		return w.follow(prefix, after, sel)
+	}
+	state, err := w.r.state(w.ctx, prefix, opts.ResourceVersion, after, sel)
+	if err != nil {
+		return err
+	}
+	if withState {
+		w.initial, w.markInitial = state, w.marks
+	}
+	return w.follow(prefix, state.revision, sel)
+}
+
+// follow finds the source of what happens after a revision: the cache's log, or the backend where the log begins later.
+func (w *watch) follow(prefix string, after int64, sel *selector) error {
+	r := w.r
+	if r.cache != nil {
+		cursor, err := r.cache.Watch(prefix, after, sel.match())
+		if err == nil {
+			w.source = &cacheSource{cursor: cursor, r: r}
+			return nil
+		}
+		if !errors.Is(err, cache.ErrExpired) && !errors.Is(err, cache.ErrNotReady) {
+			return err
+		}
+	}
+	direct, err := newBackendSource(w.ctx, r, prefix, after, sel)
+	if err != nil {
+		return err
+	}
+	w.source = direct
+	return nil
+}
+
+func watchError(err error, after int64) error {
+	var compacted *storage.CompactedError
+	if errors.As(err, &compacted) || errors.Is(err, cache.ErrExpired) {
+		return expiredWatch(after, err)
+	}
+	return err
+}
+
+// Next implements Watch.
+func (w *watch) Next(ctx context.Context) ([]Event, error) {
+	w.events = w.events[:0]
+	if w.initial != nil {
+		if err := w.nextInitial(ctx); err != nil || len(w.events) > 0 {
+			return w.events, w.ended(ctx, err)
+		}
+	}
+	bound, cancel := w.bound(ctx)
+	defer cancel()
+	defer context.AfterFunc(w.ctx, cancel)()
+	events, err := w.source.next(bound, w.events, w.form)
+	w.events = events
+	switch {
+	case err == nil:
+		return w.events, nil
+	case bound.Err() != nil && ctx.Err() == nil && w.ctx.Err() == nil:
+		err = w.mark(false)
+		w.schedule(time.Now())
+		if m, ok := w.source.(*backendSource); ok && err == nil {
+			err = m.stream.RequestProgress(ctx)
+		}
+	}
+	return w.events, w.ended(ctx, err)
+}
+
+// bound is ctx until the next bookmark is due.
+func (w *watch) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w.nextMark.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, w.nextMark)
+}
+
+// ended prefers the reason why the watch was ended over what that did to storage.
+func (w *watch) ended(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case w.ctx.Err() != nil:
+		return w.ctx.Err()
+	}
+	return w.r.status(err, "watch", "")
+}
+
+// nextInitial sends the next piece of the state, and the bookmark at its end.
+func (w *watch) nextInitial(ctx context.Context) error {
+	done, err := w.initial.next(ctx, w)
+	if err != nil || !done {
+		return err
+	}
+	w.initial = nil
+	if w.markInitial {
+		return w.mark(true)
+	}
+	return nil
+}
+
+// mark appends a bookmark.
+func (w *watch) mark(initialEnd bool) error {
+	object, err := w.r.bookmark(w.source.revision(), initialEnd, w.form)
+	if err != nil {
+		return err
+	}
+	w.events = append(w.events, Event{Type: Bookmark, Object: object})
+	return nil
+}
+
+// schedule sets when the next bookmark is due: after the usual time, a little scattered, or just before the deadline.
+func (w *watch) schedule(now time.Time) {
+	w.nextMark = time.Time{}
+	if !w.marks {
+		return
+	}
+	next := now.Add(w.r.bookmarks + time.Duration(rand.Int64N(int64(w.r.bookmarks)/4+1)))
+	if deadline, ok := w.ctx.Deadline(); ok {
+		last := deadline.Add(-beforeDeadline)
+		if !last.After(now) {
+			return
+		}
+		if next.After(last) {
+			next = last
+		}
+	}
+	w.nextMark = next
+}
+
+// Close implements Watch.
+func (w *watch) Close() {
+	w.cancel()
+	if w.source != nil {
+		w.source.close()
+	}
+}
