@@ -74,7 +74,7 @@ func newTarget(t testing.TB) *target {
 		t.Fatal(err)
 	}
 	group := endpoint.Group{
-		Group:   registry.Group{Name: "shop.example.com", Versions: []string{"v1"}, Resources: []registry.Resource{resource}},
+		Group:   registry.Group{Name: "shop.example.com", Versions: []string{"v1"}, Resources: []registry.Resource{resource}, OpenAPI: map[string][]byte{"v1": []byte(openAPI)}},
 		Handles: []registry.Handle{handle},
 	}
 	a, err := endpoint.New(endpoint.Config{Groups: []endpoint.Group{group}})
