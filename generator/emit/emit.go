@@ -33,6 +33,9 @@ type Emitter struct {
 	Owns func(base string) bool
 	// Emit returns the files, sorted by directory and name, formatted. The error may be Errors.
 	Emit func(*model.Program) ([]File, error)
+	// Warnings returns what the user should know though it is no fault: a method that looks like a convention's but has
+	// another signature. Nil where the emitter has none.
+	Warnings func(*model.Program) []Error
 }
 
 // Error is a fault in the input, at a position.

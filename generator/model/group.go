@@ -69,8 +69,12 @@ type Kind struct {
 	// Deprecated is the warning of +kubebuilder:deprecatedversion; IsDeprecated without a text of its own.
 	Deprecated   string
 	IsDeprecated bool
-	Columns      []Column
-	Selectable   []SelectableField
+	// CreateOnUpdate is +apigen:createOnUpdate: an update of an object that doesn't exist creates it.
+	// RequireResourceVersion is +apigen:requireResourceVersion: an update without one is refused.
+	CreateOnUpdate, RequireResourceVersion bool
+
+	Columns    []Column
+	Selectable []SelectableField
 }
 
 // Column is +kubebuilder:printcolumn.
@@ -81,7 +85,7 @@ type Column struct {
 	// (+apigen:printcolumn:...,method=).
 	JSONPath string
 	Method   string
-	// Steps is the resolved path; nil where JSONPath can't be resolved to fields (the loader reports that).
+	// Steps is the resolved path; nil where JSONPath leads where Go's types don't tell: there the column stays empty.
 	Steps []Step
 	Pos   Position
 }
@@ -97,7 +101,16 @@ type SelectableField struct {
 type Step struct {
 	Field *Field // of the current struct; embedded structs that are inlined on the way are steps of their own
 	Key   string // of the current map, where Field is nil and IsIndex is false
-	Index int    // of the current list, where IsIndex
+	Index int    // of the current list, where IsIndex; negative ones count from the end
 	// IsIndex tells Index from Key.
 	IsIndex bool
+	// Filter, where not nil, picks the first element of the current list that satisfies it, and nothing else is set.
+	Filter *Filter
+}
+
+// Filter is the condition of [?(@.type=="Ready")]: an element satisfies it where the string at Steps, which are fields
+// only, equals Value.
+type Filter struct {
+	Steps []Step
+	Value string
 }

@@ -227,8 +227,8 @@ type Field struct {
 	OmitEmpty       bool // omitempty or omitzero
 	Exported        bool
 
-	// ConversionOff is +k8s:conversion-gen=false: nothing is converted here, and nothing is missed. Dropped is
-	// +apigen:conversion:drop, which says the same on purpose.
+	// ConversionOff is +k8s:conversion-gen=false or +apigen:conversion:drop: nothing is converted here, and nothing is
+	// missed.
 	ConversionOff bool
 	Default       *Default
 	// Schema are the constraints that markers put on the field.

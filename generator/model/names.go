@@ -2,26 +2,23 @@ package model
 
 import "strings"
 
-// Plural is the resource of a kind, by the rule of the Kubernetes generators: lower-cased, with s, es or ies.
+// Plural is the resource of a kind by the rules of English that Kubernetes' generators follow: clients that client-gen
+// wrote ask for that name.
 func Plural(kind string) string {
 	name := strings.ToLower(kind)
-	ends := func(suffixes ...string) bool {
-		for _, suffix := range suffixes {
-			if strings.HasSuffix(name, suffix) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case name == "":
-		return ""
-	case name == "endpoints":
+	if len(name) < 2 || name == "endpoints" {
 		return name
-	case ends("s", "x", "z", "ch", "sh"):
+	}
+	last, before := name[len(name)-1], name[len(name)-2]
+	switch {
+	case last == 's', last == 'x', last == 'z', last == 'h' && (before == 'c' || before == 's'):
 		return name + "es"
-	case ends("y") && len(name) > 1 && !strings.ContainsRune("aeiou", rune(name[len(name)-2])):
+	case last == 'y' && !strings.ContainsRune("aeiou", rune(before)):
 		return name[:len(name)-1] + "ies"
+	case last == 'f':
+		return name[:len(name)-1] + "ves"
+	case last == 'e' && before == 'f':
+		return name[:len(name)-2] + "ves"
 	}
 	return name + "s"
 }

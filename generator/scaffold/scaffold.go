@@ -45,8 +45,8 @@ type Result struct {
 	Created []string
 	// Kept are files that would have been written, and existed.
 	Kept []string
-	// NewModule tells that go.mod was written: its requirements are still to be resolved.
-	NewModule bool
+	// NewProject tells that the module's requirements are still to be resolved.
+	NewProject bool
 }
 
 // file is one file to write: where, and from which template.
@@ -55,7 +55,7 @@ type file struct{ path, template string }
 var projectFiles = []file{
 	{"go.mod", "project/go.mod.tmpl"},
 	{"cmd/{{.Name}}/main.go", "project/main.go.tmpl"},
-	{"apis/apis.go", "project/apis.go.tmpl"},
+	{collector, "project/apis.go.tmpl"},
 	{"Makefile", "project/Makefile.tmpl"},
 	{"README.md", "project/README.md.tmpl"},
 	{".gitignore", "project/gitignore.tmpl"},
@@ -94,15 +94,19 @@ func Init(options Options) (*Result, error) {
 	if err := options.check(); err != nil {
 		return nil, err
 	}
-	v, files, err := plan(options, existing == "")
+	v, files, err := plan(options)
 	if err != nil {
 		return nil, err
 	}
 	return write(options.Dir, v, files)
 }
 
+// collector is the package that collects the groups. A project has it, whatever else was moved or removed since; without
+// it nothing that is added would be served.
+const collector = "apis/apis.go"
+
 // plan decides which files are to be there.
-func plan(options Options, newModule bool) (values, []file, error) {
+func plan(options Options) (values, []file, error) {
 	v := values{
 		Options:  options,
 		Name:     projectName(options.Module),
@@ -123,12 +127,8 @@ func plan(options Options, newModule bool) (values, []file, error) {
 	}
 	v.First = len(found) == 0
 	var files []file
-	if newModule {
+	if !exists(filepath.Join(options.Dir, filepath.FromSlash(collector))) {
 		files = append(files, projectFiles...)
-	} else {
-		// What a project has been given once may since have been moved or removed on purpose, but for the package that
-		// collects the groups: without it nothing that is added would be served.
-		files = append(files, file{"apis/apis.go", "project/apis.go.tmpl"})
 	}
 	files = append(files, versionFiles...)
 	return v, append(files, kindFiles(options, v)...), nil
@@ -213,7 +213,7 @@ func write(dir string, v values, files []file) (*Result, error) {
 			return result, err
 		}
 		result.Created = append(result.Created, path)
-		result.NewModule = result.NewModule || path == "go.mod"
+		result.NewProject = result.NewProject || path == collector
 	}
 	return result, nil
 }

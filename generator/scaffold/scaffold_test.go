@@ -53,7 +53,7 @@ func TestNewProject(t *testing.T) {
 		"apis/shop/v1/types.go", "apis/shop/v1/widget_strategy.go", "cmd/shop/main.go", "config/samples/widget.yaml", "go.mod",
 	}
 	created := slices.Sorted(slices.Values(result.Created))
-	if !slices.Equal(created, want) || !result.NewModule || len(result.Kept) > 0 {
+	if !slices.Equal(created, want) || !result.NewProject || len(result.Kept) > 0 {
 		t.Errorf("result %+v, want %v", result, want)
 	}
 	for name, content := range tree(t, dir) {
@@ -124,6 +124,27 @@ func TestAddToProject(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A module that somebody else began becomes a project; what it has stays.
+func TestExistingModule(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{"go.mod": "module example.com/mine\n", "README.md": "mine"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result, err := Init(in(dir, func(o *Options) { o.Module = "" }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(result.Kept, []string{"go.mod", "README.md"}) || !result.NewProject {
+		t.Errorf("result %+v", result)
+	}
+	files := tree(t, dir)
+	if files["README.md"] != "mine" || !strings.Contains(files["cmd/mine/main.go"], `"example.com/mine/apis"`) {
+		t.Error("the module's own files were changed, or its main does not serve it")
 	}
 }
 

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -31,6 +32,8 @@ const (
 	maxEvents  = 128
 	idleEvents = 4
 )
+
+var errClosed = errors.New("the cursor was closed")
 
 // Cursor is a watcher: a place in the log. It has one reader, and neither queue nor goroutine.
 type Cursor struct {
@@ -88,7 +91,7 @@ func (w *Cursor) collect(limit int) (wait <-chan struct{}, err error) {
 	case w.err != nil:
 		return nil, w.err
 	case w.closed:
-		return nil, fmt.Errorf("%w: the cursor was closed", ErrExpired)
+		return nil, errClosed
 	case w.generation.ctx.Err() != nil:
 		return nil, w.expired(context.Cause(w.generation.ctx))
 	}

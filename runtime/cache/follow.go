@@ -134,19 +134,29 @@ func (c *Cache) follow(g *generation) error {
 		if err != nil {
 			return err
 		}
-		c.apply(g, batch)
+		if err := c.apply(g, batch); err != nil {
+			g.cancel(err)
+			return err
+		}
 	}
 }
 
-// apply decodes a batch and makes the next state of it.
-func (c *Cache) apply(g *generation, batch storage.Batch) {
+// apply decodes a batch and makes the next state of it. It fails where the backend tells of a write that should have
+// come before: then the state was wrong, and the generation is lost.
+func (c *Cache) apply(g *generation, batch storage.Batch) error {
 	have := g.state.Load().revision
 	revision := max(have, batch.Revision)
 	events := make([]*storage.Event, 0, len(batch.Events))
 	for i := range batch.Events {
 		e := &batch.Events[i]
-		if e.Revision <= have || !strings.HasPrefix(e.Key, c.config.Prefix) {
-			continue // told before, or not ours
+		if !strings.HasPrefix(e.Key, c.config.Prefix) {
+			continue
+		}
+		if e.Revision <= have {
+			if known := g.state.Load().Get(e.Key); (known == nil && !e.Deleted) || (known != nil && known.revision < e.Revision) {
+				return fmt.Errorf("the backend told of %s at revision %d after it had told all up to %d", e.Key, e.Revision, have)
+			}
+			continue // told before
 		}
 		events = append(events, e)
 		revision = max(revision, e.Revision)
@@ -163,6 +173,7 @@ func (c *Cache) apply(g *generation, batch storage.Batch) {
 	g.apply(writes, revision)
 	c.counts.batches.Add(1)
 	c.counts.events.Add(int64(len(writes)))
+	return nil
 }
 
 // decode makes an entry of a stored value, a poisoned one where the codec can't.

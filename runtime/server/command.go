@@ -130,7 +130,7 @@ func openBackend(ctx context.Context, program Program, f flags) (storage.Backend
 		backend, err := etcd.New(ctx, etcd.Config{Endpoints: f.etcdServers, CAFile: f.etcdCA, CertFile: f.etcdCert, KeyFile: f.etcdKey})
 		return backend, "etcd at " + strings.Join(f.etcdServers, ","), err
 	}
-	backend, err := program.Embedded(ctx, filepath.Join(f.dataDir, "etcd"))
+	backend, err := program.Embedded(ctx, f.dataDir)
 	return backend, "embedded etcd in " + display(f.dataDir), err
 }
 

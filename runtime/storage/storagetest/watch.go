@@ -154,7 +154,7 @@ func watchOfCompactedFails(b *bench) {
 	stream, err := b.Watch(b.ctx, b.prefix, first)
 	if err == nil {
 		defer stream.Close()
-		_, err = stream.Next(b.ctx)
+		err = toTheEnd(b.ctx, stream)
 	}
 	var compacted *storage.CompactedError
 	if !errors.As(err, &compacted) {
@@ -269,13 +269,23 @@ func watchOfNegativeRevisionFails(b *bench) {
 	}
 }
 
-// next calls Next in a goroutine.
+// toTheEnd reads a stream that tells of no events until it fails. Batches without events may come at any time.
+func toTheEnd(ctx context.Context, stream storage.Stream) error {
+	for {
+		batch, err := stream.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if len(batch.Events) > 0 {
+			return fmt.Errorf("unexpected events: %v", brief(batch.Events))
+		}
+	}
+}
+
+// next reads to the end in a goroutine.
 func (b *bench) next(ctx context.Context, stream storage.Stream) <-chan error {
 	ended := make(chan error, 1)
-	go func() {
-		_, err := stream.Next(ctx)
-		ended <- err
-	}()
+	go func() { ended <- toTheEnd(ctx, stream) }()
 	return ended
 }
 

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"apigen.dev/generator"
+)
+
+func buildCommand() *cobra.Command {
+	var o generator.Options
+	var headerFile string
+	var verbose bool
+	var names []string
+	for _, e := range generator.Emitters() {
+		names = append(names, e.Name)
+	}
+	cmd := &cobra.Command{
+		Use:   "build [PACKAGES]",
+		Short: "Generate the code that the packages' markers ask for",
+		Long: `Build loads the packages (./... unless told otherwise), generates, verifies that everything compiles, and writes what
+changed. It is silent when all is well. Exit status 1 means that --check found stale code, 2 an error.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			header, err := generator.ReadHeader(headerFile)
+			if err != nil {
+				return err
+			}
+			o.Patterns, o.Header, o.Cache = args, header, cacheDir()
+			return build(cmd, o, verbose)
+		},
+	}
+	cmd.Flags().BoolVar(&o.Check, "check", false, "write nothing; print a diff and exit with 1 if generated code is stale, missing or left over")
+	cmd.Flags().StringSliceVar(&o.Only, "only", nil, "run only these emitters: "+strings.Join(names, ", "))
+	cmd.Flags().StringVar(&headerFile, "header-file", "", "a file of Go comments that every generated file begins with")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say what is written")
+	return cmd
+}
+
+// cacheDir is where unchanged runs are remembered; empty where the user has no such folder.
+func cacheDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "apigen")
+}
+
+func build(cmd *cobra.Command, o generator.Options, verbose bool) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	stderr := cmd.ErrOrStderr()
+	line := newProgress(os.Stderr)
+	o.Progress = line.stage
+	res, err := generator.Build(cmd.Context(), o)
+	line.end()
+	if err != nil {
+		fmt.Fprintln(stderr, generator.Describe(err, dir))
+		return status(2)
+	}
+	if w := generator.DescribeWarnings(res.Warnings, dir); w != "" {
+		fmt.Fprintln(stderr, w)
+	}
+	for _, n := range res.Notes {
+		fmt.Fprintln(stderr, n)
+	}
+	if o.Check {
+		return reportStale(cmd.OutOrStdout(), res, dir)
+	}
+	if verbose {
+		reportWritten(stderr, res, dir)
+	}
+	return nil
+}
+
+func reportStale(out io.Writer, res *generator.Result, dir string) error {
+	for _, c := range res.Changes {
+		fmt.Fprint(out, c.Diff(dir))
+	}
+	if len(res.Changes) > 0 {
+		return status(1)
+	}
+	return nil
+}
+
+func reportWritten(out io.Writer, res *generator.Result, dir string) {
+	for _, c := range res.Changes {
+		fmt.Fprintln(out, c.Summary(dir))
+	}
+	switch {
+	case res.Unchanged:
+		fmt.Fprintln(out, "nothing changed since the last build")
+	case len(res.Changes) == 0:
+		fmt.Fprintf(out, "all %d files are up to date\n", res.Files)
+	}
+}

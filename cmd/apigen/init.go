@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"apigen.dev/generator/scaffold"
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
+)
+
+// goVersion is the go directive of new projects: that of the runtime that they link against.
+const goVersion = "1.26.0"
+
+func newInit() *cobra.Command {
+	options := scaffold.Options{GoVersion: goVersion}
+	var replace string
+	command := &cobra.Command{
+		Use:   "init [DIR] --module M --group G --version V --kind K",
+		Short: "Write a new project, or add a kind, a version or a group to one",
+		Long: `Init writes a project that serves one kind: its types with explained markers, its logic, a main, a sample, a Makefile,
+a README and a CI workflow. Run in a project that exists, it adds a kind, a version or a group. It never overwrites.`,
+		Example: `  apigen init shop --module example.com/shop --group shop.example.com --version v1 --kind Widget
+  apigen init . --group shop.example.com --version v1 --kind Gadget --cluster-scoped`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options.Dir = "."
+			if len(args) == 1 {
+				options.Dir = args[0]
+			}
+			origin, err := findOrigin(replace)
+			if err != nil {
+				return err
+			}
+			options.ApigenVersion, options.Replace = origin.version, origin.checkout
+			result, err := scaffold.Init(options)
+			if result != nil {
+				report(cmd.ErrOrStderr(), options.Dir, result)
+			}
+			if err != nil {
+				return err
+			}
+			if result.NewProject {
+				err = resolve(cmd.Context(), options.Dir, origin, cmd.ErrOrStderr())
+			}
+			return err
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&options.Module, "module", "", "path of the new module: example.com/shop (taken from go.mod in a project that exists)")
+	flags.StringVar(&options.Group, "group", "", "API group: shop.example.com")
+	flags.StringVar(&options.Version, "version", "", "API version: v1, v1beta1, v2alpha1")
+	flags.StringVar(&options.Kind, "kind", "", "kind, in singular: Widget")
+	flags.BoolVar(&options.ClusterScoped, "cluster-scoped", false, "the kind's objects live in no namespace")
+	flags.StringVar(&replace, "replace", "", "checkout of apigen.dev that the new go.mod is to use in place of a release")
+	return command
+}
+
+// origin is where the running apigen comes from, and so which apigen.dev a project that it makes is to require.
+type origin struct {
+	version string
+	// checkout is the directory of the source, where apigen was not built from a release.
+	checkout string
+}
+
+// findOrigin asks the binary. A release knows its version; anything else was built from a checkout, whose directory the
+// compiler noted in the binary.
+func findOrigin(replace string) (origin, error) {
+	if replace != "" {
+		dir, err := filepath.Abs(replace)
+		if err != nil {
+			return origin{}, err
+		}
+		if !isCheckout(dir) {
+			return origin{}, fmt.Errorf("--replace %s: this is no checkout of apigen.dev", replace)
+		}
+		return origin{"v0.0.0", dir}, nil
+	}
+	if version := releaseVersion(); version != "" {
+		return origin{version: version}, nil
+	}
+	_, file, _, ok := runtime.Caller(0)
+	if dir := filepath.Dir(filepath.Dir(filepath.Dir(file))); ok && filepath.IsAbs(file) && isCheckout(dir) {
+		return origin{"v0.0.0", dir}, nil
+	}
+	return origin{}, errors.New("this apigen is no release, and the checkout that it was built from is gone: name one with --replace DIR")
+}
+
+// releaseVersion is the version of apigen.dev that was built, or "" for a checkout's.
+func releaseVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, module := range append([]*debug.Module{&info.Main}, info.Deps...) {
+		if module.Path != "apigen.dev" {
+			continue
+		}
+		// What the go command makes up for a build from a repository has build metadata, or a time and a hash.
+		if module.Replace != nil || !semver.IsValid(module.Version) || semver.Build(module.Version) != "" || strings.HasPrefix(module.Version, "v0.0.0-") {
+			return ""
+		}
+		return module.Version
+	}
+	return ""
+}
+
+func isCheckout(dir string) bool {
+	content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	return err == nil && modfile.ModulePath(content) == "apigen.dev"
+}
+
+// report says what was written.
+func report(w io.Writer, dir string, result *scaffold.Result) {
+	for _, path := range result.Created {
+		fmt.Fprintln(w, "created", filepath.Join(dir, filepath.FromSlash(path)))
+	}
+	for _, path := range result.Kept {
+		fmt.Fprintln(w, "kept   ", filepath.Join(dir, filepath.FromSlash(path)))
+	}
+}
+
+// resolve makes a project's module require what it needs, apigen.dev first. What a checkout has resolved is taken over,
+// so that little, and on most machines nothing, must be fetched.
+func resolve(ctx context.Context, dir string, from origin, progress io.Writer) error {
+	if err := require(dir, from); err != nil {
+		return err
+	}
+	fmt.Fprintln(progress, "resolving dependencies (go mod tidy)")
+	tidy := exec.CommandContext(ctx, "go", "mod", "tidy")
+	tidy.Dir = dir
+	tidy.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	out, err := tidy.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("the project was written, but its dependencies could not be resolved; run `go mod tidy` in %s: %w\n%s", dir, err, out)
+	}
+	return nil
+}
+
+// require adds to go.mod what a new one has from its template, and the versions that the checkout uses.
+func require(dir string, from origin) error {
+	name := filepath.Join(dir, "go.mod")
+	target, err := readMod(name)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(target.AddRequire("apigen.dev", from.version), target.AddTool("apigen.dev/cmd/apigen"))
+	if from.checkout != "" {
+		err = errors.Join(err, target.AddReplace("apigen.dev", "", from.checkout, ""), takeRequirements(target, dir, from.checkout))
+	}
+	if err != nil {
+		return err
+	}
+	target.Cleanup()
+	content, err := target.Format()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, content, 0o644)
+}
+
+// takeRequirements adds the versions that the checkout requires, and their checksums, to what the module has.
+func takeRequirements(target *modfile.File, dir, checkout string) error {
+	source, err := readMod(filepath.Join(checkout, "go.mod"))
+	if err != nil {
+		return err
+	}
+	has := map[string]bool{}
+	for _, r := range target.Require {
+		has[r.Mod.Path] = true
+	}
+	for _, r := range source.Require {
+		if !has[r.Mod.Path] {
+			target.AddNewRequire(r.Mod.Path, r.Mod.Version, true)
+		}
+	}
+	sums, err := os.ReadFile(filepath.Join(checkout, "go.sum"))
+	if err != nil {
+		return err
+	}
+	own, err := os.OpenFile(filepath.Join(dir, "go.sum"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = own.Write(sums)
+	return errors.Join(err, own.Close())
+}
+
+func readMod(name string) (*modfile.File, error) {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return modfile.Parse(name, content, nil)
+}

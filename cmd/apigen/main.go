@@ -1,0 +1,60 @@
+// Command apigen generates the code of Kubernetes-style API servers from annotated Go structs.
+//
+//	apigen build ./...     writes what the markers of the packages ask for
+//	apigen build --check   fails, with a diff, when generated code is stale
+//	apigen markers         explains every marker
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:]))
+}
+
+// status is an error that is nothing but an exit status: what was wrong is said already.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// run runs the command line and returns the exit status: 2 for errors, 1 for generated code that is stale.
+func run(ctx context.Context, args []string) int {
+	root := command()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var s status
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &s):
+		return int(s)
+	}
+	fmt.Fprintln(root.ErrOrStderr(), "apigen:", err)
+	return 2
+}
+
+// command is the whole command: a line a subcommand.
+func command() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "apigen",
+		Short:         "From annotated Go structs to a Kubernetes-style API server",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(
+		newInit(),
+		buildCommand(),
+		markersCommand(),
+		versionCommand(),
+	)
+	return root
+}

@@ -1,0 +1,262 @@
+// Package generator turns annotated Go packages into generated files: it loads once, runs the emitters, type-checks
+// what they made, and writes what changed. Command apigen is a thin shell around Build.
+package generator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sort"
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/load"
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/verify"
+)
+
+// Options say what to build. The zero value builds ./... of the working directory.
+type Options struct {
+	// Dir is where patterns are relative to; empty is the working directory.
+	Dir string
+	// Patterns are those of the go command; none is ./... .
+	Patterns []string
+	// Only names the emitters to run; none is all. Files of others stay as they are.
+	Only []string
+	// Header is the text that every file begins with: a license, as Go comments.
+	Header string
+	// Check writes nothing: Result.Changes says what would be written.
+	Check bool
+	// Cache is the folder in which unchanged runs are remembered. Empty remembers nothing.
+	Cache string
+	// Env is the environment of the go command; nil is the process's.
+	Env []string
+	// Emitters replace the list of this package; nil is the list.
+	Emitters []emit.Emitter
+	// Progress is told what Build is about to do. It may be nil.
+	Progress func(stage string)
+}
+
+// Result is what a build did, or with Options.Check would do.
+type Result struct {
+	// Changes are the files that are written or removed, sorted by path. Empty: everything was up to date.
+	Changes []Change
+	// Files counts all generated files, changed or not. It is zero where Unchanged.
+	Files int
+	// Warnings are faults that didn't keep anything from being generated. Notes are for users who expected more.
+	Warnings emit.Errors
+	Notes    []string
+	// Unchanged: nothing changed since a build that succeeded, so nothing was loaded.
+	Unchanged bool
+}
+
+// Panic is the error for a panic of the generator: a bug, whatever the input.
+type Panic struct {
+	Value any
+	Stack []byte
+}
+
+func (p Panic) Error() string {
+	return fmt.Sprintf("apigen panicked; this is a bug of apigen: %v\n%s", p.Value, p.Stack)
+}
+
+// Build generates. The error is emit.Errors where the input is at fault, and verify.Bug or Panic where apigen is.
+// Nothing is written when there is an error.
+func Build(ctx context.Context, o Options) (res *Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			res, err = nil, Panic{v, debug.Stack()}
+		}
+	}()
+	b, err := newBuild(o)
+	if err != nil {
+		return nil, err
+	}
+	if r := b.stamp.unchanged(); r != nil {
+		return r, nil
+	}
+	if err := b.generate(ctx); err != nil {
+		return nil, err
+	}
+	if !o.Check {
+		b.progress("writing")
+		if err := write(b.result.Changes); err != nil {
+			return nil, err
+		}
+	}
+	if !o.Check || len(b.result.Changes) == 0 {
+		b.stamp.remember(b.result, b.loaded)
+	}
+	return b.result, nil
+}
+
+// build is the state of one Build.
+type build struct {
+	Options
+	emitters []emit.Emitter // those that run
+	all      []emit.Emitter
+	loaded   *load.Result
+	files    []emit.File
+	result   *Result
+	stamp    *stamp
+}
+
+func newBuild(o Options) (*build, error) {
+	if o.Emitters == nil {
+		o.Emitters = Emitters()
+	}
+	if len(o.Patterns) == 0 {
+		o.Patterns = []string{"./..."}
+	}
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	o.Dir = dir
+	b := &build{Options: o, all: o.Emitters, result: &Result{}}
+	if b.emitters, err = selected(o.Emitters, o.Only); err != nil {
+		return nil, err
+	}
+	b.stamp = newStamp(o)
+	return b, nil
+}
+
+func (b *build) progress(stage string) {
+	if b.Progress != nil {
+		b.Progress(stage)
+	}
+}
+
+// generate loads, emits, verifies and compares with the disk.
+func (b *build) generate(ctx context.Context) error {
+	b.progress("loading packages (dependencies that were never compiled take a while)")
+	var err error
+	b.loaded, err = load.Load(ctx, load.Options{
+		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header,
+		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports,
+	})
+	if err != nil {
+		return err
+	}
+	b.result.Warnings = b.loaded.Warnings
+	b.progress("generating")
+	if err := b.emit(); err != nil {
+		return err
+	}
+	leftOver, err := b.leftOver()
+	if err != nil {
+		return err
+	}
+	b.progress("verifying")
+	gone := func(path string) bool { return leftOver[path] }
+	warnings, err := verify.Check(ctx, b.loaded.Universe, b.files, gone)
+	if err != nil {
+		return err
+	}
+	if w := append(b.result.Warnings, warnings...).Err(); w != nil {
+		errors.As(w, &b.result.Warnings)
+	}
+	b.note()
+	return b.compare(leftOver)
+}
+
+// emit runs the emitters and collects all of their errors.
+func (b *build) emit() error {
+	var faults emit.Errors
+	byPath := map[string]string{}
+	for _, e := range b.emitters {
+		files, err := e.Emit(b.loaded.Program)
+		var list emit.Errors
+		switch {
+		case errors.As(err, &list):
+			faults = append(faults, list...)
+		case err != nil:
+			return fmt.Errorf("emitter %s: %w", e.Name, err)
+		}
+		if e.Warnings != nil {
+			b.result.Warnings = append(b.result.Warnings, e.Warnings(b.loaded.Program)...)
+		}
+		for _, f := range files {
+			path := filepath.Join(f.Dir, f.Name)
+			if other := byPath[path]; other != "" {
+				return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitters %s and %s both write %s", other, e.Name, path)}}}
+			}
+			byPath[path] = e.Name
+			b.files = append(b.files, f)
+		}
+	}
+	sort.Slice(b.files, func(i, j int) bool {
+		x, y := b.files[i], b.files[j]
+		return filepath.Join(x.Dir, x.Name) < filepath.Join(y.Dir, y.Name)
+	})
+	b.result.Files = len(b.files)
+	return faults.Err()
+}
+
+// leftOver are the files that apigen once wrote where it would write none now.
+func (b *build) leftOver() (map[string]bool, error) {
+	owns := owner(b.emitters)
+	dirs, now := map[string]bool{}, map[string]bool{}
+	for _, m := range b.loaded.Matched {
+		if m.Own {
+			dirs[m.Dir] = true
+		}
+	}
+	for _, f := range b.files {
+		dirs[f.Dir] = true
+		now[filepath.Join(f.Dir, f.Name)] = true
+	}
+	out := map[string]bool{}
+	for dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range entries {
+			path := filepath.Join(dir, e.Name())
+			if e.IsDir() || now[path] || !owns(e.Name()) {
+				continue
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			if bytes.Contains(data, []byte(emit.Marker)) || !strings.HasSuffix(path, ".go") && oursBeside(path) {
+				out[path] = true
+			}
+		}
+	}
+	return out, nil
+}
+
+// note tells users where nothing was generated although they asked for something.
+func (b *build) note() {
+	has := map[string]bool{}
+	for _, f := range b.files {
+		has[f.Package] = true
+	}
+	if len(b.files) == 0 {
+		b.result.Notes = append(b.result.Notes, "nothing to generate: no package holds markers such as +groupName=, +k8s:deepcopy-gen=package or +kubebuilder:object:generate=true above its package clause")
+		return
+	}
+	for _, p := range b.loaded.Program.Packages {
+		if p.Output && !has[p.Path] && len(b.Only) == 0 && !carriesOnlyTypes(p) {
+			b.result.Notes = append(b.result.Notes, fmt.Sprintf("%s: nothing to generate", p.Path))
+		}
+	}
+}
+
+// carriesOnlyTypes tells packages whose markers ask for nothing from those that wait for something.
+func carriesOnlyTypes(p *model.Package) bool {
+	return !p.HasGroup && !p.DeepCopy && !p.Defaulter && !p.CollectGroups && len(p.ConversionPeers) == 0 && len(p.Types) > 0 && p.Module != nil && !p.Module.Own
+}

@@ -1,0 +1,11 @@
+package conversion
+
+import (
+	"testing"
+
+	"apigen.dev/generator/emit/emittest"
+)
+
+func TestGolden(t *testing.T) {
+	emittest.Golden(t, emittest.Load(t, "./testdata/shop/...", "./testdata/flat/...", "./testdata/cross/..."), Emitter())
+}

@@ -1,0 +1,80 @@
+package conversion
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+)
+
+// guards are declarations that compile only as long as the casts of a file are right: Go itself checks, by its rule that
+// types with identical underlying types convert, that each pair has the shape that the generator saw.
+type guards struct {
+	file *gocode.File
+	seen map[string]bool
+	// whole are the types whose shape is written down already.
+	whole map[string]bool
+	lines []jen.Code
+}
+
+func newGuards(file *gocode.File) *guards {
+	return &guards{file: file, seen: map[string]bool{}, whole: map[string]bool{}}
+}
+
+// add writes down what a cast between the types rests on.
+func (g *guards) add(a, b *model.Type) {
+	p := pair{a, b}
+	if identical(a, b) || g.seen[p.key()] || g.seen[p.reverse().key()] {
+		return
+	}
+	g.seen[p.key()] = true
+	composite := a.Package == nil && b.Package == nil && a.Form != model.Struct
+	if !composite && convertible(a, b) {
+		g.line(jen.Parens(jen.Op("*").Add(g.file.Type(b))).Call(jen.Parens(jen.Op("*").Add(g.file.Type(a))).Call(jen.Nil())))
+		return
+	}
+	g.shape(a)
+	g.shape(b)
+	switch a.Form {
+	case model.Struct:
+		for i, f := range a.Fields {
+			g.add(f.Type, b.Fields[i].Type)
+		}
+	case model.Map:
+		g.add(a.Key, b.Key)
+		g.add(a.Elem, b.Elem)
+	default:
+		g.add(a.Elem, b.Elem)
+	}
+}
+
+// shape holds a named type to the underlying type that it has now.
+func (g *guards) shape(t *model.Type) {
+	if t.Package == nil || g.whole[typeKey(t)] {
+		return
+	}
+	g.whole[typeKey(t)] = true
+	underlying := *t
+	underlying.Name, underlying.Package = "", nil
+	if t.Form == model.Struct {
+		underlying.Fields = make([]*model.Field, len(t.Fields))
+		for i, f := range t.Fields {
+			bare := *f
+			bare.Tag = ""
+			underlying.Fields[i] = &bare
+		}
+	}
+	g.line(jen.Parens(jen.Op("*").Add(g.file.Type(&underlying))).Call(jen.Parens(jen.Op("*").Add(g.file.Type(t))).Call(jen.Nil())))
+}
+
+func (g *guards) line(check *jen.Statement) {
+	g.lines = append(g.lines, jen.Id("_").Op("=").Add(check))
+}
+
+func (g *guards) addTo(file *gocode.File) {
+	if len(g.lines) == 0 {
+		return
+	}
+	file.Add("The conversions above take values of some types for values of others as they lie in memory. These lines don't\n"+
+		"compile once one of those types has changed: generate again.", jen.Var().Defs(g.lines...))
+}

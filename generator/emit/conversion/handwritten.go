@@ -1,0 +1,188 @@
+package conversion
+
+import (
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+const (
+	conversionPath = "k8s.io/apimachinery/pkg/conversion"
+	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
+	metaPath       = "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// function is a function that converts one pair.
+type function struct {
+	path, name string
+	pkg        *model.Package // nil for a well-known function of apimachinery
+	pair       pair
+	// drop: nothing is to be converted here. copyOnly: it only assigns, so that an assignment may take its place.
+	drop, copyOnly bool
+}
+
+// functions are the hand-written ones that one package's conversions call.
+type functions struct {
+	// near are those of the package, its peers and the package of its external types. They win over everything.
+	near map[string]*function
+	// far are those of other packages, for types of theirs.
+	far map[string]*function
+	// own are those of the package itself, by name: they are registered.
+	own []*function
+	// misnamed are functions that look like conversions but can't be called as such, by name.
+	misnamed map[string]*model.Func
+}
+
+func findFunctions(u *universe, pkg *model.Package, near []*model.Package) functions {
+	f := functions{near: map[string]*function{}, far: map[string]*function{}, misnamed: map[string]*model.Func{}}
+	seen := map[string]bool{}
+	for _, p := range near {
+		if seen[p.Path] {
+			continue
+		}
+		seen[p.Path] = true
+		f.scan(p, f.near, func(found *function) bool {
+			if p == pkg {
+				f.own = append(f.own, found)
+			}
+			return true
+		})
+	}
+	for _, p := range u.sorted() {
+		if seen[p.Path] || isBase(p.Path) || u.reaches(p, pkg) {
+			continue
+		}
+		f.scan(p, f.far, func(found *function) bool { return concerns(found.pair, p) })
+	}
+	return f
+}
+
+// scan adds the package's conversion functions to the map, unless there is one for the pair already.
+func (f *functions) scan(p *model.Package, into map[string]*function, want func(*function) bool) {
+	for _, fn := range p.Funcs {
+		found := asConversion(fn)
+		if found == nil {
+			if strings.HasPrefix(fn.Name, "Convert_") && f.misnamed[fn.Name] == nil {
+				f.misnamed[fn.Name] = fn
+			}
+			continue
+		}
+		found.pkg, found.path = p, p.Path
+		if key := found.pair.key(); want(found) && into[key] == nil {
+			into[key] = found
+		}
+	}
+}
+
+// asConversion returns the function where name and signature are those of a conversion, and nil otherwise.
+func asConversion(fn *model.Func) *function {
+	if fn.Variadic || len(fn.Params) != 3 || len(fn.Results) != 1 || !isError(fn.Results[0]) || !isScope(fn.Params[2]) {
+		return nil
+	}
+	in, out := fn.Params[0], fn.Params[1]
+	if !isPointer(in) || !isPointer(out) {
+		return nil
+	}
+	p := pair{in.Elem, out.Elem}
+	if fn.Name != p.function() {
+		return nil
+	}
+	return &function{
+		name:     fn.Name,
+		pair:     p,
+		drop:     fn.ConversionFn == "drop",
+		copyOnly: fn.ConversionFn == "copy-only",
+	}
+}
+
+func isPointer(t *model.Type) bool { return t.Form == model.Pointer && t.Package == nil }
+
+func isError(t *model.Type) bool {
+	return t.Package == nil && t.Form == model.Interface && (t.Name == "error" || len(t.InterfaceMethods) == 1 && t.InterfaceMethods[0] == "Error")
+}
+
+func isScope(t *model.Type) bool {
+	return t.Name == "Scope" && t.Package != nil && t.Package.Path == conversionPath
+}
+
+// concerns tells whether the pair is the package's business, so that its function may be called from elsewhere.
+func concerns(p pair, pkg *model.Package) bool {
+	of := func(t *model.Type) bool {
+		if t.Package == nil {
+			return false
+		}
+		path := t.Package.Path
+		if path == pkg.Path || pkg.ConversionExternal != nil && path == pkg.ConversionExternal.Path {
+			return true
+		}
+		for _, peer := range pkg.ConversionPeers {
+			if path == peer {
+				return true
+			}
+		}
+		return false
+	}
+	return of(p.in) || of(p.out)
+}
+
+// find returns the hand-written function for the pair, or nil.
+func (f *functions) find(p pair) *function {
+	key := p.key()
+	if fn := f.near[key]; fn != nil {
+		return fn
+	}
+	if identical(p.in, p.out) {
+		return nil
+	}
+	return f.far[key]
+}
+
+// blocks tells whether values of the pair must not be copied as memory, because a function stands for either direction.
+func (f *functions) blocks(p pair) bool {
+	for _, d := range []pair{p, p.reverse()} {
+		if fn := f.find(d); fn != nil && !fn.copyOnly {
+			return true
+		}
+	}
+	return false
+}
+
+// isBase tells apimachinery's packages whose functions are consulted last.
+func isBase(path string) bool {
+	return path == conversionPath || path == runtimePath || path == metaPath
+}
+
+// base are apimachinery's functions for pairs of types that have nothing in common. They are the same in every program, so
+// they are known without having been loaded.
+var base = map[string]*function{
+	"[]string -> string":                                  {path: runtimePath, name: "Convert_Slice_string_To_string"},
+	"[]string -> int":                                     {path: runtimePath, name: "Convert_Slice_string_To_int"},
+	"[]string -> bool":                                    {path: runtimePath, name: "Convert_Slice_string_To_bool"},
+	"[]string -> *bool":                                   {path: runtimePath, name: "Convert_Slice_string_To_Pointer_bool"},
+	"[]string -> int64":                                   {path: runtimePath, name: "Convert_Slice_string_To_int64"},
+	"[]string -> *int64":                                  {path: runtimePath, name: "Convert_Slice_string_To_Pointer_int64"},
+	"string -> int64":                                     {path: runtimePath, name: "Convert_string_To_int64"},
+	"string -> *int64":                                    {path: runtimePath, name: "Convert_string_To_Pointer_int64"},
+	"[]string -> []int32":                                 {path: metaPath, name: "Convert_Slice_string_To_Slice_int32"},
+	"[]string -> " + metaPath + ".Time":                   {path: metaPath, name: "Convert_Slice_string_To_v1_Time"},
+	"[]string -> *" + metaPath + ".Time":                  {path: metaPath, name: "Convert_Slice_string_To_Pointer_v1_Time"},
+	"[]string -> *" + metaPath + ".DeletionPropagation":   {path: metaPath, name: "Convert_Slice_string_To_Pointer_v1_DeletionPropagation"},
+	"[]string -> " + metaPath + ".IncludeObjectPolicy":    {path: metaPath, name: "Convert_Slice_string_To_v1_IncludeObjectPolicy"},
+	"[]string -> " + metaPath + ".ResourceVersionMatch":   {path: metaPath, name: "Convert_Slice_string_To_v1_ResourceVersionMatch"},
+	"map[string]string -> " + metaPath + ".LabelSelector": {path: metaPath, name: "Convert_Map_string_To_string_To_v1_LabelSelector"},
+	metaPath + ".LabelSelector -> map[string]string":      {path: metaPath, name: "Convert_v1_LabelSelector_To_Map_string_To_string"},
+	"string -> k8s.io/apimachinery/pkg/labels.Selector":   {path: metaPath, name: "Convert_string_To_labels_Selector"},
+	"string -> k8s.io/apimachinery/pkg/fields.Selector":   {path: metaPath, name: "Convert_string_To_fields_Selector"},
+	"k8s.io/apimachinery/pkg/labels.Selector -> string":   {path: metaPath, name: "Convert_labels_Selector_To_string"},
+	"k8s.io/apimachinery/pkg/fields.Selector -> string":   {path: metaPath, name: "Convert_fields_Selector_To_string"},
+	runtimePath + ".Object -> " + runtimePath + ".RawExtension": {
+		path: runtimePath, name: "Convert_runtime_Object_To_runtime_RawExtension"},
+	runtimePath + ".RawExtension -> " + runtimePath + ".Object": {
+		path: runtimePath, name: "Convert_runtime_RawExtension_To_runtime_Object"},
+}
+
+// isTypeMeta: apiVersion and kind say what an object was decoded from. The scheme sets them after a conversion, and
+// conversions leave them alone.
+func isTypeMeta(t *model.Type) bool {
+	return t.Name == "TypeMeta" && t.Package != nil && t.Package.Path == metaPath
+}

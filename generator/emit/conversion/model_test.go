@@ -1,0 +1,45 @@
+package conversion
+
+import (
+	"strings"
+	"testing"
+
+	"apigen.dev/generator/model"
+)
+
+func TestPeerThatIsNotThere(t *testing.T) {
+	pkg := &model.Package{Path: "example.com/v1", Name: "v1", Output: true, ConversionPeers: []string{"example.com/hub"}}
+	_, err := Emitter().Emit(&model.Program{Packages: []*model.Package{pkg}})
+	if err == nil || !strings.Contains(err.Error(), "package example.com/hub of +k8s:conversion-gen is not there") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNothingToConvert(t *testing.T) {
+	off := &model.Package{Path: "example.com/off/v1", Name: "v1", Output: true, ConversionOff: true}
+	plain := &model.Package{Path: "example.com/v1", Name: "v1", Output: true}
+	files, err := Emitter().Emit(&model.Program{Packages: []*model.Package{off, plain}})
+	if err != nil || len(files) != 0 {
+		t.Errorf("got %d files, %v", len(files), err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	text := &model.Type{Form: model.Basic, Basic: "string"}
+	octet := &model.Type{Form: model.Basic, Basic: "uint8"}
+	named := &model.Type{Name: "Book", Package: &model.Package{Path: "example.com/a-b/v1.beta"}, Form: model.Struct}
+	for want, typ := range map[string]*model.Type{
+		"string":                      text,
+		"Slice_byte":                  {Form: model.Slice, Elem: octet},
+		"v1beta_Book":                 named,
+		"Pointer_v1beta_Book":         {Form: model.Pointer, Elem: named},
+		"Map_string_To_v1beta_Book":   {Form: model.Map, Key: text, Elem: named},
+		"Array_3_string":              {Form: model.Array, Len: 3, Elem: text},
+		"Struct_string_Slice_string":  {Form: model.Struct, Fields: []*model.Field{{Name: "A", Type: text}, {Name: "B", Type: texts}}},
+		"Interface_DeepCopy_GetKinds": {Form: model.Interface, InterfaceMethods: []string{"DeepCopy", "GetKinds"}},
+	} {
+		if got := typeName(typ); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

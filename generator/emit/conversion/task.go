@@ -1,0 +1,168 @@
+package conversion
+
+import (
+	"sort"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+)
+
+// task is the conversion file of one package.
+type task struct {
+	universe *universe
+	// pkg gets the file, types holds the spoke's types: the same package, or the one of
+	// +k8s:conversion-gen-external-types.
+	pkg, types *model.Package
+	peers      []*model.Package
+	// pairs are those asked for, both directions, sorted by the spoke's type; more are found on the way.
+	pairs []pair
+	// explicit are the types of +k8s:conversion-gen:explicit-from=net/url.Values.
+	explicit []*model.Type
+	funcs    functions
+	layouts  map[string]bool
+}
+
+// plan returns the task of every package that is a spoke.
+func plan(program *model.Program, errs *emit.Errors) []*task {
+	u := newUniverse(program)
+	var tasks []*task
+	stored := versionsWithoutHub(program)
+	for _, p := range program.Packages {
+		if t := newTask(u, p, stored[p.Path], errs); t != nil {
+			tasks = append(tasks, t)
+		}
+	}
+	for _, t := range tasks {
+		for _, p := range t.pairs {
+			if u.emitted[p.key()] == nil && t.funcs.find(p) == nil {
+				u.emitted[p.key()] = t
+			}
+		}
+	}
+	return tasks
+}
+
+// versionsWithoutHub are, by package path, the kinds of versions that convert to the storage version.
+func versionsWithoutHub(program *model.Program) map[string][]pair {
+	pairs := map[string][]pair{}
+	for _, g := range program.Groups {
+		if g.Internal != nil {
+			continue
+		}
+		for _, r := range g.Resources {
+			for _, v := range r.Versions {
+				if r.Hub == nil || v.Type == r.Hub || v.Type.Package == r.Hub.Package {
+					continue
+				}
+				path := v.Version.Package.Path
+				pairs[path] = append(pairs[path], pair{v.Type, r.Hub})
+				if l, hub := listOf(v.Type), listOf(r.Hub); l != nil && hub != nil {
+					pairs[path] = append(pairs[path], pair{l, hub})
+				}
+			}
+		}
+	}
+	return pairs
+}
+
+func listOf(t *model.Type) *model.Type {
+	if t.Kind == nil {
+		return nil
+	}
+	return t.Kind.ListType
+}
+
+// newTask returns nil where nothing says that the package is a spoke.
+func newTask(u *universe, pkg *model.Package, kinds []pair, errs *emit.Errors) *task {
+	t := &task{universe: u, pkg: pkg, types: pkg, layouts: map[string]bool{}}
+	if pkg.ConversionExternal != nil {
+		t.types = pkg.ConversionExternal
+	}
+	switch {
+	case len(pkg.ConversionPeers) > 0:
+		t.addPeers(pkg, errs)
+		t.addNamesakes()
+	case pkg.ConversionOff:
+	case len(kinds) > 0:
+		t.addKinds(kinds)
+	default:
+		return nil
+	}
+	t.addExplicit(errs)
+	t.funcs = findFunctions(u, pkg, append([]*model.Package{pkg, t.types}, t.peers...))
+	return t
+}
+
+func (t *task) addPeers(pkg *model.Package, errs *emit.Errors) {
+	for _, path := range pkg.ConversionPeers {
+		peer := t.universe.packages[path]
+		if peer == nil {
+			errs.Add(pkg.Pos, "package %s of +k8s:conversion-gen is not there: write the import path of the package with the internal types", path)
+			continue
+		}
+		t.peers = append(t.peers, peer)
+	}
+}
+
+// addNamesakes pairs every struct with the first peer's struct of the same name.
+func (t *task) addNamesakes() {
+	for _, typ := range sortedTypes(t.types) {
+		if typ.ConversionOff {
+			continue
+		}
+		for _, peer := range t.peers {
+			other := peer.Type(typ.Name)
+			if other == nil {
+				continue
+			}
+			if isStruct(typ) && isStruct(other) && !other.ConversionOff {
+				t.add(pair{typ, other})
+			}
+			break
+		}
+	}
+}
+
+func (t *task) addKinds(kinds []pair) {
+	seen := map[*model.Package]bool{}
+	sort.Slice(kinds, func(i, j int) bool { return kinds[i].in.Name < kinds[j].in.Name })
+	for _, p := range kinds {
+		if hub := p.out.Package; !seen[hub] {
+			seen[hub] = true
+			t.peers = append(t.peers, hub)
+		}
+		if !p.in.ConversionOff && !p.out.ConversionOff {
+			t.add(p)
+		}
+	}
+}
+
+func (t *task) add(p pair) { t.pairs = append(t.pairs, p, p.reverse()) }
+
+func (t *task) addExplicit(errs *emit.Errors) {
+	for _, typ := range sortedTypes(t.types) {
+		for _, ref := range typ.ConversionFrom {
+			switch {
+			case ref.Path != "net/url" || ref.Name != "Values":
+				errs.Add(ref.Pos, "+k8s:conversion-gen:explicit-from=%s.%s: the only type to convert from is net/url.Values", ref.Path, ref.Name)
+			case typ.Form != model.Struct:
+				errs.Add(ref.Pos, "+k8s:conversion-gen:explicit-from: %s is no struct", typ.Name)
+			default:
+				t.explicit = append(t.explicit, typ)
+			}
+		}
+	}
+}
+
+// isStruct tells the types that get functions whether a kind leads to them or not.
+func isStruct(t *model.Type) bool {
+	return t.Form == model.Struct && t.Package != nil && len(t.TypeArgs) == 0 && exported(t.Name)
+}
+
+func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
+
+func sortedTypes(p *model.Package) []*model.Type {
+	types := append([]*model.Type(nil), p.Types...)
+	sort.SliceStable(types, func(i, j int) bool { return types[i].Name < types[j].Name })
+	return types
+}

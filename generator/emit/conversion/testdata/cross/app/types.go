@@ -1,0 +1,14 @@
+// +k8s:deepcopy-gen=package
+
+// Package app is an internal version that refers to another group's.
+package app
+
+import "apigen.dev/generator/emit/conversion/testdata/cross/base"
+
+// App has parts of another group.
+type App struct {
+	Parts []base.Part
+	Units map[string]base.Unit
+	Notes []base.Note
+	Mark  base.Mark
+}

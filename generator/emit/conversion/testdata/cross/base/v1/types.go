@@ -1,0 +1,60 @@
+package v1
+
+import (
+	"k8s.io/apimachinery/pkg/conversion"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"apigen.dev/generator/emit/conversion/testdata/cross/base"
+)
+
+// SchemeBuilder is what generated functions are registered with.
+var SchemeBuilder runtime.SchemeBuilder
+
+// Part is converted by generated functions.
+type Part struct {
+	Name  string `json:"name"`
+	Count int32  `json:"count"`
+}
+
+// Unit is converted by hand.
+type Unit struct {
+	Feet int `json:"feet"`
+}
+
+// Note is laid out alike, and its function only copies.
+type Note struct {
+	Text string `json:"text"`
+}
+
+// Mark is not converted at all.
+type Mark struct {
+	Text string `json:"text"`
+}
+
+func Convert_v1_Unit_To_base_Unit(in *Unit, out *base.Unit, s conversion.Scope) error {
+	out.Meters = in.Feet / 3
+	return nil
+}
+
+func Convert_base_Unit_To_v1_Unit(in *base.Unit, out *Unit, s conversion.Scope) error {
+	out.Feet = in.Meters * 3
+	return nil
+}
+
+// +k8s:conversion-fn=copy-only
+func Convert_v1_Note_To_base_Note(in *Note, out *base.Note, s conversion.Scope) error {
+	*out = base.Note(*in)
+	return nil
+}
+
+// +k8s:conversion-fn=copy-only
+func Convert_base_Note_To_v1_Note(in *base.Note, out *Note, s conversion.Scope) error {
+	*out = Note(*in)
+	return nil
+}
+
+// +k8s:conversion-fn=drop
+func Convert_v1_Mark_To_base_Mark(in *Mark, out *base.Mark, s conversion.Scope) error { return nil }
+
+// +k8s:conversion-fn=drop
+func Convert_base_Mark_To_v1_Mark(in *base.Mark, out *Mark, s conversion.Scope) error { return nil }

@@ -1,0 +1,67 @@
+// Package deepcopy emits zz_generated.deepcopy.go: DeepCopyInto, DeepCopy and the DeepCopyObject of kinds, with the names
+// and signatures of code-generator's deepcopy-gen. A copy shares nothing with its original; what can't be copied so is
+// refused at the field's line. It knows the model, emit and gocode.
+package deepcopy
+
+import (
+	"sort"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+)
+
+// FileName is the file that is emitted, as users know it.
+const FileName = "zz_generated.deepcopy.go"
+
+// Emitter returns the emitter of deep copies.
+func Emitter() emit.Emitter {
+	return emit.Emitter{
+		Name: "deepcopy",
+		Doc:  "DeepCopyInto, DeepCopy and DeepCopyObject for types",
+		Owns: func(base string) bool { return base == FileName },
+		Emit: emitAll,
+	}
+}
+
+func emitAll(program *model.Program) ([]emit.File, error) {
+	var files []emit.File
+	var errs emit.Errors
+	for _, pkg := range program.Packages {
+		if !pkg.Output {
+			continue
+		}
+		file := gocode.New(program, pkg)
+		errs = append(errs, emitPackage(file)...)
+		if file.Empty() || len(errs) > 0 {
+			continue
+		}
+		rendered, err := file.Render(FileName)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, rendered)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
+	return files, nil
+}
+
+// emitPackage writes the methods of the package's types, in the order of their names: moving a declaration changes
+// nothing.
+func emitPackage(file *gocode.File) emit.Errors {
+	c := &copier{file: file, shapes: shapes{}, refused: map[model.Position]bool{}}
+	types := append([]*model.Type(nil), file.Package().Types...)
+	sort.Slice(types, func(i, j int) bool { return types[i].Name < types[j].Name })
+	for _, t := range types {
+		m := methods{copier: c, file: file, t: t}
+		if generates(t) {
+			m.into()
+			m.deepCopy()
+		}
+		m.interfaces()
+	}
+	return c.errs
+}

@@ -1,0 +1,69 @@
+package deepcopy
+
+import (
+	"fmt"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// refuse tells that the field which is being copied can't be.
+func (c *copier) refuse(format string, args ...any) {
+	if c.refused[c.pos] {
+		return
+	}
+	c.refused[c.pos] = true
+	c.errs.Add(c.pos, "%s %s", strings.Join(c.path, "."), fmt.Sprintf(format, args...))
+}
+
+func (c *copier) refuseForm(t *model.Type) {
+	what := map[model.Form]string{
+		model.Func_:         "a func",
+		model.Chan:          "a chan",
+		model.UnsafePointer: "an unsafe.Pointer",
+		model.TypeParam:     "of a type parameter",
+	}[t.Form]
+	c.refuse("is %s, which can't be copied: keep it out of the API type, or %s", what, c.byHand())
+}
+
+func (c *copier) refuseLock(lock *model.Type) {
+	c.refuse("holds a %s, which must not be copied: keep it out of the API type, or %s", display(lock), c.byHand())
+}
+
+// refuseHidden refuses a struct for an unexported field that belongs to another package.
+func (c *copier) refuseHidden(t *model.Type, field *model.Field) {
+	if lock := lockIn(t); lock != nil {
+		c.refuseLock(lock)
+		return
+	}
+	c.refuse("has the type %s, whose unexported field %s holds references that only its own package can copy: use a type "+
+		"with a DeepCopyInto method, or %s", display(t), field.Name, c.byHand())
+}
+
+// byHand says how a type is taken out of the generator's hands.
+func (c *copier) byHand() string {
+	return fmt.Sprintf("write %s's DeepCopyInto by hand, or mark it +k8s:deepcopy-gen=false", c.top.Name)
+}
+
+// display is the type as a reader of the error knows it.
+func display(t *model.Type) string {
+	switch {
+	case t.Package != nil && t.Name != "":
+		return t.Package.Name + "." + t.Name
+	case t.Name != "":
+		return t.Name
+	case t.Form == model.Pointer:
+		return "*" + display(t.Elem)
+	case t.Form == model.Slice:
+		return "[]" + display(t.Elem)
+	case t.Form == model.Basic:
+		return t.Basic
+	case t.Form == model.Struct:
+		return "struct{...}"
+	case t.Form == model.Interface && len(t.InterfaceMethods) == 0:
+		return "any"
+	case t.Form == model.Interface:
+		return "interface{...}"
+	}
+	return "an unnamed type"
+}

@@ -1,0 +1,153 @@
+// Package defaults emits zz_generated.defaults.go: SetObjectDefaults_X for every kind that reaches a default, and
+// RegisterDefaults, with the names and the order of calls of code-generator's defaulter-gen. Hand-written SetDefaults_X
+// functions are called at every depth, and the values of markers are set where a field is still zero. It knows the
+// model, emit and gocode.
+package defaults
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+)
+
+// FileName is the file that is emitted, as users know it.
+const FileName = "zz_generated.defaults.go"
+
+const runtimePath = "k8s.io/apimachinery/pkg/runtime"
+
+// Emitter returns the emitter of defaulting functions.
+func Emitter() emit.Emitter {
+	return emit.Emitter{
+		Name: "defaults",
+		Doc:  "SetObjectDefaults_X and RegisterDefaults for kinds that have defaults",
+		Owns: func(base string) bool { return base == FileName },
+		Emit: emitAll,
+	}
+}
+
+// Emits tells whether a RegisterDefaults is emitted for the package, so that who writes its registration can register it
+// without asking this emitter to run.
+func Emits(program *model.Program, pkg *model.Package) bool {
+	return emits(program, pkg, newIndex(program))
+}
+
+func emits(program *model.Program, pkg *model.Package, functions *index) bool {
+	if !pkg.Output || declared(pkg, "RegisterDefaults") {
+		return false
+	}
+	return pkg.Defaulter || len(newGraph(program, pkg, functions).roots()) > 0
+}
+
+func emitAll(program *model.Program) ([]emit.File, error) {
+	functions := newIndex(program)
+	var files []emit.File
+	var errs emit.Errors
+	for _, pkg := range program.Packages {
+		if !pkg.Output {
+			continue
+		}
+		w := newWriter(program, pkg, functions)
+		w.roots()
+		errs = append(errs, w.errs...)
+		if w.file.Empty() || len(errs) > 0 {
+			continue
+		}
+		file, err := w.file.Render(FileName)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
+	return files, nil
+}
+
+// roots writes RegisterDefaults, the functions of the kinds, and the helpers that those asked for.
+func (w *writer) roots() {
+	roots := w.graph.roots()
+	if (w.pkg.Defaulter || len(roots) > 0) && !declared(w.pkg, "RegisterDefaults") {
+		w.register(roots)
+	}
+	for _, t := range roots {
+		name := objectFunc(t)
+		w.function(name, name+" sets the defaults of the object and of all that is in it.", t)
+	}
+	for len(w.pending) > 0 {
+		h := w.pending[0]
+		w.pending = w.pending[1:]
+		w.function(h.name, h.name+" sets the defaults in values of the type "+h.t.Name+", at any depth.", h.t)
+	}
+}
+
+func (w *writer) register(roots []*model.Type) {
+	body := make([]jen.Code, 0, len(roots)+1)
+	for _, t := range roots {
+		if !isObject(t) {
+			continue
+		}
+		call := jen.Id(objectFunc(t)).Call(jen.Id("obj").Assert(jen.Op("*").Add(w.file.Type(t))))
+		body = append(body, jen.Id("scheme").Dot("AddTypeDefaultingFunc").Call(
+			jen.Op("&").Add(w.file.Type(t)).Values(),
+			jen.Func().Params(jen.Id("obj").Any()).Block(call),
+		))
+	}
+	body = append(body, jen.Return(jen.Nil()))
+	doc := "RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of all\n" +
+		"that its object holds."
+	w.file.Add(doc, jen.Func().Id("RegisterDefaults").
+		Params(jen.Id("scheme").Op("*").Add(w.file.Qual(runtimePath, "Scheme"))).Error().Block(body...))
+}
+
+func (w *writer) function(name, doc string, t *model.Type) {
+	body := w.inside(t, gocode.Pointee("in"), 0)
+	w.file.Add(doc, jen.Func().Id(name).Params(jen.Id("in").Op("*").Add(w.file.Type(t))).Block(body...))
+}
+
+// isObject tells whether a scheme can know the type: one that is asked for by itself need not be a runtime.Object.
+func isObject(t *model.Type) bool {
+	if t.Defaulter != "true" || t.Methods["DeepCopyObject"] != nil {
+		return true
+	}
+	for _, ref := range t.DeepCopyInterfaces {
+		if ref.Path == runtimePath && ref.Name == "Object" {
+			return true
+		}
+	}
+	return false
+}
+
+func objectFunc(t *model.Type) string { return "SetObjectDefaults_" + t.Name }
+
+func declared(pkg *model.Package, name string) bool {
+	_, ok := pkg.Declared[name]
+	return ok
+}
+
+// helper is a function of our own for a type that contains itself.
+type helper struct {
+	name string
+	t    *model.Type
+}
+
+// helperFor returns the name of the type's helper, which is written later.
+func (w *writer) helperFor(t *model.Type) string {
+	if name, ok := w.helpers[t]; ok {
+		return name
+	}
+	name := "setNestedDefaults_" + t.Name
+	for n := 2; w.taken[name] || declared(w.pkg, name); n++ {
+		name = fmt.Sprintf("setNestedDefaults_%s%d", t.Name, n)
+	}
+	w.taken[name] = true
+	w.helpers[t] = name
+	w.pending = append(w.pending, helper{name, t})
+	return name
+}

@@ -1,0 +1,151 @@
+package defaults
+
+import (
+	"strconv"
+
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+)
+
+// writer writes the file of one package.
+type writer struct {
+	pkg       *model.Package
+	program   *model.Program
+	file      *gocode.File
+	functions *index
+	graph     *graph
+	errs      emit.Errors
+
+	helpers map[*model.Type]string
+	taken   map[string]bool
+	pending []helper
+}
+
+func newWriter(program *model.Program, pkg *model.Package, functions *index) *writer {
+	return &writer{
+		pkg:       pkg,
+		program:   program,
+		file:      gocode.New(program, pkg, "d", "e", "f", "g", "h", "l", "m", "n"),
+		functions: functions,
+		graph:     newGraph(program, pkg, functions),
+		helpers:   map[*model.Type]string{},
+		taken:     map[string]bool{},
+	}
+}
+
+// nested defaults a value that occurs in another.
+func (w *writer) nested(t *model.Type, in gocode.Place, depth int) []jen.Code {
+	switch {
+	case !w.graph.reaches(t):
+		return nil
+	case w.graph.objects[t]:
+		return []jen.Code{jen.Id(objectFunc(t)).Call(in.Address())}
+	case t.Name != "" && w.graph.containsItself(t):
+		return []jen.Code{jen.Id(w.helperFor(t)).Call(in.Address())}
+	}
+	return w.inside(t, in, depth)
+}
+
+// inside calls the type's own functions and then goes into what the value holds.
+func (w *writer) inside(t *model.Type, in gocode.Place, depth int) []jen.Code {
+	var code []jen.Code
+	own := w.functions.calls(t, w.pkg)
+	for _, f := range own.functions {
+		code = append(code, w.file.PackageQual(f.Package, f.Name).Call(in.Address()))
+	}
+	if own.covers {
+		return code
+	}
+	switch t.Form {
+	case model.Pointer:
+		to := in.Deref()
+		if t.Name != "" {
+			to = in.Starred()
+		}
+		if rest := w.nested(t.Elem, to, depth); len(rest) > 0 {
+			code = append(code, in.IfNotNil(rest...))
+		}
+	case model.Struct:
+		for _, field := range t.Fields {
+			if w.graph.accessible(t, field) {
+				code = append(code, w.field(field, in.Field(field.Name), depth)...)
+			}
+		}
+	case model.Slice, model.Array:
+		code = append(code, w.elements(t, in, depth)...)
+	case model.Map:
+		code = append(code, w.entries(t, in, depth)...)
+	}
+	return code
+}
+
+// field sets the field's own default first, so that what it brings is defaulted like the rest.
+func (w *writer) field(field *model.Field, in gocode.Place, depth int) []jen.Code {
+	var code []jen.Code
+	if d := fieldDefault(field); d != nil {
+		code = w.set(d, field.Type, in)
+	}
+	return append(code, w.nested(field.Type, in, depth)...)
+}
+
+// elementSet sets the default that the type of an element has; one that has defaults inside gets only these, as
+// defaulter-gen has it.
+func (w *writer) elementSet(t *model.Type, in gocode.Place) []jen.Code {
+	if d := elementDefault(t); d != nil && !w.graph.reaches(t) {
+		return w.set(d, t, in)
+	}
+	return nil
+}
+
+func (w *writer) elements(t *model.Type, in gocode.Place, depth int) []jen.Code {
+	i := name("ijklmnop", "i", depth)
+	element := in.Index(i)
+	body := w.elementSet(t.Elem, element)
+	local := name("abcdefgh", "local", depth)
+	switch {
+	case t.Elem.Form == model.Pointer && t.Elem.Name == "":
+		if rest := w.nested(t.Elem, gocode.Variable(local), depth+1); len(rest) > 0 {
+			body = append(append(body, jen.Id(local).Op(":=").Add(element.Value())), rest...)
+		}
+	default:
+		if rest := w.nested(t.Elem, gocode.Pointee(local), depth+1); len(rest) > 0 {
+			body = append(append(body, jen.Id(local).Op(":=").Add(element.Address())), rest...)
+		}
+	}
+	if len(body) == 0 {
+		return nil
+	}
+	return []jen.Code{jen.For(jen.Id(i).Op(":=").Range().Add(in.Value())).Block(body...)}
+}
+
+// entries defaults the values of a map. They have no address: a copy is defaulted and stored back, except where the
+// value is a pointer that stays the same.
+func (w *writer) entries(t *model.Type, in gocode.Place, depth int) []jen.Code {
+	key, val := name("", "key", depth), name("", "val", depth)
+	body := w.elementSet(t.Elem, gocode.Variable(val))
+	store := len(body) > 0 || t.Elem.Form != model.Pointer || t.Elem.Name != ""
+	body = append(body, w.nested(t.Elem, gocode.Variable(val), depth+1)...)
+	if len(body) == 0 {
+		return nil
+	}
+	keyVar := jen.Id("_")
+	if store {
+		keyVar = jen.Id(key)
+		body = append(body, in.Index(key).Set(jen.Id(val)))
+	}
+	return []jen.Code{jen.For(jen.List(keyVar, jen.Id(val)).Op(":=").Range().Add(in.Value())).Block(body...)}
+}
+
+// name names a local variable of a depth: one of the letters, or else the word with a number.
+func name(letters, word string, depth int) string {
+	switch {
+	case depth < len(letters):
+		return letters[depth : depth+1]
+	case depth == 0:
+		return word
+	}
+	return word + strconv.Itoa(depth+1)
+}

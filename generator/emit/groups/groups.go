@@ -1,0 +1,113 @@
+// Package groups emits, for packages marked +apigen:groups, a function that returns every API group whose wiring lies below
+// the package: what a server's main passes on, so that a new group needs no line of anybody's hand.
+package groups
+
+import (
+	"bytes"
+	"fmt"
+	"go/token"
+	"path"
+	"sort"
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+	"github.com/dave/jennifer/jen"
+)
+
+// FileName is the base name of the emitter's files.
+const FileName = "zz_generated.groups.go"
+
+const registryPath = "apigen.dev/runtime/registry"
+
+// Emitter returns the emitter of lists of groups.
+func Emitter() emit.Emitter {
+	return emit.Emitter{
+		Name: "groups",
+		Doc:  "the list of all groups below a package marked +apigen:groups",
+		Owns: func(base string) bool { return base == FileName },
+		Emit: Emit,
+	}
+}
+
+// Emit returns a file for each marked package.
+func Emit(p *model.Program) ([]emit.File, error) {
+	var errs emit.Errors
+	var files []emit.File
+	for _, pkg := range p.Packages {
+		if !pkg.CollectGroups || !pkg.Output || !p.RuntimeAvailable {
+			continue
+		}
+		if pos, ok := pkg.Declared["Groups"]; ok {
+			errs.Add(pos, "Groups is declared here, and +apigen:groups would declare it again: rename it, or remove the marker")
+			continue
+		}
+		content, err := render(p, pkg, below(p, pkg))
+		if err != nil {
+			return nil, fmt.Errorf("groups of %s: %w", pkg.Path, err)
+		}
+		files = append(files, emit.File{Package: pkg.Path, Dir: pkg.Dir, PackageName: pkg.Name, Name: FileName, Content: content})
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
+	return files, nil
+}
+
+// below are the groups with wiring in or below the package's directory, by name. It doesn't matter which of them were
+// asked for in this run: the list must be complete.
+func below(p *model.Program, pkg *model.Package) []*model.Group {
+	var out []*model.Group
+	for _, g := range p.Wired() {
+		if strings.HasPrefix(g.Wiring.Path+"/", pkg.Path+"/") && g.Wiring.Path != pkg.Path {
+			out = append(out, g)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+func render(p *model.Program, pkg *model.Package, groups []*model.Group) ([]byte, error) {
+	f := jen.NewFilePathName(pkg.Path, pkg.Name)
+	f.HeaderComment(emit.Header(p))
+	f.ImportName(registryPath, "registry")
+	var calls []jen.Code
+	taken := map[string]bool{"registry": true}
+	for name := range pkg.Declared {
+		taken[name] = true
+	}
+	for _, g := range groups {
+		f.ImportAlias(g.Wiring.Path, alias(g, taken))
+		calls = append(calls, jen.Qual(g.Wiring.Path, "Group").Call())
+	}
+	f.Comment("Groups are all API groups below this package, sorted by name.")
+	f.Func().Id("Groups").Params().Index().Qual(registryPath, "Group").Block(
+		jen.Return(jen.Index().Qual(registryPath, "Group").Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, calls...)))
+	var out bytes.Buffer
+	err := f.Render(&out)
+	return out.Bytes(), err
+}
+
+// alias is the name under which a group's wiring is imported: shopwiring for .../shop/wiring.
+func alias(g *model.Group, taken map[string]bool) string {
+	parent := strings.ToLower(strings.Map(letters, path.Base(path.Dir(g.Wiring.Path))))
+	name := parent + g.Wiring.Name
+	if !token.IsIdentifier(name) {
+		name = "group" + name
+	}
+	base := name
+	for i := 2; taken[name]; i++ {
+		name = fmt.Sprintf("%s%d", base, i)
+	}
+	taken[name] = true
+	return name
+}
+
+// letters drops what no identifier may hold.
+func letters(r rune) rune {
+	if r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+		return r
+	}
+	return -1
+}

@@ -1,0 +1,136 @@
+// Package register emits zz_generated.register.go: the group and version of a package, and AddToScheme for its kinds,
+// under the names that clients of API packages use. What the package declares by hand is left to it; one that declares
+// AddToScheme gets nothing. It knows the model, emit, gocode, and from package defaults whether there are defaults to
+// register.
+package register
+
+import (
+	"sort"
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/defaults"
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+)
+
+// FileName is the file that is emitted, as users know it.
+const FileName = "zz_generated.register.go"
+
+// LocalSchemeBuilder is the variable that generated functions of a package register with, where this emitter writes the
+// package's registration.
+const LocalSchemeBuilder = "localSchemeBuilder"
+
+const (
+	runtimePath = "k8s.io/apimachinery/pkg/runtime"
+	schemaPath  = "k8s.io/apimachinery/pkg/runtime/schema"
+	metaPath    = "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Emitter returns the emitter of registrations.
+func Emitter() emit.Emitter {
+	return emit.Emitter{
+		Name: "register",
+		Doc:  "SchemeGroupVersion, AddToScheme and its companions for packages of kinds",
+		Owns: func(base string) bool { return base == FileName },
+		Emit: emitAll,
+	}
+}
+
+// Emits tells whether the package's registration is emitted, and LocalSchemeBuilder with it.
+func Emits(pkg *model.Package) bool {
+	if !pkg.Output || !pkg.HasGroup || len(objects(pkg)) == 0 {
+		return false
+	}
+	return !declared(pkg, "AddToScheme") && !declared(pkg, "Install") && !registersItself(pkg)
+}
+
+// registersItself tells whether the package exports a function of its own that adds to a scheme, as apimachinery's
+// AddMetaToScheme and AddToGroupVersion do.
+func registersItself(pkg *model.Package) bool {
+	for _, f := range pkg.Funcs {
+		if !strings.HasPrefix(f.Name, "Add") {
+			continue
+		}
+		for _, param := range f.Params {
+			if param.Form == model.Pointer && param.Elem.Name == "Scheme" && param.Elem.Package != nil && param.Elem.Package.Path == runtimePath {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func emitAll(program *model.Program) ([]emit.File, error) {
+	var files []emit.File
+	for _, pkg := range program.Packages {
+		if !Emits(pkg) {
+			continue
+		}
+		w := writer{file: gocode.New(program, pkg, symbols...), pkg: pkg}
+		w.groupVersion()
+		w.qualifiers()
+		w.schemeBuilder()
+		w.init(initial(program, pkg))
+		w.knownTypes()
+		file, err := w.file.Render(FileName)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
+	return files, nil
+}
+
+// initial are the functions that the scheme builder begins with. Conversions register themselves where they are
+// emitted; defaults are registered by a hand-written addDefaultingFuncs, by custom, or else here.
+func initial(program *model.Program, pkg *model.Package) []string {
+	functions := []string{"addKnownTypes"}
+	switch {
+	case declared(pkg, "addDefaultingFuncs"):
+		functions = append(functions, "addDefaultingFuncs")
+	case declared(pkg, "RegisterDefaults") || defaults.Emits(program, pkg):
+		functions = append(functions, "RegisterDefaults")
+	}
+	return functions
+}
+
+// objects are the types that the scheme knows: kinds, their lists, and what else has a TypeMeta and is a
+// runtime.Object. They are sorted by name.
+func objects(pkg *model.Package) []*model.Type {
+	var types []*model.Type
+	for _, t := range pkg.Types {
+		if t.Kind != nil || t.ListOf != nil || isObject(t) {
+			types = append(types, t)
+		}
+	}
+	sort.Slice(types, func(i, j int) bool { return types[i].Name < types[j].Name })
+	return types
+}
+
+func isObject(t *model.Type) bool {
+	if t.Form != model.Struct || !hasTypeMeta(t) {
+		return false
+	}
+	for _, ref := range t.DeepCopyInterfaces {
+		if ref.Path == runtimePath && ref.Name == "Object" {
+			return true
+		}
+	}
+	return t.Methods["DeepCopyObject"] != nil
+}
+
+func hasTypeMeta(t *model.Type) bool {
+	for _, field := range t.Fields {
+		if field.Embedded && field.Name == "TypeMeta" {
+			return true
+		}
+	}
+	return false
+}
+
+func declared(pkg *model.Package, name string) bool {
+	_, ok := pkg.Declared[name]
+	return ok
+}

@@ -1,0 +1,199 @@
+package wiring
+
+import (
+	"fmt"
+	"strconv"
+
+	"apigen.dev/generator/model"
+	"github.com/dave/jennifer/jen"
+)
+
+// operand is a Go expression and its type. Where Pointer is set, the expression is a pointer to a value of the type that
+// is known not to be nil.
+type operand struct {
+	expr    string
+	typ     *model.Type
+	pointer bool
+}
+
+// value is the expression of the value itself.
+func (o operand) value() string {
+	if o.pointer {
+		return "*" + o.expr
+	}
+	return o.expr
+}
+
+// walker prints statements that lead from an object along a path, and leave through none where something on the way is
+// absent.
+type walker struct {
+	// none is the statement that returns for an absent value.
+	none func() jen.Code
+	// done prints the statement that returns for the value found.
+	done func(g *jen.Group, found operand) error
+	vars int
+}
+
+// walk prints the statements for the steps that are left.
+func (w *walker) walk(g *jen.Group, at operand, steps []model.Step) error {
+	at, err := w.reach(g, at)
+	if err != nil {
+		return err
+	}
+	if len(steps) == 0 {
+		return w.done(g, at)
+	}
+	step, rest := steps[0], steps[1:]
+	switch {
+	case step.Filter != nil:
+		return w.filter(g, at, step.Filter, rest)
+	case step.Field != nil:
+		return w.walk(g, operand{expr: at.expr + "." + step.Field.Name, typ: step.Field.Type}, rest)
+	case step.IsIndex:
+		if at.typ.Form != model.Slice && at.typ.Form != model.Array {
+			return fmt.Errorf("[%d] is no index of %s", step.Index, typeText(at.typ))
+		}
+		g.If(tooShort(at.value(), step.Index)).Block(w.none())
+		return w.walk(g, operand{expr: at.indexable() + "[" + indexOf(at.value(), step.Index) + "]", typ: at.typ.Elem}, rest)
+	default:
+		if at.typ.Form != model.Map {
+			return fmt.Errorf("%q is no key of %s", step.Key, typeText(at.typ))
+		}
+		name := w.variable("value")
+		g.List(jen.Id(name), jen.Id("ok")).Op(":=").Id(at.indexable()).Index(jen.Lit(step.Key))
+		g.If(jen.Op("!").Id("ok")).Block(w.none())
+		return w.walk(g, operand{expr: name, typ: at.typ.Elem}, rest)
+	}
+}
+
+// tooShort is the condition that a list has no element at the index, which counts from the end where it is negative.
+func tooShort(list string, index int) jen.Code {
+	if index < 0 {
+		index = -index - 1
+	}
+	if index == 0 {
+		return jen.Len(jen.Id(list)).Op("==").Lit(0)
+	}
+	return jen.Len(jen.Id(list)).Op("<=").Lit(index)
+}
+
+func indexOf(list string, index int) string {
+	if index < 0 {
+		return fmt.Sprintf("len(%s)-%d", list, -index)
+	}
+	return strconv.Itoa(index)
+}
+
+// reach follows pointers to the value, leaving at nil.
+func (w *walker) reach(g *jen.Group, at operand) (operand, error) {
+	if at.typ.Form == model.Pointer {
+		if at.pointer {
+			return at, fmt.Errorf("a pointer to a pointer is no step of a path")
+		}
+		g.If(jen.Id(at.expr).Op("==").Nil()).Block(w.none())
+		return w.reach(g, operand{expr: at.expr, typ: at.typ.Elem, pointer: true})
+	}
+	return at, nil
+}
+
+// filter prints a loop to the first element that satisfies the filter.
+func (w *walker) filter(g *jen.Group, at operand, filter *model.Filter, rest []model.Step) error {
+	if at.typ.Form != model.Slice && at.typ.Form != model.Array {
+		return fmt.Errorf("a filter needs a list, not %s", typeText(at.typ))
+	}
+	index, item := w.variable("i"), w.variable("item")
+	element := operand{expr: item, typ: at.typ.Elem, pointer: true}
+	address := jen.Op("&").Id(at.indexable()).Index(jen.Id(index))
+	condition := jen.Null()
+	if at.typ.Elem.Form == model.Pointer {
+		element.typ = at.typ.Elem.Elem
+		address = jen.Id(at.indexable()).Index(jen.Id(index))
+		condition = jen.Id(item).Op("!=").Nil().Op("&&")
+	}
+	test, err := filterTest(element, filter)
+	if err != nil {
+		return err
+	}
+	var inner error
+	g.For(jen.Id(index).Op(":=").Range().Id(at.value())).BlockFunc(func(g *jen.Group) {
+		g.Id(item).Op(":=").Add(address)
+		g.If(condition.Add(test)).BlockFunc(func(g *jen.Group) { inner = w.walk(g, element, rest) })
+	})
+	g.Add(w.none())
+	return inner
+}
+
+// filterTest is the condition that an element satisfies a filter.
+func filterTest(element operand, filter *model.Filter) (*jen.Statement, error) {
+	test := jen.Null()
+	expr, typ := element.expr, element.typ
+	for _, step := range filter.Steps {
+		if step.Field == nil {
+			return nil, fmt.Errorf("a filter compares a field")
+		}
+		expr, typ = expr+"."+step.Field.Name, step.Field.Type
+		if typ.Form == model.Pointer {
+			test.Id(expr).Op("!=").Nil().Op("&&")
+		}
+	}
+	if typ.Form == model.Pointer {
+		expr, typ = "*"+expr, typ.Elem
+	}
+	if !isString(typ) {
+		return nil, fmt.Errorf("a filter compares a string, not %s", typeText(typ))
+	}
+	return test.Id(expr).Op("==").Lit(filter.Value), nil
+}
+
+// indexable is the expression that can be indexed.
+func (o operand) indexable() string {
+	if o.pointer {
+		return "(*" + o.expr + ")"
+	}
+	return o.expr
+}
+
+// variable returns a name that is not yet taken in the function.
+func (w *walker) variable(name string) string {
+	w.vars++
+	if w.vars <= 2 {
+		return name
+	}
+	return fmt.Sprintf("%s%d", name, w.vars)
+}
+
+func isString(t *model.Type) bool { return t.Form == model.Basic && t.Basic == "string" }
+
+// isNamed tells a type by its package and name.
+func isNamed(t *model.Type, path string, names ...string) bool {
+	if t.Package == nil || t.Package.Path != path {
+		return false
+	}
+	for _, name := range names {
+		if t.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// typeText is a type as Go writes it.
+func typeText(t *model.Type) string {
+	switch {
+	case t.Package != nil:
+		return t.Package.Name + "." + t.Name
+	case t.Form == model.Basic:
+		return t.Basic
+	case t.Form == model.Pointer:
+		return "*" + typeText(t.Elem)
+	case t.Form == model.Slice:
+		return "[]" + typeText(t.Elem)
+	case t.Form == model.Map:
+		return "map[" + typeText(t.Key) + "]" + typeText(t.Elem)
+	case t.Form == model.Interface && len(t.InterfaceMethods) == 0:
+		return "any"
+	case t.Name != "":
+		return t.Name
+	}
+	return "a composite type"
+}

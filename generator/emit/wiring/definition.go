@@ -1,0 +1,143 @@
+package wiring
+
+import (
+	"apigen.dev/generator/model"
+	"github.com/dave/jennifer/jen"
+)
+
+// define prints the function that returns a resource's Definition.
+func (p *printer) define(f *jen.File, r *model.Resource, served []model.ResourceVersion) {
+	if !p.storageServed(r, served) {
+		return
+	}
+	var params []jen.Code
+	if p.scoped {
+		params = append(params, jen.Id("scope").Qual(conversionPath, "Scope"))
+	}
+	definition := jen.Qual(registryPath, "Definition").Types(pointer(r.Hub))
+	f.Commentf("define%s is the resource %s.", r.Kind, r.Plural)
+	f.Func().Id("define" + r.Kind).Params(params...).Add(definition).Block(jen.Return(literal(definition,
+		member("Group", jen.Lit(p.group.Name)),
+		member("Names", names(r)),
+		member("Scope", scope(r)),
+		member("New", constructor(r.Hub)),
+		member("Versions", p.versions(r, served)),
+		member("Storage", jen.Lit(r.Storage.Name)),
+		p.strategy(r),
+		p.subresources(r),
+		p.selectable(r, served),
+	)))
+}
+
+// storageServed reports a storage version that isn't served: the runtime writes only versions that it serves.
+func (p *printer) storageServed(r *model.Resource, served []model.ResourceVersion) bool {
+	for _, v := range served {
+		if v.Version == r.Storage {
+			return true
+		}
+	}
+	for _, v := range r.Versions {
+		if v.Version == r.Storage {
+			p.errs.Add(v.Type.Pos, "%s is stored in version %s, which is not served: serve it, or put +kubebuilder:storageversion on a version that is", r.Kind, r.Storage.Name)
+			return false
+		}
+	}
+	p.errs.Add(r.Hub.Pos, "%s has no version to store it in: put +kubebuilder:storageversion on one of its versions", r.Kind)
+	return false
+}
+
+func names(r *model.Resource) jen.Code {
+	members := []jen.Code{
+		member("Kind", jen.Lit(r.Kind)),
+		member("ListKind", jen.Lit(r.ListKind)),
+		member("Plural", jen.Lit(r.Plural)),
+		member("Singular", jen.Lit(r.Singular)),
+	}
+	if len(r.ShortNames) > 0 {
+		members = append(members, member("ShortNames", stringList(r.ShortNames)))
+	}
+	if len(r.Categories) > 0 {
+		members = append(members, member("Categories", stringList(r.Categories)))
+	}
+	return literal(jen.Qual(apiPath, "Names"), members...)
+}
+
+func scope(r *model.Resource) jen.Code {
+	if r.ClusterScoped {
+		return jen.Qual(apiPath, "Cluster")
+	}
+	return jen.Qual(apiPath, "Namespaced")
+}
+
+func stringList(values []string) jen.Code {
+	var lits []jen.Code
+	for _, v := range values {
+		lits = append(lits, jen.Lit(v))
+	}
+	return jen.Index().String().Values(lits...)
+}
+
+// constructor is a function that returns an empty T.
+func constructor(t *model.Type) jen.Code {
+	return jen.Func().Params().Add(pointer(t)).Block(jen.Return(jen.New(jen.Qual(t.Package.Path, t.Name))))
+}
+
+// subresources prints the status subresource, or nothing.
+func (p *printer) subresources(r *model.Resource) jen.Code {
+	if !r.Status {
+		return nil
+	}
+	status := fieldNamed(r.Hub, "Status")
+	if status == nil {
+		p.errs.Add(r.Hub.Pos, "%s has a status in its versions, and none in %s.%s: add a Status field there", r.Kind, r.Hub.Package.Name, r.Hub.Name)
+		return nil
+	}
+	hub := pointer(r.Hub)
+	members := []jen.Code{
+		member("Name", jen.Lit("status")),
+		member("Copy", jen.Func().Params(jen.List(jen.Id("from"), jen.Id("to")).Add(hub)).Block(copyStatus(status))),
+		member("Reset", jen.Func().Params(jen.Id("obj").Add(hub)).Block(jen.Id("obj").Dot(status.Name).Op("=").Add(zero(r.Hub, status)))),
+	}
+	if validate := p.wire(r, validateStatusUpdate); validate != nil {
+		members = append(members, member("Validate", validate))
+	}
+	typ := jen.Index().Qual(registryPath, "Subresource").Types(hub)
+	return member("Subresources", typ.Values(jen.Custom(braces, members...)))
+}
+
+// copyStatus is the statement that copies the status deeply.
+func copyStatus(status *model.Field) jen.Code {
+	from, to := jen.Id("from").Dot(status.Name), jen.Id("to").Dot(status.Name)
+	t := status.Type
+	hasInto := t.DeepCopy == model.DeepCopyGenerate || t.DeepCopy == model.DeepCopyExisting
+	switch {
+	case hasInto:
+		return from.Dot("DeepCopyInto").Call(jen.Op("&").Add(to))
+	case t.Form == model.Pointer && t.Elem.DeepCopy != model.DeepCopyNone && t.Elem.Package != nil:
+		return to.Op("=").Add(from.Dot("DeepCopy").Call())
+	case t.Form == model.Basic:
+		return to.Op("=").Add(from)
+	default:
+		return to.Op("=").Id("from").Dot("DeepCopy").Call().Dot(status.Name)
+	}
+}
+
+// zero is the zero value of a kind's field, as an expression.
+func zero(kind *model.Type, f *model.Field) jen.Code {
+	switch t := f.Type; {
+	case t.Form == model.Struct && t.Package != nil && len(t.TypeArgs) == 0:
+		return jen.Qual(t.Package.Path, t.Name).Values()
+	case t.Form == model.Pointer, t.Form == model.Map, t.Form == model.Slice, t.Form == model.Interface:
+		return jen.Nil()
+	}
+	return jen.New(jen.Qual(kind.Package.Path, kind.Name)).Dot(f.Name)
+}
+
+func fieldNamed(t *model.Type, name string) *model.Field {
+	for _, f := range t.Fields {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package wiring
+
+import (
+	"fmt"
+
+	"apigen.dev/generator/model"
+	"github.com/dave/jennifer/jen"
+)
+
+// faultf is a fault without a position: whoever knows the marker adds it.
+func faultf(format string, args ...any) error { return fmt.Errorf(format, args...) }
+
+// selectable prints the selectable fields of all versions, read from the hub, or nothing.
+func (p *printer) selectable(r *model.Resource, served []model.ResourceVersion) jen.Code {
+	seen := map[string]bool{}
+	var fields []jen.Code
+	for _, v := range served {
+		if v.Type.Kind == nil {
+			continue
+		}
+		for _, s := range v.Type.Kind.Selectable {
+			path := trimDot(s.JSONPath)
+			if seen[path] {
+				continue
+			}
+			seen[path] = true
+			value, err := p.fieldValue(r.Hub, v.Type, s)
+			if err != nil {
+				p.errs.Add(s.Pos, "selectable field %s: %s", s.JSONPath, err)
+				continue
+			}
+			fields = append(fields, jen.Custom(braces, member("Path", jen.Lit(path)), member("Value", value)))
+		}
+	}
+	if fields == nil {
+		return nil
+	}
+	return member("SelectableFields", jen.Index().Qual(registryPath, "SelectableField").Types(pointer(r.Hub)).Custom(braces, fields...))
+}
+
+// fieldValue prints the function that reads a selectable field from the hub.
+func (p *printer) fieldValue(hub, version *model.Type, s model.SelectableField) (jen.Code, error) {
+	if path := trimDot(s.JSONPath); path == "metadata.name" || path == "metadata.namespace" {
+		return nil, faultf("every kind can be selected by that: remove the marker")
+	}
+	if s.Steps == nil {
+		return nil, faultf("leads to no field of %s", version.Name)
+	}
+	steps, err := onHub(hub, version, s.Steps)
+	if err != nil {
+		return nil, err
+	}
+	var fault error
+	code := jen.Func().Params(jen.Id("obj").Add(pointer(hub))).String().BlockFunc(func(g *jen.Group) {
+		w := &walker{none: func() jen.Code { return jen.Return(jen.Lit("")) }, done: returnText}
+		fault = w.walk(g, operand{expr: "obj", typ: hub}, steps)
+	})
+	return code, fault
+}
+
+// onHub finds the chain of fields of the same Go names on the hub.
+func onHub(hub, version *model.Type, steps []model.Step) ([]model.Step, error) {
+	if hub == version {
+		return steps, nil
+	}
+	out := make([]model.Step, len(steps))
+	at := hub
+	for i, step := range steps {
+		at = at.Pointee()
+		out[i] = step
+		if step.Field == nil {
+			return nil, faultf("only a chain of fields can be selected by")
+		}
+		field := fieldNamed(at, step.Field.Name)
+		if field == nil {
+			return nil, faultf("%s has no field %s: selectors work on the hub, so the path must exist there under the same Go names", typeText(at), step.Field.Name)
+		}
+		out[i].Field = field
+		at = field.Type
+	}
+	return out, nil
+}
+
+// returnText prints the statement that returns a value as field selectors compare it.
+func returnText(g *jen.Group, found operand) error {
+	value := jen.Id(found.value())
+	switch t := found.typ; {
+	case isString(t):
+		g.Return(as("string", t, value))
+	case isBool(t):
+		g.Return(jen.Qual("strconv", "FormatBool").Call(as("bool", t, value)))
+	case isInteger(t):
+		g.Return(jen.Qual("strconv", "FormatInt").Call(as("int64", t, value), jen.Lit(10)))
+	default:
+		return faultf("%s is neither a string, nor a boolean, nor an integer", typeText(t))
+	}
+	return nil
+}
+
+func trimDot(path string) string {
+	if path != "" && path[0] == '.' {
+		return path[1:]
+	}
+	return path
+}

@@ -1,0 +1,75 @@
+package wiring
+
+import (
+	"slices"
+
+	"apigen.dev/generator/emit/defaults"
+	"apigen.dev/generator/model"
+	"github.com/dave/jennifer/jen"
+)
+
+// versions prints the served versions, each with its conversions and columns.
+func (p *printer) versions(r *model.Resource, served []model.ResourceVersion) jen.Code {
+	var versions []jen.Code
+	for _, v := range served {
+		versions = append(versions, p.version(r, v))
+	}
+	return jen.Index().Qual(registryPath, "Version").Types(pointer(r.Hub)).Custom(braces, versions...)
+}
+
+func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
+	columns, cells := p.columns(v.Type)
+	conversion := []jen.Code{member("New", constructor(v.Type))}
+	if f := p.defaulter(v.Type); f != nil {
+		conversion = append(conversion, member("Default", f))
+	}
+	if v.Type != r.Hub {
+		conversion = append(conversion,
+			member("ToHub", p.conversion(v, v.Type, r.Hub)),
+			member("FromHub", p.conversion(v, r.Hub, v.Type)))
+	}
+	if cells != nil {
+		conversion = append(conversion, member("Columns", cells))
+	}
+	typ := jen.Qual(registryPath, "Conversion").Types(pointer(r.Hub), pointer(v.Type))
+	return jen.Qual(registryPath, "VersionOf").Call(p.info(r, v, columns), literal(typ, conversion...))
+}
+
+// info prints the VersionInfo: on one line where there is nothing but the name.
+func (p *printer) info(r *model.Resource, v model.ResourceVersion, columns jen.Code) jen.Code {
+	members := []jen.Code{member("Name", jen.Lit(v.Version.Name))}
+	if columns != nil {
+		members = append(members, member("Columns", columns))
+	}
+	if kind := v.Type.Kind; kind != nil && (kind.IsDeprecated || kind.Deprecated != "") {
+		text := kind.Deprecated
+		if text == "" {
+			text = p.group.Name + "/" + v.Version.Name + " " + r.Kind + " is deprecated"
+		}
+		members = append(members, member("Deprecated", jen.Lit(text)))
+	}
+	if len(members) == 1 {
+		return jen.Qual(apiPath, "VersionInfo").Values(members...)
+	}
+	return literal(jen.Qual(apiPath, "VersionInfo"), members...)
+}
+
+// conversion is a function from in to out that calls the one in the version's home.
+func (p *printer) conversion(v model.ResourceVersion, in, out *model.Type) jen.Code {
+	scope := jen.Nil()
+	if p.scoped {
+		scope = jen.Id("scope")
+	}
+	return jen.Func().Params(jen.Id("in").Add(pointer(in)), jen.Id("out").Add(pointer(out))).Error().Block(
+		jen.Return(converter(p.home(v.Version.Package), in, out).Call(jen.Id("in"), jen.Id("out"), scope)))
+}
+
+// defaulter is the SetObjectDefaults function of the type, or nil where there is none: written by hand, or emitted.
+func (p *printer) defaulter(t *model.Type) jen.Code {
+	home := p.home(t.Package)
+	name := "SetObjectDefaults_" + t.Name
+	if home.Func(name) == nil && !slices.Contains(defaults.Objects(p.program, home), t) {
+		return nil
+	}
+	return jen.Qual(home.Path, name)
+}

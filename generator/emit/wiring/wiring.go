@@ -1,0 +1,226 @@
+// Package wiring emits the value that a server is made of: for each API group a package of its own, whose Group function
+// lists kinds, versions, conversions, columns and the author's logic, so that one can read top to bottom what will be
+// served. It prints code that uses the runtime, and knows the runtime by name alone.
+package wiring
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/schema"
+	"apigen.dev/generator/model"
+	"github.com/dave/jennifer/jen"
+)
+
+// FileName is the base name of the file that the emitter writes into a group's wiring package.
+const FileName = "zz_generated.wiring.go"
+
+// The packages that wiring imports, by path.
+const (
+	apiPath        = "apigen.dev/runtime/api"
+	registryPath   = "apigen.dev/runtime/registry"
+	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
+	conversionPath = "k8s.io/apimachinery/pkg/conversion"
+	fieldPath      = "k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Emitter returns the emitter of wiring.
+func Emitter() emit.Emitter {
+	return emit.Emitter{
+		Name:     "wiring",
+		Doc:      "the value that a server is made of: kinds, versions, conversions, columns and hooks of each group",
+		Owns:     func(base string) bool { return base == FileName },
+		Emit:     Emit,
+		Warnings: Warnings,
+	}
+}
+
+// asked are the groups with wiring of which a package was asked for.
+func asked(p *model.Program) []*model.Group {
+	var out []*model.Group
+	for _, g := range p.Wired() {
+		if g.Output() {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// Emit returns one file for each group of p that has wiring.
+func Emit(p *model.Program) ([]emit.File, error) {
+	var errs emit.Errors
+	var files []emit.File
+	homes := map[string]*model.Group{}
+	for _, g := range asked(p) {
+		if other := homes[g.Wiring.Dir]; other != nil {
+			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
+			continue
+		}
+		homes[g.Wiring.Dir] = g
+		file, err := (&printer{program: p, group: g, errs: &errs}).print()
+		if err != nil {
+			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
+		}
+		files = append(files, file)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
+	return files, nil
+}
+
+// printer prints the wiring of one group. Faults of the input go to errs; what is printed then is not used.
+type printer struct {
+	program *model.Program
+	group   *model.Group
+	errs    *emit.Errors
+	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
+	scoped bool
+	// textual: some cell needs jsonCell, some date is read from text.
+	textual, dated bool
+}
+
+func (p *printer) print() (emit.File, error) {
+	w := p.group.Wiring
+	f := jen.NewFilePathName(w.Path, w.Name)
+	f.HeaderComment(emit.Header(p.program))
+	f.PackageComment(fmt.Sprintf("Package %s is the API group %s as a server takes it: its kinds, versions, conversions, columns and hooks.", w.Name, p.group.Name))
+	p.imports(f)
+	p.scoped = p.callsHandWritten()
+
+	f.Comment("A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,")
+	f.Comment("with the apigen of the version that go.mod names for apigen.dev.")
+	f.Const().Id("_").Op("=").Qual(apiPath, "GeneratedCodeVersion1")
+	p.groupFunc(f)
+	p.addToScheme(f)
+	for _, r := range p.group.Resources {
+		if served := r.Served(); len(served) > 0 {
+			p.define(f, r, served)
+		}
+	}
+	p.documents(f)
+	p.helpers(f)
+
+	var out bytes.Buffer
+	if err := f.Render(&out); err != nil {
+		return emit.File{}, err
+	}
+	return emit.File{Package: w.Path, Dir: w.Dir, PackageName: w.Name, Name: FileName, Content: out.Bytes()}, nil
+}
+
+// imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
+func (p *printer) imports(f *jen.File) {
+	for _, path := range []string{apiPath, registryPath, runtimePath, conversionPath, fieldPath} {
+		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
+	}
+	packages := []*model.Package{}
+	if p.group.Internal != nil {
+		packages = append(packages, p.group.Internal)
+	}
+	for _, v := range p.group.Versions {
+		packages = append(packages, v.Package, p.home(v.Package))
+	}
+	for _, pkg := range packages {
+		if slices.Contains(locals, pkg.Name) {
+			f.ImportAlias(pkg.Path, pkg.Name+"group")
+			continue
+		}
+		f.ImportName(pkg.Path, pkg.Name)
+	}
+	f.Anon("embed")
+}
+
+// locals are the names of variables and functions of the file, which no import may be called by.
+var locals = []string{
+	"add", "ctx", "data", "date", "dateCell", "err", "from", "generated", "groupScope", "i", "in", "item", "jsonCell", "name",
+	"newScope", "obj", "ok", "old", "out", "result", "s", "scheme", "scope", "text", "to", "value",
+}
+
+// groupFunc prints Group.
+func (p *printer) groupFunc(f *jen.File) {
+	var versions []jen.Code
+	documents := jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
+	var openapi, resources []jen.Code
+	for _, v := range p.group.ServedVersions() {
+		versions = append(versions, jen.Lit(v.Name))
+		openapi = append(openapi, jen.Lit(v.Name).Op(":").Id(documentVar(v)))
+	}
+	for _, r := range p.group.Resources {
+		if len(r.Served()) == 0 {
+			continue
+		}
+		call := jen.Id("define" + r.Kind).Call()
+		if p.scoped {
+			call = jen.Id("define" + r.Kind).Call(jen.Id("scope"))
+		}
+		resources = append(resources, jen.Qual(registryPath, "New").Call(call))
+	}
+	f.Commentf("Group is the API group %s.", p.group.Name)
+	f.Func().Id("Group").Params().Qual(registryPath, "Group").BlockFunc(func(g *jen.Group) {
+		if p.scoped {
+			g.Id("scope").Op(":=").Id("newScope").Call()
+		}
+		g.Return(literal(jen.Qual(registryPath, "Group"),
+			member("Name", jen.Lit(p.group.Name)),
+			member("Versions", jen.Index().String().Values(versions...)),
+			member("Resources", jen.Index().Qual(registryPath, "Resource").Custom(braces, resources...)),
+			member("AddToScheme", jen.Id("AddToScheme")),
+			member("OpenAPI", jen.Map(jen.String()).Index().Byte().Custom(documents, openapi...)),
+		))
+	})
+}
+
+// addToScheme prints AddToScheme, which registers the hub package and every served version.
+func (p *printer) addToScheme(f *jen.File) {
+	var adders []jen.Code
+	seen := map[string]bool{}
+	add := func(pkg *model.Package) {
+		if !seen[pkg.Path] {
+			seen[pkg.Path] = true
+			adders = append(adders, jen.Qual(pkg.Path, "AddToScheme"))
+		}
+	}
+	if p.group.Internal != nil {
+		add(p.group.Internal)
+	}
+	for _, v := range p.group.Versions {
+		add(p.home(v.Package))
+	}
+	f.Comment("AddToScheme registers the Go types of the group, with their defaults and conversions.")
+	f.Func().Id("AddToScheme").Params(jen.Id("scheme").Op("*").Qual(runtimePath, "Scheme")).Error().Block(
+		jen.For(jen.List(jen.Id("_"), jen.Id("add")).Op(":=").Range().Index().Func().Params(jen.Op("*").Qual(runtimePath, "Scheme")).Error().Values(adders...)).Block(
+			jen.If(jen.Err().Op(":=").Id("add").Call(jen.Id("scheme")), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err())),
+		),
+		jen.Return(jen.Nil()),
+	)
+}
+
+// documents prints the embedded OpenAPI documents.
+func (p *printer) documents(f *jen.File) {
+	for _, v := range p.group.ServedVersions() {
+		f.Comment("//go:embed " + schema.FileName(v.Name))
+		f.Var().Id(documentVar(v)).Index().Byte()
+	}
+}
+
+func documentVar(v *model.Version) string { return "openapi" + upperFirst(v.Name) }
+
+// braces lays a composite literal out one element a line.
+var braces = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
+
+func literal(typ jen.Code, members ...jen.Code) *jen.Statement {
+	kept := members[:0]
+	for _, m := range members {
+		if m != nil {
+			kept = append(kept, m)
+		}
+	}
+	return jen.Add(typ).Custom(braces, kept...)
+}
+
+func member(name string, value jen.Code) jen.Code { return jen.Id(name).Op(":").Add(value) }

@@ -1,0 +1,81 @@
+package generator
+
+import (
+	"fmt"
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/conversion"
+	"apigen.dev/generator/emit/deepcopy"
+	"apigen.dev/generator/emit/defaults"
+	"apigen.dev/generator/emit/groups"
+	"apigen.dev/generator/emit/register"
+	"apigen.dev/generator/emit/schema"
+	"apigen.dev/generator/emit/wiring"
+)
+
+// Emitters returns the products of the generator, in the order in which they run. A new one is a line here.
+func Emitters() []emit.Emitter {
+	return []emit.Emitter{
+		deepcopy.Emitter(),
+		defaults.Emitter(),
+		conversion.Emitter(),
+		register.Emitter(),
+		schema.Emitter(),
+		wiring.Emitter(),
+		groups.Emitter(),
+	}
+}
+
+// imports are the packages that emitted code imports; they are listed together with what the sources import, so that
+// nothing has to be listed twice.
+var imports = []string{
+	"k8s.io/apimachinery/pkg/api/resource",
+	"k8s.io/apimachinery/pkg/apis/meta/v1",
+	"k8s.io/apimachinery/pkg/conversion",
+	"k8s.io/apimachinery/pkg/runtime",
+	"k8s.io/apimachinery/pkg/runtime/schema",
+	"unsafe",
+}
+
+// runtimeImports are those of wiring.
+var runtimeImports = []string{
+	"apigen.dev/runtime/api",
+	"apigen.dev/runtime/registry",
+}
+
+// selected are the emitters that only names; all where it is empty.
+func selected(all []emit.Emitter, only []string) ([]emit.Emitter, error) {
+	if len(only) == 0 {
+		return all, nil
+	}
+	var out []emit.Emitter
+	for _, name := range only {
+		found := false
+		for _, e := range all {
+			if e.Name == name {
+				out, found = append(out, e), true
+			}
+		}
+		if !found {
+			names := make([]string, len(all))
+			for i, e := range all {
+				names[i] = e.Name
+			}
+			return nil, fmt.Errorf("unknown emitter %q: known are %s", name, strings.Join(names, ", "))
+		}
+	}
+	return out, nil
+}
+
+// owner tells the files that any of the emitters writes.
+func owner(emitters []emit.Emitter) func(base string) bool {
+	return func(base string) bool {
+		for _, e := range emitters {
+			if e.Owns != nil && e.Owns(base) {
+				return true
+			}
+		}
+		return false
+	}
+}

@@ -1,0 +1,300 @@
+package generator
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/load"
+)
+
+// stamp decides whether anything changed since a build that succeeded. It must never say that nothing did when
+// something did: all contents are read and hashed, none is judged by its time, and where the inputs can't all be told,
+// nothing is remembered.
+type stamp struct {
+	path   string // of the record; empty remembers nothing
+	dir    string
+	frame  string // everything but files: options, environment, programs
+	before map[string]string
+	start  time.Time
+}
+
+// record is what is kept of a build that succeeded.
+type record struct {
+	Frame string
+	// Dirs are the folders of all modules in reach that can change; Files are other inputs and outputs.
+	Dirs, Files []string
+	Sum         string
+	Warnings    emit.Errors
+	Notes       []string
+}
+
+// environment are the variables by which the go command's answers differ.
+var environment = []string{
+	"GOFLAGS", "GOOS", "GOARCH", "GOWORK", "GOENV", "GOEXPERIMENT", "CGO_ENABLED", "GOTOOLCHAIN", "GO111MODULE", "GOROOT",
+	"GOMODCACHE", "GOPATH", "GOARM", "GOARM64", "GOAMD64", "GO386", "GOMIPS", "GOMIPS64", "GOPPC64", "GORISCV64", "GOWASM", "GODEBUG", "GOFIPS140",
+}
+
+func newStamp(o Options) *stamp {
+	s := &stamp{dir: o.Dir, start: time.Now()}
+	if o.Cache == "" || !tellable(o) {
+		return s
+	}
+	frame, err := frameOf(o)
+	if err != nil {
+		return s
+	}
+	s.frame = frame
+	key := digest([]byte(strings.Join(slices.Concat([]string{o.Dir}, o.Patterns, []string{"\x00"}, o.Only), "\x00")))
+	s.path = filepath.Join(o.Cache, key[:32]+".json")
+	return s
+}
+
+// tellable tells whether all inputs can be told: not where another driver answers, files are overlaid, or patterns name
+// folders that are not walked.
+func tellable(o Options) bool {
+	for _, e := range o.Env {
+		name, value, _ := strings.Cut(e, "=")
+		switch {
+		case name == "GOPACKAGESDRIVER" && value != "" && value != "off":
+			return false
+		case name == "GOENV" && value != "" && value != "off":
+			return false
+		case name == "GOFLAGS" && (strings.Contains(value, "-overlay") || strings.Contains(value, "-modfile") || strings.Contains(value, "-toolexec")):
+			return false
+		}
+	}
+	for _, p := range o.Patterns {
+		for _, part := range strings.Split(filepath.ToSlash(p), "/") {
+			if strings.HasPrefix(part, ".") && part != "." && part != ".." && part != "..." {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// frameOf hashes what isn't the modules' files.
+func frameOf(o Options) (string, error) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q\n%q\n%q\n%q\n%s\n", o.Dir, o.Patterns, o.Only, o.Header, runtime.Version())
+	env := map[string]string{}
+	for _, e := range o.Env {
+		name, value, _ := strings.Cut(e, "=")
+		env[name] = value
+	}
+	for _, name := range environment {
+		fmt.Fprintf(h, "%s=%q\n", name, env[name])
+	}
+	if work := env["GOWORK"]; work != "" && work != "off" {
+		data, _ := os.ReadFile(work)
+		fmt.Fprintf(h, "%x\n", sha256.Sum256(data))
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	goCommand, err := exec.LookPath("go")
+	if err != nil {
+		return "", err
+	}
+	for _, program := range []string{self, goCommand} {
+		if program, err = filepath.EvalSymlinks(program); err != nil {
+			return "", err
+		}
+		st, err := os.Stat(program)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%q %d %d\n", program, st.Size(), st.ModTime().UnixNano())
+	}
+	for _, e := range o.Emitters {
+		fmt.Fprintf(h, "%s\n", e.Name)
+	}
+	if config, err := os.UserConfigDir(); err == nil {
+		data, _ := os.ReadFile(filepath.Join(config, "go", "env"))
+		fmt.Fprintf(h, "%x\n", sha256.Sum256(data))
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// unchanged returns the result of the last build where nothing changed since, else nil.
+func (s *stamp) unchanged() *Result {
+	if s.path == "" {
+		return nil
+	}
+	var r record
+	data, err := os.ReadFile(s.path)
+	if err != nil || json.Unmarshal(data, &r) != nil || r.Frame != s.frame {
+		s.before, _ = snapshot(enclosing(s.dir), nil)
+		return nil
+	}
+	s.before, err = snapshot(r.Dirs, r.Files)
+	if err != nil || sum(s.before, s.dir) != r.Sum {
+		return nil
+	}
+	return &Result{Unchanged: true, Warnings: r.Warnings, Notes: r.Notes}
+}
+
+// remember keeps a build that succeeded, unless an input may have changed while it ran.
+func (s *stamp) remember(res *Result, loaded *load.Result) {
+	if s.path == "" {
+		return
+	}
+	r := record{Frame: s.frame, Dirs: loaded.Universe.MutableDirs(), Warnings: res.Warnings, Notes: res.Notes}
+	written := map[string]bool{}
+	for _, c := range res.Changes {
+		written[c.Path] = true
+	}
+	after, err := snapshot(r.Dirs, r.Files)
+	if err != nil || s.disturbed(after, written) {
+		return
+	}
+	r.Sum = sum(after, s.dir)
+	data, err := json.Marshal(r)
+	if err != nil || os.MkdirAll(filepath.Dir(s.path), 0o755) != nil {
+		return
+	}
+	temp := fmt.Sprintf("%s.%d.tmp", s.path, os.Getpid())
+	if os.WriteFile(temp, data, 0o644) != nil || os.Rename(temp, s.path) != nil {
+		_ = os.Remove(temp)
+	}
+}
+
+// disturbed tells whether a file may have changed since the build began, other than those that it wrote.
+func (s *stamp) disturbed(after map[string]string, written map[string]bool) bool {
+	for path, sum := range after {
+		if written[path] {
+			continue
+		}
+		if old, ok := s.before[path]; ok {
+			if old != sum {
+				return true
+			}
+			continue
+		}
+		st, err := os.Stat(path)
+		if err != nil || !st.ModTime().Before(s.start.Add(-2*time.Second)) {
+			return true
+		}
+	}
+	for path := range s.before {
+		if _, ok := after[path]; !ok && !written[path] {
+			if _, err := os.Stat(path); err != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// enclosing is the folder of the module around a folder.
+func enclosing(dir string) []string {
+	if mod := above(dir, "go.mod"); mod != "" {
+		return []string{filepath.Dir(mod)}
+	}
+	return []string{dir}
+}
+
+// above is the nearest file of a name in a folder or those above; empty where there is none.
+func above(dir, name string) string {
+	for d := dir; ; d = filepath.Dir(d) {
+		path := filepath.Join(d, name)
+		if st, err := os.Stat(path); err == nil && !st.IsDir() {
+			return path
+		}
+		if d == filepath.Dir(d) {
+			return ""
+		}
+	}
+}
+
+// snapshot hashes every file that can matter in the folders, nested modules excluded, and the given files.
+func snapshot(dirs, files []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, root := range dirs {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			name := d.Name()
+			if d.IsDir() {
+				if path != root && strings.HasPrefix(name, ".") {
+					return fs.SkipDir
+				}
+				return nil
+			}
+			if !matters(name) {
+				return nil
+			}
+			return hashFile(out, path)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range files {
+		if err := hashFile(out, path); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// matters tells the files that are inputs or outputs.
+func matters(name string) bool {
+	if strings.HasSuffix(name, ".go") {
+		return !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, ".")
+	}
+	switch name {
+	case "go.mod", "go.sum", "go.work", "go.work.sum", "modules.txt":
+		return true
+	}
+	return strings.HasPrefix(name, "zz_generated.")
+}
+
+func hashFile(out map[string]string, path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		if st, serr := os.Stat(path); serr != nil || st.IsDir() {
+			out[path] = "absent" // a dangling link, a folder named like a file
+			return nil
+		}
+		return err
+	}
+	out[path] = digest(data)
+	return nil
+}
+
+func digest(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
+
+// sum hashes a snapshot, together with the workspace and the module that the go command would use from a folder.
+func sum(files map[string]string, dir string) string {
+	h := sha256.New()
+	work := above(dir, "go.work")
+	fmt.Fprintf(h, "%q %q\n", above(dir, "go.mod"), work)
+	for _, path := range []string{work, work + ".sum"} {
+		if work != "" {
+			data, _ := os.ReadFile(path)
+			fmt.Fprintf(h, "%x\n", sha256.Sum256(data))
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(h, "%q %s\n", path, files[path])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

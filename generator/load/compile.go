@@ -1,0 +1,262 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"apigen.dev/generator/emit"
+)
+
+// Origin tells who wrote a file.
+type Origin uint8
+
+// The origins.
+const (
+	ByHand   Origin = iota // the user
+	ByOther                // another generator
+	ByApigen               // a file that is about to be written
+	Existing               // a generated file of ours that stays as it is
+)
+
+// Diagnostic is a compiler's complaint about the finished code.
+type Diagnostic struct {
+	Pos     token.Position
+	Message string
+	Origin  Origin
+	// Output tells the packages that files are written for from those that were only looked at.
+	Output bool
+}
+
+// Compile type-checks the packages of a load as they will be once files are written, function bodies included. Existing
+// generated files count, too, unless they are replaced or gone says that they go. What Load returned stays as it is.
+func (u *Universe) Compile(ctx context.Context, files []emit.File, gone func(path string) bool) ([]Diagnostic, error) {
+	c := &compilation{
+		Universe: u.withoutRoots(), old: u, gone: gone,
+		origin: map[string]Origin{}, outputs: map[string]bool{},
+	}
+	for _, f := range files {
+		c.add(f)
+	}
+	c.addRoots()
+	if err := c.listMissing(ctx); err != nil {
+		return nil, err
+	}
+	c.compile()
+	return c.diagnostics, nil
+}
+
+// compilation is the state of one Compile.
+type compilation struct {
+	*Universe
+	old         *Universe
+	gone        func(string) bool
+	origin      map[string]Origin // by path of file
+	outputs     map[string]bool   // by path of package
+	diagnostics []Diagnostic
+}
+
+// withoutRoots is a universe that shares all packages but the roots and those that depend on them.
+func (u *Universe) withoutRoots() *Universe {
+	out := *u
+	out.sources = map[string]*source{}
+	depends := map[string]bool{}
+	var visit func(s *source) bool
+	visit = func(s *source) bool {
+		path := s.meta.PkgPath
+		if s.root {
+			return true
+		}
+		if known, ok := depends[path]; ok {
+			return known
+		}
+		depends[path] = false
+		for _, i := range s.meta.Imports {
+			if is := u.sources[i.PkgPath]; is != nil && visit(is) {
+				depends[path] = true
+			}
+		}
+		return depends[path]
+	}
+	for path, s := range u.sources {
+		switch {
+		case s.root:
+		case visit(s):
+			out.sources[path] = &source{meta: s.meta, files: s.files}
+		default:
+			out.sources[path] = s
+		}
+	}
+	return &out
+}
+
+// add parses a file that is about to be written.
+func (c *compilation) add(f emit.File) {
+	name := filepath.Join(f.Dir, f.Name)
+	c.origin[name] = ByApigen
+	c.outputs[f.Package] = true
+	s := c.sources[f.Package]
+	if s == nil || !s.root {
+		s = c.fresh(f)
+		c.sources[f.Package] = s
+	}
+	if !strings.HasSuffix(f.Name, ".go") {
+		return
+	}
+	c.parseInto(s, name, f.Content)
+}
+
+// fresh is a package's source with what the user wrote in it.
+func (c *compilation) fresh(f emit.File) *source {
+	s := &source{root: true, output: true, generated: map[*ast.File]bool{}}
+	if old := c.old.sources[f.Package]; old != nil && old.root {
+		s.meta, s.shallow, s.blanked = old.meta, old.shallow, old.blanked
+		if !old.shallow {
+			s.adopt(old)
+		}
+		return s
+	}
+	s.meta = &packages.Package{PkgPath: f.Package, Name: f.PackageName, Dir: f.Dir, Module: c.moduleOf(f.Dir)}
+	c.metas[f.Package] = s.meta
+	entries, _ := os.ReadDir(f.Dir)
+	for _, e := range entries {
+		name := filepath.Join(f.Dir, e.Name())
+		if strings.HasSuffix(e.Name(), "_test.go") || !strings.HasSuffix(e.Name(), ".go") || c.origin[name] == ByApigen {
+			continue
+		}
+		if match, err := build.Default.MatchFile(f.Dir, e.Name()); err != nil || !match {
+			continue
+		}
+		if data, err := os.ReadFile(name); err == nil {
+			if c.owns(e.Name()) && generatedHeader(data) {
+				s.blanked = append(s.blanked, name)
+				continue
+			}
+			c.parseInto(s, name, data)
+		}
+	}
+	return s
+}
+
+func (s *source) adopt(old *source) {
+	s.files = slices.Clone(old.files)
+	s.generated = maps.Clone(old.generated)
+}
+
+// moduleOf is the module of the root whose folder is nearest above.
+func (c *compilation) moduleOf(dir string) *packages.Module {
+	var best *packages.Module
+	for _, s := range c.old.sources {
+		m := s.meta.Module
+		if s.root && m != nil && strings.HasPrefix(dir+"/", m.Dir+"/") && (best == nil || len(m.Dir) > len(best.Dir)) {
+			best = m
+		}
+	}
+	return best
+}
+
+func (c *compilation) parseInto(s *source, name string, data []byte) {
+	f, err := parser.ParseFile(c.fset, name, data, parser.SkipObjectResolution)
+	var list scanner.ErrorList
+	if errors.As(err, &list) {
+		for _, e := range list {
+			c.diagnostics = append(c.diagnostics, Diagnostic{e.Pos, e.Msg, c.origin[name], s.output})
+		}
+	}
+	if f != nil && f.Name != nil {
+		s.files = append(s.files, f)
+		s.generated[f] = c.origin[name] == ByHand && generatedHeader(data)
+	}
+}
+
+// addRoots adds the roots that no file is written for, and the generated files that stay.
+func (c *compilation) addRoots() {
+	for path, old := range c.old.sources {
+		if old.root && c.sources[path] == nil {
+			s := &source{meta: old.meta, root: true, shallow: old.shallow, output: old.output, blanked: old.blanked}
+			s.adopt(old)
+			c.sources[path] = s
+		}
+	}
+	for _, s := range c.sources {
+		for _, name := range s.blanked {
+			if c.origin[name] == ByApigen || s.output && c.gone(name) {
+				continue
+			}
+			c.origin[name] = Existing
+			if data, err := os.ReadFile(name); err == nil {
+				c.parseInto(s, name, data)
+			}
+		}
+	}
+}
+
+// listMissing lists what generated code imports and the first listing didn't ask for.
+func (c *compilation) listMissing(ctx context.Context) error {
+	missing := map[string]bool{}
+	for _, s := range c.sources {
+		if !s.root {
+			continue
+		}
+		if s.shallow && !c.outputs[s.meta.PkgPath] {
+			continue
+		}
+		for _, imp := range s.imports() {
+			if c.metas[imp] == nil && c.sources[imp] == nil && imp != "unsafe" && imp != "C" {
+				missing[imp] = true
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	patterns := slices.Sorted(maps.Keys(missing))
+	pkgs, err := c.list(ctx, exportMode, patterns)
+	if err != nil {
+		return err
+	}
+	c.addMetas(pkgs)
+	c.markSources()
+	return nil
+}
+
+// compile checks all roots that matter, with their bodies.
+func (c *compilation) compile() {
+	paths := make([]string, 0, len(c.sources))
+	for path, s := range c.sources {
+		if s.root && (!s.shallow || c.outputs[path]) {
+			paths = append(paths, path)
+		}
+	}
+	sort.Strings(paths)
+	c.bodies = true
+	for _, path := range paths {
+		s := c.sources[path]
+		c.checkSource(s)
+		for _, e := range s.errs {
+			c.diagnostics = append(c.diagnostics, c.diagnose(s, e))
+		}
+	}
+}
+
+func (c *compilation) diagnose(s *source, e types.Error) Diagnostic {
+	pos := c.fset.Position(e.Pos)
+	d := Diagnostic{Pos: pos, Message: e.Msg, Origin: c.origin[pos.Filename], Output: s.output}
+	if f, _ := s.enclosing(c.fset, e.Pos); f != nil && s.generated[f] && d.Origin == ByHand {
+		d.Origin = ByOther
+	}
+	return d
+}

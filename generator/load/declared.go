@@ -1,0 +1,48 @@
+package load
+
+import (
+	"encoding/json"
+	"go/ast"
+
+	"apigen.dev/generator/model"
+)
+
+// declared are the package-level names that hand-written files declare.
+func (s *source) declared(b *builder) map[string]model.Position {
+	out := map[string]model.Position{}
+	add := func(id *ast.Ident) {
+		if id.Name != "_" && id.Name != "init" {
+			out[id.Name] = b.position(id.Pos())
+		}
+	}
+	for _, f := range s.files {
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil {
+					add(d.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						add(spec.Name)
+					case *ast.ValueSpec:
+						for _, id := range spec.Names {
+							add(id)
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func quoteJSON(s string) string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return `""`
+	}
+	return string(data)
+}

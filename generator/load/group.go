@@ -1,0 +1,223 @@
+package load
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// groups puts packages together to API groups.
+func (b *builder) groups(pkgs []*model.Package) []*model.Group {
+	byName := map[string]*model.Group{}
+	var out []*model.Group
+	for _, p := range pkgs {
+		lists(p)
+		b.resolvePaths(p)
+	}
+	for _, p := range pkgs {
+		if !p.HasGroup || p.Version == "" || len(kinds(p)) == 0 {
+			continue
+		}
+		g := byName[p.Group]
+		if g == nil {
+			g = &model.Group{Name: p.Group, GoName: goName(p.Group)}
+			byName[p.Group] = g
+			out = append(out, g)
+		}
+		b.addVersion(g, p)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	homes := map[string]*model.Group{}
+	for _, g := range out {
+		b.finish(g, pkgs)
+		if g.Wiring != nil {
+			if homes[g.Wiring.Path] != nil {
+				name := strings.ToLower(g.GoName)
+				g.Wiring.Path += "/" + name
+				g.Wiring.Dir = filepath.Join(g.Wiring.Dir, name)
+				g.Wiring.Name = name
+			}
+			homes[g.Wiring.Path] = g
+		}
+	}
+	return out
+}
+
+// kinds are the kinds of a package, by position; those of the package that holds its types, where another does.
+func kinds(p *model.Package) []*model.Type {
+	var out []*model.Type
+	for _, t := range p.Types {
+		if t.Kind != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func (b *builder) addVersion(g *model.Group, p *model.Package) {
+	for _, v := range g.Versions {
+		if v.Name == p.Version {
+			b.errorf(p.Pos, "version %s of group %q is declared by two packages, %s and %s", v.Name, g.Name, v.Package.Path, p.Path)
+			return
+		}
+	}
+	g.Versions = append(g.Versions, &model.Version{Name: p.Version, Package: p, Kinds: kinds(p)})
+}
+
+// finish decides a group's hub, its names and its resources.
+func (b *builder) finish(g *model.Group, pkgs []*model.Package) {
+	slices.SortFunc(g.Versions, func(x, y *model.Version) int { return compareVersions(x.Name, y.Name) })
+	for _, v := range g.Versions {
+		if m, ok := b.notes[v.Package.Path].pkg.markers.Get("groupGoName"); ok {
+			g.GoName = m.Value
+			break
+		}
+	}
+	g.Internal = internal(g, pkgs)
+	g.Wiring = wiring(g)
+	byKind := map[string]*model.Resource{}
+	for _, v := range g.Versions {
+		for _, t := range v.Kinds {
+			r := byKind[t.Name]
+			if r == nil {
+				r = &model.Resource{Kind: t.Name}
+				byKind[t.Name] = r
+				g.Resources = append(g.Resources, r)
+			}
+			r.Versions = append(r.Versions, model.ResourceVersion{Version: v, Type: t})
+		}
+	}
+	for _, r := range g.Resources {
+		b.resource(g, r)
+	}
+	sort.Slice(g.Resources, func(i, j int) bool { return g.Resources[i].Plural < g.Resources[j].Plural })
+}
+
+// internal is the hub: the package that a version's conversions name, or the parent of a version, as long as it is of
+// the group and no version itself.
+func internal(g *model.Group, pkgs []*model.Package) *model.Package {
+	candidate := func(importPath string) *model.Package {
+		for _, p := range pkgs {
+			if p.Path == importPath && p.Version == "" && p.HasGroup && p.Group == g.Name && len(p.Types) > 0 {
+				return p
+			}
+		}
+		return nil
+	}
+	for _, p := range pkgs {
+		if !p.HasGroup || p.Group != g.Name || p.Version == "" {
+			continue
+		}
+		for _, peer := range p.ConversionPeers {
+			if c := candidate(peer); c != nil {
+				return c
+			}
+		}
+	}
+	for _, v := range g.Versions {
+		if c := candidate(path.Dir(v.Package.Path)); c != nil && len(kinds(c)) > 0 {
+			return c
+		}
+	}
+	return nil
+}
+
+// wiring is the package beside the versions that wiring goes into; nil where the user owns none of them.
+func wiring(g *model.Group) *model.WiringPackage {
+	for _, v := range g.Versions {
+		p := v.Package
+		if p.Module == nil || !p.Module.Own {
+			continue
+		}
+		if p.Dir == p.Module.Dir {
+			return &model.WiringPackage{Path: p.Path + "/" + wiringName, Name: wiringName, Dir: filepath.Join(p.Dir, wiringName)}
+		}
+		return &model.WiringPackage{
+			Path: path.Join(path.Dir(p.Path), wiringName), Name: wiringName, Dir: filepath.Join(filepath.Dir(p.Dir), wiringName),
+		}
+	}
+	return nil
+}
+
+// resource decides what the versions of a kind say together.
+func (b *builder) resource(g *model.Group, r *model.Resource) {
+	r.Status = true
+	var pluralBy, storageBy *model.Type
+	for i, rv := range r.Versions {
+		k := rv.Type.Kind
+		r.Status = r.Status && k.HasStatus
+		if k.Plural != "" {
+			if pluralBy != nil && k.Plural != r.Plural {
+				b.errorf(rv.Type.Pos, "kind %s is served as %q here, but as %q in %s", r.Kind, k.Plural, r.Plural, pluralBy.Package.Path)
+			}
+			r.Plural, pluralBy = k.Plural, rv.Type
+		}
+		if r.Singular == "" {
+			r.Singular = k.Singular
+		}
+		if r.ListKind == "" && k.ListType != nil {
+			r.ListKind = k.ListType.Name
+		}
+		r.ShortNames, r.Categories = union(r.ShortNames, k.ShortNames), union(r.Categories, k.Categories)
+		if i > 0 && k.ClusterScoped != r.ClusterScoped {
+			b.errorf(rv.Type.Pos, "kind %s is %s here, but %s in %s: mark it alike in all versions (+genclient:nonNamespaced or +kubebuilder:resource:scope=Cluster)",
+				r.Kind, scopeName(k.ClusterScoped), scopeName(r.ClusterScoped), r.Versions[0].Type.Package.Path)
+		} else {
+			r.ClusterScoped = k.ClusterScoped
+		}
+		if k.StorageVersion {
+			if storageBy != nil {
+				b.errorf(rv.Type.Pos, "kind %s has two storage versions, %s and %s: mark one with +kubebuilder:storageversion", r.Kind, storageBy.Package.Version, rv.Version.Name)
+			}
+			storageBy, r.Storage = rv.Type, rv.Version
+		}
+	}
+	if r.Storage == nil {
+		r.Storage = r.Versions[0].Version
+	}
+	if r.Plural == "" {
+		r.Plural = model.Plural(r.Kind)
+	}
+	if r.Singular == "" {
+		r.Singular = strings.ToLower(r.Kind)
+	}
+	if r.ListKind == "" {
+		r.ListKind = r.Kind + "List"
+	}
+	r.Hub = hub(g, r)
+}
+
+// hub is the internal type of the kind, or that of the storage version.
+func hub(g *model.Group, r *model.Resource) *model.Type {
+	if g.Internal != nil {
+		if t := g.Internal.Type(r.Kind); t != nil && t.Form == model.Struct {
+			return t
+		}
+	}
+	for _, rv := range r.Versions {
+		if rv.Version == r.Storage {
+			return rv.Type
+		}
+	}
+	return r.Versions[0].Type
+}
+
+func scopeName(cluster bool) string {
+	if cluster {
+		return "cluster scoped"
+	}
+	return "namespaced"
+}
+
+func union(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(a, s)
+		}
+	}
+	return a
+}

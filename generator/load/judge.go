@@ -1,0 +1,69 @@
+package load
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// judge decides what a type error means before anything is generated. Errors in declarations of types, constants and
+// signatures are the user's, for the model is made of them. Errors elsewhere may come from code that is not generated
+// yet: the check of the finished code finds those that remain.
+func (l *loader) judge(s *source, e types.Error) {
+	if e.Soft {
+		return
+	}
+	f, decl := s.enclosing(l.fset, e.Pos)
+	if f == nil {
+		return
+	}
+	pos := l.fset.Position(e.Pos)
+	if s.generated[f] {
+		l.warnings.Add(pos, "in a file that another tool generated: %s", e.Msg)
+		return
+	}
+	if strings.Contains(e.Msg, "missing method DeepCopy") {
+		return
+	}
+	switch d := decl.(type) {
+	case *ast.GenDecl:
+		if d.Tok == token.VAR || d.Tok == token.IMPORT && generatedImport(d, e.Pos) {
+			return
+		}
+	case nil:
+		return
+	}
+	if s.output || s.root && own(s.meta) {
+		l.errs.Add(pos, "%s", e.Msg)
+	}
+}
+
+// generatedImport tells whether the import at a position is of a package that is all generated.
+func generatedImport(d *ast.GenDecl, pos token.Pos) bool {
+	for _, spec := range d.Specs {
+		if i, ok := spec.(*ast.ImportSpec); ok && i.Pos() <= pos && pos <= i.End() {
+			p, _ := strconv.Unquote(i.Path.Value)
+			return path.Base(p) == wiringName
+		}
+	}
+	return false
+}
+
+// enclosing returns the file and the declaration around a position.
+func (s *source) enclosing(fset *token.FileSet, pos token.Pos) (*ast.File, ast.Decl) {
+	for _, f := range s.files {
+		if pos < f.FileStart || pos > f.FileEnd {
+			continue
+		}
+		for _, d := range f.Decls {
+			if d.Pos() <= pos && pos <= d.End() {
+				return f, d
+			}
+		}
+		return f, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,140 @@
+package load
+
+import (
+	"slices"
+	"strconv"
+
+	"apigen.dev/generator/marker"
+	"apigen.dev/generator/model"
+)
+
+// kind marks a type as a kind where it is one: an exported struct with TypeMeta and ObjectMeta embedded that markers or
+// a method say is an object.
+func (b *builder) kind(m *model.Type, ms marker.Markers) {
+	if m.Form != model.Struct || !exported(m.Name) || !embeds(m, "TypeMeta") || !embeds(m, "ObjectMeta") || len(m.TypeArgs) > 0 {
+		return
+	}
+	object := slices.ContainsFunc(m.DeepCopyInterfaces, func(r model.Ref) bool { return r.Path == runtimePath && r.Name == "Object" })
+	_, method := m.Methods["DeepCopyObject"]
+	_, client := ms.Get("genclient")
+	if !object && !method && !client {
+		return
+	}
+	k := &model.Kind{
+		ClusterScoped:  ms.Has("genclient:nonNamespaced"),
+		StorageVersion: ms.Has("kubebuilder:storageversion"),
+		Unserved:       ms.Has("kubebuilder:unservedversion"),
+		HasStatus:      hasStatus(m) && len(ms.All("genclient:noStatus")) == 0,
+		Plural:         text(ms, "resourceName"),
+
+		CreateOnUpdate:         ms.Has("apigen:createOnUpdate"),
+		RequireResourceVersion: ms.Has("apigen:requireResourceVersion"),
+	}
+	if len(ms.All("genclient:nonNamespaced")) > 0 {
+		k.ClusterScoped = true
+	}
+	b.resourceMarker(k, ms)
+	if d, ok := ms.Get("kubebuilder:deprecatedversion"); ok {
+		k.IsDeprecated = true
+		k.Deprecated, _ = d.Arg("warning")
+	}
+	for _, c := range ms {
+		if c.Name == "kubebuilder:printcolumn" || c.Name == "apigen:printcolumn" {
+			k.Columns = append(k.Columns, b.column(c))
+		}
+	}
+	for _, f := range ms.All("kubebuilder:selectablefield") {
+		path, _ := f.Arg("JSONPath")
+		k.Selectable = append(k.Selectable, model.SelectableField{JSONPath: path, Pos: f.Pos})
+	}
+	m.Kind = k
+}
+
+func (b *builder) resourceMarker(k *model.Kind, ms marker.Markers) {
+	for _, r := range ms.All("kubebuilder:resource") {
+		if v, ok := r.Arg("path"); ok {
+			k.Plural = v
+		}
+		if v, ok := r.Arg("singular"); ok {
+			k.Singular = v
+		}
+		if v, ok := r.Arg("shortName"); ok {
+			k.ShortNames = marker.SplitList(v)
+		}
+		if v, ok := r.Arg("categories"); ok {
+			k.Categories = marker.SplitList(v)
+		}
+		switch v, ok := r.Arg("scope"); {
+		case !ok:
+		case v == "Cluster":
+			k.ClusterScoped = true
+		case v == "Namespaced":
+			k.ClusterScoped = false
+		default:
+			b.errorf(r.Pos, "scope %q of marker \"+kubebuilder:resource\" is neither Cluster nor Namespaced", v)
+		}
+	}
+}
+
+func (b *builder) column(c marker.Marker) model.Column {
+	arg := func(key string) string { v, _ := c.Arg(key); return v }
+	col := model.Column{
+		Name: arg("name"), Type: arg("type"), Format: arg("format"), Description: arg("description"),
+		JSONPath: arg("JSONPath"), Method: arg("method"), Pos: c.Pos,
+	}
+	if p := arg("priority"); p != "" {
+		n, err := strconv.ParseInt(p, 10, 32)
+		if err != nil {
+			b.errorf(c.Pos, "priority %q of marker \"+%s\" is not a whole number", p, c.Name)
+		}
+		col.Priority = int32(n)
+	}
+	if col.Name == "" {
+		b.errorf(c.Pos, "marker \"+%s\" needs name=", c.Name)
+	}
+	if c.Name == "apigen:printcolumn" && col.Method == "" {
+		b.errorf(c.Pos, "marker \"+apigen:printcolumn\" needs method=, the name of a method of the kind")
+	}
+	if c.Name == "kubebuilder:printcolumn" && col.JSONPath == "" {
+		b.errorf(c.Pos, "marker \"+kubebuilder:printcolumn\" needs JSONPath=")
+	}
+	return col
+}
+
+func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
+
+// embeds tells whether a struct embeds a type of metav1 by value.
+func embeds(m *model.Type, name string) bool {
+	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool {
+		return f.Embedded && f.Type.Name == name && f.Type.Package != nil && f.Type.Package.Path == metaPath
+	})
+}
+
+func hasStatus(m *model.Type) bool {
+	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool { return f.Name == "Status" && !f.Ignored && !f.Embedded })
+}
+
+// lists finds the list types of a package's kinds.
+func lists(p *model.Package) {
+	for _, t := range p.Types {
+		if t.Form != model.Struct || !embeds(t, "TypeMeta") || !embeds(t, "ListMeta") {
+			continue
+		}
+		for _, f := range t.Fields {
+			if f.Name != "Items" || f.Type.Form != model.Slice {
+				continue
+			}
+			item := f.Type.Elem
+			if item.Form == model.Pointer && item.Name == "" {
+				item = item.Elem
+			}
+			if item.Kind == nil || item.Package != p {
+				continue
+			}
+			t.ListOf = item
+			if item.Kind.ListType == nil || t.Name == item.Name+"List" {
+				item.Kind.ListType = t
+			}
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/tools/go/packages"
+
+	"apigen.dev/generator/emit"
+)
+
+const (
+	listMode   = packages.NeedName | packages.NeedFiles | packages.NeedModule
+	exportMode = listMode | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile
+)
+
+// query is where and in which environment the go command is asked.
+type query struct {
+	dir string
+	env []string
+}
+
+// list asks the go command for packages. The error is emit.Errors where the question is at fault.
+func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []string) ([]*packages.Package, error) {
+	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: u.query.dir, Env: u.query.env}
+	args := make([]string, len(patterns))
+	for i, p := range patterns {
+		args[i] = "pattern=" + p
+	}
+	pkgs, err := packages.Load(cfg, args...)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, emit.Errors{{Message: "go list: " + strings.TrimSpace(strings.TrimPrefix(err.Error(), "err: "))}}
+	}
+	return pkgs, nil
+}
+
+// listRoots finds the packages to read from source: those that the patterns match and that hold markers, and, in the
+// user's own modules, those that belong to them: other versions of the group, and the packages that their markers name.
+func (l *loader) listRoots(ctx context.Context) error {
+	pkgs, err := l.list(ctx, listMode, l.Patterns)
+	if err != nil {
+		return err
+	}
+	allNamed := !slices.ContainsFunc(l.Patterns, wildcard)
+	for _, p := range pkgs {
+		if !l.usable(p) {
+			continue
+		}
+		l.matched = append(l.matched, Matched{Path: p.PkgPath, Dir: p.Dir, Own: own(p), Named: allNamed})
+		if s := l.read(p); s.relevant || allNamed {
+			s.output = true
+			l.addRoot(s)
+		}
+	}
+	if err := l.errs.Err(); err != nil {
+		return err
+	}
+	return l.listRelatives(ctx)
+}
+
+// usable reports the errors that the go command had with a package, and tells whether there is anything to read.
+func (l *loader) usable(p *packages.Package) bool {
+	ok := len(p.GoFiles) > 0
+	for _, e := range p.Errors {
+		pos := parsePosition(e.Pos)
+		if pos.Filename != "" && l.isGenerated(pos.Filename) {
+			continue
+		}
+		if !ok && strings.Contains(e.Msg, "build constraints exclude all Go files") {
+			l.warnings.Add(pos, "%s", e.Msg)
+			continue
+		}
+		if !ok && strings.Contains(e.Msg, "no Go files in") {
+			l.errs.Add(pos, "%s", e.Msg)
+			continue
+		}
+		if e.Kind != packages.ParseError { // files are parsed again here, with better positions
+			l.errs.Add(pos, "%s", e.Msg)
+		}
+	}
+	return ok && p.Dir != ""
+}
+
+func (l *loader) addRoot(s *source) {
+	if l.sources[s.meta.PkgPath] == nil {
+		l.sources[s.meta.PkgPath] = s
+		l.metas[s.meta.PkgPath] = s.meta
+		s.root = true
+	}
+}
+
+// listRelatives adds the roots that the patterns didn't name, until no new one turns up.
+func (l *loader) listRelatives(ctx context.Context) error {
+	asked := map[string]bool{}
+	for {
+		var patterns []string
+		for _, path := range l.rootPaths() {
+			for _, p := range l.relatives(l.sources[path]) {
+				if !asked[p] {
+					asked[p] = true
+					patterns = append(patterns, p)
+				}
+			}
+		}
+		if len(patterns) == 0 {
+			return l.errs.Err()
+		}
+		pkgs, err := l.list(ctx, listMode, patterns)
+		if err != nil {
+			return err
+		}
+		for _, p := range pkgs {
+			if len(p.GoFiles) == 0 || p.Dir == "" {
+				continue
+			}
+			if !own(p) {
+				l.peers = append(l.peers, p.PkgPath)
+				continue
+			}
+			if s := l.read(p); s.relevant {
+				l.addRoot(s)
+			}
+		}
+	}
+}
+
+// relatives are the folders of the other versions and the parent of a version package, and the packages that a
+// package's markers name, as far as they are no roots yet.
+func (l *loader) relatives(s *source) []string {
+	var out []string
+	for _, path := range s.named {
+		if l.sources[path] == nil {
+			out = append(out, path)
+		}
+	}
+	if s.groups && own(s.meta) {
+		out = append(out, s.meta.Dir+"/...") // the list of groups is complete, whatever was asked for
+	}
+	if !own(s.meta) || s.shallow {
+		return out
+	}
+	have := map[string]bool{}
+	for _, other := range l.sources {
+		have[other.meta.Dir] = true
+	}
+	parent := s.meta.Dir
+	if isVersion(filepath.Base(s.meta.Dir)) {
+		parent = filepath.Dir(s.meta.Dir)
+		if !have[parent] && hasGo(parent) && strings.HasPrefix(parent, moduleDir(s.meta)) {
+			out = append(out, parent)
+		}
+	}
+	entries, _ := os.ReadDir(parent)
+	for _, e := range entries {
+		dir := filepath.Join(parent, e.Name())
+		if e.IsDir() && isVersion(e.Name()) && !have[dir] && hasGo(dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
+// listDependencies lists what the roots import, compiled.
+func (l *loader) listDependencies(ctx context.Context) error {
+	want := map[string]bool{}
+	for _, path := range l.rootPaths() {
+		s := l.sources[path]
+		if s.shallow {
+			continue
+		}
+		for _, imp := range slices.Concat(s.imports(), s.refs) {
+			want[imp] = true
+		}
+		l.runtime = l.runtime || requiresRuntime(s.meta)
+	}
+	extras := slices.Concat(l.Imports, l.peers)
+	if l.runtime {
+		extras = append(extras, l.RuntimeImports...)
+	}
+	for _, imp := range extras {
+		want[imp] = true
+	}
+	var patterns []string
+	for imp := range want {
+		if imp != "C" && imp != "unsafe" && l.sources[imp] == nil {
+			patterns = append(patterns, imp)
+		}
+	}
+	if len(patterns) == 0 {
+		return nil
+	}
+	sort.Strings(patterns)
+	if err := l.listExports(ctx, patterns); err != nil {
+		return err
+	}
+	l.adoptDependencies()
+	return l.errs.Err()
+}
+
+// addMetas adds packages and their dependencies to the metadata.
+func (u *Universe) addMetas(pkgs []*packages.Package) {
+	packages.Visit(pkgs, nil, func(p *packages.Package) {
+		if u.metas[p.PkgPath] == nil || u.metas[p.PkgPath].ExportFile == "" && u.sources[p.PkgPath] == nil {
+			u.metas[p.PkgPath] = p
+		}
+	})
+}
+
+func (l *loader) listExports(ctx context.Context, patterns []string) error {
+	pkgs, err := l.list(ctx, exportMode, patterns)
+	if err != nil {
+		return err
+	}
+	l.addMetas(pkgs)
+	return nil
+}
+
+// adoptDependencies turns dependencies in the user's own modules that hold markers into roots to look at: what is yet
+// to be generated for them isn't in their export data.
+func (l *loader) adoptDependencies() {
+	for path, p := range l.metas {
+		if l.sources[path] != nil || !own(p) || len(p.GoFiles) == 0 {
+			continue
+		}
+		if s := l.read(p); s.relevant && !s.shallow {
+			l.addRoot(s)
+		}
+	}
+}
+
+func (l *loader) rootPaths() []string {
+	var out []string
+	for path, s := range l.sources {
+		if s.root {
+			out = append(out, path)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+func own(p *packages.Package) bool { return p.Module != nil && p.Module.Main }
+
+func moduleDir(p *packages.Package) string {
+	if p.Module == nil {
+		return p.Dir
+	}
+	return p.Module.Dir
+}
+
+func hasGo(dir string) bool {
+	entries, _ := os.ReadDir(dir)
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return !e.IsDir() && strings.HasSuffix(e.Name(), ".go") && !strings.HasSuffix(e.Name(), "_test.go")
+	})
+}
+
+// runtimeModule is the module that wiring imports.
+const runtimeModule = "apigen.dev"
+
+// requiresRuntime tells whether a package's module is, or requires, the runtime's.
+func requiresRuntime(p *packages.Package) bool {
+	if p.Module == nil {
+		return false
+	}
+	if p.Module.Path == runtimeModule {
+		return true
+	}
+	data, err := os.ReadFile(p.Module.GoMod)
+	if err != nil {
+		return false
+	}
+	f, err := modfile.ParseLax(p.Module.GoMod, data, nil)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(f.Require, func(r *modfile.Require) bool { return r.Mod.Path == runtimeModule })
+}
+
+// listError is what the go command said about a package that can't be imported.
+func listError(p *packages.Package) error {
+	if p == nil {
+		return errors.New("no such package")
+	}
+	for _, e := range p.Errors {
+		return errors.New(e.Msg)
+	}
+	return fmt.Errorf("package %s has no Go files", p.PkgPath)
+}

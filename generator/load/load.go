@@ -1,0 +1,104 @@
+// Package load turns Go packages into the generator's model, or into all the errors that keep it from doing so, each
+// with its position. It lists packages with go/packages, reads the packages to generate for from source and everything
+// that they import from the compiler's export data, and gives markers their meaning. It is the one place that knows
+// the type checker; it may know model, marker and emit's errors.
+package load
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+)
+
+// Options say what to load.
+type Options struct {
+	// Dir is where patterns are relative to; empty is the working directory.
+	Dir string
+	// Patterns are those of the go command; none is "./...".
+	Patterns []string
+	// Env is the environment of the go command; nil is the process's.
+	Env []string
+	// Header is the text that every generated file begins with.
+	Header string
+	// Owns tells whether a file of that base name is one that the emitters write. Such files, if generated, are not
+	// read. Nil owns nothing.
+	Owns func(base string) bool
+	// Imports are packages that generated code may import beyond what the sources do; those that don't exist are left
+	// out.
+	Imports []string
+	// RuntimeImports are the same, but only asked for where the module requires apigen.dev.
+	RuntimeImports []string
+}
+
+// Result is what was loaded.
+type Result struct {
+	Program *model.Program
+	// Warnings are faults that don't keep anything from being generated.
+	Warnings emit.Errors
+	// Matched are the packages that the patterns matched, whether or not there is something to generate for them.
+	Matched []Matched
+	// Universe is the type-checked world that generated files can be checked in.
+	Universe *Universe
+}
+
+// Matched is a package that the patterns matched.
+type Matched struct {
+	Path, Dir string
+	Own       bool
+	// Named tells a package that was named from one that a wildcard matched.
+	Named bool
+}
+
+// Load loads packages. The error is emit.Errors where the input is at fault.
+func Load(ctx context.Context, o Options) (*Result, error) {
+	if len(o.Patterns) == 0 {
+		o.Patterns = []string{"./..."}
+	}
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	if o.Owns == nil {
+		o.Owns = func(string) bool { return false }
+	}
+	l := &loader{Options: o, Universe: newUniverse(o)}
+	if err := l.listRoots(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.listDependencies(ctx); err != nil {
+		return nil, err
+	}
+	l.check()
+	if err := l.errs.Err(); err != nil {
+		return nil, err
+	}
+	b := newBuilder(l)
+	program := b.program()
+	if err := b.errs.Err(); err != nil {
+		return nil, err
+	}
+	res := &Result{Program: program, Matched: l.matched, Universe: l.Universe}
+	if w := append(l.warnings, b.warnings...).Err(); w != nil {
+		errors.As(w, &res.Warnings)
+	}
+	return res, nil
+}
+
+// loader is the state of one load, up to the type-checked universe.
+type loader struct {
+	Options
+	*Universe
+	matched  []Matched
+	errs     emit.Errors
+	warnings emit.Errors
+	// runtime tells whether a module of the roots requires apigen.dev.
+	runtime bool
+}
+
+// wildcard tells whether a pattern can match more than one package.
+func wildcard(pattern string) bool {
+	return strings.Contains(pattern, "...") || pattern == "all" || pattern == "std" || pattern == "cmd"
+}

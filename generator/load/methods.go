@@ -1,0 +1,80 @@
+package load
+
+import (
+	"go/types"
+
+	"apigen.dev/generator/model"
+)
+
+// methods reads the methods that are declared on a type.
+func (b *builder) methods(m *model.Type, n *types.Named) {
+	root := b.isRoot(n.Obj().Pkg())
+	for i := range n.NumMethods() {
+		f := n.Method(i)
+		if m.Methods == nil {
+			m.Methods = map[string]*model.Func{}
+		}
+		m.Methods[f.Name()] = b.fn(f, root)
+	}
+}
+
+// fn reads a function or a method, with its signature if asked for.
+func (b *builder) fn(f *types.Func, signature bool) *model.Func {
+	out := &model.Func{Name: f.Name(), Pos: b.position(f.Pos())}
+	if f.Pkg() != nil {
+		out.Package = b.pkg(f.Pkg())
+	}
+	sig, ok := f.Type().(*types.Signature)
+	if !ok {
+		return out
+	}
+	if r := sig.Recv(); r != nil {
+		_, out.PointerReceiver = types.Unalias(r.Type()).(*types.Pointer)
+	}
+	if signature {
+		out.Variadic = sig.Variadic()
+		for i := range sig.Params().Len() {
+			out.Params = append(out.Params, b.signatureType(sig.Params().At(i).Type()))
+		}
+		for i := range sig.Results().Len() {
+			out.Results = append(out.Results, b.signatureType(sig.Results().At(i).Type()))
+		}
+	}
+	return out
+}
+
+// existingCopy tells how a type is copied by the methods that it declares.
+func existingCopy(n *types.Named) model.DeepCopyMode {
+	mode := model.DeepCopyNone
+	for i := range n.NumMethods() {
+		f := n.Method(i)
+		sig, ok := f.Type().(*types.Signature)
+		if !ok {
+			continue
+		}
+		switch f.Name() {
+		case "DeepCopyInto":
+			if sig.Params().Len() == 1 && sig.Results().Len() == 0 && pointsTo(sig.Params().At(0).Type(), n) {
+				return model.DeepCopyExisting
+			}
+		case "DeepCopy":
+			if sig.Params().Len() == 0 && sig.Results().Len() == 1 {
+				if r := sig.Results().At(0).Type(); pointsTo(r, n) || same(r, n) {
+					mode = model.DeepCopyMethodOnly
+				}
+			}
+		}
+	}
+	return mode
+}
+
+func pointsTo(t types.Type, n *types.Named) bool {
+	p, ok := types.Unalias(t).(*types.Pointer)
+	return ok && same(p.Elem(), n)
+}
+
+// same compares by declaration: the receiver of a generic type has type parameters of its own.
+func same(t types.Type, n *types.Named) bool {
+	m, ok := types.Unalias(t).(*types.Named)
+	return ok && m.Obj() == n.Obj()
+}

@@ -1,0 +1,247 @@
+package load
+
+import (
+	"go/constant"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"apigen.dev/generator/marker"
+	"apigen.dev/generator/model"
+)
+
+// pkg returns the model of a package; that of a dependency holds what was met of it.
+func (b *builder) pkg(p *types.Package) *model.Package {
+	if m := b.packages[p.Path()]; m != nil {
+		return m
+	}
+	m := &model.Package{Path: p.Path(), Name: p.Name()}
+	b.packages[p.Path()] = m
+	if meta := b.l.metas[p.Path()]; meta != nil {
+		m.Dir = meta.Dir
+		m.Module = b.module(meta)
+		if m.Name == "" {
+			m.Name = meta.Name
+		}
+	}
+	if !b.isRoot(p) {
+		n := b.notesOf(p, 0)
+		b.packageMarkers(m, n)
+	}
+	return m
+}
+
+func (b *builder) module(p *packages.Package) *model.Module {
+	if p.Module == nil {
+		return nil
+	}
+	m := b.modules[p.Module.Path]
+	if m == nil {
+		dir := p.Module.Dir
+		m = &model.Module{Path: p.Module.Path, Dir: dir, Own: p.Module.Main}
+		b.modules[p.Module.Path] = m
+	}
+	return m
+}
+
+// root builds a package that is read from source, its declarations aside: those of one package lead to types of others,
+// about which the markers of their packages have a say.
+func (b *builder) root(s *source) *model.Package {
+	tp := s.types
+	if tp == nil {
+		tp = types.NewPackage(s.meta.PkgPath, s.meta.Name)
+	}
+	m := b.pkg(tp)
+	m.Output = s.output
+	m.Declared = s.declared(b)
+	n := b.notesOf(tp, 0)
+	b.packageMarkers(m, n)
+	return m
+}
+
+// declarations reads what a root declares.
+func (b *builder) declarations(m *model.Package, s *source) {
+	if s.types != nil && !s.shallow {
+		b.scope(m, s.types, s)
+	}
+}
+
+// packageMarkers reads the markers of a package. Packages that they name are resolved later.
+func (b *builder) packageMarkers(m *model.Package, n *notes) {
+	ms := n.pkg.markers
+	m.Doc, m.Pos = n.pkg.doc, n.pkg.pos
+	if g, ok := ms.Get("groupName"); ok {
+		m.Group, m.HasGroup = g.Value, true
+	}
+	if isVersion(m.Name) {
+		m.Version = m.Name
+	}
+	if g, ok := ms.Get("k8s:deepcopy-gen"); ok {
+		m.DeepCopy = slices.Contains(strings.Split(g.Value, ","), "package")
+	}
+	if g, ok := ms.Get("kubebuilder:object:generate"); ok {
+		m.DeepCopy = g.True()
+	}
+	for _, c := range ms.All("k8s:conversion-gen") {
+		if c.Value == "false" {
+			m.ConversionOff = true
+		} else if c.Value != "true" {
+			m.ConversionPeers = append(m.ConversionPeers, c.Value)
+		}
+	}
+	if d, ok := ms.Get("k8s:defaulter-gen"); ok && d.Value != "false" {
+		m.Defaulter = true
+		if d.Value != "true" {
+			m.DefaulterField = d.Value
+		}
+	}
+	m.CollectGroups = ms.Has("apigen:groups")
+	if p, ok := ms.Get("k8s:openapi-model-package"); ok {
+		m.ModelPackage = p.Value
+	}
+}
+
+// scope reads the declarations of a root.
+func (b *builder) scope(m *model.Package, tp *types.Package, s *source) {
+	var named, funcs, consts []types.Object
+	for _, name := range tp.Scope().Names() {
+		switch o := tp.Scope().Lookup(name).(type) {
+		case *types.TypeName:
+			if !o.IsAlias() {
+				named = append(named, o)
+			}
+		case *types.Func:
+			funcs = append(funcs, o)
+		case *types.Const:
+			consts = append(consts, o)
+		}
+	}
+	for _, o := range b.sorted(named) {
+		if n, ok := o.Type().(*types.Named); ok {
+			m.Types = append(m.Types, b.namedType(n, true))
+		}
+	}
+	b.expand()
+	n := b.notesOf(tp, 0)
+	for _, o := range funcs { // scope names are sorted
+		m.Funcs = append(m.Funcs, b.function(o.(*types.Func), n))
+	}
+	for _, o := range b.sorted(consts) {
+		if c := b.constant(o.(*types.Const), n); c != nil {
+			m.Consts = append(m.Consts, c)
+		}
+	}
+	for _, name := range []string{"localSchemeBuilder", "SchemeBuilder"} {
+		if _, ok := tp.Scope().Lookup(name).(*types.Var); ok && m.LocalSchemeBuilder == "" {
+			m.LocalSchemeBuilder = name
+		}
+	}
+}
+
+// hookPrefixes are those of functions that generated code calls on data: the fields of their parameters matter.
+var hookPrefixes = []string{"Convert_", "SetDefaults_", "SetObjectDefaults_"}
+
+func (b *builder) function(f *types.Func, n *notes) *model.Func {
+	out := b.fn(f, true)
+	nt := n.of(f.Pos(), f.Name())
+	out.Doc = nt.doc
+	if c, ok := nt.markers.Get("k8s:conversion-fn"); ok {
+		out.ConversionFn = c.Value
+	}
+	if slices.ContainsFunc(hookPrefixes, func(p string) bool { return strings.HasPrefix(f.Name(), p) }) {
+		sig := f.Signature()
+		for i := range sig.Params().Len() {
+			if p, ok := types.Unalias(sig.Params().At(i).Type()).(*types.Pointer); ok {
+				b.typ(p)
+			}
+		}
+	}
+	return out
+}
+
+// constant reads a constant of a named type; nil for others.
+func (b *builder) constant(c *types.Const, n *notes) *model.Const {
+	named, ok := types.Unalias(c.Type()).(*types.Named)
+	if !ok {
+		return nil
+	}
+	value := ""
+	switch v := c.Val(); v.Kind() {
+	case constant.String:
+		value = quoteJSON(constant.StringVal(v))
+	case constant.Bool, constant.Int:
+		value = v.ExactString()
+	case constant.Float:
+		f, _ := constant.Float64Val(v)
+		value = strconv.FormatFloat(f, 'g', -1, 64)
+	default:
+		return nil
+	}
+	return &model.Const{
+		Name: c.Name(), Type: b.signatureType(named), Value: value,
+		Doc: n.of(c.Pos(), c.Name()).doc, Pos: b.position(c.Pos()),
+	}
+}
+
+// enumConstants adds the constants of an enum of a dependency, whose other declarations are not read.
+func (b *builder) enumConstants(o *types.TypeName) {
+	m := b.pkg(o.Pkg())
+	var consts []types.Object
+	for _, name := range o.Pkg().Scope().Names() {
+		if c, ok := o.Pkg().Scope().Lookup(name).(*types.Const); ok && types.Identical(c.Type(), o.Type()) {
+			consts = append(consts, c)
+		}
+	}
+	n := b.notesOf(o.Pkg(), o.Pos())
+	for _, c := range b.sorted(consts) {
+		if x := b.constant(c.(*types.Const), n); x != nil {
+			m.Consts = append(m.Consts, x)
+		}
+	}
+}
+
+// resolvePackage resolves the packages that markers of a root name.
+func (b *builder) resolvePackage(m *model.Package) {
+	ms := b.notes[m.Path].pkg.markers
+	for _, c := range ms.All("k8s:conversion-gen") {
+		if c.Value != "false" && c.Value != "true" {
+			b.resolve(c, c.Value)
+		}
+	}
+	if x, ok := ms.Get("k8s:conversion-gen-external-types"); ok {
+		m.ConversionExternal = b.resolve(x, x.Value)
+	}
+	if x, ok := ms.Get("k8s:defaulter-gen-input"); ok {
+		m.DefaulterInput = b.resolve(x, x.Value)
+	}
+}
+
+// resolve returns the package that a marker names, with all of its types; nil, and an error, where there is none.
+func (b *builder) resolve(at marker.Marker, path string) *model.Package {
+	if s := b.l.sources[path]; s != nil && s.root {
+		return b.packages[path]
+	}
+	tp, err := b.l.load(path)
+	if err != nil {
+		b.errorf(at.Pos, "package %s of marker \"+%s\" can't be loaded: %v", path, at.Name, err)
+		return nil
+	}
+	m := b.pkg(tp)
+	if m.Declared == nil {
+		m.Declared = map[string]model.Position{}
+		b.foreignScope(m, tp)
+	}
+	return m
+}
+
+// foreignScope reads the declarations of a dependency that a marker names.
+func (b *builder) foreignScope(m *model.Package, tp *types.Package) {
+	m.Types = nil
+	b.scope(m, tp, nil)
+	for _, name := range tp.Scope().Names() {
+		m.Declared[name] = b.position(tp.Scope().Lookup(name).Pos())
+	}
+}

@@ -1,0 +1,242 @@
+package load
+
+import (
+	"errors"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// Universe is the type-checked world of one load. It is not safe for concurrent use.
+type Universe struct {
+	fset *token.FileSet
+	// metas is every package that the go command listed, by path.
+	metas map[string]*packages.Package
+	// sources are the packages that are read from source, by path.
+	sources map[string]*source
+	// peers are packages in modules that aren't the user's and that markers name.
+	peers []string
+
+	// owns tells our files; query is the go command's environment.
+	owns  func(string) bool
+	query query
+	// bodies: roots are checked with the bodies of their functions.
+	bodies bool
+
+	exports  types.Importer
+	fromData map[string]*types.Package
+	sizes    types.Sizes
+}
+
+func newUniverse(o Options) *Universe {
+	u := &Universe{
+		owns:     o.Owns,
+		query:    query{dir: o.Dir, env: o.Env},
+		fset:     token.NewFileSet(),
+		metas:    map[string]*packages.Package{},
+		sources:  map[string]*source{},
+		fromData: map[string]*types.Package{},
+	}
+	arch := runtime.GOARCH
+	for _, e := range o.Env {
+		if v, ok := strings.CutPrefix(e, "GOARCH="); ok && v != "" {
+			arch = v
+		}
+	}
+	u.sizes = types.SizesFor("gc", arch)
+	u.exports = importer.ForCompiler(u.fset, "gc", u.open)
+	return u
+}
+
+// open opens the export data of a package.
+func (u *Universe) open(path string) (io.ReadCloser, error) {
+	p := u.metas[path]
+	if p == nil || p.ExportFile == "" {
+		return nil, listError(p)
+	}
+	return os.Open(p.ExportFile)
+}
+
+// check type-checks all roots. Errors in declarations that the model is made of are added to the loader's; others wait
+// for the check of the finished code, which knows whether they remain.
+func (l *loader) check() {
+	l.probe()
+	l.markSources()
+	for _, path := range l.rootPaths() {
+		if s := l.sources[path]; !s.shallow {
+			l.checkSource(s)
+		}
+	}
+	for _, path := range l.rootPaths() {
+		s := l.sources[path]
+		for _, e := range s.errs {
+			l.judge(s, e)
+		}
+	}
+}
+
+// probe reads the export data of one package. Where that fails, the compiler is newer than this program knows: nothing
+// is read from export data then.
+func (u *Universe) probe() {
+	least := ""
+	for path, p := range u.metas {
+		if p.ExportFile != "" && (least == "" || path < least) {
+			least = path
+		}
+	}
+	if least == "" {
+		return
+	}
+	if _, err := u.exports.Import(least); err == nil {
+		return
+	}
+	for _, p := range u.metas {
+		p.ExportFile = ""
+	}
+}
+
+// markSources decides which dependencies must be read from source: those without export data, and all that import a
+// package that is read from source, for a type must not exist twice.
+func (u *Universe) markSources() {
+	state := map[string]bool{}
+	var visit func(p *packages.Package) bool
+	visit = func(p *packages.Package) bool {
+		if p.PkgPath == "unsafe" {
+			return false
+		}
+		if s := u.sources[p.PkgPath]; s != nil && s.root {
+			return true
+		}
+		if known, ok := state[p.PkgPath]; ok {
+			return known
+		}
+		state[p.PkgPath] = false
+		src := p.ExportFile == "" && len(p.GoFiles) > 0
+		for _, i := range p.Imports {
+			if visit(i) {
+				src = true
+			}
+		}
+		state[p.PkgPath] = src
+		if src && u.sources[p.PkgPath] == nil {
+			u.sources[p.PkgPath] = &source{meta: p}
+		}
+		return src
+	}
+	for _, p := range u.metas {
+		visit(p)
+	}
+}
+
+// checkSource type-checks a package that is read from source, once.
+func (u *Universe) checkSource(s *source) *types.Package {
+	if s.types != nil || s.busy {
+		return s.types
+	}
+	s.busy = true
+	if !s.root && s.files == nil {
+		for _, name := range s.meta.GoFiles {
+			if f, _ := parser.ParseFile(u.fset, name, nil, parser.SkipObjectResolution); f != nil && f.Name != nil {
+				s.files = append(s.files, f)
+			}
+		}
+	}
+	s.types = u.checkFiles(s.meta, s.files, !u.bodies || !s.root, func(e types.Error) { s.errs = append(s.errs, e) })
+	return s.types
+}
+
+// checkFiles type-checks files as a package. It always returns a package, complete or not.
+func (u *Universe) checkFiles(meta *packages.Package, files []*ast.File, ignoreBodies bool, report func(types.Error)) *types.Package {
+	conf := types.Config{
+		Importer:         packageImporter{u, meta},
+		FakeImportC:      true,
+		IgnoreFuncBodies: ignoreBodies,
+		Sizes:            u.sizes,
+		Error: func(err error) {
+			var te types.Error
+			if errors.As(err, &te) {
+				report(te)
+			}
+		},
+	}
+	if meta.Module != nil && meta.Module.GoVersion != "" {
+		conf.GoVersion = "go" + meta.Module.GoVersion
+	}
+	pkg, _ := conf.Check(meta.PkgPath, u.fset, files, nil)
+	return pkg
+}
+
+// packageImporter resolves the imports of one package.
+type packageImporter struct {
+	u    *Universe
+	meta *packages.Package
+}
+
+// Import returns the package that an import path means in the importing package.
+func (i packageImporter) Import(path string) (*types.Package, error) {
+	if path == "unsafe" {
+		return types.Unsafe, nil
+	}
+	target := i.meta.Imports[path]
+	if target == nil {
+		target = i.u.metas[path]
+	}
+	if target == nil {
+		return nil, listError(nil)
+	}
+	return i.u.load(target.PkgPath)
+}
+
+// load returns the types of a listed package.
+func (u *Universe) load(path string) (*types.Package, error) {
+	if s := u.sources[path]; s != nil {
+		if p := u.checkSource(s); p != nil {
+			return p, nil
+		}
+		return nil, errors.New("import cycle")
+	}
+	if p := u.fromData[path]; p != nil {
+		return p, nil
+	}
+	p, err := u.exports.Import(path)
+	if err != nil {
+		if m := u.metas[path]; m == nil || len(m.GoFiles) == 0 || len(m.Errors) > 0 {
+			return nil, listError(m)
+		}
+		return nil, err
+	}
+	u.fromData[path] = p
+	return p, nil
+}
+
+// MutableDirs are the folders of all modules in reach whose files can change: the main module, those of the workspace,
+// and local replacements, sorted.
+func (u *Universe) MutableDirs() []string {
+	seen := map[string]bool{}
+	add := func(m *packages.Module) {
+		if m == nil {
+			return
+		}
+		local := m.Main || m.Version == "" || m.Replace != nil && m.Replace.Version == ""
+		if local && m.Dir != "" {
+			seen[m.Dir] = true
+		}
+	}
+	for _, p := range u.metas {
+		add(p.Module)
+		if p.Module == nil && p.Dir != "" && p.ExportFile == "" && u.sources[p.PkgPath] != nil {
+			seen[p.Dir] = true // outside of all modules
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}

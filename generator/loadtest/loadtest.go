@@ -1,0 +1,116 @@
+// Package loadtest makes programs from text for the tests of emitters: a module in a temporary folder, loaded for real.
+// The module can import what apigen's own module requires, without a network.
+package loadtest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"apigen.dev/generator/load"
+	"apigen.dev/generator/model"
+)
+
+// Module is the path of the module that the files are put into, unless they bring a go.mod of their own.
+const Module = "example.com/test"
+
+// Owned tells the files that all emitters together write, for loads without a list of emitters.
+func Owned(base string) bool {
+	return strings.HasPrefix(base, "zz_generated.") && strings.HasSuffix(base, ".go") && base != "zz_generated.model_name.go" &&
+		base != "zz_generated.prerelease-lifecycle.go"
+}
+
+// Imports are the packages that generated code imports, for loads without a list of emitters.
+var imports = []string{
+	"k8s.io/apimachinery/pkg/apis/meta/v1",
+	"k8s.io/apimachinery/pkg/runtime",
+	"k8s.io/apimachinery/pkg/runtime/schema",
+	"k8s.io/apimachinery/pkg/conversion",
+	"k8s.io/apimachinery/pkg/api/resource",
+}
+
+// Program loads the files of a txtar archive as a module and returns the model. Faults in the input fail the test.
+func Program(t testing.TB, archive string) *model.Program {
+	t.Helper()
+	return Load(t, Dir(t, archive)).Program
+}
+
+// Load loads all packages of the module in a folder. Faults in the input fail the test.
+func Load(t testing.TB, dir string, patterns ...string) *load.Result {
+	t.Helper()
+	res, err := Try(dir, patterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// Try loads packages of the module in a folder, ./... where no patterns are given.
+func Try(dir string, patterns ...string) (*load.Result, error) {
+	return load.Load(context.Background(), load.Options{
+		Dir: dir, Patterns: patterns, Owns: Owned, Imports: imports,
+		Env: append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off"),
+	})
+}
+
+// Dir writes the files of a txtar archive into a temporary module and returns its folder.
+func Dir(t testing.TB, archive string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		write(t, filepath.Join(dir, filepath.FromSlash(f.Name)), f.Data)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
+		WriteModule(t, dir, Module)
+	}
+	return dir
+}
+
+var modulePattern = regexp.MustCompile(`(?m)^module .*$`)
+
+// WriteModule writes a go.mod and go.sum for a module of that path into a folder. It requires what apigen's own module
+// does, in the same versions, and apigen itself, from its checkout.
+func WriteModule(t testing.TB, dir, module string) {
+	t.Helper()
+	root := checkout(t)
+	data, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := modulePattern.ReplaceAllString(string(data), "module "+module)
+	text += "\nrequire apigen.dev v0.0.0\n\nreplace apigen.dev => " + filepath.ToSlash(root) + "\n"
+	write(t, filepath.Join(dir, "go.mod"), []byte(text))
+	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "go.sum"), sum)
+}
+
+// checkout is the folder of apigen's own module.
+func checkout(t testing.TB) string {
+	_, file, _, ok := runtime.Caller(0)
+	if !ok || !filepath.IsAbs(file) {
+		t.Fatal("the sources of apigen are not at hand")
+	}
+	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+}
+
+func write(t testing.TB, name string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,75 @@
+package marker
+
+import (
+	"errors"
+	"strings"
+
+	"k8s.io/gengo/v2/codetags"
+)
+
+// maxNesting bounds how many markers may wrap one another.
+const maxNesting = 16
+
+// parseKubernetes parses name(args)=value; the value may be another marker.
+func parseKubernetes(m *Marker, text string) error {
+	tag, err := codetags.Parse(bareName(text), codetags.RawValues(true))
+	if err != nil {
+		return err
+	}
+	for _, a := range tag.Args {
+		m.Args = append(m.Args, Arg{Key: a.Name, Value: a.Value})
+	}
+	m.Value, m.HasValue = strings.TrimSpace(tag.Value), tag.ValueType != codetags.ValueTypeNone
+	if m.Definition.Kind != Tag || !m.HasValue {
+		m.Value = unquote(trimRemark(m.Definition, m.Value))
+		return nil
+	}
+	inner, ok := strings.CutPrefix(m.Value, "+")
+	if !ok {
+		return errors.New("expected another marker behind the equals sign, such as =+k8s:required")
+	}
+	if strings.Count(inner, "=+") > maxNesting {
+		return errors.New("too many markers in one another")
+	}
+	pos := m.Pos
+	pos.Column += len(m.Text) - len(inner)
+	w, ok, err := Parse(inner, pos)
+	if ok {
+		m.Wrapped = &w
+	} else if err == nil {
+		err = errors.New("\"+" + nameOf(inner) + "\" is no marker that can stand in another")
+	}
+	return err
+}
+
+// bareName removes a remark behind a marker that has neither arguments nor a value: name // a remark.
+func bareName(text string) string {
+	name, rest, _ := strings.Cut(text, " ")
+	if rest = strings.TrimSpace(rest); strings.ContainsAny(name, "(=") || !strings.HasPrefix(rest, "//") && !strings.HasPrefix(rest, "#") {
+		return text
+	}
+	return name
+}
+
+// trimRemark removes a trailing # remark from values that can't hold one.
+func trimRemark(d *Definition, value string) string {
+	switch d.Kind {
+	case Flag, Bool, Word, Int, Number:
+		if i := strings.Index(value, "#"); i >= 0 {
+			value = value[:i]
+		}
+		if i := strings.Index(value, " //"); i >= 0 {
+			value = value[:i]
+		}
+	}
+	return strings.TrimSpace(value)
+}
+
+// unquote removes the quotes of a value that is one quoted Go string, and leaves everything else alone. JSON keeps
+// its quotes: the kinds that are JSON are never passed here with a different meaning.
+func unquote(value string) string {
+	if len(value) >= 2 && value[0] == '`' && value[len(value)-1] == '`' {
+		return value[1 : len(value)-1]
+	}
+	return value
+}

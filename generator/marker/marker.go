@@ -1,0 +1,171 @@
+// Package marker holds the one table of every marker that apigen knows and the two grammars in which markers are
+// written: Kubernetes' +k8s:name(args)=value and controller-gen's +kubebuilder:name:key=value. It knows nothing of Go
+// types: package load tells it where a marker stands and asks what it says.
+package marker
+
+import (
+	"fmt"
+	"go/token"
+	"strconv"
+	"strings"
+)
+
+// Marker is one parsed marker.
+type Marker struct {
+	// Name is the definition's, without the plus sign; of an unknown marker, what stands before the value.
+	Name string
+	// Definition is nil where the marker is unknown.
+	Definition *Definition
+	// Args are the arguments: in parentheses (Kubernetes) or key=value (controller-gen). A positional one has no key.
+	Args []Arg
+	// Value is the text behind the equals sign, HasValue tells none from empty.
+	Value    string
+	HasValue bool
+	// Wrapped is the marker that is the value of this one.
+	Wrapped *Marker
+	// Text is the whole marker as written, without the plus sign.
+	Text string
+	Pos  token.Position
+}
+
+// Arg is an argument.
+type Arg struct {
+	Key, Value string
+}
+
+// Arg returns the argument of that key, and whether there is one.
+func (m Marker) Arg(key string) (string, bool) {
+	for _, a := range m.Args {
+		if a.Key == key {
+			return a.Value, true
+		}
+	}
+	return "", false
+}
+
+// True tells whether a marker of kind Flag or Bool says yes: nothing and true do.
+func (m Marker) True() bool { return !m.HasValue || m.Value == "" || m.Value == "true" }
+
+// Strings are the elements of a List value.
+func (m Marker) Strings() []string { return splitList(m.Value) }
+
+// Float is the value as a number, or nil.
+func (m Marker) Float() *float64 {
+	f, err := strconv.ParseFloat(strings.TrimSpace(m.Value), 64)
+	if err != nil {
+		return nil
+	}
+	return &f
+}
+
+// Int is the value as a whole number, or nil.
+func (m Marker) Int() *int64 {
+	i, err := strconv.ParseInt(strings.TrimSpace(m.Value), 0, 64)
+	if err != nil {
+		return nil
+	}
+	return &i
+}
+
+// Markers are those of one thing, in the order of the source.
+type Markers []Marker
+
+// Get returns the last marker of that name: the one nearest to what it stands on.
+func (ms Markers) Get(name string) (Marker, bool) {
+	for i := len(ms) - 1; i >= 0; i-- {
+		if ms[i].Name == name {
+			return ms[i], true
+		}
+	}
+	return Marker{}, false
+}
+
+// Has tells whether a marker of that name is there and doesn't say false.
+func (ms Markers) Has(name string) bool {
+	m, ok := ms.Get(name)
+	return ok && m.Value != "false"
+}
+
+// All returns the markers of that name.
+func (ms Markers) All(name string) []Marker {
+	var out []Marker
+	for _, m := range ms {
+		if m.Name == name {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// families are the prefixes whose names are all known: an unknown one is a mistake, not another tool's.
+var families = []string{"k8s:", "kubebuilder:", "genclient", "apigen:"}
+
+// Parse parses the text of a marker, plus sign excluded. The second result is false where the text is no marker: prose,
+// or another tool's. An error tells what is wrong with the marker; the marker is returned all the same, as far as it
+// was understood.
+func Parse(text string, pos token.Position) (Marker, bool, error) {
+	text = strings.TrimSpace(text)
+	word := nameOf(text)
+	def := find(word)
+	if def == nil && !ours(word) {
+		return Marker{}, false, nil
+	}
+	m := Marker{Name: strings.TrimSuffix(word, ":"), Definition: def, Text: text, Pos: pos}
+	if def == nil {
+		return m, true, unknown(m.Name)
+	}
+	m.Name = def.Name
+	var err error
+	if strings.HasPrefix(def.Name, "kubebuilder:") || def.Kind == Arguments {
+		err = parseKubebuilder(&m, text[len(def.Name):])
+	} else {
+		err = parseKubernetes(&m, text)
+	}
+	if err != nil {
+		return m, true, fmt.Errorf("marker \"+%s\": %w", def.Name, err)
+	}
+	return m, true, m.check()
+}
+
+// ours tells whether a name that isn't in the table belongs to a family whose names are all in the table.
+func ours(word string) bool {
+	for _, f := range families {
+		if strings.HasPrefix(word, f) {
+			rest := word[len(f):]
+			return strings.HasSuffix(f, ":") || rest == "" || strings.HasPrefix(rest, ":")
+		}
+	}
+	return false
+}
+
+// nameOf is what stands before the value, the arguments or the trailing words.
+func nameOf(text string) string {
+	if i := strings.IndexFunc(text, func(r rune) bool {
+		return !(r == ':' || r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+	}); i >= 0 {
+		return text[:i]
+	}
+	return text
+}
+
+// find returns the definition that the name means: the name itself, or the longest one that a colon follows, for
+// controller-gen's markers continue with the first argument's key.
+func find(word string) *Definition {
+	for name := strings.TrimSuffix(word, ":"); ; {
+		if d, ok := Lookup(name); ok && (name == strings.TrimSuffix(word, ":") || d.Kind == Arguments) {
+			return d
+		}
+		i := strings.LastIndexByte(name, ':')
+		if i < 0 {
+			return nil
+		}
+		name = name[:i]
+	}
+}
+
+func unknown(name string) error {
+	if s := Suggest(name); s != "" {
+		return fmt.Errorf("unknown marker \"+%s\": did you mean \"+%s\"?", name, s)
+	}
+	return fmt.Errorf("unknown marker \"+%s\": see apigen markers", name)
+}

@@ -1,0 +1,63 @@
+package marker
+
+import "strings"
+
+// Suggest returns the known marker that is nearest to an unknown name, or nothing where none is near.
+func Suggest(name string) string {
+	names := make([]string, 0, len(table))
+	for i := range table {
+		names = append(names, table[i].Name)
+	}
+	if s := nearest(name, names); s != "" {
+		return s
+	}
+	// A wrong prefix: +kubebuilder:Enum for +kubebuilder:validation:Enum.
+	last := name[strings.LastIndexByte(name, ':')+1:]
+	for _, n := range names {
+		if last != "" && strings.EqualFold(n[strings.LastIndexByte(n, ':')+1:], last) {
+			return n
+		}
+	}
+	return ""
+}
+
+// nearest returns the candidate at the smallest edit distance, at most a third of the word's length; the first in order
+// where several are.
+func nearest(word string, candidates []string) string {
+	best, at := "", len(word)/3+1
+	for _, c := range candidates {
+		if d := distance(strings.ToLower(word), strings.ToLower(c), at); d < at {
+			best, at = c, d
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's, or limit where it would be as much or more.
+func distance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diagonal = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+			least = min(least, row[j])
+		}
+		if least >= limit {
+			return limit
+		}
+	}
+	return min(row[len(b)], limit)
+}

@@ -1,0 +1,185 @@
+package marker
+
+import "slices"
+
+// table is every marker that apigen knows, in the order of the reference. A new marker is a row in one of the parts.
+var table = slices.Concat(ownMarkers, controlMarkers, clientMarkers, schemaMarkers, validationMarkers, kubebuilderMarkers, foreignMarkers)
+
+var byName = func() map[string]*Definition {
+	m := make(map[string]*Definition, len(table))
+	for i := range table {
+		m[table[i].Name] = &table[i]
+	}
+	return m
+}()
+
+// Lookup returns the definition of that name, plus sign excluded.
+func Lookup(name string) (*Definition, bool) {
+	d, ok := byName[name]
+	return d, ok
+}
+
+// Definitions returns the whole table, in the order of the reference. The result is the caller's.
+func Definitions() []Definition { return slices.Clone(table) }
+
+// Reasons why a known marker has no effect.
+const (
+	clients   = "apigen writes no typed clients; client-gen and its kin read it"
+	protobufs = "protobuf messages are go-to-protobuf's work"
+	lifecycle = "apigen serves what the package declares; prerelease-lifecycle-gen reads it"
+	manifests = "it is for manifests that controller-gen writes"
+	document  = "it documents the field, nothing is generated from it"
+	validated = "declarative validation is validation-gen's work; apigen checks that the marker is well formed"
+	copied    = "the struct tag of the same name counts, this is its copy in the comment"
+)
+
+var ownMarkers = []Definition{
+	{Name: "apigen:groups", Places: Package, Kind: Flag,
+		Doc: "The package gets a function Groups() that returns the wiring of every API group below this package's folder or beside it, for main to hand to the server."},
+	{Name: "apigen:conversion:drop", Places: Field, Kind: Flag,
+		Doc: "Conversions lose this field on purpose: without it, a field that has no counterpart is an error."},
+	{Name: "apigen:printcolumn", Places: Type, Kind: Arguments,
+		Keys: []string{"name", "type", "format", "description", "priority", "method"},
+		Doc:  "A column of kubectl get whose cell is what a method of the kind returns: +apigen:printcolumn:name=Age,type=string,method=AgeColumn."},
+	{Name: "apigen:createOnUpdate", Places: Type, Kind: Flag,
+		Doc: "An update of an object that doesn't exist creates it, as kube-apiserver does for some kinds."},
+	{Name: "apigen:requireResourceVersion", Places: Type, Kind: Flag,
+		Doc: "An update must say which resourceVersion it was made from; without one it is refused."},
+}
+
+var controlMarkers = []Definition{
+	{Name: "groupName", Places: Package | Type, Kind: OptionalText,
+		Doc: "The API group of the package: +groupName=shop.example.com. Empty is the core group."},
+	{Name: "groupGoName", Places: Package, Kind: Text,
+		Doc: "The Go identifier of the group; without it, the group's first label in camel case."},
+	{Name: "versionName", Places: Package, Kind: Text, Ignored: "the version is the package's name",
+		Doc: "controller-gen's override of the version that the package's name tells."},
+	{Name: "resourceName", Places: Type, Kind: Text,
+		Doc: "The plural by which the kind is served, where the English rule doesn't give it."},
+	{Name: "k8s:deepcopy-gen", Places: Package | Type, Kind: Word, Words: []string{"package", "register", "true", "false"},
+		Doc: "On the package, =package writes DeepCopyInto and DeepCopy for all of its types; on a type, true or false writes or withholds them."},
+	{Name: "k8s:deepcopy-gen:interfaces", Places: Type, Kind: Text,
+		Doc: "Writes DeepCopy<Interface> for each interface, comma separated, with its package's path: k8s.io/apimachinery/pkg/runtime.Object for kinds."},
+	{Name: "k8s:deepcopy-gen:nonpointer-interfaces", Places: Type, Kind: Bool,
+		Doc: "The methods of :interfaces have a value receiver."},
+	{Name: "k8s:conversion-gen", Places: Package | Type | Field, Kind: Text,
+		Doc: "On the package, the import path of the package that it converts to and from, the hub; =false on a package, type or field leaves it out."},
+	{Name: "k8s:conversion-gen:explicit-from", Places: Type, Kind: Text,
+		Doc: "Also writes a conversion from that type, which is net/url.Values for options of queries."},
+	{Name: "k8s:conversion-gen-external-types", Places: Package, Kind: Text,
+		Doc: "The versioned types are those of that package; conversions are written here."},
+	{Name: "k8s:conversion-fn", Places: Func, Kind: Word, Words: []string{"copy-only", "drop"},
+		Doc: "On a hand-written conversion: copy-only says that it does what a plain copy would do, drop that nothing is to be converted."},
+	{Name: "k8s:defaulter-gen", Places: Package | Type, Kind: Text,
+		Doc: "On the package, the name of a field (TypeMeta): all types that have it get defaulting functions; on a type, true, false or covers."},
+	{Name: "k8s:defaulter-gen-input", Places: Package, Kind: Text,
+		Doc: "The types to default are those of that package; functions are written here."},
+	{Name: "k8s:openapi-gen", Places: Package | Type | Field, Kind: OptionalText, Ignored: "schemas are written for every kind that is served",
+		Doc: "Asks openapi-gen for definitions."},
+	{Name: "k8s:openapi-model-package", Places: Package | Type, Kind: Text,
+		Doc: "The prefix of the names of the package's schemas: io.k8s.api.core.v1."},
+	{Name: "k8s:register-gen", Places: Package | Type, Kind: OptionalText, Ignored: "registration is written for every package with kinds",
+		Doc: "Asks register-gen for a type's registration."},
+	{Name: "k8s:protobuf-gen", Places: Package | Type, Kind: OptionalText, Ignored: protobufs, Doc: "Asks for a protobuf message."},
+	{Name: "k8s:protobuf-deprecated", Places: Type | Field, Kind: OptionalText, Ignored: protobufs, Doc: "The protobuf of a removed field."},
+	{Name: "k8s:prerelease-lifecycle-gen", Places: Package | Type, Kind: OptionalText, Ignored: lifecycle, Doc: "Asks for the kind's lifecycle methods."},
+	{Name: "k8s:prerelease-lifecycle-gen:introduced", Places: Type, Kind: Text, Ignored: lifecycle, Doc: "The release that introduced the kind."},
+	{Name: "k8s:prerelease-lifecycle-gen:deprecated", Places: Type, Kind: Text, Ignored: lifecycle, Doc: "The release that deprecates the kind."},
+	{Name: "k8s:prerelease-lifecycle-gen:removed", Places: Type, Kind: Text, Ignored: lifecycle, Doc: "The release that stops serving the kind."},
+	{Name: "k8s:prerelease-lifecycle-gen:replacement", Places: Type, Kind: Text, Ignored: lifecycle, Doc: "The group, version and kind to use instead."},
+	{Name: "k8s:validation-gen", Places: Package | Type, Kind: OptionalText, Ignored: validated, Doc: "Which types get a validation function."},
+	{Name: "k8s:validation-gen-input", Places: Package, Kind: Text, Ignored: validated, Doc: "The package that has the types to validate."},
+	{Name: "k8s:validation-gen-nolint", Places: anywhere, Kind: OptionalText, Ignored: validated, Doc: "Silences the linter of validation tags."},
+	{Name: "k8s:validation-gen-scheme-registry", Places: Package, Kind: Text, Ignored: validated, Doc: "The scheme type that validation functions register with."},
+	{Name: "k8s:validation-gen-test-fixture", Places: Package, Kind: OptionalText, Ignored: validated, Doc: "Asks for test fixtures of validation."},
+	{Name: "k8s:verify-mutation:reason", Places: anywhere, Kind: OptionalText, Ignored: "it is for a linter of Kubernetes itself", Doc: "Why an object may be mutated here."},
+}
+
+var clientMarkers = []Definition{
+	{Name: "genclient", Places: Type, Kind: OptionalText, Doc: "The type is a kind that clients and servers know."},
+	{Name: "genclient:nonNamespaced", Places: Type, Kind: OptionalText, Doc: "The kind is cluster scoped."},
+	{Name: "genclient:noStatus", Places: Type, Kind: OptionalText, Doc: "The kind's Status field is no subresource."},
+	{Name: "genclient:method", Places: Type, Kind: Text, Ignored: clients, Doc: "An extra method of the client, on a subresource."},
+	{Name: "genclient:onlyVerbs", Places: Type, Kind: Text, Ignored: clients, Doc: "The client has only these verbs."},
+	{Name: "genclient:skipVerbs", Places: Type, Kind: Text, Ignored: clients, Doc: "The client doesn't have these verbs."},
+	{Name: "genclient:noVerbs", Places: Type, Kind: OptionalText, Ignored: clients, Doc: "The client has no methods."},
+	{Name: "genclient:readonly", Places: Type, Kind: OptionalText, Ignored: clients, Doc: "The client has get, list and watch."},
+	{Name: "k8s:informers:internal", Places: Package, Kind: OptionalText, Ignored: clients, Doc: "Informers of internal types."},
+	{Name: "k8s:supportsSubresource", Places: Type, Kind: Text, Ignored: validated, Doc: "The kind has this subresource: /status, /scale."},
+	{Name: "k8s:isSubresource", Places: Type, Kind: Text, Ignored: validated, Doc: "The kind is the body of this subresource."},
+	{Name: "k8s:deprecated", Places: Type | Field | Const, Kind: OptionalText, Ignored: document, Doc: "The field is deprecated."},
+}
+
+var schemaMarkers = []Definition{
+	{Name: "optional", Places: Type | Field, Kind: OptionalText, Doc: "The field may be absent."},
+	{Name: "required", Places: Type | Field, Kind: OptionalText, Doc: "The field must be there."},
+	{Name: "nullable", Places: Type | Field, Kind: OptionalText, Doc: "null is a value of the field."},
+	{Name: "default", Places: Type | Field, Kind: JSON,
+		Doc: "The value that the field gets when it is absent: a JSON literal (+default=\"TCP\", +default={}) or ref(Constant), a constant of this package or, with its path, of another."},
+	{Name: "enum", Places: Type, Kind: OptionalText, Doc: "The constants of the type are its legal values."},
+	{Name: "listType", Places: Type | Field, Kind: Word, Words: []string{"atomic", "set", "map"},
+		Doc: "How server-side apply merges the list: atomic as a whole, set by value, map by its listMapKey."},
+	{Name: "listMapKey", Places: Type | Field, Kind: Text, Doc: "A field by which the elements of a list of listType map are told apart; repeat it for several."},
+	{Name: "mapType", Places: Type | Field, Kind: Word, Words: []string{"atomic", "granular"}, Doc: "How server-side apply merges the map."},
+	{Name: "structType", Places: Type | Field, Kind: Word, Words: []string{"atomic", "granular"}, Doc: "How server-side apply merges the struct."},
+	{Name: "patchStrategy", Places: Field, Kind: Text, Ignored: copied, Doc: "The strategy of a strategic merge patch."},
+	{Name: "patchMergeKey", Places: Field, Kind: Text, Ignored: copied, Doc: "The merge key of a strategic merge patch."},
+	{Name: "union", Places: Type | Field, Kind: OptionalText, Ignored: document, Doc: "The type is a union."},
+	{Name: "unionDiscriminator", Places: Field, Kind: OptionalText, Ignored: document, Doc: "The field tells which member of the union is set."},
+	{Name: "unionMember", Places: Field, Kind: OptionalText, Ignored: document, Doc: "The field is a member of the union."},
+	{Name: "oneOf", Places: Type | Field, Kind: OptionalText, Ignored: document, Doc: "The field is one of a set of which one is set."},
+	{Name: "zeroOrOneOf", Places: Type | Field, Kind: OptionalText, Ignored: document, Doc: "The field is one of a set of which at most one is set."},
+	{Name: "featureGate", Places: anywhere, Kind: OptionalText, Ignored: document, Doc: "The field counts only with that feature gate."},
+	{Name: "protobuf", Places: Type | Field, Kind: OptionalText, Ignored: protobufs, Doc: "Options of the protobuf message."},
+	{Name: "protobuf.nullable", Places: Type | Field, Kind: OptionalText, Ignored: protobufs, Doc: "The message is like a pointer."},
+	{Name: "protobuf.options", Places: Package | Type | Field, Kind: Arguments, Ignored: protobufs, Doc: "Options of the protobuf message."},
+	{Name: "protobuf.options.marshal", Places: Type | Field, Kind: OptionalText, Ignored: protobufs, Doc: "The marshaller is hand-written."},
+	{Name: "protobuf.as", Places: Type | Field, Kind: OptionalText, Ignored: protobufs, Doc: "The message to use instead."},
+	{Name: "protobuf.embed", Places: Type | Field, Kind: OptionalText, Ignored: protobufs, Doc: "The message to embed."},
+}
+
+var validationMarkers = []Definition{
+	{Name: "k8s:alpha", Places: Type | Field | Const, Kind: Tag, Doc: "Wraps another marker whose violations are only counted; apigen reads the wrapped one for the schema."},
+	{Name: "k8s:beta", Places: Type | Field | Const, Kind: Tag, Doc: "Wraps another marker that is enforced behind a gate; apigen reads the wrapped one for the schema."},
+	{Name: "k8s:eachVal", Places: Type | Field, Kind: Tag, Ignored: validated, Doc: "Wraps a marker that holds for every element."},
+	{Name: "k8s:eachKey", Places: Type | Field, Kind: Tag, Ignored: validated, Doc: "Wraps a marker that holds for every key."},
+	{Name: "k8s:ifEnabled", Places: Type | Field | Const, Kind: Tag, Ignored: validated, Doc: "Wraps a marker that holds when the option is on."},
+	{Name: "k8s:ifDisabled", Places: Type | Field | Const, Kind: Tag, Ignored: validated, Doc: "Wraps a marker that holds when the option is off."},
+	{Name: "k8s:ifMode", Places: Type | Field, Kind: Tag, Ignored: validated, Doc: "Wraps a marker that holds for one value of the discriminator."},
+	{Name: "k8s:subfield", Places: Type | Field, Kind: Tag, Ignored: validated, Doc: "Wraps a marker that holds for a field of the struct."},
+	{Name: "k8s:item", Places: Type | Field, Kind: Tag, Ignored: validated, Doc: "Wraps a marker that holds for one item of a list."},
+	{Name: "k8s:optional", Places: Type | Field, Kind: Flag, Doc: "The field may be absent."},
+	{Name: "k8s:required", Places: Type | Field, Kind: Flag, Doc: "The field must be there."},
+	{Name: "k8s:forbidden", Places: Type | Field, Kind: Flag, Ignored: validated, Doc: "The field must not be there."},
+	{Name: "k8s:format", Places: Type | Field, Kind: Text, Ignored: validated, Doc: "The format of a string: k8s-short-name, k8s-uuid and others."},
+	{Name: "k8s:minimum", Places: Type | Field, Kind: Number, Doc: "The least value."},
+	{Name: "k8s:maximum", Places: Type | Field, Kind: Number, Doc: "The greatest value."},
+	{Name: "k8s:minItems", Places: Type | Field, Kind: Int, Doc: "The least number of elements."},
+	{Name: "k8s:maxItems", Places: Type | Field, Kind: Int, Doc: "The greatest number of elements."},
+	{Name: "k8s:minLength", Places: Type | Field, Kind: Int, Doc: "The least number of characters."},
+	{Name: "k8s:maxLength", Places: Type | Field, Kind: Int, Doc: "The greatest number of characters."},
+	{Name: "k8s:maxBytes", Places: Type | Field, Kind: Int, Ignored: validated, Doc: "The greatest number of bytes."},
+	{Name: "k8s:minProperties", Places: Type | Field, Kind: Int, Doc: "The least number of entries of a map."},
+	{Name: "k8s:maxProperties", Places: Type | Field, Kind: Int, Doc: "The greatest number of entries of a map."},
+	{Name: "k8s:immutable", Places: Type | Field, Kind: Flag, Doc: "The value can't change once the object is created."},
+	{Name: "k8s:listType", Places: Type | Field, Kind: Word, Words: []string{"atomic", "set", "map"}, Doc: "As listType."},
+	{Name: "k8s:listMapKey", Places: Type | Field, Kind: Text, Doc: "As listMapKey."},
+	{Name: "k8s:unique", Places: Type | Field, Kind: Text, Ignored: validated, Doc: "The elements of an atomic list are unique, as a set or as a map."},
+	{Name: "k8s:customUnique", Places: Type | Field, Kind: Flag, Ignored: validated, Doc: "Uniqueness is checked by hand."},
+	{Name: "k8s:enum", Places: Type, Kind: Flag, Doc: "The constants of the type are its legal values."},
+	{Name: "k8s:enumExclude", Places: Const, Kind: Flag, Ignored: validated, Doc: "The constant is no value of the enum."},
+	{Name: "k8s:neq", Places: Type | Field, Kind: Text, Ignored: validated, Doc: "A value that is not legal."},
+	{Name: "k8s:update", Places: Type | Field, Kind: Text, Ignored: validated, Doc: "What an update may not do: NoSet, NoUnset, NoModify, NoAddItem, NoRemoveItem."},
+	{Name: "k8s:monotonic", Places: Type | Field, Kind: OptionalText, Ignored: validated, Doc: "The value never becomes less."},
+	{Name: "k8s:opaqueType", Places: Type | Field, Kind: Flag, Ignored: validated, Doc: "The markers of the field's type don't count here."},
+	{Name: "k8s:unionMember", Places: Type | Field, Kind: OptionalText, Ignored: validated, Doc: "A member of a union."},
+	{Name: "k8s:unionDiscriminator", Places: Type | Field, Kind: OptionalText, Ignored: validated, Doc: "Tells which member of the union is set."},
+	{Name: "k8s:zeroOrOneOfMember", Places: Type | Field, Kind: OptionalText, Ignored: validated, Doc: "A member of a set of which at most one is set."},
+	{Name: "k8s:modeDiscriminator", Places: Type | Field, Kind: OptionalText, Ignored: validated, Doc: "The field selects the mode."},
+	{Name: "k8s:dependentRequired", Places: Type | Field, Kind: OptionalText, Ignored: validated, Doc: "A sibling must be there too."},
+	{Name: "k8s:dependentForbidden", Places: Type | Field, Kind: OptionalText, Ignored: validated, Doc: "A sibling must not be there."},
+	{Name: "k8s:customValidation", Places: Type | Field, Kind: OptionalText, Ignored: validated, Doc: "A hand-written function validates the value."},
+	{Name: "k8s:validateTrue", Places: Type | Field | Const, Kind: OptionalText, Ignored: validated, Doc: "Always valid: for tests."},
+	{Name: "k8s:validateFalse", Places: Type | Field | Const, Kind: OptionalText, Ignored: validated, Doc: "Never valid: for tests."},
+	{Name: "k8s:validateError", Places: Type | Field | Const, Kind: OptionalText, Ignored: validated, Doc: "Fails the generation: for tests."},
+}

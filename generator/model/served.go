@@ -1,0 +1,63 @@
+package model
+
+// Served are the resource's versions that clients may ask for, in order of priority: all but those marked
+// +kubebuilder:unservedversion.
+func (r *Resource) Served() []ResourceVersion {
+	var out []ResourceVersion
+	for _, v := range r.Versions {
+		if v.Type.Kind == nil || !v.Type.Kind.Unserved {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// ServedVersions are the group's versions with anything to serve, in order of priority.
+func (g *Group) ServedVersions() []*Version {
+	var out []*Version
+	for _, v := range g.Versions {
+		if g.serves(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (g *Group) serves(version *Version) bool {
+	for _, r := range g.Resources {
+		for _, v := range r.Served() {
+			if v.Version == version {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Output tells whether files are to be written for any package of the group.
+func (g *Group) Output() bool {
+	if g.Internal != nil && g.Internal.Output {
+		return true
+	}
+	for _, v := range g.Versions {
+		if v.Package.Output {
+			return true
+		}
+	}
+	return false
+}
+
+// Wired are the groups that have wiring: those with a home for it, in a module that requires the runtime, with something
+// to serve. It is written for those of them that have Output.
+func (p *Program) Wired() []*Group {
+	if !p.RuntimeAvailable {
+		return nil
+	}
+	var out []*Group
+	for _, g := range p.Groups {
+		if g.Wiring != nil && len(g.ServedVersions()) > 0 {
+			out = append(out, g)
+		}
+	}
+	return out
+}

@@ -1,0 +1,70 @@
+package generator
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/verify"
+)
+
+// Describe is an error as users read it: one line for each fault, sorted by position, with paths relative to a folder.
+func Describe(err error, dir string) string {
+	if real, e := filepath.EvalSymlinks(dir); e == nil {
+		dir = real
+	}
+	var bug verify.Bug
+	var list emit.Errors
+	switch {
+	case errors.As(err, &bug):
+		return verify.Bug{Errors: relativeTo(bug.Errors, dir)}.Error()
+	case errors.As(err, &list):
+		return relativeTo(list, dir).Error()
+	}
+	return err.Error()
+}
+
+// DescribeWarnings is the same for warnings.
+func DescribeWarnings(w emit.Errors, dir string) string {
+	if len(w) == 0 {
+		return ""
+	}
+	var out []string
+	for _, line := range strings.Split(Describe(w, dir), "\n") {
+		out = append(out, "warning: "+line)
+	}
+	return strings.Join(out, "\n")
+}
+
+func relativeTo(list emit.Errors, dir string) emit.Errors {
+	out := make(emit.Errors, len(list))
+	for i, e := range list {
+		if e.Pos.Filename != "" {
+			e.Pos.Filename = filepath.FromSlash(relative(dir, e.Pos.Filename))
+		}
+		if e.Pos.Line == 0 && e.Pos.Filename != "" {
+			e.Message, e.Pos.Filename = fmt.Sprintf("%s: %s", e.Pos.Filename, e.Message), ""
+		}
+		out[i] = e
+	}
+	return out
+}
+
+// ReadHeader reads the text of --header-file and makes sure that it is comments.
+func ReadHeader(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("--header-file: %w", err)
+	}
+	text := strings.TrimSpace(strings.ReplaceAll(string(data), "\r\n", "\n"))
+	if err := onlyComments(text); err != nil {
+		return "", fmt.Errorf("--header-file %s: %w", path, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,248 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/memory"
+)
+
+// program is a binary whose embedded backend is in memory.
+func program() Program {
+	return Program{Name: "shop", Embedded: func(context.Context, string) (storage.Backend, error) { return memory.New(), nil }}
+}
+
+// run runs the program with arguments until ctx ends.
+func run(ctx context.Context, p Program, out io.Writer, args ...string) error {
+	command := Command(p)
+	command.SetArgs(args)
+	command.SetOut(out)
+	return command.ExecuteContext(ctx)
+}
+
+// What is wrong with the flags is told in one line, and nothing has been made by then.
+func TestBadFlags(t *testing.T) {
+	dir := t.TempDir()
+	garbage := filepath.Join(dir, "garbage.pem")
+	if err := os.WriteFile(garbage, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"unknown flag", []string{"--nope"}, "unknown flag: --nope"},
+		{"an argument", []string{"x"}, "unknown command"},
+		{"port", []string{"--secure-port=70000"}, "--secure-port: 70000 is no port"},
+		{"address", []string{"--bind-address=here"}, `--bind-address: "here" is no IP address`},
+		{"prefix", []string{"--etcd-prefix=registry"}, "--etcd-prefix"},
+		{"etcd URL", []string{"--etcd-servers=localhost"}, `--etcd-servers: "localhost" is no URL like`},
+		{"half a pair", []string{"--tls-cert-file=" + garbage}, "--tls-cert-file and --tls-private-key-file go together"},
+		{"etcd's without etcd", []string{"--etcd-cafile=" + garbage}, "go with --etcd-servers"},
+		{"missing file", []string{"--token-auth-file=" + dir + "/none"}, "--token-auth-file: stat"},
+		{"unreadable certificate", []string{"--tls-cert-file=" + garbage, "--tls-private-key-file=" + garbage}, "--tls-cert-file and --tls-private-key-file: tls: failed to find any PEM data"},
+		{"no certificate", []string{"--client-ca-file=" + garbage}, "holds no certificate in PEM"},
+		{"bad tokens", []string{"--token-auth-file=" + garbage}, "garbage.pem:1: 1 columns"},
+		{"timeout", []string{"--request-timeout=0s"}, "--request-timeout"},
+		{"all at once", []string{"--secure-port=-1", "--bind-address=x"}, `--bind-address: "x" is no IP address; --secure-port: -1 is no port`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			data := filepath.Join(t.TempDir(), "data")
+			err := run(t.Context(), program(), io.Discard, append(test.args, "--data-dir="+data)...)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+			if err != nil && strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one line: %q", err)
+			}
+			if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the data directory was made: %v", err)
+			}
+		})
+	}
+}
+
+func TestWithoutEmbedded(t *testing.T) {
+	err := run(t.Context(), Program{Name: "shop"}, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "--etcd-servers is required") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestPortInUse(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	data := filepath.Join(t.TempDir(), "data")
+	port := taken.Addr().(*net.TCPAddr).Port
+	err = run(t.Context(), program(), io.Discard, "--data-dir="+data, "--secure-port="+strconv.Itoa(port))
+	if err == nil || !strings.Contains(err.Error(), "address already in use") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the data directory was made: %v", err)
+	}
+}
+
+// A backend that can't be opened ends the program, and the port is free again.
+func TestBackendFails(t *testing.T) {
+	p := program()
+	p.Embedded = func(_ context.Context, dir string) (storage.Backend, error) {
+		return nil, errors.New("data directory " + dir + " is in use by another server")
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	err := run(t.Context(), p, io.Discard, "--data-dir="+data, "--secure-port=0")
+	if err == nil || err.Error() != "data directory "+data+" is in use by another server" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// started is a program that serves.
+type started struct {
+	url, dir string
+	stop     context.CancelFunc
+	ended    chan error
+}
+
+func start(t *testing.T, dir string, args ...string) *started {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	s := &started{dir: dir, stop: stop, ended: make(chan error, 1)}
+	reader, writer := io.Pipe()
+	go func() {
+		err := run(ctx, program(), writer, append([]string{"--data-dir=" + dir, "--secure-port=0"}, args...)...)
+		writer.CloseWithError(io.EOF)
+		s.ended <- err
+	}()
+	t.Cleanup(func() { stop() })
+	var out bytes.Buffer
+	buffer := make([]byte, 1024)
+	for !strings.Contains(out.String(), "kubeconfig: ") {
+		n, err := reader.Read(buffer)
+		out.Write(buffer[:n])
+		if err != nil {
+			t.Fatalf("the program ended: %v", <-s.ended)
+		}
+	}
+	match := regexp.MustCompile(`serving (https://\S+)   storage: embedded etcd in `).FindStringSubmatch(out.String())
+	if match == nil {
+		t.Fatalf("it said %q", out.String())
+	}
+	s.url = match[1]
+	return s
+}
+
+func (s *started) end(t *testing.T) {
+	t.Helper()
+	s.stop()
+	select {
+	case err := <-s.ended:
+		if err != nil {
+			t.Errorf("the program ended with %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the program did not end")
+	}
+}
+
+// client reads the admin kubeconfig, as kubectl would.
+func (s *started) client(t *testing.T) *http.Client {
+	t.Helper()
+	path := filepath.Join(s.dir, "admin.kubeconfig")
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("the admin kubeconfig has mode %o", info.Mode().Perm())
+	}
+	return clientOf(t, path)
+}
+
+func get(t *testing.T, c *http.Client, url string) (int, string) {
+	t.Helper()
+	response, err := c.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+func TestServes(t *testing.T) {
+	tokens := filepath.Join(t.TempDir(), "tokens.csv")
+	if err := os.WriteFile(tokens, []byte("s3cret,bob,7,\"dev\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, filepath.Join(t.TempDir(), "data"), "--token-auth-file="+tokens)
+	admin, anonymous := s.client(t), anonymousClient(t, filepath.Join(s.dir, "admin.kubeconfig"))
+	for _, test := range []struct {
+		client *http.Client
+		path   string
+		code   int
+		want   string
+	}{
+		{anonymous, "/livez", 200, "ok"},
+		{anonymous, "/readyz?verbose", 200, "[+]storage ok\n[+]shutdown ok\nreadyz check passed"},
+		{anonymous, "/readyz/storage", 200, "ok"},
+		{anonymous, "/readyz/nonsense", 404, `there is no check "nonsense"`},
+		{anonymous, "/version", 401, `"reason":"Unauthorized"`},
+		{anonymous, "/apis", 401, `"reason":"Unauthorized"`},
+		{admin, "/version", 200, `"gitVersion": "v1.`},
+		{admin, "/apis", 200, `"APIGroupList"`},
+		{admin, "/metrics", 200, "apiserver_request_total"},
+		{admin, "/debug/pprof/heap?debug=1", 200, "heap profile"},
+		{admin, "/nope", 404, ""},
+	} {
+		code, body := get(t, test.client, s.url+test.path)
+		if code != test.code || !strings.Contains(body, test.want) {
+			t.Errorf("%s: %d %q, want %d %q", test.path, code, body, test.code, test.want)
+		}
+	}
+	request, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/version", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer s3cret")
+	response, err := anonymous.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusForbidden {
+		t.Errorf("bob, who may do nothing, got %d", response.StatusCode)
+	}
+	s.end(t)
+}
+
+// A second start keeps the identity: yesterday's kubeconfig is today's, but for the port.
+func TestIdentityIsKept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	first := start(t, dir)
+	old := first.client(t)
+	first.end(t)
+	second := start(t, dir)
+	if code, _ := get(t, old, second.url+"/version"); code != 200 {
+		t.Errorf("the certificate of the first start got %d", code)
+	}
+	second.end(t)
+}

@@ -1,0 +1,115 @@
+// Package embedded is a backend that runs a real etcd inside the process, on a data directory: one binary is a whole
+// server, and what it has acknowledged is on disk.
+//
+// It knows storage, the etcd backend and etcd's server. The client is that of package etcd, the same code path as with a
+// cluster, but it calls the server's functions directly (etcdserver/api/v3client): etcd listens on no port and on no
+// socket, so no other user of the machine can reach it, and nothing needs a free port or a certificate.
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+
+	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/etcd"
+)
+
+// Open starts an etcd of one member on dir, which it creates for this user alone, and waits until it serves. It fails at
+// once where another process has the directory. Close stops etcd; what was acknowledged survives a crash, too.
+//
+// etcd's own compaction is off: who keeps the history decides what of it goes.
+func Open(ctx context.Context, dir string) (storage.Backend, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	lock, err := lockDirectory(dir)
+	if err != nil {
+		return nil, err
+	}
+	server, err := start(ctx, dir)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return &backend{Backend: etcd.FromClient(v3client.New(server.Server)), server: server, lock: lock}, nil
+}
+
+type backend struct {
+	storage.Backend
+	server *embed.Etcd
+	lock   *fileutil.LockedFile
+
+	once sync.Once
+	err  error
+}
+
+// Close may be called more than once.
+func (b *backend) Close() error {
+	b.once.Do(func() {
+		err := b.Backend.Close()
+		b.server.Close()
+		b.err = errors.Join(err, b.lock.Close())
+	})
+	return b.err
+}
+
+// lockDirectory takes a lock of our own: etcd would wait for that of its database for ever. The system releases it with
+// the process, however that ends.
+func lockDirectory(dir string) (*fileutil.LockedFile, error) {
+	lock, err := fileutil.TryLockFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	switch {
+	case errors.Is(err, fileutil.ErrLocked):
+		return nil, fmt.Errorf("data directory %s is in use by another server", dir)
+	case err != nil:
+		return nil, fmt.Errorf("data directory %s: %w", dir, err)
+	}
+	return lock, nil
+}
+
+// start returns a server that takes requests.
+func start(ctx context.Context, dir string) (*embed.Etcd, error) {
+	starting := newBirth()
+	server, err := starting.start(ctx, configuration(dir, starting))
+	if err == nil {
+		select {
+		case <-server.Server.ReadyNotify():
+			starting.end()
+			return server, nil
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-server.Server.StopNotify():
+			err = errors.New("it stopped")
+		case err = <-starting.failed:
+		}
+		server.Close()
+	}
+	return nil, fmt.Errorf("starting etcd in %s: %w", dir, err)
+}
+
+// quota bounds the database: the largest that etcd recommends.
+const quota = 8 << 30
+
+func configuration(dir string, starting *birth) *embed.Config {
+	config := embed.NewConfig()
+	config.Name = "apigen"
+	config.Dir = filepath.Join(dir, "etcd")
+	config.ListenClientUrls, config.ListenPeerUrls = nil, nil
+	config.AdvertiseClientUrls = nil
+	// A member needs an address for its peers. It has none, and nobody listens here.
+	config.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "localhost:2380"}}
+	config.InitialCluster = config.InitialClusterFromName(config.Name)
+	// One member elects itself when the election timeout has passed: a short one is a quick start.
+	config.TickMs, config.ElectionMs = 20, 100
+	config.QuotaBackendBytes = quota
+	config.AutoCompactionMode, config.AutoCompactionRetention = embed.CompactorModePeriodic, "0" // off
+	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger(starting))
+	return config
+}

@@ -1,0 +1,99 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"apigen.dev/runtime/storage"
+)
+
+// code returns the gRPC code of an error, in whatever form it comes; those of the server are typed by then.
+func code(err error) codes.Code {
+	var fromServer rpctypes.EtcdError
+	switch {
+	case errors.As(err, &fromServer):
+		return fromServer.Code()
+	case errors.Is(err, context.Canceled):
+		return codes.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		return codes.DeadlineExceeded
+	}
+	return status.Code(err)
+}
+
+// rejected tells that a request which failed with err was surely not carried out: the server said no before or instead of
+// applying it. All that is not known to be a rejection is none.
+func rejected(err error) bool {
+	if err == nil {
+		return false
+	}
+	if errors.Is(rpctypes.Error(err), rpctypes.ErrNoLeader) {
+		return true // the requests that demand a leader, as ours do, are not looked at without one
+	}
+	switch code(err) {
+	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.ResourceExhausted,
+		codes.FailedPrecondition, codes.OutOfRange, codes.Unimplemented, codes.Unauthenticated:
+		return true
+	}
+	return false
+}
+
+// writeError names what a failed write means. Nothing was written unless it is an ErrUnknownOutcome.
+func (b *backend) writeError(ctx context.Context, what string, err error, sent bool) error {
+	if sent && !rejected(err) {
+		if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+			err = fmt.Errorf("%w: %w", err, ended)
+		}
+		return fmt.Errorf("%s: %w: %w", what, storage.ErrUnknownOutcome, err)
+	}
+	return b.readError(ctx, what, err)
+}
+
+// readError names what a failed read, or a write that was surely not carried out, means.
+func (b *backend) readError(ctx context.Context, what string, err error) error {
+	kind := storageError(err)
+	switch {
+	case kind != nil:
+		var compacted *storage.CompactedError
+		if errors.As(kind, &compacted) {
+			return fmt.Errorf("%s: %w", what, kind)
+		}
+		return fmt.Errorf("%s: %w: %w", what, kind, err)
+	case b.usable(context.Background()) != nil:
+		return fmt.Errorf("%s: %w", what, storage.ErrClosed)
+	case errors.Is(ctx.Err(), context.Canceled):
+		return fmt.Errorf("%s: %w", what, ctx.Err())
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: %w: %w", what, storage.ErrUnavailable, ctx.Err())
+	}
+	switch code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
+		return fmt.Errorf("%s: %w: %w", what, storage.ErrUnavailable, err)
+	}
+	return fmt.Errorf("%s: etcd: %w", what, err)
+}
+
+// storageError maps the server's answers that have a name in the contract; nil for all others.
+func storageError(err error) error {
+	err = rpctypes.Error(err)
+	switch {
+	case errors.Is(err, rpctypes.ErrCompacted):
+		return &storage.CompactedError{}
+	case errors.Is(err, rpctypes.ErrFutureRev):
+		return storage.ErrFutureRevision
+	case errors.Is(err, rpctypes.ErrRequestTooLarge):
+		return storage.ErrTooLarge
+	case errors.Is(err, rpctypes.ErrNoSpace):
+		return storage.ErrNoSpace
+	case errors.Is(err, rpctypes.ErrTooManyRequests):
+		return storage.ErrUnavailable
+	case code(err) == codes.ResourceExhausted:
+		return storage.ErrTooLarge // gRPC's own limits, of this side or of the other
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+// Package etcdtest runs a real etcd as a process beside a test, which can stop, kill and restart it.
+//
+// It knows the testing package and the go command: the binary is built once, from the etcd that go.mod names.
+package etcdtest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// startTimeout bounds how long etcd may take to serve.
+const startTimeout = 30 * time.Second
+
+// Process is an etcd of one member on loopback ports. Its methods fail the test where they fail.
+type Process struct {
+	t                    testing.TB
+	dir                  string
+	clientPort, peerPort int
+	flags                []string
+
+	command *exec.Cmd
+	stdin   io.Closer
+	log     *os.File
+	done    chan struct{} // closed when command has ended
+}
+
+// Start runs an etcd on an empty data directory, waits until it serves, and ends it with the test. Flags are passed on.
+func Start(t testing.TB, flags ...string) *Process {
+	t.Helper()
+	p := &Process{t: t, dir: t.TempDir(), flags: flags}
+	t.Cleanup(p.Close)
+	for try := 1; ; try++ {
+		p.clientPort, p.peerPort = freePort(t), freePort(t)
+		err := p.run()
+		if err == nil {
+			return p
+		}
+		if try == 3 { // somebody else may have taken a port in between, but not that often
+			t.Fatalf("etcd does not start: %v", err)
+		}
+	}
+}
+
+// Endpoint is the URL for clients.
+func (p *Process) Endpoint() string { return fmt.Sprintf("http://127.0.0.1:%d", p.clientPort) }
+
+// Kill ends the process at once, as a crash does.
+func (p *Process) Kill() {
+	p.t.Helper()
+	if p.command == nil {
+		return
+	}
+	if err := p.command.Process.Kill(); err != nil && !p.ended() {
+		p.t.Fatalf("killing etcd: %v", err)
+	}
+	<-p.done
+	_ = p.stdin.Close()
+	_ = p.log.Close()
+	p.command = nil
+}
+
+// Restart starts a killed process again, on the same data and ports, and waits until it serves.
+func (p *Process) Restart() {
+	p.t.Helper()
+	p.Kill()
+	if err := p.run(); err != nil {
+		p.t.Fatalf("etcd does not start again: %v", err)
+	}
+}
+
+// Close ends the process. It may be called more than once; Start sees to it.
+func (p *Process) Close() { p.Kill() }
+
+func (p *Process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *Process) run() error {
+	client, peer := p.Endpoint(), fmt.Sprintf("http://127.0.0.1:%d", p.peerPort)
+	// A short election, for a quick start of the one member.
+	arguments := append([]string{
+		"--name=test", "--data-dir=" + p.dir, "--log-level=error", "--heartbeat-interval=10", "--election-timeout=100",
+		"--listen-client-urls=" + client, "--advertise-client-urls=" + client, "--listen-peer-urls=" + peer,
+		"--initial-advertise-peer-urls=" + peer, "--initial-cluster=test=" + peer,
+	}, p.flags...)
+	command := exec.Command(binary(p.t), arguments...)
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "ETCD_") {
+			command.Env = append(command.Env, variable)
+		}
+	}
+	stdin, err := command.StdinPipe()
+	if err != nil {
+		return err
+	}
+	log, err := os.CreateTemp(p.t.TempDir(), "etcd-*.log")
+	if err != nil {
+		return err
+	}
+	command.Stdout, command.Stderr = log, log
+	if err := command.Start(); err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	go func() {
+		_ = command.Wait() // how it ended is in its log
+		close(done)
+	}()
+	p.command, p.stdin, p.log, p.done = command, stdin, log, done
+	if err := p.healthy(); err != nil {
+		p.Kill()
+		text, _ := os.ReadFile(log.Name())
+		return fmt.Errorf("%w\n%s", err, text)
+	}
+	return nil
+}
+
+// healthy waits until etcd says that it has a leader and takes requests.
+func (p *Process) healthy() error {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.Endpoint()+"/health", nil)
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for {
+		response, err := client.Do(request)
+		if err == nil {
+			_ = response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-p.done:
+			return fmt.Errorf("etcd ended: %s", p.command.ProcessState)
+		case <-ctx.Done():
+			return fmt.Errorf("etcd is not healthy after %s: %v", startTimeout, err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}

@@ -1,0 +1,224 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+
+	"apigen.dev/runtime/storage"
+)
+
+// Watch has a watcher of its own, which is a gRPC stream of its own on the shared connection: etcd answers a request for
+// progress only when all watches of a stream are synchronized, and tells it to all of them.
+//
+// The watcher resumes by itself where the connection was lost and comes back; it fails where etcd has no leader.
+func (b *backend) Watch(ctx context.Context, prefix string, after int64) (storage.Stream, error) {
+	if err := b.usable(ctx); err != nil {
+		return nil, err
+	}
+	if err := storage.ValidateWatch(after); err != nil {
+		return nil, err
+	}
+	if after == 0 {
+		bounded, cancel := context.WithTimeout(ctx, openTimeout)
+		defer cancel()
+		var err error
+		if after, err = b.Revision(bounded); err != nil {
+			return nil, err
+		}
+	}
+	s := b.newStream(ctx, prefix, after)
+	if err := b.register(s); err != nil {
+		s.release()
+		return nil, err
+	}
+	if err := s.open(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// stream is a watch under way.
+type stream struct {
+	backend *backend
+	ctx     context.Context // the caller's
+	prefix  string
+	floor   int64 // nothing up to it is delivered
+
+	watching context.Context // ctx, until the stream is closed
+	cancel   context.CancelFunc
+	watcher  clientv3.Watcher
+	events   clientv3.WatchChan
+	once     sync.Once
+	shut     chan struct{} // closed when the stream begins to end
+
+	failure atomic.Pointer[error] // what ended the stream
+}
+
+func (b *backend) newStream(ctx context.Context, prefix string, after int64) *stream {
+	watching, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	s := &stream{backend: b, ctx: ctx, prefix: prefix, floor: after, shut: make(chan struct{})}
+	s.watching, s.cancel = watching, cancel
+	if b.remote {
+		s.watcher = clientv3.NewWatcher(b.client)
+	} else {
+		s.watcher = &sharedWatcher{Watcher: b.client.Watcher, key: strconv.FormatInt(b.watches.Add(1), 10)}
+	}
+	return s
+}
+
+// open starts the watch and waits until etcd has it, for a bounded time.
+func (s *stream) open() error {
+	late := time.AfterFunc(openTimeout, s.cancel)
+	// Fragments are put together again by the client; etcd never parts the events of one revision otherwise.
+	s.events = s.watcher.Watch(s.watching, s.prefix, clientv3.WithPrefix(), clientv3.WithRev(s.floor+1),
+		clientv3.WithPrevKV(), clientv3.WithProgressNotify(), clientv3.WithFragment(), clientv3.WithCreatedNotify())
+	if late.Stop() {
+		return s.ended(s.ctx)
+	}
+	if err := s.ended(s.ctx); err != nil {
+		return err
+	}
+	return fmt.Errorf("watch of %s: %w: etcd did not begin it within %s", s.prefix, storage.ErrUnavailable, openTimeout)
+}
+
+func (s *stream) Next(ctx context.Context) (storage.Batch, error) {
+	for {
+		if err := s.ended(ctx); err != nil {
+			return storage.Batch{}, err
+		}
+		select {
+		case response, ok := <-s.events:
+			if !ok {
+				return storage.Batch{}, s.fail(s.lost(nil))
+			}
+			if batch, ok, err := s.batch(response); err != nil {
+				return storage.Batch{}, s.fail(err)
+			} else if ok {
+				return batch, nil
+			}
+		case <-s.backend.closed:
+		case <-s.shut:
+		case <-s.ctx.Done():
+		case <-ctx.Done():
+		}
+	}
+}
+
+// batch turns a response into a batch; ok is false for one that tells nothing.
+//
+// The revision in the header of a response with events may be ahead of events that are yet to come; that of a progress
+// notification never is.
+func (s *stream) batch(response clientv3.WatchResponse) (batch storage.Batch, ok bool, err error) {
+	if response.CompactRevision != 0 {
+		return batch, false, fmt.Errorf("watch of %s: %w", s.prefix,
+			&storage.CompactedError{Revision: response.CompactRevision})
+	}
+	if err := response.Err(); err != nil {
+		return batch, false, s.lost(err)
+	}
+	if response.Created {
+		// Newer servers answer no request for progress before a revision above floor has come, since it might be of
+		// the future. Where it is not, floor itself is what can be told.
+		return storage.Batch{Revision: s.floor}, response.Header.Revision >= s.floor, nil
+	}
+	if response.IsProgressNotify() {
+		return storage.Batch{Revision: response.Header.Revision}, true, nil
+	}
+	for _, event := range response.Events {
+		if event.Kv.ModRevision <= s.floor {
+			continue // etcd-io/etcd#20221: a watch of the future that was resumed before it came
+		}
+		batch.Events = append(batch.Events, convert(event))
+		batch.Revision = event.Kv.ModRevision
+	}
+	return batch, len(batch.Events) > 0, nil
+}
+
+func convert(event *clientv3.Event) storage.Event {
+	e := storage.Event{KeyValue: *keyValue(event.Kv)}
+	if event.Type == clientv3.EventTypeDelete {
+		e.Deleted, e.Value = true, nil
+	}
+	if event.PrevKv != nil {
+		e.Previous = keyValue(event.PrevKv)
+	}
+	return e
+}
+
+// lost names why the watch ended, which etcd said or, by closing the channel, left unsaid.
+func (s *stream) lost(err error) error {
+	if ended := s.ended(s.ctx); ended != nil {
+		return ended
+	}
+	if err == nil {
+		return fmt.Errorf("watch of %s: %w", s.prefix, storage.ErrUnavailable)
+	}
+	if rejected(err) && code(err) != codes.Unavailable {
+		return fmt.Errorf("watch of %s: etcd: %w", s.prefix, err)
+	}
+	return fmt.Errorf("watch of %s: %w: %w", s.prefix, storage.ErrUnavailable, err)
+}
+
+func (s *stream) fail(err error) error {
+	s.failure.CompareAndSwap(nil, &err)
+	return err
+}
+
+// ended tells why nothing more comes, if so.
+func (s *stream) ended(ctx context.Context) error {
+	select {
+	case <-s.backend.closed:
+		return storage.ErrClosed
+	case <-s.shut:
+		return storage.ErrClosed
+	default:
+	}
+	if failure := s.failure.Load(); failure != nil {
+		return *failure
+	}
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// progressTimeout bounds how long a request for progress waits for a connection. After that it is lost.
+const progressTimeout = time.Second
+
+func (s *stream) RequestProgress(ctx context.Context) error {
+	if err := s.ended(ctx); err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, progressTimeout)
+	defer cancel()
+	// The client finds the stream by the metadata of the context.
+	sent, _ := metadata.FromOutgoingContext(s.watching)
+	bounded = metadata.NewOutgoingContext(bounded, sent)
+	if err := s.watcher.RequestProgress(bounded); err != nil && bounded.Err() == nil {
+		return s.lost(err)
+	}
+	return s.ended(ctx)
+}
+
+func (s *stream) Close() {
+	s.backend.forget(s)
+	s.release()
+}
+
+// release ends the watch and waits for its goroutines.
+func (s *stream) release() {
+	s.once.Do(func() {
+		close(s.shut)
+		s.cancel()
+		_ = s.watcher.Close() // it tells why the stream ended, which we know
+	})
+}

@@ -1,0 +1,75 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"apigen.dev/runtime/storage"
+)
+
+func (b *backend) Put(ctx context.Context, key string, value []byte, expect int64, ttl time.Duration) (int64, error) {
+	if err := b.usable(ctx); err != nil {
+		return 0, err
+	}
+	if ttl <= 0 {
+		return b.put(ctx, key, value, expect, clientv3.NoLease)
+	}
+	lease, err := b.leases.get(ctx, ttl)
+	if err != nil {
+		return 0, b.readError(ctx, "put "+key+": getting a lease", err)
+	}
+	revision, err := b.put(ctx, key, value, expect, lease)
+	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		// A shared lease was revoked, or expired early by the server's clock. Nothing was written, so once more.
+		b.leases.drop(lease)
+		if lease, err = b.leases.get(ctx, ttl); err != nil {
+			return 0, b.readError(ctx, "put "+key+": getting a lease", err)
+		}
+		revision, err = b.put(ctx, key, value, expect, lease)
+	}
+	return revision, err
+}
+
+func (b *backend) put(ctx context.Context, key string, value []byte, expect int64, lease clientv3.LeaseID) (int64, error) {
+	put := clientv3.OpPut(key, "", clientv3.WithLease(lease))
+	put.WithValueBytes(value)
+	return b.write(ctx, "put", key, expect, put)
+}
+
+func (b *backend) Delete(ctx context.Context, key string, expect int64) (int64, error) {
+	if err := b.usable(ctx); err != nil {
+		return 0, err
+	}
+	if expect <= 0 {
+		return 0, fmt.Errorf("delete %s: a deletion needs the revision that it expects, got %d", key, expect)
+	}
+	return b.write(ctx, "delete", key, expect, clientv3.OpDelete(key))
+}
+
+// write carries out op if key is at revision expect, in one transaction that is sent at most once.
+func (b *backend) write(ctx context.Context, verb, key string, expect int64, op clientv3.Op) (int64, error) {
+	attempted, attempt := withAttempt(clientv3.WithRequireLeader(ctx))
+	response, err := b.kv.Txn(attempted).
+		If(clientv3.Compare(clientv3.ModRevision(key), "=", expect)).
+		Then(op).
+		Else(clientv3.OpGet(key)).
+		Commit()
+	if err != nil {
+		// Without a connection there is nobody to tell that the request was not sent.
+		cause, sent := attempt.result(err)
+		return 0, b.writeError(ctx, verb+" "+key, cause, sent || !b.remote)
+	}
+	if response.Succeeded {
+		return response.Header.Revision, nil
+	}
+	conflict := &storage.ConflictError{Key: key, Expected: expect}
+	if found := response.Responses[0].GetResponseRange().Kvs; len(found) > 0 {
+		conflict.Current = keyValue(found[0])
+	}
+	return 0, conflict
+}
