@@ -41,9 +41,31 @@ func (w *widget) DeepCopyObject() runtime.Object {
 // target is a server over a memory backend, with one object.
 type target struct {
 	url, host, base, name string
+	api                   *endpoint.API
+	handle                registry.Handle
 }
 
 func newTarget(t testing.TB) *target {
+	t.Helper()
+	a, handle := newAPI(t)
+	server := httptest.NewServer(a)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	g := &target{
+		url: server.URL, host: strings.TrimPrefix(server.URL, "http://"), name: "a",
+		base: "/apis/shop.example.com/v1/namespaces/default/widgets", api: a, handle: handle,
+	}
+	body := fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":%q},"spec":{"color":"blue"}}`, g.name)
+	if code := g.do(t, "POST", g.base, body); code != http.StatusCreated {
+		t.Fatalf("the target's object: %d", code)
+	}
+	return g
+}
+
+// newAPI serves widgets from a memory backend.
+func newAPI(t testing.TB) (*endpoint.API, registry.Handle) {
 	t.Helper()
 	info := api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Color", Type: "string"}, {Name: "Age", Type: "date"}}}
 	newWidget := func() *widget { return &widget{} }
@@ -81,10 +103,7 @@ func newTarget(t testing.TB) *target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(a)
 	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
 		if err := handle.Close(); err != nil {
 			t.Error(err)
 		}
@@ -92,12 +111,7 @@ func newTarget(t testing.TB) *target {
 			t.Error(err)
 		}
 	})
-	g := &target{url: server.URL, host: strings.TrimPrefix(server.URL, "http://"), base: "/apis/shop.example.com/v1/namespaces/default/widgets", name: "a"}
-	body := fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":%q},"spec":{"color":"blue"}}`, g.name)
-	if code := g.do(t, "POST", g.base, body); code != http.StatusCreated {
-		t.Fatalf("the target's object: %d", code)
-	}
-	return g
+	return a, handle
 }
 
 func (g *target) do(t testing.TB, method, path, body string) int {

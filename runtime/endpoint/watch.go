@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -75,8 +76,8 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 	_ = flusher.Flush() // where it can't, the server's buffer decides when clients see events
 	for {
 		batch, err := events.Next(ctx)
-		if ctx.Err() != nil {
-			return
+		if ctx.Err() != nil || errors.Is(err, context.Canceled) {
+			return // the client, the time or the server: nothing that a client must be told
 		}
 		f := frameFor(s, frames)
 		now := time.Now()
