@@ -55,14 +55,6 @@ func (b *builder) root(s *source) *model.Package {
 	m := b.pkg(tp)
 	m.Output = s.output
 	m.Declared = s.declared(b)
-<<<<<<< HEAD
-	n := b.notesOf(tp, 0)
-	b.packageMarkers(m, n)
-=======
-	if !s.shallow {
-		b.scope(m, tp, s)
-	}
->>>>>>> wip-load
 	return m
 }
 
