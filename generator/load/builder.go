@@ -51,6 +51,9 @@ func (b *builder) program() *model.Program {
 	for _, path := range b.l.rootPaths() {
 		prog.Packages = append(prog.Packages, b.root(b.l.sources[path]))
 	}
+	for i, path := range b.l.rootPaths() {
+		b.declarations(prog.Packages[i], b.l.sources[path])
+	}
 	b.expand()
 	for _, p := range prog.Packages {
 		b.resolvePackage(p)

@@ -166,9 +166,7 @@ func bracket(s string) element {
 func walk(t *model.Type, path []element) ([]model.Step, error) {
 	var steps []model.Step
 	for _, e := range path {
-		for t != nil && t.Form == model.Pointer {
-			t = t.Elem
-		}
+		t = t.Pointee()
 		if t == nil || e.unclear || opaque(t) {
 			return nil, nil
 		}
@@ -219,10 +217,7 @@ func where(list *model.Type, c *condition) (*model.Filter, error) {
 			return nil, nil
 		}
 	}
-	end := steps[len(steps)-1].Field.Type
-	for end.Form == model.Pointer {
-		end = end.Elem
-	}
+	end := steps[len(steps)-1].Field.Type.Pointee()
 	if end.Form != model.Basic || end.Basic != "string" {
 		return nil, nil
 	}
@@ -249,10 +244,7 @@ func lookup(t *model.Type, name string, depth int) []*model.Field {
 		if !f.Inline || f.Ignored {
 			continue
 		}
-		inner := f.Type
-		for inner != nil && inner.Form == model.Pointer {
-			inner = inner.Elem
-		}
+		inner := f.Type.Pointee()
 		if inner == nil {
 			continue
 		}

@@ -45,7 +45,8 @@ func (b *builder) module(p *packages.Package) *model.Module {
 	return m
 }
 
-// root builds a package that is read from source.
+// root builds a package that is read from source, its declarations aside: those of one package lead to types of others,
+// about which the markers of their packages have a say.
 func (b *builder) root(s *source) *model.Package {
 	tp := s.types
 	if tp == nil {
@@ -54,10 +55,14 @@ func (b *builder) root(s *source) *model.Package {
 	m := b.pkg(tp)
 	m.Output = s.output
 	m.Declared = s.declared(b)
-	if !s.shallow {
-		b.scope(m, tp, s)
-	}
 	return m
+}
+
+// declarations reads what a root declares.
+func (b *builder) declarations(m *model.Package, s *source) {
+	if s.types != nil && !s.shallow {
+		b.scope(m, s.types, s)
+	}
 }
 
 // packageMarkers reads the markers of a package. Packages that they name are resolved later.
@@ -126,10 +131,27 @@ func (b *builder) scope(m *model.Package, tp *types.Package, s *source) {
 		}
 	}
 	for _, name := range []string{"localSchemeBuilder", "SchemeBuilder"} {
-		if _, ok := tp.Scope().Lookup(name).(*types.Var); ok && m.LocalSchemeBuilder == "" {
+		if v, ok := tp.Scope().Lookup(name).(*types.Var); ok && m.LocalSchemeBuilder == "" && takesFunctions(v.Type()) {
 			m.LocalSchemeBuilder = name
 		}
 	}
+}
+
+// takesFunctions tells scheme builders as runtime.SchemeBuilder, whose Register takes functions, from those that take
+// objects, as controller-runtime's does.
+func takesFunctions(builder types.Type) bool {
+	obj, _, _ := types.LookupFieldOrMethod(builder, true, nil, "Register")
+	fn, ok := obj.(*types.Func)
+	if !ok || !fn.Signature().Variadic() {
+		return false
+	}
+	params := fn.Signature().Params()
+	last, ok := params.At(params.Len() - 1).Type().Underlying().(*types.Slice)
+	if !ok {
+		return false
+	}
+	_, ok = last.Elem().Underlying().(*types.Signature)
+	return ok
 }
 
 // hookPrefixes are those of functions that generated code calls on data: the fields of their parameters matter.

@@ -12,10 +12,10 @@ func (b *builder) fieldMarkers(f *model.Field, p *model.Package, nt *note) {
 	if nt.pos.IsValid() {
 		f.Pos = nt.pos
 	}
-	if c, ok := ms.Get("k8s:conversion-gen"); ok {
-		f.ConversionOff = c.Value == "false"
+	f.ConversionOff = ms.Has("apigen:conversion:drop")
+	if c, ok := ms.Get("k8s:conversion-gen"); ok && c.Value == "false" {
+		f.ConversionOff = true
 	}
-	f.Dropped = ms.Has("apigen:conversion:drop")
 	f.Default = b.defaultOf(p, f.Type, ms)
 	b.schema(&f.Schema, f.Type, ms)
 	if n := b.notes[p.Path]; n != nil && !f.Schema.Optional && !f.Schema.Required {

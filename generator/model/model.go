@@ -72,7 +72,7 @@ type Package struct {
 	// Declared holds every package-level name that hand-written code declares, and where.
 	Declared map[string]Position
 	// LocalSchemeBuilder names the variable that generated functions register with: localSchemeBuilder, SchemeBuilder,
-	// or empty where the package declares neither by hand.
+	// or empty where the package declares neither by hand, or one that takes no functions, as controller-runtime's.
 	LocalSchemeBuilder string
 	// Consts are the constants of named types, for enums.
 	Consts []*Const
@@ -203,7 +203,7 @@ type DeepCopyMode uint8
 // otherwise.
 const (
 	DeepCopyNone DeepCopyMode = iota
-	// DeepCopyGenerate: DeepCopyInto and DeepCopy are to be emitted.
+	// DeepCopyGenerate: DeepCopyInto and DeepCopy are to be emitted, as far as Methods has them not by hand.
 	DeepCopyGenerate
 	// DeepCopyExisting: DeepCopyInto(*T) exists: hand-written, or in a package that isn't ours to emit.
 	DeepCopyExisting
@@ -227,10 +227,9 @@ type Field struct {
 	OmitEmpty       bool // omitempty or omitzero
 	Exported        bool
 
-	// ConversionOff is +k8s:conversion-gen=false: nothing is converted here, and nothing is missed. Dropped is
-	// +apigen:conversion:drop, which says the same on purpose.
+	// ConversionOff is +k8s:conversion-gen=false or +apigen:conversion:drop: nothing is converted here, and nothing is
+	// missed.
 	ConversionOff bool
-	Dropped       bool
 	Default       *Default
 	// Schema are the constraints that markers put on the field.
 	Schema Schema

@@ -6,10 +6,7 @@
 // It knows storage and cache, and no HTTP.
 package registry
 
-import (
-	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/storage"
-)
+import "apigen.dev/runtime/storage"
 
 // Config binds a resource to a backend.
 type Config struct {
@@ -20,7 +17,3 @@ type Config struct {
 	// DisableCache makes reads go to the backend.
 	DisableCache bool
 }
-
-// New erases T: it returns the definition as a Resource that a server can open. A definition that contradicts itself
-// (a storage version that isn't served, say) fails at Open.
-func New[T api.Object](definition Definition[T]) Resource { return nil }

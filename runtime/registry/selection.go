@@ -26,6 +26,8 @@ type selector struct {
 	fields []requirement
 	// name and namespace are what a field selector pins them to, or "".
 	name, namespace string
+	// key, where not empty, is the only one.
+	key string
 }
 
 type requirement struct {
@@ -86,7 +88,7 @@ func fieldPlace(path string, selectable []string) (int, error) {
 	return 0, apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %s", path, strings.Join(known, ", ")))
 }
 
-func (s *selector) empty() bool { return s.labels == nil && len(s.fields) == 0 }
+func (s *selector) empty() bool { return s.labels == nil && len(s.fields) == 0 && s.key == "" }
 
 func (s *selector) matches(l labels.Labels, f fielded) bool {
 	for i := range s.fields {
@@ -99,6 +101,9 @@ func (s *selector) matches(l labels.Labels, f fielded) bool {
 }
 
 func (s *selector) entry(e *cache.Entry) bool {
+	if s.key != "" && s.key != e.Key() {
+		return false
+	}
 	if s.labels == nil {
 		return s.matches(nil, e)
 	}
@@ -138,5 +143,5 @@ func (r *record) rendition(form api.Form) (api.Rendition, error) {
 }
 
 func (s *selector) record(r *record) bool {
-	return s.empty() || s.matches(labels.Set(r.Labels), r)
+	return s.empty() || (s.key == "" || s.key == r.key) && s.matches(labels.Set(r.Labels), r)
 }

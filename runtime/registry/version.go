@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"strconv"
 
 	"apigen.dev/runtime/api"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -145,17 +146,21 @@ func (v *version[T]) shape(hub T, object api.Rendition, shape api.Shape) (api.Re
 	return rowOf(cells, nil)
 }
 
-// bookmark is an object of this version that says nothing but how far a watch has come.
-func (v *version[T]) bookmark(hub T, revision string, initialEnd bool, shape api.Shape) (api.Rendition, error) {
-	payload := `"metadata":{"resourceVersion":"` + revision + `","creationTimestamp":null`
-	if initialEnd {
-		payload += `,"annotations":{"` + metav1.InitialEventsAnnotationKey + `":"true"}`
-	}
-	object, err := newRendition([]byte("{"+v.head+payload+"}}"), v.head)
+// bookmark is an object that says nothing but how far a watch has come.
+func (a *versions[T]) bookmark(revision int64, initialEnd bool, form api.Form) (api.Rendition, error) {
+	v, err := a.of(form.Version)
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	return v.shape(hub, object, shape)
+	object := `{` + v.head + `"metadata":{"resourceVersion":"` + strconv.FormatInt(revision, 10) + `","creationTimestamp":null`
+	if initialEnd {
+		object += `,"annotations":{"` + metav1.InitialEventsAnnotationKey + `":"true"}`
+	}
+	r, err := newRendition([]byte(object+"}}"), v.head)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	return v.shape(a.newHub(), r, form.Shape)
 }
 
 // typeOf reads kind and apiVersion of an object, wherever they stand.

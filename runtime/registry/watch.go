@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -24,6 +25,7 @@ type watch struct {
 	r      *reader
 	ctx    context.Context // that of the watch, or of the handle: whichever ends first
 	cancel context.CancelFunc
+	unbind func() bool // from the handle
 	form   api.Form
 
 	initial *initial // nil once the state was sent, and where none was asked for
@@ -43,7 +45,7 @@ type source interface {
 	close()
 }
 
-// watch begins a watch of the keys below prefix.
+// watch begins a watch of the keys below prefix, or of the one key that it is where it doesn't end in "/".
 func (r *reader) watch(ctx context.Context, prefix string, opts WatchOptions, form api.Form) (*watch, error) {
 	after, err := parseVersion(opts.ResourceVersion)
 	if err != nil {
@@ -53,9 +55,12 @@ func (r *reader) watch(ctx context.Context, prefix string, opts WatchOptions, fo
 	if err != nil {
 		return nil, err
 	}
+	if !strings.HasSuffix(prefix, "/") {
+		sel.key = prefix
+	}
 	w := &watch{r: r, form: form, marks: opts.AllowBookmarks}
 	w.ctx, w.cancel = context.WithCancel(ctx)
-	context.AfterFunc(r.closed, w.cancel)
+	w.unbind = context.AfterFunc(r.closed, w.cancel)
 	if err := w.begin(r.narrow(prefix, &sel), opts, after, &sel); err != nil {
 		w.Close()
 		return nil, r.status(err, "watch", "")
@@ -204,6 +209,7 @@ func (w *watch) schedule(now time.Time) {
 
 // Close implements Watch.
 func (w *watch) Close() {
+	w.unbind()
 	w.cancel()
 	if w.source != nil {
 		w.source.close()

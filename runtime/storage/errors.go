@@ -43,5 +43,8 @@ type CompactedError struct {
 }
 
 func (e *CompactedError) Error() string {
+	if e.Revision == 0 {
+		return "the revision was compacted"
+	}
 	return fmt.Sprintf("the revision was compacted, the oldest is %d", e.Revision)
 }

@@ -103,7 +103,7 @@ type Stream interface {
 	Close()
 }
 
-// Batch is what happened, and how far the stream has come.
+// Batch is what happened, and how far the stream has come. One without events may come at any time, unasked.
 type Batch struct {
 	Events []Event
 	// Revision: all events up to and including it have been delivered.

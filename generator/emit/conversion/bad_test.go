@@ -1,7 +1,7 @@
 package conversion
 
 import (
-	"bytes"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"apigen.dev/generator/loadtest"
 )
 
 // TestBad holds the errors of bad input to those at the end of each archive.
@@ -23,16 +25,21 @@ func TestBad(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dir, paths, want := unpack(t, archive)
-			files, err := Emitter().Emit(newLoader(t, "example.com/bad", dir).program(paths...))
+			want := string(archive.Files[len(archive.Files)-1].Data)
+			dir := loadtest.Dir(t, string(txtar.Format(archive)))
+			loaded, err := loadtest.Try(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, err := Emitter().Emit(loaded.Program)
 			if err == nil {
 				t.Fatal("no error")
 			}
 			if len(files) > 0 {
 				t.Error("files in spite of errors")
 			}
-			got := err.Error() + "\n"
-			if *update {
+			got := strings.ReplaceAll(err.Error(), dir+"/", "") + "\n"
+			if flag.Lookup("update").Value.String() == "true" {
 				archive.Files[len(archive.Files)-1].Data = []byte(got)
 				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
 					t.Fatal(err)
@@ -44,27 +51,4 @@ func TestBad(t *testing.T) {
 			}
 		})
 	}
-}
-
-// unpack writes the archive's packages and returns their paths, and the errors that are expected.
-func unpack(t *testing.T, archive *txtar.Archive) (dir string, paths []string, want string) {
-	t.Helper()
-	dir = t.TempDir()
-	for _, f := range archive.Files {
-		if f.Name == "errors" {
-			want = string(f.Data)
-			continue
-		}
-		file := filepath.Join(dir, f.Name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, bytes.TrimLeft(f.Data, "\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if path := filepath.Dir(f.Name); len(paths) == 0 || paths[len(paths)-1] != path {
-			paths = append(paths, path)
-		}
-	}
-	return dir, paths, want
 }

@@ -92,10 +92,25 @@ func (t *task) emit(program *model.Program, errs *emit.Errors) (*emit.File, erro
 var locals = []string{"in", "out", "s", "i", "key", "val", "newVal", "err", "values", "ok", "a", "b", "scope"}
 
 // schemeBuilder is the variable that RegisterConversions is registered with: what the package declares, or what the
-// register emitter declares for a served version.
+// register emitter declares for a package of kinds that has no registration of its own. A package that registers in
+// another way calls RegisterConversions itself.
 func schemeBuilder(pkg *model.Package) string {
-	if pkg.LocalSchemeBuilder == "" && pkg.HasGroup && pkg.Version != "" {
-		return "localSchemeBuilder"
+	if pkg.LocalSchemeBuilder != "" {
+		return pkg.LocalSchemeBuilder
 	}
-	return pkg.LocalSchemeBuilder
+	_, byHand := pkg.Declared["AddToScheme"]
+	_, install := pkg.Declared["Install"]
+	if byHand || install || !pkg.HasGroup || !hasKinds(pkg) {
+		return ""
+	}
+	return "localSchemeBuilder"
+}
+
+func hasKinds(pkg *model.Package) bool {
+	for _, t := range pkg.Types {
+		if t.Kind != nil || t.ListOf != nil {
+			return true
+		}
+	}
+	return false
 }

@@ -32,7 +32,7 @@ func (t *task) compare(p pair, assumed map[string]bool) bool {
 	if assumed[key] {
 		return true
 	}
-	if t.funcs.blocks(p) {
+	if t.funcs.blocks(p) || byMethod(p) != nil || byMethod(p.reverse()) != nil {
 		return false
 	}
 	if identical(p.in, p.out) {
@@ -94,4 +94,4 @@ func (t *task) wholeStruct(p pair) bool {
 }
 
 // leftOut tells whether markers say that the field is not converted.
-func leftOut(f *model.Field) bool { return f.ConversionOff || f.Dropped }
+func leftOut(f *model.Field) bool { return f.ConversionOff }

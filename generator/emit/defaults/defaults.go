@@ -83,13 +83,16 @@ func (w *writer) roots() {
 	for len(w.pending) > 0 {
 		h := w.pending[0]
 		w.pending = w.pending[1:]
-		w.function(h.name, h.name+" sets the defaults of a "+h.t.Name+" and of all that is in it, at any depth.", h.t)
+		w.function(h.name, h.name+" sets the defaults in values of the type "+h.t.Name+", at any depth.", h.t)
 	}
 }
 
 func (w *writer) register(roots []*model.Type) {
 	body := make([]jen.Code, 0, len(roots)+1)
 	for _, t := range roots {
+		if !isObject(t) {
+			continue
+		}
 		call := jen.Id(objectFunc(t)).Call(jen.Id("obj").Assert(jen.Op("*").Add(w.file.Type(t))))
 		body = append(body, jen.Id("scheme").Dot("AddTypeDefaultingFunc").Call(
 			jen.Op("&").Add(w.file.Type(t)).Values(),
@@ -106,6 +109,19 @@ func (w *writer) register(roots []*model.Type) {
 func (w *writer) function(name, doc string, t *model.Type) {
 	body := w.inside(t, gocode.Pointee("in"), 0)
 	w.file.Add(doc, jen.Func().Id(name).Params(jen.Id("in").Op("*").Add(w.file.Type(t))).Block(body...))
+}
+
+// isObject tells whether a scheme can know the type: one that is asked for by itself need not be a runtime.Object.
+func isObject(t *model.Type) bool {
+	if t.Defaulter != "true" || t.Methods["DeepCopyObject"] != nil {
+		return true
+	}
+	for _, ref := range t.DeepCopyInterfaces {
+		if ref.Path == runtimePath && ref.Name == "Object" {
+			return true
+		}
+	}
+	return false
 }
 
 func objectFunc(t *model.Type) string { return "SetObjectDefaults_" + t.Name }

@@ -119,7 +119,7 @@ func number(text, basic string) bool {
 }
 
 func fitsList(value any, t *model.Type) error {
-	if encoded, ok := value.(string); ok && t.Form == model.Slice && t.Elem.Form == model.Basic && t.Elem.Basic == "uint8" {
+	if encoded, ok := value.(string); ok && t.Form == model.Slice && isByte(t.Elem) {
 		if _, err := base64.StdEncoding.DecodeString(encoded); err != nil {
 			return fmt.Errorf("is not base64")
 		}
@@ -135,6 +135,11 @@ func fitsList(value any, t *model.Type) error {
 		}
 	}
 	return nil
+}
+
+// isByte tells whether slices of the type are text in base64.
+func isByte(t *model.Type) bool {
+	return t.Form == model.Basic && (t.Basic == "byte" || t.Basic == "uint8")
 }
 
 func fitsMap(value any, t *model.Type) error {

@@ -27,7 +27,11 @@ func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Cod
 	}
 	switch {
 	case base.Form == model.Basic && !decodesItself(base):
-		return []jen.Code{w.whenZero(t, in, w.assign(pointers, base, jen.Op(literal(value, base)), in)...)}
+		constant := jen.Op(literal(value))
+		if len(pointers) > 0 && !untyped(value, base) {
+			constant = w.file.Type(base).Call(constant)
+		}
+		return []jen.Code{w.whenZero(t, in, w.assign(pointers, base, constant, in)...)}
 	case empty(value) && w.fresh(t) != nil:
 		return []jen.Code{w.whenZero(t, in, in.Set(w.fresh(t)))}
 	}
@@ -52,8 +56,23 @@ func (w *writer) setRef(d *model.Default, t *model.Type, pointers []*model.Type,
 			return nil
 		}
 	}
-	value := w.file.Type(base).Call(w.file.Qual(path, d.Ref.Name))
+	value := w.file.Qual(path, d.Ref.Name)
+	if !w.hasType(path, d.Ref.Name, base) {
+		value = w.file.Type(base).Call(value)
+	}
 	return []jen.Code{w.whenZero(t, in, w.assign(pointers, base, value, in)...)}
+}
+
+// hasType tells whether the constant is known to be of the type already.
+func (w *writer) hasType(path, name string, t *model.Type) bool {
+	for _, pkg := range w.program.Packages {
+		for _, c := range pkg.Consts {
+			if pkg.Path == path && c.Name == name && c.Type == t {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // assign puts a value of a basic type into the place, through as many pointers as there are.
@@ -63,7 +82,7 @@ func (w *writer) assign(pointers []*model.Type, base *model.Type, value jen.Code
 	}
 	variable := func(i int) string { return "ptrVar" + strconv.Itoa(i) }
 	last := len(pointers)
-	code := []jen.Code{jen.Var().Id(variable(last)).Add(w.file.Type(base)).Op("=").Add(value)}
+	code := []jen.Code{jen.Id(variable(last)).Op(":=").Add(value)}
 	for i := last - 1; i > 0; i-- {
 		code = append(code, jen.Var().Id(variable(i)).Add(w.file.Type(pointers[i])).Op("=").Op("&").Id(variable(i+1)))
 	}
@@ -112,8 +131,8 @@ func pointerChain(t *model.Type) (pointers []*model.Type, base *model.Type) {
 	return pointers, t
 }
 
-// literal is a JSON value that fits the basic type, in Go.
-func literal(value any, t *model.Type) string {
+// literal is a JSON value that fits a basic type, in Go.
+func literal(value any) string {
 	switch v := value.(type) {
 	case string:
 		return strconv.Quote(v)
@@ -123,6 +142,18 @@ func literal(value any, t *model.Type) string {
 		return v.String()
 	}
 	return ""
+}
+
+// untyped tells whether a variable that is declared with the literal gets that type by itself.
+func untyped(value any, t *model.Type) bool {
+	if t.Name != "" {
+		return false
+	}
+	if n, ok := value.(json.Number); ok {
+		_, err := n.Int64()
+		return t.Basic == "int" && err == nil
+	}
+	return true
 }
 
 // text is a string in the form that is easier to read.

@@ -61,6 +61,11 @@ func (f *File) Add(doc string, decl jen.Code) {
 
 // Qual is a name of a package that is given by its import path alone, as the markers and the well-known packages are.
 func (f *File) Qual(path, name string) *jen.Statement {
+	for _, pkg := range f.program.Packages {
+		if pkg.Path == path {
+			return f.PackageQual(pkg, name)
+		}
+	}
 	return f.qual(path, "", name)
 }
 
@@ -90,9 +95,11 @@ func (f *File) Render(base string) (emit.File, error) {
 	var src bytes.Buffer
 	fmt.Fprintf(&src, "%s\n\n", buildTag)
 	fmt.Fprintf(&src, "%s\n\n", emit.Header(f.program))
-	if err := f.body.Render(&src); err != nil {
+	var body bytes.Buffer
+	if err := f.body.Render(&body); err != nil {
 		return emit.File{}, fmt.Errorf("%s/%s: %w", f.pkg.Path, base, err)
 	}
+	src.WriteString(grouped(body.String()))
 	content, err := format.Source(src.Bytes())
 	if err != nil {
 		return emit.File{}, fmt.Errorf("%s/%s: emitted code does not parse: %w", f.pkg.Path, base, err)

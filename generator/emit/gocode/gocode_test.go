@@ -88,3 +88,20 @@ func TestUnnamableType(t *testing.T) {
 		t.Error("a func type was rendered")
 	}
 }
+
+func TestImportGroups(t *testing.T) {
+	f := New(&model.Program{}, &model.Package{Path: "example.com/shop/v1", Name: "v1"})
+	f.Add("", jen.Var().Defs(
+		jen.Id("_").Add(f.Qual("k8s.io/apimachinery/pkg/runtime", "Object")),
+		jen.Id("_").Add(f.Qual("encoding/json", "Number")),
+		jen.Id("_").Add(f.Qual("bytes", "Buffer")),
+	))
+	got, err := f.Render("x.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "import (\n\t\"bytes\"\n\t\"encoding/json\"\n\n\t\"k8s.io/apimachinery/pkg/runtime\"\n)\n"
+	if !strings.Contains(string(got.Content), want) {
+		t.Errorf("got:\n%s", got.Content)
+	}
+}

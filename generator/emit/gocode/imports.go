@@ -13,7 +13,7 @@ import (
 // locals are the variables of emitted functions.
 var locals = []string{
 	"in", "out", "i", "j", "k", "key", "val", "outVal", "a", "b", "c", "s", "obj", "scheme", "err", "ptrVar", "x",
-	"clone", "kind", "resource", "init", "main",
+	"clone", "init", "main",
 }
 
 // imports gives each imported package one name, by the custom of the API packages: k8s.io/api/core/v1 is corev1.
@@ -108,4 +108,29 @@ func lastElement(path string) string { return path[strings.LastIndexByte(path, '
 func customary(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return first == "k8s.io" || !strings.Contains(first, ".")
+}
+
+// grouped puts the imports of the standard library into a group of their own, in front.
+func grouped(src string) string {
+	head, rest, ok := strings.Cut(src, "import (\n")
+	if !ok {
+		return src
+	}
+	block, rest, ok := strings.Cut(rest, "\n)\n")
+	if !ok {
+		return src
+	}
+	var first, second []string
+	for _, line := range strings.Split(block, "\n") {
+		path := strings.Trim(line[strings.LastIndexByte(line, ' ')+1:], "\t\"")
+		if element, _, _ := strings.Cut(path, "/"); strings.Contains(element, ".") {
+			second = append(second, line)
+		} else {
+			first = append(first, line)
+		}
+	}
+	if len(first) > 0 && len(second) > 0 {
+		first = append(first, "")
+	}
+	return head + "import (\n" + strings.Join(append(first, second...), "\n") + "\n)\n" + rest
 }

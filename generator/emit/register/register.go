@@ -6,6 +6,7 @@ package register
 
 import (
 	"sort"
+	"strings"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/defaults"
@@ -41,12 +42,23 @@ func Emits(pkg *model.Package) bool {
 	if !pkg.Output || !pkg.HasGroup || len(objects(pkg)) == 0 {
 		return false
 	}
-	for _, name := range []string{"AddToScheme", "Install"} {
-		if declared(pkg, name) {
-			return false
+	return !declared(pkg, "AddToScheme") && !declared(pkg, "Install") && !registersItself(pkg)
+}
+
+// registersItself tells whether the package exports a function of its own that adds to a scheme, as apimachinery's
+// AddMetaToScheme and AddToGroupVersion do.
+func registersItself(pkg *model.Package) bool {
+	for _, f := range pkg.Funcs {
+		if !strings.HasPrefix(f.Name, "Add") {
+			continue
+		}
+		for _, param := range f.Params {
+			if param.Form == model.Pointer && param.Elem.Name == "Scheme" && param.Elem.Package != nil && param.Elem.Package.Path == runtimePath {
+				return true
+			}
 		}
 	}
-	return true
+	return false
 }
 
 func emitAll(program *model.Program) ([]emit.File, error) {

@@ -111,10 +111,21 @@ func (b *builder) component(t *model.Type) object {
 		s["description"] = d
 	}
 	b.constrain(s, t.Schema)
+	if b.kinds[t] != "" {
+		describeMetadata(s)
+	}
 	if gvks := b.groupVersionKinds(t); gvks != nil {
 		s["x-kubernetes-group-version-kind"] = gvks
 	}
 	return s
+}
+
+// describeMetadata says what metadata is, where the author of a kind or list did not.
+func describeMetadata(kind object) {
+	properties, _ := kind["properties"].(object)
+	if metadata, ok := properties["metadata"].(object); ok && metadata["description"] == nil {
+		properties["metadata"] = overlay(metadata, object{"description": "Standard metadata: name, namespace, labels, resourceVersion and so on."})
+	}
 }
 
 // structure is the schema of a struct.
@@ -139,7 +150,7 @@ func (b *builder) fields(t *model.Type, properties object, required *[]string, i
 			continue
 		}
 		properties[f.JSON] = b.property(f)
-		if f.Schema.Required || (!f.OmitEmpty && !f.Schema.Optional) {
+		if !f.Schema.Optional && (f.Schema.Required || !f.OmitEmpty) {
 			*required = append(*required, f.JSON)
 		}
 	}
@@ -147,10 +158,7 @@ func (b *builder) fields(t *model.Type, properties object, required *[]string, i
 		if !f.Inline || f.Ignored {
 			continue
 		}
-		inner := b.known(f.Type)
-		for inner.Form == model.Pointer {
-			inner = b.known(inner.Elem)
-		}
+		inner := b.known(f.Type.Pointee())
 		if inner.Form == model.Struct && !inlined[inner] {
 			b.fields(inner, properties, required, inlined)
 		}

@@ -80,6 +80,9 @@ func (m *meta) of(rt reflect.Type) *model.Type {
 	default:
 		t.Form, t.Basic = model.Basic, rt.Kind().String()
 	}
+	if t.Name == "WatchEvent" && t.Doc == "" {
+		t.Doc = "WatchEvent is one event of a watch: its type is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."
+	}
 	t.Schema = commented(t.Name, "")
 	return t
 }

@@ -14,7 +14,33 @@ func Name(t *model.Type) string {
 	if prefix == "" {
 		prefix = restful(t.Package.Path)
 	}
-	return prefix + "." + identifier(t.Name)
+	return prefix + "." + identifier(t.Name) + arguments(t)
+}
+
+// arguments tell apart the instances of a generic type: Box_string, Box_v1_Widget.
+func arguments(t *model.Type) string {
+	out := ""
+	for _, a := range t.TypeArgs {
+		out += "_" + argument(a)
+	}
+	return out
+}
+
+func argument(t *model.Type) string {
+	if t.Package != nil {
+		return identifier(t.Package.Name) + "_" + identifier(t.Name) + arguments(t)
+	}
+	switch t.Form {
+	case model.Basic:
+		return t.Basic
+	case model.Pointer:
+		return "Pointer_" + argument(t.Elem)
+	case model.Slice, model.Array:
+		return "Slice_" + argument(t.Elem)
+	case model.Map:
+		return "Map_" + argument(t.Key) + "_" + argument(t.Elem)
+	}
+	return "struct"
 }
 
 func restful(path string) string {

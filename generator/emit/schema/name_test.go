@@ -20,6 +20,23 @@ func TestName(t *testing.T) {
 	}
 }
 
+func TestNameOfInstance(t *testing.T) {
+	pkg := &model.Package{Path: "shop/v1", Name: "v1"}
+	widget := &model.Type{Name: "Widget", Package: pkg, Form: model.Struct}
+	for _, test := range []struct {
+		want string
+		args []*model.Type
+	}{
+		{"shop.v1.Box_string", []*model.Type{predeclared("string")}},
+		{"shop.v1.Box_v1_Widget_Pointer_int32", []*model.Type{widget, pointerTo(predeclared("int32"))}},
+		{"shop.v1.Box_Map_string_Slice_v1_Widget", []*model.Type{mapOf(sliceOf(widget))}},
+	} {
+		if got := Name(&model.Type{Name: "Box", Package: pkg, TypeArgs: test.args}); got != test.want {
+			t.Errorf("the instance is called %s, want %s", got, test.want)
+		}
+	}
+}
+
 func TestOperationGroup(t *testing.T) {
 	for _, test := range []struct{ group, version, id, tag string }{
 		{"shop.example.com", "v1", "ShopExampleComV1", "shopExampleCom_v1"},

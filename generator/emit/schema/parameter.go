@@ -66,7 +66,8 @@ func (e endpoint) queries(options string, names ...string) []object {
 
 // parameterType is the type of one value in a query.
 func parameterType(t *model.Type) string {
-	for t.Form == model.Pointer || t.Form == model.Slice {
+	t = t.Pointee()
+	if t.Form == model.Slice {
 		t = t.Elem
 	}
 	return basic(t.Basic)["type"].(string)

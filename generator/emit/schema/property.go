@@ -115,21 +115,14 @@ func (b *builder) element(t *model.Type) object {
 	s := b.value(t)
 	extra := object{}
 	b.enum(extra, t)
-	if z := zero(b.known(t), false); z != nil {
-		extra["default"] = z
-	}
 	return overlay(s, extra)
 }
 
 // byDefault adds the default: the marker's on the field or its type, or the zero value that the field can't be without.
 func (b *builder) byDefault(s object, f *model.Field) {
 	d := f.Default
-	t := f.Type
-	for d == nil && t.Form == model.Pointer {
-		t = t.Elem
-	}
 	if d == nil {
-		d = t.Default
+		d = f.Type.Pointee().Default
 	}
 	if d == nil {
 		if z := zero(b.known(f.Type), f.OmitEmpty); z != nil {
@@ -176,9 +169,7 @@ func (b *builder) constant(ref *model.Ref) string {
 
 // enum adds the constants of an enumeration, and lists them with their comments in the description.
 func (b *builder) enum(s object, t *model.Type) {
-	for t.Form == model.Pointer {
-		t = t.Elem
-	}
+	t = t.Pointee()
 	if !t.Enum || t.Package == nil || len(t.Schema.Enum) > 0 {
 		return
 	}

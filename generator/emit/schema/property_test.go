@@ -52,8 +52,8 @@ func TestProperty(t *testing.T) {
 		{"float", field("x", predeclared("float32")), `{"default":0,"format":"float","type":"number"}`},
 		{"struct", field("x", part), `{"allOf":[` + ref + `Part"}],"default":{}}`},
 		{"pointer to struct", field("x", pointerTo(part)), ref + `Part"}`},
-		{"list of structs", with(field("x", sliceOf(part)), model.Schema{ListType: "map", ListMapKeys: []string{"name"}}), `{"items":{"allOf":[` + ref + `Part"}],"default":{}},"type":"array","x-kubernetes-list-map-keys":["name"],"x-kubernetes-list-type":"map"}`},
-		{"map", field("x", mapOf(predeclared("bool"))), `{"additionalProperties":{"default":false,"type":"boolean"},"type":"object"}`},
+		{"list of structs", with(field("x", sliceOf(part)), model.Schema{ListType: "map", ListMapKeys: []string{"name"}}), `{"items":` + ref + `Part"},"type":"array","x-kubernetes-list-map-keys":["name"],"x-kubernetes-list-type":"map"}`},
+		{"map", field("x", mapOf(predeclared("bool"))), `{"additionalProperties":{"type":"boolean"},"type":"object"}`},
 		{"map that holds itself", field("x", forest), `{"additionalProperties":` + ref + `Forest"},"type":"object"}`},
 		{"anything", field("x", &model.Type{Form: model.Interface}), `{"x-kubernetes-preserve-unknown-fields":true}`},
 		{"enumeration", docs(optional(field("x", mode)), "How."), `{"description":"How.\n\nPossible enum values:\n - ` + "`\\\"fast\\\"`" + `\n - ` + "`\\\"slow\\\"`" + ` Slow takes its time.","enum":["fast","slow"],"type":"string"}`},
@@ -68,7 +68,7 @@ func TestProperty(t *testing.T) {
 		{"rules", with(optional(field("x", predeclared("string"))), model.Schema{CEL: []model.CELRule{{Rule: "self != ''", Message: "say something"}}}), `{"type":"string","x-kubernetes-validations":[{"message":"say something","rule":"self != ''"}]}`},
 		{"default", byDefault(optional(field("x", pointerTo(predeclared("int32")))), model.Default{JSON: "10000000000000001"}), `{"default":10000000000000001,"format":"int32","type":"integer"}`},
 		{"default by constant", byDefault(field("x", predeclared("string")), model.Default{Ref: &model.Ref{Path: pkg.Path, Name: "Slow"}}), `{"default":"slow","type":"string"}`},
-		{"patch tags", &model.Field{Name: "X", JSON: "x", OmitEmpty: true, Type: sliceOf(predeclared("string")), Tag: `json:"x" patchStrategy:"merge" patchMergeKey:"name"`}, `{"items":{"default":"","type":"string"},"type":"array","x-kubernetes-patch-merge-key":"name","x-kubernetes-patch-strategy":"merge"}`},
+		{"patch tags", &model.Field{Name: "X", JSON: "x", OmitEmpty: true, Type: sliceOf(predeclared("string")), Tag: `json:"x" patchStrategy:"merge" patchMergeKey:"name"`}, `{"items":{"type":"string"},"type":"array","x-kubernetes-patch-merge-key":"name","x-kubernetes-patch-strategy":"merge"}`},
 		{"struct without a name", field("x", &model.Type{Form: model.Struct, Fields: []*model.Field{field("y", predeclared("string"))}}), `{"default":{},"properties":{"y":{"default":"","type":"string"}},"required":["y"],"type":"object"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -113,6 +113,7 @@ func TestRequired(t *testing.T) {
 		optional(field("empty", predeclared("string"))),
 		with(field("marked", predeclared("string")), model.Schema{Optional: true}),
 		with(optional(field("must", predeclared("string"))), model.Schema{Required: true}),
+		with(field("both", predeclared("string")), model.Schema{Required: true, Optional: true}),
 	}
 	s := sampleBuilder(sample(), &errs).structure(&model.Type{Form: model.Struct, Fields: fields})
 	if got, _ := json.Marshal(s["required"]); string(got) != `["plain","must"]` {

@@ -96,7 +96,7 @@ func (p *printer) subresources(r *model.Resource) jen.Code {
 	members := []jen.Code{
 		member("Name", jen.Lit("status")),
 		member("Copy", jen.Func().Params(jen.List(jen.Id("from"), jen.Id("to")).Add(hub)).Block(copyStatus(status))),
-		member("Reset", jen.Func().Params(jen.Id("obj").Add(hub)).Block(jen.Id("obj").Dot(status.Name).Op("=").Add(zero(status.Type)))),
+		member("Reset", jen.Func().Params(jen.Id("obj").Add(hub)).Block(jen.Id("obj").Dot(status.Name).Op("=").Add(zero(r.Hub, status)))),
 	}
 	if validate := p.wire(r, validateStatusUpdate); validate != nil {
 		members = append(members, member("Validate", validate))
@@ -113,6 +113,8 @@ func copyStatus(status *model.Field) jen.Code {
 	switch {
 	case hasInto:
 		return from.Dot("DeepCopyInto").Call(jen.Op("&").Add(to))
+	case t.Form == model.Pointer && t.Elem.DeepCopy != model.DeepCopyNone && t.Elem.Package != nil:
+		return to.Op("=").Add(from.Dot("DeepCopy").Call())
 	case t.Form == model.Basic:
 		return to.Op("=").Add(from)
 	default:
@@ -120,24 +122,15 @@ func copyStatus(status *model.Field) jen.Code {
 	}
 }
 
-// zero is the zero value of a type, as an expression.
-func zero(t *model.Type) jen.Code {
-	switch t.Form {
-	case model.Struct, model.Array:
-		if t.Package != nil {
-			return jen.Qual(t.Package.Path, t.Name).Values()
-		}
-	case model.Basic:
-		switch t.Basic {
-		case "string":
-			return jen.Lit("")
-		case "bool":
-			return jen.False()
-		default:
-			return jen.Lit(0)
-		}
+// zero is the zero value of a kind's field, as an expression.
+func zero(kind *model.Type, f *model.Field) jen.Code {
+	switch t := f.Type; {
+	case t.Form == model.Struct && t.Package != nil && len(t.TypeArgs) == 0:
+		return jen.Qual(t.Package.Path, t.Name).Values()
+	case t.Form == model.Pointer, t.Form == model.Map, t.Form == model.Slice, t.Form == model.Interface:
+		return jen.Nil()
 	}
-	return jen.Nil()
+	return jen.New(jen.Qual(kind.Package.Path, kind.Name)).Dot(f.Name)
 }
 
 func fieldNamed(t *model.Type, name string) *model.Field {

@@ -40,6 +40,9 @@ func (p *printer) selectable(r *model.Resource, served []model.ResourceVersion) 
 
 // fieldValue prints the function that reads a selectable field from the hub.
 func (p *printer) fieldValue(hub, version *model.Type, s model.SelectableField) (jen.Code, error) {
+	if path := trimDot(s.JSONPath); path == "metadata.name" || path == "metadata.namespace" {
+		return nil, faultf("every kind can be selected by that: remove the marker")
+	}
 	if s.Steps == nil {
 		return nil, faultf("leads to no field of %s", version.Name)
 	}
@@ -63,9 +66,7 @@ func onHub(hub, version *model.Type, steps []model.Step) ([]model.Step, error) {
 	out := make([]model.Step, len(steps))
 	at := hub
 	for i, step := range steps {
-		for at.Form == model.Pointer {
-			at = at.Elem
-		}
+		at = at.Pointee()
 		out[i] = step
 		if step.Field == nil {
 			return nil, faultf("only a chain of fields can be selected by")

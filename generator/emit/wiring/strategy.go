@@ -141,8 +141,8 @@ func (c convention) call(hub *model.Type) jen.Code {
 	return f.Qual(fieldPath, "ErrorList").Block(jen.Return(call))
 }
 
-// Warnings names the methods of hub types that are called like a convention's but have another signature, and the columns
-// that can't show what they lead to.
+// Warnings names the methods that look as if the server called them and that it doesn't call, since they have another
+// signature or stand on another type than the hub, and the columns that can't show what they lead to.
 func Warnings(p *model.Program) []emit.Error {
 	var out emit.Errors
 	for _, g := range asked(p) {
@@ -150,6 +150,7 @@ func Warnings(p *model.Program) []emit.Error {
 			warnMethods(&out, r)
 			for _, v := range r.Versions {
 				warnColumns(&out, v.Type)
+				warnElsewhere(&out, r, v.Type)
 			}
 		}
 	}
@@ -161,6 +162,18 @@ func warnMethods(out *emit.Errors, r *model.Resource) {
 		if m := r.Hub.Methods[c.name]; m != nil && !c.fits(m, r.Hub) {
 			signature := fmt.Sprintf("func (in *%s) %s%s", r.Hub.Name, c.name, expand(c.signature, r.Hub.Name))
 			out.Add(m.Pos, "method %s of %s is not called by the server: its signature is not `%s`", c.name, r.Hub.Name, signature)
+		}
+	}
+}
+
+// warnElsewhere finds logic on a version that is not the hub, where nobody calls it.
+func warnElsewhere(out *emit.Errors, r *model.Resource, t *model.Type) {
+	if t == r.Hub {
+		return
+	}
+	for _, c := range conventions() {
+		if m := t.Methods[c.name]; m != nil && c.fits(m, t) {
+			out.Add(m.Pos, "method %s of %s is not called by the server: logic works on the hub, so write it for %s.%s", c.name, typeText(t), r.Hub.Package.Path, r.Hub.Name)
 		}
 	}
 }
@@ -185,9 +198,7 @@ func warnColumns(out *emit.Errors, t *model.Type) {
 		for _, step := range c.Steps {
 			end = after(end, step)
 		}
-		for end != nil && end.Form == model.Pointer {
-			end = end.Elem
-		}
+		end = end.Pointee()
 		if end != nil && !fits(c.Type, end) {
 			out.Add(c.Pos, "column %q is always empty: %s is no %s", c.Name, typeText(end), c.Type)
 		}
@@ -199,9 +210,7 @@ func after(t *model.Type, step model.Step) *model.Type {
 	if step.Field != nil {
 		return step.Field.Type
 	}
-	for t != nil && t.Form == model.Pointer {
-		t = t.Elem
-	}
+	t = t.Pointee()
 	if t == nil {
 		return nil
 	}

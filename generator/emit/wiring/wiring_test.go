@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"apigen.dev/generator/emit"
@@ -87,13 +86,5 @@ func TestNoWiringWithoutRuntime(t *testing.T) {
 	s.program.RuntimeAvailable = false
 	if files, err := Emit(s.program); err != nil || len(files) != 0 {
 		t.Errorf("%d files, %v", len(files), err)
-	}
-}
-
-// contains checks one error among those of a run.
-func contains(t *testing.T, err error, want string) {
-	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v does not say %q", err, want)
 	}
 }

@@ -76,24 +76,28 @@ func lockDirectory(dir string) (*fileutil.LockedFile, error) {
 
 // start returns a server that takes requests.
 func start(ctx context.Context, dir string) (*embed.Etcd, error) {
-	server, err := embed.StartEtcd(configuration(dir))
-	if err != nil {
-		return nil, fmt.Errorf("starting etcd in %s: %w", dir, err)
+	starting := newBirth()
+	server, err := starting.start(ctx, configuration(dir, starting))
+	if err == nil {
+		select {
+		case <-server.Server.ReadyNotify():
+			starting.end()
+			return server, nil
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-server.Server.StopNotify():
+			err = errors.New("it stopped")
+		case err = <-starting.failed:
+		}
+		server.Close()
 	}
-	select {
-	case <-server.Server.ReadyNotify():
-		return server, nil
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-server.Server.StopNotify():
-		err = errors.New("it stopped")
-	case err = <-server.Err():
-	}
-	server.Close()
 	return nil, fmt.Errorf("starting etcd in %s: %w", dir, err)
 }
 
-func configuration(dir string) *embed.Config {
+// quota bounds the database: the largest that etcd recommends.
+const quota = 8 << 30
+
+func configuration(dir string, starting *birth) *embed.Config {
 	config := embed.NewConfig()
 	config.Name = "apigen"
 	config.Dir = filepath.Join(dir, "etcd")
@@ -104,7 +108,8 @@ func configuration(dir string) *embed.Config {
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
 	// One member elects itself when the election timeout has passed: a short one is a quick start.
 	config.TickMs, config.ElectionMs = 20, 100
+	config.QuotaBackendBytes = quota
 	config.AutoCompactionMode, config.AutoCompactionRetention = embed.CompactorModePeriodic, "0" // off
-	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger())
+	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger(starting))
 	return config
 }

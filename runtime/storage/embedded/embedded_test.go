@@ -60,3 +60,13 @@ func TestReopenFindsEverything(t *testing.T) {
 		t.Fatalf("got %v, %v", kv, err)
 	}
 }
+
+func BenchmarkEmbedded(b *testing.B) {
+	storagetest.Benchmark(b, func(b *testing.B) storage.Backend {
+		backend, err := embedded.Open(context.Background(), b.TempDir())
+		if err != nil {
+			b.Fatal(err)
+		}
+		return backend
+	})
+}

@@ -3,16 +3,21 @@ package etcd
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"golang.org/x/mod/semver"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"apigen.dev/runtime/storage"
@@ -26,6 +31,8 @@ type Config struct {
 	CAFile, CertFile, KeyFile string
 	// Username and Password, where etcd's authentication is on.
 	Username, Password string
+	// Prefix is what all keys begin with, for users that may read nothing else; "" is "/".
+	Prefix string
 	// DialTimeout bounds New; 0 is 5 seconds.
 	DialTimeout time.Duration
 }
@@ -51,24 +58,38 @@ func dial(ctx context.Context, config Config) (*clientv3.Client, error) {
 	if config.DialTimeout <= 0 {
 		config.DialTimeout = defaultDialTimeout
 	}
-	client, err := clientv3.New(clientv3.Config{
+	ctx, cancel := context.WithTimeout(ctx, config.DialTimeout)
+	defer cancel()
+	settings := clientv3.Config{
 		Endpoints:            config.Endpoints,
 		TLS:                  tlsConfig,
-		Username:             config.Username,
-		Password:             config.Password,
 		DialTimeout:          config.DialTimeout,
 		DialKeepAliveTime:    keepAliveTime,
 		DialKeepAliveTimeout: keepAliveTimeout,
 		Logger:               zap.NewNop(), // every error is returned; the client's log would tell it twice
-	})
-	if err != nil {
-		return nil, config.unreachable(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, config.DialTimeout)
-	defer cancel()
-	if err := probe(ctx, client, config); err != nil {
-		_ = client.Close() // it has not been used
-		return nil, err
+	client, err := probed(ctx, config, settings)
+	if err != nil || config.Username == "" {
+		return client, err
+	}
+	// A client with a user logs in as it is made, and would not say why nobody answers.
+	if err := client.Close(); err != nil {
+		return nil, fmt.Errorf("etcd: %w", err)
+	}
+	settings.Username, settings.Password = config.Username, config.Password
+	return probed(ctx, config, settings)
+}
+
+func probed(ctx context.Context, config Config, settings clientv3.Config) (*clientv3.Client, error) {
+	client, err := clientv3.New(settings)
+	if err != nil {
+		if settings.Username != "" {
+			return nil, fmt.Errorf("etcd: logging in as %s: %w", settings.Username, err)
+		}
+		return nil, fmt.Errorf("etcd: %w", err)
+	}
+	if err := config.probe(ctx, client); err != nil {
+		return nil, errors.Join(err, client.Close())
 	}
 	return client, nil
 }
@@ -78,29 +99,22 @@ func (c Config) tls() (*tls.Config, error) {
 	if c.CAFile == "" && c.CertFile == "" && c.KeyFile == "" {
 		return nil, nil
 	}
-	for _, file := range []string{c.CAFile, c.CertFile, c.KeyFile} {
-		if file == "" {
-			continue
-		}
-		if _, err := os.ReadFile(file); err != nil {
+	files := slices.DeleteFunc([]string{c.CAFile, c.CertFile, c.KeyFile}, func(name string) bool { return name == "" })
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
 			return nil, fmt.Errorf("etcd: %w", err)
+		}
+		if file == c.CAFile && !x509.NewCertPool().AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("etcd: %s holds no PEM certificate", file)
 		}
 	}
 	info := transport.TLSInfo{CertFile: c.CertFile, KeyFile: c.KeyFile, TrustedCAFile: c.CAFile, Logger: zap.NewNop()}
 	config, err := info.ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("etcd: reading the certificates in %s: %w", strings.Join(nonEmpty(c.CAFile, c.CertFile, c.KeyFile), ", "), err)
+		return nil, fmt.Errorf("etcd: reading the certificates in %s: %w", strings.Join(files, ", "), err)
 	}
 	return config, nil
-}
-
-func nonEmpty(names ...string) (set []string) {
-	for _, name := range names {
-		if name != "" {
-			set = append(set, name)
-		}
-	}
-	return set
 }
 
 func (c Config) unreachable(err error) error {
@@ -113,34 +127,30 @@ func (c Config) unreachable(err error) error {
 }
 
 // probe asks the endpoints for their versions. It waits for one, and then a moment for the others.
-func probe(ctx context.Context, client *clientv3.Client, config Config) error {
+func (c Config) probe(ctx context.Context, client *clientv3.Client) error {
 	type answer struct {
 		endpoint, version string
 		err               error
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answers := make(chan answer, len(config.Endpoints))
-	for _, endpoint := range config.Endpoints {
+	answers := make(chan answer, len(c.Endpoints))
+	for _, endpoint := range c.Endpoints {
 		go func() {
-			response, err := client.Status(ctx, endpoint)
-			if err != nil {
-				answers <- answer{endpoint: endpoint, err: err}
-				return
-			}
-			answers <- answer{endpoint: endpoint, version: response.Version}
+			version, err := ask(ctx, client, endpoint)
+			answers <- answer{endpoint, version, err}
 		}()
 	}
 	var late <-chan time.Time
 	var failure error
-	for range config.Endpoints {
+	for range c.Endpoints {
 		select {
 		case a := <-answers:
 			if a.err != nil {
 				failure = a.err
 				continue
 			}
-			if err := checkVersion(a.endpoint, a.version); err != nil {
+			if err := c.check(client, a.endpoint, a.version); err != nil {
 				return err
 			}
 			if late == nil {
@@ -151,15 +161,54 @@ func probe(ctx context.Context, client *clientv3.Client, config Config) error {
 		}
 	}
 	if late == nil {
-		return config.unreachable(failure)
+		return c.unreachable(failure)
 	}
 	return nil
+}
+
+// locked is the version of an endpoint that tells it to users alone.
+const locked = "locked"
+
+// ask returns the version of one endpoint. It tries again until ctx ends, and fails with what went wrong then.
+func ask(ctx context.Context, client *clientv3.Client, endpoint string) (string, error) {
+	connection, err := client.Dial(endpoint)
+	if err != nil {
+		return "", err
+	}
+	defer connection.Close()
+	maintenance := etcdserverpb.NewMaintenanceClient(connection)
+	var failure error
+	for {
+		// Not waiting for a connection is what makes gRPC say why there is none.
+		response, err := maintenance.Status(ctx, &etcdserverpb.StatusRequest{}, grpc.WaitForReady(false))
+		switch {
+		case err == nil:
+			return response.Version, nil
+		case rejected(err) && code(err) != codes.Unavailable:
+			return locked, nil
+		case failure == nil || code(err) == codes.Unavailable: // which says more than that time is over
+			failure = err
+		}
+		select {
+		case <-ctx.Done():
+			return "", failure
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // oldest is the first usable patch release of each line that has unusable ones.
 var oldest = map[string]string{"v3.4": "v3.4.31", "v3.5": "v3.5.13"}
 
-func checkVersion(endpoint, version string) error {
+func (c Config) check(client *clientv3.Client, endpoint, version string) error {
+	switch {
+	case version == locked && c.Username == "":
+		return fmt.Errorf("etcd: %s wants a user name and a password, and none is configured", endpoint)
+	case version == locked && client.Username == "":
+		return nil // the user's client will ask again
+	case version == locked:
+		return fmt.Errorf("etcd: %s does not tell %s its version", endpoint, c.Username)
+	}
 	v := "v" + version
 	first, ok := oldest[semver.MajorMinor(v)]
 	if !ok {

@@ -10,9 +10,12 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -28,15 +31,17 @@ func New(ctx context.Context, config Config) (storage.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FromClient(client), nil
+	return fromClient(client, cmp.Or(config.Prefix, "/")), nil
 }
 
 // FromClient returns a backend over a client, which the backend owns from now on: Close closes it. It asks nothing of
 // the server, so the caller vouches for its version. Clients without a connection, of an etcd in the same process, are
 // welcome.
-func FromClient(client *clientv3.Client) storage.Backend {
-	b := &backend{client: client, kv: client.KV, closed: make(chan struct{}), streams: map[*stream]struct{}{}}
-	b.leases = newLeases(client)
+func FromClient(client *clientv3.Client) storage.Backend { return fromClient(client, "/") }
+
+func fromClient(client *clientv3.Client, anyKey string) *backend {
+	b := &backend{client: client, kv: client.KV, anyKey: anyKey, leases: newLeases(client), closed: make(chan struct{}),
+		streams: map[*stream]struct{}{}}
 	if connection := client.ActiveConnection(); connection != nil {
 		b.remote = true
 		b.kv = clientv3.NewKVFromKVClient(onceKV{etcdserverpb.NewKVClient(connection)}, client)
@@ -48,7 +53,10 @@ type backend struct {
 	client *clientv3.Client
 	kv     clientv3.KV // at most one attempt for each write
 	remote bool        // there is a connection, which tells of attempts
+	anyKey string      // read where the revision alone is wanted; it need not exist
 	leases *leases
+
+	watches atomic.Int64 // counts them
 
 	mu      sync.Mutex
 	closed  chan struct{} // closed under mu
@@ -81,7 +89,7 @@ func (b *backend) Close() error {
 	for s := range streams {
 		s.release()
 	}
-	if err := b.client.Close(); err != nil && b.client.Ctx().Err() == nil {
+	if err := b.client.Close(); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("closing the etcd client: %w", err)
 	}
 	return nil

@@ -9,9 +9,6 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// anyKey is read where the revision alone is wanted. It need not exist.
-const anyKey = "/"
-
 // read makes one linearizable range.
 func (b *backend) read(ctx context.Context, what, key string, options ...clientv3.OpOption) (*clientv3.GetResponse, error) {
 	if err := b.usable(ctx); err != nil {
@@ -78,7 +75,7 @@ func (b *backend) Count(ctx context.Context, prefix string) (int64, error) {
 }
 
 func (b *backend) Revision(ctx context.Context) (int64, error) {
-	response, err := b.read(ctx, "revision by", anyKey, clientv3.WithCountOnly())
+	response, err := b.read(ctx, "revision, asked for by", b.anyKey, clientv3.WithCountOnly())
 	if err != nil {
 		return 0, err
 	}

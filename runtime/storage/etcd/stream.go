@@ -58,37 +58,28 @@ type stream struct {
 	watcher  clientv3.Watcher
 	events   clientv3.WatchChan
 	once     sync.Once
-	released chan struct{}
+	shut     chan struct{} // closed when the stream begins to end
 
 	failure atomic.Pointer[error] // what ended the stream
 }
 
-// streams counts those of all backends, so that each has a key of its own.
-var streams atomic.Int64
-
 func (b *backend) newStream(ctx context.Context, prefix string, after int64) *stream {
 	watching, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
-	s := &stream{backend: b, ctx: ctx, prefix: prefix, floor: after, cancel: cancel, released: make(chan struct{})}
+	s := &stream{backend: b, ctx: ctx, prefix: prefix, floor: after, shut: make(chan struct{})}
+	s.watching, s.cancel = watching, cancel
 	if b.remote {
 		s.watcher = clientv3.NewWatcher(b.client)
 	} else {
-		// A client of the same process has no connection to make a watcher on. Its one watcher opens a stream for each
-		// kind of metadata.
-		watching = metadata.AppendToOutgoingContext(watching, "apigen-watch", strconv.FormatInt(streams.Add(1), 10))
+		s.watcher = &sharedWatcher{Watcher: b.client.Watcher, key: strconv.FormatInt(b.watches.Add(1), 10)}
 	}
-	s.watching = watching
 	return s
 }
 
 // open starts the watch and waits until etcd has it, for a bounded time.
 func (s *stream) open() error {
-	watcher := s.watcher
-	if watcher == nil {
-		watcher = s.backend.client.Watcher
-	}
 	late := time.AfterFunc(openTimeout, s.cancel)
 	// Fragments are put together again by the client; etcd never parts the events of one revision otherwise.
-	s.events = watcher.Watch(s.watching, s.prefix, clientv3.WithPrefix(), clientv3.WithRev(s.floor+1),
+	s.events = s.watcher.Watch(s.watching, s.prefix, clientv3.WithPrefix(), clientv3.WithRev(s.floor+1),
 		clientv3.WithPrevKV(), clientv3.WithProgressNotify(), clientv3.WithFragment(), clientv3.WithCreatedNotify())
 	if late.Stop() {
 		return s.ended(s.ctx)
@@ -115,7 +106,7 @@ func (s *stream) Next(ctx context.Context) (storage.Batch, error) {
 				return batch, nil
 			}
 		case <-s.backend.closed:
-		case <-s.released:
+		case <-s.shut:
 		case <-s.ctx.Done():
 		case <-ctx.Done():
 		}
@@ -187,7 +178,7 @@ func (s *stream) ended(ctx context.Context) error {
 	select {
 	case <-s.backend.closed:
 		return storage.ErrClosed
-	case <-s.released:
+	case <-s.shut:
 		return storage.ErrClosed
 	default:
 	}
@@ -212,11 +203,7 @@ func (s *stream) RequestProgress(ctx context.Context) error {
 	// The client finds the stream by the metadata of the context.
 	sent, _ := metadata.FromOutgoingContext(s.watching)
 	bounded = metadata.NewOutgoingContext(bounded, sent)
-	watcher := s.watcher
-	if watcher == nil {
-		watcher = s.backend.client.Watcher
-	}
-	if err := watcher.RequestProgress(bounded); err != nil && bounded.Err() == nil {
+	if err := s.watcher.RequestProgress(bounded); err != nil && bounded.Err() == nil {
 		return s.lost(err)
 	}
 	return s.ended(ctx)
@@ -230,10 +217,8 @@ func (s *stream) Close() {
 // release ends the watch and waits for its goroutines.
 func (s *stream) release() {
 	s.once.Do(func() {
+		close(s.shut)
 		s.cancel()
-		if s.watcher != nil {
-			_ = s.watcher.Close() // it tells why the stream ended, which we know
-		}
-		close(s.released)
+		_ = s.watcher.Close() // it tells why the stream ended, which we know
 	})
 }

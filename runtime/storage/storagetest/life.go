@@ -3,6 +3,9 @@ package storagetest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
+	"strings"
 	"time"
 
 	"apigen.dev/runtime/storage"
@@ -14,6 +17,7 @@ var lives = []property{
 	{"DoneContextFails", doneContextFails},
 	{"ClosedFails", closedFails},
 	{"CloseEndsWatches", closeEndsWatches},
+	{"CloseLeavesNoGoroutines", closeLeavesNoGoroutines},
 }
 
 func ttl(b *bench) {
@@ -112,4 +116,43 @@ func closeEndsWatches(b *bench) {
 	if err := b.wait("the backend was closed", ended); !errors.Is(err, storage.ErrClosed) {
 		b.Errorf("got %v, expected ErrClosed", err)
 	}
+}
+
+// closeLeavesNoGoroutines: neither those of the backend nor those of a client that it is made of.
+func closeLeavesNoGoroutines(b *bench) {
+	b.create("a")
+	for i := range 5 {
+		o := b.watch(0)
+		o.until(b.create(fmt.Sprint("a", i)))
+		if i%2 == 0 {
+			o.Stream.Close()
+		}
+	}
+	if err := b.Close(); err != nil {
+		b.Fatal(err)
+	}
+	var left string
+	defer func() {
+		if left != "" {
+			b.Log(left)
+		}
+	}()
+	b.eventually("no goroutines are left", func() bool {
+		left = goroutinesOf("go.etcd.io/etcd/", "apigen.dev/runtime/storage/memory.", "apigen.dev/runtime/storage/etcd.")
+		return left == ""
+	})
+}
+
+// goroutinesOf returns the stack of a goroutine that runs code of one of the packages, or "".
+func goroutinesOf(packages ...string) string {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
+		for _, name := range packages {
+			if strings.Contains(stack, "\n"+name) {
+				return stack
+			}
+		}
+	}
+	return ""
 }

@@ -30,7 +30,7 @@ func (b *Book) Validate(_ context.Context) field.ErrorList {
 
 // ValidateUpdate keeps the ISBN: another one is another book.
 func (b *Book) ValidateUpdate(_ context.Context, old *Book) field.ErrorList {
-	if b.Spec.ISBN != old.Spec.ISBN {
+	if bare(b.Spec.ISBN) != bare(old.Spec.ISBN) {
 		return field.ErrorList{field.Invalid(field.NewPath("spec", "isbn"), b.Spec.ISBN, "field is immutable")}
 	}
 	return nil
@@ -46,5 +46,8 @@ func (b *Book) ValidateStatusUpdate(_ context.Context, _ *Book) field.ErrorList 
 
 // Canonicalize writes ISBNs without their dashes.
 func (b *Book) Canonicalize() {
-	b.Spec.ISBN = strings.ReplaceAll(b.Spec.ISBN, "-", "")
+	b.Spec.ISBN = bare(b.Spec.ISBN)
 }
+
+// bare is an ISBN without its dashes. Validation comes before Canonicalize, so it must not mind them.
+func bare(isbn string) string { return strings.ReplaceAll(isbn, "-", "") }

@@ -1,3 +1,5 @@
+// +k8s:deepcopy-gen=package
+
 // Package app is an internal version that refers to another group's.
 package app
 

@@ -1,3 +1,5 @@
+// +k8s:deepcopy-gen=package
+
 // Package base is an internal version that another group's refers to.
 package base
 

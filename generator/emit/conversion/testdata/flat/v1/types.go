@@ -5,9 +5,9 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// +kubebuilder:storageversion
-
 // Lamp is a kind.
+// +kubebuilder:object:root=true
+// +kubebuilder:storageversion
 type Lamp struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -16,6 +16,7 @@ type Lamp struct {
 }
 
 // LampList is its list.
+// +kubebuilder:object:root=true
 type LampList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`

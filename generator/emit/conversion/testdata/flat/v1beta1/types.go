@@ -12,6 +12,7 @@ import (
 var SchemeBuilder = runtime.NewSchemeBuilder()
 
 // Lamp is a kind.
+// +kubebuilder:object:root=true
 type Lamp struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -20,6 +21,7 @@ type Lamp struct {
 }
 
 // LampList is its list.
+// +kubebuilder:object:root=true
 type LampList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`

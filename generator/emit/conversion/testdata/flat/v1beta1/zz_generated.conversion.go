@@ -5,11 +5,12 @@
 package v1beta1
 
 import (
-	flatv1 "apigen.dev/generator/emit/conversion/testdata/flat/v1"
 	"fmt"
+	"unsafe"
+
+	flatv1 "apigen.dev/generator/emit/conversion/testdata/flat/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
-	"unsafe"
 )
 
 func init() {

@@ -5,15 +5,16 @@
 package v1beta1
 
 import (
+	"fmt"
+	"net/url"
+	"unsafe"
+
 	"apigen.dev/generator/emit/conversion/testdata/shop"
 	commonv1 "apigen.dev/generator/emit/conversion/testdata/shop/common/v1"
 	commonv1beta1 "apigen.dev/generator/emit/conversion/testdata/shop/common/v1beta1"
-	"fmt"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
-	"net/url"
-	"unsafe"
 )
 
 func init() {

@@ -5,12 +5,13 @@
 package v1
 
 import (
+	"unsafe"
+
 	"apigen.dev/generator/emit/conversion/testdata/cross/app"
 	"apigen.dev/generator/emit/conversion/testdata/cross/base"
 	basev1 "apigen.dev/generator/emit/conversion/testdata/cross/base/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
-	"unsafe"
 )
 
 func init() {

@@ -5,8 +5,9 @@
 package v1
 
 import (
-	"apigen.dev/generator/emit/conversion/testdata/cross/base"
 	"fmt"
+
+	"apigen.dev/generator/emit/conversion/testdata/cross/base"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 )

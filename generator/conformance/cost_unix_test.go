@@ -1,0 +1,33 @@
+//go:build unix
+
+package conformance
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// cost is what a command took, the processes that it started and waited for included.
+type cost struct {
+	cpu  time.Duration
+	peak int64 // bytes, of the largest process
+}
+
+func (c *cost) add(other cost) {
+	c.cpu += other.cpu
+	c.peak = max(c.peak, other.peak)
+}
+
+func costOf(p *os.ProcessState) cost {
+	usage, ok := p.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return cost{}
+	}
+	peak := int64(usage.Maxrss)
+	if runtime.GOOS != "darwin" { // elsewhere it is counted in KiB
+		peak *= 1 << 10
+	}
+	return cost{cpu: p.UserTime() + p.SystemTime(), peak: peak}
+}

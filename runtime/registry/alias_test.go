@@ -1,0 +1,21 @@
+package registry_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/memory"
+)
+
+type (
+	ctxT      = context.Context
+	durationT = time.Duration
+)
+
+func openBackend(t testing.TB) storage.Backend {
+	b := memory.New()
+	t.Cleanup(func() { b.Close() })
+	return b
+}

@@ -1,0 +1,57 @@
+package registry
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
+)
+
+// decodeBody reads an object that a client sent. What it doesn't say of kind and apiVersion, the URL says.
+func (h *handle[T]) decodeBody(body Body) (obj T, warnings []string, err error) {
+	v, err := h.versions.of(body.Version)
+	if err != nil {
+		return obj, nil, apierrors.NewInternalError(err)
+	}
+	d, err := v.codec.decode(body.Data, h.definition.New(), body.Validation != metav1.FieldValidationIgnore)
+	if mismatch := v.fits(d.gvk); mismatch != nil {
+		return obj, nil, mismatch
+	}
+	if err != nil {
+		return obj, nil, v.undecodable(body.Data, d.gvk, err)
+	}
+	if len(d.strict) > 0 {
+		if body.Validation == metav1.FieldValidationStrict {
+			return obj, nil, v.undecodable(body.Data, d.gvk, runtime.NewStrictDecodingError(d.strict))
+		}
+		for _, e := range d.strict {
+			warnings = append(warnings, e.Error())
+		}
+	}
+	return d.obj, warnings, nil
+}
+
+// fits compares what a body says of itself with the URL that it was sent to.
+func (v *version[T]) fits(gvk schema.GroupVersionKind) error {
+	if gv := gvk.GroupVersion(); !gv.Empty() && gv != v.gvk.GroupVersion() {
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv, v.gvk.GroupVersion()))
+	}
+	if gvk.Kind != "" && gvk.Kind != v.gvk.Kind {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: the kind in the data does not match the expected kind",
+			gvk.Kind, v.gvk.Version, v.gvk.Kind))
+	}
+	return nil
+}
+
+func (v *version[T]) undecodable(data []byte, gvk schema.GroupVersionKind, err error) error {
+	var object map[string]any
+	if syntax := kjson.UnmarshalCaseSensitivePreserveInts(data, &object); syntax != nil {
+		const most = 30
+		return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): couldn't get version/kind; json parse error: %v (%x)",
+			v.gvk.Kind, syntax, data[:min(len(data), most)]))
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", v.gvk.Kind, v.gvk.Version, v.gvk.Kind, err))
+}

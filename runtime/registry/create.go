@@ -1,0 +1,84 @@
+package registry
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Create implements Write.
+func (h *handle[T]) Create(ctx context.Context, namespace string, body Body, opts WriteOptions) (Result, error) {
+	obj, warnings, err := h.decodeBody(body)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := place(obj, h.info.Scope, namespace); err != nil {
+		return Result{}, err
+	}
+	if obj.GetName() != "" || obj.GetGenerateName() == "" {
+		return h.create(ctx, obj, warnings, opts)
+	}
+	for attempt := 1; ; attempt++ {
+		named := obj.DeepCopyObject().(T)
+		named.SetName(generateName(obj.GetGenerateName()))
+		result, err := h.create(ctx, named, warnings, opts)
+		if err == nil || !apierrors.IsAlreadyExists(err) {
+			return result, err
+		}
+		if attempt == maxAttempts {
+			return Result{}, apierrors.NewGenerateNameConflict(h.store.gr, named.GetName(), retryAfter)
+		}
+	}
+}
+
+func (h *handle[T]) create(ctx context.Context, obj T, warnings []string, opts WriteOptions) (Result, error) {
+	more, data, err := h.prepareCreate(ctx, obj)
+	if err != nil {
+		return Result{}, err
+	}
+	key, err := h.key(obj.GetNamespace(), obj.GetName())
+	if err != nil {
+		return Result{}, err
+	}
+	revision, err := h.store.insert(ctx, key, obj.GetName(), data, 0, opts.DryRun)
+	if err != nil {
+		return Result{}, h.store.status(err, "create", obj.GetName())
+	}
+	object, err := h.answer(data, revision, opts.Form)
+	return Result{Object: object, Created: true, Warnings: append(warnings, more...)}, err
+}
+
+// prepareCreate brings an object that has its name and namespace into its stored form.
+func (h *handle[T]) prepareCreate(ctx context.Context, obj T) (warnings []string, data []byte, err error) {
+	strategy := &h.definition.Strategy
+	warnings = dedupOwners(obj)
+	born(obj)
+	for _, s := range h.definition.Subresources {
+		s.Reset(obj)
+	}
+	if strategy.PrepareForCreate != nil {
+		strategy.PrepareForCreate(ctx, obj)
+	}
+	if err := h.validateCreate(ctx, obj); err != nil {
+		return nil, nil, err
+	}
+	if obj.GetResourceVersion() != "" {
+		return nil, nil, errVersionOnCreate()
+	}
+	var none T
+	warnings = append(warnings, h.warnings(ctx, obj, none)...)
+	data, err = h.canonical(obj)
+	return warnings, data, err
+}
+
+// canonical is the stored form of a valid object.
+func (h *handle[T]) canonical(obj T) ([]byte, error) {
+	if canonicalize := h.definition.Strategy.Canonicalize; canonicalize != nil {
+		canonicalize(obj)
+	}
+	data, err := h.store.encode(obj)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return data, nil
+}

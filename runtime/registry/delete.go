@@ -1,0 +1,182 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"apigen.dev/runtime/api"
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// collectionPage is how many objects a DeleteCollection lists at a time, collectionWorkers how many it deletes.
+	collectionPage    = 500
+	collectionWorkers = 8
+)
+
+// Delete implements Write. There is no grace: gracePeriodSeconds is taken and has no effect, as with all kinds whose
+// strategy knows none.
+//
+// Until there is a garbage collector, propagationPolicy is checked and otherwise has no effect: the finalizers
+// "orphan" and "foregroundDeletion" that kube-apiserver records here would never be removed by anyone.
+func (h *handle[T]) Delete(ctx context.Context, namespace, name string, opts DeleteOptions) (Deletion, error) {
+	if err := validateDeletion(opts); err != nil {
+		return Deletion{}, err
+	}
+	key, err := h.key(namespace, name)
+	if err != nil {
+		return Deletion{}, err
+	}
+	return h.delete(ctx, key, name, opts, nil)
+}
+
+func validateDeletion(opts DeleteOptions) error {
+	errs := metavalidation.ValidateDeleteOptions(&metav1.DeleteOptions{PropagationPolicy: opts.Propagation})
+	if len(errs) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
+	}
+	return nil
+}
+
+// delete removes the object under key, or marks it where finalizers hold it. wanted, where it isn't nil, may let it be
+// with an error.
+func (h *handle[T]) delete(ctx context.Context, key, name string, opts DeleteOptions, wanted func(T) error) (Deletion, error) {
+	var done Deletion
+	// Clients know the kind's name in this message, and no resource's.
+	gr := schema.GroupResource{Group: h.kind.Group, Resource: h.kind.Kind}
+	out, err := h.store.commit(ctx, key, nil, opts.DryRun, func(current *state[T]) (p plan[T], err error) {
+		if !current.exists {
+			return p, apierrors.NewNotFound(h.store.gr, name)
+		}
+		obj := current.obj
+		if err := checkPreconditions(gr, name, opts.Preconditions, obj); err != nil {
+			return p, err
+		}
+		if wanted != nil {
+			if err := wanted(obj); err != nil {
+				return p, err
+			}
+		}
+		done.UID, done.Done = string(obj.GetUID()), len(obj.GetFinalizers()) == 0
+		if done.Done {
+			return plan[T]{verb: remove, data: current.data}, nil
+		}
+		mark(obj)
+		p.data, err = h.store.encode(obj)
+		return p, err
+	})
+	if err != nil {
+		return Deletion{}, h.store.status(err, "delete", name)
+	}
+	done.Object, err = h.answer(out.data, out.revision, opts.Form)
+	return done, err
+}
+
+var errNotSelected = errors.New("the object is no longer what was listed")
+
+// DeleteCollection implements Write. An object that was replaced or changed since it was listed, so that the selection
+// no longer takes it, stays.
+func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts DeleteOptions, list ListOptions) (*Page, error) {
+	if err := validateDeletion(opts); err != nil {
+		return nil, err
+	}
+	sel, err := newSelector(list.Selection, h.store.selectable)
+	if err != nil {
+		return nil, err
+	}
+	bounded := list.Limit > 0
+	if !bounded {
+		list.Limit = collectionPage
+	}
+	p := newPage()
+	version := ""
+	for {
+		page, err := h.List(ctx, namespace, list, h.store.stored)
+		if err != nil {
+			p.close()
+			return nil, err
+		}
+		if version == "" {
+			version = page.ResourceVersion
+		}
+		err = h.deletePage(ctx, page, p, opts, &sel)
+		page.Close()
+		if err != nil {
+			p.close()
+			return nil, err
+		}
+		if bounded || page.Continue == "" {
+			return &Page{ResourceVersion: version, Len: len(p.items), Items: p.all, Close: sync.OnceFunc(p.close)}, nil
+		}
+		list.Continue, list.ResourceVersion, list.ResourceVersionMatch = page.Continue, "", ""
+	}
+}
+
+func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems, opts DeleteOptions, sel *selector) error {
+	deleted := make([]api.Rendition, page.Len)
+	var group errgroup.Group
+	group.SetLimit(collectionWorkers)
+	i := 0
+	for r := range page.Items {
+		at := i
+		i++
+		group.Go(func() (err error) {
+			// A panic of a user's conversion must end this request, not the process.
+			defer func() {
+				if p := recover(); p != nil {
+					err = apierrors.NewInternalError(fmt.Errorf("deleting %s panicked: %v", h.store.gr, p))
+				}
+			}()
+			deleted[at], err = h.deleteListed(ctx, r, opts, sel)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, r := range deleted {
+		if r.Payload != nil {
+			into.items = append(into.items, r)
+		}
+	}
+	return nil
+}
+
+// deleteListed deletes the object that a list showed; what is gone already, or another one now, is no error.
+func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts DeleteOptions, sel *selector) (api.Rendition, error) {
+	var meta struct {
+		Name      string    `json:"name"`
+		Namespace string    `json:"namespace"`
+		UID       types.UID `json:"uid"`
+	}
+	start, end, _ := member(listed.Payload, 0, metadataMember)
+	if err := json.Unmarshal(listed.Payload[start:end], &meta); err != nil {
+		return api.Rendition{}, apierrors.NewInternalError(err)
+	}
+	key, err := h.key(meta.Namespace, meta.Name)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	codec := storeCodec[T]{config: &h.store.config}
+	done, err := h.delete(ctx, key, meta.Name, opts, func(obj T) error {
+		r := record{}
+		r.Fields, r.Labels = codec.fields(obj), obj.GetLabels()
+		if obj.GetUID() != meta.UID || !sel.empty() && !sel.matches(labels.Set(r.Labels), &r) {
+			return errNotSelected
+		}
+		return nil
+	})
+	if apierrors.IsNotFound(err) || errors.Is(err, errNotSelected) {
+		return api.Rendition{}, nil
+	}
+	return done.Object, err
+}

@@ -1,0 +1,200 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"apigen.dev/runtime/api"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// New erases T: it returns the definition as a Resource that a server can open. A definition that contradicts itself
+// (a storage version that isn't served, say) fails at Open.
+func New[T api.Object](definition Definition[T]) Resource {
+	d := definition
+	if d.Names.ListKind == "" {
+		d.Names.ListKind = d.Names.Kind + "List"
+	}
+	if d.Names.Singular == "" {
+		d.Names.Singular = strings.ToLower(d.Names.Kind)
+	}
+	info := &api.Info{Group: d.Group, Names: d.Names, Scope: d.Scope, Storage: d.Storage}
+	for _, v := range d.Versions {
+		vi := v.Info
+		vi.Columns = columnsOf(vi.Columns)
+		info.Versions = append(info.Versions, vi)
+	}
+	for _, s := range d.Subresources {
+		info.Subresources = append(info.Subresources, s.Name)
+	}
+	for _, f := range d.SelectableFields {
+		info.SelectableFields = append(info.SelectableFields, f.Path)
+	}
+	return &resource[T]{definition: &d, info: info}
+}
+
+// resource is a Definition as a Resource. Its Info has the columns of each version complete, name first.
+type resource[T api.Object] struct {
+	definition *Definition[T]
+	info       *api.Info
+}
+
+func (r *resource[T]) Info() *api.Info { return r.info }
+
+// Open implements Resource.
+func (r *resource[T]) Open(config Config) (Handle, error) {
+	d := r.definition
+	all, err := r.check()
+	if err != nil {
+		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
+	}
+	store, err := NewStore(StoreConfig[T]{
+		Backend: config.Backend, DisableCache: config.DisableCache,
+		KeyPrefix: config.Prefix, ResourcePrefix: strings.TrimPrefix(d.Group+"/"+d.Names.Plural, "/"),
+		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
+		New: d.New, Encode: all.encode, Decode: all.decode, Fields: d.SelectableFields,
+		Form: api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.storage.head,
+		Render: all.render, Bookmark: all.bookmark,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
+	}
+	kind := schema.GroupKind{Group: d.Group, Kind: d.Names.Kind}
+	return &handle[T]{definition: d, info: r.info, versions: all, store: store, kind: kind}, nil
+}
+
+func (r *resource[T]) check() (*versions[T], error) {
+	d := r.definition
+	switch {
+	case d.New == nil:
+		return nil, fmt.Errorf("New is not set")
+	case d.Names.Kind == "" || d.Names.Plural == "":
+		return nil, fmt.Errorf("Names has no Kind or no Plural")
+	case d.Scope != api.Namespaced && d.Scope != api.Cluster:
+		return nil, fmt.Errorf("the Scope %q is neither %s nor %s", d.Scope, api.Namespaced, api.Cluster)
+	}
+	seen := map[string]bool{"": true}
+	for _, s := range d.Subresources {
+		if seen[s.Name] || s.Copy == nil || s.Reset == nil {
+			return nil, fmt.Errorf("subresource %q: it needs a name of its own, Copy and Reset", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	for _, f := range d.SelectableFields {
+		if f.Path == "" || f.Value == nil {
+			return nil, fmt.Errorf("selectable field %q: it needs Path and Value", f.Path)
+		}
+	}
+	return bindVersions(d)
+}
+
+// handle is an open resource. What writes mean is in create.go, update.go, patch.go and delete.go; reads are the store's.
+type handle[T api.Object] struct {
+	definition *Definition[T]
+	info       *api.Info
+	versions   *versions[T]
+	store      *Store[T]
+	kind       schema.GroupKind
+}
+
+func (h *handle[T]) Info() *api.Info { return h.info }
+func (h *handle[T]) Ready() error    { return h.store.Ready() }
+func (h *handle[T]) Close() error    { return h.store.Close() }
+
+// Get implements View.
+func (h *handle[T]) Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {
+	key, err := h.key(namespace, name)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	return h.store.getRendition(ctx, key, name, resourceVersion, form)
+}
+
+// List implements View.
+func (h *handle[T]) List(ctx context.Context, namespace string, opts ListOptions, form api.Form) (*Page, error) {
+	prefix, err := h.prefix(namespace)
+	if err != nil {
+		return nil, err
+	}
+	page, err := h.store.list(ctx, prefix, opts, form)
+	if err != nil {
+		return nil, h.store.status(err, "list", "")
+	}
+	return page, nil
+}
+
+// Watch implements View.
+func (h *handle[T]) Watch(ctx context.Context, namespace string, opts WatchOptions, form api.Form) (Watch, error) {
+	prefix, err := h.prefix(namespace)
+	if err != nil {
+		return nil, err
+	}
+	w, err := h.store.watch(ctx, prefix, opts, form)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// key is that of one object.
+func (h *handle[T]) key(namespace, name string) (string, error) {
+	if name == "" {
+		return "", apierrors.NewBadRequest("Name parameter required.")
+	}
+	if messages := path.IsValidPathSegmentName(name); len(messages) > 0 {
+		return "", apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(messages, ";")))
+	}
+	if h.info.Scope == api.Cluster {
+		return h.store.prefix + name, nil
+	}
+	if namespace == "" {
+		return "", apierrors.NewBadRequest("Namespace parameter required.")
+	}
+	prefix, err := h.prefix(namespace)
+	return prefix + name, err
+}
+
+// prefix is that of the keys in a namespace; "" is all of them.
+func (h *handle[T]) prefix(namespace string) (string, error) {
+	if namespace == "" || h.info.Scope == api.Cluster {
+		return h.store.prefix, nil
+	}
+	if messages := path.IsValidPathSegmentName(namespace); len(messages) > 0 {
+		return "", apierrors.NewBadRequest(fmt.Sprintf("Namespace parameter invalid: %q: %s", namespace, strings.Join(messages, ";")))
+	}
+	return h.store.prefix + namespace + "/", nil
+}
+
+// answer is the rendition of a stored form at a revision; 0 is none.
+func (h *handle[T]) answer(data []byte, revision int64, form api.Form) (api.Rendition, error) {
+	r, err := newRendition(data, h.versions.storage.head)
+	if err != nil {
+		return r, apierrors.NewInternalError(err)
+	}
+	if revision > 0 {
+		r = stamp(r, revision)
+	}
+	if form == h.store.stored {
+		return r, nil
+	}
+	if r, err = h.versions.render(r, form); err != nil {
+		return r, apierrors.NewInternalError(err)
+	}
+	return r, nil
+}
+
+// subresource finds one by its name; "" is nil, the object itself.
+func (h *handle[T]) subresource(name string) (*Subresource[T], error) {
+	for i := range h.definition.Subresources {
+		if h.definition.Subresources[i].Name == name {
+			return &h.definition.Subresources[i], nil
+		}
+	}
+	if name == "" {
+		return nil, nil
+	}
+	return nil, apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "", 0, true)
+}

@@ -1,0 +1,146 @@
+package registry
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"github.com/google/uuid"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// maxGenerated bounds generateName's prefix, so that prefix and suffix stay a DNS label.
+	maxGenerated = 63 - suffixLength
+	suffixLength = 5
+	// suffixes holds neither vowels nor what looks alike, so that no words come out.
+	suffixes = "bcdfghjklmnpqrstvwxz2456789"
+	// maxAttempts at a generated name.
+	maxAttempts = 8
+)
+
+// generateName appends a random suffix to a prefix, which is shortened where need be.
+func generateName(prefix string) string {
+	name := []byte(prefix[:min(len(prefix), maxGenerated)])
+	for range suffixLength {
+		name = append(name, suffixes[rand.IntN(len(suffixes))])
+	}
+	return string(name)
+}
+
+// place brings an object into the namespace of the URL.
+func place(obj metav1.Object, scope api.Scope, namespace string) error {
+	if scope == api.Cluster {
+		obj.SetNamespace("")
+		return nil
+	}
+	switch obj.GetNamespace() {
+	case namespace:
+	case "":
+		obj.SetNamespace(namespace)
+	default:
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	return nil
+}
+
+// checkName compares the object's name with that of the URL.
+func checkName(obj metav1.Object, name string) error {
+	if obj.GetName() == "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", name))
+	}
+	if obj.GetName() != name {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", obj.GetName(), name))
+	}
+	return nil
+}
+
+// born sets what the server alone decides when an object comes into being.
+func born(obj metav1.Object) {
+	obj.SetUID(types.UID(uuid.NewString()))
+	obj.SetCreationTimestamp(now())
+	obj.SetDeletionTimestamp(nil)
+	obj.SetDeletionGracePeriodSeconds(nil)
+	obj.SetSelfLink("")
+	obj.SetGeneration(1)
+	obj.SetManagedFields(nil)
+}
+
+// now has the precision with which times are stored.
+func now() metav1.Time { return metav1.NewTime(time.Now().UTC().Truncate(time.Second)) }
+
+// inherit takes over from old what an update can't change. What has a value in obj and is immutable stays, for
+// validation to refuse.
+func inherit(obj, old metav1.Object) {
+	obj.SetGeneration(old.GetGeneration())
+	obj.SetSelfLink("")
+	obj.SetManagedFields(nil)
+	if obj.GetUID() == "" {
+		obj.SetUID(old.GetUID())
+	}
+	if created := old.GetCreationTimestamp(); !created.IsZero() {
+		obj.SetCreationTimestamp(created)
+	}
+	if deleted := old.GetDeletionTimestamp(); deleted != nil {
+		obj.SetDeletionTimestamp(deleted)
+	}
+	if grace := old.GetDeletionGracePeriodSeconds(); grace != nil && obj.GetDeletionGracePeriodSeconds() == nil {
+		obj.SetDeletionGracePeriodSeconds(grace)
+	}
+}
+
+// mark notes that an object is to be deleted once its finalizers are gone.
+func mark(obj metav1.Object) {
+	at := now()
+	if deleted := obj.GetDeletionTimestamp(); deleted == nil || deleted.After(at.Time) {
+		if deleted == nil && obj.GetGeneration() > 0 {
+			obj.SetGeneration(obj.GetGeneration() + 1)
+		}
+		obj.SetDeletionTimestamp(&at)
+	}
+	obj.SetDeletionGracePeriodSeconds(new(int64))
+}
+
+// finalized tells that an update took the last finalizer of an object that was to be deleted.
+func finalized(obj, old metav1.Object) bool {
+	grace := old.GetDeletionGracePeriodSeconds()
+	return len(obj.GetFinalizers()) == 0 && old.GetDeletionTimestamp() != nil && (grace == nil || *grace == 0)
+}
+
+// dedupOwners drops owner references that stand twice, with a warning.
+func dedupOwners(obj metav1.Object) (warnings []string) {
+	refs := obj.GetOwnerReferences()
+	if len(refs) < 2 {
+		return nil
+	}
+	var doubled []string
+	kept := refs[:0:0]
+	for _, ref := range refs {
+		if ownerIn(kept, ref) {
+			doubled = append(doubled, string(ref.UID))
+			continue
+		}
+		kept = append(kept, ref)
+	}
+	if len(doubled) == 0 {
+		return nil
+	}
+	obj.SetOwnerReferences(kept)
+	return []string{".metadata.ownerReferences contains duplicate entries, which were dropped; duplicate UID(s) observed: " + strings.Join(doubled, ", ")}
+}
+
+func ownerIn(refs []metav1.OwnerReference, ref metav1.OwnerReference) bool {
+	for _, r := range refs {
+		if r.UID == ref.UID && r.Name == ref.Name && r.Kind == ref.Kind && r.APIVersion == ref.APIVersion &&
+			equal(r.Controller, ref.Controller) && equal(r.BlockOwnerDeletion, ref.BlockOwnerDeletion) {
+			return true
+		}
+	}
+	return false
+}
+
+func equal(a, b *bool) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }

@@ -1,0 +1,196 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+)
+
+const (
+	// maxOperations bounds a JSON patch.
+	maxOperations = 10000
+	// maxCopied bounds by how much the copy operations of a patch may let an object grow, and maxPatchWork what is
+	// spent on finding that out.
+	maxCopied    = 3 << 20
+	maxPatchWork = 256 << 20
+)
+
+// patcher applies one patch to JSON objects. It may be used again.
+type patcher interface {
+	apply(object []byte) ([]byte, error)
+}
+
+// Patch implements Write. The patch is applied to the object in the version of the URL, and again where that turned out
+// to be out of date; unless the patch itself names a resourceVersion, it has no conflicts.
+func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource string, kind PatchType, body Body, opts WriteOptions) (Result, error) {
+	t, err := h.target(namespace, name, subresource)
+	if err != nil {
+		return Result{}, err
+	}
+	v, err := h.versions.of(body.Version)
+	if err != nil {
+		return Result{}, apierrors.NewInternalError(err)
+	}
+	p, strict, err := newPatcher(kind, body)
+	if err != nil {
+		return Result{}, err
+	}
+	return h.update(ctx, t, opts, func(current *state[T]) (obj T, warnings []string, err error) {
+		if !current.exists {
+			return obj, nil, apierrors.NewNotFound(h.store.gr, name)
+		}
+		object, err := v.encode(current.obj)
+		if err != nil {
+			return obj, nil, apierrors.NewInternalError(err)
+		}
+		if object, err = p.apply(object); err != nil {
+			return obj, nil, err
+		}
+		if obj, warnings, err = h.patched(v, object, strict, body.Validation); err != nil {
+			return obj, nil, err
+		}
+		return obj, warnings, h.isTarget(obj, t)
+	})
+}
+
+// patched decodes what a patch made of an object.
+func (h *handle[T]) patched(v *version[T], object []byte, strict []error, validation string) (obj T, warnings []string, err error) {
+	refuse := func(why error) error {
+		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(object), why.Error())})
+	}
+	d, err := v.codec.decode(object, h.definition.New(), validation != metav1.FieldValidationIgnore)
+	if mismatch := v.fits(d.gvk); mismatch != nil && err == nil {
+		err = mismatch
+	}
+	if err != nil {
+		return obj, nil, refuse(err)
+	}
+	strict = append(strict[:len(strict):len(strict)], d.strict...)
+	if len(strict) > 0 && validation == metav1.FieldValidationStrict {
+		return obj, nil, refuse(runtime.NewStrictDecodingError(strict))
+	}
+	for _, e := range strict {
+		warnings = append(warnings, e.Error())
+	}
+	return d.obj, warnings, nil
+}
+
+// newPatcher reads a patch. strict are its unknown and duplicate fields, where they matter.
+func newPatcher(kind PatchType, body Body) (p patcher, strict []error, err error) {
+	lax := body.Validation == metav1.FieldValidationIgnore
+	switch kind {
+	case JSONPatch:
+		return newJSONPatch(body.Data, lax)
+	case MergePatch:
+		var patch map[string]any
+		if strict, err = kjson.UnmarshalStrict(body.Data, &patch); err != nil {
+			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+		}
+		if lax {
+			strict = nil
+		}
+		return mergePatch(body.Data), strict, nil
+	}
+	return nil, nil, apierrors.NewInternalError(fmt.Errorf("patches of type %q are not applied here", kind))
+}
+
+type mergePatch []byte
+
+func (p mergePatch) apply(object []byte) ([]byte, error) {
+	return safely(func() ([]byte, error) {
+		out, err := jsonpatch.MergePatch(object, p)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		return out, nil
+	})
+}
+
+type jsonPatch struct {
+	operations jsonpatch.Patch
+	copies     bool
+}
+
+func newJSONPatch(data []byte, lax bool) (patcher, []error, error) {
+	var known []struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		From  string `json:"from"`
+		Value any    `json:"value"`
+	}
+	strict, err := kjson.UnmarshalStrict(data, &known)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	for i, e := range strict {
+		strict[i] = fmt.Errorf("json patch %w", e)
+	}
+	if lax {
+		strict = nil
+	}
+	operations, err := jsonpatch.DecodePatch(data)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	}
+	if len(operations) > maxOperations {
+		return nil, nil, apierrors.NewRequestEntityTooLargeError(
+			fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, len(operations)))
+	}
+	p := &jsonPatch{operations: operations}
+	for _, o := range known {
+		p.copies = p.copies || o.Op == "copy"
+	}
+	return p, strict, nil
+}
+
+// apply applies all operations at once, but for a patch with copies, each of which could double the object: there it
+// stops behind each copy and looks at the size.
+func (p *jsonPatch) apply(object []byte) ([]byte, error) {
+	limit, work := len(object)+maxCopied, 0
+	for rest := p.operations; len(rest) > 0; {
+		n := len(rest)
+		for i := 0; p.copies && i < len(rest); i++ {
+			if rest[i].Kind() == "copy" {
+				n = i + 1
+				break
+			}
+		}
+		var err error
+		if object, err = applyJSON(rest[:n], object); err != nil {
+			return nil, err
+		}
+		rest, work = rest[n:], work+len(object)
+		if p.copies && (len(object) > limit || work > maxPatchWork) {
+			return nil, apierrors.NewRequestEntityTooLargeError("the copy operations of the JSON patch let the object grow too much")
+		}
+	}
+	return object, nil
+}
+
+func applyJSON(operations jsonpatch.Patch, object []byte) ([]byte, error) {
+	return safely(func() ([]byte, error) {
+		out, err := operations.Apply(object)
+		if err != nil {
+			return nil, unprocessable(err)
+		}
+		return out, nil
+	})
+}
+
+// safely turns a panic of the patch library, whatever the patch that provoked it, into an error.
+func safely(apply func() ([]byte, error)) (out []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, unprocessable(errors.New("the patch can't be applied to this object"))
+		}
+	}()
+	return apply()
+}

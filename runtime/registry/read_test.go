@@ -1,0 +1,418 @@
+package registry_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/registry/internal/shop"
+	"apigen.dev/runtime/storage"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+func selection(t testing.TB, l, f string) (s registry.Selection) {
+	var err error
+	if l != "" {
+		if s.Labels, err = labels.Parse(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f != "" {
+		if s.Fields, err = fields.ParseSelector(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// names lists in a namespace and returns the names, and the page.
+func (b *bench) names(namespace string, opts registry.ListOptions) (string, *registry.Page) {
+	b.Helper()
+	page, err := b.List(b.ctx(), namespace, opts, v1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer page.Close()
+	var names []string
+	for r := range page.Items {
+		names = append(names, b.parse(r).Name)
+	}
+	if len(names) != page.Len {
+		b.Errorf("Len is %d of %v", page.Len, names)
+	}
+	return strings.Join(names, " "), page
+}
+
+func (b *bench) fill(n int) {
+	b.Helper()
+	for i := range n {
+		color := []string{"red", "blue"}[i%2]
+		b.create(fmt.Sprintf(`{"metadata":{"name":"w%03d","labels":{"third":"%t"}},"spec":{"color":%q}}`, i, i%3 == 0, color))
+	}
+}
+
+func TestGetAtRevisions(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		w := b.create(`{"metadata":{"name":"a"}}`)
+		for _, version := range []string{"", "0", w.ResourceVersion, "1"} {
+			r, err := b.Get(b.ctx(), "ns", "a", version, v1)
+			if version == "0" {
+				continue // may be older
+			}
+			if err != nil || b.parse(r).ResourceVersion != w.ResourceVersion {
+				t.Errorf("%q: %v", version, err)
+			}
+		}
+		_, err := b.Get(b.ctx(), "ns", "a", "x", v1)
+		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "invalid resource version")
+		_, err = b.Get(b.ctx(), "ns", "a", "99999999999999999999999", v1)
+		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "invalid resource version")
+		_, err = b.Get(b.ctx(), "ns", "nope", "", v1)
+		wantStatus(t, err, 404, metav1.StatusReasonNotFound, `widgets.shop.example.com "nope" not found`)
+		_, err = b.Get(b.ctx(), "ns", "..", "", v1)
+		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "Name parameter invalid")
+		_, err = b.Get(b.ctx(), "../ns", "a", "", v1)
+		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "Namespace parameter invalid")
+		_, err = b.Get(b.ctx(), "", "a", "", v1)
+		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "Namespace parameter required.")
+	})
+}
+
+func TestForms(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		w := b.create(`{"metadata":{"name":"a"},"spec":{"color":"red","parts":["m","n"]}}`)
+		metadata := `"metadata":{"name":"a","namespace":"ns","uid":"` + string(w.UID) + `","resourceVersion":"` + w.ResourceVersion +
+			`","generation":1,"creationTimestamp":"` + w.CreationTimestamp.UTC().Format("2006-01-02T15:04:05Z") + `"}`
+		partial := `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",` + metadata + `}`
+		object := `{"kind":"Widget","apiVersion":"shop.example.com/v1",` + metadata + `,"spec":{"color":"red","size":1,"parts":["m","n"]}}`
+		old := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1",` + metadata + `,"spec":{"colour":"red","size":1,"parts":"m,n"}}`
+		for form, want := range map[api.Form]string{
+			{Version: "v1"}:                                  object,
+			{Version: "v1beta1"}:                             old,
+			{Version: "v1", Shape: api.Metadata}:             partial,
+			{Version: "v1beta1", Shape: api.Metadata}:        partial,
+			{Version: "v1", Shape: api.Row}:                  `{"cells":["a","red",],"object":null}`,
+			{Version: "v1", Shape: api.RowWithMetadata}:      `{"cells":["a","red",],"object":` + partial + `}`,
+			{Version: "v1beta1", Shape: api.RowWithMetadata}: `{"cells":["a",],"object":` + partial + `}`,
+			{Version: "v1beta1", Shape: api.RowWithObject}:   `{"cells":["a",],"object":` + old + `}`,
+		} {
+			r, err := b.Get(b.ctx(), "ns", "a", "", form)
+			if err != nil || whole(r) != want {
+				t.Errorf("%v: %v\ngot  %s\nwant %s", form, err, whole(r), want)
+			}
+			if at := string(r.Payload[r.VersionAt : r.VersionAt+r.VersionLen]); form.Shape != api.Row && at != w.ResourceVersion {
+				t.Errorf("%v: resourceVersion %q", form, at)
+			}
+			if form.Shape >= api.Row && (len(r.Holes) != 1 || !r.Holes[0].Since.Equal(w.CreationTimestamp.Time) || r.Payload[r.Holes[0].At] != ']') {
+				t.Errorf("%v: holes %v", form, r.Holes)
+			}
+		}
+		_, err := b.Get(b.ctx(), "ns", "a", "", api.Form{Version: "v9"})
+		wantStatus(t, err, 500, metav1.StatusReasonInternalError, "")
+	})
+}
+
+func TestInfoHasColumns(t *testing.T) {
+	info := registry.New(shop.Definition()).Info()
+	var got []string
+	for _, v := range info.Versions {
+		for _, c := range v.Columns {
+			got = append(got, v.Name+":"+c.Name+":"+c.Format)
+		}
+	}
+	if s := strings.Join(got, " "); s != "v1:Name:name v1:Color: v1:Age: v1beta1:Name:name v1beta1:Age:" {
+		t.Error(s)
+	}
+	if info.Names.ListKind != "WidgetList" || info.Names.Singular != "widget" || fmt.Sprint(info.Subresources) != "[status]" {
+		t.Errorf("%+v", info)
+	}
+}
+
+func TestListSelects(t *testing.T) {
+	cases := []struct{ labels, fields, want string }{
+		{"", "", "w000 w001 w002 w003 w004 w005 w006"},
+		{"third=true", "", "w000 w003 w006"},
+		{"third!=true,nope!=x", "", "w001 w002 w004 w005"},
+		{"", "spec.color=red", "w000 w002 w004 w006"},
+		{"", "spec.color!=red", "w001 w003 w005"},
+		{"third=true", "spec.color=red", "w000 w006"},
+		{"", "metadata.name=w004", "w004"},
+		{"third=true", "metadata.name=w004", ""},
+		{"", "metadata.name=w004,metadata.namespace=ns", "w004"},
+		{"", "metadata.name!=w004,metadata.namespace=other", ""},
+		{"", "metadata.name=..", ""},
+	}
+	both(t, func(t *testing.T, b *bench) {
+		b.fill(7)
+		for _, c := range cases {
+			for _, namespace := range []string{"ns", ""} {
+				if got, _ := b.names(namespace, registry.ListOptions{Selection: selection(t, c.labels, c.fields)}); got != c.want {
+					t.Errorf("%q %q in %q: %s", c.labels, c.fields, namespace, got)
+				}
+			}
+		}
+		_, err := b.List(b.ctx(), "ns", registry.ListOptions{Selection: selection(t, "", "spec.size=1")}, v1)
+		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, `"spec.size" is not a known field selector: only "metadata.name", "metadata.namespace", "spec.color"`)
+	})
+}
+
+func TestNamespacesDoNotLeak(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		for _, namespace := range []string{"a", "ab"} {
+			if _, err := b.Create(b.ctx(), namespace, body(`{"metadata":{"name":"in-`+namespace+`"}}`), registry.WriteOptions{Form: v1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, _ := b.names("a", registry.ListOptions{}); got != "in-a" {
+			t.Error(got)
+		}
+	})
+}
+
+// pagesOf lists page by page and calls between after each of them.
+func (b *bench) pagesOf(opts registry.ListOptions, between func()) (all []string, first string) {
+	b.Helper()
+	for {
+		names, page := b.names("ns", opts)
+		all = append(all, names)
+		if first == "" {
+			first = page.ResourceVersion
+		}
+		if page.ResourceVersion != first {
+			b.Errorf("a page is of %s, the first of %s", page.ResourceVersion, first)
+		}
+		if page.Continue == "" {
+			return all, first
+		}
+		opts.Continue, opts.ResourceVersion, opts.ResourceVersionMatch = page.Continue, "", ""
+		between()
+	}
+}
+
+func TestPagesAreOfOneRevision(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		b.fill(7)
+		n := 0
+		pages, _ := b.pagesOf(registry.ListOptions{Limit: 3}, func() {
+			n++
+			b.create(fmt.Sprintf(`{"metadata":{"name":"w004x%d"}}`, n))
+			if n == 1 {
+				if _, err := b.delete("w005", registry.DeleteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		if got := strings.Join(pages, "|"); got != "w000 w001 w002|w003 w004 w005|w006" {
+			t.Error(got)
+		}
+		pages, _ = b.pagesOf(registry.ListOptions{Limit: 2, Selection: selection(t, "third=true", "")}, func() {})
+		if got := strings.Join(pages, "|"); got != "w000 w003|w006" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestRemainingItemCount(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		b.fill(7)
+		_, page := b.names("ns", registry.ListOptions{Limit: 3})
+		if page.Remaining == nil || *page.Remaining != 4 {
+			t.Errorf("remaining %v", page.Remaining)
+		}
+		_, page = b.names("ns", registry.ListOptions{Limit: 2, Selection: selection(t, "third=true", "")})
+		if page.Remaining != nil || page.Continue == "" {
+			t.Errorf("remaining %v of a filtered list", *page.Remaining)
+		}
+		_, page = b.names("ns", registry.ListOptions{Limit: 7})
+		if page.Remaining != nil || page.Continue != "" {
+			t.Error("a full page goes on")
+		}
+	})
+}
+
+func TestListAtRevisions(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		first := b.create(`{"metadata":{"name":"a"}}`).ResourceVersion
+		second := b.create(`{"metadata":{"name":"b"}}`).ResourceVersion
+		cases := []struct {
+			version string
+			match   metav1.ResourceVersionMatch
+			limit   int64
+			want    string
+		}{
+			{"", "", 0, "a b"},
+			{first, metav1.ResourceVersionMatchExact, 0, "a"},
+			{second, metav1.ResourceVersionMatchExact, 0, "a b"},
+			{first, "", 5, "a"}, // the legacy rule: with a limit, exact
+			{second, metav1.ResourceVersionMatchNotOlderThan, 0, "a b"},
+			{second, metav1.ResourceVersionMatchNotOlderThan, 5, "a b"},
+			{second, "", 0, "a b"},
+		}
+		for _, c := range cases {
+			got, page := b.names("ns", registry.ListOptions{ResourceVersion: c.version, ResourceVersionMatch: c.match, Limit: c.limit})
+			if got != c.want {
+				t.Errorf("%+v: %s", c, got)
+			}
+			if c.match == metav1.ResourceVersionMatchExact && page.ResourceVersion != c.version {
+				t.Errorf("%+v: at %s", c, page.ResourceVersion)
+			}
+		}
+	})
+}
+
+func TestListRefuses(t *testing.T) {
+	escape := func(start string) string {
+		return registry.EncodeTokenForTest(5, start)
+	}
+	cases := map[string]struct {
+		opts    registry.ListOptions
+		code    int32
+		reason  metav1.StatusReason
+		message string
+	}{
+		"a resourceVersion that is none": {registry.ListOptions{ResourceVersion: "abc"}, 400, metav1.StatusReasonBadRequest, "invalid resource version"},
+		"a match without a version": {registry.ListOptions{ResourceVersionMatch: "Exact"}, 422, metav1.StatusReasonInvalid,
+			`ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided`},
+		"exactly 0": {registry.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "Exact"}, 422, metav1.StatusReasonInvalid,
+			`resourceVersionMatch "exact" is forbidden for resourceVersion "0"`},
+		"an unknown match":              {registry.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "X"}, 422, metav1.StatusReasonInvalid, "Unsupported value"},
+		"a token that is none":          {registry.ListOptions{Continue: "!!!"}, 400, metav1.StatusReasonBadRequest, "invalid continue token: continue key is not valid"},
+		"a token and a resourceVersion": {registry.ListOptions{Continue: escape("x"), ResourceVersion: "5"}, 400, metav1.StatusReasonBadRequest, "specifying resource version is not allowed when using continue"},
+		"a token that leads elsewhere":  {registry.ListOptions{Continue: escape("../../secrets/x")}, 400, metav1.StatusReasonBadRequest, "continue key is not valid"},
+		"a token of revision 0":         {registry.ListOptions{Continue: registry.EncodeTokenForTest(0, "x")}, 400, metav1.StatusReasonBadRequest, "incorrect encoded start resourceVersion"},
+	}
+	both(t, func(t *testing.T, b *bench) {
+		b.fill(2)
+		for name, c := range cases {
+			_, err := b.List(b.ctx(), "ns", c.opts, v1)
+			t.Run(name, func(t *testing.T) { wantStatus(t, err, c.code, c.reason, c.message) })
+		}
+	})
+}
+
+func TestCompactedRevisionsExpire(t *testing.T) {
+	b := open(t, registry.New(shop.Definition()), false)
+	b.fill(6)
+	_, page := b.names("ns", registry.ListOptions{Limit: 2})
+	old := page.ResourceVersion
+	b.create(`{"metadata":{"name":"w001x"}}`)
+	b.create(`{"metadata":{"name":"w004x"}}`)
+	now, _ := b.backend.Revision(b.ctx())
+	if err := b.backend.Compact(b.ctx(), now); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.List(b.ctx(), "ns", registry.ListOptions{ResourceVersion: old, ResourceVersionMatch: "Exact"}, v1)
+	wantStatus(t, err, 410, metav1.StatusReasonExpired, "The resourceVersion for the provided list is too old.")
+	_, err = b.List(b.ctx(), "ns", registry.ListOptions{Limit: 2, Continue: page.Continue}, v1)
+	status := wantStatus(t, err, 410, metav1.StatusReasonExpired, "The provided continue parameter is too old to display a consistent list result.")
+	if status.ListMeta.Continue == "" {
+		t.Fatal("no token to go on with")
+	}
+	if got, _ := b.names("ns", registry.ListOptions{Continue: status.ListMeta.Continue}); got != "w001x w002 w003 w004 w004x w005" {
+		t.Error(got)
+	}
+	_, err = b.Watch(b.ctx(), "ns", registry.WatchOptions{ResourceVersion: old}, v1)
+	if err == nil {
+		w, _ := b.Watch(b.ctx(), "ns", registry.WatchOptions{ResourceVersion: old}, v1)
+		defer w.Close()
+		_, err = w.Next(b.ctx())
+	}
+	wantStatus(t, err, 410, metav1.StatusReasonExpired, "too old resource version: "+old)
+}
+
+func TestPoisonFailsByName(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		b.create(`{"metadata":{"name":"good"}}`)
+		for name, value := range map[string]string{
+			"alien": `{"kind":"Widget","apiVersion":"shop.example.com/v7","metadata":{"name":"alien"}}`,
+			"junk":  `junk`,
+		} {
+			if _, err := b.backend.Put(b.ctx(), "/registry/shop.example.com/widgets/bad/"+name, []byte(value), 0, 0); err != nil {
+				t.Fatal(err)
+			}
+			_, err := b.Get(b.ctx(), "bad", name, "", v1)
+			wantStatus(t, err, 500, metav1.StatusReasonInternalError, "/registry/shop.example.com/widgets/bad/"+name)
+			if !errors.Is(err, cache.ErrCorrupt) {
+				t.Errorf("the cause of %v is lost", err)
+			}
+			_, err = b.Delete(b.ctx(), "bad", name, registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1}})
+			wantStatus(t, err, 500, metav1.StatusReasonInternalError, name)
+		}
+		for _, opts := range []registry.ListOptions{{}, {Limit: 1}, {Selection: selection(t, "a=b", "")}} {
+			_, err := b.List(b.ctx(), "bad", opts, v1)
+			wantStatus(t, err, 500, metav1.StatusReasonInternalError, "/registry/shop.example.com/widgets/bad/alien")
+		}
+		if got, _ := b.names("ns", registry.ListOptions{}); got != "good" {
+			t.Errorf("another namespace: %s", got)
+		}
+	})
+}
+
+func TestStaleValuesAreWrittenAgain(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		const key = "/registry/shop.example.com/widgets/ns/old"
+		old := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"old","namespace":"ns","uid":"u"},"spec":{"colour":"red","size":2}}`
+		revision, err := b.backend.Put(b.ctx(), key, []byte(old), 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := b.get("old"); w.Spec.Color != "red" || w.ResourceVersion != strconv.FormatInt(revision, 10) {
+			t.Fatalf("%+v", w)
+		}
+		w, err := b.patch("old", "", `{}`)
+		if err != nil || w.ResourceVersion == strconv.FormatInt(revision, 10) || w.Generation != 0 {
+			t.Fatalf("%+v %v", w, err)
+		}
+		kv, _, _ := b.backend.Get(b.ctx(), key, storage.GetOptions{})
+		if want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"old","namespace":"ns","uid":"u"},"spec":{"color":"red","size":2}}` + "\n"; string(kv.Value) != want {
+			t.Errorf("stored %s", kv.Value)
+		}
+		again, err := b.patch("old", "", `{}`)
+		if err != nil || again.ResourceVersion != w.ResourceVersion {
+			t.Errorf("what is stored as it should be was written again: %+v %v", again, err)
+		}
+	})
+}
+
+func TestDeleteCollection(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		b.fill(20)
+		b.create(`{"metadata":{"name":"w100","finalizers":["x.example.com/y"],"labels":{"third":"true"}}}`)
+		delete := func(opts registry.ListOptions, dry bool) (got int) {
+			page, err := b.DeleteCollection(b.ctx(), "ns", registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1, DryRun: dry}}, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r := range page.Items {
+				b.parse(r)
+				got++
+			}
+			if got != page.Len || page.Continue != "" {
+				t.Errorf("%d items, %+v", got, page)
+			}
+			page.Close()
+			return got
+		}
+		third := registry.ListOptions{Selection: selection(t, "third=true", "")}
+		if n := delete(third, true); n != 8 {
+			t.Errorf("a dry run deleted %d", n)
+		}
+		if n := delete(registry.ListOptions{Limit: 2}, false); n != 2 {
+			t.Errorf("with a limit it deleted %d", n)
+		}
+		if n := delete(third, false); n != 7 {
+			t.Errorf("it deleted %d", n)
+		}
+		names, _ := b.names("ns", registry.ListOptions{})
+		if want := "w002 w004 w005 w007 w008 w010 w011 w013 w014 w016 w017 w019 w100"; names != want {
+			t.Errorf("left %s\nwant %s", names, want)
+		}
+	})
+}

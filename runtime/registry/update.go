@@ -1,0 +1,202 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+
+	"apigen.dev/runtime/api"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// target is the object that an update is for.
+type target[T api.Object] struct {
+	key, namespace, name string
+	subresource          *Subresource[T]
+}
+
+func (h *handle[T]) target(namespace, name, subresource string) (target[T], error) {
+	key, err := h.key(namespace, name)
+	if err != nil {
+		return target[T]{}, err
+	}
+	s, err := h.subresource(subresource)
+	return target[T]{key: key, namespace: namespace, name: name, subresource: s}, err
+}
+
+// proposal makes, of the current state, the object that a client wants. It owns what it returns.
+type proposal[T api.Object] func(current *state[T]) (obj T, warnings []string, err error)
+
+// Update implements Write.
+func (h *handle[T]) Update(ctx context.Context, namespace, name, subresource string, body Body, opts WriteOptions) (Result, error) {
+	t, err := h.target(namespace, name, subresource)
+	if err != nil {
+		return Result{}, err
+	}
+	sent, warnings, err := h.sent(t, body)
+	if err != nil {
+		return Result{}, err
+	}
+	used := false
+	return h.update(ctx, t, opts, func(current *state[T]) (T, []string, error) {
+		obj := sent
+		if used {
+			// What was tried before belongs to the strategy's functions by now.
+			if obj, _, err = h.sent(t, body); err != nil {
+				return obj, nil, err
+			}
+		}
+		used = true
+		if uid := obj.GetUID(); uid != "" && (!current.exists || uid != current.obj.GetUID()) {
+			var found string
+			if current.exists {
+				found = string(current.obj.GetUID())
+			}
+			return obj, nil, apierrors.NewConflict(h.store.gr, name,
+				fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", uid, found))
+		}
+		return obj, warnings, nil
+	})
+}
+
+// sent decodes a body that must be the target.
+func (h *handle[T]) sent(t target[T], body Body) (obj T, warnings []string, err error) {
+	if obj, warnings, err = h.decodeBody(body); err != nil {
+		return obj, nil, err
+	}
+	if err := h.isTarget(obj, t); err != nil {
+		return obj, nil, err
+	}
+	return obj, warnings, nil
+}
+
+func (h *handle[T]) isTarget(obj T, t target[T]) error {
+	if err := place(obj, h.info.Scope, t.namespace); err != nil {
+		return err
+	}
+	return checkName(obj, t.name)
+}
+
+// update brings the target to what propose makes of it.
+func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, propose proposal[T]) (Result, error) {
+	var result Result
+	var before int64
+	out, err := h.store.commit(ctx, t.key, nil, opts.DryRun, func(current *state[T]) (p plan[T], err error) {
+		before = current.revision
+		if !current.exists && (t.subresource != nil || !h.definition.Strategy.AllowCreateOnUpdate) {
+			return p, apierrors.NewNotFound(h.store.gr, t.name)
+		}
+		obj, warnings, err := propose(current)
+		if err != nil {
+			return p, err
+		}
+		var more []string
+		if !current.exists {
+			more, p.data, err = h.prepareCreate(ctx, obj)
+		} else {
+			more, p, err = h.prepareUpdate(ctx, obj, current, t)
+		}
+		result.Warnings = append(warnings[:len(warnings):len(warnings)], more...)
+		return p, err
+	})
+	if err != nil {
+		return Result{}, h.store.status(err, "update", t.name)
+	}
+	revision := out.revision
+	if out.removed {
+		// Its last finalizer went: the answer is the object as it was sent, at the revision that it had.
+		revision = before
+	}
+	result.Created = out.created
+	result.Object, err = h.answer(out.data, revision, opts.Form)
+	return result, err
+}
+
+// prepareUpdate decides what becomes of the current state, given the object that a client wants instead.
+func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T], t target[T]) (warnings []string, p plan[T], err error) {
+	if err := h.checkVersion(obj, t.name, current.revision); err != nil {
+		return nil, p, err
+	}
+	obj.SetResourceVersion(current.obj.GetResourceVersion())
+	if t.subresource != nil {
+		obj, err = h.prepareSubresource(ctx, obj, current.obj, t.subresource)
+	} else {
+		warnings, err = h.prepareObject(ctx, obj, current.obj)
+	}
+	if err != nil {
+		return nil, p, err
+	}
+	if p.data, err = h.canonical(obj); err != nil {
+		return nil, p, err
+	}
+	if differ(p.data, current.data) {
+		if p.data, err = h.nextGeneration(obj, current.obj.GetGeneration()+1, p.data); err != nil {
+			return nil, p, err
+		}
+	}
+	if finalized(obj, current.obj) {
+		p.verb = remove
+	}
+	return warnings, p, nil
+}
+
+func (h *handle[T]) prepareObject(ctx context.Context, obj, old T) (warnings []string, err error) {
+	strategy := &h.definition.Strategy
+	warnings = dedupOwners(obj)
+	inherit(obj, old)
+	for _, s := range h.definition.Subresources {
+		s.Copy(old, obj)
+	}
+	if strategy.PrepareForUpdate != nil {
+		strategy.PrepareForUpdate(ctx, obj, old)
+	}
+	if err := h.validateUpdate(ctx, obj, old); err != nil {
+		return nil, err
+	}
+	return append(warnings, h.warnings(ctx, obj, old)...), nil
+}
+
+// prepareSubresource takes what the subresource covers from obj, and everything else, metadata too, from old.
+func (h *handle[T]) prepareSubresource(ctx context.Context, obj, old T, s *Subresource[T]) (T, error) {
+	updated := old.DeepCopyObject().(T)
+	s.Copy(obj, updated)
+	if s.Validate == nil {
+		return updated, nil
+	}
+	return updated, h.invalid(updated, s.Validate(ctx, updated, old))
+}
+
+// nextGeneration sets metadata.generation in an object and in its stored form.
+func (h *handle[T]) nextGeneration(obj T, generation int64, data []byte) ([]byte, error) {
+	obj.SetGeneration(generation)
+	inside, ok := objectMember(data, 1, metadataMember)
+	if !ok {
+		return h.store.encode(obj)
+	}
+	start, end, ok := member(data, inside, "generation")
+	if !ok {
+		return h.store.encode(obj)
+	}
+	out := make([]byte, 0, len(data)+1)
+	out = append(out, data[:start]...)
+	out = strconv.AppendInt(out, generation, 10)
+	return append(out, data[end:]...), nil
+}
+
+// differ tells whether two stored forms differ in what counts for metadata.generation: in any member at their top
+// beside metadata and status.
+func differ(a, b []byte) bool {
+	var counted [2][]byte
+	for i, data := range [...][]byte{a, b} {
+		members(data, 1, func(key []byte, start, end int) bool {
+			switch string(key) {
+			case "metadata", "status", "kind", "apiVersion":
+			default:
+				counted[i] = append(append(append(counted[i], key...), '='), data[start:end]...)
+			}
+			return true
+		})
+	}
+	return !bytes.Equal(counted[0], counted[1])
+}

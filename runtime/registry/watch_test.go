@@ -1,0 +1,259 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/registry/internal/shop"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// watcher collects what a watch tells, as "ADDED a" and so on.
+type watcher struct {
+	*bench
+	w    registry.Watch
+	ctx  context.Context
+	seen []string
+	last api.Rendition
+}
+
+func (b *bench) watch(opts registry.WatchOptions) *watcher {
+	b.Helper()
+	return b.watchFor(b.TB.Context(), opts)
+}
+
+func (b *bench) watchFor(ctx context.Context, opts registry.WatchOptions) *watcher {
+	b.Helper()
+	w, err := b.Watch(ctx, "ns", opts, v1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(w.Close)
+	return &watcher{bench: b, w: w, ctx: ctx}
+}
+
+// next waits for n more events and returns them.
+func (w *watcher) next(n int) string {
+	w.Helper()
+	for len(w.seen) < n {
+		ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+		events, err := w.w.Next(ctx)
+		cancel()
+		if err != nil {
+			w.Fatalf("%v after %v", err, w.seen)
+		}
+		for _, e := range events {
+			name := strings.TrimSpace(string(e.Type) + " " + w.parse(e.Object).Name)
+			w.seen, w.last = append(w.seen, name), e.Object
+		}
+	}
+	got := strings.Join(w.seen[:n], ", ")
+	w.seen = w.seen[n:]
+	return got
+}
+
+func (w *watcher) expect(want string) {
+	w.Helper()
+	if got := w.next(strings.Count(want, ",") + 1); got != want {
+		w.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestWatchFromARevision(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		first := b.create(`{"metadata":{"name":"a"}}`)
+		b.create(`{"metadata":{"name":"b"}}`)
+		w := b.watch(registry.WatchOptions{ResourceVersion: first.ResourceVersion})
+		w.expect("ADDED b")
+		if _, err := b.patch("a", "", `{"spec":{"size":4}}`); err != nil {
+			t.Fatal(err)
+		}
+		w.expect("MODIFIED a")
+		d, err := b.delete("a", registry.DeleteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.expect("DELETED a")
+		if whole(w.last) != whole(d.Object) {
+			t.Errorf("the event shows %s\nthe answer   %s", whole(w.last), whole(d.Object))
+		}
+	})
+}
+
+func TestWatchBeginsWithTheState(t *testing.T) {
+	yes, no := true, false
+	both(t, func(t *testing.T, b *bench) {
+		b.create(`{"metadata":{"name":"a"}}`)
+		now := b.create(`{"metadata":{"name":"b"}}`).ResourceVersion
+		withState := map[string]*watcher{
+			"unset":           b.watch(registry.WatchOptions{}),
+			"sendInitial":     b.watch(registry.WatchOptions{SendInitialEvents: &yes}),
+			"sendInitial now": b.watch(registry.WatchOptions{SendInitialEvents: &yes, ResourceVersion: now}),
+		}
+		without := map[string]*watcher{
+			"no initial":     b.watch(registry.WatchOptions{SendInitialEvents: &no}),
+			"no initial now": b.watch(registry.WatchOptions{SendInitialEvents: &no, ResourceVersion: now}),
+		}
+		b.create(`{"metadata":{"name":"c"}}`)
+		for name, w := range withState {
+			if got := w.next(3); got != "ADDED a, ADDED b, ADDED c" {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+		for name, w := range without {
+			if got := w.next(1); got != "ADDED c" {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	})
+}
+
+func TestWatchListEndsWithABookmark(t *testing.T) {
+	yes := true
+	both(t, func(t *testing.T, b *bench) {
+		for i := range 600 {
+			b.create(fmt.Sprintf(`{"metadata":{"name":"w%03d"}}`, i))
+		}
+		w := b.watch(registry.WatchOptions{SendInitialEvents: &yes, AllowBookmarks: true})
+		got := w.next(601)
+		if !strings.HasPrefix(got, "ADDED w000, ADDED w001") || !strings.HasSuffix(got, "ADDED w599, BOOKMARK") {
+			t.Errorf("%s", got)
+		}
+		revision, _ := b.backend.Revision(b.ctx())
+		want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"resourceVersion":"` + strconv.FormatInt(revision, 10) +
+			`","creationTimestamp":null,"annotations":{"k8s.io/initial-events-end":"true"}}}`
+		if whole(w.last) != want {
+			t.Errorf("got  %s\nwant %s", whole(w.last), want)
+		}
+	})
+}
+
+func TestWatchSelects(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
+		b.create(`{"metadata":{"name":"b"},"spec":{"color":"blue"}}`)
+		w := b.watch(registry.WatchOptions{Selection: selection(t, "", "spec.color=red")})
+		named := b.watch(registry.WatchOptions{Selection: selection(t, "", "metadata.name=b")})
+		w.expect("ADDED a")
+		named.expect("ADDED b")
+		for _, change := range []string{`a {"spec":{"color":"blue"}}`, `b {"spec":{"color":"red"}}`, `a {"spec":{"size":3}}`, `b {"spec":{"size":3}}`} {
+			name, patch, _ := strings.Cut(change, " ")
+			if _, err := b.patch(name, "", patch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.expect("DELETED a, ADDED b, MODIFIED b")
+		named.expect("MODIFIED b, MODIFIED b")
+	})
+}
+
+func TestWatchDeletedCarriesTheLastMatchingState(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
+		w := b.watch(registry.WatchOptions{Selection: selection(t, "", "spec.color=red")})
+		w.expect("ADDED a")
+		left, err := b.patch("a", "", `{"spec":{"color":"blue"}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.expect("DELETED a")
+		if got := b.parse(w.last); got.Spec.Color != "red" || got.ResourceVersion != left.ResourceVersion {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestWatchInOtherForms(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
+		w, err := b.Watch(b.ctx(), "ns", registry.WatchOptions{}, api.Form{Version: "v1beta1", Shape: api.RowWithObject})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		events, err := w.Next(b.ctx())
+		if err != nil || len(events) != 1 || !strings.Contains(whole(events[0].Object), `"spec":{"colour":"red","size":1}`) {
+			t.Fatal(events, err)
+		}
+	})
+}
+
+func TestWatchRefuses(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		_, err := b.Watch(b.ctx(), "ns", registry.WatchOptions{ResourceVersion: "abc"}, v1)
+		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "invalid resource version")
+		_, err = b.Watch(b.ctx(), "ns", registry.WatchOptions{Selection: selection(t, "", "spec.size=1")}, v1)
+		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "is not a known field selector")
+	})
+}
+
+func TestWatchOfPoisonEnds(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		w := b.watch(registry.WatchOptions{})
+		b.create(`{"metadata":{"name":"a"}}`)
+		w.expect("ADDED a")
+		if _, err := b.backend.Put(b.ctx(), "/registry/shop.example.com/widgets/ns/b", []byte("junk"), 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.w.Next(b.ctx())
+		wantStatus(t, err, 500, metav1.StatusReasonInternalError, "/registry/shop.example.com/widgets/ns/b")
+	})
+}
+
+func TestWatchEndsWithItsContextAndTheHandle(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		ctx, cancel := context.WithCancel(b.ctx())
+		w := b.watchFor(ctx, registry.WatchOptions{})
+		cancel()
+		if _, err := w.w.Next(b.ctx()); !errors.Is(err, context.Canceled) {
+			t.Errorf("after its context ended: %v", err)
+		}
+		w = b.watch(registry.WatchOptions{})
+		if err := b.Handle.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.w.Next(b.ctx()); err == nil {
+			t.Error("a watch outlived its handle")
+		}
+	})
+}
+
+func TestBookmarkBeforeTheDeadline(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		b.create(`{"metadata":{"name":"a"}}`)
+		ctx, cancel := context.WithTimeout(b.ctx(), 2100*time.Millisecond)
+		defer cancel()
+		w := b.watchFor(ctx, registry.WatchOptions{AllowBookmarks: true})
+		// A watch that begins with the state tells where it ends.
+		w.expect("ADDED a, BOOKMARK, BOOKMARK")
+		if got := whole(w.last); strings.Contains(got, "initial-events-end") || !strings.Contains(got, `"resourceVersion":"2"`) {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
+func TestWatchFallsBackToTheBackend(t *testing.T) {
+	// A new cache knows nothing of what happened before it was filled; the backend does.
+	b := open(t, registry.New(shop.Definition()), true)
+	first := b.create(`{"metadata":{"name":"a"}}`)
+	b.create(`{"metadata":{"name":"b"}}`)
+	h, err := registry.New(shop.Definition()).Open(registry.Config{Backend: b.backend, Prefix: "/registry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	other := &bench{TB: t, backend: b.backend, Handle: h}
+	other.wait()
+	w := other.watch(registry.WatchOptions{ResourceVersion: first.ResourceVersion})
+	w.expect("ADDED b")
+	b.create(`{"metadata":{"name":"c"}}`)
+	w.expect("ADDED c")
+	w.w.Close()
+}

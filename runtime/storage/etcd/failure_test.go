@@ -1,0 +1,290 @@
+package etcd_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/etcd"
+	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/storage/storagetest"
+)
+
+func patience(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// follow reads watches until the event at revision last has come, and watches again after what came last where one is
+// lost. It returns the revisions that it saw.
+func follow(ctx context.Context, backend storage.Backend, after, last int64) (seen []int64, err error) {
+	for {
+		stream, err := backend.Watch(ctx, "/watched/", after)
+		for err == nil {
+			var batch storage.Batch
+			if batch, err = stream.Next(ctx); err != nil {
+				break
+			}
+			for _, event := range batch.Events {
+				seen = append(seen, event.Revision)
+			}
+			if after = batch.Revision; after >= last {
+				stream.Close()
+				return seen, nil
+			}
+		}
+		if stream != nil {
+			stream.Close()
+		}
+		if !errors.Is(err, storage.ErrUnavailable) {
+			return seen, err
+		}
+	}
+}
+
+func TestWatchLosesNothingWhenEtcdIsKilled(t *testing.T) {
+	process, ctx := etcdtest.Start(t), patience(t)
+	backend := open(t, process)
+	start, err := backend.Revision(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const before, after = 50, 50
+	type result struct {
+		seen []int64
+		err  error
+	}
+	results, done := make(chan result, 1), start+before+after
+	go func() {
+		seen, err := follow(ctx, backend, start, done)
+		results <- result{seen, err}
+	}()
+	var written []int64
+	for i := range before + after {
+		if i == before {
+			process.Restart()
+		}
+		revision, err := putSurely(ctx, backend, fmt.Sprintf("/watched/%d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		written = append(written, revision)
+	}
+	r := <-results
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	if fmt.Sprint(r.seen) != fmt.Sprint(written) {
+		t.Errorf("seen    %v\nwritten %v", r.seen, written)
+	}
+}
+
+// putSurely creates a key, and finds out where the outcome is not known.
+func putSurely(ctx context.Context, backend storage.Backend, key string) (int64, error) {
+	for {
+		revision, err := backend.Put(ctx, key, []byte("1"), 0, 0)
+		var conflict *storage.ConflictError
+		switch {
+		case err == nil:
+			return revision, nil
+		case errors.As(err, &conflict) && conflict.Current != nil:
+			return conflict.Current.Revision, nil
+		case !errors.Is(err, storage.ErrUnknownOutcome) && !errors.Is(err, storage.ErrUnavailable):
+			return 0, err
+		}
+	}
+}
+
+func TestWritesToAHaltedEtcd(t *testing.T) {
+	process, ctx := etcdtest.Start(t), patience(t)
+	backend := open(t, process)
+	first, err := backend.Put(ctx, "/a", []byte("0"), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	process.Stop()
+	short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	_, err = backend.Put(short, "/a", []byte("1"), first, 0)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the answer took %s", took)
+	}
+	process.Continue()
+	expectKind(t, err, storage.ErrUnknownOutcome)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v: expected context.DeadlineExceeded, too", err)
+	}
+	// The write may have been applied, but not more than once: the next revision is one of two.
+	revision, err := backend.Put(ctx, "/end", nil, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, _, err := backend.Get(ctx, "/a", storage.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case kv.Revision == first && string(kv.Value) == "0" && revision == first+1:
+	case kv.Revision == first+1 && string(kv.Value) == "1" && revision == first+2:
+	default:
+		t.Errorf("got %s at revision %d, the next write at %d; the first was at %d", kv.Value, kv.Revision, revision, first)
+	}
+}
+
+func TestReadsOfAKilledEtcd(t *testing.T) {
+	process := etcdtest.Start(t)
+	backend := open(t, process)
+	stream, err := backend.Watch(patience(t), "/", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	process.Kill()
+	ctx, cancel := context.WithTimeout(patience(t), 300*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	_, err = backend.Revision(ctx)
+	expectKind(t, err, storage.ErrUnavailable)
+	again, cancel := context.WithTimeout(patience(t), 300*time.Millisecond)
+	defer cancel()
+	_, err = backend.Put(again, "/a", nil, 0, 0)
+	expectKind(t, err, storage.ErrUnavailable)
+	if err := stream.RequestProgress(ctx); err == nil {
+		t.Error("RequestProgress succeeds after its context ended")
+	}
+	stream.Close()
+	if err := backend.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestKeysOfSimilarTTLShareALease(t *testing.T) {
+	process, ctx := etcdtest.Start(t), patience(t)
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{process.Endpoint()}, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend := etcd.FromClient(client)
+	defer backend.Close()
+	count := func(ttl time.Duration, keys int) int {
+		t.Helper()
+		for i := range keys {
+			if _, err := backend.Put(ctx, fmt.Sprintf("/%s/%d", ttl, i), nil, 0, ttl); err != nil {
+				t.Fatal(err)
+			}
+		}
+		leases, err := client.Leases(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(leases.Leases)
+	}
+	if n := count(time.Hour, 50); n != 1 {
+		t.Errorf("%d leases for 50 keys", n)
+	}
+	if n := count(2*time.Hour, 50); n != 2 {
+		t.Errorf("%d leases for 50 keys each of two TTLs", n)
+	}
+	if n := count(3*time.Hour, 1001); n != 4 {
+		t.Errorf("%d leases, expected one more for each thousand keys begun", n)
+	}
+	leases, err := client.Leases(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lease := range leases.Leases { // a revoked lease is noticed, and another one taken
+		if _, err := client.Revoke(ctx, lease.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := backend.Put(ctx, "/new", nil, 0, time.Hour); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFullEtcdRefusesWrites(t *testing.T) {
+	process, ctx := etcdtest.Start(t, "--quota-backend-bytes=1048576"), patience(t)
+	backend := open(t, process)
+	value := []byte(strings.Repeat("x", 100<<10))
+	for i := range 100 {
+		if _, err := backend.Put(ctx, fmt.Sprintf("/%d", i), value, 0, 0); err != nil {
+			expectKind(t, err, storage.ErrNoSpace)
+			return
+		}
+	}
+	t.Error("etcd takes more than its quota")
+}
+
+func TestUserWithItsOwnPrefix(t *testing.T) {
+	process, ctx := etcdtest.Start(t), patience(t)
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{process.Endpoint()}, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	_, err = client.UserAdd(ctx, "root", "secret")
+	must := func(_ any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(nil, err)
+	must(client.UserGrantRole(ctx, "root", "root"))
+	must(client.UserAdd(ctx, "apigen", "secret"))
+	must(client.RoleAdd(ctx, "apigen"))
+	must(client.RoleGrantPermission(ctx, "apigen", "/registry/", clientv3.GetPrefixRangeEnd("/registry/"), clientv3.PermissionType(clientv3.PermReadWrite)))
+	must(client.UserGrantRole(ctx, "apigen", "apigen"))
+	must(client.AuthEnable(ctx))
+
+	config := etcd.Config{Endpoints: []string{process.Endpoint()}}
+	if _, err := etcd.New(ctx, config); err == nil || !strings.Contains(err.Error(), "wants a user name") {
+		t.Errorf("without a user: got %v", err)
+	}
+	config.Username, config.Password, config.Prefix = "apigen", "wrong", "/registry/"
+	if _, err := etcd.New(ctx, config); err == nil || !strings.Contains(err.Error(), "logging in as apigen") {
+		t.Errorf("with a wrong password: got %v", err)
+	}
+	config.Password = "secret"
+	backend, err := etcd.New(ctx, config)
+	must(nil, err)
+	defer backend.Close()
+	revision, err := backend.Revision(ctx)
+	must(nil, err)
+	stream, err := backend.Watch(ctx, "/registry/", revision)
+	must(nil, err)
+	defer stream.Close()
+	must(backend.Put(ctx, "/registry/a", nil, 0, 0))
+	for batch := (storage.Batch{}); len(batch.Events) == 0; {
+		batch, err = stream.Next(ctx)
+		must(nil, err)
+	}
+	if _, err := backend.Put(ctx, "/other", nil, 0, 0); err == nil {
+		t.Error("a write outside of the prefix succeeds")
+	} else {
+		expectKind(t, err, nil)
+	}
+	other, err := backend.Watch(ctx, "/other", 0)
+	must(nil, err)
+	defer other.Close()
+	if _, err := other.Next(ctx); err == nil || !strings.Contains(err.Error(), "permission denied") {
+		t.Errorf("a watch outside of the prefix: got %v", err)
+	}
+}
+
+func BenchmarkEtcd(b *testing.B) {
+	process := etcdtest.Start(b)
+	storagetest.Benchmark(b, func(b *testing.B) storage.Backend { return open(b, process) })
+}
