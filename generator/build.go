@@ -158,7 +158,7 @@ func (b *build) generate(ctx context.Context) error {
 	}
 	b.progress("verifying")
 	gone := func(path string) bool { return leftOver[path] }
-	warnings, err := verify.Check(ctx, b.loaded.Universe, b.files, gone)
+	warnings, err := verify.Check(ctx, b.loaded.Universe, b.files, gone, len(b.Only) > 0)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,9 @@ func (b Bug) Error() string {
 
 // Check type-checks the packages of a load with files in them. Gone tells the existing generated files that don't stay.
 // The error is emit.Errors where the user's own code doesn't compile, a Bug where only generated code doesn't. Faults
-// in files of other generators are warnings.
-func Check(ctx context.Context, u *load.Universe, files []emit.File, gone func(path string) bool) (warnings emit.Errors, err error) {
+// in files of other generators are warnings, and so are the user's where partial says that not all emitters ran, for
+// what these didn't write may be what is missing.
+func Check(ctx context.Context, u *load.Universe, files []emit.File, gone func(path string) bool, partial bool) (warnings emit.Errors, err error) {
 	diagnostics, err := u.Compile(ctx, files, gone)
 	if err != nil {
 		return nil, err
@@ -31,6 +32,8 @@ func Check(ctx context.Context, u *load.Universe, files []emit.File, gone func(p
 	for _, d := range diagnostics {
 		switch {
 		case !d.Output:
+		case d.Origin == load.ByHand && partial:
+			warnings.Add(d.Pos, "%s (this run's emitters don't write it)", d.Message)
 		case d.Origin == load.ByHand:
 			user.Add(d.Pos, "%s", d.Message)
 		case d.Origin == load.ByOther:
