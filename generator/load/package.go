@@ -28,10 +28,7 @@ func (b *builder) pkg(p *types.Package) *model.Package {
 			m.Name = meta.Name
 		}
 	}
-	if !b.isRoot(p) {
-		n := b.notesOf(p, 0)
-		b.packageMarkers(m, n)
-	}
+	b.packageMarkers(m, b.notesOf(p, 0))
 	return m
 }
 
@@ -58,8 +55,6 @@ func (b *builder) root(s *source) *model.Package {
 	m := b.pkg(tp)
 	m.Output = s.output
 	m.Declared = s.declared(b)
-	n := b.notesOf(tp, 0)
-	b.packageMarkers(m, n)
 	return m
 }
 

@@ -203,7 +203,7 @@ type DeepCopyMode uint8
 // otherwise.
 const (
 	DeepCopyNone DeepCopyMode = iota
-	// DeepCopyGenerate: DeepCopyInto and DeepCopy are to be emitted.
+	// DeepCopyGenerate: DeepCopyInto and DeepCopy are to be emitted, as far as Methods has them not by hand.
 	DeepCopyGenerate
 	// DeepCopyExisting: DeepCopyInto(*T) exists: hand-written, or in a package that isn't ours to emit.
 	DeepCopyExisting
