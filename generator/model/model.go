@@ -50,11 +50,11 @@ type Package struct {
 
 	// DeepCopy is the package's default for its types (+k8s:deepcopy-gen=package, +kubebuilder:object:generate=true).
 	DeepCopy bool
-	// ConversionPeers are the import paths of +k8s:conversion-gen=; ConversionOff is +k8s:conversion-gen=false.
+	// ConversionPeers are the import paths of +k8s:conversion-gen=, Peers those packages, as far as they could be loaded;
+	// ConversionOff is +k8s:conversion-gen=false.
 	ConversionPeers []string
-	// Peers are those packages, as far as they could be loaded.
-	Peers         []*Package
-	ConversionOff bool
+	Peers           []*Package
+	ConversionOff   bool
 	// ConversionExternal is the package of +k8s:conversion-gen-external-types: the versioned types live there.
 	ConversionExternal *Package
 	// Defaulter is true where +k8s:defaulter-gen=TypeMeta (or another field's name) asks for defaulting functions of
