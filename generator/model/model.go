@@ -72,7 +72,7 @@ type Package struct {
 	// Declared holds every package-level name that hand-written code declares, and where.
 	Declared map[string]Position
 	// LocalSchemeBuilder names the variable that generated functions register with: localSchemeBuilder, SchemeBuilder,
-	// or empty where the package declares neither by hand.
+	// or empty where the package declares neither by hand, or one that takes no functions, as controller-runtime's.
 	LocalSchemeBuilder string
 	// Consts are the constants of named types, for enums.
 	Consts []*Const
