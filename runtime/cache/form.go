@@ -159,7 +159,13 @@ func (p *pool) add(e *Entry, f *form) {
 		p.remove(victim.form)
 		p.counts.evicted.Add(1)
 	}
-	p.counts.formBytes.Store(p.bytes)
+}
+
+// size is the bytes that are kept.
+func (p *pool) size() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bytes
 }
 
 // drop removes the forms of an entry that retired.
@@ -169,7 +175,6 @@ func (p *pool) drop(forms []*form) {
 	for _, f := range forms {
 		p.remove(f)
 	}
-	p.counts.formBytes.Store(p.bytes)
 }
 
 func (p *pool) remove(f *form) {
