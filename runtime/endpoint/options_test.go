@@ -20,7 +20,7 @@ func TestRefusedQueries(t *testing.T) {
 		{"GET", collectionPath + "?resourceVersion=abc", "", 400, "invalid resource version"},
 		{"GET", collectionPath + "?resourceVersion=99999999999999999999999", "", 400, ""},
 		{"GET", collectionPath + "?resourceVersion=-1", "", 400, ""},
-		{"GET", itemPath + "?resourceVersion=abc", "", 400, ""},
+		{"GET", itemPath + "?resourceVersion=abc", "", 422, "resourceVersion: Invalid value"},
 		{"GET", collectionPath + "?watch=1&resourceVersion=abc", "", 400, ""},
 		{"GET", collectionPath + "?limit=abc", "", 400, ""},
 		{"GET", collectionPath + "?timeoutSeconds=abc", "", 400, ""},

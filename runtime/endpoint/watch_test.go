@@ -83,7 +83,7 @@ func TestOldWatchPaths(t *testing.T) {
 // TestWatchEndsInTime also looks at what a watch holds while nothing happens.
 func TestWatchEndsInTime(t *testing.T) {
 	a, _ := serve(t, widgets)
-	a.pools.frames.New = func() any { t.Error("a buffer for nothing"); return &frame{} }
+	a.pools.streamFrames.New = func() any { t.Error("a buffer for nothing"); return &frame{} }
 	begun := time.Now()
 	if w := do(a, "GET", base+"/widgets?watch=1&timeoutSeconds=1", ""); w.Code != 200 || w.Body.Len() != 0 {
 		t.Error(w.Code, w.Body)
@@ -127,6 +127,43 @@ func TestWatchIsFlushed(t *testing.T) {
 	line, err := bufio.NewReader(response.Body).ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, `{"type":"ADDED"`) || response.TransferEncoding[0] != "chunked" {
 		t.Error(line, err, response.TransferEncoding)
+	}
+}
+
+// TestIdleWatchesOutliveTheWriteTimeout also holds for HTTP/2, where a deadline that passes ends the stream.
+func TestIdleWatchesOutliveTheWriteTimeout(t *testing.T) {
+	a, fakes := serve(t, widgets)
+	a.writeTimeout = 20 * time.Millisecond
+	events := make(chan []registry.Event)
+	fakes[0].events = events
+	server := httptest.NewUnstartedServer(a)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+base+"/widgets?watch=1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := server.Client().Do(r)
+	if err != nil || response.ProtoMajor != 2 {
+		t.Fatal(err, response.Proto)
+	}
+	defer response.Body.Close()
+	lines := bufio.NewReader(response.Body)
+	for i := range 3 {
+		if i > 0 {
+			<-time.After(3 * a.writeTimeout)
+		}
+		select {
+		case events <- []registry.Event{{Type: registry.Added, Object: rendered(api.Form{}, "a", 1)}}:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("nobody waits for event %d", i)
+		}
+		if _, err := lines.ReadString('\n'); err != nil {
+			t.Fatalf("event %d: %v", i, err)
+		}
 	}
 }
 
