@@ -15,7 +15,6 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/load"
-	"apigen.dev/generator/model"
 	"apigen.dev/generator/verify"
 )
 
@@ -181,7 +180,7 @@ func (b *build) emit() error {
 		case errors.As(err, &list):
 			faults = append(faults, list...)
 		case err != nil:
-			return fmt.Errorf("emitter %s: %w", e.Name, err)
+			return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitter %s: %v", e.Name, err)}}}
 		}
 		if e.Warnings != nil {
 			b.result.Warnings = append(b.result.Warnings, e.Warnings(b.loaded.Program)...)
@@ -249,14 +248,20 @@ func (b *build) note() {
 		b.result.Notes = append(b.result.Notes, "nothing to generate: no package holds markers such as +groupName=, +k8s:deepcopy-gen=package or +kubebuilder:object:generate=true above its package clause")
 		return
 	}
+	if len(b.Only) > 0 {
+		return
+	}
+	named := map[string]bool{}
+	for _, m := range b.loaded.Matched {
+		named[m.Path] = m.Named
+	}
 	for _, p := range b.loaded.Program.Packages {
-		if p.Output && !has[p.Path] && len(b.Only) == 0 && !carriesOnlyTypes(p) {
-			b.result.Notes = append(b.result.Notes, fmt.Sprintf("%s: nothing to generate", p.Path))
+		switch {
+		case !p.Output || has[p.Path]:
+		case p.CollectGroups && !b.loaded.Program.RuntimeAvailable:
+			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:groups needs a module that requires apigen.dev")
+		case named[p.Path] || p.HasGroup:
+			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: its markers ask for nothing")
 		}
 	}
-}
-
-// carriesOnlyTypes tells packages whose markers ask for nothing from those that wait for something.
-func carriesOnlyTypes(p *model.Package) bool {
-	return !p.HasGroup && !p.DeepCopy && !p.Defaulter && !p.CollectGroups && len(p.ConversionPeers) == 0 && len(p.Types) > 0 && p.Module != nil && !p.Module.Own
 }

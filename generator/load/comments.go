@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -52,6 +53,8 @@ type collector struct {
 	fset   *token.FileSet
 	notes  *notes
 	report reporter
+	// warn takes what has no effect where it stands.
+	warn reporter
 }
 
 func newNotes() *notes {
@@ -63,6 +66,7 @@ func (c *collector) file(f *ast.File) {
 	used := map[*ast.CommentGroup]bool{}
 	c.packageClause(f, used)
 	last := f.Name.End()
+	defer c.alone(f, used)
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.GenDecl:
@@ -259,6 +263,37 @@ func (c *collector) parse(g *ast.CommentGroup, place marker.Place) marker.Marker
 	return out
 }
 
+// alone warns of markers that stand on nothing: behind a field, above a variable, between declarations.
+func (c *collector) alone(f *ast.File, used map[*ast.CommentGroup]bool) {
+	if c.warn == nil {
+		return
+	}
+	for _, g := range f.Comments {
+		if used[g] || inFunction(f, g) {
+			continue
+		}
+		for _, line := range markerLines(c.fset, g) {
+			m, ok, err := marker.Parse(line.text, line.pos)
+			switch {
+			case !ok:
+			case m.Definition == nil:
+				c.report(line.pos, err.Error())
+			case m.Definition.Ignored == "":
+				c.warn(line.pos, fmt.Sprintf("marker \"+%s\" has no effect here: put it into the comment right above the %s that it is meant for", m.Name, m.Definition.Places))
+			}
+		}
+	}
+}
+
+func inFunction(f *ast.File, g *ast.CommentGroup) bool {
+	for _, d := range f.Decls {
+		if _, ok := d.(*ast.FuncDecl); ok && d.Pos() <= g.Pos() && g.Pos() <= d.End() {
+			return true
+		}
+	}
+	return false
+}
+
 type markerLine struct {
 	text string
 	pos  token.Position
@@ -324,6 +359,9 @@ func (b *builder) notesOf(p *types.Package, at token.Pos) *notes {
 		if root {
 			for _, f := range s.files {
 				c := &collector{fset: b.l.fset, notes: n, report: b.reporter(s, s.generated[f])}
+				if own(s.meta) && !s.generated[f] {
+					c.warn = func(pos token.Position, message string) { b.warnings.Add(pos, "%s", message) }
+				}
 				c.file(f)
 			}
 		} else {

@@ -127,11 +127,21 @@ func (l *loader) listRelatives(ctx context.Context) error {
 				l.peers = append(l.peers, p.PkgPath)
 				continue
 			}
-			if s := l.read(p); s.relevant {
+			if s := l.read(p); s.relevant || l.named(p.PkgPath) {
 				l.addRoot(s)
 			}
 		}
 	}
+}
+
+// named tells whether a marker of a root names the package: its types count even where it has no markers itself.
+func (l *loader) named(path string) bool {
+	for _, s := range l.sources {
+		if s.root && slices.Contains(s.named, path) {
+			return true
+		}
+	}
+	return false
 }
 
 // relatives are the folders of the other versions and the parent of a version package, and the packages that a

@@ -72,7 +72,7 @@ type Package struct {
 	// Declared holds every package-level name that hand-written code declares, and where.
 	Declared map[string]Position
 	// LocalSchemeBuilder names the variable that generated functions register with: localSchemeBuilder, SchemeBuilder,
-	// or empty where the package declares neither by hand.
+	// or empty where the package declares neither by hand, or one that takes no functions, as controller-runtime's.
 	LocalSchemeBuilder string
 	// Consts are the constants of named types, for enums.
 	Consts []*Const
@@ -203,7 +203,7 @@ type DeepCopyMode uint8
 // otherwise.
 const (
 	DeepCopyNone DeepCopyMode = iota
-	// DeepCopyGenerate: DeepCopyInto and DeepCopy are to be emitted.
+	// DeepCopyGenerate: DeepCopyInto and DeepCopy are to be emitted, as far as Methods has them not by hand.
 	DeepCopyGenerate
 	// DeepCopyExisting: DeepCopyInto(*T) exists: hand-written, or in a package that isn't ours to emit.
 	DeepCopyExisting

@@ -132,3 +132,43 @@ func BenchmarkOpen(b *testing.B) {
 		backend.Close()
 	}
 }
+
+// TestListAllocatesNothingPerObject holds the promise of the read path, also in a form that is not the stored one.
+func TestListAllocatesNothingPerObject(t *testing.T) {
+	forms := []api.Form{v1, v1beta1, {Version: "v1", Shape: api.RowWithMetadata}}
+	var allocs [2][]float64
+	for i, n := range []int{10, 1000} {
+		b := open(t, registry.New(shop.Definition()), true)
+		for k := range n {
+			b.create(fmt.Sprintf(`{"metadata":{"name":"w%05d","labels":{"a":"b"}},"spec":{"color":"red"}}`, k))
+		}
+		if err := readable(b); err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range forms {
+			for _, sel := range []string{"", "a=b"} {
+				opts := registry.ListOptions{ResourceVersion: "0", Selection: selection(t, sel, "")}
+				size := 0
+				allocs[i] = append(allocs[i], testing.AllocsPerRun(20, func() {
+					page, err := b.List(b.ctx(), "ns", opts, form)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for r := range page.Items {
+						size += len(r.Payload)
+					}
+					page.Close()
+				}))
+				if size == 0 {
+					t.Fatal("the list is empty")
+				}
+			}
+		}
+	}
+	for i := range allocs[0] {
+		if few, many := allocs[0][i], allocs[1][i]; many > few+5 {
+			t.Errorf("%v: %v allocations for 10 objects, %v for 1000", forms[i/2], few, many)
+		}
+	}
+	t.Log(allocs)
+}

@@ -298,8 +298,8 @@ func (p *pageItems) page(l *listing, revision int64, last string, more bool, lef
 		remaining := int64(left)
 		page.Remaining = &remaining
 	}
-	var err error
-	page.Continue, err = encodeToken(l.prefix, last+"\x00", revision)
+	next, err := encodeToken(l.prefix, last+"\x00", revision)
+	page.Continue = next
 	return page, err
 }
 

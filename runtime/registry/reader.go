@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,12 +34,38 @@ type reader struct {
 	bookmarks time.Duration
 	// compacted is the last compaction that was noticed.
 	compacted atomic.Int64
-	// closed ends with Close; watches end with it.
+	// closed ends with shut; watches end with it.
 	closed context.Context
+	stop   context.CancelFunc
+
+	mu         sync.Mutex // orders spawn and shut
+	goroutines sync.WaitGroup
+}
+
+// spawn runs f in a goroutine that shut waits for; f must end when closed does. After shut it does nothing.
+func (r *reader) spawn(f func()) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed.Err() != nil {
+		return false
+	}
+	r.goroutines.Go(f)
+	return true
+}
+
+// shut ends what spawn began, and waits for it.
+func (r *reader) shut() {
+	r.mu.Lock()
+	r.stop()
+	r.mu.Unlock()
+	r.goroutines.Wait()
 }
 
 // status maps err; it takes note of compactions.
 func (r *reader) status(err error, verb, name string) error {
+	if err == nil {
+		return nil
+	}
 	var compacted *storage.CompactedError
 	if errors.As(err, &compacted) {
 		for last := r.compacted.Load(); compacted.Revision > last; last = r.compacted.Load() {

@@ -21,6 +21,8 @@ import (
 	basev1 "apigen.dev/generator/emit/conversion/testdata/cross/base/v1"
 	flatv1 "apigen.dev/generator/emit/conversion/testdata/flat/v1"
 	flatv1beta1 "apigen.dev/generator/emit/conversion/testdata/flat/v1beta1"
+	methodsv1 "apigen.dev/generator/emit/conversion/testdata/methods/v1"
+	methodsv1beta1 "apigen.dev/generator/emit/conversion/testdata/methods/v1beta1"
 	"apigen.dev/generator/emit/conversion/testdata/shop"
 	shopv1beta1 "apigen.dev/generator/emit/conversion/testdata/shop/v1beta1"
 )
@@ -185,6 +187,28 @@ func TestFunctionsOfOtherPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.Mark = basev1.Mark{}
+	if diff := cmp.Diff(in, out); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMethodsOfControllerRuntime(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := methodsv1beta1.RegisterConversions(scheme); err != nil {
+		t.Fatal(err)
+	}
+	in := methodsv1beta1.LampList{Items: []methodsv1beta1.Lamp{{Milliwatts: 5000}}}
+	var hub methodsv1.LampList
+	var out methodsv1beta1.LampList
+	if err := scheme.Convert(&in, &hub, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := hub.Items[0].Watts; got != 5 {
+		t.Errorf("the hub has %d watts", got)
+	}
+	if err := scheme.Convert(&hub, &out, nil); err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff(in, out); diff != "" {
 		t.Error(diff)
 	}

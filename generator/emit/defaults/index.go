@@ -71,7 +71,8 @@ func (x *index) calls(t *model.Type, pkg *model.Package) calls {
 	return calls{functions: append(append([]*model.Func(nil), base...), additional...)}
 }
 
-// nearest keeps the functions of the one package that is nearest.
+// nearest keeps the functions of the one package that is nearest. Those of third packages count only where a marker asks
+// for defaults: a package of types is not made to import one of logic behind its back.
 func nearest(functions []*model.Func, t *model.Type, pkg *model.Package) []*model.Func {
 	var best []*model.Func
 	rank := 0
@@ -84,6 +85,7 @@ func nearest(functions []*model.Func, t *model.Type, pkg *model.Package) []*mode
 			r = 2
 		}
 		switch {
+		case r == 1 && !pkg.Defaulter:
 		case r > rank:
 			best, rank = []*model.Func{f}, r
 		case f.Package == best[0].Package:

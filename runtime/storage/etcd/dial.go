@@ -186,7 +186,7 @@ func ask(ctx context.Context, client *clientv3.Client, endpoint string) (string,
 			return response.Version, nil
 		case rejected(err) && code(err) != codes.Unavailable:
 			return locked, nil
-		case failure == nil || ctx.Err() == nil:
+		case failure == nil || code(err) == codes.Unavailable: // which says more than that time is over
 			failure = err
 		}
 		select {
