@@ -115,7 +115,7 @@ func TestWatchIsFlushed(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+base+"/widgets?watch=1", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+base+"/widgets?watch=1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestIdleWatchesOutliveTheWriteTimeout(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+base+"/widgets?watch=1", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+base+"/widgets?watch=1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func BenchmarkWatchBatch(b *testing.B) {
 		batches[i] = batch
 	}
 	fakes[0].endWith = context.Canceled
-	r := httptest.NewRequest("GET", base+"/widgets?watch=1", nil)
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, base+"/widgets?watch=1", nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		fakes[0].batches = batches
