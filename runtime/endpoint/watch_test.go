@@ -167,7 +167,7 @@ func TestIdleWatchesOutliveTheWriteTimeout(t *testing.T) {
 	}
 }
 
-func BenchmarkWatchBatch(b *testing.B) {
+func BenchmarkWatch10000(b *testing.B) {
 	a, fakes := serve(b, widgets)
 	batch := make([]registry.Event, 100)
 	for i := range batch {
@@ -180,8 +180,12 @@ func BenchmarkWatchBatch(b *testing.B) {
 	fakes[0].endWith = context.Canceled
 	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, base+"/widgets?watch=1", nil)
 	b.ReportAllocs()
+	b.SetBytes(10000 * 1024)
 	for b.Loop() {
 		fakes[0].batches = batches
-		a.ServeHTTP(&discard{header: http.Header{}}, r)
+		w := &discard{header: http.Header{}}
+		if a.ServeHTTP(w, r); w.n < 10000*1000 {
+			b.Fatalf("%d bytes", w.n)
+		}
 	}
 }
