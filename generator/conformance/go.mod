@@ -4,7 +4,12 @@ go 1.26.0
 
 replace apigen.dev => ../..
 
-require apigen.dev v0.0.0-00010101000000-000000000000
+require (
+	apigen.dev v0.0.0-00010101000000-000000000000
+	k8s.io/api v0.37.2
+	k8s.io/sample-apiserver v0.37.2
+	sigs.k8s.io/randfill v1.0.0
+)
 
 require (
 	github.com/dave/jennifer v1.7.1 // indirect
@@ -31,6 +36,5 @@ require (
 	k8s.io/kube-openapi v0.0.0-20260821135717-be32def86098 // indirect
 	k8s.io/utils v0.0.0-20260707023825-cf1189d6abe3 // indirect
 	sigs.k8s.io/json v0.0.0-20260909141634-11ed52e25bc5 // indirect
-	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
