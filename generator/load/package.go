@@ -242,8 +242,11 @@ func (b *builder) enumConstants(o *types.TypeName) {
 func (b *builder) resolvePackage(m *model.Package) {
 	ms := b.notes[m.Path].pkg.markers
 	for _, c := range ms.All("k8s:conversion-gen") {
-		if c.Value != "false" && c.Value != "true" {
-			b.resolve(c, c.Value)
+		if c.Value == "false" || c.Value == "true" {
+			continue
+		}
+		if peer := b.resolve(c, c.Value); peer != nil {
+			m.Peers = append(m.Peers, peer)
 		}
 	}
 	if x, ok := ms.Get("k8s:conversion-gen-external-types"); ok {

@@ -50,8 +50,10 @@ type Package struct {
 
 	// DeepCopy is the package's default for its types (+k8s:deepcopy-gen=package, +kubebuilder:object:generate=true).
 	DeepCopy bool
-	// ConversionPeers are the import paths of +k8s:conversion-gen=; ConversionOff is +k8s:conversion-gen=false.
+	// ConversionPeers are the import paths of +k8s:conversion-gen=, Peers those packages, as far as they could be loaded;
+	// ConversionOff is +k8s:conversion-gen=false.
 	ConversionPeers []string
+	Peers           []*Package
 	ConversionOff   bool
 	// ConversionExternal is the package of +k8s:conversion-gen-external-types: the versioned types live there.
 	ConversionExternal *Package

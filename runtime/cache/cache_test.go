@@ -239,7 +239,7 @@ func compareState(t *testing.T, f *fake, s *Snapshot) {
 func TestConsistentSeesWhatWasAcknowledged(t *testing.T) {
 	f := newFake()
 	config := toyConfig(f)
-	config.Progress = time.Millisecond
+	config.Progress, config.Wait = time.Millisecond, time.Minute
 	c := start(t, config)
 	var all sync.WaitGroup
 	for i := range 6 {

@@ -71,6 +71,21 @@ func (x *index) calls(t *model.Type, pkg *model.Package) calls {
 	return calls{functions: append(append([]*model.Func(nil), base...), additional...)}
 }
 
+// rival is a function of the same name for the type in another package that is as near as the one that is called, or nil.
+func (x *index) rival(called *model.Func, t *model.Type, pkg *model.Package) *model.Func {
+	if called.Package == pkg || called.Package == t.Package {
+		return nil
+	}
+	for _, functions := range [][]*model.Func{x.object[t], x.base[t]} {
+		for _, f := range functions {
+			if f.Name == called.Name && f.Package != called.Package {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
 // nearest keeps the functions of the one package that is nearest. Those of third packages count only where a marker asks
 // for defaults: a package of types is not made to import one of logic behind its back.
 func nearest(functions []*model.Func, t *model.Type, pkg *model.Package) []*model.Func {

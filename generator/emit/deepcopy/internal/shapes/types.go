@@ -292,6 +292,25 @@ type Holder struct {
 	Plain  Plain
 }
 
+// Circle is a Shape by value.
+//
+// +k8s:deepcopy-gen:interfaces=apigen.dev/generator/emit/deepcopy/internal/foreign.Shape
+// +k8s:deepcopy-gen:nonpointer-interfaces=true
+type Circle struct{ Points []int }
+
+// Polygon is a Shape that is a slice.
+//
+// +k8s:deepcopy-gen:interfaces=apigen.dev/generator/emit/deepcopy/internal/foreign.Shape
+type Polygon []*int
+
+// Line is a Shape whose DeepCopy by hand returns a value.
+//
+// +k8s:deepcopy-gen:interfaces=apigen.dev/generator/emit/deepcopy/internal/foreign.Shape
+type Line struct{ Points []int }
+
+// DeepCopy copies the receiver.
+func (in *Line) DeepCopy() Line { return Line{Points: append([]int(nil), in.Points...)} }
+
 // Callback is a func that no other type holds: it needs no copy.
 type Callback func()
 
