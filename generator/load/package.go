@@ -203,7 +203,7 @@ func (b *builder) constant(c *types.Const, n *notes) *model.Const {
 	if !ok {
 		return nil
 	}
-	value := ""
+	var value string
 	switch v := c.Val(); v.Kind() {
 	case constant.String:
 		value = quoteJSON(constant.StringVal(v))
