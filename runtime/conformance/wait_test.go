@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 )
@@ -37,3 +38,29 @@ func concurrently(n int, do func(i int)) {
 
 // retryForever is a backoff for what must succeed in the end.
 var retryForever = wait.Backoff{Duration: time.Millisecond, Factor: 1.5, Jitter: 1, Steps: 1000, Cap: 100 * time.Millisecond}
+
+// errorLog keeps errors that are no conflicts.
+type errorLog struct {
+	mu   sync.Mutex
+	errs []error
+}
+
+// keep returns the error that it was given.
+func (l *errorLog) keep(err error) error {
+	if err != nil && !apierrors.IsConflict(err) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.errs = append(l.errs, err)
+	}
+	return err
+}
+
+// first is nil where there are none.
+func (l *errorLog) first() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.errs) == 0 {
+		return nil
+	}
+	return l.errs[0]
+}
