@@ -20,7 +20,7 @@ func resources(t *testing.T, client *discovery.DiscoveryClient) map[string]metav
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(groups) != 1 || groups[0].Name != group || groups[0].PreferredVersion.Version != "v1beta1" {
+	if len(groups) != 2 || groups[0].Name != group || groups[0].PreferredVersion.Version != "v1beta1" || groups[1].Name != "library.example.com" {
 		t.Errorf("groups: %+v", groups)
 	}
 	out := map[string]metav1.APIResource{}

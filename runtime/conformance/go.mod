@@ -7,10 +7,14 @@ tool (
 	k8s.io/sample-apiserver
 )
 
-replace apigen.dev => ../..
+replace (
+	apigen.dev => ../..
+	example.com/library => ../../examples/library
+)
 
 require (
-	apigen.dev v0.0.0-00010101000000-000000000000
+	apigen.dev v0.0.0
+	example.com/library v0.0.0-00010101000000-000000000000
 	github.com/go-logr/logr v1.4.4
 	github.com/google/go-cmp v0.7.0
 	go.etcd.io/etcd/client/v3 v3.7.3

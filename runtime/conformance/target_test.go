@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/conformance/apis"
+	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage/embedded"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
+	library "example.com/library/apis"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -18,9 +21,12 @@ import (
 // serveVariable makes the test binary a server: the command that a user's main calls, with the arguments as they are.
 const serveVariable = "CONFORMANCE_SERVE"
 
+// groups are what all servers serve: upstream's types, and those of an example that uses more of what there is.
+func groups() []registry.Group { return slices.Concat(apis.Groups(), library.Groups()) }
+
 func TestMain(m *testing.M) {
 	if os.Getenv(serveVariable) != "" {
-		server.Main(server.Program{Name: "wardle", Groups: apis.Groups(), Embedded: embedded.Open})
+		server.Main(server.Program{Name: "wardle", Groups: groups(), Embedded: embedded.Open})
 		return
 	}
 	os.Exit(m.Run())
@@ -58,7 +64,7 @@ func onEach(t *testing.T, test func(t *testing.T, server *target)) {
 
 func startMemory(t *testing.T) *target {
 	t.Helper()
-	running := apitest.Start(t, apis.Groups()...)
+	running := apitest.Start(t, groups()...)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(path, running.Kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
