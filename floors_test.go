@@ -54,7 +54,7 @@ var floors = map[string][]string{
 	"runtime/auth":                       {},
 	"runtime/filter":                     {"runtime/auth", "runtime/endpoint"},
 	"runtime/server":                     {"runtime/auth", "runtime/endpoint", "runtime/filter", "runtime/registry", "runtime/storage", "runtime/storage/etcd"},
-	"runtime/apitest":                    {"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage/memory"},
+	"runtime/apitest":                    {"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory"},
 }
 
 // holders is the table of who may import what of others: a path prefix, and the packages that may.

@@ -28,6 +28,7 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
+	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
 )
 
@@ -49,7 +50,7 @@ type Server struct {
 func Start(t testing.TB, groups ...registry.Group) *Server {
 	t.Helper()
 	certificate, authority := selfSigned(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := listen()
 	if err != nil {
 		t.Fatalf("apitest: %v", err)
 	}
@@ -64,7 +65,7 @@ func Start(t testing.TB, groups ...registry.Group) *Server {
 	if err != nil {
 		t.Fatalf("apitest: %v", err)
 	}
-	run(t, running, func() error { return backend.Close() })
+	run(t, running, listener, backend)
 	s := &Server{URL: running.URL(), CA: authority, Token: token, Client: client(authority, token)}
 	s.Kubeconfig, err = server.Kubeconfig{Name: "apitest", Server: s.URL, CA: authority, Token: token}.YAML()
 	if err != nil {
@@ -75,16 +76,17 @@ func Start(t testing.TB, groups ...registry.Group) *Server {
 }
 
 // run serves until the test ends, and fails the test where the server did not end well.
-func run(t testing.TB, running *server.Server, closeBackend func() error) {
+func run(t testing.TB, running *server.Server, listener *listener, backend storage.Backend) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- running.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
+		listener.hangUp()
 		if err := <-ended; err != nil {
 			t.Errorf("apitest: the server ended with: %v", err)
 		}
-		if err := closeBackend(); err != nil {
+		if err := backend.Close(); err != nil {
 			t.Errorf("apitest: the backend ended with: %v", err)
 		}
 	})

@@ -125,13 +125,14 @@ func isVersion(version string) bool {
 
 const versionRule = "it must be a number that the server gave out"
 
-// clip shortens what a message repeats.
-func clip(s string) string {
-	const most = 64
+// clip shortens what a message repeats of what a client sent.
+func clip(s string) string { return clipTo(s, 64) }
+
+func clipTo(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	return s[:most] + "..."
+	return strings.ToValidUTF8(s[:most], "") + "..."
 }
 
 // getOptions reads the query of a get.

@@ -178,6 +178,7 @@ func (a *answer) begin(size int) {
 func (a *answer) close() {
 	if a.zip != nil {
 		_ = a.zip.Close() // the client went away
+		a.zip.Reset(nil)
 		a.api.pools.gzips.Put(a.zip)
 	}
 }

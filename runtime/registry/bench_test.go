@@ -97,23 +97,25 @@ func BenchmarkCreate(b *testing.B) {
 }
 
 func BenchmarkUpdate(b *testing.B) {
-	w := loaded(b, 100)
+	w := loaded(b, 2000)
 	i := 0
 	for b.Loop() {
 		i++
-		data := body(fmt.Sprintf(`{"metadata":{"name":"w00050"},"spec":{"size":%d,"color":"red","notes":{"a":%q}}}`, i, filler))
-		if _, err := w.Update(w.ctx(), "ns", "w00050", "", data, registry.WriteOptions{Form: v1}); err != nil {
+		name := fmt.Sprintf("w%05d", i%2000)
+		data := body(fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"size":%d,"color":"red","notes":{"a":%q}}}`, name, i, filler))
+		if _, err := w.Update(w.ctx(), "ns", name, "", data, registry.WriteOptions{Form: v1}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkPatch(b *testing.B) {
-	w := loaded(b, 100)
+	w := loaded(b, 2000)
 	i := 0
 	for b.Loop() {
 		i++
-		if _, err := w.Patch(w.ctx(), "ns", "w00050", "", registry.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i)), registry.WriteOptions{Form: v1}); err != nil {
+		name := fmt.Sprintf("w%05d", i%2000)
+		if _, err := w.Patch(w.ctx(), "ns", name, "", registry.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i)), registry.WriteOptions{Form: v1}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -249,8 +249,9 @@ func (r *reader) rangeError(ctx context.Context, err error, req storage.RangeReq
 	case !apierrors.IsResourceExpired(status):
 		return err
 	case l.paging:
-		return expiredToken(l.prefix, req.From, err)
+		status = expiredToken(l.prefix, req.From, err)
 	}
+	r.noticed(req.Revision + 1)
 	return status
 }
 

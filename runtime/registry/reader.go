@@ -68,13 +68,18 @@ func (r *reader) status(err error, verb, name string) error {
 	}
 	var compacted *storage.CompactedError
 	if errors.As(err, &compacted) {
-		for last := r.compacted.Load(); compacted.Revision > last; last = r.compacted.Load() {
-			if r.compacted.CompareAndSwap(last, compacted.Revision) {
-				break
-			}
-		}
+		r.noticed(compacted.Revision)
 	}
 	return toStatus(err, r.gr, verb, name)
+}
+
+// noticed takes note of the oldest revision that can still be read, as far as a failed read of an older one told.
+func (r *reader) noticed(revision int64) {
+	for last := r.compacted.Load(); revision > last; last = r.compacted.Load() {
+		if r.compacted.CompareAndSwap(last, revision) {
+			return
+		}
+	}
 }
 
 // snapshot returns the cache's state for a resourceVersion as List and Watch understand it: "" is consistent, "0" what

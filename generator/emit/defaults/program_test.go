@@ -154,3 +154,20 @@ func TestDefaultsOfOtherPackages(t *testing.T) {
 		t.Error("a package of types was made to import one of logic that it never asked for")
 	}
 }
+
+func TestTwoFunctionsForOneType(t *testing.T) {
+	program := loadtest.Program(t, input+`-- defaults/more/doc.go --
+// +k8s:defaulter-gen=TypeMeta
+package more
+-- defaults/more/defaults.go --
+package more
+
+import v1 "example.com/test/api/v1"
+
+func SetDefaults_Size(in *v1.Size) {}
+`)
+	_, err := Emitter().Emit(program)
+	if err == nil || !strings.Contains(err.Error(), "defaults.go:5:6: SetDefaults_Size is in package example.com/test/defaults/") {
+		t.Errorf("got %v", err)
+	}
+}
