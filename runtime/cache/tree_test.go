@@ -25,7 +25,7 @@ func TestTreeAgainstModel(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			s := &shared{}
 			model := map[string]*Entry{}
-			tr := buildTree(nil)
+			tr := buildTree(nil, byKey)
 			if seed%2 == 1 {
 				tr, model = grownTree(s, r)
 			}
@@ -38,7 +38,7 @@ func TestTreeAgainstModel(t *testing.T) {
 				key := fmt.Sprintf("/p%d/%03d", r.IntN(3), r.IntN(400))
 				// The share of removals swings, so that the tree grows and shrinks to nothing.
 				if r.IntN(100) < 30+40*(step/1500%2) {
-					if got := tr.remove(key); got != model[key] {
+					if got := tr.remove(position{key: key}); got != model[key] {
 						t.Fatalf("step %d: remove(%s) is %v, not %v", step, key, got, model[key])
 					}
 					delete(model, key)
@@ -63,7 +63,7 @@ func TestTreeAgainstModel(t *testing.T) {
 				compareTree(t, f.root, f.model, r)
 			}
 			for key := range model {
-				tr.remove(key)
+				tr.remove(position{key: key})
 			}
 			if tr.root != nil {
 				t.Errorf("after all was removed, %d entries are left", tr.root.count)
@@ -80,7 +80,7 @@ func grownTree(s *shared, r *rand.Rand) (tree, map[string]*Entry) {
 		model[e.Key()] = e
 		entries = append(entries, e)
 	}
-	return buildTree(entries), model
+	return buildTree(entries, byKey), model
 }
 
 func compareTree(t *testing.T, root *node, model map[string]*Entry, r *rand.Rand) {
@@ -139,7 +139,7 @@ func BenchmarkTreeWrite(b *testing.B) {
 	for i := range entries {
 		entries[i] = bare(s, fmt.Sprintf("/registry/toys/ns%02d/toy-%05d", i/1000, i), 1)
 	}
-	tr := buildTree(entries)
+	tr := buildTree(entries, byKey)
 	r := rand.New(rand.NewPCG(1, 1))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -154,7 +154,7 @@ func BenchmarkCount(b *testing.B) {
 	for i := range entries {
 		entries[i] = bare(s, fmt.Sprintf("/registry/toys/ns%02d/toy-%05d", i/1000, i), 1)
 	}
-	tr := buildTree(entries)
+	tr := buildTree(entries, byKey)
 	snapshot := &Snapshot{root: tr.freeze()}
 	b.ReportAllocs()
 	for b.Loop() {
