@@ -41,6 +41,9 @@ func (l *Lookup) Label(name string, values ...string) {
 	}
 }
 
+// Empty tells whether nothing was asked for.
+func (l *Lookup) Empty() bool { return l.all == 0 && len(l.any) == 0 }
+
 // passes tells whether an entry of this sign may match.
 func (l *Lookup) passes(s sign) bool {
 	if l == nil {

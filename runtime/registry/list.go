@@ -140,7 +140,7 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*Page, error) {
 		}, nil
 	}
 	p := newPage()
-	last, more, err := p.fill(s.Entries(l.prefix, l.from), l)
+	last, more, err := p.fill(s.Select(l.prefix, l.from, l.lookup), l)
 	if err != nil {
 		p.close()
 		return nil, err

@@ -93,7 +93,7 @@ func (w *watch) begin(prefix string, opts WatchOptions, after int64, sel *select
 func (w *watch) follow(prefix string, after int64, sel *selector) error {
 	r := w.r
 	if r.cache != nil {
-		cursor, err := r.cache.Watch(prefix, after, sel.match())
+		cursor, err := r.cache.Follow(prefix, sel.lookup, after, sel.match())
 		if err == nil {
 			w.source = &cacheSource{cursor: cursor, r: r}
 			return nil
