@@ -183,7 +183,7 @@ func TestMaxInFlight(t *testing.T) {
 	if w := serve("GET", "/x", users["admin"]); w.Code != 200 {
 		t.Errorf("an administrator's read: %d", w.Code)
 	}
-	if w := serve("GET", "/livez", nil); w.Code != 200 {
+	if w := serve("GET", "/readyz", nil); w.Code != 200 {
 		t.Errorf("a question for health: %d", w.Code)
 	}
 	close(leave)
