@@ -10,12 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"sort"
 	"strings"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/load"
-	"apigen.dev/generator/model"
 	"apigen.dev/generator/verify"
 )
 
@@ -119,8 +117,8 @@ func newBuild(o Options) (*build, error) {
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
 	}
 	o.Dir = dir
 	b := &build{Options: o, all: o.Emitters, result: &Result{}}
@@ -158,8 +156,10 @@ func (b *build) generate(ctx context.Context) error {
 		return err
 	}
 	b.progress("verifying")
-	gone := func(path string) bool { return leftOver[path] }
-	warnings, err := verify.Check(ctx, b.loaded.Universe, b.files, gone)
+	warnings, err := verify.Check(ctx, b.loaded.Universe, verify.Plan{
+		Files: b.files, Aside: b.emitAside(), Partial: len(b.Only) > 0,
+		Gone: func(path string) bool { return leftOver[path] },
+	})
 	if err != nil {
 		return err
 	}
@@ -168,39 +168,6 @@ func (b *build) generate(ctx context.Context) error {
 	}
 	b.note()
 	return b.compare(leftOver)
-}
-
-// emit runs the emitters and collects all of their errors.
-func (b *build) emit() error {
-	var faults emit.Errors
-	byPath := map[string]string{}
-	for _, e := range b.emitters {
-		files, err := e.Emit(b.loaded.Program)
-		var list emit.Errors
-		switch {
-		case errors.As(err, &list):
-			faults = append(faults, list...)
-		case err != nil:
-			return fmt.Errorf("emitter %s: %w", e.Name, err)
-		}
-		if e.Warnings != nil {
-			b.result.Warnings = append(b.result.Warnings, e.Warnings(b.loaded.Program)...)
-		}
-		for _, f := range files {
-			path := filepath.Join(f.Dir, f.Name)
-			if other := byPath[path]; other != "" {
-				return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitters %s and %s both write %s", other, e.Name, path)}}}
-			}
-			byPath[path] = e.Name
-			b.files = append(b.files, f)
-		}
-	}
-	sort.Slice(b.files, func(i, j int) bool {
-		x, y := b.files[i], b.files[j]
-		return filepath.Join(x.Dir, x.Name) < filepath.Join(y.Dir, y.Name)
-	})
-	b.result.Files = len(b.files)
-	return faults.Err()
 }
 
 // leftOver are the files that apigen once wrote where it would write none now.
@@ -249,14 +216,20 @@ func (b *build) note() {
 		b.result.Notes = append(b.result.Notes, "nothing to generate: no package holds markers such as +groupName=, +k8s:deepcopy-gen=package or +kubebuilder:object:generate=true above its package clause")
 		return
 	}
+	if len(b.Only) > 0 {
+		return
+	}
+	named := map[string]bool{}
+	for _, m := range b.loaded.Matched {
+		named[m.Path] = m.Named
+	}
 	for _, p := range b.loaded.Program.Packages {
-		if p.Output && !has[p.Path] && len(b.Only) == 0 && !carriesOnlyTypes(p) {
-			b.result.Notes = append(b.result.Notes, fmt.Sprintf("%s: nothing to generate", p.Path))
+		switch {
+		case !p.Output || has[p.Path]:
+		case p.CollectGroups && !b.loaded.Program.RuntimeAvailable:
+			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:groups needs a module that requires apigen.dev")
+		case named[p.Path] || p.HasGroup:
+			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: its markers ask for nothing")
 		}
 	}
-}
-
-// carriesOnlyTypes tells packages whose markers ask for nothing from those that wait for something.
-func carriesOnlyTypes(p *model.Package) bool {
-	return !p.HasGroup && !p.DeepCopy && !p.Defaulter && !p.CollectGroups && len(p.ConversionPeers) == 0 && len(p.Types) > 0 && p.Module != nil && !p.Module.Own
 }

@@ -7,13 +7,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // BenchmarkBuildWardle measures a build of wardle with all emitters, and a second one where nothing has changed: the CPU
 // of the process and of those it starts, and the most memory that one of them held.
 func BenchmarkBuildWardle(b *testing.B) {
 	cache := strings.TrimSpace(run(b, ".", "go", "env", "GOCACHE"))
-	dir := newWardle(b, emitted.MatchString)
+	dir := addWardle(b, newServerModule(b), emitted.MatchString)
 	measure(b, dir, cache, b.TempDir()) // the compiler's cache is warm from here on
 	var first, second cost
 	for b.Loop() {
@@ -30,8 +31,26 @@ func BenchmarkBuildWardle(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// TestBuildCost holds a build of wardle to what is promised of it, with room for a slower machine: the benchmark tells
+// the numbers.
+func TestBuildCost(t *testing.T) {
+	cache := strings.TrimSpace(run(t, ".", "go", "env", "GOCACHE"))
+	dir := addWardle(t, newServerModule(t), emitted.MatchString)
+	measure(t, dir, cache, t.TempDir()) // the compiler's cache is warm from here on
+	clean(t, dir)
+	own := t.TempDir()
+	first := measure(t, dir, cache, own)
+	second := measure(t, dir, cache, own)
+	if first.cpu > 2500*time.Millisecond || second.cpu > 300*time.Millisecond {
+		t.Errorf("a build took %v of CPU, an unchanged one %v", first.cpu, second.cpu)
+	}
+	if first.peak > 250<<20 || second.peak > 250<<20 {
+		t.Errorf("a build held %d MiB, an unchanged one %d", first.peak>>20, second.peak>>20)
+	}
+}
+
 // measure runs a build with a cache of its own for what it remembers of earlier ones.
-func measure(b *testing.B, dir, goCache, userCache string) cost {
+func measure(b testing.TB, dir, goCache, userCache string) cost {
 	b.Helper()
 	cmd := exec.CommandContext(b.Context(), apigen(b), "build", "./...")
 	cmd.Dir = dir
@@ -43,9 +62,9 @@ func measure(b *testing.B, dir, goCache, userCache string) cost {
 }
 
 // clean removes what was generated.
-func clean(b *testing.B, dir string) {
+func clean(b testing.TB, dir string) {
 	b.Helper()
-	for _, file := range generated(b, dir) {
+	for _, file := range append(generated(b, dir), serving(b, dir)...) {
 		if err := os.Remove(file); err != nil {
 			b.Fatal(err)
 		}

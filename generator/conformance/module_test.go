@@ -33,6 +33,21 @@ func newModule(t testing.TB) string {
 	return dir
 }
 
+// newServerModule makes an empty module that requires apigen and what it requires, so that wiring is emitted, too.
+func newServerModule(t testing.TB) string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	mod := strings.Replace(read(t, filepath.Join(root, "go.mod")), "module apigen.dev\n", "module "+modulePath+"\n", 1)
+	mod += "\nrequire apigen.dev v0.0.0\n\nreplace apigen.dev => " + filepath.ToSlash(root) + "\n"
+	write(t, filepath.Join(dir, "go.mod"), mod)
+	write(t, filepath.Join(dir, "go.sum"), read(t, filepath.Join(root, "go.sum")))
+	return dir
+}
+
 // moduleDir is where a dependency's source lies.
 func moduleDir(t testing.TB, path string) string {
 	t.Helper()
@@ -63,7 +78,7 @@ func copyTree(t testing.TB, from, to string, skip func(base string) bool, rewrit
 	}
 }
 
-// generated are the files that apigen writes, below a directory.
+// generated are the files that apigen writes in upstream's place, below a directory.
 func generated(t testing.TB, dir string) []string {
 	t.Helper()
 	var files []string

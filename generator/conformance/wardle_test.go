@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -8,10 +9,9 @@ import (
 
 const wardlePath = "k8s.io/sample-apiserver/pkg/apis"
 
-// newWardle copies wardle into a module. Files that skip tells of stay out.
-func newWardle(t testing.TB, skip func(base string) bool) string {
+// addWardle copies wardle into a module. Files that skip tells of stay out.
+func addWardle(t testing.TB, dir string, skip func(base string) bool) string {
 	t.Helper()
-	dir := newModule(t)
 	from := filepath.Join(moduleDir(t, "k8s.io/sample-apiserver"), "pkg", "apis")
 	copyTree(t, from, filepath.Join(dir, "pkg", "apis"), skip, strings.NewReplacer(wardlePath, modulePath+"/pkg/apis"))
 	return dir
@@ -19,7 +19,7 @@ func newWardle(t testing.TB, skip func(base string) bool) string {
 
 // TestWardle: copies, conversions and defaults are upstream's, on fuzzed objects, under upstream's signatures.
 func TestWardle(t *testing.T) {
-	dir := newWardle(t, emitted.MatchString)
+	dir := addWardle(t, newModule(t), emitted.MatchString)
 	run(t, dir, apigen(t), "build", "./...")
 	for _, pkg := range []string{"wardle", "wardle/v1alpha1", "wardle/v1beta1"} {
 		upstream := filepath.Join(moduleDir(t, "k8s.io/sample-apiserver"), "pkg", "apis", pkg)
@@ -30,11 +30,37 @@ func TestWardle(t *testing.T) {
 	goTest(t, dir, "./compare", "./wardle")
 }
 
+// TestWardleWiring: in a module that serves, the wiring is emitted, too, and compiles.
+func TestWardleWiring(t *testing.T) {
+	dir := addWardle(t, newServerModule(t), emitted.MatchString)
+	run(t, dir, apigen(t), "build", "./...")
+	if len(serving(t, dir)) == 0 {
+		t.Error("no wiring was emitted")
+	}
+	run(t, dir, "go", "build", "./...")
+}
+
+// serving are the generated files that upstream has no counterpart for.
+func serving(t testing.TB, dir string) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(filepath.Join(dir, "pkg"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasPrefix(filepath.Base(filepath.Dir(path)), "wiring") && strings.HasPrefix(d.Name(), "zz_generated.") {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
 // TestWardleOverUpstream: upstream's generated files make no difference, and are replaced.
 func TestWardleOverUpstream(t *testing.T) {
-	clean := newWardle(t, emitted.MatchString)
+	clean := addWardle(t, newModule(t), emitted.MatchString)
 	run(t, clean, apigen(t), "build", "./...")
-	over := newWardle(t, func(string) bool { return false })
+	over := addWardle(t, newModule(t), func(string) bool { return false })
 	run(t, over, apigen(t), "build", "./...")
 	files := generated(t, clean)
 	if len(files) == 0 {

@@ -55,11 +55,12 @@ func (b *builder) typeMarkers(m *model.Type, n *types.Named, nt *note) {
 	b.kind(m, ms)
 }
 
-// deepCopy decides how a type is copied: for roots by markers and hand-written methods, else by its methods.
+// deepCopy decides how a type is copied: for roots by markers and hand-written methods, else by its methods. A type that
+// is asked for and has only one of the two methods by hand is generated: the other is missing.
 func (b *builder) deepCopy(n *types.Named, ms marker.Markers) model.DeepCopyMode {
 	mode := existingCopy(n)
 	p := n.Obj().Pkg()
-	if !b.isRoot(p) || mode != model.DeepCopyNone || n.TypeParams().Len() > 0 {
+	if !b.isRoot(p) || mode == model.DeepCopyExisting && declares(n, "DeepCopy") || n.TypeParams().Len() > 0 {
 		return mode
 	}
 	wanted, explicit := b.pkg(p).DeepCopy, false
@@ -73,6 +74,9 @@ func (b *builder) deepCopy(n *types.Named, ms marker.Markers) model.DeepCopyMode
 	}
 	if !wanted || !n.Obj().Exported() && !explicit {
 		return mode
+	}
+	if mode != model.DeepCopyNone {
+		return model.DeepCopyGenerate
 	}
 	switch n.Underlying().(type) {
 	case *types.Struct, *types.Map, *types.Slice, *types.Array:

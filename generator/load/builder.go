@@ -59,6 +59,7 @@ func (b *builder) program() *model.Program {
 		b.resolvePackage(p)
 	}
 	b.expand()
+	b.foreignHooks()
 	prog.Groups = b.groups(prog.Packages)
 	b.expand()
 	return prog

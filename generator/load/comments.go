@@ -2,47 +2,11 @@ package load
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"go/types"
-	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 
-	"apigen.dev/generator/emit"
 	"apigen.dev/generator/marker"
 )
-
-// note is what comments say of one declaration.
-type note struct {
-	doc     string
-	markers marker.Markers
-	pos     token.Position
-	// literal is what a method of a schema returns, as far as it is written out.
-	literal string
-}
-
-// notes are the comments of one package: of the package itself, and of its declarations by name, a field's name
-// following its type's after a dot. Those of packages read from source are known by position too, which tells the
-// fields of anonymous structs apart.
-type notes struct {
-	pkg    note
-	byName map[string]*note
-	byPos  map[token.Pos]*note
-}
-
-var noNote = &note{}
-
-func (n *notes) of(pos token.Pos, name string) *note {
-	if x := n.byPos[pos]; x != nil && pos.IsValid() {
-		return x
-	}
-	if x := n.byName[name]; x != nil {
-		return x
-	}
-	return noNote
-}
 
 // reporter takes the faults of markers.
 type reporter func(pos token.Position, message string)
@@ -52,6 +16,8 @@ type collector struct {
 	fset   *token.FileSet
 	notes  *notes
 	report reporter
+	// warn takes what has no effect where it stands.
+	warn reporter
 }
 
 func newNotes() *notes {
@@ -63,6 +29,7 @@ func (c *collector) file(f *ast.File) {
 	used := map[*ast.CommentGroup]bool{}
 	c.packageClause(f, used)
 	last := f.Name.End()
+	defer c.alone(f, used)
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.GenDecl:
@@ -257,120 +224,6 @@ func (c *collector) parse(g *ast.CommentGroup, place marker.Place) marker.Marker
 		out = append(out, m)
 	}
 	return out
-}
-
-type markerLine struct {
-	text string
-	pos  token.Position
-}
-
-// markerLines are the lines of a comment group that begin with a plus sign and a letter, without the sign.
-func markerLines(fset *token.FileSet, g *ast.CommentGroup) []markerLine {
-	var out []markerLine
-	for _, c := range g.List {
-		if !strings.Contains(c.Text, "+") {
-			continue
-		}
-		base := fset.Position(c.Pos())
-		for i, line := range strings.Split(c.Text, "\n") {
-			pos := base
-			text := strings.TrimRight(line, "\r \t")
-			offset := 0
-			if i > 0 {
-				pos.Line, pos.Column = base.Line+i, 1
-			} else {
-				offset = 2 // the comment's own two characters
-			}
-			if strings.HasPrefix(c.Text, "/*") {
-				text = strings.TrimSuffix(text, "*/")
-			}
-			rest := strings.TrimLeft(text[min(offset, len(text)):], " \t*")
-			if len(rest) < 2 || rest[0] != '+' || !letter(rest[1]) {
-				continue
-			}
-			pos.Column += len(text) - len(rest)
-			out = append(out, markerLine{text: strings.TrimSpace(rest[1:]), pos: pos})
-		}
-	}
-	return out
-}
-
-func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
-
-// docText is the text of a comment without markers, up to a line of three dashes.
-func docText(g *ast.CommentGroup) string {
-	var lines []string
-	for _, line := range strings.Split(g.Text(), "\n") {
-		t := strings.TrimSpace(line)
-		if t == "---" {
-			break
-		}
-		if len(t) > 1 && t[0] == '+' && letter(t[1]) || strings.HasPrefix(t, "TODO") {
-			continue
-		}
-		lines = append(lines, strings.TrimRight(line, " \t"))
-	}
-	return strings.TrimSpace(strings.Join(lines, "\n"))
-}
-
-// notesOf returns the comments of a package: of a root's files, or of those files of a dependency that are asked for.
-func (b *builder) notesOf(p *types.Package, at token.Pos) *notes {
-	s := b.l.sources[p.Path()]
-	root := s != nil && s.root
-	n := b.notes[p.Path()]
-	if n == nil {
-		n = newNotes()
-		b.notes[p.Path()] = n
-		if root {
-			for _, f := range s.files {
-				c := &collector{fset: b.l.fset, notes: n, report: b.reporter(s, s.generated[f])}
-				c.file(f)
-			}
-		} else {
-			b.readNotes(p.Path(), "doc.go", n)
-		}
-	}
-	if !root && at.IsValid() {
-		b.readNotes(p.Path(), filepath.Base(b.l.fset.Position(at).Filename), n)
-	}
-	return n
-}
-
-// readNotes parses one file of a dependency for its comments, once.
-func (b *builder) readNotes(path, base string, n *notes) {
-	key := path + "\x00" + base
-	meta := b.l.metas[path]
-	if b.parsed[key] || meta == nil {
-		return
-	}
-	b.parsed[key] = true
-	if meta.Module == nil {
-		return // the standard library has no markers, and its types no descriptions that matter
-	}
-	for _, name := range meta.GoFiles {
-		if filepath.Base(name) != base {
-			continue
-		}
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return
-		}
-		f, _ := parser.ParseFile(b.l.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
-		if f != nil && f.Name != nil {
-			(&collector{fset: b.l.fset, notes: n}).file(f)
-		}
-	}
-}
-
-// reporter reports faults of markers as errors where the user can mend them, else as warnings.
-func (b *builder) reporter(s *source, generated bool) reporter {
-	return func(pos token.Position, message string) {
-		to := &b.errs
-		if generated || !own(s.meta) {
-			to = &b.warnings
-		}
-		*to = append(*to, emit.Error{Pos: pos, Message: message})
-	}
 }
 
 // schemaMethod remembers the first string that OpenAPISchemaType or OpenAPISchemaFormat returns.

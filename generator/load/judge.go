@@ -21,6 +21,13 @@ func (l *loader) judge(s *source, e types.Error) {
 		return
 	}
 	pos := l.fset.Position(e.Pos)
+	if s.generated[f] && strings.HasPrefix(e.Msg, "could not import") {
+		// The checker reports a missing package once, wherever it is imported first.
+		if by := s.handImport(importPath(decl, e.Pos)); by.IsValid() {
+			l.errs.Add(l.fset.Position(by), "%s", e.Msg)
+			return
+		}
+	}
 	if s.generated[f] {
 		l.warnings.Add(pos, "in a file that another tool generated: %s", e.Msg)
 		return
@@ -30,7 +37,7 @@ func (l *loader) judge(s *source, e types.Error) {
 	}
 	switch d := decl.(type) {
 	case *ast.GenDecl:
-		if d.Tok == token.VAR || d.Tok == token.IMPORT && generatedImport(d, e.Pos) {
+		if d.Tok == token.VAR || d.Tok == token.IMPORT && path.Base(importPath(d, e.Pos)) == wiringName {
 			return
 		}
 	case nil:
@@ -41,15 +48,31 @@ func (l *loader) judge(s *source, e types.Error) {
 	}
 }
 
-// generatedImport tells whether the import at a position is of a package that is all generated.
-func generatedImport(d *ast.GenDecl, pos token.Pos) bool {
-	for _, spec := range d.Specs {
+// importPath is the path of the import at a position; empty where there is none.
+func importPath(d ast.Decl, pos token.Pos) string {
+	g, ok := d.(*ast.GenDecl)
+	if !ok {
+		return ""
+	}
+	for _, spec := range g.Specs {
 		if i, ok := spec.(*ast.ImportSpec); ok && i.Pos() <= pos && pos <= i.End() {
 			p, _ := strconv.Unquote(i.Path.Value)
-			return path.Base(p) == wiringName
+			return p
 		}
 	}
-	return false
+	return ""
+}
+
+// handImport is where a hand-written file imports a package.
+func (s *source) handImport(importPath string) token.Pos {
+	for _, f := range s.files {
+		for _, i := range f.Imports {
+			if p, _ := strconv.Unquote(i.Path.Value); p == importPath && !s.generated[f] {
+				return i.Path.Pos()
+			}
+		}
+	}
+	return token.NoPos
 }
 
 // enclosing returns the file and the declaration around a position.

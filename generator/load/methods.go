@@ -68,6 +68,16 @@ func existingCopy(n *types.Named) model.DeepCopyMode {
 	return mode
 }
 
+// declares tells whether the type itself has a method of that name.
+func declares(n *types.Named, name string) bool {
+	for i := range n.NumMethods() {
+		if n.Method(i).Name() == name {
+			return true
+		}
+	}
+	return false
+}
+
 func pointsTo(t types.Type, n *types.Named) bool {
 	p, ok := types.Unalias(t).(*types.Pointer)
 	return ok && same(p.Elem(), n)

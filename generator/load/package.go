@@ -3,6 +3,7 @@ package load
 import (
 	"go/constant"
 	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,10 +28,7 @@ func (b *builder) pkg(p *types.Package) *model.Package {
 			m.Name = meta.Name
 		}
 	}
-	if !b.isRoot(p) {
-		n := b.notesOf(p, 0)
-		b.packageMarkers(m, n)
-	}
+	b.packageMarkers(m, b.notesOf(p, 0))
 	return m
 }
 
@@ -57,8 +55,6 @@ func (b *builder) root(s *source) *model.Package {
 	m := b.pkg(tp)
 	m.Output = s.output
 	m.Declared = s.declared(b)
-	n := b.notesOf(tp, 0)
-	b.packageMarkers(m, n)
 	return m
 }
 
@@ -135,10 +131,27 @@ func (b *builder) scope(m *model.Package, tp *types.Package, s *source) {
 		}
 	}
 	for _, name := range []string{"localSchemeBuilder", "SchemeBuilder"} {
-		if _, ok := tp.Scope().Lookup(name).(*types.Var); ok && m.LocalSchemeBuilder == "" {
+		if v, ok := tp.Scope().Lookup(name).(*types.Var); ok && m.LocalSchemeBuilder == "" && takesFunctions(v.Type()) {
 			m.LocalSchemeBuilder = name
 		}
 	}
+}
+
+// takesFunctions tells scheme builders as runtime.SchemeBuilder, whose Register takes functions, from those that take
+// objects, as controller-runtime's does.
+func takesFunctions(builder types.Type) bool {
+	obj, _, _ := types.LookupFieldOrMethod(builder, true, nil, "Register")
+	fn, ok := obj.(*types.Func)
+	if !ok || !fn.Signature().Variadic() {
+		return false
+	}
+	params := fn.Signature().Params()
+	last, ok := params.At(params.Len() - 1).Type().Underlying().(*types.Slice)
+	if !ok {
+		return false
+	}
+	_, ok = last.Elem().Underlying().(*types.Signature)
+	return ok
 }
 
 // hookPrefixes are those of functions that generated code calls on data: the fields of their parameters matter.
@@ -151,6 +164,9 @@ func (b *builder) function(f *types.Func, n *notes) *model.Func {
 	if c, ok := nt.markers.Get("k8s:conversion-fn"); ok {
 		out.ConversionFn = c.Value
 	}
+	if d, ok := nt.markers.Get("k8s:defaulter-gen"); ok {
+		out.Covers = d.Value == "covers"
+	}
 	if slices.ContainsFunc(hookPrefixes, func(p string) bool { return strings.HasPrefix(f.Name(), p) }) {
 		sig := f.Signature()
 		for i := range sig.Params().Len() {
@@ -162,13 +178,32 @@ func (b *builder) function(f *types.Func, n *notes) *model.Func {
 	return out
 }
 
+// foreignHooks reads the conversion functions of the dependencies that were met: generated code may call them.
+func (b *builder) foreignHooks() {
+	for _, path := range slices.Sorted(maps.Keys(b.packages)) {
+		m := b.packages[path]
+		if m.Module == nil || m.Funcs != nil || b.l.sources[path] != nil && b.l.sources[path].root {
+			continue
+		}
+		tp, err := b.l.load(path)
+		if err != nil {
+			continue
+		}
+		for _, name := range tp.Scope().Names() {
+			if f, ok := tp.Scope().Lookup(name).(*types.Func); ok && strings.HasPrefix(name, "Convert_") {
+				m.Funcs = append(m.Funcs, b.fn(f, true))
+			}
+		}
+	}
+}
+
 // constant reads a constant of a named type; nil for others.
 func (b *builder) constant(c *types.Const, n *notes) *model.Const {
 	named, ok := types.Unalias(c.Type()).(*types.Named)
 	if !ok {
 		return nil
 	}
-	value := ""
+	var value string
 	switch v := c.Val(); v.Kind() {
 	case constant.String:
 		value = quoteJSON(constant.StringVal(v))
@@ -207,8 +242,11 @@ func (b *builder) enumConstants(o *types.TypeName) {
 func (b *builder) resolvePackage(m *model.Package) {
 	ms := b.notes[m.Path].pkg.markers
 	for _, c := range ms.All("k8s:conversion-gen") {
-		if c.Value != "false" && c.Value != "true" {
-			b.resolve(c, c.Value)
+		if c.Value == "false" || c.Value == "true" {
+			continue
+		}
+		if peer := b.resolve(c, c.Value); peer != nil {
+			m.Peers = append(m.Peers, peer)
 		}
 	}
 	if x, ok := ms.Get("k8s:conversion-gen-external-types"); ok {

@@ -18,6 +18,10 @@ func (b *builder) fieldMarkers(f *model.Field, p *model.Package, nt *note) {
 	}
 	f.Default = b.defaultOf(p, f.Type, ms)
 	b.schema(&f.Schema, f.Type, ms)
+	if n := b.notes[p.Path]; n != nil && !f.Schema.Optional && !f.Schema.Required {
+		f.Schema.Optional = n.pkg.markers.Has("kubebuilder:validation:Optional")
+		f.Schema.Required = n.pkg.markers.Has("kubebuilder:validation:Required")
+	}
 }
 
 // schema reads the constraints that markers put on values of a type.

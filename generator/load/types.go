@@ -167,6 +167,9 @@ func (b *builder) field(v *types.Var, tag string, expand bool) *model.Field {
 		Type: b.convert(v.Type(), expand),
 	}
 	b.wireName(f, v)
+	if b.isRoot(v.Pkg()) && invalid(v.Type()) {
+		b.errorf(f.Pos, "the type of field %s can't be told: what it is declared with doesn't compile", v.Name())
+	}
 	st := reflect.StructTag(tag)
 	f.Schema.PatchStrategy, f.Schema.PatchMergeKey = st.Get("patchStrategy"), st.Get("patchMergeKey")
 	if b.isRoot(v.Pkg()) {
@@ -184,6 +187,23 @@ func (b *builder) isRoot(p *types.Package) bool {
 	}
 	s := b.l.sources[p.Path()]
 	return s != nil && s.root
+}
+
+// invalid tells whether the type checker gave up on a type, or on what it points to or holds.
+func invalid(t types.Type) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.Basic:
+		return t.Kind() == types.Invalid
+	case *types.Pointer:
+		return invalid(t.Elem())
+	case *types.Slice:
+		return invalid(t.Elem())
+	case *types.Array:
+		return invalid(t.Elem())
+	case *types.Map:
+		return invalid(t.Key()) || invalid(t.Elem())
+	}
+	return false
 }
 
 // wireName decides what encoding/json calls the field.

@@ -4,7 +4,9 @@ package loadtest
 
 import (
 	"context"
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -55,7 +57,7 @@ func Load(t testing.TB, dir string, patterns ...string) *load.Result {
 func Try(dir string, patterns ...string) (*load.Result, error) {
 	return load.Load(context.Background(), load.Options{
 		Dir: dir, Patterns: patterns, Owns: Owned, Imports: imports,
-		Env: append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off"),
+		Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off"),
 	})
 }
 
@@ -63,8 +65,8 @@ func Try(dir string, patterns ...string) (*load.Result, error) {
 func Dir(t testing.TB, archive string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
 	}
 	for _, f := range txtar.Parse([]byte(archive)).Files {
 		write(t, filepath.Join(dir, filepath.FromSlash(f.Name)), f.Data)
@@ -113,4 +115,30 @@ func write(t testing.TB, name string, data []byte) {
 	if err := os.WriteFile(name, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// ModuleDir is the folder of a module of Kubernetes in the module cache, in the version of apigen's own apimachinery. It
+// is fetched if need be; the test is skipped where that can't be done.
+func ModuleDir(t testing.TB, module string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(checkout(t), "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^\s*k8s\.io/apimachinery (\S+)`).FindSubmatch(data)
+	if m == nil {
+		t.Fatal("apigen's go.mod doesn't require k8s.io/apimachinery")
+	}
+	cmd := exec.Command("go", "mod", "download", "-json", module+"@"+string(m[1]))
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Skipf("%s can't be fetched: %v", module, err)
+	}
+	var info struct{ Dir string }
+	if err := json.Unmarshal(out, &info); err != nil || info.Dir == "" {
+		t.Skipf("%s can't be fetched: %s", module, out)
+	}
+	return info.Dir
 }

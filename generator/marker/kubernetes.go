@@ -12,7 +12,13 @@ const maxNesting = 16
 
 // parseKubernetes parses name(args)=value; the value may be another marker.
 func parseKubernetes(m *Marker, text string) error {
-	tag, err := codetags.Parse(bareName(text), codetags.RawValues(true))
+	if rest := text[len(m.Name):]; rest != "" && (rest[0] == ' ' || rest[0] == '\t') {
+		if rest = strings.TrimSpace(rest); rest[0] == '=' || rest[0] == '(' {
+			return errors.New("there must be no blank behind the name")
+		}
+		return nil // words behind the marker are a remark
+	}
+	tag, err := codetags.Parse(text, codetags.RawValues(true))
 	if err != nil {
 		return err
 	}
@@ -40,15 +46,6 @@ func parseKubernetes(m *Marker, text string) error {
 		err = errors.New("\"+" + nameOf(inner) + "\" is no marker that can stand in another")
 	}
 	return err
-}
-
-// bareName removes a remark behind a marker that has neither arguments nor a value: name // a remark.
-func bareName(text string) string {
-	name, rest, _ := strings.Cut(text, " ")
-	if rest = strings.TrimSpace(rest); strings.ContainsAny(name, "(=") || !strings.HasPrefix(rest, "//") && !strings.HasPrefix(rest, "#") {
-		return text
-	}
-	return name
 }
 
 // trimRemark removes a trailing # remark from values that can't hold one.

@@ -8,23 +8,26 @@ func Suggest(name string) string {
 	for i := range table {
 		names = append(names, table[i].Name)
 	}
-	if s := nearest(name, names); s != "" {
+	if s := within(name, names, 3); s != "" {
 		return s
 	}
 	// A wrong prefix: +kubebuilder:Enum for +kubebuilder:validation:Enum.
-	last := name[strings.LastIndexByte(name, ':')+1:]
+	family, last := name[:strings.IndexByte(name+":", ':')], name[strings.LastIndexByte(name, ':')+1:]
 	for _, n := range names {
-		if last != "" && strings.EqualFold(n[strings.LastIndexByte(n, ':')+1:], last) {
+		if last != "" && strings.HasPrefix(n, family+":") && strings.EqualFold(n[strings.LastIndexByte(n, ':')+1:], last) {
 			return n
 		}
 	}
-	return ""
+	return nearest(name, names)
 }
 
 // nearest returns the candidate at the smallest edit distance, at most a third of the word's length; the first in order
 // where several are.
-func nearest(word string, candidates []string) string {
-	best, at := "", len(word)/3+1
+func nearest(word string, candidates []string) string { return within(word, candidates, len(word)/3+1) }
+
+// within is nearest for distances below a limit.
+func within(word string, candidates []string, limit int) string {
+	best, at := "", limit
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(word), strings.ToLower(c), at); d < at {
 			best, at = c, d

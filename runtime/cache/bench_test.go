@@ -61,6 +61,46 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
+// BenchmarkWake writes one object that so many watchers follow, and waits until all have told it.
+func BenchmarkWake(b *testing.B) {
+	const watchers = 1000
+	c, g := filled(b, 10_000)
+	var told sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	var waiting sync.WaitGroup
+	for range watchers {
+		w, err := c.Watch(toys+"ns00007/", 2, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		waiting.Go(func() {
+			defer w.Close()
+			for {
+				events, err := w.Next(ctx)
+				if err != nil {
+					return
+				}
+				told.Add(-len(events))
+			}
+		})
+	}
+	revision := int64(2)
+	value := []byte("color=red|" + strings.Repeat("x", 1000))
+	b.ReportAllocs()
+	for b.Loop() {
+		revision++
+		told.Add(watchers)
+		kv := storage.KeyValue{Key: toys + "ns00007/toy-000700", Value: value, Revision: revision}
+		if err := c.apply(g, storage.Batch{Events: []storage.Event{{KeyValue: kv}}, Revision: revision}); err != nil {
+			b.Fatal(err)
+		}
+		told.Wait()
+	}
+	b.StopTimer()
+	cancel()
+	waiting.Wait()
+}
+
 // BenchmarkList reads 10,000 objects as a LIST with a label selector does.
 func BenchmarkList(b *testing.B) {
 	c, _ := filled(b, 10_000)

@@ -239,7 +239,7 @@ func compareState(t *testing.T, f *fake, s *Snapshot) {
 func TestConsistentSeesWhatWasAcknowledged(t *testing.T) {
 	f := newFake()
 	config := toyConfig(f)
-	config.Progress = time.Millisecond
+	config.Progress, config.Wait = time.Millisecond, time.Minute
 	c := start(t, config)
 	var all sync.WaitGroup
 	for i := range 6 {
@@ -344,12 +344,13 @@ func TestFillingIsOfOneRevision(t *testing.T) {
 	config := toyConfig(f)
 	config.PageSize = 4
 	c := New(config)
-	g, err := c.fill(t.Context())
+	_, err := c.fill(t.Context())
 	var compacted *storage.CompactedError
 	if !errors.As(err, &compacted) {
 		t.Fatalf("the revision that is read was compacted, and the error is %v", err)
 	}
-	if g, err = c.fill(t.Context()); err != nil {
+	g, err := c.fill(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
 	compareState(t, f, &g.state.Load().Snapshot)

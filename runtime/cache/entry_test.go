@@ -116,15 +116,20 @@ func TestRenditionsStayUnderBudget(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if s.pool.bytes > s.pool.budget || s.counts.formBytes.Load() != s.pool.bytes {
-			t.Fatalf("%d bytes are kept, %d counted", s.pool.bytes, s.counts.formBytes.Load())
+		if s.pool.size() > s.pool.budget {
+			t.Fatalf("%d bytes are kept", s.pool.size())
 		}
 	}
 	if n := codec.rendered.Load(); n > 205 {
 		t.Errorf("what is used again and again was rendered %d times", n-200)
 	}
-	if s.counts.evicted.Load() == 0 || len(s.pool.ring) != len(s.pool.place) {
-		t.Errorf("evicted %d; %d in the ring, %d places", s.counts.evicted.Load(), len(s.pool.ring), len(s.pool.place))
+	if s.counts.evicted.Load() == 0 {
+		t.Error("nothing was evicted")
+	}
+	for i, p := range s.pool.ring {
+		if p.form.place != i+1 {
+			t.Errorf("place %d of the ring holds a form that believes to be at %d", i+1, p.form.place)
+		}
 	}
 }
 
@@ -162,7 +167,7 @@ func TestRetiredEntryKeepsNothing(t *testing.T) {
 			t.Errorf("a retired entry renders %q, %v", r.Payload, err)
 		}
 	}
-	if s.pool.bytes != 0 || len(s.pool.ring) != 0 || len(s.pool.place) != 0 {
+	if s.pool.bytes != 0 || len(s.pool.ring) != 0 {
 		t.Errorf("%d bytes of retired entries are kept", s.pool.bytes)
 	}
 }

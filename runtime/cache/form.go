@@ -18,6 +18,7 @@ type form struct {
 	used      atomic.Bool // since the pool's hand came by
 	rendition api.Rendition
 	err       error
+	place     int // in the pool's ring, counted from 1, 0 where it isn't there; guarded by the pool
 }
 
 // retired is the list of forms of an entry that left the window: what is rendered for it is kept no more.
@@ -120,7 +121,6 @@ type pool struct {
 
 	mu    sync.Mutex // guards what follows; nothing is locked below it
 	ring  []pooled
-	place map[*form]int
 	hand  int
 	bytes int64
 }
@@ -141,11 +141,8 @@ func (p *pool) add(e *Entry, f *form) {
 	if forms := e.forms.Load(); forms == retired || forms == nil || !slices.Contains(*forms, f) {
 		return
 	}
-	if p.place == nil {
-		p.place = map[*form]int{}
-	}
-	p.place[f] = len(p.ring)
 	p.ring = append(p.ring, pooled{e, f})
+	f.place = len(p.ring)
 	p.bytes += f.cost()
 	for spared, most := 0, len(p.ring); p.bytes > p.budget && len(p.ring) > 0; {
 		p.hand %= len(p.ring)
@@ -159,7 +156,13 @@ func (p *pool) add(e *Entry, f *form) {
 		p.remove(victim.form)
 		p.counts.evicted.Add(1)
 	}
-	p.counts.formBytes.Store(p.bytes)
+}
+
+// size is the bytes that are kept.
+func (p *pool) size() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bytes
 }
 
 // drop removes the forms of an entry that retired.
@@ -169,19 +172,17 @@ func (p *pool) drop(forms []*form) {
 	for _, f := range forms {
 		p.remove(f)
 	}
-	p.counts.formBytes.Store(p.bytes)
 }
 
 func (p *pool) remove(f *form) {
-	i, found := p.place[f]
-	if !found {
+	if f.place == 0 {
 		return
 	}
 	last := len(p.ring) - 1
-	p.ring[i] = p.ring[last]
-	p.place[p.ring[i].form] = i
+	p.ring[f.place-1] = p.ring[last]
+	p.ring[f.place-1].form.place = f.place
 	p.ring[last] = pooled{}
 	p.ring = p.ring[:last]
-	delete(p.place, f)
+	f.place = 0
 	p.bytes -= f.cost()
 }

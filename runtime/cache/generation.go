@@ -75,6 +75,7 @@ func (g *generation) begin(entries []*Entry, revision int64) {
 		Snapshot: Snapshot{revision: revision, root: g.tree.freeze()},
 		changed:  make(chan struct{}),
 	})
+	g.count()
 }
 
 // apply makes the next state of a batch of writes and publishes it. What it costs doesn't depend on how many follow the
@@ -257,8 +258,11 @@ func (g *generation) at(revision int64) *Snapshot {
 	return &Snapshot{revision: revision, root: v.rootAt(place, s.root, s.end)}
 }
 
-// count tells the gauges how things are.
+// count tells the gauges how things are, unless they are another generation's by now.
 func (g *generation) count() {
+	if g.closed {
+		return
+	}
 	s := g.shared.counts
 	s.windowLen.Store(int64(g.all.log.len()))
 	s.windowCapacity.Store(int64(g.window.capacity))

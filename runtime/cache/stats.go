@@ -29,7 +29,7 @@ type Stats struct {
 
 type counters struct {
 	windowLen, windowCapacity, windowBytes atomic.Int64
-	cursors, topics, formBytes             atomic.Int64
+	cursors, topics                        atomic.Int64
 	batches, events, fills, resumes        atomic.Int64
 	expired, rendered, evicted             atomic.Int64
 	questions, consistent, lagging         atomic.Int64
@@ -41,7 +41,7 @@ func (c *Cache) Stats() Stats {
 	n := &c.counts
 	s := Stats{
 		WindowLen: n.windowLen.Load(), WindowCapacity: n.windowCapacity.Load(), WindowBytes: n.windowBytes.Load(),
-		Cursors: n.cursors.Load(), Topics: n.topics.Load(), FormBytes: n.formBytes.Load(),
+		Cursors: n.cursors.Load(), Topics: n.topics.Load(),
 		Batches: n.batches.Load(), Events: n.events.Load(), Fills: n.fills.Load(), Resumes: n.resumes.Load(),
 		Expired: n.expired.Load(), Rendered: n.rendered.Load(), Evicted: n.evicted.Load(),
 		Questions: n.questions.Load(), Consistent: n.consistent.Load(), Lagging: n.lagging.Load(),
@@ -49,6 +49,7 @@ func (c *Cache) Stats() Stats {
 	}
 	if current, err := c.Current(); err == nil {
 		s.Revision = current.revision
+		s.FormBytes = c.generation.Load().shared.pool.size()
 		if current.root != nil {
 			s.Entries, s.Poisoned = int64(current.root.count), int64(current.root.poisoned)
 		}

@@ -55,7 +55,7 @@ func TestTreeAgainstModel(t *testing.T) {
 				if step%500 == 0 {
 					kept = append(kept, frozen{tr.freeze(), maps.Clone(model)})
 				}
-				if step%50 == 0 {
+				if step%150 == 0 {
 					compareTree(t, tr.root, model, r)
 				}
 			}

@@ -17,6 +17,9 @@ import (
 // maxDepth is how deep a body may nest: what encoding/json takes.
 const maxDepth = 10000
 
+// maxReport bounds what an answer tells of a body's faults, of which a body may have as many as it has lines.
+const maxReport = 4 << 10
+
 // readBody reads at most the limit. A body that is announced to be longer is refused unread.
 func (c *call) readBody() ([]byte, error) {
 	r := c.r
@@ -87,19 +90,21 @@ func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, 
 	if err := checkAliases(data, limit); err != nil {
 		return nil, nil, err
 	}
+	var strict error
+	if validation != metav1.FieldValidationIgnore {
+		var out []byte
+		if out, strict = yaml.YAMLToJSONStrict(data); strict == nil {
+			return out, nil, nil
+		}
+	}
 	out, err := yaml.YAMLToJSON(data)
-	if err != nil {
-		return nil, nil, apierrors.NewBadRequest("error converting YAML to JSON: " + err.Error())
-	}
-	if validation == metav1.FieldValidationIgnore {
-		return out, nil, nil
-	}
-	_, strict := yaml.YAMLToJSONStrict(data)
 	switch {
+	case err != nil:
+		return nil, nil, apierrors.NewBadRequest("error converting YAML to JSON: " + clipTo(err.Error(), maxReport))
 	case strict == nil:
 		return out, nil, nil
 	case validation == metav1.FieldValidationStrict:
-		return nil, nil, apierrors.NewBadRequest("strict decoding error: " + strict.Error())
+		return nil, nil, apierrors.NewBadRequest("strict decoding error: " + clipTo(strict.Error(), maxReport))
 	}
 	return out, yamlWarnings(strict), nil
 }

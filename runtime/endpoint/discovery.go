@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -272,4 +273,7 @@ func aggregatedDocuments(items []groupDiscovery) map[string]aggregatedDocument {
 }
 
 // hashOf is the ETag of a document.
-func hashOf(data []byte) string { return fmt.Sprintf("%X", sha512.Sum512(data)) }
+func hashOf(data []byte) string {
+	sum := sha512.Sum512(data)
+	return strings.ToUpper(hex.EncodeToString(sum[:]))
+}

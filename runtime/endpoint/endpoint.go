@@ -44,17 +44,20 @@ type API struct {
 	documents  map[string]document
 	maxBody    int64
 	minTimeout time.Duration
-	pools      pools
+	// writeTimeout is how long a client may leave a piece of an answer unread.
+	writeTimeout time.Duration
+	pools        pools
 }
 
 // New computes routes and documents. It fails where two resources claim one path, or a group's description is
 // incomplete.
 func New(config Config) (*API, error) {
 	a := &API{
-		resources:  map[resourceKey]*resource{},
-		maxBody:    config.MaxBodyBytes,
-		minTimeout: time.Duration(config.MinRequestTimeout) * time.Second,
-		pools:      newPools(),
+		resources:    map[resourceKey]*resource{},
+		maxBody:      config.MaxBodyBytes,
+		minTimeout:   time.Duration(config.MinRequestTimeout) * time.Second,
+		writeTimeout: defaultWriteTimeout,
+		pools:        newPools(),
 	}
 	if a.maxBody <= 0 {
 		a.maxBody = defaultMaxBodyBytes

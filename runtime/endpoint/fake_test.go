@@ -53,6 +53,7 @@ type fake struct {
 	object    api.Rendition
 	page      registry.Page
 	batches   [][]registry.Event
+	events    <-chan []registry.Event // come behind batches
 	endWith   error
 	result    registry.Result
 	deletion  registry.Deletion
@@ -98,7 +99,7 @@ func (f *fake) Watch(_ context.Context, namespace string, opts registry.WatchOpt
 	if f.fail != nil {
 		return nil, f.fail
 	}
-	return &fakeWatch{batches: f.batches, end: f.endWith}, nil
+	return &fakeWatch{batches: f.batches, events: f.events, end: f.endWith}, nil
 }
 
 func (f *fake) Create(_ context.Context, namespace string, body registry.Body, opts registry.WriteOptions) (registry.Result, error) {
@@ -137,6 +138,7 @@ func (f *fake) DeleteCollection(_ context.Context, namespace string, opts regist
 // fakeWatch hands out batches, then an error, or waits for the context where there is none.
 type fakeWatch struct {
 	batches [][]registry.Event
+	events  <-chan []registry.Event
 	end     error
 }
 
@@ -149,8 +151,12 @@ func (w *fakeWatch) Next(ctx context.Context) ([]registry.Event, error) {
 	if w.end != nil {
 		return nil, w.end
 	}
-	<-ctx.Done()
-	return nil, ctx.Err()
+	select {
+	case batch := <-w.events:
+		return batch, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func (w *fakeWatch) Close() {}
@@ -197,7 +203,7 @@ func serve(t testing.TB, infos ...*api.Info) (*API, []*fake) {
 
 // do sends a request through a recorder; headers are pairs.
 func do(a http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(context.Background(), method, target, strings.NewReader(body))
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}

@@ -61,8 +61,8 @@ func (c *call) listOptions() (*internalversion.ListOptions, error) {
 	if len(errs) > 0 {
 		return nil, invalidOptions("ListOptions", errs)
 	}
-	if err := validateVersion(options.ResourceVersion); err != nil {
-		return nil, err
+	if !isVersion(options.ResourceVersion) {
+		return nil, apierrors.NewBadRequest("invalid resource version " + strconv.Quote(clip(options.ResourceVersion)) + ": " + versionRule)
 	}
 	if options.Continue != "" && options.ResourceVersion != "" && options.ResourceVersion != "0" {
 		return nil, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
@@ -117,24 +117,22 @@ func asRegistryList(options *internalversion.ListOptions) registry.ListOptions {
 	}
 }
 
-// validateVersion checks a resourceVersion that a client made up.
-func validateVersion(version string) error {
-	if version == "" {
-		return nil
-	}
-	if _, err := strconv.ParseUint(version, 10, 63); err != nil {
-		return apierrors.NewBadRequest("invalid resource version " + strconv.Quote(clip(version)) + ": it must be a number that the server gave out")
-	}
-	return nil
+// isVersion tells whether a resourceVersion can be one that the server gave out, or none.
+func isVersion(version string) bool {
+	_, err := strconv.ParseUint(version, 10, 63)
+	return err == nil || version == ""
 }
 
-// clip shortens what a message repeats.
-func clip(s string) string {
-	const most = 64
+const versionRule = "it must be a number that the server gave out"
+
+// clip shortens what a message repeats of what a client sent.
+func clip(s string) string { return clipTo(s, 64) }
+
+func clipTo(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	return s[:most] + "..."
+	return strings.ToValidUTF8(s[:most], "") + "..."
 }
 
 // getOptions reads the query of a get.
@@ -143,7 +141,11 @@ func (c *call) getOptions() (metav1.GetOptions, error) {
 	if err := metav1.Convert_url_Values_To_v1_GetOptions(&c.query, &options, nil); err != nil {
 		return options, apierrors.NewBadRequest(err.Error())
 	}
-	return options, validateVersion(options.ResourceVersion)
+	if !isVersion(options.ResourceVersion) {
+		path := field.NewPath("resourceVersion")
+		return options, invalidOptions("GetOptions", field.ErrorList{field.Invalid(path, clip(options.ResourceVersion), versionRule)})
+	}
+	return options, nil
 }
 
 // createOptions, updateOptions and patchOptions read the query of a write. They return the directive for unknown

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -37,7 +38,7 @@ func (c *call) watch() error {
 		return err
 	}
 	defer events.Close()
-	s := &stream{call: c, rows: isRow(form.Shape), columns: c.columns, deadline: newDeadline(c.w)}
+	s := &stream{call: c, rows: isRow(form.Shape), columns: c.columns, deadline: c.api.deadline(c.w)}
 	s.run(ctx, events)
 	return nil
 }
@@ -70,14 +71,19 @@ func (s *stream) Write(b []byte) (int, error) {
 func (s *stream) run(ctx context.Context, events registry.Watch) {
 	s.w.Header().Set("Content-Type", typeJSON)
 	s.w.WriteHeader(http.StatusOK)
+	frames := &s.api.pools.streamFrames
 	flusher := http.NewResponseController(s.w)
-	_ = flusher.Flush() // where it can't, the server's buffer decides when clients see events
+	flush := func() bool { // where it isn't possible, the server's buffer decides when clients see events
+		err := flusher.Flush()
+		return err == nil || errors.Is(err, http.ErrNotSupported)
+	}
+	flush()
 	for {
 		batch, err := events.Next(ctx)
-		if ctx.Err() != nil {
-			return
+		if ctx.Err() != nil || errors.Is(err, context.Canceled) {
+			return // the client, the time or the server: nothing that a client must be told
 		}
-		f := s.api.pools.frame(s)
+		f := frameFor(s, frames)
 		now := time.Now()
 		for i := range batch {
 			s.event(f, &batch[i], now)
@@ -87,10 +93,11 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 		}
 		f.flush()
 		broken := f.err != nil
-		s.api.pools.release(f)
-		if broken || flusher.Flush() != nil || err != nil {
+		f.release(frames)
+		if broken || !flush() || err != nil {
 			return
 		}
+		s.deadline.rest()
 	}
 }
 

@@ -83,7 +83,7 @@ func TestOldWatchPaths(t *testing.T) {
 // TestWatchEndsInTime also looks at what a watch holds while nothing happens.
 func TestWatchEndsInTime(t *testing.T) {
 	a, _ := serve(t, widgets)
-	a.pools.frames.New = func() any { t.Error("a buffer for nothing"); return &frame{} }
+	a.pools.streamFrames.New = func() any { t.Error("a buffer for nothing"); return &frame{} }
 	begun := time.Now()
 	if w := do(a, "GET", base+"/widgets?watch=1&timeoutSeconds=1", ""); w.Code != 200 || w.Body.Len() != 0 {
 		t.Error(w.Code, w.Body)
@@ -115,7 +115,7 @@ func TestWatchIsFlushed(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+base+"/widgets?watch=1", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+base+"/widgets?watch=1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,44 @@ func TestWatchIsFlushed(t *testing.T) {
 	}
 }
 
-func BenchmarkWatchBatch(b *testing.B) {
+// TestIdleWatchesOutliveTheWriteTimeout also holds for HTTP/2, where a deadline that passes ends the stream.
+func TestIdleWatchesOutliveTheWriteTimeout(t *testing.T) {
+	a, fakes := serve(t, widgets)
+	a.writeTimeout = 20 * time.Millisecond
+	events := make(chan []registry.Event)
+	fakes[0].events = events
+	server := httptest.NewUnstartedServer(a)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+base+"/widgets?watch=1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := server.Client().Do(r)
+	if err != nil || response.ProtoMajor != 2 {
+		t.Fatal(err, response.Proto)
+	}
+	defer response.Body.Close()
+	lines := bufio.NewReader(response.Body)
+	for i := range 3 {
+		if i > 0 {
+			<-time.After(3 * a.writeTimeout)
+		}
+		select {
+		case events <- []registry.Event{{Type: registry.Added, Object: rendered(api.Form{}, "a", 1)}}:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("nobody waits for event %d", i)
+		}
+		if _, err := lines.ReadString('\n'); err != nil {
+			t.Fatalf("event %d: %v", i, err)
+		}
+	}
+}
+
+func BenchmarkWatch10000(b *testing.B) {
 	a, fakes := serve(b, widgets)
 	batch := make([]registry.Event, 100)
 	for i := range batch {
@@ -141,10 +178,14 @@ func BenchmarkWatchBatch(b *testing.B) {
 		batches[i] = batch
 	}
 	fakes[0].endWith = context.Canceled
-	r := httptest.NewRequest("GET", base+"/widgets?watch=1", nil)
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, base+"/widgets?watch=1", nil)
 	b.ReportAllocs()
+	b.SetBytes(10000 * 1024)
 	for b.Loop() {
 		fakes[0].batches = batches
-		a.ServeHTTP(&discard{header: http.Header{}}, r)
+		w := &discard{header: http.Header{}}
+		if a.ServeHTTP(w, r); w.n < 10000*1000 {
+			b.Fatalf("%d bytes", w.n)
+		}
 	}
 }

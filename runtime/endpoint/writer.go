@@ -18,18 +18,23 @@ import (
 // frameSize is how much is written at once, and from which size on answers are compressed for clients that accept it.
 const frameSize = 128 << 10
 
-// writeTimeout is how long a client may leave a frame unread.
-const writeTimeout = time.Minute
+// streamFrameSize is that of watches: many may have something to write at one moment, to clients of any speed.
+const streamFrameSize = 32 << 10
 
-// pools hold what is expensive to make and used for the length of one answer.
+// defaultWriteTimeout is how long a client may leave a frame unread.
+const defaultWriteTimeout = time.Minute
+
+// pools hold what is expensive to make and used for the length of one answer, or of one piece of a stream.
 type pools struct {
-	frames sync.Pool // *frame
-	gzips  sync.Pool // *gzip.Writer
+	frames       sync.Pool // *frame
+	streamFrames sync.Pool // *frame
+	gzips        sync.Pool // *gzip.Writer
 }
 
 func newPools() pools {
 	return pools{
-		frames: sync.Pool{New: func() any { return &frame{buf: make([]byte, 0, frameSize)} }},
+		frames:       sync.Pool{New: func() any { return &frame{buf: make([]byte, 0, frameSize)} }},
+		streamFrames: sync.Pool{New: func() any { return &frame{buf: make([]byte, 0, streamFrameSize)} }},
 		gzips: sync.Pool{New: func() any {
 			z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is a valid one
 			return z
@@ -44,16 +49,16 @@ type frame struct {
 	err error
 }
 
-func (p *pools) frame(out io.Writer) *frame {
-	f := p.frames.Get().(*frame)
+func frameFor(out io.Writer, pool *sync.Pool) *frame {
+	f := pool.Get().(*frame)
 	f.out = out
 	return f
 }
 
 // release gives a frame back; what was not flushed is lost.
-func (p *pools) release(f *frame) {
+func (f *frame) release(pool *sync.Pool) {
 	f.out, f.err, f.buf = nil, nil, f.buf[:0]
-	p.frames.Put(f)
+	pool.Put(f)
 }
 
 func (f *frame) bytes(b []byte) {
@@ -127,7 +132,7 @@ func (f *frame) age(since, now time.Time) {
 // answer is the body of a response that has not begun: its first piece decides how it is sent.
 type answer struct {
 	w           http.ResponseWriter
-	pools       *pools
+	api         *API
 	code        int
 	contentType string
 	// gzip: the client takes it.
@@ -145,7 +150,9 @@ func (a *answer) Write(b []byte) (int, error) {
 	if a.out == nil {
 		a.begin(len(b))
 	}
-	a.deadline.extend()
+	if !a.complete {
+		a.deadline.extend()
+	}
 	return a.out.Write(b)
 }
 
@@ -154,11 +161,11 @@ func (a *answer) begin(size int) {
 	header.Set("Content-Type", a.contentType)
 	header.Add("Vary", "Accept-Encoding")
 	a.out = a.w
-	a.deadline = newDeadline(a.w)
+	a.deadline = a.api.deadline(a.w)
 	switch {
 	case a.gzip && (!a.complete || size > frameSize):
 		header.Set("Content-Encoding", "gzip")
-		a.zip = a.pools.gzips.Get().(*gzip.Writer)
+		a.zip = a.api.pools.gzips.Get().(*gzip.Writer)
 		a.zip.Reset(a.w)
 		a.out = a.zip
 	case a.complete:
@@ -171,39 +178,49 @@ func (a *answer) begin(size int) {
 func (a *answer) close() {
 	if a.zip != nil {
 		_ = a.zip.Close() // the client went away
-		a.pools.gzips.Put(a.zip)
+		a.zip.Reset(nil)
+		a.api.pools.gzips.Put(a.zip)
 	}
 }
 
-// deadline drops clients that stopped reading.
-type deadline struct{ controller *http.ResponseController }
-
-func newDeadline(w http.ResponseWriter) deadline {
-	return deadline{http.NewResponseController(w)}
+// deadline drops clients that stopped reading. Where the connection can't do that, the server's own limits hold.
+type deadline struct {
+	controller *http.ResponseController
+	timeout    time.Duration
 }
 
-// extend gives the next write its time. Where the connection can't do that, the server's own limits hold.
-func (d *deadline) extend() {
-	if d.controller != nil && d.controller.SetWriteDeadline(time.Now().Add(writeTimeout)) != nil {
+func (a *API) deadline(w http.ResponseWriter) deadline {
+	return deadline{http.NewResponseController(w), a.writeTimeout}
+}
+
+// extend gives what is written next its time.
+func (d *deadline) extend() { d.set(time.Now().Add(d.timeout)) }
+
+// rest is for streams that wait: a deadline that passes ends an HTTP/2 stream also where nothing is written.
+func (d *deadline) rest() { d.set(time.Time{}) }
+
+func (d *deadline) set(t time.Time) {
+	if d.controller != nil && d.controller.SetWriteDeadline(t) != nil {
 		d.controller = nil
 	}
 }
 
 // respond writes the body that fill makes of JSON, in the format wanted.
 func (c *call) respond(media mediaType, code int, fill func(*frame)) {
-	out := &answer{w: c.w, pools: &c.api.pools, code: code, contentType: media.contentType(), gzip: acceptsGzip(c.r)}
+	frames := &c.api.pools.frames
+	out := &answer{w: c.w, api: c.api, code: code, contentType: media.contentType(), gzip: acceptsGzip(c.r)}
 	defer out.close()
 	if media.format == formatJSON && !media.pretty {
-		f := c.api.pools.frame(out)
-		defer c.api.pools.release(f)
+		f := frameFor(out, frames)
+		defer f.release(frames)
 		fill(f)
 		out.complete = out.out == nil
 		f.flush()
 		return
 	}
 	var whole bytes.Buffer
-	f := c.api.pools.frame(&whole)
-	defer c.api.pools.release(f)
+	f := frameFor(&whole, frames)
+	defer f.release(frames)
 	fill(f)
 	f.flush()
 	data, err := media.reencode(whole.Bytes())

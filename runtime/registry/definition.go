@@ -76,7 +76,7 @@ type Strategy[T api.Object] struct {
 	// PrepareForCreate and PrepareForUpdate set what clients don't.
 	PrepareForCreate func(ctx context.Context, obj T)
 	PrepareForUpdate func(ctx context.Context, obj, old T)
-	// Validate checks an object on creation, and on update too where ValidateUpdate is nil.
+	// Validate checks an object, on creation and on update.
 	Validate func(ctx context.Context, obj T) field.ErrorList
 	// ValidateUpdate checks the change from old to obj. It runs in addition to Validate.
 	ValidateUpdate func(ctx context.Context, obj, old T) field.ErrorList

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"sync"
 
 	"apigen.dev/runtime/api"
 	"golang.org/x/sync/errgroup"
@@ -113,7 +115,7 @@ func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts
 			return nil, err
 		}
 		if bounded || page.Continue == "" {
-			return &Page{ResourceVersion: version, Len: len(p.items), Items: p.all, Close: p.close}, nil
+			return &Page{ResourceVersion: version, Len: len(p.items), Items: p.all, Close: sync.OnceFunc(p.close)}, nil
 		}
 		list.Continue, list.ResourceVersion, list.ResourceVersionMatch = page.Continue, "", ""
 	}
@@ -128,6 +130,12 @@ func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems,
 		at := i
 		i++
 		group.Go(func() (err error) {
+			// A panic of a user's conversion must end this request, not the process.
+			defer func() {
+				if p := recover(); p != nil {
+					err = apierrors.NewInternalError(fmt.Errorf("deleting %s panicked: %v", h.store.gr, p))
+				}
+			}()
 			deleted[at], err = h.deleteListed(ctx, r, opts, sel)
 			return err
 		})

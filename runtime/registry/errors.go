@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 
 	"apigen.dev/runtime/cache"
@@ -44,11 +43,14 @@ func because(status *apierrors.StatusError, cause error) error {
 // toStatus maps an error of storage, cache or a context to the status that a client gets; an error that is one already
 // is returned as it is. It is the only place that does so.
 func toStatus(err error, gr schema.GroupResource, verb, name string) error {
+	if err == nil {
+		return nil
+	}
 	var status apierrors.APIStatus
 	var conflict *storage.ConflictError
 	var compacted *storage.CompactedError
 	switch {
-	case err == nil || errors.As(err, &status):
+	case errors.As(err, &status):
 		return err
 	case errors.As(err, &conflict):
 		return because(apierrors.NewConflict(gr, name, errors.New(optimisticLock)), err)
@@ -118,7 +120,7 @@ func expiredWatch(wanted int64, cause error) error {
 
 // unprocessable is a 422 without a kind, as a patch that can't be applied gets it.
 func unprocessable(err error) error {
-	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	return apierrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", err.Error(), 0, false)
 }
 
 // parseVersion reads a resourceVersion; "" is 0.

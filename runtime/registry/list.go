@@ -249,8 +249,9 @@ func (r *reader) rangeError(ctx context.Context, err error, req storage.RangeReq
 	case !apierrors.IsResourceExpired(status):
 		return err
 	case l.paging:
-		return expiredToken(l.prefix, req.From, err)
+		status = expiredToken(l.prefix, req.From, err)
 	}
+	r.noticed(req.Revision + 1)
 	return status
 }
 
@@ -298,8 +299,8 @@ func (p *pageItems) page(l *listing, revision int64, last string, more bool, lef
 		remaining := int64(left)
 		page.Remaining = &remaining
 	}
-	var err error
-	page.Continue, err = encodeToken(l.prefix, last+"\x00", revision)
+	next, err := encodeToken(l.prefix, last+"\x00", revision)
+	page.Continue = next
 	return page, err
 }
 

@@ -380,39 +380,3 @@ func TestStaleValuesAreWrittenAgain(t *testing.T) {
 		}
 	})
 }
-
-func TestDeleteCollection(t *testing.T) {
-	both(t, func(t *testing.T, b *bench) {
-		b.fill(20)
-		b.create(`{"metadata":{"name":"w100","finalizers":["x.example.com/y"],"labels":{"third":"true"}}}`)
-		delete := func(opts registry.ListOptions, dry bool) (got int) {
-			page, err := b.DeleteCollection(b.ctx(), "ns", registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1, DryRun: dry}}, opts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for r := range page.Items {
-				b.parse(r)
-				got++
-			}
-			if got != page.Len || page.Continue != "" {
-				t.Errorf("%d items, %+v", got, page)
-			}
-			page.Close()
-			return got
-		}
-		third := registry.ListOptions{Selection: selection(t, "third=true", "")}
-		if n := delete(third, true); n != 8 {
-			t.Errorf("a dry run deleted %d", n)
-		}
-		if n := delete(registry.ListOptions{Limit: 2}, false); n != 2 {
-			t.Errorf("with a limit it deleted %d", n)
-		}
-		if n := delete(third, false); n != 7 {
-			t.Errorf("it deleted %d", n)
-		}
-		names, _ := b.names("ns", registry.ListOptions{})
-		if want := "w002 w004 w005 w007 w008 w010 w011 w013 w014 w016 w017 w019 w100"; names != want {
-			t.Errorf("left %s\nwant %s", names, want)
-		}
-	})
-}

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,21 +34,52 @@ type reader struct {
 	bookmarks time.Duration
 	// compacted is the last compaction that was noticed.
 	compacted atomic.Int64
-	// closed ends with Close; watches end with it.
+	// closed ends with shut; watches end with it.
 	closed context.Context
+	stop   context.CancelFunc
+
+	mu         sync.Mutex // orders spawn and shut
+	goroutines sync.WaitGroup
+}
+
+// spawn runs f in a goroutine that shut waits for; f must end when closed does. After shut it does nothing.
+func (r *reader) spawn(f func()) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed.Err() != nil {
+		return false
+	}
+	r.goroutines.Go(f)
+	return true
+}
+
+// shut ends what spawn began, and waits for it.
+func (r *reader) shut() {
+	r.mu.Lock()
+	r.stop()
+	r.mu.Unlock()
+	r.goroutines.Wait()
 }
 
 // status maps err; it takes note of compactions.
 func (r *reader) status(err error, verb, name string) error {
+	if err == nil {
+		return nil
+	}
 	var compacted *storage.CompactedError
 	if errors.As(err, &compacted) {
-		for last := r.compacted.Load(); compacted.Revision > last; last = r.compacted.Load() {
-			if r.compacted.CompareAndSwap(last, compacted.Revision) {
-				break
-			}
-		}
+		r.noticed(compacted.Revision)
 	}
 	return toStatus(err, r.gr, verb, name)
+}
+
+// noticed takes note of the oldest revision that can still be read, as far as a failed read of an older one told.
+func (r *reader) noticed(revision int64) {
+	for last := r.compacted.Load(); revision > last; last = r.compacted.Load() {
+		if r.compacted.CompareAndSwap(last, revision) {
+			return
+		}
+	}
 }
 
 // snapshot returns the cache's state for a resourceVersion as List and Watch understand it: "" is consistent, "0" what

@@ -158,7 +158,11 @@ func newBackendSource(ctx context.Context, r *reader, prefix string, after int64
 		return nil, watchError(err, after)
 	}
 	s := &backendSource{r: r, stream: stream, sel: sel, reached: after, cancel: cancel, batches: make(chan storage.Batch)}
-	go s.pump(ctx)
+	if !r.spawn(func() { s.pump(ctx) }) {
+		cancel()
+		stream.Close()
+		return nil, storage.ErrClosed
+	}
 	return s, nil
 }
 

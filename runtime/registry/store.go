@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -58,8 +57,6 @@ type StoreConfig[T api.Object] struct {
 type Store[T api.Object] struct {
 	reader
 	config StoreConfig[T]
-	stop   context.CancelFunc
-	done   sync.WaitGroup
 }
 
 // NewStore opens a store. It owns a goroutine, the cache's, until it is closed.
@@ -74,10 +71,8 @@ func NewStore[T api.Object](config StoreConfig[T]) (*Store[T], error) {
 		return nil, errors.New("the store has no ResourcePrefix: it would cover the keys of other resources")
 	}
 	s := &Store[T]{config: config}
-	s.reader = reader{
-		backend: config.Backend, stored: config.Form, prefix: prefix, gr: config.Resource, namespaced: config.Namespaced,
-		bookmark: config.Bookmark, patience: config.Patience, bookmarks: config.BookmarkEvery,
-	}
+	s.backend, s.stored, s.prefix, s.gr, s.namespaced = config.Backend, config.Form, prefix, config.Resource, config.Namespaced
+	s.bookmark, s.patience, s.bookmarks = config.Bookmark, config.Patience, config.BookmarkEvery
 	for _, f := range config.Fields {
 		s.selectable = append(s.selectable, f.Path)
 	}
@@ -103,18 +98,15 @@ func (s *Store[T]) runCache() {
 		Backend: s.backend, Prefix: s.prefix, Codec: s.codec, Stored: s.stored, Name: s.gr.String(),
 		Wait: s.config.Patience,
 	})
-	s.done.Add(1)
-	go func() {
-		defer s.done.Done()
+	s.spawn(func() {
 		// It ends with its context and only then: whatever else goes wrong, it tries again.
 		_ = s.cache.Run(s.closed)
-	}()
+	})
 }
 
 // Close ends all watches and waits for the store's goroutines. The backend stays open.
 func (s *Store[T]) Close() error {
-	s.stop()
-	s.done.Wait()
+	s.shut()
 	return nil
 }
 

@@ -25,6 +25,7 @@ type watch struct {
 	r      *reader
 	ctx    context.Context // that of the watch, or of the handle: whichever ends first
 	cancel context.CancelFunc
+	unbind func() bool // from the handle
 	form   api.Form
 
 	initial *initial // nil once the state was sent, and where none was asked for
@@ -59,7 +60,7 @@ func (r *reader) watch(ctx context.Context, prefix string, opts WatchOptions, fo
 	}
 	w := &watch{r: r, form: form, marks: opts.AllowBookmarks}
 	w.ctx, w.cancel = context.WithCancel(ctx)
-	context.AfterFunc(r.closed, w.cancel)
+	w.unbind = context.AfterFunc(r.closed, w.cancel)
 	if err := w.begin(r.narrow(prefix, &sel), opts, after, &sel); err != nil {
 		w.Close()
 		return nil, r.status(err, "watch", "")
@@ -208,6 +209,7 @@ func (w *watch) schedule(now time.Time) {
 
 // Close implements Watch.
 func (w *watch) Close() {
+	w.unbind()
 	w.cancel()
 	if w.source != nil {
 		w.source.close()

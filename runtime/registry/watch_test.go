@@ -257,3 +257,54 @@ func TestWatchFallsBackToTheBackend(t *testing.T) {
 	w.expect("ADDED c")
 	w.w.Close()
 }
+
+func TestWatchBookmarksAreRowsToo(t *testing.T) {
+	b := open(t, registry.New(shop.Definition()), true)
+	for shape, want := range map[api.Shape]string{
+		api.Metadata:        `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1",`,
+		api.Row:             `{"cells":["","",],"object":null}`,
+		api.RowWithMetadata: `{"cells":["","",],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1",`,
+	} {
+		w, err := b.Watch(b.ctx(), "ns", registry.WatchOptions{AllowBookmarks: true}, api.Form{Version: "v1", Shape: shape})
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, err := w.Next(b.ctx())
+		if err != nil || len(events) != 1 || events[0].Type != registry.Bookmark || !strings.HasPrefix(whole(events[0].Object), want) {
+			t.Errorf("%v: %v %s", shape, err, whole(events[0].Object))
+		}
+		w.Close()
+	}
+}
+
+func TestWatchFromBeforeACompactionExpires(t *testing.T) {
+	b := open(t, registry.New(shop.Definition()), true)
+	first := b.create(`{"metadata":{"name":"a"}}`)
+	b.create(`{"metadata":{"name":"b"}}`)
+	now, _ := b.backend.Revision(b.ctx())
+	if err := b.backend.Compact(b.ctx(), now); err != nil {
+		t.Fatal(err)
+	}
+	h, err := registry.New(shop.Definition()).Open(registry.Config{Backend: b.backend, Prefix: "/registry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	waitFor(t, h.Ready)
+	old, _ := strconv.Atoi(first.ResourceVersion)
+	w, err := h.Watch(b.ctx(), "ns", registry.WatchOptions{ResourceVersion: strconv.Itoa(old - 1)}, v1)
+	if err == nil {
+		defer w.Close()
+		_, err = w.Next(b.ctx())
+	}
+	wantStatus(t, err, 410, metav1.StatusReasonExpired, "too old resource version: "+strconv.Itoa(old-1))
+	// The cache that saw it happen still tells it.
+	w, err = b.Watch(b.ctx(), "ns", registry.WatchOptions{ResourceVersion: first.ResourceVersion}, v1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if events, err := w.Next(b.ctx()); err != nil || len(events) != 1 {
+		t.Error(events, err)
+	}
+}

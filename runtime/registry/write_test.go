@@ -11,7 +11,6 @@ import (
 	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -274,7 +273,7 @@ func TestPatch(t *testing.T) {
 		if err != nil || got.Spec.Color != "blue" || len(got.Labels) != 1 || got.Generation != 2 {
 			t.Errorf("merge: %v %+v", err, got)
 		}
-		got, err = b.patch("a", "", `[{"op":"test","path":"/spec/color","value":"blue"},{"op":"add","path":"/spec/parts/-","value":"q"},{"op":"copy","from":"/spec/color","path":"/spec/notes","value":{}}]`)
+		_, err = b.patch("a", "", `[{"op":"test","path":"/spec/color","value":"blue"},{"op":"add","path":"/spec/parts/-","value":"q"},{"op":"copy","from":"/spec/color","path":"/spec/notes","value":{}}]`)
 		wantStatus(t, err, 422, metav1.StatusReasonInvalid, "patch: Invalid value")
 		got, err = b.patch("a", "", `[{"op":"add","path":"/spec/parts/-","value":"q"},{"op":"copy","from":"/spec/color","path":"/spec/parts/0"}]`)
 		if err != nil || fmt.Sprint(got.Spec.Parts) != "[blue p q]" {
@@ -331,61 +330,6 @@ func TestPatchRefuses(t *testing.T) {
 	})
 }
 
-func TestFinalizers(t *testing.T) {
-	both(t, func(t *testing.T, b *bench) {
-		w := b.create(`{"metadata":{"name":"a","finalizers":["x.example.com/a","x.example.com/b"]}}`)
-		d, err := b.delete("a", registry.DeleteOptions{})
-		if err != nil || d.Done || d.UID != string(w.UID) {
-			t.Fatalf("%+v %v", d, err)
-		}
-		marked := b.get("a")
-		if marked.DeletionTimestamp == nil || *marked.DeletionGracePeriodSeconds != 0 || marked.Generation != 2 {
-			t.Errorf("marked: %+v", marked.ObjectMeta)
-		}
-		if d, err = b.delete("a", registry.DeleteOptions{}); err != nil || d.Done || b.parse(d.Object).ResourceVersion != marked.ResourceVersion {
-			t.Errorf("a second deletion: %+v %v", d, err)
-		}
-		_, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a"}}`), registry.WriteOptions{Form: v1})
-		wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, `object is being deleted: widgets.shop.example.com "a" already exists`)
-		_, err = b.patch("a", "", `{"metadata":{"finalizers":["x.example.com/a","x.example.com/c"]}}`)
-		wantStatus(t, err, 422, metav1.StatusReasonInvalid, "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted")
-		got, err := b.patch("a", "", `{"metadata":{"finalizers":["x.example.com/b"],"deletionTimestamp":null}}`)
-		if err != nil || got.DeletionTimestamp == nil {
-			t.Fatalf("%+v %v", got, err)
-		}
-		if got, err = b.patch("a", "", `{"metadata":{"finalizers":null}}`); err != nil || got.Name != "a" {
-			t.Fatalf("%+v %v", got, err)
-		}
-		_, err = b.Get(b.ctx(), "ns", "a", "", v1)
-		wantStatus(t, err, 404, metav1.StatusReasonNotFound, `widgets.shop.example.com "a" not found`)
-	})
-}
-
-func TestDeletePreconditions(t *testing.T) {
-	both(t, func(t *testing.T, b *bench) {
-		w := b.create(`{"metadata":{"name":"a"}}`)
-		old, wrong := "1", types.UID("wrong")
-		_, err := b.delete("a", registry.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &wrong}})
-		wantStatus(t, err, 409, metav1.StatusReasonConflict, `Operation cannot be fulfilled on Widget.shop.example.com "a": the UID in the precondition (wrong) does not match the UID in record (`+string(w.UID))
-		_, err = b.delete("a", registry.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &old}})
-		wantStatus(t, err, 409, metav1.StatusReasonConflict, "the ResourceVersion in the precondition (1) does not match the ResourceVersion in record ("+w.ResourceVersion)
-		bogus := metav1.DeletionPropagation("Bogus")
-		_, err = b.delete("a", registry.DeleteOptions{Propagation: &bogus})
-		wantStatus(t, err, 422, metav1.StatusReasonInvalid, "propagationPolicy: Unsupported value")
-		foreground := metav1.DeletePropagationForeground
-		d, err := b.delete("a", registry.DeleteOptions{Propagation: &foreground, Preconditions: &metav1.Preconditions{UID: &w.UID, ResourceVersion: &w.ResourceVersion}})
-		if err != nil || !d.Done {
-			t.Fatalf("%+v %v", d, err)
-		}
-		revision, _ := b.backend.Revision(b.ctx())
-		if got := b.parse(d.Object).ResourceVersion; got != fmt.Sprint(revision) {
-			t.Errorf("the answer is at %s, the deletion at %d", got, revision)
-		}
-		_, err = b.delete("a", registry.DeleteOptions{})
-		wantStatus(t, err, 404, metav1.StatusReasonNotFound, `widgets.shop.example.com "a" not found`)
-	})
-}
-
 func TestStrategyHooks(t *testing.T) {
 	var calls []string
 	d := shop.Definition()
@@ -429,27 +373,4 @@ func TestClusterScope(t *testing.T) {
 		t.Fatal(page, err)
 	}
 	page.Close()
-}
-
-func TestDefinitionsThatContradictThemselves(t *testing.T) {
-	cases := map[string]func(d *registry.Definition[*shop.Widget]){
-		`the storage version "v3" is not in Versions`: func(d *registry.Definition[*shop.Widget]) { d.Storage = "v3" },
-		"version v1 stands twice":                     func(d *registry.Definition[*shop.Widget]) { d.Versions[1] = d.Versions[0] },
-		"New is not set":                              func(d *registry.Definition[*shop.Widget]) { d.New = nil },
-		"was not made by VersionOf": func(d *registry.Definition[*shop.Widget]) {
-			d.Versions[1] = registry.Version[*shop.Widget]{Info: api.VersionInfo{Name: "v2"}}
-		},
-		"its Conversion has cells for 2 columns":               func(d *registry.Definition[*shop.Widget]) { d.Versions[0].Info.Columns = nil },
-		"the Scope \"\" is neither":                            func(d *registry.Definition[*shop.Widget]) { d.Scope = "" },
-		`subresource "status": it needs a name of its own`:     func(d *registry.Definition[*shop.Widget]) { d.Subresources[0].Copy = nil },
-		`selectable field "spec.color": it needs Path and Val`: func(d *registry.Definition[*shop.Widget]) { d.SelectableFields[0].Value = nil },
-	}
-	for want, change := range cases {
-		d := shop.Definition()
-		change(&d)
-		_, err := registry.New(d).Open(registry.Config{Backend: openBackend(t), Prefix: "/registry"})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
-	}
 }

@@ -116,6 +116,10 @@ func (b *build) sort(pairs []pair) {
 // pairDecls writes autoConvert_a_X_To_b_X, and Convert_a_X_To_b_X unless that one is written by hand.
 func (b *build) pairDecls(p pair) []decl {
 	name := b.names[p.key()]
+	if call := byMethod(p); call != nil && b.funcs.find(p) == nil {
+		b.checkDeclared(name, "write it as "+p.signature(b.pkg)+", or rename it")
+		return []decl{{doc: name + " calls the method that is written by hand.", code: b.signature(name, p).Block(jen.Return(call))}}
+	}
 	body, problems := b.structBody(p)
 	manual := b.funcs.find(p) != nil
 	for _, x := range problems {

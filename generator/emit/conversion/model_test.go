@@ -43,3 +43,36 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// TestStorageVersionIsTheHub: of two versions without a hub, one converts to the other where it is marked as the stored
+// one, or where the group is served.
+func TestStorageVersionIsTheHub(t *testing.T) {
+	for _, test := range []struct {
+		name           string
+		marked, served bool
+		files          int
+	}{{"neither", false, false, 0}, {"marked", true, false, 1}, {"served", false, true, 1}} {
+		t.Run(test.name, func(t *testing.T) {
+			v1, v1beta1 := version("v1"), version("v1beta1")
+			hub := v1.Package.Types[0]
+			hub.Kind.StorageVersion = test.marked
+			group := &model.Group{Versions: []*model.Version{v1, v1beta1}, Resources: []*model.Resource{{
+				Hub: hub, Storage: v1, Versions: []model.ResourceVersion{
+					{Version: v1, Type: hub}, {Version: v1beta1, Type: v1beta1.Package.Types[0]},
+				},
+			}}}
+			files, err := Emitter().Emit(&model.Program{
+				Packages: []*model.Package{v1.Package, v1beta1.Package}, Groups: []*model.Group{group}, RuntimeAvailable: test.served,
+			})
+			if err != nil || len(files) != test.files {
+				t.Errorf("got %d files, %v", len(files), err)
+			}
+		})
+	}
+}
+
+func version(name string) *model.Version {
+	pkg := &model.Package{Path: "example.com/" + name, Name: name, Version: name, Output: true}
+	pkg.Types = []*model.Type{{Name: "Lamp", Package: pkg, Form: model.Struct, Kind: &model.Kind{}}}
+	return &model.Version{Name: name, Package: pkg}
+}

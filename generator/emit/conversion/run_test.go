@@ -19,8 +19,13 @@ import (
 	"apigen.dev/generator/emit/conversion/testdata/cross/app"
 	appv1 "apigen.dev/generator/emit/conversion/testdata/cross/app/v1"
 	basev1 "apigen.dev/generator/emit/conversion/testdata/cross/base/v1"
+	externalhub "apigen.dev/generator/emit/conversion/testdata/external/hub"
+	_ "apigen.dev/generator/emit/conversion/testdata/external/hub/v1"
+	externalv1 "apigen.dev/generator/emit/conversion/testdata/external/types/v1"
 	flatv1 "apigen.dev/generator/emit/conversion/testdata/flat/v1"
 	flatv1beta1 "apigen.dev/generator/emit/conversion/testdata/flat/v1beta1"
+	methodsv1 "apigen.dev/generator/emit/conversion/testdata/methods/v1"
+	methodsv1beta1 "apigen.dev/generator/emit/conversion/testdata/methods/v1beta1"
 	"apigen.dev/generator/emit/conversion/testdata/shop"
 	shopv1beta1 "apigen.dev/generator/emit/conversion/testdata/shop/v1beta1"
 )
@@ -187,5 +192,53 @@ func TestFunctionsOfOtherPackages(t *testing.T) {
 	in.Mark = basev1.Mark{}
 	if diff := cmp.Diff(in, out); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestMethodsOfControllerRuntime(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := methodsv1beta1.RegisterConversions(scheme); err != nil {
+		t.Fatal(err)
+	}
+	in := methodsv1beta1.LampList{Items: []methodsv1beta1.Lamp{{Milliwatts: 5000}}}
+	var hub methodsv1.LampList
+	var out methodsv1beta1.LampList
+	if err := scheme.Convert(&in, &hub, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := hub.Items[0].Watts; got != 5 {
+		t.Errorf("the hub has %d watts", got)
+	}
+	if err := scheme.Convert(&hub, &out, nil); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(in, out); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTypesOfAnotherPackage(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := externalv1.SchemeBuilder.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	in := externalhub.Door{Name: "front", Height: 2, Lock: externalhub.Lock{Digits: []byte("123")}}
+	var spoke externalv1.Door
+	var out externalhub.Door
+	if err := scheme.Convert(&in, &spoke, nil); err != nil {
+		t.Fatal(err)
+	}
+	if spoke.Height == nil || *spoke.Height != 2 || spoke.Lock.Code != "123" {
+		t.Errorf("the spoke is %+v", spoke)
+	}
+	if err := scheme.Convert(&spoke, &out, nil); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(in, out); diff != "" {
+		t.Error(diff)
+	}
+	var options externalv1.DoorOptions
+	if err := scheme.Convert(&url.Values{"wide": {"true"}}, &options, nil); err != nil || !options.Wide {
+		t.Errorf("got %+v, %v", options, err)
 	}
 }

@@ -42,7 +42,8 @@ func plan(program *model.Program, errs *emit.Errors) []*task {
 	return tasks
 }
 
-// versionsWithoutHub are, by package path, the kinds of versions that convert to the storage version.
+// versionsWithoutHub are, by package path, the kinds of versions that convert to the storage version. Where no version
+// is marked as that, and nothing is to be served, nobody asked for conversions: the packages are types for clients.
 func versionsWithoutHub(program *model.Program) map[string][]pair {
 	pairs := map[string][]pair{}
 	for _, g := range program.Groups {
@@ -50,6 +51,9 @@ func versionsWithoutHub(program *model.Program) map[string][]pair {
 			continue
 		}
 		for _, r := range g.Resources {
+			if marked := r.Hub != nil && r.Hub.Kind != nil && r.Hub.Kind.StorageVersion; !marked && !program.RuntimeAvailable {
+				continue
+			}
 			for _, v := range r.Versions {
 				if r.Hub == nil || v.Type == r.Hub || v.Type.Package == r.Hub.Package {
 					continue

@@ -140,13 +140,13 @@ func (c *copier) structFields(t *model.Type, out, in gocode.Place, depth int, as
 	return code
 }
 
-// enter goes into a field. Errors below it are told at its line while it is the user's, which foreign fields are not.
+// enter goes into a field. Errors below it are told at its line while that is where the user can do something: foreign
+// fields are not, nor those of a generic type that only this instance has trouble with.
 func (c *copier) enter(owner *model.Type, field *model.Field) (leave func()) {
 	pos := c.pos
-	if owner.Package == nil || owner.Package == c.file.Package() {
-		if field.Pos.IsValid() {
-			c.pos = field.Pos
-		}
+	users := owner.Package == nil || owner.Package == c.file.Package() && len(owner.TypeArgs) == 0
+	if users && field.Pos.IsValid() {
+		c.pos = field.Pos
 	}
 	c.path = append(c.path, field.Name)
 	return func() {
@@ -239,8 +239,7 @@ func (c *copier) interfaceValue(t *model.Type, out, in gocode.Place) []jen.Code 
 		}
 	}
 	if len(found) != 1 {
-		c.refuse("is the interface %s, which can't be copied: give it a DeepCopy%s method that returns it, use "+
-			"runtime.RawExtension or apiextensions' JSON, or %s", display(t), t.Name, c.byHand())
+		c.refuseInterface(t)
 		return nil
 	}
 	if method := t.Methods[found[0]]; method != nil && len(method.Results) == 1 && method.Results[0] == t {

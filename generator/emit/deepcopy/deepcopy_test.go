@@ -128,7 +128,7 @@ func TestRefusals(t *testing.T) {
 		{"unsafe pointer", &model.Type{Form: model.UnsafePointer}, "Widget.F is an unsafe.Pointer"},
 		{"any", sliceOf(&model.Type{Form: model.Interface}), "Widget.F is the interface any"},
 		{"interface without a copy", &model.Type{Name: "I", Package: foreign, Form: model.Interface, InterfaceMethods: []string{"Do"}},
-			"Widget.F is the interface foreign.I, which can't be copied: give it a DeepCopyI method"},
+			"Widget.F is the interface foreign.I, which can't be copied: use a method DeepCopyI() I"},
 		{"hidden references", pointerTo(hidden), "Widget.F has the type foreign.Client, whose unexported field pool holds references"},
 		{"lock", mutex, "Widget.F holds a sync.Mutex, which must not be copied"},
 		{"lock in a foreign struct", once, "holds a sync.Mutex"},

@@ -26,6 +26,15 @@ func (c *copier) refuseForm(t *model.Type) {
 	c.refuse("is %s, which can't be copied: keep it out of the API type, or %s", what, c.byHand())
 }
 
+func (c *copier) refuseInterface(t *model.Type) {
+	named := "a named interface with a method DeepCopy<Name>"
+	if t.Package != nil && t.Name != "" {
+		named = fmt.Sprintf("a method DeepCopy%s() %s of the interface", t.Name, t.Name)
+	}
+	c.refuse("is the interface %s, which can't be copied: use %s, runtime.RawExtension or apiextensions' JSON, or %s",
+		display(t), named, c.byHand())
+}
+
 func (c *copier) refuseLock(lock *model.Type) {
 	c.refuse("holds a %s, which must not be copied: keep it out of the API type, or %s", display(lock), c.byHand())
 }

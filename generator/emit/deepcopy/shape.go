@@ -48,15 +48,7 @@ func generates(t *model.Type) bool {
 	if !methodsAllowed(t) || len(t.TypeArgs) > 0 || generic(t, map[*model.Type]bool{}) {
 		return false
 	}
-	return t.DeepCopy == model.DeepCopyGenerate || completes(t)
-}
-
-// completes tells whether a type has only one of the two methods by hand, and the other is wanted.
-func completes(t *model.Type) bool {
-	if t.Package == nil || !t.Package.Output || !t.Package.DeepCopy && len(t.DeepCopyInterfaces) == 0 {
-		return false
-	}
-	return (t.Methods["DeepCopyInto"] != nil) != (t.Methods["DeepCopy"] != nil)
+	return t.DeepCopy == model.DeepCopyGenerate
 }
 
 func generic(t *model.Type, seen map[*model.Type]bool) bool {

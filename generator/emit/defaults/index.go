@@ -62,7 +62,7 @@ func (x *index) calls(t *model.Type, pkg *model.Package) calls {
 	base := nearest(x.base[t], t, pkg)
 	if len(base) > 0 {
 		base = base[:1]
-		if t.Defaulter == "covers" || strings.Contains(base[0].Doc, "+k8s:defaulter-gen=covers") {
+		if t.Defaulter == "covers" || base[0].Covers {
 			return calls{functions: base, covers: true}
 		}
 	}
@@ -71,7 +71,23 @@ func (x *index) calls(t *model.Type, pkg *model.Package) calls {
 	return calls{functions: append(append([]*model.Func(nil), base...), additional...)}
 }
 
-// nearest keeps the functions of the one package that is nearest.
+// rival is a function of the same name for the type in another package that is as near as the one that is called, or nil.
+func (x *index) rival(called *model.Func, t *model.Type, pkg *model.Package) *model.Func {
+	if called.Package == pkg || called.Package == t.Package {
+		return nil
+	}
+	for _, functions := range [][]*model.Func{x.object[t], x.base[t]} {
+		for _, f := range functions {
+			if f.Name == called.Name && f.Package != called.Package {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// nearest keeps the functions of the one package that is nearest. Those of third packages count only where a marker asks
+// for defaults: a package of types is not made to import one of logic behind its back.
 func nearest(functions []*model.Func, t *model.Type, pkg *model.Package) []*model.Func {
 	var best []*model.Func
 	rank := 0
@@ -84,6 +100,7 @@ func nearest(functions []*model.Func, t *model.Type, pkg *model.Package) []*mode
 			r = 2
 		}
 		switch {
+		case r == 1 && !pkg.Defaulter:
 		case r > rank:
 			best, rank = []*model.Func{f}, r
 		case f.Package == best[0].Package:

@@ -54,6 +54,10 @@ func (w *writer) inside(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	var code []jen.Code
 	own := w.functions.calls(t, w.pkg)
 	for _, f := range own.functions {
+		if rival := w.functions.rival(f, t, w.pkg); rival != nil {
+			w.errs.Add(rival.Pos, "%s is in package %s too: which of the two is meant for package %s can't be told, so declare it there",
+				f.Name, f.Package.Path, w.pkg.Path)
+		}
 		code = append(code, w.file.PackageQual(f.Package, f.Name).Call(in.Address()))
 	}
 	if own.covers {

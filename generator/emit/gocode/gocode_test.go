@@ -105,3 +105,21 @@ func TestImportGroups(t *testing.T) {
 		t.Errorf("got:\n%s", got.Content)
 	}
 }
+
+// Whoever knows a package's name spares the import its alias, whatever the order.
+func TestKnownNameNeedsNoAlias(t *testing.T) {
+	widget := &model.Package{Path: "example.com/widget", Name: "widget"}
+	f := New(&model.Program{}, &model.Package{Path: "example.com/shop/v1", Name: "v1"})
+	f.Add("", jen.Var().Defs(
+		jen.Id("a").Add(f.PackageQual(widget, "T")),
+		jen.Id("b").Add(f.Qual(widget.Path, "T")),
+		jen.Id("c").Add(f.Qual("example.com/other", "T")),
+	))
+	got, err := f.Render("x.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "\tother \"example.com/other\"\n\t\"example.com/widget\"\n"; !strings.Contains(string(got.Content), want) {
+		t.Errorf("got:\n%s", got.Content)
+	}
+}

@@ -20,10 +20,12 @@ var locals = []string{
 type imports struct {
 	taken  map[string]bool
 	byPath map[string]string
+	// own are the paths whose name is known to be the package's own.
+	own map[string]bool
 }
 
 func newImports(pkg *model.Package, more []string) *imports {
-	m := &imports{taken: map[string]bool{}, byPath: map[string]string{}}
+	m := &imports{taken: map[string]bool{}, byPath: map[string]string{}, own: map[string]bool{}}
 	for name := range pkg.Declared {
 		m.taken[name] = true
 	}
@@ -48,7 +50,10 @@ func (m *imports) name(path, pkgName string) (alias string, own bool) {
 		m.byPath[path] = alias
 		m.taken[alias] = true
 	}
-	return alias, alias == pkgName || pkgName == "" && customary(path) && alias == lastElement(path)
+	if alias == pkgName || pkgName == "" && customary(path) && alias == lastElement(path) {
+		m.own[path] = true
+	}
+	return alias, m.own[path]
 }
 
 func (m *imports) free(names []string) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,10 +14,21 @@ import (
 	"apigen.dev/runtime/storage/embedded"
 )
 
-// crashDir, where it is set, makes this test binary a server that writes to that directory until it is killed.
-const crashDir = "APIGEN_TEST_CRASH_DIR"
+// Where these are set, this test binary is a server on that directory: one that writes until it is killed, or one that
+// does nothing but start.
+const (
+	crashDir = "APIGEN_TEST_CRASH_DIR"
+	startDir = "APIGEN_TEST_START_DIR"
+)
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(startDir); dir != "" {
+		if _, err := embedded.Open(context.Background(), dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if dir := os.Getenv(crashDir); dir != "" {
 		if err := writeUntilKilled(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -91,5 +103,23 @@ func TestKilledServerKeepsWhatItAcknowledged(t *testing.T) {
 		if found[key] != revision {
 			t.Errorf("%s was acknowledged at revision %d, found at %d", key, revision, found[key])
 		}
+	}
+}
+
+func TestDamagedDataIsAnError(t *testing.T) {
+	dir := t.TempDir()
+	if err := open(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	database := filepath.Join(dir, "etcd", "member", "snap", "db")
+	if err := os.WriteFile(database, make([]byte, 1<<16), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := exec.Command(os.Args[0])
+	server.Env = append(os.Environ(), startDir+"="+dir)
+	output, err := server.CombinedOutput()
+	want := "starting etcd in " + dir + ": failed to open database: invalid database\n"
+	if err == nil || string(output) != want {
+		t.Errorf("got %v and\n%s\nexpected one line:\n%s", err, output, want)
 	}
 }

@@ -51,25 +51,3 @@ func TestDirectoryThatCannotBe(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func TestDamagedDataIsAnError(t *testing.T) {
-	dir, ctx := t.TempDir(), context.Background()
-	opened, err := Open(ctx, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := opened.Close(); err != nil {
-		t.Fatal(err)
-	}
-	database := filepath.Join(dir, "etcd", "member", "snap", "db")
-	if err := os.WriteFile(database, make([]byte, 1<<16), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // the lock is released each time
-		_, err = Open(ctx, dir)
-		if err == nil || !strings.Contains(err.Error(), dir) || strings.Contains(err.Error(), "in use") {
-			t.Errorf("got %v", err)
-		}
-	}
-	t.Log(err)
-}

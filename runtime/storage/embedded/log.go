@@ -25,7 +25,9 @@ type quiet struct {
 	starting *birth
 }
 
-func (q quiet) With(fields []zapcore.Field) zapcore.Core { return quiet{q.Core.With(fields), q.starting} }
+func (q quiet) With(fields []zapcore.Field) zapcore.Core {
+	return quiet{q.Core.With(fields), q.starting}
+}
 
 func (q quiet) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if entry.Message == harmless || !q.starting.over.Load() {

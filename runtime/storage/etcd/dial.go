@@ -175,7 +175,7 @@ func ask(ctx context.Context, client *clientv3.Client, endpoint string) (string,
 	if err != nil {
 		return "", err
 	}
-	defer connection.Close()
+	defer func() { _ = connection.Close() }() // nothing is under way any more
 	maintenance := etcdserverpb.NewMaintenanceClient(connection)
 	var failure error
 	for {
@@ -186,7 +186,7 @@ func ask(ctx context.Context, client *clientv3.Client, endpoint string) (string,
 			return response.Version, nil
 		case rejected(err) && code(err) != codes.Unavailable:
 			return locked, nil
-		case failure == nil || ctx.Err() == nil:
+		case failure == nil || code(err) == codes.Unavailable: // which says more than that time is over
 			failure = err
 		}
 		select {

@@ -132,11 +132,13 @@ func closeLeavesNoGoroutines(b *bench) {
 		b.Fatal(err)
 	}
 	var left string
-	b.eventually("no goroutines are left", func() bool {
-		left = goroutinesOf("go.etcd.io/etcd/", "apigen.dev/runtime/storage/memory.", "apigen.dev/runtime/storage/etcd.")
-		if left != "" && b.ctx.Err() != nil {
+	defer func() {
+		if left != "" {
 			b.Log(left)
 		}
+	}()
+	b.eventually("no goroutines are left", func() bool {
+		left = goroutinesOf("go.etcd.io/etcd/", "apigen.dev/runtime/storage/memory.", "apigen.dev/runtime/storage/etcd.")
 		return left == ""
 	})
 }

@@ -116,6 +116,19 @@ func TestObjectIsRuntimeObject(t *testing.T) {
 	}
 }
 
+func TestOtherInterfaces(t *testing.T) {
+	one := 1
+	for _, shape := range []foreign.Shape{Circle{Points: []int{1}}, Polygon{&one, nil}, &Line{Points: []int{2}}} {
+		clone := shape.DeepCopyShape()
+		if path := shared(shape, clone); path != "" || !reflect.DeepEqual(shape, clone) {
+			t.Errorf("%T: the copy is %#v and shares %q", shape, clone, path)
+		}
+	}
+	if Polygon(nil).DeepCopyShape() != nil || (*Line)(nil).DeepCopyShape() != nil {
+		t.Error("the copy of nil is not nil")
+	}
+}
+
 // The checker itself must see what is shared.
 func TestSharedIsFound(t *testing.T) {
 	object := filled(3)

@@ -245,12 +245,16 @@ type Number int
 // DeepCopy adds one.
 func (in Number) DeepCopy() Number { return in + 1 }
 
-// Names, Index and Grid are named containers.
+// Named containers.
 type (
+	// Names is a list.
 	Names []string
+	// Index is a map of pointers.
 	Index map[string]*Plain
-	Grid  [2][]string
-	Link  *References
+	// Grid is an array of lists.
+	Grid [2][]string
+	// Link is a pointer.
+	Link *References
 )
 
 // Named are fields of named containers, and types over other types.
@@ -291,6 +295,25 @@ type Holder struct {
 	Values []string
 	Plain  Plain
 }
+
+// Circle is a Shape by value.
+//
+// +k8s:deepcopy-gen:interfaces=apigen.dev/generator/emit/deepcopy/internal/foreign.Shape
+// +k8s:deepcopy-gen:nonpointer-interfaces=true
+type Circle struct{ Points []int }
+
+// Polygon is a Shape that is a slice.
+//
+// +k8s:deepcopy-gen:interfaces=apigen.dev/generator/emit/deepcopy/internal/foreign.Shape
+type Polygon []*int
+
+// Line is a Shape whose DeepCopy by hand returns a value.
+//
+// +k8s:deepcopy-gen:interfaces=apigen.dev/generator/emit/deepcopy/internal/foreign.Shape
+type Line struct{ Points []int }
+
+// DeepCopy copies the receiver.
+func (in *Line) DeepCopy() Line { return Line{Points: append([]int(nil), in.Points...)} }
 
 // Callback is a func that no other type holds: it needs no copy.
 type Callback func()

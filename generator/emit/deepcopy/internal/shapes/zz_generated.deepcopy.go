@@ -135,6 +135,30 @@ func (in *Arrays) DeepCopy() *Arrays {
 }
 
 // DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *Circle) DeepCopyInto(out *Circle) {
+	*out = *in
+	if in.Points != nil {
+		out.Points = make([]int, len(in.Points))
+		copy(out.Points, in.Points)
+	}
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new Circle.
+func (in *Circle) DeepCopy() *Circle {
+	if in == nil {
+		return nil
+	}
+	out := new(Circle)
+	in.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyShape returns a copy that shares nothing with the receiver, as Shape.
+func (in Circle) DeepCopyShape() foreign.Shape {
+	return *in.DeepCopy()
+}
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
 func (in *Embedding) DeepCopyInto(out *Embedding) {
 	*out = *in
 	in.Inner.DeepCopyInto(&out.Inner)
@@ -539,6 +563,20 @@ func (in *Inner) DeepCopy() *Inner {
 	out := new(Inner)
 	in.DeepCopyInto(out)
 	return out
+}
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *Line) DeepCopyInto(out *Line) {
+	*out = in.DeepCopy()
+}
+
+// DeepCopyShape returns a copy that shares nothing with the receiver, as Shape.
+func (in *Line) DeepCopyShape() foreign.Shape {
+	if in == nil {
+		return nil
+	}
+	c := in.DeepCopy()
+	return &c
 }
 
 // DeepCopy returns a copy that shares nothing with the receiver, a new Locked.
@@ -953,6 +991,39 @@ func (in *Plain) DeepCopy() *Plain {
 	out := new(Plain)
 	in.DeepCopyInto(out)
 	return out
+}
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in Polygon) DeepCopyInto(out *Polygon) {
+	if in == nil {
+		*out = nil
+		return
+	}
+	*out = make(Polygon, len(in))
+	for i := range in {
+		if in[i] != nil {
+			(*out)[i] = new(int)
+			*(*out)[i] = *in[i]
+		}
+	}
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new Polygon.
+func (in Polygon) DeepCopy() Polygon {
+	if in == nil {
+		return nil
+	}
+	out := new(Polygon)
+	in.DeepCopyInto(out)
+	return *out
+}
+
+// DeepCopyShape returns a copy that shares nothing with the receiver, as Shape.
+func (in Polygon) DeepCopyShape() foreign.Shape {
+	if c := in.DeepCopy(); c != nil {
+		return c
+	}
+	return nil
 }
 
 // DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.

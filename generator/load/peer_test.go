@@ -1,0 +1,51 @@
+package load_test
+
+import (
+	"testing"
+
+	"apigen.dev/generator/loadtest"
+)
+
+// TestPeerWithoutMarkers: what a marker names is read, whatever it says itself.
+func TestPeerWithoutMarkers(t *testing.T) {
+	p := loadtest.Program(t, `
+-- hub/types.go --
+package hub
+
+type Book struct{ Name string }
+-- v1/doc.go --
+// +k8s:conversion-gen=example.com/test/hub
+package v1
+
+import "k8s.io/apimachinery/pkg/runtime"
+
+type Book struct{ Name string }
+
+type builder struct{}
+
+func (*builder) Register(objects ...runtime.Object) {}
+
+var SchemeBuilder builder
+`)
+	if len(p.Packages) != 2 || p.Packages[0].Output || p.Packages[0].Type("Book") == nil {
+		t.Fatalf("got %+v", p.Packages)
+	}
+	if got := p.Packages[1].LocalSchemeBuilder; got != "" {
+		t.Errorf("functions are to be registered with %s, which takes objects", got)
+	}
+}
+
+// TestPeerInAnotherModule: nothing but the marker leads to it.
+func TestPeerInAnotherModule(t *testing.T) {
+	p := loadtest.Program(t, `
+-- v1/doc.go --
+// +k8s:conversion-gen=k8s.io/apimachinery/pkg/apis/meta/v1
+package v1
+
+type Duration struct{ Seconds int }
+`)
+	peers := p.Packages[0].Peers
+	if len(peers) != 1 || peers[0].Type("ObjectMeta") == nil {
+		t.Errorf("got %+v", peers)
+	}
+}

@@ -1,0 +1,176 @@
+package registry_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/registry/internal/shop"
+	"apigen.dev/runtime/storage/memory"
+)
+
+var filler = strings.Repeat("x", 700)
+
+// loaded opens widgets of about 1 KiB.
+func loaded(b *testing.B, n int) *bench {
+	w := open(b, registry.New(shop.Definition()), true)
+	for i := range n {
+		w.create(fmt.Sprintf(`{"metadata":{"name":"w%05d","labels":{"even":"%t"}},"spec":{"color":"red","notes":{"a":%q}}}`, i, i%2 == 0, filler))
+	}
+	if err := readable(w); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	return w
+}
+
+// readable makes the cache catch up.
+func readable(w *bench) error {
+	page, err := w.List(w.ctx(), "ns", registry.ListOptions{}, v1)
+	if err == nil {
+		page.Close()
+	}
+	return err
+}
+
+func BenchmarkGet(b *testing.B) {
+	for _, version := range []string{"", "0"} {
+		b.Run("resourceVersion="+version, func(b *testing.B) {
+			w := loaded(b, 1000)
+			for b.Loop() {
+				if _, err := w.Get(w.ctx(), "ns", "w00500", version, v1); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkList(b *testing.B) {
+	const n = 10000
+	cases := map[string]struct {
+		opts registry.ListOptions
+		form api.Form
+		want int
+	}{
+		"stored":   {registry.ListOptions{ResourceVersion: "0"}, v1, n},
+		"other":    {registry.ListOptions{ResourceVersion: "0"}, v1beta1, n},
+		"table":    {registry.ListOptions{ResourceVersion: "0"}, api.Form{Version: "v1", Shape: api.RowWithMetadata}, n},
+		"labels":   {registry.ListOptions{ResourceVersion: "0", Selection: selection(b, "even=true", "")}, v1, n / 2},
+		"page":     {registry.ListOptions{Limit: 500}, v1, 500},
+		"one name": {registry.ListOptions{Selection: selection(b, "", "metadata.name=w00500")}, v1, 1},
+	}
+	for name, c := range cases {
+		b.Run(name, func(b *testing.B) {
+			w := loaded(b, n)
+			for b.Loop() {
+				page, err := w.List(w.ctx(), "ns", c.opts, c.form)
+				if err != nil {
+					b.Fatal(err)
+				}
+				got := 0
+				for range page.Items {
+					got++
+				}
+				page.Close()
+				if got != c.want {
+					b.Fatal(got)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkCreate(b *testing.B) {
+	w := loaded(b, 0)
+	i := 0
+	for b.Loop() {
+		i++
+		data := body(fmt.Sprintf(`{"metadata":{"name":"w%07d"},"spec":{"color":"red","notes":{"a":%q}}}`, i, filler))
+		if _, err := w.Create(w.ctx(), "ns", data, registry.WriteOptions{Form: v1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkUpdate(b *testing.B) {
+	w := loaded(b, 2000)
+	i := 0
+	for b.Loop() {
+		i++
+		name := fmt.Sprintf("w%05d", i%2000)
+		data := body(fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"size":%d,"color":"red","notes":{"a":%q}}}`, name, i, filler))
+		if _, err := w.Update(w.ctx(), "ns", name, "", data, registry.WriteOptions{Form: v1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPatch(b *testing.B) {
+	w := loaded(b, 2000)
+	i := 0
+	for b.Loop() {
+		i++
+		name := fmt.Sprintf("w%05d", i%2000)
+		if _, err := w.Patch(w.ctx(), "ns", name, "", registry.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i)), registry.WriteOptions{Form: v1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkOpen(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		backend := memory.New()
+		h, err := registry.New(shop.Definition()).Open(registry.Config{Backend: backend, Prefix: "/registry"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		waitFor(b, h.Ready)
+		h.Close()
+		backend.Close()
+	}
+}
+
+// TestListAllocatesNothingPerObject holds the promise of the read path, also in a form that is not the stored one.
+func TestListAllocatesNothingPerObject(t *testing.T) {
+	forms := []api.Form{v1, v1beta1, {Version: "v1", Shape: api.RowWithMetadata}}
+	var allocs [2][]float64
+	for i, n := range []int{10, 1000} {
+		b := open(t, registry.New(shop.Definition()), true)
+		for k := range n {
+			b.create(fmt.Sprintf(`{"metadata":{"name":"w%05d","labels":{"a":"b"}},"spec":{"color":"red"}}`, k))
+		}
+		if err := readable(b); err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range forms {
+			for _, sel := range []string{"", "a=b"} {
+				opts := registry.ListOptions{ResourceVersion: "0", Selection: selection(t, sel, "")}
+				size := 0
+				allocs[i] = append(allocs[i], testing.AllocsPerRun(20, func() {
+					page, err := b.List(b.ctx(), "ns", opts, form)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for r := range page.Items {
+						size += len(r.Payload)
+					}
+					page.Close()
+				}))
+				if size == 0 {
+					t.Fatal("the list is empty")
+				}
+			}
+		}
+	}
+	for i := range allocs[0] {
+		if few, many := allocs[0][i], allocs[1][i]; many > few+5 {
+			t.Errorf("%v: %v allocations for 10 objects, %v for 1000", forms[i/2], few, many)
+		}
+	}
+	t.Log(allocs)
+}
