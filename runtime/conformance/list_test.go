@@ -77,12 +77,13 @@ func newShelf(tb testing.TB, n int) *shelf {
 }
 
 // list answers one LIST. What it allocates beside the handler does not depend on the objects.
-func (s *shelf) list(tb testing.TB, version string) {
-	r := httptest.NewRequest(http.MethodGet, "/apis/wardle.example.com/"+version+"/namespaces/default/flunders", nil)
+func (s *shelf) list(tb testing.TB, l listing) {
+	r := httptest.NewRequest(http.MethodGet, "/apis/wardle.example.com/"+l.version+"/namespaces/default/flunders", nil)
+	r.Header.Set("Accept", "application/json"+l.as)
 	s.out.size, s.out.code = 0, 0
 	clear(s.out.header)
 	s.handler.ServeHTTP(&s.out, r)
-	if s.out.code != http.StatusOK || s.out.size < s.n*1000 {
+	if s.out.code != http.StatusOK || s.out.size < s.n*l.least {
 		tb.Fatalf("%d, %d bytes: %s", s.out.code, s.out.size, s.out.begin)
 	}
 }
@@ -100,36 +101,42 @@ func (s *shelf) write(tb testing.TB) {
 
 // allocations is what a LIST allocates: how often, and how many bytes. Writes come before each, not during it, so that
 // only what they leave to do for the LIST is counted.
-func (s *shelf) allocations(tb testing.TB, version string, writes int) (objects, bytes uint64) {
+func (s *shelf) allocations(tb testing.TB, l listing) (objects, bytes uint64) {
 	const rounds = 20
-	s.list(tb, version)
+	s.list(tb, l)
 	var before, after runtime.MemStats
 	for range rounds {
-		for range writes {
+		for range l.writes {
 			s.write(tb)
 		}
-		if writes > 0 { // the cache has caught up when a consistent read of it was answered
+		if l.writes > 0 { // the cache has caught up when a consistent read of it was answered
 			if _, err := s.handle.Get(context.Background(), "default", "f-00000", "", storedForm); err != nil {
 				tb.Fatal(err)
 			}
 		}
 		runtime.ReadMemStats(&before)
-		s.list(tb, version)
+		s.list(tb, l)
 		runtime.ReadMemStats(&after)
 		objects, bytes = objects+after.Mallocs-before.Mallocs, bytes+after.TotalAlloc-before.TotalAlloc
 	}
 	return objects / rounds, bytes / rounds
 }
 
+// listing is a way to list.
+type listing struct {
+	name, version, as string
+	least             int // bytes for an object
+	writes            int // between two lists
+}
+
 // lists are the ways to list that must not cost more allocations for more objects.
-var lists = []struct {
-	name, version string
-	writes        int
-}{
-	{"idle", "v1beta1", 0},
-	{"written", "v1beta1", 10},
-	{"another version", "v1alpha1", 0},
-	{"another version, written", "v1alpha1", 10},
+var lists = []listing{
+	{name: "idle", version: "v1beta1", least: 1000},
+	{name: "written", version: "v1beta1", least: 1000, writes: 10},
+	{name: "another version", version: "v1alpha1", least: 1000},
+	{name: "another version, written", version: "v1alpha1", least: 1000, writes: 10},
+	{name: "table", version: "v1beta1", as: ";as=Table;v=v1;g=meta.k8s.io", least: 200},
+	{name: "metadata", version: "v1beta1", as: ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", least: 200},
 }
 
 // A LIST of ten times as many objects allocates no more.
@@ -137,8 +144,8 @@ func TestListAllocations(t *testing.T) {
 	small, large := newShelf(t, 1000), newShelf(t, 10_000)
 	for _, l := range lists {
 		t.Run(l.name, func(t *testing.T) {
-			objects, bytes := small.allocations(t, l.version, l.writes)
-			moreObjects, moreBytes := large.allocations(t, l.version, l.writes)
+			objects, bytes := small.allocations(t, l)
+			moreObjects, moreBytes := large.allocations(t, l)
 			t.Logf("1,000 objects: %d allocations, %d bytes; 10,000 objects: %d allocations, %d bytes", objects, bytes, moreObjects, moreBytes)
 			if moreObjects > objects+500 {
 				t.Errorf("the number of allocations grows with the objects: %d of 1,000, %d of 10,000", objects, moreObjects)
@@ -156,10 +163,10 @@ func BenchmarkList(b *testing.B) {
 		s := newShelf(b, n)
 		for _, l := range lists {
 			b.Run(fmt.Sprintf("objects=%d/%s", n, strings.ReplaceAll(l.name, " ", "-")), func(b *testing.B) {
-				s.list(b, l.version)
+				s.list(b, l)
 				b.ReportAllocs()
 				for b.Loop() {
-					s.beside(b, l.version, l.writes)
+					s.beside(b, l)
 				}
 				b.SetBytes(int64(s.out.size))
 			})
@@ -168,14 +175,14 @@ func BenchmarkList(b *testing.B) {
 }
 
 // beside lists while objects are written.
-func (s *shelf) beside(tb testing.TB, version string, writes int) {
+func (s *shelf) beside(tb testing.TB, l listing) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for range writes {
+		for range l.writes {
 			s.write(tb)
 		}
 	}()
-	s.list(tb, version)
+	s.list(tb, l)
 	<-done
 }
