@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -36,8 +37,11 @@ func startProcess(t *testing.T, arguments ...string) *process {
 	p.start()
 	t.Cleanup(func() {
 		p.kill()
+		text, _ := os.ReadFile(p.log)
+		if bytes.Contains(text, []byte("DATA RACE")) || bytes.Contains(text, []byte("panic")) {
+			t.Error("the server panicked, or has a data race")
+		}
 		if t.Failed() {
-			text, _ := os.ReadFile(p.log)
 			t.Logf("the server's log:\n%s", text)
 		}
 	})
