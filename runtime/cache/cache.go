@@ -89,6 +89,8 @@ type Cache struct {
 	asker    asker
 	progress progress
 	running  atomic.Bool
+	// behind is until when Latest needn't be tried, in nanoseconds of Unix time.
+	behind atomic.Int64
 	// trouble is why the cache doesn't follow the backend; nil while it does.
 	trouble atomic.Pointer[error]
 	// generation is the latest that was filled; nil before the first.

@@ -81,13 +81,29 @@ func newGeneration(ctx context.Context, prefix string, s *shared, w Window) *gen
 func (g *generation) begin(entries []*Entry, indexed []int, revision int64) {
 	g.tree = buildTree(entries, byKey)
 	for _, place := range indexed {
-		o := order(place)
-		slices.SortFunc(entries, func(a, b *Entry) int { return o.position(a).compare(o.position(b)) })
-		g.indexes = append(g.indexes, buildTree(entries, o))
+		g.indexes = append(g.indexes, buildTree(sorted(entries, order(place)), order(place)))
 	}
 	g.all = &topic{subject: subject{prefix: g.prefix}, since: revision, log: newLog(chunkOfAll, revision)}
 	g.state.Store(&state{Snapshot: g.snapshot(revision), changed: make(chan struct{})})
 	g.count()
+}
+
+// sorted returns the entries, which are in the order of their keys, in another order.
+func sorted(entries []*Entry, o order) []*Entry {
+	type valued struct {
+		value string
+		entry *Entry
+	}
+	all := make([]valued, len(entries))
+	for i, e := range entries {
+		all[i] = valued{o.position(e).value, e}
+	}
+	slices.SortStableFunc(all, func(a, b valued) int { return strings.Compare(a.value, b.value) })
+	out := make([]*Entry, len(all))
+	for i := range all {
+		out[i] = all[i].entry
+	}
+	return out
 }
 
 // snapshot freezes what the trees hold.
