@@ -60,7 +60,7 @@ func TestCreateRefuses(t *testing.T) {
 			_, err := b.Create(b.ctx(), c.namespace, body(c.body), registry.WriteOptions{Form: v1})
 			t.Run(name, func(t *testing.T) { wantStatus(t, err, c.code, c.reason, c.message) })
 		}
-		if n, err := b.backend.Count(b.ctx(), ""); err != nil || n != 1 {
+		if n, err := b.backend.Count(b.ctx(), "/registry/shop.example.com/"); err != nil || n != 1 {
 			t.Errorf("%d objects are stored, %v", n, err)
 		}
 	})
@@ -114,6 +114,9 @@ type full struct {
 }
 
 func (f *full) Put(ctx ctxT, key string, value []byte, expect int64, ttl durationT) (int64, error) {
+	if strings.Contains(key, "/_apigen/") {
+		return f.Backend.Put(ctx, key, value, expect, ttl)
+	}
 	f.puts++
 	return 0, &storage.ConflictError{Key: key, Current: &storage.KeyValue{Key: key, Value: value, Revision: 1}}
 }
