@@ -97,21 +97,10 @@ func newPatcher(kind PatchType, body Body) (p patcher, strict []error, err error
 		if lax {
 			strict = nil
 		}
-		return mergePatch(body.Data), strict, nil
+		p, err = newMergePatch(body.Data)
+		return p, strict, err
 	}
 	return nil, nil, apierrors.NewInternalError(fmt.Errorf("patches of type %q are not applied here", kind))
-}
-
-type mergePatch []byte
-
-func (p mergePatch) apply(object []byte) ([]byte, error) {
-	return safely(func() ([]byte, error) {
-		out, err := jsonpatch.MergePatch(object, p)
-		if err != nil {
-			return nil, apierrors.NewBadRequest(err.Error())
-		}
-		return out, nil
-	})
 }
 
 type jsonPatch struct {
