@@ -265,3 +265,39 @@ func TestObserve(t *testing.T) {
 		t.Errorf("%d bytes, want 4", seen[0].Bytes)
 	}
 }
+
+// Deleting what can't be read needs a verb of its own.
+func TestMayDeleteUnreadable(t *testing.T) {
+	var verbs []string
+	may := MayDeleteUnreadable(authorizerFunc(func(a auth.Attributes) auth.Decision {
+		verbs = append(verbs, a.Verb+" "+a.Resource+" "+a.Name)
+		if a.User.Name == "admin" {
+			return auth.Allow
+		}
+		return auth.NoOpinion
+	}))
+	handler := chain(func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range []string{"admin", "bob"} {
+			err := may(r.WithContext(auth.WithUser(r.Context(), users[name])))
+			if (err == nil) != (name == "admin") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err != nil && !strings.Contains(err.Error(), `User "bob" cannot unsafe-delete-ignore-read-errors resource "things" in API group "g"`) {
+				t.Error(err)
+			}
+		}
+	})
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodDelete, "/apis/g/v1/things/a", nil)
+	r.Header.Set("Authorization", "Bearer admin")
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	if w.Code != http.StatusOK || len(verbs) != 2 || verbs[0] != "unsafe-delete-ignore-read-errors things a" {
+		t.Errorf("%d %s, asked %v", w.Code, w.Body, verbs)
+	}
+}
+
+type authorizerFunc func(a auth.Attributes) auth.Decision
+
+func (f authorizerFunc) Authorize(_ context.Context, a auth.Attributes) (auth.Decision, string, error) {
+	return f(a), "", nil
+}
