@@ -8,6 +8,7 @@ import (
 	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -78,5 +79,21 @@ func TestDeepMergePatchIsQuick(t *testing.T) {
 	}
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// The library reads a value again at each level that it goes down; what would take it minutes is refused.
+func TestDeepJSONPatchIsRefused(t *testing.T) {
+	deep := func(depth, text int) Body {
+		return Body{Data: []byte(`[{"op":"add","path":"/x","value":` + strings.Repeat(`{"a":`, depth) + `"` + strings.Repeat(`x\"{`, text/4) + `"` +
+			strings.Repeat("}", depth) + `}]`)}
+	}
+	if _, _, err := newPatcher(JSONPatch, deep(1000, 2<<20)); !apierrors.IsRequestEntityTooLargeError(err) {
+		t.Errorf("1000 levels around 2 MiB: error %v", err)
+	}
+	for _, body := range []Body{deep(5, 2<<20), deep(1000, 1000)} {
+		if _, _, err := newPatcher(JSONPatch, body); err != nil {
+			t.Error(err)
+		}
 	}
 }
