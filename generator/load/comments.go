@@ -229,7 +229,14 @@ func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast
 		n.doc = docText(doc)
 	}
 	for _, g := range groups {
-		n.markers = append(n.markers, c.parse(g, place)...)
+		for _, m := range c.parse(g, place) {
+			if place == marker.Type && g != doc && m.Name == "k8s:conversion-gen" {
+				// conversion-gen reads it nowhere else, and packages rely on what it then generates.
+				c.idle(m.Pos, m)
+				continue
+			}
+			n.markers = append(n.markers, m)
+		}
 		used[g] = true
 	}
 	c.notes.byPos[pos] = n
@@ -250,7 +257,10 @@ func (c *collector) parse(g *ast.CommentGroup, place marker.Place) marker.Marker
 			continue
 		}
 		if err == nil {
-			err = m.CheckPlace(place)
+			if err = m.CheckPlace(place); err != nil && place&(marker.Func|marker.Const) != 0 {
+				c.idle(line.pos, m) // no tool looks there: dead, but harmless
+				continue
+			}
 		}
 		if err != nil {
 			if c.report != nil {
@@ -279,9 +289,16 @@ func (c *collector) alone(f *ast.File, used map[*ast.CommentGroup]bool) {
 			case m.Definition == nil:
 				c.report(line.pos, err.Error())
 			case m.Definition.Ignored == "":
-				c.warn(line.pos, fmt.Sprintf("marker \"+%s\" has no effect here: put it into the comment right above the %s that it is meant for", m.Name, m.Definition.Places))
+				c.idle(line.pos, m)
 			}
 		}
+	}
+}
+
+// idle warns of a marker that nothing reads where it stands.
+func (c *collector) idle(pos token.Position, m marker.Marker) {
+	if c.warn != nil && m.Definition.Ignored == "" {
+		c.warn(pos, fmt.Sprintf("marker \"+%s\" has no effect here: put it into the comment right above the %s that it is meant for", m.Name, m.Definition.Places))
 	}
 }
 

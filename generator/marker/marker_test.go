@@ -86,6 +86,7 @@ func TestParseRefuses(t *testing.T) {
 		"listType=bag":                                 `marker "+listType": "bag" is not one of atomic, set, map`,
 		"genclient:nonNamespace":                       `unknown marker "+genclient:nonNamespace": did you mean "+genclient:nonNamespaced"?`,
 		"kubebuilder:Enum=A":                           `unknown marker "+kubebuilder:Enum": did you mean "+kubebuilder:validation:Enum"?`,
+		"kubebuilder:validation:OneOf=A,B":             `unknown marker "+kubebuilder:validation:OneOf": did you mean "+kubebuilder:validation:AtMostOneOf"?`,
 		"kubebuilder:validation:Optionals":             `unknown marker "+kubebuilder:validation:Optionals": did you mean "+kubebuilder:validation:Optional"?`,
 		"kubebuilder:object:root=yes":                  `marker "+kubebuilder:object:root": "yes" is not true or false`,
 		"kubebuilder:printcolumn:nam=Age":              `marker "+kubebuilder:printcolumn": unknown argument "nam": did you mean "name"?`,

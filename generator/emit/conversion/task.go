@@ -42,18 +42,19 @@ func plan(program *model.Program, errs *emit.Errors) []*task {
 	return tasks
 }
 
-// versionsWithoutHub are, by package path, the kinds of versions that convert to the storage version. Where no version
-// is marked as that, and nothing is to be served, nobody asked for conversions: the packages are types for clients.
+// versionsWithoutHub are, by package path, the kinds of versions that convert to the storage version. Where nothing is to
+// be served, nobody asked for conversions: the packages are types for clients, or those of custom resources, whose
+// storage version is kube-apiserver's affair.
 func versionsWithoutHub(program *model.Program) map[string][]pair {
 	pairs := map[string][]pair{}
+	if !program.RuntimeAvailable {
+		return pairs
+	}
 	for _, g := range program.Groups {
 		if g.Internal != nil {
 			continue
 		}
 		for _, r := range g.Resources {
-			if marked := r.Hub != nil && r.Hub.Kind != nil && r.Hub.Kind.StorageVersion; !marked && !program.RuntimeAvailable {
-				continue
-			}
 			for _, v := range r.Versions {
 				if r.Hub == nil || v.Type == r.Hub || v.Type.Package == r.Hub.Package {
 					continue
