@@ -118,8 +118,8 @@ func newBuild(o Options) (*build, error) {
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
 	}
 	o.Dir = dir
 	b := &build{Options: o, all: o.Emitters, result: &Result{}}

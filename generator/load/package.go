@@ -164,6 +164,9 @@ func (b *builder) function(f *types.Func, n *notes) *model.Func {
 	if c, ok := nt.markers.Get("k8s:conversion-fn"); ok {
 		out.ConversionFn = c.Value
 	}
+	if d, ok := nt.markers.Get("k8s:defaulter-gen"); ok {
+		out.Covers = d.Value == "covers"
+	}
 	if slices.ContainsFunc(hookPrefixes, func(p string) bool { return strings.HasPrefix(f.Name(), p) }) {
 		sig := f.Signature()
 		for i := range sig.Params().Len() {
@@ -200,7 +203,7 @@ func (b *builder) constant(c *types.Const, n *notes) *model.Const {
 	if !ok {
 		return nil
 	}
-	value := ""
+	var value string
 	switch v := c.Val(); v.Kind() {
 	case constant.String:
 		value = quoteJSON(constant.StringVal(v))
@@ -239,8 +242,11 @@ func (b *builder) enumConstants(o *types.TypeName) {
 func (b *builder) resolvePackage(m *model.Package) {
 	ms := b.notes[m.Path].pkg.markers
 	for _, c := range ms.All("k8s:conversion-gen") {
-		if c.Value != "false" && c.Value != "true" {
-			b.resolve(c, c.Value)
+		if c.Value == "false" || c.Value == "true" {
+			continue
+		}
+		if peer := b.resolve(c, c.Value); peer != nil {
+			m.Peers = append(m.Peers, peer)
 		}
 	}
 	if x, ok := ms.Get("k8s:conversion-gen-external-types"); ok {

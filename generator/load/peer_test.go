@@ -34,3 +34,18 @@ var SchemeBuilder builder
 		t.Errorf("functions are to be registered with %s, which takes objects", got)
 	}
 }
+
+// TestPeerInAnotherModule: nothing but the marker leads to it.
+func TestPeerInAnotherModule(t *testing.T) {
+	p := loadtest.Program(t, `
+-- v1/doc.go --
+// +k8s:conversion-gen=k8s.io/apimachinery/pkg/apis/meta/v1
+package v1
+
+type Duration struct{ Seconds int }
+`)
+	peers := p.Packages[0].Peers
+	if len(peers) != 1 || peers[0].Type("ObjectMeta") == nil {
+		t.Errorf("got %+v", peers)
+	}
+}

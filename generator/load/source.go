@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/scanner"
@@ -128,7 +129,8 @@ func controls(data []byte) bool {
 
 func (l *loader) parse(s *source, name string, data []byte) {
 	f, err := parser.ParseFile(l.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
-	if list, ok := err.(scanner.ErrorList); ok {
+	var list scanner.ErrorList
+	if errors.As(err, &list) {
 		if !s.isForeignGenerated(data) {
 			for _, e := range list {
 				l.errs.Add(e.Pos, "%s", e.Msg)

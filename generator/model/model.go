@@ -50,8 +50,10 @@ type Package struct {
 
 	// DeepCopy is the package's default for its types (+k8s:deepcopy-gen=package, +kubebuilder:object:generate=true).
 	DeepCopy bool
-	// ConversionPeers are the import paths of +k8s:conversion-gen=; ConversionOff is +k8s:conversion-gen=false.
+	// ConversionPeers are the import paths of +k8s:conversion-gen=, Peers those packages, as far as they could be loaded;
+	// ConversionOff is +k8s:conversion-gen=false.
 	ConversionPeers []string
+	Peers           []*Package
 	ConversionOff   bool
 	// ConversionExternal is the package of +k8s:conversion-gen-external-types: the versioned types live there.
 	ConversionExternal *Package
@@ -119,6 +121,8 @@ type Func struct {
 	Variadic        bool
 	// ConversionFn is the value of +k8s:conversion-fn: "", "copy-only" or "drop".
 	ConversionFn string
+	// Covers is +k8s:defaulter-gen=covers on a SetDefaults function: it takes care of all that is inside the type.
+	Covers bool
 }
 
 // Form is the shape of a type's underlying type.

@@ -4,6 +4,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"apigen.dev/generator/emit"
@@ -45,7 +46,8 @@ func Check(ctx context.Context, u *load.Universe, files []emit.File, gone func(p
 		return warnings, err
 	}
 	if ours != nil {
-		sorted, _ := ours.Err().(emit.Errors)
+		var sorted emit.Errors
+		errors.As(ours.Err(), &sorted)
 		return warnings, Bug{sorted}
 	}
 	return warnings, nil

@@ -33,7 +33,7 @@ func lister(t testing.TB, n int, accept string) func() int {
 			t.Fatal(err)
 		}
 	}
-	r := httptest.NewRequest("GET", "/apis/shop.example.com/v1/widgets", nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/apis/shop.example.com/v1/widgets", nil)
 	if accept != "" {
 		r.Header.Set("Accept", accept)
 	}

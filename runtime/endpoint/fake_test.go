@@ -203,7 +203,7 @@ func serve(t testing.TB, infos ...*api.Info) (*API, []*fake) {
 
 // do sends a request through a recorder; headers are pairs.
 func do(a http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(context.Background(), method, target, strings.NewReader(body))
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}

@@ -30,7 +30,7 @@ func FuzzServe(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, path, query, contentType, accept, body string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		r := httptest.NewRequestWithContext(ctx, "GET", "/", strings.NewReader(body))
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", strings.NewReader(body))
 		r.Method, r.URL = method, &url.URL{Path: path, RawQuery: query}
 		r.Header.Set("Content-Type", contentType)
 		r.Header.Set("Accept", accept)

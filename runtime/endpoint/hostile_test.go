@@ -153,7 +153,7 @@ func (g *target) send(t *testing.T, c hostile) (int, string) {
 	if raw == "" {
 		raw = g.plain(c)
 	}
-	connection, err := net.Dial("tcp", g.host)
+	connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", g.host)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestParseRequestInfo(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.method+" "+c.url, func(t *testing.T) {
-			r := httptest.NewRequest(c.method, c.url, nil)
+			r := httptest.NewRequestWithContext(t.Context(), c.method, c.url, nil)
 			got, err := ParseRequestInfo(r)
 			if err != nil {
 				t.Fatal(err)
@@ -81,7 +81,7 @@ func TestParseRequestInfo(t *testing.T) {
 
 func TestParseRequestInfoRefusesVerbsWithoutResource(t *testing.T) {
 	for _, path := range []string{"/api/v1/watch", "/apis/g.example.com/v1/proxy"} {
-		if _, err := ParseRequestInfo(httptest.NewRequest("GET", path, nil)); err == nil {
+		if _, err := ParseRequestInfo(httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)); err == nil {
 			t.Errorf("%s was taken", path)
 		}
 	}
@@ -93,7 +93,7 @@ func TestPathsWithTwoSpellingsAreIrregular(t *testing.T) {
 		"/apis/g.example.com/v1/x/..", "/apis/g.example.com/v1/./x", "/apis//g.example.com/v1/x", "//apis/g.example.com/v1/x",
 		"/apis/g.example.com/v1/x/a%2Fb", "/apis/g.example.com/v1/x/a%252fb", "/apis/g.example.com/v1/x/%2e", "/apis/g.example.com/v1/x/a%00",
 	} {
-		r := httptest.NewRequest("GET", "/", nil)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		u, err := url.Parse(path)
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -8,8 +9,6 @@ import (
 
 	"apigen.dev/runtime/api"
 )
-
-func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
 
 func TestRefusedQueries(t *testing.T) {
 	for _, c := range []struct {
@@ -68,7 +67,7 @@ func TestManagersAreNamedByTheirProgram(t *testing.T) {
 	for agent, want := range map[string]string{
 		"kubectl/v1.30 (linux/amd64)": "kubectl", "": "", "a\tb\x00c": "abc", strings.Repeat("é", 100): strings.Repeat("é", 64),
 	} {
-		r := httptest.NewRequest("GET", "/", nil)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.Header.Set("User-Agent", agent)
 		if got := managerOf(r); got != want {
 			t.Errorf("%q: %q", agent, got)
@@ -82,7 +81,7 @@ func FuzzListOptions(f *testing.F) {
 	f.Add("continue=x&resourceVersion=%", "*/*;q=0.3, application/yaml;pretty=1")
 	a, _ := New(Config{})
 	f.Fuzz(func(t *testing.T, query, accept string) {
-		r := httptest.NewRequest("GET", "/", nil)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.URL = &url.URL{Path: "/apis/g/v1/widgets", RawQuery: query}
 		r.Header.Set("Accept", accept)
 		info, err := ParseRequestInfo(r)

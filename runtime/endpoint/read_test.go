@@ -219,7 +219,7 @@ func listOf(t testing.TB, n int, accept string) func() int {
 		items[i] = item
 	}
 	fakes[0].page = pageOf(items...)
-	r := httptest.NewRequest("GET", base+"/widgets", nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, base+"/widgets", nil)
 	if accept != "" {
 		r.Header.Set("Accept", accept)
 	}
@@ -264,7 +264,7 @@ func BenchmarkList10000(b *testing.B) {
 
 func BenchmarkGet(b *testing.B) {
 	a, _ := serve(b, widgets)
-	r := httptest.NewRequest("GET", base+"/namespaces/n/widgets/a", nil)
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, base+"/namespaces/n/widgets/a", nil)
 	info, err := ParseRequestInfo(r)
 	if err != nil {
 		b.Fatal(err)

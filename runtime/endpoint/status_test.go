@@ -35,7 +35,7 @@ func TestWriteStatus(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := httptest.NewRecorder()
 			w.Header().Set("Content-Encoding", "gzip")
-			WriteStatus(w, httptest.NewRequest("GET", "/", nil), c.err)
+			WriteStatus(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), c.err)
 			var status metav1.Status
 			if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil {
 				t.Fatal(err)
@@ -60,7 +60,7 @@ func TestWriteStatusInTheFormatAccepted(t *testing.T) {
 		"application/vnd.kubernetes.protobuf": `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
 		"application/json;as=Table;v=v1;g=meta.k8s.io,*/*;q=0": `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
 	} {
-		r := httptest.NewRequest("GET", "/", nil)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.Header.Set("Accept", accept)
 		w := httptest.NewRecorder()
 		WriteStatus(w, r, apierrors.NewBadRequest("a\nb<"))

@@ -73,7 +73,11 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 	s.w.WriteHeader(http.StatusOK)
 	frames := &s.api.pools.streamFrames
 	flusher := http.NewResponseController(s.w)
-	_ = flusher.Flush() // where it can't, the server's buffer decides when clients see events
+	flush := func() bool { // where it isn't possible, the server's buffer decides when clients see events
+		err := flusher.Flush()
+		return err == nil || errors.Is(err, http.ErrNotSupported)
+	}
+	flush()
 	for {
 		batch, err := events.Next(ctx)
 		if ctx.Err() != nil || errors.Is(err, context.Canceled) {
@@ -90,7 +94,7 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 		f.flush()
 		broken := f.err != nil
 		f.release(frames)
-		if broken || flusher.Flush() != nil || err != nil {
+		if broken || !flush() || err != nil {
 			return
 		}
 		s.deadline.rest()

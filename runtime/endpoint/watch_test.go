@@ -115,7 +115,7 @@ func TestWatchIsFlushed(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+base+"/widgets?watch=1", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+base+"/widgets?watch=1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestIdleWatchesOutliveTheWriteTimeout(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+base+"/widgets?watch=1", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+base+"/widgets?watch=1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestIdleWatchesOutliveTheWriteTimeout(t *testing.T) {
 	}
 }
 
-func BenchmarkWatchBatch(b *testing.B) {
+func BenchmarkWatch10000(b *testing.B) {
 	a, fakes := serve(b, widgets)
 	batch := make([]registry.Event, 100)
 	for i := range batch {
@@ -178,10 +178,14 @@ func BenchmarkWatchBatch(b *testing.B) {
 		batches[i] = batch
 	}
 	fakes[0].endWith = context.Canceled
-	r := httptest.NewRequest("GET", base+"/widgets?watch=1", nil)
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, base+"/widgets?watch=1", nil)
 	b.ReportAllocs()
+	b.SetBytes(10000 * 1024)
 	for b.Loop() {
 		fakes[0].batches = batches
-		a.ServeHTTP(&discard{header: http.Header{}}, r)
+		w := &discard{header: http.Header{}}
+		if a.ServeHTTP(w, r); w.n < 10000*1000 {
+			b.Fatalf("%d bytes", w.n)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -145,8 +146,8 @@ func (e *endless) Read(b []byte) (int, error) { e.read += len(b); return len(b),
 func TestEndlessBodiesStopAtTheLimit(t *testing.T) {
 	a, _ := serve(t, widgets)
 	body := &endless{}
-	r, _ := http.NewRequest("POST", collectionPath, body)
-	w := newRecorder()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, collectionPath, body)
+	w := httptest.NewRecorder()
 	a.ServeHTTP(w, r)
 	if w.Code != 413 || body.read > 3<<20 || w.Header().Get("Connection") != "close" {
 		t.Errorf("%d after %d bytes", w.Code, body.read)
@@ -156,9 +157,9 @@ func TestEndlessBodiesStopAtTheLimit(t *testing.T) {
 func TestAnnouncedLengthsAreBelieved(t *testing.T) {
 	a, _ := serve(t, widgets)
 	body := &endless{}
-	r, _ := http.NewRequest("POST", collectionPath, body)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, collectionPath, body)
 	r.ContentLength = 1 << 40
-	w := newRecorder()
+	w := httptest.NewRecorder()
 	a.ServeHTTP(w, r)
 	if w.Code != 413 || body.read > 0 {
 		t.Errorf("%d after %d bytes", w.Code, body.read)

@@ -70,6 +70,9 @@ func (w *walker) pkg(p *model.Package) {
 	}
 	w.packages[p.Path] = p
 	w.pkg(p.ConversionExternal)
+	for _, peer := range p.Peers {
+		w.pkg(peer)
+	}
 	for _, t := range p.Types {
 		w.typ(t)
 	}
