@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/token"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,11 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 	if err != nil {
 		return nil, emit.Errors{{Message: "go list: " + strings.TrimSpace(strings.TrimPrefix(err.Error(), "err: "))}}
 	}
+	packages.Visit(pkgs, nil, func(p *packages.Package) {
+		if p.Dir == "" && len(p.Errors) > 0 {
+			p.GoFiles = nil // of a package that isn't there, go/packages lists the file that imports it
+		}
+	})
 	return pkgs, nil
 }
 
@@ -54,6 +60,9 @@ func (l *loader) listRoots(ctx context.Context) error {
 	allNamed := !slices.ContainsFunc(l.Patterns, wildcard)
 	for _, p := range pkgs {
 		if !l.usable(p) {
+			if allNamed && len(p.Errors) == 0 && p.Dir != "" {
+				l.warnings.Add(token.Position{}, "package %s has no Go files but tests", p.PkgPath)
+			}
 			continue
 		}
 		l.matched = append(l.matched, Matched{Path: p.PkgPath, Dir: p.Dir, Own: own(p), Named: allNamed})
@@ -85,7 +94,7 @@ func (l *loader) usable(p *packages.Package) bool {
 			continue
 		}
 		if e.Kind != packages.ParseError { // files are parsed again here, with better positions
-			l.errs.Add(pos, "%s", e.Msg)
+			l.errs.Add(pos, "%s", oneLine(e.Msg))
 		}
 	}
 	return ok && p.Dir != ""
@@ -303,7 +312,12 @@ func listError(p *packages.Package) error {
 		return errors.New("no such package")
 	}
 	for _, e := range p.Errors {
-		return errors.New(e.Msg)
+		return errors.New(oneLine(e.Msg))
 	}
 	return fmt.Errorf("package %s has no Go files", p.PkgPath)
+}
+
+// oneLine puts what the go command says in several lines into one.
+func oneLine(message string) string {
+	return strings.Join(strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 }

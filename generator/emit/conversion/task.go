@@ -171,3 +171,19 @@ func sortedTypes(p *model.Package) []*model.Type {
 	sort.SliceStable(types, func(i, j int) bool { return types[i].Name < types[j].Name })
 	return types
 }
+
+// Emitted returns what tells whether a function that converts in to out is written into a package, so that who calls it
+// can say what is missing without asking this emitter to run.
+func Emitted(program *model.Program) func(home *model.Package, in, out *model.Type) bool {
+	tasks := plan(program, &emit.Errors{})
+	return func(home *model.Package, in, out *model.Type) bool {
+		for _, t := range tasks {
+			for _, p := range t.pairs {
+				if t.pkg == home && p.in == in && p.out == out {
+					return true
+				}
+			}
+		}
+		return false
+	}
+}
