@@ -160,7 +160,7 @@ func (b *build) generate(ctx context.Context) error {
 	gone := func(path string) bool { return leftOver[path] }
 	warnings, err := verify.Check(ctx, b.loaded.Universe, b.files, gone)
 	if err != nil {
-		return err
+		return b.explain(err)
 	}
 	if w := append(b.result.Warnings, warnings...).Err(); w != nil {
 		errors.As(w, &b.result.Warnings)
@@ -240,6 +240,10 @@ func (b *build) leftOver() (map[string]bool, error) {
 
 // note tells users where nothing was generated although they asked for something.
 func (b *build) note() {
+	if len(b.loaded.Matched) == 0 && len(b.result.Warnings) == 0 {
+		b.result.Notes = append(b.result.Notes, "no package of yours matches "+strings.Join(b.Patterns, " "))
+		return
+	}
 	has := map[string]bool{}
 	for _, f := range b.files {
 		has[f.Package] = true

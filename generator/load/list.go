@@ -82,6 +82,9 @@ func (l *loader) usable(p *packages.Package) bool {
 	ok := len(p.GoFiles) > 0
 	for _, e := range p.Errors {
 		pos := parsePosition(e.Pos)
+		if pos.Filename != "" && !filepath.IsAbs(pos.Filename) {
+			pos.Filename = filepath.Join(l.query.dir, pos.Filename) // the go command speaks as seen from where it runs
+		}
 		if pos.Filename != "" && l.isGenerated(pos.Filename) {
 			continue
 		}
