@@ -208,3 +208,19 @@ func parse(t *testing.T, text string) {
 	m.True()
 	_ = m.CheckPlace(marker.Field)
 }
+
+// TestFamilies: what another tool reads below a name is no mistake, whatever it looks like.
+func TestFamilies(t *testing.T) {
+	for _, text := range []string{
+		"k8s:validation:maxLength=64", "k8s:validation:cel[0]:rule> self.all(x, x != 'it''s')", "k8s:validation:cel[0]:rule=\"a",
+		"k8s:validation:items:pattern=`^a,b$`", "k8s:validation:properties:field:items:maxLength=3",
+	} {
+		m, ok, err := marker.Parse(text, at)
+		if !ok || err != nil || m.Name != "k8s:validation" || m.Definition.Ignored == "" {
+			t.Errorf("%s: %v, %v, %v", text, m, ok, err)
+		}
+	}
+	if _, _, err := marker.Parse("k8s:validations:maxLength=64", at); err == nil {
+		t.Error("a name that only begins alike is known")
+	}
+}
