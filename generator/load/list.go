@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -42,12 +43,31 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 	if err != nil {
 		return nil, emit.Errors{{Message: "go list: " + strings.TrimSpace(strings.TrimPrefix(err.Error(), "err: "))}}
 	}
+	if len(pkgs) == 0 && !slices.ContainsFunc(patterns, wildcard) {
+		return nil, emit.Errors{{Message: "go list: " + u.complaint(ctx, patterns)}}
+	}
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		if p.Dir == "" && len(p.Errors) > 0 {
 			p.GoFiles = nil // of a package that isn't there, go/packages lists the file that imports it
 		}
 	})
 	return pkgs, nil
+}
+
+// complaint is what the go command says of patterns for which go/packages has no answer and no error: of a go.mod that is
+// not up to date.
+func (u *Universe) complaint(ctx context.Context, patterns []string) string {
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"list", "-e", "-deps", "--"}, patterns)...)
+	cmd.Dir, cmd.Env = u.query.dir, u.query.env
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil && stderr.Len() == 0 {
+		return err.Error()
+	}
+	if said := oneLine(strings.TrimSpace(stderr.String())); said != "" {
+		return strings.TrimPrefix(said, "go: ")
+	}
+	return "no package matches " + strings.Join(patterns, " ")
 }
 
 // listRoots finds the packages to read from source: those that the patterns match and that hold markers, and, in the
