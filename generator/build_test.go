@@ -299,23 +299,6 @@ func TestKilledRunsAreSweptUp(t *testing.T) {
 	}
 }
 
-// TestPackagesBesideAreNamed: code that lacks what was never generated for a package that was not asked for is no bug.
-func TestPackagesBesideAreNamed(t *testing.T) {
-	dir := loadtest.Dir(t, library)
-	o := options(dir)
-	o.Patterns = []string{"./shelves"}
-	_, err := generator.Build(context.Background(), o)
-	want := "books/doc.go:2:1: the generated code of package example.com/test/books is missing or stale, and it is not among the packages to build: name it, too\n" +
-		"shelves/doc.go:8:52: s.Books[0].Tiny undefined (type books.Book has no field or method Tiny)"
-	if err == nil || generator.Describe(err, dir) != want {
-		t.Errorf("got %v", err)
-	}
-	o.Patterns = []string{"./books", "./shelves"}
-	build(t, o)
-	o.Patterns = []string{"./shelves"}
-	build(t, o)
-}
-
 func TestNothingToGenerateIsSaid(t *testing.T) {
 	dir := loadtest.Dir(t, "-- plain/plain.go --\npackage plain\n")
 	res := build(t, options(dir))

@@ -41,10 +41,10 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, emit.Errors{{Message: "go list: " + strings.TrimSpace(strings.TrimPrefix(err.Error(), "err: "))}}
+		return nil, emit.Errors{{Message: explain(err.Error())}}
 	}
 	if len(pkgs) == 0 && !slices.ContainsFunc(patterns, wildcard) {
-		return nil, emit.Errors{{Message: "go list: " + u.complaint(ctx, patterns)}}
+		return nil, emit.Errors{{Message: u.complaint(ctx, patterns)}}
 	}
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		if p.Dir == "" && len(p.Errors) > 0 {
@@ -64,10 +64,22 @@ func (u *Universe) complaint(ctx context.Context, patterns []string) string {
 	if err := cmd.Run(); err != nil && stderr.Len() == 0 {
 		return err.Error()
 	}
-	if said := oneLine(strings.TrimSpace(stderr.String())); said != "" {
-		return strings.TrimPrefix(said, "go: ")
+	if said := explain(stderr.String()); said != "" {
+		return said
 	}
 	return "no package matches " + strings.Join(patterns, " ")
+}
+
+// explain makes what the go command says clearer.
+func explain(message string) string {
+	for _, noise := range []string{"err: ", "exit status 1: stderr: ", "go: "} {
+		message = strings.TrimSpace(strings.TrimPrefix(message, noise))
+	}
+	message = oneLine(message)
+	if strings.Contains(message, "does not contain main module") || strings.Contains(message, "cannot find main module") {
+		message += ": run apigen in the folder of a go.mod, or below"
+	}
+	return message
 }
 
 // listRoots finds the packages to read from source: those that the patterns match and that hold markers, and, in the
@@ -117,7 +129,7 @@ func (l *loader) usable(p *packages.Package) bool {
 			continue
 		}
 		if e.Kind != packages.ParseError { // files are parsed again here, with better positions
-			l.errs.Add(pos, "%s", oneLine(e.Msg))
+			l.errs.Add(pos, "%s", explain(e.Msg))
 		}
 	}
 	return ok && p.Dir != ""

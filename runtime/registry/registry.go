@@ -16,4 +16,6 @@ type Config struct {
 	Prefix string
 	// DisableCache makes reads go to the backend.
 	DisableCache bool
+	// Transformer is what values pass on their way to the backend and back; nil stores them as they are.
+	Transformer Transformer
 }
