@@ -237,8 +237,8 @@ func above(dir, name string) string {
 func snapshot(dirs []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, root := range dirs {
-		if real, err := filepath.EvalSymlinks(root); err == nil {
-			root = real // as a link it would not be walked
+		if target, err := filepath.EvalSymlinks(root); err == nil {
+			root = target // as a link it would not be walked
 		}
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {

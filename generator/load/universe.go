@@ -246,7 +246,7 @@ func (u *Universe) MutableDirs() []string {
 // folder doesn't see its files.
 func (u *Universe) Linked(dirs []string) bool {
 	for _, dir := range dirs {
-		real, err := filepath.EvalSymlinks(dir)
+		target, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			return true
 		}
@@ -255,7 +255,7 @@ func (u *Universe) Linked(dirs []string) bool {
 			if p.Dir == "" || err != nil || !filepath.IsLocal(below) {
 				continue
 			}
-			if at, err := filepath.EvalSymlinks(p.Dir); err != nil || at != filepath.Join(real, below) {
+			if at, err := filepath.EvalSymlinks(p.Dir); err != nil || at != filepath.Join(target, below) {
 				return true
 			}
 		}
