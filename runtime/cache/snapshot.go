@@ -1,6 +1,9 @@
 package cache
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // Snapshot is the state at one revision. It is immutable; readers take no lock.
 type Snapshot struct {
@@ -27,6 +30,15 @@ func (s *Snapshot) Count(prefix, from string) int {
 		all = s.root.rank(position{key: end})
 	}
 	return max(all-before, 0)
+}
+
+// Nth returns the entry that n others stand before among those that Entries yields, or nil, in logarithmic time.
+func (s *Snapshot) Nth(prefix, from string, n int) *Entry {
+	e := s.root.nth(s.root.rank(position{key: max(prefix, from)}) + n)
+	if n < 0 || e == nil || !strings.HasPrefix(e.Key(), prefix) {
+		return nil
+	}
+	return e
 }
 
 // Entries yields the entries whose key begins with prefix, beginning at from (inclusive; "" is the prefix's first), in

@@ -322,6 +322,23 @@ func (n *node) rank(at position) int {
 	return rank + i
 }
 
+// nth returns the entry that n others stand before, or nil.
+func (n *node) nth(rank int) *Entry {
+	if n == nil || rank < 0 || rank >= n.count {
+		return nil
+	}
+	for !n.leaf() {
+		for _, c := range n.children {
+			if rank < c.count {
+				n = c
+				break
+			}
+			rank -= c.count
+		}
+	}
+	return n.entries[rank].entry
+}
+
 // walk yields the entries from one position (inclusive) to another (exclusive) whose sign passes, until yield returns
 // false, which it then returns too.
 func (n *node) walk(from, end position, l *Lookup, yield func(*Entry) bool) bool {

@@ -115,6 +115,16 @@ func compareTree(t *testing.T, root *node, model map[string]*Entry, r *rand.Rand
 		if n := snapshot.Count(prefix, from); n != len(want) {
 			t.Fatalf("Count(%q, %q) is %d, not %d", prefix, from, n, len(want))
 		}
+		for _, n := range []int{-1, 0, len(want) / 2, len(want) - 1, len(want)} {
+			e := snapshot.Nth(prefix, from, n)
+			if n < 0 || n >= len(want) {
+				if e != nil {
+					t.Fatalf("Nth(%q, %q, %d) is %s, of %d", prefix, from, n, e.Key(), len(want))
+				}
+			} else if e != model[want[n]] {
+				t.Fatalf("Nth(%q, %q, %d) is not %s", prefix, from, n, want[n])
+			}
+		}
 		switch e := snapshot.Poisoned(prefix); {
 		case e == nil && len(poisoned) > 0, e != nil && (len(poisoned) == 0 || e.Key() != poisoned[0]):
 			t.Fatalf("Poisoned(%q) is %v, not the first of %v", prefix, e, poisoned)
