@@ -64,6 +64,7 @@ func Command(program Program) *cobra.Command {
 		},
 	}
 	f.add(command.Flags(), program.Embedded != nil)
+	command.AddCommand(migrateCommand(program))
 	return command
 }
 

@@ -123,11 +123,16 @@ type started struct {
 
 func start(t *testing.T, dir string, args ...string) *started {
 	t.Helper()
+	return startProgram(t, program(), dir, args...)
+}
+
+func startProgram(t *testing.T, p Program, dir string, args ...string) *started {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	s := &started{dir: dir, stop: stop, ended: make(chan error, 1)}
 	reader, writer := io.Pipe()
 	go func() {
-		err := run(ctx, program(), writer, append([]string{"--data-dir=" + dir, "--secure-port=0"}, args...)...)
+		err := run(ctx, p, writer, append([]string{"--data-dir=" + dir, "--secure-port=0"}, args...)...)
 		writer.CloseWithError(io.EOF)
 		s.ended <- err
 	}()
@@ -141,7 +146,7 @@ func start(t *testing.T, dir string, args ...string) *started {
 			t.Fatalf("the program ended: %v", <-s.ended)
 		}
 	}
-	match := regexp.MustCompile(`serving (https://\S+)   storage: embedded etcd in `).FindStringSubmatch(out.String())
+	match := regexp.MustCompile(`serving (https://\S+)   storage: (embedded )?etcd `).FindStringSubmatch(out.String())
 	if match == nil {
 		t.Fatalf("it said %q", out.String())
 	}
