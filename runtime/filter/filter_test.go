@@ -42,7 +42,7 @@ func isHealth(path string) bool { return path == "/readyz" }
 func chain(handler http.HandlerFunc) http.Handler {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	return Chain(handler, Recover(log), RequestInfo(), Deadline(time.Minute), Authenticate(users, isHealth),
-		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1), Authorize(auth.MastersOnly{}, isHealth))
+		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.MastersOnly{}, isHealth))
 }
 
 func whoami(w http.ResponseWriter, r *http.Request) {
@@ -158,7 +158,7 @@ func TestPanicAfterAnswerAborts(t *testing.T) {
 
 func TestMaxInFlight(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
-	handler := MaxInFlight(1, 1)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	handler := MaxInFlight(1, 1, isHealth)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/block" {
 			close(entered)
 			<-leave
@@ -182,6 +182,9 @@ func TestMaxInFlight(t *testing.T) {
 	}
 	if w := serve("GET", "/x", users["admin"]); w.Code != 200 {
 		t.Errorf("an administrator's read: %d", w.Code)
+	}
+	if w := serve("GET", "/readyz", nil); w.Code != 200 {
+		t.Errorf("a question for health: %d", w.Code)
 	}
 	close(leave)
 	<-done

@@ -148,7 +148,7 @@ type Result struct {
 	Object api.Rendition
 	// Created tells 201 from 200, for a PUT that may create.
 	Created bool
-	// Warnings for the client: of fieldValidation=Warn, and of the strategy.
+	// Warnings for the client: of fieldValidation=Warn, and of the strategy. They are there beside an error, too.
 	Warnings []string
 }
 

@@ -90,6 +90,9 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 		}
 	}()
 	backend, description, err := openBackend(ctx, program, f)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return nil // told to end before it served, which is no failure
+	}
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -110,6 +111,19 @@ func TestBackendFails(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	err := run(t.Context(), p, io.Discard, "--data-dir="+data, "--secure-port=0")
 	if err == nil || err.Error() != "data directory "+data+" is in use by another server" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A program that is told to end while it opens its storage ends well.
+func TestEndedBeforeServing(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	p := program()
+	p.Embedded = func(ctx context.Context, dir string) (storage.Backend, error) {
+		end()
+		return nil, fmt.Errorf("starting etcd in %s: %w", dir, ctx.Err())
+	}
+	if err := run(ctx, p, io.Discard, "--data-dir="+filepath.Join(t.TempDir(), "data"), "--secure-port=0"); err != nil {
 		t.Errorf("error %v", err)
 	}
 }
