@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path"
 	"strings"
 	"time"
 
@@ -73,8 +74,8 @@ func (f *flags) check(embedded bool) error {
 	if len(f.etcdServers) == 0 && (f.etcdCA != "" || f.etcdCert != "" || f.etcdKey != "") {
 		bad("--etcd-cafile, --etcd-certfile and --etcd-keyfile go with --etcd-servers")
 	}
-	if !strings.HasPrefix(f.etcdPrefix, "/") || strings.Trim(f.etcdPrefix, "/") == "" {
-		bad("--etcd-prefix: %q must begin with a slash and name something", f.etcdPrefix)
+	if clean := path.Clean(f.etcdPrefix); clean == "/" || clean != strings.TrimSuffix(f.etcdPrefix, "/") || clean[0] != '/' {
+		bad("--etcd-prefix: %q must begin with a slash and name something, without dots and empty parts: /registry", f.etcdPrefix)
 	}
 	if f.encryptionReload && f.encryptionConfig == "" {
 		bad("--encryption-provider-config-automatic-reload goes with --encryption-provider-config")
