@@ -62,8 +62,9 @@ type migratable interface {
 // object, whose generation stays. Objects that can't be read are counted and left alone. It may end at any time, with ctx
 // or an error, and be run again: what is still stale is all there is to know.
 //
-// A version goes off the record if no object was found in it. Servers that still write it record it again within a
-// minute: migrate once all of them have the release whose storage version is wanted.
+// A version goes off the record if no object was found in it. Servers that still write it record it again
+// with their first write after a minute: migrate once all of them have the release whose storage version is wanted. A
+// time to live, which only Stores give to what they write, is not kept.
 func Migrate(ctx context.Context, resource Resource, config Config, opts MigrateOptions) (Migration, error) {
 	m, ok := resource.(migratable)
 	if !ok {
