@@ -165,6 +165,29 @@ func TestCopiedValue(t *testing.T) {
 	}, "one")
 }
 
+// A key whose secret is another one than it was is named, too.
+func TestWrongSecret(t *testing.T) {
+	kinds(t, func(t *testing.T, b *bench, e *encryption) {
+		b.create(`{"metadata":{"name":"a"}}`)
+		bad := b.raw("a")
+		e.set("one!")
+		if _, err := b.backend.Put(b.ctx(), bad.Key, bad.Value, bad.Revision, 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, version := range []string{"", "0"} {
+			waitFor(t, func() error { // until the cache has it
+				_, err := b.List(b.ctx(), "ns", registry.ListOptions{ResourceVersion: version}, v1)
+				if err == nil {
+					return errors.New("it was read")
+				}
+				wantStatus(t, err, 500, metav1.StatusReasonInternalError, widgetKey+`a`)
+				wantStatus(t, err, 500, metav1.StatusReasonInternalError, `aesgcm key "one" does not open it`)
+				return nil
+			})
+		}
+	}, "one")
+}
+
 // Watches tell what was written under another key than the state before, and go on where the keys don't.
 func TestWatchAcrossKeys(t *testing.T) {
 	kinds(t, func(t *testing.T, b *bench, e *encryption) {

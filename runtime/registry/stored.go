@@ -144,7 +144,7 @@ func (v *storedVersions) update(ctx context.Context, change func([]string) []str
 		}
 		if try == recordTries {
 			// Not wrapped: of an object, nothing was written.
-			err = fmt.Errorf("%w: after %d attempts: %v", storage.ErrUnavailable, try, last)
+			err = fmt.Errorf("%w: after %d attempts: %v", storage.ErrUnavailable, try, last) //nolint:errorlint // see above
 			break
 		}
 		var value []byte
