@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -20,8 +21,20 @@ import (
 )
 
 // program is a binary whose embedded backend is in memory.
-func program() Program {
-	return Program{Name: "shop", Embedded: func(context.Context, string) (storage.Backend, error) { return memory.New(), nil }}
+func program() Program { return Program{Name: "shop", Embedded: inMemory{}} }
+
+// inMemory is an embedded backend without a file; err is why it can't be opened.
+type inMemory struct{ err error }
+
+func (m inMemory) Open(context.Context, string, storage.EmbeddedOptions) (storage.Backend, error) {
+	if m.err != nil {
+		return nil, m.err
+	}
+	return memory.New(), nil
+}
+
+func (m inMemory) Restore(context.Context, string, string, storage.RestoreOptions) error {
+	return m.err
 }
 
 // run runs the program with arguments until ctx ends.
@@ -56,6 +69,8 @@ func TestBadFlags(t *testing.T) {
 		{"unreadable certificate", []string{"--tls-cert-file=" + garbage, "--tls-private-key-file=" + garbage}, "--tls-cert-file and --tls-private-key-file: tls: failed to find any PEM data"},
 		{"no certificate", []string{"--client-ca-file=" + garbage}, "holds no certificate in PEM"},
 		{"bad tokens", []string{"--token-auth-file=" + garbage}, "garbage.pem:1: 1 columns"},
+		{"compaction", []string{"--etcd-compaction-interval=-1s"}, "--etcd-compaction-interval: -1s must not be negative"},
+		{"quota", []string{"--quota-backend-bytes=1000"}, "--quota-backend-bytes: 1000 must be at least"},
 		{"timeout", []string{"--request-timeout=0s"}, "--request-timeout"},
 		{"all at once", []string{"--secure-port=-1", "--bind-address=x"}, `--bind-address: "x" is no IP address; --secure-port: -1 is no port`},
 	} {
@@ -101,11 +116,8 @@ func TestPortInUse(t *testing.T) {
 
 // A backend that can't be opened ends the program, and the port is free again.
 func TestBackendFails(t *testing.T) {
-	p := program()
-	p.Embedded = func(_ context.Context, dir string) (storage.Backend, error) {
-		return nil, errors.New("data directory " + dir + " is in use by another server")
-	}
 	data := filepath.Join(t.TempDir(), "data")
+	p := Program{Name: "shop", Embedded: inMemory{fmt.Errorf("data directory %s is %w", data, storage.ErrInUse)}}
 	err := run(t.Context(), p, io.Discard, "--data-dir="+data, "--secure-port=0")
 	if err == nil || err.Error() != "data directory "+data+" is in use by another server" {
 		t.Errorf("error %v", err)
@@ -121,11 +133,16 @@ type started struct {
 
 func start(t *testing.T, dir string, args ...string) *started {
 	t.Helper()
+	return startProgram(t, program(), dir, args...)
+}
+
+func startProgram(t *testing.T, p Program, dir string, args ...string) *started {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	s := &started{dir: dir, stop: stop, ended: make(chan error, 1)}
 	reader, writer := io.Pipe()
 	go func() {
-		err := run(ctx, program(), writer, append([]string{"--data-dir=" + dir, "--secure-port=0"}, args...)...)
+		err := run(ctx, p, writer, append([]string{"--data-dir=" + dir, "--secure-port=0"}, args...)...)
 		writer.CloseWithError(io.EOF)
 		s.ended <- err
 	}()

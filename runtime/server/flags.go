@@ -9,15 +9,19 @@ import (
 	"strings"
 	"time"
 
+	"apigen.dev/runtime/storage"
 	"github.com/spf13/pflag"
 )
 
-// flags are the command's. They bear kube-apiserver's names and meanings; --data-dir is ours.
+// flags are the command's. They bear kube-apiserver's names and meanings, --quota-backend-bytes etcd's; --data-dir is
+// ours.
 type flags struct {
 	etcdServers               []string
 	etcdPrefix                string
 	etcdCA, etcdCert, etcdKey string
 	dataDir                   string
+	quota                     int64
+	compactionInterval        time.Duration
 	bindAddress               string
 	securePort                int
 	tlsCert, tlsKey           string
@@ -39,7 +43,11 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	set.StringVar(&f.etcdCA, "etcd-cafile", "", "certificate authority of the etcd servers")
 	set.StringVar(&f.etcdCert, "etcd-certfile", "", "client certificate for etcd")
 	set.StringVar(&f.etcdKey, "etcd-keyfile", "", "key of the client certificate for etcd")
+	set.DurationVar(&f.compactionInterval, "etcd-compaction-interval", 5*time.Minute, "how often old revisions are dropped from etcd, by one of all servers; 0 is never")
 	set.StringVar(&f.dataDir, "data-dir", "data", "directory for what the server makes itself: certificates, the admin kubeconfig, the embedded etcd")
+	if embedded {
+		set.Int64Var(&f.quota, "quota-backend-bytes", storage.DefaultQuota, "how large the embedded etcd may become; beyond, writes are refused")
+	}
 	set.StringVar(&f.bindAddress, "bind-address", "127.0.0.1", "IP address to listen on; 0.0.0.0 or :: for all interfaces")
 	set.IntVar(&f.securePort, "secure-port", 6443, "port to serve HTTPS on; 0 takes a free one")
 	set.StringVar(&f.tlsCert, "tls-cert-file", "", "certificate of the server, with its intermediates (PEM); without one, the server makes its own")
@@ -53,6 +61,9 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	set.BoolVar(&f.watchCache, "watch-cache", true, "serve reads from memory")
 	set.BoolVar(&f.profiling, "profiling", true, "serve /debug/pprof to administrators")
 }
+
+// minQuota is the size of a database with nothing in it, and some more.
+const minQuota = 1 << 20
 
 // check finds what is wrong with the flags alone; nothing has been started or touched yet.
 func (f *flags) check(embedded bool) error {
@@ -82,6 +93,12 @@ func (f *flags) check(embedded bool) error {
 		if (pair[0] == "") != (pair[1] == "") {
 			bad("--%s and --%s go together", pair[2], pair[3])
 		}
+	}
+	if f.compactionInterval < 0 {
+		bad("--etcd-compaction-interval: %s must not be negative", f.compactionInterval)
+	}
+	if embedded && f.quota < minQuota {
+		bad("--quota-backend-bytes: %d must be at least %d", f.quota, minQuota)
 	}
 	if f.requestTimeout <= 0 {
 		bad("--request-timeout: %s must be above 0", f.requestTimeout)

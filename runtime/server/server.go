@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"apigen.dev/runtime/auth"
@@ -19,6 +20,7 @@ import (
 	"apigen.dev/runtime/filter"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/compactor"
 )
 
 // Config is what a Server is made of. The zero values of durations and limits mean kube-apiserver's defaults.
@@ -46,6 +48,9 @@ type Config struct {
 	MaxReads, MaxWrites int
 	// DisableCache sends all reads to the backend.
 	DisableCache bool
+	// CompactionInterval is how often old revisions are dropped from the backend, by one of all servers that share it,
+	// and how much of the history stays; 0 is never.
+	CompactionInterval time.Duration
 	// Profiling serves /debug/pprof.
 	Profiling bool
 }
@@ -150,6 +155,14 @@ func (s *Server) URL() string { return "https://" + reachable(s.config.Listener.
 // shutdown timeout, and everything that the server opened is closed before Run returns. It returns nil where all ended
 // well.
 func (s *Server) Run(ctx context.Context) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var compacting sync.WaitGroup
+	defer compacting.Wait()
+	defer stop()
+	if s.config.CompactionInterval > 0 {
+		c := compactor.Compactor{Backend: s.config.Backend, Interval: s.config.CompactionInterval, Log: s.config.Log}
+		compacting.Go(func() { c.Run(background) })
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- s.http.ServeTLS(s.config.Listener, "", "") }()
 	var err error
