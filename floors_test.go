@@ -54,7 +54,7 @@ var floors = map[string][]string{
 	"runtime/endpoint":                   {"runtime/api", "runtime/registry"},
 	"runtime/auth":                       {},
 	"runtime/filter":                     {"runtime/auth", "runtime/endpoint"},
-	"runtime/server":                     {"runtime/auth", "runtime/endpoint", "runtime/filter", "runtime/registry", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd"},
+	"runtime/server":                     {"runtime/api", "runtime/auth", "runtime/cache", "runtime/endpoint", "runtime/filter", "runtime/registry", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd"},
 	"runtime/apitest":                    {"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory"},
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
@@ -108,6 +109,7 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 		RequestTimeout: f.requestTimeout, MinRequestTimeout: time.Duration(f.minRequestTimeout) * time.Second,
 		MaxReads: bound(f.maxReads), MaxWrites: bound(f.maxWrites),
 		DisableCache: !f.watchCache, Profiling: f.profiling, CompactionInterval: f.compactionInterval,
+		CheckCache: f.checkCache, Verify: cache.VerifyFromEnvironment(),
 	})
 	if err != nil {
 		return err

@@ -227,6 +227,7 @@ func TestServes(t *testing.T) {
 		{admin, "/version", 200, `"gitVersion": "v1.`},
 		{admin, "/apis", 200, `"APIGroupList"`},
 		{admin, "/metrics", 200, "apiserver_request_total"},
+		{admin, "/metrics", 200, "go_goroutines"},
 		{admin, "/debug/pprof/heap?debug=1", 200, "heap profile"},
 		{admin, "/nope", 404, ""},
 	} {

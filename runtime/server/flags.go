@@ -31,6 +31,7 @@ type flags struct {
 	minRequestTimeout         int
 	maxReads, maxWrites       int
 	watchCache, profiling     bool
+	checkCache                time.Duration
 }
 
 func (f *flags) add(set *pflag.FlagSet, embedded bool) {
@@ -59,6 +60,7 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	set.IntVar(&f.maxReads, "max-requests-inflight", 400, "how many reads may be under way at once; 0 is no bound")
 	set.IntVar(&f.maxWrites, "max-mutating-requests-inflight", 200, "how many writes may be under way at once; 0 is no bound")
 	set.BoolVar(&f.watchCache, "watch-cache", true, "serve reads from memory")
+	set.DurationVar(&f.checkCache, "watch-cache-consistency-check", 0, "how often what is in memory is compared with storage, which costs what reading all of it costs; 0 is never")
 	set.BoolVar(&f.profiling, "profiling", true, "serve /debug/pprof to administrators")
 }
 
@@ -96,6 +98,9 @@ func (f *flags) check(embedded bool) error {
 	}
 	if f.compactionInterval < 0 {
 		bad("--etcd-compaction-interval: %s must not be negative", f.compactionInterval)
+	}
+	if f.checkCache < 0 {
+		bad("--watch-cache-consistency-check: %s must not be negative", f.checkCache)
 	}
 	if embedded && f.quota < minQuota {
 		bad("--quota-backend-bytes: %d must be at least %d", f.quota, minQuota)

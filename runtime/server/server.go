@@ -51,6 +51,10 @@ type Config struct {
 	// CompactionInterval is how often old revisions are dropped from the backend, by one of all servers that share it,
 	// and how much of the history stays; 0 is never.
 	CompactionInterval time.Duration
+	// CheckCache is how often each cache is compared with the backend, and dropped where they differ; 0 is never.
+	CheckCache time.Duration
+	// Verify turns on expensive checks of invariants, which panic: for tests.
+	Verify bool
 	// Profiling serves /debug/pprof.
 	Profiling bool
 }
@@ -68,7 +72,8 @@ type Server struct {
 func New(config Config) (*Server, error) {
 	config = withDefaults(config)
 	s := &Server{config: config, drain: filter.NewDrain()}
-	groups, err := s.open()
+	metrics := newMetrics(config)
+	groups, err := s.open(metrics)
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -76,7 +81,6 @@ func New(config Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	metrics := newMetrics(groups)
 	s.http = &http.Server{
 		Handler:           s.chain(s.root(api, metrics), metrics),
 		ConnContext:       auth.ConnContext,
@@ -121,18 +125,20 @@ func withDefaults(c Config) Config {
 }
 
 // open binds every resource to the backend.
-func (s *Server) open() ([]endpoint.Group, error) {
+func (s *Server) open(metrics *metrics) ([]endpoint.Group, error) {
 	var groups []endpoint.Group
 	for _, group := range s.config.Groups {
 		open := endpoint.Group{Group: group}
 		for _, resource := range group.Resources {
 			handle, err := resource.Open(registry.Config{
-				Backend: s.config.Backend, Prefix: s.config.Prefix, DisableCache: s.config.DisableCache,
+				Backend: metrics.meter(s.config.Backend, resource.Info()), Prefix: s.config.Prefix,
+				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache, Log: s.config.Log, Verify: s.config.Verify,
 			})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", resource.Info().GroupResource(), err)
 			}
 			open.Handles = append(open.Handles, handle)
+			metrics.follow(handle)
 			s.handles = append(s.handles, handle)
 		}
 		groups = append(groups, open)
