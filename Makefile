@@ -36,7 +36,9 @@ test-race: ## run the runtime's tests with the race detector
 
 .PHONY: test-long
 test-long: ## what takes longer: fuzzing, and our server beside k8s.io/sample-apiserver on one etcd
-	$(GO) test -run '^$$' -fuzz . -fuzztime 30s ./generator/marker
+	@for f in $$(grep -rho --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd generator runtime | sed 's/func //' | sort -u); do \
+	  pkg=$$(grep -rl --include='*_test.go' "^func $$f(" cmd generator runtime | head -1 | xargs dirname); \
+	  echo "fuzz $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s ./$$pkg || exit 1; done
 	cd runtime/conformance && $(GO) test -tags peer -timeout 30m ./...
 
 .PHONY: bench

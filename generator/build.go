@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"sort"
 	"strings"
 
 	"apigen.dev/generator/emit"
@@ -118,8 +117,8 @@ func newBuild(o Options) (*build, error) {
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
 	}
 	o.Dir = dir
 	b := &build{Options: o, all: o.Emitters, result: &Result{}}
@@ -157,8 +156,10 @@ func (b *build) generate(ctx context.Context) error {
 		return err
 	}
 	b.progress("verifying")
-	gone := func(path string) bool { return leftOver[path] }
-	warnings, err := verify.Check(ctx, b.loaded.Universe, b.files, gone)
+	warnings, err := verify.Check(ctx, b.loaded.Universe, verify.Plan{
+		Files: b.files, Aside: b.emitAside(), Partial: len(b.Only) > 0,
+		Gone: func(path string) bool { return leftOver[path] },
+	})
 	if err != nil {
 		return err
 	}
@@ -167,39 +168,6 @@ func (b *build) generate(ctx context.Context) error {
 	}
 	b.note()
 	return b.compare(leftOver)
-}
-
-// emit runs the emitters and collects all of their errors.
-func (b *build) emit() error {
-	var faults emit.Errors
-	byPath := map[string]string{}
-	for _, e := range b.emitters {
-		files, err := e.Emit(b.loaded.Program)
-		var list emit.Errors
-		switch {
-		case errors.As(err, &list):
-			faults = append(faults, list...)
-		case err != nil:
-			return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitter %s: %v", e.Name, err)}}}
-		}
-		if e.Warnings != nil {
-			b.result.Warnings = append(b.result.Warnings, e.Warnings(b.loaded.Program)...)
-		}
-		for _, f := range files {
-			path := filepath.Join(f.Dir, f.Name)
-			if other := byPath[path]; other != "" {
-				return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitters %s and %s both write %s", other, e.Name, path)}}}
-			}
-			byPath[path] = e.Name
-			b.files = append(b.files, f)
-		}
-	}
-	sort.Slice(b.files, func(i, j int) bool {
-		x, y := b.files[i], b.files[j]
-		return filepath.Join(x.Dir, x.Name) < filepath.Join(y.Dir, y.Name)
-	})
-	b.result.Files = len(b.files)
-	return faults.Err()
 }
 
 // leftOver are the files that apigen once wrote where it would write none now.

@@ -355,17 +355,17 @@ func remove(t *testing.T, name string) {
 }
 
 // keepTime changes a file so that neither its size nor its time tells.
-func keepTime(t *testing.T, name, old, new string) {
+func keepTime(t *testing.T, name, before, after string) {
 	t.Helper()
 	st, err := os.Stat(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := read(t, name)
-	if !strings.Contains(text, old) {
-		t.Fatalf("no %s in %s", old, text)
+	if !strings.Contains(text, before) {
+		t.Fatalf("no %s in %s", before, text)
 	}
-	write(t, name, strings.ReplaceAll(text, old, new))
+	write(t, name, strings.ReplaceAll(text, before, after))
 	if err := os.Chtimes(name, st.ModTime(), st.ModTime()); err != nil {
 		t.Fatal(err)
 	}

@@ -33,11 +33,11 @@ type stamp struct {
 // record is what is kept of a build that succeeded.
 type record struct {
 	Frame string
-	// Dirs are the folders of all modules in reach that can change; Files are other inputs and outputs.
-	Dirs, Files []string
-	Sum         string
-	Warnings    emit.Errors
-	Notes       []string
+	// Dirs are the folders of all modules in reach that can change.
+	Dirs     []string
+	Sum      string
+	Warnings emit.Errors
+	Notes    []string
 }
 
 // environment are the variables by which the go command's answers differ.
@@ -137,10 +137,10 @@ func (s *stamp) unchanged() *Result {
 	var r record
 	data, err := os.ReadFile(s.path)
 	if err != nil || json.Unmarshal(data, &r) != nil || r.Frame != s.frame {
-		s.before, _ = snapshot(enclosing(s.dir), nil)
+		s.before, _ = snapshot(enclosing(s.dir))
 		return nil
 	}
-	s.before, err = snapshot(r.Dirs, r.Files)
+	s.before, err = snapshot(r.Dirs)
 	if err != nil || sum(s.before, s.dir) != r.Sum {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (s *stamp) remember(res *Result, loaded *load.Result) {
 	for _, c := range res.Changes {
 		written[c.Path] = true
 	}
-	after, err := snapshot(r.Dirs, r.Files)
+	after, err := snapshot(r.Dirs)
 	if err != nil || s.disturbed(after, written) {
 		return
 	}
@@ -220,8 +220,8 @@ func above(dir, name string) string {
 	}
 }
 
-// snapshot hashes every file that can matter in the folders, nested modules excluded, and the given files.
-func snapshot(dirs, files []string) (map[string]string, error) {
+// snapshot hashes every file that can matter in the folders and below.
+func snapshot(dirs []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, root := range dirs {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -241,11 +241,6 @@ func snapshot(dirs, files []string) (map[string]string, error) {
 			return hashFile(out, path)
 		})
 		if err != nil {
-			return nil, err
-		}
-	}
-	for _, path := range files {
-		if err := hashFile(out, path); err != nil {
 			return nil, err
 		}
 	}
@@ -269,7 +264,7 @@ func hashFile(out map[string]string, path string) error {
 	if err != nil {
 		if st, serr := os.Stat(path); serr != nil || st.IsDir() {
 			out[path] = "absent" // a dangling link, a folder named like a file
-			return nil
+			return nil           //nolint:nilerr // what can't be read is part of the fingerprint
 		}
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 
 // Describe is an error as users read it: one line for each fault, sorted by position, with paths relative to a folder.
 func Describe(err error, dir string) string {
-	if real, e := filepath.EvalSymlinks(dir); e == nil {
-		dir = real
+	if resolved, e := filepath.EvalSymlinks(dir); e == nil {
+		dir = resolved
 	}
 	var bug verify.Bug
 	var list emit.Errors

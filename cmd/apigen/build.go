@@ -16,15 +16,19 @@ func buildCommand() *cobra.Command {
 	var o generator.Options
 	var headerFile string
 	var verbose bool
-	var names []string
+	var names, docs []string
 	for _, e := range generator.Emitters() {
 		names = append(names, e.Name)
+		docs = append(docs, fmt.Sprintf("  %-12s %s", e.Name, e.Doc))
 	}
 	cmd := &cobra.Command{
 		Use:   "build [PACKAGES]",
 		Short: "Generate the code that the packages' markers ask for",
 		Long: `Build loads the packages (./... unless told otherwise), generates, verifies that everything compiles, and writes what
-changed. It is silent when all is well. Exit status 1 means that --check found stale code, 2 an error.`,
+changed. It is silent when all is well. Exit status 1 means that --check found stale code, 2 an error.
+
+What it generates, in this order:
+` + strings.Join(docs, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			header, err := generator.ReadHeader(headerFile)
 			if err != nil {

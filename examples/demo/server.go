@@ -26,7 +26,7 @@ type server struct {
 func (s *server) start(ctx context.Context) error {
 	args := []string{"--secure-port=0", "--data-dir=data"}
 	fmt.Printf("$ bin/shop %s &\n", strings.Join(args, " "))
-	s.process = exec.Command(filepath.Join(s.project, binary("bin/shop")), args...)
+	s.process = exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(s.project, binary("bin/shop")), args...)
 	s.process.Dir = s.project
 	s.process.Stderr = &s.log
 	out, err := s.process.StdoutPipe()
@@ -72,7 +72,7 @@ func (s *server) start(ctx context.Context) error {
 func (s *server) kill() {
 	if s.process.ProcessState == nil {
 		_ = s.process.Process.Kill() // fails where it has ended already
-		<-s.ended
+		<-s.ended //nolint:errcheck // it was killed, and says so
 		s.ended <- nil
 	}
 }

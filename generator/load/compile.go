@@ -41,15 +41,19 @@ type Diagnostic struct {
 	Output bool
 }
 
-// Compile type-checks the packages of a load as they will be once files are written, function bodies included. Existing
-// generated files count, too, unless they are replaced or gone says that they go. What Load returned stays as it is.
-func (u *Universe) Compile(ctx context.Context, files []emit.File, gone func(path string) bool) ([]Diagnostic, error) {
+// Compile type-checks the packages of a load as they will be once files are written, function bodies included. Aside are
+// files that other runs are to write, for packages that this one only looks at. Existing generated files count, too,
+// unless they are replaced or gone says that they go. What Load returned stays as it is.
+func (u *Universe) Compile(ctx context.Context, files, aside []emit.File, gone func(path string) bool) ([]Diagnostic, error) {
 	c := &compilation{
 		Universe: u.withoutRoots(), old: u, gone: gone,
 		origin: map[string]Origin{}, outputs: map[string]bool{},
 	}
 	for _, f := range files {
-		c.add(f)
+		c.add(f, true)
+	}
+	for _, f := range aside {
+		c.add(f, false)
 	}
 	c.addRoots()
 	if err := c.listMissing(ctx); err != nil {
@@ -104,13 +108,13 @@ func (u *Universe) withoutRoots() *Universe {
 }
 
 // add parses a file that is about to be written.
-func (c *compilation) add(f emit.File) {
+func (c *compilation) add(f emit.File, output bool) {
 	name := filepath.Join(f.Dir, f.Name)
 	c.origin[name] = ByApigen
 	c.outputs[f.Package] = true
 	s := c.sources[f.Package]
 	if s == nil || !s.root {
-		s = c.fresh(f)
+		s = c.fresh(f, output)
 		c.sources[f.Package] = s
 	}
 	if !strings.HasSuffix(f.Name, ".go") {
@@ -120,8 +124,8 @@ func (c *compilation) add(f emit.File) {
 }
 
 // fresh is a package's source with what the user wrote in it.
-func (c *compilation) fresh(f emit.File) *source {
-	s := &source{root: true, output: true, generated: map[*ast.File]bool{}}
+func (c *compilation) fresh(f emit.File, output bool) *source {
+	s := &source{root: true, output: output, generated: map[*ast.File]bool{}}
 	if old := c.old.sources[f.Package]; old != nil && old.root {
 		s.meta, s.shallow, s.blanked = old.meta, old.shallow, old.blanked
 		if !old.shallow {

@@ -39,9 +39,18 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, emit.Errors{{Message: "go list: " + strings.TrimSpace(strings.TrimPrefix(err.Error(), "err: "))}}
+		return nil, emit.Errors{{Message: explain(err.Error())}}
 	}
 	return pkgs, nil
+}
+
+// explain makes what the go command says clearer.
+func explain(message string) string {
+	message = strings.TrimSpace(strings.TrimPrefix(message, "err: "))
+	if strings.Contains(message, "does not contain main module") || strings.Contains(message, "cannot find main module") {
+		message += ": run apigen in the folder of a go.mod, or below"
+	}
+	return message
 }
 
 // listRoots finds the packages to read from source: those that the patterns match and that hold markers, and, in the
@@ -85,7 +94,7 @@ func (l *loader) usable(p *packages.Package) bool {
 			continue
 		}
 		if e.Kind != packages.ParseError { // files are parsed again here, with better positions
-			l.errs.Add(pos, "%s", e.Msg)
+			l.errs.Add(pos, "%s", explain(e.Msg))
 		}
 	}
 	return ok && p.Dir != ""

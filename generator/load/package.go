@@ -164,6 +164,9 @@ func (b *builder) function(f *types.Func, n *notes) *model.Func {
 	if c, ok := nt.markers.Get("k8s:conversion-fn"); ok {
 		out.ConversionFn = c.Value
 	}
+	if d, ok := nt.markers.Get("k8s:defaulter-gen"); ok {
+		out.Covers = d.Value == "covers"
+	}
 	if slices.ContainsFunc(hookPrefixes, func(p string) bool { return strings.HasPrefix(f.Name(), p) }) {
 		sig := f.Signature()
 		for i := range sig.Params().Len() {
@@ -200,7 +203,7 @@ func (b *builder) constant(c *types.Const, n *notes) *model.Const {
 	if !ok {
 		return nil
 	}
-	value := ""
+	var value string
 	switch v := c.Val(); v.Kind() {
 	case constant.String:
 		value = quoteJSON(constant.StringVal(v))

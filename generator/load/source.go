@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/scanner"
@@ -128,23 +129,22 @@ func controls(data []byte) bool {
 
 func (l *loader) parse(s *source, name string, data []byte) {
 	f, err := parser.ParseFile(l.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
-	if list, ok := err.(scanner.ErrorList); ok {
-		if !s.isForeignGenerated(data) {
-			for _, e := range list {
-				l.errs.Add(e.Pos, "%s", e.Msg)
-			}
-		} else {
+	var list scanner.ErrorList
+	if errors.As(err, &list) {
+		if generatedHeader(data) {
 			l.warnings.Add(list[0].Pos, "in a file that another tool generated: %s", list[0].Msg)
+			list = nil
+		}
+		for _, e := range list {
+			l.errs.Add(e.Pos, "%s", e.Msg)
 		}
 	}
 	if f == nil || f.Name == nil {
 		return
 	}
 	s.files = append(s.files, f)
-	s.generated[f] = s.isForeignGenerated(data)
+	s.generated[f] = generatedHeader(data)
 }
-
-func (s *source) isForeignGenerated(data []byte) bool { return generatedHeader(data) }
 
 // imports are the import paths of the files, sorted.
 func (s *source) imports() []string {

@@ -65,8 +65,8 @@ func Try(dir string, patterns ...string) (*load.Result, error) {
 func Dir(t testing.TB, archive string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
 	}
 	for _, f := range txtar.Parse([]byte(archive)).Files {
 		write(t, filepath.Join(dir, filepath.FromSlash(f.Name)), f.Data)

@@ -88,9 +88,10 @@ func (m Marker) checkKeys() error {
 	return nil
 }
 
-// CheckPlace tells what is wrong with a marker that stands at a place; nil if nothing is.
+// CheckPlace tells what is wrong with a marker that stands at a place; nil if nothing is. Markers without effect may
+// stand anywhere: where they belong is their own tools' business.
 func (m Marker) CheckPlace(p Place) error {
-	if m.Definition == nil || m.Definition.Places&p != 0 {
+	if m.Definition == nil || m.Definition.Ignored != "" || m.Definition.Places&p != 0 {
 		return nil
 	}
 	return fmt.Errorf("marker \"+%s\" has no meaning on a %s: it belongs on a %s", m.Name, p, m.Definition.Places)

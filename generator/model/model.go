@@ -121,6 +121,8 @@ type Func struct {
 	Variadic        bool
 	// ConversionFn is the value of +k8s:conversion-fn: "", "copy-only" or "drop".
 	ConversionFn string
+	// Covers is +k8s:defaulter-gen=covers on a SetDefaults function: it takes care of all that is inside the type.
+	Covers bool
 }
 
 // Form is the shape of a type's underlying type.

@@ -4,6 +4,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"apigen.dev/generator/emit"
@@ -19,11 +20,23 @@ func (b Bug) Error() string {
 	return fmt.Sprintf("apigen generated code that doesn't compile, and wrote nothing; this is a bug of apigen:\n%v", b.Errors)
 }
 
-// Check type-checks the packages of a load with files in them. Gone tells the existing generated files that don't stay.
-// The error is emit.Errors where the user's own code doesn't compile, a Bug where only generated code doesn't. Faults
-// in files of other generators are warnings.
-func Check(ctx context.Context, u *load.Universe, files []emit.File, gone func(path string) bool) (warnings emit.Errors, err error) {
-	diagnostics, err := u.Compile(ctx, files, gone)
+// Plan is what is to be checked.
+type Plan struct {
+	// Files are about to be written.
+	Files []emit.File
+	// Aside are files that belong to packages that are only looked at: others will write them.
+	Aside []emit.File
+	// Gone tells the existing generated files that don't stay.
+	Gone func(path string) bool
+	// Partial says that not all emitters ran: what these didn't write may be what hand-written code misses.
+	Partial bool
+}
+
+// Check type-checks the packages of a load with a plan's files in them. The error is emit.Errors where the user's own
+// code doesn't compile, a Bug where only generated code doesn't. Faults in files of other generators are warnings, and
+// so are the user's in a partial plan.
+func Check(ctx context.Context, u *load.Universe, p Plan) (warnings emit.Errors, err error) {
+	diagnostics, err := u.Compile(ctx, p.Files, p.Aside, p.Gone)
 	if err != nil {
 		return nil, err
 	}
@@ -31,6 +44,8 @@ func Check(ctx context.Context, u *load.Universe, files []emit.File, gone func(p
 	for _, d := range diagnostics {
 		switch {
 		case !d.Output:
+		case d.Origin == load.ByHand && p.Partial:
+			warnings.Add(d.Pos, "%s (this run's emitters don't write it)", d.Message)
 		case d.Origin == load.ByHand:
 			user.Add(d.Pos, "%s", d.Message)
 		case d.Origin == load.ByOther:
@@ -45,7 +60,8 @@ func Check(ctx context.Context, u *load.Universe, files []emit.File, gone func(p
 		return warnings, err
 	}
 	if ours != nil {
-		sorted, _ := ours.Err().(emit.Errors)
+		var sorted emit.Errors
+		errors.As(ours.Err(), &sorted)
 		return warnings, Bug{sorted}
 	}
 	return warnings, nil

@@ -42,7 +42,7 @@ func TestReadTokens(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := httptest.NewRequest("GET", "/", nil)
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.Header.Set("Authorization", "Bearer "+test.token)
 			user, err := tokens.Authenticate(r)
 			if err != nil || user == nil || user.Name != test.want.Name || user.UID != test.want.UID || !slices.Equal(user.Groups, test.want.Groups) {
@@ -95,7 +95,7 @@ func TestFirst(t *testing.T) {
 		"right first":                 {First{answer{alice, nil}, answer{nil, wrong}}, alice, nil},
 		"wrong, then without opinion": {First{answer{nil, wrong}, answer{}}, nil, wrong},
 	} {
-		if user, err := test.in.Authenticate(nil); user != test.user || err != test.err {
+		if user, err := test.in.Authenticate(nil); user != test.user || !errors.Is(err, test.err) {
 			t.Errorf("%s: %v, %v", name, user, err)
 		}
 	}
@@ -163,7 +163,7 @@ func TestCertificates(t *testing.T) {
 		{"without a name", ca.issue(t, pkix.Name{}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth), true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := httptest.NewRequest("GET", "/", nil)
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{test.cert}}
 			user, err := NewCertificates(roots).Authenticate(r)
 			if test.err != (err != nil) || test.err != (user == nil) {
@@ -185,7 +185,7 @@ func TestCertificateExpiresOnConnection(t *testing.T) {
 	certificates := NewCertificates(roots)
 	certificates.now = func() time.Time { return now }
 	cert := ca.issue(t, pkix.Name{CommonName: "alice"}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth)
-	r := httptest.NewRequest("GET", "/", nil)
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r = r.WithContext(ConnContext(r.Context(), nil))
 	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{cert}}
 

@@ -344,12 +344,13 @@ func TestFillingIsOfOneRevision(t *testing.T) {
 	config := toyConfig(f)
 	config.PageSize = 4
 	c := New(config)
-	g, err := c.fill(t.Context())
+	_, err := c.fill(t.Context())
 	var compacted *storage.CompactedError
 	if !errors.As(err, &compacted) {
 		t.Fatalf("the revision that is read was compacted, and the error is %v", err)
 	}
-	if g, err = c.fill(t.Context()); err != nil {
+	g, err := c.fill(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
 	compareState(t, f, &g.state.Load().Snapshot)

@@ -82,7 +82,7 @@ func (w *Cursor) Next(ctx context.Context) ([]Event, error) {
 // skip advances the revision past changes that don't concern the cursor, and stops before one that does.
 func (w *Cursor) skip() {
 	// What is found is not consumed: it is collected again by the next call.
-	w.collect(0)
+	_, _ = w.collect(0) // an error is found again, too
 }
 
 // collect gathers at most limit events. Where there are none, wait is closed when it is worth to look again.

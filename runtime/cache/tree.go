@@ -260,7 +260,7 @@ func (n *node) rank(key string) int {
 	return rank + i
 }
 
-// walk yields the entries from from (inclusive) to end (exclusive; "" is no bound) until yield returns false, which it
+// walk yields the entries of the keys from (inclusive) to end (exclusive; "" is no bound) until yield returns false, which it
 // then returns too.
 func (n *node) walk(from, end string, yield func(*Entry) bool) bool {
 	if n == nil {
@@ -290,7 +290,7 @@ func (n *node) walk(from, end string, yield func(*Entry) bool) bool {
 	return true
 }
 
-// firstPoisoned returns the first poisoned entry from from (inclusive) to end (exclusive; "" is no bound), or nil. It
+// firstPoisoned returns the first poisoned entry of the keys from (inclusive) to end (exclusive; "" is no bound), or nil. It
 // visits only subtrees that hold one.
 func (n *node) firstPoisoned(from, end string) *Entry {
 	if n == nil || n.poisoned == 0 {

@@ -64,7 +64,7 @@ func (d *rootDocument) serve(a *API, w http.ResponseWriter, r *http.Request) err
 	return a.writeBytes(w, r, media, contentType, document.data)
 }
 
-// addDiscovery makes the documents of /api and /apis.
+// addDiscovery makes the documents of /api, where there is a core group, and /apis.
 func addDiscovery(documents map[string]document, groups []Group) error {
 	core := metav1.APIVersions{
 		TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{}, ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{},
@@ -94,7 +94,9 @@ func addDiscovery(documents map[string]document, groups []Group) error {
 			documents[root+"/"+version] = &legacyDocument{encoded(group.resourceList(version))}
 		}
 	}
-	documents["/"+coreRoot] = &rootDocument{legacyDocument{encoded(core)}, aggregatedDocuments(aggregatedCore)}
+	if len(core.Versions) > 0 { // else it is not there: client-go makes a nameless group of an empty one
+		documents["/"+coreRoot] = &rootDocument{legacyDocument{encoded(core)}, aggregatedDocuments(aggregatedCore)}
+	}
 	documents["/"+groupsRoot] = &rootDocument{legacyDocument{encoded(named)}, aggregatedDocuments(aggregatedNamed)}
 	return nil
 }

@@ -23,8 +23,8 @@ func decoded[T any](t *testing.T, a http.Handler, path string, headers ...string
 
 func TestDiscovery(t *testing.T) {
 	a, _ := serve(t, widgets, gadgets)
-	if got := decoded[metav1.APIVersions](t, a, "/api"); got.Kind != "APIVersions" || len(got.Versions) != 0 {
-		t.Errorf("%+v", got)
+	if got := do(a, "GET", "/api", ""); got.Code != 404 {
+		t.Errorf("/api without a core group: %d %s", got.Code, got.Body)
 	}
 	groups := decoded[metav1.APIGroupList](t, a, "/apis/")
 	if groups.Kind != "APIGroupList" || len(groups.Groups) != 1 || groups.Groups[0].PreferredVersion.GroupVersion != "shop.example.com/v1" || len(groups.Groups[0].Versions) != 2 {
@@ -80,7 +80,7 @@ func TestAggregatedDiscovery(t *testing.T) {
 	if other := do(a, "GET", "/apis", "", "Accept", kubectls, "If-None-Match", `"x"`); other.Code != 200 {
 		t.Error(other.Code)
 	}
-	if old := do(a, "GET", "/api", "", "Accept", "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"); !strings.Contains(old.Body.String(), `"apidiscovery.k8s.io/v2beta1"`) || !strings.Contains(old.Body.String(), `"items":[]`) {
+	if old := do(a, "GET", "/apis", "", "Accept", "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"); !strings.Contains(old.Body.String(), `"apidiscovery.k8s.io/v2beta1"`) {
 		t.Error(old.Body)
 	}
 	if bogus := do(a, "GET", "/apis", "", "Accept", "application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList"); bogus.Code != 406 {

@@ -117,7 +117,7 @@ func TestChain(t *testing.T) {
 
 // The credentials of a request go no further than authentication.
 func TestCredentialsAreRemoved(t *testing.T) {
-	r := httptest.NewRequest("GET", "/x", nil)
+	r := httptest.NewRequest(http.MethodGet, "/x", nil)
 	r.Header.Set("Authorization", "Bearer admin")
 	r.Header.Set("Impersonate-User", "root")
 	r.Header.Set("Impersonate-Group", auth.Masters)
@@ -132,7 +132,7 @@ func TestCredentialsAreRemoved(t *testing.T) {
 }
 
 func TestPanicIsAnswered(t *testing.T) {
-	r := httptest.NewRequest("GET", "/x", nil)
+	r := httptest.NewRequest(http.MethodGet, "/x", nil)
 	r.Header.Set("Authorization", "Bearer admin")
 	w := httptest.NewRecorder()
 	chain(func(http.ResponseWriter, *http.Request) { panic("secret detail") }).ServeHTTP(w, r)
@@ -148,7 +148,7 @@ func TestPanicAfterAnswerAborts(t *testing.T) {
 			t.Errorf("recovered %v, want http.ErrAbortHandler", err)
 		}
 	}()
-	r := httptest.NewRequest("GET", "/x", nil)
+	r := httptest.NewRequest(http.MethodGet, "/x", nil)
 	r.Header.Set("Authorization", "Bearer admin")
 	chain(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "half")
@@ -206,7 +206,7 @@ func TestDrain(t *testing.T) {
 		}
 	}))
 	serve := func(path string) *httptest.ResponseRecorder {
-		r := httptest.NewRequest("GET", path, nil)
+		r := httptest.NewRequest(http.MethodGet, path, nil)
 		info := &endpoint.RequestInfo{Path: path, IsResource: path == "/watch", Verb: "watch"}
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r.WithContext(endpoint.WithRequestInfo(r.Context(), info)))
@@ -251,7 +251,7 @@ func TestObserve(t *testing.T) {
 		_, _ = io.WriteString(w, "body")
 	}), Recover(slog.New(slog.NewTextHandler(io.Discard, nil))), RequestInfo(), Observe(func(o Observation) { seen = append(seen, o) }))
 	for _, path := range []string{"/ok", "/teapot", "/panic"} {
-		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil))
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil))
 	}
 	for i, want := range []int{200, 418, 500} {
 		if seen[i].Code != want || seen[i].Info == nil {

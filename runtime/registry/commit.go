@@ -58,11 +58,12 @@ type writer[T api.Object] func(s *state[T]) (plan[T], error)
 // what the backend answers. What was decided on a guess (an error, or that nothing is to be done) is confirmed by a
 // read before it counts. A write of unknown outcome is never repeated.
 func (s *Store[T]) commit(ctx context.Context, key string, guess *state[T], dryRun bool, decide writer[T]) (outcome, error) {
-	current, err := guess, error(nil)
+	current := guess
 	if current == nil && !dryRun {
 		current = s.guess(key)
 	}
 	if current == nil {
+		var err error
 		if current, err = s.read(ctx, key); err != nil {
 			return outcome{}, err
 		}

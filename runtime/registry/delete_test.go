@@ -68,7 +68,7 @@ func TestDeleteCollection(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.fill(20)
 		b.create(`{"metadata":{"name":"w100","finalizers":["x.example.com/y"],"labels":{"third":"true"}}}`)
-		delete := func(opts registry.ListOptions, dry bool) (got int) {
+		remove := func(opts registry.ListOptions, dry bool) (got int) {
 			page, err := b.DeleteCollection(b.ctx(), "ns", registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1, DryRun: dry}}, opts)
 			if err != nil {
 				t.Fatal(err)
@@ -84,13 +84,13 @@ func TestDeleteCollection(t *testing.T) {
 			return got
 		}
 		third := registry.ListOptions{Selection: selection(t, "third=true", "")}
-		if n := delete(third, true); n != 8 {
+		if n := remove(third, true); n != 8 {
 			t.Errorf("a dry run deleted %d", n)
 		}
-		if n := delete(registry.ListOptions{Limit: 2}, false); n != 2 {
+		if n := remove(registry.ListOptions{Limit: 2}, false); n != 2 {
 			t.Errorf("with a limit it deleted %d", n)
 		}
-		if n := delete(third, false); n != 7 {
+		if n := remove(third, false); n != 7 {
 			t.Errorf("it deleted %d", n)
 		}
 		names, _ := b.names("ns", registry.ListOptions{})

@@ -7,7 +7,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -148,7 +148,7 @@ func (h *handle[T]) key(namespace, name string) (string, error) {
 	if name == "" {
 		return "", apierrors.NewBadRequest("Name parameter required.")
 	}
-	if messages := path.IsValidPathSegmentName(name); len(messages) > 0 {
+	if messages := content.IsPathSegmentName(name); len(messages) > 0 {
 		return "", apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(messages, ";")))
 	}
 	if h.info.Scope == api.Cluster {
@@ -166,7 +166,7 @@ func (h *handle[T]) prefix(namespace string) (string, error) {
 	if namespace == "" || h.info.Scope == api.Cluster {
 		return h.store.prefix, nil
 	}
-	if messages := path.IsValidPathSegmentName(namespace); len(messages) > 0 {
+	if messages := content.IsPathSegmentName(namespace); len(messages) > 0 {
 		return "", apierrors.NewBadRequest(fmt.Sprintf("Namespace parameter invalid: %q: %s", namespace, strings.Join(messages, ";")))
 	}
 	return h.store.prefix + namespace + "/", nil

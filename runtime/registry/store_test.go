@@ -208,7 +208,7 @@ func TestStoreUpdate(t *testing.T) {
 			t.Errorf("nothing changed, and %+v was written, %v", same, err)
 		}
 		mine := errors.New("mine")
-		if _, err = s.Update(t.Context(), "gadgets/ns/a", registry.CommitOptions[*shop.Gadget]{}, func(*shop.Gadget) (*shop.Gadget, time.Duration, error) { return nil, 0, mine }); err != mine {
+		if _, err = s.Update(t.Context(), "gadgets/ns/a", registry.CommitOptions[*shop.Gadget]{}, func(*shop.Gadget) (*shop.Gadget, time.Duration, error) { return nil, 0, mine }); !errors.Is(err, mine) {
 			t.Error(err)
 		}
 	})

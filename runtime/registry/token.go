@@ -17,7 +17,7 @@ type token struct {
 	Start    string `json:"start"`
 }
 
-const tokenVersion = "meta.k8s.io/v1"
+const tokenVersion = "meta.k8s.io/v1" //nolint:gosec // G101: a continue token is no credential
 
 // encodeToken returns the parameter that continues a list below prefix at from, a key. revision -1 is whatever is
 // current then.

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -177,7 +178,8 @@ type passed struct{ error }
 
 // callerError maps errors of storage, and gives those of a caller's function back.
 func (s *Store[T]) callerError(err error, verb, name string) error {
-	if p, ok := err.(passed); ok {
+	var p passed
+	if errors.As(err, &p) {
 		return p.error
 	}
 	return s.status(err, verb, name)

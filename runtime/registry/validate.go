@@ -6,8 +6,8 @@ import (
 
 	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -23,7 +23,10 @@ func (h *handle[T]) validateName(name string, generated bool) []string {
 	if messages := rule(name, generated); len(messages) > 0 {
 		return messages
 	}
-	return path.ValidatePathSegmentName(name, generated)
+	if generated {
+		return content.IsPathSegmentPrefix(name)
+	}
+	return content.IsPathSegmentName(name)
 }
 
 func (h *handle[T]) validateCreate(ctx context.Context, obj T) error {

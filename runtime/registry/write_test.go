@@ -273,7 +273,7 @@ func TestPatch(t *testing.T) {
 		if err != nil || got.Spec.Color != "blue" || len(got.Labels) != 1 || got.Generation != 2 {
 			t.Errorf("merge: %v %+v", err, got)
 		}
-		got, err = b.patch("a", "", `[{"op":"test","path":"/spec/color","value":"blue"},{"op":"add","path":"/spec/parts/-","value":"q"},{"op":"copy","from":"/spec/color","path":"/spec/notes","value":{}}]`)
+		_, err = b.patch("a", "", `[{"op":"test","path":"/spec/color","value":"blue"},{"op":"add","path":"/spec/parts/-","value":"q"},{"op":"copy","from":"/spec/color","path":"/spec/notes","value":{}}]`)
 		wantStatus(t, err, 422, metav1.StatusReasonInvalid, "patch: Invalid value")
 		got, err = b.patch("a", "", `[{"op":"add","path":"/spec/parts/-","value":"q"},{"op":"copy","from":"/spec/color","path":"/spec/parts/0"}]`)
 		if err != nil || fmt.Sprint(got.Spec.Parts) != "[blue p q]" {

@@ -78,7 +78,8 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(f.bindAddress, strconv.Itoa(f.securePort)))
+	var listening net.ListenConfig
+	listener, err := listening.Listen(ctx, "tcp", net.JoinHostPort(f.bindAddress, strconv.Itoa(f.securePort)))
 	if err != nil {
 		return err
 	}

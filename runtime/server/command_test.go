@@ -236,7 +236,7 @@ func TestServes(t *testing.T) {
 			t.Errorf("%s: %d %q, want %d %q", test.path, code, body, test.code, test.want)
 		}
 	}
-	request, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/version", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/version", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func readCredentials(f flags) (credentials, error) {
 		if err != nil {
 			return c, fmt.Errorf("--token-auth-file: %w", err)
 		}
-		defer file.Close()
+		defer func() { _ = file.Close() }() // it was only read
 		if c.tokens, err = auth.ReadTokens(file, f.tokenFile); err != nil {
 			return c, err
 		}

@@ -173,7 +173,7 @@ func writeFile(path string, content []byte, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name()) // fails once it was renamed, as it should
+	defer func() { _ = os.Remove(temp.Name()) }() // fails once it was renamed, as it should
 	_, err = temp.Write(content)
 	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
 	if err != nil {

@@ -176,7 +176,9 @@ func (s *Server) Run(ctx context.Context) error {
 	case err = <-failed:
 	case <-ctx.Done():
 		err = s.shutdown()
-		<-failed
+		if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
+			err = errors.Join(err, ended)
+		}
 	}
 	return errors.Join(err, s.close())
 }

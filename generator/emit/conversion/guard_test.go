@@ -49,16 +49,16 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-func replace(t *testing.T, file, old, new string) {
+func replace(t *testing.T, file, before, after string) {
 	t.Helper()
 	src, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(src), old) {
-		t.Fatalf("%s has no %q", file, old)
+	if !strings.Contains(string(src), before) {
+		t.Fatalf("%s has no %q", file, before)
 	}
-	if err := os.WriteFile(file, []byte(strings.Replace(string(src), old, new, 1)), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(strings.Replace(string(src), before, after, 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -169,7 +169,7 @@ func fitsStruct(value any, t *model.Type) error {
 			return fmt.Errorf("sets %q, which %s does not have", key, t.Name)
 		}
 		if err := fits(object[key], field.Type); err != nil {
-			return fmt.Errorf("%s (in %s)", err, key)
+			return fmt.Errorf("%w (in %s)", err, key)
 		}
 	}
 	return nil

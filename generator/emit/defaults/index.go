@@ -62,7 +62,7 @@ func (x *index) calls(t *model.Type, pkg *model.Package) calls {
 	base := nearest(x.base[t], t, pkg)
 	if len(base) > 0 {
 		base = base[:1]
-		if t.Defaulter == "covers" || strings.Contains(base[0].Doc, "+k8s:defaulter-gen=covers") {
+		if t.Defaulter == "covers" || base[0].Covers {
 			return calls{functions: base, covers: true}
 		}
 	}

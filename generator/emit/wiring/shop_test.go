@@ -34,7 +34,7 @@ func at(line int) model.Position {
 type shop struct {
 	program                        *model.Program
 	hub, v1, v1beta1               *model.Type
-	spec, hubSpec, status, typ     *model.Type
+	spec, hubSpec, status          *model.Type
 	time, condition, part, context *model.Type
 }
 

@@ -24,6 +24,7 @@ const (
 	apiPath        = "apigen.dev/runtime/api"
 	registryPath   = "apigen.dev/runtime/registry"
 	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
+	schemaPath     = "k8s.io/apimachinery/pkg/runtime/schema"
 	conversionPath = "k8s.io/apimachinery/pkg/conversion"
 	fieldPath      = "k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -191,14 +192,27 @@ func (p *printer) addToScheme(f *jen.File) {
 	for _, v := range p.group.Versions {
 		add(p.home(v.Package))
 	}
-	f.Comment("AddToScheme registers the Go types of the group, with their defaults and conversions.")
+	f.Comment("AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.")
 	f.Func().Id("AddToScheme").Params(jen.Id("scheme").Op("*").Qual(runtimePath, "Scheme")).Error().Block(
 		jen.For(jen.List(jen.Id("_"), jen.Id("add")).Op(":=").Range().Index().Func().Params(jen.Op("*").Qual(runtimePath, "Scheme")).Error().Values(adders...)).Block(
 			jen.If(jen.Err().Op(":=").Id("add").Call(jen.Id("scheme")), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err())),
 		),
-		jen.Return(jen.Nil()),
+		jen.Return(jen.Id("scheme").Dot("SetVersionPriority").Custom(arguments, p.priority()...)),
 	)
 }
+
+// priority lists the served versions, the preferred one first.
+func (p *printer) priority() []jen.Code {
+	var versions []jen.Code
+	for _, v := range p.group.ServedVersions() {
+		versions = append(versions, jen.Qual(schemaPath, "GroupVersion").Values(
+			jen.Id("Group").Op(":").Lit(p.group.Name), jen.Id("Version").Op(":").Lit(v.Name)))
+	}
+	return versions
+}
+
+// arguments lays the arguments of a call out one a line.
+var arguments = jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}
 
 // documents prints the embedded OpenAPI documents.
 func (p *printer) documents(f *jen.File) {

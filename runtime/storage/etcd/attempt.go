@@ -72,11 +72,11 @@ func (a *attempt) finish(err error) {
 }
 
 // result returns what the write ended with, and whether it may have been processed.
-func (a *attempt) result(err error) (cause error, sent bool) {
+func (a *attempt) result(err error) (sent bool, cause error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.refused {
-		return a.failure, true
+		return true, a.failure
 	}
-	return err, a.sent
+	return a.sent, err
 }

@@ -175,7 +175,7 @@ func ask(ctx context.Context, client *clientv3.Client, endpoint string) (string,
 	if err != nil {
 		return "", err
 	}
-	defer connection.Close()
+	defer func() { _ = connection.Close() }() // nothing is under way any more
 	maintenance := etcdserverpb.NewMaintenanceClient(connection)
 	var failure error
 	for {

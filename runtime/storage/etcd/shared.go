@@ -38,7 +38,7 @@ func (w *sharedWatcher) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.events != nil {
-		for range w.events { //nolint:revive // what is left is dropped
+		for range w.events { // what is left is dropped
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ func (b *backend) write(ctx context.Context, verb, key string, expect int64, op 
 		Commit()
 	if err != nil {
 		// Without a connection there is nobody to tell that the request was not sent.
-		cause, sent := attempt.result(err)
+		sent, cause := attempt.result(err)
 		return 0, b.writeError(ctx, verb+" "+key, cause, sent || !b.remote)
 	}
 	if response.Succeeded {

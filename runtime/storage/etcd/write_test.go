@@ -92,7 +92,7 @@ func expectKind(t *testing.T, err, kind error) {
 		t.Error("the write succeeded")
 	}
 	for _, k := range kinds {
-		if is := errors.Is(err, k); is != (k == kind) {
+		if is := errors.Is(err, k); is != errors.Is(k, kind) {
 			t.Errorf("%v: is %q: %t", err, k, is)
 		}
 	}

@@ -232,7 +232,10 @@ func countBetween(root *node, from, end string) int64 {
 
 // prefixEnd returns the first key behind all that begin with prefix; "" where there is none.
 func prefixEnd(prefix string) string {
-	trimmed := strings.TrimRight(prefix, "\xff")
+	trimmed := prefix
+	for strings.HasSuffix(trimmed, "\xff") {
+		trimmed = trimmed[:len(trimmed)-1]
+	}
 	if trimmed == "" {
 		return ""
 	}

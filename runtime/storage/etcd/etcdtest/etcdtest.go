@@ -149,7 +149,7 @@ func (p *Process) healthy() error {
 		case <-p.done:
 			return fmt.Errorf("etcd ended: %s", p.command.ProcessState)
 		case <-ctx.Done():
-			return fmt.Errorf("etcd is not healthy after %s: %v", startTimeout, err)
+			return fmt.Errorf("etcd is not healthy after %s: %w", startTimeout, err)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

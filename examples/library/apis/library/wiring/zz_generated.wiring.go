@@ -13,6 +13,7 @@ import (
 	"example.com/library/apis/library/v1alpha1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
+	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sync"
 )
@@ -38,14 +39,17 @@ func Group() registry.Group {
 	}
 }
 
-// AddToScheme registers the Go types of the group, with their defaults and conversions.
+// AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.
 func AddToScheme(scheme *runtime.Scheme) error {
 	for _, add := range []func(*runtime.Scheme) error{library.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return err
 		}
 	}
-	return nil
+	return scheme.SetVersionPriority(
+		schema.GroupVersion{Group: "library.example.com", Version: "v1"},
+		schema.GroupVersion{Group: "library.example.com", Version: "v1alpha1"},
+	)
 }
 
 // defineBook is the resource books.

@@ -11,6 +11,7 @@ import (
 	"example.com/park/apis/park/v1"
 	"example.com/park/apis/park/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
+	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -34,14 +35,17 @@ func Group() registry.Group {
 	}
 }
 
-// AddToScheme registers the Go types of the group, with their defaults and conversions.
+// AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.
 func AddToScheme(scheme *runtime.Scheme) error {
 	for _, add := range []func(*runtime.Scheme) error{v1.AddToScheme, v1beta1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return err
 		}
 	}
-	return nil
+	return scheme.SetVersionPriority(
+		schema.GroupVersion{Group: "park.example.com", Version: "v1"},
+		schema.GroupVersion{Group: "park.example.com", Version: "v1beta1"},
+	)
 }
 
 // definePark is the resource parks.

@@ -10,6 +10,7 @@ import (
 	_ "embed"
 	"example.com/shop/apis/shop/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -32,14 +33,16 @@ func Group() registry.Group {
 	}
 }
 
-// AddToScheme registers the Go types of the group, with their defaults and conversions.
+// AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.
 func AddToScheme(scheme *runtime.Scheme) error {
 	for _, add := range []func(*runtime.Scheme) error{v1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return err
 		}
 	}
-	return nil
+	return scheme.SetVersionPriority(
+		schema.GroupVersion{Group: "shop.example.com", Version: "v1"},
+	)
 }
 
 // defineWidget is the resource widgets.

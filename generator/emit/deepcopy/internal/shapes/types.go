@@ -245,12 +245,16 @@ type Number int
 // DeepCopy adds one.
 func (in Number) DeepCopy() Number { return in + 1 }
 
-// Names, Index and Grid are named containers.
+// Named containers.
 type (
+	// Names is a list.
 	Names []string
+	// Index is a map of pointers.
 	Index map[string]*Plain
-	Grid  [2][]string
-	Link  *References
+	// Grid is an array of lists.
+	Grid [2][]string
+	// Link is a pointer.
+	Link *References
 )
 
 // Named are fields of named containers, and types over other types.

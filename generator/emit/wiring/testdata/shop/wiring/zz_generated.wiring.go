@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
+	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"strconv"
 	"sync"
@@ -40,14 +41,17 @@ func Group() registry.Group {
 	}
 }
 
-// AddToScheme registers the Go types of the group, with their defaults and conversions.
+// AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.
 func AddToScheme(scheme *runtime.Scheme) error {
 	for _, add := range []func(*runtime.Scheme) error{shop.AddToScheme, v1.AddToScheme, v1beta1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return err
 		}
 	}
-	return nil
+	return scheme.SetVersionPriority(
+		schema.GroupVersion{Group: "shop.example.com", Version: "v1"},
+		schema.GroupVersion{Group: "shop.example.com", Version: "v1beta1"},
+	)
 }
 
 // defineWidget is the resource widgets.

@@ -1,0 +1,108 @@
+package generator
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/verify"
+)
+
+// emit runs the emitters and collects all of their errors.
+func (b *build) emit() error {
+	var faults emit.Errors
+	byPath := map[string]string{}
+	for _, e := range b.emitters {
+		files, err := e.Emit(b.loaded.Program)
+		var list emit.Errors
+		switch {
+		case errors.As(err, &list):
+			faults = append(faults, list...)
+		case err != nil:
+			return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitter %s: %v", e.Name, err)}}}
+		}
+		if e.Warnings != nil {
+			b.result.Warnings = append(b.result.Warnings, e.Warnings(b.loaded.Program)...)
+		}
+		for _, f := range files {
+			path := pathOf(f)
+			if other := byPath[path]; other != "" {
+				return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitters %s and %s both write %s", other, e.Name, path)}}}
+			}
+			byPath[path] = e.Name
+			b.files = append(b.files, f)
+		}
+	}
+	sort.Slice(b.files, func(i, j int) bool { return pathOf(b.files[i]) < pathOf(b.files[j]) })
+	b.result.Files = len(b.files)
+	return faults.Err()
+}
+
+func pathOf(f emit.File) string { return filepath.Join(f.Dir, f.Name) }
+
+// emitAside returns the files of the user's packages that this run only looks at. They are not written, but what is
+// written may need them: a package can be generated before those that it depends on, in any order. Where they differ
+// from the disk, users are told.
+func (b *build) emitAside() []emit.File {
+	var looked []*model.Package
+	for _, p := range b.loaded.Program.Packages {
+		if !p.Output && p.Module != nil && p.Module.Own {
+			looked = append(looked, p)
+		}
+	}
+	if len(looked) == 0 {
+		return nil
+	}
+	written := map[string]bool{}
+	for _, f := range b.files {
+		written[pathOf(f)] = true
+	}
+	for _, p := range looked {
+		p.Output = true
+	}
+	var out []emit.File
+	for _, e := range b.all {
+		files, err := e.Emit(b.loaded.Program)
+		if err != nil {
+			continue // its faults are those of a run that asks for it
+		}
+		for _, f := range files {
+			if !written[pathOf(f)] && (len(b.Only) == 0 || among(looked, f.Package)) {
+				out = append(out, f)
+			}
+		}
+	}
+	for _, p := range looked {
+		p.Output = false
+	}
+	b.noteStale(out)
+	return out
+}
+
+func among(pkgs []*model.Package, path string) bool {
+	return slices.ContainsFunc(pkgs, func(p *model.Package) bool { return p.Path == path })
+}
+
+// noteStale names the packages that are only looked at and whose generated code is not what it should be.
+func (b *build) noteStale(aside []emit.File) {
+	stale := map[string]bool{}
+	for _, f := range aside {
+		if old, err := os.ReadFile(pathOf(f)); err != nil || !bytes.Equal(old, f.Content) {
+			stale[f.Package] = true
+		}
+	}
+	var paths []string
+	for path := range stale {
+		paths = append(paths, path)
+	}
+	sort.Strings(paths)
+	for _, path := range paths {
+		b.result.Notes = append(b.result.Notes, path+": generated code is missing or stale here, too: build the group as a whole")
+	}
+}

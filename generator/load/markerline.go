@@ -1,0 +1,95 @@
+package load
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"strings"
+
+	"apigen.dev/generator/marker"
+)
+
+// alone warns of markers that stand on nothing: behind a field, above a variable, between declarations.
+func (c *collector) alone(f *ast.File, used map[*ast.CommentGroup]bool) {
+	if c.warn == nil {
+		return
+	}
+	for _, g := range f.Comments {
+		if used[g] || inFunction(f, g) {
+			continue
+		}
+		for _, line := range markerLines(c.fset, g) {
+			m, ok, err := marker.Parse(line.text, line.pos)
+			switch {
+			case !ok:
+			case m.Definition == nil:
+				c.report(line.pos, err.Error())
+			case m.Definition.Ignored == "":
+				c.warn(line.pos, fmt.Sprintf("marker \"+%s\" has no effect here: put it into the comment right above the %s that it is meant for", m.Name, m.Definition.Places))
+			}
+		}
+	}
+}
+
+func inFunction(f *ast.File, g *ast.CommentGroup) bool {
+	for _, d := range f.Decls {
+		if _, ok := d.(*ast.FuncDecl); ok && d.Pos() <= g.Pos() && g.Pos() <= d.End() {
+			return true
+		}
+	}
+	return false
+}
+
+type markerLine struct {
+	text string
+	pos  token.Position
+}
+
+// markerLines are the lines of a comment group that begin with a plus sign and a letter, without the sign.
+func markerLines(fset *token.FileSet, g *ast.CommentGroup) []markerLine {
+	var out []markerLine
+	for _, c := range g.List {
+		if !strings.Contains(c.Text, "+") {
+			continue
+		}
+		base := fset.Position(c.Pos())
+		for i, line := range strings.Split(c.Text, "\n") {
+			pos := base
+			text := strings.TrimRight(line, "\r \t")
+			offset := 0
+			if i > 0 {
+				pos.Line, pos.Column = base.Line+i, 1
+			} else {
+				offset = 2 // the comment's own two characters
+			}
+			if strings.HasPrefix(c.Text, "/*") {
+				text = strings.TrimSuffix(text, "*/")
+			}
+			rest := strings.TrimLeft(text[min(offset, len(text)):], " \t*")
+			if len(rest) < 2 || rest[0] != '+' || !letter(rest[1]) {
+				continue
+			}
+			pos.Column += len(text) - len(rest)
+			out = append(out, markerLine{text: strings.TrimSpace(rest[1:]), pos: pos})
+		}
+	}
+	return out
+}
+
+func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
+
+// docText is the text of a comment without markers, up to a line of three dashes.
+func docText(g *ast.CommentGroup) string {
+	var lines []string
+	for _, line := range strings.Split(g.Text(), "\n") {
+		t := strings.TrimSpace(line)
+		if t == "---" {
+			break
+		}
+		if len(t) > 1 && t[0] == '+' && letter(t[1]) || strings.HasPrefix(t, "TODO") {
+			continue
+		}
+		lines = append(lines, strings.TrimRight(line, " \t"))
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}

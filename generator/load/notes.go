@@ -1,0 +1,105 @@
+package load
+
+import (
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/marker"
+)
+
+// note is what comments say of one declaration.
+type note struct {
+	doc     string
+	markers marker.Markers
+	pos     token.Position
+	// literal is what a method of a schema returns, as far as it is written out.
+	literal string
+}
+
+// notes are the comments of one package: of the package itself, and of its declarations by name, a field's name
+// following its type's after a dot. Those of packages read from source are known by position too, which tells the
+// fields of anonymous structs apart.
+type notes struct {
+	pkg    note
+	byName map[string]*note
+	byPos  map[token.Pos]*note
+}
+
+var noNote = &note{}
+
+func (n *notes) of(pos token.Pos, name string) *note {
+	if x := n.byPos[pos]; x != nil && pos.IsValid() {
+		return x
+	}
+	if x := n.byName[name]; x != nil {
+		return x
+	}
+	return noNote
+}
+
+// notesOf returns the comments of a package: of a root's files, or of those files of a dependency that are asked for.
+func (b *builder) notesOf(p *types.Package, at token.Pos) *notes {
+	s := b.l.sources[p.Path()]
+	root := s != nil && s.root
+	n := b.notes[p.Path()]
+	if n == nil {
+		n = newNotes()
+		b.notes[p.Path()] = n
+		if root {
+			for _, f := range s.files {
+				c := &collector{fset: b.l.fset, notes: n, report: b.reporter(s, s.generated[f])}
+				if own(s.meta) && !s.generated[f] {
+					c.warn = func(pos token.Position, message string) { b.warnings.Add(pos, "%s", message) }
+				}
+				c.file(f)
+			}
+		} else {
+			b.readNotes(p.Path(), "doc.go", n)
+		}
+	}
+	if !root && at.IsValid() {
+		b.readNotes(p.Path(), filepath.Base(b.l.fset.Position(at).Filename), n)
+	}
+	return n
+}
+
+// readNotes parses one file of a dependency for its comments, once.
+func (b *builder) readNotes(path, base string, n *notes) {
+	key := path + "\x00" + base
+	meta := b.l.metas[path]
+	if b.parsed[key] || meta == nil {
+		return
+	}
+	b.parsed[key] = true
+	if meta.Module == nil {
+		return // the standard library has no markers, and its types no descriptions that matter
+	}
+	for _, name := range meta.GoFiles {
+		if filepath.Base(name) != base {
+			continue
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return
+		}
+		f, _ := parser.ParseFile(b.l.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
+		if f != nil && f.Name != nil {
+			(&collector{fset: b.l.fset, notes: n}).file(f)
+		}
+	}
+}
+
+// reporter reports faults of markers as errors where the user can mend them, else as warnings.
+func (b *builder) reporter(s *source, generated bool) reporter {
+	return func(pos token.Position, message string) {
+		to := &b.errs
+		if generated || !own(s.meta) {
+			to = &b.warnings
+		}
+		*to = append(*to, emit.Error{Pos: pos, Message: message})
+	}
+}

@@ -1,0 +1,113 @@
+package conformance
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// process is a server as a process of its own.
+type process struct {
+	t         *testing.T
+	dir       string
+	arguments []string
+	command   *exec.Cmd
+	log       string
+}
+
+// startProcess starts a server on a directory of its own, and ends it with the test.
+func startProcess(t *testing.T, arguments ...string) *process {
+	t.Helper()
+	dir := t.TempDir()
+	p := &process{t: t, dir: dir, log: filepath.Join(dir, "server.log"),
+		arguments: append([]string{"--data-dir=" + filepath.Join(dir, "data"), fmt.Sprintf("--secure-port=%d", freePort(t))}, arguments...)}
+	p.start()
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			text, _ := os.ReadFile(p.log)
+			t.Logf("the server's log:\n%s", text)
+		}
+	})
+	return p
+}
+
+func (p *process) kubeconfig() string { return filepath.Join(p.dir, "data", "admin.kubeconfig") }
+
+// start starts the process, and returns when it serves: it prints where once its storage is open.
+func (p *process) start() {
+	p.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer log.Close()
+	command := exec.Command(self, p.arguments...)
+	command.Env = append(os.Environ(), serveVariable+"=1")
+	command.Stderr = log
+	out, err := command.StdoutPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.command = command
+	ready := make(chan bool, 1)
+	go func() {
+		lines := bufio.NewScanner(out)
+		told := false
+		for !told && lines.Scan() {
+			told = strings.HasPrefix(lines.Text(), "kubeconfig: ")
+		}
+		ready <- told
+		_, _ = io.Copy(io.Discard, out)
+	}()
+	select {
+	case ok := <-ready:
+		if !ok {
+			p.t.Fatal("the server ended before it served")
+		}
+	case <-time.After(time.Minute):
+		p.t.Fatal("the server does not serve after a minute")
+	}
+}
+
+// kill ends the process as a crash does.
+func (p *process) kill() {
+	if p.command == nil {
+		return
+	}
+	_ = p.command.Process.Kill() // it may have ended
+	_ = p.command.Wait()
+	p.command = nil
+}
+
+// crash kills the process and starts it again on what it left behind.
+func (p *process) crash() {
+	p.t.Helper()
+	p.kill()
+	p.start()
+}
+
+// freePort is a port that nobody listens on. A server that comes back must be found where it was.
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
