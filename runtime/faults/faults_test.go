@@ -75,19 +75,22 @@ func newRun(t *testing.T, config etcd.Config) *run {
 	return r
 }
 
-// await waits until so many more requests came to an end, or to a good end.
-func (r *run) await(n int64, succeeded bool) {
+// outcome is one of the counters of progress.
+type outcome func(p *progress) int64
+
+func ended(p *progress) int64     { return p.ended.Load() }
+func succeeded(p *progress) int64 { return p.succeeded.Load() }
+func failed(p *progress) int64    { return p.ended.Load() - p.succeeded.Load() }
+
+// await waits until so many more requests came to an outcome.
+func (r *run) await(n int64, of outcome) {
 	r.t.Helper()
-	counter := &r.progress.ended
-	if succeeded {
-		counter = &r.progress.succeeded
-	}
-	target := counter.Load() + n
-	for late := time.After(startTimeout); counter.Load() < target; {
+	target := of(r.progress) + n
+	for late := time.After(startTimeout); of(r.progress) < target; {
 		select {
 		case <-r.progress.tick:
 		case <-late:
-			r.t.Fatalf("the clients do not get on: %d of %d more requests did in %s", n-(target-counter.Load()), n, startTimeout)
+			r.t.Fatalf("the clients do not get on: %d of %d more requests did in %s", n-(target-of(r.progress)), n, startTimeout)
 		}
 	}
 }
@@ -125,13 +128,13 @@ func (r *run) under(troubles ...trouble) {
 		following.Go(func() { w.run(watching) })
 	}
 
-	r.await(100, true)
+	r.await(100, succeeded)
 	made := map[string]int{}
 	for i, end := 0, time.Now().Add(duration(t)); time.Now().Before(end); i++ {
 		trouble := troubles[i%len(troubles)] // each in its turn: none is left out
 		made[trouble.name]++
 		trouble.make(r)
-		r.await(200+int64(r.random.IntN(200)), true)
+		r.await(200+int64(r.random.IntN(200)), succeeded)
 	}
 	stop()
 	working.Wait()
@@ -238,7 +241,7 @@ func report(t *testing.T, err error) {
 func killServers(r *run) {
 	one := r.replicas[r.random.IntN(2)]
 	one.kill()
-	r.await(20, false)
+	r.await(20, ended)
 	one.restart()
 }
 
@@ -247,7 +250,7 @@ func killAllServers(r *run) {
 	for _, replica := range r.replicas {
 		replica.kill()
 	}
-	r.await(20, false)
+	r.await(20, failed)
 	var revision int64
 	for range 5 {
 		_, now, err := r.backend.Get(r.t.Context(), "/other", storage.GetOptions{RevisionOnly: true})
@@ -271,7 +274,7 @@ func killAllServers(r *run) {
 func haltServer(r *run) {
 	one := r.replicas[r.random.IntN(2)]
 	one.stop()
-	r.await(20, false)
+	r.await(2, failed)
 	one.resume()
 }
 
@@ -288,15 +291,16 @@ func compact(r *run) {
 func compactAndKill(r *run) {
 	one := r.replicas[r.random.IntN(2)]
 	one.kill()
-	r.await(20, false)
+	r.await(20, ended)
 	compact(r)
 	one.restart()
 }
 
-func killEtcd(p *etcdtest.Process) func(*run) {
+// killEtcd kills a process and starts it again once so many requests had an outcome.
+func killEtcd(p *etcdtest.Process, n int64, of outcome) func(*run) {
 	return func(r *run) {
 		p.Kill()
-		r.await(20, false)
+		r.await(n, of)
 		p.Restart()
 	}
 }
@@ -304,7 +308,7 @@ func killEtcd(p *etcdtest.Process) func(*run) {
 func haltEtcd(p *etcdtest.Process) func(*run) {
 	return func(r *run) {
 		p.Stop()
-		r.await(6, false)
+		r.await(6, failed)
 		p.Continue()
 	}
 }
@@ -321,7 +325,7 @@ func TestServers(t *testing.T) {
 func TestEtcd(t *testing.T) {
 	p := etcdtest.Start(t)
 	newRun(t, etcd.Config{Endpoints: []string{p.Endpoint()}}).under(
-		trouble{"kill etcd", killEtcd(p)}, trouble{"compact", compact}, trouble{"halt etcd", haltEtcd(p)},
+		trouble{"kill etcd", killEtcd(p, 8, failed)}, trouble{"compact", compact}, trouble{"halt etcd", haltEtcd(p)},
 		trouble{"kill a server", killServers})
 }
 
@@ -330,16 +334,16 @@ func TestCluster(t *testing.T) {
 	c := etcdtest.StartCluster(t, 3)
 	config := etcd.Config{Endpoints: c.Endpoints(), CAFile: c.Certificates.CAFile, CertFile: c.Certificates.CertFile, KeyFile: c.Certificates.KeyFile}
 	newRun(t, config).under(
-		trouble{"kill the leader", func(r *run) { killEtcd(c.Leader())(r) }},
-		trouble{"halt the leader", func(r *run) { haltEtcd(c.Leader())(r) }},
-		trouble{"compact", compact},
-		trouble{"halt a member", func(r *run) { haltEtcd(c.Members[r.random.IntN(3)])(r) }},
+		trouble{"kill the leader", func(r *run) { killEtcd(c.Leader(), 100, ended)(r) }},
 		trouble{"kill all members", func(r *run) {
 			for _, p := range c.Members {
 				p.Kill()
 			}
-			r.await(20, false)
+			r.await(8, failed)
 			c.Restart()
 		}},
-		trouble{"kill a server", killServers})
+		trouble{"compact", compact},
+		trouble{"halt the leader", func(r *run) { haltEtcd(c.Leader())(r) }},
+		trouble{"kill a server", killServers},
+		trouble{"halt a member", func(r *run) { haltEtcd(c.Members[r.random.IntN(3)])(r) }})
 }
