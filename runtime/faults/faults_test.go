@@ -26,7 +26,7 @@ const (
 func duration(t *testing.T) time.Duration {
 	text := os.Getenv("APIGEN_FAULTS")
 	if text == "" {
-		return 15 * time.Second
+		return 9 * time.Second
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
@@ -103,53 +103,63 @@ type trouble struct {
 
 // under lets everybody work while trouble is made, then lets the watchers come to the end, and checks all that was seen.
 func (r *run) under(troubles ...trouble) {
-	t := r.t
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	var working sync.WaitGroup
-	defer working.Wait()
-	var all []*client
-	for i := range clients {
-		c := newClient(i, seed, r.replicas, r.begin, r.progress)
-		all = append(all, c)
-		working.Go(func() { c.run(ctx) })
+	stop, rest := r.work(troubles)
+	stop()
+	r.finish(rest.watches)
+	rest.stopWatching()
+	for _, replica := range r.replicas {
+		if replica.ended() {
+			r.t.Errorf("the server %s has ended by itself", replica.url)
+		}
 	}
-	watching, stopWatching := context.WithCancel(context.Background())
-	var following sync.WaitGroup
-	defer following.Wait()
-	defer stopWatching()
-	var watches []*watcher
+	r.check(rest)
+}
+
+// crew is who worked, and what they were put through.
+type crew struct {
+	clients      []*client
+	watches      []*watcher
+	stopWatching func()
+	made         map[string]int
+}
+
+// work lets everybody work while trouble is made. They go on until they are stopped.
+func (r *run) work(troubles []trouble) (stopClients func(), c *crew) {
+	c = &crew{made: map[string]int{}}
+	starting := func() (context.Context, *sync.WaitGroup, func()) {
+		ctx, cancel := context.WithCancel(context.Background())
+		var group sync.WaitGroup
+		stop := func() { cancel(); group.Wait() }
+		r.t.Cleanup(stop)
+		return ctx, &group, stop
+	}
+	working, workers, stopClients := starting()
+	for i := range clients {
+		one := newClient(i, seed, r.replicas, r.begin, r.progress)
+		c.clients = append(c.clients, one)
+		workers.Go(func() { one.run(working) })
+	}
+	watching, followers, stopWatching := starting()
+	c.stopWatching = stopWatching
 	for i := range watchers {
-		w := &watcher{id: i, replicas: r.replicas, random: rand.New(rand.NewPCG(seed, uint64(100+i))), stream: i%3 == 2, now: all[0].now}
+		w := &watcher{id: i, replicas: r.replicas, random: rand.New(rand.NewPCG(seed, uint64(100+i))), stream: i%3 == 2, now: c.clients[0].now}
 		if i%2 == 1 {
 			w.genre = "NonFiction"
 		}
-		watches = append(watches, w)
-		following.Go(func() { w.run(watching) })
+		c.watches = append(c.watches, w)
+		followers.Go(func() { w.run(watching) })
 	}
-
 	r.await(100, succeeded)
-	made := map[string]int{}
-	for i, end := 0, time.Now().Add(duration(t)); time.Now().Before(end); i++ {
+	for i, end := 0, time.Now().Add(duration(r.t)); time.Now().Before(end); i++ {
 		trouble := troubles[i%len(troubles)] // each in its turn: none is left out
-		made[trouble.name]++
+		c.made[trouble.name]++
 		trouble.make(r)
 		r.await(200+int64(r.random.IntN(200)), succeeded)
 	}
-	stop()
-	working.Wait()
-	r.finish(watches)
-	stopWatching()
-	following.Wait()
-	for _, replica := range r.replicas {
-		if replica.ended() {
-			t.Errorf("the server %s has ended by itself", replica.url)
-		}
-	}
-	r.check(all, watches, made)
+	return stopClients, c
 }
 
-// finish writes a last object, and waits until every watcher has come to it.
+// finish waits until every watcher has come to the end.
 func (r *run) finish(watches []*watcher) {
 	t := r.t
 	var last int64
@@ -187,7 +197,7 @@ func (r *run) latest(genre string, until int64) int64 {
 }
 
 // check holds everything that was seen against the log.
-func (r *run) check(all []*client, watches []*watcher, made map[string]int) {
+func (r *run) check(all *crew) {
 	t := r.t
 	revision, err := r.backend.Revision(t.Context())
 	if err != nil {
@@ -196,11 +206,11 @@ func (r *run) check(all []*client, watches []*watcher, made map[string]int) {
 	l := r.truth.until(t, revision)
 	var operations []*operation
 	var lists []*listing
-	for _, c := range all {
+	for _, c := range all.clients {
 		operations, lists = append(operations, c.operations...), append(lists, c.lists...)
 	}
 	resumed, lost := 0, 0
-	for _, w := range watches {
+	for _, w := range all.watches {
 		lists = append(lists, w.lists...)
 		resumed += w.resumed
 		for _, s := range w.segments {
@@ -215,7 +225,7 @@ func (r *run) check(all []*client, watches []*watcher, made map[string]int) {
 	report(t, checkLists(l, lists, operations))
 	report(t, checkLinearizable(operations, applied, time.Minute))
 	t.Logf("%d requests, %d of them answered; %d changes, %d lists; watches resumed %d times, began anew %d times; troubles: %v",
-		len(operations), answered(operations), len(l.changes), len(lists), resumed, lost, made)
+		len(operations), answered(operations), len(l.changes), len(lists), resumed, lost, all.made)
 	if len(l.changes) < 100 || len(lists) < 10 || resumed == 0 {
 		t.Error("too little happened for a verdict")
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -29,6 +30,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	built.Store(&dir)
 	path := filepath.Join(dir, "library")
 	command := exec.Command("go", "build", "-o", path, "./cmd/library")
 	command.Dir = filepath.Join("..", "..", "examples", "library")
@@ -38,10 +40,13 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
+// built is where the binary is, if any test wanted it.
+var built atomic.Pointer[string]
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if path, err := binary(); err == nil {
-		os.RemoveAll(filepath.Dir(path))
+	if dir := built.Load(); dir != nil {
+		os.RemoveAll(*dir)
 	}
 	os.Exit(code)
 }
@@ -49,7 +54,7 @@ func TestMain(m *testing.M) {
 // replica is a server process. What changes it is called from one goroutine.
 type replica struct {
 	t         testing.TB
-	dir       string
+	dir, home string // of its log, and its data directory
 	arguments []string
 	url       string
 	// client has a deadline, for requests; watcher has none.
@@ -70,8 +75,8 @@ func startReplica(t testing.TB, flags ...string) *replica {
 func launchReplica(t testing.TB, flags ...string) *replica {
 	t.Helper()
 	dir, port := t.TempDir(), freePort(t)
-	r := &replica{t: t, dir: dir, url: fmt.Sprintf("https://127.0.0.1:%d", port)}
-	r.arguments = append([]string{"--data-dir=" + filepath.Join(dir, "data"), fmt.Sprintf("--secure-port=%d", port)}, flags...)
+	r := &replica{t: t, dir: dir, home: filepath.Join(dir, "data"), url: fmt.Sprintf("https://127.0.0.1:%d", port)}
+	r.arguments = append([]string{"--data-dir=" + r.home, fmt.Sprintf("--secure-port=%d", port)}, flags...)
 	t.Cleanup(func() {
 		if r.command != nil {
 			r.kill()
@@ -152,9 +157,19 @@ func (r *replica) ready() bool {
 	return err == nil && code == http.StatusOK
 }
 
+// program runs the server's program with other arguments, on its data directory.
+func (r *replica) program(arguments ...string) (string, error) {
+	path, err := binary()
+	if err != nil {
+		return "", err
+	}
+	output, err := exec.Command(path, append(arguments, r.arguments[0])...).CombinedOutput()
+	return string(output), err
+}
+
 // connect reads the admin kubeconfig, once it is there.
 func (r *replica) connect() bool {
-	content, err := os.ReadFile(filepath.Join(r.dir, "data", "admin.kubeconfig"))
+	content, err := os.ReadFile(filepath.Join(r.home, "admin.kubeconfig"))
 	if err != nil {
 		return false
 	}

@@ -58,14 +58,19 @@ type truth struct {
 	failed  error
 }
 
-// observe follows the log until the test ends.
+// observe follows the log, from now until the test ends.
 func observe(t testing.TB, backend storage.Backend) *truth {
 	t.Helper()
 	now, err := backend.Revision(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &truth{backend: backend, state: map[string]version{}, reached: now, moved: make(chan struct{})}
+	return observeFrom(t, backend, now)
+}
+
+// observeFrom follows the log after a revision at which there was no book yet.
+func observeFrom(t testing.TB, backend storage.Backend, after int64) *truth {
+	o := &truth{backend: backend, state: map[string]version{}, reached: after, moved: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	var following sync.WaitGroup
 	following.Go(func() { o.follow(ctx) })
