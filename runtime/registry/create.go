@@ -13,7 +13,7 @@ func (h *handle[T]) Create(ctx context.Context, namespace string, body Body, opt
 		return Result{}, err
 	}
 	if err := place(obj, h.info.Scope, namespace); err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
 	if obj.GetName() != "" || obj.GetGenerateName() == "" {
 		return h.create(ctx, obj, warnings, opts)
@@ -26,26 +26,27 @@ func (h *handle[T]) Create(ctx context.Context, namespace string, body Body, opt
 			return result, err
 		}
 		if attempt == maxAttempts {
-			return Result{}, apierrors.NewGenerateNameConflict(h.store.gr, named.GetName(), retryAfter)
+			return Result{Warnings: warnings}, apierrors.NewGenerateNameConflict(h.store.gr, named.GetName(), retryAfter)
 		}
 	}
 }
 
 func (h *handle[T]) create(ctx context.Context, obj T, warnings []string, opts WriteOptions) (Result, error) {
 	more, data, err := h.prepareCreate(ctx, obj)
+	warnings = append(warnings[:len(warnings):len(warnings)], more...)
 	if err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
 	key, err := h.key(obj.GetNamespace(), obj.GetName())
 	if err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
 	revision, err := h.store.insert(ctx, key, obj.GetName(), data, 0, opts.DryRun)
 	if err != nil {
-		return Result{}, h.store.status(err, "create", obj.GetName())
+		return Result{Warnings: warnings}, h.store.status(err, "create", obj.GetName())
 	}
 	object, err := h.answer(data, revision, opts.Form)
-	return Result{Object: object, Created: true, Warnings: append(warnings, more...)}, err
+	return Result{Object: object, Created: true, Warnings: warnings}, err
 }
 
 // prepareCreate brings an object that has its name and namespace into its stored form.

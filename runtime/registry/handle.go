@@ -51,8 +51,22 @@ func (r *resource[T]) Open(config Config) (Handle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
 	}
-	store, err := NewStore(StoreConfig[T]{
-		Backend: config.Backend, DisableCache: config.DisableCache,
+	stored := newStoredVersions(config.Backend, config.Prefix, r.info.GroupResource(), d.Storage)
+	if err := stored.check(context.Background(), all.names()); err != nil {
+		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
+	}
+	store, err := r.store(config, all, stored)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
+	}
+	kind := schema.GroupKind{Group: d.Group, Kind: d.Names.Kind}
+	return &handle[T]{definition: d, info: r.info, versions: all, store: store, kind: kind}, nil
+}
+
+func (r *resource[T]) store(config Config, all *versions[T], stored *storedVersions) (*Store[T], error) {
+	d := r.definition
+	return NewStore(StoreConfig[T]{
+		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.beforeWrite,
 		CheckCache: config.CheckCache, Log: config.Log, Verify: config.Verify,
 		KeyPrefix: config.Prefix, ResourcePrefix: strings.TrimPrefix(d.Group+"/"+d.Names.Plural, "/"),
 		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
@@ -60,11 +74,6 @@ func (r *resource[T]) Open(config Config) (Handle, error) {
 		Form: api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.storage.head,
 		Render: all.render, Bookmark: all.bookmark,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
-	}
-	kind := schema.GroupKind{Group: d.Group, Kind: d.Names.Kind}
-	return &handle[T]{definition: d, info: r.info, versions: all, store: store, kind: kind}, nil
 }
 
 func (r *resource[T]) check() (*versions[T], error) {

@@ -18,7 +18,7 @@ const (
 	// maxOperations bounds a JSON patch.
 	maxOperations = 10000
 	// maxCopied bounds by how much the copy operations of a patch may let an object grow, and maxPatchWork what is
-	// spent on finding that out.
+	// spent on finding that out, or on reading what nests deep.
 	maxCopied    = 3 << 20
 	maxPatchWork = 256 << 20
 )
@@ -97,21 +97,10 @@ func newPatcher(kind PatchType, body Body) (p patcher, strict []error, err error
 		if lax {
 			strict = nil
 		}
-		return mergePatch(body.Data), strict, nil
+		p, err = newMergePatch(body.Data)
+		return p, strict, err
 	}
 	return nil, nil, apierrors.NewInternalError(fmt.Errorf("patches of type %q are not applied here", kind))
-}
-
-type mergePatch []byte
-
-func (p mergePatch) apply(object []byte) ([]byte, error) {
-	return safely(func() ([]byte, error) {
-		out, err := jsonpatch.MergePatch(object, p)
-		if err != nil {
-			return nil, apierrors.NewBadRequest(err.Error())
-		}
-		return out, nil
-	})
 }
 
 type jsonPatch struct {
@@ -135,6 +124,10 @@ func newJSONPatch(data []byte, lax bool) (patcher, []error, error) {
 	}
 	if lax {
 		strict = nil
+	}
+	// The library reads a value again at each level that it goes down.
+	if nesting(data)*len(data) > maxPatchWork {
+		return nil, nil, apierrors.NewRequestEntityTooLargeError("the JSON patch nests too deep for its size")
 	}
 	operations, err := jsonpatch.DecodePatch(data)
 	if err != nil {

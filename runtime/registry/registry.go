@@ -27,4 +27,6 @@ type Config struct {
 	Log *slog.Logger
 	// Verify turns on expensive checks of invariants, which panic.
 	Verify bool
+	// Transformer is what values pass on their way to the backend and back; nil stores them as they are.
+	Transformer Transformer
 }

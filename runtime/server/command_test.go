@@ -21,20 +21,19 @@ import (
 )
 
 // program is a binary whose embedded backend is in memory.
-func program() Program { return Program{Name: "shop", Embedded: inMemory{}} }
-
-// inMemory is an embedded backend without a file; err is why it can't be opened.
-type inMemory struct{ err error }
-
-func (m inMemory) Open(context.Context, string, storage.EmbeddedOptions) (storage.Backend, error) {
-	if m.err != nil {
-		return nil, m.err
-	}
-	return memory.New(), nil
+func program() Program {
+	return Program{Name: "shop", Embedded: opens(func(context.Context, string) (storage.Backend, error) { return memory.New(), nil })}
 }
 
-func (m inMemory) Restore(context.Context, string, string, storage.RestoreOptions) error {
-	return m.err
+// opens is an embedded backend that has nothing to restore.
+type opens func(ctx context.Context, dir string) (storage.Backend, error)
+
+func (o opens) Open(ctx context.Context, dir string, _ storage.EmbeddedOptions) (storage.Backend, error) {
+	return o(ctx, dir)
+}
+
+func (o opens) Restore(context.Context, string, string, storage.RestoreOptions) error {
+	return errors.New("there is nothing to restore")
 }
 
 // run runs the program with arguments until ctx ends.
@@ -71,6 +70,8 @@ func TestBadFlags(t *testing.T) {
 		{"bad tokens", []string{"--token-auth-file=" + garbage}, "garbage.pem:1: 1 columns"},
 		{"compaction", []string{"--etcd-compaction-interval=-1s"}, "--etcd-compaction-interval: -1s must not be negative"},
 		{"quota", []string{"--quota-backend-bytes=1000"}, "--quota-backend-bytes: 1000 must be at least"},
+		{"reload of nothing", []string{"--encryption-provider-config-automatic-reload"}, "goes with --encryption-provider-config"},
+		{"no encryption configuration", []string{"--encryption-provider-config=" + garbage}, "--encryption-provider-config: " + garbage + ": "},
 		{"timeout", []string{"--request-timeout=0s"}, "--request-timeout"},
 		{"all at once", []string{"--secure-port=-1", "--bind-address=x"}, `--bind-address: "x" is no IP address; --secure-port: -1 is no port`},
 	} {
@@ -117,9 +118,25 @@ func TestPortInUse(t *testing.T) {
 // A backend that can't be opened ends the program, and the port is free again.
 func TestBackendFails(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	p := Program{Name: "shop", Embedded: inMemory{fmt.Errorf("data directory %s is %w", data, storage.ErrInUse)}}
+	p := program()
+	p.Embedded = opens(func(_ context.Context, dir string) (storage.Backend, error) {
+		return nil, fmt.Errorf("data directory %s is %w", dir, storage.ErrInUse)
+	})
 	err := run(t.Context(), p, io.Discard, "--data-dir="+data, "--secure-port=0")
 	if err == nil || err.Error() != "data directory "+data+" is in use by another server" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A program that is told to end while it opens its storage ends well.
+func TestEndedBeforeServing(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	p := program()
+	p.Embedded = opens(func(ctx context.Context, dir string) (storage.Backend, error) {
+		end()
+		return nil, fmt.Errorf("starting etcd in %s: %w", dir, ctx.Err())
+	})
+	if err := run(ctx, p, io.Discard, "--data-dir="+filepath.Join(t.TempDir(), "data"), "--secure-port=0"); err != nil {
 		t.Errorf("error %v", err)
 	}
 }
@@ -156,7 +173,7 @@ func startProgram(t *testing.T, p Program, dir string, args ...string) *started 
 			t.Fatalf("the program ended: %v", <-s.ended)
 		}
 	}
-	match := regexp.MustCompile(`serving (https://\S+)   storage: embedded etcd in `).FindStringSubmatch(out.String())
+	match := regexp.MustCompile(`serving (https://\S+)   storage: (embedded )?etcd `).FindStringSubmatch(out.String())
 	if match == nil {
 		t.Fatalf("it said %q", out.String())
 	}

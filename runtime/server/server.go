@@ -21,6 +21,7 @@ import (
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/compactor"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Config is what a Server is made of. The zero values of durations and limits mean kube-apiserver's defaults.
@@ -55,6 +56,9 @@ type Config struct {
 	CheckCache time.Duration
 	// Verify turns on expensive checks of invariants, which panic: for tests.
 	Verify bool
+	// Transformer returns what the values of a resource pass on their way to the backend and back; nil, and where it
+	// returns nil, values are stored as they are.
+	Transformer func(schema.GroupResource) registry.Transformer
 	// Profiling serves /debug/pprof.
 	Profiling bool
 }
@@ -77,7 +81,10 @@ func New(config Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	api, err := endpoint.New(endpoint.Config{Groups: groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second)})
+	api, err := endpoint.New(endpoint.Config{
+		Groups: groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
+		UnsafeDelete: filter.MayDeleteUnreadable(config.Authorizer),
+	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -130,12 +137,16 @@ func (s *Server) open(metrics *metrics) ([]endpoint.Group, error) {
 	for _, group := range s.config.Groups {
 		open := endpoint.Group{Group: group}
 		for _, resource := range group.Resources {
-			handle, err := resource.Open(registry.Config{
+			config := registry.Config{
 				Backend: metrics.meter(s.config.Backend, resource.Info()), Prefix: s.config.Prefix,
 				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache, Log: s.config.Log, Verify: s.config.Verify,
-			})
+			}
+			if transformer := s.config.Transformer; transformer != nil {
+				config.Transformer = transformer(resource.Info().GroupResource())
+			}
+			handle, err := resource.Open(config)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", resource.Info().GroupResource(), err)
+				return nil, err
 			}
 			open.Handles = append(open.Handles, handle)
 			metrics.follow(handle)
