@@ -65,7 +65,7 @@ func TestMetrics(t *testing.T) {
 		`apiserver_watch_cache_consistent_read_total{fallback="false",` + labels + `}`:                         "1",
 		`apiserver_watch_cache_consistent_read_total{fallback="true",` + labels + `}`:                          "0",
 		`apiserver_watch_cache_initializations_total{` + labels + `}`:                                          "1",
-		`apiserver_watch_cache_resource_version{` + labels + `}`:                                               "4",
+		`apiserver_watch_cache_resource_version{` + labels + `}`:                                               "5",
 		`apiserver_storage_consistency_checks_total{` + labels + `,status="failure"}`:                          "0",
 		`apigen_watch_cache_ready{` + labels + `}`:                                                             "1",
 		`etcd_request_duration_seconds_count{group="library.example.com",operation="create",resource="books"}`: "4", // and again
