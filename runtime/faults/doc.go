@@ -12,5 +12,5 @@
 //
 // The log is read from etcd by a watch of its own (truth_test.go); unknown outcomes are known by it in the end.
 //
-// APIGEN_FAULTS=10m makes each scenario last as long; without it, it is some seconds.
+// Each trouble of a scenario is made at least once; APIGEN_FAULTS=10m goes on with them for as long.
 package faults

@@ -14,7 +14,7 @@ import (
 
 // A server with an etcd inside is killed again and again: what its log says afterwards is what everybody was told.
 func TestEmbedded(t *testing.T) {
-	server := startReplica(t, "--request-timeout=3s", "--etcd-compaction-interval=0")
+	server := startReplica(t, "--request-timeout=1500ms", "--etcd-compaction-interval=0")
 	r := &run{
 		t: t, random: rand.New(rand.NewPCG(seed, 0)), replicas: []*replica{server},
 		progress: &progress{tick: make(chan struct{}, 1)}, begin: time.Now(),
@@ -46,7 +46,7 @@ func TestEmbedded(t *testing.T) {
 // The quota of the embedded etcd is used up: writes are answered 507, reads and deletions go on, and a defragmentation
 // by the running server makes it take writes again.
 func TestNoSpace(t *testing.T) {
-	server := startReplica(t, "--quota-backend-bytes=8388608", "--request-timeout=10s")
+	server := startReplica(t, "--quota-backend-bytes=8388608", "--request-timeout=2s")
 	post := func(i int) (int, string) {
 		body := fmt.Sprintf(`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":"big-%d"},"spec":{"title":"%s"}}`,
 			i, strings.Repeat("x", 500<<10))

@@ -22,11 +22,11 @@ const (
 	seed     = 20240229
 )
 
-// duration is how long a scenario makes trouble.
+// duration is how long a scenario makes trouble, at least.
 func duration(t *testing.T) time.Duration {
 	text := os.Getenv("APIGEN_FAULTS")
 	if text == "" {
-		return 9 * time.Second
+		return 5 * time.Second
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
@@ -46,8 +46,8 @@ type run struct {
 	begin    time.Time
 }
 
-// newRun starts two replicas on an etcd.
-func newRun(t *testing.T, config etcd.Config) *run {
+// newRun starts two replicas on an etcd, which the n-th of them reaches by the n-th of wires where there are any.
+func newRun(t *testing.T, config etcd.Config, wires ...*etcdtest.Proxy) *run {
 	t.Helper()
 	config.DialTimeout = startTimeout
 	backend, err := etcd.New(t.Context(), config)
@@ -56,7 +56,7 @@ func newRun(t *testing.T, config etcd.Config) *run {
 	}
 	t.Cleanup(func() { backend.Close() })
 	flags := []string{
-		"--etcd-servers=" + strings.Join(config.Endpoints, ","), "--request-timeout=3s", "--etcd-compaction-interval=0",
+		"--request-timeout=1500ms", "--etcd-compaction-interval=0",
 		"--watch-cache-consistency-check=1s",
 	}
 	if config.CAFile != "" {
@@ -66,8 +66,12 @@ func newRun(t *testing.T, config etcd.Config) *run {
 		t: t, random: rand.New(rand.NewPCG(seed, 0)), backend: backend, truth: observe(t, backend),
 		progress: &progress{tick: make(chan struct{}, 1)}, begin: time.Now(),
 	}
-	for range 2 {
-		r.replicas = append(r.replicas, launchReplica(t, flags...))
+	for i := range 2 {
+		endpoints := strings.Join(config.Endpoints, ",")
+		if len(wires) > 0 {
+			endpoints = "http://" + wires[i].Address()
+		}
+		r.replicas = append(r.replicas, launchReplica(t, append(flags, "--etcd-servers="+endpoints)...))
 	}
 	for _, replica := range r.replicas {
 		replica.await()
@@ -150,8 +154,8 @@ func (r *run) work(troubles []trouble) (stopClients func(), c *crew) {
 		followers.Go(func() { w.run(watching) })
 	}
 	r.await(100, succeeded)
-	for i, end := 0, time.Now().Add(duration(r.t)); time.Now().Before(end); i++ {
-		trouble := troubles[i%len(troubles)] // each in its turn: none is left out
+	for i, end := 0, time.Now().Add(duration(r.t)); i < len(troubles) || time.Now().Before(end); i++ {
+		trouble := troubles[i%len(troubles)] // each in its turn, and at least once
 		c.made[trouble.name]++
 		trouble.make(r)
 		r.await(200+int64(r.random.IntN(200)), succeeded)
@@ -331,12 +335,28 @@ func TestServers(t *testing.T) {
 		trouble{"compact and kill a server", compactAndKill}, trouble{"compact and kill all servers", killAllServers})
 }
 
-// The etcd behind two servers is killed, halted and compacted.
+// cutOff takes etcd away from one server, and then from both; a cut is noticed, a silence is not.
+func cutOff(wires []*etcdtest.Proxy, how func(*etcdtest.Proxy)) func(*run) {
+	return func(r *run) {
+		first := r.random.IntN(2)
+		how(wires[first])
+		r.await(3, failed)
+		how(wires[1-first])
+		r.await(6, failed)
+		wires[first].Heal()
+		r.await(10, succeeded)
+		wires[1-first].Heal()
+	}
+}
+
+// The etcd behind two servers is killed, halted and compacted, and they are cut off from it.
 func TestEtcd(t *testing.T) {
 	p := etcdtest.Start(t)
-	newRun(t, etcd.Config{Endpoints: []string{p.Endpoint()}}).under(
-		trouble{"kill etcd", killEtcd(p, 8, failed)}, trouble{"compact", compact}, trouble{"halt etcd", haltEtcd(p)},
-		trouble{"kill a server", killServers})
+	wires := []*etcdtest.Proxy{etcdtest.StartProxy(t, p.ClientPort()), etcdtest.StartProxy(t, p.ClientPort())}
+	newRun(t, etcd.Config{Endpoints: []string{p.Endpoint()}}, wires...).under(
+		trouble{"kill etcd", killEtcd(p, 8, failed)}, trouble{"cut servers off", cutOff(wires, (*etcdtest.Proxy).Cut)},
+		trouble{"compact", compact}, trouble{"halt etcd", haltEtcd(p)},
+		trouble{"lose the packets of servers", cutOff(wires, (*etcdtest.Proxy).Silence)}, trouble{"kill a server", killServers})
 }
 
 // Three members with TLS and client certificates: the leader is killed, and halted, and all of them are killed.
@@ -353,6 +373,11 @@ func TestCluster(t *testing.T) {
 			c.Restart()
 		}},
 		trouble{"compact", compact},
+		trouble{"part the members", func(r *run) {
+			c.Cut()
+			r.await(6, failed)
+			c.Heal()
+		}},
 		trouble{"halt the leader", func(r *run) { haltEtcd(c.Leader())(r) }},
 		trouble{"kill a server", killServers},
 		trouble{"halt a member", func(r *run) { haltEtcd(c.Members[r.random.IntN(3)])(r) }})

@@ -201,7 +201,7 @@ func (r *replica) connect() bool {
 	}
 	r.t.Cleanup(transport.CloseIdleConnections)
 	r.watcher = &http.Client{Transport: transport}
-	r.client = &http.Client{Transport: transport, Timeout: 4 * time.Second}
+	r.client = &http.Client{Transport: transport, Timeout: 2500 * time.Millisecond}
 	return true
 }
 

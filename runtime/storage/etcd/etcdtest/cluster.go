@@ -37,7 +37,8 @@ func StartCluster(t testing.TB, n int) *Cluster {
 			t: t, name: fmt.Sprintf("m%d", i), dir: t.TempDir(), certificates: &c.Certificates,
 			clientPort: freePort(t), peerPort: freePort(t), metricsPort: freePort(t),
 		}
-		names = append(names, p.name+"="+p.peerURL())
+		p.peerProxy = StartProxy(t, p.peerPort)
+		names = append(names, p.name+"="+p.advertisedURL())
 		c.Members = append(c.Members, p)
 		t.Cleanup(p.Close)
 	}
@@ -71,6 +72,20 @@ func (c *Cluster) Restart() {
 		if err := p.await(); err != nil {
 			c.t.Fatalf("etcd's member %s does not start: %v", p.name, err)
 		}
+	}
+}
+
+// Cut parts the members from each other; their clients still reach all of them.
+func (c *Cluster) Cut() {
+	for _, p := range c.Members {
+		p.peerProxy.Cut()
+	}
+}
+
+// Heal undoes Cut.
+func (c *Cluster) Heal() {
+	for _, p := range c.Members {
+		p.peerProxy.Heal()
 	}
 }
 

@@ -30,6 +30,7 @@ type Process struct {
 	cluster      string
 	certificates *Certificates
 	metricsPort  int
+	peerProxy    *Proxy
 
 	command *exec.Cmd
 	stdin   io.Closer
@@ -60,7 +61,18 @@ func (p *Process) Endpoint() string {
 	return fmt.Sprintf("%s://127.0.0.1:%d", p.scheme(), p.clientPort)
 }
 
+// ClientPort is that of Endpoint.
+func (p *Process) ClientPort() int { return p.clientPort }
+
 func (p *Process) peerURL() string { return fmt.Sprintf("%s://127.0.0.1:%d", p.scheme(), p.peerPort) }
+
+// advertisedURL is where the other members look for this one.
+func (p *Process) advertisedURL() string {
+	if p.peerProxy == nil {
+		return p.peerURL()
+	}
+	return p.scheme() + "://" + p.peerProxy.Address()
+}
 
 func (p *Process) scheme() string {
 	if p.certificates != nil {
@@ -118,7 +130,7 @@ func (p *Process) arguments() []string {
 	arguments := []string{
 		"--name=" + p.name, "--data-dir=" + p.dir, "--log-level=error", "--heartbeat-interval=10", "--election-timeout=100",
 		"--listen-client-urls=" + client, "--advertise-client-urls=" + client, "--listen-peer-urls=" + peer,
-		"--initial-advertise-peer-urls=" + peer, "--initial-cluster=" + p.cluster,
+		"--initial-advertise-peer-urls=" + p.advertisedURL(), "--initial-cluster=" + p.cluster,
 		"--listen-metrics-urls=" + p.metricsURL(),
 	}
 	if c := p.certificates; c != nil {
