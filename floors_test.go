@@ -44,6 +44,7 @@ var floors = map[string][]string{
 	"runtime/storage":                    {},
 	"runtime/storage/storagetest":        {"runtime/storage"},
 	"runtime/storage/memory":             {"runtime/storage"},
+	"runtime/storage/compactor":          {"runtime/storage"},
 	"runtime/storage/etcd":               {"runtime/storage"},
 	"runtime/storage/etcd/etcdtest":      {},
 	"runtime/storage/etcd/etcdtest/etcd": {},
@@ -54,7 +55,7 @@ var floors = map[string][]string{
 	"runtime/auth":                       {},
 	"runtime/filter":                     {"runtime/auth", "runtime/endpoint"},
 	"runtime/seal":                       {},
-	"runtime/server":                     {"runtime/auth", "runtime/endpoint", "runtime/filter", "runtime/registry", "runtime/seal", "runtime/storage", "runtime/storage/etcd"},
+	"runtime/server":                     {"runtime/api", "runtime/auth", "runtime/cache", "runtime/endpoint", "runtime/filter", "runtime/registry", "runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd"},
 	"runtime/apitest":                    {"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory"},
 }
 

@@ -53,7 +53,7 @@ func TestFailedWrites(t *testing.T) {
 		"unavailable":           {storage.ErrUnavailable, false, 503, metav1.StatusReasonServiceUnavailable, 1},
 		"closed":                {storage.ErrClosed, false, 503, metav1.StatusReasonServiceUnavailable, 1},
 		"too large":             {storage.ErrTooLarge, false, 413, metav1.StatusReasonRequestEntityTooLarge, 0},
-		"no space":              {storage.ErrNoSpace, false, 500, metav1.StatusReasonInternalError, 0},
+		"no space":              {storage.ErrNoSpace, false, 507, registry.ReasonNoSpace, 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

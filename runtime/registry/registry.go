@@ -6,7 +6,12 @@
 // It knows storage and cache, and no HTTP.
 package registry
 
-import "apigen.dev/runtime/storage"
+import (
+	"log/slog"
+	"time"
+
+	"apigen.dev/runtime/storage"
+)
 
 // Config binds a resource to a backend.
 type Config struct {
@@ -16,6 +21,12 @@ type Config struct {
 	Prefix string
 	// DisableCache makes reads go to the backend.
 	DisableCache bool
+	// CheckCache is how often the cache is compared with the backend, and dropped where they differ; 0 is never.
+	CheckCache time.Duration
+	// Log hears of trouble with the backend; nil is silence.
+	Log *slog.Logger
+	// Verify turns on expensive checks of invariants, which panic.
+	Verify bool
 	// Transformer is what values pass on their way to the backend and back; nil stores them as they are.
 	Transformer Transformer
 }
