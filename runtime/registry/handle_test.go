@@ -35,8 +35,14 @@ func (b *bench) ctx() context.Context { return b.TB.Context() }
 // open opens a resource; it is closed with the test.
 func open(t testing.TB, resource registry.Resource, cached bool) *bench {
 	t.Helper()
+	return openConfig(t, resource, registry.Config{DisableCache: !cached})
+}
+
+func openConfig(t testing.TB, resource registry.Resource, config registry.Config) *bench {
+	t.Helper()
 	b := &bench{TB: t, backend: memory.New()}
-	h, err := resource.Open(registry.Config{Backend: b.backend, Prefix: "/registry", DisableCache: !cached})
+	config.Backend, config.Prefix = b.backend, "/registry"
+	h, err := resource.Open(config)
 	if err != nil {
 		t.Fatal(err)
 	}
