@@ -145,6 +145,14 @@ func (c *Cache) Run(ctx context.Context) error {
 	return nil
 }
 
+// Restart makes a cache that was filled begin anew, as if history had been lost for the reason why: cursors expire, all
+// is decoded again, and the last snapshot can be read until then.
+func (c *Cache) Restart(why error) {
+	if g := c.generation.Load(); g != nil {
+		g.cancel(why)
+	}
+}
+
 // backoff is the default of Config.Backoff.
 func backoff(failures int) time.Duration {
 	d := 50 * time.Millisecond << min(failures, 8)

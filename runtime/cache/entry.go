@@ -162,6 +162,22 @@ func (e *Entry) Rendition(wanted api.Form) (api.Rendition, error) {
 	return e.render(wanted)
 }
 
+// Rendered tells that Rendition has the form at hand: it would neither render nor fail. The next call may find otherwise,
+// where the budget for renditions is used up.
+func (e *Entry) Rendered(wanted api.Form) bool {
+	if wanted == e.shared.stored {
+		return e.Err() == nil
+	}
+	if forms := e.forms.Load(); forms != nil {
+		for _, f := range *forms {
+			if f.name == wanted {
+				return f.done.Load() && f.err == nil
+			}
+		}
+	}
+	return false
+}
+
 func (e *Entry) stored() api.Rendition {
 	r := api.Rendition{Head: e.head, Payload: e.payload, VersionAt: e.versionAt, VersionLen: e.versionLen}
 	if e.rare != nil {

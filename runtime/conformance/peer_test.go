@@ -328,6 +328,9 @@ func testKeys(t *testing.T, p *pair) {
 	}
 	found := map[string]bool{}
 	for _, kv := range got.Kvs {
+		if strings.HasPrefix(string(kv.Key), prefix+"/_apigen/") {
+			continue // our own records stand where no group can
+		}
 		var meta metav1.PartialObjectMetadata
 		if !strings.HasPrefix(string(kv.Key), prefix+"/wardle.example.com/flunders/") {
 			t.Errorf("the key %s", kv.Key)

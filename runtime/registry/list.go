@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strconv"
 	"strings"
@@ -121,23 +122,29 @@ func (r *reader) listSnapshot(ctx context.Context, l *listing) (*cache.Snapshot,
 	return s, r.fallBack(ctx, err, l.exact)
 }
 
-// listCached serves a page from a snapshot. The common case, everything in the stored form, keeps nothing but the
+// listCached serves a page from a snapshot. The common case, everything in a form that is at hand, keeps nothing but the
 // snapshot itself.
 func (r *reader) listCached(s *cache.Snapshot, l *listing) (*Page, error) {
 	revision := s.Revision()
 	if l.exact > 0 {
 		revision = l.exact
 	}
-	if l.empty() && l.limit == 0 && l.from == "" && l.form == r.stored {
+	if l.empty() && l.limit == 0 && l.from == "" {
 		if bad := s.Poisoned(l.prefix); bad != nil {
 			return nil, corrupt(bad.Key(), bad.Err())
 		}
-		return &Page{
-			ResourceVersion: strconv.FormatInt(revision, 10),
-			Len:             s.Count(l.prefix, ""),
-			Items:           storedItems(s.Entries(l.prefix, ""), l.form),
-			Close:           func() {},
-		}, nil
+		ready, err := l.prepare(s, r.stored)
+		if err != nil {
+			return nil, err
+		}
+		if ready {
+			return &Page{
+				ResourceVersion: strconv.FormatInt(revision, 10),
+				Len:             s.Count(l.prefix, ""),
+				Items:           preparedItems(s.Entries(l.prefix, ""), l.form),
+				Close:           func() {},
+			}, nil
+		}
 	}
 	p := newPage()
 	last, more, err := p.fill(s.Entries(l.prefix, l.from), l)
@@ -152,11 +159,37 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*Page, error) {
 	return p.page(l, revision, last, more, left)
 }
 
-func storedItems(entries iter.Seq[*cache.Entry], form api.Form) iter.Seq[api.Rendition] {
+// prepare renders what is not at hand, and tells whether all of it now is. Where much is missing it gives up: the page
+// had better keep what it renders, since the cache may not.
+func (l *listing) prepare(s *cache.Snapshot, stored api.Form) (bool, error) {
+	if l.form == stored {
+		return true, nil
+	}
+	missing, most := 0, s.Count(l.prefix, "")/8
+	for e := range s.Entries(l.prefix, "") {
+		if e.Rendered(l.form) {
+			continue
+		}
+		if missing++; missing > most {
+			return false, nil
+		}
+		if _, err := e.Rendition(l.form); err != nil {
+			return false, corrupt(e.Key(), err)
+		}
+	}
+	return true, nil
+}
+
+// preparedItems are the renditions of entries that had them before. One that the cache dropped since is made again of
+// the same bytes: it can't fail, and an object must not be left out.
+func preparedItems(entries iter.Seq[*cache.Entry], form api.Form) iter.Seq[api.Rendition] {
 	return func(yield func(api.Rendition) bool) {
 		for e := range entries {
-			// The stored form is what an entry is made of: it can't fail.
-			if r, err := e.Rendition(form); err == nil && !yield(r) {
+			r, err := e.Rendition(form)
+			if err != nil {
+				panic(fmt.Sprintf("%s was rendered as %v, and can't be again: %v", e.Key(), form, err))
+			}
+			if !yield(r) {
 				return
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/registry/internal/shop"
+	"apigen.dev/runtime/storage/memory"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -228,7 +229,7 @@ func (w writer) patch(version string) string {
 // TestOwnershipIsKubernetes makes random writes of several managers, versions and subresources, and compares owners,
 // objects and conflicts with what apimachinery's own FieldManager makes of them.
 func TestOwnershipIsKubernetes(t *testing.T) {
-	sequences := uint64(150)
+	sequences := uint64(60)
 	if testing.Short() {
 		sequences = 20
 	}
@@ -246,7 +247,7 @@ func TestOwnershipIsKubernetes(t *testing.T) {
 }
 
 func openSchema(t testing.TB) *bench {
-	return openConfig(t, registry.New(shop.Definition()), registry.Config{Schemas: ownership.NewSchemas(shop.Documents())})
+	return openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{Schemas: ownership.NewSchemas(shop.Documents())})
 }
 
 // step makes one write on both sides and tells how they differ.

@@ -22,4 +22,6 @@ type Config struct {
 	// Schemas are those of the resource's group, by which field ownership is kept and server-side apply merges. The
 	// resources of a group share them. Nil: the resource has none, and is treated as a kind without a schema.
 	Schemas *ownership.Schemas
+	// Transformer is what values pass on their way to the backend and back; nil stores them as they are.
+	Transformer Transformer
 }

@@ -30,6 +30,10 @@ type StoreConfig[T api.Object] struct {
 	Encode func(T) ([]byte, error)
 	// Decode reads what Encode, or an older one, wrote.
 	Decode func([]byte) (T, error)
+	// Transformer is what values pass on their way to the backend and back; nil stores them as Encode writes them.
+	Transformer Transformer
+	// BeforeWrite is called before a value is written; its error ends the write, of which nothing was sent. nil: nothing.
+	BeforeWrite func(ctx context.Context) error
 
 	// Fields are those by which lists and watches may select beyond metadata.name and metadata.namespace.
 	Fields []SelectableField[T]
@@ -57,6 +61,8 @@ type StoreConfig[T api.Object] struct {
 type Store[T api.Object] struct {
 	reader
 	config StoreConfig[T]
+	// unfollow ends what followTransformer began; nil where there is nothing to follow.
+	unfollow func()
 }
 
 // NewStore opens a store. It owns a goroutine, the cache's, until it is closed.
@@ -89,6 +95,7 @@ func NewStore[T api.Object](config StoreConfig[T]) (*Store[T], error) {
 	s.closed, s.stop = context.WithCancel(context.Background())
 	if !config.DisableCache {
 		s.runCache()
+		s.followTransformer()
 	}
 	return s, nil
 }
@@ -106,6 +113,9 @@ func (s *Store[T]) runCache() {
 
 // Close ends all watches and waits for the store's goroutines. The backend stays open.
 func (s *Store[T]) Close() error {
+	if s.unfollow != nil {
+		s.unfollow()
+	}
 	s.shut()
 	return nil
 }
@@ -184,7 +194,11 @@ type storeCodec[T api.Object] struct{ config *StoreConfig[T] }
 
 // Decode implements cache.Codec. What it keeps is always what would be stored today, with the resourceVersion.
 func (c *storeCodec[T]) Decode(key string, value []byte, revision int64) (cache.Record, error) {
-	obj, err := c.config.Decode(value)
+	plain, stale, err := c.config.open(key, value)
+	if err != nil {
+		return cache.Record{}, err
+	}
+	obj, err := c.config.Decode(plain)
 	if err != nil {
 		return cache.Record{}, err
 	}
@@ -199,7 +213,7 @@ func (c *storeCodec[T]) Decode(key string, value []byte, revision int64) (cache.
 		return cache.Record{}, err
 	}
 	return cache.Record{
-		Rendition: rendition, Labels: obj.GetLabels(), Fields: c.fields(obj), Stale: !isStoredAs(rendition, value),
+		Rendition: rendition, Labels: obj.GetLabels(), Fields: c.fields(obj), Stale: stale || !isStoredAs(rendition, plain),
 	}, nil
 }
 

@@ -19,7 +19,7 @@ func (s *Server) chain(handler http.Handler, metrics *metrics) http.Handler {
 		filter.Deadline(s.config.RequestTimeout),
 		filter.Authenticate(s.config.Authenticator, isHealth),
 		filter.Impersonate(s.config.Authorizer),
-		filter.MaxInFlight(s.config.MaxReads, s.config.MaxWrites),
+		filter.MaxInFlight(s.config.MaxReads, s.config.MaxWrites, isHealth),
 		filter.Authorize(s.config.Authorizer, isHealth),
 	)
 }

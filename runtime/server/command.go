@@ -74,6 +74,10 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	if err != nil {
 		return err
 	}
+	encryption, err := loadEncryption(f)
+	if err != nil {
+		return err
+	}
 	var listening net.ListenConfig
 	listener, err := listening.Listen(ctx, "tcp", net.JoinHostPort(f.bindAddress, strconv.Itoa(f.securePort)))
 	if err != nil {
@@ -85,6 +89,9 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 		}
 	}()
 	backend, description, err := openBackend(ctx, program, f)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return nil // told to end before it served, which is no failure
+	}
 	if err != nil {
 		return err
 	}
@@ -97,15 +104,17 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	if err != nil {
 		return err
 	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	server, err := New(Config{
 		Groups: program.Groups, Backend: backend, Prefix: f.etcdPrefix, Listener: listener, Certificate: certificate,
 		Authenticator: authenticators(own, given),
 		Authorizer:    auth.MastersOnly{},
-		Log:           slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Log:           log,
 
 		RequestTimeout: f.requestTimeout, MinRequestTimeout: time.Duration(f.minRequestTimeout) * time.Second,
 		MaxReads: bound(f.maxReads), MaxWrites: bound(f.maxWrites),
 		DisableCache: !f.watchCache, Profiling: f.profiling,
+		Transformer: transformers(encryption),
 	})
 	if err != nil {
 		return err
@@ -114,6 +123,7 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	if err != nil {
 		return errors.Join(err, server.close())
 	}
+	defer followEncryption(ctx, f, encryption, program.Groups, log)()
 	fmt.Fprintf(out, "serving %s   storage: %s\nkubeconfig: %s\n", server.URL(), description, kubeconfig)
 	return server.Run(ctx)
 }

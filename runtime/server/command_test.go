@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -56,6 +57,8 @@ func TestBadFlags(t *testing.T) {
 		{"unreadable certificate", []string{"--tls-cert-file=" + garbage, "--tls-private-key-file=" + garbage}, "--tls-cert-file and --tls-private-key-file: tls: failed to find any PEM data"},
 		{"no certificate", []string{"--client-ca-file=" + garbage}, "holds no certificate in PEM"},
 		{"bad tokens", []string{"--token-auth-file=" + garbage}, "garbage.pem:1: 1 columns"},
+		{"reload of nothing", []string{"--encryption-provider-config-automatic-reload"}, "goes with --encryption-provider-config"},
+		{"no encryption configuration", []string{"--encryption-provider-config=" + garbage}, "--encryption-provider-config: " + garbage + ": "},
 		{"timeout", []string{"--request-timeout=0s"}, "--request-timeout"},
 		{"all at once", []string{"--secure-port=-1", "--bind-address=x"}, `--bind-address: "x" is no IP address; --secure-port: -1 is no port`},
 	} {
@@ -108,6 +111,19 @@ func TestBackendFails(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	err := run(t.Context(), p, io.Discard, "--data-dir="+data, "--secure-port=0")
 	if err == nil || err.Error() != "data directory "+data+" is in use by another server" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A program that is told to end while it opens its storage ends well.
+func TestEndedBeforeServing(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	p := program()
+	p.Embedded = func(ctx context.Context, dir string) (storage.Backend, error) {
+		end()
+		return nil, fmt.Errorf("starting etcd in %s: %w", dir, ctx.Err())
+	}
+	if err := run(ctx, p, io.Discard, "--data-dir="+filepath.Join(t.TempDir(), "data"), "--secure-port=0"); err != nil {
 		t.Errorf("error %v", err)
 	}
 }

@@ -17,6 +17,8 @@ type flags struct {
 	etcdServers               []string
 	etcdPrefix                string
 	etcdCA, etcdCert, etcdKey string
+	encryptionConfig          string
+	encryptionReload          bool
 	dataDir                   string
 	bindAddress               string
 	securePort                int
@@ -40,6 +42,8 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	set.StringVar(&f.etcdCert, "etcd-certfile", "", "client certificate for etcd")
 	set.StringVar(&f.etcdKey, "etcd-keyfile", "", "key of the client certificate for etcd")
 	set.StringVar(&f.dataDir, "data-dir", "data", "directory for what the server makes itself: certificates, the admin kubeconfig, the embedded etcd")
+	set.StringVar(&f.encryptionConfig, "encryption-provider-config", "", "EncryptionConfiguration by which values are encrypted in etcd, in kube-apiserver's format")
+	set.BoolVar(&f.encryptionReload, "encryption-provider-config-automatic-reload", false, "read --encryption-provider-config again when it changes, within a minute")
 	set.StringVar(&f.bindAddress, "bind-address", "127.0.0.1", "IP address to listen on; 0.0.0.0 or :: for all interfaces")
 	set.IntVar(&f.securePort, "secure-port", 6443, "port to serve HTTPS on; 0 takes a free one")
 	set.StringVar(&f.tlsCert, "tls-cert-file", "", "certificate of the server, with its intermediates (PEM); without one, the server makes its own")
@@ -72,6 +76,9 @@ func (f *flags) check(embedded bool) error {
 	if !strings.HasPrefix(f.etcdPrefix, "/") || strings.Trim(f.etcdPrefix, "/") == "" {
 		bad("--etcd-prefix: %q must begin with a slash and name something", f.etcdPrefix)
 	}
+	if f.encryptionReload && f.encryptionConfig == "" {
+		bad("--encryption-provider-config-automatic-reload goes with --encryption-provider-config")
+	}
 	if net.ParseIP(f.bindAddress) == nil {
 		bad("--bind-address: %q is no IP address", f.bindAddress)
 	}
@@ -93,7 +100,8 @@ func (f *flags) check(embedded bool) error {
 		bad("--max-requests-inflight and --max-mutating-requests-inflight must not be negative")
 	}
 	for _, file := range [][2]string{{"tls-cert-file", f.tlsCert}, {"tls-private-key-file", f.tlsKey}, {"client-ca-file", f.clientCA},
-		{"token-auth-file", f.tokenFile}, {"etcd-cafile", f.etcdCA}, {"etcd-certfile", f.etcdCert}, {"etcd-keyfile", f.etcdKey}} {
+		{"token-auth-file", f.tokenFile}, {"etcd-cafile", f.etcdCA}, {"etcd-certfile", f.etcdCert}, {"etcd-keyfile", f.etcdKey},
+		{"encryption-provider-config", f.encryptionConfig}} {
 		if file[1] == "" {
 			continue
 		}

@@ -20,6 +20,7 @@ import (
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Config is what a Server is made of. The zero values of durations and limits mean kube-apiserver's defaults.
@@ -47,6 +48,9 @@ type Config struct {
 	MaxReads, MaxWrites int
 	// DisableCache sends all reads to the backend.
 	DisableCache bool
+	// Transformer returns what the values of a resource pass on their way to the backend and back; nil, and where it
+	// returns nil, values are stored as they are.
+	Transformer func(schema.GroupResource) registry.Transformer
 	// Profiling serves /debug/pprof.
 	Profiling bool
 }
@@ -68,7 +72,10 @@ func New(config Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	api, err := endpoint.New(endpoint.Config{Groups: groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second)})
+	api, err := endpoint.New(endpoint.Config{
+		Groups: groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
+		UnsafeDelete: filter.MayDeleteUnreadable(config.Authorizer),
+	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -123,11 +130,13 @@ func (s *Server) open() ([]endpoint.Group, error) {
 		open := endpoint.Group{Group: group}
 		schemas := ownership.NewSchemas(group.OpenAPI)
 		for _, resource := range group.Resources {
-			handle, err := resource.Open(registry.Config{
-				Backend: s.config.Backend, Prefix: s.config.Prefix, DisableCache: s.config.DisableCache, Schemas: schemas,
-			})
+			config := registry.Config{Backend: s.config.Backend, Prefix: s.config.Prefix, DisableCache: s.config.DisableCache, Schemas: schemas}
+			if transformer := s.config.Transformer; transformer != nil {
+				config.Transformer = transformer(resource.Info().GroupResource())
+			}
+			handle, err := resource.Open(config)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", resource.Info().GroupResource(), err)
+				return nil, err
 			}
 			open.Handles = append(open.Handles, handle)
 			s.handles = append(s.handles, handle)
