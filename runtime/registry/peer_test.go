@@ -246,8 +246,14 @@ func TestOwnershipIsKubernetes(t *testing.T) {
 	}
 }
 
+func documents() *ownership.Schemas { return ownership.NewSchemas(shop.Documents()) }
+
+func brokenDocuments() *ownership.Schemas {
+	return ownership.NewSchemas(map[string][]byte{"v1": []byte(`{"components":{"schemas":{"x":7}}}`)})
+}
+
 func openSchema(t testing.TB) *bench {
-	return openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{Schemas: ownership.NewSchemas(shop.Documents())})
+	return openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{Schemas: documents()})
 }
 
 // step makes one write on both sides and tells how they differ.
