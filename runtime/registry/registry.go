@@ -3,13 +3,14 @@
 // the author's strategy and the subresources, with T erased: what the server's HTTP half works with. New is the one
 // place where T is erased.
 //
-// It knows storage and cache, and no HTTP.
+// It knows storage, cache and ownership, and no HTTP.
 package registry
 
 import (
 	"log/slog"
 	"time"
 
+	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/storage"
 )
 
@@ -27,6 +28,9 @@ type Config struct {
 	Log *slog.Logger
 	// Verify turns on expensive checks of invariants, which panic.
 	Verify bool
+	// Schemas are those of the resource's group, by which field ownership is kept and server-side apply merges. The
+	// resources of a group share them. Nil: the resource has none, and is treated as a kind without a schema.
+	Schemas *ownership.Schemas
 	// Transformer is what values pass on their way to the backend and back; nil stores them as they are.
 	Transformer Transformer
 }

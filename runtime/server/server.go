@@ -18,6 +18,7 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/filter"
+	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/compactor"
@@ -136,10 +137,11 @@ func (s *Server) open(metrics *metrics) ([]endpoint.Group, error) {
 	var groups []endpoint.Group
 	for _, group := range s.config.Groups {
 		open := endpoint.Group{Group: group}
+		schemas := ownership.NewSchemas(group.OpenAPI)
 		for _, resource := range group.Resources {
 			config := registry.Config{
 				Backend: metrics.meter(s.config.Backend, resource.Info()), Prefix: s.config.Prefix,
-				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache, Log: s.config.Log, Verify: s.config.Verify,
+				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache, Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas,
 			}
 			if transformer := s.config.Transformer; transformer != nil {
 				config.Transformer = transformer(resource.Info().GroupResource())
