@@ -48,6 +48,7 @@ test-long: peer ## what takes longer: fuzzing, faults for FAULTS=3m each, and ou
 .PHONY: peer
 peer: ## our server beside k8s.io/sample-apiserver on one etcd; takes minutes to compile
 	cd runtime/conformance && $(GO) test -tags peer -run '^TestPeer' -timeout 30m .
+	cd runtime/conformance && $(GO) test -tags peer ./seal
 
 .PHONY: bench
 bench: ## run the benchmarks
