@@ -3,9 +3,11 @@ GO       ?= go
 BIN      := bin
 EXAMPLES := examples/quickstart examples/library examples/park
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
-PEERS    := generator/conformance runtime/conformance
+PEERS    := generator/conformance runtime/conformance runtime/faults
 # Modules whose generated code is checked in.
 FRESH    := $(EXAMPLES) runtime/conformance
+# How long each scenario of runtime/faults lasts in test-long.
+FAULTS   ?= 3m
 LINT     := $(BIN)/golangci-lint
 LINT_VERSION := v2.15.0
 
@@ -37,14 +39,16 @@ test-race: ## run the runtime's tests with the race detector
 	$(GO) test -race ./runtime/...
 
 .PHONY: test-long
-test-long: peer ## what takes longer: fuzzing, and our server beside k8s.io/sample-apiserver
+test-long: peer ## what takes longer: fuzzing, faults for FAULTS=3m each, and our server beside k8s.io/sample-apiserver
 	@for f in $$(grep -rho --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd generator runtime | sed 's/func //' | sort -u); do \
 	  pkg=$$(grep -rl --include='*_test.go' "^func $$f(" cmd generator runtime | head -1 | xargs dirname); \
 	  echo "fuzz $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s ./$$pkg || exit 1; done
+	cd runtime/faults && APIGEN_FAULTS=$(FAULTS) $(GO) test -timeout 60m -v .
 
 .PHONY: peer
 peer: ## our server beside k8s.io/sample-apiserver on one etcd; takes minutes to compile
 	cd runtime/conformance && $(GO) test -tags peer -run '^TestPeer' -timeout 30m .
+	cd runtime/conformance && $(GO) test -tags peer ./seal
 
 .PHONY: bench
 bench: ## run the benchmarks

@@ -76,6 +76,8 @@ type Config struct {
 	Backoff func(failures int) time.Duration
 	// Verify turns on expensive checks of invariants, which panic.
 	Verify bool
+	// Check is how often the whole cache is compared with the backend, see Cache.Check; 0 is never.
+	Check time.Duration
 }
 
 // Match decides whether a selection takes an entry; nil takes all. It must be fast and without side effects. It is not
@@ -126,6 +128,9 @@ func (c *Cache) Run(ctx context.Context) error {
 	}
 	var asking sync.WaitGroup
 	asking.Go(func() { c.asker.run(ctx, c.ask) })
+	if c.config.Check > 0 {
+		asking.Go(func() { c.checkFrom(ctx) })
+	}
 	defer asking.Wait()
 	for failures := 0; ctx.Err() == nil; failures++ {
 		before := c.counts.batches.Load() + c.counts.fills.Load()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,13 +61,16 @@ func (r *resource[T]) Open(config Config) (Handle, error) {
 		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
 	}
 	kind := schema.GroupKind{Group: d.Group, Kind: d.Names.Kind}
-	return &handle[T]{definition: d, info: r.info, versions: all, store: store, kind: kind}, nil
+	h := &handle[T]{definition: d, info: r.info, versions: all, store: store, kind: kind}
+	h.owners = sync.OnceValues(func() (*owners[T], error) { return newOwners(d, all, config.Schemas) })
+	return h, nil
 }
 
 func (r *resource[T]) store(config Config, all *versions[T], stored *storedVersions) (*Store[T], error) {
 	d := r.definition
 	return NewStore(StoreConfig[T]{
 		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.beforeWrite,
+		CheckCache: config.CheckCache, Log: config.Log, Verify: config.Verify,
 		KeyPrefix: config.Prefix, ResourcePrefix: strings.TrimPrefix(d.Group+"/"+d.Names.Plural, "/"),
 		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
 		New: d.New, Encode: all.encode, Decode: all.decode, Fields: d.SelectableFields,
@@ -107,11 +111,16 @@ type handle[T api.Object] struct {
 	versions   *versions[T]
 	store      *Store[T]
 	kind       schema.GroupKind
+	// owners is made at the first write.
+	owners func() (*owners[T], error)
 }
 
 func (h *handle[T]) Info() *api.Info { return h.info }
 func (h *handle[T]) Ready() error    { return h.store.Ready() }
 func (h *handle[T]) Close() error    { return h.store.Close() }
+
+// Measure implements Measured.
+func (h *handle[T]) Measure(ctx context.Context) Measurement { return h.store.Measure(ctx) }
 
 // Get implements View.
 func (h *handle[T]) Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {

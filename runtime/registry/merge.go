@@ -29,6 +29,8 @@ func (p mergePatch) apply(object []byte) ([]byte, error) {
 	return json.Marshal(tree)
 }
 
+func (mergePatch) shown(object []byte) string { return string(object) }
+
 func decodeTree(data []byte, into *map[string]any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
