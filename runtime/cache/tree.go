@@ -340,33 +340,54 @@ func (n *node) nth(rank int) *Entry {
 }
 
 // walk yields the entries from one position (inclusive) to another (exclusive) whose sign passes, until yield returns
-// false, which it then returns too.
+// false, which it then returns too. A zero position is no bound: only the paths to the two ends compare anything.
 func (n *node) walk(from, end position, l *Lookup, yield func(*Entry) bool) bool {
 	if n == nil {
 		return true
 	}
-	if !n.leaf() {
-		for _, c := range n.children[n.childOf(from):] {
-			if !end.unbounded() && c.low.compare(end) >= 0 {
-				return true
-			}
-			if !c.walk(from, end, l, yield) {
+	first, last := n.span(from, end)
+	if n.leaf() {
+		for _, s := range n.entries[min(first, last):last] {
+			if l.passes(s.sign) && !yield(s.entry) {
 				return false
 			}
 		}
 		return true
 	}
-	i, _ := n.find(from)
-	j := len(n.entries)
-	if !end.unbounded() && j > 0 && n.order.compare(n.entries[j-1].entry, end) >= 0 {
-		j, _ = n.find(end)
-	}
-	for _, s := range n.entries[min(i, j):j] {
-		if l.passes(s.sign) && !yield(s.entry) {
+	for i := first; i < last; i++ {
+		var low, high position
+		if i == first {
+			low = from
+		}
+		if i == last-1 {
+			high = end
+		}
+		if !n.children[i].walk(low, high, l, yield) {
 			return false
 		}
 	}
 	return true
+}
+
+// span returns which entries of a leaf lie between two positions, or the children of an inner node below which they do.
+func (n *node) span(from, end position) (first, last int) {
+	last = n.size()
+	if n.leaf() {
+		if !from.unbounded() {
+			first, _ = n.find(from)
+		}
+		if !end.unbounded() {
+			last, _ = n.find(end)
+		}
+		return first, last
+	}
+	if !from.unbounded() {
+		first = n.childOf(from)
+	}
+	if !end.unbounded() {
+		last = n.childOf(end) + 1
+	}
+	return first, last
 }
 
 // firstPoisoned returns the first poisoned entry from one position (inclusive) to another (exclusive), or nil. It visits
