@@ -215,9 +215,10 @@ func (b *builder) constant(c *types.Const, n *notes) *model.Const {
 	default:
 		return nil
 	}
+	nt := n.of(c.Pos(), c.Name())
 	return &model.Const{
 		Name: c.Name(), Type: b.signatureType(named), Value: value,
-		Doc: n.of(c.Pos(), c.Name()).doc, Pos: b.position(c.Pos()),
+		Doc: nt.doc, Pos: b.position(c.Pos()), Excluded: effective(nt.markers).Has("k8s:enumExclude"),
 	}
 }
 

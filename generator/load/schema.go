@@ -40,11 +40,11 @@ func (b *builder) schema(s *model.Schema, t *model.Type, ms marker.Markers) {
 			}
 		}
 	}
-	s.Format, s.Pattern, s.Type = text(ms, v+"Format"), text(ms, v+"Pattern"), text(ms, v+"Type")
+	s.Format, s.Pattern, s.Type = marker.Unquote(text(ms, v+"Format", "k8s:format")), text(ms, v+"Pattern"), text(ms, v+"Type")
 	s.Minimum, s.Maximum = number(ms, v+"Minimum", "k8s:minimum"), number(ms, v+"Maximum", "k8s:maximum")
 	s.MultipleOf = number(ms, v+"MultipleOf")
 	s.ExclusiveMinimum, s.ExclusiveMaximum = ms.Has(v+"ExclusiveMinimum"), ms.Has(v+"ExclusiveMaximum")
-	s.MinLength, s.MaxLength = whole(ms, v+"MinLength", "k8s:minLength"), whole(ms, v+"MaxLength", "k8s:maxLength")
+	s.MinLength, s.MaxLength = whole(ms, v+"MinLength", "k8s:minLength"), whole(ms, v+"MaxLength", "k8s:maxLength", "k8s:maxBytes")
 	s.MinItems, s.MaxItems = whole(ms, v+"MinItems", "k8s:minItems"), whole(ms, v+"MaxItems", "k8s:maxItems")
 	s.MinProperties = whole(ms, v+"MinProperties", "k8s:minProperties")
 	s.MaxProperties = whole(ms, v+"MaxProperties", "k8s:maxProperties")
@@ -64,6 +64,7 @@ func (b *builder) schema(s *model.Schema, t *model.Type, ms marker.Markers) {
 	for _, m := range ms.All(v + "XValidation") {
 		s.CEL = append(s.CEL, celRule(m))
 	}
+	b.rules(s, t, ms)
 }
 
 // jsonElement is an element of an enum, whose quotes are gone.

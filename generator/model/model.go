@@ -107,6 +107,8 @@ type Const struct {
 	Value string // as JSON
 	Doc   string
 	Pos   Position
+	// Excluded is +k8s:enumExclude: the constant is no value of its type's enumeration.
+	Excluded bool
 }
 
 // Func is a hand-written function or method.
@@ -269,6 +271,18 @@ type Schema struct {
 	IntOrString, Schemaless, Immutable      bool
 	Example, Title                          string
 	CEL                                     []CELRule
+
+	// Rules are the constraints that are checked when objects are written, in the order of the source. What OpenAPI has
+	// words for is among the fields above, too.
+	Rules []Rule
+	// Items constrain the elements of a list or the values of a map (+k8s:eachVal, +kubebuilder:validation:items:), Keys
+	// the keys of a map (+k8s:eachKey). Nil where nothing was said.
+	Items, Keys *Schema
+	// Subfields constrain fields of the struct (+k8s:subfield), Elements single elements of a list (+k8s:item), Modes the
+	// value as long as the discriminator beside it has a certain value (+k8s:ifMode).
+	Subfields, Elements, Modes []Part
+	// Opaque is +k8s:opaqueType: the rules of the value's type don't count here.
+	Opaque bool
 }
 
 // CELRule is +kubebuilder:validation:XValidation.
