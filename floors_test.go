@@ -50,11 +50,12 @@ var floors = map[string][]string{
 	"runtime/storage/etcd/etcdtest/etcd": {},
 	"runtime/storage/embedded":           {"runtime/storage", "runtime/storage/etcd"},
 	"runtime/cache":                      {"runtime/api", "runtime/storage"},
-	"runtime/registry":                   {"runtime/api", "runtime/storage", "runtime/cache"},
+	"runtime/ownership":                  {},
+	"runtime/registry":                   {"runtime/api", "runtime/storage", "runtime/cache", "runtime/ownership"},
 	"runtime/endpoint":                   {"runtime/api", "runtime/registry"},
 	"runtime/auth":                       {},
 	"runtime/filter":                     {"runtime/auth", "runtime/endpoint"},
-	"runtime/server":                     {"runtime/auth", "runtime/endpoint", "runtime/filter", "runtime/registry", "runtime/storage", "runtime/storage/etcd"},
+	"runtime/server":                     {"runtime/auth", "runtime/endpoint", "runtime/filter", "runtime/ownership", "runtime/registry", "runtime/storage", "runtime/storage/etcd"},
 	"runtime/apitest":                    {"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory"},
 }
 

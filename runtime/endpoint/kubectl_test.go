@@ -132,7 +132,7 @@ func TestKubectl(t *testing.T) {
 	write("green", "  bogus: 1\n")
 	run(true, `unknown field "spec.bogus"`, "apply", "-f", manifest)
 	run(false, `unknown field "spec.bogus"`, "apply", "-f", manifest, "--validate=warn")
-	run(true, "application/merge-patch+json", "apply", "--server-side", "-f", manifest, "--validate=false")
+	run(true, `unknown field "spec.bogus"`, "apply", "--server-side", "-f", manifest, "--validate=false")
 	run(false, "deleted", "delete", "widget", "k")
 	run(true, "NotFound", "get", "widget", "k")
 	run(false, `widget.shop.example.com "a" deleted`, "delete", "widgets", "--all")

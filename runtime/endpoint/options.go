@@ -174,7 +174,9 @@ func (c *call) patchOptions(kind registry.PatchType, form api.Form) (registry.Wr
 		return registry.WriteOptions{}, "", apierrors.NewBadRequest(err.Error())
 	}
 	err := invalidOptions("PatchOptions", metavalidation.ValidatePatchOptions(&options, types.PatchType(kind)))
-	return c.writeOptions(options.DryRun, options.FieldManager, form), directive(options.FieldValidation), err
+	write := c.writeOptions(options.DryRun, options.FieldManager, form)
+	write.Force = options.Force != nil && *options.Force
+	return write, directive(options.FieldValidation), err
 }
 
 func (c *call) writeOptions(dryRun []string, manager string, form api.Form) registry.WriteOptions {

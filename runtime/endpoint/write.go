@@ -75,7 +75,7 @@ func (c *call) update() error {
 }
 
 // patchTypes are the patches that are taken. One more is one more row, and a type that a Handle applies.
-var patchTypes = []registry.PatchType{registry.JSONPatch, registry.MergePatch}
+var patchTypes = []registry.PatchType{registry.JSONPatch, registry.MergePatch, registry.StrategicPatch, registry.ApplyPatch}
 
 // patch changes an object.
 func (c *call) patch() error {
@@ -91,23 +91,33 @@ func (c *call) patch() error {
 	if err != nil {
 		return err
 	}
-	data, _, err := c.readObject(formatJSON, validation)
+	data, warnings, err := c.readPatch(kind, validation)
 	if err != nil {
 		return err
-	}
-	if len(data) == 0 {
-		return apierrors.NewBadRequest("the patch is empty")
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
 	defer cancel()
 	body := registry.Body{Version: c.version.Name, Data: data, Validation: validation}
 	result, err := c.handle.Patch(ctx, c.namespace, c.info.Name, c.info.Subresource, kind, body, options)
-	addWarnings(c.w.Header(), result.Warnings)
+	addWarnings(c.w.Header(), append(warnings, result.Warnings...))
 	if err != nil {
 		return err
 	}
 	c.object(media, codeOf(result), form, result.Object)
 	return nil
+}
+
+// readPatch reads a patch as JSON. What is applied is YAML, of which JSON is a part.
+func (c *call) readPatch(kind registry.PatchType, validation string) (data []byte, warnings []string, err error) {
+	if kind == registry.ApplyPatch {
+		data, warnings, err = c.readApply(validation)
+	} else {
+		data, _, err = c.readObject(formatJSON, validation)
+	}
+	if err == nil && len(data) == 0 {
+		err = apierrors.NewBadRequest("the patch is empty")
+	}
+	return data, warnings, err
 }
 
 // patchType is the kind of patch that the body is. There is no default.

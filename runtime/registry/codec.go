@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"apigen.dev/runtime/api"
 	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 )
@@ -25,6 +28,12 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 		cells:  c.cells,
 
 		validate: c.validate,
+		view:   c.view,
+		empty:  c.empty,
+		adopt:  c.adopt,
+		merging: sync.OnceValues(func() (strategicpatch.PatchMetaFromStruct, error) {
+			return strategicpatch.NewPatchMetaFromStruct(c.New())
+		}),
 	}}
 }
 
@@ -43,6 +52,16 @@ type versionCodec[T api.Object] struct {
 	// validate checks an object, which replaces old where there is one, by the rules of the version. An error is one of
 	// conversion.
 	validate func(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error)
+	// view is an object in the version, with its kind and apiVersion and without managedFields. It shares memory with
+	// the object and must only be read.
+	view func(obj T, gvk schema.GroupVersionKind) (runtime.Object, error)
+	// empty is a view of nothing.
+	empty func(gvk schema.GroupVersionKind) runtime.Object
+	// adopt makes a hub object of what JSON decodes to in the version. A complete one gets defaults, and must not have
+	// unknown fields.
+	adopt func(object map[string]any, hub T, complete bool) (T, error)
+	// merging tells how strategic merge patches treat the version's fields.
+	merging func() (strategicpatch.PatchMetaFromStruct, error)
 }
 
 // decoded is what decode found.
@@ -138,6 +157,39 @@ func (c typed[T, V]) validate(ctx context.Context, op operation.Operation, obj T
 		}
 	}
 	return c.Validate(ctx, op, changed, before), nil
+func (c typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {
+	out := c.New()
+	if c.FromHub != nil {
+		if err := c.FromHub(obj, out); err != nil {
+			return nil, err
+		}
+	} else {
+		reflect.ValueOf(out).Elem().Set(reflect.ValueOf(obj).Elem())
+	}
+	out.GetObjectKind().SetGroupVersionKind(gvk)
+	out.SetManagedFields(nil)
+	return out, nil
+}
+
+func (c typed[T, V]) empty(gvk schema.GroupVersionKind) runtime.Object {
+	out := c.New()
+	out.GetObjectKind().SetGroupVersionKind(gvk)
+	return out
+}
+
+func (c typed[T, V]) adopt(object map[string]any, hub T, complete bool) (T, error) {
+	obj := c.New()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, obj, complete); err != nil {
+		return hub, err
+	}
+	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	if complete && c.Default != nil {
+		c.Default(obj)
+	}
+	if c.ToHub == nil {
+		return any(obj).(T), nil
+	}
+	return hub, c.ToHub(obj, hub)
 }
 
 func (c typed[T, V]) cells(obj T) ([]api.Cell, error) {

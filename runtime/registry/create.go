@@ -2,26 +2,33 @@ package registry
 
 import (
 	"context"
+	"errors"
 
+	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // Create implements Write.
 func (h *handle[T]) Create(ctx context.Context, namespace string, body Body, opts WriteOptions) (Result, error) {
+	v, err := h.versions.of(body.Version)
+	if err != nil {
+		return Result{}, apierrors.NewInternalError(err)
+	}
 	obj, warnings, err := h.decodeBody(body)
 	if err != nil {
 		return Result{}, err
 	}
+	t := target[T]{version: v, namespace: namespace}
 	if err := place(obj, h.info.Scope, namespace); err != nil {
 		return Result{}, err
 	}
 	if obj.GetName() != "" || obj.GetGenerateName() == "" {
-		return h.create(ctx, obj, warnings, opts)
+		return h.create(ctx, t, obj, warnings, opts)
 	}
 	for attempt := 1; ; attempt++ {
 		named := obj.DeepCopyObject().(T)
 		named.SetName(generateName(obj.GetGenerateName()))
-		result, err := h.create(ctx, named, warnings, opts)
+		result, err := h.create(ctx, t, named, warnings, opts)
 		if err == nil || !apierrors.IsAlreadyExists(err) {
 			return result, err
 		}
@@ -31,7 +38,12 @@ func (h *handle[T]) Create(ctx context.Context, namespace string, body Body, opt
 	}
 }
 
-func (h *handle[T]) create(ctx context.Context, obj T, warnings []string, opts WriteOptions) (Result, error) {
+func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []string, opts WriteOptions) (Result, error) {
+	unborn(obj)
+	warnings = append(warnings[:len(warnings):len(warnings)], dedupOwners(obj)...)
+	if err := h.own(&t, obj, &state[T]{}, opts.FieldManager); err != nil {
+		return Result{}, err
+	}
 	more, data, err := h.prepareCreate(ctx, obj)
 	if err != nil {
 		return Result{}, err
@@ -41,6 +53,13 @@ func (h *handle[T]) create(ctx context.Context, obj T, warnings []string, opts W
 		return Result{}, err
 	}
 	revision, err := h.store.insert(ctx, key, obj.GetName(), data, 0, opts.DryRun)
+	if errors.Is(err, storage.ErrTooLarge) && len(obj.GetManagedFields()) > 0 {
+		// An object that would fit without them does without them.
+		obj.SetManagedFields(nil)
+		if data, err = h.store.encode(obj); err == nil {
+			revision, err = h.store.insert(ctx, key, obj.GetName(), data, 0, opts.DryRun)
+		}
+	}
 	if err != nil {
 		return Result{}, h.store.status(err, "create", obj.GetName())
 	}
@@ -51,7 +70,7 @@ func (h *handle[T]) create(ctx context.Context, obj T, warnings []string, opts W
 // prepareCreate brings an object that has its name and namespace into its stored form.
 func (h *handle[T]) prepareCreate(ctx context.Context, obj T) (warnings []string, data []byte, err error) {
 	strategy := &h.definition.Strategy
-	warnings = dedupOwners(obj)
+	unborn(obj)
 	born(obj)
 	for _, s := range h.definition.Subresources {
 		s.Reset(obj)
@@ -66,7 +85,7 @@ func (h *handle[T]) prepareCreate(ctx context.Context, obj T) (warnings []string
 		return nil, nil, errVersionOnCreate()
 	}
 	var none T
-	warnings = append(warnings, h.warnings(ctx, obj, none)...)
+	warnings = h.warnings(ctx, obj, none)
 	data, err = h.canonical(obj)
 	return warnings, data, err
 }

@@ -47,13 +47,15 @@ func TestFailedWrites(t *testing.T) {
 		code   int32
 		reason metav1.StatusReason
 		retry  int32
+		writes int64
 	}{
-		"unknown, and done":     {storage.ErrUnknownOutcome, true, 504, metav1.StatusReasonTimeout, 0},
-		"unknown, and not done": {storage.ErrUnknownOutcome, false, 504, metav1.StatusReasonTimeout, 0},
-		"unavailable":           {storage.ErrUnavailable, false, 503, metav1.StatusReasonServiceUnavailable, 1},
-		"closed":                {storage.ErrClosed, false, 503, metav1.StatusReasonServiceUnavailable, 1},
-		"too large":             {storage.ErrTooLarge, false, 413, metav1.StatusReasonRequestEntityTooLarge, 0},
-		"no space":              {storage.ErrNoSpace, false, 500, metav1.StatusReasonInternalError, 0},
+		"unknown, and done":     {storage.ErrUnknownOutcome, true, 504, metav1.StatusReasonTimeout, 0, 4},
+		"unknown, and not done": {storage.ErrUnknownOutcome, false, 504, metav1.StatusReasonTimeout, 0, 4},
+		"unavailable":           {storage.ErrUnavailable, false, 503, metav1.StatusReasonServiceUnavailable, 1, 4},
+		"closed":                {storage.ErrClosed, false, 503, metav1.StatusReasonServiceUnavailable, 1, 4},
+		// What holds managedFields is tried again without.
+		"too large": {storage.ErrTooLarge, false, 413, metav1.StatusReasonRequestEntityTooLarge, 0, 7},
+		"no space":  {storage.ErrNoSpace, false, 500, metav1.StatusReasonInternalError, 0, 4},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -78,8 +80,8 @@ func TestFailedWrites(t *testing.T) {
 					t.Errorf("%+v: retry after %+v", s, got)
 				}
 			}
-			if n := backend.writes.Load(); n != 4 {
-				t.Errorf("%d writes were tried for 4 requests", n)
+			if n := backend.writes.Load(); n != c.writes {
+				t.Errorf("%d writes were tried for 4 requests, want %d", n, c.writes)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -63,7 +64,9 @@ func (r *resource[T]) Open(config Config) (Handle, error) {
 		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
 	}
 	kind := schema.GroupKind{Group: d.Group, Kind: d.Names.Kind}
-	return &handle[T]{definition: d, info: r.info, versions: all, store: store, kind: kind}, nil
+	h := &handle[T]{definition: d, info: r.info, versions: all, store: store, kind: kind}
+	h.owners = sync.OnceValues(func() (*owners[T], error) { return newOwners(d, all, config.Schemas) })
+	return h, nil
 }
 
 func (r *resource[T]) check() (*versions[T], error) {
@@ -98,6 +101,8 @@ type handle[T api.Object] struct {
 	versions   *versions[T]
 	store      *Store[T]
 	kind       schema.GroupKind
+	// owners is made at the first write.
+	owners func() (*owners[T], error)
 }
 
 func (h *handle[T]) Info() *api.Info { return h.info }

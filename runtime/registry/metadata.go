@@ -59,15 +59,20 @@ func checkName(obj metav1.Object, name string) error {
 	return nil
 }
 
+// unborn takes from an object that is to be created what the server alone decides.
+func unborn(obj metav1.Object) {
+	obj.SetUID("")
+	obj.SetCreationTimestamp(metav1.Time{})
+	obj.SetDeletionTimestamp(nil)
+	obj.SetDeletionGracePeriodSeconds(nil)
+	obj.SetSelfLink("")
+}
+
 // born sets what the server alone decides when an object comes into being.
 func born(obj metav1.Object) {
 	obj.SetUID(types.UID(uuid.NewString()))
 	obj.SetCreationTimestamp(now())
-	obj.SetDeletionTimestamp(nil)
-	obj.SetDeletionGracePeriodSeconds(nil)
-	obj.SetSelfLink("")
 	obj.SetGeneration(1)
-	obj.SetManagedFields(nil)
 }
 
 // now has the precision with which times are stored.
@@ -78,7 +83,6 @@ func now() metav1.Time { return metav1.NewTime(time.Now().UTC().Truncate(time.Se
 func inherit(obj, old metav1.Object) {
 	obj.SetGeneration(old.GetGeneration())
 	obj.SetSelfLink("")
-	obj.SetManagedFields(nil)
 	if obj.GetUID() == "" {
 		obj.SetUID(old.GetUID())
 	}

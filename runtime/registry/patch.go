@@ -26,20 +26,22 @@ const (
 // patcher applies one patch to JSON objects. It may be used again.
 type patcher interface {
 	apply(object []byte) ([]byte, error)
+	// shown is what an error tells of a patch that made object.
+	shown(object []byte) string
 }
 
 // Patch implements Write. The patch is applied to the object in the version of the URL, and again where that turned out
 // to be out of date; unless the patch itself names a resourceVersion, it has no conflicts.
 func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource string, kind PatchType, body Body, opts WriteOptions) (Result, error) {
-	t, err := h.target(namespace, name, subresource)
+	t, err := h.target(namespace, name, subresource, body.Version)
 	if err != nil {
 		return Result{}, err
 	}
-	v, err := h.versions.of(body.Version)
-	if err != nil {
-		return Result{}, apierrors.NewInternalError(err)
+	if kind == ApplyPatch {
+		return h.apply(ctx, t, body, opts)
 	}
-	p, strict, err := newPatcher(kind, body)
+	v := t.version
+	p, strict, err := h.newPatcher(v, kind, body)
 	if err != nil {
 		return Result{}, err
 	}
@@ -54,7 +56,7 @@ func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource stri
 		if object, err = p.apply(object); err != nil {
 			return obj, nil, err
 		}
-		if obj, warnings, err = h.patched(v, object, strict, body.Validation); err != nil {
+		if obj, warnings, err = h.patched(v, p, object, strict, body.Validation); err != nil {
 			return obj, nil, err
 		}
 		return obj, warnings, h.isTarget(obj, t)
@@ -62,9 +64,9 @@ func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource stri
 }
 
 // patched decodes what a patch made of an object.
-func (h *handle[T]) patched(v *version[T], object []byte, strict []error, validation string) (obj T, warnings []string, err error) {
+func (h *handle[T]) patched(v *version[T], p patcher, object []byte, strict []error, validation string) (obj T, warnings []string, err error) {
 	refuse := func(why error) error {
-		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(object), why.Error())})
+		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), p.shown(object), why.Error())})
 	}
 	d, err := v.codec.decode(object, h.definition.New(), validation != metav1.FieldValidationIgnore)
 	if mismatch := v.fits(d.gvk); mismatch != nil && err == nil {
@@ -84,7 +86,7 @@ func (h *handle[T]) patched(v *version[T], object []byte, strict []error, valida
 }
 
 // newPatcher reads a patch. strict are its unknown and duplicate fields, where they matter.
-func newPatcher(kind PatchType, body Body) (p patcher, strict []error, err error) {
+func (h *handle[T]) newPatcher(v *version[T], kind PatchType, body Body) (p patcher, strict []error, err error) {
 	lax := body.Validation == metav1.FieldValidationIgnore
 	switch kind {
 	case JSONPatch:
@@ -98,6 +100,12 @@ func newPatcher(kind PatchType, body Body) (p patcher, strict []error, err error
 			strict = nil
 		}
 		return mergePatch(body.Data), strict, nil
+	case StrategicPatch:
+		meta, err := v.codec.merging()
+		if err != nil {
+			return nil, nil, apierrors.NewInternalError(err)
+		}
+		return newStrategicPatch(body.Data, meta, lax)
 	}
 	return nil, nil, apierrors.NewInternalError(fmt.Errorf("patches of type %q are not applied here", kind))
 }
@@ -113,6 +121,8 @@ func (p mergePatch) apply(object []byte) ([]byte, error) {
 		return out, nil
 	})
 }
+
+func (mergePatch) shown(object []byte) string { return string(object) }
 
 type jsonPatch struct {
 	operations jsonpatch.Patch
@@ -174,6 +184,8 @@ func (p *jsonPatch) apply(object []byte) ([]byte, error) {
 	}
 	return object, nil
 }
+
+func (*jsonPatch) shown(object []byte) string { return string(object) }
 
 func applyJSON(operations jsonpatch.Patch, object []byte) ([]byte, error) {
 	return safely(func() ([]byte, error) {

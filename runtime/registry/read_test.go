@@ -89,7 +89,8 @@ func TestForms(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		w := b.create(`{"metadata":{"name":"a"},"spec":{"color":"red","parts":["m","n"]}}`)
 		metadata := `"metadata":{"name":"a","namespace":"ns","uid":"` + string(w.UID) + `","resourceVersion":"` + w.ResourceVersion +
-			`","generation":1,"creationTimestamp":"` + w.CreationTimestamp.UTC().Format("2006-01-02T15:04:05Z") + `"}`
+			`","generation":1,"creationTimestamp":"` + w.CreationTimestamp.UTC().Format("2006-01-02T15:04:05Z") + `",` +
+			managed(w, `{"f:spec":{"f:color":{},"f:parts":{},"f:size":{}}}`) + `}`
 		partial := `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",` + metadata + `}`
 		object := `{"kind":"Widget","apiVersion":"shop.example.com/v1",` + metadata + `,"spec":{"color":"red","size":1,"parts":["m","n"]}}`
 		old := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1",` + metadata + `,"spec":{"colour":"red","size":1,"parts":"m,n"}}`

@@ -3,10 +3,13 @@
 // the author's strategy and the subresources, with T erased: what the server's HTTP half works with. New is the one
 // place where T is erased.
 //
-// It knows storage and cache, and no HTTP.
+// It knows storage, cache and ownership, and no HTTP.
 package registry
 
-import "apigen.dev/runtime/storage"
+import (
+	"apigen.dev/runtime/ownership"
+	"apigen.dev/runtime/storage"
+)
 
 // Config binds a resource to a backend.
 type Config struct {
@@ -16,4 +19,7 @@ type Config struct {
 	Prefix string
 	// DisableCache makes reads go to the backend.
 	DisableCache bool
+	// Schemas are those of the resource's group, by which field ownership is kept and server-side apply merges. The
+	// resources of a group share them. Nil: the resource has none, and is treated as a kind without a schema.
+	Schemas *ownership.Schemas
 }

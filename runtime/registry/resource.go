@@ -131,14 +131,20 @@ type PatchType string
 
 // The patch types that a Handle applies.
 const (
-	JSONPatch  PatchType = "application/json-patch+json"
-	MergePatch PatchType = "application/merge-patch+json"
+	JSONPatch      PatchType = "application/json-patch+json"
+	MergePatch     PatchType = "application/merge-patch+json"
+	StrategicPatch PatchType = "application/strategic-merge-patch+json"
+	// ApplyPatch is a server-side apply. Its Body is JSON, as all are.
+	ApplyPatch PatchType = "application/apply-patch+yaml"
 )
 
 // WriteOptions are common to the writes.
 type WriteOptions struct {
-	DryRun       bool
+	DryRun bool
+	// FieldManager is who will own the fields that the write sets.
 	FieldManager string
+	// Force makes an apply take fields from those who own them, instead of failing.
+	Force bool
 	// Form is the form of the answer.
 	Form api.Form
 }

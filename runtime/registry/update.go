@@ -3,10 +3,12 @@ package registry
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -14,15 +16,25 @@ import (
 type target[T api.Object] struct {
 	key, namespace, name string
 	subresource          *Subresource[T]
+	// version is that of the URL.
+	version *version[T]
+	// create allows to create the object, owned tells that proposals come with their managedFields, and bare that nobody
+	// keeps any.
+	create, owned, bare bool
 }
 
-func (h *handle[T]) target(namespace, name, subresource string) (target[T], error) {
-	key, err := h.key(namespace, name)
-	if err != nil {
-		return target[T]{}, err
+func (h *handle[T]) target(namespace, name, subresource, version string) (t target[T], err error) {
+	t = target[T]{namespace: namespace, name: name, create: h.definition.Strategy.AllowCreateOnUpdate}
+	if t.key, err = h.key(namespace, name); err != nil {
+		return t, err
 	}
-	s, err := h.subresource(subresource)
-	return target[T]{key: key, namespace: namespace, name: name, subresource: s}, err
+	if t.subresource, err = h.subresource(subresource); err != nil {
+		return t, err
+	}
+	if t.version, err = h.versions.of(version); err != nil {
+		return t, apierrors.NewInternalError(err)
+	}
+	return t, nil
 }
 
 // proposal makes, of the current state, the object that a client wants. It owns what it returns.
@@ -30,7 +42,7 @@ type proposal[T api.Object] func(current *state[T]) (obj T, warnings []string, e
 
 // Update implements Write.
 func (h *handle[T]) Update(ctx context.Context, namespace, name, subresource string, body Body, opts WriteOptions) (Result, error) {
-	t, err := h.target(namespace, name, subresource)
+	t, err := h.target(namespace, name, subresource, body.Version)
 	if err != nil {
 		return Result{}, err
 	}
@@ -84,14 +96,26 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 	var before int64
 	out, err := h.store.commit(ctx, t.key, nil, opts.DryRun, func(current *state[T]) (p plan[T], err error) {
 		before = current.revision
-		if !current.exists && (t.subresource != nil || !h.definition.Strategy.AllowCreateOnUpdate) {
+		if !current.exists && (t.subresource != nil || !t.create) {
 			return p, apierrors.NewNotFound(h.store.gr, t.name)
 		}
 		obj, warnings, err := propose(current)
 		if err != nil {
 			return p, err
 		}
-		var more []string
+		more := dedupOwners(obj)
+		if t.subresource != nil {
+			more = nil
+		}
+		warnings = append(warnings[:len(warnings):len(warnings)], more...)
+		switch {
+		case t.bare:
+			obj.SetManagedFields(nil)
+		case !t.owned:
+			if err := h.own(&t, obj, current, opts.FieldManager); err != nil {
+				return p, err
+			}
+		}
 		if !current.exists {
 			more, p.data, err = h.prepareCreate(ctx, obj)
 		} else {
@@ -100,6 +124,11 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 		result.Warnings = append(warnings[:len(warnings):len(warnings)], more...)
 		return p, err
 	})
+	if errors.Is(err, storage.ErrTooLarge) && !t.owned && !t.bare {
+		// An object that would fit without its managedFields does without them.
+		t.bare = true
+		return h.update(ctx, t, opts, propose)
+	}
 	if err != nil {
 		return Result{}, h.store.status(err, "update", t.name)
 	}
@@ -130,6 +159,9 @@ func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T],
 	if p.data, err = h.canonical(obj); err != nil {
 		return nil, p, err
 	}
+	if sameButTimes(p.data, current.data, obj.GetManagedFields(), current.obj.GetManagedFields()) {
+		p.data = current.data
+	}
 	if differ(p.data, current.data) {
 		if p.data, err = h.nextGeneration(obj, current.obj.GetGeneration()+1, p.data); err != nil {
 			return nil, p, err
@@ -143,7 +175,6 @@ func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T],
 
 func (h *handle[T]) prepareObject(ctx context.Context, obj, old T) (warnings []string, err error) {
 	strategy := &h.definition.Strategy
-	warnings = dedupOwners(obj)
 	inherit(obj, old)
 	for _, s := range h.definition.Subresources {
 		s.Copy(old, obj)
@@ -154,13 +185,14 @@ func (h *handle[T]) prepareObject(ctx context.Context, obj, old T) (warnings []s
 	if err := h.validateUpdate(ctx, obj, old); err != nil {
 		return nil, err
 	}
-	return append(warnings, h.warnings(ctx, obj, old)...), nil
+	return h.warnings(ctx, obj, old), nil
 }
 
-// prepareSubresource takes what the subresource covers from obj, and everything else, metadata too, from old.
+// prepareSubresource takes what the subresource covers, and who owns what, from obj, and everything else from old.
 func (h *handle[T]) prepareSubresource(ctx context.Context, obj, old T, s *Subresource[T]) (T, error) {
 	updated := old.DeepCopyObject().(T)
 	s.Copy(obj, updated)
+	updated.SetManagedFields(obj.GetManagedFields())
 	if s.Validate == nil {
 		return updated, nil
 	}

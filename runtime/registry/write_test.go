@@ -173,7 +173,8 @@ func TestUpdateRules(t *testing.T) {
 		w = got
 		w.Spec.Color, w.Status.Phase, w.Generation, w.CreationTimestamp = "blue", "Done", 77, metav1.Time{}
 		w.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}}
-		if got, err = b.update("a", w); err != nil || got.Generation != 2 || got.Status.Phase != "" || got.CreationTimestamp.IsZero() || got.ManagedFields != nil {
+		if got, err = b.update("a", w); err != nil || got.Generation != 2 || got.Status.Phase != "" || got.CreationTimestamp.IsZero() ||
+			len(got.ManagedFields) != 1 || got.ManagedFields[0].Manager != "unknown" {
 			t.Fatalf("spec and status: %v %+v", err, got)
 		}
 

@@ -17,6 +17,7 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/filter"
+	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 )
@@ -120,9 +121,10 @@ func (s *Server) open() ([]endpoint.Group, error) {
 	var groups []endpoint.Group
 	for _, group := range s.config.Groups {
 		open := endpoint.Group{Group: group}
+		schemas := ownership.NewSchemas(group.OpenAPI)
 		for _, resource := range group.Resources {
 			handle, err := resource.Open(registry.Config{
-				Backend: s.config.Backend, Prefix: s.config.Prefix, DisableCache: s.config.DisableCache,
+				Backend: s.config.Backend, Prefix: s.config.Prefix, DisableCache: s.config.DisableCache, Schemas: schemas,
 			})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", resource.Info().GroupResource(), err)

@@ -1,0 +1,201 @@
+package ownership
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/merge"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+const (
+	// Kubectl is the manager as which kubectl applies. It owns, without a conflict, what the annotation says that it
+	// applied on the client's side before, and keeps the annotation up to date where there is one.
+	Kubectl = "kubectl"
+	// LastAppliedAnnotation is where kubectl keeps what it applied on the client's side.
+	LastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
+)
+
+// Live is what an apply is applied to.
+type Live struct {
+	Object
+	// Empty is the object with nothing in it but its apiVersion and kind.
+	Empty         Object
+	ManagedFields []metav1.ManagedFieldsEntry
+	// LastApplied is the value of kubectl's annotation, "" for none.
+	LastApplied string
+}
+
+// Applied is what an apply makes of an object.
+type Applied struct {
+	// Object is nil where applying changes nothing but, maybe, managedFields.
+	Object        map[string]any
+	ManagedFields []metav1.ManagedFieldsEntry
+}
+
+// Apply merges what a manager applies into an object: what it sets it owns, what it owned and doesn't set any more is
+// removed unless others own it. config must be of the Manager's version. Where others own what would change, the error is
+// a 409 that names them, unless force takes it from them. What is wrong with config is a 400.
+func (m *Manager) Apply(live *Live, config map[string]any, manager string, force bool) (Applied, error) {
+	owners, err := m.Sets.owners(live.ManagedFields)
+	if err != nil {
+		return Applied{}, fmt.Errorf("failed to decode managed fields: %w", err)
+	}
+	object, err := m.types(config)
+	if err != nil {
+		return Applied{}, apierrors.NewBadRequest("failed to create typed patch object (" + nameOf(config) + "): " + err.Error())
+	}
+	if len(owners.fields) == 0 {
+		id := identityOf(beforeApply, metav1.ManagedFieldsOperationUpdate, m)
+		if err := m.update(owners, live.Empty, live.Object, id); err != nil {
+			return Applied{}, fmt.Errorf("failed to create manager for existing fields: %w", err)
+		}
+	}
+	before, err := live.At(m.Version)
+	if err != nil {
+		return Applied{}, fmt.Errorf("failed to create typed live object: %w", err)
+	}
+	id := identityOf(manager, metav1.ManagedFieldsOperationApply, m).key()
+	after, fields, err := m.updater().Apply(before, object, m.Version, owners.fields, id, force)
+	var conflicts merge.Conflicts
+	if errors.As(err, &conflicts) {
+		if conflicts = m.without(conflicts, before, live.LastApplied, manager); len(conflicts) > 0 {
+			return Applied{}, conflictError(conflicts)
+		}
+		after, fields, err = m.updater().Apply(before, object, m.Version, owners.fields, id, true)
+	}
+	if err != nil {
+		return Applied{}, apierrors.NewBadRequest(err.Error())
+	}
+	owners.fields = fields
+	return m.applied(owners, after, id)
+}
+
+// applied encodes what came out.
+func (m *Manager) applied(owners *owners, after *typed.TypedValue, id string) (out Applied, err error) {
+	if owned, ok := owners.fields[id]; ok {
+		if set := owned.Set().Difference(unowned); set.Empty() {
+			owners.drop(id)
+		} else {
+			owners.fields[id] = fieldpath.NewVersionedSet(set, owned.APIVersion(), owned.Applied())
+		}
+	}
+	if after != nil {
+		owners.times[id] = now()
+		object, ok := after.AsValue().Unstructured().(map[string]any)
+		if !ok {
+			return out, apierrors.NewBadRequest("the object that was applied is no object")
+		}
+		out.Object = object
+	}
+	out.ManagedFields, err = owners.entries()
+	return out, err
+}
+
+func (m *Manager) types(object map[string]any, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	return m.Types.ObjectToTyped(&unstructured.Unstructured{Object: object}, options...)
+}
+
+// without leaves the conflicts that kubectl's annotation doesn't settle.
+func (m *Manager) without(conflicts merge.Conflicts, live *typed.TypedValue, annotation, manager string) merge.Conflicts {
+	if manager != Kubectl || annotation == "" {
+		return conflicts
+	}
+	allowed := m.lastApplied(live, annotation)
+	if allowed == nil {
+		return conflicts
+	}
+	var left merge.Conflicts
+	for _, c := range conflicts {
+		if !allowed.Has(c.Path) {
+			left = append(left, c)
+		}
+	}
+	return left
+}
+
+// lastApplied are the fields that the annotation sets and that still are as it set them; nil where it can't be read.
+func (m *Manager) lastApplied(live *typed.TypedValue, annotation string) *fieldpath.Set {
+	var object map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts([]byte(annotation), &object); err != nil {
+		return nil
+	}
+	if version, _ := object["apiVersion"].(string); version != string(m.Version) {
+		return nil
+	}
+	last, err := m.types(object)
+	if err != nil {
+		return nil
+	}
+	set, err := last.ToFieldSet()
+	if err != nil {
+		return nil
+	}
+	change, err := last.Compare(live)
+	if err != nil {
+		return nil
+	}
+	return set.Difference(change.Modified).Difference(change.Added).Difference(change.Removed)
+}
+
+// LastApplied is the value that kubectl's annotation is to have once config was applied, where the object has one.
+func LastApplied(config map[string]any) (string, error) {
+	bare := (&unstructured.Unstructured{Object: config}).DeepCopy()
+	annotations := bare.GetAnnotations()
+	delete(annotations, LastAppliedAnnotation)
+	bare.SetAnnotations(annotations)
+	value, err := json.Marshal(bare.Object)
+	return string(value) + "\n", err
+}
+
+// conflictError is the 409 that names each conflict's manager.
+func conflictError(conflicts merge.Conflicts) error {
+	slices.SortStableFunc(conflicts, func(a, b merge.Conflict) int { return strings.Compare(a.Manager, b.Manager) })
+	causes := make([]metav1.StatusCause, len(conflicts))
+	for i, c := range conflicts {
+		causes[i] = metav1.StatusCause{
+			Type: metav1.CauseTypeFieldManagerConflict, Message: "conflict with " + printed(c.Manager), Field: c.Path.String(),
+		}
+	}
+	if len(conflicts) == 1 {
+		return apierrors.NewApplyConflict(causes, fmt.Sprintf("Apply failed with 1 conflict: %s: %s", causes[0].Message, causes[0].Field))
+	}
+	var lines []string
+	for i, c := range conflicts {
+		if i == 0 || c.Manager != conflicts[i-1].Manager {
+			lines = append(lines, "conflicts with "+printed(c.Manager)+":")
+		}
+		lines = append(lines, "- "+causes[i].Field)
+	}
+	return apierrors.NewApplyConflict(causes, fmt.Sprintf("Apply failed with %d conflicts: %s", len(conflicts), strings.Join(lines, "\n")))
+}
+
+// printed is a manager as messages call it.
+func printed(key string) string {
+	id, err := identityIn(key)
+	if err != nil {
+		return fmt.Sprintf("%q", key)
+	}
+	text := fmt.Sprintf("%q", id.Manager)
+	if id.Subresource != "" {
+		text = fmt.Sprintf("%s with subresource %q", text, id.Subresource)
+	}
+	if id.Operation == metav1.ManagedFieldsOperationUpdate {
+		text += " using " + id.APIVersion
+	}
+	return text
+}
+
+// nameOf is an object in an error: namespace/name; kind.
+func nameOf(object map[string]any) string {
+	u := unstructured.Unstructured{Object: object}
+	return fmt.Sprintf("%s/%s; %s", u.GetNamespace(), u.GetName(), u.GroupVersionKind())
+}

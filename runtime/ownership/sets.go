@@ -1,0 +1,117 @@
+package ownership
+
+import (
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// maxSets bounds the bytes of the encoded sets that each of the two generations of a Sets remembers.
+const maxSets = 256 << 10
+
+// Sets remembers field sets by their encoded form. The objects of a resource have few different ones, and decoding them
+// would cost more than all else that ownership does on a small write. Its zero value is ready; it is safe for concurrent
+// use. Sets that it returns are shared and must not be changed.
+type Sets struct {
+	mu sync.Mutex
+	// young is what was used since it was begun, old what was before: what isn't used for two generations is forgotten.
+	young, old map[string]*known
+	size       int
+}
+
+// known is a set, with the versions for whose schema it is known to be right.
+type known struct {
+	set        *fieldpath.Set
+	reconciled []fieldpath.APIVersion
+}
+
+// find returns what is known, or nil. It must be called with the lock.
+func (s *Sets) find(raw string) *known {
+	if k := s.young[raw]; k != nil {
+		return k
+	}
+	k := s.old[raw]
+	if k != nil {
+		s.keep(raw, k)
+	}
+	return k
+}
+
+// keep must be called with the lock.
+func (s *Sets) keep(raw string, k *known) {
+	if len(raw) > maxSets/8 {
+		return
+	}
+	if s.young == nil || s.size+len(raw) > maxSets {
+		s.old, s.young, s.size = s.young, map[string]*known{}, 0
+	}
+	s.young[raw] = k
+	s.size += len(raw)
+}
+
+func (s *Sets) decode(fields *metav1.FieldsV1) (*fieldpath.Set, error) {
+	if fields == nil {
+		return fieldpath.NewSet(), nil
+	}
+	raw := fields.GetRawString()
+	s.mu.Lock()
+	k := s.find(raw)
+	s.mu.Unlock()
+	if k != nil {
+		return k.set, nil
+	}
+	set := &fieldpath.Set{}
+	if err := set.FromJSON(fields.GetRawReader()); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep(raw, &known{set: set})
+	return set, nil
+}
+
+func (s *Sets) encode(set *fieldpath.Set) (*metav1.FieldsV1, error) {
+	raw, err := set.ToJSON()
+	if err != nil {
+		return nil, err
+	}
+	fields := &metav1.FieldsV1{}
+	fields.SetRawBytes(raw)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text := string(raw); s.find(text) == nil {
+		s.keep(text, &known{set: set})
+	}
+	return fields, nil
+}
+
+// isReconciled tells whether a set is known to be right for a version's schema.
+func (s *Sets) isReconciled(fields *metav1.FieldsV1, version fieldpath.APIVersion) bool {
+	if fields == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.find(fields.GetRawString())
+	if k == nil {
+		return false
+	}
+	for _, v := range k.reconciled {
+		if v == version {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Sets) setReconciled(fields *metav1.FieldsV1, version fieldpath.APIVersion) {
+	if fields == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k := s.find(fields.GetRawString()); k != nil {
+		k.reconciled = append(k.reconciled, version)
+	}
+}

@@ -1,0 +1,102 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"apigen.dev/runtime/ownership"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kjson "sigs.k8s.io/json"
+)
+
+// apply is a server-side apply: it creates the object where there is none, else merges what is applied into it.
+func (h *handle[T]) apply(ctx context.Context, t target[T], body Body, opts WriteOptions) (Result, error) {
+	owners, err := h.owners()
+	if err != nil {
+		return Result{}, apierrors.NewInternalError(err)
+	}
+	t.create, t.owned = t.subresource == nil, true
+	return h.update(ctx, t, opts, func(current *state[T]) (obj T, warnings []string, err error) {
+		config, err := h.configuration(&t, body)
+		if err != nil {
+			return obj, nil, err
+		}
+		live := &ownership.Live{
+			Object: &owned[T]{owners: owners, obj: current.obj, absent: !current.exists},
+			Empty:  &owned[T]{owners: owners, absent: true},
+		}
+		if current.exists {
+			live.ManagedFields = current.obj.GetManagedFields()
+			live.LastApplied = current.obj.GetAnnotations()[ownership.LastAppliedAnnotation]
+		}
+		applied, err := owners.manager(&t).Apply(live, config, opts.FieldManager, opts.Force)
+		if err != nil {
+			return obj, nil, err
+		}
+		if obj, err = h.applied(&t, current, applied); err != nil {
+			return obj, nil, err
+		}
+		if err = annotate(obj, config, opts.FieldManager); err != nil {
+			return obj, nil, err
+		}
+		if uid := obj.GetUID(); uid != "" && !current.exists {
+			return obj, nil, apierrors.NewConflict(h.store.gr, t.name,
+				fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+		}
+		return obj, nil, h.isTarget(obj, t)
+	})
+}
+
+// configuration reads what is applied, anew for each attempt: merging may take parts of it over.
+func (h *handle[T]) configuration(t *target[T], body Body) (map[string]any, error) {
+	var config map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(body.Data, &config); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	u := unstructured.Unstructured{Object: config}
+	if gvk := u.GroupVersionKind(); gvk != t.version.gvk {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("invalid object type: %v", gvk))
+	}
+	if metadata, ok := config["metadata"].(map[string]any); ok && metadata["managedFields"] != nil {
+		return nil, apierrors.NewBadRequest("metadata.managedFields must be nil")
+	}
+	return config, nil
+}
+
+// applied is the hub object that an apply made.
+func (h *handle[T]) applied(t *target[T], current *state[T], applied ownership.Applied) (obj T, err error) {
+	switch {
+	case applied.Object != nil:
+		if obj, err = t.version.codec.adopt(applied.Object, h.definition.New(), true); err != nil {
+			return obj, apierrors.NewBadRequest(fmt.Sprintf("failed to convert new object to proper version: %v", err))
+		}
+	case current.exists:
+		obj = current.obj.DeepCopyObject().(T)
+	default:
+		return obj, apierrors.NewInternalError(errors.New("what was applied made no object"))
+	}
+	obj.SetManagedFields(applied.ManagedFields)
+	return obj, nil
+}
+
+// annotate keeps kubectl's annotation up to date where kubectl goes from applying on the client's side to the server's.
+func annotate(obj metav1.Object, config map[string]any, manager string) error {
+	annotations := obj.GetAnnotations()
+	if manager != ownership.Kubectl || annotations[ownership.LastAppliedAnnotation] == "" {
+		return nil
+	}
+	value, err := ownership.LastApplied(config)
+	if err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("failed to build last-applied annotation: %v", err))
+	}
+	annotations[ownership.LastAppliedAnnotation] = value
+	if validation.ValidateAnnotationsSize(annotations) != nil {
+		delete(annotations, ownership.LastAppliedAnnotation)
+	}
+	obj.SetAnnotations(annotations)
+	return nil
+}

@@ -1,0 +1,224 @@
+package registry
+
+import (
+	"bytes"
+	"fmt"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/ownership"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// owners keeps metadata.managedFields of a resource: who set what through which version and subresource.
+type owners[T api.Object] struct {
+	versions *versions[T]
+	types    map[string]managedfields.TypeConverter
+	managers map[ownerKey]*ownership.Manager
+}
+
+type ownerKey struct{ version, subresource string }
+
+func newOwners[T api.Object](d *Definition[T], all *versions[T], schemas *ownership.Schemas) (*owners[T], error) {
+	o := &owners[T]{versions: all, types: map[string]managedfields.TypeConverter{}, managers: map[ownerKey]*ownership.Manager{}}
+	if schemas == nil {
+		schemas = ownership.NewSchemas(nil)
+	}
+	for i := range all.served {
+		v := &all.served[i]
+		types, err := schemas.Of(v.gvk)
+		if err != nil {
+			return nil, err
+		}
+		o.types[v.gvk.Version] = types
+	}
+	sets := &ownership.Sets{}
+	for _, subresource := range append([]string{""}, names(d.Subresources)...) {
+		filters := o.filters(d, subresource)
+		for i := range all.served {
+			v := &all.served[i]
+			o.managers[ownerKey{v.gvk.Version, subresource}] = &ownership.Manager{
+				Version: fieldpath.APIVersion(v.gvk.GroupVersion().String()), Subresource: subresource, Filters: filters,
+				Types: o.types[v.gvk.Version], Convert: o.convert, Sets: sets,
+			}
+		}
+	}
+	return o, nil
+}
+
+func names[T api.Object](subresources []Subresource[T]) (all []string) {
+	for i := range subresources {
+		all = append(all, subresources[i].Name)
+	}
+	return all
+}
+
+// filters leave what a write can set: the member of the subresource's name, or all but those of the subresources.
+func (o *owners[T]) filters(d *Definition[T], subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
+	var filter fieldpath.Filter
+	switch {
+	case subresource != "":
+		filter = fieldpath.NewIncludeMatcherFilter(fieldpath.MakePrefixMatcherOrDie(subresource))
+	case len(d.Subresources) == 0:
+		return nil
+	default:
+		others := fieldpath.NewSet()
+		for i := range d.Subresources {
+			others.Insert(fieldpath.MakePathOrDie(d.Subresources[i].Name))
+		}
+		filter = fieldpath.NewExcludeSetFilter(others)
+	}
+	all := map[fieldpath.APIVersion]fieldpath.Filter{}
+	for i := range o.versions.served {
+		all[fieldpath.APIVersion(o.versions.served[i].gvk.GroupVersion().String())] = filter
+	}
+	return all
+}
+
+// manager is who keeps the fields that are written through a target.
+func (o *owners[T]) manager(t *target[T]) *ownership.Manager {
+	key := ownerKey{version: t.version.gvk.Version}
+	if t.subresource != nil {
+		key.subresource = t.subresource.Name
+	}
+	return o.managers[key]
+}
+
+// served finds a version by its group and name.
+func (o *owners[T]) served(version fieldpath.APIVersion) (*version[T], error) {
+	gv, err := schema.ParseGroupVersion(string(version))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ownership.ErrNotServed, err)
+	}
+	v := o.versions.named(gv.Version)
+	if v == nil || v.gvk.Group != gv.Group {
+		return nil, fmt.Errorf("%w: %s", ownership.ErrNotServed, version)
+	}
+	return v, nil
+}
+
+// convert brings a typed value into another version, through the hub.
+func (o *owners[T]) convert(object *smd.TypedValue, version fieldpath.APIVersion) (*smd.TypedValue, error) {
+	to, err := o.served(version)
+	if err != nil {
+		return nil, err
+	}
+	value := object.AsValue()
+	if !value.IsMap() {
+		return nil, fmt.Errorf("the object is no object")
+	}
+	apiVersion, ok := value.AsMap().Get("apiVersion")
+	if !ok || !apiVersion.IsString() {
+		return nil, fmt.Errorf("the object has no apiVersion")
+	}
+	from, err := o.served(fieldpath.APIVersion(apiVersion.AsString()))
+	if err != nil {
+		return nil, err
+	}
+	if from == to {
+		return object, nil
+	}
+	fields, _ := value.Unstructured().(map[string]any)
+	hub, err := from.codec.adopt(fields, o.versions.newHub(), false)
+	if err != nil {
+		return nil, err
+	}
+	view, err := to.codec.view(hub, to.gvk)
+	if err != nil {
+		return nil, err
+	}
+	return o.types[to.gvk.Version].ObjectToTyped(view)
+}
+
+// owned shows a hub object to package ownership.
+type owned[T api.Object] struct {
+	owners *owners[T]
+	// obj is the object; nothing where it is absent.
+	obj    T
+	absent bool
+	seen   []seen
+}
+
+type seen struct {
+	version fieldpath.APIVersion
+	value   *smd.TypedValue
+}
+
+// At implements ownership.Object.
+func (o *owned[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
+	for _, s := range o.seen {
+		if s.version == version {
+			return s.value, nil
+		}
+	}
+	v, err := o.owners.served(version)
+	if err != nil {
+		return nil, err
+	}
+	var view runtime.Object
+	if o.absent {
+		view = v.codec.empty(v.gvk)
+	} else if view, err = v.codec.view(o.obj, v.gvk); err != nil {
+		return nil, err
+	}
+	value, err := o.owners.types[v.gvk.Version].ObjectToTyped(view, smd.AllowDuplicates)
+	if err != nil {
+		return nil, err
+	}
+	o.seen = append(o.seen, seen{version, value})
+	return value, nil
+}
+
+// own notes in obj, which is to take the place of the current state, who set what. Where that can't be found out, what
+// was known stays: a write doesn't fail of it.
+func (h *handle[T]) own(t *target[T], obj T, current *state[T], manager string) error {
+	owners, err := h.owners()
+	if err != nil {
+		return err
+	}
+	live := &owned[T]{owners: owners, absent: !current.exists}
+	var stored []metav1.ManagedFieldsEntry
+	if current.exists {
+		live.obj, stored = current.obj, current.obj.GetManagedFields()
+	}
+	entries, err := owners.manager(t).Update(live, &owned[T]{owners: owners, obj: obj}, stored, obj.GetManagedFields(), !current.exists, manager)
+	if err != nil {
+		entries = stored
+	}
+	obj.SetManagedFields(entries)
+	return nil
+}
+
+// sameButTimes tells whether two stored forms, and the managedFields in them, differ in nothing but the times of these.
+func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) bool {
+	if len(fieldsA) != len(fieldsB) || len(fieldsA) == 0 {
+		return false
+	}
+	for i := range fieldsA {
+		x, y := &fieldsA[i], &fieldsB[i]
+		if x.Manager != y.Manager || x.Operation != y.Operation || x.APIVersion != y.APIVersion || x.Subresource != y.Subresource ||
+			x.FieldsType != y.FieldsType || x.FieldsV1.GetRawString() != y.FieldsV1.GetRawString() {
+			return false
+		}
+	}
+	beforeA, afterA, okA := aroundFields(a)
+	beforeB, afterB, okB := aroundFields(b)
+	return okA && okB && bytes.Equal(beforeA, beforeB) && bytes.Equal(afterA, afterB)
+}
+
+// aroundFields is what stands before and behind metadata.managedFields in a stored form.
+func aroundFields(data []byte) (before, after []byte, ok bool) {
+	inside, ok := objectMember(data, 1, metadataMember)
+	if !ok {
+		return nil, nil, false
+	}
+	start, end, ok := member(data, inside, "managedFields")
+	if !ok {
+		return nil, nil, false
+	}
+	return data[:start], data[end:], true
+}

@@ -1,0 +1,63 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	kjson "sigs.k8s.io/json"
+)
+
+// strategicPatch is a strategic merge patch: how lists merge is in the struct tags of the version's Go type.
+type strategicPatch struct {
+	data []byte
+	meta strategicpatch.PatchMetaFromStruct
+}
+
+func newStrategicPatch(data []byte, meta strategicpatch.PatchMetaFromStruct, lax bool) (patcher, []error, error) {
+	var patch map[string]any
+	strict, err := kjson.UnmarshalStrict(data, &patch)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	}
+	if lax {
+		strict = nil
+	}
+	return &strategicPatch{data: data, meta: meta}, strict, nil
+}
+
+func (p *strategicPatch) apply(object []byte) ([]byte, error) {
+	return safely(func() ([]byte, error) {
+		var original, patch map[string]any
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(object, &original); err != nil {
+			return nil, apierrors.NewInternalError(err)
+		}
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(p.data, &patch); err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		merged, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(original, patch, p.meta)
+		if err != nil {
+			return nil, strategicError(err)
+		}
+		return json.Marshal(merged)
+	})
+}
+
+// shown is the patch, as Go prints it.
+func (p *strategicPatch) shown([]byte) string {
+	var patch map[string]any
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(p.data, &patch) // it was read before
+	return fmt.Sprintf("%+v", patch)
+}
+
+// strategicError is 422 for a patch that contradicts itself, and 400 for all else: what can't be merged is the patch's
+// fault.
+func strategicError(err error) error {
+	if errors.Is(err, mergepatch.ErrNoListOfLists) || errors.Is(err, mergepatch.ErrPatchContentNotMatchRetainKeys) {
+		return unprocessable(err)
+	}
+	return apierrors.NewBadRequest(err.Error())
+}
