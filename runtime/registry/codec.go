@@ -28,9 +28,9 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 		cells:  c.cells,
 
 		validate: c.validate,
-		view:   c.view,
-		empty:  c.empty,
-		adopt:  c.adopt,
+		view:     c.view,
+		empty:    c.empty,
+		adopt:    c.adopt,
 		merging: sync.OnceValues(func() (strategicpatch.PatchMetaFromStruct, error) {
 			return strategicpatch.NewPatchMetaFromStruct(c.New())
 		}),
@@ -157,6 +157,8 @@ func (c typed[T, V]) validate(ctx context.Context, op operation.Operation, obj T
 		}
 	}
 	return c.Validate(ctx, op, changed, before), nil
+}
+
 func (c typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {
 	out := c.New()
 	if c.FromHub != nil {
