@@ -160,7 +160,7 @@ func (b *builder) partSchemas(t *model.Type, parts []part) []model.Part {
 
 // rule is the rule that a marker stands for, given the rest of what markers say.
 func rule(m marker.Marker, s *model.Schema) (model.Rule, bool) {
-	r := model.Rule{Check: checks[m.Name], Declarative: strings.HasPrefix(m.Name, "k8s:"), Marker: m.Name, Pos: m.Pos}
+	r := model.Rule{Check: checks[m.Name], Declarative: strings.HasPrefix(m.Name, "k8s:"), Marker: written(m), Pos: m.Pos}
 	r.Text = strings.TrimSpace(m.Value)
 	switch m.Name {
 	case valuePrefix + "ExactlyOneOf":
@@ -201,6 +201,15 @@ func rule(m marker.Marker, s *model.Schema) (model.Rule, bool) {
 		r.Text = marker.Unquote(sibling)
 	}
 	return r, true
+}
+
+// written is the name of a marker as the user wrote it: that of one for elements is another while it is read.
+func written(m marker.Marker) string {
+	if !strings.HasPrefix(m.Text, elementPrefix) {
+		return m.Name
+	}
+	name, _, _ := strings.Cut(m.Text, "=")
+	return strings.TrimSuffix(name, ":")
 }
 
 // uniqueness adds the rule that comes with the type of a list: the elements of a set, and the keys of a map, are unique.

@@ -29,6 +29,9 @@ func (b *builder) schema(s *model.Schema, t *model.Type, ms marker.Markers) {
 	const v = "kubebuilder:validation:"
 	s.Optional = ms.Has("optional") || ms.Has("k8s:optional") || ms.Has(v+"Optional")
 	s.Required = ms.Has("required") || ms.Has("k8s:required") || ms.Has(v+"Required")
+	if ms.Has("k8s:required") && !ms.Has("k8s:optional") {
+		s.Optional = false // whatever is said for clients that were generated before
+	}
 	s.Nullable = ms.Has("nullable")
 	s.Immutable = ms.Has("k8s:immutable")
 	s.ListType = text(ms, "listType", "k8s:listType")

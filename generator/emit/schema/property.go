@@ -20,7 +20,9 @@ func (b *builder) property(f *model.Field) object {
 	b.constrain(extra, f.Schema)
 	patch(extra, f)
 	b.byDefault(extra, f)
-	return overlay(replaceBase(base, f.Schema), extra)
+	whole := overlay(replaceBase(base, f.Schema), extra)
+	b.elements(whole, f.Schema.Items)
+	return whole
 }
 
 // replaceBase is the schema that markers put in the place of what the Go type says.
@@ -175,7 +177,7 @@ func (b *builder) enum(s object, t *model.Type) {
 	}
 	var consts []*model.Const
 	for _, c := range t.Package.Consts {
-		if c.Type == t {
+		if c.Type == t && !c.Excluded {
 			consts = append(consts, c)
 		}
 	}

@@ -46,12 +46,12 @@ func newWriter(program *model.Program, pkg *model.Package) *writer {
 func (w *writer) functions() {
 	for _, t := range w.graph.inOrder() {
 		name := functionName(t)
-		w.function(name, name+" checks a value of "+t.Name+", which replaces oldObj on an update; otherwise oldObj is nil.", t)
+		w.function(name, name+" checks obj, which replaces oldObj where that isn't nil.", t)
 	}
 	for len(w.pending) > 0 {
 		t := w.pending[0]
 		w.pending = w.pending[1:]
-		w.function(w.helpers[t], w.helpers[t]+" checks a value of "+t.Package.Name+"."+t.Name+".", t)
+		w.function(w.helpers[t], w.helpers[t]+" checks obj, which replaces oldObj where that isn't nil.", t)
 	}
 	if w.counts {
 		w.file.Add("countSet counts the fields that are set.", jen.Func().Id("countSet").Params(jen.Id("set").Op("...").Bool()).
