@@ -3,7 +3,11 @@ GO       ?= go
 BIN      := bin
 EXAMPLES := examples/quickstart examples/library examples/park
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
-PEERS    := generator/conformance runtime/conformance
+PEERS    := generator/conformance runtime/conformance runtime/faults
+# Modules whose generated code is checked in.
+FRESH    := $(EXAMPLES) runtime/conformance
+# How long each scenario of runtime/faults lasts in test-long.
+FAULTS   ?= 3m
 LINT     := $(BIN)/golangci-lint
 LINT_VERSION := v2.15.0
 
@@ -23,7 +27,7 @@ demo: build ## from a struct to a server that kubectl drives, with a transcript
 
 .PHONY: run
 run: ## serve an example in the foreground
-	cd examples/library && $(GO) run ./cmd/library --data-dir ../../data/library
+	cd examples/library && $(GO) run ./cmd/library --data-dir $(CURDIR)/data/library
 
 .PHONY: test
 test: ## run all tests, on a real etcd, embedded and as a separate process
@@ -35,15 +39,20 @@ test-race: ## run the runtime's tests with the race detector
 	$(GO) test -race ./runtime/...
 
 .PHONY: test-long
-test-long: ## what takes longer: fuzzing, and our server beside k8s.io/sample-apiserver on one etcd
+test-long: peer ## what takes longer: fuzzing, faults for FAULTS=3m each, and our server beside k8s.io/sample-apiserver
 	@for f in $$(grep -rho --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd generator runtime | sed 's/func //' | sort -u); do \
 	  pkg=$$(grep -rl --include='*_test.go' "^func $$f(" cmd generator runtime | head -1 | xargs dirname); \
 	  echo "fuzz $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s ./$$pkg || exit 1; done
-	cd runtime/conformance && $(GO) test -tags peer -timeout 30m ./...
+	cd runtime/faults && APIGEN_FAULTS=$(FAULTS) $(GO) test -timeout 60m -v .
+
+.PHONY: peer
+peer: ## our server beside k8s.io/sample-apiserver on one etcd; takes minutes to compile
+	cd runtime/conformance && $(GO) test -tags peer -run '^TestPeer' -timeout 30m .
 
 .PHONY: bench
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./runtime/... ./generator/...
+	cd runtime/conformance && $(GO) test -run '^$$' -bench . .
 
 .PHONY: check
 check: check-format check-generate lint ## everything CI checks beside the tests
@@ -58,11 +67,11 @@ format: ## gofmt all
 
 .PHONY: check-generate
 check-generate: build ## fail where generated code is stale; `make generate` mends it
-	@for e in $(EXAMPLES); do echo "apigen build --check: $$e"; (cd $$e && ../../$(BIN)/apigen build --check ./...) || exit 1; done
+	@for e in $(FRESH); do echo "apigen build --check: $$e"; (cd $$e && ../../$(BIN)/apigen build --check ./...) || exit 1; done
 
 .PHONY: generate
-generate: build ## bring generated code of the examples up to date
-	@for e in $(EXAMPLES); do (cd $$e && ../../$(BIN)/apigen build ./...) || exit 1; done
+generate: build ## bring generated code that is checked in up to date
+	@for e in $(FRESH); do (cd $$e && ../../$(BIN)/apigen build ./...) || exit 1; done
 
 .PHONY: lint
 lint: $(LINT) ## go vet and golangci-lint; `make lint-fix` mends what can be mended

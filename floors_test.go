@@ -45,6 +45,7 @@ var floors = map[string][]string{
 	"runtime/storage":                    {},
 	"runtime/storage/storagetest":        {"runtime/storage"},
 	"runtime/storage/memory":             {"runtime/storage"},
+	"runtime/storage/compactor":          {"runtime/storage"},
 	"runtime/storage/etcd":               {"runtime/storage"},
 	"runtime/storage/etcd/etcdtest":      {},
 	"runtime/storage/etcd/etcdtest/etcd": {},
@@ -55,7 +56,8 @@ var floors = map[string][]string{
 	"runtime/endpoint":                   {"runtime/api", "runtime/registry"},
 	"runtime/auth":                       {},
 	"runtime/filter":                     {"runtime/auth", "runtime/endpoint"},
-	"runtime/server":                     {"runtime/auth", "runtime/endpoint", "runtime/filter", "runtime/ownership", "runtime/registry", "runtime/storage", "runtime/storage/etcd"},
+	"runtime/seal":                       {},
+	"runtime/server":                     {"runtime/api", "runtime/auth", "runtime/cache", "runtime/endpoint", "runtime/filter", "runtime/ownership", "runtime/registry", "runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd"},
 	"runtime/apitest":                    {"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory"},
 }
 
@@ -66,6 +68,7 @@ var holders = map[string][]string{
 	"github.com/dave/jennifer":       {"generator/emit/..."},
 	"go.etcd.io":                     {"runtime/storage/etcd/...", "runtime/storage/embedded"},
 	"github.com/spf13":               {"cmd/apigen", "runtime/server"},
+	"golang.org/x/crypto":            {"runtime/seal"},
 	"k8s.io/apiserver":               {},
 	"k8s.io/client-go":               {},
 	"k8s.io/kubernetes":              {},

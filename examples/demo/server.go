@@ -72,7 +72,7 @@ func (s *server) start(ctx context.Context) error {
 func (s *server) kill() {
 	if s.process.ProcessState == nil {
 		_ = s.process.Process.Kill() // fails where it has ended already
-		<-s.ended //nolint:errcheck // it was killed, and says so
+		<-s.ended                    //nolint:errcheck // it was killed, and says so
 		s.ended <- nil
 	}
 }

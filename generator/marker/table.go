@@ -175,6 +175,7 @@ var validationMarkers = []Definition{
 	{Name: "k8s:opaqueType", Places: Type | Field, Kind: Flag, Doc: "The markers of the field's type don't count here."},
 	{Name: "k8s:unionMember", Places: Type | Field, Kind: OptionalText, Doc: "A member of a union."},
 	{Name: "k8s:unionDiscriminator", Places: Type | Field, Kind: OptionalText, Doc: "Tells which member of the union is set."},
+	{Name: "k8s:validation", Places: Type | Field, Kind: Family, Ignored: "openapi-gen reads it; write the kubebuilder marker of the same meaning", Doc: "A constraint: +k8s:validation:maxLength=64, +k8s:validation:items:pattern=..., +k8s:validation:cel[0]:rule=...."},
 	{Name: "k8s:zeroOrOneOfMember", Places: Type | Field, Kind: OptionalText, Doc: "A member of a set of which at most one is set."},
 	{Name: "k8s:modeDiscriminator", Places: Type | Field, Kind: OptionalText, Doc: "The field selects the mode."},
 	{Name: "k8s:dependentRequired", Places: Type | Field, Kind: OptionalText, Doc: "A sibling must be there too."},

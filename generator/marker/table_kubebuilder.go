@@ -25,6 +25,7 @@ var kubebuilderMarkers = []Definition{
 	{Name: "kubebuilder:webhook", Places: anywhere, Kind: Arguments, Ignored: manifests, Doc: "A webhook."},
 	{Name: "kubebuilder:webhookconfiguration", Places: anywhere, Kind: Arguments, Ignored: manifests, Doc: "The configuration of webhooks."},
 	{Name: "kubebuilder:scaffold", Places: anywhere, Kind: Arguments, Ignored: "it is an insertion point of kubebuilder", Doc: "Where kubebuilder inserts code."},
+	{Name: "kubebuilder:docs-gen:collapse", Places: anywhere, Kind: OptionalText, Ignored: "it is for the book of kubebuilder, whose examples carry it", Doc: "Folds code in a page."},
 
 	{Name: "kubebuilder:default", Places: values, Kind: JSON, Doc: "The value that the field gets when it is absent."},
 	{Name: "kubebuilder:example", Places: values, Kind: JSON, Doc: "An example of a value, for the schema."},

@@ -185,7 +185,8 @@ func TestKubectlWrites(t *testing.T) {
 	k.says("patched (no change)", "patch flunder a --type=merge -p", `{"spec":{"flunderReference":"m"}}`)
 	k.says("patched", "patch flunder a --type=json -p", `[{"op":"test","path":"/spec/flunderReference","value":"m"},{"op":"replace","path":"/spec/flunderReference","value":"j"}]`)
 	k.fails("", "patch flunder a --type=json -p", `[{"op":"test","path":"/spec/flunderReference","value":"m"}]`)
-	k.fails("application/strategic-merge-patch+json is not supported", "patch flunder a --type=strategic -p", `{"spec":{"flunderReference":"s"}}`)
+	k.says("patched", "patch flunder a --type=strategic -p", `{"metadata":{"annotations":{"$patch":"replace","note":"yes"}}}`)
+	k.fails("unknown patch type: nonsense", "patch flunder a --type=strategic -p", `{"spec":{"$patch":"nonsense"}}`)
 	k.is("j yes", "get flunder a -o", "jsonpath={.spec.flunderReference} {.metadata.annotations.note}")
 
 	k.env = append(k.env, `EDITOR=sed -i s/flunderReference:.*/flunderReference:\ edited/`)
@@ -228,6 +229,53 @@ func TestKubectlApplies(t *testing.T) {
 	k.is("", "get flunders -n other -o name")
 	k.with(manifest("b", "x")).says("pruned", "apply --prune --all --prune-allowlist=wardle.example.com/v1beta1/Flunder -f -")
 	k.is("flunder.wardle.example.com/b", "get flunders -o name")
+}
+
+func TestKubectlAppliesServerSide(t *testing.T) {
+	k := newKubectl(t)
+	k.with(manifest("a", "x")).says("serverside-applied", "apply --server-side -f -")
+	version := k.ok("get flunder a -o", "jsonpath={.metadata.resourceVersion}")
+	k.with(manifest("a", "x")).says("serverside-applied", "apply --server-side -f -")
+	k.is(version, "get flunder a -o", "jsonpath={.metadata.resourceVersion}")
+	k.is("kubectl Apply wardle.example.com/v1beta1", "get flunder a -o", "jsonpath={range .metadata.managedFields[*]}{.manager} {.operation} {.apiVersion}{end}")
+	k.says("f:flunderReference", "get flunder a -o yaml --show-managed-fields")
+
+	k.with(manifest("a", "other")).fails(`conflict with "kubectl": .spec.flunderReference`, "apply --server-side --field-manager=rival -f -")
+	k.with(manifest("a", "other")).fails("+  flunderReference: other", "diff --server-side --force-conflicts --field-manager=rival -f -")
+	k.is("x", "get flunder a -o", "jsonpath={.spec.flunderReference}")
+	k.with(manifest("a", "other")).says("serverside-applied (server dry run)", "apply --server-side --dry-run=server --force-conflicts --field-manager=rival -f -")
+	k.is(version, "get flunder a -o", "jsonpath={.metadata.resourceVersion}")
+	k.with(manifest("a", "other")).says("serverside-applied", "apply --server-side --force-conflicts --field-manager=rival -f -")
+	k.is("other", "get flunder a -o", "jsonpath={.spec.flunderReference}")
+	k.with(manifest("a", "x")).fails(`conflict with "rival": .spec.flunderReference`, "apply --server-side -f -")
+	k.with(manifest("a", "other")).says("serverside-applied", "apply --server-side -f -")
+
+	// Another version of the kind has other names for the fields, and the same owners.
+	old := "apiVersion: wardle.example.com/v1alpha1\nkind: Flunder\nmetadata: {name: a}\nspec: {reference: third, referenceType: Flunder}\n"
+	k.with(old).fails("conflicts with \"rival\":\n- .spec.flunderReference", "apply --server-side --field-manager=old -f -")
+	k.says("patched", "patch flunder a --type=merge --field-manager=patcher -p", `{"spec":{"flunderReference":"patched"}}`)
+	k.with(manifest("a", "x")).fails(`conflict with "patcher" using wardle.example.com/v1beta1: .spec.flunderReference`, "apply --server-side -f -")
+
+	// What nobody applies any more is gone.
+	k.with(manifest("b", "x")).ok("apply --server-side -f -")
+	k.is("b", "get flunder b -o", "jsonpath={.metadata.labels.app}")
+	k.with(strings.ReplaceAll(manifest("b", "x"), "  labels: {app: b}\n", "")).says("serverside-applied", "apply --server-side -f -")
+	k.is("", "get flunder b -o", "jsonpath={.metadata.labels}")
+
+	// From the client's side to the server's.
+	k.with(manifest("c", "x")).ok("apply -f -")
+	k.with(manifest("c", "u")).says("serverside-applied", "apply --server-side -f -")
+	k.is("u", "get flunder c -o", "jsonpath={.spec.flunderReference}")
+	k.says(`\"flunderReference\":\"u\"`, "get flunder c -o", "jsonpath={.metadata.annotations}")
+	k.with(manifest("c", "z")).says("configured", "apply -f -")
+
+	k.with(emma("Emma")).says("serverside-applied", "apply --server-side -f -")
+	status := "apiVersion: library.example.com/v1\nkind: Book\nmetadata: {name: emma}\nstatus: {copies: 3}\n"
+	k.with(status).says("serverside-applied", "apply --server-side --subresource=status --field-manager=librarian -f -")
+	k.is("3", "get book emma -o", "jsonpath={.status.copies}")
+	k.is("librarian", "get book emma -o", `jsonpath={.metadata.managedFields[?(@.subresource=="status")].manager}`)
+	k.with(emma("Emma")+"  nonsense: 1\n").fails(".spec.nonsense: field not declared in schema", "apply --server-side --validate=false -f -")
+	k.with(strings.Replace(emma("Emma"), "name: emma", "name: emma, managedFields: [{manager: me}]", 1)).fails("metadata.managedFields must be nil", "apply --server-side -f -")
 }
 
 func TestKubectlValidates(t *testing.T) {

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +17,7 @@ import (
 // process is a server as a process of its own.
 type process struct {
 	t         *testing.T
+	binary    string
 	dir       string
 	arguments []string
 	command   *exec.Cmd
@@ -25,14 +27,21 @@ type process struct {
 // startProcess starts a server on a directory of its own, and ends it with the test.
 func startProcess(t *testing.T, arguments ...string) *process {
 	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
-	p := &process{t: t, dir: dir, log: filepath.Join(dir, "server.log"),
+	p := &process{t: t, binary: self, dir: dir, log: filepath.Join(dir, "server.log"),
 		arguments: append([]string{"--data-dir=" + filepath.Join(dir, "data"), fmt.Sprintf("--secure-port=%d", freePort(t))}, arguments...)}
 	p.start()
 	t.Cleanup(func() {
 		p.kill()
+		text, _ := os.ReadFile(p.log)
+		if bytes.Contains(text, []byte("DATA RACE")) || bytes.Contains(text, []byte("panic")) {
+			t.Error("the server panicked, or has a data race")
+		}
 		if t.Failed() {
-			text, _ := os.ReadFile(p.log)
 			t.Logf("the server's log:\n%s", text)
 		}
 	})
@@ -44,16 +53,12 @@ func (p *process) kubeconfig() string { return filepath.Join(p.dir, "data", "adm
 // start starts the process, and returns when it serves: it prints where once its storage is open.
 func (p *process) start() {
 	p.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		p.t.Fatal(err)
-	}
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	defer log.Close()
-	command := exec.Command(self, p.arguments...)
+	command := exec.Command(p.binary, p.arguments...)
 	command.Env = append(os.Environ(), serveVariable+"=1")
 	command.Stderr = log
 	out, err := command.StdoutPipe()

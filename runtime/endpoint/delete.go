@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/json"
 )
 
@@ -23,6 +24,11 @@ func (c *call) delete() error {
 	options, err := c.deleteOptions()
 	if err != nil {
 		return err
+	}
+	if ignoresReadErrors(options) {
+		if err := c.api.unsafeDelete(c.r); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
 	defer cancel()
@@ -64,6 +70,10 @@ func (c *call) deleteCollection() error {
 	if err != nil {
 		return err
 	}
+	if ignoresReadErrors(options) {
+		return invalidOptions("DeleteOptions", field.ErrorList{field.Invalid(field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential"),
+			true, "is not allowed with DELETECOLLECTION, try again after removing the option")})
+	}
 	page, err := c.handle.DeleteCollection(c.r.Context(), c.namespace, asRegistryDelete(options, form), asRegistryList(list))
 	if err != nil {
 		return err
@@ -73,7 +83,14 @@ func (c *call) deleteCollection() error {
 	return nil
 }
 
-// deleteOptions are those of the body where there is one, else those of the query.
+// ignoresReadErrors tells a deletion of what can't be read.
+func ignoresReadErrors(options *metav1.DeleteOptions) bool {
+	ignore := options.IgnoreStoreReadErrorWithClusterBreakingPotential
+	return ignore != nil && *ignore
+}
+
+// deleteOptions are those of the body where there is one, else those of the query. A dryRun in the query counts in any
+// case: kube-apiserver does not look at it where there is a body, and really deletes.
 func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	data, err := c.readBody()
 	if err != nil {
@@ -87,6 +104,9 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if len(options.DryRun) == 0 {
+		options.DryRun = c.query["dryRun"]
 	}
 	return options, invalidOptions("DeleteOptions", metavalidation.ValidateDeleteOptions(options))
 }
@@ -129,5 +149,6 @@ func asRegistryDelete(options *metav1.DeleteOptions, form api.Form) registry.Del
 		Preconditions:      options.Preconditions,
 		GracePeriodSeconds: options.GracePeriodSeconds,
 		Propagation:        propagation,
+		IgnoreReadErrors:   ignoresReadErrors(options),
 	}
 }

@@ -7,11 +7,15 @@
 package endpoint
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"apigen.dev/runtime/registry"
+	"golang.org/x/sync/semaphore"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Group is a group whose resources are open.
@@ -29,6 +33,9 @@ type Config struct {
 	// MinRequestTimeout bounds how long a watch without timeoutSeconds lives, at least; 0 is 30 min, as
 	// kube-apiserver's --min-request-timeout. The actual bound is random between it and its double.
 	MinRequestTimeout int64 // seconds
+	// UnsafeDelete decides whether the user of a request may delete an object that can't be read, in addition to being
+	// allowed to delete it: nil where they may, else the status to answer with. Where it isn't set nobody may.
+	UnsafeDelete func(r *http.Request) error
 }
 
 // The defaults of Config.
@@ -44,9 +51,13 @@ type API struct {
 	documents  map[string]document
 	maxBody    int64
 	minTimeout time.Duration
+	// unsafeDelete is Config.UnsafeDelete.
+	unsafeDelete func(r *http.Request) error
 	// writeTimeout is how long a client may leave a piece of an answer unread.
 	writeTimeout time.Duration
 	pools        pools
+	// bodies bounds the bytes of large bodies that are worked on at once.
+	bodies *semaphore.Weighted
 }
 
 // New computes routes and documents. It fails where two resources claim one path, or a group's description is
@@ -57,10 +68,17 @@ func New(config Config) (*API, error) {
 		maxBody:      config.MaxBodyBytes,
 		minTimeout:   time.Duration(config.MinRequestTimeout) * time.Second,
 		writeTimeout: defaultWriteTimeout,
+		unsafeDelete: config.UnsafeDelete,
 		pools:        newPools(),
+		bodies:       semaphore.NewWeighted(maxBodyBytes),
 	}
 	if a.maxBody <= 0 {
 		a.maxBody = defaultMaxBodyBytes
+	}
+	if a.unsafeDelete == nil {
+		a.unsafeDelete = func(*http.Request) error {
+			return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("objects that can't be read are not deleted here"))
+		}
 	}
 	if a.minTimeout <= 0 {
 		a.minTimeout = defaultMinRequestTimeout * time.Second

@@ -188,6 +188,47 @@ func TestDeleteAnswers(t *testing.T) {
 	}
 }
 
+// What can't be read is deleted by those who may, by name, and with no other option.
+func TestDeleteUnreadable(t *testing.T) {
+	const ignore = `{"ignoreStoreReadErrorWithClusterBreakingPotential":true}`
+	a, fakes := serve(t, widgets)
+	fakes[0].deletion.Done = true
+	if w := do(a, "DELETE", itemPath, ignore); w.Code != 403 || fakes[0].asked != "" {
+		t.Errorf("nobody may: %d %s", w.Code, w.Body)
+	}
+	asked := 0
+	a.unsafeDelete = func(*http.Request) error { asked++; return nil }
+	for _, c := range []struct {
+		path, body string
+		code       int
+		message    string
+	}{
+		{collectionPath, ignore, 422, "is not allowed with DELETECOLLECTION"},
+		{itemPath, `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"preconditions":{"uid":"u"}}`, 422, "cannot be set together with .preconditions"},
+		{itemPath, `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"gracePeriodSeconds":0}`, 422, "cannot be set together with .gracePeriodSeconds"},
+		{itemPath, `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"propagationPolicy":"Background"}`, 422, "cannot be set together with .propagationPolicy"},
+		{itemPath, `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"orphanDependents":true}`, 422, "cannot be set together with .orphanDependents"},
+		{itemPath, ignore, 200, `"status":"Success"`},
+		{itemPath + "?ignoreStoreReadErrorWithClusterBreakingPotential=true", "", 200, `"status":"Success"`},
+	} {
+		fakes[0].asked, fakes[0].remove = "", registry.DeleteOptions{}
+		w := do(a, "DELETE", c.path, c.body)
+		if w.Code != c.code || !strings.Contains(w.Body.String(), c.message) {
+			t.Errorf("%s %s: %d %s", c.path, c.body, w.Code, w.Body)
+		}
+		if passed := fakes[0].remove.IgnoreReadErrors; passed != (c.code == 200) {
+			t.Errorf("%s %s: passed on: %v", c.path, c.body, passed)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("%d questions were asked", asked)
+	}
+	do(a, "DELETE", itemPath, `{"ignoreStoreReadErrorWithClusterBreakingPotential":false}`)
+	if asked != 2 || fakes[0].remove.IgnoreReadErrors {
+		t.Error("false means no")
+	}
+}
+
 func TestDeleteOptions(t *testing.T) {
 	const options = `{"apiVersion":"shop.example.com/v1","kind":"DeleteOptions","propagationPolicy":"Orphan","gracePeriodSeconds":5,"dryRun":["All"],"preconditions":{"uid":"u","resourceVersion":"3"}}`
 	const asYAML = "propagationPolicy: Orphan\ngracePeriodSeconds: 5\ndryRun: [All]\npreconditions: {uid: u, resourceVersion: \"3\"}\n"

@@ -29,6 +29,16 @@ func Authorize(authorizer auth.Authorizer, public func(path string) bool) Filter
 	}
 }
 
+// MayDeleteUnreadable asks whether the user of a request may delete an object that can't be read: kube-apiserver's verb
+// for it, in addition to delete. It is nil or 403.
+func MayDeleteUnreadable(authorizer auth.Authorizer) func(r *http.Request) error {
+	return func(r *http.Request) error {
+		attributes := attributesOf(auth.UserFrom(r.Context()), endpoint.RequestInfoFrom(r.Context()))
+		attributes.Verb = "unsafe-delete-ignore-read-errors"
+		return decide(authorizer, r, attributes)
+	}
+}
+
 func attributesOf(user *auth.User, info *endpoint.RequestInfo) auth.Attributes {
 	return auth.Attributes{
 		User: user, Verb: info.Verb, IsResource: info.IsResource, Path: info.Path,

@@ -42,7 +42,7 @@ func isHealth(path string) bool { return path == "/readyz" }
 func chain(handler http.HandlerFunc) http.Handler {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	return Chain(handler, Recover(log), RequestInfo(), Deadline(time.Minute), Authenticate(users, isHealth),
-		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1), Authorize(auth.MastersOnly{}, isHealth))
+		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.MastersOnly{}, isHealth))
 }
 
 func whoami(w http.ResponseWriter, r *http.Request) {
@@ -158,7 +158,7 @@ func TestPanicAfterAnswerAborts(t *testing.T) {
 
 func TestMaxInFlight(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
-	handler := MaxInFlight(1, 1)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	handler := MaxInFlight(1, 1, isHealth)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/block" {
 			close(entered)
 			<-leave
@@ -182,6 +182,9 @@ func TestMaxInFlight(t *testing.T) {
 	}
 	if w := serve("GET", "/x", users["admin"]); w.Code != 200 {
 		t.Errorf("an administrator's read: %d", w.Code)
+	}
+	if w := serve("GET", "/readyz", nil); w.Code != 200 {
+		t.Errorf("a question for health: %d", w.Code)
 	}
 	close(leave)
 	<-done
@@ -261,4 +264,40 @@ func TestObserve(t *testing.T) {
 	if seen[0].Bytes != 4 {
 		t.Errorf("%d bytes, want 4", seen[0].Bytes)
 	}
+}
+
+// Deleting what can't be read needs a verb of its own.
+func TestMayDeleteUnreadable(t *testing.T) {
+	var verbs []string
+	may := MayDeleteUnreadable(authorizerFunc(func(a auth.Attributes) auth.Decision {
+		verbs = append(verbs, a.Verb+" "+a.Resource+" "+a.Name)
+		if a.User.Name == "admin" {
+			return auth.Allow
+		}
+		return auth.NoOpinion
+	}))
+	handler := chain(func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range []string{"admin", "bob"} {
+			err := may(r.WithContext(auth.WithUser(r.Context(), users[name])))
+			if (err == nil) != (name == "admin") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err != nil && !strings.Contains(err.Error(), `User "bob" cannot unsafe-delete-ignore-read-errors resource "things" in API group "g"`) {
+				t.Error(err)
+			}
+		}
+	})
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodDelete, "/apis/g/v1/things/a", nil)
+	r.Header.Set("Authorization", "Bearer admin")
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	if w.Code != http.StatusOK || len(verbs) != 2 || verbs[0] != "unsafe-delete-ignore-read-errors things a" {
+		t.Errorf("%d %s, asked %v", w.Code, w.Body, verbs)
+	}
+}
+
+type authorizerFunc func(a auth.Attributes) auth.Decision
+
+func (f authorizerFunc) Authorize(_ context.Context, a auth.Attributes) (auth.Decision, string, error) {
+	return f(a), "", nil
 }

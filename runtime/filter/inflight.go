@@ -2,18 +2,17 @@ package filter
 
 import (
 	"net/http"
+	"slices"
 
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/endpoint"
-	"slices"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// MaxInFlight bounds how many requests are worked on at once: reads and writes separately, watches not at all. Whoever
-// comes when it is full gets 429 with Retry-After, but for system:masters, who must be able to look what is wrong. A
-// bound of 0 is none.
-func MaxInFlight(reads, writes int) Filter {
+// MaxInFlight bounds how many requests are worked on at once: reads and writes separately, watches not at all, nor reads
+// of public paths: a server that is busy must not be taken for a dead one. Whoever comes when it is full gets 429 with
+// Retry-After, but for system:masters, who must be able to look what is wrong. A bound of 0 is none.
+func MaxInFlight(reads, writes int, public func(path string) bool) Filter {
 	readSlots, writeSlots := slots(reads), slots(writes)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -21,7 +20,7 @@ func MaxInFlight(reads, writes int) Filter {
 			if !isRead(r) {
 				slots = writeSlots
 			}
-			if slots == nil || isLongRunning(r) {
+			if slots == nil || isLongRunning(r) || isRead(r) && public(r.URL.Path) {
 				next.ServeHTTP(w, r)
 				return
 			}

@@ -43,12 +43,25 @@ func (h *handle[T]) apply(ctx context.Context, t target[T], body Body, opts Writ
 		if err = annotate(obj, config, opts.FieldManager); err != nil {
 			return obj, nil, err
 		}
-		if uid := obj.GetUID(); uid != "" && !current.exists {
-			return obj, nil, apierrors.NewConflict(h.store.gr, t.name,
-				fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+		if !current.exists {
+			if err := h.isNew(obj, t.name); err != nil {
+				return obj, nil, err
+			}
 		}
 		return obj, nil, h.isTarget(obj, t)
 	})
+}
+
+// isNew refuses to create what is said to be there.
+func (h *handle[T]) isNew(obj T, name string) error {
+	if uid := obj.GetUID(); uid != "" {
+		return apierrors.NewConflict(h.store.gr, name,
+			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+	}
+	if obj.GetResourceVersion() != "" {
+		return apierrors.NewConflict(h.store.gr, name, errors.New(optimisticLock))
+	}
+	return nil
 }
 
 // configuration reads what is applied, anew for each attempt: merging may take parts of it over.
@@ -69,15 +82,10 @@ func (h *handle[T]) configuration(t *target[T], body Body) (map[string]any, erro
 
 // applied is the hub object that an apply made.
 func (h *handle[T]) applied(t *target[T], current *state[T], applied ownership.Applied) (obj T, err error) {
-	switch {
-	case applied.Object != nil:
-		if obj, err = t.version.codec.adopt(applied.Object, h.definition.New(), true); err != nil {
-			return obj, apierrors.NewBadRequest(fmt.Sprintf("failed to convert new object to proper version: %v", err))
-		}
-	case current.exists:
+	if applied.Object == nil && current.exists {
 		obj = current.obj.DeepCopyObject().(T)
-	default:
-		return obj, apierrors.NewInternalError(errors.New("what was applied made no object"))
+	} else if obj, err = t.version.codec.adopt(applied.Object, h.definition.New(), true); err != nil {
+		return obj, apierrors.NewBadRequest(fmt.Sprintf("failed to convert new object to proper version: %v", err))
 	}
 	obj.SetManagedFields(applied.ManagedFields)
 	return obj, nil

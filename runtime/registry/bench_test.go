@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage/memory"
@@ -15,7 +16,7 @@ var filler = strings.Repeat("x", 700)
 
 // loaded opens widgets of about 1 KiB.
 func loaded(b *testing.B, n int) *bench {
-	w := open(b, registry.New(shop.Definition()), true)
+	w := openOver(b, memory.New(), registry.New(shop.Definition()), registry.Config{Schemas: ownership.NewSchemas(shop.Documents())})
 	for i := range n {
 		w.create(fmt.Sprintf(`{"metadata":{"name":"w%05d","labels":{"even":"%t"}},"spec":{"color":"red","notes":{"a":%q}}}`, i, i%2 == 0, filler))
 	}
@@ -118,6 +119,24 @@ func BenchmarkPatch(b *testing.B) {
 		if _, err := w.Patch(w.ctx(), "ns", name, "", registry.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i)), registry.WriteOptions{Form: v1}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func BenchmarkApply(b *testing.B) {
+	for _, c := range []struct{ name, size string }{{"changed", "%d"}, {"unchanged", "7"}} {
+		b.Run(c.name, func(b *testing.B) {
+			w := loaded(b, 2000)
+			i := 0
+			for b.Loop() {
+				i++
+				name := fmt.Sprintf("w%05d", i%2000)
+				size := strings.Replace(c.size, "%d", fmt.Sprint(i), 1)
+				data := body(fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":%q},"spec":{"size":%s}}`, name, size))
+				if _, err := w.Patch(w.ctx(), "ns", name, "", registry.ApplyPatch, data, registry.WriteOptions{Form: v1, FieldManager: "b", Force: true}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

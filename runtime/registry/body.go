@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,8 +51,12 @@ func (v *version[T]) undecodable(data []byte, gvk schema.GroupVersionKind, err e
 	var object map[string]any
 	if syntax := kjson.UnmarshalCaseSensitivePreserveInts(data, &object); syntax != nil {
 		const most = 30
-		return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): couldn't get version/kind; json parse error: %v (%x)",
-			v.gvk.Kind, syntax, data[:min(len(data), most)]))
+		begin := "<empty>"
+		if len(data) > 0 {
+			begin = strconv.Quote(string(data[:min(len(data), most)]))
+		}
+		return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): couldn't get version/kind; json parse error: %v (%s)",
+			v.gvk.Kind, syntax, begin))
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", v.gvk.Kind, v.gvk.Version, v.gvk.Kind, err))
 }

@@ -180,9 +180,17 @@ func (c typed[T, V]) empty(gvk schema.GroupVersionKind) runtime.Object {
 }
 
 func (c typed[T, V]) adopt(object map[string]any, hub T, complete bool) (T, error) {
-	obj := c.New()
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, obj, complete); err != nil {
+	data, err := json.Marshal(object)
+	if err != nil {
 		return hub, err
+	}
+	obj := c.New()
+	unknown, err := kjson.UnmarshalStrict(data, obj)
+	if err != nil {
+		return hub, err
+	}
+	if complete && len(unknown) > 0 {
+		return hub, runtime.NewStrictDecodingError(unknown)
 	}
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	if complete && c.Default != nil {

@@ -107,7 +107,7 @@ func (s *Store[T]) apply(ctx context.Context, key string, current *state[T], p p
 	if p.verb == remove {
 		return s.backend.Delete(ctx, key, current.revision)
 	}
-	return s.backend.Put(ctx, key, p.data, current.revision, p.ttl)
+	return s.put(ctx, key, p.data, current.revision, p.ttl)
 }
 
 // read is the state in the backend.
@@ -125,7 +125,11 @@ func (s *Store[T]) stateOf(key string, kv *storage.KeyValue) (*state[T], error) 
 	if kv == nil {
 		return &state[T]{fresh: true}, nil
 	}
-	obj, err := s.config.Decode(kv.Value)
+	plain, stale, err := s.config.open(key, kv.Value)
+	if err != nil {
+		return nil, corrupt(key, err)
+	}
+	obj, err := s.config.Decode(plain)
 	if err != nil {
 		return nil, corrupt(key, err)
 	}
@@ -135,7 +139,7 @@ func (s *Store[T]) stateOf(key string, kv *storage.KeyValue) (*state[T], error) 
 		return nil, corrupt(key, err)
 	}
 	obj.SetResourceVersion(strconv.FormatInt(kv.Revision, 10))
-	stale := !bytes.Equal(bytes.TrimRight(kv.Value, "\n"), data[:len(data)-1])
+	stale = stale || !bytes.Equal(bytes.TrimRight(plain, "\n"), data[:len(data)-1])
 	return &state[T]{obj: obj, exists: true, revision: kv.Revision, data: data, stale: stale, fresh: true}, nil
 }
 
@@ -191,7 +195,7 @@ func (s *Store[T]) insert(ctx context.Context, key, name string, data []byte, tt
 		}
 		return 0, s.exists(conflict, name)
 	}
-	revision, err := s.backend.Put(ctx, key, data, 0, ttl)
+	revision, err := s.put(ctx, key, data, 0, ttl)
 	if errors.As(err, &conflict) {
 		return 0, s.exists(conflict, name)
 	}
@@ -202,7 +206,8 @@ func (s *Store[T]) insert(ctx context.Context, key, name string, data []byte, tt
 func (s *Store[T]) exists(conflict *storage.ConflictError, name string) error {
 	status := apierrors.NewAlreadyExists(s.gr, name)
 	if conflict.Current != nil {
-		if obj, err := s.config.Decode(conflict.Current.Value); err == nil && obj.GetDeletionTimestamp() != nil {
+		current, err := s.stateOf(conflict.Key, conflict.Current)
+		if err == nil && current.obj.GetDeletionTimestamp() != nil {
 			status.ErrStatus.Message = "object is being deleted: " + status.ErrStatus.Message
 		}
 	}

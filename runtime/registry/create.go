@@ -20,7 +20,7 @@ func (h *handle[T]) Create(ctx context.Context, namespace string, body Body, opt
 	}
 	t := target[T]{version: v, namespace: namespace}
 	if err := place(obj, h.info.Scope, namespace); err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
 	if obj.GetName() != "" || obj.GetGenerateName() == "" {
 		return h.create(ctx, t, obj, warnings, opts)
@@ -33,7 +33,7 @@ func (h *handle[T]) Create(ctx context.Context, namespace string, body Body, opt
 			return result, err
 		}
 		if attempt == maxAttempts {
-			return Result{}, apierrors.NewGenerateNameConflict(h.store.gr, named.GetName(), retryAfter)
+			return Result{Warnings: warnings}, apierrors.NewGenerateNameConflict(h.store.gr, named.GetName(), retryAfter)
 		}
 	}
 }
@@ -45,12 +45,13 @@ func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []s
 		return Result{}, err
 	}
 	more, data, err := h.prepareCreate(ctx, t, obj)
+	warnings = append(warnings[:len(warnings):len(warnings)], more...)
 	if err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
 	key, err := h.key(obj.GetNamespace(), obj.GetName())
 	if err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
 	revision, err := h.store.insert(ctx, key, obj.GetName(), data, 0, opts.DryRun)
 	if errors.Is(err, storage.ErrTooLarge) && len(obj.GetManagedFields()) > 0 {
@@ -61,10 +62,10 @@ func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []s
 		}
 	}
 	if err != nil {
-		return Result{}, h.store.status(err, "create", obj.GetName())
+		return Result{Warnings: warnings}, h.store.status(err, "create", obj.GetName())
 	}
 	object, err := h.answer(data, revision, opts.Form)
-	return Result{Object: object, Created: true, Warnings: append(warnings, more...)}, err
+	return Result{Object: object, Created: true, Warnings: warnings}, err
 }
 
 // prepareCreate brings an object that has its name and namespace into its stored form.

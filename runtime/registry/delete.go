@@ -36,11 +36,19 @@ func (h *handle[T]) Delete(ctx context.Context, namespace, name string, opts Del
 	if err != nil {
 		return Deletion{}, err
 	}
+	if opts.IgnoreReadErrors {
+		return h.deleteUnreadable(ctx, key, name, opts.DryRun)
+	}
 	return h.delete(ctx, key, name, opts, nil)
 }
 
 func validateDeletion(opts DeleteOptions) error {
-	errs := metavalidation.ValidateDeleteOptions(&metav1.DeleteOptions{PropagationPolicy: opts.Propagation})
+	options := &metav1.DeleteOptions{PropagationPolicy: opts.Propagation}
+	if opts.IgnoreReadErrors {
+		options.IgnoreStoreReadErrorWithClusterBreakingPotential = &opts.IgnoreReadErrors
+		options.Preconditions, options.GracePeriodSeconds = opts.Preconditions, opts.GracePeriodSeconds
+	}
+	errs := metavalidation.ValidateDeleteOptions(options)
 	if len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
@@ -88,6 +96,9 @@ var errNotSelected = errors.New("the object is no longer what was listed")
 func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts DeleteOptions, list ListOptions) (*Page, error) {
 	if err := validateDeletion(opts); err != nil {
 		return nil, err
+	}
+	if opts.IgnoreReadErrors {
+		return nil, apierrors.NewBadRequest("what can't be read is deleted by name, not as part of a collection")
 	}
 	sel, err := newSelector(list.Selection, h.store.selectable)
 	if err != nil {

@@ -52,14 +52,11 @@ func (r *resource[T]) Open(config Config) (Handle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
 	}
-	store, err := NewStore(StoreConfig[T]{
-		Backend: config.Backend, DisableCache: config.DisableCache,
-		KeyPrefix: config.Prefix, ResourcePrefix: strings.TrimPrefix(d.Group+"/"+d.Names.Plural, "/"),
-		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
-		New: d.New, Encode: all.encode, Decode: all.decode, Fields: d.SelectableFields,
-		Form: api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.storage.head,
-		Render: all.render, Bookmark: all.bookmark,
-	})
+	stored := newStoredVersions(config.Backend, config.Prefix, r.info.GroupResource(), d.Storage)
+	if err := stored.check(context.Background(), all.names()); err != nil {
+		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
+	}
+	store, err := r.store(config, all, stored)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
 	}
@@ -67,6 +64,19 @@ func (r *resource[T]) Open(config Config) (Handle, error) {
 	h := &handle[T]{definition: d, info: r.info, versions: all, store: store, kind: kind}
 	h.owners = sync.OnceValues(func() (*owners[T], error) { return newOwners(d, all, config.Schemas) })
 	return h, nil
+}
+
+func (r *resource[T]) store(config Config, all *versions[T], stored *storedVersions) (*Store[T], error) {
+	d := r.definition
+	return NewStore(StoreConfig[T]{
+		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.beforeWrite,
+		CheckCache: config.CheckCache, Log: config.Log, Verify: config.Verify,
+		KeyPrefix: config.Prefix, ResourcePrefix: strings.TrimPrefix(d.Group+"/"+d.Names.Plural, "/"),
+		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
+		New: d.New, Encode: all.encode, Decode: all.decode, Fields: d.SelectableFields,
+		Form: api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.storage.head,
+		Render: all.render, Bookmark: all.bookmark,
+	})
 }
 
 func (r *resource[T]) check() (*versions[T], error) {
@@ -108,6 +118,9 @@ type handle[T api.Object] struct {
 func (h *handle[T]) Info() *api.Info { return h.info }
 func (h *handle[T]) Ready() error    { return h.store.Ready() }
 func (h *handle[T]) Close() error    { return h.store.Close() }
+
+// Measure implements Measured.
+func (h *handle[T]) Measure(ctx context.Context) Measurement { return h.store.Measure(ctx) }
 
 // Get implements View.
 func (h *handle[T]) Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {

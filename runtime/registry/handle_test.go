@@ -28,6 +28,7 @@ type bench struct {
 	testing.TB
 	backend storage.Backend
 	registry.Handle
+	transformer registry.Transformer
 }
 
 func (b *bench) ctx() context.Context { return b.TB.Context() }
@@ -35,8 +36,15 @@ func (b *bench) ctx() context.Context { return b.TB.Context() }
 // open opens a resource; it is closed with the test.
 func open(t testing.TB, resource registry.Resource, cached bool) *bench {
 	t.Helper()
-	b := &bench{TB: t, backend: memory.New()}
-	h, err := resource.Open(registry.Config{Backend: b.backend, Prefix: "/registry", DisableCache: !cached})
+	return openOver(t, memory.New(), resource, registry.Config{DisableCache: !cached})
+}
+
+// openOver opens a resource over a backend, which is closed with the test, too.
+func openOver(t testing.TB, backend storage.Backend, resource registry.Resource, config registry.Config) *bench {
+	t.Helper()
+	b := &bench{TB: t, backend: backend, transformer: config.Transformer}
+	config.Backend, config.Prefix = backend, "/registry"
+	h, err := resource.Open(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +57,23 @@ func open(t testing.TB, resource registry.Resource, cached bool) *bench {
 	})
 	b.wait()
 	return b
+}
+
+// stored is what the backend holds under a key, opened.
+func (b *bench) stored(key string) (value string, revision int64) {
+	b.Helper()
+	kv, _, err := b.backend.Get(b.ctx(), key, storage.GetOptions{})
+	if err != nil || kv == nil {
+		b.Fatalf("%s: %v %v", key, kv, err)
+	}
+	if b.transformer == nil {
+		return string(kv.Value), kv.Revision
+	}
+	plain, stale, err := b.transformer.Open(key, kv.Value)
+	if err != nil || stale {
+		b.Fatalf("%s is stored as %q: stale %v, %v", key, kv.Value, stale, err)
+	}
+	return string(plain), kv.Revision
 }
 
 // wait returns once reads are served from memory.
@@ -65,11 +90,16 @@ func waitFor(t testing.TB, ready func() error) {
 	}
 }
 
-// both runs a test with the cache in front and over the bare backend.
+// both runs a test with the cache in front and over the bare backend, with values in the clear and encrypted.
 func both(t *testing.T, test func(t *testing.T, b *bench)) {
 	t.Helper()
-	for name, cached := range map[string]bool{"cache": true, "bare": false} {
-		t.Run(name, func(t *testing.T) { test(t, open(t, registry.New(shop.Definition()), cached)) })
+	for name, transformer := range map[string]registry.Transformer{"": nil, " encrypted": encrypted(t)} {
+		for kind, cached := range map[string]bool{"cache": true, "bare": false} {
+			t.Run(kind+name, func(t *testing.T) {
+				config := registry.Config{DisableCache: !cached, Transformer: transformer}
+				test(t, openOver(t, memory.New(), registry.New(shop.Definition()), config))
+			})
+		}
 	}
 }
 
@@ -175,18 +205,15 @@ func TestCreateSetsWhatTheServerDecides(t *testing.T) {
 		if w.Spec.Size != 1 {
 			t.Error("the default is missing")
 		}
-		kv, _, err := b.backend.Get(b.ctx(), "/registry/shop.example.com/widgets/ns/a", storage.GetOptions{})
-		if err != nil || kv == nil {
-			t.Fatal(kv, err)
-		}
+		stored, revision := b.stored("/registry/shop.example.com/widgets/ns/a")
 		want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","namespace":"ns","uid":"` + string(w.UID) +
 			`","generation":1,"creationTimestamp":"` + w.CreationTimestamp.UTC().Format(time.RFC3339) + `",` +
 			managed(w, `{"f:spec":{"f:color":{},"f:size":{}}}`) + `},"spec":{"color":"red","size":1}}` + "\n"
-		if string(kv.Value) != want {
-			t.Errorf("stored %s\nwant   %s", kv.Value, want)
+		if stored != want {
+			t.Errorf("stored %s\nwant   %s", stored, want)
 		}
-		if w.ResourceVersion != strconv.FormatInt(kv.Revision, 10) {
-			t.Errorf("resourceVersion %s, stored at %d", w.ResourceVersion, kv.Revision)
+		if w.ResourceVersion != strconv.FormatInt(revision, 10) {
+			t.Errorf("resourceVersion %s, stored at %d", w.ResourceVersion, revision)
 		}
 		got := b.get("a")
 		if got.UID != w.UID || got.ResourceVersion != w.ResourceVersion {
@@ -216,4 +243,24 @@ func TestDefinitionsThatContradictThemselves(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
+}
+
+// remove deletes an object if it is there, finalizers or not.
+func (b *bench) remove(name string) {
+	b.Helper()
+	if _, err := b.patch(name, "", `{"metadata":{"finalizers":null}}`); err != nil && codeOf(b, err) != 404 {
+		b.Fatal(err)
+	}
+	if _, err := b.delete(name, registry.DeleteOptions{}); err != nil && codeOf(b, err) != 404 {
+		b.Fatal(err)
+	}
+}
+
+func codeOf(t testing.TB, err error) int32 {
+	t.Helper()
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		t.Fatalf("no status: %v", err)
+	}
+	return status.Status().Code
 }

@@ -18,7 +18,7 @@ const (
 	// maxOperations bounds a JSON patch.
 	maxOperations = 10000
 	// maxCopied bounds by how much the copy operations of a patch may let an object grow, and maxPatchWork what is
-	// spent on finding that out.
+	// spent on finding that out, or on reading what nests deep.
 	maxCopied    = 3 << 20
 	maxPatchWork = 256 << 20
 )
@@ -41,7 +41,7 @@ func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource stri
 		return h.apply(ctx, t, body, opts)
 	}
 	v := t.version
-	p, strict, err := h.newPatcher(v, kind, body)
+	p, strict, err := v.patcher(kind, body)
 	if err != nil {
 		return Result{}, err
 	}
@@ -85,8 +85,20 @@ func (h *handle[T]) patched(v *version[T], p patcher, object []byte, strict []er
 	return d.obj, warnings, nil
 }
 
+// patcher reads a patch of the version.
+func (v *version[T]) patcher(kind PatchType, body Body) (p patcher, strict []error, err error) {
+	if kind != StrategicPatch {
+		return newPatcher(kind, body)
+	}
+	meta, err := v.codec.merging()
+	if err != nil {
+		return nil, nil, apierrors.NewInternalError(err)
+	}
+	return newStrategicPatch(body.Data, meta, body.Validation == metav1.FieldValidationIgnore)
+}
+
 // newPatcher reads a patch. strict are its unknown and duplicate fields, where they matter.
-func (h *handle[T]) newPatcher(v *version[T], kind PatchType, body Body) (p patcher, strict []error, err error) {
+func newPatcher(kind PatchType, body Body) (p patcher, strict []error, err error) {
 	lax := body.Validation == metav1.FieldValidationIgnore
 	switch kind {
 	case JSONPatch:
@@ -99,30 +111,11 @@ func (h *handle[T]) newPatcher(v *version[T], kind PatchType, body Body) (p patc
 		if lax {
 			strict = nil
 		}
-		return mergePatch(body.Data), strict, nil
-	case StrategicPatch:
-		meta, err := v.codec.merging()
-		if err != nil {
-			return nil, nil, apierrors.NewInternalError(err)
-		}
-		return newStrategicPatch(body.Data, meta, lax)
+		p, err = newMergePatch(body.Data)
+		return p, strict, err
 	}
 	return nil, nil, apierrors.NewInternalError(fmt.Errorf("patches of type %q are not applied here", kind))
 }
-
-type mergePatch []byte
-
-func (p mergePatch) apply(object []byte) ([]byte, error) {
-	return safely(func() ([]byte, error) {
-		out, err := jsonpatch.MergePatch(object, p)
-		if err != nil {
-			return nil, apierrors.NewBadRequest(err.Error())
-		}
-		return out, nil
-	})
-}
-
-func (mergePatch) shown(object []byte) string { return string(object) }
 
 type jsonPatch struct {
 	operations jsonpatch.Patch
@@ -145,6 +138,10 @@ func newJSONPatch(data []byte, lax bool) (patcher, []error, error) {
 	}
 	if lax {
 		strict = nil
+	}
+	// The library reads a value again at each level that it goes down.
+	if nesting(data)*len(data) > maxPatchWork {
+		return nil, nil, apierrors.NewRequestEntityTooLargeError("the JSON patch nests too deep for its size")
 	}
 	operations, err := jsonpatch.DecodePatch(data)
 	if err != nil {

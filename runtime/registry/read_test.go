@@ -11,7 +11,6 @@ import (
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/registry/internal/shop"
-	"apigen.dev/runtime/storage"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -371,9 +370,9 @@ func TestStaleValuesAreWrittenAgain(t *testing.T) {
 		if err != nil || w.ResourceVersion == strconv.FormatInt(revision, 10) || w.Generation != 0 {
 			t.Fatalf("%+v %v", w, err)
 		}
-		kv, _, _ := b.backend.Get(b.ctx(), key, storage.GetOptions{})
-		if want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"old","namespace":"ns","uid":"u"},"spec":{"color":"red","size":2}}` + "\n"; string(kv.Value) != want {
-			t.Errorf("stored %s", kv.Value)
+		stored, _ := b.stored(key)
+		if want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"old","namespace":"ns","uid":"u"},"spec":{"color":"red","size":2}}` + "\n"; stored != want {
+			t.Errorf("stored %s", stored)
 		}
 		again, err := b.patch("old", "", `{}`)
 		if err != nil || again.ResourceVersion != w.ResourceVersion {

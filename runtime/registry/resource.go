@@ -154,7 +154,7 @@ type Result struct {
 	Object api.Rendition
 	// Created tells 201 from 200, for a PUT that may create.
 	Created bool
-	// Warnings for the client: of fieldValidation=Warn, and of the strategy.
+	// Warnings for the client: of fieldValidation=Warn, and of the strategy. They are there beside an error, too.
 	Warnings []string
 }
 
@@ -164,6 +164,9 @@ type DeleteOptions struct {
 	Preconditions      *metav1.Preconditions
 	GracePeriodSeconds *int64
 	Propagation        *metav1.DeletionPropagation
+	// IgnoreReadErrors deletes a value that can't be read, and nothing else: one that can be is a conflict. It goes
+	// with none of Preconditions, GracePeriodSeconds and Propagation, heeds no finalizers, and the answer has no object.
+	IgnoreReadErrors bool
 }
 
 // Deletion is the answer of a delete.

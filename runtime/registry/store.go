@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +31,10 @@ type StoreConfig[T api.Object] struct {
 	Encode func(T) ([]byte, error)
 	// Decode reads what Encode, or an older one, wrote.
 	Decode func([]byte) (T, error)
+	// Transformer is what values pass on their way to the backend and back; nil stores them as Encode writes them.
+	Transformer Transformer
+	// BeforeWrite is called before a value is written; its error ends the write, of which nothing was sent. nil: nothing.
+	BeforeWrite func(ctx context.Context) error
 
 	// Fields are those by which lists and watches may select beyond metadata.name and metadata.namespace.
 	Fields []SelectableField[T]
@@ -43,6 +48,10 @@ type StoreConfig[T api.Object] struct {
 
 	// DisableCache makes all reads go to the backend.
 	DisableCache bool
+	// CheckCache, Log and Verify are Config's.
+	CheckCache time.Duration
+	Log        *slog.Logger
+	Verify     bool
 	// Patience is how long a read waits for a revision of the future; 0 is 3 s.
 	Patience time.Duration
 	// BookmarkEvery is how often a watch that wants bookmarks gets one; 0 is a minute.
@@ -57,6 +66,8 @@ type StoreConfig[T api.Object] struct {
 type Store[T api.Object] struct {
 	reader
 	config StoreConfig[T]
+	// unfollow ends what followTransformer began; nil where there is nothing to follow.
+	unfollow func()
 }
 
 // NewStore opens a store. It owns a goroutine, the cache's, until it is closed.
@@ -89,14 +100,19 @@ func NewStore[T api.Object](config StoreConfig[T]) (*Store[T], error) {
 	s.closed, s.stop = context.WithCancel(context.Background())
 	if !config.DisableCache {
 		s.runCache()
+		s.followTransformer()
 	}
 	return s, nil
 }
 
 func (s *Store[T]) runCache() {
+	indexed := make([]int, len(s.selectable))
+	for i := range indexed {
+		indexed[i] = firstSelectable + i
+	}
 	s.cache = cache.New(cache.Config{
 		Backend: s.backend, Prefix: s.prefix, Codec: s.codec, Stored: s.stored, Name: s.gr.String(),
-		Wait: s.config.Patience,
+		Wait: s.config.Patience, Indexed: indexed, Check: s.config.CheckCache, Logger: s.config.Log, Verify: s.config.Verify,
 	})
 	s.spawn(func() {
 		// It ends with its context and only then: whatever else goes wrong, it tries again.
@@ -106,6 +122,9 @@ func (s *Store[T]) runCache() {
 
 // Close ends all watches and waits for the store's goroutines. The backend stays open.
 func (s *Store[T]) Close() error {
+	if s.unfollow != nil {
+		s.unfollow()
+	}
 	s.shut()
 	return nil
 }
@@ -131,6 +150,36 @@ type Stats struct {
 func (s *Store[T]) Stats(ctx context.Context) (Stats, error) {
 	n, err := s.backend.Count(ctx, s.prefix)
 	return Stats{Objects: n}, s.status(err, "list", "")
+}
+
+// Measurement is how a resource does at a moment.
+type Measurement struct {
+	// Objects that there are, by the cache's count or by the backend's where there is no cache; -1 is not known.
+	Objects int64
+	// Cache is the cache's; nil where there is none.
+	Cache *cache.Stats
+}
+
+// Measured is a Handle that can be measured. Those of New can.
+type Measured interface {
+	Measure(ctx context.Context) Measurement
+}
+
+// Measure implements Measured.
+func (s *Store[T]) Measure(ctx context.Context) Measurement {
+	m := Measurement{Objects: -1}
+	if s.cache == nil {
+		if n, err := s.backend.Count(ctx, s.prefix); err == nil {
+			m.Objects = n
+		}
+		return m
+	}
+	stats := s.cache.Stats()
+	m.Cache = &stats
+	if _, err := s.cache.Current(); err == nil {
+		m.Objects = stats.Entries
+	}
+	return m
 }
 
 // RequestProgress makes the cache catch up with the backend, and waits for it.
@@ -184,7 +233,11 @@ type storeCodec[T api.Object] struct{ config *StoreConfig[T] }
 
 // Decode implements cache.Codec. What it keeps is always what would be stored today, with the resourceVersion.
 func (c *storeCodec[T]) Decode(key string, value []byte, revision int64) (cache.Record, error) {
-	obj, err := c.config.Decode(value)
+	plain, stale, err := c.config.open(key, value)
+	if err != nil {
+		return cache.Record{}, err
+	}
+	obj, err := c.config.Decode(plain)
 	if err != nil {
 		return cache.Record{}, err
 	}
@@ -199,7 +252,7 @@ func (c *storeCodec[T]) Decode(key string, value []byte, revision int64) (cache.
 		return cache.Record{}, err
 	}
 	return cache.Record{
-		Rendition: rendition, Labels: obj.GetLabels(), Fields: c.fields(obj), Stale: !isStoredAs(rendition, value),
+		Rendition: rendition, Labels: obj.GetLabels(), Fields: c.fields(obj), Stale: stale || !isStoredAs(rendition, plain),
 	}, nil
 }
 

@@ -23,8 +23,14 @@ type gadgets = registry.Store[*shop.Gadget]
 
 func openStore(t *testing.T, backend storage.Backend, cached bool, patience time.Duration) *gadgets {
 	t.Helper()
+	return openSealed(t, backend, nil, cached, patience)
+}
+
+func openSealed(t *testing.T, backend storage.Backend, transformer registry.Transformer, cached bool, patience time.Duration) *gadgets {
+	t.Helper()
 	s, err := registry.NewStore(registry.StoreConfig[*shop.Gadget]{
-		Backend: backend, KeyPrefix: "/registry/", ResourcePrefix: "gadgets/", Namespaced: true,
+		Transformer: transformer,
+		Backend:     backend, KeyPrefix: "/registry/", ResourcePrefix: "gadgets/", Namespaced: true,
 		Resource: schema.GroupResource{Resource: "gadgets"},
 		New:      func() *shop.Gadget { return &shop.Gadget{} },
 		Encode:   func(g *shop.Gadget) ([]byte, error) { return json.Marshal(g) },
@@ -41,16 +47,19 @@ func openStore(t *testing.T, backend storage.Backend, cached bool, patience time
 	return s
 }
 
-// contract runs one property of the store's contract with the cache in front and over the bare backend.
+// contract runs one property of the store's contract with the cache in front and over the bare backend, with values in
+// the clear and encrypted.
 func contract(t *testing.T, property func(t *testing.T, s *gadgets, backend storage.Backend)) {
 	t.Helper()
-	for name, cached := range map[string]bool{"cache": true, "bare": false} {
-		t.Run(name, func(t *testing.T) {
-			backend := openBackend(t)
-			s := openStore(t, backend, cached, 0)
-			waitFor(t, s.Ready)
-			property(t, s, backend)
-		})
+	for name, transformer := range map[string]registry.Transformer{"": nil, " encrypted": encrypted(t)} {
+		for kind, cached := range map[string]bool{"cache": true, "bare": false} {
+			t.Run(kind+name, func(t *testing.T) {
+				backend := openBackend(t)
+				s := openSealed(t, backend, transformer, cached, 0)
+				waitFor(t, s.Ready)
+				property(t, s, backend)
+			})
+		}
 	}
 }
 

@@ -10,12 +10,15 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // target is the object that an update is for.
 type target[T api.Object] struct {
 	key, namespace, name string
 	subresource          *Subresource[T]
+	// uid is that of the very object that is meant, where the client named one.
+	uid types.UID
 	// version is that of the URL.
 	version *version[T]
 	// create allows to create the object, owned tells that proposals come with their managedFields, and bare that nobody
@@ -48,10 +51,11 @@ func (h *handle[T]) Update(ctx context.Context, namespace, name, subresource str
 	}
 	sent, warnings, err := h.sent(t, body)
 	if err != nil {
-		return Result{}, err
+		return Result{Warnings: warnings}, err
 	}
+	t.uid = sent.GetUID()
 	used := false
-	return h.update(ctx, t, opts, func(current *state[T]) (T, []string, error) {
+	result, err := h.update(ctx, t, opts, func(*state[T]) (T, []string, error) {
 		obj := sent
 		if used {
 			// What was tried before belongs to the strategy's functions by now.
@@ -60,27 +64,34 @@ func (h *handle[T]) Update(ctx context.Context, namespace, name, subresource str
 			}
 		}
 		used = true
-		if uid := obj.GetUID(); uid != "" && (!current.exists || uid != current.obj.GetUID()) {
-			var found string
-			if current.exists {
-				found = string(current.obj.GetUID())
-			}
-			return obj, nil, apierrors.NewConflict(h.store.gr, name,
-				fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", uid, found))
-		}
 		return obj, warnings, nil
 	})
+	if err != nil {
+		result.Warnings = warnings
+	}
+	return result, err
 }
 
-// sent decodes a body that must be the target.
+// checkUID refuses a state that is not of the very object that is meant. Its absence is no exception: whoever knew the
+// object is told that it is another one now, or none.
+func (h *handle[T]) checkUID(t target[T], current *state[T]) error {
+	var found types.UID
+	if current.exists {
+		found = current.obj.GetUID()
+	}
+	if t.uid == "" || t.uid == found {
+		return nil
+	}
+	return apierrors.NewConflict(h.store.gr, t.name,
+		fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", t.uid, found))
+}
+
+// sent decodes a body that must be the target. The warnings hold also where it is not.
 func (h *handle[T]) sent(t target[T], body Body) (obj T, warnings []string, err error) {
 	if obj, warnings, err = h.decodeBody(body); err != nil {
 		return obj, nil, err
 	}
-	if err := h.isTarget(obj, t); err != nil {
-		return obj, nil, err
-	}
-	return obj, warnings, nil
+	return obj, warnings, h.isTarget(obj, t)
 }
 
 func (h *handle[T]) isTarget(obj T, t target[T]) error {
@@ -96,11 +107,15 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 	var before int64
 	out, err := h.store.commit(ctx, t.key, nil, opts.DryRun, func(current *state[T]) (p plan[T], err error) {
 		before = current.revision
+		if err := h.checkUID(t, current); err != nil {
+			return p, err
+		}
 		if !current.exists && (t.subresource != nil || !t.create) {
 			return p, apierrors.NewNotFound(h.store.gr, t.name)
 		}
 		obj, warnings, err := propose(current)
 		if err != nil {
+			result.Warnings = warnings
 			return p, err
 		}
 		more := dedupOwners(obj)
@@ -130,7 +145,7 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 		return h.update(ctx, t, opts, propose)
 	}
 	if err != nil {
-		return Result{}, h.store.status(err, "update", t.name)
+		return Result{Warnings: result.Warnings}, h.store.status(err, "update", t.name)
 	}
 	revision := out.revision
 	if out.removed {

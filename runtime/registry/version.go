@@ -60,6 +60,15 @@ func (a *versions[T]) named(name string) *version[T] {
 	return nil
 }
 
+// names are those of all versions.
+func (a *versions[T]) names() []string {
+	names := make([]string, len(a.served))
+	for i := range a.served {
+		names[i] = a.served[i].info.Name
+	}
+	return names
+}
+
 func (a *versions[T]) of(name string) (*version[T], error) {
 	if v := a.named(name); v != nil {
 		return v, nil

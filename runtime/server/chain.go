@@ -11,6 +11,7 @@ import (
 // 503 while draining comes before 401, that before 429, and that before 403.
 func (s *Server) chain(handler http.Handler, metrics *metrics) http.Handler {
 	return filter.Chain(handler,
+		filter.Stack(),
 		filter.Recover(s.config.Log),
 		filter.RequestInfo(),
 		filter.CacheControl(),
@@ -19,7 +20,7 @@ func (s *Server) chain(handler http.Handler, metrics *metrics) http.Handler {
 		filter.Deadline(s.config.RequestTimeout),
 		filter.Authenticate(s.config.Authenticator, isHealth),
 		filter.Impersonate(s.config.Authorizer),
-		filter.MaxInFlight(s.config.MaxReads, s.config.MaxWrites),
+		filter.MaxInFlight(s.config.MaxReads, s.config.MaxWrites, isHealth),
 		filter.Authorize(s.config.Authorizer, isHealth),
 	)
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
@@ -29,9 +30,9 @@ type Program struct {
 	Name string
 	// Groups are the API groups to serve: the generated Groups().
 	Groups []registry.Group
-	// Embedded opens a backend inside the process on a directory: embedded.Open. A main that leaves it nil links no
-	// etcd server, and its binary needs --etcd-servers.
-	Embedded func(ctx context.Context, dir string) (storage.Backend, error)
+	// Embedded is a backend inside the process: embedded.Etcd{}. A main that leaves it nil links no etcd server, and its
+	// binary needs --etcd-servers.
+	Embedded storage.Embedded
 }
 
 // Main runs the program with the process's arguments until it is told to end by SIGINT or SIGTERM, and exits: 0 where
@@ -64,6 +65,10 @@ func Command(program Program) *cobra.Command {
 		},
 	}
 	f.add(command.Flags(), program.Embedded != nil)
+	command.AddCommand(migrateCommand(program))
+	if program.Embedded != nil {
+		command.AddCommand(storageCommand(program))
+	}
 	return command
 }
 
@@ -71,6 +76,10 @@ func Command(program Program) *cobra.Command {
 // nothing answers, before all that was given has been read and storage is open.
 func serve(ctx context.Context, program Program, f flags, out io.Writer) (err error) {
 	given, err := readCredentials(f)
+	if err != nil {
+		return err
+	}
+	encryption, err := loadEncryption(f)
 	if err != nil {
 		return err
 	}
@@ -85,6 +94,9 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 		}
 	}()
 	backend, description, err := openBackend(ctx, program, f)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return nil // told to end before it served, which is no failure
+	}
 	if err != nil {
 		return err
 	}
@@ -97,15 +109,18 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	if err != nil {
 		return err
 	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	server, err := New(Config{
 		Groups: program.Groups, Backend: backend, Prefix: f.etcdPrefix, Listener: listener, Certificate: certificate,
 		Authenticator: authenticators(own, given),
 		Authorizer:    auth.MastersOnly{},
-		Log:           slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Log:           log,
 
 		RequestTimeout: f.requestTimeout, MinRequestTimeout: time.Duration(f.minRequestTimeout) * time.Second,
 		MaxReads: bound(f.maxReads), MaxWrites: bound(f.maxWrites),
-		DisableCache: !f.watchCache, Profiling: f.profiling,
+		DisableCache: !f.watchCache, Profiling: f.profiling, CompactionInterval: f.compactionInterval,
+		CheckCache: f.checkCache, Verify: cache.VerifyFromEnvironment(),
+		Transformer: transformers(encryption),
 	})
 	if err != nil {
 		return err
@@ -114,6 +129,7 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	if err != nil {
 		return errors.Join(err, server.close())
 	}
+	defer followEncryption(ctx, f, encryption, program.Groups, log)()
 	fmt.Fprintf(out, "serving %s   storage: %s\nkubeconfig: %s\n", server.URL(), description, kubeconfig)
 	return server.Run(ctx)
 }
@@ -131,7 +147,7 @@ func openBackend(ctx context.Context, program Program, f flags) (storage.Backend
 		backend, err := etcd.New(ctx, etcd.Config{Endpoints: f.etcdServers, CAFile: f.etcdCA, CertFile: f.etcdCert, KeyFile: f.etcdKey})
 		return backend, "etcd at " + strings.Join(f.etcdServers, ","), err
 	}
-	backend, err := program.Embedded(ctx, f.dataDir)
+	backend, err := program.Embedded.Open(ctx, f.dataDir, storage.EmbeddedOptions{Quota: f.quota})
 	return backend, "embedded etcd in " + display(f.dataDir), err
 }
 

@@ -35,7 +35,8 @@ const (
 	renewBefore   = 60 * 24 * time.Hour
 )
 
-// loadIdentity reads the authority in dir, or makes one. The directory is the owner's alone.
+// loadIdentity reads the authority in dir, or makes one where there is none yet; it never replaces one. The directory is
+// the owner's alone.
 func loadIdentity(dir string) (*identity, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -49,8 +50,8 @@ func loadIdentity(dir string) (*identity, error) {
 		id.authority = pair.Leaf
 		return id, nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	if _, lost := os.Stat(filepath.Join(dir, "ca.crt")); !errors.Is(err, fs.ErrNotExist) || lost == nil {
+		return nil, fmt.Errorf("%w; restore ca.crt and ca.key, or delete both to begin with a new authority, which no kubeconfig given out so far trusts", err)
 	}
 	return id, id.makeAuthority()
 }
@@ -112,12 +113,14 @@ func (id *identity) administrator() (tls.Certificate, error) {
 	return id.leaf("admin", template, func(*x509.Certificate) bool { return true })
 }
 
+// leaf returns the pair of that name, made anew where it doesn't fit, ends soon, or can't be understood: a kill may have
+// left a key beside an older certificate.
 func (id *identity) leaf(name string, template *x509.Certificate, fits func(*x509.Certificate) bool) (tls.Certificate, error) {
 	pair, err := id.read(name)
 	if err == nil && pair.Leaf.CheckSignatureFrom(id.authority) == nil && time.Until(pair.Leaf.NotAfter) > renewBefore && fits(pair.Leaf) {
 		return pair, nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) && !errors.Is(err, fs.ErrNotExist) {
 		return tls.Certificate{}, err
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
@@ -56,14 +57,14 @@ func asked(p *model.Program) []*model.Group {
 func Emit(p *model.Program) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
-	homes := map[string]*model.Group{}
+	homes, emitted := map[string]*model.Group{}, conversion.Emitted(p)
 	for _, g := range asked(p) {
 		if other := homes[g.Wiring.Dir]; other != nil {
 			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
 			continue
 		}
 		homes[g.Wiring.Dir] = g
-		file, err := (&printer{program: p, group: g, errs: &errs}).print()
+		file, err := (&printer{program: p, group: g, emitted: emitted, errs: &errs}).print()
 		if err != nil {
 			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
 		}
@@ -80,6 +81,8 @@ func Emit(p *model.Program) ([]emit.File, error) {
 type printer struct {
 	program *model.Program
 	group   *model.Group
+	// emitted tells which conversions are going to be there.
+	emitted func(home *model.Package, in, out *model.Type) bool
 	errs    *emit.Errors
 	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
 	scoped bool

@@ -34,11 +34,16 @@ func (b *birth) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 	if cause, ok := reason.Fields["error"]; ok {
 		err = fmt.Errorf("%s: %v", entry.Message, cause)
 	}
+	b.fail(err)
+	runtime.Goexit()
+}
+
+// fail notes why etcd doesn't start: the first reason is it.
+func (b *birth) fail(err error) {
 	select {
 	case b.failed <- err:
 	default: // a failure follows another
 	}
-	runtime.Goexit()
 }
 
 // start waits for etcd to start, for a failure, or for ctx, whatever comes first.
@@ -49,6 +54,12 @@ func (b *birth) start(ctx context.Context, config *embed.Config) (*embed.Etcd, e
 	}
 	results := make(chan result, 1)
 	go func() {
+		defer func() {
+			// It relies on its log being whole; where it is not, it may stumble instead of saying so.
+			if reason := recover(); reason != nil {
+				b.fail(fmt.Errorf("its data can't be used, restore a copy (etcd: %v)", reason))
+			}
+		}()
 		server, err := embed.StartEtcd(config)
 		results <- result{server, err}
 	}()

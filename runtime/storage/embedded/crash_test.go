@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -107,19 +108,29 @@ func TestKilledServerKeepsWhatItAcknowledged(t *testing.T) {
 }
 
 func TestDamagedDataIsAnError(t *testing.T) {
-	dir := t.TempDir()
-	if err := open(t, dir).Close(); err != nil {
-		t.Fatal(err)
-	}
-	database := filepath.Join(dir, "etcd", "member", "snap", "db")
-	if err := os.WriteFile(database, make([]byte, 1<<16), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	server := exec.Command(os.Args[0])
-	server.Env = append(os.Environ(), startDir+"="+dir)
-	output, err := server.CombinedOutput()
-	want := "starting etcd in " + dir + ": failed to open database: invalid database\n"
-	if err == nil || string(output) != want {
-		t.Errorf("got %v and\n%s\nexpected one line:\n%s", err, output, want)
+	for name, damage := range map[string]struct {
+		file, want string
+		content    []byte
+	}{
+		"database":     {"snap/db", "failed to open database: invalid database", make([]byte, 1<<16)},
+		"log":          {"wal/0000000000000000-0000000000000000.wal", "its data can't be used, restore a copy", bytes.Repeat([]byte{0xa5}, 1<<16)},
+		"log, emptied": {"wal/0000000000000000-0000000000000000.wal", "its data can't be used, restore a copy", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := open(t, dir).Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "etcd", "member", filepath.FromSlash(damage.file)), damage.content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			server := exec.Command(os.Args[0])
+			server.Env = append(os.Environ(), startDir+"="+dir)
+			output, err := server.CombinedOutput()
+			want := "starting etcd in " + dir + ": " + damage.want
+			if err == nil || !strings.HasPrefix(string(output), want) || strings.Count(string(output), "\n") != 1 {
+				t.Errorf("got %v and\n%s\nexpected one line:\n%s", err, output, want)
+			}
+		})
 	}
 }

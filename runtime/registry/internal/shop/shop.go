@@ -116,6 +116,14 @@ func hubToV1beta1(in *Widget, out *WidgetV1beta1) error {
 	return nil
 }
 
+// AddConversions gives each conversion to add, with pointers of the types that it is for.
+func AddConversions(add func(from, to any, convert func(from, to any) error)) {
+	add(&WidgetV1{}, &Widget{}, func(a, b any) error { return v1ToHub(a.(*WidgetV1), b.(*Widget)) })
+	add(&Widget{}, &WidgetV1{}, func(a, b any) error { return hubToV1(a.(*Widget), b.(*WidgetV1)) })
+	add(&WidgetV1beta1{}, &Widget{}, func(a, b any) error { return v1beta1ToHub(a.(*WidgetV1beta1), b.(*Widget)) })
+	add(&Widget{}, &WidgetV1beta1{}, func(a, b any) error { return hubToV1beta1(a.(*Widget), b.(*WidgetV1beta1)) })
+}
+
 // Definition is the kind as wiring would have it. Each call returns a value of its own, for tests to change.
 func Definition() registry.Definition[*Widget] {
 	return registry.Definition[*Widget]{
@@ -127,7 +135,7 @@ func Definition() registry.Definition[*Widget] {
 			registry.VersionOf(api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Color", Type: "string"}, {Name: "Age", Type: "date"}}},
 				registry.Conversion[*Widget, *WidgetV1]{
 					New:     func() *WidgetV1 { return &WidgetV1{} },
-					Default: defaultV1,
+					Default: DefaultV1,
 					ToHub:   v1ToHub,
 					FromHub: hubToV1,
 					Columns: []func(*WidgetV1) api.Cell{
@@ -162,7 +170,8 @@ func Definition() registry.Definition[*Widget] {
 	}
 }
 
-func defaultV1(w *WidgetV1) {
+// DefaultV1 is what a v1 widget has where nothing is said.
+func DefaultV1(w *WidgetV1) {
 	if w.Spec.Size == 0 {
 		w.Spec.Size = 1
 	}

@@ -12,6 +12,7 @@ import (
 	_ "embed"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
+	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	"sync"
 )
 
@@ -37,14 +38,17 @@ func Group() registry.Group {
 	}
 }
 
-// AddToScheme registers the Go types of the group, with their defaults and conversions.
+// AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.
 func AddToScheme(scheme *runtime.Scheme) error {
 	for _, add := range []func(*runtime.Scheme) error{wardle.AddToScheme, v1beta1.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return err
 		}
 	}
-	return nil
+	return scheme.SetVersionPriority(
+		schema.GroupVersion{Group: "wardle.example.com", Version: "v1beta1"},
+		schema.GroupVersion{Group: "wardle.example.com", Version: "v1alpha1"},
+	)
 }
 
 // defineFischer is the resource fischers.

@@ -1,0 +1,142 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/apitest"
+	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"k8s.io/client-go/rest"
+)
+
+// The quickstart's server without the embedded etcd is small, and soon there.
+func TestFootprint(t *testing.T) {
+	binary := buildLean(t)
+	info, err := os.Stat(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("stripped: %d bytes", info.Size())
+	if info.Size() >= 40_000_000 {
+		t.Errorf("the binary has %d bytes", info.Size())
+	}
+	store := etcdtest.Start(t)
+	best, dir := time.Hour, t.TempDir()
+	var memory int
+	for range 5 { // the best counts: the machine may be busy with other tests
+		p := &process{t: t, binary: binary, dir: dir, log: filepath.Join(dir, "server.log"), arguments: []string{
+			"--data-dir=" + filepath.Join(dir, "data"), "--secure-port=" + strconv.Itoa(freePort(t)), "--etcd-servers=" + store.Endpoint()}}
+		t.Cleanup(p.kill)
+		begin := time.Now()
+		p.start()
+		p.ready()
+		best = min(best, time.Since(begin))
+		memory = residentKiB(t, p.command.Process.Pid)
+		p.kill()
+	}
+	t.Logf("from exec to /readyz: %s; resident: %d KiB", best, memory)
+	if best > time.Second {
+		t.Errorf("ready after %s", best)
+	}
+	if memory >= 60_000 {
+		t.Errorf("%d KiB are resident", memory)
+	}
+}
+
+// buildLean builds the quickstart's command without its line about the embedded etcd.
+func buildLean(t *testing.T) string {
+	t.Helper()
+	const project = "../../examples/quickstart"
+	path, err := filepath.Abs(filepath.Join(project, "cmd", "shop", "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lean := regexp.MustCompile(`(?m)^.*(Embedded:|storage/embedded").*\n`).ReplaceAll(source, nil)
+	if bytes.Contains(lean, []byte("embedded.")) || bytes.Equal(lean, source) {
+		t.Fatalf("the main is not as it was:\n%s", source)
+	}
+	dir := t.TempDir()
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: filepath.Join(dir, "main.go")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"main.go": lean, "overlay.json": overlay} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binary := filepath.Join(dir, "shop")
+	goRun(t, "build", "-C", project, "-overlay", filepath.Join(dir, "overlay.json"), "-ldflags=-s -w", "-o", binary, "./cmd/shop")
+	if out, err := exec.Command("go", "version", "-m", binary).Output(); err != nil || strings.Contains(string(out), "go.etcd.io/etcd/server") {
+		t.Errorf("the etcd server is linked: %v", err)
+	}
+	return binary
+}
+
+// residentKiB is 0 where the system doesn't tell.
+func residentKiB(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		return 0
+	}
+	found := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(status)
+	if found == nil {
+		t.Fatalf("no VmRSS in %s", status)
+	}
+	n, err := strconv.Atoi(string(found[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// A server for a test answers its first request within 50 ms.
+func TestHarnessIsQuick(t *testing.T) {
+	best := time.Hour
+	for range 5 {
+		begin := time.Now()
+		server := apitest.Start(t, groups()...)
+		response, err := server.Client.Get(server.URL + "/apis/wardle.example.com/v1beta1/flunders")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		best = min(best, time.Since(begin))
+	}
+	t.Logf("the first answer came after %s", best)
+	if best > 50*time.Millisecond {
+		t.Errorf("the first answer came after %s", best)
+	}
+}
+
+// ready waits until the server says so.
+func (p *process) ready() {
+	p.t.Helper()
+	client, err := rest.HTTPClientFor(newTarget(p.t, p.kubeconfig()).config)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer client.CloseIdleConnections()
+	url := newTarget(p.t, p.kubeconfig()).config.Host + "/readyz"
+	eventually(p.t, func() bool {
+		response, err := client.Get(url)
+		if err != nil {
+			return false
+		}
+		_ = response.Body.Close()
+		return response.StatusCode == 200
+	}, func() string { return "the server does not get ready" })
+}

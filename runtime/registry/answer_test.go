@@ -1,0 +1,53 @@
+package registry_test
+
+import (
+	"slices"
+	"testing"
+
+	"apigen.dev/runtime/registry"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// An update that names a uid is meant for that very object: where it is gone, the answer is a conflict, as it is where
+// another object took its place.
+func TestUpdateOfTheVeryObjectThatIsGone(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		for _, subresource := range []string{"", "status"} {
+			_, err := b.Update(b.ctx(), "ns", "a", subresource, body(`{"metadata":{"name":"a","uid":"u-1"}}`), registry.WriteOptions{Form: v1})
+			wantStatus(t, err, 409, metav1.StatusReasonConflict,
+				`Operation cannot be fulfilled on widgets.shop.example.com "a": Precondition failed: UID in precondition: u-1, UID in object meta: `)
+			_, err = b.Update(b.ctx(), "ns", "a", subresource, body(`{"metadata":{"name":"a"}}`), registry.WriteOptions{Form: v1})
+			wantStatus(t, err, 404, metav1.StatusReasonNotFound, `widgets.shop.example.com "a" not found`)
+		}
+	})
+}
+
+// What a client is warned of it is warned of also where its request fails: the two may have one cause.
+func TestWarningsOfRefusedWrites(t *testing.T) {
+	const invalid = `{"metadata":{"name":"a"},"spec":{"size":-1,"sise":1}}`
+	warned := func(object string) registry.Body {
+		return registry.Body{Version: "v1", Data: []byte(object), Validation: metav1.FieldValidationWarn}
+	}
+	want := []string{`unknown field "spec.sise"`}
+	both(t, func(t *testing.T, b *bench) {
+		check := func(what string, result registry.Result, err error) {
+			t.Helper()
+			if err == nil || !slices.Equal(result.Warnings, want) {
+				t.Errorf("%s: warnings %q, error %v; want an error, and the warnings %q", what, result.Warnings, err, want)
+			}
+		}
+		result, err := b.Create(b.ctx(), "ns", warned(invalid), registry.WriteOptions{Form: v1})
+		check("create", result, err)
+		b.create(`{"metadata":{"name":"a"}}`)
+		result, err = b.Create(b.ctx(), "ns", warned(`{"metadata":{"name":"a"},"spec":{"sise":1}}`), registry.WriteOptions{Form: v1})
+		check("create of what exists", result, err)
+		result, err = b.Create(b.ctx(), "elsewhere", warned(`{"metadata":{"name":"a","namespace":"ns"},"spec":{"sise":1}}`), registry.WriteOptions{Form: v1})
+		check("create in another namespace", result, err)
+		result, err = b.Update(b.ctx(), "ns", "a", "", warned(invalid), registry.WriteOptions{Form: v1})
+		check("update", result, err)
+		result, err = b.Update(b.ctx(), "ns", "b", "", warned(invalid), registry.WriteOptions{Form: v1})
+		check("update of another name", result, err)
+		result, err = b.Patch(b.ctx(), "ns", "a", "", registry.MergePatch, warned(invalid), registry.WriteOptions{Form: v1})
+		check("patch", result, err)
+	})
+}

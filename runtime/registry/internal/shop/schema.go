@@ -1,0 +1,52 @@
+package shop
+
+import "encoding/json"
+
+// Documents are the OpenAPI documents of the group, as far as they say how fields are owned and merged: parts are a set
+// in v1, and one string in v1beta1.
+func Documents() map[string][]byte {
+	parts := object{"type": "array", "items": typed("string"), "x-kubernetes-list-type": "set"}
+	return map[string][]byte{
+		"v1":      document("v1", "color", parts),
+		"v1beta1": document("v1beta1", "colour", typed("string")),
+	}
+}
+
+type object = map[string]any
+
+func typed(name string) object { return object{"type": name} }
+
+func document(version, color string, parts object) []byte {
+	text := object{"type": "object", "additionalProperties": typed("string")}
+	widget := object{
+		"type": "object",
+		"properties": object{
+			"apiVersion": typed("string"), "kind": typed("string"),
+			"metadata": object{"$ref": "#/components/schemas/ObjectMeta"},
+			"spec": object{"type": "object", "properties": object{
+				color: typed("string"), "size": typed("integer"), "parts": parts, "notes": text,
+			}},
+			"status": object{"type": "object", "properties": object{"phase": typed("string"), "clicks": typed("integer")}},
+		},
+		"x-kubernetes-group-version-kind": []any{object{"group": "shop.example.com", "version": version, "kind": "Widget"}},
+	}
+	metadata := object{"type": "object", "properties": object{
+		"name": typed("string"), "namespace": typed("string"), "uid": typed("string"), "resourceVersion": typed("string"),
+		"generateName": typed("string"), "selfLink": typed("string"), "generation": typed("integer"), "creationTimestamp": typed("string"),
+		"deletionTimestamp": typed("string"), "deletionGracePeriodSeconds": typed("integer"), "labels": text, "annotations": text,
+		"finalizers":    object{"type": "array", "items": typed("string"), "x-kubernetes-list-type": "set"},
+		"managedFields": object{"type": "array", "items": typed("object"), "x-kubernetes-list-type": "atomic"},
+		"ownerReferences": object{
+			"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": []any{"uid"},
+			"items": object{"type": "object", "x-kubernetes-map-type": "atomic", "properties": object{
+				"apiVersion": typed("string"), "kind": typed("string"), "name": typed("string"), "uid": typed("string"),
+				"controller": typed("boolean"), "blockOwnerDeletion": typed("boolean"),
+			}},
+		},
+	}}
+	data, err := json.Marshal(object{"components": object{"schemas": object{"Widget" + version: widget, "ObjectMeta": metadata}}})
+	if err != nil {
+		panic(err) // it is constant
+	}
+	return data
+}

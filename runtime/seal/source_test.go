@@ -1,0 +1,125 @@
+package seal
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func prefixOf(t *testing.T, s *Source) string {
+	t.Helper()
+	stored, err := s.For(widgets).Seal(etcdKey, value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(stored[:strings.LastIndex(string(stored[:20]), ":")+1])
+}
+
+// A file that is changed is taken, one that is wrong or gone leaves what was.
+func TestReload(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "encryption.yaml")
+	write(t, path, rules(keys("aesgcm", "a", secret32)))
+	s, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := 0
+	cancel := s.For(widgets).OnChange(func() { heard++ })
+	for i, step := range []struct {
+		text    string // "" takes the file away
+		changed bool
+		err     string
+		prefix  string
+		heard   int
+	}{
+		{rules(keys("aesgcm", "a", secret32)), false, "", "k8s:enc:aesgcm:v1:a:", 0},
+		{rules(keys("aesgcm", "b", other32, "a", secret32)), true, "", "k8s:enc:aesgcm:v1:b:", 1},
+		{rules(keys("aesgcm", "b", "x")), false, "encryption.yaml: resources[0].providers[0].aesgcm.keys[0].secret", "k8s:enc:aesgcm:v1:b:", 1},
+		{"", false, "no such file", "k8s:enc:aesgcm:v1:b:", 1},
+		{rules(keys("aesgcm", "c", secret32)), true, "", "k8s:enc:aesgcm:v1:c:", 2},
+	} {
+		if step.text == "" {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			write(t, path, step.text)
+		}
+		changed, err := s.Reload()
+		if changed != step.changed || (err == nil) != (step.err == "") || err != nil && !strings.Contains(err.Error(), step.err) {
+			t.Errorf("step %d: %v %v", i, changed, err)
+		}
+		if got := prefixOf(t, s); got != step.prefix || heard != step.heard {
+			t.Errorf("step %d: %s, heard %d", i, got, heard)
+		}
+	}
+	cancel()
+	write(t, path, rules(keys("aesgcm", "d", secret32)))
+	if changed, err := s.Reload(); !changed || err != nil || heard != 2 {
+		t.Errorf("%v %v, heard %d", changed, err, heard)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "encryption.yaml")
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Error(err)
+	}
+	write(t, path, head)
+	if _, err := Load(path); err == nil || !strings.HasPrefix(err.Error(), path+": resources: Required value") {
+		t.Error(err)
+	}
+	none, err := Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := none.Reload(); changed || err != nil {
+		t.Error(changed, err)
+	}
+	if stored, err := none.For(widgets).Seal(etcdKey, value); err != nil || string(stored) != string(value) {
+		t.Errorf("%q %v", stored, err)
+	}
+}
+
+// Follow reads at each tick, tells what it couldn't take, and ends with its context.
+func TestFollow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "encryption.yaml")
+	write(t, path, rules("identity: {}"))
+	s, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	ctx, cancel := context.WithCancel(t.Context())
+	ticks, ended := make(chan time.Time), make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.Follow(ctx, ticks, slog.New(slog.NewTextHandler(&log, nil)))
+	}()
+	write(t, path, rules(keys("aesgcm", "a", "x")))
+	ticks <- time.Time{}
+	ticks <- time.Time{} // the one before was handled
+	write(t, path, rules(keys("aesgcm", "a", secret32)))
+	ticks <- time.Time{}
+	ticks <- time.Time{}
+	if got := prefixOf(t, s); got != "k8s:enc:aesgcm:v1:a:" {
+		t.Error(got)
+	}
+	cancel()
+	<-ended
+	text := log.String()
+	if !strings.Contains(text, "can't be read again, the one before stays") || !strings.Contains(text, "was read again") || strings.Contains(text, secret32) {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/seal"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// encryptionPoll is how often --encryption-provider-config is read again, where that was asked for: as kube-apiserver.
+const encryptionPoll = time.Minute
+
+// loadEncryption reads --encryption-provider-config; without one, values are stored as they are.
+func loadEncryption(f flags) (*seal.Source, error) {
+	source, err := seal.Load(f.encryptionConfig)
+	if err != nil {
+		return nil, fmt.Errorf("--encryption-provider-config: %w", err)
+	}
+	return source, nil
+}
+
+func transformers(source *seal.Source) func(schema.GroupResource) registry.Transformer {
+	return func(gr schema.GroupResource) registry.Transformer { return source.For(gr) }
+}
+
+// followEncryption warns of rules that concern nothing that is served, and reads the file again every minute where that
+// was asked for, until stop is called, which waits for the end of it.
+func followEncryption(ctx context.Context, f flags, source *seal.Source, groups []registry.Group, log *slog.Logger) (stop func()) {
+	for _, rule := range source.Keys().Unused(resourcesOf(groups)) {
+		log.Warn("the encryption configuration names a resource that this server does not have", "resource", rule)
+	}
+	if !f.encryptionReload {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ticker := time.NewTicker(encryptionPoll)
+	var following sync.WaitGroup
+	following.Go(func() { source.Follow(ctx, ticker.C, log) })
+	return func() {
+		cancel()
+		ticker.Stop()
+		following.Wait()
+	}
+}
+
+func resourcesOf(groups []registry.Group) []schema.GroupResource {
+	var names []schema.GroupResource
+	for _, group := range groups {
+		for _, resource := range group.Resources {
+			names = append(names, resource.Info().GroupResource())
+		}
+	}
+	return names
+}
