@@ -9,6 +9,9 @@ import (
 // applies tells whether a rule can be checked on values of a type, which is no pointer. Those that are about a field as a
 // whole, or about several, never do.
 func applies(r *model.Rule, t *model.Type) bool {
+	if half := halfOf(r, t); half != nil {
+		t = half
+	}
 	switch r.Check {
 	case model.Minimum, model.Maximum:
 		return numeric(t) && (integral(r.Text) || !integer(t)) && !vacuous(r, t)
@@ -115,9 +118,20 @@ func optional(f *model.Field) bool {
 		return false
 	}
 	if f.Type.Form == model.Struct {
-		return f.Schema.Optional
+		return f.Schema.Optional && len(f.Schema.Subfields) == 0 && !demanding(f.Type)
 	}
 	return f.Schema.Optional || !f.Schema.Required && f.OmitEmpty
+}
+
+// demanding tells whether rules of Kubernetes' own grammar are on fields of a struct: to them a struct that is no pointer
+// is always there.
+func demanding(t *model.Type) bool {
+	for _, f := range t.Fields {
+		if slices.ContainsFunc(f.Schema.Rules, func(r model.Rule) bool { return r.Declarative }) || f.Type.Form == model.Struct && demanding(f.Type) {
+			return true
+		}
+	}
+	return false
 }
 
 func fieldByJSON(t *model.Type, name string) *model.Field {
@@ -128,6 +142,25 @@ func fieldByJSON(t *model.Type, name string) *model.Field {
 		if f.JSON == name && !f.Ignored && !f.Inline {
 			return f
 		}
+	}
+	return nil
+}
+
+var (
+	plainString = &model.Type{Form: model.Basic, Basic: "string"}
+	plainInt32  = &model.Type{Form: model.Basic, Basic: "int32"}
+)
+
+// halfOf is the half of an IntOrString that a rule is about, or nil for other types and rules.
+func halfOf(r *model.Rule, t *model.Type) *model.Type {
+	if t.Package == nil || t.Package.Path != intstrPath || t.Name != "IntOrString" {
+		return nil
+	}
+	switch r.Check {
+	case model.Minimum, model.Maximum, model.MultipleOf:
+		return plainInt32
+	case model.MinLength, model.MaxLength, model.Pattern, model.Format:
+		return plainString
 	}
 	return nil
 }

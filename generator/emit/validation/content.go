@@ -25,6 +25,15 @@ func (w *writer) content(v value, s *model.Schema) []jen.Code {
 // rule is the check of one rule: for those of Kubernetes' own grammar a call of the function that it has, for those of
 // controller-gen's the check that a custom resource's schema amounts to, with kube-apiserver's words for either.
 func (w *writer) rule(v value, s *model.Schema, r *model.Rule) []jen.Code {
+	if half := halfOf(r, v.typ); half != nil {
+		kind, member := "Int", "IntVal"
+		if half == plainString {
+			kind, member = "String", "StrVal"
+		}
+		of := v.place.Field("Type").Value().Op("==").Add(w.file.Qual(intstrPath, kind))
+		v.typ, v.place, v.pointer = half, v.place.Field(member), false
+		return []jen.Code{jen.If(of).Block(w.rule(v, s, r)...)}
+	}
 	switch r.Check {
 	case model.Minimum, model.Maximum, model.MultipleOf:
 		return w.bound(v, r)

@@ -188,12 +188,24 @@ func (w *writer) free(base string) string {
 
 // declare declares a variable below the function that is being written, and returns its name.
 func (w *writer) declare(base, doc string, value jen.Code) string {
-	name := w.free(strings.ToLower(base[:1]) + base[1:])
+	name := w.free(unexported(base))
 	if doc != "" {
 		doc = name + " " + doc
 	}
 	w.variables = append(w.variables, declaration{doc, jen.Var().Id(name).Op("=").Add(value)})
 	return name
+}
+
+// unexported begins a name with small letters: CRDText is crdText.
+func unexported(name string) string {
+	n := 0
+	for n < len(name) && name[n] >= 'A' && name[n] <= 'Z' {
+		n++
+	}
+	if n > 1 && n < len(name) {
+		n-- // the last one begins the next word
+	}
+	return strings.ToLower(name[:n]) + name[n:]
 }
 
 // add is the statement that adds the errors of a call.

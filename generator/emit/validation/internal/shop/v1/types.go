@@ -2,6 +2,7 @@ package v1
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // Widget is a kind.
@@ -74,6 +75,10 @@ type CRD struct {
 	CIDR string `json:"cidr,omitempty"`
 	// +kubebuilder:validation:MaxLength=8
 	Bytes []byte `json:"bytes,omitempty"`
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern=`^[0-9]+%$`
+	// +kubebuilder:validation:Minimum=1
+	Share *intstr.IntOrString `json:"share,omitempty"`
 	// +listType=map
 	// +listMapKey=name
 	Ports []Port `json:"ports,omitempty"`

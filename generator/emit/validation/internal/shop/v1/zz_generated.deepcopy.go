@@ -7,6 +7,7 @@ package v1
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
@@ -54,6 +55,10 @@ func (in *CRD) DeepCopyInto(out *CRD) {
 	if in.Bytes != nil {
 		out.Bytes = make([]byte, len(in.Bytes))
 		copy(out.Bytes, in.Bytes)
+	}
+	if in.Share != nil {
+		out.Share = new(intstr.IntOrString)
+		*out.Share = *in.Share
 	}
 	if in.Ports != nil {
 		out.Ports = make([]Port, len(in.Ports))

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/safe"
 	"k8s.io/apimachinery/pkg/api/validate"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -69,7 +70,7 @@ func Validate_CRD(ctx context.Context, op operation.Operation, fldPath *field.Pa
 		}
 	}
 	if path := fldPath.Child("pattern"); obj.Pattern != nil && (oldObj == nil || !validate.DirectEqual(obj.Pattern, oldObj.Pattern)) {
-		if !cRDPatternPattern.MatchString(*obj.Pattern) {
+		if !crdPatternPattern.MatchString(*obj.Pattern) {
 			errs = append(errs, field.Invalid(path, *obj.Pattern, path.String()+" in body should match '^[a-z]+\\d$'"))
 		}
 	}
@@ -162,6 +163,18 @@ func Validate_CRD(ctx context.Context, op operation.Operation, fldPath *field.Pa
 			errs = append(errs, field.TooLong(path, "", 8))
 		}
 	}
+	if path := fldPath.Child("share"); obj.Share != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Share, oldObj.Share)) {
+		if obj.Share.Type == intstr.String {
+			if !crdSharePattern.MatchString(obj.Share.StrVal) {
+				errs = append(errs, field.Invalid(path, obj.Share.StrVal, path.String()+" in body should match '^[0-9]+%$'"))
+			}
+		}
+		if obj.Share.Type == intstr.Int {
+			if obj.Share.IntVal < 1 {
+				errs = append(errs, field.Invalid(path, obj.Share.IntVal, path.String()+" in body should be greater than or equal to 1"))
+			}
+		}
+	}
 	if path := fldPath.Child("ports"); obj.Ports != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Ports, oldObj.Ports)) {
 		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Ports, nil, func(a, b *Port) bool { return a.Name == b.Name })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Ports, safe.Field(oldObj, func(old *CRD) []Port { return old.Ports }), func(a, b *Port) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, Validate_Port)...)
@@ -207,9 +220,11 @@ func Validate_CRD(ctx context.Context, op operation.Operation, fldPath *field.Pa
 	return errs
 }
 
-var cRDPatternPattern = regexp.MustCompile(`^[a-z]+\d$`)
+var crdPatternPattern = regexp.MustCompile(`^[a-z]+\d$`)
 
 var uuidFormat = regexp.MustCompile(`^(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`)
+
+var crdSharePattern = regexp.MustCompile(`^[0-9]+%$`)
 
 // Validate_Color checks obj, which replaces oldObj where that isn't nil.
 func Validate_Color(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Color) (errs field.ErrorList) {
