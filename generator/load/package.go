@@ -94,6 +94,7 @@ func (b *builder) packageMarkers(m *model.Package, n *notes) {
 			m.DefaulterField = d.Value
 		}
 	}
+	m.Validation = ms.Has("k8s:validation-gen")
 	m.CollectGroups = ms.Has("apigen:groups")
 	if p, ok := ms.Get("k8s:openapi-model-package"); ok {
 		m.ModelPackage = p.Value

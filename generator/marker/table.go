@@ -88,7 +88,7 @@ var controlMarkers = []Definition{
 	{Name: "k8s:prerelease-lifecycle-gen:deprecated", Places: Type, Kind: Text, Ignored: lifecycle, Doc: "The release that deprecates the kind."},
 	{Name: "k8s:prerelease-lifecycle-gen:removed", Places: Type, Kind: Text, Ignored: lifecycle, Doc: "The release that stops serving the kind."},
 	{Name: "k8s:prerelease-lifecycle-gen:replacement", Places: Type, Kind: Text, Ignored: lifecycle, Doc: "The group, version and kind to use instead."},
-	{Name: "k8s:validation-gen", Places: Package | Type, Kind: OptionalText, Ignored: validated, Doc: "Which types get a validation function."},
+	{Name: "k8s:validation-gen", Places: Package | Type, Kind: OptionalText, Doc: "On a version's package: writes validation functions for its types, which a module that requires apigen.dev gets anyway."},
 	{Name: "k8s:validation-gen-input", Places: Package, Kind: Text, Ignored: validated, Doc: "The package that has the types to validate."},
 	{Name: "k8s:validation-gen-nolint", Places: anywhere, Kind: OptionalText, Ignored: validated, Doc: "Silences the linter of validation tags."},
 	{Name: "k8s:validation-gen-scheme-registry", Places: Package, Kind: Text, Ignored: validated, Doc: "The scheme type that validation functions register with."},

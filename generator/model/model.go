@@ -62,6 +62,8 @@ type Package struct {
 	Defaulter      bool
 	DefaulterField string
 	DefaulterInput *Package
+	// Validation is +k8s:validation-gen: validation functions are asked for, whether or not there is a server.
+	Validation bool
 	// CollectGroups is +apigen:groups: emit Groups(), the wiring of every group below this package.
 	CollectGroups bool
 	// ModelPackage is +k8s:openapi-model-package, the prefix of schema names; empty means derived from the path.

@@ -17,7 +17,7 @@ func newGraph(program *model.Program, pkg *model.Package) *graph {
 
 // exported tells whether the type has a Validate_X in its own package.
 func (g *graph) exported(t *model.Type) bool {
-	if t.Name == "" || t.Package != g.pkg || len(t.TypeArgs) > 0 || t.ListOf != nil || !validates(g.pkg) {
+	if t.Name == "" || t.Package != g.pkg || len(t.TypeArgs) > 0 || t.ListOf != nil || !validates(g.program, g.pkg) {
 		return false
 	}
 	return declared(g.pkg, functionName(t)) || g.reaches(t)

@@ -59,7 +59,7 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 	var files []emit.File
 	var errs emit.Errors
 	for _, pkg := range program.Packages {
-		if !pkg.Output || !validates(pkg) {
+		if !pkg.Output || !validates(program, pkg) {
 			continue
 		}
 		w := newWriter(program, pkg)
@@ -81,9 +81,10 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 	return files, nil
 }
 
-// validates tells whether validation functions are written for a package: it is a version of an API group.
-func validates(pkg *model.Package) bool {
-	if !pkg.HasGroup || pkg.Version == "" {
+// validates tells whether validation functions are written for a package: it is a version of an API group, and either has
+// a server, or asks for them. Others would not know what to do with them, and may require an apimachinery that is too old.
+func validates(program *model.Program, pkg *model.Package) bool {
+	if !pkg.HasGroup || pkg.Version == "" || !program.RuntimeAvailable && !pkg.Validation {
 		return false
 	}
 	for _, t := range pkg.Types {

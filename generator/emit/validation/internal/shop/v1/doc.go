@@ -2,5 +2,6 @@
 // Declarative.
 //
 // +k8s:deepcopy-gen=package
+// +k8s:validation-gen=TypesWithField=TypeMeta
 // +groupName=shop.example.com
 package v1
