@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 
@@ -134,7 +135,7 @@ func (b *builder) byDefault(s object, f *model.Field) {
 	}
 	text := d.JSON
 	if d.Ref != nil {
-		text = b.constant(d.Ref)
+		text = b.constant(d.Ref, f.Type.Pointee())
 		if text == "" {
 			b.errs.Add(d.Pos, "default %s.%s is no constant that can be read: name an exported constant, or write the value as JSON", d.Ref.Path, d.Ref.Name)
 			return
@@ -155,8 +156,13 @@ func decode(text string, into *any) error {
 	return d.Decode(into)
 }
 
-func (b *builder) constant(ref *model.Ref) string {
-	for _, p := range b.program.Packages {
+// constant is the value of a constant, which may be one of a type of a dependency.
+func (b *builder) constant(ref *model.Ref, t *model.Type) string {
+	packages := b.program.Packages
+	if t != nil && t.Package != nil {
+		packages = append(slices.Clip(packages), t.Package)
+	}
+	for _, p := range packages {
 		if p.Path != ref.Path {
 			continue
 		}
