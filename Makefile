@@ -27,7 +27,7 @@ demo: build ## from a struct to a server that kubectl drives, with a transcript
 
 .PHONY: run
 run: ## serve an example in the foreground
-	cd examples/library && $(GO) run ./cmd/library --data-dir ../../data/library
+	cd examples/library && $(GO) run ./cmd/library --data-dir $(CURDIR)/data/library
 
 .PHONY: test
 test: ## run all tests, on a real etcd, embedded and as a separate process

@@ -56,6 +56,9 @@ type Config struct {
 	Stored api.Form
 	// Name is used in messages and metrics: widgets.shop.example.com.
 	Name string
+	// Indexed are the places in Record.Fields of fields whose values are looked up in an index; others are found by
+	// passing over everything.
+	Indexed []int
 
 	// Logger hears of trouble with the backend; nil is silence.
 	Logger *slog.Logger
@@ -88,6 +91,8 @@ type Cache struct {
 	asker    asker
 	progress progress
 	running  atomic.Bool
+	// behind is until when Latest needn't be tried, in nanoseconds of Unix time.
+	behind atomic.Int64
 	// trouble is why the cache doesn't follow the backend; nil while it does.
 	trouble atomic.Pointer[error]
 	// generation is the latest that was filled; nil before the first.
@@ -240,6 +245,12 @@ func (c *Cache) At(ctx context.Context, revision int64) (*Snapshot, error) {
 // with the cache's). ErrExpired where the window begins later, or while the cache starts anew; ErrNotReady before the
 // first filling. A revision of the future is waited for.
 func (c *Cache) Watch(prefix string, after int64, match Match) (*Cursor, error) {
+	return c.Follow(prefix, nil, after, match)
+}
+
+// Follow is Watch for a match that takes only what the lookup lets pass. Where the lookup asks for the value of a field,
+// the cursor is woken by changes of entries alone that have or had that value.
+func (c *Cache) Follow(prefix string, l *Lookup, after int64, match Match) (*Cursor, error) {
 	if !strings.HasPrefix(prefix, c.config.Prefix) {
 		return nil, fmt.Errorf("the prefix %q of a watch doesn't begin with %q, that of the cache", prefix, c.config.Prefix)
 	}
@@ -247,5 +258,5 @@ func (c *Cache) Watch(prefix string, after int64, match Match) (*Cursor, error) 
 	if g == nil {
 		return nil, c.unfilled()
 	}
-	return g.watch(prefix, after, match)
+	return g.watch(prefix, l, after, match)
 }

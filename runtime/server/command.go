@@ -65,6 +65,7 @@ func Command(program Program) *cobra.Command {
 		},
 	}
 	f.add(command.Flags(), program.Embedded != nil)
+	command.AddCommand(migrateCommand(program))
 	if program.Embedded != nil {
 		command.AddCommand(storageCommand(program))
 	}
