@@ -55,7 +55,7 @@ func (c *client) now() int64 { return int64(time.Since(c.begin)) }
 func (c *client) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		replica := c.replicas[c.random.IntN(len(c.replicas))]
-		success := false
+		var success bool
 		if dice := c.random.IntN(100); dice < 12 {
 			success = c.list(replica, dice < 8)
 		} else {
