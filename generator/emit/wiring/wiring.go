@@ -27,6 +27,7 @@ const (
 	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
 	schemaPath     = "k8s.io/apimachinery/pkg/runtime/schema"
 	conversionPath = "k8s.io/apimachinery/pkg/conversion"
+	operationPath  = "k8s.io/apimachinery/pkg/api/operation"
 	fieldPath      = "k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -119,7 +120,7 @@ func (p *printer) print() (emit.File, error) {
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for _, path := range []string{apiPath, registryPath, runtimePath, conversionPath, fieldPath} {
+	for _, path := range []string{apiPath, registryPath, runtimePath, conversionPath, operationPath, fieldPath} {
 		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
 	}
 	packages := []*model.Package{}
@@ -142,7 +143,7 @@ func (p *printer) imports(f *jen.File) {
 // locals are the names of variables and functions of the file, which no import may be called by.
 var locals = []string{
 	"add", "ctx", "data", "date", "dateCell", "err", "from", "generated", "groupScope", "i", "in", "item", "jsonCell", "name",
-	"newScope", "obj", "ok", "old", "out", "result", "s", "scheme", "scope", "text", "to", "value",
+	"newScope", "obj", "ok", "old", "op", "out", "result", "s", "scheme", "scope", "text", "to", "value",
 }
 
 // groupFunc prints Group.
