@@ -31,7 +31,8 @@ var floors = map[string][]string{
 	"generator/emit/groups":     {"generator/emit", "generator/emit/gocode", "generator/emit/wiring", "generator/model"},
 	"generator/emit/register":   {"generator/emit", "generator/emit/gocode", "generator/emit/defaults", "generator/model"},
 	"generator/emit/schema":     {"generator/emit", "generator/model"},
-	"generator/emit/wiring":     {"generator/emit", "generator/emit/gocode", "generator/emit/conversion", "generator/emit/defaults", "generator/emit/schema", "generator/model"},
+	"generator/emit/validation": {"generator/emit", "generator/emit/gocode", "generator/model"},
+	"generator/emit/wiring":     {"generator/emit", "generator/emit/gocode", "generator/emit/conversion", "generator/emit/defaults", "generator/emit/schema", "generator/emit/validation", "generator/model"},
 	"generator/load":            {"generator/emit", "generator/marker", "generator/model"},
 	"generator/loadtest":        {"generator/load", "generator/model"},
 	"generator/marker":          {},
@@ -44,6 +45,7 @@ var floors = map[string][]string{
 	"runtime/storage":                    {},
 	"runtime/storage/storagetest":        {"runtime/storage"},
 	"runtime/storage/memory":             {"runtime/storage"},
+	"runtime/storage/compactor":          {"runtime/storage"},
 	"runtime/storage/etcd":               {"runtime/storage"},
 	"runtime/storage/etcd/etcdtest":      {},
 	"runtime/storage/etcd/etcdtest/etcd": {},
@@ -55,7 +57,7 @@ var floors = map[string][]string{
 	"runtime/auth":                       {},
 	"runtime/filter":                     {"runtime/auth", "runtime/endpoint"},
 	"runtime/seal":                       {},
-	"runtime/server":                     {"runtime/auth", "runtime/endpoint", "runtime/filter", "runtime/ownership", "runtime/registry", "runtime/seal", "runtime/storage", "runtime/storage/etcd"},
+	"runtime/server":                     {"runtime/api", "runtime/auth", "runtime/cache", "runtime/endpoint", "runtime/filter", "runtime/ownership", "runtime/registry", "runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd"},
 	"runtime/apitest":                    {"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory"},
 }
 

@@ -208,6 +208,10 @@ func (b *build) leftOver() (map[string]bool, error) {
 
 // note tells users where nothing was generated although they asked for something.
 func (b *build) note() {
+	if len(b.loaded.Matched) == 0 && len(b.result.Warnings) == 0 {
+		b.result.Notes = append(b.result.Notes, "no package of yours matches "+strings.Join(b.Patterns, " "))
+		return
+	}
 	has := map[string]bool{}
 	for _, f := range b.files {
 		has[f.Package] = true

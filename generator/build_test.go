@@ -113,6 +113,10 @@ func TestBuildWritesWhatChanged(t *testing.T) {
 	if got := summaries(build(t, o), dir); got != "updated books/zz_generated.tiny.go" {
 		t.Errorf("got %s", got)
 	}
+	write(t, broken, "\n")
+	if got := summaries(build(t, o), dir); got != "updated books/zz_generated.tiny.go" {
+		t.Errorf("an empty file: got %s", got)
+	}
 	o.Header = "// A license."
 	build(t, o)
 	if text := read(t, broken); !strings.HasPrefix(text, "// A license.\n\n"+emit.Marker+"\n\npackage books\n") {
@@ -278,6 +282,23 @@ func TestAllOrNothing(t *testing.T) {
 	}
 }
 
+// TestKilledRunsAreSweptUp: temporary files of a run that was killed go with the next write, those of one that may still
+// be running stay.
+func TestKilledRunsAreSweptUp(t *testing.T) {
+	dir := loadtest.Dir(t, library)
+	dead, alive := filepath.Join(dir, "books/.apigen-1.tmp"), filepath.Join(dir, "books/.apigen-2.tmp")
+	write(t, dead, "half")
+	age(t, filepath.Dir(dead))
+	write(t, alive, "half")
+	build(t, options(dir))
+	if _, err := os.Stat(dead); err == nil {
+		t.Error("what a killed run left stays")
+	}
+	if read(t, alive) != "half" {
+		t.Error("a run beside this one lost its file")
+	}
+}
+
 func TestNothingToGenerateIsSaid(t *testing.T) {
 	dir := loadtest.Dir(t, "-- plain/plain.go --\npackage plain\n")
 	res := build(t, options(dir))
@@ -344,6 +365,51 @@ func TestOverlaysAreNotRemembered(t *testing.T) {
 	build(t, o)
 	if build(t, o).Unchanged {
 		t.Error("a build with an overlay was remembered")
+	}
+}
+
+// TestLinksAreFollowed: what lies behind symbolic links is an input like any other.
+func TestLinksAreFollowed(t *testing.T) {
+	dir := loadtest.Dir(t, library)
+	first, second, link := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "link")
+	for _, folder := range []string{first, second} {
+		write(t, filepath.Join(folder, "go.mod"), "module example.com/replaced\n\ngo 1.26.0\n")
+		write(t, filepath.Join(folder, "lib.go"), "package replaced\n\ntype T struct{}\n")
+		age(t, folder)
+	}
+	point := func(to string) {
+		_ = os.Remove(link)
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
+		}
+	}
+	point(first)
+	mod, source := filepath.Join(dir, "go.mod"), filepath.Join(dir, "books/doc.go")
+	write(t, mod, read(t, mod)+"\nrequire example.com/replaced v0.0.0\n\nreplace example.com/replaced => "+link+"\n")
+	write(t, source, strings.ReplaceAll(read(t, source), "type Book", "import \"example.com/replaced\"\n\ntype Use struct{ replaced.T }\n\ntype Book"))
+	o := options(dir)
+	o.Cache = t.TempDir()
+	build(t, o)
+	if !build(t, o).Unchanged {
+		t.Error("nothing changed, and it loaded")
+	}
+	keepTime(t, filepath.Join(first, "lib.go"), "{}", "{ }")
+	if build(t, o).Unchanged {
+		t.Error("a file behind a link changed, and nothing was loaded")
+	}
+	build(t, o)
+	point(second)
+	if build(t, o).Unchanged {
+		t.Error("a link leads elsewhere, and nothing was loaded")
+	}
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "elsewhere/doc.go"), "// +k8s:deepcopy-gen=package\npackage elsewhere\n\ntype T struct{}\n")
+	o.Patterns = []string{"./elsewhere"}
+	build(t, o)
+	if build(t, o).Unchanged {
+		t.Error("a package behind a link was remembered, whose files are not watched")
 	}
 }
 

@@ -72,7 +72,7 @@ var generatedPattern = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT
 // file of ours stands beside them.
 func generated(path string, content []byte) bool {
 	if strings.HasSuffix(path, ".go") {
-		return generatedPattern.Match(content)
+		return generatedPattern.Match(content) || len(bytes.TrimSpace(content)) == 0
 	}
 	return oursBeside(path)
 }

@@ -2,6 +2,7 @@ package generator
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/emit"
@@ -11,6 +12,7 @@ import (
 	"apigen.dev/generator/emit/groups"
 	"apigen.dev/generator/emit/register"
 	"apigen.dev/generator/emit/schema"
+	"apigen.dev/generator/emit/validation"
 	"apigen.dev/generator/emit/wiring"
 )
 
@@ -20,6 +22,7 @@ func Emitters() []emit.Emitter {
 		deepcopy.Emitter(),
 		defaults.Emitter(),
 		conversion.Emitter(),
+		validation.Emitter(),
 		register.Emitter(),
 		schema.Emitter(),
 		wiring.Emitter(),
@@ -29,14 +32,14 @@ func Emitters() []emit.Emitter {
 
 // imports are the packages that emitted code imports; they are listed together with what the sources import, so that
 // nothing has to be listed twice.
-var imports = []string{
+var imports = slices.Concat([]string{
 	"k8s.io/apimachinery/pkg/api/resource",
 	"k8s.io/apimachinery/pkg/apis/meta/v1",
 	"k8s.io/apimachinery/pkg/conversion",
 	"k8s.io/apimachinery/pkg/runtime",
 	"k8s.io/apimachinery/pkg/runtime/schema",
 	"unsafe",
-}
+}, validation.Imports())
 
 // runtimeImports are those of wiring.
 var runtimeImports = []string{

@@ -153,9 +153,15 @@ func (s *stamp) remember(res *Result, loaded *load.Result) {
 		return
 	}
 	r := record{Frame: s.frame, Dirs: loaded.Universe.MutableDirs(), Warnings: res.Warnings, Notes: res.Notes}
-	written := map[string]bool{}
+	if loaded.Universe.Linked(r.Dirs) {
+		return
+	}
+	written := map[string]string{}
 	for _, c := range res.Changes {
-		written[c.Path] = true
+		written[c.Path] = ""
+		if c.New != nil {
+			written[c.Path] = digest(c.New)
+		}
 	}
 	after, err := snapshot(r.Dirs)
 	if err != nil || s.disturbed(after, written) {
@@ -172,10 +178,14 @@ func (s *stamp) remember(res *Result, loaded *load.Result) {
 	}
 }
 
-// disturbed tells whether a file may have changed since the build began, other than those that it wrote.
-func (s *stamp) disturbed(after map[string]string, written map[string]bool) bool {
+// disturbed tells whether a file may have changed since the build began, other than those that it wrote, or one of those
+// since then.
+func (s *stamp) disturbed(after, written map[string]string) bool {
 	for path, sum := range after {
-		if written[path] {
+		if ours, ok := written[path]; ok {
+			if sum != ours {
+				return true
+			}
 			continue
 		}
 		if old, ok := s.before[path]; ok {
@@ -190,7 +200,10 @@ func (s *stamp) disturbed(after map[string]string, written map[string]bool) bool
 		}
 	}
 	for path := range s.before {
-		if _, ok := after[path]; !ok && !written[path] {
+		if _, ok := after[path]; ok {
+			continue
+		}
+		if _, ok := written[path]; !ok {
 			if _, err := os.Stat(path); err != nil {
 				return true
 			}
@@ -224,6 +237,9 @@ func above(dir, name string) string {
 func snapshot(dirs []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, root := range dirs {
+		if target, err := filepath.EvalSymlinks(root); err == nil {
+			root = target // as a link it would not be walked
+		}
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err

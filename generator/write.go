@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // write makes all changes or, when one fails, none: new contents are written beside their targets first and renamed
 // into place when all are on the disk; what was replaced is put back on failure.
 func write(changes []Change) (err error) {
 	w := &writer{}
+	for _, c := range changes {
+		sweep(filepath.Dir(c.Path))
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.rollback())
@@ -38,6 +42,19 @@ func write(changes []Change) (err error) {
 	return nil
 }
 
+// sweep removes the temporary files that a killed run left in a folder, long enough ago that it is no longer running.
+func sweep(dir string) {
+	old, _ := filepath.Glob(filepath.Join(dir, tempPattern))
+	for _, name := range old {
+		if st, err := os.Lstat(name); err == nil && time.Since(st.ModTime()) > time.Hour {
+			_ = os.Remove(name)
+		}
+	}
+}
+
+// tempPattern is that of the files that new contents are written to first.
+const tempPattern = ".apigen-*.tmp"
+
 // writer is the state of one write.
 type writer struct {
 	temps map[string]string // by target
@@ -51,7 +68,7 @@ func (w *writer) prepare(c Change) error {
 	if err := w.mkdir(dir); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".apigen-*.tmp")
+	f, err := os.CreateTemp(dir, tempPattern)
 	if err != nil {
 		return err
 	}

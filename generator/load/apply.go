@@ -158,6 +158,9 @@ func jsonValue(v string, t *model.Type) string {
 		}
 		return quoteJSON(marker.Unquote(v))
 	}
+	if strings.HasPrefix(v, "{") && strings.Trim(v, "{} \t") == "" && isList(t) {
+		return "[]" // controller-gen writes empty lists and empty objects alike
+	}
 	if json.Valid([]byte(v)) {
 		return v
 	}
@@ -170,19 +173,23 @@ func jsonValue(v string, t *model.Type) string {
 	return quoteJSON(marker.Unquote(v))
 }
 
-// bracedJSON turns what stands in braces into an object where it has colons, else into a list.
+// bracedJSON turns what stands in braces into an object where it has keys, else into a list.
 func bracedJSON(v string, t *model.Type) string {
-	parts := marker.SplitList("{" + v + "}")
 	var elem *model.Type
-	if t != nil {
+	if t = t.Pointee(); t != nil {
 		elem = t.Elem
 	}
 	var out []string
 	object := false
-	for _, p := range parts {
-		if key, value, ok := strings.Cut(p, ":"); ok && (t == nil || t.Form != model.Slice) {
+	for _, p := range cutOutside(v, ',') {
+		if p = strings.TrimSpace(p); p == "" {
+			continue
+		}
+		pair := cutOutside(p, ':')
+		if len(pair) > 1 && !isList(t) {
 			object = true
-			out = append(out, quoteJSON(marker.Unquote(strings.TrimSpace(key)))+":"+jsonValue(value, elem))
+			value := p[len(pair[0])+1:]
+			out = append(out, quoteJSON(marker.Unquote(strings.TrimSpace(pair[0])))+":"+jsonValue(value, elem))
 			continue
 		}
 		out = append(out, jsonValue(p, elem))
@@ -193,10 +200,41 @@ func bracedJSON(v string, t *model.Type) string {
 	return "[" + strings.Join(out, ",") + "]"
 }
 
+// cutOutside splits at a separator that stands outside of quotes, braces and brackets.
+func cutOutside(s string, sep byte) []string {
+	var out []string
+	start, depth, quote := 0, 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == '\\' && quote != '`' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '`' || c == '\'':
+			quote = c
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		case c == sep && depth <= 0:
+			out, start = append(out, s[start:i]), i+1
+		}
+	}
+	return append(out, s[start:])
+}
+
 // isString tells whether values of the type are JSON strings by Go's rules.
 func isString(t *model.Type) bool {
 	for t != nil && t.Form == model.Pointer {
 		t = t.Elem
 	}
 	return t != nil && t.Form == model.Basic && t.Basic == "string"
+}
+
+// isList tells whether values of the type are JSON lists.
+func isList(t *model.Type) bool {
+	t = t.Pointee()
+	return t != nil && (t.Form == model.Slice || t.Form == model.Array)
 }

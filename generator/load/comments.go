@@ -192,7 +192,14 @@ func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast
 		n.doc = docText(doc)
 	}
 	for _, g := range groups {
-		n.markers = append(n.markers, c.parse(g, place)...)
+		for _, m := range c.parse(g, place) {
+			if place == marker.Type && g != doc && m.Name == "k8s:conversion-gen" {
+				// conversion-gen reads it nowhere else, and packages rely on what it then generates.
+				c.idle(m.Pos, m)
+				continue
+			}
+			n.markers = append(n.markers, m)
+		}
 		used[g] = true
 	}
 	c.notes.byPos[pos] = n
@@ -213,7 +220,10 @@ func (c *collector) parse(g *ast.CommentGroup, place marker.Place) marker.Marker
 			continue
 		}
 		if err == nil {
-			err = m.CheckPlace(place)
+			if err = m.CheckPlace(place); err != nil && place&(marker.Func|marker.Const) != 0 {
+				c.idle(line.pos, m) // no tool looks there: dead, but harmless
+				continue
+			}
 		}
 		if err != nil {
 			if c.report != nil {

@@ -145,7 +145,7 @@ func (c *compilation) fresh(f emit.File, output bool) *source {
 			continue
 		}
 		if data, err := os.ReadFile(name); err == nil {
-			if c.owns(e.Name()) && generatedHeader(data) {
+			if c.owns(e.Name()) && replaceable(data) {
 				s.blanked = append(s.blanked, name)
 				continue
 			}

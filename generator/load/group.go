@@ -15,7 +15,7 @@ func (b *builder) groups(pkgs []*model.Package) []*model.Group {
 	byName := map[string]*model.Group{}
 	var out []*model.Group
 	for _, p := range pkgs {
-		lists(p)
+		b.lists(p)
 		b.resolvePaths(p)
 	}
 	for _, p := range pkgs {
@@ -91,8 +91,14 @@ func (b *builder) finish(g *model.Group, pkgs []*model.Package) {
 			r.Versions = append(r.Versions, model.ResourceVersion{Version: v, Type: t})
 		}
 	}
+	plurals := map[string]*model.Resource{}
 	for _, r := range g.Resources {
 		b.resource(g, r)
+		if other := plurals[r.Plural]; other != nil {
+			b.errorf(r.Versions[0].Type.Pos, "the kinds %s and %s of group %q would both be served as %q: name one with +kubebuilder:resource:path=",
+				other.Kind, r.Kind, g.Name, r.Plural)
+		}
+		plurals[r.Plural] = r
 	}
 	sort.Slice(g.Resources, func(i, j int) bool { return g.Resources[i].Plural < g.Resources[j].Plural })
 }

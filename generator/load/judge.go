@@ -27,6 +27,7 @@ func (l *loader) judge(s *source, e types.Error) {
 			l.errs.Add(l.fset.Position(by), "%s", e.Msg)
 			return
 		}
+		l.causes.Add(pos, "%s", e.Msg)
 	}
 	if s.generated[f] {
 		l.warnings.Add(pos, "in a file that another tool generated: %s", e.Msg)

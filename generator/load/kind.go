@@ -3,6 +3,7 @@ package load
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"apigen.dev/generator/marker"
 	"apigen.dev/generator/model"
@@ -114,27 +115,40 @@ func hasStatus(m *model.Type) bool {
 	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool { return f.Name == "Status" && !f.Ignored && !f.Embedded })
 }
 
-// lists finds the list types of a package's kinds.
-func lists(p *model.Package) {
+// lists finds the list types of a package's kinds: by their items, which must be of the kind that a list is named after.
+func (b *builder) lists(p *model.Package) {
 	for _, t := range p.Types {
 		if t.Form != model.Struct || !embeds(t, "TypeMeta") || !embeds(t, "ListMeta") {
 			continue
 		}
-		for _, f := range t.Fields {
-			if f.Name != "Items" || f.Type.Form != model.Slice {
-				continue
-			}
-			item := f.Type.Elem
-			if item.Form == model.Pointer && item.Name == "" {
-				item = item.Elem
-			}
-			if item.Kind == nil || item.Package != p {
-				continue
-			}
-			t.ListOf = item
-			if item.Kind.ListType == nil || t.Name == item.Name+"List" {
-				item.Kind.ListType = t
-			}
+		named := p.Type(strings.TrimSuffix(t.Name, "List"))
+		if named == t || named != nil && named.Kind == nil {
+			named = nil
+		}
+		item := itemOf(t)
+		if named != nil && item != named {
+			b.errorf(t.Pos, "%s is the list of kind %s by its name, but has no such items: it needs a field Items []%s `json:\"items\"`", t.Name, named.Name, named.Name)
+			continue
+		}
+		if item == nil || item.Kind == nil || item.Package != p {
+			continue
+		}
+		t.ListOf = item
+		if item.Kind.ListType == nil || t.Name == item.Name+"List" {
+			item.Kind.ListType = t
 		}
 	}
+}
+
+// itemOf is the type of a list's items, or of what they point to; nil where there are none.
+func itemOf(list *model.Type) *model.Type {
+	for _, f := range list.Fields {
+		if f.Name == "Items" && f.Type.Form == model.Slice {
+			if item := f.Type.Elem; item.Form == model.Pointer && item.Name == "" {
+				return item.Elem
+			}
+			return f.Type.Elem
+		}
+	}
+	return nil
 }

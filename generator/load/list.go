@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -41,12 +43,39 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 	if err != nil {
 		return nil, emit.Errors{{Message: explain(err.Error())}}
 	}
+	if len(pkgs) == 0 && !slices.ContainsFunc(patterns, wildcard) {
+		return nil, emit.Errors{{Message: u.complaint(ctx, patterns)}}
+	}
+	packages.Visit(pkgs, nil, func(p *packages.Package) {
+		if p.Dir == "" && len(p.Errors) > 0 {
+			p.GoFiles = nil // of a package that isn't there, go/packages lists the file that imports it
+		}
+	})
 	return pkgs, nil
+}
+
+// complaint is what the go command says of patterns for which go/packages has no answer and no error: of a go.mod that is
+// not up to date.
+func (u *Universe) complaint(ctx context.Context, patterns []string) string {
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"list", "-e", "-deps", "--"}, patterns)...)
+	cmd.Dir, cmd.Env = u.query.dir, u.query.env
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil && stderr.Len() == 0 {
+		return err.Error()
+	}
+	if said := explain(stderr.String()); said != "" {
+		return said
+	}
+	return "no package matches " + strings.Join(patterns, " ")
 }
 
 // explain makes what the go command says clearer.
 func explain(message string) string {
-	message = strings.TrimSpace(strings.TrimPrefix(message, "err: "))
+	for _, noise := range []string{"err: ", "exit status 1: stderr: ", "go: "} {
+		message = strings.TrimSpace(strings.TrimPrefix(message, noise))
+	}
+	message = oneLine(message)
 	if strings.Contains(message, "does not contain main module") || strings.Contains(message, "cannot find main module") {
 		message += ": run apigen in the folder of a go.mod, or below"
 	}
@@ -63,6 +92,9 @@ func (l *loader) listRoots(ctx context.Context) error {
 	allNamed := !slices.ContainsFunc(l.Patterns, wildcard)
 	for _, p := range pkgs {
 		if !l.usable(p) {
+			if allNamed && len(p.Errors) == 0 && p.Dir != "" {
+				l.warnings.Add(token.Position{}, "package %s has no Go files but tests", p.PkgPath)
+			}
 			continue
 		}
 		l.matched = append(l.matched, Matched{Path: p.PkgPath, Dir: p.Dir, Own: own(p), Named: allNamed})
@@ -82,6 +114,9 @@ func (l *loader) usable(p *packages.Package) bool {
 	ok := len(p.GoFiles) > 0
 	for _, e := range p.Errors {
 		pos := parsePosition(e.Pos)
+		if pos.Filename != "" && !filepath.IsAbs(pos.Filename) {
+			pos.Filename = filepath.Join(l.query.dir, pos.Filename) // the go command speaks as seen from where it runs
+		}
 		if pos.Filename != "" && l.isGenerated(pos.Filename) {
 			continue
 		}
@@ -312,7 +347,12 @@ func listError(p *packages.Package) error {
 		return errors.New("no such package")
 	}
 	for _, e := range p.Errors {
-		return errors.New(e.Msg)
+		return errors.New(oneLine(e.Msg))
 	}
 	return fmt.Errorf("package %s has no Go files", p.PkgPath)
+}
+
+// oneLine puts what the go command says in several lines into one.
+func oneLine(message string) string {
+	return strings.Join(strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 }

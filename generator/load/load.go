@@ -78,7 +78,7 @@ func Load(ctx context.Context, o Options) (*Result, error) {
 	b := newBuilder(l)
 	program := b.program()
 	if err := b.errs.Err(); err != nil {
-		return nil, err
+		return nil, append(l.causes, b.errs...).Err()
 	}
 	res := &Result{Program: program, Matched: l.matched, Universe: l.Universe}
 	if w := append(l.warnings, b.warnings...).Err(); w != nil {
@@ -94,6 +94,8 @@ type loader struct {
 	matched  []Matched
 	errs     emit.Errors
 	warnings emit.Errors
+	// causes are packages that files of other generators import in vain: where there are errors, those come from it.
+	causes emit.Errors
 	// runtime tells whether a module of the roots requires apigen.dev.
 	runtime bool
 }

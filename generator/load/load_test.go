@@ -1,8 +1,13 @@
 package load_test
 
 import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 
+	"apigen.dev/generator/load"
 	"apigen.dev/generator/loadtest"
 	"apigen.dev/generator/model"
 )
@@ -73,5 +78,27 @@ func TestLoadMakesGroups(t *testing.T) {
 	}
 	if s := r.Versions[0].Type.Kind.Columns[0].Steps; len(s) != 2 || s[1].Field.Name != "Color" {
 		t.Errorf("got steps %+v", s)
+	}
+}
+
+// TestStaleGoModIsTold: what the go command says of a go.mod that is not up to date reaches the user.
+func TestStaleGoModIsTold(t *testing.T) {
+	dir := loadtest.Dir(t, "-- v1/doc.go --\n// +k8s:deepcopy-gen=package\npackage v1\n\nimport _ \"k8s.io/apimachinery/pkg/runtime\"\n")
+	name := filepath.Join(dir, "go.mod")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The module of apigen itself requires more than is left.
+	direct := regexp.MustCompile(`(?m)^.*// indirect\n`).ReplaceAll(data, nil)
+	if err := os.WriteFile(name, direct, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = load.Load(context.Background(), load.Options{
+		Dir: dir, Patterns: []string{"./..."}, RuntimeImports: []string{"apigen.dev/runtime/api"}, Imports: []string{"k8s.io/apimachinery/pkg/conversion"},
+		Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS="),
+	})
+	if want := "updates to go.mod needed; to update it: go mod tidy"; err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
 	}
 }

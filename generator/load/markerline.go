@@ -25,9 +25,16 @@ func (c *collector) alone(f *ast.File, used map[*ast.CommentGroup]bool) {
 			case m.Definition == nil:
 				c.report(line.pos, err.Error())
 			case m.Definition.Ignored == "":
-				c.warn(line.pos, fmt.Sprintf("marker \"+%s\" has no effect here: put it into the comment right above the %s that it is meant for", m.Name, m.Definition.Places))
+				c.idle(line.pos, m)
 			}
 		}
+	}
+}
+
+// idle warns of a marker that nothing reads where it stands.
+func (c *collector) idle(pos token.Position, m marker.Marker) {
+	if c.warn != nil && m.Definition.Ignored == "" {
+		c.warn(pos, fmt.Sprintf("marker \"+%s\" has no effect here: put it into the comment right above the %s that it is meant for", m.Name, m.Definition.Places))
 	}
 }
 

@@ -94,6 +94,7 @@ func (b *builder) packageMarkers(m *model.Package, n *notes) {
 			m.DefaulterField = d.Value
 		}
 	}
+	m.Validation = ms.Has("k8s:validation-gen")
 	m.CollectGroups = ms.Has("apigen:groups")
 	if p, ok := ms.Get("k8s:openapi-model-package"); ok {
 		m.ModelPackage = p.Value
@@ -215,9 +216,10 @@ func (b *builder) constant(c *types.Const, n *notes) *model.Const {
 	default:
 		return nil
 	}
+	nt := n.of(c.Pos(), c.Name())
 	return &model.Const{
 		Name: c.Name(), Type: b.signatureType(named), Value: value,
-		Doc: n.of(c.Pos(), c.Name()).doc, Pos: b.position(c.Pos()),
+		Doc: nt.doc, Pos: b.position(c.Pos()), Excluded: effective(nt.markers).Has("k8s:enumExclude"),
 	}
 }
 

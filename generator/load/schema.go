@@ -29,6 +29,9 @@ func (b *builder) schema(s *model.Schema, t *model.Type, ms marker.Markers) {
 	const v = "kubebuilder:validation:"
 	s.Optional = ms.Has("optional") || ms.Has("k8s:optional") || ms.Has(v+"Optional")
 	s.Required = ms.Has("required") || ms.Has("k8s:required") || ms.Has(v+"Required")
+	if ms.Has("k8s:required") && !ms.Has("k8s:optional") {
+		s.Optional = false // whatever is said for clients that were generated before
+	}
 	s.Nullable = ms.Has("nullable")
 	s.Immutable = ms.Has("k8s:immutable")
 	s.ListType = text(ms, "listType", "k8s:listType")
@@ -40,11 +43,11 @@ func (b *builder) schema(s *model.Schema, t *model.Type, ms marker.Markers) {
 			}
 		}
 	}
-	s.Format, s.Pattern, s.Type = text(ms, v+"Format"), text(ms, v+"Pattern"), text(ms, v+"Type")
+	s.Format, s.Pattern, s.Type = marker.Unquote(text(ms, v+"Format", "k8s:format")), text(ms, v+"Pattern"), text(ms, v+"Type")
 	s.Minimum, s.Maximum = number(ms, v+"Minimum", "k8s:minimum"), number(ms, v+"Maximum", "k8s:maximum")
 	s.MultipleOf = number(ms, v+"MultipleOf")
 	s.ExclusiveMinimum, s.ExclusiveMaximum = ms.Has(v+"ExclusiveMinimum"), ms.Has(v+"ExclusiveMaximum")
-	s.MinLength, s.MaxLength = whole(ms, v+"MinLength", "k8s:minLength"), whole(ms, v+"MaxLength", "k8s:maxLength")
+	s.MinLength, s.MaxLength = whole(ms, v+"MinLength", "k8s:minLength"), whole(ms, v+"MaxLength", "k8s:maxLength", "k8s:maxBytes")
 	s.MinItems, s.MaxItems = whole(ms, v+"MinItems", "k8s:minItems"), whole(ms, v+"MaxItems", "k8s:maxItems")
 	s.MinProperties = whole(ms, v+"MinProperties", "k8s:minProperties")
 	s.MaxProperties = whole(ms, v+"MaxProperties", "k8s:maxProperties")
@@ -64,6 +67,7 @@ func (b *builder) schema(s *model.Schema, t *model.Type, ms marker.Markers) {
 	for _, m := range ms.All(v + "XValidation") {
 		s.CEL = append(s.CEL, celRule(m))
 	}
+	b.rules(s, t, ms)
 }
 
 // jsonElement is an element of an enum, whose quotes are gone.

@@ -157,6 +157,17 @@ type (
 
 // +genclient
 var Loose int
+
+// +k8s:conversion-gen=false
+
+// Apart is converted: conversion-gen reads that marker in a type's own comment only.
+type Apart struct{}
+
+// +k8s:conversion-gen=false
+type Near struct{}
+
+// +kubebuilder:validation:Type=string
+const None = ""
 `)
 	res := loadtest.Load(t, dir)
 	pkg := res.Program.Packages[0]
@@ -177,6 +188,9 @@ var Loose int
 	if pkg.Type("Grouped").DeepCopy != model.DeepCopyNone || pkg.Type("Bare").DeepCopy != model.DeepCopyGenerate {
 		t.Error("markers in a group of types count for their type alone")
 	}
+	if pkg.Type("Apart").ConversionOff || !pkg.Type("Near").ConversionOff {
+		t.Error("+k8s:conversion-gen counts right above its type alone")
+	}
 	var lines []string
 	for _, x := range res.Warnings {
 		lines = append(lines, strings.TrimPrefix(x.Error(), dir+string(filepath.Separator)))
@@ -186,6 +200,8 @@ var Loose int
 		`api/v1/types.go:13:14: marker "+required" has no effect here`,
 		`api/v1/types.go:15:6: marker "+k8s:deepcopy-gen" has no effect here`,
 		`api/v1/types.go:32:4: marker "+genclient" has no effect here`,
+		`api/v1/types.go:35:4: marker "+k8s:conversion-gen" has no effect here`,
+		`api/v1/types.go:43:4: marker "+kubebuilder:validation:Type" has no effect here`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no warning %q in\n%s", want, got)

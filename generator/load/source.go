@@ -50,7 +50,7 @@ func (l *loader) read(p *packages.Package) *source {
 			l.errs.Add(token.Position{Filename: name}, "can't be read: %v", err)
 			continue
 		}
-		if l.owns(filepath.Base(name)) && generatedHeader(data) {
+		if l.owns(filepath.Base(name)) && replaceable(data) {
 			s.blanked = append(s.blanked, name)
 			continue
 		}
@@ -79,13 +79,17 @@ func generatedHeader(data []byte) bool {
 	return clause == nil || loc[0] < clause[0]
 }
 
+// replaceable tells whether a file under one of our names holds nothing of the user's: it is generated, or empty, as a
+// disk that lost power leaves files.
+func replaceable(data []byte) bool { return generatedHeader(data) || len(bytes.TrimSpace(data)) == 0 }
+
 // isGenerated tells whether a file on the disk is a generated one of ours.
 func (l *loader) isGenerated(name string) bool {
 	if !l.owns(filepath.Base(name)) {
 		return false
 	}
 	data, err := os.ReadFile(name)
-	return err == nil && generatedHeader(data)
+	return err == nil && replaceable(data)
 }
 
 // scan looks for markers in the bytes of a file, before it is parsed.

@@ -128,6 +128,7 @@ func (b *builder) shape(m *model.Type, t types.Type, expand bool) {
 		for i := range t.NumFields() {
 			m.Fields = append(m.Fields, b.field(t.Field(i), t.Tag(i), expand))
 		}
+		b.checkNames(m.Fields, t)
 	}
 }
 
@@ -235,4 +236,31 @@ func (b *builder) wireName(f *model.Field, v *types.Var) {
 	default:
 		f.JSON = v.Name()
 	}
+}
+
+// checkNames reports names on the wire that two fields of a struct have: encoding/json would leave out both. It also
+// reports tags that can't be read.
+func (b *builder) checkNames(fields []*model.Field, t *types.Struct) {
+	seen := map[string]*model.Field{}
+	for i, f := range fields {
+		if !b.isWritten(t.Field(i).Pkg()) {
+			return
+		}
+		if _, ok := reflect.StructTag(f.Tag).Lookup("json"); !ok && strings.Contains(f.Tag, "json:") {
+			b.errorf(f.Pos, "the tag `%s` of field %s can't be read: write `json:\"name\"`", f.Tag, f.Name)
+		}
+		if f.Ignored || f.Inline {
+			continue
+		}
+		if other := seen[f.JSON]; other != nil {
+			b.errorf(f.Pos, "the fields %s and %s have the same name on the wire, %q: encoding/json would leave out both", other.Name, f.Name, f.JSON)
+			continue
+		}
+		seen[f.JSON] = f
+	}
+}
+
+// isWritten tells the packages that files are written for.
+func (b *builder) isWritten(p *types.Package) bool {
+	return b.isRoot(p) && b.l.sources[p.Path()].output
 }

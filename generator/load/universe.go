@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -239,4 +240,25 @@ func (u *Universe) MutableDirs() []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
+}
+
+// Linked tells whether a package in one of the folders is reached by a symbolic link that leads out of it: who walks the
+// folder doesn't see its files.
+func (u *Universe) Linked(dirs []string) bool {
+	for _, dir := range dirs {
+		target, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return true
+		}
+		for _, p := range u.metas {
+			below, err := filepath.Rel(dir, p.Dir)
+			if p.Dir == "" || err != nil || !filepath.IsLocal(below) {
+				continue
+			}
+			if at, err := filepath.EvalSymlinks(p.Dir); err != nil || at != filepath.Join(target, below) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -41,6 +41,8 @@ const (
 	Arguments
 	// Tag: another marker, +k8s:beta(since: "1.37")=+k8s:required; or nothing.
 	Tag
+	// Family: the name is the beginning of others, which another tool gives their meaning.
+	Family
 )
 
 // Definition is a row of the table: what a marker is called, where it may stand, what its value is, and what it does.

@@ -115,6 +115,11 @@ func Parse(text string, pos token.Position) (Marker, bool, error) {
 		return m, true, unknown(m.Name)
 	}
 	m.Name = def.Name
+	if def.Kind == Family {
+		m.Value = strings.TrimPrefix(text[len(def.Name):], ":")
+		m.HasValue = m.Value != ""
+		return m, true, nil
+	}
 	var err error
 	if strings.HasPrefix(def.Name, "kubebuilder:") || def.Kind == Arguments {
 		err = parseKubebuilder(&m, text[len(def.Name):])
@@ -152,7 +157,7 @@ func nameOf(text string) string {
 // controller-gen's markers continue with the first argument's key.
 func find(word string) *Definition {
 	for name := strings.TrimSuffix(word, ":"); ; {
-		if d, ok := Lookup(name); ok && (name == strings.TrimSuffix(word, ":") || d.Kind == Arguments) {
+		if d, ok := Lookup(name); ok && (name == strings.TrimSuffix(word, ":") || d.Kind == Arguments || d.Kind == Family) {
 			return d
 		}
 		i := strings.LastIndexByte(name, ':')

@@ -86,6 +86,7 @@ func TestParseRefuses(t *testing.T) {
 		"listType=bag":                                 `marker "+listType": "bag" is not one of atomic, set, map`,
 		"genclient:nonNamespace":                       `unknown marker "+genclient:nonNamespace": did you mean "+genclient:nonNamespaced"?`,
 		"kubebuilder:Enum=A":                           `unknown marker "+kubebuilder:Enum": did you mean "+kubebuilder:validation:Enum"?`,
+		"kubebuilder:validation:OneOf=A,B":             `unknown marker "+kubebuilder:validation:OneOf": did you mean "+kubebuilder:validation:AtMostOneOf"?`,
 		"kubebuilder:validation:Optionals":             `unknown marker "+kubebuilder:validation:Optionals": did you mean "+kubebuilder:validation:Optional"?`,
 		"kubebuilder:object:root=yes":                  `marker "+kubebuilder:object:root": "yes" is not true or false`,
 		"kubebuilder:printcolumn:nam=Age":              `marker "+kubebuilder:printcolumn": unknown argument "nam": did you mean "name"?`,
@@ -206,4 +207,20 @@ func parse(t *testing.T, text string) {
 	m.Float()
 	m.True()
 	_ = m.CheckPlace(marker.Field)
+}
+
+// TestFamilies: what another tool reads below a name is no mistake, whatever it looks like.
+func TestFamilies(t *testing.T) {
+	for _, text := range []string{
+		"k8s:validation:maxLength=64", "k8s:validation:cel[0]:rule> self.all(x, x != 'it''s')", "k8s:validation:cel[0]:rule=\"a",
+		"k8s:validation:items:pattern=`^a,b$`", "k8s:validation:properties:field:items:maxLength=3",
+	} {
+		m, ok, err := marker.Parse(text, at)
+		if !ok || err != nil || m.Name != "k8s:validation" || m.Definition.Ignored == "" {
+			t.Errorf("%s: %v, %v, %v", text, m, ok, err)
+		}
+	}
+	if _, _, err := marker.Parse("k8s:validations:maxLength=64", at); err == nil {
+		t.Error("a name that only begins alike is known")
+	}
 }

@@ -56,6 +56,8 @@ func (d Definition) syntax() string {
 			return ":<key>=<value>,..."
 		}
 		return ":" + strings.Join(d.Keys, "=,") + "="
+	case Family:
+		return ":<name>=<value>"
 	case Tag:
 		return "[(<argument>: <value>)]=+<marker>"
 	}

@@ -18,6 +18,11 @@ func Suggest(name string) string {
 			return n
 		}
 	}
+	for _, n := range names { // half of a name: +kubebuilder:validation:OneOf for +kubebuilder:validation:AtMostOneOf
+		if len(last) > 4 && strings.HasPrefix(n, family+":") && strings.HasSuffix(n, last) {
+			return n
+		}
+	}
 	return nearest(name, names)
 }
 

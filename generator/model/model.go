@@ -62,6 +62,8 @@ type Package struct {
 	Defaulter      bool
 	DefaulterField string
 	DefaulterInput *Package
+	// Validation is +k8s:validation-gen: validation functions are asked for, whether or not there is a server.
+	Validation bool
 	// CollectGroups is +apigen:groups: emit Groups(), the wiring of every group below this package.
 	CollectGroups bool
 	// ModelPackage is +k8s:openapi-model-package, the prefix of schema names; empty means derived from the path.
@@ -107,6 +109,8 @@ type Const struct {
 	Value string // as JSON
 	Doc   string
 	Pos   Position
+	// Excluded is +k8s:enumExclude: the constant is no value of its type's enumeration.
+	Excluded bool
 }
 
 // Func is a hand-written function or method.
@@ -269,6 +273,18 @@ type Schema struct {
 	IntOrString, Schemaless, Immutable      bool
 	Example, Title                          string
 	CEL                                     []CELRule
+
+	// Rules are the constraints that are checked when objects are written, in the order of the source. What OpenAPI has
+	// words for is among the fields above, too.
+	Rules []Rule
+	// Items constrain the elements of a list or the values of a map (+k8s:eachVal, +kubebuilder:validation:items:), Keys
+	// the keys of a map (+k8s:eachKey). Nil where nothing was said.
+	Items, Keys *Schema
+	// Subfields constrain fields of the struct (+k8s:subfield), Elements single elements of a list (+k8s:item), Modes the
+	// value as long as the discriminator beside it has a certain value (+k8s:ifMode).
+	Subfields, Elements, Modes []Part
+	// Opaque is +k8s:opaqueType: the rules of the value's type don't count here.
+	Opaque bool
 }
 
 // CELRule is +kubebuilder:validation:XValidation.

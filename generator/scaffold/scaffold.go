@@ -126,6 +126,14 @@ func plan(options Options) (values, []file, error) {
 		return v, nil, fmt.Errorf("kind %s is in version %s already: %s", options.Kind, options.Version, found[options.Version])
 	}
 	v.First = len(found) == 0
+	for _, where := range found {
+		// Another version of a kind lives where the kind lives.
+		clusterScoped, err := isClusterScoped(where, options.Kind)
+		if err != nil {
+			return v, nil, err
+		}
+		v.ClusterScoped = v.ClusterScoped || clusterScoped
+	}
 	var files []file
 	if !exists(filepath.Join(options.Dir, filepath.FromSlash(collector))) {
 		files = append(files, projectFiles...)
@@ -190,6 +198,22 @@ func findKind(dir, group, kind string) (map[string]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// isClusterScoped reads the marker above a kind's declaration.
+func isClusterScoped(source, kind string) (bool, error) {
+	content, err := os.ReadFile(source)
+	if err != nil {
+		return false, err
+	}
+	text := string(content)
+	if at := regexp.MustCompile(`(?m)^type ` + kind + ` struct\b`).FindStringIndex(text); at != nil {
+		text = text[:at[0]]
+	}
+	if at := strings.LastIndex(text, "\n}\n"); at >= 0 {
+		text = text[at:] // what stands above belongs to another type
+	}
+	return strings.Contains(text, "scope=Cluster") || strings.Contains(text, "+genclient:nonNamespaced"), nil
 }
 
 // write renders all files, and then writes those that don't exist.

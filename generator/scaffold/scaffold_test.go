@@ -148,6 +148,25 @@ func TestExistingModule(t *testing.T) {
 	}
 }
 
+func TestSecondVersionHasTheScopeOfTheFirst(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Init(in(dir, func(o *Options) { o.ClusterScoped = true })); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{in(dir, func(o *Options) { o.Version = "v2" }), in(dir, func(o *Options) { o.Kind = "Gadget" })} {
+		if _, err := Init(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := tree(t, dir)
+	if !strings.Contains(files["apis/shop/v2/types.go"], "scope=Cluster") {
+		t.Error("the second version is namespaced")
+	}
+	if strings.Contains(files["apis/shop/v1/gadget_types.go"], "scope=Cluster") {
+		t.Error("another kind became cluster-scoped")
+	}
+}
+
 func TestSecondVersionIsNoStorageVersion(t *testing.T) {
 	dir := t.TempDir()
 	for _, version := range []string{"v1", "v2"} {

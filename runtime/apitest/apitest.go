@@ -61,6 +61,7 @@ func Start(t testing.TB, groups ...registry.Group) *Server {
 	running, err := server.New(server.Config{
 		Groups: groups, Backend: backend, Listener: listener, Certificate: certificate, Authenticator: tokens,
 		Log: slog.New(slog.NewTextHandler(testLog{t}, nil)), ShutdownTimeout: 10 * time.Second,
+		Verify: true, CheckCache: time.Second,
 	})
 	if err != nil {
 		t.Fatalf("apitest: %v", err)

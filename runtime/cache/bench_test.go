@@ -36,14 +36,9 @@ func BenchmarkPublish(b *testing.B) {
 		b.Run(fmt.Sprintf("unconcerned=%d", watchers), func(b *testing.B) {
 			c, g := filled(b, 10_000)
 			ctx, cancel := context.WithCancel(context.Background())
-			var waiting sync.WaitGroup
-			for i := range watchers {
-				w, err := c.Watch(fmt.Sprintf("%swatched%d/", toys, i), 2, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				waiting.Go(func() { w.Next(ctx); w.Close() })
-			}
+			ended := waitAll(ctx, b, c, watchers, func(i int) (string, *Lookup) {
+				return fmt.Sprintf("%swatched%d/", toys, i), nil
+			})
 			revision := int64(2)
 			value := []byte("color=red|" + strings.Repeat("x", 1000))
 			b.ReportAllocs()
@@ -56,9 +51,28 @@ func BenchmarkPublish(b *testing.B) {
 			}
 			b.StopTimer()
 			cancel()
-			waiting.Wait()
+			ended()
 		})
 	}
+}
+
+// waitAll begins as many watches and waits in each; what it returns waits for their end, which ctx's brings.
+func waitAll(ctx context.Context, b *testing.B, c *Cache, watchers int, of func(i int) (prefix string, l *Lookup)) func() {
+	var waiting sync.WaitGroup
+	for i := range watchers {
+		prefix, l := of(i)
+		w, err := c.Follow(prefix, l, 2, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		waiting.Go(func() {
+			defer w.Close()
+			if _, err := w.Next(ctx); ctx.Err() == nil {
+				b.Errorf("a watcher was told something, %v", err)
+			}
+		})
+	}
+	return waiting.Wait
 }
 
 // BenchmarkWake writes one object that so many watchers follow, and waits until all have told it.

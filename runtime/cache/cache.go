@@ -56,6 +56,9 @@ type Config struct {
 	Stored api.Form
 	// Name is used in messages and metrics: widgets.shop.example.com.
 	Name string
+	// Indexed are the places in Record.Fields of fields whose values are looked up in an index; others are found by
+	// passing over everything.
+	Indexed []int
 
 	// Logger hears of trouble with the backend; nil is silence.
 	Logger *slog.Logger
@@ -73,6 +76,8 @@ type Config struct {
 	Backoff func(failures int) time.Duration
 	// Verify turns on expensive checks of invariants, which panic.
 	Verify bool
+	// Check is how often the whole cache is compared with the backend, see Cache.Check; 0 is never.
+	Check time.Duration
 }
 
 // Match decides whether a selection takes an entry; nil takes all. It must be fast and without side effects. It is not
@@ -86,6 +91,8 @@ type Cache struct {
 	asker    asker
 	progress progress
 	running  atomic.Bool
+	// behind is until when Latest needn't be tried, in nanoseconds of Unix time.
+	behind atomic.Int64
 	// trouble is why the cache doesn't follow the backend; nil while it does.
 	trouble atomic.Pointer[error]
 	// generation is the latest that was filled; nil before the first.
@@ -121,6 +128,9 @@ func (c *Cache) Run(ctx context.Context) error {
 	}
 	var asking sync.WaitGroup
 	asking.Go(func() { c.asker.run(ctx, c.ask) })
+	if c.config.Check > 0 {
+		asking.Go(func() { c.checkFrom(ctx) })
+	}
 	defer asking.Wait()
 	for failures := 0; ctx.Err() == nil; failures++ {
 		before := c.counts.batches.Load() + c.counts.fills.Load()
@@ -235,6 +245,12 @@ func (c *Cache) At(ctx context.Context, revision int64) (*Snapshot, error) {
 // with the cache's). ErrExpired where the window begins later, or while the cache starts anew; ErrNotReady before the
 // first filling. A revision of the future is waited for.
 func (c *Cache) Watch(prefix string, after int64, match Match) (*Cursor, error) {
+	return c.Follow(prefix, nil, after, match)
+}
+
+// Follow is Watch for a match that takes only what the lookup lets pass. Where the lookup asks for the value of a field,
+// the cursor is woken by changes of entries alone that have or had that value.
+func (c *Cache) Follow(prefix string, l *Lookup, after int64, match Match) (*Cursor, error) {
 	if !strings.HasPrefix(prefix, c.config.Prefix) {
 		return nil, fmt.Errorf("the prefix %q of a watch doesn't begin with %q, that of the cache", prefix, c.config.Prefix)
 	}
@@ -242,5 +258,5 @@ func (c *Cache) Watch(prefix string, after int64, match Match) (*Cursor, error) 
 	if g == nil {
 		return nil, c.unfilled()
 	}
-	return g.watch(prefix, after, match)
+	return g.watch(prefix, l, after, match)
 }

@@ -22,7 +22,7 @@ type Entry struct {
 	// and the offset in the key. A label is two strings with their lengths in front.
 	packed   string
 	payload  []byte
-	head     string
+	sign     sign
 	revision int64
 	forms    atomic.Pointer[[]*form]
 	rare     *rare // nil for nearly all
@@ -35,6 +35,7 @@ type Entry struct {
 // rare holds what few entries have.
 type rare struct {
 	err      error
+	head     *string // where it is not that of the others
 	holes    []api.Hole
 	checksum uint32 // of the payload, with Config.Verify
 }
@@ -43,7 +44,7 @@ type rare struct {
 type shared struct {
 	codec  Codec
 	stored api.Form
-	head   atomic.Pointer[string] // the stored form's, so that each entry needn't keep a copy alive
+	head   atomic.Pointer[string] // the stored form's, kept once for all
 	pool   pool
 	verify bool
 	counts *counters
@@ -54,16 +55,22 @@ func newEntry(s *shared, key string, revision int64, r Record) *Entry {
 	packed := make([]byte, 0, 192)
 	packed = append(packed, key...)
 	packed = binary.AppendUvarint(packed, uint64(len(r.Fields)))
-	for _, field := range r.Fields {
+	var signs sign
+	for i, field := range r.Fields {
 		packed = appendField(packed, key, field)
+		signs |= signOfField(i, field)
 	}
 	labelsAt := len(packed)
 	packed = appendLabels(packed, r.Labels)
+	for name, value := range r.Labels {
+		signs |= signOfLabel(name, value)
+	}
 	e := &Entry{
 		shared:   s,
 		packed:   string(packed),
 		keyLen:   uint32(len(key)),
 		labelsAt: uint32(labelsAt),
+		sign:     signs,
 		revision: revision,
 		stale:    r.Stale,
 	}
@@ -78,6 +85,7 @@ func newPoisoned(s *shared, key string, revision int64, err error) *Entry {
 		packed:   key + "\x00",
 		keyLen:   uint32(len(key)),
 		labelsAt: uint32(len(key)) + 1,
+		sign:     everything,
 		revision: revision,
 		rare:     &rare{err: fmt.Errorf("%w: %s at revision %d: %w", ErrCorrupt, key, revision, err)},
 	}
@@ -90,6 +98,7 @@ func (e *Entry) restamped(revision int64) *Entry {
 		packed:   e.packed,
 		keyLen:   e.keyLen,
 		labelsAt: e.labelsAt,
+		sign:     e.sign,
 		revision: revision,
 		stale:    e.stale,
 	}
@@ -97,31 +106,38 @@ func (e *Entry) restamped(revision int64) *Entry {
 	return c
 }
 
+// share makes e, which nobody has seen yet, keep no copy of what it has in common with the entry before it.
+func (e *Entry) share(before *Entry) {
+	if e.packed == before.packed {
+		e.packed = before.packed
+	}
+}
+
 func (e *Entry) setStored(r api.Rendition) {
-	e.head = e.shared.intern(r.Head)
 	e.payload = r.Payload
 	if cap(r.Payload) > len(r.Payload)+len(r.Payload)/8+64 {
 		e.payload = slices.Clone(r.Payload)
 	}
 	e.versionAt, e.versionLen = r.VersionAt, r.VersionLen
-	if len(r.Holes) > 0 {
+	if known := e.shared.isHead(r.Head); !known || len(r.Holes) > 0 {
 		e.rare = &rare{holes: r.Holes}
+		if !known {
+			e.rare.head = &r.Head
+		}
 	}
 	if e.shared.verify {
 		e.seal()
 	}
 }
 
-// intern returns a string equal to head, the same one for all entries that have it.
-func (s *shared) intern(head string) string {
+// isHead tells whether head is that of all entries, which the first one decides.
+func (s *shared) isHead(head string) bool {
 	known := s.head.Load()
-	if known != nil && *known == head {
-		return *known
-	}
 	if known == nil {
 		s.head.CompareAndSwap(nil, &head)
+		known = s.head.Load()
 	}
-	return head
+	return *known == head
 }
 
 // Key is the entry's key in the backend.
@@ -179,9 +195,16 @@ func (e *Entry) Rendered(wanted api.Form) bool {
 }
 
 func (e *Entry) stored() api.Rendition {
-	r := api.Rendition{Head: e.head, Payload: e.payload, VersionAt: e.versionAt, VersionLen: e.versionLen}
+	r := api.Rendition{Payload: e.payload, VersionAt: e.versionAt, VersionLen: e.versionLen}
+	head := e.shared.head.Load()
 	if e.rare != nil {
 		r.Holes = e.rare.holes
+		if e.rare.head != nil {
+			head = e.rare.head
+		}
+	}
+	if head != nil {
+		r.Head = *head
 	}
 	return r
 }

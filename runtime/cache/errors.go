@@ -13,4 +13,6 @@ var (
 	ErrExpired = errors.New("the revision is no longer in the window")
 	// ErrCorrupt: a value could not be decoded.
 	ErrCorrupt = errors.New("the stored value can't be decoded")
+	// ErrInconsistent: the cache held something else than the backend, and was dropped.
+	ErrInconsistent = errors.New("the cache differs from the backend")
 )

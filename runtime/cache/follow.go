@@ -67,7 +67,7 @@ func (c *Cache) fill(ctx context.Context) (*generation, error) {
 		return nil, err
 	}
 	g := newGeneration(ctx, c.config.Prefix, s, c.config.Window)
-	g.begin(entries, revision)
+	g.begin(entries, c.config.Indexed, revision)
 	return g, nil
 }
 

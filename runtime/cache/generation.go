@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,11 +32,14 @@ type generation struct {
 	mu      sync.Mutex // guards what follows; nothing is locked below it but the pool
 	closed  bool
 	tree    tree
+	indexes []tree // in the order of Config.Indexed
 	all     *topic
-	topics  map[string]*topic // but all
-	touched []*log
-	window  window
-	batches int
+	topics  map[subject]*topic // but all
+	// followed counts the topics of values for each place of a field.
+	followed []int
+	touched  []*log
+	window   window
+	batches  int
 }
 
 // state is a snapshot, and where in the log it is.
@@ -45,9 +49,15 @@ type state struct {
 	changed chan struct{} // closed when the next state was published
 }
 
-// topic is what a cursor follows: the changes below one prefix, since the topic was first asked for.
+// subject is what a topic is about: what lies below a prefix, or what has a value of a field where there is no prefix.
+type subject struct {
+	prefix string
+	value  Value
+}
+
+// topic is what a cursor follows: the changes of one subject, since the topic was first asked for.
 type topic struct {
-	prefix  string
+	subject subject
 	since   int64
 	log     *log
 	cursors int
@@ -61,21 +71,51 @@ type write struct {
 }
 
 func newGeneration(ctx context.Context, prefix string, s *shared, w Window) *generation {
-	g := &generation{prefix: prefix, shared: s, topics: map[string]*topic{}}
+	g := &generation{prefix: prefix, shared: s, topics: map[subject]*topic{}}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	g.window = window{Window: w, capacity: w.Min}
 	return g
 }
 
 // begin publishes the first state.
-func (g *generation) begin(entries []*Entry, revision int64) {
-	g.tree = buildTree(entries)
-	g.all = &topic{prefix: g.prefix, since: revision, log: newLog(chunkOfAll, revision)}
-	g.state.Store(&state{
-		Snapshot: Snapshot{revision: revision, root: g.tree.freeze()},
-		changed:  make(chan struct{}),
-	})
+func (g *generation) begin(entries []*Entry, indexed []int, revision int64) {
+	g.tree = buildTree(entries, byKey)
+	for _, place := range indexed {
+		g.indexes = append(g.indexes, buildTree(sorted(entries, order(place)), order(place)))
+	}
+	g.all = &topic{subject: subject{prefix: g.prefix}, since: revision, log: newLog(chunkOfAll, revision)}
+	g.state.Store(&state{Snapshot: g.snapshot(revision), changed: make(chan struct{})})
 	g.count()
+}
+
+// sorted returns the entries, which are in the order of their keys, in another order.
+func sorted(entries []*Entry, o order) []*Entry {
+	type valued struct {
+		value string
+		entry *Entry
+	}
+	all := make([]valued, len(entries))
+	for i, e := range entries {
+		all[i] = valued{o.position(e).value, e}
+	}
+	slices.SortStableFunc(all, func(a, b valued) int { return strings.Compare(a.value, b.value) })
+	out := make([]*Entry, len(all))
+	for i := range all {
+		out[i] = all[i].entry
+	}
+	return out
+}
+
+// snapshot freezes what the trees hold.
+func (g *generation) snapshot(revision int64) Snapshot {
+	s := Snapshot{revision: revision, root: g.tree.freeze()}
+	if len(g.indexes) > 0 {
+		s.indexes = make([]*node, len(g.indexes))
+		for i := range g.indexes {
+			s.indexes[i] = g.indexes[i].freeze()
+		}
+	}
+	return s
 }
 
 // apply makes the next state of a batch of writes and publishes it. What it costs doesn't depend on how many follow the
@@ -92,11 +132,7 @@ func (g *generation) apply(writes []write, revision int64) {
 	}
 	g.shrink(now)
 	before := g.state.Load()
-	after := &state{
-		Snapshot: Snapshot{revision: revision, root: g.tree.freeze()},
-		end:      g.all.log.end,
-		changed:  make(chan struct{}),
-	}
+	after := &state{Snapshot: g.snapshot(revision), end: g.all.log.end, changed: make(chan struct{})}
 	if g.shared.verify {
 		g.verify(before, after)
 	}
@@ -116,20 +152,26 @@ func (g *generation) apply(writes []write, revision int64) {
 	g.count()
 }
 
-// record puts one write into the tree and the logs.
+// record puts one write into the trees and the logs.
 func (g *generation) record(w *write, now int64) {
 	c := &change{entry: w.entry, revision: w.revision, at: now}
 	if w.entry != nil {
 		c.previous = g.tree.set(w.entry)
-	} else if c.previous = g.tree.remove(w.key); c.previous == nil {
+	} else if c.previous = g.tree.remove(position{key: w.key}); c.previous == nil {
 		return
+	}
+	if c.previous != nil && c.entry != nil {
+		c.entry.share(c.previous)
+	}
+	for i := range g.indexes {
+		g.indexes[i].replace(c.previous, c.entry)
 	}
 	c.previous.check()
 	g.window.bytes += c.cost()
 	if g.all.log.append(c) {
 		g.all.log.checkpoint(g.tree.freeze())
 	}
-	for t := range g.concerned(w.key) {
+	for t := range g.concerned(c) {
 		g.touch(t.log)
 		t.log.append(c)
 	}
@@ -141,7 +183,7 @@ func (g *generation) shrink(now int64) {
 	for g.window.over(g.all.log) {
 		c := g.all.log.trim()
 		g.window.bytes -= c.cost()
-		for t := range g.concerned(c.key()) {
+		for t := range g.concerned(c) {
 			for t.log.len() > 0 && t.log.at(t.log.first).revision <= c.revision {
 				g.touch(t.log)
 				t.log.trim()
@@ -159,41 +201,96 @@ func (g *generation) touch(l *log) {
 	}
 }
 
-// concerned yields the topics, beside that of all, to which a key belongs: one for each "/" in it that somebody
-// follows. Topics of other kinds, such as the value of an indexed field, have their place here, and in topicOf.
-func (g *generation) concerned(key string) func(func(*topic) bool) {
+// concerned yields the topics, beside that of all, to which a change belongs: of those that somebody follows, one for
+// each "/" in the key, and one for each value that a field has or had.
+func (g *generation) concerned(c *change) func(func(*topic) bool) {
 	return func(yield func(*topic) bool) {
 		if len(g.topics) == 0 {
 			return
 		}
+		key := c.key()
 		for i := len(g.prefix); i < len(key); i++ {
 			if key[i] != '/' {
 				continue
 			}
-			if t := g.topics[key[:i+1]]; t != nil && !yield(t) {
+			if t := g.topics[subject{prefix: key[:i+1]}]; t != nil && !yield(t) {
+				return
+			}
+		}
+		for place, followed := range g.followed {
+			if followed > 0 && !g.concernedBy(c, place, yield) {
 				return
 			}
 		}
 	}
 }
 
-// topicOf returns the narrowest topic that has everything below prefix, and makes it where nobody followed it yet.
-func (g *generation) topicOf(prefix string) *topic {
-	prefix = prefix[:strings.LastIndexByte(prefix, '/')+1]
-	if prefix == g.prefix {
+// concernedBy is concerned for the values of one field. A change from or to a state that can't be read concerns all who
+// follow the field, since nobody knows what it is.
+func (g *generation) concernedBy(c *change, place int, yield func(*topic) bool) bool {
+	if unreadable(c.entry) || unreadable(c.previous) {
+		for s, t := range g.topics {
+			if s.prefix == "" && s.value.Place == place && !yield(t) {
+				return false
+			}
+		}
+		return true
+	}
+	var before string
+	if c.previous != nil {
+		before = c.previous.Field(place)
+		if t := g.topics[subject{value: Value{place, before}}]; t != nil && !yield(t) {
+			return false
+		}
+	}
+	if c.entry != nil {
+		now := c.entry.Field(place)
+		if c.previous != nil && now == before {
+			return true
+		}
+		if t := g.topics[subject{value: Value{place, now}}]; t != nil && !yield(t) {
+			return false
+		}
+	}
+	return true
+}
+
+func unreadable(e *Entry) bool { return e != nil && e.Err() != nil }
+
+// topicOf returns the narrowest topic that has everything below prefix, or everything below it that a lookup is after,
+// and makes it where nobody followed it yet.
+func (g *generation) topicOf(prefix string, l *Lookup) *topic {
+	s := subject{prefix: prefix[:strings.LastIndexByte(prefix, '/')+1]}
+	switch {
+	case l != nil && len(l.values) > 0:
+		s = subject{value: l.values[0]}
+	case s.prefix == g.prefix:
 		return g.all
 	}
-	t := g.topics[prefix]
+	t := g.topics[s]
 	if t == nil {
 		now := g.state.Load().revision
-		t = &topic{prefix: prefix, since: now, log: newLog(chunkOfTopic, now)}
-		g.topics[strings.Clone(prefix)] = t
+		s.prefix, s.value.Value = strings.Clone(s.prefix), strings.Clone(s.value.Value)
+		t = &topic{subject: s, since: now, log: newLog(chunkOfTopic, now)}
+		g.topics[s] = t
+		g.follow(s, 1)
 	}
 	return t
 }
 
+// follow counts a topic of a value, or forgets it.
+func (g *generation) follow(s subject, by int) {
+	if s.prefix != "" {
+		return
+	}
+	for len(g.followed) <= s.value.Place {
+		g.followed = append(g.followed, 0)
+	}
+	g.followed[s.value.Place] += by
+}
+
 // watch makes a cursor.
-func (g *generation) watch(prefix string, after int64, match Match) (*Cursor, error) {
+func (g *generation) watch(prefix string, l *Lookup, after int64, match Match) (*Cursor, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -203,7 +300,7 @@ func (g *generation) watch(prefix string, after int64, match Match) (*Cursor, er
 		g.shared.counts.expired.Add(1)
 		return nil, fmt.Errorf("%w: %d lies before the window, which begins at %d", ErrExpired, after, floor)
 	}
-	t := g.topicOf(prefix)
+	t := g.topicOf(prefix, l)
 	w := &Cursor{generation: g, topic: t, log: t.log, prefix: prefix, match: match, after: after, revision: after}
 	if after < t.since {
 		w.log = g.all.log // until the topic's beginning
@@ -222,7 +319,8 @@ func (g *generation) release(t *topic) {
 	t.cursors--
 	g.shared.counts.cursors.Add(-1)
 	if t.cursors == 0 && t != g.all {
-		delete(g.topics, t.prefix)
+		delete(g.topics, t.subject)
+		g.follow(t.subject, -1)
 	}
 	g.count()
 }
@@ -274,7 +372,9 @@ func (g *generation) count() {
 func (g *generation) verify(before, after *state) {
 	err := verifyStep(before, after)
 	if g.batches++; err == nil && (after.root == nil || after.root.count <= verifyTreeSize || g.batches%verifyTreeEvery == 0) {
-		err = after.root.verify()
+		if err = after.root.verify(); err == nil {
+			err = after.verifyIndexes()
+		}
 	}
 	if err != nil {
 		panic(fmt.Sprintf("cache: %v", err))

@@ -156,14 +156,14 @@ func (v *view) behind(revision int64) uint64 {
 // rootAt returns the tree at place, which is before end, by undoing what came after it from the nearest root kept.
 // latest is the tree behind the place latestEnd.
 func (v *view) rootAt(place uint64, latest *node, latestEnd uint64) *node {
-	t, from := tree{root: latest, owner: &owner{}}, latestEnd
+	t, from := tree{root: latest, owner: &owner{}, order: byKey}, latestEnd
 	if i := (place - v.base) / v.chunkLen; v.base+(i+1)*v.chunkLen <= v.end && v.chunks[i].root != nil {
 		t.root, from = v.chunks[i].root, v.base+(i+1)*v.chunkLen
 	}
 	for ; from > place; from-- {
 		c := v.at(from - 1)
 		if c.previous == nil {
-			t.remove(c.key())
+			t.remove(position{key: c.key()})
 		} else {
 			t.set(c.previous)
 		}

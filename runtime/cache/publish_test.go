@@ -35,7 +35,7 @@ func (c *Cache) feed(t *testing.T, g *generation, key, value string, revision in
 func TestCursorIsNotAheadOfTheState(t *testing.T) {
 	_, g := fedCache(t, toyConfig(newFake()))
 	for _, prefix := range []string{toys, toys + "a/"} {
-		w, err := g.watch(prefix, g.state.Load().revision, nil)
+		w, err := g.watch(prefix, nil, g.state.Load().revision, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -292,6 +292,15 @@ func (s *script) Consistent(args ...string) string {
 	return out
 }
 
+// Latest [PREFIX] prints the snapshot, or that the cache is behind.
+func (s *script) Latest(args ...string) string {
+	snapshot := s.cache.Latest(s.ctx)
+	if snapshot == nil {
+		return "behind"
+	}
+	return s.snapshot(snapshot, nil, args)
+}
+
 func (s *script) Notolderthan(args ...string) string {
 	begin := time.Now()
 	snapshot, err := s.cache.NotOlderThan(s.ctx, s.number(args[0]))

@@ -1,18 +1,23 @@
 package cache
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // Snapshot is the state at one revision. It is immutable; readers take no lock.
 type Snapshot struct {
 	revision int64
 	root     *node
+	// indexes are trees of the same entries, in the order of Config.Indexed; nil for states of the past.
+	indexes []*node
 }
 
 // Revision is the backend's revision that the snapshot shows.
 func (s *Snapshot) Revision() int64 { return s.revision }
 
 // Get returns the entry of key, or nil.
-func (s *Snapshot) Get(key string) *Entry { return s.root.get(key) }
+func (s *Snapshot) Get(key string) *Entry { return s.root.get(position{key: key}) }
 
 // Count returns the number of entries whose key begins with prefix and is not below from ("" is all of the prefix), in
 // logarithmic time.
@@ -20,25 +25,64 @@ func (s *Snapshot) Count(prefix, from string) int {
 	if s.root == nil {
 		return 0
 	}
-	before, all := s.root.rank(max(prefix, from)), s.root.count
+	before, all := s.root.rank(position{key: max(prefix, from)}), s.root.count
 	if end := prefixEnd(prefix); end != "" {
-		all = s.root.rank(end)
+		all = s.root.rank(position{key: end})
 	}
 	return max(all-before, 0)
 }
 
+// Nth returns the entry that n others stand before among those that Entries yields, or nil, in logarithmic time.
+func (s *Snapshot) Nth(prefix, from string, n int) *Entry {
+	e := s.root.nth(s.root.rank(position{key: max(prefix, from)}) + n)
+	if n < 0 || e == nil || !strings.HasPrefix(e.Key(), prefix) {
+		return nil
+	}
+	return e
+}
+
 // Entries yields the entries whose key begins with prefix, beginning at from (inclusive; "" is the prefix's first), in
 // key order.
-func (s *Snapshot) Entries(prefix, from string) iter.Seq[*Entry] {
+func (s *Snapshot) Entries(prefix, from string) iter.Seq[*Entry] { return s.Select(prefix, from, nil) }
+
+// Select is Entries without those that the lookup proves to be of no interest; nil proves nothing. It reads an index
+// where the lookup names a value of an indexed field, and passes over signs where it doesn't. What it yields need not
+// match. Poisoned entries are always among it, since nobody knows what they are.
+func (s *Snapshot) Select(prefix, from string, l *Lookup) iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		end := prefixEnd(prefix)
-		if from = max(prefix, from); end == "" || from < end {
-			s.root.walk(from, end, yield)
+		from := max(prefix, from)
+		if end != "" && from >= end {
+			return
+		}
+		if index, value := s.index(l); index != nil {
+			last := position{value, end}
+			if end == "" {
+				last = position{value + "\x00", ""}
+			}
+			index.walk(position{value, from}, last, l, yield)
+			return
+		}
+		s.root.walk(position{key: from}, position{key: end}, l, yield)
+	}
+}
+
+// index finds the index that has what a lookup wants, if there is one.
+func (s *Snapshot) index(l *Lookup) (*node, string) {
+	if l == nil || s.root == nil || s.root.poisoned > 0 {
+		return nil, ""
+	}
+	for _, index := range s.indexes {
+		for _, v := range l.values {
+			if index.order == order(v.Place) {
+				return index, v.Value
+			}
 		}
 	}
+	return nil, ""
 }
 
 // Poisoned returns the first entry below prefix that could not be decoded, or nil; in constant time where there is none.
 func (s *Snapshot) Poisoned(prefix string) *Entry {
-	return s.root.firstPoisoned(prefix, prefixEnd(prefix))
+	return s.root.firstPoisoned(position{key: prefix}, position{key: prefixEnd(prefix)})
 }

@@ -25,6 +25,8 @@ type Stats struct {
 	Questions, Consistent, Lagging int64
 	// RollBacks of the backend that were noticed.
 	RollBacks int64
+	// Checks found the cache to be what the backend holds, Differences that it was not, and FailedChecks nothing.
+	Checks, Differences, FailedChecks int64
 }
 
 type counters struct {
@@ -34,6 +36,7 @@ type counters struct {
 	expired, rendered, evicted             atomic.Int64
 	questions, consistent, lagging         atomic.Int64
 	rollBacks                              atomic.Int64
+	checks, differences, failedChecks      atomic.Int64
 }
 
 // Stats returns the numbers of this moment; they are not from one instant.
@@ -46,6 +49,7 @@ func (c *Cache) Stats() Stats {
 		Expired: n.expired.Load(), Rendered: n.rendered.Load(), Evicted: n.evicted.Load(),
 		Questions: n.questions.Load(), Consistent: n.consistent.Load(), Lagging: n.lagging.Load(),
 		RollBacks: n.rollBacks.Load(),
+		Checks:    n.checks.Load(), Differences: n.differences.Load(), FailedChecks: n.failedChecks.Load(),
 	}
 	if current, err := c.Current(); err == nil {
 		s.Revision = current.revision

@@ -18,6 +18,9 @@ var _ labels.Labels = LabelSet{}
 
 const toys = "/registry/toys/"
 
+// colorField is the place of the one field that toys have beyond name and namespace: their label "color".
+const colorField = 2
+
 var (
 	toyForm  = api.Form{Version: "v1"}
 	otherOne = api.Form{Version: "v2"}
@@ -96,7 +99,8 @@ func text(t testing.TB, e *Entry) string {
 // toyConfig is the configuration of tests: everything that can be checked is.
 func toyConfig(f *fake) Config {
 	return Config{
-		Backend: f, Prefix: toys, Codec: &toyCodec{}, Stored: toyForm, Name: "toys", Backoff: noPause, Verify: true,
+		Backend: f, Prefix: toys, Codec: &toyCodec{}, Stored: toyForm, Name: "toys", Indexed: []int{colorField}, Backoff: noPause,
+		Verify: true,
 	}
 }
 

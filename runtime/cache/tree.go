@@ -1,15 +1,62 @@
 package cache
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // fanout bounds the children of a node and the entries of a leaf.
 const fanout = 32
 
-// tree is the writer's hand on a persistent B-tree of entries in key order. A write copies its path; nodes that this
+// order is what a tree sorts its entries by: their keys, or the value of one field (its place in Record.Fields) and then
+// their keys.
+type order int
+
+const byKey order = -1
+
+// position is where an entry stands in an order; the value is empty in the order of keys. As an end, the zero position
+// is no bound.
+type position struct{ value, key string }
+
+func (o order) position(e *Entry) position {
+	if o == byKey {
+		return position{key: e.Key()}
+	}
+	return position{e.Field(int(o)), e.Key()}
+}
+
+// compare tells whether e stands before p (below 0), at p (0) or behind it.
+func (o order) compare(e *Entry, p position) int {
+	if o != byKey {
+		if c := strings.Compare(e.Field(int(o)), p.value); c != 0 {
+			return c
+		}
+	}
+	return strings.Compare(e.Key(), p.key)
+}
+
+func (p position) compare(q position) int {
+	if c := strings.Compare(p.value, q.value); c != 0 {
+		return c
+	}
+	return strings.Compare(p.key, q.key)
+}
+
+func (p position) unbounded() bool { return p.key == "" && p.value == "" }
+
+// tree is the writer's hand on a persistent B-tree of entries in one order. A write copies its path; nodes that this
 // hand made since the last freeze are written in place. Frozen roots are immutable and shared with readers.
 type tree struct {
 	root  *node
 	owner *owner
+	order order
+}
+
+// slot is an entry in a leaf, with its sign beside it: a reader who looks for something passes over the others without
+// touching them.
+type slot struct {
+	sign  sign
+	entry *Entry
 }
 
 // owner marks the nodes that one hand may write to. It isn't empty, so that each one has an address of its own.
@@ -18,24 +65,29 @@ type owner struct{ _ byte }
 // node is a leaf, which holds entries, or an inner node, which holds children.
 type node struct {
 	owner    *owner
-	low      string // at most the first key below, and above every key below the left neighbour
-	entries  []*Entry
+	order    order
+	low      position // at most the first one below, and above all below the left neighbour
+	entries  []slot
 	children []*node
 	count    int // entries below
 	poisoned int // of these, those that could not be decoded
 }
 
-// buildTree makes a tree of entries that are in ascending order of their keys.
-func buildTree(entries []*Entry) tree {
-	t := tree{owner: &owner{}}
+// buildTree makes a tree of entries that are in ascending order.
+func buildTree(entries []*Entry, o order) tree {
+	t := tree{owner: &owner{}, order: o}
 	var level []*node
 	for part := range slices.Chunk(entries, fanout*3/4) {
-		level = append(level, (&node{owner: t.owner, low: part[0].Key(), entries: slices.Clone(part)}).sum())
+		leaf := &node{owner: t.owner, order: o, low: o.position(part[0]), entries: make([]slot, len(part))}
+		for i, e := range part {
+			leaf.entries[i] = slot{e.sign, e}
+		}
+		level = append(level, leaf.sum())
 	}
 	for len(level) > 1 {
 		var above []*node
 		for part := range slices.Chunk(level, fanout*3/4) {
-			above = append(above, (&node{owner: t.owner, low: part[0].low, children: slices.Clone(part)}).sum())
+			above = append(above, (&node{owner: t.owner, order: o, low: part[0].low, children: slices.Clone(part)}).sum())
 		}
 		level = above
 	}
@@ -51,26 +103,37 @@ func (t *tree) freeze() *node {
 	return t.root
 }
 
-// set puts an entry in the place of the one that has its key, which it returns, or nil.
+// set puts an entry in the place of the one at its position, which it returns, or nil.
 func (t *tree) set(e *Entry) *Entry {
+	at := t.order.position(e)
 	if t.root == nil {
-		t.root = &node{owner: t.owner, low: e.Key()}
+		t.root = &node{owner: t.owner, order: t.order, low: at}
 	}
-	root, right, previous := t.put(t.root, e)
+	root, right, previous := t.put(t.root, at, e)
 	if right != nil {
-		root = (&node{owner: t.owner, low: root.low, children: []*node{root, right}}).sum()
+		root = (&node{owner: t.owner, order: t.order, low: root.low, children: []*node{root, right}}).sum()
 	}
 	t.root = root
 	return previous
 }
 
-// remove takes the entry of key away and returns it, or nil where there is none.
-func (t *tree) remove(key string) *Entry {
-	previous := t.root.get(key)
+// replace does for the tree of an index what was done to that of all keys: e took the place of previous; one may be nil.
+func (t *tree) replace(previous, e *Entry) {
+	if previous != nil && (e == nil || t.order.compare(previous, t.order.position(e)) != 0) {
+		t.remove(t.order.position(previous))
+	}
+	if e != nil {
+		t.set(e)
+	}
+}
+
+// remove takes the entry at a position away and returns it, or nil where there is none.
+func (t *tree) remove(at position) *Entry {
+	previous := t.root.get(at)
 	if previous == nil {
 		return nil
 	}
-	root := t.take(t.root, key, previous)
+	root := t.take(t.root, at, previous)
 	for len(root.children) == 1 {
 		root = root.children[0]
 	}
@@ -89,7 +152,7 @@ func (t *tree) writable(n *node) *node {
 	c := *n
 	c.owner = t.owner
 	if n.leaf() {
-		c.entries = append(make([]*Entry, 0, len(n.entries)+1), n.entries...)
+		c.entries = append(make([]slot, 0, len(n.entries)+1), n.entries...)
 	} else {
 		c.children = append(make([]*node, 0, len(n.children)+1), n.children...)
 	}
@@ -97,24 +160,23 @@ func (t *tree) writable(n *node) *node {
 }
 
 // put returns the node that takes n's place, its new right neighbour where it had to be split, and what e replaced.
-func (t *tree) put(n *node, e *Entry) (self, right *node, previous *Entry) {
+func (t *tree) put(n *node, at position, e *Entry) (self, right *node, previous *Entry) {
 	n = t.writable(n)
-	key := e.Key()
-	if key < n.low {
-		n.low = key
+	if at.compare(n.low) < 0 {
+		n.low = at
 	}
 	if n.leaf() {
-		i, found := n.find(key)
+		i, found := n.find(at)
 		if found {
-			previous = n.entries[i]
-			n.entries[i] = e
+			previous = n.entries[i].entry
+			n.entries[i] = slot{e.sign, e}
 		} else {
-			n.entries = slices.Insert(n.entries, i, e)
+			n.entries = slices.Insert(n.entries, i, slot{e.sign, e})
 		}
 	} else {
-		i := n.childOf(key)
+		i := n.childOf(at)
 		var split *node
-		n.children[i], split, previous = t.put(n.children[i], e)
+		n.children[i], split, previous = t.put(n.children[i], at, e)
 		if split != nil {
 			n.children = slices.Insert(n.children, i+1, split)
 		}
@@ -132,10 +194,10 @@ func (t *tree) split(n *node) *node {
 		return nil
 	}
 	half := n.size() / 2
-	right := &node{owner: t.owner}
+	right := &node{owner: t.owner, order: t.order}
 	if n.leaf() {
-		right.entries = append(make([]*Entry, 0, fanout), n.entries[half:]...)
-		right.low = right.entries[0].Key()
+		right.entries = append(make([]slot, 0, fanout), n.entries[half:]...)
+		right.low = t.order.position(right.entries[0].entry)
 		clear(n.entries[half:])
 		n.entries = n.entries[:half]
 	} else {
@@ -148,18 +210,18 @@ func (t *tree) split(n *node) *node {
 	return right.sum()
 }
 
-// take removes key, which is there and belongs to e, below n and returns the node that takes n's place.
-func (t *tree) take(n *node, key string, e *Entry) *node {
+// take removes the entry e, which stands at a position below n, and returns the node that takes n's place.
+func (t *tree) take(n *node, at position, e *Entry) *node {
 	n = t.writable(n)
 	n.count--
 	n.poisoned -= poison(e)
 	if n.leaf() {
-		i, _ := n.find(key)
+		i, _ := n.find(at)
 		n.entries = slices.Delete(n.entries, i, i+1)
 		return n
 	}
-	i := n.childOf(key)
-	child := t.take(n.children[i], key, e)
+	i := n.childOf(at)
+	child := t.take(n.children[i], at, e)
 	n.children[i] = child
 	switch {
 	case child.size() == 0:
@@ -191,8 +253,8 @@ func (n *node) size() int { return len(n.entries) + len(n.children) }
 // sum counts anew what is below, and returns n.
 func (n *node) sum() *node {
 	n.count, n.poisoned = len(n.entries), 0
-	for _, e := range n.entries {
-		n.poisoned += poison(e)
+	for _, s := range n.entries {
+		n.poisoned += poison(s.entry)
 	}
 	for _, c := range n.children {
 		n.count += c.count
@@ -201,26 +263,26 @@ func (n *node) sum() *node {
 	return n
 }
 
-// find returns the place of key in a leaf, and whether it is taken.
-func (n *node) find(key string) (int, bool) {
+// find returns the place of a position in a leaf, and whether it is taken.
+func (n *node) find(at position) (int, bool) {
 	low, high := 0, len(n.entries)
 	for low < high {
 		mid := (low + high) / 2
-		if n.entries[mid].Key() < key {
+		if n.order.compare(n.entries[mid].entry, at) < 0 {
 			low = mid + 1
 		} else {
 			high = mid
 		}
 	}
-	return low, low < len(n.entries) && n.entries[low].Key() == key
+	return low, low < len(n.entries) && n.order.compare(n.entries[low].entry, at) == 0
 }
 
-// childOf returns the index of the child below which key belongs.
-func (n *node) childOf(key string) int {
+// childOf returns the index of the child below which a position belongs.
+func (n *node) childOf(at position) int {
 	low, high := 1, len(n.children)
 	for low < high {
 		mid := (low + high) / 2
-		if n.children[mid].low <= key {
+		if n.children[mid].low.compare(at) <= 0 {
 			low = mid + 1
 		} else {
 			high = mid
@@ -229,49 +291,66 @@ func (n *node) childOf(key string) int {
 	return low - 1
 }
 
-// get returns the entry of key, or nil.
-func (n *node) get(key string) *Entry {
+// get returns the entry at a position, or nil.
+func (n *node) get(at position) *Entry {
 	if n == nil {
 		return nil
 	}
 	for !n.leaf() {
-		n = n.children[n.childOf(key)]
+		n = n.children[n.childOf(at)]
 	}
-	if i, found := n.find(key); found {
-		return n.entries[i]
+	if i, found := n.find(at); found {
+		return n.entries[i].entry
 	}
 	return nil
 }
 
-// rank is the number of entries whose key is below key.
-func (n *node) rank(key string) int {
+// rank is the number of entries that stand before a position.
+func (n *node) rank(at position) int {
 	if n == nil {
 		return 0
 	}
 	rank := 0
 	for !n.leaf() {
-		i := n.childOf(key)
+		i := n.childOf(at)
 		for _, c := range n.children[:i] {
 			rank += c.count
 		}
 		n = n.children[i]
 	}
-	i, _ := n.find(key)
+	i, _ := n.find(at)
 	return rank + i
 }
 
-// walk yields the entries of the keys from (inclusive) to end (exclusive; "" is no bound) until yield returns false, which it
-// then returns too.
-func (n *node) walk(from, end string, yield func(*Entry) bool) bool {
+// nth returns the entry that n others stand before, or nil.
+func (n *node) nth(rank int) *Entry {
+	if n == nil || rank < 0 || rank >= n.count {
+		return nil
+	}
+	for !n.leaf() {
+		for _, c := range n.children {
+			if rank < c.count {
+				n = c
+				break
+			}
+			rank -= c.count
+		}
+	}
+	return n.entries[rank].entry
+}
+
+// walk yields the entries from one position (inclusive) to another (exclusive) whose sign passes, until yield returns
+// false, which it then returns too.
+func (n *node) walk(from, end position, l *Lookup, yield func(*Entry) bool) bool {
 	if n == nil {
 		return true
 	}
 	if !n.leaf() {
 		for _, c := range n.children[n.childOf(from):] {
-			if end != "" && c.low >= end {
+			if !end.unbounded() && c.low.compare(end) >= 0 {
 				return true
 			}
-			if !c.walk(from, end, yield) {
+			if !c.walk(from, end, l, yield) {
 				return false
 			}
 		}
@@ -279,25 +358,25 @@ func (n *node) walk(from, end string, yield func(*Entry) bool) bool {
 	}
 	i, _ := n.find(from)
 	j := len(n.entries)
-	if end != "" && j > 0 && n.entries[j-1].Key() >= end {
+	if !end.unbounded() && j > 0 && n.order.compare(n.entries[j-1].entry, end) >= 0 {
 		j, _ = n.find(end)
 	}
-	for ; i < j; i++ {
-		if !yield(n.entries[i]) {
+	for _, s := range n.entries[min(i, j):j] {
+		if l.passes(s.sign) && !yield(s.entry) {
 			return false
 		}
 	}
 	return true
 }
 
-// firstPoisoned returns the first poisoned entry of the keys from (inclusive) to end (exclusive; "" is no bound), or nil. It
-// visits only subtrees that hold one.
-func (n *node) firstPoisoned(from, end string) *Entry {
+// firstPoisoned returns the first poisoned entry from one position (inclusive) to another (exclusive), or nil. It visits
+// only subtrees that hold one.
+func (n *node) firstPoisoned(from, end position) *Entry {
 	if n == nil || n.poisoned == 0 {
 		return nil
 	}
-	for _, e := range n.entries {
-		if e.Err() != nil && e.Key() >= from && (end == "" || e.Key() < end) {
+	for _, s := range n.entries {
+		if e := s.entry; e.Err() != nil && n.order.compare(e, from) >= 0 && (end.unbounded() || n.order.compare(e, end) < 0) {
 			return e
 		}
 	}
@@ -305,7 +384,7 @@ func (n *node) firstPoisoned(from, end string) *Entry {
 		return nil
 	}
 	for _, c := range n.children[n.childOf(from):] {
-		if end != "" && c.low >= end {
+		if !end.unbounded() && c.low.compare(end) >= 0 {
 			return nil
 		}
 		if e := c.firstPoisoned(from, end); e != nil {

@@ -25,7 +25,7 @@ func TestTreeAgainstModel(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			s := &shared{}
 			model := map[string]*Entry{}
-			tr := buildTree(nil)
+			tr := buildTree(nil, byKey)
 			if seed%2 == 1 {
 				tr, model = grownTree(s, r)
 			}
@@ -38,7 +38,7 @@ func TestTreeAgainstModel(t *testing.T) {
 				key := fmt.Sprintf("/p%d/%03d", r.IntN(3), r.IntN(400))
 				// The share of removals swings, so that the tree grows and shrinks to nothing.
 				if r.IntN(100) < 30+40*(step/1500%2) {
-					if got := tr.remove(key); got != model[key] {
+					if got := tr.remove(position{key: key}); got != model[key] {
 						t.Fatalf("step %d: remove(%s) is %v, not %v", step, key, got, model[key])
 					}
 					delete(model, key)
@@ -63,7 +63,7 @@ func TestTreeAgainstModel(t *testing.T) {
 				compareTree(t, f.root, f.model, r)
 			}
 			for key := range model {
-				tr.remove(key)
+				tr.remove(position{key: key})
 			}
 			if tr.root != nil {
 				t.Errorf("after all was removed, %d entries are left", tr.root.count)
@@ -80,7 +80,7 @@ func grownTree(s *shared, r *rand.Rand) (tree, map[string]*Entry) {
 		model[e.Key()] = e
 		entries = append(entries, e)
 	}
-	return buildTree(entries), model
+	return buildTree(entries, byKey), model
 }
 
 func compareTree(t *testing.T, root *node, model map[string]*Entry, r *rand.Rand) {
@@ -115,6 +115,16 @@ func compareTree(t *testing.T, root *node, model map[string]*Entry, r *rand.Rand
 		if n := snapshot.Count(prefix, from); n != len(want) {
 			t.Fatalf("Count(%q, %q) is %d, not %d", prefix, from, n, len(want))
 		}
+		for _, n := range []int{-1, 0, len(want) / 2, len(want) - 1, len(want)} {
+			e := snapshot.Nth(prefix, from, n)
+			if n < 0 || n >= len(want) {
+				if e != nil {
+					t.Fatalf("Nth(%q, %q, %d) is %s, of %d", prefix, from, n, e.Key(), len(want))
+				}
+			} else if e != model[want[n]] {
+				t.Fatalf("Nth(%q, %q, %d) is not %s", prefix, from, n, want[n])
+			}
+		}
 		switch e := snapshot.Poisoned(prefix); {
 		case e == nil && len(poisoned) > 0, e != nil && (len(poisoned) == 0 || e.Key() != poisoned[0]):
 			t.Fatalf("Poisoned(%q) is %v, not the first of %v", prefix, e, poisoned)
@@ -139,7 +149,7 @@ func BenchmarkTreeWrite(b *testing.B) {
 	for i := range entries {
 		entries[i] = bare(s, fmt.Sprintf("/registry/toys/ns%02d/toy-%05d", i/1000, i), 1)
 	}
-	tr := buildTree(entries)
+	tr := buildTree(entries, byKey)
 	r := rand.New(rand.NewPCG(1, 1))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -154,7 +164,7 @@ func BenchmarkCount(b *testing.B) {
 	for i := range entries {
 		entries[i] = bare(s, fmt.Sprintf("/registry/toys/ns%02d/toy-%05d", i/1000, i), 1)
 	}
-	tr := buildTree(entries)
+	tr := buildTree(entries, byKey)
 	snapshot := &Snapshot{root: tr.freeze()}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -49,25 +49,28 @@ func (n *node) verify() error {
 	if n == nil {
 		return nil
 	}
-	last := ""
-	_, err := n.verifyBelow("", "", &last)
+	_, err := n.verifyBelow(position{}, position{}, &position{})
 	return err
 }
 
-func (n *node) verifyBelow(low, high string, last *string) (depth int, err error) {
+func (n *node) verifyBelow(low, high position, last *position) (depth int, err error) {
 	if n.size() == 0 || n.size() > fanout || (len(n.entries) > 0 && len(n.children) > 0) {
 		return 0, fmt.Errorf("a node below %q has %d entries and %d children", n.low, len(n.entries), len(n.children))
 	}
-	if n.low < low || (high != "" && n.low >= high) {
+	if n.low.compare(low) < 0 || (!high.unbounded() && n.low.compare(high) >= 0) {
 		return 0, fmt.Errorf("a node's low %q lies outside of %q to %q", n.low, low, high)
 	}
 	count, poisoned := 0, 0
-	for _, e := range n.entries {
-		if e.Key() <= *last || e.Key() < n.low || (high != "" && e.Key() >= high) {
-			return 0, fmt.Errorf("key %q is out of order behind %q", e.Key(), *last)
+	for _, s := range n.entries {
+		at := n.order.position(s.entry)
+		if at.compare(*last) <= 0 || at.compare(n.low) < 0 || (!high.unbounded() && at.compare(high) >= 0) {
+			return 0, fmt.Errorf("%q is out of order behind %q", at, *last)
 		}
-		*last = e.Key()
-		count, poisoned = count+1, poisoned+poison(e)
+		if s.sign != s.entry.sign {
+			return 0, fmt.Errorf("%q has sign %x in the tree and %x itself", at, s.sign, s.entry.sign)
+		}
+		*last = at
+		count, poisoned = count+1, poisoned+poison(s.entry)
 	}
 	for i, c := range n.children {
 		end := high
@@ -88,4 +91,28 @@ func (n *node) verifyBelow(low, high string, last *string) (depth int, err error
 		return 0, fmt.Errorf("node %q counts %d entries, %d poisoned, and holds %d, %d", n.low, n.count, n.poisoned, count, poisoned)
 	}
 	return depth + 1, nil
+}
+
+// verifyIndexes checks that each index holds the entries of the tree, in its own order.
+func (s *Snapshot) verifyIndexes() error {
+	for _, index := range s.indexes {
+		if err := index.verify(); err != nil {
+			return fmt.Errorf("an index: %w", err)
+		}
+		if s.root == nil || index == nil {
+			if s.root != nil || index != nil {
+				return fmt.Errorf("an index and the tree don't hold the same: %v, %v", index != nil, s.root != nil)
+			}
+			continue
+		}
+		if index.count != s.root.count {
+			return fmt.Errorf("the index of field %d holds %d entries, the tree %d", index.order, index.count, s.root.count)
+		}
+		for e := range s.Entries("", "") {
+			if index.get(index.order.position(e)) != e {
+				return fmt.Errorf("%s at revision %d is not in the index of field %d", e.Key(), e.revision, index.order)
+			}
+		}
+	}
+	return nil
 }

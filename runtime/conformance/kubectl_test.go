@@ -203,7 +203,7 @@ func TestKubectlWrites(t *testing.T) {
 	k.says("condition met", "wait book/emma --for=jsonpath={.status.copies}=3 --timeout=30s")
 	k.says("condition met", "wait book/emma --for=condition=Available --timeout=30s")
 	k.fails("timed out", "wait book/emma --for=jsonpath={.status.copies}=4 --timeout=1s")
-	k.fails("must not be negative", "patch book emma --type=merge -p", `{"spec":{"pages":-1}}`)
+	k.fails("should be greater than or equal to 1", "patch book emma --type=merge -p", `{"spec":{"pages":-1}}`)
 	k.fails("", "scale flunder a --replicas=2") // there is no such subresource
 }
 

@@ -43,18 +43,19 @@ type pair struct {
 	ours, theirs *rest.Config
 }
 
-// startPair starts both; the build of upstream's takes minutes where the compiler's cache is cold.
-func startPair(t *testing.T) *pair {
+// startPair starts both, with flags that both know; the build of upstream's takes minutes where the compiler's cache is
+// cold.
+func startPair(t *testing.T, flags ...string) *pair {
 	t.Helper()
 	store := etcdtest.Start(t)
-	own := startProcess(t, "--etcd-servers="+store.Endpoint(), "--etcd-prefix="+prefix)
+	own := startProcess(t, append([]string{"--etcd-servers=" + store.Endpoint(), "--etcd-prefix=" + prefix}, flags...)...)
 	p := &pair{store: store, ours: newTarget(t, own.kubeconfig()).config}
-	p.theirs = startUpstream(t, store, filepath.Join(own.dir, "data", "pki", "ca.crt"), p.ours)
+	p.theirs = startUpstream(t, store, filepath.Join(own.dir, "data", "pki", "ca.crt"), p.ours, flags...)
 	return p
 }
 
 // startUpstream runs k8s.io/sample-apiserver. Who is an administrator of our server is one of this one, too.
-func startUpstream(t *testing.T, store *etcdtest.Process, authority string, admin *rest.Config) *rest.Config {
+func startUpstream(t *testing.T, store *etcdtest.Process, authority string, admin *rest.Config, flags ...string) *rest.Config {
 	t.Helper()
 	dir := t.TempDir()
 	binary, kubeconfig := filepath.Join(dir, "sample-apiserver"), filepath.Join(dir, "nocluster.kubeconfig")
@@ -71,6 +72,7 @@ func startUpstream(t *testing.T, store *etcdtest.Process, authority string, admi
 		"--cert-dir="+dir, "--client-ca-file="+authority, "--authentication-skip-lookup", "--kubeconfig="+kubeconfig,
 		"--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig, "--enable-priority-and-fairness=false",
 		"--disable-admission-plugins=NamespaceLifecycle,MutatingAdmissionPolicy,MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
+	command.Args = append(command.Args, flags...)
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)

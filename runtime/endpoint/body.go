@@ -45,7 +45,7 @@ func (c *call) readBody() ([]byte, error) {
 	case err != nil:
 		return nil, apierrors.NewBadRequest("the body of the request could not be read to its end")
 	}
-	return buffer.Bytes(), nil
+	return buffer.Bytes(), c.weigh(r.Context(), n)
 }
 
 // tooLarge also ends the connection: nobody will read the rest.

@@ -89,7 +89,8 @@ func ignoresReadErrors(options *metav1.DeleteOptions) bool {
 	return ignore != nil && *ignore
 }
 
-// deleteOptions are those of the body where there is one, else those of the query.
+// deleteOptions are those of the body where there is one, else those of the query. A dryRun in the query counts in any
+// case: kube-apiserver does not look at it where there is a body, and really deletes.
 func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	data, err := c.readBody()
 	if err != nil {
@@ -103,6 +104,9 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if len(options.DryRun) == 0 {
+		options.DryRun = c.query["dryRun"]
 	}
 	return options, invalidOptions("DeleteOptions", metavalidation.ValidateDeleteOptions(options))
 }

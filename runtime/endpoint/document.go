@@ -42,7 +42,7 @@ func (a *API) writeBytes(w http.ResponseWriter, r *http.Request, media mediaType
 	if err != nil {
 		return err
 	}
-	out := &answer{w: w, api: a, code: http.StatusOK, contentType: contentType, gzip: acceptsGzip(r), complete: true}
+	out := &answer{w: w, api: a, code: http.StatusOK, contentType: []string{contentType}, gzip: acceptsGzip(r), complete: true}
 	defer out.close()
 	_, _ = out.Write(data) // the client went away
 	return nil

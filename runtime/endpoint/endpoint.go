@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/registry"
+	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -55,6 +56,8 @@ type API struct {
 	// writeTimeout is how long a client may leave a piece of an answer unread.
 	writeTimeout time.Duration
 	pools        pools
+	// bodies bounds the bytes of large bodies that are worked on at once.
+	bodies *semaphore.Weighted
 }
 
 // New computes routes and documents. It fails where two resources claim one path, or a group's description is
@@ -67,6 +70,7 @@ func New(config Config) (*API, error) {
 		writeTimeout: defaultWriteTimeout,
 		unsafeDelete: config.UnsafeDelete,
 		pools:        newPools(),
+		bodies:       semaphore.NewWeighted(maxBodyBytes),
 	}
 	if a.maxBody <= 0 {
 		a.maxBody = defaultMaxBodyBytes

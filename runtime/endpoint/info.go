@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -110,6 +109,8 @@ func (i *RequestInfo) refineVerb(u *url.URL) {
 	case i.Name != "":
 	case i.Verb == "delete":
 		i.Verb = "deletecollection"
+	case i.Verb == "get" && u.RawQuery == "":
+		i.Verb = "list"
 	case i.Verb == "get":
 		var options metav1.ListOptions
 		query := u.Query()
@@ -164,7 +165,12 @@ func irregularPath(u *url.URL) bool {
 	if escaped := u.EscapedPath(); strings.Contains(escaped, "%2f") || strings.Contains(escaped, "%2F") {
 		return true
 	}
-	return slices.ContainsFunc(splitPath(u.Path), func(part string) bool { return part == "." || part == ".." })
+	for part := range strings.SplitSeq(u.Path, "/") {
+		if part == "." || part == ".." {
+			return true
+		}
+	}
+	return false
 }
 
 type contextKey int

@@ -31,6 +31,9 @@ var formats = [...]struct{ kind, subkind, mediaType string }{
 	formatYAML: {"application", "yaml", typeYAML},
 }
 
+// contentTypes are the values of the header Content-Type for each format, made once.
+var contentTypes = [...][]string{formatJSON: {typeJSON}, formatYAML: {typeYAML}}
+
 // transform is what a client asks to be made of an object: as=Table;v=v1;g=meta.k8s.io.
 type transform struct{ Kind, Group, Version string }
 
@@ -71,7 +74,7 @@ func negotiateStream(r *http.Request) (mediaType, error) {
 func negotiateFormats(r *http.Request, n int, allow allowTransform) (mediaType, bool) {
 	pretty := wantsPretty(r)
 	header := r.Header.Get("Accept")
-	if header == "" {
+	if header == "" || header == typeJSON || header == "*/*" {
 		return mediaType{pretty: pretty}, true
 	}
 	for _, clause := range goautoneg.ParseAccept(header) {

@@ -55,6 +55,8 @@ type call struct {
 	w         http.ResponseWriter
 	r         *http.Request
 	query     url.Values
+	// weight is what the body counts for in API.bodies.
+	weight int64
 }
 
 // form is the form of the answer's objects.

@@ -82,9 +82,9 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *Reques
 		if warning := res.version.Deprecated; warning != "" {
 			addWarnings(w.Header(), []string{warning})
 		}
-		return row.serve(&call{
-			resource: res, api: a, info: info, namespace: namespace, w: w, r: r, query: r.URL.Query(),
-		})
+		c := &call{resource: res, api: a, info: info, namespace: namespace, w: w, r: r, query: r.URL.Query()}
+		defer c.unweigh()
+		return row.serve(c)
 	}
 	w.Header().Set("Allow", allowed(shape, everywhere, info))
 	return apierrors.NewMethodNotSupported(res.info.GroupResource(), verbOf(r, info))

@@ -38,7 +38,8 @@ func (c *call) watch() error {
 		return err
 	}
 	defer events.Close()
-	s := &stream{call: c, rows: isRow(form.Shape), columns: c.columns, deadline: c.api.deadline(c.w)}
+	s := &stream{call: c, rows: isRow(form.Shape), columns: c.columns}
+	defer s.watchdog.end()
 	s.run(ctx, events)
 	return nil
 }
@@ -57,19 +58,19 @@ type stream struct {
 	*call
 	rows     bool
 	columns  string
-	deadline deadline
+	watchdog watchdog
 }
 
 // Write gives each piece its time.
 func (s *stream) Write(b []byte) (int, error) {
-	s.deadline.extend()
-	return s.w.Write(b)
+	s.watchdog.watch(s.w, s.api.writeTimeout)
+	return writePieces(s.w, b)
 }
 
 // run writes events as they come: those of one moment in one piece, flushed once. While nothing happens it holds no
 // buffer.
 func (s *stream) run(ctx context.Context, events registry.Watch) {
-	s.w.Header().Set("Content-Type", typeJSON)
+	s.w.Header()["Content-Type"] = contentTypes[formatJSON]
 	s.w.WriteHeader(http.StatusOK)
 	frames := &s.api.pools.streamFrames
 	flusher := http.NewResponseController(s.w)
@@ -97,7 +98,7 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 		if broken || !flush() || err != nil {
 			return
 		}
-		s.deadline.rest()
+		s.watchdog.rest()
 	}
 }
 

@@ -16,10 +16,30 @@ import (
 )
 
 // frameSize is how much is written at once, and from which size on answers are compressed for clients that accept it.
-const frameSize = 128 << 10
+const frameSize = 8 * pieceSize
+
+// pieceSize is how much is handed to the connection at once. With its header of 9 bytes it is an HTTP/2 frame that fills
+// one TLS record: a larger one is cut into frames of 16 KiB, each of which is sent as a record and another one for the 9
+// bytes that are left.
+const pieceSize = 16<<10 - 9
+
+// writePieces writes b, piece by piece.
+func writePieces(w io.Writer, b []byte) (n int, err error) {
+	for len(b) > pieceSize && err == nil {
+		var written int
+		written, err = w.Write(b[:pieceSize])
+		n, b = n+written, b[written:]
+	}
+	if err == nil {
+		var written int
+		written, err = w.Write(b)
+		n += written
+	}
+	return n, err
+}
 
 // streamFrameSize is that of watches: many may have something to write at one moment, to clients of any speed.
-const streamFrameSize = 32 << 10
+const streamFrameSize = 4 * pieceSize
 
 // defaultWriteTimeout is how long a client may leave a frame unread.
 const defaultWriteTimeout = time.Minute
@@ -129,12 +149,16 @@ func (f *frame) age(since, now time.Time) {
 	f.buf = append(f.buf, '"')
 }
 
+// varyEncoding is the header that says on what of a request an answer depends.
+var varyEncoding = []string{"Accept-Encoding"}
+
 // answer is the body of a response that has not begun: its first piece decides how it is sent.
 type answer struct {
-	w           http.ResponseWriter
-	api         *API
-	code        int
-	contentType string
+	w    http.ResponseWriter
+	api  *API
+	code int
+	// contentType is the header's value. Like all such slices it is shared and never changed.
+	contentType []string
 	// gzip: the client takes it.
 	gzip bool
 	// complete: what is written first is all that there is.
@@ -142,7 +166,7 @@ type answer struct {
 
 	out      io.Writer
 	zip      *gzip.Writer
-	deadline deadline
+	watchdog watchdog
 }
 
 // Write sends the header before the first piece.
@@ -151,17 +175,23 @@ func (a *answer) Write(b []byte) (int, error) {
 		a.begin(len(b))
 	}
 	if !a.complete {
-		a.deadline.extend()
+		a.watchdog.watch(a.w, a.api.writeTimeout)
 	}
-	return a.out.Write(b)
+	if a.zip != nil {
+		return a.zip.Write(b)
+	}
+	return writePieces(a.w, b)
 }
 
 func (a *answer) begin(size int) {
 	header := a.w.Header()
-	header.Set("Content-Type", a.contentType)
-	header.Add("Vary", "Accept-Encoding")
+	header["Content-Type"] = a.contentType
+	if header["Vary"] == nil {
+		header["Vary"] = varyEncoding
+	} else {
+		header.Add("Vary", "Accept-Encoding")
+	}
 	a.out = a.w
-	a.deadline = a.api.deadline(a.w)
 	switch {
 	case a.gzip && (!a.complete || size > frameSize):
 		header.Set("Content-Encoding", "gzip")
@@ -176,6 +206,7 @@ func (a *answer) begin(size int) {
 
 // close ends the body.
 func (a *answer) close() {
+	defer a.watchdog.end()
 	if a.zip != nil {
 		_ = a.zip.Close() // the client went away
 		a.zip.Reset(nil)
@@ -183,32 +214,49 @@ func (a *answer) close() {
 	}
 }
 
-// deadline drops clients that stopped reading. Where the connection can't do that, the server's own limits hold.
-type deadline struct {
-	controller *http.ResponseController
-	timeout    time.Duration
+// watchdog drops clients that stopped reading: what is written must be taken in time. It is a timer of our own, since a
+// deadline of the connection's costs HTTP/2 two turns of its loop for each piece. Where the connection can't be cut off,
+// the server's own limits hold.
+type watchdog struct {
+	timer *time.Timer
+	mu    sync.Mutex // guards over; held while the client is dropped
+	over  bool
 }
 
-func (a *API) deadline(w http.ResponseWriter) deadline {
-	return deadline{http.NewResponseController(w), a.writeTimeout}
-}
-
-// extend gives what is written next its time.
-func (d *deadline) extend() { d.set(time.Now().Add(d.timeout)) }
-
-// rest is for streams that wait: a deadline that passes ends an HTTP/2 stream also where nothing is written.
-func (d *deadline) rest() { d.set(time.Time{}) }
-
-func (d *deadline) set(t time.Time) {
-	if d.controller != nil && d.controller.SetWriteDeadline(t) != nil {
-		d.controller = nil
+// watch gives what is written to w next its time.
+func (d *watchdog) watch(w http.ResponseWriter, timeout time.Duration) {
+	if d.timer != nil {
+		d.timer.Reset(timeout)
+		return
 	}
+	d.timer = time.AfterFunc(timeout, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if !d.over {
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
+		}
+	})
+}
+
+// rest is for streams that wait.
+func (d *watchdog) rest() {
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+}
+
+// end must be called before the handler returns: w is the server's again then.
+func (d *watchdog) end() {
+	d.rest()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.over = true
 }
 
 // respond writes the body that fill makes of JSON, in the format wanted.
 func (c *call) respond(media mediaType, code int, fill func(*frame)) {
 	frames := &c.api.pools.frames
-	out := &answer{w: c.w, api: c.api, code: code, contentType: media.contentType(), gzip: acceptsGzip(c.r)}
+	out := &answer{w: c.w, api: c.api, code: code, contentType: contentTypes[media.format], gzip: acceptsGzip(c.r)}
 	defer out.close()
 	if media.format == formatJSON && !media.pretty {
 		f := frameFor(out, frames)

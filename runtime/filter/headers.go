@@ -7,8 +7,11 @@ import "net/http"
 func CacheControl() Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Cache-Control", "no-cache, private")
+			w.Header()["Cache-Control"] = notShared
 			next.ServeHTTP(w, r)
 		})
 	}
 }
+
+// notShared is never changed: whoever wants another value sets another slice.
+var notShared = []string{"no-cache, private"}

@@ -48,6 +48,9 @@ func Impersonate(authorizer auth.Authorizer) Filter {
 
 // impersonated reads the headers; asked tells whether there were any.
 func impersonated(header http.Header) (user *auth.User, asked bool, err error) {
+	if !hasPrefix(header, "Impersonate-") {
+		return nil, false, nil
+	}
 	user = &auth.User{Name: header.Get(impersonateUser), UID: header.Get(impersonateUID), Groups: header[impersonateGroup]}
 	for name, values := range header {
 		if !strings.HasPrefix(name, impersonateExtra) {
@@ -66,6 +69,15 @@ func impersonated(header http.Header) (user *auth.User, asked bool, err error) {
 		return nil, true, apierrors.NewBadRequest("requested " + impersonateGroup + ", " + impersonateUID + " or " + impersonateExtra + " without impersonating a user")
 	}
 	return user, user.Name != "", nil
+}
+
+func hasPrefix(header http.Header, prefix string) bool {
+	for name := range header {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 func mayImpersonate(authorizer auth.Authorizer, r *http.Request, wanted *auth.User) error {

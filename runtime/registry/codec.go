@@ -2,15 +2,18 @@ package registry
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"sync"
 
 	"apigen.dev/runtime/api"
+	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 )
 
@@ -23,9 +26,11 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 		decode: c.decode,
 		encode: c.encode,
 		cells:  c.cells,
-		view:   c.view,
-		empty:  c.empty,
-		adopt:  c.adopt,
+
+		validate: c.validate,
+		view:     c.view,
+		empty:    c.empty,
+		adopt:    c.adopt,
 		merging: sync.OnceValues(func() (strategicpatch.PatchMetaFromStruct, error) {
 			return strategicpatch.NewPatchMetaFromStruct(c.New())
 		}),
@@ -44,6 +49,9 @@ type versionCodec[T api.Object] struct {
 	encode func(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
 	// cells are those of the declared columns.
 	cells func(obj T) ([]api.Cell, error)
+	// validate checks an object, which replaces old where there is one, by the rules of the version. An error is one of
+	// conversion.
+	validate func(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error)
 	// view is an object in the version, with its kind and apiVersion and without managedFields. It shares memory with
 	// the object and must only be read.
 	view func(obj T, gvk schema.GroupVersionKind) (runtime.Object, error)
@@ -132,6 +140,23 @@ func (c typed[T, V]) encode(obj T, gvk schema.GroupVersionKind, head string) ([]
 		return nil, err
 	}
 	return append([]byte("{"+head), data[1:]...), nil
+}
+
+func (c typed[T, V]) validate(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error) {
+	if c.Validate == nil {
+		return nil, nil
+	}
+	changed, err := c.version(obj)
+	if err != nil {
+		return nil, err
+	}
+	var before V
+	if old != nil {
+		if before, err = c.version(*old); err != nil {
+			return nil, err
+		}
+	}
+	return c.Validate(ctx, op, changed, before), nil
 }
 
 func (c typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {

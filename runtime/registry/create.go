@@ -44,7 +44,7 @@ func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []s
 	if err := h.own(&t, obj, &state[T]{}, opts.FieldManager); err != nil {
 		return Result{}, err
 	}
-	more, data, err := h.prepareCreate(ctx, obj)
+	more, data, err := h.prepareCreate(ctx, t, obj)
 	warnings = append(warnings[:len(warnings):len(warnings)], more...)
 	if err != nil {
 		return Result{Warnings: warnings}, err
@@ -69,7 +69,7 @@ func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []s
 }
 
 // prepareCreate brings an object that has its name and namespace into its stored form.
-func (h *handle[T]) prepareCreate(ctx context.Context, obj T) (warnings []string, data []byte, err error) {
+func (h *handle[T]) prepareCreate(ctx context.Context, t target[T], obj T) (warnings []string, data []byte, err error) {
 	strategy := &h.definition.Strategy
 	unborn(obj)
 	born(obj)
@@ -79,7 +79,7 @@ func (h *handle[T]) prepareCreate(ctx context.Context, obj T) (warnings []string
 	if strategy.PrepareForCreate != nil {
 		strategy.PrepareForCreate(ctx, obj)
 	}
-	if err := h.validateCreate(ctx, obj); err != nil {
+	if err := h.validateCreate(ctx, t, obj); err != nil {
 		return nil, nil, err
 	}
 	if obj.GetResourceVersion() != "" {

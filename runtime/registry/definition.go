@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"apigen.dev/runtime/api"
+	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -44,6 +45,9 @@ type Conversion[T, V api.Object] struct {
 	New func() V
 	// Default fills in what the version defaults; nil where it defaults nothing.
 	Default func(V)
+	// Validate checks an object of the version against its own rules, before the Strategy's Validate: an object as a client
+	// sees it. old is nil on a creation; op tells the subresource that is written. Nil where there are no rules.
+	Validate func(ctx context.Context, op operation.Operation, obj, old V) field.ErrorList
 	// ToHub and FromHub convert. Both are nil where V is T: the version is the hub.
 	ToHub   func(in V, out T) error
 	FromHub func(in T, out V) error

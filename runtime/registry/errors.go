@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 
 	"apigen.dev/runtime/cache"
@@ -65,7 +66,7 @@ func toStatus(err error, gr schema.GroupResource, verb, name string) error {
 	case errors.Is(err, storage.ErrTooLarge):
 		return because(apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("%s %q is larger than storage takes", gr, name)), err)
 	case errors.Is(err, storage.ErrNoSpace):
-		return because(apierrors.NewInternalError(err), err)
+		return because(noSpace(gr, name), err)
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, storage.ErrClosed),
 		errors.Is(err, cache.ErrNotReady), errors.Is(err, cache.ErrLagging):
 		return because(unavailable(err), err)
@@ -74,6 +75,19 @@ func toStatus(err error, gr schema.GroupResource, verb, name string) error {
 	}
 	return because(apierrors.NewInternalError(err), err)
 }
+
+// noSpace is 507, without a hint to retry: space is not had back by waiting.
+func noSpace(gr schema.GroupResource, name string) *apierrors.StatusError {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInsufficientStorage, Reason: ReasonNoSpace,
+		Message: fmt.Sprintf("%s %q was not written: storage has no space left. Reads and deletions are served; /readyz tells an "+
+			"administrator what to do", gr, name),
+		Details: &metav1.StatusDetails{Group: gr.Group, Kind: gr.Resource, Name: name},
+	}}
+}
+
+// ReasonNoSpace is the reason of a 507: nothing was written, and nothing will be until there is space.
+const ReasonNoSpace metav1.StatusReason = "InsufficientStorage"
 
 func unavailable(err error) *apierrors.StatusError {
 	status := apierrors.NewServiceUnavailable(err.Error())

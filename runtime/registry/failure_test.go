@@ -55,7 +55,7 @@ func TestFailedWrites(t *testing.T) {
 		"closed":                {storage.ErrClosed, false, 503, metav1.StatusReasonServiceUnavailable, 1, 4},
 		// What holds managedFields is tried again without.
 		"too large": {storage.ErrTooLarge, false, 413, metav1.StatusReasonRequestEntityTooLarge, 0, 7},
-		"no space":  {storage.ErrNoSpace, false, 500, metav1.StatusReasonInternalError, 0, 4},
+		"no space":  {storage.ErrNoSpace, false, 507, registry.ReasonNoSpace, 0, 4},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

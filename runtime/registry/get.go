@@ -55,15 +55,23 @@ func (r *reader) get(ctx context.Context, key, wanted string) (object, int64, er
 	return r.fromBackend(ctx, key)
 }
 
-// latest is a linearizable read: the backend tells the key's revision, and where the cache has that, its bytes.
+// latest is a linearizable read: the backend tells the key's revision, and where the cache has that, its bytes. While
+// others do the same, one question for the revision of all is shared, as long as the cache has what it tells.
 func (r *reader) latest(ctx context.Context, key string) (object, int64, error) {
 	if r.cache == nil {
 		return r.fromBackend(ctx, key)
+	}
+	if r.asking.Load() > 0 {
+		if snapshot := r.cache.Latest(ctx); snapshot != nil {
+			return cached(snapshot.Get(key), snapshot.Revision())
+		}
 	}
 	snapshot, err := r.cache.Current()
 	if err != nil {
 		return r.fromBackend(ctx, key)
 	}
+	r.asking.Add(1)
+	defer r.asking.Add(-1)
 	kv, revision, err := r.backend.Get(ctx, key, storage.GetOptions{RevisionOnly: true})
 	if err != nil || kv == nil {
 		return object{}, revision, err

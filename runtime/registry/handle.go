@@ -70,6 +70,7 @@ func (r *resource[T]) store(config Config, all *versions[T], stored *storedVersi
 	d := r.definition
 	return NewStore(StoreConfig[T]{
 		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.beforeWrite,
+		CheckCache: config.CheckCache, Log: config.Log, Verify: config.Verify,
 		KeyPrefix: config.Prefix, ResourcePrefix: strings.TrimPrefix(d.Group+"/"+d.Names.Plural, "/"),
 		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
 		New: d.New, Encode: all.encode, Decode: all.decode, Fields: d.SelectableFields,
@@ -117,6 +118,9 @@ type handle[T api.Object] struct {
 func (h *handle[T]) Info() *api.Info { return h.info }
 func (h *handle[T]) Ready() error    { return h.store.Ready() }
 func (h *handle[T]) Close() error    { return h.store.Close() }
+
+// Measure implements Measured.
+func (h *handle[T]) Measure(ctx context.Context) Measurement { return h.store.Measure(ctx) }
 
 // Get implements View.
 func (h *handle[T]) Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {

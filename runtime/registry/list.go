@@ -122,32 +122,19 @@ func (r *reader) listSnapshot(ctx context.Context, l *listing) (*cache.Snapshot,
 	return s, r.fallBack(ctx, err, l.exact)
 }
 
-// listCached serves a page from a snapshot. The common case, everything in a form that is at hand, keeps nothing but the
-// snapshot itself.
+// listCached serves a page from a snapshot.
 func (r *reader) listCached(s *cache.Snapshot, l *listing) (*Page, error) {
 	revision := s.Revision()
 	if l.exact > 0 {
 		revision = l.exact
 	}
-	if l.empty() && l.limit == 0 && l.from == "" {
-		if bad := s.Poisoned(l.prefix); bad != nil {
-			return nil, corrupt(bad.Key(), bad.Err())
-		}
-		ready, err := l.prepare(s, r.stored)
-		if err != nil {
-			return nil, err
-		}
-		if ready {
-			return &Page{
-				ResourceVersion: strconv.FormatInt(revision, 10),
-				Len:             s.Count(l.prefix, ""),
-				Items:           preparedItems(s.Entries(l.prefix, ""), l.form),
-				Close:           func() {},
-			}, nil
+	if l.empty() {
+		if page, err := l.atHand(s, r.stored, revision); page != nil || err != nil {
+			return page, err
 		}
 	}
 	p := newPage()
-	last, more, err := p.fill(s.Entries(l.prefix, l.from), l)
+	last, more, err := p.fill(s.Select(l.prefix, l.from, l.lookup), l)
 	if err != nil {
 		p.close()
 		return nil, err
@@ -159,18 +146,53 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*Page, error) {
 	return p.page(l, revision, last, more, left)
 }
 
-// prepare renders what is not at hand, and tells whether all of it now is. Where much is missing it gives up: the page
-// had better keep what it renders, since the cache may not.
-func (l *listing) prepare(s *cache.Snapshot, stored api.Form) (bool, error) {
+// atHand is a page of the common case, everything in a form that is at hand: it keeps nothing but the snapshot. It is nil
+// where something can't be read or must be rendered first.
+func (l *listing) atHand(s *cache.Snapshot, stored api.Form, revision int64) (*Page, error) {
+	if s.Poisoned(l.prefix) != nil {
+		return nil, nil
+	}
+	count := s.Count(l.prefix, l.from)
+	n := count
+	if l.limit > 0 {
+		n = min(n, l.limit)
+	}
+	entries := firstOf(n, s.Entries(l.prefix, l.from))
+	if ready, err := l.prepare(entries, n, stored); err != nil || !ready {
+		return nil, err
+	}
+	page := &Page{
+		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Items: preparedItems(entries, l.form), Close: func() {},
+	}
+	if n == count {
+		return page, nil
+	}
+	return page, page.goesOn(l, s.Nth(l.prefix, l.from, n-1).Key(), revision, count-n)
+}
+
+func firstOf(n int, entries iter.Seq[*cache.Entry]) iter.Seq[*cache.Entry] {
+	return func(yield func(*cache.Entry) bool) {
+		left := n
+		for e := range entries {
+			if left--; left < 0 || !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// prepare renders what of n entries is not at hand, and tells whether all of it now is. Where much is missing it gives
+// up: the page had better keep what it renders, since the cache may not.
+func (l *listing) prepare(entries iter.Seq[*cache.Entry], n int, stored api.Form) (bool, error) {
 	if l.form == stored {
 		return true, nil
 	}
-	missing, most := 0, s.Count(l.prefix, "")/8
-	for e := range s.Entries(l.prefix, "") {
+	missing := 0
+	for e := range entries {
 		if e.Rendered(l.form) {
 			continue
 		}
-		if missing++; missing > most {
+		if missing++; missing > n/8 {
 			return false, nil
 		}
 		if _, err := e.Rendition(l.form); err != nil {
@@ -328,13 +350,17 @@ func (p *pageItems) page(l *listing, revision int64, last string, more bool, lef
 	if !more {
 		return page, nil
 	}
+	return page, page.goesOn(l, last, revision, left)
+}
+
+// goesOn says that more follows behind the key last; left is how much, -1 is unknown.
+func (page *Page) goesOn(l *listing, last string, revision int64, left int) (err error) {
 	if l.empty() && left >= 0 {
 		remaining := int64(left)
 		page.Remaining = &remaining
 	}
-	next, err := encodeToken(l.prefix, last+"\x00", revision)
-	page.Continue = next
-	return page, err
+	page.Continue, err = encodeToken(l.prefix, last+"\x00", revision)
+	return err
 }
 
 func (p *pageItems) all(yield func(api.Rendition) bool) {

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	migratePage = 500
+	migratePage    = 500
+	migrateTimeout = time.Minute
 	// migrateTries bounds how often one object is tried, while others change it.
 	migrateTries = 10
 	// maxUnreadable bounds how many keys of unreadable objects a Migration keeps.
@@ -27,6 +28,9 @@ type MigrateOptions struct {
 	DryRun bool
 	// Rate bounds the writes in a second; 0 is no bound.
 	Rate float64
+	// Timeout bounds every question to the backend and every write; 0 is a minute. A backend that is gone for longer ends
+	// the migration.
+	Timeout time.Duration
 	// Report, where it is set, is called after each page.
 	Report func(Migration)
 }
@@ -58,8 +62,9 @@ type migratable interface {
 // object, whose generation stays. Objects that can't be read are counted and left alone. It may end at any time, with ctx
 // or an error, and be run again: what is still stale is all there is to know.
 //
-// A version goes off the record if no object was found in it. Servers that still write it record it again within a
-// minute: migrate once all of them have the release whose storage version is wanted.
+// A version goes off the record if no object was found in it. Servers that still write it record it again
+// with their first write after a minute: migrate once all of them have the release whose storage version is wanted. A
+// time to live, which only Stores give to what they write, is not kept.
 func Migrate(ctx context.Context, resource Resource, config Config, opts MigrateOptions) (Migration, error) {
 	m, ok := resource.(migratable)
 	if !ok {
@@ -75,6 +80,9 @@ func (r *resource[T]) migrate(ctx context.Context, config Config, opts MigrateOp
 		return Migration{}, fmt.Errorf("the definition of %s: %w", name, err)
 	}
 	config.DisableCache = true
+	if opts.Timeout <= 0 {
+		opts.Timeout = migrateTimeout
+	}
 	stored := newStoredVersions(config.Backend, config.Prefix, name, r.definition.Storage)
 	store, err := r.store(config, all, stored)
 	if err != nil {
@@ -102,7 +110,7 @@ type migration[T api.Object] struct {
 }
 
 func (m *migration[T]) run(ctx context.Context, stored *storedVersions) error {
-	before, _, err := stored.read(ctx)
+	before, err := m.record(ctx, stored)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Resource, err)
 	}
@@ -110,27 +118,39 @@ func (m *migration[T]) run(ctx context.Context, stored *storedVersions) error {
 		return fmt.Errorf("%s: %w", m.Resource, err)
 	}
 	if !m.opts.DryRun && !m.untold {
-		err := stored.update(ctx, func(versions []string) []string {
-			versions = slices.DeleteFunc(versions, func(version string) bool {
-				// What came on record since the scan began may be that of objects behind it.
-				return version != m.current && !m.found[version] && slices.Contains(before.Versions, version)
-			})
-			return slices.AppendSeq(versions, maps.Keys(m.found))
-		})
-		if err != nil {
+		if err := m.trim(ctx, stored, before); err != nil {
 			return err
 		}
 	}
-	after, _, err := stored.read(ctx)
-	m.Stored = after.Versions
+	m.Stored, err = m.record(ctx, stored)
 	return err
+}
+
+func (m *migration[T]) record(ctx context.Context, stored *storedVersions) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
+	defer cancel()
+	record, _, err := stored.read(ctx)
+	return record.Versions, err
+}
+
+// trim takes the versions off the record that were on it before the scan, and that the scan did not find.
+func (m *migration[T]) trim(ctx context.Context, stored *storedVersions, before []string) error {
+	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
+	defer cancel()
+	return stored.update(ctx, func(versions []string) []string {
+		versions = slices.DeleteFunc(versions, func(version string) bool {
+			// What came on record since the scan began may be that of objects behind it.
+			return version != m.current && !m.found[version] && slices.Contains(before, version)
+		})
+		return slices.AppendSeq(versions, maps.Keys(m.found))
+	})
 }
 
 // scan goes through all keys, each page as it is when it is read.
 func (m *migration[T]) scan(ctx context.Context) error {
 	request := storage.RangeRequest{Prefix: m.store.prefix, Limit: migratePage}
 	for {
-		result, err := m.store.backend.Range(ctx, request)
+		result, err := m.page(ctx, request)
 		if err != nil {
 			return err
 		}
@@ -151,6 +171,26 @@ func (m *migration[T]) scan(ctx context.Context) error {
 	}
 }
 
+func (m *migration[T]) page(ctx context.Context, request storage.RangeRequest) (*storage.RangeResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
+	defer cancel()
+	return m.store.backend.Range(ctx, request)
+}
+
+func (m *migration[T]) write(ctx context.Context, kv *storage.KeyValue, data []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
+	defer cancel()
+	_, err := m.store.put(ctx, kv.Key, data, kv.Revision, 0)
+	return err
+}
+
+func (m *migration[T]) read(ctx context.Context, key string) (*storage.KeyValue, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
+	defer cancel()
+	kv, _, err := m.store.backend.Get(ctx, key, storage.GetOptions{})
+	return kv, err
+}
+
 // object writes one object again, unless it is as it should be.
 func (m *migration[T]) object(ctx context.Context, kv *storage.KeyValue) error {
 	for try := 1; kv != nil; try++ {
@@ -169,7 +209,7 @@ func (m *migration[T]) object(ctx context.Context, kv *storage.KeyValue) error {
 		if err := m.pace.wait(ctx); err != nil {
 			return err
 		}
-		_, err = m.store.put(ctx, kv.Key, state.data, kv.Revision, 0)
+		err = m.write(ctx, kv, state.data)
 		var conflict *storage.ConflictError
 		switch {
 		case err == nil:
@@ -180,7 +220,7 @@ func (m *migration[T]) object(ctx context.Context, kv *storage.KeyValue) error {
 			kv = conflict.Current
 		case errors.Is(err, storage.ErrUnknownOutcome) && try < migrateTries:
 			// Either it is written now, or it is tried again on what is there.
-			if kv, _, err = m.store.backend.Get(ctx, kv.Key, storage.GetOptions{}); err != nil {
+			if kv, err = m.read(ctx, kv.Key); err != nil {
 				return err
 			}
 		case errors.Is(err, storage.ErrTooLarge):

@@ -32,6 +32,8 @@ type reader struct {
 	patience time.Duration
 	// bookmarks is how often a watch is told how far it has come.
 	bookmarks time.Duration
+	// asking are the reads that wait for the backend to tell a key's revision.
+	asking atomic.Int32
 	// compacted is the last compaction that was noticed.
 	compacted atomic.Int64
 	// closed ends with shut; watches end with it.

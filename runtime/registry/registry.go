@@ -7,6 +7,9 @@
 package registry
 
 import (
+	"log/slog"
+	"time"
+
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/storage"
 )
@@ -19,6 +22,12 @@ type Config struct {
 	Prefix string
 	// DisableCache makes reads go to the backend.
 	DisableCache bool
+	// CheckCache is how often the cache is compared with the backend, and dropped where they differ; 0 is never.
+	CheckCache time.Duration
+	// Log hears of trouble with the backend; nil is silence.
+	Log *slog.Logger
+	// Verify turns on expensive checks of invariants, which panic.
+	Verify bool
 	// Schemas are those of the resource's group, by which field ownership is kept and server-side apply merges. The
 	// resources of a group share them. Nil: the resource has none, and is treated as a kind without a schema.
 	Schemas *ownership.Schemas

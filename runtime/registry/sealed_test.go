@@ -3,7 +3,9 @@ package registry_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"apigen.dev/runtime/api"
@@ -163,6 +165,29 @@ func TestCopiedValue(t *testing.T) {
 	}, "one")
 }
 
+// A key whose secret is another one than it was is named, too.
+func TestWrongSecret(t *testing.T) {
+	kinds(t, func(t *testing.T, b *bench, e *encryption) {
+		b.create(`{"metadata":{"name":"a"}}`)
+		bad := b.raw("a")
+		e.set("one!")
+		if _, err := b.backend.Put(b.ctx(), bad.Key, bad.Value, bad.Revision, 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, version := range []string{"", "0"} {
+			waitFor(t, func() error { // until the cache has it
+				_, err := b.List(b.ctx(), "ns", registry.ListOptions{ResourceVersion: version}, v1)
+				if err == nil {
+					return errors.New("it was read")
+				}
+				wantStatus(t, err, 500, metav1.StatusReasonInternalError, widgetKey+`a`)
+				wantStatus(t, err, 500, metav1.StatusReasonInternalError, `aesgcm key "one" does not open it`)
+				return nil
+			})
+		}
+	}, "one")
+}
+
 // Watches tell what was written under another key than the state before, and go on where the keys don't.
 func TestWatchAcrossKeys(t *testing.T) {
 	kinds(t, func(t *testing.T, b *bench, e *encryption) {
@@ -280,3 +305,77 @@ type sealsNothing struct{}
 
 func (sealsNothing) Open(_ string, stored []byte) ([]byte, bool, error) { return stored, false, nil }
 func (sealsNothing) Seal(string, []byte) ([]byte, error)                { return nil, errors.New("no randomness") }
+
+// While keys rotate under writers, readers and a watcher, no request fails and no write is lost; in the end the last key
+// alone opens everything that was written since.
+func TestRotationUnderLoad(t *testing.T) {
+	kinds(t, func(t *testing.T, b *bench, e *encryption) {
+		const objects, rounds = 4, 25
+		for i := range objects {
+			b.create(fmt.Sprintf(`{"metadata":{"name":"w%d"}}`, i))
+		}
+		w := b.watch(registry.WatchOptions{ResourceVersion: b.get("w3").ResourceVersion})
+		var workers sync.WaitGroup
+		for i := range objects {
+			workers.Go(func() {
+				for n := range rounds {
+					name := fmt.Sprintf("w%d", i)
+					if _, err := b.Patch(b.ctx(), "ns", name, "", registry.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, n+10)), registry.WriteOptions{Form: v1}); err != nil {
+						t.Error(err)
+					}
+					for _, version := range []string{"", "0"} {
+						if _, err := b.List(b.ctx(), "ns", registry.ListOptions{ResourceVersion: version}, v1); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			})
+		}
+		names := []string{"one"}
+		for n := range 20 {
+			names = append([]string{fmt.Sprintf("key%d", n)}, names...)
+			e.set(names...)
+			for i := range objects { // a migration, as it were
+				if _, err := b.Patch(b.ctx(), "ns", fmt.Sprintf("w%d", i), "", registry.MergePatch, body(`{}`), registry.WriteOptions{Form: v1}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		workers.Wait()
+		w.sizesTo(objects, rounds+9)
+		for i := range objects {
+			if _, err := b.patch(fmt.Sprintf("w%d", i), "", `{}`); err != nil {
+				t.Error(err)
+			}
+		}
+		e.set(names[0])
+		for i := range objects {
+			if got := b.get(fmt.Sprintf("w%d", i)); got.Spec.Size != rounds+9 {
+				t.Errorf("%s: %d, want %d", got.Name, got.Spec.Size, rounds+9)
+			}
+		}
+	}, "one")
+}
+
+// sizesTo reads events until so many objects have the last size, and fails where one has not grown by single steps.
+func (w *watcher) sizesTo(objects int, last int64) {
+	w.Helper()
+	sizes := map[string]int64{}
+	for left := objects; left > 0; {
+		events, err := w.w.Next(w.TB.Context())
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, event := range events {
+			got := w.parse(event.Object)
+			now, before := got.Spec.Size, sizes[got.Name]
+			if before > 1 && now != before && now != before+1 {
+				w.Errorf("%s went from %d to %d", got.Name, before, now)
+			}
+			if now == last && before != last {
+				left--
+			}
+			sizes[got.Name] = now
+		}
+	}
+}

@@ -28,6 +28,8 @@ type selector struct {
 	name, namespace string
 	// key, where not empty, is the only one.
 	key string
+	// lookup is what of it the cache can look up; nil where that is nothing.
+	lookup *cache.Lookup
 }
 
 type requirement struct {
@@ -41,20 +43,47 @@ type fielded interface{ Field(i int) string }
 
 func newSelector(s Selection, selectable []string) (selector, error) {
 	var sel selector
+	if s.Fields != nil && !s.Fields.Empty() {
+		for _, r := range s.Fields.Requirements() {
+			place, err := fieldPlace(r.Field, selectable)
+			if err != nil {
+				return sel, err
+			}
+			sel.add(r, place)
+		}
+	}
 	if s.Labels != nil && !s.Labels.Empty() {
 		sel.labels = s.Labels
 	}
-	if s.Fields == nil || s.Fields.Empty() {
-		return sel, nil
-	}
-	for _, r := range s.Fields.Requirements() {
-		place, err := fieldPlace(r.Field, selectable)
-		if err != nil {
-			return sel, err
-		}
-		sel.add(r, place)
-	}
+	sel.lookup = sel.findLookup()
 	return sel, nil
+}
+
+// findLookup takes from a selector what asks for equality; other operators are left to the match. A name comes first,
+// since fewest objects have it.
+func (s *selector) findLookup() *cache.Lookup {
+	l := new(cache.Lookup)
+	if s.name != "" {
+		l.Field(cache.Value{Place: nameField, Value: s.name})
+	}
+	for _, r := range s.fields {
+		if r.place >= firstSelectable && !r.not {
+			l.Field(cache.Value{Place: r.place, Value: r.value})
+		}
+	}
+	if s.labels != nil {
+		requirements, _ := s.labels.Requirements() // of one that selects nothing there are none
+		for _, r := range requirements {
+			switch r.Operator() {
+			case selection.Equals, selection.DoubleEquals, selection.In:
+				l.Label(r.Key(), r.ValuesUnsorted()...)
+			}
+		}
+	}
+	if l.Empty() {
+		return nil
+	}
+	return l
 }
 
 func (s *selector) add(r fields.Requirement, place int) {

@@ -61,7 +61,7 @@ func (s *initial) next(ctx context.Context, w *watch) (done bool, err error) {
 }
 
 func (s *initial) nextCached(w *watch) (done bool, err error) {
-	for e := range s.snapshot.Entries(s.prefix, s.from) {
+	for e := range s.snapshot.Select(s.prefix, s.from, s.sel.lookup) {
 		if err := e.Err(); err != nil {
 			return false, corrupt(e.Key(), err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -47,6 +48,10 @@ type StoreConfig[T api.Object] struct {
 
 	// DisableCache makes all reads go to the backend.
 	DisableCache bool
+	// CheckCache, Log and Verify are Config's.
+	CheckCache time.Duration
+	Log        *slog.Logger
+	Verify     bool
 	// Patience is how long a read waits for a revision of the future; 0 is 3 s.
 	Patience time.Duration
 	// BookmarkEvery is how often a watch that wants bookmarks gets one; 0 is a minute.
@@ -101,9 +106,14 @@ func NewStore[T api.Object](config StoreConfig[T]) (*Store[T], error) {
 }
 
 func (s *Store[T]) runCache() {
+	indexed := make([]int, len(s.selectable))
+	for i := range indexed {
+		indexed[i] = firstSelectable + i
+	}
 	s.cache = cache.New(cache.Config{
 		Backend: s.backend, Prefix: s.prefix, Codec: s.codec, Stored: s.stored, Name: s.gr.String(),
-		Wait: s.config.Patience,
+		Wait: s.config.Patience, Indexed: indexed,
+		Check: s.config.CheckCache, Logger: s.config.Log, Verify: s.config.Verify,
 	})
 	s.spawn(func() {
 		// It ends with its context and only then: whatever else goes wrong, it tries again.
@@ -141,6 +151,36 @@ type Stats struct {
 func (s *Store[T]) Stats(ctx context.Context) (Stats, error) {
 	n, err := s.backend.Count(ctx, s.prefix)
 	return Stats{Objects: n}, s.status(err, "list", "")
+}
+
+// Measurement is how a resource does at a moment.
+type Measurement struct {
+	// Objects that there are, by the cache's count or by the backend's where there is no cache; -1 is not known.
+	Objects int64
+	// Cache is the cache's; nil where there is none.
+	Cache *cache.Stats
+}
+
+// Measured is a Handle that can be measured. Those of New can.
+type Measured interface {
+	Measure(ctx context.Context) Measurement
+}
+
+// Measure implements Measured.
+func (s *Store[T]) Measure(ctx context.Context) Measurement {
+	m := Measurement{Objects: -1}
+	if s.cache == nil {
+		if n, err := s.backend.Count(ctx, s.prefix); err == nil {
+			m.Objects = n
+		}
+		return m
+	}
+	stats := s.cache.Stats()
+	m.Cache = &stats
+	if _, err := s.cache.Current(); err == nil {
+		m.Objects = stats.Entries
+	}
+	return m
 }
 
 // RequestProgress makes the cache catch up with the backend, and waits for it.

@@ -134,6 +134,7 @@ func (v *storedVersions) confirm(ctx context.Context) error {
 // read before it is tried again: done twice it does no harm.
 func (v *storedVersions) update(ctx context.Context, change func([]string) []string) error {
 	record, revision, err := v.read(ctx)
+	var last error // of the write before
 	for try := 0; err == nil; try++ {
 		wanted := slices.Clone(change(slices.Clone(record.Versions)))
 		slices.Sort(wanted)
@@ -142,29 +143,28 @@ func (v *storedVersions) update(ctx context.Context, change func([]string) []str
 			return nil
 		}
 		if try == recordTries {
-			err = errors.New("it keeps changing")
+			// Not wrapped: of an object, nothing was written.
+			err = fmt.Errorf("%w: after %d attempts: %v", storage.ErrUnavailable, try, last) //nolint:errorlint // see above
 			break
 		}
 		var value []byte
 		if value, err = json.Marshal(versionRecord{Versions: wanted}); err != nil {
 			break
 		}
+		_, last = v.backend.Put(ctx, v.key, append(value, '\n'), revision, 0)
 		var conflict *storage.ConflictError
-		_, err = v.backend.Put(ctx, v.key, append(value, '\n'), revision, 0)
 		switch {
-		case errors.As(err, &conflict):
+		case errors.As(last, &conflict):
 			record, revision, err = v.parse(conflict.Current)
-		case err == nil, errors.Is(err, storage.ErrUnknownOutcome):
+		case last == nil, errors.Is(last, storage.ErrUnknownOutcome):
 			record, revision, err = v.read(ctx)
+		default:
+			err = last
 		}
 	}
 	return v.failed(err)
 }
 
 func (v *storedVersions) failed(err error) error {
-	const what = "recording that %s are stored in version %s"
-	if errors.Is(err, storage.ErrUnknownOutcome) {
-		return fmt.Errorf(what+": %w: %v", v.gr, v.current, storage.ErrUnavailable, err)
-	}
-	return fmt.Errorf(what+": %w", v.gr, v.current, err)
+	return fmt.Errorf("recording that %s are stored in version %s: %w", v.gr, v.current, err)
 }

@@ -173,3 +173,27 @@ func TestRecordHeedsContexts(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// always fails every write in one way.
+type always struct {
+	storage.Backend
+	fail error
+	puts int
+}
+
+func (a *always) Put(context.Context, string, []byte, int64, time.Duration) (int64, error) {
+	a.puts++
+	return 0, a.fail
+}
+
+// A record that can't be written whatever is tried is 503: nothing of the object was sent, and it may be tried again.
+func TestRecordGivesUp(t *testing.T) {
+	for _, fail := range []error{fmt.Errorf("etcd: %w", storage.ErrUnknownOutcome), &storage.ConflictError{Key: recordKey}} {
+		backend := &always{Backend: memory.New(), fail: fail}
+		err := recorder(backend, "v1").beforeWrite(t.Context())
+		if !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrUnknownOutcome) || backend.puts != recordTries {
+			t.Errorf("%v: %v after %d writes", fail, err, backend.puts)
+		}
+		backend.Close()
+	}
+}

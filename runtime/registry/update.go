@@ -132,7 +132,7 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 			}
 		}
 		if !current.exists {
-			more, p.data, err = h.prepareCreate(ctx, obj)
+			more, p.data, err = h.prepareCreate(ctx, t, obj)
 		} else {
 			more, p, err = h.prepareUpdate(ctx, obj, current, t)
 		}
@@ -164,9 +164,9 @@ func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T],
 	}
 	obj.SetResourceVersion(current.obj.GetResourceVersion())
 	if t.subresource != nil {
-		obj, err = h.prepareSubresource(ctx, obj, current.obj, t.subresource)
+		obj, err = h.prepareSubresource(ctx, t, obj, current.obj)
 	} else {
-		warnings, err = h.prepareObject(ctx, obj, current.obj)
+		warnings, err = h.prepareObject(ctx, t, obj, current.obj)
 	}
 	if err != nil {
 		return nil, p, err
@@ -188,7 +188,7 @@ func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T],
 	return warnings, p, nil
 }
 
-func (h *handle[T]) prepareObject(ctx context.Context, obj, old T) (warnings []string, err error) {
+func (h *handle[T]) prepareObject(ctx context.Context, t target[T], obj, old T) (warnings []string, err error) {
 	strategy := &h.definition.Strategy
 	inherit(obj, old)
 	for _, s := range h.definition.Subresources {
@@ -197,21 +197,18 @@ func (h *handle[T]) prepareObject(ctx context.Context, obj, old T) (warnings []s
 	if strategy.PrepareForUpdate != nil {
 		strategy.PrepareForUpdate(ctx, obj, old)
 	}
-	if err := h.validateUpdate(ctx, obj, old); err != nil {
+	if err := h.validateUpdate(ctx, t, obj, old); err != nil {
 		return nil, err
 	}
 	return h.warnings(ctx, obj, old), nil
 }
 
 // prepareSubresource takes what the subresource covers, and who owns what, from obj, and everything else from old.
-func (h *handle[T]) prepareSubresource(ctx context.Context, obj, old T, s *Subresource[T]) (T, error) {
+func (h *handle[T]) prepareSubresource(ctx context.Context, t target[T], obj, old T) (T, error) {
 	updated := old.DeepCopyObject().(T)
-	s.Copy(obj, updated)
+	t.subresource.Copy(obj, updated)
 	updated.SetManagedFields(obj.GetManagedFields())
-	if s.Validate == nil {
-		return updated, nil
-	}
-	return updated, h.invalid(updated, s.Validate(ctx, updated, old))
+	return updated, h.validateSubresource(ctx, t, updated, old)
 }
 
 // nextGeneration sets metadata.generation in an object and in its stored form.

@@ -6,6 +6,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,17 +30,27 @@ func (h *handle[T]) validateName(name string, generated bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-func (h *handle[T]) validateCreate(ctx context.Context, obj T) error {
+func (h *handle[T]) validateCreate(ctx context.Context, t target[T], obj T) error {
 	errs := validation.ValidateObjectMetaAccessor(obj, h.info.Scope == api.Namespaced, h.validateName, metadataPath)
+	rules, err := t.rules(ctx, operation.Create, obj, nil)
+	if err != nil {
+		return err
+	}
+	errs = append(errs, rules...)
 	if validate := h.definition.Strategy.Validate; validate != nil {
 		errs = append(errs, validate(ctx, obj)...)
 	}
 	return h.invalid(obj, errs)
 }
 
-func (h *handle[T]) validateUpdate(ctx context.Context, obj, old T) error {
+func (h *handle[T]) validateUpdate(ctx context.Context, t target[T], obj, old T) error {
 	errs := validation.ValidateObjectMetaAccessor(obj, h.info.Scope == api.Namespaced, h.validateName, metadataPath)
 	errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
+	rules, err := t.rules(ctx, operation.Update, obj, &old)
+	if err != nil {
+		return err
+	}
+	errs = append(errs, rules...)
 	if validate := h.definition.Strategy.Validate; validate != nil {
 		errs = append(errs, validate(ctx, obj)...)
 	}
@@ -49,11 +60,45 @@ func (h *handle[T]) validateUpdate(ctx context.Context, obj, old T) error {
 	return h.invalid(obj, errs)
 }
 
+// validateSubresource checks an object of which a subresource is new.
+func (h *handle[T]) validateSubresource(ctx context.Context, t target[T], obj, old T) error {
+	errs, err := t.rules(ctx, operation.Update, obj, &old)
+	if err != nil {
+		return err
+	}
+	if validate := t.subresource.Validate; validate != nil {
+		errs = append(errs, validate(ctx, obj, old)...)
+	}
+	return h.invalid(obj, errs)
+}
+
+// rules checks an object by the rules of the version that the client speaks.
+func (t *target[T]) rules(ctx context.Context, verb operation.Type, obj T, old *T) (field.ErrorList, error) {
+	op := operation.Operation{Type: verb}
+	if t.subresource != nil {
+		op.Request.Subresources = []string{t.subresource.Name}
+	}
+	errs, err := t.version.codec.validate(ctx, op, obj, old)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return errs, nil
+}
+
+// invalid is the error for the faults of an object. What several rules say in the same words is said once.
 func (h *handle[T]) invalid(obj T, errs field.ErrorList) error {
-	if len(errs) == 0 {
+	said := make(map[string]bool, len(errs))
+	once := errs[:0:0]
+	for _, e := range errs {
+		if text := e.Error(); !said[text] {
+			said[text] = true
+			once = append(once, e)
+		}
+	}
+	if len(once) == 0 {
 		return nil
 	}
-	return apierrors.NewInvalid(h.kind, obj.GetName(), errs)
+	return apierrors.NewInvalid(h.kind, obj.GetName(), once)
 }
 
 // checkVersion is the rule of optimistic concurrency: an update that names a resourceVersion is meant for that state.

@@ -23,7 +23,8 @@ const (
 // its reader drives it.
 type watch struct {
 	r      *reader
-	ctx    context.Context // that of the watch, or of the handle: whichever ends first
+	given  context.Context // what Watch was called with
+	ctx    context.Context // given, or the handle's: whichever ends first
 	cancel context.CancelFunc
 	unbind func() bool // from the handle
 	form   api.Form
@@ -32,8 +33,10 @@ type watch struct {
 	source  source
 	// marks: send bookmarks; markInitial: send the one that ends the initial events.
 	marks, markInitial bool
-	nextMark           time.Time
 	events             []Event
+	// due is ctx until the next bookmark is due.
+	due      context.Context
+	unmarked context.CancelFunc
 }
 
 // source is what happens after the state: a cursor of the cache, or a stream of the backend.
@@ -58,7 +61,7 @@ func (r *reader) watch(ctx context.Context, prefix string, opts WatchOptions, fo
 	if !strings.HasSuffix(prefix, "/") {
 		sel.key = prefix
 	}
-	w := &watch{r: r, form: form, marks: opts.AllowBookmarks}
+	w := &watch{r: r, given: ctx, form: form, marks: opts.AllowBookmarks, unmarked: func() {}}
 	w.ctx, w.cancel = context.WithCancel(ctx)
 	w.unbind = context.AfterFunc(r.closed, w.cancel)
 	if err := w.begin(r.narrow(prefix, &sel), opts, after, &sel); err != nil {
@@ -93,7 +96,7 @@ func (w *watch) begin(prefix string, opts WatchOptions, after int64, sel *select
 func (w *watch) follow(prefix string, after int64, sel *selector) error {
 	r := w.r
 	if r.cache != nil {
-		cursor, err := r.cache.Watch(prefix, after, sel.match())
+		cursor, err := r.cache.Follow(prefix, sel.lookup, after, sel.match())
 		if err == nil {
 			w.source = &cacheSource{cursor: cursor, r: r}
 			return nil
@@ -126,15 +129,19 @@ func (w *watch) Next(ctx context.Context) ([]Event, error) {
 			return w.events, w.ended(ctx, err)
 		}
 	}
-	bound, cancel := w.bound(ctx)
-	defer cancel()
-	defer context.AfterFunc(w.ctx, cancel)()
+	bound := w.due
+	if ctx != w.given {
+		var cancel context.CancelFunc
+		bound, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(w.due, cancel)()
+	}
 	events, err := w.source.next(bound, w.events, w.form)
 	w.events = events
 	switch {
 	case err == nil:
 		return w.events, nil
-	case bound.Err() != nil && ctx.Err() == nil && w.ctx.Err() == nil:
+	case w.due.Err() != nil && ctx.Err() == nil && w.ctx.Err() == nil:
 		err = w.mark(false)
 		w.schedule(time.Now())
 		if m, ok := w.source.(*backendSource); ok && err == nil {
@@ -142,14 +149,6 @@ func (w *watch) Next(ctx context.Context) ([]Event, error) {
 		}
 	}
 	return w.events, w.ended(ctx, err)
-}
-
-// bound is ctx until the next bookmark is due.
-func (w *watch) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	if w.nextMark.IsZero() {
-		return context.WithCancel(ctx)
-	}
-	return context.WithDeadline(ctx, w.nextMark)
 }
 
 // ended prefers the reason why the watch was ended over what that did to storage.
@@ -190,7 +189,8 @@ func (w *watch) mark(initialEnd bool) error {
 
 // schedule sets when the next bookmark is due: after the usual time, a little scattered, or just before the deadline.
 func (w *watch) schedule(now time.Time) {
-	w.nextMark = time.Time{}
+	w.unmarked()
+	w.due, w.unmarked = w.ctx, func() {}
 	if !w.marks {
 		return
 	}
@@ -204,12 +204,13 @@ func (w *watch) schedule(now time.Time) {
 			next = last
 		}
 	}
-	w.nextMark = next
+	w.due, w.unmarked = context.WithDeadline(w.ctx, next)
 }
 
 // Close implements Watch.
 func (w *watch) Close() {
 	w.unbind()
+	w.unmarked()
 	w.cancel()
 	if w.source != nil {
 		w.source.close()

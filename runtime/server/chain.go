@@ -11,6 +11,7 @@ import (
 // 503 while draining comes before 401, that before 429, and that before 403.
 func (s *Server) chain(handler http.Handler, metrics *metrics) http.Handler {
 	return filter.Chain(handler,
+		filter.Stack(),
 		filter.Recover(s.config.Log),
 		filter.RequestInfo(),
 		filter.CacheControl(),

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
@@ -29,9 +30,9 @@ type Program struct {
 	Name string
 	// Groups are the API groups to serve: the generated Groups().
 	Groups []registry.Group
-	// Embedded opens a backend inside the process on a directory: embedded.Open. A main that leaves it nil links no
-	// etcd server, and its binary needs --etcd-servers.
-	Embedded func(ctx context.Context, dir string) (storage.Backend, error)
+	// Embedded is a backend inside the process: embedded.Etcd{}. A main that leaves it nil links no etcd server, and its
+	// binary needs --etcd-servers.
+	Embedded storage.Embedded
 }
 
 // Main runs the program with the process's arguments until it is told to end by SIGINT or SIGTERM, and exits: 0 where
@@ -64,6 +65,10 @@ func Command(program Program) *cobra.Command {
 		},
 	}
 	f.add(command.Flags(), program.Embedded != nil)
+	command.AddCommand(migrateCommand(program))
+	if program.Embedded != nil {
+		command.AddCommand(storageCommand(program))
+	}
 	return command
 }
 
@@ -113,7 +118,8 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 
 		RequestTimeout: f.requestTimeout, MinRequestTimeout: time.Duration(f.minRequestTimeout) * time.Second,
 		MaxReads: bound(f.maxReads), MaxWrites: bound(f.maxWrites),
-		DisableCache: !f.watchCache, Profiling: f.profiling,
+		DisableCache: !f.watchCache, Profiling: f.profiling, CompactionInterval: f.compactionInterval,
+		CheckCache: f.checkCache, Verify: cache.VerifyFromEnvironment(),
 		Transformer: transformers(encryption),
 	})
 	if err != nil {
@@ -141,7 +147,7 @@ func openBackend(ctx context.Context, program Program, f flags) (storage.Backend
 		backend, err := etcd.New(ctx, etcd.Config{Endpoints: f.etcdServers, CAFile: f.etcdCA, CertFile: f.etcdCert, KeyFile: f.etcdKey})
 		return backend, "etcd at " + strings.Join(f.etcdServers, ","), err
 	}
-	backend, err := program.Embedded(ctx, f.dataDir)
+	backend, err := program.Embedded.Open(ctx, f.dataDir, storage.EmbeddedOptions{Quota: f.quota})
 	return backend, "embedded etcd in " + display(f.dataDir), err
 }
 

@@ -22,7 +22,18 @@ import (
 
 // program is a binary whose embedded backend is in memory.
 func program() Program {
-	return Program{Name: "shop", Embedded: func(context.Context, string) (storage.Backend, error) { return memory.New(), nil }}
+	return Program{Name: "shop", Embedded: opens(func(context.Context, string) (storage.Backend, error) { return memory.New(), nil })}
+}
+
+// opens is an embedded backend that has nothing to restore.
+type opens func(ctx context.Context, dir string) (storage.Backend, error)
+
+func (o opens) Open(ctx context.Context, dir string, _ storage.EmbeddedOptions) (storage.Backend, error) {
+	return o(ctx, dir)
+}
+
+func (o opens) Restore(context.Context, string, string, storage.RestoreOptions) error {
+	return errors.New("there is nothing to restore")
 }
 
 // run runs the program with arguments until ctx ends.
@@ -57,6 +68,8 @@ func TestBadFlags(t *testing.T) {
 		{"unreadable certificate", []string{"--tls-cert-file=" + garbage, "--tls-private-key-file=" + garbage}, "--tls-cert-file and --tls-private-key-file: tls: failed to find any PEM data"},
 		{"no certificate", []string{"--client-ca-file=" + garbage}, "holds no certificate in PEM"},
 		{"bad tokens", []string{"--token-auth-file=" + garbage}, "garbage.pem:1: 1 columns"},
+		{"compaction", []string{"--etcd-compaction-interval=-1s"}, "--etcd-compaction-interval: -1s must not be negative"},
+		{"quota", []string{"--quota-backend-bytes=1000"}, "--quota-backend-bytes: 1000 must be at least"},
 		{"reload of nothing", []string{"--encryption-provider-config-automatic-reload"}, "goes with --encryption-provider-config"},
 		{"no encryption configuration", []string{"--encryption-provider-config=" + garbage}, "--encryption-provider-config: " + garbage + ": "},
 		{"timeout", []string{"--request-timeout=0s"}, "--request-timeout"},
@@ -104,11 +117,11 @@ func TestPortInUse(t *testing.T) {
 
 // A backend that can't be opened ends the program, and the port is free again.
 func TestBackendFails(t *testing.T) {
-	p := program()
-	p.Embedded = func(_ context.Context, dir string) (storage.Backend, error) {
-		return nil, errors.New("data directory " + dir + " is in use by another server")
-	}
 	data := filepath.Join(t.TempDir(), "data")
+	p := program()
+	p.Embedded = opens(func(_ context.Context, dir string) (storage.Backend, error) {
+		return nil, fmt.Errorf("data directory %s is %w", dir, storage.ErrInUse)
+	})
 	err := run(t.Context(), p, io.Discard, "--data-dir="+data, "--secure-port=0")
 	if err == nil || err.Error() != "data directory "+data+" is in use by another server" {
 		t.Errorf("error %v", err)
@@ -119,10 +132,10 @@ func TestBackendFails(t *testing.T) {
 func TestEndedBeforeServing(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	p := program()
-	p.Embedded = func(ctx context.Context, dir string) (storage.Backend, error) {
+	p.Embedded = opens(func(ctx context.Context, dir string) (storage.Backend, error) {
 		end()
 		return nil, fmt.Errorf("starting etcd in %s: %w", dir, ctx.Err())
-	}
+	})
 	if err := run(ctx, p, io.Discard, "--data-dir="+filepath.Join(t.TempDir(), "data"), "--secure-port=0"); err != nil {
 		t.Errorf("error %v", err)
 	}
@@ -137,11 +150,16 @@ type started struct {
 
 func start(t *testing.T, dir string, args ...string) *started {
 	t.Helper()
+	return startProgram(t, program(), dir, args...)
+}
+
+func startProgram(t *testing.T, p Program, dir string, args ...string) *started {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	s := &started{dir: dir, stop: stop, ended: make(chan error, 1)}
 	reader, writer := io.Pipe()
 	go func() {
-		err := run(ctx, program(), writer, append([]string{"--data-dir=" + dir, "--secure-port=0"}, args...)...)
+		err := run(ctx, p, writer, append([]string{"--data-dir=" + dir, "--secure-port=0"}, args...)...)
 		writer.CloseWithError(io.EOF)
 		s.ended <- err
 	}()
@@ -155,7 +173,7 @@ func start(t *testing.T, dir string, args ...string) *started {
 			t.Fatalf("the program ended: %v", <-s.ended)
 		}
 	}
-	match := regexp.MustCompile(`serving (https://\S+)   storage: embedded etcd in `).FindStringSubmatch(out.String())
+	match := regexp.MustCompile(`serving (https://\S+)   storage: (embedded )?etcd `).FindStringSubmatch(out.String())
 	if match == nil {
 		t.Fatalf("it said %q", out.String())
 	}
@@ -226,6 +244,7 @@ func TestServes(t *testing.T) {
 		{admin, "/version", 200, `"gitVersion": "v1.`},
 		{admin, "/apis", 200, `"APIGroupList"`},
 		{admin, "/metrics", 200, "apiserver_request_total"},
+		{admin, "/metrics", 200, "go_goroutines"},
 		{admin, "/debug/pprof/heap?debug=1", 200, "heap profile"},
 		{admin, "/nope", 404, ""},
 	} {

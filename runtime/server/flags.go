@@ -6,13 +6,16 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path"
 	"strings"
 	"time"
 
+	"apigen.dev/runtime/storage"
 	"github.com/spf13/pflag"
 )
 
-// flags are the command's. They bear kube-apiserver's names and meanings; --data-dir is ours.
+// flags are the command's. They bear kube-apiserver's names and meanings, --quota-backend-bytes etcd's; --data-dir is
+// ours.
 type flags struct {
 	etcdServers               []string
 	etcdPrefix                string
@@ -20,6 +23,8 @@ type flags struct {
 	encryptionConfig          string
 	encryptionReload          bool
 	dataDir                   string
+	quota                     int64
+	compactionInterval        time.Duration
 	bindAddress               string
 	securePort                int
 	tlsCert, tlsKey           string
@@ -29,6 +34,7 @@ type flags struct {
 	minRequestTimeout         int
 	maxReads, maxWrites       int
 	watchCache, profiling     bool
+	checkCache                time.Duration
 }
 
 func (f *flags) add(set *pflag.FlagSet, embedded bool) {
@@ -41,7 +47,11 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	set.StringVar(&f.etcdCA, "etcd-cafile", "", "certificate authority of the etcd servers")
 	set.StringVar(&f.etcdCert, "etcd-certfile", "", "client certificate for etcd")
 	set.StringVar(&f.etcdKey, "etcd-keyfile", "", "key of the client certificate for etcd")
+	set.DurationVar(&f.compactionInterval, "etcd-compaction-interval", 5*time.Minute, "how often old revisions are dropped from etcd, by one of all servers; 0 is never")
 	set.StringVar(&f.dataDir, "data-dir", "data", "directory for what the server makes itself: certificates, the admin kubeconfig, the embedded etcd")
+	if embedded {
+		set.Int64Var(&f.quota, "quota-backend-bytes", storage.DefaultQuota, "how large the embedded etcd may become; beyond, writes are refused")
+	}
 	set.StringVar(&f.encryptionConfig, "encryption-provider-config", "", "EncryptionConfiguration by which values are encrypted in etcd, in kube-apiserver's format")
 	set.BoolVar(&f.encryptionReload, "encryption-provider-config-automatic-reload", false, "read --encryption-provider-config again when it changes, within a minute")
 	set.StringVar(&f.bindAddress, "bind-address", "127.0.0.1", "IP address to listen on; 0.0.0.0 or :: for all interfaces")
@@ -55,8 +65,12 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	set.IntVar(&f.maxReads, "max-requests-inflight", 400, "how many reads may be under way at once; 0 is no bound")
 	set.IntVar(&f.maxWrites, "max-mutating-requests-inflight", 200, "how many writes may be under way at once; 0 is no bound")
 	set.BoolVar(&f.watchCache, "watch-cache", true, "serve reads from memory")
+	set.DurationVar(&f.checkCache, "watch-cache-consistency-check", 0, "how often what is in memory is compared with storage, which costs what reading all of it costs; 0 is never")
 	set.BoolVar(&f.profiling, "profiling", true, "serve /debug/pprof to administrators")
 }
+
+// minQuota is the size of a database with nothing in it, and some more.
+const minQuota = 1 << 20
 
 // check finds what is wrong with the flags alone; nothing has been started or touched yet.
 func (f *flags) check(embedded bool) error {
@@ -73,8 +87,8 @@ func (f *flags) check(embedded bool) error {
 	if len(f.etcdServers) == 0 && (f.etcdCA != "" || f.etcdCert != "" || f.etcdKey != "") {
 		bad("--etcd-cafile, --etcd-certfile and --etcd-keyfile go with --etcd-servers")
 	}
-	if !strings.HasPrefix(f.etcdPrefix, "/") || strings.Trim(f.etcdPrefix, "/") == "" {
-		bad("--etcd-prefix: %q must begin with a slash and name something", f.etcdPrefix)
+	if clean := path.Clean(f.etcdPrefix); clean == "/" || clean != strings.TrimSuffix(f.etcdPrefix, "/") || clean[0] != '/' {
+		bad("--etcd-prefix: %q must begin with a slash and name something, without dots and empty parts: /registry", f.etcdPrefix)
 	}
 	if f.encryptionReload && f.encryptionConfig == "" {
 		bad("--encryption-provider-config-automatic-reload goes with --encryption-provider-config")
@@ -89,6 +103,15 @@ func (f *flags) check(embedded bool) error {
 		if (pair[0] == "") != (pair[1] == "") {
 			bad("--%s and --%s go together", pair[2], pair[3])
 		}
+	}
+	if f.compactionInterval < 0 {
+		bad("--etcd-compaction-interval: %s must not be negative", f.compactionInterval)
+	}
+	if f.checkCache < 0 {
+		bad("--watch-cache-consistency-check: %s must not be negative", f.checkCache)
+	}
+	if embedded && f.quota < minQuota {
+		bad("--quota-backend-bytes: %d must be at least %d", f.quota, minQuota)
 	}
 	if f.requestTimeout <= 0 {
 		bad("--request-timeout: %s must be above 0", f.requestTimeout)

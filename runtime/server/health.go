@@ -31,6 +31,9 @@ func (s *Server) health() healthHandler {
 	ping := check{"ping", func(context.Context) error { return nil }}
 	reachable := &storageCheck{backend: s.config.Backend}
 	ready := []check{ping, {"storage", reachable.ask}}
+	if m, ok := s.config.Backend.(storage.Maintainer); ok {
+		ready = append(ready, check{"storage-space", func(ctx context.Context) error { return spaceLeft(ctx, m) }})
+	}
 	for _, handle := range s.handles {
 		ready = append(ready, check{handle.Info().GroupResource().String(), func(context.Context) error { return handle.Ready() }})
 	}
@@ -118,4 +121,19 @@ func (c *storageCheck) ask(ctx context.Context) error {
 	_, c.err = c.backend.Revision(ctx)
 	c.asked = time.Now()
 	return c.err
+}
+
+// spaceLeft fails where the backend is damaged, or takes no writes since its quota is used up. Nobody else serves what is
+// in an embedded backend, so readiness takes away nothing that another server would give.
+func spaceLeft(ctx context.Context, m storage.Maintainer) error {
+	space, err := m.Space(ctx)
+	switch {
+	case err != nil:
+		return err
+	case space.Full():
+		return fmt.Errorf("alarm %s: %d of %d bytes are used; %s", storage.NoSpace, space.Size, space.Quota, spaceAdvice)
+	case len(space.Alarms) > 0:
+		return fmt.Errorf("alarm %s: the data is damaged; stop the server, move the data away and restore a snapshot", strings.Join(space.Alarms, ", "))
+	}
+	return nil
 }

@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/filter"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/storage"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -17,6 +18,9 @@ type metrics struct {
 	registry  *prometheus.Registry
 	requests  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
+	storage   *prometheus.HistogramVec
+	failures  *prometheus.CounterVec
+	resources *resources
 	known     map[resourceName][]string // with its subresources
 }
 
@@ -26,7 +30,7 @@ type resourceName struct{ group, version, resource string }
 
 var resourceLabels = []string{"verb", "group", "version", "resource", "subresource"}
 
-func newMetrics(groups []endpoint.Group) *metrics {
+func newMetrics(config Config) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -36,19 +40,31 @@ func newMetrics(groups []endpoint.Group) *metrics {
 			Name: "apiserver_request_duration_seconds", Help: "How long requests took to be answered, watches aside.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, resourceLabels),
-		known: map[resourceName][]string{},
+		storage: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "etcd_request_duration_seconds", Help: "How long storage took to answer, by what it was asked for; watches until they begin.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}, storageLabels),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "etcd_request_errors_total", Help: "Requests to storage that failed, conflicts of optimistic writes aside.",
+		}, storageLabels),
+		resources: &resources{},
+		known:     map[resourceName][]string{},
 	}
-	m.registry.MustRegister(m.requests, m.durations, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.requests, m.durations, m.storage, m.failures, m.resources, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	for _, group := range groups {
-		for _, handle := range group.Handles {
-			info := handle.Info()
-			for _, version := range info.Versions {
-				m.known[resourceName{info.Group, version.Name, info.Names.Plural}] = append([]string{""}, info.Subresources...)
-			}
-		}
+	if maintainer, ok := config.Backend.(storage.Maintainer); ok {
+		m.registry.MustRegister(&space{maintainer})
 	}
 	return m
+}
+
+// follow makes the metrics know an open resource. It is called before the first request.
+func (m *metrics) follow(handle registry.Handle) {
+	info := handle.Info()
+	for _, version := range info.Versions {
+		m.known[resourceName{info.Group, version.Name, info.Names.Plural}] = append([]string{""}, info.Subresources...)
+	}
+	m.resources.handles = append(m.resources.handles, handle)
 }
 
 // observe counts one request.

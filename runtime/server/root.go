@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"apigen.dev/runtime/storage"
 	"k8s.io/apimachinery/pkg/version"
 )
 
@@ -23,6 +24,10 @@ func (s *Server) root(api http.Handler, metrics *metrics) http.Handler {
 		paths["/debug/pprof/symbol"] = http.HandlerFunc(pprof.Symbol)
 		paths["/debug/pprof/trace"] = http.HandlerFunc(pprof.Trace)
 	}
+	var administration map[string]http.Handler
+	if m, ok := s.config.Backend.(storage.Maintainer); ok {
+		administration = maintenance(m)
+	}
 	health := s.health()
 	index := http.HandlerFunc(pprof.Index)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -31,6 +36,8 @@ func (s *Server) root(api http.Handler, metrics *metrics) http.Handler {
 			health.ServeHTTP(w, r)
 		case paths[path] != nil:
 			readOnly(paths[path]).ServeHTTP(w, r)
+		case administration[path] != nil:
+			administration[path].ServeHTTP(w, r)
 		case s.config.Profiling && strings.HasPrefix(path, "/debug/pprof"):
 			readOnly(index).ServeHTTP(w, r)
 		default:

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"apigen.dev/runtime/auth"
@@ -20,6 +21,7 @@ import (
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/compactor"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -48,6 +50,13 @@ type Config struct {
 	MaxReads, MaxWrites int
 	// DisableCache sends all reads to the backend.
 	DisableCache bool
+	// CompactionInterval is how often old revisions are dropped from the backend, by one of all servers that share it,
+	// and how much of the history stays; 0 is never.
+	CompactionInterval time.Duration
+	// CheckCache is how often each cache is compared with the backend, and dropped where they differ; 0 is never.
+	CheckCache time.Duration
+	// Verify turns on expensive checks of invariants, which panic: for tests.
+	Verify bool
 	// Transformer returns what the values of a resource pass on their way to the backend and back; nil, and where it
 	// returns nil, values are stored as they are.
 	Transformer func(schema.GroupResource) registry.Transformer
@@ -68,7 +77,8 @@ type Server struct {
 func New(config Config) (*Server, error) {
 	config = withDefaults(config)
 	s := &Server{config: config, drain: filter.NewDrain()}
-	groups, err := s.open()
+	metrics := newMetrics(config)
+	groups, err := s.open(metrics)
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -79,7 +89,6 @@ func New(config Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	metrics := newMetrics(groups)
 	s.http = &http.Server{
 		Handler:           s.chain(s.root(api, metrics), metrics),
 		ConnContext:       auth.ConnContext,
@@ -124,13 +133,16 @@ func withDefaults(c Config) Config {
 }
 
 // open binds every resource to the backend.
-func (s *Server) open() ([]endpoint.Group, error) {
+func (s *Server) open(metrics *metrics) ([]endpoint.Group, error) {
 	var groups []endpoint.Group
 	for _, group := range s.config.Groups {
 		open := endpoint.Group{Group: group}
 		schemas := ownership.NewSchemas(group.OpenAPI)
 		for _, resource := range group.Resources {
-			config := registry.Config{Backend: s.config.Backend, Prefix: s.config.Prefix, DisableCache: s.config.DisableCache, Schemas: schemas}
+			config := registry.Config{
+				Backend: metrics.meter(s.config.Backend, resource.Info()), Prefix: s.config.Prefix,
+				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache, Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas,
+			}
 			if transformer := s.config.Transformer; transformer != nil {
 				config.Transformer = transformer(resource.Info().GroupResource())
 			}
@@ -139,6 +151,7 @@ func (s *Server) open() ([]endpoint.Group, error) {
 				return nil, err
 			}
 			open.Handles = append(open.Handles, handle)
+			metrics.follow(handle)
 			s.handles = append(s.handles, handle)
 		}
 		groups = append(groups, open)
@@ -161,6 +174,14 @@ func (s *Server) URL() string { return "https://" + reachable(s.config.Listener.
 // shutdown timeout, and everything that the server opened is closed before Run returns. It returns nil where all ended
 // well.
 func (s *Server) Run(ctx context.Context) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var compacting sync.WaitGroup
+	defer compacting.Wait()
+	defer stop()
+	if s.config.CompactionInterval > 0 {
+		c := compactor.Compactor{Backend: s.config.Backend, Interval: s.config.CompactionInterval, Log: s.config.Log}
+		compacting.Go(func() { c.Run(background) })
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- s.http.ServeTLS(s.config.Listener, "", "") }()
 	var err error

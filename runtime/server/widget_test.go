@@ -26,18 +26,23 @@ func (w *widget) DeepCopyObject() runtime.Object {
 }
 
 // widgets is the group shop.example.com, with the kind Widget in namespaces.
-func widgets() registry.Group {
+func widgets() registry.Group { return widgetsIn("v1") }
+
+// widgetsIn are widgets in versions, the first of which is stored.
+func widgetsIn(versions ...string) registry.Group {
 	newWidget := func() *widget { return new(widget) }
-	return registry.Group{Name: "shop.example.com", Versions: []string{"v1"}, Resources: []registry.Resource{
+	var served []registry.Version[*widget]
+	for _, name := range versions {
+		served = append(served, registry.VersionOf(api.VersionInfo{Name: name}, registry.Conversion[*widget, *widget]{New: newWidget}))
+	}
+	return registry.Group{Name: "shop.example.com", Versions: versions, Resources: []registry.Resource{
 		registry.New(registry.Definition[*widget]{
-			Group: "shop.example.com",
-			Names: api.Names{Kind: "Widget", ListKind: "WidgetList", Plural: "widgets", Singular: "widget"},
-			Scope: api.Namespaced,
-			New:   newWidget,
-			Versions: []registry.Version[*widget]{
-				registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*widget, *widget]{New: newWidget}),
-			},
-			Storage: "v1",
+			Group:    "shop.example.com",
+			Names:    api.Names{Kind: "Widget", ListKind: "WidgetList", Plural: "widgets", Singular: "widget"},
+			Scope:    api.Namespaced,
+			New:      newWidget,
+			Versions: served,
+			Storage:  versions[0],
 		}),
 	}}
 }

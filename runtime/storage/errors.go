@@ -16,6 +16,8 @@ var (
 	ErrTooLarge = errors.New("the value is too large")
 	// ErrNoSpace: the backend's space quota is used up. Nothing was written.
 	ErrNoSpace = errors.New("storage has no space left")
+	// ErrInUse: another process has the backend's directory.
+	ErrInUse = errors.New("in use by another server")
 	// ErrClosed: the backend was closed.
 	ErrClosed = errors.New("storage is closed")
 )

@@ -107,9 +107,13 @@ func isScope(t *model.Type) bool {
 
 // concerns tells whether the pair is the package's business, so that its function may be called from elsewhere.
 func concerns(p pair, pkg *model.Package) bool {
-	of := func(t *model.Type) bool {
-		if t.Package == nil {
+	var of func(t *model.Type) bool
+	of = func(t *model.Type) bool {
+		switch {
+		case t == nil:
 			return false
+		case t.Package == nil: // a pointer to, or a list or map of, the package's types
+			return of(t.Elem) || of(t.Key)
 		}
 		path := t.Package.Path
 		if path == pkg.Path || pkg.ConversionExternal != nil && path == pkg.ConversionExternal.Path {

@@ -44,14 +44,14 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestStorageVersionIsTheHub: of two versions without a hub, one converts to the other where it is marked as the stored
-// one, or where the group is served.
+// TestStorageVersionIsTheHub: of two versions without a hub, one converts to the other where the group is served. Projects
+// of custom resources mark storage versions too, and convert in ways of their own.
 func TestStorageVersionIsTheHub(t *testing.T) {
 	for _, test := range []struct {
 		name           string
 		marked, served bool
 		files          int
-	}{{"neither", false, false, 0}, {"marked", true, false, 1}, {"served", false, true, 1}} {
+	}{{"neither", false, false, 0}, {"marked", true, false, 0}, {"served", false, true, 1}, {"both", true, true, 1}} {
 		t.Run(test.name, func(t *testing.T) {
 			v1, v1beta1 := version("v1"), version("v1beta1")
 			hub := v1.Package.Types[0]

@@ -42,18 +42,19 @@ func plan(program *model.Program, errs *emit.Errors) []*task {
 	return tasks
 }
 
-// versionsWithoutHub are, by package path, the kinds of versions that convert to the storage version. Where no version
-// is marked as that, and nothing is to be served, nobody asked for conversions: the packages are types for clients.
+// versionsWithoutHub are, by package path, the kinds of versions that convert to the storage version. Where nothing is to
+// be served, nobody asked for conversions: the packages are types for clients, or those of custom resources, whose
+// storage version is kube-apiserver's affair.
 func versionsWithoutHub(program *model.Program) map[string][]pair {
 	pairs := map[string][]pair{}
+	if !program.RuntimeAvailable {
+		return pairs
+	}
 	for _, g := range program.Groups {
 		if g.Internal != nil {
 			continue
 		}
 		for _, r := range g.Resources {
-			if marked := r.Hub != nil && r.Hub.Kind != nil && r.Hub.Kind.StorageVersion; !marked && !program.RuntimeAvailable {
-				continue
-			}
 			for _, v := range r.Versions {
 				if r.Hub == nil || v.Type == r.Hub || v.Type.Package == r.Hub.Package {
 					continue
@@ -169,4 +170,20 @@ func sortedTypes(p *model.Package) []*model.Type {
 	types := append([]*model.Type(nil), p.Types...)
 	sort.SliceStable(types, func(i, j int) bool { return types[i].Name < types[j].Name })
 	return types
+}
+
+// Emitted returns what tells whether a function that converts in to out is written into a package, so that who calls it
+// can say what is missing without asking this emitter to run.
+func Emitted(program *model.Program) func(home *model.Package, in, out *model.Type) bool {
+	tasks := plan(program, &emit.Errors{})
+	return func(home *model.Package, in, out *model.Type) bool {
+		for _, t := range tasks {
+			for _, p := range t.pairs {
+				if t.pkg == home && p.in == in && p.out == out {
+					return true
+				}
+			}
+		}
+		return false
+	}
 }

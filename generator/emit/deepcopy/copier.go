@@ -73,8 +73,11 @@ func (c *copier) inPlace(t *model.Type, out, in gocode.Place, depth int, assigne
 	}
 	for _, open := range c.open {
 		if open == t {
-			c.refuse("has the recursive type %s, which has no DeepCopyInto: mark that type +k8s:deepcopy-gen=true, "+
-				"or write its DeepCopyInto", display(t))
+			remedy := "mark that type +k8s:deepcopy-gen=true, or write its DeepCopyInto"
+			if len(t.TypeArgs) > 0 {
+				remedy = "write that type's DeepCopyInto by hand, since it is generic"
+			}
+			c.refuse("has the recursive type %s, which has no DeepCopyInto: %s", display(t), remedy)
 			return nil
 		}
 	}

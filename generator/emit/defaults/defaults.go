@@ -27,6 +27,8 @@ func Emitter() emit.Emitter {
 		Doc:  "SetObjectDefaults_X and RegisterDefaults for kinds that have defaults",
 		Owns: func(base string) bool { return base == FileName },
 		Emit: emitAll,
+
+		Warnings: warnings,
 	}
 }
 

@@ -57,9 +57,10 @@ func (g *graph) roots() []*model.Type {
 }
 
 // implied tells whether a package that has no marker gets defaults: it holds kinds of a served version, and no other
-// package writes defaults for it.
+// package writes defaults for it. In projects of custom resources, which kube-apiserver defaults by their schema, and
+// packages for clients, nobody asks for functions.
 func (g *graph) implied() bool {
-	if !g.pkg.HasGroup || g.pkg.Version == "" || g.pkg.DefaulterInput != nil {
+	if !g.program.RuntimeAvailable || !g.pkg.HasGroup || g.pkg.Version == "" || g.pkg.DefaulterInput != nil {
 		return false
 	}
 	for _, other := range g.program.Packages {

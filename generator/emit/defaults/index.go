@@ -4,6 +4,7 @@ import (
 	"sort"
 	"strings"
 
+	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 )
 
@@ -41,6 +42,24 @@ func (x *index) add(f *model.Func) {
 	case strings.HasPrefix(f.Name, "SetDefaults_"+t.Name+"_"):
 		x.additional[t] = append(x.additional[t], f)
 	}
+}
+
+// warnings tells of functions that are called like defaulting functions and never called.
+func warnings(program *model.Program) []emit.Error {
+	var errs emit.Errors
+	for _, pkg := range program.Packages {
+		for _, f := range pkg.Funcs {
+			name, ok := strings.CutPrefix(f.Name, "SetDefaults_")
+			if !ok || !pkg.Output {
+				continue
+			}
+			x := &index{base: map[*model.Type][]*model.Func{}, object: map[*model.Type][]*model.Func{}, additional: map[*model.Type][]*model.Func{}}
+			if x.add(f); len(x.base)+len(x.additional) == 0 {
+				errs.Add(f.Pos, "%s is never called: a defaulting function is func SetDefaults_%s(in *%s), named after its one parameter and without results", f.Name, name, name)
+			}
+		}
+	}
+	return errs
 }
 
 // calls are the hand-written functions that default a type, as seen from one package.

@@ -171,3 +171,18 @@ func SetDefaults_Size(in *v1.Size) {}
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestDefaultsNobodyAskedFor: in a module that serves nothing, only packages that say so get defaults.
+func TestDefaultsNobodyAskedFor(t *testing.T) {
+	program := loadtest.Program(t, input)
+	program.RuntimeAvailable = false
+	files, err := Emitter().Emit(program)
+	if err != nil || len(files) != 2 {
+		t.Fatalf("got %d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		if !strings.Contains(file.Package, "/defaults/") {
+			t.Errorf("%s got defaults", file.Package)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"strings"
 
 	"apigen.dev/generator/model"
 )
@@ -35,6 +36,22 @@ func (b *builder) constrain(s object, c model.Schema) {
 		s["example"] = raw(c.Example)
 	}
 	extensions(s, c)
+	b.elements(s, c.Items)
+}
+
+// elements adds what markers say of the elements of a list, or of the values of a map.
+func (b *builder) elements(s object, c *model.Schema) {
+	if c == nil {
+		return
+	}
+	for _, key := range []string{"items", "additionalProperties"} {
+		if element, ok := s[key].(object); ok {
+			extra := object{}
+			b.constrain(extra, *c)
+			s[key] = overlay(replaceBase(element, *c), extra)
+			b.elements(element, c.Items)
+		}
+	}
 }
 
 // extensions adds what OpenAPI has no word for.
@@ -47,20 +64,43 @@ func extensions(s object, c model.Schema) {
 	flag(s, "x-kubernetes-preserve-unknown-fields", c.PreserveUnknownFields)
 	flag(s, "x-kubernetes-embedded-resource", c.EmbeddedResource)
 	flag(s, "x-kubernetes-int-or-string", c.IntOrString)
-	if len(c.CEL) == 0 {
-		return
-	}
-	rules := make([]any, len(c.CEL))
-	for i, r := range c.CEL {
+	rules := counts(c.Rules)
+	for _, r := range c.CEL {
 		rule := object{"rule": r.Rule}
 		text(rule, "message", r.Message)
 		text(rule, "messageExpression", r.MessageExpression)
 		text(rule, "reason", r.Reason)
 		text(rule, "fieldPath", r.FieldPath)
 		flag(rule, "optionalOldSelf", r.OptionalOldSelf)
-		rules[i] = rule
+		rules = append(rules, rule)
 	}
-	s["x-kubernetes-validations"] = rules
+	if len(rules) > 0 {
+		s["x-kubernetes-validations"] = rules
+	}
+}
+
+// counts are the rules in CEL that say of how many fields one is set, as controller-gen writes them.
+func counts(rules []model.Rule) []any {
+	var out []any
+	for _, r := range rules {
+		if r.Check != model.OneOf {
+			continue
+		}
+		var has []string
+		for _, name := range r.Values {
+			has = append(has, "has(self."+name+")")
+		}
+		fields := "[" + strings.Join(r.Values, " ") + "]"
+		operator, message := "== 1", "exactly one of the fields in "+fields+" must be set"
+		switch {
+		case r.Most < 0:
+			operator, message = ">= 1", "at least one of the fields in "+fields+" must be set"
+		case r.Least == 0:
+			operator, message = "<= 1", "at most one of the fields in "+fields+" may be set"
+		}
+		out = append(out, object{"rule": "[" + strings.Join(has, ",") + "].filter(x,x==true).size() " + operator, "message": message})
+	}
+	return out
 }
 
 // raw is a value that is already JSON; what is not is taken as a string.

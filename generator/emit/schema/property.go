@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 
@@ -20,7 +21,9 @@ func (b *builder) property(f *model.Field) object {
 	b.constrain(extra, f.Schema)
 	patch(extra, f)
 	b.byDefault(extra, f)
-	return overlay(replaceBase(base, f.Schema), extra)
+	whole := overlay(replaceBase(base, f.Schema), extra)
+	b.elements(whole, f.Schema.Items)
+	return whole
 }
 
 // replaceBase is the schema that markers put in the place of what the Go type says.
@@ -132,7 +135,7 @@ func (b *builder) byDefault(s object, f *model.Field) {
 	}
 	text := d.JSON
 	if d.Ref != nil {
-		text = b.constant(d.Ref)
+		text = b.constant(d.Ref, f.Type.Pointee())
 		if text == "" {
 			b.errs.Add(d.Pos, "default %s.%s is no constant that can be read: name an exported constant, or write the value as JSON", d.Ref.Path, d.Ref.Name)
 			return
@@ -153,8 +156,13 @@ func decode(text string, into *any) error {
 	return d.Decode(into)
 }
 
-func (b *builder) constant(ref *model.Ref) string {
-	for _, p := range b.program.Packages {
+// constant is the value of a constant, which may be one of a type of a dependency.
+func (b *builder) constant(ref *model.Ref, t *model.Type) string {
+	packages := b.program.Packages
+	if t != nil && t.Package != nil {
+		packages = append(slices.Clip(packages), t.Package)
+	}
+	for _, p := range packages {
 		if p.Path != ref.Path {
 			continue
 		}
@@ -175,7 +183,7 @@ func (b *builder) enum(s object, t *model.Type) {
 	}
 	var consts []*model.Const
 	for _, c := range t.Package.Consts {
-		if c.Type == t {
+		if c.Type == t && !c.Excluded {
 			consts = append(consts, c)
 		}
 	}

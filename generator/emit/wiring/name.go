@@ -21,7 +21,11 @@ func (p *printer) home(types *model.Package) *model.Package {
 
 // converter is the function from in to out, in the package home.
 func converter(home *model.Package, in, out *model.Type) *jen.Statement {
-	return jen.Qual(home.Path, "Convert_"+conversionName(in)+"_To_"+conversionName(out))
+	return jen.Qual(home.Path, converterName(in, out))
+}
+
+func converterName(in, out *model.Type) string {
+	return "Convert_" + conversionName(in) + "_To_" + conversionName(out)
 }
 
 // conversionName is how the names of conversion functions call a type: the last element of its package's path, and its

@@ -62,7 +62,7 @@ func newShop() *shop {
 	group.Resources = []*model.Resource{resource}
 	for _, name := range []string{"v1", "v1beta1"} {
 		pkg := &model.Package{Path: shopRoot + "/" + name, Name: name, Version: name, Output: true, Group: group.Name, HasGroup: true}
-		pkg.Funcs = []*model.Func{{Name: "Convert_" + name + "_Widget_To_shop_Widget", Package: pkg}, {Name: "SetObjectDefaults_Widget", Package: pkg}}
+		pkg.Funcs = []*model.Func{{Name: "Convert_" + name + "_Widget_To_shop_Widget", Package: pkg}, {Name: "Convert_shop_Widget_To_" + name + "_Widget", Package: pkg}, {Name: "SetObjectDefaults_Widget", Package: pkg}}
 		pkg.Defaulter = true
 		t, spec := s.kind(pkg, pointerTo(s.part))
 		version := &model.Version{Name: name, Package: pkg, Kinds: []*model.Type{t}}

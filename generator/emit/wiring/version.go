@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"apigen.dev/generator/emit/defaults"
+	"apigen.dev/generator/emit/validation"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
 )
@@ -23,7 +24,11 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	if f := p.defaulter(v.Type); f != nil {
 		conversion = append(conversion, member("Default", f))
 	}
+	if f := p.validator(v.Type); f != nil {
+		conversion = append(conversion, member("Validate", f))
+	}
 	if v.Type != r.Hub {
+		p.checkHub(r, v)
 		conversion = append(conversion,
 			member("ToHub", p.conversion(v, v.Type, r.Hub)),
 			member("FromHub", p.conversion(v, r.Hub, v.Type)))
@@ -33,6 +38,19 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	}
 	typ := jen.Qual(registryPath, "Conversion").Types(pointer(r.Hub), pointer(v.Type))
 	return jen.Qual(registryPath, "VersionOf").Call(p.info(r, v, columns), literal(typ, conversion...))
+}
+
+// validator is the function that checks an object of the version against the rules of its markers, or nil where it has
+// none.
+func (p *printer) validator(t *model.Type) jen.Code {
+	name := validation.Function(p.program, t)
+	if name == "" {
+		return nil
+	}
+	return jen.Func().Params(
+		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(t)),
+	).Qual(fieldPath, "ErrorList").Block(
+		jen.Return(jen.Qual(t.Package.Path, name).Call(jen.Id("ctx"), jen.Id("op"), jen.Nil(), jen.Id("obj"), jen.Id("old"))))
 }
 
 // info prints the VersionInfo: on one line where there is nothing but the name.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
@@ -26,6 +27,7 @@ const (
 	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
 	schemaPath     = "k8s.io/apimachinery/pkg/runtime/schema"
 	conversionPath = "k8s.io/apimachinery/pkg/conversion"
+	operationPath  = "k8s.io/apimachinery/pkg/api/operation"
 	fieldPath      = "k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -55,14 +57,14 @@ func asked(p *model.Program) []*model.Group {
 func Emit(p *model.Program) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
-	homes := map[string]*model.Group{}
+	homes, emitted := map[string]*model.Group{}, conversion.Emitted(p)
 	for _, g := range asked(p) {
 		if other := homes[g.Wiring.Dir]; other != nil {
 			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
 			continue
 		}
 		homes[g.Wiring.Dir] = g
-		file, err := (&printer{program: p, group: g, errs: &errs}).print()
+		file, err := (&printer{program: p, group: g, emitted: emitted, errs: &errs}).print()
 		if err != nil {
 			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
 		}
@@ -79,6 +81,8 @@ func Emit(p *model.Program) ([]emit.File, error) {
 type printer struct {
 	program *model.Program
 	group   *model.Group
+	// emitted tells which conversions are going to be there.
+	emitted func(home *model.Package, in, out *model.Type) bool
 	errs    *emit.Errors
 	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
 	scoped bool
@@ -116,7 +120,7 @@ func (p *printer) print() (emit.File, error) {
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for _, path := range []string{apiPath, registryPath, runtimePath, conversionPath, fieldPath} {
+	for _, path := range []string{apiPath, registryPath, runtimePath, conversionPath, operationPath, fieldPath} {
 		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
 	}
 	packages := []*model.Package{}
@@ -139,7 +143,7 @@ func (p *printer) imports(f *jen.File) {
 // locals are the names of variables and functions of the file, which no import may be called by.
 var locals = []string{
 	"add", "ctx", "data", "date", "dateCell", "err", "from", "generated", "groupScope", "i", "in", "item", "jsonCell", "name",
-	"newScope", "obj", "ok", "old", "out", "result", "s", "scheme", "scope", "text", "to", "value",
+	"newScope", "obj", "ok", "old", "op", "out", "result", "s", "scheme", "scope", "text", "to", "value",
 }
 
 // groupFunc prints Group.

@@ -7,6 +7,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,23 +24,35 @@ import (
 	"apigen.dev/runtime/storage/etcd"
 )
 
+// Etcd is the embedded etcd as a storage.Embedded: what a main gives its server.
+type Etcd struct{}
+
+var _ storage.Embedded = Etcd{}
+
+// Open is Etcd's, with the default options.
+func Open(ctx context.Context, dir string) (storage.Backend, error) {
+	return Etcd{}.Open(ctx, dir, storage.EmbeddedOptions{})
+}
+
 // Open starts an etcd of one member on dir, which it creates for this user alone, and waits until it serves. It fails at
-// once where another process has the directory. Close stops etcd; what was acknowledged survives a crash, too.
+// once where another process has the directory. Close stops etcd; what was acknowledged survives a crash, too. Where the
+// database is smaller than its quota, an alarm from a time when it was not is lowered.
 //
 // etcd's own compaction is off: who keeps the history decides what of it goes.
-func Open(ctx context.Context, dir string) (storage.Backend, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
-	}
+func (Etcd) Open(ctx context.Context, dir string, options storage.EmbeddedOptions) (storage.Backend, error) {
 	lock, err := lockDirectory(dir)
 	if err != nil {
 		return nil, err
 	}
-	server, err := start(ctx, dir)
+	server, err := start(ctx, dir, filepath.Join(dir, "etcd"), cmp.Or(options.Quota, storage.DefaultQuota))
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	return &backend{Backend: etcd.FromClient(v3client.New(server.Server)), server: server, lock: lock}, nil
+	b := &backend{Backend: etcd.FromClient(v3client.New(server.Server)), server: server, lock: lock}
+	if err := b.disarm(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting etcd in %s: %w", dir, err), b.Close())
+	}
+	return b, nil
 }
 
 type backend struct {
@@ -61,23 +74,26 @@ func (b *backend) Close() error {
 	return b.err
 }
 
-// lockDirectory takes a lock of our own: etcd would wait for that of its database for ever. The system releases it with
-// the process, however that ends.
+// lockDirectory makes the directory and takes a lock of our own: etcd would wait for that of its database for ever. The
+// system releases it with the process, however that ends.
 func lockDirectory(dir string) (*fileutil.LockedFile, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
 	lock, err := fileutil.TryLockFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	switch {
 	case errors.Is(err, fileutil.ErrLocked):
-		return nil, fmt.Errorf("data directory %s is in use by another server", dir)
+		return nil, fmt.Errorf("data directory %s is %w", dir, storage.ErrInUse)
 	case err != nil:
 		return nil, fmt.Errorf("data directory %s: %w", dir, err)
 	}
 	return lock, nil
 }
 
-// start returns a server that takes requests.
-func start(ctx context.Context, dir string) (*embed.Etcd, error) {
+// start returns a server that takes requests, on the files in data. Errors name dir.
+func start(ctx context.Context, dir, data string, quota int64) (*embed.Etcd, error) {
 	starting := newBirth()
-	server, err := starting.start(ctx, configuration(dir, starting))
+	server, err := starting.start(ctx, configuration(data, quota, starting))
 	if err == nil {
 		select {
 		case <-server.Server.ReadyNotify():
@@ -94,13 +110,10 @@ func start(ctx context.Context, dir string) (*embed.Etcd, error) {
 	return nil, fmt.Errorf("starting etcd in %s: %w", dir, err)
 }
 
-// quota bounds the database: the largest that etcd recommends.
-const quota = 8 << 30
-
-func configuration(dir string, starting *birth) *embed.Config {
+func configuration(data string, quota int64, starting *birth) *embed.Config {
 	config := embed.NewConfig()
 	config.Name = "apigen"
-	config.Dir = filepath.Join(dir, "etcd")
+	config.Dir = data
 	config.ListenClientUrls, config.ListenPeerUrls = nil, nil
 	config.AdvertiseClientUrls = nil
 	// A member needs an address for its peers. It has none, and nobody listens here.

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/mod/semver"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -42,6 +43,8 @@ const (
 	// A server that does not answer a ping within keepAliveTimeout is given up. etcd takes a ping every 5 s at most.
 	keepAliveTime    = 10 * time.Second
 	keepAliveTimeout = 5 * time.Second
+	// A server that was away is tried again this often: gRPC's own pauses grow to two minutes.
+	firstPause, longestPause = 50 * time.Millisecond, 2 * time.Second
 	// stragglerTimeout is how long endpoints may take to tell their version once one has.
 	stragglerTimeout = 500 * time.Millisecond
 )
@@ -66,7 +69,11 @@ func dial(ctx context.Context, config Config) (*clientv3.Client, error) {
 		DialTimeout:          config.DialTimeout,
 		DialKeepAliveTime:    keepAliveTime,
 		DialKeepAliveTimeout: keepAliveTimeout,
-		Logger:               zap.NewNop(), // every error is returned; the client's log would tell it twice
+		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: firstPause, Multiplier: 1.6, Jitter: 0.2, MaxDelay: longestPause},
+			MinConnectTimeout: config.DialTimeout,
+		})},
+		Logger: zap.NewNop(), // every error is returned; the client's log would tell it twice
 	}
 	client, err := probed(ctx, config, settings)
 	if err != nil || config.Username == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -154,6 +155,7 @@ func TestValidation(t *testing.T) {
 	client := in(t, config, books)
 	_, err := client.Create(t.Context(), book("v1", "bad", map[string]any{
 		"title": "", "pages": int64(-1), "genre": "Poetry", "authors": []any{map[string]any{"given": "Jane"}},
+		"isbn": "9780141439588", "price": map[string]any{"currency": "euros"}, "keywords": map[string]any{"A b": "c"},
 	}), metav1.CreateOptions{})
 	if !apierrors.IsInvalid(err) || err.(apierrors.APIStatus).Status().Code != http.StatusUnprocessableEntity {
 		t.Fatalf("a book with nothing right: %v", err)
@@ -162,21 +164,34 @@ func TestValidation(t *testing.T) {
 	for _, cause := range err.(apierrors.APIStatus).Status().Details.Causes {
 		fields = append(fields, string(cause.Type)+" "+cause.Field)
 	}
-	want := []string{"FieldValueRequired spec.title", "FieldValueInvalid spec.pages", "FieldValueNotSupported spec.genre",
-		"FieldValueRequired spec.authors[0].family"}
+	want := []string{
+		"FieldValueRequired spec.title", "FieldValueRequired spec.authors[0].family", "FieldValueInvalid spec.pages",
+		"FieldValueNotSupported spec.genre", "FieldValueInvalid spec.price.currency", "FieldValueInvalid spec.keywords",
+		"FieldValueInvalid spec.isbn", // by the Validate method
+	}
 	if !slices.Equal(want, fields) {
 		t.Error(cmp.Diff(want, fields))
 	}
 
-	created, err := client.Create(t.Context(), book("v1", "emma", map[string]any{"title": "Emma", "isbn": "1"}), metav1.CreateOptions{})
+	created, err := client.Create(t.Context(), book("v1", "emma", map[string]any{"title": "Emma", "isbn": "0-19-953552-3"}), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unstructured.SetNestedField(created.Object, "2", "spec", "isbn"); err != nil {
+	if err := unstructured.SetNestedField(created.Object, "9780141439587", "spec", "isbn"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := client.Update(t.Context(), created, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) {
 		t.Errorf("another ISBN: %v", err)
+	}
+
+	// The rules of the version that a client speaks count, in its own names.
+	_, err = in(t, config, oldBooks).Create(t.Context(), book("v1alpha1", "old", map[string]any{
+		"title": "Old", "pageCount": int64(-1), "genre": "Poetry",
+	}), metav1.CreateOptions{})
+	const says = `[spec.pageCount: Invalid value: -1: spec.pageCount in body should be greater than or equal to 1, ` +
+		`spec.genre: Unsupported value: "Poetry": supported values: "Fiction", "NonFiction"]`
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), says) {
+		t.Errorf("a bad book in v1alpha1: %v", err)
 	}
 }
 
@@ -203,6 +218,10 @@ func TestStatus(t *testing.T) {
 	_, err = client.Patch(t.Context(), "emma", types.MergePatchType, []byte(`{"status":{"lent":4}}`), metav1.PatchOptions{}, "status")
 	if !apierrors.IsInvalid(err) {
 		t.Errorf("more lent than there are: %v", err)
+	}
+	_, err = client.Patch(t.Context(), "emma", types.MergePatchType, []byte(`{"status":{"copies":-1,"lent":-1}}`), metav1.PatchOptions{}, "status")
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "status.copies in body should be greater than or equal to 0") {
+		t.Errorf("less copies than none: %v", err)
 	}
 }
 

@@ -9,5 +9,5 @@ import (
 )
 
 func main() {
-	server.Main(server.Program{Name: "park", Groups: apis.Groups(), Embedded: embedded.Open})
+	server.Main(server.Program{Name: "park", Groups: apis.Groups(), Embedded: embedded.Etcd{}})
 }

@@ -71,6 +71,15 @@ func TestStrategy(t *testing.T) {
 	if a := send(t, server, "PATCH", v1+"/central", "application/merge-patch+json", `{"spec":{"trees":12}}`); a.code != 422 || !strings.Contains(a.body, "trees must not be cut") {
 		t.Errorf("ValidateUpdate: %d %s", a.code, a.body)
 	}
+	for patch, want := range map[string]string{
+		`{"spec":{"areaHectares":0.1}}`:                      "must leave room to walk",
+		`{"spec":{"areaHectares":-1}}`:                       "spec.areaHectares in body should be greater than or equal to 0",
+		`{"spec":{"paths":[{"name":"oak"},{"name":"oak"}]}}`: "spec.paths[1]: Duplicate value",
+	} {
+		if a := send(t, server, "PATCH", v1beta1+"/central", "application/merge-patch+json", patch); a.code != 422 || !strings.Contains(a.body, want) {
+			t.Errorf("Validate of %s: %d %s", patch, a.code, a.body)
+		}
+	}
 	if p := park(t, send(t, server, "PATCH", v1beta1+"/central", "application/merge-patch+json", `{"spec":{"trees":350,"plantedBy":"me"}}`), 200); p.Spec.Trees != 350 || p.Spec.PlantedBy != "the city" {
 		t.Errorf("PrepareForUpdate: %+v", p.Spec)
 	}

@@ -13,6 +13,6 @@ func main() {
 		Name:   "shop",
 		Groups: apis.Groups(),
 		// Without this line the binary carries no etcd of its own, and needs --etcd-servers.
-		Embedded: embedded.Open,
+		Embedded: embedded.Etcd{},
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
+	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -124,8 +125,14 @@ func AddConversions(add func(from, to any, convert func(from, to any) error)) {
 	add(&Widget{}, &WidgetV1beta1{}, func(a, b any) error { return hubToV1beta1(a.(*Widget), b.(*WidgetV1beta1)) })
 }
 
+// Rules check objects of a version.
+type Rules[V api.Object] func(ctx context.Context, op operation.Operation, obj, old V) field.ErrorList
+
 // Definition is the kind as wiring would have it. Each call returns a value of its own, for tests to change.
-func Definition() registry.Definition[*Widget] {
+func Definition() registry.Definition[*Widget] { return Ruled(nil, nil) }
+
+// Ruled is the kind with rules of its versions.
+func Ruled(v1 Rules[*WidgetV1], v1beta1 Rules[*WidgetV1beta1]) registry.Definition[*Widget] {
 	return registry.Definition[*Widget]{
 		Group: "shop.example.com",
 		Names: api.Names{Kind: "Widget", Plural: "widgets", ShortNames: []string{"wg"}},
@@ -134,10 +141,11 @@ func Definition() registry.Definition[*Widget] {
 		Versions: []registry.Version[*Widget]{
 			registry.VersionOf(api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Color", Type: "string"}, {Name: "Age", Type: "date"}}},
 				registry.Conversion[*Widget, *WidgetV1]{
-					New:     func() *WidgetV1 { return &WidgetV1{} },
-					Default: DefaultV1,
-					ToHub:   v1ToHub,
-					FromHub: hubToV1,
+					New:      func() *WidgetV1 { return &WidgetV1{} },
+					Default:  DefaultV1,
+					Validate: v1,
+					ToHub:    v1ToHub,
+					FromHub:  hubToV1,
 					Columns: []func(*WidgetV1) api.Cell{
 						func(w *WidgetV1) api.Cell { return api.Text(w.Spec.Color) },
 						func(w *WidgetV1) api.Cell { return api.Age(w.CreationTimestamp.Time) },
@@ -145,9 +153,10 @@ func Definition() registry.Definition[*Widget] {
 				}),
 			registry.VersionOf(api.VersionInfo{Name: "v1beta1"},
 				registry.Conversion[*Widget, *WidgetV1beta1]{
-					New:     func() *WidgetV1beta1 { return &WidgetV1beta1{} },
-					ToHub:   v1beta1ToHub,
-					FromHub: hubToV1beta1,
+					New:      func() *WidgetV1beta1 { return &WidgetV1beta1{} },
+					Validate: v1beta1,
+					ToHub:    v1beta1ToHub,
+					FromHub:  hubToV1beta1,
 				}),
 		},
 		Storage: "v1",

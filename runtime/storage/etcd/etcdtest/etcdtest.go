@@ -19,12 +19,18 @@ import (
 // startTimeout bounds how long etcd may take to serve.
 const startTimeout = 30 * time.Second
 
-// Process is an etcd of one member on loopback ports. Its methods fail the test where they fail.
+// Process is an etcd on loopback ports: of one member, or one member of a Cluster. Its methods fail the test where they
+// fail; they are called from one goroutine at a time.
 type Process struct {
 	t                    testing.TB
-	dir                  string
+	name, dir            string
 	clientPort, peerPort int
 	flags                []string
+	// cluster and certificates are those of a Cluster.
+	cluster      string
+	certificates *Certificates
+	metricsPort  int
+	peerProxy    *Proxy
 
 	command *exec.Cmd
 	stdin   io.Closer
@@ -35,10 +41,11 @@ type Process struct {
 // Start runs an etcd on an empty data directory, waits until it serves, and ends it with the test. Flags are passed on.
 func Start(t testing.TB, flags ...string) *Process {
 	t.Helper()
-	p := &Process{t: t, dir: t.TempDir(), flags: flags}
+	p := &Process{t: t, name: "test", dir: t.TempDir(), flags: flags}
 	t.Cleanup(p.Close)
 	for try := 1; ; try++ {
-		p.clientPort, p.peerPort = freePort(t), freePort(t)
+		p.clientPort, p.peerPort, p.metricsPort = freePort(t), freePort(t), freePort(t)
+		p.cluster = p.name + "=" + p.peerURL()
 		err := p.run()
 		if err == nil {
 			return p
@@ -50,7 +57,29 @@ func Start(t testing.TB, flags ...string) *Process {
 }
 
 // Endpoint is the URL for clients.
-func (p *Process) Endpoint() string { return fmt.Sprintf("http://127.0.0.1:%d", p.clientPort) }
+func (p *Process) Endpoint() string {
+	return fmt.Sprintf("%s://127.0.0.1:%d", p.scheme(), p.clientPort)
+}
+
+// ClientPort is that of Endpoint.
+func (p *Process) ClientPort() int { return p.clientPort }
+
+func (p *Process) peerURL() string { return fmt.Sprintf("%s://127.0.0.1:%d", p.scheme(), p.peerPort) }
+
+// advertisedURL is where the other members look for this one.
+func (p *Process) advertisedURL() string {
+	if p.peerProxy == nil {
+		return p.peerURL()
+	}
+	return p.scheme() + "://" + p.peerProxy.Address()
+}
+
+func (p *Process) scheme() string {
+	if p.certificates != nil {
+		return "https"
+	}
+	return "http"
+}
 
 // Kill ends the process at once, as a crash does.
 func (p *Process) Kill() {
@@ -89,13 +118,35 @@ func (p *Process) ended() bool {
 }
 
 func (p *Process) run() error {
-	client, peer := p.Endpoint(), fmt.Sprintf("http://127.0.0.1:%d", p.peerPort)
+	if err := p.launch(); err != nil {
+		return err
+	}
+	return p.await()
+}
+
+func (p *Process) arguments() []string {
+	client, peer := p.Endpoint(), p.peerURL()
 	// A short election, for a quick start of the one member.
-	arguments := append([]string{
-		"--name=test", "--data-dir=" + p.dir, "--log-level=error", "--heartbeat-interval=10", "--election-timeout=100",
+	arguments := []string{
+		"--name=" + p.name, "--data-dir=" + p.dir, "--log-level=error", "--heartbeat-interval=10", "--election-timeout=100",
 		"--listen-client-urls=" + client, "--advertise-client-urls=" + client, "--listen-peer-urls=" + peer,
-		"--initial-advertise-peer-urls=" + peer, "--initial-cluster=test=" + peer,
-	}, p.flags...)
+		"--initial-advertise-peer-urls=" + p.advertisedURL(), "--initial-cluster=" + p.cluster,
+		"--listen-metrics-urls=" + p.metricsURL(),
+	}
+	if c := p.certificates; c != nil {
+		arguments = append(arguments, "--client-cert-auth", "--peer-client-cert-auth",
+			"--trusted-ca-file="+c.CAFile, "--cert-file="+c.CertFile, "--key-file="+c.KeyFile,
+			"--peer-trusted-ca-file="+c.CAFile, "--peer-cert-file="+c.CertFile, "--peer-key-file="+c.KeyFile)
+	}
+	return append(arguments, p.flags...)
+}
+
+// metricsURL answers health without a client certificate.
+func (p *Process) metricsURL() string { return fmt.Sprintf("http://127.0.0.1:%d", p.metricsPort) }
+
+// launch starts the process and does not wait for it to serve.
+func (p *Process) launch() error {
+	arguments := p.arguments()
 	command := exec.Command(binary(p.t), arguments...)
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "ETCD_") {
@@ -120,9 +171,15 @@ func (p *Process) run() error {
 		close(done)
 	}()
 	p.command, p.stdin, p.log, p.done = command, stdin, log, done
+	return nil
+}
+
+// await waits until the process serves. One that doesn't is killed, and the error has what it logged.
+func (p *Process) await() error {
 	if err := p.healthy(); err != nil {
+		name := p.log.Name()
 		p.Kill()
-		text, _ := os.ReadFile(log.Name())
+		text, _ := os.ReadFile(name)
 		return fmt.Errorf("%w\n%s", err, text)
 	}
 	return nil
@@ -132,7 +189,7 @@ func (p *Process) run() error {
 func (p *Process) healthy() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.Endpoint()+"/health", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.metricsURL()+"/health", nil)
 	if err != nil {
 		return err
 	}

@@ -27,15 +27,20 @@ type Book struct {
 type BookSpec struct {
 	// ISBN is the book's number, with or without dashes. It can't be changed.
 	// +optional
+	// +kubebuilder:validation:Pattern=`^([0-9]-?){9,12}[0-9X]$`
 	ISBN string `json:"isbn,omitempty"`
 	// Title as on the cover.
+	// +k8s:required
+	// +k8s:maxLength=200
 	Title string `json:"title"`
 	// Authors in the order of the cover.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
 	Authors []Author `json:"authors,omitempty"`
 	// Pages of the first edition.
 	// +optional
+	// +kubebuilder:validation:Minimum=1
 	Pages int32 `json:"pages,omitempty"`
 	// Genre says where the book stands.
 	// +optional
@@ -46,13 +51,15 @@ type BookSpec struct {
 	Price Money `json:"price,omitempty"`
 	// Keywords for the catalogue.
 	// +optional
+	// +k8s:eachKey=+k8s:format=k8s-short-name
 	Keywords map[string]string `json:"keywords,omitempty"`
 }
 
 // Author is a person who wrote.
 type Author struct {
 	// +optional
-	Given  string `json:"given,omitempty"`
+	Given string `json:"given,omitempty"`
+	// +k8s:required
 	Family string `json:"family"`
 }
 
@@ -60,16 +67,18 @@ type Author struct {
 type Money struct {
 	// Cents of the currency.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	Cents int64 `json:"cents,omitempty"`
 	// Currency is an ISO 4217 code.
 	// +optional
 	// +default="EUR"
+	// +kubebuilder:validation:Pattern=`^[A-Z]{3}$`
 	Currency string `json:"currency,omitempty"`
 }
 
 // Genre is where a book stands.
 //
-// +enum
+// +k8s:enum
 type Genre string
 
 // The genres.
@@ -84,9 +93,11 @@ const (
 type BookStatus struct {
 	// Copies that the library owns.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	Copies int32 `json:"copies,omitempty"`
 	// Lent copies.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	Lent int32 `json:"lent,omitempty"`
 	// +optional
 	// +listType=map

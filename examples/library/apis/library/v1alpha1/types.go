@@ -19,17 +19,23 @@ type Book struct {
 // BookSpec says what the book is.
 type BookSpec struct {
 	// +optional
-	ISBN  string `json:"isbn,omitempty"`
+	// +kubebuilder:validation:Pattern=`^([0-9]-?){9,12}[0-9X]$`
+	ISBN string `json:"isbn,omitempty"`
+	// +k8s:required
+	// +k8s:maxLength=200
 	Title string `json:"title"`
 	// Author's given and family name, or several authors with semicolons between.
 	// +optional
 	Author string `json:"author,omitempty"`
 	// +optional
+	// +kubebuilder:validation:Minimum=1
 	PageCount int32 `json:"pageCount,omitempty"`
 	// +optional
+	// +kubebuilder:validation:Enum=Fiction;NonFiction
 	Genre string `json:"genre,omitempty"`
 	// PriceCents in euros.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	PriceCents *int64 `json:"priceCents,omitempty"`
 	// +optional
 	Keywords map[string]string `json:"keywords,omitempty"`
@@ -38,8 +44,10 @@ type BookSpec struct {
 // BookStatus says where the copies are.
 type BookStatus struct {
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	Copies int32 `json:"copies,omitempty"`
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	Lent int32 `json:"lent,omitempty"`
 	// +optional
 	// +listType=map

@@ -11,6 +11,7 @@ import (
 	"example.com/library/apis/library"
 	"example.com/library/apis/library/v1"
 	"example.com/library/apis/library/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -83,6 +84,9 @@ func defineBook(scope conversion.Scope) registry.Definition[*library.Book] {
 					return new(v1.Book)
 				},
 				Default: v1.SetObjectDefaults_Book,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Book) field.ErrorList {
+					return v1.Validate_Book(ctx, op, nil, obj, old)
+				},
 				ToHub: func(in *v1.Book, out *library.Book) error {
 					return v1.Convert_v1_Book_To_library_Book(in, out, scope)
 				},
@@ -124,6 +128,9 @@ func defineBook(scope conversion.Scope) registry.Definition[*library.Book] {
 					return new(v1alpha1.Book)
 				},
 				Default: v1alpha1.SetObjectDefaults_Book,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1alpha1.Book) field.ErrorList {
+					return v1alpha1.Validate_Book(ctx, op, nil, obj, old)
+				},
 				ToHub: func(in *v1alpha1.Book, out *library.Book) error {
 					return v1alpha1.Convert_v1alpha1_Book_To_library_Book(in, out, scope)
 				},

@@ -30,9 +30,11 @@ type ParkSpec struct {
 	District string `json:"district,omitempty"`
 	// AreaHectares is its size.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	AreaHectares float64 `json:"areaHectares,omitempty"`
 	// Trees that are to stand there.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	Trees int32 `json:"trees,omitempty"`
 	// Paths by name, in any order.
 	// +optional

@@ -10,6 +10,7 @@ import (
 	_ "embed"
 	"example.com/park/apis/park/v1"
 	"example.com/park/apis/park/v1beta1"
+	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -77,6 +78,9 @@ func definePark() registry.Definition[*v1.Park] {
 					return new(v1.Park)
 				},
 				Default: v1.SetObjectDefaults_Park,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Park) field.ErrorList {
+					return v1.Validate_Park(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*v1.Park) api.Cell{
 					func(in *v1.Park) api.Cell {
 						return api.Number(in.Spec.AreaHectares)
@@ -108,6 +112,9 @@ func definePark() registry.Definition[*v1.Park] {
 					return new(v1beta1.Park)
 				},
 				Default: v1beta1.SetObjectDefaults_Park,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1beta1.Park) field.ErrorList {
+					return v1beta1.Validate_Park(ctx, op, nil, obj, old)
+				},
 				ToHub: func(in *v1beta1.Park, out *v1.Park) error {
 					return v1beta1.Convert_v1beta1_Park_To_v1_Park(in, out, nil)
 				},

@@ -31,6 +31,7 @@ type WidgetSpec struct {
 	Size *int32 `json:"size,omitempty"`
 	// Color may be any. Lists and watches can select by it: --field-selector spec.color=red.
 	// +optional
+	// +kubebuilder:validation:MaxLength=63
 	Color string `json:"color,omitempty"`
 }
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	_ "embed"
 	"example.com/shop/apis/shop/v1"
+	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -72,6 +73,9 @@ func defineWidget() registry.Definition[*v1.Widget] {
 					return new(v1.Widget)
 				},
 				Default: v1.SetObjectDefaults_Widget,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Widget) field.ErrorList {
+					return v1.Validate_Widget(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*v1.Widget) api.Cell{
 					func(in *v1.Widget) api.Cell {
 						if in.Spec.Size == nil {

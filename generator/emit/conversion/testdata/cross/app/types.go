@@ -11,4 +11,5 @@ type App struct {
 	Units map[string]base.Unit
 	Notes []base.Note
 	Mark  base.Mark
+	Span  int
 }

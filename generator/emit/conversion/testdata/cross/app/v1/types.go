@@ -15,4 +15,5 @@ type App struct {
 	Units map[string]basev1.Unit `json:"units"`
 	Notes []basev1.Note          `json:"notes"`
 	Mark  basev1.Mark            `json:"mark"`
+	Span  *basev1.Span           `json:"span,omitempty"`
 }

@@ -60,6 +60,9 @@ func autoConvert_v1_App_To_app_App(in *App, out *app.App, s conversion.Scope) er
 		out.Units = nil
 	}
 	out.Notes = *(*[]base.Note)(unsafe.Pointer(&in.Notes))
+	if err := basev1.Convert_Pointer_v1_Span_To_int(&in.Span, &out.Span, s); err != nil {
+		return err
+	}
 	return nil
 }
 
@@ -94,6 +97,9 @@ func autoConvert_app_App_To_v1_App(in *app.App, out *App, s conversion.Scope) er
 		out.Units = nil
 	}
 	out.Notes = *(*[]basev1.Note)(unsafe.Pointer(&in.Notes))
+	if err := basev1.Convert_int_To_Pointer_v1_Span(&in.Span, &out.Span, s); err != nil {
+		return err
+	}
 	return nil
 }
 

@@ -58,3 +58,23 @@ func Convert_v1_Mark_To_base_Mark(in *Mark, out *base.Mark, s conversion.Scope) 
 
 // +k8s:conversion-fn=drop
 func Convert_base_Mark_To_v1_Mark(in *base.Mark, out *Mark, s conversion.Scope) error { return nil }
+
+// Span is converted to a number, where it is pointed to.
+type Span struct {
+	Feet int `json:"feet"`
+}
+
+func Convert_Pointer_v1_Span_To_int(in **Span, out *int, s conversion.Scope) error {
+	*out = 0
+	if *in != nil {
+		*out = (*in).Feet
+	}
+	return nil
+}
+
+func Convert_int_To_Pointer_v1_Span(in *int, out **Span, s conversion.Scope) error {
+	if *out = nil; *in != 0 {
+		*out = &Span{Feet: *in}
+	}
+	return nil
+}

@@ -29,6 +29,11 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.AddConversionFunc((**Span)(nil), (*int)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_Pointer_v1_Span_To_int(a.(**Span), b.(*int), scope)
+	}); err != nil {
+		return err
+	}
 	if err := s.AddConversionFunc((*base.Mark)(nil), (*Mark)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_base_Mark_To_v1_Mark(a.(*base.Mark), b.(*Mark), scope)
 	}); err != nil {
@@ -41,6 +46,11 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}
 	if err := s.AddConversionFunc((*base.Unit)(nil), (*Unit)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_base_Unit_To_v1_Unit(a.(*base.Unit), b.(*Unit), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddConversionFunc((*int)(nil), (**Span)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_int_To_Pointer_v1_Span(a.(*int), b.(**Span), scope)
 	}); err != nil {
 		return err
 	}

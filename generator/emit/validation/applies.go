@@ -1,0 +1,210 @@
+package validation
+
+import (
+	"slices"
+
+	"apigen.dev/generator/model"
+)
+
+// applies tells whether a rule can be checked on values of a type, which is no pointer. Those that are about a field as a
+// whole, or about several, never do.
+func applies(r *model.Rule, t *model.Type) bool {
+	if half := halfOf(r, t); half != nil {
+		t = half
+	}
+	switch r.Check {
+	case model.Minimum, model.Maximum:
+		return numeric(t) && (integral(r.Text) || !integer(t)) && !vacuous(r, t)
+	case model.MultipleOf:
+		return numeric(t) && (integral(r.Text) || !integer(t))
+	case model.Monotonic:
+		return integer(t)
+	case model.MinLength, model.MaxLength:
+		return isString(t) || isBytes(t) && !r.Declarative
+	case model.MaxBytes, model.Pattern:
+		return isString(t)
+	case model.Format:
+		return isString(t) && knownFormat(r.Text)
+	case model.Enum:
+		return isString(t) || integer(t) && !r.Declarative
+	case model.NotEqual:
+		return t.Form == model.Basic
+	case model.MinItems, model.MaxItems, model.Unique:
+		return t.Form == model.Slice && !isBytes(t)
+	case model.MinProperties, model.MaxProperties:
+		return t.Form == model.Map || t.Form == model.Struct && !r.Declarative && !opaqueJSON(t)
+	case model.OneOf:
+		return t.Form == model.Struct
+	case model.Immutable, model.Update:
+		return true
+	}
+	return false
+}
+
+// effective tells whether anything is checked of a value of the type, given what a schema says of it.
+func (g *graph) effective(t *model.Type, s *model.Schema) bool {
+	t = t.Pointee()
+	if s == nil || t == nil {
+		return false
+	}
+	if slices.ContainsFunc(s.Rules, func(r model.Rule) bool { return applies(&r, t) }) {
+		return true
+	}
+	if t.Elem != nil && !isBytes(t) && s.Items != nil && g.effective(t.Elem, s.Items) || t.Form == model.Map && s.Keys != nil && g.effective(t.Key, s.Keys) {
+		return true
+	}
+	if slices.ContainsFunc(s.Elements, func(p model.Part) bool { return t.Form == model.Slice && g.effective(t.Elem, p.Schema) }) {
+		return true
+	}
+	for _, p := range s.Subfields {
+		if f := fieldByJSON(t, p.Name); f != nil && g.fieldEffective(subfield(f, p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// fieldEffective is effective for a field, whose presence is checked, too.
+func (g *graph) fieldEffective(f *model.Field) bool {
+	s := &f.Schema
+	if missing(f) || s.Rule(model.Forbidden) != nil || s.Rule(model.DependentRequired) != nil || s.Rule(model.DependentForbidden) != nil {
+		return true
+	}
+	return g.effective(f.Type, s) || len(s.Modes) > 0
+}
+
+// subfield is the field as a part of its parent sees it: with the rules that stand there, and no others.
+func subfield(f *model.Field, p model.Part) *model.Field {
+	out := *f
+	out.Schema = *p.Schema
+	out.Schema.Opaque = true
+	out.OmitEmpty = f.OmitEmpty && !p.Schema.Required
+	return &out
+}
+
+// required tells whether the field must be there, and whether that is said in Kubernetes' grammar.
+func required(f *model.Field) (yes, declarative bool) {
+	for i := range f.Schema.Rules {
+		if r := &f.Schema.Rules[i]; r.Check == model.Required {
+			if r.Declarative {
+				return true, true
+			}
+			yes = !f.Schema.Optional
+		}
+	}
+	return yes, false
+}
+
+// missing tells whether there is a value of the field that is none although there must be one. A custom resource's field
+// may be there with its zero value, so that only those that can be nil are missing; what Kubernetes' own grammar calls
+// required may not be zero either.
+func missing(f *model.Field) bool {
+	yes, declarative := required(f)
+	if !yes {
+		return false
+	}
+	switch f.Type.Form {
+	case model.Pointer, model.Slice, model.Map, model.Interface:
+		return declarative || !f.Schema.Nullable
+	case model.Basic:
+		return declarative
+	}
+	return false
+}
+
+// optional tells whether a value that isn't set is left alone.
+func optional(f *model.Field) bool {
+	if yes, declarative := required(f); yes && declarative {
+		return false
+	}
+	if f.Type.Form == model.Struct {
+		return f.Schema.Optional && len(f.Schema.Subfields) == 0 && !demanding(f.Type)
+	}
+	return f.Schema.Optional || !f.Schema.Required && f.OmitEmpty
+}
+
+// demanding tells whether rules of Kubernetes' own grammar are on fields of a struct: to them a struct that is no pointer
+// is always there.
+func demanding(t *model.Type) bool {
+	for _, f := range t.Fields {
+		if slices.ContainsFunc(f.Schema.Rules, func(r model.Rule) bool { return r.Declarative }) || f.Type.Form == model.Struct && demanding(f.Type) {
+			return true
+		}
+	}
+	return false
+}
+
+func fieldByJSON(t *model.Type, name string) *model.Field {
+	if t = t.Pointee(); t == nil || t.Form != model.Struct {
+		return nil
+	}
+	for _, f := range t.Fields {
+		if f.JSON == name && !f.Ignored && !f.Inline {
+			return f
+		}
+	}
+	return nil
+}
+
+var (
+	plainString = &model.Type{Form: model.Basic, Basic: "string"}
+	plainInt32  = &model.Type{Form: model.Basic, Basic: "int32"}
+)
+
+// halfOf is the half of an IntOrString that a rule is about, or nil for other types and rules.
+func halfOf(r *model.Rule, t *model.Type) *model.Type {
+	if t.Package == nil || t.Package.Path != intstrPath || t.Name != "IntOrString" {
+		return nil
+	}
+	switch r.Check {
+	case model.Minimum, model.Maximum, model.MultipleOf:
+		return plainInt32
+	case model.MinLength, model.MaxLength, model.Pattern, model.Format:
+		return plainString
+	}
+	return nil
+}
+
+func isString(t *model.Type) bool { return t.Form == model.Basic && t.Basic == "string" }
+
+func isBytes(t *model.Type) bool {
+	return t.Form == model.Slice && t.Elem != nil && t.Elem.Form == model.Basic && (t.Elem.Basic == "uint8" || t.Elem.Basic == "byte")
+}
+
+func numeric(t *model.Type) bool { return integer(t) || isFloat(t) }
+
+func isFloat(t *model.Type) bool {
+	return t.Form == model.Basic && (t.Basic == "float32" || t.Basic == "float64")
+}
+
+func integer(t *model.Type) bool {
+	if t.Form != model.Basic {
+		return false
+	}
+	_, ok := limits[t.Basic]
+	return ok
+}
+
+// opaqueJSON tells whether the JSON of a struct isn't what its fields say.
+func opaqueJSON(t *model.Type) bool {
+	return t.SchemaType != "" || t.Methods["MarshalJSON"] != nil
+}
+
+// comparable tells whether Go compares values of the type with ==.
+func comparable(t *model.Type) bool {
+	switch t.Form {
+	case model.Basic, model.Pointer:
+		return true
+	case model.Array:
+		return comparable(t.Elem)
+	case model.Struct:
+		for _, f := range t.Fields {
+			// A pointer inside would be compared by where it points to.
+			if f.Type.Form == model.Pointer || !comparable(f.Type) {
+				return false
+			}
+		}
+		return t.SchemaType == "" && t.Methods["Equal"] == nil && t.Methods["Cmp"] == nil
+	}
+	return false
+}

@@ -1,0 +1,184 @@
+package validation
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/model"
+)
+
+// content are the checks that a schema asks for of a value, whatever it was before.
+func (w *writer) content(v value, s *model.Schema) []jen.Code {
+	var code []jen.Code
+	for i := range s.Rules {
+		r := &s.Rules[i]
+		if r.Check == model.Immutable || r.Check == model.Update || r.Check == model.Monotonic || !applies(r, v.typ) {
+			continue
+		}
+		code = append(code, w.rule(v, s, r)...)
+	}
+	return code
+}
+
+// rule is the check of one rule: for those of Kubernetes' own grammar a call of the function that it has, for those of
+// controller-gen's the check that a custom resource's schema amounts to, with kube-apiserver's words for either.
+func (w *writer) rule(v value, s *model.Schema, r *model.Rule) []jen.Code {
+	if half := halfOf(r, v.typ); half != nil {
+		kind, member := "Int", "IntVal"
+		if half == plainString {
+			kind, member = "String", "StrVal"
+		}
+		of := v.place.Field("Type").Value().Op("==").Add(w.file.Qual(intstrPath, kind))
+		v.typ, v.place, v.pointer = half, v.place.Field(member), false
+		return []jen.Code{jen.If(of).Block(w.rule(v, s, r)...)}
+	}
+	switch r.Check {
+	case model.Minimum, model.Maximum, model.MultipleOf:
+		return w.bound(v, r)
+	case model.MinLength, model.MaxLength, model.MaxBytes, model.Pattern, model.Format:
+		return w.text(v, r)
+	case model.Enum:
+		return w.enum(v, r)
+	case model.NotEqual:
+		return []jen.Code{w.check(v, "NEQ", v.place.Address(), jen.Nil(), literal(r.Text, v.typ))}
+	case model.Unique:
+		return w.unique(v, s, r)
+	case model.MinItems, model.MaxItems, model.MinProperties, model.MaxProperties:
+		return w.size(v, r)
+	case model.OneOf:
+		return w.oneOf(v, r)
+	}
+	return nil
+}
+
+// says is the message of a custom resource's schema about the value.
+func says(v value, what string) *jen.Statement {
+	return jen.Id(v.path).Dot("String").Call().Op("+").Lit(" in body " + what)
+}
+
+// refuse is the check that a condition doesn't hold of the value.
+func (w *writer) refuse(v value, condition *jen.Statement, what string) []jen.Code {
+	return []jen.Code{jen.If(condition).Block(w.fail(v, "Invalid", v.place.Value(), says(v, what)))}
+}
+
+// bound checks numbers.
+func (w *writer) bound(v value, r *model.Rule) []jen.Code {
+	n := number(r.Text)
+	if r.Declarative {
+		name := map[model.Check]string{model.Minimum: "Minimum", model.Maximum: "Maximum"}[r.Check]
+		if integer(v.typ) && name != "" {
+			return []jen.Code{w.check(v, name, v.place.Address(), jen.Nil(), jen.Id(n))}
+		}
+	}
+	switch {
+	case r.Check == model.MultipleOf && integer(v.typ):
+		return w.refuse(v, v.place.Value().Op("%").Id(n).Op("!=").Lit(0), "should be a multiple of "+n)
+	case r.Check == model.MultipleOf:
+		quotient := jen.Id("q").Op(":=").Float64().Call(v.place.Value()).Op("/").Id(n)
+		distance := w.file.Qual("math", "Abs").Call(jen.Id("q").Op("-").Add(w.file.Qual("math", "Round").Call(jen.Id("q"))))
+		return []jen.Code{jen.If(quotient, distance.Op(">").Id("1e-9")).Block(
+			w.fail(v, "Invalid", v.place.Value(), says(v, "should be a multiple of "+n)))}
+	case r.Check == model.Minimum && r.Exclusive:
+		return w.refuse(v, v.place.Value().Op("<=").Id(n), "should be greater than "+n)
+	case r.Check == model.Minimum:
+		return w.refuse(v, v.place.Value().Op("<").Id(n), "should be greater than or equal to "+n)
+	case r.Exclusive:
+		return w.refuse(v, v.place.Value().Op(">=").Id(n), "should be less than "+n)
+	}
+	return w.refuse(v, v.place.Value().Op(">").Id(n), "should be less than or equal to "+n)
+}
+
+// size checks the number of elements of lists, of entries of maps, and of properties of structs.
+func (w *writer) size(v value, r *model.Rule) []jen.Code {
+	n := number(r.Text)
+	if r.Declarative {
+		name := map[model.Check]string{model.MinItems: "MinItems", model.MaxItems: "MaxItems",
+			model.MinProperties: "MinProperties", model.MaxProperties: "MaxProperties"}[r.Check]
+		return []jen.Code{w.check(v, name, v.place.Value(), jen.Nil(), jen.Id(n))}
+	}
+	size := jen.Len(v.place.Value())
+	if v.typ.Form == model.Struct {
+		size = w.properties(v)
+	}
+	switch r.Check {
+	case model.MaxItems, model.MaxProperties:
+		return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(size), jen.Id("n").Op(">").Id(n)).Block(
+			w.fail(v, "TooMany", jen.Id("n"), jen.Id(n)))}
+	case model.MinItems:
+		return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(size), jen.Id("n").Op("<").Id(n)).Block(
+			w.fail(v, "Invalid", jen.Id("n"), says(v, "should have at least "+n+" items")))}
+	}
+	return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(size), jen.Id("n").Op("<").Id(n)).Block(
+		w.fail(v, "Invalid", jen.Id("n"), says(v, "should have at least "+n+" properties")))}
+}
+
+// enum checks that the value is one of several.
+func (w *writer) enum(v value, r *model.Rule) []jen.Code {
+	var cases, known []jen.Code
+	element := w.file.Type(v.typ)
+	if r.Declarative {
+		for _, c := range enumConstants(v.typ) {
+			cases = append(cases, w.file.PackageQual(v.typ.Package, c.Name))
+		}
+		known = cases
+	} else {
+		for _, text := range r.Values {
+			var s string
+			if isString(v.typ) && json.Unmarshal([]byte(text), &s) == nil {
+				cases, known = append(cases, jen.Lit(s)), append(known, jen.Lit(s))
+			} else if integer(v.typ) && integral(text) {
+				cases, known = append(cases, jen.Id(number(text))), append(known, jen.Lit(number(text)))
+				element = jen.String()
+			}
+		}
+	}
+	if len(cases) == 0 {
+		return nil
+	}
+	return []jen.Code{jen.Switch(v.place.Value()).Block(
+		jen.Case(unique(cases, known)...),
+		jen.Default().Block(w.fail(v, "NotSupported", v.place.Value(), jen.Index().Add(element).Values(known...))),
+	)}
+}
+
+// unique drops cases that occur twice, which the compiler refuses.
+func unique(cases, known []jen.Code) []jen.Code {
+	seen := map[string]bool{}
+	var out []jen.Code
+	for i, c := range cases {
+		text := jen.Add(known[i]).GoString()
+		if !seen[text] {
+			seen[text] = true
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// enumConstants are the values of an enumeration by value, one constant for each.
+func enumConstants(t *model.Type) []*model.Const {
+	if t.Package == nil {
+		return nil
+	}
+	byValue := map[string]*model.Const{}
+	for _, c := range t.Package.Consts {
+		if c.Type == t && !c.Excluded && byValue[c.Value] == nil {
+			byValue[c.Value] = c
+		}
+	}
+	return sortedConstants(byValue)
+}
+
+// literal is a value as Go writes it.
+func literal(text string, t *model.Type) jen.Code {
+	switch {
+	case isString(t):
+		return jen.Lit(text)
+	case t.Basic == "bool":
+		b, _ := strconv.ParseBool(text)
+		return jen.Lit(b)
+	}
+	return jen.Id(number(text))
+}

@@ -1,0 +1,12 @@
+package validation
+
+import (
+	"testing"
+
+	"apigen.dev/generator/emit/deepcopy"
+	"apigen.dev/generator/emit/emittest"
+)
+
+func TestGolden(t *testing.T) {
+	emittest.Golden(t, emittest.Load(t, "./internal/shop/..."), deepcopy.Emitter(), Emitter())
+}

@@ -1,0 +1,105 @@
+package validation
+
+import (
+	"apigen.dev/generator/model"
+)
+
+// graph answers, for one package that functions are written for, which types have rules somewhere.
+type graph struct {
+	program *model.Program
+	pkg     *model.Package
+	reached map[*model.Type]bool
+}
+
+func newGraph(program *model.Program, pkg *model.Package) *graph {
+	return &graph{program: program, pkg: pkg, reached: map[*model.Type]bool{}}
+}
+
+// exported tells whether the type has a Validate_X in its own package.
+func (g *graph) exported(t *model.Type) bool {
+	if t.Name == "" || t.Package != g.pkg || len(t.TypeArgs) > 0 || t.ListOf != nil || !validates(g.program, g.pkg) {
+		return false
+	}
+	return declared(g.pkg, functionName(t)) || g.reaches(t)
+}
+
+// reaches tells whether values of the type, or anything in them, are checked.
+func (g *graph) reaches(t *model.Type) bool {
+	if known, ok := g.reached[t]; ok {
+		return known
+	}
+	seen := map[*model.Type]bool{}
+	found := g.search(t, seen)
+	if !found {
+		for visited := range seen {
+			g.reached[visited] = false
+		}
+	}
+	g.reached[t] = found
+	return found
+}
+
+func (g *graph) search(t *model.Type, seen map[*model.Type]bool) bool {
+	if seen[t] || ignored(t) {
+		return false
+	}
+	if known, ok := g.reached[t]; ok {
+		return known
+	}
+	seen[t] = true
+	if t.Name != "" && g.effective(t, &t.Schema) || t.Form == model.Struct && len(unions(t)) > 0 {
+		return true
+	}
+	for _, f := range t.Fields {
+		if accessible(g.pkg, t, f) && g.fieldEffective(f) {
+			return true
+		}
+	}
+	for _, inner := range g.inner(t) {
+		if g.search(inner, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// inner are the types of what the type holds, as far as checks go into it.
+func (g *graph) inner(t *model.Type) []*model.Type {
+	switch t.Form {
+	case model.Pointer, model.Slice, model.Array:
+		return []*model.Type{t.Elem}
+	case model.Map:
+		return []*model.Type{t.Key, t.Elem}
+	case model.Struct:
+		var types []*model.Type
+		for _, f := range t.Fields {
+			if accessible(g.pkg, t, f) && !f.Schema.Opaque {
+				types = append(types, f.Type)
+			}
+		}
+		return types
+	}
+	return nil
+}
+
+// ignored tells the types whose rules are not for objects of others: the metadata that every server checks by itself.
+func ignored(t *model.Type) bool {
+	if t == nil {
+		return true
+	}
+	if t.Package == nil {
+		return false
+	}
+	switch t.Package.Path {
+	case metaPath:
+		return t.Name == "TypeMeta" || t.Name == "ObjectMeta" || t.Name == "ListMeta"
+	case "time", "encoding/json":
+		return true
+	}
+	return false
+}
+
+// accessible tells whether a value of the field is on the wire, and the package may name it.
+func accessible(pkg *model.Package, owner *model.Type, f *model.Field) bool {
+	return f.Name != "_" && !f.Ignored && (f.Exported || owner.Package == pkg)
+}

@@ -1,0 +1,228 @@
+package validation
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/model"
+)
+
+// unique checks that the elements of a list are not the same: as a whole, or by their keys.
+func (w *writer) unique(v value, s *model.Schema, r *model.Rule) []jen.Code {
+	match := w.matchBy(v.typ, s, r.Text)
+	if match == nil {
+		return nil
+	}
+	name := "ValSliceUnique"
+	if v.typ.Elem.Form == model.Pointer {
+		name = "PtrSliceUnique"
+	}
+	return []jen.Code{w.check(v, name, v.place.Value(), jen.Nil(), match)}
+}
+
+// match is a function that tells whether two elements of a list are the same one, or nil where none can be told from
+// another.
+func (w *writer) match(list *model.Type, s *model.Schema) jen.Code {
+	if r := s.Rule(model.Unique); r != nil {
+		return w.matchBy(list, s, r.Text)
+	}
+	return w.matchBy(list, s, s.ListType)
+}
+
+func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Code {
+	elem := list.Elem.Pointee()
+	switch kind {
+	case "set":
+		return w.sameness(elem)
+	case "map":
+		keys := s.ListMapKeys
+		if len(keys) == 0 {
+			keys = list.Schema.ListMapKeys
+		}
+		same := jen.Null()
+		for i, key := range keys {
+			f := keyField(elem, key, 0)
+			if f == nil {
+				return nil
+			}
+			if i > 0 {
+				same.Op("&&")
+			}
+			if f.Type.Form == model.Pointer {
+				same.Add(w.file.Qual(validatePath, "DirectEqual").Call(jen.Id("a").Dot(f.Name), jen.Id("b").Dot(f.Name)))
+			} else {
+				same.Id("a").Dot(f.Name).Op("==").Id("b").Dot(f.Name)
+			}
+		}
+		if len(keys) == 0 {
+			return nil
+		}
+		return expression(jen.Params(jen.List(jen.Id("a"), jen.Id("b")).Op("*").Add(w.file.Type(elem))).Bool(), same)
+	}
+	return nil
+}
+
+// sameness is the function that compares two values of a type.
+func (w *writer) sameness(t *model.Type) jen.Code {
+	if comparable(t) {
+		return w.file.Qual(validatePath, "DirectEqual")
+	}
+	return w.file.Qual(validatePath, "SemanticDeepEqual")
+}
+
+// keyField is the field of that JSON name, also where it comes with an embedded struct.
+func keyField(t *model.Type, key string, depth int) *model.Field {
+	if f := fieldByJSON(t, key); f != nil {
+		if at := f.Type.Pointee(); at != nil && at.Form == model.Basic {
+			return f
+		}
+		return nil
+	}
+	if t.Form != model.Struct || depth > 4 {
+		return nil
+	}
+	for _, f := range t.Fields {
+		if f.Inline && f.Type.Form == model.Struct {
+			if inner := keyField(f.Type, key, depth+1); inner != nil {
+				return inner
+			}
+		}
+	}
+	return nil
+}
+
+// elements checks what is in a list or a map: what a schema says of its elements, and, where the list has no function of
+// its own that does so, what their type says.
+func (w *writer) elements(v value, s *model.Schema) []jen.Code {
+	deep := (v.typ.Name == "" || v.self) && !s.Opaque
+	switch v.typ.Form {
+	case model.Slice:
+		if isBytes(v.typ) {
+			return nil
+		}
+		return append(w.items(v, s, deep), w.picked(v, s)...)
+	case model.Map:
+		return w.entries(v, s, deep)
+	}
+	return nil
+}
+
+// validator is the function that checks an element: its type's, or one of its own. Nil where nothing is checked.
+func (w *writer) validator(t *model.Type, s *model.Schema, deep bool, label string) jen.Code {
+	if s != nil && s.Opaque {
+		deep = false
+	}
+	effective := w.graph.effective(t, s)
+	switch {
+	case !effective && !deep:
+		return nil
+	case !effective && t.Name != "":
+		if f := w.functionOf(t); f != nil {
+			return f
+		}
+		return nil
+	case !effective && (t.Form == model.Basic || !w.graph.reaches(t)):
+		return nil
+	case !effective:
+		s = nil
+	}
+	return jen.Func().Add(w.signature(t)).Block(w.body(t, s, deep, label)...)
+}
+
+func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
+	elem, name := v.typ.Elem, "EachValSliceVal"
+	var code []jen.Code
+	if elem.Form == model.Pointer && elem.Name == "" {
+		elem, name = elem.Elem, "EachPtrSliceVal"
+	}
+	if elem.Form == model.Pointer {
+		return nil
+	}
+	validator := w.validator(elem, s.Items, deep, v.label+"Item")
+	if validator == nil {
+		return nil
+	}
+	if name == "EachPtrSliceVal" {
+		code = append(code, w.check(v, "PtrSliceNoNils", v.place.Value(), jen.Nil()))
+	}
+	match, old, equal := w.match(v.typ, s), jen.Code(jen.Nil()), jen.Code(jen.Nil())
+	if match == nil {
+		match = jen.Nil()
+	} else {
+		old = w.oldList(v)
+		if kind := s.Rule(model.Unique); kind != nil && kind.Text == "map" || kind == nil && s.ListType == "map" {
+			equal = w.sameness(elem)
+		}
+	}
+	return append(code, w.check(v, name, v.place.Value(), old, match, equal, validator))
+}
+
+// picked checks single elements of a list.
+func (w *writer) picked(v value, s *model.Schema) []jen.Code {
+	elem := v.typ.Elem
+	name := "ValSliceItem"
+	if elem.Form == model.Pointer && elem.Name == "" {
+		elem, name = elem.Elem, "PtrSliceItem"
+	}
+	var code []jen.Code
+	for _, p := range s.Elements {
+		condition := pick(elem, p.Keys)
+		validator := w.validator(elem, p.Schema, false, v.label+"Item")
+		if condition == nil || validator == nil {
+			continue
+		}
+		chosen := expression(jen.Params(jen.Id("item").Op("*").Add(w.file.Type(elem))).Bool(), condition)
+		code = append(code, w.check(v, name, v.place.Value(), w.oldList(v), chosen, w.sameness(elem), validator))
+	}
+	return code
+}
+
+// pick is the condition that item has these keys, or nil where it has no such fields.
+func pick(elem *model.Type, keys []model.KeyValue) *jen.Statement {
+	var all *jen.Statement
+	for _, k := range keys {
+		f := keyField(elem, k.Key, 0)
+		if f == nil {
+			return nil
+		}
+		one := jen.Id("item").Dot(f.Name).Op("==").Add(literal(k.Value, f.Type))
+		if f.Type.Form == model.Pointer {
+			one = jen.Id("item").Dot(f.Name).Op("!=").Nil().Op("&&").Op("*").Id("item").Dot(f.Name).Op("==").Add(literal(k.Value, f.Type.Elem))
+		}
+		if all == nil {
+			all = one
+		} else {
+			all = all.Op("&&").Add(one)
+		}
+	}
+	return all
+}
+
+// entries checks the keys and the values of a map.
+func (w *writer) entries(v value, s *model.Schema, deep bool) []jen.Code {
+	if !isString(v.typ.Key) {
+		return nil
+	}
+	var code []jen.Code
+	if validator := w.validator(v.typ.Key, s.Keys, deep, v.label+"Key"); validator != nil {
+		code = append(code, w.check(v, "EachMapKey", v.place.Value(), w.oldList(v), validator))
+	}
+	if v.typ.Elem.Form == model.Pointer {
+		return append(code, w.pointers(v, deep)...)
+	}
+	if validator := w.validator(v.typ.Elem, s.Items, deep, v.label+"Value"); validator != nil {
+		code = append(code, w.check(v, "EachMapVal", v.place.Value(), w.oldList(v), w.sameness(v.typ.Elem), validator))
+	}
+	return code
+}
+
+// pointers checks the values of a map of pointers.
+func (w *writer) pointers(v value, deep bool) []jen.Code {
+	f := w.functionOf(v.typ.Elem.Elem)
+	if !deep || f == nil {
+		return nil
+	}
+	at := jen.Id(v.path).Dot("Key").Call(jen.String().Call(jen.Id("key")))
+	return []jen.Code{jen.For(jen.List(jen.Id("key"), jen.Id("val")).Op(":=").Range().Add(v.place.Value())).Block(
+		jen.If(jen.Id("val").Op("!=").Nil()).Block(
+			w.add(f.Call(jen.Id("ctx"), jen.Id("op"), at, jen.Id("val"), jen.Add(w.oldList(v)).Index(jen.Id("key"))))))}
+}

@@ -1,0 +1,144 @@
+package validation
+
+import (
+	"sort"
+
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/model"
+)
+
+// text checks strings.
+func (w *writer) text(v value, r *model.Rule) []jen.Code {
+	n := number(r.Text)
+	switch {
+	case r.Check == model.Format:
+		return w.format(v, r.Text)
+	case r.Check == model.Pattern:
+		return w.pattern(v, r.Text)
+	case r.Declarative:
+		name := map[model.Check]string{model.MinLength: "MinLength", model.MaxLength: "MaxLength", model.MaxBytes: "MaxBytes"}[r.Check]
+		return []jen.Code{w.check(v, name, v.place.Address(), jen.Nil(), jen.Id(n))}
+	case r.Check == model.MaxLength:
+		return []jen.Code{jen.If(w.length(v).Op(">").Id(n)).Block(w.fail(v, "TooLong", jen.Lit(""), jen.Id(n)))}
+	}
+	return w.refuse(v, w.length(v).Op("<").Id(n), "should be at least "+n+" chars long")
+}
+
+// length counts the characters of the value's JSON.
+func (w *writer) length(v value) *jen.Statement {
+	if isBytes(v.typ) {
+		return w.file.Qual("encoding/base64", "StdEncoding").Dot("EncodedLen").Call(jen.Len(v.place.Value()))
+	}
+	return w.file.Qual("unicode/utf8", "RuneCountInString").Call(w.string(v))
+}
+
+// string is the value as a plain string.
+func (w *writer) string(v value) *jen.Statement {
+	if v.typ.Name == "" {
+		return v.place.Value()
+	}
+	return jen.String().Call(v.place.Value())
+}
+
+func (w *writer) pattern(v value, pattern string) []jen.Code {
+	name, ok := w.patterns[pattern]
+	if !ok {
+		name = w.declare(v.label+"Pattern", "", w.file.Qual("regexp", "MustCompile").Call(rawString(pattern)))
+		w.patterns[pattern] = name
+	}
+	return w.refuse(v, jen.Op("!").Id(name).Dot("MatchString").Call(w.string(v)), "should match '"+pattern+"'")
+}
+
+// rawString is a string literal in back quotes where it can be.
+func rawString(s string) jen.Code {
+	for _, r := range s {
+		if r == '`' || r < ' ' {
+			return jen.Lit(s)
+		}
+	}
+	return jen.Op("`" + s + "`")
+}
+
+// named are the formats of Kubernetes' own grammar, and the functions that check them.
+var named = map[string]string{
+	"k8s-short-name":                    "ShortName",
+	"k8s-long-name":                     "LongName",
+	"k8s-long-name-caseless":            "LongNameCaseless",
+	"k8s-label-key":                     "LabelKey",
+	"k8s-prefixed-label-key":            "PrefixedLabelKey",
+	"k8s-label-value":                   "LabelValue",
+	"k8s-path-segment-name":             "PathSegmentName",
+	"k8s-uuid":                          "UUID",
+	"k8s-resource-pool-name":            "ResourcePoolName",
+	"k8s-extended-resource-name":        "ExtendedResourceName",
+	"k8s-resource-fully-qualified-name": "ResourceFullyQualifiedName",
+}
+
+// parsed are the formats of OpenAPI that a function of the standard library reads: its package, its name, and the
+// arguments in front of the value.
+var parsed = map[string]struct {
+	path, name string
+	before     []string
+}{
+	"date-time": {"time", "Parse", []string{"RFC3339"}},
+	"datetime":  {"time", "Parse", []string{"RFC3339"}},
+	"date":      {"time", "Parse", []string{"DateOnly"}},
+	"cidr":      {"net", "ParseCIDR", nil},
+	"mac":       {"net", "ParseMAC", nil},
+	"uri":       {"net/url", "ParseRequestURI", nil},
+	"email":     {"net/mail", "ParseAddress", nil},
+}
+
+// uuidPattern is what kube-apiserver takes for a UUID in a custom resource.
+const uuidPattern = `^(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`
+
+// knownFormat tells the formats that are checked; others are for readers of the schema.
+func knownFormat(name string) bool {
+	_, byParsing := parsed[name]
+	return named[name] != "" || byParsing || name == "ipv4" || name == "ipv6" || name == "uuid" || name == "byte"
+}
+
+func (w *writer) format(v value, name string) []jen.Code {
+	if function := named[name]; function != "" {
+		return []jen.Code{w.check(v, function, v.place.Address(), jen.Nil())}
+	}
+	refused := w.fail(v, "TypeInvalid", v.place.Value(), says(v, "must be of type "+name+": ").Op("+").Add(w.file.Qual("strconv", "Quote").Call(w.string(v))))
+	if p, ok := parsed[name]; ok {
+		var args []jen.Code
+		for _, a := range p.before {
+			args = append(args, w.file.Qual(p.path, a))
+		}
+		call := w.file.Qual(p.path, p.name).Call(append(args, w.string(v))...)
+		results := jen.List(jen.Id("_"), jen.Err())
+		if p.name == "ParseCIDR" {
+			results = jen.List(jen.Id("_"), jen.Id("_"), jen.Err())
+		}
+		return []jen.Code{jen.If(results.Op(":=").Add(call), jen.Err().Op("!=").Nil()).Block(refused)}
+	}
+	switch name {
+	case "uuid":
+		pattern, ok := w.patterns[uuidPattern]
+		if !ok {
+			pattern = w.declare("uuidFormat", "", w.file.Qual("regexp", "MustCompile").Call(rawString(uuidPattern)))
+			w.patterns[uuidPattern] = pattern
+		}
+		return []jen.Code{jen.If(jen.Op("!").Id(pattern).Dot("MatchString").Call(w.string(v))).Block(refused)}
+	case "byte":
+		decode := w.file.Qual("encoding/base64", "StdEncoding").Dot("DecodeString").Call(w.string(v))
+		return []jen.Code{jen.If(jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(decode), jen.Err().Op("!=").Nil()).Block(refused)}
+	}
+	is := map[string]string{"ipv4": "Is4", "ipv6": "Is6"}[name]
+	parse := w.file.Qual("net/netip", "ParseAddr").Call(w.string(v))
+	return []jen.Code{jen.If(jen.List(jen.Id("a"), jen.Err()).Op(":=").Add(parse),
+		jen.Err().Op("!=").Nil().Op("||").Op("!").Id("a").Dot(is).Call()).Block(refused)}
+}
+
+func sortedConstants(byValue map[string]*model.Const) []*model.Const {
+	out := make([]*model.Const, 0, len(byValue))
+	for _, c := range byValue {
+		out = append(out, c)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Value < out[j].Value })
+	return out
+}

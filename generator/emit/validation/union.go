@@ -1,0 +1,241 @@
+package validation
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/model"
+)
+
+// union is a set of a struct's fields of which one is set, or at most one.
+type union struct {
+	name          string
+	zeroOrOne     bool
+	discriminator *model.Field
+	members       []*model.Field
+	values        []string // of the discriminator, one for each member
+}
+
+// unions are those of a struct, by name, those of which none need be set behind the others.
+func unions(t *model.Type) []*union {
+	byName := map[string]*union{}
+	get := func(r *model.Rule) *union {
+		key := r.Text
+		if r.Check == model.ZeroOrOneOfMember {
+			key = "zero or one of " + key
+		}
+		if byName[key] == nil {
+			byName[key] = &union{name: r.Text, zeroOrOne: r.Check == model.ZeroOrOneOfMember}
+		}
+		return byName[key]
+	}
+	for _, f := range t.Fields {
+		for i := range f.Schema.Rules {
+			switch r := &f.Schema.Rules[i]; r.Check {
+			case model.UnionDiscriminator:
+				get(r).discriminator = f
+			case model.UnionMember, model.ZeroOrOneOfMember:
+				u, value := get(r), f.Name
+				if len(r.Values) > 0 && r.Values[0] != "" {
+					value = r.Values[0]
+				}
+				u.members, u.values = append(u.members, f), append(u.values, value)
+			}
+		}
+	}
+	var out []*union
+	for _, u := range byName {
+		if len(u.members) > 0 && !slices.ContainsFunc(u.members, func(f *model.Field) bool { return f.Type.Form == model.Struct || f.JSON == "" }) {
+			out = append(out, u)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if out[i].zeroOrOne != out[j].zeroOrOne {
+			return !out[i].zeroOrOne
+		}
+		return out[i].name < out[j].name
+	})
+	return out
+}
+
+// unions checks those of the struct in v.
+func (w *writer) unions(v value) []jen.Code {
+	var code []jen.Code
+	for _, u := range unions(v.typ) {
+		code = append(code, w.union(v, u))
+	}
+	return code
+}
+
+func (w *writer) union(v value, u *union) jen.Code {
+	var members, set []jen.Code
+	for i, f := range u.members {
+		set = append(set, w.isSet(v.typ, f))
+		if u.discriminator != nil {
+			members = append(members, w.file.Qual(validatePath, "NewDiscriminatedUnionMember").Call(jen.Lit(f.JSON), jen.Lit(u.values[i])))
+		} else {
+			members = append(members, w.file.Qual(validatePath, "NewUnionMember").Call(jen.Lit(f.JSON)))
+		}
+	}
+	function, membership := "Union", w.file.Qual(validatePath, "NewUnionMembership").Call(members...)
+	if u.zeroOrOne {
+		function = "ZeroOrOneOfUnion"
+	}
+	args := []jen.Code{jen.Id("obj"), jen.Id("oldObj")}
+	if d := u.discriminator; d != nil && !u.zeroOrOne {
+		function = "DiscriminatedUnion"
+		membership = w.file.Qual(validatePath, "NewDiscriminatedUnionMembership").Call(append([]jen.Code{jen.Lit(d.JSON)}, members...)...)
+		set = append([]jen.Code{w.discriminator(v.typ, d)}, set...)
+	}
+	name := w.declare(v.label+"Union", "are the fields of which one is set.", membership)
+	all := append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path)}, append(args, append([]jen.Code{jen.Id(name)}, set...)...)...)
+	return w.add(w.file.Qual(validatePath, function).Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}, all...))
+}
+
+// isSet is the function that tells whether a struct's field is set.
+func (w *writer) isSet(t *model.Type, f *model.Field) jen.Code {
+	m := w.member(self(t, ""), f)
+	condition := w.set(m, true)
+	if f.Type.Form == model.Slice || f.Type.Form == model.Map {
+		condition = jen.Len(m.holder.Value()).Op("!=").Lit(0)
+	}
+	return expression(jen.Params(jen.Id("obj").Op("*").Add(w.file.Type(t))).Bool(), jen.Id("obj").Op("!=").Nil().Op("&&").Add(condition))
+}
+
+// discriminator is the function that returns the value of a struct's discriminator.
+func (w *writer) discriminator(t *model.Type, f *model.Field) jen.Code {
+	body := []jen.Code{jen.If(jen.Id("obj").Op("==").Nil()).Block(jen.Return(jen.Lit(""))), jen.Return(jen.String().Call(jen.Id("obj").Dot(f.Name)))}
+	if f.Type.Form == model.Pointer {
+		body = []jen.Code{
+			jen.If(jen.Id("obj").Op("==").Nil().Op("||").Id("obj").Dot(f.Name).Op("==").Nil()).Block(jen.Return(jen.Lit(""))),
+			jen.Return(jen.String().Call(jen.Op("*").Id("obj").Dot(f.Name))),
+		}
+	}
+	return jen.Func().Params(jen.Id("obj").Op("*").Add(w.file.Type(t))).String().Block(body...)
+}
+
+// dependents checks what a field, once set, demands of its siblings.
+func (w *writer) dependents(parent value, m member) []jen.Code {
+	var code []jen.Code
+	for i := range m.field.Schema.Rules {
+		r := &m.field.Schema.Rules[i]
+		name := map[model.Check]string{model.DependentRequired: "DependentRequired", model.DependentForbidden: "DependentForbidden"}[r.Check]
+		sibling := fieldByJSON(parent.typ, r.Text)
+		if name == "" || sibling == nil || !parent.self {
+			continue
+		}
+		code = append(code, w.add(w.file.Qual(validatePath, name).Call(jen.Id("ctx"), jen.Id("op"), jen.Id(parent.path), jen.Id("obj"), jen.Id("oldObj"),
+			jen.Lit(m.field.JSON), w.isSet(parent.typ, m.field), jen.Lit(sibling.JSON), w.isSet(parent.typ, sibling))))
+	}
+	return code
+}
+
+// modes checks what a field must be for each value of the discriminator beside it. Under a value that nothing is said of,
+// the field must not be there.
+func (w *writer) modes(parent value, m member) []jen.Code {
+	var code []jen.Code
+	done := map[string]bool{}
+	for _, first := range m.field.Schema.Modes {
+		d := modeDiscriminator(parent.typ, first.Group)
+		if done[first.Group] || d == nil || !parent.self {
+			continue
+		}
+		done[first.Group] = true
+		var cases []jen.Code
+		for _, p := range m.field.Schema.Modes {
+			if p.Group == first.Group {
+				cases = append(cases, jen.Case(literal(p.Name, d.Type)).Block(w.mode(m, p)...))
+			}
+		}
+		cases = append(cases, jen.Default().Block(jen.If(w.set(m, true)).Block(w.fail(m.value, "Forbidden", jen.Lit("")))))
+		changed := jen.Id("oldObj").Op("==").Nil().Op("||").Id("obj").Dot(d.Name).Op("!=").Id("oldObj").Dot(d.Name).Op("||").Add(w.differs(m.value))
+		code = append(code, w.when(m, changed, jen.Switch(jen.Id("obj").Dot(d.Name)).Block(cases...)))
+	}
+	return code
+}
+
+// mode are the checks of a field under one value of its discriminator.
+func (w *writer) mode(m member, p model.Part) []jen.Code {
+	f := subfield(m.field, p)
+	content := append(w.content(m.value, &f.Schema), w.elements(m.value, &f.Schema)...)
+	switch {
+	case f.Schema.Rule(model.Forbidden) != nil:
+		return []jen.Code{jen.If(w.set(m, true)).Block(w.fail(m.value, "Forbidden", jen.Lit("")))}
+	case missing(f):
+		none := jen.If(w.set(m, false)).Block(w.fail(m.value, "Required", jen.Lit("")))
+		if len(content) > 0 {
+			none.Else().Block(content...)
+		}
+		return []jen.Code{none}
+	case len(content) == 0:
+		return nil
+	}
+	return []jen.Code{jen.If(w.set(m, true)).Block(content...)}
+}
+
+func modeDiscriminator(t *model.Type, group string) *model.Field {
+	for _, f := range t.Fields {
+		for _, r := range f.Schema.Rules {
+			if r.Check == model.ModeDiscriminator && r.Text == group && f.Type.Form == model.Basic {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// oneOf checks how many of several fields are set, in the words of the CEL rule that controller-gen makes of the marker.
+func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
+	count, ok := w.count(v, r.Values)
+	if !ok {
+		return nil
+	}
+	what, condition := "exactly", jen.Id("n").Op("!=").Lit(1)
+	switch {
+	case r.Most < 0:
+		what, condition = "at least", jen.Id("n").Op("<").Lit(1)
+	case r.Least == 0:
+		what, condition = "at most", jen.Id("n").Op(">").Lit(1)
+	}
+	message := what + " one of the fields in " + bracketed(r.Values) + " must be set"
+	if what == "at most" {
+		message = what + " one of the fields in " + bracketed(r.Values) + " may be set"
+	}
+	return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(count), condition).Block(w.fail(v, "Invalid", jen.Lit("object"), jen.Lit(message)))}
+}
+
+// properties counts the properties that the struct in v has on the wire.
+func (w *writer) properties(v value) *jen.Statement {
+	w.counts = true
+	var args []jen.Code
+	for _, f := range v.typ.Fields {
+		if f.Ignored || f.Inline || f.JSON == "" || !accessible(w.pkg, v.typ, f) {
+			continue
+		}
+		if !f.OmitEmpty || f.Type.Form == model.Struct && !omitsZero(f) {
+			args = append(args, jen.True())
+			continue
+		}
+		args = append(args, w.set(w.member(v, f), true))
+	}
+	return jen.Id("countSet").Call(args...)
+}
+
+func (w *writer) count(v value, names []string) (*jen.Statement, bool) {
+	w.counts = true
+	var args []jen.Code
+	for _, name := range names {
+		f := fieldByJSON(v.typ, name)
+		if f == nil {
+			return nil, false
+		}
+		args = append(args, w.set(w.member(v, f), true))
+	}
+	return jen.Id("countSet").Call(args...), true
+}
+
+// bracketed is a list as controller-gen's message has it.
+func bracketed(names []string) string { return "[" + strings.Join(names, " ") + "]" }

@@ -1,0 +1,117 @@
+// Package validation emits zz_generated.validations.go: for each type of a version package that has rules, or holds
+// values that have, a function Validate_X of the form that code-generator's validation-gen gives it, with plain checks
+// in place of a schema that is interpreted. The rules are the model's, whichever grammar they were written in. Values that
+// an update doesn't change are not checked again. It knows the model, emit and gocode.
+package validation
+
+import (
+	"sort"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+)
+
+// FileName is the file that is emitted, as users know it.
+const FileName = "zz_generated.validations.go"
+
+// The packages that emitted code imports.
+const (
+	contextPath   = "context"
+	fieldPath     = "k8s.io/apimachinery/pkg/util/validation/field"
+	operationPath = "k8s.io/apimachinery/pkg/api/operation"
+	validatePath  = "k8s.io/apimachinery/pkg/api/validate"
+	equalityPath  = "k8s.io/apimachinery/pkg/api/equality"
+	safePath      = "k8s.io/apimachinery/pkg/api/safe"
+	metaPath      = "k8s.io/apimachinery/pkg/apis/meta/v1"
+	intstrPath    = "k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Imports are the packages of Kubernetes that emitted code may import.
+func Imports() []string {
+	return []string{fieldPath, operationPath, validatePath, equalityPath, safePath}
+}
+
+// Emitter returns the emitter of validation functions.
+func Emitter() emit.Emitter {
+	return emit.Emitter{
+		Name: "validation",
+		Doc:  "Validate_X for types of a version that have rules: +k8s:minimum, +kubebuilder:validation:Pattern and so on",
+		Owns: func(base string) bool { return base == FileName },
+		Emit: emitAll,
+
+		Warnings: warnings,
+	}
+}
+
+// Function is the name of the function that checks the type, if one is emitted or written by hand in the type's own
+// package; otherwise it is empty.
+func Function(program *model.Program, t *model.Type) string {
+	if t.Package == nil || !newGraph(program, t.Package).exported(t) {
+		return ""
+	}
+	return functionName(t)
+}
+
+func functionName(t *model.Type) string { return "Validate_" + t.Name }
+
+func emitAll(program *model.Program) ([]emit.File, error) {
+	var files []emit.File
+	var errs emit.Errors
+	for _, pkg := range program.Packages {
+		if !pkg.Output || !validates(program, pkg) {
+			continue
+		}
+		w := newWriter(program, pkg)
+		w.functions()
+		errs = append(errs, w.errs...)
+		if w.file.Empty() || len(errs) > 0 {
+			continue
+		}
+		file, err := w.file.Render(FileName)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
+	return files, nil
+}
+
+// validates tells whether validation functions are written for a package: it is a version of an API group, and either has
+// a server, or asks for them. Others would not know what to do with them, and may require an apimachinery that is too old.
+func validates(program *model.Program, pkg *model.Package) bool {
+	if !pkg.HasGroup || pkg.Version == "" || !program.RuntimeAvailable && !pkg.Validation {
+		return false
+	}
+	for _, t := range pkg.Types {
+		if t.Kind != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// inOrder are a package's types with functions, by name.
+func (g *graph) inOrder() []*model.Type {
+	var out []*model.Type
+	for _, t := range g.pkg.Types {
+		if g.exported(t) && !declared(g.pkg, functionName(t)) {
+			out = append(out, t)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+func declared(pkg *model.Package, name string) bool {
+	_, ok := pkg.Declared[name]
+	return ok
+}
+
+func newFile(program *model.Program, pkg *model.Package) *gocode.File {
+	return gocode.New(program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", "countSet")
+}

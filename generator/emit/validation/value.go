@@ -1,0 +1,102 @@
+package validation
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+)
+
+// value is an operand of the emitted code that is checked.
+type value struct {
+	typ   *model.Type // no pointer
+	place gocode.Place
+	// path is the variable that holds the path of the value.
+	path string
+	old  oldValue
+	// pointer: the field holds a pointer to the value, and the place is what it points to.
+	pointer bool
+	// label names variables that the value needs.
+	label string
+	// self: the value is what obj points to, and the old one what oldObj does.
+	self bool
+}
+
+// self is what obj points to.
+func self(t *model.Type, label string) value {
+	return value{typ: t, place: gocode.Pointee("obj"), path: "fldPath", old: oldValue{owner: t, place: gocode.Pointee}, label: label, self: true}
+}
+
+// oldValue tells how the value that is replaced is reached from oldObj, which may be nil and points to owner.
+type oldValue struct {
+	owner *model.Type
+	place func(name string) gocode.Place
+}
+
+// oldAddress is a pointer to the old value, nil where there is none.
+func (w *writer) oldAddress(v value) jen.Code {
+	if v.self {
+		return jen.Id("oldObj")
+	}
+	if v.pointer {
+		return w.oldField(v, jen.Op("*").Add(w.file.Type(v.typ)), v.old.place("old").Value())
+	}
+	return w.oldField(v, jen.Op("*").Add(w.file.Type(v.typ)), v.old.place("old").Address())
+}
+
+// oldList is the old list or map.
+func (w *writer) oldList(v value) jen.Code {
+	if v.pointer {
+		return jen.Nil()
+	}
+	return w.oldField(v, w.file.Type(v.typ), v.old.place("old").Value())
+}
+
+func (w *writer) oldField(v value, result, value jen.Code) jen.Code {
+	return w.file.Qual(safePath, "Field").Call(jen.Id("oldObj"),
+		expression(jen.Params(jen.Id("old").Op("*").Add(w.file.Type(v.old.owner))).Add(result), value))
+}
+
+// expression is a function on one line that returns the value of an expression.
+func expression(signature, value jen.Code) *jen.Statement {
+	return jen.Func().Add(signature).Custom(jen.Options{Open: "{ ", Close: " }"}, jen.Return(value))
+}
+
+// differs is the condition that the value isn't the old one, given that oldObj isn't nil.
+func (w *writer) differs(v value) *jen.Statement {
+	old := v.old.place("oldObj")
+	if v.self {
+		if comparable(v.typ) {
+			return v.place.Value().Op("!=").Add(old.Value())
+		}
+		return jen.Op("!").Add(w.deepEqual(v.place.Address(), old.Address()))
+	}
+	if !v.pointer && comparable(v.typ) {
+		return v.place.Value().Op("!=").Add(old.Value())
+	}
+	if v.pointer {
+		if comparable(v.typ) {
+			return jen.Op("!").Add(w.file.Qual(validatePath, "DirectEqual").Call(v.place.Address(), old.Value()))
+		}
+		return jen.Op("!").Add(w.deepEqual(v.place.Address(), old.Value()))
+	}
+	return jen.Op("!").Add(w.deepEqual(v.place.Value(), old.Value()))
+}
+
+// equals is the opposite of differs, for what obj points to.
+func (w *writer) equals(v value) *jen.Statement {
+	old := v.old.place("oldObj")
+	if comparable(v.typ) {
+		return v.place.Value().Op("==").Add(old.Value())
+	}
+	return w.deepEqual(v.place.Address(), old.Address())
+}
+
+func (w *writer) deepEqual(a, b jen.Code) *jen.Statement {
+	return w.file.Qual(equalityPath, "Semantic").Dot("DeepEqual").Call(a, b)
+}
+
+// changed is the condition that the value is new, or another than it was.
+func (w *writer) changed(v value) *jen.Statement {
+	return jen.Id("oldObj").Op("==").Nil().Op("||").Add(w.differs(v))
+}

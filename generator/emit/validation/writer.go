@@ -1,0 +1,226 @@
+package validation
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+)
+
+// writer writes the file of one package.
+type writer struct {
+	program *model.Program
+	pkg     *model.Package
+	file    *gocode.File
+	graph   *graph
+	others  map[*model.Package]*graph
+	errs    emit.Errors
+
+	// helpers are functions of this file for types of packages that have none of their own.
+	helpers map[*model.Type]string
+	pending []*model.Type
+	taken   map[string]bool
+	// variables are declared below the function that needs them.
+	variables []declaration
+	patterns  map[string]string
+	counts    bool
+}
+
+type declaration struct {
+	doc  string
+	code jen.Code
+}
+
+func newWriter(program *model.Program, pkg *model.Package) *writer {
+	return &writer{
+		program: program, pkg: pkg, file: newFile(program, pkg), graph: newGraph(program, pkg),
+		others: map[*model.Package]*graph{}, helpers: map[*model.Type]string{}, taken: map[string]bool{}, patterns: map[string]string{},
+	}
+}
+
+// functions writes the functions of the package's types, the helpers that those asked for, and what both need.
+func (w *writer) functions() {
+	for _, t := range w.graph.inOrder() {
+		name := functionName(t)
+		w.function(name, name+" checks obj, which replaces oldObj where that isn't nil.", t)
+	}
+	for len(w.pending) > 0 {
+		t := w.pending[0]
+		w.pending = w.pending[1:]
+		w.function(w.helpers[t], w.helpers[t]+" checks obj, which replaces oldObj where that isn't nil.", t)
+	}
+	if w.counts {
+		w.file.Add("countSet counts the fields that are set.", jen.Func().Id("countSet").Params(jen.Id("set").Op("...").Bool()).
+			Params(jen.Id("n").Int()).Block(
+			jen.For(jen.List(jen.Id("_"), jen.Id("s")).Op(":=").Range().Id("set")).Block(
+				jen.If(jen.Id("s")).Block(jen.Id("n").Op("++"))),
+			jen.Return(jen.Id("n"))))
+	}
+}
+
+// function writes the function that checks values of a named type.
+func (w *writer) function(name, doc string, t *model.Type) {
+	body := w.body(t, nil, true, t.Name)
+	w.file.Add(doc, jen.Func().Id(name).Add(w.signature(t)).Block(body...))
+	for _, v := range w.variables {
+		w.file.Add(v.doc, v.code)
+	}
+	w.variables = nil
+}
+
+// signature is that of all functions, behind the name.
+func (w *writer) signature(t *model.Type) *jen.Statement {
+	return jen.Params(
+		jen.Id("ctx").Add(w.file.Qual(contextPath, "Context")),
+		jen.Id("op").Add(w.file.Qual(operationPath, "Operation")),
+		jen.Id("fldPath").Op("*").Add(w.file.Qual(fieldPath, "Path")),
+		jen.List(jen.Id("obj"), jen.Id("oldObj")).Op("*").Add(w.file.Type(t)),
+	).Params(jen.Id("errs").Add(w.file.Qual(fieldPath, "ErrorList")))
+}
+
+// body are the statements that check the value that obj points to: what its type says, and what is in it; or what a
+// schema says of it as the element of a list or map, and with deep what its type says, too. Of elements, those that an
+// update doesn't change never get here.
+func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) []jen.Code {
+	v := self(t, label)
+	inside := new(model.Schema)
+	switch {
+	case s != nil:
+		inside = s
+	case t.Name != "":
+		inside = &t.Schema
+	}
+	var code []jen.Code
+	replaced := jen.Id("oldObj").Op("!=").Nil()
+	if s == nil {
+		replaced.Op("&&").Add(w.differs(v))
+	}
+	if change := w.change(v, inside); len(change) > 0 {
+		code = append(code, jen.If(replaced).Block(change...))
+	}
+	content := append(w.content(v, inside), w.elements(v, inside)...)
+	switch {
+	case len(content) == 0:
+	case s != nil:
+		code = append(code, content...)
+	case t.Form == model.Struct:
+		code = append(code, jen.If(w.changed(v)).Block(content...))
+	default:
+		code = append(code, jen.If(jen.Id("oldObj").Op("!=").Nil().Op("&&").Add(w.equals(v))).Block(jen.Return(jen.Id("errs"))))
+		code = append(code, content...)
+	}
+	code = append(code, w.subfields(v, inside)...)
+	if call := w.call(v, jen.Id("fldPath")); s != nil && deep && call != nil {
+		code = append(code, call)
+	}
+	if s == nil && t.Form == model.Struct {
+		code = append(append(code, w.unions(v)...), w.fields(v)...)
+	}
+	return append(code, jen.Return(jen.Id("errs")))
+}
+
+// call is the statement that calls the function of the value's type, or nil where it has no rules.
+func (w *writer) call(v value, path jen.Code) jen.Code {
+	f := w.functionOf(v.typ)
+	if f == nil {
+		return nil
+	}
+	return w.add(f.Call(jen.Id("ctx"), jen.Id("op"), path, v.place.Address(), w.oldAddress(v)))
+}
+
+// functionOf is the function that checks values of a type, or nil where there is none.
+func (w *writer) functionOf(t *model.Type) *jen.Statement {
+	if t.Name == "" || t.Package == nil || ignored(t) {
+		return nil
+	}
+	if t.Package == w.pkg && w.graph.exported(t) {
+		return jen.Id(functionName(t))
+	}
+	if w.graphOf(t.Package).exported(t) && t.Package != w.pkg && (t.Package.Output || t.Package.Module != nil && t.Package.Module.Own) {
+		return w.file.PackageQual(t.Package, functionName(t))
+	}
+	if !w.graph.reaches(t) {
+		return nil
+	}
+	return jen.Id(w.helper(t))
+}
+
+func (w *writer) graphOf(pkg *model.Package) *graph {
+	g := w.others[pkg]
+	if g == nil {
+		g = newGraph(w.program, pkg)
+		w.others[pkg] = g
+	}
+	return g
+}
+
+// helper is the name of the file's own function for a type of another package.
+func (w *writer) helper(t *model.Type) string {
+	if name, ok := w.helpers[t]; ok {
+		return name
+	}
+	base := "validate_" + t.Package.Name + "_" + t.Name
+	if t.Package == w.pkg {
+		base = "validate_" + t.Name
+	}
+	for _, arg := range t.TypeArgs {
+		base += "_" + arg.Pointee().Name + arg.Pointee().Basic
+	}
+	name := w.free(base)
+	w.helpers[t] = name
+	w.pending = append(w.pending, t)
+	return name
+}
+
+// free is the name, or one like it that nobody has.
+func (w *writer) free(base string) string {
+	name := base
+	for n := 2; w.taken[name] || declared(w.pkg, name); n++ {
+		name = fmt.Sprintf("%s%d", base, n)
+	}
+	w.taken[name] = true
+	return name
+}
+
+// declare declares a variable below the function that is being written, and returns its name.
+func (w *writer) declare(base, doc string, value jen.Code) string {
+	name := w.free(unexported(base))
+	if doc != "" {
+		doc = name + " " + doc
+	}
+	w.variables = append(w.variables, declaration{doc, jen.Var().Id(name).Op("=").Add(value)})
+	return name
+}
+
+// unexported begins a name with small letters: CRDText is crdText.
+func unexported(name string) string {
+	n := 0
+	for n < len(name) && name[n] >= 'A' && name[n] <= 'Z' {
+		n++
+	}
+	if n > 1 && n < len(name) {
+		n-- // the last one begins the next word
+	}
+	return strings.ToLower(name[:n]) + name[n:]
+}
+
+// add is the statement that adds the errors of a call.
+func (w *writer) add(errors jen.Code) *jen.Statement {
+	return jen.Id("errs").Op("=").Append(jen.Id("errs"), jen.Add(errors).Op("..."))
+}
+
+// fail is the statement that adds one error of package field: its constructor, with what follows the path.
+func (w *writer) fail(v value, constructor string, args ...jen.Code) *jen.Statement {
+	args = append([]jen.Code{jen.Id(v.path)}, args...)
+	return jen.Id("errs").Op("=").Append(jen.Id("errs"), w.file.Qual(fieldPath, constructor).Call(args...))
+}
+
+// check calls one of apimachinery's functions on the value.
+func (w *writer) check(v value, name string, val, old jen.Code, args ...jen.Code) *jen.Statement {
+	args = append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path), val, old}, args...)
+	return w.add(w.file.Qual(validatePath, name).Call(args...))
+}

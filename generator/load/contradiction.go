@@ -1,0 +1,262 @@
+package load
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/marker"
+	"apigen.dev/generator/model"
+)
+
+// contradictions reports rules that no value can keep, that make no sense on their type, or that deny one another.
+func (b *builder) contradictions(p *model.Program) {
+	for _, pkg := range p.Packages {
+		s := b.l.sources[pkg.Path]
+		if s == nil || s.shallow {
+			continue
+		}
+		r := referee{report: b.reporter(s, false), program: p}
+		for _, t := range pkg.Types {
+			r.judge(t, &t.Schema, t.Default, nil, t.Name)
+			r.fields(t, map[*model.Type]bool{})
+		}
+	}
+}
+
+// referee finds contradictions.
+type referee struct {
+	report  reporter
+	program *model.Program
+}
+
+func (r *referee) errorf(pos model.Position, format string, args ...any) {
+	r.report(pos, fmt.Sprintf(format, args...))
+}
+
+// fields judges the fields of a struct, and of those without a name in it.
+func (r *referee) fields(t *model.Type, seen map[*model.Type]bool) {
+	for _, f := range t.Fields {
+		r.judge(f.Type, &f.Schema, f.Default, t, f.Name)
+		r.siblings(t, f)
+		for inner := f.Type; inner != nil && inner.Name == "" && !seen[inner]; inner = inner.Elem {
+			seen[inner] = true
+			r.fields(inner, seen)
+		}
+	}
+}
+
+// judge judges what a schema says of values of a type. Owner is the struct that the value is a field of, or nil.
+func (r *referee) judge(t *model.Type, s *model.Schema, d *model.Default, owner *model.Type, name string) {
+	at := t.Pointee()
+	for i := range s.Rules {
+		r.rule(&s.Rules[i], at, s, name)
+	}
+	r.keys(at, s, name)
+	rules := s.Rules
+	if owner != nil && at != nil && at.Name != "" {
+		rules = slices.Concat(s.Rules, at.Schema.Rules)
+	}
+	if pos, message := disorder(s.Rules, rules); message != "" {
+		r.errorf(pos, "%s", message)
+	}
+	if d != nil && at != nil && !flexible(at, s) {
+		r.byDefault(d, at, rules, name)
+	}
+	r.parts(at, s, name)
+}
+
+// parts judges what a schema says of parts of a value.
+func (r *referee) parts(t *model.Type, s *model.Schema, name string) {
+	var elem, key *model.Type
+	if t != nil {
+		elem, key = t.Elem, t.Key
+	}
+	if s.Items != nil {
+		if elem == nil && !flexible(t, s) {
+			r.misplaced(s.Items, name, t, "lists and maps")
+		} else {
+			r.judge(elem, s.Items, nil, nil, "an element of "+name)
+		}
+	}
+	if s.Keys != nil {
+		if key == nil && !flexible(t, s) {
+			r.misplaced(s.Keys, name, t, "maps")
+		} else {
+			r.judge(key, s.Keys, nil, nil, "a key of "+name)
+		}
+	}
+	for _, p := range s.Subfields {
+		f := fieldNamed(t, p.Name)
+		if f == nil {
+			r.errorf(p.Pos, "marker \"+k8s:subfield\": %s has no field %q", name, p.Name)
+			continue
+		}
+		r.judge(f.Type, p.Schema, nil, nil, f.Name)
+	}
+	for _, p := range s.Elements {
+		for _, k := range p.Keys {
+			if fieldNamed(elem, k.Key) == nil {
+				r.errorf(p.Pos, "marker \"+k8s:item\": an element of %s has no field %q", name, k.Key)
+			}
+		}
+	}
+}
+
+// misplaced reports rules for parts that a value doesn't have.
+func (r *referee) misplaced(s *model.Schema, name string, t *model.Type, want string) {
+	for _, rule := range s.Rules {
+		r.errorf(rule.Pos, "marker \"+%s\" here is for the parts of %s, and %s is %s", rule.Marker, want, name, kindOf(t))
+	}
+}
+
+// siblings judges what a field says of those beside it.
+func (r *referee) siblings(owner *model.Type, f *model.Field) {
+	for _, rule := range f.Schema.Rules {
+		switch rule.Check {
+		case model.DependentRequired, model.DependentForbidden:
+			if rule.Text == f.JSON || fieldNamed(owner, rule.Text) == nil {
+				r.errorf(rule.Pos, "marker \"+%s\": there is no field %q beside %s", rule.Marker, rule.Text, f.Name)
+			}
+		}
+	}
+	for _, p := range f.Schema.Modes {
+		discriminates := func(x *model.Field) bool {
+			return slices.ContainsFunc(x.Schema.Rules, func(rule model.Rule) bool {
+				return rule.Check == model.ModeDiscriminator && rule.Text == p.Group
+			})
+		}
+		if !slices.ContainsFunc(owner.Fields, discriminates) {
+			r.errorf(p.Pos, "marker \"+k8s:ifMode\": no field beside %s is a +k8s:modeDiscriminator", f.Name)
+		}
+	}
+}
+
+// wants are the values that a check is for.
+var wants = map[model.Check]string{
+	model.Minimum: "numbers", model.Maximum: "numbers", model.MultipleOf: "numbers", model.Monotonic: "whole numbers",
+	model.MinLength: "strings", model.MaxLength: "strings", model.MaxBytes: "strings", model.Pattern: "strings",
+	model.MinItems: "lists", model.MaxItems: "lists", model.Unique: "lists",
+	model.MinProperties: "objects", model.MaxProperties: "objects", model.OneOf: "structs",
+}
+
+// rule judges one rule by itself.
+func (r *referee) rule(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
+	say := func(format string, args ...any) {
+		r.errorf(rule.Pos, "marker \"+%s\": %s", rule.Marker, fmt.Sprintf(format, args...))
+	}
+	if want := wants[rule.Check]; want != "" && !flexible(t, s) && !suits(rule, t, want) {
+		r.errorf(rule.Pos, "marker \"+%s\" is for %s, and %s is %s%s", rule.Marker, want, name, kindOf(t), insteadFor(rule, t, want))
+		return
+	}
+	switch rule.Check {
+	case model.Minimum, model.Maximum, model.MultipleOf:
+		if message := outOfRange(rule, t); message != "" {
+			say("%s", message)
+		}
+	case model.MinLength, model.MaxLength, model.MaxBytes, model.MinItems, model.MaxItems, model.MinProperties, model.MaxProperties:
+		if strings.HasPrefix(rule.Text, "-") {
+			say("%s is less than nothing", rule.Text)
+		}
+	case model.Pattern:
+		if _, err := regexp.Compile(rule.Text); err != nil {
+			say("%v", err)
+		}
+	case model.Format:
+		if rule.Declarative && !slices.Contains(formats, rule.Text) {
+			say("unknown format %q: known are %s", rule.Text, strings.Join(formats, ", "))
+		}
+	case model.Enum:
+		r.enum(rule, t, s, name, say)
+	case model.Unique:
+		if rule.Text != "set" && rule.Text != "map" {
+			say("%q is not set or map", rule.Text)
+		}
+	case model.Update:
+		for _, word := range rule.Values {
+			if !slices.Contains(updateWords, word) {
+				say("%q is not one of %s", word, strings.Join(updateWords, ", "))
+			}
+		}
+	case model.OneOf:
+		for _, field := range rule.Values {
+			if fieldNamed(t, field) == nil {
+				say("%s has no field %q", name, field)
+			}
+		}
+	case model.Required:
+		if rule.Declarative && s.Rule(model.Forbidden) != nil {
+			say("%s is forbidden, too", name)
+		}
+	}
+}
+
+// insteadFor says how to write a rule that was meant for the elements of a list.
+func insteadFor(rule *model.Rule, t *model.Type, want string) string {
+	if t.Elem == nil || flexible(t.Elem, &model.Schema{}) || !suits(rule, t.Elem.Pointee(), want) {
+		return ""
+	}
+	if rule.Declarative {
+		return fmt.Sprintf(": for its elements, write +k8s:eachVal=+%s=%s", rule.Marker, rule.Text)
+	}
+	return fmt.Sprintf(": for its elements, write +%s%s=%s", elementPrefix, strings.TrimPrefix(rule.Marker, valuePrefix), rule.Text)
+}
+
+// enum judges the values of an enumeration.
+func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name string, say func(string, ...any)) {
+	if flexible(t, s) {
+		return
+	}
+	if rule.Declarative {
+		if !isString(t) {
+			say("the constants of strings are values, and %s is %s", name, kindOf(t))
+		} else if t.Package == nil || !slices.ContainsFunc(t.Package.Consts, func(c *model.Const) bool { return c.Type == t && !c.Excluded }) {
+			say("there is no constant of the type")
+		}
+		return
+	}
+	if t.Form == model.Slice || t.Form == model.Array {
+		say("%s is a list: for its elements, write +%sEnum", name, elementPrefix)
+		return
+	}
+	for _, v := range rule.Values {
+		if !fits(v, t) {
+			say("%s is no value of %s, which is %s", marker.Unquote(v), name, kindOf(t))
+		}
+	}
+}
+
+// keys judges the keys of a list.
+func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
+	unique := s.Rule(model.Unique)
+	isMap := s.ListType == "map" || unique != nil && unique.Text == "map"
+	pos := model.Position{}
+	if unique != nil {
+		pos = unique.Pos
+	}
+	if !isMap || t == nil || t.Elem == nil || !pos.IsValid() {
+		return
+	}
+	keys := s.ListMapKeys
+	if len(keys) == 0 {
+		keys = t.Schema.ListMapKeys
+	}
+	if len(keys) == 0 {
+		r.errorf(pos, "marker \"+%s\": a list of this type needs its keys: add +listMapKey=<field>", unique.Marker)
+		return
+	}
+	elem := t.Elem.Pointee()
+	if flexible(elem, &model.Schema{}) {
+		return
+	}
+	if elem.Form != model.Struct {
+		r.errorf(pos, "marker \"+%s\": the elements of %s have no fields to tell them apart by: use set or atomic", unique.Marker, name)
+		return
+	}
+	for _, key := range keys {
+		if fieldNamed(elem, key) == nil {
+			r.errorf(pos, "marker \"+%s\": the elements of %s have no field %q, which is their key", unique.Marker, name, key)
+		}
+	}
+}

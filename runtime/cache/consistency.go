@@ -1,0 +1,115 @@
+package cache
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"iter"
+	"time"
+
+	"apigen.dev/runtime/storage"
+)
+
+// checkFrom runs Check every Config.Check until ctx ends.
+func (c *Cache) checkFrom(ctx context.Context) {
+	every := time.NewTicker(c.config.Check)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return
+		}
+		if c.Ready() != nil {
+			continue // it says so itself
+		}
+		err := c.Check(ctx)
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case errors.Is(err, ErrInconsistent):
+			if c.config.Verify {
+				panic(fmt.Sprintf("cache: %v", err))
+			}
+			c.config.Logger.Error("the cache differed from the backend, and was dropped", "resource", c.config.Name, "error", err)
+		default:
+			c.config.Logger.Warn("the cache could not be compared with the backend", "resource", c.config.Name, "error", err)
+		}
+	}
+}
+
+// Check compares the current snapshot with what the backend holds at its revision: keys, revisions, and the hash of each
+// object. It fails with ErrInconsistent where they differ; the generation is dropped then, so that cursors expire and the
+// cache starts anew. Any other error means that there was nothing to compare with. It costs what a filling costs, and
+// disturbs no reader.
+func (c *Cache) Check(ctx context.Context) error {
+	g := c.generation.Load()
+	if g == nil {
+		return c.unfilled()
+	}
+	err := c.compare(ctx, g, &g.state.Load().Snapshot)
+	switch {
+	case err == nil:
+		c.counts.checks.Add(1)
+	case errors.Is(err, ErrInconsistent):
+		c.counts.differences.Add(1)
+		g.cancel(err)
+	default:
+		c.counts.failedChecks.Add(1)
+	}
+	return err
+}
+
+func (c *Cache) compare(ctx context.Context, g *generation, s *Snapshot) error {
+	next, stop := iter.Pull(s.Entries(c.config.Prefix, ""))
+	defer stop()
+	request := storage.RangeRequest{Prefix: c.config.Prefix, Limit: c.config.PageSize, Revision: s.revision}
+	for {
+		page, err := c.config.Backend.Range(ctx, request)
+		if err != nil {
+			return err
+		}
+		for i := range page.Items {
+			e, _ := next()
+			if why := g.shared.differs(e, &page.Items[i]); why != "" {
+				return fmt.Errorf("%w: %s at revision %d: %s", ErrInconsistent, c.config.Name, s.revision, why)
+			}
+		}
+		if n := len(page.Items); page.More && n > 0 {
+			request.From = page.Items[n-1].Key + "\x00"
+			continue
+		}
+		if e, ok := next(); ok {
+			return fmt.Errorf("%w: %s at revision %d: the backend doesn't have %s", ErrInconsistent, c.config.Name, s.revision, e.Key())
+		}
+		return nil
+	}
+}
+
+var crcTable = crc64.MakeTable(crc64.ECMA)
+
+// differs tells what is wrong with an entry, nil for none, that should be what the backend holds; "" is nothing.
+func (s *shared) differs(e *Entry, kv *storage.KeyValue) string {
+	switch {
+	case e == nil || e.Key() > kv.Key:
+		return "the cache doesn't have " + kv.Key
+	case e.Key() < kv.Key:
+		return "the backend doesn't have " + e.Key()
+	case e.revision != kv.Revision:
+		return fmt.Sprintf("the cache has %s at revision %d, the backend at %d", kv.Key, e.revision, kv.Revision)
+	}
+	// What is kept is what would be stored today, which what is stored need not be: so both are brought to one form.
+	want := s.decode(kv).entry
+	if have, want := e.Err() != nil, want.Err() != nil; have != want {
+		return fmt.Sprintf("%s can be decoded in one of them only (in the backend: %t)", kv.Key, !want)
+	}
+	if e.packed != want.packed {
+		return fmt.Sprintf("%s has other labels or fields in the cache than in the backend", kv.Key)
+	}
+	if !bytes.Equal(e.payload, want.payload) {
+		return fmt.Sprintf("%s hashes to %016x in the cache, to %016x in the backend", kv.Key,
+			crc64.Checksum(e.payload, crcTable), crc64.Checksum(want.payload, crcTable))
+	}
+	return ""
+}

@@ -1,0 +1,56 @@
+package endpoint
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/semaphore"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Large bodies are worked on one after another where there is no room for all; small ones never wait.
+func TestWeigh(t *testing.T) {
+	a := &API{bodies: semaphore.NewWeighted(maxBodyBytes)}
+	first, second, small := &call{api: a}, &call{api: a}, &call{api: a}
+	if err := first.weigh(t.Context(), maxBodyBytes+1); err != nil {
+		t.Fatalf("a single body is let through, however large: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := second.weigh(ended, freeBody+1); !apierrors.IsTooManyRequests(err) {
+		t.Errorf("a second one got %v, want 429 at its deadline", err)
+	}
+	if err := small.weigh(ended, freeBody); err != nil {
+		t.Errorf("a small one got %v", err)
+	}
+	first.unweigh()
+	first.unweigh() // gives back once
+	if err := second.weigh(t.Context(), maxBodyBytes); err != nil {
+		t.Errorf("after the first: %v", err)
+	}
+	second.unweigh()
+	if !a.bodies.TryAcquire(maxBodyBytes) {
+		t.Error("room was not given back")
+	}
+}
+
+// A deletion that says dryRun in its query is dry, also where its body doesn't say it.
+func TestDeleteDryRunInQuery(t *testing.T) {
+	for query, want := range map[string]int{"?dryRun=All": 1, "": 0} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, "/x"+query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &call{api: &API{maxBody: 1 << 20, bodies: semaphore.NewWeighted(maxBodyBytes)}, r: r, query: r.URL.Query()}
+		c.r.Body = body(`{"kind":"DeleteOptions","apiVersion":"v1"}`)
+		options, err := c.deleteOptions()
+		if err != nil || len(options.DryRun) != want {
+			t.Errorf("%q: %+v (%v)", query, options, err)
+		}
+	}
+}
+
+func body(text string) io.ReadCloser { return io.NopCloser(strings.NewReader(text)) }

@@ -1,0 +1,6 @@
+package faults
+
+import "syscall"
+
+// dieWithParent ends a server with the test that started it, however that ends.
+func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

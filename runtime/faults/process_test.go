@@ -1,0 +1,263 @@
+package faults
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// startTimeout bounds how long a server may take to be ready.
+const startTimeout = 60 * time.Second
+
+// binary is the server of examples/library, a downstream repository like any other.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "apigen-faults-")
+	if err != nil {
+		return "", err
+	}
+	built.Store(&dir)
+	path := filepath.Join(dir, "library")
+	command := exec.Command("go", "build", "-o", path, "./cmd/library")
+	command.Dir = filepath.Join("..", "..", "examples", "library")
+	if output, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building the server: %w\n%s", err, output)
+	}
+	return path, nil
+})
+
+// built is where the binary is, if any test wanted it.
+var built atomic.Pointer[string]
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir := built.Load(); dir != nil {
+		os.RemoveAll(*dir)
+	}
+	os.Exit(code)
+}
+
+// replica is a server process. What changes it is called from one goroutine.
+type replica struct {
+	t         testing.TB
+	dir, home string // of its log, and its data directory
+	arguments []string
+	url       string
+	// client has a deadline, for requests; watcher has none.
+	client, watcher *http.Client
+
+	command *exec.Cmd
+	done    chan struct{}
+}
+
+// startReplica runs a server on a free port and waits until it is ready.
+func startReplica(t testing.TB, flags ...string) *replica {
+	t.Helper()
+	r := launchReplica(t, flags...)
+	r.await()
+	return r
+}
+
+func launchReplica(t testing.TB, flags ...string) *replica {
+	t.Helper()
+	dir, port := t.TempDir(), freePort(t)
+	r := &replica{t: t, dir: dir, home: filepath.Join(dir, "data"), url: fmt.Sprintf("https://127.0.0.1:%d", port)}
+	r.arguments = append([]string{"--data-dir=" + r.home, fmt.Sprintf("--secure-port=%d", port)}, flags...)
+	t.Cleanup(func() {
+		if r.command != nil {
+			r.kill()
+		}
+		if t.Failed() {
+			log, _ := os.ReadFile(filepath.Join(dir, "log"))
+			t.Logf("the log of %s:\n%s", r.url, tail(string(log), 4000))
+		}
+	})
+	r.launch()
+	return r
+}
+
+func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+// launch starts the process.
+func (r *replica) launch() {
+	r.t.Helper()
+	path, err := binary()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	log, err := os.OpenFile(filepath.Join(r.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer log.Close()
+	command := exec.Command(path, r.arguments...)
+	command.Env = append(os.Environ(), "APIGEN_VERIFY=1")
+	command.Stdout, command.Stderr = log, log
+	command.SysProcAttr = dieWithParent()
+	if err := command.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		_ = command.Wait() // how it ended is in its log
+		close(done)
+	}()
+	r.command, r.done = command, done
+}
+
+// await waits until the server is ready.
+func (r *replica) await() {
+	r.t.Helper()
+	deadline := time.After(startTimeout)
+	for {
+		if r.ready() {
+			return
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-r.done:
+			log, _ := os.ReadFile(filepath.Join(r.dir, "log"))
+			r.t.Fatalf("the server ended:\n%s", tail(string(log), 4000))
+		case <-deadline:
+			log, _ := os.ReadFile(filepath.Join(r.dir, "log"))
+			r.t.Fatalf("the server is not ready after %s:\n%s", startTimeout, tail(string(log), 4000))
+		}
+	}
+}
+
+func (r *replica) ready() bool {
+	if r.client == nil && !r.connect() {
+		return false
+	}
+	code, _, err := r.do(context.Background(), http.MethodGet, "/readyz", "", nil)
+	return err == nil && code == http.StatusOK
+}
+
+// program runs the server's program with other arguments, on its data directory.
+func (r *replica) program(arguments ...string) (string, error) {
+	path, err := binary()
+	if err != nil {
+		return "", err
+	}
+	output, err := exec.Command(path, append(arguments, r.arguments[0])...).CombinedOutput()
+	return string(output), err
+}
+
+// connect reads the admin kubeconfig, once it is there.
+func (r *replica) connect() bool {
+	content, err := os.ReadFile(filepath.Join(r.home, "admin.kubeconfig"))
+	if err != nil {
+		return false
+	}
+	var file struct {
+		Clusters []struct {
+			Cluster struct {
+				CA []byte `json:"certificate-authority-data"`
+			} `json:"cluster"`
+		} `json:"clusters"`
+		Users []struct {
+			User struct {
+				Certificate []byte `json:"client-certificate-data"`
+				Key         []byte `json:"client-key-data"`
+			} `json:"user"`
+		} `json:"users"`
+	}
+	if err := yaml.Unmarshal(content, &file); err != nil || len(file.Clusters) == 0 || len(file.Users) == 0 {
+		return false // it is being written
+	}
+	pair, err := tls.X509KeyPair(file.Users[0].User.Certificate, file.Users[0].User.Key)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(file.Clusters[0].Cluster.CA)
+	transport := &http.Transport{
+		TLSClientConfig:     &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+		MaxIdleConnsPerHost: 100,
+	}
+	r.t.Cleanup(transport.CloseIdleConnections)
+	r.watcher = &http.Client{Transport: transport}
+	r.client = &http.Client{Transport: transport, Timeout: 2500 * time.Millisecond}
+	return true
+}
+
+// do makes a request; a failure leaves open whether it was carried out.
+func (r *replica) do(ctx context.Context, method, path, contentType string, body []byte) (int, []byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, r.url+path, strings.NewReader(string(body)))
+	if err != nil {
+		return 0, nil, err
+	}
+	if contentType != "" {
+		request.Header.Set("Content-Type", contentType)
+	}
+	response, err := r.client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	return response.StatusCode, answer, err
+}
+
+// kill is kill -9.
+func (r *replica) kill() {
+	r.t.Helper()
+	if err := r.command.Process.Kill(); err != nil && !r.ended() {
+		r.t.Fatal(err)
+	}
+	<-r.done
+	r.command = nil
+}
+
+func (r *replica) ended() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// restart starts a killed server again, with the same data and port, and waits until it is ready.
+func (r *replica) restart() {
+	r.t.Helper()
+	r.launch()
+	r.await()
+}
+
+func (r *replica) stop()   { r.signal(syscall.SIGSTOP) }
+func (r *replica) resume() { r.signal(syscall.SIGCONT) }
+
+func (r *replica) signal(s syscall.Signal) {
+	r.t.Helper()
+	if r.ended() {
+		r.t.Fatal("the server has ended by itself")
+	}
+	if err := r.command.Process.Signal(s); err != nil {
+		r.t.Fatal(err)
+	}
+}

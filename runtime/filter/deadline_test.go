@@ -1,0 +1,90 @@
+package filter
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+type valueKey struct{}
+
+// TestBoundedIsAContext compares the deadline of requests with package context's.
+func TestBoundedIsAContext(t *testing.T) {
+	type end func(b *bounded, parent context.CancelFunc)
+	for name, test := range map[string]struct {
+		end  end
+		want error
+	}{
+		"nothing":              {func(*bounded, context.CancelFunc) {}, nil},
+		"the parent ends":      {func(_ *bounded, parent context.CancelFunc) { parent() }, context.Canceled},
+		"the time is over":     {func(*bounded, context.CancelFunc) { time.Sleep(time.Minute) }, context.DeadlineExceeded},
+		"the request is over":  {func(b *bounded, _ context.CancelFunc) { b.end() }, context.Canceled},
+		"ended, then the time": {func(b *bounded, _ context.CancelFunc) { b.end(); time.Sleep(time.Minute) }, context.Canceled},
+	} {
+		for _, waits := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				parent, cancel := context.WithCancel(context.WithValue(t.Context(), valueKey{}, "kept"))
+				defer cancel()
+				b := &bounded{parent: parent, deadline: time.Now().Add(time.Minute)}
+				var child context.Context
+				if waits {
+					var stop context.CancelFunc
+					child, stop = context.WithCancel(b)
+					defer stop()
+				}
+				test.end(b, cancel)
+				synctest.Wait()
+				if err := b.Err(); !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
+					t.Errorf("%s: the error is %v", name, err)
+				}
+				if child != nil && !errors.Is(child.Err(), test.want) {
+					t.Errorf("%s: a child's error is %v", name, child.Err())
+				}
+				select {
+				case <-b.Done():
+					if test.want == nil {
+						t.Errorf("%s: it is done", name)
+					}
+				default:
+					if test.want != nil {
+						t.Errorf("%s: it isn't done", name)
+					}
+				}
+				if b.Value(valueKey{}) != "kept" || context.WithoutCancel(b).Value(valueKey{}) != "kept" {
+					t.Errorf("%s: values are lost", name)
+				}
+				b.end()
+			})
+		}
+	}
+}
+
+func TestBoundedTellsTheEarlierDeadline(t *testing.T) {
+	now := time.Now()
+	parent, cancel := context.WithDeadline(t.Context(), now.Add(time.Second))
+	defer cancel()
+	b := &bounded{parent: parent, deadline: now.Add(time.Hour)}
+	defer b.end()
+	if d, ok := b.Deadline(); !ok || !d.Equal(now.Add(time.Second)) {
+		t.Errorf("the deadline is %v", d)
+	}
+}
+
+// TestBoundedCostsOneAllocation as long as nobody waits.
+func TestBoundedCostsOneAllocation(t *testing.T) {
+	parent := t.Context()
+	var kept *bounded
+	n := testing.AllocsPerRun(100, func() {
+		b := &bounded{parent: parent, deadline: time.Now().Add(time.Minute)}
+		kept = b // so that it must be allocated
+		if err := kept.Err(); err != nil {
+			t.Error(err)
+		}
+		b.end()
+	})
+	if n > 1 {
+		t.Errorf("%v allocations", n)
+	}
+}

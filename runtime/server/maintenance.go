@@ -1,0 +1,117 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"apigen.dev/runtime/storage"
+)
+
+// The paths under which administrators reach a backend that is inside the server.
+const (
+	spacePath    = "/storage/status"
+	snapshotPath = "/storage/snapshot"
+	defragPath   = "/storage/defrag"
+	// snapshotRevision is a trailer: it stands behind a snapshot that is complete, and behind no other.
+	snapshotRevision = "Apigen-Revision"
+)
+
+// maintenance serves a Maintainer. What it does takes as long as it takes: the deadline of requests doesn't hold for it.
+func maintenance(m storage.Maintainer) map[string]http.Handler {
+	serve := func(method string, do func(ctx context.Context, w http.ResponseWriter) error) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != method {
+				w.Header().Set("Allow", method)
+				http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+				return
+			}
+			if err := do(context.WithoutCancel(r.Context()), w); err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+			}
+		})
+	}
+	return map[string]http.Handler{
+		spacePath: serve(http.MethodGet, func(ctx context.Context, w http.ResponseWriter) error {
+			space, err := m.Space(ctx)
+			if err != nil {
+				return err
+			}
+			w.Header().Set("Content-Type", "application/json")
+			return json.NewEncoder(w).Encode(space)
+		}),
+		defragPath: serve(http.MethodPost, func(ctx context.Context, _ http.ResponseWriter) error { return m.Defrag(ctx) }),
+		snapshotPath: serve(http.MethodGet, func(ctx context.Context, w http.ResponseWriter) error {
+			w.Header().Set("Content-Type", "application/octet-stream")
+			w.Header().Set("Trailer", snapshotRevision)
+			revision, err := m.Snapshot(ctx, w)
+			if err != nil {
+				panic(http.ErrAbortHandler) // so that nobody takes a part of it for all
+			}
+			w.Header().Set(snapshotRevision, strconv.FormatInt(revision, 10))
+			return nil
+		}),
+	}
+}
+
+// remote is the backend inside a server that runs, through its API.
+type remote struct {
+	client *http.Client
+	server string // URL
+}
+
+var _ storage.Maintainer = (*remote)(nil)
+
+func (r *remote) ask(ctx context.Context, method, path string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, r.server+path, http.NoBody) //nolint:gosec // the operator's own kubeconfig says where
+	if err != nil {
+		return nil, err
+	}
+	response, err := r.client.Do(request) //nolint:gosec // as above
+	if err != nil {
+		return nil, fmt.Errorf("asking the running server: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 4096)) // part of it says more than nothing
+		_ = response.Body.Close()
+		return nil, fmt.Errorf("the running server at %s answers %s: %s", r.server, response.Status, text)
+	}
+	return response, nil
+}
+
+func (r *remote) Space(ctx context.Context) (space storage.Space, err error) {
+	response, err := r.ask(ctx, http.MethodGet, spacePath)
+	if err != nil {
+		return space, err
+	}
+	defer response.Body.Close()
+	return space, json.NewDecoder(response.Body).Decode(&space)
+}
+
+func (r *remote) Defrag(ctx context.Context) error {
+	response, err := r.ask(ctx, http.MethodPost, defragPath)
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}
+
+func (r *remote) Snapshot(ctx context.Context, w io.Writer) (int64, error) {
+	response, err := r.ask(ctx, http.MethodGet, snapshotPath)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(w, response.Body); err != nil {
+		return 0, fmt.Errorf("the running server at %s did not send all of the snapshot: %w", r.server, err)
+	}
+	revision, err := strconv.ParseInt(response.Trailer.Get(snapshotRevision), 10, 64)
+	if err != nil {
+		return 0, errors.New("the running server at " + r.server + " did not send all of the snapshot")
+	}
+	return revision, nil
+}

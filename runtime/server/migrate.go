@@ -1,0 +1,126 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/seal"
+	"apigen.dev/runtime/storage"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// migrateLong is the help of the command.
+const migrateLong = `Write every object again that is not stored as it would be today: in an older version, with
+older defaults, or encrypted with an older key. Nothing else of an object changes, but for its
+resourceVersion. What is left is all there is to know: stop it at any time and run it again.
+
+It runs beside servers on the same etcd; a server with the embedded etcd must be stopped for it.
+Run it once all servers have the release, or the first key, that is wanted; a release that cannot
+read an older version starts after that.`
+
+// progressEvery is how often a line tells how far a migration has come.
+const progressEvery = 2 * time.Second
+
+// storageFlags are the flags of the server that say where objects are stored, and how.
+var storageFlags = []string{
+	"etcd-servers", "etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "data-dir", "encryption-provider-config",
+	"request-timeout",
+}
+
+func migrateCommand(program Program) *cobra.Command {
+	var f flags
+	var options registry.MigrateOptions
+	command := &cobra.Command{
+		Use:   "migrate",
+		Short: "Write again what is stored in an older version or with an older key",
+		Long:  migrateLong,
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(program.Embedded != nil); err != nil {
+				return err
+			}
+			if options.Rate < 0 {
+				return fmt.Errorf("--rate: %g must not be negative", options.Rate)
+			}
+			options.Timeout = f.requestTimeout
+			return migrate(cmd.Context(), program, f, options, cmd.OutOrStdout())
+		},
+	}
+	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.add(all, program.Embedded != nil)
+	for _, name := range storageFlags {
+		command.Flags().AddFlag(all.Lookup(name))
+	}
+	command.Flags().BoolVar(&options.DryRun, "dry-run", false, "count what is stale, and write nothing")
+	command.Flags().Float64Var(&options.Rate, "rate", 200, "how many objects are written in a second at most; 0 is no bound")
+	return command
+}
+
+// migrate goes through all resources, one after the other.
+func migrate(ctx context.Context, program Program, f flags, options registry.MigrateOptions, out io.Writer) (err error) {
+	encryption, err := loadEncryption(f)
+	if err != nil {
+		return err
+	}
+	backend, _, err := openBackend(ctx, program, f)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, backend.Close()) }()
+	left := int64(0)
+	for _, group := range program.Groups {
+		for _, resource := range group.Resources {
+			m, err := migrateResource(ctx, resource, backend, encryption, f, options, out)
+			if ctx.Err() != nil {
+				return fmt.Errorf("interrupted: run it again to go on: %w", err)
+			}
+			if err != nil {
+				return err
+			}
+			left += m.Unreadable
+		}
+	}
+	if left > 0 {
+		return fmt.Errorf("%d objects were left as they are", left)
+	}
+	return nil
+}
+
+func migrateResource(ctx context.Context, resource registry.Resource, backend storage.Backend, encryption *seal.Source, f flags, options registry.MigrateOptions, out io.Writer) (registry.Migration, error) {
+	said := time.Now()
+	options.Report = func(m registry.Migration) {
+		if time.Since(said) >= progressEvery {
+			said = time.Now()
+			fmt.Fprintln(out, progress(m))
+		}
+	}
+	m, err := registry.Migrate(ctx, resource, registry.Config{
+		Backend: backend, Prefix: f.etcdPrefix, Transformer: encryption.For(resource.Info().GroupResource()),
+	}, options)
+	for _, left := range m.Errors {
+		fmt.Fprintf(out, "%s: left as it is: %v\n", m.Resource, left)
+	}
+	if more := m.Unreadable - int64(len(m.Errors)); more > 0 {
+		fmt.Fprintf(out, "%s: and %d more\n", m.Resource, more)
+	}
+	if err != nil {
+		fmt.Fprintf(out, "%s, not done\n", progress(m))
+		return m, err
+	}
+	versions := strings.Join(m.Stored, ", ")
+	if versions == "" {
+		versions = "none"
+	}
+	fmt.Fprintf(out, "%s, done; versions on record: %s\n", progress(m), versions)
+	return m, nil
+}
+
+func progress(m registry.Migration) string {
+	return fmt.Sprintf("%s: %d of %d read, %d stale, %d rewritten", m.Resource, m.Read, m.Total, m.Stale, m.Rewritten)
+}

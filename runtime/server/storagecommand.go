@@ -1,0 +1,210 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"apigen.dev/runtime/storage"
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+)
+
+// keeper is what the storage commands work on: the embedded backend of a data directory, in a server that runs or not.
+type keeper struct {
+	embedded storage.Embedded
+	dir      string
+	quota    int64
+}
+
+// storageCommand is `<server> storage`: an operator's day with the embedded etcd.
+func storageCommand(program Program) *cobra.Command {
+	k := &keeper{embedded: program.Embedded}
+	command := &cobra.Command{
+		Use:   "storage",
+		Short: "Look after the embedded etcd: status, snapshot, restore, defrag",
+		Long: "Look after the embedded etcd in --data-dir. Where a server runs on it, the server is asked, with the admin " +
+			"kubeconfig in the data directory; else the data is opened. A restore wants no server to run.",
+		Args: cobra.NoArgs, // a misspelled command is an error
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	command.PersistentFlags().StringVar(&k.dir, "data-dir", "data", "data directory of the server")
+	command.PersistentFlags().Int64Var(&k.quota, "quota-backend-bytes", storage.DefaultQuota, "the quota, where no server runs that knows it")
+	command.AddCommand(k.statusCommand(), k.snapshotCommand(), k.restoreCommand(), k.defragCommand())
+	return command
+}
+
+func (k *keeper) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Print revision, size, quota and alarms", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return k.with(cmd.Context(), func(m storage.Maintainer) error { return printSpace(cmd.Context(), cmd.OutOrStdout(), m) })
+		},
+	}
+}
+
+func (k *keeper) defragCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "defrag", Short: "Give unused space back to the system, and take writes again after an alarm for space",
+		Long: "Give unused space back to the system. Where the quota was used up, all history is dropped before, so that watches " +
+			"begin anew, and writes are taken again if the size is below the quota then. Nothing is read or written meanwhile.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return k.with(cmd.Context(), func(m storage.Maintainer) error {
+				if err := m.Defrag(cmd.Context()); err != nil {
+					return err
+				}
+				return printSpace(cmd.Context(), cmd.OutOrStdout(), m)
+			})
+		},
+	}
+}
+
+func (k *keeper) snapshotCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "snapshot FILE", Short: "Write all data, of one revision, to a new file", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return k.with(cmd.Context(), func(m storage.Maintainer) error {
+				revision, size, err := writeSnapshot(cmd.Context(), m, args[0])
+				if err == nil {
+					fmt.Fprintf(cmd.OutOrStdout(), "%s: revision %d, %d bytes\n", args[0], revision, size)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func (k *keeper) restoreCommand() *cobra.Command {
+	bump := int64(storage.DefaultBump)
+	command := &cobra.Command{
+		Use: "restore FILE", Short: "Make the data of a new data directory from a snapshot", Args: cobra.ExactArgs(1),
+		Long: "Make the data of a data directory that has none from a snapshot, of this command or of etcdctl. Revisions go on above " +
+			"those that were given out since the snapshot was taken, so that what clients remember can't be mistaken: their watches " +
+			"begin anew.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if bump < 0 {
+				return fmt.Errorf("--bump-revision: %d must not be negative", bump)
+			}
+			options := storage.RestoreOptions{Bump: bump}
+			if bump == 0 {
+				options.Bump = -1
+			}
+			if err := k.embedded.Restore(cmd.Context(), args[0], k.dir, options); err != nil {
+				if errors.Is(err, storage.ErrInUse) {
+					err = fmt.Errorf("%w: stop it first", err)
+				}
+				return err
+			}
+			return k.with(cmd.Context(), func(m storage.Maintainer) error { return printSpace(cmd.Context(), cmd.OutOrStdout(), m) })
+		},
+	}
+	command.Flags().Int64Var(&bump, "bump-revision", bump, "how far revisions move forward; more than were written since the snapshot was taken")
+	return command
+}
+
+// with calls do with the backend: opened where no server has it, else through the server.
+func (k *keeper) with(ctx context.Context, do func(storage.Maintainer) error) (err error) {
+	if _, err := os.Stat(k.dir); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	backend, err := k.embedded.Open(ctx, k.dir, storage.EmbeddedOptions{Quota: k.quota})
+	if errors.Is(err, storage.ErrInUse) {
+		running, connectErr := connect(filepath.Join(k.dir, "admin.kubeconfig"))
+		if connectErr != nil {
+			return fmt.Errorf("%w, which can't be asked: %w", err, connectErr)
+		}
+		defer running.client.CloseIdleConnections()
+		return do(running)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, backend.Close()) }()
+	maintainer, ok := backend.(storage.Maintainer)
+	if !ok {
+		return errors.New("this backend has nothing to look after")
+	}
+	return do(maintainer)
+}
+
+// connect reads the admin kubeconfig.
+func connect(path string) (*remote, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var file kubeconfigFile
+	if err := yaml.Unmarshal(content, &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(file.Clusters) == 0 || len(file.Users) == 0 {
+		return nil, fmt.Errorf("%s names no cluster or no user", path)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(file.Clusters[0].Cluster.CA) {
+		return nil, fmt.Errorf("%s holds no certificate authority", path)
+	}
+	pair, err := tls.X509KeyPair(file.Users[0].User.Certificate, file.Users[0].User.Key)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	transport := &http.Transport{
+		TLSClientConfig:   &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2: true,
+	}
+	return &remote{client: &http.Client{Transport: transport}, server: file.Clusters[0].Cluster.Server}, nil
+}
+
+// writeSnapshot writes to a file that must not exist, and leaves none where it fails.
+func writeSnapshot(ctx context.Context, m storage.Maintainer, path string) (revision, size int64, err error) {
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		return 0, 0, fmt.Errorf("%s exists, and a snapshot overwrites nothing", path)
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".unfinished-*") // mode 0600
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() {
+		if err != nil {
+			_ = file.Close() // closed already, or of no use
+			_ = os.Remove(file.Name())
+		}
+	}()
+	if revision, err = m.Snapshot(ctx, file); err != nil {
+		return 0, 0, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return 0, 0, err
+	}
+	if err = errors.Join(file.Sync(), file.Close()); err != nil {
+		return 0, 0, err
+	}
+	return revision, info.Size(), os.Rename(file.Name(), path)
+}
+
+func printSpace(ctx context.Context, out io.Writer, m storage.Maintainer) error {
+	space, err := m.Space(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "etcd:     %s\nrevision: %d\nsize:     %d bytes, %d of them in use\nquota:    %d bytes (%d %% used)\n", space.Version,
+		space.Revision, space.Size, space.InUse, space.Quota, 100*space.Size/max(space.Quota, 1))
+	for _, alarm := range space.Alarms {
+		fmt.Fprintf(out, "alarm:    %s\n", alarm)
+	}
+	if space.Full() {
+		fmt.Fprintln(out, spaceAdvice)
+	}
+	return nil
+}
+
+// spaceAdvice is what to do when the quota is used up.
+const spaceAdvice = "writes are refused: delete what is not needed and run `storage defrag`, or restart with a larger --quota-backend-bytes"

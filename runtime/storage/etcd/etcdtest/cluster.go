@@ -1,0 +1,122 @@
+package etcdtest
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+)
+
+// Certificates are the files with which members and clients of a Cluster know each other.
+type Certificates struct{ CAFile, CertFile, KeyFile string }
+
+// Cluster is an etcd of several members that speak TLS and take clients with a certificate only.
+type Cluster struct {
+	Members      []*Process
+	Certificates Certificates
+	t            testing.TB
+}
+
+// StartCluster runs n members on empty directories, waits until all serve, and ends them with the test.
+func StartCluster(t testing.TB, n int) *Cluster {
+	t.Helper()
+	info, err := transport.SelfCert(zap.NewNop(), t.TempDir(), []string{"127.0.0.1:0"}, 1, x509.ExtKeyUsageClientAuth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Cluster{t: t, Certificates: Certificates{CAFile: info.CertFile, CertFile: info.CertFile, KeyFile: info.KeyFile}}
+	var names []string
+	for i := range n {
+		p := &Process{
+			t: t, name: fmt.Sprintf("m%d", i), dir: t.TempDir(), certificates: &c.Certificates,
+			clientPort: freePort(t), peerPort: freePort(t), metricsPort: freePort(t),
+		}
+		p.peerProxy = StartProxy(t, p.peerPort)
+		names = append(names, p.name+"="+p.advertisedURL())
+		c.Members = append(c.Members, p)
+		t.Cleanup(p.Close)
+	}
+	for _, p := range c.Members {
+		p.cluster = strings.Join(names, ",")
+	}
+	c.Restart()
+	return c
+}
+
+// Endpoints are the URLs for clients.
+func (c *Cluster) Endpoints() (urls []string) {
+	for _, p := range c.Members {
+		urls = append(urls, p.Endpoint())
+	}
+	return urls
+}
+
+// Restart kills what still runs, starts all members, and waits until they serve.
+func (c *Cluster) Restart() {
+	c.t.Helper()
+	for _, p := range c.Members {
+		p.Kill()
+	}
+	for _, p := range c.Members {
+		if err := p.launch(); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	for _, p := range c.Members {
+		if err := p.await(); err != nil {
+			c.t.Fatalf("etcd's member %s does not start: %v", p.name, err)
+		}
+	}
+}
+
+// Cut parts the members from each other; their clients still reach all of them.
+func (c *Cluster) Cut() {
+	for _, p := range c.Members {
+		p.peerProxy.Cut()
+	}
+}
+
+// Heal undoes Cut.
+func (c *Cluster) Heal() {
+	for _, p := range c.Members {
+		p.peerProxy.Heal()
+	}
+}
+
+// Leader returns the member that leads, waiting for one.
+func (c *Cluster) Leader() *Process {
+	c.t.Helper()
+	info := transport.TLSInfo{TrustedCAFile: c.Certificates.CAFile, CertFile: c.Certificates.CertFile, KeyFile: c.Certificates.KeyFile}
+	config, err := info.ClientConfig()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	client, err := clientv3.New(clientv3.Config{Endpoints: c.Endpoints(), TLS: config, Logger: zap.NewNop()})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	for {
+		for _, p := range c.Members {
+			asking, stop := context.WithTimeout(ctx, time.Second)
+			status, err := client.Status(asking, p.Endpoint())
+			stop()
+			if err == nil && status.Leader != 0 && status.Leader == status.Header.MemberId {
+				return p
+			}
+		}
+		select {
+		case <-ctx.Done():
+			c.t.Fatalf("etcd has no leader after %s", startTimeout)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package etcdtest
+
+import (
+	"net"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Proxy is a wire between two processes that a test can cut, or through which nothing comes any more. Its methods are safe
+// for concurrent use.
+type Proxy struct {
+	listener net.Listener
+	target   string
+
+	mu          sync.Mutex // guards what follows
+	cut, closed bool
+	delay       time.Duration
+	open        chan struct{} // closed while bytes pass
+	connections map[net.Conn]struct{}
+	working     sync.WaitGroup
+}
+
+// StartProxy listens on a loopback port for what goes to host and port, until the test ends.
+func StartProxy(t testing.TB, port int) *Proxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Proxy{
+		listener: listener, target: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), open: make(chan struct{}),
+		connections: map[net.Conn]struct{}{},
+	}
+	close(p.open)
+	p.working.Go(p.accept)
+	t.Cleanup(p.close)
+	return p
+}
+
+// Address is where the proxy listens: host and port.
+func (p *Proxy) Address() string { return p.listener.Addr().String() }
+
+// Cut ends all connections and refuses new ones.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut = true
+	p.hangUp()
+}
+
+// Silence lets nothing pass, and tells nobody: packets are lost.
+func (p *Proxy) Silence() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open = make(chan struct{})
+}
+
+// Delay makes everything that passes late, in both directions.
+func (p *Proxy) Delay(by time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.delay = by
+}
+
+// Heal undoes Cut, Silence and Delay. What was held back by a silence passes.
+func (p *Proxy) Heal() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut, p.delay = false, 0
+	p.let()
+}
+
+func (p *Proxy) let() {
+	select {
+	case <-p.open:
+	default:
+		close(p.open)
+	}
+}
+
+func (p *Proxy) hangUp() {
+	for connection := range p.connections {
+		_ = connection.Close() // it may be closed already
+	}
+}
+
+func (p *Proxy) close() {
+	p.mu.Lock()
+	p.closed = true
+	_ = p.listener.Close()
+	p.let()
+	p.hangUp()
+	p.mu.Unlock()
+	p.working.Wait()
+}
+
+func (p *Proxy) accept() {
+	for {
+		connection, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		if !p.keep(connection) {
+			continue
+		}
+		p.working.Go(func() { p.serve(connection) })
+	}
+}
+
+// keep notes a connection, or closes it where none is wanted.
+func (p *Proxy) keep(connection net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cut || p.closed {
+		_ = connection.Close()
+		return false
+	}
+	p.connections[connection] = struct{}{}
+	return true
+}
+
+func (p *Proxy) forget(connection net.Conn) {
+	_ = connection.Close() // it may be closed already
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.connections, connection)
+}
+
+func (p *Proxy) serve(connection net.Conn) {
+	defer p.forget(connection)
+	target, err := net.Dial("tcp", p.target)
+	if err != nil || !p.keep(target) {
+		return
+	}
+	defer p.forget(target)
+	var back sync.WaitGroup
+	back.Go(func() {
+		p.pass(target, connection)
+		_ = connection.Close()
+	})
+	p.pass(connection, target)
+	_ = target.Close()
+	back.Wait()
+}
+
+// pass copies until an end.
+func (p *Proxy) pass(from, to net.Conn) {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		p.mu.Lock()
+		open, delay := p.open, p.delay
+		p.mu.Unlock()
+		<-open
+		if delay > 0 {
+			<-time.After(delay)
+		}
+		if n > 0 {
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
