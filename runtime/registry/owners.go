@@ -165,6 +165,9 @@ func (o *owned[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	} else if view, err = v.codec.view(o.obj, v.gvk); err != nil {
 		return nil, err
 	}
+	if err := ownership.Bound(view); err != nil {
+		return nil, err
+	}
 	value, err := o.owners.types[v.gvk.Version].ObjectToTyped(view, smd.AllowDuplicates)
 	if err != nil {
 		return nil, err
