@@ -95,12 +95,10 @@ func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) [
 		inside = &t.Schema
 	}
 	var code []jen.Code
-	replaced := jen.Id("oldObj").Op("!=").Nil()
-	if s == nil {
-		replaced.Op("&&").Add(w.differs(v))
-	}
-	if change := w.change(v, inside); len(change) > 0 {
-		code = append(code, jen.If(replaced).Block(change...))
+	if change := w.change(v, inside); len(change) > 0 && s == nil {
+		code = append(code, jen.If(w.changed(v)).Block(change...))
+	} else {
+		code = append(code, change...)
 	}
 	content := append(w.content(v, inside), w.elements(v, inside)...)
 	switch {
