@@ -3,7 +3,7 @@ GO       ?= go
 BIN      := bin
 EXAMPLES := examples/quickstart examples/library examples/park
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
-PEERS    := generator/conformance runtime/conformance runtime/faults
+PEERS    := generator/conformance runtime/conformance
 # Modules whose generated code is checked in.
 FRESH    := $(EXAMPLES) runtime/conformance
 # How long each scenario of runtime/faults lasts in test-long.
@@ -33,6 +33,7 @@ run: ## serve an example in the foreground
 test: ## run all tests, on a real etcd, embedded and as a separate process
 	$(GO) test ./...
 	@for m in $(EXAMPLES) $(PEERS); do echo "cd $$m && go test ./..."; (cd $$m && $(GO) test ./...) || exit 1; done
+	cd runtime/faults && $(GO) test -count=1 ./...
 
 .PHONY: test-race
 test-race: ## run the runtime's tests with the race detector
@@ -43,11 +44,12 @@ test-long: peer ## what takes longer: fuzzing, faults for FAULTS=3m each, and ou
 	@for f in $$(grep -rho --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd generator runtime | sed 's/func //' | sort -u); do \
 	  pkg=$$(grep -rl --include='*_test.go' "^func $$f(" cmd generator runtime | head -1 | xargs dirname); \
 	  echo "fuzz $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s ./$$pkg || exit 1; done
-	cd runtime/faults && APIGEN_FAULTS=$(FAULTS) $(GO) test -timeout 60m -v .
+	cd runtime/faults && APIGEN_FAULTS=$(FAULTS) $(GO) test -count=1 -timeout 60m -v .
 
 .PHONY: peer
 peer: ## our server beside k8s.io/sample-apiserver on one etcd; takes minutes to compile
 	cd runtime/conformance && $(GO) test -tags peer -run '^TestPeer' -timeout 30m .
+	cd runtime/conformance && $(GO) test -tags peer ./seal
 
 .PHONY: bench
 bench: ## run the benchmarks

@@ -36,7 +36,7 @@ func BenchmarkPublish(b *testing.B) {
 		b.Run(fmt.Sprintf("unconcerned=%d", watchers), func(b *testing.B) {
 			c, g := filled(b, 10_000)
 			ctx, cancel := context.WithCancel(context.Background())
-			ended := waitAll(b, ctx, c, watchers, func(i int) (string, *Lookup) {
+			ended := waitAll(ctx, b, c, watchers, func(i int) (string, *Lookup) {
 				return fmt.Sprintf("%swatched%d/", toys, i), nil
 			})
 			revision := int64(2)
@@ -57,7 +57,7 @@ func BenchmarkPublish(b *testing.B) {
 }
 
 // waitAll begins as many watches and waits in each; what it returns waits for their end, which ctx's brings.
-func waitAll(b *testing.B, ctx context.Context, c *Cache, watchers int, of func(i int) (prefix string, l *Lookup)) func() {
+func waitAll(ctx context.Context, b *testing.B, c *Cache, watchers int, of func(i int) (prefix string, l *Lookup)) func() {
 	var waiting sync.WaitGroup
 	for i := range watchers {
 		prefix, l := of(i)

@@ -104,6 +104,9 @@ func (s *shared) differs(e *Entry, kv *storage.KeyValue) string {
 	if have, want := e.Err() != nil, want.Err() != nil; have != want {
 		return fmt.Sprintf("%s can be decoded in one of them only (in the backend: %t)", kv.Key, !want)
 	}
+	if e.packed != want.packed {
+		return fmt.Sprintf("%s has other labels or fields in the cache than in the backend", kv.Key)
+	}
 	if !bytes.Equal(e.payload, want.payload) {
 		return fmt.Sprintf("%s hashes to %016x in the cache, to %016x in the backend", kv.Key,
 			crc64.Checksum(e.payload, crcTable), crc64.Checksum(want.payload, crcTable))

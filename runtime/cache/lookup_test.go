@@ -308,7 +308,7 @@ func BenchmarkPublishByValue(b *testing.B) {
 		b.Run(fmt.Sprintf("unconcerned=%d", watchers), func(b *testing.B) {
 			c, g := filled(b, 10_000)
 			ctx, cancel := context.WithCancel(context.Background())
-			ended := waitAll(b, ctx, c, watchers, func(i int) (string, *Lookup) {
+			ended := waitAll(ctx, b, c, watchers, func(i int) (string, *Lookup) {
 				l := &Lookup{}
 				l.Field(Value{colorField, fmt.Sprintf("watched%d", i)})
 				return toys, l

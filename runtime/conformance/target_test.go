@@ -26,7 +26,7 @@ func groups() []registry.Group { return slices.Concat(apis.Groups(), library.Gro
 
 func TestMain(m *testing.M) {
 	if os.Getenv(serveVariable) != "" {
-		server.Main(server.Program{Name: "wardle", Groups: groups(), Embedded: embedded.Open})
+		server.Main(server.Program{Name: "wardle", Groups: groups(), Embedded: embedded.Etcd{}})
 		return
 	}
 	os.Exit(m.Run())

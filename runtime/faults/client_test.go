@@ -40,6 +40,7 @@ type client struct {
 	replicas []*replica
 	begin    time.Time
 	progress *progress
+	share    int // of lists, in percent
 
 	known      map[string]version
 	operations []*operation
@@ -47,7 +48,7 @@ type client struct {
 }
 
 func newClient(id int, seed uint64, replicas []*replica, begin time.Time, p *progress) *client {
-	return &client{id: id, random: rand.New(rand.NewPCG(seed, uint64(id))), replicas: replicas, begin: begin, progress: p, known: map[string]version{}}
+	return &client{id: id, random: rand.New(rand.NewPCG(seed, uint64(id))), replicas: replicas, begin: begin, progress: p, share: 12, known: map[string]version{}}
 }
 
 func (c *client) now() int64 { return int64(time.Since(c.begin)) }
@@ -55,11 +56,11 @@ func (c *client) now() int64 { return int64(time.Since(c.begin)) }
 func (c *client) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		replica := c.replicas[c.random.IntN(len(c.replicas))]
-		success := false
-		if dice := c.random.IntN(100); dice < 12 {
-			success = c.list(replica, dice < 8)
+		var success bool
+		if dice := c.random.IntN(100); dice < c.share {
+			success = c.list(replica, 3*dice < 2*c.share)
 		} else {
-			o := c.choose(dice)
+			o := c.choose(c.random.IntN(100))
 			c.carryOut(replica, o)
 			success = o.code != 0 && o.code < 500
 		}
@@ -77,14 +78,14 @@ func (c *client) run(ctx context.Context) {
 func (c *client) choose(dice int) *operation {
 	o := &operation{client: c.id, name: fmt.Sprintf("book-%02d", c.random.IntN(objects)), kind: get}
 	known := c.known[o.name]
-	switch {
-	case dice < 40:
+	switch { // dice has a hundred sides
+	case dice < 32:
 		return o
 	case known.revision == 0:
 		o.kind = create
-	case dice < 65:
+	case dice < 60:
 		o.kind = put
-	case dice < 88:
+	case dice < 87:
 		o.kind = patch
 	default:
 		o.kind = remove

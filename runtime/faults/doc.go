@@ -12,5 +12,7 @@
 //
 // The log is read from etcd by a watch of its own (truth_test.go); unknown outcomes are known by it in the end.
 //
+// The server is built by the tests, which go's cache of test results doesn't know: run them with -count=1.
+//
 // Each trouble of a scenario is made at least once; APIGEN_FAULTS=10m goes on with them for as long.
 package faults

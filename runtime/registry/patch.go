@@ -49,7 +49,7 @@ func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource stri
 		if !current.exists {
 			return obj, nil, apierrors.NewNotFound(h.store.gr, name)
 		}
-		object, err := v.encode(current.obj)
+		object, err := h.sentTo(v, current)
 		if err != nil {
 			return obj, nil, apierrors.NewInternalError(err)
 		}
@@ -61,6 +61,18 @@ func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource stri
 		}
 		return obj, warnings, h.isTarget(obj, t)
 	})
+}
+
+// sentTo is the current object as it is sent to clients of a version.
+func (h *handle[T]) sentTo(v *version[T], current *state[T]) ([]byte, error) {
+	if v != h.versions.storage {
+		return v.encode(current.obj)
+	}
+	stored, err := newRendition(current.data, v.head)
+	if err != nil {
+		return nil, err
+	}
+	return whole(stamp(stored, current.revision)), nil
 }
 
 // patched decodes what a patch made of an object.

@@ -112,7 +112,8 @@ func (s *Store[T]) runCache() {
 	}
 	s.cache = cache.New(cache.Config{
 		Backend: s.backend, Prefix: s.prefix, Codec: s.codec, Stored: s.stored, Name: s.gr.String(),
-		Wait: s.config.Patience, Indexed: indexed, Check: s.config.CheckCache, Logger: s.config.Log, Verify: s.config.Verify,
+		Wait: s.config.Patience, Indexed: indexed,
+		Check: s.config.CheckCache, Logger: s.config.Log, Verify: s.config.Verify,
 	})
 	s.spawn(func() {
 		// It ends with its context and only then: whatever else goes wrong, it tries again.

@@ -38,7 +38,8 @@ const DefaultBump = 1_000_000_000
 
 // Maintainer is what a backend that owns its disk does beside storing. Its methods are safe for concurrent use.
 type Maintainer interface {
-	// Snapshot writes the whole state, of one revision and with a checksum behind it, and returns that revision.
+	// Snapshot writes the whole state, of one revision and with a checksum behind it. It returns a revision that the
+	// snapshot holds: all that was written up to it, and maybe some that was written since.
 	Snapshot(ctx context.Context, w io.Writer) (revision int64, err error)
 	// Defrag gives space that nothing uses back to the system, and lowers NoSpace where the size is below the quota
 	// then. Where NoSpace is raised it first drops all history. Nothing is read or written meanwhile.

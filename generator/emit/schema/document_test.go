@@ -36,7 +36,7 @@ func TestParsedByKubeOpenAPI(t *testing.T) {
 	for _, p := range path.Patch.Parameters {
 		names = append(names, p.Name)
 	}
-	if got := strings.Join(names, " "); got != "dryRun fieldManager fieldValidation" {
+	if got := strings.Join(names, " "); got != "dryRun fieldManager fieldValidation force" {
 		t.Errorf("parameters of PATCH: %s", got)
 	}
 	gvk := path.Patch.Extensions["x-kubernetes-group-version-kind"].(map[string]any)

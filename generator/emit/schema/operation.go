@@ -48,8 +48,9 @@ func (e endpoint) replace(subresource string) object {
 
 func (e endpoint) patch(subresource string) object {
 	o := e.operation(e.id("patch", "", upperFirst(subresource)), "patch", "partially update "+of(subresource)+"the specified "+e.resource.Kind, responses(e.object, false, "200", "201"))
-	o["parameters"] = e.writeParameters()
-	o["requestBody"] = body(e.metaRef("Patch"), "application/json-patch+json", "application/merge-patch+json")
+	o["parameters"] = e.params(e.writeParameters(), e.queries("PatchOptions", "force"))
+	o["requestBody"] = body(e.metaRef("Patch"), "application/json-patch+json", "application/merge-patch+json",
+		"application/strategic-merge-patch+json", "application/apply-patch+yaml")
 	return o
 }
 

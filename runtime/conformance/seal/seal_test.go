@@ -1,4 +1,5 @@
-// Package seal holds the encryption of values at rest against k8s.io/apiserver's: the same configuration, the same bytes.
+//go:build peer
+
 package seal
 
 import (

@@ -22,10 +22,8 @@ func (b *backend) Snapshot(ctx context.Context, w io.Writer) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	// What is committed to the log but not to the database yet would be missing from a snapshot.
-	b.server.Server.Backend().ForceCommit()
 	revision := b.server.Server.KV().Rev()
-	snapshot := b.server.Server.Backend().Snapshot()
+	snapshot := b.server.Server.Backend().Snapshot() // it commits before
 	sum := sha256.New()
 	_, err := snapshot.WriteTo(io.MultiWriter(canceling{ctx, w}, sum))
 	if closed := snapshot.Close(); err == nil {

@@ -83,7 +83,7 @@ func copyVerified(snapshot, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }() // it was only read
 	info, err := in.Stat()
 	if err != nil {
 		return err

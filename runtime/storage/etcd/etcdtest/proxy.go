@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Proxy is a wire between two processes that a test can cut, or through which nothing comes any more. Its methods are safe
@@ -15,6 +16,7 @@ type Proxy struct {
 
 	mu          sync.Mutex // guards what follows
 	cut, closed bool
+	delay       time.Duration
 	open        chan struct{} // closed while bytes pass
 	connections map[net.Conn]struct{}
 	working     sync.WaitGroup
@@ -55,11 +57,18 @@ func (p *Proxy) Silence() {
 	p.open = make(chan struct{})
 }
 
-// Heal undoes Cut and Silence. What was held back by a silence passes.
+// Delay makes everything that passes late, in both directions.
+func (p *Proxy) Delay(by time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.delay = by
+}
+
+// Heal undoes Cut, Silence and Delay. What was held back by a silence passes.
 func (p *Proxy) Heal() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.cut = false
+	p.cut, p.delay = false, 0
 	p.let()
 }
 
@@ -142,9 +151,12 @@ func (p *Proxy) pass(from, to net.Conn) {
 	for {
 		n, err := from.Read(buffer)
 		p.mu.Lock()
-		open := p.open
+		open, delay := p.open, p.delay
 		p.mu.Unlock()
 		<-open
+		if delay > 0 {
+			<-time.After(delay)
+		}
 		if n > 0 {
 			if _, err := to.Write(buffer[:n]); err != nil {
 				return
