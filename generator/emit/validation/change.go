@@ -10,15 +10,17 @@ import (
 // run where the value is not known to be what it was: what came on an update counts as changed, too.
 func (w *writer) change(v value, s *model.Schema) []jen.Code {
 	var code []jen.Code
-	for i := range s.Rules {
-		switch r := &s.Rules[i]; r.Check {
+	var words []string
+	for _, r := range s.Rules {
+		switch r.Check {
 		case model.Immutable:
 			code = append(code, w.check(v, "Immutable", v.place.Address(), jen.Nil()))
 		case model.Update:
-			if c := w.update(v, s, r); c != nil {
-				code = append(code, c)
-			}
+			words = append(words, r.Values...)
 		}
+	}
+	if c := w.update(v, s, words); c != nil {
+		code = append(code, c)
 	}
 	return code
 }
@@ -26,10 +28,10 @@ func (w *writer) change(v value, s *model.Schema) []jen.Code {
 // updates are what an update may not do, and the constants of it.
 var updates = map[string]bool{"NoSet": true, "NoUnset": true, "NoModify": true, "NoAddItem": true, "NoRemoveItem": true}
 
-// update checks what an update may not do.
-func (w *writer) update(v value, s *model.Schema, r *model.Rule) jen.Code {
+// update checks what an update may not do, nil where it may do everything.
+func (w *writer) update(v value, s *model.Schema, words []string) jen.Code {
 	var args []jen.Code
-	for _, name := range r.Values {
+	for _, name := range words {
 		if updates[name] {
 			args = append(args, w.file.Qual(validatePath, name))
 		}

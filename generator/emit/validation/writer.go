@@ -42,6 +42,20 @@ func newWriter(program *model.Program, pkg *model.Package) *writer {
 	}
 }
 
+// obstacles reports what has the name of a function that is to be written or called, and is another one.
+func (w *writer) obstacles() {
+	for _, t := range w.pkg.Types {
+		pos, taken := w.pkg.Declared[functionName(t)]
+		if !taken || !w.graph.exported(t) {
+			continue
+		}
+		if f := w.pkg.Func(functionName(t)); f == nil || len(f.Params) != 5 || len(f.Results) != 1 {
+			w.errs.Add(pos, "%s is the name of the function that checks the rules of %s: give this another name, or the signature func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *%s) field.ErrorList",
+				functionName(t), t.Name, t.Name)
+		}
+	}
+}
+
 // functions writes the functions of the package's types, the helpers that those asked for, and what both need.
 func (w *writer) functions() {
 	for _, t := range w.graph.inOrder() {
