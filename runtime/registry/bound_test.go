@@ -1,12 +1,17 @@
 package registry_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/registry/internal/shop"
+	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -68,5 +73,23 @@ func TestLongListsAreQuick(t *testing.T) {
 				t.Errorf("%d owners", len(w.ManagedFields))
 			}
 		})
+	}
+}
+
+// An object that the schema doesn't allow for is written all the same; who owned what before still does, and the log tells.
+func TestWritesDoNotFailOfOwnership(t *testing.T) {
+	schemas := ownership.NewSchemas(map[string][]byte{"v1": []byte(`{"components":{"schemas":{"Widget":{"type":"object","properties":{
+		"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"type":"object"},"status":{"type":"object"},
+		"spec":{"type":"object","properties":{"color":{"type":"string"},"size":{"type":"integer"}}}},
+		"x-kubernetes-group-version-kind":[{"group":"shop.example.com","version":"v1","kind":"Widget"}]}}}}`)})
+	var log bytes.Buffer
+	b := openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{Schemas: schemas, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	before := b.create(config(``, `,"spec":{"color":"red"}`))
+	w, err := b.patch("a", "", `{"spec":{"color":"blue","parts":["p"]}}`)
+	if err != nil || w.Spec.Color != "blue" || ownersOf(w) != ownersOf(before) {
+		t.Errorf("%v %+v", err, w)
+	}
+	if text := log.String(); !strings.Contains(text, ".spec.parts: field not declared in schema") || !strings.Contains(text, "name=a") {
+		t.Errorf("the log says %q", text)
 	}
 }
