@@ -175,10 +175,12 @@ func conflictError(conflicts merge.Conflicts) error {
 		return apierrors.NewApplyConflict(causes, fmt.Sprintf("Apply failed with 1 conflict: %s: %s", causes[0].Message, causes[0].Field))
 	}
 	var lines []string
+	manager := ""
 	for i, c := range conflicts {
-		if i == 0 || c.Manager != conflicts[i-1].Manager {
+		if i == 0 || c.Manager != manager {
 			lines = append(lines, "conflicts with "+printed(c.Manager)+":")
 		}
+		manager = c.Manager
 		lines = append(lines, "- "+causes[i].Field)
 	}
 	return apierrors.NewApplyConflict(causes, fmt.Sprintf("Apply failed with %d conflicts: %s", len(conflicts), strings.Join(lines, "\n")))

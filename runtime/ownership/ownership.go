@@ -44,9 +44,6 @@ type Manager struct {
 	Sets *Sets
 }
 
-// operation is how fields that a write sets are called until it is known whether there are any.
-const operation = "current-operation"
-
 // Update returns the managedFields of an object whose state is to become next. live is the state of before, which has the
 // managedFields stored; on a creation, an empty object without any. sent are the managedFields in what the client sent:
 // it may change them, and drops them with an empty list.
