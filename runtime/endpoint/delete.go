@@ -90,7 +90,9 @@ func ignoresReadErrors(options *metav1.DeleteOptions) bool {
 }
 
 // deleteOptions are those of the body where there is one, else those of the query. A dryRun in the query counts in any
-// case: kube-apiserver does not look at it where there is a body, and really deletes.
+// case: kube-apiserver does not look at it where there is a body, and really deletes. The resourceVersion in the query
+// of a collection's deletion is that of the list alone: kube-apiserver takes it for a precondition, too, which hardly any
+// object meets.
 func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	data, err := c.readBody()
 	if err != nil {
@@ -101,6 +103,8 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 		err = c.decodeDeleteOptions(data, options)
 	} else if err = metav1.Convert_url_Values_To_v1_DeleteOptions(&c.query, options, nil); err != nil {
 		err = apierrors.NewBadRequest(err.Error())
+	} else if options.Preconditions != nil && c.info.Verb == "deletecollection" {
+		options.Preconditions.ResourceVersion = nil
 	}
 	if err != nil {
 		return nil, err

@@ -67,6 +67,18 @@ func newTarget(t testing.TB) *target {
 // newAPI serves widgets from a memory backend.
 func newAPI(t testing.TB) (*endpoint.API, registry.Handle) {
 	t.Helper()
+	backend := memory.New()
+	t.Cleanup(func() {
+		if err := backend.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return newAPIOver(t, registry.Config{Backend: backend})
+}
+
+// newAPIOver serves widgets from a backend, which stays the caller's.
+func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, registry.Handle) {
+	t.Helper()
 	info := api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Color", Type: "string"}, {Name: "Age", Type: "date"}}}
 	newWidget := func() *widget { return &widget{} }
 	resource := registry.New(registry.Definition[*widget]{
@@ -90,8 +102,8 @@ func newAPI(t testing.TB) (*endpoint.API, registry.Handle) {
 		}},
 		SelectableFields: []registry.SelectableField[*widget]{{Path: "spec.color", Value: func(w *widget) string { return w.Spec.Color }}},
 	})
-	backend := memory.New()
-	handle, err := resource.Open(registry.Config{Backend: backend, Prefix: "/registry"})
+	config.Prefix = "/registry"
+	handle, err := resource.Open(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,9 +117,6 @@ func newAPI(t testing.TB) (*endpoint.API, registry.Handle) {
 	}
 	t.Cleanup(func() {
 		if err := handle.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := backend.Close(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -23,7 +23,7 @@ var ErrNotServed = errors.New("the version is not served")
 
 // Object is an object of which a write needs typed values, without managedFields.
 type Object interface {
-	// At returns the object in a version, with apiVersion and kind; ErrNotServed.
+	// At returns the object in a version, with apiVersion and kind; ErrNotServed, ErrTooLong.
 	At(version fieldpath.APIVersion) (*typed.TypedValue, error)
 }
 
@@ -68,8 +68,10 @@ func (m *Manager) known(stored, sent []metav1.ManagedFieldsEntry) *owners {
 		if isReset(sent) {
 			return newOwners(m.Sets, 0)
 		}
-		if owners, err := m.Sets.owners(sent); err == nil && len(owners.fields) > 0 {
-			return owners
+		if !overSent(sent) {
+			if owners, err := m.Sets.owners(sent); err == nil && len(owners.fields) > 0 {
+				return owners
+			}
 		}
 	}
 	owners, err := m.Sets.owners(stored)

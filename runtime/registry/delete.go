@@ -107,6 +107,10 @@ func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts
 	bounded := list.Limit > 0
 	if !bounded {
 		list.Limit = collectionPage
+		if list.Continue == "" && list.ResourceVersion != "" && list.ResourceVersionMatch == "" {
+			// What a version means without a match depends on whether a limit was asked for. None was.
+			list.ResourceVersionMatch = metav1.ResourceVersionMatchNotOlderThan
+		}
 	}
 	p := newPage()
 	version := ""
