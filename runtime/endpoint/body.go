@@ -80,11 +80,26 @@ func (c *call) readObject(f format, validation string) (data []byte, warnings []
 	}
 	if f == formatYAML {
 		if data, warnings, err = yamlToJSON(data, validation, c.api.maxBody); err != nil {
-			return nil, nil, err
+			return nil, nil, c.notHandled(err)
 		}
 	}
 	return data, warnings, checkDepth(data)
 }
+
+// notHandled says what the body was to be, as kube-apiserver does where a body breaks a rule of strict decoding.
+func (c *call) notHandled(err error) error {
+	var strict *strictError
+	if !errors.As(err, &strict) {
+		return err
+	}
+	kind := c.resource.info.Names.Kind
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", kind, c.version.Name, kind, strict))
+}
+
+// strictError is what strict decoding of YAML finds.
+type strictError struct{ text string }
+
+func (e *strictError) Error() string { return "strict decoding error: " + e.text }
 
 // yamlToJSON converts a document whose expansion is bounded by limit.
 func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, error) {
@@ -105,7 +120,7 @@ func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, 
 	case strict == nil:
 		return out, nil, nil
 	case validation == metav1.FieldValidationStrict:
-		return nil, nil, apierrors.NewBadRequest("strict decoding error: " + clipTo(strict.Error(), maxReport))
+		return nil, nil, &strictError{clipTo(strict.Error(), maxReport)}
 	}
 	return out, yamlWarnings(strict), nil
 }

@@ -1,7 +1,9 @@
 package endpoint
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,3 +64,6 @@ func notModified(w http.ResponseWriter, r *http.Request, hash string) bool {
 	}
 	return false
 }
+
+// Paths are those of the documents, sorted: what an index of the server lists.
+func (a *API) Paths() []string { return slices.Sorted(maps.Keys(a.documents)) }

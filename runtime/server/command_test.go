@@ -246,6 +246,8 @@ func TestServes(t *testing.T) {
 		{admin, "/metrics", 200, "apiserver_request_total"},
 		{admin, "/metrics", 200, "go_goroutines"},
 		{admin, "/debug/pprof/heap?debug=1", 200, "heap profile"},
+		{admin, "/", 200, `"/openapi/v3"`},
+		{anonymous, "/", 401, `"reason":"Unauthorized"`},
 		{admin, "/nope", 404, ""},
 	} {
 		code, body := get(t, test.client, s.url+test.path)

@@ -6,14 +6,16 @@ import (
 	"net/http/pprof"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
+	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/storage"
 	"k8s.io/apimachinery/pkg/version"
 )
 
 // root routes the paths that are no API, and hands the rest to the API.
-func (s *Server) root(api http.Handler, metrics *metrics) http.Handler {
+func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
 	paths := map[string]http.Handler{
 		"/version": jsonDocument(versionInfo()),
 		"/metrics": metrics.handler(),
@@ -29,7 +31,8 @@ func (s *Server) root(api http.Handler, metrics *metrics) http.Handler {
 		administration = maintenance(m)
 	}
 	health := s.health()
-	index := http.HandlerFunc(pprof.Index)
+	paths["/"] = jsonDocument(index(api, paths))
+	profiles := http.HandlerFunc(pprof.Index)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case isHealth(path):
@@ -39,7 +42,7 @@ func (s *Server) root(api http.Handler, metrics *metrics) http.Handler {
 		case administration[path] != nil:
 			administration[path].ServeHTTP(w, r)
 		case s.config.Profiling && strings.HasPrefix(path, "/debug/pprof"):
-			readOnly(index).ServeHTTP(w, r)
+			readOnly(profiles).ServeHTTP(w, r)
 		default:
 			api.ServeHTTP(w, r)
 		}
@@ -57,7 +60,21 @@ func readOnly(next http.Handler) http.Handler {
 	})
 }
 
-func jsonDocument(value version.Info) http.Handler {
+// rootPaths is the answer to /: what there is.
+type rootPaths struct {
+	Paths []string `json:"paths"`
+}
+
+func index(api *endpoint.API, others map[string]http.Handler) rootPaths {
+	paths := append(api.Paths(), "/healthz", "/livez", "/readyz")
+	for path := range others {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	return rootPaths{paths}
+}
+
+func jsonDocument[T version.Info | rootPaths](value T) http.Handler {
 	body, err := json.MarshalIndent(value, "", "  ")
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if err != nil {
