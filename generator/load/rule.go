@@ -33,6 +33,7 @@ var checks = map[string]model.Check{
 	valuePrefix + "MaxProperties": model.MaxProperties,
 
 	"k8s:required":           model.Required,
+	"k8s:optional":           model.Optional,
 	"k8s:forbidden":          model.Forbidden,
 	"k8s:minimum":            model.Minimum,
 	"k8s:maximum":            model.Maximum,
@@ -75,7 +76,8 @@ type part struct {
 func (b *builder) rules(s *model.Schema, t *model.Type, ms marker.Markers) {
 	var p parts
 	for _, m := range ms {
-		if p.take(m) || m.Value == "false" {
+		off := m.Value == "false" && m.Definition != nil && (m.Definition.Kind == marker.Flag || m.Definition.Kind == marker.Bool)
+		if p.take(m) || off {
 			continue
 		}
 		if r, ok := rule(m, s); ok {

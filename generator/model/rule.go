@@ -7,6 +7,7 @@ type Check string
 // the last ones at the fields of a struct.
 const (
 	Required      Check = "required"
+	Optional      Check = "optional" // in Kubernetes' own grammar: with a default, it is as good as required
 	Forbidden     Check = "forbidden"
 	Minimum       Check = "minimum"
 	Maximum       Check = "maximum"

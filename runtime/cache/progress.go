@@ -45,11 +45,14 @@ func (c *Cache) Consistent(ctx context.Context) (*Snapshot, error) {
 	return s, err
 }
 
-// behindFor is how long Latest doesn't try again after the cache was behind.
-const behindFor = 50 * time.Millisecond
+// Latest waits for the cache latestWait at most, and where that was in vain doesn't try again for behindFor.
+const (
+	latestWait = 5 * time.Millisecond
+	behindFor  = 50 * time.Millisecond
+)
 
-// Latest is Consistent for reads that know a cheaper way than to wait: where the cache has what the backend had when it
-// was asked, after the call began, the snapshot; else nil, soon. Concurrent calls share questions.
+// Latest is Consistent for reads that know another way than to wait: where the cache has, or soon gets, what the backend
+// had when it was asked, after the call began, the snapshot; else nil. Concurrent calls share questions.
 func (c *Cache) Latest(ctx context.Context) *Snapshot {
 	if c.Ready() != nil || time.Now().UnixNano() < c.behind.Load() {
 		return nil
@@ -63,14 +66,16 @@ func (c *Cache) Latest(ctx context.Context) *Snapshot {
 	if q.err != nil {
 		return nil
 	}
-	s := q.generation.state.Load()
-	if s.revision < q.revision {
-		// Other keys are being written: each of their writes puts the cache behind until the backend tells progress.
+	// Where other keys are written, each write puts the cache behind until the backend tells progress.
+	bound := time.NewTimer(latestWait)
+	defer bound.Stop()
+	s, err := c.reach(ctx, q.generation, q.revision, bound.C)
+	if err != nil {
 		c.behind.Store(time.Now().Add(behindFor).UnixNano())
 		return nil
 	}
 	c.counts.consistent.Add(1)
-	return &s.Snapshot
+	return s
 }
 
 func (c *Cache) lags(why error) error {

@@ -1,48 +1,9 @@
 package cache
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // fanout bounds the children of a node and the entries of a leaf.
 const fanout = 32
-
-// order is what a tree sorts its entries by: their keys, or the value of one field (its place in Record.Fields) and then
-// their keys.
-type order int
-
-const byKey order = -1
-
-// position is where an entry stands in an order; the value is empty in the order of keys. As an end, the zero position
-// is no bound.
-type position struct{ value, key string }
-
-func (o order) position(e *Entry) position {
-	if o == byKey {
-		return position{key: e.Key()}
-	}
-	return position{e.Field(int(o)), e.Key()}
-}
-
-// compare tells whether e stands before p (below 0), at p (0) or behind it.
-func (o order) compare(e *Entry, p position) int {
-	if o != byKey {
-		if c := strings.Compare(e.Field(int(o)), p.value); c != 0 {
-			return c
-		}
-	}
-	return strings.Compare(e.Key(), p.key)
-}
-
-func (p position) compare(q position) int {
-	if c := strings.Compare(p.value, q.value); c != 0 {
-		return c
-	}
-	return strings.Compare(p.key, q.key)
-}
-
-func (p position) unbounded() bool { return p.key == "" && p.value == "" }
 
 // tree is the writer's hand on a persistent B-tree of entries in one order. A write copies its path; nodes that this
 // hand made since the last freeze are written in place. Frozen roots are immutable and shared with readers.
@@ -340,33 +301,54 @@ func (n *node) nth(rank int) *Entry {
 }
 
 // walk yields the entries from one position (inclusive) to another (exclusive) whose sign passes, until yield returns
-// false, which it then returns too.
+// false, which it then returns too. A zero position is no bound: only the paths to the two ends compare anything.
 func (n *node) walk(from, end position, l *Lookup, yield func(*Entry) bool) bool {
 	if n == nil {
 		return true
 	}
-	if !n.leaf() {
-		for _, c := range n.children[n.childOf(from):] {
-			if !end.unbounded() && c.low.compare(end) >= 0 {
-				return true
-			}
-			if !c.walk(from, end, l, yield) {
+	first, last := n.span(from, end)
+	if n.leaf() {
+		for _, s := range n.entries[min(first, last):last] {
+			if l.passes(s.sign) && !yield(s.entry) {
 				return false
 			}
 		}
 		return true
 	}
-	i, _ := n.find(from)
-	j := len(n.entries)
-	if !end.unbounded() && j > 0 && n.order.compare(n.entries[j-1].entry, end) >= 0 {
-		j, _ = n.find(end)
-	}
-	for _, s := range n.entries[min(i, j):j] {
-		if l.passes(s.sign) && !yield(s.entry) {
+	for i := first; i < last; i++ {
+		var low, high position
+		if i == first {
+			low = from
+		}
+		if i == last-1 {
+			high = end
+		}
+		if !n.children[i].walk(low, high, l, yield) {
 			return false
 		}
 	}
 	return true
+}
+
+// span returns which entries of a leaf lie between two positions, or the children of an inner node below which they do.
+func (n *node) span(from, end position) (first, last int) {
+	last = n.size()
+	if n.leaf() {
+		if !from.unbounded() {
+			first, _ = n.find(from)
+		}
+		if !end.unbounded() {
+			last, _ = n.find(end)
+		}
+		return first, last
+	}
+	if !from.unbounded() {
+		first = n.childOf(from)
+	}
+	if !end.unbounded() {
+		last = n.childOf(end) + 1
+	}
+	return first, last
 }
 
 // firstPoisoned returns the first poisoned entry from one position (inclusive) to another (exclusive), or nil. It visits

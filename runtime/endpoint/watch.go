@@ -104,9 +104,7 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 
 // event writes {"type":"ADDED","object":{...}} and a newline. Only the first Table of a stream tells its columns.
 func (s *stream) event(f *frame, event *registry.Event, now time.Time) {
-	f.text(`{"type":"`)
-	f.text(string(event.Type))
-	f.text(`","object":`)
+	f.text(eventHead(event.Type))
 	if s.rows {
 		f.tableOf(&event.Object, s.columns, now)
 		s.columns = "null"
@@ -114,6 +112,18 @@ func (s *stream) event(f *frame, event *registry.Event, now time.Time) {
 		f.rendition(&event.Object, true, now)
 	}
 	f.text("}\n")
+}
+
+func eventHead(t registry.EventType) string {
+	switch t {
+	case registry.Added:
+		return `{"type":"ADDED","object":`
+	case registry.Modified:
+		return `{"type":"MODIFIED","object":`
+	case registry.Deleted:
+		return `{"type":"DELETED","object":`
+	}
+	return `{"type":"` + string(t) + `","object":`
 }
 
 // failure writes the ERROR event that tells why the stream ends.

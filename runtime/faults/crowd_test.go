@@ -59,7 +59,9 @@ func TestCrowd(t *testing.T) {
 				o := &operation{client: i, kind: kind, name: name, expect: c.known[name].revision, title: fmt.Sprintf("%d-%d", i, n), genre: "Fiction"}
 				c.carryOut(server, o)
 			}
-			c.list(server, i%10 == 0)
+			if i%10 == 0 {
+				c.list(server, i%20 == 0)
+			}
 		})
 	}
 	workers.Wait()

@@ -48,8 +48,8 @@ func TestEmbedded(t *testing.T) {
 func TestNoSpace(t *testing.T) {
 	server := startReplica(t, "--quota-backend-bytes=8388608", "--request-timeout=2s")
 	post := func(i int) (int, string) {
-		body := fmt.Sprintf(`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":"big-%d"},"spec":{"title":"%s"}}`,
-			i, strings.Repeat("x", 500<<10))
+		body := fmt.Sprintf(`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":"big-%d","annotations":{"x":"%s"}},"spec":{"title":"x"}}`,
+			i, strings.Repeat("x", 200<<10))
 		code, answer, err := server.do(t.Context(), http.MethodPost, path, "application/json", []byte(body))
 		if err != nil {
 			t.Fatal(err)

@@ -54,7 +54,7 @@ func TestOutage(t *testing.T) {
 				begin := time.Now()
 				response, status := ask(t, server, request.method, request.url, request.body)
 				what := fmt.Sprintf("%s %s: %s %q", request.method, request.url, response.Status, status.Message)
-				if took := time.Since(begin); took > 2*time.Second {
+				if took := time.Since(begin); took > 3*time.Second {
 					t.Errorf("%s after %s", what, took)
 				}
 				if !strings.Contains(request.codes, fmt.Sprint(response.StatusCode)) {

@@ -43,25 +43,31 @@ type Applied struct {
 
 // Apply merges what a manager applies into an object: what it sets it owns, what it owned and doesn't set any more is
 // removed unless others own it. config must be of the Manager's version. Where others own what would change, the error is
-// a 409 that names them, unless force takes it from them. What is wrong with config is a 400.
+// a 409 that names them, unless force takes it from them. What is wrong with config is a 400, what is too long a 413.
 func (m *Manager) Apply(live *Live, config map[string]any, manager string, force bool) (Applied, error) {
 	owners, err := m.Sets.owners(live.ManagedFields)
 	if err != nil {
 		return Applied{}, fmt.Errorf("failed to decode managed fields: %w", err)
 	}
+	if err := Bound(config); err != nil {
+		return Applied{}, apierrors.NewRequestEntityTooLargeError(err.Error())
+	}
 	object, err := m.types(config)
 	if err != nil {
 		return Applied{}, apierrors.NewBadRequest("failed to create typed patch object (" + nameOf(config) + "): " + err.Error())
+	}
+	before, err := live.At(m.Version)
+	if errors.Is(err, ErrTooLong) {
+		return Applied{}, apierrors.NewRequestEntityTooLargeError(err.Error())
+	}
+	if err != nil {
+		return Applied{}, fmt.Errorf("failed to create typed live object: %w", err)
 	}
 	if len(owners.fields) == 0 {
 		id := identityOf(beforeApply, metav1.ManagedFieldsOperationUpdate, m)
 		if err := m.update(owners, live.Empty, live.Object, id); err != nil {
 			return Applied{}, fmt.Errorf("failed to create manager for existing fields: %w", err)
 		}
-	}
-	before, err := live.At(m.Version)
-	if err != nil {
-		return Applied{}, fmt.Errorf("failed to create typed live object: %w", err)
 	}
 	id := identityOf(manager, metav1.ManagedFieldsOperationApply, m).key()
 	after, fields, err := m.updater().Apply(before, object, m.Version, owners.fields, id, force)
@@ -169,10 +175,12 @@ func conflictError(conflicts merge.Conflicts) error {
 		return apierrors.NewApplyConflict(causes, fmt.Sprintf("Apply failed with 1 conflict: %s: %s", causes[0].Message, causes[0].Field))
 	}
 	var lines []string
+	manager := ""
 	for i, c := range conflicts {
-		if i == 0 || c.Manager != conflicts[i-1].Manager {
+		if i == 0 || c.Manager != manager {
 			lines = append(lines, "conflicts with "+printed(c.Manager)+":")
 		}
+		manager = c.Manager
 		lines = append(lines, "- "+causes[i].Field)
 	}
 	return apierrors.NewApplyConflict(causes, fmt.Sprintf("Apply failed with %d conflicts: %s", len(conflicts), strings.Join(lines, "\n")))

@@ -23,7 +23,7 @@ var ErrNotServed = errors.New("the version is not served")
 
 // Object is an object of which a write needs typed values, without managedFields.
 type Object interface {
-	// At returns the object in a version, with apiVersion and kind; ErrNotServed.
+	// At returns the object in a version, with apiVersion and kind; ErrNotServed, ErrTooLong.
 	At(version fieldpath.APIVersion) (*typed.TypedValue, error)
 }
 
@@ -43,9 +43,6 @@ type Manager struct {
 	// Sets may be shared by Managers.
 	Sets *Sets
 }
-
-// operation is how fields that a write sets are called until it is known whether there are any.
-const operation = "current-operation"
 
 // Update returns the managedFields of an object whose state is to become next. live is the state of before, which has the
 // managedFields stored; on a creation, an empty object without any. sent are the managedFields in what the client sent:
@@ -68,8 +65,10 @@ func (m *Manager) known(stored, sent []metav1.ManagedFieldsEntry) *owners {
 		if isReset(sent) {
 			return newOwners(m.Sets, 0)
 		}
-		if owners, err := m.Sets.owners(sent); err == nil && len(owners.fields) > 0 {
-			return owners
+		if !overSent(sent) {
+			if owners, err := m.Sets.owners(sent); err == nil && len(owners.fields) > 0 {
+				return owners
+			}
 		}
 	}
 	owners, err := m.Sets.owners(stored)

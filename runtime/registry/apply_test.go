@@ -371,3 +371,26 @@ func TestBrokenSchemasAreTold(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An apply that, once defaulted, changes nothing but when it was done is not written.
+func TestTimesAloneAreNotWritten(t *testing.T) {
+	b := openSchema(t)
+	data := config(``, `,"spec":{"color":"red","size":0}`)
+	b.applied("m", data)
+	entry := `{"manager":"m","operation":"Apply","apiVersion":"shop.example.com/v1","time":"2020-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:color":{},"f:size":{}}}}`
+	r, err := b.Update(b.ctx(), "ns", "a", "", body(config(`,"managedFields":[`+entry+`]`, `,"spec":{"color":"red","notes":{"k":"v"}}`)), registry.WriteOptions{Form: v1, FieldManager: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := b.parse(r.Object)
+	if before.Spec.Size != 1 || len(before.ManagedFields) != 2 || before.ManagedFields[0].Time.Year() != 2020 {
+		t.Fatalf("%+v", before)
+	}
+	after := b.applied("m", data)
+	if after.ResourceVersion != before.ResourceVersion || after.ManagedFields[0].Time.Year() != 2020 {
+		t.Errorf("written at %s, then at %s: %+v", before.ResourceVersion, after.ResourceVersion, after.ManagedFields)
+	}
+	if after = b.applied("m", config(``, `,"spec":{"color":"blue","size":0}`)); after.ManagedFields[0].Time.Year() == 2020 {
+		t.Errorf("%+v", after.ManagedFields)
+	}
+}

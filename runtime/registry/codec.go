@@ -161,11 +161,14 @@ func (c typed[T, V]) validate(ctx context.Context, op operation.Operation, obj T
 
 func (c typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {
 	out := c.New()
-	if c.FromHub != nil {
+	switch _, isMap := any(obj).(runtime.Unstructured); {
+	case c.FromHub != nil:
 		if err := c.FromHub(obj, out); err != nil {
 			return nil, err
 		}
-	} else {
+	case isMap:
+		out = obj.DeepCopyObject().(V) // its metadata is in what would be shared
+	default:
 		reflect.ValueOf(out).Elem().Set(reflect.ValueOf(obj).Elem())
 	}
 	out.GetObjectKind().SetGroupVersionKind(gvk)

@@ -64,7 +64,8 @@ type SelectableField[T api.Object] struct {
 // Subresource is a subset of an object's fields that is written through a path of its own. What it covers is kept from
 // the stored object on every write of the object itself, and nothing else is taken on a write of the subresource.
 type Subresource[T api.Object] struct {
-	Name string // status
+	// Name is also that of the member of the object that holds the covered fields, in every version: status.
+	Name string
 	// Copy copies the covered fields, deeply, from one object to another.
 	Copy func(from, to T)
 	// Reset empties the covered fields: what a creation may not set.

@@ -3,8 +3,10 @@ package registry
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -62,6 +64,9 @@ func (r *resource[T]) Open(config Config) (Handle, error) {
 	}
 	kind := schema.GroupKind{Group: d.Group, Kind: d.Names.Kind}
 	h := &handle[T]{definition: d, info: r.info, versions: all, store: store, kind: kind}
+	if h.log = config.Log; h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
 	h.owners = sync.OnceValues(func() (*owners[T], error) { return newOwners(d, all, config.Schemas) })
 	return h, nil
 }
@@ -113,6 +118,9 @@ type handle[T api.Object] struct {
 	kind       schema.GroupKind
 	// owners is made at the first write.
 	owners func() (*owners[T], error)
+	log    *slog.Logger
+	// told is when it was last logged that owners could not be found out.
+	told atomic.Int64
 }
 
 func (h *handle[T]) Info() *api.Info { return h.info }

@@ -123,11 +123,14 @@ func dedupOwners(obj metav1.Object) (warnings []string) {
 	}
 	var doubled []string
 	kept := refs[:0:0]
+	seen := make(map[ownerID]bool, len(refs))
 	for _, ref := range refs {
-		if ownerIn(kept, ref) {
+		id := ownerID{ref.APIVersion, ref.Kind, ref.Name, ref.UID, known(ref.Controller), known(ref.BlockOwnerDeletion)}
+		if seen[id] {
 			doubled = append(doubled, string(ref.UID))
 			continue
 		}
+		seen[id] = true
 		kept = append(kept, ref)
 	}
 	if len(doubled) == 0 {
@@ -137,14 +140,18 @@ func dedupOwners(obj metav1.Object) (warnings []string) {
 	return []string{".metadata.ownerReferences contains duplicate entries, which were dropped; duplicate UID(s) observed: " + strings.Join(doubled, ", ")}
 }
 
-func ownerIn(refs []metav1.OwnerReference, ref metav1.OwnerReference) bool {
-	for _, r := range refs {
-		if r.UID == ref.UID && r.Name == ref.Name && r.Kind == ref.Kind && r.APIVersion == ref.APIVersion &&
-			equal(r.Controller, ref.Controller) && equal(r.BlockOwnerDeletion, ref.BlockOwnerDeletion) {
-			return true
-		}
-	}
-	return false
+// ownerID is all of an owner reference, comparable.
+type ownerID struct {
+	apiVersion, kind, name string
+	uid                    types.UID
+	controller, block      option
 }
 
-func equal(a, b *bool) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
+type option struct{ set, value bool }
+
+func known(b *bool) option {
+	if b == nil {
+		return option{}
+	}
+	return option{true, *b}
+}

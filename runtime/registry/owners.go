@@ -2,7 +2,9 @@ package registry
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"time"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/ownership"
@@ -165,6 +167,9 @@ func (o *owned[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	} else if view, err = v.codec.view(o.obj, v.gvk); err != nil {
 		return nil, err
 	}
+	if err := ownership.Bound(view); err != nil {
+		return nil, err
+	}
 	value, err := o.owners.types[v.gvk.Version].ObjectToTyped(view, smd.AllowDuplicates)
 	if err != nil {
 		return nil, err
@@ -188,9 +193,20 @@ func (h *handle[T]) own(t *target[T], obj T, current *state[T], manager string) 
 	entries, err := owners.manager(t).Update(live, &owned[T]{owners: owners, obj: obj}, stored, obj.GetManagedFields(), !current.exists, manager)
 	if err != nil {
 		entries = stored
+		h.tell(obj, err)
 	}
 	obj.SetManagedFields(entries)
 	return nil
+}
+
+// tell logs, at most once a second, that nobody was noted for what was written. What is too long is no trouble.
+func (h *handle[T]) tell(obj T, err error) {
+	last, now := h.told.Load(), time.Now().Unix()
+	if errors.Is(err, ownership.ErrTooLong) || last == now || !h.told.CompareAndSwap(last, now) {
+		return
+	}
+	h.log.Warn("field ownership was kept as it was", "resource", h.info.GroupResource().String(), "namespace", obj.GetNamespace(),
+		"name", obj.GetName(), "error", err)
 }
 
 // sameButTimes tells whether two stored forms, and the managedFields in them, differ in nothing but the times of these.

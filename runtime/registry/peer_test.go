@@ -49,8 +49,8 @@ func kindOf(version string) schema.GroupVersionKind {
 func newPeer(t testing.TB) *peer {
 	p := &peer{TB: t, scheme: runtime.NewScheme(), managers: map[[2]string]*managedfields.FieldManager{}}
 	p.scheme.AddKnownTypeWithName(hubVersion.WithKind("Widget"), &shop.Widget{})
-	for version, make := range wireTypes {
-		p.scheme.AddKnownTypeWithName(kindOf(version), make())
+	for version, fresh := range wireTypes {
+		p.scheme.AddKnownTypeWithName(kindOf(version), fresh())
 	}
 	shop.AddConversions(func(from, to any, convert func(from, to any) error) {
 		if err := p.scheme.AddConversionFunc(from, to, func(a, b any, _ conversion.Scope) error { return convert(a, b) }); err != nil {
@@ -298,7 +298,7 @@ func (w writer) step(p *peer, b *bench) string {
 	if err != nil {
 		return err.Error()
 	}
-	if a, b := comparable(b.parse(got)), comparable(p.wire()); a != b {
+	if a, b := bare(b.parse(got)), bare(p.wire()); a != b {
 		return fmt.Sprintf("%s\ngot  %s\nwant %s", did, a, b)
 	}
 	return ""
@@ -317,7 +317,7 @@ func (p *peer) wire() *shop.WidgetV1 {
 }
 
 // comparable is what of a widget doesn't depend on when and where it was written.
-func comparable(w *shop.WidgetV1) string {
+func bare(w *shop.WidgetV1) string {
 	w.ObjectMeta = metav1.ObjectMeta{Name: w.Name, Labels: w.Labels, Annotations: w.Annotations, ManagedFields: w.ManagedFields}
 	w.TypeMeta = metav1.TypeMeta{}
 	if len(w.Labels) == 0 {

@@ -38,6 +38,9 @@ func (p *strategicPatch) apply(object []byte) ([]byte, error) {
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(p.data, &patch); err != nil {
 			return nil, apierrors.NewBadRequest(err.Error())
 		}
+		if err := boundLists(original, patch); err != nil {
+			return nil, err
+		}
 		merged, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(original, patch, p.meta)
 		if err != nil {
 			return nil, strategicError(err)
@@ -60,4 +63,45 @@ func strategicError(err error) error {
 		return unprocessable(err)
 	}
 	return apierrors.NewBadRequest(err.Error())
+}
+
+// maxListWork bounds what merging lists may cost: the library compares each item with each. objectWork is how much more
+// objects cost than other values.
+const (
+	maxListWork = 400_000_000
+	objectWork  = 32
+)
+
+// boundLists refuses a patch whose lists are too long to be merged.
+func boundLists(original, patch any) error {
+	longest, work := 0, 0
+	lists(original, func(list []any) { longest = max(longest, len(list)) })
+	lists(patch, func(list []any) {
+		cost := len(list) * (len(list) + longest)
+		if _, objects := list[0].(map[string]any); objects {
+			cost *= objectWork
+		}
+		work += cost
+	})
+	if work > maxListWork {
+		return apierrors.NewRequestEntityTooLargeError("the lists of the strategic merge patch are too long to be merged")
+	}
+	return nil
+}
+
+// lists visits all lists in a value that are not empty.
+func lists(value any, visit func([]any)) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, member := range value {
+			lists(member, visit)
+		}
+	case []any:
+		if len(value) > 0 {
+			visit(value)
+		}
+		for _, item := range value {
+			lists(item, visit)
+		}
+	}
 }

@@ -118,19 +118,11 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 			result.Warnings = warnings
 			return p, err
 		}
-		more := dedupOwners(obj)
-		if t.subresource != nil {
-			more = nil
+		more, err := h.attribute(&t, obj, current, opts.FieldManager)
+		if err != nil {
+			return p, err
 		}
 		warnings = append(warnings[:len(warnings):len(warnings)], more...)
-		switch {
-		case t.bare:
-			obj.SetManagedFields(nil)
-		case !t.owned:
-			if err := h.own(&t, obj, current, opts.FieldManager); err != nil {
-				return p, err
-			}
-		}
 		if !current.exists {
 			more, p.data, err = h.prepareCreate(ctx, t, obj)
 		} else {
@@ -155,6 +147,21 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 	result.Created = out.created
 	result.Object, err = h.answer(out.data, revision, opts.Form)
 	return result, err
+}
+
+// attribute notes in a proposal who owns what: the owners of the object, and those of its fields.
+func (h *handle[T]) attribute(t *target[T], obj T, current *state[T], manager string) (warnings []string, err error) {
+	doubled := dedupOwners(obj)
+	if t.subresource == nil {
+		warnings = doubled
+	}
+	switch {
+	case t.bare:
+		obj.SetManagedFields(nil)
+	case !t.owned:
+		err = h.own(t, obj, current, manager)
+	}
+	return warnings, err
 }
 
 // prepareUpdate decides what becomes of the current state, given the object that a client wants instead.

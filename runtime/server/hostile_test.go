@@ -101,8 +101,6 @@ func hostileCases(t *testing.T) []hostile {
 var absent = map[string]string{
 	"core": "the core group is served by kube-apiserver alone",
 	"apps": "the group apps is served by kube-apiserver alone",
-	"ssa":  "apply patches are answered with 415",
-	"smp":  "strategic merge patches are answered with 415",
 }
 
 // TestHostileRequests sends every case to a whole server (TLS, all filters, the registry over memory) that holds one

@@ -84,6 +84,9 @@ func subfield(f *model.Field, p model.Part) *model.Field {
 
 // required tells whether the field must be there, and whether that is said in Kubernetes' grammar.
 func required(f *model.Field) (yes, declarative bool) {
+	if o := f.Schema.Rule(model.Optional); o != nil && defaulted(f) {
+		return true, true // the server sets it
+	}
 	for i := range f.Schema.Rules {
 		if r := &f.Schema.Rules[i]; r.Check == model.Required {
 			if r.Declarative {
@@ -93,6 +96,20 @@ func required(f *model.Field) (yes, declarative bool) {
 		}
 	}
 	return yes, false
+}
+
+// defaulted tells whether a field always has a value, by its default, other than the one that means that it has none.
+func defaulted(f *model.Field) bool {
+	if f.Default == nil {
+		return false
+	}
+	switch f.Type.Form {
+	case model.Pointer, model.Slice, model.Map:
+		return true
+	case model.Basic:
+		return f.Default.Ref != nil || f.Default.JSON != `""` && f.Default.JSON != "0" && f.Default.JSON != "false"
+	}
+	return false
 }
 
 // missing tells whether there is a value of the field that is none although there must be one. A custom resource's field
@@ -127,7 +144,8 @@ func optional(f *model.Field) bool {
 // is always there.
 func demanding(t *model.Type) bool {
 	for _, f := range t.Fields {
-		if slices.ContainsFunc(f.Schema.Rules, func(r model.Rule) bool { return r.Declarative }) || f.Type.Form == model.Struct && demanding(f.Type) {
+		ruled := func(r model.Rule) bool { return r.Declarative && r.Check != model.Optional }
+		if slices.ContainsFunc(f.Schema.Rules, ruled) || f.Type.Form == model.Struct && demanding(f.Type) {
 			return true
 		}
 	}
@@ -190,17 +208,17 @@ func opaqueJSON(t *model.Type) bool {
 	return t.SchemaType != "" || t.Methods["MarshalJSON"] != nil
 }
 
-// comparable tells whether Go compares values of the type with ==.
-func comparable(t *model.Type) bool {
+// direct tells whether Go compares values of the type with ==.
+func direct(t *model.Type) bool {
 	switch t.Form {
 	case model.Basic, model.Pointer:
 		return true
 	case model.Array:
-		return comparable(t.Elem)
+		return direct(t.Elem)
 	case model.Struct:
 		for _, f := range t.Fields {
 			// A pointer inside would be compared by where it points to.
-			if f.Type.Form == model.Pointer || !comparable(f.Type) {
+			if f.Type.Form == model.Pointer || !direct(f.Type) {
 				return false
 			}
 		}

@@ -6,42 +6,32 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// change are the checks that a schema asks for of the change of a value. They run where there is an old value, and it is
-// another.
+// change are the checks that a schema asks for of the change of a value, before it matters whether the value is set. They
+// run where the value is not known to be what it was: what came on an update counts as changed, too.
 func (w *writer) change(v value, s *model.Schema) []jen.Code {
 	var code []jen.Code
-	for i := range s.Rules {
-		switch r := &s.Rules[i]; r.Check {
+	var words []string
+	for _, r := range s.Rules {
+		switch r.Check {
 		case model.Immutable:
 			code = append(code, w.check(v, "Immutable", v.place.Address(), jen.Nil()))
 		case model.Update:
-			if c := w.update(v, s, r); c != nil {
-				code = append(code, c)
-			}
-		case model.Monotonic:
-			if applies(r, v.typ) {
-				code = append(code, w.check(v, "Monotonic", v.place.Address(), w.oldPointer(v)))
-			}
+			words = append(words, r.Values...)
 		}
 	}
-	return code
-}
-
-// oldPointer is a pointer to the old value where oldObj is known not to be nil.
-func (w *writer) oldPointer(v value) jen.Code {
-	if v.pointer {
-		return v.old.place("oldObj").Value()
+	if c := w.update(v, s, words); c != nil {
+		code = append(code, c)
 	}
-	return v.old.place("oldObj").Address()
+	return code
 }
 
 // updates are what an update may not do, and the constants of it.
 var updates = map[string]bool{"NoSet": true, "NoUnset": true, "NoModify": true, "NoAddItem": true, "NoRemoveItem": true}
 
-// update checks what an update may not do.
-func (w *writer) update(v value, s *model.Schema, r *model.Rule) jen.Code {
+// update checks what an update may not do, nil where it may do everything.
+func (w *writer) update(v value, s *model.Schema, words []string) jen.Code {
 	var args []jen.Code
-	for _, name := range r.Values {
+	for _, name := range words {
 		if updates[name] {
 			args = append(args, w.file.Qual(validatePath, name))
 		}
@@ -49,10 +39,10 @@ func (w *writer) update(v value, s *model.Schema, r *model.Rule) jen.Code {
 	if len(args) == 0 {
 		return nil
 	}
-	old := v.old.place("oldObj")
+	address := w.oldAddress(v)
 	switch {
 	case v.pointer:
-		return w.check(v, "UpdatePointer", v.place.Address(), old.Value(), args...)
+		return w.check(v, "UpdatePointer", v.place.Address(), address, args...)
 	case v.typ.Form == model.Slice:
 		match := w.match(v.typ, s)
 		if match == nil {
@@ -62,13 +52,13 @@ func (w *writer) update(v value, s *model.Schema, r *model.Rule) jen.Code {
 		if v.typ.Elem.Form == model.Pointer {
 			name = "PtrSliceUpdate"
 		}
-		return w.check(v, name, v.place.Value(), old.Value(), append([]jen.Code{match}, args...)...)
+		return w.check(v, name, v.place.Value(), w.oldList(v), append([]jen.Code{match}, args...)...)
 	case v.typ.Form == model.Map:
-		return w.check(v, "UpdateMap", v.place.Value(), old.Value(), args...)
+		return w.check(v, "UpdateMap", v.place.Value(), w.oldList(v), args...)
 	case v.typ.Form == model.Struct:
-		return w.check(v, "UpdateStruct", v.place.Address(), old.Address(), args...)
-	case comparable(v.typ):
-		return w.check(v, "UpdateValueByCompare", v.place.Address(), old.Address(), args...)
+		return w.check(v, "UpdateStruct", v.place.Address(), address, args...)
+	case direct(v.typ):
+		return w.check(v, "UpdateValueByCompare", v.place.Address(), address, args...)
 	}
-	return w.check(v, "UpdateValueByReflect", v.place.Address(), old.Address(), args...)
+	return w.check(v, "UpdateValueByReflect", v.place.Address(), address, args...)
 }

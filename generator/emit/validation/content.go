@@ -14,7 +14,7 @@ func (w *writer) content(v value, s *model.Schema) []jen.Code {
 	var code []jen.Code
 	for i := range s.Rules {
 		r := &s.Rules[i]
-		if r.Check == model.Immutable || r.Check == model.Update || r.Check == model.Monotonic || !applies(r, v.typ) {
+		if r.Check == model.Immutable || r.Check == model.Update || !applies(r, v.typ) {
 			continue
 		}
 		code = append(code, w.rule(v, s, r)...)
@@ -43,6 +43,8 @@ func (w *writer) rule(v value, s *model.Schema, r *model.Rule) []jen.Code {
 		return w.enum(v, r)
 	case model.NotEqual:
 		return []jen.Code{w.check(v, "NEQ", v.place.Address(), jen.Nil(), literal(r.Text, v.typ))}
+	case model.Monotonic:
+		return []jen.Code{w.check(v, "Monotonic", v.place.Address(), w.oldAddress(v))}
 	case model.Unique:
 		return w.unique(v, s, r)
 	case model.MinItems, model.MaxItems, model.MinProperties, model.MaxProperties:

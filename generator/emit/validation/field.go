@@ -67,7 +67,7 @@ func (w *writer) field(parent value, f *model.Field) []jen.Code {
 	}
 	var code []jen.Code
 	if change := w.change(m.value, &f.Schema); len(change) > 0 {
-		code = append(code, jen.If(jen.Id("path").Op(":=").Add(m.at), jen.Id("oldObj").Op("!=").Nil().Op("&&").Add(w.differs(m.value))).Block(change...))
+		code = append(code, w.when(m, w.changed(m.value), change...))
 	}
 	code = append(code, w.dependents(parent, m)...)
 	if f.Schema.Rule(model.Forbidden) != nil {
@@ -149,7 +149,7 @@ func (w *writer) set(m member, yes bool) *jen.Statement {
 	case model.Pointer, model.Interface:
 		return holder.Op(op).Nil()
 	case model.Struct:
-		if comparable(t) {
+		if direct(t) {
 			return holder.Op(op).Add(jen.Parens(w.file.Type(t).Values()))
 		}
 		zero := w.file.Qual("reflect", "ValueOf").Call(holder).Dot("IsZero").Call()

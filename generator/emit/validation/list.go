@@ -12,20 +12,29 @@ func (w *writer) unique(v value, s *model.Schema, r *model.Rule) []jen.Code {
 	if match == nil {
 		return nil
 	}
-	name := "ValSliceUnique"
 	if v.typ.Elem.Form == model.Pointer {
-		name = "PtrSliceUnique"
+		return []jen.Code{w.noNils(v), w.check(v, "PtrSliceUnique", v.place.Value(), jen.Nil(), match)}
 	}
-	return []jen.Code{w.check(v, name, v.place.Value(), jen.Nil(), match)}
+	return []jen.Code{w.check(v, "ValSliceUnique", v.place.Value(), jen.Nil(), match)}
+}
+
+// noNils checks that no element of a list of pointers is null.
+func (w *writer) noNils(v value) jen.Code {
+	return w.check(v, "PtrSliceNoNils", v.place.Value(), jen.Nil())
 }
 
 // match is a function that tells whether two elements of a list are the same one, or nil where none can be told from
 // another.
 func (w *writer) match(list *model.Type, s *model.Schema) jen.Code {
-	if r := s.Rule(model.Unique); r != nil {
-		return w.matchBy(list, s, r.Text)
+	for _, of := range []*model.Schema{s, &list.Schema} {
+		if r := of.Rule(model.Unique); r != nil {
+			return w.matchBy(list, of, r.Text)
+		}
+		if of.ListType != "" {
+			return w.matchBy(list, of, of.ListType)
+		}
 	}
-	return w.matchBy(list, s, s.ListType)
+	return nil
 }
 
 func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Code {
@@ -63,7 +72,7 @@ func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Cod
 
 // sameness is the function that compares two values of a type.
 func (w *writer) sameness(t *model.Type) jen.Code {
-	if comparable(t) {
+	if direct(t) {
 		return w.file.Qual(validatePath, "DirectEqual")
 	}
 	return w.file.Qual(validatePath, "SemanticDeepEqual")
@@ -141,19 +150,32 @@ func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
 	if validator == nil {
 		return nil
 	}
-	if name == "EachPtrSliceVal" {
-		code = append(code, w.check(v, "PtrSliceNoNils", v.place.Value(), jen.Nil()))
+	if name == "EachPtrSliceVal" && s.Rule(model.Unique) == nil {
+		code = append(code, w.noNils(v))
 	}
 	match, old, equal := w.match(v.typ, s), jen.Code(jen.Nil()), jen.Code(jen.Nil())
 	if match == nil {
 		match = jen.Nil()
 	} else {
 		old = w.oldList(v)
-		if kind := s.Rule(model.Unique); kind != nil && kind.Text == "map" || kind == nil && s.ListType == "map" {
+		if byKeys(v.typ, s) {
 			equal = w.sameness(elem)
 		}
 	}
 	return append(code, w.check(v, name, v.place.Value(), old, match, equal, validator))
+}
+
+// byKeys tells whether elements are told apart by their keys, rather than by themselves.
+func byKeys(list *model.Type, s *model.Schema) bool {
+	for _, of := range []*model.Schema{s, &list.Schema} {
+		if r := of.Rule(model.Unique); r != nil {
+			return r.Text == "map"
+		}
+		if of.ListType != "" {
+			return of.ListType == "map"
+		}
+	}
+	return false
 }
 
 // picked checks single elements of a list.

@@ -63,6 +63,7 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 			continue
 		}
 		w := newWriter(program, pkg)
+		w.obstacles()
 		w.functions()
 		errs = append(errs, w.errs...)
 		if w.file.Empty() || len(errs) > 0 {
@@ -81,10 +82,11 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 	return files, nil
 }
 
-// validates tells whether validation functions are written for a package: it is a version of an API group, and either has
-// a server, or asks for them. Others would not know what to do with them, and may require an apimachinery that is too old.
+// validates tells whether validation functions are written for a package: it has kinds, and either asks for them, or is a
+// version that a server serves. Others would not know what to do with them, and may require an apimachinery that is too
+// old.
 func validates(program *model.Program, pkg *model.Package) bool {
-	if !pkg.HasGroup || pkg.Version == "" || !program.RuntimeAvailable && !pkg.Validation {
+	if !pkg.Validation && (!program.RuntimeAvailable || !pkg.HasGroup || pkg.Version == "") {
 		return false
 	}
 	for _, t := range pkg.Types {

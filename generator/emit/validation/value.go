@@ -66,16 +66,16 @@ func expression(signature, value jen.Code) *jen.Statement {
 func (w *writer) differs(v value) *jen.Statement {
 	old := v.old.place("oldObj")
 	if v.self {
-		if comparable(v.typ) {
+		if direct(v.typ) {
 			return v.place.Value().Op("!=").Add(old.Value())
 		}
 		return jen.Op("!").Add(w.deepEqual(v.place.Address(), old.Address()))
 	}
-	if !v.pointer && comparable(v.typ) {
+	if !v.pointer && direct(v.typ) {
 		return v.place.Value().Op("!=").Add(old.Value())
 	}
 	if v.pointer {
-		if comparable(v.typ) {
+		if direct(v.typ) {
 			return jen.Op("!").Add(w.file.Qual(validatePath, "DirectEqual").Call(v.place.Address(), old.Value()))
 		}
 		return jen.Op("!").Add(w.deepEqual(v.place.Address(), old.Value()))
@@ -86,7 +86,7 @@ func (w *writer) differs(v value) *jen.Statement {
 // equals is the opposite of differs, for what obj points to.
 func (w *writer) equals(v value) *jen.Statement {
 	old := v.old.place("oldObj")
-	if comparable(v.typ) {
+	if direct(v.typ) {
 		return v.place.Value().Op("==").Add(old.Value())
 	}
 	return w.deepEqual(v.place.Address(), old.Address())

@@ -42,6 +42,20 @@ func newWriter(program *model.Program, pkg *model.Package) *writer {
 	}
 }
 
+// obstacles reports what has the name of a function that is to be written or called, and is another one.
+func (w *writer) obstacles() {
+	for _, t := range w.pkg.Types {
+		pos, taken := w.pkg.Declared[functionName(t)]
+		if !taken || !w.graph.exported(t) {
+			continue
+		}
+		if f := w.pkg.Func(functionName(t)); f == nil || len(f.Params) != 5 || len(f.Results) != 1 {
+			w.errs.Add(pos, "%s is the name of the function that checks the rules of %s: give this another name, or the signature func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *%s) field.ErrorList",
+				functionName(t), t.Name, t.Name)
+		}
+	}
+}
+
 // functions writes the functions of the package's types, the helpers that those asked for, and what both need.
 func (w *writer) functions() {
 	for _, t := range w.graph.inOrder() {
@@ -95,12 +109,10 @@ func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) [
 		inside = &t.Schema
 	}
 	var code []jen.Code
-	replaced := jen.Id("oldObj").Op("!=").Nil()
-	if s == nil {
-		replaced.Op("&&").Add(w.differs(v))
-	}
-	if change := w.change(v, inside); len(change) > 0 {
-		code = append(code, jen.If(replaced).Block(change...))
+	if change := w.change(v, inside); len(change) > 0 && s == nil {
+		code = append(code, jen.If(w.changed(v)).Block(change...))
+	} else {
+		code = append(code, change...)
 	}
 	content := append(w.content(v, inside), w.elements(v, inside)...)
 	switch {

@@ -291,29 +291,27 @@ func Validate_Declarative(ctx context.Context, op operation.Operation, fldPath *
 		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Entries, nil, func(a, b *Entry) bool { return a.Type == b.Type })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Entries, safe.Field(oldObj, func(old *Declarative) []Entry { return old.Entries }), func(a, b *Entry) bool { return a.Type == b.Type }, validate.DirectEqual, Validate_Entry)...)
 		errs = append(errs, validate.ValSliceItem(ctx, op, path, obj.Entries, safe.Field(oldObj, func(old *Declarative) []Entry { return old.Entries }), func(item *Entry) bool { return item.Type == "Frozen" }, validate.DirectEqual, func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Entry) (errs field.ErrorList) {
-			if oldObj != nil {
-				errs = append(errs, validate.Immutable(ctx, op, fldPath, obj, nil)...)
-			}
+			errs = append(errs, validate.Immutable(ctx, op, fldPath, obj, nil)...)
 			return errs
 		})...)
 	}
 	if path := fldPath.Child("color"); obj.Color != "" {
 		errs = append(errs, Validate_Color(ctx, op, path, &obj.Color, safe.Field(oldObj, func(old *Declarative) *Color { return &old.Color }))...)
 	}
-	if path := fldPath.Child("fixed"); oldObj != nil && obj.Fixed != oldObj.Fixed {
+	if path := fldPath.Child("fixed"); oldObj == nil || obj.Fixed != oldObj.Fixed {
 		errs = append(errs, validate.Immutable(ctx, op, path, &obj.Fixed, nil)...)
 	}
-	if path := fldPath.Child("once"); oldObj != nil && !validate.DirectEqual(obj.Once, oldObj.Once) {
-		errs = append(errs, validate.UpdatePointer(ctx, op, path, obj.Once, oldObj.Once, validate.NoUnset, validate.NoModify)...)
+	if path := fldPath.Child("once"); oldObj == nil || !validate.DirectEqual(obj.Once, oldObj.Once) {
+		errs = append(errs, validate.UpdatePointer(ctx, op, path, obj.Once, safe.Field(oldObj, func(old *Declarative) *string { return old.Once }), validate.NoUnset, validate.NoModify)...)
 	}
-	if path := fldPath.Child("growing"); oldObj != nil && !equality.Semantic.DeepEqual(obj.Growing, oldObj.Growing) {
-		errs = append(errs, validate.ValSliceUpdate(ctx, op, path, obj.Growing, oldObj.Growing, validate.DirectEqual, validate.NoRemoveItem)...)
+	if path := fldPath.Child("growing"); oldObj == nil || !equality.Semantic.DeepEqual(obj.Growing, oldObj.Growing) {
+		errs = append(errs, validate.ValSliceUpdate(ctx, op, path, obj.Growing, safe.Field(oldObj, func(old *Declarative) []string { return old.Growing }), validate.DirectEqual, validate.NoRemoveItem)...)
 	}
 	if path := fldPath.Child("growing"); len(obj.Growing) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Growing, oldObj.Growing)) {
 		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Growing, nil, validate.DirectEqual)...)
 	}
-	if path := fldPath.Child("rising"); oldObj != nil && obj.Rising != oldObj.Rising {
-		errs = append(errs, validate.Monotonic(ctx, op, path, &obj.Rising, &oldObj.Rising)...)
+	if path := fldPath.Child("rising"); obj.Rising != 0 && (oldObj == nil || obj.Rising != oldObj.Rising) {
+		errs = append(errs, validate.Monotonic(ctx, op, path, &obj.Rising, safe.Field(oldObj, func(old *Declarative) *int64 { return &old.Rising }))...)
 	}
 	errs = append(errs, validate.DependentRequired(ctx, op, fldPath, obj, oldObj, "letter", func(obj *Declarative) bool { return obj != nil && obj.Letter != nil }, "seal", func(obj *Declarative) bool { return obj != nil && obj.Seal != nil })...)
 	errs = append(errs, validate.DependentForbidden(ctx, op, fldPath, obj, oldObj, "free", func(obj *Declarative) bool { return obj != nil && obj.Free != nil }, "pay", func(obj *Declarative) bool { return obj != nil && obj.Pay != nil })...)
