@@ -44,6 +44,10 @@ func openOver(t testing.TB, backend storage.Backend, resource registry.Resource,
 	t.Helper()
 	b := &bench{TB: t, backend: backend, transformer: config.Transformer}
 	config.Backend, config.Prefix = backend, "/registry"
+	if _, measured := t.(*testing.B); !measured {
+		// A cache that differs from the backend panics.
+		config.Verify, config.CheckCache = true, 100*time.Millisecond
+	}
 	h, err := resource.Open(config)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,191 @@
+// Package planted checks the checkers: it plants bugs that stores and caches are known for, one at a time, and expects
+// the tests that must find it to fail. It changes no file: the compiler is given the planted line as an overlay.
+package planted
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// bug is one line of the runtime made wrong.
+type bug struct {
+	name string
+	// file is the one to plant it in; right, which must stand there once, is replaced by wrong.
+	file, right, wrong string
+	// dir is the package whose tests must find it, and tests are those: each of them must fail alone.
+	dir   string
+	tests []string
+}
+
+var bugs = []bug{
+	{
+		name: "joining a question that was already asked", file: "cache/progress.go",
+		right: "\t\t\ta.next = nil\n\t\t\ta.mu.Unlock()\n\t\t\task(ctx, q)\n\t\t\tclose(q.done)\n",
+		wrong: "\t\t\ta.mu.Unlock()\n\t\t\task(ctx, q)\n\t\t\ta.mu.Lock()\n\t\t\ta.next = nil\n\t\t\ta.mu.Unlock()\n\t\t\tclose(q.done)\n",
+		dir:   "cache", tests: []string{"TestQuestionsAreSharedButNotJoinedLate"},
+	},
+	{
+		name: "a state older than the answer believed", file: "cache/progress.go",
+		right: "\tif s.revision >= revision {\n\t\treturn &s.Snapshot, nil\n\t}\n\tc.progress.enter()",
+		wrong: "\tif s.revision >= revision-1 {\n\t\treturn &s.Snapshot, nil\n\t}\n\tc.progress.enter()",
+		dir:   "cache", tests: []string{"TestConsistentSeesWhatWasAcknowledged", "TestScripts/consistent"},
+	},
+	{
+		name: "a skipped restamp", file: "cache/log.go",
+		right: "e := c.previous.restamped(c.revision)", wrong: "e := c.previous",
+		dir: "cache", tests: []string{"TestCursorsTellExactlyOnce", "TestScripts/watch"},
+	},
+	{
+		name: "a skipped restamp without the cache", file: "registry/source.go",
+		right: "event.Object = s.r.codec.Restamp(event.Object, e.Revision)", wrong: "_ = e.Revision",
+		dir: "registry", tests: []string{"TestWatchFromARevision", "TestWatchDeletedCarriesTheLastMatchingState"},
+	},
+	{
+		name: "a repeated transaction", file: "storage/etcd/attempt.go",
+		right: "if a.ended && !rejected(a.failure) {", wrong: "if false {",
+		dir: "storage/etcd", tests: []string{"TestWritesAreSentOnceAndTheirFailureIsNamed"},
+	},
+	{
+		name: "a write of unknown outcome tried again", file: "registry/commit.go",
+		right: "\t\trevision, err := s.apply(ctx, key, current, p)\n",
+		wrong: "\t\trevision, err := s.apply(ctx, key, current, p)\n\t\tif errors.Is(err, storage.ErrUnknownOutcome) {\n\t\t\trevision, err = s.apply(ctx, key, current, p)\n\t\t}\n",
+		dir:   "registry", tests: []string{"TestFailedWrites"},
+	},
+	{
+		name: "a dropped event", file: "cache/cursor.go",
+		right: "if concerns && (err != nil || len(w.events) >= limit) {\n\t\t\tw.come(c.revision - 1)\n",
+		wrong: "if concerns && (err != nil || len(w.events) >= limit) {\n\t\t\tw.come(c.revision - 1)\n\t\t\tw.place++\n",
+		dir:   "cache", tests: []string{"TestCursorsTellExactlyOnce"},
+	},
+	{
+		name: "an event dropped between the pieces of the state", file: "registry/source.go",
+		right: "\t\t\ts.from = e.Key()\n", wrong: "\t\t\ts.from = e.Key() + \"\\x00\"\n",
+		dir: "registry", tests: []string{"TestWatchListEndsWithABookmark"},
+	},
+	{
+		name: "events dropped while the cache is filled", file: "cache/follow.go",
+		right: "if known := g.state.Load().Get(e.Key); (known == nil && !e.Deleted) || (known != nil && known.revision < e.Revision) {",
+		wrong: "if false {",
+		dir:   "cache", tests: []string{"TestLateEventIsNotLost"},
+	},
+	{
+		name: "an early bookmark", file: "cache/cursor.go",
+		right: "\t\t\tw.come(s.revision)\n\t\t\treturn s.changed, nil\n", wrong: "\t\t\tw.come(c.revision)\n\t\t\treturn s.changed, nil\n",
+		dir: "cache", tests: []string{"TestCursorIsNotAheadOfTheState", "TestRevisionIsNotClaimedTooEarly"},
+	},
+	{
+		name: "the state's last bookmark before its end", file: "registry/watch.go",
+		right: "if err != nil || !done {", wrong: "if err != nil || done && false {",
+		dir: "registry", tests: []string{"TestWatchListEndsWithABookmark"},
+	},
+	{
+		name: "a stale guess believed", file: "registry/commit.go",
+		right: "if (err != nil || p.verb == nothing) && !current.fresh {", wrong: "if false {",
+		dir: "registry", tests: []string{"TestStoreGuessesAreNotTrusted", "TestStaleCacheIsNotBelieved"},
+	},
+	{
+		name: "a stale entry believed", file: "registry/get.go",
+		right: "\tif entry == nil || entry.Revision() != kv.Revision {\n\t\treturn r.fromBackend(ctx, key)\n\t}\n", wrong: "",
+		dir: "registry", tests: []string{"TestStaleCacheIsNotBelieved"},
+	},
+	{
+		name: "a page of another revision", file: "registry/list.go",
+		right: "\tl.exact = max(revision, 0)\n", wrong: "\tl.exact = 0 * revision\n",
+		dir: "registry", tests: []string{"TestPagesAreOfOneRevision"},
+	},
+	{
+		name: "a token bent into another prefix", file: "registry/token.go",
+		right: "if path.Clean(rooted) != rooted || rooted == \"/\" {", wrong: "if path.Clean(rooted) == \"\" {",
+		dir: "registry", tests: []string{"TestListRefuses"},
+	},
+}
+
+func TestPlantedBugsAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles a package for each bug")
+	}
+	for _, b := range bugs {
+		t.Run(b.name, func(t *testing.T) {
+			binary := compile(t, b, plant(t, b))
+			for _, test := range b.tests {
+				mustFail(t, b, binary, test)
+			}
+		})
+	}
+}
+
+// plant returns the overlay with the bug.
+func plant(t *testing.T, b bug) string {
+	t.Helper()
+	file, err := filepath.Abs(filepath.Join("..", filepath.FromSlash(b.file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(source), b.right); n != 1 {
+		t.Fatalf("%s has %d times what the bug is to replace: tell the table how it reads now\n%s", b.file, n, b.right)
+	}
+	dir := t.TempDir()
+	write := func(name string, content []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	bad := write("planted.go", []byte(strings.Replace(string(source), b.right, b.wrong, 1)))
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {file: bad}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write("overlay.json", overlay)
+}
+
+// compile makes the package's tests with the bug in place.
+func compile(t *testing.T, b bug, overlay string) string {
+	t.Helper()
+	dependOn(t, filepath.Join("..", filepath.FromSlash(b.dir)))
+	binary := filepath.Join(t.TempDir(), "planted.test")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay="+overlay, "-o="+binary, "./"+b.dir)
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("the bug doesn't compile: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// dependOn looks at the files of a package, so that go doesn't take the result of yesterday when one has changed.
+func dependOn(t *testing.T, dir string) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if _, err := os.Stat(filepath.Join(dir, file.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// mustFail runs one test with the bug in place.
+func mustFail(t *testing.T, b bug, binary, test string) {
+	t.Helper()
+	pattern := "^" + strings.ReplaceAll(test, "/", "$/^") + "$"
+	run := exec.CommandContext(t.Context(), binary, "-test.timeout=60s", "-test.run="+pattern)
+	run.Dir = filepath.Join("..", filepath.FromSlash(b.dir))
+	out, err := run.CombinedOutput()
+	switch text := string(out); {
+	case err == nil:
+		t.Errorf("%s does not find it:\n%s", test, text)
+	case !strings.Contains(text, "--- FAIL: "+test) && !strings.Contains(text, "panic: "):
+		t.Errorf("%s failed in another way: %v\n%s", test, err, text)
+	}
+}

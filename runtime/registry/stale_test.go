@@ -1,0 +1,87 @@
+package registry_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/registry/internal/shop"
+	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/memory"
+)
+
+// stalling is a backend whose watches tell nothing while they are stalled.
+type stalling struct {
+	storage.Backend
+	stalled atomic.Bool
+}
+
+type stallingStream struct {
+	storage.Stream
+	of *stalling
+}
+
+func (s *stalling) Watch(ctx context.Context, prefix string, after int64) (storage.Stream, error) {
+	stream, err := s.Backend.Watch(ctx, prefix, after)
+	return &stallingStream{Stream: stream, of: s}, err
+}
+
+func (s *stallingStream) Next(ctx context.Context) (storage.Batch, error) {
+	batch, err := s.Stream.Next(ctx)
+	if err == nil && s.of.stalled.Load() {
+		<-ctx.Done()
+		return storage.Batch{}, ctx.Err()
+	}
+	return batch, err
+}
+
+// TestStaleCacheIsNotBelieved: while the cache hears nothing of what others write, consistent reads and writes see it.
+func TestStaleCacheIsNotBelieved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend := &stalling{Backend: memory.New()}
+		b := openOver(t, backend, registry.New(shop.Definition()), registry.Config{})
+		for _, name := range []string{"changed", "removed", "written"} {
+			b.create(`{"metadata":{"name":"` + name + `"},"spec":{"size":5}}`)
+		}
+		synctest.Wait()
+		backend.stalled.Store(true)
+		h, err := registry.New(shop.Definition()).Open(registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		other := &bench{TB: t, backend: backend, Handle: h}
+		for _, name := range []string{"changed", "written"} {
+			if _, err := other.patch(name, "", `{"spec":{"size":6}}`); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := other.delete("removed", registry.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		other.create(`{"metadata":{"name":"added"}}`)
+
+		if r, err := b.Get(b.ctx(), "ns", "changed", "0", v1); err != nil || b.parse(r).Spec.Size != 5 {
+			t.Fatalf("the cache isn't stale: %v", err)
+		}
+		if w := b.get("changed"); w.Spec.Size != 6 {
+			t.Errorf("a stale object was read: size %d", w.Spec.Size)
+		}
+		if _, err := b.Get(b.ctx(), "ns", "removed", "", v1); codeOf(t, err) != 404 {
+			t.Error("an object that is gone was read")
+		}
+		b.get("added")
+		if names, _ := b.names("ns", registry.ListOptions{}); names != "added changed written" {
+			t.Errorf("a stale list: %s", names)
+		}
+		// What was decided on the stale entry is decided again: to write nothing, and to write.
+		if w, err := b.patch("written", "", `{"spec":{"size":5}}`); err != nil || w.Spec.Size != 5 || other.get("written").Spec.Size != 5 {
+			t.Errorf("%+v %v", w, err)
+		}
+		if w, err := b.patch("changed", "", `{"spec":{"color":"red"}}`); err != nil || w.Spec.Size != 6 {
+			t.Errorf("%+v %v", w, err)
+		}
+	})
+}
