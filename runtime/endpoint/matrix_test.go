@@ -262,3 +262,15 @@ func TestMatrixOfWatch(t *testing.T) {
 		}
 	})
 }
+
+// A watch that wants bookmarks gets one about each minute, and one before its end, while nothing happens.
+func TestBookmarksEachMinute(t *testing.T) {
+	inMatrixWorld(t, func(t *testing.T, w *matrixWorld, server string) {
+		told := w.told(w.ask(server, http.MethodGet, "", "watch", "true", "timeoutSeconds", "600", "allowWatchBookmarks", "true",
+			"resourceVersion", w.versions["now"]))
+		marks := strings.Count(told.events, "MARK")
+		if strings.Trim(told.events, "MARK ") != "" || marks < 8 || marks > 10 || told.last != w.versions["now"] {
+			t.Errorf("in 10 minutes: %d bookmarks, %q, the last one of %s", marks, told.events, told.last)
+		}
+	})
+}

@@ -207,6 +207,9 @@ func (r *run) latest(genre string, until int64) int64 {
 // check holds everything that was seen against the log.
 func (r *run) check(all *crew) {
 	t := r.t
+	for _, replica := range r.replicas {
+		report(t, replica.crashed())
+	}
 	revision, err := r.backend.Revision(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -129,6 +129,20 @@ func (r *replica) launch() {
 	r.command, r.done = command, done
 }
 
+// crashed is an error where the server has ended by itself: its checks panic.
+func (r *replica) crashed() error {
+	log, err := os.ReadFile(filepath.Join(r.dir, "log"))
+	if err != nil {
+		return err
+	}
+	for _, sign := range []string{"panic: ", "fatal error: "} {
+		if at := strings.Index("\n"+string(log), "\n"+sign); at >= 0 {
+			return fmt.Errorf("a server crashed: %.4000s", log[at:])
+		}
+	}
+	return nil
+}
+
 // await waits until the server is ready.
 func (r *replica) await() {
 	r.t.Helper()
