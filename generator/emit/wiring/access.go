@@ -48,7 +48,11 @@ func (w *walker) walk(g *jen.Group, at operand, steps []model.Step) error {
 	case step.Filter != nil:
 		return w.filter(g, at, step.Filter, rest)
 	case step.Field != nil:
-		return w.walk(g, operand{expr: at.expr + "." + step.Field.Name, typ: step.Field.Type}, rest)
+		expr := at.expr + "." + step.Field.Name
+		if promotes(at.typ, step.Field, rest) {
+			expr = at.expr // obj.CreationTimestamp, as one writes it by hand
+		}
+		return w.walk(g, operand{expr: expr, typ: step.Field.Type}, rest)
 	case step.IsIndex:
 		if at.typ.Form != model.Slice && at.typ.Form != model.Array {
 			return fmt.Errorf("[%d] is no index of %s", step.Index, typeText(at.typ))
@@ -64,6 +68,37 @@ func (w *walker) walk(g *jen.Group, at operand, steps []model.Step) error {
 		g.If(jen.Op("!").Id("ok")).Block(w.none())
 		return w.walk(g, operand{expr: name, typ: at.typ.Elem}, rest)
 	}
+}
+
+// promotes tells that the field which follows an embedded struct can be selected without naming that struct: nothing else
+// in outer bears its name.
+func promotes(outer *model.Type, embedded *model.Field, rest []model.Step) bool {
+	if !embedded.Embedded || embedded.Type.Form != model.Struct || len(rest) == 0 || rest[0].Field == nil || outer.Form != model.Struct {
+		return false
+	}
+	name := rest[0].Field.Name
+	for _, f := range outer.Fields {
+		if f.Name == name {
+			return false
+		}
+		if f == embedded || !f.Embedded {
+			continue
+		}
+		if f.Type.Form != model.Struct || declares(f.Type, name) {
+			return false // another one has it, or might: then the name alone says too little
+		}
+	}
+	return outer.Methods[name] == nil
+}
+
+// declares tells whether a struct has a field of that name, or might have one in what it embeds.
+func declares(t *model.Type, name string) bool {
+	for _, f := range t.Fields {
+		if f.Name == name || f.Embedded {
+			return true
+		}
+	}
+	return false
 }
 
 // tooShort is the condition that a list has no element at the index, which counts from the end where it is negative.

@@ -113,10 +113,10 @@ func defineBook(scope conversion.Scope) registry.Definition[*library.Book] {
 						return api.Int(int64(in.Spec.Pages))
 					},
 					func(in *v1.Book) api.Cell {
-						if in.ObjectMeta.CreationTimestamp.IsZero() {
+						if in.CreationTimestamp.IsZero() {
 							return api.Cell{}
 						}
-						return api.Age(in.ObjectMeta.CreationTimestamp.Time)
+						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
 			}),

@@ -92,10 +92,10 @@ func definePark() registry.Definition[*v1.Park] {
 						return api.Bool(in.Status.Open)
 					},
 					func(in *v1.Park) api.Cell {
-						if in.ObjectMeta.CreationTimestamp.IsZero() {
+						if in.CreationTimestamp.IsZero() {
 							return api.Cell{}
 						}
-						return api.Age(in.ObjectMeta.CreationTimestamp.Time)
+						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
 			}),
@@ -135,10 +135,10 @@ func definePark() registry.Definition[*v1.Park] {
 						return api.Bool(in.Status.Open)
 					},
 					func(in *v1beta1.Park) api.Cell {
-						if in.ObjectMeta.CreationTimestamp.IsZero() {
+						if in.CreationTimestamp.IsZero() {
 							return api.Cell{}
 						}
-						return api.Age(in.ObjectMeta.CreationTimestamp.Time)
+						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
 			}),

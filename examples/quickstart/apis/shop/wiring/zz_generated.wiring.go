@@ -87,10 +87,10 @@ func defineWidget() registry.Definition[*v1.Widget] {
 						return api.Text(in.Status.Phase)
 					},
 					func(in *v1.Widget) api.Cell {
-						if in.ObjectMeta.CreationTimestamp.IsZero() {
+						if in.CreationTimestamp.IsZero() {
 							return api.Cell{}
 						}
-						return api.Age(in.ObjectMeta.CreationTimestamp.Time)
+						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
 			}),

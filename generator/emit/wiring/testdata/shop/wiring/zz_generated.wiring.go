@@ -165,10 +165,10 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 						return api.Age(in.Status.LastSync.Time)
 					},
 					func(in *v1.Widget) api.Cell {
-						if in.ObjectMeta.CreationTimestamp.IsZero() {
+						if in.CreationTimestamp.IsZero() {
 							return api.Cell{}
 						}
-						return api.Age(in.ObjectMeta.CreationTimestamp.Time)
+						return api.Age(in.CreationTimestamp.Time)
 					},
 					func(in *v1.Widget) api.Cell {
 						return api.Text(in.Summary())
