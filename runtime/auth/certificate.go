@@ -12,7 +12,7 @@ import (
 )
 
 // Certificates authenticates by the client certificate of a TLS connection: the common name is the user, the
-// organizations are the groups. A chain is verified once per connection (D10), not once per request; its expiry is
+// organizations are the groups. A chain is verified once per connection, not once per request; its expiry is
 // looked at each time.
 type Certificates struct {
 	roots *x509.CertPool

@@ -16,7 +16,7 @@ var (
 	errRolledBack = errors.New("the backend was rolled back")
 )
 
-// Consistent returns a snapshot that holds every write acknowledged before the call (D6). Concurrent calls share
+// Consistent returns a snapshot that holds every write acknowledged before the call. Concurrent calls share
 // questions to the backend, but none joins a question that was asked before it arrived. It fails with ErrLagging where
 // the cache doesn't catch up within its bound, and with ErrNotReady where it doesn't follow the backend; the caller then
 // reads from the backend.
