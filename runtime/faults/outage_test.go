@@ -66,6 +66,13 @@ func TestOutage(t *testing.T) {
 					t.Errorf("%s, a hint to retry: %t", what, hint)
 				}
 			}
+			code, report, err := server.do(t.Context(), http.MethodGet, "/readyz?verbose", "", nil)
+			if err != nil || code != http.StatusInternalServerError {
+				t.Errorf("/readyz?verbose: %d %v", code, err)
+			}
+			if why := line(string(report), "[-]storage failed: "); why == "" || strings.Contains(why, "withheld") {
+				t.Errorf("/readyz?verbose doesn't tell an administrator why storage is not ready:\n%s", report)
+			}
 			fault.end(p)
 			server.await()
 			for late := time.Now().Add(startTimeout); ; {
@@ -90,6 +97,16 @@ func TestOutage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// line is what the line that begins with prefix has behind it; "" where there is none.
+func line(text, prefix string) string {
+	for l := range strings.Lines(text) {
+		if rest, found := strings.CutPrefix(l, prefix); found {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return ""
 }
 
 // crowd are 200 requests at once that can't be answered well.

@@ -75,7 +75,7 @@ func (r *resource[T]) store(config Config, all *versions[T], stored *storedVersi
 	d := r.definition
 	return NewStore(StoreConfig[T]{
 		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.beforeWrite,
-		CheckCache: config.CheckCache, Log: config.Log, Verify: config.Verify,
+		CheckCache: config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
 		KeyPrefix: config.Prefix, ResourcePrefix: strings.TrimPrefix(d.Group+"/"+d.Names.Plural, "/"),
 		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
 		New: d.New, Encode: all.encode, Decode: all.decode, Fields: d.SelectableFields,

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"time"
 
+	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/storage"
 )
@@ -24,6 +25,8 @@ type Config struct {
 	DisableCache bool
 	// CheckCache is how often the cache is compared with the backend, and dropped where they differ; 0 is never.
 	CheckCache time.Duration
+	// Window is how much history the cache keeps for watches; its zero value means the cache's defaults.
+	Window cache.Window
 	// Log hears of trouble with the backend; nil is silence.
 	Log *slog.Logger
 	// Verify turns on expensive checks of invariants, which panic.

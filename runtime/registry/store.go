@@ -48,8 +48,9 @@ type StoreConfig[T api.Object] struct {
 
 	// DisableCache makes all reads go to the backend.
 	DisableCache bool
-	// CheckCache, Log and Verify are Config's.
+	// CheckCache, Window, Log and Verify are Config's.
 	CheckCache time.Duration
+	Window     cache.Window
 	Log        *slog.Logger
 	Verify     bool
 	// Patience is how long a read waits for a revision of the future; 0 is 3 s.
@@ -112,7 +113,7 @@ func (s *Store[T]) runCache() {
 	}
 	s.cache = cache.New(cache.Config{
 		Backend: s.backend, Prefix: s.prefix, Codec: s.codec, Stored: s.stored, Name: s.gr.String(),
-		Wait: s.config.Patience, Indexed: indexed,
+		Wait: s.config.Patience, Indexed: indexed, Window: s.config.Window,
 		Check: s.config.CheckCache, Logger: s.config.Log, Verify: s.config.Verify,
 	})
 	s.spawn(func() {

@@ -18,7 +18,8 @@ import (
 // Watch has a watcher of its own, which is a gRPC stream of its own on the shared connection: etcd answers a request for
 // progress only when all watches of a stream are synchronized, and tells it to all of them.
 //
-// The watcher resumes by itself where the connection was lost and comes back; it fails where etcd has no leader.
+// The watcher resumes by itself where the connection was lost and comes back; it fails where etcd has no leader, or is
+// behind what it was before.
 func (b *backend) Watch(ctx context.Context, prefix string, after int64) (storage.Stream, error) {
 	if err := b.usable(ctx); err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func (b *backend) newStream(ctx context.Context, prefix string, after int64) *st
 	s := &stream{backend: b, ctx: ctx, prefix: prefix, floor: after, shut: make(chan struct{})}
 	s.watching, s.cancel = watching, cancel
 	if b.remote {
-		s.watcher = clientv3.NewWatcher(b.client)
+		s.watcher = s.newWatcher(b.client)
 	} else {
 		s.watcher = &sharedWatcher{Watcher: b.client.Watcher, key: strconv.FormatInt(b.watches.Add(1), 10)}
 	}

@@ -64,6 +64,9 @@ func (p *Process) Endpoint() string {
 // ClientPort is that of Endpoint.
 func (p *Process) ClientPort() int { return p.clientPort }
 
+// Directory is that of the data. It may be replaced while the process is killed.
+func (p *Process) Directory() string { return p.dir }
+
 func (p *Process) peerURL() string { return fmt.Sprintf("%s://127.0.0.1:%d", p.scheme(), p.peerPort) }
 
 // advertisedURL is where the other members look for this one.
