@@ -62,7 +62,7 @@ func (b *backend) write(ctx context.Context, verb, key string, expect int64, op 
 	if err != nil {
 		// Without a connection there is nobody to tell that the request was not sent.
 		sent, cause := attempt.result(err)
-		if storageError(cause) == storage.ErrNoSpace && !b.untouched(ctx, key, expect) {
+		if op.IsPut() && errors.Is(storageError(cause), storage.ErrNoSpace) && !b.untouched(ctx, key, expect) {
 			return 0, fmt.Errorf("%s %s: %w: %w", verb, key, storage.ErrUnknownOutcome, cause)
 		}
 		return 0, b.writeError(ctx, verb+" "+key, cause, sent || !b.remote)
