@@ -74,6 +74,14 @@ func startReplica(t testing.TB, flags ...string) *replica {
 
 func launchReplica(t testing.TB, flags ...string) *replica {
 	t.Helper()
+	r := newReplica(t, flags...)
+	r.launch()
+	return r
+}
+
+// newReplica is a server that was not launched yet; there is no home.
+func newReplica(t testing.TB, flags ...string) *replica {
+	t.Helper()
 	dir, port := t.TempDir(), freePort(t)
 	r := &replica{t: t, dir: dir, home: filepath.Join(dir, "data"), url: fmt.Sprintf("https://127.0.0.1:%d", port)}
 	r.arguments = append([]string{"--data-dir=" + r.home, fmt.Sprintf("--secure-port=%d", port)}, flags...)
@@ -86,7 +94,6 @@ func launchReplica(t testing.TB, flags ...string) *replica {
 			t.Logf("the log of %s:\n%s", r.url, tail(string(log), 4000))
 		}
 	})
-	r.launch()
 	return r
 }
 
@@ -135,8 +142,8 @@ func (r *replica) crashed() error {
 	if err != nil {
 		return err
 	}
-	for _, sign := range []string{"panic: ", "fatal error: "} {
-		if at := strings.Index("\n"+string(log), "\n"+sign); at >= 0 {
+	for _, sign := range []string{"\npanic: ", "\nfatal error: ", "\tfatal\tetcd"} {
+		if at := strings.Index("\n"+string(log), sign); at >= 0 {
 			return fmt.Errorf("a server crashed: %.4000s", log[at:])
 		}
 	}

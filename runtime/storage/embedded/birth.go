@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 	"sync/atomic"
 
@@ -11,7 +12,8 @@ import (
 )
 
 // birth is the time until etcd serves. It makes errors of the panics with which etcd, in whatever goroutine, answers data
-// that it can't read. Later they are what they are: a server whose data went bad must not go on.
+// that it can't read. Later they are what they are: a server whose data went bad must not go on. What etcd calls fatal ends
+// the process with its line in the log, in whatever goroutine: a panic in that of a request might be recovered.
 type birth struct {
 	over   atomic.Bool
 	failed chan error
@@ -24,6 +26,9 @@ func (b *birth) end() { b.over.Store(true) }
 // OnWrite implements zapcore.CheckWriteHook: etcd has logged why it can't go on.
 func (b *birth) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 	if b.over.Load() {
+		if entry.Level == zapcore.FatalLevel {
+			os.Exit(1) // its line has the reason: a disk that is full, say
+		}
 		panic(entry.Message)
 	}
 	reason := zapcore.NewMapObjectEncoder()

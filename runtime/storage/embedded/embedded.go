@@ -104,6 +104,8 @@ func start(ctx context.Context, dir, data string, quota int64) (*embed.Etcd, err
 		case <-server.Server.StopNotify():
 			err = errors.New("it stopped")
 		case err = <-starting.failed:
+			go server.Close() // what failed may have left a lock held that this waits for
+			return nil, fmt.Errorf("starting etcd in %s: %w", dir, err)
 		}
 		server.Close()
 	}

@@ -62,6 +62,9 @@ func (b *backend) write(ctx context.Context, verb, key string, expect int64, op 
 	if err != nil {
 		// Without a connection there is nobody to tell that the request was not sent.
 		sent, cause := attempt.result(err)
+		if op.IsPut() && errors.Is(storageError(cause), storage.ErrNoSpace) && !b.untouched(ctx, key, expect) {
+			return 0, fmt.Errorf("%s %s: %w: %w", verb, key, storage.ErrUnknownOutcome, cause)
+		}
 		return 0, b.writeError(ctx, verb+" "+key, cause, sent || !b.remote)
 	}
 	if response.Succeeded {
@@ -72,4 +75,18 @@ func (b *backend) write(ctx context.Context, verb, key string, expect int64, op 
 		conflict.Current = keyValue(found[0])
 	}
 	return 0, conflict
+}
+
+// untouched tells that a key is as a write expected it. etcd answers that it has no space also where it does carry out a
+// write, one that was on its way when the space ran out. A key that was created by that, and deleted by somebody else
+// before it is looked at, is untouched, too.
+func (b *backend) untouched(ctx context.Context, key string, expect int64) bool {
+	kv, _, err := b.Get(ctx, key, storage.GetOptions{RevisionOnly: true})
+	switch {
+	case err != nil:
+		return false
+	case kv == nil:
+		return expect == 0
+	}
+	return kv.Revision == expect
 }

@@ -3,6 +3,7 @@ package etcd_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
@@ -29,6 +31,7 @@ type server struct {
 
 	txn      func(n int64) error // n counts from 1; nil succeeds
 	txns     atomic.Int64
+	found    int64 // the revision of every key; 0 is none, -1 a failure to tell
 	tokens   atomic.Int64
 	version  string
 	endpoint string
@@ -41,6 +44,17 @@ func (s *server) Txn(context.Context, *etcdserverpb.TxnRequest) (*etcdserverpb.T
 		return nil, err
 	}
 	return &etcdserverpb.TxnResponse{Header: &etcdserverpb.ResponseHeader{Revision: 7}, Succeeded: true}, nil
+}
+
+func (s *server) Range(_ context.Context, r *etcdserverpb.RangeRequest) (*etcdserverpb.RangeResponse, error) {
+	response := &etcdserverpb.RangeResponse{Header: &etcdserverpb.ResponseHeader{Revision: 9}}
+	switch {
+	case s.found < 0:
+		return nil, rpctypes.ErrGRPCCorrupt
+	case s.found > 0:
+		response.Kvs = []*mvccpb.KeyValue{{Key: r.Key, ModRevision: s.found}}
+	}
+	return response, nil
 }
 
 func (s *server) Authenticate(context.Context, *etcdserverpb.AuthenticateRequest) (*etcdserverpb.AuthenticateResponse, error) {
@@ -136,6 +150,28 @@ func TestWritesAreSentOnceAndTheirFailureIsNamed(t *testing.T) {
 				t.Errorf("the transaction was sent %d times", n)
 			}
 			_, err = backend.Delete(context.Background(), "/a", 1)
+			expectKind(t, err, c.kind)
+		})
+	}
+}
+
+// etcd says that it has no space of writes that it refuses, and of one that it carries out as the space runs out.
+func TestNoSpaceForAWriteThatMayBeDone(t *testing.T) {
+	for _, c := range []struct {
+		expect, found int64
+		kind          error
+	}{
+		{0, 0, storage.ErrNoSpace},
+		{5, 5, storage.ErrNoSpace},
+		{0, 9, storage.ErrUnknownOutcome},
+		{5, 9, storage.ErrUnknownOutcome},
+		{5, 0, storage.ErrUnknownOutcome},
+		{5, -1, storage.ErrUnknownOutcome},
+	} {
+		t.Run(fmt.Sprintf("%d-%d", c.expect, c.found), func(t *testing.T) {
+			s := &server{found: c.found, txn: func(int64) error { return rpctypes.ErrGRPCNoSpace }}
+			serve(t, s)
+			_, err := connect(t, s.endpoint, "").Put(t.Context(), "/a", []byte("1"), c.expect, 0)
 			expectKind(t, err, c.kind)
 		})
 	}

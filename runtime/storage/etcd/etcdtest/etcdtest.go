@@ -14,6 +14,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 )
 
 // startTimeout bounds how long etcd may take to serve.
@@ -97,6 +100,24 @@ func (p *Process) Kill() {
 	_ = p.stdin.Close()
 	_ = p.log.Close()
 	p.command = nil
+}
+
+// Reclaim gives the system back the space of the history that was compacted, and lowers all alarms.
+func (p *Process) Reclaim() {
+	p.t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{p.Endpoint()}, Logger: zap.NewNop()})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	if _, err := client.Defragment(ctx, p.Endpoint()); err != nil {
+		p.t.Fatalf("defragmenting etcd: %v", err)
+	}
+	if _, err := client.AlarmDisarm(ctx, &clientv3.AlarmMember{}); err != nil {
+		p.t.Fatalf("lowering the alarms of etcd: %v", err)
+	}
 }
 
 // Restart starts a killed process again, on the same data and ports, and waits until it serves.
