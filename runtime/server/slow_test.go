@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -65,7 +66,7 @@ func TestSlowWatcher(t *testing.T) {
 	if told == 0 || told > updates-window {
 		t.Fatalf("the slow watcher was told %d events of %d", told, updates)
 	}
-	if e, err := slow(); err != io.EOF {
+	if e, err := slow(); !errors.Is(err, io.EOF) {
 		t.Errorf("after the ERROR came %s %v, want the end", e.Type, err)
 	}
 	// What is behind the window can still be had of the backend, until that has dropped it.
