@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -170,7 +171,7 @@ func TestListAllocatesNothingPerObject(t *testing.T) {
 			for _, sel := range []string{"", "a=b"} {
 				opts := registry.ListOptions{ResourceVersion: "0", Selection: selection(t, sel, "")}
 				size := 0
-				allocs[i] = append(allocs[i], testing.AllocsPerRun(20, func() {
+				allocs[i] = append(allocs[i], fewestAllocs(func() {
 					page, err := b.List(b.ctx(), "ns", opts, form)
 					if err != nil {
 						t.Fatal(err)
@@ -192,4 +193,14 @@ func TestListAllocatesNothingPerObject(t *testing.T) {
 		}
 	}
 	t.Log(allocs)
+}
+
+// fewestAllocs is what f allocates. What others allocate meanwhile is counted too (the cache compares itself with the
+// backend in tests), so the fewest of several measurements count.
+func fewestAllocs(f func()) float64 {
+	fewest := math.Inf(1)
+	for range 10 {
+		fewest = min(fewest, testing.AllocsPerRun(3, f))
+	}
+	return fewest
 }
