@@ -15,7 +15,7 @@ import (
 func TestKubectlExplain(t *testing.T) {
 	kubectl, err := exec.LookPath("kubectl")
 	if err != nil {
-		t.Skip("no kubectl")
+		t.Skip("this machine has no kubectl to explain with")
 	}
 	parts := sliceOf(&model.Type{Name: "Part", Package: sample().Packages[0], Form: model.Struct, Doc: "Part is a piece.", Fields: []*model.Field{
 		field("size", named(resourcePath, "resource", "Quantity", model.Struct)),
