@@ -118,10 +118,12 @@ type Watch interface {
 	Close()
 }
 
-// Body is an object, or a patch, as a client sent it: JSON in a version. The endpoint turns YAML into JSON before.
+// Body is an object, or a patch, as a client sent it, in a version. The endpoint turns YAML into JSON before.
 type Body struct {
 	Version string
-	Data    []byte
+	// Encoding is that of an object; a patch is JSON.
+	Encoding api.Encoding
+	Data     []byte
 	// Validation is Strict, Warn or Ignore for unknown and duplicate fields (metav1.FieldValidation...).
 	Validation string
 }
