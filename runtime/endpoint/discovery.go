@@ -20,7 +20,7 @@ import (
 type legacyDocument struct{ data []byte }
 
 func (d *legacyDocument) serve(a *API, w http.ResponseWriter, r *http.Request) error {
-	media, err := negotiate(r, noTransform)
+	media, err := negotiate(r, textFormats)
 	if err != nil {
 		return err
 	}
@@ -45,9 +45,9 @@ const (
 
 func (d *rootDocument) serve(a *API, w http.ResponseWriter, r *http.Request) error {
 	w.Header().Add("Vary", "Accept")
-	media, err := negotiate(r, func(t transform) bool {
+	media, err := negotiate(r, func(f format, t transform) bool {
 		_, ok := d.aggregated[t.Version]
-		return ok && t.Group == discoveryGroup && t.Kind == discoveryKind
+		return textFormats(f, t) || f <= formatYAML && ok && t.Group == discoveryGroup && t.Kind == discoveryKind
 	})
 	if err != nil {
 		return err

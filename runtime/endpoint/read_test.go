@@ -64,13 +64,13 @@ func TestGetWritesTheRendition(t *testing.T) {
 func TestWhatCannotBeAccepted(t *testing.T) {
 	list, get, watch := base+"/namespaces/n/widgets", base+"/namespaces/n/widgets/a", base+"/widgets?watch=1"
 	for _, c := range []struct{ path, accept, want string }{
-		{list, "application/json;as=Bogus;v=v1;g=meta.k8s.io", "application/json, application/yaml"},
-		{list, "application/vnd.kubernetes.protobuf", "application/json, application/yaml"},
-		{list, "application/cbor", "application/json, application/yaml"},
-		{list, ";;;,,,", "application/json, application/yaml"},
-		{list, "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "application/json, application/yaml"},
-		{get, "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "application/json, application/yaml"},
-		{watch, "application/yaml", "application/json;stream=watch"},
+		{list, "application/json;as=Bogus;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
+		{list, "application/vnd.kubernetes.protobuf", "application/json, application/yaml, application/cbor"},
+		{list, ";;;,,,", "application/json, application/yaml, application/cbor"},
+		{list, "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
+		{get, "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
+		{get, "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
+		{watch, "application/yaml", "application/json;stream=watch, application/cbor-seq"},
 	} {
 		a, fakes := serve(t, widgets)
 		w := do(a, "GET", c.path, "", "Accept", c.accept)

@@ -141,11 +141,7 @@ func (f *frame) rendition(r *api.Rendition, head bool, now time.Time) {
 func (f *frame) age(since, now time.Time) {
 	f.reserve(32)
 	f.buf = append(f.buf, '"')
-	if since.IsZero() {
-		f.buf = append(f.buf, "<unknown>"...)
-	} else {
-		f.buf = appendAge(f.buf, now.Sub(since))
-	}
+	f.buf = appendSince(f.buf, since, now)
 	f.buf = append(f.buf, '"')
 }
 
@@ -258,7 +254,7 @@ func (c *call) respond(media mediaType, code int, fill func(*frame)) {
 	frames := &c.api.pools.frames
 	out := &answer{w: c.w, api: c.api, code: code, contentType: contentTypes[media.format], gzip: acceptsGzip(c.r)}
 	defer out.close()
-	if media.format == formatJSON && !media.pretty {
+	if media.format != formatYAML && (media.format != formatJSON || !media.pretty) {
 		f := frameFor(out, frames)
 		defer f.release(frames)
 		fill(f)
@@ -285,7 +281,7 @@ func (m mediaType) reencode(data []byte) ([]byte, error) {
 	if m.format == formatYAML {
 		return yaml.JSONToYAML(data)
 	}
-	if !m.pretty {
+	if m.format != formatJSON || !m.pretty {
 		return data, nil
 	}
 	var out bytes.Buffer

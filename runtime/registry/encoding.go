@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 
@@ -47,7 +46,7 @@ func (c typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema.
 		d.gvk = obj.GetObjectKind().GroupVersionKind()
 	case encoding == api.Protobuf && c.Proto.unmarshal != nil:
 		var message []byte
-		if message, d.gvk, err = openEnvelope(data); err == nil {
+		if message, d.gvk, err = wire.OpenEnvelope(data); err == nil {
 			err = c.Proto.unmarshal(message, obj)
 		}
 	default:
@@ -71,19 +70,6 @@ func (c typed[T, V]) write(encoding api.Encoding, obj T) ([]byte, error) {
 		return c.Proto.marshal(out)
 	}
 	return nil, fmt.Errorf("it can't be written as %v", encoding)
-}
-
-// openEnvelope finds the message in a protobuf document, and what it says it is.
-func openEnvelope(data []byte) (message []byte, gvk schema.GroupVersionKind, err error) {
-	inner, ok := bytes.CutPrefix(data, []byte(wire.Magic))
-	if !ok || len(inner) == 0 {
-		return nil, gvk, fmt.Errorf("provided data does not appear to be a protobuf message, expected prefix %v", []byte(wire.Magic))
-	}
-	var envelope runtime.Unknown
-	if err := envelope.Unmarshal(inner); err != nil {
-		return nil, gvk, err
-	}
-	return envelope.Raw, envelope.GroupVersionKind(), nil
 }
 
 // decodeCBOR is apimachinery's serializer for an object whose kind is known.

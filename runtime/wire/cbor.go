@@ -36,6 +36,9 @@ func AppendString(b []byte, s string) []byte {
 	return append(appendHead(b, majorBytes, uint64(len(s))), s...)
 }
 
+// ShortString is the head of a string of n bytes, at most 23: where the head is written behind the string.
+func ShortString(n int) byte { return majorBytes | byte(n) }
+
 // AppendInt appends a whole number.
 func AppendInt(b []byte, n int64) []byte {
 	if n < 0 {

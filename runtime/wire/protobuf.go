@@ -1,8 +1,13 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math/bits"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Magic begins every protobuf document of Kubernetes that stands alone.
@@ -44,6 +49,26 @@ func AppendRawHead(b []byte, n int) []byte { return AppendFieldHead(b, rawField,
 
 // EnvelopeTail is what follows the message.
 func EnvelopeTail() string { return envelopeTail }
+
+// Enveloped is a message in its envelope.
+func Enveloped(head string, message []byte) []byte {
+	b := make([]byte, 0, EnvelopeSize(head, len(message)))
+	b = AppendRawHead(append(b, head...), len(message))
+	return append(append(b, message...), envelopeTail...)
+}
+
+// OpenEnvelope finds the message in a protobuf document, and what it says it is.
+func OpenEnvelope(data []byte) (message []byte, gvk schema.GroupVersionKind, err error) {
+	inner, ok := bytes.CutPrefix(data, []byte(Magic))
+	if !ok || len(inner) == 0 {
+		return nil, gvk, fmt.Errorf("provided data does not appear to be a protobuf message, expected prefix %v", []byte(Magic))
+	}
+	var envelope runtime.Unknown
+	if err := envelope.Unmarshal(inner); err != nil {
+		return nil, gvk, err
+	}
+	return envelope.Raw, envelope.GroupVersionKind(), nil
+}
 
 // AppendField appends a field of bytes.
 func AppendField(b []byte, tag byte, value string) []byte {
