@@ -22,6 +22,8 @@ type Group struct {
 	AddToScheme func(*runtime.Scheme) error
 	// OpenAPI holds, for each version, its OpenAPI v3 document: JSON with paths and components.
 	OpenAPI map[string][]byte
+	// Swagger is the OpenAPI v2 document of all versions.
+	Swagger []byte
 }
 
 // Resource is a resource whose Go type has been erased: static, not yet bound to a backend. New makes it.
