@@ -125,7 +125,7 @@ func (g *Group) check() error {
 	for _, handle := range g.Handles {
 		info := handle.Info()
 		for _, version := range info.Versions {
-			if !slices.Contains(g.Versions, version.Name) {
+			if g.has(info, version.Name) && !slices.Contains(g.Versions, version.Name) {
 				return fmt.Errorf("resource %s is served in version %s, which group %q doesn't list", info.GroupResource(), version.Name, g.Name)
 			}
 		}
@@ -137,7 +137,7 @@ func (g *Group) check() error {
 func (g *Group) infos(version string) []*api.Info {
 	var infos []*api.Info
 	for _, handle := range g.Handles {
-		if info := handle.Info(); info.Version(version) != nil {
+		if info := handle.Info(); g.has(info, version) {
 			infos = append(infos, info)
 		}
 	}

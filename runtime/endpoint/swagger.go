@@ -128,7 +128,7 @@ func addSwagger(documents map[string]document, groups []Group) error {
 	if len(all.Paths) == 0 {
 		return nil // no group brings one
 	}
-	all.prune()
+	prune(all.Paths, all.Definitions, definitionReference)
 	data, err := json.Marshal(map[string]any{
 		"swagger": "2.0", "info": map[string]string{"title": "Kubernetes API", "version": "unversioned"},
 		"paths": all.Paths, "definitions": all.Definitions,
@@ -233,20 +233,20 @@ func sharedDefinition(a, b json.RawMessage) (json.RawMessage, error) {
 
 var definitionReference = regexp.MustCompile(`"#/definitions/([^"]+)"`)
 
-// prune leaves the definitions that some path needs.
-func (p *swaggerParts) prune() {
+// prune leaves the schemas that some path needs. A reference names a schema in its first group.
+func prune(paths, schemas map[string]json.RawMessage, reference *regexp.Regexp) {
 	needed := map[string]bool{}
 	var visit func(data []byte)
 	visit = func(data []byte) {
-		for _, reference := range definitionReference.FindAllSubmatch(data, -1) {
-			if name := string(reference[1]); !needed[name] {
+		for _, found := range reference.FindAllSubmatch(data, -1) {
+			if name := string(found[1]); !needed[name] {
 				needed[name] = true
-				visit(p.Definitions[name])
+				visit(schemas[name])
 			}
 		}
 	}
-	for _, item := range p.Paths {
+	for _, item := range paths {
 		visit(item)
 	}
-	maps.DeleteFunc(p.Definitions, func(name string, _ json.RawMessage) bool { return !needed[name] })
+	maps.DeleteFunc(schemas, func(name string, _ json.RawMessage) bool { return !needed[name] })
 }
