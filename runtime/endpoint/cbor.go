@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
+	kjson "sigs.k8s.io/json"
 )
 
 // resourceHeads are what answers in CBOR and protobuf begin with.
@@ -223,7 +224,7 @@ func cborToJSON(data []byte) ([]byte, error) {
 // jsonToCBOR is a document in CBOR that was made in JSON before.
 func jsonToCBOR(data []byte) ([]byte, error) {
 	var value any
-	if err := json.Unmarshal(data, &value); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &value); err != nil {
 		return nil, err
 	}
 	out, err := direct.Marshal(value)

@@ -35,6 +35,7 @@ func documentsOf(groups []Group) (map[string]document, error) {
 	if err := addDiscovery(documents, groups); err != nil {
 		return nil, err
 	}
+	addBinaries(documents)
 	if err := addOpenAPI(documents, groups); err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func (p *printer) print() (emit.File, error) {
 	w := p.group.Wiring
 	f := jen.NewFilePathName(w.Path, w.Name)
 	f.HeaderComment(emit.Header(p.program))
-	f.PackageComment(fmt.Sprintf("Package %s is the API group %s as a server takes it: its kinds, versions, conversions, columns and hooks.", w.Name, p.group.Name))
+	f.PackageComment(fmt.Sprintf("Package %s is %s as a server takes it: its kinds, versions, conversions, columns and hooks.", w.Name, p.called()))
 	p.imports(f)
 	p.scoped = p.callsHandWritten()
 
@@ -116,6 +116,14 @@ func (p *printer) print() (emit.File, error) {
 		return emit.File{}, err
 	}
 	return emit.File{Package: w.Path, Dir: w.Dir, PackageName: w.Name, Name: FileName, Content: out.Bytes()}, nil
+}
+
+// called is the group in comments.
+func (p *printer) called() string {
+	if p.group.Name == "" {
+		return "the core API group"
+	}
+	return "the API group " + p.group.Name
 }
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
@@ -165,7 +173,7 @@ func (p *printer) groupFunc(f *jen.File) {
 		}
 		resources = append(resources, jen.Qual(registryPath, "New").Call(call))
 	}
-	f.Commentf("Group is the API group %s.", p.group.Name)
+	f.Commentf("Group is %s.", p.called())
 	f.Func().Id("Group").Params().Qual(registryPath, "Group").BlockFunc(func(g *jen.Group) {
 		if p.scoped {
 			g.Id("scope").Op(":=").Id("newScope").Call()
