@@ -275,3 +275,20 @@ func BenchmarkGet(b *testing.B) {
 		a.ServeHTTP(&discard{header: http.Header{}}, r)
 	}
 }
+
+// TestCompressionBeginsWhereKubesDoes: what is larger than 128 KiB is compressed, in every format.
+func TestCompressionBeginsWhereKubesDoes(t *testing.T) {
+	a, fakes := serve(t, widgets)
+	fakes[0].object = api.Rendition{Head: `"kind":"Widget",`}
+	for _, c := range []struct {
+		size int
+		want string
+	}{{128 << 10, ""}, {128<<10 + 1, "gzip"}, {frameSize, "gzip"}, {frameSize + 1, "gzip"}} {
+		around := len("{" + fakes[0].object.Head + `"a":""}` + "\n")
+		fakes[0].object.Payload = []byte(`"a":"` + strings.Repeat("x", c.size-around) + `"}`)
+		w := do(a, "GET", base+"/namespaces/n/widgets/a", "", "Accept-Encoding", "gzip")
+		if got := w.Header().Get("Content-Encoding"); got != c.want {
+			t.Errorf("%d bytes: %q, want %q", c.size, got, c.want)
+		}
+	}
+}

@@ -15,8 +15,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// frameSize is how much is written at once, and from which size on answers are compressed for clients that accept it.
-const frameSize = 8 * pieceSize
+// gzipThreshold is beyond which size answers are compressed for clients that accept it: kube-apiserver's.
+const gzipThreshold = 128 << 10
+
+// frameSize is how much is written at once: more than gzipThreshold, so that an answer which isn't complete with the first
+// frame is beyond it.
+const frameSize = 9 * pieceSize
 
 // pieceSize is how much is handed to the connection at once. With its header of 9 bytes it is an HTTP/2 frame that fills
 // one TLS record: a larger one is cut into frames of 16 KiB, each of which is sent as a record and another one for the 9
@@ -189,7 +193,7 @@ func (a *answer) begin(size int) {
 	}
 	a.out = a.w
 	switch {
-	case a.gzip && (!a.complete || size > frameSize):
+	case a.gzip && (!a.complete || size > gzipThreshold):
 		header.Set("Content-Encoding", "gzip")
 		a.zip = a.api.pools.gzips.Get().(*gzip.Writer)
 		a.zip.Reset(a.w)
