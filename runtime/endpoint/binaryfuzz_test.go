@@ -84,7 +84,7 @@ func storable(s string) string {
 func FuzzRoundTrip(f *testing.F) {
 	f.Add("note", 1.5, []byte{0}, "label", int64(7))
 	f.Add("é\x00\"", math.MaxFloat64, []byte{}, "", int64(math.MinInt64))
-	f.Add(strings.Repeat("x", 70000), -0.0, []byte(nil), strings.Repeat("l", 63), int64(1)<<53+1)
+	f.Add(strings.Repeat("x", 70000), math.Copysign(0, -1), []byte(nil), strings.Repeat("l", 63), int64(1)<<53+1)
 	w := newGaugeWorld(f, true, true)
 	f.Fuzz(func(t *testing.T, note string, value float64, blob []byte, label string, count int64) {
 		if !utf8.ValidString(note) || math.IsNaN(value) || math.IsInf(value, 0) {

@@ -223,7 +223,7 @@ func TestWatchesInBinary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := map[string]string{typeCBOR: "application/cbor-seq", typeProtobuf: typeProtobuf + ";stream=watch"}[mediaType]; answer.StatusCode != 200 || answer.Header.Get("Content-Type") != want {
+			if want := map[string]string{typeCBOR: "application/cbor-seq", typeProtobuf: typeProtobuf + ";stream=watch"}[mediaType]; answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != want {
 				t.Fatal(answer.Status, answer.Header)
 			}
 			follow(t, w, mediaType, as, answer.Body)

@@ -112,8 +112,11 @@ func (g *Group) narrowed(data []byte) ([]byte, error) {
 	if err := json.Unmarshal(data, &document); err != nil {
 		return nil, err
 	}
-	if document["paths"] == nil || json.Unmarshal(document["paths"], &paths) != nil {
+	if document["paths"] == nil {
 		return data, nil
+	}
+	if err := json.Unmarshal(document["paths"], &paths); err != nil {
+		return nil, err
 	}
 	root, before := groupRoot(g.Name)+"/", len(paths)
 	maps.DeleteFunc(paths, func(path string, _ json.RawMessage) bool { return !g.serves(strings.TrimPrefix(path, root)) })

@@ -52,8 +52,9 @@ func (d *swagger) serve(a *API, w http.ResponseWriter, r *http.Request) error {
 	if notModified(w, r, d.hash) {
 		return nil
 	}
-	data, err := d.json, error(nil)
+	data := d.json
 	if asProtobuf {
+		var err error
 		if data, err = d.protobuf(); err != nil {
 			return err
 		}
