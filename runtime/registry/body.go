@@ -18,7 +18,12 @@ func (h *handle[T]) decodeBody(body Body) (obj T, warnings []string, err error) 
 	if err != nil {
 		return obj, nil, apierrors.NewInternalError(err)
 	}
-	d, err := v.decodeBody(body, h.definition.New())
+	return decodeInto(v, h.definition.New(), body)
+}
+
+// decodeInto reads an object of a version, into hub where that is another type.
+func decodeInto[T api.Object](v *version[T], hub T, body Body) (obj T, warnings []string, err error) {
+	d, err := v.decodeBody(body, hub)
 	if mismatch := v.fits(d.gvk); mismatch != nil {
 		return obj, nil, mismatch
 	}
