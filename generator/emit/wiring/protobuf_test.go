@@ -49,7 +49,7 @@ type Widget struct {
 					}
 				}
 			}
-			if got := bringsProtobuf(widget); got != c.want {
+			if got := widget.BringsProtobuf(); got != c.want {
 				t.Errorf("%v", got)
 			}
 		})

@@ -36,7 +36,7 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	if cells != nil {
 		conversion = append(conversion, member("Columns", cells))
 	}
-	if bringsProtobuf(v.Type) {
+	if v.Type.BringsProtobuf() {
 		conversion = append(conversion, member("Proto", jen.Qual(registryPath, "ProtoOf").Types(pointer(v.Type)).Call()))
 	}
 	typ := jen.Qual(registryPath, "Conversion").Types(pointer(r.Hub), pointer(v.Type))
