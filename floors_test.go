@@ -31,6 +31,7 @@ var floors = map[string][]string{
 	"generator/emit/defaults":   {"generator/emit", "generator/emit/gocode", "generator/model"},
 	"generator/emit/gocode":     {"generator/emit", "generator/model"},
 	"generator/emit/groups":     {"generator/emit", "generator/emit/gocode", "generator/emit/wiring", "generator/model"},
+	"generator/emit/reference":  {"generator/emit", "generator/model", "templates"},
 	"generator/emit/register":   {"generator/emit", "generator/emit/gocode", "generator/emit/defaults", "generator/model"},
 	"generator/emit/schema":     {"generator/emit", "generator/model"},
 	"generator/emit/validation": {"generator/emit", "generator/emit/gocode", "generator/model"},
