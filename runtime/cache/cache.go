@@ -91,7 +91,9 @@ type Cache struct {
 	asker    asker
 	progress progress
 	running  atomic.Bool
-	// behind is until when Latest needn't be tried, in nanoseconds of Unix time.
+	// began is where its time begins, which steps of the wall clock don't touch.
+	began time.Time
+	// behind is until when Latest needn't be tried, in nanoseconds since began.
 	behind atomic.Int64
 	// trouble is why the cache doesn't follow the backend; nil while it does.
 	trouble atomic.Pointer[error]
@@ -112,7 +114,7 @@ func New(config Config) *Cache {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Cache{config: config}
+	c := &Cache{config: config, began: time.Now()}
 	c.asker.kick = make(chan struct{}, 1)
 	c.progress.kick = make(chan struct{}, 1)
 	c.stumble(errors.New("it has not been filled yet"))

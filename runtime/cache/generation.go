@@ -21,6 +21,8 @@ const (
 type generation struct {
 	prefix string
 	shared *shared
+	// began is where the log's time begins, which steps of the wall clock don't touch.
+	began time.Time
 	// ctx ends with the generation; its cause tells why.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -71,7 +73,7 @@ type write struct {
 }
 
 func newGeneration(ctx context.Context, prefix string, s *shared, w Window) *generation {
-	g := &generation{prefix: prefix, shared: s, topics: map[subject]*topic{}}
+	g := &generation{prefix: prefix, shared: s, began: time.Now(), topics: map[subject]*topic{}}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	g.window = window{Window: w, capacity: w.Min}
 	return g
@@ -126,7 +128,7 @@ func (g *generation) apply(writes []write, revision int64) {
 	if g.closed {
 		return
 	}
-	now := time.Now().UnixNano()
+	now := time.Since(g.began).Nanoseconds()
 	for i := range writes {
 		g.record(&writes[i], now)
 	}

@@ -84,7 +84,7 @@ func newReplica(t testing.TB, flags ...string) *replica {
 	t.Helper()
 	dir, port := t.TempDir(), freePort(t)
 	r := &replica{t: t, dir: dir, home: filepath.Join(dir, "data"), url: fmt.Sprintf("https://127.0.0.1:%d", port)}
-	r.arguments = append([]string{"--data-dir=" + r.home, fmt.Sprintf("--secure-port=%d", port)}, flags...)
+	r.arguments = append([]string{"--data-dir=" + r.home, fmt.Sprintf("--secure-port=%d", port), "--watch-cache-consistency-check=1s"}, flags...)
 	t.Cleanup(func() {
 		if r.command != nil {
 			r.kill()
