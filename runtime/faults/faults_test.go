@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/compactor"
 	"apigen.dev/runtime/storage/etcd"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
@@ -402,10 +403,21 @@ func TestSlowWire(t *testing.T) {
 		trouble{"a slow first wire", slow(0)}, trouble{"a slow second wire", slow(1)})
 }
 
-// Three members with TLS and client certificates: the leader is killed, and halted, and all of them are killed.
+// Three members with TLS, client certificates and authentication: the leader is killed, and halted, and all of them are
+// killed. The servers are a user who may use their prefix and the clock of compactions, and nothing else.
 func TestCluster(t *testing.T) {
 	c := etcdtest.StartCluster(t, 3)
-	config := etcd.Config{Endpoints: c.Endpoints(), CAFile: c.Certificates.CAFile, CertFile: c.Certificates.CertFile, KeyFile: c.Certificates.KeyFile}
+	c.Authenticate(t, "apigen", "", "/registry/", compactor.Key)
+	files := c.Certificates.User(t, "apigen")
+	config := etcd.Config{Endpoints: c.Endpoints(), CAFile: files.CAFile, CertFile: files.CertFile, KeyFile: files.KeyFile, Prefix: "/registry/"}
+	stranger, err := etcd.New(t.Context(), etcd.Config{
+		Endpoints: c.Endpoints(), CAFile: c.Certificates.CAFile, CertFile: c.Certificates.CertFile, KeyFile: c.Certificates.KeyFile})
+	if err == nil { // its version may be told to anybody
+		if _, err = stranger.Revision(t.Context()); err == nil {
+			t.Error("etcd serves whoever is no user")
+		}
+		_ = stranger.Close()
+	}
 	newRun(t, config).under(
 		trouble{"kill the leader", func(r *run) { killEtcd(c.Leader(), 100, ended)(r) }},
 		trouble{"kill all members", func(r *run) {
