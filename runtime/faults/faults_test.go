@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"apigen.dev/runtime/storage"
-	"apigen.dev/runtime/storage/compactor"
 	"apigen.dev/runtime/storage/etcd"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
@@ -404,10 +403,10 @@ func TestSlowWire(t *testing.T) {
 }
 
 // Three members with TLS, client certificates and authentication: the leader is killed, and halted, and all of them are
-// killed. The servers are a user who may use their prefix and the clock of compactions, and nothing else.
+// killed. The servers are a user who may use their prefix and nothing else.
 func TestCluster(t *testing.T) {
 	c := etcdtest.StartCluster(t, 3)
-	c.Authenticate(t, "apigen", "", "/registry/", compactor.Key)
+	c.Authenticate(t, "apigen", "", "/registry/")
 	files := c.Certificates.User(t, "apigen")
 	config := etcd.Config{Endpoints: c.Endpoints(), CAFile: files.CAFile, CertFile: files.CertFile, KeyFile: files.KeyFile, Prefix: "/registry/"}
 	stranger, err := etcd.New(t.Context(), etcd.Config{
@@ -418,7 +417,14 @@ func TestCluster(t *testing.T) {
 		}
 		_ = stranger.Close()
 	}
-	newRun(t, config).under(
+	r := newRunWith(t, config, []string{"--etcd-compaction-interval=0"}) // etcd lets root alone compact
+	root := c.Certificates.User(t, "root")
+	config.CertFile, config.KeyFile = root.CertFile, root.KeyFile
+	if r.backend, err = etcd.New(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.backend.Close() })
+	r.under(
 		trouble{"kill the leader", func(r *run) { killEtcd(c.Leader(), 100, ended)(r) }},
 		trouble{"kill all members", func(r *run) {
 			for _, p := range c.Members {

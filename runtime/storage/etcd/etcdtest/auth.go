@@ -9,9 +9,9 @@ import (
 	"go.uber.org/zap"
 )
 
-// Authenticate turns the cluster's authentication on, with a user who may read and write the keys below a prefix and the
-// keys named beside, and nothing else. Where password is "", the user is known by a certificate with that common name.
-func (c *Cluster) Authenticate(t testing.TB, user, password, prefix string, keys ...string) {
+// Authenticate turns the cluster's authentication on, with a user who may read and write the keys below a prefix and
+// nothing else, beside root. Where password is "", the user is known by a certificate with that common name.
+func (c *Cluster) Authenticate(t testing.TB, user, password, prefix string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
 	defer cancel()
@@ -23,15 +23,11 @@ func (c *Cluster) Authenticate(t testing.TB, user, password, prefix string, keys
 			t.Fatalf("turning on etcd's authentication: %v", err)
 		}
 	}
-	readWrite := clientv3.PermissionType(clientv3.PermReadWrite)
 	must(client.UserAdd(ctx, "root", "secret"))
 	must(client.UserGrantRole(ctx, "root", "root"))
 	must(client.UserAddWithOptions(ctx, user, password, &clientv3.UserAddOptions{NoPassword: password == ""}))
 	must(client.RoleAdd(ctx, user))
-	must(client.RoleGrantPermission(ctx, user, prefix, clientv3.GetPrefixRangeEnd(prefix), readWrite))
-	for _, key := range keys {
-		must(client.RoleGrantPermission(ctx, user, key, "", readWrite))
-	}
+	must(client.RoleGrantPermission(ctx, user, prefix, clientv3.GetPrefixRangeEnd(prefix), clientv3.PermissionType(clientv3.PermReadWrite)))
 	must(client.UserGrantRole(ctx, user, user))
 	must(client.AuthEnable(ctx))
 }
