@@ -37,10 +37,13 @@ type generation struct {
 	indexes []tree // in the order of Config.Indexed
 	all     *topic
 	topics  map[subject]*topic // but all
-	// followed counts the topics of values for each place of a field.
-	followed []int
-	touched  []*log
-	window   window
+	// valued counts the topics of values for each place of a field.
+	valued  []int
+	touched []*log
+	window  window
+	newest  newest
+	// followed: a watch has told what comes after the filling.
+	followed bool
 	batches  int
 }
 
@@ -86,6 +89,9 @@ func (g *generation) begin(entries []*Entry, indexed []int, revision int64) {
 		g.indexes = append(g.indexes, buildTree(sorted(entries, order(place)), order(place)))
 	}
 	g.all = &topic{subject: subject{prefix: g.prefix}, since: revision, log: newLog(chunkOfAll, revision)}
+	for _, e := range entries {
+		g.newest.see(e.Key(), e.revision, false)
+	}
 	g.state.Store(&state{Snapshot: g.snapshot(revision), changed: make(chan struct{})})
 	g.count()
 }
@@ -156,6 +162,7 @@ func (g *generation) apply(writes []write, revision int64) {
 
 // record puts one write into the trees and the logs.
 func (g *generation) record(w *write, now int64) {
+	g.newest.see(w.key, w.revision, w.entry == nil)
 	c := &change{entry: w.entry, revision: w.revision, at: now}
 	if w.entry != nil {
 		c.previous = g.tree.set(w.entry)
@@ -177,6 +184,13 @@ func (g *generation) record(w *write, now int64) {
 		g.touch(t.log)
 		t.log.append(c)
 	}
+}
+
+// follows notes that a watch follows the generation.
+func (g *generation) follows() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.followed = true
 }
 
 // shrink drops what the window has no room for.
@@ -219,8 +233,8 @@ func (g *generation) concerned(c *change) func(func(*topic) bool) {
 				return
 			}
 		}
-		for place, followed := range g.followed {
-			if followed > 0 && !g.concernedBy(c, place, yield) {
+		for place, topics := range g.valued {
+			if topics > 0 && !g.concernedBy(c, place, yield) {
 				return
 			}
 		}
@@ -285,10 +299,10 @@ func (g *generation) follow(s subject, by int) {
 	if s.prefix != "" {
 		return
 	}
-	for len(g.followed) <= s.value.Place {
-		g.followed = append(g.followed, 0)
+	for len(g.valued) <= s.value.Place {
+		g.valued = append(g.valued, 0)
 	}
-	g.followed[s.value.Place] += by
+	g.valued[s.value.Place] += by
 }
 
 // watch makes a cursor.
