@@ -219,6 +219,7 @@ func liveAndDie(t *testing.T, server *replica) (created time.Time) {
 // The clocks of two servers, and of etcd, are stepped forwards and backwards under load: no history, no watch and no key
 // with a TTL ends for that, and history goes on being compacted.
 func TestClock(t *testing.T) {
+	t.Parallel()
 	p := etcdtest.Start(t)
 	r := newRunWith(t, etcd.Config{Endpoints: []string{p.Endpoint()}}, []string{"--etcd-compaction-interval=500ms"})
 	first, second := clockOf(t, r.replicas[0].command.Process.Pid), clockOf(t, r.replicas[1].command.Process.Pid)

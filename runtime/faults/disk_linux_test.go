@@ -105,6 +105,7 @@ func (w *writer) post(t *testing.T, server *replica, name string) (created bool)
 // doesn't start before there is space. Then all that was answered 201 is there, and nothing that is there is half of what
 // it was to be.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	const large = 512 << 20 // of which only what is written takes memory
 	server := newReplica(t, "--request-timeout=1500ms")
 	d := mount(t, server.home, large)
@@ -116,6 +117,7 @@ func TestFullDisk(t *testing.T) {
 
 // The disk under the log of the embedded etcd alone gets full, while its database has space.
 func TestFullLog(t *testing.T) {
+	t.Parallel()
 	const large = 512 << 20
 	server := startReplica(t, "--request-timeout=1500ms")
 	server.kill()

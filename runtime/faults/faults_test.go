@@ -354,6 +354,7 @@ func haltEtcd(p *etcdtest.Process) func(*run) {
 
 // Servers are killed, halted and started again; history is dropped under watchers, by the servers as well.
 func TestServers(t *testing.T) {
+	t.Parallel()
 	p := etcdtest.Start(t)
 	r := newRunWith(t, etcd.Config{Endpoints: []string{p.Endpoint()}}, []string{"--etcd-compaction-interval=500ms"})
 	r.under(trouble{"let servers compact", compactedByServers},
@@ -377,6 +378,7 @@ func cutOff(wires []*etcdtest.Proxy, how func(*etcdtest.Proxy)) func(*run) {
 
 // The etcd behind two servers is killed, halted and compacted, and they are cut off from it.
 func TestEtcd(t *testing.T) {
+	t.Parallel()
 	p := etcdtest.Start(t)
 	wires := []*etcdtest.Proxy{etcdtest.StartProxy(t, p.ClientPort()), etcdtest.StartProxy(t, p.ClientPort())}
 	newRun(t, etcd.Config{Endpoints: []string{p.Endpoint()}}, wires...).under(
@@ -387,6 +389,7 @@ func TestEtcd(t *testing.T) {
 
 // One server hears from etcd late what another has long answered: what it serves as consistent is no older for that.
 func TestSlowWire(t *testing.T) {
+	t.Parallel()
 	p := etcdtest.Start(t)
 	wires := []*etcdtest.Proxy{etcdtest.StartProxy(t, p.ClientPort()), etcdtest.StartProxy(t, p.ClientPort())}
 	slow := func(n int) func(*run) {
@@ -405,6 +408,7 @@ func TestSlowWire(t *testing.T) {
 // Three members with TLS, client certificates and authentication: the leader is killed, and halted, and all of them are
 // killed. The servers are a user who may use their prefix and nothing else.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	c := etcdtest.StartCluster(t, 3)
 	c.Authenticate(t, "apigen", "", "/registry/")
 	files := c.Certificates.User(t, "apigen")

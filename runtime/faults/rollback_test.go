@@ -20,6 +20,7 @@ import (
 // An etcd whose data is replaced by older data under a running server: the server forgets what it has in memory, says so,
 // tells watchers that their history is gone, and serves what etcd holds.
 func TestRollback(t *testing.T) {
+	t.Parallel()
 	p := etcdtest.Start(t)
 	server := startReplica(t, "--etcd-servers="+p.Endpoint(), "--etcd-compaction-interval=0")
 	write := func(method, name, title string, want int) version {

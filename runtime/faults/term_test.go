@@ -69,6 +69,7 @@ func (u *unfinished) end(name string) int {
 // SIGTERM: the server takes nothing new, ends watches without an error, finishes what is under way, and exits with 0;
 // what it answered last is there after the next start.
 func TestTerminate(t *testing.T) {
+	t.Parallel()
 	server := startReplica(t, "--request-timeout=20s")
 	list, ok := fetch(t.Context(), server, true, func() int64 { return 0 })
 	if !ok {
@@ -120,6 +121,7 @@ func TestTerminate(t *testing.T) {
 
 // A request that doesn't end in time is not waited for: the server ends within its grace, and says that it had to.
 func TestTerminateInTime(t *testing.T) {
+	t.Parallel()
 	server := startReplica(t, "--request-timeout=1s")
 	underWay := begin(t, server)
 	server.signal(syscall.SIGTERM)
