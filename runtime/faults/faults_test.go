@@ -213,7 +213,7 @@ func (r *run) latest(genre string, until int64) int64 {
 func (r *run) check(all *crew) {
 	t := r.t
 	for _, replica := range r.replicas {
-		report(t, replica.crashed())
+		report(t, replica.crashed("\tfatal\tetcd"))
 	}
 	revision, err := r.backend.Revision(t.Context())
 	if err != nil {

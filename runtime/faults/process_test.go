@@ -89,6 +89,9 @@ func newReplica(t testing.TB, flags ...string) *replica {
 		if r.command != nil {
 			r.kill()
 		}
+		if err := r.crashed("\npanic: ", "\nfatal error: "); err != nil {
+			t.Error(err)
+		}
 		if t.Failed() {
 			log, _ := os.ReadFile(filepath.Join(dir, "log"))
 			t.Logf("the log of %s:\n%s", r.url, tail(string(log), 4000))
@@ -136,13 +139,13 @@ func (r *replica) launch() {
 	r.command, r.done = command, done
 }
 
-// crashed is an error where the server has ended by itself: its checks panic.
-func (r *replica) crashed() error {
+// crashed is an error where the log has a sign of the server's end by itself: its checks panic.
+func (r *replica) crashed(signs ...string) error {
 	log, err := os.ReadFile(filepath.Join(r.dir, "log"))
 	if err != nil {
 		return err
 	}
-	for _, sign := range []string{"\npanic: ", "\nfatal error: ", "\tfatal\tetcd"} {
+	for _, sign := range signs {
 		if at := strings.Index("\n"+string(log), sign); at >= 0 {
 			return fmt.Errorf("a server crashed: %.4000s", log[at:])
 		}
