@@ -159,10 +159,16 @@ func (c *Cache) followAfter(ctx context.Context, g *generation, after int64, p *
 	}
 }
 
+// proofTimeout bounds how long a resumed watch may take to tell what is known. Then the backend is asked for its revision
+// again: it may have been replaced a second time.
+const proofTimeout = time.Minute
+
 // prove reads the stream until it has told all that the cache knows, and ends a generation that it contradicts.
 func (c *Cache) prove(ctx context.Context, g *generation, stream storage.Stream, p *proof) error {
 	c.progress.enter() // the end of what is known may be no event
 	defer c.progress.leave()
+	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
+	defer cancel()
 	for {
 		batch, err := stream.Next(ctx)
 		if err != nil {

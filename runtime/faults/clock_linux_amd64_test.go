@@ -61,7 +61,8 @@ func clockOf(t *testing.T, pid int) *clock {
 	if _, err := memory.ReadAt(code, start); err != nil {
 		t.Fatal(err)
 	}
-	entry, room := symbol(t, code, "__vdso_clock_gettime"), symbol(t, code, "__vdso_gettimeofday")
+	entry := symbol(t, code, "__vdso_clock_gettime", 5) // a jump
+	room := symbol(t, code, "__vdso_gettimeofday", uint64(len(shim)+7))
 	c := &clock{t: t, memory: memory}
 	at := (start + room + 7) &^ 7 // in place of a function that Go programs don't call
 	c.offset = at + shimOffset
@@ -69,7 +70,7 @@ func clockOf(t *testing.T, pid int) *clock {
 	// one that stands within these five bytes would have to have stopped behind the first instruction.
 	signal(t, pid, syscall.SIGSTOP)
 	c.write(at, shim)
-	c.write(start+entry, bits.LittleEndian.AppendUint32([]byte{0xe9}, uint32(int32(at-(start+entry+5))))) //nolint:gosec // within a page
+	c.write(start+entry, bits.LittleEndian.AppendUint32([]byte{0xe9}, uint32(int32(at-(start+entry+5)))))
 	signal(t, pid, syscall.SIGCONT)
 	return c
 }
@@ -77,7 +78,7 @@ func clockOf(t *testing.T, pid int) *clock {
 // set makes the clock differ from that of the machine.
 func (c *clock) set(by time.Duration) {
 	c.t.Helper()
-	c.write(c.offset, bits.LittleEndian.AppendUint64(nil, uint64(by/time.Second))) //nolint:gosec // two's complement
+	c.write(c.offset, bits.LittleEndian.AppendUint64(nil, uint64(by/time.Second)))
 }
 
 func (c *clock) write(at int64, what []byte) {
@@ -133,8 +134,8 @@ func vdso(t *testing.T, pid int) (start, size int64) {
 	return 0, 0
 }
 
-// symbol finds a function in the vDSO.
-func symbol(t *testing.T, code []byte, name string) int64 {
+// symbol finds a function of some size at least in the vDSO.
+func symbol(t *testing.T, code []byte, name string, size uint64) int64 {
 	t.Helper()
 	file, err := elf.NewFile(bytes.NewReader(code))
 	if err != nil {
@@ -145,11 +146,11 @@ func symbol(t *testing.T, code []byte, name string) int64 {
 		t.Fatal(err)
 	}
 	for _, s := range symbols {
-		if s.Name == name {
-			return int64(s.Value) //nolint:gosec // an offset in a page or two
+		if s.Name == name && s.Size >= size {
+			return int64(s.Value)
 		}
 	}
-	t.Skipf("the vDSO has no %s, by which clocks are stepped", name)
+	t.Skipf("the vDSO has no %s of %d bytes, by which clocks are stepped", name, size)
 	return 0
 }
 
