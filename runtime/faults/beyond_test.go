@@ -48,11 +48,13 @@ func TestRollbackBeyond(t *testing.T) {
 			if !test.quiet {
 				create("c")
 			}
-			pass(t, p, 10, nil)
+			seen := pass(t, p, 10, nil)
 			var have *listing
-			wait(t, "the server has all", func() (ok bool) {
-				have, ok = fetch(t.Context(), server, true, func() int64 { return 0 })
-				return ok
+			wait(t, "the server's memory has all", func() (ok bool) {
+				if _, ok = fetch(t.Context(), server, true, func() int64 { return 0 }); ok { // makes it ask for progress
+					have, ok = fetch(t.Context(), server, false, func() int64 { return 0 })
+				}
+				return ok && have.revision >= seen
 			})
 			watching := follow(t, server, fmt.Sprintf("%s?watch=1&resourceVersion=%d", path, have.revision))
 
