@@ -38,12 +38,7 @@ func TestRollbackBeyond(t *testing.T) {
 			}
 			create("a")
 			create("b")
-			backup := filepath.Join(t.TempDir(), "backup")
-			p.Kill()
-			if err := os.CopyFS(backup, os.DirFS(p.Directory())); err != nil {
-				t.Fatal(err)
-			}
-			p.Restart()
+			backup := backUp(t, p)
 			server.await()
 			if !test.quiet {
 				create("c")
@@ -59,14 +54,7 @@ func TestRollbackBeyond(t *testing.T) {
 			watching := follow(t, server, fmt.Sprintf("%s?watch=1&resourceVersion=%d", path, have.revision))
 
 			wire.Cut()
-			p.Kill()
-			if err := os.RemoveAll(p.Directory()); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.CopyFS(p.Directory(), os.DirFS(backup)); err != nil {
-				t.Fatal(err)
-			}
-			p.Restart()
+			bringBack(t, p, backup)
 			beyond := pass(t, p, have.revision+10, func(backend storage.Backend) {
 				kv, _, err := backend.Get(t.Context(), keys+"a", storage.GetOptions{})
 				if err != nil {

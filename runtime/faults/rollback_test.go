@@ -55,12 +55,7 @@ func TestRollback(t *testing.T) {
 		return found
 	}
 	old := map[string]version{"kept": write("POST", "kept", "kept", 201), "changed": write("POST", "changed", "before", 201), "removed": write("POST", "removed", "before", 201)}
-	backup := filepath.Join(t.TempDir(), "backup")
-	p.Kill()
-	if err := os.CopyFS(backup, os.DirFS(p.Directory())); err != nil {
-		t.Fatal(err)
-	}
-	p.Restart()
+	backup := backUp(t, p)
 	server.await()
 	from := list(true)
 	watching := follow(t, server, fmt.Sprintf("%s?watch=1&resourceVersion=%d", path, from.revision))
@@ -76,14 +71,7 @@ func TestRollback(t *testing.T) {
 			t.Fatalf("%s %s", e.Type, e.Object)
 		}
 	}
-	p.Kill()
-	if err := os.RemoveAll(p.Directory()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(p.Directory(), os.DirFS(backup)); err != nil {
-		t.Fatal(err)
-	}
-	p.Restart()
+	bringBack(t, p, backup)
 
 	gone := watching()
 	var s struct {
@@ -131,6 +119,31 @@ func TestRollback(t *testing.T) {
 	if server.ended() {
 		t.Error("the server has ended")
 	}
+}
+
+// backUp copies the data of an etcd, which is away meanwhile.
+func backUp(t *testing.T, p *etcdtest.Process) (backup string) {
+	t.Helper()
+	backup = filepath.Join(t.TempDir(), "backup")
+	p.Kill()
+	if err := os.CopyFS(backup, os.DirFS(p.Directory())); err != nil {
+		t.Fatal(err)
+	}
+	p.Restart()
+	return backup
+}
+
+// bringBack replaces the data of an etcd by what it was.
+func bringBack(t *testing.T, p *etcdtest.Process, backup string) {
+	t.Helper()
+	p.Kill()
+	if err := os.RemoveAll(p.Directory()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(p.Directory(), os.DirFS(backup)); err != nil {
+		t.Fatal(err)
+	}
+	p.Restart()
 }
 
 // told is one event as it comes.
