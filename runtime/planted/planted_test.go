@@ -78,6 +78,16 @@ var bugs = []bug{
 		dir: "cache", tests: []string{"TestCursorIsNotAheadOfTheState", "TestRevisionIsNotClaimedTooEarly"},
 	},
 	{
+		name: "a bookmark of the future", file: "registry/watch.go",
+		right: "if err != nil || !arrived {", wrong: "if err != nil || arrived && false {",
+		dir: "endpoint", tests: []string{"TestMatrixOfWatch", "TestWatchOfTheFuture"},
+	},
+	{
+		name: "another history believed", file: "cache/resume.go",
+		right: "if !g.followed || g.newest.revision < 2 {", wrong: "if true {",
+		dir: "cache", tests: []string{"TestResumeOfAnotherHistory/the_newest_change_is_lost"},
+	},
+	{
 		name: "the state's last bookmark before its end", file: "registry/watch.go",
 		right: "if err != nil || !done {", wrong: "if err != nil || done && false {",
 		dir: "registry", tests: []string{"TestWatchListEndsWithABookmark"},

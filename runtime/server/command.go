@@ -144,7 +144,7 @@ func bound(n int) int {
 
 func openBackend(ctx context.Context, program Program, f flags) (storage.Backend, string, error) {
 	if len(f.etcdServers) > 0 {
-		backend, err := etcd.New(ctx, etcd.Config{Endpoints: f.etcdServers, CAFile: f.etcdCA, CertFile: f.etcdCert, KeyFile: f.etcdKey})
+		backend, err := etcd.New(ctx, etcd.Config{Endpoints: f.etcdServers, CAFile: f.etcdCA, CertFile: f.etcdCert, KeyFile: f.etcdKey, Prefix: strings.TrimSuffix(f.etcdPrefix, "/") + "/"})
 		return backend, "etcd at " + strings.Join(f.etcdServers, ","), err
 	}
 	backend, err := program.Embedded.Open(ctx, f.dataDir, storage.EmbeddedOptions{Quota: f.quota})
