@@ -161,9 +161,11 @@ type Result struct {
 // DeleteOptions are the parsed and validated options of a deletion; see metav1.DeleteOptions.
 type DeleteOptions struct {
 	WriteOptions
-	Preconditions      *metav1.Preconditions
+	Preconditions *metav1.Preconditions
+	// GracePeriodSeconds has an effect on kinds whose strategy grants a time of grace.
 	GracePeriodSeconds *int64
-	Propagation        *metav1.DeletionPropagation
+	// Propagation is what becomes of the dependents; nil is what the object's finalizers or its kind say.
+	Propagation *metav1.DeletionPropagation
 	// IgnoreReadErrors deletes a value that can't be read, and nothing else: one that can be is a conflict. It goes
 	// with none of Preconditions, GracePeriodSeconds and Propagation, heeds no finalizers, and the answer has no object.
 	IgnoreReadErrors bool
@@ -173,8 +175,10 @@ type DeleteOptions struct {
 type Deletion struct {
 	Object api.Rendition
 	UID    string
-	// Done is false where finalizers hold the object: it was marked, and is still there.
+	// Done is false where finalizers or a time of grace hold the object: it was marked, and is still there.
 	Done bool
+	// Pending tells that its time of grace was running already, and that the deletion changed nothing.
+	Pending bool
 }
 
 // Write is writing. Subresource is "" for the object itself.
