@@ -100,7 +100,7 @@ type Strategy[T api.Object] struct {
 	// DefaultPropagationPolicy is what becomes of an object's dependents where neither the deletion nor the object's
 	// finalizers say: Background, which is that of a nil function, Orphan, or Foreground. Empty: dependents are not for
 	// this kind, and whatever is asked for, no finalizer is recorded.
-	DefaultPropagationPolicy func(ctx context.Context) metav1.DeletionPropagation
+	DefaultPropagationPolicy func(ctx context.Context, obj T) metav1.DeletionPropagation
 	// AllowCreateOnUpdate lets a PUT create the object.
 	AllowCreateOnUpdate bool
 	// RequireVersionOnUpdate refuses a PUT without metadata.resourceVersion.

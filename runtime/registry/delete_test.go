@@ -164,7 +164,7 @@ func TestPropagationIsRecorded(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := shop.Definition()
 			if c.usual != "" {
-				d.Strategy.DefaultPropagationPolicy = func(context.Context) metav1.DeletionPropagation {
+				d.Strategy.DefaultPropagationPolicy = func(context.Context, *shop.Widget) metav1.DeletionPropagation {
 					return metav1.DeletionPropagation(strings.TrimPrefix(string(c.usual), "none"))
 				}
 			}

@@ -118,7 +118,7 @@ func (h *handle[T]) propagate(ctx context.Context, obj T, asked *metav1.Deletion
 	}
 	usual := metav1.DeletePropagationBackground
 	if policy := h.definition.Strategy.DefaultPropagationPolicy; policy != nil {
-		usual = policy(ctx)
+		usual = policy(ctx, obj)
 	}
 	setPropagation(obj, propagation(obj, asked, usual))
 }
@@ -165,4 +165,3 @@ func setPropagation(obj metav1.Object, policy metav1.DeletionPropagation) {
 	}
 	obj.SetFinalizers(kept)
 }
-

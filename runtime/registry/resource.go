@@ -118,6 +118,15 @@ type Watch interface {
 	Close()
 }
 
+// Paced is a Watch that tells how far it has come. Those of New's resources are.
+type Paced interface {
+	// Revision is how far: every event up to it was returned. It advances also when Next ends with its context. It may be
+	// called by the reader, once the state that the watch began with was returned.
+	Revision() int64
+	// Hurry has storage tell how far it is, so that Revision soon is, too; with a cache, once Next was called again.
+	Hurry(ctx context.Context) error
+}
+
 // Body is an object, or a patch, as a client sent it: JSON in a version. The endpoint turns YAML into JSON before.
 type Body struct {
 	Version string
