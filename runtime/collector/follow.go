@@ -52,6 +52,7 @@ func (c *Collector) watch(ctx context.Context, r *resource) error {
 		return err
 	}
 	defer w.Close()
+	r.floor.Store(0)
 	pace, ok := w.(registry.Paced)
 	if !ok {
 		// It shows something else than what is stored here: nobody can wait for a revision of it.
@@ -175,16 +176,20 @@ func (c *Collector) observe(r *resource, e *registry.Event) (*object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the metadata of an object of %s: %w", r.gr, err)
 	}
-	if removed {
+	o, err := r.object(&m)
+	if err != nil {
+		return nil, err
+	}
+	r.floor.Store(o.version)
+	switch {
+	case removed:
 		c.gone(m.UID)
 		return nil, nil
-	}
-	o, err := r.object(&m)
-	if err != nil || !o.notable() {
+	case !o.notable():
 		if before := c.graph.remove(m.UID); before != nil {
 			c.queue.add(c.graph.awaiting(before)...)
 		}
-		return nil, err
+		return nil, nil
 	}
 	c.noted(o)
 	return o, nil

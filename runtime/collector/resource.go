@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -26,6 +27,9 @@ type resource struct {
 	tried   chan struct{}
 	once    sync.Once
 	skipped atomic.Bool
+	// floor is the revision of the last event that counted: reads from memory must not be older, since the watch need
+	// not come from there.
+	floor atomic.Int64
 
 	mu        sync.Mutex // guards all below
 	reached   int64      // the graph knows all up to this revision; 0 while the resource isn't followed
@@ -105,9 +109,10 @@ func (r *resource) missing() int64 {
 	return 0
 }
 
-// get reads the metadata of an object: from memory, or, live, from storage. Nil is that there is none.
+// get reads the metadata of an object: from memory, where that has what the graph has, or, live, from storage. Nil is that
+// there is none.
 func (r *resource) get(ctx context.Context, namespace, name string, live bool) (*metadata, error) {
-	version := "0"
+	version := strconv.FormatInt(r.floor.Load(), 10)
 	if live {
 		version = ""
 	}

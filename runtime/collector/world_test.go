@@ -136,22 +136,33 @@ func (w *world) halt() {
 // settle waits until all collectors know all that was written, and have nothing to do.
 func (w *world) settle() {
 	w.Helper()
+	if !w.settleOrDie() {
+		w.Fatalf("the collectors died: %s", w.list())
+	}
+}
+
+// settleOrDie is settle for collectors that may die meanwhile: false.
+func (w *world) settleOrDie() bool {
+	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
 	defer cancel()
 	for ctx.Err() == nil {
+		select {
+		case <-w.ended[0]:
+			return false
+		default:
+		}
 		before, _ := w.backend.Revision(ctx)
 		quiet := true
 		for _, c := range w.collectors {
-			for _, r := range c.resources {
-				<-r.tried
-			}
-			quiet = c.settled(ctx, before) == nil && c.queue.idle() && quiet
+			quiet = c.Ready() == nil && c.settled(ctx, before) == nil && c.queue.idle() && quiet
 		}
 		if after, _ := w.backend.Revision(ctx); quiet && after == before {
-			return
+			return true
 		}
 	}
 	w.Fatalf("the collectors don't come to rest: %s", w.list())
+	return false
 }
 
 // idle tells that nobody is looked at, and nothing failed.
