@@ -29,6 +29,10 @@ func hubShape(t, hub *model.Type) bool {
 func errorsShape(t, _ *model.Type) bool  { return isNamed(t, fieldPath, "ErrorList") }
 func stringShape(t, _ *model.Type) bool  { return t.Package == nil && isString(t) }
 func booleanShape(t, _ *model.Type) bool { return t.Package == nil && isBool(t) }
+func deleteOptionsShape(t, _ *model.Type) bool {
+	return t.Form == model.Pointer && t.Package == nil && isNamed(t.Elem, metav1Path, "DeleteOptions")
+}
+func propagationShape(t, _ *model.Type) bool { return isNamed(t, metav1Path, "DeletionPropagation") }
 func stringsShape(t, hub *model.Type) bool {
 	return t.Package == nil && t.Form == model.Slice && stringShape(t.Elem, hub)
 }
@@ -43,9 +47,16 @@ func conventions() []convention {
 		{validateStatusUpdate, "", "(ctx context.Context, old *T) field.ErrorList", []shape{contextShape, hubShape}, []shape{errorsShape}},
 		{"Canonicalize", "Canonicalize", "()", nil, nil},
 		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string", []shape{contextShape, hubShape}, []shape{stringsShape}},
+		{checkGracefulDelete, checkGracefulDelete, "(ctx context.Context, options *metav1.DeleteOptions) bool", []shape{contextShape, deleteOptionsShape}, []shape{booleanShape}},
+		{"DefaultPropagationPolicy", "DefaultPropagationPolicy", "(ctx context.Context) metav1.DeletionPropagation", []shape{contextShape}, []shape{propagationShape}},
 		{"ValidateName", "ValidateName", "(name string, generated bool) []string", []shape{stringShape, booleanShape}, []shape{stringsShape}},
 	}
 }
+
+const metav1Path = "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// checkGracefulDelete is the convention that takes the options of a deletion.
+const checkGracefulDelete = "CheckGracefulDelete"
 
 // validateStatusUpdate is the convention that belongs to the status subresource.
 const validateStatusUpdate = "ValidateStatusUpdate"
@@ -123,6 +134,9 @@ func (c convention) call(hub *model.Type) jen.Code {
 		return jen.Parens(pointer(hub)).Dot(c.name)
 	case "ValidateName":
 		return jen.New(jen.Qual(hub.Package.Path, hub.Name)).Dot(c.name)
+	case checkGracefulDelete:
+		return jen.Func().Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("obj").Add(pointer(hub)), jen.Id("options").Op("*").Qual(metav1Path, "DeleteOptions")).
+			Bool().Block(jen.Return(jen.Id("obj").Dot(c.name).Call(jen.Id("ctx"), jen.Id("options"))))
 	}
 	object := []jen.Code{jen.Id("obj").Add(pointer(hub))}
 	args := []jen.Code{jen.Id("ctx")}
@@ -135,8 +149,11 @@ func (c convention) call(hub *model.Type) jen.Code {
 	if len(c.results) == 0 {
 		return f.Block(call)
 	}
-	if c.name == "Warnings" {
+	switch c.name {
+	case "Warnings":
 		return f.Index().String().Block(jen.Return(call))
+	case "DefaultPropagationPolicy":
+		return f.Qual(metav1Path, "DeletionPropagation").Block(jen.Return(call))
 	}
 	return f.Qual(fieldPath, "ErrorList").Block(jen.Return(call))
 }
