@@ -186,6 +186,13 @@ func TestDeleteAnswers(t *testing.T) {
 	if w = do(a, "DELETE", itemPath, `{"orphanDependents":false}`); w.Code != 202 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+	fakes[0].deletion.Pending = true
+	if w = do(a, "DELETE", itemPath, ""); w.Code != 200 || w.Body.String() != gone {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w = do(a, "DELETE", itemPath, `{"orphanDependents":false}`); w.Code != 202 || w.Body.String() != gone {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
 }
 
 // What can't be read is deleted by those who may, by name, and with no other option.
