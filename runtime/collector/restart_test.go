@@ -3,6 +3,7 @@ package collector
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -176,6 +177,32 @@ func TestUnwatchedResources(t *testing.T) {
 	}
 }
 
+// lagging is a resource whose memory knows nothing yet.
+type lagging struct{ registry.Handle }
+
+func (l lagging) Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {
+	if resourceVersion != "" {
+		return api.Rendition{}, apierrors.NewNotFound(l.Info().GroupResource(), name)
+	}
+	return l.Handle.Get(ctx, namespace, name, resourceVersion, form)
+}
+
+// TestAbsenceIsConfirmed: an owner that memory doesn't show is there where storage has it.
+func TestAbsenceIsConfirmed(t *testing.T) {
+	w := newWorld(t, true)
+	for i, h := range w.handles {
+		w.handles[i] = lagging{h}
+	}
+	w.create("trees/oak")
+	w.create("leafs/ns/a", "trees/oak")
+	w.create("leafs/ns/b", "!trees/oak")
+	w.start(1)
+	w.settle()
+	if got := w.list(); got != "leafs/ns/a trees/oak\ntrees/oak" {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // TestPanicsAreFailures: a user's function that panics fails what it was asked for, and is asked again.
 func TestPanicsAreFailures(t *testing.T) {
 	w := newWorld(t, true)
@@ -203,4 +230,46 @@ type panicking struct {
 func (p *panicking) Patch(ctx context.Context, namespace, name, subresource string, kind registry.PatchType, body registry.Body, opts registry.WriteOptions) (registry.Result, error) {
 	p.once.Do(func() { panic("a conversion that panics") })
 	return p.Handle.Patch(ctx, namespace, name, subresource, kind, body, opts)
+}
+
+// racing is a resource of which an object changes between the decision to delete it and the deletion.
+type racing struct {
+	registry.Handle
+	once   sync.Once
+	change func()
+}
+
+func (r *racing) Delete(ctx context.Context, namespace, name string, opts registry.DeleteOptions) (registry.Deletion, error) {
+	r.once.Do(r.change)
+	return r.Handle.Delete(ctx, namespace, name, opts)
+}
+
+// TestOnlyWhatIsKnownIsDeleted: an object that got another owner, or gave its name to another, at the last moment stays.
+func TestOnlyWhatIsKnownIsDeleted(t *testing.T) {
+	for name, change := range map[string]func(w *world){
+		"another owner": func(w *world) {
+			w.patch("leafs/ns/a", `{"metadata":{"ownerReferences":[%s]}}`, w.reference("trees/oak"))
+		},
+		"another object": func(w *world) {
+			w.delete("leafs/ns/a", metav1.DeletePropagationBackground)
+			w.create("leafs/ns/a", "trees/oak")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, true)
+			w.create("trees/oak")
+			w.create("leafs/ns/a", "!trees/elm")
+			for i, h := range w.handles {
+				if h.Info().Names.Plural == "leafs" {
+					plain := &world{TB: w.TB, backend: w.backend, handles: slices.Clone(w.handles)}
+					w.handles[i] = &racing{Handle: h, change: func() { change(plain) }}
+				}
+			}
+			w.start(1)
+			w.settle()
+			if got := w.list(); got != "leafs/ns/a trees/oak\ntrees/oak" {
+				t.Errorf("got\n%s", got)
+			}
+		})
+	}
 }
