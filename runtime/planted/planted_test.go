@@ -39,7 +39,7 @@ var bugs = []bug{
 	},
 	{
 		name: "an object deleted that is another one by now", file: "collector/act.go",
-		right: "Preconditions: &metav1.Preconditions{UID: &o.uid, ResourceVersion: &version}", wrong: "Preconditions: nil",
+		right: "Preconditions: &metav1.Preconditions{UID: &o.uid, ResourceVersion: &version}", wrong: "Preconditions: map[string]*metav1.Preconditions{}[version]",
 		dir: "collector", tests: []string{"TestOnlyWhatIsKnownIsDeleted"},
 	},
 	{
