@@ -15,7 +15,8 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// delete removes an object, and answers with a Status; or marks it where it must wait, and answers with the object.
+// delete removes an object, and answers with a Status, or with the object where its kind says so; or marks it where it must
+// wait, and answers with the object.
 func (c *call) delete() error {
 	media, form, err := c.negotiate(singleTransform)
 	if err != nil {
@@ -41,7 +42,7 @@ func (c *call) delete() error {
 	if orphan := options.OrphanDependents; !deletion.Done && orphan != nil && !*orphan {
 		code = http.StatusAccepted
 	}
-	if !deletion.Done && !deletion.Pending {
+	if deletion.Shown || !deletion.Done && !deletion.Pending {
 		c.object(media, code, form, deletion.Object)
 		return nil
 	}

@@ -193,6 +193,10 @@ func TestDeleteAnswers(t *testing.T) {
 	if w = do(a, "DELETE", itemPath, `{"orphanDependents":false}`); w.Code != 202 || w.Body.String() != gone {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+	fakes[0].deletion = registry.Deletion{Object: fakes[0].object, Done: true, Shown: true}
+	if w = do(a, "DELETE", itemPath, ""); w.Code != 200 || !strings.HasPrefix(w.Body.String(), `{"kind":"Widget"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
 }
 
 // What can't be read is deleted by those who may, by name, and with no other option.

@@ -105,4 +105,6 @@ type Strategy[T api.Object] struct {
 	AllowCreateOnUpdate bool
 	// RequireVersionOnUpdate refuses a PUT without metadata.resourceVersion.
 	RequireVersionOnUpdate bool
+	// ReturnDeletedObject answers a deletion with the object, and not with a Status.
+	ReturnDeletedObject bool
 }

@@ -97,6 +97,7 @@ func (h *handle[T]) delete(ctx context.Context, key, name string, opts DeleteOpt
 	if err != nil {
 		return Deletion{}, h.store.status(err, "delete", name)
 	}
+	done.Shown = h.definition.Strategy.ReturnDeletedObject
 	done.Object, err = h.answer(out.data, out.revision, opts.Form)
 	return done, err
 }

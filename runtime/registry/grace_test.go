@@ -129,3 +129,18 @@ func TestGraceOfACollection(t *testing.T) {
 		t.Errorf("left: %s", names)
 	}
 }
+
+// TestDeletedObjectIsShown where its kind wants it to be: as it was, at the revision of its deletion.
+func TestDeletedObjectIsShown(t *testing.T) {
+	d := shop.Definition()
+	d.Strategy.ReturnDeletedObject = true
+	b := openOver(t, memory.New(), registry.New(d), registry.Config{})
+	w := b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
+	got, err := b.delete("a", registry.DeleteOptions{})
+	if err != nil || !got.Done || !got.Shown {
+		t.Fatalf("%+v %v", got, err)
+	}
+	if shown := b.parse(got.Object); shown.Spec.Color != "red" || shown.UID != w.UID || shown.ResourceVersion == w.ResourceVersion {
+		t.Errorf("%+v", shown)
+	}
+}

@@ -188,6 +188,8 @@ type Deletion struct {
 	Done bool
 	// Pending tells that its time of grace was running already, and that the deletion changed nothing.
 	Pending bool
+	// Shown: the answer is the object, even where it is gone, or nothing changed.
+	Shown bool
 }
 
 // Write is writing. Subresource is "" for the object itself.

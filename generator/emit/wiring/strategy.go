@@ -89,12 +89,10 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 			members = append(members, member(c.field, code))
 		}
 	}
-	create, require := updateRules(r)
-	if create {
-		members = append(members, member("AllowCreateOnUpdate", jen.True()))
-	}
-	if require {
-		members = append(members, member("RequireVersionOnUpdate", jen.True()))
+	for _, rule := range rules {
+		if rule.of(r) {
+			members = append(members, member(rule.field, jen.True()))
+		}
 	}
 	if members == nil {
 		return nil
@@ -102,19 +100,29 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 	return member("Strategy", literal(jen.Qual(registryPath, "Strategy").Types(pointer(r.Hub)), members...))
 }
 
-// updateRules are the rules that any version of the kind, or its hub, asks for.
-func updateRules(r *model.Resource) (create, require bool) {
-	types := []*model.Type{r.Hub}
-	for _, v := range r.Versions {
-		types = append(types, v.Type)
+// rule is a field of the Strategy that markers of a kind set.
+type rule struct {
+	field string
+	asked func(*model.Kind) bool
+}
+
+var rules = []rule{
+	{"AllowCreateOnUpdate", func(k *model.Kind) bool { return k.CreateOnUpdate }},
+	{"RequireVersionOnUpdate", func(k *model.Kind) bool { return k.RequireResourceVersion }},
+	{"ReturnDeletedObject", func(k *model.Kind) bool { return k.ReturnDeletedObject }},
+}
+
+// of tells whether any version of the kind, or its hub, asks for the rule.
+func (u rule) of(r *model.Resource) bool {
+	if r.Hub.Kind != nil && u.asked(r.Hub.Kind) {
+		return true
 	}
-	for _, t := range types {
-		if t.Kind != nil {
-			create = create || t.Kind.CreateOnUpdate
-			require = require || t.Kind.RequireResourceVersion
+	for _, v := range r.Versions {
+		if v.Type.Kind != nil && u.asked(v.Type.Kind) {
+			return true
 		}
 	}
-	return create, require
+	return false
 }
 
 // wire prints the call of the hub's method of that name, or returns nil where it has none of the right signature.
