@@ -50,6 +50,8 @@ var ownMarkers = []Definition{
 		Doc: "An update of an object that doesn't exist creates it, as kube-apiserver does for some kinds."},
 	{Name: "apigen:requireResourceVersion", Places: Type, Kind: Flag,
 		Doc: "An update must say which resourceVersion it was made from; without one it is refused."},
+	{Name: "apigen:returnDeletedObject", Places: Type, Kind: Flag,
+		Doc: "A deletion answers with the object that it deleted, as kube-apiserver does for some kinds, and not with a Status."},
 }
 
 var controlMarkers = []Definition{

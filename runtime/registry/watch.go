@@ -219,6 +219,18 @@ func (w *watch) schedule(now time.Time) {
 	w.due, w.unmarked = context.WithDeadline(w.ctx, next)
 }
 
+// Revision implements Paced.
+func (w *watch) Revision() int64 { return w.source.revision() }
+
+// Hurry implements Paced.
+func (w *watch) Hurry(ctx context.Context) error {
+	if m, ok := w.source.(*backendSource); ok {
+		return w.ended(ctx, m.stream.RequestProgress(ctx))
+	}
+	_, err := w.r.cache.Consistent(ctx)
+	return w.ended(ctx, err)
+}
+
 // Close implements Watch.
 func (w *watch) Close() {
 	w.unbind()
