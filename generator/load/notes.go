@@ -1,6 +1,7 @@
 package load
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -91,6 +92,25 @@ func (b *builder) readNotes(path, base string, n *notes) {
 			(&collector{fset: b.l.fset, notes: n}).file(f)
 		}
 	}
+}
+
+// clauses adds what the files of a dependency say above their package clauses; without being asked, only doc.go is read.
+func (b *builder) clauses(path string) *notes {
+	n := b.notes[path]
+	meta := b.l.metas[path]
+	if s := b.l.sources[path]; s != nil && s.root || meta == nil {
+		return n
+	}
+	for _, name := range meta.GoFiles {
+		if b.parsed[path+"\x00"+filepath.Base(name)] {
+			continue
+		}
+		f, _ := parser.ParseFile(b.l.fset, name, nil, parser.ParseComments|parser.PackageClauseOnly)
+		if f != nil && f.Name != nil {
+			(&collector{fset: b.l.fset, notes: n}).packageClause(f, map[*ast.CommentGroup]bool{})
+		}
+	}
+	return n
 }
 
 // reporter reports faults of markers as errors where the user can mend them, else as warnings.

@@ -59,7 +59,10 @@ func versionsWithoutHub(program *model.Program) map[string][]pair {
 				if r.Hub == nil || v.Type == r.Hub || v.Type.Package == r.Hub.Package {
 					continue
 				}
-				path := v.Version.Package.Path
+				path := v.Version.Package.Home().Path
+				if brought(v.Type, r.Hub) {
+					continue
+				}
 				pairs[path] = append(pairs[path], pair{v.Type, r.Hub})
 				if l, hub := listOf(v.Type), listOf(r.Hub); l != nil && hub != nil {
 					pairs[path] = append(pairs[path], pair{l, hub})
@@ -68,6 +71,12 @@ func versionsWithoutHub(program *model.Program) map[string][]pair {
 		}
 	}
 	return pairs
+}
+
+// brought tells whether a version of another module comes with functions that convert it to the hub and back.
+func brought(version, hub *model.Type) bool {
+	from := version.Package
+	return from.ServedBy != nil && from.Func(pair{version, hub}.function()) != nil && from.Func(pair{hub, version}.function()) != nil
 }
 
 func listOf(t *model.Type) *model.Type {

@@ -1,6 +1,7 @@
 package defaults
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -22,6 +23,11 @@ func newIndex(program *model.Program) *index {
 	for _, pkg := range program.Packages {
 		for _, f := range pkg.Funcs {
 			x.add(f)
+		}
+		if from := pkg.Serves; from != nil && !slices.Contains(program.Packages, from) {
+			for _, f := range from.Funcs {
+				x.add(f)
+			}
 		}
 	}
 	return x
@@ -112,10 +118,12 @@ func nearest(functions []*model.Func, t *model.Type, pkg *model.Package) []*mode
 	rank := 0
 	for _, f := range functions {
 		r := 1
-		switch f.Package {
-		case pkg:
+		switch {
+		case f.Package == pkg:
+			r = 4
+		case t.Package != nil && f.Package == t.Package.Home():
 			r = 3
-		case t.Package:
+		case f.Package == t.Package:
 			r = 2
 		}
 		switch {

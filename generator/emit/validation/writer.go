@@ -44,7 +44,7 @@ func newWriter(program *model.Program, pkg *model.Package) *writer {
 
 // obstacles reports what has the name of a function that is to be written or called, and is another one.
 func (w *writer) obstacles() {
-	for _, t := range w.pkg.Types {
+	for _, t := range w.pkg.Source().Types {
 		pos, taken := w.pkg.Declared[functionName(t)]
 		if !taken || !w.graph.exported(t) {
 			continue
@@ -149,7 +149,7 @@ func (w *writer) functionOf(t *model.Type) *jen.Statement {
 	if t.Name == "" || t.Package == nil || ignored(t) {
 		return nil
 	}
-	if t.Package == w.pkg && w.graph.exported(t) {
+	if w.graph.exported(t) {
 		return jen.Id(functionName(t))
 	}
 	if w.graphOf(t.Package).exported(t) && t.Package != w.pkg && (t.Package.Output || t.Package.Module != nil && t.Package.Module.Own) {
