@@ -50,8 +50,13 @@ func (w *writer) obstacles() {
 			continue
 		}
 		if f := w.pkg.Func(functionName(t)); f == nil || len(f.Params) != 5 || len(f.Results) != 1 {
-			w.errs.Add(pos, "%s is the name of the function that checks the rules of %s: give this another name, or the signature func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *%s) field.ErrorList",
-				functionName(t), t.Name, t.Name)
+			name, advice := t.Name, "give this another name"
+			if w.pkg.Serves != nil {
+				name = t.Package.Name + "." + t.Name
+				advice = "call this ValidateObject_" + t.Name + ", which the server calls beside it"
+			}
+			w.errs.Add(pos, "%s is the name of the function that checks the rules of %s: %s, or give it the signature func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *%s) field.ErrorList",
+				functionName(t), t.Name, advice, name)
 		}
 	}
 }

@@ -76,8 +76,18 @@ func warnFunctions(out *emit.Errors, r *model.Resource) {
 		if f := home.Func(name); f != nil && !c.fitsFunction(f, r.Hub) {
 			out.Add(f.Pos, "function %s is not called by the server: its signature is not `func %s%s`", name, name, c.functionSignature(r.Hub))
 		}
-		if f := home.Func("Validate_" + r.Kind); f != nil && c.name == "Validate" && c.fitsFunction(f, r.Hub) {
-			out.Add(f.Pos, "function %s is not called by the server: that is the name of the function that checks the rules of markers; call it %s", f.Name, name)
+	}
+}
+
+// warnFunctionsElsewhere finds functions for a version of another module that is not the hub, where nobody calls them.
+func warnFunctionsElsewhere(out *emit.Errors, r *model.Resource, t *model.Type) {
+	home := t.Package.ServedBy
+	if home == nil || t == r.Hub {
+		return
+	}
+	for _, c := range conventions() {
+		if f := home.Func(c.functionName(t.Name)); f != nil && c.fitsFunction(f, t) {
+			out.Add(f.Pos, "function %s is not called by the server: logic works on the hub, so write it for %s.%s", f.Name, r.Hub.Package.Path, r.Hub.Name)
 		}
 	}
 }

@@ -158,6 +158,7 @@ func Warnings(p *model.Program) []emit.Error {
 			for _, v := range r.Versions {
 				warnColumns(&out, v.Type)
 				warnElsewhere(&out, r, v.Type)
+				warnFunctionsElsewhere(&out, r, v.Type)
 			}
 		}
 	}
