@@ -104,7 +104,29 @@ func newTask(u *universe, pkg *model.Package, kinds []pair, errs *emit.Errors) *
 	}
 	t.addExplicit(errs)
 	t.funcs = findFunctions(u, pkg, append([]*model.Package{pkg, t.types}, t.peers...))
+	t.addHandWritten()
 	return t
+}
+
+// addHandWritten asks for what functions of the package itself may call: autoConvert_a_X_To_b_X, of structs that no kind
+// leads to but by way of them. Where all structs are converted, they are there anyway.
+func (t *task) addHandWritten() {
+	if len(t.pkg.ConversionPeers) > 0 {
+		return
+	}
+	known := map[string]bool{}
+	for _, p := range t.pairs {
+		known[p.key()] = true
+	}
+	for _, f := range t.funcs.own {
+		own := f.pair.in.Package == t.types || f.pair.out.Package == t.types
+		if _, written := t.pkg.Declared["auto"+f.name]; written {
+			continue
+		}
+		if own && isStruct(f.pair.in) && isStruct(f.pair.out) && !f.drop && !known[f.pair.key()] {
+			t.pairs = append(t.pairs, f.pair)
+		}
+	}
 }
 
 func (t *task) addPeers(pkg *model.Package, errs *emit.Errors) {
