@@ -14,6 +14,7 @@ import (
 	"apigen.dev/runtime/storage/embedded"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 	library "example.com/library/apis"
+	workloads "example.com/workloads/apis"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -21,12 +22,19 @@ import (
 // serveVariable makes the test binary a server: the command that a user's main calls, with the arguments as they are.
 const serveVariable = "CONFORMANCE_SERVE"
 
-// groups are what all servers serve: upstream's types, and those of an example that uses more of what there is.
-func groups() []registry.Group { return slices.Concat(apis.Groups(), library.Groups()) }
+// groups are what all servers serve: upstream's types, those of an example that uses more of what there is, and kinds of
+// Kubernetes itself.
+func groups() []registry.Group {
+	return slices.Concat(apis.Groups(), library.Groups(), workloads.Groups())
+}
 
 func TestMain(m *testing.M) {
 	if os.Getenv(serveVariable) != "" {
 		server.Main(server.Program{Name: "wardle", Groups: groups(), Embedded: embedded.Etcd{}})
+		return
+	}
+	if kubeconfig := os.Getenv(manageVariable); kubeconfig != "" {
+		manage(kubeconfig, os.Getenv(identityVariable))
 		return
 	}
 	os.Exit(m.Run())
