@@ -118,12 +118,10 @@ func nearest(functions []*model.Func, t *model.Type, pkg *model.Package) []*mode
 	rank := 0
 	for _, f := range functions {
 		r := 1
-		switch {
-		case f.Package == pkg:
-			r = 4
-		case t.Package != nil && f.Package == t.Package.Home():
+		switch f.Package {
+		case pkg:
 			r = 3
-		case f.Package == t.Package:
+		case t.Package:
 			r = 2
 		}
 		switch {

@@ -5,10 +5,13 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	core "example.com/workloads/apis/core/v1"
 )
 
 // SetDefaults_Deployment fills in what a deployment doesn't say.
@@ -82,3 +85,6 @@ func ReadyColumn_Deployment(deployment *appsv1.Deployment) string {
 	}
 	return fmt.Sprintf("%d/%d", deployment.Status.ReadyReplicas, wanted)
 }
+
+// SetDefaults_PodSpec does for templates of pods what is done for pods.
+func SetDefaults_PodSpec(spec *corev1.PodSpec) { core.SetDefaults_PodSpec(spec) }
