@@ -27,6 +27,8 @@ type Options struct {
 	Only []string
 	// Header is the text that every file begins with: a license, as Go comments.
 	Header string
+	// Lenient makes faults of markers warnings, for a first build of packages that other tools were less strict about.
+	Lenient bool
 	// Check writes nothing: Result.Changes says what would be written.
 	Check bool
 	// Cache is the folder in which unchanged runs are remembered. Empty remembers nothing.
@@ -140,7 +142,7 @@ func (b *build) generate(ctx context.Context) error {
 	b.progress("loading packages (dependencies that were never compiled take a while)")
 	var err error
 	b.loaded, err = load.Load(ctx, load.Options{
-		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header,
+		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header, Lenient: b.Lenient,
 		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports,
 	})
 	if err != nil {

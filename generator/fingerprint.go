@@ -88,7 +88,7 @@ func tellable(o Options) bool {
 // frameOf hashes what isn't the modules' files.
 func frameOf(o Options) (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q\n%q\n%q\n%q\n%s\n", o.Dir, o.Patterns, o.Only, o.Header, runtime.Version())
+	fmt.Fprintf(h, "%q\n%q\n%q\n%q\n%t\n%s\n", o.Dir, o.Patterns, o.Only, o.Header, o.Lenient, runtime.Version())
 	env := map[string]string{}
 	for _, e := range o.Env {
 		name, value, _ := strings.Cut(e, "=")

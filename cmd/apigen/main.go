@@ -2,6 +2,7 @@
 //
 //	apigen build ./...     writes what the markers of the packages ask for
 //	apigen build --check   fails, with a diff, when generated code is stale
+//	apigen compat          finds changes that break clients or what is stored
 //	apigen markers         explains every marker
 package main
 
@@ -53,6 +54,7 @@ func command() *cobra.Command {
 	root.AddCommand(
 		newInit(),
 		buildCommand(),
+		compatCommand(),
 		markersCommand(),
 		versionCommand(),
 	)
