@@ -94,7 +94,7 @@ func (p *printer) print() (emit.File, error) {
 	w := p.group.Wiring
 	f := jen.NewFilePathName(w.Path, w.Name)
 	f.HeaderComment(emit.Header(p.program))
-	f.PackageComment(fmt.Sprintf("Package %s is %s as a server takes it: its kinds, versions, conversions, columns and hooks.", w.Name, p.title()))
+	f.PackageComment(fmt.Sprintf("Package %s is %s as a server takes it: its kinds, versions, conversions, columns and hooks.", w.Name, p.called()))
 	p.imports(f)
 	p.scoped = p.callsHandWritten()
 
@@ -118,8 +118,8 @@ func (p *printer) print() (emit.File, error) {
 	return emit.File{Package: w.Path, Dir: w.Dir, PackageName: w.Name, Name: FileName, Content: out.Bytes()}, nil
 }
 
-// title is what the group is called in comments.
-func (p *printer) title() string {
+// called is the group in comments.
+func (p *printer) called() string {
 	if p.group.Name == "" {
 		return "the core API group"
 	}
@@ -177,7 +177,7 @@ func (p *printer) groupFunc(f *jen.File) {
 		}
 		resources = append(resources, jen.Qual(registryPath, "New").Call(call))
 	}
-	f.Commentf("Group is %s.", p.title())
+	f.Commentf("Group is %s.", p.called())
 	f.Func().Id("Group").Params().Qual(registryPath, "Group").BlockFunc(func(g *jen.Group) {
 		if p.scoped {
 			g.Id("scope").Op(":=").Id("newScope").Call()
