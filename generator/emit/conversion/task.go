@@ -75,8 +75,12 @@ func versionsWithoutHub(program *model.Program) map[string][]pair {
 
 // brought tells whether a version of another module comes with functions that convert it to the hub and back.
 func brought(version, hub *model.Type) bool {
-	from := version.Package
-	return from.ServedBy != nil && from.Func(pair{version, hub}.function()) != nil && from.Func(pair{hub, version}.function()) != nil
+	for _, from := range []*model.Package{version.Package, hub.Package} {
+		if from.ServedBy != nil && from.Func(pair{version, hub}.function()) != nil && from.Func(pair{hub, version}.function()) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func listOf(t *model.Type) *model.Type {
