@@ -14,6 +14,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/load"
+	"apigen.dev/generator/model"
 	"apigen.dev/generator/verify"
 )
 
@@ -52,6 +53,9 @@ type Result struct {
 	Notes    []string
 	// Unchanged: nothing changed since a build that succeeded, so nothing was loaded.
 	Unchanged bool
+	// Program is what was loaded, and Dirs the folders of all modules in reach that can change; nil where Unchanged.
+	Program *model.Program
+	Dirs    []string
 }
 
 // Panic is the error for a panic of the generator: a bug, whatever the input.
@@ -149,6 +153,7 @@ func (b *build) generate(ctx context.Context) error {
 		return err
 	}
 	b.result.Warnings = b.loaded.Warnings
+	b.result.Program, b.result.Dirs = b.loaded.Program, b.loaded.Universe.MutableDirs()
 	b.progress("generating")
 	if err := b.emit(); err != nil {
 		return err
