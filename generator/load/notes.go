@@ -60,6 +60,9 @@ func (b *builder) notesOf(p *types.Package, at token.Pos) *notes {
 			}
 		} else {
 			b.readNotes(p.Path(), "doc.go", n)
+			if b.l.named(p.Path()) {
+				b.readClauses(p.Path(), n)
+			}
 		}
 	}
 	if !root && at.IsValid() {
@@ -94,15 +97,15 @@ func (b *builder) readNotes(path, base string, n *notes) {
 	}
 }
 
-// clauses adds what the files of a dependency say above their package clauses; without being asked, only doc.go is read.
-func (b *builder) clauses(path string) *notes {
-	n := b.notes[path]
+// readClauses adds what the other files of a dependency say above their package clauses: of one that a marker names, they
+// count like doc.go.
+func (b *builder) readClauses(path string, n *notes) {
 	meta := b.l.metas[path]
-	if s := b.l.sources[path]; s != nil && s.root || meta == nil {
-		return n
+	if meta == nil {
+		return
 	}
 	for _, name := range meta.GoFiles {
-		if b.parsed[path+"\x00"+filepath.Base(name)] {
+		if filepath.Base(name) == "doc.go" {
 			continue
 		}
 		f, _ := parser.ParseFile(b.l.fset, name, nil, parser.ParseComments|parser.PackageClauseOnly)
@@ -110,7 +113,6 @@ func (b *builder) clauses(path string) *notes {
 			(&collector{fset: b.l.fset, notes: n}).packageClause(f, map[*ast.CommentGroup]bool{})
 		}
 	}
-	return n
 }
 
 // reporter reports faults of markers as errors where the user can mend them and wants to, else as warnings.

@@ -57,10 +57,6 @@ func (b *builder) servable(m *model.Package, at marker.Marker) *model.Package {
 // versionOf decides the group and the version of a package of another module: by its markers, the constant GroupName
 // that its registration conventionally declares, or the markers of the package that serves it.
 func (b *builder) versionOf(m, from *model.Package, at marker.Marker) bool {
-	notes := b.clauses(from.Path)
-	if g, ok := notes.pkg.markers.Get("groupName"); ok && !from.HasGroup {
-		from.Group, from.HasGroup = g.Value, true
-	}
 	if !from.HasGroup {
 		from.Group, from.HasGroup = b.groupConstant(from.Path)
 	}
