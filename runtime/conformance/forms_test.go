@@ -67,7 +67,7 @@ type life struct {
 
 // The three forms of controller-runtime's clients and caches go through all that can be done with an object.
 func TestForms(t *testing.T) {
-	onEach(t, func(t *testing.T, server *target) {
+	onEachCluster(t, func(t *testing.T, server *target) {
 		log.SetLogger(logr.Discard())
 		c := clusterClient(t, server.config)
 		config := rest.CopyConfig(server.config)

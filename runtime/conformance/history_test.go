@@ -55,7 +55,7 @@ func typedInformer(t *testing.T) func(*rest.Config) cache.SharedIndexInformer {
 // while the server is killed and restarted and the history is compacted, again and again.
 func TestInformersAcrossHistory(t *testing.T) {
 	t.Parallel()
-	server := startEtcd(t)
+	server := etcdCluster(t)
 	older := observe(t, server.config, func(config *rest.Config) cache.SharedIndexInformer {
 		return listThenWatch{newDynamic(t, config).Resource(configMaps)}.informer()
 	})

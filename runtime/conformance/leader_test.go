@@ -130,7 +130,7 @@ func startManager(t *testing.T, server *target, identity string) (kill func()) {
 // of it; one that waited takes over, and does the rest.
 func TestElectedControllers(t *testing.T) {
 	t.Parallel()
-	server := startEmbedded(t)
+	server := embeddedCluster(t)
 	c := clusterClient(t, server.config)
 	kill := startManager(t, server, "first")
 	var lease coordinationv1.Lease
