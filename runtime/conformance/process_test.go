@@ -41,7 +41,7 @@ func startServing(t *testing.T, serves string, arguments ...string) *process {
 	}
 	dir := t.TempDir()
 	p := &process{t: t, binary: self, dir: dir, serves: serves, log: filepath.Join(dir, "server.log"),
-		arguments: append([]string{"--data-dir=" + filepath.Join(dir, "data"), fmt.Sprintf("--secure-port=%d", freePort(t))}, arguments...)}
+		arguments: append([]string{"--data-dir=" + filepath.Join(dir, "data"), fmt.Sprintf("--secure-port=%d", freePort(t)), "--watch-cache-consistency-check=1s"}, arguments...)}
 	p.start()
 	t.Cleanup(func() {
 		p.kill()
@@ -67,7 +67,7 @@ func (p *process) start() {
 	}
 	defer log.Close()
 	command := exec.Command(p.binary, p.arguments...)
-	command.Env = append(os.Environ(), serveVariable+"="+p.serves)
+	command.Env = append(os.Environ(), serveVariable+"="+p.serves, "APIGEN_VERIFY=1")
 	command.Stderr = log
 	out, err := command.StdoutPipe()
 	if err != nil {
