@@ -98,6 +98,9 @@ func SetObjectDefaults_Lamp(in *Lamp) {}
 
 func Convert_v1beta1_Lamp_To_v1_Lamp(in *Lamp, out *v1.Lamp, s conversion.Scope) error { return nil }
 func Convert_v1_Lamp_To_v1beta1_Lamp(in *v1.Lamp, out *Lamp, s conversion.Scope) error { return nil }
+-- apis/apis.go --
+// +apigen:reference=../docs
+package apis
 -- apis/lamp/v1/doc.go --
 // +apigen:serve=example.com/other/lamp/v1
 // +apigen:kind(Lamp)=+kubebuilder:resource:shortName=lp
@@ -136,6 +139,7 @@ func TestServe(t *testing.T) {
 			`"com.example.other.lamp.v1.Lamp"`, `"Bulb is inside."`, `"/apis/lamp.example.com/v1/lamps"`,
 		},
 		"apis/lamp/wiring/zz_generated.openapi.v1beta1.json": {`"hue"`},
+		"docs/lamp.example.com.v1.md":                        {"Lamp", "Bulb is inside."},
 	} {
 		holds(t, files, name, texts...)
 		if strings.Contains(files[name], "Review") {
