@@ -156,3 +156,15 @@ func TestStrategicMerge(t *testing.T) {
 	k.says("set env deployment/web MODE=test", "env updated")
 	k.says("get deploy web -o jsonpath={.spec.template.spec.containers[1].env[0].value}", "test")
 }
+
+// A pod begins its life as one does, with the defaults of a template of pods.
+func TestPod(t *testing.T) {
+	k := start(t)
+	pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one"},"spec":{"containers":[{"name":"main","image":"main:1","ports":[{"containerPort":80}]}]},"status":{"phase":"Running"}}`
+	k.given(pod, "create -f -", "pod/one created")
+	k.says("get po", "NAME STATUS AGE", "one Pending")
+	k.says("get pods --field-selector status.phase=Pending,spec.nodeName= -o name", "pod/one")
+	k.says("get pod one -o jsonpath={.spec.restartPolicy}/{.spec.containers[0].ports[0].protocol}", "Always/TCP")
+	k.says(`patch pod one --subresource=status -p {"status":{"phase":"Running"}}`, "patched")
+	k.says("get po one --no-headers", "one Running")
+}
