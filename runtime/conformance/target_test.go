@@ -38,6 +38,10 @@ func TestMain(m *testing.M) {
 		manage(kubeconfig, os.Getenv(identityVariable))
 		return
 	}
+	// client-go reads this once. Its dynamic client then asks for CBOR first.
+	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 

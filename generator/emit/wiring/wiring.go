@@ -155,7 +155,7 @@ func (p *printer) imports(f *jen.File) {
 // locals are the names of variables and functions of the file, which no import may be called by.
 var locals = []string{
 	"add", "ctx", "data", "date", "dateCell", "err", "from", "generated", "groupScope", "i", "in", "item", "jsonCell", "name",
-	"newScope", "obj", "ok", "old", "op", "out", "result", "s", "scheme", "scope", "text", "to", "value",
+	"newScope", "obj", "ok", "old", "op", "out", "result", "s", "scheme", "scope", "swagger", "text", "to", "value",
 }
 
 // groupFunc prints Group.
@@ -188,6 +188,7 @@ func (p *printer) groupFunc(f *jen.File) {
 			member("Resources", jen.Index().Qual(registryPath, "Resource").Custom(braces, resources...)),
 			member("AddToScheme", jen.Id("AddToScheme")),
 			member("OpenAPI", jen.Map(jen.String()).Index().Byte().Custom(documents, openapi...)),
+			member("Swagger", jen.Id("swagger")),
 		))
 	})
 }
@@ -234,6 +235,8 @@ func (p *printer) documents(f *jen.File) {
 		f.Comment("//go:embed " + schema.FileName(v.Name))
 		f.Var().Id(documentVar(v)).Index().Byte()
 	}
+	f.Comment("//go:embed " + schema.SwaggerFileName)
+	f.Var().Id("swagger").Index().Byte()
 }
 
 func documentVar(v *model.Version) string { return "openapi" + upperFirst(v.Name) }

@@ -34,6 +34,7 @@ func Group() registry.Group {
 		OpenAPI: map[string][]byte{
 			"v1": openapiV1,
 		},
+		Swagger: swagger,
 	}
 }
 
@@ -100,6 +101,7 @@ func defineDeployment() registry.Definition[*appsv1.Deployment] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
+				Proto: registry.ProtoOf[*appsv1.Deployment](),
 			}),
 		},
 		Storage: "v1",
@@ -168,6 +170,7 @@ func defineReplicaSet() registry.Definition[*appsv1.ReplicaSet] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
+				Proto: registry.ProtoOf[*appsv1.ReplicaSet](),
 			}),
 		},
 		Storage: "v1",
@@ -193,3 +196,6 @@ func defineReplicaSet() registry.Definition[*appsv1.ReplicaSet] {
 
 //go:embed zz_generated.openapi.v1.json
 var openapiV1 []byte
+
+//go:embed zz_generated.swagger.json
+var swagger []byte

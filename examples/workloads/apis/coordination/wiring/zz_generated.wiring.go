@@ -28,6 +28,7 @@ func Group() registry.Group {
 		OpenAPI: map[string][]byte{
 			"v1": openapiV1,
 		},
+		Swagger: swagger,
 	}
 }
 
@@ -82,6 +83,7 @@ func defineLease() registry.Definition[*coordinationv1.Lease] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
+				Proto: registry.ProtoOf[*coordinationv1.Lease](),
 			}),
 		},
 		Storage: "v1",
@@ -90,3 +92,6 @@ func defineLease() registry.Definition[*coordinationv1.Lease] {
 
 //go:embed zz_generated.openapi.v1.json
 var openapiV1 []byte
+
+//go:embed zz_generated.swagger.json
+var swagger []byte

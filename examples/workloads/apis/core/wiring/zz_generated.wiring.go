@@ -35,6 +35,7 @@ func Group() registry.Group {
 		OpenAPI: map[string][]byte{
 			"v1": openapiV1,
 		},
+		Swagger: swagger,
 	}
 }
 
@@ -88,6 +89,7 @@ func defineConfigMap() registry.Definition[*corev1.ConfigMap] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
+				Proto: registry.ProtoOf[*corev1.ConfigMap](),
 			}),
 		},
 		Storage: "v1",
@@ -114,6 +116,7 @@ func defineEvent() registry.Definition[*corev1.Event] {
 				New: func() *corev1.Event {
 					return new(corev1.Event)
 				},
+				Proto: registry.ProtoOf[*corev1.Event](),
 			}),
 		},
 		Storage: "v1",
@@ -169,6 +172,7 @@ func definePod() registry.Definition[*corev1.Pod] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
+				Proto: registry.ProtoOf[*corev1.Pod](),
 			}),
 		},
 		Storage: "v1",
@@ -243,6 +247,7 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
+				Proto: registry.ProtoOf[*corev1.Secret](),
 			}),
 		},
 		Storage: "v1",
@@ -264,3 +269,6 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 
 //go:embed zz_generated.openapi.v1.json
 var openapiV1 []byte
+
+//go:embed zz_generated.swagger.json
+var swagger []byte
