@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,9 +69,7 @@ func TestForms(t *testing.T) {
 	onEachCluster(t, func(t *testing.T, server *target) {
 		log.SetLogger(logr.Discard())
 		c := clusterClient(t, server.config)
-		config := rest.CopyConfig(server.config)
-		config.ContentType = runtime.ContentTypeJSON
-		manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: c.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}})
+		manager, err := ctrl.NewManager(server.config, ctrl.Options{Scheme: c.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}})
 		if err != nil {
 			t.Fatal(err)
 		}

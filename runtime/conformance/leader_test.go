@@ -13,7 +13,6 @@ import (
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,7 +49,7 @@ func runElected(kubeconfig, identity string) error {
 	if err != nil {
 		return err
 	}
-	config.QPS, config.ContentType = -1, runtime.ContentTypeJSON
+	config.QPS = -1
 	scheme, err := clusterScheme()
 	if err != nil {
 		return err

@@ -74,8 +74,6 @@ func clusterClient(t *testing.T, config *rest.Config) client.WithWatch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config = rest.CopyConfig(config)
-	config.ContentType = runtime.ContentTypeJSON
 	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	if err != nil {
 		t.Fatal(err)
