@@ -16,30 +16,11 @@ import (
 )
 
 // frameSize is how much is written at once, and from which size on answers are compressed for clients that accept it.
-const frameSize = 8 * pieceSize
-
-// pieceSize is how much is handed to the connection at once. With its header of 9 bytes it is an HTTP/2 frame that fills
-// one TLS record: a larger one is cut into frames of 16 KiB, each of which is sent as a record and another one for the 9
-// bytes that are left.
-const pieceSize = 16<<10 - 9
-
-// writePieces writes b, piece by piece.
-func writePieces(w io.Writer, b []byte) (n int, err error) {
-	for len(b) > pieceSize && err == nil {
-		var written int
-		written, err = w.Write(b[:pieceSize])
-		n, b = n+written, b[written:]
-	}
-	if err == nil {
-		var written int
-		written, err = w.Write(b)
-		n += written
-	}
-	return n, err
-}
+// HTTP/2 cuts it into frames of its own without waking who wrote it for each.
+const frameSize = 128 << 10
 
 // streamFrameSize is that of watches: many may have something to write at one moment, to clients of any speed.
-const streamFrameSize = 4 * pieceSize
+const streamFrameSize = 64 << 10
 
 // defaultWriteTimeout is how long a client may leave a frame unread.
 const defaultWriteTimeout = time.Minute
@@ -180,7 +161,7 @@ func (a *answer) Write(b []byte) (int, error) {
 	if a.zip != nil {
 		return a.zip.Write(b)
 	}
-	return writePieces(a.w, b)
+	return a.w.Write(b)
 }
 
 func (a *answer) begin(size int) {
