@@ -11,21 +11,26 @@ import (
 
 // form is one other form of an entry, rendered or being rendered. What readers look at stands first.
 type form struct {
-	name api.Form
 	// done tells that rendition and err are there.
 	done      atomic.Bool
 	used      atomic.Bool // since the pool's hand came by
 	rendition api.Rendition
 	err       error
+	name      api.Form
 	once      sync.Once
 	place     int // in the pool's ring, counted from 1, 0 where it isn't there; guarded by the pool
 }
 
-// formList is the forms of an entry. It is immutable. Nearly all have one form, which is found without another step
-// through memory: a list of many objects is as fast as memory is.
+// formList is the forms of an entry. It is immutable. Names stand beside each other, the first where the list is: a list
+// of many objects is as fast as memory is, so a form should be found in few steps through it.
 type formList struct {
-	first *form
-	rest  []*form
+	first namedForm
+	rest  []namedForm
+}
+
+type namedForm struct {
+	name api.Form
+	form *form
 }
 
 // retired is the list of forms of an entry that left the window: what is rendered for it is kept no more.
@@ -33,15 +38,15 @@ var retired = &formList{}
 
 // find returns a form, or nil.
 func (l *formList) find(wanted api.Form) *form {
-	if l == nil || l.first == nil {
+	if l == nil {
 		return nil
 	}
 	if l.first.name == wanted {
-		return l.first
+		return l.first.form
 	}
-	for _, f := range l.rest {
-		if f.name == wanted {
-			return f
+	for i := range l.rest {
+		if l.rest[i].name == wanted {
+			return l.rest[i].form
 		}
 	}
 	return nil
@@ -49,27 +54,34 @@ func (l *formList) find(wanted api.Form) *form {
 
 // with returns a list that has f, too.
 func (l *formList) with(f *form) *formList {
+	named := namedForm{f.name, f}
 	if l == nil {
-		return &formList{first: f}
+		return &formList{first: named}
 	}
-	return &formList{l.first, append(slices.Clip(l.rest), f)}
+	return &formList{l.first, append(slices.Clip(l.rest), named)}
 }
 
 // without returns a list that doesn't have f, nil where that is none.
 func (l *formList) without(f *form) *formList {
-	all := slices.DeleteFunc(l.all(), func(other *form) bool { return other == f })
-	if len(all) == 0 {
-		return nil
+	var without *formList
+	for _, other := range l.all() {
+		if other != f {
+			without = without.with(other)
+		}
 	}
-	return &formList{all[0], all[1:]}
+	return without
 }
 
 // all returns the forms in a slice of the caller's own.
 func (l *formList) all() []*form {
-	if l == nil || l.first == nil {
+	if l == nil || l.first.form == nil {
 		return nil
 	}
-	return append([]*form{l.first}, l.rest...)
+	all := []*form{l.first.form}
+	for i := range l.rest {
+		all = append(all, l.rest[i].form)
+	}
+	return all
 }
 
 var errRenderPanicked = errors.New("rendering panicked")
