@@ -53,7 +53,7 @@ func gathered(t testing.TB, version uint16) (server *tls.Conn, below *counted, c
 	server = tls.Server(&gatherer{Conn: below}, &tls.Config{
 		Certificates: given.TLS.Certificates, MinVersion: version, MaxVersion: version, DynamicRecordSizingDisabled: true,
 	})
-	peer := tls.Client(out, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // a pipe within the test
+	peer := tls.Client(out, &tls.Config{InsecureSkipVerify: true})
 	shaken := make(chan error, 1)
 	go func() { shaken <- peer.Handshake() }()
 	if err := errors.Join(server.Handshake(), <-shaken); err != nil {
