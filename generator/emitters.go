@@ -12,6 +12,7 @@ import (
 	"apigen.dev/generator/emit/groups"
 	"apigen.dev/generator/emit/reference"
 	"apigen.dev/generator/emit/register"
+	"apigen.dev/generator/emit/roundtrip"
 	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/emit/validation"
 	"apigen.dev/generator/emit/wiring"
@@ -27,6 +28,7 @@ func Emitters() []emit.Emitter {
 		register.Emitter(),
 		schema.Emitter(),
 		wiring.Emitter(),
+		roundtrip.Emitter(),
 		groups.Emitter(),
 		reference.Emitter(),
 	}
@@ -47,6 +49,8 @@ var imports = slices.Concat([]string{
 var runtimeImports = []string{
 	"apigen.dev/runtime/api",
 	"apigen.dev/runtime/registry",
+	"apigen.dev/runtime/roundtrip",
+	"testing",
 }
 
 // selected are the emitters that only names; all where it is empty.

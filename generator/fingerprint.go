@@ -277,6 +277,9 @@ func snapshot(dirs []string, files ...string) (map[string]string, error) {
 
 // IsInput tells by its base name a file that is an input or an output of a build.
 func IsInput(name string) bool {
+	if strings.HasPrefix(name, "zz_generated.") {
+		return true // tests, too
+	}
 	if strings.HasSuffix(name, ".go") {
 		return !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, ".")
 	}
@@ -284,7 +287,7 @@ func IsInput(name string) bool {
 	case "go.mod", "go.sum", "go.work", "go.work.sum", "modules.txt":
 		return true
 	}
-	return strings.HasPrefix(name, "zz_generated.")
+	return false
 }
 
 func hashFile(out map[string]string, path string) error {

@@ -31,6 +31,7 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 		CreateOnUpdate:         ms.Has("apigen:createOnUpdate"),
 		RequireResourceVersion: ms.Has("apigen:requireResourceVersion"),
 		ReturnDeletedObject:    ms.Has("apigen:returnDeletedObject"),
+		RoundTripOff:           switchedOff(ms, "apigen:roundtrip"),
 	}
 	if len(ms.All("genclient:nonNamespaced")) > 0 {
 		k.ClusterScoped = true
@@ -50,6 +51,12 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 		k.Selectable = append(k.Selectable, model.SelectableField{JSONPath: path, Pos: f.Pos})
 	}
 	m.Kind = k
+}
+
+// switchedOff tells a marker whose value is false.
+func switchedOff(ms marker.Markers, name string) bool {
+	m, ok := ms.Get(name)
+	return ok && m.Value == "false"
 }
 
 func (b *builder) resourceMarker(k *model.Kind, ms marker.Markers) {

@@ -49,6 +49,8 @@ var ownMarkers = []Definition{
 		Doc: "CustomResourceDefinitions of the kinds below this package's folder are written into that folder, a file for each: +apigen:crds=../config/crd."},
 	{Name: "apigen:conversion:drop", Places: Field, Kind: Flag,
 		Doc: "Conversions lose this field on purpose: without it, a field that has no counterpart is an error."},
+	{Name: "apigen:roundtrip", Places: Package | Type, Kind: Bool,
+		Doc: "+apigen:roundtrip=false on a version's package, or on a kind, leaves out the fuzz tests of its conversions, codecs, defaults and copies, which are otherwise generated beside the wiring."},
 	{Name: "apigen:printcolumn", Places: Type, Kind: Arguments,
 		Keys: []string{"name", "type", "format", "description", "priority", "method"},
 		Doc:  "A column of kubectl get whose cell is what a method of the kind returns: +apigen:printcolumn:name=Age,type=string,method=AgeColumn."},

@@ -74,6 +74,8 @@ type Kind struct {
 	CreateOnUpdate, RequireResourceVersion bool
 	// ReturnDeletedObject is +apigen:returnDeletedObject: a deletion answers with the object.
 	ReturnDeletedObject bool
+	// RoundTripOff is +apigen:roundtrip=false: no round-trip test is generated.
+	RoundTripOff bool
 
 	Columns    []Column
 	Selectable []SelectableField

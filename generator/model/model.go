@@ -70,6 +70,8 @@ type Package struct {
 	Validation bool
 	// CollectGroups is +apigen:groups: emit Groups(), the wiring of every group below this package.
 	CollectGroups bool
+	// RoundTripOff is +apigen:roundtrip=false: no round-trip tests are generated for the version.
+	RoundTripOff bool
 	// Reference and CRDs are where documents of the groups below the package go (+apigen:reference, +apigen:crds); nil
 	// where none are asked for.
 	Reference, CRDs *Folder

@@ -1,0 +1,150 @@
+// Package roundtrip emits zz_generated.roundtrip_test.go beside the wiring of each group: a fuzz test for each kind and
+// version that sends objects through JSON, YAML and CBOR, through their copies and defaults, and by way of the hub and
+// back. The tests themselves are functions of apigen.dev/runtime/roundtrip, which it knows by name alone.
+package roundtrip
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/emit/wiring"
+	"apigen.dev/generator/model"
+)
+
+// FileName is the base name of the emitter's files.
+const FileName = "zz_generated.roundtrip_test.go"
+
+// helper has the tests' bodies.
+var helper = &model.Package{Path: "apigen.dev/runtime/roundtrip", Name: "roundtrip"}
+
+// Emitter returns the emitter of round-trip tests.
+func Emitter() emit.Emitter {
+	return emit.Emitter{
+		Name: "roundtrip",
+		Doc:  "fuzz tests of codecs, copies, defaults and conversions, for each kind and version, beside the wiring",
+		Owns: func(base string) bool { return base == FileName },
+		Emit: Emit,
+	}
+}
+
+// Emit returns a file for each group that has wiring, and kinds whose tests are not switched off.
+func Emit(p *model.Program) ([]emit.File, error) {
+	var files []emit.File
+	for _, g := range p.Wired() {
+		if !g.Output() {
+			continue
+		}
+		file, err := printGroup(p, g)
+		if err != nil {
+			return nil, fmt.Errorf("round-trip tests of %s: %w", g.Name, err)
+		}
+		if file != nil {
+			files = append(files, *file)
+		}
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
+	return files, nil
+}
+
+// printer prints the tests of one group.
+type printer struct {
+	file  *gocode.File
+	calls wiring.Calls
+	path  string
+}
+
+// locals are the names in the file that no import may be called by.
+var locals = []string{"f", "in", "out", "scope", "newScope", "roundTripFillers", "roundTripValues"}
+
+func printGroup(program *model.Program, g *model.Group) (*emit.File, error) {
+	w := g.Wiring
+	file := gocode.New(program, &model.Package{Path: w.Path, Name: w.Name, Dir: w.Dir}, locals...)
+	p := &printer{file: file, calls: wiring.CallsOf(program, g), path: w.Path}
+	var tested []*model.Type
+	for _, r := range g.Resources {
+		for _, v := range r.Served() {
+			if v.Type.Kind != nil && v.Type.Kind.RoundTripOff || v.Version.Package.Home().RoundTripOff {
+				continue
+			}
+			tested = append(tested, v.Type, r.Hub)
+			p.test(r, v)
+		}
+	}
+	if len(tested) == 0 {
+		return nil, nil
+	}
+	p.variables(tested)
+	out, err := file.Render(FileName)
+	return &out, err
+}
+
+// test prints the test of a kind in one version.
+func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
+	name := "FuzzRoundTrip" + r.Kind + strings.ToUpper(v.Version.Name[:1]) + v.Version.Name[1:]
+	hub := r.Hub
+	members := []jen.Code{member("New", p.calls.New(v.Type)), member("NewHub", p.calls.New(hub))}
+	if f := p.calls.Default(v.Type); f != nil {
+		members = append(members, member("Default", f))
+	}
+	if v.Type != hub {
+		members = append(members,
+			member("ToHub", p.calls.Conversion(v, v.Type, hub)),
+			member("FromHub", p.calls.Conversion(v, hub, v.Type)))
+		l := lossesOf(v.Type, hub)
+		members = append(members, p.fields("Dropped", l.dropped)...)
+		members = append(members, p.fields("NeverNil", l.neverNil)...)
+	}
+	members = append(members, member("Values", jen.Id("roundTripValues")), member("Fillers", jen.Id("roundTripFillers")))
+	typ := p.file.PackageQual(helper, "Version").Types(p.pointer(v.Type), p.pointer(hub))
+	var body []jen.Code
+	if p.calls.Scoped() && v.Type != hub {
+		body = append(body, jen.Id("scope").Op(":=").Id("newScope").Call())
+	}
+	body = append(body, p.file.PackageQual(helper, "Fuzz").Call(jen.Id("f"), typ.Custom(lines, members...)))
+	p.file.Add(fmt.Sprintf("%s tests that nothing of a %s is lost in version %s.", name, r.Kind, v.Version.Name),
+		jen.Func().Id(name).Params(jen.Id("f").Op("*").Add(p.file.Qual("testing", "F"))).Block(body...))
+}
+
+func (p *printer) pointer(t *model.Type) jen.Code { return jen.Op("*").Add(p.file.Type(t)) }
+
+func (p *printer) fields(name string, fields []field) []jen.Code {
+	if len(fields) == 0 {
+		return nil
+	}
+	var values []jen.Code
+	for _, f := range fields {
+		if reachable(f.owner, p.path) {
+			values = append(values, p.file.PackageQual(helper, "FieldOf").Types(p.file.Type(f.owner)).Call(jen.Lit(f.name)))
+		}
+	}
+	return []jen.Code{member(name, jen.Index().Add(p.file.PackageQual(helper, "Field")).Custom(lines, values...))}
+}
+
+// variables prints what all tests of the file share.
+func (p *printer) variables(tested []*model.Type) {
+	var lists []jen.Code
+	for _, t := range named(tested) {
+		var values []jen.Code
+		for _, c := range constants(t) {
+			values = append(values, p.file.PackageQual(t.Package, c.Name))
+		}
+		if len(values) > 0 && reachable(t, p.path) {
+			lists = append(lists, jen.Index().Add(p.file.Type(t)).Values(values...))
+		}
+	}
+	p.file.Add("roundTripValues are what values of types with constants are taken from.",
+		jen.Var().Id("roundTripValues").Op("=").Index().Any().Custom(lines, lists...))
+	p.file.Add("roundTripFillers may be added to in an init function of a test file of yours, where values of a type can't be any:\n"+
+		"functions func(*T, randfill.Continue).",
+		jen.Var().Id("roundTripFillers").Index().Any())
+}
+
+// lines lays a composite literal out one element a line.
+var lines = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
+
+func member(name string, value jen.Code) jen.Code { return jen.Id(name).Op(":").Add(value) }

@@ -1,0 +1,171 @@
+package roundtrip
+
+import (
+	"fmt"
+	"reflect"
+	"sort"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+)
+
+// difference is the first place where two objects differ, or what went wrong instead.
+type difference struct {
+	path, text string
+}
+
+func (d difference) found() bool { return d.text != "" }
+
+func failed(what string, err error) difference { return difference{text: what + ": " + err.Error()} }
+
+// compare finds the first difference between what went in and what came back. Empty lists and maps equal absent ones, and
+// quantities and times are compared by what they mean, as apimachinery compares objects.
+func compare(in, out any) difference {
+	return differ("", reflect.ValueOf(in), reflect.ValueOf(out))
+}
+
+func differ(path string, a, b reflect.Value) difference {
+	if equality.Semantic.DeepEqual(a.Interface(), b.Interface()) {
+		return difference{}
+	}
+	switch a.Kind() {
+	case reflect.Pointer:
+		if !a.IsNil() && !b.IsNil() {
+			return differ(path, a.Elem(), b.Elem())
+		}
+	case reflect.Struct:
+		for i := range a.NumField() {
+			field := a.Type().Field(i)
+			if !field.IsExported() {
+				continue
+			}
+			if d := differ(join(path, field), a.Field(i), b.Field(i)); d.found() {
+				return d
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if a.Len() == b.Len() {
+			for i := range a.Len() {
+				if d := differ(fmt.Sprintf("%s[%d]", path, i), a.Index(i), b.Index(i)); d.found() {
+					return d
+				}
+			}
+		}
+	case reflect.Map:
+		for _, key := range sortedKeys(a) {
+			other := b.MapIndex(key)
+			at := fmt.Sprintf("%s[%q]", path, fmt.Sprint(key))
+			if !other.IsValid() {
+				return difference{at, shown(a.MapIndex(key)) + " is gone"}
+			}
+			if d := differ(at, a.MapIndex(key), other); d.found() {
+				return d
+			}
+		}
+	}
+	return difference{path, shown(a) + " became " + shown(b)}
+}
+
+// join is the path of a field: by its name on the wire, where it has one.
+func join(path string, f reflect.StructField) string {
+	name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+	switch {
+	case name == "" && (f.Anonymous || strings.Contains(rest, "inline")):
+		return path
+	case name == "" || name == "-":
+		name = f.Name
+	}
+	return strings.TrimPrefix(path+"."+name, ".")
+}
+
+func sortedKeys(m reflect.Value) []reflect.Value {
+	keys := m.MapKeys()
+	sort.Slice(keys, func(i, j int) bool { return fmt.Sprint(keys[i]) < fmt.Sprint(keys[j]) })
+	return keys
+}
+
+// shown is a value in a message.
+func shown(v reflect.Value) string {
+	for v.Kind() == reflect.Pointer && !v.IsNil() {
+		if s, ok := v.Interface().(fmt.Stringer); ok {
+			return s.String()
+		}
+		v = v.Elem()
+	}
+	text := fmt.Sprintf("%+v", v)
+	switch {
+	case v.Kind() == reflect.Pointer, v.Kind() == reflect.Slice && v.IsNil(), v.Kind() == reflect.Map && v.IsNil():
+		return "nil"
+	case v.Kind() == reflect.String:
+		text = fmt.Sprintf("%q", v)
+	}
+	if len(text) > 200 {
+		text = text[:200] + "..."
+	}
+	return text
+}
+
+// shared finds memory that an object and its copy both lead to.
+func shared(in, out any) difference {
+	mine := map[uintptr]bool{}
+	walk("", reflect.ValueOf(in), func(_ string, v reflect.Value) bool {
+		if at := memory(v); at != 0 {
+			mine[at] = true
+		}
+		return true
+	})
+	var found difference
+	walk("", reflect.ValueOf(out), func(path string, v reflect.Value) bool {
+		if at := memory(v); at != 0 && mine[at] && !found.found() {
+			found = difference{path, "the copy shares its memory with the object"}
+		}
+		return !found.found()
+	})
+	return found
+}
+
+// memory is where a reference leads, or 0. What has no size has no memory to share.
+func memory(v reflect.Value) uintptr {
+	switch v.Kind() {
+	case reflect.Slice:
+		if v.Cap() == 0 || v.Type().Elem().Size() == 0 {
+			return 0
+		}
+		return v.Pointer()
+	case reflect.Pointer:
+		if v.IsNil() || v.Type().Elem().Size() == 0 {
+			return 0
+		}
+		return v.Pointer()
+	case reflect.Map:
+		return v.Pointer()
+	}
+	return 0
+}
+
+// walk visits a value and what exported fields, elements and pointers lead to, as long as visit says so.
+func walk(path string, v reflect.Value, visit func(path string, v reflect.Value) bool) {
+	if !visit(path, v) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			walk(path, v.Elem(), visit)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				walk(join(path, f), v.Field(i), visit)
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			walk(fmt.Sprintf("%s[%d]", path, i), v.Index(i), visit)
+		}
+	case reflect.Map:
+		for _, key := range sortedKeys(v) {
+			walk(fmt.Sprintf("%s[%q]", path, fmt.Sprint(key)), v.MapIndex(key), visit)
+		}
+	}
+}
