@@ -33,7 +33,7 @@ var floors = map[string][]string{
 	"generator/emit/groups":     {"generator/emit", "generator/emit/gocode", "generator/emit/wiring", "generator/model"},
 	"generator/emit/reference":  {"generator/emit", "generator/model", "templates"},
 	"generator/emit/register":   {"generator/emit", "generator/emit/gocode", "generator/emit/defaults", "generator/model"},
-	"generator/emit/roundtrip":  {"generator/emit", "generator/emit/gocode", "generator/emit/wiring", "generator/model"},
+	"generator/emit/roundtrip":  {"generator/emit", "generator/emit/conversion", "generator/emit/gocode", "generator/emit/wiring", "generator/model"},
 	"generator/emit/schema":     {"generator/emit", "generator/model"},
 	"generator/emit/validation": {"generator/emit", "generator/emit/gocode", "generator/model"},
 	"generator/emit/wiring":     {"generator/emit", "generator/emit/gocode", "generator/emit/conversion", "generator/emit/defaults", "generator/emit/schema", "generator/emit/validation", "generator/model"},

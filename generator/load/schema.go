@@ -12,7 +12,8 @@ func (b *builder) fieldMarkers(f *model.Field, p *model.Package, nt *note) {
 	if nt.pos.IsValid() {
 		f.Pos = nt.pos
 	}
-	f.ConversionOff = ms.Has("apigen:conversion:drop")
+	f.ConversionOff, f.Preserve = ms.Has("apigen:conversion:drop"), ms.Has("apigen:conversion:preserve")
+	f.ConversionName = text(ms, "apigen:conversion:name")
 	if c, ok := ms.Get("k8s:conversion-gen"); ok && c.Value == "false" {
 		f.ConversionOff = true
 	}

@@ -269,7 +269,11 @@ type Field struct {
 	// ConversionOff is +k8s:conversion-gen=false or +apigen:conversion:drop: nothing is converted here, and nothing is
 	// missed.
 	ConversionOff bool
-	Default       *Default
+	// ConversionName is +apigen:conversion:name: the Go name of this field's counterpart in the hub.
+	ConversionName string
+	// Preserve is +apigen:conversion:preserve: versions without such a field carry it in an annotation.
+	Preserve bool
+	Default  *Default
 	// Schema are the constraints that markers put on the field.
 	Schema Schema
 }

@@ -24,6 +24,10 @@ type build struct {
 	taken map[string]bool
 	// where is the field that code is being written for, as errors at run time name it.
 	where string
+	// carriers are those of annotations, by the spoke's kind.
+	carriers map[*model.Type]*carrier
+	// carried are the hub's fields that annotations carry.
+	carried map[*model.Field]bool
 }
 
 // decl is one declaration of the file.
@@ -33,7 +37,8 @@ type decl struct {
 }
 
 func newBuild(t *task, file *gocode.File, errs *emit.Errors) *build {
-	b := &build{task: t, file: file, errs: errs, guards: newGuards(file), names: map[string]string{}, taken: map[string]bool{}}
+	b := &build{task: t, file: file, errs: errs, guards: newGuards(file), names: map[string]string{}, taken: map[string]bool{}, carriers: map[*model.Type]*carrier{}}
+	b.carried = walkPreserved(t).homeless
 	for _, p := range t.pairs {
 		b.request(p)
 	}
@@ -129,14 +134,15 @@ func (b *build) pairDecls(p pair) []decl {
 			b.errs.Add(x.pos, "%s", b.message(p, x))
 		}
 	}
-	body = append(body, jen.Return(jen.Nil()))
+	carrier := b.carry(p)
+	body = append(body, carrier.result())
 	if !b.concerned(p) {
 		doc := name + " converts between types of other packages."
 		return []decl{{doc: doc, code: b.signature(name, p).Block(body...)}}
 	}
 	auto := "auto" + name
 	b.checkDeclared(auto, "rename it: conversions are generated under that name")
-	decls := []decl{{code: b.signature(auto, p).Block(body...)}}
+	decls := append(carrier.decls(), decl{code: b.signature(auto, p).Block(body...)})
 	if !manual {
 		b.checkDeclared(name, "write it as "+p.signature(b.pkg)+", or rename it")
 		call := jen.Return(jen.Id(auto).Call(jen.Id("in"), jen.Id("out"), jen.Id("s")))
@@ -176,7 +182,15 @@ func (b *build) structBody(p pair) ([]jen.Code, []problem) {
 func (b *build) fields(p pair) ([]jen.Code, []problem) {
 	var body []jen.Code
 	var problems []problem
+	takenBy := map[*model.Field]*model.Field{}
 	for _, f := range p.in.Fields {
+		if peer := counterpart(p.out, f); peer != nil && !leftOut(f) {
+			if other := takenBy[peer]; other != nil {
+				problems = append(problems, problem{kind: taken, comment: "becomes " + peer.Name + ", as " + other.Name + " does", peer: peer.Name, other: other.Name}.at(f))
+				continue
+			}
+			takenBy[peer] = f
+		}
 		if leftOut(f) {
 			body = append(body, jen.Comment("in."+f.Name+" is left out on purpose"))
 			continue
@@ -191,10 +205,14 @@ func (b *build) fields(p pair) ([]jen.Code, []problem) {
 }
 
 func (b *build) field(p pair, f *model.Field) ([]jen.Code, []problem) {
-	peer := fieldNamed(p.out, f.Name)
+	peer := counterpart(p.out, f)
 	switch {
+	case peer == nil && f.ConversionName != "":
+		return nil, []problem{{kind: unknownName, comment: "is renamed to what peer-type doesn't have"}}
+	case peer == nil && b.carried[f]:
+		return one(jen.Comment("in." + f.Name + " travels in an annotation")), nil
 	case peer == nil:
-		return nil, []problem{{kind: missing, comment: "does not exist in peer-type"}}
+		return nil, []problem{{kind: missing, comment: "does not exist in peer-type", preserve: f.Preserve}}
 	case !b.visible(p.in, f) || !b.visible(p.out, peer):
 		return nil, []problem{{kind: hidden, comment: "is not exported"}}
 	}
@@ -203,7 +221,7 @@ func (b *build) field(p pair, f *model.Field) ([]jen.Code, []problem) {
 	if b.where = text(p.in, nil) + "." + f.Name; p.in.Package == nil {
 		b.where = outer + "." + f.Name
 	}
-	return b.value(pair{f.Type, peer.Type}, fieldOf("in", f.Name), fieldOf("out", f.Name))
+	return b.value(pair{f.Type, peer.Type}, fieldOf("in", f.Name), fieldOf("out", peer.Name))
 }
 
 func (b *build) visible(owner *model.Type, f *model.Field) bool {

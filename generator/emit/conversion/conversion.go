@@ -31,7 +31,9 @@ func Emitter() emit.Emitter {
 func emitFiles(program *model.Program) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
-	for _, t := range plan(program, &errs) {
+	tasks := plan(program, &errs)
+	checkPreserved(tasks, &errs)
+	for _, t := range tasks {
 		if !t.pkg.Output {
 			continue
 		}
@@ -102,7 +104,7 @@ func (t *task) emit(program *model.Program, errs *emit.Errors) (*emit.File, erro
 }
 
 // locals are the variables of emitted functions, which no import may be called by.
-var locals = []string{"in", "out", "s", "i", "key", "val", "newVal", "err", "values", "ok", "a", "b", "scope"}
+var locals = []string{"in", "out", "s", "i", "key", "val", "newVal", "err", "values", "ok", "a", "b", "scope", "kept", "data", "text", "v", "sum", "value"}
 
 // schemeBuilder is the variable that RegisterConversions is registered with: what the package declares, or what the
 // register emitter declares for a package of kinds that has no registration of its own. A package that registers in

@@ -67,6 +67,9 @@ func (t *task) compareFields(p pair, assumed map[string]bool) bool {
 	}
 	for i, f := range p.in.Fields {
 		g := p.out.Fields[i]
+		if f.ConversionName != "" || g.ConversionName != "" {
+			return false
+		}
 		if f.Name != g.Name || !f.Exported || !g.Exported || leftOut(f) || leftOut(g) {
 			return false
 		}

@@ -2,6 +2,7 @@ package conversion
 
 import (
 	"fmt"
+	"strings"
 
 	"apigen.dev/generator/model"
 )
@@ -15,6 +16,10 @@ const (
 	missing
 	// hidden: the field can't be reached from the package that the function is written in.
 	hidden
+	// unknownName: +apigen:conversion:name names no field of the other type.
+	unknownName
+	// taken: another field leads to the same one.
+	taken
 )
 
 // problem is why a field can't be converted.
@@ -26,6 +31,10 @@ type problem struct {
 	pair  pair
 	pos   model.Position
 	field string
+	// preserve: it is marked so.
+	preserve bool
+	// peer is the field that is taken, other the one that took it.
+	peer, other string
 }
 
 // at gives the problem the field's place, unless a field further in had given its own.
@@ -51,7 +60,17 @@ func (b *build) message(p pair, x problem) string {
 	in, out := text(p.in, nil), text(p.out, nil)
 	var what string
 	switch x.kind {
+	case unknownName:
+		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:name, and %s has no field of that name: its fields are %s",
+			x.field, in, out, strings.Join(fieldNames(p.out), ", "))
+	case taken:
+		return fmt.Sprintf("fields %s and %s of %s would both become field %s of %s: one of them needs another +apigen:conversion:name, or +apigen:conversion:drop",
+			x.other, x.field, in, x.peer, out)
 	case missing:
+		if x.preserve {
+			return fmt.Sprintf("field %s of %s is marked +apigen:conversion:preserve, which works for fields of a hub that a kind of %s leads to under the same names; others are lost in the conversion to %s: %s",
+				x.field, in, b.types.Path, out, "add the field there, or write "+p.signature(b.pkg)+" in package "+b.pkg.Path)
+		}
 		what = fmt.Sprintf("field %s of %s is lost in the conversion to %s, which has no such field", x.field, in, out)
 	case hidden:
 		what = fmt.Sprintf("field %s of %s can't be converted to %s: it is not exported", x.field, in, out)
@@ -70,6 +89,13 @@ func (b *build) remedy(p pair, x problem) string {
 	}
 	if p.in.Package != nil && (p.in.Package.Module == nil || p.in.Package.Module.Own) {
 		s += ", or mark the field with +apigen:conversion:drop"
+		switch {
+		case x.kind != missing:
+		case b.spokes(p.in):
+			s += ", or name its counterpart with +apigen:conversion:name"
+		default:
+			s += " or +apigen:conversion:preserve"
+		}
 	}
 	for _, name := range []string{p.function(), x.functionName()} {
 		if fn := b.funcs.misnamed[name]; fn != nil {

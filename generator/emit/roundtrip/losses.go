@@ -4,6 +4,7 @@ import (
 	"sort"
 	"strings"
 
+	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/model"
 )
 
@@ -49,18 +50,17 @@ func (l *losses) pair(a, b *model.Type) {
 func (l *losses) fields(a, b *model.Type) {
 	l.drops(a)
 	for _, f := range a.Fields {
-		for _, g := range b.Fields {
-			if f.Name != g.Name {
-				continue
-			}
-			switch {
-			case f.Type.Form == model.Pointer && g.Type.Form != model.Pointer:
-				l.add(&l.neverNil, a, f)
-			case f.Type.Form != model.Pointer && g.Type.Form == model.Pointer:
-				l.add(&l.neverNil, b, g)
-			}
-			l.pair(f.Type, g.Type)
+		g := conversion.Counterpart(b, f)
+		if g == nil {
+			continue
 		}
+		switch {
+		case f.Type.Form == model.Pointer && g.Type.Form != model.Pointer:
+			l.add(&l.neverNil, a, f)
+		case f.Type.Form != model.Pointer && g.Type.Form == model.Pointer:
+			l.add(&l.neverNil, b, g)
+		}
+		l.pair(f.Type, g.Type)
 	}
 }
 

@@ -25,7 +25,7 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	if f := p.defaulter(v.Type); f != nil {
 		conversion = append(conversion, member("Default", f))
 	}
-	if f := p.validator(v.Type); f != nil {
+	if f := p.validatorOf(r, v); f != nil {
 		conversion = append(conversion, member("Validate", f))
 	}
 	if v.Type != r.Hub {

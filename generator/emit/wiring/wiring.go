@@ -154,8 +154,8 @@ func (p *printer) imports(f *jen.File) {
 
 // locals are the names of variables and functions of the file, which no import may be called by.
 var locals = []string{
-	"add", "ctx", "data", "date", "dateCell", "err", "from", "generated", "groupScope", "i", "in", "item", "jsonCell", "name",
-	"newScope", "obj", "ok", "old", "op", "out", "result", "s", "scheme", "scope", "swagger", "text", "to", "value",
+	"add", "ctx", "data", "date", "dateCell", "err", "errs", "from", "generated", "groupScope", "hub", "i", "in", "item", "jsonCell", "name",
+	"newScope", "obj", "ok", "old", "op", "out", "result", "s", "scheme", "scope", "stored", "swagger", "text", "to", "value",
 }
 
 // groupFunc prints Group.

@@ -1,0 +1,132 @@
+//go:build !update
+
+package conversion
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/randfill"
+
+	carryv1 "apigen.dev/generator/emit/conversion/testdata/carry/v1"
+	carryv1beta1 "apigen.dev/generator/emit/conversion/testdata/carry/v1beta1"
+)
+
+func spokeOf(t *testing.T, hub *carryv1.Rack) *carryv1beta1.Rack {
+	t.Helper()
+	out := new(carryv1beta1.Rack)
+	if err := carryv1beta1.Convert_v1_Rack_To_v1beta1_Rack(hub, out, nil); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func hubOf(t *testing.T, spoke *carryv1beta1.Rack) *carryv1.Rack {
+	t.Helper()
+	out := new(carryv1.Rack)
+	if err := carryv1beta1.Convert_v1beta1_Rack_To_v1_Rack(spoke, out, nil); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestPreservedFieldsComeBack: nothing of a hub object is lost by way of a version that can't hold it, nothing of it shows in
+// the hub, and neither object changes.
+func TestPreservedFieldsComeBack(t *testing.T) {
+	carried := 0
+	for seed := range int64(300) {
+		hub := new(carryv1.Rack)
+		randfill.NewWithSeed(seed).NilChance(0.3).NumElements(1, 3).MaxDepth(9).Funcs(
+			func(s *carryv1.RackSpec, c randfill.Continue) {
+				c.FillNoCustom(s)
+				for i := range s.Slots {
+					s.Slots[i].Name += string(rune('a' + i)) // keys are unique
+				}
+			}).Fill(&hub.Spec)
+		if seed%2 == 0 {
+			hub.Annotations = map[string]string{"a": "b"}
+		}
+		before := maps.Clone(hub.Annotations)
+		spoke := spokeOf(t, hub)
+		if !cmp.Equal(before, hub.Annotations) {
+			t.Fatalf("the hub's annotations changed: %v", hub.Annotations)
+		}
+		noted := maps.Clone(spoke.Annotations)
+		if noted[PreservedAnnotation] != "" {
+			carried++
+		}
+		back := hubOf(t, spoke)
+		if !equality.Semantic.DeepEqual(hub, back) {
+			t.Fatalf("seed %d: -before +after:\n%s", seed, cmp.Diff(hub, back))
+		}
+		if !cmp.Equal(noted, spoke.Annotations) {
+			t.Fatalf("the version's annotations changed: %v", spoke.Annotations)
+		}
+	}
+	if carried < 200 {
+		t.Errorf("only %d of 300 objects carried something", carried)
+	}
+}
+
+func TestPreservedFieldsFollowTheirPlace(t *testing.T) {
+	slot := func(name, label string) carryv1.Slot { return carryv1.Slot{Name: name, Labels: []string{label}} }
+	hub := &carryv1.Rack{Spec: carryv1.RackSpec{
+		Slots: []carryv1.Slot{slot("a", "1"), slot("b", "2")},
+		Loose: []*carryv1.Slot{{Name: "x", Labels: []string{"3"}}, {Name: "y", Labels: []string{"4"}}},
+		Cells: map[string]carryv1.Slot{"k": slot("c", "5"), "l": slot("d", "6")},
+		Door:  &carryv1.Slot{Name: "door", Labels: []string{"7"}},
+	}}
+	spoke := spokeOf(t, hub)
+	spoke.Spec.Slots[0], spoke.Spec.Slots[1] = spoke.Spec.Slots[1], spoke.Spec.Slots[0] // by key: they move along
+	spoke.Spec.Loose[1].Name = "z"                                                      // by place and content: gone
+	delete(spoke.Spec.Cells, "l")
+	spoke.Spec.Door = nil
+	want := carryv1.RackSpec{
+		Slots: []carryv1.Slot{slot("b", "2"), slot("a", "1")},
+		Loose: []*carryv1.Slot{{Name: "x", Labels: []string{"3"}}, {Name: "z"}},
+		Cells: map[string]carryv1.Slot{"k": slot("c", "5")},
+	}
+	if diff := cmp.Diff(want, hubOf(t, spoke).Spec); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestForgedAnnotations: what a client writes there sets preserved fields and nothing else, or is refused.
+func TestForgedAnnotations(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, err string
+		want      carryv1.RackSpec
+	}{
+		"a preserved field":       {`{"spec.locked":true}`, "", carryv1.RackSpec{Height: 3, Locked: true}},
+		"fields that have a home": {`{"spec.height":7,"metadata.name":"x","spec":{"height":9}}`, "", carryv1.RackSpec{Height: 3}},
+		"elements that aren't":    {`{"spec.slots[].labels":{"\"a\"":["x"]},"spec.door.labels":["x"]}`, "", carryv1.RackSpec{Height: 3}},
+		"nulls":                   {`{"spec.price":null,"spec.loose[].labels":{"0/":null}}`, "", carryv1.RackSpec{Height: 3}},
+		"no JSON":                 {`{`, "annotation apigen.dev/preserved: unexpected end of JSON input", carryv1.RackSpec{}},
+		"another type":            {`{"spec.locked":"yes"}`, "cannot unmarshal string", carryv1.RackSpec{}},
+		"too much":                {strings.Repeat(" ", 256<<10) + "{}", "takes 262146 bytes, and may take 262144", carryv1.RackSpec{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spoke := &carryv1beta1.Rack{Spec: carryv1beta1.RackSpec{Units: 3}}
+			spoke.Annotations = map[string]string{PreservedAnnotation: c.text}
+			out := new(carryv1.Rack)
+			err := carryv1beta1.Convert_v1beta1_Rack_To_v1_Rack(spoke, out, nil)
+			switch {
+			case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
+				t.Errorf("%v", err)
+			case c.err == "" && (err != nil || !cmp.Equal(c.want, out.Spec) || out.Annotations != nil):
+				t.Errorf("%v %+v", err, out)
+			}
+		})
+	}
+}
+
+func TestPreservedIsBounded(t *testing.T) {
+	note := strings.Repeat("x", 256<<10)
+	err := carryv1beta1.Convert_v1_Rack_To_v1beta1_Rack(&carryv1.Rack{Spec: carryv1.RackSpec{Note: &note}}, new(carryv1beta1.Rack), nil)
+	if err == nil || !strings.Contains(err.Error(), "annotations 262144 at most") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,45 @@
+// +groupName=carry.example.com
+// +k8s:conversion-gen=apigen.dev/generator/emit/conversion/testdata/carry/v1
+
+// Package v1beta1 is a spoke that lacks what came with v1.
+package v1beta1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// SchemeBuilder collects.
+var SchemeBuilder = runtime.NewSchemeBuilder()
+
+// Rack is a kind.
+// +kubebuilder:object:root=true
+type Rack struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec RackSpec `json:"spec,omitempty"`
+}
+
+// RackSpec lacks price, note and lock, and calls the height otherwise.
+type RackSpec struct {
+	// +apigen:conversion:name=Height
+	Units  int32            `json:"units,omitempty"`
+	Slots  []Slot           `json:"slots,omitempty"`
+	Loose  []*Slot          `json:"loose,omitempty"`
+	Cells  map[string]Slot  `json:"cells,omitempty"`
+	Far    map[string]*Slot `json:"far,omitempty"`
+	Door   *Slot            `json:"door,omitempty"`
+	Groups []Group          `json:"groups,omitempty"`
+}
+
+// Slot lacks labels.
+type Slot struct {
+	Name string `json:"name"`
+}
+
+// Group holds lists in a list.
+type Group struct {
+	ID    int32  `json:"id"`
+	Slots []Slot `json:"slots,omitempty"`
+}

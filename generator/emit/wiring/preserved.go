@@ -1,0 +1,83 @@
+package wiring
+
+import (
+	"apigen.dev/generator/emit/conversion"
+	"apigen.dev/generator/emit/validation"
+	"apigen.dev/generator/model"
+	"github.com/dave/jennifer/jen"
+)
+
+// validatorOf is the validator of a version. Where its objects carry fields of the hub in an annotation, which a client can
+// write as it likes, they must also keep the rules of the storage version, which has these fields.
+func (p *printer) validatorOf(r *model.Resource, v model.ResourceVersion) jen.Code {
+	own := p.validator(v.Type)
+	stored := p.storageOf(r)
+	if stored == nil || stored.Type == v.Type || !conversion.Preserves(v.Type, r.Hub) {
+		return own
+	}
+	rules := validation.Function(p.program, stored.Type)
+	if rules == "" {
+		return own
+	}
+	check := func(t *model.Type, name, obj, old string) jen.Code {
+		return jen.Qual(t.Package.Home().Path, name).Call(jen.Id("ctx"), jen.Id("op"), jen.Nil(), jen.Id(obj), jen.Id(old))
+	}
+	body := []jen.Code{jen.Var().Id("errs").Qual(fieldPath, "ErrorList")}
+	if name := validation.Function(p.program, v.Type); name != "" {
+		body[0] = jen.Id("errs").Op(":=").Add(check(v.Type, name, "obj", "old"))
+	}
+	failed := jen.If(jen.Err().Op("!=").Nil()).Block(
+		jen.Return(jen.Append(jen.Id("errs"), jen.Qual(fieldPath, "InternalError").Call(jen.Nil(), jen.Err()))))
+	typ := pointer(stored.Type)
+	body = append(body,
+		jen.If(jen.List(jen.Id("_"), jen.Id("ok")).Op(":=").Id("obj").Dot("Annotations").Index(jen.Lit(conversion.PreservedAnnotation)), jen.Op("!").Id("ok")).Block(jen.Return(jen.Id("errs"))),
+		jen.Id("stored").Op(":=").Add(p.toStorage(r, v, stored)),
+		jen.List(jen.Id("to"), jen.Err()).Op(":=").Id("stored").Call(jen.Id("obj")),
+		failed,
+		jen.Var().Id("from").Add(typ),
+		jen.If(jen.Id("old").Op("!=").Nil()).Block(
+			jen.If(jen.List(jen.Id("from"), jen.Err()).Op("=").Id("stored").Call(jen.Id("old")), jen.Err().Op("!=").Nil()).Block(
+				jen.Return(jen.Append(jen.Id("errs"), jen.Qual(fieldPath, "InternalError").Call(jen.Nil(), jen.Err()))))),
+		jen.Return(jen.Append(jen.Id("errs"), jen.Add(check(stored.Type, rules, "to", "from")).Op("..."))),
+	)
+	return jen.Func().Params(
+		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(v.Type)),
+	).Qual(fieldPath, "ErrorList").Block(body...)
+}
+
+// toStorage is a function from the version to the storage version.
+func (p *printer) toStorage(r *model.Resource, v model.ResourceVersion, stored *model.ResourceVersion) jen.Code {
+	scope := jen.Nil()
+	if p.scoped {
+		scope = jen.Id("scope")
+	}
+	hub := jen.Id("hub").Op(":=").New(jen.Qual(r.Hub.Package.Path, r.Hub.Name))
+	toHub := converter(p.convertingHome(v, v.Type, r.Hub), v.Type, r.Hub).Call(jen.Id("in"), jen.Id("hub"), scope)
+	signature := jen.Func().Params(jen.Id("in").Add(pointer(v.Type))).Params(pointer(stored.Type), jen.Error())
+	if stored.Type == r.Hub {
+		return signature.Block(hub, jen.Return(jen.Id("hub"), toHub))
+	}
+	fromHub := converter(p.convertingHome(*stored, r.Hub, stored.Type), r.Hub, stored.Type).Call(jen.Id("hub"), jen.Id("out"), scope)
+	return signature.Block(
+		hub,
+		jen.If(jen.Err().Op(":=").Add(toHub), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
+		jen.Id("out").Op(":=").New(jen.Qual(stored.Type.Package.Path, stored.Type.Name)),
+		jen.Return(jen.Id("out"), fromHub))
+}
+
+// convertingHome is convertedIn, or any package where that is told as a fault elsewhere.
+func (p *printer) convertingHome(v model.ResourceVersion, in, out *model.Type) *model.Package {
+	if home := p.convertedIn(v, in, out); home != nil {
+		return home
+	}
+	return p.home(v.Version.Package)
+}
+
+func (p *printer) storageOf(r *model.Resource) *model.ResourceVersion {
+	for i := range r.Versions {
+		if r.Versions[i].Version == r.Storage {
+			return &r.Versions[i]
+		}
+	}
+	return nil
+}
