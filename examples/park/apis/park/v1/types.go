@@ -36,6 +36,11 @@ type ParkSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Trees int32 `json:"trees,omitempty"`
+	// Fountains came with v1: objects in v1beta1 carry them in an annotation.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +apigen:conversion:preserve
+	Fountains *int32 `json:"fountains,omitempty"`
 	// Paths by name, in any order.
 	// +optional
 	// +listType=map
@@ -53,6 +58,10 @@ type Path struct {
 	// +optional
 	// +default=true
 	Lit *bool `json:"lit,omitempty"`
+	// Surface of the path, which v1beta1 knows nothing of.
+	// +optional
+	// +apigen:conversion:preserve
+	Surface string `json:"surface,omitempty"`
 }
 
 // ParkStatus is what the park is like.

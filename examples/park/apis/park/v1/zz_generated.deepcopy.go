@@ -64,6 +64,10 @@ func (in *ParkList) DeepCopyObject() runtime.Object {
 // DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
 func (in *ParkSpec) DeepCopyInto(out *ParkSpec) {
 	*out = *in
+	if in.Fountains != nil {
+		out.Fountains = new(int32)
+		*out.Fountains = *in.Fountains
+	}
 	if in.Paths != nil {
 		out.Paths = make([]Path, len(in.Paths))
 		for i := range in.Paths {

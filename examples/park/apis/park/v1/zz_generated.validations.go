@@ -32,6 +32,11 @@ func Validate_ParkSpec(ctx context.Context, op operation.Operation, fldPath *fie
 			errs = append(errs, field.Invalid(path, obj.Trees, path.String()+" in body should be greater than or equal to 0"))
 		}
 	}
+	if path := fldPath.Child("fountains"); obj.Fountains != nil && (oldObj == nil || !validate.DirectEqual(obj.Fountains, oldObj.Fountains)) {
+		if *obj.Fountains < 0 {
+			errs = append(errs, field.Invalid(path, *obj.Fountains, path.String()+" in body should be greater than or equal to 0"))
+		}
+	}
 	if path := fldPath.Child("paths"); obj.Paths != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Paths, oldObj.Paths)) {
 		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Paths, nil, func(a, b *Path) bool { return a.Name == b.Name })...)
 	}

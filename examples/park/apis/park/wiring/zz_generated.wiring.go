@@ -114,7 +114,25 @@ func definePark() registry.Definition[*v1.Park] {
 				},
 				Default: v1beta1.SetObjectDefaults_Park,
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1beta1.Park) field.ErrorList {
-					return v1beta1.Validate_Park(ctx, op, nil, obj, old)
+					errs := v1beta1.Validate_Park(ctx, op, nil, obj, old)
+					if _, ok := obj.Annotations["apigen.dev/preserved"]; !ok {
+						return errs
+					}
+					stored := func(in *v1beta1.Park) (*v1.Park, error) {
+						hub := new(v1.Park)
+						return hub, v1beta1.Convert_v1beta1_Park_To_v1_Park(in, hub, nil)
+					}
+					to, err := stored(obj)
+					if err != nil {
+						return append(errs, field.InternalError(nil, err))
+					}
+					var from *v1.Park
+					if old != nil {
+						if from, err = stored(old); err != nil {
+							return append(errs, field.InternalError(nil, err))
+						}
+					}
+					return append(errs, v1.Validate_Park(ctx, op, nil, to, from)...)
 				},
 				ToHub: func(in *v1beta1.Park, out *v1.Park) error {
 					return v1beta1.Convert_v1beta1_Park_To_v1_Park(in, out, nil)

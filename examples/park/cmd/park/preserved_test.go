@@ -1,0 +1,70 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"apigen.dev/runtime/apitest"
+
+	"example.com/park/apis"
+)
+
+// What v1beta1 has no fields for survives every kind of write by its clients, and is stored as v1 has it.
+func TestPreservedFields(t *testing.T) {
+	const object = `{"apiVersion":"park.example.com/v1","kind":"Park","metadata":{"name":"central"},
+		"spec":{"trees":340,"fountains":3,"paths":[{"name":"lake","surface":"gravel"},{"name":"oak"}]}}`
+	for _, write := range []struct{ name, method, contentType, path, body string }{
+		{"merge patch", "PATCH", "application/merge-patch+json", "/central", `{"spec":{"trees":341}}`},
+		{"JSON patch", "PATCH", "application/json-patch+json", "/central", `[{"op":"replace","path":"/spec/trees","value":341}]`},
+		{"apply", "PATCH", "application/apply-patch+yaml", "/central?fieldManager=me&force=true",
+			`{"apiVersion":"park.example.com/v1beta1","kind":"Park","metadata":{"name":"central"},"spec":{"trees":341}}`},
+		{"update", "PUT", "application/json", "/central", ""}, // what was read, changed
+	} {
+		t.Run(write.name, func(t *testing.T) {
+			server := apitest.Start(t, apis.Groups()...)
+			park(t, send(t, server, "POST", v1, "application/json", object), http.StatusCreated)
+			old := send(t, server, "GET", v1beta1+"/central", "", "")
+			if strings.Contains(old.body, `"fountains":`) || !strings.Contains(old.body, "apigen.dev/preserved") {
+				t.Errorf("v1beta1: %s", old.body)
+			}
+			if write.body == "" {
+				write.body = strings.Replace(old.body, `"trees":340`, `"trees":341`, 1)
+			}
+			park(t, send(t, server, write.method, v1beta1+write.path, write.contentType, write.body), 200)
+			now := send(t, server, "GET", v1+"/central", "", "")
+			p := park(t, now, 200)
+			if p.Spec.Trees != 341 || p.Spec.Fountains == nil || *p.Spec.Fountains != 3 || len(p.Spec.Paths) != 2 || p.Spec.Paths[0].Surface != "gravel" {
+				t.Errorf("after the write: %+v", p.Spec)
+			}
+			if p.Annotations != nil {
+				t.Errorf("the hub shows %v", p.Annotations)
+			}
+			if a := send(t, server, "PATCH", v1beta1+"/central", "application/merge-patch+json", `{"spec":{"paths":[{"name":"oak"}]}}`); a.code != 200 {
+				t.Errorf("%d %s", a.code, a.body)
+			}
+			if p := park(t, send(t, server, "GET", v1+"/central", "", ""), 200); len(p.Spec.Paths) != 1 || p.Spec.Paths[0].Surface != "" {
+				t.Errorf("a path that was taken away left %+v", p.Spec.Paths)
+			}
+		})
+	}
+}
+
+// The annotation can be forged, and sets nothing that a client couldn't set in v1.
+func TestForgedPreservedFields(t *testing.T) {
+	server := apitest.Start(t, apis.Groups()...)
+	forged := func(preserved string) string {
+		return `{"apiVersion":"park.example.com/v1beta1","kind":"Park","metadata":{"name":"f","annotations":{"apigen.dev/preserved":"` +
+			strings.ReplaceAll(preserved, `"`, `\"`) + `"}},"spec":{"trees":1}}`
+	}
+	if a := send(t, server, "POST", v1beta1, "application/json", forged(`{"spec.fountains":-1}`)); a.code != 422 || !strings.Contains(a.body, "spec.fountains in body should be greater than or equal to 0") {
+		t.Errorf("against a rule of v1: %d %s", a.code, a.body)
+	}
+	if a := send(t, server, "POST", v1beta1, "application/json", forged(`{"spec.fountains":`)); a.code != 400 || !strings.Contains(a.body, "apigen.dev/preserved") {
+		t.Errorf("no JSON: %d %s", a.code, a.body)
+	}
+	park(t, send(t, server, "POST", v1beta1, "application/json", forged(`{"spec.fountains":2,"spec.trees":9,"status.open":true}`)), http.StatusCreated)
+	if p := park(t, send(t, server, "GET", v1+"/f", "", ""), 200); *p.Spec.Fountains != 2 || p.Spec.Trees != 1 || p.Status.Open {
+		t.Errorf("%+v", p)
+	}
+}
