@@ -7,12 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/verify"
 )
@@ -141,7 +143,7 @@ func (b *build) generate(ctx context.Context) error {
 	var err error
 	b.loaded, err = load.Load(ctx, load.Options{
 		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header,
-		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports,
+		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, ClientImports: layout.Imports(),
 	})
 	if err != nil {
 		return err
@@ -183,6 +185,11 @@ func (b *build) leftOver() (map[string]bool, error) {
 		dirs[f.Dir] = true
 		now[filepath.Join(f.Dir, f.Name)] = true
 	}
+	for _, c := range b.loaded.Program.Clients {
+		if c.Marked.Output {
+			addFolders(dirs, c.Dir) // of versions that are gone, too
+		}
+	}
 	out := map[string]bool{}
 	for dir := range dirs {
 		entries, err := os.ReadDir(dir)
@@ -204,6 +211,16 @@ func (b *build) leftOver() (map[string]bool, error) {
 		}
 	}
 	return out, nil
+}
+
+// addFolders adds a folder and all below it, as far as they exist.
+func addFolders(dirs map[string]bool, root string) {
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			dirs[path] = true
+		}
+		return nil //nolint:nilerr // what isn't there holds nothing that is left over
+	})
 }
 
 // note tells users where nothing was generated although they asked for something.

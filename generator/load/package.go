@@ -96,6 +96,7 @@ func (b *builder) packageMarkers(m *model.Package, n *notes) {
 	}
 	m.Validation = ms.Has("k8s:validation-gen")
 	m.CollectGroups = ms.Has("apigen:groups")
+	m.Clients = ms.Has("apigen:clients")
 	if p, ok := ms.Get("k8s:openapi-model-package"); ok {
 		m.ModelPackage = p.Value
 	}

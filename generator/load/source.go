@@ -26,10 +26,13 @@ type source struct {
 	generated map[*ast.File]bool
 	// blanked are the paths of generated files of ours, which are not read.
 	blanked []string
-	// relevant: there are markers. shallow: none but +apigen:groups, so that types don't matter.
+	// relevant: there are markers. shallow: none but those of collections, so that types don't matter.
 	relevant, shallow bool
-	// groups: there is +apigen:groups.
+	// groups: there is a marker that collects what is below: +apigen:groups or +apigen:clients.
 	groups bool
+	// clients: there is +apigen:clients. clientRefs are the packages that clients need beyond those of their types.
+	clients    bool
+	clientRefs []string
 	// root: read for its own sake, not for lack of export data. output: files may be written for it.
 	root, output bool
 	// named are the packages that markers name; refs are those of names of theirs.
@@ -43,7 +46,7 @@ type source struct {
 // read reads and parses a root. Syntax errors are added to the loader's.
 func (l *loader) read(p *packages.Package) *source {
 	s := &source{meta: p, generated: map[*ast.File]bool{}}
-	only := true // none but +apigen:groups was seen
+	only := true // none but those of collections was seen
 	for _, name := range p.GoFiles {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -97,6 +100,10 @@ func (s *source) scan(data []byte, only *bool) {
 	if bytes.Contains(data, []byte("+apigen:groups")) {
 		s.relevant, s.groups = true, true
 	}
+	if bytes.Contains(data, []byte("+apigen:clients")) {
+		s.relevant, s.groups, s.clients = true, true, true
+	}
+	s.clientRefs = append(s.clientRefs, clientPackages(data)...)
 	if controls(data) {
 		s.relevant, *only = true, false
 	}
@@ -121,7 +128,7 @@ func controls(data []byte) bool {
 			return true
 		}
 	}
-	if bytes.Count(data, []byte("+apigen:")) > bytes.Count(data, []byte("+apigen:groups")) {
+	if bytes.Count(data, []byte("+apigen:")) > bytes.Count(data, []byte("+apigen:groups"))+bytes.Count(data, []byte("+apigen:clients")) {
 		return true
 	}
 	others := 0

@@ -73,6 +73,9 @@ type Kind struct {
 	// RequireResourceVersion is +apigen:requireResourceVersion: an update without one is refused.
 	CreateOnUpdate, RequireResourceVersion bool
 
+	// Client is what +genclient asks for; nil without it.
+	Client *Client
+
 	Columns    []Column
 	Selectable []SelectableField
 }
