@@ -211,24 +211,12 @@ func (b *builder) clientsOf(prog *model.Program, p *model.Package) *model.Client
 	if !b.clientModule(c) {
 		return nil
 	}
-	for _, g := range prog.Groups {
-		if below(g, p) {
-			c.Groups = append(c.Groups, g)
-			b.checkClientTypes(g)
-		}
+	c.Groups = b.clientGroups(prog, p)
+	for _, g := range c.Groups {
+		b.checkClientTypes(g)
 	}
 	c.Declared = b.declaredBelow(c)
 	return c
-}
-
-// below tells whether a version of the group with clients lies in or below a package's folder.
-func below(g *model.Group, p *model.Package) bool {
-	for _, v := range g.Versions {
-		if v.Package.Below(p.Path) && slices.ContainsFunc(v.Kinds, func(t *model.Type) bool { return t.Kind.Client != nil }) {
-			return true
-		}
-	}
-	return false
 }
 
 // checkClientTypes looks for the types that methods of clients name.

@@ -98,15 +98,20 @@ func (y *translation) atom(s map[string]any, indent string, preserve bool) {
 	case "boolean":
 		y.line(indent, "scalar: boolean")
 	case "string":
-		if format, _ := s["format"].(string); format != "" && format != "byte" {
+		switch s["format"] {
+		case "date-time", "int-or-string": // as upstream has them; other formats constrain strings
 			y.line(indent, "scalar: untyped")
-		} else {
+		default:
 			y.line(indent, "scalar: string")
 		}
 	default:
 		switch {
 		case s["oneOf"] != nil || s["anyOf"] != nil || s["x-kubernetes-int-or-string"] == true:
 			y.line(indent, "scalar: untyped")
+		case len(properties) == 0 && elements == nil && typ == "object":
+			y.line(indent, "map:")
+			y.line(indent, "  elementType:")
+			y.untyped(indent+"    ", deducedName, "separable")
 		case len(properties) == 0 && elements == nil:
 			y.untyped(indent, deducedName, "separable")
 		default:
