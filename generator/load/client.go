@@ -75,7 +75,7 @@ func (b *builder) client(m *model.Type, ms marker.Markers) *model.Client {
 	if g, ok := ms.Get("genclient"); ok {
 		c.Pos = g.Pos
 		if g.Value != "" {
-			b.errorf(g.Pos, "marker \"+genclient\" takes no value: leave it out where no client is wanted")
+			b.clientFault(m, g.Pos, "marker \"+genclient\" takes no value: leave it out where no client is wanted")
 		}
 	}
 	c.Verbs = b.clientVerbs(m, c, ms)
@@ -95,7 +95,7 @@ func (b *builder) clientVerbs(m *model.Type, c *model.Client, ms marker.Markers)
 		for _, g := range ms.All(name) {
 			for _, verb := range strings.Split(g.Value, ",") {
 				if verb = strings.TrimSpace(verb); !slices.Contains(known, verb) {
-					b.errorf(g.Pos, "marker \"+%s\": %q is no verb of clients: known are %s", name, verb, strings.Join(known, ", "))
+					b.clientFault(m, g.Pos, "marker \"+%s\": %q is no verb of clients: known are %s", name, verb, strings.Join(known, ", "))
 				}
 				out = append(out, verb)
 			}
@@ -108,7 +108,7 @@ func (b *builder) clientVerbs(m *model.Type, c *model.Client, ms marker.Markers)
 	}
 	for _, verb := range only {
 		if slices.Contains(skip, verb) {
-			b.errorf(c.Pos, "verb %q of %s is among +genclient:onlyVerbs and +genclient:skipVerbs: leave it out of one", verb, m.Name)
+			b.clientFault(m, c.Pos, "verb %q of %s is among +genclient:onlyVerbs and +genclient:skipVerbs: leave it out of one", verb, m.Name)
 		}
 	}
 	status := slices.ContainsFunc(m.Fields, func(f *model.Field) bool { return f.Name == "Status" })
@@ -123,19 +123,27 @@ var methodVerbs = map[string]struct{ input, result bool }{
 	"create": {true, true}, "update": {true, true}, "apply": {true, true}, "get": {false, true}, "list": {false, true}, "patch": {false, true},
 }
 
+// clientFault reports what is wrong with a kind's client, where the user can mend it: nobody asks for clients of others'
+// packages.
+func (b *builder) clientFault(m *model.Type, pos model.Position, format string, args ...any) {
+	if m.Package.Module != nil && m.Package.Module.Own {
+		b.errorf(pos, format, args...)
+	}
+}
+
 // clientMethod reads +genclient:method=Name,verb=...,subresource=...,input=...,result=...
 func (b *builder) clientMethod(m *model.Type, g marker.Marker) (model.ClientMethod, bool) {
 	parts := strings.Split(g.Value, ",")
 	out := model.ClientMethod{Name: strings.TrimSpace(parts[0]), Pos: g.Pos}
 	if !token.IsIdentifier(out.Name) || !exported(out.Name) {
-		b.errorf(g.Pos, "marker \"+genclient:method\": %q is no name of an exported method: write +genclient:method=UpdateScale,verb=update,subresource=scale", out.Name)
+		b.clientFault(m, g.Pos, "marker \"+genclient:method\": %q is no name of an exported method: write +genclient:method=UpdateScale,verb=update,subresource=scale", out.Name)
 		return out, false
 	}
 	for _, part := range parts[1:] {
 		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		switch {
 		case value == "":
-			b.errorf(g.Pos, "marker \"+genclient:method\": %q needs a value: %s=...", key, key)
+			b.clientFault(m, g.Pos, "marker \"+genclient:method\": %q needs a value: %s=...", key, key)
 			return out, false
 		case key == "verb":
 			out.Verb = value
@@ -146,17 +154,17 @@ func (b *builder) clientMethod(m *model.Type, g marker.Marker) (model.ClientMeth
 		case key == "result":
 			out.Result = b.clientType(m, g, value)
 		default:
-			b.errorf(g.Pos, "marker \"+genclient:method\": unknown argument %q: known are verb, subresource, input, result", key)
+			b.clientFault(m, g.Pos, "marker \"+genclient:method\": unknown argument %q: known are verb, subresource, input, result", key)
 			return out, false
 		}
 	}
 	can, ok := methodVerbs[out.Verb]
 	switch {
 	case !ok:
-		b.errorf(g.Pos, "method %s of the client has verb %q: write verb=, and one of %s", out.Name, out.Verb, strings.Join(slices.Sorted(maps.Keys(methodVerbs)), ", "))
+		b.clientFault(m, g.Pos, "method %s of the client has verb %q: write verb=, and one of %s", out.Name, out.Verb, strings.Join(slices.Sorted(maps.Keys(methodVerbs)), ", "))
 		return out, false
 	case out.Input.Name != "" && !can.input:
-		b.errorf(g.Pos, "method %s of the client has an input, but verb %s takes none", out.Name, out.Verb)
+		b.clientFault(m, g.Pos, "method %s of the client has an input, but verb %s takes none", out.Name, out.Verb)
 	}
 	return out, true
 }

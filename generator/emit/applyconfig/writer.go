@@ -124,10 +124,10 @@ func Extract%[1]sFrom(object *%[2]s, fieldManager string, subresource string) (*
 	if err != nil {
 		return nil, err
 	}
-	b.WithName(object.Name)
+	b.WithName(object.GetName())
 `, k.Name(), api, name, schema.SchemeName(k.Type))
 	if k.Namespaced {
-		w.WriteString("\tb.WithNamespace(object.Namespace)\n")
+		w.WriteString("\tb.WithNamespace(object.GetNamespace())\n")
 	}
 	printf(w, "\tb.WithKind(%q)\n\tb.WithAPIVersion(%q)\n\treturn b, nil\n}\n\n", k.Name(), w.version.GroupVersion())
 	printf(w, `// Extract%[1]s is Extract%[1]sFrom for what was applied to the object itself. Where the manager owns nothing, only the name,

@@ -74,7 +74,7 @@ func (w *writer) execute(f *layout.File, name string, data any) {
 func (w *writer) factory(s *layout.Set) {
 	f := w.file(s, s.InformersPath(), "externalversions", "Package externalversions has the factory of shared informers of all groups and versions.")
 	for _, g := range s.InformedGroups() {
-		f.Import(g.PackageName, s.GroupInformers(g))
+		f.Import(g.Alias(), s.GroupInformers(g))
 	}
 	w.execute(f, "factory", s)
 	f.WriteByte('\n')

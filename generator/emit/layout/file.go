@@ -142,28 +142,53 @@ func (f *File) writeImports(out *bytes.Buffer) {
 	out.WriteString("import (\n" + strings.Join(append(first, second...), "\n") + "\n)\n\n")
 }
 
-// qualifiers are the identifiers that stand before a dot, outside of comments that have lines of their own.
+// qualifiers are the identifiers that stand before a dot, outside of strings and comments.
 func qualifiers(src []byte) map[string]bool {
 	out := map[string]bool{}
-	for line := range bytes.Lines(src) {
-		if bytes.HasPrefix(bytes.TrimLeft(line, "\t "), []byte("//")) {
-			continue
-		}
-		start := -1
-		for i, c := range line {
-			switch letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'; {
-			case letter && start < 0:
-				start = i
-			case letter:
-			default:
-				if c == '.' && start >= 0 && (start == 0 || line[start-1] != '.') {
-					out[string(line[start:i])] = true
-				}
-				start = -1
+	for i := 0; i < len(src); {
+		switch c := src[i]; {
+		case c == '"' || c == '`':
+			i = afterString(src, i)
+		case c == '/' && bytes.HasPrefix(src[i:], []byte("//")):
+			i = afterLine(src, i)
+		case letter(c):
+			start := i
+			for i < len(src) && letter(src[i]) {
+				i++
 			}
+			if i < len(src) && src[i] == '.' && (start == 0 || src[start-1] != '.') {
+				out[string(src[start:i])] = true
+			}
+		default:
+			i++
 		}
 	}
 	return out
+}
+
+func letter(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// afterString is where a string ends that begins at i.
+func afterString(src []byte, i int) int {
+	for quote := src[i]; ; {
+		if i++; i >= len(src) {
+			return i
+		}
+		if src[i] == '\\' && quote == '"' {
+			i++
+		} else if src[i] == quote {
+			return i + 1
+		}
+	}
+}
+
+func afterLine(src []byte, i int) int {
+	if n := bytes.IndexByte(src[i:], '\n'); n >= 0 {
+		return i + n
+	}
+	return len(src)
 }
 
 // Template parses the templates of clients of that name.

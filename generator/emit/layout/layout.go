@@ -149,6 +149,9 @@ func (g *Group) GroupName() string {
 	return "group " + g.Name
 }
 
+// Alias is the name under which files import the group's own package.
+func (g *Group) Alias() string { return "group" + g.PackageName }
+
 // InformedVersions are those with a kind that has an informer.
 func (g *Group) InformedVersions() []*Version {
 	var out []*Version

@@ -84,7 +84,7 @@ func (m Method) ByName() string {
 	case m.Verb == "get":
 		return "name"
 	case m.Verb == "update":
-		return "object.Name"
+		return "object.GetName()"
 	}
 	return ""
 }
