@@ -1,7 +1,10 @@
 package conformance
 
 import (
+	"errors"
+	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -9,8 +12,7 @@ import (
 	"testing"
 )
 
-// TestWardleClients: the clients of wardle have the API that upstream's generators gave them, package by package, and work
-// without a server.
+// TestWardleClients: the clients of wardle have the API that upstream's generators gave them, package by package.
 func TestWardleClients(t *testing.T) {
 	dir := addWardle(t, newModule(t), emitted.MatchString)
 	write(t, filepath.Join(dir, "pkg", "apis", "doc.go"), "// Package apis collects.\n//\n// +apigen:clients=../generated\npackage apis\n")
@@ -31,8 +33,24 @@ func TestWardleClients(t *testing.T) {
 	checkAPI(t, dir, pairs, map[string]string{modulePath + "/pkg/": upstream + "/"}, nil)
 	checkParser(t, filepath.Join(dir, "pkg", "generated", "applyconfiguration"),
 		filepath.Join(moduleDir(t, "k8s.io/sample-apiserver"), "pkg", "generated", "applyconfiguration"))
-	copyTest(t, "clients", filepath.Join(dir, "clients"))
-	goTest(t, dir, "./clients")
+	checkLeftOvers(t, dir)
+}
+
+// checkLeftOvers takes away what asked for clients, and then clients go: those of a version, those of all.
+func checkLeftOvers(t *testing.T, dir string) {
+	t.Helper()
+	run(t, dir, "sed", "-i.bak", "/genclient/d", "pkg/apis/wardle/v1beta1/types.go")
+	run(t, dir, apigen(t), "build", "./pkg/apis/...")
+	left := strings.Fields(run(t, dir, "go", "list", "./pkg/generated/..."))
+	if len(left) == 0 || slices.ContainsFunc(left, func(pkg string) bool { return strings.Contains(pkg, "v1beta1") }) {
+		t.Errorf("without +genclient in v1beta1 there are %q", left)
+	}
+	run(t, dir, "go", "vet", "./pkg/generated/...")
+	write(t, filepath.Join(dir, "pkg", "apis", "doc.go"), "package apis\n")
+	run(t, dir, apigen(t), "build", "./...")
+	if _, err := os.Stat(filepath.Join(dir, "pkg", "generated")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without +apigen:clients there still are clients: %v", err)
+	}
 }
 
 // TestKubernetesClients: the clients and apply configurations of k8s.io/api's core/v1 and apps/v1 have the API of those in
@@ -159,4 +177,13 @@ func union(a, b map[string]string) map[string]string {
 	out := maps.Clone(a)
 	maps.Copy(out, b)
 	return out
+}
+
+// TestOddClients: kinds with every marker of clients, called as packages are, and fields of every shape.
+func TestOddClients(t *testing.T) {
+	dir := newModule(t)
+	copyTest(t, "odd", dir)
+	run(t, dir, apigen(t), "build", "./...")
+	goTest(t, dir, "./odd")
+	run(t, dir, "go", "vet", "./apis/...")
 }

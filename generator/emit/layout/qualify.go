@@ -1,6 +1,9 @@
 package layout
 
 import (
+	"go/token"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,13 +28,28 @@ func (f *File) alias(path string) string {
 			return f.keep(v.API(), path)
 		}
 	}
-	return f.keep(foreignAlias(path), path)
+	return f.keep(customaryAlias(path), path)
 }
+
+// customaryAlias is the last element of a path, behind that of its parent where it is a version: intstr, corev1.
+func customaryAlias(path string) string {
+	elements := strings.Split(path, "/")
+	name := identifier(elements[len(elements)-1])
+	if len(elements) > 1 && (name == "" || versionPattern.MatchString(name)) {
+		return identifier(elements[len(elements)-2]) + name
+	}
+	return name
+}
+
+var versionPattern = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
+
+// variables are what parameters and variables of emitted functions are called.
+var variables = []string{"", "b", "c", "entries", "err", "k", "name", "namespace", "object", "v", "value", "values"}
 
 // keep gives a package that name, or one like it where another package has it.
 func (f *File) keep(alias, path string) string {
 	name := alias
-	for n := 2; f.imports[name] != "" && f.imports[name] != path; n++ {
+	for n := 2; f.imports[name] != "" && f.imports[name] != path || slices.Contains(variables, name) || token.IsKeyword(name); n++ {
 		name = alias + strconv.Itoa(n)
 	}
 	f.Import(name, path)
