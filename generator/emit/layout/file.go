@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/format"
 	"maps"
@@ -207,7 +208,7 @@ func Files(files []*File) ([]emit.File, error) {
 		out = append(out, file)
 	}
 	slices.SortFunc(out, func(a, b emit.File) int {
-		return strings.Compare(filepath.Join(a.Dir, a.Name), filepath.Join(b.Dir, b.Name))
+		return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.Name, b.Name))
 	})
 	return out, nil
 }

@@ -12,7 +12,7 @@ import (
 
 	"example.com/library/client/clientset/versioned"
 	"example.com/library/client/informers/externalversions/internalinterfaces"
-	"example.com/library/client/informers/externalversions/library"
+	grouplibrary "example.com/library/client/informers/externalversions/library"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -59,7 +59,7 @@ type SharedInformerFactory interface {
 	// InformerFor returns the informer of the object's type, which newFunc makes where there is none yet.
 	InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer
 
-	Library() library.Interface
+	Library() grouplibrary.Interface
 }
 
 // SharedInformerOption is an option of NewSharedInformerFactoryWithOptions.
@@ -248,8 +248,8 @@ func (f *sharedInformerFactory) InformerFor(obj runtime.Object, newFunc internal
 }
 
 // Library returns the informers of group library.example.com.
-func (f *sharedInformerFactory) Library() library.Interface {
-	return library.New(f, f.namespace, f.tweakListOptions)
+func (f *sharedInformerFactory) Library() grouplibrary.Interface {
+	return grouplibrary.New(f, f.namespace, f.tweakListOptions)
 }
 
 // GenericInformer has a shared informer of a resource that is known by its name only, and a lister of what it holds.

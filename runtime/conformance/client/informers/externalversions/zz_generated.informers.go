@@ -12,7 +12,7 @@ import (
 
 	"apigen.dev/runtime/conformance/client/clientset/versioned"
 	"apigen.dev/runtime/conformance/client/informers/externalversions/internalinterfaces"
-	"apigen.dev/runtime/conformance/client/informers/externalversions/wardle"
+	groupwardle "apigen.dev/runtime/conformance/client/informers/externalversions/wardle"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -59,7 +59,7 @@ type SharedInformerFactory interface {
 	// InformerFor returns the informer of the object's type, which newFunc makes where there is none yet.
 	InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer
 
-	Wardle() wardle.Interface
+	Wardle() groupwardle.Interface
 }
 
 // SharedInformerOption is an option of NewSharedInformerFactoryWithOptions.
@@ -248,8 +248,8 @@ func (f *sharedInformerFactory) InformerFor(obj runtime.Object, newFunc internal
 }
 
 // Wardle returns the informers of group wardle.example.com.
-func (f *sharedInformerFactory) Wardle() wardle.Interface {
-	return wardle.New(f, f.namespace, f.tweakListOptions)
+func (f *sharedInformerFactory) Wardle() groupwardle.Interface {
+	return groupwardle.New(f, f.namespace, f.tweakListOptions)
 }
 
 // GenericInformer has a shared informer of a resource that is known by its name only, and a lister of what it holds.

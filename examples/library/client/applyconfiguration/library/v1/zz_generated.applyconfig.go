@@ -66,8 +66,8 @@ func ExtractBookFrom(object *libraryv1.Book, fieldManager string, subresource st
 	if err != nil {
 		return nil, err
 	}
-	b.WithName(object.Name)
-	b.WithNamespace(object.Namespace)
+	b.WithName(object.GetName())
+	b.WithNamespace(object.GetNamespace())
 	b.WithKind("Book")
 	b.WithAPIVersion("library.example.com/v1")
 	return b, nil

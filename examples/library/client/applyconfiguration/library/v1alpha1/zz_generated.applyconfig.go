@@ -41,8 +41,8 @@ func ExtractBookFrom(object *libraryv1alpha1.Book, fieldManager string, subresou
 	if err != nil {
 		return nil, err
 	}
-	b.WithName(object.Name)
-	b.WithNamespace(object.Namespace)
+	b.WithName(object.GetName())
+	b.WithNamespace(object.GetNamespace())
 	b.WithKind("Book")
 	b.WithAPIVersion("library.example.com/v1alpha1")
 	return b, nil

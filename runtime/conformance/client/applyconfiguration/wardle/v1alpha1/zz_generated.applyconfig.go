@@ -38,7 +38,7 @@ func ExtractFischerFrom(object *wardlev1alpha1.Fischer, fieldManager string, sub
 	if err != nil {
 		return nil, err
 	}
-	b.WithName(object.Name)
+	b.WithName(object.GetName())
 	b.WithKind("Fischer")
 	b.WithAPIVersion("wardle.example.com/v1alpha1")
 	return b, nil
@@ -236,8 +236,8 @@ func ExtractFlunderFrom(object *wardlev1alpha1.Flunder, fieldManager string, sub
 	if err != nil {
 		return nil, err
 	}
-	b.WithName(object.Name)
-	b.WithNamespace(object.Namespace)
+	b.WithName(object.GetName())
+	b.WithNamespace(object.GetNamespace())
 	b.WithKind("Flunder")
 	b.WithAPIVersion("wardle.example.com/v1alpha1")
 	return b, nil

@@ -41,8 +41,8 @@ func ExtractFlunderFrom(object *wardlev1beta1.Flunder, fieldManager string, subr
 	if err != nil {
 		return nil, err
 	}
-	b.WithName(object.Name)
-	b.WithNamespace(object.Namespace)
+	b.WithName(object.GetName())
+	b.WithNamespace(object.GetNamespace())
 	b.WithKind("Flunder")
 	b.WithAPIVersion("wardle.example.com/v1beta1")
 	return b, nil
