@@ -226,7 +226,7 @@ func addFolders(dirs map[string]bool, root string) {
 		if err == nil && d.IsDir() {
 			dirs[path] = true
 		}
-		return nil //nolint:nilerr // what isn't there holds nothing that is left over
+		return nil // what isn't there holds nothing that is left over
 	})
 }
 

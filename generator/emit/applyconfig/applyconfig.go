@@ -70,16 +70,16 @@ func set(s *layout.Set) ([]*layout.File, error) {
 func kindsFile(s *layout.Set, g *graph) *layout.File {
 	f := s.NewFile(Name, s.ApplyPath(), "applyconfiguration", "Package applyconfiguration finds the apply configuration of a kind.")
 	f.Import("internal", s.ParserPath())
-	f.WriteString("// ForKind returns a new apply configuration of the kind, or of the struct of that name in its version; nil where there is\n// none.\n")
-	f.WriteString("func ForKind(kind schema.GroupVersionKind) any {\n\tswitch kind {\n")
+	f.Add("// ForKind returns a new apply configuration of the kind, or of the struct of that name in its version; nil where there is\n// none.\n")
+	f.Add("func ForKind(kind schema.GroupVersionKind) any {\n\tswitch kind {\n")
 	for _, v := range s.Versions() {
 		f.Import(v.ApplyAlias(), v.ApplyPath())
 		for _, t := range g.types[v] {
 			printf(f, "\tcase schema.GroupVersionKind{Group: %q, Version: %q, Kind: %q}:\n\t\treturn &%s.%s{}\n", v.Group.Name, v.Name, t.Name, v.ApplyAlias(), layout.ApplyName(t.Name))
 		}
 	}
-	f.WriteString("\t}\n\treturn nil\n}\n\n")
-	f.WriteString("// NewTypeConverter returns what server-side apply needs to know of the types in a scheme.\n")
-	f.WriteString("func NewTypeConverter(scheme *runtime.Scheme) managedfields.TypeConverter {\n\treturn managedfields.NewSchemeTypeConverter(scheme, internal.Parser())\n}\n")
+	f.Add("\t}\n\treturn nil\n}\n\n")
+	f.Add("// NewTypeConverter returns what server-side apply needs to know of the types in a scheme.\n")
+	f.Add("func NewTypeConverter(scheme *runtime.Scheme) managedfields.TypeConverter {\n\treturn managedfields.NewSchemeTypeConverter(scheme, internal.Parser())\n}\n")
 	return f
 }

@@ -35,7 +35,7 @@ func parserFile(s *layout.Set) (*layout.File, error) {
 	fmt.Fprintf(&out, "- name: %s\n", deducedName)
 	out.untyped("  ", deducedName, "separable")
 	f := s.NewFile(Name, s.ParserPath(), "internal", "Package internal has the schema of all apply configurations.")
-	f.WriteString(`// Parser returns the schema of all apply configurations. It is made once, and shared.
+	f.Add(`// Parser returns the schema of all apply configurations. It is made once, and shared.
 func Parser() *typed.Parser { return parser() }
 
 var parser = sync.OnceValue(func() *typed.Parser {
@@ -47,7 +47,7 @@ var parser = sync.OnceValue(func() *typed.Parser {
 })
 
 `)
-	f.WriteString("var schemaYAML = typed.YAMLObject(`" + strings.ReplaceAll(out.String(), "`", "` + \"`\" + `") + "`)\n")
+	f.Add("var schemaYAML = typed.YAMLObject(`" + strings.ReplaceAll(out.String(), "`", "` + \"`\" + `") + "`)\n")
 	return f, nil
 }
 

@@ -80,7 +80,7 @@ func (w *writer) appender(name string, m member, list *model.Type) {
 		printf(w, "\tif %[1]s == nil {\n\t\t%[1]s = &%[2]s{}\n\t}\n", path, w.text(list))
 		path = "*" + path
 	}
-	w.WriteString("\tfor _, value := range values {\n")
+	w.Add("\tfor _, value := range values {\n")
 	if applied {
 		printf(w, "\t\tif value == nil {\n\t\t\tpanic(\"nil value passed to With%s\")\n\t\t}\n", m.Name)
 	}

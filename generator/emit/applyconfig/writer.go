@@ -61,7 +61,7 @@ func (w *writer) declaration(t *model.Type) {
 	name := layout.ApplyName(t.Name)
 	printf(w, "// %s is what is to be applied of type %s: fields that are nil are left to others.\n", name, t.Name)
 	if t.Doc != "" {
-		w.WriteString("//\n")
+		w.Add("//\n")
 		w.comment(t.Doc)
 	}
 	printf(w, "type %s struct {\n", name)
@@ -79,7 +79,7 @@ func (w *writer) declaration(t *model.Type) {
 			printf(w, "\t%s *%s `json:\"%s,omitempty\"`\n", m.Name, text, m.JSON)
 		}
 	}
-	w.WriteString("}\n\n")
+	w.Add("}\n\n")
 }
 
 func (w *writer) comment(doc string) {
@@ -87,7 +87,7 @@ func (w *writer) comment(doc string) {
 		return
 	}
 	for line := range strings.Lines(doc) {
-		w.WriteString(strings.TrimRight("// "+strings.TrimRight(line, "\r\n"), " \t") + "\n")
+		w.Add(strings.TrimRight("// "+strings.TrimRight(line, "\r\n"), " \t") + "\n")
 	}
 }
 
@@ -102,7 +102,7 @@ func (w *writer) kindConstructor(k *layout.Kind) {
 	}
 	printf(w, "func %s(%s) *%s {\n\tb := &%s{}\n\tb.WithName(name)\n", k.Name(), params, name, name)
 	if k.Namespaced {
-		w.WriteString("\tb.WithNamespace(namespace)\n")
+		w.Add("\tb.WithNamespace(namespace)\n")
 	}
 	w.identity(k.Type)
 }
@@ -127,7 +127,7 @@ func Extract%[1]sFrom(object *%[2]s, fieldManager string, subresource string) (*
 	b.WithName(object.GetName())
 `, k.Name(), api, name, schema.SchemeName(k.Type))
 	if k.Namespaced {
-		w.WriteString("\tb.WithNamespace(object.GetNamespace())\n")
+		w.Add("\tb.WithNamespace(object.GetNamespace())\n")
 	}
 	printf(w, "\tb.WithKind(%q)\n\tb.WithAPIVersion(%q)\n\treturn b, nil\n}\n\n", k.Name(), w.version.GroupVersion())
 	printf(w, `// Extract%[1]s is Extract%[1]sFrom for what was applied to the object itself. Where the manager owns nothing, only the name,

@@ -77,7 +77,6 @@ func (w *writer) factory(s *layout.Set) {
 		f.Import(g.Alias(), s.GroupInformers(g))
 	}
 	w.execute(f, "factory", s)
-	f.WriteByte('\n')
 	w.execute(f, "generic", s)
 	f = w.file(s, s.InterfacesPath(), "internalinterfaces", "Package internalinterfaces has what the factory of informers and the informers know of each other.")
 	w.execute(f, "interfaces", s)

@@ -80,6 +80,13 @@ func (s *Set) NewFile(emitter, pkg, name, doc string) *File {
 // FileName is the base name of an emitter's files.
 func FileName(emitter string) string { return "zz_generated." + emitter + ".go" }
 
+// Add adds text.
+func (f *File) Add(parts ...string) {
+	for _, p := range parts {
+		f.Buffer.WriteString(p)
+	}
+}
+
 // Import tells under which name a package can be used.
 func (f *File) Import(alias, path string) {
 	f.imports[alias] = path

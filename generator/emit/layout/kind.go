@@ -36,13 +36,16 @@ func newKind(v *Version, r *model.Resource, t *model.Type, errs *emit.Errors) *K
 	return k
 }
 
-// Name is the kind: Flunder. LowerName is flunder, as identifiers that aren't exported begin.
-func (k *Kind) Name() string      { return k.Type.Name }
+// Name is the kind: Flunder.
+func (k *Kind) Name() string { return k.Type.Name }
+
+// LowerName is flunder, as identifiers that aren't exported begin.
 func (k *Kind) LowerName() string { return lowerFirst(k.Type.Name) }
 
-// Plural is Flunders, Private is the name of the type that implements the client: flunders, to which hand-written files can
-// add methods.
+// Plural is Flunders.
 func (k *Kind) Plural() string { return model.PluralName(k.Type.Name) }
+
+// Private is the name of the type that implements the client: flunders. Hand-written files can add methods to it.
 func (k *Kind) Private() string {
 	name := lowerFirst(k.Plural())
 	if token.IsKeyword(name) {
@@ -51,8 +54,10 @@ func (k *Kind) Private() string {
 	return name
 }
 
-// API and APIList are the types of the kind and of its list as files name them: wardlev1alpha1.Flunder.
+// API is the kind's type as files name it: wardlev1alpha1.Flunder.
 func (k *Kind) API() string { return k.Version.API() + "." + k.Type.Name }
+
+// APIList is the type of the kind's list as files name it; empty where there is none.
 func (k *Kind) APIList() string {
 	if k.List == nil {
 		return ""
@@ -66,10 +71,14 @@ func (k *Kind) Apply() string { return k.Version.ApplyAlias() + "." + ApplyName(
 // ApplyName is the name of a type's apply configuration.
 func ApplyName(name string) string { return name + "ApplyConfiguration" }
 
-// Listed, Informed and Applied tell whether the kind has a lister, an informer, and an apply configuration of its own.
-func (k *Kind) Listed() bool   { return k.List != nil && k.Has("list", "get") }
+// Listed tells whether the kind has a lister.
+func (k *Kind) Listed() bool { return k.List != nil && k.Has("list", "get") }
+
+// Informed tells whether the kind has an informer.
 func (k *Kind) Informed() bool { return k.Listed() && k.Has("watch") }
-func (k *Kind) Applied() bool  { return k.Has("apply") || k.Has("applyStatus") }
+
+// Applied tells whether clients apply the kind.
+func (k *Kind) Applied() bool { return k.Has("apply") || k.Has("applyStatus") }
 
 // WithList tells whether the client deals with lists.
 func (k *Kind) WithList() bool { return k.List != nil && (k.Has("list") || k.Has("deleteCollection")) }
@@ -104,12 +113,17 @@ func (k *Kind) PointerItems() bool {
 	return false
 }
 
-// NamespaceParam is the parameter of a namespace, alone or behind others, NamespaceArg the argument behind others, and
-// NamespaceValue the argument alone; all are empty for a cluster scoped kind.
-func (k *Kind) NamespaceParam() string  { return k.ifNamespaced("namespace string") }
+// NamespaceParam is the parameter of a namespace; empty, as those below, for a cluster scoped kind.
+func (k *Kind) NamespaceParam() string { return k.ifNamespaced("namespace string") }
+
+// NamespaceParam2 is the parameter of a namespace behind others.
 func (k *Kind) NamespaceParam2() string { return k.ifNamespaced(", namespace string") }
-func (k *Kind) NamespaceArg() string    { return k.ifNamespaced(", namespace") }
-func (k *Kind) NamespaceValue() string  { return k.ifNamespaced("namespace") }
+
+// NamespaceArg is the argument of a namespace behind others.
+func (k *Kind) NamespaceArg() string { return k.ifNamespaced(", namespace") }
+
+// NamespaceValue is the argument of a namespace alone.
+func (k *Kind) NamespaceValue() string { return k.ifNamespaced("namespace") }
 
 func (k *Kind) ifNamespaced(s string) string {
 	if k.Namespaced {
@@ -118,14 +132,17 @@ func (k *Kind) ifNamespaced(s string) string {
 	return ""
 }
 
-// Expands, ExpandsLister and ExpandsNamespaceLister tell whether the interfaces that hand-written files may fill are to be
-// declared: not where such a file does.
+// Expands tells whether the interface that hand-written files may fill is to be declared: not where such a file does.
 func (k *Kind) Expands() bool {
 	return !k.Version.Set.Declares(k.Version.TypedPath(), k.Name()+"Expansion")
 }
+
+// ExpandsLister is Expands for the lister's.
 func (k *Kind) ExpandsLister() bool {
 	return !k.Version.Set.Declares(k.Version.ListerPath(), k.Name()+"ListerExpansion")
 }
+
+// ExpandsNamespaceLister is Expands for that of the lister of one namespace.
 func (k *Kind) ExpandsNamespaceLister() bool {
 	return !k.Version.Set.Declares(k.Version.ListerPath(), k.Name()+"NamespaceListerExpansion")
 }

@@ -208,11 +208,14 @@ func (v *Version) API() string {
 	return name
 }
 
-// Alias, ListerAlias and ApplyAlias are the names under which files import the version's typed clients, its listers and
-// its apply configurations.
-func (v *Version) Alias() string       { return "typed" + v.API() }
+// Alias is the name under which files import the version's typed clients.
+func (v *Version) Alias() string { return "typed" + v.API() }
+
+// ListerAlias is the name under which files import the version's listers.
 func (v *Version) ListerAlias() string { return "listers" + v.API() }
-func (v *Version) ApplyAlias() string  { return "apply" + v.API() }
+
+// ApplyAlias is the name under which files import the version's apply configurations.
+func (v *Version) ApplyAlias() string { return "apply" + v.API() }
 
 // AddToScheme is the function of the types' package that registers them.
 func (v *Version) AddToScheme() string {
@@ -224,10 +227,14 @@ func (v *Version) AddToScheme() string {
 	return "AddToScheme"
 }
 
-// Listed, Informed and Applied are the kinds with a lister, an informer, and an apply configuration.
-func (v *Version) Listed() []*Kind   { return v.with((*Kind).Listed) }
+// Listed are the kinds with a lister.
+func (v *Version) Listed() []*Kind { return v.with((*Kind).Listed) }
+
+// Informed are the kinds with an informer.
 func (v *Version) Informed() []*Kind { return v.with((*Kind).Informed) }
-func (v *Version) Applied() []*Kind  { return v.with((*Kind).Applied) }
+
+// Applied are the kinds that clients apply.
+func (v *Version) Applied() []*Kind { return v.with((*Kind).Applied) }
 
 func (v *Version) with(has func(*Kind) bool) []*Kind {
 	var out []*Kind
