@@ -3,7 +3,6 @@
 package generator
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +94,7 @@ func Build(ctx context.Context, o Options) (res *Result, err error) {
 		}
 	}
 	if !o.Check || len(b.result.Changes) == 0 {
-		b.stamp.remember(b.result, b.loaded)
+		b.stamp.remember(b.result, b.loaded, b.files)
 	}
 	return b.result, nil
 }
@@ -197,6 +196,13 @@ func (b *build) leftOver() (map[string]bool, error) {
 			addFolders(dirs, c.Dir) // of versions that are gone, too
 		}
 	}
+	for _, p := range b.loaded.Program.Packages {
+		for _, folder := range []*model.Folder{p.Reference, p.CRDs} {
+			if folder != nil && p.Output {
+				dirs[folder.Dir] = true
+			}
+		}
+	}
 	out := map[string]bool{}
 	for dir := range dirs {
 		entries, err := os.ReadDir(dir)
@@ -212,7 +218,7 @@ func (b *build) leftOver() (map[string]bool, error) {
 			if err != nil {
 				return nil, err
 			}
-			if bytes.Contains(data, []byte(emit.Marker)) || !strings.HasSuffix(path, ".go") && oursBeside(path) {
+			if leftBehind(path, data) {
 				out[path] = true
 			}
 		}

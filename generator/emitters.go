@@ -14,6 +14,7 @@ import (
 	"apigen.dev/generator/emit/groups"
 	"apigen.dev/generator/emit/informers"
 	"apigen.dev/generator/emit/listers"
+	"apigen.dev/generator/emit/reference"
 	"apigen.dev/generator/emit/register"
 	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/emit/validation"
@@ -35,6 +36,7 @@ func Emitters() []emit.Emitter {
 		listers.Emitter(),
 		informers.Emitter(),
 		applyconfig.Emitter(),
+		reference.Emitter(),
 	}
 }
 

@@ -5,7 +5,7 @@ package templates
 
 import "embed"
 
-// FS holds the templates, as project/*, version/*, kind/* and client/*.
+// FS holds the templates, as project/*, version/*, kind/*, client/* and reference/*.
 //
-//go:embed project version kind client
+//go:embed project version kind client reference
 var FS embed.FS

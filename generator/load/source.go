@@ -26,9 +26,9 @@ type source struct {
 	generated map[*ast.File]bool
 	// blanked are the paths of generated files of ours, which are not read.
 	blanked []string
-	// relevant: there are markers. shallow: none but those of collections, so that types don't matter.
+	// relevant: there are markers. shallow: none but those that gather what lies below, so that types don't matter.
 	relevant, shallow bool
-	// groups: there is a marker that collects what is below: +apigen:groups or +apigen:clients.
+	// groups: there is a marker that gathers what lies below, as +apigen:groups.
 	groups bool
 	// clients: there is +apigen:clients. clientRefs are the packages that clients need beyond those of their types.
 	clients    bool
@@ -46,7 +46,7 @@ type source struct {
 // read reads and parses a root. Syntax errors are added to the loader's.
 func (l *loader) read(p *packages.Package) *source {
 	s := &source{meta: p, generated: map[*ast.File]bool{}}
-	only := true // none but those of collections was seen
+	only := true // none but those that gather was seen
 	for _, name := range p.GoFiles {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -97,12 +97,10 @@ func (l *loader) isGenerated(name string) bool {
 
 // scan looks for markers in the bytes of a file, before it is parsed.
 func (s *source) scan(data []byte, only *bool) {
-	if bytes.Contains(data, []byte("+apigen:groups")) {
+	if collects(data) > 0 {
 		s.relevant, s.groups = true, true
 	}
-	if bytes.Contains(data, []byte("+apigen:clients")) {
-		s.relevant, s.groups, s.clients = true, true, true
-	}
+	s.clients = s.clients || bytes.Contains(data, []byte("+apigen:clients"))
 	s.clientRefs = append(s.clientRefs, clientPackages(data)...)
 	if controls(data) {
 		s.relevant, *only = true, false
@@ -121,6 +119,15 @@ func (s *source) scan(data []byte, only *bool) {
 	}
 }
 
+// collects counts the markers of a package that gathers what lies below it.
+func collects(data []byte) int {
+	n := 0
+	for _, name := range []string{"groups", "clients", "reference", "crds"} {
+		n += bytes.Count(data, []byte("+apigen:"+name))
+	}
+	return n
+}
+
 // controls tells whether a file holds markers that packages of API types have.
 func controls(data []byte) bool {
 	for _, prefix := range []string{"+k8s:", "+groupName", "+genclient"} {
@@ -128,7 +135,7 @@ func controls(data []byte) bool {
 			return true
 		}
 	}
-	if bytes.Count(data, []byte("+apigen:")) > bytes.Count(data, []byte("+apigen:groups"))+bytes.Count(data, []byte("+apigen:clients")) {
+	if bytes.Count(data, []byte("+apigen:")) > collects(data) {
 		return true
 	}
 	others := 0

@@ -41,6 +41,10 @@ var ownMarkers = []Definition{
 		Doc: "The kinds marked +genclient in every API group below this package's folder get a clientset, listers, informers and apply configurations, in the folder that the value names, relative to this package's: +apigen:clients=../client, which is also where they go without a value. The module must require k8s.io/client-go."},
 	{Name: "apigen:clients:external", Places: Package, Kind: Text,
 		Doc: "Beside +apigen:clients: types of a package have apply configurations already, in another: +apigen:clients:external=k8s.io/api/core/v1:k8s.io/client-go/applyconfigurations/core/v1. Apply configurations of this module refer to them; without it, to the types themselves."},
+	{Name: "apigen:reference", Places: Package, Kind: Text,
+		Doc: "A reference of the API groups below this package's folder is written into that folder, in Markdown and HTML, a page for each version: +apigen:reference=../docs."},
+	{Name: "apigen:crds", Places: Package, Kind: Text,
+		Doc: "CustomResourceDefinitions of the kinds below this package's folder are written into that folder, a file for each: +apigen:crds=../config/crd."},
 	{Name: "apigen:conversion:drop", Places: Field, Kind: Flag,
 		Doc: "Conversions lose this field on purpose: without it, a field that has no counterpart is an error."},
 	{Name: "apigen:printcolumn", Places: Type, Kind: Arguments,
@@ -50,6 +54,8 @@ var ownMarkers = []Definition{
 		Doc: "An update of an object that doesn't exist creates it, as kube-apiserver does for some kinds."},
 	{Name: "apigen:requireResourceVersion", Places: Type, Kind: Flag,
 		Doc: "An update must say which resourceVersion it was made from; without one it is refused."},
+	{Name: "apigen:returnDeletedObject", Places: Type, Kind: Flag,
+		Doc: "A deletion answers with the object that it deleted, as kube-apiserver does for some kinds, and not with a Status."},
 }
 
 var controlMarkers = []Definition{

@@ -3,6 +3,7 @@
 //
 // +apigen:groups
 // +apigen:clients
+// +apigen:reference=../docs
 package apis
 
 //go:generate go tool apigen build ./...
