@@ -27,7 +27,7 @@ func costOf(p *os.ProcessState) cost {
 	if !ok {
 		return cost{}
 	}
-	peak := int64(usage.Maxrss) //nolint:unconvert // it is not an int64 everywhere
+	peak := int64(usage.Maxrss)   //nolint:unconvert // it is not an int64 everywhere
 	if runtime.GOOS != "darwin" { // elsewhere it is counted in KiB
 		peak *= 1 << 10
 	}
