@@ -2,7 +2,6 @@ package applyconfig
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -25,14 +24,14 @@ func parserFile(s *layout.Set) (*layout.File, error) {
 		return nil, err
 	}
 	var out translation
-	out.WriteString("types:\n")
+	out.line("", "types:")
 	for _, name := range slices.Sorted(maps.Keys(definitions)) {
-		fmt.Fprintf(&out, "- name: %s\n", name)
+		out.line("", "- name: %s", name)
 		out.atom(definitions[name], "  ", false)
 	}
-	fmt.Fprintf(&out, "- name: %s\n", atomicName)
+	out.line("", "- name: %s", atomicName)
 	out.untyped("  ", atomicName, "atomic")
-	fmt.Fprintf(&out, "- name: %s\n", deducedName)
+	out.line("", "- name: %s", deducedName)
 	out.untyped("  ", deducedName, "separable")
 	f := s.NewFile(Name, s.ParserPath(), "internal", "Package internal has the schema of all apply configurations.")
 	f.Add(`// Parser returns the schema of all apply configurations. It is made once, and shared.
@@ -77,9 +76,7 @@ type translation struct {
 }
 
 func (y *translation) line(indent, format string, args ...any) {
-	y.WriteString(indent)
-	fmt.Fprintf(y, format, args...)
-	y.WriteByte('\n')
+	printf(y, "%s"+format+"\n", append([]any{indent}, args...)...)
 }
 
 // atom writes what is known of values with a schema. Preserve says that fields which the schema doesn't know may be there.
