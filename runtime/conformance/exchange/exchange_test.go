@@ -1,0 +1,101 @@
+package exchange
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"flag"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/apitest"
+	"apigen.dev/runtime/conformance/exchange/apis"
+	"github.com/google/go-cmp/cmp"
+)
+
+// differ writes down what ours answers where it differs, with a question mark for the reason: whoever runs it finds the
+// reason, or mends the server.
+var differ = flag.Bool("differ", false, "write down where ours answers differently")
+
+func scripts(t testing.TB, folder string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	return files
+}
+
+// startOurs is a server of ours, and its kubeconfig.
+func startOurs(t *testing.T) (*world, []byte) {
+	t.Helper()
+	server := apitest.Start(t, apis.Groups()...)
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(server.CA)
+	return &world{host: strings.TrimPrefix(server.URL, "https://"), token: server.Token,
+		tls: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}, server.Kubeconfig
+}
+
+// TestExchange: each request is answered as kube-apiserver answers it, and a plain list is answered at once after it.
+func TestExchange(t *testing.T) {
+	ours, _ := startOurs(t)
+	requests := 0
+	for _, path := range scripts(t, "http") {
+		s := readScript(t, path)
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+			for _, scene := range s.scenes {
+				requests += len(scene.exchanges)
+				t.Run(scene.name, func(t *testing.T) { replay(t, ours, scene) })
+			}
+			if *differ {
+				s.write(t)
+			}
+		})
+	}
+	if requests < 300 && !testing.Short() {
+		t.Logf("%d requests", requests)
+	}
+	quiet(t)
+}
+
+func replay(t *testing.T, ours *world, s *scene) {
+	a := ours.enter(t, s)
+	for _, e := range s.exchanges {
+		answers := a.ask(e.request)
+		got := strings.Join(answers, "\n")
+		if e.why == "?" {
+			t.Error("why does ours differ? ", e.request[0])
+		}
+		if diff := cmp.Diff(strings.Split(e.expected(), "\n"), strings.Split(got, "\n")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", e.request[0], diff)
+		}
+		if e.ours = nil; got != strings.Join(e.theirs, "\n") {
+			e.ours = answers
+			if e.why == "" {
+				e.why = "?"
+			}
+		} else {
+			e.why = ""
+		}
+		began := time.Now()
+		if list := a.ask([]string{"GET $PDBS?limit=1"})[0]; !strings.HasPrefix(list, "<<< 200") || time.Since(began) > 2*time.Second {
+			t.Errorf("after %s a list takes %v: %.300s", e.request[0], time.Since(began), list)
+		}
+	}
+}
+
+// quiet checks that nothing of all the requests is left running.
+func quiet(t *testing.T) {
+	t.Helper()
+	var n int
+	for range 100 {
+		if n = runtime.NumGoroutine(); n < 100 {
+			return
+		}
+		runtime.Gosched()
+		<-time.After(50 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines are left", n)
+}

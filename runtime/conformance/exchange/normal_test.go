@@ -1,0 +1,261 @@
+package exchange
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// normal makes answers of two servers comparable: what differs by nature gets names, in the order of appearance.
+type normal struct {
+	names map[string]string
+	count map[string]int
+}
+
+func newNormal() *normal { return &normal{names: map[string]string{}, count: map[string]int{}} }
+
+// name is the name of a value: the same for the same value.
+func (n *normal) name(kind, value string) string {
+	if n.names[value] == "" {
+		n.count[kind]++
+		n.names[value] = fmt.Sprintf("<%s %d>", kind, n.count[kind])
+	}
+	return n.names[value]
+}
+
+// headers are those that clients act on.
+var headers = []string{
+	"Accept-Encoding", "Accept-Patch", "Allow", "Cache-Control", "Content-Encoding", "Content-Type", "Etag", "Location", "Retry-After",
+	"Vary", "Warning", "Www-Authenticate", "X-Content-Type-Options",
+}
+
+// maxText is how much of a text a file holds.
+const maxText = 600
+
+// render is an answer as a file holds it.
+func (n *normal) render(response *http.Response, body []byte, m message) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%d%s\n", answerMark, response.StatusCode, reasonOf(body))
+	for _, name := range headers {
+		for _, value := range response.Header.Values(name) {
+			if name == "Etag" {
+				value = "<etag>"
+			}
+			fmt.Fprintf(&b, "%s: %s\n", name, clip(n.text(value)))
+		}
+	}
+	if len(body) > 0 {
+		b.WriteString("\n" + n.body(response.Header.Get("Content-Type"), body, m))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func reasonOf(body []byte) string {
+	var status struct{ Kind, Reason string }
+	if json.Unmarshal(body, &status) != nil || status.Kind != "Status" || status.Reason == "" {
+		return ""
+	}
+	return " " + status.Reason
+}
+
+func (n *normal) body(contentType string, body []byte, m message) string {
+	if strings.HasPrefix(contentType, "application/yaml") {
+		if converted, err := yaml.YAMLToJSON(body); err == nil {
+			body = converted
+		}
+	}
+	lines := bytes.Split(bytes.TrimSpace(body), []byte("\n"))
+	if len(lines) > 1 && json.Valid(lines[0]) {
+		var b strings.Builder
+		for _, line := range lines {
+			b.WriteString(n.event(line, m) + "\n")
+		}
+		return b.String()
+	}
+	object, ok := decode(body)
+	if !ok {
+		text := clip(n.text(string(body)))
+		return "| " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n| ")
+	}
+	if _, isEvent := object["object"]; isEvent && object["type"] != nil {
+		return n.event(body, m)
+	}
+	return n.object(object, m)
+}
+
+func decode(body []byte) (map[string]any, bool) {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var object map[string]any
+	err := decoder.Decode(&object)
+	return object, err == nil && object != nil
+}
+
+// event is a line of a watch.
+func (n *normal) event(line []byte, m message) string {
+	event, ok := decode(line)
+	if !ok {
+		return "| " + clip(string(line))
+	}
+	return n.compact(event, m)
+}
+
+func (n *normal) compact(object map[string]any, m message) string {
+	n.tidy(object, m, "")
+	return marshal(object)
+}
+
+func marshal(value any) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic(err) // it was decoded from JSON
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// object prints a line for each member; what is long in it gets lines of its own.
+func (n *normal) object(object map[string]any, m message) string {
+	n.tidy(object, m, "")
+	if object["kind"] == "Status" {
+		delete(object, "kind")
+		delete(object, "apiVersion")
+		delete(object, "code")
+		delete(object, "reason")
+		if metadata, _ := object["metadata"].(map[string]any); len(metadata) == 0 {
+			delete(object, "metadata")
+		}
+		if object["status"] == "Failure" {
+			delete(object, "status")
+		}
+	}
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		value := object[key]
+		long := takeLists(value)
+		fmt.Fprintf(&b, "%s: %s\n", key, clipLong(marshal(value)))
+		for _, line := range long {
+			fmt.Fprintf(&b, "  %s\n", clipLong(line))
+		}
+	}
+	return b.String()
+}
+
+// takeLists takes the lists out that are easier to read as lines.
+func takeLists(value any) []string {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil
+	}
+	var lines []string
+	for _, name := range []string{"causes", "managedFields"} {
+		list, ok := object[name].([]any)
+		if !ok {
+			continue
+		}
+		delete(object, name)
+		for _, item := range list {
+			lines = append(lines, strings.TrimSuffix(name, "s")+" "+marshal(item))
+		}
+	}
+	return lines
+}
+
+var (
+	uuidPattern    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	versionPattern = regexp.MustCompile(`((?:resource version|resourceVersion|ResourceVersion|current)"?[: ]+"?)(\d{1,18})`)
+	agePattern     = regexp.MustCompile(`^\d+(ms|s)$`)
+	timePattern    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+)
+
+// tidy gives names to what differs by nature.
+func (n *normal) tidy(value any, m message, under string) any {
+	switch value := value.(type) {
+	case map[string]any:
+		n.tidyObject(value, m, under)
+		return value
+	case []any:
+		for i := range value {
+			if text, ok := value[i].(string); ok && under == "cells" && agePattern.MatchString(text) {
+				value[i] = "<age>"
+				continue
+			}
+			value[i] = n.tidy(value[i], m, under)
+		}
+		return value
+	case string:
+		return n.text(value)
+	}
+	return value
+}
+
+func (n *normal) tidyObject(object map[string]any, m message, under string) {
+	_, isList := object["items"]
+	_, isTable := object["rows"]
+	if metadata, ok := object["metadata"].(map[string]any); ok && (isList || isTable) {
+		if metadata["resourceVersion"] != nil {
+			metadata["resourceVersion"] = "<of the list>"
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		text, isText := object[key].(string)
+		switch {
+		case key == "managedFields" && !m.managed:
+			delete(object, key)
+		case key == "resourceVersion" && isText && isNumber(text):
+			object[key] = n.name("version", text)
+		case key == "continue" && isText && text != "":
+			object[key] = "<token>"
+		case key == "name" && object["generateName"] != nil:
+			object[key] = fmt.Sprint(object["generateName"], "<random>")
+		case key == "description" && under == "columnDefinitions":
+			delete(object, key) // texts of documentation, which differ from release to release
+		default:
+			object[key] = n.tidy(object[key], m, key)
+		}
+	}
+}
+
+func isNumber(text string) bool { return text != "" && text != "0" && strings.Trim(text, "0123456789") == "" }
+
+// text names what stands within texts. Times are named where they are of today.
+func (n *normal) text(text string) string {
+	text = uuidPattern.ReplaceAllStringFunc(text, func(uid string) string { return n.name("uid", uid) })
+	text = versionPattern.ReplaceAllStringFunc(text, func(s string) string {
+		parts := versionPattern.FindStringSubmatch(s)
+		if name, known := n.names[parts[2]]; known {
+			return parts[1] + name
+		}
+		return s
+	})
+	return timePattern.ReplaceAllStringFunc(text, func(s string) string {
+		if at, err := time.Parse(time.RFC3339Nano, s); err == nil && time.Since(at).Abs() < 24*time.Hour {
+			return "<now>"
+		}
+		return s
+	})
+}
+
+func clip(text string) string {
+	if len(text) > maxText {
+		return strings.ToValidUTF8(text[:maxText], "") + "..."
+	}
+	return text
+}
+
+// clipLong leaves objects whole that a test could have.
+func clipLong(text string) string {
+	if len(text) > 20*maxText {
+		return clip(text)
+	}
+	return text
+}
