@@ -6,13 +6,13 @@ import (
 	"flag"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/conformance/exchange/apis"
-	"github.com/google/go-cmp/cmp"
 )
 
 // differ writes down what ours answers where it differs, with a question mark for the reason: whoever runs it finds the
@@ -64,14 +64,14 @@ func replay(t *testing.T, ours *world, s *scene) {
 	a := ours.enter(t, s)
 	for _, e := range s.exchanges {
 		answers := a.ask(e.request)
-		got := strings.Join(answers, "\n")
+		got := text(answers)
 		if e.why == "?" {
 			t.Error("why does ours differ? ", e.request[0])
 		}
-		if diff := cmp.Diff(strings.Split(e.expected(), "\n"), strings.Split(got, "\n")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", e.request[0], diff)
+		if want := e.expected(); want != got {
+			t.Errorf("%s\n%s", e.request[0], difference(want, got))
 		}
-		if e.ours = nil; got != strings.Join(e.theirs, "\n") {
+		if e.ours = nil; got != text(e.theirs) {
 			e.ours = answers
 			if e.why == "" {
 				e.why = "?"
@@ -84,6 +84,25 @@ func replay(t *testing.T, ours *world, s *scene) {
 			t.Errorf("after %s a list takes %v: %.300s", e.request[0], time.Since(began), list)
 		}
 	}
+}
+
+// difference shows the lines that only one of two answers has.
+func difference(want, got string) string {
+	var b strings.Builder
+	only := func(mark, of, other string) {
+		lines := strings.Split(other, "\n")
+		for line := range strings.SplitSeq(of, "\n") {
+			if !slices.Contains(lines, line) {
+				b.WriteString(mark + " " + line + "\n")
+			}
+		}
+	}
+	only("-", want, got)
+	only("+", got, want)
+	if b.Len() == 0 {
+		return "in another order:\n" + got
+	}
+	return b.String()
 }
 
 // quiet checks that nothing of all the requests is left running.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 )
@@ -31,10 +32,11 @@ func (n *normal) name(kind, value string) string {
 	return n.names[value]
 }
 
-// headers are those that clients act on.
+// headers are those that clients act on. Vary is none of them: ours says it of all that may be compressed, kube-apiserver
+// only of what is.
 var headers = []string{
 	"Accept-Encoding", "Accept-Patch", "Allow", "Cache-Control", "Content-Encoding", "Content-Type", "Etag", "Location", "Retry-After",
-	"Vary", "Warning", "Www-Authenticate", "X-Content-Type-Options",
+	"Warning", "Www-Authenticate",
 }
 
 // maxText is how much of a text a file holds.
@@ -43,6 +45,12 @@ const maxText = 600
 // render is an answer as a file holds it.
 func (n *normal) render(response *http.Response, body []byte, m message) string {
 	var b strings.Builder
+	contentType := response.Header.Get("Content-Type")
+	if strings.HasPrefix(contentType, "application/yaml") {
+		if converted, err := yaml.YAMLToJSON(body); err == nil {
+			body = converted
+		}
+	}
 	fmt.Fprintf(&b, "%s%d%s\n", answerMark, response.StatusCode, reasonOf(body))
 	for _, name := range headers {
 		for _, value := range response.Header.Values(name) {
@@ -53,7 +61,7 @@ func (n *normal) render(response *http.Response, body []byte, m message) string 
 		}
 	}
 	if len(body) > 0 {
-		b.WriteString("\n" + n.body(response.Header.Get("Content-Type"), body, m))
+		b.WriteString("\n" + n.body(body, m))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -66,12 +74,7 @@ func reasonOf(body []byte) string {
 	return " " + status.Reason
 }
 
-func (n *normal) body(contentType string, body []byte, m message) string {
-	if strings.HasPrefix(contentType, "application/yaml") {
-		if converted, err := yaml.YAMLToJSON(body); err == nil {
-			body = converted
-		}
-	}
+func (n *normal) body(body []byte, m message) string {
 	lines := bytes.Split(bytes.TrimSpace(body), []byte("\n"))
 	if len(lines) > 1 && json.Valid(lines[0]) {
 		var b strings.Builder
@@ -81,6 +84,9 @@ func (n *normal) body(contentType string, body []byte, m message) string {
 		return b.String()
 	}
 	object, ok := decode(body)
+	if !ok && (!utf8.Valid(body) || bytes.IndexByte(body, 0) >= 0) {
+		return "| no text"
+	}
 	if !ok {
 		text := clip(n.text(string(body)))
 		return "| " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n| ")
@@ -131,8 +137,10 @@ func (n *normal) object(object map[string]any, m message) string {
 		delete(object, "apiVersion")
 		delete(object, "code")
 		delete(object, "reason")
-		if metadata, _ := object["metadata"].(map[string]any); len(metadata) == 0 {
-			delete(object, "metadata")
+		for _, member := range []string{"metadata", "details"} {
+			if value, _ := object[member].(map[string]any); len(value) == 0 {
+				delete(object, member)
+			}
 		}
 		if object["status"] == "Failure" {
 			delete(object, "status")
@@ -173,8 +181,12 @@ func takeLists(value any) []string {
 var (
 	uuidPattern    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	versionPattern = regexp.MustCompile(`((?:resource version|resourceVersion|ResourceVersion|current)"?[: ]+"?)(\d{1,18})`)
-	agePattern     = regexp.MustCompile(`^\d+(ms|s)$`)
-	timePattern    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+	// The servers know different media types.
+	mediaPattern = regexp.MustCompile(`,? application/(vnd\.kubernetes\.protobuf|cbor(-seq)?)(;[a-z=]+)?`)
+	// Texts of apimachinery that changed from 1.36 to 1.37: how much of a body they show, and how.
+	shownPattern = regexp.MustCompile(`(?s)(json parse error: .*?)( into Go value of type .*)? \(.*\)$`)
+	agePattern   = regexp.MustCompile(`^\d+(ms|s)$`)
+	timePattern  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 )
 
 // tidy gives names to what differs by nature.
@@ -213,6 +225,8 @@ func (n *normal) tidyObject(object map[string]any, m message, under string) {
 			delete(object, key)
 		case key == "resourceVersion" && isText && isNumber(text):
 			object[key] = n.name("version", text)
+		case key == "verbs":
+			sortTexts(object[key])
 		case key == "continue" && isText && text != "":
 			object[key] = "<token>"
 		case key == "name" && object["generateName"] != nil:
@@ -225,7 +239,16 @@ func (n *normal) tidyObject(object map[string]any, m message, under string) {
 	}
 }
 
-func isNumber(text string) bool { return text != "" && text != "0" && strings.Trim(text, "0123456789") == "" }
+// sortTexts sorts a list whose order says nothing.
+func sortTexts(list any) {
+	if items, ok := list.([]any); ok {
+		slices.SortFunc(items, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	}
+}
+
+func isNumber(text string) bool {
+	return text != "" && text != "0" && strings.Trim(text, "0123456789") == ""
+}
 
 // text names what stands within texts. Times are named where they are of today.
 func (n *normal) text(text string) string {
@@ -237,6 +260,10 @@ func (n *normal) text(text string) string {
 		}
 		return s
 	})
+	text = shownPattern.ReplaceAllString(text, "$1")
+	if strings.Contains(text, "media types") || strings.Contains(text, "Available representations") {
+		text = mediaPattern.ReplaceAllString(text, "")
+	}
 	return timePattern.ReplaceAllStringFunc(text, func(s string) string {
 		if at, err := time.Parse(time.RFC3339Nano, s); err == nil && time.Since(at).Abs() < 24*time.Hour {
 			return "<now>"

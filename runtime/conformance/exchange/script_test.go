@@ -50,12 +50,17 @@ const (
 	otherMark   = "!!! "
 )
 
+// text is what stands in the file, without the empty lines behind it.
+func text(answers []string) string {
+	return strings.TrimRight(strings.Join(answers, "\n"), "\n")
+}
+
 // expected is the answer that ours must give.
 func (e *exchange) expected() string {
 	if e.why != "" {
-		return strings.Join(e.ours, "\n")
+		return text(e.ours)
 	}
-	return strings.Join(e.theirs, "\n")
+	return text(e.theirs)
 }
 
 func readScript(t testing.TB, path string) *script {

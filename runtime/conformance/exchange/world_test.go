@@ -85,7 +85,8 @@ var (
 	bytesPattern = regexp.MustCompile(`⟪(\w+) ([^⟫]*)⟫`)
 )
 
-// fill replaces words, and what can't be written in a text: ⟪3 ab⟫ is ababab, ⟪x 00ff⟫ two bytes.
+// fill replaces words, and what can't be written in a text: ⟪3 ab⟫ is ababab, ⟪3n ab⟫ three
+// lines of ab, ⟪x 00ff⟫ two bytes.
 func (a *asked) fill(text string) string {
 	text = wordPattern.ReplaceAllStringFunc(text, func(word string) string {
 		if value, ok := a.words[word]; ok {
@@ -102,9 +103,13 @@ func (a *asked) fill(text string) string {
 			}
 			return string(data)
 		}
-		n, err := strconv.Atoi(parts[1])
+		count, lines := strings.CutSuffix(parts[1], "n")
+		n, err := strconv.Atoi(count)
 		if err != nil {
 			a.Fatalf("%s: %v", s, err)
+		}
+		if lines {
+			parts[2] += "\r\n"
 		}
 		return strings.Repeat(parts[2], n)
 	})

@@ -102,6 +102,7 @@ func definePodDisruptionBudget() registry.Definition[*v1.PodDisruptionBudget] {
 			Validate: func(ctx context.Context, obj *v1.PodDisruptionBudget) field.ErrorList {
 				return obj.Validate(ctx)
 			},
+			ValidateName:           new(v1.PodDisruptionBudget).ValidateName,
 			RequireVersionOnUpdate: true,
 		},
 		Subresources: []registry.Subresource[*v1.PodDisruptionBudget]{{

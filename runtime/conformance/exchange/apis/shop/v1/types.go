@@ -19,7 +19,7 @@ type Widget struct {
 
 	Spec WidgetSpec `json:"spec,omitempty"`
 	// +optional
-	Status WidgetStatus `json:"status,omitempty"`
+	Status WidgetStatus `json:"status,omitzero"`
 }
 
 // WidgetSpec is what a widget is to be.
