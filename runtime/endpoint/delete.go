@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"apigen.dev/runtime/api"
@@ -123,6 +124,10 @@ func (c *call) decodeDeleteOptions(data []byte, options *metav1.DeleteOptions) e
 	}
 	if format == formatYAML {
 		if data, _, err = yamlToJSON(data, metav1.FieldValidationIgnore, c.api.maxBody); err != nil {
+			var syntax *syntaxError
+			if errors.As(err, &syntax) {
+				return apierrors.NewBadRequest("the body is no DeleteOptions: " + syntax.text)
+			}
 			return err
 		}
 	}

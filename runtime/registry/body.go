@@ -18,7 +18,7 @@ func (h *handle[T]) decodeBody(body Body) (obj T, warnings []string, err error) 
 		return obj, nil, apierrors.NewInternalError(err)
 	}
 	d, err := v.codec.decode(body.Data, h.definition.New(), body.Validation != metav1.FieldValidationIgnore)
-	if mismatch := v.fits(d.gvk); mismatch != nil {
+	if mismatch := v.fits(d.gvk, body.Data); mismatch != nil {
 		return obj, nil, mismatch
 	}
 	if err != nil {
@@ -35,8 +35,14 @@ func (h *handle[T]) decodeBody(body Body) (obj T, warnings []string, err error) 
 	return d.obj, warnings, nil
 }
 
-// fits compares what a body says of itself with the URL that it was sent to.
-func (v *version[T]) fits(gvk schema.GroupVersionKind) error {
+// fits compares what a body says of itself with the URL that it was sent to. An apiVersion that is none decodes to nothing.
+func (v *version[T]) fits(gvk schema.GroupVersionKind, data []byte) error {
+	if gvk.Version == "" {
+		apiVersion, _ := typeOf(data)
+		if _, err := schema.ParseGroupVersion(apiVersion); err != nil {
+			return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): unexpected GroupVersion string: %.100s", v.gvk.Kind, apiVersion))
+		}
+	}
 	if gv := gvk.GroupVersion(); !gv.Empty() && gv != v.gvk.GroupVersion() {
 		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv, v.gvk.GroupVersion()))
 	}

@@ -19,6 +19,8 @@ import (
 type normal struct {
 	names map[string]string
 	count map[string]int
+	// generated finds names that a server made up.
+	generated *regexp.Regexp
 }
 
 func newNormal() *normal { return &normal{names: map[string]string{}, count: map[string]int{}} }
@@ -179,8 +181,10 @@ func takeLists(value any) []string {
 }
 
 var (
-	uuidPattern    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	versionPattern = regexp.MustCompile(`((?:resource version|resourceVersion|ResourceVersion|current)"?[: ]+"?)(\d{1,18})`)
+	objectPattern   = regexp.MustCompile(`(?s)Invalid value: "\{.*\}":`) // of a patch that made something wrong
+	generatePattern = regexp.MustCompile(`"generateName":"([^"]+)"`)
+	uuidPattern     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	versionPattern  = regexp.MustCompile(`((?:resource version|resourceVersion|ResourceVersion|current|in record)"?[: (]+"?)(\d{1,18})`)
 	// The servers know different media types.
 	mediaPattern = regexp.MustCompile(`,? application/(vnd\.kubernetes\.protobuf|cbor(-seq)?)(;[a-z=]+)?`)
 	// Texts of apimachinery that changed from 1.36 to 1.37: how much of a body they show, and how.
@@ -217,6 +221,7 @@ func (n *normal) tidyObject(object map[string]any, m message, under string) {
 		if metadata["resourceVersion"] != nil {
 			metadata["resourceVersion"] = "<of the list>"
 		}
+		tidyCustomList(object, metadata)
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		text, isText := object[key].(string)
@@ -239,6 +244,20 @@ func (n *normal) tidyObject(object map[string]any, m message, under string) {
 	}
 }
 
+// tidyCustomList takes away what only lists of custom resources say again: the items' kind, and that nothing follows.
+func tidyCustomList(list, metadata map[string]any) {
+	if metadata["continue"] == "" {
+		delete(metadata, "continue")
+	}
+	items, _ := list["items"].([]any)
+	for _, item := range items {
+		if item, ok := item.(map[string]any); ok && fmt.Sprint(item["kind"], "List") == list["kind"] && item["apiVersion"] == list["apiVersion"] {
+			delete(item, "kind")
+			delete(item, "apiVersion")
+		}
+	}
+}
+
 // sortTexts sorts a list whose order says nothing.
 func sortTexts(list any) {
 	if items, ok := list.([]any); ok {
@@ -250,8 +269,19 @@ func isNumber(text string) bool {
 	return text != "" && text != "0" && strings.Trim(text, "0123456789") == ""
 }
 
+// sent notes of a request what its answer depends on.
+func (n *normal) sent(body string) {
+	const most = 63 - 5 // of a name that a server makes up
+	if found := generatePattern.FindStringSubmatch(body); found != nil {
+		n.generated = regexp.MustCompile(`(` + regexp.QuoteMeta(found[1][:min(len(found[1]), most)]) + `)[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
+	}
+}
+
 // text names what stands within texts. Times are named where they are of today.
 func (n *normal) text(text string) string {
+	if n.generated != nil {
+		text = n.generated.ReplaceAllString(text, "$1<random>")
+	}
 	text = uuidPattern.ReplaceAllStringFunc(text, func(uid string) string { return n.name("uid", uid) })
 	text = versionPattern.ReplaceAllStringFunc(text, func(s string) string {
 		parts := versionPattern.FindStringSubmatch(s)
@@ -260,6 +290,7 @@ func (n *normal) text(text string) string {
 		}
 		return s
 	})
+	text = objectPattern.ReplaceAllString(text, "Invalid value: <object>:")
 	text = shownPattern.ReplaceAllString(text, "$1")
 	if strings.Contains(text, "media types") || strings.Contains(text, "Available representations") {
 		text = mediaPattern.ReplaceAllString(text, "")

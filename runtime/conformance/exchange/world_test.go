@@ -137,6 +137,7 @@ func (a *asked) ask(request []string) []string {
 	if err := connection.SetDeadline(time.Now().Add(40 * time.Second)); err != nil {
 		a.Fatal(err)
 	}
+	a.sent(m.bytes)
 	sent := make(chan struct{})
 	go func() { // the server may answer, and close, before it has read everything
 		defer close(sent)

@@ -6,6 +6,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 //
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 // +kubebuilder:storageversion
+// +apigen:requireResourceVersion
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=wd,categories=shop
 // +kubebuilder:printcolumn:name="Color",type=string,JSONPath=`.spec.color`

@@ -149,6 +149,9 @@ func defineWidget() registry.Definition[*v1.Widget] {
 			}),
 		},
 		Storage: "v1",
+		Strategy: registry.Strategy[*v1.Widget]{
+			RequireVersionOnUpdate: true,
+		},
 		Subresources: []registry.Subresource[*v1.Widget]{{
 			Name: "status",
 			Copy: func(from, to *v1.Widget) {
