@@ -77,6 +77,9 @@ func defineIngressClass() registry.Definition[*v1.IngressClass] {
 				},
 				Columns: []func(*v1.IngressClass) api.Cell{
 					func(in *v1.IngressClass) api.Cell {
+						if in.Spec.Controller == "" {
+							return api.Cell{}
+						}
 						return api.Text(in.Spec.Controller)
 					},
 					func(in *v1.IngressClass) api.Cell {

@@ -93,6 +93,9 @@ func defineWidget() registry.Definition[*v1.Widget] {
 						return api.Int(int64(*in.Spec.Size))
 					},
 					func(in *v1.Widget) api.Cell {
+						if in.Spec.Note == "" {
+							return api.Cell{}
+						}
 						return api.Text(in.Spec.Note)
 					},
 					func(in *v1.Widget) api.Cell {
@@ -137,6 +140,9 @@ func defineWidget() registry.Definition[*v1.Widget] {
 						return api.Int(int64(*in.Spec.Size))
 					},
 					func(in *v1beta1.Widget) api.Cell {
+						if in.Spec.Note == "" {
+							return api.Cell{}
+						}
 						return api.Text(in.Spec.Note)
 					},
 					func(in *v1beta1.Widget) api.Cell {
