@@ -42,49 +42,58 @@ func startOurs(t *testing.T) (*world, []byte) {
 // TestExchange: each request is answered as kube-apiserver answers it, and a plain list is answered at once after it.
 func TestExchange(t *testing.T) {
 	ours, _ := startOurs(t)
+	before := runtime.NumGoroutine()
 	requests := 0
 	for _, path := range scripts(t, "http") {
 		s := readScript(t, path)
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
 			for _, scene := range s.scenes {
 				requests += len(scene.exchanges)
-				t.Run(scene.name, func(t *testing.T) { replay(t, ours, scene) })
-			}
-			if *differ {
-				s.write(t)
+				t.Run(scene.name, func(t *testing.T) {
+					t.Parallel()
+					replay(t, ours, scene)
+				})
 			}
 		})
+		if *differ {
+			s.write(t)
+		}
 	}
-	if requests < 300 && !testing.Short() {
-		t.Logf("%d requests", requests)
+	if requests < 300 {
+		t.Errorf("%d requests are too few", requests)
 	}
-	quiet(t)
+	ends(t, before)
 }
 
 func replay(t *testing.T, ours *world, s *scene) {
 	a := ours.enter(t, s)
 	for _, e := range s.exchanges {
 		answers := a.ask(e.request)
-		got := text(answers)
-		if e.why == "?" {
-			t.Error("why does ours differ? ", e.request[0])
-		}
-		if want := e.expected(); want != got {
-			t.Errorf("%s\n%s", e.request[0], difference(want, got))
-		}
-		if e.ours = nil; got != text(e.theirs) {
-			e.ours = answers
-			if e.why == "" {
-				e.why = "?"
-			}
-		} else {
-			e.why = ""
-		}
+		e.check(t, answers)
 		began, words := time.Now(), maps.Clone(a.words)
 		if list := a.ask([]string{"GET $PDBS?limit=1"})[0]; !strings.HasPrefix(list, "<<< 200") || time.Since(began) > 2*time.Second {
 			t.Errorf("after %s a list takes %v: %.300s", e.request[0], time.Since(began), list)
 		}
 		a.words = words
+	}
+}
+
+// check compares answers with those that are expected, and takes them over for -differ.
+func (e *exchange) check(t *testing.T, answers []string) {
+	t.Helper()
+	got := text(answers)
+	if got == text(e.theirs) { // whatever stands in the file: that is always right
+		e.why, e.ours = "", nil
+		return
+	}
+	if want := e.expected(); want != got {
+		t.Errorf("%s\n%s", e.request[0], difference(want, got))
+	}
+	if e.ours = answers; e.why == "" {
+		e.why = "?"
+	}
+	if e.why == "?" {
+		t.Error("why does ours differ? ", e.request[0])
 	}
 }
 
@@ -107,16 +116,24 @@ func difference(want, got string) string {
 	return b.String()
 }
 
-// quiet checks that nothing of all the requests is left running.
-func quiet(t *testing.T) {
+// ends checks that of all the requests nothing is left running, and no memory in use but a server's.
+func ends(t *testing.T, before int) {
 	t.Helper()
+	const (
+		more  = 20        // what a server starts when it is first used
+		bound = 128 << 20 // bodies of megabytes came by
+	)
 	var n int
-	for range 100 {
-		if n = runtime.NumGoroutine(); n < 100 {
-			return
+	for range 200 {
+		if n = runtime.NumGoroutine(); n <= before+more {
+			break
 		}
-		runtime.Gosched()
 		<-time.After(50 * time.Millisecond)
 	}
-	t.Errorf("%d goroutines are left", n)
+	var memory runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&memory)
+	if n > before+more || memory.HeapAlloc > bound {
+		t.Errorf("%d goroutines are left of %d, and %d MiB", n, before, memory.HeapAlloc>>20)
+	}
 }

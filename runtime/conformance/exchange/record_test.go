@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/storage/etcd/etcdtest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // binaryVariable names a kube-apiserver to record: `make record` builds one.
@@ -37,6 +38,22 @@ func TestRecord(t *testing.T) {
 			a := theirs.enter(t, scene)
 			for _, e := range scene.exchanges {
 				e.theirs = a.ask(e.request)
+			}
+		}
+		s.write(t)
+	}
+	k := newKubectl(t, clientcmdapi.Config{
+		CurrentContext: "theirs",
+		Contexts:       map[string]*clientcmdapi.Context{"theirs": {Cluster: "theirs", AuthInfo: "theirs"}},
+		Clusters:       map[string]*clientcmdapi.Cluster{"theirs": {Server: "https://" + theirs.host, InsecureSkipTLSVerify: true}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"theirs": {Token: theirsToken}},
+	})
+	for _, path := range scripts(t, "kubectl") {
+		s := readScript(t, path)
+		for _, scene := range s.scenes {
+			a := theirs.enter(t, scene)
+			for _, e := range scene.exchanges {
+				e.theirs = k.run(a, scene.name, e.request)
 			}
 		}
 		s.write(t)

@@ -167,7 +167,7 @@ func (a *asked) ask(request []string) []string {
 		if !m.raw {
 			return answers
 		}
-		if err := connection.SetReadDeadline(time.Now().Add(500 * time.Millisecond)); err != nil {
+		if err := connection.SetReadDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
 			return answers
 		}
 	}
