@@ -113,6 +113,11 @@ func (n *normal) event(line []byte, m message) string {
 	if !ok {
 		return "| " + clip(string(line))
 	}
+	if object, ok := event["object"].(map[string]any); ok && event["type"] == "BOOKMARK" {
+		if metadata, ok := object["metadata"].(map[string]any); ok {
+			metadata["resourceVersion"] = "<of the watch>"
+		}
+	}
 	return n.compact(event, m)
 }
 
