@@ -29,9 +29,11 @@ const binaryVariable = "KUBE_APISERVER"
 // theirsToken is the administrator's.
 const theirsToken = "recorder"
 
-// TestRecord asks kube-apiserver all that the scripts hold, and writes its answers into them.
+// TestRecord asks kube-apiserver all that the scripts hold, and writes its answers into them, and its version.
 func TestRecord(t *testing.T) {
 	theirs := startTheirs(t)
+	version := theirs.enter(t, &scene{name: "default"}).ask([]string{"GET /version"})[0]
+	write(t, "testdata", "version.txt", version+"\n")
 	for _, path := range scripts(t, "http") {
 		s := readScript(t, path)
 		for _, scene := range s.scenes {
