@@ -6,15 +6,15 @@ import (
 	"strconv"
 
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // ValidateName takes what a path can hold: kube-apiserver has no other rule for budgets.
-func (b *PodDisruptionBudget) ValidateName(name string, generated bool) []string {
-	return path.ValidatePathSegmentName(name, generated)
+func (b *PodDisruptionBudget) ValidateName(name string, _ bool) []string {
+	return content.IsPathSegmentName(name)
 }
 
 // Validate says what kube-apiserver says of the same budget.
