@@ -191,7 +191,7 @@ var (
 	uuidPattern     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	versionPattern  = regexp.MustCompile(`((?:resource version|resourceVersion|ResourceVersion|current|in record)"?[: (]+"?)(\d{1,18})`)
 	// The servers know different media types.
-	mediaPattern = regexp.MustCompile(`,? application/(vnd\.kubernetes\.protobuf|cbor(-seq)?)(;[a-z=]+)?`)
+	mediaPattern = regexp.MustCompile(`,? application/(vnd\.kubernetes\.protobuf|cbor(-seq)?|apply-patch\+cbor)(;[a-z=]+)?`)
 	// Texts of apimachinery that changed from 1.36 to 1.37: how much of a body they show, and how.
 	shownPattern = regexp.MustCompile(`(?s)(json parse error: .*?)( into Go value of type .*)? \(.*\)$`)
 	agePattern   = regexp.MustCompile(`^\d+(ms|s)$`)

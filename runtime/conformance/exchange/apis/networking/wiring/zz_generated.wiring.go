@@ -31,6 +31,7 @@ func Group() registry.Group {
 		OpenAPI: map[string][]byte{
 			"v1": openapiV1,
 		},
+		Swagger: swagger,
 	}
 }
 
@@ -108,3 +109,6 @@ func defineIngressClass() registry.Definition[*v1.IngressClass] {
 
 //go:embed zz_generated.openapi.v1.json
 var openapiV1 []byte
+
+//go:embed zz_generated.swagger.json
+var swagger []byte
