@@ -81,7 +81,7 @@ func (h *handle[T]) patched(v *version[T], p patcher, object []byte, strict []er
 		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), p.shown(object), why.Error())})
 	}
 	d, err := v.codec.decode(object, h.definition.New(), validation != metav1.FieldValidationIgnore)
-	if mismatch := v.fits(d.gvk); mismatch != nil && err == nil {
+	if mismatch := v.fits(d.gvk, object); mismatch != nil && err == nil {
 		err = mismatch
 	}
 	if err != nil {

@@ -106,6 +106,9 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 						return api.Text(in.Spec.Color)
 					},
 					func(in *v1.Widget) api.Cell {
+						if in.Spec.Mode == "" {
+							return api.Cell{}
+						}
 						return api.Text(string(in.Spec.Mode))
 					},
 					func(in *v1.Widget) api.Cell {
