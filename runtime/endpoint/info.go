@@ -30,6 +30,9 @@ type RequestInfo struct {
 
 	// parts are the segments of the path from the resource on: widgets/a/status.
 	parts []string
+	// LongRunning: it lives as long as its client wants. A watch does; of subresources an API knows which do, and a filter
+	// that knows the API sets it.
+	LongRunning bool
 	// oldWatch: the verb stands in the path, /apis/g/v1/watch/widgets.
 	oldWatch bool
 	// irregular: the path has a second spelling (an encoded slash, dot segments, empty segments), and is served to
@@ -70,6 +73,7 @@ func ParseRequestInfo(r *http.Request) (*RequestInfo, error) {
 	}
 	info.setNames(parts)
 	info.refineVerb(r.URL)
+	info.LongRunning = info.Verb == "watch"
 	return info, nil
 }
 

@@ -19,7 +19,11 @@ func (c *call) get() error {
 	if err != nil {
 		return err
 	}
-	object, err := c.handle.Get(c.r.Context(), c.namespace, c.info.Name, options.ResourceVersion, form)
+	read := c.handle.Get
+	if c.extension != nil {
+		read = c.extension.handle.Get
+	}
+	object, err := read(c.r.Context(), c.namespace, c.info.Name, options.ResourceVersion, form)
 	if err != nil {
 		return err
 	}

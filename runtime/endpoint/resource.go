@@ -25,18 +25,23 @@ type resource struct {
 	listHead string
 	// columns is the value of a Table's columnDefinitions.
 	columns string
+	// extensions are those of the resource, extension is what this one is itself.
+	extensions map[string]*resource
+	extension  *extended
 }
 
 func newResource(handle registry.Handle, version *api.VersionInfo) *resource {
 	info := handle.Info()
 	gv := schema.GroupVersion{Group: info.Group, Version: version.Name}
-	return &resource{
+	r := &resource{
 		handle:   handle,
 		info:     info,
 		version:  version,
 		listHead: `{"kind":` + quoted(info.Names.ListKind) + `,"apiVersion":` + quoted(gv.String()) + `,"metadata":{`,
 		columns:  columnDefinitions(version.Columns),
 	}
+	r.extend()
+	return r
 }
 
 // quoted is s as a JSON string.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,7 +18,12 @@ func (h *handle[T]) decodeBody(body Body) (obj T, warnings []string, err error) 
 	if err != nil {
 		return obj, nil, apierrors.NewInternalError(err)
 	}
-	d, err := v.codec.decode(body.Data, h.definition.New(), body.Validation != metav1.FieldValidationIgnore)
+	return decodeInto(v, h.definition.New(), body)
+}
+
+// decodeInto reads an object of a version, into hub where that is another type.
+func decodeInto[T api.Object](v *version[T], hub T, body Body) (obj T, warnings []string, err error) {
+	d, err := v.codec.decode(body.Data, hub, body.Validation != metav1.FieldValidationIgnore)
 	if mismatch := v.fits(d.gvk); mismatch != nil {
 		return obj, nil, mismatch
 	}
