@@ -35,6 +35,7 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 		k.ClusterScoped = true
 	}
 	b.resourceMarker(k, ms)
+	b.subresourceMarkers(k, ms)
 	if d, ok := ms.Get("kubebuilder:deprecatedversion"); ok {
 		k.IsDeprecated = true
 		k.Deprecated, _ = d.Arg("warning")
@@ -53,6 +54,7 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 
 func (b *builder) resourceMarker(k *model.Kind, ms marker.Markers) {
 	for _, r := range ms.All("kubebuilder:resource") {
+		k.Served = true
 		if v, ok := r.Arg("path"); ok {
 			k.Plural = v
 		}

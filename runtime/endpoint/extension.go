@@ -148,4 +148,3 @@ func extensionRows(info *api.Info, main metav1.APIResource, version string) (row
 func mainVerbs(info *api.Info) []string {
 	return slices.DeleteFunc(verbsOf(collection, item), func(verb string) bool { return !info.Has(verb) })
 }
-

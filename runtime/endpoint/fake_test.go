@@ -67,7 +67,7 @@ func (f *fake) Ready() error    { return nil }
 
 func (f *fake) Extension(string) *registry.ExtensionHandle { return f.extension }
 
-func (f *fake) Close() error    { return nil }
+func (f *fake) Close() error { return nil }
 
 func (f *fake) note(method string, args ...any) {
 	f.asked = strings.TrimSuffix(fmt.Sprintln(append([]any{method}, args...)...), "\n")

@@ -30,8 +30,8 @@ type RequestInfo struct {
 
 	// parts are the segments of the path from the resource on: widgets/a/status.
 	parts []string
-	// LongRunning: it lives as long as its client wants. A watch does; of subresources an API knows which do, and a filter
-	// that knows the API sets it.
+	// LongRunning: it lives as long as its client wants, without being a watch. An API knows of which subresources that
+	// holds; a filter that knows the API sets it.
 	LongRunning bool
 	// oldWatch: the verb stands in the path, /apis/g/v1/watch/widgets.
 	oldWatch bool
@@ -73,7 +73,6 @@ func ParseRequestInfo(r *http.Request) (*RequestInfo, error) {
 	}
 	info.setNames(parts)
 	info.refineVerb(r.URL)
-	info.LongRunning = info.Verb == "watch"
 	return info, nil
 }
 

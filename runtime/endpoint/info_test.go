@@ -69,7 +69,6 @@ func TestParseRequestInfo(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.want.Path = r.URL.Path
-			c.want.LongRunning = c.want.Verb == "watch"
 			if diff := cmp.Diff(c.want, *got, cmpopts.IgnoreUnexported(RequestInfo{})); diff != "" {
 				t.Error(diff)
 			}

@@ -40,7 +40,7 @@ func Deadline(limit time.Duration) Filter {
 // isLongRunning tells requests that live as long as their client wants.
 func isLongRunning(r *http.Request) bool {
 	info := endpoint.RequestInfoFrom(r.Context())
-	return info != nil && info.LongRunning
+	return info != nil && info.IsResource && (info.Verb == "watch" || info.LongRunning)
 }
 
 func requestTimeout(r *http.Request, limit time.Duration) (time.Duration, error) {
