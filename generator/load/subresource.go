@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"go/constant"
 	"go/types"
 	"regexp"
 	"slices"
@@ -254,8 +255,8 @@ func (b *builder) payload(g *model.Group, r *model.Resource, s *model.Subresourc
 		return false
 	}
 	p.Kind = t.Name
-	if t.Package.HasGroup && t.Package.Version != "" {
-		p.Group, p.Versions = t.Package.Group, []model.PayloadVersion{{Name: t.Package.Version, Type: t}}
+	if group, ok := b.groupOf(t.Package); ok && t.Package.Version != "" {
+		p.Group, p.Versions = group, []model.PayloadVersion{{Name: t.Package.Version, Type: t}}
 		return true
 	}
 	if t.Package != g.Internal || g.Internal == nil {
@@ -273,6 +274,23 @@ func (b *builder) payload(g *model.Group, r *model.Resource, s *model.Subresourc
 		p.Versions = append(p.Versions, model.PayloadVersion{Name: rv.Version.Name, Type: v})
 	}
 	return true
+}
+
+// groupOf is the group that a package of types belongs to: by its marker, or by the constant GroupName where a dependency,
+// as policy/v1 in k8s.io/api, has none.
+func (b *builder) groupOf(p *model.Package) (string, bool) {
+	if p.HasGroup {
+		return p.Group, true
+	}
+	tp, err := b.l.load(p.Path)
+	if err != nil {
+		return "", false
+	}
+	name, ok := tp.Scope().Lookup("GroupName").(*types.Const)
+	if !ok || name.Val().Kind() != constant.String {
+		return "", false
+	}
+	return constant.StringVal(name.Val()), true
 }
 
 // fieldSubresource is a subresource that is a field of the kind.

@@ -148,6 +148,7 @@ func (p *printer) imports(f *jen.File) {
 			f.ImportAlias(pkg.Path, importAlias(pkg.Path))
 		}
 	}
+	f.ImportAlias(metaPath, "metav1")
 	f.Anon("embed")
 }
 
