@@ -14,6 +14,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/load"
+	"apigen.dev/generator/model"
 	"apigen.dev/generator/verify"
 )
 
@@ -27,6 +28,8 @@ type Options struct {
 	Only []string
 	// Header is the text that every file begins with: a license, as Go comments.
 	Header string
+	// Lenient makes faults of markers warnings, for a first build of packages that other tools were less strict about.
+	Lenient bool
 	// Check writes nothing: Result.Changes says what would be written.
 	Check bool
 	// Cache is the folder in which unchanged runs are remembered. Empty remembers nothing.
@@ -50,6 +53,9 @@ type Result struct {
 	Notes    []string
 	// Unchanged: nothing changed since a build that succeeded, so nothing was loaded.
 	Unchanged bool
+	// Program is what was loaded, and Dirs the folders of all modules in reach that can change; nil where Unchanged.
+	Program *model.Program
+	Dirs    []string
 }
 
 // Panic is the error for a panic of the generator: a bug, whatever the input.
@@ -140,13 +146,14 @@ func (b *build) generate(ctx context.Context) error {
 	b.progress("loading packages (dependencies that were never compiled take a while)")
 	var err error
 	b.loaded, err = load.Load(ctx, load.Options{
-		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header,
+		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header, Lenient: b.Lenient,
 		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports,
 	})
 	if err != nil {
 		return err
 	}
 	b.result.Warnings = b.loaded.Warnings
+	b.result.Program, b.result.Dirs = b.loaded.Program, b.loaded.Universe.MutableDirs()
 	b.progress("generating")
 	if err := b.emit(); err != nil {
 		return err

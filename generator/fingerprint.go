@@ -88,7 +88,7 @@ func tellable(o Options) bool {
 // frameOf hashes what isn't the modules' files.
 func frameOf(o Options) (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q\n%q\n%q\n%q\n%s\n", o.Dir, o.Patterns, o.Only, o.Header, runtime.Version())
+	fmt.Fprintf(h, "%q\n%q\n%q\n%q\n%t\n%s\n", o.Dir, o.Patterns, o.Only, o.Header, o.Lenient, runtime.Version())
 	env := map[string]string{}
 	for _, e := range o.Env {
 		name, value, _ := strings.Cut(e, "=")
@@ -251,7 +251,7 @@ func snapshot(dirs []string) (map[string]string, error) {
 				}
 				return nil
 			}
-			if !matters(name) {
+			if !IsInput(name) {
 				return nil
 			}
 			return hashFile(out, path)
@@ -263,8 +263,8 @@ func snapshot(dirs []string) (map[string]string, error) {
 	return out, nil
 }
 
-// matters tells the files that are inputs or outputs.
-func matters(name string) bool {
+// IsInput tells by its base name a file that is an input or an output of a build.
+func IsInput(name string) bool {
 	if strings.HasSuffix(name, ".go") {
 		return !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, ".")
 	}

@@ -41,6 +41,7 @@ What it generates, in this order:
 	cmd.Flags().BoolVar(&o.Check, "check", false, "write nothing; print a diff and exit with 1 if generated code is stale, missing or left over")
 	cmd.Flags().StringSliceVar(&o.Only, "only", nil, "run only these emitters: "+strings.Join(names, ", "))
 	cmd.Flags().StringVar(&headerFile, "header-file", "", "a file of Go comments that every generated file begins with")
+	cmd.Flags().BoolVar(&o.Lenient, "lenient", false, "make faults of markers warnings, for a first build of types that other tools were less strict about")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say what is written")
 	return cmd
 }

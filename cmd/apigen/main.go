@@ -2,6 +2,8 @@
 //
 //	apigen build ./...     writes what the markers of the packages ask for
 //	apigen build --check   fails, with a diff, when generated code is stale
+//	apigen compat          finds changes that break clients or what is stored
+//	apigen dev             generates, compiles and restarts the server on every change
 //	apigen markers         explains every marker
 package main
 
@@ -11,12 +13,13 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:]))
 }
@@ -53,6 +56,8 @@ func command() *cobra.Command {
 	root.AddCommand(
 		newInit(),
 		buildCommand(),
+		compatCommand(),
+		devCommand(),
 		markersCommand(),
 		versionCommand(),
 	)

@@ -93,11 +93,11 @@ func (b *builder) readNotes(path, base string, n *notes) {
 	}
 }
 
-// reporter reports faults of markers as errors where the user can mend them, else as warnings.
+// reporter reports faults of markers as errors where the user can mend them and wants to, else as warnings.
 func (b *builder) reporter(s *source, generated bool) reporter {
 	return func(pos token.Position, message string) {
 		to := &b.errs
-		if generated || !own(s.meta) {
+		if generated || b.l.Lenient || !own(s.meta) {
 			to = &b.warnings
 		}
 		*to = append(*to, emit.Error{Pos: pos, Message: message})

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"apigen.dev/generator"
+	"apigen.dev/generator/compat"
+)
+
+// compatFlags are the flags of apigen compat.
+type compatFlags struct {
+	against, format, allow, level string
+	rules                         bool
+}
+
+func compatCommand() *cobra.Command {
+	var f compatFlags
+	cmd := &cobra.Command{
+		Use:   "compat --against REF|DIR [PACKAGES]",
+		Short: "Find changes of the API that break clients or what is stored",
+		Long: `Compat loads the packages (./... unless told otherwise) as they are and as they were, and compares what goes over the wire,
+what is stored and what people are shown. Go names don't count. Each finding has a rule; --rules lists them.
+
+A break of an alpha version is a warning. Breaks that somebody has looked at go into ` + compat.AllowFile + ` in the module's
+root, each with a reason:
+
+  allow:
+  - rule: FIELD_REMOVED
+    subject: shop.example.com/v1/Widget:spec.color
+    reason: never shipped
+
+Exit status 1 means that something breaks, 2 an error.`,
+		Example: `  apigen compat --against origin/main
+  apigen compat --against v1.2.0 --format github ./apis/...`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.rules {
+				fmt.Fprint(cmd.OutOrStdout(), compat.Reference())
+				return nil
+			}
+			return runCompat(cmd, f, args)
+		},
+	}
+	cmd.Flags().StringVar(&f.against, "against", "", "the state to compare with: a commit, branch or tag of git, or a folder")
+	cmd.Flags().StringVar(&f.format, "format", "text", "how findings are written: text, json (an object a line), github (annotations)")
+	cmd.Flags().StringVar(&f.allow, "allow", "", "a file of findings that are allowed (default "+compat.AllowFile+" in the module's root, where it exists)")
+	cmd.Flags().StringVar(&f.level, "level", "warn", "the least level that is shown: break, warn, info (additions)")
+	cmd.Flags().BoolVar(&f.rules, "rules", false, "list the rules")
+	return cmd
+}
+
+func runCompat(cmd *cobra.Command, f compatFlags, patterns []string) error {
+	if f.against == "" {
+		return errors.New("compat needs --against: a commit, branch or tag, or a folder")
+	}
+	level, err := compat.ParseLevel(f.level)
+	if err != nil {
+		return fmt.Errorf("--level: %w", err)
+	}
+	write, err := writerOf(f.format)
+	if err != nil {
+		return err
+	}
+	allowed, err := allowances(f.allow)
+	if err != nil {
+		return err
+	}
+	res, err := generator.Compat(cmd.Context(), generator.CompatOptions{Against: f.against, Patterns: patterns})
+	if err != nil {
+		dir, _ := os.Getwd()
+		fmt.Fprintln(cmd.ErrOrStderr(), generator.Describe(err, dir))
+		return status(2)
+	}
+	left, idle := allowed.Filter(res.Findings)
+	for _, e := range idle {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s:%d: nothing is found any more that this entry allows: %s of %s\n", allowed.File, e.Line, e.Rule, e.Subject)
+	}
+	shown := slices.DeleteFunc(slices.Clone(left), func(x compat.Finding) bool { return x.Level < level })
+	if err := write(compat.Printer{Dir: res.Dir, OldDir: res.OldDir, Against: f.against}, cmd.OutOrStdout(), shown); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(left, func(x compat.Finding) bool { return x.Level == compat.Break }) {
+		return status(1)
+	}
+	return nil
+}
+
+func writerOf(format string) (func(compat.Printer, io.Writer, []compat.Finding) error, error) {
+	switch format {
+	case "text":
+		return compat.Printer.Text, nil
+	case "json":
+		return compat.Printer.JSON, nil
+	case "github":
+		return compat.Printer.GitHub, nil
+	}
+	return nil, fmt.Errorf("--format %q: known are text, json, github", format)
+}
+
+// allowances reads the file that is named, or the usual one beside the nearest go.mod where there is one.
+func allowances(file string) (*compat.Allowances, error) {
+	named := file != ""
+	if !named {
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, err
+		}
+		root := moduleRoot(dir)
+		if root == "" {
+			return nil, nil
+		}
+		file = filepath.Join(root, compat.AllowFile)
+	}
+	data, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) && !named {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--allow: %w", err)
+	}
+	return compat.ParseAllow(file, data)
+}
+
+// moduleRoot is the nearest folder upwards with a go.mod, or empty.
+func moduleRoot(dir string) string {
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return ""
+		}
+		dir = up
+	}
+}

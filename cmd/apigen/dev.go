@@ -1,0 +1,30 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"apigen.dev/generator/dev"
+)
+
+func devCommand() *cobra.Command {
+	var o dev.Options
+	cmd := &cobra.Command{
+		Use:   "dev [PACKAGES] [-- SERVER ARGUMENTS]",
+		Short: "Generate, compile and restart the server whenever a source changes",
+		Long: `Dev watches the sources of the module and of those that replace others. On each change it generates, compiles, and
+restarts the server, which goes on with its data, and says in one line what it did and how the API changed. While
+something is wrong it says what, at file:line:col, and the server goes on as it was. Ctrl-C ends both.`,
+		Example: `  apigen dev
+  apigen dev -- --data-dir /tmp/shop --secure-port 7443`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Patterns = args
+			if n := cmd.ArgsLenAtDash(); n >= 0 {
+				o.Patterns, o.Args = args[:n], args[n:]
+			}
+			o.Out, o.ServerOut, o.ServerErr = cmd.ErrOrStderr(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return dev.Run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringVar(&o.Main, "main", "", "the folder of the server's main package (default the only one below ./cmd)")
+	return cmd
+}

@@ -1,0 +1,115 @@
+// Package compat compares two states of an API: what clients of the old one see when the new one is served, what was stored
+// by it, and what people are shown. It compares models, not Go: types that were renamed, moved, embedded or made generic
+// are the same as long as what goes over the wire is. Each finding is that of a rule in a table, with an ID to allow it by.
+//
+// It knows the model and nothing else of the generator; who loads the two states is package generator.
+package compat
+
+import (
+	"cmp"
+	"slices"
+
+	"apigen.dev/generator/model"
+)
+
+// Finding is a difference that a rule speaks of.
+type Finding struct {
+	Rule Rule
+	// Level is the rule's, but for alpha versions, which promise nothing: there a break is a warning.
+	Level Level
+	// Group, Version and Kind name the object; Version and Kind are empty where the finding is about all.
+	Group, Version, Kind string
+	// Path is the field's, as kubectl explain has it, with [] for elements and {} for values: spec.ports[].name. Empty for
+	// the kind itself.
+	Path string
+	// Message says what was and what is.
+	Message string
+	// Pos is in the new source: of the field, or of what it was taken from. Old is in the old source, where it was there.
+	Pos, Old model.Position
+}
+
+// Subject is what an allow file names: group/version/Kind:path, without what is empty.
+func (f Finding) Subject() string {
+	s := f.Group
+	if f.Version != "" {
+		s += "/" + f.Version
+	}
+	if f.Kind != "" {
+		s += "/" + f.Kind
+	}
+	if f.Path != "" {
+		s += ":" + f.Path
+	}
+	return s
+}
+
+// Compare returns what differs, sorted by position in the new source, then by subject and rule.
+func Compare(before, after *model.Program) []Finding {
+	d := &diff{before: before, after: after}
+	for _, o := range before.Groups {
+		if n := groupNamed(after, o.Name); n != nil {
+			d.group(o, n)
+		} else if len(o.ServedVersions()) > 0 {
+			d.at(place{group: o.Name, old: groupPosition(o)}).add(groupRemoved, "the group is gone, with all its kinds")
+		}
+	}
+	for _, n := range after.Groups {
+		if groupNamed(before, n.Name) == nil && len(n.ServedVersions()) > 0 {
+			d.at(place{group: n.Name, pos: groupPosition(n)}).add(groupAdded, "the group is new")
+		}
+	}
+	slices.SortStableFunc(d.findings, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(a.Pos.Filename, b.Pos.Filename), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column),
+			cmp.Compare(a.Subject(), b.Subject()), cmp.Compare(a.Rule.ID, b.Rule.ID), cmp.Compare(a.Message, b.Message))
+	})
+	return d.findings
+}
+
+// diff is the state of one comparison.
+type diff struct {
+	before, after *model.Program
+	findings      []Finding
+}
+
+// place is where in the API something is looked at, in both sources.
+type place struct {
+	group, version, kind, path string
+	pos, old                   model.Position
+}
+
+// site is a place that findings are added at.
+type site struct {
+	*diff
+	place
+}
+
+func (d *diff) at(p place) site { return site{d, p} }
+
+func (s site) add(id ruleID, message string) {
+	rule := ruleOf(id)
+	f := Finding{
+		Rule: rule, Level: rule.Level, Message: message,
+		Group: s.place.group, Version: s.place.version, Kind: s.kind, Path: s.path, Pos: s.pos, Old: s.old,
+	}
+	if f.Level == Break && alpha(f.Version) {
+		f.Level = Warn
+	}
+	s.findings = append(s.findings, f)
+}
+
+func groupNamed(p *model.Program, name string) *model.Group {
+	for _, g := range p.Groups {
+		if g.Name == name {
+			return g
+		}
+	}
+	return nil
+}
+
+func groupPosition(g *model.Group) model.Position {
+	for _, v := range g.Versions {
+		return v.Package.Pos
+	}
+	return model.Position{}
+}

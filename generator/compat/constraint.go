@@ -1,0 +1,121 @@
+package compat
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// bound is a limit of a value.
+type bound struct {
+	name  string
+	lower bool
+	of    func(*model.Schema) *float64
+}
+
+// limits are all bounds.
+var limits = []bound{
+	{"minimum", true, func(s *model.Schema) *float64 { return s.Minimum }},
+	{"maximum", false, func(s *model.Schema) *float64 { return s.Maximum }},
+	{"minLength", true, func(s *model.Schema) *float64 { return count(s.MinLength) }},
+	{"maxLength", false, func(s *model.Schema) *float64 { return count(s.MaxLength) }},
+	{"minItems", true, func(s *model.Schema) *float64 { return count(s.MinItems) }},
+	{"maxItems", false, func(s *model.Schema) *float64 { return count(s.MaxItems) }},
+	{"minProperties", true, func(s *model.Schema) *float64 { return count(s.MinProperties) }},
+	{"maxProperties", false, func(s *model.Schema) *float64 { return count(s.MaxProperties) }},
+}
+
+func count(n *int64) *float64 {
+	if n == nil {
+		return nil
+	}
+	f := float64(*n)
+	return &f
+}
+
+// bounds reports limits that are narrower.
+func (s site) bounds(o, n value) {
+	for _, b := range limits {
+		was, is := o.strictest(b.of, b.lower), n.strictest(b.of, b.lower)
+		if is != nil && (was == nil || *is != *was && (*is > *was) == b.lower) {
+			s.add(boundTightened, fmt.Sprintf("%s was %s, and is %s", b.name, number(was), number(is)))
+		}
+	}
+	s.exclusive("minimum", o, n, func(s *model.Schema) (*float64, bool) { return s.Minimum, s.ExclusiveMinimum })
+	s.exclusive("maximum", o, n, func(s *model.Schema) (*float64, bool) { return s.Maximum, s.ExclusiveMaximum })
+	step := func(s *model.Schema) *float64 { return s.MultipleOf }
+	if was, is := o.strictest(step, true), n.strictest(step, true); is != nil && (was == nil || *was != *is) {
+		s.add(boundTightened, fmt.Sprintf("multipleOf was %s, and is %s", number(was), number(is)))
+	}
+}
+
+// exclusive reports a bound that stayed, and is out of bounds now.
+func (s site) exclusive(name string, o, n value, of func(*model.Schema) (*float64, bool)) {
+	find := func(v value) (*float64, bool) {
+		for _, s := range v.layers {
+			if x, exclusive := of(s); x != nil {
+				return x, exclusive
+			}
+		}
+		return nil, false
+	}
+	was, wasOut := find(o)
+	is, isOut := find(n)
+	if was != nil && is != nil && *was == *is && isOut && !wasOut {
+		s.add(boundTightened, fmt.Sprintf("the %s %s was taken, and is not any more", name, number(is)))
+	}
+}
+
+func number(f *float64) string {
+	if f == nil {
+		return "none"
+	}
+	return strconv.FormatFloat(*f, 'g', -1, 64)
+}
+
+// rules reports rules that are new.
+func (s site) rules(o, n value) {
+	for _, p := range missing(n.patterns(), o.patterns()) {
+		if was := missing(o.patterns(), n.patterns()); len(was) > 0 {
+			s.add(patternChanged, fmt.Sprintf("the pattern was %s, and is %s", was[0], p))
+		} else {
+			s.add(patternChanged, "the pattern is new: "+p)
+		}
+	}
+	immutable := func(s *model.Schema) bool { return s.Immutable || s.Rule(model.Immutable) != nil }
+	if n.flag(immutable) && !o.flag(immutable) {
+		s.add(immutableAdded, "the value could be changed, and can't be any more")
+	}
+	for _, rule := range missing(n.others(), o.others()) {
+		s.add(validationAdded, "the rule is new: "+rule)
+	}
+}
+
+// parts are the rules for parts of the value, as a reader would say them.
+func parts(s *model.Schema) []string {
+	var out []string
+	add := func(what, name string, inner *model.Schema) {
+		if inner == nil {
+			return
+		}
+		for _, r := range inner.Rules {
+			if r.Check == model.Optional {
+				continue // nothing is asked
+			}
+			out = append(out, strings.TrimSpace(what+" "+name+": "+string(r.Check)+" "+r.Text+" "+strings.Join(r.Values, " ")))
+		}
+	}
+	add("keys", "", s.Keys)
+	for _, p := range s.Subfields {
+		add("field", p.Name, p.Schema)
+	}
+	for _, p := range s.Elements {
+		add("item", fmt.Sprint(p.Keys), p.Schema)
+	}
+	for _, p := range s.Modes {
+		add("mode", p.Name, p.Schema)
+	}
+	return out
+}

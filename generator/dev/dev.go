@@ -1,0 +1,94 @@
+// Package dev is `apigen dev`: it watches the sources of a project, and on each change generates, compiles, and restarts
+// the server on its data, in one line a cycle. While something is wrong it says what, at its place, and the last server that
+// worked goes on. It knows package generator and the comparison of APIs; it is no part of what servers are made of.
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Options say what to run.
+type Options struct {
+	// Dir is the project's folder; empty is the working directory.
+	Dir string
+	// Patterns are those of the go command, of the packages to generate for; none is ./... .
+	Patterns []string
+	// Main is the folder of the server's main package; empty is the only folder below cmd.
+	Main string
+	// Args are the server's arguments.
+	Args []string
+	// Env is the environment of the go command and of the server; nil is the process's.
+	Env []string
+	// Out receives a line a cycle, and what is wrong; the server's own output goes to ServerOut and ServerErr.
+	Out, ServerOut, ServerErr io.Writer
+	// Poll is how often files are looked at; 0 is 300 ms. A change is acted on when a whole interval brought no other.
+	Poll time.Duration
+	// Now is the clock of the lines; nil is the machine's.
+	Now func() time.Time
+}
+
+// Run runs until ctx ends, and then ends the server. The error is about the options, or about the end of the server.
+func Run(ctx context.Context, o Options) error {
+	if err := o.complete(); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp("", "apigen-dev-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(temp) }()
+	s := &session{Options: o, temp: temp}
+	return s.run(ctx)
+}
+
+func (o *Options) complete() error {
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return err
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	o.Dir = dir
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	if o.Poll <= 0 {
+		o.Poll = 300 * time.Millisecond
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Main == "" {
+		o.Main, err = onlyMain(dir)
+	}
+	return err
+}
+
+// onlyMain is the one folder below cmd.
+func onlyMain(dir string) (string, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, "cmd"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, "./cmd/"+e.Name())
+		}
+	}
+	switch len(names) {
+	case 1:
+		return names[0], nil
+	case 0:
+		return "", errors.New("there is no folder below cmd: name the server's main package with --main")
+	}
+	return "", fmt.Errorf("there are several commands: choose one of them with --main: %s", strings.Join(names, ", "))
+}

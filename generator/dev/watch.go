@@ -1,0 +1,59 @@
+package dev
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"apigen.dev/generator"
+)
+
+// mark is what tells one state of a file from another without reading it.
+type mark struct {
+	size, time int64
+}
+
+// state are the inputs below some folders. Files are looked at, not subscribed to: that works on every file system, needs
+// nothing of the kernel, and costs a project of a thousand files a few milliseconds.
+type state map[string]mark
+
+// look reads the state of folders. What can't be read is as if it weren't there: the next build says why.
+func look(dirs []string) state {
+	out := state{}
+	for _, root := range dirs {
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return nil //nolint:nilerr // see above
+			case d.IsDir():
+				if path != root && strings.HasPrefix(d.Name(), ".") {
+					return fs.SkipDir
+				}
+				return nil
+			case !generator.IsInput(d.Name()):
+				return nil
+			}
+			if st, err := os.Stat(path); err == nil {
+				out[path] = mark{st.Size(), st.ModTime().UnixNano()}
+			}
+			return nil
+		})
+	}
+	return out
+}
+
+func (s state) equal(other state) bool { return maps.Equal(s, other) }
+
+// settle brings the state that was seen before a build up to date with what the build itself wrote, and with folders that
+// it found to be watched: whatever else changed meanwhile still differs.
+func (s state) settle(written []generator.Change, added []string) {
+	maps.Copy(s, look(added))
+	for _, c := range written {
+		delete(s, c.Path)
+		if st, err := os.Stat(c.Path); err == nil && generator.IsInput(filepath.Base(c.Path)) {
+			s[c.Path] = mark{st.Size(), st.ModTime().UnixNano()}
+		}
+	}
+}
