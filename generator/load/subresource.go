@@ -375,51 +375,41 @@ func (b *builder) verbs(r *model.Resource) {
 // payloads are the names of the kinds of a group that its subresources take or answer. They are no resources of their own,
 // unless a marker says how they are served.
 func payloads(pkgs []*model.Package, group string) map[string]bool {
-	served, taken := map[string]bool{}, map[string]bool{}
+	methods, served, taken := map[string][]string{}, map[string]bool{}, map[string]bool{}
+	var types []*model.Type
 	for _, p := range pkgs {
 		if !p.HasGroup || p.Group != group {
 			continue
 		}
+		types = append(types, p.Types...)
 		for _, t := range p.Types {
-			if t.Kind != nil && (t.Kind.Served || len(t.Kind.Subresources) > 0) {
-				served[t.Name] = true
+			if t.Kind == nil {
+				continue
 			}
-			for _, name := range subresourcesOf(pkgs, group, t.Name) {
-				m := t.Methods[camel(name)]
-				if m == nil {
-					continue
-				}
-				for _, x := range slices.Concat(m.Params, m.Results) {
-					if isStructPointer(x) && x.Elem != t && x.Elem.Package.HasGroup && x.Elem.Package.Group == group {
-						taken[x.Elem.Name] = true
-					}
-				}
+			served[t.Name] = served[t.Name] || t.Kind.Served || len(t.Kind.Subresources) > 0
+			for _, s := range t.Kind.Subresources {
+				methods[t.Name] = append(methods[t.Name], camel(s.Name))
 			}
 		}
 	}
-	for name := range served {
-		delete(taken, name)
+	for _, t := range types {
+		for _, name := range methods[t.Name] {
+			m := t.Methods[name]
+			if m == nil {
+				continue
+			}
+			for _, x := range slices.Concat(m.Params, m.Results) {
+				if isStructPointer(x) && !served[x.Elem.Name] && x.Elem.Package.HasGroup && x.Elem.Package.Group == group {
+					taken[x.Elem.Name] = true
+				}
+			}
+		}
 	}
 	return taken
 }
 
-// subresourcesOf are the subresources that any version of a kind names.
-func subresourcesOf(pkgs []*model.Package, group, kind string) (names []string) {
-	for _, p := range pkgs {
-		if !p.HasGroup || p.Group != group {
-			continue
-		}
-		if t := p.Type(kind); t != nil && t.Kind != nil {
-			for _, s := range t.Kind.Subresources {
-				names = append(names, s.Name)
-			}
-		}
-	}
-	return names
-}
-
-// payloadMethods are those whose parameters and results may be what a subresource takes and answers: of these the fields
-// matter.
+// payloadTypes reads what the parameters and results of a method point to, which may be what a subresource takes and
+// answers: of these the fields matter.
 func (b *builder) payloadTypes(f *types.Func) {
 	sig := f.Signature()
 	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {

@@ -21,7 +21,7 @@ var credentials = []string{"Authorization", "Impersonate-User", "Impersonate-Gro
 const (
 	impersonateExtra = "Impersonate-Extra-"
 	protocolHeader   = "Sec-Websocket-Protocol"
-	bearerProtocol   = "base64url.bearer.authorization.k8s.io."
+	bearerProtocol   = "base64url.bearer.authorization.k8s.io." //nolint:gosec // G101: what credentials begin with is none
 )
 
 // connect hands a request to the author's handler, which sees the path behind the subresource.

@@ -113,7 +113,7 @@ func TestExtensionRoutes(t *testing.T) {
 		}
 	}
 	for path, lasts := range map[string]bool{"/log": true, "/exec": true, "/proxy/x/y": true, "/scale": false, "/binding": false, "/status": false, "": false} {
-		info, err := ParseRequestInfo(httptest.NewRequest("GET", widgetA+path, nil))
+		info, err := ParseRequestInfo(httptest.NewRequest(http.MethodGet, widgetA+path, nil))
 		if err != nil || a.LongRunning(info) != lasts {
 			t.Errorf("%q is long-running: %v, %v", path, !lasts, err)
 		}

@@ -185,7 +185,7 @@ func TestVirtualCreate(t *testing.T) {
 	h := openVirtual(t, registry.Provider[*shop.Widget]{
 		Create: func(_ context.Context, w *shop.Widget, dryRun bool) (*shop.Widget, error) {
 			if dry = dryRun; w.Color == "teapot" {
-				return nil, apierrors.NewGone("short and stout")
+				return nil, apierrors.NewResourceExpired("short and stout")
 			}
 			w.Phase = "seen"
 			return w, nil

@@ -56,7 +56,7 @@ func optionRead(f *model.Field, into jen.Code) jen.Code {
 	case t.Package == nil && t.Form == model.Slice:
 		function, t = "QueryValues", t.Elem
 	}
-	parser := ""
+	var parser string
 	switch {
 	case isNamed(t, metaPath, "Time", "MicroTime"):
 		return jen.Qual(registryPath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(registryPath, "QueryParsed").Types(jen.Qual(metaPath, t.Name)), into)

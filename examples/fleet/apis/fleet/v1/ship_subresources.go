@@ -102,7 +102,9 @@ func (s *Ship) Exec(_ context.Context, options *ExecOptions) (http.Handler, erro
 }
 
 // Attach is ships/attach.
-func (s *Ship) Attach(context.Context, *ExecOptions) (http.Handler, error) { return s.connect("attach") }
+func (s *Ship) Attach(context.Context, *ExecOptions) (http.Handler, error) {
+	return s.connect("attach")
+}
 
 // Portforward is ships/portforward.
 func (s *Ship) Portforward(context.Context, *PortForwardOptions) (http.Handler, error) {
