@@ -40,7 +40,10 @@ func (r *resource) extend() {
 
 // extended is the resource of the extension that a path names, or the resource itself.
 func (r *resource) extended(info *RequestInfo) *resource {
-	if part := r.extensions[info.Subresource]; part != nil && len(info.parts) > 2 {
+	if len(info.parts) < subpathPart {
+		return r
+	}
+	if part := r.extensions[info.Subresource]; part != nil {
 		return part
 	}
 	return r
@@ -90,6 +93,9 @@ func (i *RequestInfo) subpath(u *url.URL) (string, bool) {
 
 // LongRunning tells requests beside watches that live as long as their client wants: streams and connections.
 func (a *API) LongRunning(info *RequestInfo) bool {
+	if info.Subresource == "" {
+		return false
+	}
 	res := a.resources[resourceKey{info.Group, info.Version, info.Resource}]
 	if res == nil {
 		return false

@@ -23,9 +23,10 @@ type Provider[T api.Object] struct {
 	// Get returns one object; an apierrors.NewNotFound where there is none.
 	Get func(ctx context.Context, namespace, name string) (T, error)
 	// List returns what selection selects, or more: the runtime selects again, sorts by namespace and name, and pages. An
-	// empty ResourceVersion is none; Continue and Remaining are not looked at.
+	// empty ResourceVersion is none, any other a number; Continue and Remaining are not looked at.
 	List func(ctx context.Context, namespace string, selection Selection) (*List[T], error)
-	// Watch begins a watch. The runtime selects.
+	// Watch begins a watch: behind options.ResourceVersion, which a List told, or with the state where that is "" or 0. The
+	// runtime selects; what it never saw it doesn't tell the end of.
 	Watch func(ctx context.Context, namespace string, options WatchOptions) (ObjectWatch[T], error)
 	// Create answers what was posted: a review, filled in. obj has defaults and is valid by its rules; it needs no name. In
 	// a dry run nothing may change elsewhere.
@@ -86,6 +87,7 @@ func (r *virtual[T]) Open(Config) (Handle, error) {
 	h := &virtualHandle[T]{virtual: r, versions: all}
 	h.closed, h.end = context.WithCancel(context.Background()) //nolint:gosec // G118: Close calls it
 	if h.extensions, err = openExtensions(r.definition, host[T]{info: r.info, object: h.object}); err != nil {
+		h.end()
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
 	}
 	return h, nil
