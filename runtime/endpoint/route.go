@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -75,22 +76,12 @@ var errNoRoute = statusError(http.StatusNotFound, metav1.StatusReasonNotFound,
 
 // serveResource finds the request's resource and row.
 func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *RequestInfo) error {
-	res := a.resources[resourceKey{info.Group, info.Version, info.Resource}]
-	if res == nil || info.Verb == proxyPart || len(info.Name) > maxNameBytes || len(info.Namespace) > maxNameBytes {
-		return errNoRoute
-	}
-	main := res
-	if res = res.extended(info); res == main && (info.irregular || len(info.parts) > 3) || res != main && !res.extension.fits(info, r.URL) {
+	res, shape := a.find(r.URL, info)
+	if res == nil {
 		return errNoRoute
 	}
 	namespace, ok := res.namespaceOf(info)
 	if !ok {
-		return errNoRoute
-	}
-	shape := info.shape()
-	if res != main {
-		shape = res.extension.shape
-	} else if shape == subresource && !slices.Contains(res.info.Subresources, info.Subresource) {
 		return errNoRoute
 	}
 	everywhere := res.info.Scope == api.Namespaced && namespace == ""
@@ -109,8 +100,31 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *Reques
 		defer c.unweigh()
 		return row.serve(c)
 	}
-	w.Header().Set("Allow", res.allowed(shape, everywhere, info))
+	methods := res.allowed(shape, everywhere, info)
+	if methods == "" {
+		return errNoRoute
+	}
+	w.Header().Set("Allow", methods)
 	return apierrors.NewMethodNotSupported(res.info.GroupResource(), verbOf(r, info))
+}
+
+// find is what a path names, and its shape; nil where that is nothing.
+func (a *API) find(u *url.URL, info *RequestInfo) (*resource, shape) {
+	res := a.resources[resourceKey{info.Group, info.Version, info.Resource}]
+	if res == nil || info.Verb == proxyPart || len(info.Name) > maxNameBytes || len(info.Namespace) > maxNameBytes {
+		return nil, 0
+	}
+	if part := res.extended(info); part != res {
+		if !part.extension.fits(info, u) {
+			return nil, 0
+		}
+		return part, part.extension.shape
+	}
+	shape := info.shape()
+	if info.irregular || len(info.parts) > subpathPart || shape == subresource && !slices.Contains(res.info.Subresources, info.Subresource) {
+		return nil, 0
+	}
+	return res, shape
 }
 
 func (i *RequestInfo) shape() shape {

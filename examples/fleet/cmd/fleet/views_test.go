@@ -96,6 +96,9 @@ func TestReview(t *testing.T) {
 	if code, _ := b.ask(http.MethodGet, path, ""); code != http.StatusMethodNotAllowed {
 		t.Errorf("a list of reviews: %d", code)
 	}
+	if code, _ := b.ask(http.MethodGet, path+"/x", ""); code != http.StatusNotFound {
+		t.Errorf("a review by its name: %d", code)
+	}
 }
 
 func TestDiscovery(t *testing.T) {
