@@ -201,7 +201,7 @@ func TestVirtualCreate(t *testing.T) {
 		`{"spec":{"size":-1}}`:              apierrors.IsInvalid,
 		`{"spec":{"x":1}}`:                  apierrors.IsBadRequest,
 		`{"metadata":{"namespace":"else"}}`: apierrors.IsBadRequest,
-		`{"spec":{"color":"teapot"}}`:       apierrors.IsGone,
+		`{"spec":{"color":"teapot"}}`:       apierrors.IsResourceExpired,
 	} {
 		if _, err := h.Create(t.Context(), "ns", body(data), registry.WriteOptions{Form: v1}); !is(err) {
 			t.Errorf("%s: %v", data, err)
