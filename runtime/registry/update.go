@@ -196,7 +196,8 @@ func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T],
 	if sameButTimes(p.data, current.data, obj.GetManagedFields(), current.obj.GetManagedFields()) {
 		p.data = current.data
 	}
-	if differ(p.data, current.data) {
+	// What is written through a part of the object is no change of what it is to be.
+	if t.subresource == nil && differ(p.data, current.data) {
 		if p.data, err = h.nextGeneration(obj, current.obj.GetGeneration()+1, p.data); err != nil {
 			return nil, p, err
 		}

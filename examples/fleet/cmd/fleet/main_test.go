@@ -160,7 +160,10 @@ func TestScale(t *testing.T) {
 	if s := b.spec(); *s.Spec.Crew != 21 || s.Status.Crew != 9 || s.Generation != 3 {
 		t.Errorf("scaled: %+v of generation %d", s.Spec, s.Generation)
 	}
-	b.says("DESIRED", "get ship aurora --subresource=scale")
+	b.says("aurora   21        9", "get ship aurora --subresource=scale")
+	for kind, patch := range map[string]string{"merge": `{"spec":{"replicas":22}}`, "json": `[{"op":"replace","path":"/spec/replicas","value":22}]`} {
+		b.says("scale.autoscaling/aurora patched", "patch ship aurora --subresource=scale --type="+kind+" -p "+patch)
+	}
 	// The rules of the kind hold for its scale.
 	if out, err := b.kubectl("scale ship aurora --replicas=501"); err == nil || !strings.Contains(out, "spec.crew") {
 		t.Errorf("a crew of 501: %v %s", err, out)
@@ -233,7 +236,7 @@ func TestActions(t *testing.T) {
 	if !strings.Contains(answer, `"kind":"Status"`) || !strings.Contains(answer, `"status":"Success"`) {
 		t.Error(answer)
 	}
-	if s := b.spec(); s.Spec.Harbour != "hamburg" || s.Generation != 3 /* created, cleared, docked */ {
+	if s := b.spec(); s.Spec.Harbour != "hamburg" || s.Generation != 2 /* created, docked */ {
 		t.Errorf("in %q, of generation %d", s.Spec.Harbour, s.Generation)
 	}
 	b.post(aurora+"/docking", docking, http.StatusConflict)
