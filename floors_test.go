@@ -31,6 +31,7 @@ var floors = map[string][]string{
 	"generator/emit/defaults":   {"generator/emit", "generator/emit/gocode", "generator/model"},
 	"generator/emit/gocode":     {"generator/emit", "generator/model"},
 	"generator/emit/groups":     {"generator/emit", "generator/emit/gocode", "generator/emit/wiring", "generator/model"},
+	"generator/emit/reference":  {"generator/emit", "generator/model", "templates"},
 	"generator/emit/register":   {"generator/emit", "generator/emit/gocode", "generator/emit/defaults", "generator/model"},
 	"generator/emit/schema":     {"generator/emit", "generator/model"},
 	"generator/emit/validation": {"generator/emit", "generator/emit/gocode", "generator/model"},
@@ -55,11 +56,12 @@ var floors = map[string][]string{
 	"runtime/cache":                      {"runtime/api", "runtime/storage"},
 	"runtime/ownership":                  {},
 	"runtime/registry":                   {"runtime/api", "runtime/storage", "runtime/cache", "runtime/ownership"},
+	"runtime/collector":                  {"runtime/api", "runtime/registry"},
 	"runtime/endpoint":                   {"runtime/api", "runtime/registry"},
 	"runtime/auth":                       {},
 	"runtime/filter":                     {"runtime/auth", "runtime/endpoint"},
 	"runtime/seal":                       {},
-	"runtime/server":                     {"runtime/api", "runtime/auth", "runtime/cache", "runtime/endpoint", "runtime/filter", "runtime/ownership", "runtime/registry", "runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd"},
+	"runtime/server":                     {"runtime/api", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint", "runtime/filter", "runtime/ownership", "runtime/registry", "runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd"},
 	"runtime/apitest":                    {"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory"},
 }
 

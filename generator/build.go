@@ -3,7 +3,6 @@
 package generator
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +92,7 @@ func Build(ctx context.Context, o Options) (res *Result, err error) {
 		}
 	}
 	if !o.Check || len(b.result.Changes) == 0 {
-		b.stamp.remember(b.result, b.loaded)
+		b.stamp.remember(b.result, b.loaded, b.files)
 	}
 	return b.result, nil
 }
@@ -190,6 +189,13 @@ func (b *build) leftOver() (map[string]bool, error) {
 		dirs[f.Dir] = true
 		now[filepath.Join(f.Dir, f.Name)] = true
 	}
+	for _, p := range b.loaded.Program.Packages {
+		for _, folder := range []*model.Folder{p.Reference, p.CRDs} {
+			if folder != nil && p.Output {
+				dirs[folder.Dir] = true
+			}
+		}
+	}
 	out := map[string]bool{}
 	for dir := range dirs {
 		entries, err := os.ReadDir(dir)
@@ -205,7 +211,7 @@ func (b *build) leftOver() (map[string]bool, error) {
 			if err != nil {
 				return nil, err
 			}
-			if bytes.Contains(data, []byte(emit.Marker)) || !strings.HasSuffix(path, ".go") && oursBeside(path) {
+			if leftBehind(path, data) {
 				out[path] = true
 			}
 		}

@@ -68,13 +68,30 @@ func relative(dir, path string) string {
 
 var generatedPattern = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.\r?$`)
 
-// generated tells whether a file may be replaced: a Go file says so itself; others, which can't, are ours where a Go
-// file of ours stands beside them.
+// generated tells whether a file may be replaced: Go files and documents say so themselves; JSON, which can't, is ours where
+// a Go file of ours stands beside it.
 func generated(path string, content []byte) bool {
-	if strings.HasSuffix(path, ".go") {
+	switch {
+	case strings.HasSuffix(path, ".go"):
 		return generatedPattern.Match(content) || len(bytes.TrimSpace(content)) == 0
+	case strings.HasSuffix(path, ".json"):
+		return oursBeside(path)
 	}
-	return oursBeside(path)
+	return noticed(content)
+}
+
+// leftBehind tells whether a file that nothing is generated into any more is ours.
+func leftBehind(path string, content []byte) bool {
+	if strings.HasSuffix(path, ".go") {
+		return bytes.Contains(content, []byte(emit.Marker))
+	}
+	return generated(path, content)
+}
+
+// noticed tells whether a document says at its beginning that it is ours.
+func noticed(content []byte) bool {
+	const beginning = 200
+	return bytes.Contains(content[:min(len(content), beginning)], []byte(emit.Notice))
 }
 
 // oursBeside tells whether the folder of a file holds a Go file that apigen generated.

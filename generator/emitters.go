@@ -10,6 +10,7 @@ import (
 	"apigen.dev/generator/emit/deepcopy"
 	"apigen.dev/generator/emit/defaults"
 	"apigen.dev/generator/emit/groups"
+	"apigen.dev/generator/emit/reference"
 	"apigen.dev/generator/emit/register"
 	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/emit/validation"
@@ -27,6 +28,7 @@ func Emitters() []emit.Emitter {
 		schema.Emitter(),
 		wiring.Emitter(),
 		groups.Emitter(),
+		reference.Emitter(),
 	}
 }
 

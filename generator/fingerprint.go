@@ -34,7 +34,9 @@ type stamp struct {
 type record struct {
 	Frame string
 	// Dirs are the folders of all modules in reach that can change.
-	Dirs     []string
+	Dirs []string
+	// Outputs are the files that were generated and that no walk of Dirs finds: documents.
+	Outputs  []string
 	Sum      string
 	Warnings emit.Errors
 	Notes    []string
@@ -140,7 +142,7 @@ func (s *stamp) unchanged() *Result {
 		s.before, _ = snapshot(enclosing(s.dir))
 		return nil
 	}
-	s.before, err = snapshot(r.Dirs)
+	s.before, err = snapshot(r.Dirs, r.Outputs...)
 	if err != nil || sum(s.before, s.dir) != r.Sum {
 		return nil
 	}
@@ -148,11 +150,16 @@ func (s *stamp) unchanged() *Result {
 }
 
 // remember keeps a build that succeeded, unless an input may have changed while it ran.
-func (s *stamp) remember(res *Result, loaded *load.Result) {
+func (s *stamp) remember(res *Result, loaded *load.Result, files []emit.File) {
 	if s.path == "" {
 		return
 	}
 	r := record{Frame: s.frame, Dirs: loaded.Universe.MutableDirs(), Warnings: res.Warnings, Notes: res.Notes}
+	for _, f := range files {
+		if !IsInput(f.Name) {
+			r.Outputs = append(r.Outputs, filepath.Join(f.Dir, f.Name))
+		}
+	}
 	if loaded.Universe.Linked(r.Dirs) {
 		return
 	}
@@ -163,7 +170,7 @@ func (s *stamp) remember(res *Result, loaded *load.Result) {
 			written[c.Path] = digest(c.New)
 		}
 	}
-	after, err := snapshot(r.Dirs)
+	after, err := snapshot(r.Dirs, r.Outputs...)
 	if err != nil || s.disturbed(after, written) {
 		return
 	}
@@ -233,9 +240,14 @@ func above(dir, name string) string {
 	}
 }
 
-// snapshot hashes every file that can matter in the folders and below.
-func snapshot(dirs []string) (map[string]string, error) {
+// snapshot hashes every file that can matter in the folders and below, and the files that are named.
+func snapshot(dirs []string, files ...string) (map[string]string, error) {
 	out := map[string]string{}
+	for _, path := range files {
+		if err := hashFile(out, path); err != nil {
+			return nil, err
+		}
+	}
 	for _, root := range dirs {
 		if target, err := filepath.EvalSymlinks(root); err == nil {
 			root = target // as a link it would not be walked

@@ -4,7 +4,7 @@ package templates
 
 import "embed"
 
-// FS holds the templates, as project/*, version/* and kind/*.
+// FS holds the templates, as project/*, version/*, kind/* and reference/*.
 //
-//go:embed project version kind
+//go:embed project version kind reference
 var FS embed.FS

@@ -30,6 +30,7 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 
 		CreateOnUpdate:         ms.Has("apigen:createOnUpdate"),
 		RequireResourceVersion: ms.Has("apigen:requireResourceVersion"),
+		ReturnDeletedObject:    ms.Has("apigen:returnDeletedObject"),
 	}
 	if len(ms.All("genclient:nonNamespaced")) > 0 {
 		k.ClusterScoped = true

@@ -4,6 +4,8 @@ import (
 	"go/constant"
 	"go/types"
 	"maps"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,6 +98,8 @@ func (b *builder) packageMarkers(m *model.Package, n *notes) {
 	}
 	m.Validation = ms.Has("k8s:validation-gen")
 	m.CollectGroups = ms.Has("apigen:groups")
+	m.Reference = b.folder(m, ms, "apigen:reference")
+	m.CRDs = b.folder(m, ms, "apigen:crds")
 	if p, ok := ms.Get("k8s:openapi-model-package"); ok {
 		m.ModelPackage = p.Value
 	}
@@ -284,4 +288,19 @@ func (b *builder) foreignScope(m *model.Package, tp *types.Package) {
 	for _, name := range tp.Scope().Names() {
 		m.Declared[name] = b.position(tp.Scope().Lookup(name).Pos())
 	}
+}
+
+// folder is the folder that a package's marker names, relative to the package's, in the same module.
+func (b *builder) folder(p *model.Package, ms marker.Markers, name string) *model.Folder {
+	m, ok := ms.Get(name)
+	if !ok || p.Module == nil || !p.Module.Own {
+		return nil
+	}
+	dir := filepath.Join(p.Dir, filepath.FromSlash(m.Value))
+	rel, err := filepath.Rel(p.Module.Dir, dir)
+	if err != nil || !filepath.IsLocal(rel) || path.IsAbs(m.Value) {
+		b.errorf(m.Pos, "marker \"+%s\": %q is no folder of this module: name one relative to that of the package: +%s=../docs", name, m.Value, name)
+		return nil
+	}
+	return &model.Folder{Dir: dir, Pos: m.Pos}
 }

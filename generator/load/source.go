@@ -26,9 +26,9 @@ type source struct {
 	generated map[*ast.File]bool
 	// blanked are the paths of generated files of ours, which are not read.
 	blanked []string
-	// relevant: there are markers. shallow: none but +apigen:groups, so that types don't matter.
+	// relevant: there are markers. shallow: none but those that gather what lies below, so that types don't matter.
 	relevant, shallow bool
-	// groups: there is +apigen:groups.
+	// groups: there is a marker that gathers what lies below, as +apigen:groups.
 	groups bool
 	// root: read for its own sake, not for lack of export data. output: files may be written for it.
 	root, output bool
@@ -43,7 +43,7 @@ type source struct {
 // read reads and parses a root. Syntax errors are added to the loader's.
 func (l *loader) read(p *packages.Package) *source {
 	s := &source{meta: p, generated: map[*ast.File]bool{}}
-	only := true // none but +apigen:groups was seen
+	only := true // none but those that gather was seen
 	for _, name := range p.GoFiles {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -94,7 +94,7 @@ func (l *loader) isGenerated(name string) bool {
 
 // scan looks for markers in the bytes of a file, before it is parsed.
 func (s *source) scan(data []byte, only *bool) {
-	if bytes.Contains(data, []byte("+apigen:groups")) {
+	if collects(data) > 0 {
 		s.relevant, s.groups = true, true
 	}
 	if controls(data) {
@@ -114,6 +114,15 @@ func (s *source) scan(data []byte, only *bool) {
 	}
 }
 
+// collects counts the markers of a package that gathers what lies below it.
+func collects(data []byte) int {
+	n := 0
+	for _, name := range []string{"groups", "reference", "crds"} {
+		n += bytes.Count(data, []byte("+apigen:"+name))
+	}
+	return n
+}
+
 // controls tells whether a file holds markers that packages of API types have.
 func controls(data []byte) bool {
 	for _, prefix := range []string{"+k8s:", "+groupName", "+genclient"} {
@@ -121,7 +130,7 @@ func controls(data []byte) bool {
 			return true
 		}
 	}
-	if bytes.Count(data, []byte("+apigen:")) > bytes.Count(data, []byte("+apigen:groups")) {
+	if bytes.Count(data, []byte("+apigen:")) > collects(data) {
 		return true
 	}
 	others := 0

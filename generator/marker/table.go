@@ -37,6 +37,10 @@ const (
 var ownMarkers = []Definition{
 	{Name: "apigen:groups", Places: Package, Kind: Flag,
 		Doc: "The package gets a function Groups() that returns the wiring of every API group below this package's folder or beside it, for main to hand to the server."},
+	{Name: "apigen:reference", Places: Package, Kind: Text,
+		Doc: "A reference of the API groups below this package's folder is written into that folder, in Markdown and HTML, a page for each version: +apigen:reference=../docs."},
+	{Name: "apigen:crds", Places: Package, Kind: Text,
+		Doc: "CustomResourceDefinitions of the kinds below this package's folder are written into that folder, a file for each: +apigen:crds=../config/crd."},
 	{Name: "apigen:conversion:drop", Places: Field, Kind: Flag,
 		Doc: "Conversions lose this field on purpose: without it, a field that has no counterpart is an error."},
 	{Name: "apigen:printcolumn", Places: Type, Kind: Arguments,
@@ -50,6 +54,8 @@ var ownMarkers = []Definition{
 		Doc: "=none: nothing is stored of the kind; what a Provider answers that main hands to Group is served, by the verbs get, list, watch and create, or those of +genclient:onlyVerbs."},
 	{Name: "apigen:requireResourceVersion", Places: Type, Kind: Flag,
 		Doc: "An update must say which resourceVersion it was made from; without one it is refused."},
+	{Name: "apigen:returnDeletedObject", Places: Type, Kind: Flag,
+		Doc: "A deletion answers with the object that it deleted, as kube-apiserver does for some kinds, and not with a Status."},
 }
 
 var controlMarkers = []Definition{

@@ -76,6 +76,8 @@ type Kind struct {
 	// CreateOnUpdate is +apigen:createOnUpdate: an update of an object that doesn't exist creates it.
 	// RequireResourceVersion is +apigen:requireResourceVersion: an update without one is refused.
 	CreateOnUpdate, RequireResourceVersion bool
+	// ReturnDeletedObject is +apigen:returnDeletedObject: a deletion answers with the object.
+	ReturnDeletedObject bool
 
 	Columns    []Column
 	Selectable []SelectableField

@@ -66,6 +66,9 @@ type Package struct {
 	Validation bool
 	// CollectGroups is +apigen:groups: emit Groups(), the wiring of every group below this package.
 	CollectGroups bool
+	// Reference and CRDs are where documents of the groups below the package go (+apigen:reference, +apigen:crds); nil
+	// where none are asked for.
+	Reference, CRDs *Folder
 	// ModelPackage is +k8s:openapi-model-package, the prefix of schema names; empty means derived from the path.
 	ModelPackage string
 
@@ -100,6 +103,12 @@ func (p *Package) Func(name string) *Func {
 		}
 	}
 	return nil
+}
+
+// Folder is a folder of the user's module that a marker names.
+type Folder struct {
+	Dir string
+	Pos Position
 }
 
 // Const is a constant of a named type.

@@ -78,6 +78,9 @@ type Config struct {
 	Verify bool
 	// Check is how often the whole cache is compared with the backend, see Cache.Check; 0 is never.
 	Check time.Duration
+	// SuspectPause is how often, at most, that is done where a resumed watch could not prove that the backend's history is
+	// what it was: 10 minutes.
+	SuspectPause time.Duration
 }
 
 // Match decides whether a selection takes an entry; nil takes all. It must be fast and without side effects. It is not
@@ -91,8 +94,12 @@ type Cache struct {
 	asker    asker
 	progress progress
 	running  atomic.Bool
-	// behind is until when Latest needn't be tried, in nanoseconds of Unix time.
+	// began is where its time begins, which steps of the wall clock don't touch.
+	began time.Time
+	// behind is until when Latest needn't be tried, in nanoseconds since began.
 	behind atomic.Int64
+	// suspected asks for a Check.
+	suspected chan struct{}
 	// trouble is why the cache doesn't follow the backend; nil while it does.
 	trouble atomic.Pointer[error]
 	// generation is the latest that was filled; nil before the first.
@@ -106,14 +113,16 @@ func New(config Config) *Cache {
 	config.PageSize = cmp.Or(config.PageSize, 500)
 	config.Wait = cmp.Or(config.Wait, 3*time.Second)
 	config.Progress = cmp.Or(config.Progress, 100*time.Millisecond)
+	config.SuspectPause = cmp.Or(config.SuspectPause, suspectPause)
 	if config.Backoff == nil {
 		config.Backoff = backoff
 	}
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Cache{config: config}
+	c := &Cache{config: config, began: time.Now()}
 	c.asker.kick = make(chan struct{}, 1)
+	c.suspected = make(chan struct{}, 1)
 	c.progress.kick = make(chan struct{}, 1)
 	c.stumble(errors.New("it has not been filled yet"))
 	return c
@@ -131,6 +140,7 @@ func (c *Cache) Run(ctx context.Context) error {
 	if c.config.Check > 0 {
 		asking.Go(func() { c.checkFrom(ctx) })
 	}
+	asking.Go(func() { c.checkSuspects(ctx) })
 	defer asking.Wait()
 	for failures := 0; ctx.Err() == nil; failures++ {
 		before := c.counts.batches.Load() + c.counts.fills.Load()

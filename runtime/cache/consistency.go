@@ -26,16 +26,20 @@ func (c *Cache) checkFrom(ctx context.Context) {
 			continue // it says so itself
 		}
 		err := c.Check(ctx)
-		switch {
-		case err == nil || ctx.Err() != nil:
-		case errors.Is(err, ErrInconsistent):
-			if c.config.Verify {
-				panic(fmt.Sprintf("cache: %v", err))
-			}
-			c.config.Logger.Error("the cache differed from the backend, and was dropped", "resource", c.config.Name, "error", err)
-		default:
-			c.config.Logger.Warn("the cache could not be compared with the backend", "resource", c.config.Name, "error", err)
+		if c.config.Verify && errors.Is(err, ErrInconsistent) && ctx.Err() == nil {
+			panic(fmt.Sprintf("cache: %v", err))
 		}
+		c.reportCheck(ctx, err)
+	}
+}
+
+func (c *Cache) reportCheck(ctx context.Context, err error) {
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case errors.Is(err, ErrInconsistent):
+		c.config.Logger.Error("the cache differed from the backend, and was dropped", "resource", c.config.Name, "error", err)
+	default:
+		c.config.Logger.Warn("the cache could not be compared with the backend", "resource", c.config.Name, "error", err)
 	}
 }
 
@@ -49,6 +53,9 @@ func (c *Cache) Check(ctx context.Context) error {
 		return c.unfilled()
 	}
 	err := c.compare(ctx, g, &g.state.Load().Snapshot)
+	if errors.Is(err, ErrInconsistent) {
+		err = c.confirm(ctx, g, err)
+	}
 	switch {
 	case err == nil:
 		c.counts.checks.Add(1)
@@ -59,6 +66,25 @@ func (c *Cache) Check(ctx context.Context) error {
 		c.counts.failedChecks.Add(1)
 	}
 	return err
+}
+
+// confirm looks again, once the watch has told what there was after the difference was found: the backend may be another
+// one by now, which the watch finds out by itself.
+func (c *Cache) confirm(ctx context.Context, g *generation, found error) error {
+	revision, err := c.config.Backend.Revision(ctx)
+	if err != nil {
+		return err
+	}
+	bound := time.NewTimer(c.config.Wait)
+	defer bound.Stop()
+	s, err := c.reach(ctx, g, revision, bound.C)
+	if errors.Is(err, errTooSlow) {
+		return found
+	}
+	if err != nil {
+		return err
+	}
+	return c.compare(ctx, g, s)
 }
 
 func (c *Cache) compare(ctx context.Context, g *generation, s *Snapshot) error {

@@ -176,6 +176,9 @@ func (w *Cursor) rest() {
 // the backend's progress when Next is called, also while nothing matches, and also when the call ends with its ctx.
 func (w *Cursor) Revision() int64 { return w.revision }
 
+// Arrived tells whether the backend has come to the revision that the cursor began behind, which may be of the future.
+func (w *Cursor) Arrived() bool { return w.generation.state.Load().revision >= w.after }
+
 // Close releases the cursor. It may be called more than once, but not while Next is running.
 func (w *Cursor) Close() {
 	if !w.closed {

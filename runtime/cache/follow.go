@@ -100,47 +100,6 @@ func (c *Cache) read(ctx context.Context, pages chan<- page) {
 	}
 }
 
-// follow applies what the backend's watch delivers after the state of g, until that or g ends. Its error is never nil.
-func (c *Cache) follow(g *generation) error {
-	ctx, cancel := context.WithCancel(g.ctx)
-	defer cancel()
-	have := g.state.Load().revision
-	found, err := c.config.Backend.Revision(ctx)
-	if err != nil {
-		return err
-	}
-	if found < have {
-		return c.rolledBack(g, have, found)
-	}
-	stream, err := c.config.Backend.Watch(ctx, c.config.Prefix, have)
-	if err != nil {
-		return err
-	}
-	defer stream.Close()
-	if have == 0 { // to the backend that means "from now": has anything happened since the filling?
-		if now, err := c.config.Backend.Revision(ctx); err != nil || now > 0 {
-			g.cancel(errors.New("the backend's first writes came while the cache was filled"))
-			return err
-		}
-	}
-	var requesting sync.WaitGroup
-	requesting.Go(func() { c.progress.run(ctx, stream, c.config.Progress) })
-	defer requesting.Wait()
-	defer cancel()
-	c.counts.resumes.Add(1)
-	c.trouble.Store(nil)
-	for {
-		batch, err := stream.Next(ctx)
-		if err != nil {
-			return err
-		}
-		if err := c.apply(g, batch); err != nil {
-			g.cancel(err)
-			return err
-		}
-	}
-}
-
 // apply decodes a batch and makes the next state of it. It fails where the backend tells of a write that should have
 // come before: then the state was wrong, and the generation is lost.
 func (c *Cache) apply(g *generation, batch storage.Batch) error {

@@ -21,6 +21,8 @@ const (
 type generation struct {
 	prefix string
 	shared *shared
+	// began is where the log's time begins, which steps of the wall clock don't touch.
+	began time.Time
 	// ctx ends with the generation; its cause tells why.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -35,10 +37,13 @@ type generation struct {
 	indexes []tree // in the order of Config.Indexed
 	all     *topic
 	topics  map[subject]*topic // but all
-	// followed counts the topics of values for each place of a field.
-	followed []int
-	touched  []*log
-	window   window
+	// valued counts the topics of values for each place of a field.
+	valued  []int
+	touched []*log
+	window  window
+	newest  newest
+	// followed: a watch has told what comes after the filling.
+	followed bool
 	batches  int
 }
 
@@ -71,7 +76,7 @@ type write struct {
 }
 
 func newGeneration(ctx context.Context, prefix string, s *shared, w Window) *generation {
-	g := &generation{prefix: prefix, shared: s, topics: map[subject]*topic{}}
+	g := &generation{prefix: prefix, shared: s, began: time.Now(), topics: map[subject]*topic{}}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	g.window = window{Window: w, capacity: w.Min}
 	return g
@@ -84,6 +89,9 @@ func (g *generation) begin(entries []*Entry, indexed []int, revision int64) {
 		g.indexes = append(g.indexes, buildTree(sorted(entries, order(place)), order(place)))
 	}
 	g.all = &topic{subject: subject{prefix: g.prefix}, since: revision, log: newLog(chunkOfAll, revision)}
+	for _, e := range entries {
+		g.newest.see(e.Key(), e.revision, false)
+	}
 	g.state.Store(&state{Snapshot: g.snapshot(revision), changed: make(chan struct{})})
 	g.count()
 }
@@ -126,7 +134,7 @@ func (g *generation) apply(writes []write, revision int64) {
 	if g.closed {
 		return
 	}
-	now := time.Now().UnixNano()
+	now := time.Since(g.began).Nanoseconds()
 	for i := range writes {
 		g.record(&writes[i], now)
 	}
@@ -154,6 +162,7 @@ func (g *generation) apply(writes []write, revision int64) {
 
 // record puts one write into the trees and the logs.
 func (g *generation) record(w *write, now int64) {
+	g.newest.see(w.key, w.revision, w.entry == nil)
 	c := &change{entry: w.entry, revision: w.revision, at: now}
 	if w.entry != nil {
 		c.previous = g.tree.set(w.entry)
@@ -175,6 +184,13 @@ func (g *generation) record(w *write, now int64) {
 		g.touch(t.log)
 		t.log.append(c)
 	}
+}
+
+// follows notes that a watch follows the generation.
+func (g *generation) follows() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.followed = true
 }
 
 // shrink drops what the window has no room for.
@@ -217,8 +233,8 @@ func (g *generation) concerned(c *change) func(func(*topic) bool) {
 				return
 			}
 		}
-		for place, followed := range g.followed {
-			if followed > 0 && !g.concernedBy(c, place, yield) {
+		for place, topics := range g.valued {
+			if topics > 0 && !g.concernedBy(c, place, yield) {
 				return
 			}
 		}
@@ -283,10 +299,10 @@ func (g *generation) follow(s subject, by int) {
 	if s.prefix != "" {
 		return
 	}
-	for len(g.followed) <= s.value.Place {
-		g.followed = append(g.followed, 0)
+	for len(g.valued) <= s.value.Place {
+		g.valued = append(g.valued, 0)
 	}
-	g.followed[s.value.Place] += by
+	g.valued[s.value.Place] += by
 }
 
 // watch makes a cursor.

@@ -13,7 +13,7 @@ type change struct {
 	entry    *Entry // nil for a deletion
 	previous *Entry // nil for a creation
 	revision int64
-	at       int64 // when it was applied, in nanoseconds of Unix time
+	at       int64 // when it was applied, in nanoseconds since the generation began
 	gone     atomic.Pointer[Entry]
 }
 
@@ -170,6 +170,9 @@ func (v *view) rootAt(place uint64, latest *node, latestEnd uint64) *node {
 	}
 	return t.freeze()
 }
+
+// roots is how many trees of the past are kept: one for each full chunk.
+func (v *view) roots() int64 { return int64((v.end - v.base) / v.chunkLen) }
 
 // Window bounds the log. Its zero value means the defaults.
 type Window struct {

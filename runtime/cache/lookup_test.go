@@ -176,8 +176,8 @@ func TestFollowTellsWhatWatchTells(t *testing.T) {
 		p.follow.Close()
 		p.watch.Close()
 	}
-	if n := c.Stats().Topics; n != 0 || slices.ContainsFunc(g.followed, func(n int) bool { return n != 0 }) {
-		t.Errorf("%d topics are left, %v", n, g.followed)
+	if n := c.Stats().Topics; n != 0 || slices.ContainsFunc(g.valued, func(n int) bool { return n != 0 }) {
+		t.Errorf("%d topics are left, %v", n, g.valued)
 	}
 }
 

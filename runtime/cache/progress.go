@@ -54,7 +54,7 @@ const (
 // Latest is Consistent for reads that know another way than to wait: where the cache has, or soon gets, what the backend
 // had when it was asked, after the call began, the snapshot; else nil. Concurrent calls share questions.
 func (c *Cache) Latest(ctx context.Context) *Snapshot {
-	if c.Ready() != nil || time.Now().UnixNano() < c.behind.Load() {
+	if c.Ready() != nil || time.Since(c.began) < time.Duration(c.behind.Load()) {
 		return nil
 	}
 	q := c.asker.join()
@@ -71,7 +71,7 @@ func (c *Cache) Latest(ctx context.Context) *Snapshot {
 	defer bound.Stop()
 	s, err := c.reach(ctx, q.generation, q.revision, bound.C)
 	if err != nil {
-		c.behind.Store(time.Now().Add(behindFor).UnixNano())
+		c.behind.Store(int64(time.Since(c.began) + behindFor))
 		return nil
 	}
 	c.counts.consistent.Add(1)

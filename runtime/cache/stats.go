@@ -8,10 +8,12 @@ type Stats struct {
 	Revision, Entries, Poisoned int64
 	// WindowLen changes are in the log, which has room for WindowCapacity and keeps about WindowBytes alive.
 	WindowLen, WindowCapacity, WindowBytes int64
+	// Snapshots of the past are kept, among what WindowBytes counts; WindowBudget bounds that.
+	Snapshots, WindowBudget int64
 	// Cursors are open, in Topics beside that of the whole prefix.
 	Cursors, Topics int64
-	// FormBytes is the size of the forms kept beside the stored one.
-	FormBytes int64
+	// FormBytes is the size of the forms kept beside the stored one, FormBudget what it may become.
+	FormBytes, FormBudget int64
 
 	// Events were applied in Batches; the rest of the batches told progress alone.
 	Batches, Events int64
@@ -48,12 +50,14 @@ func (c *Cache) Stats() Stats {
 		Batches: n.batches.Load(), Events: n.events.Load(), Fills: n.fills.Load(), Resumes: n.resumes.Load(),
 		Expired: n.expired.Load(), Rendered: n.rendered.Load(), Evicted: n.evicted.Load(),
 		Questions: n.questions.Load(), Consistent: n.consistent.Load(), Lagging: n.lagging.Load(),
-		RollBacks: n.rollBacks.Load(),
-		Checks:    n.checks.Load(), Differences: n.differences.Load(), FailedChecks: n.failedChecks.Load(),
+		RollBacks:    n.rollBacks.Load(),
+		WindowBudget: c.config.Window.Bytes, FormBudget: c.config.RenditionBytes,
+		Checks: n.checks.Load(), Differences: n.differences.Load(), FailedChecks: n.failedChecks.Load(),
 	}
 	if current, err := c.Current(); err == nil {
 		s.Revision = current.revision
-		s.FormBytes = c.generation.Load().shared.pool.size()
+		g := c.generation.Load()
+		s.FormBytes, s.Snapshots = g.shared.pool.size(), g.all.log.view.Load().roots()
 		if current.root != nil {
 			s.Entries, s.Poisoned = int64(current.root.count), int64(current.root.poisoned)
 		}

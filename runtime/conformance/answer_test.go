@@ -132,7 +132,7 @@ var requests = []request{
 	{"GET", "/healthz", "", "", "", ""},
 	{"GET", "/livez", "", "", "", ""},
 	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"parent"}}`, "", ""},
-	{"DELETE", "$NS/flunders/parent?propagationPolicy=Foreground", "", "", "", "ours does not wait for a garbage collector that is not there"},
+	{"DELETE", "$NS/flunders/parent?propagationPolicy=Foreground", "", "", "", ""},
 }
 
 // applied is a flunder s as clients apply it: more of its metadata, and its spec.

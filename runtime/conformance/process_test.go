@@ -33,7 +33,7 @@ func startProcess(t *testing.T, arguments ...string) *process {
 	}
 	dir := t.TempDir()
 	p := &process{t: t, binary: self, dir: dir, log: filepath.Join(dir, "server.log"),
-		arguments: append([]string{"--data-dir=" + filepath.Join(dir, "data"), fmt.Sprintf("--secure-port=%d", freePort(t))}, arguments...)}
+		arguments: append([]string{"--data-dir=" + filepath.Join(dir, "data"), fmt.Sprintf("--secure-port=%d", freePort(t)), "--watch-cache-consistency-check=1s"}, arguments...)}
 	p.start()
 	t.Cleanup(func() {
 		p.kill()
@@ -59,7 +59,7 @@ func (p *process) start() {
 	}
 	defer log.Close()
 	command := exec.Command(p.binary, p.arguments...)
-	command.Env = append(os.Environ(), serveVariable+"=1")
+	command.Env = append(os.Environ(), serveVariable+"=1", "APIGEN_VERIFY=1")
 	command.Stderr = log
 	out, err := command.StdoutPipe()
 	if err != nil {

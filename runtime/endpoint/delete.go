@@ -9,13 +9,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/json"
 )
 
-// delete removes an object, and answers with a Status; or marks it where finalizers hold it, and answers with the
-// object.
+// delete removes an object, and answers with a Status, or with the object where its kind says so; or marks it where it must
+// wait, and answers with the object.
 func (c *call) delete() error {
 	media, form, err := c.negotiate(singleTransform)
 	if err != nil {
@@ -36,23 +37,23 @@ func (c *call) delete() error {
 	if err != nil {
 		return err
 	}
-	if deletion.Done {
-		media.as = transform{}
-		writeDocument(c.w, media, http.StatusOK, &metav1.Status{
-			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-			Status:   metav1.StatusSuccess,
-			Details: &metav1.StatusDetails{
-				Name: c.info.Name, Group: c.resource.info.Group, Kind: c.resource.info.Names.Plural, UID: types.UID(deletion.UID),
-			},
-		})
-		return nil
-	}
 	code := http.StatusOK
 	//nolint:staticcheck // clients still send the deprecated option
-	if orphan := options.OrphanDependents; orphan != nil && !*orphan {
+	if orphan := options.OrphanDependents; !deletion.Done && orphan != nil && !*orphan {
 		code = http.StatusAccepted
 	}
-	c.object(media, code, form, deletion.Object)
+	if deletion.Shown || !deletion.Done && !deletion.Pending {
+		c.object(media, code, form, deletion.Object)
+		return nil
+	}
+	media.as = transform{}
+	writeDocument(c.w, media, code, &metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   metav1.StatusSuccess,
+		Details: &metav1.StatusDetails{
+			Name: c.info.Name, Group: c.resource.info.Group, Kind: c.resource.info.Names.Plural, UID: types.UID(deletion.UID),
+		},
+	})
 	return nil
 }
 
@@ -115,7 +116,8 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	return options, invalidOptions("DeleteOptions", metavalidation.ValidateDeleteOptions(options))
 }
 
-// decodeDeleteOptions takes the kind DeleteOptions of any group, as old clients send it in the resource's own.
+// decodeDeleteOptions takes the kind DeleteOptions of any group, as kube-apiserver does: clients send it in the
+// resource's own, or in that of a client that knows another. Nothing else is taken.
 func (c *call) decodeDeleteOptions(data []byte, options *metav1.DeleteOptions) error {
 	format, err := inputFormat(c.r)
 	if err != nil {
@@ -134,6 +136,9 @@ func (c *call) decodeDeleteOptions(data []byte, options *metav1.DeleteOptions) e
 	}
 	if options.Kind != "" && options.Kind != "DeleteOptions" {
 		return apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
+	}
+	if _, err := schema.ParseGroupVersion(options.APIVersion); err != nil {
+		return apierrors.NewBadRequest("the body is no DeleteOptions: " + err.Error())
 	}
 	return nil
 }

@@ -3,9 +3,12 @@ package endpoint_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -249,6 +252,7 @@ func TestMatrixOfWatch(t *testing.T) {
 					return
 				case marks == "true" && cell == "state":
 					want += " END MARK"
+				case marks == "true" && cell == "ahead": // what has not happened is not promised
 				case marks == "true":
 					want = strings.TrimSpace(want + " MARK")
 				}
@@ -259,6 +263,27 @@ func TestMatrixOfWatch(t *testing.T) {
 					t.Errorf("the last bookmark is of %s: %s", told.last, a.body)
 				}
 			})
+		}
+	})
+}
+
+// A watch from the future tells what happens after it alone, and no bookmark before it has come.
+func TestWatchOfTheFuture(t *testing.T) {
+	inMatrixWorld(t, func(t *testing.T, w *matrixWorld, server string) {
+		ahead := w.number("now") + 2
+		done := make(chan matrixAnswer)
+		go func() {
+			done <- w.ask(server, http.MethodGet, "", "watch", "true", "timeoutSeconds", "300", "allowWatchBookmarks", "true",
+				"resourceVersion", strconv.FormatInt(ahead, 10))
+		}()
+		<-time.After(2 * time.Minute) // the bubble's time: bookmarks have been due
+		for i := range 4 {
+			w.create(fmt.Sprintf("f%d", i))
+		}
+		told := w.told(<-done)
+		events, marks, _ := strings.Cut(told.events, " MARK")
+		if events != "+f2 +f3" || strings.Trim(marks, "MARK ") != "" || told.last != strconv.FormatInt(ahead+2, 10) {
+			t.Errorf("from %d: %q, the last bookmark is of %s", ahead, told.events, told.last)
 		}
 	})
 }

@@ -36,7 +36,6 @@ type route struct {
 // routes is THE table of what can be asked of a resource. Discovery tells its verbs.
 var routes = []route{
 	{collection, http.MethodGet, "list", (*call).list, true},
-	{collection, http.MethodHead, "list", (*call).list, true},
 	{collection, http.MethodGet, "watch", (*call).watch, true},
 	{collection, http.MethodPost, "create", (*call).create, false},
 	{collection, http.MethodDelete, "deletecollection", (*call).deleteCollection, false},

@@ -18,7 +18,6 @@ func TestRoutes(t *testing.T) {
 	}{
 		{"GET", base + "/widgets", 200, "list  {v1 0}", ""},
 		{"GET", base + "/widgets/", 200, "list  {v1 0}", ""},
-		{"HEAD", base + "/widgets", 200, "list  {v1 0}", ""},
 		{"GET", base + "/namespaces/n/widgets", 200, "list n {v1 0}", ""},
 		{"GET", "/apis/shop.example.com/v1beta1/namespaces/n/widgets", 200, "list n {v1beta1 0}", ""},
 		{"GET", base + "/gadgets", 200, "list  {v1 0}", ""},
@@ -35,13 +34,15 @@ func TestRoutes(t *testing.T) {
 		{"DELETE", base + "/namespaces/n/widgets", 200, "deletecollection n", ""},
 		{"DELETE", base + "/gadgets", 200, "deletecollection ", ""},
 
-		{"POST", base + "/widgets", 405, "", "GET, HEAD"},
-		{"DELETE", base + "/widgets", 405, "", "GET, HEAD"},
-		{"PATCH", base + "/namespaces/n/widgets", 405, "", "GET, HEAD, POST, DELETE"},
+		{"HEAD", base + "/widgets", 405, "", "GET"},
+		{"HEAD", base + "/namespaces/n/widgets?limit=1", 405, "", "GET, POST, DELETE"},
+		{"POST", base + "/widgets", 405, "", "GET"},
+		{"DELETE", base + "/widgets", 405, "", "GET"},
+		{"PATCH", base + "/namespaces/n/widgets", 405, "", "GET, POST, DELETE"},
 		{"OPTIONS", base + "/namespaces/n/widgets/a", 405, "", "GET, HEAD, PUT, PATCH, DELETE"},
 		{"POST", base + "/namespaces/n/widgets/a", 405, "", "GET, HEAD, PUT, PATCH, DELETE"},
 		{"DELETE", base + "/namespaces/n/widgets/a/status", 405, "", "GET, HEAD, PUT, PATCH"},
-		{"HEAD", base + "/widgets?watch=1", 405, "", "GET, HEAD"},
+		{"HEAD", base + "/widgets?watch=1", 405, "", "GET"},
 		{"POST", base + "/watch/namespaces/n/widgets", 405, "", "GET"},
 		{"DELETE", base + "/watch/namespaces/n/widgets/a", 405, "", "GET"},
 

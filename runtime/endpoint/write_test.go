@@ -186,6 +186,17 @@ func TestDeleteAnswers(t *testing.T) {
 	if w = do(a, "DELETE", itemPath, `{"orphanDependents":false}`); w.Code != 202 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+	fakes[0].deletion.Pending = true
+	if w = do(a, "DELETE", itemPath, ""); w.Code != 200 || w.Body.String() != gone {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w = do(a, "DELETE", itemPath, `{"orphanDependents":false}`); w.Code != 202 || w.Body.String() != gone {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	fakes[0].deletion = registry.Deletion{Object: fakes[0].object, Done: true, Shown: true}
+	if w = do(a, "DELETE", itemPath, ""); w.Code != 200 || !strings.HasPrefix(w.Body.String(), `{"kind":"Widget"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
 }
 
 // What can't be read is deleted by those who may, by name, and with no other option.
@@ -262,6 +273,10 @@ func TestRefusedDeleteOptions(t *testing.T) {
 		{itemPath, `{"dryRun":["some"]}`, 422},
 		{itemPath, `{"propagationPolicy":"Orphan","orphanDependents":true}`, 422},
 		{itemPath, `{"kind":"Widget"}`, 400},
+		{itemPath, `{"kind":"Status","apiVersion":"v1"}`, 400},
+		{itemPath, `{"kind":"ListOptions","apiVersion":"meta.k8s.io/v1"}`, 400},
+		{itemPath, `{"kind":"DeleteOptions","apiVersion":"a/b/c"}`, 400},
+		{collectionPath, `{"kind":"Status","apiVersion":"v1"}`, 400},
 		{itemPath, `{`, 400},
 		{itemPath, `[1]`, 400},
 		{itemPath, `{"gracePeriodSeconds":"x"}`, 400},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -72,8 +73,31 @@ func TestCrowd(t *testing.T) {
 			}
 		}
 	}
+	checkMetrics(t, server)
 	r.finish(all.watches)
 	stop()
 	followers.Wait()
 	r.check(all)
+}
+
+// checkMetrics: what is kept of the past, and of other forms, is told with its budget, and the cache has been compared with
+// etcd, by itself.
+func checkMetrics(t *testing.T, server *replica) {
+	t.Helper()
+	if code, _, err := server.do(t.Context(), http.MethodGet, strings.Replace(path, "/v1/", "/v1alpha1/", 1), "", nil); err != nil || code != http.StatusOK {
+		t.Fatalf("a list in another version: %d, %v", code, err)
+	}
+	all := metrics(t, server)
+	of := func(name string) float64 {
+		return all["apigen_watch_cache_"+name+`{group="library.example.com",resource="books"}`]
+	}
+	if of("snapshots") < 40 || of("window_bytes") == 0 || of("window_bytes") > of("window_budget_bytes") {
+		t.Errorf("of 3000 changes %v snapshots are kept, %v bytes of %v", of("snapshots"), of("window_bytes"), of("window_budget_bytes"))
+	}
+	if of("rendition_bytes") == 0 || of("rendition_bytes") > of("rendition_budget_bytes") {
+		t.Errorf("renditions are %v bytes of %v", of("rendition_bytes"), of("rendition_budget_bytes"))
+	}
+	wait(t, "the cache was compared with etcd", func() bool {
+		return metrics(t, server)[`apiserver_storage_consistency_checks_total{group="library.example.com",resource="books",status="success"}`] > 0
+	})
 }

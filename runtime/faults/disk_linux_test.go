@@ -105,12 +105,48 @@ func (w *writer) post(t *testing.T, server *replica, name string) (created bool)
 // doesn't start before there is space. Then all that was answered 201 is there, and nothing that is there is half of what
 // it was to be.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	const large = 512 << 20 // of which only what is written takes memory
 	server := newReplica(t, "--request-timeout=1500ms")
 	d := mount(t, server.home, large)
 	server.launch()
 	server.await()
 	d.resize(d.used() + 6<<20)
+	fillUp(t, server, d, large)
+}
+
+// The disk under the log of the embedded etcd alone gets full, while its database has space.
+func TestFullLog(t *testing.T) {
+	t.Parallel()
+	const large = 512 << 20
+	server := startReplica(t, "--request-timeout=1500ms")
+	server.kill()
+	wal := filepath.Join(server.home, "etcd", "member", "wal")
+	if err := os.Rename(wal, wal+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	d := mount(t, wal, large)
+	if err := os.CopyFS(wal, os.DirFS(wal+".moved")); err != nil {
+		t.Fatal(err)
+	}
+	// etcd allocates its log in pieces of 64 MB, one ahead: there shall be no space for another one.
+	ahead, err := filepath.Glob(filepath.Join(wal, "*.tmp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range ahead {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.resize(d.used() + 4<<20)
+	server.restart()
+	fillUp(t, server, d, large)
+}
+
+// fillUp writes until the disk is full, and checks what the server makes of it.
+func fillUp(t *testing.T, server *replica, d *disk, large uint64) {
+	t.Helper()
 	writers := make([]*writer, 4)
 	var working sync.WaitGroup
 	for i := range writers {

@@ -10,6 +10,9 @@
 //     before (list_test.go);
 //   - a watch tells what the log has, once and in order, across resumption by another server (watch_test.go).
 //
+// Servers check themselves meanwhile: APIGEN_VERIFY turns on their invariants, and each cache is compared with etcd every
+// second; a difference ends the server, and with it the test. They compact etcd, too.
+//
 // The log is read from etcd by a watch of its own (truth_test.go); unknown outcomes are known by it in the end.
 //
 // The server is built by the tests, which go's cache of test results doesn't know: run them with -count=1.

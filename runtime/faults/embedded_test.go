@@ -14,6 +14,7 @@ import (
 
 // A server with an etcd inside is killed again and again: what its log says afterwards is what everybody was told.
 func TestEmbedded(t *testing.T) {
+	t.Parallel()
 	server := startReplica(t, "--request-timeout=1500ms", "--etcd-compaction-interval=0")
 	r := &run{
 		t: t, random: rand.New(rand.NewPCG(seed, 0)), replicas: []*replica{server},
@@ -46,6 +47,7 @@ func TestEmbedded(t *testing.T) {
 // The quota of the embedded etcd is used up: writes are answered 507, reads and deletions go on, and a defragmentation
 // by the running server makes it take writes again.
 func TestNoSpace(t *testing.T) {
+	t.Parallel()
 	server := startReplica(t, "--quota-backend-bytes=8388608", "--request-timeout=2s")
 	post := func(i int) (int, string) {
 		body := fmt.Sprintf(`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":"big-%d","annotations":{"x":"%s"}},"spec":{"title":"x"}}`,
@@ -102,6 +104,7 @@ func TestNoSpace(t *testing.T) {
 // What a restore brings back is what clients see, and a client that remembers what came after the snapshot is told that
 // it is gone, instead of being told nothing.
 func TestRestore(t *testing.T) {
+	t.Parallel()
 	server := startReplica(t, "--request-timeout=3s")
 	c := newClient(0, seed, []*replica{server}, time.Now(), &progress{tick: make(chan struct{}, 1)})
 	write := func(name string) {

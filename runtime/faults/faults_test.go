@@ -51,19 +51,24 @@ type run struct {
 // newRun starts two replicas on an etcd, which the n-th of them reaches by the n-th of wires where there are any.
 func newRun(t *testing.T, config etcd.Config, wires ...*etcdtest.Proxy) *run {
 	t.Helper()
+	return newRunWith(t, config, nil, wires...)
+}
+
+// newRunWith is newRun with more flags for the replicas.
+func newRunWith(t *testing.T, config etcd.Config, more []string, wires ...*etcdtest.Proxy) *run {
+	t.Helper()
 	config.DialTimeout = startTimeout
 	backend, err := etcd.New(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { backend.Close() })
-	flags := []string{
-		"--request-timeout=1500ms", "--etcd-compaction-interval=0",
-		"--watch-cache-consistency-check=1s",
-	}
+	// Servers compact by themselves, but not so often that the test might miss what happened while etcd was away.
+	flags := []string{"--request-timeout=1500ms", "--etcd-compaction-interval=5s"}
 	if config.CAFile != "" {
 		flags = append(flags, "--etcd-cafile="+config.CAFile, "--etcd-certfile="+config.CertFile, "--etcd-keyfile="+config.KeyFile)
 	}
+	flags = append(flags, more...)
 	r := &run{
 		t: t, random: rand.New(rand.NewPCG(seed, 0)), backend: backend, truth: observe(t, backend),
 		progress: &progress{tick: make(chan struct{}, 1)}, begin: time.Now(),
@@ -208,7 +213,7 @@ func (r *run) latest(genre string, until int64) int64 {
 func (r *run) check(all *crew) {
 	t := r.t
 	for _, replica := range r.replicas {
-		report(t, replica.crashed())
+		report(t, replica.crashed("\tfatal\tetcd"))
 	}
 	revision, err := r.backend.Revision(t.Context())
 	if err != nil {
@@ -308,6 +313,19 @@ func compact(r *run) {
 	}
 }
 
+// compactedByServers waits until the servers have dropped what there is now.
+func compactedByServers(r *run) {
+	now, err := r.backend.Revision(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	wait(r.t, "the servers have compacted", func() bool {
+		_, err := r.backend.Range(r.t.Context(), storage.RangeRequest{Prefix: keys, Limit: 1, Revision: now})
+		var compacted *storage.CompactedError
+		return errors.As(err, &compacted)
+	})
+}
+
 // compactAndKill leaves no history to a server that begins anew.
 func compactAndKill(r *run) {
 	one := r.replicas[r.random.IntN(2)]
@@ -334,10 +352,12 @@ func haltEtcd(p *etcdtest.Process) func(*run) {
 	}
 }
 
-// Servers are killed, halted and started again; history is dropped under watchers.
+// Servers are killed, halted and started again; history is dropped under watchers, by the servers as well.
 func TestServers(t *testing.T) {
+	t.Parallel()
 	p := etcdtest.Start(t)
-	newRun(t, etcd.Config{Endpoints: []string{p.Endpoint()}}).under(
+	r := newRunWith(t, etcd.Config{Endpoints: []string{p.Endpoint()}}, []string{"--etcd-compaction-interval=500ms"})
+	r.under(trouble{"let servers compact", compactedByServers},
 		trouble{"kill a server", killServers}, trouble{"compact", compact}, trouble{"halt a server", haltServer},
 		trouble{"compact and kill a server", compactAndKill}, trouble{"compact and kill all servers", killAllServers})
 }
@@ -358,6 +378,7 @@ func cutOff(wires []*etcdtest.Proxy, how func(*etcdtest.Proxy)) func(*run) {
 
 // The etcd behind two servers is killed, halted and compacted, and they are cut off from it.
 func TestEtcd(t *testing.T) {
+	t.Parallel()
 	p := etcdtest.Start(t)
 	wires := []*etcdtest.Proxy{etcdtest.StartProxy(t, p.ClientPort()), etcdtest.StartProxy(t, p.ClientPort())}
 	newRun(t, etcd.Config{Endpoints: []string{p.Endpoint()}}, wires...).under(
@@ -368,6 +389,7 @@ func TestEtcd(t *testing.T) {
 
 // One server hears from etcd late what another has long answered: what it serves as consistent is no older for that.
 func TestSlowWire(t *testing.T) {
+	t.Parallel()
 	p := etcdtest.Start(t)
 	wires := []*etcdtest.Proxy{etcdtest.StartProxy(t, p.ClientPort()), etcdtest.StartProxy(t, p.ClientPort())}
 	slow := func(n int) func(*run) {
@@ -381,28 +403,4 @@ func TestSlowWire(t *testing.T) {
 	r.lists = 50
 	r.under(
 		trouble{"a slow first wire", slow(0)}, trouble{"a slow second wire", slow(1)})
-}
-
-// Three members with TLS and client certificates: the leader is killed, and halted, and all of them are killed.
-func TestCluster(t *testing.T) {
-	c := etcdtest.StartCluster(t, 3)
-	config := etcd.Config{Endpoints: c.Endpoints(), CAFile: c.Certificates.CAFile, CertFile: c.Certificates.CertFile, KeyFile: c.Certificates.KeyFile}
-	newRun(t, config).under(
-		trouble{"kill the leader", func(r *run) { killEtcd(c.Leader(), 100, ended)(r) }},
-		trouble{"kill all members", func(r *run) {
-			for _, p := range c.Members {
-				p.Kill()
-			}
-			r.await(8, failed)
-			c.Restart()
-		}},
-		trouble{"compact", compact},
-		trouble{"part the members", func(r *run) {
-			c.Cut()
-			r.await(6, failed)
-			c.Heal()
-		}},
-		trouble{"halt the leader", func(r *run) { haltEtcd(c.Leader())(r) }},
-		trouble{"kill a server", killServers},
-		trouble{"halt a member", func(r *run) { haltEtcd(c.Members[r.random.IntN(3)])(r) }})
 }

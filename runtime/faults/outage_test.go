@@ -60,6 +60,9 @@ func TestOutage(t *testing.T) {
 				if !strings.Contains(request.codes, fmt.Sprint(response.StatusCode)) {
 					t.Errorf("%s, want %s", what, request.codes)
 				}
+				if strings.Contains(status.Message, "/registry") || status.Message != "" && !strings.Contains(status.Message, "books.library.example.com") {
+					t.Errorf("%s: it tells of storage's key, or not of the resource", what)
+				}
 				hint := response.Header.Get("Retry-After") != "" || status.Details.RetryAfterSeconds > 0
 				unavailable, unknown := response.StatusCode == http.StatusServiceUnavailable, response.StatusCode == http.StatusGatewayTimeout
 				if unavailable && !hint || unknown && request.writes && hint {

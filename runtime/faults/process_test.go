@@ -84,10 +84,13 @@ func newReplica(t testing.TB, flags ...string) *replica {
 	t.Helper()
 	dir, port := t.TempDir(), freePort(t)
 	r := &replica{t: t, dir: dir, home: filepath.Join(dir, "data"), url: fmt.Sprintf("https://127.0.0.1:%d", port)}
-	r.arguments = append([]string{"--data-dir=" + r.home, fmt.Sprintf("--secure-port=%d", port)}, flags...)
+	r.arguments = append([]string{"--data-dir=" + r.home, fmt.Sprintf("--secure-port=%d", port), "--watch-cache-consistency-check=1s"}, flags...)
 	t.Cleanup(func() {
 		if r.command != nil {
 			r.kill()
+		}
+		if err := r.crashed("\npanic: ", "\nfatal error: "); err != nil {
+			t.Error(err)
 		}
 		if t.Failed() {
 			log, _ := os.ReadFile(filepath.Join(dir, "log"))
@@ -136,13 +139,13 @@ func (r *replica) launch() {
 	r.command, r.done = command, done
 }
 
-// crashed is an error where the server has ended by itself: its checks panic.
-func (r *replica) crashed() error {
+// crashed is an error where the log has a sign of the server's end by itself: its checks panic.
+func (r *replica) crashed(signs ...string) error {
 	log, err := os.ReadFile(filepath.Join(r.dir, "log"))
 	if err != nil {
 		return err
 	}
-	for _, sign := range []string{"\npanic: ", "\nfatal error: ", "\tfatal\tetcd"} {
+	for _, sign := range signs {
 		if at := strings.Index("\n"+string(log), sign); at >= 0 {
 			return fmt.Errorf("a server crashed: %.4000s", log[at:])
 		}

@@ -20,6 +20,7 @@ import (
 // An etcd whose data is replaced by older data under a running server: the server forgets what it has in memory, says so,
 // tells watchers that their history is gone, and serves what etcd holds.
 func TestRollback(t *testing.T) {
+	t.Parallel()
 	p := etcdtest.Start(t)
 	server := startReplica(t, "--etcd-servers="+p.Endpoint(), "--etcd-compaction-interval=0")
 	write := func(method, name, title string, want int) version {
@@ -54,12 +55,7 @@ func TestRollback(t *testing.T) {
 		return found
 	}
 	old := map[string]version{"kept": write("POST", "kept", "kept", 201), "changed": write("POST", "changed", "before", 201), "removed": write("POST", "removed", "before", 201)}
-	backup := filepath.Join(t.TempDir(), "backup")
-	p.Kill()
-	if err := os.CopyFS(backup, os.DirFS(p.Directory())); err != nil {
-		t.Fatal(err)
-	}
-	p.Restart()
+	backup := backUp(t, p)
 	server.await()
 	from := list(true)
 	watching := follow(t, server, fmt.Sprintf("%s?watch=1&resourceVersion=%d", path, from.revision))
@@ -75,14 +71,7 @@ func TestRollback(t *testing.T) {
 			t.Fatalf("%s %s", e.Type, e.Object)
 		}
 	}
-	p.Kill()
-	if err := os.RemoveAll(p.Directory()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(p.Directory(), os.DirFS(backup)); err != nil {
-		t.Fatal(err)
-	}
-	p.Restart()
+	bringBack(t, p, backup)
 
 	gone := watching()
 	var s struct {
@@ -130,6 +119,31 @@ func TestRollback(t *testing.T) {
 	if server.ended() {
 		t.Error("the server has ended")
 	}
+}
+
+// backUp copies the data of an etcd, which is away meanwhile.
+func backUp(t *testing.T, p *etcdtest.Process) (backup string) {
+	t.Helper()
+	backup = filepath.Join(t.TempDir(), "backup")
+	p.Kill()
+	if err := os.CopyFS(backup, os.DirFS(p.Directory())); err != nil {
+		t.Fatal(err)
+	}
+	p.Restart()
+	return backup
+}
+
+// bringBack replaces the data of an etcd by what it was.
+func bringBack(t *testing.T, p *etcdtest.Process, backup string) {
+	t.Helper()
+	p.Kill()
+	if err := os.RemoveAll(p.Directory()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(p.Directory(), os.DirFS(backup)); err != nil {
+		t.Fatal(err)
+	}
+	p.Restart()
 }
 
 // told is one event as it comes.

@@ -57,6 +57,7 @@ func useUp(p *etcdtest.Process) func(*run) {
 // The quota of the etcd behind two servers is used up while clients write, and there is space again: what was refused for
 // that was not written, and what was answered before, meanwhile and after is there.
 func TestSpace(t *testing.T) {
+	t.Parallel()
 	p := etcdtest.Start(t, "--quota-backend-bytes=8388608")
 	r := newRun(t, etcd.Config{Endpoints: []string{p.Endpoint()}})
 	used := useUp(p)

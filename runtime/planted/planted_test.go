@@ -23,6 +23,26 @@ type bug struct {
 
 var bugs = []bug{
 	{
+		name: "an owner that memory doesn't show taken for gone", file: "collector/act.go",
+		right: "\t\tcase !live:\n", wrong: "\t\tcase false:\n",
+		dir: "collector", tests: []string{"TestAbsenceIsConfirmed"},
+	},
+	{
+		name: "deletions missed by a broken watch", file: "collector/follow.go",
+		right: "\t\t\t\tc.reconcile(r, seen)\n", wrong: "",
+		dir: "collector", tests: []string{"TestMissedDeletions"},
+	},
+	{
+		name: "a ring that waits for itself", file: "collector/graph.go",
+		right: "return !ring", wrong: "return !ring || true",
+		dir: "collector", tests: []string{"TestGraph/a_ring"},
+	},
+	{
+		name: "an object deleted that is another one by now", file: "collector/act.go",
+		right: "Preconditions: &metav1.Preconditions{UID: &o.uid, ResourceVersion: &version}", wrong: "Preconditions: map[string]*metav1.Preconditions{}[version]",
+		dir: "collector", tests: []string{"TestOnlyWhatIsKnownIsDeleted"},
+	},
+	{
 		name: "joining a question that was already asked", file: "cache/progress.go",
 		right: "\t\t\ta.next = nil\n\t\t\ta.mu.Unlock()\n\t\t\task(ctx, q)\n\t\t\tclose(q.done)\n",
 		wrong: "\t\t\ta.mu.Unlock()\n\t\t\task(ctx, q)\n\t\t\ta.mu.Lock()\n\t\t\ta.next = nil\n\t\t\ta.mu.Unlock()\n\t\t\tclose(q.done)\n",
@@ -76,6 +96,16 @@ var bugs = []bug{
 		name: "an early bookmark", file: "cache/cursor.go",
 		right: "\t\t\tw.come(s.revision)\n\t\t\treturn s.changed, nil\n", wrong: "\t\t\tw.come(c.revision)\n\t\t\treturn s.changed, nil\n",
 		dir: "cache", tests: []string{"TestCursorIsNotAheadOfTheState", "TestRevisionIsNotClaimedTooEarly"},
+	},
+	{
+		name: "a bookmark of the future", file: "registry/watch.go",
+		right: "if err != nil || !arrived {", wrong: "if err != nil || arrived && false {",
+		dir: "endpoint", tests: []string{"TestMatrixOfWatch", "TestWatchOfTheFuture"},
+	},
+	{
+		name: "another history believed", file: "cache/resume.go",
+		right: "if !g.followed || g.newest.revision < 2 {", wrong: "if true {",
+		dir: "cache", tests: []string{"TestResumeOfAnotherHistory/the_newest_change_is_lost"},
 	},
 	{
 		name: "the state's last bookmark before its end", file: "registry/watch.go",

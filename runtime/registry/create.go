@@ -18,7 +18,7 @@ func (h *handle[T]) Create(ctx context.Context, namespace string, body Body, opt
 	if err != nil {
 		return Result{}, err
 	}
-	t := target[T]{version: v, namespace: namespace}
+	t := target[T]{version: v, namespace: namespace, manager: opts.FieldManager}
 	if err := place(obj, h.info.Scope, namespace); err != nil {
 		return Result{Warnings: warnings}, err
 	}
@@ -44,7 +44,7 @@ func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []s
 	if err := h.own(&t, obj, &state[T]{}, opts.FieldManager); err != nil {
 		return Result{}, err
 	}
-	more, data, err := h.prepareCreate(ctx, t, obj)
+	more, data, err := h.prepareCreate(ctx, t, obj, &state[T]{})
 	warnings = append(warnings[:len(warnings):len(warnings)], more...)
 	if err != nil {
 		return Result{Warnings: warnings}, err
@@ -69,7 +69,7 @@ func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []s
 }
 
 // prepareCreate brings an object that has its name and namespace into its stored form.
-func (h *handle[T]) prepareCreate(ctx context.Context, t target[T], obj T) (warnings []string, data []byte, err error) {
+func (h *handle[T]) prepareCreate(ctx context.Context, t target[T], obj T, absent *state[T]) (warnings []string, data []byte, err error) {
 	strategy := &h.definition.Strategy
 	unborn(obj)
 	born(obj)
@@ -77,7 +77,7 @@ func (h *handle[T]) prepareCreate(ctx context.Context, t target[T], obj T) (warn
 		s.Reset(obj)
 	}
 	if strategy.PrepareForCreate != nil {
-		strategy.PrepareForCreate(ctx, obj)
+		h.prepare(&t, obj, absent, func() { strategy.PrepareForCreate(ctx, obj) })
 	}
 	if err := h.validateCreate(ctx, t, obj); err != nil {
 		return nil, nil, err

@@ -5,6 +5,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"k8s.io/apimachinery/pkg/api/operation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -94,8 +95,18 @@ type Strategy[T api.Object] struct {
 	// ValidateName replaces the rule for metadata.name, which is that of a DNS subdomain; generated tells that name is
 	// a generateName's prefix. It returns messages.
 	ValidateName func(name string, generated bool) []string
+	// CheckGracefulDelete tells whether an object is deleted with a time of grace, and sets options.GracePeriodSeconds to
+	// how many seconds it takes where the client didn't. The object is marked with the time by which it is to be gone;
+	// whoever winds it up removes it before, or then, by a deletion with a grace of 0. Nil: there is no grace.
+	CheckGracefulDelete func(ctx context.Context, obj T, options *metav1.DeleteOptions) bool
+	// DefaultPropagationPolicy is what becomes of an object's dependents where neither the deletion nor the object's
+	// finalizers say: Background, which is that of a nil function, Orphan, or Foreground. Empty: dependents are not for
+	// this kind, and whatever is asked for, no finalizer is recorded.
+	DefaultPropagationPolicy func(ctx context.Context, obj T) metav1.DeletionPropagation
 	// AllowCreateOnUpdate lets a PUT create the object.
 	AllowCreateOnUpdate bool
 	// RequireVersionOnUpdate refuses a PUT without metadata.resourceVersion.
 	RequireVersionOnUpdate bool
+	// ReturnDeletedObject answers a deletion with the object, and not with a Status.
+	ReturnDeletedObject bool
 }

@@ -23,11 +23,9 @@ const (
 	collectionWorkers = 8
 )
 
-// Delete implements Write. There is no grace: gracePeriodSeconds is taken and has no effect, as with all kinds whose
-// strategy knows none.
-//
-// Until there is a garbage collector, propagationPolicy is checked and otherwise has no effect: the finalizers
-// "orphan" and "foregroundDeletion" that kube-apiserver records here would never be removed by anyone.
+// Delete implements Write. The object is removed; or, where finalizers hold it or the strategy grants it a time of
+// grace, marked, for a later write to remove it. How its dependents are dealt with is recorded as a finalizer, which
+// whoever collects garbage resolves.
 func (h *handle[T]) Delete(ctx context.Context, namespace, name string, opts DeleteOptions) (Deletion, error) {
 	if err := validateDeletion(opts); err != nil {
 		return Deletion{}, err
@@ -55,8 +53,8 @@ func validateDeletion(opts DeleteOptions) error {
 	return nil
 }
 
-// delete removes the object under key, or marks it where finalizers hold it. wanted, where it isn't nil, may let it be
-// with an error.
+// delete removes the object under key, or marks it where it must wait. wanted, where it isn't nil, may let it be with an
+// error.
 func (h *handle[T]) delete(ctx context.Context, key, name string, opts DeleteOptions, wanted func(T) error) (Deletion, error) {
 	var done Deletion
 	// Clients know the kind's name in this message, and no resource's.
@@ -74,17 +72,32 @@ func (h *handle[T]) delete(ctx context.Context, key, name string, opts DeleteOpt
 				return p, err
 			}
 		}
-		done.UID, done.Done = string(obj.GetUID()), len(obj.GetFinalizers()) == 0
-		if done.Done {
+		done = Deletion{UID: string(obj.GetUID())}
+		grace, err := h.grant(ctx, obj, opts)
+		if err != nil {
+			return p, err
+		}
+		if grace == pending {
+			done.Pending = true
+			return plan[T]{verb: nothing, data: current.data}, nil
+		}
+		h.propagate(ctx, obj, opts.Propagation)
+		held := len(obj.GetFinalizers()) > 0
+		switch {
+		case grace == granted:
+		case held:
+			mark(obj)
+		default:
+			done.Done = true
 			return plan[T]{verb: remove, data: current.data}, nil
 		}
-		mark(obj)
 		p.data, err = h.store.encode(obj)
 		return p, err
 	})
 	if err != nil {
 		return Deletion{}, h.store.status(err, "delete", name)
 	}
+	done.Shown = h.definition.Strategy.ReturnDeletedObject
 	done.Object, err = h.answer(out.data, out.revision, opts.Form)
 	return done, err
 }
@@ -92,7 +105,8 @@ func (h *handle[T]) delete(ctx context.Context, key, name string, opts DeleteOpt
 var errNotSelected = errors.New("the object is no longer what was listed")
 
 // DeleteCollection implements Write. An object that was replaced or changed since it was listed, so that the selection
-// no longer takes it, stays.
+// no longer takes it, stays, and is not part of the answer. What is shows as it was listed, as kube-apiserver has it:
+// with the resourceVersion from before. Where a limit was asked for, the answer tells how the list goes on.
 func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts DeleteOptions, list ListOptions) (*Page, error) {
 	if err := validateDeletion(opts); err != nil {
 		return nil, err
@@ -130,7 +144,10 @@ func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts
 			return nil, err
 		}
 		if bounded || page.Continue == "" {
-			return &Page{ResourceVersion: version, Len: len(p.items), Items: p.all, Close: sync.OnceFunc(p.close)}, nil
+			return &Page{
+				ResourceVersion: version, Continue: page.Continue, Remaining: page.Remaining,
+				Len: len(p.items), Items: p.all, Close: sync.OnceFunc(p.close),
+			}, nil
 		}
 		list.Continue, list.ResourceVersion, list.ResourceVersionMatch = page.Continue, "", ""
 	}
@@ -166,7 +183,8 @@ func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems,
 	return nil
 }
 
-// deleteListed deletes the object that a list showed; what is gone already, or another one now, is no error.
+// deleteListed deletes the object that a list showed, and returns it as it was listed, in the form of the answer; what is
+// gone already, or another one now, is no error, and nothing.
 func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts DeleteOptions, sel *selector) (api.Rendition, error) {
 	var meta struct {
 		Name      string    `json:"name"`
@@ -182,7 +200,7 @@ func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts
 		return api.Rendition{}, err
 	}
 	codec := storeCodec[T]{config: &h.store.config}
-	done, err := h.delete(ctx, key, meta.Name, opts, func(obj T) error {
+	_, err = h.delete(ctx, key, meta.Name, opts, func(obj T) error {
 		r := record{}
 		r.Fields, r.Labels = codec.fields(obj), obj.GetLabels()
 		if obj.GetUID() != meta.UID || !sel.empty() && !sel.matches(labels.Set(r.Labels), &r) {
@@ -193,5 +211,12 @@ func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts
 	if apierrors.IsNotFound(err) || errors.Is(err, errNotSelected) {
 		return api.Rendition{}, nil
 	}
-	return done.Object, err
+	if err != nil || opts.Form == h.store.stored {
+		return listed, err
+	}
+	shown, err := h.versions.render(listed, opts.Form)
+	if err != nil {
+		return api.Rendition{}, apierrors.NewInternalError(err)
+	}
+	return shown, nil
 }

@@ -1,10 +1,16 @@
 package registry_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/registry/internal/shop"
+	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -50,8 +56,8 @@ func TestDeletePreconditions(t *testing.T) {
 		bogus := metav1.DeletionPropagation("Bogus")
 		_, err = b.delete("a", registry.DeleteOptions{Propagation: &bogus})
 		wantStatus(t, err, 422, metav1.StatusReasonInvalid, "propagationPolicy: Unsupported value")
-		foreground := metav1.DeletePropagationForeground
-		d, err := b.delete("a", registry.DeleteOptions{Propagation: &foreground, Preconditions: &metav1.Preconditions{UID: &w.UID, ResourceVersion: &w.ResourceVersion}})
+		background := metav1.DeletePropagationBackground
+		d, err := b.delete("a", registry.DeleteOptions{Propagation: &background, Preconditions: &metav1.Preconditions{UID: &w.UID, ResourceVersion: &w.ResourceVersion}})
 		if err != nil || !d.Done {
 			t.Fatalf("%+v %v", d, err)
 		}
@@ -77,7 +83,7 @@ func TestDeleteCollection(t *testing.T) {
 				b.parse(r)
 				got++
 			}
-			if got != page.Len || page.Continue != "" {
+			if more := page.Continue != ""; got != page.Len || more != (opts.Limit > 0) || more != (page.Remaining != nil) {
 				t.Errorf("%d items, %+v", got, page)
 			}
 			page.Close()
@@ -96,6 +102,110 @@ func TestDeleteCollection(t *testing.T) {
 		names, _ := b.names("ns", registry.ListOptions{})
 		if want := "w002 w004 w005 w007 w008 w010 w011 w013 w014 w016 w017 w019 w100"; names != want {
 			t.Errorf("left %s\nwant %s", names, want)
+		}
+	})
+}
+
+// TestDeletedAsListed: what a collection's deletion answers shows the objects as they were listed.
+func TestDeletedAsListed(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		plain := b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
+		held := b.create(`{"metadata":{"name":"b","finalizers":["x.example.com/y"]}}`)
+		for _, form := range []api.Form{v1, v1beta1} {
+			page, err := b.DeleteCollection(b.ctx(), "ns", registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: form, DryRun: form == v1beta1}}, registry.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for r := range page.Items {
+				w := b.parse(r)
+				got = append(got, w.Name+"@"+w.ResourceVersion)
+				if w.DeletionTimestamp != nil && form == v1 || !strings.Contains(r.Head, form.Version) {
+					t.Errorf("%s shows %s", form.Version, whole(r))
+				}
+			}
+			page.Close()
+			want := []string{"a@" + plain.ResourceVersion, "b@" + held.ResourceVersion}
+			if form == v1beta1 {
+				want = []string{"b@" + b.get("b").ResourceVersion}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: got %v, want %v", form.Version, got, want)
+			}
+		}
+	})
+}
+
+func TestPropagationIsRecorded(t *testing.T) {
+	const foreground, orphan, background = metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan, metav1.DeletePropagationBackground
+	for _, c := range []struct {
+		name, finalizers string
+		asked, usual     metav1.DeletionPropagation // "none" is what knows no propagation
+		ignored          bool
+		want             string // the finalizers after; "" is an object that is gone
+	}{
+		{name: "nothing asked"},
+		{name: "background", asked: background},
+		{name: "foreground", asked: foreground, want: "foregroundDeletion"},
+		{name: "orphan", asked: orphan, want: "orphan"},
+		{name: "beside others", finalizers: `"x.example.com/y"`, asked: foreground, want: "x.example.com/y foregroundDeletion"},
+		{name: "the finalizer says", finalizers: `"orphan"`, want: "orphan"},
+		{name: "foreground by finalizer", finalizers: `"foregroundDeletion","x.example.com/y"`, want: "foregroundDeletion x.example.com/y"},
+		{name: "asked for overrides the finalizer", finalizers: `"orphan"`, asked: foreground, want: "foregroundDeletion"},
+		{name: "background takes it away", finalizers: `"orphan"`, asked: background},
+		{name: "the kind orphans", usual: orphan, want: "orphan"},
+		{name: "asked for overrides the kind", usual: orphan, asked: background},
+		{name: "the finalizer overrides the kind", usual: orphan, finalizers: `"foregroundDeletion"`, want: "foregroundDeletion"},
+		{name: "a kind without", usual: "none", asked: foreground},
+		{name: "a kind without drops the finalizer", usual: "none", finalizers: `"x.example.com/y","orphan"`, asked: orphan, want: "x.example.com/y"},
+		{name: "nobody collects", ignored: true, asked: foreground},
+		{name: "nobody collects, the finalizer stays", ignored: true, finalizers: `"orphan"`, asked: background, want: "orphan"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := shop.Definition()
+			if c.usual != "" {
+				d.Strategy.DefaultPropagationPolicy = func(context.Context, *shop.Widget) metav1.DeletionPropagation {
+					return metav1.DeletionPropagation(strings.TrimPrefix(string(c.usual), "none"))
+				}
+			}
+			b := openOver(t, memory.New(), registry.New(d), registry.Config{IgnorePropagation: c.ignored})
+			b.create(`{"metadata":{"name":"a","finalizers":[` + c.finalizers + `]}}`)
+			opts := registry.DeleteOptions{}
+			if c.asked != "" {
+				opts.Propagation = &c.asked
+			}
+			done, err := b.delete("a", opts)
+			if err != nil || done.Done != (c.want == "") {
+				t.Fatalf("done %v, %v", done.Done, err)
+			}
+			if c.want == "" {
+				_, err := b.Get(b.ctx(), "ns", "a", "", v1)
+				wantStatus(t, err, 404, metav1.StatusReasonNotFound, "not found")
+				return
+			}
+			w := b.get("a")
+			if got := strings.Join(w.Finalizers, " "); got != c.want || w.DeletionTimestamp == nil || w.Generation != 2 {
+				t.Errorf("got %q, %+v", got, w.ObjectMeta)
+			}
+		})
+	}
+}
+
+// TestPropagationChangesWhileDeleted: another deletion may choose another policy as long as the object is there.
+func TestPropagationChangesWhileDeleted(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		b.create(`{"metadata":{"name":"a"}}`)
+		for _, c := range []struct {
+			policy metav1.DeletionPropagation
+			want   string
+		}{{metav1.DeletePropagationForeground, "foregroundDeletion"}, {metav1.DeletePropagationOrphan, "orphan"}} {
+			if d, err := b.delete("a", registry.DeleteOptions{Propagation: &c.policy}); err != nil || d.Done || strings.Join(b.get("a").Finalizers, " ") != c.want {
+				t.Fatalf("%s: %+v %v", c.policy, b.get("a").ObjectMeta, err)
+			}
+		}
+		background := metav1.DeletePropagationBackground
+		if d, err := b.delete("a", registry.DeleteOptions{Propagation: &background}); err != nil || !d.Done {
+			t.Fatalf("%+v %v", d, err)
 		}
 	})
 }

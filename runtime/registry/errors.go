@@ -59,8 +59,8 @@ func toStatus(err error, gr schema.GroupResource, verb, name string) error {
 		return because(apierrors.NewResourceExpired(expiredList), err)
 	case errors.Is(err, storage.ErrUnknownOutcome):
 		// No hint to retry: the write may have been done, and done twice it may do harm.
-		return because(apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s %q may or may not have been done: "+
-			"read the object before trying again", verb, gr, name), 0), err)
+		return because(apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s may or may not have been done: "+
+			"read the object before trying again", verb, subject(gr, name)), 0), err)
 	case errors.Is(err, cache.ErrCorrupt):
 		return because(apierrors.NewInternalError(err), err)
 	case errors.Is(err, storage.ErrTooLarge):
@@ -69,9 +69,9 @@ func toStatus(err error, gr schema.GroupResource, verb, name string) error {
 		return because(noSpace(gr, name), err)
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, storage.ErrClosed),
 		errors.Is(err, cache.ErrNotReady), errors.Is(err, cache.ErrLagging):
-		return because(unavailable(err), err)
+		return because(unavailable(err, gr, verb, name), err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return because(apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s did not end in time", verb, gr), 0), err)
+		return because(apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s did not end in time", verb, subject(gr, name)), 0), err)
 	}
 	return because(apierrors.NewInternalError(err), err)
 }
@@ -89,10 +89,26 @@ func noSpace(gr schema.GroupResource, name string) *apierrors.StatusError {
 // ReasonNoSpace is the reason of a 507: nothing was written, and nothing will be until there is space.
 const ReasonNoSpace metav1.StatusReason = "InsufficientStorage"
 
-func unavailable(err error) *apierrors.StatusError {
-	status := apierrors.NewServiceUnavailable(err.Error())
-	status.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: retryAfter}
+// unavailable is 503 with a hint to retry: nothing was written. It names what was asked for as its client knows it; keys
+// and addresses of storage are in the cause alone.
+func unavailable(err error, gr schema.GroupResource, verb, name string) *apierrors.StatusError {
+	reason := storage.ErrUnavailable
+	for _, known := range []error{storage.ErrClosed, cache.ErrNotReady, cache.ErrLagging} {
+		if errors.Is(err, known) && !errors.Is(err, storage.ErrUnavailable) {
+			reason = known
+		}
+	}
+	status := apierrors.NewServiceUnavailable(fmt.Sprintf("the %s of %s was not done: %s", verb, subject(gr, name), reason))
+	status.ErrStatus.Details = &metav1.StatusDetails{Group: gr.Group, Kind: gr.Resource, Name: name, RetryAfterSeconds: retryAfter}
 	return status
+}
+
+// subject is a resource, or an object of it where it has a name.
+func subject(gr schema.GroupResource, name string) string {
+	if name == "" {
+		return gr.String()
+	}
+	return fmt.Sprintf("%s %q", gr, name)
 }
 
 // tooLargeVersion is the answer to a read that wants what has not happened.

@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -29,7 +30,7 @@ func (f *failing) Put(ctx ctxT, key string, value []byte, expect int64, ttl dura
 			return 0, err
 		}
 	}
-	return 0, fmt.Errorf("etcd: %w", f.err)
+	return 0, fmt.Errorf("put %s: %w", key, f.err)
 }
 
 func (f *failing) Delete(ctx ctxT, key string, expect int64) (int64, error) {
@@ -37,7 +38,7 @@ func (f *failing) Delete(ctx ctxT, key string, expect int64) (int64, error) {
 		return f.Backend.Delete(ctx, key, expect)
 	}
 	f.writes.Add(1)
-	return 0, fmt.Errorf("etcd: %w", f.err)
+	return 0, fmt.Errorf("delete %s: %w", key, f.err)
 }
 
 func TestFailedWrites(t *testing.T) {
@@ -74,8 +75,11 @@ func TestFailedWrites(t *testing.T) {
 			_, errs[1] = b.patch("a", "", `{"spec":{"size":3}}`)
 			_, errs[2] = b.update("a", &shop.WidgetV1{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: shop.SpecV1{Size: 4}})
 			_, errs[3] = b.delete("a", registry.DeleteOptions{})
-			for _, err := range errs {
+			for i, err := range errs {
 				s := wantStatus(t, err, c.code, c.reason, "")
+				if strings.Contains(s.Message, "/registry") || !strings.Contains(s.Message, "widgets.shop.example.com") || i > 0 && !strings.Contains(s.Message, `"a"`) {
+					t.Errorf("it tells of storage's key, or not of the object: %s", s.Message)
+				}
 				if got := s.Details; got != nil && got.RetryAfterSeconds != c.retry || got == nil && c.retry != 0 {
 					t.Errorf("%+v: retry after %+v", s, got)
 				}

@@ -71,7 +71,7 @@ func (r *resource[T]) Open(config Config) (Handle, error) {
 		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
 	}
 	kind := schema.GroupKind{Group: d.Group, Kind: d.Names.Kind}
-	h := &handle[T]{definition: d, info: r.info, versions: all, store: store, kind: kind}
+	h := &handle[T]{definition: d, info: r.info, versions: all, store: store, kind: kind, ignorePropagation: config.IgnorePropagation}
 	if h.log = config.Log; h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
@@ -129,6 +129,8 @@ type handle[T api.Object] struct {
 	versions   *versions[T]
 	store      *Store[T]
 	kind       schema.GroupKind
+	// ignorePropagation is Config's.
+	ignorePropagation bool
 	// owners is made at the first write.
 	owners     func() (*owners[T], error)
 	schemas    *ownership.Schemas

@@ -101,9 +101,7 @@ func inherit(obj, old metav1.Object) {
 func mark(obj metav1.Object) {
 	at := now()
 	if deleted := obj.GetDeletionTimestamp(); deleted == nil || deleted.After(at.Time) {
-		if deleted == nil && obj.GetGeneration() > 0 {
-			obj.SetGeneration(obj.GetGeneration() + 1)
-		}
+		grow(obj)
 		obj.SetDeletionTimestamp(&at)
 	}
 	obj.SetDeletionGracePeriodSeconds(new(int64))

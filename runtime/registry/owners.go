@@ -215,6 +215,46 @@ func (h *handle[T]) own(t *target[T], obj T, current *state[T], manager string) 
 	return nil
 }
 
+// prepare lets the strategy change obj, which is to take the place of the current state, and has it reflected in who owns
+// what: what it takes back from a client is not that client's.
+func (h *handle[T]) prepare(t *target[T], obj T, current *state[T], change func()) {
+	if len(obj.GetManagedFields()) == 0 {
+		change()
+		return
+	}
+	sent := obj.DeepCopyObject().(T)
+	change()
+	if same, err := h.sameStored(sent, obj); same || err != nil {
+		return // what can't be encoded is refused by whoever stores it
+	}
+	owners, err := h.owners()
+	if err != nil {
+		return // then nobody is noted at all
+	}
+	c := ownership.Change{
+		Live: &owned[T]{owners: owners, obj: current.obj, absent: !current.exists}, Sent: &owned[T]{owners: owners, obj: sent},
+		Next: &owned[T]{owners: owners, obj: obj}, Entries: sent.GetManagedFields(), Manager: t.manager, Applied: t.owned,
+	}
+	if current.exists {
+		c.Stored = current.obj.GetManagedFields()
+	}
+	entries, err := owners.manager(t).Prepared(c)
+	if err != nil {
+		h.tell(obj, err)
+		return
+	}
+	obj.SetManagedFields(entries)
+}
+
+func (h *handle[T]) sameStored(a, b T) (bool, error) {
+	x, err := h.store.encode(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := h.store.encode(b)
+	return bytes.Equal(x, y), err
+}
+
 // tell logs, at most once a second, that nobody was noted for what was written. What is too long is no trouble.
 func (h *handle[T]) tell(obj T, err error) {
 	last, now := h.told.Load(), time.Now().Unix()

@@ -120,6 +120,15 @@ type Watch interface {
 	Close()
 }
 
+// Paced is a Watch that tells how far it has come. Those of New's resources are.
+type Paced interface {
+	// Revision is how far: every event up to it was returned. It advances also when Next ends with its context. It may be
+	// called by the reader, once the state that the watch began with was returned.
+	Revision() int64
+	// Hurry has storage tell how far it is, so that Revision soon is, too; with a cache, once Next was called again.
+	Hurry(ctx context.Context) error
+}
+
 // Body is an object, or a patch, as a client sent it: JSON in a version. The endpoint turns YAML into JSON before.
 type Body struct {
 	Version string
@@ -163,9 +172,11 @@ type Result struct {
 // DeleteOptions are the parsed and validated options of a deletion; see metav1.DeleteOptions.
 type DeleteOptions struct {
 	WriteOptions
-	Preconditions      *metav1.Preconditions
+	Preconditions *metav1.Preconditions
+	// GracePeriodSeconds has an effect on kinds whose strategy grants a time of grace.
 	GracePeriodSeconds *int64
-	Propagation        *metav1.DeletionPropagation
+	// Propagation is what becomes of the dependents; nil is what the object's finalizers or its kind say.
+	Propagation *metav1.DeletionPropagation
 	// IgnoreReadErrors deletes a value that can't be read, and nothing else: one that can be is a conflict. It goes
 	// with none of Preconditions, GracePeriodSeconds and Propagation, heeds no finalizers, and the answer has no object.
 	IgnoreReadErrors bool
@@ -175,8 +186,12 @@ type DeleteOptions struct {
 type Deletion struct {
 	Object api.Rendition
 	UID    string
-	// Done is false where finalizers hold the object: it was marked, and is still there.
+	// Done is false where finalizers or a time of grace hold the object: it was marked, and is still there.
 	Done bool
+	// Pending tells that its time of grace was running already, and that the deletion changed nothing.
+	Pending bool
+	// Shown: the answer is the object, even where it is gone, or nothing changed.
+	Shown bool
 }
 
 // Write is writing. Subresource is "" for the object itself.

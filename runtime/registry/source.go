@@ -136,6 +136,8 @@ var typeOfEvent = [...]EventType{cache.Added: Added, cache.Modified: Modified, c
 func (s *cacheSource) revision() int64 { return s.cursor.Revision() }
 func (s *cacheSource) close()          { s.cursor.Close() }
 
+func (s *cacheSource) arrived(context.Context) (bool, error) { return s.cursor.Arrived(), nil }
+
 // backendSource follows the backend itself, through the same codec and with the same meaning. Its one goroutine reads
 // the stream, since a stream does not survive a Next that was given up.
 type backendSource struct {
@@ -146,6 +148,7 @@ type backendSource struct {
 	err     error
 	cancel  context.CancelFunc
 	reached int64 // all up to here was returned
+	came    bool  // ... and has happened
 	batch   storage.Batch
 	at      int // the next event of batch
 }
@@ -267,6 +270,15 @@ func (s *backendSource) revision() int64 {
 		return max(s.reached, s.batch.Revision)
 	}
 	return s.reached
+}
+
+func (s *backendSource) arrived(ctx context.Context) (bool, error) {
+	if s.came {
+		return true, nil
+	}
+	now, err := s.r.backend.Revision(ctx)
+	s.came = err == nil && now >= s.revision()
+	return s.came, err
 }
 
 // close ends the stream and waits for its reader.

@@ -33,12 +33,12 @@ type storedVersions struct {
 	backend storage.Backend
 	key     string
 	gr      schema.GroupResource
-	current string // in which this server writes
-	now     func() time.Time
+	current string               // in which this server writes
+	elapsed func() time.Duration // since it was made, whatever the wall clock does
 
 	busy    chan struct{} // holds one token for whoever may use what follows
 	seen    int64         // the revision of the record that had current
-	trusted atomic.Int64  // until when, in nanoseconds since 1970
+	trusted atomic.Int64  // until when, in nanoseconds of elapsed
 }
 
 // versionRecord is the record's value.
@@ -48,9 +48,10 @@ type versionRecord struct {
 }
 
 func newStoredVersions(backend storage.Backend, prefix string, gr schema.GroupResource, current string) *storedVersions {
+	made := time.Now()
 	v := &storedVersions{
 		backend: backend, key: strings.TrimSuffix(prefix, "/") + "/" + recordsBelow + gr.String(), gr: gr, current: current,
-		now: time.Now, busy: make(chan struct{}, 1),
+		elapsed: func() time.Duration { return time.Since(made) }, busy: make(chan struct{}, 1),
 	}
 	v.busy <- struct{}{}
 	return v
@@ -96,7 +97,7 @@ func (v *storedVersions) parse(kv *storage.KeyValue) (versionRecord, int64, erro
 // beforeWrite sees to it that the current version is on the record. Where that can't be done nothing may be written, and
 // nothing was: its errors never are of an unknown outcome.
 func (v *storedVersions) beforeWrite(ctx context.Context) error {
-	if v.now().UnixNano() < v.trusted.Load() {
+	if v.elapsed().Nanoseconds() < v.trusted.Load() {
 		return nil
 	}
 	select {
@@ -105,14 +106,14 @@ func (v *storedVersions) beforeWrite(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer func() { v.busy <- struct{}{} }()
-	started := v.now()
-	if started.UnixNano() < v.trusted.Load() {
+	started := v.elapsed()
+	if started.Nanoseconds() < v.trusted.Load() {
 		return nil
 	}
 	if err := v.confirm(ctx); err != nil {
 		return err
 	}
-	v.trusted.Store(started.Add(recordTrust).UnixNano())
+	v.trusted.Store((started + recordTrust).Nanoseconds())
 	return nil
 }
 

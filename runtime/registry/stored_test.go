@@ -65,9 +65,9 @@ func (c *counted) Put(ctx context.Context, key string, value []byte, expect int6
 func TestVersionsAreRecorded(t *testing.T) {
 	backend := &counted{Backend: memory.New()}
 	defer backend.Close()
-	now := time.Unix(1000, 0)
+	now := 1000 * time.Second
 	old, young := recorder(backend, "v1beta1"), recorder(backend, "v1")
-	old.now, young.now = func() time.Time { return now }, func() time.Time { return now }
+	old.elapsed, young.elapsed = func() time.Duration { return now }, func() time.Duration { return now }
 	var writers sync.WaitGroup
 	for range 10 {
 		writers.Go(func() {
@@ -95,7 +95,7 @@ func TestVersionsAreRecorded(t *testing.T) {
 	if backend.gets != before || backend.puts != 2 {
 		t.Errorf("%d questions and %d writes more", backend.gets-before, backend.puts-2)
 	}
-	now = now.Add(recordTrust)
+	now += recordTrust
 	if err := young.beforeWrite(t.Context()); err != nil || backend.gets != before+1 || backend.puts != 2 {
 		t.Errorf("%v, %d questions, %d writes", err, backend.gets-before, backend.puts)
 	}
@@ -105,16 +105,16 @@ func TestVersionsAreRecorded(t *testing.T) {
 func TestRecordIsWrittenAgain(t *testing.T) {
 	backend := memory.New()
 	defer backend.Close()
-	now := time.Unix(1000, 0)
+	now := 1000 * time.Second
 	v := recorder(backend, "v1")
-	v.now = func() time.Time { return now }
+	v.elapsed = func() time.Duration { return now }
 	if err := v.beforeWrite(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := backend.Delete(t.Context(), recordKey, v.seen); err != nil {
 		t.Fatal(err)
 	}
-	now = now.Add(recordTrust)
+	now += recordTrust
 	if err := v.beforeWrite(t.Context()); err != nil || recorded(t, backend) != `{"versions":["v1"]}` {
 		t.Error(recorded(t, backend), err)
 	}

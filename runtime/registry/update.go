@@ -29,6 +29,8 @@ type target[T api.Object] struct {
 	// create allows to create the object, owned tells that proposals come with their managedFields, and bare that nobody
 	// keeps any.
 	create, owned, bare bool
+	// manager is who writes.
+	manager string
 }
 
 func (h *handle[T]) target(namespace, name, subresource, version string) (t target[T], err error) {
@@ -110,6 +112,7 @@ func (h *handle[T]) isTarget(obj T, t target[T]) error {
 func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, propose proposal[T]) (Result, error) {
 	var result Result
 	var before int64
+	t.manager = opts.FieldManager
 	out, err := h.store.commit(ctx, t.key, nil, opts.DryRun, func(current *state[T]) (p plan[T], err error) {
 		before = current.revision
 		if err := h.checkUID(t, current); err != nil {
@@ -129,7 +132,7 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 		}
 		warnings = append(warnings[:len(warnings):len(warnings)], more...)
 		if !current.exists {
-			more, p.data, err = h.prepareCreate(ctx, t, obj)
+			more, p.data, err = h.prepareCreate(ctx, t, obj, current)
 		} else {
 			more, p, err = h.prepareUpdate(ctx, obj, current, t)
 		}
@@ -185,7 +188,7 @@ func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T],
 	case t.subresource != nil:
 		obj, err = h.prepareSubresource(ctx, t, obj, current.obj)
 	default:
-		warnings, err = h.prepareObject(ctx, t, obj, current.obj)
+		warnings, err = h.prepareObject(ctx, t, obj, current)
 	}
 	if err != nil {
 		return nil, p, err
@@ -208,14 +211,14 @@ func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T],
 	return warnings, p, nil
 }
 
-func (h *handle[T]) prepareObject(ctx context.Context, t target[T], obj, old T) (warnings []string, err error) {
-	strategy := &h.definition.Strategy
+func (h *handle[T]) prepareObject(ctx context.Context, t target[T], obj T, current *state[T]) (warnings []string, err error) {
+	strategy, old := &h.definition.Strategy, current.obj
 	inherit(obj, old)
 	for _, s := range h.definition.Subresources {
 		s.Copy(old, obj)
 	}
 	if strategy.PrepareForUpdate != nil {
-		strategy.PrepareForUpdate(ctx, obj, old)
+		h.prepare(&t, obj, current, func() { strategy.PrepareForUpdate(ctx, obj, old) })
 	}
 	if err := h.validateUpdate(ctx, t, obj, old); err != nil {
 		return nil, err

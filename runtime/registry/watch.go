@@ -45,6 +45,8 @@ type source interface {
 	next(ctx context.Context, into []Event, form api.Form) ([]Event, error)
 	// revision is how far the source has come.
 	revision() int64
+	// arrived tells whether that has happened at all: a watch may begin in the future.
+	arrived(ctx context.Context) (bool, error)
 	close()
 }
 
@@ -142,7 +144,7 @@ func (w *watch) Next(ctx context.Context) ([]Event, error) {
 	case err == nil:
 		return w.events, nil
 	case w.due.Err() != nil && ctx.Err() == nil && w.ctx.Err() == nil:
-		err = w.mark(false)
+		err = w.markReached(ctx)
 		w.schedule(time.Now())
 		if m, ok := w.source.(*backendSource); ok && err == nil {
 			err = m.stream.RequestProgress(ctx)
@@ -177,6 +179,16 @@ func (w *watch) nextInitial(ctx context.Context) error {
 	return nil
 }
 
+// markReached appends a bookmark, unless the watch waits for a revision that has not come: who went on from such a
+// bookmark later would miss what happened until then.
+func (w *watch) markReached(ctx context.Context) error {
+	arrived, err := w.source.arrived(ctx)
+	if err != nil || !arrived {
+		return err
+	}
+	return w.mark(false)
+}
+
 // mark appends a bookmark.
 func (w *watch) mark(initialEnd bool) error {
 	object, err := w.r.bookmark(w.source.revision(), initialEnd, w.form)
@@ -205,6 +217,18 @@ func (w *watch) schedule(now time.Time) {
 		}
 	}
 	w.due, w.unmarked = context.WithDeadline(w.ctx, next)
+}
+
+// Revision implements Paced.
+func (w *watch) Revision() int64 { return w.source.revision() }
+
+// Hurry implements Paced.
+func (w *watch) Hurry(ctx context.Context) error {
+	if m, ok := w.source.(*backendSource); ok {
+		return w.ended(ctx, m.stream.RequestProgress(ctx))
+	}
+	_, err := w.r.cache.Consistent(ctx)
+	return w.ended(ctx, err)
 }
 
 // Close implements Watch.

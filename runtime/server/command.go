@@ -61,7 +61,7 @@ func Command(program Program) *cobra.Command {
 			if err := f.check(program.Embedded != nil); err != nil {
 				return err
 			}
-			return serve(cmd.Context(), program, f, cmd.OutOrStdout())
+			return serve(cmd.Context(), program, f, garbagePolicy(cmd.Flags(), f.collectGarbage), cmd.OutOrStdout())
 		},
 	}
 	f.add(command.Flags(), program.Embedded != nil)
@@ -74,7 +74,7 @@ func Command(program Program) *cobra.Command {
 
 // serve takes what can fail first: files, then the port, then storage. Nothing is written to the data directory, and
 // nothing answers, before all that was given has been read and storage is open.
-func serve(ctx context.Context, program Program, f flags, out io.Writer) (err error) {
+func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy, out io.Writer) (err error) {
 	given, err := readCredentials(f)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 		MaxReads: bound(f.maxReads), MaxWrites: bound(f.maxWrites),
 		DisableCache: !f.watchCache, Profiling: f.profiling, CompactionInterval: f.compactionInterval,
 		CheckCache: f.checkCache, Verify: cache.VerifyFromEnvironment(),
-		Transformer: transformers(encryption),
+		Transformer: transformers(encryption), Garbage: garbage,
 	})
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func bound(n int) int {
 
 func openBackend(ctx context.Context, program Program, f flags) (storage.Backend, string, error) {
 	if len(f.etcdServers) > 0 {
-		backend, err := etcd.New(ctx, etcd.Config{Endpoints: f.etcdServers, CAFile: f.etcdCA, CertFile: f.etcdCert, KeyFile: f.etcdKey})
+		backend, err := etcd.New(ctx, etcd.Config{Endpoints: f.etcdServers, CAFile: f.etcdCA, CertFile: f.etcdCert, KeyFile: f.etcdKey, Prefix: strings.TrimSuffix(f.etcdPrefix, "/") + "/"})
 		return backend, "etcd at " + strings.Join(f.etcdServers, ","), err
 	}
 	backend, err := program.Embedded.Open(ctx, f.dataDir, storage.EmbeddedOptions{Quota: f.quota})

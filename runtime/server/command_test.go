@@ -236,7 +236,7 @@ func TestServes(t *testing.T) {
 		want   string
 	}{
 		{anonymous, "/livez", 200, "ok"},
-		{anonymous, "/readyz?verbose", 200, "[+]storage ok\n[+]shutdown ok\nreadyz check passed"},
+		{anonymous, "/readyz?verbose", 200, "[+]storage ok\n[+]garbage-collector ok\n[+]shutdown ok\nreadyz check passed"},
 		{anonymous, "/readyz/storage", 200, "ok"},
 		{anonymous, "/readyz/nonsense", 404, `there is no check "nonsense"`},
 		{anonymous, "/version", 401, `"reason":"Unauthorized"`},

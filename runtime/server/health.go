@@ -37,6 +37,9 @@ func (s *Server) health() healthHandler {
 	for _, handle := range s.handles {
 		ready = append(ready, check{handle.Info().GroupResource().String(), func(context.Context) error { return handle.Ready() }})
 	}
+	if s.collector != nil {
+		ready = append(ready, check{"garbage-collector", func(context.Context) error { return s.collector.Ready() }})
+	}
 	ready = append(ready, check{"shutdown", func(context.Context) error {
 		if s.drain.Draining() {
 			return errors.New("the server is shutting down")

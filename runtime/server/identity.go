@@ -28,8 +28,10 @@ type identity struct {
 	dir       string
 }
 
-// How long certificates last, and how long before its end one is made anew (which happens at a start).
+// How long certificates last, how long before its end one is made anew (which happens at a start), and from when on they
+// are valid: a clock that went ahead at the first start, and is set right by less than that, locks nobody out.
 const (
+	backdated     = 24 * time.Hour
 	authorityLife = 10 * 365 * 24 * time.Hour
 	leafLife      = 365 * 24 * time.Hour
 	renewBefore   = 60 * 24 * time.Hour
@@ -141,7 +143,7 @@ func certificate(subject pkix.Name, life time.Duration) *x509.Certificate {
 	}
 	now := time.Now()
 	return &x509.Certificate{
-		SerialNumber: serial, Subject: subject, NotBefore: now.Add(-5 * time.Minute), NotAfter: now.Add(life),
+		SerialNumber: serial, Subject: subject, NotBefore: now.Add(-backdated), NotAfter: now.Add(life),
 		KeyUsage: x509.KeyUsageDigitalSignature,
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/collector"
 	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/filter"
 	"apigen.dev/runtime/ownership"
@@ -55,6 +56,8 @@ type Config struct {
 	CompactionInterval time.Duration
 	// CheckCache is how often each cache is compared with the backend, and dropped where they differ; 0 is never.
 	CheckCache time.Duration
+	// Garbage is who deals with the dependents of what is deleted.
+	Garbage GarbagePolicy
 	// Verify turns on expensive checks of invariants, which panic: for tests.
 	Verify bool
 	// Transformer returns what the values of a resource pass on their way to the backend and back; nil, and where it
@@ -70,6 +73,8 @@ type Server struct {
 	handles []registry.Handle
 	drain   *filter.Drain
 	http    *http.Server
+	// collector is nil where the server doesn't collect garbage.
+	collector *collector.Collector
 }
 
 // New opens the resources and builds the handler; it serves nothing yet. After an error nothing is left open but what
@@ -81,6 +86,10 @@ func New(config Config) (*Server, error) {
 	groups, err := s.open(metrics)
 	if err != nil {
 		return nil, errors.Join(err, s.close())
+	}
+	if config.Garbage == CollectGarbage {
+		s.collector = collector.New(s.handles, config.Log)
+		metrics.registry.MustRegister(garbage{s.collector})
 	}
 	api, err := endpoint.New(endpoint.Config{
 		Groups: groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
@@ -142,6 +151,7 @@ func (s *Server) open(metrics *metrics) ([]endpoint.Group, error) {
 			config := registry.Config{
 				Backend: metrics.meter(s.config.Backend, resource.Info()), Prefix: s.config.Prefix,
 				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache, Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas,
+				IgnorePropagation: s.config.Garbage == IgnoreGarbage,
 			}
 			if transformer := s.config.Transformer; transformer != nil {
 				config.Transformer = transformer(resource.Info().GroupResource())
@@ -175,12 +185,15 @@ func (s *Server) URL() string { return "https://" + reachable(s.config.Listener.
 // well.
 func (s *Server) Run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var compacting sync.WaitGroup
-	defer compacting.Wait()
+	var working sync.WaitGroup
+	defer working.Wait()
 	defer stop()
+	if s.collector != nil {
+		working.Go(func() { s.collector.Run(background) })
+	}
 	if s.config.CompactionInterval > 0 {
 		c := compactor.Compactor{Backend: s.config.Backend, Interval: s.config.CompactionInterval, Log: s.config.Log}
-		compacting.Go(func() { c.Run(background) })
+		working.Go(func() { c.Run(background) })
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- s.http.ServeTLS(s.config.Listener, "", "") }()
@@ -193,6 +206,8 @@ func (s *Server) Run(ctx context.Context) error {
 			err = errors.Join(err, ended)
 		}
 	}
+	stop()
+	working.Wait() // what follows closes what it works with
 	return errors.Join(err, s.close())
 }
 

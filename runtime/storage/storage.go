@@ -103,6 +103,13 @@ type Stream interface {
 	Close()
 }
 
+// Resumer is a Stream that goes on by itself where its connection was lost and comes back. The backend that came back may
+// have been replaced by an older one, and written to since.
+type Resumer interface {
+	// EndWithConnection makes the stream end with ErrUnavailable instead. It is called before the first Next.
+	EndWithConnection()
+}
+
 // Batch is what happened, and how far the stream has come. One without events may come at any time, unasked.
 type Batch struct {
 	Events []Event

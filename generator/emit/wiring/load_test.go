@@ -142,6 +142,7 @@ import (
 // +kubebuilder:printcolumn:name="Deep",type=string,JSONPath=` + "`.spec.any.thing`" + `
 // +apigen:printcolumn:name="Since",type=date,method=Since
 // +apigen:createOnUpdate
+// +apigen:returnDeletedObject
 // +apigen:requireResourceVersion
 // +kubebuilder:resource:scope=Cluster
 type Widget struct {
@@ -189,6 +190,7 @@ func TestKind(t *testing.T) {
 		"result := in.Since()\n\t\t\t\t\t\tif result == nil {",
 		"return api.Age(result.Time)",
 		"AllowCreateOnUpdate:    true,",
+		"ReturnDeletedObject:    true,",
 		"RequireVersionOnUpdate: true,",
 		"return obj.ValidateUpdate(ctx, old)",
 		"to.Status = from.Status.DeepCopy()",

@@ -111,6 +111,8 @@ func (s *shop) logic() {
 		method("ValidateStatusUpdate", []*model.Type{ctx, old}, []*model.Type{list}),
 		method("Canonicalize", nil, nil),
 		method("Warnings", []*model.Type{ctx, old}, []*model.Type{sliceOf(text())}),
+		method("CheckGracefulDelete", []*model.Type{ctx, pointerTo(foreign(metav1Path, "v1", "DeleteOptions", model.Struct))}, []*model.Type{predeclared("bool")}),
+		method("DefaultPropagationPolicy", []*model.Type{ctx}, []*model.Type{foreign(metav1Path, "v1", "DeletionPropagation", model.Basic)}),
 		method("ValidateName", []*model.Type{text(), predeclared("bool")}, []*model.Type{sliceOf(text())}),
 	} {
 		s.hub.Methods[m.Name] = m

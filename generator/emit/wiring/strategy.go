@@ -29,6 +29,10 @@ func hubShape(t, hub *model.Type) bool {
 func errorsShape(t, _ *model.Type) bool  { return isNamed(t, fieldPath, "ErrorList") }
 func stringShape(t, _ *model.Type) bool  { return t.Package == nil && isString(t) }
 func booleanShape(t, _ *model.Type) bool { return t.Package == nil && isBool(t) }
+func deleteOptionsShape(t, _ *model.Type) bool {
+	return t.Form == model.Pointer && t.Package == nil && isNamed(t.Elem, metav1Path, "DeleteOptions")
+}
+func propagationShape(t, _ *model.Type) bool { return isNamed(t, metav1Path, "DeletionPropagation") }
 func stringsShape(t, hub *model.Type) bool {
 	return t.Package == nil && t.Form == model.Slice && stringShape(t.Elem, hub)
 }
@@ -43,9 +47,16 @@ func conventions() []convention {
 		{validateStatusUpdate, "", "(ctx context.Context, old *T) field.ErrorList", []shape{contextShape, hubShape}, []shape{errorsShape}},
 		{"Canonicalize", "Canonicalize", "()", nil, nil},
 		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string", []shape{contextShape, hubShape}, []shape{stringsShape}},
+		{checkGracefulDelete, checkGracefulDelete, "(ctx context.Context, options *metav1.DeleteOptions) bool", []shape{contextShape, deleteOptionsShape}, []shape{booleanShape}},
+		{"DefaultPropagationPolicy", "DefaultPropagationPolicy", "(ctx context.Context) metav1.DeletionPropagation", []shape{contextShape}, []shape{propagationShape}},
 		{"ValidateName", "ValidateName", "(name string, generated bool) []string", []shape{stringShape, booleanShape}, []shape{stringsShape}},
 	}
 }
+
+const metav1Path = "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// checkGracefulDelete is the convention that takes the options of a deletion.
+const checkGracefulDelete = "CheckGracefulDelete"
 
 // validateStatusUpdate is the convention that belongs to the status subresource.
 const validateStatusUpdate = "ValidateStatusUpdate"
@@ -78,12 +89,10 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 			members = append(members, member(c.field, code))
 		}
 	}
-	create, require := updateRules(r)
-	if create {
-		members = append(members, member("AllowCreateOnUpdate", jen.True()))
-	}
-	if require {
-		members = append(members, member("RequireVersionOnUpdate", jen.True()))
+	for _, rule := range rules {
+		if rule.of(r) {
+			members = append(members, member(rule.field, jen.True()))
+		}
 	}
 	if members == nil {
 		return nil
@@ -91,19 +100,29 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 	return member("Strategy", literal(jen.Qual(registryPath, "Strategy").Types(pointer(r.Hub)), members...))
 }
 
-// updateRules are the rules that any version of the kind, or its hub, asks for.
-func updateRules(r *model.Resource) (create, require bool) {
-	types := []*model.Type{r.Hub}
-	for _, v := range r.Versions {
-		types = append(types, v.Type)
+// rule is a field of the Strategy that markers of a kind set.
+type rule struct {
+	field string
+	asked func(*model.Kind) bool
+}
+
+var rules = []rule{
+	{"AllowCreateOnUpdate", func(k *model.Kind) bool { return k.CreateOnUpdate }},
+	{"RequireVersionOnUpdate", func(k *model.Kind) bool { return k.RequireResourceVersion }},
+	{"ReturnDeletedObject", func(k *model.Kind) bool { return k.ReturnDeletedObject }},
+}
+
+// of tells whether any version of the kind, or its hub, asks for the rule.
+func (u rule) of(r *model.Resource) bool {
+	if r.Hub.Kind != nil && u.asked(r.Hub.Kind) {
+		return true
 	}
-	for _, t := range types {
-		if t.Kind != nil {
-			create = create || t.Kind.CreateOnUpdate
-			require = require || t.Kind.RequireResourceVersion
+	for _, v := range r.Versions {
+		if v.Type.Kind != nil && u.asked(v.Type.Kind) {
+			return true
 		}
 	}
-	return create, require
+	return false
 }
 
 // wire prints the call of the hub's method of that name, or returns nil where it has none of the right signature.
@@ -123,6 +142,9 @@ func (c convention) call(hub *model.Type) jen.Code {
 		return jen.Parens(pointer(hub)).Dot(c.name)
 	case "ValidateName":
 		return jen.New(jen.Qual(hub.Package.Path, hub.Name)).Dot(c.name)
+	case checkGracefulDelete:
+		return jen.Func().Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("obj").Add(pointer(hub)), jen.Id("options").Op("*").Qual(metav1Path, "DeleteOptions")).
+			Bool().Block(jen.Return(jen.Id("obj").Dot(c.name).Call(jen.Id("ctx"), jen.Id("options"))))
 	}
 	object := []jen.Code{jen.Id("obj").Add(pointer(hub))}
 	args := []jen.Code{jen.Id("ctx")}
@@ -135,8 +157,11 @@ func (c convention) call(hub *model.Type) jen.Code {
 	if len(c.results) == 0 {
 		return f.Block(call)
 	}
-	if c.name == "Warnings" {
+	switch c.name {
+	case "Warnings":
 		return f.Index().String().Block(jen.Return(call))
+	case "DefaultPropagationPolicy":
+		return f.Qual(metav1Path, "DeletionPropagation").Block(jen.Return(call))
 	}
 	return f.Qual(fieldPath, "ErrorList").Block(jen.Return(call))
 }

@@ -210,7 +210,7 @@ var oldest = map[string]string{"v3.4": "v3.4.31", "v3.5": "v3.5.13"}
 func (c Config) check(client *clientv3.Client, endpoint, version string) error {
 	switch {
 	case version == locked && c.Username == "":
-		return fmt.Errorf("etcd: %s wants a user name and a password, and none is configured", endpoint)
+		return fmt.Errorf("etcd: %s wants a user: a client certificate whose common name is one, or a user name and a password", endpoint)
 	case version == locked && client.Username == "":
 		return nil // the user's client will ask again
 	case version == locked:

@@ -250,7 +250,7 @@ func TestUserWithItsOwnPrefix(t *testing.T) {
 	must(client.AuthEnable(ctx))
 
 	config := etcd.Config{Endpoints: []string{process.Endpoint()}}
-	if _, err := etcd.New(ctx, config); err == nil || !strings.Contains(err.Error(), "wants a user name") {
+	if _, err := etcd.New(ctx, config); err == nil || !strings.Contains(err.Error(), "wants a user") {
 		t.Errorf("without a user: got %v", err)
 	}
 	config.Username, config.Password, config.Prefix = "apigen", "wrong", "/registry/"

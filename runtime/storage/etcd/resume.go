@@ -16,11 +16,12 @@ import (
 
 // resumption is what a stream's watcher speaks to etcd by. The watcher resumes unseen by its user; resumption ends the
 // stream where the etcd that came back is behind what the stream has heard: its data was replaced by older data, or this
-// member lags. Whoever opens a new watch finds out which.
+// member lags. Whoever opens a new watch finds out which. Where the stream is to end with its connection, it always does.
 type resumption struct {
 	pb.WatchClient
 	stream *stream
 	heard  atomic.Int64 // the highest revision in a header
+	began  atomic.Bool  // the watch was created once
 }
 
 // newWatcher returns a watcher with a gRPC stream of its own.
@@ -54,6 +55,11 @@ func (c *resumed) Recv() (*pb.WatchResponse, error) {
 		s := c.of.stream
 		err := s.fail(fmt.Errorf("watch of %s: %w: etcd came back at revision %d after it had been at %d", s.prefix, storage.ErrUnavailable, found, heard))
 		return nil, status.Error(codes.Aborted, err.Error()) // the watcher gives up, and closes its channel
+	}
+	if response.Created && c.of.began.Swap(true) && c.of.stream.fragile.Load() {
+		s := c.of.stream
+		err := s.fail(fmt.Errorf("watch of %s: %w: the connection was lost", s.prefix, storage.ErrUnavailable))
+		return nil, status.Error(codes.Aborted, err.Error())
 	}
 	c.of.heard.Store(max(found, heard)) // a watcher reads from one connection at a time
 	return response, nil

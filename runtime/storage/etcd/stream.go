@@ -62,7 +62,13 @@ type stream struct {
 	shut     chan struct{} // closed when the stream begins to end
 
 	failure atomic.Pointer[error] // what ended the stream
+	fragile atomic.Bool           // it ends with its connection
 }
+
+var _ storage.Resumer = (*stream)(nil)
+
+// EndWithConnection implements storage.Resumer. A stream of an etcd in the same process has no connection.
+func (s *stream) EndWithConnection() { s.fragile.Store(true) }
 
 func (b *backend) newStream(ctx context.Context, prefix string, after int64) *stream {
 	watching, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))

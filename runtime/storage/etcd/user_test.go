@@ -1,52 +1,23 @@
 package etcd_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
-
-	"go.etcd.io/etcd/client/pkg/v3/transport"
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
 
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
-// withUser turns the authentication of a cluster on, with a user that may read and write the keys of a prefix.
-func withUser(ctx context.Context, t *testing.T, c *etcdtest.Cluster, prefix string) etcd.Config {
-	t.Helper()
-	files := c.Certificates
-	info := transport.TLSInfo{TrustedCAFile: files.CAFile, CertFile: files.CertFile, KeyFile: files.KeyFile}
-	tls, err := info.ClientConfig()
-	must := func(_ any, err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	must(nil, err)
-	client, err := clientv3.New(clientv3.Config{Endpoints: c.Endpoints(), TLS: tls, Logger: zap.NewNop()})
-	must(nil, err)
-	defer client.Close()
-	must(client.UserAdd(ctx, "root", "secret"))
-	must(client.UserGrantRole(ctx, "root", "root"))
-	must(client.UserAdd(ctx, "apigen", "secret"))
-	must(client.RoleAdd(ctx, "apigen"))
-	must(client.RoleGrantPermission(ctx, "apigen", prefix, clientv3.GetPrefixRangeEnd(prefix), clientv3.PermissionType(clientv3.PermReadWrite)))
-	must(client.UserGrantRole(ctx, "apigen", "apigen"))
-	must(client.AuthEnable(ctx))
-	return etcd.Config{Endpoints: c.Endpoints(), CAFile: files.CAFile, CertFile: files.CertFile, KeyFile: files.KeyFile,
-		Username: "apigen", Password: "secret", Prefix: prefix}
-}
-
 // A member that ends forgets who has logged in, as etcd's tokens are by default. A user goes on all the same: its writes
 // are made once, its watch loses nothing, and it has no more rights than before.
 func TestUserOutlivesMembers(t *testing.T) {
 	cluster, ctx := etcdtest.StartCluster(t, 3), patience(t)
-	backend, err := etcd.New(ctx, withUser(ctx, t, cluster, "/watched/"))
+	cluster.Authenticate(t, "apigen", "secret", "/watched/")
+	files := cluster.Certificates
+	backend, err := etcd.New(ctx, etcd.Config{Endpoints: cluster.Endpoints(), CAFile: files.CAFile, CertFile: files.CertFile, KeyFile: files.KeyFile,
+		Username: "apigen", Password: "secret", Prefix: "/watched/"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,19 +2,11 @@ package etcdtest
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
-
-	"go.etcd.io/etcd/client/pkg/v3/transport"
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
 )
-
-// Certificates are the files with which members and clients of a Cluster know each other.
-type Certificates struct{ CAFile, CertFile, KeyFile string }
 
 // Cluster is an etcd of several members that speak TLS and take clients with a certificate only.
 type Cluster struct {
@@ -26,11 +18,7 @@ type Cluster struct {
 // StartCluster runs n members on empty directories, waits until all serve, and ends them with the test.
 func StartCluster(t testing.TB, n int) *Cluster {
 	t.Helper()
-	info, err := transport.SelfCert(zap.NewNop(), t.TempDir(), []string{"127.0.0.1:0"}, 1, x509.ExtKeyUsageClientAuth)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &Cluster{t: t, Certificates: Certificates{CAFile: info.CertFile, CertFile: info.CertFile, KeyFile: info.KeyFile}}
+	c := &Cluster{t: t, Certificates: newCertificates(t)}
 	var names []string
 	for i := range n {
 		p := &Process{
@@ -92,15 +80,7 @@ func (c *Cluster) Heal() {
 // Leader returns the member that leads, waiting for one.
 func (c *Cluster) Leader() *Process {
 	c.t.Helper()
-	info := transport.TLSInfo{TrustedCAFile: c.Certificates.CAFile, CertFile: c.Certificates.CertFile, KeyFile: c.Certificates.KeyFile}
-	config, err := info.ClientConfig()
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	client, err := clientv3.New(clientv3.Config{Endpoints: c.Endpoints(), TLS: config, Logger: zap.NewNop()})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	client := c.client(c.t)
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()

@@ -67,6 +67,9 @@ func (p *Process) Endpoint() string {
 // ClientPort is that of Endpoint.
 func (p *Process) ClientPort() int { return p.clientPort }
 
+// Pid is the id of the process, which is another one after Restart.
+func (p *Process) Pid() int { return p.command.Process.Pid }
+
 // Directory is that of the data. It may be replaced while the process is killed.
 func (p *Process) Directory() string { return p.dir }
 

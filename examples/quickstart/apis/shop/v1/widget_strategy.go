@@ -16,6 +16,8 @@ import (
 //	ValidateStatusUpdate(ctx context.Context, old *Widget) field.ErrorList
 //	Canonicalize()
 //	Warnings(ctx context.Context, old *Widget) []string
+//	CheckGracefulDelete(ctx context.Context, options *metav1.DeleteOptions) bool
+//	DefaultPropagationPolicy(ctx context.Context) metav1.DeletionPropagation
 //
 // Defaults that a marker can't express go into functions SetDefaults_WidgetSpec(spec *WidgetSpec).
 

@@ -66,6 +66,16 @@ func (w *Widget) Canonicalize() {}
 // Warnings has none.
 func (w *Widget) Warnings(ctx context.Context, old *Widget) []string { return nil }
 
+// CheckGracefulDelete grants what is asked for.
+func (w *Widget) CheckGracefulDelete(ctx context.Context, options *metav1.DeleteOptions) bool {
+	return options.GracePeriodSeconds != nil
+}
+
+// DefaultPropagationPolicy keeps what a widget owned.
+func (w *Widget) DefaultPropagationPolicy(ctx context.Context) metav1.DeletionPropagation {
+	return metav1.DeletePropagationOrphan
+}
+
 // ValidateName accepts all.
 func (w *Widget) ValidateName(name string, generated bool) []string { return nil }
 

@@ -12,6 +12,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	v11 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -205,6 +206,12 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 			Canonicalize: (*shop.Widget).Canonicalize,
 			Warnings: func(ctx context.Context, obj, old *shop.Widget) []string {
 				return obj.Warnings(ctx, old)
+			},
+			CheckGracefulDelete: func(ctx context.Context, obj *shop.Widget, options *v11.DeleteOptions) bool {
+				return obj.CheckGracefulDelete(ctx, options)
+			},
+			DefaultPropagationPolicy: func(ctx context.Context, obj *shop.Widget) v11.DeletionPropagation {
+				return obj.DefaultPropagationPolicy(ctx)
 			},
 			ValidateName: new(shop.Widget).ValidateName,
 		},

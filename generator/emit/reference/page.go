@@ -1,0 +1,171 @@
+package reference
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+)
+
+// page is what the templates show of one version of a group.
+type page struct {
+	// Notice says that the page was generated.
+	Notice string
+	// Title is the apiVersion of the objects: shop.example.com/v1.
+	Title string
+	Text  text
+	Kinds []*kind
+	Types []*section
+}
+
+// kind is an object that clients read and write.
+type kind struct {
+	*section
+	APIVersion, Plural, Scope, Path string
+	ShortNames, Categories          []string
+	Storage                         bool
+	Deprecated                      string
+	Columns                         []column
+	Selectable                      []string
+	Subresources                    []string
+}
+
+// column is one of kubectl get's.
+type column struct{ Name, Type, From string }
+
+// section is a type with its fields, or with its values.
+type section struct {
+	Name, Anchor string
+	Text         text
+	Fields       []field
+	Values       []enumValue
+	// Shape tells what a type that is no struct is.
+	Shape shape
+	Rules []string
+}
+
+// enumValue is a value of an enumeration.
+type enumValue struct {
+	Value string
+	Text  text
+}
+
+// field is a field of a struct.
+type field struct {
+	Name     string
+	Shape    shape
+	Required bool
+	Default  string
+	Rules    []string
+	Text     text
+}
+
+// shape is a type in words: before and after a name that may be linked.
+type shape struct {
+	Before, Name, Link, After string
+}
+
+func (s shape) String() string { return s.Before + s.Name + s.After }
+
+// maker makes a page. Types are described once each, in the order in which they are met.
+type maker struct {
+	program *model.Program
+	group   *model.Group
+	version *model.Version
+	kinds   map[*model.Type]bool
+	anchors map[*model.Type]string
+	taken   map[string]bool
+	queue   []*model.Type
+}
+
+func newPage(p *model.Program, g *model.Group, v *model.Version) *page {
+	m := &maker{program: p, group: g, version: v, kinds: map[*model.Type]bool{}, anchors: map[*model.Type]string{}, taken: map[string]bool{}}
+	out := &page{Notice: emit.Notice, Title: strings.TrimPrefix(g.Name+"/"+v.Name, "/"), Text: parse(v.Package.Doc)}
+	type served struct {
+		resource *model.Resource
+		typ      *model.Type
+	}
+	var all []served
+	for _, r := range g.Resources {
+		for _, rv := range r.Served() {
+			if rv.Version == v {
+				all = append(all, served{r, rv.Type})
+				m.kinds[rv.Type] = true
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b served) int { return cmp.Compare(a.resource.Kind, b.resource.Kind) })
+	for _, s := range all {
+		m.anchor(s.typ)
+	}
+	for _, s := range all {
+		out.Kinds = append(out.Kinds, m.kind(s.resource, s.typ, out.Title))
+	}
+	for len(m.queue) > 0 {
+		t := m.queue[0]
+		m.queue = m.queue[1:]
+		out.Types = append(out.Types, m.section(t))
+	}
+	slices.SortStableFunc(out.Types, func(a, b *section) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// anchor is where a type is described. It is made of the name alone, so that links from elsewhere last; the second type of a
+// name, of another package, gets a number.
+func (m *maker) anchor(t *model.Type) string {
+	if a := m.anchors[t]; a != "" {
+		return a
+	}
+	base := strings.ToLower(t.Name)
+	a := base
+	for i := 2; m.taken[a]; i++ {
+		a = fmt.Sprintf("%s-%d", base, i)
+	}
+	m.anchors[t], m.taken[a] = a, true
+	if !m.kinds[t] {
+		m.queue = append(m.queue, t)
+	}
+	return a
+}
+
+func (m *maker) kind(r *model.Resource, t *model.Type, apiVersion string) *kind {
+	k := &kind{
+		section: m.section(t), APIVersion: apiVersion, Plural: r.Plural, Scope: "Namespaced", ShortNames: r.ShortNames, Categories: r.Categories,
+		Storage: r.Storage == m.version,
+	}
+	root := "/apis/" + apiVersion
+	if m.group.Name == "" {
+		root = "/api/" + m.version.Name
+	}
+	k.Path = root + "/namespaces/{namespace}/" + r.Plural
+	if r.ClusterScoped {
+		k.Scope, k.Path = "Cluster", root+"/"+r.Plural
+	}
+	if r.Status {
+		k.Subresources = []string{"status"}
+	}
+	if t.Kind == nil {
+		return k
+	}
+	if t.Kind.IsDeprecated || t.Kind.Deprecated != "" {
+		k.Deprecated = cmp.Or(t.Kind.Deprecated, apiVersion+" "+r.Kind+" is deprecated")
+	}
+	for _, c := range t.Kind.Columns {
+		from := strings.TrimPrefix(c.JSONPath, ".")
+		if c.Method != "" {
+			from = "computed"
+		}
+		k.Columns = append(k.Columns, column{Name: c.Name, Type: c.Type, From: from})
+	}
+	k.Selectable = []string{"metadata.name"}
+	if !r.ClusterScoped {
+		k.Selectable = append(k.Selectable, "metadata.namespace")
+	}
+	for _, f := range t.Kind.Selectable {
+		k.Selectable = append(k.Selectable, strings.TrimPrefix(f.JSONPath, "."))
+	}
+	return k
+}

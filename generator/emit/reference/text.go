@@ -1,0 +1,145 @@
+package reference
+
+import (
+	"fmt"
+	"go/doc/comment"
+	"html"
+	htmltemplate "html/template"
+	"io"
+	"regexp"
+	"strings"
+	texttemplate "text/template"
+
+	"apigen.dev/templates"
+)
+
+// text is a comment, taken apart.
+type text struct{ doc *comment.Doc }
+
+var listItem = regexp.MustCompile(`^([-*•]|\d+[.)]) `)
+
+// parse reads a doc comment as Kubernetes writes them: markers, TODO lines and what follows a line of dashes are for
+// developers, and lists begin at the margin.
+func parse(doc string) text {
+	var lines []string
+	for _, line := range strings.Split(doc, "\n") {
+		trimmed := strings.TrimSpace(line)
+		if strings.HasPrefix(trimmed, "---") {
+			break
+		}
+		if strings.HasPrefix(trimmed, "+") || strings.HasPrefix(trimmed, "TODO") {
+			continue
+		}
+		if listItem.MatchString(line) {
+			if n := len(lines); n > 0 && lines[n-1] != "" && !strings.HasPrefix(lines[n-1], " ") {
+				lines = append(lines, "")
+			}
+			line = "  " + line
+		}
+		lines = append(lines, line)
+	}
+	var p comment.Parser
+	return text{p.Parse(strings.Join(lines, "\n"))}
+}
+
+// printer renders comments. Headings in them are no headings of the page, and links between Go declarations are none.
+func printer() *comment.Printer {
+	return &comment.Printer{
+		HeadingLevel: 5,
+		HeadingID:    func(*comment.Heading) string { return "" },
+		DocLinkURL:   func(*comment.DocLink) string { return "" },
+	}
+}
+
+// Empty tells that there is nothing to show.
+func (t text) Empty() bool { return t.doc == nil || len(t.doc.Content) == 0 }
+
+// HTML is the comment as HTML, escaped by go/doc/comment.
+func (t text) HTML() htmltemplate.HTML {
+	if t.Empty() {
+		return ""
+	}
+	return htmltemplate.HTML(printer().HTML(t.doc)) //nolint:gosec // the printer escapes all text
+}
+
+// Markdown is the comment as Markdown.
+func (t text) Markdown() string {
+	if t.Empty() {
+		return ""
+	}
+	return strings.TrimSpace(string(printer().Markdown(t.doc)))
+}
+
+// Cell is the comment for a cell of a table in Markdown: HTML in one line, in which nothing means anything to Markdown.
+func (t text) Cell() string {
+	if t.Empty() {
+		return ""
+	}
+	out := string(printer().HTML(t.doc))
+	out = preformatted.ReplaceAllStringFunc(out, func(block string) string { return strings.ReplaceAll(block, "\n", "<br>") })
+	out = strings.TrimSpace(strings.ReplaceAll(out, "\n", " "))
+	out = strings.TrimSpace(strings.TrimPrefix(out, "<p>"))
+	return inert(out)
+}
+
+var preformatted = regexp.MustCompile(`(?s)<pre>.*?</pre>`)
+
+// inert replaces what Markdown would take for markup, outside of tags.
+func inert(s string) string {
+	var out strings.Builder
+	tag := false
+	for _, r := range s {
+		switch {
+		case r == '<':
+			tag = true
+		case r == '>':
+			tag = false
+		case !tag && strings.ContainsRune("*_`[]\\~|!$", r):
+			fmt.Fprintf(&out, "&#%d;", r)
+			continue
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// words shows text with code in it: of rules, as inert HTML.
+func words(s string) string {
+	parts := strings.Split(s, codeMark)
+	var out strings.Builder
+	for i, part := range parts {
+		part = inert(html.EscapeString(strings.ReplaceAll(part, "\n", " ")))
+		if i%2 == 1 {
+			part = "<code>" + part + "</code>"
+		}
+		out.WriteString(part)
+	}
+	return out.String()
+}
+
+// pages are the templates by the ending of their files.
+var pages = map[string]func(io.Writer, *page) error{
+	".md":   markdown,
+	".html": hypertext,
+}
+
+func markdown(out io.Writer, p *page) error {
+	tmpl, err := texttemplate.New("page.md.tmpl").Funcs(texttemplate.FuncMap{
+		"words": words, "join": strings.Join, "code": code, "inert": func(s string) string { return inert(html.EscapeString(s)) },
+	}).ParseFS(templates.FS, "reference/page.md.tmpl")
+	if err != nil {
+		return err
+	}
+	return tmpl.Execute(out, p)
+}
+
+func hypertext(out io.Writer, p *page) error {
+	tmpl, err := htmltemplate.New("page.html.tmpl").Funcs(htmltemplate.FuncMap{
+		"words": func(s string) htmltemplate.HTML { return htmltemplate.HTML(words(s)) }, //nolint:gosec // words escapes
+		"code":  code, "join": strings.Join,
+	}).ParseFS(templates.FS, "reference/page.html.tmpl")
+	if err != nil {
+		return err
+	}
+	return tmpl.Execute(out, p)
+}

@@ -1,0 +1,132 @@
+package collector
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// queue holds the uids of objects to look at, each once, however often it was added, and never with two workers at a time.
+type queue struct {
+	mu     sync.Mutex // guards all below
+	some   sync.Cond  // there is something in ready, or the queue is closed
+	ready  []types.UID
+	items  map[types.UID]*item
+	closed bool
+}
+
+// item is a uid that is in ready, with a worker, or waits for its timer.
+type item struct {
+	running bool
+	again   bool // it was added while it was running
+	tries   int
+	timer   *time.Timer
+}
+
+func newQueue() *queue {
+	q := &queue{items: map[types.UID]*item{}}
+	q.some.L = &q.mu
+	return q
+}
+
+// add makes a worker look at a uid, soon.
+func (q *queue) add(uids ...types.UID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, uid := range uids {
+		it := q.items[uid]
+		switch {
+		case q.closed:
+			return
+		case it == nil:
+			q.items[uid] = &item{}
+		case it.running:
+			it.again = true
+			continue
+		case it.timer == nil || !it.timer.Stop():
+			continue // it is in ready, or about to be
+		default:
+			it.timer = nil
+		}
+		q.push(uid)
+	}
+}
+
+func (q *queue) push(uid types.UID) {
+	q.ready = append(q.ready, uid)
+	q.some.Signal()
+}
+
+// take waits for a uid; ok is false once the queue is closed. done must follow.
+func (q *queue) take() (uid types.UID, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.ready) == 0 && !q.closed {
+		q.some.Wait()
+	}
+	if q.closed {
+		return "", false
+	}
+	uid = q.ready[0]
+	if q.ready = q.ready[1:]; len(q.ready) == 0 {
+		q.ready = nil // what was taken may go
+	}
+	q.items[uid].running = true
+	return uid, true
+}
+
+// done gives a uid back: to be looked at again after some time, where that isn't 0, sooner where it failed, and the later
+// the more often it did in a row, which it returns.
+func (q *queue) done(uid types.UID, after time.Duration, failed bool) (tries int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	it := q.items[uid]
+	it.running = false
+	if failed {
+		it.tries++
+		after = min(firstRetry<<min(it.tries-1, 20), lastRetry)
+	} else {
+		it.tries = 0
+	}
+	switch {
+	case q.closed || after == 0 && !it.again:
+		delete(q.items, uid)
+	case it.again:
+		it.again = false
+		q.push(uid)
+	default:
+		it.timer = time.AfterFunc(after, func() { q.due(uid, it) })
+	}
+	return it.tries
+}
+
+// due is what a timer calls.
+func (q *queue) due(uid types.UID, it *item) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.items[uid] == it && it.timer != nil && !q.closed {
+		it.timer = nil
+		q.push(uid)
+	}
+}
+
+// len is how many are to be looked at, or are being.
+func (q *queue) len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.items)
+}
+
+// close lets all workers go, and stops all timers.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	for _, it := range q.items {
+		if it.timer != nil {
+			it.timer.Stop()
+		}
+	}
+	q.some.Broadcast()
+}

@@ -1,0 +1,167 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// grace is what a deletion finds of a time of grace.
+type grace uint8
+
+const (
+	// ungraced: there is none, or it is over.
+	ungraced grace = iota
+	// granted: the object was given one, or a shorter one.
+	granted
+	// pending: the one that is running stays as it is.
+	pending
+)
+
+// grant gives an object its time of grace, where the strategy knows one. A deletion of what is being deleted can only
+// shorten it; none at all, 0, ends it.
+func (h *handle[T]) grant(ctx context.Context, obj T, opts DeleteOptions) (grace, error) {
+	if h.definition.Strategy.CheckGracefulDelete == nil {
+		return ungraced, nil
+	}
+	options := asMeta(opts)
+	if deleted := obj.GetDeletionTimestamp(); deleted != nil {
+		return shorten(obj, deleted.Time, options.GracePeriodSeconds), nil
+	}
+	if !h.definition.Strategy.CheckGracefulDelete(ctx, obj, options) {
+		return ungraced, nil
+	}
+	if options.GracePeriodSeconds == nil {
+		return ungraced, apierrors.NewInternalError(errors.New("options.GracePeriodSeconds should not be nil"))
+	}
+	seconds := positive(*options.GracePeriodSeconds)
+	if seconds == 0 && len(obj.GetFinalizers()) == 0 {
+		// Nothing waits for what would be written before the removal.
+		return ungraced, nil
+	}
+	grow(obj)
+	until(obj, now().Add(time.Duration(seconds)*time.Second), seconds)
+	return granted, nil
+}
+
+// shorten moves the end of an object's time of grace nearer.
+func shorten(obj metav1.Object, deleted time.Time, wanted *int64) grace {
+	given := obj.GetDeletionGracePeriodSeconds()
+	if given == nil || *given == 0 {
+		return ungraced
+	}
+	last := positive(*given)
+	if wanted == nil || positive(*wanted) >= last {
+		return pending
+	}
+	seconds := positive(*wanted)
+	if seconds == 0 {
+		if len(obj.GetFinalizers()) == 0 {
+			return ungraced
+		}
+	}
+	at := deleted.Add(time.Duration(seconds-last) * time.Second)
+	if present := now(); at.Before(present.Time) {
+		// All of it is over already: the shortest that still lets somebody wind up.
+		at, seconds = present.Time, min(seconds, 1)
+	}
+	until(obj, at, seconds)
+	return granted
+}
+
+// positive is a period as the wire means it: negative is 1.
+func positive(seconds int64) int64 {
+	if seconds < 0 {
+		return 1
+	}
+	return seconds
+}
+
+func until(obj metav1.Object, at time.Time, seconds int64) {
+	deleted := metav1.NewTime(at)
+	obj.SetDeletionTimestamp(&deleted)
+	obj.SetDeletionGracePeriodSeconds(&seconds)
+}
+
+// grow advances the generation of what begins to be deleted.
+func grow(obj metav1.Object) {
+	if obj.GetDeletionTimestamp() == nil && obj.GetGeneration() > 0 {
+		obj.SetGeneration(obj.GetGeneration() + 1)
+	}
+}
+
+// asMeta are options as a strategy's function knows them. It may change them: they are its own.
+func asMeta(opts DeleteOptions) *metav1.DeleteOptions {
+	options := &metav1.DeleteOptions{Preconditions: opts.Preconditions.DeepCopy()}
+	options.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("DeleteOptions"))
+	if s := opts.GracePeriodSeconds; s != nil {
+		seconds := positive(*s)
+		options.GracePeriodSeconds = &seconds
+	}
+	if p := opts.Propagation; p != nil {
+		policy := *p
+		options.PropagationPolicy = &policy
+	}
+	if opts.DryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	return options
+}
+
+// propagate records what is to become of an object's dependents, as a finalizer.
+func (h *handle[T]) propagate(ctx context.Context, obj T, asked *metav1.DeletionPropagation) {
+	if h.ignorePropagation {
+		return
+	}
+	usual := metav1.DeletePropagationBackground
+	if policy := h.definition.Strategy.DefaultPropagationPolicy; policy != nil {
+		usual = policy(ctx, obj)
+	}
+	setPropagation(obj, propagation(obj, asked, usual))
+}
+
+// propagation is what becomes of the dependents: what was asked for, else what the object's finalizers say, else what is
+// usual for its kind. A kind for which nothing is usual knows none.
+func propagation(obj metav1.Object, asked *metav1.DeletionPropagation, usual metav1.DeletionPropagation) metav1.DeletionPropagation {
+	if usual == "" {
+		return metav1.DeletePropagationBackground
+	}
+	if asked != nil {
+		return *asked
+	}
+	for _, finalizer := range obj.GetFinalizers() {
+		switch finalizer {
+		case metav1.FinalizerOrphanDependents:
+			return metav1.DeletePropagationOrphan
+		case metav1.FinalizerDeleteDependents:
+			return metav1.DeletePropagationForeground
+		}
+	}
+	return usual
+}
+
+// setPropagation brings an object's finalizers in line with a policy. Those that are right stay where they are.
+func setPropagation(obj metav1.Object, policy metav1.DeletionPropagation) {
+	wanted := map[metav1.DeletionPropagation]string{
+		metav1.DeletePropagationOrphan:     metav1.FinalizerOrphanDependents,
+		metav1.DeletePropagationForeground: metav1.FinalizerDeleteDependents,
+	}[policy]
+	var kept []string
+	has := false
+	for _, finalizer := range obj.GetFinalizers() {
+		switch {
+		case finalizer == wanted && !has:
+			has = true
+		case finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents:
+			continue
+		}
+		kept = append(kept, finalizer)
+	}
+	if wanted != "" && !has {
+		kept = append(kept, wanted)
+	}
+	obj.SetFinalizers(kept)
+}

@@ -1,0 +1,93 @@
+package etcdtest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Certificates are the files with which members and clients of a Cluster know each other. The certificate names no user.
+type Certificates struct {
+	CAFile, CertFile, KeyFile string
+
+	authority *x509.Certificate
+	key       *ecdsa.PrivateKey
+}
+
+// newCertificates makes an authority, and a certificate for the members and whoever is to be taken for one.
+func newCertificates(t testing.TB) Certificates {
+	t.Helper()
+	template := newTemplate(pkix.Name{CommonName: "authority"})
+	template.IsCA, template.KeyUsage = true, x509.KeyUsageCertSign
+	key := newKey(t)
+	c := Certificates{CAFile: filepath.Join(t.TempDir(), "ca.pem"), authority: template, key: key}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.authority, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	writePEM(t, c.CAFile, "CERTIFICATE", der)
+	member := newTemplate(pkix.Name{Organization: []string{"etcd"}})
+	member.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	member.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+	return c.sign(t, member)
+}
+
+// User returns the files of a client whose certificate names a user.
+func (c Certificates) User(t testing.TB, name string) Certificates {
+	t.Helper()
+	template := newTemplate(pkix.Name{CommonName: name})
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	return c.sign(t, template)
+}
+
+func (c Certificates) sign(t testing.TB, template *x509.Certificate) Certificates {
+	t.Helper()
+	key, dir := newKey(t), t.TempDir()
+	c.CertFile, c.KeyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	der, err := x509.CreateCertificate(rand.Reader, template, c.authority, key.Public(), c.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writePEM(t, c.CertFile, "CERTIFICATE", der)
+	writePEM(t, c.KeyFile, "PRIVATE KEY", private)
+	return c
+}
+
+// newTemplate is valid for years around now: tests step clocks.
+func newTemplate(subject pkix.Name) *x509.Certificate {
+	return &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: subject, BasicConstraintsValid: true,
+		NotBefore: time.Now().AddDate(-2, 0, 0), NotAfter: time.Now().AddDate(2, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature,
+	}
+}
+
+func newKey(t testing.TB) *ecdsa.PrivateKey {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func writePEM(t testing.TB, path, kind string, der []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
