@@ -173,7 +173,7 @@ func TestScale(t *testing.T) {
 		t.Errorf("a stale scale: %d %s", code, body)
 	}
 	code, body = b.ask(http.MethodPatch, aurora+"/scale?dryRun=All", `{"spec":{"replicas":3}}`, "Content-Type", "application/merge-patch+json")
-	if code != http.StatusOK || !strings.Contains(body, `"spec":{"replicas":3}`) || *b.spec().Spec.Crew != 21 {
+	if code != http.StatusOK || !strings.Contains(body, `"spec":{"replicas":3}`) || *b.spec().Spec.Crew != 22 {
 		t.Errorf("a dry run: %d %s", code, body)
 	}
 }
