@@ -132,8 +132,8 @@ func TestVerbs(t *testing.T) {
 		allow        string
 	}{
 		{"GET", widgetA, 200, ""}, {"GET", collection, 200, ""},
-		{"DELETE", widgetA, 405, "GET, HEAD"}, {"PUT", widgetA, 405, "GET, HEAD"}, {"POST", collection, 405, "GET, HEAD"},
-		{"GET", collection + "?watch=1", 405, "GET, HEAD"}, {"GET", widgetA + "/status", 404, ""},
+		{"DELETE", widgetA, 405, "GET, HEAD"}, {"PUT", widgetA, 405, "GET, HEAD"}, {"POST", collection, 405, "GET"},
+		{"GET", collection + "?watch=1", 405, "GET"}, {"GET", widgetA + "/status", 404, ""},
 	} {
 		if w := do(a, c.method, c.path, ""); w.Code != c.code || w.Header().Get("Allow") != c.allow {
 			t.Errorf("%s %s: %d %q", c.method, c.path, w.Code, w.Header().Get("Allow"))
