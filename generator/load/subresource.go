@@ -189,6 +189,7 @@ func (b *builder) subresource(g *model.Group, r *model.Resource, m model.Subreso
 func forms(hub, name string) string {
 	receiver := "func (in *" + hub + ") " + name
 	return fmt.Sprintf("%s(ctx context.Context, body *Body) error to take a POST, or with (*Answer, error) to answer it; "+
+		"the same with *Options, which is no kind, to answer a GET; "+
 		"%s(ctx context.Context, options *Options) (io.ReadCloser, error) to send output; "+
 		"or %s(ctx context.Context, options *Options) (http.Handler, error) to serve connections", receiver, receiver, receiver)
 }
@@ -211,6 +212,8 @@ func (b *builder) recognize(s *model.Subresource) bool {
 		s.Form, s.Options = model.StreamSubresource, argument
 	case isType(m.Results[0], "net/http", "Handler"):
 		s.Form, s.Options = model.ConnectSubresource, argument
+	case isStructPointer(m.Results[0]) && argument.Kind == nil:
+		s.Form, s.Options, s.Answer = model.ViewSubresource, argument, &model.Payload{Hub: m.Results[0].Elem}
 	case isStructPointer(m.Results[0]):
 		s.Form, s.Body, s.Answer = model.RequestSubresource, &model.Payload{Hub: argument}, &model.Payload{Hub: m.Results[0].Elem}
 	default:

@@ -49,7 +49,7 @@ var ownMarkers = []Definition{
 	{Name: "apigen:createOnUpdate", Places: Type, Kind: Flag,
 		Doc: "An update of an object that doesn't exist creates it, as kube-apiserver does for some kinds."},
 	{Name: "apigen:subresource", Places: Type, Kind: Arguments, Keys: []string{"name", "methods", "subpath", "contentType"},
-		Doc: "A subresource of the kind: a field of that name, which is then written through it alone, or a method of the kind's hub with the name in camel case, whose signature says what it is: (ctx, *Body) error or (*Answer, error) takes a POST, (ctx, *Options) (io.ReadCloser, error) sends output (of contentType, text/plain if unsaid), (ctx, *Options) (http.Handler, error) serves connections (of the HTTP methods named, GET;POST if unsaid, with subpath=true those below it, too): +apigen:subresource:name=log."},
+		Doc: "A subresource of the kind: a field of that name, which is then written through it alone, or a method of the kind's hub with the name in camel case, whose signature says what it is: (ctx, *Body) error or (*Answer, error) takes a POST, (ctx, *Options) (*Answer, error) answers a GET, Options being no kind, (ctx, *Options) (io.ReadCloser, error) sends output (of contentType, text/plain if unsaid), (ctx, *Options) (http.Handler, error) serves connections (of the HTTP methods named, GET;POST if unsaid, with subpath=true those below it, too): +apigen:subresource:name=log."},
 	{Name: "apigen:storage", Places: Type, Kind: Word, Words: []string{"none"},
 		Doc: "=none: nothing is stored of the kind; what a Provider answers that main hands to Group is served, by the verbs get, list, watch and create, or those of +genclient:onlyVerbs."},
 	{Name: "apigen:requireResourceVersion", Places: Type, Kind: Flag,

@@ -26,7 +26,8 @@ const (
 	FieldSubresource   SubresourceForm = iota
 	ScaleSubresource                   // autoscaling/v1 Scale
 	ActionSubresource                  // (ctx, *Body) error
-	RequestSubresource                 // (ctx, *Body) (*Answer, error)
+	RequestSubresource                 // (ctx, *Body) (*Answer, error), Body being a kind
+	ViewSubresource                    // (ctx, *Options) (*Answer, error), Options being none
 	StreamSubresource                  // (ctx, *Options) (io.ReadCloser, error)
 	ConnectSubresource                 // (ctx, *Options) (http.Handler, error)
 )

@@ -12,8 +12,8 @@ import (
 	"apigen.dev/runtime/api"
 )
 
-// Extension is a subresource that is no part of its object. ScaleOf, ActionOf, RequestOf, StreamOf and ConnectionOf make
-// it, and close over its types.
+// Extension is a subresource that is no part of its object. ScaleOf, ActionOf, RequestOf, ProjectionOf, StreamOf and
+// ConnectionOf make it, and close over its types.
 type Extension[T api.Object] struct {
 	info api.Extension
 	// describe, where set, completes info for the resource's group.
@@ -29,6 +29,8 @@ type ExtensionHandle struct {
 	Update func(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error)
 	Patch  func(ctx context.Context, namespace, name string, kind PatchType, body Body, opts WriteOptions) (Result, error)
 	Create func(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error)
+	// View is a Get with options.
+	View func(ctx context.Context, namespace, name string, query url.Values, form api.Form) (api.Rendition, error)
 	// Stream is closed by its reader.
 	Stream func(ctx context.Context, namespace, name string, query url.Values) (Output, error)
 	// Connect returns what serves the connection. A handler passes through here untouched; nothing else of HTTP does.
@@ -59,7 +61,7 @@ func openExtensions[T api.Object](d *Definition[T], h host[T]) (map[string]*Exte
 	for _, e := range d.Extensions {
 		switch {
 		case e.open == nil || e.info.Name == "":
-			return nil, fmt.Errorf("extension %q was not made by one of ScaleOf, ActionOf, RequestOf, StreamOf and ConnectionOf, or has no name", e.info.Name)
+			return nil, fmt.Errorf("extension %q was not made by one of ScaleOf, ActionOf, RequestOf, ProjectionOf, StreamOf and ConnectionOf, or has no name", e.info.Name)
 		case opened[e.info.Name] != nil || slices.Contains(h.info.Subresources, e.info.Name):
 			return nil, fmt.Errorf("subresource %q stands twice", e.info.Name)
 		}

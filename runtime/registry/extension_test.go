@@ -47,6 +47,20 @@ func extended() registry.Definition[*shop.Widget] {
 				return in, nil
 			},
 		}),
+		registry.ProjectionOf(registry.Projection[*shop.Widget, *string, *shop.Widget]{
+			Name: "shade", Answer: payload,
+			Options: registry.Options[*string]{New: func() *string { return new(string) }, Decode: func(q url.Values, prefix *string) error {
+				return registry.QueryValue(q, "prefix", registry.QueryText, prefix)
+			}},
+			Show: func(_ context.Context, w *shop.Widget, prefix *string) (*shop.Widget, error) {
+				if *prefix == "nothing" {
+					return nil, nil
+				}
+				out := &shop.Widget{Color: *prefix + w.Color}
+				out.Name = w.Name
+				return out, nil
+			},
+		}),
 		registry.StreamOf(registry.Stream[*shop.Widget, *bool]{
 			Name: "log", Options: registry.Options[*bool]{New: func() *bool { return new(bool) }, Decode: func(q url.Values, loud *bool) error {
 				return registry.QueryValue(q, "loud", registry.QueryBool, loud)
@@ -174,6 +188,24 @@ func TestAction(t *testing.T) {
 			t.Errorf("%+v of generation %d, %+v", w.Spec, w.Generation, w.ManagedFields)
 		}
 	})
+}
+
+func TestProjection(t *testing.T) {
+	b := open(t, registry.New(extended()), true)
+	b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
+	show := b.Extension("shade").View
+	r, err := show(b.ctx(), "ns", "a", url.Values{"prefix": {"dark"}}, v1beta1)
+	if want := `"apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a"},"spec":{"colour":"darkred"}`; err != nil || !strings.Contains(whole(r), want) {
+		t.Errorf("%s, %v", whole(r), err)
+	}
+	if r, err = show(b.ctx(), "ns", "a", nil, api.Form{Version: "v1", Shape: api.Row}); err != nil || !strings.HasPrefix(string(r.Payload), `"cells":["a","red",`) {
+		t.Errorf("%s, %v", r.Payload, err)
+	}
+	for name, query := range map[string]url.Values{"b": nil, "a": {"prefix": {"nothing"}}} {
+		if _, err := show(b.ctx(), "ns", name, query, v1); !apierrors.IsNotFound(err) {
+			t.Errorf("%s %v: %v", name, query, err)
+		}
+	}
 }
 
 func TestStream(t *testing.T) {

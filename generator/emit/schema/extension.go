@@ -23,6 +23,11 @@ func (e endpoint) extensionPaths(item string, out object) {
 			}
 		case model.ActionSubresource, model.RequestSubresource:
 			out[at] = object{"post": e.action(s), "parameters": e.params(e.writeParameters(), e.name(), e.namespace(), e.pretty())}
+		case model.ViewSubresource:
+			view := e
+			view.object = e.payloadRef(s.Answer)
+			gvk := object{"group": s.Answer.Group, "version": s.Answer.At(e.version.Name).Name, "kind": s.Answer.Kind}
+			out[at] = object{"get": of1(view.read(s.Name), gvk), "parameters": e.params(e.name(), e.namespace(), e.pretty(), e.optionQueries(s.Options, ""))}
 		case model.StreamSubresource:
 			contentType := s.ContentType
 			if contentType == "" {

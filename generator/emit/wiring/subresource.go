@@ -70,6 +70,8 @@ func (p *printer) extensions(r *model.Resource) jen.Code {
 			printed = append(printed, p.action(r, s))
 		case model.RequestSubresource:
 			printed = append(printed, p.request(r, s))
+		case model.ViewSubresource:
+			printed = append(printed, p.view(r, s))
 		case model.StreamSubresource:
 			printed = append(printed, p.stream(r, s))
 		case model.ConnectSubresource:
@@ -98,6 +100,16 @@ func (p *printer) request(r *model.Resource, s *model.Subresource) jen.Code {
 		member("Body", p.payload(s.Body)),
 		member("Answer", p.payload(s.Answer)),
 		member("Do", called(r, s, "in", body, jen.Params(answer, jen.Error()))),
+	))
+}
+
+func (p *printer) view(r *model.Resource, s *model.Subresource) jen.Code {
+	options, answer := pointer(s.Options), pointer(s.Answer.Hub)
+	return jen.Qual(registryPath, "ProjectionOf").Call(literal(jen.Qual(registryPath, "Projection").Types(pointer(r.Hub), options, answer),
+		member("Name", jen.Lit(s.Name)),
+		member("Options", p.options(s)),
+		member("Answer", p.payload(s.Answer)),
+		member("Show", called(r, s, "options", options, jen.Params(answer, jen.Error()))),
 	))
 }
 

@@ -260,6 +260,21 @@ func TestActions(t *testing.T) {
 	}
 }
 
+func TestManifest(t *testing.T) {
+	b := start(t)
+	b.post(aurora+"/ticket", `{"spec":{"passenger":"grace"}}`, http.StatusCreated)
+	for query, want := range map[string]string{"": `"count":2,"names":["ada","grace"]}`, "?prefix=g": `"count":1,"names":["grace"]}`} {
+		code, body := b.ask(http.MethodGet, aurora+"/manifest"+query, "")
+		if code != http.StatusOK || !strings.HasPrefix(body, `{"kind":"Manifest","apiVersion":"fleet.example.com/v1",`) || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s", query, code, body)
+		}
+	}
+	b.says("aurora   2", "get ship aurora --subresource=manifest")
+	if code, body := b.ask(http.MethodPost, aurora+"/manifest", "{}"); code != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %d %s", code, body)
+	}
+}
+
 func TestLog(t *testing.T) {
 	b := start(t)
 	b.agent.Logf("one")

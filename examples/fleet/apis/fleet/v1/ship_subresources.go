@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -67,6 +68,19 @@ func (s *Ship) Ticket(_ context.Context, in *TicketRequest) (*TicketRequest, err
 	_, _ = io.WriteString(hash, s.Name+"/"+in.Spec.Passenger+"/"+in.Spec.Class) // it never fails
 	in.Status.Number = strconv.FormatUint(uint64(hash.Sum32()), 10)
 	return in, nil
+}
+
+// Manifest is ships/manifest.
+func (s *Ship) Manifest(_ context.Context, options *ManifestOptions) (*Manifest, error) {
+	out := &Manifest{}
+	out.Name, out.Namespace, out.CreationTimestamp = s.Name, s.Namespace, s.CreationTimestamp
+	for _, name := range s.Spec.Passengers {
+		if strings.HasPrefix(name, options.Prefix) {
+			out.Names = append(out.Names, name)
+		}
+	}
+	out.Count = int32(len(out.Names))
+	return out, nil
 }
 
 // Log is ships/log: what the agent tells.

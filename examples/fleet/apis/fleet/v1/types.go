@@ -15,6 +15,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +apigen:subresource:name=docking
 // +apigen:subresource:name=eviction
 // +apigen:subresource:name=ticket
+// +apigen:subresource:name=manifest
 // +apigen:subresource:name=log
 // +apigen:subresource:name=exec
 // +apigen:subresource:name=attach
@@ -114,6 +115,26 @@ type TicketSpec struct {
 // TicketStatus is the ticket.
 type TicketStatus struct {
 	Number string `json:"number"`
+}
+
+// Manifest lists who is on board: what ships/manifest shows.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:printcolumn:name="Passengers",type=integer,JSONPath=`.count`
+type Manifest struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Count int32 `json:"count"`
+	// +optional
+	// +listType=atomic
+	Names []string `json:"names,omitempty"`
+}
+
+// ManifestOptions are the query of ships/manifest.
+type ManifestOptions struct {
+	// Prefix is what names begin with.
+	Prefix string `json:"prefix,omitempty"`
 }
 
 // LogOptions are the query of ships/log.

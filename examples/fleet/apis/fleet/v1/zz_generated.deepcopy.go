@@ -87,6 +87,49 @@ func (in *LogOptions) DeepCopy() *LogOptions {
 }
 
 // DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *Manifest) DeepCopyInto(out *Manifest) {
+	*out = *in
+	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	if in.Names != nil {
+		out.Names = make([]string, len(in.Names))
+		copy(out.Names, in.Names)
+	}
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new Manifest.
+func (in *Manifest) DeepCopy() *Manifest {
+	if in == nil {
+		return nil
+	}
+	out := new(Manifest)
+	in.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyObject returns a copy that shares nothing with the receiver, as Object.
+func (in *Manifest) DeepCopyObject() runtime.Object {
+	if c := in.DeepCopy(); c != nil {
+		return c
+	}
+	return nil
+}
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *ManifestOptions) DeepCopyInto(out *ManifestOptions) {
+	*out = *in
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new ManifestOptions.
+func (in *ManifestOptions) DeepCopy() *ManifestOptions {
+	if in == nil {
+		return nil
+	}
+	out := new(ManifestOptions)
+	in.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
 func (in *PassageReview) DeepCopyInto(out *PassageReview) {
 	*out = *in
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)

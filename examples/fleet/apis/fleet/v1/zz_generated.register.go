@@ -47,6 +47,7 @@ func init() {
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&Docking{},
+		&Manifest{},
 		&PassageReview{},
 		&Ship{},
 		&ShipList{},

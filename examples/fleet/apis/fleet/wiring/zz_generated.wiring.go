@@ -277,6 +277,44 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return obj.Log(ctx, options)
 				},
 			}),
+			registry.ProjectionOf(registry.Projection[*v1.Ship, *v1.ManifestOptions, *v1.Manifest]{
+				Name: "manifest",
+				Options: registry.Options[*v1.ManifestOptions]{
+					New: func() *v1.ManifestOptions {
+						return new(v1.ManifestOptions)
+					},
+					Decode: func(query url.Values, options *v1.ManifestOptions) error {
+						return registry.QueryValue(query, "prefix", registry.QueryText, &options.Prefix)
+					},
+				},
+				Answer: registry.Kind[*v1.Manifest]{
+					Group: "fleet.example.com",
+					Kind:  "Manifest",
+					New: func() *v1.Manifest {
+						return new(v1.Manifest)
+					},
+					Versions: []registry.Version[*v1.Manifest]{
+						registry.VersionOf(api.VersionInfo{
+							Name: "v1",
+							Columns: []api.Column{
+								{Name: "Passengers", Type: "integer"},
+							},
+						}, registry.Conversion[*v1.Manifest, *v1.Manifest]{
+							New: func() *v1.Manifest {
+								return new(v1.Manifest)
+							},
+							Columns: []func(*v1.Manifest) api.Cell{
+								func(in *v1.Manifest) api.Cell {
+									return api.Int(int64(in.Count))
+								},
+							},
+						}),
+					},
+				},
+				Show: func(ctx context.Context, obj *v1.Ship, options *v1.ManifestOptions) (*v1.Manifest, error) {
+					return obj.Manifest(ctx, options)
+				},
+			}),
 			registry.ConnectionOf(registry.Connection[*v1.Ship, *v1.PortForwardOptions]{
 				Name:    "portforward",
 				Methods: []string{"GET", "POST"},
