@@ -29,6 +29,10 @@ func TestMain(m *testing.M) {
 		server.Main(server.Program{Name: "wardle", Groups: groups(), Embedded: embedded.Etcd{}})
 		return
 	}
+	// client-go reads this once. Its dynamic client then asks for CBOR first.
+	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 

@@ -9,6 +9,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // extended is what the resource of an extension has beyond others.
@@ -27,7 +28,10 @@ func (r *resource) extend() {
 	for i := range r.info.Extensions {
 		e := &r.info.Extensions[i]
 		part := *r
-		part.columns = columnDefinitions(e.Columns)
+		version := *r.version
+		version.Columns, version.Protobuf = e.Columns, false
+		part.version, part.columns = &version, columnDefinitions(e.Columns)
+		part.heads = newResourceHeads(r.info.Names.ListKind, schema.GroupVersion{Group: r.info.Group, Version: version.Name}.String(), e.Columns)
 		if e.Kind.Kind != "" {
 			info := *r.info
 			info.Names.Kind = e.Kind.Kind

@@ -15,8 +15,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// frameSize is how much is written at once, and from which size on answers are compressed for clients that accept it.
-const frameSize = 8 * pieceSize
+// gzipThreshold is beyond which size answers are compressed for clients that accept it: kube-apiserver's.
+const gzipThreshold = 128 << 10
+
+// frameSize is how much is written at once: more than gzipThreshold, so that an answer which isn't complete with the first
+// frame is beyond it.
+const frameSize = 9 * pieceSize
 
 // pieceSize is how much is handed to the connection at once. With its header of 9 bytes it is an HTTP/2 frame that fills
 // one TLS record: a larger one is cut into frames of 16 KiB, each of which is sent as a record and another one for the 9
@@ -141,11 +145,7 @@ func (f *frame) rendition(r *api.Rendition, head bool, now time.Time) {
 func (f *frame) age(since, now time.Time) {
 	f.reserve(32)
 	f.buf = append(f.buf, '"')
-	if since.IsZero() {
-		f.buf = append(f.buf, "<unknown>"...)
-	} else {
-		f.buf = appendAge(f.buf, now.Sub(since))
-	}
+	f.buf = appendSince(f.buf, since, now)
 	f.buf = append(f.buf, '"')
 }
 
@@ -193,7 +193,7 @@ func (a *answer) begin(size int) {
 	}
 	a.out = a.w
 	switch {
-	case a.gzip && (!a.complete || size > frameSize):
+	case a.gzip && (!a.complete || size > gzipThreshold):
 		header.Set("Content-Encoding", "gzip")
 		a.zip = a.api.pools.gzips.Get().(*gzip.Writer)
 		a.zip.Reset(a.w)
@@ -258,7 +258,7 @@ func (c *call) respond(media mediaType, code int, fill func(*frame)) {
 	frames := &c.api.pools.frames
 	out := &answer{w: c.w, api: c.api, code: code, contentType: contentTypes[media.format], gzip: acceptsGzip(c.r)}
 	defer out.close()
-	if media.format == formatJSON && !media.pretty {
+	if media.format != formatYAML && (media.format != formatJSON || !media.pretty) {
 		f := frameFor(out, frames)
 		defer f.release(frames)
 		fill(f)
@@ -285,7 +285,7 @@ func (m mediaType) reencode(data []byte) ([]byte, error) {
 	if m.format == formatYAML {
 		return yaml.JSONToYAML(data)
 	}
-	if !m.pretty {
+	if m.format != formatJSON || !m.pretty {
 		return data, nil
 	}
 	var out bytes.Buffer

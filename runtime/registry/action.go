@@ -26,11 +26,11 @@ type Action[T, B api.Object] struct {
 
 // ActionOf makes the extension, which answers 201 with a Status.
 func ActionOf[T, B api.Object](a Action[T, B]) Extension[T] {
-	return actionOf(a.Name, a.Body, a.Do != nil, func(ctx context.Context, obj T, in B, _ api.Form) (api.Rendition, error) {
+	return actionOf(a.Name, a.Body, a.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error) {
 		if err := a.Do(ctx, obj, in); err != nil {
 			return api.Rendition{}, err
 		}
-		return successRendition()
+		return successRendition(form.Encoding)
 	})
 }
 
@@ -60,15 +60,19 @@ func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 }
 
 // successRendition is the Status of what was done.
-func successRendition() (api.Rendition, error) {
-	status := metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Code: http.StatusCreated,
+func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
+	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusCreated}
+	r.Head = headAs(encoding, "Status", "v1")
+	if encoding == api.CBOR {
+		r.Payload, err = encodeCBOR(status)
+		return r, err
 	}
 	data, err := json.Marshal(status)
 	if err != nil {
-		return api.Rendition{}, err
+		return r, err
 	}
-	return newRendition(data, headOf("Status", "v1"))
+	r.Payload = data[1:]
+	return r, nil
 }
 
 // act changes an object and makes the answer.

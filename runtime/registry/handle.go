@@ -35,6 +35,7 @@ func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 	for _, v := range d.Versions {
 		vi := v.Info
 		vi.Columns = columnsOf(vi.Columns)
+		vi.Protobuf = v.codec.protobuf
 		info.Versions = append(info.Versions, vi)
 	}
 	for _, s := range d.Subresources {

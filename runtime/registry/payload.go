@@ -56,18 +56,18 @@ func (p payload[B]) read(body Body) (obj B, warnings []string, err error) {
 
 // show writes an object in a form.
 func (p payload[B]) show(obj B, form api.Form) (api.Rendition, error) {
-	return renditionOf(p.at(form.Version), obj, form.Shape)
+	return renditionOf(p.at(form.Version), obj, form)
 }
 
 // renditionOf writes an object that nothing is stored of.
-func renditionOf[B api.Object](v *version[B], obj B, shape api.Shape) (api.Rendition, error) {
+func renditionOf[B api.Object](v *version[B], obj B, form api.Form) (api.Rendition, error) {
 	data, err := v.encode(obj)
 	if err != nil {
 		return api.Rendition{}, apierrors.NewInternalError(err)
 	}
 	whole, err := newRendition(data, v.head)
 	if err == nil {
-		whole, err = v.shape(obj, whole, shape)
+		whole, err = v.shape(obj, whole, form)
 	}
 	if err != nil {
 		return api.Rendition{}, apierrors.NewInternalError(err)

@@ -142,7 +142,7 @@ func (h *virtualHandle[T]) render(obj T, form api.Form) (api.Rendition, error) {
 	if err != nil {
 		return api.Rendition{}, apierrors.NewInternalError(err)
 	}
-	return renditionOf(v, obj, form.Shape)
+	return renditionOf(v, obj, form)
 }
 
 // Create implements Write.

@@ -36,6 +36,9 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	if cells != nil {
 		conversion = append(conversion, member("Columns", cells))
 	}
+	if v.Type.BringsProtobuf() {
+		conversion = append(conversion, member("Proto", jen.Qual(registryPath, "ProtoOf").Types(pointer(v.Type)).Call()))
+	}
 	typ := jen.Qual(registryPath, "Conversion").Types(pointer(r.Hub), pointer(v.Type))
 	return jen.Qual(registryPath, "VersionOf").Call(p.info(r, v, columns), literal(typ, conversion...))
 }

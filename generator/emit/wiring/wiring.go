@@ -97,7 +97,7 @@ func (p *printer) print() (emit.File, error) {
 	w := p.group.Wiring
 	f := jen.NewFilePathName(w.Path, w.Name)
 	f.HeaderComment(emit.Header(p.program))
-	f.PackageComment(fmt.Sprintf("Package %s is the API group %s as a server takes it: its kinds, versions, conversions, columns and hooks.", w.Name, p.group.Name))
+	f.PackageComment(fmt.Sprintf("Package %s is %s as a server takes it: its kinds, versions, conversions, columns and hooks.", w.Name, p.called()))
 	p.imports(f)
 	p.scoped = p.callsHandWritten()
 
@@ -122,6 +122,14 @@ func (p *printer) print() (emit.File, error) {
 		return emit.File{}, err
 	}
 	return emit.File{Package: w.Path, Dir: w.Dir, PackageName: w.Name, Name: FileName, Content: out.Bytes()}, nil
+}
+
+// called is the group in comments.
+func (p *printer) called() string {
+	if p.group.Name == "" {
+		return "the core API group"
+	}
+	return "the API group " + p.group.Name
 }
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
@@ -166,7 +174,7 @@ func importAlias(importPath string) string {
 // locals are the names of variables and functions of the file, which no import may be called by.
 var locals = []string{
 	"add", "ctx", "data", "date", "dateCell", "err", "from", "generated", "groupScope", "i", "in", "item", "jsonCell", "name",
-	"newScope", "obj", "ok", "old", "op", "options", "out", "query", "replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "text", "to", "value",
+	"newScope", "obj", "ok", "old", "op", "options", "out", "query", "replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "swagger", "text", "to", "value",
 }
 
 // groupFunc prints Group.
@@ -192,7 +200,7 @@ func (p *printer) groupFunc(f *jen.File) {
 			resources = append(resources, jen.Qual(registryPath, "New").Call(call))
 		}
 	}
-	f.Commentf("Group is the API group %s.", p.group.Name)
+	f.Commentf("Group is %s.", p.called())
 	f.Func().Id("Group").Params(p.providers()...).Qual(registryPath, "Group").BlockFunc(func(g *jen.Group) {
 		if p.scoped {
 			g.Id("scope").Op(":=").Id("newScope").Call()
@@ -203,6 +211,7 @@ func (p *printer) groupFunc(f *jen.File) {
 			member("Resources", jen.Index().Qual(registryPath, "Resource").Custom(braces, resources...)),
 			member("AddToScheme", jen.Id("AddToScheme")),
 			member("OpenAPI", jen.Map(jen.String()).Index().Byte().Custom(documents, openapi...)),
+			member("Swagger", jen.Id("swagger")),
 		))
 	})
 }
@@ -251,6 +260,8 @@ func (p *printer) documents(f *jen.File) {
 		f.Comment("//go:embed " + schema.FileName(v.Name))
 		f.Var().Id(documentVar(v)).Index().Byte()
 	}
+	f.Comment("//go:embed " + schema.SwaggerFileName)
+	f.Var().Id("swagger").Index().Byte()
 }
 
 func documentVar(v *model.Version) string { return "openapi" + upperFirst(v.Name) }

@@ -45,6 +45,7 @@ func Group(passageReviewProvider PassageReviewProvider, tideProvider TideProvide
 		OpenAPI: map[string][]byte{
 			"v1": openapiV1,
 		},
+		Swagger: swagger,
 	}
 }
 
@@ -232,6 +233,7 @@ func defineShip() registry.Definition[*v1.Ship] {
 							New: func() *policyv1.Eviction {
 								return new(policyv1.Eviction)
 							},
+							Proto: registry.ProtoOf[*policyv1.Eviction](),
 						}),
 					},
 				},
@@ -451,6 +453,9 @@ func defineTide() registry.Definition[*v1.Tide] {
 
 //go:embed zz_generated.openapi.v1.json
 var openapiV1 []byte
+
+//go:embed zz_generated.swagger.json
+var swagger []byte
 
 // selectorText is a label selector as clients of Scale read it; one that can't be read selects nothing.
 func selectorText(s *metav1.LabelSelector) string {
