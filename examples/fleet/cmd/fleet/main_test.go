@@ -15,6 +15,7 @@ import (
 
 	"apigen.dev/runtime/apitest"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -240,6 +241,11 @@ func TestActions(t *testing.T) {
 		t.Errorf("in %q, of generation %d", s.Spec.Harbour, s.Generation)
 	}
 	b.post(aurora+"/docking", docking, http.StatusConflict)
+	_, answer = b.ask(http.MethodPost, aurora+"/docking?dryRun=All", strings.Replace(docking, "hamburg", "husum", 1), "Content-Type", "application/json", "Accept", "application/cbor")
+	var status metav1.Status
+	if err := direct.Unmarshal([]byte(answer), &status); err != nil || status.Kind != "Status" || status.Code != http.StatusCreated {
+		t.Errorf("in CBOR: %v %+v", err, status)
+	}
 	b.post(aurora+"/docking", `{"apiVersion":"fleet.example.com/v1","kind":"Docking"}`, http.StatusUnprocessableEntity)
 	b.post(aurora+"/docking", `{"apiVersion":"fleet.example.com/v1","kind":"Docking","metadata":{"name":"beagle"},"harbour":"husum"}`, http.StatusBadRequest)
 	b.post(aurora+"/docking", `{"apiVersion":"v1","kind":"Binding"}`, http.StatusBadRequest)
@@ -270,6 +276,13 @@ func TestManifest(t *testing.T) {
 		}
 	}
 	b.says("aurora   2", "get ship aurora --subresource=manifest")
+	for path, want := range map[string]string{"/manifest": "Manifest", "/scale": "Scale"} {
+		code, body := b.ask(http.MethodGet, aurora+path, "", "Accept", "application/cbor")
+		var object map[string]any
+		if err := direct.Unmarshal([]byte(body), &object); err != nil || code != http.StatusOK || object["kind"] != want {
+			t.Errorf("%s in CBOR: %d %v %q", path, code, err, body)
+		}
+	}
 	if code, body := b.ask(http.MethodPost, aurora+"/manifest", "{}"); code != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d %s", code, body)
 	}
