@@ -85,7 +85,7 @@ func (r *virtual[T]) Open(Config) (Handle, error) {
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
 	}
 	h := &virtualHandle[T]{virtual: r, versions: all}
-	h.closed, h.end = context.WithCancel(context.Background()) //nolint:gosec // G118: Close calls it
+	h.closed, h.end = context.WithCancel(context.Background())
 	if h.extensions, err = openExtensions(r.definition, host[T]{info: r.info, object: h.object}); err != nil {
 		h.end()
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
