@@ -243,6 +243,9 @@ func (b *build) note() {
 	for _, p := range b.loaded.Program.Packages {
 		switch {
 		case !p.Output || has[p.Path]:
+		case p.Serves != nil && !b.loaded.Program.RuntimeAvailable:
+			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:serve needs a module that requires apigen.dev")
+		case p.Serves != nil: // what is generated for it stands in the wiring
 		case p.CollectGroups && !b.loaded.Program.RuntimeAvailable:
 			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:groups needs a module that requires apigen.dev")
 		case named[p.Path] || p.HasGroup:

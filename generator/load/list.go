@@ -165,6 +165,9 @@ func (l *loader) listRelatives(ctx context.Context) error {
 		}
 		for _, p := range pkgs {
 			if len(p.GoFiles) == 0 || p.Dir == "" {
+				if l.metas[p.PkgPath] == nil {
+					l.metas[p.PkgPath] = p // for what the go command says of it
+				}
 				continue
 			}
 			if !own(p) {

@@ -60,7 +60,7 @@ func payloads(pkgs []*model.Package, group string) map[string]bool {
 	methods, served, taken := map[string][]string{}, map[string]bool{}, map[string]bool{}
 	var types []*model.Type
 	for _, p := range pkgs {
-		if !p.HasGroup || p.Group != group {
+		if p = p.Source(); !p.HasGroup || p.Group != group {
 			continue
 		}
 		types = append(types, p.Types...)

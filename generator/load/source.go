@@ -66,7 +66,7 @@ var (
 	generatedPattern = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.\r?$`)
 	clausePattern    = regexp.MustCompile(`(?m)^package\s`)
 	refPattern       = regexp.MustCompile(`\+(?:k8s:deepcopy-gen:interfaces=|k8s:conversion-gen:explicit-from=|default=ref\()([^\s)]+)`)
-	namedPattern     = regexp.MustCompile(`\+k8s:(?:conversion-gen|conversion-gen-external-types|defaulter-gen-input)=([A-Za-z0-9_.\-]+(?:/[A-Za-z0-9_.\-~]+)*)`)
+	namedPattern     = regexp.MustCompile(`\+(?:k8s:conversion-gen|k8s:conversion-gen-external-types|k8s:defaulter-gen-input|apigen:serve)=([A-Za-z0-9_.\-]+(?:/[A-Za-z0-9_.\-~]+)*)`)
 )
 
 // generatedHeader tells whether a file says before its package clause that it is generated.

@@ -37,6 +37,12 @@ const (
 var ownMarkers = []Definition{
 	{Name: "apigen:groups", Places: Package, Kind: Flag,
 		Doc: "The package gets a function Groups() that returns the wiring of every API group below this package's folder or beside it, for main to hand to the server."},
+	{Name: "apigen:serve", Places: Package, Kind: Text,
+		Doc: "The import path of a version's package in another module, which stays as it is: +apigen:serve=k8s.io/api/apps/v1. Its kinds are served, and what is generated for them is written into this package and the wiring beside it."},
+	{Name: "apigen:serve:kinds", Places: Package, Kind: List,
+		Doc: "The kinds that +apigen:serve is about: Deployment;ReplicaSet. Without it, all that clients are generated for (+genclient) and that have verbs of storage."},
+	{Name: "apigen:kind", Places: Package, Kind: Tag,
+		Doc: "Puts the marker behind the equals sign on a kind of +apigen:serve, whose source can't be edited: +apigen:kind(Deployment)=+kubebuilder:resource:shortName=deploy."},
 	{Name: "apigen:reference", Places: Package, Kind: Text,
 		Doc: "A reference of the API groups below this package's folder is written into that folder, in Markdown and HTML, a page for each version: +apigen:reference=../docs."},
 	{Name: "apigen:crds", Places: Package, Kind: Text,

@@ -28,6 +28,7 @@ require (
 
 require (
 	cel.dev/expr v0.25.3 // indirect
+	example.com/workloads v0.0.0-00010101000000-000000000000
 	github.com/NYTimes/gziphandler v1.1.1 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
@@ -140,3 +141,5 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
+
+replace example.com/workloads => ../../examples/workloads

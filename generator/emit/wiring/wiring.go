@@ -145,6 +145,10 @@ func (p *printer) imports(f *jen.File) {
 		packages = append(packages, v.Package, p.home(v.Package))
 	}
 	for _, pkg := range packages {
+		if pkg.ServedBy != nil {
+			f.ImportAlias(pkg.Path, p.alias(pkg))
+			continue
+		}
 		if slices.Contains(locals, pkg.Name) {
 			f.ImportAlias(pkg.Path, pkg.Name+"group")
 			continue
@@ -220,17 +224,15 @@ func (p *printer) groupFunc(f *jen.File) {
 func (p *printer) addToScheme(f *jen.File) {
 	var adders []jen.Code
 	seen := map[string]bool{}
-	add := func(pkg *model.Package) {
-		if !seen[pkg.Path] {
-			seen[pkg.Path] = true
-			adders = append(adders, jen.Qual(pkg.Path, "AddToScheme"))
-		}
-	}
 	if p.group.Internal != nil {
-		add(p.group.Internal)
+		seen[p.group.Internal.Path] = true
+		adders = append(adders, jen.Qual(p.group.Internal.Path, "AddToScheme"))
 	}
 	for _, v := range p.group.Versions {
-		add(p.home(v.Package))
+		if home := p.home(v.Package); !seen[home.Path] {
+			seen[home.Path] = true
+			adders = append(adders, p.adders(v)...)
+		}
 	}
 	f.Comment("AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.")
 	f.Func().Id("AddToScheme").Params(jen.Id("scheme").Op("*").Qual(runtimePath, "Scheme")).Error().Block(
