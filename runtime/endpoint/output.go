@@ -8,7 +8,7 @@ import (
 )
 
 // outputSize is how much of an output is read at once.
-const outputSize = pieceSize
+const outputSize = 16 << 10
 
 // send sends an output as it comes, until it ends or the client goes. Each piece that is read is sent at once.
 func (c *call) send() error {
