@@ -66,7 +66,7 @@ type stream struct {
 // Write gives each piece its time.
 func (s *stream) Write(b []byte) (int, error) {
 	s.watchdog.watch(s.w, s.api.writeTimeout)
-	return writePieces(s.w, b)
+	return s.w.Write(b)
 }
 
 // run writes events as they come: those of one moment in one piece, flushed once. While nothing happens it holds no
