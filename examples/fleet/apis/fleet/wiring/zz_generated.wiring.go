@@ -138,6 +138,9 @@ func defineShip() registry.Definition[*v1.Ship] {
 						return api.Int(int64(*in.Spec.Crew))
 					},
 					func(in *v1.Ship) api.Cell {
+						if in.Spec.Harbour == "" {
+							return api.Cell{}
+						}
 						return api.Text(in.Spec.Harbour)
 					},
 					func(in *v1.Ship) api.Cell {
