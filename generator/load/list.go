@@ -244,6 +244,7 @@ func (l *loader) listDependencies(ctx context.Context) error {
 	if l.runtime {
 		extras = append(extras, l.RuntimeImports...)
 	}
+	extras = append(extras, l.clientImports()...)
 	for _, imp := range extras {
 		want[imp] = true
 	}

@@ -99,6 +99,7 @@ func (b *builder) packageMarkers(m *model.Package, n *notes) {
 	m.Validation = ms.Has("k8s:validation-gen")
 	m.CollectGroups = ms.Has("apigen:groups")
 	m.RoundTripOff = switchedOff(ms, "apigen:roundtrip")
+	m.Clients = ms.Has("apigen:clients")
 	m.Reference = b.folder(m, ms, "apigen:reference")
 	m.CRDs = b.folder(m, ms, "apigen:crds")
 	if p, ok := ms.Get("k8s:openapi-model-package"); ok {

@@ -14,6 +14,8 @@ type Program struct {
 	// Groups are the API groups that those packages make up, sorted by name. A group is complete even where only one of
 	// its packages was named on the command line.
 	Groups []*Group
+	// Clients are the client packages that are asked for, by path.
+	Clients []*Clients
 	// Header is the text that every generated file begins with: a license, as Go comments, or empty.
 	Header string
 	// RuntimeAvailable tells whether the module that the packages belong to requires apigen.dev, so that wiring, which
@@ -72,6 +74,8 @@ type Package struct {
 	CollectGroups bool
 	// RoundTripOff is +apigen:roundtrip=false: no round-trip tests are generated for the version.
 	RoundTripOff bool
+	// Clients is true where +apigen:clients asks for client packages of every group below this package.
+	Clients bool
 	// Reference and CRDs are where documents of the groups below the package go (+apigen:reference, +apigen:crds); nil
 	// where none are asked for.
 	Reference, CRDs *Folder
