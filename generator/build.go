@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/model"
@@ -35,6 +36,8 @@ type Options struct {
 	Check bool
 	// Cache is the folder in which unchanged runs are remembered. Empty remembers nothing.
 	Cache string
+	// Losses asks for Result.Losses, for which packages are loaded even where nothing changed.
+	Losses bool
 	// Env is the environment of the go command; nil is the process's.
 	Env []string
 	// Emitters replace the list of this package; nil is the list.
@@ -52,6 +55,8 @@ type Result struct {
 	// Warnings are faults that didn't keep anything from being generated. Notes are for users who expected more.
 	Warnings emit.Errors
 	Notes    []string
+	// Losses are what conversions between versions don't copy as it is, as text, where Options ask for it.
+	Losses []string
 	// Unchanged: nothing changed since a build that succeeded, so nothing was loaded.
 	Unchanged bool
 	// Program is what was loaded, and Dirs the folders of all modules in reach that can change; nil where Unchanged.
@@ -82,7 +87,7 @@ func Build(ctx context.Context, o Options) (res *Result, err error) {
 		return nil, err
 	}
 	if r := b.stamp.unchanged(); r != nil {
-		return r, nil
+		return r, b.addLosses(ctx, r)
 	}
 	if err := b.generate(ctx); err != nil {
 		return nil, err
@@ -144,13 +149,7 @@ func (b *build) progress(stage string) {
 
 // generate loads, emits, verifies and compares with the disk.
 func (b *build) generate(ctx context.Context) error {
-	b.progress("loading packages (dependencies that were never compiled take a while)")
-	var err error
-	b.loaded, err = load.Load(ctx, load.Options{
-		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header, Lenient: b.Lenient,
-		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, ClientImports: layout.Imports(),
-	})
-	if err != nil {
+	if err := b.load(ctx); err != nil {
 		return err
 	}
 	b.result.Warnings = b.loaded.Warnings
@@ -175,7 +174,31 @@ func (b *build) generate(ctx context.Context) error {
 		errors.As(w, &b.result.Warnings)
 	}
 	b.note()
+	if b.Losses {
+		b.result.Losses = conversion.Report(b.loaded.Program)
+	}
 	return b.compare(leftOver)
+}
+
+func (b *build) load(ctx context.Context) (err error) {
+	b.progress("loading packages (dependencies that were never compiled take a while)")
+	b.loaded, err = load.Load(ctx, load.Options{
+		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header, Lenient: b.Lenient,
+		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, ClientImports: layout.Imports(),
+	})
+	return err
+}
+
+// addLosses loads for the report of losses alone, where nothing changed and somebody asks for it.
+func (b *build) addLosses(ctx context.Context, r *Result) error {
+	if !b.Losses {
+		return nil
+	}
+	if err := b.load(ctx); err != nil {
+		return err
+	}
+	r.Losses = conversion.Report(b.loaded.Program)
+	return nil
 }
 
 // leftOver are the files that apigen once wrote where it would write none now.

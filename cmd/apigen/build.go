@@ -34,6 +34,7 @@ What it generates, in this order:
 			if err != nil {
 				return err
 			}
+			o.Losses = verbose
 			o.Patterns, o.Header, o.Cache = args, header, cacheDir()
 			return build(cmd, o, verbose)
 		},
@@ -42,7 +43,7 @@ What it generates, in this order:
 	cmd.Flags().StringSliceVar(&o.Only, "only", nil, "run only these emitters: "+strings.Join(names, ", "))
 	cmd.Flags().StringVar(&headerFile, "header-file", "", "a file of Go comments that every generated file begins with")
 	cmd.Flags().BoolVar(&o.Lenient, "lenient", false, "make faults of markers warnings, for a first build of types that other tools were less strict about")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say what is written")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say what is written, and what conversions between versions don't copy as it is")
 	return cmd
 }
 
@@ -103,5 +104,8 @@ func reportWritten(out io.Writer, res *generator.Result, dir string) {
 		fmt.Fprintln(out, "nothing changed since the last build")
 	case len(res.Changes) == 0:
 		fmt.Fprintf(out, "all %d files are up to date\n", res.Files)
+	}
+	for _, line := range res.Losses {
+		fmt.Fprintln(out, line)
 	}
 }
