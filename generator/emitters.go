@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/conversion"
+	"apigen.dev/generator/emit/crd"
 	"apigen.dev/generator/emit/deepcopy"
 	"apigen.dev/generator/emit/defaults"
 	"apigen.dev/generator/emit/groups"
@@ -29,6 +30,7 @@ func Emitters() []emit.Emitter {
 		wiring.Emitter(),
 		groups.Emitter(),
 		reference.Emitter(),
+		crd.Emitter(),
 	}
 }
 

@@ -18,6 +18,8 @@ type note struct {
 	pos     token.Position
 	// literal is what a method of a schema returns, as far as it is written out.
 	literal string
+	// over is what a type is declared over where that has a name.
+	over *name
 }
 
 // notes are the comments of one package: of the package itself, and of its declarations by name, a field's name

@@ -1,0 +1,18 @@
+package model
+
+// Manifest is what markers say of a kind that matters for its CustomResourceDefinition alone.
+type Manifest struct {
+	// Skip is +kubebuilder:skipversion: the version is left out.
+	Skip bool
+	// Status is +kubebuilder:subresource:status: a definition has the subresource only where that is written.
+	Status bool
+	// Scale is +kubebuilder:subresource:scale, or nil.
+	Scale *ScalePaths
+	// Labels and Annotations are +kubebuilder:metadata, in the order of the source.
+	Labels, Annotations []KeyValue
+}
+
+// ScalePaths are the paths of +kubebuilder:subresource:scale; SelectorPath may be empty.
+type ScalePaths struct {
+	SpecPath, StatusPath, SelectorPath string
+}
