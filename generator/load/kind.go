@@ -37,6 +37,9 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 	}
 	b.resourceMarker(k, ms)
 	k.Manifest = b.manifest(ms)
+	if client {
+		k.Client = b.client(m, ms)
+	}
 	if d, ok := ms.Get("kubebuilder:deprecatedversion"); ok {
 		k.IsDeprecated = true
 		k.Deprecated, _ = d.Arg("warning")
