@@ -44,7 +44,7 @@ var kubebuilderMarkers = []Definition{
 	{Name: "kubebuilder:validation:Optional", Places: Package | values, Kind: Flag, Doc: "The field may be absent; on the package, all fields that don't say otherwise may."},
 	{Name: "kubebuilder:validation:Required", Places: Package | values, Kind: Flag, Doc: "The field must be there; on the package, all fields that don't say otherwise must."},
 	{Name: "kubebuilder:validation:Schemaless", Places: values, Kind: Flag, Doc: "The field has no schema."},
-	{Name: "kubebuilder:validation:Type", Places: values, Kind: Text, Doc: "The type in the schema, whatever Go says."},
+	{Name: "kubebuilder:validation:Type", Places: values, Kind: OptionalText, Doc: "The type in the schema, whatever Go says; \"\" is none, beside XIntOrString."},
 	{Name: "kubebuilder:validation:Format", Places: values, Kind: Text, Doc: "The format in the schema: date-time, int64."},
 	{Name: "kubebuilder:validation:Enum", Places: values, Kind: List, Doc: "The legal values: +kubebuilder:validation:Enum=Red;Green."},
 	{Name: "kubebuilder:validation:Pattern", Places: values, Kind: Text, Doc: "A regular expression that strings match."},

@@ -83,7 +83,10 @@ func extensions(s object, c *model.Schema) {
 	text(s, "x-kubernetes-map-type", c.StructType)
 	flag(s, preserve, c.PreserveUnknownFields)
 	flag(s, "x-kubernetes-embedded-resource", c.EmbeddedResource)
-	flag(s, "x-kubernetes-int-or-string", c.IntOrString)
+	if c.IntOrString {
+		s[either] = true
+		delete(s, "type") // which a cluster refuses beside it
+	}
 	if rules := validations(c); len(rules) > 0 {
 		before, _ := s["x-kubernetes-validations"].([]any)
 		s["x-kubernetes-validations"] = append(before, rules...)

@@ -42,8 +42,10 @@ func (b *builder) known(t *model.Type) object {
 
 const preserve = "x-kubernetes-preserve-unknown-fields"
 
+const either = "x-kubernetes-int-or-string"
+
 func intOrString() object {
-	return object{"anyOf": []any{object{"type": "integer"}, object{"type": "string"}}, "x-kubernetes-int-or-string": true}
+	return object{"anyOf": []any{object{"type": "integer"}, object{"type": "string"}}, either: true}
 }
 
 // metadata is that of an object inside of another: a cluster prunes what isn't said here.

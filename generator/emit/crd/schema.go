@@ -27,6 +27,8 @@ func newBuilder(p *model.Program, embeddedMetadata bool, errs *emit.Errors) *bui
 type place struct {
 	of   *model.Type
 	said object
+	// inlined are the structs whose fields the value has, too.
+	inlined []object
 	// items is what is said of the elements, which are of that type, where the named type is the list or map.
 	items *model.Schema
 	elem  *model.Type
@@ -34,18 +36,26 @@ type place struct {
 
 // flat is the schema of a place with everything in place. The result is the caller's.
 func (b *builder) flat(p place, at *model.Field) object {
-	if p.of == nil {
+	if p.of == nil && p.inlined == nil {
 		return p.said
 	}
-	if b.under[p.of] {
-		b.endless(p.of, at)
-		return p.said
+	of, out := object{}, object{}
+	if p.of != nil {
+		if b.under[p.of] {
+			b.endless(p.of, at)
+			return p.said
+		}
+		of = b.named(p.of)
 	}
-	of := b.named(p.of)
-	out := object{}
 	merge(out, of)
+	for _, inner := range p.inlined {
+		merge(out, inner)
+	}
 	b.elements(out, p.items, p.elem)
 	merge(out, p.said)
+	if out[either] != nil {
+		delete(out, "type")
+	}
 	for key := range documentation {
 		if v := p.said[key]; v != nil {
 			out[key] = v
@@ -73,7 +83,7 @@ func (b *builder) use(t *model.Type, at *model.Field) place {
 	if t.Package != nil && t.Name != "" {
 		return place{of: t, said: object{}}
 	}
-	return place{said: b.form(t, at)}
+	return b.form(t, at)
 }
 
 // named is the schema of a named type. It must not be changed.
@@ -108,7 +118,7 @@ func (b *builder) declared(t *model.Type) object {
 	}
 	p := place{of: t.Of, said: object{}}
 	if p.of == nil {
-		p.said = b.form(t, nil)
+		p = b.form(t, nil)
 	}
 	text(p.said, "description", description(t.Doc))
 	b.constrainPlace(&p, &t.Schema, t)
@@ -128,13 +138,21 @@ func marshals(t *model.Type, method string, seen []*model.Type) bool {
 	})
 }
 
-// form is the schema of a type's form, whatever its name.
-func (b *builder) form(t *model.Type, at *model.Field) object {
+// form is what a type's form says, whatever its name.
+func (b *builder) form(t *model.Type, at *model.Field) place {
+	switch t.Form {
+	case model.Struct:
+		return b.structure(t)
+	case model.Pointer:
+		return b.use(t.Elem, at)
+	}
+	return place{said: b.simple(t, at)}
+}
+
+func (b *builder) simple(t *model.Type, at *model.Field) object {
 	switch t.Form {
 	case model.Basic:
 		return basic(t.Basic)
-	case model.Pointer:
-		return b.flat(b.use(t.Elem, at), at)
 	case model.Slice, model.Array:
 		if t.Form == model.Slice && t.Elem.Package == nil && t.Elem.Form == model.Basic && (t.Elem.Basic == "byte" || t.Elem.Basic == "uint8") {
 			return object{"type": "string", "format": "byte"}
@@ -142,25 +160,22 @@ func (b *builder) form(t *model.Type, at *model.Field) object {
 		return object{"type": "array", "items": b.flat(b.use(t.Elem, at), at)}
 	case model.Map:
 		return object{"type": "object", "additionalProperties": b.flat(b.use(t.Elem, at), at)}
-	case model.Struct:
-		return b.structure(t)
 	}
 	return object{preserve: true}
 }
 
-// structure is the schema of a struct: its fields, and those of what it inlines.
-func (b *builder) structure(t *model.Type) object {
-	s := object{"type": "object"}
-	properties := object{}
+// structure is what a struct says: its fields, and apart those of what it inlines.
+func (b *builder) structure(t *model.Type) place {
+	s, properties := object{"type": "object"}, object{}
+	p := place{said: s}
 	var required []string
-	var inlined []object
 	var rules []any
 	for _, f := range t.Fields {
 		if f.Ignored {
 			continue
 		}
 		if f.Inline {
-			inlined = append(inlined, b.field(f))
+			p.inlined = append(p.inlined, b.field(f))
 			continue
 		}
 		properties[f.JSON] = b.field(f)
@@ -185,10 +200,7 @@ func (b *builder) structure(t *model.Type) object {
 	if len(rules) > 0 {
 		s["x-kubernetes-validations"] = rules
 	}
-	for _, inner := range inlined {
-		merge(s, inner)
-	}
-	return s
+	return p
 }
 
 // demanded tells whether a field must be there. controller-gen's own markers count first, then Kubernetes', then what the tag
