@@ -7,7 +7,7 @@ var kubebuilderMarkers = []Definition{
 	{Name: "kubebuilder:object:generate", Places: Package | Type, Kind: Bool, Doc: "Writes or withholds DeepCopyInto and DeepCopy: for all types of the package, or for the type."},
 	{Name: "kubebuilder:resource", Places: Type, Kind: Arguments, Keys: []string{"path", "singular", "shortName", "categories", "scope"},
 		Doc: "How the kind is served: +kubebuilder:resource:path=books,singular=book,shortName={bk},categories={all},scope=Cluster."},
-	{Name: "kubebuilder:subresource:status", Places: Type, Kind: Flag, Doc: "The kind has a status subresource; a Status field says so already."},
+	{Name: "kubebuilder:subresource:status", Places: Type, Kind: Flag, Doc: "The kind has a status subresource. For a server a Status field says so already; a CustomResourceDefinition has it only where this is written."},
 	{Name: "kubebuilder:subresource:scale", Places: Type, Kind: Arguments, Keys: []string{"specpath", "statuspath", "selectorpath"},
 		Ignored: "the scale subresource is not served yet", Doc: "The kind has a scale subresource."},
 	{Name: "kubebuilder:printcolumn", Places: Type, Kind: Arguments, Keys: []string{"name", "type", "format", "description", "priority", "JSONPath"},

@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 
@@ -29,10 +30,9 @@ func Remarks(p *model.Program) []emit.Error {
 			}
 		}
 	}
-	if out.Err() == nil {
-		return nil
-	}
-	return out.Err().(emit.Errors) //nolint:errorlint // Err's own type
+	var sorted emit.Errors
+	errors.As(out.Err(), &sorted)
+	return sorted
 }
 
 // hooks remarks on the methods that a server calls on writes.
@@ -141,7 +141,10 @@ func (w *walk) schema(s *model.Schema) {
 		return
 	}
 	for _, r := range s.Rules {
-		if !expressed(r) {
+		switch {
+		case r.Check == model.MaxBytes:
+			w.out.Add(r.Pos, "a CustomResourceDefinition can't express +%s: it counts characters", r.Marker)
+		case !expressed(r):
 			w.out.Add(r.Pos, "a CustomResourceDefinition can't express +%s: it is left out", r.Marker)
 		}
 	}
@@ -169,7 +172,7 @@ func (w *walk) schemaPart(marker string, s *model.Schema) {
 // expressed tells whether a schema has a word for the rule.
 func expressed(r model.Rule) bool {
 	switch r.Check {
-	case model.Forbidden, model.NotEqual, model.MaxBytes, model.Update, model.Monotonic, model.UnionMember, model.UnionDiscriminator,
+	case model.Forbidden, model.NotEqual, model.Update, model.Monotonic, model.UnionMember, model.UnionDiscriminator,
 		model.ZeroOrOneOfMember, model.ModeDiscriminator, model.DependentRequired, model.DependentForbidden:
 		return false
 	case model.Unique: // but by the type of the list

@@ -29,7 +29,7 @@ import (
 // +kubebuilder:printcolumn:name="Color",type=string,description="Of it",format=byte,priority=1,JSONPath=`.spec.color`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:selectablefield:JSONPath=`.spec.color`
-// +kubebuilder:metadata:labels="c=d=e",annotations="api-approved.kubernetes.io=unapproved, for tests"
+// +kubebuilder:metadata:labels="c=d",annotations="api-approved.kubernetes.io=unapproved, for tests"
 // +kubebuilder:metadata:labels={"a=b"},annotations={"one=1","two=2"}
 // +kubebuilder:validation:XValidation:rule="self.metadata.name != 'none'",message="none is no name"
 type Everything struct {
@@ -46,7 +46,7 @@ type Everything struct {
 
 // EverythingSpec says what it is.
 //
-// +kubebuilder:validation:XValidation:rule="self.min <= self.max",messageExpression="'min is ' + string(self.min)",reason=FieldValueForbidden,fieldPath=".min"
+// +kubebuilder:validation:XValidation:rule="self.min <= self.max",messageExpression="self.min > 9 ? 'min is great' : 'min is above max'",reason=FieldValueForbidden,fieldPath=".min"
 // +kubebuilder:validation:MaxProperties=100
 type EverythingSpec struct {
 	Common      `json:",inline"`
@@ -121,6 +121,10 @@ type EverythingSpec struct {
 	Small uint8         `json:"small,omitempty"`
 	Wide  uint32        `json:"wide,omitempty"`
 	Share float64       `json:"share,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="!oldSelf.hasValue() || self.size() >= oldSelf.value().size()",message="it never becomes shorter",optionalOldSelf=true,reason="FieldValueInvalid"
+	// +kubebuilder:validation:MaxItems=5
+	// +kubebuilder:validation:XValidation:rule="self.all(c, c != 'Red')",message=`"Red" is not for lists`
+	Ruled []Color `json:"ruled,omitempty"`
 	// +kubebuilder:externalDocs:url="https://example.com/docs",description="More of it"
 	Docs string `json:"docs,omitempty"`
 	// +k8s:immutable
@@ -162,7 +166,7 @@ type EverythingSpec struct {
 
 // Common is inlined.
 //
-// +kubebuilder:validation:XValidation:rule="self.owner != ”"
+// +kubebuilder:validation:XValidation:rule="size(self.owner) > 0"
 // +kubebuilder:validation:MaxProperties=50
 type Common struct {
 	// Owner owns it.
@@ -230,7 +234,6 @@ type Part struct {
 		in a block.
 	*/
 	Weight int32 `json:"weight,omitempty"`
-	// +kubebuilder:validation:XValidation:rule="self.size() < 5",message="too long",optionalOldSelf=true,reason="FieldValueInvalid"
 	// +kubebuilder:validation:MaxItems=5
 	Colors []Color `json:"colors,omitempty"`
 }
