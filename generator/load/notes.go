@@ -81,9 +81,6 @@ func (b *builder) readNotes(path, base string, n *notes) {
 		return
 	}
 	b.parsed[key] = true
-	if meta.Module == nil {
-		return // the standard library has no markers, and its types no descriptions that matter
-	}
 	for _, name := range meta.GoFiles {
 		if filepath.Base(name) != base {
 			continue
