@@ -37,6 +37,7 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 	}
 	b.resourceMarker(k, ms)
 	k.Manifest = b.manifest(ms)
+	b.subresourceMarkers(k, ms)
 	if client {
 		k.Client = b.client(m, ms)
 	}
@@ -58,6 +59,7 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 
 func (b *builder) resourceMarker(k *model.Kind, ms marker.Markers) {
 	for _, r := range ms.All("kubebuilder:resource") {
+		k.Served = true
 		if v, ok := r.Arg("path"); ok {
 			k.Plural = v
 		}

@@ -10,12 +10,6 @@ import (
 // manifest reads what markers say of a kind for its CustomResourceDefinition alone.
 func (b *builder) manifest(ms marker.Markers) model.Manifest {
 	m := model.Manifest{Skip: ms.Has("kubebuilder:skipversion"), Status: ms.Has("kubebuilder:subresource:status")}
-	if s, ok := ms.Get("kubebuilder:subresource:scale"); ok {
-		m.Scale = new(model.ScalePaths)
-		m.Scale.SpecPath, _ = s.Arg("specpath")
-		m.Scale.StatusPath, _ = s.Arg("statuspath")
-		m.Scale.SelectorPath, _ = s.Arg("selectorpath")
-	}
 	for _, x := range ms.All("kubebuilder:metadata") {
 		m.Labels = append(m.Labels, b.pairs(x, "labels")...)
 		m.Annotations = append(m.Annotations, b.pairs(x, "annotations")...)

@@ -6,13 +6,6 @@ type Manifest struct {
 	Skip bool
 	// Status is +kubebuilder:subresource:status: a definition has the subresource only where that is written.
 	Status bool
-	// Scale is +kubebuilder:subresource:scale, or nil.
-	Scale *ScalePaths
 	// Labels and Annotations are +kubebuilder:metadata, in the order of the source.
 	Labels, Annotations []KeyValue
-}
-
-// ScalePaths are the paths of +kubebuilder:subresource:scale; SelectorPath may be empty.
-type ScalePaths struct {
-	SpecPath, StatusPath, SelectorPath string
 }

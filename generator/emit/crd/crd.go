@@ -7,6 +7,7 @@
 package crd
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -104,8 +105,14 @@ type resource struct {
 	storage  *model.Version
 }
 
-// resourcesBelow are the kinds below a package. A kind none of whose versions is to be in a definition has none.
+// resourcesBelow are the kinds below a package that have a definition: those that are stored, in any version that isn't left
+// out.
 func resourcesBelow(p *model.Program, pkg *model.Package) []resource {
+	return slices.DeleteFunc(kindsBelow(p, pkg), func(r resource) bool { return r.Virtual() })
+}
+
+// kindsBelow are all kinds below a package, stored or not.
+func kindsBelow(p *model.Program, pkg *model.Package) []resource {
 	var out []resource
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {

@@ -58,7 +58,7 @@ func (b *builder) version(v model.ResourceVersion, storage bool) object {
 	if k.Manifest.Status {
 		subresources["status"] = object{}
 	}
-	if s := k.Manifest.Scale; s != nil {
+	if s := k.Scale; s != nil {
 		scale := object{"specReplicasPath": s.SpecPath, "statusReplicasPath": s.StatusPath}
 		text(scale, "labelSelectorPath", s.SelectorPath)
 		subresources["scale"] = scale

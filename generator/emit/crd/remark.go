@@ -20,8 +20,13 @@ func Remarks(p *model.Program) []emit.Error {
 		}
 		b := newBuilder(p, pkg.EmbeddedMetadata, new(emit.Errors))
 		w := &walk{out: &out, seen: map[*model.Type]bool{}}
-		for _, r := range resourcesBelow(p, pkg) {
+		for _, r := range kindsBelow(p, pkg) {
+			if r.Virtual() {
+				out.Add(r.Hub.Pos, "a CustomResourceDefinition can't express %s, of which nothing is stored: there is none", r.Kind)
+				continue
+			}
 			hooks(&out, r)
+			subresources(&out, r)
 			kinds(&out, r)
 			b.conversions(&out, r)
 			for _, v := range r.versions {
@@ -39,6 +44,15 @@ func Remarks(p *model.Program) []emit.Error {
 func hooks(out *emit.Errors, r resource) {
 	for _, m := range wiring.Hooks(r.Resource) {
 		out.Add(m.Pos, "a CustomResourceDefinition can't express %s.%s: what the method does on writes, a cluster needs a webhook for", r.Kind, m.Name)
+	}
+}
+
+// subresources remarks on those that are no status and no scale.
+func subresources(out *emit.Errors, r resource) {
+	for _, s := range r.Subresources {
+		if s.Form != model.ScaleSubresource {
+			out.Add(s.Pos, "a CustomResourceDefinition can't express the subresource %s of %s", s.Name, r.Kind)
+		}
 	}
 }
 
