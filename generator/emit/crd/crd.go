@@ -105,10 +105,10 @@ type resource struct {
 	storage  *model.Version
 }
 
-// resourcesBelow are the kinds below a package that have a definition: those that are stored, in any version that isn't left
-// out.
+// resourcesBelow are the kinds below a package that have a definition: those of a group with a name that are stored, in any
+// version that isn't left out.
 func resourcesBelow(p *model.Program, pkg *model.Package) []resource {
-	return slices.DeleteFunc(kindsBelow(p, pkg), func(r resource) bool { return r.Virtual() })
+	return slices.DeleteFunc(kindsBelow(p, pkg), func(r resource) bool { return r.Virtual() || r.group.Name == "" })
 }
 
 // kindsBelow are all kinds below a package, stored or not.
@@ -119,7 +119,7 @@ func kindsBelow(p *model.Program, pkg *model.Package) []resource {
 			found := resource{Resource: r, group: g}
 			for _, v := range r.Versions {
 				below := strings.HasPrefix(v.Version.Package.Home().Path+"/", pkg.Path+"/")
-				if below && !v.Version.Package.Skip && v.Type.Kind != nil && !v.Type.Kind.Manifest.Skip {
+				if below && !v.Version.Package.Home().Skip && v.Type.Kind != nil && !v.Type.Kind.Manifest.Skip {
 					found.versions = append(found.versions, v)
 				}
 			}

@@ -101,7 +101,7 @@ func TestFaults(t *testing.T) {
 		},
 		"the core group": {
 			asked + version("v1", "// +groupName=\n", "", "type Spec struct{}"),
-			"kind Widget is of the core group",
+			"there is no kind below example.com/test/apis",
 		},
 		"a version that is stored and left out": {
 			asked + version("v1", group, "// +kubebuilder:storageversion\n// +kubebuilder:skipversion\n", "type Spec struct{}") +

@@ -7,9 +7,6 @@ type object = map[string]any
 
 // definition is the whole CustomResourceDefinition of a kind.
 func (b *builder) definition(r resource) object {
-	if r.group.Name == "" {
-		b.errs.Add(r.versions[0].Type.Pos, "kind %s is of the core group, which can have no CustomResourceDefinition: give the package a +groupName, or leave it out with +kubebuilder:skip", r.Kind)
-	}
 	if !r.stores() {
 		b.errs.Add(r.versions[0].Type.Pos, "kind %s is stored in %s, which its CustomResourceDefinition doesn't have: mark another version with +kubebuilder:storageversion", r.Kind, r.storage.Name)
 	}

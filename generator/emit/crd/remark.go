@@ -21,8 +21,12 @@ func Remarks(p *model.Program) []emit.Error {
 		b := newBuilder(p, pkg.EmbeddedMetadata, new(emit.Errors))
 		w := &walk{out: &out, seen: map[*model.Type]bool{}}
 		for _, r := range kindsBelow(p, pkg) {
-			if r.Virtual() {
+			switch {
+			case r.Virtual():
 				out.Add(r.Hub.Pos, "a CustomResourceDefinition can't express %s, of which nothing is stored: there is none", r.Kind)
+				continue
+			case r.group.Name == "":
+				out.Add(r.Hub.Pos, "a CustomResourceDefinition can't express %s, which is of the core group: there is none", r.Kind)
 				continue
 			}
 			hooks(&out, r)
