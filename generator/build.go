@@ -57,6 +57,8 @@ type Result struct {
 	Notes    []string
 	// Losses are what conversions between versions don't copy as it is, as text, where Options ask for it.
 	Losses []string
+	// Remarks are what products leave out by their nature, for users who ask.
+	Remarks emit.Errors
 	// Unchanged: nothing changed since a build that succeeded, so nothing was loaded.
 	Unchanged bool
 	// Program is what was loaded, and Dirs the folders of all modules in reach that can change; nil where Unchanged.
