@@ -3,6 +3,7 @@ package conversion
 import (
 	"fmt"
 	"sort"
+	"strings"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
@@ -25,7 +26,11 @@ func Report(program *model.Program) []string {
 				out = append(out, head+": nothing is lost")
 				continue
 			}
-			sort.Strings(r.lines)
+			sort.SliceStable(r.lines, func(i, j int) bool {
+				a, _, _ := strings.Cut(r.lines[i], ": ")
+				b, _, _ := strings.Cut(r.lines[j], ": ")
+				return a < b
+			})
 			out = append(out, head+":")
 			for _, line := range r.lines {
 				out = append(out, "  "+line)
