@@ -55,7 +55,7 @@ type Result struct {
 	// Warnings are faults that didn't keep anything from being generated. Notes are for users who expected more.
 	Warnings emit.Errors
 	Notes    []string
-	// Losses are what conversions between versions don't copy as it is, as text, where Options ask for it.
+	// Losses are what conversions between versions don't copy as it is, one line each, below a line for each pair of kinds.
 	Losses []string
 	// Remarks are what products leave out by their nature, for users who ask.
 	Remarks emit.Errors
@@ -89,7 +89,7 @@ func Build(ctx context.Context, o Options) (res *Result, err error) {
 		return nil, err
 	}
 	if r := b.stamp.unchanged(); r != nil {
-		return r, b.addLosses(ctx, r)
+		return r, nil
 	}
 	if err := b.generate(ctx); err != nil {
 		return nil, err
@@ -176,9 +176,7 @@ func (b *build) generate(ctx context.Context) error {
 		errors.As(w, &b.result.Warnings)
 	}
 	b.note()
-	if b.Losses {
-		b.result.Losses = conversion.Report(b.loaded.Program)
-	}
+	b.result.Losses = conversion.Report(b.loaded.Program)
 	return b.compare(leftOver)
 }
 
@@ -189,18 +187,6 @@ func (b *build) load(ctx context.Context) (err error) {
 		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, ClientImports: layout.Imports(),
 	})
 	return err
-}
-
-// addLosses loads for the report of losses alone, where nothing changed and somebody asks for it.
-func (b *build) addLosses(ctx context.Context, r *Result) error {
-	if !b.Losses {
-		return nil
-	}
-	if err := b.load(ctx); err != nil {
-		return err
-	}
-	r.Losses = conversion.Report(b.loaded.Program)
-	return nil
 }
 
 // leftOver are the files that apigen once wrote where it would write none now.

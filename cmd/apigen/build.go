@@ -34,7 +34,6 @@ What it generates, in this order:
 			if err != nil {
 				return err
 			}
-			o.Losses = verbose
 			o.Patterns, o.Header, o.Cache = args, header, cacheDir()
 			return build(cmd, o, verbose)
 		},
