@@ -43,10 +43,10 @@ func (v *Version[V, H]) fill(object runtime.Object, data []byte) {
 			_ = q.String() // what is remembered of it is no difference
 		},
 		func(r *runtime.RawExtension, c randfill.Continue) { *r = runtime.RawExtension{Raw: document(c)} },
-		func(o *runtime.Object, _ randfill.Continue) { *o = nil },
 		func(f *metav1.FieldsV1, _ randfill.Continue) { *f = *metav1.NewFieldsV1(`{"f:spec":{}}`) },
 		func(d *metav1.Duration, c randfill.Continue) { d.Duration = time.Duration(c.Intn(1 << 30)) },
 	)
+	filler.Funcs(unfillable(reflect.TypeOf(object), map[reflect.Type]bool{})...)
 	filler.Funcs(v.choices()...)
 	filler.Funcs(v.Fillers...)
 	filler.Fill(object)
@@ -98,6 +98,32 @@ func (v *Version[V, H]) choices() []any {
 		}).Interface())
 	}
 	return out
+}
+
+// unfillable are fillers that leave the types within t alone of which there are no random values: interfaces above all.
+func unfillable(t reflect.Type, seen map[reflect.Type]bool) []any {
+	if seen[t] {
+		return nil
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Interface, reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Uintptr, reflect.Complex64, reflect.Complex128:
+		typ := reflect.FuncOf([]reflect.Type{reflect.PointerTo(t), reflect.TypeFor[randfill.Continue]()}, nil, false)
+		return []any{reflect.MakeFunc(typ, func([]reflect.Value) []reflect.Value { return nil }).Interface()}
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return unfillable(t.Elem(), seen)
+	case reflect.Map:
+		return append(unfillable(t.Key(), seen), unfillable(t.Elem(), seen)...)
+	case reflect.Struct:
+		var out []any
+		for i := range t.NumField() {
+			if t.Field(i).IsExported() {
+				out = append(out, unfillable(t.Field(i).Type, seen)...)
+			}
+		}
+		return out
+	}
+	return nil
 }
 
 // settle corrects what no client could have sent: values that their own JSON can't express.

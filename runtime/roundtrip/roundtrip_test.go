@@ -56,6 +56,8 @@ type crate struct {
 	Tags   map[string]string
 	Parts  []part
 	Hidden string
+	Any    any
+	Object runtime.Object
 }
 
 func (b *box) DeepCopyObject() runtime.Object   { return clone(b) }

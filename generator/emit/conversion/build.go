@@ -213,6 +213,8 @@ func (b *build) field(p pair, f *model.Field) ([]jen.Code, []problem) {
 		return one(jen.Comment("in." + f.Name + " travels in an annotation")), nil
 	case peer == nil:
 		return nil, []problem{{kind: missing, comment: "does not exist in peer-type", preserve: f.Preserve}}
+	case b.leftToHand(p, pair{f.Type, peer.Type}):
+		return nil, noRule(pair{f.Type, peer.Type}, b.pkg)
 	case !b.visible(p.in, f) || !b.visible(p.out, peer):
 		return nil, []problem{{kind: hidden, comment: "is not exported"}}
 	}
@@ -222,6 +224,22 @@ func (b *build) field(p pair, f *model.Field) ([]jen.Code, []problem) {
 		b.where = outer + "." + f.Name
 	}
 	return b.value(pair{f.Type, peer.Type}, fieldOf("in", f.Name), fieldOf("out", peer.Name))
+}
+
+// leftToHand tells a pointer that meets a value where the struct's function is written by hand: conversion-gen left the two
+// to it, and it may rest on finding nothing there. Of few types are they converted, by functions of apimachinery.
+func (b *build) leftToHand(of, field pair) bool {
+	in, out := field.in, field.out
+	if (in.Form == model.Pointer) == (out.Form == model.Pointer) || b.funcs.find(of) == nil || b.funcs.find(field) != nil {
+		return false
+	}
+	in, out = pointee(in), pointee(out)
+	known := in.Form == model.Basic && in.Package == nil || isNamed(in, metaPath, "Duration") || isNamed(in, "k8s.io/apimachinery/pkg/util/intstr", "IntOrString")
+	return !known || !identical(in, out)
+}
+
+func isNamed(t *model.Type, path, name string) bool {
+	return t.Name == name && t.Package != nil && t.Package.Path == path
 }
 
 func (b *build) visible(owner *model.Type, f *model.Field) bool {
