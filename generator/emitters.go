@@ -12,6 +12,7 @@ import (
 	"apigen.dev/generator/emit/groups"
 	"apigen.dev/generator/emit/reference"
 	"apigen.dev/generator/emit/register"
+	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/emit/validation"
 	"apigen.dev/generator/emit/wiring"
@@ -27,6 +28,7 @@ func Emitters() []emit.Emitter {
 		register.Emitter(),
 		schema.Emitter(),
 		wiring.Emitter(),
+		rules.Emitter(),
 		groups.Emitter(),
 		reference.Emitter(),
 	}
@@ -46,6 +48,7 @@ var imports = slices.Concat([]string{
 // runtimeImports are those of wiring.
 var runtimeImports = []string{
 	"apigen.dev/runtime/api",
+	"apigen.dev/runtime/cel",
 	"apigen.dev/runtime/registry",
 }
 

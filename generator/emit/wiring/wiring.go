@@ -23,6 +23,7 @@ const FileName = "zz_generated.wiring.go"
 // The packages that wiring imports, by path.
 const (
 	apiPath        = "apigen.dev/runtime/api"
+	celPath        = "apigen.dev/runtime/cel"
 	registryPath   = "apigen.dev/runtime/registry"
 	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
 	schemaPath     = "k8s.io/apimachinery/pkg/runtime/schema"
@@ -120,7 +121,7 @@ func (p *printer) print() (emit.File, error) {
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for _, path := range []string{apiPath, registryPath, runtimePath, conversionPath, operationPath, fieldPath} {
+	for _, path := range []string{apiPath, celPath, registryPath, runtimePath, conversionPath, operationPath, fieldPath} {
 		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
 	}
 	packages := []*model.Package{}

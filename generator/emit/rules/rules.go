@@ -1,0 +1,80 @@
+// Package rules emits, for each API group, the CEL rules of its kinds (+kubebuilder:validation:XValidation) as values that
+// the wiring runs on every write, and judges them before: a rule that doesn't type-check, costs too much or compares what
+// can't be compared is an error at its marker. It uses runtime/cel for that, which is what runs the rules later.
+package rules
+
+import (
+	"fmt"
+	"sort"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+)
+
+// FileName is the base name of the file that the emitter writes into a group's wiring package.
+const FileName = "zz_generated.rules.go"
+
+// Emitter returns the emitter of CEL rules.
+func Emitter() emit.Emitter {
+	return emit.Emitter{
+		Name:     "rules",
+		Doc:      "the rules in CEL of each group's kinds (+kubebuilder:validation:XValidation)",
+		Owns:     func(base string) bool { return base == FileName },
+		Emit:     Emit,
+		Warnings: warnings,
+	}
+}
+
+// Imports are the packages that emitted code imports.
+func Imports() []string {
+	return []string{celPath, schemaPath, "sync"}
+}
+
+// Emit returns a file for each group with wiring that has rules. Faults of rules are errors where the user can mend them.
+func Emit(p *model.Program) ([]emit.File, error) {
+	var errs emit.Errors
+	for _, f := range judge(p) {
+		if f.mendable {
+			errs.Add(f.rule.Pos, "%s", f.text)
+		}
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	var files []emit.File
+	for _, g := range p.Wired() {
+		if !g.Output() {
+			continue
+		}
+		file, err := print(p, g)
+		if err != nil {
+			return nil, fmt.Errorf("rules of %s: %w", g.Name, err)
+		}
+		if file != nil {
+			files = append(files, *file)
+		}
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
+	return files, nil
+}
+
+// warnings are the faults of rules in packages that the user can't edit: what is wrong there is not run.
+func warnings(p *model.Program) []emit.Error {
+	var out emit.Errors
+	for _, f := range judge(p) {
+		if !f.mendable {
+			out.Add(f.rule.Pos, "%s; the rule is not run", f.text)
+		}
+	}
+	return out
+}
+
+// Function is the name of the function that returns the rules of a kind in its version, in the group's wiring package; empty
+// where it has none.
+func Function(p *model.Program, t *model.Type) string {
+	b := newBuilder(faulty(p))
+	if !b.value(t, false).HasRules() {
+		return ""
+	}
+	return "rules" + upperFirst(t.Package.Name) + t.Name
+}
