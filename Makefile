@@ -1,7 +1,7 @@
 # Everything a contributor runs. `make help` lists it; beside every check stands its fix.
 GO       ?= go
 BIN      := bin
-EXAMPLES := examples/quickstart examples/library examples/park
+EXAMPLES := examples/quickstart examples/library examples/park examples/workloads
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
 PEERS    := generator/conformance runtime/conformance
 # Modules whose generated code is checked in.

@@ -6,12 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/verify"
@@ -146,7 +148,7 @@ func (b *build) generate(ctx context.Context) error {
 	var err error
 	b.loaded, err = load.Load(ctx, load.Options{
 		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header, Lenient: b.Lenient,
-		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports,
+		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, ClientImports: layout.Imports(),
 	})
 	if err != nil {
 		return err
@@ -189,6 +191,11 @@ func (b *build) leftOver() (map[string]bool, error) {
 		dirs[f.Dir] = true
 		now[filepath.Join(f.Dir, f.Name)] = true
 	}
+	for _, c := range b.loaded.Program.Clients {
+		if c.Marked.Output {
+			addFolders(dirs, c.Dir) // of versions that are gone, too
+		}
+	}
 	for _, p := range b.loaded.Program.Packages {
 		for _, folder := range []*model.Folder{p.Reference, p.CRDs} {
 			if folder != nil && p.Output {
@@ -219,6 +226,16 @@ func (b *build) leftOver() (map[string]bool, error) {
 	return out, nil
 }
 
+// addFolders adds a folder and all below it, as far as they exist.
+func addFolders(dirs map[string]bool, root string) {
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			dirs[path] = true
+		}
+		return nil // what isn't there holds nothing that is left over
+	})
+}
+
 // note tells users where nothing was generated although they asked for something.
 func (b *build) note() {
 	if len(b.loaded.Matched) == 0 && len(b.result.Warnings) == 0 {
@@ -243,6 +260,9 @@ func (b *build) note() {
 	for _, p := range b.loaded.Program.Packages {
 		switch {
 		case !p.Output || has[p.Path]:
+		case p.Serves != nil && !b.loaded.Program.RuntimeAvailable:
+			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:serve needs a module that requires apigen.dev")
+		case p.Serves != nil: // what is generated for it stands in the wiring
 		case p.CollectGroups && !b.loaded.Program.RuntimeAvailable:
 			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:groups needs a module that requires apigen.dev")
 		case named[p.Path] || p.HasGroup:

@@ -36,10 +36,17 @@ func write(changes []Change) (err error) {
 	}
 	for _, c := range changes {
 		if c.New == nil {
-			_ = os.Remove(filepath.Dir(c.Path)) // fails, as it should, unless the folder is empty
+			removeEmpty(filepath.Dir(c.Path))
 		}
 	}
 	return nil
+}
+
+// removeEmpty removes a folder and those above it, up to the first that holds something: that of go.mod, at last.
+func removeEmpty(dir string) {
+	for os.Remove(dir) == nil {
+		dir = filepath.Dir(dir)
+	}
 }
 
 // sweep removes the temporary files that a killed run left in a folder, long enough ago that it is no longer running.

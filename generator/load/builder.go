@@ -62,6 +62,7 @@ func (b *builder) program() *model.Program {
 	b.foreignHooks()
 	prog.Groups = b.groups(prog.Packages)
 	b.expand()
+	prog.Clients = b.clients(prog)
 	b.contradictions(prog)
 	return prog
 }

@@ -15,10 +15,14 @@ func (b *builder) groups(pkgs []*model.Package) []*model.Group {
 	byName := map[string]*model.Group{}
 	var out []*model.Group
 	for _, p := range pkgs {
-		b.lists(p)
-		b.resolvePaths(p)
+		b.lists(p.Source())
+		b.resolvePaths(p.Source())
 	}
 	for _, p := range pkgs {
+		if p.ServedBy != nil {
+			continue // it comes with the package that serves it
+		}
+		p = p.Source()
 		if !p.HasGroup || p.Version == "" || len(kinds(p)) == 0 {
 			continue
 		}
@@ -61,7 +65,7 @@ func kinds(p *model.Package) []*model.Type {
 func (b *builder) addVersion(g *model.Group, p *model.Package) {
 	for _, v := range g.Versions {
 		if v.Name == p.Version {
-			b.errorf(p.Pos, "version %s of group %q is declared by two packages, %s and %s", v.Name, g.Name, v.Package.Path, p.Path)
+			b.errorf(p.Home().Pos, "version %s of group %q is declared by two packages, %s and %s", v.Name, g.Name, v.Package.Path, p.Path)
 			return
 		}
 	}
@@ -125,7 +129,13 @@ func internal(g *model.Group, pkgs []*model.Package) *model.Package {
 		}
 	}
 	for _, v := range g.Versions {
-		if c := candidate(path.Dir(v.Package.Path)); c != nil && len(kinds(c)) > 0 {
+		home := v.Package.Home()
+		for _, peer := range home.ConversionPeers {
+			if c := candidate(peer); c != nil {
+				return c
+			}
+		}
+		if c := candidate(path.Dir(home.Path)); c != nil && len(kinds(c)) > 0 {
 			return c
 		}
 	}
@@ -135,11 +145,11 @@ func internal(g *model.Group, pkgs []*model.Package) *model.Package {
 // wiring is the package beside the versions that wiring goes into; nil where the user owns none of them.
 func wiring(g *model.Group) *model.WiringPackage {
 	for _, v := range g.Versions {
-		p := v.Package
+		p := v.Package.Home()
 		if p.Module == nil || !p.Module.Own {
 			continue
 		}
-		if p.Dir == p.Module.Dir {
+		if p.Dir == p.Module.Dir || p.Serves != nil && !isVersion(path.Base(p.Path)) {
 			return &model.WiringPackage{Path: p.Path + "/" + wiringName, Name: wiringName, Dir: filepath.Join(p.Dir, wiringName)}
 		}
 		return &model.WiringPackage{

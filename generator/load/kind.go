@@ -36,6 +36,9 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 		k.ClusterScoped = true
 	}
 	b.resourceMarker(k, ms)
+	if client {
+		k.Client = b.client(m, ms)
+	}
 	if d, ok := ms.Get("kubebuilder:deprecatedversion"); ok {
 		k.IsDeprecated = true
 		k.Deprecated, _ = d.Arg("warning")

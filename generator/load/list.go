@@ -165,6 +165,9 @@ func (l *loader) listRelatives(ctx context.Context) error {
 		}
 		for _, p := range pkgs {
 			if len(p.GoFiles) == 0 || p.Dir == "" {
+				if l.metas[p.PkgPath] == nil {
+					l.metas[p.PkgPath] = p // for what the go command says of it
+				}
 				continue
 			}
 			if !own(p) {
@@ -241,6 +244,7 @@ func (l *loader) listDependencies(ctx context.Context) error {
 	if l.runtime {
 		extras = append(extras, l.RuntimeImports...)
 	}
+	extras = append(extras, l.clientImports()...)
 	for _, imp := range extras {
 		want[imp] = true
 	}

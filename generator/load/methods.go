@@ -14,9 +14,12 @@ func (b *builder) methods(m *model.Type, n *types.Named) {
 		if m.Methods == nil {
 			m.Methods = map[string]*model.Func{}
 		}
-		m.Methods[f.Name()] = b.fn(f, root)
+		m.Methods[f.Name()] = b.fn(f, root || protobufMethods[f.Name()])
 	}
 }
+
+// protobufMethods are those by which a kind of a dependency may bring its own protobuf, too.
+var protobufMethods = map[string]bool{"Size": true, "Marshal": true, "Unmarshal": true}
 
 // fn reads a function or a method, with its signature if asked for.
 func (b *builder) fn(f *types.Func, signature bool) *model.Func {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -59,6 +60,9 @@ func (b *builder) notesOf(p *types.Package, at token.Pos) *notes {
 			}
 		} else {
 			b.readNotes(p.Path(), "doc.go", n)
+			if b.l.named(p.Path()) {
+				b.readClauses(p.Path(), n)
+			}
 		}
 	}
 	if !root && at.IsValid() {
@@ -89,6 +93,24 @@ func (b *builder) readNotes(path, base string, n *notes) {
 		f, _ := parser.ParseFile(b.l.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
 		if f != nil && f.Name != nil {
 			(&collector{fset: b.l.fset, notes: n}).file(f)
+		}
+	}
+}
+
+// readClauses adds what the other files of a dependency say above their package clauses: of one that a marker names, they
+// count like doc.go.
+func (b *builder) readClauses(path string, n *notes) {
+	meta := b.l.metas[path]
+	if meta == nil {
+		return
+	}
+	for _, name := range meta.GoFiles {
+		if filepath.Base(name) == "doc.go" {
+			continue
+		}
+		f, _ := parser.ParseFile(b.l.fset, name, nil, parser.ParseComments|parser.PackageClauseOnly)
+		if f != nil && f.Name != nil {
+			(&collector{fset: b.l.fset, notes: n}).packageClause(f, map[*ast.CommentGroup]bool{})
 		}
 	}
 }

@@ -98,6 +98,7 @@ func (b *builder) packageMarkers(m *model.Package, n *notes) {
 	}
 	m.Validation = ms.Has("k8s:validation-gen")
 	m.CollectGroups = ms.Has("apigen:groups")
+	m.Clients = ms.Has("apigen:clients")
 	m.Reference = b.folder(m, ms, "apigen:reference")
 	m.CRDs = b.folder(m, ms, "apigen:crds")
 	if p, ok := ms.Get("k8s:openapi-model-package"); ok {
@@ -130,6 +131,7 @@ func (b *builder) scope(m *model.Package, tp *types.Package, s *source) {
 	for _, o := range funcs { // scope names are sorted
 		m.Funcs = append(m.Funcs, b.function(o.(*types.Func), n))
 	}
+	m.Consts = nil // those of enums may have been met before
 	for _, o := range b.sorted(consts) {
 		if c := b.constant(o.(*types.Const), n); c != nil {
 			m.Consts = append(m.Consts, c)
@@ -261,6 +263,7 @@ func (b *builder) resolvePackage(m *model.Package) {
 	if x, ok := ms.Get("k8s:defaulter-gen-input"); ok {
 		m.DefaulterInput = b.resolve(x, x.Value)
 	}
+	b.serve(m, ms)
 }
 
 // resolve returns the package that a marker names, with all of its types; nil, and an error, where there is none.

@@ -30,6 +30,9 @@ type source struct {
 	relevant, shallow bool
 	// groups: there is a marker that gathers what lies below, as +apigen:groups.
 	groups bool
+	// clients: there is +apigen:clients. clientRefs are the packages that clients need beyond those of their types.
+	clients    bool
+	clientRefs []string
 	// root: read for its own sake, not for lack of export data. output: files may be written for it.
 	root, output bool
 	// named are the packages that markers name; refs are those of names of theirs.
@@ -66,7 +69,7 @@ var (
 	generatedPattern = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.\r?$`)
 	clausePattern    = regexp.MustCompile(`(?m)^package\s`)
 	refPattern       = regexp.MustCompile(`\+(?:k8s:deepcopy-gen:interfaces=|k8s:conversion-gen:explicit-from=|default=ref\()([^\s)]+)`)
-	namedPattern     = regexp.MustCompile(`\+k8s:(?:conversion-gen|conversion-gen-external-types|defaulter-gen-input)=([A-Za-z0-9_.\-]+(?:/[A-Za-z0-9_.\-~]+)*)`)
+	namedPattern     = regexp.MustCompile(`\+(?:k8s:conversion-gen|k8s:conversion-gen-external-types|k8s:defaulter-gen-input|apigen:serve)=([A-Za-z0-9_.\-]+(?:/[A-Za-z0-9_.\-~]+)*)`)
 )
 
 // generatedHeader tells whether a file says before its package clause that it is generated.
@@ -97,6 +100,8 @@ func (s *source) scan(data []byte, only *bool) {
 	if collects(data) > 0 {
 		s.relevant, s.groups = true, true
 	}
+	s.clients = s.clients || bytes.Contains(data, []byte("+apigen:clients"))
+	s.clientRefs = append(s.clientRefs, clientPackages(data)...)
 	if controls(data) {
 		s.relevant, *only = true, false
 	}
@@ -117,7 +122,7 @@ func (s *source) scan(data []byte, only *bool) {
 // collects counts the markers of a package that gathers what lies below it.
 func collects(data []byte) int {
 	n := 0
-	for _, name := range []string{"groups", "reference", "crds"} {
+	for _, name := range []string{"groups", "clients", "reference", "crds"} {
 		n += bytes.Count(data, []byte("+apigen:"+name))
 	}
 	return n

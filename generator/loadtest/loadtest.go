@@ -5,8 +5,10 @@ package loadtest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -61,7 +63,8 @@ func Try(dir string, patterns ...string) (*load.Result, error) {
 	})
 }
 
-// Dir writes the files of a txtar archive into a temporary module and returns its folder.
+// Dir writes the files of a txtar archive into a temporary module and returns its folder. Modules in folders of it, which
+// have a go.mod, are other modules that it requires.
 func Dir(t testing.TB, archive string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -73,8 +76,26 @@ func Dir(t testing.TB, archive string) string {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
 		WriteModule(t, dir, Module)
+		requireOthers(t, dir, archive)
 	}
 	return dir
+}
+
+// requireOthers makes the module in the folder require those that the archive has below it.
+func requireOthers(t testing.TB, dir, archive string) {
+	name := filepath.Join(dir, "go.mod")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		if path.Base(f.Name) != "go.mod" {
+			continue
+		}
+		module := strings.TrimPrefix(string(modulePattern.Find(f.Data)), "module ")
+		text = fmt.Appendf(text, "\nrequire %s v0.0.0\n\nreplace %s => ./%s\n", module, module, path.Dir(f.Name))
+	}
+	write(t, name, text)
 }
 
 var modulePattern = regexp.MustCompile(`(?m)^module .*$`)

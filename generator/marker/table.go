@@ -24,7 +24,7 @@ func Definitions() []Definition { return slices.Clone(table) }
 
 // Reasons why a known marker has no effect.
 const (
-	clients   = "apigen writes no typed clients; client-gen and its kin read it"
+	applied   = "apply configurations are written for all kinds with clients"
 	protobufs = "protobuf messages are go-to-protobuf's work"
 	lifecycle = "apigen serves what the package declares; prerelease-lifecycle-gen reads it"
 	manifests = "it is for manifests that controller-gen writes"
@@ -37,6 +37,16 @@ const (
 var ownMarkers = []Definition{
 	{Name: "apigen:groups", Places: Package, Kind: Flag,
 		Doc: "The package gets a function Groups() that returns the wiring of every API group below this package's folder or beside it, for main to hand to the server."},
+	{Name: "apigen:clients", Places: Package, Kind: OptionalText,
+		Doc: "The kinds marked +genclient in every API group below this package's folder get a clientset, listers, informers and apply configurations, in the folder that the value names, relative to this package's: +apigen:clients=../client, which is also where they go without a value. The module must require k8s.io/client-go."},
+	{Name: "apigen:clients:external", Places: Package, Kind: Text,
+		Doc: "Beside +apigen:clients: types of a package have apply configurations already, in another: +apigen:clients:external=k8s.io/api/core/v1:k8s.io/client-go/applyconfigurations/core/v1. Apply configurations of this module refer to them; without it, to the types themselves."},
+	{Name: "apigen:serve", Places: Package, Kind: Text,
+		Doc: "The import path of a version's package in another module, which stays as it is: +apigen:serve=k8s.io/api/apps/v1. Its kinds are served, and what is generated for them is written into this package and the wiring beside it."},
+	{Name: "apigen:serve:kinds", Places: Package, Kind: List,
+		Doc: "The kinds that +apigen:serve is about: Deployment;ReplicaSet. Without it, all that clients are generated for (+genclient) and that have verbs of storage."},
+	{Name: "apigen:kind", Places: Package, Kind: Tag,
+		Doc: "Puts the marker behind the equals sign on a kind of +apigen:serve, whose source can't be edited: +apigen:kind(Deployment)=+kubebuilder:resource:shortName=deploy."},
 	{Name: "apigen:reference", Places: Package, Kind: Text,
 		Doc: "A reference of the API groups below this package's folder is written into that folder, in Markdown and HTML, a page for each version: +apigen:reference=../docs."},
 	{Name: "apigen:crds", Places: Package, Kind: Text,
@@ -103,15 +113,15 @@ var controlMarkers = []Definition{
 }
 
 var clientMarkers = []Definition{
-	{Name: "genclient", Places: Type, Kind: OptionalText, Doc: "The type is a kind that clients and servers know."},
+	{Name: "genclient", Places: Type, Kind: OptionalText, Doc: "The type is a kind that clients and servers know. Where +apigen:clients asks for clients, it gets one."},
 	{Name: "genclient:nonNamespaced", Places: Type, Kind: OptionalText, Doc: "The kind is cluster scoped."},
 	{Name: "genclient:noStatus", Places: Type, Kind: OptionalText, Doc: "The kind's Status field is no subresource."},
-	{Name: "genclient:method", Places: Type, Kind: Text, Ignored: clients, Doc: "An extra method of the client, on a subresource."},
-	{Name: "genclient:onlyVerbs", Places: Type, Kind: Text, Ignored: clients, Doc: "The client has only these verbs."},
-	{Name: "genclient:skipVerbs", Places: Type, Kind: Text, Ignored: clients, Doc: "The client doesn't have these verbs."},
-	{Name: "genclient:noVerbs", Places: Type, Kind: OptionalText, Ignored: clients, Doc: "The client has no methods."},
-	{Name: "genclient:readonly", Places: Type, Kind: OptionalText, Ignored: clients, Doc: "The client has get, list and watch."},
-	{Name: "k8s:informers:internal", Places: Package, Kind: OptionalText, Ignored: clients, Doc: "Informers of internal types."},
+	{Name: "genclient:method", Places: Type, Kind: Text, Doc: "An extra method of the client: +genclient:method=UpdateScale,verb=update,subresource=scale,input=k8s.io/api/autoscaling/v1.Scale,result=k8s.io/api/autoscaling/v1.Scale. Verbs are create, update, get, list, patch and apply."},
+	{Name: "genclient:onlyVerbs", Places: Type, Kind: Text, Doc: "The client has only these verbs, separated by commas: create, update, updateStatus, delete, deleteCollection, get, list, watch, patch, apply, applyStatus."},
+	{Name: "genclient:skipVerbs", Places: Type, Kind: Text, Doc: "The client doesn't have these verbs."},
+	{Name: "genclient:noVerbs", Places: Type, Kind: OptionalText, Doc: "The client has no methods."},
+	{Name: "genclient:readonly", Places: Type, Kind: OptionalText, Doc: "The client has get, list and watch."},
+	{Name: "k8s:informers:internal", Places: Package, Kind: OptionalText, Ignored: "informers are written for versions; informer-gen reads it", Doc: "Informers of internal types."},
 	{Name: "k8s:supportsSubresource", Places: Type, Kind: Text, Ignored: "rules hold for every write of the kind, subresources included", Doc: "The kind has this subresource: /status, /scale."},
 	{Name: "k8s:isSubresource", Places: Type, Kind: Text, Ignored: "rules hold for every write of the kind, subresources included", Doc: "The kind is the body of this subresource."},
 	{Name: "k8s:deprecated", Places: Type | Field | Const, Kind: OptionalText, Ignored: document, Doc: "The field is deprecated."},

@@ -75,6 +75,9 @@ type Kind struct {
 	// ReturnDeletedObject is +apigen:returnDeletedObject: a deletion answers with the object.
 	ReturnDeletedObject bool
 
+	// Client is what +genclient asks for; nil without it.
+	Client *Client
+
 	Columns    []Column
 	Selectable []SelectableField
 }

@@ -14,6 +14,8 @@ type Program struct {
 	// Groups are the API groups that those packages make up, sorted by name. A group is complete even where only one of
 	// its packages was named on the command line.
 	Groups []*Group
+	// Clients are the client packages that are asked for, by path.
+	Clients []*Clients
 	// Header is the text that every generated file begins with: a license, as Go comments, or empty.
 	Header string
 	// RuntimeAvailable tells whether the module that the packages belong to requires apigen.dev, so that wiring, which
@@ -62,10 +64,16 @@ type Package struct {
 	Defaulter      bool
 	DefaulterField string
 	DefaulterInput *Package
+	// Serves is the package of +apigen:serve: a version in another module that stays as it is, and whose kinds are
+	// served from here. ConversionExternal and DefaulterInput are that package, too. ServedBy leads back; of that
+	// package's types, those that aren't served are no kinds.
+	Serves, ServedBy *Package
 	// Validation is +k8s:validation-gen: validation functions are asked for, whether or not there is a server.
 	Validation bool
 	// CollectGroups is +apigen:groups: emit Groups(), the wiring of every group below this package.
 	CollectGroups bool
+	// Clients is true where +apigen:clients asks for client packages of every group below this package.
+	Clients bool
 	// Reference and CRDs are where documents of the groups below the package go (+apigen:reference, +apigen:crds); nil
 	// where none are asked for.
 	Reference, CRDs *Folder
@@ -83,6 +91,22 @@ type Package struct {
 	LocalSchemeBuilder string
 	// Consts are the constants of named types, for enums.
 	Consts []*Const
+}
+
+// Home is the package that files for the package's types are written into: itself, or the one that serves it.
+func (p *Package) Home() *Package {
+	if p.ServedBy != nil {
+		return p.ServedBy
+	}
+	return p
+}
+
+// Source is the package whose types files in this one are about: itself, or the one that it serves.
+func (p *Package) Source() *Package {
+	if p.Serves != nil {
+		return p.Serves
+	}
+	return p
 }
 
 // Type returns the package's type of that name, or nil.
@@ -176,7 +200,7 @@ type Type struct {
 	InterfaceMethods []string
 
 	// Methods are those declared on this type (not promoted ones), by name. For types of a Program's packages they are
-	// the hand-written ones; of other packages, whatever is there. Foreign types have only names and receivers.
+	// the hand-written ones; of other packages, whatever is there. Foreign types have only names and receivers, but kinds that are served signatures, too.
 	Methods map[string]*Func
 
 	// DeepCopy tells how a copy of this named type is made.

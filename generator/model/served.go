@@ -40,7 +40,7 @@ func (g *Group) Output() bool {
 		return true
 	}
 	for _, v := range g.Versions {
-		if v.Package.Output {
+		if v.Package.Output || v.Package.Home().Output {
 			return true
 		}
 	}

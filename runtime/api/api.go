@@ -67,6 +67,9 @@ type VersionInfo struct {
 	Columns []Column
 	// Deprecated, where not empty, is the warning that each request to this version receives.
 	Deprecated string
+	// Protobuf tells that objects of this version can be read and written whole as Kubernetes protobuf. It follows from
+	// the version's conversion; what a definition sets here is not heeded.
+	Protobuf bool
 }
 
 // GroupResource is the name by which errors call the resource.

@@ -18,17 +18,18 @@ const (
 	RowWithObject
 )
 
-// Form is one way to write an object: a version and a shape. All forms are JSON.
+// Form is one way to write an object: a version, a shape and an encoding.
 type Form struct {
-	Version string
-	Shape   Shape
+	Version  string
+	Shape    Shape
+	Encoding Encoding
 }
 
 // Rendition is one object in one form, as bytes. It is immutable and shared: whoever holds it must not write to it.
 //
 // A single object, or the object of a watch event, is written as "{" + Head + Payload. An item of a list whose shape is
 // Whole is written as "{" + Payload, since items of a typed list carry neither kind nor apiVersion; in every other
-// shape an item is written with its head.
+// shape an item is written with its head. This is so in JSON; what the two are in other encodings stands there.
 type Rendition struct {
 	// Head is the constant beginning of the form behind the brace, with a trailing comma where it is not empty:
 	// "kind":"Widget","apiVersion":"shop.example.com/v1", in the shape Whole.

@@ -24,7 +24,7 @@ type Entry struct {
 	payload  []byte
 	sign     sign
 	revision int64
-	forms    atomic.Pointer[[]*form]
+	forms    atomic.Pointer[formList]
 	rare     *rare // nil for nearly all
 
 	keyLen, labelsAt      uint32
@@ -168,12 +168,8 @@ func (e *Entry) Rendition(wanted api.Form) (api.Rendition, error) {
 		e.check()
 		return e.stored(), nil
 	}
-	if forms := e.forms.Load(); forms != nil {
-		for _, f := range *forms {
-			if f.name == wanted {
-				return f.get(e)
-			}
-		}
+	if f := e.forms.Load().find(wanted); f != nil {
+		return f.get(e)
 	}
 	return e.render(wanted)
 }
@@ -184,14 +180,8 @@ func (e *Entry) Rendered(wanted api.Form) bool {
 	if wanted == e.shared.stored {
 		return e.Err() == nil
 	}
-	if forms := e.forms.Load(); forms != nil {
-		for _, f := range *forms {
-			if f.name == wanted {
-				return f.done.Load() && f.err == nil
-			}
-		}
-	}
-	return false
+	f := e.forms.Load().find(wanted)
+	return f != nil && f.done.Load() && f.err == nil
 }
 
 func (e *Entry) stored() api.Rendition {

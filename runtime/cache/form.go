@@ -9,20 +9,80 @@ import (
 	"apigen.dev/runtime/api"
 )
 
-// form is one other form of an entry, rendered or being rendered.
+// form is one other form of an entry, rendered or being rendered. What readers look at stands first.
 type form struct {
-	name api.Form
-	once sync.Once
 	// done tells that rendition and err are there.
 	done      atomic.Bool
 	used      atomic.Bool // since the pool's hand came by
 	rendition api.Rendition
 	err       error
+	name      api.Form
+	once      sync.Once
 	place     int // in the pool's ring, counted from 1, 0 where it isn't there; guarded by the pool
 }
 
+// formList is the forms of an entry. It is immutable. Names stand beside each other, the first where the list is: a list
+// of many objects is as fast as memory is, so a form should be found in few steps through it.
+type formList struct {
+	first namedForm
+	rest  []namedForm
+}
+
+type namedForm struct {
+	name api.Form
+	form *form
+}
+
 // retired is the list of forms of an entry that left the window: what is rendered for it is kept no more.
-var retired = new([]*form)
+var retired = &formList{}
+
+// find returns a form, or nil.
+func (l *formList) find(wanted api.Form) *form {
+	if l == nil {
+		return nil
+	}
+	if l.first.name == wanted {
+		return l.first.form
+	}
+	for i := range l.rest {
+		if l.rest[i].name == wanted {
+			return l.rest[i].form
+		}
+	}
+	return nil
+}
+
+// with returns a list that has f, too.
+func (l *formList) with(f *form) *formList {
+	named := namedForm{f.name, f}
+	if l == nil {
+		return &formList{first: named}
+	}
+	return &formList{l.first, append(slices.Clip(l.rest), named)}
+}
+
+// without returns a list that doesn't have f, nil where that is none.
+func (l *formList) without(f *form) *formList {
+	var without *formList
+	for _, other := range l.all() {
+		if other != f {
+			without = without.with(other)
+		}
+	}
+	return without
+}
+
+// all returns the forms in a slice of the caller's own.
+func (l *formList) all() []*form {
+	if l == nil || l.first.form == nil {
+		return nil
+	}
+	all := []*form{l.first.form}
+	for i := range l.rest {
+		all = append(all, l.rest[i].form)
+	}
+	return all
+}
 
 var errRenderPanicked = errors.New("rendering panicked")
 
@@ -36,17 +96,11 @@ func (e *Entry) render(wanted api.Form) (api.Rendition, error) {
 		if old == retired {
 			return e.shared.codec.Render(e.Key(), e.stored(), wanted)
 		}
-		f := &form{name: wanted}
-		next := []*form{f}
-		if old != nil {
-			for _, f := range *old {
-				if f.name == wanted {
-					return f.get(e)
-				}
-			}
-			next = append(slices.Clip(*old), f)
+		if f := old.find(wanted); f != nil {
+			return f.get(e)
 		}
-		if e.forms.CompareAndSwap(old, &next) {
+		f := &form{name: wanted}
+		if e.forms.CompareAndSwap(old, old.with(f)) {
 			return f.get(e)
 		}
 	}
@@ -85,16 +139,7 @@ func (e *Entry) forget(f *form) {
 		if old == nil || old == retired {
 			return
 		}
-		i := slices.Index(*old, f)
-		if i < 0 {
-			return
-		}
-		var next *[]*form
-		if len(*old) > 1 {
-			rest := slices.Delete(slices.Clone(*old), i, i+1)
-			next = &rest
-		}
-		if e.forms.CompareAndSwap(old, next) {
+		if old.find(f.name) != f || e.forms.CompareAndSwap(old, old.without(f)) {
 			return
 		}
 	}
@@ -106,7 +151,7 @@ func (e *Entry) retire() {
 		return
 	}
 	if old := e.forms.Swap(retired); old != nil && old != retired {
-		e.shared.pool.drop(*old)
+		e.shared.pool.drop(old.all())
 	}
 }
 
@@ -138,7 +183,7 @@ func (f *form) cost() int64 {
 func (p *pool) add(e *Entry, f *form) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if forms := e.forms.Load(); forms == retired || forms == nil || !slices.Contains(*forms, f) {
+	if e.forms.Load().find(f.name) != f {
 		return
 	}
 	p.ring = append(p.ring, pooled{e, f})

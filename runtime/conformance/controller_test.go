@@ -8,6 +8,7 @@ import (
 	"apigen.dev/runtime/conformance/apis/wardle/v1alpha1"
 	"apigen.dev/runtime/conformance/apis/wardle/v1beta1"
 	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -149,6 +150,8 @@ func pages(t *testing.T, c client.Client, list client.ObjectList, opts ...client
 func lengthOf(list client.ObjectList) int {
 	switch l := list.(type) {
 	case *v1beta1.FlunderList:
+		return len(l.Items)
+	case *appsv1.DeploymentList:
 		return len(l.Items)
 	case *metav1.PartialObjectMetadataList:
 		return len(l.Items)

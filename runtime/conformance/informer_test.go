@@ -2,7 +2,9 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"sync/atomic"
@@ -204,7 +206,7 @@ func insist(ctx context.Context, write func() error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 5*time.Millisecond, bound, true, func(context.Context) (bool, error) {
 		last = write()
-		away := utilnet.IsConnectionRefused(last) || utilnet.IsConnectionReset(last) || utilnet.IsProbableEOF(last) ||
+		away := utilnet.IsConnectionRefused(last) || utilnet.IsConnectionReset(last) || utilnet.IsProbableEOF(last) || errors.Is(last, io.ErrUnexpectedEOF) ||
 			utilnet.IsHTTP2ConnectionLost(last) || apierrors.IsServiceUnavailable(last)
 		return !away, nil
 	})

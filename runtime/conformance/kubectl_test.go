@@ -24,13 +24,26 @@ type kubectl struct {
 func newKubectl(t *testing.T) *kubectl {
 	t.Helper()
 	t.Parallel()
+	kubeconfig, err := os.ReadFile(startMemory(t).kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newKubectlFor(t, kubeconfig)
+}
+
+// newKubectlFor is kubectl with a kubeconfig.
+func newKubectlFor(t *testing.T, kubeconfig []byte) *kubectl {
+	t.Helper()
 	path, err := exec.LookPath("kubectl")
 	if err != nil {
 		t.Skip("there is no kubectl on this machine: ", err)
 	}
-	server := startMemory(t)
 	home := t.TempDir()
-	return &kubectl{t: t, path: path, env: append(os.Environ(), "KUBECONFIG="+server.kubeconfig, "HOME="+home, "KUBECACHEDIR="+home,
+	file := filepath.Join(home, "kubeconfig")
+	if err := os.WriteFile(file, kubeconfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &kubectl{t: t, path: path, env: append(os.Environ(), "KUBECONFIG="+file, "HOME="+home, "KUBECACHEDIR="+home,
 		"KUBECTL_EXTERNAL_DIFF=diff -u -N")}
 }
 

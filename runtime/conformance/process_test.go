@@ -22,17 +22,25 @@ type process struct {
 	arguments []string
 	command   *exec.Cmd
 	log       string
+	// serves is the value of serveVariable.
+	serves string
 }
 
 // startProcess starts a server on a directory of its own, and ends it with the test.
 func startProcess(t *testing.T, arguments ...string) *process {
+	t.Helper()
+	return startServing(t, "1", arguments...)
+}
+
+// startServing is startProcess for a server of other groups.
+func startServing(t *testing.T, serves string, arguments ...string) *process {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	p := &process{t: t, binary: self, dir: dir, log: filepath.Join(dir, "server.log"),
+	p := &process{t: t, binary: self, dir: dir, serves: serves, log: filepath.Join(dir, "server.log"),
 		arguments: append([]string{"--data-dir=" + filepath.Join(dir, "data"), fmt.Sprintf("--secure-port=%d", freePort(t)), "--watch-cache-consistency-check=1s"}, arguments...)}
 	p.start()
 	t.Cleanup(func() {
@@ -59,7 +67,7 @@ func (p *process) start() {
 	}
 	defer log.Close()
 	command := exec.Command(p.binary, p.arguments...)
-	command.Env = append(os.Environ(), serveVariable+"=1", "APIGEN_VERIFY=1")
+	command.Env = append(os.Environ(), serveVariable+"="+p.serves, "APIGEN_VERIFY=1")
 	command.Stderr = log
 	out, err := command.StdoutPipe()
 	if err != nil {

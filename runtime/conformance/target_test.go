@@ -14,6 +14,7 @@ import (
 	"apigen.dev/runtime/storage/embedded"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 	library "example.com/library/apis"
+	workloads "example.com/workloads/apis"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -25,9 +26,21 @@ const serveVariable = "CONFORMANCE_SERVE"
 func groups() []registry.Group { return slices.Concat(apis.Groups(), library.Groups()) }
 
 func TestMain(m *testing.M) {
+	if os.Getenv(serveVariable) == clusterName {
+		server.Main(server.Program{Name: clusterName, Groups: workloads.Groups(), Embedded: embedded.Etcd{}})
+		return
+	}
 	if os.Getenv(serveVariable) != "" {
 		server.Main(server.Program{Name: "wardle", Groups: groups(), Embedded: embedded.Etcd{}})
 		return
+	}
+	if kubeconfig := os.Getenv(manageVariable); kubeconfig != "" {
+		manage(kubeconfig, os.Getenv(identityVariable))
+		return
+	}
+	// client-go reads this once. Its dynamic client then asks for CBOR first.
+	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

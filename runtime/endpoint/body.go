@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/json"
@@ -57,23 +59,23 @@ func (c *call) tooLarge() error {
 }
 
 // inputFormat is the format of the body; JSON where the request doesn't say.
-func inputFormat(r *http.Request) (format, error) {
+func inputFormat(r *http.Request, allow allowFormat) (format, error) {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
 		return formatJSON, nil
 	}
 	if mediaType, _, err := mime.ParseMediaType(header); err == nil {
 		for f := range formats {
-			if mediaType == formats[f].mediaType {
+			if mediaType == formats[f].mediaType && allow(format(f), transform{}) {
 				return format(f), nil
 			}
 		}
 	}
-	return 0, unsupportedMediaType(typeJSON, typeYAML)
+	return 0, unsupportedMediaType(mediaTypes(allow)...)
 }
 
-// readObject reads the body as JSON. Keys that YAML has twice are lost in JSON; what validation wants of them is done
-// here: an error, warnings or nothing.
+// readObject reads the body in the encoding of its format, YAML as JSON. Keys that YAML has twice are lost in JSON; what
+// validation wants of them is done here: an error, warnings or nothing.
 func (c *call) readObject(f format, validation string) (data []byte, warnings []string, err error) {
 	if data, err = c.readBody(); err != nil {
 		return nil, nil, err
@@ -83,7 +85,15 @@ func (c *call) readObject(f format, validation string) (data []byte, warnings []
 			return nil, nil, c.notHandled(err)
 		}
 	}
+	if formats[f].encoding != api.JSON {
+		return data, nil, nil // their decoders have bounds of their own
+	}
 	return data, warnings, checkDepth(data)
+}
+
+// body is what a handle is given of a body that was read.
+func (c *call) body(f format, data []byte, validation string) registry.Body {
+	return registry.Body{Version: c.version.Name, Encoding: formats[f].encoding, Data: data, Validation: validation}
 }
 
 // notHandled says what the body was to be, as kube-apiserver does where a body breaks a rule of strict decoding.

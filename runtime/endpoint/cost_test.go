@@ -75,3 +75,30 @@ func BenchmarkStoredList10000(b *testing.B) {
 		})
 	}
 }
+
+// TestBinaryListsCostTheSameForAnyNumberOfObjects: what was rendered once is written, in every encoding.
+func TestBinaryListsCostTheSameForAnyNumberOfObjects(t *testing.T) {
+	for _, accept := range []string{typeCBOR, typeCBOR + asList, typeProtobuf + asList} {
+		few, many := lister(t, 10, accept), lister(t, 2000, accept)
+		few()
+		many()
+		a, b := testing.AllocsPerRun(20, func() { few() }), testing.AllocsPerRun(20, func() { many() })
+		if b > a+5 {
+			t.Errorf("%s: 10 objects cost %.0f allocations, 2000 cost %.0f", accept, a, b)
+		}
+	}
+}
+
+// BenchmarkListInEncodings lists 10,000 objects in each encoding.
+func BenchmarkListInEncodings(b *testing.B) {
+	for _, accept := range []string{typeJSON, typeCBOR, typeJSON + asList, typeCBOR + asList, typeProtobuf + asList} {
+		b.Run(accept, func(b *testing.B) {
+			list := lister(b, 10000, accept)
+			b.SetBytes(int64(list()))
+			b.ReportAllocs()
+			for b.Loop() {
+				list()
+			}
+		})
+	}
+}

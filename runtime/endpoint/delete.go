@@ -6,6 +6,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -119,20 +120,28 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 // decodeDeleteOptions takes the kind DeleteOptions of any group, as kube-apiserver does: clients send it in the
 // resource's own, or in that of a client that knows another. Nothing else is taken.
 func (c *call) decodeDeleteOptions(data []byte, options *metav1.DeleteOptions) error {
-	format, err := inputFormat(c.r)
+	format, err := inputFormat(c.r, anyFormat)
 	if err != nil {
 		return err
 	}
-	if format == formatYAML {
-		if data, _, err = yamlToJSON(data, metav1.FieldValidationIgnore, c.api.maxBody); err != nil {
-			return err
-		}
+	switch format {
+	case formatProtobuf:
+		err = decodeProtobufOptions(data, options)
+	case formatCBOR:
+		data, err = cborToJSON(data)
+	case formatYAML:
+		data, _, err = yamlToJSON(data, metav1.FieldValidationIgnore, c.api.maxBody)
 	}
-	if err := checkDepth(data); err != nil {
+	if err != nil {
 		return err
 	}
-	if err := json.UnmarshalCaseSensitivePreserveInts(data, options); err != nil {
-		return apierrors.NewBadRequest("the body is no DeleteOptions: " + err.Error())
+	if format != formatProtobuf {
+		if err := checkDepth(data); err != nil {
+			return err
+		}
+		if err := json.UnmarshalCaseSensitivePreserveInts(data, options); err != nil {
+			return apierrors.NewBadRequest("the body is no DeleteOptions: " + err.Error())
+		}
 	}
 	if options.Kind != "" && options.Kind != "DeleteOptions" {
 		return apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
@@ -140,6 +149,18 @@ func (c *call) decodeDeleteOptions(data []byte, options *metav1.DeleteOptions) e
 	if _, err := schema.ParseGroupVersion(options.APIVersion); err != nil {
 		return apierrors.NewBadRequest("the body is no DeleteOptions: " + err.Error())
 	}
+	return nil
+}
+
+func decodeProtobufOptions(data []byte, options *metav1.DeleteOptions) error {
+	message, gvk, err := wire.OpenEnvelope(data)
+	if err == nil && (gvk.Kind == "" || gvk.Kind == "DeleteOptions") {
+		err = options.Unmarshal(message)
+	}
+	if err != nil {
+		return apierrors.NewBadRequest("the body is no DeleteOptions: " + err.Error())
+	}
+	options.Kind = gvk.Kind
 	return nil
 }
 

@@ -17,14 +17,21 @@ import (
 )
 
 // legacyDocument is discovery of one level: a root, a group or a version.
-type legacyDocument struct{ data []byte }
+type legacyDocument struct {
+	data   []byte
+	binary binaryForms
+}
 
 func (d *legacyDocument) serve(a *API, w http.ResponseWriter, r *http.Request) error {
-	media, err := negotiate(r, noTransform)
+	media, err := negotiate(r, legacyFormats)
 	if err != nil {
 		return err
 	}
-	return a.writeBytes(w, r, media, media.contentType(), d.data)
+	data, err := d.binary.in(media.format, d.data)
+	if err != nil {
+		return err
+	}
+	return a.writeBytes(w, r, media, media.contentType(), data)
 }
 
 // rootDocument is a root, which also tells everything below it to clients that ask for that.
@@ -34,8 +41,9 @@ type rootDocument struct {
 }
 
 type aggregatedDocument struct {
-	data []byte
-	hash string
+	data   []byte
+	hash   string
+	binary binaryForms
 }
 
 const (
@@ -45,23 +53,31 @@ const (
 
 func (d *rootDocument) serve(a *API, w http.ResponseWriter, r *http.Request) error {
 	w.Header().Add("Vary", "Accept")
-	media, err := negotiate(r, func(t transform) bool {
+	media, err := negotiate(r, func(f format, t transform) bool {
 		_, ok := d.aggregated[t.Version]
-		return ok && t.Group == discoveryGroup && t.Kind == discoveryKind
+		return legacyFormats(f, t) || ok && t.Group == discoveryGroup && t.Kind == discoveryKind
 	})
 	if err != nil {
 		return err
 	}
 	if media.as == (transform{}) {
-		return a.writeBytes(w, r, media, media.contentType(), d.data)
+		data, err := d.binary.in(media.format, d.data)
+		if err != nil {
+			return err
+		}
+		return a.writeBytes(w, r, media, media.contentType(), data)
 	}
 	document := d.aggregated[media.as.Version]
 	w.Header().Set("Cache-Control", "public")
 	if notModified(w, r, document.hash) {
 		return nil
 	}
+	data, err := document.binary.in(media.format, document.data)
+	if err != nil {
+		return err
+	}
 	contentType := fmt.Sprintf("%s;g=%s;v=%s;as=%s", media.contentType(), media.as.Group, media.as.Version, media.as.Kind)
-	return a.writeBytes(w, r, media, contentType, document.data)
+	return a.writeBytes(w, r, media, contentType, data)
 }
 
 // addDiscovery makes the documents of /api, where there is a core group, and /apis.
@@ -87,17 +103,17 @@ func addDiscovery(documents map[string]document, groups []Group) error {
 			described := group.describe()
 			named.Groups = append(named.Groups, described)
 			described.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
-			documents[root] = &legacyDocument{encoded(described)}
+			documents[root] = &legacyDocument{data: encoded(described)}
 			aggregatedNamed = append(aggregatedNamed, group.aggregated())
 		}
 		for _, version := range group.Versions {
-			documents[root+"/"+version] = &legacyDocument{encoded(group.resourceList(version))}
+			documents[root+"/"+version] = &legacyDocument{data: encoded(group.resourceList(version))}
 		}
 	}
 	if len(core.Versions) > 0 { // else it is not there: client-go makes a nameless group of an empty one
-		documents["/"+coreRoot] = &rootDocument{legacyDocument{encoded(core)}, aggregatedDocuments(aggregatedCore)}
+		documents["/"+coreRoot] = &rootDocument{legacyDocument{data: encoded(core)}, aggregatedDocuments(aggregatedCore)}
 	}
-	documents["/"+groupsRoot] = &rootDocument{legacyDocument{encoded(named)}, aggregatedDocuments(aggregatedNamed)}
+	documents["/"+groupsRoot] = &rootDocument{legacyDocument{data: encoded(named)}, aggregatedDocuments(aggregatedNamed)}
 	return nil
 }
 
@@ -125,7 +141,7 @@ func (g *Group) check() error {
 	for _, handle := range g.Handles {
 		info := handle.Info()
 		for _, version := range info.Versions {
-			if !slices.Contains(g.Versions, version.Name) {
+			if g.has(info, version.Name) && !slices.Contains(g.Versions, version.Name) {
 				return fmt.Errorf("resource %s is served in version %s, which group %q doesn't list", info.GroupResource(), version.Name, g.Name)
 			}
 		}
@@ -137,7 +153,7 @@ func (g *Group) check() error {
 func (g *Group) infos(version string) []*api.Info {
 	var infos []*api.Info
 	for _, handle := range g.Handles {
-		if info := handle.Info(); info.Version(version) != nil {
+		if info := handle.Info(); g.has(info, version) {
 			infos = append(infos, info)
 		}
 	}
@@ -267,7 +283,7 @@ func aggregatedDocuments(items []groupDiscovery) map[string]aggregatedDocument {
 			Metadata        struct{}         `json:"metadata"`
 			Items           []groupDiscovery `json:"items"`
 		}{metav1.TypeMeta{Kind: discoveryKind, APIVersion: discoveryGroup + "/" + version}, struct{}{}, items})
-		documents[version] = aggregatedDocument{data, hashOf(data)}
+		documents[version] = aggregatedDocument{data: data, hash: hashOf(data)}
 	}
 	return documents
 }

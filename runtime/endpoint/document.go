@@ -35,7 +35,11 @@ func documentsOf(groups []Group) (map[string]document, error) {
 	if err := addDiscovery(documents, groups); err != nil {
 		return nil, err
 	}
-	return documents, addOpenAPI(documents, groups)
+	addBinaries(documents)
+	if err := addOpenAPI(documents, groups); err != nil {
+		return nil, err
+	}
+	return documents, addSwagger(documents, groups)
 }
 
 // writeBytes writes JSON that was made before, in the format that the request accepts.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"time"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
 	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,6 +24,8 @@ type Group struct {
 	registry.Group
 	// Handles are in the order of Group.Resources.
 	Handles []registry.Handle
+	// Serves tells whether a resource is served in one of its versions; nil serves all.
+	Serves func(resource *api.Info, version string) bool
 }
 
 // Config is what New needs.
@@ -85,7 +88,7 @@ func New(config Config) (*API, error) {
 	}
 	for _, group := range config.Groups {
 		for _, handle := range group.Handles {
-			if err := a.add(group.Name, handle); err != nil {
+			if err := a.add(&group, handle); err != nil {
 				return nil, err
 			}
 		}
@@ -99,12 +102,15 @@ func New(config Config) (*API, error) {
 }
 
 // add makes the routes of one resource.
-func (a *API) add(group string, handle registry.Handle) error {
+func (a *API) add(group *Group, handle registry.Handle) error {
 	info := handle.Info()
-	if info.Group != group {
-		return fmt.Errorf("resource %s stands in group %q", info.GroupResource(), group)
+	if info.Group != group.Name {
+		return fmt.Errorf("resource %s stands in group %q", info.GroupResource(), group.Name)
 	}
 	for i := range info.Versions {
+		if !group.has(info, info.Versions[i].Name) {
+			continue
+		}
 		key := resourceKey{info.Group, info.Versions[i].Name, info.Names.Plural}
 		if a.resources[key] != nil {
 			return fmt.Errorf("resource %s is served twice in version %s", info.GroupResource(), key.version)
@@ -112,6 +118,11 @@ func (a *API) add(group string, handle registry.Handle) error {
 		a.resources[key] = newResource(handle, &info.Versions[i])
 	}
 	return nil
+}
+
+// has tells whether a resource is served in a version.
+func (g *Group) has(info *api.Info, version string) bool {
+	return info.Version(version) != nil && (g.Serves == nil || g.Serves(info, version))
 }
 
 // ServeHTTP answers requests that carry a RequestInfo. Where there is none it is read from the request.

@@ -13,8 +13,10 @@ import (
 
 // The media types of bodies.
 const (
-	typeJSON = "application/json"
-	typeYAML = "application/yaml"
+	typeJSON     = "application/json"
+	typeYAML     = "application/yaml"
+	typeProtobuf = "application/vnd.kubernetes.protobuf"
+	typeCBOR     = "application/cbor"
 )
 
 // format is how bytes are written.
@@ -23,16 +25,33 @@ type format uint8
 const (
 	formatJSON format = iota
 	formatYAML
+	formatProtobuf
+	formatCBOR
 )
 
-// formats are what the API writes and reads, the default first. One more is one more row.
-var formats = [...]struct{ kind, subkind, mediaType string }{
-	formatJSON: {"application", "json", typeJSON},
-	formatYAML: {"application", "yaml", typeYAML},
+// formats are what the API writes and reads, in kube-apiserver's order, the default first. One more is one more row.
+var formats = [...]struct {
+	kind, subkind, mediaType string
+	// stream is the media type of a watch, streamAccepted what a 406 calls it; "" where there is none.
+	stream, streamAccepted string
+	// encoding is that of the renditions that are written; YAML is made of JSON.
+	encoding api.Encoding
+}{
+	formatJSON:     {"application", "json", typeJSON, typeJSON, typeJSON + ";stream=watch", api.JSON},
+	formatYAML:     {"application", "yaml", typeYAML, "", "", api.JSON},
+	formatProtobuf: {"application", "vnd.kubernetes.protobuf", typeProtobuf, typeProtobuf + ";stream=watch", typeProtobuf + ";stream=watch", api.Protobuf},
+	formatCBOR:     {"application", "cbor", typeCBOR, typeCBOR + "-seq", typeCBOR + "-seq", api.CBOR},
 }
 
-// contentTypes are the values of the header Content-Type for each format, made once.
-var contentTypes = [...][]string{formatJSON: {typeJSON}, formatYAML: {typeYAML}}
+// contentTypes and streamTypes are the values of the header Content-Type for each format, made once.
+var contentTypes, streamTypes = headerValues()
+
+func headerValues() (whole, streams [len(formats)][]string) {
+	for f := range formats {
+		whole[f], streams[f] = []string{formats[f].mediaType}, []string{formats[f].stream}
+	}
+	return whole, streams
+}
 
 // transform is what a client asks to be made of an object: as=Table;v=v1;g=meta.k8s.io.
 type transform struct{ Kind, Group, Version string }
@@ -53,39 +72,74 @@ type allowTransform func(transform) bool
 // noTransform is for routes that answer one kind of object only.
 func noTransform(transform) bool { return false }
 
+// allowFormat decides in which formats a transformation can be had; the zero transform is the object as it is.
+type allowFormat func(format, transform) bool
+
+// anyFormat is for what has no transformation, and can be written in every format.
+func anyFormat(_ format, as transform) bool { return as == transform{} }
+
+// madeOf is what can be made of a resource's objects: metadata of every kind is a protobuf message, a Table is none.
+func madeOf(f format, as transform) bool {
+	shape, known := shapes[as]
+	return known && (f != formatProtobuf || shape == api.Metadata)
+}
+
+// statusFormats are for statuses, which stay what they are where something was to be made of objects.
+func statusFormats(f format, as transform) bool { return anyFormat(f, as) || madeOf(f, as) }
+
+// textFormats is for what is there as JSON only.
+func textFormats(f format, as transform) bool { return f <= formatYAML && as == transform{} }
+
 // negotiate picks the first clause of Accept, in the order of its preference, that can be served. Without an Accept it
 // is JSON.
-func negotiate(r *http.Request, allow allowTransform) (mediaType, error) {
-	if media, ok := negotiateFormats(r, len(formats), allow); ok {
+func negotiate(r *http.Request, allow allowFormat) (mediaType, error) {
+	if media, ok := negotiateFormats(r, allow); ok {
 		return media, nil
 	}
-	return mediaType{}, notAcceptable(typeJSON, typeYAML)
+	return mediaType{}, notAcceptable(mediaTypes(allow)...)
 }
 
-// negotiateStream is negotiate for watches, which are JSON.
-func negotiateStream(r *http.Request) (mediaType, error) {
-	if media, ok := negotiateFormats(r, 1, watchTransform); ok {
+// mediaTypes are those of the formats that objects can be had in as they are.
+func mediaTypes(allow allowFormat) []string {
+	var types []string
+	for f := range formats {
+		if allow(format(f), transform{}) {
+			types = append(types, formats[f].mediaType)
+		}
+	}
+	return types
+}
+
+// negotiateStream is negotiate for watches.
+func negotiateStream(r *http.Request, allow allowFormat) (mediaType, error) {
+	streams := func(f format, as transform) bool { return formats[f].stream != "" && allow(f, as) }
+	if media, ok := negotiateFormats(r, streams); ok {
 		return media, nil
 	}
-	return mediaType{}, notAcceptable(typeJSON + ";stream=watch")
+	var types []string
+	for f := range formats {
+		if streams(format(f), transform{}) {
+			types = append(types, formats[f].streamAccepted)
+		}
+	}
+	return mediaType{}, notAcceptable(types...)
 }
 
-// negotiateFormats looks at the first n formats only.
-func negotiateFormats(r *http.Request, n int, allow allowTransform) (mediaType, bool) {
+func negotiateFormats(r *http.Request, allow allowFormat) (mediaType, bool) {
 	pretty := wantsPretty(r)
 	header := r.Header.Get("Accept")
 	if header == "" || header == typeJSON || header == "*/*" {
 		return mediaType{pretty: pretty}, true
 	}
 	for _, clause := range goautoneg.ParseAccept(header) {
-		for f := range formats[:n] {
+		for f := range formats {
 			kind, subkind := formats[f].kind, formats[f].subkind
 			if clause.Type != kind && clause.Type != "*" || clause.SubType != subkind && clause.SubType != "*" {
 				continue
 			}
 			media := mediaType{format: format(f), pretty: pretty || clause.Params["pretty"] == "1"}
 			media.as = transform{Kind: clause.Params["as"], Group: clause.Params["g"], Version: clause.Params["v"]}
-			if media.as == (transform{}) || allow(media.as) {
+			if allow(media.format, media.as) {
 				return media, true
 			}
 		}

@@ -2,10 +2,14 @@ package endpoint
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/munnerz/goautoneg"
@@ -82,6 +86,10 @@ func addOpenAPI(documents map[string]document, groups []Group) error {
 			if !json.Valid(data) {
 				return fmt.Errorf("OpenAPI of group %q, version %q, is no JSON", groups[i].Name, version)
 			}
+			data, err := groups[i].narrowed(data)
+			if err != nil {
+				return fmt.Errorf("OpenAPI of group %q, version %q: %w", groups[i].Name, version, err)
+			}
 			path := groupRoot(groups[i].Name) + "/" + version
 			hash := hashOf(data)
 			address := openAPIRoot + path + "?" + url.Values{"hash": {hash}}.Encode()
@@ -93,3 +101,43 @@ func addOpenAPI(documents map[string]document, groups []Group) error {
 	documents[openAPIRoot] = &openAPIIndex{data, hashOf(data)}
 	return nil
 }
+
+// narrowed is a document without the resources that are not served, and without what only they need.
+func (g *Group) narrowed(data []byte) ([]byte, error) {
+	if g.Serves == nil {
+		return data, nil
+	}
+	var document, components map[string]json.RawMessage
+	var paths, schemas map[string]json.RawMessage
+	if err := json.Unmarshal(data, &document); err != nil {
+		return nil, err
+	}
+	if document["paths"] == nil {
+		return data, nil
+	}
+	if err := json.Unmarshal(document["paths"], &paths); err != nil {
+		return nil, err
+	}
+	root, before := groupRoot(g.Name)+"/", len(paths)
+	maps.DeleteFunc(paths, func(path string, _ json.RawMessage) bool { return !g.serves(strings.TrimPrefix(path, root)) })
+	if len(paths) == before {
+		return data, nil
+	}
+	if err := errors.Join(json.Unmarshal(document["components"], &components), json.Unmarshal(components["schemas"], &schemas)); err != nil {
+		return nil, err
+	}
+	prune(paths, schemas, componentReference)
+	var err error
+	if components["schemas"], err = json.Marshal(schemas); err != nil {
+		return nil, err
+	}
+	if document["components"], err = json.Marshal(components); err != nil {
+		return nil, err
+	}
+	if document["paths"], err = json.Marshal(paths); err != nil {
+		return nil, err
+	}
+	return json.Marshal(document)
+}
+
+var componentReference = regexp.MustCompile(`"#/components/schemas/([^"]+)"`)

@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"net/http"
-	"strconv"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -49,55 +48,13 @@ func (c *call) list() error {
 // object writes one object.
 func (c *call) object(media mediaType, code int, form api.Form, object api.Rendition) {
 	c.respond(media, code, func(f *frame) {
-		if isRow(form.Shape) {
-			f.tableOf(&object, c.columns, time.Now())
-		} else {
-			f.rendition(&object, true, time.Now())
-		}
-		f.text("\n")
+		encoders[form.Encoding].object(f, c.resource, form.Shape, &object, time.Now())
 	})
 }
 
 // page writes a list. What it allocates does not depend on the number of items.
 func (c *call) page(media mediaType, form api.Form, page *registry.Page) {
 	c.respond(media, http.StatusOK, func(f *frame) {
-		head, items := c.listHead, `},"items":[`
-		switch {
-		case form.Shape == api.Metadata:
-			head = partialListHead
-		case isRow(form.Shape):
-			head, items = tableHead, `},"columnDefinitions":`+c.columns+`,"rows":[`
-		}
-		f.text(head)
-		f.listMeta(page)
-		f.text(items)
-		now, comma := time.Now(), false
-		for rendition := range page.Items {
-			if comma {
-				f.text(",")
-			}
-			comma = true
-			f.rendition(&rendition, form.Shape != api.Whole, now)
-		}
-		f.text("]}\n")
+		encoders[form.Encoding].page(f, c.resource, form.Shape, page, time.Now())
 	})
-}
-
-// partialListHead opens a list of PartialObjectMetadata, through the brace of its metadata.
-const partialListHead = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{`
-
-// listMeta writes what stands between the braces of a list's metadata.
-func (f *frame) listMeta(page *registry.Page) {
-	comma := ""
-	if page.ResourceVersion != "" {
-		f.text(`"resourceVersion":` + quoted(page.ResourceVersion))
-		comma = ","
-	}
-	if page.Continue != "" {
-		f.text(comma + `"continue":` + quoted(page.Continue))
-		comma = ","
-	}
-	if page.Remaining != nil {
-		f.text(comma + `"remainingItemCount":` + strconv.FormatInt(*page.Remaining, 10))
-	}
 }

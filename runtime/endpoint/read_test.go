@@ -64,13 +64,13 @@ func TestGetWritesTheRendition(t *testing.T) {
 func TestWhatCannotBeAccepted(t *testing.T) {
 	list, get, watch := base+"/namespaces/n/widgets", base+"/namespaces/n/widgets/a", base+"/widgets?watch=1"
 	for _, c := range []struct{ path, accept, want string }{
-		{list, "application/json;as=Bogus;v=v1;g=meta.k8s.io", "application/json, application/yaml"},
-		{list, "application/vnd.kubernetes.protobuf", "application/json, application/yaml"},
-		{list, "application/cbor", "application/json, application/yaml"},
-		{list, ";;;,,,", "application/json, application/yaml"},
-		{list, "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "application/json, application/yaml"},
-		{get, "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "application/json, application/yaml"},
-		{watch, "application/yaml", "application/json;stream=watch"},
+		{list, "application/json;as=Bogus;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
+		{list, "application/vnd.kubernetes.protobuf", "application/json, application/yaml, application/cbor"},
+		{list, ";;;,,,", "application/json, application/yaml, application/cbor"},
+		{list, "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
+		{get, "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
+		{get, "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
+		{watch, "application/yaml", "application/json;stream=watch, application/cbor-seq"},
 	} {
 		a, fakes := serve(t, widgets)
 		w := do(a, "GET", c.path, "", "Accept", c.accept)
@@ -273,5 +273,22 @@ func BenchmarkGet(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		a.ServeHTTP(&discard{header: http.Header{}}, r)
+	}
+}
+
+// TestCompressionBeginsWhereKubesDoes: what is larger than 128 KiB is compressed, in every format.
+func TestCompressionBeginsWhereKubesDoes(t *testing.T) {
+	a, fakes := serve(t, widgets)
+	fakes[0].object = api.Rendition{Head: `"kind":"Widget",`}
+	for _, c := range []struct {
+		size int
+		want string
+	}{{128 << 10, ""}, {128<<10 + 1, "gzip"}, {frameSize, "gzip"}, {frameSize + 1, "gzip"}} {
+		around := len("{" + fakes[0].object.Head + `"a":""}` + "\n")
+		fakes[0].object.Payload = []byte(`"a":"` + strings.Repeat("x", c.size-around) + `"}`)
+		w := do(a, "GET", base+"/namespaces/n/widgets/a", "", "Accept-Encoding", "gzip")
+		if got := w.Header().Get("Content-Encoding"); got != c.want {
+			t.Errorf("%d bytes: %q, want %q", c.size, got, c.want)
+		}
 	}
 }

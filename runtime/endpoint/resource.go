@@ -25,6 +25,8 @@ type resource struct {
 	listHead string
 	// columns is the value of a Table's columnDefinitions.
 	columns string
+	// heads are what answers in other encodings than JSON begin with.
+	heads resourceHeads
 }
 
 func newResource(handle registry.Handle, version *api.VersionInfo) *resource {
@@ -36,6 +38,7 @@ func newResource(handle registry.Handle, version *api.VersionInfo) *resource {
 		version:  version,
 		listHead: `{"kind":` + quoted(info.Names.ListKind) + `,"apiVersion":` + quoted(gv.String()) + `,"metadata":{`,
 		columns:  columnDefinitions(version.Columns),
+		heads:    newResourceHeads(info.Names.ListKind, gv.String(), version.Columns),
 	}
 }
 
@@ -61,7 +64,7 @@ type call struct {
 
 // form is the form of the answer's objects.
 func (c *call) form(media mediaType) (api.Form, error) {
-	form := api.Form{Version: c.version.Name, Shape: shapes[media.as]}
+	form := api.Form{Version: c.version.Name, Shape: shapes[media.as], Encoding: formats[media.format].encoding}
 	if form.Shape != api.RowWithMetadata {
 		return form, nil
 	}
@@ -83,10 +86,25 @@ func (c *call) form(media mediaType) (api.Form, error) {
 
 // negotiate finds out how the answer is wanted.
 func (c *call) negotiate(allow allowTransform) (mediaType, api.Form, error) {
-	media, err := negotiate(c.r, allow)
+	media, err := negotiate(c.r, c.formats(allow))
 	if err != nil {
 		return media, api.Form{}, err
 	}
 	form, err := c.form(media)
 	return media, form, err
+}
+
+// formats are those of the resource's objects, and of what can be made of them.
+func (c *call) formats(allow allowTransform) allowFormat {
+	return func(f format, as transform) bool {
+		if as == (transform{}) {
+			return f != formatProtobuf || c.version.Protobuf
+		}
+		return allow(as) && madeOf(f, as)
+	}
+}
+
+// inputFormat is the format of a body that is an object of the resource.
+func (c *call) inputFormat() (format, error) {
+	return inputFormat(c.r, c.formats(noTransform))
 }

@@ -8,8 +8,11 @@ import (
 	"net/http"
 	"strconv"
 
+	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"sigs.k8s.io/yaml"
 )
 
@@ -28,7 +31,11 @@ func WriteStatus(w http.ResponseWriter, r *http.Request, err error) {
 	header.Del("Content-Length")
 	header.Del("Etag")
 	header.Del("Expires")
-	media, acceptErr := negotiate(r, noTransform)
+	allow := allowFormat(statusFormats)
+	if status.Code == http.StatusNotAcceptable {
+		allow = textFormats // it is for people to read: no program asks for what it doesn't get
+	}
+	media, acceptErr := negotiate(r, allow)
 	if acceptErr != nil {
 		media = mediaType{pretty: wantsPretty(r)}
 	}
@@ -62,7 +69,7 @@ func statusOf(ctx context.Context, err error) *metav1.Status {
 }
 
 // writeDocument writes a small object that has no rendition: a Status, most of all.
-func writeDocument(w http.ResponseWriter, media mediaType, code int, object any) {
+func writeDocument(w http.ResponseWriter, media mediaType, code int, object message) {
 	data, err := media.marshal(object)
 	if err != nil {
 		// Statuses and discovery documents are plain data; this cannot happen short of a bug.
@@ -78,10 +85,22 @@ func writeDocument(w http.ResponseWriter, media mediaType, code int, object any)
 	_, _ = w.Write(data)
 }
 
+// message is a small object of metav1.
+type message interface {
+	runtime.Object
+	Marshal() ([]byte, error)
+}
+
 // marshal encodes a small object.
-func (m mediaType) marshal(object any) ([]byte, error) {
-	if m.format == formatYAML {
+func (m mediaType) marshal(object message) ([]byte, error) {
+	switch m.format {
+	case formatYAML:
 		return yaml.Marshal(object)
+	case formatCBOR:
+		data, err := direct.Marshal(object)
+		return append([]byte(wire.SelfDescribed), data...), err
+	case formatProtobuf:
+		return enveloped(object)
 	}
 	var data []byte
 	var err error
@@ -91,4 +110,11 @@ func (m mediaType) marshal(object any) ([]byte, error) {
 		data, err = json.Marshal(object)
 	}
 	return append(data, '\n'), err
+}
+
+// enveloped is a small object in protobuf.
+func enveloped(object message) ([]byte, error) {
+	data, err := object.Marshal()
+	apiVersion, kind := object.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	return wire.Enveloped(wire.EnvelopeHead(kind, apiVersion), data), err
 }

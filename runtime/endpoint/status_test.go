@@ -55,10 +55,10 @@ func TestWriteStatus(t *testing.T) {
 
 func TestWriteStatusInTheFormatAccepted(t *testing.T) {
 	for accept, want := range map[string]string{
-		"":                                    `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
-		"application/yaml":                    "apiVersion: v1\ncode: 400\nkind: Status\nmessage: |-\n  a\n  b<\nmetadata: {}\nreason: BadRequest\nstatus: Failure\n",
-		"application/vnd.kubernetes.protobuf": `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
-		"application/json;as=Table;v=v1;g=meta.k8s.io,*/*;q=0": `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
+		"":                 `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
+		"application/yaml": "apiVersion: v1\ncode: 400\nkind: Status\nmessage: |-\n  a\n  b<\nmetadata: {}\nreason: BadRequest\nstatus: Failure\n",
+		"text/html,application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io": `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
+		"application/json;as=Table;v=v1;g=meta.k8s.io,*/*;q=0":                      `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.Header.Set("Accept", accept)

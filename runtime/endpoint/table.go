@@ -20,6 +20,11 @@ var defaultColumns = []api.Column{
 
 // columnDefinitions is the value of a Table's columnDefinitions.
 func columnDefinitions(columns []api.Column) string {
+	data, _ := json.Marshal(tableColumns(columns)) // plain data
+	return string(data)
+}
+
+func tableColumns(columns []api.Column) []metav1.TableColumnDefinition {
 	if len(columns) == 0 {
 		columns = defaultColumns
 	}
@@ -29,8 +34,7 @@ func columnDefinitions(columns []api.Column) string {
 			Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority,
 		}
 	}
-	data, _ := json.Marshal(definitions) // plain data
-	return string(data)
+	return definitions
 }
 
 // isRow tells the shapes that stand in Tables.
@@ -86,6 +90,14 @@ func appendAge(b []byte, d time.Duration) []byte {
 		return appendUnits(b, int(d/year), 'y', days%365, 'd')
 	}
 	return appendUnit(b, int(d/year), 'y')
+}
+
+// appendSince writes the age of what has been there since a time.
+func appendSince(b []byte, since, now time.Time) []byte {
+	if since.IsZero() {
+		return append(b, "<unknown>"...)
+	}
+	return appendAge(b, now.Sub(since))
 }
 
 func appendUnit(b []byte, n int, unit byte) []byte {

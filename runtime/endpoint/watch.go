@@ -2,19 +2,19 @@ package endpoint
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"time"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
 )
 
 // watch streams events until the client goes, the time is over, or the stream fails.
 func (c *call) watch() error {
-	media, err := negotiateStream(c.r)
+	media, err := negotiateStream(c.r, c.formats(watchTransform))
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (c *call) watch() error {
 		return err
 	}
 	defer events.Close()
-	s := &stream{call: c, rows: isRow(form.Shape), columns: c.columns}
+	s := &stream{call: c, format: media.format, shape: form.Shape, encoder: encoders[form.Encoding]}
 	defer s.watchdog.end()
 	s.run(ctx, events)
 	return nil
@@ -56,21 +56,23 @@ func (c *call) watchTime(seconds *int64) time.Duration {
 // stream is the body of a watch.
 type stream struct {
 	*call
-	rows     bool
-	columns  string
+	format   format
+	shape    api.Shape
+	encoder  encoder
+	begun    bool // an event was written
 	watchdog watchdog
 }
 
 // Write gives each piece its time.
 func (s *stream) Write(b []byte) (int, error) {
 	s.watchdog.watch(s.w, s.api.writeTimeout)
-	return writePieces(s.w, b)
+	return s.w.Write(b)
 }
 
 // run writes events as they come: those of one moment in one piece, flushed once. While nothing happens it holds no
 // buffer.
 func (s *stream) run(ctx context.Context, events registry.Watch) {
-	s.w.Header()["Content-Type"] = contentTypes[formatJSON]
+	s.w.Header()["Content-Type"] = streamTypes[s.format]
 	s.w.WriteHeader(http.StatusOK)
 	frames := &s.api.pools.streamFrames
 	flusher := http.NewResponseController(s.w)
@@ -87,10 +89,11 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 		f := frameFor(s, frames)
 		now := time.Now()
 		for i := range batch {
-			s.event(f, &batch[i], now)
+			s.encoder.event(f, s.resource, s.shape, &batch[i], !s.begun, now)
+			s.begun = true
 		}
 		if err != nil {
-			s.failure(ctx, f, err)
+			s.encoder.failure(f, statusOf(ctx, err))
 		}
 		f.flush()
 		broken := f.err != nil
@@ -100,18 +103,6 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 		}
 		s.watchdog.rest()
 	}
-}
-
-// event writes {"type":"ADDED","object":{...}} and a newline. Only the first Table of a stream tells its columns.
-func (s *stream) event(f *frame, event *registry.Event, now time.Time) {
-	f.text(eventHead(event.Type))
-	if s.rows {
-		f.tableOf(&event.Object, s.columns, now)
-		s.columns = "null"
-	} else {
-		f.rendition(&event.Object, true, now)
-	}
-	f.text("}\n")
 }
 
 func eventHead(t registry.EventType) string {
@@ -124,15 +115,4 @@ func eventHead(t registry.EventType) string {
 		return `{"type":"DELETED","object":`
 	}
 	return `{"type":"` + string(t) + `","object":`
-}
-
-// failure writes the ERROR event that tells why the stream ends.
-func (s *stream) failure(ctx context.Context, f *frame, err error) {
-	status, err := json.Marshal(statusOf(ctx, err))
-	if err != nil {
-		return // a Status is plain data
-	}
-	f.text(`{"type":"ERROR","object":`)
-	f.bytes(status)
-	f.text("}\n")
 }

@@ -20,7 +20,7 @@ func (c *call) create() error {
 	if err != nil {
 		return err
 	}
-	format, err := inputFormat(c.r)
+	format, err := c.inputFormat()
 	if err != nil {
 		return err
 	}
@@ -34,8 +34,7 @@ func (c *call) create() error {
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
 	defer cancel()
-	body := registry.Body{Version: c.version.Name, Data: data, Validation: validation}
-	result, err := c.handle.Create(ctx, c.namespace, body, options)
+	result, err := c.handle.Create(ctx, c.namespace, c.body(format, data, validation), options)
 	addWarnings(c.w.Header(), append(warnings, result.Warnings...))
 	if err != nil {
 		return err
@@ -50,7 +49,7 @@ func (c *call) update() error {
 	if err != nil {
 		return err
 	}
-	format, err := inputFormat(c.r)
+	format, err := c.inputFormat()
 	if err != nil {
 		return err
 	}
@@ -64,8 +63,7 @@ func (c *call) update() error {
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
 	defer cancel()
-	body := registry.Body{Version: c.version.Name, Data: data, Validation: validation}
-	result, err := c.handle.Update(ctx, c.namespace, c.info.Name, c.info.Subresource, body, options)
+	result, err := c.handle.Update(ctx, c.namespace, c.info.Name, c.info.Subresource, c.body(format, data, validation), options)
 	addWarnings(c.w.Header(), append(warnings, result.Warnings...))
 	if err != nil {
 		return err
@@ -75,11 +73,21 @@ func (c *call) update() error {
 }
 
 // patchTypes are the patches that are taken. One more is one more row, and a type that a Handle applies.
-var patchTypes = []registry.PatchType{registry.JSONPatch, registry.MergePatch, registry.StrategicPatch, registry.ApplyPatch}
+var patchTypes = []struct {
+	mediaType string
+	kind      registry.PatchType
+	format    format
+}{
+	{string(registry.JSONPatch), registry.JSONPatch, formatJSON},
+	{string(registry.MergePatch), registry.MergePatch, formatJSON},
+	{string(registry.StrategicPatch), registry.StrategicPatch, formatJSON},
+	{string(registry.ApplyPatch), registry.ApplyPatch, formatYAML},
+	{"application/apply-patch+cbor", registry.ApplyPatch, formatCBOR},
+}
 
 // patch changes an object.
 func (c *call) patch() error {
-	kind, err := patchType(c.r)
+	kind, format, err := patchType(c.r)
 	if err != nil {
 		return err
 	}
@@ -91,7 +99,7 @@ func (c *call) patch() error {
 	if err != nil {
 		return err
 	}
-	data, warnings, err := c.readPatch(kind, validation)
+	data, warnings, err := c.readPatch(kind, format, validation)
 	if err != nil {
 		return err
 	}
@@ -107,11 +115,16 @@ func (c *call) patch() error {
 	return nil
 }
 
-// readPatch reads a patch as JSON. What is applied is YAML, of which JSON is a part.
-func (c *call) readPatch(kind registry.PatchType, validation string) (data []byte, warnings []string, err error) {
-	if kind == registry.ApplyPatch {
+// readPatch reads a patch as JSON. What is applied is YAML, of which JSON is a part, or CBOR.
+func (c *call) readPatch(kind registry.PatchType, f format, validation string) (data []byte, warnings []string, err error) {
+	switch {
+	case f == formatCBOR:
+		if data, err = c.readBody(); err == nil && len(data) > 0 {
+			data, err = cborToJSON(data)
+		}
+	case kind == registry.ApplyPatch:
 		data, warnings, err = c.readApply(validation)
-	} else {
+	default:
 		data, _, err = c.readObject(formatJSON, validation)
 	}
 	if err == nil && len(data) == 0 {
@@ -120,17 +133,17 @@ func (c *call) readPatch(kind registry.PatchType, validation string) (data []byt
 	return data, warnings, err
 }
 
-// patchType is the kind of patch that the body is. There is no default.
-func patchType(r *http.Request) (registry.PatchType, error) {
+// patchType is the kind of patch that the body is, and its format. There is no default.
+func patchType(r *http.Request) (registry.PatchType, format, error) {
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	accepted := make([]string, len(patchTypes))
-	for i, kind := range patchTypes {
-		if err == nil && strings.EqualFold(mediaType, string(kind)) {
-			return kind, nil
+	for i, known := range patchTypes {
+		if err == nil && strings.EqualFold(mediaType, known.mediaType) {
+			return known.kind, known.format, nil
 		}
-		accepted[i] = string(kind)
+		accepted[i] = known.mediaType
 	}
-	return "", unsupportedMediaType(accepted...)
+	return "", 0, unsupportedMediaType(accepted...)
 }
 
 func codeOf(result registry.Result) int {

@@ -106,13 +106,13 @@ func TestRefusedBodies(t *testing.T) {
 		reason                                          metav1.StatusReason
 		message                                         string
 	}{
-		{"text", "POST", collectionPath, "{}", "text/plain", "", 415, metav1.StatusReasonUnsupportedMediaType, unknown + "application/json, application/yaml"},
-		{"protobuf", "PUT", itemPath, "k8s", "application/vnd.kubernetes.protobuf", "", 415, metav1.StatusReasonUnsupportedMediaType, unknown + "application/json, application/yaml"},
-		{"cbor", "PUT", itemPath, "k8s", "application/cbor", "", 415, metav1.StatusReasonUnsupportedMediaType, unknown + "application/json, application/yaml"},
+		{"text", "POST", collectionPath, "{}", "text/plain", "", 415, metav1.StatusReasonUnsupportedMediaType, unknown + "application/json, application/yaml, application/cbor"},
+		{"protobuf", "PUT", itemPath, "k8s", "application/vnd.kubernetes.protobuf", "", 415, metav1.StatusReasonUnsupportedMediaType, unknown + "application/json, application/yaml, application/cbor"},
 		{"patch as JSON", "PATCH", itemPath, "{}", "application/json", "", 415, metav1.StatusReasonUnsupportedMediaType, unknown + "application/json-patch+json, application/merge-patch+json, " +
-			"application/strategic-merge-patch+json, application/apply-patch+yaml"},
+			"application/strategic-merge-patch+json, application/apply-patch+yaml, application/apply-patch+cbor"},
 		{"patch of no type", "PATCH", itemPath, "{}", "", "", 415, metav1.StatusReasonUnsupportedMediaType, ""},
-		{"apply in CBOR", "PATCH", itemPath + "?fieldManager=m", "\xa0", "application/apply-patch+cbor", "", 415, metav1.StatusReasonUnsupportedMediaType, ""},
+		{"apply in CBOR that is none", "PATCH", itemPath + "?fieldManager=m", "\xa1", "application/apply-patch+cbor", "", 400, metav1.StatusReasonBadRequest, "error decoding CBOR: unexpected EOF"},
+		{"empty apply in CBOR", "PATCH", itemPath + "?fieldManager=m", "", "application/apply-patch+cbor", "", 400, metav1.StatusReasonBadRequest, "the patch is empty"},
 		{"apply by nobody", "PATCH", itemPath, "{}", "application/apply-patch+yaml", "", 422, metav1.StatusReasonInvalid,
 			`PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch`},
 		{"forced merge", "PATCH", itemPath + "?force=true", "{}", "application/merge-patch+json", "", 422, metav1.StatusReasonInvalid,

@@ -15,31 +15,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// frameSize is how much is written at once, and from which size on answers are compressed for clients that accept it.
-const frameSize = 8 * pieceSize
+// gzipThreshold is beyond which size answers are compressed for clients that accept it: kube-apiserver's.
+const gzipThreshold = 128 << 10
 
-// pieceSize is how much is handed to the connection at once. With its header of 9 bytes it is an HTTP/2 frame that fills
-// one TLS record: a larger one is cut into frames of 16 KiB, each of which is sent as a record and another one for the 9
-// bytes that are left.
-const pieceSize = 16<<10 - 9
-
-// writePieces writes b, piece by piece.
-func writePieces(w io.Writer, b []byte) (n int, err error) {
-	for len(b) > pieceSize && err == nil {
-		var written int
-		written, err = w.Write(b[:pieceSize])
-		n, b = n+written, b[written:]
-	}
-	if err == nil {
-		var written int
-		written, err = w.Write(b)
-		n += written
-	}
-	return n, err
-}
+// frameSize is how much is written at once: more than gzipThreshold, so that an answer which isn't complete with the first
+// frame is beyond it. HTTP/2 cuts it into frames of its own without waking who wrote it for each.
+const frameSize = gzipThreshold + 16<<10
 
 // streamFrameSize is that of watches: many may have something to write at one moment, to clients of any speed.
-const streamFrameSize = 4 * pieceSize
+const streamFrameSize = 64 << 10
 
 // defaultWriteTimeout is how long a client may leave a frame unread.
 const defaultWriteTimeout = time.Minute
@@ -141,11 +125,7 @@ func (f *frame) rendition(r *api.Rendition, head bool, now time.Time) {
 func (f *frame) age(since, now time.Time) {
 	f.reserve(32)
 	f.buf = append(f.buf, '"')
-	if since.IsZero() {
-		f.buf = append(f.buf, "<unknown>"...)
-	} else {
-		f.buf = appendAge(f.buf, now.Sub(since))
-	}
+	f.buf = appendSince(f.buf, since, now)
 	f.buf = append(f.buf, '"')
 }
 
@@ -180,7 +160,7 @@ func (a *answer) Write(b []byte) (int, error) {
 	if a.zip != nil {
 		return a.zip.Write(b)
 	}
-	return writePieces(a.w, b)
+	return a.w.Write(b)
 }
 
 func (a *answer) begin(size int) {
@@ -193,7 +173,7 @@ func (a *answer) begin(size int) {
 	}
 	a.out = a.w
 	switch {
-	case a.gzip && (!a.complete || size > frameSize):
+	case a.gzip && (!a.complete || size > gzipThreshold):
 		header.Set("Content-Encoding", "gzip")
 		a.zip = a.api.pools.gzips.Get().(*gzip.Writer)
 		a.zip.Reset(a.w)
@@ -215,42 +195,61 @@ func (a *answer) close() {
 }
 
 // watchdog drops clients that stopped reading: what is written must be taken in time. It is a timer of our own, since a
-// deadline of the connection's costs HTTP/2 two turns of its loop for each piece. Where the connection can't be cut off,
-// the server's own limits hold.
+// deadline of the connection's costs HTTP/2 two turns of its loop for each piece. It isn't set for each piece either:
+// when it goes off, it looks how long the one under way has. Where the connection can't be cut off, the server's own
+// limits hold.
 type watchdog struct {
+	mu    sync.Mutex // guards what follows; held while the client is dropped
 	timer *time.Timer
-	mu    sync.Mutex // guards over; held while the client is dropped
+	set   bool      // the timer will go off
+	until time.Time // for what is being written; zero where nothing is
 	over  bool
 }
 
 // watch gives what is written to w next its time.
 func (d *watchdog) watch(w http.ResponseWriter, timeout time.Duration) {
-	if d.timer != nil {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.until = time.Now().Add(timeout)
+	switch {
+	case d.timer == nil:
+		d.timer = time.AfterFunc(timeout, func() { d.look(w) })
+	case !d.set:
 		d.timer.Reset(timeout)
-		return
 	}
-	d.timer = time.AfterFunc(timeout, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if !d.over {
-			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
-		}
-	})
+	d.set = true
+}
+
+// look is what the timer does.
+func (d *watchdog) look(w http.ResponseWriter) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	left := time.Until(d.until)
+	switch {
+	case d.over || d.until.IsZero():
+		d.set = false
+	case left > 0:
+		d.timer.Reset(left)
+	default:
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
+	}
 }
 
 // rest is for streams that wait.
 func (d *watchdog) rest() {
-	if d.timer != nil {
-		d.timer.Stop()
-	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.until = time.Time{}
 }
 
 // end must be called before the handler returns: w is the server's again then.
 func (d *watchdog) end() {
-	d.rest()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.over = true
+	if d.timer != nil {
+		d.timer.Stop()
+	}
 }
 
 // respond writes the body that fill makes of JSON, in the format wanted.
@@ -258,7 +257,7 @@ func (c *call) respond(media mediaType, code int, fill func(*frame)) {
 	frames := &c.api.pools.frames
 	out := &answer{w: c.w, api: c.api, code: code, contentType: contentTypes[media.format], gzip: acceptsGzip(c.r)}
 	defer out.close()
-	if media.format == formatJSON && !media.pretty {
+	if media.format != formatYAML && (media.format != formatJSON || !media.pretty) {
 		f := frameFor(out, frames)
 		defer f.release(frames)
 		fill(f)
@@ -285,7 +284,7 @@ func (m mediaType) reencode(data []byte) ([]byte, error) {
 	if m.format == formatYAML {
 		return yaml.JSONToYAML(data)
 	}
-	if !m.pretty {
+	if m.format != formatJSON || !m.pretty {
 		return data, nil
 	}
 	var out bytes.Buffer

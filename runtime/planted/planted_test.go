@@ -61,8 +61,13 @@ var bugs = []bug{
 	},
 	{
 		name: "a skipped restamp without the cache", file: "registry/source.go",
-		right: "event.Object = s.r.codec.Restamp(event.Object, e.Revision)", wrong: "_ = e.Revision",
+		right: "last.Rendition = s.r.codec.Restamp(last.Rendition, e.Revision)", wrong: "_ = e.Revision",
 		dir: "registry", tests: []string{"TestWatchFromARevision", "TestWatchDeletedCarriesTheLastMatchingState"},
+	},
+	{
+		name: "a length in protobuf that lacks its own head", file: "endpoint/protobuf.go",
+		right: "size += wire.FieldSize(len(rendition.Payload))", wrong: "size += len(rendition.Payload)",
+		dir: "endpoint", tests: []string{"TestListsInBinary"},
 	},
 	{
 		name: "a repeated transaction", file: "storage/etcd/attempt.go",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,22 +18,36 @@ func (h *handle[T]) decodeBody(body Body) (obj T, warnings []string, err error) 
 	if err != nil {
 		return obj, nil, apierrors.NewInternalError(err)
 	}
-	d, err := v.codec.decode(body.Data, h.definition.New(), body.Validation != metav1.FieldValidationIgnore)
+	return decodeInto(v, h.definition.New(), body)
+}
+
+// decodeInto reads an object of a version, into hub where that is another type.
+func decodeInto[T api.Object](v *version[T], hub T, body Body) (obj T, warnings []string, err error) {
+	d, err := v.decodeBody(body, hub)
 	if mismatch := v.fits(d.gvk); mismatch != nil {
 		return obj, nil, mismatch
 	}
 	if err != nil {
-		return obj, nil, v.undecodable(body.Data, d.gvk, err)
+		return obj, nil, v.undecodable(body, d.gvk, err)
 	}
 	if len(d.strict) > 0 {
 		if body.Validation == metav1.FieldValidationStrict {
-			return obj, nil, v.undecodable(body.Data, d.gvk, runtime.NewStrictDecodingError(d.strict))
+			return obj, nil, v.undecodable(body, d.gvk, runtime.NewStrictDecodingError(d.strict))
 		}
 		for _, e := range d.strict {
 			warnings = append(warnings, e.Error())
 		}
 	}
 	return d.obj, warnings, nil
+}
+
+// decodeBody decodes what a client sent, whatever its encoding.
+func (v *version[T]) decodeBody(body Body, hub T) (decoded[T], error) {
+	strictly := body.Validation != metav1.FieldValidationIgnore
+	if body.Encoding == api.JSON {
+		return v.codec.decode(body.Data, hub, strictly)
+	}
+	return v.codec.read(body.Encoding, body.Data, hub, v.gvk, strictly)
 }
 
 // fits compares what a body says of itself with the URL that it was sent to.
@@ -47,16 +62,26 @@ func (v *version[T]) fits(gvk schema.GroupVersionKind) error {
 	return nil
 }
 
-func (v *version[T]) undecodable(data []byte, gvk schema.GroupVersionKind, err error) error {
-	var object map[string]any
-	if syntax := kjson.UnmarshalCaseSensitivePreserveInts(data, &object); syntax != nil {
-		const most = 30
-		begin := "<empty>"
-		if len(data) > 0 {
-			begin = strconv.Quote(string(data[:min(len(data), most)]))
+func (v *version[T]) undecodable(body Body, gvk schema.GroupVersionKind, err error) error {
+	const most = 30
+	begin := "<empty>"
+	if len(body.Data) > 0 {
+		begin = strconv.Quote(string(body.Data[:min(len(body.Data), most)]))
+	}
+	if body.Encoding != api.JSON {
+		if gvk.Empty() {
+			return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", v.gvk.Kind, err, begin))
 		}
+		return v.unhandled(err)
+	}
+	var object map[string]any
+	if syntax := kjson.UnmarshalCaseSensitivePreserveInts(body.Data, &object); syntax != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): couldn't get version/kind; json parse error: %v (%s)",
 			v.gvk.Kind, syntax, begin))
 	}
+	return v.unhandled(err)
+}
+
+func (v *version[T]) unhandled(err error) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", v.gvk.Kind, v.gvk.Version, v.gvk.Kind, err))
 }

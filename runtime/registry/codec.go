@@ -27,6 +27,10 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 		encode: c.encode,
 		cells:  c.cells,
 
+		read:     c.read,
+		write:    c.write,
+		protobuf: conversion.Proto.marshal != nil,
+
 		validate: c.validate,
 		view:     c.view,
 		empty:    c.empty,
@@ -47,6 +51,11 @@ type versionCodec[T api.Object] struct {
 	decode func(data []byte, hub T, strictly bool) (decoded[T], error)
 	// encode writes an object with kind and apiVersion in front, without a newline. The object isn't changed for good.
 	encode func(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
+	// read and write are decode and encode in an encoding that isn't JSON; protobuf tells that it can be that one. gvk is
+	// what data that doesn't say so is; what is written has neither kind nor apiVersion.
+	read     func(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (decoded[T], error)
+	write    func(encoding api.Encoding, obj T) ([]byte, error)
+	protobuf bool
 	// cells are those of the declared columns.
 	cells func(obj T) ([]api.Cell, error)
 	// validate checks an object, which replaces old where there is one, by the rules of the version. An error is one of
@@ -100,6 +109,11 @@ func (c typed[T, V]) decode(data []byte, hub T, strictly bool) (d decoded[T], er
 	if err != nil {
 		return d, err
 	}
+	return c.complete(d, obj, hub)
+}
+
+// complete makes the hub object of one that was decoded.
+func (c typed[T, V]) complete(d decoded[T], obj V, hub T) (decoded[T], error) {
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	if c.Default != nil {
 		c.Default(obj)

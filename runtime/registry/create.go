@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"apigen.dev/runtime/storage"
@@ -97,7 +98,11 @@ func (h *handle[T]) canonical(obj T) ([]byte, error) {
 		canonicalize(obj)
 	}
 	data, err := h.store.encode(obj)
-	if err != nil {
+	var unsupported *json.UnsupportedValueError
+	switch {
+	case errors.As(err, &unsupported): // NaN, say, which protobuf can say and JSON can't
+		return nil, apierrors.NewBadRequest("the object can't be stored: " + err.Error())
+	case err != nil:
 		return nil, apierrors.NewInternalError(err)
 	}
 	return data, nil

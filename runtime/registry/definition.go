@@ -54,6 +54,8 @@ type Conversion[T, V api.Object] struct {
 	FromHub func(in T, out V) error
 	// Columns are the cells of the version's printer columns, one for each of Info.Columns; nil where there are none.
 	Columns []func(V) api.Cell
+	// Proto is how objects of the version are Kubernetes protobuf: ProtoOf[V](), where V brings its own methods for it.
+	Proto Proto[V]
 }
 
 // SelectableField is a field by which lists and watches may select.

@@ -28,6 +28,7 @@ func New[T api.Object](definition Definition[T]) Resource {
 	for _, v := range d.Versions {
 		vi := v.Info
 		vi.Columns = columnsOf(vi.Columns)
+		vi.Protobuf = v.codec.protobuf
 		info.Versions = append(info.Versions, vi)
 	}
 	for _, s := range d.Subresources {

@@ -10,7 +10,6 @@ import (
 
 const (
 	versionKey      = `"resourceVersion":"`
-	metadataHead    = `"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",`
 	metadataMember  = "metadata"
 	versionMember   = "resourceVersion"
 	maxRenditionLen = 1<<32 - 1
@@ -177,7 +176,7 @@ func metadataOf(r api.Rendition) (api.Rendition, error) {
 	payload = append(payload, `"metadata":`...)
 	payload = append(payload, r.Payload[start:end]...)
 	payload = append(payload, '}')
-	m := api.Rendition{Head: metadataHead, Payload: payload}
+	m := api.Rendition{Head: metadataHeads[api.JSON], Payload: payload}
 	m.VersionAt, m.VersionLen = findVersion(payload, len(`"metadata":{`))
 	return m, nil
 }

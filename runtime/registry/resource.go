@@ -22,6 +22,8 @@ type Group struct {
 	AddToScheme func(*runtime.Scheme) error
 	// OpenAPI holds, for each version, its OpenAPI v3 document: JSON with paths and components.
 	OpenAPI map[string][]byte
+	// Swagger is the OpenAPI v2 document of all versions.
+	Swagger []byte
 }
 
 // Resource is a resource whose Go type has been erased: static, not yet bound to a backend. New makes it.
@@ -127,10 +129,12 @@ type Paced interface {
 	Hurry(ctx context.Context) error
 }
 
-// Body is an object, or a patch, as a client sent it: JSON in a version. The endpoint turns YAML into JSON before.
+// Body is an object, or a patch, as a client sent it, in a version. The endpoint turns YAML into JSON before.
 type Body struct {
 	Version string
-	Data    []byte
+	// Encoding is that of an object; a patch is JSON.
+	Encoding api.Encoding
+	Data     []byte
 	// Validation is Strict, Warn or Ignore for unknown and duplicate fields (metav1.FieldValidation...).
 	Validation string
 }

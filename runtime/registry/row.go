@@ -54,11 +54,10 @@ func rowOf(cells []api.Cell, object *api.Rendition) (api.Rendition, error) {
 		row.Payload = append(row.Payload, `null}`...)
 		return row, nil
 	}
-	row.Payload = append(row.Payload, '{')
-	row.Payload = append(row.Payload, object.Head...)
-	row.VersionAt, row.VersionLen = uint32(len(row.Payload))+object.VersionAt, object.VersionLen
-	row.Payload = append(row.Payload, object.Payload...)
-	row.Payload = append(row.Payload, '}')
+	payload := make([]byte, 0, len(row.Payload)+len("{}")+len(object.Head)+len(object.Payload)) // it is kept: no more than it takes
+	payload = append(append(append(payload, row.Payload...), '{'), object.Head...)
+	row.VersionAt, row.VersionLen = uint32(len(payload))+object.VersionAt, object.VersionLen
+	row.Payload = append(append(payload, object.Payload...), '}')
 	return row, nil
 }
 

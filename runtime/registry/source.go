@@ -250,10 +250,10 @@ func (s *backendSource) event(e *storage.Event, form api.Form) (event Event, ok 
 	default:
 		event.Type = Modified
 	}
-	event.Object, err = last.rendition(form)
-	if err == nil && event.Type == Deleted {
-		event.Object = s.r.codec.Restamp(event.Object, e.Revision)
+	if event.Type == Deleted {
+		last.Rendition = s.r.codec.Restamp(last.Rendition, e.Revision)
 	}
+	event.Object, err = last.rendition(form)
 	return event, err == nil, err
 }
 

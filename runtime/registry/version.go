@@ -14,6 +14,7 @@ type version[T api.Object] struct {
 	info  api.VersionInfo // as declared
 	gvk   schema.GroupVersionKind
 	head  string
+	heads [api.Protobuf + 1]string // by encoding
 	codec versionCodec[T]
 }
 
@@ -40,10 +41,12 @@ func bindVersions[T api.Object](d *Definition[T]) (*versions[T], error) {
 			return nil, fmt.Errorf("version %s: %w", name, err)
 		}
 		gvk := schema.GroupVersionKind{Group: d.Group, Version: name, Kind: d.Names.Kind}
-		all.served[i] = version[T]{
-			info: v.Info, gvk: gvk, codec: v.codec,
-			head: headOf(gvk.Kind, gvk.GroupVersion().String()),
+		bound := version[T]{info: v.Info, gvk: gvk, codec: v.codec}
+		for e := range bound.heads {
+			bound.heads[e] = headAs(api.Encoding(e), gvk.Kind, gvk.GroupVersion().String())
 		}
+		bound.head = bound.heads[api.JSON]
+		all.served[i] = bound
 	}
 	if all.storage = all.named(d.Storage); all.storage == nil {
 		return nil, fmt.Errorf("the storage version %q is not in Versions", d.Storage)
@@ -110,12 +113,13 @@ func (a *versions[T]) render(stored api.Rendition, form api.Form) (api.Rendition
 	}
 	object := stored
 	var hub T
-	if v != a.storage || form.Shape >= api.Row {
+	native := form.Encoding != api.JSON && form.Shape == api.Whole // made of the hub object, without JSON
+	if v != a.storage || form.Shape >= api.Row || native {
 		if hub, err = a.decode(whole(stored)); err != nil {
 			return api.Rendition{}, err
 		}
 	}
-	if v != a.storage {
+	if v != a.storage && !native {
 		data, err := v.encode(hub)
 		if err != nil {
 			return api.Rendition{}, err
@@ -124,25 +128,27 @@ func (a *versions[T]) render(stored api.Rendition, form api.Form) (api.Rendition
 			return api.Rendition{}, err
 		}
 	}
-	return v.shape(hub, object, form.Shape)
+	return v.shape(hub, object, form)
 }
 
-func (v *version[T]) shape(hub T, object api.Rendition, shape api.Shape) (api.Rendition, error) {
-	switch shape {
+func (v *version[T]) shape(hub T, object api.Rendition, form api.Form) (api.Rendition, error) {
+	if form.Encoding != api.JSON {
+		return v.shapeAs(hub, object, form)
+	}
+	switch form.Shape {
 	case api.Whole:
 		return object, nil
 	case api.Metadata:
 		return metadataOf(object)
 	case api.Row, api.RowWithMetadata, api.RowWithObject:
 	default:
-		return api.Rendition{}, fmt.Errorf("there is no shape %d", shape)
+		return api.Rendition{}, fmt.Errorf("there is no shape %d", form.Shape)
 	}
-	cells, err := v.codec.cells(hub)
+	cells, err := v.cells(hub)
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	cells = cellsOf(hub, v.info.Columns, cells)
-	switch shape {
+	switch form.Shape {
 	case api.RowWithObject:
 		return rowOf(cells, &object)
 	case api.RowWithMetadata:
@@ -153,6 +159,15 @@ func (v *version[T]) shape(hub T, object api.Rendition, shape api.Shape) (api.Re
 		return rowOf(cells, &m)
 	}
 	return rowOf(cells, nil)
+}
+
+// cells are those of a row, complete.
+func (v *version[T]) cells(hub T) ([]api.Cell, error) {
+	cells, err := v.codec.cells(hub)
+	if err != nil {
+		return nil, err
+	}
+	return cellsOf(hub, v.info.Columns, cells), nil
 }
 
 // bookmark is an object that says nothing but how far a watch has come.
@@ -169,7 +184,11 @@ func (a *versions[T]) bookmark(revision int64, initialEnd bool, form api.Form) (
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	return v.shape(a.newHub(), r, form.Shape)
+	hub := a.newHub()
+	if form.Encoding != api.JSON {
+		hub = a.bookmarkHub(revision, initialEnd)
+	}
+	return v.shape(hub, r, form)
 }
 
 // typeOf reads kind and apiVersion of an object, wherever they stand.

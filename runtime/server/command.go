@@ -61,6 +61,9 @@ func Command(program Program) *cobra.Command {
 			if err := f.check(program.Embedded != nil); err != nil {
 				return err
 			}
+			if _, err := newEnablement(parseSwitches(f.runtimeConfig), program.Groups); err != nil {
+				return err
+			}
 			return serve(cmd.Context(), program, f, garbagePolicy(cmd.Flags(), f.collectGarbage), cmd.OutOrStdout())
 		},
 	}
@@ -120,7 +123,7 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 		MaxReads: bound(f.maxReads), MaxWrites: bound(f.maxWrites),
 		DisableCache: !f.watchCache, Profiling: f.profiling, CompactionInterval: f.compactionInterval,
 		CheckCache: f.checkCache, Verify: cache.VerifyFromEnvironment(),
-		Transformer: transformers(encryption), Garbage: garbage,
+		Transformer: transformers(encryption), RuntimeConfig: parseSwitches(f.runtimeConfig), Garbage: garbage,
 	})
 	if err != nil {
 		return err

@@ -65,6 +65,9 @@ type Config struct {
 	Transformer func(schema.GroupResource) registry.Transformer
 	// Profiling serves /debug/pprof.
 	Profiling bool
+	// RuntimeConfig switches served versions and resources on and off, as kube-apiserver's --runtime-config: group/version
+	// or group/version/resource, or api/all, api/ga, api/beta, api/alpha, to true or false. What it doesn't name is on.
+	RuntimeConfig map[string]string
 }
 
 // Server is an API server. It serves from New on being called with Run.
@@ -143,11 +146,18 @@ func withDefaults(c Config) Config {
 
 // open binds every resource to the backend.
 func (s *Server) open(metrics *metrics) ([]endpoint.Group, error) {
+	enabled, err := newEnablement(s.config.RuntimeConfig, s.config.Groups)
+	if err != nil {
+		return nil, err
+	}
 	var groups []endpoint.Group
 	for _, group := range s.config.Groups {
-		open := endpoint.Group{Group: group}
+		open := enabled.narrow(group)
+		if len(open.Versions) == 0 {
+			continue
+		}
 		schemas := ownership.NewSchemas(group.OpenAPI)
-		for _, resource := range group.Resources {
+		for _, resource := range open.Resources {
 			config := registry.Config{
 				Backend: metrics.meter(s.config.Backend, resource.Info()), Prefix: s.config.Prefix,
 				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache, Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas,
@@ -196,7 +206,7 @@ func (s *Server) Run(ctx context.Context) error {
 		working.Go(func() { c.Run(background) })
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- s.http.ServeTLS(s.config.Listener, "", "") }()
+	go func() { failed <- s.http.ServeTLS(gathering{s.config.Listener}, "", "") }()
 	var err error
 	select {
 	case err = <-failed:
@@ -228,6 +238,8 @@ func tlsConfig(certificate tls.Certificate) *tls.Config {
 		MinVersion:   tls.VersionTLS12,
 		ClientAuth:   tls.RequestClientCert,
 		NextProtos:   []string{"h2", "http/1.1"},
+		// Small records let a browser begin early with what comes first. Clients of an API read whole objects.
+		DynamicRecordSizingDisabled: true,
 	}
 }
 

@@ -1,6 +1,8 @@
-// Package apis collects the API groups of this project, for cmd/library to serve. Groups() is generated.
+// Package apis collects the API groups of this project, for cmd/library to serve. Groups() is generated, and so are the
+// clients in ../client.
 //
 // +apigen:groups
+// +apigen:clients
 // +apigen:reference=../docs
 package apis
 

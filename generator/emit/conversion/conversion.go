@@ -51,6 +51,19 @@ func emitFiles(program *model.Program) ([]emit.File, error) {
 	return files, nil
 }
 
+// Registers tells whether the package gets a RegisterConversions, or has it by hand.
+func Registers(program *model.Program, pkg *model.Package) bool {
+	if pkg.Func("RegisterConversions") != nil {
+		return true
+	}
+	for _, t := range plan(program, &emit.Errors{}) {
+		if t.pkg == pkg {
+			return len(t.pairs)+len(t.explicit)+len(t.funcs.own) > 0
+		}
+	}
+	return false
+}
+
 // collect adds an error of rendering to the others.
 func collect(errs *emit.Errors, pkg *model.Package, err error) {
 	var many emit.Errors

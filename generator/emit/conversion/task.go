@@ -59,7 +59,10 @@ func versionsWithoutHub(program *model.Program) map[string][]pair {
 				if r.Hub == nil || v.Type == r.Hub || v.Type.Package == r.Hub.Package {
 					continue
 				}
-				path := v.Version.Package.Path
+				path := v.Version.Package.Home().Path
+				if brought(v.Type, r.Hub) {
+					continue
+				}
 				pairs[path] = append(pairs[path], pair{v.Type, r.Hub})
 				if l, hub := listOf(v.Type), listOf(r.Hub); l != nil && hub != nil {
 					pairs[path] = append(pairs[path], pair{l, hub})
@@ -68,6 +71,16 @@ func versionsWithoutHub(program *model.Program) map[string][]pair {
 		}
 	}
 	return pairs
+}
+
+// brought tells whether a version of another module comes with functions that convert it to the hub and back.
+func brought(version, hub *model.Type) bool {
+	for _, from := range []*model.Package{version.Package, hub.Package} {
+		if from.ServedBy != nil && from.Func(pair{version, hub}.function()) != nil && from.Func(pair{hub, version}.function()) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func listOf(t *model.Type) *model.Type {
@@ -95,7 +108,29 @@ func newTask(u *universe, pkg *model.Package, kinds []pair, errs *emit.Errors) *
 	}
 	t.addExplicit(errs)
 	t.funcs = findFunctions(u, pkg, append([]*model.Package{pkg, t.types}, t.peers...))
+	t.addHandWritten()
 	return t
+}
+
+// addHandWritten asks for what functions of the package itself may call: autoConvert_a_X_To_b_X, of structs that no kind
+// leads to but by way of them. Where all structs are converted, they are there anyway.
+func (t *task) addHandWritten() {
+	if len(t.pkg.ConversionPeers) > 0 {
+		return
+	}
+	known := map[string]bool{}
+	for _, p := range t.pairs {
+		known[p.key()] = true
+	}
+	for _, f := range t.funcs.own {
+		own := f.pair.in.Package == t.types || f.pair.out.Package == t.types
+		if _, written := t.pkg.Declared["auto"+f.name]; written {
+			continue
+		}
+		if own && isStruct(f.pair.in) && isStruct(f.pair.out) && !f.drop && !known[f.pair.key()] {
+			t.pairs = append(t.pairs, f.pair)
+		}
+	}
 }
 
 func (t *task) addPeers(pkg *model.Package, errs *emit.Errors) {

@@ -60,6 +60,9 @@ func (g *graph) roots() []*model.Type {
 // package writes defaults for it. In projects of custom resources, which kube-apiserver defaults by their schema, and
 // packages for clients, nobody asks for functions.
 func (g *graph) implied() bool {
+	if g.pkg.Serves != nil {
+		return g.program.RuntimeAvailable
+	}
 	if !g.program.RuntimeAvailable || !g.pkg.HasGroup || g.pkg.Version == "" || g.pkg.DefaulterInput != nil {
 		return false
 	}
@@ -76,6 +79,9 @@ func (g *graph) wanted(t *model.Type, field string, asked bool) bool {
 		return false
 	}
 	if len(nearest(g.functions.object[t], t, g.pkg)) > 0 || declared(g.pkg, objectFunc(t)) {
+		return false
+	}
+	if g.pkg.Serves != nil && t.Kind == nil && t.ListOf == nil {
 		return false
 	}
 	if t.Defaulter == "true" {

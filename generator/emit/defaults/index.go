@@ -1,6 +1,7 @@
 package defaults
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -22,6 +23,11 @@ func newIndex(program *model.Program) *index {
 	for _, pkg := range program.Packages {
 		for _, f := range pkg.Funcs {
 			x.add(f)
+		}
+		if from := pkg.Serves; from != nil && !slices.Contains(program.Packages, from) {
+			for _, f := range from.Funcs {
+				x.add(f)
+			}
 		}
 	}
 	return x

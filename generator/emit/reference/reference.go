@@ -63,7 +63,7 @@ func emitPackage(p *model.Program, pkg *model.Package) ([]emit.File, error) {
 	var files []emit.File
 	for _, g := range p.Groups {
 		for _, v := range g.ServedVersions() {
-			if !strings.HasPrefix(v.Package.Path+"/", pkg.Path+"/") {
+			if !strings.HasPrefix(v.Package.Home().Path+"/", pkg.Path+"/") {
 				continue
 			}
 			made := newPage(p, g, v)

@@ -135,7 +135,7 @@ func (m *maker) shape(t *model.Type) shape {
 	if t.SchemaType != "" {
 		return shape{Name: strings.TrimSpace(t.SchemaType + " " + t.SchemaFormat)}
 	}
-	if t.Package.Module == nil || !t.Package.Module.Own {
+	if home := t.Package.Home(); home.Module == nil || !home.Module.Own {
 		if t.Form != model.Struct {
 			return m.form(t)
 		}

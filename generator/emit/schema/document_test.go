@@ -17,7 +17,7 @@ func sampleDocument(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 1 || files[0].Name != "zz_generated.openapi.v1.json" || !Emitter().Owns(files[0].Name) {
+	if len(files) != 2 || files[0].Name != "zz_generated.openapi.v1.json" || !Emitter().Owns(files[0].Name) {
 		t.Fatalf("files: %+v", files)
 	}
 	return files[0].Content
@@ -108,7 +108,7 @@ func TestUnservedIsLeftOut(t *testing.T) {
 	p := sample()
 	p.Groups[0].Resources[1].Versions[0].Type.Kind.Unserved = true
 	files, err := Emit(p)
-	if err != nil || len(files) != 1 || bytes.Contains(files[0].Content, []byte("Zone")) {
+	if err != nil || len(files) != 2 || bytes.Contains(files[0].Content, []byte("Zone")) {
 		t.Errorf("an unserved kind is in %d files: %v", len(files), err)
 	}
 	p.Groups[0].Resources[0].Versions[0].Type.Kind.Unserved = true

@@ -2,9 +2,12 @@ package schema
 
 // The media types that the server takes and gives.
 const (
-	jsonType  = "application/json"
-	yamlType  = "application/yaml"
-	watchType = "application/json;stream=watch"
+	jsonType = "application/json"
+	yamlType = "application/yaml"
+	cborType = "application/cbor"
+
+	watchType     = "application/json;stream=watch"
+	cborWatchType = "application/cbor-seq"
 )
 
 func (e endpoint) listAll() object {
@@ -20,14 +23,14 @@ func (e endpoint) listOne() object {
 func (e endpoint) create() object {
 	o := e.operation(e.id("create", "", ""), "post", "create "+article(e.resource.Kind), responses(e.object, false, "200", "201", "202"))
 	o["parameters"] = e.writeParameters()
-	o["requestBody"] = body(e.object, jsonType, yamlType)
+	o["requestBody"] = body(e.object, jsonType, yamlType, cborType)
 	return o
 }
 
 func (e endpoint) deleteCollection() object {
 	o := e.operation(e.id("delete", "Collection", ""), "deletecollection", "delete collection of "+e.resource.Kind, responses(e.metaRef("Status"), false, "200"))
 	o["parameters"] = e.params(e.listParameters(false), e.deleteParameters())
-	o["requestBody"] = body(e.metaRef("DeleteOptions"), jsonType, yamlType)
+	o["requestBody"] = body(e.metaRef("DeleteOptions"), jsonType, yamlType, cborType)
 	return o
 }
 
@@ -42,7 +45,7 @@ func (e endpoint) read(subresource string) object {
 func (e endpoint) replace(subresource string) object {
 	o := e.operation(e.id("replace", "", upperFirst(subresource)), "put", "replace "+of(subresource)+"the specified "+e.resource.Kind, responses(e.object, false, "200", "201"))
 	o["parameters"] = e.writeParameters()
-	o["requestBody"] = body(e.object, jsonType, yamlType)
+	o["requestBody"] = body(e.object, jsonType, yamlType, cborType)
 	return o
 }
 
@@ -50,14 +53,14 @@ func (e endpoint) patch(subresource string) object {
 	o := e.operation(e.id("patch", "", upperFirst(subresource)), "patch", "partially update "+of(subresource)+"the specified "+e.resource.Kind, responses(e.object, false, "200", "201"))
 	o["parameters"] = e.params(e.writeParameters(), e.queries("PatchOptions", "force"))
 	o["requestBody"] = body(e.metaRef("Patch"), "application/json-patch+json", "application/merge-patch+json",
-		"application/strategic-merge-patch+json", "application/apply-patch+yaml")
+		"application/strategic-merge-patch+json", "application/apply-patch+yaml", "application/apply-patch+cbor")
 	return o
 }
 
 func (e endpoint) delete() object {
 	o := e.operation(e.id("delete", "", ""), "delete", "delete "+article(e.resource.Kind), responses(e.metaRef("Status"), false, "200", "202"))
 	o["parameters"] = e.params(e.deleteParameters())
-	o["requestBody"] = body(e.metaRef("DeleteOptions"), jsonType, yamlType)
+	o["requestBody"] = body(e.metaRef("DeleteOptions"), jsonType, yamlType, cborType)
 	return o
 }
 
@@ -85,9 +88,9 @@ func responses(schema object, watch bool, codes ...string) object {
 	names := map[string]string{"200": "OK", "201": "Created", "202": "Accepted"}
 	out := object{"401": object{"description": "Unauthorized"}}
 	for _, code := range codes {
-		types := []string{jsonType, yamlType}
+		types := []string{jsonType, yamlType, cborType}
 		if watch {
-			types = append(types, watchType)
+			types = append(types, watchType, cborWatchType)
 		}
 		out[code] = object{"description": names[code], "content": content(schema, types...)}
 	}

@@ -1,5 +1,7 @@
 package schema
 
+import "maps"
+
 // paths are all paths of the version.
 func (b *builder) paths() object {
 	root := "/apis/" + b.group.Name + "/" + b.version.Name
@@ -9,7 +11,12 @@ func (b *builder) paths() object {
 	out := object{root + "/": b.discovery()}
 	for _, r := range b.resources() {
 		e := endpoint{builder: b, resource: r, object: b.ref(r.kind), list: b.ref(r.list)}
-		e.paths(root, out)
+		paths := object{}
+		e.paths(root, paths)
+		if r.kind.BringsProtobuf() {
+			addProtobuf(paths)
+		}
+		maps.Copy(out, paths)
 	}
 	return out
 }

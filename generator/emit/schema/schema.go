@@ -1,5 +1,6 @@
 // Package schema emits, for each served version of an API group, its OpenAPI v3 document: what kubectl explain shows, what
-// clients are validated by, and what the server serves as bytes under /openapi/v3. The documents look as kube-apiserver's
+// clients are validated by, and what the server serves as bytes under /openapi/v3; and for each group the same in OpenAPI
+// v2, which older clients read. The documents look as kube-apiserver's
 // do: the same names of schemas and operations, the same extensions, the same defaults. They are embedded by the wiring.
 //
 // Types of the user come from the model; those of k8s.io/apimachinery, whose comments the model doesn't hold, from the
@@ -20,9 +21,9 @@ import (
 func Emitter() emit.Emitter {
 	return emit.Emitter{
 		Name: "schema",
-		Doc:  "the OpenAPI v3 document of each served version",
+		Doc:  "the OpenAPI v3 document of each served version, and the OpenAPI v2 document of each group",
 		Owns: func(base string) bool {
-			return strings.HasPrefix(base, "zz_generated.openapi.") && strings.HasSuffix(base, ".json")
+			return base == SwaggerFileName || strings.HasPrefix(base, "zz_generated.openapi.") && strings.HasSuffix(base, ".json")
 		},
 		Emit: Emit,
 	}
@@ -36,12 +37,25 @@ func Emit(p *model.Program) ([]emit.File, error) {
 		if !g.Output() {
 			continue
 		}
+		add := func(name string, doc object) ([]byte, error) {
+			content, err := encode(doc)
+			files = append(files, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name, Name: name, Content: content})
+			return content, err
+		}
+		var documents [][]byte
 		for _, v := range g.ServedVersions() {
-			content, err := encode(document(p, g, v, &errs))
+			content, err := add(FileName(v.Name), document(p, g, v, &errs))
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name, Name: FileName(v.Name), Content: content})
+			documents = append(documents, content)
+		}
+		doc, err := swagger(g.Name, documents)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := add(SwaggerFileName, doc); err != nil {
+			return nil, err
 		}
 	}
 	if err := errs.Err(); err != nil {

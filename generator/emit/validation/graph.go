@@ -15,9 +15,13 @@ func newGraph(program *model.Program, pkg *model.Package) *graph {
 	return &graph{program: program, pkg: pkg, reached: map[*model.Type]bool{}}
 }
 
-// exported tells whether the type has a Validate_X in its own package.
+// exported tells whether the type has a Validate_X in the graph's package: all of its own types have that have rules; of
+// types of another module, the kinds that are served.
 func (g *graph) exported(t *model.Type) bool {
-	if t.Name == "" || t.Package != g.pkg || len(t.TypeArgs) > 0 || t.ListOf != nil || !validates(g.program, g.pkg) {
+	if t.Name == "" || t.Package != g.pkg.Source() || len(t.TypeArgs) > 0 || t.ListOf != nil || !validates(g.program, g.pkg) {
+		return false
+	}
+	if g.pkg.Serves != nil && t.Kind == nil {
 		return false
 	}
 	return declared(g.pkg, functionName(t)) || g.reaches(t)

@@ -44,10 +44,10 @@ func Emitter() emit.Emitter {
 	}
 }
 
-// Function is the name of the function that checks the type, if one is emitted or written by hand in the type's own
-// package; otherwise it is empty.
+// Function is the name of the function that checks the type, if one is emitted or written by hand in the home of the
+// type's package; otherwise it is empty.
 func Function(program *model.Program, t *model.Type) string {
-	if t.Package == nil || !newGraph(program, t.Package).exported(t) {
+	if t.Package == nil || !newGraph(program, t.Package.Home()).exported(t) {
 		return ""
 	}
 	return functionName(t)
@@ -86,10 +86,14 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 // version that a server serves. Others would not know what to do with them, and may require an apimachinery that is too
 // old.
 func validates(program *model.Program, pkg *model.Package) bool {
-	if !pkg.Validation && (!program.RuntimeAvailable || !pkg.HasGroup || pkg.Version == "") {
+	if pkg.ServedBy != nil {
+		return false // they are written where it is served
+	}
+	source := pkg.Source()
+	if !pkg.Validation && (!program.RuntimeAvailable || !source.HasGroup || source.Version == "") {
 		return false
 	}
-	for _, t := range pkg.Types {
+	for _, t := range source.Types {
 		if t.Kind != nil {
 			return true
 		}
@@ -100,7 +104,7 @@ func validates(program *model.Program, pkg *model.Package) bool {
 // inOrder are a package's types with functions, by name.
 func (g *graph) inOrder() []*model.Type {
 	var out []*model.Type
-	for _, t := range g.pkg.Types {
+	for _, t := range g.pkg.Source().Types {
 		if g.exported(t) && !declared(g.pkg, functionName(t)) {
 			out = append(out, t)
 		}

@@ -232,7 +232,7 @@ func schemaValidator(t *testing.T) *validate.SchemaValidator {
 	program := emittest.Load(t, "./internal/shop/...")
 	program.RuntimeAvailable = true
 	files, err := schema.Emit(program)
-	if err != nil || len(files) != 1 {
+	if err != nil || len(files) != 2 {
 		t.Fatal(len(files), err)
 	}
 	var document struct {

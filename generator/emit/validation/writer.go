@@ -44,14 +44,19 @@ func newWriter(program *model.Program, pkg *model.Package) *writer {
 
 // obstacles reports what has the name of a function that is to be written or called, and is another one.
 func (w *writer) obstacles() {
-	for _, t := range w.pkg.Types {
+	for _, t := range w.pkg.Source().Types {
 		pos, taken := w.pkg.Declared[functionName(t)]
 		if !taken || !w.graph.exported(t) {
 			continue
 		}
 		if f := w.pkg.Func(functionName(t)); f == nil || len(f.Params) != 5 || len(f.Results) != 1 {
-			w.errs.Add(pos, "%s is the name of the function that checks the rules of %s: give this another name, or the signature func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *%s) field.ErrorList",
-				functionName(t), t.Name, t.Name)
+			name, advice := t.Name, "give this another name"
+			if w.pkg.Serves != nil {
+				name = t.Package.Name + "." + t.Name
+				advice = "call this ValidateObject_" + t.Name + ", which the server calls beside it"
+			}
+			w.errs.Add(pos, "%s is the name of the function that checks the rules of %s: %s, or give it the signature func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *%s) field.ErrorList",
+				functionName(t), t.Name, advice, name)
 		}
 	}
 }
@@ -149,7 +154,7 @@ func (w *writer) functionOf(t *model.Type) *jen.Statement {
 	if t.Name == "" || t.Package == nil || ignored(t) {
 		return nil
 	}
-	if t.Package == w.pkg && w.graph.exported(t) {
+	if w.graph.exported(t) {
 		return jen.Id(functionName(t))
 	}
 	if w.graphOf(t.Package).exported(t) && t.Package != w.pkg && (t.Package.Output || t.Package.Module != nil && t.Package.Module.Own) {

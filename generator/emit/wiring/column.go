@@ -46,7 +46,10 @@ func (p *printer) cell(t *model.Type, c model.Column) jen.Code {
 	body := func(g *jen.Group) {
 		w := &walker{none: noCell, done: func(g *jen.Group, found operand) error { p.finish(g, c, found); return nil }}
 		start := operand{expr: "in", typ: t}
-		if c.Method != "" {
+		if m := columnFunction(t, c); m != nil {
+			g.Id("result").Op(":=").Qual(m.Package.Path, m.Name).Call(jen.Id("in"))
+			start = operand{expr: "result", typ: m.Results[0]}
+		} else if c.Method != "" {
 			start, fault = p.methodOperand(t, c)
 			if fault == nil && start.typ.Form == model.Pointer {
 				g.Id("result").Op(":=").Id(start.expr)
@@ -71,6 +74,10 @@ func (p *printer) cell(t *model.Type, c model.Column) jen.Code {
 // methodOperand is the call of a column's method.
 func (p *printer) methodOperand(t *model.Type, c model.Column) (operand, error) {
 	m := t.Methods[c.Method]
+	if m == nil && t.Package.ServedBy != nil {
+		return operand{typ: t}, faultf("package %s has no function %s_%s that fits: write `func %s_%s(obj *%s) string`",
+			t.Package.ServedBy.Path, c.Method, t.Name, c.Method, t.Name, typeText(t))
+	}
 	if m == nil {
 		return operand{typ: t}, faultf("%s has no method %s: write `func (in *%s) %s() string`", t.Name, c.Method, t.Name, c.Method)
 	}

@@ -12,7 +12,7 @@ func (p *printer) checkHub(r *model.Resource, v model.ResourceVersion) {
 	home := p.home(v.Version.Package)
 	for _, pair := range [][2]*model.Type{{v.Type, r.Hub}, {r.Hub, v.Type}} {
 		name := converterName(pair[0], pair[1])
-		if home.Func(name) != nil || p.emitted(home, pair[0], pair[1]) {
+		if p.convertedIn(v, pair[0], pair[1]) != nil {
 			continue
 		}
 		p.errs.Add(v.Type.Pos, "kind %s can't be served in version %s: nothing converts it to %s.%s, the hub, and back: %s, or write func %s(in *%s, out *%s, s conversion.Scope) error and its reverse in package %s",
@@ -20,6 +20,21 @@ func (p *printer) checkHub(r *model.Resource, v model.ResourceVersion) {
 			name, qualified(pair[0], home), qualified(pair[1], home), home.Path)
 		return
 	}
+}
+
+// convertedIn is the package with the function from in to out: the version's home, or that of one of the types, where
+// another module brings it. Nil where nobody converts.
+func (p *printer) convertedIn(v model.ResourceVersion, in, out *model.Type) *model.Package {
+	home, name := p.home(v.Version.Package), converterName(in, out)
+	switch {
+	case home.Func(name) != nil || p.emitted(home, in, out):
+		return home
+	case in.Package.Func(name) != nil:
+		return in.Package
+	case out.Package.Func(name) != nil:
+		return out.Package
+	}
+	return nil
 }
 
 // remedy is what makes the emitter of conversions write what is missing.

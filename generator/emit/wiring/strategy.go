@@ -128,7 +128,13 @@ func (u rule) of(r *model.Resource) bool {
 // wire prints the call of the hub's method of that name, or returns nil where it has none of the right signature.
 func (p *printer) wire(r *model.Resource, name string) jen.Code {
 	for _, c := range conventions() {
-		if m := r.Hub.Methods[name]; c.name == name && m != nil && c.fits(m, r.Hub) {
+		if c.name != name {
+			continue
+		}
+		if f := c.wireFunction(r.Hub); f != nil {
+			return f
+		}
+		if m := r.Hub.Methods[name]; m != nil && c.fits(m, r.Hub) {
 			return c.call(r.Hub)
 		}
 	}
@@ -173,9 +179,11 @@ func Warnings(p *model.Program) []emit.Error {
 	for _, g := range asked(p) {
 		for _, r := range g.Resources {
 			warnMethods(&out, r)
+			warnFunctions(&out, r)
 			for _, v := range r.Versions {
 				warnColumns(&out, v.Type)
 				warnElsewhere(&out, r, v.Type)
+				warnFunctionsElsewhere(&out, r, v.Type)
 			}
 		}
 	}
@@ -214,7 +222,10 @@ func warnColumns(out *emit.Errors, t *model.Type) {
 		}
 		end := t
 		if c.Method != "" {
-			m := t.Methods[c.Method]
+			m := columnFunction(t, c)
+			if m == nil {
+				m = t.Methods[c.Method]
+			}
 			if m == nil || len(m.Results) != 1 {
 				continue
 			}

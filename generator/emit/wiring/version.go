@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"slices"
+	"strings"
 
 	"apigen.dev/generator/emit/defaults"
 	"apigen.dev/generator/emit/rules"
@@ -37,6 +38,9 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	if cells != nil {
 		conversion = append(conversion, member("Columns", cells))
 	}
+	if v.Type.BringsProtobuf() {
+		conversion = append(conversion, member("Proto", jen.Qual(registryPath, "ProtoOf").Types(pointer(v.Type)).Call()))
+	}
 	typ := jen.Qual(registryPath, "Conversion").Types(pointer(r.Hub), pointer(v.Type))
 	return jen.Qual(registryPath, "VersionOf").Call(p.info(r, v, columns), literal(typ, conversion...))
 }
@@ -58,7 +62,11 @@ func (p *printer) validator(t *model.Type) jen.Code {
 	return jen.Func().Params(
 		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(t)),
 	).Qual(fieldPath, "ErrorList").Block(
+<<<<<<< HEAD
 		jen.Return(result))
+=======
+		jen.Return(jen.Qual(t.Package.Home().Path, name).Call(jen.Id("ctx"), jen.Id("op"), jen.Nil(), jen.Id("obj"), jen.Id("old"))))
+>>>>>>> main
 }
 
 // info prints the VersionInfo: on one line where there is nothing but the name.
@@ -70,7 +78,7 @@ func (p *printer) info(r *model.Resource, v model.ResourceVersion, columns jen.C
 	if kind := v.Type.Kind; kind != nil && (kind.IsDeprecated || kind.Deprecated != "") {
 		text := kind.Deprecated
 		if text == "" {
-			text = p.group.Name + "/" + v.Version.Name + " " + r.Kind + " is deprecated"
+			text = strings.TrimPrefix(p.group.Name+"/", "/") + v.Version.Name + " " + r.Kind + " is deprecated"
 		}
 		members = append(members, member("Deprecated", jen.Lit(text)))
 	}
@@ -86,16 +94,23 @@ func (p *printer) conversion(v model.ResourceVersion, in, out *model.Type) jen.C
 	if p.scoped {
 		scope = jen.Id("scope")
 	}
+	home := p.convertedIn(v, in, out)
+	if home == nil {
+		home = p.home(v.Version.Package) // the fault is told by checkHub
+	}
 	return jen.Func().Params(jen.Id("in").Add(pointer(in)), jen.Id("out").Add(pointer(out))).Error().Block(
-		jen.Return(converter(p.home(v.Version.Package), in, out).Call(jen.Id("in"), jen.Id("out"), scope)))
+		jen.Return(converter(home, in, out).Call(jen.Id("in"), jen.Id("out"), scope)))
 }
 
 // defaulter is the SetObjectDefaults function of the type, or nil where there is none: written by hand, or emitted.
 func (p *printer) defaulter(t *model.Type) jen.Code {
 	home := p.home(t.Package)
 	name := "SetObjectDefaults_" + t.Name
-	if home.Func(name) == nil && !slices.Contains(defaults.Objects(p.program, home), t) {
-		return nil
+	switch {
+	case home.Func(name) != nil || slices.Contains(defaults.Objects(p.program, home), t):
+		return jen.Qual(home.Path, name)
+	case t.Package.Func(name) != nil: // another module brings it
+		return jen.Qual(t.Package.Path, name)
 	}
-	return jen.Qual(home.Path, name)
+	return nil
 }

@@ -95,7 +95,7 @@ func (p *printer) print() (emit.File, error) {
 	w := p.group.Wiring
 	f := jen.NewFilePathName(w.Path, w.Name)
 	f.HeaderComment(emit.Header(p.program))
-	f.PackageComment(fmt.Sprintf("Package %s is the API group %s as a server takes it: its kinds, versions, conversions, columns and hooks.", w.Name, p.group.Name))
+	f.PackageComment(fmt.Sprintf("Package %s is %s as a server takes it: its kinds, versions, conversions, columns and hooks.", w.Name, p.called()))
 	p.imports(f)
 	p.scoped = p.callsHandWritten()
 
@@ -119,6 +119,14 @@ func (p *printer) print() (emit.File, error) {
 	return emit.File{Package: w.Path, Dir: w.Dir, PackageName: w.Name, Name: FileName, Content: out.Bytes()}, nil
 }
 
+// called is the group in comments.
+func (p *printer) called() string {
+	if p.group.Name == "" {
+		return "the core API group"
+	}
+	return "the API group " + p.group.Name
+}
+
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
 	for _, path := range []string{apiPath, celPath, registryPath, runtimePath, conversionPath, operationPath, fieldPath} {
@@ -132,6 +140,10 @@ func (p *printer) imports(f *jen.File) {
 		packages = append(packages, v.Package, p.home(v.Package))
 	}
 	for _, pkg := range packages {
+		if pkg.ServedBy != nil {
+			f.ImportAlias(pkg.Path, p.alias(pkg))
+			continue
+		}
 		if slices.Contains(locals, pkg.Name) {
 			f.ImportAlias(pkg.Path, pkg.Name+"group")
 			continue
@@ -144,7 +156,7 @@ func (p *printer) imports(f *jen.File) {
 // locals are the names of variables and functions of the file, which no import may be called by.
 var locals = []string{
 	"add", "ctx", "data", "date", "dateCell", "err", "from", "generated", "groupScope", "i", "in", "item", "jsonCell", "name",
-	"newScope", "obj", "ok", "old", "op", "out", "result", "s", "scheme", "scope", "text", "to", "value",
+	"newScope", "obj", "ok", "old", "op", "out", "result", "s", "scheme", "scope", "swagger", "text", "to", "value",
 }
 
 // groupFunc prints Group.
@@ -166,7 +178,7 @@ func (p *printer) groupFunc(f *jen.File) {
 		}
 		resources = append(resources, jen.Qual(registryPath, "New").Call(call))
 	}
-	f.Commentf("Group is the API group %s.", p.group.Name)
+	f.Commentf("Group is %s.", p.called())
 	f.Func().Id("Group").Params().Qual(registryPath, "Group").BlockFunc(func(g *jen.Group) {
 		if p.scoped {
 			g.Id("scope").Op(":=").Id("newScope").Call()
@@ -177,6 +189,7 @@ func (p *printer) groupFunc(f *jen.File) {
 			member("Resources", jen.Index().Qual(registryPath, "Resource").Custom(braces, resources...)),
 			member("AddToScheme", jen.Id("AddToScheme")),
 			member("OpenAPI", jen.Map(jen.String()).Index().Byte().Custom(documents, openapi...)),
+			member("Swagger", jen.Id("swagger")),
 		))
 	})
 }
@@ -185,17 +198,15 @@ func (p *printer) groupFunc(f *jen.File) {
 func (p *printer) addToScheme(f *jen.File) {
 	var adders []jen.Code
 	seen := map[string]bool{}
-	add := func(pkg *model.Package) {
-		if !seen[pkg.Path] {
-			seen[pkg.Path] = true
-			adders = append(adders, jen.Qual(pkg.Path, "AddToScheme"))
-		}
-	}
 	if p.group.Internal != nil {
-		add(p.group.Internal)
+		seen[p.group.Internal.Path] = true
+		adders = append(adders, jen.Qual(p.group.Internal.Path, "AddToScheme"))
 	}
 	for _, v := range p.group.Versions {
-		add(p.home(v.Package))
+		if home := p.home(v.Package); !seen[home.Path] {
+			seen[home.Path] = true
+			adders = append(adders, p.adders(v)...)
+		}
 	}
 	f.Comment("AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.")
 	f.Func().Id("AddToScheme").Params(jen.Id("scheme").Op("*").Qual(runtimePath, "Scheme")).Error().Block(
@@ -225,6 +236,8 @@ func (p *printer) documents(f *jen.File) {
 		f.Comment("//go:embed " + schema.FileName(v.Name))
 		f.Var().Id(documentVar(v)).Index().Byte()
 	}
+	f.Comment("//go:embed " + schema.SwaggerFileName)
+	f.Var().Id("swagger").Index().Byte()
 }
 
 func documentVar(v *model.Version) string { return "openapi" + upperFirst(v.Name) }

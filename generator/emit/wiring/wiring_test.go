@@ -45,7 +45,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 1 || len(documents) != 2 {
+	if len(files) != 1 || len(documents) != 3 {
 		t.Fatalf("%d files and %d documents", len(files), len(documents))
 	}
 	golden(t, append(files, documents...))

@@ -37,6 +37,7 @@ func Group() registry.Group {
 			"v1":       openapiV1,
 			"v1alpha1": openapiV1alpha1,
 		},
+		Swagger: swagger,
 	}
 }
 
@@ -183,6 +184,9 @@ var openapiV1 []byte
 
 //go:embed zz_generated.openapi.v1alpha1.json
 var openapiV1alpha1 []byte
+
+//go:embed zz_generated.swagger.json
+var swagger []byte
 
 // groupScope lets conversion functions convert what they hold: it looks functions up in a scheme of the group, which is
 // made when one is first asked for.

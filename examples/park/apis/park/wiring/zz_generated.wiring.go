@@ -33,6 +33,7 @@ func Group() registry.Group {
 			"v1":      openapiV1,
 			"v1beta1": openapiV1beta1,
 		},
+		Swagger: swagger,
 	}
 }
 
@@ -188,3 +189,6 @@ var openapiV1 []byte
 
 //go:embed zz_generated.openapi.v1beta1.json
 var openapiV1beta1 []byte
+
+//go:embed zz_generated.swagger.json
+var swagger []byte

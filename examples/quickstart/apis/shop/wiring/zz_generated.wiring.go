@@ -31,6 +31,7 @@ func Group() registry.Group {
 		OpenAPI: map[string][]byte{
 			"v1": openapiV1,
 		},
+		Swagger: swagger,
 	}
 }
 
@@ -123,3 +124,6 @@ func defineWidget() registry.Definition[*v1.Widget] {
 
 //go:embed zz_generated.openapi.v1.json
 var openapiV1 []byte
+
+//go:embed zz_generated.swagger.json
+var swagger []byte

@@ -35,6 +35,7 @@ func Group() registry.Group {
 			"v1beta1":  openapiV1beta1,
 			"v1alpha1": openapiV1alpha1,
 		},
+		Swagger: swagger,
 	}
 }
 
@@ -139,6 +140,9 @@ var openapiV1beta1 []byte
 
 //go:embed zz_generated.openapi.v1alpha1.json
 var openapiV1alpha1 []byte
+
+//go:embed zz_generated.swagger.json
+var swagger []byte
 
 // groupScope lets conversion functions convert what they hold: it looks functions up in a scheme of the group, which is
 // made when one is first asked for.

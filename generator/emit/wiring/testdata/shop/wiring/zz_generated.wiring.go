@@ -39,6 +39,7 @@ func Group() registry.Group {
 			"v1":      openapiV1,
 			"v1beta1": openapiV1beta1,
 		},
+		Swagger: swagger,
 	}
 }
 
@@ -258,6 +259,9 @@ var openapiV1 []byte
 
 //go:embed zz_generated.openapi.v1beta1.json
 var openapiV1beta1 []byte
+
+//go:embed zz_generated.swagger.json
+var swagger []byte
 
 // jsonCell shows a value as its JSON, without the quotes where that is a string.
 func jsonCell(value any) api.Cell {

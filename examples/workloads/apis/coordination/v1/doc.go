@@ -1,0 +1,7 @@
+// Package v1 serves leases, which controllers elect their leader by, with the types of k8s.io/api.
+//
+// +apigen:serve=k8s.io/api/coordination/v1
+//
+// +apigen:kind(Lease)=+kubebuilder:printcolumn:name=Holder,type=string,JSONPath=.spec.holderIdentity
+// +apigen:kind(Lease)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
+package v1

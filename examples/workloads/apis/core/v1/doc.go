@@ -1,0 +1,24 @@
+// Package v1 serves kinds of the core group, /api/v1, with the types of k8s.io/api.
+//
+// +apigen:serve=k8s.io/api/core/v1
+// +apigen:serve:kinds=ConfigMap;Secret;Pod;Event
+//
+// +apigen:kind(ConfigMap)=+kubebuilder:resource:shortName=cm
+// +apigen:kind(ConfigMap)=+apigen:printcolumn:name=Data,type=integer,method=DataColumn
+// +apigen:kind(ConfigMap)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
+//
+// +apigen:kind(Secret)=+kubebuilder:printcolumn:name=Type,type=string,JSONPath=.type
+// +apigen:kind(Secret)=+apigen:printcolumn:name=Data,type=integer,method=DataColumn
+// +apigen:kind(Secret)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
+// +apigen:kind(Secret)=+kubebuilder:selectablefield:JSONPath=.type
+//
+// +apigen:kind(Pod)=+kubebuilder:resource:shortName=po,categories=all
+// +apigen:kind(Pod)=+kubebuilder:printcolumn:name=Status,type=string,JSONPath=.status.phase
+// +apigen:kind(Pod)=+kubebuilder:printcolumn:name=Node,type=string,JSONPath=.spec.nodeName,priority=1
+// +apigen:kind(Pod)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
+// +apigen:kind(Pod)=+kubebuilder:selectablefield:JSONPath=.spec.nodeName
+// +apigen:kind(Pod)=+kubebuilder:selectablefield:JSONPath=.status.phase
+//
+// +apigen:kind(Event)=+kubebuilder:resource:shortName=ev
+// +apigen:kind(Event)=+apigen:createOnUpdate
+package v1

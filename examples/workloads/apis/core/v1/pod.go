@@ -1,0 +1,25 @@
+package v1
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// SetDefaults_PodSpec fills in what pods and templates of pods have in common.
+func SetDefaults_PodSpec(spec *corev1.PodSpec) {
+	if spec.RestartPolicy == "" {
+		spec.RestartPolicy = corev1.RestartPolicyAlways
+	}
+	if spec.DNSPolicy == "" {
+		spec.DNSPolicy = corev1.DNSClusterFirst
+	}
+	if spec.TerminationGracePeriodSeconds == nil {
+		spec.TerminationGracePeriodSeconds = new(int64(corev1.DefaultTerminationGracePeriodSeconds))
+	}
+}
+
+// PrepareForCreate_Pod begins a pod's life.
+func PrepareForCreate_Pod(_ context.Context, pod *corev1.Pod) {
+	pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
+}

@@ -1,0 +1,13 @@
+// Command workloads serves the API groups of this project to Kubernetes clients. See --help.
+package main
+
+import (
+	"apigen.dev/runtime/server"
+	"apigen.dev/runtime/storage/embedded"
+
+	"example.com/workloads/apis"
+)
+
+func main() {
+	server.Main(server.Program{Name: "workloads", Groups: apis.Groups(), Embedded: embedded.Etcd{}})
+}

@@ -1,0 +1,44 @@
+package conformance
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// newServingModule makes a module that serves all kinds of the core group, of apps in three versions, and leases, with
+// the types of k8s.io/api.
+func newServingModule(t testing.TB) string {
+	t.Helper()
+	dir := newServerModule(t)
+	version := regexp.MustCompile(`k8s\.io/api (v\S+)`).FindStringSubmatch(read(t, "go.mod"))[1]
+	mod := filepath.Join(dir, "go.mod")
+	write(t, mod, read(t, mod)+"\nrequire k8s.io/api "+version+"\n")
+	sum := filepath.Join(dir, "go.sum")
+	write(t, sum, read(t, sum)+read(t, "go.sum"))
+	copyTest(t, "serve", dir)
+	return dir
+}
+
+// TestServe: the types of k8s.io/api are served as they are: what is generated for them compiles, converts and defaults.
+func TestServe(t *testing.T) {
+	dir := newServingModule(t)
+	if out := run(t, dir, apigen(t), "build", "./..."); strings.Contains(out, "warning") {
+		t.Error(out)
+	}
+	goTest(t, dir, "./roundtrip")
+}
+
+// BenchmarkServe is the time that a build of them takes, whose dependencies are compiled.
+func BenchmarkServe(b *testing.B) {
+	dir := newServingModule(b)
+	run(b, dir, apigen(b), "build", "./...")
+	doc := filepath.Join(dir, "apis", "apps", "v1", "doc.go")
+	text := read(b, doc)
+	for i := 0; b.Loop(); i++ {
+		write(b, doc, fmt.Sprintf("%s// %d\n", text, i)) // unchanged input is not even loaded
+		run(b, dir, apigen(b), "build", "./...")
+	}
+}

@@ -1,0 +1,2 @@
+// +apigen:groups
+package apis

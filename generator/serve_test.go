@@ -1,0 +1,212 @@
+package generator_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"apigen.dev/generator"
+	"apigen.dev/generator/loadtest"
+)
+
+// otherModule is one that brings logic of its own: defaults, conversions, a hook as a method. Its group is told by a file
+// that isn't doc.go.
+const otherModule = `
+-- other/go.mod --
+module example.com/other
+
+go 1.26
+
+require k8s.io/apimachinery v0.37.2
+-- other/lamp/v1/groupversion_info.go --
+// Package v1 has lamps.
+// +groupName=lamp.example.com
+package v1
+
+import "k8s.io/apimachinery/pkg/runtime"
+
+func AddToScheme(*runtime.Scheme) error { return nil }
+-- other/lamp/v1/lamp.go --
+package v1
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// +genclient
+// +genclient:nonNamespaced
+type Lamp struct {
+	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
+	metav1.ObjectMeta ` + "`json:\"metadata\"`" + `
+
+	// +k8s:required
+	Color string ` + "`json:\"color\"`" + `
+	Bulb  Bulb   ` + "`json:\"bulb\"`" + `
+}
+
+// Bulb is inside.
+type Bulb struct {
+	// +default=40
+	Watts int32 ` + "`json:\"watts\"`" + `
+}
+
+// +genclient
+// +genclient:onlyVerbs=create
+type Review struct {
+	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
+	metav1.ObjectMeta ` + "`json:\"metadata\"`" + `
+	// +k8s:required
+	Text string ` + "`json:\"text\"`" + `
+}
+
+func (in *Lamp) DeepCopyObject() runtime.Object { out := *in; return &out }
+func (in *Review) DeepCopyObject() runtime.Object { out := *in; return &out }
+
+func (in *Lamp) PrepareForCreate(ctx context.Context) {}
+func (in *Lamp) Canonicalize() {}
+
+func SetDefaults_Lamp(in *Lamp) {}
+-- other/lamp/v1beta1/lamp.go --
+// +groupName=lamp.example.com
+package v1beta1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/conversion"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"example.com/other/lamp/v1"
+)
+
+// +genclient
+// +genclient:nonNamespaced
+type Lamp struct {
+	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
+	metav1.ObjectMeta ` + "`json:\"metadata\"`" + `
+
+	Hue string ` + "`json:\"hue\"`" + `
+}
+
+func AddToScheme(*runtime.Scheme) error { return nil }
+
+func (in *Lamp) DeepCopyObject() runtime.Object { out := *in; return &out }
+
+func SetObjectDefaults_Lamp(in *Lamp) {}
+
+func Convert_v1beta1_Lamp_To_v1_Lamp(in *Lamp, out *v1.Lamp, s conversion.Scope) error { return nil }
+func Convert_v1_Lamp_To_v1beta1_Lamp(in *v1.Lamp, out *Lamp, s conversion.Scope) error { return nil }
+-- apis/apis.go --
+// +apigen:reference=../docs
+package apis
+-- apis/lamp/v1/doc.go --
+// +apigen:serve=example.com/other/lamp/v1
+// +apigen:kind(Lamp)=+kubebuilder:resource:shortName=lp
+// +apigen:kind(Lamp)=+kubebuilder:deprecatedversion
+package v1
+
+import (
+	"context"
+
+	"example.com/other/lamp/v1"
+)
+
+func PrepareForCreate_Lamp(ctx context.Context, lamp *v1.Lamp) {}
+
+func SetDefaults_Bulb(bulb *v1.Bulb) {}
+-- apis/lamp/v1beta1/doc.go --
+// +apigen:serve=example.com/other/lamp/v1beta1
+package v1beta1
+`
+
+// TestServe: what another module brings is called where it is, what the user adds is called before it, and the rest is
+// written into the user's packages. Build type-checks all of it.
+func TestServe(t *testing.T) {
+	files := serve(t, otherModule)
+	for name, texts := range map[string][]string{
+		"apis/lamp/wiring/zz_generated.wiring.go": {
+			"{lampv1.AddToScheme, v1.RegisterDefaults, lampv1beta1.AddToScheme}",
+			`Scope: api.Cluster`, `ShortNames: []string{"lp"}`, `"lamp.example.com/v1 Lamp is deprecated"`,
+			"PrepareForCreate: v1.PrepareForCreate_Lamp,", "Canonicalize: (*lampv1.Lamp).Canonicalize,",
+			"Default: v1.SetObjectDefaults_Lamp,", "Default: lampv1beta1.SetObjectDefaults_Lamp,",
+			"return lampv1beta1.Convert_v1beta1_Lamp_To_v1_Lamp(in, out, scope)", "v1.Validate_Lamp(ctx, op, nil, obj, old)",
+		},
+		"apis/lamp/v1/zz_generated.defaults.go":    {"v1.SetDefaults_Lamp(in)", "SetDefaults_Bulb(&in.Bulb)", "in.Bulb.Watts = 40"},
+		"apis/lamp/v1/zz_generated.validations.go": {"field.Required(path"},
+		"apis/lamp/wiring/zz_generated.openapi.v1.json": {
+			`"com.example.other.lamp.v1.Lamp"`, `"Bulb is inside."`, `"/apis/lamp.example.com/v1/lamps"`,
+		},
+		"apis/lamp/wiring/zz_generated.openapi.v1beta1.json": {`"hue"`},
+		"docs/lamp.example.com.v1.md":                        {"Lamp", "Bulb is inside."},
+	} {
+		holds(t, files, name, texts...)
+		if strings.Contains(files[name], "Review") {
+			t.Errorf("%s knows of a kind that isn't stored", name)
+		}
+	}
+}
+
+// TestServeStorageVersion: the storage version that a marker puts on a kind is its hub, and its logic is looked for there.
+func TestServeStorageVersion(t *testing.T) {
+	files := serve(t, strings.Replace(otherModule, "// +apigen:serve=example.com/other/lamp/v1beta1\n",
+		"// +apigen:serve=example.com/other/lamp/v1beta1\n// +apigen:kind(Lamp)=+kubebuilder:storageversion\n", 1))
+	holds(t, files, "apis/lamp/wiring/zz_generated.wiring.go",
+		`Storage: "v1beta1"`, "registry.Definition[*lampv1beta1.Lamp]", "ToHub: func(in *lampv1.Lamp, out *lampv1beta1.Lamp) error",
+		"return lampv1beta1.Convert_v1_Lamp_To_v1beta1_Lamp(in, out, scope)")
+	if strings.Contains(files["apis/lamp/wiring/zz_generated.wiring.go"], "PrepareForCreate") {
+		t.Error("logic of another version than the hub is called")
+	}
+}
+
+// TestServeWithoutRuntime: a module that can't serve is told so.
+func TestServeWithoutRuntime(t *testing.T) {
+	dir := loadtest.Dir(t, otherModule)
+	name := filepath.Join(dir, "go.mod")
+	mod, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := regexp.MustCompile(`(?m)^.*apigen\.dev .*$`).ReplaceAll(mod, nil)
+	if err := os.WriteFile(name, without, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	res := build(t, generator.Options{Dir: dir, Check: true, Env: environment()})
+	if notes := strings.Join(res.Notes, "\n"); !strings.Contains(notes, "example.com/test/apis/lamp/v1: nothing to generate: +apigen:serve needs a module that requires apigen.dev") {
+		t.Errorf("notes: %s\nfiles: %d", notes, res.Files)
+	}
+}
+
+func environment() []string {
+	return append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod")
+}
+
+// serve builds an archive's module, and returns what is generated by its path.
+func serve(t *testing.T, archive string) map[string]string {
+	t.Helper()
+	dir := loadtest.Dir(t, archive)
+	res := build(t, generator.Options{Dir: dir, Env: environment()})
+	files := map[string]string{}
+	for _, c := range res.Changes {
+		name := strings.TrimPrefix(strings.TrimPrefix(c.Path, dir), string(os.PathSeparator))
+		files[strings.ReplaceAll(name, string(os.PathSeparator), "/")] = string(c.New)
+		if strings.HasPrefix(name, "other") {
+			t.Errorf("%s is written into the other module", name)
+		}
+	}
+	return files
+}
+
+// holds tells whether a file holds texts, however they are laid out.
+func holds(t *testing.T, files map[string]string, name string, texts ...string) {
+	t.Helper()
+	text := strings.Join(strings.Fields(files[name]), " ")
+	for _, want := range texts {
+		if !strings.Contains(text, strings.Join(strings.Fields(want), " ")) {
+			t.Errorf("%s does not hold %s:\n%s", name, want, files[name])
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package conformance
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"apigen.dev/runtime/apitest"
+	"apigen.dev/runtime/storage/etcd/etcdtest"
+	workloads "example.com/workloads/apis"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// clusterName is what serveVariable says for servers of kinds of Kubernetes itself: those of examples/workloads.
+const clusterName = "workloads"
+
+// onEachCluster runs a test on each sort of such a server.
+func onEachCluster(t *testing.T, test func(t *testing.T, server *target)) {
+	for name, start := range map[string]func(t *testing.T) *target{"memory": memoryCluster, "embedded": embeddedCluster, "etcd": etcdCluster} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, start(t))
+		})
+	}
+}
+
+func memoryCluster(t *testing.T) *target {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, apitest.Start(t, workloads.Groups()...).Kubeconfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return newTarget(t, path)
+}
+
+func embeddedCluster(t *testing.T) *target {
+	t.Helper()
+	p := startServing(t, clusterName)
+	s := newTarget(t, p.kubeconfig())
+	s.process = p
+	return s
+}
+
+func etcdCluster(t *testing.T) *target {
+	t.Helper()
+	store := etcdtest.Start(t)
+	p := startServing(t, clusterName, "--etcd-servers="+store.Endpoint())
+	s := newTarget(t, p.kubeconfig())
+	s.process, s.etcd = p, store
+	return s
+}
+
+// clusterScheme holds the types of Kubernetes that examples/workloads serves.
+func clusterScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return scheme, nil
+}
+
+// clusterClient reads and writes them without a cache.
+func clusterClient(t *testing.T, config *rest.Config) client.WithWatch {
+	t.Helper()
+	scheme, err := clusterScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// deployment is what a user would write.
+func deployment(name string) *appsv1.Deployment {
+	labels := map[string]string{"app": name}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": name, "tier": "web"}},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(3)),
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main:1"}}},
+			},
+		},
+	}
+}

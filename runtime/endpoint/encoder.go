@@ -1,0 +1,103 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/registry"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// encoder writes what is asked of resources in one encoding.
+type encoder interface {
+	// object writes one object, or a Table of one row.
+	object(f *frame, r *resource, shape api.Shape, object *api.Rendition, now time.Time)
+	// page writes a list, or a Table.
+	page(f *frame, r *resource, shape api.Shape, page *registry.Page, now time.Time)
+	// event writes an event of a watch; only the first one of a stream of Tables tells their columns.
+	event(f *frame, r *resource, shape api.Shape, event *registry.Event, first bool, now time.Time)
+	// failure writes the event that ends a stream.
+	failure(f *frame, status *metav1.Status)
+}
+
+// encoders are those of all encodings.
+var encoders = [...]encoder{api.JSON: jsonEncoder{}, api.CBOR: cborEncoder{}, api.Protobuf: protobufEncoder{}}
+
+type jsonEncoder struct{}
+
+func (jsonEncoder) object(f *frame, r *resource, shape api.Shape, object *api.Rendition, now time.Time) {
+	if isRow(shape) {
+		f.tableOf(object, r.columns, now)
+	} else {
+		f.rendition(object, true, now)
+	}
+	f.text("\n")
+}
+
+func (jsonEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.Page, now time.Time) {
+	head, items := r.listHead, `},"items":[`
+	switch {
+	case shape == api.Metadata:
+		head = partialListHead
+	case isRow(shape):
+		head, items = tableHead, `},"columnDefinitions":`+r.columns+`,"rows":[`
+	}
+	f.text(head)
+	f.listMeta(page)
+	f.text(items)
+	comma := false
+	for rendition := range page.Items {
+		if comma {
+			f.text(",")
+		}
+		comma = true
+		f.rendition(&rendition, shape != api.Whole, now)
+	}
+	f.text("]}\n")
+}
+
+// event writes {"type":"ADDED","object":{...}} and a newline.
+func (jsonEncoder) event(f *frame, r *resource, shape api.Shape, event *registry.Event, first bool, now time.Time) {
+	f.text(eventHead(event.Type))
+	if isRow(shape) {
+		columns := "null"
+		if first {
+			columns = r.columns
+		}
+		f.tableOf(&event.Object, columns, now)
+	} else {
+		f.rendition(&event.Object, true, now)
+	}
+	f.text("}\n")
+}
+
+func (jsonEncoder) failure(f *frame, status *metav1.Status) {
+	data, err := json.Marshal(status)
+	if err != nil {
+		return // a Status is plain data
+	}
+	f.text(`{"type":"ERROR","object":`)
+	f.bytes(data)
+	f.text("}\n")
+}
+
+// partialListHead opens a list of PartialObjectMetadata, through the brace of its metadata.
+const partialListHead = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{`
+
+// listMeta writes what stands between the braces of a list's metadata.
+func (f *frame) listMeta(page *registry.Page) {
+	comma := ""
+	if page.ResourceVersion != "" {
+		f.text(`"resourceVersion":` + quoted(page.ResourceVersion))
+		comma = ","
+	}
+	if page.Continue != "" {
+		f.text(comma + `"continue":` + quoted(page.Continue))
+		comma = ","
+	}
+	if page.Remaining != nil {
+		f.text(comma + `"remainingItemCount":` + strconv.FormatInt(*page.Remaining, 10))
+	}
+}
