@@ -76,23 +76,11 @@ var floors = map[string][]string{
 
 // holders is the table of who may import what of others: a path prefix, and the packages that may.
 var holders = map[string][]string{
-<<<<<<< HEAD
-	"golang.org/x/tools":             {"generator/load", "generator/verify"},
-	"k8s.io/gengo":                   {"generator/marker"},
-	"github.com/dave/jennifer":       {"generator/emit/..."},
-	"go.etcd.io":                     {"runtime/storage/etcd/...", "runtime/storage/embedded"},
-	"github.com/google/cel-go":       {"runtime/cel"},
-	"github.com/spf13":               {"cmd/apigen", "runtime/server"},
-	"golang.org/x/crypto":            {"runtime/seal"},
-	"k8s.io/apiserver":               {},
-	"k8s.io/client-go":               {},
-	"k8s.io/kubernetes":              {},
-	"sigs.k8s.io/controller-runtime": {},
-=======
 	"golang.org/x/tools":               {"generator/load", "generator/verify"},
 	"k8s.io/gengo":                     {"generator/marker"},
 	"github.com/dave/jennifer":         {"generator/emit/..."},
 	"go.etcd.io":                       {"runtime/storage/etcd/...", "runtime/storage/embedded"},
+	"github.com/google/cel-go":         {"runtime/cel"},
 	"github.com/spf13":                 {"cmd/apigen", "runtime/server"},
 	"golang.org/x/crypto":              {"runtime/seal"},
 	"github.com/google/gnostic-models": {"runtime/endpoint"},
@@ -100,7 +88,6 @@ var holders = map[string][]string{
 	"k8s.io/client-go":                 {},
 	"k8s.io/kubernetes":                {},
 	"sigs.k8s.io/controller-runtime":   {},
->>>>>>> main
 }
 
 // TestFloors holds every package's imports, tests aside, against the two tables.

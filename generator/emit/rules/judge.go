@@ -25,7 +25,7 @@ func judge(p *model.Program) []finding {
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {
 			for _, v := range r.Versions {
-				if v.Version.Package.Output {
+				if v.Version.Package.Home().Output {
 					j.schema(b.value(v.Type, false), r.Kind, true, v.Type.Package)
 				}
 			}
@@ -33,7 +33,7 @@ func judge(p *model.Program) []finding {
 	}
 	for _, pkg := range p.Packages {
 		for _, t := range pkg.Types {
-			if pkg.Output && !j.all(t) {
+			if pkg.Home().Output && !j.all(t) {
 				j.schema(b.value(t, false), t.Name, false, pkg)
 			}
 		}

@@ -54,7 +54,7 @@ func (p *printer) validator(t *model.Type) jen.Code {
 	}
 	result := jen.Nil()
 	if name != "" {
-		result = jen.Qual(t.Package.Path, name).Call(jen.Id("ctx"), jen.Id("op"), jen.Nil(), jen.Id("obj"), jen.Id("old"))
+		result = jen.Qual(t.Package.Home().Path, name).Call(jen.Id("ctx"), jen.Id("op"), jen.Nil(), jen.Id("obj"), jen.Id("old"))
 	}
 	if inCEL != "" {
 		result = jen.Qual(celPath, "Validate").Call(jen.Id("ctx"), jen.Id(inCEL).Call(), result, jen.Id("obj"), jen.Id("old"))
@@ -62,11 +62,7 @@ func (p *printer) validator(t *model.Type) jen.Code {
 	return jen.Func().Params(
 		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(t)),
 	).Qual(fieldPath, "ErrorList").Block(
-<<<<<<< HEAD
 		jen.Return(result))
-=======
-		jen.Return(jen.Qual(t.Package.Home().Path, name).Call(jen.Id("ctx"), jen.Id("op"), jen.Nil(), jen.Id("obj"), jen.Id("old"))))
->>>>>>> main
 }
 
 // info prints the VersionInfo: on one line where there is nothing but the name.
