@@ -73,7 +73,11 @@ func (j *judge) value(s *Schema, d *declaration, at place) {
 		return
 	}
 	if d == nil {
-		d = declare(s, at.path, at.resource)
+		outer := j.types
+		defer func() { j.types = outer }()
+		if d = declare(s, at.path, at.resource); d != nil {
+			j.types, _ = typed(d) // it was made before
+		}
 	}
 	j.rules(s, d, at)
 	if d == nil {

@@ -58,8 +58,15 @@ func (c *compiler) node(s *Schema, d *declaration, path string, resource bool) *
 		return nil
 	}
 	if d == nil {
+		var err error
 		if d = declare(s, path, resource); d == nil {
 			return nil // expressions don't see it
+		}
+		outer := c.env
+		defer func() { c.env = outer }()
+		if c.env, err = typed(d); err != nil {
+			c.fault = err
+			return nil
 		}
 	}
 	n := &node{schema: s, resource: resource}

@@ -13,7 +13,7 @@ import (
 type finding struct {
 	rule model.CELRule
 	text string
-	// mendable: the marker is in a module of the user's own.
+	// mendable: the marker is in a module of the user's own, and nobody asked for leniency.
 	mendable bool
 }
 
@@ -21,7 +21,7 @@ type finding struct {
 // rule is found fault with once, at its marker, wherever its type is used.
 func judge(p *model.Program) []finding {
 	b := newBuilder(nil)
-	j := &judgement{builder: b, told: map[string]bool{}, judged: map[model.Position]bool{}}
+	j := &judgement{builder: b, lenient: p.Lenient, told: map[string]bool{}, judged: map[model.Position]bool{}}
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {
 			for _, v := range r.Versions {
@@ -43,6 +43,7 @@ func judge(p *model.Program) []finding {
 
 type judgement struct {
 	builder  *builder
+	lenient  bool
 	findings []finding
 	told     map[string]bool
 	judged   map[model.Position]bool
@@ -84,7 +85,7 @@ func (j *judgement) schema(s *cel.Schema, path string, resource bool, home *mode
 		j.told[key] = true
 		j.findings = append(j.findings, finding{
 			rule: rule, text: describe(rule, f, j.builder.owners[f.Schema]),
-			mendable: home.Module == nil || home.Module.Own && under(rule.Pos, home),
+			mendable: !j.lenient && (home.Module == nil || home.Module.Own && under(rule.Pos, home)),
 		})
 	}
 }
@@ -106,15 +107,6 @@ func (j *judgement) mark(s *cel.Schema) {
 	}
 	j.mark(s.Items)
 	j.mark(s.Values)
-}
-
-// faulty are the positions of the rules that can't be run and that the user can't mend.
-func faulty(p *model.Program) map[model.Position]bool {
-	out := map[model.Position]bool{}
-	for _, f := range judge(p) {
-		out[f.rule.Pos] = true
-	}
-	return out
 }
 
 // describe says what is wrong: with an expression, its line, where in it, and what self has.
@@ -208,8 +200,14 @@ func reachable(s *cel.Schema, into map[string]bool, depth int) map[string]bool {
 // nearest is the name that a misspelt one is most like, or empty.
 func nearest(name string, names map[string]bool) string {
 	best, least := "", 1+len(name)/3
+	if name == "" {
+		return ""
+	}
 	for n := range names {
 		d := distance(strings.ToLower(name), strings.ToLower(n))
+		if n[0] != name[0] {
+			d++ // who mistypes begins right
+		}
 		if d < least || d == least && (best == "" || n < best) {
 			best, least = n, d
 		}

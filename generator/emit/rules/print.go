@@ -28,13 +28,13 @@ type printer struct {
 }
 
 // print returns the file of a group, or nil where it has no rules.
-func print(p *model.Program, g *model.Group) (*emit.File, error) {
+func print(p *model.Program, g *model.Group, faulty map[model.Position]bool) (*emit.File, error) {
 	w := g.Wiring
 	f := jen.NewFilePathName(w.Path, w.Name)
 	f.HeaderComment(emit.Header(p))
 	f.ImportName(celPath, "cel")
 	f.ImportName(schemaPath, "schema")
-	pr := &printer{builder: newBuilder(faulty(p)), names: map[request]string{}, used: map[string]bool{}}
+	pr := &printer{builder: newBuilder(faulty), names: map[request]string{}, used: map[string]bool{}}
 	any := false
 	for _, r := range g.Resources {
 		for _, v := range r.Served() {
@@ -63,7 +63,7 @@ func print(p *model.Program, g *model.Group) (*emit.File, error) {
 
 // rules prints the function that returns the compiled rules of a kind.
 func (p *printer) rules(f *jen.File, g *model.Group, r *model.Resource, v model.ResourceVersion, s *cel.Schema) {
-	name := "rules" + upperFirst(v.Type.Package.Name) + v.Type.Name
+	name := function(v.Type)
 	p.used[name] = true
 	f.Commentf("%s are the rules in CEL of %s in %s, compiled when the first object is written.", name, r.Kind, v.Version.Name)
 	kind := jen.Qual(schemaPath, "GroupVersionKind").Values(

@@ -33,7 +33,9 @@ func Imports() []string {
 // Emit returns a file for each group with wiring that has rules. Faults of rules are errors where the user can mend them.
 func Emit(p *model.Program) ([]emit.File, error) {
 	var errs emit.Errors
+	faulty := map[model.Position]bool{}
 	for _, f := range judge(p) {
+		faulty[f.rule.Pos] = true
 		if f.mendable {
 			errs.Add(f.rule.Pos, "%s", f.text)
 		}
@@ -46,7 +48,7 @@ func Emit(p *model.Program) ([]emit.File, error) {
 		if !g.Output() {
 			continue
 		}
-		file, err := print(p, g)
+		file, err := print(p, g, faulty)
 		if err != nil {
 			return nil, fmt.Errorf("rules of %s: %w", g.Name, err)
 		}
@@ -60,6 +62,9 @@ func Emit(p *model.Program) ([]emit.File, error) {
 
 // warnings are the faults of rules in packages that the user can't edit: what is wrong there is not run.
 func warnings(p *model.Program) []emit.Error {
+	if !foreign(p) {
+		return nil
+	}
 	var out emit.Errors
 	for _, f := range judge(p) {
 		if !f.mendable {
@@ -69,12 +74,36 @@ func warnings(p *model.Program) []emit.Error {
 	return out
 }
 
-// Function is the name of the function that returns the rules of a kind in its version, in the group's wiring package; empty
-// where it has none.
-func Function(p *model.Program, t *model.Type) string {
-	b := newBuilder(faulty(p))
-	if !b.value(t, false).HasRules() {
-		return ""
+// Functions returns a function that names the function which returns the rules of a kind in its version, in the group's
+// wiring package; empty where it has none.
+func Functions(p *model.Program) func(*model.Type) string {
+	faulty := map[model.Position]bool{}
+	if foreign(p) {
+		for _, f := range judge(p) {
+			faulty[f.rule.Pos] = true
+		}
 	}
-	return "rules" + upperFirst(t.Package.Name) + t.Name
+	b := newBuilder(faulty)
+	return func(t *model.Type) string {
+		if !b.value(t, false).HasRules() {
+			return ""
+		}
+		return function(t)
+	}
+}
+
+func function(t *model.Type) string { return "rules" + upperFirst(t.Package.Name) + t.Name }
+
+// foreign tells whether there may be faults that are no errors: of rules in packages that the user can't edit, or in a
+// lenient run.
+func foreign(p *model.Program) bool {
+	if p.Lenient {
+		return true
+	}
+	for _, pkg := range p.Packages {
+		if pkg.Module != nil && !pkg.Module.Own {
+			return true
+		}
+	}
+	return false
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit/defaults"
-	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/emit/validation"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
@@ -48,7 +47,7 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 // validator is the function that checks an object of the version against the rules of its markers, those in CEL after the
 // others; or nil where it has none.
 func (p *printer) validator(t *model.Type) jen.Code {
-	name, inCEL := validation.Function(p.program, t), rules.Function(p.program, t)
+	name, inCEL := validation.Function(p.program, t), p.rules(t)
 	if name == "" && inCEL == "" {
 		return nil
 	}

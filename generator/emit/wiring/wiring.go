@@ -12,6 +12,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/conversion"
+	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
@@ -58,14 +59,14 @@ func asked(p *model.Program) []*model.Group {
 func Emit(p *model.Program) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
-	homes, emitted := map[string]*model.Group{}, conversion.Emitted(p)
+	homes, emitted, inCEL := map[string]*model.Group{}, conversion.Emitted(p), rules.Functions(p)
 	for _, g := range asked(p) {
 		if other := homes[g.Wiring.Dir]; other != nil {
 			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
 			continue
 		}
 		homes[g.Wiring.Dir] = g
-		file, err := (&printer{program: p, group: g, emitted: emitted, errs: &errs}).print()
+		file, err := (&printer{program: p, group: g, emitted: emitted, rules: inCEL, errs: &errs}).print()
 		if err != nil {
 			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
 		}
@@ -84,6 +85,8 @@ type printer struct {
 	group   *model.Group
 	// emitted tells which conversions are going to be there.
 	emitted func(home *model.Package, in, out *model.Type) bool
+	// rules names the function that returns the rules of a kind in CEL, or is empty.
+	rules func(*model.Type) string
 	errs    *emit.Errors
 	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
 	scoped bool
