@@ -14,6 +14,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/layout"
+	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/verify"
@@ -148,7 +149,7 @@ func (b *build) generate(ctx context.Context) error {
 	var err error
 	b.loaded, err = load.Load(ctx, load.Options{
 		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header, Lenient: b.Lenient,
-		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, ClientImports: layout.Imports(),
+		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, RuleImports: rules.Imports(), ClientImports: layout.Imports(),
 	})
 	if err != nil {
 		return err

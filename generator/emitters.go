@@ -56,7 +56,6 @@ var imports = slices.Concat([]string{
 // runtimeImports are those of wiring.
 var runtimeImports = []string{
 	"apigen.dev/runtime/api",
-	"apigen.dev/runtime/cel",
 	"apigen.dev/runtime/registry",
 }
 

@@ -63,6 +63,7 @@ func (b *builder) program() *model.Program {
 	prog.Groups = b.groups(prog.Packages)
 	b.expand()
 	prog.Clients = b.clients(prog)
+	b.celAvailable(prog)
 	b.contradictions(prog)
 	return prog
 }

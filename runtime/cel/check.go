@@ -33,7 +33,7 @@ func Check(s *Schema, path string, resource bool) []Fault {
 	one := uint64(1)
 	j := judge{types: env}
 	j.value(s, d, place{path: path, resource: resource, times: &one})
-	if j.total > TotalEstimateLimit {
+	if j.total > TotalEstimateLimit && !j.exceeded { // each for itself is reported
 		j.add(j.dearest.schema, j.dearest.index, j.dearest.path, flaw{part: InAll,
 			message: exceeded("the estimated cost of all rules", j.total, TotalEstimateLimit)})
 	}
@@ -45,8 +45,9 @@ type judge struct {
 	types  *celgo.Env
 	faults []Fault
 
-	total   uint64
-	dearest struct {
+	total    uint64
+	exceeded bool // some rule for itself
+	dearest  struct {
 		schema *Schema
 		index  int
 		path   string
@@ -144,14 +145,15 @@ func (j *judge) cost(s *Schema, i int, at place, c compiled, d *declaration) {
 		count = *at.times
 	}
 	cost := multiply(c.cost, count)
+	j.exceeded = j.exceeded || max(cost, c.messageCost) > RuleEstimateLimit
 	if cost > RuleEstimateLimit {
 		j.add(s, i, at.path, flaw{part: InRule, message: exceeded("estimated rule cost", cost, RuleEstimateLimit)})
 	}
 	if c.messageCost > RuleEstimateLimit {
 		j.add(s, i, at.path, flaw{part: InMessageExpression, message: exceeded("estimated messageExpression cost", c.messageCost, RuleEstimateLimit)})
 	}
-	if cost >= j.dearest.cost {
-		j.dearest.schema, j.dearest.index, j.dearest.path, j.dearest.cost = s, i, at.path, cost
+	if dear := max(cost, c.messageCost); dear >= j.dearest.cost {
+		j.dearest.schema, j.dearest.index, j.dearest.path, j.dearest.cost = s, i, at.path, dear
 	}
 	for _, part := range []uint64{cost, c.messageCost} {
 		if j.total += part; j.total < part {

@@ -48,7 +48,7 @@ func (b *builder) value(t *model.Type, all bool) *cel.Schema {
 	if s := known(t); s != nil {
 		return s
 	}
-	s := b.shape(t, all || len(b.rules(t.Schema.CEL)) > 0)
+	s := b.shape(t, all || b.ruled(&t.Schema))
 	if t.Name != "" {
 		b.constrain(s, t.Schema, t.Name)
 	}
@@ -57,7 +57,7 @@ func (b *builder) value(t *model.Type, all bool) *cel.Schema {
 
 // field is the schema of a field's values.
 func (b *builder) field(f *model.Field, owner string, all bool) *cel.Schema {
-	all = all || len(b.rules(f.Schema.CEL)) > 0
+	all = all || b.ruled(&f.Schema)
 	s := b.copy(b.value(f.Type, all))
 	if f.Schema.Schemaless {
 		s = &cel.Schema{PreserveUnknownFields: true}
@@ -203,6 +203,11 @@ func (b *builder) constrain(s *cel.Schema, c model.Schema, owner string) {
 // rules are those that are not left out.
 func (b *builder) rules(all []model.CELRule) []model.CELRule {
 	return slices.DeleteFunc(slices.Clone(all), func(r model.CELRule) bool { return b.without[r.Pos] })
+}
+
+// ruled tells whether there are rules for a value or its elements.
+func (b *builder) ruled(s *model.Schema) bool {
+	return s != nil && (len(b.rules(s.CEL)) > 0 || b.ruled(s.Items))
 }
 
 func set(at *string, value string) {

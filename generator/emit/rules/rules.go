@@ -25,9 +25,9 @@ func Emitter() emit.Emitter {
 	}
 }
 
-// Imports are the packages that emitted code imports.
+// Imports are the packages that emitted code imports, beyond those that all wiring does.
 func Imports() []string {
-	return []string{celPath, schemaPath, "sync"}
+	return []string{celPath}
 }
 
 // Emit returns a file for each group with wiring that has rules. Faults of rules are errors where the user can mend them.

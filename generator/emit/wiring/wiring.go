@@ -87,7 +87,7 @@ type printer struct {
 	emitted func(home *model.Package, in, out *model.Type) bool
 	// rules names the function that returns the rules of a kind in CEL, or is empty.
 	rules func(*model.Type) string
-	errs    *emit.Errors
+	errs  *emit.Errors
 	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
 	scoped bool
 	// textual: some cell needs jsonCell, some date is read from text.
