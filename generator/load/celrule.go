@@ -17,21 +17,36 @@ func (l *loader) ruleImports() []string {
 	return nil
 }
 
-// celAvailable reports the first rule of a group with wiring where the module can't import what runs it.
+// celAvailable tells of the first rule of a group with wiring where the module can't import what runs it.
 func (b *builder) celAvailable(p *model.Program) {
 	if !p.RuntimeAvailable {
 		return
 	}
 	for _, path := range b.l.RuleImports {
-		m := b.l.metas[path]
-		if m != nil && len(m.GoFiles) > 0 {
+		missing := b.missing(path)
+		if missing == nil {
 			continue
 		}
 		if pos := firstRule(p); pos.IsValid() {
-			b.errorf(pos, "rules in CEL need %s, which can't be imported (%v): run go get %s", path, listError(m), path)
+			b.warnings.Add(pos, "rules in CEL need %s, which can't be imported yet (%v): run go mod tidy", path, missing)
 		}
 		return
 	}
+}
+
+// missing says what keeps a package from being imported: itself, or one that it imports and that go.mod or go.sum doesn't
+// know, since nobody imported it before.
+func (b *builder) missing(path string) error {
+	m := b.l.metas[path]
+	if m == nil || len(m.GoFiles) == 0 {
+		return listError(m)
+	}
+	for _, imported := range m.Imports {
+		if len(imported.GoFiles) == 0 && len(imported.Errors) > 0 {
+			return listError(imported)
+		}
+	}
+	return nil
 }
 
 // firstRule is where the first rule in a package is that output is written for.

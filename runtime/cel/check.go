@@ -18,8 +18,10 @@ type Fault struct {
 	// Message says what is wrong, Issues where in the expression, if it doesn't compile.
 	Message string
 	Issues  []Issue
-	// Path leads to the value: spec.items[*].name
+	// Path leads to the value: Widget.spec.items[*].name
 	Path string
+	// Advice: the rule works, and is probably not what its author means.
+	Advice bool
 }
 
 // Check compiles the rules of a schema and returns what is wrong with them: the same that keeps a custom resource
@@ -129,6 +131,10 @@ func (j *judge) rules(s *Schema, d *declaration, at place) {
 			continue
 		}
 		j.cost(s, i, at, c, d)
+		if missing := c.probe(s, at.resource); missing != "" {
+			j.faults = append(j.faults, Fault{Schema: s, Index: i, Part: InRule, Path: at.path, Advice: true,
+				Message: fmt.Sprintf("fails where %s is not there, and so refuses the object: begin with !has(self...%s) ||, make it required, or give it a default", missing, missing)})
+		}
 		switch {
 		case c.transition && at.apart != "":
 			j.add(s, i, at.path, flaw{part: InRule, message: fmt.Sprintf("oldSelf cannot be used on the uncorrelatable portion of the schema within %s: make it a list of type map, or put the rule there", at.apart)})

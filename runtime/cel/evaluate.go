@@ -60,7 +60,11 @@ func (w *walk) rules(n *node, path *field.Path, v, old any, at ratchet) {
 		if r.OptionalOldSelf {
 			these = optional
 		}
-		if w.holds(n, r, path, these) || w.budget < 0 {
+		held := w.holds(n, r, path, these)
+		if w.budget < 0 {
+			return
+		}
+		if held {
 			continue
 		}
 		w.broken(n, r, path, v, vars, !r.transition && at.forgives())

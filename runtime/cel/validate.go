@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 )
@@ -47,7 +47,7 @@ func content[T any](r *Rules, obj *T) (map[string]any, error) {
 	if o, ok := any(&shallow).(metav1.Object); ok {
 		o.SetManagedFields(nil)
 	}
-	if o, ok := any(&shallow).(runtime.Object); ok {
+	if o, ok := any(&shallow).(interface{ GetObjectKind() schema.ObjectKind }); ok {
 		o.GetObjectKind().SetGroupVersionKind(r.kind)
 	}
 	data, err := json.Marshal(&shallow)

@@ -15,6 +15,8 @@ type finding struct {
 	text string
 	// mendable: the marker is in a module of the user's own, and nobody asked for leniency.
 	mendable bool
+	// advice: the rule is run, and is probably not what is meant.
+	advice bool
 }
 
 // judge compiles the rules of all kinds, and of types that no kind leads to, in packages that output is written for. A
@@ -84,7 +86,7 @@ func (j *judgement) schema(s *cel.Schema, path string, resource bool, home *mode
 		}
 		j.told[key] = true
 		j.findings = append(j.findings, finding{
-			rule: rule, text: describe(rule, f, j.builder.owners[f.Schema]),
+			rule: rule, text: describe(rule, f, j.builder.owners[f.Schema]), advice: f.Advice,
 			mendable: !j.lenient && (home.Module == nil || home.Module.Own && under(rule.Pos, home)),
 		})
 	}

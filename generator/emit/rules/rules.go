@@ -35,6 +35,9 @@ func Emit(p *model.Program) ([]emit.File, error) {
 	var errs emit.Errors
 	faulty := map[model.Position]bool{}
 	for _, f := range judge(p) {
+		if f.advice {
+			continue
+		}
 		faulty[f.rule.Pos] = true
 		if f.mendable {
 			errs.Add(f.rule.Pos, "%s", f.text)
@@ -60,14 +63,15 @@ func Emit(p *model.Program) ([]emit.File, error) {
 	return files, nil
 }
 
-// warnings are the faults of rules in packages that the user can't edit: what is wrong there is not run.
+// warnings are what is odd about rules that are run, and the faults of those in packages that the user can't edit, which
+// are not run.
 func warnings(p *model.Program) []emit.Error {
-	if !foreign(p) {
-		return nil
-	}
 	var out emit.Errors
 	for _, f := range judge(p) {
-		if !f.mendable {
+		switch {
+		case f.advice:
+			out.Add(f.rule.Pos, "%s", f.text)
+		case !f.mendable:
 			out.Add(f.rule.Pos, "%s; the rule is not run", f.text)
 		}
 	}
@@ -80,7 +84,7 @@ func Functions(p *model.Program) func(*model.Type) string {
 	faulty := map[model.Position]bool{}
 	if foreign(p) {
 		for _, f := range judge(p) {
-			faulty[f.rule.Pos] = true
+			faulty[f.rule.Pos] = faulty[f.rule.Pos] || !f.advice
 		}
 	}
 	b := newBuilder(faulty)
