@@ -32,7 +32,7 @@ func (b *builder) clientGroups(prog *model.Program, p *model.Package) []*model.G
 			byName[name] = g
 			out = append(out, g)
 		}
-		b.addVersion(g, v)
+		b.addVersion(g, v, kinds(v))
 	}
 	for _, g := range byName {
 		b.finish(g, prog.Packages)

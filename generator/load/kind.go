@@ -36,6 +36,7 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 		k.ClusterScoped = true
 	}
 	b.resourceMarker(k, ms)
+	b.subresourceMarkers(k, ms)
 	if client {
 		k.Client = b.client(m, ms)
 	}
@@ -57,6 +58,7 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 
 func (b *builder) resourceMarker(k *model.Kind, ms marker.Markers) {
 	for _, r := range ms.All("kubebuilder:resource") {
+		k.Served = true
 		if v, ok := r.Arg("path"); ok {
 			k.Plural = v
 		}

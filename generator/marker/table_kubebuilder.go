@@ -9,7 +9,7 @@ var kubebuilderMarkers = []Definition{
 		Doc: "How the kind is served: +kubebuilder:resource:path=books,singular=book,shortName={bk},categories={all},scope=Cluster."},
 	{Name: "kubebuilder:subresource:status", Places: Type, Kind: Flag, Doc: "The kind has a status subresource; a Status field says so already."},
 	{Name: "kubebuilder:subresource:scale", Places: Type, Kind: Arguments, Keys: []string{"specpath", "statuspath", "selectorpath"},
-		Ignored: "the scale subresource is not served yet", Doc: "The kind has a scale subresource."},
+		Doc: "The kind has the subresource scale, of the kind Scale in autoscaling/v1; the paths tell where its numbers stand: +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector."},
 	{Name: "kubebuilder:printcolumn", Places: Type, Kind: Arguments, Keys: []string{"name", "type", "format", "description", "priority", "JSONPath"},
 		Doc: "A column of kubectl get: +kubebuilder:printcolumn:name=Color,type=string,JSONPath=`.spec.color`."},
 	{Name: "kubebuilder:selectablefield", Places: Type, Kind: Arguments, Keys: []string{"JSONPath"}, Doc: "A field by which field selectors can select."},

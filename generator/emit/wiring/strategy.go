@@ -191,7 +191,7 @@ func Warnings(p *model.Program) []emit.Error {
 }
 
 func warnMethods(out *emit.Errors, r *model.Resource) {
-	for _, c := range conventions() {
+	for _, c := range conventionsOf(r) {
 		if m := r.Hub.Methods[c.name]; m != nil && !c.fits(m, r.Hub) {
 			signature := fmt.Sprintf("func (in *%s) %s%s", r.Hub.Name, c.name, expand(c.signature, r.Hub.Name))
 			out.Add(m.Pos, "method %s of %s is not called by the server: its signature is not `%s`", c.name, r.Hub.Name, signature)

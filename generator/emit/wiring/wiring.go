@@ -6,6 +6,7 @@ package wiring
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"slices"
 	"sort"
 	"strings"
@@ -92,6 +93,8 @@ type printer struct {
 	scoped bool
 	// textual: some cell needs jsonCell, some date is read from text.
 	textual, dated bool
+	// selecting: some scale has a LabelSelector.
+	selecting bool
 }
 
 func (p *printer) print() (emit.File, error) {
@@ -107,6 +110,9 @@ func (p *printer) print() (emit.File, error) {
 	f.Const().Id("_").Op("=").Qual(apiPath, "GeneratedCodeVersion1")
 	p.groupFunc(f)
 	p.addToScheme(f)
+	for _, r := range Provided(p.group) {
+		p.provider(f, r)
+	}
 	for _, r := range p.group.Resources {
 		if served := r.Served(); len(served) > 0 {
 			p.define(f, r, served)
@@ -153,13 +159,30 @@ func (p *printer) imports(f *jen.File) {
 		}
 		f.ImportName(pkg.Path, pkg.Name)
 	}
+	for _, pkg := range p.payloadPackages() {
+		if !slices.ContainsFunc(packages, func(known *model.Package) bool { return known.Path == pkg.Path }) {
+			f.ImportAlias(pkg.Path, importAlias(pkg.Path))
+		}
+	}
+	f.ImportAlias(metaPath, "metav1")
 	f.Anon("embed")
+}
+
+// importAlias names a package after its last two folders: policyv1.
+func importAlias(importPath string) string {
+	name := path.Base(path.Dir(importPath)) + path.Base(importPath)
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(name))
 }
 
 // locals are the names of variables and functions of the file, which no import may be called by.
 var locals = []string{
 	"add", "ctx", "data", "date", "dateCell", "err", "from", "generated", "groupScope", "i", "in", "item", "jsonCell", "name",
-	"newScope", "obj", "ok", "old", "op", "out", "result", "s", "scheme", "scope", "swagger", "text", "to", "value",
+	"newScope", "obj", "ok", "old", "op", "options", "out", "query", "replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "swagger", "text", "to", "value",
 }
 
 // groupFunc prints Group.
@@ -179,10 +202,14 @@ func (p *printer) groupFunc(f *jen.File) {
 		if p.scoped {
 			call = jen.Id("define" + r.Kind).Call(jen.Id("scope"))
 		}
-		resources = append(resources, jen.Qual(registryPath, "New").Call(call))
+		if r.Virtual() {
+			resources = append(resources, p.virtual(r, call))
+		} else {
+			resources = append(resources, jen.Qual(registryPath, "New").Call(call))
+		}
 	}
 	f.Commentf("Group is %s.", p.called())
-	f.Func().Id("Group").Params().Qual(registryPath, "Group").BlockFunc(func(g *jen.Group) {
+	f.Func().Id("Group").Params(p.providers()...).Qual(registryPath, "Group").BlockFunc(func(g *jen.Group) {
 		if p.scoped {
 			g.Id("scope").Op(":=").Id("newScope").Call()
 		}
