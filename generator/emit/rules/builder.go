@@ -13,7 +13,8 @@ import (
 type builder struct {
 	// without are rules that are left out, by their positions.
 	without map[model.Position]bool
-	// under are the structs that are being made: what contains itself is cut off there, and expressions don't see it.
+	// under are the structs that are being made: what contains itself is cut off there: expressions see that it is there,
+	// and not what is in it.
 	under map[*model.Type]int
 	// cut counts the places where that was done.
 	cut int
@@ -49,6 +50,9 @@ func (b *builder) value(t *model.Type, all bool) *cel.Schema {
 		return s
 	}
 	s := b.shape(t, all || b.ruled(&t.Schema))
+	if t.Package != nil && t.Schema.Schemaless {
+		s = &cel.Schema{PreserveUnknownFields: true}
+	}
 	if t.Name != "" {
 		b.constrain(s, t.Schema, t.Name)
 	}
@@ -119,7 +123,7 @@ func (b *builder) structure(t *model.Type, all bool) *cel.Schema {
 	}
 	if b.under[t] > 0 {
 		b.cut++
-		return &cel.Schema{PreserveUnknownFields: true}
+		return &cel.Schema{Type: "object", PreserveUnknownFields: true}
 	}
 	before := b.cut
 	b.under[t]++

@@ -166,6 +166,9 @@ func suggest(message string, s *cel.Schema) string {
 	if !ok {
 		return ""
 	}
+	if s.Properties[name] != nil {
+		return "expressions don't see it: nothing is known of its JSON"
+	}
 	if near := nearest(name, reachable(s, map[string]bool{}, 0)); near != "" {
 		return "did you mean " + near + "?"
 	}
