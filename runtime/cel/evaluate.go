@@ -145,11 +145,11 @@ func (w *walk) broken(n *node, r *compiled, path *field.Path, v any, vars variab
 	if n.schema.Type == "object" || n.schema.Type == "array" {
 		v = field.OmitValueType{}
 	}
-	make := reasons[r.Reason]
-	if make == nil {
-		make = reasons[""]
+	fault := reasons[r.Reason]
+	if fault == nil {
+		fault = reasons[""]
 	}
-	add(make(path, v, detail))
+	add(fault(path, v, detail))
 }
 
 // message computes a message: empty where that fails, which is no fault of the object. stopped says why no more rules are

@@ -209,7 +209,7 @@ func (l *list) Get(index ref.Val) ref.Val {
 
 // Iterator goes through the elements.
 func (l *list) Iterator() traits.Iterator {
-	return types.NewRefValList(types.DefaultTypeAdapter, l.all()).(traits.Lister).Iterator()
+	return types.NewRefValList(types.DefaultTypeAdapter, l.all()).Iterator()
 }
 
 // Size counts the elements.

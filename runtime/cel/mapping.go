@@ -89,7 +89,7 @@ func (m *mapping) keys() []string {
 
 // Iterator goes through the keys.
 func (m *mapping) Iterator() traits.Iterator {
-	return types.NewStringList(types.DefaultTypeAdapter, m.keys()).(traits.Lister).Iterator()
+	return types.NewStringList(types.DefaultTypeAdapter, m.keys()).Iterator()
 }
 
 // Size counts all members, seen or not.

@@ -8,9 +8,9 @@ import (
 
 // probe runs a rule on the least value that the schema lets there be, with required and defaulted fields alone, and says
 // where that fails for want of a field: such a rule refuses objects for what it forgot to ask.
-func (c *compiled) probe(s *Schema, resource bool) (missing string) {
+func (r *compiled) probe(s *Schema, resource bool) (missing string) {
 	v, ok := minimal(s, 0)
-	if !ok || c.program == nil {
+	if !ok || r.program == nil {
 		return ""
 	}
 	if m, ok := v.(map[string]any); ok && resource {
@@ -18,10 +18,10 @@ func (c *compiled) probe(s *Schema, resource bool) (missing string) {
 		s = s.asResource()
 	}
 	vars := variables{self: value(v, s), old: value(v, s)}
-	if c.OptionalOldSelf {
+	if r.OptionalOldSelf {
 		return ""
 	}
-	_, _, err := c.program.ContextEval(context.Background(), vars)
+	_, _, err := r.program.ContextEval(context.Background(), vars)
 	if err == nil {
 		return ""
 	}

@@ -27,26 +27,26 @@ type printer struct {
 	queue   []*cel.Schema
 }
 
-// print returns the file of a group, or nil where it has no rules.
-func print(p *model.Program, g *model.Group, faulty map[model.Position]bool) (*emit.File, error) {
+// file returns the file of a group, or nil where it has no rules.
+func file(p *model.Program, g *model.Group, faulty map[model.Position]bool) (*emit.File, error) {
 	w := g.Wiring
 	f := jen.NewFilePathName(w.Path, w.Name)
 	f.HeaderComment(emit.Header(p))
 	f.ImportName(celPath, "cel")
 	f.ImportName(schemaPath, "schema")
 	pr := &printer{builder: newBuilder(faulty), names: map[request]string{}, used: map[string]bool{}}
-	any := false
+	found := false
 	for _, r := range g.Resources {
 		for _, v := range r.Served() {
 			s := pr.builder.value(v.Type, false)
 			if !s.HasRules() {
 				continue
 			}
-			any = true
+			found = true
 			pr.rules(f, g, r, v, s)
 		}
 	}
-	if !any {
+	if !found {
 		return nil, nil
 	}
 	for len(pr.queue) > 0 {

@@ -51,12 +51,12 @@ func Emit(p *model.Program) ([]emit.File, error) {
 		if !g.Output() {
 			continue
 		}
-		file, err := print(p, g, faulty)
+		made, err := file(p, g, faulty)
 		if err != nil {
 			return nil, fmt.Errorf("rules of %s: %w", g.Name, err)
 		}
-		if file != nil {
-			files = append(files, *file)
+		if made != nil {
+			files = append(files, *made)
 		}
 	}
 	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
