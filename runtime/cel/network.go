@@ -55,7 +55,7 @@ func parseAddress(s string) (netip.Addr, error) {
 	a, err := netip.ParseAddr(s)
 	switch {
 	case err != nil:
-		return a, fmt.Errorf("IP Address %q parse error during conversion from string: %v", s, err)
+		return a, fmt.Errorf("IP Address %q parse error during conversion from string: %w", s, err)
 	case a.Zone() != "":
 		return a, fmt.Errorf("IP address %q with zone value is not allowed", s)
 	case a.Is4In6():
@@ -122,7 +122,7 @@ func parseNetwork(s string) (netip.Prefix, error) {
 	n, err := netip.ParsePrefix(s)
 	switch {
 	case err != nil:
-		return n, fmt.Errorf(networkFault+"%v", err)
+		return n, fmt.Errorf(networkFault+"%w", err)
 	case n.Addr().Is4In6():
 		return n, fmt.Errorf("IPv4-mapped IPv6 address %q is not allowed", s)
 	}

@@ -2,6 +2,8 @@ package rules
 
 import (
 	"encoding/json"
+	"maps"
+	"math"
 	"slices"
 
 	"apigen.dev/generator/model"
@@ -13,12 +15,16 @@ import (
 type builder struct {
 	// without are rules that are left out, by their positions.
 	without map[model.Position]bool
-	// under are the structs that are being made: what contains itself is cut off there: expressions see that it is there,
-	// and not what is in it.
-	under map[*model.Type]int
-	// cut counts the places where that was done.
-	cut int
-	// made holds what was made of structs that are not recursive.
+	// under are the structs that are being made, and how deep: what contains itself is cut off there, and expressions see
+	// that it is there, and not what is in it. low is the least depth of those that were met again.
+	under map[request]int
+	low   int
+	// passed are structs that were made for a place in one that is being made, which is in them, too: in another place
+	// they would be cut off elsewhere. They are not made again for that one, or it would take for ever.
+	passed map[request]int
+	// nested are the named lists and maps that are being made.
+	nested map[*model.Type]bool
+	// made holds what was made of structs, and is the same everywhere.
 	made map[request]*cel.Schema
 	// sources are the rules' markers, for each schema with rules, and owners what messages call it.
 	sources map[*cel.Schema][]model.CELRule
@@ -35,7 +41,7 @@ type request struct {
 
 func newBuilder(without map[model.Position]bool) *builder {
 	return &builder{
-		without: without, under: map[*model.Type]int{}, made: map[request]*cel.Schema{},
+		without: without, under: map[request]int{}, low: math.MaxInt, passed: map[request]int{}, nested: map[*model.Type]bool{}, made: map[request]*cel.Schema{},
 		sources: map[*cel.Schema][]model.CELRule{}, owners: map[*cel.Schema]string{}, types: map[*cel.Schema]request{},
 	}
 }
@@ -48,6 +54,13 @@ func (b *builder) value(t *model.Type, all bool) *cel.Schema {
 	}
 	if s := known(t); s != nil {
 		return s
+	}
+	if t.Name != "" && t.Elem != nil {
+		if b.nested[t] { // type T []T
+			return &cel.Schema{PreserveUnknownFields: true}
+		}
+		b.nested[t] = true
+		defer delete(b.nested, t)
 	}
 	s := b.shape(t, all || b.ruled(&t.Schema))
 	if t.Package != nil && t.Schema.Schemaless {
@@ -115,25 +128,34 @@ func (b *builder) shape(t *model.Type, all bool) *cel.Schema {
 	return &cel.Schema{PreserveUnknownFields: true}
 }
 
-// structure is the schema of a struct, made once, unless it leads back to a struct that is being made.
+// structure is the schema of a struct, made once, unless it is part of one that is being made and leads back there.
 func (b *builder) structure(t *model.Type, all bool) *cel.Schema {
 	key := request{t, all}
 	if s, ok := b.made[key]; ok {
 		return s
 	}
-	if b.under[t] > 0 {
-		b.cut++
-		return &cel.Schema{Type: "object", PreserveUnknownFields: true}
+	for _, met := range []map[request]int{b.under, b.passed} {
+		if depth, ok := met[key]; ok {
+			b.low = min(b.low, depth)
+			return &cel.Schema{Type: "object", PreserveUnknownFields: true}
+		}
 	}
-	before := b.cut
-	b.under[t]++
+	depth, outer := len(b.under), b.low
+	b.under[key], b.low = depth, math.MaxInt
 	s := &cel.Schema{Type: "object", Properties: map[string]*cel.Schema{}}
 	b.fields(t, s, all, map[*model.Type]bool{})
-	b.under[t]--
-	if t.Name != "" && b.cut == before {
+	delete(b.under, key)
+	if b.low >= depth { // what was met again is in here
+		maps.DeleteFunc(b.passed, func(_ request, low int) bool { return low >= depth })
 		b.made[key] = s
-		b.types[s] = key
+		if t.Name != "" {
+			b.types[s] = key
+		}
+	} else {
+		b.passed[key] = b.low
+		outer = min(outer, b.low)
 	}
+	b.low = outer
 	return s
 }
 

@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"errors"
+	"fmt"
 	"go/parser"
 	"go/token"
 	"strings"
@@ -101,6 +102,23 @@ func TestEmit(t *testing.T) {
 }
 
 func squeezed(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// TestKnot: structs that all contain one another take no longer than others.
+func TestKnot(t *testing.T) {
+	var knot strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&knot, "type K%d struct {\n", i)
+		for j := range 30 {
+			fmt.Fprintf(&knot, "\tF%d *K%d `json:\"f%d,omitempty\"`\n", j, j, j)
+		}
+		knot.WriteString("}\n")
+	}
+	knot.WriteString("type Nest []Nest\ntype Maze map[string]*Maze\n")
+	text := strings.Replace(source, "Deeper *Tree", "Nest Nest `json:\"nest,omitempty\"`\n\tMaze Maze `json:\"maze,omitempty\"`\n\tKnot *K0 `json:\"knot,omitempty\"`\n\tDeeper *Tree", 1) + knot.String()
+	if files, err := rules.Emit(program(t, text)); err != nil || len(files) != 1 {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+}
 
 // TestNothing: a group without rules has no file, and its kinds no function.
 func TestNothing(t *testing.T) {
