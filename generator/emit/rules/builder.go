@@ -143,7 +143,10 @@ func (b *builder) structure(t *model.Type, all bool) *cel.Schema {
 	depth, outer := len(b.under), b.low
 	b.under[key], b.low = depth, math.MaxInt
 	s := &cel.Schema{Type: "object", Properties: map[string]*cel.Schema{}}
+	nested := b.nested
+	b.nested = map[*model.Type]bool{} // a struct in between is what is cut off
 	b.fields(t, s, all, map[*model.Type]bool{})
+	b.nested = nested
 	delete(b.under, key)
 	if b.low >= depth { // what was met again is in here
 		maps.DeleteFunc(b.passed, func(_ request, low int) bool { return low >= depth })
