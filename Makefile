@@ -3,7 +3,7 @@ GO       ?= go
 BIN      := bin
 EXAMPLES := examples/quickstart examples/library examples/park examples/workloads examples/fleet
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
-PEERS    := generator/conformance runtime/conformance
+PEERS    := generator/conformance generator/conformance/crd runtime/conformance
 # Modules whose generated code is checked in.
 FRESH    := $(EXAMPLES) runtime/conformance
 # How long each scenario of runtime/faults lasts in test-long.

@@ -53,6 +53,8 @@ type Result struct {
 	// Warnings are faults that didn't keep anything from being generated. Notes are for users who expected more.
 	Warnings emit.Errors
 	Notes    []string
+	// Remarks are what products leave out by their nature, for users who ask.
+	Remarks emit.Errors
 	// Unchanged: nothing changed since a build that succeeded, so nothing was loaded.
 	Unchanged bool
 	// Program is what was loaded, and Dirs the folders of all modules in reach that can change; nil where Unchanged.

@@ -9,6 +9,7 @@ import (
 	"apigen.dev/generator/emit/applyconfig"
 	"apigen.dev/generator/emit/clients"
 	"apigen.dev/generator/emit/conversion"
+	"apigen.dev/generator/emit/crd"
 	"apigen.dev/generator/emit/deepcopy"
 	"apigen.dev/generator/emit/defaults"
 	"apigen.dev/generator/emit/groups"
@@ -39,6 +40,7 @@ func Emitters() []emit.Emitter {
 		informers.Emitter(),
 		applyconfig.Emitter(),
 		reference.Emitter(),
+		crd.Emitter(),
 	}
 }
 

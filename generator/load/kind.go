@@ -36,6 +36,7 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 		k.ClusterScoped = true
 	}
 	b.resourceMarker(k, ms)
+	k.Manifest = b.manifest(ms)
 	b.subresourceMarkers(k, ms)
 	if client {
 		k.Client = b.client(m, ms)

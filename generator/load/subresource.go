@@ -114,8 +114,8 @@ func (b *builder) resolveScale(t *model.Type) {
 		}
 		return steps
 	}
-	s.SpecSteps = resolve(s.SpecPath, "int32", isReplicas)
-	s.StatusSteps = resolve(s.StatusPath, "int32", isReplicas)
+	s.SpecSteps = resolve(s.SpecPath, "int32 or int64", isReplicas)
+	s.StatusSteps = resolve(s.StatusPath, "int32 or int64", isReplicas)
 	s.SelectorSteps = resolve(s.SelectorPath, "string or *metav1.LabelSelector", func(t *model.Type) bool {
 		return isString(t) || t.Package != nil && t.Package.Path == metaPath && t.Name == "LabelSelector"
 	})
@@ -124,9 +124,9 @@ func (b *builder) resolveScale(t *model.Type) {
 	}
 }
 
-// isReplicas: the numbers of a Scale are of 32 bits.
+// isReplicas tells the types of numbers of replicas. Those of a Scale are of 32 bits; greater ones are shown as the greatest.
 func isReplicas(t *model.Type) bool {
-	return t.Form == model.Basic && (t.Basic == "int32" || t.Basic == "rune")
+	return t.Form == model.Basic && slices.Contains([]string{"int32", "rune", "int64", "int"}, t.Basic)
 }
 
 // subresources decides what the subresources of a kind are. What any version or the hub says holds for all.

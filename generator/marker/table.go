@@ -51,6 +51,8 @@ var ownMarkers = []Definition{
 		Doc: "A reference of the API groups below this package's folder is written into that folder, in Markdown and HTML, a page for each version: +apigen:reference=../docs."},
 	{Name: "apigen:crds", Places: Package, Kind: Text,
 		Doc: "CustomResourceDefinitions of the kinds below this package's folder are written into that folder, a file for each: +apigen:crds=../config/crd."},
+	{Name: "apigen:crds:embeddedMetadata", Places: Package, Kind: Flag,
+		Doc: "The documents of +apigen:crds say what the metadata of objects inside of objects is: name, namespace, labels, annotations and finalizers. Without it a cluster prunes them to nothing, as with controller-gen's crd:generateEmbeddedObjectMeta=false."},
 	{Name: "apigen:conversion:drop", Places: Field, Kind: Flag,
 		Doc: "Conversions lose this field on purpose: without it, a field that has no counterpart is an error."},
 	{Name: "apigen:printcolumn", Places: Type, Kind: Arguments,

@@ -73,6 +73,8 @@ type Kind struct {
 	// Deprecated is the warning of +kubebuilder:deprecatedversion; IsDeprecated without a text of its own.
 	Deprecated   string
 	IsDeprecated bool
+	// Manifest is what only the kind's CustomResourceDefinition has.
+	Manifest Manifest
 	// CreateOnUpdate is +apigen:createOnUpdate: an update of an object that doesn't exist creates it.
 	// RequireResourceVersion is +apigen:requireResourceVersion: an update without one is refused.
 	CreateOnUpdate, RequireResourceVersion bool

@@ -79,6 +79,10 @@ type Package struct {
 	// Reference and CRDs are where documents of the groups below the package go (+apigen:reference, +apigen:crds); nil
 	// where none are asked for.
 	Reference, CRDs *Folder
+	// EmbeddedMetadata is +apigen:crds:embeddedMetadata: the documents say what the metadata of objects inside of objects is.
+	EmbeddedMetadata bool
+	// Skip is +kubebuilder:skip: the package is no version in a CustomResourceDefinition.
+	Skip bool
 	// ModelPackage is +k8s:openapi-model-package, the prefix of schema names; empty means derived from the path.
 	ModelPackage string
 
@@ -196,6 +200,9 @@ type Type struct {
 	Elem   *Type // Pointer, Slice, Array, Map
 	Key    *Type // Map
 	Len    int64 // Array
+	// Of is the named type that this one is declared over, as in type Hostname DNSName, or nil: what markers say of it holds
+	// for this one, too, in a schema.
+	Of *Type
 	// TypeArgs are those of an instantiated generic type.
 	TypeArgs []*Type
 	// InterfaceMethods are the names of an Interface's methods, sorted; none is any.
@@ -307,6 +314,7 @@ type Schema struct {
 	PreserveUnknownFields, EmbeddedResource bool
 	IntOrString, Schemaless, Immutable      bool
 	Example, Title                          string
+	ExternalDocs                            *ExternalDocs
 	CEL                                     []CELRule
 
 	// Rules are the constraints that are checked when objects are written, in the order of the source. What OpenAPI has
@@ -320,6 +328,11 @@ type Schema struct {
 	Subfields, Elements, Modes []Part
 	// Opaque is +k8s:opaqueType: the rules of the value's type don't count here.
 	Opaque bool
+}
+
+// ExternalDocs is +kubebuilder:externalDocs.
+type ExternalDocs struct {
+	URL, Description string
 }
 
 // CELRule is +kubebuilder:validation:XValidation.

@@ -4,12 +4,14 @@ package apis
 
 import (
 	"apigen.dev/runtime/registry"
+	corewiring "example.com/fleet/apis/core/wiring"
 	fleetwiring "example.com/fleet/apis/fleet/wiring"
 )
 
 // Groups are all API groups below this package, sorted by name.
 func Groups(passageReviewProvider fleetwiring.PassageReviewProvider, tideProvider fleetwiring.TideProvider) []registry.Group {
 	return []registry.Group{
+		corewiring.Group(),
 		fleetwiring.Group(passageReviewProvider, tideProvider),
 	}
 }

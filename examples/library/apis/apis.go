@@ -4,6 +4,7 @@
 // +apigen:groups
 // +apigen:clients
 // +apigen:reference=../docs
+// +apigen:crds=../config/crd
 package apis
 
 //go:generate go tool apigen build ./...

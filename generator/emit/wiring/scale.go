@@ -64,10 +64,15 @@ func (p *printer) scaleGetter(r *model.Resource, from *model.Type, s *model.Scal
 }
 
 func returnInt32(g *jen.Group, found operand) error {
-	if found.typ.Form != model.Basic || found.typ.Basic != "int32" {
-		return faultf("%s is no int32", typeText(found.typ))
+	value := jen.Id(found.value())
+	switch {
+	case !isInteger(found.typ):
+		return faultf("%s is no number of replicas", typeText(found.typ))
+	case found.typ.Basic == "int64" || found.typ.Basic == "int":
+		g.Return(jen.Int32().Call(jen.Id("min").Call(value, jen.Qual("math", "MaxInt32"))))
+	default:
+		g.Return(as("int32", found.typ, value))
 	}
-	g.Return(as("int32", found.typ, jen.Id(found.value())))
 	return nil
 }
 
@@ -108,8 +113,12 @@ func (p *printer) scaleSetter(r *model.Resource, from *model.Type, s *model.Scal
 			}
 			value := jen.Id("replicas")
 			end := t.Pointee()
-			if end.Package != nil {
+			switch {
+			case end.Package != nil:
 				g.Id("value").Op(":=").Qual(end.Package.Path, end.Name).Call(jen.Id("replicas"))
+				value = jen.Id("value")
+			case end.Basic != "int32" && end.Basic != "rune":
+				g.Id("value").Op(":=").Id(end.Basic).Call(jen.Id("replicas"))
 				value = jen.Id("value")
 			}
 			if t.Form == model.Pointer {

@@ -6,9 +6,6 @@ import (
 	"hash/fnv"
 	"io"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +14,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"example.com/fleet/internal/passage"
 )
 
 // ValidateClearanceUpdate checks what is written through ships/clearance.
@@ -85,24 +84,7 @@ func (s *Ship) Manifest(_ context.Context, options *ManifestOptions) (*Manifest,
 
 // Log is ships/log: what the agent tells.
 func (s *Ship) Log(ctx context.Context, options *LogOptions) (io.ReadCloser, error) {
-	address, err := s.agent("log")
-	if err != nil {
-		return nil, err
-	}
-	query := url.Values{"follow": {strconv.FormatBool(options.Follow)}}
-	if options.TailLines != nil {
-		query.Set("tailLines", strconv.FormatInt(*options.TailLines, 10))
-	}
-	address.RawQuery = query.Encode()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, apierrors.NewServiceUnavailable("the ship does not answer")
-	}
-	return response.Body, nil
+	return s.agent().Log(ctx, options.Follow, options.TailLines)
 }
 
 // Exec, Attach, PortForward and Proxy are connections to the agent.
@@ -112,38 +94,26 @@ func (s *Ship) Exec(_ context.Context, options *ExecOptions) (http.Handler, erro
 	if len(options.Command) == 0 {
 		return nil, apierrors.NewBadRequest("you must specify at least 1 command for the container")
 	}
-	return s.connect("exec")
+	return s.agent().Connect("exec")
 }
 
 // Attach is ships/attach.
 func (s *Ship) Attach(context.Context, *ExecOptions) (http.Handler, error) {
-	return s.connect("attach")
+	return s.agent().Connect("attach")
 }
 
 // Portforward is ships/portforward.
 func (s *Ship) Portforward(context.Context, *PortForwardOptions) (http.Handler, error) {
-	return s.connect("portforward")
+	return s.agent().Connect("portforward")
 }
 
 // Proxy is ships/proxy.
-func (s *Ship) Proxy(context.Context, *ProxyOptions) (http.Handler, error) { return s.connect("proxy") }
-
-// connect passes requests on to a path of the agent, upgrades included.
-func (s *Ship) connect(name string) (http.Handler, error) {
-	address, err := s.agent(name)
-	if err != nil {
-		return nil, err
-	}
-	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(address) }}, nil
+func (s *Ship) Proxy(context.Context, *ProxyOptions) (http.Handler, error) {
+	return s.agent().Connect("proxy")
 }
 
-func (s *Ship) agent(name string) (*url.URL, error) {
-	address, err := url.Parse(s.Status.Address)
-	if err != nil || address.Host == "" {
-		return nil, apierrors.NewConflict(s.resource(), s.Name, fmt.Errorf("the ship has no agent: status.address is %q", s.Status.Address))
-	}
-	address.Path = path.Join("/", address.Path, name)
-	return address, nil
+func (s *Ship) agent() passage.Agent {
+	return passage.Agent{Resource: s.resource(), Name: s.Name, Address: s.Status.Address}
 }
 
 func (s *Ship) resource() schema.GroupResource {

@@ -38,7 +38,7 @@ type ShipSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=500
-	Crew *int32 `json:"crew,omitempty"`
+	Crew *int64 `json:"crew,omitempty"`
 	// Watch selects the sailors.
 	// +optional
 	Watch *metav1.LabelSelector `json:"watch,omitempty"`
@@ -55,7 +55,7 @@ type ShipSpec struct {
 type ShipStatus struct {
 	// Crew is how many sailors there are.
 	// +optional
-	Crew int32 `json:"crew,omitempty"`
+	Crew int64 `json:"crew,omitempty"`
 	// Address is the URL of the agent on board. Whoever may write the status decides where requests are passed on to.
 	// +optional
 	Address string `json:"address,omitempty"`

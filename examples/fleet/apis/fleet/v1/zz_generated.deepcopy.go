@@ -276,7 +276,7 @@ func (in *ShipList) DeepCopyObject() runtime.Object {
 func (in *ShipSpec) DeepCopyInto(out *ShipSpec) {
 	*out = *in
 	if in.Crew != nil {
-		out.Crew = new(int32)
+		out.Crew = new(int64)
 		*out.Crew = *in.Crew
 	}
 	if in.Watch != nil {

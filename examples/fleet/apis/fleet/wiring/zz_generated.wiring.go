@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"math"
 	"net/http"
 	"net/url"
 )
@@ -135,7 +136,7 @@ func defineShip() registry.Definition[*v1.Ship] {
 						if in.Spec.Crew == nil {
 							return api.Cell{}
 						}
-						return api.Int(int64(*in.Spec.Crew))
+						return api.Int(*in.Spec.Crew)
 					},
 					func(in *v1.Ship) api.Cell {
 						if in.Spec.Harbour == "" {
@@ -356,13 +357,14 @@ func defineShip() registry.Definition[*v1.Ship] {
 					if obj.Spec.Crew == nil {
 						return 0
 					}
-					return *obj.Spec.Crew
+					return int32(min(*obj.Spec.Crew, math.MaxInt32))
 				},
 				SetReplicas: func(obj *v1.Ship, replicas int32) {
-					obj.Spec.Crew = &replicas
+					value := int64(replicas)
+					obj.Spec.Crew = &value
 				},
 				StatusReplicas: func(obj *v1.Ship) int32 {
-					return obj.Status.Crew
+					return int32(min(obj.Status.Crew, math.MaxInt32))
 				},
 				Selector: func(obj *v1.Ship) string {
 					if obj.Spec.Watch == nil {

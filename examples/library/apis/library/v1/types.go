@@ -8,6 +8,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 // +kubebuilder:storageversion
 // +kubebuilder:resource:shortName=bk,categories=all
+// +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Title",type=string,JSONPath=`.spec.title`
 // +apigen:printcolumn:name="Authors",type=string,method=AuthorNames
 // +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`

@@ -8,6 +8,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:storageversion
 // +apigen:requireResourceVersion
 // +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas
 // +kubebuilder:resource:shortName=wd,categories=shop
 // +kubebuilder:printcolumn:name="Color",type=string,JSONPath=`.spec.color`
 // +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`

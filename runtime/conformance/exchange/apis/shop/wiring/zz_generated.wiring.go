@@ -168,6 +168,26 @@ func defineWidget() registry.Definition[*v1.Widget] {
 				obj.Status = v1.WidgetStatus{}
 			},
 		}},
+		Extensions: []registry.Extension[*v1.Widget]{
+			registry.ScaleOf(registry.Scale[*v1.Widget]{
+				Replicas: func(obj *v1.Widget) int32 {
+					if obj.Spec.Replicas == nil {
+						return 0
+					}
+					return *obj.Spec.Replicas
+				},
+				SetReplicas: func(obj *v1.Widget, replicas int32) {
+					obj.Spec.Replicas = &replicas
+				},
+				StatusReplicas: func(obj *v1.Widget) int32 {
+					if obj.Status.Replicas == nil {
+						return 0
+					}
+					return *obj.Status.Replicas
+				},
+				Paths: map[string][]string{"v1": {"spec", "replicas"}, "v1beta1": {"spec", "replicas"}},
+			}),
+		},
 		SelectableFields: []registry.SelectableField[*v1.Widget]{
 			{
 				Path: "spec.color",
