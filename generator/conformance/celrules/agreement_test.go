@@ -227,3 +227,28 @@ func name(r rune) rune {
 	}
 	return r
 }
+
+// TestExample: the library's definition, which apigen writes of Go types, has the rules that its server runs, and Kubernetes
+// takes them.
+func TestExample(t *testing.T) {
+	data, err := os.ReadFile("../../../examples/library/config/crd/library.example.com_books.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal(data, &crd); err != nil {
+		t.Fatal(err)
+	}
+	ruled := 0
+	for _, v := range crd.Spec.Versions {
+		if ours(v.Schema.OpenAPIV3Schema).HasRules() {
+			ruled++
+		}
+		if texts := refusals(t, scheme(), v.Schema.OpenAPIV3Schema); len(texts) > 0 {
+			t.Errorf("%s: %q", v.Name, texts)
+		}
+	}
+	if ruled == 0 {
+		t.Error("no version has rules")
+	}
+}
