@@ -133,7 +133,7 @@ func (j *judge) rules(s *Schema, d *declaration, at place) {
 		j.cost(s, i, at, c, d)
 		if missing := c.probe(s, at.resource); missing != "" {
 			j.faults = append(j.faults, Fault{Schema: s, Index: i, Part: InRule, Path: at.path, Advice: true,
-				Message: fmt.Sprintf("fails where %s is not there, and so refuses the object: begin with !has(self...%s) ||, make it required, or give it a default", missing, missing)})
+				Message: fmt.Sprintf("fails where %s is not there, and so refuses the object: ask with has() first, make it required, or give it a default", missing)})
 		}
 		switch {
 		case c.transition && at.apart != "":
