@@ -15,6 +15,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/emit/layout"
+	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/verify"
@@ -151,7 +152,13 @@ func (b *build) progress(stage string) {
 
 // generate loads, emits, verifies and compares with the disk.
 func (b *build) generate(ctx context.Context) error {
-	if err := b.load(ctx); err != nil {
+	b.progress("loading packages (dependencies that were never compiled take a while)")
+	var err error
+	b.loaded, err = load.Load(ctx, load.Options{
+		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header, Lenient: b.Lenient,
+		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, RuleImports: rules.Imports(), ClientImports: layout.Imports(),
+	})
+	if err != nil {
 		return err
 	}
 	b.result.Warnings = b.loaded.Warnings
@@ -178,15 +185,6 @@ func (b *build) generate(ctx context.Context) error {
 	b.note()
 	b.result.Losses = conversion.Report(b.loaded.Program)
 	return b.compare(leftOver)
-}
-
-func (b *build) load(ctx context.Context) (err error) {
-	b.progress("loading packages (dependencies that were never compiled take a while)")
-	b.loaded, err = load.Load(ctx, load.Options{
-		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header, Lenient: b.Lenient,
-		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, ClientImports: layout.Imports(),
-	})
-	return err
 }
 
 // leftOver are the files that apigen once wrote where it would write none now.

@@ -18,6 +18,7 @@ import (
 	"apigen.dev/generator/emit/reference"
 	"apigen.dev/generator/emit/register"
 	"apigen.dev/generator/emit/roundtrip"
+	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/emit/validation"
 	"apigen.dev/generator/emit/wiring"
@@ -33,6 +34,7 @@ func Emitters() []emit.Emitter {
 		register.Emitter(),
 		schema.Emitter(),
 		wiring.Emitter(),
+		rules.Emitter(),
 		roundtrip.Emitter(),
 		groups.Emitter(),
 		clients.Emitter(),

@@ -33,6 +33,8 @@ type source struct {
 	// clients: there is +apigen:clients. clientRefs are the packages that clients need beyond those of their types.
 	clients    bool
 	clientRefs []string
+	// rules: there are rules in CEL.
+	rules bool
 	// root: read for its own sake, not for lack of export data. output: files may be written for it.
 	root, output bool
 	// named are the packages that markers name; refs are those of names of theirs.
@@ -102,6 +104,7 @@ func (s *source) scan(data []byte, only *bool) {
 	}
 	s.clients = s.clients || bytes.Contains(data, []byte("+apigen:clients"))
 	s.clientRefs = append(s.clientRefs, clientPackages(data)...)
+	s.rules = s.rules || bytes.Contains(data, []byte(":XValidation:"))
 	if controls(data) {
 		s.relevant, *only = true, false
 	}

@@ -21,6 +21,8 @@ type Program struct {
 	// RuntimeAvailable tells whether the module that the packages belong to requires apigen.dev, so that wiring, which
 	// imports the runtime, can compile.
 	RuntimeAvailable bool
+	// Lenient makes faults of markers warnings; what is wrong is left out.
+	Lenient bool
 }
 
 // Position is a place in the user's source. It prints as file:line:col.

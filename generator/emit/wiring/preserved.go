@@ -2,7 +2,6 @@ package wiring
 
 import (
 	"apigen.dev/generator/emit/conversion"
-	"apigen.dev/generator/emit/validation"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
 )
@@ -15,16 +14,13 @@ func (p *printer) validatorOf(r *model.Resource, v model.ResourceVersion) jen.Co
 	if stored == nil || stored.Type == v.Type || !conversion.Preserves(v.Type, r.Hub) {
 		return own
 	}
-	rules := validation.Function(p.program, stored.Type)
-	if rules == "" {
+	rules := p.checks(stored.Type, "to", "from")
+	if rules == nil {
 		return own
 	}
-	check := func(t *model.Type, name, obj, old string) jen.Code {
-		return jen.Qual(t.Package.Home().Path, name).Call(jen.Id("ctx"), jen.Id("op"), jen.Nil(), jen.Id(obj), jen.Id(old))
-	}
 	body := []jen.Code{jen.Var().Id("errs").Qual(fieldPath, "ErrorList")}
-	if name := validation.Function(p.program, v.Type); name != "" {
-		body[0] = jen.Id("errs").Op(":=").Add(check(v.Type, name, "obj", "old"))
+	if checks := p.checks(v.Type, "obj", "old"); checks != nil {
+		body[0] = jen.Id("errs").Op(":=").Add(checks)
 	}
 	failed := jen.If(jen.Err().Op("!=").Nil()).Block(
 		jen.Return(jen.Append(jen.Id("errs"), jen.Qual(fieldPath, "InternalError").Call(jen.Nil(), jen.Err()))))
@@ -38,7 +34,7 @@ func (p *printer) validatorOf(r *model.Resource, v model.ResourceVersion) jen.Co
 		jen.If(jen.Id("old").Op("!=").Nil()).Block(
 			jen.If(jen.List(jen.Id("from"), jen.Err()).Op("=").Id("stored").Call(jen.Id("old")), jen.Err().Op("!=").Nil()).Block(
 				jen.Return(jen.Append(jen.Id("errs"), jen.Qual(fieldPath, "InternalError").Call(jen.Nil(), jen.Err()))))),
-		jen.Return(jen.Append(jen.Id("errs"), jen.Add(check(stored.Type, rules, "to", "from")).Op("..."))),
+		jen.Return(jen.Append(jen.Id("errs"), rules.Op("..."))),
 	)
 	return jen.Func().Params(
 		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(v.Type)),

@@ -89,7 +89,7 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 			members = append(members, member(c.field, code))
 		}
 	}
-	for _, rule := range rules {
+	for _, rule := range markerRules {
 		if rule.of(r) {
 			members = append(members, member(rule.field, jen.True()))
 		}
@@ -106,7 +106,7 @@ type rule struct {
 	asked func(*model.Kind) bool
 }
 
-var rules = []rule{
+var markerRules = []rule{
 	{"AllowCreateOnUpdate", func(k *model.Kind) bool { return k.CreateOnUpdate }},
 	{"RequireVersionOnUpdate", func(k *model.Kind) bool { return k.RequireResourceVersion }},
 	{"ReturnDeletedObject", func(k *model.Kind) bool { return k.ReturnDeletedObject }},

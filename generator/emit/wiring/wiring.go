@@ -13,6 +13,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/conversion"
+	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
@@ -24,6 +25,7 @@ const FileName = "zz_generated.wiring.go"
 // The packages that wiring imports, by path.
 const (
 	apiPath        = "apigen.dev/runtime/api"
+	celPath        = "apigen.dev/runtime/cel"
 	registryPath   = "apigen.dev/runtime/registry"
 	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
 	schemaPath     = "k8s.io/apimachinery/pkg/runtime/schema"
@@ -58,14 +60,14 @@ func asked(p *model.Program) []*model.Group {
 func Emit(p *model.Program) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
-	homes, emitted := map[string]*model.Group{}, conversion.Emitted(p)
+	homes, emitted, inCEL := map[string]*model.Group{}, conversion.Emitted(p), rules.Functions(p)
 	for _, g := range asked(p) {
 		if other := homes[g.Wiring.Dir]; other != nil {
 			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
 			continue
 		}
 		homes[g.Wiring.Dir] = g
-		file, err := (&printer{program: p, group: g, emitted: emitted, errs: &errs}).print()
+		file, err := (&printer{program: p, group: g, emitted: emitted, rules: inCEL, errs: &errs}).print()
 		if err != nil {
 			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
 		}
@@ -84,7 +86,9 @@ type printer struct {
 	group   *model.Group
 	// emitted tells which conversions are going to be there.
 	emitted func(home *model.Package, in, out *model.Type) bool
-	errs    *emit.Errors
+	// rules names the function that returns the rules of a kind in CEL, or is empty.
+	rules func(*model.Type) string
+	errs  *emit.Errors
 	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
 	scoped bool
 	// textual: some cell needs jsonCell, some date is read from text.
@@ -134,7 +138,7 @@ func (p *printer) called() string {
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for _, path := range []string{apiPath, registryPath, runtimePath, conversionPath, operationPath, fieldPath} {
+	for _, path := range []string{apiPath, celPath, registryPath, runtimePath, conversionPath, operationPath, fieldPath} {
 		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
 	}
 	packages := []*model.Package{}

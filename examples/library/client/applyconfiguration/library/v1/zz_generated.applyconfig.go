@@ -257,7 +257,7 @@ type BookSpecApplyConfiguration struct {
 	Title *string `json:"title,omitempty"`
 	// Authors in the order of the cover.
 	Authors []AuthorApplyConfiguration `json:"authors,omitempty"`
-	// Pages of the first edition.
+	// Pages of the first edition. Once counted, a book doesn't lose any.
 	Pages *int32 `json:"pages,omitempty"`
 	// Genre says where the book stands.
 	Genre *libraryv1.Genre `json:"genre,omitempty"`
