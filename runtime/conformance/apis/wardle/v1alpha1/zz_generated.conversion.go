@@ -201,24 +201,15 @@ func Convert_wardle_FlunderList_To_v1alpha1_FlunderList(in *wardle.FlunderList, 
 }
 
 func autoConvert_v1alpha1_FlunderSpec_To_wardle_FlunderSpec(in *FlunderSpec, out *wardle.FlunderSpec, s conversion.Scope) error {
-	if in.ReferenceType != nil {
-		in, out := &in.ReferenceType, &out.ReferenceType
-		*out = wardle.ReferenceType(**in)
-	} else {
-		out.ReferenceType = ""
-	}
 	// in.Reference is left to the function written by hand: does not exist in peer-type
+	// in.ReferenceType is left to the function written by hand: inconvertible types (*ReferenceType vs wardle.ReferenceType)
 	return nil
 }
 
 func autoConvert_wardle_FlunderSpec_To_v1alpha1_FlunderSpec(in *wardle.FlunderSpec, out *FlunderSpec, s conversion.Scope) error {
-	{
-		in, out := &in.ReferenceType, &out.ReferenceType
-		*out = new(ReferenceType)
-		**out = ReferenceType(*in)
-	}
 	// in.FlunderReference is left to the function written by hand: does not exist in peer-type
 	// in.FischerReference is left to the function written by hand: does not exist in peer-type
+	// in.ReferenceType is left to the function written by hand: inconvertible types (wardle.ReferenceType vs *ReferenceType)
 	return nil
 }
 
