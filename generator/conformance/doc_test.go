@@ -11,5 +11,6 @@ import (
 	_ "k8s.io/client-go/informers"
 	_ "k8s.io/client-go/kubernetes/fake"
 	_ "k8s.io/sample-apiserver/pkg/apis/wardle/install"
+	_ "sigs.k8s.io/cluster-api/api/core/v1beta1"
 	_ "sigs.k8s.io/randfill"
 )

@@ -14,6 +14,7 @@ require (
 	k8s.io/apiserver v0.37.2
 	k8s.io/client-go v0.37.2
 	k8s.io/sample-apiserver v0.37.2
+	sigs.k8s.io/cluster-api/api v1.14.2
 	sigs.k8s.io/randfill v1.0.0
 	sigs.k8s.io/yaml v1.6.0
 )
