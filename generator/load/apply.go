@@ -139,7 +139,7 @@ func (b *builder) defaultOf(p *model.Package, t *model.Type, ms marker.Markers) 
 	if m, ok := ms.Get("default"); ok {
 		if name, ok := strings.CutPrefix(m.Value, "ref("); ok {
 			r := b.ref(p, m, strings.TrimSuffix(name, ")"))
-			return &model.Default{Ref: &r, Pos: m.Pos}
+			return &model.Default{Ref: &r, JSON: b.constantOf(r), Pos: m.Pos}
 		}
 		return &model.Default{JSON: m.Value, Pos: m.Pos}
 	}

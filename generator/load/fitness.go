@@ -178,8 +178,9 @@ func fits(value string, t *model.Type) bool {
 // byDefault holds a default against the rules.
 func (r *referee) byDefault(d *model.Default, t *model.Type, rules []model.Rule, name string) {
 	text := d.JSON
-	if d.Ref != nil {
-		text = r.constant(d.Ref)
+	if d.Ref != nil && text != "" && !fits(text, t) {
+		r.errorf(d.Pos, "the default ref(%s) of %s is %s, and %s is %s", d.Ref.Name, name, text, name, kindOf(t))
+		return
 	}
 	var value any
 	decoder := json.NewDecoder(strings.NewReader(text))
@@ -192,17 +193,6 @@ func (r *referee) byDefault(d *model.Default, t *model.Type, rules []model.Rule,
 			r.errorf(d.Pos, "default %s of %s %s (+%s)", text, name, message, rules[i].Marker)
 		}
 	}
-}
-
-func (r *referee) constant(ref *model.Ref) string {
-	for _, p := range r.program.Packages {
-		for _, c := range p.Consts {
-			if p.Path == ref.Path && c.Name == ref.Name {
-				return c.Value
-			}
-		}
-	}
-	return ""
 }
 
 // violates tells how a value breaks a rule; empty where it doesn't.

@@ -209,16 +209,8 @@ func (b *builder) constant(c *types.Const, n *notes) *model.Const {
 	if !ok {
 		return nil
 	}
-	var value string
-	switch v := c.Val(); v.Kind() {
-	case constant.String:
-		value = quoteJSON(constant.StringVal(v))
-	case constant.Bool, constant.Int:
-		value = v.ExactString()
-	case constant.Float:
-		f, _ := constant.Float64Val(v)
-		value = strconv.FormatFloat(f, 'g', -1, 64)
-	default:
+	value, ok := constantJSON(c.Val())
+	if !ok {
 		return nil
 	}
 	nt := n.of(c.Pos(), c.Name())
@@ -226,6 +218,34 @@ func (b *builder) constant(c *types.Const, n *notes) *model.Const {
 		Name: c.Name(), Type: b.signatureType(named), Value: value,
 		Doc: nt.doc, Pos: b.position(c.Pos()), Excluded: effective(nt.markers).Has("k8s:enumExclude"),
 	}
+}
+
+// constantJSON is a constant's value as JSON, where there is such a thing.
+func constantJSON(v constant.Value) (string, bool) {
+	switch v.Kind() {
+	case constant.String:
+		return quoteJSON(constant.StringVal(v)), true
+	case constant.Bool, constant.Int:
+		return v.ExactString(), true
+	case constant.Float:
+		f, _ := constant.Float64Val(v)
+		return strconv.FormatFloat(f, 'g', -1, 64), true
+	}
+	return "", false
+}
+
+// constantOf is the value of the constant that a reference names; empty where there is none.
+func (b *builder) constantOf(r model.Ref) string {
+	p, err := b.l.load(r.Path)
+	if err != nil {
+		return ""
+	}
+	c, ok := p.Scope().Lookup(r.Name).(*types.Const)
+	if !ok {
+		return ""
+	}
+	value, _ := constantJSON(c.Val())
+	return value
 }
 
 // enumConstants adds the constants of an enum of a dependency, whose other declarations are not read.

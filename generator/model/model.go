@@ -274,7 +274,7 @@ type Field struct {
 
 // Default is the value of +default or +kubebuilder:default.
 type Default struct {
-	// JSON is the literal, valid JSON; or empty where Ref names a constant.
+	// JSON is the literal, valid JSON; or the value of the constant that Ref names, empty where it can't be read.
 	JSON string
 	Ref  *Ref
 	Pos  Position
