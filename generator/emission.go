@@ -103,6 +103,10 @@ func (b *build) noteStale(aside []emit.File) {
 	}
 	sort.Strings(paths)
 	for _, path := range paths {
-		b.result.Notes = append(b.result.Notes, path+": generated code is missing or stale here, too: build the group as a whole")
+		advice := "build it, too"
+		if b.loaded.Program.InGroup(path) {
+			advice = "build the group as a whole"
+		}
+		b.result.Notes = append(b.result.Notes, path+": generated code is missing or stale here, too: "+advice)
 	}
 }

@@ -66,6 +66,7 @@ func (b *builder) addVersion(g *model.Group, p *model.Package) {
 	for _, v := range g.Versions {
 		if v.Name == p.Version {
 			b.errorf(p.Home().Pos, "version %s of group %q is declared by two packages, %s and %s", v.Name, g.Name, v.Package.Path, p.Path)
+			b.errorf(v.Package.Home().Pos, "version %s of group %q is declared by two packages, %s and %s", v.Name, g.Name, v.Package.Path, p.Path)
 			return
 		}
 	}
