@@ -152,7 +152,7 @@ func (b *build) generate(ctx context.Context) error {
 		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports,
 	})
 	if err != nil {
-		return err
+		return b.withEmitters(err)
 	}
 	b.result.Warnings = b.loaded.Warnings
 	b.result.Program, b.result.Dirs = b.loaded.Program, b.loaded.Universe.MutableDirs()

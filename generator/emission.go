@@ -44,6 +44,31 @@ func (b *build) emit() error {
 	return faults.Err()
 }
 
+// withEmitters adds the faults that emitters find to those of a load, so that users see all of them at once. What an emitter
+// can't cope with, in a program that is at fault, is left for the next run.
+func (b *build) withEmitters(err error) error {
+	var faults emit.Errors
+	if b.loaded == nil || !errors.As(err, &faults) {
+		return err
+	}
+	for _, e := range b.emitters {
+		faults = append(faults, faultsOf(e, b.loaded.Program)...)
+	}
+	return faults.Err()
+}
+
+func faultsOf(e emit.Emitter, p *model.Program) (faults emit.Errors) {
+	defer func() {
+		if recover() != nil {
+			faults = nil // of a program that could not be read as a whole
+		}
+	}()
+	if _, err := e.Emit(p); !errors.As(err, &faults) {
+		return nil
+	}
+	return faults
+}
+
 func pathOf(f emit.File) string { return filepath.Join(f.Dir, f.Name) }
 
 // emitAside returns the files of the user's packages that this run only looks at. They are not written, but what is
