@@ -3,6 +3,7 @@ package load
 import (
 	"encoding/json"
 	"go/ast"
+	"strings"
 
 	"apigen.dev/generator/model"
 )
@@ -37,6 +38,29 @@ func (s *source) declared(b *builder) map[string]model.Position {
 		}
 	}
 	return out
+}
+
+// registers tells whether a hand-written function init adds types to a scheme.
+func (s *source) registers() bool {
+	found := false
+	for _, f := range s.files {
+		if s.generated[f] {
+			continue
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv != nil || fn.Name.Name != "init" || fn.Body == nil {
+				continue
+			}
+			ast.Inspect(fn.Body, func(n ast.Node) bool {
+				if call, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(call.Sel.Name, "AddKnownType") {
+					found = true
+				}
+				return !found
+			})
+		}
+	}
+	return found
 }
 
 func quoteJSON(s string) string {

@@ -57,6 +57,7 @@ func (b *builder) root(s *source) *model.Package {
 	m := b.pkg(tp)
 	m.Output = s.output
 	m.Declared = s.declared(b)
+	m.Imports, m.RegistersInInit = s.imports(), s.registers()
 	return m
 }
 

@@ -49,3 +49,40 @@ type Duration struct{ Seconds int }
 		t.Errorf("got %+v", peers)
 	}
 }
+
+// TestRegistrationInInit: a package that adds its types to a scheme in a function init is told from others.
+func TestRegistrationInInit(t *testing.T) {
+	p := loadtest.Program(t, `
+-- a/doc.go --
+// +groupName=a.example.com
+package a
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var scheme = runtime.NewScheme()
+
+func init() {
+	if true {
+		scheme.AddKnownTypeWithName(schema.GroupVersionKind{}, nil)
+	}
+}
+-- b/doc.go --
+// +groupName=b.example.com
+package b
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func addKnownTypes(scheme *runtime.Scheme) { scheme.AddKnownTypes(schema.GroupVersion{}) }
+
+func init() { _ = addKnownTypes }
+`)
+	if !p.Packages[0].RegistersInInit || p.Packages[1].RegistersInInit {
+		t.Errorf("got %v and %v", p.Packages[0].RegistersInInit, p.Packages[1].RegistersInInit)
+	}
+}

@@ -85,6 +85,10 @@ type Package struct {
 	// LocalSchemeBuilder names the variable that generated functions register with: localSchemeBuilder, SchemeBuilder,
 	// or empty where the package declares neither by hand, or one that takes no functions, as controller-runtime's.
 	LocalSchemeBuilder string
+	// Imports are the paths that files of a package that is read from source import, sorted.
+	Imports []string
+	// RegistersInInit tells that a hand-written function init adds types to a scheme.
+	RegistersInInit bool
 	// Consts are the constants of named types, for enums.
 	Consts []*Const
 }

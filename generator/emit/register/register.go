@@ -38,9 +38,12 @@ func Emitter() emit.Emitter {
 }
 
 // Emits tells whether the package's registration is emitted, and LocalSchemeBuilder with it.
-func Emits(pkg *model.Package) bool {
+func Emits(program *model.Program, pkg *model.Package) bool {
 	if !pkg.Output || !pkg.HasGroup || len(objects(pkg)) == 0 {
 		return false
+	}
+	if pkg.RegistersInInit && !program.RuntimeAvailable && len(pkg.ConversionPeers) == 0 {
+		return false // and nothing that is generated needs AddToScheme
 	}
 	return !declared(pkg, "AddToScheme") && !declared(pkg, "Install") && !registersItself(pkg)
 }
@@ -64,7 +67,7 @@ func registersItself(pkg *model.Package) bool {
 func emitAll(program *model.Program) ([]emit.File, error) {
 	var files []emit.File
 	for _, pkg := range program.Packages {
-		if !Emits(pkg) {
+		if !Emits(program, pkg) {
 			continue
 		}
 		w := writer{file: gocode.New(program, pkg, symbols...), pkg: pkg}

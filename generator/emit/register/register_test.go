@@ -25,10 +25,13 @@ func TestLeftToThePackage(t *testing.T) {
 			Declared: map[string]model.Position{"AddToScheme": {}}}, false},
 		{"Install by hand", model.Package{Output: true, HasGroup: true, Types: kind(),
 			Declared: map[string]model.Position{"Install": {}}}, false},
+		{"an init by hand", model.Package{Output: true, HasGroup: true, Types: kind(), RegistersInInit: true}, false},
+		{"an init by hand, and conversions", model.Package{Output: true, HasGroup: true, Types: kind(), RegistersInInit: true,
+			ConversionPeers: []string{"example.com/shop"}}, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Emits(&test.pkg); got != test.want {
+			if got := Emits(&model.Program{}, &test.pkg); got != test.want {
 				t.Errorf("Emits = %v", got)
 			}
 			test.pkg.Name, test.pkg.Path = "v1", "example.com/shop/v1"
