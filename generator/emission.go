@@ -51,8 +51,16 @@ func (b *build) withEmitters(err error) error {
 	if b.loaded == nil || !errors.As(err, &faults) {
 		return err
 	}
+	told := map[model.Position]bool{}
+	for _, f := range faults {
+		told[f.Pos] = true
+	}
 	for _, e := range b.emitters {
-		faults = append(faults, faultsOf(e, b.loaded.Program)...)
+		for _, f := range faultsOf(e, b.loaded.Program) {
+			if !told[f.Pos] { // else it follows from what is told already
+				faults = append(faults, f)
+			}
+		}
 	}
 	return faults.Err()
 }

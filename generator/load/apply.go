@@ -34,6 +34,7 @@ func (b *builder) typeMarkers(m *model.Type, n *types.Named, nt *note) {
 	m.DeepCopyInterfaces = b.interfaces(m, ms)
 	m.NonPointerInterfaces = ms.Has("k8s:deepcopy-gen:nonpointer-interfaces")
 	m.DeepCopy = b.deepCopy(n, ms)
+	b.checkCopies(m, n)
 	if c, ok := ms.Get("k8s:conversion-gen"); ok {
 		m.ConversionOff = c.Value == "false"
 	}

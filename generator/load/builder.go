@@ -63,6 +63,7 @@ func (b *builder) program() *model.Program {
 	prog.Groups = b.groups(prog.Packages)
 	b.expand()
 	b.contradictions(prog)
+	b.unserved(prog)
 	return prog
 }
 

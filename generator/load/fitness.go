@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -187,6 +188,10 @@ func (r *referee) byDefault(d *model.Default, t *model.Type, rules []model.Rule,
 	decoder.UseNumber()
 	if decoder.Decode(&value) != nil {
 		return // the emitters tell
+	}
+	if text, ok := value.(string); ok && t.Enum && len(constantsOf(t)) > 0 && !slices.Contains(constantsOf(t), quoteJSON(text)) &&
+		!slices.ContainsFunc(rules, func(r model.Rule) bool { return r.Check == model.Enum }) {
+		r.errorf(d.Pos, "default %s of %s is not one of %s, the constants of %s", quoteJSON(text), name, strings.Join(constantsOf(t), ", "), t.Name)
 	}
 	for i := range rules {
 		if message := violates(value, &rules[i], t); message != "" {

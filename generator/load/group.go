@@ -105,6 +105,7 @@ func (b *builder) finish(g *model.Group, pkgs []*model.Package) {
 		}
 		plurals[r.Plural] = r
 	}
+	b.shortNames(g)
 	sort.Slice(g.Resources, func(i, j int) bool { return g.Resources[i].Plural < g.Resources[j].Plural })
 }
 

@@ -98,6 +98,7 @@ func (b *builder) packageMarkers(m *model.Package, n *notes) {
 		}
 	}
 	m.Validation = ms.Has("k8s:validation-gen")
+	b.checkGroup(m, ms)
 	m.CollectGroups = ms.Has("apigen:groups")
 	m.Reference = b.folder(m, ms, "apigen:reference")
 	m.CRDs = b.folder(m, ms, "apigen:crds")

@@ -290,6 +290,7 @@ type Schema struct {
 	Optional, Required, Nullable bool
 	ListType                     string // atomic, map, set
 	ListMapKeys                  []string
+	ListMapKeysPos               Position
 	MapType                      string // atomic, granular
 	StructType                   string // atomic, granular
 	PatchStrategy, PatchMergeKey string

@@ -162,6 +162,14 @@ func (t *task) addPeers(pkg *model.Package, errs *emit.Errors) {
 			errs.Add(pkg.Pos, "package %s of +k8s:conversion-gen is not there: write the import path of the package with the internal types", path)
 			continue
 		}
+		if peer == t.types && pkg == t.types {
+			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s names the package itself: write the import path of the package that it converts to", path)
+			continue
+		}
+		if imports(t.universe.program, peer, pkg, map[string]bool{}) {
+			errs.Add(pkg.Pos, "package %s of +k8s:conversion-gen imports this one, so that conversions here can't import it: the hub must not know its versions", path)
+			continue
+		}
 		t.peers = append(t.peers, peer)
 	}
 }
