@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -299,6 +300,11 @@ func fieldWithin(t *model.Type, name string, depth int) *model.Field {
 	}
 	for _, f := range t.Fields {
 		if !f.Ignored && !f.Inline && f.JSON == name {
+			return f
+		}
+	}
+	for _, f := range t.Fields { // internal types have no names in JSON: their markers are copies of a version's
+		if _, tagged := reflect.StructTag(f.Tag).Lookup("json"); !tagged && !f.Embedded && strings.EqualFold(f.Name, name) {
 			return f
 		}
 	}
