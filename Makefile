@@ -1,13 +1,15 @@
 # Everything a contributor runs. `make help` lists it; beside every check stands its fix.
 GO       ?= go
 BIN      := bin
-EXAMPLES := examples/quickstart examples/library examples/park examples/workloads
+EXAMPLES := examples/quickstart examples/library examples/park examples/workloads examples/fleet
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
-PEERS    := generator/conformance runtime/conformance
+PEERS    := generator/conformance generator/conformance/crd runtime/conformance
 # Modules whose generated code is checked in.
 FRESH    := $(EXAMPLES) runtime/conformance
 # How long each scenario of runtime/faults lasts in test-long.
 FAULTS   ?= 3m
+# Where record builds kube-apiserver.
+RECORD   ?= /tmp/kube-apiserver
 LINT     := $(BIN)/golangci-lint
 LINT_VERSION := v2.15.0
 
@@ -43,7 +45,7 @@ test-race: ## run the runtime's tests with the race detector
 test-long: peer ## what takes longer: fuzzing, a million objects, faults for FAULTS=3m each, and our server beside k8s.io/sample-apiserver
 	@for f in $$(grep -rho --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd generator runtime | sed 's/func //' | sort -u); do \
 	  pkg=$$(grep -rl --include='*_test.go' "^func $$f(" cmd generator runtime | head -1 | xargs dirname); \
-	  echo "fuzz $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s ./$$pkg || exit 1; done
+	  echo "fuzz $$pkg $$f"; (cd $$pkg && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s .) || exit 1; done
 	APIGEN_LONG=1 $(GO) test -timeout 30m $$($(GO) list ./runtime/... | grep -v /planted)
 	cd runtime/faults && APIGEN_FAULTS=$(FAULTS) $(GO) test -count=1 -timeout 60m -v .
 
@@ -51,6 +53,11 @@ test-long: peer ## what takes longer: fuzzing, a million objects, faults for FAU
 peer: ## our server beside k8s.io/sample-apiserver on one etcd; takes minutes to compile
 	cd runtime/conformance && $(GO) test -tags peer -run '^TestPeer' -timeout 30m .
 	cd runtime/conformance && $(GO) test -tags peer ./seal
+
+.PHONY: record
+record: ## ask a kube-apiserver, built in RECORD=/tmp/kube-apiserver, anew for the answers of runtime/conformance/exchange
+	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
+	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver $(GO) test -count=1 -tags record -run '^TestRecord$$' ./exchange
 
 .PHONY: bench
 bench: ## run the benchmarks

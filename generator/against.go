@@ -14,6 +14,7 @@ import (
 
 	"apigen.dev/generator/compat"
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/load"
 )
 
@@ -75,7 +76,7 @@ func Compat(ctx context.Context, o CompatOptions) (*CompatResult, error) {
 
 func loadState(ctx context.Context, dir string, o CompatOptions) (*load.Result, error) {
 	res, err := load.Load(ctx, load.Options{
-		Dir: dir, Patterns: o.Patterns, Env: o.Env, Owns: owner(Emitters()), Lenient: true, Imports: imports, RuntimeImports: runtimeImports,
+		Dir: dir, Patterns: o.Patterns, Env: o.Env, Owns: owner(Emitters()), Lenient: true, Imports: imports, RuntimeImports: runtimeImports, RuleImports: rules.Imports(),
 	})
 	if err != nil {
 		return nil, err

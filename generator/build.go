@@ -6,12 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/layout"
+	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/verify"
@@ -50,6 +53,8 @@ type Result struct {
 	// Warnings are faults that didn't keep anything from being generated. Notes are for users who expected more.
 	Warnings emit.Errors
 	Notes    []string
+	// Remarks are what products leave out by their nature, for users who ask.
+	Remarks emit.Errors
 	// Unchanged: nothing changed since a build that succeeded, so nothing was loaded.
 	Unchanged bool
 	// Program is what was loaded, and Dirs the folders of all modules in reach that can change; nil where Unchanged.
@@ -149,7 +154,7 @@ func (b *build) generate(ctx context.Context) error {
 	var err error
 	b.loaded, err = load.Load(ctx, load.Options{
 		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header, Lenient: b.Lenient,
-		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports,
+		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, RuleImports: rules.Imports(), ClientImports: layout.Imports(),
 	})
 	if err != nil {
 		return b.withEmitters(err)
@@ -192,6 +197,11 @@ func (b *build) leftOver() (map[string]bool, error) {
 		dirs[f.Dir] = true
 		now[filepath.Join(f.Dir, f.Name)] = true
 	}
+	for _, c := range b.loaded.Program.Clients {
+		if c.Marked.Output {
+			addFolders(dirs, c.Dir) // of versions that are gone, too
+		}
+	}
 	for _, p := range b.loaded.Program.Packages {
 		for _, folder := range []*model.Folder{p.Reference, p.CRDs} {
 			if folder != nil && p.Output {
@@ -220,6 +230,16 @@ func (b *build) leftOver() (map[string]bool, error) {
 		}
 	}
 	return out, nil
+}
+
+// addFolders adds a folder and all below it, as far as they exist.
+func addFolders(dirs map[string]bool, root string) {
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			dirs[path] = true
+		}
+		return nil // what isn't there holds nothing that is left over
+	})
 }
 
 // note tells users where nothing was generated although they asked for something.

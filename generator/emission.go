@@ -30,6 +30,9 @@ func (b *build) emit() error {
 		if e.Warnings != nil {
 			b.result.Warnings = append(b.result.Warnings, e.Warnings(b.loaded.Program)...)
 		}
+		if e.Remarks != nil && err == nil {
+			b.result.Remarks = append(b.result.Remarks, e.Remarks(b.loaded.Program)...)
+		}
 		for _, f := range files {
 			path := pathOf(f)
 			if other := byPath[path]; other != "" {

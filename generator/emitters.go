@@ -6,12 +6,18 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/applyconfig"
+	"apigen.dev/generator/emit/clients"
 	"apigen.dev/generator/emit/conversion"
+	"apigen.dev/generator/emit/crd"
 	"apigen.dev/generator/emit/deepcopy"
 	"apigen.dev/generator/emit/defaults"
 	"apigen.dev/generator/emit/groups"
+	"apigen.dev/generator/emit/informers"
+	"apigen.dev/generator/emit/listers"
 	"apigen.dev/generator/emit/reference"
 	"apigen.dev/generator/emit/register"
+	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/emit/validation"
 	"apigen.dev/generator/emit/wiring"
@@ -27,8 +33,14 @@ func Emitters() []emit.Emitter {
 		register.Emitter(),
 		schema.Emitter(),
 		wiring.Emitter(),
+		rules.Emitter(),
 		groups.Emitter(),
+		clients.Emitter(),
+		listers.Emitter(),
+		informers.Emitter(),
+		applyconfig.Emitter(),
 		reference.Emitter(),
+		crd.Emitter(),
 	}
 }
 

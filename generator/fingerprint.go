@@ -41,6 +41,7 @@ type record struct {
 	Sum      string
 	Warnings emit.Errors
 	Notes    []string
+	Remarks  emit.Errors
 }
 
 // environment are the variables by which the go command's answers differ.
@@ -164,7 +165,7 @@ func (s *stamp) unchanged() *Result {
 	if err != nil || sum(s.before, s.dir) != r.Sum {
 		return nil
 	}
-	return &Result{Unchanged: true, Warnings: r.Warnings, Notes: r.Notes}
+	return &Result{Unchanged: true, Warnings: r.Warnings, Notes: r.Notes, Remarks: r.Remarks}
 }
 
 // remember keeps a build that succeeded, unless an input may have changed while it ran.
@@ -172,7 +173,7 @@ func (s *stamp) remember(res *Result, loaded *load.Result, files []emit.File) {
 	if s.path == "" {
 		return
 	}
-	r := record{Frame: s.frame, Dirs: loaded.Universe.MutableDirs(), Warnings: res.Warnings, Notes: res.Notes}
+	r := record{Frame: s.frame, Dirs: loaded.Universe.MutableDirs(), Warnings: res.Warnings, Notes: res.Notes, Remarks: res.Remarks}
 	for _, f := range files {
 		if !IsInput(f.Name) {
 			r.Outputs = append(r.Outputs, filepath.Join(f.Dir, f.Name))

@@ -28,13 +28,18 @@ func Describe(err error, dir string) string {
 }
 
 // DescribeWarnings is the same for warnings.
-func DescribeWarnings(w emit.Errors, dir string) string {
-	if len(w) == 0 {
+func DescribeWarnings(w emit.Errors, dir string) string { return describeAs("warning: ", w, dir) }
+
+// DescribeRemarks is the same for remarks.
+func DescribeRemarks(r emit.Errors, dir string) string { return describeAs("remark: ", r, dir) }
+
+func describeAs(prefix string, list emit.Errors, dir string) string {
+	if len(list) == 0 {
 		return ""
 	}
 	var out []string
-	for _, line := range strings.Split(Describe(w, dir), "\n") {
-		out = append(out, "warning: "+line)
+	for _, line := range strings.Split(Describe(list, dir), "\n") {
+		out = append(out, prefix+line)
 	}
 	return strings.Join(out, "\n")
 }

@@ -17,6 +17,13 @@ func write(dir string, changes []Change) error {
 	return (&writer{changes: changes, step: func() {}}).run(journalDirs(dir)[0])
 }
 
+// removeEmpty removes a folder and those above it, up to the first that holds something: that of go.mod, at last.
+func removeEmpty(dir string) {
+	for os.Remove(dir) == nil {
+		dir = filepath.Dir(dir)
+	}
+}
+
 // sweep removes the temporary files that a killed run left in a folder, long enough ago that it is no longer running.
 func sweep(dir string) {
 	old, _ := filepath.Glob(filepath.Join(dir, tempPattern))
@@ -67,7 +74,7 @@ func (w *writer) run(dir string) error {
 	w.step()
 	for _, c := range w.changes {
 		if c.New == nil {
-			_ = os.Remove(filepath.Dir(c.Path)) // fails, as it should, unless the folder is empty
+			removeEmpty(filepath.Dir(c.Path))
 		}
 	}
 	return nil

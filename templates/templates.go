@@ -1,10 +1,11 @@
-// Package templates holds the texts that `apigen init` writes files from: those of a new project, of a version that is
-// added to it, and of a kind. It has no logic: package scaffold decides what is rendered, with what, and where it goes.
+// Package templates holds the texts that files are written from: those of `apigen init` for a new project, for a version
+// that is added to it, and for a kind; and those of generated files of fixed shape, the clients. It has no logic: package
+// scaffold and the emitters decide what is rendered, with what, and where it goes.
 package templates
 
 import "embed"
 
-// FS holds the templates, as project/*, version/*, kind/* and reference/*.
+// FS holds the templates, as project/*, version/*, kind/*, client/* and reference/*.
 //
-//go:embed project version kind reference
+//go:embed project version kind client reference
 var FS embed.FS

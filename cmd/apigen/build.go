@@ -42,7 +42,7 @@ What it generates, in this order:
 	cmd.Flags().StringSliceVar(&o.Only, "only", nil, "run only these emitters: "+strings.Join(names, ", "))
 	cmd.Flags().StringVar(&headerFile, "header-file", "", "a file of Go comments that every generated file begins with")
 	cmd.Flags().BoolVar(&o.Lenient, "lenient", false, "make faults of markers warnings, for a first build of types that other tools were less strict about")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say what is written")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say what is written, and what it can't express")
 	return cmd
 }
 
@@ -80,6 +80,8 @@ func build(cmd *cobra.Command, o generator.Options, verbose bool) error {
 	}
 	if verbose {
 		reportWritten(stderr, res, dir)
+	} else if n := len(res.Remarks); n > 0 && len(res.Changes) > 0 {
+		fmt.Fprintf(stderr, "what was written can't express all that the types ask for, in %d places: apigen build -v tells where\n", n)
 	}
 	return nil
 }
@@ -95,6 +97,9 @@ func reportStale(out io.Writer, res *generator.Result, dir string) error {
 }
 
 func reportWritten(out io.Writer, res *generator.Result, dir string) {
+	if r := generator.DescribeRemarks(res.Remarks, dir); r != "" {
+		fmt.Fprintln(out, r)
+	}
 	for _, c := range res.Changes {
 		fmt.Fprintln(out, c.Summary(dir))
 	}

@@ -12,11 +12,13 @@ import (
 // cost is what a command took, the processes that it started and waited for included.
 type cost struct {
 	cpu  time.Duration
-	peak int64 // bytes, of the largest process
+	user time.Duration // of that, the part that isn't the system's
+	peak int64         // bytes, of the largest process
 }
 
 func (c *cost) add(other cost) {
 	c.cpu += other.cpu
+	c.user += other.user
 	c.peak = max(c.peak, other.peak)
 }
 
@@ -25,9 +27,9 @@ func costOf(p *os.ProcessState) cost {
 	if !ok {
 		return cost{}
 	}
-	peak := int64(usage.Maxrss)
+	peak := int64(usage.Maxrss)   //nolint:unconvert // it is not an int64 everywhere
 	if runtime.GOOS != "darwin" { // elsewhere it is counted in KiB
 		peak *= 1 << 10
 	}
-	return cost{cpu: p.UserTime() + p.SystemTime(), peak: peak}
+	return cost{cpu: p.UserTime() + p.SystemTime(), user: p.UserTime(), peak: peak}
 }

@@ -8,6 +8,8 @@ import (
 
 	// What the output is compared with, and what the comparison needs: these keep the modules in go.mod.
 	_ "k8s.io/api"
+	_ "k8s.io/client-go/informers"
+	_ "k8s.io/client-go/kubernetes/fake"
 	_ "k8s.io/sample-apiserver/pkg/apis/wardle/install"
 	_ "sigs.k8s.io/randfill"
 )

@@ -36,6 +36,9 @@ type Emitter struct {
 	// Warnings returns what the user should know though it is no fault: a method that looks like a convention's but has
 	// another signature. Nil where the emitter has none.
 	Warnings func(*model.Program) []Error
+	// Remarks returns what a user may want to know who asks: what the product leaves out by its nature. Nil where the emitter
+	// has none.
+	Remarks func(*model.Program) []Error
 }
 
 // Error is a fault in the input, at a position.

@@ -47,7 +47,7 @@ func newBuilder(l *loader) *builder {
 
 // program builds everything.
 func (b *builder) program() *model.Program {
-	prog := &model.Program{Header: b.l.Header, RuntimeAvailable: b.runtimeAvailable()}
+	prog := &model.Program{Header: b.l.Header, RuntimeAvailable: b.runtimeAvailable(), Lenient: b.l.Lenient}
 	for _, path := range b.l.rootPaths() {
 		prog.Packages = append(prog.Packages, b.root(b.l.sources[path]))
 	}
@@ -62,6 +62,8 @@ func (b *builder) program() *model.Program {
 	b.foreignHooks()
 	prog.Groups = b.groups(prog.Packages)
 	b.expand()
+	prog.Clients = b.clients(prog)
+	b.celAvailable(prog)
 	b.contradictions(prog)
 	b.unserved(prog)
 	return prog

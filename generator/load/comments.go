@@ -91,6 +91,7 @@ func (c *collector) gen(f *ast.File, d *ast.GenDecl, last token.Pos, used map[*a
 				begin = d.Pos()
 			}
 			c.add(spec.Name.Pos(), spec.Name.Name, place, doc, groupsAbove(c.fset, f.Comments, doc, start, begin), used)
+			c.notes.byPos[spec.Name.Pos()].over = nameIn(f, spec.Type)
 			c.fields(f, spec.Name.Name, spec.Type, used)
 		case *ast.ValueSpec:
 			doc := spec.Doc

@@ -3,7 +3,11 @@ package load
 import (
 	"encoding/json"
 	"go/ast"
+<<<<<<< HEAD
 	"strings"
+=======
+	"iter"
+>>>>>>> main
 
 	"apigen.dev/generator/model"
 )
@@ -17,23 +21,40 @@ func (s *source) declared(b *builder) map[string]model.Position {
 		}
 	}
 	for _, f := range s.files {
+		for id := range declaredIn(f) {
+			add(id)
+		}
+	}
+	return out
+}
+
+// declaredIn are the package-level names of a file, methods aside.
+func declaredIn(f *ast.File) iter.Seq[*ast.Ident] {
+	return func(yield func(*ast.Ident) bool) {
 		for _, d := range f.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				if d.Recv == nil {
-					add(d.Name)
+			for _, id := range namesOf(d) {
+				if !yield(id) {
+					return
 				}
-			case *ast.GenDecl:
-				for _, spec := range d.Specs {
-					switch spec := spec.(type) {
-					case *ast.TypeSpec:
-						add(spec.Name)
-					case *ast.ValueSpec:
-						for _, id := range spec.Names {
-							add(id)
-						}
-					}
-				}
+			}
+		}
+	}
+}
+
+func namesOf(d ast.Decl) []*ast.Ident {
+	var out []*ast.Ident
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			out = append(out, d.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				out = append(out, spec.Name)
+			case *ast.ValueSpec:
+				out = append(out, spec.Names...)
 			}
 		}
 	}

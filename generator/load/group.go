@@ -23,7 +23,7 @@ func (b *builder) groups(pkgs []*model.Package) []*model.Group {
 			continue // it comes with the package that serves it
 		}
 		p = p.Source()
-		if !p.HasGroup || p.Version == "" || len(kinds(p)) == 0 {
+		if !p.HasGroup || p.Version == "" || len(resourceKinds(p, pkgs)) == 0 {
 			continue
 		}
 		g := byName[p.Group]
@@ -32,7 +32,7 @@ func (b *builder) groups(pkgs []*model.Package) []*model.Group {
 			byName[p.Group] = g
 			out = append(out, g)
 		}
-		b.addVersion(g, p)
+		b.addVersion(g, p, resourceKinds(p, pkgs))
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	homes := map[string]*model.Group{}
@@ -62,7 +62,13 @@ func kinds(p *model.Package) []*model.Type {
 	return out
 }
 
-func (b *builder) addVersion(g *model.Group, p *model.Package) {
+// resourceKinds are the kinds of a version that are resources: all but those that only subresources take or answer.
+func resourceKinds(p *model.Package, pkgs []*model.Package) []*model.Type {
+	taken := payloads(pkgs, p.Group)
+	return slices.DeleteFunc(kinds(p), func(t *model.Type) bool { return taken[t.Name] })
+}
+
+func (b *builder) addVersion(g *model.Group, p *model.Package, kinds []*model.Type) {
 	for _, v := range g.Versions {
 		if v.Name == p.Version {
 			b.errorf(p.Home().Pos, "version %s of group %q is declared by two packages, %s and %s", v.Name, g.Name, v.Package.Path, p.Path)
@@ -70,7 +76,7 @@ func (b *builder) addVersion(g *model.Group, p *model.Package) {
 			return
 		}
 	}
-	g.Versions = append(g.Versions, &model.Version{Name: p.Version, Package: p, Kinds: kinds(p)})
+	g.Versions = append(g.Versions, &model.Version{Name: p.Version, Package: p, Kinds: kinds})
 }
 
 // finish decides a group's hub, its names and its resources.
@@ -207,6 +213,8 @@ func (b *builder) resource(g *model.Group, r *model.Resource) {
 		r.ListKind = r.Kind + "List"
 	}
 	r.Hub = hub(g, r)
+	b.verbs(r)
+	b.subresources(g, r)
 }
 
 // hub is the internal type of the kind, or that of the storage version.

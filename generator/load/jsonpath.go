@@ -21,6 +21,7 @@ func (b *builder) resolvePaths(p *model.Package) {
 				c.Steps = b.path(t, c.JSONPath, c.Pos, false)
 			}
 		}
+		b.resolveScale(t)
 		for i := range t.Kind.Selectable {
 			f := &t.Kind.Selectable[i]
 			f.Steps = b.path(t, f.JSONPath, f.Pos, true)

@@ -42,6 +42,11 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 		k.ClusterScoped = true
 	}
 	b.resourceMarker(k, ms)
+	k.Manifest = b.manifest(ms)
+	b.subresourceMarkers(k, ms)
+	if client {
+		k.Client = b.client(m, ms)
+	}
 	if d, ok := ms.Get("kubebuilder:deprecatedversion"); ok {
 		k.IsDeprecated = true
 		k.Deprecated, _ = d.Arg("warning")
@@ -60,6 +65,7 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 
 func (b *builder) resourceMarker(k *model.Kind, ms marker.Markers) {
 	for _, r := range ms.All("kubebuilder:resource") {
+		k.Served = true
 		if v, ok := r.Arg("path"); ok {
 			k.Plural = v
 		}

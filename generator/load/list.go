@@ -260,6 +260,7 @@ func (l *loader) listDependencies(ctx context.Context) error {
 	if l.runtime {
 		extras = append(extras, l.RuntimeImports...)
 	}
+	extras = slices.Concat(extras, l.clientImports(), l.ruleImports())
 	for _, imp := range extras {
 		want[imp] = true
 	}

@@ -37,6 +37,10 @@ type Options struct {
 	Imports []string
 	// RuntimeImports are the same, but only asked for where the module requires apigen.dev.
 	RuntimeImports []string
+	// RuleImports are the same, but only asked for where there are rules in CEL, too.
+	RuleImports []string
+	// ClientImports are the same, but only asked for where a package holds +apigen:clients.
+	ClientImports []string
 }
 
 // Result is what was loaded.

@@ -85,18 +85,27 @@ func markerLines(fset *token.FileSet, g *ast.CommentGroup) []markerLine {
 
 func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
-// docText is the text of a comment without markers, up to a line of three dashes.
+// docText is the text of a comment without its markers. Lines that are for developers only, TODO and what follows dashes, are
+// left to whoever shows it.
 func docText(g *ast.CommentGroup) string {
-	var lines []string
-	for _, line := range strings.Split(g.Text(), "\n") {
-		t := strings.TrimSpace(line)
-		if t == "---" {
-			break
-		}
-		if len(t) > 1 && t[0] == '+' && letter(t[1]) || strings.HasPrefix(t, "TODO") {
+	kept := new(ast.CommentGroup)
+	block := false
+	for _, c := range g.List {
+		rest, line := strings.CutPrefix(c.Text, "//")
+		rest = strings.TrimSpace(rest)
+		if line && len(rest) > 1 && rest[0] == '+' && letter(rest[1]) {
 			continue
 		}
-		lines = append(lines, strings.TrimRight(line, " \t"))
+		block = block || !line
+		kept.List = append(kept.List, c)
 	}
-	return strings.TrimSpace(strings.Join(lines, "\n"))
+	text := strings.TrimRight(kept.Text(), "\n")
+	if !block {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }

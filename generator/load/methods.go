@@ -15,6 +15,9 @@ func (b *builder) methods(m *model.Type, n *types.Named) {
 			m.Methods = map[string]*model.Func{}
 		}
 		m.Methods[f.Name()] = b.fn(f, root || protobufMethods[f.Name()])
+		if root && embeds(m, "TypeMeta") && f.Exported() && f.Signature().Params().Len() == 2 {
+			b.payloadTypes(f)
+		}
 	}
 }
 

@@ -19,6 +19,8 @@ type note struct {
 	pos     token.Position
 	// literal is what a method of a schema returns, as far as it is written out.
 	literal string
+	// over is what a type is declared over where that has a name.
+	over *name
 }
 
 // notes are the comments of one package: of the package itself, and of its declarations by name, a field's name
@@ -80,9 +82,6 @@ func (b *builder) readNotes(path, base string, n *notes) {
 		return
 	}
 	b.parsed[key] = true
-	if meta.Module == nil {
-		return // the standard library has no markers, and its types no descriptions that matter
-	}
 	for _, name := range meta.GoFiles {
 		if filepath.Base(name) != base {
 			continue

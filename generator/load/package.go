@@ -100,8 +100,10 @@ func (b *builder) packageMarkers(m *model.Package, n *notes) {
 	m.Validation = ms.Has("k8s:validation-gen")
 	b.checkGroup(m, ms)
 	m.CollectGroups = ms.Has("apigen:groups")
+	m.Clients = ms.Has("apigen:clients")
 	m.Reference = b.folder(m, ms, "apigen:reference")
 	m.CRDs = b.folder(m, ms, "apigen:crds")
+	m.EmbeddedMetadata, m.Skip = ms.Has("apigen:crds:embeddedMetadata"), ms.Has("kubebuilder:skip")
 	if p, ok := ms.Get("k8s:openapi-model-package"); ok {
 		m.ModelPackage = p.Value
 	}

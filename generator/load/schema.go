@@ -64,6 +64,7 @@ func (b *builder) schema(s *model.Schema, t *model.Type, ms marker.Markers) {
 		s.Example = jsonValue(m.Value, t)
 	}
 	s.Title = marker.Unquote(text(ms, "kubebuilder:title", v+"Title"))
+	s.ExternalDocs = b.externalDocs(ms)
 	for _, m := range ms.All(v + "XValidation") {
 		s.CEL = append(s.CEL, celRule(m))
 	}

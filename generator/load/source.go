@@ -30,6 +30,11 @@ type source struct {
 	relevant, shallow bool
 	// groups: there is a marker that gathers what lies below, as +apigen:groups.
 	groups bool
+	// clients: there is +apigen:clients. clientRefs are the packages that clients need beyond those of their types.
+	clients    bool
+	clientRefs []string
+	// rules: there are rules in CEL.
+	rules bool
 	// root: read for its own sake, not for lack of export data. output: files may be written for it.
 	root, output bool
 	// named are the packages that markers name; refs are those of names of theirs.
@@ -97,6 +102,9 @@ func (s *source) scan(data []byte, only *bool) {
 	if collects(data) > 0 {
 		s.relevant, s.groups = true, true
 	}
+	s.clients = s.clients || bytes.Contains(data, []byte("+apigen:clients"))
+	s.clientRefs = append(s.clientRefs, clientPackages(data)...)
+	s.rules = s.rules || bytes.Contains(data, []byte(":XValidation:"))
 	if controls(data) {
 		s.relevant, *only = true, false
 	}
@@ -117,7 +125,7 @@ func (s *source) scan(data []byte, only *bool) {
 // collects counts the markers of a package that gathers what lies below it.
 func collects(data []byte) int {
 	n := 0
-	for _, name := range []string{"groups", "reference", "crds"} {
+	for _, name := range []string{"groups", "clients", "reference", "crds"} {
 		n += bytes.Count(data, []byte("+apigen:"+name))
 	}
 	return n

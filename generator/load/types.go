@@ -81,6 +81,7 @@ func (b *builder) fill(m *model.Type, n *types.Named) {
 	if st, ok := n.Underlying().(*types.Struct); ok {
 		b.annotate(m, st, obj, notes)
 	}
+	m.Of = b.over(obj, nt.over)
 	b.methods(m, n)
 	b.typeMarkers(m, n, nt)
 }

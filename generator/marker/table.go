@@ -24,7 +24,7 @@ func Definitions() []Definition { return slices.Clone(table) }
 
 // Reasons why a known marker has no effect.
 const (
-	clients   = "apigen writes no typed clients; client-gen and its kin read it"
+	applied   = "apply configurations are written for all kinds with clients"
 	protobufs = "protobuf messages are go-to-protobuf's work"
 	lifecycle = "apigen serves what the package declares; prerelease-lifecycle-gen reads it"
 	manifests = "it is for manifests that controller-gen writes"
@@ -37,6 +37,10 @@ const (
 var ownMarkers = []Definition{
 	{Name: "apigen:groups", Places: Package, Kind: Flag,
 		Doc: "The package gets a function Groups() that returns the wiring of every API group below this package's folder or beside it, for main to hand to the server."},
+	{Name: "apigen:clients", Places: Package, Kind: OptionalText,
+		Doc: "The kinds marked +genclient in every API group below this package's folder get a clientset, listers, informers and apply configurations, in the folder that the value names, relative to this package's: +apigen:clients=../client, which is also where they go without a value. The module must require k8s.io/client-go."},
+	{Name: "apigen:clients:external", Places: Package, Kind: Text,
+		Doc: "Beside +apigen:clients: types of a package have apply configurations already, in another: +apigen:clients:external=k8s.io/api/core/v1:k8s.io/client-go/applyconfigurations/core/v1. Apply configurations of this module refer to them; without it, to the types themselves."},
 	{Name: "apigen:serve", Places: Package, Kind: Text,
 		Doc: "The import path of a version's package in another module, which stays as it is: +apigen:serve=k8s.io/api/apps/v1. Its kinds are served, and what is generated for them is written into this package and the wiring beside it."},
 	{Name: "apigen:serve:kinds", Places: Package, Kind: List,
@@ -47,6 +51,8 @@ var ownMarkers = []Definition{
 		Doc: "A reference of the API groups below this package's folder is written into that folder, in Markdown and HTML, a page for each version: +apigen:reference=../docs."},
 	{Name: "apigen:crds", Places: Package, Kind: Text,
 		Doc: "CustomResourceDefinitions of the kinds below this package's folder are written into that folder, a file for each: +apigen:crds=../config/crd."},
+	{Name: "apigen:crds:embeddedMetadata", Places: Package, Kind: Flag,
+		Doc: "The documents of +apigen:crds say what the metadata of objects inside of objects is: name, namespace, labels, annotations and finalizers. Without it a cluster prunes them to nothing, as with controller-gen's crd:generateEmbeddedObjectMeta=false."},
 	{Name: "apigen:conversion:drop", Places: Field, Kind: Flag,
 		Doc: "Conversions lose this field on purpose: without it, a field that has no counterpart is an error."},
 	{Name: "apigen:printcolumn", Places: Type, Kind: Arguments,
@@ -54,6 +60,10 @@ var ownMarkers = []Definition{
 		Doc:  "A column of kubectl get whose cell is what a method of the kind returns: +apigen:printcolumn:name=Age,type=string,method=AgeColumn."},
 	{Name: "apigen:createOnUpdate", Places: Type, Kind: Flag,
 		Doc: "An update of an object that doesn't exist creates it, as kube-apiserver does for some kinds."},
+	{Name: "apigen:subresource", Places: Type, Kind: Arguments, Keys: []string{"name", "methods", "subpath", "contentType"},
+		Doc: "A subresource of the kind: a field of that name, which is then written through it alone, or a method of the kind's hub with the name in camel case, whose signature says what it is: (ctx, *Body) error or (*Answer, error) takes a POST, (ctx, *Options) (*Answer, error) answers a GET, Options being no kind, (ctx, *Options) (io.ReadCloser, error) sends output (of contentType, text/plain if unsaid), (ctx, *Options) (http.Handler, error) serves connections (of the HTTP methods named, GET;POST if unsaid, with subpath=true those below it, too): +apigen:subresource:name=log."},
+	{Name: "apigen:storage", Places: Type, Kind: Word, Words: []string{"none"},
+		Doc: "=none: nothing is stored of the kind; what a Provider answers that main hands to Group is served, by the verbs get, list, watch and create, or those of +genclient:onlyVerbs."},
 	{Name: "apigen:requireResourceVersion", Places: Type, Kind: Flag,
 		Doc: "An update must say which resourceVersion it was made from; without one it is refused."},
 	{Name: "apigen:returnDeletedObject", Places: Type, Kind: Flag,
@@ -109,15 +119,15 @@ var controlMarkers = []Definition{
 }
 
 var clientMarkers = []Definition{
-	{Name: "genclient", Places: Type, Kind: OptionalText, Doc: "The type is a kind that clients and servers know."},
+	{Name: "genclient", Places: Type, Kind: OptionalText, Doc: "The type is a kind that clients and servers know. Where +apigen:clients asks for clients, it gets one."},
 	{Name: "genclient:nonNamespaced", Places: Type, Kind: OptionalText, Doc: "The kind is cluster scoped."},
 	{Name: "genclient:noStatus", Places: Type, Kind: OptionalText, Doc: "The kind's Status field is no subresource."},
-	{Name: "genclient:method", Places: Type, Kind: Text, Ignored: clients, Doc: "An extra method of the client, on a subresource."},
-	{Name: "genclient:onlyVerbs", Places: Type, Kind: Text, Ignored: clients, Doc: "The client has only these verbs."},
-	{Name: "genclient:skipVerbs", Places: Type, Kind: Text, Ignored: clients, Doc: "The client doesn't have these verbs."},
-	{Name: "genclient:noVerbs", Places: Type, Kind: OptionalText, Ignored: clients, Doc: "The client has no methods."},
-	{Name: "genclient:readonly", Places: Type, Kind: OptionalText, Ignored: clients, Doc: "The client has get, list and watch."},
-	{Name: "k8s:informers:internal", Places: Package, Kind: OptionalText, Ignored: clients, Doc: "Informers of internal types."},
+	{Name: "genclient:method", Places: Type, Kind: Text, Doc: "An extra method of the client: +genclient:method=UpdateScale,verb=update,subresource=scale,input=k8s.io/api/autoscaling/v1.Scale,result=k8s.io/api/autoscaling/v1.Scale. Verbs are create, update, get, list, patch and apply."},
+	{Name: "genclient:onlyVerbs", Places: Type, Kind: Text, Doc: "The client has only these verbs, separated by commas: create, update, updateStatus, delete, deleteCollection, get, list, watch, patch, apply, applyStatus. A kind without storage (+apigen:storage=none) is served with them."},
+	{Name: "genclient:skipVerbs", Places: Type, Kind: Text, Doc: "The client doesn't have these verbs."},
+	{Name: "genclient:noVerbs", Places: Type, Kind: OptionalText, Doc: "The client has no methods."},
+	{Name: "genclient:readonly", Places: Type, Kind: OptionalText, Doc: "The client has get, list and watch."},
+	{Name: "k8s:informers:internal", Places: Package, Kind: OptionalText, Ignored: "informers are written for versions; informer-gen reads it", Doc: "Informers of internal types."},
 	{Name: "k8s:supportsSubresource", Places: Type, Kind: Text, Ignored: "rules hold for every write of the kind, subresources included", Doc: "The kind has this subresource: /status, /scale."},
 	{Name: "k8s:isSubresource", Places: Type, Kind: Text, Ignored: "rules hold for every write of the kind, subresources included", Doc: "The kind is the body of this subresource."},
 	{Name: "k8s:deprecated", Places: Type | Field | Const, Kind: OptionalText, Ignored: document, Doc: "The field is deprecated."},

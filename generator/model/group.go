@@ -46,6 +46,10 @@ type Resource struct {
 	Versions []ResourceVersion
 	// Status: the kind has a Status field in every version, and so a status subresource.
 	Status bool
+	// Subresources are all others, by name.
+	Subresources []*Subresource
+	// Verbs are those of a kind without storage, sorted; nil where objects are stored.
+	Verbs []string
 }
 
 // ResourceVersion is a resource in one version.
@@ -69,14 +73,29 @@ type Kind struct {
 	// Deprecated is the warning of +kubebuilder:deprecatedversion; IsDeprecated without a text of its own.
 	Deprecated   string
 	IsDeprecated bool
+	// Manifest is what only the kind's CustomResourceDefinition has.
+	Manifest Manifest
 	// CreateOnUpdate is +apigen:createOnUpdate: an update of an object that doesn't exist creates it.
 	// RequireResourceVersion is +apigen:requireResourceVersion: an update without one is refused.
 	CreateOnUpdate, RequireResourceVersion bool
 	// ReturnDeletedObject is +apigen:returnDeletedObject: a deletion answers with the object.
 	ReturnDeletedObject bool
 
+	// Client is what +genclient asks for; nil without it.
+	Client *Client
+
 	Columns    []Column
 	Selectable []SelectableField
+	// Scale is +kubebuilder:subresource:scale, Subresources are +apigen:subresource.
+	Scale        *Scale
+	Subresources []SubresourceMarker
+	// Virtual is +apigen:storage=none; Verbs are those of +genclient:onlyVerbs, nil where it isn't there.
+	Virtual bool
+	Verbs   []string
+	// Served: a marker says how the kind is served.
+	Served bool
+	// VerbsPos is where Verbs were said.
+	VerbsPos Position
 }
 
 // Column is +kubebuilder:printcolumn.

@@ -14,11 +14,15 @@ type Program struct {
 	// Groups are the API groups that those packages make up, sorted by name. A group is complete even where only one of
 	// its packages was named on the command line.
 	Groups []*Group
+	// Clients are the client packages that are asked for, by path.
+	Clients []*Clients
 	// Header is the text that every generated file begins with: a license, as Go comments, or empty.
 	Header string
 	// RuntimeAvailable tells whether the module that the packages belong to requires apigen.dev, so that wiring, which
 	// imports the runtime, can compile.
 	RuntimeAvailable bool
+	// Lenient makes faults of markers warnings; what is wrong is left out.
+	Lenient bool
 }
 
 // Position is a place in the user's source. It prints as file:line:col.
@@ -70,9 +74,15 @@ type Package struct {
 	Validation bool
 	// CollectGroups is +apigen:groups: emit Groups(), the wiring of every group below this package.
 	CollectGroups bool
+	// Clients is true where +apigen:clients asks for client packages of every group below this package.
+	Clients bool
 	// Reference and CRDs are where documents of the groups below the package go (+apigen:reference, +apigen:crds); nil
 	// where none are asked for.
 	Reference, CRDs *Folder
+	// EmbeddedMetadata is +apigen:crds:embeddedMetadata: the documents say what the metadata of objects inside of objects is.
+	EmbeddedMetadata bool
+	// Skip is +kubebuilder:skip: the package is no version in a CustomResourceDefinition.
+	Skip bool
 	// ModelPackage is +k8s:openapi-model-package, the prefix of schema names; empty means derived from the path.
 	ModelPackage string
 
@@ -194,6 +204,9 @@ type Type struct {
 	Elem   *Type // Pointer, Slice, Array, Map
 	Key    *Type // Map
 	Len    int64 // Array
+	// Of is the named type that this one is declared over, as in type Hostname DNSName, or nil: what markers say of it holds
+	// for this one, too, in a schema.
+	Of *Type
 	// TypeArgs are those of an instantiated generic type.
 	TypeArgs []*Type
 	// InterfaceMethods are the names of an Interface's methods, sorted; none is any.
@@ -306,6 +319,7 @@ type Schema struct {
 	PreserveUnknownFields, EmbeddedResource bool
 	IntOrString, Schemaless, Immutable      bool
 	Example, Title                          string
+	ExternalDocs                            *ExternalDocs
 	CEL                                     []CELRule
 
 	// Rules are the constraints that are checked when objects are written, in the order of the source. What OpenAPI has
@@ -319,6 +333,11 @@ type Schema struct {
 	Subfields, Elements, Modes []Part
 	// Opaque is +k8s:opaqueType: the rules of the value's type don't count here.
 	Opaque bool
+}
+
+// ExternalDocs is +kubebuilder:externalDocs.
+type ExternalDocs struct {
+	URL, Description string
 }
 
 // CELRule is +kubebuilder:validation:XValidation.

@@ -4,9 +4,12 @@ import "strings"
 
 // Plural is the resource of a kind by the rules of English that Kubernetes' generators follow: clients that client-gen
 // wrote ask for that name.
-func Plural(kind string) string {
-	name := strings.ToLower(kind)
-	if len(name) < 2 || name == "endpoints" {
+func Plural(kind string) string { return strings.ToLower(PluralName(kind)) }
+
+// PluralName is the plural of a kind in its own spelling: FlunderTypes of FlunderType.
+func PluralName(kind string) string {
+	name := kind
+	if len(name) < 2 || strings.EqualFold(name, "endpoints") {
 		return name
 	}
 	last, before := name[len(name)-1], name[len(name)-2]

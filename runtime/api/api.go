@@ -51,10 +51,14 @@ type Info struct {
 	Names    Names
 	Scope    Scope
 	Versions []VersionInfo // in order of priority, the preferred one first
-	// Storage is the version in which objects are written to the backend.
+	// Storage is the version in which objects are written to the backend; empty where nothing is stored.
 	Storage string
-	// Subresources are the names behind the slash: "status".
+	// Subresources are the names behind the slash of those that are a part of the object: "status".
 	Subresources []string
+	// Extensions are all other subresources.
+	Extensions []Extension
+	// Verbs are those that a resource without storage has; nil where all are served.
+	Verbs []string
 	// SelectableFields are the field paths beyond metadata.name and metadata.namespace that field selectors may name, in
 	// the order in which a Record holds their values.
 	SelectableFields []string

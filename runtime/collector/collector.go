@@ -58,6 +58,9 @@ func New(handles []registry.Handle, log *slog.Logger) *Collector {
 	}
 	c := &Collector{kinds: map[schema.GroupKind]*resource{}, graph: newGraph(), queue: newQueue(), absent: &absent{}, log: log}
 	for _, handle := range handles {
+		if handle.Info().Storage == "" {
+			continue // nothing is stored of the kind: there is nothing to collect
+		}
 		r := newResource(handle, c.kinds)
 		c.resources = append(c.resources, r)
 		c.kinds[r.kind] = r

@@ -42,13 +42,17 @@ func (c *call) readBody() ([]byte, error) {
 	switch {
 	case n > c.api.maxBody || errors.As(err, &tooLarge):
 		return nil, c.tooLarge()
+	case errors.Is(err, io.ErrUnexpectedEOF): // the connection's end ends the context, too
+		return nil, errHalfBody
 	case r.Context().Err() != nil:
 		return nil, r.Context().Err()
 	case err != nil:
-		return nil, apierrors.NewBadRequest("the body of the request could not be read to its end")
+		return nil, errHalfBody
 	}
 	return buffer.Bytes(), c.weigh(r.Context(), n)
 }
+
+var errHalfBody = apierrors.NewBadRequest("the body of the request could not be read to its end")
 
 // tooLarge also ends the connection: nobody will read the rest.
 func (c *call) tooLarge() error {
@@ -98,11 +102,15 @@ func (c *call) body(f format, data []byte, validation string) registry.Body {
 
 // notHandled says what the body was to be, as kube-apiserver does where a body breaks a rule of strict decoding.
 func (c *call) notHandled(err error) error {
+	kind := c.resource.info.Names.Kind
+	var syntax *syntaxError
+	if errors.As(err, &syntax) {
+		return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v", kind, syntax))
+	}
 	var strict *strictError
 	if !errors.As(err, &strict) {
 		return err
 	}
-	kind := c.resource.info.Names.Kind
 	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", kind, c.version.Name, kind, strict))
 }
 
@@ -110,6 +118,11 @@ func (c *call) notHandled(err error) error {
 type strictError struct{ text string }
 
 func (e *strictError) Error() string { return "strict decoding error: " + e.text }
+
+// syntaxError is what is no YAML.
+type syntaxError struct{ text string }
+
+func (e *syntaxError) Error() string { return e.text }
 
 // yamlToJSON converts a document whose expansion is bounded by limit.
 func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, error) {
@@ -126,7 +139,7 @@ func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, 
 	out, err := yaml.YAMLToJSON(data)
 	switch {
 	case err != nil:
-		return nil, nil, apierrors.NewBadRequest("error converting YAML to JSON: " + clipTo(err.Error(), maxReport))
+		return nil, nil, &syntaxError{clipTo(err.Error(), maxReport)}
 	case strict == nil:
 		return out, nil, nil
 	case validation == metav1.FieldValidationStrict:
@@ -137,7 +150,7 @@ func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, 
 
 // yamlWarnings are the lines of an error about duplicate keys.
 func yamlWarnings(err error) []string {
-	lines := strings.Split(strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:\n"), "\n")
+	lines := strings.Split(strings.TrimPrefix(clipTo(err.Error(), maxReport), "yaml: unmarshal errors:\n"), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])
 	}
@@ -205,5 +218,5 @@ func applyToJSON(data []byte, validation string, limit int64) ([]byte, []string,
 	case validation == metav1.FieldValidationStrict:
 		return nil, nil, apierrors.NewBadRequest("error strict decoding patch: error converting YAML to JSON: " + clipTo(strict.Error(), maxReport))
 	}
-	return out, []string{"error converting YAML to JSON: " + clipTo(strict.Error(), maxReport)}, nil
+	return out, yamlWarnings(strict), nil
 }

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"apigen.dev/runtime/api"
@@ -131,6 +132,10 @@ func (c *call) decodeDeleteOptions(data []byte, options *metav1.DeleteOptions) e
 		data, err = cborToJSON(data)
 	case formatYAML:
 		data, _, err = yamlToJSON(data, metav1.FieldValidationIgnore, c.api.maxBody)
+	}
+	var syntax *syntaxError
+	if errors.As(err, &syntax) {
+		return apierrors.NewBadRequest("the body is no DeleteOptions: " + syntax.text)
 	}
 	if err != nil {
 		return err

@@ -184,7 +184,7 @@ func (g *Group) resourceList(version string) metav1.APIResourceList {
 			SingularName:       info.Names.Singular,
 			Namespaced:         info.Scope == api.Namespaced,
 			Kind:               info.Names.Kind,
-			Verbs:              verbsOf(collection, item),
+			Verbs:              mainVerbs(info),
 			ShortNames:         info.Names.ShortNames,
 			Categories:         info.Names.Categories,
 			StorageVersionHash: storageVersionHash(info),
@@ -195,6 +195,7 @@ func (g *Group) resourceList(version string) metav1.APIResourceList {
 				Name: main.Name + "/" + name, Namespaced: main.Namespaced, Kind: main.Kind, Verbs: verbsOf(subresource),
 			})
 		}
+		list.APIResources = append(list.APIResources, extensionRows(info, main, version)...)
 	}
 	return list
 }
@@ -213,6 +214,9 @@ func verbsOf(shapes ...shape) []string {
 
 // storageVersionHash tells clients when the stored version of a resource changes.
 func storageVersionHash(info *api.Info) string {
+	if info.Storage == "" {
+		return ""
+	}
 	sum := sha256.Sum256([]byte(info.Group + "/" + info.Storage + "/" + info.Names.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
@@ -260,12 +264,16 @@ func (g *Group) aggregated() groupDiscovery {
 				ResponseKind:     kind,
 				Scope:            info.Scope,
 				SingularResource: info.Names.Singular,
-				Verbs:            verbsOf(collection, item),
+				Verbs:            mainVerbs(info),
 				ShortNames:       info.Names.ShortNames,
 				Categories:       info.Names.Categories,
 			}
 			for _, name := range info.Subresources {
 				resource.Subresources = append(resource.Subresources, subresourceDiscovery{name, kind, verbsOf(subresource)})
+			}
+			for i := range info.Extensions {
+				e := &info.Extensions[i]
+				resource.Subresources = append(resource.Subresources, subresourceDiscovery{e.Name, extensionKind(info, e, version), extensionVerbs(e)})
 			}
 			v.Resources = append(v.Resources, resource)
 		}

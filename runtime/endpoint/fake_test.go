@@ -58,12 +58,16 @@ type fake struct {
 	result    registry.Result
 	deletion  registry.Deletion
 	fail      error
+	extension registry.ExtensionHandle
 	openPages int
 }
 
 func (f *fake) Info() *api.Info { return f.info }
 func (f *fake) Ready() error    { return nil }
-func (f *fake) Close() error    { return nil }
+
+func (f *fake) Extension(string) *registry.ExtensionHandle { return &f.extension }
+
+func (f *fake) Close() error { return nil }
 
 func (f *fake) note(method string, args ...any) {
 	f.asked = strings.TrimSuffix(fmt.Sprintln(append([]any{method}, args...)...), "\n")

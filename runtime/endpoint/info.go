@@ -30,6 +30,9 @@ type RequestInfo struct {
 
 	// parts are the segments of the path from the resource on: widgets/a/status.
 	parts []string
+	// LongRunning: it lives as long as its client wants, without being a watch. An API knows of which subresources that
+	// holds; a filter that knows the API sets it.
+	LongRunning bool
 	// oldWatch: the verb stands in the path, /apis/g/v1/watch/widgets.
 	oldWatch bool
 	// irregular: the path has a second spelling (an encoded slash, dot segments, empty segments), and is served to

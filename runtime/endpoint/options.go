@@ -17,6 +17,7 @@ import (
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -79,7 +80,7 @@ func (c *call) fieldSelector(text string) (fields.Selector, error) {
 	for _, requirement := range selector.Requirements() {
 		path := requirement.Field
 		if path != "metadata.name" && path != "metadata.namespace" && !slices.Contains(c.resource.info.SelectableFields, path) {
-			return nil, apierrors.NewBadRequest("field label not supported: " + path)
+			return nil, apierrors.NewBadRequest(c.unknownField(path))
 		}
 	}
 	if !c.info.named() {
@@ -93,6 +94,16 @@ func (c *call) fieldSelector(text string) (fields.Selector, error) {
 		return nil, apierrors.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
 	}
 	return selector, nil
+}
+
+// unknownField says which fields there are, where only those are that every kind has.
+func (c *call) unknownField(path string) string {
+	if len(c.resource.info.SelectableFields) == 0 {
+		if _, _, err := runtime.DefaultMetaV1FieldSelectorConversion(path, ""); err != nil {
+			return err.Error()
+		}
+	}
+	return "field label not supported: " + path
 }
 
 // selection is nil where everything is selected, so that nothing needs to be asked of each object.

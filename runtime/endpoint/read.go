@@ -18,12 +18,24 @@ func (c *call) get() error {
 	if err != nil {
 		return err
 	}
-	object, err := c.handle.Get(c.r.Context(), c.namespace, c.info.Name, options.ResourceVersion, form)
+	object, err := c.read(options.ResourceVersion, form)
 	if err != nil {
 		return err
 	}
 	c.object(media, http.StatusOK, form, object)
 	return nil
+}
+
+// read gets the object, or what an extension shows of it.
+func (c *call) read(resourceVersion string, form api.Form) (api.Rendition, error) {
+	ctx, name := c.r.Context(), c.info.Name
+	switch {
+	case c.extension == nil:
+		return c.handle.Get(ctx, c.namespace, name, resourceVersion, form)
+	case c.extension.handle.View != nil:
+		return c.extension.handle.View(ctx, c.namespace, name, c.query, form)
+	}
+	return c.extension.handle.Get(ctx, c.namespace, name, resourceVersion, form)
 }
 
 // list answers with one page.

@@ -25,6 +25,9 @@ type resource struct {
 	listHead string
 	// columns is the value of a Table's columnDefinitions.
 	columns string
+	// extensions are those of the resource, extension is what this one is itself.
+	extensions map[string]*resource
+	extension  *extended
 	// heads are what answers in other encodings than JSON begin with.
 	heads resourceHeads
 }
@@ -32,7 +35,7 @@ type resource struct {
 func newResource(handle registry.Handle, version *api.VersionInfo) *resource {
 	info := handle.Info()
 	gv := schema.GroupVersion{Group: info.Group, Version: version.Name}
-	return &resource{
+	r := &resource{
 		handle:   handle,
 		info:     info,
 		version:  version,
@@ -40,6 +43,8 @@ func newResource(handle registry.Handle, version *api.VersionInfo) *resource {
 		columns:  columnDefinitions(version.Columns),
 		heads:    newResourceHeads(info.Names.ListKind, gv.String(), version.Columns),
 	}
+	r.extend()
+	return r
 }
 
 // quoted is s as a JSON string.

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -17,6 +18,9 @@ const (
 	collection shape = iota
 	item
 	subresource
+	extension  // a subresource that is a kind of its own
+	output     // one that sends what it has as it comes
+	connection // one that a handler of the author's serves
 )
 
 // route is a row of the table. A request takes the row whose shape, method and verb are its own.
@@ -44,6 +48,20 @@ var routes = []route{
 	{subresource, http.MethodHead, "get", (*call).get, false},
 	{subresource, http.MethodPut, "update", (*call).update, false},
 	{subresource, http.MethodPatch, "patch", (*call).patch, false},
+	// Of these an extension has those whose methods are its own.
+	{extension, http.MethodGet, "get", (*call).get, false},
+	{extension, http.MethodHead, "get", (*call).get, false},
+	{extension, http.MethodPost, "create", (*call).act, false},
+	{extension, http.MethodPut, "update", (*call).update, false},
+	{extension, http.MethodPatch, "patch", (*call).patch, false},
+	{output, http.MethodGet, "get", (*call).send, false},
+	{connection, http.MethodGet, "get", (*call).connect, false},
+	{connection, http.MethodHead, "get", (*call).connect, false},
+	{connection, http.MethodPost, "create", (*call).connect, false},
+	{connection, http.MethodPut, "update", (*call).connect, false},
+	{connection, http.MethodPatch, "patch", (*call).connect, false},
+	{connection, http.MethodDelete, "delete", (*call).connect, false},
+	{connection, http.MethodOptions, "", (*call).connect, false},
 	// The deprecated paths with the verb in front: /apis/g/v1/watch/widgets/name.
 	{item, http.MethodGet, "watch", (*call).watch, false},
 }
@@ -57,16 +75,12 @@ var errNoRoute = statusError(http.StatusNotFound, metav1.StatusReasonNotFound,
 
 // serveResource finds the request's resource and row.
 func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *RequestInfo) error {
-	res := a.resources[resourceKey{info.Group, info.Version, info.Resource}]
-	if res == nil || info.irregular || info.Verb == proxyPart || len(info.parts) > 3 || len(info.Name) > maxNameBytes || len(info.Namespace) > maxNameBytes {
+	res, shape := a.find(r.URL, info)
+	if res == nil {
 		return errNoRoute
 	}
 	namespace, ok := res.namespaceOf(info)
 	if !ok {
-		return errNoRoute
-	}
-	shape := info.shape()
-	if shape == subresource && !slices.Contains(res.info.Subresources, info.Subresource) {
 		return errNoRoute
 	}
 	everywhere := res.info.Scope == api.Namespaced && namespace == ""
@@ -75,7 +89,7 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *Reques
 	}
 	for i := range routes {
 		row := &routes[i]
-		if row.shape != shape || row.method != r.Method || row.verb != info.Verb || everywhere && !row.everywhere {
+		if row.method != r.Method || row.verb != info.Verb || everywhere && !row.everywhere || !res.has(row, shape) {
 			continue
 		}
 		if warning := res.version.Deprecated; warning != "" {
@@ -85,8 +99,31 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *Reques
 		defer c.unweigh()
 		return row.serve(c)
 	}
-	w.Header().Set("Allow", allowed(shape, everywhere, info))
+	methods := res.allowed(shape, everywhere, info)
+	if methods == "" {
+		return errNoRoute
+	}
+	w.Header().Set("Allow", methods)
 	return apierrors.NewMethodNotSupported(res.info.GroupResource(), verbOf(r, info))
+}
+
+// find is what a path names, and its shape; nil where that is nothing.
+func (a *API) find(u *url.URL, info *RequestInfo) (*resource, shape) {
+	res := a.resources[resourceKey{info.Group, info.Version, info.Resource}]
+	if res == nil || info.Verb == proxyPart || len(info.Name) > maxNameBytes || len(info.Namespace) > maxNameBytes {
+		return nil, 0
+	}
+	if part := res.extended(info); part != res {
+		if !part.extension.fits(info, u) {
+			return nil, 0
+		}
+		return part, part.extension.shape
+	}
+	shape := info.shape()
+	if info.irregular || len(info.parts) > subpathPart || shape == subresource && !slices.Contains(res.info.Subresources, info.Subresource) {
+		return nil, 0
+	}
+	return res, shape
 }
 
 func (i *RequestInfo) shape() shape {
@@ -111,15 +148,26 @@ func (r *resource) namespaceOf(info *RequestInfo) (string, bool) {
 	return "", info.parts[0] == namespacesPart && info.Namespace == info.Name
 }
 
+// has tells whether the resource is served by a row.
+func (r *resource) has(row *route, shape shape) bool {
+	if row.shape != shape {
+		return false
+	}
+	if r.extension != nil {
+		return slices.Contains(r.extension.Methods, row.method)
+	}
+	return shape == subresource || r.info.Has(row.verb)
+}
+
 // allowed is the header of a 405.
-func allowed(shape shape, everywhere bool, info *RequestInfo) string {
+func (r *resource) allowed(shape shape, everywhere bool, info *RequestInfo) string {
 	if info.oldWatch {
 		return http.MethodGet
 	}
 	var methods []string
 	for i := range routes {
 		row := &routes[i]
-		if row.shape == shape && (row.everywhere || !everywhere) && !slices.Contains(methods, row.method) {
+		if r.has(row, shape) && (row.everywhere || !everywhere) && !slices.Contains(methods, row.method) {
 			methods = append(methods, row.method)
 		}
 	}

@@ -61,6 +61,7 @@ type stream struct {
 	encoder  encoder
 	begun    bool // an event was written
 	watchdog watchdog
+	pace     pace
 }
 
 // Write gives each piece its time.
@@ -102,6 +103,12 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 			return
 		}
 		s.watchdog.rest()
+		if pause := s.pace.after(now, len(batch)); pause > 0 {
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+			}
+		}
 	}
 }
 

@@ -16,7 +16,14 @@ const maxWriteTime = 34 * time.Second
 
 // create makes an object: 201.
 func (c *call) create() error {
-	media, form, err := c.negotiate(singleTransform)
+	return c.post(singleTransform, func(ctx context.Context, body registry.Body, options registry.WriteOptions) (registry.Result, error) {
+		return c.handle.Create(ctx, c.namespace, body, options)
+	})
+}
+
+// post reads a body and answers 201 with what create makes of it.
+func (c *call) post(allow allowTransform, create func(context.Context, registry.Body, registry.WriteOptions) (registry.Result, error)) error {
+	media, form, err := c.negotiate(allow)
 	if err != nil {
 		return err
 	}
@@ -34,7 +41,7 @@ func (c *call) create() error {
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
 	defer cancel()
-	result, err := c.handle.Create(ctx, c.namespace, c.body(format, data, validation), options)
+	result, err := create(ctx, c.body(format, data, validation), options)
 	addWarnings(c.w.Header(), append(warnings, result.Warnings...))
 	if err != nil {
 		return err
@@ -63,7 +70,13 @@ func (c *call) update() error {
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
 	defer cancel()
-	result, err := c.handle.Update(ctx, c.namespace, c.info.Name, c.info.Subresource, c.body(format, data, validation), options)
+	body := c.body(format, data, validation)
+	var result registry.Result
+	if c.extension != nil {
+		result, err = c.extension.handle.Update(ctx, c.namespace, c.info.Name, body, options)
+	} else {
+		result, err = c.handle.Update(ctx, c.namespace, c.info.Name, c.info.Subresource, body, options)
+	}
 	addWarnings(c.w.Header(), append(warnings, result.Warnings...))
 	if err != nil {
 		return err
@@ -106,7 +119,12 @@ func (c *call) patch() error {
 	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
 	defer cancel()
 	body := registry.Body{Version: c.version.Name, Data: data, Validation: validation}
-	result, err := c.handle.Patch(ctx, c.namespace, c.info.Name, c.info.Subresource, kind, body, options)
+	var result registry.Result
+	if c.extension != nil {
+		result, err = c.extension.handle.Patch(ctx, c.namespace, c.info.Name, kind, body, options)
+	} else {
+		result, err = c.handle.Patch(ctx, c.namespace, c.info.Name, c.info.Subresource, kind, body, options)
+	}
 	addWarnings(c.w.Header(), append(warnings, result.Warnings...))
 	if err != nil {
 		return err

@@ -15,38 +15,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-<<<<<<< HEAD
 // gzipThreshold is beyond which size answers are compressed for clients that accept it: kube-apiserver's.
 const gzipThreshold = 128 << 10
 
 // frameSize is how much is written at once: more than gzipThreshold, so that an answer which isn't complete with the first
-// frame is beyond it.
-const frameSize = 9 * pieceSize
-
-// pieceSize is how much is handed to the connection at once. With its header of 9 bytes it is an HTTP/2 frame that fills
-// one TLS record: a larger one is cut into frames of 16 KiB, each of which is sent as a record and another one for the 9
-// bytes that are left.
-const pieceSize = 16<<10 - 9
-
-// writePieces writes b, piece by piece.
-func writePieces(w io.Writer, b []byte) (n int, err error) {
-	for len(b) > pieceSize && err == nil {
-		var written int
-		written, err = w.Write(b[:pieceSize])
-		n, b = n+written, b[written:]
-	}
-	if err == nil {
-		var written int
-		written, err = w.Write(b)
-		n += written
-	}
-	return n, err
-}
-=======
-// frameSize is how much is written at once, and from which size on answers are compressed for clients that accept it.
-// HTTP/2 cuts it into frames of its own without waking who wrote it for each.
-const frameSize = 128 << 10
->>>>>>> wip-perf
+// frame is beyond it. HTTP/2 cuts it into frames of its own without waking who wrote it for each.
+const frameSize = gzipThreshold + 16<<10
 
 // streamFrameSize is that of watches: many may have something to write at one moment, to clients of any speed.
 const streamFrameSize = 64 << 10

@@ -12,7 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Deadline gives every request that is not a watch a deadline: limit, or less where the query's timeout asks for less.
+// Deadline gives every request that is not long-running a deadline: limit, or less where the query's timeout asks for less.
 // The deadline holds for reading the body, too, so that a client that sends it drop by drop ends.
 func Deadline(limit time.Duration) Filter {
 	return func(next http.Handler) http.Handler {
@@ -40,7 +40,7 @@ func Deadline(limit time.Duration) Filter {
 // isLongRunning tells requests that live as long as their client wants.
 func isLongRunning(r *http.Request) bool {
 	info := endpoint.RequestInfoFrom(r.Context())
-	return info != nil && info.IsResource && info.Verb == "watch"
+	return info != nil && info.IsResource && (info.Verb == "watch" || info.LongRunning)
 }
 
 func requestTimeout(r *http.Request, limit time.Duration) (time.Duration, error) {

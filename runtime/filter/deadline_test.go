@@ -3,9 +3,14 @@ package filter
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"apigen.dev/runtime/endpoint"
 )
 
 type valueKey struct{}
@@ -86,5 +91,27 @@ func TestBoundedCostsOneAllocation(t *testing.T) {
 	})
 	if n > 1 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// What lives as long as its client wants has no deadline, and ends when the server drains.
+func TestLongRunning(t *testing.T) {
+	drain := NewDrain()
+	handler := Chain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, limited := r.Context().Deadline()
+		drained := false
+		if !limited {
+			drain.Start()
+			<-r.Context().Done()
+			drained = true
+		}
+		_, _ = fmt.Fprint(w, limited, drained)
+	}), RequestInfo(func(i *endpoint.RequestInfo) bool { return i.Subresource == "log" }), drain.Filter(isHealth), Deadline(time.Minute))
+	for _, c := range []struct{ path, want string }{{"status", "true false"}, {"log", "false true"}} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/apis/g/v1/namespaces/ns/widgets/a/"+c.path, nil))
+		if got := w.Body.String(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.path, got, c.want)
+		}
 	}
 }

@@ -41,7 +41,7 @@ func isHealth(path string) bool { return path == "/readyz" }
 // chain is the order of the server, with a handler that tells who arrived.
 func chain(handler http.HandlerFunc) http.Handler {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	return Chain(handler, Recover(log), RequestInfo(), Deadline(time.Minute), Authenticate(users, isHealth),
+	return Chain(handler, Recover(log), RequestInfo(nil), Deadline(time.Minute), Authenticate(users, isHealth),
 		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.MastersOnly{}, isHealth))
 }
 
@@ -252,7 +252,7 @@ func TestObserve(t *testing.T) {
 			panic("x")
 		}
 		_, _ = io.WriteString(w, "body")
-	}), Recover(slog.New(slog.NewTextHandler(io.Discard, nil))), RequestInfo(), Observe(func(o Observation) { seen = append(seen, o) }))
+	}), Recover(slog.New(slog.NewTextHandler(io.Discard, nil))), RequestInfo(nil), Observe(func(o Observation) { seen = append(seen, o) }))
 	for _, path := range []string{"/ok", "/teapot", "/panic"} {
 		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil))
 	}

@@ -3,11 +3,13 @@ package filter
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/endpoint"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
 )
 
 // The headers with which a request asks to be taken for another user's, as kubectl --as sends them.
@@ -18,7 +20,7 @@ const (
 	impersonateExtra = "Impersonate-Extra-"
 )
 
-// Impersonate lets those who may (verb impersonate on users, groups, uids and userextras) act as somebody else, who
+// Impersonate lets those who may (verb impersonate on users or serviceaccounts, groups, uids and userextras) act as somebody else, who
 // then has only the rights of that user. Headers that ask for more than the user may refuse the request: they are never
 // ignored, which would act with the wrong rights.
 func Impersonate(authorizer auth.Authorizer) Filter {
@@ -87,7 +89,7 @@ func mayImpersonate(authorizer auth.Authorizer, r *http.Request, wanted *auth.Us
 			Group: group, Version: "v1", Resource: resource, Subresource: subresource, Name: name,
 		})
 	}
-	if err := ask("", "users", "", wanted.Name); err != nil {
+	if err := mayBe(authorizer, r, wanted.Name); err != nil {
 		return err
 	}
 	for _, group := range wanted.Groups {
@@ -110,10 +112,44 @@ func mayImpersonate(authorizer auth.Authorizer, r *http.Request, wanted *auth.Us
 	return nil
 }
 
-// withImplied adds the group that authentication would have added.
+// mayBe asks for the right to a name: that of a service account is a right in its namespace, all others are users'.
+func mayBe(authorizer auth.Authorizer, r *http.Request, wanted string) error {
+	attributes := auth.Attributes{User: auth.UserFrom(r.Context()), Verb: "impersonate", IsResource: true, Version: "v1", Resource: "users", Name: wanted}
+	if namespace, name, ok := serviceAccount(wanted); ok {
+		attributes.Resource, attributes.Namespace, attributes.Name = "serviceaccounts", namespace, name
+	}
+	return decide(authorizer, r, attributes)
+}
+
+// serviceAccounts is the group of all service accounts, and the beginning of the names of groups of a namespace's; the
+// accounts' own names begin with accountPrefix.
+const (
+	serviceAccounts = "system:serviceaccounts"
+	accountPrefix   = "system:serviceaccount:"
+)
+
+// serviceAccount splits the name of a service account: system:serviceaccount:NAMESPACE:NAME.
+func serviceAccount(user string) (namespace, name string, ok bool) {
+	rest, ok := strings.CutPrefix(user, accountPrefix)
+	if !ok {
+		return "", "", false
+	}
+	namespace, name, ok = strings.Cut(rest, ":")
+	ok = ok && len(validation.NameIsDNSLabel(namespace, false)) == 0 && len(validation.NameIsDNSSubdomain(name, false)) == 0
+	return namespace, name, ok
+}
+
+// withImplied adds the groups that authentication would have added: a service account's where none are asked for, and
+// those of all users.
 func withImplied(user *auth.User) *auth.User {
+	if namespace, _, ok := serviceAccount(user.Name); ok && len(user.Groups) == 0 {
+		user = withGroup(withGroup(user, serviceAccounts), serviceAccounts+":"+namespace)
+	}
 	if user.Name == auth.Anonymous {
 		return withGroup(user, auth.Unauthenticated)
+	}
+	if slices.Contains(user.Groups, auth.Unauthenticated) {
+		return user
 	}
 	return withGroup(user, auth.Authenticated)
 }

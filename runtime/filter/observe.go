@@ -1,6 +1,8 @@
 package filter
 
 import (
+	"bufio"
+	"net"
 	"net/http"
 	"time"
 
@@ -67,6 +69,15 @@ func (c *counting) Write(p []byte) (int, error) {
 	n, err := c.ResponseWriter.Write(p)
 	c.bytes += int64(n)
 	return n, err
+}
+
+// Hijack is for upgraded connections, whose answer is written past us.
+func (c *counting) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffer, err := http.NewResponseController(c.ResponseWriter).Hijack()
+	if err == nil && c.code == 0 {
+		c.code = http.StatusSwitchingProtocols
+	}
+	return conn, buffer, err
 }
 
 // Unwrap lets http.ResponseController reach the connection's writer.

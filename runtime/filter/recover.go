@@ -1,8 +1,10 @@
 package filter
 
 import (
+	"bufio"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"runtime/debug"
 
@@ -50,6 +52,12 @@ func (b *began) WriteHeader(code int) {
 func (b *began) Write(p []byte) (int, error) {
 	b.header = true
 	return b.ResponseWriter.Write(p)
+}
+
+// Hijack begins an answer that is not ours to write.
+func (b *began) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	b.header = true
+	return http.NewResponseController(b.ResponseWriter).Hijack()
 }
 
 // Unwrap lets http.ResponseController reach the connection's writer.

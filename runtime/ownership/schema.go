@@ -29,7 +29,12 @@ func NewSchemas(documents map[string][]byte) *Schemas {
 // Of makes typed values of objects of a kind. A kind that no document describes gets what the kinds without a schema have:
 // its lists are atomic.
 func (s *Schemas) Of(kind schema.GroupVersionKind) (managedfields.TypeConverter, error) {
-	load := s.versions[kind.Version]
+	return s.In(kind.Version, kind)
+}
+
+// In is Of for a kind of any group, as a version's document describes it.
+func (s *Schemas) In(version string, kind schema.GroupVersionKind) (managedfields.TypeConverter, error) {
+	load := s.versions[version]
 	if load == nil {
 		return managedfields.NewDeducedTypeConverter(), nil
 	}

@@ -24,7 +24,7 @@ func (h *handle[T]) decodeBody(body Body) (obj T, warnings []string, err error) 
 // decodeInto reads an object of a version, into hub where that is another type.
 func decodeInto[T api.Object](v *version[T], hub T, body Body) (obj T, warnings []string, err error) {
 	d, err := v.decodeBody(body, hub)
-	if mismatch := v.fits(d.gvk); mismatch != nil {
+	if mismatch := v.fits(d.gvk, body.Data); mismatch != nil {
 		return obj, nil, mismatch
 	}
 	if err != nil {
@@ -50,8 +50,14 @@ func (v *version[T]) decodeBody(body Body, hub T) (decoded[T], error) {
 	return v.codec.read(body.Encoding, body.Data, hub, v.gvk, strictly)
 }
 
-// fits compares what a body says of itself with the URL that it was sent to.
-func (v *version[T]) fits(gvk schema.GroupVersionKind) error {
+// fits compares what a body says of itself with the URL that it was sent to. An apiVersion that is none decodes to nothing.
+func (v *version[T]) fits(gvk schema.GroupVersionKind, data []byte) error {
+	if gvk.Version == "" {
+		apiVersion, _ := typeOf(data)
+		if _, err := schema.ParseGroupVersion(apiVersion); err != nil {
+			return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): unexpected GroupVersion string: %.100s", v.gvk.Kind, apiVersion))
+		}
+	}
 	if gv := gvk.GroupVersion(); !gv.Empty() && gv != v.gvk.GroupVersion() {
 		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv, v.gvk.GroupVersion()))
 	}

@@ -83,7 +83,7 @@ func (h *handle[T]) prepareCreate(ctx context.Context, t target[T], obj T, absen
 	if err := h.validateCreate(ctx, t, obj); err != nil {
 		return nil, nil, err
 	}
-	if obj.GetResourceVersion() != "" {
+	if isVersioned(obj) {
 		return nil, nil, errVersionOnCreate()
 	}
 	var none T

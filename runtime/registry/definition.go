@@ -28,6 +28,8 @@ type Definition[T api.Object] struct {
 	Strategy Strategy[T]
 	// Subresources that are a subset of the object's fields, status above all.
 	Subresources []Subresource[T]
+	// Extensions are all other subresources.
+	Extensions []Extension[T]
 	// SelectableFields are the fields beyond metadata.name and metadata.namespace that field selectors may name.
 	SelectableFields []SelectableField[T]
 }

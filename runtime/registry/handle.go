@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/ownership"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,7 +19,12 @@ import (
 // New erases T: it returns the definition as a Resource that a server can open. A definition that contradicts itself
 // (a storage version that isn't served, say) fails at Open.
 func New[T api.Object](definition Definition[T]) Resource {
-	d := definition
+	d, info := describe(definition)
+	return &resource[T]{definition: d, info: info}
+}
+
+// describe completes a definition, and tells what is known of it.
+func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 	if d.Names.ListKind == "" {
 		d.Names.ListKind = d.Names.Kind + "List"
 	}
@@ -34,10 +41,11 @@ func New[T api.Object](definition Definition[T]) Resource {
 	for _, s := range d.Subresources {
 		info.Subresources = append(info.Subresources, s.Name)
 	}
+	info.Extensions = extensionInfos(&d)
 	for _, f := range d.SelectableFields {
 		info.SelectableFields = append(info.SelectableFields, f.Path)
 	}
-	return &resource[T]{definition: &d, info: info}
+	return &d, info
 }
 
 // resource is a Definition as a Resource. Its Info has the columns of each version complete, name first.
@@ -69,6 +77,10 @@ func (r *resource[T]) Open(config Config) (Handle, error) {
 		h.log = slog.New(slog.DiscardHandler)
 	}
 	h.owners = sync.OnceValues(func() (*owners[T], error) { return newOwners(d, all, config.Schemas) })
+	h.schemas = config.Schemas
+	if h.extensions, err = openExtensions(d, h.host()); err != nil {
+		return nil, errors.Join(fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err), store.Close())
+	}
 	return h, nil
 }
 
@@ -85,8 +97,9 @@ func (r *resource[T]) store(config Config, all *versions[T], stored *storedVersi
 	})
 }
 
-func (r *resource[T]) check() (*versions[T], error) {
-	d := r.definition
+func (r *resource[T]) check() (*versions[T], error) { return checkDefinition(r.definition) }
+
+func checkDefinition[T api.Object](d *Definition[T]) (*versions[T], error) {
 	switch {
 	case d.New == nil:
 		return nil, fmt.Errorf("New is not set")
@@ -120,8 +133,10 @@ type handle[T api.Object] struct {
 	// ignorePropagation is Config's.
 	ignorePropagation bool
 	// owners is made at the first write.
-	owners func() (*owners[T], error)
-	log    *slog.Logger
+	owners     func() (*owners[T], error)
+	schemas    *ownership.Schemas
+	extensions map[string]*ExtensionHandle
+	log        *slog.Logger
 	// told is when it was last logged that owners could not be found out.
 	told atomic.Int64
 }

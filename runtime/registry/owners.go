@@ -49,7 +49,21 @@ func newOwners[T api.Object](d *Definition[T], all *versions[T], schemas *owners
 			}
 		}
 	}
+	o.addActions(d, sets)
 	return o, nil
+}
+
+// addActions makes the managers of extensions that may set any field.
+func (o *owners[T]) addActions(d *Definition[T], sets *ownership.Sets) {
+	for _, e := range d.Extensions {
+		for i := range o.versions.served {
+			v := &o.versions.served[i]
+			o.managers[ownerKey{v.gvk.Version, e.info.Name}] = &ownership.Manager{
+				Version: fieldpath.APIVersion(v.gvk.GroupVersion().String()), Subresource: e.info.Name,
+				Types: o.types[v.gvk.Version], Convert: o.convert, Sets: sets,
+			}
+		}
+	}
 }
 
 func names[T api.Object](subresources []Subresource[T]) (all []string) {
@@ -86,6 +100,8 @@ func (o *owners[T]) manager(t *target[T]) *ownership.Manager {
 	key := ownerKey{version: t.version.gvk.Version}
 	if t.subresource != nil {
 		key.subresource = t.subresource.Name
+	} else if t.acts {
+		key.subresource = t.through
 	}
 	return o.managers[key]
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"apigen.dev/runtime/api"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,11 +78,16 @@ func (h *handle[T]) sentTo(v *version[T], current *state[T]) ([]byte, error) {
 
 // patched decodes what a patch made of an object.
 func (h *handle[T]) patched(v *version[T], p patcher, object []byte, strict []error, validation string) (obj T, warnings []string, err error) {
+	return decodePatched(v, h.definition.New(), p, object, strict, validation)
+}
+
+// decodePatched is patched for objects of any kind.
+func decodePatched[T api.Object](v *version[T], hub T, p patcher, object []byte, strict []error, validation string) (obj T, warnings []string, err error) {
 	refuse := func(why error) error {
 		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), p.shown(object), why.Error())})
 	}
-	d, err := v.codec.decode(object, h.definition.New(), validation != metav1.FieldValidationIgnore)
-	if mismatch := v.fits(d.gvk); mismatch != nil && err == nil {
+	d, err := v.codec.decode(object, hub, validation != metav1.FieldValidationIgnore)
+	if mismatch := v.fits(d.gvk, object); mismatch != nil && err == nil {
 		err = mismatch
 	}
 	if err != nil {

@@ -3,7 +3,7 @@
 // the author's strategy and the subresources, with T erased: what the server's HTTP half works with. New is the one
 // place where T is erased.
 //
-// It knows storage, cache and ownership, and no HTTP.
+// It knows storage, cache and ownership, and no HTTP but that the handler of a connection passes through it.
 package registry
 
 import (

@@ -16,7 +16,7 @@ type Group struct {
 	Name string
 	// Versions of the group, in order of priority.
 	Versions []string
-	// Resources are made by New, one for each kind.
+	// Resources are made by New, or NewVirtual, one for each kind.
 	Resources []Resource
 	// AddToScheme registers the group's Go types, for clients and codecs that want a Scheme.
 	AddToScheme func(*runtime.Scheme) error
@@ -40,6 +40,8 @@ type Handle interface {
 	Info() *api.Info
 	View
 	Write
+	// Extension returns one of Info.Extensions by its name, nil where there is none.
+	Extension(name string) *ExtensionHandle
 	// Ready is nil once reads are served from memory, else the reason why not.
 	Ready() error
 	// Close ends all watches and waits for the handle's goroutines.

@@ -53,7 +53,7 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, ttl time.Durat
 	if err != nil {
 		return none, err
 	}
-	if obj.GetResourceVersion() != "" {
+	if isVersioned(obj) {
 		return none, errVersionOnCreate()
 	}
 	data, err := s.encode(obj)
@@ -65,6 +65,12 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, ttl time.Durat
 		return none, s.status(err, "create", obj.GetName())
 	}
 	return s.typed(data, revision)
+}
+
+// isVersioned tells whether an object says that it was read from somewhere. Zero says nothing.
+func isVersioned(obj api.Object) bool {
+	version := obj.GetResourceVersion()
+	return version != "" && version != "0"
 }
 
 func errVersionOnCreate() error {

@@ -21,6 +21,11 @@ type target[T api.Object] struct {
 	uid types.UID
 	// version is that of the URL.
 	version *version[T]
+	// through is the extension that is written, "" for none; acts tells that it may change all of the object.
+	through string
+	acts    bool
+	// answer, where set, makes the answer of the stored form.
+	answer func(data []byte, revision int64, form api.Form) (api.Rendition, error)
 	// create allows to create the object, owned tells that proposals come with their managedFields, and bare that nobody
 	// keeps any.
 	create, owned, bare bool
@@ -148,7 +153,11 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 		revision = before
 	}
 	result.Created = out.created
-	result.Object, err = h.answer(out.data, revision, opts.Form)
+	answer := h.answer
+	if t.answer != nil {
+		answer = t.answer
+	}
+	result.Object, err = answer(out.data, revision, opts.Form)
 	return result, err
 }
 
@@ -173,9 +182,12 @@ func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T],
 		return nil, p, err
 	}
 	obj.SetResourceVersion(current.obj.GetResourceVersion())
-	if t.subresource != nil {
+	switch {
+	case t.acts:
+		warnings, err = h.prepareAction(ctx, t, obj, current.obj)
+	case t.subresource != nil:
 		obj, err = h.prepareSubresource(ctx, t, obj, current.obj)
-	} else {
+	default:
 		warnings, err = h.prepareObject(ctx, t, obj, current)
 	}
 	if err != nil {
@@ -187,7 +199,8 @@ func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T],
 	if sameButTimes(p.data, current.data, obj.GetManagedFields(), current.obj.GetManagedFields()) {
 		p.data = current.data
 	}
-	if differ(p.data, current.data) {
+	// What is written through a part of the object is no change of what it is to be.
+	if t.subresource == nil && differ(p.data, current.data) {
 		if p.data, err = h.nextGeneration(obj, current.obj.GetGeneration()+1, p.data); err != nil {
 			return nil, p, err
 		}

@@ -77,6 +77,8 @@ func (t *target[T]) rules(ctx context.Context, verb operation.Type, obj T, old *
 	op := operation.Operation{Type: verb}
 	if t.subresource != nil {
 		op.Request.Subresources = []string{t.subresource.Name}
+	} else if t.through != "" {
+		op.Request.Subresources = []string{t.through}
 	}
 	errs, err := t.version.codec.validate(ctx, op, obj, old)
 	if err != nil {

@@ -176,7 +176,7 @@ func (a *versions[T]) bookmark(revision int64, initialEnd bool, form api.Form) (
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	object := `{` + v.head + `"metadata":{"resourceVersion":"` + strconv.FormatInt(revision, 10) + `","creationTimestamp":null`
+	object := `{` + v.head + `"metadata":{"resourceVersion":"` + strconv.FormatInt(revision, 10) + `"`
 	if initialEnd {
 		object += `,"annotations":{"` + metav1.InitialEventsAnnotationKey + `":"true"}`
 	}

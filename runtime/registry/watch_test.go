@@ -128,7 +128,7 @@ func TestWatchListEndsWithABookmark(t *testing.T) {
 		}
 		revision, _ := b.backend.Revision(b.ctx())
 		want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"resourceVersion":"` + strconv.FormatInt(revision, 10) +
-			`","creationTimestamp":null,"annotations":{"k8s.io/initial-events-end":"true"}}}`
+			`","annotations":{"k8s.io/initial-events-end":"true"}}}`
 		if whole(w.last) != want {
 			t.Errorf("got  %s\nwant %s", whole(w.last), want)
 		}

@@ -36,6 +36,8 @@ func TestCreateRefuses(t *testing.T) {
 			"resourceVersion should not be set on objects to be created"},
 		"another kind": {"ns", `{"kind":"List","apiVersion":"shop.example.com/v1","metadata":{"name":"a"}}`, 400, metav1.StatusReasonBadRequest,
 			`List in version "v1" cannot be handled as a Widget`},
+		"an apiVersion that is none": {"ns", `{"kind":"Widget","apiVersion":"a/b/c","metadata":{"name":"a"}}`, 400, metav1.StatusReasonBadRequest,
+			"the object provided is unrecognized (must be of type Widget): unexpected GroupVersion string: a/b/c"},
 		"another version": {"ns", `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a"}}`, 400, metav1.StatusReasonBadRequest,
 			"the API version in the data (shop.example.com/v1beta1) does not match the expected API version (shop.example.com/v1)"},
 		"an unknown field": {"ns", `{"metadata":{"name":"a"},"spec":{"colr":"red"}}`, 400, metav1.StatusReasonBadRequest,

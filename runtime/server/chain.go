@@ -4,16 +4,17 @@ import (
 	"net/http"
 	"strings"
 
+	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/filter"
 )
 
 // chain is what every request passes, the outermost first. The order is kube-apiserver's, because codes depend on it:
 // 503 while draining comes before 401, that before 429, and that before 403.
-func (s *Server) chain(handler http.Handler, metrics *metrics) http.Handler {
+func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(*endpoint.RequestInfo) bool) http.Handler {
 	return filter.Chain(handler,
 		filter.Stack(),
 		filter.Recover(s.config.Log),
-		filter.RequestInfo(),
+		filter.RequestInfo(longRunning),
 		filter.CacheControl(),
 		filter.Observe(metrics.observe),
 		s.drain.Filter(isHealth),

@@ -62,7 +62,11 @@ func newMetrics(config Config) *metrics {
 func (m *metrics) follow(handle registry.Handle) {
 	info := handle.Info()
 	for _, version := range info.Versions {
-		m.known[resourceName{info.Group, version.Name, info.Names.Plural}] = append([]string{""}, info.Subresources...)
+		names := append([]string{""}, info.Subresources...)
+		for i := range info.Extensions {
+			names = append(names, info.Extensions[i].Name)
+		}
+		m.known[resourceName{info.Group, version.Name, info.Names.Plural}] = names
 	}
 	m.resources.handles = append(m.resources.handles, handle)
 }
@@ -74,7 +78,7 @@ func (m *metrics) observe(o filter.Observation) {
 		labels = [5]string{i.Verb, i.Group, i.Version, i.Resource, i.Subresource}
 	}
 	m.requests.WithLabelValues(strconv.Itoa(o.Code), labels[0], labels[1], labels[2], labels[3], labels[4]).Inc()
-	if labels[0] != "watch" {
+	if labels[0] != "watch" && (o.Info == nil || !o.Info.LongRunning) {
 		m.durations.WithLabelValues(labels[:]...).Observe(o.Duration.Seconds())
 	}
 }

@@ -76,6 +76,9 @@ func migrate(ctx context.Context, program Program, f flags, options registry.Mig
 	left := int64(0)
 	for _, group := range program.Groups {
 		for _, resource := range group.Resources {
+			if resource.Info().Storage == "" {
+				continue // nothing is stored of it
+			}
 			m, err := migrateResource(ctx, resource, backend, encryption, f, options, out)
 			if ctx.Err() != nil {
 				return fmt.Errorf("interrupted: run it again to go on: %w", err)

@@ -11,6 +11,8 @@ import (
 
 	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/storage"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 )
 
@@ -53,11 +55,16 @@ func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+			endpoint.WriteStatus(w, r, notSupported(r))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// notSupported is the answer to a method that a path doesn't have, in kube-apiserver's words.
+func notSupported(r *http.Request) error {
+	return apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, strings.ToLower(r.Method), schema.GroupResource{}, "", "", 0, false)
 }
 
 // rootPaths is the answer to /: what there is.

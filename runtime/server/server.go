@@ -102,7 +102,7 @@ func New(config Config) (*Server, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	s.http = &http.Server{
-		Handler:           s.chain(s.root(api, metrics), metrics),
+		Handler:           s.chain(s.root(api, metrics), metrics, api.LongRunning),
 		ConnContext:       auth.ConnContext,
 		TLSConfig:         tlsConfig(config.Certificate),
 		ReadHeaderTimeout: 32 * time.Second,

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/wiring"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
 )
@@ -72,17 +73,27 @@ func render(p *model.Program, pkg *model.Package, groups []*model.Group) ([]byte
 	f := jen.NewFilePathName(pkg.Path, pkg.Name)
 	f.HeaderComment(emit.Header(p))
 	f.ImportName(registryPath, "registry")
-	var calls []jen.Code
+	var calls, params []jen.Code
 	taken := map[string]bool{"registry": true}
 	for name := range pkg.Declared {
 		taken[name] = true
 	}
 	for _, g := range groups {
 		f.ImportAlias(g.Wiring.Path, alias(g, taken))
-		calls = append(calls, jen.Qual(g.Wiring.Path, "Group").Call())
+		var providers []jen.Code
+		for _, r := range wiring.Provided(g) {
+			name := wiring.ProviderParameter(r)
+			for taken[name] {
+				name = strings.ToLower(g.GoName) + strings.ToUpper(name[:1]) + name[1:]
+			}
+			taken[name] = true
+			params = append(params, jen.Id(name).Qual(g.Wiring.Path, wiring.ProviderName(r)))
+			providers = append(providers, jen.Id(name))
+		}
+		calls = append(calls, jen.Qual(g.Wiring.Path, "Group").Call(providers...))
 	}
 	f.Comment("Groups are all API groups below this package, sorted by name.")
-	f.Func().Id("Groups").Params().Index().Qual(registryPath, "Group").Block(
+	f.Func().Id("Groups").Params(params...).Index().Qual(registryPath, "Group").Block(
 		jen.Return(jen.Index().Qual(registryPath, "Group").Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, calls...)))
 	var out bytes.Buffer
 	err := f.Render(&out)

@@ -13,15 +13,16 @@ type builder struct {
 	errs    *emit.Errors
 	meta    *meta
 
-	kinds map[*model.Type]string // the kinds and list kinds of the version, and what they are called
-	done  map[string]object      // components.schemas
-	queue []*model.Type
+	payloads map[*model.Type]object // the kinds of subresources, and their group, version and kind
+	kinds    map[*model.Type]string // the kinds and list kinds of the version, and what they are called
+	done     map[string]object      // components.schemas
+	queue    []*model.Type
 	// under holds the named types that are written in place and not finished, so that one which contains itself is found.
 	under map[*model.Type]bool
 }
 
 func newBuilder(p *model.Program, g *model.Group, v *model.Version, errs *emit.Errors) *builder {
-	b := &builder{program: p, group: g, version: v, errs: errs, meta: newMeta(), kinds: map[*model.Type]string{}, done: map[string]object{}, under: map[*model.Type]bool{}}
+	b := &builder{program: p, group: g, version: v, errs: errs, meta: newMeta(), kinds: map[*model.Type]string{}, payloads: map[*model.Type]object{}, done: map[string]object{}, under: map[*model.Type]bool{}}
 	for _, r := range b.resources() {
 		b.kinds[r.kind] = r.Kind
 		b.kinds[r.list] = r.ListKind
@@ -182,6 +183,9 @@ func (b *builder) groupVersionKinds(t *model.Type) []any {
 	}
 	if kind := b.kinds[t]; kind != "" {
 		return []any{gvk(b.group.Name, b.version.Name, kind)}
+	}
+	if payload := b.payloads[t]; payload != nil {
+		return []any{payload}
 	}
 	if t.Package == nil || t.Package.Path != metaPath {
 		return nil

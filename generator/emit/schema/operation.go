@@ -37,7 +37,7 @@ func (e endpoint) deleteCollection() object {
 func (e endpoint) read(subresource string) object {
 	text := "read the specified " + e.resource.Kind
 	if subresource != "" {
-		text = "read status of the specified " + e.resource.Kind
+		text = "read " + subresource + " of the specified " + e.resource.Kind
 	}
 	return e.operation(e.id("read", "", upperFirst(subresource)), "get", text, responses(e.object, false, "200"))
 }

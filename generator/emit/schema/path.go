@@ -47,6 +47,11 @@ func (e endpoint) paths(root string, out object) {
 		out[all] = object{"get": e.listAll(), "parameters": e.params(e.listParameters(true), e.pretty())}
 		out[watch+"/"+plural] = object{"get": e.watchAll(), "parameters": e.params(e.listParameters(true), e.pretty())}
 	}
+	if e.resource.Virtual() {
+		e.virtualPaths(all, collection, watch+"/"+plural, watched, out)
+		e.extensionPaths(collection+"/{name}", out)
+		return
+	}
 	out[collection] = object{
 		"get": e.listOne(), "post": e.create(), "delete": e.deleteCollection(),
 		"parameters": e.params(e.namespace(), e.pretty()),
@@ -55,6 +60,7 @@ func (e endpoint) paths(root string, out object) {
 		"get": e.read(""), "put": e.replace(""), "patch": e.patch(""), "delete": e.delete(),
 		"parameters": e.params(e.name(), e.namespace(), e.pretty()),
 	}
+	e.extensionPaths(collection+"/{name}", out)
 	if e.resource.Status {
 		out[collection+"/{name}/status"] = object{
 			"get": e.read("status"), "put": e.replace("status"), "patch": e.patch("status"),

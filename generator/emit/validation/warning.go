@@ -34,9 +34,6 @@ var values = []model.Check{
 }
 
 func warn(out *emit.Errors, t *model.Type, s *model.Schema, name string) {
-	for _, rule := range s.CEL {
-		out.Add(rule.Pos, "the CEL rule of %s is in the schema, and the server does not run it yet: write a method Validate of the kind", name)
-	}
 	at := t.Pointee()
 	for i := range s.Rules {
 		r := &s.Rules[i]

@@ -9,11 +9,12 @@ import (
 )
 
 // operand is a Go expression and its type. Where Pointer is set, the expression is a pointer to a value of the type that
-// is known not to be nil.
+// is known not to be nil. Where omitted is set, JSON leaves the value out where it is zero.
 type operand struct {
 	expr    string
 	typ     *model.Type
 	pointer bool
+	omitted bool
 }
 
 // value is the expression of the value itself.
@@ -52,7 +53,7 @@ func (w *walker) walk(g *jen.Group, at operand, steps []model.Step) error {
 		if promotes(at.typ, step.Field, rest) {
 			expr = at.expr // obj.CreationTimestamp, as one writes it by hand
 		}
-		return w.walk(g, operand{expr: expr, typ: step.Field.Type}, rest)
+		return w.walk(g, operand{expr: expr, typ: step.Field.Type, omitted: step.Field.OmitEmpty}, rest)
 	case step.IsIndex:
 		if at.typ.Form != model.Slice && at.typ.Form != model.Array {
 			return fmt.Errorf("[%d] is no index of %s", step.Index, typeText(at.typ))

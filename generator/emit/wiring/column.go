@@ -87,8 +87,12 @@ func (p *printer) methodOperand(t *model.Type, c model.Column) (operand, error) 
 	return operand{expr: "in." + c.Method + "()", typ: m.Results[0]}, nil
 }
 
-// finish prints the statement that returns the cell of a value.
+// finish prints the statements that return the cell of a value. A text that JSON leaves out has none, as for a custom
+// resource, whose columns look at JSON; of numbers and truths, zero is worth showing.
 func (p *printer) finish(g *jen.Group, c model.Column, found operand) {
+	if found.omitted && isString(found.typ) {
+		g.If(jen.Id(found.value()).Op("==").Lit("")).Block(jen.Return(jen.Qual(apiPath, "Cell").Values()))
+	}
 	cell := func(name string, value jen.Code) { g.Return(jen.Qual(apiPath, name).Call(value)) }
 	t, value := found.typ, jen.Id(found.value())
 	switch {

@@ -7,7 +7,7 @@ import (
 
 // define prints the function that returns a resource's Definition.
 func (p *printer) define(f *jen.File, r *model.Resource, served []model.ResourceVersion) {
-	if !p.storageServed(r, served) {
+	if !r.Virtual() && !p.storageServed(r, served) {
 		return
 	}
 	var params []jen.Code
@@ -22,9 +22,10 @@ func (p *printer) define(f *jen.File, r *model.Resource, served []model.Resource
 		member("Scope", scope(r)),
 		member("New", constructor(r.Hub)),
 		member("Versions", p.versions(r, served)),
-		member("Storage", jen.Lit(r.Storage.Name)),
+		storage(r),
 		p.strategy(r),
 		p.subresources(r),
+		p.extensions(r),
 		p.selectable(r, served),
 	)))
 }
@@ -44,6 +45,14 @@ func (p *printer) storageServed(r *model.Resource, served []model.ResourceVersio
 	}
 	p.errs.Add(r.Hub.Pos, "%s has no version to store it in: put +kubebuilder:storageversion on one of its versions", r.Kind)
 	return false
+}
+
+// storage prints the storage version; nothing is stored of some kinds.
+func storage(r *model.Resource) jen.Code {
+	if r.Virtual() {
+		return nil
+	}
+	return member("Storage", jen.Lit(r.Storage.Name))
 }
 
 func names(r *model.Resource) jen.Code {
@@ -82,33 +91,10 @@ func constructor(t *model.Type) jen.Code {
 	return jen.Func().Params().Add(pointer(t)).Block(jen.Return(jen.New(jen.Qual(t.Package.Path, t.Name))))
 }
 
-// subresources prints the status subresource, or nothing.
-func (p *printer) subresources(r *model.Resource) jen.Code {
-	if !r.Status {
-		return nil
-	}
-	status := fieldNamed(r.Hub, "Status")
-	if status == nil {
-		p.errs.Add(r.Hub.Pos, "%s has a status in its versions, and none in %s.%s: add a Status field there", r.Kind, r.Hub.Package.Name, r.Hub.Name)
-		return nil
-	}
-	hub := pointer(r.Hub)
-	members := []jen.Code{
-		member("Name", jen.Lit("status")),
-		member("Copy", jen.Func().Params(jen.List(jen.Id("from"), jen.Id("to")).Add(hub)).Block(copyStatus(status))),
-		member("Reset", jen.Func().Params(jen.Id("obj").Add(hub)).Block(jen.Id("obj").Dot(status.Name).Op("=").Add(zero(r.Hub, status)))),
-	}
-	if validate := p.wire(r, validateStatusUpdate); validate != nil {
-		members = append(members, member("Validate", validate))
-	}
-	typ := jen.Index().Qual(registryPath, "Subresource").Types(hub)
-	return member("Subresources", typ.Values(jen.Custom(braces, members...)))
-}
-
-// copyStatus is the statement that copies the status deeply.
-func copyStatus(status *model.Field) jen.Code {
-	from, to := jen.Id("from").Dot(status.Name), jen.Id("to").Dot(status.Name)
-	t := status.Type
+// copyField is the statement that copies a field deeply.
+func copyField(f *model.Field) jen.Code {
+	from, to := jen.Id("from").Dot(f.Name), jen.Id("to").Dot(f.Name)
+	t := f.Type
 	hasInto := t.DeepCopy == model.DeepCopyGenerate || t.DeepCopy == model.DeepCopyExisting
 	switch {
 	case hasInto:
@@ -118,7 +104,7 @@ func copyStatus(status *model.Field) jen.Code {
 	case t.Form == model.Basic:
 		return to.Op("=").Add(from)
 	default:
-		return to.Op("=").Id("from").Dot("DeepCopy").Call().Dot(status.Name)
+		return to.Op("=").Id("from").Dot("DeepCopy").Call().Dot(f.Name)
 	}
 }
 

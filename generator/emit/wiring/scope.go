@@ -10,6 +10,9 @@ func (p *printer) helpers(f *jen.File) {
 	if p.dated {
 		printDateCell(f)
 	}
+	if p.selecting {
+		printSelectorText(f)
+	}
 	if p.scoped {
 		printScope(f)
 	}

@@ -87,7 +87,8 @@ func (s *shop) kind(pkg *model.Package, part *model.Type) (kind, spec *model.Typ
 		field("Color", "color", text()), field("Mode", "mode", mode), field("Size", "size", pointerTo(predeclared("int32"))),
 		field("Extra", "extra", mapOf(text())), field("Parts", "parts", sliceOf(part)), field("Limit", "limit", predeclared("float64")), field("On", "on", predeclared("bool")),
 	}}
-	spec.Fields[2].OmitEmpty, spec.Fields[0].Doc = true, "Color is what it looks like."
+	spec.Fields[1].OmitEmpty, spec.Fields[2].OmitEmpty = true, true
+	spec.Fields[0].Doc = "Color is what it looks like."
 	const meta = "k8s.io/apimachinery/pkg/apis/meta/v1"
 	objectMeta := foreign(meta, "v1", "ObjectMeta", model.Struct, field("CreationTimestamp", "creationTimestamp", s.time))
 	kind = &model.Type{Name: "Widget", Package: pkg, Form: model.Struct, Pos: at(3), Doc: "Widget is a thing in a shop.", Kind: &model.Kind{}, Methods: map[string]*model.Func{}, Fields: []*model.Field{

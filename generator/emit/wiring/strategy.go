@@ -89,7 +89,7 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 			members = append(members, member(c.field, code))
 		}
 	}
-	for _, rule := range rules {
+	for _, rule := range markerRules {
 		if rule.of(r) {
 			members = append(members, member(rule.field, jen.True()))
 		}
@@ -106,7 +106,7 @@ type rule struct {
 	asked func(*model.Kind) bool
 }
 
-var rules = []rule{
+var markerRules = []rule{
 	{"AllowCreateOnUpdate", func(k *model.Kind) bool { return k.CreateOnUpdate }},
 	{"RequireVersionOnUpdate", func(k *model.Kind) bool { return k.RequireResourceVersion }},
 	{"ReturnDeletedObject", func(k *model.Kind) bool { return k.ReturnDeletedObject }},
@@ -191,7 +191,7 @@ func Warnings(p *model.Program) []emit.Error {
 }
 
 func warnMethods(out *emit.Errors, r *model.Resource) {
-	for _, c := range conventions() {
+	for _, c := range conventionsOf(r) {
 		if m := r.Hub.Methods[c.name]; m != nil && !c.fits(m, r.Hub) {
 			signature := fmt.Sprintf("func (in *%s) %s%s", r.Hub.Name, c.name, expand(c.signature, r.Hub.Name))
 			out.Add(m.Pos, "method %s of %s is not called by the server: its signature is not `%s`", c.name, r.Hub.Name, signature)

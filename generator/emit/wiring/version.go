@@ -44,17 +44,24 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	return jen.Qual(registryPath, "VersionOf").Call(p.info(r, v, columns), literal(typ, conversion...))
 }
 
-// validator is the function that checks an object of the version against the rules of its markers, or nil where it has
-// none.
+// validator is the function that checks an object of the version against the rules of its markers, those in CEL after the
+// others; or nil where it has none.
 func (p *printer) validator(t *model.Type) jen.Code {
-	name := validation.Function(p.program, t)
-	if name == "" {
+	name, inCEL := validation.Function(p.program, t), p.rules(t)
+	if name == "" && inCEL == "" {
 		return nil
+	}
+	result := jen.Nil()
+	if name != "" {
+		result = jen.Qual(t.Package.Home().Path, name).Call(jen.Id("ctx"), jen.Id("op"), jen.Nil(), jen.Id("obj"), jen.Id("old"))
+	}
+	if inCEL != "" {
+		result = jen.Qual(celPath, "Validate").Call(jen.Id("ctx"), jen.Id(inCEL).Call(), result, jen.Id("obj"), jen.Id("old"))
 	}
 	return jen.Func().Params(
 		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(t)),
 	).Qual(fieldPath, "ErrorList").Block(
-		jen.Return(jen.Qual(t.Package.Home().Path, name).Call(jen.Id("ctx"), jen.Id("op"), jen.Nil(), jen.Id("obj"), jen.Id("old"))))
+		jen.Return(result))
 }
 
 // info prints the VersionInfo: on one line where there is nothing but the name.

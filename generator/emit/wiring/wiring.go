@@ -6,12 +6,14 @@ package wiring
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"slices"
 	"sort"
 	"strings"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/conversion"
+	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
@@ -23,6 +25,7 @@ const FileName = "zz_generated.wiring.go"
 // The packages that wiring imports, by path.
 const (
 	apiPath        = "apigen.dev/runtime/api"
+	celPath        = "apigen.dev/runtime/cel"
 	registryPath   = "apigen.dev/runtime/registry"
 	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
 	schemaPath     = "k8s.io/apimachinery/pkg/runtime/schema"
@@ -57,14 +60,14 @@ func asked(p *model.Program) []*model.Group {
 func Emit(p *model.Program) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
-	homes, emitted := map[string]*model.Group{}, conversion.Emitted(p)
+	homes, emitted, inCEL := map[string]*model.Group{}, conversion.Emitted(p), rules.Functions(p)
 	for _, g := range asked(p) {
 		if other := homes[g.Wiring.Dir]; other != nil {
 			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
 			continue
 		}
 		homes[g.Wiring.Dir] = g
-		file, err := (&printer{program: p, group: g, emitted: emitted, errs: &errs}).print()
+		file, err := (&printer{program: p, group: g, emitted: emitted, rules: inCEL, errs: &errs}).print()
 		if err != nil {
 			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
 		}
@@ -83,11 +86,15 @@ type printer struct {
 	group   *model.Group
 	// emitted tells which conversions are going to be there.
 	emitted func(home *model.Package, in, out *model.Type) bool
-	errs    *emit.Errors
+	// rules names the function that returns the rules of a kind in CEL, or is empty.
+	rules func(*model.Type) string
+	errs  *emit.Errors
 	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
 	scoped bool
 	// textual: some cell needs jsonCell, some date is read from text.
 	textual, dated bool
+	// selecting: some scale has a LabelSelector.
+	selecting bool
 }
 
 func (p *printer) print() (emit.File, error) {
@@ -103,6 +110,9 @@ func (p *printer) print() (emit.File, error) {
 	f.Const().Id("_").Op("=").Qual(apiPath, "GeneratedCodeVersion1")
 	p.groupFunc(f)
 	p.addToScheme(f)
+	for _, r := range Provided(p.group) {
+		p.provider(f, r)
+	}
 	for _, r := range p.group.Resources {
 		if served := r.Served(); len(served) > 0 {
 			p.define(f, r, served)
@@ -128,7 +138,7 @@ func (p *printer) called() string {
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for _, path := range []string{apiPath, registryPath, runtimePath, conversionPath, operationPath, fieldPath} {
+	for _, path := range []string{apiPath, celPath, registryPath, runtimePath, conversionPath, operationPath, fieldPath} {
 		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
 	}
 	packages := []*model.Package{}
@@ -149,13 +159,30 @@ func (p *printer) imports(f *jen.File) {
 		}
 		f.ImportName(pkg.Path, pkg.Name)
 	}
+	for _, pkg := range p.payloadPackages() {
+		if !slices.ContainsFunc(packages, func(known *model.Package) bool { return known.Path == pkg.Path }) {
+			f.ImportAlias(pkg.Path, importAlias(pkg.Path))
+		}
+	}
+	f.ImportAlias(metaPath, "metav1")
 	f.Anon("embed")
+}
+
+// importAlias names a package after its last two folders: policyv1.
+func importAlias(importPath string) string {
+	name := path.Base(path.Dir(importPath)) + path.Base(importPath)
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(name))
 }
 
 // locals are the names of variables and functions of the file, which no import may be called by.
 var locals = []string{
 	"add", "ctx", "data", "date", "dateCell", "err", "from", "generated", "groupScope", "i", "in", "item", "jsonCell", "name",
-	"newScope", "obj", "ok", "old", "op", "out", "result", "s", "scheme", "scope", "swagger", "text", "to", "value",
+	"newScope", "obj", "ok", "old", "op", "options", "out", "query", "replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "swagger", "text", "to", "value",
 }
 
 // groupFunc prints Group.
@@ -175,10 +202,14 @@ func (p *printer) groupFunc(f *jen.File) {
 		if p.scoped {
 			call = jen.Id("define" + r.Kind).Call(jen.Id("scope"))
 		}
-		resources = append(resources, jen.Qual(registryPath, "New").Call(call))
+		if r.Virtual() {
+			resources = append(resources, p.virtual(r, call))
+		} else {
+			resources = append(resources, jen.Qual(registryPath, "New").Call(call))
+		}
 	}
 	f.Commentf("Group is %s.", p.called())
-	f.Func().Id("Group").Params().Qual(registryPath, "Group").BlockFunc(func(g *jen.Group) {
+	f.Func().Id("Group").Params(p.providers()...).Qual(registryPath, "Group").BlockFunc(func(g *jen.Group) {
 		if p.scoped {
 			g.Id("scope").Op(":=").Id("newScope").Call()
 		}

@@ -2,4 +2,5 @@
 // for them. The module's TestWardle keeps both as they should be.
 //
 // +apigen:groups
+// +apigen:clients
 package apis

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -167,6 +168,7 @@ func TestValidation(t *testing.T) {
 	want := []string{
 		"FieldValueRequired spec.title", "FieldValueRequired spec.authors[0].family", "FieldValueInvalid spec.pages",
 		"FieldValueNotSupported spec.genre", "FieldValueInvalid spec.price.currency", "FieldValueInvalid spec.keywords",
+		"FieldValueInvalid <nil>",     // rules in CEL were not run
 		"FieldValueInvalid spec.isbn", // by the Validate method
 	}
 	if !slices.Equal(want, fields) {
@@ -182,6 +184,22 @@ func TestValidation(t *testing.T) {
 	}
 	if _, err := client.Update(t.Context(), created, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) {
 		t.Errorf("another ISBN: %v", err)
+	}
+
+	// Rules in CEL, about one field and another, and about the change of one; what is not changed is left in peace.
+	_, err = client.Create(t.Context(), book("v1", "facts", map[string]any{"title": "Facts", "genre": "NonFiction"}), metav1.CreateOptions{})
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.authors: Required value: non-fiction has an author") {
+		t.Errorf("non-fiction without an author: %v", err)
+	}
+	for _, pages := range []int64{300, 301} {
+		_, err = client.Patch(t.Context(), "emma", types.MergePatchType, fmt.Appendf(nil, `{"spec":{"pages":%d}}`, pages), metav1.PatchOptions{})
+		if err != nil {
+			t.Errorf("more pages: %v", err)
+		}
+	}
+	_, err = client.Patch(t.Context(), "emma", types.MergePatchType, []byte(`{"spec":{"pages":300}}`), metav1.PatchOptions{})
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.pages: Invalid value: 300: must not be less than before") {
+		t.Errorf("less pages: %v", err)
 	}
 
 	// The rules of the version that a client speaks count, in its own names.
@@ -230,7 +248,9 @@ func TestSelectableFields(t *testing.T) {
 	config, _ := start(t)
 	client := in(t, config, books)
 	for name, genre := range map[string]string{"emma": "Fiction", "walden": "NonFiction", "persuasion": "Fiction"} {
-		if _, err := client.Create(t.Context(), book("v1", name, map[string]any{"title": name, "genre": genre}), metav1.CreateOptions{}); err != nil {
+		if _, err := client.Create(t.Context(), book("v1", name, map[string]any{
+			"title": name, "genre": genre, "authors": []any{map[string]any{"family": "Austen"}},
+		}), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -97,6 +97,9 @@ func defineMemo() registry.Definition[*v1.Memo] {
 				},
 				Columns: []func(*v1.Memo) api.Cell{
 					func(in *v1.Memo) api.Cell {
+						if in.Text == "" {
+							return api.Cell{}
+						}
 						return api.Text(in.Text)
 					},
 				},

@@ -8,6 +8,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 // +kubebuilder:storageversion
 // +kubebuilder:resource:shortName=bk,categories=all
+// +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Title",type=string,JSONPath=`.spec.title`
 // +apigen:printcolumn:name="Authors",type=string,method=AuthorNames
 // +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`
@@ -24,6 +25,8 @@ type Book struct {
 }
 
 // BookSpec says what the book is.
+//
+// +kubebuilder:validation:XValidation:rule="self.genre != 'NonFiction' || has(self.authors)",message="non-fiction has an author",fieldPath=".authors",reason=FieldValueRequired
 type BookSpec struct {
 	// ISBN is the book's number, with or without dashes. It can't be changed.
 	// +optional
@@ -38,9 +41,10 @@ type BookSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
 	Authors []Author `json:"authors,omitempty"`
-	// Pages of the first edition.
+	// Pages of the first edition. Once counted, a book doesn't lose any.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:XValidation:rule="self >= oldSelf",message="must not be less than before"
 	Pages int32 `json:"pages,omitempty"`
 	// Genre says where the book stands.
 	// +optional

@@ -7,6 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 // +kubebuilder:resource:shortName=bk,categories=all
+// +kubebuilder:subresource:status
 // +kubebuilder:deprecatedversion:warning="library.example.com/v1alpha1 Book is deprecated; use library.example.com/v1 Book"
 type Book struct {
 	metav1.TypeMeta   `json:",inline"`

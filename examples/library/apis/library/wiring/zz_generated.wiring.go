@@ -5,6 +5,7 @@ package wiring
 
 import (
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cel"
 	"apigen.dev/runtime/registry"
 	"context"
 	_ "embed"
@@ -86,7 +87,7 @@ func defineBook(scope conversion.Scope) registry.Definition[*library.Book] {
 				},
 				Default: v1.SetObjectDefaults_Book,
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Book) field.ErrorList {
-					return v1.Validate_Book(ctx, op, nil, obj, old)
+					return cel.Validate(ctx, rulesV1Book(), v1.Validate_Book(ctx, op, nil, obj, old), obj, old)
 				},
 				ToHub: func(in *v1.Book, out *library.Book) error {
 					return v1.Convert_v1_Book_To_library_Book(in, out, scope)

@@ -85,6 +85,9 @@ func defineWidget() registry.Definition[*v1.Widget] {
 						return api.Int(int64(*in.Spec.Size))
 					},
 					func(in *v1.Widget) api.Cell {
+						if in.Status.Phase == "" {
+							return api.Cell{}
+						}
 						return api.Text(in.Status.Phase)
 					},
 					func(in *v1.Widget) api.Cell {

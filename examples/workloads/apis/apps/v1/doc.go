@@ -4,12 +4,14 @@
 // +apigen:serve:kinds=Deployment;ReplicaSet
 //
 // +apigen:kind(Deployment)=+kubebuilder:resource:shortName=deploy,categories=all
+// +apigen:kind(Deployment)=+kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.spec.selector
 // +apigen:kind(Deployment)=+apigen:printcolumn:name=Ready,type=string,method=ReadyColumn
 // +apigen:kind(Deployment)=+kubebuilder:printcolumn:name=Up-to-date,type=integer,JSONPath=.status.updatedReplicas
 // +apigen:kind(Deployment)=+kubebuilder:printcolumn:name=Available,type=integer,JSONPath=.status.availableReplicas
 // +apigen:kind(Deployment)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
 //
 // +apigen:kind(ReplicaSet)=+kubebuilder:resource:shortName=rs,categories=all
+// +apigen:kind(ReplicaSet)=+kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.spec.selector
 // +apigen:kind(ReplicaSet)=+kubebuilder:printcolumn:name=Desired,type=integer,JSONPath=.spec.replicas
 // +apigen:kind(ReplicaSet)=+kubebuilder:printcolumn:name=Current,type=integer,JSONPath=.status.replicas
 // +apigen:kind(ReplicaSet)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp

@@ -11,6 +11,7 @@ import (
 	"example.com/workloads/apis/apps/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -118,6 +119,29 @@ func defineDeployment() registry.Definition[*appsv1.Deployment] {
 				obj.Status = appsv1.DeploymentStatus{}
 			},
 		}},
+		Extensions: []registry.Extension[*appsv1.Deployment]{
+			registry.ScaleOf(registry.Scale[*appsv1.Deployment]{
+				Replicas: func(obj *appsv1.Deployment) int32 {
+					if obj.Spec.Replicas == nil {
+						return 0
+					}
+					return *obj.Spec.Replicas
+				},
+				SetReplicas: func(obj *appsv1.Deployment, replicas int32) {
+					obj.Spec.Replicas = &replicas
+				},
+				StatusReplicas: func(obj *appsv1.Deployment) int32 {
+					return obj.Status.Replicas
+				},
+				Selector: func(obj *appsv1.Deployment) string {
+					if obj.Spec.Selector == nil {
+						return ""
+					}
+					return selectorText(obj.Spec.Selector)
+				},
+				Paths: map[string][]string{"v1": {"spec", "replicas"}},
+			}),
+		},
 	}
 }
 
@@ -183,6 +207,29 @@ func defineReplicaSet() registry.Definition[*appsv1.ReplicaSet] {
 				obj.Status = appsv1.ReplicaSetStatus{}
 			},
 		}},
+		Extensions: []registry.Extension[*appsv1.ReplicaSet]{
+			registry.ScaleOf(registry.Scale[*appsv1.ReplicaSet]{
+				Replicas: func(obj *appsv1.ReplicaSet) int32 {
+					if obj.Spec.Replicas == nil {
+						return 0
+					}
+					return *obj.Spec.Replicas
+				},
+				SetReplicas: func(obj *appsv1.ReplicaSet, replicas int32) {
+					obj.Spec.Replicas = &replicas
+				},
+				StatusReplicas: func(obj *appsv1.ReplicaSet) int32 {
+					return obj.Status.Replicas
+				},
+				Selector: func(obj *appsv1.ReplicaSet) string {
+					if obj.Spec.Selector == nil {
+						return ""
+					}
+					return selectorText(obj.Spec.Selector)
+				},
+				Paths: map[string][]string{"v1": {"spec", "replicas"}},
+			}),
+		},
 		SelectableFields: []registry.SelectableField[*appsv1.ReplicaSet]{
 			{
 				Path: "status.replicas",
@@ -199,3 +246,12 @@ var openapiV1 []byte
 
 //go:embed zz_generated.swagger.json
 var swagger []byte
+
+// selectorText is a label selector as clients of Scale read it; one that can't be read selects nothing.
+func selectorText(s *metav1.LabelSelector) string {
+	selector, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil {
+		return ""
+	}
+	return selector.String()
+}

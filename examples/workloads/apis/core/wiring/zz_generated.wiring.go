@@ -160,9 +160,15 @@ func definePod() registry.Definition[*corev1.Pod] {
 				},
 				Columns: []func(*corev1.Pod) api.Cell{
 					func(in *corev1.Pod) api.Cell {
+						if in.Status.Phase == "" {
+							return api.Cell{}
+						}
 						return api.Text(string(in.Status.Phase))
 					},
 					func(in *corev1.Pod) api.Cell {
+						if in.Spec.NodeName == "" {
+							return api.Cell{}
+						}
 						return api.Text(in.Spec.NodeName)
 					},
 					func(in *corev1.Pod) api.Cell {
@@ -234,6 +240,9 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 				Default: v1.SetObjectDefaults_Secret,
 				Columns: []func(*corev1.Secret) api.Cell{
 					func(in *corev1.Secret) api.Cell {
+						if in.Type == "" {
+							return api.Cell{}
+						}
 						return api.Text(string(in.Type))
 					},
 					func(in *corev1.Secret) api.Cell {

@@ -12,7 +12,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	v11 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -106,6 +106,9 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 						return api.Text(in.Spec.Color)
 					},
 					func(in *v1.Widget) api.Cell {
+						if in.Spec.Mode == "" {
+							return api.Cell{}
+						}
 						return api.Text(string(in.Spec.Mode))
 					},
 					func(in *v1.Widget) api.Cell {
@@ -208,10 +211,10 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 			Warnings: func(ctx context.Context, obj, old *shop.Widget) []string {
 				return obj.Warnings(ctx, old)
 			},
-			CheckGracefulDelete: func(ctx context.Context, obj *shop.Widget, options *v11.DeleteOptions) bool {
+			CheckGracefulDelete: func(ctx context.Context, obj *shop.Widget, options *metav1.DeleteOptions) bool {
 				return obj.CheckGracefulDelete(ctx, options)
 			},
-			DefaultPropagationPolicy: func(ctx context.Context, obj *shop.Widget) v11.DeletionPropagation {
+			DefaultPropagationPolicy: func(ctx context.Context, obj *shop.Widget) metav1.DeletionPropagation {
 				return obj.DefaultPropagationPolicy(ctx)
 			},
 			ValidateName: new(shop.Widget).ValidateName,

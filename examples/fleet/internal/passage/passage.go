@@ -1,0 +1,63 @@
+// Package passage passes requests for an object on to the agent that the object names, as kube-apiserver passes those for a
+// pod on to a kubelet.
+package passage
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"path"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Agent is where an object's agent is: Address is a URL, or empty where there is none.
+type Agent struct {
+	Resource      schema.GroupResource
+	Name, Address string
+}
+
+// Connect returns what passes a request on to a path of the agent, upgrades included.
+func (a Agent) Connect(name string) (http.Handler, error) {
+	target, err := a.url(name)
+	if err != nil {
+		return nil, err
+	}
+	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}, nil
+}
+
+// Log opens the agent's log. A nil tail is all of it.
+func (a Agent) Log(ctx context.Context, follow bool, tail *int64) (io.ReadCloser, error) {
+	target, err := a.url("log")
+	if err != nil {
+		return nil, err
+	}
+	query := url.Values{"follow": {strconv.FormatBool(follow)}}
+	if tail != nil {
+		query.Set("tailLines", strconv.FormatInt(*tail, 10))
+	}
+	target.RawQuery = query.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, apierrors.NewServiceUnavailable("the agent does not answer")
+	}
+	return response.Body, nil
+}
+
+func (a Agent) url(name string) (*url.URL, error) {
+	target, err := url.Parse(a.Address)
+	if err != nil || target.Host == "" {
+		return nil, apierrors.NewConflict(a.Resource, a.Name, fmt.Errorf("it has no agent: status.address is %q", a.Address))
+	}
+	target.Path = path.Join("/", target.Path, name)
+	return target, nil
+}

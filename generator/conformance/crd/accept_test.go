@@ -1,0 +1,67 @@
+package crd
+
+import (
+	"encoding/json"
+	"testing"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// accepted holds a document to the checks of kube-apiserver, structural schemas and the cost of rules among them.
+func accepted(t *testing.T, name string, document any) {
+	t.Helper()
+	for _, f := range refusals(t, document) {
+		t.Errorf("%s: a cluster refuses it: %s", name, f)
+	}
+}
+
+// refusals are what kube-apiserver has against a definition that is to be created.
+func refusals(t *testing.T, document any) []string {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	install.Install(scheme)
+	data, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v1 apiextensionsv1.CustomResourceDefinition
+	if err := json.Unmarshal(data, &v1); err != nil {
+		t.Fatal(err)
+	}
+	if v1.Annotations == nil {
+		v1.Annotations = map[string]string{}
+	}
+	v1.Annotations["api-approved.kubernetes.io"] = "unapproved, tests" // which projects in groups of Kubernetes' add afterwards
+	scheme.Default(&v1)
+	var hub apiextensions.CustomResourceDefinition
+	if err := scheme.Convert(&v1, &hub, nil); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range validation.ValidateCustomResourceDefinition(t.Context(), &hub) {
+		out = append(out, e.Error())
+	}
+	schemas := []*apiextensions.CustomResourceValidation{hub.Spec.Validation} // where all versions have the same one
+	for _, v := range hub.Spec.Versions {
+		schemas = append(schemas, v.Schema)
+	}
+	for _, s := range schemas {
+		if s == nil {
+			continue
+		}
+		structural, err := schema.NewStructural(s.OpenAPIV3Schema)
+		if err != nil {
+			out = append(out, err.Error())
+			continue
+		}
+		for _, e := range schema.ValidateStructural(nil, structural) {
+			out = append(out, e.Error())
+		}
+	}
+	return out
+}

@@ -1,0 +1,4 @@
+// Package apis collects.
+//
+// +apigen:clients=generated
+package apis

@@ -1,0 +1,150 @@
+// Package crd emits CustomResourceDefinitions: for packages marked +apigen:crds=<folder>, a document in YAML for each kind
+// of the groups below the package, by which a cluster serves the same types without a server of their own. They are what
+// controller-gen makes of the types, to the word, so that whoever has its documents sees no difference: the structural schema
+// with everything in place, since it can't refer; what a field and its type both say is put together as controller-gen does.
+//
+// A CustomResourceDefinition can't say all that a server does. What it leaves out is told as remarks, each at its line.
+package crd
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+)
+
+// Emitter returns the emitter of CustomResourceDefinitions.
+func Emitter() emit.Emitter {
+	return emit.Emitter{
+		Name:    "crd",
+		Doc:     "CustomResourceDefinitions of the kinds below a package marked +apigen:crds, in YAML",
+		Owns:    func(base string) bool { return strings.HasSuffix(base, ".yaml") },
+		Emit:    Emit,
+		Remarks: Remarks,
+	}
+}
+
+// Emit returns the documents of all marked packages.
+func Emit(p *model.Program) ([]emit.File, error) {
+	var errs emit.Errors
+	var files []emit.File
+	taken := map[string]*model.Package{}
+	for _, pkg := range p.Packages {
+		if pkg.CRDs == nil || !pkg.Output {
+			continue
+		}
+		if other := taken[pkg.CRDs.Dir]; other != nil {
+			errs.Add(pkg.CRDs.Pos, "the CustomResourceDefinitions of %s and %s would go to the same folder: name another", other.Path, pkg.Path)
+			continue
+		}
+		taken[pkg.CRDs.Dir] = pkg
+		documents, err := emitPackage(p, pkg, &errs)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, documents...)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	sort.SliceStable(files, func(i, j int) bool {
+		if files[i].Dir != files[j].Dir {
+			return files[i].Dir < files[j].Dir
+		}
+		return files[i].Name < files[j].Name
+	})
+	return files, nil
+}
+
+func emitPackage(p *model.Program, pkg *model.Package, errs *emit.Errors) ([]emit.File, error) {
+	var files []emit.File
+	b := newBuilder(p, pkg.EmbeddedMetadata, errs)
+	for _, r := range resourcesBelow(p, pkg) {
+		content, err := yaml.Marshal(b.definition(r))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, emit.File{
+			Package: pkg.Path, Dir: pkg.CRDs.Dir, PackageName: pkg.Name,
+			Name: FileName(r.group.Name, r.Plural), Content: append(head(p.Header), content...),
+		})
+	}
+	if len(files) == 0 {
+		errs.Add(pkg.CRDs.Pos, "there is no kind below %s to write a CustomResourceDefinition of", pkg.Path)
+	}
+	return files, nil
+}
+
+// FileName is the base name of a kind's document.
+func FileName(group, plural string) string { return group + "_" + plural + ".yaml" }
+
+// head is what a document begins with: that it is generated, and the header of the program's files.
+func head(header string) []byte {
+	var out strings.Builder
+	out.WriteString("# " + emit.Notice + "\n")
+	for line := range strings.Lines(header) {
+		text := strings.TrimSpace(line)
+		for _, mark := range []string{"//", "/*", "*/", "*"} {
+			text = strings.TrimPrefix(text, mark)
+		}
+		out.WriteString(strings.TrimRight("#"+strings.TrimSuffix(text, "*/"), " ") + "\n")
+	}
+	out.WriteString("---\n")
+	return []byte(out.String())
+}
+
+// resource is a kind with those of its versions that a definition has.
+type resource struct {
+	*model.Resource
+	group    *model.Group
+	versions []model.ResourceVersion
+	storage  *model.Version
+}
+
+// resourcesBelow are the kinds below a package that have a definition: those of a group with a name that are stored, in any
+// version that isn't left out.
+func resourcesBelow(p *model.Program, pkg *model.Package) []resource {
+	return slices.DeleteFunc(kindsBelow(p, pkg), func(r resource) bool { return r.Virtual() || r.group.Name == "" })
+}
+
+// kindsBelow are all kinds below a package, stored or not.
+func kindsBelow(p *model.Program, pkg *model.Package) []resource {
+	var out []resource
+	for _, g := range p.Groups {
+		for _, r := range g.Resources {
+			found := resource{Resource: r, group: g}
+			for _, v := range r.Versions {
+				below := strings.HasPrefix(v.Version.Package.Home().Path+"/", pkg.Path+"/")
+				if below && !v.Version.Package.Home().Skip && v.Type.Kind != nil && !v.Type.Kind.Manifest.Skip {
+					found.versions = append(found.versions, v)
+				}
+			}
+			if len(found.versions) == 0 {
+				continue
+			}
+			sort.SliceStable(found.versions, func(i, j int) bool {
+				return found.versions[i].Version.Name < found.versions[j].Version.Name
+			})
+			found.storage = r.Storage
+			if len(found.versions) == 1 {
+				found.storage = found.versions[0].Version
+			}
+			out = append(out, found)
+		}
+	}
+	return out
+}
+
+// stores tells whether the version that is stored is one of the definition's.
+func (r resource) stores() bool {
+	for _, v := range r.versions {
+		if v.Version == r.storage {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,154 @@
+package crd_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/crd"
+	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/model"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func shop(t *testing.T) *model.Program {
+	t.Helper()
+	data, err := os.ReadFile("testdata/shop.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loadtest.Program(t, string(data))
+}
+
+// TestGolden holds a document, and what is remarked on it, to the golden files.
+func TestGolden(t *testing.T) {
+	p := shop(t)
+	p.Header = "// Copyright of nobody.\n//\n// All rights given."
+	files, err := crd.Emit(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 1 || files[0].Name != crd.FileName("shop.example.com", "widgets") || !crd.Emitter().Owns(files[0].Name) {
+		t.Fatalf("%v", files)
+	}
+	if !bytes.Contains(files[0].Content[:200], []byte(emit.Notice)) {
+		t.Error("the document doesn't say that it is generated")
+	}
+	golden(t, "testdata/"+files[0].Name, files[0].Content)
+	again, err := crd.Emit(p)
+	if err != nil || !bytes.Equal(again[0].Content, files[0].Content) {
+		t.Error("the second run differs", err)
+	}
+	var remarks strings.Builder
+	for _, r := range crd.Remarks(p) {
+		r.Pos.Filename = filepath.Base(filepath.Dir(r.Pos.Filename)) + "/" + filepath.Base(r.Pos.Filename)
+		remarks.WriteString(r.Error() + "\n")
+	}
+	golden(t, "testdata/remarks.txt", []byte(remarks.String()))
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs from the golden file; run with -update and look", name)
+	}
+}
+
+const kind = `
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +kubebuilder:object:root=true
+MARKERtype Widget struct {
+	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
+	metav1.ObjectMeta ` + "`json:\"metadata,omitempty\"`" + `
+	Spec Spec ` + "`json:\"spec\"`" + `
+}
+`
+
+func version(name, clause, marker, spec string) string {
+	return "-- apis/shop/" + name + "/types.go --\n" + clause + "package " + name + "\n" + strings.Replace(kind, "MARKER", marker, 1) + spec + "\n"
+}
+
+// TestFaults: what no definition can be written for is an error at its line.
+func TestFaults(t *testing.T) {
+	const asked = "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"
+	const group = "// +groupName=shop.example.com\n"
+	for name, c := range map[string]struct{ archive, want string }{
+		"a type that contains itself": {
+			asked + version("v1", group, "", "// Spec is one.\ntype Spec struct {\n\tNext *Spec `json:\"next,omitempty\"`\n}"),
+			"apis/shop/v1/types.go:14:2: Spec contains itself here, which a CustomResourceDefinition can't express: mark the field +kubebuilder:validation:Schemaless",
+		},
+		"one that contains itself through another": {
+			asked + version("v1", group, "", "// Spec is one.\ntype Spec struct {\n\tNext map[string]Other `json:\"next,omitempty\"`\n}\ntype Other []Spec"),
+			"Spec contains itself here",
+		},
+		"the core group": {
+			asked + version("v1", "// +groupName=\n", "", "type Spec struct{}"),
+			"there is no kind below example.com/test/apis",
+		},
+		"a version that is stored and left out": {
+			asked + version("v1", group, "// +kubebuilder:storageversion\n// +kubebuilder:skipversion\n", "type Spec struct{}") +
+				version("v1beta1", group, "", "type Spec struct{}") + version("v1beta2", group, "", "type Spec struct{}"),
+			"kind Widget is stored in v1, which its CustomResourceDefinition doesn't have",
+		},
+		"nothing to write": {
+			asked + strings.ReplaceAll(version("v1", group, "", "type Spec struct{}"), "-- apis/", "-- others/"),
+			"apis/doc.go:1:4: there is no kind below example.com/test/apis to write a CustomResourceDefinition of",
+		},
+		"one folder for two": {
+			asked + version("v1", group, "", "type Spec struct{}") + "-- apis/shop/doc.go --\n// +apigen:crds=../../crd\npackage shop\n",
+			"would go to the same folder: name another",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := crd.Emit(loadtest.Program(t, c.archive))
+			var faults emit.Errors
+			if !errors.As(err, &faults) || !strings.Contains(filepath.ToSlash(err.Error()), c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+// TestSkipped: versions of a package or kind that is marked so are left out, and what remains is stored.
+func TestSkipped(t *testing.T) {
+	const group = "// +groupName=shop.example.com\n"
+	files, err := crd.Emit(loadtest.Program(t, "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"+
+		version("v1", group, "// +kubebuilder:skipversion\n", "type Spec struct{}")+
+		version("v1beta1", group, "// +kubebuilder:unservedversion\n", "type Spec struct{}")+
+		version("v1alpha1", group+"// +kubebuilder:skip\n", "", "type Spec struct{}")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Spec struct {
+			Versions []struct {
+				Name            string
+				Served, Storage bool
+			}
+		}
+	}
+	if err := yaml.Unmarshal(files[0].Content, &document); err != nil {
+		t.Fatal(err)
+	}
+	if v := document.Spec.Versions; len(v) != 1 || v[0].Name != "v1beta1" || v[0].Served || !v[0].Storage {
+		t.Errorf("versions %+v", v)
+	}
+}

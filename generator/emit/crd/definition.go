@@ -1,0 +1,111 @@
+package crd
+
+import "apigen.dev/generator/model"
+
+// object is a JSON object. Encoding sorts its keys.
+type object = map[string]any
+
+// definition is the whole CustomResourceDefinition of a kind.
+func (b *builder) definition(r resource) object {
+	if !r.stores() {
+		b.errs.Add(r.versions[0].Type.Pos, "kind %s is stored in %s, which its CustomResourceDefinition doesn't have: mark another version with +kubebuilder:storageversion", r.Kind, r.storage.Name)
+	}
+	metadata := object{"name": r.Plural + "." + r.group.Name}
+	names := object{"kind": r.Kind, "listKind": r.ListKind, "plural": r.Plural, "singular": r.Singular}
+	list(names, "shortNames", r.ShortNames)
+	list(names, "categories", r.Categories)
+	spec := object{"group": r.group.Name, "names": names, "scope": "Namespaced"}
+	if r.ClusterScoped {
+		spec["scope"] = "Cluster"
+	}
+	var versions []any
+	for _, v := range r.versions {
+		pairs(metadata, "labels", v.Type.Kind.Manifest.Labels)
+		pairs(metadata, "annotations", v.Type.Kind.Manifest.Annotations)
+		versions = append(versions, b.version(v, v.Version == r.storage))
+	}
+	spec["versions"] = versions
+	return object{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata, "spec": spec}
+}
+
+func list(s object, key string, values []string) {
+	if len(values) > 0 {
+		s[key] = values
+	}
+}
+
+func pairs(s object, key string, values []model.KeyValue) {
+	for _, v := range values {
+		if s[key] == nil {
+			s[key] = object{}
+		}
+		s[key].(object)[v.Key] = v.Value
+	}
+}
+
+// version is one version of a definition.
+func (b *builder) version(v model.ResourceVersion, storage bool) object {
+	k := v.Type.Kind
+	out := object{"name": v.Version.Name, "served": !k.Unserved, "storage": storage, "schema": object{"openAPIV3Schema": b.root(v.Type)}}
+	if k.IsDeprecated {
+		out["deprecated"] = true
+		text(out, "deprecationWarning", k.Deprecated)
+	}
+	subresources := object{}
+	if k.Manifest.Status {
+		subresources["status"] = object{}
+	}
+	if s := k.Scale; s != nil {
+		scale := object{"specReplicasPath": s.SpecPath, "statusReplicasPath": s.StatusPath}
+		text(scale, "labelSelectorPath", s.SelectorPath)
+		subresources["scale"] = scale
+	}
+	columns := columns(k)
+	if len(columns) > 0 {
+		out["additionalPrinterColumns"] = columns
+	}
+	if len(columns) > 0 || len(subresources) > 0 {
+		out["subresources"] = subresources // empty where there are only columns, as controller-gen writes it
+	}
+	var selectable []any
+	for _, f := range k.Selectable {
+		selectable = append(selectable, object{"jsonPath": f.JSONPath})
+	}
+	if len(selectable) > 0 {
+		out["selectableFields"] = selectable
+	}
+	return out
+}
+
+// columns are those that a path says; those of methods can't be expressed.
+func columns(k *model.Kind) []any {
+	var out []any
+	for _, c := range k.Columns {
+		if c.Method != "" {
+			continue
+		}
+		column := object{"name": c.Name, "type": c.Type, "jsonPath": c.JSONPath}
+		text(column, "description", c.Description)
+		text(column, "format", c.Format)
+		if c.Priority != 0 {
+			column["priority"] = c.Priority
+		}
+		out = append(out, column)
+	}
+	return out
+}
+
+// root is the schema of a kind: its metadata is said by the server.
+func (b *builder) root(t *model.Type) object {
+	s := clone(b.named(t)).(object)
+	if properties, ok := s["properties"].(object); ok && properties["metadata"] != nil {
+		properties["metadata"] = object{"type": "object"}
+	}
+	return s
+}
+
+func text(s object, key, value string) {
+	if value != "" {
+		s[key] = value
+	}
+}

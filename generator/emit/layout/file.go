@@ -1,0 +1,221 @@
+package layout
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"go/format"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/templates"
+)
+
+const metaAlias = "metav1"
+
+// usual are the packages that client files import, by the names under which they do. None is a plural in small letters,
+// as the types that implement clients are.
+var usual = map[string]string{
+	"apitypes":      "k8s.io/apimachinery/pkg/types",
+	"apply":         "k8s.io/client-go/util/apply",
+	"cache":         "k8s.io/client-go/tools/cache",
+	"context":       "context",
+	"discovery":     "k8s.io/client-go/discovery",
+	"fakediscovery": "k8s.io/client-go/discovery/fake",
+	"flowcontrol":   "k8s.io/client-go/util/flowcontrol",
+	"fmt":           "fmt",
+	"gentype":       "k8s.io/client-go/gentype",
+	"http":          "net/http",
+	"json":          "encoding/json",
+	"labels":        "k8s.io/apimachinery/pkg/labels",
+	"listers":       "k8s.io/client-go/listers",
+	"managedfields": "k8s.io/apimachinery/pkg/util/managedfields",
+	metaAlias:       "k8s.io/apimachinery/pkg/apis/meta/v1",
+	"reflect":       "reflect",
+	"rest":          "k8s.io/client-go/rest",
+	"runtime":       "k8s.io/apimachinery/pkg/runtime",
+	"schema":        "k8s.io/apimachinery/pkg/runtime/schema",
+	"serializer":    "k8s.io/apimachinery/pkg/runtime/serializer",
+	"sync":          "sync",
+	"testing":       "k8s.io/client-go/testing",
+	"time":          "time",
+	"typed":         "sigs.k8s.io/structured-merge-diff/v6/typed",
+	"utilruntime":   "k8s.io/apimachinery/pkg/util/runtime",
+	"wait":          "k8s.io/apimachinery/pkg/util/wait",
+	"watch":         "k8s.io/apimachinery/pkg/watch",
+}
+
+// ApplyMeta is the package with the apply configurations of apimachinery's metadata.
+const ApplyMeta = "k8s.io/client-go/applyconfigurations/meta/v1"
+
+// Imports are the packages that client files import, those of a module's own types and of the clients aside.
+func Imports() []string {
+	return append(slices.Sorted(maps.Values(usual)), ApplyMeta)
+}
+
+// File is a Go file of a client package under construction. What it imports is what its text uses, of the usual packages
+// and of those that it was told.
+type File struct {
+	bytes.Buffer
+	set       *Set
+	path, doc string
+	name      string
+	base      string
+	imports   map[string]string
+	byPath    map[string]string
+}
+
+// NewFile begins the emitter's file of a package below the set's path, which is called name. The doc is the package's.
+func (s *Set) NewFile(emitter, pkg, name, doc string) *File {
+	f := &File{set: s, path: pkg, name: name, doc: doc, base: FileName(emitter), imports: map[string]string{}, byPath: map[string]string{}}
+	f.ImportAll(usual)
+	return f
+}
+
+// FileName is the base name of an emitter's files.
+func FileName(emitter string) string { return "zz_generated." + emitter + ".go" }
+
+// Add adds text.
+func (f *File) Add(parts ...string) {
+	for _, p := range parts {
+		f.Buffer.WriteString(p)
+	}
+}
+
+// Import tells under which name a package can be used.
+func (f *File) Import(alias, path string) {
+	f.imports[alias] = path
+	f.byPath[path] = alias
+}
+
+// ImportAll is Import for packages by their names.
+func (f *File) ImportAll(byAlias map[string]string) {
+	for alias, path := range byAlias {
+		f.Import(alias, path)
+	}
+}
+
+// Render returns the formatted file.
+func (f *File) Render() (emit.File, error) {
+	var src bytes.Buffer
+	src.WriteString(emit.Header(f.set.Program) + "\n\n")
+	for line := range strings.Lines(f.doc) {
+		src.WriteString("// " + strings.TrimSpace(line) + "\n")
+	}
+	src.WriteString("package " + f.name + "\n\n")
+	f.writeImports(&src)
+	src.Write(f.Bytes())
+	content, err := format.Source(src.Bytes())
+	if err != nil {
+		return emit.File{}, fmt.Errorf("%s/%s: emitted code does not parse: %w", f.path, f.base, err)
+	}
+	dir := filepath.Join(f.set.Dir, filepath.FromSlash(strings.TrimPrefix(f.path, f.set.Path)))
+	return emit.File{Package: f.path, Dir: dir, PackageName: f.name, Name: f.base, Content: content}, nil
+}
+
+// writeImports imports what the text uses, the standard library first.
+func (f *File) writeImports(out *bytes.Buffer) {
+	used := qualifiers(f.Bytes())
+	var first, second []string
+	for alias, p := range f.imports {
+		if !used[alias] || p == f.path {
+			continue
+		}
+		spec := fmt.Sprintf("\t%q", p)
+		if path.Base(p) != alias {
+			spec = fmt.Sprintf("\t%s %q", alias, p)
+		}
+		if element, _, _ := strings.Cut(p, "/"); strings.Contains(element, ".") {
+			second = append(second, spec)
+		} else {
+			first = append(first, spec)
+		}
+	}
+	if len(first)+len(second) == 0 {
+		return
+	}
+	byPath := func(a, b string) int {
+		return strings.Compare(a[strings.IndexByte(a, '"'):], b[strings.IndexByte(b, '"'):])
+	}
+	slices.SortFunc(first, byPath)
+	slices.SortFunc(second, byPath)
+	if len(first) > 0 && len(second) > 0 {
+		first = append(first, "")
+	}
+	out.WriteString("import (\n" + strings.Join(append(first, second...), "\n") + "\n)\n\n")
+}
+
+// qualifiers are the identifiers that stand before a dot, outside of strings and comments.
+func qualifiers(src []byte) map[string]bool {
+	out := map[string]bool{}
+	for i := 0; i < len(src); {
+		switch c := src[i]; {
+		case c == '"' || c == '`':
+			i = afterString(src, i)
+		case c == '/' && bytes.HasPrefix(src[i:], []byte("//")):
+			i = afterLine(src, i)
+		case letter(c):
+			start := i
+			for i < len(src) && letter(src[i]) {
+				i++
+			}
+			if i < len(src) && src[i] == '.' && (start == 0 || src[start-1] != '.') {
+				out[string(src[start:i])] = true
+			}
+		default:
+			i++
+		}
+	}
+	return out
+}
+
+func letter(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// afterString is where a string ends that begins at i.
+func afterString(src []byte, i int) int {
+	for quote := src[i]; ; {
+		if i++; i >= len(src) {
+			return i
+		}
+		if src[i] == '\\' && quote == '"' {
+			i++
+		} else if src[i] == quote {
+			return i + 1
+		}
+	}
+}
+
+func afterLine(src []byte, i int) int {
+	if n := bytes.IndexByte(src[i:], '\n'); n >= 0 {
+		return i + n
+	}
+	return len(src)
+}
+
+// Template parses the templates of clients of that name.
+func Template(name string) *template.Template {
+	return template.Must(template.ParseFS(templates.FS, "client/"+name))
+}
+
+// Files renders files, and sorts them as emitters return them.
+func Files(files []*File) ([]emit.File, error) {
+	out := make([]emit.File, 0, len(files))
+	for _, f := range files {
+		file, err := f.Render()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, file)
+	}
+	slices.SortFunc(out, func(a, b emit.File) int {
+		return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}

@@ -1,0 +1,148 @@
+package layout
+
+import (
+	"go/token"
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+)
+
+// Kind is a kind with a client.
+type Kind struct {
+	*model.Client
+	Version *Version
+	Type    *model.Type
+	// List is the kind's list, or nil.
+	List *model.Type
+	// Resource is its name on the wire: flunders. Singular is the kind's in small letters.
+	Resource, Singular string
+	Namespaced         bool
+}
+
+func newKind(v *Version, r *model.Resource, t *model.Type, errs *emit.Errors) *Kind {
+	k := &Kind{
+		Client: t.Kind.Client, Version: v, Type: t, List: t.Kind.ListType,
+		Resource: r.Plural, Singular: strings.ToLower(t.Name), Namespaced: !r.ClusterScoped,
+	}
+	if k.List == nil && (k.Has("list") || k.Has("deleteCollection")) {
+		errs.Add(t.Pos, "kind %s has no type of its lists, which its client needs: declare %sList with Items []%s, or say +genclient:skipVerbs=list,deleteCollection,watch", t.Name, t.Name, t.Name)
+	}
+	for _, m := range k.Methods {
+		if m.Verb == "apply" && k.applyOf(m.Input) == "" {
+			errs.Add(m.Pos, "method %s applies %s.%s, of which no apply configuration is written here: name the package that has it with +apigen:clients:external=%s:... beside +apigen:clients", m.Name, m.Input.Path, m.Input.Name, m.Input.Path)
+		}
+	}
+	return k
+}
+
+// Name is the kind: Flunder.
+func (k *Kind) Name() string { return k.Type.Name }
+
+// LowerName is flunder, as identifiers that aren't exported begin.
+func (k *Kind) LowerName() string { return lowerFirst(k.Type.Name) }
+
+// Plural is Flunders.
+func (k *Kind) Plural() string { return model.PluralName(k.Type.Name) }
+
+// Private is the name of the type that implements the client: flunders. Hand-written files can add methods to it.
+func (k *Kind) Private() string {
+	name := lowerFirst(k.Plural())
+	if token.IsKeyword(name) {
+		return name + "Client"
+	}
+	return name
+}
+
+// API is the kind's type as files name it: wardlev1alpha1.Flunder.
+func (k *Kind) API() string { return k.Version.API() + "." + k.Type.Name }
+
+// APIList is the type of the kind's list as files name it; empty where there is none.
+func (k *Kind) APIList() string {
+	if k.List == nil {
+		return ""
+	}
+	return k.Version.API() + "." + k.List.Name
+}
+
+// Apply is the kind's apply configuration as files name it.
+func (k *Kind) Apply() string { return k.Version.ApplyAlias() + "." + ApplyName(k.Type.Name) }
+
+// ApplyName is the name of a type's apply configuration.
+func ApplyName(name string) string { return name + "ApplyConfiguration" }
+
+// Listed tells whether the kind has a lister.
+func (k *Kind) Listed() bool { return k.List != nil && k.Has("list", "get") }
+
+// Informed tells whether the kind has an informer.
+func (k *Kind) Informed() bool { return k.Listed() && k.Has("watch") }
+
+// Applied tells whether clients apply the kind.
+func (k *Kind) Applied() bool { return k.Has("apply") || k.Has("applyStatus") }
+
+// WithList tells whether the client deals with lists.
+func (k *Kind) WithList() bool { return k.List != nil && (k.Has("list") || k.Has("deleteCollection")) }
+
+// Generic is client-go's generic client that the kind's stands on, type arguments included.
+func (k *Kind) Generic() string {
+	name, args := "Client", "*"+k.API()
+	switch {
+	case k.WithList() && k.Applied():
+		name = "ClientWithListAndApply"
+	case k.WithList():
+		name = "ClientWithList"
+	case k.Applied():
+		name = "ClientWithApply"
+	}
+	if k.WithList() {
+		args += ", *" + k.APIList()
+	}
+	if k.Applied() {
+		args += ", *" + k.Apply()
+	}
+	return name + "[" + args + "]"
+}
+
+// PointerItems tells lists of pointers from those of values.
+func (k *Kind) PointerItems() bool {
+	for _, f := range k.List.Fields {
+		if f.Name == "Items" && f.Type.Elem != nil {
+			return f.Type.Elem.Form == model.Pointer
+		}
+	}
+	return false
+}
+
+// NamespaceParam is the parameter of a namespace; empty, as those below, for a cluster scoped kind.
+func (k *Kind) NamespaceParam() string { return k.ifNamespaced("namespace string") }
+
+// NamespaceParam2 is the parameter of a namespace behind others.
+func (k *Kind) NamespaceParam2() string { return k.ifNamespaced(", namespace string") }
+
+// NamespaceArg is the argument of a namespace behind others.
+func (k *Kind) NamespaceArg() string { return k.ifNamespaced(", namespace") }
+
+// NamespaceValue is the argument of a namespace alone.
+func (k *Kind) NamespaceValue() string { return k.ifNamespaced("namespace") }
+
+func (k *Kind) ifNamespaced(s string) string {
+	if k.Namespaced {
+		return s
+	}
+	return ""
+}
+
+// Expands tells whether the interface that hand-written files may fill is to be declared: not where such a file does.
+func (k *Kind) Expands() bool {
+	return !k.Version.Set.Declares(k.Version.TypedPath(), k.Name()+"Expansion")
+}
+
+// ExpandsLister is Expands for the lister's.
+func (k *Kind) ExpandsLister() bool {
+	return !k.Version.Set.Declares(k.Version.ListerPath(), k.Name()+"ListerExpansion")
+}
+
+// ExpandsNamespaceLister is Expands for that of the lister of one namespace.
+func (k *Kind) ExpandsNamespaceLister() bool {
+	return !k.Version.Set.Declares(k.Version.ListerPath(), k.Name()+"NamespaceListerExpansion")
+}

@@ -1,0 +1,271 @@
+// Package layout is what the emitters of clients share: which groups, versions and kinds get clients, what their packages
+// and things are called, where they lie, and Go files that are written from templates. Names and places are those of
+// k8s.io/code-generator's clients, which users know. It decides nothing about what the files say. It knows the model,
+// emit, and from package register which names the packages of the types will have.
+package layout
+
+import (
+	"path"
+	"sort"
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/register"
+	"apigen.dev/generator/model"
+)
+
+// Set is all client packages of one marker. It and what it holds are read-only.
+type Set struct {
+	*model.Clients
+	Program *model.Program
+	// Groups have at least a version each, sorted by name.
+	Groups []*Group
+}
+
+// Group is an API group with clients.
+type Group struct {
+	Name  string
+	Model *model.Group
+	// GoName is Wardle for wardle.example.com. Folder is the element of import paths that stands for the group, PackageName
+	// that of the group's own package.
+	GoName, Folder, PackageName string
+	// Versions have at least a kind each, in order of priority.
+	Versions []*Version
+}
+
+// Version is one version of a group.
+type Version struct {
+	Set   *Set
+	Group *Group
+	// Name is v1alpha1.
+	Name    string
+	Model   *model.Version
+	Package *model.Package
+	// Kinds are sorted by name.
+	Kinds []*Kind
+}
+
+// Sets returns the client packages to be written. Faults of the input are added to the errors.
+func Sets(p *model.Program, errs *emit.Errors) []*Set {
+	var out []*Set
+	for _, c := range p.Clients {
+		if !c.Marked.Output {
+			continue
+		}
+		s := &Set{Clients: c, Program: p}
+		for _, g := range c.Groups {
+			if group := s.group(g, errs); len(group.Versions) > 0 {
+				s.Groups = append(s.Groups, group)
+			}
+		}
+		s.tellApart(errs)
+		if len(s.Groups) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (s *Set) group(g *model.Group, errs *emit.Errors) *Group {
+	out := &Group{Name: g.Name, Model: g, GoName: upperFirst(g.GoName)}
+	for _, v := range g.Versions {
+		if !v.Package.Below(s.Marked.Path) {
+			continue
+		}
+		version := &Version{Set: s, Group: out, Name: v.Name, Model: v, Package: v.Package}
+		for _, t := range v.Kinds {
+			if t.Kind.Client != nil {
+				version.Kinds = append(version.Kinds, newKind(version, resource(g, t), t, errs))
+			}
+		}
+		sort.Slice(version.Kinds, func(i, j int) bool { return version.Kinds[i].Name() < version.Kinds[j].Name() })
+		if len(version.Kinds) == 0 {
+			continue
+		}
+		out.Versions = append(out.Versions, version)
+		if out.Folder == "" {
+			out.Folder = strings.ToLower(path.Base(path.Dir(v.Package.Path)))
+		}
+	}
+	return out
+}
+
+func resource(g *model.Group, t *model.Type) *model.Resource {
+	for _, r := range g.Resources {
+		if r.Kind == t.Name {
+			return r
+		}
+	}
+	return nil
+}
+
+// tellApart gives groups whose folders have the same name that of the group, and refuses groups that are called the same
+// in Go: the clientset would have a method twice.
+func (s *Set) tellApart(errs *emit.Errors) {
+	folders, names := map[string]int{}, map[string]*Group{}
+	for _, g := range s.Groups {
+		folders[g.Folder]++
+		if other := names[g.GoName]; other != nil {
+			errs.Add(g.Versions[0].Package.Pos, "the groups %q and %q are both called %s in Go: tell them apart with +groupGoName=", other.Name, g.Name, g.GoName)
+		}
+		names[g.GoName] = g
+	}
+	for _, g := range s.Groups {
+		if folders[g.Folder] > 1 || identifier(g.Folder) == "" || g.Folder == "internalinterfaces" {
+			g.Folder = strings.ToLower(g.GoName)
+		}
+		g.PackageName = identifier(g.Folder)
+	}
+}
+
+// identifier leaves the letters and digits that a package's name may have.
+func identifier(folder string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(folder))
+	return strings.TrimLeft(name, "0123456789")
+}
+
+// Versions are those of all groups.
+func (s *Set) Versions() []*Version {
+	var out []*Version
+	for _, g := range s.Groups {
+		out = append(out, g.Versions...)
+	}
+	return out
+}
+
+// Declares tells whether a hand-written file of a package declares a name.
+func (s *Set) Declares(pkg, name string) bool { return s.Declared[pkg][name] }
+
+// GroupName is the group's name for people.
+func (g *Group) GroupName() string {
+	if g.Name == "" {
+		return "the core group"
+	}
+	return "group " + g.Name
+}
+
+// Alias is the name under which files import the group's own package.
+func (g *Group) Alias() string { return "group" + g.PackageName }
+
+// InformedVersions are those with a kind that has an informer.
+func (g *Group) InformedVersions() []*Version {
+	var out []*Version
+	for _, v := range g.Versions {
+		if len(v.Informed()) > 0 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// InformedGroups are those with a kind that has an informer.
+func (s *Set) InformedGroups() []*Group {
+	var out []*Group
+	for _, g := range s.Groups {
+		if len(g.InformedVersions()) > 0 {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// Title is V1alpha1.
+func (v *Version) Title() string { return upperFirst(v.Name) }
+
+// GoName is WardleV1alpha1.
+func (v *Version) GoName() string { return v.Group.GoName + v.Title() }
+
+// Field is wardleV1alpha1.
+func (v *Version) Field() string { return lowerFirst(v.GoName()) }
+
+// GroupVersion is wardle.example.com/v1alpha1.
+func (v *Version) GroupVersion() string {
+	if v.Group.Name == "" {
+		return v.Name
+	}
+	return v.Group.Name + "/" + v.Name
+}
+
+// APIPath is the beginning of the version's paths.
+func (v *Version) APIPath() string {
+	if v.Group.Name == "" {
+		return "/api"
+	}
+	return "/apis"
+}
+
+// API is the name under which files import the package of the types: wardlev1alpha1.
+func (v *Version) API() string {
+	name := strings.ToLower(v.Group.GoName) + v.Name
+	if name == metaAlias {
+		return "api" + name
+	}
+	return name
+}
+
+// Alias is the name under which files import the version's typed clients.
+func (v *Version) Alias() string { return "typed" + v.API() }
+
+// ListerAlias is the name under which files import the version's listers.
+func (v *Version) ListerAlias() string { return "listers" + v.API() }
+
+// ApplyAlias is the name under which files import the version's apply configurations.
+func (v *Version) ApplyAlias() string { return "apply" + v.API() }
+
+// AddToScheme is the function of the types' package that registers them.
+func (v *Version) AddToScheme() string {
+	_, add := v.Package.Declared["AddToScheme"]
+	_, install := v.Package.Declared["Install"]
+	if !add && install && !register.Emits(v.Package) {
+		return "Install"
+	}
+	return "AddToScheme"
+}
+
+// Listed are the kinds with a lister.
+func (v *Version) Listed() []*Kind { return v.with((*Kind).Listed) }
+
+// Informed are the kinds with an informer.
+func (v *Version) Informed() []*Kind { return v.with((*Kind).Informed) }
+
+// Applied are the kinds that clients apply.
+func (v *Version) Applied() []*Kind { return v.with((*Kind).Applied) }
+
+func (v *Version) with(has func(*Kind) bool) []*Kind {
+	var out []*Kind
+	for _, k := range v.Kinds {
+		if has(k) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// Apply tells whether any kind has an apply configuration.
+func (s *Set) Apply() bool {
+	for _, v := range s.Versions() {
+		if len(v.Applied()) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}

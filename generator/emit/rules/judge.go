@@ -1,0 +1,242 @@
+package rules
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/runtime/cel"
+)
+
+// finding is what is wrong with a rule.
+type finding struct {
+	rule model.CELRule
+	text string
+	// mendable: the marker is in a module of the user's own, and nobody asked for leniency.
+	mendable bool
+	// advice: the rule is run, and is probably not what is meant.
+	advice bool
+}
+
+// judge compiles the rules of all kinds, and of types that no kind leads to, in packages that output is written for. A
+// rule is found fault with once, at its marker, wherever its type is used.
+func judge(p *model.Program) []finding {
+	b := newBuilder(nil)
+	j := &judgement{builder: b, lenient: p.Lenient, told: map[string]bool{}, judged: map[model.Position]bool{}}
+	for _, g := range p.Groups {
+		for _, r := range g.Resources {
+			for _, v := range r.Versions {
+				if v.Version.Package.Home().Output {
+					j.schema(b.value(v.Type, false), r.Kind, true, v.Type.Package)
+				}
+			}
+		}
+	}
+	for _, pkg := range p.Packages {
+		for _, t := range pkg.Types {
+			if pkg.Home().Output && !j.all(t) {
+				j.schema(b.value(t, false), t.Name, false, pkg)
+			}
+		}
+	}
+	return j.findings
+}
+
+type judgement struct {
+	builder  *builder
+	lenient  bool
+	findings []finding
+	told     map[string]bool
+	judged   map[model.Position]bool
+}
+
+// all tells whether all rules in a type's declaration were judged where a kind uses it.
+func (j *judgement) all(t *model.Type) bool {
+	each := func(rules []model.CELRule) bool {
+		for _, r := range rules {
+			if !j.judged[r.Pos] {
+				return false
+			}
+		}
+		return true
+	}
+	for _, f := range t.Fields {
+		if !each(f.Schema.CEL) || f.Schema.Items != nil && !each(f.Schema.Items.CEL) {
+			return false
+		}
+	}
+	return each(t.Schema.CEL)
+}
+
+func (j *judgement) schema(s *cel.Schema, path string, resource bool, home *model.Package) {
+	if !s.HasRules() {
+		return
+	}
+	j.mark(s)
+	for _, f := range cel.Check(s, path, resource) {
+		rules := j.builder.sources[f.Schema]
+		if f.Index >= len(rules) {
+			continue
+		}
+		rule := rules[f.Index]
+		key := fmt.Sprintf("%s %s", rule.Pos, f.Part)
+		if j.told[key] {
+			continue
+		}
+		j.told[key] = true
+		j.findings = append(j.findings, finding{
+			rule: rule, text: describe(rule, f, j.builder.owners[f.Schema]), advice: f.Advice,
+			mendable: !j.lenient && (home.Module == nil || home.Module.Own && under(rule.Pos, home)),
+		})
+	}
+}
+
+// under tells whether a position is in the module of a package.
+func under(pos model.Position, home *model.Package) bool {
+	return home.Module.Dir == "" || strings.HasPrefix(pos.Filename, home.Module.Dir)
+}
+
+func (j *judgement) mark(s *cel.Schema) {
+	if !s.HasRules() {
+		return
+	}
+	for _, r := range j.builder.sources[s] {
+		j.judged[r.Pos] = true
+	}
+	for _, p := range s.Properties {
+		j.mark(p)
+	}
+	j.mark(s.Items)
+	j.mark(s.Values)
+}
+
+// describe says what is wrong: with an expression, its line, where in it, and what self has.
+func describe(rule model.CELRule, f cel.Fault, owner string) string {
+	part := map[cel.Part]string{
+		cel.InRule: "", cel.InMessage: "its message ", cel.InMessageExpression: "its messageExpression ", cel.InReason: "its reason ",
+		cel.InFieldPath: "its fieldPath ", cel.InOptionalOldSelf: "its optionalOldSelf ",
+	}[f.Part]
+	head := "CEL rule of " + owner
+	if len(f.Issues) == 0 {
+		return head + ": " + part + f.Message
+	}
+	expression := rule.Rule
+	if f.Part == cel.InMessageExpression {
+		expression = rule.MessageExpression
+	}
+	lines := strings.Split(expression, "\n")
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s: %s", head, part)
+	for i, issue := range f.Issues {
+		if i > 0 {
+			out.WriteString("\n\t")
+		}
+		out.WriteString(issue.Message)
+		if issue.Line >= 1 && issue.Line <= len(lines) {
+			line := strings.ReplaceAll(lines[issue.Line-1], "\t", " ")
+			fmt.Fprintf(&out, "\n\t  %s\n\t  %s^", line, strings.Repeat(" ", max(0, issue.Column-1)))
+		}
+		if hint := suggest(issue.Message, f.Schema); hint != "" {
+			out.WriteString("\n\t" + hint)
+		}
+	}
+	return out.String()
+}
+
+// suggest says what a name that is not there may be, and what self has.
+func suggest(message string, s *cel.Schema) string {
+	var fields []string
+	for name := range s.Properties {
+		if e, ok := cel.Escape(name); ok {
+			fields = append(fields, e)
+		}
+	}
+	sort.Strings(fields)
+	if name, ok := between(message, "undeclared reference to '"); ok {
+		if i := sort.SearchStrings(fields, name); i < len(fields) && fields[i] == name {
+			return "write self." + name + ": the variables are self and oldSelf"
+		}
+		if name == "self" || name == "oldSelf" {
+			return ""
+		}
+		return "the variables are self and oldSelf"
+	}
+	name, ok := between(message, "undefined field '")
+	if !ok {
+		return ""
+	}
+	if s.Properties[name] != nil {
+		return "expressions don't see it: nothing is known of its JSON"
+	}
+	if near := nearest(name, reachable(s, map[string]bool{}, 0)); near != "" {
+		return "did you mean " + near + "?"
+	}
+	if len(fields) == 0 || len(fields) > 20 {
+		return ""
+	}
+	return "self has " + strings.Join(fields, ", ")
+}
+
+func between(text, prefix string) (string, bool) {
+	_, rest, found := strings.Cut(text, prefix)
+	if !found {
+		return "", false
+	}
+	name, _, found := strings.Cut(rest, "'")
+	return name, found
+}
+
+// reachable are the names of fields of a schema and what is in it, some levels deep.
+func reachable(s *cel.Schema, into map[string]bool, depth int) map[string]bool {
+	if s == nil || depth > 4 {
+		return into
+	}
+	for name, p := range s.Properties {
+		if e, ok := cel.Escape(name); ok {
+			into[e] = true
+		}
+		reachable(p, into, depth+1)
+	}
+	reachable(s.Items, into, depth+1)
+	return reachable(s.Values, into, depth+1)
+}
+
+// nearest is the name that a misspelt one is most like, or empty.
+func nearest(name string, names map[string]bool) string {
+	best, least := "", 1+len(name)/3
+	if name == "" {
+		return ""
+	}
+	for n := range names {
+		d := distance(strings.ToLower(name), strings.ToLower(n))
+		if n[0] != name[0] {
+			d++ // who mistypes begins right
+		}
+		if d < least || d == least && (best == "" || n < best) {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// distance is how many characters must be changed, added or removed.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diagonal = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,224 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+	"apigen.dev/runtime/cel"
+	"github.com/dave/jennifer/jen"
+)
+
+// The packages that emitted code imports, by path.
+const (
+	celPath    = "apigen.dev/runtime/cel"
+	schemaPath = "k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// printer prints the rules of a group. Structs become functions that return their fields, since many places share them.
+type printer struct {
+	builder *builder
+	names   map[request]string
+	used    map[string]bool
+	queue   []*cel.Schema
+}
+
+// file returns the file of a group, or nil where it has no rules.
+func file(p *model.Program, g *model.Group, faulty map[model.Position]bool) (*emit.File, error) {
+	w := g.Wiring
+	f := jen.NewFilePathName(w.Path, w.Name)
+	f.HeaderComment(emit.Header(p))
+	f.ImportName(celPath, "cel")
+	f.ImportName(schemaPath, "schema")
+	pr := &printer{builder: newBuilder(faulty), names: map[request]string{}, used: map[string]bool{}}
+	found := false
+	for _, r := range g.Resources {
+		for _, v := range r.Served() {
+			s := pr.builder.value(v.Type, false)
+			if !s.HasRules() {
+				continue
+			}
+			found = true
+			pr.rules(f, g, r, v, s)
+		}
+	}
+	if !found {
+		return nil, nil
+	}
+	for len(pr.queue) > 0 {
+		s := pr.queue[0]
+		pr.queue = pr.queue[1:]
+		pr.function(f, s)
+	}
+	var out bytes.Buffer
+	if err := f.Render(&out); err != nil {
+		return nil, err
+	}
+	return &emit.File{Package: w.Path, Dir: w.Dir, PackageName: w.Name, Name: FileName, Content: out.Bytes()}, nil
+}
+
+// rules prints the function that returns the compiled rules of a kind.
+func (p *printer) rules(f *jen.File, g *model.Group, r *model.Resource, v model.ResourceVersion, s *cel.Schema) {
+	name := function(v.Type)
+	p.used[name] = true
+	f.Commentf("%s are the rules in CEL of %s in %s, compiled when the first object is written.", name, r.Kind, v.Version.Name)
+	kind := jen.Qual(schemaPath, "GroupVersionKind").Values(
+		jen.Id("Group").Op(":").Lit(g.Name), jen.Id("Version").Op(":").Lit(v.Version.Name), jen.Id("Kind").Op(":").Lit(r.Kind))
+	f.Var().Id(name).Op("=").Qual("sync", "OnceValue").Call(jen.Func().Params().Op("*").Qual(celPath, "Rules").Block(
+		jen.Return(jen.Qual(celPath, "New").Call(kind, jen.Op("&").Add(jen.Qual(celPath, "Schema")).Add(p.body(s)))),
+	))
+}
+
+// function prints the function that returns the fields of a struct.
+func (p *printer) function(f *jen.File, s *cel.Schema) {
+	r := p.builder.types[s]
+	what := "the fields of %s."
+	if !r.all {
+		what = "the fields of %s that have rules in them."
+	}
+	f.Commentf("%s are "+what, p.names[r], r.typ.Package.Name+"."+r.typ.Name)
+	f.Func().Id(p.names[r]).Params().Map(jen.String()).Op("*").Qual(celPath, "Schema").Block(
+		jen.Return(p.properties(s)))
+}
+
+var braces = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
+
+// properties prints a map of fields.
+func (p *printer) properties(s *cel.Schema) jen.Code {
+	var names []string
+	for name := range s.Properties {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	var members []jen.Code
+	for _, name := range names {
+		members = append(members, jen.Lit(name).Op(":").Add(p.body(s.Properties[name])))
+	}
+	typ := jen.Map(jen.String()).Op("*").Qual(celPath, "Schema")
+	if len(members) == 0 {
+		return typ.Values()
+	}
+	return typ.Custom(braces, members...)
+}
+
+// body prints a schema without its type.
+func (p *printer) body(s *cel.Schema) jen.Code {
+	var members []jen.Code
+	add := func(name string, value jen.Code) { members = append(members, jen.Id(name).Op(":").Add(value)) }
+	text := func(name, value string) {
+		if value != "" {
+			add(name, jen.Lit(value))
+		}
+	}
+	flag := func(name string, value bool) {
+		if value {
+			add(name, jen.True())
+		}
+	}
+	list := func(name string, values []string) {
+		if len(values) > 0 {
+			lits := make([]jen.Code, len(values))
+			for i, v := range values {
+				lits[i] = jen.Lit(v)
+			}
+			add(name, jen.Index().String().Values(lits...))
+		}
+	}
+	limit := func(name string, value *int64) {
+		if value != nil {
+			add(name, jen.Qual(celPath, "Limit").Call(jen.Lit(int(*value))))
+		}
+	}
+	text("Type", s.Type)
+	text("Format", s.Format)
+	flag("Nullable", s.Nullable)
+	flag("IntOrString", s.IntOrString)
+	flag("PreserveUnknownFields", s.PreserveUnknownFields)
+	flag("EmbeddedResource", s.EmbeddedResource)
+	list("Required", s.Required)
+	text("ListType", s.ListType)
+	list("ListMapKeys", s.ListMapKeys)
+	text("MapType", s.MapType)
+	list("Enum", s.Enum)
+	flag("Defaulted", s.Defaulted)
+	limit("MaxLength", s.MaxLength)
+	limit("MaxItems", s.MaxItems)
+	limit("MaxProperties", s.MaxProperties)
+	if len(s.Rules) > 0 {
+		add("Rules", p.list(s.Rules))
+	}
+	if s.Properties != nil {
+		add("Properties", p.shared(s))
+	}
+	for _, inner := range []struct {
+		name   string
+		schema *cel.Schema
+	}{{"Values", s.Values}, {"Items", s.Items}} {
+		if inner.schema != nil {
+			add(inner.name, jen.Op("&").Qual(celPath, "Schema").Add(p.body(inner.schema)))
+		}
+	}
+	if len(members) < 2 && len(s.Rules) == 0 && s.Properties == nil {
+		return jen.Values(members...)
+	}
+	return jen.Custom(braces, members...)
+}
+
+// shared prints the fields of a struct: the call of the function that returns them, or in place where they are cut off.
+func (p *printer) shared(s *cel.Schema) jen.Code {
+	r, ok := p.builder.types[s]
+	if !ok {
+		return p.properties(s)
+	}
+	if p.names[r] == "" {
+		name := "fields" + upperFirst(r.typ.Package.Name) + upperFirst(r.typ.Name)
+		if !r.all {
+			name = "ruled" + upperFirst(r.typ.Package.Name) + upperFirst(r.typ.Name)
+		}
+		for i := 2; p.used[name]; i++ {
+			name = fmt.Sprintf("%s_%d", strings.SplitN(name, "_", 2)[0], i)
+		}
+		p.used[name], p.names[r] = true, name
+		p.queue = append(p.queue, s)
+	}
+	return jen.Id(p.names[r]).Call()
+}
+
+// list prints rules.
+func (p *printer) list(rules []cel.Rule) jen.Code {
+	var out []jen.Code
+	for _, r := range slices.Clone(rules) {
+		members := []jen.Code{jen.Id("Rule").Op(":").Add(literal(r.Rule))}
+		for _, m := range []struct{ name, value string }{
+			{"Message", r.Message}, {"MessageExpression", r.MessageExpression}, {"Reason", r.Reason}, {"FieldPath", r.FieldPath},
+		} {
+			if m.value != "" {
+				members = append(members, jen.Id(m.name).Op(":").Add(literal(m.value)))
+			}
+		}
+		if r.OptionalOldSelf {
+			members = append(members, jen.Id("OptionalOldSelf").Op(":").True())
+		}
+		out = append(out, jen.Values(members...))
+	}
+	return jen.Index().Qual(celPath, "Rule").Custom(braces, out...)
+}
+
+// literal is a string, in back quotes where it has quotes in it.
+func literal(s string) jen.Code {
+	if strings.ContainsAny(s, `"\`) && !strings.ContainsFunc(s, func(r rune) bool { return r == '`' || r < ' ' }) {
+		return jen.Op("`" + s + "`")
+	}
+	return jen.Lit(s)
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,113 @@
+// Package rules emits, for each API group, the CEL rules of its kinds (+kubebuilder:validation:XValidation) as values that
+// the wiring runs on every write, and judges them before: a rule that doesn't type-check, costs too much or compares what
+// can't be compared is an error at its marker. It uses runtime/cel for that, which is what runs the rules later.
+package rules
+
+import (
+	"fmt"
+	"sort"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+)
+
+// FileName is the base name of the file that the emitter writes into a group's wiring package.
+const FileName = "zz_generated.rules.go"
+
+// Emitter returns the emitter of CEL rules.
+func Emitter() emit.Emitter {
+	return emit.Emitter{
+		Name:     "rules",
+		Doc:      "the rules in CEL of each group's kinds (+kubebuilder:validation:XValidation)",
+		Owns:     func(base string) bool { return base == FileName },
+		Emit:     Emit,
+		Warnings: warnings,
+	}
+}
+
+// Imports are the packages that emitted code imports, beyond those that all wiring does.
+func Imports() []string {
+	return []string{celPath}
+}
+
+// Emit returns a file for each group with wiring that has rules. Faults of rules are errors where the user can mend them.
+func Emit(p *model.Program) ([]emit.File, error) {
+	var errs emit.Errors
+	faulty := map[model.Position]bool{}
+	for _, f := range judge(p) {
+		if f.advice {
+			continue
+		}
+		faulty[f.rule.Pos] = true
+		if f.mendable {
+			errs.Add(f.rule.Pos, "%s", f.text)
+		}
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	var files []emit.File
+	for _, g := range p.Wired() {
+		if !g.Output() {
+			continue
+		}
+		made, err := file(p, g, faulty)
+		if err != nil {
+			return nil, fmt.Errorf("rules of %s: %w", g.Name, err)
+		}
+		if made != nil {
+			files = append(files, *made)
+		}
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
+	return files, nil
+}
+
+// warnings are what is odd about rules that are run, and the faults of those in packages that the user can't edit, which
+// are not run.
+func warnings(p *model.Program) []emit.Error {
+	var out emit.Errors
+	for _, f := range judge(p) {
+		switch {
+		case f.advice:
+			out.Add(f.rule.Pos, "%s", f.text)
+		case !f.mendable:
+			out.Add(f.rule.Pos, "%s; the rule is not run", f.text)
+		}
+	}
+	return out
+}
+
+// Functions returns a function that names the function which returns the rules of a kind in its version, in the group's
+// wiring package; empty where it has none.
+func Functions(p *model.Program) func(*model.Type) string {
+	faulty := map[model.Position]bool{}
+	if foreign(p) {
+		for _, f := range judge(p) {
+			faulty[f.rule.Pos] = faulty[f.rule.Pos] || !f.advice
+		}
+	}
+	b := newBuilder(faulty)
+	return func(t *model.Type) string {
+		if !b.value(t, false).HasRules() {
+			return ""
+		}
+		return function(t)
+	}
+}
+
+func function(t *model.Type) string { return "rules" + upperFirst(t.Package.Name) + t.Name }
+
+// foreign tells whether there may be faults that are no errors: of rules in packages that the user can't edit, or in a
+// lenient run.
+func foreign(p *model.Program) bool {
+	if p.Lenient {
+		return true
+	}
+	for _, pkg := range p.Packages {
+		if pkg.Module != nil && !pkg.Module.Own {
+			return true
+		}
+	}
+	return false
+}

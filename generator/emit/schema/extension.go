@@ -1,0 +1,170 @@
+package schema
+
+import (
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// extensionPaths are those of the subresources beside status.
+func (e endpoint) extensionPaths(item string, out object) {
+	for _, s := range e.resource.Subresources {
+		at := item + "/" + s.Name
+		parameters := e.params(e.name(), e.namespace(), e.pretty())
+		switch s.Form {
+		case model.FieldSubresource:
+			out[at] = object{"get": e.read(s.Name), "put": e.replace(s.Name), "patch": e.patch(s.Name), "parameters": parameters}
+		case model.ScaleSubresource:
+			scale := e
+			scale.object = e.scaleRef()
+			out[at] = object{
+				"get": of1(scale.read(s.Name), scaleGVK()), "put": of1(scale.replace(s.Name), scaleGVK()), "patch": of1(scale.patch(s.Name), scaleGVK()),
+				"parameters": parameters,
+			}
+		case model.ActionSubresource, model.RequestSubresource:
+			out[at] = object{"post": e.action(s), "parameters": e.params(e.writeParameters(), e.name(), e.namespace(), e.pretty())}
+		case model.ViewSubresource:
+			view := e
+			view.object = e.payloadRef(s.Answer)
+			gvk := object{"group": s.Answer.Group, "version": s.Answer.At(e.version.Name).Name, "kind": s.Answer.Kind}
+			out[at] = object{"get": of1(view.read(s.Name), gvk), "parameters": e.params(e.name(), e.namespace(), e.pretty(), e.optionQueries(s.Options, ""))}
+		case model.StreamSubresource:
+			contentType := s.ContentType
+			if contentType == "" {
+				contentType = "text/plain"
+			}
+			read := e.read(s.Name)
+			read["responses"] = texts(contentType)
+			out[at] = object{"get": read, "parameters": e.params(e.name(), e.namespace(), e.pretty(), e.optionQueries(s.Options, ""))}
+		case model.ConnectSubresource:
+			e.connectionPaths(at, s, out)
+		}
+	}
+}
+
+// of1 says of which kind an operation is, where that isn't the resource's.
+func of1(operation, gvk object) object {
+	operation["x-kubernetes-group-version-kind"] = gvk
+	return operation
+}
+
+// action posts a kind to a subresource.
+func (e endpoint) action(s *model.Subresource) object {
+	body := s.Body.At(e.version.Name)
+	answer := e.metaRef("Status")
+	if s.Answer != nil {
+		answer = e.payloadRef(s.Answer)
+	}
+	o := e.operation(e.id("create", "", upperFirst(camel(s.Name))), "post", "create "+s.Name+" of "+article(e.resource.Kind), responses(answer, false, "200", "201", "202"))
+	o["requestBody"] = bodyOf(e.payloadRef(s.Body))
+	return of1(o, object{"group": s.Body.Group, "version": body.Name, "kind": s.Body.Kind})
+}
+
+func bodyOf(schema object) object { return body(schema, jsonType, yamlType) }
+
+// payloadRef refers to the schema of a kind that a subresource takes or answers.
+func (e endpoint) payloadRef(p *model.Payload) object {
+	v := p.At(e.version.Name)
+	if e.kinds[v.Type] == "" {
+		e.payloads[v.Type] = object{"group": p.Group, "version": v.Name, "kind": p.Kind}
+	}
+	return e.ref(v.Type)
+}
+
+// connectionPaths are those of a subresource that serves connections, and of what is below it.
+func (e endpoint) connectionPaths(at string, s *model.Subresource, out object) {
+	operations := func(suffix string) object {
+		o := object{}
+		for _, method := range s.Methods {
+			verb := strings.ToLower(method)
+			connect := e.operation(e.id("connect", upperFirst(verb), upperFirst(camel(s.Name))+suffix), "connect",
+				"connect "+method+" requests to "+s.Name+" of "+e.resource.Kind, texts("*/*"))
+			o[verb] = connect
+		}
+		return o
+	}
+	parameters := func(path []object, without string) []object {
+		return e.params(e.name(), e.namespace(), path, e.optionQueries(s.Options, without))
+	}
+	whole := operations("")
+	whole["parameters"] = parameters(nil, "")
+	out[at] = whole
+	if s.Subpath {
+		below := operations("WithPath")
+		below["parameters"] = parameters([]object{inPath("path", "path below the subresource")}, "path")
+		out[at+"/{path}"] = below
+	}
+}
+
+// texts answer with text.
+func texts(contentType string) object {
+	return object{
+		"200": object{"description": "OK", "content": object{contentType: object{"schema": object{"type": "string"}}}},
+		"401": object{"description": "Unauthorized"},
+	}
+}
+
+// optionQueries are the query parameters that are fields of an options type, one left out.
+func (e endpoint) optionQueries(t *model.Type, without string) (out []object) {
+	for _, f := range t.Fields {
+		switch inner := f.Type.Pointee(); {
+		case f.Ignored || !f.Exported || f.JSON == without && without != "" || inner.Package != nil && inner.Package.Path == metaPath && inner.Form == model.Struct && f.Inline:
+		case f.Inline && inner.Form == model.Struct:
+			out = append(out, e.optionQueries(inner, without)...)
+		default:
+			out = append(out, query(f.JSON, optionType(f.Type), description(f.Doc)))
+		}
+	}
+	return out
+}
+
+// optionType is the type of one value of an option.
+func optionType(t *model.Type) string {
+	t = t.Pointee()
+	if t.Form == model.Slice && t.Package == nil {
+		t = t.Elem
+	}
+	if t.Form != model.Basic {
+		return "string"
+	}
+	return basic(t.Basic)["type"].(string)
+}
+
+// camel is a subresource in the name of an operation.
+func camel(name string) string {
+	words := strings.Split(name, "-")
+	for i := 1; i < len(words); i++ {
+		words[i] = upperFirst(words[i])
+	}
+	return strings.Join(words, "")
+}
+
+// virtualPaths are the paths of a kind without storage: those of its verbs.
+func (e endpoint) virtualPaths(all, collection, watchAll, watched string, out object) {
+	r := e.resource
+	items := object{}
+	if r.Has("list") {
+		items["get"] = e.listOne()
+		if !r.ClusterScoped {
+			out[all] = object{"get": e.listAll(), "parameters": e.params(e.listParameters(true), e.pretty())}
+		}
+	}
+	if r.Has("create") {
+		items["post"] = e.create()
+	}
+	if len(items) > 0 {
+		items["parameters"] = e.params(e.namespace(), e.pretty())
+		out[collection] = items
+	}
+	if r.Has("get") {
+		out[collection+"/{name}"] = object{"get": e.read(""), "parameters": e.params(e.name(), e.namespace(), e.pretty())}
+	}
+	if !r.Has("watch") {
+		return
+	}
+	if !r.ClusterScoped {
+		out[watchAll] = object{"get": e.watchAll(), "parameters": e.params(e.listParameters(true), e.pretty())}
+	}
+	out[watched] = object{"get": e.watchList(), "parameters": e.params(e.listParameters(true), e.namespace(), e.pretty())}
+	out[watched+"/{name}"] = object{"get": e.watchOne(), "parameters": e.params(e.listParameters(true), e.name(), e.namespace(), e.pretty())}
+}

@@ -1,0 +1,64 @@
+package wiring
+
+import (
+	"strings"
+
+	"apigen.dev/generator/model"
+	"github.com/dave/jennifer/jen"
+)
+
+// Provided are the group's kinds without storage: Group takes a provider for each of them, in this order.
+func Provided(g *model.Group) (kinds []*model.Resource) {
+	for _, r := range g.Resources {
+		if r.Virtual() && len(r.Served()) > 0 {
+			kinds = append(kinds, r)
+		}
+	}
+	return kinds
+}
+
+// ProviderName is the name of the interface that answers for a kind, in the group's wiring.
+func ProviderName(r *model.Resource) string { return r.Kind + "Provider" }
+
+// ProviderParameter is the name of the parameter that takes it.
+func ProviderParameter(r *model.Resource) string {
+	return strings.ToLower(r.Kind[:1]) + r.Kind[1:] + "Provider"
+}
+
+// provider prints the interface that answers for a kind.
+func (p *printer) provider(f *jen.File, r *model.Resource) {
+	hub := pointer(r.Hub)
+	ctx, namespace := jen.Id("ctx").Qual("context", "Context"), jen.Id("namespace").String()
+	methods := map[string]jen.Code{
+		"create": jen.Id("Create").Params(ctx, jen.Id("obj").Add(hub), jen.Id("dryRun").Bool()).Params(hub, jen.Error()),
+		"get":    jen.Id("Get").Params(ctx, jen.List(jen.Id("namespace"), jen.Id("name")).String()).Params(hub, jen.Error()),
+		"list": jen.Id("List").Params(ctx, namespace, jen.Id("selection").Qual(registryPath, "Selection")).
+			Params(jen.Op("*").Qual(registryPath, "List").Types(hub), jen.Error()),
+		"watch": jen.Id("Watch").Params(ctx, namespace, jen.Id("options").Qual(registryPath, "WatchOptions")).
+			Params(jen.Qual(registryPath, "ObjectWatch").Types(hub), jen.Error()),
+	}
+	var has []jen.Code
+	for _, verb := range r.Verbs {
+		has = append(has, methods[verb])
+	}
+	f.Commentf("%s answers for the resource %s, of which nothing is stored. What its methods mean stands at registry.Provider.", ProviderName(r), r.Plural)
+	f.Type().Id(ProviderName(r)).Interface(has...)
+}
+
+// virtual is the expression of a kind without storage.
+func (p *printer) virtual(r *model.Resource, definition jen.Code) jen.Code {
+	var members []jen.Code
+	for _, verb := range r.Verbs {
+		name := upperFirst(verb)
+		members = append(members, member(name, jen.Id(ProviderParameter(r)).Dot(name)))
+	}
+	return jen.Qual(registryPath, "NewVirtual").Call(definition, literal(jen.Qual(registryPath, "Provider").Types(pointer(r.Hub)), members...))
+}
+
+// providers are the parameters of Group.
+func (p *printer) providers() (params []jen.Code) {
+	for _, r := range Provided(p.group) {
+		params = append(params, jen.Id(ProviderParameter(r)).Id(ProviderName(r)))
+	}
+	return params
+}

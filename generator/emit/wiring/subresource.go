@@ -1,0 +1,180 @@
+package wiring
+
+import (
+	"apigen.dev/generator/model"
+	"github.com/dave/jennifer/jen"
+)
+
+// subresources prints the subresources that are fields of the object, or nothing.
+func (p *printer) subresources(r *model.Resource) jen.Code {
+	var printed []jen.Code
+	if r.Status {
+		if status := fieldNamed(r.Hub, "Status"); status != nil {
+			printed = append(printed, p.fieldSubresource(r, "status", status))
+		} else {
+			p.errs.Add(r.Hub.Pos, "%s has a status in its versions, and none in %s.%s: add a Status field there", r.Kind, r.Hub.Package.Name, r.Hub.Name)
+		}
+	}
+	for _, s := range r.Subresources {
+		if s.Form == model.FieldSubresource {
+			printed = append(printed, p.fieldSubresource(r, s.Name, s.Field))
+		}
+	}
+	if printed == nil {
+		return nil
+	}
+	typ := jen.Index().Qual(registryPath, "Subresource").Types(pointer(r.Hub))
+	return member("Subresources", typ.Values(printed...))
+}
+
+// fieldSubresource prints the subresource that is a field.
+func (p *printer) fieldSubresource(r *model.Resource, name string, f *model.Field) jen.Code {
+	hub := pointer(r.Hub)
+	members := []jen.Code{
+		member("Name", jen.Lit(name)),
+		member("Copy", jen.Func().Params(jen.List(jen.Id("from"), jen.Id("to")).Add(hub)).Block(copyField(f))),
+		member("Reset", jen.Func().Params(jen.Id("obj").Add(hub)).Block(jen.Id("obj").Dot(f.Name).Op("=").Add(zero(r.Hub, f)))),
+	}
+	c := updateConvention(f.Name)
+	if m := r.Hub.Methods[c.name]; m != nil && c.fits(m, r.Hub) {
+		members = append(members, member("Validate", c.call(r.Hub)))
+	}
+	return jen.Custom(braces, members...)
+}
+
+// updateConvention is the method that checks a write of a subresource that is a field: ValidateStatusUpdate.
+func updateConvention(field string) convention {
+	return convention{"Validate" + field + "Update", "", "(ctx context.Context, old *T) field.ErrorList", []shape{contextShape, hubShape}, []shape{errorsShape}}
+}
+
+// conventionsOf are all conventions that hold for a kind.
+func conventionsOf(r *model.Resource) []convention {
+	out := conventions()
+	for _, s := range r.Subresources {
+		if s.Form == model.FieldSubresource {
+			out = append(out, updateConvention(s.Field.Name))
+		}
+	}
+	return out
+}
+
+// extensions prints the subresources that are no part of the object, or nothing.
+func (p *printer) extensions(r *model.Resource) jen.Code {
+	var printed []jen.Code
+	for _, s := range r.Subresources {
+		switch s.Form {
+		case model.FieldSubresource:
+		case model.ScaleSubresource:
+			printed = append(printed, p.scale(r, s))
+		case model.ActionSubresource:
+			printed = append(printed, p.action(r, s))
+		case model.RequestSubresource:
+			printed = append(printed, p.request(r, s))
+		case model.ViewSubresource:
+			printed = append(printed, p.view(r, s))
+		case model.StreamSubresource:
+			printed = append(printed, p.stream(r, s))
+		case model.ConnectSubresource:
+			printed = append(printed, p.connection(r, s))
+		}
+	}
+	if printed == nil {
+		return nil
+	}
+	return member("Extensions", jen.Index().Qual(registryPath, "Extension").Types(pointer(r.Hub)).Custom(braces, printed...))
+}
+
+func (p *printer) action(r *model.Resource, s *model.Subresource) jen.Code {
+	body := pointer(s.Body.Hub)
+	return jen.Qual(registryPath, "ActionOf").Call(literal(jen.Qual(registryPath, "Action").Types(pointer(r.Hub), body),
+		member("Name", jen.Lit(s.Name)),
+		member("Body", p.payload(s.Body)),
+		member("Do", called(r, s, "in", body, jen.Error())),
+	))
+}
+
+func (p *printer) request(r *model.Resource, s *model.Subresource) jen.Code {
+	body, answer := pointer(s.Body.Hub), pointer(s.Answer.Hub)
+	return jen.Qual(registryPath, "RequestOf").Call(literal(jen.Qual(registryPath, "Request").Types(pointer(r.Hub), body, answer),
+		member("Name", jen.Lit(s.Name)),
+		member("Body", p.payload(s.Body)),
+		member("Answer", p.payload(s.Answer)),
+		member("Do", called(r, s, "in", body, jen.Params(answer, jen.Error()))),
+	))
+}
+
+func (p *printer) view(r *model.Resource, s *model.Subresource) jen.Code {
+	options, answer := pointer(s.Options), pointer(s.Answer.Hub)
+	return jen.Qual(registryPath, "ProjectionOf").Call(literal(jen.Qual(registryPath, "Projection").Types(pointer(r.Hub), options, answer),
+		member("Name", jen.Lit(s.Name)),
+		member("Options", p.options(s)),
+		member("Answer", p.payload(s.Answer)),
+		member("Show", called(r, s, "options", options, jen.Params(answer, jen.Error()))),
+	))
+}
+
+func (p *printer) stream(r *model.Resource, s *model.Subresource) jen.Code {
+	options := pointer(s.Options)
+	members := []jen.Code{member("Name", jen.Lit(s.Name))}
+	if s.ContentType != "" {
+		members = append(members, member("ContentType", jen.Lit(s.ContentType)))
+	}
+	members = append(members,
+		member("Options", p.options(s)),
+		member("Open", called(r, s, "options", options, jen.Params(jen.Qual("io", "ReadCloser"), jen.Error()))))
+	return jen.Qual(registryPath, "StreamOf").Call(literal(jen.Qual(registryPath, "Stream").Types(pointer(r.Hub), options), members...))
+}
+
+func (p *printer) connection(r *model.Resource, s *model.Subresource) jen.Code {
+	options := pointer(s.Options)
+	members := []jen.Code{member("Name", jen.Lit(s.Name)), member("Methods", stringList(s.Methods))}
+	if s.Subpath {
+		members = append(members, member("Subpath", jen.True()))
+	}
+	members = append(members,
+		member("Options", p.options(s)),
+		member("Connect", called(r, s, "options", options, jen.Params(jen.Qual("net/http", "Handler"), jen.Error()))))
+	return jen.Qual(registryPath, "ConnectionOf").Call(literal(jen.Qual(registryPath, "Connection").Types(pointer(r.Hub), options), members...))
+}
+
+// called is the function that calls the hub's method.
+func called(r *model.Resource, s *model.Subresource, argument string, typ, results jen.Code) jen.Code {
+	return jen.Func().Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("obj").Add(pointer(r.Hub)), jen.Id(argument).Add(typ)).Add(results).Block(
+		jen.Return(jen.Id("obj").Dot(s.Method.Name).Call(jen.Id("ctx"), jen.Id(argument))))
+}
+
+// payload prints a kind that a subresource takes or answers, in its versions.
+func (p *printer) payload(k *model.Payload) jen.Code {
+	as := &model.Resource{Kind: k.Kind, Hub: k.Hub}
+	for _, v := range k.Versions {
+		as.Versions = append(as.Versions, model.ResourceVersion{
+			Version: &model.Version{Name: v.Name, Package: v.Type.Package}, Type: v.Type,
+		})
+	}
+	return literal(jen.Qual(registryPath, "Kind").Types(pointer(k.Hub)),
+		member("Group", jen.Lit(k.Group)),
+		member("Kind", jen.Lit(k.Kind)),
+		member("New", constructor(k.Hub)),
+		member("Versions", p.versions(as, as.Versions)))
+}
+
+// payloadPackages are those of all types that subresources take, answer and read from queries.
+func (p *printer) payloadPackages() (packages []*model.Package) {
+	for _, r := range p.group.Resources {
+		for _, s := range r.Subresources {
+			for _, k := range []*model.Payload{s.Body, s.Answer} {
+				if k == nil {
+					continue
+				}
+				packages = append(packages, k.Hub.Package)
+				for _, v := range k.Versions {
+					packages = append(packages, v.Type.Package)
+				}
+			}
+			if s.Options != nil {
+				packages = append(packages, s.Options.Package)
+			}
+		}
+	}
+	return packages
+}

@@ -1,0 +1,89 @@
+package model
+
+// Scale is +kubebuilder:subresource:scale. The steps lead from the kind; they are nil where there is no path.
+type Scale struct {
+	SpecPath, StatusPath, SelectorPath    string
+	SpecSteps, StatusSteps, SelectorSteps []Step
+	Pos                                   Position
+}
+
+// SubresourceMarker is +apigen:subresource as it was written.
+type SubresourceMarker struct {
+	Name    string
+	Methods []string
+	Subpath bool
+	// ContentType is "" where it was not said.
+	ContentType string
+	Pos         Position
+}
+
+// SubresourceForm says what a subresource is.
+type SubresourceForm uint8
+
+// The forms. FieldSubresource is a part of the object; the others are methods of the hub, told apart by what they take and
+// return.
+const (
+	FieldSubresource   SubresourceForm = iota
+	ScaleSubresource                   // autoscaling/v1 Scale
+	ActionSubresource                  // (ctx, *Body) error
+	RequestSubresource                 // (ctx, *Body) (*Answer, error), Body being a kind
+	ViewSubresource                    // (ctx, *Options) (*Answer, error), Options being none
+	StreamSubresource                  // (ctx, *Options) (io.ReadCloser, error)
+	ConnectSubresource                 // (ctx, *Options) (http.Handler, error)
+)
+
+// Subresource is one of a resource's subresources beside status.
+type Subresource struct {
+	SubresourceMarker
+	Form SubresourceForm
+	// Scales are the markers of a ScaleSubresource by version.
+	Scales map[*Version]*Scale
+	// Method is the hub's, Field the hub's field of a FieldSubresource.
+	Method *Func
+	Field  *Field
+	// Body and Answer are the kinds that are sent and answered; Options the struct that the query is read into.
+	Body, Answer *Payload
+	Options      *Type
+}
+
+// Payload is a kind that a subresource takes or answers.
+type Payload struct {
+	// Hub is the type in the method's signature.
+	Hub *Type
+	// Group and Kind are those on the wire. Versions are the resource's, where the kind is of its group, with its type in
+	// each of them; else there is one.
+	Group, Kind string
+	Versions    []PayloadVersion
+}
+
+// PayloadVersion is a Payload in one version.
+type PayloadVersion struct {
+	Name string
+	Type *Type
+}
+
+// At is the payload's type in a version of the resource, and the version's name.
+func (p *Payload) At(version string) PayloadVersion {
+	for _, v := range p.Versions {
+		if v.Name == version {
+			return v
+		}
+	}
+	return p.Versions[0]
+}
+
+// Virtual tells that nothing is stored of the kind.
+func (r *Resource) Virtual() bool { return r.Verbs != nil }
+
+// Has tells whether the kind is served with a verb.
+func (r *Resource) Has(verb string) bool {
+	if !r.Virtual() {
+		return true
+	}
+	for _, v := range r.Verbs {
+		if v == verb {
+			return true
+		}
+	}
+	return false
+}

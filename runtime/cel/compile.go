@@ -1,0 +1,182 @@
+package cel
+
+import (
+	"fmt"
+	"strings"
+
+	celgo "github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// compiled is a rule that can be run.
+type compiled struct {
+	Rule
+	program celgo.Program // nil where the rule is empty
+	message celgo.Program // nil where there is none
+	// path is where errors are below the value; empty where that is the value itself.
+	path string
+	// transition: the rule looks at oldSelf.
+	transition bool
+	// cost and messageCost are what the expressions may cost at worst.
+	cost, messageCost uint64
+}
+
+// Part names the part of a Rule that is at fault.
+type Part string
+
+// The parts of a rule.
+const (
+	InRule              Part = "rule"
+	InMessage           Part = "message"
+	InMessageExpression Part = "messageExpression"
+	InReason            Part = "reason"
+	InFieldPath         Part = "fieldPath"
+	InOptionalOldSelf   Part = "optionalOldSelf"
+	// InAll: it is all rules of a kind together.
+	InAll Part = "all"
+)
+
+// Issue is one thing that the compiler has to say of an expression, at a line and a column, both from 1.
+type Issue struct {
+	Line, Column int
+	Message      string
+}
+
+// flaw is what is wrong with a part of a rule.
+type flaw struct {
+	part    Part
+	message string
+	issues  []Issue
+}
+
+// scope is where rules of one schema are compiled.
+type scope struct {
+	declaration *declaration
+	env         *celgo.Env
+	costs       *costs
+}
+
+// newScope declares self. types is the environment that knows the types of self's parts.
+func newScope(types *celgo.Env, d *declaration) (*scope, error) {
+	env, err := types.Extend(celgo.Variable(self, d.typ))
+	if err != nil {
+		return nil, err
+	}
+	return &scope{declaration: d, env: env, costs: &costs{root: d}}, nil
+}
+
+// compile makes a rule executable. Flaws are those that keep it from that, or make part of it useless.
+func (s *scope) compile(r Rule) (compiled, []flaw) {
+	c := compiled{Rule: r}
+	if strings.TrimSpace(r.Rule) == "" {
+		return c, nil
+	}
+	old := s.declaration.typ
+	if r.OptionalOldSelf {
+		old = types.NewOptionalType(old)
+	}
+	env, err := s.env.Extend(celgo.Variable(oldSelf, old))
+	if err != nil {
+		return c, []flaw{{part: InRule, message: err.Error()}}
+	}
+	ast, f := check(env, r.Rule, InRule, celgo.BoolType)
+	if f != nil {
+		return c, []flaw{*f}
+	}
+	for _, ref := range ast.NativeRep().ReferenceMap() {
+		c.transition = c.transition || ref.Name == oldSelf
+	}
+	if c.program, c.cost, f = s.executable(env, ast, InRule); f != nil {
+		return c, []flaw{*f}
+	}
+	if path, err := parseFieldPath(r.FieldPath, s.declaration.schema); err == nil && path != nil {
+		c.path = path.String()
+	}
+	if r.MessageExpression == "" {
+		return c, nil
+	}
+	if ast, f = check(env, r.MessageExpression, InMessageExpression, celgo.StringType); f != nil {
+		return c, []flaw{*f}
+	}
+	if c.message, c.messageCost, f = s.executable(env, ast, InMessageExpression); f != nil {
+		return c, []flaw{*f}
+	}
+	return c, nil
+}
+
+// check parses and type-checks an expression, which must be of a type.
+func check(env *celgo.Env, text string, part Part, want *celgo.Type) (*celgo.Ast, *flaw) {
+	ast, issues := env.Compile(text)
+	if issues != nil && issues.Err() != nil {
+		return nil, &flaw{part: part, message: "compilation failed: " + issues.String(), issues: locate(issues.Errors())}
+	}
+	if !ast.OutputType().IsExactType(want) {
+		return nil, &flaw{part: part, message: fmt.Sprintf("must evaluate to a %s, and evaluates to %s", want, ast.OutputType())}
+	}
+	return ast, nil
+}
+
+func locate(errors []*common.Error) []Issue {
+	out := make([]Issue, len(errors))
+	for i, e := range errors {
+		out[i] = Issue{Line: e.Location.Line(), Column: e.Location.Column() + 1, Message: e.Message}
+	}
+	return out
+}
+
+// executable makes a program, and estimates what it costs.
+func (s *scope) executable(env *celgo.Env, ast *celgo.Ast, part Part) (celgo.Program, uint64, *flaw) {
+	p, err := program(env, ast, s.costs)
+	if err != nil {
+		return nil, 0, &flaw{part: part, message: "program instantiation failed: " + err.Error()}
+	}
+	estimate, err := env.EstimateCost(ast, s.costs)
+	if err != nil {
+		return nil, 0, &flaw{part: part, message: "cost estimation failed: " + err.Error()}
+	}
+	return p, estimate.Max, nil
+}
+
+// static are the flaws of a rule that no compiler is needed to see.
+func static(r Rule, s *Schema) []flaw {
+	var out []flaw
+	add := func(part Part, message string) { out = append(out, flaw{part: part, message: message}) }
+	rule, message := strings.TrimSpace(r.Rule), strings.TrimSpace(r.Message)
+	switch {
+	case rule == "":
+		add(InRule, "is missing")
+	case r.Message != "" && message == "":
+		add(InMessage, "must be non-empty if specified")
+	case strings.ContainsAny(message, "\r\n"):
+		add(InMessage, "must not contain line breaks")
+	case strings.ContainsAny(rule, "\r\n") && message == "":
+		add(InMessage, "must be specified if rule contains line breaks")
+	}
+	if r.MessageExpression != "" && strings.TrimSpace(r.MessageExpression) == "" {
+		add(InMessageExpression, "must be non-empty if specified")
+	}
+	if r.Reason != "" && reasons[r.Reason] == nil {
+		add(InReason, fmt.Sprintf("is %q, and must be one of FieldValueDuplicate, FieldValueForbidden, FieldValueInvalid, FieldValueRequired", r.Reason))
+	}
+	if r.FieldPath != "" {
+		if _, err := parseFieldPath(r.FieldPath, s); err != nil || strings.ContainsAny(r.FieldPath, "\r\n") {
+			text := fmt.Sprintf("is %s, and must be a valid path below the value, as .spec.replicas", r.FieldPath)
+			if err != nil {
+				text += ": " + err.Error()
+			}
+			add(InFieldPath, text)
+		}
+	}
+	return out
+}
+
+// reasons make the errors of rules.
+var reasons = map[string]func(path *field.Path, value any, detail string) *field.Error{
+	"":                    field.Invalid,
+	"FieldValueInvalid":   field.Invalid,
+	"FieldValueForbidden": func(path *field.Path, _ any, detail string) *field.Error { return field.Forbidden(path, detail) },
+	"FieldValueRequired":  func(path *field.Path, _ any, detail string) *field.Error { return field.Required(path, detail) },
+	"FieldValueDuplicate": func(path *field.Path, value any, _ string) *field.Error { return field.Duplicate(path, value) },
+}

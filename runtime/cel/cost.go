@@ -1,0 +1,183 @@
+package cel
+
+import (
+	"math"
+	"net/netip"
+	"net/url"
+
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// costs tells what the functions of this package cost: while a rule runs, and before, at worst. What it says nothing of
+// costs what CEL makes of it. The figures are Kubernetes': they decide which rules are accepted.
+type costs struct {
+	// root is the declaration of self.
+	root *declaration
+}
+
+const perCharacter, perPattern = common.StringTraversalCostFactor, common.RegexStringLengthCostFactor
+
+// class of a function's cost.
+type costClass uint8
+
+const (
+	nominal     costClass = iota + 1 // 1, whatever the arguments
+	traversal                        // once through a list and what is in it
+	reading                          // once through the text of the first argument
+	readingThis                      // the same of what the function is a member of, of which it makes text as long
+	readTwice                        // twice through the first argument
+)
+
+var costClasses = classes(map[costClass][]string{
+	nominal: {
+		"masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast",
+		"format.named", "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub",
+		"major", "minor", "patch", "getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery",
+	},
+	traversal:   {"isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"},
+	reading:     {"url", "cidr", "isIP", "isCIDR", "ip", "quantity", "isQuantity", "semver", "isSemver"},
+	readingThis: {"lowerAscii", "upperAscii", "substring", "trim"},
+	readTwice:   {"ip.isCanonical"},
+})
+
+func classes(by map[costClass][]string) map[string]costClass {
+	out := map[string]costClass{}
+	for class, names := range by {
+		for _, name := range names {
+			out[name] = class
+		}
+	}
+	return out
+}
+
+// CallCost is what a call did cost, or nil.
+func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.Val) *uint64 {
+	if len(args) == 0 {
+		return nil
+	}
+	class := costClasses[function]
+	if overload == "cidr_ip" {
+		class = nominal
+	}
+	switch class {
+	case nominal:
+		return units(1)
+	case traversal:
+		return units(traverse(args[0]))
+	case reading, readingThis:
+		return units(read(args[0], 1))
+	case readTwice:
+		return units(read(args[0], 2))
+	}
+	switch function {
+	case "replace", "split":
+		return units(read(args[0], 2))
+	case "join":
+		return units(read(result, 2))
+	}
+	if len(args) < 2 {
+		return nil
+	}
+	switch function {
+	case "find", "findAll":
+		return units(match(size(args[0]), size(args[1])))
+	case "validate":
+		if f, ok := args[0].Value().(*format); ok {
+			return units(match(size(args[1]), uint64(f.pattern)))
+		}
+	case "containsIP", "containsCIDR":
+		return units(containment(function, overload, args))
+	case "_==_":
+		switch args[0].(type) {
+		case opaque[quantity], opaque[semver], opaque[*format], opaque[*url.URL], opaque[netip.Addr], opaque[netip.Prefix]:
+			return units(1)
+		}
+	}
+	return nil
+}
+
+// containment compares the bytes of two blocks, or of a block and an address, and reads the second where it is text.
+func containment(function, overload string, args []ref.Val) uint64 {
+	cost := read(args[0], 2)
+	if function == "containsCIDR" {
+		cost += read(args[0], 1) + 1
+	}
+	if overload == "cidr_contains_ip_string" || overload == "cidr_contains_cidr_string" {
+		cost += read(args[1], 1)
+	}
+	return cost
+}
+
+func units(n uint64) *uint64 { return &n }
+
+// size is how long text is, or how many elements there are.
+func size(v ref.Val) uint64 {
+	if s, ok := v.(traits.Sizer); ok {
+		if n, ok := s.Size().(types.Int); ok {
+			return uint64(n)
+		}
+	}
+	return 1
+}
+
+// read is the cost of going through text so many times.
+func read(v ref.Val, times float64) uint64 {
+	return uint64(math.Ceil(float64(size(v)) * times * perCharacter))
+}
+
+// match is the cost of looking for a pattern of some length; the text is taken to be longer than it is, so that an
+// expensive pattern is expensive on none.
+func match(text, pattern uint64) uint64 {
+	return uint64(math.Ceil((1+float64(text))*perCharacter)) * uint64(math.Ceil(float64(pattern)*perPattern))
+}
+
+// traverse is the cost of going through a value and all that is in it.
+func traverse(v ref.Val) uint64 {
+	switch v := v.(type) {
+	case types.String:
+		return uint64(float64(len(v)) * perCharacter)
+	case types.Bytes:
+		return uint64(float64(len(v)) * perCharacter)
+	case traits.Lister:
+		var cost uint64
+		for it := v.Iterator(); it.HasNext() == types.True; {
+			cost += traverse(it.Next())
+		}
+		return cost
+	case traits.Mapper:
+		var cost uint64
+		for it := v.Iterator(); it.HasNext() == types.True; {
+			key := it.Next()
+			cost += traverse(key) + traverse(v.Get(key))
+		}
+		return cost
+	}
+	return 1
+}
+
+// EstimateSize is how large the value of a node can be, by the schema.
+func (c *costs) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
+	path := node.Path()
+	if len(path) == 0 || c.root == nil {
+		return nil
+	}
+	at := c.root
+	for _, name := range path[1:] { // the first is self or oldSelf
+		switch name {
+		case "@items", "@values":
+			at = at.elem
+		case "@keys":
+			at = at.key
+		default:
+			at = at.fields[name]
+		}
+		if at == nil {
+			return nil
+		}
+	}
+	return &checker.SizeEstimate{Max: uint64(at.most)}
+}

@@ -1,0 +1,156 @@
+package cel
+
+import (
+	"math"
+
+	celgo "github.com/google/cel-go/cel"
+)
+
+// declaration is the type that expressions see of a schema, and how large its values can be.
+type declaration struct {
+	schema *Schema
+	typ    *celgo.Type
+	// fields are those of an object, by their escaped names.
+	fields map[string]*declaration
+	// key and elem are those of lists and maps.
+	key, elem *declaration
+	// most is how many elements, bytes or characters a value has at most, least how many bytes of JSON it takes at least.
+	most, least int64
+}
+
+// Sizes of JSON.
+const (
+	leastString, leastBool, leastNumber       = 2, 4, 1
+	leastDuration, leastDateTime, sizeOfDate  = 3, 21, 12
+	mostDuration, mostDateTime, mostRequested = 32, 32, requestLimit - 2
+)
+
+// declare makes the declaration of a schema, or nil where expressions don't see its values. path names the types of
+// objects, and must be unique. resource is true for the root of an object.
+func declare(s *Schema, path string, resource bool) *declaration {
+	if s == nil {
+		return nil
+	}
+	if s.IntOrString {
+		return &declaration{schema: s, typ: celgo.DynType, most: characters(s, mostRequested), least: 1}
+	}
+	if resource {
+		s = s.asResource()
+	}
+	switch s.Type {
+	case "object":
+		if s.Values != nil {
+			return declareMap(s, path)
+		}
+		return declareObject(s, path)
+	case "array":
+		return declareList(s, path)
+	case "string":
+		return declareString(s)
+	case "boolean":
+		return &declaration{schema: s, typ: celgo.BoolType, least: leastBool}
+	case "number":
+		return &declaration{schema: s, typ: celgo.DoubleType, least: leastNumber}
+	case "integer":
+		return &declaration{schema: s, typ: celgo.IntType, least: leastNumber}
+	}
+	return nil
+}
+
+func declareList(s *Schema, path string) *declaration {
+	if s.Items == nil {
+		return nil
+	}
+	elem := declare(s.Items, path+".@idx", s.Items.EmbeddedResource)
+	if elem == nil {
+		return nil
+	}
+	most := (requestLimit - 2) / (elem.least + 1)
+	if s.MaxItems != nil {
+		most = max(0, *s.MaxItems)
+	}
+	return &declaration{schema: s, typ: celgo.ListType(elem.typ), elem: elem, most: most, least: 2}
+}
+
+func declareMap(s *Schema, path string) *declaration {
+	elem := declare(s.Values, path+".@elem", s.Values.EmbeddedResource)
+	if elem == nil {
+		return nil
+	}
+	most := (requestLimit - 2) / (elem.least + 6)
+	if s.MaxProperties != nil {
+		most = max(0, *s.MaxProperties)
+	}
+	// Nobody bounds keys: their size is that of a string type without a length.
+	key := &declaration{schema: text, typ: celgo.StringType, least: leastString}
+	return &declaration{schema: s, typ: celgo.MapType(celgo.StringType, elem.typ), key: key, elem: elem, most: most, least: 2}
+}
+
+// declareObject leaves out the fields that expressions can't see, or can't name.
+func declareObject(s *Schema, path string) *declaration {
+	d := &declaration{schema: s, typ: celgo.ObjectType(path), fields: make(map[string]*declaration, len(s.Properties)), least: 2}
+	required := make(map[string]bool, len(s.Required))
+	for _, name := range s.Required {
+		required[name] = true
+	}
+	for name, p := range s.Properties {
+		field := declare(p, path+"."+name, p.EmbeddedResource)
+		if field == nil {
+			continue
+		}
+		if escaped, ok := Escape(name); ok {
+			d.fields[escaped] = field
+		}
+		if required[name] && !p.Defaulted {
+			d.least += int64(len(name)) + field.least + 4
+		}
+	}
+	return d
+}
+
+func declareString(s *Schema) *declaration {
+	switch s.Format {
+	case "byte":
+		most := int64(mostRequested)
+		if s.MaxLength != nil {
+			most = max(0, *s.MaxLength)
+		}
+		return &declaration{schema: s, typ: celgo.BytesType, most: most, least: leastString}
+	case "duration":
+		return &declaration{schema: s, typ: celgo.DurationType, most: mostDuration, least: leastDuration}
+	case "date":
+		return &declaration{schema: s, typ: celgo.TimestampType, most: sizeOfDate, least: sizeOfDate}
+	case "date-time":
+		return &declaration{schema: s, typ: celgo.TimestampType, most: mostDateTime, least: leastDateTime}
+	}
+	most := int64(mostRequested)
+	if len(s.Enum) > 0 {
+		most = 0
+		for _, v := range s.Enum {
+			most = max(most, int64(len(v)))
+		}
+	}
+	return &declaration{schema: s, typ: celgo.StringType, most: characters(s, most), least: leastString}
+}
+
+// characters is how many bytes text takes at most: MaxLength counts characters, of four bytes at most.
+func characters(s *Schema, unbounded int64) int64 {
+	if s.MaxLength == nil {
+		return unbounded
+	}
+	return max(0, min(*s.MaxLength, math.MaxInt64/4)) * 4
+}
+
+// objects collects the types of objects in a declaration by name.
+func (d *declaration) objects(into map[string]*declaration) {
+	if d == nil {
+		return
+	}
+	if d.fields != nil {
+		into[d.typ.TypeName()] = d
+	}
+	for _, f := range d.fields {
+		f.objects(into)
+	}
+	d.elem.objects(into)
+}

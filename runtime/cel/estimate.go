@@ -1,0 +1,212 @@
+package cel
+
+import (
+	"math"
+
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+)
+
+// EstimateCallCost is what a call may cost, and how large its result may be; nil leaves that to CEL.
+func (c *costs) EstimateCallCost(function, overload string, target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+	class := costClasses[function]
+	if overload == "cidr_ip" {
+		class = nominal
+	}
+	switch {
+	case class == nominal:
+		return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Min: 1, Max: 1}}
+	case class == traversal && target != nil:
+		return &checker.CallEstimate{CostEstimate: c.traversal(*target)}
+	case class == reading && len(args) > 0:
+		size := c.size(args[0])
+		call := &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(perCharacter)}
+		if function == "url" {
+			call.ResultSize = &size
+		}
+		return call
+	case class == readTwice && len(args) > 0:
+		return &checker.CallEstimate{CostEstimate: c.size(args[0]).MultiplyByCostFactor(2 * perCharacter)}
+	case class == readingThis && target != nil:
+		size := c.size(*target)
+		return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(perCharacter), ResultSize: &size}
+	case function == "_==_" && len(args) == 2:
+		return c.equality(args[0], args[1])
+	case target != nil:
+		return c.member(function, overload, *target, args)
+	}
+	return nil
+}
+
+// member is the cost of what is called on a value.
+func (c *costs) member(function, overload string, target checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+	size := c.size(target)
+	switch function {
+	case "split":
+		return c.split(size, args)
+	case "join":
+		return c.join(target, args)
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	switch function {
+	case "replace":
+		if len(args) >= 2 {
+			return c.replace(size, c.size(args[0]), c.size(args[1]))
+		}
+	case "find", "findAll":
+		text := size.Add(checker.SizeEstimate{Min: 1, Max: 1}).MultiplyByCostFactor(perCharacter)
+		pattern := c.size(args[0]).MultiplyByCostFactor(perPattern)
+		return &checker.CallEstimate{CostEstimate: text.Multiply(pattern), ResultSize: &checker.SizeEstimate{Max: size.Max}}
+	case "validate":
+		cost := c.size(args[0]).MultiplyByCostFactor(perCharacter).MultiplyByCostFactor(mostPattern * perPattern)
+		return &checker.CallEstimate{CostEstimate: cost}
+	case "containsIP", "containsCIDR":
+		address := checker.SizeEstimate{Min: 4, Max: 16} // bytes
+		cost := address.Add(address).MultiplyByCostFactor(perCharacter)
+		if function == "containsCIDR" {
+			cost = cost.Add(address.MultiplyByCostFactor(perCharacter)).Add(checker.CostEstimate{Min: 1, Max: 1})
+		}
+		if overload == "cidr_contains_ip_string" || overload == "cidr_contains_cidr_string" {
+			cost = cost.Add(checker.CostEstimate(c.size(args[0])).MultiplyByCostFactor(perCharacter))
+		}
+		return &checker.CallEstimate{CostEstimate: cost}
+	}
+	return nil
+}
+
+// traversal is once through a list; of text and bytes, also through each of them. Text itself has an indexOf, too.
+func (c *costs) traversal(target checker.AstNode) checker.CostEstimate {
+	size := c.size(target)
+	elem := element(target)
+	if elem == nil {
+		return size.MultiplyByCostFactor(perCharacter)
+	}
+	each := checker.CostEstimate{Min: 1, Max: 1}
+	if k := elem.Type().Kind(); k == types.StringKind || k == types.BytesKind {
+		each = each.Add(c.size(elem).MultiplyByCostFactor(perCharacter))
+	}
+	return size.MultiplyByCost(each)
+}
+
+// split makes, at worst, an element of each character, if there is no limit.
+func (c *costs) split(size checker.SizeEstimate, args []checker.AstNode) *checker.CallEstimate {
+	most := size.Max
+	if len(args) > 1 {
+		if literal := args[1].Expr().AsLiteral(); literal != nil {
+			if n, ok := literal.Value().(int64); ok {
+				most = uint64(n)
+			}
+		}
+	}
+	return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(2 * perCharacter), ResultSize: &checker.SizeEstimate{Max: most}}
+}
+
+// join makes text of all elements, with separators between them.
+func (c *costs) join(target checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+	count := c.size(target)
+	var size checker.SizeEstimate
+	if elem := element(target); elem != nil {
+		size = count.Multiply(c.size(elem))
+	}
+	if len(args) > 0 {
+		between := checker.SizeEstimate{Min: max(count.Min, 1) - 1, Max: max(count.Max, 1) - 1}
+		size = size.Add(c.size(args[0]).Multiply(between))
+	}
+	return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(perCharacter), ResultSize: &size}
+}
+
+// replace makes text that is longest where the shortest of what is searched for is replaced by the longest, as often as it
+// fits, and shortest the other way round.
+func (c *costs) replace(size, old, by checker.SizeEstimate) *checker.CallEstimate {
+	var times, kept checker.SizeEstimate
+	switch {
+	case old.Min == 0: // nothing is found around each character
+		times.Max, kept.Max = after(size.Max), size.Max
+	case by.Max <= old.Min:
+		kept.Max = size.Max
+	default:
+		times.Max = uint64(math.Ceil(float64(size.Max) / float64(old.Min)))
+	}
+	switch {
+	case old.Max == 0:
+		times.Min, kept.Min = after(size.Min), size.Min
+	case old.Max <= by.Min:
+		kept.Min = size.Min
+	default:
+		times.Min = uint64(math.Ceil(float64(size.Min) / float64(old.Max)))
+	}
+	result := times.Multiply(by).Add(kept)
+	return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(2 * perCharacter), ResultSize: &result}
+}
+
+func after(n uint64) uint64 {
+	if n == math.MaxUint64 {
+		return n
+	}
+	return n + 1
+}
+
+// equality is cheap between values of our own classes.
+func (c *costs) equality(left, right checker.AstNode) *checker.CallEstimate {
+	if left.Type().Equal(right.Type()) != types.True {
+		return nil
+	}
+	most := uint64(1)
+	switch left.Type().TypeName() {
+	case addressClass.typ.TypeName(), networkClass.typ.TypeName(), quantityClass.typ.TypeName(), semverClass.typ.TypeName():
+		return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Min: 1, Max: 1}}
+	case formatClass.typ.TypeName():
+		most = mostFormat
+	case urlClass.typ.TypeName():
+		if size := right.ComputedSize(); size != nil {
+			most = size.Max
+		}
+	default:
+		return nil
+	}
+	return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Min: 1, Max: most}.MultiplyByCostFactor(perCharacter)}
+}
+
+// size is how large a value may be: as computed, by the schema, or without a bound.
+func (c *costs) size(node checker.AstNode) checker.SizeEstimate {
+	if size := node.ComputedSize(); size != nil {
+		return *size
+	}
+	if size := c.EstimateSize(node); size != nil {
+		return *size
+	}
+	return checker.SizeEstimate{Max: math.MaxUint64}
+}
+
+// element stands for the elements of a list, or is nil where the node is none.
+func element(list checker.AstNode) checker.AstNode {
+	params := list.Type().Parameters()
+	if len(params) == 0 {
+		return nil
+	}
+	e := elementNode{typ: params[0]}
+	if path := list.Path(); path != nil {
+		e.path = append(append([]string{}, path...), "@items")
+	}
+	return e
+}
+
+type elementNode struct {
+	path []string
+	typ  *types.Type
+}
+
+// Path leads to the elements, where the list is part of self.
+func (e elementNode) Path() []string { return e.path }
+
+// Type is the type of the elements.
+func (e elementNode) Type() *types.Type { return e.typ }
+
+// Expr is nothing: no expression stands for the elements.
+func (e elementNode) Expr() ast.Expr { return nil }
+
+// ComputedSize is unknown.
+func (e elementNode) ComputedSize() *checker.SizeEstimate { return nil }

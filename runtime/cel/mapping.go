@@ -1,0 +1,178 @@
+package cel
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// mapping is an object or a map of JSON. Of an object, expressions see the fields that the schema names, and null is as
+// good as absent; of a map, all entries.
+type mapping struct {
+	raw    map[string]any
+	schema *Schema
+}
+
+var _ traits.Mapper = (*mapping)(nil)
+
+// isObject tells an object with fields from a map.
+func (m *mapping) isObject() bool { return m.schema.Properties != nil }
+
+// member is the schema of a key, or nil where expressions don't see it.
+func (m *mapping) member(key string) *Schema {
+	if m.isObject() {
+		return m.schema.Properties[key]
+	}
+	return m.schema.Values
+}
+
+// Find looks a value up, a field by its escaped name.
+func (m *mapping) Find(key ref.Val) (ref.Val, bool) {
+	name, ok := key.(types.String)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(key), true
+	}
+	k := string(name)
+	if m.isObject() {
+		if k, ok = unescape(k); !ok {
+			return nil, false
+		}
+	}
+	v, ok := m.raw[k]
+	if !ok || v == nil && m.isObject() {
+		return nil, false
+	}
+	if s := m.member(k); s != nil {
+		return value(v, s), true
+	}
+	return nil, false
+}
+
+// Get is the value of a key, or an error.
+func (m *mapping) Get(key ref.Val) ref.Val {
+	if v, ok := m.Find(key); ok {
+		return v
+	}
+	return types.ValOrErr(key, "no such key: %v", key)
+}
+
+// Contains tells whether there is such a key.
+func (m *mapping) Contains(key ref.Val) ref.Val {
+	v, ok := m.Find(key)
+	if v != nil && types.IsUnknownOrError(v) {
+		return v
+	}
+	return types.Bool(ok)
+}
+
+// keys are those that expressions see, in order.
+func (m *mapping) keys() []string {
+	keys := make([]string, 0, len(m.raw))
+	for k := range m.raw {
+		if m.member(k) == nil {
+			continue
+		}
+		if m.isObject() {
+			if escaped, ok := Escape(k); ok {
+				k = escaped
+			}
+		}
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Iterator goes through the keys.
+func (m *mapping) Iterator() traits.Iterator {
+	return types.NewStringList(types.DefaultTypeAdapter, m.keys()).Iterator()
+}
+
+// Size counts all members, seen or not.
+func (m *mapping) Size() ref.Val { return types.Int(len(m.raw)) }
+
+// Equal compares the members; those that the schema doesn't know, as JSON, and only where both have them.
+func (m *mapping) Equal(other ref.Val) ref.Val {
+	o, ok := other.(traits.Mapper)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(other)
+	}
+	if m.Size() != o.Size() {
+		return types.False
+	}
+	for k, raw := range m.raw {
+		if m.member(k) == nil {
+			om, ok := other.(*mapping)
+			if !ok {
+				return types.MaybeNoSuchOverloadErr(other)
+			}
+			if oraw, ok := om.raw[k]; ok && !same(raw, oraw) {
+				return types.False
+			}
+			continue
+		}
+		v, found := m.Find(types.String(k))
+		ov, ofound := o.Find(types.String(k))
+		if found != ofound {
+			return types.False
+		}
+		if !found {
+			continue
+		}
+		if eq := v.Equal(ov); eq != types.True {
+			return eq
+		}
+	}
+	return types.True
+}
+
+// ConvertToNative is the map of JSON.
+func (m *mapping) ConvertToNative(to reflect.Type) (any, error) {
+	if to.Kind() == reflect.Map {
+		return m.raw, nil
+	}
+	return nil, fmt.Errorf("type conversion error from '%s' to '%s'", m.Type(), to)
+}
+
+// ConvertToType is the map itself, or its type.
+func (m *mapping) ConvertToType(to ref.Type) ref.Val {
+	switch to {
+	case types.MapType:
+		return m
+	case types.TypeType:
+		return types.MapType
+	}
+	return types.NewErr("type conversion error from '%s' to '%s'", m.Type(), to.TypeName())
+}
+
+// Type is map, of objects, too.
+func (m *mapping) Type() ref.Type { return types.MapType }
+
+// Value is the map of JSON.
+func (m *mapping) Value() any { return m.raw }
+
+// unknown is a value of which the schema says only that it is kept. It can be compared and nothing else.
+type unknown struct{ raw any }
+
+const noConversion = "type conversion to '%s' not supported for values preserved by x-kubernetes-preserve-unknown-fields"
+
+// ConvertToNative fails.
+func (u unknown) ConvertToNative(to reflect.Type) (any, error) {
+	return nil, fmt.Errorf(noConversion, to)
+}
+
+// ConvertToType fails.
+func (u unknown) ConvertToType(to ref.Type) ref.Val { return types.NewErr(noConversion, to.TypeName()) }
+
+// Equal compares as JSON.
+func (u unknown) Equal(other ref.Val) ref.Val { return types.Bool(same(u.raw, other.Value())) }
+
+// Type is unknown.
+func (u unknown) Type() ref.Type { return types.UnknownType }
+
+// Value is the value of JSON.
+func (u unknown) Value() any { return u.raw }

@@ -1,0 +1,86 @@
+package cel
+
+import (
+	"regexp"
+
+	celgo "github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+)
+
+// patterns are find and findAll, by regular expressions. An expression that is a constant is compiled with the program.
+type patterns struct{}
+
+// LibraryName is Kubernetes' name.
+func (patterns) LibraryName() string { return "kubernetes.regex" }
+
+// CompileOptions declare the functions.
+func (patterns) CompileOptions() []celgo.EnvOption {
+	str, strs := celgo.StringType, celgo.ListType(celgo.StringType)
+	return declarations{
+		"find": {member("string_find_string", signature(str, str), str, celgo.FunctionBinding(searched(find)))},
+		"findAll": {
+			member("string_find_all_string", signature(str, str), strs, celgo.FunctionBinding(searched(findAll))),
+			member("string_find_all_string_int", signature(str, str, celgo.IntType), strs, celgo.FunctionBinding(searched(findAll))),
+		},
+	}.options()
+}
+
+// ProgramOptions compile constant expressions once.
+func (patterns) ProgramOptions() []celgo.ProgramOption {
+	return []celgo.ProgramOption{celgo.OptimizeRegex(once("find", find), once("findAll", findAll))}
+}
+
+// search looks for an expression in the first of the arguments; a third is how many matches are wanted.
+type search func(re *regexp.Regexp, args []ref.Val) ref.Val
+
+func find(re *regexp.Regexp, args []ref.Val) ref.Val {
+	in, ok := args[0].Value().(string)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(args[0])
+	}
+	return types.String(re.FindString(in))
+}
+
+func findAll(re *regexp.Regexp, args []ref.Val) ref.Val {
+	in, ok := args[0].Value().(string)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(args[0])
+	}
+	most := int64(-1)
+	if len(args) == 3 {
+		if most, ok = args[2].Value().(int64); !ok {
+			return types.MaybeNoSuchOverloadErr(args[2])
+		}
+	}
+	return types.NewStringList(types.DefaultTypeAdapter, re.FindAllString(in, int(most)))
+}
+
+// searched compiles the expression in the second argument with every call.
+func searched(f search) func(args ...ref.Val) ref.Val {
+	return func(args ...ref.Val) ref.Val {
+		pattern, ok := args[1].Value().(string)
+		if !ok {
+			return types.MaybeNoSuchOverloadErr(args[1])
+		}
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			return types.NewErr("Illegal regex: %v", err)
+		}
+		return f(re, args)
+	}
+}
+
+// once compiles it with the program.
+func once(function string, f search) *interpreter.RegexOptimization {
+	return &interpreter.RegexOptimization{Function: function, RegexIndex: 1,
+		Factory: func(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
+			re, err := regexp.Compile(pattern)
+			if err != nil {
+				return nil, err
+			}
+			bound := func(args ...ref.Val) ref.Val { return f(re, args) }
+			return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), bound), nil
+		}}
+}

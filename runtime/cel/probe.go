@@ -1,0 +1,72 @@
+package cel
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// probe runs a rule on the least value that the schema lets there be, with required and defaulted fields alone, and says
+// where that fails for want of a field: such a rule refuses objects for what it forgot to ask.
+func (r *compiled) probe(s *Schema, resource bool) (missing string) {
+	v, ok := minimal(s, 0)
+	if !ok || r.program == nil {
+		return ""
+	}
+	if m, ok := v.(map[string]any); ok && resource {
+		m["apiVersion"], m["kind"], m["metadata"] = "v1", "Kind", map[string]any{"name": "name"}
+		s = s.asResource()
+	}
+	vars := variables{self: value(v, s), old: value(v, s)}
+	if r.OptionalOldSelf {
+		return ""
+	}
+	_, _, err := r.program.ContextEval(context.Background(), vars)
+	if err == nil {
+		return ""
+	}
+	_, name, found := strings.Cut(err.Error(), "no such key: ")
+	if !found {
+		return ""
+	}
+	return name
+}
+
+// minimal is a value of a schema: the zero of its type, and of an object those fields that are always there. It is false
+// where nothing is known of the value.
+func minimal(s *Schema, depth int) (any, bool) {
+	if s == nil || depth > 20 {
+		return nil, false
+	}
+	switch {
+	case s.IntOrString:
+		return int64(0), true
+	case len(s.Enum) > 0:
+		return s.Enum[0], true
+	}
+	switch s.Type {
+	case "object":
+		out := map[string]any{}
+		for name, p := range s.Properties {
+			if !p.Defaulted && !slices.Contains(s.Required, name) {
+				continue
+			}
+			if v, ok := minimal(p, depth+1); ok {
+				out[name] = v
+			}
+		}
+		return out, true
+	case "array":
+		return []any{}, true
+	case "string":
+		zero := map[string]string{"date-time": "1970-01-01T00:00:00Z", "date": "1970-01-01", "duration": "0s"}
+		return zero[s.Format], true
+	case "integer":
+		return int64(0), true
+	case "number":
+		return float64(0), true
+	case "boolean":
+		return false, true
+	}
+	return nil, false
+}

@@ -1,0 +1,135 @@
+package cel
+
+import (
+	"slices"
+
+	celgo "github.com/google/cel-go/cel"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Rules are the compiled rules of a kind in one version. They are safe for concurrent use.
+type Rules struct {
+	kind schema.GroupVersionKind
+	root *node
+	// fault is what keeps them from being run, which Check would have told.
+	fault error
+}
+
+// node is a place in a schema with rules at it or below.
+type node struct {
+	schema *Schema
+	// name is what errors give as the value of an object or a list.
+	resource bool
+	rules    []compiled
+	// transitions: some rule looks at oldSelf.
+	transitions bool
+	names       []string // of properties, sorted
+	properties  map[string]*node
+	items       *node
+	values      *node
+}
+
+// New compiles the rules of a schema, which is that of a kind's objects. It takes milliseconds: the wiring does it once,
+// when the first object is written.
+func New(kind schema.GroupVersionKind, s *Schema) *Rules {
+	r := &Rules{kind: kind}
+	d := declare(s, kind.Kind, true)
+	env, err := typed(d)
+	if err != nil {
+		r.fault = err
+		return r
+	}
+	c := compiler{env: env}
+	r.root = c.node(s, d, kind.Kind, true)
+	r.fault = c.fault
+	return r
+}
+
+// compiler makes nodes. The first fault is kept.
+type compiler struct {
+	env   *celgo.Env
+	fault error
+}
+
+// node compiles what is at a place and below, or returns nil where there is nothing. Path names types whose declaration is
+// not part of the one above.
+func (c *compiler) node(s *Schema, d *declaration, path string, resource bool) *node {
+	if !s.HasRules() {
+		return nil
+	}
+	if d == nil {
+		var err error
+		if d = declare(s, path, resource); d == nil {
+			return nil // expressions don't see it
+		}
+		outer := c.env
+		defer func() { c.env = outer }()
+		if c.env, err = typed(d); err != nil {
+			c.fault = err
+			return nil
+		}
+	}
+	n := &node{schema: s, resource: resource}
+	c.compile(n, s, d)
+	for name, p := range s.Properties {
+		f := d.fields[escaped(name)]
+		if f == nil {
+			if _, named := Escape(name); named {
+				continue // expressions don't see it
+			}
+		}
+		if child := c.node(p, f, path+"."+name, p.EmbeddedResource); child != nil {
+			if n.properties == nil {
+				n.properties = map[string]*node{}
+			}
+			n.properties[name] = child
+			n.names = append(n.names, name)
+		}
+	}
+	slices.Sort(n.names)
+	if d.elem != nil {
+		if s.Items != nil {
+			n.items = c.node(s.Items, d.elem, path+".@idx", s.Items.EmbeddedResource)
+		}
+		if s.Values != nil {
+			n.values = c.node(s.Values, d.elem, path+".@elem", s.Values.EmbeddedResource)
+		}
+	}
+	return n
+}
+
+func (c *compiler) compile(n *node, s *Schema, d *declaration) {
+	if len(s.Rules) == 0 {
+		return
+	}
+	sc, err := newScope(c.env, d)
+	if err != nil {
+		c.fault = err
+		return
+	}
+	for _, r := range s.Rules {
+		rule, flaws := sc.compile(r)
+		for _, f := range flaws {
+			if c.fault == nil {
+				c.fault = &ruleError{r, f}
+			}
+		}
+		n.rules = append(n.rules, rule)
+		n.transitions = n.transitions || rule.transition
+	}
+}
+
+// ruleError is the error of a rule that can't be compiled.
+type ruleError struct {
+	rule Rule
+	flaw flaw
+}
+
+func (e *ruleError) Error() string {
+	return "CEL rule " + e.rule.Rule + ": " + string(e.flaw.part) + ": " + e.flaw.message
+}
+
+func escaped(name string) string {
+	e, _ := Escape(name)
+	return e
+}

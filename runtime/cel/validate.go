@@ -1,0 +1,143 @@
+package cel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+)
+
+// skipped is said where rules were not run since the object can't be trusted to be what they expect.
+const skipped = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
+
+// Validate runs the rules over an object of the kind and returns their errors behind those that other checks found. old is
+// the object that is replaced, or nil on a creation; rules that look at oldSelf run only where there is one, and rules whose
+// value an update leaves as it was are forgiven. Where an error before says that a value is missing, too large or none of
+// those allowed, no rule is run, as for a custom resource. Neither object is changed.
+func Validate[T any](ctx context.Context, r *Rules, errs field.ErrorList, obj, old *T) field.ErrorList {
+	for _, e := range errs {
+		switch e.Type {
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+			return append(errs, field.Invalid(nil, nil, skipped))
+		}
+	}
+	if r.fault != nil {
+		return append(errs, field.InternalError(nil, r.fault))
+	}
+	now, err := content(r, obj)
+	if err != nil {
+		return append(errs, field.InternalError(nil, err))
+	}
+	var before map[string]any
+	if old != nil {
+		if before, err = content(r, old); err != nil {
+			return append(errs, field.InternalError(nil, err))
+		}
+	}
+	return append(errs, r.Run(ctx, now, before)...)
+}
+
+// content is the object as JSON decodes, with its kind and without managedFields, which are large and which no rule sees.
+func content[T any](r *Rules, obj *T) (map[string]any, error) {
+	shallow := *obj
+	if o, ok := any(&shallow).(metav1.Object); ok {
+		o.SetManagedFields(nil)
+	}
+	if o, ok := any(&shallow).(interface{ GetObjectKind() schema.ObjectKind }); ok {
+		o.GetObjectKind().SetGroupVersionKind(r.kind)
+	}
+	data, err := json.Marshal(&shallow)
+	if err != nil {
+		return nil, fmt.Errorf("the object as rules see it: %w", err)
+	}
+	var out map[string]any
+	err = kjson.UnmarshalCaseSensitivePreserveInts(data, &out)
+	return out, err
+}
+
+// Run runs the rules over an object as JSON decodes, with int64 for whole numbers, and returns their errors in the order of
+// the schema. old is nil on a creation.
+func (r *Rules) Run(ctx context.Context, obj, old map[string]any) field.ErrorList {
+	if r.fault != nil {
+		return field.ErrorList{field.InternalError(nil, r.fault)}
+	}
+	w := walk{ctx: ctx, budget: ObjectLimit}
+	at := ratchet{}
+	var before any
+	if old != nil {
+		before, at = old, ratchet{correlated: true, schema: r.root.schemaOf(), now: obj, old: old}
+	}
+	if r.root != nil {
+		w.value(r.root, nil, obj, before, at)
+	}
+	return w.errs
+}
+
+func (n *node) schemaOf() *Schema {
+	if n == nil {
+		return nil
+	}
+	return n.schema
+}
+
+// walk is one run over an object.
+type walk struct {
+	ctx    context.Context
+	budget int64 // what may still be spent; negative: no more rules are run
+	errs   field.ErrorList
+}
+
+// value runs the rules of a value and of what is in it. old is nil where there is no value to compare with.
+func (w *walk) value(n *node, path *field.Path, v, old any, at ratchet) {
+	if v == nil {
+		return // rules about null are those of what holds it
+	}
+	w.rules(n, path, v, old, at)
+	if w.budget < 0 {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		before, _ := old.(map[string]any)
+		w.members(n, path, v, before, at)
+	case []any:
+		before, _ := old.([]any)
+		w.elements(n, path, v, before, at)
+	}
+}
+
+func (w *walk) members(n *node, path *field.Path, v, old map[string]any, at ratchet) {
+	for _, name := range n.names {
+		if member, ok := v[name]; ok && w.budget >= 0 {
+			p := n.properties[name]
+			w.value(p, path.Child(name), member, old[name], at.field(name, p.schema, path == nil))
+		}
+	}
+	if n.values == nil {
+		return
+	}
+	for _, key := range sortedKeys(v) {
+		if w.budget < 0 {
+			return
+		}
+		w.value(n.values, path.Key(key), v[key], old[key], at.field(key, n.values.schema, false))
+	}
+}
+
+func (w *walk) elements(n *node, path *field.Path, v, old []any, at ratchet) {
+	if n.items == nil {
+		return
+	}
+	by := newIndex(n.schema, old)
+	for i, e := range v {
+		if w.budget < 0 {
+			return
+		}
+		before := by.find(e)
+		w.value(n.items, path.Index(i), e, before, at.element(e, before, n.items.schema))
+	}
+}

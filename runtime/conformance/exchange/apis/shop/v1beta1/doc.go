@@ -1,0 +1,7 @@
+// Package v1beta1 holds the kinds of API group shop.example.com in version v1beta1.
+//
+// +groupName=shop.example.com
+// +k8s:deepcopy-gen=package
+// +k8s:defaulter-gen=TypeMeta
+// +k8s:openapi-gen=true
+package v1beta1

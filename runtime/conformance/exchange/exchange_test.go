@@ -1,0 +1,159 @@
+package exchange
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"flag"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/apitest"
+	"apigen.dev/runtime/conformance/exchange/apis"
+)
+
+// differ writes down what ours answers where it differs, with a question mark for the reason: whoever runs it finds the
+// reason, or mends the server.
+var differ = flag.Bool("differ", false, "write down where ours answers differently")
+
+func scripts(t testing.TB, folder string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	return files
+}
+
+// startOurs is a server of ours, and its kubeconfig.
+func startOurs(t *testing.T) (*world, []byte) {
+	t.Helper()
+	server := apitest.Start(t, apis.Groups()...)
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(server.CA)
+	return &world{host: strings.TrimPrefix(server.URL, "https://"), token: server.Token,
+		tls: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}, server.Kubeconfig
+}
+
+// TestExchange: each request is answered as kube-apiserver answers it, and a plain list is answered at once after it.
+func TestExchange(t *testing.T) {
+	ours, _ := startOurs(t)
+	exchangeAll(t, ours)
+	if *differ {
+		return
+	}
+	// The protocol changes nothing.
+	t.Run("HTTP2", func(t *testing.T) {
+		ours, _ := startOurs(t)
+		transport := &http.Transport{TLSClientConfig: ours.tls.Clone(), ForceAttemptHTTP2: true, DisableCompression: true}
+		defer transport.CloseIdleConnections()
+		ours.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		exchangeAll(t, ours)
+	})
+}
+
+func exchangeAll(t *testing.T, ours *world) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	requests := 0
+	for _, path := range scripts(t, "http") {
+		s := readScript(t, path)
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+			for _, scene := range s.scenes {
+				requests += len(scene.exchanges)
+				t.Run(scene.name, func(t *testing.T) {
+					t.Parallel()
+					replay(t, ours, scene)
+				})
+			}
+		})
+		if *differ {
+			s.write(t)
+		}
+	}
+	if requests < 300 {
+		t.Errorf("%d requests are too few", requests)
+	}
+	if ours.client != nil {
+		ours.client.CloseIdleConnections()
+	}
+	ends(t, before)
+}
+
+func replay(t *testing.T, ours *world, s *scene) {
+	a := ours.enter(t, s)
+	for _, e := range s.exchanges {
+		answers := a.ask(e.request)
+		e.check(t, answers)
+		began, words := time.Now(), maps.Clone(a.words)
+		if list := a.ask([]string{"GET $PDBS?limit=1"})[0]; !strings.HasPrefix(list, "<<< 200") || time.Since(began) > 2*time.Second {
+			t.Errorf("after %s a list takes %v: %.300s", e.request[0], time.Since(began), list)
+		}
+		a.words = words
+	}
+}
+
+// check compares answers with those that are expected, and takes them over for -differ.
+func (e *exchange) check(t *testing.T, answers []string) {
+	t.Helper()
+	got := text(answers)
+	if got == text(e.theirs) { // whatever stands in the file: that is always right
+		e.why, e.ours = "", nil
+		return
+	}
+	if want := e.expected(); want != got {
+		t.Errorf("%s\n%s", e.request[0], difference(want, got))
+	}
+	if e.ours = answers; e.why == "" {
+		e.why = "?"
+	}
+	if e.why == "?" {
+		t.Error("why does ours differ? ", e.request[0])
+	}
+}
+
+// difference shows the lines that only one of two answers has.
+func difference(want, got string) string {
+	var b strings.Builder
+	only := func(mark, of, other string) {
+		lines := strings.Split(other, "\n")
+		for line := range strings.SplitSeq(of, "\n") {
+			if !slices.Contains(lines, line) {
+				b.WriteString(mark + " " + line + "\n")
+			}
+		}
+	}
+	only("-", want, got)
+	only("+", got, want)
+	if b.Len() == 0 {
+		return "in another order:\n" + got
+	}
+	return b.String()
+}
+
+// ends checks that of all the requests nothing is left running, and no memory in use but a server's.
+func ends(t *testing.T, before int) {
+	t.Helper()
+	const (
+		more  = 50        // what a server starts when it is first used; a leak has hundreds
+		bound = 128 << 20 // bodies of megabytes came by
+	)
+	var n int
+	for range 200 {
+		if n = runtime.NumGoroutine(); n <= before+more {
+			break
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+	var memory runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&memory)
+	if n > before+more || memory.HeapAlloc > bound {
+		t.Errorf("%d goroutines are left of %d, and %d MiB", n, before, memory.HeapAlloc>>20)
+	}
+}

@@ -1,0 +1,180 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"apigen.dev/runtime/api"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Action is a subresource that a kind of its own, B, is posted to, and that acts on the object: a binding, an eviction.
+type Action[T, B api.Object] struct {
+	Name string
+	Body Kind[B]
+	// Do changes obj as in asks for. The object is then validated and stored as an update of it, at once with what was read:
+	// where it was changed meanwhile, Do is called again with the newer one. Of metadata only what an update may change is
+	// taken. In a dry run nothing is stored.
+	Do func(ctx context.Context, obj T, in B) error
+}
+
+// ActionOf makes the extension, which answers 201 with a Status.
+func ActionOf[T, B api.Object](a Action[T, B]) Extension[T] {
+	return actionOf(a.Name, a.Body, a.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error) {
+		if err := a.Do(ctx, obj, in); err != nil {
+			return api.Rendition{}, err
+		}
+		return successRendition(form.Encoding)
+	})
+}
+
+// Request is an Action that answers with a kind of its own, A: a token.
+type Request[T, B, A api.Object] struct {
+	Name   string
+	Body   Kind[B]
+	Answer Kind[A]
+	// Do is that of an Action. An object that it leaves as it is isn't written.
+	Do func(ctx context.Context, obj T, in B) (A, error)
+}
+
+// RequestOf makes the extension, which answers 201 with what Do returns.
+func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
+	answer, err := bindKind(r.Answer)
+	e := actionOf(r.Name, r.Body, r.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error) {
+		out, err := r.Do(ctx, obj, in)
+		if err != nil {
+			return api.Rendition{}, err
+		}
+		return answer.show(out, form)
+	})
+	if err != nil {
+		e.open = func(host[T]) (*ExtensionHandle, error) { return nil, err }
+	}
+	return e
+}
+
+// successRendition is the Status of what was done.
+func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
+	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusCreated}
+	r.Head = headAs(encoding, "Status", "v1")
+	if encoding == api.CBOR {
+		r.Payload, err = encodeCBOR(status)
+		return r, err
+	}
+	data, err := json.Marshal(status)
+	if err != nil {
+		return r, err
+	}
+	r.Payload = data[1:]
+	return r, nil
+}
+
+// act changes an object and makes the answer.
+type act[T, B api.Object] func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error)
+
+func actionOf[T, B api.Object](name string, kind Kind[B], complete bool, do act[T, B]) Extension[T] {
+	e := Extension[T]{info: api.Extension{Name: name, Methods: []string{http.MethodPost}}}
+	e.open = func(h host[T]) (*ExtensionHandle, error) {
+		switch {
+		case h.stored == nil:
+			return nil, errNeedsStorage
+		case !complete:
+			return nil, errors.New("Do is not set")
+		}
+		body, err := bindKind(kind)
+		if err != nil {
+			return nil, err
+		}
+		a := &action[T, B]{name: name, handle: h.stored, body: body, do: do}
+		return &ExtensionHandle{Create: a.create}, nil
+	}
+	e.describe = func(group string) api.Extension {
+		info := e.info
+		info.Kind = kindOf(kind, group)
+		return info
+	}
+	return e
+}
+
+// action is an open Action or Request.
+type action[T, B api.Object] struct {
+	name   string
+	handle *handle[T]
+	body   payload[B]
+	do     act[T, B]
+}
+
+func (a *action[T, B]) create(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error) {
+	h := a.handle
+	t, err := h.target(namespace, name, "", body.Version)
+	if err != nil {
+		return Result{}, err
+	}
+	in, warnings, err := a.read(ctx, body, t)
+	if err != nil {
+		return Result{Warnings: warnings}, err
+	}
+	var answer api.Rendition
+	t.create, t.through, t.acts = false, a.name, true
+	t.answer = func([]byte, int64, api.Form) (api.Rendition, error) { return answer, nil }
+	result, err := h.update(ctx, t, opts, func(current *state[T]) (obj T, _ []string, err error) {
+		obj = current.obj.DeepCopyObject().(T)
+		answer, err = a.do(ctx, obj, in.DeepCopyObject().(B), opts.Form)
+		return obj, warnings, err
+	})
+	result.Created = true
+	return result, err
+}
+
+// read decodes and checks the body. One that names no object is for the one of the URL.
+func (a *action[T, B]) read(ctx context.Context, body Body, t target[T]) (in B, warnings []string, err error) {
+	if in, warnings, err = a.body.read(body); err != nil {
+		return in, warnings, err
+	}
+	if err := place(in, a.handle.info.Scope, t.namespace); err != nil {
+		return in, warnings, err
+	}
+	switch in.GetName() {
+	case t.name:
+	case "":
+		in.SetName(t.name)
+	default:
+		return in, warnings, apierrors.NewBadRequest(
+			fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", in.GetName(), t.name))
+	}
+	v := a.body.at(body.Version)
+	errs, err := v.codec.validate(ctx, operation.Operation{Type: operation.Create}, in, nil)
+	if err != nil {
+		return in, warnings, apierrors.NewInternalError(err)
+	}
+	if len(errs) > 0 {
+		return in, warnings, apierrors.NewInvalid(v.gvk.GroupKind(), in.GetName(), errs)
+	}
+	return in, warnings, nil
+}
+
+// prepareAction validates what an action made of an object. The action stands in the place of ValidateUpdate: a binding
+// may set what an update must not change.
+func (h *handle[T]) prepareAction(ctx context.Context, t target[T], obj, old T) (warnings []string, err error) {
+	inherit(obj, old)
+	errs := validation.ValidateObjectMetaAccessor(obj, h.info.Scope == api.Namespaced, h.validateName, metadataPath)
+	errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
+	rules, err := t.rules(ctx, operation.Update, obj, &old)
+	if err != nil {
+		return nil, err
+	}
+	errs = append(errs, rules...)
+	if validate := h.definition.Strategy.Validate; validate != nil {
+		errs = append(errs, validate(ctx, obj)...)
+	}
+	if err := h.invalid(obj, errs); err != nil {
+		return nil, err
+	}
+	return h.warnings(ctx, obj, old), nil
+}

@@ -1,0 +1,279 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/registry/internal/shop"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// extended is the widget with a scale, an action whose body has a version for each of the widget's, and a request.
+func extended() registry.Definition[*shop.Widget] {
+	d := shop.Definition()
+	payload := registry.Kind[*shop.Widget]{Group: d.Group, Kind: "Widget", New: d.New, Versions: d.Versions}
+	d.Extensions = []registry.Extension[*shop.Widget]{
+		registry.ScaleOf(registry.Scale[*shop.Widget]{
+			Replicas:    func(w *shop.Widget) int32 { return int32(w.Size) },
+			SetReplicas: func(w *shop.Widget, n int32) { w.Size = int64(n) },
+			Selector:    func(w *shop.Widget) string { return "color=" + w.Color },
+			Paths:       map[string][]string{"v1": {"spec", "size"}, "v1beta1": {"spec", "size"}},
+		}),
+		registry.ActionOf(registry.Action[*shop.Widget, *shop.Widget]{
+			Name: "paint", Body: payload,
+			Do: func(_ context.Context, w, in *shop.Widget) error {
+				if in.Color == "none" {
+					return errors.New("out of paint")
+				}
+				w.Color, w.Clicks, in.Color = in.Color, w.Clicks+1, "used"
+				return nil
+			},
+		}),
+		registry.RequestOf(registry.Request[*shop.Widget, *shop.Widget, *shop.Widget]{
+			Name: "look", Body: payload, Answer: payload,
+			Do: func(_ context.Context, w, in *shop.Widget) (*shop.Widget, error) {
+				in.Color = w.Color
+				return in, nil
+			},
+		}),
+		registry.ProjectionOf(registry.Projection[*shop.Widget, *string, *shop.Widget]{
+			Name: "shade", Answer: payload,
+			Options: registry.Options[*string]{New: func() *string { return new(string) }, Decode: func(q url.Values, prefix *string) error {
+				return registry.QueryValue(q, "prefix", registry.QueryText, prefix)
+			}},
+			Show: func(_ context.Context, w *shop.Widget, prefix *string) (*shop.Widget, error) {
+				if *prefix == "nothing" {
+					return nil, nil
+				}
+				out := &shop.Widget{Color: *prefix + w.Color}
+				out.Name = w.Name
+				return out, nil
+			},
+		}),
+		registry.StreamOf(registry.Stream[*shop.Widget, *bool]{
+			Name: "log", Options: registry.Options[*bool]{New: func() *bool { return new(bool) }, Decode: func(q url.Values, loud *bool) error {
+				return registry.QueryValue(q, "loud", registry.QueryBool, loud)
+			}},
+			Open: func(_ context.Context, w *shop.Widget, loud *bool) (io.ReadCloser, error) {
+				return io.NopCloser(strings.NewReader(fmt.Sprint(w.Color, *loud))), nil
+			},
+		}),
+	}
+	return d
+}
+
+func TestScaleThroughVersions(t *testing.T) {
+	both2(t, func(t *testing.T, b *bench) {
+		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red","size":3}}`)
+		scale := b.Extension("scale")
+		r, err := scale.Get(b.ctx(), "ns", "a", "", v1beta1)
+		if want := `"spec":{"replicas":3},"status":{"replicas":0,"selector":"color=red"}}`; err != nil || !strings.HasSuffix(whole(r), want) {
+			t.Fatalf("%s, %v", whole(r), err)
+		}
+		write := func(version, data string) (registry.Result, error) {
+			return scale.Update(b.ctx(), "ns", "a", registry.Body{Version: version, Data: []byte(data), Validation: metav1.FieldValidationStrict},
+				registry.WriteOptions{Form: api.Form{Version: version}, FieldManager: "scaler"})
+		}
+		if _, err := write("v1beta1", `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a"},"spec":{"replicas":7}}`); err != nil {
+			t.Fatal(err)
+		}
+		if w := b.get("a"); w.Spec.Size != 7 || w.Spec.Color != "red" || w.Generation != 2 {
+			t.Errorf("scaled: %+v of generation %d", w.Spec, w.Generation)
+		}
+		for data, is := range map[string]func(error) bool{
+			`{"metadata":{"name":"b"},"spec":{"replicas":8}}`:                               apierrors.IsBadRequest,
+			`{"metadata":{"name":"a"},"spec":{"replicas":-8}}`:                              apierrors.IsInvalid,
+			`{"metadata":{"name":"a"},"spec":{"replicas":8,"x":1}}`:                         apierrors.IsBadRequest,
+			`{"metadata":{"name":"a","uid":"other"},"spec":{"replicas":8}}`:                 apierrors.IsConflict,
+			`{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"replicas":8}}`:         apierrors.IsConflict,
+			`{"kind":"Widget","metadata":{"name":"a"},"spec":{"replicas":8}}`:               apierrors.IsBadRequest,
+			`{"apiVersion":"autoscaling/v2","metadata":{"name":"a"},"spec":{"replicas":8}}`: apierrors.IsBadRequest,
+		} {
+			if _, err := write("v1", data); !is(err) {
+				t.Errorf("%s: %v", data, err)
+			}
+		}
+		form := api.Form{Version: "v1", Shape: api.Row}
+		if r, err = scale.Get(b.ctx(), "ns", "a", "", form); err != nil || !strings.HasPrefix(string(r.Payload), `"cells":["a",7,0,`) {
+			t.Errorf("%s, %v", r.Payload, err)
+		}
+		if _, err := scale.Get(b.ctx(), "ns", "missing", "", v1); !apierrors.IsNotFound(err) {
+			t.Errorf("the scale of nothing: %v", err)
+		}
+	})
+}
+
+// both2 is both, for extended.
+func both2(t *testing.T, test func(t *testing.T, b *bench)) {
+	t.Helper()
+	for name, cached := range map[string]bool{"cache": true, "bare": false} {
+		t.Run(name, func(t *testing.T) { test(t, open(t, registry.New(extended()), cached)) })
+	}
+}
+
+// Actions of a moment all happen, each on what the one before made.
+func TestActionsAreNotLost(t *testing.T) {
+	both2(t, func(t *testing.T, b *bench) {
+		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
+		var all sync.WaitGroup
+		const n = 20
+		for i := range n {
+			all.Go(func() {
+				data := registry.Body{Version: "v1beta1", Data: fmt.Appendf(nil, `{"spec":{"colour":"c%d"}}`, i)}
+				r, err := b.Extension("paint").Create(b.ctx(), "ns", "a", data, registry.WriteOptions{Form: v1beta1})
+				if err != nil || !r.Created || !strings.Contains(whole(r.Object), `"status":"Success"`) {
+					t.Errorf("%v %s", err, whole(r.Object))
+				}
+			})
+		}
+		all.Wait()
+		if w := b.get("a"); w.Status.Clicks != n || !strings.HasPrefix(w.Spec.Color, "c") {
+			t.Errorf("%d of %d, %s", w.Status.Clicks, n, w.Spec.Color)
+		}
+	})
+}
+
+func TestAction(t *testing.T) {
+	both2(t, func(t *testing.T, b *bench) {
+		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red","size":2}}`)
+		before := b.get("a").ResourceVersion
+		post := func(extension, name, data string, opts registry.WriteOptions) (registry.Result, error) {
+			opts.Form = v1
+			return b.Extension(extension).Create(b.ctx(), "ns", name, body(data), opts)
+		}
+		for data, is := range map[string]func(error) bool{
+			`{"spec":{"color":"none"}}`:                                 apierrors.IsInternalError,
+			`{"metadata":{"name":"b"}}`:                                 apierrors.IsBadRequest,
+			`{"metadata":{"namespace":"other"}}`:                        apierrors.IsBadRequest,
+			`{"spec":{"x":1}}`:                                          apierrors.IsBadRequest,
+			`{"kind":"Other","apiVersion":"shop.example.com/v1"}`:       apierrors.IsBadRequest,
+			`{"kind":"Widget","apiVersion":"shop.example.com/v1beta1"}`: apierrors.IsBadRequest,
+		} {
+			if _, err := post("paint", "a", data, registry.WriteOptions{}); !is(err) {
+				t.Errorf("%s: %v", data, err)
+			}
+		}
+		if _, err := post("paint", "missing", `{}`, registry.WriteOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("painting nothing: %v", err)
+		}
+		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`, registry.WriteOptions{DryRun: true}); err != nil {
+			t.Error(err)
+		}
+		r, err := post("look", "a", `{}`, registry.WriteOptions{})
+		if err != nil || b.parse(r.Object).Spec.Color != "red" {
+			t.Errorf("%v %s", err, whole(r.Object))
+		}
+		if w := b.get("a"); w.ResourceVersion != before {
+			t.Errorf("what changes nothing was written: %+v", w)
+		}
+		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`, registry.WriteOptions{FieldManager: "painter"}); err != nil {
+			t.Fatal(err)
+		}
+		w := b.get("a")
+		painted := slices.ContainsFunc(w.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
+			return e.Manager == "painter" && e.Subresource == "paint" && strings.Contains(e.FieldsV1.String(), "f:color")
+		})
+		if w.Spec.Color != "blue" || w.Generation != 2 || !painted {
+			t.Errorf("%+v of generation %d, %+v", w.Spec, w.Generation, w.ManagedFields)
+		}
+	})
+}
+
+func TestProjection(t *testing.T) {
+	b := open(t, registry.New(extended()), true)
+	b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
+	show := b.Extension("shade").View
+	r, err := show(b.ctx(), "ns", "a", url.Values{"prefix": {"dark"}}, v1beta1)
+	if want := `"apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a"},"spec":{"colour":"darkred"}`; err != nil || !strings.Contains(whole(r), want) {
+		t.Errorf("%s, %v", whole(r), err)
+	}
+	if r, err = show(b.ctx(), "ns", "a", nil, api.Form{Version: "v1", Shape: api.Row}); err != nil || !strings.HasPrefix(string(r.Payload), `"cells":["a","red",`) {
+		t.Errorf("%s, %v", r.Payload, err)
+	}
+	for name, query := range map[string]url.Values{"b": nil, "a": {"prefix": {"nothing"}}} {
+		if _, err := show(b.ctx(), "ns", name, query, v1); !apierrors.IsNotFound(err) {
+			t.Errorf("%s %v: %v", name, query, err)
+		}
+	}
+}
+
+func TestStream(t *testing.T) {
+	b := open(t, registry.New(extended()), true)
+	b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
+	out, err := b.Extension("log").Stream(b.ctx(), "ns", "a", url.Values{"loud": {""}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(out)
+	if err = errors.Join(err, out.Close()); err != nil || string(data) != "redtrue" || out.ContentType != "text/plain" {
+		t.Errorf("%q of %s, %v", data, out.ContentType, err)
+	}
+	if _, err := b.Extension("log").Stream(b.ctx(), "ns", "b", nil); !apierrors.IsNotFound(err) {
+		t.Errorf("the log of nothing: %v", err)
+	}
+}
+
+func TestBadExtensions(t *testing.T) {
+	scale := func(w *shop.Widget) int32 { return 0 }
+	set := func(*shop.Widget, int32) {}
+	for want, extensions := range map[string][]registry.Extension[*shop.Widget]{
+		"was not made by":                {{}},
+		`"scale" stands twice`:           {registry.ScaleOf(registry.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set}), registry.ScaleOf(registry.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set})},
+		"needs Replicas and SetReplicas": {registry.ScaleOf(registry.Scale[*shop.Widget]{})},
+		`version "v7" is not served`:     {registry.ScaleOf(registry.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set, Paths: map[string][]string{"v7": {"x"}}})},
+		"Do is not set":                  {registry.ActionOf(registry.Action[*shop.Widget, *shop.Widget]{Name: "x"})},
+		`"status" stands twice`: {registry.ConnectionOf(registry.Connection[*shop.Widget, *bool]{Name: "status", Options: registry.Options[*bool]{New: func() *bool { return nil }},
+			Connect: func(context.Context, *shop.Widget, *bool) (http.Handler, error) { return nil, nil }})},
+		"needs Connect and Options": {registry.ConnectionOf(registry.Connection[*shop.Widget, *bool]{Name: "x"})},
+	} {
+		d := shop.Definition()
+		d.Extensions = extensions
+		h, err := registry.New(d).Open(registry.Config{Backend: newMemory(t), Prefix: "/registry"})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if h != nil {
+			t.Error("a handle beside an error")
+		}
+	}
+}
+
+func TestQuery(t *testing.T) {
+	type color string
+	query := url.Values{"n": {"3", "4"}, "s": {"x"}, "b": {""}, "no": {"False"}, "big": {"300"}, "t": {"2026-01-02T03:04:05Z"}}
+	var n int32
+	var p *int64
+	var all []int
+	var s color
+	b, no := false, true
+	var at metav1.Time
+	err := errors.Join(
+		registry.QueryValue(query, "n", registry.QueryInt, &n), registry.QueryPointer(query, "n", registry.QueryInt, &p),
+		registry.QueryValues(query, "n", registry.QueryInt, &all), registry.QueryValue(query, "s", registry.QueryText, &s),
+		registry.QueryValue(query, "b", registry.QueryBool, &b), registry.QueryValue(query, "no", registry.QueryBool, &no),
+		registry.QueryValue(query, "t", registry.QueryParsed[metav1.Time], &at))
+	if err != nil || n != 3 || *p != 3 || len(all) != 2 || all[1] != 4 || s != "x" || !b || no || at.Year() != 2026 {
+		t.Error(err, n, *p, all, s, b, no, at)
+	}
+	p = nil
+	if err := registry.QueryPointer(query, "none", registry.QueryInt, &p); err != nil || p != nil {
+		t.Error(err, p)
+	}
+	var small int8
+	for _, name := range []string{"big", "s"} {
+		if err := registry.QueryValue(query, name, registry.QueryInt, &small); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

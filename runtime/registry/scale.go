@@ -1,0 +1,235 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/ownership"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// Scale tells how the subresource scale, of the kind Scale in autoscaling/v1, reads and writes an object.
+type Scale[T api.Object] struct {
+	// Replicas is the number that is wanted, SetReplicas sets it.
+	Replicas    func(T) int32
+	SetReplicas func(obj T, replicas int32)
+	// StatusReplicas is the number that there is, Selector what selects them, as text. Each may be nil.
+	StatusReplicas func(T) int32
+	Selector       func(T) string
+	// Paths tell, for each version, where the number that is wanted stands: who scales owns that field.
+	Paths map[string][]string
+}
+
+// scaleName is the subresource's.
+const scaleName = "scale"
+
+// ScaleOf makes the extension scale.
+func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
+	return Extension[T]{
+		info: api.Extension{
+			Name: scaleName, Kind: scaleGVK, Columns: scaleColumns,
+			Methods: []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPut},
+		},
+		open: func(h host[T]) (*ExtensionHandle, error) {
+			switch {
+			case h.stored == nil:
+				return nil, errNeedsStorage
+			case s.Replicas == nil || s.SetReplicas == nil:
+				return nil, errors.New("a Scale needs Replicas and SetReplicas")
+			}
+			kind, err := bindKind(scaleKind())
+			if err != nil {
+				return nil, err
+			}
+			b := &scaler[T]{Scale: s, handle: h.stored, kind: kind, paths: managedfields.ResourcePathMappings{}}
+			for version, path := range s.Paths {
+				elements := make([]any, len(path))
+				for i, name := range path {
+					elements[i] = name
+				}
+				at, err := fieldpath.MakePath(elements...)
+				if err != nil {
+					return nil, err
+				}
+				v, err := h.stored.versions.of(version)
+				if err != nil {
+					return nil, err
+				}
+				b.paths[v.gvk.GroupVersion().String()] = at
+			}
+			b.manager = sync.OnceValues(b.newManager)
+			return &ExtensionHandle{Get: b.get, Update: b.update, Patch: b.patch}, nil
+		},
+	}
+}
+
+// scaler is an open Scale.
+type scaler[T api.Object] struct {
+	Scale[T]
+	handle *handle[T]
+	kind   payload[*scaleObject]
+	paths  managedfields.ResourcePathMappings
+	// manager is made at the first write.
+	manager func() (*ownership.Manager, error)
+}
+
+func (s *scaler[T]) newManager() (*ownership.Manager, error) {
+	schemas := s.handle.schemas
+	if schemas == nil {
+		schemas = ownership.NewSchemas(nil)
+	}
+	types, err := schemas.In(s.handle.definition.Storage, scaleGVK)
+	if err != nil {
+		return nil, err
+	}
+	return newScaleManager(types), nil
+}
+
+// of is the scale of an object.
+func (s *scaler[T]) of(obj T) *scaleObject {
+	scale := &scaleObject{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: obj.GetName(), Namespace: obj.GetNamespace(), UID: obj.GetUID(),
+			ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp(),
+		},
+		Spec: scaleSpec{Replicas: s.Replicas(obj)},
+	}
+	if s.StatusReplicas != nil {
+		scale.Status.Replicas = s.StatusReplicas(obj)
+	}
+	if s.Selector != nil {
+		scale.Status.Selector = s.Selector(obj)
+	}
+	return scale
+}
+
+func (s *scaler[T]) get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {
+	h := s.handle
+	rendition, err := h.Get(ctx, namespace, name, resourceVersion, h.store.stored)
+	if err != nil {
+		return rendition, err
+	}
+	obj, err := h.store.fromRendition(rendition)
+	if err != nil {
+		return rendition, err
+	}
+	return s.kind.show(s.of(obj), form)
+}
+
+// wanted is what a client makes of a scale: it owns live. entries are who owns what of it then.
+type wanted func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (scale *scaleObject, entries []metav1.ManagedFieldsEntry, warnings []string, err error)
+
+func (s *scaler[T]) update(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error) {
+	return s.write(ctx, namespace, name, body.Version, opts, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
+		scale, warnings, err := s.kind.read(body)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		entries, err := s.own(live, scale, stored, opts.FieldManager)
+		return scale, entries, warnings, err
+	})
+}
+
+func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind PatchType, body Body, opts WriteOptions) (Result, error) {
+	if kind == ApplyPatch {
+		return s.write(ctx, namespace, name, body.Version, opts, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
+			scale, entries, err := s.apply(live, stored, body, opts)
+			return scale, entries, nil, err
+		})
+	}
+	v := s.kind.storage
+	p, strict, err := v.patcher(kind, body)
+	if err != nil {
+		return Result{}, err
+	}
+	return s.write(ctx, namespace, name, body.Version, opts, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
+		data, err := v.encode(live)
+		if err != nil {
+			return nil, nil, nil, apierrors.NewInternalError(err)
+		}
+		if data, err = p.apply(data); err != nil {
+			return nil, nil, nil, err
+		}
+		scale, warnings, err := decodePatched(v, new(scaleObject), p, data, strict, body.Validation)
+		if err != nil {
+			return nil, nil, warnings, err
+		}
+		entries, err := s.own(live, scale, stored, opts.FieldManager)
+		return scale, entries, warnings, err
+	})
+}
+
+// write brings an object to the scale that a client wants.
+func (s *scaler[T]) write(ctx context.Context, namespace, name, version string, opts WriteOptions, want wanted) (Result, error) {
+	h := s.handle
+	t, err := h.target(namespace, name, "", version)
+	if err != nil {
+		return Result{}, err
+	}
+	t.create, t.owned, t.through, t.answer = false, true, scaleName, s.answer
+	return h.update(ctx, t, opts, func(current *state[T]) (obj T, warnings []string, err error) {
+		fields := managedfields.NewScaleHandler(current.obj.GetManagedFields(), t.version.gvk.GroupVersion(), s.paths)
+		stored, err := fields.ToSubresource()
+		if err != nil {
+			return obj, nil, apierrors.NewInternalError(err)
+		}
+		live := s.of(current.obj)
+		scale, entries, warnings, err := want(live, stored)
+		if err == nil {
+			err = s.check(scale, s.of(current.obj), t)
+		}
+		if err != nil {
+			return obj, warnings, err
+		}
+		obj = current.obj.DeepCopyObject().(T)
+		if entries, err = fields.ToParent(entries); err != nil {
+			return obj, warnings, apierrors.NewInternalError(err)
+		}
+		obj.SetManagedFields(entries)
+		if scale.ResourceVersion != "" {
+			obj.SetResourceVersion(scale.ResourceVersion)
+		}
+		if scale.Spec.Replicas != s.Replicas(obj) {
+			s.SetReplicas(obj, scale.Spec.Replicas)
+		}
+		return obj, warnings, nil
+	})
+}
+
+// check compares a scale with what it is to be the scale of.
+func (s *scaler[T]) check(scale, live *scaleObject, t target[T]) error {
+	h := s.handle
+	if err := place(scale, h.info.Scope, t.namespace); err != nil {
+		return err
+	}
+	if err := checkName(scale, t.name); err != nil {
+		return err
+	}
+	if scale.UID != "" && scale.UID != live.UID {
+		return apierrors.NewConflict(h.store.gr, t.name,
+			fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", scale.UID, live.UID))
+	}
+	if scale.Spec.Replicas < 0 {
+		return apierrors.NewInvalid(scaleGVK.GroupKind(), t.name, field.ErrorList{
+			field.Invalid(field.NewPath("spec", "replicas"), scale.Spec.Replicas, "must be greater than or equal to 0"),
+		})
+	}
+	return nil
+}
+
+// answer is the scale of a stored form.
+func (s *scaler[T]) answer(data []byte, revision int64, form api.Form) (api.Rendition, error) {
+	obj, err := s.handle.store.typed(data, revision)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	return s.kind.show(s.of(obj), form)
+}

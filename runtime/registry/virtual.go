@@ -1,0 +1,213 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"apigen.dev/runtime/api"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Provider answers for a kind that nothing is stored of: metrics, reviews, views of another system. A verb whose function
+// is nil isn't served. Objects that it returns are the runtime's from then on. Errors that are API statuses reach the
+// client as they are, others as 500.
+//
+// Namespace is "" for cluster-scoped kinds and for reads across all namespaces.
+type Provider[T api.Object] struct {
+	// Get returns one object; an apierrors.NewNotFound where there is none.
+	Get func(ctx context.Context, namespace, name string) (T, error)
+	// List returns what selection selects, or more: the runtime selects again, sorts by namespace and name, and pages. An
+	// empty ResourceVersion is none, any other a number; Continue and Remaining are not looked at.
+	List func(ctx context.Context, namespace string, selection Selection) (*List[T], error)
+	// Watch begins a watch: behind options.ResourceVersion, which a List told, or with the state where that is "" or 0. The
+	// runtime selects; what it never saw it doesn't tell the end of.
+	Watch func(ctx context.Context, namespace string, options WatchOptions) (ObjectWatch[T], error)
+	// Create answers what was posted: a review, filled in. obj has defaults and is valid by its rules; it needs no name. In
+	// a dry run nothing may change elsewhere.
+	Create func(ctx context.Context, obj T, dryRun bool) (T, error)
+}
+
+// ObjectWatch is a watch of typed objects, with one reader: what a Watch is, before objects are rendered.
+type ObjectWatch[T api.Object] interface {
+	// Next waits for events. An error ends the watch.
+	Next(ctx context.Context) ([]WatchEvent[T], error)
+	Close()
+}
+
+// verbs are those that are served.
+func (p *Provider[T]) verbs() []string {
+	verbs := []string{}
+	for _, v := range []struct {
+		name string
+		has  bool
+	}{{"create", p.Create != nil}, {"get", p.Get != nil}, {"list", p.List != nil}, {"watch", p.Watch != nil}} {
+		if v.has {
+			verbs = append(verbs, v.name)
+		}
+	}
+	return verbs
+}
+
+// NewVirtual is New for a kind without storage. Of the definition, Storage and Subresources don't count, nor what a
+// Strategy does beside Validate and Warnings.
+func NewVirtual[T api.Object](definition Definition[T], provider Provider[T]) Resource {
+	if len(definition.Versions) > 0 {
+		definition.Storage = definition.Versions[0].Info.Name
+	}
+	definition.Subresources = nil
+	d, info := describe(definition)
+	info.Storage, info.Verbs = "", provider.verbs()
+	return &virtual[T]{definition: d, info: info, provider: provider}
+}
+
+// virtual is a resource without storage.
+type virtual[T api.Object] struct {
+	definition *Definition[T]
+	info       *api.Info
+	provider   Provider[T]
+}
+
+func (r *virtual[T]) Info() *api.Info { return r.info }
+
+// Open implements Resource. The config's backend isn't used.
+func (r *virtual[T]) Open(Config) (Handle, error) {
+	all, err := checkDefinition(r.definition)
+	if err == nil && len(r.info.Verbs) == 0 {
+		err = errors.New("the Provider has no functions")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
+	}
+	h := &virtualHandle[T]{virtual: r, versions: all}
+	h.closed, h.end = context.WithCancel(context.Background())
+	if h.extensions, err = openExtensions(r.definition, host[T]{info: r.info, object: h.object}); err != nil {
+		h.end()
+		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
+	}
+	return h, nil
+}
+
+// virtualHandle is an open virtual resource.
+type virtualHandle[T api.Object] struct {
+	*virtual[T]
+	versions   *versions[T]
+	extensions map[string]*ExtensionHandle
+	// closed is done once the handle is.
+	closed context.Context
+	end    context.CancelFunc
+}
+
+func (h *virtualHandle[T]) Extension(name string) *ExtensionHandle { return h.extensions[name] }
+func (h *virtualHandle[T]) Ready() error                           { return nil }
+func (h *virtualHandle[T]) Close() error                           { h.end(); return nil }
+
+// unsupported is the answer to verbs that are not served.
+func (h *virtualHandle[T]) unsupported(verb string) error {
+	return apierrors.NewMethodNotSupported(h.info.GroupResource(), verb)
+}
+
+// status maps an error of the author's.
+func (h *virtualHandle[T]) status(err error, verb, name string) error {
+	return toStatus(err, h.info.GroupResource(), verb, name)
+}
+
+// object reads one.
+func (h *virtualHandle[T]) object(ctx context.Context, namespace, name string) (T, error) {
+	var none T
+	if h.provider.Get == nil {
+		return none, h.unsupported("get")
+	}
+	if messages := content.IsPathSegmentName(name); len(messages) > 0 {
+		return none, apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(messages, ";")))
+	}
+	obj, err := h.provider.Get(ctx, namespace, name)
+	if err != nil {
+		return none, h.status(err, "get", name)
+	}
+	if any(obj) == any(none) {
+		return none, apierrors.NewNotFound(h.info.GroupResource(), name)
+	}
+	return obj, nil
+}
+
+// render writes an object in a form.
+func (h *virtualHandle[T]) render(obj T, form api.Form) (api.Rendition, error) {
+	v, err := h.versions.of(form.Version)
+	if err != nil {
+		return api.Rendition{}, apierrors.NewInternalError(err)
+	}
+	return renditionOf(v, obj, form)
+}
+
+// Create implements Write.
+func (h *virtualHandle[T]) Create(ctx context.Context, namespace string, body Body, opts WriteOptions) (Result, error) {
+	if h.provider.Create == nil {
+		return Result{}, h.unsupported("create")
+	}
+	v, err := h.versions.of(body.Version)
+	if err != nil {
+		return Result{}, apierrors.NewInternalError(err)
+	}
+	obj, warnings, err := decodeInto(v, h.definition.New(), body)
+	if err == nil {
+		err = place(obj, h.info.Scope, namespace)
+	}
+	if err == nil {
+		err = h.validate(ctx, v, obj)
+	}
+	if err != nil {
+		return Result{Warnings: warnings}, err
+	}
+	if warn := h.definition.Strategy.Warnings; warn != nil {
+		var none T
+		warnings = append(warnings, warn(ctx, obj, none)...)
+	}
+	name := obj.GetName()
+	if obj, err = h.provider.Create(ctx, obj, opts.DryRun); err != nil {
+		return Result{Warnings: warnings}, h.status(err, "create", name)
+	}
+	rendition, err := h.render(obj, opts.Form)
+	return Result{Object: rendition, Created: true, Warnings: warnings}, err
+}
+
+func (h *virtualHandle[T]) validate(ctx context.Context, v *version[T], obj T) error {
+	var errs field.ErrorList
+	rules, err := v.codec.validate(ctx, operation.Operation{Type: operation.Create}, obj, nil)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	errs = append(errs, rules...)
+	if validate := h.definition.Strategy.Validate; validate != nil {
+		errs = append(errs, validate(ctx, obj)...)
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: h.info.Group, Kind: h.info.Names.Kind}, obj.GetName(), errs)
+}
+
+// Update, Patch, Delete and DeleteCollection implement Write: there is nothing to write to.
+func (h *virtualHandle[T]) Update(context.Context, string, string, string, Body, WriteOptions) (Result, error) {
+	return Result{}, h.unsupported("update")
+}
+
+// Patch implements Write.
+func (h *virtualHandle[T]) Patch(context.Context, string, string, string, PatchType, Body, WriteOptions) (Result, error) {
+	return Result{}, h.unsupported("patch")
+}
+
+// Delete implements Write.
+func (h *virtualHandle[T]) Delete(context.Context, string, string, DeleteOptions) (Deletion, error) {
+	return Deletion{}, h.unsupported("delete")
+}
+
+// DeleteCollection implements Write.
+func (h *virtualHandle[T]) DeleteCollection(context.Context, string, DeleteOptions, ListOptions) (*Page, error) {
+	return nil, h.unsupported("deletecollection")
+}
