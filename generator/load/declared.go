@@ -3,11 +3,8 @@ package load
 import (
 	"encoding/json"
 	"go/ast"
-<<<<<<< HEAD
-	"strings"
-=======
 	"iter"
->>>>>>> main
+	"strings"
 
 	"apigen.dev/generator/model"
 )

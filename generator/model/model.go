@@ -97,7 +97,8 @@ type Package struct {
 	LocalSchemeBuilder string
 	// Imports are the paths that files of a package that is read from source import, sorted.
 	Imports []string
-	// RegistersInInit tells that a hand-written function init adds types to a scheme.
+	// RegistersInInit tells that a hand-written function init adds types to a scheme, and that nothing which is generated
+	// for the program needs an AddToScheme.
 	RegistersInInit bool
 	// Consts are the constants of named types, for enums.
 	Consts []*Const

@@ -38,12 +38,12 @@ func Emitter() emit.Emitter {
 }
 
 // Emits tells whether the package's registration is emitted, and LocalSchemeBuilder with it.
-func Emits(program *model.Program, pkg *model.Package) bool {
+func Emits(pkg *model.Package) bool {
 	if !pkg.Output || !pkg.HasGroup || len(objects(pkg)) == 0 {
 		return false
 	}
-	if pkg.RegistersInInit && !program.RuntimeAvailable && len(pkg.ConversionPeers) == 0 {
-		return false // and nothing that is generated needs AddToScheme
+	if pkg.RegistersInInit && len(pkg.ConversionPeers) == 0 {
+		return false
 	}
 	return !declared(pkg, "AddToScheme") && !declared(pkg, "Install") && !registersItself(pkg)
 }
@@ -68,7 +68,7 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 	var files []emit.File
 	var errs emit.Errors
 	for _, pkg := range program.Packages {
-		if !Emits(program, pkg) {
+		if !Emits(pkg) {
 			continue
 		}
 		if pos, taken := pkg.Declared[LocalSchemeBuilder]; taken && pkg.LocalSchemeBuilder != LocalSchemeBuilder {

@@ -31,7 +31,7 @@ func TestLeftToThePackage(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Emits(&model.Program{}, &test.pkg); got != test.want {
+			if got := Emits(&test.pkg); got != test.want {
 				t.Errorf("Emits = %v", got)
 			}
 			test.pkg.Name, test.pkg.Path = "v1", "example.com/shop/v1"
