@@ -52,6 +52,9 @@ func Compat(ctx context.Context, o CompatOptions) (*CompatResult, error) {
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
+	if err := Recover(dir); err != nil {
+		return nil, err
+	}
 	old, clean, err := checkout(ctx, dir, o.Against)
 	if err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func (p Panic) Error() string {
 }
 
 // Build generates. The error is emit.Errors where the input is at fault, and verify.Bug or Panic where apigen is.
-// Nothing is written when there is an error.
+// Nothing is written when there is an error. What a run left half written that was killed is undone first.
 func Build(ctx context.Context, o Options) (res *Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -89,6 +89,9 @@ func Build(ctx context.Context, o Options) (res *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := Recover(b.Dir); err != nil {
+		return nil, err
+	}
 	if r := b.stamp.unchanged(); r != nil {
 		return r, nil
 	}
@@ -97,7 +100,7 @@ func Build(ctx context.Context, o Options) (res *Result, err error) {
 	}
 	if !o.Check {
 		b.progress("writing")
-		if err := write(b.result.Changes); err != nil {
+		if err := write(b.Dir, b.result.Changes); err != nil {
 			return nil, err
 		}
 	}
@@ -159,7 +162,7 @@ func (b *build) generate(ctx context.Context) error {
 		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, RuleImports: rules.Imports(), ClientImports: layout.Imports(),
 	})
 	if err != nil {
-		return err
+		return b.withEmitters(err)
 	}
 	b.result.Warnings = b.loaded.Warnings
 	b.result.Program, b.result.Dirs = b.loaded.Program, b.loaded.Universe.MutableDirs()

@@ -47,6 +47,39 @@ func (b *build) emit() error {
 	return faults.Err()
 }
 
+// withEmitters adds the faults that emitters find to those of a load, so that users see all of them at once. What an emitter
+// can't cope with, in a program that is at fault, is left for the next run.
+func (b *build) withEmitters(err error) error {
+	var faults emit.Errors
+	if b.loaded == nil || !errors.As(err, &faults) {
+		return err
+	}
+	told := map[model.Position]bool{}
+	for _, f := range faults {
+		told[f.Pos] = true
+	}
+	for _, e := range b.emitters {
+		for _, f := range faultsOf(e, b.loaded.Program) {
+			if !told[f.Pos] { // else it follows from what is told already
+				faults = append(faults, f)
+			}
+		}
+	}
+	return faults.Err()
+}
+
+func faultsOf(e emit.Emitter, p *model.Program) (faults emit.Errors) {
+	defer func() {
+		if recover() != nil {
+			faults = nil // of a program that could not be read as a whole
+		}
+	}()
+	if _, err := e.Emit(p); !errors.As(err, &faults) {
+		return nil
+	}
+	return faults
+}
+
 func pathOf(f emit.File) string { return filepath.Join(f.Dir, f.Name) }
 
 // emitAside returns the files of the user's packages that this run only looks at. They are not written, but what is
@@ -106,6 +139,10 @@ func (b *build) noteStale(aside []emit.File) {
 	}
 	sort.Strings(paths)
 	for _, path := range paths {
-		b.result.Notes = append(b.result.Notes, path+": generated code is missing or stale here, too: build the group as a whole")
+		advice := "build it, too"
+		if b.loaded.Program.InGroup(path) {
+			advice = "build the group as a whole"
+		}
+		b.result.Notes = append(b.result.Notes, path+": generated code is missing or stale here, too: "+advice)
 	}
 }

@@ -1,6 +1,8 @@
 package generator
 
 import (
+	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -8,38 +10,11 @@ import (
 	"time"
 )
 
-// write makes all changes or, when one fails, none: new contents are written beside their targets first and renamed
-// into place when all are on the disk; what was replaced is put back on failure.
-func write(changes []Change) (err error) {
-	w := &writer{}
-	for _, c := range changes {
-		sweep(filepath.Dir(c.Path))
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, w.rollback())
-		}
-		w.cleanup()
-	}()
-	for _, c := range changes {
-		if c.New != nil {
-			if err := w.prepare(c); err != nil {
-				return fmt.Errorf("nothing was written: %w", err)
-			}
-		}
-	}
-	for i, c := range changes {
-		if err := w.commit(c); err != nil {
-			return fmt.Errorf("nothing was written: %w", err)
-		}
-		w.done = changes[:i+1]
-	}
-	for _, c := range changes {
-		if c.New == nil {
-			removeEmpty(filepath.Dir(c.Path))
-		}
-	}
-	return nil
+// write makes all changes or, when one fails or the process is killed, none: what was there is noted in a journal, new
+// contents are written beside their targets and renamed into place when all are on the disk. On failure everything is put
+// back; where the process was killed, the next run does so. Dir is the folder that apigen runs in.
+func write(dir string, changes []Change) error {
+	return (&writer{changes: changes, step: func() {}}).run(journalDirs(dir)[0])
 }
 
 // removeEmpty removes a folder and those above it, up to the first that holds something: that of go.mod, at last.
@@ -64,86 +39,120 @@ const tempPattern = ".apigen-*.tmp"
 
 // writer is the state of one write.
 type writer struct {
-	temps map[string]string // by target
-	dirs  []string          // that were made, outermost first
-	done  []Change
+	changes []Change
+	journal journal
+	// step is called between any two things that are done to the disk.
+	step func()
 }
 
-// prepare writes new content to a temporary file in the target's folder.
-func (w *writer) prepare(c Change) error {
-	dir := filepath.Dir(c.Path)
-	if err := w.mkdir(dir); err != nil {
-		return err
+func (w *writer) run(dir string) error {
+	if len(w.changes) == 0 {
+		return nil
 	}
-	f, err := os.CreateTemp(dir, tempPattern)
+	f, err := openJournal(dir)
 	if err != nil {
-		return err
+		return fmt.Errorf("nothing was written: %w", err)
 	}
-	if w.temps == nil {
-		w.temps = map[string]string{}
-	}
-	w.temps[c.Path] = f.Name()
-	_, err = f.Write(c.New)
-	if cerr := f.Close(); err == nil {
-		err = cerr
+	w.step()
+	w.plan(dir)
+	err = w.untouched()
+	if err == nil {
+		err = w.journal.keep(f)
 	}
 	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
+		w.step()
+		if err = w.commit(dir); err != nil {
+			err = errors.Join(err, w.journal.rollback(dir))
+		}
 	}
-	return err
+	if cerr := closeJournal(f); err == nil && cerr != nil {
+		return cerr
+	}
+	if err != nil {
+		return fmt.Errorf("nothing was written: %w", err)
+	}
+	w.step()
+	for _, c := range w.changes {
+		if c.New == nil {
+			removeEmpty(filepath.Dir(c.Path))
+		}
+	}
+	return nil
 }
 
-// mkdir makes a folder and remembers which ones are new.
-func (w *writer) mkdir(dir string) error {
-	var missing []string
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Stat(d); err == nil || d == filepath.Dir(d) {
-			break
+// plan fills the journal.
+func (w *writer) plan(dir string) {
+	missing := map[string]bool{}
+	name := ".apigen-" + rand.Text()
+	for i, c := range w.changes {
+		folder := filepath.Dir(c.Path)
+		sweep(folder)
+		f := journalFile{Path: relative(dir, c.Path), Existed: c.Old != nil, Old: c.Old}
+		if c.New != nil {
+			f.New = digest(c.New)
+			f.Temp = relative(dir, filepath.Join(folder, fmt.Sprintf("%s-%d.tmp", name, i)))
+			w.planDirs(dir, folder, missing)
 		}
-		missing = append(missing, d)
+		w.journal.Files = append(w.journal.Files, f)
 	}
-	for i := len(missing) - 1; i >= 0; i-- {
-		if err := os.Mkdir(missing[i], 0o755); err != nil {
+}
+
+// planDirs notes which folders are to be made for a folder to exist, outermost first.
+func (w *writer) planDirs(dir, folder string, missing map[string]bool) {
+	if missing[folder] || folder == filepath.Dir(folder) {
+		return
+	}
+	if _, err := os.Stat(folder); err == nil {
+		return
+	}
+	missing[folder] = true
+	w.planDirs(dir, filepath.Dir(folder), missing)
+	w.journal.Dirs = append(w.journal.Dirs, relative(dir, folder))
+}
+
+// untouched tells that all files are still what they were when the changes were found.
+func (w *writer) untouched() error {
+	for _, c := range w.changes {
+		now, err := os.ReadFile(c.Path)
+		if c.Old == nil && errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
 			return err
 		}
-		w.dirs = append(w.dirs, missing[i])
-	}
-	return nil
-}
-
-func (w *writer) commit(c Change) error {
-	if c.New == nil {
-		return os.Remove(c.Path)
-	}
-	if err := os.Rename(w.temps[c.Path], c.Path); err != nil {
-		return err
-	}
-	delete(w.temps, c.Path)
-	return nil
-}
-
-// rollback puts back what was there before.
-func (w *writer) rollback() error {
-	var errs []error
-	for _, c := range w.done {
-		if c.Old == nil {
-			errs = append(errs, os.Remove(c.Path))
-		} else {
-			errs = append(errs, os.WriteFile(c.Path, c.Old, 0o644))
+		if c.Old == nil || !bytes.Equal(now, c.Old) {
+			return fmt.Errorf("%s was changed while apigen ran: run it again", c.Path)
 		}
 	}
-	for _, t := range w.temps {
-		errs = append(errs, os.Remove(t))
-	}
-	w.temps = nil
-	for i := len(w.dirs) - 1; i >= 0; i-- {
-		errs = append(errs, os.Remove(w.dirs[i]))
-	}
-	return errors.Join(errs...)
+	return nil
 }
 
-func (w *writer) cleanup() {
-	for _, t := range w.temps {
-		_ = os.Remove(t)
+// commit writes all new contents, then puts one after the other into place.
+func (w *writer) commit(dir string) error {
+	for _, d := range w.journal.Dirs {
+		if err := os.Mkdir(absolute(dir, d), 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+		w.step()
 	}
+	for i, c := range w.changes {
+		if c.New == nil {
+			continue
+		}
+		if err := os.WriteFile(absolute(dir, w.journal.Files[i].Temp), c.New, 0o644); err != nil {
+			return err
+		}
+		w.step()
+	}
+	for i, c := range w.changes {
+		if c.New == nil {
+			if err := os.Remove(c.Path); err != nil {
+				return err
+			}
+		} else if err := os.Rename(absolute(dir, w.journal.Files[i].Temp), c.Path); err != nil {
+			return err
+		}
+		w.step()
+	}
+	return nil
 }

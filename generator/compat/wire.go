@@ -258,7 +258,7 @@ func collect(p *model.Program, t *model.Type, out map[string]*field, passed map[
 		if f.Ignored || f.Inline || f.JSON == "" || out[f.JSON] != nil {
 			continue
 		}
-		x := &field{Field: f, value: valueOf(f.Type, &f.Schema), fallback: fallback(p, f)}
+		x := &field{Field: f, value: valueOf(f.Type, &f.Schema), fallback: fallback(f)}
 		x.required = !f.Schema.Optional && (f.Schema.Required || !f.OmitEmpty) && !x.filled()
 		out[f.JSON] = x
 	}
@@ -282,7 +282,7 @@ func (f *field) filled() bool {
 }
 
 // fallback is the default of a field or of its type, as JSON.
-func fallback(p *model.Program, f *model.Field) string {
+func fallback(f *model.Field) string {
 	d := f.Default
 	if d == nil {
 		d = f.Type.Pointee().Default
@@ -290,19 +290,8 @@ func fallback(p *model.Program, f *model.Field) string {
 	if d == nil {
 		return ""
 	}
-	if d.Ref == nil {
+	if d.Ref == nil || d.JSON != "" {
 		return canonical(d.JSON)
-	}
-	packages := p.Packages
-	if t := f.Type.Pointee(); t.Package != nil {
-		packages = append(slices.Clip(packages), t.Package)
-	}
-	for _, pkg := range packages {
-		for _, c := range pkg.Consts {
-			if pkg.Path == d.Ref.Path && c.Name == d.Ref.Name {
-				return canonical(c.Value)
-			}
-		}
 	}
 	return fmt.Sprintf("%q", d.Ref.Path+"."+d.Ref.Name)
 }

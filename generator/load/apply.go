@@ -34,6 +34,7 @@ func (b *builder) typeMarkers(m *model.Type, n *types.Named, nt *note) {
 	m.DeepCopyInterfaces = b.interfaces(m, ms)
 	m.NonPointerInterfaces = ms.Has("k8s:deepcopy-gen:nonpointer-interfaces")
 	m.DeepCopy = b.deepCopy(n, ms)
+	b.checkCopies(m, n)
 	if c, ok := ms.Get("k8s:conversion-gen"); ok {
 		m.ConversionOff = c.Value == "false"
 	}
@@ -139,7 +140,7 @@ func (b *builder) defaultOf(p *model.Package, t *model.Type, ms marker.Markers) 
 	if m, ok := ms.Get("default"); ok {
 		if name, ok := strings.CutPrefix(m.Value, "ref("); ok {
 			r := b.ref(p, m, strings.TrimSuffix(name, ")"))
-			return &model.Default{Ref: &r, Pos: m.Pos}
+			return &model.Default{Ref: &r, JSON: b.constantOf(r), Pos: m.Pos}
 		}
 		return &model.Default{JSON: m.Value, Pos: m.Pos}
 	}

@@ -64,7 +64,12 @@ func (b *builder) program() *model.Program {
 	b.expand()
 	prog.Clients = b.clients(prog)
 	b.celAvailable(prog)
+	clients := slices.ContainsFunc(prog.Packages, func(p *model.Package) bool { return p.Clients })
+	for _, p := range prog.Packages {
+		p.RegistersInInit = p.RegistersInInit && !prog.RuntimeAvailable && !clients
+	}
 	b.contradictions(prog)
+	b.unserved(prog)
 	return prog
 }
 

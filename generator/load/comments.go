@@ -203,6 +203,9 @@ func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast
 		}
 		used[g] = true
 	}
+	if c.report != nil {
+		disagreements(n.markers, c.report)
+	}
 	c.notes.byPos[pos] = n
 	if old := c.notes.byName[name]; old != nil {
 		n.literal = old.literal

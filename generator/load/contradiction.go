@@ -38,6 +38,7 @@ func (r *referee) errorf(pos model.Position, format string, args ...any) {
 // fields judges the fields of a struct, and of those without a name in it.
 func (r *referee) fields(t *model.Type, seen map[*model.Type]bool) {
 	for _, f := range t.Fields {
+		r.wire(t, f)
 		r.judge(f.Type, &f.Schema, f.Default, t, f.Name)
 		r.siblings(t, f)
 		for inner := f.Type; inner != nil && inner.Name == "" && !seen[inner]; inner = inner.Elem {
@@ -119,6 +120,14 @@ func (r *referee) siblings(owner *model.Type, f *model.Field) {
 			if rule.Text == f.JSON || fieldNamed(owner, rule.Text) == nil {
 				r.errorf(rule.Pos, "marker \"+%s\": there is no field %q beside %s", rule.Marker, rule.Text, f.Name)
 			}
+		case model.UnionMember, model.ZeroOrOneOfMember:
+			if f.Type.Form == model.Struct {
+				r.errorf(rule.Pos, "marker \"+%s\": %s is a struct, which is always there: make it a pointer", rule.Marker, f.Name)
+			}
+		case model.UnionDiscriminator, model.ModeDiscriminator:
+			if at := f.Type.Pointee(); !isString(f.Type) && (rule.Check == model.UnionDiscriminator || at == nil || at.Form != model.Basic) {
+				r.errorf(rule.Pos, "marker \"+%s\" is for strings, and %s is %s", rule.Marker, f.Name, kindOf(at))
+			}
 		}
 	}
 	for _, p := range f.Schema.Modes {
@@ -164,7 +173,9 @@ func (r *referee) rule(rule *model.Rule, t *model.Type, s *model.Schema, name st
 			say("%v", err)
 		}
 	case model.Format:
-		if rule.Declarative && !slices.Contains(formats, rule.Text) {
+		if rule.Declarative && !isString(t) && !flexible(t, s) {
+			r.errorf(rule.Pos, "marker \"+%s\" is for strings, and %s is %s", rule.Marker, name, kindOf(t))
+		} else if rule.Declarative && !slices.Contains(formats, rule.Text) {
 			say("unknown format %q: known are %s", rule.Text, strings.Join(formats, ", "))
 		}
 	case model.Enum:
@@ -229,6 +240,9 @@ func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name st
 
 // keys judges the keys of a list.
 func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
+	if t != nil && t.Elem != nil && len(s.ListMapKeys) > 0 && s.ListType != "map" && t.Schema.ListType != "map" && s.Rule(model.Unique) == nil {
+		r.errorf(s.ListMapKeysPos, "marker \"+listMapKey\": %s is no list of type map: add +listType=map", name)
+	}
 	unique := s.Rule(model.Unique)
 	isMap := s.ListType == "map" || unique != nil && unique.Text == "map"
 	pos := model.Position{}
@@ -257,6 +271,8 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 	for _, key := range keys {
 		if fieldNamed(elem, key) == nil {
 			r.errorf(pos, "marker \"+%s\": the elements of %s have no field %q, which is their key", unique.Marker, name, key)
+		} else if f := fieldNamed(elem, key).Type.Pointee(); !flexible(f, &model.Schema{}) && f.Form != model.Basic {
+			r.errorf(pos, "marker \"+%s\": the key %q of the elements of %s is %s, and no plain value", unique.Marker, key, name, kindOf(f))
 		}
 	}
 }

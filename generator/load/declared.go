@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"go/ast"
 	"iter"
+	"strings"
 
 	"apigen.dev/generator/model"
 )
@@ -55,6 +56,29 @@ func namesOf(d ast.Decl) []*ast.Ident {
 		}
 	}
 	return out
+}
+
+// registers tells whether a hand-written function init adds types to a scheme.
+func (s *source) registers() bool {
+	found := false
+	for _, f := range s.files {
+		if s.generated[f] {
+			continue
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv != nil || fn.Name.Name != "init" || fn.Body == nil {
+				continue
+			}
+			ast.Inspect(fn.Body, func(n ast.Node) bool {
+				if call, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(call.Sel.Name, "AddKnownType") {
+					found = true
+				}
+				return !found
+			})
+		}
+	}
+	return found
 }
 
 func quoteJSON(s string) string {

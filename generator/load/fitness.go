@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -178,8 +180,9 @@ func fits(value string, t *model.Type) bool {
 // byDefault holds a default against the rules.
 func (r *referee) byDefault(d *model.Default, t *model.Type, rules []model.Rule, name string) {
 	text := d.JSON
-	if d.Ref != nil {
-		text = r.constant(d.Ref)
+	if d.Ref != nil && text != "" && !fits(text, t) {
+		r.errorf(d.Pos, "the default ref(%s) of %s is %s, and %s is %s", d.Ref.Name, name, text, name, kindOf(t))
+		return
 	}
 	var value any
 	decoder := json.NewDecoder(strings.NewReader(text))
@@ -187,22 +190,15 @@ func (r *referee) byDefault(d *model.Default, t *model.Type, rules []model.Rule,
 	if decoder.Decode(&value) != nil {
 		return // the emitters tell
 	}
+	if text, ok := value.(string); ok && t.Enum && len(constantsOf(t)) > 0 && !slices.Contains(constantsOf(t), quoteJSON(text)) &&
+		!slices.ContainsFunc(rules, func(r model.Rule) bool { return r.Check == model.Enum }) {
+		r.errorf(d.Pos, "default %s of %s is not one of %s, the constants of %s", quoteJSON(text), name, strings.Join(constantsOf(t), ", "), t.Name)
+	}
 	for i := range rules {
 		if message := violates(value, &rules[i], t); message != "" {
 			r.errorf(d.Pos, "default %s of %s %s (+%s)", text, name, message, rules[i].Marker)
 		}
 	}
-}
-
-func (r *referee) constant(ref *model.Ref) string {
-	for _, p := range r.program.Packages {
-		for _, c := range p.Consts {
-			if p.Path == ref.Path && c.Name == ref.Name {
-				return c.Value
-			}
-		}
-	}
-	return ""
 }
 
 // violates tells how a value breaks a rule; empty where it doesn't.
@@ -304,6 +300,11 @@ func fieldWithin(t *model.Type, name string, depth int) *model.Field {
 	}
 	for _, f := range t.Fields {
 		if !f.Ignored && !f.Inline && f.JSON == name {
+			return f
+		}
+	}
+	for _, f := range t.Fields { // internal types have no names in JSON: their markers are copies of a version's
+		if _, tagged := reflect.StructTag(f.Tag).Lookup("json"); !tagged && !f.Embedded && strings.EqualFold(f.Name, name) {
 			return f
 		}
 	}

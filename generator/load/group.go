@@ -72,6 +72,7 @@ func (b *builder) addVersion(g *model.Group, p *model.Package, kinds []*model.Ty
 	for _, v := range g.Versions {
 		if v.Name == p.Version {
 			b.errorf(p.Home().Pos, "version %s of group %q is declared by two packages, %s and %s", v.Name, g.Name, v.Package.Path, p.Path)
+			b.errorf(v.Package.Home().Pos, "version %s of group %q is declared by two packages, %s and %s", v.Name, g.Name, v.Package.Path, p.Path)
 			return
 		}
 	}
@@ -110,6 +111,7 @@ func (b *builder) finish(g *model.Group, pkgs []*model.Package) {
 		}
 		plurals[r.Plural] = r
 	}
+	b.shortNames(g)
 	sort.Slice(g.Resources, func(i, j int) bool { return g.Resources[i].Plural < g.Resources[j].Plural })
 }
 

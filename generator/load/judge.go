@@ -38,6 +38,9 @@ func (l *loader) judge(s *source, e types.Error) {
 	}
 	switch d := decl.(type) {
 	case *ast.GenDecl:
+		if name, ok := strings.CutPrefix(e.Msg, "undefined: "); ok && d.Tok == token.CONST && registered[name] {
+			return
+		}
 		if d.Tok == token.VAR || d.Tok == token.IMPORT && path.Base(importPath(d, e.Pos)) == wiringName {
 			return
 		}
@@ -48,6 +51,9 @@ func (l *loader) judge(s *source, e types.Error) {
 		l.errs.Add(pos, "%s", e.Msg)
 	}
 }
+
+// registered are the names by which constants may know what is generated for a package: those of its group.
+var registered = map[string]bool{"GroupName": true, "GroupVersion": true, "SchemeGroupVersion": true}
 
 // importPath is the path of the import at a position; empty where there is none.
 func importPath(d ast.Decl, pos token.Pos) string {

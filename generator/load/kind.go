@@ -12,15 +12,21 @@ import (
 // kind marks a type as a kind where it is one: an exported struct with TypeMeta and ObjectMeta embedded that markers or
 // a method say is an object.
 func (b *builder) kind(m *model.Type, ms marker.Markers) {
-	if m.Form != model.Struct || !exported(m.Name) || !embeds(m, "TypeMeta") || !embeds(m, "ObjectMeta") || len(m.TypeArgs) > 0 {
+	if len(m.TypeArgs) > 0 {
+		return
+	}
+	if m.Form != model.Struct || !exported(m.Name) || !embeds(m, "TypeMeta") || !embeds(m, "ObjectMeta") {
+		b.checkNoKind(m, ms)
 		return
 	}
 	object := slices.ContainsFunc(m.DeepCopyInterfaces, func(r model.Ref) bool { return r.Path == runtimePath && r.Name == "Object" })
 	_, method := m.Methods["DeepCopyObject"]
 	_, client := ms.Get("genclient")
 	if !object && !method && !client {
+		b.checkNoKind(m, ms)
 		return
 	}
+	b.checkPaths(m, ms)
 	k := &model.Kind{
 		ClusterScoped:  ms.Has("genclient:nonNamespaced"),
 		StorageVersion: ms.Has("kubebuilder:storageversion"),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/parser"
 	"go/token"
 	"os"
 	"os/exec"
@@ -211,7 +212,7 @@ func (l *loader) relatives(s *source) []string {
 		have[other.meta.Dir] = true
 	}
 	parent := s.meta.Dir
-	if isVersion(filepath.Base(s.meta.Dir)) {
+	if (isVersion(filepath.Base(s.meta.Dir)) || isVersion(s.meta.Name)) && s.meta.Dir != moduleDir(s.meta) {
 		parent = filepath.Dir(s.meta.Dir)
 		if !have[parent] && hasGo(parent) && strings.HasPrefix(parent, moduleDir(s.meta)) {
 			out = append(out, parent)
@@ -220,11 +221,26 @@ func (l *loader) relatives(s *source) []string {
 	entries, _ := os.ReadDir(parent)
 	for _, e := range entries {
 		dir := filepath.Join(parent, e.Name())
-		if e.IsDir() && isVersion(e.Name()) && !have[dir] && hasGo(dir) {
+		hidden := strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") || e.Name() == "testdata"
+		if e.IsDir() && !have[dir] && !hidden && (isVersion(e.Name()) && hasGo(dir) || isVersion(packageName(dir))) {
 			out = append(out, dir)
 		}
 	}
 	return out
+}
+
+// packageName is the name that the first file in a folder gives its package; empty where there is none.
+func packageName(dir string) string {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.IsDir() || !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		if f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil, parser.PackageClauseOnly); err == nil {
+			return f.Name.Name
+		}
+	}
+	return ""
 }
 
 // listDependencies lists what the roots import, compiled.

@@ -7,6 +7,8 @@ package load
 import (
 	"context"
 	"errors"
+	"go/token"
+	"go/types"
 	"os"
 	"strings"
 
@@ -60,7 +62,8 @@ type Matched struct {
 	Named bool
 }
 
-// Load loads packages. The error is emit.Errors where the input is at fault.
+// Load loads packages. The error is emit.Errors where the input is at fault; the result is not nil then where there are
+// packages that others may find more faults in, and holds nothing but the program as far as it could be read.
 func Load(ctx context.Context, o Options) (*Result, error) {
 	if len(o.Patterns) == 0 {
 		o.Patterns = []string{"./..."}
@@ -73,25 +76,38 @@ func Load(ctx context.Context, o Options) (*Result, error) {
 	}
 	l := &loader{Options: o, Universe: newUniverse(o)}
 	if err := l.listRoots(ctx); err != nil {
-		return nil, err
+		return nil, l.withMarkers(err)
 	}
 	if err := l.listDependencies(ctx); err != nil {
-		return nil, err
+		return nil, l.withMarkers(err)
 	}
 	l.check()
 	if err := l.errs.Err(); err != nil {
-		return nil, err
+		return nil, l.withMarkers(err)
 	}
 	b := newBuilder(l)
 	program := b.program()
-	if err := b.errs.Err(); err != nil {
-		return nil, append(l.causes, b.errs...).Err()
+	if b.errs != nil {
+		return &Result{Program: program}, append(l.causes, b.errs...).Err()
 	}
 	res := &Result{Program: program, Matched: l.matched, Universe: l.Universe}
 	if w := append(l.warnings, b.warnings...).Err(); w != nil {
 		errors.As(w, &res.Warnings)
 	}
 	return res, nil
+}
+
+// withMarkers adds what is wrong with markers to errors that keep packages from being type-checked.
+func (l *loader) withMarkers(err error) error {
+	var list emit.Errors
+	if !errors.As(err, &list) {
+		return err
+	}
+	b := newBuilder(l)
+	for _, path := range l.rootPaths() {
+		b.notesOf(types.NewPackage(path, ""), token.NoPos)
+	}
+	return append(list, b.errs...).Err()
 }
 
 // loader is the state of one load, up to the type-checked universe.

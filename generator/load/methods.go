@@ -94,3 +94,30 @@ func same(t types.Type, n *types.Named) bool {
 	m, ok := types.Unalias(t).(*types.Named)
 	return ok && m.Obj() == n.Obj()
 }
+
+// checkCopies reports methods that have the name of one that copies, and aren't: nothing can be written beside them.
+func (b *builder) checkCopies(m *model.Type, n *types.Named) {
+	if m.DeepCopy != model.DeepCopyGenerate {
+		return
+	}
+	for i := range n.NumMethods() {
+		f := n.Method(i)
+		sig, ok := f.Type().(*types.Signature)
+		if !ok {
+			continue
+		}
+		name := m.Name
+		want := map[string]string{
+			"DeepCopyInto":   "func (in *" + name + ") DeepCopyInto(out *" + name + ")",
+			"DeepCopy":       "func (in *" + name + ") DeepCopy() *" + name,
+			"DeepCopyObject": "func (in *" + name + ") DeepCopyObject() runtime.Object",
+		}[f.Name()]
+		fits := sig.Params().Len() == 0 && sig.Results().Len() == 1
+		if f.Name() == "DeepCopyInto" {
+			fits = sig.Params().Len() == 1 && sig.Results().Len() == 0 && pointsTo(sig.Params().At(0).Type(), n)
+		}
+		if want != "" && !fits {
+			b.errorf(b.position(f.Pos()), "%s.%s is not what copies %s: write it as %s, or give it another name", name, f.Name(), name, want)
+		}
+	}
+}

@@ -60,6 +60,7 @@ func (b *builder) notesOf(p *types.Package, at token.Pos) *notes {
 				}
 				c.file(f)
 			}
+			disagreements(n.pkg.markers, b.reporter(s, false))
 		} else {
 			b.readNotes(p.Path(), "doc.go", n)
 			if b.l.named(p.Path()) {

@@ -57,6 +57,7 @@ func (b *builder) root(s *source) *model.Package {
 	m := b.pkg(tp)
 	m.Output = s.output
 	m.Declared = s.declared(b)
+	m.Imports, m.RegistersInInit = s.imports(), s.registers()
 	return m
 }
 
@@ -97,6 +98,7 @@ func (b *builder) packageMarkers(m *model.Package, n *notes) {
 		}
 	}
 	m.Validation = ms.Has("k8s:validation-gen")
+	b.checkGroup(m, ms)
 	m.CollectGroups = ms.Has("apigen:groups")
 	m.RoundTripOff = switchedOff(ms, "apigen:roundtrip")
 	m.Clients = ms.Has("apigen:clients")
@@ -212,16 +214,8 @@ func (b *builder) constant(c *types.Const, n *notes) *model.Const {
 	if !ok {
 		return nil
 	}
-	var value string
-	switch v := c.Val(); v.Kind() {
-	case constant.String:
-		value = quoteJSON(constant.StringVal(v))
-	case constant.Bool, constant.Int:
-		value = v.ExactString()
-	case constant.Float:
-		f, _ := constant.Float64Val(v)
-		value = strconv.FormatFloat(f, 'g', -1, 64)
-	default:
+	value, ok := constantJSON(c.Val())
+	if !ok {
 		return nil
 	}
 	nt := n.of(c.Pos(), c.Name())
@@ -229,6 +223,34 @@ func (b *builder) constant(c *types.Const, n *notes) *model.Const {
 		Name: c.Name(), Type: b.signatureType(named), Value: value,
 		Doc: nt.doc, Pos: b.position(c.Pos()), Excluded: effective(nt.markers).Has("k8s:enumExclude"),
 	}
+}
+
+// constantJSON is a constant's value as JSON, where there is such a thing.
+func constantJSON(v constant.Value) (string, bool) {
+	switch v.Kind() {
+	case constant.String:
+		return quoteJSON(constant.StringVal(v)), true
+	case constant.Bool, constant.Int:
+		return v.ExactString(), true
+	case constant.Float:
+		f, _ := constant.Float64Val(v)
+		return strconv.FormatFloat(f, 'g', -1, 64), true
+	}
+	return "", false
+}
+
+// constantOf is the value of the constant that a reference names; empty where there is none.
+func (b *builder) constantOf(r model.Ref) string {
+	p, err := b.l.load(r.Path)
+	if err != nil {
+		return ""
+	}
+	c, ok := p.Scope().Lookup(r.Name).(*types.Const)
+	if !ok {
+		return ""
+	}
+	value, _ := constantJSON(c.Val())
+	return value
 }
 
 // enumConstants adds the constants of an enum of a dependency, whose other declarations are not read.

@@ -1,6 +1,9 @@
 package load_test
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"apigen.dev/generator/loadtest"
@@ -47,5 +50,52 @@ type Duration struct{ Seconds int }
 	peers := p.Packages[0].Peers
 	if len(peers) != 1 || peers[0].Type("ObjectMeta") == nil {
 		t.Errorf("got %+v", peers)
+	}
+}
+
+// TestRegistrationInInit: a package that adds its types to a scheme in a function init is told from others.
+func TestRegistrationInInit(t *testing.T) {
+	dir := loadtest.Dir(t, `
+-- a/doc.go --
+// +groupName=a.example.com
+package a
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var scheme = runtime.NewScheme()
+
+func init() {
+	if true {
+		scheme.AddKnownTypeWithName(schema.GroupVersionKind{}, nil)
+	}
+}
+-- b/doc.go --
+// +groupName=b.example.com
+package b
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func addKnownTypes(scheme *runtime.Scheme) { scheme.AddKnownTypes(schema.GroupVersion{}) }
+
+func init() { _ = addKnownTypes }
+`)
+	mod := filepath.Join(dir, "go.mod")
+	text, err := os.ReadFile(mod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = []byte(strings.ReplaceAll(string(text), "require apigen.dev v0.0.0", "")) // with it, wiring needs AddToScheme
+	if err := os.WriteFile(mod, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := loadtest.Load(t, dir).Program
+	if !p.Packages[0].RegistersInInit || p.Packages[1].RegistersInInit {
+		t.Errorf("got %v and %v", p.Packages[0].RegistersInInit, p.Packages[1].RegistersInInit)
 	}
 }

@@ -40,7 +40,7 @@ func (b *builder) schema(s *model.Schema, t *model.Type, ms marker.Markers) {
 	for _, name := range []string{"listMapKey", "k8s:listMapKey"} {
 		if len(s.ListMapKeys) == 0 {
 			for _, m := range ms.All(name) {
-				s.ListMapKeys = append(s.ListMapKeys, m.Value)
+				s.ListMapKeys, s.ListMapKeysPos = append(s.ListMapKeys, m.Value), m.Pos
 			}
 		}
 	}

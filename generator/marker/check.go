@@ -43,6 +43,10 @@ func (m Marker) check() error {
 		if m.Name == "default" && !validDefault(m.Value) {
 			return bad(`a JSON literal or ref(Constant); strings need double quotes: +default="text"`)
 		}
+	case Tag:
+		if m.Wrapped == nil && d.Ignored == "" && strings.HasPrefix(m.Name, "k8s:") {
+			return bad("another marker, such as =+k8s:required")
+		}
 	case Arguments:
 		return m.checkKeys()
 	}

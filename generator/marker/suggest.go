@@ -8,6 +8,9 @@ func Suggest(name string) string {
 	for i := range table {
 		names = append(names, table[i].Name)
 	}
+	if s, ok := retired[name]; ok {
+		return s
+	}
 	if s := within(name, names, 3); s != "" {
 		return s
 	}
@@ -24,6 +27,12 @@ func Suggest(name string) string {
 		}
 	}
 	return nearest(name, names)
+}
+
+// retired are names that tools once had, or that the wild believes in, and what says the same today.
+var retired = map[string]string{
+	"kubebuilder:plural": "kubebuilder:resource:path=", "kubebuilder:singular": "kubebuilder:resource:singular=",
+	"kubebuilder:altName": "kubebuilder:resource:shortName=", "kubebuilder:validation:AnyOf": "kubebuilder:validation:AtLeastOneOf",
 }
 
 // nearest returns the candidate at the smallest edit distance, at most a third of the word's length; the first in order

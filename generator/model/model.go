@@ -97,6 +97,11 @@ type Package struct {
 	// LocalSchemeBuilder names the variable that generated functions register with: localSchemeBuilder, SchemeBuilder,
 	// or empty where the package declares neither by hand, or one that takes no functions, as controller-runtime's.
 	LocalSchemeBuilder string
+	// Imports are the paths that files of a package that is read from source import, sorted.
+	Imports []string
+	// RegistersInInit tells that a hand-written function init adds types to a scheme, and that nothing which is generated
+	// for the program needs an AddToScheme.
+	RegistersInInit bool
 	// Consts are the constants of named types, for enums.
 	Consts []*Const
 }
@@ -293,7 +298,7 @@ type Field struct {
 
 // Default is the value of +default or +kubebuilder:default.
 type Default struct {
-	// JSON is the literal, valid JSON; or empty where Ref names a constant.
+	// JSON is the literal, valid JSON; or the value of the constant that Ref names, empty where it can't be read.
 	JSON string
 	Ref  *Ref
 	Pos  Position
@@ -305,6 +310,7 @@ type Schema struct {
 	Optional, Required, Nullable bool
 	ListType                     string // atomic, map, set
 	ListMapKeys                  []string
+	ListMapKeysPos               Position
 	MapType                      string // atomic, granular
 	StructType                   string // atomic, granular
 	PatchStrategy, PatchMergeKey string

@@ -61,3 +61,18 @@ func (p *Program) Wired() []*Group {
 	}
 	return out
 }
+
+// InGroup tells whether the package of that path is a version of an API group, or one's internal package.
+func (p *Program) InGroup(path string) bool {
+	for _, g := range p.Groups {
+		if g.Internal != nil && g.Internal.Path == path {
+			return true
+		}
+		for _, v := range g.Versions {
+			if v.Package.Path == path || v.Package.Home().Path == path {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,6 +1,7 @@
 package conversion
 
 import (
+	"slices"
 	"sort"
 
 	"apigen.dev/generator/emit"
@@ -59,18 +60,39 @@ func versionsWithoutHub(program *model.Program) map[string][]pair {
 				if r.Hub == nil || v.Type == r.Hub || v.Type.Package == r.Hub.Package {
 					continue
 				}
-				path := v.Version.Package.Home().Path
 				if brought(v.Type, r.Hub) {
 					continue
 				}
-				pairs[path] = append(pairs[path], pair{v.Type, r.Hub})
-				if l, hub := listOf(v.Type), listOf(r.Hub); l != nil && hub != nil {
-					pairs[path] = append(pairs[path], pair{l, hub})
+				spoke, hub := v.Type, r.Hub
+				if imports(program, hub.Package.Home(), spoke.Package.Home(), map[string]bool{}) {
+					spoke, hub = hub, spoke // the version can't import what imports it: conversions stand beside the hub
+				}
+				path := spoke.Package.Home().Path
+				pairs[path] = append(pairs[path], pair{spoke, hub})
+				if l, other := listOf(spoke), listOf(hub); l != nil && other != nil {
+					pairs[path] = append(pairs[path], pair{l, other})
 				}
 			}
 		}
 	}
 	return pairs
+}
+
+// imports tells whether a package that the user owns imports another one, also by way of others.
+func imports(program *model.Program, from, to *model.Package, seen map[string]bool) bool {
+	if seen[from.Path] || !from.Output && (from.Module == nil || !from.Module.Own) {
+		return false
+	}
+	seen[from.Path] = true
+	if slices.Contains(from.Imports, to.Path) {
+		return true
+	}
+	for _, p := range program.Packages {
+		if slices.Contains(from.Imports, p.Path) && imports(program, p, to, seen) {
+			return true
+		}
+	}
+	return false
 }
 
 // brought tells whether a version of another module comes with functions that convert it to the hub and back.
@@ -138,6 +160,14 @@ func (t *task) addPeers(pkg *model.Package, errs *emit.Errors) {
 		peer := t.universe.packages[path]
 		if peer == nil {
 			errs.Add(pkg.Pos, "package %s of +k8s:conversion-gen is not there: write the import path of the package with the internal types", path)
+			continue
+		}
+		if peer == t.types && pkg == t.types {
+			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s names the package itself: write the import path of the package that it converts to", path)
+			continue
+		}
+		if imports(t.universe.program, peer, pkg, map[string]bool{}) {
+			errs.Add(pkg.Pos, "package %s of +k8s:conversion-gen imports this one, so that conversions here can't import it: the hub must not know its versions", path)
 			continue
 		}
 		t.peers = append(t.peers, peer)

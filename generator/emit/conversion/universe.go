@@ -8,6 +8,7 @@ import (
 
 // universe is every package that the program's types lead to.
 type universe struct {
+	program  *model.Program
 	packages map[string]*model.Package
 	reached  map[string]map[string]bool
 	// emitted are the pairs whose public function another run over the same program writes, by key.
@@ -16,6 +17,7 @@ type universe struct {
 
 func newUniverse(program *model.Program) *universe {
 	u := &universe{
+		program:  program,
 		packages: map[string]*model.Package{},
 		reached:  map[string]map[string]bool{},
 		emitted:  map[string]*task{},

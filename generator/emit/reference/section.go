@@ -79,15 +79,8 @@ func (m *maker) fallback(f *model.Field) string {
 	if d == nil {
 		return ""
 	}
-	if d.Ref == nil {
+	if d.Ref == nil || d.JSON != "" {
 		return d.JSON
-	}
-	for _, p := range m.program.Packages {
-		for _, c := range p.Consts {
-			if p.Path == d.Ref.Path && c.Name == d.Ref.Name {
-				return c.Value
-			}
-		}
 	}
 	return d.Ref.Name
 }

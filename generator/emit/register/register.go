@@ -42,6 +42,9 @@ func Emits(pkg *model.Package) bool {
 	if !pkg.Output || !pkg.HasGroup || len(objects(pkg)) == 0 {
 		return false
 	}
+	if pkg.RegistersInInit && len(pkg.ConversionPeers) == 0 {
+		return false
+	}
 	return !declared(pkg, "AddToScheme") && !declared(pkg, "Install") && !registersItself(pkg)
 }
 
@@ -63,8 +66,13 @@ func registersItself(pkg *model.Package) bool {
 
 func emitAll(program *model.Program) ([]emit.File, error) {
 	var files []emit.File
+	var errs emit.Errors
 	for _, pkg := range program.Packages {
 		if !Emits(pkg) {
+			continue
+		}
+		if pos, taken := pkg.Declared[LocalSchemeBuilder]; taken && pkg.LocalSchemeBuilder != LocalSchemeBuilder {
+			errs.Add(pos, "%s is the name by which functions are registered: make it a *runtime.SchemeBuilder, or give it another name", LocalSchemeBuilder)
 			continue
 		}
 		w := writer{file: gocode.New(program, pkg, symbols...), pkg: pkg}
@@ -78,6 +86,9 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 			return nil, err
 		}
 		files = append(files, file)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
 	}
 	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
 	return files, nil

@@ -25,6 +25,9 @@ func TestLeftToThePackage(t *testing.T) {
 			Declared: map[string]model.Position{"AddToScheme": {}}}, false},
 		{"Install by hand", model.Package{Output: true, HasGroup: true, Types: kind(),
 			Declared: map[string]model.Position{"Install": {}}}, false},
+		{"an init by hand", model.Package{Output: true, HasGroup: true, Types: kind(), RegistersInInit: true}, false},
+		{"an init by hand, and conversions", model.Package{Output: true, HasGroup: true, Types: kind(), RegistersInInit: true,
+			ConversionPeers: []string{"example.com/shop"}}, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

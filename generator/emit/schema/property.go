@@ -3,7 +3,6 @@ package schema
 import (
 	"encoding/json"
 	"reflect"
-	"slices"
 	"sort"
 	"strings"
 
@@ -134,12 +133,9 @@ func (b *builder) byDefault(s object, f *model.Field) {
 		return
 	}
 	text := d.JSON
-	if d.Ref != nil {
-		text = b.constant(d.Ref, f.Type.Pointee())
-		if text == "" {
-			b.errs.Add(d.Pos, "default %s.%s is no constant that can be read: name an exported constant, or write the value as JSON", d.Ref.Path, d.Ref.Name)
-			return
-		}
+	if d.Ref != nil && text == "" {
+		b.errs.Add(d.Pos, "default %s.%s is no constant that can be read: name an exported constant, or write the value as JSON", d.Ref.Path, d.Ref.Name)
+		return
 	}
 	var v any
 	if err := decode(text, &v); err != nil {
@@ -154,25 +150,6 @@ func decode(text string, into *any) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	return d.Decode(into)
-}
-
-// constant is the value of a constant, which may be one of a type of a dependency.
-func (b *builder) constant(ref *model.Ref, t *model.Type) string {
-	packages := b.program.Packages
-	if t != nil && t.Package != nil {
-		packages = append(slices.Clip(packages), t.Package)
-	}
-	for _, p := range packages {
-		if p.Path != ref.Path {
-			continue
-		}
-		for _, c := range p.Consts {
-			if c.Name == ref.Name {
-				return c.Value
-			}
-		}
-	}
-	return ""
 }
 
 // enum adds the constants of an enumeration, and lists them with their comments in the description.

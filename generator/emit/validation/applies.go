@@ -56,6 +56,9 @@ func (g *graph) effective(t *model.Type, s *model.Schema) bool {
 	if slices.ContainsFunc(s.Elements, func(p model.Part) bool { return t.Form == model.Slice && g.effective(t.Elem, p.Schema) }) {
 		return true
 	}
+	if t.Form == model.Slice && len(elementUnions(t, s)) > 0 || t.Form == model.Struct && len(subfieldUnions(t, s)) > 0 {
+		return true
+	}
 	for _, p := range s.Subfields {
 		if f := fieldByJSON(t, p.Name); f != nil && g.fieldEffective(subfield(f, p)) {
 			return true

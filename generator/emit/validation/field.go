@@ -30,6 +30,11 @@ func (w *writer) subfields(v value, s *model.Schema) []jen.Code {
 			code = append(code, w.field(v, subfield(f, p))...)
 		}
 	}
+	if v.self {
+		for _, u := range subfieldUnions(v.typ, s) {
+			code = append(code, w.union(v, u))
+		}
+	}
 	return code
 }
 
@@ -49,7 +54,7 @@ func (w *writer) member(parent value, f *model.Field) member {
 		m.at = jen.Id(parent.path).Dot("Child").Call(jen.Lit(f.JSON))
 	}
 	m.value = value{
-		typ: f.Type, place: m.holder, path: "path", label: parent.label + f.Name,
+		typ: f.Type, place: m.holder, path: "path", label: parent.label + f.Name, name: f.JSON,
 		old: oldValue{owner: parent.old.owner, place: func(name string) gocode.Place { return parent.old.place(name).Field(f.Name) }},
 	}
 	if f.Type.Form == model.Pointer && f.Type.Name == "" {
@@ -215,10 +220,14 @@ func (w *writer) inner(m member) []jen.Code {
 			effective = append(effective, p)
 		}
 	}
+	grouped := len(subfieldUnions(m.typ, &m.field.Schema)) > 0
+	if grouped {
+		effective = m.field.Schema.Subfields
+	}
 	if len(effective) == 0 {
 		return nil
 	}
-	if !m.pointer {
+	if !m.pointer && !grouped {
 		return w.subfields(m.value, &model.Schema{Subfields: effective})
 	}
 	body := append(w.subfields(self(m.typ, m.label), &model.Schema{Subfields: effective}), jen.Return(jen.Id("errs")))

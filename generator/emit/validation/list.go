@@ -108,7 +108,11 @@ func (w *writer) elements(v value, s *model.Schema) []jen.Code {
 		if isBytes(v.typ) {
 			return nil
 		}
-		return append(w.items(v, s, deep), w.picked(v, s)...)
+		code := append(w.items(v, s, deep), w.picked(v, s)...)
+		for _, u := range elementUnions(v.typ, s) {
+			code = append(code, w.elementUnion(v, u))
+		}
+		return code
 	case model.Map:
 		return w.entries(v, s, deep)
 	}
@@ -226,13 +230,13 @@ func (w *writer) entries(v value, s *model.Schema, deep bool) []jen.Code {
 	}
 	var code []jen.Code
 	if validator := w.validator(v.typ.Key, s.Keys, deep, v.label+"Key"); validator != nil {
-		code = append(code, w.check(v, "EachMapKey", v.place.Value(), w.oldList(v), validator))
+		code = append(code, w.checkEntries(v, "EachMapKey", validator))
 	}
 	if v.typ.Elem.Form == model.Pointer {
 		return append(code, w.pointers(v, deep)...)
 	}
 	if validator := w.validator(v.typ.Elem, s.Items, deep, v.label+"Value"); validator != nil {
-		code = append(code, w.check(v, "EachMapVal", v.place.Value(), w.oldList(v), w.sameness(v.typ.Elem), validator))
+		code = append(code, w.checkEntries(v, "EachMapVal", w.sameness(v.typ.Elem), validator))
 	}
 	return code
 }
@@ -244,7 +248,8 @@ func (w *writer) pointers(v value, deep bool) []jen.Code {
 		return nil
 	}
 	at := jen.Id(v.path).Dot("Key").Call(jen.String().Call(jen.Id("key")))
-	return []jen.Code{jen.For(jen.List(jen.Id("key"), jen.Id("val")).Op(":=").Range().Add(v.place.Value())).Block(
-		jen.If(jen.Id("val").Op("!=").Nil()).Block(
+	sorted := w.file.Qual("slices", "Sorted").Call(w.file.Qual("maps", "Keys").Call(v.place.Value()))
+	return []jen.Code{jen.For(jen.List(jen.Id("_"), jen.Id("key")).Op(":=").Range().Add(sorted)).Block(
+		jen.If(jen.Id("val").Op(":=").Add(v.place.Value()).Index(jen.Id("key")), jen.Id("val").Op("!=").Nil()).Block(
 			w.add(f.Call(jen.Id("ctx"), jen.Id("op"), at, jen.Id("val"), jen.Add(w.oldList(v)).Index(jen.Id("key"))))))}
 }

@@ -21,33 +21,56 @@ type union struct {
 
 // unions are those of a struct, by name, those of which none need be set behind the others.
 func unions(t *model.Type) []*union {
-	byName := map[string]*union{}
-	get := func(r *model.Rule) *union {
-		key := r.Text
-		if r.Check == model.ZeroOrOneOfMember {
-			key = "zero or one of " + key
-		}
-		if byName[key] == nil {
-			byName[key] = &union{name: r.Text, zeroOrOne: r.Check == model.ZeroOrOneOfMember}
-		}
-		return byName[key]
-	}
+	found := gathered{}
 	for _, f := range t.Fields {
-		for i := range f.Schema.Rules {
-			switch r := &f.Schema.Rules[i]; r.Check {
-			case model.UnionDiscriminator:
-				get(r).discriminator = f
-			case model.UnionMember, model.ZeroOrOneOfMember:
-				u, value := get(r), f.Name
-				if len(r.Values) > 0 && r.Values[0] != "" {
-					value = r.Values[0]
-				}
-				u.members, u.values = append(u.members, f), append(u.values, value)
-			}
+		found.add(f, f.Schema.Rules)
+	}
+	return found.sorted()
+}
+
+// subfieldUnions are those that a schema makes of fields of its struct.
+func subfieldUnions(t *model.Type, s *model.Schema) []*union {
+	found := gathered{}
+	for _, p := range s.Subfields {
+		if f := fieldByJSON(t, p.Name); f != nil {
+			found.add(f, p.Schema.Rules)
 		}
 	}
+	return found.sorted()
+}
+
+// gathered are unions while their members are found.
+type gathered map[string]*union
+
+func (g gathered) get(r *model.Rule) *union {
+	key := r.Text
+	if r.Check == model.ZeroOrOneOfMember {
+		key = "zero or one of " + key
+	}
+	if g[key] == nil {
+		g[key] = &union{name: r.Text, zeroOrOne: r.Check == model.ZeroOrOneOfMember}
+	}
+	return g[key]
+}
+
+func (g gathered) add(f *model.Field, rules []model.Rule) {
+	for i := range rules {
+		switch r := &rules[i]; r.Check {
+		case model.UnionDiscriminator:
+			g.get(r).discriminator = f
+		case model.UnionMember, model.ZeroOrOneOfMember:
+			u, value := g.get(r), f.Name
+			if len(r.Values) > 0 && r.Values[0] != "" {
+				value = r.Values[0]
+			}
+			u.members, u.values = append(u.members, f), append(u.values, value)
+		}
+	}
+}
+
+func (g gathered) sorted() []*union {
 	var out []*union
-	for _, u := range byName {
+	for _, u := range g {
 		if len(u.members) > 0 && !slices.ContainsFunc(u.members, func(f *model.Field) bool { return f.Type.Form == model.Struct || f.JSON == "" }) {
 			out = append(out, u)
 		}

@@ -16,8 +16,8 @@ type value struct {
 	old  oldValue
 	// pointer: the field holds a pointer to the value, and the place is what it points to.
 	pointer bool
-	// label names variables that the value needs.
-	label string
+	// label names variables that the value needs, and name is the field's on the wire, where it is one.
+	label, name string
 	// self: the value is what obj points to, and the old one what oldObj does.
 	self bool
 }

@@ -28,6 +28,7 @@ type writer struct {
 	variables []declaration
 	patterns  map[string]string
 	counts    bool
+	sorts     bool
 }
 
 type declaration struct {
@@ -78,6 +79,14 @@ func (w *writer) functions() {
 			jen.For(jen.List(jen.Id("_"), jen.Id("s")).Op(":=").Range().Id("set")).Block(
 				jen.If(jen.Id("s")).Block(jen.Id("n").Op("++"))),
 			jen.Return(jen.Id("n"))))
+	}
+	if w.sorts {
+		w.file.Add("inOrder sorts what is wrong with the entries of a map, which Go visits in another order each time.",
+			jen.Func().Id("inOrder").Params(jen.Id("errs").Add(w.file.Qual(fieldPath, "ErrorList"))).Add(w.file.Qual(fieldPath, "ErrorList")).Block(
+				w.file.Qual("slices", "SortStableFunc").Call(jen.Id("errs"), expression(
+					jen.Params(jen.List(jen.Id("a"), jen.Id("b")).Op("*").Add(w.file.Qual(fieldPath, "Error"))).Int(),
+					w.file.Qual("strings", "Compare").Call(jen.Id("a").Dot("Error").Call(), jen.Id("b").Dot("Error").Call()))),
+				jen.Return(jen.Id("errs"))))
 	}
 }
 
@@ -238,6 +247,16 @@ func (w *writer) fail(v value, constructor string, args ...jen.Code) *jen.Statem
 
 // check calls one of apimachinery's functions on the value.
 func (w *writer) check(v value, name string, val, old jen.Code, args ...jen.Code) *jen.Statement {
+	return w.add(w.checked(v, name, val, old, args...))
+}
+
+func (w *writer) checked(v value, name string, val, old jen.Code, args ...jen.Code) *jen.Statement {
 	args = append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path), val, old}, args...)
-	return w.add(w.file.Qual(validatePath, name).Call(args...))
+	return w.file.Qual(validatePath, name).Call(args...)
+}
+
+// checkEntries is check for the entries of a map: what is wrong with them comes in the same order each time.
+func (w *writer) checkEntries(v value, name string, args ...jen.Code) *jen.Statement {
+	w.sorts = true
+	return w.add(jen.Id("inOrder").Call(w.checked(v, name, v.place.Value(), w.oldList(v), args...)))
 }

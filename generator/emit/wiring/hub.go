@@ -22,13 +22,17 @@ func (p *printer) checkHub(r *model.Resource, v model.ResourceVersion) {
 	}
 }
 
-// convertedIn is the package with the function from in to out: the version's home, or that of one of the types, where
-// another module brings it. Nil where nobody converts.
+// convertedIn is the package with the function from in to out: the version's home, that of the hub where the version can't
+// import it, or that of one of the types, where another module brings it. Nil where nobody converts.
 func (p *printer) convertedIn(v model.ResourceVersion, in, out *model.Type) *model.Package {
 	home, name := p.home(v.Version.Package), converterName(in, out)
 	switch {
 	case home.Func(name) != nil || p.emitted(home, in, out):
 		return home
+	case p.emitted(p.home(in.Package), in, out):
+		return p.home(in.Package)
+	case p.emitted(p.home(out.Package), in, out):
+		return p.home(out.Package)
 	case in.Package.Func(name) != nil:
 		return in.Package
 	case out.Package.Func(name) != nil:

@@ -7,6 +7,8 @@ package v1
 import (
 	"context"
 	"regexp"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -64,10 +66,10 @@ func Validate_BookSpec(ctx context.Context, op operation.Operation, fldPath *fie
 		errs = append(errs, Validate_Money(ctx, op, path, &obj.Price, safe.Field(oldObj, func(old *BookSpec) *Money { return &old.Price }))...)
 	}
 	if path := fldPath.Child("keywords"); obj.Keywords != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Keywords, oldObj.Keywords)) {
-		errs = append(errs, validate.EachMapKey(ctx, op, path, obj.Keywords, safe.Field(oldObj, func(old *BookSpec) map[string]string { return old.Keywords }), func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *string) (errs field.ErrorList) {
+		errs = append(errs, inOrder(validate.EachMapKey(ctx, op, path, obj.Keywords, safe.Field(oldObj, func(old *BookSpec) map[string]string { return old.Keywords }), func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *string) (errs field.ErrorList) {
 			errs = append(errs, validate.ShortName(ctx, op, fldPath, obj, nil)...)
 			return errs
-		})...)
+		}))...)
 	}
 	return errs
 }
@@ -167,3 +169,9 @@ func validate_v1_Condition(ctx context.Context, op operation.Operation, fldPath 
 var conditionTypePattern = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`)
 
 var conditionReasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
+
+// inOrder sorts what is wrong with the entries of a map, which Go visits in another order each time.
+func inOrder(errs field.ErrorList) field.ErrorList {
+	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errs
+}

@@ -44,6 +44,15 @@ type Declarative struct {
 	// +k8s:item(type: "Frozen")=+k8s:immutable
 	Entries []Entry `json:"entries,omitempty"`
 	// +k8s:optional
+	// +k8s:listType=map
+	// +k8s:listMapKey=type
+	// +k8s:beta(since: "1.37")=+k8s:item(type: "Approved")=+k8s:zeroOrOneOfMember
+	// +k8s:beta(since: "1.37")=+k8s:item(type: "Denied")=+k8s:zeroOrOneOfMember
+	Verdicts []Entry `json:"verdicts,omitempty"`
+	// +k8s:subfield(left)=+k8s:unionMember
+	// +k8s:subfield(right)=+k8s:unionMember
+	Chosen *Loose `json:"chosen,omitempty"`
+	// +k8s:optional
 	Color Color `json:"color,omitempty"`
 	// +k8s:optional
 	// +k8s:immutable

@@ -139,6 +139,14 @@ func (in *Declarative) DeepCopyInto(out *Declarative) {
 		out.Entries = make([]Entry, len(in.Entries))
 		copy(out.Entries, in.Entries)
 	}
+	if in.Verdicts != nil {
+		out.Verdicts = make([]Entry, len(in.Verdicts))
+		copy(out.Verdicts, in.Verdicts)
+	}
+	if in.Chosen != nil {
+		out.Chosen = new(Loose)
+		in.Chosen.DeepCopyInto(out.Chosen)
+	}
 	if in.Once != nil {
 		out.Once = new(string)
 		*out.Once = *in.Once

@@ -7,12 +7,15 @@ package v1
 import (
 	"context"
 	"encoding/base64"
+	"maps"
 	"math"
 	"net"
 	"net/netip"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -117,12 +120,12 @@ func Validate_CRD(ctx context.Context, op operation.Operation, fldPath *field.Pa
 		if n := len(obj.Counts); n > 2 {
 			errs = append(errs, field.TooMany(path, n, 2))
 		}
-		errs = append(errs, validate.EachMapVal(ctx, op, path, obj.Counts, safe.Field(oldObj, func(old *CRD) map[string]int32 { return old.Counts }), validate.DirectEqual, func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *int32) (errs field.ErrorList) {
+		errs = append(errs, inOrder(validate.EachMapVal(ctx, op, path, obj.Counts, safe.Field(oldObj, func(old *CRD) map[string]int32 { return old.Counts }), validate.DirectEqual, func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *int32) (errs field.ErrorList) {
 			if *obj < 1 {
 				errs = append(errs, field.Invalid(fldPath, *obj, fldPath.String()+" in body should be greater than or equal to 1"))
 			}
 			return errs
-		})...)
+		}))...)
 	}
 	if path := fldPath.Child("part"); obj.Part != nil {
 		if oldObj == nil || !equality.Semantic.DeepEqual(obj.Part, oldObj.Part) {
@@ -193,8 +196,8 @@ func Validate_CRD(ctx context.Context, op operation.Operation, fldPath *field.Pa
 		})...)
 	}
 	if path := fldPath.Child("byName"); obj.ByName != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.ByName, oldObj.ByName)) {
-		for key, val := range obj.ByName {
-			if val != nil {
+		for _, key := range slices.Sorted(maps.Keys(obj.ByName)) {
+			if val := obj.ByName[key]; val != nil {
 				errs = append(errs, Validate_Port(ctx, op, path.Key(string(key)), val, safe.Field(oldObj, func(old *CRD) map[string]*Port { return old.ByName })[key])...)
 			}
 		}
@@ -275,14 +278,14 @@ func Validate_Declarative(ctx context.Context, op operation.Operation, fldPath *
 	}
 	if path := fldPath.Child("map"); len(obj.Map) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Map, oldObj.Map)) {
 		errs = append(errs, validate.MaxProperties(ctx, op, path, obj.Map, nil, 2)...)
-		errs = append(errs, validate.EachMapKey(ctx, op, path, obj.Map, safe.Field(oldObj, func(old *Declarative) map[string]int32 { return old.Map }), func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *string) (errs field.ErrorList) {
+		errs = append(errs, inOrder(validate.EachMapKey(ctx, op, path, obj.Map, safe.Field(oldObj, func(old *Declarative) map[string]int32 { return old.Map }), func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *string) (errs field.ErrorList) {
 			errs = append(errs, validate.ShortName(ctx, op, fldPath, obj, nil)...)
 			return errs
-		})...)
-		errs = append(errs, validate.EachMapVal(ctx, op, path, obj.Map, safe.Field(oldObj, func(old *Declarative) map[string]int32 { return old.Map }), validate.DirectEqual, func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *int32) (errs field.ErrorList) {
+		}))...)
+		errs = append(errs, inOrder(validate.EachMapVal(ctx, op, path, obj.Map, safe.Field(oldObj, func(old *Declarative) map[string]int32 { return old.Map }), validate.DirectEqual, func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *int32) (errs field.ErrorList) {
 			errs = append(errs, validate.Minimum(ctx, op, fldPath, obj, nil, 1)...)
 			return errs
-		})...)
+		}))...)
 	}
 	if path := fldPath.Child("unique"); len(obj.Unique) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Unique, oldObj.Unique)) {
 		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Unique, nil, validate.DirectEqual)...)
@@ -294,6 +297,50 @@ func Validate_Declarative(ctx context.Context, op operation.Operation, fldPath *
 			errs = append(errs, validate.Immutable(ctx, op, fldPath, obj, nil)...)
 			return errs
 		})...)
+	}
+	if path := fldPath.Child("verdicts"); len(obj.Verdicts) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Verdicts, oldObj.Verdicts)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Verdicts, nil, func(a, b *Entry) bool { return a.Type == b.Type })...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Verdicts, safe.Field(oldObj, func(old *Declarative) []Entry { return old.Verdicts }), func(a, b *Entry) bool { return a.Type == b.Type }, validate.DirectEqual, Validate_Entry)...)
+		errs = append(errs, validate.ZeroOrOneOfUnion(
+			ctx,
+			op,
+			path,
+			obj.Verdicts,
+			safe.Field(oldObj, func(old *Declarative) []Entry { return old.Verdicts }),
+			declarativeVerdictsUnion,
+			func(list []Entry) bool {
+				for i := range list {
+					if item := &list[i]; item.Type == "Approved" {
+						return true
+					}
+				}
+				return false
+			},
+			func(list []Entry) bool {
+				for i := range list {
+					if item := &list[i]; item.Type == "Denied" {
+						return true
+					}
+				}
+				return false
+			},
+		)...)
+	}
+	if path := fldPath.Child("chosen"); obj.Chosen != nil {
+		errs = append(errs, Validate_Loose(ctx, op, path, obj.Chosen, safe.Field(oldObj, func(old *Declarative) *Loose { return old.Chosen }))...)
+		errs = append(errs, func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Loose) (errs field.ErrorList) {
+			errs = append(errs, validate.Union(
+				ctx,
+				op,
+				fldPath,
+				obj,
+				oldObj,
+				declarativeChosenUnion,
+				func(obj *Loose) bool { return obj != nil && obj.Left != nil },
+				func(obj *Loose) bool { return obj != nil && obj.Right != "" },
+			)...)
+			return errs
+		}(ctx, op, path, obj.Chosen, safe.Field(oldObj, func(old *Declarative) *Loose { return old.Chosen }))...)
 	}
 	if path := fldPath.Child("color"); obj.Color != "" {
 		errs = append(errs, Validate_Color(ctx, op, path, &obj.Color, safe.Field(oldObj, func(old *Declarative) *Color { return &old.Color }))...)
@@ -329,6 +376,12 @@ func Validate_Declarative(ctx context.Context, op operation.Operation, fldPath *
 	}
 	return errs
 }
+
+// declarativeVerdictsUnion are the elements of which one is there.
+var declarativeVerdictsUnion = validate.NewUnionMembership(validate.NewUnionMember("verdicts[{\"type\": \"Approved\"}]"), validate.NewUnionMember("verdicts[{\"type\": \"Denied\"}]"))
+
+// declarativeChosenUnion are the fields of which one is set.
+var declarativeChosenUnion = validate.NewUnionMembership(validate.NewUnionMember("left"), validate.NewUnionMember("right"))
 
 // Validate_Embedded checks obj, which replaces oldObj where that isn't nil.
 func Validate_Embedded(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Embedded) (errs field.ErrorList) {
@@ -567,4 +620,10 @@ func countSet(set ...bool) (n int) {
 		}
 	}
 	return n
+}
+
+// inOrder sorts what is wrong with the entries of a map, which Go visits in another order each time.
+func inOrder(errs field.ErrorList) field.ErrorList {
+	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errs
 }

@@ -1,0 +1,41 @@
+package marker
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestCensus: every marker of the public API packages is honoured, or known with the reason why it isn't; those that no
+// tool knows are refused, and those of other tools left alone.
+func TestCensus(t *testing.T) {
+	data, err := os.ReadFile("testdata/census.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for line := range strings.Lines(string(data)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		count++
+		mark, name := line[:1], strings.TrimSpace(line[2:])
+		d := find(name)
+		switch {
+		case mark == "-" && (d != nil || ours(name)):
+			t.Errorf("+%s is another tool's", name)
+		case mark == "-":
+		case mark == "?" && d != nil:
+			t.Errorf("+%s is known as +%s", name, d.Name)
+		case mark == "?" && !ours(name):
+			t.Errorf("+%s is taken for another tool's", name)
+		case mark != "?" && d == nil:
+			t.Errorf("+%s is not known", name)
+		case d != nil && d.Ignored == "" && d.Doc == "":
+			t.Errorf("+%s has no explanation", name)
+		}
+	}
+	if count < 150 {
+		t.Errorf("only %d markers were tried", count)
+	}
+}
