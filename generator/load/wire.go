@@ -12,8 +12,8 @@ func (r *referee) wire(owner *model.Type, f *model.Field) {
 		return
 	}
 	for t := f.Type; t != nil; t = t.Elem {
-		if t.Name != "" && t != f.Type && t.Package != nil {
-			return // it is judged where it is declared
+		if t != f.Type && t.Name != "" && t.Package != nil {
+			return // it is judged by what is declared with it
 		}
 		if flexible(t, &f.Schema) && t.Form != model.Map {
 			return
@@ -24,8 +24,8 @@ func (r *referee) wire(owner *model.Type, f *model.Field) {
 		case t.Form == model.Map && !keyOfJSON(t.Key):
 			r.errorf(f.Pos, "%s.%s is a map whose keys are %s, and those of JSON are strings: use a list of pairs, or give the type of the keys a method MarshalText", owner.Name, f.Name, inPlural(t.Key))
 		}
-		if t.Form == model.Struct {
-			return
+		if t.Form == model.Struct || t.Elem == f.Type {
+			return // a type may hold itself: type Knot []Knot
 		}
 	}
 }
