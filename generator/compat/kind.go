@@ -130,6 +130,30 @@ func (s site) names(o, n *model.Resource) {
 	case !o.Status && n.Status:
 		s.add(subresourceAdded, "status is a subresource now")
 	}
+	s.subresources(o, n)
+}
+
+// subresources compares those beside status. A new one hurts only where it takes a part of the object for itself.
+func (s site) subresources(o, n *model.Resource) {
+	for _, was := range o.Subresources {
+		if subresourceOf(n, was.Name) == nil {
+			s.add(subresourceRemoved, fmt.Sprintf("the subresource %s is gone", was.Name))
+		}
+	}
+	for _, is := range n.Subresources {
+		if is.Form == model.FieldSubresource && subresourceOf(o, is.Name) == nil {
+			s.add(subresourceAdded, fmt.Sprintf("%s is a subresource now", is.Name))
+		}
+	}
+}
+
+func subresourceOf(r *model.Resource, name string) *model.Subresource {
+	for _, x := range r.Subresources {
+		if x.Name == name {
+			return x
+		}
+	}
+	return nil
 }
 
 func scope(r *model.Resource) string {

@@ -87,6 +87,9 @@ var cases = []struct {
 	{"deprecated", kindOf(""), kindOf("// +kubebuilder:deprecatedversion"), "VERSION_DEPRECATED", ""},
 	{"status", sample{fields: spec + status, rest: "type WidgetSpec struct{}\ntype WidgetStatus struct{}\n", marks: "// +genclient:noStatus"}, sample{fields: spec + status, rest: "type WidgetSpec struct{}\ntype WidgetStatus struct{}\n"}, "SUBRESOURCE_ADDED", "SUBRESOURCE_REMOVED"},
 
+	{"scale", scaled("// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas"), scaled(""), "SUBRESOURCE_REMOVED", ""},
+	{"partGone", parted("// +apigen:subresource:name=approval"), parted(""), "SUBRESOURCE_REMOVED", "SUBRESOURCE_ADDED"},
+
 	// Go changes, the wire does not.
 	{"goName", specOf("A string `json:\"a,omitempty\"`"), specOf("Renamed string `json:\"a,omitempty\"`"), "", ""},
 	{"embedded", specOf("A string `json:\"a,omitempty\"`"), specOf("Inner `json:\",inline\"`\n}\ntype Inner struct {\nA string `json:\"a,omitempty\"`"), "", ""},
@@ -112,6 +115,14 @@ func listMap(key string) sample {
 	s := specOf("// +listType=map\n// +listMapKey=" + key + "\nA []Item `json:\"a,omitempty\"`")
 	s.rest += "type Item struct {\n\t// +required\n\tName string `json:\"name\"`\n\t// +required\n\tKind string `json:\"kind\"`\n}\n"
 	return s
+}
+
+func scaled(mark string) sample {
+	return sample{marks: mark, fields: spec + status, rest: "type WidgetSpec struct {\n\tReplicas *int32 `json:\"replicas,omitempty\"`\n}\ntype WidgetStatus struct {\n\tReplicas int32 `json:\"replicas,omitempty\"`\n}\n"}
+}
+
+func parted(mark string) sample {
+	return sample{marks: mark, fields: spec + "\tApproval Approval `json:\"approval,omitempty\"`\n", rest: "type WidgetSpec struct{}\ntype Approval struct {\n\tBy string `json:\"by,omitempty\"`\n}\n"}
 }
 
 // archive is a module with a group for each case.
