@@ -10,6 +10,8 @@ FRESH    := $(EXAMPLES) runtime/conformance
 FAULTS   ?= 3m
 # Where record builds kube-apiserver.
 RECORD   ?= /tmp/kube-apiserver
+# What bin/kubectl says of itself: kubectl's own build does it in the same way.
+KUBECTL_VERSION := $(foreach v,gitVersion=v1.32.4 gitMajor=1 gitMinor=32,-X k8s.io/component-base/version.$(v))
 LINT     := $(BIN)/golangci-lint
 LINT_VERSION := v2.15.0
 
@@ -59,6 +61,10 @@ record: ## ask a kube-apiserver, built in RECORD=/tmp/kube-apiserver, anew for t
 	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
 	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver $(GO) test -count=1 -tags record -run '^TestRecord$$' ./exchange
 
+.PHONY: kubectl
+kubectl: ## build bin/kubectl, for the tests, where there is none on the machine
+	cd runtime/conformance/kubectl && $(GO) build -o $(CURDIR)/$(BIN)/kubectl -ldflags "$(KUBECTL_VERSION)" .
+
 .PHONY: bench
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./runtime/... ./generator/...
@@ -86,6 +92,7 @@ generate: build ## bring generated code that is checked in up to date
 .PHONY: lint
 lint: $(LINT) ## go vet and golangci-lint; `make lint-fix` mends what can be mended
 	$(GO) vet ./...
+	cd runtime/conformance && $(GO) vet -tags peer,record ./... # which nothing else compiles from day to day
 	$(LINT) run ./...
 
 .PHONY: lint-fix

@@ -162,13 +162,13 @@ func (b *build) generate(ctx context.Context) error {
 		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, RuleImports: rules.Imports(), ClientImports: layout.Imports(),
 	})
 	if err != nil {
-		return b.withEmitters(err)
+		return b.withRest(ctx, err)
 	}
 	b.result.Warnings = b.loaded.Warnings
 	b.result.Program, b.result.Dirs = b.loaded.Program, b.loaded.Universe.MutableDirs()
 	b.progress("generating")
 	if err := b.emit(); err != nil {
-		return err
+		return b.withBodies(ctx, err)
 	}
 	leftOver, err := b.leftOver()
 	if err != nil {
@@ -180,7 +180,7 @@ func (b *build) generate(ctx context.Context) error {
 		Gone: func(path string) bool { return leftOver[path] },
 	})
 	if err != nil {
-		return err
+		return withPeers(b.loaded.Program, err)
 	}
 	if w := append(b.result.Warnings, warnings...).Err(); w != nil {
 		errors.As(w, &b.result.Warnings)

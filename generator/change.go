@@ -33,7 +33,7 @@ func (c Change) Diff(dir string) string {
 		to = "/dev/null"
 	}
 	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A: lines(c.Old), B: lines(c.New), FromFile: from, ToFile: to, Context: 3,
+		A: lines(emit.Readable(c.Old)), B: lines(emit.Readable(c.New)), FromFile: from, ToFile: to, Context: 3,
 	})
 	if err != nil {
 		return err.Error()
@@ -140,11 +140,11 @@ func (b *build) compare(leftOver map[string]bool) error {
 		} else if old == nil {
 			old = []byte{}
 		}
-		if old != nil && !generated(path, old) && !bytes.Equal(old, f.Content) {
+		if old != nil && !generated(path, old) && !emit.Same(old, f.Content) {
 			faults.Add(model.Position{Filename: path, Line: 1, Column: 1}, "this file is not generated (it has no line \"// Code generated ... DO NOT EDIT.\"), but apigen writes a file of this name: rename it")
 			continue
 		}
-		if old == nil || !bytes.Equal(old, f.Content) {
+		if old == nil || !emit.Same(old, f.Content) {
 			b.result.Changes = append(b.result.Changes, Change{Path: path, Old: old, New: f.Content})
 		}
 	}

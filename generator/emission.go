@@ -1,7 +1,6 @@
 package generator
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -45,39 +44,6 @@ func (b *build) emit() error {
 	sort.Slice(b.files, func(i, j int) bool { return pathOf(b.files[i]) < pathOf(b.files[j]) })
 	b.result.Files = len(b.files)
 	return faults.Err()
-}
-
-// withEmitters adds the faults that emitters find to those of a load, so that users see all of them at once. What an emitter
-// can't cope with, in a program that is at fault, is left for the next run.
-func (b *build) withEmitters(err error) error {
-	var faults emit.Errors
-	if b.loaded == nil || !errors.As(err, &faults) {
-		return err
-	}
-	told := map[model.Position]bool{}
-	for _, f := range faults {
-		told[f.Pos] = true
-	}
-	for _, e := range b.emitters {
-		for _, f := range faultsOf(e, b.loaded.Program) {
-			if !told[f.Pos] { // else it follows from what is told already
-				faults = append(faults, f)
-			}
-		}
-	}
-	return faults.Err()
-}
-
-func faultsOf(e emit.Emitter, p *model.Program) (faults emit.Errors) {
-	defer func() {
-		if recover() != nil {
-			faults = nil // of a program that could not be read as a whole
-		}
-	}()
-	if _, err := e.Emit(p); !errors.As(err, &faults) {
-		return nil
-	}
-	return faults
 }
 
 func pathOf(f emit.File) string { return filepath.Join(f.Dir, f.Name) }
@@ -129,7 +95,7 @@ func among(pkgs []*model.Package, path string) bool {
 func (b *build) noteStale(aside []emit.File) {
 	stale := map[string]bool{}
 	for _, f := range aside {
-		if old, err := os.ReadFile(pathOf(f)); err != nil || !bytes.Equal(old, f.Content) {
+		if old, err := os.ReadFile(pathOf(f)); err != nil || !emit.Same(old, f.Content) {
 			stale[f.Package] = true
 		}
 	}

@@ -39,7 +39,10 @@ func describeAs(prefix string, list emit.Errors, dir string) string {
 	}
 	var out []string
 	for _, line := range strings.Split(Describe(list, dir), "\n") {
-		out = append(out, prefix+line)
+		if !strings.HasPrefix(line, "\t") { // the rest of what was said in the line before
+			line = prefix + line
+		}
+		out = append(out, line)
 	}
 	return strings.Join(out, "\n")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
+	"apigen.dev/generator/emit"
 	"apigen.dev/generator/loadtest"
 )
 
@@ -137,11 +138,11 @@ func TestServe(t *testing.T) {
 		},
 		"apis/lamp/v1/zz_generated.defaults.go":    {"v1.SetDefaults_Lamp(in)", "SetDefaults_Bulb(&in.Bulb)", "in.Bulb.Watts = 40"},
 		"apis/lamp/v1/zz_generated.validations.go": {"field.Required(path"},
-		"apis/lamp/wiring/zz_generated.openapi.v1.json": {
+		"apis/lamp/wiring/zz_generated.openapi.v1.json.gz": {
 			`"com.example.other.lamp.v1.Lamp"`, `"Bulb is inside."`, `"/apis/lamp.example.com/v1/lamps"`,
 		},
-		"apis/lamp/wiring/zz_generated.openapi.v1beta1.json": {`"hue"`},
-		"docs/lamp.example.com.v1.md":                        {"Lamp", "Bulb is inside."},
+		"apis/lamp/wiring/zz_generated.openapi.v1beta1.json.gz": {`"hue"`},
+		"docs/lamp.example.com.v1.md":                           {"Lamp", "Bulb is inside."},
 	} {
 		holds(t, files, name, texts...)
 		if strings.Contains(files[name], "Review") {
@@ -192,7 +193,7 @@ func serve(t *testing.T, archive string) map[string]string {
 	files := map[string]string{}
 	for _, c := range res.Changes {
 		name := strings.TrimPrefix(strings.TrimPrefix(c.Path, dir), string(os.PathSeparator))
-		files[strings.ReplaceAll(name, string(os.PathSeparator), "/")] = string(c.New)
+		files[strings.ReplaceAll(name, string(os.PathSeparator), "/")] = string(emit.Readable(c.New))
 		if strings.HasPrefix(name, "other") {
 			t.Errorf("%s is written into the other module", name)
 		}

@@ -45,7 +45,7 @@ func TestWardleCompiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(generator.Describe(err, o.Dir))
 	}
-	if res.Files != 12 || len(res.Warnings) != 0 || len(res.Notes) != 0 {
+	if res.Files != 13 || len(res.Warnings) != 0 || len(res.Notes) != 0 {
 		t.Errorf("got %d files, warnings %v, notes %v", res.Files, res.Warnings, res.Notes)
 	}
 	vet := exec.Command("go", "vet", "./...")

@@ -81,7 +81,7 @@ func build(cmd *cobra.Command, o generator.Options, verbose bool) error {
 	if verbose {
 		reportWritten(stderr, res, dir)
 	} else if n := len(res.Remarks); n > 0 && len(res.Changes) > 0 {
-		fmt.Fprintf(stderr, "what was written can't express all that the types ask for, in %d places: apigen build -v tells where\n", n)
+		fmt.Fprintf(stderr, "CustomResourceDefinitions can't express all that the server does, in %d places: apigen build -v tells where\n", n)
 	}
 	return nil
 }

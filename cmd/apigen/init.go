@@ -28,9 +28,13 @@ func newInit() *cobra.Command {
 		Use:   "init [DIR] --module M --group G --version V --kind K",
 		Short: "Write a new project, or add a kind, a version or a group to one",
 		Long: `Init writes a project that serves one kind: its types with explained markers, its logic, a main, a sample, a Makefile,
-a README and a CI workflow. Run in a project that exists, it adds a kind, a version or a group. It never overwrites.`,
+a README and a CI workflow. Run in a project that exists, it adds a kind, a version or a group. It never overwrites.
+
+Run without --group, --version and --kind in a project that has API packages (of kubebuilder, or of a server built on
+k8s.io/apiserver), it writes a package that collects them and a main that serves them, and leaves all else as it is.`,
 		Example: `  apigen init shop --module example.com/shop --group shop.example.com --version v1 --kind Widget
-  apigen init . --group shop.example.com --version v1 --kind Gadget --cluster-scoped`,
+  apigen init . --group shop.example.com --version v1 --kind Gadget --cluster-scoped
+  apigen init`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options.Dir = "."
@@ -48,6 +52,9 @@ a README and a CI workflow. Run in a project that exists, it adds a kind, a vers
 			}
 			if err != nil {
 				return err
+			}
+			if len(result.Adopted) > 0 {
+				adopted(cmd.ErrOrStderr(), result, origin)
 			}
 			if result.NewProject {
 				err = resolve(cmd.Context(), options.Dir, origin, cmd.ErrOrStderr())
@@ -127,6 +134,22 @@ func report(w io.Writer, dir string, result *scaffold.Result) {
 	for _, path := range result.Kept {
 		fmt.Fprintln(w, "kept   ", filepath.Join(dir, filepath.FromSlash(path)))
 	}
+}
+
+// adopted says what is left to do in a project whose types are served as they are.
+func adopted(w io.Writer, result *scaffold.Result, from origin) {
+	get := "go get -tool apigen.dev/cmd/apigen@" + from.version
+	if from.checkout != "" {
+		get = "go mod edit -tool apigen.dev/cmd/apigen -require apigen.dev@" + from.version + " -replace apigen.dev=" + from.checkout
+	}
+	fmt.Fprintf(w, `
+serves %s, from where they are. What is left to do:
+  %s
+  go mod tidy && go tool apigen build --lenient ./... && go mod tidy
+  go run ./cmd/apiserver
+Logic of webhooks goes into methods of the types: Default into SetDefaults_X, ValidateCreate into Validate; hubs and
+ConvertTo and ConvertFrom are called as they are.
+`, strings.Join(result.Adopted, ", "), get)
 }
 
 // resolve makes a project's module require what it needs, apigen.dev first. What a checkout has resolved is taken over,

@@ -21,6 +21,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	limitMemory(os.Getenv)
 	os.Exit(run(ctx, os.Args[1:]))
 }
 

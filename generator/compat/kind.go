@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,6 +66,7 @@ func versions(r *model.Resource) []string {
 func (d *diff) resource(here place, o, n *model.Resource) {
 	here.kind, here.pos, here.old = o.Kind, n.Served()[0].Type.Pos, o.Served()[0].Type.Pos
 	d.at(here).names(o, n)
+	d.at(here).provider(o, n)
 	d.at(here).storage(o, n)
 	for _, was := range o.Served() {
 		here := here
@@ -174,8 +176,32 @@ func missing(was, is []string) []string {
 	return out
 }
 
-// storage compares the version that objects are stored in.
+// provider compares whether objects are stored, and the verbs of kinds of which nothing is.
+func (s site) provider(o, n *model.Resource) {
+	switch {
+	case !o.Virtual() && n.Virtual():
+		s.add(storageRemoved, "objects were stored, and come from a provider with the verbs "+strings.Join(n.Verbs, ", "))
+		return
+	case o.Virtual() && !n.Virtual():
+		s.add(storageAdded, "objects came from a provider, and are stored")
+		return
+	}
+	for _, verb := range missing(o.Verbs, n.Verbs) {
+		s.add(verbRemoved, fmt.Sprintf("the verb %s is gone", verb))
+	}
+	for _, verb := range missing(n.Verbs, o.Verbs) {
+		s.add(verbAdded, fmt.Sprintf("the verb %s is new", verb))
+	}
+}
+
+// storage compares where objects are stored, and in which version.
 func (s site) storage(o, n *model.Resource) {
+	if o.Virtual() || n.Virtual() {
+		return
+	}
+	if o.StoragePrefix != n.StoragePrefix {
+		s.add(prefixChanged, fmt.Sprintf("objects were stored below %s, and are stored below %s", prefix(o), prefix(n)))
+	}
 	if o.Storage == nil || n.Storage == nil || o.Storage.Name == n.Storage.Name {
 		return
 	}
@@ -184,6 +210,11 @@ func (s site) storage(o, n *model.Resource) {
 		return
 	}
 	s.add(storageChanged, fmt.Sprintf("objects were stored as %s, and are stored as %s", o.Storage.Name, n.Storage.Name))
+}
+
+// prefix is where a resource's keys are.
+func prefix(r *model.Resource) string {
+	return cmp.Or(r.StoragePrefix, "the group's name and "+r.Plural)
 }
 
 // version compares a kind in one version.
@@ -197,6 +228,10 @@ func (s site) version(was, is *model.Type) {
 	}
 	if n.RequireResourceVersion && !o.RequireResourceVersion {
 		s.add(versionRequired, "an update needs metadata.resourceVersion")
+	}
+	if n.ReturnDeletedObject != o.ReturnDeletedObject {
+		answers := map[bool]string{false: "a Status", true: "the object"}
+		s.add(deletionChanged, fmt.Sprintf("a deletion answered with %s, and answers with %s", answers[o.ReturnDeletedObject], answers[n.ReturnDeletedObject]))
 	}
 	s.selectable(o, n)
 	s.columns(o, n)

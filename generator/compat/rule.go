@@ -79,7 +79,13 @@ const (
 	createOnUpdateGone   ruleID = "CREATE_ON_UPDATE_REMOVED"
 	versionRequired      ruleID = "RESOURCE_VERSION_REQUIRED"
 	storedVersionDropped ruleID = "STORED_VERSION_DROPPED"
+	storageRemoved       ruleID = "STORAGE_REMOVED"
+	storageAdded         ruleID = "STORAGE_ADDED"
+	verbRemoved          ruleID = "VERB_REMOVED"
+	verbAdded            ruleID = "VERB_ADDED"
+	deletionChanged      ruleID = "DELETION_ANSWER_CHANGED"
 	storageChanged       ruleID = "STORAGE_VERSION_CHANGED"
+	prefixChanged        ruleID = "STORAGE_PREFIX_CHANGED"
 	selectableRemoved    ruleID = "SELECTABLE_FIELD_REMOVED"
 	columnRemoved        ruleID = "COLUMN_REMOVED"
 	columnChanged        ruleID = "COLUMN_CHANGED"
@@ -124,6 +130,8 @@ var rules = []Rule{
 	{string(subresourceAdded), Warn, Wire, "a part of the object became a subresource: writes of the object itself no longer change it"},
 	{string(createOnUpdateGone), Break, Wire, "a PUT no longer creates"},
 	{string(versionRequired), Break, Wire, "a PUT without metadata.resourceVersion is refused"},
+	{string(verbRemoved), Break, Wire, "a kind without storage lost a verb: who uses it is answered 405"},
+	{string(deletionChanged), Warn, Wire, "a deletion answers with a Status where it answered with the object, or the other way round"},
 	{string(selectableRemoved), Break, Wire, "a field selector is refused that was understood"},
 	{string(fieldRemoved), Break, Wire, "a field is gone: what clients send in it is lost, what is stored in it can't be read"},
 	{string(fieldRenamed), Break, Wire, "a field has another name in JSON"},
@@ -152,6 +160,8 @@ var rules = []Rule{
 	{string(patchChanged), Break, Wire, "strategic merge patches are merged in another way"},
 	{string(unknownPruned), Break, Wire, "unknown fields are dropped that were kept"},
 	{string(storedVersionDropped), Break, Storage, "the version that objects are stored in doesn't exist any more: they can't be read. Serve both for a release, and migrate"},
+	{string(prefixChanged), Break, Storage, "objects are stored below another prefix of keys: those that there are aren't found. Move them while no server runs"},
+	{string(storageRemoved), Break, Storage, "a kind is stored no more (+apigen:storage=none): its objects can't be reached, and all verbs but a provider's are answered 405"},
 	{string(storageChanged), Warn, Storage, "objects are stored in another version from now on: servers of the old release must be able to read it"},
 	{string(preferredChanged), Warn, Display, "clients that don't name a version get another one"},
 	{string(shortNameRemoved), Warn, Display, "a short name is gone"},
@@ -163,6 +173,8 @@ var rules = []Rule{
 	{string(groupAdded), Info, Wire, "an API group is new"},
 	{string(versionAdded), Info, Wire, "a version is new"},
 	{string(kindAdded), Info, Wire, "a kind is new"},
+	{string(verbAdded), Info, Wire, "a kind without storage has a verb more"},
+	{string(storageAdded), Info, Storage, "objects of a kind that had no storage are stored"},
 	{string(fieldAdded), Info, Wire, "an optional field is new"},
 }
 

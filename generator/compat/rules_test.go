@@ -87,6 +87,11 @@ var cases = []struct {
 	{"deprecated", kindOf(""), kindOf("// +kubebuilder:deprecatedversion"), "VERSION_DEPRECATED", ""},
 	{"status", sample{fields: spec + status, rest: "type WidgetSpec struct{}\ntype WidgetStatus struct{}\n", marks: "// +genclient:noStatus"}, sample{fields: spec + status, rest: "type WidgetSpec struct{}\ntype WidgetStatus struct{}\n"}, "SUBRESOURCE_ADDED", "SUBRESOURCE_REMOVED"},
 
+	{"storage", kindOf(""), kindOf("// +apigen:storage=none"), "STORAGE_REMOVED", "STORAGE_ADDED"},
+	{"verb", kindOf("// +apigen:storage=none\n// +genclient:onlyVerbs=get,list"), kindOf("// +apigen:storage=none\n// +genclient:onlyVerbs=get"), "VERB_REMOVED", "VERB_ADDED"},
+	{"verbsOfAll", kindOf("// +apigen:storage=none"), kindOf("// +apigen:storage=none\n// +genclient:onlyVerbs=create,get,list"), "VERB_REMOVED", "VERB_ADDED"},
+	{"clientVerbs", kindOf("// +genclient:onlyVerbs=get,list"), kindOf("// +genclient:onlyVerbs=get"), "", ""},
+	{"deletionAnswer", kindOf(""), kindOf("// +apigen:returnDeletedObject"), "DELETION_ANSWER_CHANGED", "DELETION_ANSWER_CHANGED"},
 	{"scale", scaled("// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas"), scaled(""), "SUBRESOURCE_REMOVED", ""},
 	{"partGone", parted("// +apigen:subresource:name=approval"), parted(""), "SUBRESOURCE_REMOVED", "SUBRESOURCE_ADDED"},
 

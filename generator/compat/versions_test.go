@@ -13,7 +13,7 @@ import (
 // versionRules are those that TestVersions has cases for.
 var versionRules = []string{
 	"GROUP_REMOVED", "GROUP_ADDED", "VERSION_REMOVED", "VERSION_ADDED", "PREFERRED_VERSION_CHANGED", "KIND_REMOVED", "KIND_ADDED",
-	"STORED_VERSION_DROPPED", "STORAGE_VERSION_CHANGED",
+	"STORED_VERSION_DROPPED", "STORAGE_VERSION_CHANGED", "STORAGE_PREFIX_CHANGED",
 }
 
 // group is a package for each version, with kinds and what stands above each.
@@ -39,12 +39,12 @@ func TestVersions(t *testing.T) {
 	old := []string{
 		group("gone", "v1 A"), group("kind", "v1 A B"), group("served", "v1 A", "v1beta1 A"+stored),
 		group("deprecated", "v1 A"+stored, "v1beta1 A+kubebuilder:deprecatedversion"), group("unserved", "v1 A"+stored, "v1beta1 A"),
-		group("alphagone", "v1 A"+stored, "v1alpha1 A"), group("storage", "v1 A", "v1beta1 A"+stored), group("preferred", "v1beta1 A"),
+		group("alphagone", "v1 A"+stored, "v1alpha1 A"), group("storage", "v1 A", "v1beta1 A"+stored), group("preferred", "v1beta1 A"), group("moved", "v1 A"), group("same", "v1 A+apigen:storagePrefix=as"),
 	}
 	now := []string{
 		group("kind", "v1 A C"), group("served", "v1 A"), group("new", "v1 A"),
 		group("deprecated", "v1 A"), group("unserved", "v1 A"+stored, "v1beta1 A+kubebuilder:unservedversion"),
-		group("alphagone", "v1 A"), group("storage", "v1 A"+stored, "v1beta1 A"), group("preferred", "v1 A", "v1beta1 A"+stored),
+		group("alphagone", "v1 A"), group("storage", "v1 A"+stored, "v1beta1 A"), group("preferred", "v1 A", "v1beta1 A"+stored), group("moved", "v1 A+apigen:storagePrefix=as"), group("same", "v1 A+apigen:storagePrefix=as"),
 	}
 	want := map[string]string{
 		"gone":       "break GROUP_REMOVED gone.example.com",
@@ -54,6 +54,7 @@ func TestVersions(t *testing.T) {
 		"deprecated": "warn VERSION_REMOVED deprecated.example.com/v1beta1/A",
 		"unserved":   "break VERSION_REMOVED unserved.example.com/v1beta1/A",
 		"alphagone":  "warn VERSION_REMOVED alphagone.example.com/v1alpha1/A",
+		"moved":      "break STORAGE_PREFIX_CHANGED moved.example.com/A",
 		"storage":    "warn STORAGE_VERSION_CHANGED storage.example.com/A",
 		"preferred":  "info VERSION_ADDED preferred.example.com/v1/A, warn PREFERRED_VERSION_CHANGED preferred.example.com",
 	}

@@ -78,6 +78,21 @@ func copyTree(t testing.TB, from, to string, skip func(base string) bool, rewrit
 	}
 }
 
+// copyPackage copies the Go files of one folder, but tests, what emitters of ours write, and methods for protobuf.
+func copyPackage(t testing.TB, from, to string, rewrite *strings.Replacer) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(from, "*.go"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%s: %d files, %v", from, len(names), err)
+	}
+	for _, name := range names {
+		base := filepath.Base(name)
+		if !strings.HasSuffix(base, "_test.go") && !emittedOrProtobuf(base) {
+			write(t, filepath.Join(to, base), rewrite.Replace(read(t, name)))
+		}
+	}
+}
+
 // generated are the files that apigen writes in upstream's place, below a directory.
 func generated(t testing.TB, dir string) []string {
 	t.Helper()

@@ -31,7 +31,7 @@ type Emitter struct {
 	// Owns tells whether a file of that base name is this emitter's, so that one that is no longer produced is found
 	// to be left over, and existing ones are blanked while loading.
 	Owns func(base string) bool
-	// Emit returns the files, sorted by directory and name, formatted. The error may be Errors.
+	// Emit returns the files, formatted, in an order that depends on the program alone. The error may be Errors.
 	Emit func(*model.Program) ([]File, error)
 	// Warnings returns what the user should know though it is no fault: a method that looks like a convention's but has
 	// another signature. Nil where the emitter has none.

@@ -58,6 +58,7 @@ func (b *builder) program() *model.Program {
 	for _, p := range prog.Packages {
 		b.resolvePackage(p)
 	}
+	b.leaveKinds(prog.Packages)
 	b.expand()
 	b.foreignHooks()
 	prog.Groups = b.groups(prog.Packages)

@@ -216,15 +216,35 @@ func (b *builder) clientsOf(prog *model.Program, p *model.Package) *model.Client
 		return nil
 	}
 	c.Path = path.Join(p.Module.Path, filepath.ToSlash(rel))
-	if !b.clientModule(c) {
+	c.Groups = b.clientGroups(prog, p)
+	if !b.checkServed(prog, c) || !b.clientModule(c) {
 		return nil
 	}
-	c.Groups = b.clientGroups(prog, p)
 	for _, g := range c.Groups {
 		b.checkClientTypes(g)
 	}
 	c.Declared = b.declaredBelow(c)
 	return c
+}
+
+// checkServed tells of kinds of other modules, which +apigen:serve serves and no client is generated for: of nothing else, the
+// marker of clients asks for nothing.
+func (b *builder) checkServed(prog *model.Program, c *model.Clients) bool {
+	var served []*model.Package
+	for _, p := range prog.Packages {
+		if p.Serves != nil && p.Below(c.Marked.Path) {
+			served = append(served, p)
+		}
+	}
+	const reason = "clients are generated beside types, and these are another module's: the clients that come with it (k8s.io/client-go/kubernetes for k8s.io/api) speak to this server as they are"
+	if len(c.Groups) == 0 && len(served) > 0 {
+		b.errorf(c.Pos, "there is no client to generate, since all kinds below are of %s: %s", served[0].Serves.Path, reason)
+		return false
+	}
+	for _, p := range served {
+		b.warnings.Add(p.Pos, "no client is generated for the kinds of %s: %s", p.Serves.Path, reason)
+	}
+	return true
 }
 
 // checkClientTypes looks for the types that methods of clients name.

@@ -55,7 +55,7 @@ func (c *collector) packageClause(f *ast.File, used map[*ast.CommentGroup]bool) 
 			break
 		}
 		used[g] = true
-		n.markers = append(n.markers, c.parse(g, marker.Package)...)
+		n.markers = append(n.markers, c.parse(g, marker.Package, false)...)
 	}
 	if f.Doc != nil {
 		if d := docText(f.Doc); d != "" && n.doc == "" {
@@ -193,7 +193,7 @@ func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast
 		n.doc = docText(doc)
 	}
 	for _, g := range groups {
-		for _, m := range c.parse(g, place) {
+		for _, m := range c.parse(g, place, g != doc) {
 			if place == marker.Type && g != doc && m.Name == "k8s:conversion-gen" {
 				// conversion-gen reads it nowhere else, and packages rely on what it then generates.
 				c.idle(m.Pos, m)
@@ -215,12 +215,20 @@ func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast
 	}
 }
 
-// parse returns the markers of a comment group and reports their faults.
-func (c *collector) parse(g *ast.CommentGroup, place marker.Place) marker.Markers {
+// parse returns the markers of a comment group and reports their faults. Markers of the package that stand in a group apart
+// are added to those of the package.
+func (c *collector) parse(g *ast.CommentGroup, place marker.Place, apart bool) marker.Markers {
 	var out marker.Markers
 	for _, line := range markerLines(c.fset, g) {
 		m, ok, err := marker.Parse(line.text, line.pos)
 		if !ok {
+			if s := marker.Doubt(line.text); s != "" && c.warn != nil {
+				c.warn(line.pos, s)
+			}
+			continue
+		}
+		if apart && err == nil && ofPackage(m, place) {
+			c.notes.pkg.markers = append(c.notes.pkg.markers, m)
 			continue
 		}
 		if err == nil {

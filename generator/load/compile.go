@@ -39,6 +39,8 @@ type Diagnostic struct {
 	Origin  Origin
 	// Output tells the packages that files are written for from those that were only looked at.
 	Output bool
+	// Body: it is in the body of a function.
+	Body bool
 }
 
 // Compile type-checks the packages of a load as they will be once files are written, function bodies included. Aside are
@@ -177,7 +179,7 @@ func (c *compilation) parseInto(s *source, name string, data []byte) {
 	var list scanner.ErrorList
 	if errors.As(err, &list) {
 		for _, e := range list {
-			c.diagnostics = append(c.diagnostics, Diagnostic{e.Pos, e.Msg, c.origin[name], s.output})
+			c.diagnostics = append(c.diagnostics, Diagnostic{Pos: e.Pos, Message: e.Msg, Origin: c.origin[name], Output: s.output})
 		}
 	}
 	if f != nil && f.Name != nil {
@@ -259,8 +261,12 @@ func (c *compilation) compile() {
 func (c *compilation) diagnose(s *source, e types.Error) Diagnostic {
 	pos := c.fset.Position(e.Pos)
 	d := Diagnostic{Pos: pos, Message: e.Msg, Origin: c.origin[pos.Filename], Output: s.output}
-	if f, _ := s.enclosing(c.fset, e.Pos); f != nil && s.generated[f] && d.Origin == ByHand {
+	f, decl := s.enclosing(c.fset, e.Pos)
+	if f != nil && s.generated[f] && d.Origin == ByHand {
 		d.Origin = ByOther
+	}
+	if fn, ok := decl.(*ast.FuncDecl); ok && fn.Body != nil {
+		d.Body = fn.Body.Pos() <= e.Pos && e.Pos <= fn.Body.End()
 	}
 	return d
 }

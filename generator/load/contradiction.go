@@ -20,6 +20,8 @@ func (b *builder) contradictions(p *model.Program) {
 		r := referee{report: b.reporter(s, false), program: p}
 		for _, t := range pkg.Types {
 			r.judge(t, &t.Schema, t.Default, nil, t.Name)
+			r.schemaType(&t.Schema, t.Pos, t.Name)
+			r.unions(t)
 			r.fields(t, map[*model.Type]bool{})
 		}
 	}
@@ -40,6 +42,7 @@ func (r *referee) fields(t *model.Type, seen map[*model.Type]bool) {
 	for _, f := range t.Fields {
 		r.wire(t, f)
 		r.judge(f.Type, &f.Schema, f.Default, t, f.Name)
+		r.schemaType(&f.Schema, f.Pos, f.Name)
 		r.siblings(t, f)
 		for inner := f.Type; inner != nil && inner.Name == "" && !seen[inner]; inner = inner.Elem {
 			seen[inner] = true
@@ -64,6 +67,7 @@ func (r *referee) judge(t *model.Type, s *model.Schema, d *model.Default, owner 
 	}
 	if d != nil && at != nil && !flexible(at, s) {
 		r.byDefault(d, at, rules, name)
+		r.items(d, s, at, name)
 	}
 	r.parts(at, s, name)
 }
@@ -231,16 +235,36 @@ func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name st
 		say("%s is a list: for its elements, write +%sEnum", name, elementPrefix)
 		return
 	}
-	for _, v := range rule.Values {
+	if text := rule.Text; strings.Contains(text, ",") && !strings.ContainsAny(text, ";{[\"'`") {
+		say("the values of an enumeration are separated by semicolons: %s", strings.ReplaceAll(text, ",", ";"))
+		return
+	}
+	for i, v := range rule.Values {
+		if slices.Contains(rule.Values[:i], v) {
+			say("%s is there twice", marker.Unquote(v))
+		}
 		if !fits(v, t) {
 			say("%s is no value of %s, which is %s", marker.Unquote(v), name, kindOf(t))
 		}
 	}
 }
 
+// otherKey is what may have been meant by a key that there isn't.
+func otherKey(elem *model.Type, key string) string {
+	if strings.ContainsAny(key, ", ") {
+		return ": write +listMapKey= once for each of several keys"
+	}
+	for _, f := range elem.Fields {
+		if f.JSON != "" && (strings.EqualFold(f.JSON, key) || f.Name == key) {
+			return fmt.Sprintf(": did you mean %q?", f.JSON)
+		}
+	}
+	return ""
+}
+
 // keys judges the keys of a list.
 func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
-	if t != nil && t.Elem != nil && len(s.ListMapKeys) > 0 && s.ListType != "map" && t.Schema.ListType != "map" && s.Rule(model.Unique) == nil {
+	if t != nil && t.Elem != nil && len(s.ListMapKeys) > 0 && s.ListType != "map" && t.Schema.ListType != "map" && (s.Rule(model.Unique) == nil || s.ListType == "set") {
 		r.errorf(s.ListMapKeysPos, "marker \"+listMapKey\": %s is no list of type map: add +listType=map", name)
 	}
 	unique := s.Rule(model.Unique)
@@ -268,9 +292,11 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 		r.errorf(pos, "marker \"+%s\": the elements of %s have no fields to tell them apart by: use set or atomic", unique.Marker, name)
 		return
 	}
-	for _, key := range keys {
-		if fieldNamed(elem, key) == nil {
-			r.errorf(pos, "marker \"+%s\": the elements of %s have no field %q, which is their key", unique.Marker, name, key)
+	for i, key := range keys {
+		if slices.Contains(keys[:i], key) {
+			r.errorf(pos, "marker \"+%s\": the key %q is there twice: remove one", unique.Marker, key)
+		} else if fieldNamed(elem, key) == nil {
+			r.errorf(pos, "marker \"+%s\": the elements of %s have no field %q, which is their key%s", unique.Marker, name, key, otherKey(elem, key))
 		} else if f := fieldNamed(elem, key).Type.Pointee(); !flexible(f, &model.Schema{}) && f.Form != model.Basic {
 			r.errorf(pos, "marker \"+%s\": the key %q of the elements of %s is %s, and no plain value", unique.Marker, key, name, kindOf(f))
 		}

@@ -38,6 +38,39 @@ func declaredIn(f *ast.File) iter.Seq[*ast.Ident] {
 	}
 }
 
+// mentions are the names that hand-written functions and variables hold, and that may be those of functions that set
+// defaults or convert. Of a package that isn't read from source, there are none.
+func (s *source) mentions() map[string]bool {
+	out := map[string]bool{}
+	if s == nil {
+		return out
+	}
+	for _, f := range s.files {
+		for _, d := range f.Decls {
+			var body ast.Node = d
+			if fn, ok := d.(*ast.FuncDecl); ok {
+				if fn.Body == nil {
+					continue
+				}
+				body = fn.Body
+			}
+			ast.Inspect(body, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && conventional(id.Name) {
+					out[id.Name] = true
+				}
+				return true
+			})
+		}
+	}
+	return out
+}
+
+// conventional tells whether a name begins like those that conventions give to functions.
+func conventional(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, "setdefault") || strings.HasPrefix(name, "conver")
+}
+
 func namesOf(d ast.Decl) []*ast.Ident {
 	var out []*ast.Ident
 	switch d := d.(type) {

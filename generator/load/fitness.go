@@ -199,6 +199,7 @@ func (r *referee) byDefault(d *model.Default, t *model.Type, rules []model.Rule,
 			r.errorf(d.Pos, "default %s of %s %s (+%s)", text, name, message, rules[i].Marker)
 		}
 	}
+	r.elements(d, value, t, rules, name)
 }
 
 // violates tells how a value breaks a rule; empty where it doesn't.

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,7 @@ import (
 
 // groups puts packages together to API groups.
 func (b *builder) groups(pkgs []*model.Package) []*model.Group {
-	byName := map[string]*model.Group{}
+	byName, apart := map[string]*model.Group{}, b.apart(pkgs)
 	var out []*model.Group
 	for _, p := range pkgs {
 		b.lists(p.Source())
@@ -26,15 +27,19 @@ func (b *builder) groups(pkgs []*model.Package) []*model.Group {
 		if !p.HasGroup || p.Version == "" || len(resourceKinds(p, pkgs)) == 0 {
 			continue
 		}
-		g := byName[p.Group]
+		key := p.Group
+		if apart[p.Group] {
+			key += " " + path.Dir(p.Path)
+		}
+		g := byName[key]
 		if g == nil {
 			g = &model.Group{Name: p.Group, GoName: goName(p.Group)}
-			byName[p.Group] = g
+			byName[key] = g
 			out = append(out, g)
 		}
 		b.addVersion(g, p, resourceKinds(p, pkgs))
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	homes := map[string]*model.Group{}
 	for _, g := range out {
 		b.finish(g, pkgs)
@@ -51,6 +56,26 @@ func (b *builder) groups(pkgs []*model.Package) []*model.Group {
 	return out
 }
 
+// apart are the groups of which a version is spread over packages in several folders: each folder is treated as a group of
+// its own then, where nothing is generated that has one place for all of a version, as a server and clients have.
+func (b *builder) apart(pkgs []*model.Package) map[string]bool {
+	out, seen := map[string]bool{}, map[string]string{}
+	if b.runtimeAvailable() || slices.ContainsFunc(pkgs, func(p *model.Package) bool { return p.Clients }) {
+		return out
+	}
+	for _, p := range pkgs {
+		if !p.HasGroup || p.Version == "" || p.ServedBy != nil {
+			continue
+		}
+		version, dir := p.Group+"/"+p.Version, path.Dir(p.Path)
+		if other, ok := seen[version]; ok && other != dir {
+			out[p.Group] = true
+		}
+		seen[version] = dir
+	}
+	return out
+}
+
 // kinds are the kinds of a package, by position; those of the package that holds its types, where another does.
 func kinds(p *model.Package) []*model.Type {
 	var out []*model.Type
@@ -62,17 +87,28 @@ func kinds(p *model.Package) []*model.Type {
 	return out
 }
 
-// resourceKinds are the kinds of a version that are resources: all but those that only subresources take or answer.
+// resourceKinds are the kinds of a version that are resources: all but those that only subresources take or answer. Of a
+// package of another module they are those that are served.
 func resourceKinds(p *model.Package, pkgs []*model.Package) []*model.Type {
+	if p.ServedBy != nil {
+		return slices.DeleteFunc(kinds(p), func(t *model.Type) bool { return !t.Kind.Served })
+	}
 	taken := payloads(pkgs, p.Group)
 	return slices.DeleteFunc(kinds(p), func(t *model.Type) bool { return taken[t.Name] })
 }
 
+// twoPackages is said where a server or clients need one package for a version. Types that move may leave aliases behind, which
+// declare no kinds.
+const twoPackages = "version %s of group %q is declared by two packages, %s and %s: a version that is served, or has clients, " +
+	"is one package, so move the types of one into the other (type X = other.X, left behind, keeps importers compiling), " +
+	"or take +groupName off the one that is neither served nor has clients"
+
 func (b *builder) addVersion(g *model.Group, p *model.Package, kinds []*model.Type) {
 	for _, v := range g.Versions {
 		if v.Name == p.Version {
-			b.errorf(p.Home().Pos, "version %s of group %q is declared by two packages, %s and %s", v.Name, g.Name, v.Package.Path, p.Path)
-			b.errorf(v.Package.Home().Pos, "version %s of group %q is declared by two packages, %s and %s", v.Name, g.Name, v.Package.Path, p.Path)
+			for _, home := range []*model.Package{p.Home(), v.Package.Home()} {
+				b.errorf(home.Pos, twoPackages, v.Name, g.Name, v.Package.Path, p.Path)
+			}
 			return
 		}
 	}
@@ -81,11 +117,15 @@ func (b *builder) addVersion(g *model.Group, p *model.Package, kinds []*model.Ty
 
 // finish decides a group's hub, its names and its resources.
 func (b *builder) finish(g *model.Group, pkgs []*model.Package) {
+	named := ""
 	slices.SortFunc(g.Versions, func(x, y *model.Version) int { return compareVersions(x.Name, y.Name) })
 	for _, v := range g.Versions {
 		if m, ok := b.notes[v.Package.Path].pkg.markers.Get("groupGoName"); ok {
-			g.GoName = m.Value
-			break
+			if report := b.reportOf(v.Package); named != "" && m.Value != named && report != nil {
+				report(m.Pos, fmt.Sprintf("marker \"+groupGoName\": group %q is %s here, and %s in another version: call it alike", g.Name, m.Value, named))
+			} else if named == "" {
+				named, g.GoName = m.Value, m.Value
+			}
 		}
 	}
 	g.Internal = internal(g, pkgs)
@@ -167,6 +207,14 @@ func wiring(g *model.Group) *model.WiringPackage {
 	return nil
 }
 
+// plural is the name of a resource that no marker names: that of the tool which the kind is marked for.
+func plural(r *model.Resource) string {
+	if slices.ContainsFunc(r.Versions, func(v model.ResourceVersion) bool { return v.Type.Kind.Kubebuilder }) {
+		return model.KubebuilderPlural(r.Kind)
+	}
+	return model.Plural(r.Kind)
+}
+
 // resource decides what the versions of a kind say together.
 func (b *builder) resource(g *model.Group, r *model.Resource) {
 	r.Status = true
@@ -204,7 +252,7 @@ func (b *builder) resource(g *model.Group, r *model.Resource) {
 		r.Storage = r.Versions[0].Version
 	}
 	if r.Plural == "" {
-		r.Plural = model.Plural(r.Kind)
+		r.Plural = plural(r)
 	}
 	if r.Singular == "" {
 		r.Singular = strings.ToLower(r.Kind)
@@ -214,6 +262,7 @@ func (b *builder) resource(g *model.Group, r *model.Resource) {
 	}
 	r.Hub = hub(g, r)
 	b.verbs(r)
+	b.resolveStoragePrefix(r)
 	b.subresources(g, r)
 }
 

@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,10 +27,11 @@ func (b *builder) resolvePaths(p *model.Package) {
 			f := &t.Kind.Selectable[i]
 			f.Steps = b.path(t, f.JSONPath, f.Pos, true)
 		}
+		t.Kind.Selectable = slices.DeleteFunc(t.Kind.Selectable, func(f model.SelectableField) bool { return f.Steps == nil })
 	}
 }
 
-// path resolves a JSON path. One that ends in nothing is an error; one that goes where Go's types don't tell (a filter,
+// path resolves a JSON path. One that ends in nothing is a fault; one that goes where Go's types don't tell (a filter,
 // an interface) is left unresolved, unless strict, where that is an error too.
 func (b *builder) path(t *model.Type, jsonPath string, pos model.Position, strict bool) []model.Step {
 	names, err := splitPath(jsonPath)
@@ -43,7 +45,7 @@ func (b *builder) path(t *model.Type, jsonPath string, pos model.Position, stric
 		err = fmt.Errorf("its values can't be told from Go's types")
 	}
 	if err != nil {
-		b.errorf(pos, "JSONPath %s of kind %s: %v", jsonPath, t.Name, err)
+		b.fault(t.Package, pos, "JSONPath %s of kind %s: %v", jsonPath, t.Name, err)
 	}
 	return nil
 }
@@ -163,12 +165,13 @@ func bracket(s string) element {
 	return element{unclear: true}
 }
 
-// walk follows the elements through the types. Nil without an error: Go's types don't tell.
+// walk follows the elements through the types. Nil without an error: Go's types don't tell. A struct that writes its own JSON
+// is believed to write its fields under their names, as those do that leave some of them out.
 func walk(t *model.Type, path []element) ([]model.Step, error) {
 	var steps []model.Step
 	for _, e := range path {
 		t = t.Pointee()
-		if t == nil || e.unclear || opaque(t) {
+		if t == nil || e.unclear || opaque(t) && (t.Form != model.Struct || lookup(t, e.name, 0) == nil) {
 			return nil, nil
 		}
 		switch {

@@ -36,6 +36,10 @@ func TestPaths(t *testing.T) {
 		{Name: "Conditions", JSON: "conditions", Type: &model.Type{Form: model.Slice, Elem: condition}},
 		{Name: "Labels", JSON: "labels", Type: &model.Type{Form: model.Map, Key: text, Elem: text}},
 		{Name: "Any", JSON: "any", Type: &model.Type{Form: model.Interface}},
+		{Name: "Own", JSON: "own", Type: &model.Type{
+			Name: "Own", Form: model.Struct, Fields: []*model.Field{{Name: "Size", JSON: "size", Type: whole}},
+			Methods: map[string]*model.Func{"MarshalJSON": {}},
+		}},
 	}}
 	for _, test := range []struct{ path, want, fault string }{
 		{".conditions[?(@.type==\"Ready\")].age", `.Conditions[.Type=="Ready"].Age`, ""},
@@ -50,6 +54,9 @@ func TestPaths(t *testing.T) {
 		{".conditions[?(@.age==1)].type", "", ""},
 		{".conditions[?(@.age==\"1\")].type", "", ""},
 		{".any.thing", "", ""},
+		{".own.size", ".Own.Size", ""},
+		{".own.none", "", ""},
+		{".own[0]", "", ""},
 		{".conditions[?(@.none==\"x\")].type", "", `Condition has no field "none"`},
 		{".labels[?(@.type==\"x\")]", "", "a map is no list that could be searched"},
 		{".none", "", `Widget has no field "none"`},

@@ -48,8 +48,36 @@ func (l *loader) judge(s *source, e types.Error) {
 		return
 	}
 	if s.output || s.root && own(s.meta) {
+		s.wrong = true
 		l.errs.Add(pos, "%s", e.Msg)
 	}
+}
+
+// recursive begins what the type checker says of a type that holds itself.
+const recursive = "invalid recursive type"
+
+// joined puts what the type checker says in several errors, the later ones indented, into the first: the way around a
+// recursive type.
+func joined(errs []types.Error) []types.Error {
+	var out []types.Error
+	for _, e := range errs {
+		if more, ok := strings.CutPrefix(e.Msg, "\t"); ok && len(out) > 0 {
+			last := &out[len(out)-1]
+			sep := ", "
+			if !strings.Contains(last.Msg, " refers to ") {
+				sep = ": "
+			}
+			last.Msg += sep + more
+			continue
+		}
+		out = append(out, e)
+	}
+	for i := range out {
+		if strings.HasPrefix(out[i].Msg, recursive) {
+			out[i].Msg += "; hold it by a pointer, a list or a map"
+		}
+	}
+	return out
 }
 
 // registered are the names by which constants may know what is generated for a package: those of its group.

@@ -33,10 +33,12 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 		Unserved:       ms.Has("kubebuilder:unservedversion"),
 		HasStatus:      hasStatus(m) && len(ms.All("genclient:noStatus")) == 0,
 		Plural:         text(ms, "resourceName"),
+		Kubebuilder:    ms.Has("kubebuilder:object:root"),
 
 		CreateOnUpdate:         ms.Has("apigen:createOnUpdate"),
 		RequireResourceVersion: ms.Has("apigen:requireResourceVersion"),
 		ReturnDeletedObject:    ms.Has("apigen:returnDeletedObject"),
+		Generation:             switched(ms, "apigen:generation"),
 		RoundTripOff:           switchedOff(ms, "apigen:roundtrip"),
 	}
 	if len(ms.All("genclient:nonNamespaced")) > 0 {
@@ -45,6 +47,7 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 	b.resourceMarker(k, ms)
 	k.Manifest = b.manifest(ms)
 	b.subresourceMarkers(k, ms)
+	b.storagePrefix(k, ms)
 	if client {
 		k.Client = b.client(m, ms)
 	}
@@ -62,6 +65,15 @@ func (b *builder) kind(m *model.Type, ms marker.Markers) {
 		k.Selectable = append(k.Selectable, model.SelectableField{JSONPath: path, Pos: f.Pos})
 	}
 	m.Kind = k
+}
+
+// switched is the value of a marker that is a boolean; nil where it isn't there.
+func switched(ms marker.Markers, name string) *bool {
+	m, ok := ms.Get(name)
+	if !ok {
+		return nil
+	}
+	return new(m.Value != "false")
 }
 
 // switchedOff tells a marker whose value is false.
@@ -147,11 +159,18 @@ func (b *builder) lists(p *model.Package) {
 		}
 		item := itemOf(t)
 		if named != nil && item != named {
-			b.errorf(t.Pos, "%s is the list of kind %s by its name, but has no such items: it needs a field Items []%s `json:\"items\"`", t.Name, named.Name, named.Name)
+			b.fault(p, t.Pos, "%s is the list of kind %s by its name, but has no such items: it needs a field Items []%s `json:\"items\"`", t.Name, named.Name, named.Name)
 			continue
 		}
 		if item == nil || item.Kind == nil || item.Package != p {
 			continue
+		}
+		if f := itemsOf(t); f.JSON != "items" && f.Tag != "" {
+			b.errorf(f.Pos, "the items of a list are called \"items\" on the wire: write `json:\"items\"`")
+		}
+		object := slices.ContainsFunc(t.DeepCopyInterfaces, func(r model.Ref) bool { return r.Path == runtimePath && r.Name == "Object" })
+		if s := b.l.sources[p.Path]; s != nil && s.output && !object && t.Methods["DeepCopyObject"] == nil {
+			b.errorf(t.Pos, "%s is the list of kind %s, and no object: mark it with +kubebuilder:object:root=true or +k8s:deepcopy-gen:interfaces=%s.Object", t.Name, item.Name, runtimePath)
 		}
 		t.ListOf = item
 		if item.Kind.ListType == nil || t.Name == item.Name+"List" {
@@ -162,12 +181,21 @@ func (b *builder) lists(p *model.Package) {
 
 // itemOf is the type of a list's items, or of what they point to; nil where there are none.
 func itemOf(list *model.Type) *model.Type {
+	f := itemsOf(list)
+	if f == nil {
+		return nil
+	}
+	if item := f.Type.Elem; item.Form == model.Pointer && item.Name == "" {
+		return item.Elem
+	}
+	return f.Type.Elem
+}
+
+// itemsOf is the field of a list's items; nil where there is none.
+func itemsOf(list *model.Type) *model.Field {
 	for _, f := range list.Fields {
 		if f.Name == "Items" && f.Type.Form == model.Slice {
-			if item := f.Type.Elem; item.Form == model.Pointer && item.Name == "" {
-				return item.Elem
-			}
-			return f.Type.Elem
+			return f
 		}
 	}
 	return nil

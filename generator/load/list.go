@@ -44,8 +44,13 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 	if err != nil {
 		return nil, emit.Errors{{Message: explain(err.Error())}}
 	}
-	if len(pkgs) == 0 && !slices.ContainsFunc(patterns, wildcard) {
-		return nil, emit.Errors{{Message: u.complaint(ctx, patterns)}}
+	if !slices.ContainsFunc(pkgs, func(p *packages.Package) bool { return p.Dir != "" || p.Name != "" }) {
+		if said := u.complaint(ctx, mode, patterns); said != "" {
+			return nil, emit.Errors{{Message: said}}
+		}
+		if len(pkgs) == 0 && !slices.ContainsFunc(patterns, wildcard) {
+			return nil, emit.Errors{{Message: "no package matches " + strings.Join(patterns, " ")}}
+		}
 	}
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		if p.Dir == "" && len(p.Errors) > 0 {
@@ -55,25 +60,30 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 	return pkgs, nil
 }
 
-// complaint is what the go command says of patterns for which go/packages has no answer and no error: of a go.mod that is
-// not up to date.
-func (u *Universe) complaint(ctx context.Context, patterns []string) string {
-	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"list", "-e", "-deps", "--"}, patterns)...)
+// complaint is why the go command fails at patterns for which go/packages has no answer and no error: at a go.mod that is
+// not up to date, a folder that it can't write to, a platform that there isn't. Empty where it doesn't fail.
+func (u *Universe) complaint(ctx context.Context, mode packages.LoadMode, patterns []string) string {
+	args := []string{"list", "-e", "-deps"}
+	if mode&packages.NeedExportFile != 0 {
+		args = append(args, "-export") // what is only listed needs no compiler and no cache
+	}
+	cmd := exec.CommandContext(ctx, "go", slices.Concat(args, []string{"--"}, patterns)...)
 	cmd.Dir, cmd.Env = u.query.dir, u.query.env
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	if err := cmd.Run(); err != nil && stderr.Len() == 0 {
-		return err.Error()
+	err := cmd.Run()
+	if err == nil {
+		return ""
 	}
 	if said := explain(stderr.String()); said != "" {
 		return said
 	}
-	return "no package matches " + strings.Join(patterns, " ")
+	return "go " + strings.Join(args, " ") + ": " + err.Error()
 }
 
 // explain makes what the go command says clearer.
 func explain(message string) string {
-	for _, noise := range []string{"err: ", "exit status 1: stderr: ", "go: "} {
+	for _, noise := range []string{"err: ", "exit status 1: stderr: ", "exit status 2: stderr: ", "go: "} {
 		message = strings.TrimSpace(strings.TrimPrefix(message, noise))
 	}
 	message = oneLine(message)
@@ -93,6 +103,7 @@ func (l *loader) listRoots(ctx context.Context) error {
 	allNamed := !slices.ContainsFunc(l.Patterns, wildcard)
 	for _, p := range pkgs {
 		if !l.usable(p) {
+			l.missing[p.PkgPath] = len(p.Errors) > 0
 			if allNamed && len(p.Errors) == 0 && p.Dir != "" {
 				l.warnings.Add(token.Position{}, "package %s has no Go files but tests", p.PkgPath)
 			}
@@ -103,9 +114,6 @@ func (l *loader) listRoots(ctx context.Context) error {
 			s.output = true
 			l.addRoot(s)
 		}
-	}
-	if err := l.errs.Err(); err != nil {
-		return err
 	}
 	return l.listRelatives(ctx)
 }
@@ -128,6 +136,9 @@ func (l *loader) usable(p *packages.Package) bool {
 		if !ok && strings.Contains(e.Msg, "no Go files in") {
 			l.errs.Add(pos, "%s", e.Msg)
 			continue
+		}
+		if pos.Filename == "" {
+			pos, e.Msg = place(p, e.Msg)
 		}
 		if e.Kind != packages.ParseError { // files are parsed again here, with better positions
 			l.errs.Add(pos, "%s", explain(e.Msg))
@@ -158,7 +169,7 @@ func (l *loader) listRelatives(ctx context.Context) error {
 			}
 		}
 		if len(patterns) == 0 {
-			return l.errs.Err()
+			return nil
 		}
 		pkgs, err := l.list(ctx, listMode, patterns)
 		if err != nil {
@@ -226,7 +237,7 @@ func (l *loader) relatives(s *source) []string {
 			out = append(out, dir)
 		}
 	}
-	return out
+	return append(out, l.elsewhere(s)...)
 }
 
 // packageName is the name that the first file in a folder gives its package; empty where there is none.
@@ -278,7 +289,7 @@ func (l *loader) listDependencies(ctx context.Context) error {
 		return err
 	}
 	l.adoptDependencies()
-	return l.errs.Err()
+	return nil
 }
 
 // addMetas adds packages and their dependencies to the metadata.

@@ -7,8 +7,6 @@ package load
 import (
 	"context"
 	"errors"
-	"go/token"
-	"go/types"
 	"os"
 	"strings"
 
@@ -52,6 +50,11 @@ type Result struct {
 	Matched []Matched
 	// Universe is the type-checked world that generated files can be checked in.
 	Universe *Universe
+
+	// unsure are the folders of packages of which nothing certain can be said.
+	unsure map[string]bool
+	// silenced are the lines of fields whose types don't compile, beyond the first of a package.
+	silenced map[lineOf]bool
 }
 
 // Matched is a package that the patterns matched.
@@ -63,7 +66,7 @@ type Matched struct {
 }
 
 // Load loads packages. The error is emit.Errors where the input is at fault; the result is not nil then where there are
-// packages that others may find more faults in, and holds nothing but the program as far as it could be read.
+// packages that others may find more faults in, and is what could be read.
 func Load(ctx context.Context, o Options) (*Result, error) {
 	if len(o.Patterns) == 0 {
 		o.Patterns = []string{"./..."}
@@ -74,7 +77,7 @@ func Load(ctx context.Context, o Options) (*Result, error) {
 	if o.Owns == nil {
 		o.Owns = func(string) bool { return false }
 	}
-	l := &loader{Options: o, Universe: newUniverse(o)}
+	l := &loader{Options: o, Universe: newUniverse(o), missing: map[string]bool{}, silenced: map[lineOf]bool{}, folders: map[string]map[string][]string{}}
 	if err := l.listRoots(ctx); err != nil {
 		return nil, l.withMarkers(err)
 	}
@@ -82,32 +85,20 @@ func Load(ctx context.Context, o Options) (*Result, error) {
 		return nil, l.withMarkers(err)
 	}
 	l.check()
-	if err := l.errs.Err(); err != nil {
-		return nil, l.withMarkers(err)
-	}
 	b := newBuilder(l)
-	program := b.program()
-	if b.errs != nil {
-		return &Result{Program: program}, append(l.causes, b.errs...).Err()
+	program := l.program(b)
+	if program == nil {
+		return nil, l.withMarkers(l.errs.Err())
 	}
 	res := &Result{Program: program, Matched: l.matched, Universe: l.Universe}
+	if faults := l.faults(b); faults != nil {
+		res.unsure, res.silenced = l.unsureDirs(), l.silenced
+		return res, faults.Err()
+	}
 	if w := append(l.warnings, b.warnings...).Err(); w != nil {
 		errors.As(w, &res.Warnings)
 	}
 	return res, nil
-}
-
-// withMarkers adds what is wrong with markers to errors that keep packages from being type-checked.
-func (l *loader) withMarkers(err error) error {
-	var list emit.Errors
-	if !errors.As(err, &list) {
-		return err
-	}
-	b := newBuilder(l)
-	for _, path := range l.rootPaths() {
-		b.notesOf(types.NewPackage(path, ""), token.NoPos)
-	}
-	return append(list, b.errs...).Err()
 }
 
 // loader is the state of one load, up to the type-checked universe.
@@ -119,8 +110,14 @@ type loader struct {
 	warnings emit.Errors
 	// causes are packages that files of other generators import in vain: where there are errors, those come from it.
 	causes emit.Errors
+	// missing are the packages that the go command can't tell the files of.
+	missing map[string]bool
+	// folders are those of the user's modules that name groups, by module and group.
+	folders map[string]map[string][]string
 	// runtime tells whether a module of the roots requires apigen.dev.
 	runtime bool
+	// silenced becomes the result's.
+	silenced map[lineOf]bool
 }
 
 // wildcard tells whether a pattern can match more than one package.

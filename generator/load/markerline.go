@@ -9,19 +9,33 @@ import (
 	"apigen.dev/generator/marker"
 )
 
-// alone warns of markers that stand on nothing: behind a field, above a variable, between declarations.
+// packageWide are the markers of a package that controller-gen reads wherever they stand between declarations, below the
+// package clause above all.
+var packageWide = map[string]bool{
+	"groupName": true, "versionName": true, "kubebuilder:object:generate": true, "kubebuilder:skip": true,
+	valuePrefix + "Optional": true, valuePrefix + "Required": true,
+}
+
+// ofPackage tells whether a marker in a group apart above something is the package's: the one that types have, too, is theirs.
+func ofPackage(m marker.Marker, place marker.Place) bool {
+	return packageWide[m.Name] && (place != marker.Type || m.Name != "kubebuilder:object:generate")
+}
+
+// alone reads the groups that belong to nothing: below the package clause, between declarations. Markers of the package count
+// there; of others it warns, as of all that stand behind a field or above a variable.
 func (c *collector) alone(f *ast.File, used map[*ast.CommentGroup]bool) {
-	if c.warn == nil {
-		return
-	}
 	for _, g := range f.Comments {
 		if used[g] || inFunction(f, g) {
 			continue
 		}
+		free := !inDeclaration(f, g)
 		for _, line := range markerLines(c.fset, g) {
 			m, ok, err := marker.Parse(line.text, line.pos)
 			switch {
 			case !ok:
+			case free && err == nil && ofPackage(m, marker.Package):
+				c.notes.pkg.markers = append(c.notes.pkg.markers, m)
+			case c.warn == nil:
 			case m.Definition == nil:
 				c.report(line.pos, err.Error())
 			case m.Definition.Ignored == "":
@@ -29,6 +43,19 @@ func (c *collector) alone(f *ast.File, used map[*ast.CommentGroup]bool) {
 			}
 		}
 	}
+}
+
+// inDeclaration tells whether a group stands in a declaration or is its doc.
+func inDeclaration(f *ast.File, g *ast.CommentGroup) bool {
+	for _, d := range f.Decls {
+		if d.Pos() <= g.Pos() && g.Pos() <= d.End() {
+			return true
+		}
+		if gen, ok := d.(*ast.GenDecl); ok && gen.Doc == g {
+			return true
+		}
+	}
+	return false
 }
 
 // idle warns of a marker that nothing reads where it stands.

@@ -14,7 +14,11 @@ func (b *builder) methods(m *model.Type, n *types.Named) {
 		if m.Methods == nil {
 			m.Methods = map[string]*model.Func{}
 		}
-		m.Methods[f.Name()] = b.fn(f, root || protobufMethods[f.Name()])
+		method := b.fn(f, root || protobufMethods[f.Name()])
+		if root {
+			method.Doc = b.notesOf(f.Pkg(), f.Pos()).of(f.Pos(), n.Obj().Name()+"."+f.Name()+"()").doc
+		}
+		m.Methods[f.Name()] = method
 		if root && embeds(m, "TypeMeta") && f.Exported() && f.Signature().Params().Len() == 2 {
 			b.payloadTypes(f)
 		}

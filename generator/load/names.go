@@ -40,6 +40,17 @@ func (b *builder) checkGroup(m *model.Package, ms marker.Markers) {
 	}
 }
 
+// checkVersion reports a name that is no version's.
+func (b *builder) checkVersion(m *model.Package, v marker.Marker) bool {
+	if isVersion(v.Value) {
+		return true
+	}
+	if report := b.reportOf(m); report != nil {
+		report(v.Pos, fmt.Sprintf("marker \"+versionName\": %q is no version of an API: write one such as v1 or v1beta1", v.Value))
+	}
+	return false
+}
+
 // checkPaths reports names of a kind that no path of an API can hold, and what else can't be said of one.
 func (b *builder) checkPaths(m *model.Type, ms marker.Markers) {
 	report := b.reportOf(m.Package)
@@ -144,7 +155,7 @@ func (b *builder) unserved(p *model.Program) {
 			continue
 		}
 		for _, t := range kinds(pkg) {
-			if !b.notes[pkg.Path].of(0, t.Name).markers.Has("genclient") {
+			if ms := b.notes[pkg.Path].of(0, t.Name).markers; !ms.Has("genclient") && !ms.Has("kubebuilder:resource") && !ms.Has("kubebuilder:storageversion") {
 				continue
 			}
 			switch {

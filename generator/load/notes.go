@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -10,6 +11,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/marker"
+	"apigen.dev/generator/model"
 )
 
 // note is what comments say of one declaration.
@@ -124,4 +126,17 @@ func (b *builder) reporter(s *source, generated bool) reporter {
 		}
 		*to = append(*to, emit.Error{Pos: pos, Message: message})
 	}
+}
+
+// fault reports what is wrong with a kind of a package: an error, where the user is not lenient, and can mend it.
+func (b *builder) fault(p *model.Package, pos model.Position, format string, args ...any) {
+	report := b.reportOf(p)
+	if report == nil && b.l.Lenient {
+		report = func(pos token.Position, message string) { b.warnings.Add(pos, "%s", message) }
+	}
+	if report == nil {
+		b.errorf(pos, format, args...)
+		return
+	}
+	report(pos, fmt.Sprintf(format, args...))
 }

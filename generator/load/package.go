@@ -78,6 +78,9 @@ func (b *builder) packageMarkers(m *model.Package, n *notes) {
 	if isVersion(m.Name) {
 		m.Version = m.Name
 	}
+	if v, ok := ms.Get("versionName"); ok && b.checkVersion(m, v) {
+		m.Version = v.Value
+	}
 	if g, ok := ms.Get("k8s:deepcopy-gen"); ok {
 		m.DeepCopy = slices.Contains(strings.Split(g.Value, ","), "package")
 	}
@@ -131,9 +134,13 @@ func (b *builder) scope(m *model.Package, tp *types.Package, s *source) {
 		}
 	}
 	b.expand()
+	b.checkScheme(m, tp)
 	n := b.notesOf(tp, 0)
+	mentioned := s.mentions()
 	for _, o := range funcs { // scope names are sorted
-		m.Funcs = append(m.Funcs, b.function(o.(*types.Func), n))
+		f := b.function(o.(*types.Func), n)
+		f.Mentioned = mentioned[f.Name]
+		m.Funcs = append(m.Funcs, f)
 	}
 	m.Consts = nil // those of enums may have been met before
 	for _, o := range b.sorted(consts) {

@@ -3,6 +3,7 @@ package load
 import (
 	"go/constant"
 	"go/types"
+	"iter"
 	"slices"
 
 	"apigen.dev/generator/model"
@@ -70,24 +71,34 @@ func payloads(pkgs []*model.Package, group string) map[string]bool {
 			}
 			served[t.Name] = served[t.Name] || t.Kind.Served || len(t.Kind.Subresources) > 0
 			for _, s := range t.Kind.Subresources {
-				methods[t.Name] = append(methods[t.Name], camel(s.Name))
+				methods[t.Name] = append(methods[t.Name], s.Name)
 			}
 		}
 	}
 	for _, t := range types {
 		for _, name := range methods[t.Name] {
-			m := t.Methods[name]
-			if m == nil {
-				continue
-			}
-			for _, x := range slices.Concat(m.Params, m.Results) {
-				if isStructPointer(x) && !served[x.Elem.Name] && x.Elem.Package.HasGroup && x.Elem.Package.Group == group {
-					taken[x.Elem.Name] = true
+			for x := range pointedTo(subresourceMethod(t, name)) {
+				if !served[x.Name] && x.Package.HasGroup && x.Package.Group == group {
+					taken[x.Name] = true
 				}
 			}
 		}
 	}
 	return taken
+}
+
+// pointedTo are the structs that parameters and results of a function point to; none where it is nil.
+func pointedTo(f *model.Func) iter.Seq[*model.Type] {
+	return func(yield func(*model.Type) bool) {
+		if f == nil {
+			return
+		}
+		for _, x := range slices.Concat(f.Params, f.Results) {
+			if isStructPointer(x) && !yield(x.Elem) {
+				return
+			}
+		}
+	}
 }
 
 // payloadTypes reads what the parameters and results of a method point to, which may be what a subresource takes and

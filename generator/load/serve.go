@@ -88,18 +88,40 @@ func (b *builder) groupConstant(importPath string) (string, bool) {
 	return constant.StringVal(c.Val()), true
 }
 
-// pickKinds leaves those types of the package kinds that are to be served, with the markers that are put on them.
+// pickKinds puts the markers on the kinds that are to be served.
 func (b *builder) pickKinds(from *model.Package, at marker.Marker, ms marker.Markers) {
 	notes := b.notes[from.Path]
 	wanted := b.wantedKinds(from, at, ms)
 	extra := b.kindMarkers(from, wanted, ms)
 	for _, t := range from.Types {
-		if !wanted[t.Name] {
-			t.Kind = nil
+		if wanted[t.Name] {
+			b.signatures(t)
+			b.kind(t, append(slices.Clone(effective(notes.of(0, t.Name).markers)), extra[t.Name]...))
+			t.Kind.Served = true
+			b.subresourceTypes(from.ServedBy, t)
+		} else if t.Kind != nil {
+			t.Kind.Served = false
+		}
+	}
+}
+
+// leaveKinds leaves those types of packages that are served kinds that are wanted, or that a subresource takes or answers.
+func (b *builder) leaveKinds(pkgs []*model.Package) {
+	taken := map[*model.Type]bool{}
+	for _, p := range pkgs {
+		for _, t := range p.Source().Types {
+			takenKinds(t, taken)
+		}
+	}
+	for _, p := range pkgs {
+		if p.Serves == nil {
 			continue
 		}
-		b.signatures(t)
-		b.kind(t, append(slices.Clone(effective(notes.of(0, t.Name).markers)), extra[t.Name]...))
+		for _, t := range p.Serves.Types {
+			if t.Kind != nil && !t.Kind.Served && !taken[t] {
+				t.Kind = nil
+			}
+		}
 	}
 }
 

@@ -37,8 +37,13 @@ type source struct {
 	rules bool
 	// root: read for its own sake, not for lack of export data. output: files may be written for it.
 	root, output bool
+	// inGroups are the groups that the files name above their package clauses.
+	inGroups []string
 	// named are the packages that markers name; refs are those of names of theirs.
 	named, refs []string
+
+	// broken: a file doesn't parse. wrong: a declaration doesn't compile.
+	broken, wrong bool
 
 	types *types.Package
 	errs  []types.Error
@@ -53,6 +58,7 @@ func (l *loader) read(p *packages.Package) *source {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			l.errs.Add(token.Position{Filename: name}, "can't be read: %v", err)
+			s.broken = true
 			continue
 		}
 		if l.owns(filepath.Base(name)) && replaceable(data) {
@@ -105,6 +111,7 @@ func (s *source) scan(data []byte, only *bool) {
 	s.clients = s.clients || bytes.Contains(data, []byte("+apigen:clients"))
 	s.clientRefs = append(s.clientRefs, clientPackages(data)...)
 	s.rules = s.rules || bytes.Contains(data, []byte(":XValidation:"))
+	s.inGroups = append(s.inGroups, groupsOf(data)...)
 	if controls(data) {
 		s.relevant, *only = true, false
 	}
@@ -158,13 +165,16 @@ func (l *loader) parse(s *source, name string, data []byte) {
 		}
 		for _, e := range list {
 			l.errs.Add(e.Pos, "%s", e.Msg)
+			s.broken = true
 		}
 	}
 	if f == nil || f.Name == nil {
 		return
 	}
 	s.files = append(s.files, f)
-	s.generated[f] = generatedHeader(data)
+	if s.generated[f] = generatedHeader(data); s.generated[f] {
+		dropBodies(f)
+	}
 }
 
 // imports are the import paths of the files, sorted.

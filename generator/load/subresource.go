@@ -104,12 +104,12 @@ func (b *builder) resolveScale(t *model.Type) {
 		}
 		for _, step := range steps {
 			if step.Field == nil {
-				b.errorf(s.Pos, "path %s of marker \"+kubebuilder:subresource:scale\": only a chain of fields leads to a number that can be set", path)
+				b.fault(t.Package, s.Pos, "path %s of marker \"+kubebuilder:subresource:scale\": only a chain of fields leads to a number that can be set", path)
 				return nil
 			}
 		}
 		if end := steps[len(steps)-1].Field.Type.Pointee(); !fits(end) {
-			b.errorf(s.Pos, "path %s of marker \"+kubebuilder:subresource:scale\" leads to %s, which is no %s", path, kindOf(end), want)
+			b.fault(t.Package, s.Pos, "path %s of marker \"+kubebuilder:subresource:scale\" leads to %s, which is no %s", path, kindOf(end), want)
 			return nil
 		}
 		return steps
@@ -175,32 +175,48 @@ func camel(name string) string {
 func (b *builder) subresource(g *model.Group, r *model.Resource, m model.SubresourceMarker) *model.Subresource {
 	name := camel(m.Name)
 	s := &model.Subresource{SubresourceMarker: m, Method: r.Hub.Methods[name]}
+	if f := subresourceFunction(r.Hub, m.Name); f != nil {
+		s.Method, s.Function = f, true
+	}
 	if s.Method == nil {
 		return b.fieldSubresource(r, s, name)
 	}
-	if !b.recognize(s) {
-		b.errorf(s.Method.Pos, "method %s of %s is the subresource %s by its marker, and no subresource by its signature: write %s", name, r.Hub.Name, m.Name, forms(r.Hub.Name, name))
+	if !b.recognize(r.Hub, s) {
+		at := s.Method.Pos
+		if r.Hub.Package.ServedBy != nil && !s.Function {
+			at = s.Pos // the method is nobody's to change
+		}
+		b.errorf(at, "%s is the subresource %s by its marker, and no subresource by its signature: write %s", described(r.Hub, s), m.Name, forms(r.Hub, name))
 		return nil
 	}
 	return b.complete(g, r, s)
 }
 
-// forms lists what a method may look like.
-func forms(hub, name string) string {
-	receiver := "func (in *" + hub + ") " + name
-	return fmt.Sprintf("%s(ctx context.Context, body *Body) error to take a POST, or with (*Answer, error) to answer it; "+
+// forms lists what a method may look like, or a function that stands for one.
+func forms(hub *model.Type, name string) string {
+	begin := "func (in *" + hub.Name + ") " + name + "(ctx context.Context, "
+	if hub.Package.ServedBy != nil {
+		begin = "func " + functionName(hub, name) + "(ctx context.Context, obj *" + hub.Package.Name + "." + hub.Name + ", "
+	}
+	return fmt.Sprintf("%sbody *Body) error to take a POST, or with (*Answer, error) to answer it, or with (*metav1.DeleteOptions, error) to delete the object; "+
 		"the same with *Options, which is no kind, to answer a GET; "+
-		"%s(ctx context.Context, options *Options) (io.ReadCloser, error) to send output; "+
-		"or %s(ctx context.Context, options *Options) (http.Handler, error) to serve connections", receiver, receiver, receiver)
+		"%soptions *Options) (io.ReadCloser, error) to send output; "+
+		"or %soptions *Options) (http.Handler, error) to serve connections", begin, begin, begin)
 }
 
-// recognize tells the form of a method by its signature.
-func (b *builder) recognize(s *model.Subresource) bool {
-	m := s.Method
-	if m.Variadic || len(m.Params) != 2 || !isType(m.Params[0], "context", "Context") || !isStructPointer(m.Params[1]) {
+// recognize tells the form of a method, or of a function that stands for one, by its signature.
+func (b *builder) recognize(hub *model.Type, s *model.Subresource) bool {
+	m, params := s.Method, s.Method.Params
+	if s.Function && len(params) == 3 {
+		if p := params[1]; p.Form != model.Pointer || p.Name != "" || p.Elem != hub {
+			return false
+		}
+		params = []*model.Type{params[0], params[2]}
+	}
+	if m.Variadic || len(params) != 2 || len(m.Params) == 2 && s.Function || !isType(params[0], "context", "Context") || !isStructPointer(params[1]) {
 		return false
 	}
-	argument := m.Params[1].Elem
+	argument := params[1].Elem
 	n := len(m.Results)
 	if n == 0 || n > 2 || m.Results[n-1].Name != "error" || m.Results[n-1].Package != nil {
 		return false
@@ -212,6 +228,8 @@ func (b *builder) recognize(s *model.Subresource) bool {
 		s.Form, s.Options = model.StreamSubresource, argument
 	case isType(m.Results[0], "net/http", "Handler"):
 		s.Form, s.Options = model.ConnectSubresource, argument
+	case isStructPointer(m.Results[0]) && isType(m.Results[0].Elem, metaPath, "DeleteOptions"):
+		s.Form, s.Body = model.RemovalSubresource, &model.Payload{Hub: argument}
 	case isStructPointer(m.Results[0]) && argument.Kind == nil:
 		s.Form, s.Options, s.Answer = model.ViewSubresource, argument, &model.Payload{Hub: m.Results[0].Elem}
 	case isStructPointer(m.Results[0]):
@@ -226,11 +244,11 @@ func (b *builder) recognize(s *model.Subresource) bool {
 func (b *builder) complete(g *model.Group, r *model.Resource, s *model.Subresource) *model.Subresource {
 	connects := s.Form == model.ConnectSubresource
 	if !connects && (len(s.Methods) > 0 || s.Subpath) {
-		b.errorf(s.Pos, "methods= and subpath= are for subresources that serve connections, and method %s of %s returns no http.Handler", s.Method.Name, r.Hub.Name)
+		b.errorf(s.Pos, "methods= and subpath= are for subresources that serve connections, and %s returns no http.Handler", described(r.Hub, s))
 		return nil
 	}
 	if s.Form != model.StreamSubresource && s.ContentType != "" {
-		b.errorf(s.Pos, "contentType= is for subresources that send output, and method %s of %s returns no io.ReadCloser", s.Method.Name, r.Hub.Name)
+		b.errorf(s.Pos, "contentType= is for subresources that send output, and %s returns no io.ReadCloser", described(r.Hub, s))
 		return nil
 	}
 	if connects && len(s.Methods) == 0 {
@@ -253,8 +271,12 @@ func (b *builder) fieldSubresource(r *model.Resource, s *model.Subresource, name
 	for _, rv := range r.Versions {
 		f := field(rv.Type, name)
 		if f == nil {
-			b.errorf(s.Pos, "subresource %s of %s is nothing: %s has neither a field %s nor a method of that name; write one of the two: %s",
-				s.Name, r.Kind, rv.Type.Package.Name+"."+rv.Type.Name, name, forms(r.Hub.Name, name))
+			what := "a method of that name; write one of the two"
+			if r.Hub.Package.ServedBy != nil {
+				what = fmt.Sprintf("is there a function %s in package %s; write it", functionName(r.Hub, name), r.Hub.Package.ServedBy.Path)
+			}
+			b.errorf(s.Pos, "subresource %s of %s is nothing: %s has neither a field %s nor %s: %s",
+				s.Name, r.Kind, rv.Type.Package.Name+"."+rv.Type.Name, name, what, forms(r.Hub, name))
 			return nil
 		}
 		if f.JSON != s.Name {

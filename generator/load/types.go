@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"apigen.dev/generator/marker"
 	"apigen.dev/generator/model"
 )
 
@@ -84,6 +85,10 @@ func (b *builder) fill(m *model.Type, n *types.Named) {
 	m.Of = b.over(obj, nt.over)
 	b.methods(m, n)
 	b.typeMarkers(m, n, nt)
+	b.checkObject(m, n)
+	if m.Kind != nil {
+		b.checkTop(m, n)
+	}
 }
 
 // annotate gives the fields of a named struct what comments say of them. The fields of a type over another struct type
@@ -136,8 +141,11 @@ func (b *builder) shape(m *model.Type, t types.Type, expand bool) {
 func form(t types.Type) model.Form {
 	switch t := t.(type) {
 	case *types.Basic:
-		if t.Kind() == types.UnsafePointer {
+		switch t.Kind() {
+		case types.UnsafePointer:
 			return model.UnsafePointer
+		case types.Invalid:
+			return model.Interface // nothing is known of it
 		}
 		return model.Basic
 	case *types.Pointer:
@@ -162,6 +170,9 @@ func form(t types.Type) model.Form {
 	return model.Interface
 }
 
+// untold begins what is said of a field whose type doesn't compile.
+const untold = "the type of field"
+
 // field reads a field and its tag; comments come later, where they are known.
 func (b *builder) field(v *types.Var, tag string, expand bool) *model.Field {
 	f := &model.Field{
@@ -170,7 +181,7 @@ func (b *builder) field(v *types.Var, tag string, expand bool) *model.Field {
 	}
 	b.wireName(f, v)
 	if b.isRoot(v.Pkg()) && invalid(v.Type()) {
-		b.errorf(f.Pos, "the type of field %s can't be told: what it is declared with doesn't compile", v.Name())
+		b.errorf(f.Pos, untold+" %s can't be told: what it is declared with doesn't compile", v.Name())
 	}
 	st := reflect.StructTag(tag)
 	f.Schema.PatchStrategy, f.Schema.PatchMergeKey = st.Get("patchStrategy"), st.Get("patchMergeKey")
@@ -250,6 +261,7 @@ func (b *builder) checkNames(fields []*model.Field, t *types.Struct) {
 		if _, ok := reflect.StructTag(f.Tag).Lookup("json"); !ok && strings.Contains(f.Tag, "json:") {
 			b.errorf(f.Pos, "the tag `%s` of field %s can't be read: write `json:\"name\"`", f.Tag, f.Name)
 		}
+		b.checkTag(f, fields)
 		if f.Ignored || f.Inline {
 			continue
 		}
@@ -260,6 +272,28 @@ func (b *builder) checkNames(fields []*model.Field, t *types.Struct) {
 		seen[f.JSON] = f
 	}
 }
+
+// checkTag warns of options of a tag that are misspelt, and of fields without a tag beside such with one.
+func (b *builder) checkTag(f *model.Field, beside []*model.Field) {
+	tag, tagged := reflect.StructTag(f.Tag).Lookup("json")
+	_, options, _ := strings.Cut(tag, ",")
+	for _, o := range strings.Split(options, ",") {
+		if s := marker.Nearest(o, jsonOptions); o != "" && s != "" && s != o {
+			b.warnings.Add(f.Pos, "the option %q in the tag of field %s means nothing: did you mean %q?", o, f.Name, s)
+		}
+	}
+	if tagged || !f.Exported || f.Embedded {
+		return
+	}
+	for _, other := range beside {
+		if _, ok := reflect.StructTag(other.Tag).Lookup("json"); ok && !other.Embedded {
+			b.warnings.Add(f.Pos, "field %s is called %q on the wire, since it has no tag: write `json:\"%s\"`", f.Name, f.JSON, strings.ToLower(f.Name[:1])+f.Name[1:])
+			return
+		}
+	}
+}
+
+var jsonOptions = []string{"omitempty", "omitzero", "inline", "string"}
 
 // isWritten tells the packages that files are written for.
 func (b *builder) isWritten(p *types.Package) bool {

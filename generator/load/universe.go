@@ -78,10 +78,14 @@ func (l *loader) check() {
 			l.checkSource(s)
 		}
 	}
+	l.cycles()
+	broken := l.around(func(s *source) bool { return s.broken })
 	for _, path := range l.rootPaths() {
 		s := l.sources[path]
-		for _, e := range s.errs {
-			l.judge(s, e)
+		for _, e := range joined(s.errs) {
+			if !broken[path] {
+				l.judge(s, e)
+			}
 		}
 	}
 }
@@ -152,7 +156,11 @@ func (u *Universe) checkSource(s *source) *types.Package {
 			}
 		}
 	}
-	s.types = u.checkFiles(s.meta, s.files, !u.bodies || !s.root, func(e types.Error) { s.errs = append(s.errs, e) })
+	bodies := u.bodies && s.root
+	if bodies {
+		defer u.withBodies(s)()
+	}
+	s.types = u.checkFiles(s.meta, s.files, !bodies, func(e types.Error) { s.errs = append(s.errs, e) })
 	return s.types
 }
 

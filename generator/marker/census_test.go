@@ -1,10 +1,35 @@
 package marker
 
 import (
+	"go/token"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
+
+// TestExamples: what the reference says of a marker that wraps others shows how, and can be read.
+func TestExamples(t *testing.T) {
+	for _, d := range table {
+		if d.Kind != Tag {
+			continue
+		}
+		i := strings.Index(d.Doc, "+"+d.Name)
+		if i < 0 {
+			t.Errorf("+%s has no example", d.Name)
+			continue
+		}
+		for _, part := range strings.Split(d.Doc[i:], " +"+d.Name) {
+			text := exampleEnd.FindString(d.Name + strings.TrimPrefix(part, "+"+d.Name))
+			if m, ok, err := Parse(text, token.Position{}); err != nil || !ok || m.Wrapped == nil {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	}
+}
+
+// exampleEnd is an example up to the full stop or comma behind it.
+var exampleEnd = regexp.MustCompile(`^[^ ]+\([^)]*\)=[^ ]*[^ .,]|^[^ ]*[^ .,]`)
 
 // TestCensus: every marker of the public API packages is honoured, or known with the reason why it isn't; those that no
 // tool knows are refused, and those of other tools left alone.

@@ -17,6 +17,11 @@ func (m Marker) check() error {
 		}
 		return fmt.Errorf("marker \"+%s\": %q is not %s", m.Name, m.Value, want)
 	}
+	if len(m.Args) > 0 && d.Keys != nil && d.Kind != Arguments {
+		if err := m.checkKeys(); err != nil {
+			return err
+		}
+	}
 	switch d.Kind {
 	case Flag, Bool:
 		if d.Kind == Bool && !m.HasValue || m.Value != "" && m.Value != "true" && m.Value != "false" {
@@ -39,6 +44,9 @@ func (m Marker) check() error {
 	case JSON:
 		if !m.HasValue {
 			return bad("a JSON literal")
+		}
+		if strings.HasPrefix(m.Name, "kubebuilder:") && strings.TrimSpace(m.Value) == "" {
+			return fmt.Errorf("marker \"+%s\" needs a value: a JSON literal", m.Name)
 		}
 		if m.Name == "default" && !validDefault(m.Value) {
 			return bad(`a JSON literal or ref(Constant); strings need double quotes: +default="text"`)
@@ -81,6 +89,9 @@ func (m Marker) checkKeys() error {
 	}
 	for _, a := range m.Args {
 		if slices.Contains(m.Definition.Keys, a.Key) {
+			if a.Bare && a.Key != "optionalOldSelf" && a.Key != "subpath" {
+				return fmt.Errorf("marker \"+%s\": argument %q needs a value: %s=...", m.Name, a.Key, a.Key)
+			}
 			continue
 		}
 		hint := "known are " + strings.Join(m.Definition.Keys, ", ")

@@ -47,14 +47,14 @@ func parseArguments(s string) ([]Arg, error) {
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
 		end := strings.IndexAny(s, "=,")
 		if end < 0 {
-			return append(out, Arg{Key: s, Value: "true"}), nil
+			return append(out, Arg{Key: s, Value: "true", Bare: true}), nil
 		}
 		key := strings.TrimSpace(s[:end])
 		if key == "" {
 			return out, fmt.Errorf("expected key=value at %q", s)
 		}
 		if s[end] == ',' {
-			out, s = append(out, Arg{Key: key, Value: "true"}), s[end+1:]
+			out, s = append(out, Arg{Key: key, Value: "true", Bare: true}), s[end+1:]
 			continue
 		}
 		value, rest, err := cutValue(strings.TrimSpace(s[end+1:]))

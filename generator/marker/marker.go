@@ -6,8 +6,10 @@ package marker
 import (
 	"fmt"
 	"go/token"
+	"math"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Marker is one parsed marker.
@@ -31,6 +33,8 @@ type Marker struct {
 // Arg is an argument.
 type Arg struct {
 	Key, Value string
+	// Bare: no value was given, so that it is "true".
+	Bare bool
 }
 
 // Arg returns the argument of that key, and whether there is one.
@@ -52,7 +56,7 @@ func (m Marker) Strings() []string { return splitList(m.Value) }
 // Float is the value as a number, or nil.
 func (m Marker) Float() *float64 {
 	f, err := strconv.ParseFloat(strings.TrimSpace(m.Value), 64)
-	if err != nil {
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil
 	}
 	return &f
@@ -108,6 +112,9 @@ func Parse(text string, pos token.Position) (Marker, bool, error) {
 	word := nameOf(text)
 	def := find(word)
 	if def == nil && !ours(word) {
+		if s := lookalike(word, text[len(word):]); strings.Contains(s, ":") {
+			return Marker{Name: word, Text: text, Pos: pos}, true, fmt.Errorf("unknown marker \"+%s\": did you mean \"+%s\"?", word, s)
+		}
 		return Marker{}, false, nil
 	}
 	m := Marker{Name: strings.TrimSuffix(word, ":"), Definition: def, Text: text, Pos: pos}
@@ -141,6 +148,40 @@ func ours(word string) bool {
 		}
 	}
 	return false
+}
+
+// Doubt says which marker text may be meant for that Parse takes for prose, since only the case of letters is wrong; nothing where
+// it is for none.
+func Doubt(text string) string {
+	text = strings.TrimSpace(text)
+	word := nameOf(text)
+	if s := lookalike(word, text[len(word):]); s != "" && s != word {
+		return fmt.Sprintf("\"+%s\" is no marker: did you mean \"+%s\"?", word, s)
+	}
+	return ""
+}
+
+// lookalike is the marker that a name is but for its case, or for what stands between its words; empty where it is none. What
+// follows the name tells a marker from prose.
+func lookalike(word, behind string) string {
+	if behind != "" && !strings.ContainsAny(behind[:1], "=(") {
+		return ""
+	}
+	plain := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r == ':' || r == '.' || r == '-' || r == '_' {
+				return -1
+			}
+			return unicode.ToLower(r)
+		}, s)
+	}
+	same := plain(word)
+	for i := range table {
+		if d := &table[i]; d.Ignored == "" && d.Kind != Family && plain(d.Name) == same {
+			return d.Name
+		}
+	}
+	return ""
 }
 
 // nameOf is what stands before the value, the arguments or the trailing words.

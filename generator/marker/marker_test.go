@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 			Args: []marker.Arg{{Key: "name", Value: "A, B"}, {Key: "type", Value: "string"}, {Key: "JSONPath", Value: `.a[?(@.t=="x")].b`}}},
 		`kubebuilder:validation:XValidation:rule="self == \"a\"",message='no',optionalOldSelf`: {
 			Name: "kubebuilder:validation:XValidation", Value: `rule="self == \"a\"",message='no',optionalOldSelf`,
-			Args: []marker.Arg{{Key: "rule", Value: `self == "a"`}, {Key: "message", Value: "no"}, {Key: "optionalOldSelf", Value: "true"}}},
+			Args: []marker.Arg{{Key: "rule", Value: `self == "a"`}, {Key: "message", Value: "no"}, {Key: "optionalOldSelf", Value: "true", Bare: true}}},
 	} {
 		m, ok, err := marker.Parse(text, at)
 		if !ok || err != nil {
@@ -87,6 +87,8 @@ func TestParseRefuses(t *testing.T) {
 		"genclient:nonNamespace":                       `unknown marker "+genclient:nonNamespace": did you mean "+genclient:nonNamespaced"?`,
 		"kubebuilder:Enum=A":                           `unknown marker "+kubebuilder:Enum": did you mean "+kubebuilder:validation:Enum"?`,
 		"kubebuilder:validation:OneOf=A,B":             `unknown marker "+kubebuilder:validation:OneOf": did you mean "+kubebuilder:validation:AtMostOneOf"?`,
+		"kubebuilder:oneOf":                            `unknown marker "+kubebuilder:oneOf": did you mean "+kubebuilder:validation:AtMostOneOf"?`,
+		"kubebuilder:not:={required: [a]}":             `unknown marker "+kubebuilder:not": see apigen markers`,
 		"kubebuilder:validation:Optionals":             `unknown marker "+kubebuilder:validation:Optionals": did you mean "+kubebuilder:validation:Optional"?`,
 		"kubebuilder:object:root=yes":                  `marker "+kubebuilder:object:root": "yes" is not true or false`,
 		"kubebuilder:printcolumn:nam=Age":              `marker "+kubebuilder:printcolumn": unknown argument "nam": did you mean "name"?`,
@@ -106,6 +108,9 @@ func TestParseRefuses(t *testing.T) {
 
 // TestOthersAreLeftAlone: prose and the markers of other tools are none of our business.
 func TestOthersAreLeftAlone(t *testing.T) {
+	if s := marker.Doubt("Optional"); s != `"+Optional" is no marker: did you mean "+optional"?` {
+		t.Error(s)
+	}
 	for _, text := range []string{
 		"openshift:enable:FeatureGate=X", "cue-gen:AuthorizationPolicy:groupName:security", "genduck", "genreconciler:class=x",
 		"build linux", "1 is added", "k8s", "kubebuilder", "", " ", "Optional", "genclientele", "k8s.io/api",

@@ -28,7 +28,7 @@ var kubebuilderMarkers = []Definition{
 	{Name: "kubebuilder:scaffold", Places: anywhere, Kind: Arguments, Ignored: "it is an insertion point of kubebuilder", Doc: "Where kubebuilder inserts code."},
 	{Name: "kubebuilder:docs-gen:collapse", Places: anywhere, Kind: OptionalText, Ignored: "it is for the book of kubebuilder, whose examples carry it", Doc: "Folds code in a page."},
 
-	{Name: "kubebuilder:default", Places: values, Kind: JSON, Doc: "The value that the field gets when it is absent."},
+	{Name: "kubebuilder:default", Places: Field, Kind: JSON, Doc: "The value that the field gets when it is absent."},
 	{Name: "kubebuilder:example", Places: values, Kind: JSON, Doc: "An example of a value, for the schema."},
 	{Name: "kubebuilder:title", Places: values, Kind: JSON, Doc: "The title in the schema."},
 	{Name: "kubebuilder:validation:Title", Places: values, Kind: JSON, Doc: "The title in the schema."},

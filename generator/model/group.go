@@ -50,6 +50,8 @@ type Resource struct {
 	Subresources []*Subresource
 	// Verbs are those of a kind without storage, sorted; nil where objects are stored.
 	Verbs []string
+	// StoragePrefix is that of the first version that says one; empty where none does.
+	StoragePrefix string
 }
 
 // ResourceVersion is a resource in one version.
@@ -66,6 +68,8 @@ type Kind struct {
 	Plural, Singular       string
 	ShortNames, Categories []string
 	ClusterScoped          bool
+	// Kubebuilder: the kind is marked as controller-gen's, +kubebuilder:object:root.
+	Kubebuilder bool
 	// StorageVersion is +kubebuilder:storageversion, Unserved +kubebuilder:unservedversion.
 	StorageVersion, Unserved bool
 	// HasStatus: there is a Status field, and nothing says that it is no subresource (+genclient:noStatus).
@@ -80,6 +84,8 @@ type Kind struct {
 	CreateOnUpdate, RequireResourceVersion bool
 	// ReturnDeletedObject is +apigen:returnDeletedObject: a deletion answers with the object.
 	ReturnDeletedObject bool
+	// Generation is +apigen:generation: whether the server counts in metadata.generation; nil where nobody says.
+	Generation *bool
 	// RoundTripOff is +apigen:roundtrip=false: no round-trip test is generated.
 	RoundTripOff bool
 
@@ -96,6 +102,9 @@ type Kind struct {
 	Verbs   []string
 	// Served: a marker says how the kind is served.
 	Served bool
+	// StoragePrefix is +apigen:storagePrefix, StoragePrefixPos where it stands.
+	StoragePrefix    string
+	StoragePrefixPos Position
 	// VerbsPos is where Verbs were said.
 	VerbsPos Position
 }

@@ -173,6 +173,9 @@ type Func struct {
 	ConversionFn string
 	// Covers is +k8s:defaulter-gen=covers on a SetDefaults function: it takes care of all that is inside the type.
 	Covers bool
+	// Mentioned: hand-written code of the package calls the function, or passes it on. It is known of functions alone that are
+	// called nearly like those that set defaults or convert.
+	Mentioned bool
 }
 
 // Form is the shape of a type's underlying type.

@@ -1,10 +1,18 @@
 package model
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gobuffalo/flect"
+)
 
 // Plural is the resource of a kind by the rules of English that Kubernetes' generators follow: clients that client-gen
 // wrote ask for that name.
 func Plural(kind string) string { return strings.ToLower(PluralName(kind)) }
+
+// KubebuilderPlural is the resource of a kind as controller-gen names it, by a dictionary of English: metadata has no plural,
+// and withtriggers is one.
+func KubebuilderPlural(kind string) string { return flect.Pluralize(strings.ToLower(kind)) }
 
 // PluralName is the plural of a kind in its own spelling: FlunderTypes of FlunderType.
 func PluralName(kind string) string {

@@ -26,6 +26,7 @@ const (
 	FieldSubresource   SubresourceForm = iota
 	ScaleSubresource                   // autoscaling/v1 Scale
 	ActionSubresource                  // (ctx, *Body) error
+	RemovalSubresource                 // (ctx, *Body) (*metav1.DeleteOptions, error)
 	RequestSubresource                 // (ctx, *Body) (*Answer, error), Body being a kind
 	ViewSubresource                    // (ctx, *Options) (*Answer, error), Options being none
 	StreamSubresource                  // (ctx, *Options) (io.ReadCloser, error)
@@ -38,9 +39,11 @@ type Subresource struct {
 	Form SubresourceForm
 	// Scales are the markers of a ScaleSubresource by version.
 	Scales map[*Version]*Scale
-	// Method is the hub's, Field the hub's field of a FieldSubresource.
-	Method *Func
-	Field  *Field
+	// Method is the hub's; or, where Function is set, a function of the package that serves the hub, which is another
+	// module's, with the object behind the context. Field is the hub's field of a FieldSubresource.
+	Method   *Func
+	Function bool
+	Field    *Field
 	// Body and Answer are the kinds that are sent and answered; Options the struct that the query is read into.
 	Body, Answer *Payload
 	Options      *Type

@@ -1,5 +1,5 @@
-// Package scaffold is `apigen init`: it writes a new project, or adds a group, a version or a kind to one. It never
-// changes a file that exists. It knows package templates and the model's rules for names, and nothing else of the
+// Package scaffold is `apigen init`: it writes a new project, adds a group, a version or a kind to one, or has the types of
+// a project that was made otherwise served as they are. It never changes a file that exists. It knows package templates and the model's rules for names, and nothing else of the
 // generator.
 package scaffold
 
@@ -47,6 +47,9 @@ type Result struct {
 	Kept []string
 	// NewProject tells that the module's requirements are still to be resolved.
 	NewProject bool
+	// Adopted are the folders of API packages that the project had, and that are served from where they are. What the module
+	// is to require is left to its owner.
+	Adopted []string
 }
 
 // file is one file to write: where, and from which template.
@@ -90,6 +93,9 @@ func Init(options Options) (*Result, error) {
 			return nil, fmt.Errorf("%s is module %s, not %s: leave --module out to add to it", options.Dir, existing, options.Module)
 		}
 		options.Module = existing
+		if adopted, err := adoptable(options); adopted != nil || err != nil {
+			return adopted, err
+		}
 	}
 	if err := options.check(); err != nil {
 		return nil, err
@@ -111,7 +117,7 @@ func plan(options Options) (values, []file, error) {
 		Options:  options,
 		Name:     projectName(options.Module),
 		GroupDir: groupDir(options.Group),
-		Plural:   model.Plural(options.Kind),
+		Plural:   model.KubebuilderPlural(options.Kind),
 		Singular: strings.ToLower(options.Kind),
 	}
 	v.Pad = strings.Repeat(" ", max(0, len("go generate ./...")-len("go run ./cmd/")-len(v.Name)+6))
@@ -217,7 +223,7 @@ func isClusterScoped(source, kind string) (bool, error) {
 }
 
 // write renders all files, and then writes those that don't exist.
-func write(dir string, v values, files []file) (*Result, error) {
+func write(dir string, v any, files []file) (*Result, error) {
 	result := &Result{}
 	contents := map[string][]byte{}
 	var paths []string
@@ -242,7 +248,7 @@ func write(dir string, v values, files []file) (*Result, error) {
 	return result, nil
 }
 
-func render(f file, v values) (path string, content []byte, err error) {
+func render(f file, v any) (path string, content []byte, err error) {
 	var name bytes.Buffer
 	if err := template.Must(template.New("path").Parse(f.path)).Execute(&name, v); err != nil {
 		return "", nil, err
@@ -309,15 +315,21 @@ func (o Options) check() error {
 	} else if err := module.CheckImportPath(o.Module); err != nil {
 		bad("--module %q: %v", o.Module, err)
 	}
-	if messages := validation.IsDNS1123Subdomain(o.Group); len(messages) > 0 {
+	if o.Group == "" {
+		bad("--group is missing: the API group of the kind, shop.example.com")
+	} else if messages := validation.IsDNS1123Subdomain(o.Group); len(messages) > 0 {
 		bad("--group %q is no API group like shop.example.com: %s", o.Group, strings.Join(messages, "; "))
 	} else if dir := groupDir(o.Group); dir == "wiring" {
 		bad("--group %q: the directory apis/%s is taken by generated code", o.Group, dir)
 	}
-	if !isAPIVersion(o.Version) {
+	if o.Version == "" {
+		bad("--version is missing: v1, v1beta2 or v2alpha1")
+	} else if !isAPIVersion(o.Version) {
 		bad("--version %q is no API version like v1, v1beta2 or v2alpha1", o.Version)
 	}
-	if !kindPattern.MatchString(o.Kind) {
+	if o.Kind == "" {
+		bad("--kind is missing: an exported Go name in singular, Widget")
+	} else if !kindPattern.MatchString(o.Kind) {
 		bad("--kind %q is no kind: an exported Go name in singular, like Widget", o.Kind)
 	} else if strings.HasSuffix(o.Kind, "List") || strings.HasSuffix(o.Kind, "Spec") || strings.HasSuffix(o.Kind, "Status") {
 		bad("--kind %q: names that end in List, Spec or Status are those of a kind's parts", o.Kind)

@@ -187,7 +187,7 @@ func TestBadOptions(t *testing.T) {
 		change func(*Options)
 		want   []string
 	}{
-		{"nothing", func(o *Options) { *o = Options{Dir: o.Dir} }, []string{"--module is missing", `--group ""`, `--version ""`, `--kind ""`}},
+		{"nothing", func(o *Options) { *o = Options{Dir: o.Dir} }, []string{"--module is missing", "--group is missing", "--version is missing", "--kind is missing"}},
 		{"module", func(o *Options) { o.Module = "a b" }, []string{`--module "a b"`}},
 		{"group", func(o *Options) { o.Group = "Shop_1" }, []string{`--group "Shop_1" is no API group like shop.example.com`}},
 		{"group of generated code", func(o *Options) { o.Group = "wiring.example.com" }, []string{"taken by generated code"}},

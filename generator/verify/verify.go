@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/load"
@@ -66,3 +67,27 @@ func Check(ctx context.Context, u *load.Universe, p Plan) (warnings emit.Errors,
 	}
 	return warnings, nil
 }
+
+// Bodies returns what doesn't compile in the bodies of the user's functions, whatever else is wrong: files may be some of
+// those that are to be written. What generated code that isn't there would make good is left out. What can't be checked, since
+// generated code is at odds with the rest, has no faults.
+func Bodies(ctx context.Context, u *load.Universe, files []emit.File) (faults emit.Errors, err error) {
+	defer func() {
+		if recover() != nil {
+			faults = nil
+		}
+	}()
+	diagnostics, err := u.Compile(ctx, files, nil, func(string) bool { return false })
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range diagnostics {
+		if d.Output && d.Origin == load.ByHand && d.Body && !generatedName.MatchString(d.Message) {
+			faults.Add(d.Pos, "%s", d.Message)
+		}
+	}
+	return faults, nil
+}
+
+// generatedName finds the names of what is generated in what the compiler misses.
+var generatedName = regexp.MustCompile(`\b(DeepCopy|(auto)?Convert_|SetObjectDefaults_|Validate_|AddToScheme|SchemeBuilder|localSchemeBuilder|SchemeGroupVersion|GroupVersion|GroupName|Resource|Kind|AddKnownTypes|addKnownTypes|RegisterConversions|RegisterDefaults|wiring|Groups|OpenAPIModelName)|could not import|not used|no such package`)

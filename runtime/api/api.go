@@ -53,6 +53,8 @@ type Info struct {
 	Versions []VersionInfo // in order of priority, the preferred one first
 	// Storage is the version in which objects are written to the backend; empty where nothing is stored.
 	Storage string
+	// StoragePrefix is where its keys are, below the prefix of all resources.
+	StoragePrefix string
 	// Subresources are the names behind the slash of those that are a part of the object: "status".
 	Subresources []string
 	// Extensions are all other subresources.

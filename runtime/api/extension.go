@@ -27,6 +27,8 @@ type Extension struct {
 	Subpath bool
 	// Columns of the Table; nil where there is none.
 	Columns []Column
+	// TakesProtobuf and GivesProtobuf tell that what is sent, and what is answered, can be Kubernetes protobuf.
+	TakesProtobuf, GivesProtobuf bool
 }
 
 // Lasts tells that requests live as long as their client wants.

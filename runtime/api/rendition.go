@@ -16,7 +16,13 @@ const (
 	RowWithMetadata
 	// RowWithObject is a TableRow that carries the whole object.
 	RowWithObject
+
+	// V1beta1 marks what is of meta.k8s.io/v1beta1 instead, as old clients ask for it: Metadata | V1beta1.
+	V1beta1 Shape = 1 << 7
 )
+
+// Plain is the shape without the mark V1beta1.
+func (s Shape) Plain() Shape { return s &^ V1beta1 }
 
 // Form is one way to write an object: a version, a shape and an encoding.
 type Form struct {

@@ -104,6 +104,9 @@ type Cache struct {
 	trouble atomic.Pointer[error]
 	// generation is the latest that was filled; nil before the first.
 	generation atomic.Pointer[generation]
+	// severed is the highest revision of the generations that ended: what came behind it or an older one, in a history
+	// that may have been another, the cache doesn't know.
+	severed atomic.Int64
 }
 
 // New returns a cache that is empty and not ready until Run fills it.
@@ -252,8 +255,8 @@ func (c *Cache) At(ctx context.Context, revision int64) (*Snapshot, error) {
 }
 
 // Watch returns a cursor that yields what happens after revision to entries whose key begins with prefix (which begins
-// with the cache's). ErrExpired where the window begins later, or while the cache starts anew; ErrNotReady before the
-// first filling. A revision of the future is waited for.
+// with the cache's). ErrExpired where the window begins later; whether the backend may be asked for what happened instead,
+// Unbroken tells. ErrNotReady before the first filling. A revision of the future is waited for.
 func (c *Cache) Watch(prefix string, after int64, match Match) (*Cursor, error) {
 	return c.Follow(prefix, nil, after, match)
 }
@@ -267,6 +270,9 @@ func (c *Cache) Follow(prefix string, l *Lookup, after int64, match Match) (*Cur
 	g := c.generation.Load()
 	if g == nil {
 		return nil, c.unfilled()
+	}
+	if after <= c.severed.Load() && after > g.state.Load().revision {
+		return nil, fmt.Errorf("%w: %d is of a history that has ended", ErrExpired, after)
 	}
 	return g.watch(prefix, l, after, match)
 }

@@ -49,7 +49,14 @@ type Cursor struct {
 	events   []Event
 	err      error // for good
 	closed   bool
+	// lenient: PassUnreadable was called.
+	lenient bool
 }
+
+// PassUnreadable has changes of and to values that can't be decoded told as events, instead of ending the cursor: with an
+// Entry whose Err isn't nil, which for a Deleted event is the state before as it was. It is called before the first Next, on a
+// cursor that selects nothing.
+func (w *Cursor) PassUnreadable() { w.lenient = true }
 
 // Next waits until there is something to tell and returns it, at most a bounded number of events; the slice is valid
 // until the next call. ErrExpired where the cursor fell out of the window or the cache was dropped, ctx's error where it
@@ -133,6 +140,9 @@ func (w *Cursor) meaning(c *change) (event Event, concerns bool, err error) {
 	if c.revision <= w.after || !strings.HasPrefix(c.key(), w.prefix) {
 		return Event{}, false, nil
 	}
+	if w.lenient && (unreadable(c.entry) || unreadable(c.previous)) {
+		return unreadableEvent(c), true, nil
+	}
 	if c.entry != nil && c.entry.Err() != nil {
 		return Event{}, true, c.entry.Err()
 	}
@@ -155,6 +165,17 @@ func (w *Cursor) meaning(c *change) (event Event, concerns bool, err error) {
 		return Event{Type: Deleted, Entry: c.departed(), Revision: c.revision}, true, nil
 	}
 	return Event{}, false, nil
+}
+
+// unreadableEvent is what is told of a change of or to what can't be decoded.
+func unreadableEvent(c *change) Event {
+	switch {
+	case c.entry == nil:
+		return Event{Type: Deleted, Entry: c.previous, Revision: c.revision}
+	case c.previous == nil || unreadable(c.previous) && !unreadable(c.entry):
+		return Event{Type: Added, Entry: c.entry, Revision: c.revision}
+	}
+	return Event{Type: Modified, Entry: c.entry, Revision: c.revision}
 }
 
 func (w *Cursor) takes(e *Entry) bool { return e != nil && (w.match == nil || w.match(e)) }

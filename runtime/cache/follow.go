@@ -30,6 +30,7 @@ func (c *Cache) keepUp(ctx context.Context) error {
 		g.cancel(fmt.Errorf("history was lost: %w", err))
 	}
 	if cause := context.Cause(g.ctx); cause != nil {
+		c.severed.Store(max(c.severed.Load(), g.state.Load().revision))
 		g.close(cause)
 		return cause
 	}

@@ -189,6 +189,24 @@ func (c *Cache) prove(ctx context.Context, g *generation, stream storage.Stream,
 	}
 }
 
+// Unbroken tells, by nil, that what the backend says now of what happened after a revision is the history that a client
+// knows who has seen that revision, as far as the cache can know. It is asked after a watch of the backend began which ends
+// with its connection. Where history was lost since then it fails with ErrExpired, where the cache doesn't follow the
+// backend, so that history may have been lost, with ErrLagging. A cache that was never filled knows nothing, and says nil.
+func (c *Cache) Unbroken(ctx context.Context, after int64) error {
+	if c.generation.Load() == nil {
+		return nil
+	}
+	_, err := c.Consistent(ctx) // it is told by the watch which has proven that it goes on
+	switch {
+	case after <= c.severed.Load():
+		return fmt.Errorf("%w: %d is of a history that has ended", ErrExpired, after)
+	case errors.Is(err, ErrNotReady):
+		return c.lags(err)
+	}
+	return err
+}
+
 // spotCheck compares the newest object, or its absence, and the number of objects at the revision of the state.
 func (c *Cache) spotCheck(ctx context.Context, g *generation, n newest) error {
 	s := &g.state.Load().Snapshot

@@ -159,12 +159,20 @@ func (c *Collector) foreground(ctx context.Context, o *object) (again time.Durat
 // orphan takes from an object's dependents the references to it, and then lets it go. All that depended on it when it was
 // deleted are found.
 func (c *Collector) orphan(ctx context.Context, o *object) error {
+	veils := c.veils()
 	if err := c.settled(ctx, o.version); err != nil {
 		return err
 	}
+	dependents := c.graph.dependentsOf(o)
+	if err := c.hides(o); err != nil {
+		return err // what depends on it would be deleted as soon as it can be read
+	}
+	if c.veils() != veils {
+		return errUnveiled // an object went from the one to the other between two looks, and was seen in neither
+	}
 	var group errgroup.Group
 	group.SetLimit(workers)
-	for _, dependent := range c.graph.dependentsOf(o) {
+	for _, dependent := range dependents {
 		group.Go(func() (err error) {
 			defer unpanic(dependent, &err)
 			return c.rewrite(ctx, dependent, without(o.uid))

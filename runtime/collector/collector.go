@@ -168,8 +168,8 @@ type counts struct{ deleted, unlinked, finalized, failed, restarts atomic.Int64 
 type Stats struct {
 	// Objects that are remembered, now; Queued are those to be looked at or tried again.
 	Objects, Queued int64
-	// Unfollowed are resources that are not watched, now.
-	Unfollowed int64
+	// Unfollowed are resources that are not watched, now; Unreadable are objects of which nobody knows the owners.
+	Unfollowed, Unreadable int64
 	// Deleted objects whose owners were gone, Unlinked ones that lost references to owners, Finalized ones whose deletion
 	// no longer waits for their dependents.
 	Deleted, Unlinked, Finalized int64
@@ -185,6 +185,7 @@ func (c *Collector) Stats() Stats {
 		Failed: c.counts.failed.Load(), Restarts: c.counts.restarts.Load(),
 	}
 	for _, r := range c.resources {
+		s.Unreadable += int64(r.hidden.len())
 		if !r.skipped.Load() && r.follows() == 0 {
 			s.Unfollowed++
 		}

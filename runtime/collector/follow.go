@@ -47,7 +47,7 @@ func (c *Collector) follow(ctx context.Context, r *resource) {
 
 // watch brings the graph to the state of a resource, and then follows what happens to it. Its error is never nil.
 func (c *Collector) watch(ctx context.Context, r *resource) error {
-	w, err := r.handle.Watch(ctx, "", registry.WatchOptions{AllowBookmarks: true}, r.form)
+	w, err := r.handle.Watch(ctx, "", registry.WatchOptions{AllowBookmarks: true, Unreadable: true}, r.form)
 	if err != nil {
 		return err
 	}
@@ -87,6 +87,7 @@ func (c *Collector) watch(ctx context.Context, r *resource) error {
 // whoever refers to an object of the resource had better look whether it is there.
 func (c *Collector) replay(ctx context.Context, r *resource, w registry.Watch) error {
 	c.absent.forget()
+	r.hidden.forget()
 	seen := map[types.UID]bool{}
 	for {
 		events, err := w.Next(ctx)
@@ -168,8 +169,19 @@ func (c *Collector) observeAll(r *resource, events []registry.Event) error {
 
 // observe takes an event in, and returns the object where it is notable.
 func (c *Collector) observe(r *resource, e *registry.Event) (*object, error) {
+	switch {
+	case e.Type == registry.Bookmark:
+		return nil, nil
+	case e.Type == registry.Unreadable || r.hidden.any():
+		return c.unveil(r, e)
+	}
+	return c.take(r, e)
+}
+
+// take is observe for an event of an object that can be read.
+func (c *Collector) take(r *resource, e *registry.Event) (*object, error) {
 	removed := e.Type == registry.Deleted
-	if e.Type == registry.Bookmark || (removed || !mayMatter(e.Object)) && !c.graph.concerns(r, removed) {
+	if (removed || !mayMatter(e.Object)) && !c.graph.concerns(r, removed) {
 		return nil, nil
 	}
 	m, err := readMetadata(e.Object)

@@ -30,6 +30,8 @@ type resource struct {
 	// floor is the revision of the last event that counted: reads from memory must not be older, since the watch need
 	// not come from there.
 	floor atomic.Int64
+	// hidden are those of its objects that can't be read.
+	hidden hidden
 
 	mu        sync.Mutex // guards all below
 	reached   int64      // the graph knows all up to this revision; 0 while the resource isn't followed

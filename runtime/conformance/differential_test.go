@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/endpoints/handlers/negotiation"
-	"k8s.io/apiserver/pkg/endpoints/request"
+	requestinfo "k8s.io/apiserver/pkg/endpoints/request"
 )
 
 // FuzzRoutes: a URL is read as k8s.io/apiserver reads it. Authorizers of both must see the same.
@@ -26,7 +26,7 @@ func FuzzRoutes(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}
-	theirs := &request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+	theirs := &requestinfo.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
 	f.Fuzz(func(t *testing.T, method, path, query string) {
 		r := &http.Request{Method: method, URL: &url.URL{Path: path, RawQuery: query}, Header: http.Header{}}
 		want, wantErr := theirs.NewRequestInfo(r)

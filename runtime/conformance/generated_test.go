@@ -166,12 +166,12 @@ func informs(t *testing.T, clients versioned.Interface) {
 // What is applied is owned, and what is owned can be extracted, changed and applied again.
 func TestGeneratedApply(t *testing.T) {
 	onEach(t, func(t *testing.T, server *target) {
-		applies(t, generatedClients(t, server))
+		appliesWith(t, generatedClients(t, server))
 	})
-	t.Run("fake", func(t *testing.T) { applies(t, fake.NewClientset()) })
+	t.Run("fake", func(t *testing.T) { appliesWith(t, fake.NewClientset()) })
 }
 
-func applies(t *testing.T, clients versioned.Interface) {
+func appliesWith(t *testing.T, clients versioned.Interface) {
 	t.Helper()
 	ctx, client := t.Context(), clients.WardleV1beta1().Flunders("default")
 	configuration := applyv1beta1.Flunder("applied", "default").WithLabels(map[string]string{"a": "b"}).

@@ -29,6 +29,8 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
+require github.com/gobuffalo/flect v1.0.3 // indirect
+
 require (
 	cel.dev/expr v0.25.3 // indirect
 	example.com/workloads v0.0.0-00010101000000-000000000000

@@ -78,15 +78,21 @@ func inputFormat(r *http.Request, allow allowFormat) (format, error) {
 	return 0, unsupportedMediaType(mediaTypes(allow)...)
 }
 
-// readObject reads the body in the encoding of its format, YAML as JSON. Keys that YAML has twice are lost in JSON; what
-// validation wants of them is done here: an error, warnings or nothing.
+// readObject reads the body in the encoding of its format, YAML as JSON. Keys that YAML has twice are lost in JSON: they are
+// faults of the call where validation is strict, and warnings where it warns.
 func (c *call) readObject(f format, validation string) (data []byte, warnings []string, err error) {
 	if data, err = c.readBody(); err != nil {
 		return nil, nil, err
 	}
 	if f == formatYAML {
-		if data, warnings, err = yamlToJSON(data, validation, c.api.maxBody); err != nil {
-			return nil, nil, c.notHandled(err)
+		text := data
+		data, warnings, err = yamlToJSON(text, validation, c.api.maxBody)
+		var syntax *syntaxError
+		if errors.As(err, &syntax) {
+			return nil, nil, registry.Unrecognized(c.resource.info.Names.Kind, err, text)
+		}
+		if err != nil {
+			c.faults = append(c.faults, err)
 		}
 	}
 	if formats[f].encoding != api.JSON {
@@ -97,37 +103,19 @@ func (c *call) readObject(f format, validation string) (data []byte, warnings []
 
 // body is what a handle is given of a body that was read.
 func (c *call) body(f format, data []byte, validation string) registry.Body {
-	return registry.Body{Version: c.version.Name, Encoding: formats[f].encoding, Data: data, Validation: validation}
+	return registry.Body{Version: c.version.Name, Encoding: formats[f].encoding, Data: data, Validation: validation, Faults: c.faults}
 }
-
-// notHandled says what the body was to be, as kube-apiserver does where a body breaks a rule of strict decoding.
-func (c *call) notHandled(err error) error {
-	kind := c.resource.info.Names.Kind
-	var syntax *syntaxError
-	if errors.As(err, &syntax) {
-		return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v", kind, syntax))
-	}
-	var strict *strictError
-	if !errors.As(err, &strict) {
-		return err
-	}
-	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", kind, c.version.Name, kind, strict))
-}
-
-// strictError is what strict decoding of YAML finds.
-type strictError struct{ text string }
-
-func (e *strictError) Error() string { return "strict decoding error: " + e.text }
 
 // syntaxError is what is no YAML.
 type syntaxError struct{ text string }
 
 func (e *syntaxError) Error() string { return e.text }
 
-// yamlToJSON converts a document whose expansion is bounded by limit.
+// yamlToJSON converts a document whose expansion is bounded by limit. A syntaxError is without data, any other error is
+// what strict validation doesn't take.
 func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, error) {
 	if err := checkAliases(data, limit); err != nil {
-		return nil, nil, err
+		return nil, nil, &syntaxError{clipTo(err.Error(), maxReport)}
 	}
 	var strict error
 	if validation != metav1.FieldValidationIgnore {
@@ -143,7 +131,7 @@ func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, 
 	case strict == nil:
 		return out, nil, nil
 	case validation == metav1.FieldValidationStrict:
-		return nil, nil, &strictError{clipTo(strict.Error(), maxReport)}
+		return out, nil, errors.New(clipTo(strict.Error(), maxReport))
 	}
 	return out, yamlWarnings(strict), nil
 }
@@ -184,7 +172,7 @@ func checkDepth(data []byte) error {
 // readApply reads what is applied. JSON is taken as such: reading it as YAML costs ten times as much.
 func (c *call) readApply(validation string) (data []byte, warnings []string, err error) {
 	if data, err = c.readBody(); err != nil || len(data) == 0 {
-		return nil, nil, err
+		return []byte("{}"), nil, err // what is empty applies nothing, as in YAML
 	}
 	if err := checkDepth(data); err != nil {
 		return nil, nil, err
@@ -202,7 +190,7 @@ func (c *call) readApply(validation string) (data []byte, warnings []string, err
 // applyToJSON is yamlToJSON with the texts of an apply.
 func applyToJSON(data []byte, validation string, limit int64) ([]byte, []string, error) {
 	if err := checkAliases(data, limit); err != nil {
-		return nil, nil, err
+		return nil, nil, apierrors.NewBadRequest("error encoding patch: " + clipTo(err.Error(), maxReport))
 	}
 	out, err := yaml.YAMLToJSON(data)
 	if err != nil {

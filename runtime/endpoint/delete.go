@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/json"
@@ -135,7 +136,7 @@ func (c *call) decodeDeleteOptions(data []byte, options *metav1.DeleteOptions) e
 	}
 	var syntax *syntaxError
 	if errors.As(err, &syntax) {
-		return apierrors.NewBadRequest("the body is no DeleteOptions: " + syntax.text)
+		return apierrors.NewBadRequest(syntax.text)
 	}
 	if err != nil {
 		return err
@@ -144,15 +145,18 @@ func (c *call) decodeDeleteOptions(data []byte, options *metav1.DeleteOptions) e
 		if err := checkDepth(data); err != nil {
 			return err
 		}
+		if _, err := serializer.DefaultMetaFactory.Interpret(data); err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
 		if err := json.UnmarshalCaseSensitivePreserveInts(data, options); err != nil {
-			return apierrors.NewBadRequest("the body is no DeleteOptions: " + err.Error())
+			return apierrors.NewBadRequest(err.Error())
 		}
 	}
 	if options.Kind != "" && options.Kind != "DeleteOptions" {
 		return apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
 	}
 	if _, err := schema.ParseGroupVersion(options.APIVersion); err != nil {
-		return apierrors.NewBadRequest("the body is no DeleteOptions: " + err.Error())
+		return apierrors.NewBadRequest(err.Error())
 	}
 	return nil
 }

@@ -2,9 +2,7 @@ package endpoint
 
 import (
 	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -291,13 +289,7 @@ func aggregatedDocuments(items []groupDiscovery) map[string]aggregatedDocument {
 			Metadata        struct{}         `json:"metadata"`
 			Items           []groupDiscovery `json:"items"`
 		}{metav1.TypeMeta{Kind: discoveryKind, APIVersion: discoveryGroup + "/" + version}, struct{}{}, items})
-		documents[version] = aggregatedDocument{data: data, hash: hashOf(data)}
+		documents[version] = aggregatedDocument{data: data, hash: api.HashOf(data)}
 	}
 	return documents
-}
-
-// hashOf is the ETag of a document.
-func hashOf(data []byte) string {
-	sum := sha512.Sum512(data)
-	return strings.ToUpper(hex.EncodeToString(sum[:]))
 }

@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // document is what one path outside of resources answers: bytes that were made at New.
@@ -24,7 +21,7 @@ func (a *API) serveDocument(w http.ResponseWriter, r *http.Request, info *Reques
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		return apierrors.NewMethodNotSupported(schema.GroupResource{Resource: info.Path}, strings.ToLower(r.Method))
+		return errMethod
 	}
 	return document.serve(a, w, r)
 }
@@ -39,7 +36,8 @@ func documentsOf(groups []Group) (map[string]document, error) {
 	if err := addOpenAPI(documents, groups); err != nil {
 		return nil, err
 	}
-	return documents, addSwagger(documents, groups)
+	addSwagger(documents, groups)
+	return documents, nil
 }
 
 // writeBytes writes JSON that was made before, in the format that the request accepts.

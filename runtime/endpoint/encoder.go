@@ -29,7 +29,7 @@ type jsonEncoder struct{}
 
 func (jsonEncoder) object(f *frame, r *resource, shape api.Shape, object *api.Rendition, now time.Time) {
 	if isRow(shape) {
-		f.tableOf(object, r.columns, now)
+		f.tableOf(shape, object, r.columns, now)
 	} else {
 		f.rendition(object, true, now)
 	}
@@ -39,10 +39,10 @@ func (jsonEncoder) object(f *frame, r *resource, shape api.Shape, object *api.Re
 func (jsonEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.Page, now time.Time) {
 	head, items := r.listHead, `},"items":[`
 	switch {
-	case shape == api.Metadata:
-		head = partialListHead
+	case shape.Plain() == api.Metadata:
+		head = partialListHead(shape)
 	case isRow(shape):
-		head, items = tableHead, `},"columnDefinitions":`+r.columns+`,"rows":[`
+		head, items = tableHead(shape), `},"columnDefinitions":`+r.columns+`,"rows":[`
 	}
 	f.text(head)
 	f.listMeta(page)
@@ -66,7 +66,7 @@ func (jsonEncoder) event(f *frame, r *resource, shape api.Shape, event *registry
 		if first {
 			columns = r.columns
 		}
-		f.tableOf(&event.Object, columns, now)
+		f.tableOf(shape, &event.Object, columns, now)
 	} else {
 		f.rendition(&event.Object, true, now)
 	}
@@ -83,8 +83,13 @@ func (jsonEncoder) failure(f *frame, status *metav1.Status) {
 	f.text("}\n")
 }
 
-// partialListHead opens a list of PartialObjectMetadata, through the brace of its metadata.
-const partialListHead = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{`
+// partialListHead opens a list of PartialObjectMetadata of a shape, through the brace of its metadata.
+func partialListHead(shape api.Shape) string {
+	if shape != shape.Plain() {
+		return `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1beta1","metadata":{`
+	}
+	return `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{`
+}
 
 // listMeta writes what stands between the braces of a list's metadata.
 func (f *frame) listMeta(page *registry.Page) {

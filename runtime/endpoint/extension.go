@@ -29,7 +29,7 @@ func (r *resource) extend() {
 		e := &r.info.Extensions[i]
 		part := *r
 		version := *r.version
-		version.Columns, version.Protobuf = e.Columns, false
+		version.Columns, version.Protobuf = e.Columns, e.GivesProtobuf
 		part.version, part.columns = &version, columnDefinitions(e.Columns)
 		part.heads = newResourceHeads(r.info.Names.ListKind, schema.GroupVersion{Group: r.info.Group, Version: version.Name}.String(), e.Columns)
 		if e.Kind.Kind != "" {

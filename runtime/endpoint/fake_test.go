@@ -190,7 +190,7 @@ func pageOf(items ...api.Rendition) registry.Page {
 func serve(t testing.TB, infos ...*api.Info) (*API, []*fake) {
 	t.Helper()
 	group := Group{Group: registry.Group{Name: "shop.example.com", Versions: []string{"v1", "v1beta1"},
-		OpenAPI: map[string][]byte{"v1": []byte(`{"openapi":"3.0.0"}`)}}}
+		OpenAPI: map[string]api.Document{"v1": api.NewDocument([]byte(`{"openapi":"3.0.0"}`))}}}
 	var fakes []*fake
 	for _, info := range infos {
 		f := &fake{info: info, object: rendered(api.Form{}, "a", 7)}

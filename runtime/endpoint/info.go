@@ -162,7 +162,7 @@ func splitPath(path string) []string {
 
 // irregularPath tells paths that something on the way may have read differently from us.
 func irregularPath(u *url.URL) bool {
-	if strings.Contains(u.Path, "//") || strings.ContainsAny(u.Path, "%\x00") {
+	if strings.Contains(strings.TrimRight(u.Path, "/"), "//") || strings.Contains(u.Path, "\x00") {
 		return true
 	}
 	if escaped := u.EscapedPath(); strings.Contains(escaped, "%2f") || strings.Contains(escaped, "%2F") {

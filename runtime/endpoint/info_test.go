@@ -91,7 +91,7 @@ func TestPathsWithTwoSpellingsAreIrregular(t *testing.T) {
 	for _, path := range []string{
 		"/api/v1/namespaces/a%2f..%2fkube-system/configmaps", "/apis/g.example.com/v1/x/%2e%2e%2f%2e%2e%2fsecrets",
 		"/apis/g.example.com/v1/x/..", "/apis/g.example.com/v1/./x", "/apis//g.example.com/v1/x", "//apis/g.example.com/v1/x",
-		"/apis/g.example.com/v1/x/a%2Fb", "/apis/g.example.com/v1/x/a%252fb", "/apis/g.example.com/v1/x/%2e", "/apis/g.example.com/v1/x/a%00",
+		"/apis/g.example.com/v1/x/a%2Fb", "/apis/g.example.com/v1/x/%2e", "/apis/g.example.com/v1/x/a%00",
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		u, err := url.Parse(path)

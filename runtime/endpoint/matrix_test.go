@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -109,7 +110,7 @@ var matrixErrors = map[string]matrixError{
 	"unsupported": {422, metav1.StatusReasonInvalid, `resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"`},
 	"needs":       {422, metav1.StatusReasonInvalid, "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"},
 	"invalid":     {422, metav1.StatusReasonInvalid, `resourceVersion: Invalid value: "abc"`},
-	"number":      {400, metav1.StatusReasonBadRequest, `invalid resource version "abc"`},
+	"number":      {400, metav1.StatusReasonBadRequest, `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`},
 	"exclusive":   {400, metav1.StatusReasonBadRequest, "specifying resource version is not allowed when using continue"},
 	"expired":     {410, metav1.StatusReasonExpired, "The resourceVersion for the provided list is too old."},
 	"gone":        {410, metav1.StatusReasonExpired, "too old resource version: "},
@@ -296,6 +297,22 @@ func TestBookmarksEachMinute(t *testing.T) {
 		marks := strings.Count(told.events, "MARK")
 		if strings.Trim(told.events, "MARK ") != "" || marks < 8 || marks > 10 || told.last != w.versions["now"] {
 			t.Errorf("in 10 minutes: %d bookmarks, %q, the last one of %s", marks, told.events, told.last)
+		}
+	})
+}
+
+// TestWatchOfNoTime: it begins, tells nothing of what there is to tell, and ends, as with kube-apiserver.
+func TestWatchOfNoTime(t *testing.T) {
+	inMatrixWorld(t, func(t *testing.T, w *matrixWorld, server string) {
+		for _, seconds := range []string{"-1", "-9223372036854775808"} {
+			for _, version := range []string{"-", "0", "old"} {
+				r := httptest.NewRequest(http.MethodGet, matrixPath+"?watch=1&timeoutSeconds="+seconds+"&resourceVersion="+w.versions[version], nil)
+				answer := httptest.NewRecorder()
+				w.servers[server].ServeHTTP(answer, r)
+				if answer.Code != http.StatusOK || answer.Body.Len() > 0 {
+					t.Errorf("%s seconds from %q: %d %s", seconds, version, answer.Code, answer.Body)
+				}
+			}
 		}
 	})
 }

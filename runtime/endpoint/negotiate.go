@@ -32,15 +32,15 @@ const (
 // formats are what the API writes and reads, in kube-apiserver's order, the default first. One more is one more row.
 var formats = [...]struct {
 	kind, subkind, mediaType string
-	// stream is the media type of a watch, streamAccepted what a 406 calls it; "" where there is none.
-	stream, streamAccepted string
+	// stream is the media type of a watch; "" where there is none.
+	stream string
 	// encoding is that of the renditions that are written; YAML is made of JSON.
 	encoding api.Encoding
 }{
-	formatJSON:     {"application", "json", typeJSON, typeJSON, typeJSON + ";stream=watch", api.JSON},
-	formatYAML:     {"application", "yaml", typeYAML, "", "", api.JSON},
-	formatProtobuf: {"application", "vnd.kubernetes.protobuf", typeProtobuf, typeProtobuf + ";stream=watch", typeProtobuf + ";stream=watch", api.Protobuf},
-	formatCBOR:     {"application", "cbor", typeCBOR, typeCBOR + "-seq", typeCBOR + "-seq", api.CBOR},
+	formatJSON:     {"application", "json", typeJSON, typeJSON, api.JSON},
+	formatYAML:     {"application", "yaml", typeYAML, "", api.JSON},
+	formatProtobuf: {"application", "vnd.kubernetes.protobuf", typeProtobuf, typeProtobuf + ";stream=watch", api.Protobuf},
+	formatCBOR:     {"application", "cbor", typeCBOR, typeCBOR + "-seq", api.CBOR},
 }
 
 // contentTypes and streamTypes are the values of the header Content-Type for each format, made once.
@@ -78,10 +78,11 @@ type allowFormat func(format, transform) bool
 // anyFormat is for what has no transformation, and can be written in every format.
 func anyFormat(_ format, as transform) bool { return as == transform{} }
 
-// madeOf is what can be made of a resource's objects: metadata of every kind is a protobuf message, a Table is none.
+// madeOf is what can be made of a resource's objects: metadata of every kind is a protobuf message, a Table is none. What
+// is of an old version is text.
 func madeOf(f format, as transform) bool {
 	shape, known := shapes[as]
-	return known && (f != formatProtobuf || shape == api.Metadata)
+	return known && (f <= formatYAML || shape == api.Metadata || f == formatCBOR && shape == shape.Plain())
 }
 
 // statusFormats are for statuses, which stay what they are where something was to be made of objects.
@@ -116,13 +117,7 @@ func negotiateStream(r *http.Request, allow allowFormat) (mediaType, error) {
 	if media, ok := negotiateFormats(r, streams); ok {
 		return media, nil
 	}
-	var types []string
-	for f := range formats {
-		if streams(format(f), transform{}) {
-			types = append(types, formats[f].streamAccepted)
-		}
-	}
-	return mediaType{}, notAcceptable(types...)
+	return mediaType{}, notAcceptable(mediaTypes(allow)...)
 }
 
 func negotiateFormats(r *http.Request, allow allowFormat) (mediaType, bool) {
@@ -134,7 +129,10 @@ func negotiateFormats(r *http.Request, allow allowFormat) (mediaType, bool) {
 	for _, clause := range goautoneg.ParseAccept(header) {
 		for f := range formats {
 			kind, subkind := formats[f].kind, formats[f].subkind
-			if clause.Type != kind && clause.Type != "*" || clause.SubType != subkind && clause.SubType != "*" {
+			if clause.Type != kind && (clause.Type != "*" || clause.SubType != "*") || clause.SubType != subkind && clause.SubType != "*" {
+				continue
+			}
+			if stream, asked := clause.Params["stream"]; asked && (stream != "watch" || formats[f].stream == "") {
 				continue
 			}
 			media := mediaType{format: format(f), pretty: pretty || clause.Params["pretty"] == "1"}
@@ -181,6 +179,10 @@ var shapes = map[transform]api.Shape{
 	{"Table", metav1.GroupName, "v1"}:                     api.RowWithMetadata,
 	{"PartialObjectMetadata", metav1.GroupName, "v1"}:     api.Metadata,
 	{"PartialObjectMetadataList", metav1.GroupName, "v1"}: api.Metadata,
+
+	{"Table", metav1.GroupName, "v1beta1"}:                     api.RowWithMetadata | api.V1beta1,
+	{"PartialObjectMetadata", metav1.GroupName, "v1beta1"}:     api.Metadata | api.V1beta1,
+	{"PartialObjectMetadataList", metav1.GroupName, "v1beta1"}: api.Metadata | api.V1beta1,
 }
 
 func notAcceptable(accepted ...string) error {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"apigen.dev/runtime/api"
 	"github.com/munnerz/goautoneg"
 )
 
@@ -35,8 +36,7 @@ func (d *openAPIIndex) serve(a *API, w http.ResponseWriter, r *http.Request) err
 
 // openAPIDocument is the OpenAPI v3 document of one version.
 type openAPIDocument struct {
-	data []byte
-	hash string
+	api.Document
 	// location is the address with the hash, under which the document never changes.
 	location string
 }
@@ -48,17 +48,17 @@ func (d *openAPIDocument) serve(a *API, w http.ResponseWriter, r *http.Request) 
 		return notAcceptable(typeJSON)
 	}
 	if hash := r.URL.Query().Get("hash"); hash != "" {
-		if hash != d.hash {
+		if hash != d.Hash {
 			http.Redirect(w, r, d.location, http.StatusMovedPermanently)
 			return nil
 		}
 		header.Set("Cache-Control", "public, immutable")
 		header.Set("Expires", time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
 	}
-	if notModified(w, r, d.hash) {
+	if notModified(w, r, d.Hash) {
 		return nil
 	}
-	return a.writeBytes(w, r, mediaType{}, typeJSON, d.data)
+	return a.writeCompressed(w, r, typeJSON, d.Gzip)
 }
 
 // acceptsJSON looks for JSON alone: the protobuf form of OpenAPI is not served, and clients that prefer it accept both.
@@ -79,65 +79,57 @@ func addOpenAPI(documents map[string]document, groups []Group) error {
 	}
 	paths := map[string]location{}
 	for i := range groups {
-		for version, data := range groups[i].OpenAPI {
+		for version, document := range groups[i].OpenAPI {
 			if !slices.Contains(groups[i].Versions, version) {
 				return fmt.Errorf("OpenAPI of group %q: version %q is not served", groups[i].Name, version)
 			}
-			if !json.Valid(data) {
-				return fmt.Errorf("OpenAPI of group %q, version %q, is no JSON", groups[i].Name, version)
-			}
-			data, err := groups[i].narrowed(data)
+			document, err := groups[i].narrowed(document)
 			if err != nil {
 				return fmt.Errorf("OpenAPI of group %q, version %q: %w", groups[i].Name, version, err)
 			}
 			path := groupRoot(groups[i].Name) + "/" + version
-			hash := hashOf(data)
-			address := openAPIRoot + path + "?" + url.Values{"hash": {hash}}.Encode()
-			documents[openAPIRoot+path] = &openAPIDocument{data, hash, address}
+			address := openAPIRoot + path + "?" + url.Values{"hash": {document.Hash}}.Encode()
+			documents[openAPIRoot+path] = &openAPIDocument{document, address}
 			paths[path[1:]] = location{address}
 		}
 	}
 	data := encoded(map[string]any{"paths": paths})
-	documents[openAPIRoot] = &openAPIIndex{data, hashOf(data)}
+	documents[openAPIRoot] = &openAPIIndex{data, api.HashOf(data)}
 	return nil
 }
 
 // narrowed is a document without the resources that are not served, and without what only they need.
-func (g *Group) narrowed(data []byte) ([]byte, error) {
+func (g *Group) narrowed(document api.Document) (api.Document, error) {
 	if g.Serves == nil {
-		return data, nil
+		return document, nil
 	}
-	var document, components map[string]json.RawMessage
+	data, err := document.JSON()
+	if err != nil {
+		return document, err
+	}
+	var members, components map[string]json.RawMessage
 	var paths, schemas map[string]json.RawMessage
-	if err := json.Unmarshal(data, &document); err != nil {
-		return nil, err
+	if err := json.Unmarshal(data, &members); err != nil {
+		return document, err
 	}
-	if document["paths"] == nil {
-		return data, nil
+	if members["paths"] == nil {
+		return document, nil
 	}
-	if err := json.Unmarshal(document["paths"], &paths); err != nil {
-		return nil, err
+	if err := json.Unmarshal(members["paths"], &paths); err != nil {
+		return document, err
 	}
 	root, before := groupRoot(g.Name)+"/", len(paths)
 	maps.DeleteFunc(paths, func(path string, _ json.RawMessage) bool { return !g.serves(strings.TrimPrefix(path, root)) })
 	if len(paths) == before {
-		return data, nil
+		return document, nil
 	}
-	if err := errors.Join(json.Unmarshal(document["components"], &components), json.Unmarshal(components["schemas"], &schemas)); err != nil {
-		return nil, err
+	if err := errors.Join(json.Unmarshal(members["components"], &components), json.Unmarshal(components["schemas"], &schemas)); err != nil {
+		return document, err
 	}
 	prune(paths, schemas, componentReference)
-	var err error
-	if components["schemas"], err = json.Marshal(schemas); err != nil {
-		return nil, err
-	}
-	if document["components"], err = json.Marshal(components); err != nil {
-		return nil, err
-	}
-	if document["paths"], err = json.Marshal(paths); err != nil {
-		return nil, err
-	}
-	return json.Marshal(document)
+	components["schemas"] = encoded(schemas)
+	members["components"], members["paths"] = encoded(components), encoded(paths)
+	return api.NewDocument(encoded(members)), nil
 }
 
 var componentReference = regexp.MustCompile(`"#/components/schemas/([^"]+)"`)

@@ -55,15 +55,11 @@ func (c *call) listOptions() (*internalversion.ListOptions, error) {
 		return nil, err
 	}
 	internalversion.SetListOptionsDefaults(options, true)
-	errs := listvalidation.ValidateListOptions(options, true)
-	if options.TimeoutSeconds != nil && *options.TimeoutSeconds < 0 {
-		errs = append(errs, field.Invalid(field.NewPath("timeoutSeconds"), *options.TimeoutSeconds, "must be 0 or more"))
-	}
-	if len(errs) > 0 {
+	if errs := listvalidation.ValidateListOptions(options, true); len(errs) > 0 {
 		return nil, invalidOptions("ListOptions", errs)
 	}
 	if !isVersion(options.ResourceVersion) {
-		return nil, apierrors.NewBadRequest("invalid resource version " + strconv.Quote(clip(options.ResourceVersion)) + ": " + versionRule)
+		return nil, registry.InvalidVersion(options.ResourceVersion)
 	}
 	if options.Continue != "" && options.ResourceVersion != "" && options.ResourceVersion != "0" {
 		return nil, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
@@ -134,8 +130,6 @@ func isVersion(version string) bool {
 	return err == nil || version == ""
 }
 
-const versionRule = "it must be a number that the server gave out"
-
 // clip shortens what a message repeats of what a client sent.
 func clip(s string) string { return clipTo(s, 64) }
 
@@ -153,8 +147,10 @@ func (c *call) getOptions() (metav1.GetOptions, error) {
 		return options, apierrors.NewBadRequest(err.Error())
 	}
 	if !isVersion(options.ResourceVersion) {
-		path := field.NewPath("resourceVersion")
-		return options, invalidOptions("GetOptions", field.ErrorList{field.Invalid(path, clip(options.ResourceVersion), versionRule)})
+		return options, invalidOptions("GetOptions", field.ErrorList{registry.VersionFault(options.ResourceVersion)})
+	}
+	if len(c.query["export"]) > 0 && isTrue(c.query["export"]) {
+		return options, apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 	}
 	return options, nil
 }

@@ -40,12 +40,20 @@ func TestGetWritesTheRendition(t *testing.T) {
 		{"table of rows", "?includeObject=None", asTable, "{v1 2}", "application/json", ""},
 		{"table of objects", "?includeObject=Object", asTable, "{v1 4}", "application/json", ""},
 		{"kubectl's", "", asTable + ",application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 3}", "application/json", ""},
-		{"old table, else JSON", "", "application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 0}", "application/json", whole},
+		{"old table", "", "application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 131}", "application/json",
+			`{"kind":"Table","apiVersion":"meta.k8s.io/v1beta1","metadata":{"resourceVersion":"7"},"columnDefinitions":` + columns +
+				`,"rows":[{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"color":"red"}}]}` + "\n"},
+		{"old table of rows", "?includeObject=None", "application/json;as=Table;v=v1beta1;g=meta.k8s.io", "{v1 130}", "application/json", ""},
+		{"old table in CBOR, else JSON", "", "application/cbor;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 0}", "application/json", whole},
+		{"table of no version, else JSON", "", "application/json;as=Table;v=v2;g=meta.k8s.io,application/json", "{v1 0}", "application/json", whole},
+		{"as a watch", "", "application/json;stream=watch", "{v1 0}", "application/json", whole},
+		{"as another stream, else YAML", "", "application/json;stream=x,application/yaml;q=0.1", "{v1 0}", "application/yaml", ""},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			a, fakes := serve(t, widgets)
-			form := api.Form{Shape: map[string]api.Shape{"{v1 1}": api.Metadata, "{v1 2}": api.Row, "{v1 3}": api.RowWithMetadata, "{v1 4}": api.RowWithObject}[c.asked]}
+			form := api.Form{Shape: map[string]api.Shape{"{v1 1}": api.Metadata, "{v1 2}": api.Row, "{v1 3}": api.RowWithMetadata, "{v1 4}": api.RowWithObject,
+				"{v1 130}": api.Row, "{v1 131}": api.RowWithMetadata}[c.asked]}
 			fakes[0].object = rendered(form, "a", 7)
 			w := do(a, "GET", base+"/namespaces/n/widgets/a"+c.query, "", "Accept", c.accept)
 			if w.Code != 200 || fakes[0].asked != "get n a  "+c.asked || w.Header().Get("Content-Type") != c.contentType {
@@ -70,7 +78,11 @@ func TestWhatCannotBeAccepted(t *testing.T) {
 		{list, "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
 		{get, "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
 		{get, "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
-		{watch, "application/yaml", "application/json;stream=watch, application/cbor-seq"},
+		{watch, "application/yaml", "application/json, application/yaml, application/cbor"},
+		{watch, "application/json;stream=other", "application/json, application/yaml, application/cbor"},
+		{get, "application/json;stream=other", "application/json, application/yaml, application/cbor"},
+		{get, "application/yaml;stream=watch", "application/json, application/yaml, application/cbor"},
+		{get, "*/json", "application/json, application/yaml, application/cbor"},
 	} {
 		a, fakes := serve(t, widgets)
 		w := do(a, "GET", c.path, "", "Accept", c.accept)

@@ -63,6 +63,8 @@ type call struct {
 	w         http.ResponseWriter
 	r         *http.Request
 	query     url.Values
+	// faults are those that were found in the body's text.
+	faults []error
 	// weight is what the body counts for in API.bodies.
 	weight int64
 }
@@ -70,9 +72,10 @@ type call struct {
 // form is the form of the answer's objects.
 func (c *call) form(media mediaType) (api.Form, error) {
 	form := api.Form{Version: c.version.Name, Shape: shapes[media.as], Encoding: formats[media.format].encoding}
-	if form.Shape != api.RowWithMetadata {
+	if form.Shape.Plain() != api.RowWithMetadata {
 		return form, nil
 	}
+	old := form.Shape & api.V1beta1
 	var options metav1.TableOptions
 	if values := c.query["includeObject"]; len(values) > 0 {
 		options.IncludeObject = metav1.IncludeObjectPolicy(values[0])
@@ -82,9 +85,9 @@ func (c *call) form(media mediaType) (api.Form, error) {
 	}
 	switch options.IncludeObject {
 	case metav1.IncludeNone:
-		form.Shape = api.Row
+		form.Shape = api.Row | old
 	case metav1.IncludeObject:
-		form.Shape = api.RowWithObject
+		form.Shape = api.RowWithObject | old
 	}
 	return form, nil
 }
@@ -109,7 +112,13 @@ func (c *call) formats(allow allowTransform) allowFormat {
 	}
 }
 
-// inputFormat is the format of a body that is an object of the resource.
+// inputFormat is the format of a body that is an object of the resource, or what its extension takes.
 func (c *call) inputFormat() (format, error) {
-	return inputFormat(c.r, c.formats(noTransform))
+	protobuf := c.version.Protobuf
+	if c.extension != nil {
+		protobuf = c.extension.TakesProtobuf
+	}
+	return inputFormat(c.r, func(f format, as transform) bool {
+		return as == transform{} && (f != formatProtobuf || protobuf)
+	})
 }

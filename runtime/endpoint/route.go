@@ -9,6 +9,7 @@ import (
 	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // shape is what a path names.
@@ -73,6 +74,9 @@ const maxNameBytes = 1024
 var errNoRoute = statusError(http.StatusNotFound, metav1.StatusReasonNotFound,
 	"the server could not find the requested resource")
 
+// errMethod is the answer to methods that a path doesn't have.
+var errMethod = apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "", "", 0, false)
+
 // serveResource finds the request's resource and row.
 func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *RequestInfo) error {
 	res, shape := a.find(r.URL, info)
@@ -104,13 +108,13 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *Reques
 		return errNoRoute
 	}
 	w.Header().Set("Allow", methods)
-	return apierrors.NewMethodNotSupported(res.info.GroupResource(), verbOf(r, info))
+	return errMethod
 }
 
 // find is what a path names, and its shape; nil where that is nothing.
 func (a *API) find(u *url.URL, info *RequestInfo) (*resource, shape) {
 	res := a.resources[resourceKey{info.Group, info.Version, info.Resource}]
-	if res == nil || info.Verb == proxyPart || len(info.Name) > maxNameBytes || len(info.Namespace) > maxNameBytes {
+	if res == nil || info.Verb == proxyPart || len(info.Name) > maxNameBytes {
 		return nil, 0
 	}
 	if part := res.extended(info); part != res {
@@ -172,11 +176,4 @@ func (r *resource) allowed(shape shape, everywhere bool, info *RequestInfo) stri
 		}
 	}
 	return strings.Join(methods, ", ")
-}
-
-func verbOf(r *http.Request, info *RequestInfo) string {
-	if info.Verb == "" {
-		return strings.ToLower(r.Method)
-	}
-	return info.Verb
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"apigen.dev/runtime/api"
 )
 
 const base = "/apis/shop.example.com/v1"
@@ -55,7 +57,8 @@ func TestRoutes(t *testing.T) {
 		{"GET", base + "/proxy/widgets", 404, "", ""},
 		{"GET", base + "/namespaces/n/widgets/a%2fb", 404, "", ""},
 		{"GET", base + "/namespaces/n/widgets/%2e%2e", 404, "", ""},
-		{"GET", base + "/namespaces/n/widgets//", 404, "", ""},
+		{"GET", base + "/namespaces/n/widgets//", 200, "list n {v1 0}", ""},
+		{"GET", base + "/namespaces/n//widgets//", 404, "", ""},
 		{"GET", base + "/namespaces/n/widgets/" + strings.Repeat("a", 65536), 404, "", ""},
 		{"GET", "/apis/shop.example.com/v2/widgets", 404, "", ""},
 		{"GET", "/apis/nope.example.com/v1/widgets", 404, "", ""},
@@ -143,12 +146,12 @@ func TestNewRefusesContradictions(t *testing.T) {
 	twice := group("shop.example.com", "v1", "v1beta1")
 	twice.Handles = append(twice.Handles, f)
 	openAPI := group("shop.example.com", "v1", "v1beta1")
-	openAPI.OpenAPI = map[string][]byte{"v1": []byte("no JSON")}
+	openAPI.OpenAPI = map[string]api.Document{"v2": api.NewDocument([]byte("{}"))}
 	for name, g := range map[string]Group{
 		"another group": group("else.example.com", "v1", "v1beta1"),
 		"a version":     group("shop.example.com", "v1"),
 		"served twice":  twice,
-		"no JSON":       openAPI,
+		"OpenAPI of v2": openAPI,
 	} {
 		if _, err := New(Config{Groups: []Group{g}}); err == nil {
 			t.Errorf("%s: taken", name)

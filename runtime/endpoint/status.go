@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
-	"sigs.k8s.io/yaml"
 )
 
 // WriteStatus writes err as a metav1.Status with its code, in the format that the request accepts, and in JSON where
@@ -95,7 +94,11 @@ type message interface {
 func (m mediaType) marshal(object message) ([]byte, error) {
 	switch m.format {
 	case formatYAML:
-		return yaml.Marshal(object)
+		data, err := json.Marshal(object)
+		if err != nil {
+			return nil, err
+		}
+		return toYAML(data)
 	case formatCBOR:
 		data, err := direct.Marshal(object)
 		return append([]byte(wire.SelfDescribed), data...), err

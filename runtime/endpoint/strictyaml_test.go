@@ -10,17 +10,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A key that YAML has twice is told as kube-apiserver tells it: with the kind that the body was to be.
-func TestStrictYAMLNamesTheKind(t *testing.T) {
+// A key that YAML has twice is lost in JSON: a body carries the fault, to be told with those of its fields.
+func TestStrictYAMLIsAFaultOfTheBody(t *testing.T) {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/x", strings.NewReader("kind: Widget\nkind: Widget\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	info := &api.Info{Names: api.Names{Kind: "Widget"}}
 	c := &call{resource: &resource{info: info, version: &api.VersionInfo{Name: "v1"}}, api: &API{maxBody: 1 << 20, bodies: semaphore.NewWeighted(1)}, r: r}
-	_, _, err = c.readObject(formatYAML, metav1.FieldValidationStrict)
-	const want = `Widget in version "v1" cannot be handled as a Widget: strict decoding error: `
-	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), `"kind" already set`) {
-		t.Errorf("got %v, want %s...", err, want)
+	data, _, err := c.readObject(formatYAML, metav1.FieldValidationStrict)
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults := c.body(formatYAML, data, metav1.FieldValidationStrict).Faults
+	if len(faults) != 1 || !strings.Contains(faults[0].Error(), `"kind" already set`) {
+		t.Errorf("got %v, want that kind is already set", faults)
 	}
 }

@@ -1,12 +1,9 @@
 package endpoint
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"regexp"
@@ -35,11 +32,10 @@ var swaggerTypes = []struct {
 
 const swaggerProtobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
-// swagger is the OpenAPI v2 document of all groups, kept compressed.
+// swagger is the OpenAPI v2 document of all groups. Each form is made when it is first asked for, and kept compressed.
 type swagger struct {
-	json     []byte // compressed
-	hash     string
-	protobuf func() ([]byte, error) // compressed; made when it is first asked for
+	json     func() (api.Document, error)
+	protobuf func() ([]byte, error)
 }
 
 func (d *swagger) serve(a *API, w http.ResponseWriter, r *http.Request) error {
@@ -49,12 +45,15 @@ func (d *swagger) serve(a *API, w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return notAcceptable(typeJSON, swaggerProtobuf)
 	}
-	if notModified(w, r, d.hash) {
+	document, err := d.json()
+	if err != nil {
+		return err
+	}
+	if notModified(w, r, document.Hash) {
 		return nil
 	}
-	data := d.json
+	data := document.Gzip
 	if asProtobuf {
-		var err error
 		if data, err = d.protobuf(); err != nil {
 			return err
 		}
@@ -83,11 +82,8 @@ func (a *API) writeCompressed(w http.ResponseWriter, r *http.Request, contentTyp
 	if acceptsGzip(r) {
 		w.Header().Set("Content-Encoding", "gzip")
 	} else {
-		unzip, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return err
-		}
-		if data, err = io.ReadAll(unzip); err != nil {
+		var err error
+		if data, err = api.Unzip(data); err != nil {
 			return err
 		}
 	}
@@ -97,61 +93,48 @@ func (a *API) writeCompressed(w http.ResponseWriter, r *http.Request, contentTyp
 	return nil
 }
 
-func compressed(data []byte) []byte {
-	var out bytes.Buffer
-	zip := gzip.NewWriter(&out)
-	_, _ = zip.Write(data) // a buffer takes everything
-	_ = zip.Close()
-	return out.Bytes()
-}
-
 // swaggerParts is as much of a document as is looked into.
 type swaggerParts struct {
 	Paths       map[string]json.RawMessage `json:"paths"`
 	Definitions map[string]json.RawMessage `json:"definitions"`
 }
 
-// addSwagger joins the documents of the groups, as far as their versions are served.
-func addSwagger(documents map[string]document, groups []Group) error {
+// addSwagger adds the document of all groups, where any of them brings one.
+func addSwagger(documents map[string]document, groups []Group) {
+	if !slices.ContainsFunc(groups, func(g Group) bool { return !g.Swagger.IsZero() }) {
+		return
+	}
+	json := sync.OnceValues(func() (api.Document, error) { return joined(groups) })
+	documents[swaggerPath] = &swagger{json: json, protobuf: sync.OnceValues(func() ([]byte, error) {
+		document, err := json()
+		if err != nil {
+			return nil, err
+		}
+		return swaggerAsProtobuf(document)
+	})}
+}
+
+// joined is the document of the groups, as far as their versions are served.
+func joined(groups []Group) (api.Document, error) {
 	all := swaggerParts{map[string]json.RawMessage{}, map[string]json.RawMessage{}}
 	for i := range groups {
-		if len(groups[i].Swagger) == 0 {
-			continue
+		if err := all.add(&groups[i]); err != nil {
+			return api.Document{}, fmt.Errorf("OpenAPI v2 of group %q: %w", groups[i].Name, err)
 		}
-		var parts swaggerParts
-		if err := json.Unmarshal(groups[i].Swagger, &parts); err != nil {
-			return fmt.Errorf("OpenAPI v2 of group %q: %w", groups[i].Name, err)
-		}
-		if err := all.join(&groups[i], parts); err != nil {
-			return fmt.Errorf("OpenAPI v2 of group %q: %w", groups[i].Name, err)
-		}
-	}
-	if len(all.Paths) == 0 {
-		return nil // no group brings one
 	}
 	prune(all.Paths, all.Definitions, definitionReference)
-	data, err := json.Marshal(map[string]any{
+	return api.NewDocument(encoded(map[string]any{
 		"swagger": "2.0", "info": map[string]string{"title": "Kubernetes API", "version": "unversioned"},
 		"paths": all.Paths, "definitions": all.Definitions,
 		"securityDefinitions": map[string]any{"BearerToken": map[string]string{
 			"type": "apiKey", "in": "header", "name": "authorization", "description": "Bearer Token authentication",
 		}},
 		"security": []map[string][]string{{"BearerToken": {}}},
-	})
-	if err != nil {
-		return err
-	}
-	kept := compressed(data)
-	documents[swaggerPath] = &swagger{json: kept, hash: hashOf(data), protobuf: sync.OnceValues(func() ([]byte, error) { return swaggerAsProtobuf(kept) })}
-	return nil
+	})), nil
 }
 
-func swaggerAsProtobuf(kept []byte) ([]byte, error) {
-	unzip, err := gzip.NewReader(bytes.NewReader(kept))
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(unzip)
+func swaggerAsProtobuf(swagger api.Document) ([]byte, error) {
+	data, err := swagger.JSON()
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +143,23 @@ func swaggerAsProtobuf(kept []byte) ([]byte, error) {
 		return nil, err
 	}
 	data, err = proto.Marshal(document)
-	return compressed(data), err
+	return api.NewDocument(data).Gzip, err
+}
+
+// add reads a group's document, where it has one, and joins it.
+func (p *swaggerParts) add(group *Group) error {
+	if group.Swagger.IsZero() {
+		return nil
+	}
+	data, err := group.Swagger.JSON()
+	if err != nil {
+		return err
+	}
+	var parts swaggerParts
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return err
+	}
+	return p.join(group, parts)
 }
 
 // join adds a group's paths of what it serves, and its definitions.

@@ -9,8 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// tableHead opens a Table, through the brace of its metadata.
-const tableHead = `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{`
+// tableHead opens a Table of a shape, through the brace of its metadata.
+func tableHead(shape api.Shape) string {
+	if shape != shape.Plain() {
+		return `{"kind":"Table","apiVersion":"meta.k8s.io/v1beta1","metadata":{`
+	}
+	return `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{`
+}
 
 // defaultColumns are those of a version without columns of its own.
 var defaultColumns = []api.Column{
@@ -39,12 +44,13 @@ func tableColumns(columns []api.Column) []metav1.TableColumnDefinition {
 
 // isRow tells the shapes that stand in Tables.
 func isRow(s api.Shape) bool {
+	s = s.Plain()
 	return s == api.Row || s == api.RowWithMetadata || s == api.RowWithObject
 }
 
 // tableOf writes one row as a Table. Streams send the columns with their first Table only.
-func (f *frame) tableOf(row *api.Rendition, columns string, now time.Time) {
-	f.text(tableHead)
+func (f *frame) tableOf(shape api.Shape, row *api.Rendition, columns string, now time.Time) {
+	f.text(tableHead(shape))
 	if row.VersionLen > 0 {
 		f.text(`"resourceVersion":"`)
 		f.bytes(row.Payload[row.VersionAt : row.VersionAt+row.VersionLen])

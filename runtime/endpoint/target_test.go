@@ -108,7 +108,7 @@ func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, registry.H
 		t.Fatal(err)
 	}
 	group := endpoint.Group{
-		Group:   registry.Group{Name: "shop.example.com", Versions: []string{"v1"}, Resources: []registry.Resource{resource}, OpenAPI: map[string][]byte{"v1": []byte(openAPI)}},
+		Group:   registry.Group{Name: "shop.example.com", Versions: []string{"v1"}, Resources: []registry.Resource{resource}, OpenAPI: map[string]api.Document{"v1": api.NewDocument([]byte(openAPI))}},
 		Handles: []registry.Handle{handle},
 	}
 	a, err := endpoint.New(endpoint.Config{Groups: []endpoint.Group{group}})

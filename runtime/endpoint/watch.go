@@ -26,9 +26,14 @@ func (c *call) watch() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.r.Context(), c.watchTime(options.TimeoutSeconds))
+	life := c.watchTime(options.TimeoutSeconds)
+	ctx, cancel := context.WithTimeout(c.r.Context(), life)
 	defer cancel()
-	events, err := c.handle.Watch(ctx, c.namespace, registry.WatchOptions{
+	beginning := ctx
+	if life < 0 {
+		beginning = c.r.Context()
+	}
+	events, err := c.handle.Watch(beginning, c.namespace, registry.WatchOptions{
 		Selection:         selection(options),
 		ResourceVersion:   options.ResourceVersion,
 		AllowBookmarks:    options.AllowWatchBookmarks,
@@ -45,12 +50,12 @@ func (c *call) watch() error {
 }
 
 // watchTime is what the client wants, or random between the minimum and its double, so that the watches of a moment
-// don't end in one moment.
+// don't end in one moment. A watch that wants less than no time is over once it has begun, as with kube-apiserver.
 func (c *call) watchTime(seconds *int64) time.Duration {
 	if seconds == nil || *seconds == 0 {
 		return time.Duration(float64(c.api.minTimeout) * (1 + rand.Float64()))
 	}
-	return time.Duration(min(*seconds, math.MaxInt64/int64(time.Second))) * time.Second
+	return time.Duration(min(max(*seconds, -1), math.MaxInt64/int64(time.Second))) * time.Second
 }
 
 // stream is the body of a watch.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"apigen.dev/runtime/registry"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // maxWriteTime bounds a write, as kube-apiserver does.
@@ -144,9 +143,6 @@ func (c *call) readPatch(kind registry.PatchType, f format, validation string) (
 		data, warnings, err = c.readApply(validation)
 	default:
 		data, _, err = c.readObject(formatJSON, validation)
-	}
-	if err == nil && len(data) == 0 {
-		err = apierrors.NewBadRequest("the patch is empty")
 	}
 	return data, warnings, err
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
-	"sigs.k8s.io/yaml"
 )
 
 // gzipThreshold is beyond which size answers are compressed for clients that accept it: kube-apiserver's.
@@ -65,10 +64,12 @@ func (f *frame) release(pool *sync.Pool) {
 	pool.Put(f)
 }
 
+// bytes fills frames to the brim: HTTP/2 then has full frames only, which are gathered on their way to the connection.
 func (f *frame) bytes(b []byte) {
-	if len(b) > cap(f.buf)-len(f.buf) {
+	if room := cap(f.buf) - len(f.buf); len(b) > room {
+		f.buf = append(f.buf, b[:room]...)
 		f.flush()
-		if len(b) > cap(f.buf) {
+		if b = b[room:]; len(b) > cap(f.buf) {
 			f.send(b)
 			return
 		}
@@ -282,7 +283,7 @@ func (c *call) respond(media mediaType, code int, fill func(*frame)) {
 // reencode turns JSON into what people read.
 func (m mediaType) reencode(data []byte) ([]byte, error) {
 	if m.format == formatYAML {
-		return yaml.JSONToYAML(data)
+		return toYAML(data)
 	}
 	if m.format != formatJSON || !m.pretty {
 		return data, nil

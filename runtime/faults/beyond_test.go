@@ -82,6 +82,11 @@ func TestRollbackBeyond(t *testing.T) {
 					t.Errorf("a list (consistent: %t) at revision %d has %v, and etcd is at %d", consistent, found.revision, found.items, beyond)
 				}
 			}
+			// Who was not connected meanwhile knows as little.
+			late := follow(t, server, fmt.Sprintf("%s?watch=1&resourceVersion=%d", path, have.revision))()
+			if err := json.Unmarshal(late.Object, &s); err != nil || late.Type != "ERROR" || s.Code != http.StatusGone {
+				t.Errorf("a watcher that comes back was told %s %s %v, want ERROR 410", late.Type, late.Object, err)
+			}
 			create("d")
 			text, err := os.ReadFile(filepath.Join(server.dir, "log"))
 			if err != nil || !strings.Contains(string(text), "the backend was rolled back") {

@@ -99,6 +99,11 @@ func TestRollback(t *testing.T) {
 			}
 		}
 	}
+	// Who was not connected meanwhile, and knows of a revision that has not come again, must begin anew, too.
+	late := follow(t, server, fmt.Sprintf("%s?watch=1&resourceVersion=%d", path, last.revision))()
+	if err := json.Unmarshal(late.Object, &s); err != nil || late.Type != "ERROR" || s.Code != http.StatusGone {
+		t.Errorf("a watcher that comes back was told %s %s %v, want ERROR 410", late.Type, late.Object, err)
+	}
 	watching = follow(t, server, fmt.Sprintf("%s?watch=1&resourceVersion=%d", path, list(true).revision))
 	old["changed"] = write("PATCH", "changed", "again", 200)
 	delete(old, "removed")

@@ -2,7 +2,7 @@ package filter
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -52,10 +52,10 @@ func requestTimeout(r *http.Request, limit time.Duration) (time.Duration, error)
 		return limit, nil
 	}
 	timeout, err := time.ParseDuration(text)
-	if err != nil || timeout < 0 {
-		return 0, errors.New("invalid timeout specified in the request URL")
+	if err != nil {
+		return 0, fmt.Errorf("invalid timeout specified in the request URL - %w", err)
 	}
-	if timeout == 0 || timeout > limit {
+	if timeout <= 0 || timeout > limit {
 		return limit, nil
 	}
 	return timeout, nil

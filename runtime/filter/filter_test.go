@@ -76,7 +76,7 @@ func TestChain(t *testing.T) {
 		{name: "bob gets a status", path: "/apis/g/v1/things/a/status", token: "bob", code: 403,
 			message: `things.g "a" is forbidden: User "bob" cannot get resource "things/status" in API group "g" at the cluster scope`},
 		{name: "bob reads metrics", path: "/metrics", token: "bob", code: 403, message: `forbidden: User "bob" cannot get path "/metrics"`},
-		{name: "a bad timeout", path: "/apis/g/v1/things?timeout=soon", token: "admin", code: 400, message: "invalid timeout specified in the request URL"},
+		{name: "a bad timeout", path: "/apis/g/v1/things?timeout=soon", token: "admin", code: 400, message: `invalid timeout specified in the request URL - time: invalid duration "soon"`},
 		{name: "admin as bob", path: "/apis/g/v1/things", token: "admin", header: http.Header{"Impersonate-User": {"bob"}}, code: 403,
 			message: `things.g is forbidden: User "bob" cannot list resource "things" in API group "g" at the cluster scope`},
 		{name: "admin as another admin", path: "/x", token: "admin", header: http.Header{"Impersonate-User": {"root"}, "Impersonate-Group": {auth.Masters}},

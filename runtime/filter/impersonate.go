@@ -58,9 +58,10 @@ func impersonated(header http.Header) (user *auth.User, asked bool, err error) {
 		if !strings.HasPrefix(name, impersonateExtra) {
 			continue
 		}
-		key, unescapeErr := url.PathUnescape(strings.ToLower(name[len(impersonateExtra):]))
+		escaped := strings.ToLower(name[len(impersonateExtra):])
+		key, unescapeErr := url.PathUnescape(escaped)
 		if unescapeErr != nil {
-			return nil, true, apierrors.NewBadRequest("header " + name + " is not escaped well")
+			key = escaped // and that is what the user must be allowed to say
 		}
 		if user.Extra == nil {
 			user.Extra = map[string][]string{}

@@ -158,19 +158,11 @@ func (m *Manager) disown(owners *owners, live, next Object, change *typed.Compar
 
 // changeAt is what changed as another version shows it; nil where nothing did.
 func (m *Manager) changeAt(live, next Object, version fieldpath.APIVersion, same bool) (*typed.Comparison, error) {
-	before, err := live.At(version)
-	if err != nil || same {
+	if same {
+		_, err := live.At(version)
 		return nil, err
 	}
-	after, err := next.At(version)
-	if err != nil {
-		return nil, err
-	}
-	change, err := before.Compare(after)
-	if err != nil {
-		return nil, err
-	}
-	return change.FilterFields(m.Filters[version]), nil
+	return m.changed(live, next, version)
 }
 
 // reconcile follows lists and maps that became atomic since their owners were noted.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"apigen.dev/runtime/api"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,14 +23,14 @@ var kind = schema.GroupVersionKind{Group: "e.com", Version: "v1", Kind: "Thing"}
 const version = fieldpath.APIVersion("e.com/v1")
 
 // document describes Thing: items is a list by name, tags a set, and whole is atomic where atomic says so.
-func document(atomic string) map[string][]byte {
-	return map[string][]byte{"v1": []byte(`{"components":{"schemas":{"Thing":{"type":"object","properties":{
+func document(atomic string) map[string]api.Document {
+	return map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{"Thing":{"type":"object","properties":{
 		"apiVersion":{"type":"string"},"kind":{"type":"string"},
 		"metadata":{"type":"object","properties":{"name":{"type":"string"},"annotations":{"type":"object","additionalProperties":{"type":"string"}}}},
 		"items":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name"],"items":{"type":"object","properties":{"name":{"type":"string"},"n":{"type":"integer"}}}},
 		"tags":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},
 		"whole":{"type":"object",` + atomic + `"properties":{"a":{"type":"integer"},"b":{"type":"integer"}}}},
-		"x-kubernetes-group-version-kind":[{"group":"e.com","version":"v1","kind":"Thing"}]}}}}`)}
+		"x-kubernetes-group-version-kind":[{"group":"e.com","version":"v1","kind":"Thing"}]}}}}`))}
 }
 
 // manager has one version; others aren't served.
@@ -208,7 +209,7 @@ func TestSetsAreBoundedAndShared(t *testing.T) {
 }
 
 func TestSchemas(t *testing.T) {
-	schemas := NewSchemas(map[string][]byte{"v1": document("")["v1"], "v2": []byte(`{`), "v3": []byte(`{}`)})
+	schemas := NewSchemas(map[string]api.Document{"v1": document("")["v1"], "v2": api.NewDocument([]byte(`{`)), "v3": api.NewDocument([]byte(`{}`))})
 	object := func(version string) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{Object: map[string]any{"anything": map[string]any{"goes": []any{int64(1)}}}}
 		u.SetGroupVersionKind(kind.GroupKind().WithVersion(version))

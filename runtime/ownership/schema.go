@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"apigen.dev/runtime/api"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -18,7 +19,7 @@ type Schemas struct {
 }
 
 // NewSchemas takes the documents by the name of their version. Nil documents are allowed.
-func NewSchemas(documents map[string][]byte) *Schemas {
+func NewSchemas(documents map[string]api.Document) *Schemas {
 	s := &Schemas{versions: map[string]func() (managedfields.TypeConverter, error){}}
 	for version, document := range documents {
 		s.versions[version] = sync.OnceValues(func() (managedfields.TypeConverter, error) { return parse(document) })
@@ -51,13 +52,17 @@ func (s *Schemas) In(version string, kind schema.GroupVersionKind) (managedfield
 	return types, nil
 }
 
-func parse(document []byte) (managedfields.TypeConverter, error) {
+func parse(document api.Document) (managedfields.TypeConverter, error) {
+	data, err := document.JSON()
+	if err != nil {
+		return nil, err
+	}
 	var parsed struct {
 		Components struct {
 			Schemas map[string]*spec.Schema `json:"schemas"`
 		} `json:"components"`
 	}
-	if err := json.Unmarshal(document, &parsed); err != nil {
+	if err := json.Unmarshal(data, &parsed); err != nil {
 		return nil, err
 	}
 	return managedfields.NewTypeConverter(parsed.Components.Schemas, false)

@@ -53,6 +53,7 @@ func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 		}
 		return answer.show(out, form)
 	})
+	e.info.GivesProtobuf = r.Answer.bringsProtobuf()
 	if err != nil {
 		e.open = func(host[T]) (*ExtensionHandle, error) { return nil, err }
 	}
@@ -63,8 +64,12 @@ func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusCreated}
 	r.Head = headAs(encoding, "Status", "v1")
-	if encoding == api.CBOR {
+	switch encoding {
+	case api.CBOR:
 		r.Payload, err = encodeCBOR(status)
+		return r, err
+	case api.Protobuf:
+		r.Payload, err = status.Marshal()
 		return r, err
 	}
 	data, err := json.Marshal(status)
@@ -79,7 +84,19 @@ func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 type act[T, B api.Object] func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error)
 
 func actionOf[T, B api.Object](name string, kind Kind[B], complete bool, do act[T, B]) Extension[T] {
-	e := Extension[T]{info: api.Extension{Name: name, Methods: []string{http.MethodPost}}}
+	return posted(name, kind, complete, func(a *action[T, B]) createFunc {
+		a.do = do
+		return a.create
+	})
+}
+
+// createFunc is ExtensionHandle.Create.
+type createFunc = func(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error)
+
+// posted makes an extension that a kind is posted to; create serves it.
+func posted[T, B api.Object](name string, kind Kind[B], complete bool, create func(*action[T, B]) createFunc) Extension[T] {
+	// The answer is a Status, or else who calls it says what.
+	e := Extension[T]{info: api.Extension{Name: name, Methods: []string{http.MethodPost}, GivesProtobuf: true}}
 	e.open = func(h host[T]) (*ExtensionHandle, error) {
 		switch {
 		case h.stored == nil:
@@ -91,23 +108,22 @@ func actionOf[T, B api.Object](name string, kind Kind[B], complete bool, do act[
 		if err != nil {
 			return nil, err
 		}
-		a := &action[T, B]{name: name, handle: h.stored, body: body, do: do}
-		return &ExtensionHandle{Create: a.create}, nil
+		return &ExtensionHandle{Create: create(&action[T, B]{name: name, handle: h.stored, body: body})}, nil
 	}
-	e.describe = func(group string) api.Extension {
-		info := e.info
-		info.Kind = kindOf(kind, group)
+	e.describe = func(info api.Extension, group string) api.Extension {
+		info.Kind, info.TakesProtobuf = kindOf(kind, group), kind.bringsProtobuf()
 		return info
 	}
 	return e
 }
 
-// action is an open Action or Request.
+// action is an open Action, Removal or Request.
 type action[T, B api.Object] struct {
 	name   string
 	handle *handle[T]
 	body   payload[B]
-	do     act[T, B]
+	// do is nil for a Removal.
+	do act[T, B]
 }
 
 func (a *action[T, B]) create(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error) {

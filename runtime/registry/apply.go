@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"apigen.dev/runtime/ownership"
@@ -52,15 +51,17 @@ func (h *handle[T]) apply(ctx context.Context, t target[T], body Body, opts Writ
 	})
 }
 
-// isNew refuses to create what is said to be there.
+// isNew refuses to create what is said to be a certain object.
 func (h *handle[T]) isNew(obj T, name string) error {
 	if uid := obj.GetUID(); uid != "" {
 		return apierrors.NewConflict(h.store.gr, name,
 			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 	}
-	if obj.GetResourceVersion() != "" {
-		return apierrors.NewConflict(h.store.gr, name, errors.New(optimisticLock))
+	if _, err := parseVersion(obj.GetResourceVersion()); err != nil {
+		return err
 	}
+	// What it was made from is gone; as with everything that is applied, what is wanted counts.
+	obj.SetResourceVersion("")
 	return nil
 }
 

@@ -150,7 +150,7 @@ func TestRefusedApplies(t *testing.T) {
 		"stale":            {config(`,"resourceVersion":"1"`, ``), false, 409, metav1.StatusReasonConflict, "the object has been modified"},
 		"other uid":        {config(`,"uid":"u"`, ``), false, 422, metav1.StatusReasonInvalid, "metadata.uid: Invalid value"},
 		"uid of nothing":   {config(`,"uid":"u"`, ``), true, 409, metav1.StatusReasonConflict, "uid mismatch: the provided object specified uid u, and no existing object was found"},
-		"version of none":  {config(`,"resourceVersion":"1"`, ``), true, 409, metav1.StatusReasonConflict, "the object has been modified"},
+		"no version":       {config(`,"resourceVersion":"abc"`, ``), true, 400, metav1.StatusReasonBadRequest, `resourceVersion: Invalid value: "abc"`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,15 +1,16 @@
 package registry
 
 import (
+	"encoding/hex"
 	"fmt"
-	"strconv"
+	"strings"
 
 	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	kjson "sigs.k8s.io/json"
+	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
 // decodeBody reads an object that a client sent. What it doesn't say of kind and apiVersion, the URL says.
@@ -30,9 +31,9 @@ func decodeInto[T api.Object](v *version[T], hub T, body Body) (obj T, warnings 
 	if err != nil {
 		return obj, nil, v.undecodable(body, d.gvk, err)
 	}
-	if len(d.strict) > 0 {
+	if strict := append(body.Faults[:len(body.Faults):len(body.Faults)], d.strict...); len(strict) > 0 {
 		if body.Validation == metav1.FieldValidationStrict {
-			return obj, nil, v.undecodable(body, d.gvk, runtime.NewStrictDecodingError(d.strict))
+			return obj, nil, v.undecodable(body, d.gvk, runtime.NewStrictDecodingError(strict))
 		}
 		for _, e := range d.strict {
 			warnings = append(warnings, e.Error())
@@ -55,10 +56,14 @@ func (v *version[T]) fits(gvk schema.GroupVersionKind, data []byte) error {
 	if gvk.Version == "" {
 		apiVersion, _ := typeOf(data)
 		if _, err := schema.ParseGroupVersion(apiVersion); err != nil {
-			return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): unexpected GroupVersion string: %.100s", v.gvk.Kind, apiVersion))
+			return v.unrecognized(err, data)
 		}
 	}
-	if gv := gvk.GroupVersion(); !gv.Empty() && gv != v.gvk.GroupVersion() {
+	gv := gvk.GroupVersion()
+	if gv.Version == "" && gv.Group == v.gvk.Group {
+		gv.Version = v.gvk.Version // as apimachinery understands "group/"
+	}
+	if !gv.Empty() && gv != v.gvk.GroupVersion() {
 		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv, v.gvk.GroupVersion()))
 	}
 	if gvk.Kind != "" && gvk.Kind != v.gvk.Kind {
@@ -69,23 +74,38 @@ func (v *version[T]) fits(gvk schema.GroupVersionKind, data []byte) error {
 }
 
 func (v *version[T]) undecodable(body Body, gvk schema.GroupVersionKind, err error) error {
-	const most = 30
-	begin := "<empty>"
-	if len(body.Data) > 0 {
-		begin = strconv.Quote(string(body.Data[:min(len(body.Data), most)]))
-	}
 	if body.Encoding != api.JSON {
 		if gvk.Empty() {
-			return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", v.gvk.Kind, err, begin))
+			return v.unrecognized(err, body.Data)
 		}
 		return v.unhandled(err)
 	}
-	var object map[string]any
-	if syntax := kjson.UnmarshalCaseSensitivePreserveInts(body.Data, &object); syntax != nil {
-		return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): couldn't get version/kind; json parse error: %v (%s)",
-			v.gvk.Kind, syntax, begin))
+	if _, unknown := serializer.DefaultMetaFactory.Interpret(body.Data); unknown != nil {
+		return v.unrecognized(unknown, body.Data)
 	}
 	return v.unhandled(err)
+}
+
+func (v *version[T]) unrecognized(err error, data []byte) error {
+	return Unrecognized(v.gvk.Kind, err, data)
+}
+
+// Unrecognized is the error for a body that doesn't even tell what it is, with its first bytes: the text of what begins like
+// JSON, and anything else in hexadecimal.
+func Unrecognized(kind string, err error, body []byte) error {
+	const most = 30
+	begin, more := body[:min(len(body), most)], ""
+	if len(body) > most {
+		more = " ..."
+	}
+	shown := hex.EncodeToString(begin) + more
+	switch {
+	case len(body) == 0:
+		shown = "<empty>"
+	case body[0] == '{':
+		shown = strings.ToValidUTF8(string(begin), "\ufffd") + more
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", kind, err, shown))
 }
 
 func (v *version[T]) unhandled(err error) error {

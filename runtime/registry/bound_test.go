@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/registry/internal/shop"
@@ -78,10 +79,10 @@ func TestLongListsAreQuick(t *testing.T) {
 
 // An object that the schema doesn't allow for is written all the same; who owned what before still does, and the log tells.
 func TestWritesDoNotFailOfOwnership(t *testing.T) {
-	schemas := ownership.NewSchemas(map[string][]byte{"v1": []byte(`{"components":{"schemas":{"Widget":{"type":"object","properties":{
+	schemas := ownership.NewSchemas(map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{"Widget":{"type":"object","properties":{
 		"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"type":"object"},"status":{"type":"object"},
 		"spec":{"type":"object","properties":{"color":{"type":"string"},"size":{"type":"integer"}}}},
-		"x-kubernetes-group-version-kind":[{"group":"shop.example.com","version":"v1","kind":"Widget"}]}}}}`)})
+		"x-kubernetes-group-version-kind":[{"group":"shop.example.com","version":"v1","kind":"Widget"}]}}}}`))})
 	var log bytes.Buffer
 	b := openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{Schemas: schemas, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	before := b.create(config(``, `,"spec":{"color":"red"}`))

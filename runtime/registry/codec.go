@@ -31,6 +31,8 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 		write:    c.write,
 		protobuf: conversion.Proto.marshal != nil,
 
+		translate: c.translate,
+
 		validate: c.validate,
 		view:     c.view,
 		empty:    c.empty,
@@ -56,6 +58,8 @@ type versionCodec[T api.Object] struct {
 	read     func(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (decoded[T], error)
 	write    func(encoding api.Encoding, obj T) ([]byte, error)
 	protobuf bool
+	// translate makes JSON of a protobuf message, where protobuf is true.
+	translate func(message []byte, gvk schema.GroupVersionKind) ([]byte, error)
 	// cells are those of the declared columns.
 	cells func(obj T) ([]api.Cell, error)
 	// validate checks an object, which replaces old where there is one, by the rules of the version. An error is one of

@@ -54,11 +54,14 @@ func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []s
 	if err != nil {
 		return Result{Warnings: warnings}, err
 	}
+	if err := h.showable(data, 0, opts.Form); err != nil {
+		return Result{Warnings: warnings}, err
+	}
 	revision, err := h.store.insert(ctx, key, obj.GetName(), data, 0, opts.DryRun)
 	if errors.Is(err, storage.ErrTooLarge) && len(obj.GetManagedFields()) > 0 {
 		// An object that would fit without them does without them.
 		obj.SetManagedFields(nil)
-		if data, err = h.store.encode(obj); err == nil {
+		if data, err = h.canonical(t.version, obj); err == nil {
 			revision, err = h.store.insert(ctx, key, obj.GetName(), data, 0, opts.DryRun)
 		}
 	}
@@ -74,6 +77,9 @@ func (h *handle[T]) prepareCreate(ctx context.Context, t target[T], obj T, absen
 	strategy := &h.definition.Strategy
 	unborn(obj)
 	born(obj)
+	if !strategy.NoGeneration {
+		obj.SetGeneration(1)
+	}
 	for _, s := range h.definition.Subresources {
 		s.Reset(obj)
 	}
@@ -88,16 +94,23 @@ func (h *handle[T]) prepareCreate(ctx context.Context, t target[T], obj T, absen
 	}
 	var none T
 	warnings = h.warnings(ctx, obj, none)
-	data, err = h.canonical(obj)
+	data, err = h.canonical(t.version, obj)
 	return warnings, data, err
 }
 
-// canonical is the stored form of a valid object.
-func (h *handle[T]) canonical(obj T) ([]byte, error) {
+// canonical is the stored form of a valid object, which came in a version.
+func (h *handle[T]) canonical(from *version[T], obj T) ([]byte, error) {
 	if canonicalize := h.definition.Strategy.Canonicalize; canonicalize != nil {
 		canonicalize(obj)
 	}
-	data, err := h.store.encode(obj)
+	var err error
+	if from != h.versions.storage {
+		obj, err = h.versions.settle(obj)
+	}
+	var data []byte
+	if err == nil {
+		data, err = h.store.encode(obj)
+	}
 	var unsupported *json.UnsupportedValueError
 	switch {
 	case errors.As(err, &unsupported): // NaN, say, which protobuf can say and JSON can't

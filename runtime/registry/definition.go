@@ -23,6 +23,9 @@ type Definition[T api.Object] struct {
 	Versions []Version[T]
 	// Storage names the version that is written to the backend; it is one of Versions.
 	Storage string
+	// StoragePrefix is where the objects' keys are, below the prefix of all resources; empty is <group>/<plural>, or the
+	// plural alone in the core group.
+	StoragePrefix string
 
 	// Strategy is the user's logic. Its zero value works.
 	Strategy Strategy[T]
@@ -51,7 +54,8 @@ type Conversion[T, V api.Object] struct {
 	// Validate checks an object of the version against its own rules, before the Strategy's Validate: an object as a client
 	// sees it. old is nil on a creation; op tells the subresource that is written. Nil where there are no rules.
 	Validate func(ctx context.Context, op operation.Operation, obj, old V) field.ErrorList
-	// ToHub and FromHub convert. Both are nil where V is T: the version is the hub.
+	// ToHub and FromHub convert. Both are nil where V is T: the version is the hub. managedFields are not theirs: what is
+	// only read is converted without them.
 	ToHub   func(in V, out T) error
 	FromHub func(in T, out V) error
 	// Columns are the cells of the version's printer columns, one for each of Info.Columns; nil where there are none.
@@ -109,6 +113,9 @@ type Strategy[T api.Object] struct {
 	AllowCreateOnUpdate bool
 	// RequireVersionOnUpdate refuses a PUT without metadata.resourceVersion.
 	RequireVersionOnUpdate bool
+	// NoGeneration leaves metadata.generation to clients, where there is nothing of which it could count the changes: a kind
+	// without a spec.
+	NoGeneration bool
 	// ReturnDeletedObject answers a deletion with the object, and not with a Status.
 	ReturnDeletedObject bool
 }

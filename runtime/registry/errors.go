@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 const (
@@ -158,9 +160,27 @@ func parseVersion(s string) (int64, error) {
 	if s == "" {
 		return 0, nil
 	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 {
-		return 0, apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %q is not a decimal number that this server gave out", s))
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil {
+		return 0, InvalidVersion(s)
 	}
-	return n, nil
+	return int64(n), nil
+}
+
+// InvalidVersion is the error for a resourceVersion that is no number that a server could have given out.
+func InvalidVersion(s string) error {
+	return apierrors.NewBadRequest("invalid resource version: " + VersionFault(s).Error())
+}
+
+// VersionFault says what is wrong with a resourceVersion.
+func VersionFault(s string) *field.Error {
+	const most = 64
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	_, err := strconv.ParseUint(s, 10, 63)
+	if err == nil {
+		err = errors.New("out of range")
+	}
+	return field.Invalid(field.NewPath("resourceVersion"), s, err.Error())
 }

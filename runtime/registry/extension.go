@@ -12,12 +12,12 @@ import (
 	"apigen.dev/runtime/api"
 )
 
-// Extension is a subresource that is no part of its object. ScaleOf, ActionOf, RequestOf, ProjectionOf, StreamOf and
+// Extension is a subresource that is no part of its object. ScaleOf, ActionOf, RemovalOf, RequestOf, ProjectionOf, StreamOf and
 // ConnectionOf make it, and close over its types.
 type Extension[T api.Object] struct {
 	info api.Extension
 	// describe, where set, completes info for the resource's group.
-	describe func(group string) api.Extension
+	describe func(info api.Extension, group string) api.Extension
 	// open binds it to an open resource.
 	open func(host[T]) (*ExtensionHandle, error)
 }
@@ -61,7 +61,7 @@ func openExtensions[T api.Object](d *Definition[T], h host[T]) (map[string]*Exte
 	for _, e := range d.Extensions {
 		switch {
 		case e.open == nil || e.info.Name == "":
-			return nil, fmt.Errorf("extension %q was not made by one of ScaleOf, ActionOf, RequestOf, ProjectionOf, StreamOf and ConnectionOf, or has no name", e.info.Name)
+			return nil, fmt.Errorf("extension %q was not made by one of ScaleOf, ActionOf, RemovalOf, RequestOf, ProjectionOf, StreamOf and ConnectionOf, or has no name", e.info.Name)
 		case opened[e.info.Name] != nil || slices.Contains(h.info.Subresources, e.info.Name):
 			return nil, fmt.Errorf("subresource %q stands twice", e.info.Name)
 		}
@@ -78,7 +78,7 @@ func extensionInfos[T api.Object](d *Definition[T]) (infos []api.Extension) {
 	for _, e := range d.Extensions {
 		info := e.info
 		if e.describe != nil {
-			info = e.describe(d.Group)
+			info = e.describe(info, d.Group)
 		}
 		infos = append(infos, info)
 	}

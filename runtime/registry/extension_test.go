@@ -15,6 +15,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/registry/internal/shop"
+	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -40,10 +41,18 @@ func extended() registry.Definition[*shop.Widget] {
 				return nil
 			},
 		}),
+		registry.RemovalOf(registry.Removal[*shop.Widget, *shop.Widget]{Name: "discard", Body: payload, Do: discard}),
 		registry.RequestOf(registry.Request[*shop.Widget, *shop.Widget, *shop.Widget]{
 			Name: "look", Body: payload, Answer: payload,
 			Do: func(_ context.Context, w, in *shop.Widget) (*shop.Widget, error) {
 				in.Color = w.Color
+				return in, nil
+			},
+		}),
+		registry.RequestOf(registry.Request[*shop.Widget, *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadata]{
+			Name: "label", Body: partial(), Answer: partial(),
+			Do: func(_ context.Context, w *shop.Widget, in *metav1.PartialObjectMetadata) (*metav1.PartialObjectMetadata, error) {
+				w.Labels, in.Annotations = in.Labels, map[string]string{"color": w.Color}
 				return in, nil
 			},
 		}),
@@ -71,6 +80,46 @@ func extended() registry.Definition[*shop.Widget] {
 		}),
 	}
 	return d
+}
+
+// partial is a kind that brings its own protobuf.
+func partial() registry.Kind[*metav1.PartialObjectMetadata] {
+	empty := func() *metav1.PartialObjectMetadata { return new(metav1.PartialObjectMetadata) }
+	return registry.Kind[*metav1.PartialObjectMetadata]{
+		Group: "label.example.com", Kind: "Label", New: empty,
+		Versions: []registry.Version[*metav1.PartialObjectMetadata]{registry.VersionOf(api.VersionInfo{Name: "v1"},
+			registry.Conversion[*metav1.PartialObjectMetadata, *metav1.PartialObjectMetadata]{
+				New: empty, Proto: registry.ProtoOf[*metav1.PartialObjectMetadata](),
+			})},
+	}
+}
+
+// A request is read and answered as protobuf where its kinds have it, and nobody is told so where they have not.
+func TestRequestInProtobuf(t *testing.T) {
+	both2(t, func(t *testing.T, b *bench) {
+		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
+		message, err := (&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"x": "y"}}}).Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := registry.Body{Version: "v1", Encoding: api.Protobuf, Data: wire.Enveloped(wire.EnvelopeHead("Label", "label.example.com/v1"), message)}
+		r, err := b.Extension("label").Create(b.ctx(), "ns", "a", body, registry.WriteOptions{Form: api.Form{Version: "v1", Encoding: api.Protobuf}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := new(metav1.PartialObjectMetadata)
+		if err := answer.Unmarshal(r.Object.Payload); err != nil || answer.Annotations["color"] != "red" || r.Object.Head != wire.EnvelopeHead("Label", "label.example.com/v1") {
+			t.Errorf("%+v, %v, %q", answer, err, r.Object.Head)
+		}
+		if w := b.get("a"); w.Labels["x"] != "y" {
+			t.Errorf("%+v", w)
+		}
+		for name, want := range map[string][2]bool{"label": {true, true}, "paint": {false, true}, "look": {false, false}, "shade": {false, false}, "scale": {true, true}} {
+			if e := b.Info().Extension(name); e.TakesProtobuf != want[0] || e.GivesProtobuf != want[1] {
+				t.Errorf("%s: takes protobuf is %t, gives it %t", name, e.TakesProtobuf, e.GivesProtobuf)
+			}
+		}
+	})
 }
 
 func TestScaleThroughVersions(t *testing.T) {

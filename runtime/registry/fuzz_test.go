@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -16,6 +17,13 @@ func FuzzToken(f *testing.F) {
 	for _, start := range []string{"a\x00", "../x", "a/../../b", "./a", "//a", "", "a//b", "..", "x/"} {
 		f.Add(EncodeTokenForTest(5, start))
 	}
+	for _, key := range []string{"/x\x00", "../x\x00", "\xff\xfe\x00"} {
+		parameter, err := encodeToken(prefix, prefix+key, 5)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(parameter)
+	}
 	f.Add("!!!")
 	f.Add("eyJ2IjoibWV0YS5rOHMuaW8vdjEifQ")
 	f.Fuzz(func(t *testing.T, parameter string) {
@@ -26,8 +34,13 @@ func FuzzToken(f *testing.F) {
 		if !strings.HasPrefix(from, prefix) || from == prefix || revision == 0 || revision < -1 {
 			t.Fatalf("%q leads to %q at %d", parameter, from, revision)
 		}
+		data, _ := base64.RawURLEncoding.DecodeString(parameter)
+		var sent token
+		if err := json.Unmarshal(data, &sent); err != nil {
+			t.Fatal(err)
+		}
 		for part := range strings.SplitSeq(strings.TrimPrefix(from, prefix), "/") {
-			if part == "" || part == "." || part == ".." {
+			if sent.Raw == nil && (part == "" || part == "." || part == "..") {
 				t.Fatalf("%q leads to %q", parameter, from)
 			}
 		}

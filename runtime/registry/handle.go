@@ -32,6 +32,9 @@ func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 		d.Names.Singular = strings.ToLower(d.Names.Kind)
 	}
 	info := &api.Info{Group: d.Group, Names: d.Names, Scope: d.Scope, Storage: d.Storage}
+	if info.StoragePrefix = d.StoragePrefix; info.StoragePrefix == "" {
+		info.StoragePrefix = strings.TrimPrefix(d.Group+"/"+d.Names.Plural, "/")
+	}
 	for _, v := range d.Versions {
 		vi := v.Info
 		vi.Columns = columnsOf(vi.Columns)
@@ -89,9 +92,9 @@ func (r *resource[T]) store(config Config, all *versions[T], stored *storedVersi
 	return NewStore(StoreConfig[T]{
 		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.beforeWrite,
 		CheckCache: config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
-		KeyPrefix: config.Prefix, ResourcePrefix: strings.TrimPrefix(d.Group+"/"+d.Names.Plural, "/"),
+		KeyPrefix: config.Prefix, ResourcePrefix: r.info.StoragePrefix,
 		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
-		New: d.New, Encode: all.encode, Decode: all.decode, Fields: d.SelectableFields,
+		New: d.New, Encode: all.encode, Decode: all.decode, Translate: all.translate, Fields: d.SelectableFields,
 		Form: api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.storage.head,
 		Render: all.render, Bookmark: all.bookmark,
 	})
@@ -206,8 +209,9 @@ func (h *handle[T]) prefix(namespace string) (string, error) {
 	if namespace == "" || h.info.Scope == api.Cluster {
 		return h.store.prefix, nil
 	}
-	if messages := content.IsPathSegmentName(namespace); len(messages) > 0 {
-		return "", apierrors.NewBadRequest(fmt.Sprintf("Namespace parameter invalid: %q: %s", namespace, strings.Join(messages, ";")))
+	// Of other names that no namespace can have there is nothing; these would lead elsewhere.
+	if namespace == "." || namespace == ".." || strings.Contains(namespace, "/") {
+		return "", apierrors.NewBadRequest(fmt.Sprintf("Namespace parameter invalid: %q: it is no segment of a path", namespace))
 	}
 	return h.store.prefix + namespace + "/", nil
 }
@@ -228,6 +232,16 @@ func (h *handle[T]) answer(data []byte, revision int64, form api.Form) (api.Rend
 		return r, apierrors.NewInternalError(err)
 	}
 	return r, nil
+}
+
+// showable fails where what is about to be written could not be answered with: it is asked before, since a client that is
+// told of a failure must be able to trust that nothing was done.
+func (h *handle[T]) showable(data []byte, revision int64, form api.Form) error {
+	if form == h.store.stored {
+		return nil
+	}
+	_, err := h.answer(data, revision, form)
+	return err
 }
 
 // subresource finds one by its name; "" is nil, the object itself.

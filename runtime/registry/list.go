@@ -35,6 +35,7 @@ type listing struct {
 	from   string // the first key of the page
 	limit  int
 	form   api.Form
+	gr     schema.GroupResource
 	// exact is the revision to read at; 0 where wanted decides.
 	exact int64
 	// wanted is "", "0" or a number that the state must not be older than; revision is that number.
@@ -70,7 +71,7 @@ func (r *reader) listing(prefix string, opts ListOptions, form api.Form) (*listi
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{selector: sel, prefix: r.narrow(prefix, &sel), limit: int(max(opts.Limit, 0)), form: form, wanted: opts.ResourceVersion}
+	l := &listing{selector: sel, prefix: r.narrow(prefix, &sel), limit: int(max(opts.Limit, 0)), form: form, gr: r.gr, wanted: opts.ResourceVersion}
 	if opts.Continue != "" {
 		return l, l.resume(opts)
 	}
@@ -220,15 +221,21 @@ func preparedItems(entries iter.Seq[*cache.Entry], form api.Form) iter.Seq[api.R
 
 // fill takes matching entries until the page is full, and tells the last key taken and whether a matching one follows.
 func (p *pageItems) fill(entries iter.Seq[*cache.Entry], l *listing) (last string, more bool, err error) {
+	var bad unlisted
 	for e := range entries {
-		if err := e.Err(); err != nil {
-			return "", false, corrupt(e.Key(), err)
-		}
-		if !l.empty() && !l.entry(e) {
+		readErr := e.Err()
+		if readErr == nil && !l.empty() && !l.entry(e) {
 			continue
 		}
 		if l.limit > 0 && len(p.items) == l.limit {
-			return last, true, nil
+			more = true
+			break
+		}
+		if readErr != nil {
+			if bad.add(e.Key(), readErr) {
+				break
+			}
+			continue
 		}
 		rendition, err := e.Rendition(l.form)
 		if err != nil {
@@ -236,7 +243,7 @@ func (p *pageItems) fill(entries iter.Seq[*cache.Entry], l *listing) (last strin
 		}
 		p.items, last = append(p.items, rendition), e.Key()
 	}
-	return last, false, nil
+	return last, more, bad.err(l.gr)
 }
 
 // listBackend serves a page from the backend, all of it at the revision of the first chunk.
@@ -257,26 +264,30 @@ func (r *reader) listBackend(ctx context.Context, l *listing) (*Page, error) {
 func (r *reader) fillFromBackend(ctx context.Context, p *pageItems, l *listing) (*Page, error) {
 	req := storage.RangeRequest{Prefix: l.prefix, From: l.from, Revision: l.exact, Limit: firstChunk}
 	if l.limit > 0 {
-		req.Limit = int64(l.limit)
+		req.Limit = int64(min(l.limit, maxChunk))
 	}
 	last := ""
+	var bad unlisted
 	for {
 		result, err := r.backend.Range(ctx, req)
 		if err != nil {
-			return nil, r.rangeError(ctx, err, req, l)
+			return nil, r.rangeError(ctx, err, req.Revision, l)
 		}
 		req.Revision = result.Revision
 		for i := range result.Items {
 			kv := &result.Items[i]
-			rec, err := r.decode(kv)
-			if err != nil {
-				return nil, err
-			}
-			if !l.record(rec) {
+			rec, readErr := r.decode(kv)
+			if readErr == nil && !l.record(rec) {
 				continue
 			}
 			if l.limit > 0 && len(p.items) == l.limit {
-				return p.page(l, result.Revision, last, true, -1)
+				return p.unless(&bad, l, result.Revision, last, true, -1)
+			}
+			if readErr != nil {
+				if bad.add(kv.Key, readErr) {
+					return nil, bad.err(l.gr)
+				}
+				continue
 			}
 			rendition, err := rec.rendition(l.form)
 			if err != nil {
@@ -285,34 +296,41 @@ func (r *reader) fillFromBackend(ctx context.Context, p *pageItems, l *listing) 
 			p.items, last = append(p.items, rendition), kv.Key
 		}
 		if !result.More || len(result.Items) == 0 {
-			return p.page(l, result.Revision, last, false, -1)
+			return p.unless(&bad, l, result.Revision, last, false, -1)
 		}
 		if l.empty() && l.limit > 0 && len(p.items) == l.limit {
-			return p.page(l, result.Revision, last, true, int(result.Remaining))
+			return p.unless(&bad, l, result.Revision, last, true, int(result.Remaining))
 		}
 		req.From = result.Items[len(result.Items)-1].Key + "\x00"
 		req.Limit = min(req.Limit*2, maxChunk)
 	}
 }
 
-func (r *reader) rangeError(ctx context.Context, err error, req storage.RangeRequest, l *listing) error {
+// rangeError is what a page ends with that can't be read at a revision. What was read of it is lost with it, so the token
+// of one that expired goes on where the page began.
+func (r *reader) rangeError(ctx context.Context, err error, revision int64, l *listing) error {
 	if errors.Is(err, storage.ErrFutureRevision) {
-		return r.future(ctx, req.Revision)
+		return r.future(ctx, revision)
 	}
 	status := r.status(err, "list", "")
 	switch {
 	case !apierrors.IsResourceExpired(status):
 		return err
 	case l.paging:
-		status = expiredToken(l.prefix, req.From, err)
+		status = expiredToken(l.prefix, l.from, err)
 	}
-	r.noticed(req.Revision + 1)
+	r.noticed(revision + 1)
 	return status
 }
 
 // listOne is a list whose field selector names the one object that can match: a read of that key.
 func (r *reader) listOne(ctx context.Context, l *listing) (*Page, error) {
 	o, revision, err := r.get(ctx, l.only, l.wanted)
+	if errors.Is(err, cache.ErrCorrupt) {
+		var bad unlisted
+		bad.add(l.only, err)
+		return nil, bad.err(r.gr)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -342,6 +360,14 @@ func (p *pageItems) close() {
 	clear(p.items)
 	p.items = p.items[:0]
 	pages.Put(p)
+}
+
+// unless is page, or the error of what could not be read.
+func (p *pageItems) unless(bad *unlisted, l *listing, revision int64, last string, more bool, left int) (*Page, error) {
+	if err := bad.err(l.gr); err != nil {
+		return nil, err
+	}
+	return p.page(l, revision, last, more, left)
 }
 
 // page hands the items over. left is how many follow; -1 is unknown.

@@ -72,7 +72,6 @@ func unborn(obj metav1.Object) {
 func born(obj metav1.Object) {
 	obj.SetUID(types.UID(uuid.NewString()))
 	obj.SetCreationTimestamp(now())
-	obj.SetGeneration(1)
 }
 
 // now has the precision with which times are stored.
@@ -135,7 +134,7 @@ func dedupOwners(obj metav1.Object) (warnings []string) {
 		return nil
 	}
 	obj.SetOwnerReferences(kept)
-	return []string{".metadata.ownerReferences contains duplicate entries, which were dropped; duplicate UID(s) observed: " + strings.Join(doubled, ", ")}
+	return []string{".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(doubled, ", ")}
 }
 
 // ownerID is all of an owner reference, comparable.

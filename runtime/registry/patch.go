@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -44,7 +45,7 @@ func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource stri
 	v := t.version
 	p, strict, err := v.patcher(kind, body)
 	if err != nil {
-		return Result{}, err
+		return Result{}, h.unlessMissing(ctx, t, err)
 	}
 	return h.update(ctx, t, opts, func(current *state[T]) (obj T, warnings []string, err error) {
 		if !current.exists {
@@ -62,6 +63,14 @@ func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource stri
 		}
 		return obj, warnings, h.isTarget(obj, t)
 	})
+}
+
+// unlessMissing is the error of a patch that can't be read; that there is nothing to patch is said first.
+func (h *handle[T]) unlessMissing(ctx context.Context, t target[T], err error) error {
+	if _, missing := h.store.getRendition(ctx, t.key, t.name, "", h.store.stored); apierrors.IsNotFound(missing) {
+		return missing
+	}
+	return err
 }
 
 // sentTo is the current object as it is sent to clients of a version.
@@ -93,6 +102,9 @@ func decodePatched[T api.Object](v *version[T], hub T, p patcher, object []byte,
 	if err != nil {
 		return obj, nil, refuse(err)
 	}
+	if _, merged := p.(mergePatch); merged && len(d.strict) > 1 {
+		d.strict = sortedFaults(v, hub, object, d.strict)
+	}
 	strict = append(strict[:len(strict):len(strict)], d.strict...)
 	if len(strict) > 0 && validation == metav1.FieldValidationStrict {
 		return obj, nil, refuse(runtime.NewStrictDecodingError(strict))
@@ -101,6 +113,24 @@ func decodePatched[T api.Object](v *version[T], hub T, p patcher, object []byte,
 		warnings = append(warnings, e.Error())
 	}
 	return d.obj, warnings, nil
+}
+
+// sortedFaults are the faults of an object in the order of its keys, which is that of an object that was decoded to be
+// merged with: a merge that copies what it leaves alone keeps another.
+func sortedFaults[T api.Object](v *version[T], hub T, object []byte, faults []error) []error {
+	var tree map[string]any
+	if decodeTree(object, &tree) != nil {
+		return faults
+	}
+	sorted, err := json.Marshal(tree)
+	if err != nil {
+		return faults
+	}
+	d, err := v.codec.decode(sorted, hub.DeepCopyObject().(T), true)
+	if err != nil || len(d.strict) != len(faults) {
+		return faults
+	}
+	return d.strict
 }
 
 // patcher reads a patch of the version.
@@ -140,13 +170,16 @@ type jsonPatch struct {
 	copies     bool
 }
 
+// jsonPatchOp has a name that errors show.
+type jsonPatchOp struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	From  string `json:"from"`
+	Value any    `json:"value"`
+}
+
 func newJSONPatch(data []byte, lax bool) (patcher, []error, error) {
-	var known []struct {
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		From  string `json:"from"`
-		Value any    `json:"value"`
-	}
+	var known []jsonPatchOp
 	strict, err := kjson.UnmarshalStrict(data, &known)
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))

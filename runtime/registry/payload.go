@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"slices"
 
 	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -38,6 +39,11 @@ func kindOf[B api.Object](k Kind[B], group string) schema.GroupVersionKind {
 		kind.Version = k.Versions[0].Info.Name
 	}
 	return kind
+}
+
+// bringsProtobuf tells that the kind can be protobuf in all of its versions.
+func (k Kind[B]) bringsProtobuf() bool {
+	return len(k.Versions) > 0 && !slices.ContainsFunc(k.Versions, func(v Version[B]) bool { return !v.codec.protobuf })
 }
 
 // at is the kind's version for a version of the resource.

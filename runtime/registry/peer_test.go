@@ -60,7 +60,11 @@ func newPeer(t testing.TB) *peer {
 	p.scheme.AddTypeDefaultingFunc(&shop.WidgetV1{}, func(w any) { shop.DefaultV1(w.(*shop.WidgetV1)) })
 	p.scheme.AddTypeDefaultingFunc(&shop.WidgetV1beta1{}, func(any) {})
 	schemas := map[string]*spec.Schema{}
-	for _, data := range shop.Documents() {
+	for _, packed := range shop.Documents() {
+		data, err := packed.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
 		var document struct {
 			Components struct{ Schemas map[string]*spec.Schema }
 		}
@@ -249,7 +253,7 @@ func TestOwnershipIsKubernetes(t *testing.T) {
 func documents() *ownership.Schemas { return ownership.NewSchemas(shop.Documents()) }
 
 func brokenDocuments() *ownership.Schemas {
-	return ownership.NewSchemas(map[string][]byte{"v1": []byte(`{"components":{"schemas":{"x":7}}}`)})
+	return ownership.NewSchemas(map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{"x":7}}}`))})
 }
 
 func openSchema(t testing.TB) *bench {

@@ -21,9 +21,8 @@ type Projection[T api.Object, O any, A api.Object] struct {
 // ProjectionOf makes the extension.
 func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Extension[T] {
 	e := Extension[T]{info: api.Extension{Name: v.Name, Methods: []string{http.MethodGet, http.MethodHead}}}
-	e.describe = func(group string) api.Extension {
-		info := e.info
-		info.Kind = kindOf(v.Answer, group)
+	e.describe = func(info api.Extension, group string) api.Extension {
+		info.Kind, info.GivesProtobuf = kindOf(v.Answer, group), v.Answer.bringsProtobuf()
 		if len(v.Answer.Versions) > 0 {
 			info.Columns = columnsOf(v.Answer.Versions[0].Info.Columns)
 		}

@@ -347,7 +347,14 @@ func TestPoisonFailsByName(t *testing.T) {
 		}
 		for _, opts := range []registry.ListOptions{{}, {Limit: 1}, {Selection: selection(t, "a=b", "")}} {
 			_, err := b.List(b.ctx(), "bad", opts, v1)
-			wantStatus(t, err, 500, metav1.StatusReasonInternalError, "/registry/shop.example.com/widgets/bad/alien")
+			s := wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, "/registry/shop.example.com/widgets/bad/alien")
+			if c := s.Details.Causes; len(c) != 2 || c[1].Field != "/registry/shop.example.com/widgets/bad/junk" || !errors.Is(err, cache.ErrCorrupt) {
+				t.Errorf("it doesn't tell of both: %+v", c)
+			}
+		}
+		_, err := b.List(b.ctx(), "bad", registry.ListOptions{Selection: selection(t, "", "metadata.name=junk")}, v1)
+		if s := wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, "bad/junk"); len(s.Details.Causes) != 1 {
+			t.Errorf("%+v", s.Details.Causes)
 		}
 		if got, _ := b.names("ns", registry.ListOptions{}); got != "good" {
 			t.Errorf("another namespace: %s", got)

@@ -166,6 +166,15 @@ func whole(r api.Rendition) []byte {
 	return append(data, r.Payload...)
 }
 
+// metadataIn is metadataOf in the version that a shape is of.
+func metadataIn(r api.Rendition, shape api.Shape) (api.Rendition, error) {
+	m, err := metadataOf(r)
+	if shape != shape.Plain() {
+		m.Head = oldMetadataHead
+	}
+	return m, err
+}
+
 // metadataOf returns r's object as PartialObjectMetadata.
 func metadataOf(r api.Rendition) (api.Rendition, error) {
 	start, end, ok := member(r.Payload, 0, metadataMember)

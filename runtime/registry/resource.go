@@ -20,10 +20,10 @@ type Group struct {
 	Resources []Resource
 	// AddToScheme registers the group's Go types, for clients and codecs that want a Scheme.
 	AddToScheme func(*runtime.Scheme) error
-	// OpenAPI holds, for each version, its OpenAPI v3 document: JSON with paths and components.
-	OpenAPI map[string][]byte
+	// OpenAPI holds, for each version, its OpenAPI v3 document, with paths and components.
+	OpenAPI map[string]api.Document
 	// Swagger is the OpenAPI v2 document of all versions.
-	Swagger []byte
+	Swagger api.Document
 }
 
 // Resource is a resource whose Go type has been erased: static, not yet bound to a backend. New makes it.
@@ -79,6 +79,10 @@ type WatchOptions struct {
 	ResourceVersion   string
 	AllowBookmarks    bool
 	SendInitialEvents *bool
+	// Unreadable has values that can't be read told as events of the type Unreadable, and their removal as one of the type
+	// Deleted whose object has a name and no uid, instead of ending the watch. It goes with an empty Selection alone, and is
+	// heeded by resources that New made.
+	Unreadable bool
 }
 
 // Page is what a List returns. Its items can be read once or more until it is closed.
@@ -104,6 +108,8 @@ const (
 	Modified EventType = "MODIFIED"
 	Deleted  EventType = "DELETED"
 	Bookmark EventType = "BOOKMARK"
+	// Unreadable is never on the wire: see WatchOptions. Its Object is no more than the metadata that the key tells.
+	Unreadable EventType = "UNREADABLE"
 )
 
 // Event is one watch event. A bookmark's Object is a rendition, too.
@@ -139,6 +145,8 @@ type Body struct {
 	Data     []byte
 	// Validation is Strict, Warn or Ignore for unknown and duplicate fields (metav1.FieldValidation...).
 	Validation string
+	// Faults are those that were found already, in the text that Data was made of, and that aren't in Data any more.
+	Faults []error
 }
 
 // PatchType is the media type of a patch.
@@ -188,6 +196,7 @@ type DeleteOptions struct {
 
 // Deletion is the answer of a delete.
 type Deletion struct {
+	// Object is there where it is shown: by Shown, or since it was marked and not removed.
 	Object api.Rendition
 	UID    string
 	// Done is false where finalizers or a time of grace hold the object: it was marked, and is still there.

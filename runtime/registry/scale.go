@@ -36,7 +36,8 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 	return Extension[T]{
 		info: api.Extension{
 			Name: scaleName, Kind: scaleGVK, Columns: scaleColumns,
-			Methods: []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPut},
+			Methods:       []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPut},
+			TakesProtobuf: true, GivesProtobuf: true,
 		},
 		open: func(h host[T]) (*ExtensionHandle, error) {
 			switch {

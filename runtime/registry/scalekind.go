@@ -53,7 +53,7 @@ func scaleKind() Kind[*scaleObject] {
 				func(s *scaleObject) api.Cell { return api.Int(int64(s.Spec.Replicas)) },
 				func(s *scaleObject) api.Cell { return api.Int(int64(s.Status.Replicas)) },
 				func(s *scaleObject) api.Cell { return api.Age(s.CreationTimestamp.Time) },
-			}},
+			}, Proto: ProtoOf[*scaleObject]()},
 		)},
 	}
 }

@@ -87,7 +87,7 @@ func TestLostKey(t *testing.T) {
 			t.Errorf("the cause of %v is lost", err)
 		}
 		_, err = b.List(b.ctx(), "ns", registry.ListOptions{}, v1)
-		wantStatus(t, err, 500, metav1.StatusReasonInternalError, why)
+		wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, why)
 		_, err = b.patch("bad", "", `{}`)
 		wantStatus(t, err, 500, metav1.StatusReasonInternalError, why)
 		_, err = b.delete("bad", registry.DeleteOptions{})
@@ -180,8 +180,8 @@ func TestWrongSecret(t *testing.T) {
 				if err == nil {
 					return errors.New("it was read")
 				}
-				wantStatus(t, err, 500, metav1.StatusReasonInternalError, widgetKey+`a`)
-				wantStatus(t, err, 500, metav1.StatusReasonInternalError, `aesgcm key "one" does not open it`)
+				wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, widgetKey+`a`)
+				wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, `aesgcm key "one" does not open it`)
 				return nil
 			})
 		}

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"apigen.dev/runtime/api"
@@ -62,7 +63,7 @@ func (s *initial) next(ctx context.Context, w *watch) (done bool, err error) {
 
 func (s *initial) nextCached(w *watch) (done bool, err error) {
 	for e := range s.snapshot.Select(s.prefix, s.from, s.sel.lookup) {
-		if err := e.Err(); err != nil {
+		if err := e.Err(); err != nil && !w.unreadable {
 			return false, corrupt(e.Key(), err)
 		}
 		if !s.sel.empty() && !s.sel.entry(e) {
@@ -71,6 +72,10 @@ func (s *initial) nextCached(w *watch) (done bool, err error) {
 		if len(w.events) == maxEvents {
 			s.from = e.Key()
 			return false, nil
+		}
+		if e.Err() != nil {
+			w.events = append(w.events, s.r.unread(Unreadable, e.Key(), e.Revision()))
+			continue
 		}
 		rendition, err := e.Rendition(w.form)
 		if err != nil {
@@ -90,6 +95,10 @@ func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err err
 	}
 	for i := range result.Items {
 		rec, err := s.r.decode(&result.Items[i])
+		if err != nil && w.unreadable {
+			w.events = append(w.events, s.r.unread(Unreadable, result.Items[i].Key, result.Items[i].Revision))
+			continue
+		}
 		if err != nil {
 			return false, err
 		}
@@ -111,8 +120,9 @@ func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err err
 
 // cacheSource follows the cache's log.
 type cacheSource struct {
-	r      *reader
-	cursor *cache.Cursor
+	r          *reader
+	cursor     *cache.Cursor
+	unreadable bool
 }
 
 func (s *cacheSource) next(ctx context.Context, into []Event, form api.Form) ([]Event, error) {
@@ -122,6 +132,14 @@ func (s *cacheSource) next(ctx context.Context, into []Event, form api.Form) ([]
 	}
 	for i := range events {
 		e := &events[i]
+		if s.unreadable && e.Entry.Err() != nil {
+			kind := Unreadable
+			if e.Type == cache.Deleted {
+				kind = Deleted
+			}
+			into = append(into, s.r.unread(kind, e.Entry.Key(), e.Revision))
+			continue
+		}
 		rendition, err := e.Entry.Rendition(form)
 		if err != nil {
 			return into, corrupt(e.Entry.Key(), err)
@@ -140,6 +158,9 @@ func (s *cacheSource) arrived(context.Context) (bool, error) { return s.cursor.A
 
 // backendSource follows the backend itself, through the same codec and with the same meaning. Its one goroutine reads
 // the stream, since a stream does not survive a Next that was given up.
+//
+// It ends where the backend is lost, and expires: what comes back may have another history, in which what was told never
+// was. The cache, which holds what it knows against what comes back, can tell; this can't.
 type backendSource struct {
 	r       *reader
 	stream  storage.Stream
@@ -151,6 +172,8 @@ type backendSource struct {
 	came    bool  // ... and has happened
 	batch   storage.Batch
 	at      int // the next event of batch
+
+	unreadable bool
 }
 
 func newBackendSource(ctx context.Context, r *reader, prefix string, after int64, sel *selector) (*backendSource, error) {
@@ -159,6 +182,9 @@ func newBackendSource(ctx context.Context, r *reader, prefix string, after int64
 	if err != nil {
 		cancel()
 		return nil, watchError(err, after)
+	}
+	if resumer, ok := stream.(storage.Resumer); ok {
+		resumer.EndWithConnection()
 	}
 	s := &backendSource{r: r, stream: stream, sel: sel, reached: after, cancel: cancel, batches: make(chan storage.Batch)}
 	if !r.spawn(func() { s.pump(ctx) }) {
@@ -190,7 +216,10 @@ func (s *backendSource) pump(ctx context.Context) {
 func (s *backendSource) receive(ctx context.Context) error {
 	select {
 	case batch, ok := <-s.batches:
-		if !ok {
+		switch {
+		case !ok && errors.Is(s.err, storage.ErrUnavailable):
+			return watchError(fmt.Errorf("%w: %w", errGap, s.err), s.reached)
+		case !ok:
 			return watchError(s.err, s.reached)
 		}
 		s.batch, s.at = batch, 0
@@ -222,6 +251,8 @@ func (s *backendSource) next(ctx context.Context, into []Event, form api.Form) (
 	return into, nil
 }
 
+var errGap = errors.New("storage was lost, and what happened meanwhile can't be known")
+
 // event is what a change means to this watch: an object that begins or stops to match is added or deleted.
 func (s *backendSource) event(e *storage.Event, form api.Form) (event Event, ok bool, err error) {
 	if e.Deleted && e.Previous == nil {
@@ -230,13 +261,13 @@ func (s *backendSource) event(e *storage.Event, form api.Form) (event Event, ok 
 	var now, before *record
 	if !e.Deleted {
 		if now, err = s.matching(&e.KeyValue); err != nil {
-			return event, false, err
+			return s.unread(Unreadable, e, err)
 		}
 	}
 	if e.Previous != nil {
 		// A write over a value that can't be decoded makes it good again; its removal can't be told to anyone.
 		if before, err = s.matching(e.Previous); err != nil && e.Deleted {
-			return event, false, err
+			return s.unread(Deleted, e, err)
 		}
 	}
 	last := now
@@ -255,6 +286,14 @@ func (s *backendSource) event(e *storage.Event, form api.Form) (event Event, ok 
 	}
 	event.Object, err = last.rendition(form)
 	return event, err == nil, err
+}
+
+// unread tells of what can't be read, where that is wanted; else it is an error.
+func (s *backendSource) unread(kind EventType, e *storage.Event, err error) (Event, bool, error) {
+	if !s.unreadable {
+		return Event{}, false, err
+	}
+	return s.r.unread(kind, e.Key, e.Revision), true, nil
 }
 
 func (s *backendSource) matching(kv *storage.KeyValue) (*record, error) {

@@ -31,6 +31,9 @@ type StoreConfig[T api.Object] struct {
 	Encode func(T) ([]byte, error)
 	// Decode reads what Encode, or an older one, wrote.
 	Decode func([]byte) (T, error)
+	// Translate makes JSON, as Decode reads it, of a value in Kubernetes protobuf, as kube-apiserver stores its own kinds; such
+	// a value is stale. nil: Decode is given all values as they are.
+	Translate func(protobuf []byte) ([]byte, error)
 	// Transformer is what values pass on their way to the backend and back; nil stores them as Encode writes them.
 	Transformer Transformer
 	// BeforeWrite is called before a value is written; its error ends the write, of which nothing was sent. nil: nothing.

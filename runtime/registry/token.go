@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -14,7 +15,10 @@ import (
 type token struct {
 	Version  string `json:"v"`
 	Revision int64  `json:"rv"`
-	Start    string `json:"start"`
+	Start    string `json:"start,omitempty"`
+	// Raw replaces a Start that can't be told: there may be keys that no server made, without which a list would go on at
+	// the wrong place. It is compared as bytes, like all keys.
+	Raw []byte `json:"raw,omitempty"`
 }
 
 const tokenVersion = "meta.k8s.io/v1" //nolint:gosec // G101: a continue token is no credential
@@ -26,7 +30,11 @@ func encodeToken(prefix, from string, revision int64) (string, error) {
 	if !ok || start == "" {
 		return "", fmt.Errorf("key %q is not below %q", from, prefix)
 	}
-	data, err := json.Marshal(token{Version: tokenVersion, Revision: revision, Start: start})
+	t := token{Version: tokenVersion, Revision: revision, Start: start}
+	if !tellable(start) {
+		t.Start, t.Raw = "", []byte(start)
+	}
+	data, err := json.Marshal(t)
 	if err != nil {
 		return "", err
 	}
@@ -48,16 +56,24 @@ func decodeToken(parameter, prefix string) (from string, revision int64, err err
 	}
 	switch {
 	case t.Version != tokenVersion:
-		return bad("server does not recognize this encoded version %q", t.Version)
+		return bad("server does not recognize this encoded version %v", t.Version)
 	case t.Revision == 0 || t.Revision < -1:
 		return bad("incorrect encoded start resourceVersion (version %s)", tokenVersion)
+	case t.Start == "" && len(t.Raw) > 0 && !tellable(string(t.Raw)):
+		return prefix + string(t.Raw), t.Revision, nil
 	case t.Start == "":
 		return bad("encoded start key empty (version %s)", tokenVersion)
 	}
-	// A start that path.Clean would change could name a key outside of the prefix to whoever cleans it later.
-	rooted := "/" + strings.TrimPrefix(t.Start, "/")
-	if path.Clean(rooted) != rooted || rooted == "/" {
-		return bad("%q", t.Start)
+	start := strings.TrimPrefix(t.Start, "/")
+	if !tellable(start) {
+		return bad("%s", t.Start)
 	}
-	return prefix + rooted[1:], t.Revision, nil
+	return prefix + start, t.Revision, nil
+}
+
+// tellable tells whether a start can stand in a token as it is: JSON must be able to say it, and path.Clean must not
+// change it.
+func tellable(start string) bool {
+	rooted := "/" + start
+	return path.Clean(rooted) == rooted && rooted != "/" && utf8.ValidString(start)
 }

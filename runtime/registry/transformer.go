@@ -1,9 +1,12 @@
 package registry
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
+
+	"apigen.dev/runtime/wire"
 )
 
 // Transformer is what values pass on their way to the backend and back: encryption at rest. Its methods are safe for
@@ -23,12 +26,20 @@ type Changing interface {
 	OnChange(f func()) (cancel func())
 }
 
-// open is config.Transformer's Open; without one, all is stored as it is.
+// open is config.Transformer's Open; without one, all is stored as it is. What is Kubernetes protobuf comes as JSON, and is
+// stale.
 func (c *StoreConfig[T]) open(key string, stored []byte) (plain []byte, stale bool, err error) {
-	if c.Transformer == nil {
-		return stored, false, nil
+	plain = stored
+	if c.Transformer != nil {
+		if plain, stale, err = c.Transformer.Open(key, stored); err != nil {
+			return nil, false, err
+		}
 	}
-	return c.Transformer.Open(key, stored)
+	if !bytes.HasPrefix(plain, []byte(wire.Magic)) || c.Translate == nil {
+		return plain, stale, nil
+	}
+	plain, err = c.Translate(plain)
+	return plain, true, err
 }
 
 func (c *StoreConfig[T]) seal(key string, plain []byte) ([]byte, error) {

@@ -44,6 +44,8 @@ type CommitOptions[T api.Object] struct {
 type WatchEvent[T api.Object] struct {
 	Type   EventType
 	Object T
+	// Old is the object before the change, where a Provider knows it.
+	Old T
 }
 
 // Create writes an object that must not exist; ttl 0 is for ever. The result carries the revision.

@@ -79,8 +79,8 @@ func (h *handle[T]) Update(ctx context.Context, namespace, name, subresource str
 	return result, err
 }
 
-// checkUID refuses a state that is not of the very object that is meant. Its absence is no exception: whoever knew the
-// object is told that it is another one now, or none.
+// checkUID refuses a state that is not of the very object that is meant. Its absence is no exception, where an update could
+// create it: whoever knew the object is told that there is none any more.
 func (h *handle[T]) checkUID(t target[T], current *state[T]) error {
 	var found types.UID
 	if current.exists {
@@ -115,11 +115,11 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 	t.manager = opts.FieldManager
 	out, err := h.store.commit(ctx, t.key, nil, opts.DryRun, func(current *state[T]) (p plan[T], err error) {
 		before = current.revision
-		if err := h.checkUID(t, current); err != nil {
-			return p, err
-		}
 		if !current.exists && (t.subresource != nil || !t.create) {
 			return p, apierrors.NewNotFound(h.store.gr, t.name)
+		}
+		if err := h.checkUID(t, current); err != nil {
+			return p, err
 		}
 		obj, warnings, err := propose(current)
 		if err != nil {
@@ -137,6 +137,9 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 			more, p, err = h.prepareUpdate(ctx, obj, current, t)
 		}
 		result.Warnings = append(warnings[:len(warnings):len(warnings)], more...)
+		if err == nil && t.answer == nil {
+			err = h.showable(p.data, current.revision, opts.Form)
+		}
 		return p, err
 	})
 	if errors.Is(err, storage.ErrTooLarge) && !t.owned && !t.bare {
@@ -193,15 +196,15 @@ func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T],
 	if err != nil {
 		return nil, p, err
 	}
-	if p.data, err = h.canonical(obj); err != nil {
+	if p.data, err = h.canonical(t.version, obj); err != nil {
 		return nil, p, err
 	}
 	if sameButTimes(p.data, current.data, obj.GetManagedFields(), current.obj.GetManagedFields()) {
 		p.data = current.data
 	}
 	// What is written through a part of the object is no change of what it is to be.
-	if t.subresource == nil && differ(p.data, current.data) {
-		if p.data, err = h.nextGeneration(obj, current.obj.GetGeneration()+1, p.data); err != nil {
+	if t.subresource == nil && !h.definition.Strategy.NoGeneration && differ(p.data, current.data) {
+		if p.data, err = h.nextGeneration(t.version, obj, current.obj.GetGeneration()+1, p.data); err != nil {
 			return nil, p, err
 		}
 	}
@@ -235,15 +238,15 @@ func (h *handle[T]) prepareSubresource(ctx context.Context, t target[T], obj, ol
 }
 
 // nextGeneration sets metadata.generation in an object and in its stored form.
-func (h *handle[T]) nextGeneration(obj T, generation int64, data []byte) ([]byte, error) {
+func (h *handle[T]) nextGeneration(from *version[T], obj T, generation int64, data []byte) ([]byte, error) {
 	obj.SetGeneration(generation)
 	inside, ok := objectMember(data, 1, metadataMember)
 	if !ok {
-		return h.store.encode(obj)
+		return h.canonical(from, obj)
 	}
 	start, end, ok := member(data, inside, "generation")
 	if !ok {
-		return h.store.encode(obj)
+		return h.canonical(from, obj)
 	}
 	out := make([]byte, 0, len(data)+1)
 	out = append(out, data[:start]...)

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -79,21 +80,48 @@ func (a *versions[T]) of(name string) (*version[T], error) {
 	return nil, fmt.Errorf("version %q is not served", name)
 }
 
-// decode reads an object in whichever served version it is.
+// decode reads an object in whichever served version it is, as it would be stored today.
 func (a *versions[T]) decode(data []byte) (T, error) {
 	var none T
 	apiVersion, kind := typeOf(data)
-	gv, err := schema.ParseGroupVersion(apiVersion)
+	if apiVersion == "" && kind == "" && !json.Valid(data) {
+		return none, fmt.Errorf("it is no JSON: %d bytes, which begin with %q", len(data), data[:min(len(data), 16)])
+	}
+	v, err := a.called(kind, apiVersion)
 	if err != nil {
 		return none, err
 	}
+	d, err := v.codec.decode(data, a.newHub(), false)
+	if err != nil || v == a.storage {
+		return d.obj, err
+	}
+	return a.settle(d.obj)
+}
+
+// settle gives an object that came in another version what the storage version has by default for what was left out. It
+// would be there when it is read from storage in any case: so what is stored is what is read, and what a client writes
+// again is what it wrote.
+func (a *versions[T]) settle(obj T) (T, error) {
+	data, err := a.encode(obj)
+	if err != nil {
+		return obj, err
+	}
+	d, err := a.storage.codec.decode(data, a.newHub(), false)
+	return d.obj, err
+}
+
+// called is the version that a stored object says it is of.
+func (a *versions[T]) called(kind, apiVersion string) (*version[T], error) {
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, err
+	}
 	v := a.named(gv.Version)
 	if v == nil || v.gvk.Group != gv.Group || v.gvk.Kind != kind {
-		return none, fmt.Errorf("it says that it is kind %q, apiVersion %q, which is no version of %s.%s",
+		return nil, fmt.Errorf("it says that it is kind %q, apiVersion %q, which is no version of %s.%s",
 			kind, apiVersion, a.storage.gvk.Kind, a.storage.gvk.Group)
 	}
-	d, err := v.codec.decode(data, a.newHub(), false)
-	return d.obj, err
+	return v, nil
 }
 
 // encode writes an object in the storage version, as it is: a resourceVersion that it has is written, too.
@@ -111,10 +139,16 @@ func (a *versions[T]) render(stored api.Rendition, form api.Form) (api.Rendition
 	if err != nil {
 		return api.Rendition{}, err
 	}
+	if v != a.storage && form.Encoding == api.JSON && form.Shape < api.Row {
+		if object, ok := a.convert(v, stored); ok {
+			var none T
+			return v.shape(none, object, form)
+		}
+	}
 	object := stored
 	var hub T
 	native := form.Encoding != api.JSON && form.Shape == api.Whole // made of the hub object, without JSON
-	if v != a.storage || form.Shape >= api.Row || native {
+	if v != a.storage || form.Shape.Plain() >= api.Row || native {
 		if hub, err = a.decode(whole(stored)); err != nil {
 			return api.Rendition{}, err
 		}
@@ -131,15 +165,36 @@ func (a *versions[T]) render(stored api.Rendition, form api.Form) (api.Rendition
 	return v.shape(hub, object, form)
 }
 
+// convert makes the object of another version without touching its managedFields. It is false where that can't be done,
+// for whatever reason.
+func (a *versions[T]) convert(v *version[T], stored api.Rendition) (api.Rendition, bool) {
+	data, managed, ok := withoutManaged(stored)
+	if !ok {
+		return api.Rendition{}, false
+	}
+	hub, err := a.decode(data)
+	if err != nil {
+		return api.Rendition{}, false
+	}
+	if data, err = v.encode(hub); err != nil {
+		return api.Rendition{}, false
+	}
+	object, err := newRendition(data, v.head)
+	if err != nil {
+		return api.Rendition{}, false
+	}
+	return withManaged(object, managed)
+}
+
 func (v *version[T]) shape(hub T, object api.Rendition, form api.Form) (api.Rendition, error) {
 	if form.Encoding != api.JSON {
 		return v.shapeAs(hub, object, form)
 	}
-	switch form.Shape {
+	switch form.Shape.Plain() {
 	case api.Whole:
 		return object, nil
 	case api.Metadata:
-		return metadataOf(object)
+		return metadataIn(object, form.Shape)
 	case api.Row, api.RowWithMetadata, api.RowWithObject:
 	default:
 		return api.Rendition{}, fmt.Errorf("there is no shape %d", form.Shape)
@@ -148,11 +203,11 @@ func (v *version[T]) shape(hub T, object api.Rendition, form api.Form) (api.Rend
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	switch form.Shape {
+	switch form.Shape.Plain() {
 	case api.RowWithObject:
 		return rowOf(cells, &object)
 	case api.RowWithMetadata:
-		m, err := metadataOf(object)
+		m, err := metadataIn(object, form.Shape)
 		if err != nil {
 			return api.Rendition{}, err
 		}

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -26,11 +27,21 @@ type Provider[T api.Object] struct {
 	// empty ResourceVersion is none, any other a number; Continue and Remaining are not looked at.
 	List func(ctx context.Context, namespace string, selection Selection) (*List[T], error)
 	// Watch begins a watch: behind options.ResourceVersion, which a List told, or with the state where that is "" or 0. The
-	// runtime selects; what it never saw it doesn't tell the end of.
+	// runtime selects: what begins or ends to be selected is ADDED or DELETED. It goes by an event's Old or, where there is
+	// none, by what the watch told before; what a resumed watch can't know of an object it takes for told, so that a client
+	// may be told of the end of what it doesn't have, and never keeps what has ended.
 	Watch func(ctx context.Context, namespace string, options WatchOptions) (ObjectWatch[T], error)
 	// Create answers what was posted: a review, filled in. obj has defaults and is valid by its rules; it needs no name. In
 	// a dry run nothing may change elsewhere.
 	Create func(ctx context.Context, obj T, dryRun bool) (T, error)
+	// Update puts obj, which is valid, into the place of old, which Get returned, and returns what is there then. An
+	// apierrors.NewConflict says that it was another one by now: a patch is tried again. In a dry run nothing may change
+	// elsewhere. With it objects are also patched (JSON, merge and strategic merge patches). It needs Get.
+	Update func(ctx context.Context, obj, old T, dryRun bool) (T, error)
+	// Delete deletes obj, which Get or List returned and which meets the preconditions in options; options also tell a dry
+	// run. It returns nil, or the object as it is where it is going to be gone only later. It needs Get; with List, too,
+	// collections are deleted.
+	Delete func(ctx context.Context, obj T, options *metav1.DeleteOptions) (T, error)
 }
 
 // ObjectWatch is a watch of typed objects, with one reader: what a Watch is, before objects are rendered.
@@ -40,22 +51,8 @@ type ObjectWatch[T api.Object] interface {
 	Close()
 }
 
-// verbs are those that are served.
-func (p *Provider[T]) verbs() []string {
-	verbs := []string{}
-	for _, v := range []struct {
-		name string
-		has  bool
-	}{{"create", p.Create != nil}, {"get", p.Get != nil}, {"list", p.List != nil}, {"watch", p.Watch != nil}} {
-		if v.has {
-			verbs = append(verbs, v.name)
-		}
-	}
-	return verbs
-}
-
 // NewVirtual is New for a kind without storage. Of the definition, Storage and Subresources don't count, nor what a
-// Strategy does beside Validate and Warnings.
+// Strategy does beside Validate, ValidateUpdate, Warnings and ReturnDeletedObject.
 func NewVirtual[T api.Object](definition Definition[T], provider Provider[T]) Resource {
 	if len(definition.Versions) > 0 {
 		definition.Storage = definition.Versions[0].Info.Name
@@ -80,6 +77,9 @@ func (r *virtual[T]) Open(Config) (Handle, error) {
 	all, err := checkDefinition(r.definition)
 	if err == nil && len(r.info.Verbs) == 0 {
 		err = errors.New("the Provider has no functions")
+	}
+	if err == nil {
+		err = r.provider.check()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
@@ -190,24 +190,4 @@ func (h *virtualHandle[T]) validate(ctx context.Context, v *version[T], obj T) e
 		return nil
 	}
 	return apierrors.NewInvalid(schema.GroupKind{Group: h.info.Group, Kind: h.info.Names.Kind}, obj.GetName(), errs)
-}
-
-// Update, Patch, Delete and DeleteCollection implement Write: there is nothing to write to.
-func (h *virtualHandle[T]) Update(context.Context, string, string, string, Body, WriteOptions) (Result, error) {
-	return Result{}, h.unsupported("update")
-}
-
-// Patch implements Write.
-func (h *virtualHandle[T]) Patch(context.Context, string, string, string, PatchType, Body, WriteOptions) (Result, error) {
-	return Result{}, h.unsupported("patch")
-}
-
-// Delete implements Write.
-func (h *virtualHandle[T]) Delete(context.Context, string, string, DeleteOptions) (Deletion, error) {
-	return Deletion{}, h.unsupported("delete")
-}
-
-// DeleteCollection implements Write.
-func (h *virtualHandle[T]) DeleteCollection(context.Context, string, DeleteOptions, ListOptions) (*Page, error) {
-	return nil, h.unsupported("deletecollection")
 }

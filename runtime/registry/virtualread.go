@@ -56,25 +56,34 @@ func keyOf(obj api.Object) string {
 
 // List implements View. A page goes on behind the name of its last object, at whatever the provider has by then.
 func (h *virtualHandle[T]) List(ctx context.Context, namespace string, opts ListOptions, form api.Form) (*Page, error) {
+	items, list, err := h.items(ctx, namespace, opts)
+	if err != nil {
+		return nil, err
+	}
+	return h.page(items, list.ResourceVersion, int(opts.Limit), opts.Labels == nil && opts.Fields == nil, form)
+}
+
+// items are the objects that options select, sorted, from where they go on.
+func (h *virtualHandle[T]) items(ctx context.Context, namespace string, opts ListOptions) ([]T, *List[T], error) {
 	if h.provider.List == nil {
-		return nil, h.unsupported("list")
+		return nil, nil, h.unsupported("list")
 	}
 	if err := validateList(opts); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sel, err := newSelector(opts.Selection, h.info.SelectableFields)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	from := ""
 	if opts.Continue != "" {
 		if from, _, err = decodeToken(opts.Continue, "/"); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	list, err := h.provider.List(ctx, namespace, opts.Selection)
 	if err != nil {
-		return nil, h.status(err, "list", "")
+		return nil, nil, h.status(err, "list", "")
 	}
 	if list == nil {
 		list = new(List[T])
@@ -83,7 +92,7 @@ func (h *virtualHandle[T]) List(ctx context.Context, namespace string, opts List
 		return keyOf(obj) < from || !h.selects(&sel, namespace, obj)
 	})
 	slices.SortStableFunc(items, func(a, b T) int { return cmp.Compare(keyOf(a), keyOf(b)) })
-	return h.page(items, list.ResourceVersion, int(opts.Limit), sel.empty(), form)
+	return items, list, nil
 }
 
 // page renders the first of items, at most limit where that is not 0.
@@ -126,7 +135,8 @@ func (h *virtualHandle[T]) Watch(ctx context.Context, namespace string, opts Wat
 		cancel()
 		return nil, h.status(err, "watch", "")
 	}
-	w := &virtualWatch[T]{h: h, source: source, namespace: namespace, sel: sel, form: form, ctx: ctx, cancel: cancel, known: map[string]bool{}}
+	w := &virtualWatch[T]{h: h, source: source, namespace: namespace, sel: sel, form: form, ctx: ctx, cancel: cancel, known: map[string]bool{},
+		resumed: opts.ResourceVersion != "" && opts.ResourceVersion != "0"}
 	w.unbind = context.AfterFunc(h.closed, cancel)
 	return w, nil
 }
@@ -141,9 +151,11 @@ type virtualWatch[T api.Object] struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
 	unbind    func() bool // from the handle
-	// known are the keys of what the client has, where only some objects are selected.
-	known  map[string]bool
-	events []Event
+	// known tells, where only some objects are selected, of each that there was an event of whether the client has it.
+	known map[string]bool
+	// resumed: the client may have objects that this watch didn't tell.
+	resumed bool
+	events  []Event
 }
 
 // Next implements Watch.
@@ -177,7 +189,7 @@ func (w *virtualWatch[T]) add(event WatchEvent[T]) error {
 	if event.Type != Bookmark {
 		selected := w.h.selects(&w.sel, w.namespace, event.Object)
 		if !w.sel.empty() {
-			event.Type = w.appears(event.Type, keyOf(event.Object), selected)
+			event.Type = w.appears(&event, selected)
 			selected = event.Type != ""
 		}
 		if !selected {
@@ -193,20 +205,46 @@ func (w *virtualWatch[T]) add(event WatchEvent[T]) error {
 }
 
 // appears is the type of an event for a client that sees the selected objects only; "" for none.
-func (w *virtualWatch[T]) appears(event EventType, key string, selected bool) EventType {
-	had := w.known[key]
-	if event == Deleted || !selected {
+func (w *virtualWatch[T]) appears(event *WatchEvent[T], selected bool) EventType {
+	key := keyOf(event.Object)
+	had := w.had(event, key)
+	gone := event.Type == Deleted || !selected
+	switch {
+	case !gone:
+		w.known[key] = true
+	case w.resumed && event.Type != Deleted:
+		w.known[key] = false
+	default:
 		delete(w.known, key)
-		if had || event == Deleted && selected {
-			return Deleted
-		}
-		return ""
 	}
-	w.known[key] = true
-	if had {
+	switch {
+	case gone && had:
+		return Deleted
+	case gone:
+		return ""
+	case had:
 		return Modified
 	}
 	return Added
+}
+
+// had tells whether the client has the object of an event. Of a resumed watch's first event of an object nobody knows, but
+// that what was deleted was had if it was selected to the last.
+func (w *virtualWatch[T]) had(event *WatchEvent[T], key string) bool {
+	var none T
+	if any(event.Old) != any(none) {
+		return w.h.selects(&w.sel, w.namespace, event.Old)
+	}
+	if known, seen := w.known[key]; seen {
+		return known
+	}
+	switch event.Type {
+	case Modified:
+		return w.resumed
+	case Deleted:
+		return w.resumed && w.h.selects(&w.sel, w.namespace, event.Object)
+	}
+	return false
 }
 
 // Close implements Watch.

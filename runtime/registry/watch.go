@@ -10,6 +10,8 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/storage"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const (
@@ -29,11 +31,14 @@ type watch struct {
 	unbind func() bool // from the handle
 	form   api.Form
 
+	failure error    // why it could not begin
 	initial *initial // nil once the state was sent, and where none was asked for
 	source  source
 	// marks: send bookmarks; markInitial: send the one that ends the initial events.
 	marks, markInitial bool
 	events             []Event
+	// unreadable is WatchOptions.Unreadable.
+	unreadable bool
 	// due is ctx until the next bookmark is due.
 	due      context.Context
 	unmarked context.CancelFunc
@@ -60,15 +65,22 @@ func (r *reader) watch(ctx context.Context, prefix string, opts WatchOptions, fo
 	if err != nil {
 		return nil, err
 	}
+	if opts.Unreadable && !sel.empty() {
+		return nil, r.status(errSelectsUnreadable, "watch", "")
+	}
 	if !strings.HasSuffix(prefix, "/") {
 		sel.key = prefix
 	}
-	w := &watch{r: r, given: ctx, form: form, marks: opts.AllowBookmarks, unmarked: func() {}}
+	w := &watch{r: r, given: ctx, form: form, marks: opts.AllowBookmarks, unreadable: opts.Unreadable, unmarked: func() {}}
 	w.ctx, w.cancel = context.WithCancel(ctx)
 	w.unbind = context.AfterFunc(r.closed, w.cancel)
 	if err := w.begin(r.narrow(prefix, &sel), opts, after, &sel); err != nil {
-		w.Close()
-		return nil, r.status(err, "watch", "")
+		err = r.status(err, "watch", "")
+		if !apierrors.IsResourceExpired(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
+			w.Close()
+			return nil, err
+		}
+		w.failure = err // kube-apiserver tells it by an event, as if the watch had begun
 	}
 	w.schedule(time.Now())
 	return w, nil
@@ -82,7 +94,10 @@ func (w *watch) begin(prefix string, opts WatchOptions, after int64, sel *select
 		withState = *opts.SendInitialEvents
 	}
 	if after > 0 && !withState {
-		return w.follow(prefix, after, sel)
+		if err := w.follow(prefix, after, sel); err != nil {
+			return err
+		}
+		return watchError(w.unbroken(after), after)
 	}
 	state, err := w.r.state(w.ctx, prefix, opts.ResourceVersion, after, sel)
 	if err != nil {
@@ -100,7 +115,10 @@ func (w *watch) follow(prefix string, after int64, sel *selector) error {
 	if r.cache != nil {
 		cursor, err := r.cache.Follow(prefix, sel.lookup, after, sel.match())
 		if err == nil {
-			w.source = &cacheSource{cursor: cursor, r: r}
+			if w.unreadable {
+				cursor.PassUnreadable()
+			}
+			w.source = &cacheSource{cursor: cursor, r: r, unreadable: w.unreadable}
 			return nil
 		}
 		if !errors.Is(err, cache.ErrExpired) && !errors.Is(err, cache.ErrNotReady) {
@@ -111,13 +129,22 @@ func (w *watch) follow(prefix string, after int64, sel *selector) error {
 	if err != nil {
 		return err
 	}
+	direct.unreadable = w.unreadable
 	w.source = direct
 	return nil
 }
 
+// unbroken tells, by nil, that the source goes on from a revision which a client named. What a cursor follows does.
+func (w *watch) unbroken(after int64) error {
+	if _, direct := w.source.(*backendSource); !direct || w.r.cache == nil {
+		return nil
+	}
+	return w.r.cache.Unbroken(w.ctx, after)
+}
+
 func watchError(err error, after int64) error {
 	var compacted *storage.CompactedError
-	if errors.As(err, &compacted) || errors.Is(err, cache.ErrExpired) {
+	if errors.As(err, &compacted) || errors.Is(err, cache.ErrExpired) || errors.Is(err, errGap) {
 		return expiredWatch(after, err)
 	}
 	return err
@@ -126,6 +153,9 @@ func watchError(err error, after int64) error {
 // Next implements Watch.
 func (w *watch) Next(ctx context.Context) ([]Event, error) {
 	w.events = w.events[:0]
+	if w.failure != nil {
+		return nil, w.failure
+	}
 	if w.initial != nil {
 		if err := w.nextInitial(ctx); err != nil || len(w.events) > 0 {
 			return w.events, w.ended(ctx, err)
@@ -220,10 +250,18 @@ func (w *watch) schedule(now time.Time) {
 }
 
 // Revision implements Paced.
-func (w *watch) Revision() int64 { return w.source.revision() }
+func (w *watch) Revision() int64 {
+	if w.failure != nil {
+		return 0
+	}
+	return w.source.revision()
+}
 
 // Hurry implements Paced.
 func (w *watch) Hurry(ctx context.Context) error {
+	if w.failure != nil {
+		return w.failure
+	}
 	if m, ok := w.source.(*backendSource); ok {
 		return w.ended(ctx, m.stream.RequestProgress(ctx))
 	}

@@ -127,7 +127,7 @@ func (v *Version[V, H]) refusesAll() []string {
 		name   string
 	}{{to, "to the hub"}, {from, "from the hub"}} {
 		if way.passed == 0 {
-			out = append(out, fmt.Sprintf("%T: the conversion %s refused all of %d objects: add a filler for the values that it wants", v.New(), way.name, seeds))
+			out = append(out, fmt.Sprintf("%T: the conversion %s refused all of %d objects: add a filler for the values that it wants to roundTripFillers, in a test file of this package", v.New(), way.name, seeds))
 		}
 	}
 	return out

@@ -1,13 +1,42 @@
 package roundtrip
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"sort"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/conversion"
+	"k8s.io/apimachinery/pkg/runtime"
 )
+
+// meaning compares as apimachinery compares objects, and documents by what they say: a RawExtension that was read as CBOR
+// holds other bytes than one that was read as JSON.
+var meaning = func() conversion.Equalities {
+	out := equality.Semantic.Copy()
+	if err := out.AddFunc(func(a, b runtime.RawExtension) bool { return saying(a) == saying(b) }); err != nil {
+		panic(err) // of a function that is none
+	}
+	return out
+}()
+
+// saying is the JSON of a document, in one order and form.
+func saying(r runtime.RawExtension) string {
+	data, err := r.MarshalJSON()
+	if err != nil {
+		return fmt.Sprintf("%q", r.Raw)
+	}
+	var value any
+	if json.Unmarshal(data, &value) != nil {
+		return string(data)
+	}
+	if data, err = json.Marshal(value); err != nil {
+		return err.Error()
+	}
+	return string(data)
+}
 
 // difference is the first place where two objects differ, or what went wrong instead.
 type difference struct {
@@ -25,7 +54,7 @@ func compare(in, out any) difference {
 }
 
 func differ(path string, a, b reflect.Value) difference {
-	if equality.Semantic.DeepEqual(a.Interface(), b.Interface()) {
+	if meaning.DeepEqual(a.Interface(), b.Interface()) {
 		return difference{}
 	}
 	switch a.Kind() {
@@ -34,6 +63,9 @@ func differ(path string, a, b reflect.Value) difference {
 			return differ(path, a.Elem(), b.Elem())
 		}
 	case reflect.Struct:
+		if a.Type() == reflect.TypeFor[runtime.RawExtension]() {
+			break
+		}
 		for i := range a.NumField() {
 			field := a.Type().Field(i)
 			if !field.IsExported() {
@@ -93,6 +125,9 @@ func shown(v reflect.Value) string {
 		v = v.Elem()
 	}
 	text := fmt.Sprintf("%+v", v)
+	if r, ok := v.Interface().(runtime.RawExtension); ok {
+		text = saying(r)
+	}
 	switch {
 	case v.Kind() == reflect.Pointer, v.Kind() == reflect.Slice && v.IsNil(), v.Kind() == reflect.Map && v.IsNil():
 		return "nil"

@@ -25,6 +25,9 @@ type box struct {
 	Parts  []part            `json:"parts,omitempty"`
 	Secret string            `json:"secret,omitempty"`
 	Broken doubled           `json:"broken,omitempty"`
+
+	Extra  *runtime.RawExtension  `json:"extra,omitempty"`
+	Extras []runtime.RawExtension `json:"extras,omitempty"`
 }
 
 type part struct {
@@ -55,6 +58,8 @@ type crate struct {
 	Color  color
 	Tags   map[string]string
 	Parts  []part
+	Extra  *runtime.RawExtension
+	Extras []runtime.RawExtension
 	Hidden string
 	Any    any
 	Object runtime.Object
@@ -65,7 +70,7 @@ func (c *crate) DeepCopyObject() runtime.Object { return clone(c) }
 
 func toHub(in *box, out *crate) error {
 	out.ObjectMeta, out.Size, out.Color = in.ObjectMeta, int64(in.Size), in.Color
-	out.Tags, out.Parts = in.Tags, in.Parts
+	out.Tags, out.Parts, out.Extra, out.Extras = in.Tags, in.Parts, in.Extra, in.Extras
 	return nil
 }
 
@@ -74,7 +79,7 @@ func fromHub(in *crate, out *box) error {
 	if int64(out.Size) != in.Size {
 		return errors.New("size doesn't fit")
 	}
-	out.Tags, out.Parts = in.Tags, in.Parts
+	out.Tags, out.Parts, out.Extra, out.Extras = in.Tags, in.Parts, in.Extra, in.Extras
 	return nil
 }
 
@@ -150,6 +155,15 @@ func TestPlantedFaults(t *testing.T) {
 		"a way back that fails": {func(v *Version[*box, *crate]) {
 			v.FromHub = func(*crate, *box) error { return errors.New("no way") }
 		}, []string{"can't be converted back: no way"}, "  {}"},
+		"a conversion forgets what a document says": {func(v *Version[*box, *crate]) {
+			v.FromHub = func(in *crate, out *box) error {
+				err := fromHub(in, out)
+				if in.Extra != nil {
+					out.Extra = &runtime.RawExtension{Raw: []byte(`{}`)}
+				}
+				return err
+			}
+		}, []string{"extra: {", "became {}"}, ""},
 		"defaults that go on changing": {func(v *Version[*box, *crate]) {
 			v.Default = func(b *box) { b.Size++ }
 		}, []string{"its defaults, set twice", ": size: 1 became 2"}, "  {}"},
@@ -181,6 +195,20 @@ func TestPlantedFaults(t *testing.T) {
 	}
 	if f := first(good()); f != nil {
 		t.Errorf("nothing is planted, and found is: %s", f.report())
+	}
+}
+
+// TestRawExtensionsAreComparedByWhatTheySay: CBOR keeps them as CBOR, which says what their JSON did.
+func TestRawExtensionsAreComparedByWhatTheySay(t *testing.T) {
+	fromJSON := &box{Extra: &runtime.RawExtension{Raw: []byte(`{"a":1}`)}}
+	for _, c := range (&Version[*box, *crate]{New: func() *box { return new(box) }}).checks() {
+		if d := c.run(fromJSON); d.found() {
+			t.Errorf("%s: %+v", c.name, d)
+		}
+	}
+	other := &box{Extra: &runtime.RawExtension{Raw: []byte(`{"a":2}`)}}
+	if d := compare(fromJSON, other); d.path != "extra" || !strings.Contains(d.text, `{"a":1} became {"a":2}`) {
+		t.Errorf("%+v", d)
 	}
 }
 

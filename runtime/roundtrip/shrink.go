@@ -120,11 +120,11 @@ func shrink[T runtime.Object](object T, fails func(T) bool) (T, int) {
 }
 
 // empty empties the nth part of a value that is not empty yet, counted from the outside in, and tells whether there was
-// one. It changes n.
+// one. It changes n. Of what speaks for itself no part is emptied: there might be no JSON that says so.
 func empty(v reflect.Value, n *int) bool {
 	switch v.Kind() {
 	case reflect.Struct:
-		if opaque(v.Type()) {
+		if opaque(v.Type()) || v.CanAddr() && speaksForItself(v) {
 			return false
 		}
 		return emptyParts(v.NumField(), v.Field, n)

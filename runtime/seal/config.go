@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -86,6 +87,17 @@ func (k *Keys) Unused(resources []schema.GroupResource) []string {
 	return unused
 }
 
+// typeName is a Go type in words of YAML.
+func typeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Pointer, reflect.Map:
+		return "object"
+	case reflect.Slice:
+		return "list"
+	}
+	return t.Kind().String()
+}
+
 // Parse reads an EncryptionConfiguration in YAML or JSON. Unknown and duplicate fields are errors, as is all that
 // kube-apiserver refuses; every error names the field, and none repeats a secret.
 func Parse(data []byte) (*Keys, error) {
@@ -95,6 +107,12 @@ func Parse(data []byte) (*Keys, error) {
 		return nil, err
 	}
 	strict, err := kjson.UnmarshalStrict(asJSON, &c)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		if wrong.Field == "" {
+			return nil, fmt.Errorf("no EncryptionConfiguration: the file is a %s", wrong.Value)
+		}
+		return nil, fmt.Errorf("no EncryptionConfiguration: %s is a %s, and should be of type %s", wrong.Field, wrong.Value, typeName(wrong.Type))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,8 @@ func TestParseRefuses(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"nothing", "", `kind: Unsupported value: ""`},
 		{"no YAML", "a: [", "yaml"},
+		{"a word", "junk", "no EncryptionConfiguration: the file is a string"},
+		{"a list of another type", head + "resources: [1]\n", "no EncryptionConfiguration: resources is a number, and should be of type object"},
 		{"another kind", "apiVersion: v1\nkind: Secret\nresources: []\n", `apiVersion: Unsupported value: "v1": supported values: "apiserver.config.k8s.io/v1"`},
 		{"no rules", head, "resources: Required value"},
 		{"unknown field", strings.Replace(rules("identity: {}"), "providers", "provider", 1), `unknown field "resources[0].provider"`},
@@ -62,7 +64,7 @@ func TestParseRefuses(t *testing.T) {
 		{"no base64", rules(keys("aescbc", "a", "'!'")), `resources[0].providers[0].aescbc.keys[0].secret: Invalid value: "REDACTED": it must be base64`},
 		{"wrong length", rules(keys("secretbox", "a", secret32, "b", secret16)), "resources[0].providers[0].secretbox.keys[1].secret: Invalid value: \"REDACTED\": it has 16 bytes, not one of [32]"},
 		{"odd length", rules(keys("aesgcm", "a", bad)), "it has 9 bytes, not one of [16 24 32]"},
-		{"a number for a name", rules("aesgcm: {keys: [{name: 7, secret: " + secret32 + "}]}"), "keys.name of type string"},
+		{"a number for a name", rules("aesgcm: {keys: [{name: 7, secret: " + secret32 + "}]}"), "keys.name is a number, and should be of type string"},
 		{"capitals", head + "resources:\n- resources: [Widgets]\n  providers: [{identity: {}}]\n", "resources[0].resources[0]: Invalid value: \"Widgets\": names of resources have no capital letters"},
 		{"a star", head + "resources:\n- resources: ['*']\n  providers: [{identity: {}}]\n", `"*.*" all resources`},
 		{"across groups", head + "resources:\n- resources: ['widgets.*']\n  providers: [{identity: {}}]\n", "across groups"},

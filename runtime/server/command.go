@@ -89,7 +89,7 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 	var listening net.ListenConfig
 	listener, err := listening.Listen(ctx, "tcp", net.JoinHostPort(f.bindAddress, strconv.Itoa(f.securePort)))
 	if err != nil {
-		return err
+		return fmt.Errorf("--bind-address and --secure-port: %w", err)
 	}
 	defer func() {
 		if closed := listener.Close(); !errors.Is(closed, net.ErrClosed) {
@@ -116,7 +116,7 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 	server, err := New(Config{
 		Groups: program.Groups, Backend: backend, Prefix: f.etcdPrefix, Listener: listener, Certificate: certificate,
 		Authenticator: authenticators(own, given),
-		Authorizer:    auth.MastersOnly{},
+		Authorizer:    auth.Discovery{Next: auth.MastersOnly{}},
 		Log:           log,
 
 		RequestTimeout: f.requestTimeout, MinRequestTimeout: time.Duration(f.minRequestTimeout) * time.Second,

@@ -255,7 +255,7 @@ func TestServes(t *testing.T) {
 			t.Errorf("%s: %d %q, want %d %q", test.path, code, body, test.code, test.want)
 		}
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/version", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestServes(t *testing.T) {
 	}
 	response.Body.Close()
 	if response.StatusCode != http.StatusForbidden {
-		t.Errorf("bob, who may do nothing, got %d", response.StatusCode)
+		t.Errorf("bob, who may read discovery and nothing else, got %d", response.StatusCode)
 	}
 	s.end(t)
 }

@@ -129,13 +129,13 @@ func (e *enablement) narrow(group registry.Group) endpoint.Group {
 		return endpoint.Group{Group: group}
 	}
 	narrowed := endpoint.Group{Group: group, Serves: e.serves}
-	narrowed.Versions, narrowed.Resources, narrowed.OpenAPI = nil, nil, map[string][]byte{}
+	narrowed.Versions, narrowed.Resources, narrowed.OpenAPI = nil, nil, map[string]api.Document{}
 	for _, version := range group.Versions {
 		if len(group.Resources) == 0 || slices.ContainsFunc(group.Resources, func(r registry.Resource) bool {
 			return r.Info().Version(version) != nil && e.serves(r.Info(), version)
 		}) {
 			narrowed.Versions = append(narrowed.Versions, version)
-			if document := group.OpenAPI[version]; document != nil {
+			if document, ok := group.OpenAPI[version]; ok {
 				narrowed.OpenAPI[version] = document
 			}
 		}

@@ -87,12 +87,12 @@ func TestSwitchedOff(t *testing.T) {
 	backend := memory.New()
 	t.Cleanup(func() { backend.Close() })
 	group := twoKinds()
-	group.OpenAPI = map[string][]byte{}
+	group.OpenAPI = map[string]api.Document{}
 	for _, version := range group.Versions {
-		group.OpenAPI[version] = []byte(strings.ReplaceAll(`{"openapi":"3.0.0","paths":{"/apis/shop.example.com/VERSION/":{},
+		group.OpenAPI[version] = api.NewDocument([]byte(strings.ReplaceAll(`{"openapi":"3.0.0","paths":{"/apis/shop.example.com/VERSION/":{},
 			"/apis/shop.example.com/VERSION/namespaces/{namespace}/widgets":{"get":{"$ref":"#/components/schemas/Widget"}},
 			"/apis/shop.example.com/VERSION/namespaces/{namespace}/gadgets/{name}":{"get":{"$ref":"#/components/schemas/Gadget"}}},
-			"components":{"schemas":{"Widget":{"properties":{"a":{"$ref":"#/components/schemas/Part"}}},"Gadget":{},"Part":{}}}}`, "VERSION", version))
+			"components":{"schemas":{"Widget":{"properties":{"a":{"$ref":"#/components/schemas/Part"}}},"Gadget":{},"Part":{}}}}`, "VERSION", version)))
 	}
 	program := serving(group)
 	program.Embedded = opens(func(context.Context, string) (storage.Backend, error) { return kept{backend}, nil })

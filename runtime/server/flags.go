@@ -69,7 +69,7 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	set.BoolVar(&f.watchCache, "watch-cache", true, "serve reads from memory")
 	set.DurationVar(&f.checkCache, "watch-cache-consistency-check", 0, "how often what is in memory is compared with storage, which costs what reading all of it costs; 0 is never")
 	set.StringSliceVar(&f.runtimeConfig, "runtime-config", nil, "versions and resources to switch on or off: <group>/<version>[/<resource>]=true|false, api/all, api/ga, api/beta, api/alpha; what is not named is on")
-	set.BoolVar(&f.collectGarbage, "enable-garbage-collector", true, "record what becomes of the dependents of what is deleted, and, unless the server is aggregated, delete or orphan them")
+	set.BoolVar(&f.collectGarbage, "enable-garbage-collector", true, "record what becomes of the dependents of what is deleted, and delete or orphan them; false for a server behind an aggregator, whose host collects, and nothing is recorded")
 	set.BoolVar(&f.profiling, "profiling", true, "serve /debug/pprof to administrators")
 }
 

@@ -19,7 +19,8 @@ const (
 	IgnoreGarbage
 )
 
-// garbagePolicy is that of the flags. A server that leaves authentication or authorization to a host is aggregated.
+// garbagePolicy is that of the flags. A command whose flags leave authentication or authorization to a host is aggregated;
+// where it has no such flags, whoever runs it behind an aggregator says --enable-garbage-collector=false.
 func garbagePolicy(set *pflag.FlagSet, enabled bool) GarbagePolicy {
 	if !enabled {
 		return IgnoreGarbage
@@ -39,6 +40,7 @@ var (
 	garbageObjects    = prometheus.NewDesc("apigen_garbage_collector_objects", "Objects that the garbage collector remembers: those with owners, and those whose deletion waits for dependents.", nil, nil)
 	garbageQueued     = prometheus.NewDesc("apigen_garbage_collector_queued", "Objects that the garbage collector is to look at, or to try again.", nil, nil)
 	garbageUnfollowed = prometheus.NewDesc("apigen_garbage_collector_unwatched_resources", "Resources that the garbage collector should watch and doesn't.", nil, nil)
+	garbageUnreadable = prometheus.NewDesc("apigen_garbage_collector_unreadable_objects", "Objects that can't be read, so that the garbage collector doesn't know their owners.", nil, nil)
 	garbageActions    = prometheus.NewDesc("apigen_garbage_collector_actions_total",
 		"What the garbage collector did: deleted what nobody owns any more, unlinked from owners, finalized what waited for its dependents; and how often it failed.", []string{"action"}, nil)
 	garbageRestarts = prometheus.NewDesc("apigen_garbage_collector_watch_restarts_total", "Times that a watch of the garbage collector had to begin anew.", nil, nil)
@@ -46,7 +48,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (garbage) Describe(out chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{garbageObjects, garbageQueued, garbageUnfollowed, garbageActions, garbageRestarts} {
+	for _, desc := range []*prometheus.Desc{garbageObjects, garbageQueued, garbageUnfollowed, garbageUnreadable, garbageActions, garbageRestarts} {
 		out <- desc
 	}
 }
@@ -60,6 +62,7 @@ func (g garbage) Collect(out chan<- prometheus.Metric) {
 	send(garbageObjects, prometheus.GaugeValue, stats.Objects)
 	send(garbageQueued, prometheus.GaugeValue, stats.Queued)
 	send(garbageUnfollowed, prometheus.GaugeValue, stats.Unfollowed)
+	send(garbageUnreadable, prometheus.GaugeValue, stats.Unreadable)
 	send(garbageActions, prometheus.CounterValue, stats.Deleted, "delete")
 	send(garbageActions, prometheus.CounterValue, stats.Unlinked, "unlink")
 	send(garbageActions, prometheus.CounterValue, stats.Finalized, "finalize")

@@ -7,9 +7,10 @@ import (
 )
 
 const (
-	// gatherSize is from how many bytes on what was gathered is written.
-	gatherSize = 64 << 10
-	// gatherTime is how long anything is held at most.
+	// gatherSize is how many bytes are written at once: a segment of the largest size that TCP has. The network's card or
+	// the other end of a loopback gets them as one; with a little more there would be a second, tiny one each time.
+	gatherSize = 1<<16 - 53
+	// gatherTime is how long anything is held, and at most twice that.
 	gatherTime = time.Millisecond
 
 	recordHeader    = 5       // of TLS
@@ -20,10 +21,11 @@ const (
 
 // gathering is a listener whose connections gather what TLS writes. TLS hands over each record by itself, and a frame of
 // HTTP/2 at its usual limit is a full record and a tiny one with the 9 bytes that are left. A large answer would be two
-// system calls for each 16 KiB, each of which may wake the client; so it is one for 64 KiB.
+// system calls for each 16 KiB, each of which may wake the client; so it is one for a segment of 64 KiB.
 //
-// A full record is followed by another one nearly always: it is held, and with it the rest of a full frame. Whatever
-// else is written goes out at once, behind what was held; so does what nothing follows, after a millisecond.
+// A full record is followed by another one nearly always: it is held, and with it the rest of a full frame. Segments are
+// cut where they are full, within records, too. Whatever else is written goes out at once, behind what was held; so does
+// what nothing follows, after a millisecond or two.
 type gathering struct{ net.Listener }
 
 func (l gathering) Accept() (net.Conn, error) {
@@ -38,15 +40,18 @@ func (l gathering) Accept() (net.Conn, error) {
 type gatherer struct {
 	net.Conn
 
-	mu    sync.Mutex // guards what follows; held while the connection is written to, so Close doesn't take it
-	held  *[]byte    // nil: nothing is held, and no buffer
-	full  int        // length of the last full record
+	mu   sync.Mutex // guards what follows; held while the connection is written to, so Close doesn't take it
+	held *[]byte    // nil: nothing is held, and no buffer
+	full int        // length of the last full record
+	err  error
+	// timer goes off as long as it finds something new held: setting it for every write would cost more.
 	timer *time.Timer
-	err   error
+	timed bool // it will go off
+	aged  bool // what is held was there when it last did
 }
 
 var gatherBuffers = sync.Pool{New: func() any {
-	b := make([]byte, 0, gatherSize+2*recordSize)
+	b := make([]byte, 0, gatherSize+2*recordSize) // a record may come when the segment is nearly full
 	return &b
 }}
 
@@ -57,25 +62,27 @@ func (g *gatherer) Write(b []byte) (int, error) {
 		return 0, g.err
 	}
 	more := g.goesOn(b)
+	if g.held == nil && !more {
+		return g.Conn.Write(b)
+	}
 	if g.held == nil {
-		if !more {
-			return g.Conn.Write(b)
-		}
 		g.held = gatherBuffers.Get().(*[]byte)
 		g.setTimer()
 	}
 	*g.held = append(*g.held, b...)
-	if more && len(*g.held) < gatherSize {
-		return len(b), nil
+	switch n := len(*g.held); {
+	case !more:
+		g.flush(n)
+	case n >= gatherSize:
+		g.flush(gatherSize)
 	}
-	g.timer.Stop()
-	if err := g.flush(); err != nil {
-		return 0, err
+	if g.err != nil {
+		return 0, g.err
 	}
 	return len(b), nil
 }
 
-// goesOn tells a record that others will follow.
+// goesOn tells a record that others will follow, and the rest of a frame.
 func (g *gatherer) goesOn(b []byte) bool {
 	if len(b) >= recordHeader && b[0] == recordData && int(b[3])<<8|int(b[4]) >= recordSize {
 		g.full = len(b)
@@ -85,24 +92,39 @@ func (g *gatherer) goesOn(b []byte) bool {
 }
 
 func (g *gatherer) setTimer() {
-	if g.timer != nil {
+	g.aged = false
+	switch {
+	case g.timer == nil:
+		g.timer = time.AfterFunc(gatherTime, g.look)
+	case !g.timed:
 		g.timer.Reset(gatherTime)
-		return
 	}
-	g.timer = time.AfterFunc(gatherTime, func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if g.held != nil {
-			_ = g.flush() // the next Write tells it
-		}
-	})
+	g.timed = true
 }
 
-// flush writes what is held, and gives the buffer back.
-func (g *gatherer) flush() error {
-	_, g.err = g.Conn.Write(*g.held)
-	*g.held = (*g.held)[:0]
-	gatherBuffers.Put(g.held)
-	g.held = nil
-	return g.err
+// look is what the timer does.
+func (g *gatherer) look() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.held == nil:
+		g.timed = false
+		return
+	case g.aged:
+		g.flush(len(*g.held))
+	}
+	g.aged = true
+	g.timer.Reset(gatherTime)
+}
+
+// flush writes n bytes of what is held; the buffer is given back when nothing is left. It sets err.
+func (g *gatherer) flush(n int) {
+	_, g.err = g.Conn.Write((*g.held)[:n])
+	g.aged = false
+	*g.held = (*g.held)[:copy(*g.held, (*g.held)[n:])]
+	if len(*g.held) == 0 || g.err != nil {
+		*g.held = (*g.held)[:0]
+		gatherBuffers.Put(g.held)
+		g.held = nil
+	}
 }

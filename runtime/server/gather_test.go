@@ -109,8 +109,8 @@ func TestGatheringWritesSeldom(t *testing.T) {
 	if err := <-read; err != nil {
 		t.Fatal(err)
 	}
-	// Four frames at a time; the timer may have split some where the machine was busy.
-	if n := below.writes.Load(); n > frames {
+	// Nearly four frames at a time; the timer may have split some where the machine was busy.
+	if n := below.writes.Load(); 2*n >= frames {
 		t.Errorf("%d frames took %d writes", frames, n)
 	}
 }

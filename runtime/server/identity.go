@@ -15,6 +15,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"apigen.dev/runtime/auth"
@@ -95,17 +96,37 @@ func (id *identity) serving(host string) (tls.Certificate, error) {
 	if name, err := os.Hostname(); err == nil {
 		template.DNSNames = append(template.DNSNames, name)
 	}
-	if ip := net.ParseIP(host); ip != nil && !ip.IsUnspecified() && !ip.IsLoopback() {
-		template.IPAddresses = append(template.IPAddresses, ip)
-	}
+	template.IPAddresses = append(template.IPAddresses, addressesOf(host)...)
 	return id.leaf("server", template, func(cert *x509.Certificate) bool {
+		names := slices.Clone(template.DNSNames)
 		for _, ip := range template.IPAddresses {
-			if cert.VerifyHostname(ip.String()) != nil {
-				return false
-			}
+			names = append(names, ip.String())
 		}
-		return true
+		return !slices.ContainsFunc(names, func(name string) bool { return cert.VerifyHostname(name) != nil })
 	})
+}
+
+// addressesOf are the addresses at which clients of other machines reach a server that listens at host: those of all
+// interfaces, where it listens at all.
+func addressesOf(host string) []net.IP {
+	ip := net.ParseIP(host)
+	if ip == nil || ip.IsLoopback() {
+		return nil
+	}
+	if !ip.IsUnspecified() {
+		return []net.IP{ip}
+	}
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil
+	}
+	var out []net.IP
+	for _, address := range addresses {
+		if network, ok := address.(*net.IPNet); ok && network.IP.IsGlobalUnicast() {
+			out = append(out, network.IP)
+		}
+	}
+	return out
 }
 
 // administrator returns a client certificate of the group system:masters.

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +25,44 @@ func newIdentity(t *testing.T) *identity {
 }
 
 func (id *identity) file(name string) string { return filepath.Join(id.dir, name) }
+
+// TestServingCertificateNamesItsAddresses: where the server listens on all interfaces, by any of their addresses.
+func TestServingCertificateNamesItsAddresses(t *testing.T) {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := newIdentity(t)
+	if _, err := id.serving("127.0.0.1"); err != nil {
+		t.Fatal(err)
+	}
+	pair, err := id.serving("0.0.0.0") // the one of before doesn't do
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"localhost", "127.0.0.1", "::1", name}
+	for _, address := range all {
+		if network, ok := address.(*net.IPNet); ok && network.IP.IsGlobalUnicast() {
+			names = append(names, network.IP.String())
+		}
+	}
+	for _, name := range names {
+		if err := pair.Leaf.VerifyHostname(name); err != nil {
+			t.Error(err)
+		}
+	}
+	again, err := id.serving("::")
+	if err != nil || !bytes.Equal(again.Certificate[0], pair.Certificate[0]) {
+		t.Errorf("made anew without need: %v", err)
+	}
+	if other, err := id.serving("192.0.2.77"); err != nil || other.Leaf.VerifyHostname("192.0.2.77") != nil {
+		t.Errorf("%v", err)
+	}
+}
 
 // A leaf that can't be used is made anew: nothing but its own files depends on it.
 func TestLeafIsMadeAnew(t *testing.T) {

@@ -19,8 +19,9 @@ import (
 // root routes the paths that are no API, and hands the rest to the API.
 func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
 	paths := map[string]http.Handler{
-		"/version": jsonDocument(versionInfo()),
-		"/metrics": metrics.handler(),
+		"/version":  jsonDocument(versionInfo()),
+		"/version/": jsonDocument(versionInfo()),
+		"/metrics":  metrics.handler(),
 	}
 	if s.config.Profiling {
 		paths["/debug/pprof/cmdline"] = http.HandlerFunc(pprof.Cmdline)
@@ -75,7 +76,9 @@ type rootPaths struct {
 func index(api *endpoint.API, others map[string]http.Handler) rootPaths {
 	paths := append(api.Paths(), "/healthz", "/livez", "/readyz")
 	for path := range others {
-		paths = append(paths, path)
+		if !strings.HasSuffix(path, "/") { // another spelling
+			paths = append(paths, path)
+		}
 	}
 	slices.Sort(paths)
 	return rootPaths{paths}

@@ -38,7 +38,8 @@ type Config struct {
 	Listener net.Listener
 	// Certificate is the server's.
 	Certificate tls.Certificate
-	// Authenticator and Authorizer decide who may do what; nil authenticates nobody, and lets only system:masters act.
+	// Authenticator and Authorizer decide who may do what; nil authenticates nobody, and lets only system:masters act, and
+	// who is authenticated read discovery.
 	Authenticator auth.Authenticator
 	Authorizer    auth.Authorizer
 	// Log is where the server tells what an operator must know; nil is slog.Default().
@@ -136,7 +137,7 @@ func withDefaults(c Config) Config {
 		c.Authenticator = auth.First{}
 	}
 	if c.Authorizer == nil {
-		c.Authorizer = auth.MastersOnly{}
+		c.Authorizer = auth.Discovery{Next: auth.MastersOnly{}}
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -148,6 +149,9 @@ func withDefaults(c Config) Config {
 func (s *Server) open(metrics *metrics) ([]endpoint.Group, error) {
 	enabled, err := newEnablement(s.config.RuntimeConfig, s.config.Groups)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkPrefixes(s.config.Groups); err != nil {
 		return nil, err
 	}
 	var groups []endpoint.Group

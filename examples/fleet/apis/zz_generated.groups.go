@@ -9,9 +9,9 @@ import (
 )
 
 // Groups are all API groups below this package, sorted by name.
-func Groups(passageReviewProvider fleetwiring.PassageReviewProvider, tideProvider fleetwiring.TideProvider) []registry.Group {
+func Groups(mooringProvider fleetwiring.MooringProvider, passageReviewProvider fleetwiring.PassageReviewProvider, tideProvider fleetwiring.TideProvider) []registry.Group {
 	return []registry.Group{
 		corewiring.Group(),
-		fleetwiring.Group(passageReviewProvider, tideProvider),
+		fleetwiring.Group(mooringProvider, passageReviewProvider, tideProvider),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	appswiring "example.com/workloads/apis/apps/wiring"
 	coordinationwiring "example.com/workloads/apis/coordination/wiring"
 	corewiring "example.com/workloads/apis/core/wiring"
+	policywiring "example.com/workloads/apis/policy/wiring"
 )
 
 // Groups are all API groups below this package, sorted by name.
@@ -15,5 +16,6 @@ func Groups() []registry.Group {
 		corewiring.Group(),
 		appswiring.Group(),
 		coordinationwiring.Group(),
+		policywiring.Group(),
 	}
 }

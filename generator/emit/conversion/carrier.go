@@ -2,7 +2,11 @@ package conversion
 
 import (
 	"fmt"
+	"go/token"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/dave/jennifer/jen"
 
@@ -58,11 +62,11 @@ func (c *carrier) decls() []decl {
 	}
 	if !c.toHub {
 		return []decl{{
-			doc:  fmt.Sprintf("%s notes in an annotation what a %s can't hold.", c.function(), c.spoke.Name),
+			doc:  fmt.Sprintf("%s notes in an annotation what %s can't hold.", c.function(), c.spoke.Name),
 			code: c.signature(c.hub, c.spoke).Block(c.preserve()...),
 		}}
 	}
-	doc := fmt.Sprintf("%s is what version %s of a %s can't hold of the hub's fields. It travels in the annotation\n%s.", c.typeName(), c.spoke.Package.Name, c.spoke.Name, PreservedAnnotation)
+	doc := fmt.Sprintf("%s is what version %s of %s can't hold of the hub's fields. It travels in the annotation\n%s.", c.typeName(), c.spoke.Package.Name, c.spoke.Name, PreservedAnnotation)
 	out := []decl{
 		{doc: doc, code: jen.Type().Id(c.typeName()).Struct(c.members()...)},
 		{
@@ -91,12 +95,33 @@ func (c *carrier) members() []jen.Code {
 		if f.keyed() {
 			typ = jen.Map(jen.String()).Add(typ)
 		}
-		out = append(out, jen.Id(member(i)).Add(typ).Tag(map[string]string{"json": f.name + ",omitempty"}))
+		out = append(out, jen.Id(c.member(i)).Add(typ).Tag(map[string]string{"json": f.name + ",omitempty"}))
 	}
 	return out
 }
 
-func member(i int) string { return fmt.Sprintf("F%d", i) }
+// member is the name of what is carried of a field: that of its path, SpecNote, or SpecNote_2 where another one has it.
+func (c *carrier) member(i int) string {
+	name := memberName(c.fields[i].name)
+	if slices.ContainsFunc(c.fields[:i], func(f preserved) bool { return memberName(f.name) == name }) {
+		return fmt.Sprintf("%s_%d", name, i)
+	}
+	return name
+}
+
+// memberName is an exported Go name, without an underscore, for a path of JSON names.
+func memberName(path string) string {
+	var out strings.Builder
+	for _, word := range strings.FieldsFunc(path, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		first, size := utf8.DecodeRuneInString(word)
+		out.WriteRune(unicode.ToUpper(first))
+		out.WriteString(word[size:])
+	}
+	if name := out.String(); token.IsExported(name) {
+		return name
+	}
+	return "F" + out.String()
+}
 
 // limit is what apimachinery allows all annotations of an object together.
 const limit = 256 << 10
@@ -151,7 +176,7 @@ type inner func(hub string, keys []key) []jen.Code
 // note puts the field into what is kept, unless it is empty.
 func (c *carrier) note(i int, f preserved) inner {
 	return func(hub string, keys []key) []jen.Code {
-		kept, value := jen.Id("kept").Dot(member(i)), jen.Id("v").Op(":=").Id(hub+"."+f.field.Name)
+		kept, value := jen.Id("kept").Dot(c.member(i)), jen.Id("v").Op(":=").Id(hub+"."+f.field.Name)
 		set := jen.Add(kept.Clone()).Op("=").Op("&").Id("v")
 		var body []jen.Code
 		if f.keyed() {
@@ -166,7 +191,7 @@ func (c *carrier) note(i int, f preserved) inner {
 // giveBack sets the field to what was kept.
 func (c *carrier) giveBack(i int, f preserved) inner {
 	return func(hub string, keys []key) []jen.Code {
-		kept := jen.Id("kept").Dot(member(i))
+		kept := jen.Id("kept").Dot(c.member(i))
 		if f.keyed() {
 			kept = kept.Index(c.key(keys))
 		}

@@ -9,7 +9,6 @@ package conversion
 
 import (
 	"errors"
-	"sort"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
@@ -21,10 +20,11 @@ const fileName = "zz_generated.conversion.go"
 // Emitter returns the emitter of conversion functions.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name: "conversion",
-		Doc:  "conversions between versions: Convert_a_X_To_b_X, RegisterConversions",
-		Owns: func(base string) bool { return base == fileName },
-		Emit: emitFiles,
+		Name:     "conversion",
+		Doc:      "conversions between versions: Convert_a_X_To_b_X, RegisterConversions",
+		Owns:     func(base string) bool { return base == fileName },
+		Emit:     emitFiles,
+		Warnings: warnings,
 	}
 }
 
@@ -49,7 +49,6 @@ func emitFiles(program *model.Program) ([]emit.File, error) {
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
 	return files, nil
 }
 

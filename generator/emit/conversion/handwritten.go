@@ -76,14 +76,10 @@ func (f *functions) scan(p *model.Package, into map[string]*function, want func(
 
 // asConversion returns the function where name and signature are those of a conversion, and nil otherwise.
 func asConversion(fn *model.Func) *function {
-	if fn.Variadic || len(fn.Params) != 3 || len(fn.Results) != 1 || !isError(fn.Results[0]) || !isScope(fn.Params[2]) {
+	if !isConversion(fn) {
 		return nil
 	}
-	in, out := fn.Params[0], fn.Params[1]
-	if !isPointer(in) || !isPointer(out) {
-		return nil
-	}
-	p := pair{in.Elem, out.Elem}
+	p := pair{fn.Params[0].Elem, fn.Params[1].Elem}
 	if fn.Name != p.function() {
 		return nil
 	}
@@ -93,6 +89,12 @@ func asConversion(fn *model.Func) *function {
 		drop:     fn.ConversionFn == "drop",
 		copyOnly: fn.ConversionFn == "copy-only",
 	}
+}
+
+// isConversion tells whether the signature is a conversion's.
+func isConversion(fn *model.Func) bool {
+	return !fn.Variadic && len(fn.Params) == 3 && len(fn.Results) == 1 && isError(fn.Results[0]) && isScope(fn.Params[2]) &&
+		isPointer(fn.Params[0]) && isPointer(fn.Params[1])
 }
 
 func isPointer(t *model.Type) bool { return t.Form == model.Pointer && t.Package == nil }

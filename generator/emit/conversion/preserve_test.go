@@ -4,6 +4,7 @@ package conversion
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,5 +129,19 @@ func TestPreservedIsBounded(t *testing.T) {
 	err := carryv1beta1.Convert_v1_Rack_To_v1beta1_Rack(&carryv1.Rack{Spec: carryv1.RackSpec{Note: &note}}, new(carryv1beta1.Rack), nil)
 	if err == nil || !strings.Contains(err.Error(), "annotations 262144 at most") {
 		t.Error(err)
+	}
+}
+
+func TestMembersOfWhatIsCarried(t *testing.T) {
+	for path, want := range map[string]string{
+		"spec.note": "SpecNote", "spec.slots[].label": "SpecSlotsLabel", "2x": "F2x", "été.a-b": "ÉtéAB", "世.a": "F世A", "_": "F",
+	} {
+		if got := memberName(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	c := &carrier{fields: []preserved{{name: "a.b"}, {name: "a_b"}, {name: "a.bc"}}}
+	if got := []string{c.member(0), c.member(1), c.member(2)}; !slices.Equal(got, []string{"AB", "AB_1", "ABc"}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -44,7 +44,7 @@ func (b *build) registration(method string, p pair, name string) jen.Code {
 		in = b.file.Qual(valuesPath, "Values")
 	}
 	convert := jen.Func().Params(
-		jen.List(jen.Id("a"), jen.Id("b")).Interface(),
+		jen.List(jen.Id("a"), jen.Id("b")).Id("any"),
 		jen.Id("scope").Add(b.file.Qual(conversionPath, "Scope")),
 	).Error().Block(jen.Return(jen.Id(name).Call(
 		jen.Id("a").Assert(jen.Op("*").Add(in)), jen.Id("b").Assert(jen.Op("*").Add(out)), jen.Id("scope"),

@@ -18,6 +18,7 @@ import (
 
 	"apigen.dev/generator/emit/conversion/testdata/cross/app"
 	appv1 "apigen.dev/generator/emit/conversion/testdata/cross/app/v1"
+	basehub "apigen.dev/generator/emit/conversion/testdata/cross/base"
 	basev1 "apigen.dev/generator/emit/conversion/testdata/cross/base/v1"
 	externalhub "apigen.dev/generator/emit/conversion/testdata/external/hub"
 	_ "apigen.dev/generator/emit/conversion/testdata/external/hub/v1"
@@ -176,13 +177,14 @@ func TestFunctionsOfOtherPackages(t *testing.T) {
 		Parts: []basev1.Part{{Name: "a", Count: 2}},
 		Units: map[string]basev1.Unit{"b": {Feet: 6}},
 		Notes: []basev1.Note{{Text: "c"}},
+		Stock: basev1.Stock{"e": 3},
 		Mark:  basev1.Mark{Text: "d"},
 	}
-	var hub app.App
+	hub := app.App{Stock: basehub.Stock{"gone": 1}}
 	if err := appv1.Convert_v1_App_To_app_App(&in, &hub, nil); err != nil {
 		t.Fatal(err)
 	}
-	if hub.Units["b"].Meters != 2 || hub.Parts[0].Count != 2 || hub.Notes[0].Text != "c" || hub.Mark.Text != "" {
+	if hub.Units["b"].Meters != 2 || hub.Parts[0].Count != 2 || hub.Notes[0].Text != "c" || hub.Mark.Text != "" || len(hub.Stock) != 1 {
 		t.Errorf("the hub is %+v", hub)
 	}
 	var out appv1.App

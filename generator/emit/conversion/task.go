@@ -162,16 +162,44 @@ func (t *task) addPeers(pkg *model.Package, errs *emit.Errors) {
 			errs.Add(pkg.Pos, "package %s of +k8s:conversion-gen is not there: write the import path of the package with the internal types", path)
 			continue
 		}
+		if peer == pkg && len(pkg.ConversionPeers) > 1 {
+			continue // packages name themselves so that conversion-gen finds their functions
+		}
 		if peer == t.types && pkg == t.types {
 			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s names the package itself: write the import path of the package that it converts to", path)
 			continue
 		}
 		if imports(t.universe.program, peer, pkg, map[string]bool{}) {
+			if !shareNames(t.types, peer) {
+				continue // nothing here is converted to what it holds
+			}
 			errs.Add(pkg.Pos, "package %s of +k8s:conversion-gen imports this one, so that conversions here can't import it: the hub must not know its versions", path)
+			continue
+		}
+		if t.eachOther(peer) {
+			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s names a package that names this one, so that each would import the other: take the marker off the hub, since its versions hold the functions of both directions", path)
 			continue
 		}
 		t.peers = append(t.peers, peer)
 	}
+}
+
+// shareNames tells whether a package has a struct that a peer's would be paired with.
+func shareNames(of, peer *model.Package) bool {
+	return slices.ContainsFunc(of.Types, func(t *model.Type) bool {
+		other := peer.Type(t.Name)
+		return other != nil && isStruct(t) && isStruct(other) && !t.ConversionOff && !other.ConversionOff
+	})
+}
+
+// eachOther tells whether functions would be written into the package for a peer, and into the peer for the package: neither
+// could import the other then.
+func (t *task) eachOther(peer *model.Package) bool {
+	held := peer
+	if peer.ConversionExternal != nil {
+		held = peer.ConversionExternal
+	}
+	return slices.Contains(peer.ConversionPeers, t.pkg.Path) && shareNames(held, t.pkg) && shareNames(t.types, peer)
 }
 
 // addNamesakes pairs every struct with the first peer's struct of the same name.

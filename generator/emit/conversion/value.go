@@ -11,7 +11,7 @@ func (b *build) value(p pair, from, to place) ([]jen.Code, []problem) {
 	if isTypeMeta(p.in) && isTypeMeta(p.out) {
 		return nil, nil
 	}
-	if fn := b.funcs.find(p); fn != nil && !(fn.copyOnly && identical(p.in, p.out)) {
+	if fn := b.funcs.find(p); fn != nil && !b.skips(fn) {
 		if fn.drop {
 			return nil, nil
 		}
@@ -33,6 +33,12 @@ func (b *build) value(p pair, from, to place) ([]jen.Code, []problem) {
 		}
 	}
 	return code, problems
+}
+
+// skips tells whether an assignment takes the place of a function that only assigns.
+func (b *build) skips(fn *function) bool {
+	p := fn.pair
+	return fn.copyOnly && (identical(p.in, p.out) || p.in.Form != model.Struct && b.sameLayout(p.in, p.out))
 }
 
 func one(c jen.Code) []jen.Code { return []jen.Code{c} }

@@ -51,12 +51,6 @@ func Emit(p *model.Program) ([]emit.File, error) {
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	sort.SliceStable(files, func(i, j int) bool {
-		if files[i].Dir != files[j].Dir {
-			return files[i].Dir < files[j].Dir
-		}
-		return files[i].Name < files[j].Name
-	})
 	return files, nil
 }
 

@@ -80,6 +80,9 @@ func kinds(out *emit.Errors, r resource) {
 				out.Add(v.Type.Pos, "a CustomResourceDefinition can't express +apigen:%s of %s", m.name, r.Kind)
 			}
 		}
+		if k.Generation != nil && !*k.Generation {
+			out.Add(v.Type.Pos, "a CustomResourceDefinition can't express +apigen:generation=false of %s: custom resources always have one", r.Kind)
+		}
 	}
 }
 

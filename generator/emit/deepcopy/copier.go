@@ -148,7 +148,7 @@ func (c *copier) structFields(t *model.Type, out, in gocode.Place, depth int, as
 func (c *copier) enter(owner *model.Type, field *model.Field) (leave func()) {
 	pos := c.pos
 	users := owner.Package == nil || owner.Package == c.file.Package() && len(owner.TypeArgs) == 0
-	if users && field.Pos.IsValid() {
+	if users && field.Pos.IsValid() && (!c.top.Pos.IsValid() || filepath.Dir(field.Pos.Filename) == filepath.Dir(c.top.Pos.Filename)) {
 		c.pos = field.Pos
 	}
 	c.path = append(c.path, field.Name)

@@ -6,7 +6,6 @@ package defaults
 
 import (
 	"fmt"
-	"sort"
 
 	"github.com/dave/jennifer/jen"
 
@@ -68,7 +67,6 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
 	return files, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"sort"
 
+	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 )
 
@@ -15,7 +16,7 @@ type graph struct {
 	pkg       *model.Package
 	functions *index
 
-	reached   map[*model.Type]bool
+	reach     *emit.Reach
 	recursive map[*model.Type]bool
 	objects   map[*model.Type]bool
 }
@@ -23,8 +24,9 @@ type graph struct {
 func newGraph(program *model.Program, pkg *model.Package, functions *index) *graph {
 	g := &graph{
 		program: program, pkg: pkg, functions: functions,
-		reached: map[*model.Type]bool{}, recursive: map[*model.Type]bool{}, objects: map[*model.Type]bool{},
+		recursive: map[*model.Type]bool{}, objects: map[*model.Type]bool{},
 	}
+	g.reach = emit.NewReach(g.has, g.inner)
 	for _, t := range g.roots() {
 		g.objects[t] = true
 	}
@@ -99,38 +101,11 @@ func (g *graph) wanted(t *model.Type, field string, asked bool) bool {
 }
 
 // reaches tells whether the type, or anything in it, has a default.
-func (g *graph) reaches(t *model.Type) bool {
-	if known, ok := g.reached[t]; ok {
-		return known
-	}
-	seen := map[*model.Type]bool{}
-	found := g.search(t, seen)
-	if !found {
-		for visited := range seen {
-			g.reached[visited] = false
-		}
-	}
-	g.reached[t] = found
-	return found
-}
+func (g *graph) reaches(t *model.Type) bool { return g.reach.From(t) }
 
-func (g *graph) search(t *model.Type, seen map[*model.Type]bool) bool {
-	if seen[t] {
-		return false
-	}
-	if known, ok := g.reached[t]; ok {
-		return known
-	}
-	seen[t] = true
-	if len(g.functions.calls(t, g.pkg).functions) > 0 || g.hasMarker(t) {
-		return true
-	}
-	for _, inner := range g.inner(t) {
-		if g.search(inner, seen) {
-			return true
-		}
-	}
-	return false
+// has tells whether the type itself has one: a function that sets it, or a marker.
+func (g *graph) has(t *model.Type) bool {
+	return len(g.functions.calls(t, g.pkg).functions) > 0 || g.hasMarker(t)
 }
 
 // hasMarker tells whether a field or the elements of the type have a default of their own.

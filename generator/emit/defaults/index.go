@@ -56,7 +56,11 @@ func warnings(program *model.Program) []emit.Error {
 	for _, pkg := range program.Packages {
 		for _, f := range pkg.Funcs {
 			name, ok := strings.CutPrefix(f.Name, "SetDefaults_")
-			if !ok || !pkg.Output {
+			if !pkg.Output || f.Mentioned { // what is called by hand may look as it likes
+				continue
+			}
+			if !ok {
+				misnamed(&errs, pkg, f)
 				continue
 			}
 			x := &index{base: map[*model.Type][]*model.Func{}, object: map[*model.Type][]*model.Func{}, additional: map[*model.Type][]*model.Func{}}
@@ -133,4 +137,16 @@ func nearest(functions []*model.Func, t *model.Type, pkg *model.Package) []*mode
 		}
 	}
 	return best
+}
+
+// misnamed tells of a function that would default its one parameter, but for a slip in its name.
+func misnamed(errs *emit.Errors, pkg *model.Package, f *model.Func) {
+	if len(f.Params) != 1 || len(f.Results) != 0 || f.Variadic || f.Params[0].Form != model.Pointer || f.Params[0].Elem == nil {
+		return
+	}
+	t := f.Params[0].Elem
+	want := "SetDefaults_" + t.Name
+	if t.Name != "" && emit.Misspelt(f.Name, want) && pkg.Func(want) == nil {
+		errs.Add(f.Pos, "%s is not called by generated code: a function that sets the defaults of %s is called %s", f.Name, t.Name, want)
+	}
 }

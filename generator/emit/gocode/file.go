@@ -92,17 +92,27 @@ func (f *File) Render(base string) (emit.File, error) {
 	if err := f.errs.Err(); err != nil {
 		return emit.File{}, err
 	}
+	head := fmt.Sprintf("%s\n\n%s\n\n", buildTag, emit.Header(f.program))
+	out := emit.File{Package: f.pkg.Path, Dir: f.pkg.Dir, PackageName: f.pkg.Name, Name: base}
+	return render(head, f.body, out)
+}
+
+// Render returns the file, which has everything but its content, with what was built with jennifer alone, formatted and
+// with its imports in groups.
+func Render(body *jen.File, file emit.File) (emit.File, error) {
+	body.NoFormat = true
+	return render("", body, file)
+}
+
+func render(head string, body *jen.File, file emit.File) (emit.File, error) {
 	var src bytes.Buffer
-	fmt.Fprintf(&src, "%s\n\n", buildTag)
-	fmt.Fprintf(&src, "%s\n\n", emit.Header(f.program))
-	var body bytes.Buffer
-	if err := f.body.Render(&body); err != nil {
-		return emit.File{}, fmt.Errorf("%s/%s: %w", f.pkg.Path, base, err)
+	if err := body.Render(&src); err != nil {
+		return emit.File{}, fmt.Errorf("%s/%s: %w", file.Package, file.Name, err)
 	}
-	src.WriteString(grouped(body.String()))
-	content, err := format.Source(src.Bytes())
+	content, err := format.Source([]byte(head + grouped(src.String())))
 	if err != nil {
-		return emit.File{}, fmt.Errorf("%s/%s: emitted code does not parse: %w", f.pkg.Path, base, err)
+		return emit.File{}, fmt.Errorf("%s/%s: emitted code does not parse: %w", file.Package, file.Name, err)
 	}
-	return emit.File{Package: f.pkg.Path, Dir: f.pkg.Dir, PackageName: f.pkg.Name, Name: base, Content: content}, nil
+	file.Content = content
+	return file, nil
 }

@@ -3,7 +3,6 @@
 package groups
 
 import (
-	"bytes"
 	"fmt"
 	"go/token"
 	"path"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/emit/wiring"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
@@ -43,16 +43,15 @@ func Emit(p *model.Program) ([]emit.File, error) {
 			errs.Add(pos, "Groups is declared here, and +apigen:groups would declare it again: rename it, or remove the marker")
 			continue
 		}
-		content, err := render(p, pkg, below(p, pkg))
+		file, err := render(p, pkg, below(p, pkg))
 		if err != nil {
-			return nil, fmt.Errorf("groups of %s: %w", pkg.Path, err)
+			return nil, err
 		}
-		files = append(files, emit.File{Package: pkg.Path, Dir: pkg.Dir, PackageName: pkg.Name, Name: FileName, Content: content})
+		files = append(files, file)
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
 	return files, nil
 }
 
@@ -69,7 +68,7 @@ func below(p *model.Program, pkg *model.Package) []*model.Group {
 	return out
 }
 
-func render(p *model.Program, pkg *model.Package, groups []*model.Group) ([]byte, error) {
+func render(p *model.Program, pkg *model.Package, groups []*model.Group) (emit.File, error) {
 	f := jen.NewFilePathName(pkg.Path, pkg.Name)
 	f.HeaderComment(emit.Header(p))
 	f.ImportName(registryPath, "registry")
@@ -95,9 +94,7 @@ func render(p *model.Program, pkg *model.Package, groups []*model.Group) ([]byte
 	f.Comment("Groups are all API groups below this package, sorted by name.")
 	f.Func().Id("Groups").Params(params...).Index().Qual(registryPath, "Group").Block(
 		jen.Return(jen.Index().Qual(registryPath, "Group").Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, calls...)))
-	var out bytes.Buffer
-	err := f.Render(&out)
-	return out.Bytes(), err
+	return gocode.Render(f, emit.File{Package: pkg.Path, Dir: pkg.Dir, PackageName: pkg.Name, Name: FileName})
 }
 
 // alias is the name under which a group's wiring is imported: shopwiring for .../shop/wiring.

@@ -29,7 +29,7 @@ func (k *Kind) Extra() []Method {
 func (m Method) Doc() string {
 	target := m.kind.Singular
 	if m.Subresource != "" {
-		target = fmt.Sprintf("the %s of a %s", m.Subresource, target)
+		target = fmt.Sprintf("the %s of one %s", m.Subresource, target)
 	} else if m.Verb == "list" {
 		target = m.kind.Resource
 	}

@@ -30,10 +30,12 @@ type kind struct {
 	Deprecated                      string
 	Columns                         []column
 	Selectable                      []string
-	Subresources                    []string
+	Subresources                    []subresource
+	// Verbs are those of a kind of which nothing is stored.
+	Verbs []string
 }
 
-// column is one of kubectl get's.
+// column is one of kubectl get's. From is empty where a method makes it.
 type column struct{ Name, Type, From string }
 
 // section is a type with its fields, or with its values.
@@ -134,7 +136,7 @@ func (m *maker) anchor(t *model.Type) string {
 func (m *maker) kind(r *model.Resource, t *model.Type, apiVersion string) *kind {
 	k := &kind{
 		section: m.section(t), APIVersion: apiVersion, Plural: r.Plural, Scope: "Namespaced", ShortNames: r.ShortNames, Categories: r.Categories,
-		Storage: r.Storage == m.version,
+		Storage: r.Storage == m.version && !r.Virtual(), Verbs: r.Verbs, Subresources: m.subresources(r, t),
 	}
 	root := "/apis/" + apiVersion
 	if m.group.Name == "" {
@@ -143,9 +145,6 @@ func (m *maker) kind(r *model.Resource, t *model.Type, apiVersion string) *kind 
 	k.Path = root + "/namespaces/{namespace}/" + r.Plural
 	if r.ClusterScoped {
 		k.Scope, k.Path = "Cluster", root+"/"+r.Plural
-	}
-	if r.Status {
-		k.Subresources = []string{"status"}
 	}
 	if t.Kind == nil {
 		return k
@@ -156,9 +155,12 @@ func (m *maker) kind(r *model.Resource, t *model.Type, apiVersion string) *kind 
 	for _, c := range t.Kind.Columns {
 		from := strings.TrimPrefix(c.JSONPath, ".")
 		if c.Method != "" {
-			from = "computed"
+			from = ""
 		}
 		k.Columns = append(k.Columns, column{Name: c.Name, Type: c.Type, From: from})
+	}
+	if !r.Has("list") {
+		return k
 	}
 	k.Selectable = []string{"metadata.name"}
 	if !r.ClusterScoped {

@@ -15,6 +15,7 @@ func (m *maker) section(t *model.Type) *section {
 	switch {
 	case t.Form == model.Struct:
 		m.fields(t, s, map[string]bool{}, map[*model.Type]bool{})
+		s.Rules = append(s.Rules, unions(t)...)
 	case t.Enum:
 		s.Shape = m.form(t)
 		s.Values = constants(t)
@@ -24,24 +25,23 @@ func (m *maker) section(t *model.Type) *section {
 	return s
 }
 
-// fields adds the fields of a struct and of what it inlines; one nearer to the outer struct wins.
+// fields adds the fields of a struct and of what it inlines, in their order; one nearer to the outer struct wins.
 func (m *maker) fields(t *model.Type, s *section, seen map[string]bool, passed map[*model.Type]bool) {
 	passed[t] = true
-	var inlined []*model.Type
+	var own []*model.Field
 	for _, f := range t.Fields {
-		switch {
-		case f.Ignored:
-		case f.Inline:
-			if inner := f.Type.Pointee(); inner.Form == model.Struct && !passed[inner] && !(m.kinds[t] && inner.Name == "TypeMeta") {
-				inlined = append(inlined, inner)
-			}
-		case f.JSON != "" && !seen[f.JSON]:
+		if named := !f.Ignored && !f.Inline && f.JSON != ""; named && !seen[f.JSON] {
 			seen[f.JSON] = true
-			s.Fields = append(s.Fields, m.field(f))
+			own = append(own, f)
 		}
 	}
-	for _, inner := range inlined {
-		m.fields(inner, s, seen, passed)
+	for _, f := range t.Fields {
+		switch inner := f.Type.Pointee(); {
+		case slices.Contains(own, f):
+			s.Fields = append(s.Fields, m.field(f))
+		case !f.Ignored && f.Inline && inner.Form == model.Struct && !passed[inner] && !(m.kinds[t] && inner.Name == "TypeMeta"):
+			m.fields(inner, s, seen, passed)
+		}
 	}
 }
 
@@ -205,6 +205,11 @@ func rules(s *model.Schema) []string {
 	if s.UniqueItems && s.ListType == "" {
 		add("items differ")
 	}
+	for _, r := range s.Rules {
+		if r.Check == model.OneOf {
+			add("%s", oneOf(r.Least, r.Most, r.Values))
+		}
+	}
 	for _, r := range s.CEL {
 		if r.Message != "" {
 			add("%s (%s)", r.Message, code(r.Rule))
@@ -234,15 +239,23 @@ func bounds(s *model.Schema, add func(string, ...any)) {
 	}
 	for _, b := range []struct {
 		least, most *int64
-		what        string
-	}{{s.MinLength, s.MaxLength, "characters"}, {s.MinItems, s.MaxItems, "items"}, {s.MinProperties, s.MaxProperties, "entries"}} {
+		one, many   string
+	}{{s.MinLength, s.MaxLength, "character", "characters"}, {s.MinItems, s.MaxItems, "item", "items"}, {s.MinProperties, s.MaxProperties, "entry", "entries"}} {
+		counted := func(n int64) string {
+			if n == 1 {
+				return "1 " + b.one
+			}
+			return strconv.FormatInt(n, 10) + " " + b.many
+		}
 		switch {
+		case b.least != nil && b.most != nil && *b.least == *b.most:
+			add("%s", counted(*b.least))
 		case b.least != nil && b.most != nil:
-			add("%d to %d %s", *b.least, *b.most, b.what)
+			add("%d to %s", *b.least, counted(*b.most))
 		case b.least != nil:
-			add("at least %d %s", *b.least, b.what)
+			add("at least %s", counted(*b.least))
 		case b.most != nil:
-			add("at most %d %s", *b.most, b.what)
+			add("at most %s", counted(*b.most))
 		}
 	}
 }

@@ -5,6 +5,7 @@
 package register
 
 import (
+	"go/token"
 	"sort"
 	"strings"
 
@@ -75,6 +76,10 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 			errs.Add(pos, "%s is the name by which functions are registered: make it a *runtime.SchemeBuilder, or give it another name", LocalSchemeBuilder)
 			continue
 		}
+		if bare := bareKind(pkg); bare != nil {
+			errs.Add(bare.Pos, "kind %s is marked +genclient, and is no object: mark it with +kubebuilder:object:root=true or +k8s:deepcopy-gen:interfaces=%s.Object", bare.Name, runtimePath)
+			continue
+		}
 		w := writer{file: gocode.New(program, pkg, symbols...), pkg: pkg}
 		w.groupVersion()
 		w.qualifiers()
@@ -90,7 +95,6 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
 	return files, nil
 }
 
@@ -112,12 +116,22 @@ func initial(program *model.Program, pkg *model.Package) []string {
 func objects(pkg *model.Package) []*model.Type {
 	var types []*model.Type
 	for _, t := range pkg.Types {
-		if t.Kind != nil || t.ListOf != nil || isObject(t) {
+		if t.Kind != nil || t.ListOf != nil || isObject(t) && token.IsExported(t.Name) {
 			types = append(types, t)
 		}
 	}
 	sort.Slice(types, func(i, j int) bool { return types[i].Name < types[j].Name })
 	return types
+}
+
+// bareKind is a kind that only a marker of clients makes one, so that it has no DeepCopyObject; nil where there is none.
+func bareKind(pkg *model.Package) *model.Type {
+	for _, t := range pkg.Types {
+		if t.Kind != nil && t.Kind.Client != nil && !isObject(t) {
+			return t
+		}
+	}
+	return nil
 }
 
 func isObject(t *model.Type) bool {

@@ -5,7 +5,6 @@ package roundtrip
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -47,7 +46,6 @@ func Emit(p *model.Program) ([]emit.File, error) {
 			files = append(files, *file)
 		}
 	}
-	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
 	return files, nil
 }
 
@@ -106,7 +104,7 @@ func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 		body = append(body, jen.Id("scope").Op(":=").Id("newScope").Call())
 	}
 	body = append(body, p.file.PackageQual(helper, "Fuzz").Call(jen.Id("f"), typ.Custom(lines, members...)))
-	p.file.Add(fmt.Sprintf("%s tests that nothing of a %s is lost in version %s.", name, r.Kind, v.Version.Name),
+	p.file.Add(fmt.Sprintf("%s tests that nothing of %s is lost in version %s.", name, r.Kind, v.Version.Name),
 		jen.Func().Id(name).Params(jen.Id("f").Op("*").Add(p.file.Qual("testing", "F"))).Block(body...))
 }
 

@@ -118,6 +118,9 @@ func describe(rule model.CELRule, f cel.Fault, owner string) string {
 		cel.InFieldPath: "its fieldPath ", cel.InOptionalOldSelf: "its optionalOldSelf ",
 	}[f.Part]
 	head := "CEL rule of " + owner
+	if rule.Rule == "" && f.Part == cel.InRule {
+		return head + ": there is none: write rule=\"...\", an expression that is true of what is valid"
+	}
 	if len(f.Issues) == 0 {
 		return head + ": " + part + f.Message
 	}

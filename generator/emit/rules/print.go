@@ -1,13 +1,13 @@
 package rules
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
 
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/runtime/cel"
 	"github.com/dave/jennifer/jen"
@@ -54,11 +54,8 @@ func file(p *model.Program, g *model.Group, faulty map[model.Position]bool) (*em
 		pr.queue = pr.queue[1:]
 		pr.function(f, s)
 	}
-	var out bytes.Buffer
-	if err := f.Render(&out); err != nil {
-		return nil, err
-	}
-	return &emit.File{Package: w.Path, Dir: w.Dir, PackageName: w.Name, Name: FileName, Content: out.Bytes()}, nil
+	out, err := gocode.Render(f, emit.File{Package: w.Path, Dir: w.Dir, PackageName: w.Name, Name: FileName})
+	return &out, err
 }
 
 // rules prints the function that returns the compiled rules of a kind.

@@ -5,7 +5,6 @@ package rules
 
 import (
 	"fmt"
-	"sort"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
@@ -59,7 +58,6 @@ func Emit(p *model.Program) ([]emit.File, error) {
 			files = append(files, *made)
 		}
 	}
-	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
 	return files, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 )
 
@@ -26,7 +27,7 @@ func TestKubectlExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(discovery(files[0].Content))
+	server := httptest.NewServer(discovery(emit.Readable(files[0].Content)))
 	defer server.Close()
 	for _, test := range []struct {
 		args string

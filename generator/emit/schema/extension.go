@@ -21,7 +21,7 @@ func (e endpoint) extensionPaths(item string, out object) {
 				"get": of1(scale.read(s.Name), scaleGVK()), "put": of1(scale.replace(s.Name), scaleGVK()), "patch": of1(scale.patch(s.Name), scaleGVK()),
 				"parameters": parameters,
 			}
-		case model.ActionSubresource, model.RequestSubresource:
+		case model.ActionSubresource, model.RequestSubresource, model.RemovalSubresource:
 			out[at] = object{"post": e.action(s), "parameters": e.params(e.writeParameters(), e.name(), e.namespace(), e.pretty())}
 		case model.ViewSubresource:
 			view := e
@@ -152,12 +152,22 @@ func (e endpoint) virtualPaths(all, collection, watchAll, watched string, out ob
 	if r.Has("create") {
 		items["post"] = e.create()
 	}
+	if r.Has("deletecollection") {
+		items["delete"] = e.deleteCollection()
+	}
 	if len(items) > 0 {
 		items["parameters"] = e.params(e.namespace(), e.pretty())
 		out[collection] = items
 	}
 	if r.Has("get") {
-		out[collection+"/{name}"] = object{"get": e.read(""), "parameters": e.params(e.name(), e.namespace(), e.pretty())}
+		item := object{"get": e.read(""), "parameters": e.params(e.name(), e.namespace(), e.pretty())}
+		if r.Has("update") {
+			item["put"], item["patch"] = e.replace(""), e.patch("")
+		}
+		if r.Has("delete") {
+			item["delete"] = e.delete()
+		}
+		out[collection+"/{name}"] = item
 	}
 	if !r.Has("watch") {
 		return

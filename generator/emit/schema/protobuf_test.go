@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"apigen.dev/generator/emit"
 	"k8s.io/kube-openapi/pkg/spec3"
 
 	"apigen.dev/generator/model"
@@ -24,7 +25,7 @@ func TestDocumentsTellProtobuf(t *testing.T) {
 		t.Fatal(err)
 	}
 	var doc spec3.OpenAPI
-	if err := json.Unmarshal(files[0].Content, &doc); err != nil {
+	if err := json.Unmarshal(emit.Readable(files[0].Content), &doc); err != nil {
 		t.Fatal(err)
 	}
 	const root = "/apis/shop.example.com/v1/"

@@ -10,7 +10,6 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
-	"sort"
 	"strings"
 
 	"apigen.dev/generator/emit"
@@ -21,15 +20,19 @@ import (
 func Emitter() emit.Emitter {
 	return emit.Emitter{
 		Name: "schema",
-		Doc:  "the OpenAPI v3 document of each served version, and the OpenAPI v2 document of each group",
-		Owns: func(base string) bool {
-			return base == SwaggerFileName || strings.HasPrefix(base, "zz_generated.openapi.") && strings.HasSuffix(base, ".json")
-		},
+		Doc:  "the OpenAPI v3 document of each served version, and the OpenAPI v2 document of each group, compressed",
+		Owns: owns,
 		Emit: Emit,
 	}
 }
 
-// Emit returns the documents of all groups that have wiring.
+// owns knows the names, and those of documents that were not compressed yet.
+func owns(base string) bool {
+	document, isJSON := strings.CutSuffix(strings.TrimSuffix(base, ".gz"), ".json")
+	return base == GoFileName || isJSON && (document == "zz_generated.swagger" || strings.HasPrefix(document, "zz_generated.openapi."))
+}
+
+// Emit returns the documents of all groups that have wiring, and for each group a file that embeds them.
 func Emit(p *model.Program) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
@@ -37,43 +40,58 @@ func Emit(p *model.Program) ([]emit.File, error) {
 		if !g.Output() {
 			continue
 		}
-		add := func(name string, doc object) ([]byte, error) {
-			content, err := encode(doc)
-			files = append(files, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name, Name: name, Content: content})
-			return content, err
-		}
-		var documents [][]byte
-		for _, v := range g.ServedVersions() {
-			content, err := add(FileName(v.Name), document(p, g, v, &errs))
-			if err != nil {
-				return nil, err
-			}
-			documents = append(documents, content)
-		}
-		doc, err := swagger(g.Name, documents)
+		documents, err := groupDocuments(p, g, &errs)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := add(SwaggerFileName, doc); err != nil {
+		for _, d := range documents {
+			packed, err := emit.Pack(d.content)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name, Name: d.name, Content: packed})
+		}
+		file, err := embedding(p, g, documents)
+		if err != nil {
 			return nil, err
 		}
+		files = append(files, file)
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	sort.SliceStable(files, func(i, j int) bool {
-		if files[i].Dir != files[j].Dir {
-			return files[i].Dir < files[j].Dir
-		}
-		return files[i].Name < files[j].Name
-	})
 	return files, nil
 }
 
-// FileName is the base name of the document of a version.
-func FileName(version string) string { return "zz_generated.openapi." + version + ".json" }
+// embedded is a document in its file: of a version, or of the group.
+type embedded struct {
+	version *model.Version
+	name    string
+	content []byte
+}
 
-// encode writes JSON that diffs well: sorted keys, one a line.
+// groupDocuments are those of the versions, and after them the group's.
+func groupDocuments(p *model.Program, g *model.Group, errs *emit.Errors) ([]embedded, error) {
+	var documents []embedded
+	for _, v := range g.ServedVersions() {
+		content, err := encode(document(p, g, v, errs))
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, embedded{version: v, name: FileName(v.Name), content: content})
+	}
+	whole, err := swagger(g.Name, documents)
+	if err != nil {
+		return nil, err
+	}
+	content, err := encode(whole)
+	return append(documents, embedded{name: SwaggerFileName, content: content}), err
+}
+
+// FileName is the base name of the document of a version.
+func FileName(version string) string { return "zz_generated.openapi." + version + ".json.gz" }
+
+// encode writes JSON that diffs well, as build --check shows it: sorted keys, one a line.
 func encode(doc object) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

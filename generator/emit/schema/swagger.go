@@ -7,7 +7,7 @@ import (
 )
 
 // SwaggerFileName is the base name of the OpenAPI v2 document of a group.
-const SwaggerFileName = "zz_generated.swagger.json"
+const SwaggerFileName = "zz_generated.swagger.json.gz"
 
 // Where schemas stand in each version of OpenAPI.
 const (
@@ -17,14 +17,14 @@ const (
 
 // swagger makes the OpenAPI v2 document of a group of the v3 documents of its versions. What v2 has no words for is left
 // out, as kube-apiserver does: defaults, alternatives, and the type of what may be null.
-func swagger(group string, documents [][]byte) (object, error) {
+func swagger(group string, documents []embedded) (object, error) {
 	paths, definitions := object{}, object{}
-	for _, data := range documents {
+	for _, d := range documents {
 		var doc struct {
 			Paths      map[string]object
 			Components struct{ Schemas map[string]object }
 		}
-		if err := json.Unmarshal(data, &doc); err != nil {
+		if err := json.Unmarshal(d.content, &doc); err != nil {
 			return nil, err
 		}
 		for path, item := range doc.Paths {

@@ -1,6 +1,9 @@
 package validation
 
 import (
+	"slices"
+
+	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 )
 
@@ -8,11 +11,13 @@ import (
 type graph struct {
 	program *model.Program
 	pkg     *model.Package
-	reached map[*model.Type]bool
+	reach   *emit.Reach
 }
 
 func newGraph(program *model.Program, pkg *model.Package) *graph {
-	return &graph{program: program, pkg: pkg, reached: map[*model.Type]bool{}}
+	g := &graph{program: program, pkg: pkg}
+	g.reach = emit.NewReach(g.has, g.inner)
+	return g
 }
 
 // exported tells whether the type has a Validate_X in the graph's package: all of its own types have that have rules; of
@@ -28,47 +33,26 @@ func (g *graph) exported(t *model.Type) bool {
 }
 
 // reaches tells whether values of the type, or anything in them, are checked.
-func (g *graph) reaches(t *model.Type) bool {
-	if known, ok := g.reached[t]; ok {
-		return known
-	}
-	seen := map[*model.Type]bool{}
-	found := g.search(t, seen)
-	if !found {
-		for visited := range seen {
-			g.reached[visited] = false
-		}
-	}
-	g.reached[t] = found
-	return found
-}
+func (g *graph) reaches(t *model.Type) bool { return g.reach.From(t) }
 
-func (g *graph) search(t *model.Type, seen map[*model.Type]bool) bool {
-	if seen[t] || ignored(t) {
+// has tells whether values of the type itself are checked, or of one of its fields.
+func (g *graph) has(t *model.Type) bool {
+	if ignored(t) {
 		return false
 	}
-	if known, ok := g.reached[t]; ok {
-		return known
-	}
-	seen[t] = true
 	if t.Name != "" && g.effective(t, &t.Schema) || t.Form == model.Struct && len(unions(t)) > 0 {
 		return true
 	}
-	for _, f := range t.Fields {
-		if accessible(g.pkg, t, f) && g.fieldEffective(f) {
-			return true
-		}
-	}
-	for _, inner := range g.inner(t) {
-		if g.search(inner, seen) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
+		return accessible(g.pkg, t, f) && g.fieldEffective(f)
+	})
 }
 
 // inner are the types of what the type holds, as far as checks go into it.
 func (g *graph) inner(t *model.Type) []*model.Type {
+	if ignored(t) {
+		return nil
+	}
 	switch t.Form {
 	case model.Pointer, model.Slice, model.Array:
 		return []*model.Type{t.Elem}

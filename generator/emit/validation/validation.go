@@ -78,7 +78,6 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
 	return files, nil
 }
 

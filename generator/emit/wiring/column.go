@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"go/token"
 	"strings"
 
 	"apigen.dev/generator/model"
@@ -80,6 +81,9 @@ func (p *printer) methodOperand(t *model.Type, c model.Column) (operand, error) 
 	}
 	if m == nil {
 		return operand{typ: t}, faultf("%s has no method %s: write `func (in *%s) %s() string`", t.Name, c.Method, t.Name, c.Method)
+	}
+	if !token.IsExported(c.Method) && t.Package.ServedBy == nil {
+		return operand{typ: t}, faultf("method %s is not exported, and is called from another package: call it %s", c.Method, strings.ToUpper(c.Method[:1])+c.Method[1:])
 	}
 	if len(m.Params) != 0 || len(m.Results) != 1 {
 		return operand{typ: t}, faultf("method %s must take nothing and return one value, as `func (in *%s) %s() string` does", c.Method, t.Name, c.Method)

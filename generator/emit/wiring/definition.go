@@ -23,6 +23,7 @@ func (p *printer) define(f *jen.File, r *model.Resource, served []model.Resource
 		member("New", constructor(r.Hub)),
 		member("Versions", p.versions(r, served)),
 		storage(r),
+		storagePrefix(r),
 		p.strategy(r),
 		p.subresources(r),
 		p.extensions(r),
@@ -53,6 +54,14 @@ func storage(r *model.Resource) jen.Code {
 		return nil
 	}
 	return member("Storage", jen.Lit(r.Storage.Name))
+}
+
+// storagePrefix prints where keys are, where that was said.
+func storagePrefix(r *model.Resource) jen.Code {
+	if r.StoragePrefix == "" || r.Virtual() {
+		return nil
+	}
+	return member("StoragePrefix", jen.Lit(r.StoragePrefix))
 }
 
 func names(r *model.Resource) jen.Code {

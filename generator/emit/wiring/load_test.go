@@ -104,7 +104,7 @@ func TestErrors(t *testing.T) {
 		"Widget has a status in its versions, and none in shop.Widget: add a Status field there",
 		"column \"None\": Widget has no method None: write `func (in *Widget) None() string`",
 		"column \"Two\": method Two must take nothing and return one value, as `func (in *Widget) Two() string` does",
-		"selectable field .spec.hue: shop.WidgetSpec has no field Hue: selectors work on the hub, so the path must exist there under the same Go names",
+		"selectable field .spec.hue: shop.WidgetSpec has no field Hue: selectors work on the hub, so the path must exist there under the same Go names, or those of +apigen:conversion:name",
 		"selectable field .spec.size: []string is neither a string, nor a boolean, nor an integer",
 		"Gone is stored in version v1, which is not served: serve it, or put +kubebuilder:storageversion on a version that is",
 	}

@@ -18,24 +18,17 @@ func (p *printer) validatorOf(r *model.Resource, v model.ResourceVersion) jen.Co
 	if rules == nil {
 		return own
 	}
-	body := []jen.Code{jen.Var().Id("errs").Qual(fieldPath, "ErrorList")}
-	if checks := p.checks(v.Type, "obj", "old"); checks != nil {
-		body[0] = jen.Id("errs").Op(":=").Add(checks)
-	}
-	failed := jen.If(jen.Err().Op("!=").Nil()).Block(
-		jen.Return(jen.Append(jen.Id("errs"), jen.Qual(fieldPath, "InternalError").Call(jen.Nil(), jen.Err()))))
 	typ := pointer(stored.Type)
-	body = append(body,
-		jen.If(jen.List(jen.Id("_"), jen.Id("ok")).Op(":=").Id("obj").Dot("Annotations").Index(jen.Lit(conversion.PreservedAnnotation)), jen.Op("!").Id("ok")).Block(jen.Return(jen.Id("errs"))),
-		jen.Id("stored").Op(":=").Add(p.toStorage(r, v, stored)),
-		jen.List(jen.Id("to"), jen.Err()).Op(":=").Id("stored").Call(jen.Id("obj")),
-		failed,
-		jen.Var().Id("from").Add(typ),
-		jen.If(jen.Id("old").Op("!=").Nil()).Block(
-			jen.If(jen.List(jen.Id("from"), jen.Err()).Op("=").Id("stored").Call(jen.Id("old")), jen.Err().Op("!=").Nil()).Block(
-				jen.Return(jen.Append(jen.Id("errs"), jen.Qual(fieldPath, "InternalError").Call(jen.Nil(), jen.Err()))))),
-		jen.Return(jen.Append(jen.Id("errs"), rules.Op("..."))),
-	)
+	preserved := jen.Qual(registryPath, "ValidatePreserved").Call(
+		jen.Lit(conversion.PreservedAnnotation), jen.Id("obj"), jen.Id("old"), p.toStorage(r, v, stored),
+		jen.Func().Params(jen.List(jen.Id("to"), jen.Id("from")).Add(typ)).Qual(fieldPath, "ErrorList").Block(jen.Return(rules)))
+	body := []jen.Code{jen.Return(preserved)}
+	if checks := p.checks(v.Type, "obj", "old"); checks != nil {
+		body = []jen.Code{
+			jen.Id("errs").Op(":=").Add(checks),
+			jen.Return(jen.Append(jen.Id("errs"), preserved.Op("..."))),
+		}
+	}
 	return jen.Func().Params(
 		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(v.Type)),
 	).Qual(fieldPath, "ErrorList").Block(body...)

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/model"
@@ -36,19 +37,26 @@ func (p *printer) provider(f *jen.File, r *model.Resource) {
 			Params(jen.Op("*").Qual(registryPath, "List").Types(hub), jen.Error()),
 		"watch": jen.Id("Watch").Params(ctx, namespace, jen.Id("options").Qual(registryPath, "WatchOptions")).
 			Params(jen.Qual(registryPath, "ObjectWatch").Types(hub), jen.Error()),
+		"update": jen.Id("Update").Params(ctx, jen.List(jen.Id("obj"), jen.Id("old")).Add(hub), jen.Id("dryRun").Bool()).Params(hub, jen.Error()),
+		"delete": jen.Id("Delete").Params(ctx, jen.Id("obj").Add(hub), jen.Id("options").Op("*").Qual(metav1Path, "DeleteOptions")).Params(hub, jen.Error()),
 	}
 	var has []jen.Code
-	for _, verb := range r.Verbs {
+	for _, verb := range provided(r) {
 		has = append(has, methods[verb])
 	}
 	f.Commentf("%s answers for the resource %s, of which nothing is stored. What its methods mean stands at registry.Provider.", ProviderName(r), r.Plural)
 	f.Type().Id(ProviderName(r)).Interface(has...)
 }
 
+// provided are the verbs that the provider has methods for: patches are updates, and collections are deleted one by one.
+func provided(r *model.Resource) []string {
+	return slices.DeleteFunc(slices.Clone(r.Verbs), func(verb string) bool { return verb == "patch" || verb == "deletecollection" })
+}
+
 // virtual is the expression of a kind without storage.
 func (p *printer) virtual(r *model.Resource, definition jen.Code) jen.Code {
 	var members []jen.Code
-	for _, verb := range r.Verbs {
+	for _, verb := range provided(r) {
 		name := upperFirst(verb)
 		members = append(members, member(name, jen.Id(ProviderParameter(r)).Dot(name)))
 	}

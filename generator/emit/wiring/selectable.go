@@ -1,8 +1,11 @@
 package wiring
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
+	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
 )
@@ -12,7 +15,7 @@ func faultf(format string, args ...any) error { return fmt.Errorf(format, args..
 
 // selectable prints the selectable fields of all versions, read from the hub, or nothing.
 func (p *printer) selectable(r *model.Resource, served []model.ResourceVersion) jen.Code {
-	seen := map[string]bool{}
+	seen := map[string]string{}
 	var fields []jen.Code
 	for _, v := range served {
 		if v.Type.Kind == nil {
@@ -20,11 +23,20 @@ func (p *printer) selectable(r *model.Resource, served []model.ResourceVersion) 
 		}
 		for _, s := range v.Type.Kind.Selectable {
 			path := trimDot(s.JSONPath)
-			if seen[path] {
+			steps, err := selectorSteps(r.Hub, v.Type, s)
+			if err != nil {
+				p.errs.Add(s.Pos, "selectable field %s: %s", s.JSONPath, err)
 				continue
 			}
-			seen[path] = true
-			value, err := p.fieldValue(r.Hub, v.Type, s)
+			goPath := goPathOf(steps)
+			if other, said := seen[path]; said {
+				if other != goPath {
+					p.errs.Add(s.Pos, "selectable field %s: is %s of the hub here, and %s in another version: a path means the same in every version", s.JSONPath, goPath, other)
+				}
+				continue
+			}
+			seen[path] = goPath
+			value, err := fieldValue(r.Hub, steps)
 			if err != nil {
 				p.errs.Add(s.Pos, "selectable field %s: %s", s.JSONPath, err)
 				continue
@@ -38,18 +50,30 @@ func (p *printer) selectable(r *model.Resource, served []model.ResourceVersion) 
 	return member("SelectableFields", jen.Index().Qual(registryPath, "SelectableField").Types(pointer(r.Hub)).Custom(braces, fields...))
 }
 
-// fieldValue prints the function that reads a selectable field from the hub.
-func (p *printer) fieldValue(hub, version *model.Type, s model.SelectableField) (jen.Code, error) {
+// selectorSteps is where a version's selectable field stands in the hub.
+func selectorSteps(hub, version *model.Type, s model.SelectableField) ([]model.Step, error) {
 	if path := trimDot(s.JSONPath); path == "metadata.name" || path == "metadata.namespace" {
 		return nil, faultf("every kind can be selected by that: remove the marker")
 	}
 	if s.Steps == nil {
 		return nil, faultf("leads to no field of %s", version.Name)
 	}
-	steps, err := onHub(hub, version, s.Steps)
-	if err != nil {
-		return nil, err
+	return onHub(hub, version, s.Steps)
+}
+
+// goPathOf is a path by its Go names: Spec.Color.
+func goPathOf(steps []model.Step) string {
+	names := make([]string, 0, len(steps))
+	for _, step := range steps {
+		if step.Field != nil {
+			names = append(names, step.Field.Name)
+		}
 	}
+	return strings.Join(names, ".")
+}
+
+// fieldValue prints the function that reads a selectable field from the hub.
+func fieldValue(hub *model.Type, steps []model.Step) (jen.Code, error) {
 	var fault error
 	code := jen.Func().Params(jen.Id("obj").Add(pointer(hub))).String().BlockFunc(func(g *jen.Group) {
 		w := &walker{none: func() jen.Code { return jen.Return(jen.Lit("")) }, done: returnText}
@@ -58,7 +82,8 @@ func (p *printer) fieldValue(hub, version *model.Type, s model.SelectableField) 
 	return code, fault
 }
 
-// onHub finds the chain of fields of the same Go names on the hub.
+// onHub finds the chain of fields on the hub that those of a version become: of the names that +apigen:conversion:name
+// gives them, or of their own.
 func onHub(hub, version *model.Type, steps []model.Step) ([]model.Step, error) {
 	if hub == version {
 		return steps, nil
@@ -71,9 +96,10 @@ func onHub(hub, version *model.Type, steps []model.Step) ([]model.Step, error) {
 		if step.Field == nil {
 			return nil, faultf("only a chain of fields can be selected by")
 		}
-		field := fieldNamed(at, step.Field.Name)
+		field := conversion.Counterpart(at, step.Field)
 		if field == nil {
-			return nil, faultf("%s has no field %s: selectors work on the hub, so the path must exist there under the same Go names", typeText(at), step.Field.Name)
+			return nil, faultf("%s has no field %s: selectors work on the hub, so the path must exist there under the same Go names, or those of +apigen:conversion:name",
+				typeText(at), cmp.Or(step.Field.ConversionName, step.Field.Name))
 		}
 		out[i].Field = field
 		at = field.Type

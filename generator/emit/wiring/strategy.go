@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/emit"
@@ -94,6 +95,9 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 			members = append(members, member(rule.field, jen.True()))
 		}
 	}
+	if !counted(r) && r.Verbs == nil {
+		members = append(members, member("NoGeneration", jen.True()))
+	}
 	if members == nil {
 		return nil
 	}
@@ -123,6 +127,23 @@ func (u rule) of(r *model.Resource) bool {
 		}
 	}
 	return false
+}
+
+// counted tells whether the kind's objects have a generation: where a marker says so, or none says that they haven't and
+// there is a spec to count the changes of.
+func counted(r *model.Resource) bool {
+	types := []*model.Type{r.Hub}
+	for _, v := range r.Versions {
+		types = append(types, v.Type)
+	}
+	spec := false
+	for _, t := range types {
+		if t.Kind != nil && t.Kind.Generation != nil {
+			return *t.Kind.Generation
+		}
+		spec = spec || slices.ContainsFunc(t.Fields, func(f *model.Field) bool { return f.JSON == "spec" || f.Name == "Spec" })
+	}
+	return spec
 }
 
 // wire prints the call of the hub's method of that name, or returns nil where it has none of the right signature.
@@ -179,6 +200,7 @@ func Warnings(p *model.Program) []emit.Error {
 	for _, g := range asked(p) {
 		for _, r := range g.Resources {
 			warnMethods(&out, r)
+			warnMisnamed(&out, r)
 			warnFunctions(&out, r)
 			for _, v := range r.Versions {
 				warnColumns(&out, v.Type)

@@ -36,7 +36,9 @@ func (p *printer) fieldSubresource(r *model.Resource, name string, f *model.Fiel
 		member("Reset", jen.Func().Params(jen.Id("obj").Add(hub)).Block(jen.Id("obj").Dot(f.Name).Op("=").Add(zero(r.Hub, f)))),
 	}
 	c := updateConvention(f.Name)
-	if m := r.Hub.Methods[c.name]; m != nil && c.fits(m, r.Hub) {
+	if f := c.wireFunction(r.Hub); f != nil {
+		members = append(members, member("Validate", f))
+	} else if m := r.Hub.Methods[c.name]; m != nil && c.fits(m, r.Hub) {
 		members = append(members, member("Validate", c.call(r.Hub)))
 	}
 	return jen.Custom(braces, members...)
@@ -67,7 +69,9 @@ func (p *printer) extensions(r *model.Resource) jen.Code {
 		case model.ScaleSubresource:
 			printed = append(printed, p.scale(r, s))
 		case model.ActionSubresource:
-			printed = append(printed, p.action(r, s))
+			printed = append(printed, p.action(r, s, "Action", jen.Error()))
+		case model.RemovalSubresource:
+			printed = append(printed, p.action(r, s, "Removal", jen.Params(jen.Op("*").Qual(metav1Path, "DeleteOptions"), jen.Error())))
 		case model.RequestSubresource:
 			printed = append(printed, p.request(r, s))
 		case model.ViewSubresource:
@@ -84,12 +88,13 @@ func (p *printer) extensions(r *model.Resource) jen.Code {
 	return member("Extensions", jen.Index().Qual(registryPath, "Extension").Types(pointer(r.Hub)).Custom(braces, printed...))
 }
 
-func (p *printer) action(r *model.Resource, s *model.Subresource) jen.Code {
+// action prints an Action or a Removal, of which the method returns results.
+func (p *printer) action(r *model.Resource, s *model.Subresource, form string, results jen.Code) jen.Code {
 	body := pointer(s.Body.Hub)
-	return jen.Qual(registryPath, "ActionOf").Call(literal(jen.Qual(registryPath, "Action").Types(pointer(r.Hub), body),
+	return jen.Qual(registryPath, form+"Of").Call(literal(jen.Qual(registryPath, form).Types(pointer(r.Hub), body),
 		member("Name", jen.Lit(s.Name)),
 		member("Body", p.payload(s.Body)),
-		member("Do", called(r, s, "in", body, jen.Error())),
+		member("Do", called(r, s, "in", body, results)),
 	))
 }
 
@@ -137,8 +142,11 @@ func (p *printer) connection(r *model.Resource, s *model.Subresource) jen.Code {
 	return jen.Qual(registryPath, "ConnectionOf").Call(literal(jen.Qual(registryPath, "Connection").Types(pointer(r.Hub), options), members...))
 }
 
-// called is the function that calls the hub's method.
+// called is the function that calls the hub's method; or the function that stands for it.
 func called(r *model.Resource, s *model.Subresource, argument string, typ, results jen.Code) jen.Code {
+	if s.Function {
+		return jen.Qual(r.Hub.Package.ServedBy.Path, s.Method.Name)
+	}
 	return jen.Func().Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("obj").Add(pointer(r.Hub)), jen.Id(argument).Add(typ)).Add(results).Block(
 		jen.Return(jen.Id("obj").Dot(s.Method.Name).Call(jen.Id("ctx"), jen.Id(argument))))
 }

@@ -4,15 +4,14 @@
 package wiring
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/conversion"
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/model"
@@ -76,7 +75,6 @@ func Emit(p *model.Program) ([]emit.File, error) {
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	sort.Slice(files, func(i, j int) bool { return files[i].Dir < files[j].Dir })
 	return files, nil
 }
 
@@ -118,14 +116,9 @@ func (p *printer) print() (emit.File, error) {
 			p.define(f, r, served)
 		}
 	}
-	p.documents(f)
 	p.helpers(f)
 
-	var out bytes.Buffer
-	if err := f.Render(&out); err != nil {
-		return emit.File{}, err
-	}
-	return emit.File{Package: w.Path, Dir: w.Dir, PackageName: w.Name, Name: FileName, Content: out.Bytes()}, nil
+	return gocode.Render(f, emit.File{Package: w.Path, Dir: w.Dir, PackageName: w.Name, Name: FileName})
 }
 
 // called is the group in comments.
@@ -138,7 +131,7 @@ func (p *printer) called() string {
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for _, path := range []string{apiPath, celPath, registryPath, runtimePath, conversionPath, operationPath, fieldPath} {
+	for _, path := range []string{apiPath, celPath, registryPath, runtimePath, conversionPath, operationPath, schemaPath, fieldPath} {
 		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
 	}
 	packages := []*model.Package{}
@@ -165,7 +158,6 @@ func (p *printer) imports(f *jen.File) {
 		}
 	}
 	f.ImportAlias(metaPath, "metav1")
-	f.Anon("embed")
 }
 
 // importAlias names a package after its last two folders: policyv1.
@@ -182,17 +174,15 @@ func importAlias(importPath string) string {
 // locals are the names of variables and functions of the file, which no import may be called by.
 var locals = []string{
 	"add", "ctx", "data", "date", "dateCell", "err", "errs", "from", "generated", "groupScope", "hub", "i", "in", "item", "jsonCell", "name",
-	"newScope", "obj", "ok", "old", "op", "options", "out", "query", "replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "stored", "swagger", "text", "to", "value",
+	"newScope", "obj", "ok", "old", "op", "openAPI", "options", "out", "query", "replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "stored", "swagger", "text", "to", "value",
 }
 
 // groupFunc prints Group.
 func (p *printer) groupFunc(f *jen.File) {
 	var versions []jen.Code
-	documents := jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
-	var openapi, resources []jen.Code
+	var resources []jen.Code
 	for _, v := range p.group.ServedVersions() {
 		versions = append(versions, jen.Lit(v.Name))
-		openapi = append(openapi, jen.Lit(v.Name).Op(":").Id(documentVar(v)))
 	}
 	for _, r := range p.group.Resources {
 		if len(r.Served()) == 0 {
@@ -218,8 +208,8 @@ func (p *printer) groupFunc(f *jen.File) {
 			member("Versions", jen.Index().String().Values(versions...)),
 			member("Resources", jen.Index().Qual(registryPath, "Resource").Custom(braces, resources...)),
 			member("AddToScheme", jen.Id("AddToScheme")),
-			member("OpenAPI", jen.Map(jen.String()).Index().Byte().Custom(documents, openapi...)),
-			member("Swagger", jen.Id("swagger")),
+			member("OpenAPI", jen.Id(schema.VersionsFunc).Call()),
+			member("Swagger", jen.Id(schema.GroupFunc).Call()),
 		))
 	})
 }
@@ -259,18 +249,6 @@ func (p *printer) priority() []jen.Code {
 
 // arguments lays the arguments of a call out one a line.
 var arguments = jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}
-
-// documents prints the embedded OpenAPI documents.
-func (p *printer) documents(f *jen.File) {
-	for _, v := range p.group.ServedVersions() {
-		f.Comment("//go:embed " + schema.FileName(v.Name))
-		f.Var().Id(documentVar(v)).Index().Byte()
-	}
-	f.Comment("//go:embed " + schema.SwaggerFileName)
-	f.Var().Id("swagger").Index().Byte()
-}
-
-func documentVar(v *model.Version) string { return "openapi" + upperFirst(v.Name) }
 
 // braces lays a composite literal out one element a line.
 var braces = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}

@@ -29,7 +29,7 @@ func golden(t *testing.T, files []emit.File) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(want), string(f.Content)); diff != "" {
+		if diff := cmp.Diff(string(emit.Readable(want)), string(emit.Readable(f.Content))); diff != "" {
 			t.Errorf("%s (-golden +emitted); go test -update writes it:\n%s", name, diff)
 		}
 	}
@@ -45,7 +45,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 1 || len(documents) != 3 {
+	if len(files) != 1 || len(documents) != 4 {
 		t.Fatalf("%d files and %d documents", len(files), len(documents))
 	}
 	golden(t, append(files, documents...))

@@ -15,6 +15,8 @@ import (
 
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/conformance/exchange/apis"
+	"apigen.dev/runtime/registry"
+	workloads "example.com/workloads/apis/core/wiring"
 )
 
 // differ writes down what ours answers where it differs, with a question mark for the reason: whoever runs it finds the
@@ -33,11 +35,18 @@ func scripts(t testing.TB, folder string) []string {
 // startOurs is a server of ours, and its kubeconfig.
 func startOurs(t *testing.T) (*world, []byte) {
 	t.Helper()
-	server := apitest.Start(t, apis.Groups()...)
+	server := apitest.Start(t, append(apis.Groups(), configMaps())...)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(server.CA)
 	return &world{host: strings.TrimPrefix(server.URL, "https://"), token: server.Token,
 		tls: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}, server.Kubeconfig
+}
+
+// configMaps is the core group with config maps alone: pods and the like would be found missing, and what they own collected.
+func configMaps() registry.Group {
+	group := workloads.Group()
+	group.Resources = slices.DeleteFunc(group.Resources, func(r registry.Resource) bool { return r.Info().Names.Plural != "configmaps" })
+	return group
 }
 
 // TestExchange: each request is answered as kube-apiserver answers it, and a plain list is answered at once after it.
@@ -88,6 +97,7 @@ func exchangeAll(t *testing.T, ours *world) {
 func replay(t *testing.T, ours *world, s *scene) {
 	a := ours.enter(t, s)
 	for _, e := range s.exchanges {
+		a.settle(e.request[0])
 		answers := a.ask(e.request)
 		e.check(t, answers)
 		began, words := time.Now(), maps.Clone(a.words)
@@ -96,6 +106,25 @@ func replay(t *testing.T, ours *world, s *scene) {
 		}
 		a.words = words
 	}
+}
+
+// settle waits, before a request that may be answered with any state that the server had, for the latest one: the recorded
+// answer is of that.
+func (a *asked) settle(request string) {
+	a.Helper()
+	method, target, _ := strings.Cut(request, " ")
+	path, query, _ := strings.Cut(target, "?")
+	if method != "GET" || !strings.Contains("&"+query+"&", "&resourceVersion=0&") || strings.Contains(path, "/watch/") {
+		return
+	}
+	words, deadline := maps.Clone(a.words), time.Now().Add(10*time.Second)
+	latest := a.ask([]string{"GET " + path})
+	for !slices.Equal(a.ask([]string{"GET " + path + "?resourceVersion=0"}), latest) {
+		if time.Now().After(deadline) {
+			a.Fatalf("%s is not answered with the latest state", request)
+		}
+	}
+	a.words = words
 }
 
 // check compares answers with those that are expected, and takes them over for -differ.

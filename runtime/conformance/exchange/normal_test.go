@@ -114,11 +114,21 @@ func (n *normal) event(line []byte, m message) string {
 		return "| " + clip(string(line))
 	}
 	if object, ok := event["object"].(map[string]any); ok && event["type"] == "BOOKMARK" {
-		if metadata, ok := object["metadata"].(map[string]any); ok {
-			metadata["resourceVersion"] = "<of the watch>"
+		ofTheWatch(object)
+		if rows, _ := object["rows"].([]any); len(rows) == 1 {
+			row, _ := rows[0].(map[string]any)
+			inner, _ := row["object"].(map[string]any)
+			ofTheWatch(inner)
 		}
 	}
 	return n.compact(event, m)
+}
+
+// ofTheWatch names the version of a bookmark, which depends on what else is going on.
+func ofTheWatch(object map[string]any) {
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		metadata["resourceVersion"] = "<of the watch>"
+	}
 }
 
 func (n *normal) compact(object map[string]any, m message) string {
@@ -194,8 +204,10 @@ var (
 	mediaPattern = regexp.MustCompile(`,? application/(vnd\.kubernetes\.protobuf|cbor(-seq)?|apply-patch\+cbor)(;[a-z=]+)?`)
 	// Texts of apimachinery that changed from 1.36 to 1.37: how much of a body they show, and how.
 	shownPattern = regexp.MustCompile(`(?s)(json parse error: .*?)( into Go value of type .*)? \(.*\)$`)
-	agePattern   = regexp.MustCompile(`^\d+(ms|s)$`)
-	timePattern  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+	// How far a server is that nothing in the scene tells.
+	currentPattern = regexp.MustCompile(`(Too large resource version: \d+, current: )(\d+|<version \d+>)`)
+	agePattern     = regexp.MustCompile(`^\d+(ms|s)$`)
+	timePattern    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 )
 
 // tidy gives names to what differs by nature.
@@ -284,10 +296,10 @@ func (n *normal) sent(body string) {
 
 // text names what stands within texts. Times are named where they are of today.
 func (n *normal) text(text string) string {
-	if n.generated != nil {
+	text = uuidPattern.ReplaceAllStringFunc(text, func(uid string) string { return n.name("uid", uid) })
+	if n.generated != nil { // behind uids, which may end like a name that was made up
 		text = n.generated.ReplaceAllString(text, "$1<random>")
 	}
-	text = uuidPattern.ReplaceAllStringFunc(text, func(uid string) string { return n.name("uid", uid) })
 	text = versionPattern.ReplaceAllStringFunc(text, func(s string) string {
 		parts := versionPattern.FindStringSubmatch(s)
 		if name, known := n.names[parts[2]]; known {
@@ -295,6 +307,7 @@ func (n *normal) text(text string) string {
 		}
 		return s
 	})
+	text = currentPattern.ReplaceAllString(text, "$1<now>")
 	text = objectPattern.ReplaceAllString(text, "Invalid value: <object>:")
 	text = shownPattern.ReplaceAllString(text, "$1")
 	if strings.Contains(text, "media types") || strings.Contains(text, "Available representations") {

@@ -45,6 +45,8 @@ func (w *world) enter(t *testing.T, s *scene) *asked {
 		"$CLASSES":    "/apis/networking.k8s.io/v1/ingressclasses",
 		"$CLASS":      `"apiVersion":"networking.k8s.io/v1","kind":"IngressClass"`,
 		"$WIDGETS":    "/apis/shop.example.com/v1/namespaces/" + s.name + "/widgets",
+		"$MAPS":       "/api/v1/namespaces/" + s.name + "/configmaps",
+		"$MAP":        `"apiVersion":"v1","kind":"ConfigMap"`,
 		"$OLDWIDGETS": "/apis/shop.example.com/v1beta1/namespaces/" + s.name + "/widgets",
 		"$WIDGET":     `"apiVersion":"shop.example.com/v1","kind":"Widget"`,
 	}}
@@ -58,6 +60,7 @@ func (w *world) enter(t *testing.T, s *scene) *asked {
 var standard = map[string]struct{ collection, object string }{
 	"pdb":    {"$PDBS", `{$PDB,"metadata":{"name":"%s"},$SPEC}`},
 	"class":  {"$CLASSES", `{$CLASS,"metadata":{"name":"%s"},"spec":{"controller":"example.com/c"}}`},
+	"map":    {"$MAPS", `{$MAP,"metadata":{"name":"%s"},"data":{"k":"v"}}`},
 	"widget": {"$WIDGETS", `{$WIDGET,"metadata":{"name":"%s"},"spec":{"color":"red"}}`},
 }
 

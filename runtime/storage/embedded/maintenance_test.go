@@ -347,11 +347,20 @@ func TestDefrag(t *testing.T) {
 	if err := b.Compact(t.Context(), last); err != nil {
 		t.Fatal(err)
 	}
-	put(t, b, "/kept", "2", before)
+	written := put(t, b, "/kept", "2", before)
+	// etcd drops what was compacted in the background, and counts what that freed at its next write.
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(30 * time.Second); space(t, b).InUse > 2<<20; <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("the history was not dropped: %+v", space(t, b))
+		}
+		written = put(t, b, "/kept", "2", written)
+	}
 	if err := b.(storage.Maintainer).Defrag(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := space(t, b); s.Size > 4<<20 || s.Revision != last+1 {
+	if s := space(t, b); s.Size > 4<<20 || s.Revision != written {
 		t.Errorf("after the defragmentation: %+v", s)
 	}
 	if got, err := b.Range(t.Context(), storage.RangeRequest{Prefix: "/kept", Revision: last}); err != nil || string(got.Items[0].Value) != "1" {

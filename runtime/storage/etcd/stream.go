@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -35,7 +36,7 @@ func (b *backend) Watch(ctx context.Context, prefix string, after int64) (storag
 			return nil, err
 		}
 	}
-	s := b.newStream(ctx, prefix, after)
+	s := b.newStream(ctx, prefix, min(after, math.MaxInt64-1)) // it begins behind that
 	if err := b.register(s); err != nil {
 		s.release()
 		return nil, err

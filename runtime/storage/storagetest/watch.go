@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ var watches = []property{
 	{"ProgressFromTheStart", watchProgressFromTheStart},
 	{"ProgressNeverOvertakesEvents", watchProgressNeverOvertakesEvents},
 	{"OfTheFuture", watchOfTheFuture},
+	{"OfTheEndOfTime", watchOfTheEndOfTime},
 	{"OfNegativeRevisionFails", watchOfNegativeRevisionFails},
 	{"EndsWithItsContext", watchEndsWithItsContext},
 	{"NextEndsWithContext", nextEndsWithContext},
@@ -247,6 +249,31 @@ func watchProgressNeverOvertakesEvents(b *bench) {
 	}
 	if last := <-done; !b.Failed() && o.revision < last {
 		b.Errorf("came to revision %d, expected %d", o.revision, last)
+	}
+}
+
+// watchOfTheEndOfTime: nothing comes behind the largest revision there is, and that is no error.
+func watchOfTheEndOfTime(b *bench) {
+	ctx, cancel := context.WithCancel(b.ctx)
+	defer cancel()
+	stream, err := b.Watch(ctx, b.prefix, math.MaxInt64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer stream.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- toTheEnd(b.ctx, stream) }()
+	other := b.watch(b.revision())
+	b.create("a")
+	other.events(1)
+	select {
+	case err := <-ended:
+		b.Error(err)
+	default:
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			b.Error(err)
+		}
 	}
 }
 

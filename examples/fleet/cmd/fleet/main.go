@@ -13,6 +13,6 @@ func main() {
 	tides := new(harbour.Tides)
 	tides.Set("default", "hamburg", 320)
 	tides.Set("default", "husum", 140)
-	groups := apis.Groups(harbour.Pilot{Tides: tides}, tides)
+	groups := apis.Groups(new(harbour.Moorings), harbour.Pilot{Tides: tides}, tides)
 	server.Main(server.Program{Name: "fleet", Groups: groups, Embedded: embedded.Etcd{}})
 }

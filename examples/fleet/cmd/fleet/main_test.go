@@ -47,7 +47,7 @@ func start(t *testing.T) *bench {
 	b := &bench{T: t, tides: new(harbour.Tides), agent: new(agent.Agent)}
 	b.tides.Set("default", "hamburg", 320)
 	b.tides.Set("default", "husum", 140)
-	server := apitest.Start(t, apis.Groups(harbour.Pilot{Tides: b.tides}, b.tides)...)
+	server := apitest.Start(t, apis.Groups(new(harbour.Moorings), harbour.Pilot{Tides: b.tides}, b.tides)...)
 	b.path = filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(b.path, server.Kubeconfig, 0o600); err != nil {
 		t.Fatal(err)

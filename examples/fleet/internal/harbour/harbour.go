@@ -1,4 +1,4 @@
-// Package harbour answers for the kinds of which nothing is stored: tides, and reviews of passages. What a real one would
+// Package harbour answers for the kinds of which nothing is stored: tides, moorings, and reviews of passages. What a real one would
 // measure, this one holds in memory.
 package harbour
 

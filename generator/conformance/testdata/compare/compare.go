@@ -113,12 +113,20 @@ func maps(path string, a, b reflect.Value) string {
 
 // Shared says where the second value leads to memory that the first one leads to; or nothing. Times count as values.
 func Shared(a, b any) string {
+	if all := AllShared(a, b); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// AllShared says all places where the second value leads to memory that the first one leads to.
+func AllShared(a, b any) []string {
 	seen := map[uintptr]string{}
 	walk("", reflect.ValueOf(a), func(path string, at uintptr) { seen[at] = path })
-	shared := ""
+	var shared []string
 	walk("", reflect.ValueOf(b), func(path string, at uintptr) {
-		if other, ok := seen[at]; ok && shared == "" {
-			shared = fmt.Sprintf("%s is %s", path, other)
+		if other, ok := seen[at]; ok {
+			shared = append(shared, fmt.Sprintf("%s is %s", path, other))
 		}
 	})
 	return shared

@@ -5,6 +5,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // Memo is what somebody wants to remember.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:resource:path=memos
 // +kubebuilder:storageversion
 // +kubebuilder:resource:shortName=mm
 // +kubebuilder:printcolumn:name="Text",type=string,JSONPath=`.text`

@@ -11,7 +11,7 @@ import (
 	"apigen.dev/runtime/roundtrip"
 )
 
-// FuzzRoundTripDeskV1 tests that nothing of a Desk is lost in version v1.
+// FuzzRoundTripDeskV1 tests that nothing of Desk is lost in version v1.
 func FuzzRoundTripDeskV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*corev1.Desk, *corev1.Desk]{
 		New: func() *corev1.Desk {
@@ -25,7 +25,7 @@ func FuzzRoundTripDeskV1(f *testing.F) {
 	})
 }
 
-// FuzzRoundTripMemoV1 tests that nothing of a Memo is lost in version v1.
+// FuzzRoundTripMemoV1 tests that nothing of Memo is lost in version v1.
 func FuzzRoundTripMemoV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*corev1.Memo, *corev1.Memo]{
 		New: func() *corev1.Memo {

@@ -7,9 +7,8 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/conformance/core/v1"
 	"apigen.dev/runtime/registry"
-	_ "embed"
 	"k8s.io/apimachinery/pkg/runtime"
-	schema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -26,10 +25,8 @@ func Group() registry.Group {
 			registry.New(defineMemo()),
 		},
 		AddToScheme: AddToScheme,
-		OpenAPI: map[string][]byte{
-			"v1": openapiV1,
-		},
-		Swagger: swagger,
+		OpenAPI:     openAPI(),
+		Swagger:     swagger(),
 	}
 }
 
@@ -67,6 +64,9 @@ func defineDesk() registry.Definition[*v1.Desk] {
 			}),
 		},
 		Storage: "v1",
+		Strategy: registry.Strategy[*v1.Desk]{
+			NoGeneration: true,
+		},
 	}
 }
 
@@ -107,11 +107,8 @@ func defineMemo() registry.Definition[*v1.Memo] {
 			}),
 		},
 		Storage: "v1",
+		Strategy: registry.Strategy[*v1.Memo]{
+			NoGeneration: true,
+		},
 	}
 }
-
-//go:embed zz_generated.openapi.v1.json
-var openapiV1 []byte
-
-//go:embed zz_generated.swagger.json
-var swagger []byte

@@ -1,12 +1,16 @@
 package shop
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"apigen.dev/runtime/api"
+)
 
 // Documents are the OpenAPI documents of the group, as far as they say how fields are owned and merged: parts are a set
 // in v1, and one string in v1beta1.
-func Documents() map[string][]byte {
+func Documents() map[string]api.Document {
 	parts := object{"type": "array", "items": typed("string"), "x-kubernetes-list-type": "set"}
-	return map[string][]byte{
+	return map[string]api.Document{
 		"v1":      document("v1", "color", parts),
 		"v1beta1": document("v1beta1", "colour", typed("string")),
 	}
@@ -16,7 +20,7 @@ type object = map[string]any
 
 func typed(name string) object { return object{"type": name} }
 
-func document(version, color string, parts object) []byte {
+func document(version, color string, parts object) api.Document {
 	text := object{"type": "object", "additionalProperties": typed("string")}
 	widget := object{
 		"type": "object",
@@ -48,5 +52,5 @@ func document(version, color string, parts object) []byte {
 	if err != nil {
 		panic(err) // it is constant
 	}
-	return data
+	return api.NewDocument(data)
 }

@@ -11,7 +11,7 @@ import (
 	corev1 "example.com/fleet/apis/core/v1"
 )
 
-// FuzzRoundTripPodV1 tests that nothing of a Pod is lost in version v1.
+// FuzzRoundTripPodV1 tests that nothing of Pod is lost in version v1.
 func FuzzRoundTripPodV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*corev1.Pod, *corev1.Pod]{
 		New: func() *corev1.Pod {

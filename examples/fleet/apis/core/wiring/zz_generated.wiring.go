@@ -4,19 +4,19 @@
 package wiring
 
 import (
-	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 	"context"
-	_ "embed"
 	"errors"
-	"example.com/fleet/apis/core/v1"
 	"io"
-	"k8s.io/apimachinery/pkg/api/operation"
-	"k8s.io/apimachinery/pkg/runtime"
-	schema "k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"net/http"
 	"net/url"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/registry"
+	"example.com/fleet/apis/core/v1"
+	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -32,10 +32,8 @@ func Group() registry.Group {
 			registry.New(definePod()),
 		},
 		AddToScheme: AddToScheme,
-		OpenAPI: map[string][]byte{
-			"v1": openapiV1,
-		},
-		Swagger: swagger,
+		OpenAPI:     openAPI(),
+		Swagger:     swagger(),
 	}
 }
 
@@ -188,9 +186,3 @@ func definePod() registry.Definition[*v1.Pod] {
 		},
 	}
 }
-
-//go:embed zz_generated.openapi.v1.json
-var openapiV1 []byte
-
-//go:embed zz_generated.swagger.json
-var swagger []byte

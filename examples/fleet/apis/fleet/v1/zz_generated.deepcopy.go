@@ -130,6 +130,75 @@ func (in *ManifestOptions) DeepCopy() *ManifestOptions {
 }
 
 // DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *Mooring) DeepCopyInto(out *Mooring) {
+	*out = *in
+	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new Mooring.
+func (in *Mooring) DeepCopy() *Mooring {
+	if in == nil {
+		return nil
+	}
+	out := new(Mooring)
+	in.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyObject returns a copy that shares nothing with the receiver, as Object.
+func (in *Mooring) DeepCopyObject() runtime.Object {
+	if c := in.DeepCopy(); c != nil {
+		return c
+	}
+	return nil
+}
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *MooringList) DeepCopyInto(out *MooringList) {
+	*out = *in
+	in.ListMeta.DeepCopyInto(&out.ListMeta)
+	if in.Items != nil {
+		out.Items = make([]Mooring, len(in.Items))
+		for i := range in.Items {
+			in.Items[i].DeepCopyInto(&out.Items[i])
+		}
+	}
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new MooringList.
+func (in *MooringList) DeepCopy() *MooringList {
+	if in == nil {
+		return nil
+	}
+	out := new(MooringList)
+	in.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyObject returns a copy that shares nothing with the receiver, as Object.
+func (in *MooringList) DeepCopyObject() runtime.Object {
+	if c := in.DeepCopy(); c != nil {
+		return c
+	}
+	return nil
+}
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *MooringSpec) DeepCopyInto(out *MooringSpec) {
+	*out = *in
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new MooringSpec.
+func (in *MooringSpec) DeepCopy() *MooringSpec {
+	if in == nil {
+		return nil
+	}
+	out := new(MooringSpec)
+	in.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
 func (in *PassageReview) DeepCopyInto(out *PassageReview) {
 	*out = *in
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)

@@ -9,10 +9,31 @@ import "k8s.io/apimachinery/pkg/runtime"
 // RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of all
 // that its object holds.
 func RegisterDefaults(scheme *runtime.Scheme) error {
+	scheme.AddTypeDefaultingFunc(&Mooring{}, func(obj any) {
+		SetObjectDefaults_Mooring(obj.(*Mooring))
+	})
+	scheme.AddTypeDefaultingFunc(&MooringList{}, func(obj any) {
+		SetObjectDefaults_MooringList(obj.(*MooringList))
+	})
 	scheme.AddTypeDefaultingFunc(&TicketRequest{}, func(obj any) {
 		SetObjectDefaults_TicketRequest(obj.(*TicketRequest))
 	})
 	return nil
+}
+
+// SetObjectDefaults_Mooring sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_Mooring(in *Mooring) {
+	if in.Spec.Lines == 0 {
+		in.Spec.Lines = 2
+	}
+}
+
+// SetObjectDefaults_MooringList sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_MooringList(in *MooringList) {
+	for i := range in.Items {
+		a := &in.Items[i]
+		SetObjectDefaults_Mooring(a)
+	}
 }
 
 // SetObjectDefaults_TicketRequest sets the defaults of the object and of all that is in it.

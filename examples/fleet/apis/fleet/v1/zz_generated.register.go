@@ -48,6 +48,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&Docking{},
 		&Manifest{},
+		&Mooring{},
+		&MooringList{},
 		&PassageReview{},
 		&Ship{},
 		&ShipList{},

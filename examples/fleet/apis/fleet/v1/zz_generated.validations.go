@@ -25,6 +25,27 @@ func Validate_Docking(ctx context.Context, op operation.Operation, fldPath *fiel
 	return errs
 }
 
+// Validate_Mooring checks obj, which replaces oldObj where that isn't nil.
+func Validate_Mooring(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Mooring) (errs field.ErrorList) {
+	errs = append(errs, Validate_MooringSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *Mooring) *MooringSpec { return &old.Spec }))...)
+	return errs
+}
+
+// Validate_MooringSpec checks obj, which replaces oldObj where that isn't nil.
+func Validate_MooringSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *MooringSpec) (errs field.ErrorList) {
+	if path := fldPath.Child("ship"); oldObj == nil || obj.Ship != oldObj.Ship {
+		if utf8.RuneCountInString(obj.Ship) < 1 {
+			errs = append(errs, field.Invalid(path, obj.Ship, path.String()+" in body should be at least 1 chars long"))
+		}
+	}
+	if path := fldPath.Child("lines"); obj.Lines != 0 && (oldObj == nil || obj.Lines != oldObj.Lines) {
+		if obj.Lines < 1 {
+			errs = append(errs, field.Invalid(path, obj.Lines, path.String()+" in body should be greater than or equal to 1"))
+		}
+	}
+	return errs
+}
+
 // Validate_PassageReview checks obj, which replaces oldObj where that isn't nil.
 func Validate_PassageReview(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *PassageReview) (errs field.ErrorList) {
 	errs = append(errs, Validate_PassageReviewSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *PassageReview) *PassageReviewSpec { return &old.Spec }))...)

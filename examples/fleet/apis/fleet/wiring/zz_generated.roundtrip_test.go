@@ -11,7 +11,22 @@ import (
 	fleetv1 "example.com/fleet/apis/fleet/v1"
 )
 
-// FuzzRoundTripPassageReviewV1 tests that nothing of a PassageReview is lost in version v1.
+// FuzzRoundTripMooringV1 tests that nothing of Mooring is lost in version v1.
+func FuzzRoundTripMooringV1(f *testing.F) {
+	roundtrip.Fuzz(f, roundtrip.Version[*fleetv1.Mooring, *fleetv1.Mooring]{
+		New: func() *fleetv1.Mooring {
+			return new(fleetv1.Mooring)
+		},
+		NewHub: func() *fleetv1.Mooring {
+			return new(fleetv1.Mooring)
+		},
+		Default: fleetv1.SetObjectDefaults_Mooring,
+		Values:  roundTripValues,
+		Fillers: roundTripFillers,
+	})
+}
+
+// FuzzRoundTripPassageReviewV1 tests that nothing of PassageReview is lost in version v1.
 func FuzzRoundTripPassageReviewV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*fleetv1.PassageReview, *fleetv1.PassageReview]{
 		New: func() *fleetv1.PassageReview {
@@ -25,7 +40,7 @@ func FuzzRoundTripPassageReviewV1(f *testing.F) {
 	})
 }
 
-// FuzzRoundTripShipV1 tests that nothing of a Ship is lost in version v1.
+// FuzzRoundTripShipV1 tests that nothing of Ship is lost in version v1.
 func FuzzRoundTripShipV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*fleetv1.Ship, *fleetv1.Ship]{
 		New: func() *fleetv1.Ship {
@@ -39,7 +54,7 @@ func FuzzRoundTripShipV1(f *testing.F) {
 	})
 }
 
-// FuzzRoundTripTideV1 tests that nothing of a Tide is lost in version v1.
+// FuzzRoundTripTideV1 tests that nothing of Tide is lost in version v1.
 func FuzzRoundTripTideV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*fleetv1.Tide, *fleetv1.Tide]{
 		New: func() *fleetv1.Tide {

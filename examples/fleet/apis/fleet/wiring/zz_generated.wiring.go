@@ -4,22 +4,22 @@
 package wiring
 
 import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
-	"context"
-	_ "embed"
-	"errors"
 	"example.com/fleet/apis/fleet/v1"
-	"io"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	schema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"math"
-	"net/http"
-	"net/url"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -27,11 +27,19 @@ import (
 const _ = api.GeneratedCodeVersion1
 
 // Group is the API group fleet.example.com.
-func Group(passageReviewProvider PassageReviewProvider, tideProvider TideProvider) registry.Group {
+func Group(mooringProvider MooringProvider, passageReviewProvider PassageReviewProvider, tideProvider TideProvider) registry.Group {
 	return registry.Group{
 		Name:     "fleet.example.com",
 		Versions: []string{"v1"},
 		Resources: []registry.Resource{
+			registry.NewVirtual(defineMooring(), registry.Provider[*v1.Mooring]{
+				Create: mooringProvider.Create,
+				Delete: mooringProvider.Delete,
+				Get:    mooringProvider.Get,
+				List:   mooringProvider.List,
+				Update: mooringProvider.Update,
+				Watch:  mooringProvider.Watch,
+			}),
 			registry.NewVirtual(definePassageReview(), registry.Provider[*v1.PassageReview]{
 				Create: passageReviewProvider.Create,
 			}),
@@ -43,10 +51,8 @@ func Group(passageReviewProvider PassageReviewProvider, tideProvider TideProvide
 			}),
 		},
 		AddToScheme: AddToScheme,
-		OpenAPI: map[string][]byte{
-			"v1": openapiV1,
-		},
-		Swagger: swagger,
+		OpenAPI:     openAPI(),
+		Swagger:     swagger(),
 	}
 }
 
@@ -62,6 +68,16 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	)
 }
 
+// MooringProvider answers for the resource moorings, of which nothing is stored. What its methods mean stands at registry.Provider.
+type MooringProvider interface {
+	Create(ctx context.Context, obj *v1.Mooring, dryRun bool) (*v1.Mooring, error)
+	Delete(ctx context.Context, obj *v1.Mooring, options *metav1.DeleteOptions) (*v1.Mooring, error)
+	Get(ctx context.Context, namespace, name string) (*v1.Mooring, error)
+	List(ctx context.Context, namespace string, selection registry.Selection) (*registry.List[*v1.Mooring], error)
+	Update(ctx context.Context, obj, old *v1.Mooring, dryRun bool) (*v1.Mooring, error)
+	Watch(ctx context.Context, namespace string, options registry.WatchOptions) (registry.ObjectWatch[*v1.Mooring], error)
+}
+
 // PassageReviewProvider answers for the resource passagereviews, of which nothing is stored. What its methods mean stands at registry.Provider.
 type PassageReviewProvider interface {
 	Create(ctx context.Context, obj *v1.PassageReview, dryRun bool) (*v1.PassageReview, error)
@@ -72,6 +88,64 @@ type TideProvider interface {
 	Get(ctx context.Context, namespace, name string) (*v1.Tide, error)
 	List(ctx context.Context, namespace string, selection registry.Selection) (*registry.List[*v1.Tide], error)
 	Watch(ctx context.Context, namespace string, options registry.WatchOptions) (registry.ObjectWatch[*v1.Tide], error)
+}
+
+// defineMooring is the resource moorings.
+func defineMooring() registry.Definition[*v1.Mooring] {
+	return registry.Definition[*v1.Mooring]{
+		Group: "fleet.example.com",
+		Names: api.Names{
+			Kind:     "Mooring",
+			ListKind: "MooringList",
+			Plural:   "moorings",
+			Singular: "mooring",
+		},
+		Scope: api.Namespaced,
+		New: func() *v1.Mooring {
+			return new(v1.Mooring)
+		},
+		Versions: []registry.Version[*v1.Mooring]{
+			registry.VersionOf(api.VersionInfo{
+				Name: "v1",
+				Columns: []api.Column{
+					{Name: "Ship", Type: "string"},
+					{Name: "Lines", Type: "integer"},
+				},
+			}, registry.Conversion[*v1.Mooring, *v1.Mooring]{
+				New: func() *v1.Mooring {
+					return new(v1.Mooring)
+				},
+				Default: v1.SetObjectDefaults_Mooring,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Mooring) field.ErrorList {
+					return v1.Validate_Mooring(ctx, op, nil, obj, old)
+				},
+				Columns: []func(*v1.Mooring) api.Cell{
+					func(in *v1.Mooring) api.Cell {
+						return api.Text(in.Spec.Ship)
+					},
+					func(in *v1.Mooring) api.Cell {
+						return api.Int(int64(in.Spec.Lines))
+					},
+				},
+			}),
+		},
+		Strategy: registry.Strategy[*v1.Mooring]{
+			Validate: func(ctx context.Context, obj *v1.Mooring) field.ErrorList {
+				return obj.Validate(ctx)
+			},
+			ValidateUpdate: func(ctx context.Context, obj, old *v1.Mooring) field.ErrorList {
+				return obj.ValidateUpdate(ctx, old)
+			},
+		},
+		SelectableFields: []registry.SelectableField[*v1.Mooring]{
+			{
+				Path: "spec.ship",
+				Value: func(obj *v1.Mooring) string {
+					return obj.Spec.Ship
+				},
+			},
+		},
+	}
 }
 
 // definePassageReview is the resource passagereviews.
@@ -455,12 +529,6 @@ func defineTide() registry.Definition[*v1.Tide] {
 		},
 	}
 }
-
-//go:embed zz_generated.openapi.v1.json
-var openapiV1 []byte
-
-//go:embed zz_generated.swagger.json
-var swagger []byte
 
 // selectorText is a label selector as clients of Scale read it; one that can't be read selects nothing.
 func selectorText(s *metav1.LabelSelector) string {

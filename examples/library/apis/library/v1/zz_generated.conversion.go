@@ -20,62 +20,62 @@ func init() {
 // RegisterConversions adds conversion functions to the given scheme.
 // Public to allow building arbitrary schemes.
 func RegisterConversions(s *runtime.Scheme) error {
-	if err := s.AddGeneratedConversionFunc((*Author)(nil), (*library.Author)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Author)(nil), (*library.Author)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Author_To_library_Author(a.(*Author), b.(*library.Author), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*library.Author)(nil), (*Author)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*library.Author)(nil), (*Author)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_library_Author_To_v1_Author(a.(*library.Author), b.(*Author), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*Book)(nil), (*library.Book)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Book)(nil), (*library.Book)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Book_To_library_Book(a.(*Book), b.(*library.Book), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*library.Book)(nil), (*Book)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*library.Book)(nil), (*Book)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_library_Book_To_v1_Book(a.(*library.Book), b.(*Book), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*BookList)(nil), (*library.BookList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*BookList)(nil), (*library.BookList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_BookList_To_library_BookList(a.(*BookList), b.(*library.BookList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*library.BookList)(nil), (*BookList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*library.BookList)(nil), (*BookList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_library_BookList_To_v1_BookList(a.(*library.BookList), b.(*BookList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*BookSpec)(nil), (*library.BookSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*BookSpec)(nil), (*library.BookSpec)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_BookSpec_To_library_BookSpec(a.(*BookSpec), b.(*library.BookSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*library.BookSpec)(nil), (*BookSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*library.BookSpec)(nil), (*BookSpec)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_library_BookSpec_To_v1_BookSpec(a.(*library.BookSpec), b.(*BookSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*BookStatus)(nil), (*library.BookStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*BookStatus)(nil), (*library.BookStatus)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_BookStatus_To_library_BookStatus(a.(*BookStatus), b.(*library.BookStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*library.BookStatus)(nil), (*BookStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*library.BookStatus)(nil), (*BookStatus)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_library_BookStatus_To_v1_BookStatus(a.(*library.BookStatus), b.(*BookStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*Money)(nil), (*library.Money)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Money)(nil), (*library.Money)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Money_To_library_Money(a.(*Money), b.(*library.Money), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*library.Money)(nil), (*Money)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*library.Money)(nil), (*Money)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_library_Money_To_v1_Money(a.(*library.Money), b.(*Money), scope)
 	}); err != nil {
 		return err

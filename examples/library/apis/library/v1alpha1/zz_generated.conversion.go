@@ -17,42 +17,42 @@ func init() {
 // RegisterConversions adds conversion functions to the given scheme.
 // Public to allow building arbitrary schemes.
 func RegisterConversions(s *runtime.Scheme) error {
-	if err := s.AddGeneratedConversionFunc((*Book)(nil), (*library.Book)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Book)(nil), (*library.Book)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1alpha1_Book_To_library_Book(a.(*Book), b.(*library.Book), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*library.Book)(nil), (*Book)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*library.Book)(nil), (*Book)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_library_Book_To_v1alpha1_Book(a.(*library.Book), b.(*Book), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*BookList)(nil), (*library.BookList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*BookList)(nil), (*library.BookList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1alpha1_BookList_To_library_BookList(a.(*BookList), b.(*library.BookList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*library.BookList)(nil), (*BookList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*library.BookList)(nil), (*BookList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_library_BookList_To_v1alpha1_BookList(a.(*library.BookList), b.(*BookList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*BookStatus)(nil), (*library.BookStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*BookStatus)(nil), (*library.BookStatus)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1alpha1_BookStatus_To_library_BookStatus(a.(*BookStatus), b.(*library.BookStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*library.BookStatus)(nil), (*BookStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*library.BookStatus)(nil), (*BookStatus)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_library_BookStatus_To_v1alpha1_BookStatus(a.(*library.BookStatus), b.(*BookStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*library.BookSpec)(nil), (*BookSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((*library.BookSpec)(nil), (*BookSpec)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_library_BookSpec_To_v1alpha1_BookSpec(a.(*library.BookSpec), b.(*BookSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*BookSpec)(nil), (*library.BookSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((*BookSpec)(nil), (*library.BookSpec)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1alpha1_BookSpec_To_library_BookSpec(a.(*BookSpec), b.(*library.BookSpec), scope)
 	}); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	libraryv1alpha1 "example.com/library/apis/library/v1alpha1"
 )
 
-// FuzzRoundTripBookV1 tests that nothing of a Book is lost in version v1.
+// FuzzRoundTripBookV1 tests that nothing of Book is lost in version v1.
 func FuzzRoundTripBookV1(f *testing.F) {
 	scope := newScope()
 	roundtrip.Fuzz(f, roundtrip.Version[*libraryv1.Book, *library.Book]{
@@ -35,7 +35,7 @@ func FuzzRoundTripBookV1(f *testing.F) {
 	})
 }
 
-// FuzzRoundTripBookV1alpha1 tests that nothing of a Book is lost in version v1alpha1.
+// FuzzRoundTripBookV1alpha1 tests that nothing of Book is lost in version v1alpha1.
 func FuzzRoundTripBookV1alpha1(f *testing.F) {
 	scope := newScope()
 	roundtrip.Fuzz(f, roundtrip.Version[*libraryv1alpha1.Book, *library.Book]{

@@ -3,9 +3,10 @@
 package wiring
 
 import (
+	"sync"
+
 	"apigen.dev/runtime/cel"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sync"
 )
 
 // rulesV1Book are the rules in CEL of Book in v1, compiled when the first object is written.

@@ -4,20 +4,20 @@
 package wiring
 
 import (
+	"context"
+	"sync"
+
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/cel"
 	"apigen.dev/runtime/registry"
-	"context"
-	_ "embed"
 	"example.com/library/apis/library"
 	"example.com/library/apis/library/v1"
 	"example.com/library/apis/library/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
-	schema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sync"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -34,11 +34,8 @@ func Group() registry.Group {
 			registry.New(defineBook(scope)),
 		},
 		AddToScheme: AddToScheme,
-		OpenAPI: map[string][]byte{
-			"v1":       openapiV1,
-			"v1alpha1": openapiV1alpha1,
-		},
-		Swagger: swagger,
+		OpenAPI:     openAPI(),
+		Swagger:     swagger(),
 	}
 }
 
@@ -179,15 +176,6 @@ func defineBook(scope conversion.Scope) registry.Definition[*library.Book] {
 		},
 	}
 }
-
-//go:embed zz_generated.openapi.v1.json
-var openapiV1 []byte
-
-//go:embed zz_generated.openapi.v1alpha1.json
-var openapiV1alpha1 []byte
-
-//go:embed zz_generated.swagger.json
-var swagger []byte
 
 // groupScope lets conversion functions convert what they hold: it looks functions up in a scheme of the group, which is
 // made when one is first asked for.

@@ -21,52 +21,52 @@ func init() {
 // RegisterConversions adds conversion functions to the given scheme.
 // Public to allow building arbitrary schemes.
 func RegisterConversions(s *runtime.Scheme) error {
-	if err := s.AddGeneratedConversionFunc((*Park)(nil), (*parkv1.Park)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Park)(nil), (*parkv1.Park)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_Park_To_v1_Park(a.(*Park), b.(*parkv1.Park), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*parkv1.Park)(nil), (*Park)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*parkv1.Park)(nil), (*Park)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Park_To_v1beta1_Park(a.(*parkv1.Park), b.(*Park), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*ParkList)(nil), (*parkv1.ParkList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*ParkList)(nil), (*parkv1.ParkList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_ParkList_To_v1_ParkList(a.(*ParkList), b.(*parkv1.ParkList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*parkv1.ParkList)(nil), (*ParkList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*parkv1.ParkList)(nil), (*ParkList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_ParkList_To_v1beta1_ParkList(a.(*parkv1.ParkList), b.(*ParkList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*ParkSpec)(nil), (*parkv1.ParkSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*ParkSpec)(nil), (*parkv1.ParkSpec)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_ParkSpec_To_v1_ParkSpec(a.(*ParkSpec), b.(*parkv1.ParkSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*parkv1.ParkSpec)(nil), (*ParkSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*parkv1.ParkSpec)(nil), (*ParkSpec)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_ParkSpec_To_v1beta1_ParkSpec(a.(*parkv1.ParkSpec), b.(*ParkSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*ParkStatus)(nil), (*parkv1.ParkStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*ParkStatus)(nil), (*parkv1.ParkStatus)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_ParkStatus_To_v1_ParkStatus(a.(*ParkStatus), b.(*parkv1.ParkStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*parkv1.ParkStatus)(nil), (*ParkStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*parkv1.ParkStatus)(nil), (*ParkStatus)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_ParkStatus_To_v1beta1_ParkStatus(a.(*parkv1.ParkStatus), b.(*ParkStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*Path)(nil), (*parkv1.Path)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Path)(nil), (*parkv1.Path)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_Path_To_v1_Path(a.(*Path), b.(*parkv1.Path), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*parkv1.Path)(nil), (*Path)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*parkv1.Path)(nil), (*Path)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Path_To_v1beta1_Path(a.(*parkv1.Path), b.(*Path), scope)
 	}); err != nil {
 		return err
@@ -74,11 +74,11 @@ func RegisterConversions(s *runtime.Scheme) error {
 	return nil
 }
 
-// preserved_v1beta1_Park is what version v1beta1 of a Park can't hold of the hub's fields. It travels in the annotation
+// preserved_v1beta1_Park is what version v1beta1 of Park can't hold of the hub's fields. It travels in the annotation
 // apigen.dev/preserved.
 type preserved_v1beta1_Park struct {
-	F0 **int32            `json:"spec.fountains,omitempty"`
-	F1 map[string]*string `json:"spec.paths[].surface,omitempty"`
+	SpecFountains    **int32            `json:"spec.fountains,omitempty"`
+	SpecPathsSurface map[string]*string `json:"spec.paths[].surface,omitempty"`
 }
 
 // restore_v1beta1_Park gives the hub back what the annotation has noted, where the client left its place, and removes it.
@@ -98,12 +98,12 @@ func restore_v1beta1_Park(in *Park, out *parkv1.Park) error {
 	if err := json.Unmarshal([]byte(text), &kept); err != nil {
 		return fmt.Errorf("annotation apigen.dev/preserved: %w", err)
 	}
-	if v := kept.F0; v != nil {
+	if v := kept.SpecFountains; v != nil {
 		out.Spec.Fountains = *v
 	}
 	for i1 := range out.Spec.Paths {
 		hub1 := &out.Spec.Paths[i1]
-		if v := kept.F1[fmt.Sprintf("%q", fmt.Sprint(hub1.Name))]; v != nil {
+		if v := kept.SpecPathsSurface[fmt.Sprintf("%q", fmt.Sprint(hub1.Name))]; v != nil {
 			hub1.Surface = *v
 		}
 	}
@@ -126,19 +126,19 @@ func Convert_v1beta1_Park_To_v1_Park(in *Park, out *parkv1.Park, s conversion.Sc
 	return autoConvert_v1beta1_Park_To_v1_Park(in, out, s)
 }
 
-// preserve_v1beta1_Park notes in an annotation what a Park can't hold.
+// preserve_v1beta1_Park notes in an annotation what Park can't hold.
 func preserve_v1beta1_Park(in *parkv1.Park, out *Park) error {
 	var kept preserved_v1beta1_Park
 	if v := in.Spec.Fountains; v != nil {
-		kept.F0 = &v
+		kept.SpecFountains = &v
 	}
 	for i1 := range in.Spec.Paths {
 		hub1 := &in.Spec.Paths[i1]
 		if v := hub1.Surface; v != "" {
-			if kept.F1 == nil {
-				kept.F1 = map[string]*string{}
+			if kept.SpecPathsSurface == nil {
+				kept.SpecPathsSurface = map[string]*string{}
 			}
-			kept.F1[fmt.Sprintf("%q", fmt.Sprint(hub1.Name))] = &v
+			kept.SpecPathsSurface[fmt.Sprintf("%q", fmt.Sprint(hub1.Name))] = &v
 		}
 	}
 	data, err := json.Marshal(&kept)

@@ -12,7 +12,7 @@ import (
 	parkv1beta1 "example.com/park/apis/park/v1beta1"
 )
 
-// FuzzRoundTripParkV1 tests that nothing of a Park is lost in version v1.
+// FuzzRoundTripParkV1 tests that nothing of Park is lost in version v1.
 func FuzzRoundTripParkV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*parkv1.Park, *parkv1.Park]{
 		New: func() *parkv1.Park {
@@ -27,7 +27,7 @@ func FuzzRoundTripParkV1(f *testing.F) {
 	})
 }
 
-// FuzzRoundTripParkV1beta1 tests that nothing of a Park is lost in version v1beta1.
+// FuzzRoundTripParkV1beta1 tests that nothing of Park is lost in version v1beta1.
 func FuzzRoundTripParkV1beta1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*parkv1beta1.Park, *parkv1.Park]{
 		New: func() *parkv1beta1.Park {

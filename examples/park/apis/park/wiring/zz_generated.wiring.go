@@ -4,15 +4,15 @@
 package wiring
 
 import (
+	"context"
+
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
-	"context"
-	_ "embed"
 	"example.com/park/apis/park/v1"
 	"example.com/park/apis/park/v1beta1"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
-	schema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -29,11 +29,8 @@ func Group() registry.Group {
 			registry.New(definePark()),
 		},
 		AddToScheme: AddToScheme,
-		OpenAPI: map[string][]byte{
-			"v1":      openapiV1,
-			"v1beta1": openapiV1beta1,
-		},
-		Swagger: swagger,
+		OpenAPI:     openAPI(),
+		Swagger:     swagger(),
 	}
 }
 
@@ -115,24 +112,12 @@ func definePark() registry.Definition[*v1.Park] {
 				Default: v1beta1.SetObjectDefaults_Park,
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1beta1.Park) field.ErrorList {
 					errs := v1beta1.Validate_Park(ctx, op, nil, obj, old)
-					if _, ok := obj.Annotations["apigen.dev/preserved"]; !ok {
-						return errs
-					}
-					stored := func(in *v1beta1.Park) (*v1.Park, error) {
+					return append(errs, registry.ValidatePreserved("apigen.dev/preserved", obj, old, func(in *v1beta1.Park) (*v1.Park, error) {
 						hub := new(v1.Park)
 						return hub, v1beta1.Convert_v1beta1_Park_To_v1_Park(in, hub, nil)
-					}
-					to, err := stored(obj)
-					if err != nil {
-						return append(errs, field.InternalError(nil, err))
-					}
-					var from *v1.Park
-					if old != nil {
-						if from, err = stored(old); err != nil {
-							return append(errs, field.InternalError(nil, err))
-						}
-					}
-					return append(errs, v1.Validate_Park(ctx, op, nil, to, from)...)
+					}, func(to, from *v1.Park) field.ErrorList {
+						return v1.Validate_Park(ctx, op, nil, to, from)
+					})...)
 				},
 				ToHub: func(in *v1beta1.Park, out *v1.Park) error {
 					return v1beta1.Convert_v1beta1_Park_To_v1_Park(in, out, nil)
@@ -201,12 +186,3 @@ func definePark() registry.Definition[*v1.Park] {
 		},
 	}
 }
-
-//go:embed zz_generated.openapi.v1.json
-var openapiV1 []byte
-
-//go:embed zz_generated.openapi.v1beta1.json
-var openapiV1beta1 []byte
-
-//go:embed zz_generated.swagger.json
-var swagger []byte

@@ -1,8 +1,8 @@
-// Package v1 holds the kinds of API group shop.example.com in version v1.
-//
 // The markers below concern the whole package: which group it belongs to, that its types get DeepCopy functions, that
 // the defaults of its kinds are applied, and that its schema is published for kubectl explain. What else there is:
 // go tool apigen markers.
+
+// Package v1 holds the kinds of API group shop.example.com in version v1.
 //
 // +groupName=shop.example.com
 // +k8s:deepcopy-gen=package

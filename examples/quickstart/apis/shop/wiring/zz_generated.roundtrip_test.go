@@ -11,7 +11,7 @@ import (
 	shopv1 "example.com/shop/apis/shop/v1"
 )
 
-// FuzzRoundTripWidgetV1 tests that nothing of a Widget is lost in version v1.
+// FuzzRoundTripWidgetV1 tests that nothing of Widget is lost in version v1.
 func FuzzRoundTripWidgetV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*shopv1.Widget, *shopv1.Widget]{
 		New: func() *shopv1.Widget {

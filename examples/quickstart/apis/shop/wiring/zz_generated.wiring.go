@@ -4,14 +4,14 @@
 package wiring
 
 import (
+	"context"
+
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
-	"context"
-	_ "embed"
 	"example.com/shop/apis/shop/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
-	schema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -28,10 +28,8 @@ func Group() registry.Group {
 			registry.New(defineWidget()),
 		},
 		AddToScheme: AddToScheme,
-		OpenAPI: map[string][]byte{
-			"v1": openapiV1,
-		},
-		Swagger: swagger,
+		OpenAPI:     openAPI(),
+		Swagger:     swagger(),
 	}
 }
 
@@ -124,9 +122,3 @@ func defineWidget() registry.Definition[*v1.Widget] {
 		},
 	}
 }
-
-//go:embed zz_generated.openapi.v1.json
-var openapiV1 []byte
-
-//go:embed zz_generated.swagger.json
-var swagger []byte

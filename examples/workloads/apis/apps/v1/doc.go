@@ -3,6 +3,7 @@
 // +apigen:serve=k8s.io/api/apps/v1
 // +apigen:serve:kinds=Deployment;ReplicaSet
 //
+// +apigen:kind(Deployment)=+apigen:storagePrefix=deployments
 // +apigen:kind(Deployment)=+kubebuilder:resource:shortName=deploy,categories=all
 // +apigen:kind(Deployment)=+kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.spec.selector
 // +apigen:kind(Deployment)=+apigen:printcolumn:name=Ready,type=string,method=ReadyColumn
@@ -10,6 +11,7 @@
 // +apigen:kind(Deployment)=+kubebuilder:printcolumn:name=Available,type=integer,JSONPath=.status.availableReplicas
 // +apigen:kind(Deployment)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
 //
+// +apigen:kind(ReplicaSet)=+apigen:storagePrefix=replicasets
 // +apigen:kind(ReplicaSet)=+kubebuilder:resource:shortName=rs,categories=all
 // +apigen:kind(ReplicaSet)=+kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.spec.selector
 // +apigen:kind(ReplicaSet)=+kubebuilder:printcolumn:name=Desired,type=integer,JSONPath=.spec.replicas

@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// FuzzRoundTripDeploymentV1 tests that nothing of a Deployment is lost in version v1.
+// FuzzRoundTripDeploymentV1 tests that nothing of Deployment is lost in version v1.
 func FuzzRoundTripDeploymentV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*appsv1.Deployment, *appsv1.Deployment]{
 		New: func() *appsv1.Deployment {
@@ -28,7 +28,7 @@ func FuzzRoundTripDeploymentV1(f *testing.F) {
 	})
 }
 
-// FuzzRoundTripReplicaSetV1 tests that nothing of a ReplicaSet is lost in version v1.
+// FuzzRoundTripReplicaSetV1 tests that nothing of ReplicaSet is lost in version v1.
 func FuzzRoundTripReplicaSetV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*appsv1.ReplicaSet, *appsv1.ReplicaSet]{
 		New: func() *appsv1.ReplicaSet {

@@ -4,18 +4,18 @@
 package wiring
 
 import (
+	"context"
+	"strconv"
+
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
-	"context"
-	_ "embed"
 	"example.com/workloads/apis/apps/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	schema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"strconv"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -32,10 +32,8 @@ func Group() registry.Group {
 			registry.New(defineReplicaSet()),
 		},
 		AddToScheme: AddToScheme,
-		OpenAPI: map[string][]byte{
-			"v1": openapiV1,
-		},
-		Swagger: swagger,
+		OpenAPI:     openAPI(),
+		Swagger:     swagger(),
 	}
 }
 
@@ -105,7 +103,8 @@ func defineDeployment() registry.Definition[*appsv1.Deployment] {
 				Proto: registry.ProtoOf[*appsv1.Deployment](),
 			}),
 		},
-		Storage: "v1",
+		Storage:       "v1",
+		StoragePrefix: "deployments",
 		Strategy: registry.Strategy[*appsv1.Deployment]{
 			Validate:       v1.ValidateObject_Deployment,
 			ValidateUpdate: v1.ValidateUpdate_Deployment,
@@ -197,7 +196,8 @@ func defineReplicaSet() registry.Definition[*appsv1.ReplicaSet] {
 				Proto: registry.ProtoOf[*appsv1.ReplicaSet](),
 			}),
 		},
-		Storage: "v1",
+		Storage:       "v1",
+		StoragePrefix: "replicasets",
 		Subresources: []registry.Subresource[*appsv1.ReplicaSet]{{
 			Name: "status",
 			Copy: func(from, to *appsv1.ReplicaSet) {
@@ -240,12 +240,6 @@ func defineReplicaSet() registry.Definition[*appsv1.ReplicaSet] {
 		},
 	}
 }
-
-//go:embed zz_generated.openapi.v1.json
-var openapiV1 []byte
-
-//go:embed zz_generated.swagger.json
-var swagger []byte
 
 // selectorText is a label selector as clients of Scale read it; one that can't be read selects nothing.
 func selectorText(s *metav1.LabelSelector) string {

@@ -11,7 +11,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 )
 
-// FuzzRoundTripLeaseV1 tests that nothing of a Lease is lost in version v1.
+// FuzzRoundTripLeaseV1 tests that nothing of Lease is lost in version v1.
 func FuzzRoundTripLeaseV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*coordinationv1.Lease, *coordinationv1.Lease]{
 		New: func() *coordinationv1.Lease {

@@ -6,10 +6,9 @@ package wiring
 import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
-	_ "embed"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	schema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -25,10 +24,8 @@ func Group() registry.Group {
 			registry.New(defineLease()),
 		},
 		AddToScheme: AddToScheme,
-		OpenAPI: map[string][]byte{
-			"v1": openapiV1,
-		},
-		Swagger: swagger,
+		OpenAPI:     openAPI(),
+		Swagger:     swagger(),
 	}
 }
 
@@ -86,12 +83,10 @@ func defineLease() registry.Definition[*coordinationv1.Lease] {
 				Proto: registry.ProtoOf[*coordinationv1.Lease](),
 			}),
 		},
-		Storage: "v1",
+		Storage:       "v1",
+		StoragePrefix: "leases",
+		Strategy: registry.Strategy[*coordinationv1.Lease]{
+			NoGeneration: true,
+		},
 	}
 }
-
-//go:embed zz_generated.openapi.v1.json
-var openapiV1 []byte
-
-//go:embed zz_generated.swagger.json
-var swagger []byte

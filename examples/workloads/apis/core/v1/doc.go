@@ -1,7 +1,7 @@
 // Package v1 serves kinds of the core group, /api/v1, with the types of k8s.io/api.
 //
 // +apigen:serve=k8s.io/api/core/v1
-// +apigen:serve:kinds=ConfigMap;Secret;Pod;Event
+// +apigen:serve:kinds=ConfigMap;Secret;Pod;Node;Event
 //
 // +apigen:kind(ConfigMap)=+kubebuilder:resource:shortName=cm
 // +apigen:kind(ConfigMap)=+apigen:printcolumn:name=Data,type=integer,method=DataColumn
@@ -18,6 +18,17 @@
 // +apigen:kind(Pod)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
 // +apigen:kind(Pod)=+kubebuilder:selectablefield:JSONPath=.spec.nodeName
 // +apigen:kind(Pod)=+kubebuilder:selectablefield:JSONPath=.status.phase
+// +apigen:kind(Pod)=+apigen:subresource:name=attach
+// +apigen:kind(Pod)=+apigen:subresource:name=binding
+// +apigen:kind(Pod)=+apigen:subresource:name=eviction
+// +apigen:kind(Pod)=+apigen:subresource:name=exec
+// +apigen:kind(Pod)=+apigen:subresource:name=log
+// +apigen:kind(Pod)=+apigen:subresource:name=portforward
+//
+// +apigen:kind(Node)=+apigen:storagePrefix=minions
+// +apigen:kind(Node)=+kubebuilder:resource:shortName=no
+// +apigen:kind(Node)=+kubebuilder:printcolumn:name=Unschedulable,type=boolean,JSONPath=.spec.unschedulable
+// +apigen:kind(Node)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
 //
 // +apigen:kind(Event)=+kubebuilder:resource:shortName=ev
 // +apigen:kind(Event)=+apigen:createOnUpdate

@@ -56,8 +56,3 @@ func ValidateUpdate_Secret(_ context.Context, secret, old *corev1.Secret) field.
 
 // DataColumn_Secret counts the entries of a secret.
 func DataColumn_Secret(secret *corev1.Secret) int { return len(secret.Data) }
-
-// DataColumn_ConfigMap counts the entries of a config map.
-func DataColumn_ConfigMap(config *corev1.ConfigMap) int {
-	return len(config.Data) + len(config.BinaryData)
-}

@@ -17,10 +17,43 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// Validate_Node checks obj, which replaces oldObj where that isn't nil.
+func Validate_Node(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.Node) (errs field.ErrorList) {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+		errs = append(errs, validate_v1_NodeSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *corev1.Node) *corev1.NodeSpec { return &old.Spec }))...)
+	}
+	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+		errs = append(errs, validate_v1_NodeStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *corev1.Node) *corev1.NodeStatus { return &old.Status }))...)
+	}
+	return errs
+}
+
 // Validate_Pod checks obj, which replaces oldObj where that isn't nil.
 func Validate_Pod(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.Pod) (errs field.ErrorList) {
 	errs = append(errs, validate_v1_PodSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *corev1.Pod) *corev1.PodSpec { return &old.Spec }))...)
 	errs = append(errs, validate_v1_PodStatus(ctx, op, fldPath.Child("status"), &obj.Status, safe.Field(oldObj, func(old *corev1.Pod) *corev1.PodStatus { return &old.Status }))...)
+	return errs
+}
+
+// validate_v1_NodeSpec checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NodeSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.NodeSpec) (errs field.ErrorList) {
+	if path := fldPath.Child("podCIDRs"); obj.PodCIDRs != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.PodCIDRs, oldObj.PodCIDRs)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.PodCIDRs, nil, validate.DirectEqual)...)
+	}
+	if path := fldPath.Child("podPreemptionPolicy"); obj.PodPreemptionPolicy != nil {
+		errs = append(errs, validate_v1_NodePodPreemptionPolicy(ctx, op, path, obj.PodPreemptionPolicy, safe.Field(oldObj, func(old *corev1.NodeSpec) *corev1.NodePodPreemptionPolicy { return old.PodPreemptionPolicy }))...)
+	}
+	return errs
+}
+
+// validate_v1_NodeStatus checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NodeStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.NodeStatus) (errs field.ErrorList) {
+	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *corev1.NodeCondition) bool { return a.Type == b.Type })...)
+	}
+	if path := fldPath.Child("addresses"); obj.Addresses != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Addresses, oldObj.Addresses)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Addresses, nil, func(a, b *corev1.NodeAddress) bool { return a.Type == b.Type })...)
+	}
 	return errs
 }
 
@@ -105,6 +138,19 @@ func validate_v1_PodStatus(ctx context.Context, op operation.Operation, fldPath 
 	if path := fldPath.Child("volumeHealth"); len(obj.VolumeHealth) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeHealth, oldObj.VolumeHealth)) {
 		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.VolumeHealth, nil, func(a, b *corev1.PodVolumeHealth) bool { return a.Name == b.Name })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.VolumeHealth, safe.Field(oldObj, func(old *corev1.PodStatus) []corev1.PodVolumeHealth { return old.VolumeHealth }), func(a, b *corev1.PodVolumeHealth) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_PodVolumeHealth)...)
+	}
+	return errs
+}
+
+// validate_v1_NodePodPreemptionPolicy checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NodePodPreemptionPolicy(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.NodePodPreemptionPolicy) (errs field.ErrorList) {
+	if path := fldPath.Child("disableResizePreemption"); len(obj.DisableResizePreemption) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.DisableResizePreemption, oldObj.DisableResizePreemption)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.DisableResizePreemption, nil, 20)...)
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.DisableResizePreemption, nil, validate.DirectEqual)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.DisableResizePreemption, safe.Field(oldObj, func(old *corev1.NodePodPreemptionPolicy) []string { return old.DisableResizePreemption }), validate.DirectEqual, nil, func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *string) (errs field.ErrorList) {
+			errs = append(errs, validate.LabelKey(ctx, op, fldPath, obj, nil)...)
+			return errs
+		})...)
 	}
 	return errs
 }

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// FuzzRoundTripConfigMapV1 tests that nothing of a ConfigMap is lost in version v1.
+// FuzzRoundTripConfigMapV1 tests that nothing of ConfigMap is lost in version v1.
 func FuzzRoundTripConfigMapV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*corev1.ConfigMap, *corev1.ConfigMap]{
 		New: func() *corev1.ConfigMap {
@@ -26,7 +26,7 @@ func FuzzRoundTripConfigMapV1(f *testing.F) {
 	})
 }
 
-// FuzzRoundTripEventV1 tests that nothing of a Event is lost in version v1.
+// FuzzRoundTripEventV1 tests that nothing of Event is lost in version v1.
 func FuzzRoundTripEventV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*corev1.Event, *corev1.Event]{
 		New: func() *corev1.Event {
@@ -40,7 +40,21 @@ func FuzzRoundTripEventV1(f *testing.F) {
 	})
 }
 
-// FuzzRoundTripPodV1 tests that nothing of a Pod is lost in version v1.
+// FuzzRoundTripNodeV1 tests that nothing of Node is lost in version v1.
+func FuzzRoundTripNodeV1(f *testing.F) {
+	roundtrip.Fuzz(f, roundtrip.Version[*corev1.Node, *corev1.Node]{
+		New: func() *corev1.Node {
+			return new(corev1.Node)
+		},
+		NewHub: func() *corev1.Node {
+			return new(corev1.Node)
+		},
+		Values:  roundTripValues,
+		Fillers: roundTripFillers,
+	})
+}
+
+// FuzzRoundTripPodV1 tests that nothing of Pod is lost in version v1.
 func FuzzRoundTripPodV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*corev1.Pod, *corev1.Pod]{
 		New: func() *corev1.Pod {
@@ -55,7 +69,7 @@ func FuzzRoundTripPodV1(f *testing.F) {
 	})
 }
 
-// FuzzRoundTripSecretV1 tests that nothing of a Secret is lost in version v1.
+// FuzzRoundTripSecretV1 tests that nothing of Secret is lost in version v1.
 func FuzzRoundTripSecretV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*corev1.Secret, *corev1.Secret]{
 		New: func() *corev1.Secret {
@@ -84,7 +98,10 @@ var roundTripValues = []any{
 	[]corev1.HTTPProtocol{corev1.HTTPProtocolHTTP1, corev1.HTTPProtocolHTTP2},
 	[]corev1.HostPathType{corev1.HostPathUnset, corev1.HostPathDirectoryOrCreate, corev1.HostPathDirectory, corev1.HostPathFileOrCreate, corev1.HostPathFile, corev1.HostPathSocket, corev1.HostPathCharDev, corev1.HostPathBlockDev},
 	[]corev1.MountPropagationMode{corev1.MountPropagationNone, corev1.MountPropagationHostToContainer, corev1.MountPropagationBidirectional},
+	[]corev1.NodeAddressType{corev1.NodeHostName, corev1.NodeInternalIP, corev1.NodeExternalIP, corev1.NodeInternalDNS, corev1.NodeExternalDNS},
+	[]corev1.NodeConditionType{corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure, corev1.NodeNetworkUnavailable, corev1.NodeGracefulNodeShutdownInProgress, corev1.NodeDrainInProgress, corev1.NodeDrained, corev1.NodeMaintenancePlanned, corev1.NodeMaintenanceInProgress},
 	[]corev1.NodeInclusionPolicy{corev1.NodeInclusionPolicyIgnore, corev1.NodeInclusionPolicyHonor},
+	[]corev1.NodePhase{corev1.NodePending, corev1.NodeRunning, corev1.NodeTerminated},
 	[]corev1.NodeSelectorOperator{corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn, corev1.NodeSelectorOpExists, corev1.NodeSelectorOpDoesNotExist, corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt},
 	[]corev1.OSName{corev1.Linux, corev1.Windows},
 	[]corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOncePod},

@@ -4,15 +4,19 @@
 package wiring
 
 import (
+	"context"
+	"errors"
+	"net/url"
+
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
-	"context"
-	_ "embed"
 	"example.com/workloads/apis/core/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	schema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -28,14 +32,13 @@ func Group() registry.Group {
 		Resources: []registry.Resource{
 			registry.New(defineConfigMap()),
 			registry.New(defineEvent()),
+			registry.New(defineNode()),
 			registry.New(definePod()),
 			registry.New(defineSecret()),
 		},
 		AddToScheme: AddToScheme,
-		OpenAPI: map[string][]byte{
-			"v1": openapiV1,
-		},
-		Swagger: swagger,
+		OpenAPI:     openAPI(),
+		Swagger:     swagger(),
 	}
 }
 
@@ -93,6 +96,11 @@ func defineConfigMap() registry.Definition[*corev1.ConfigMap] {
 			}),
 		},
 		Storage: "v1",
+		Strategy: registry.Strategy[*corev1.ConfigMap]{
+			Validate:       v1.ValidateObject_ConfigMap,
+			ValidateUpdate: v1.ValidateUpdate_ConfigMap,
+			NoGeneration:   true,
+		},
 	}
 }
 
@@ -122,7 +130,65 @@ func defineEvent() registry.Definition[*corev1.Event] {
 		Storage: "v1",
 		Strategy: registry.Strategy[*corev1.Event]{
 			AllowCreateOnUpdate: true,
+			NoGeneration:        true,
 		},
+	}
+}
+
+// defineNode is the resource nodes.
+func defineNode() registry.Definition[*corev1.Node] {
+	return registry.Definition[*corev1.Node]{
+		Group: "",
+		Names: api.Names{
+			Kind:       "Node",
+			ListKind:   "NodeList",
+			Plural:     "nodes",
+			Singular:   "node",
+			ShortNames: []string{"no"},
+		},
+		Scope: api.Cluster,
+		New: func() *corev1.Node {
+			return new(corev1.Node)
+		},
+		Versions: []registry.Version[*corev1.Node]{
+			registry.VersionOf(api.VersionInfo{
+				Name: "v1",
+				Columns: []api.Column{
+					{Name: "Unschedulable", Type: "boolean"},
+					{Name: "Age", Type: "date"},
+				},
+			}, registry.Conversion[*corev1.Node, *corev1.Node]{
+				New: func() *corev1.Node {
+					return new(corev1.Node)
+				},
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *corev1.Node) field.ErrorList {
+					return v1.Validate_Node(ctx, op, nil, obj, old)
+				},
+				Columns: []func(*corev1.Node) api.Cell{
+					func(in *corev1.Node) api.Cell {
+						return api.Bool(in.Spec.Unschedulable)
+					},
+					func(in *corev1.Node) api.Cell {
+						if in.CreationTimestamp.IsZero() {
+							return api.Cell{}
+						}
+						return api.Age(in.CreationTimestamp.Time)
+					},
+				},
+				Proto: registry.ProtoOf[*corev1.Node](),
+			}),
+		},
+		Storage:       "v1",
+		StoragePrefix: "minions",
+		Subresources: []registry.Subresource[*corev1.Node]{{
+			Name: "status",
+			Copy: func(from, to *corev1.Node) {
+				from.Status.DeepCopyInto(&to.Status)
+			},
+			Reset: func(obj *corev1.Node) {
+				obj.Status = corev1.NodeStatus{}
+			},
+		}},
 	}
 }
 
@@ -194,6 +260,121 @@ func definePod() registry.Definition[*corev1.Pod] {
 				obj.Status = corev1.PodStatus{}
 			},
 		}},
+		Extensions: []registry.Extension[*corev1.Pod]{
+			registry.ConnectionOf(registry.Connection[*corev1.Pod, *corev1.PodAttachOptions]{
+				Name:    "attach",
+				Methods: []string{"GET", "POST"},
+				Options: registry.Options[*corev1.PodAttachOptions]{
+					New: func() *corev1.PodAttachOptions {
+						return new(corev1.PodAttachOptions)
+					},
+					Decode: func(query url.Values, options *corev1.PodAttachOptions) error {
+						return errors.Join(
+							registry.QueryValue(query, "stdin", registry.QueryBool, &options.Stdin),
+							registry.QueryValue(query, "stdout", registry.QueryBool, &options.Stdout),
+							registry.QueryValue(query, "stderr", registry.QueryBool, &options.Stderr),
+							registry.QueryValue(query, "tty", registry.QueryBool, &options.TTY),
+							registry.QueryValue(query, "container", registry.QueryText, &options.Container),
+						)
+					},
+				},
+				Connect: v1.Attach_Pod,
+			}),
+			registry.ActionOf(registry.Action[*corev1.Pod, *corev1.Binding]{
+				Name: "binding",
+				Body: registry.Kind[*corev1.Binding]{
+					Group: "",
+					Kind:  "Binding",
+					New: func() *corev1.Binding {
+						return new(corev1.Binding)
+					},
+					Versions: []registry.Version[*corev1.Binding]{
+						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*corev1.Binding, *corev1.Binding]{
+							New: func() *corev1.Binding {
+								return new(corev1.Binding)
+							},
+							Proto: registry.ProtoOf[*corev1.Binding](),
+						}),
+					},
+				},
+				Do: v1.Binding_Pod,
+			}),
+			registry.RemovalOf(registry.Removal[*corev1.Pod, *policyv1.Eviction]{
+				Name: "eviction",
+				Body: registry.Kind[*policyv1.Eviction]{
+					Group: "policy",
+					Kind:  "Eviction",
+					New: func() *policyv1.Eviction {
+						return new(policyv1.Eviction)
+					},
+					Versions: []registry.Version[*policyv1.Eviction]{
+						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*policyv1.Eviction, *policyv1.Eviction]{
+							New: func() *policyv1.Eviction {
+								return new(policyv1.Eviction)
+							},
+							Proto: registry.ProtoOf[*policyv1.Eviction](),
+						}),
+					},
+				},
+				Do: v1.Eviction_Pod,
+			}),
+			registry.ConnectionOf(registry.Connection[*corev1.Pod, *corev1.PodExecOptions]{
+				Name:    "exec",
+				Methods: []string{"GET", "POST"},
+				Options: registry.Options[*corev1.PodExecOptions]{
+					New: func() *corev1.PodExecOptions {
+						return new(corev1.PodExecOptions)
+					},
+					Decode: func(query url.Values, options *corev1.PodExecOptions) error {
+						return errors.Join(
+							registry.QueryValue(query, "stdin", registry.QueryBool, &options.Stdin),
+							registry.QueryValue(query, "stdout", registry.QueryBool, &options.Stdout),
+							registry.QueryValue(query, "stderr", registry.QueryBool, &options.Stderr),
+							registry.QueryValue(query, "tty", registry.QueryBool, &options.TTY),
+							registry.QueryValue(query, "container", registry.QueryText, &options.Container),
+							registry.QueryValues(query, "command", registry.QueryText, &options.Command),
+						)
+					},
+				},
+				Connect: v1.Exec_Pod,
+			}),
+			registry.StreamOf(registry.Stream[*corev1.Pod, *corev1.PodLogOptions]{
+				Name: "log",
+				Options: registry.Options[*corev1.PodLogOptions]{
+					New: func() *corev1.PodLogOptions {
+						return new(corev1.PodLogOptions)
+					},
+					Decode: func(query url.Values, options *corev1.PodLogOptions) error {
+						return errors.Join(
+							registry.QueryValue(query, "container", registry.QueryText, &options.Container),
+							registry.QueryValue(query, "follow", registry.QueryBool, &options.Follow),
+							registry.QueryValue(query, "previous", registry.QueryBool, &options.Previous),
+							registry.QueryPointer(query, "sinceSeconds", registry.QueryInt, &options.SinceSeconds),
+							registry.QueryPointer(query, "sinceTime", registry.QueryParsed[metav1.Time], &options.SinceTime),
+							registry.QueryValue(query, "timestamps", registry.QueryBool, &options.Timestamps),
+							registry.QueryPointer(query, "tailLines", registry.QueryInt, &options.TailLines),
+							registry.QueryPointer(query, "limitBytes", registry.QueryInt, &options.LimitBytes),
+							registry.QueryValue(query, "insecureSkipTLSVerifyBackend", registry.QueryBool, &options.InsecureSkipTLSVerifyBackend),
+							registry.QueryPointer(query, "stream", registry.QueryText, &options.Stream),
+						)
+					},
+				},
+				Open: v1.Log_Pod,
+			}),
+			registry.ConnectionOf(registry.Connection[*corev1.Pod, *corev1.PodPortForwardOptions]{
+				Name:    "portforward",
+				Methods: []string{"GET", "POST"},
+				Options: registry.Options[*corev1.PodPortForwardOptions]{
+					New: func() *corev1.PodPortForwardOptions {
+						return new(corev1.PodPortForwardOptions)
+					},
+					Decode: func(query url.Values, options *corev1.PodPortForwardOptions) error {
+						return registry.QueryValues(query, "ports", registry.QueryInt, &options.Ports)
+					},
+				},
+				Connect: v1.Portforward_Pod,
+			}),
+		},
 		SelectableFields: []registry.SelectableField[*corev1.Pod]{
 			{
 				Path: "spec.nodeName",
@@ -264,6 +445,7 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 			PrepareForCreate: v1.PrepareForCreate_Secret,
 			PrepareForUpdate: v1.PrepareForUpdate_Secret,
 			ValidateUpdate:   v1.ValidateUpdate_Secret,
+			NoGeneration:     true,
 		},
 		SelectableFields: []registry.SelectableField[*corev1.Secret]{
 			{
@@ -275,9 +457,3 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 		},
 	}
 }
-
-//go:embed zz_generated.openapi.v1.json
-var openapiV1 []byte
-
-//go:embed zz_generated.swagger.json
-var swagger []byte

@@ -13,7 +13,7 @@ import (
 	"apigen.dev/runtime/roundtrip"
 )
 
-// FuzzRoundTripFischerV1alpha1 tests that nothing of a Fischer is lost in version v1alpha1.
+// FuzzRoundTripFischerV1alpha1 tests that nothing of Fischer is lost in version v1alpha1.
 func FuzzRoundTripFischerV1alpha1(f *testing.F) {
 	scope := newScope()
 	roundtrip.Fuzz(f, roundtrip.Version[*wardlev1alpha1.Fischer, *wardle.Fischer]{
@@ -34,7 +34,7 @@ func FuzzRoundTripFischerV1alpha1(f *testing.F) {
 	})
 }
 
-// FuzzRoundTripFlunderV1beta1 tests that nothing of a Flunder is lost in version v1beta1.
+// FuzzRoundTripFlunderV1beta1 tests that nothing of Flunder is lost in version v1beta1.
 func FuzzRoundTripFlunderV1beta1(f *testing.F) {
 	scope := newScope()
 	roundtrip.Fuzz(f, roundtrip.Version[*wardlev1beta1.Flunder, *wardle.Flunder]{
@@ -55,7 +55,7 @@ func FuzzRoundTripFlunderV1beta1(f *testing.F) {
 	})
 }
 
-// FuzzRoundTripFlunderV1alpha1 tests that nothing of a Flunder is lost in version v1alpha1.
+// FuzzRoundTripFlunderV1alpha1 tests that nothing of Flunder is lost in version v1alpha1.
 func FuzzRoundTripFlunderV1alpha1(f *testing.F) {
 	scope := newScope()
 	roundtrip.Fuzz(f, roundtrip.Version[*wardlev1alpha1.Flunder, *wardle.Flunder]{

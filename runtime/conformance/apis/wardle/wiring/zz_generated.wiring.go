@@ -4,16 +4,16 @@
 package wiring
 
 import (
+	"sync"
+
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/conformance/apis/wardle"
 	"apigen.dev/runtime/conformance/apis/wardle/v1alpha1"
 	"apigen.dev/runtime/conformance/apis/wardle/v1beta1"
 	"apigen.dev/runtime/registry"
-	_ "embed"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
-	schema "k8s.io/apimachinery/pkg/runtime/schema"
-	"sync"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -31,11 +31,8 @@ func Group() registry.Group {
 			registry.New(defineFlunder(scope)),
 		},
 		AddToScheme: AddToScheme,
-		OpenAPI: map[string][]byte{
-			"v1beta1":  openapiV1beta1,
-			"v1alpha1": openapiV1alpha1,
-		},
-		Swagger: swagger,
+		OpenAPI:     openAPI(),
+		Swagger:     swagger(),
 	}
 }
 
@@ -80,6 +77,9 @@ func defineFischer(scope conversion.Scope) registry.Definition[*wardle.Fischer] 
 			}),
 		},
 		Storage: "v1alpha1",
+		Strategy: registry.Strategy[*wardle.Fischer]{
+			NoGeneration: true,
+		},
 	}
 }
 
@@ -134,15 +134,6 @@ func defineFlunder(scope conversion.Scope) registry.Definition[*wardle.Flunder] 
 		}},
 	}
 }
-
-//go:embed zz_generated.openapi.v1beta1.json
-var openapiV1beta1 []byte
-
-//go:embed zz_generated.openapi.v1alpha1.json
-var openapiV1alpha1 []byte
-
-//go:embed zz_generated.swagger.json
-var swagger []byte
 
 // groupScope lets conversion functions convert what they hold: it looks functions up in a scheme of the group, which is
 // made when one is first asked for.

@@ -23,42 +23,42 @@ func init() {
 // RegisterConversions adds conversion functions to the given scheme.
 // Public to allow building arbitrary schemes.
 func RegisterConversions(s *runtime.Scheme) error {
-	if err := s.AddGeneratedConversionFunc((*Group)(nil), (*carryv1.Group)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Group)(nil), (*carryv1.Group)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_Group_To_v1_Group(a.(*Group), b.(*carryv1.Group), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*carryv1.Group)(nil), (*Group)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*carryv1.Group)(nil), (*Group)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Group_To_v1beta1_Group(a.(*carryv1.Group), b.(*Group), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*Rack)(nil), (*carryv1.Rack)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Rack)(nil), (*carryv1.Rack)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_Rack_To_v1_Rack(a.(*Rack), b.(*carryv1.Rack), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*carryv1.Rack)(nil), (*Rack)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*carryv1.Rack)(nil), (*Rack)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Rack_To_v1beta1_Rack(a.(*carryv1.Rack), b.(*Rack), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*RackSpec)(nil), (*carryv1.RackSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*RackSpec)(nil), (*carryv1.RackSpec)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_RackSpec_To_v1_RackSpec(a.(*RackSpec), b.(*carryv1.RackSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*carryv1.RackSpec)(nil), (*RackSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*carryv1.RackSpec)(nil), (*RackSpec)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_RackSpec_To_v1beta1_RackSpec(a.(*carryv1.RackSpec), b.(*RackSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*Slot)(nil), (*carryv1.Slot)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Slot)(nil), (*carryv1.Slot)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_Slot_To_v1_Slot(a.(*Slot), b.(*carryv1.Slot), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*carryv1.Slot)(nil), (*Slot)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*carryv1.Slot)(nil), (*Slot)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Slot_To_v1beta1_Slot(a.(*carryv1.Slot), b.(*Slot), scope)
 	}); err != nil {
 		return err
@@ -108,18 +108,18 @@ func Convert_v1_Group_To_v1beta1_Group(in *carryv1.Group, out *Group, s conversi
 	return autoConvert_v1_Group_To_v1beta1_Group(in, out, s)
 }
 
-// preserved_v1beta1_Rack is what version v1beta1 of a Rack can't hold of the hub's fields. It travels in the annotation
+// preserved_v1beta1_Rack is what version v1beta1 of Rack can't hold of the hub's fields. It travels in the annotation
 // apigen.dev/preserved.
 type preserved_v1beta1_Rack struct {
-	F0 *carryv1.Money       `json:"spec.price,omitempty"`
-	F1 **string             `json:"spec.note,omitempty"`
-	F2 *bool                `json:"spec.locked,omitempty"`
-	F3 map[string]*[]string `json:"spec.slots[].labels,omitempty"`
-	F4 map[string]*[]string `json:"spec.loose[].labels,omitempty"`
-	F5 map[string]*[]string `json:"spec.cells{}.labels,omitempty"`
-	F6 map[string]*[]string `json:"spec.far{}.labels,omitempty"`
-	F7 *[]string            `json:"spec.door.labels,omitempty"`
-	F8 map[string]*[]string `json:"spec.groups[].slots[].labels,omitempty"`
+	SpecPrice             *carryv1.Money       `json:"spec.price,omitempty"`
+	SpecNote              **string             `json:"spec.note,omitempty"`
+	SpecLocked            *bool                `json:"spec.locked,omitempty"`
+	SpecSlotsLabels       map[string]*[]string `json:"spec.slots[].labels,omitempty"`
+	SpecLooseLabels       map[string]*[]string `json:"spec.loose[].labels,omitempty"`
+	SpecCellsLabels       map[string]*[]string `json:"spec.cells{}.labels,omitempty"`
+	SpecFarLabels         map[string]*[]string `json:"spec.far{}.labels,omitempty"`
+	SpecDoorLabels        *[]string            `json:"spec.door.labels,omitempty"`
+	SpecGroupsSlotsLabels map[string]*[]string `json:"spec.groups[].slots[].labels,omitempty"`
 }
 
 // restore_v1beta1_Rack gives the hub back what the annotation has noted, where the client left its place, and removes it.
@@ -139,18 +139,18 @@ func restore_v1beta1_Rack(in *Rack, out *carryv1.Rack) error {
 	if err := json.Unmarshal([]byte(text), &kept); err != nil {
 		return fmt.Errorf("annotation apigen.dev/preserved: %w", err)
 	}
-	if v := kept.F0; v != nil {
+	if v := kept.SpecPrice; v != nil {
 		out.Spec.Price = *v
 	}
-	if v := kept.F1; v != nil {
+	if v := kept.SpecNote; v != nil {
 		out.Spec.Note = *v
 	}
-	if v := kept.F2; v != nil {
+	if v := kept.SpecLocked; v != nil {
 		out.Spec.Locked = *v
 	}
 	for i1 := range out.Spec.Slots {
 		hub1 := &out.Spec.Slots[i1]
-		if v := kept.F3[fmt.Sprintf("%q", fmt.Sprint(hub1.Name))]; v != nil {
+		if v := kept.SpecSlotsLabels[fmt.Sprintf("%q", fmt.Sprint(hub1.Name))]; v != nil {
 			hub1.Labels = *v
 		}
 	}
@@ -161,7 +161,7 @@ func restore_v1beta1_Rack(in *Rack, out *carryv1.Rack) error {
 		}
 		own1 := in.Spec.Loose[i1]
 		if hub1 != nil && own1 != nil {
-			if v := kept.F4[fmt.Sprintf("%d/%s", i1, preservedDigest(own1))]; v != nil {
+			if v := kept.SpecLooseLabels[fmt.Sprintf("%d/%s", i1, preservedDigest(own1))]; v != nil {
 				hub1.Labels = *v
 			}
 		}
@@ -171,7 +171,7 @@ func restore_v1beta1_Rack(in *Rack, out *carryv1.Rack) error {
 		if !ok {
 			continue
 		}
-		if v := kept.F5[fmt.Sprintf("%q", fmt.Sprint(k1))]; v != nil {
+		if v := kept.SpecCellsLabels[fmt.Sprintf("%q", fmt.Sprint(k1))]; v != nil {
 			hub1.Labels = *v
 		}
 		out.Spec.Cells[k1] = hub1
@@ -182,13 +182,13 @@ func restore_v1beta1_Rack(in *Rack, out *carryv1.Rack) error {
 			continue
 		}
 		if hub1 != nil && own1 != nil {
-			if v := kept.F6[fmt.Sprintf("%q", fmt.Sprint(k1))]; v != nil {
+			if v := kept.SpecFarLabels[fmt.Sprintf("%q", fmt.Sprint(k1))]; v != nil {
 				hub1.Labels = *v
 			}
 		}
 	}
 	if out.Spec.Door != nil && in.Spec.Door != nil {
-		if v := kept.F7; v != nil {
+		if v := kept.SpecDoorLabels; v != nil {
 			out.Spec.Door.Labels = *v
 		}
 	}
@@ -204,7 +204,7 @@ func restore_v1beta1_Rack(in *Rack, out *carryv1.Rack) error {
 				break
 			}
 			own3 := &own1.Slots[i3]
-			if v := kept.F8[fmt.Sprintf("%d/%s/%d/%s", i1, preservedDigest(own1), i3, preservedDigest(own3))]; v != nil {
+			if v := kept.SpecGroupsSlotsLabels[fmt.Sprintf("%d/%s/%d/%s", i1, preservedDigest(own1), i3, preservedDigest(own3))]; v != nil {
 				hub3.Labels = *v
 			}
 		}
@@ -234,25 +234,25 @@ func Convert_v1beta1_Rack_To_v1_Rack(in *Rack, out *carryv1.Rack, s conversion.S
 	return autoConvert_v1beta1_Rack_To_v1_Rack(in, out, s)
 }
 
-// preserve_v1beta1_Rack notes in an annotation what a Rack can't hold.
+// preserve_v1beta1_Rack notes in an annotation what Rack can't hold.
 func preserve_v1beta1_Rack(in *carryv1.Rack, out *Rack) error {
 	var kept preserved_v1beta1_Rack
 	if v := in.Spec.Price; !reflect.ValueOf(v).IsZero() {
-		kept.F0 = &v
+		kept.SpecPrice = &v
 	}
 	if v := in.Spec.Note; v != nil {
-		kept.F1 = &v
+		kept.SpecNote = &v
 	}
 	if v := in.Spec.Locked; bool(v) {
-		kept.F2 = &v
+		kept.SpecLocked = &v
 	}
 	for i1 := range in.Spec.Slots {
 		hub1 := &in.Spec.Slots[i1]
 		if v := hub1.Labels; v != nil {
-			if kept.F3 == nil {
-				kept.F3 = map[string]*[]string{}
+			if kept.SpecSlotsLabels == nil {
+				kept.SpecSlotsLabels = map[string]*[]string{}
 			}
-			kept.F3[fmt.Sprintf("%q", fmt.Sprint(hub1.Name))] = &v
+			kept.SpecSlotsLabels[fmt.Sprintf("%q", fmt.Sprint(hub1.Name))] = &v
 		}
 	}
 	for i1 := range in.Spec.Loose {
@@ -263,10 +263,10 @@ func preserve_v1beta1_Rack(in *carryv1.Rack, out *Rack) error {
 		own1 := out.Spec.Loose[i1]
 		if hub1 != nil && own1 != nil {
 			if v := hub1.Labels; v != nil {
-				if kept.F4 == nil {
-					kept.F4 = map[string]*[]string{}
+				if kept.SpecLooseLabels == nil {
+					kept.SpecLooseLabels = map[string]*[]string{}
 				}
-				kept.F4[fmt.Sprintf("%d/%s", i1, preservedDigest(own1))] = &v
+				kept.SpecLooseLabels[fmt.Sprintf("%d/%s", i1, preservedDigest(own1))] = &v
 			}
 		}
 	}
@@ -276,10 +276,10 @@ func preserve_v1beta1_Rack(in *carryv1.Rack, out *Rack) error {
 			continue
 		}
 		if v := hub1.Labels; v != nil {
-			if kept.F5 == nil {
-				kept.F5 = map[string]*[]string{}
+			if kept.SpecCellsLabels == nil {
+				kept.SpecCellsLabels = map[string]*[]string{}
 			}
-			kept.F5[fmt.Sprintf("%q", fmt.Sprint(k1))] = &v
+			kept.SpecCellsLabels[fmt.Sprintf("%q", fmt.Sprint(k1))] = &v
 		}
 	}
 	for k1, hub1 := range in.Spec.Far {
@@ -289,16 +289,16 @@ func preserve_v1beta1_Rack(in *carryv1.Rack, out *Rack) error {
 		}
 		if hub1 != nil && own1 != nil {
 			if v := hub1.Labels; v != nil {
-				if kept.F6 == nil {
-					kept.F6 = map[string]*[]string{}
+				if kept.SpecFarLabels == nil {
+					kept.SpecFarLabels = map[string]*[]string{}
 				}
-				kept.F6[fmt.Sprintf("%q", fmt.Sprint(k1))] = &v
+				kept.SpecFarLabels[fmt.Sprintf("%q", fmt.Sprint(k1))] = &v
 			}
 		}
 	}
 	if in.Spec.Door != nil && out.Spec.Door != nil {
 		if v := in.Spec.Door.Labels; v != nil {
-			kept.F7 = &v
+			kept.SpecDoorLabels = &v
 		}
 	}
 	for i1 := range in.Spec.Groups {
@@ -314,10 +314,10 @@ func preserve_v1beta1_Rack(in *carryv1.Rack, out *Rack) error {
 			}
 			own3 := &own1.Slots[i3]
 			if v := hub3.Labels; v != nil {
-				if kept.F8 == nil {
-					kept.F8 = map[string]*[]string{}
+				if kept.SpecGroupsSlotsLabels == nil {
+					kept.SpecGroupsSlotsLabels = map[string]*[]string{}
 				}
-				kept.F8[fmt.Sprintf("%d/%s/%d/%s", i1, preservedDigest(own1), i3, preservedDigest(own3))] = &v
+				kept.SpecGroupsSlotsLabels[fmt.Sprintf("%d/%s/%d/%s", i1, preservedDigest(own1), i3, preservedDigest(own3))] = &v
 			}
 		}
 	}

@@ -10,6 +10,7 @@ type App struct {
 	Parts []base.Part
 	Units map[string]base.Unit
 	Notes []base.Note
+	Stock base.Stock
 	Mark  base.Mark
 	Span  int
 }

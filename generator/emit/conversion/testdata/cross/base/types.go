@@ -19,6 +19,12 @@ type Note struct {
 	Text string
 }
 
+// Good is what a stock has of.
+type Good string
+
+// Stock is laid out alike, and its function only copies.
+type Stock map[Good]int64
+
 // Mark is not converted at all.
 type Mark struct {
 	Text string

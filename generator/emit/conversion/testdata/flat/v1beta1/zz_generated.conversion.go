@@ -20,32 +20,32 @@ func init() {
 // RegisterConversions adds conversion functions to the given scheme.
 // Public to allow building arbitrary schemes.
 func RegisterConversions(s *runtime.Scheme) error {
-	if err := s.AddGeneratedConversionFunc((*Lamp)(nil), (*flatv1.Lamp)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Lamp)(nil), (*flatv1.Lamp)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_Lamp_To_v1_Lamp(a.(*Lamp), b.(*flatv1.Lamp), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*flatv1.Lamp)(nil), (*Lamp)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*flatv1.Lamp)(nil), (*Lamp)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Lamp_To_v1beta1_Lamp(a.(*flatv1.Lamp), b.(*Lamp), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*LampList)(nil), (*flatv1.LampList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*LampList)(nil), (*flatv1.LampList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_LampList_To_v1_LampList(a.(*LampList), b.(*flatv1.LampList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*flatv1.LampList)(nil), (*LampList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*flatv1.LampList)(nil), (*LampList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_LampList_To_v1beta1_LampList(a.(*flatv1.LampList), b.(*LampList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*LampSpec)(nil), (*flatv1.LampSpecification)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*LampSpec)(nil), (*flatv1.LampSpecification)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_LampSpec_To_v1_LampSpecification(a.(*LampSpec), b.(*flatv1.LampSpecification), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*flatv1.LampSpecification)(nil), (*LampSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*flatv1.LampSpecification)(nil), (*LampSpec)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_LampSpecification_To_v1beta1_LampSpec(a.(*flatv1.LampSpecification), b.(*LampSpec), scope)
 	}); err != nil {
 		return err

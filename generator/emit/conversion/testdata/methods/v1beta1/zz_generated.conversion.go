@@ -17,22 +17,22 @@ func init() {
 // RegisterConversions adds conversion functions to the given scheme.
 // Public to allow building arbitrary schemes.
 func RegisterConversions(s *runtime.Scheme) error {
-	if err := s.AddGeneratedConversionFunc((*Lamp)(nil), (*methodsv1.Lamp)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Lamp)(nil), (*methodsv1.Lamp)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_Lamp_To_v1_Lamp(a.(*Lamp), b.(*methodsv1.Lamp), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*methodsv1.Lamp)(nil), (*Lamp)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*methodsv1.Lamp)(nil), (*Lamp)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Lamp_To_v1beta1_Lamp(a.(*methodsv1.Lamp), b.(*Lamp), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*LampList)(nil), (*methodsv1.LampList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*LampList)(nil), (*methodsv1.LampList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_LampList_To_v1_LampList(a.(*LampList), b.(*methodsv1.LampList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*methodsv1.LampList)(nil), (*LampList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*methodsv1.LampList)(nil), (*LampList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_LampList_To_v1beta1_LampList(a.(*methodsv1.LampList), b.(*LampList), scope)
 	}); err != nil {
 		return err

@@ -24,87 +24,87 @@ func init() {
 // RegisterConversions adds conversion functions to the given scheme.
 // Public to allow building arbitrary schemes.
 func RegisterConversions(s *runtime.Scheme) error {
-	if err := s.AddGeneratedConversionFunc((*Book)(nil), (*shop.Book)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Book)(nil), (*shop.Book)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_Book_To_shop_Book(a.(*Book), b.(*shop.Book), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*shop.Book)(nil), (*Book)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*shop.Book)(nil), (*Book)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_shop_Book_To_v1beta1_Book(a.(*shop.Book), b.(*Book), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*BookList)(nil), (*shop.BookList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*BookList)(nil), (*shop.BookList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_BookList_To_shop_BookList(a.(*BookList), b.(*shop.BookList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*shop.BookList)(nil), (*BookList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*shop.BookList)(nil), (*BookList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_shop_BookList_To_v1beta1_BookList(a.(*shop.BookList), b.(*BookList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*BookSpec)(nil), (*shop.BookSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*BookSpec)(nil), (*shop.BookSpec)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_BookSpec_To_shop_BookSpec(a.(*BookSpec), b.(*shop.BookSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*shop.BookSpec)(nil), (*BookSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*shop.BookSpec)(nil), (*BookSpec)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_shop_BookSpec_To_v1beta1_BookSpec(a.(*shop.BookSpec), b.(*BookSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*Chapter)(nil), (*shop.Chapter)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Chapter)(nil), (*shop.Chapter)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_Chapter_To_shop_Chapter(a.(*Chapter), b.(*shop.Chapter), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*shop.Chapter)(nil), (*Chapter)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*shop.Chapter)(nil), (*Chapter)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_shop_Chapter_To_v1beta1_Chapter(a.(*shop.Chapter), b.(*Chapter), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*Cover)(nil), (*shop.Cover)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Cover)(nil), (*shop.Cover)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_Cover_To_shop_Cover(a.(*Cover), b.(*shop.Cover), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*shop.Cover)(nil), (*Cover)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*shop.Cover)(nil), (*Cover)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_shop_Cover_To_v1beta1_Cover(a.(*shop.Cover), b.(*Cover), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*Part)(nil), (*shop.Part)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Part)(nil), (*shop.Part)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_Part_To_shop_Part(a.(*Part), b.(*shop.Part), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*shop.Part)(nil), (*Part)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*shop.Part)(nil), (*Part)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_shop_Part_To_v1beta1_Part(a.(*shop.Part), b.(*Part), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*Tree)(nil), (*shop.Tree)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Tree)(nil), (*shop.Tree)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_Tree_To_shop_Tree(a.(*Tree), b.(*shop.Tree), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*shop.Tree)(nil), (*Tree)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*shop.Tree)(nil), (*Tree)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_shop_Tree_To_v1beta1_Tree(a.(*shop.Tree), b.(*Tree), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*url.Values)(nil), (*BookOptions)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*url.Values)(nil), (*BookOptions)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_url_Values_To_v1beta1_BookOptions(a.(*url.Values), b.(*BookOptions), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*shop.BookStatus)(nil), (*BookStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((*shop.BookStatus)(nil), (*BookStatus)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_shop_BookStatus_To_v1beta1_BookStatus(a.(*shop.BookStatus), b.(*BookStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*BookStatus)(nil), (*shop.BookStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((*BookStatus)(nil), (*shop.BookStatus)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_BookStatus_To_shop_BookStatus(a.(*BookStatus), b.(*shop.BookStatus), scope)
 	}); err != nil {
 		return err

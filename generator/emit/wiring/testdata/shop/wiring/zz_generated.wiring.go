@@ -4,21 +4,21 @@
 package wiring
 
 import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"sync"
+
 	"apigen.dev/generator/emit/wiring/testdata/shop"
 	"apigen.dev/generator/emit/wiring/testdata/shop/v1"
 	"apigen.dev/generator/emit/wiring/testdata/shop/v1beta1"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
-	"context"
-	_ "embed"
-	"encoding/json"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
-	schema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"strconv"
-	"sync"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -35,11 +35,8 @@ func Group() registry.Group {
 			registry.New(defineWidget(scope)),
 		},
 		AddToScheme: AddToScheme,
-		OpenAPI: map[string][]byte{
-			"v1":      openapiV1,
-			"v1beta1": openapiV1beta1,
-		},
-		Swagger: swagger,
+		OpenAPI:     openAPI(),
+		Swagger:     swagger(),
 	}
 }
 
@@ -256,15 +253,6 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 		},
 	}
 }
-
-//go:embed zz_generated.openapi.v1.json
-var openapiV1 []byte
-
-//go:embed zz_generated.openapi.v1beta1.json
-var openapiV1beta1 []byte
-
-//go:embed zz_generated.swagger.json
-var swagger []byte
 
 // jsonCell shows a value as its JSON, without the quotes where that is a string.
 func jsonCell(value any) api.Cell {

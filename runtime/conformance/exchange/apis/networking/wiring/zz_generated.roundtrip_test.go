@@ -11,7 +11,7 @@ import (
 	"apigen.dev/runtime/roundtrip"
 )
 
-// FuzzRoundTripIngressClassV1 tests that nothing of a IngressClass is lost in version v1.
+// FuzzRoundTripIngressClassV1 tests that nothing of IngressClass is lost in version v1.
 func FuzzRoundTripIngressClassV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*networkingv1.IngressClass, *networkingv1.IngressClass]{
 		New: func() *networkingv1.IngressClass {

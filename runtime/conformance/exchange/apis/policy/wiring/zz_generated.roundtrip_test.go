@@ -12,7 +12,7 @@ import (
 	apipolicyv1 "k8s.io/api/policy/v1"
 )
 
-// FuzzRoundTripPodDisruptionBudgetV1 tests that nothing of a PodDisruptionBudget is lost in version v1.
+// FuzzRoundTripPodDisruptionBudgetV1 tests that nothing of PodDisruptionBudget is lost in version v1.
 func FuzzRoundTripPodDisruptionBudgetV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*policyv1.PodDisruptionBudget, *policyv1.PodDisruptionBudget]{
 		New: func() *policyv1.PodDisruptionBudget {

@@ -4,15 +4,15 @@
 package wiring
 
 import (
+	"context"
+
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/conformance/exchange/apis/policy/v1"
 	"apigen.dev/runtime/registry"
-	"context"
-	_ "embed"
 	v11 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
-	schema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -29,10 +29,8 @@ func Group() registry.Group {
 			registry.New(definePodDisruptionBudget()),
 		},
 		AddToScheme: AddToScheme,
-		OpenAPI: map[string][]byte{
-			"v1": openapiV1,
-		},
-		Swagger: swagger,
+		OpenAPI:     openAPI(),
+		Swagger:     swagger(),
 	}
 }
 
@@ -120,9 +118,3 @@ func definePodDisruptionBudget() registry.Definition[*v1.PodDisruptionBudget] {
 		}},
 	}
 }
-
-//go:embed zz_generated.openapi.v1.json
-var openapiV1 []byte
-
-//go:embed zz_generated.swagger.json
-var swagger []byte

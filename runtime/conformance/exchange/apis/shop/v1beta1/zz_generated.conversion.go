@@ -20,42 +20,42 @@ func init() {
 // RegisterConversions adds conversion functions to the given scheme.
 // Public to allow building arbitrary schemes.
 func RegisterConversions(s *runtime.Scheme) error {
-	if err := s.AddGeneratedConversionFunc((*Widget)(nil), (*shopv1.Widget)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Widget)(nil), (*shopv1.Widget)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_Widget_To_v1_Widget(a.(*Widget), b.(*shopv1.Widget), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*shopv1.Widget)(nil), (*Widget)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*shopv1.Widget)(nil), (*Widget)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Widget_To_v1beta1_Widget(a.(*shopv1.Widget), b.(*Widget), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*WidgetList)(nil), (*shopv1.WidgetList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*WidgetList)(nil), (*shopv1.WidgetList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_WidgetList_To_v1_WidgetList(a.(*WidgetList), b.(*shopv1.WidgetList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*shopv1.WidgetList)(nil), (*WidgetList)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*shopv1.WidgetList)(nil), (*WidgetList)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_WidgetList_To_v1beta1_WidgetList(a.(*shopv1.WidgetList), b.(*WidgetList), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*WidgetSpec)(nil), (*shopv1.WidgetSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*WidgetSpec)(nil), (*shopv1.WidgetSpec)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_WidgetSpec_To_v1_WidgetSpec(a.(*WidgetSpec), b.(*shopv1.WidgetSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*shopv1.WidgetSpec)(nil), (*WidgetSpec)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*shopv1.WidgetSpec)(nil), (*WidgetSpec)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_WidgetSpec_To_v1beta1_WidgetSpec(a.(*shopv1.WidgetSpec), b.(*WidgetSpec), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*WidgetStatus)(nil), (*shopv1.WidgetStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*WidgetStatus)(nil), (*shopv1.WidgetStatus)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1beta1_WidgetStatus_To_v1_WidgetStatus(a.(*WidgetStatus), b.(*shopv1.WidgetStatus), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*shopv1.WidgetStatus)(nil), (*WidgetStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*shopv1.WidgetStatus)(nil), (*WidgetStatus)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_WidgetStatus_To_v1beta1_WidgetStatus(a.(*shopv1.WidgetStatus), b.(*WidgetStatus), scope)
 	}); err != nil {
 		return err

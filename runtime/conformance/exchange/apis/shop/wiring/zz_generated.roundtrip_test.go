@@ -12,7 +12,7 @@ import (
 	"apigen.dev/runtime/roundtrip"
 )
 
-// FuzzRoundTripWidgetV1 tests that nothing of a Widget is lost in version v1.
+// FuzzRoundTripWidgetV1 tests that nothing of Widget is lost in version v1.
 func FuzzRoundTripWidgetV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*shopv1.Widget, *shopv1.Widget]{
 		New: func() *shopv1.Widget {
@@ -27,7 +27,7 @@ func FuzzRoundTripWidgetV1(f *testing.F) {
 	})
 }
 
-// FuzzRoundTripWidgetV1beta1 tests that nothing of a Widget is lost in version v1beta1.
+// FuzzRoundTripWidgetV1beta1 tests that nothing of Widget is lost in version v1beta1.
 func FuzzRoundTripWidgetV1beta1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*shopv1beta1.Widget, *shopv1.Widget]{
 		New: func() *shopv1beta1.Widget {

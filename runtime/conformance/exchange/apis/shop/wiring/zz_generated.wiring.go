@@ -4,15 +4,15 @@
 package wiring
 
 import (
+	"context"
+
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/conformance/exchange/apis/shop/v1"
 	"apigen.dev/runtime/conformance/exchange/apis/shop/v1beta1"
 	"apigen.dev/runtime/registry"
-	"context"
-	_ "embed"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
-	schema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -29,11 +29,8 @@ func Group() registry.Group {
 			registry.New(defineWidget()),
 		},
 		AddToScheme: AddToScheme,
-		OpenAPI: map[string][]byte{
-			"v1":      openapiV1,
-			"v1beta1": openapiV1beta1,
-		},
-		Swagger: swagger,
+		OpenAPI:     openAPI(),
+		Swagger:     swagger(),
 	}
 }
 
@@ -198,12 +195,3 @@ func defineWidget() registry.Definition[*v1.Widget] {
 		},
 	}
 }
-
-//go:embed zz_generated.openapi.v1.json
-var openapiV1 []byte
-
-//go:embed zz_generated.openapi.v1beta1.json
-var openapiV1beta1 []byte
-
-//go:embed zz_generated.swagger.json
-var swagger []byte

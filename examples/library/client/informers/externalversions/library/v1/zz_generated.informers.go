@@ -46,7 +46,7 @@ type BookInformer interface {
 	Lister() listerslibraryv1.BookLister
 }
 
-// TypedBookInformer is a BookInformer whose informer knows the type of its objects, too.
+// TypedBookInformer is BookInformer, and has an informer that knows the type of its objects.
 type TypedBookInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() BookIndexInformer
@@ -172,7 +172,7 @@ func ToTypedBookInformer(informer BookInformer) TypedBookInformer {
 	return &bookTypedInformerAdapter{informer}
 }
 
-// bookTypedInformerAdapter lends a BookInformer the type of its objects.
+// bookTypedInformerAdapter lends BookInformer the type of its objects.
 type bookTypedInformerAdapter struct {
 	BookInformer
 }

@@ -14,6 +14,7 @@ type App struct {
 	Parts []basev1.Part          `json:"parts"`
 	Units map[string]basev1.Unit `json:"units"`
 	Notes []basev1.Note          `json:"notes"`
+	Stock basev1.Stock           `json:"stock"`
 	Mark  basev1.Mark            `json:"mark"`
 	Span  *basev1.Span           `json:"span,omitempty"`
 }

@@ -21,12 +21,12 @@ func init() {
 // RegisterConversions adds conversion functions to the given scheme.
 // Public to allow building arbitrary schemes.
 func RegisterConversions(s *runtime.Scheme) error {
-	if err := s.AddGeneratedConversionFunc((*App)(nil), (*app.App)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*App)(nil), (*app.App)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_App_To_app_App(a.(*App), b.(*app.App), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*app.App)(nil), (*App)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*app.App)(nil), (*App)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_app_App_To_v1_App(a.(*app.App), b.(*App), scope)
 	}); err != nil {
 		return err
@@ -60,6 +60,7 @@ func autoConvert_v1_App_To_app_App(in *App, out *app.App, s conversion.Scope) er
 		out.Units = nil
 	}
 	out.Notes = *(*[]base.Note)(unsafe.Pointer(&in.Notes))
+	out.Stock = *(*base.Stock)(unsafe.Pointer(&in.Stock))
 	if err := basev1.Convert_Pointer_v1_Span_To_int(&in.Span, &out.Span, s); err != nil {
 		return err
 	}
@@ -97,6 +98,7 @@ func autoConvert_app_App_To_v1_App(in *app.App, out *App, s conversion.Scope) er
 		out.Units = nil
 	}
 	out.Notes = *(*[]basev1.Note)(unsafe.Pointer(&in.Notes))
+	out.Stock = *(*basev1.Stock)(unsafe.Pointer(&in.Stock))
 	if err := basev1.Convert_int_To_Pointer_v1_Span(&in.Span, &out.Span, s); err != nil {
 		return err
 	}
@@ -112,4 +114,7 @@ func Convert_app_App_To_v1_App(in *app.App, out *App, s conversion.Scope) error 
 // compile once one of those types has changed: generate again.
 var (
 	_ = (*base.Note)((*basev1.Note)(nil))
+	_ = (*map[basev1.Good]int64)((*basev1.Stock)(nil))
+	_ = (*map[base.Good]int64)((*base.Stock)(nil))
+	_ = (*base.Good)((*basev1.Good)(nil))
 )

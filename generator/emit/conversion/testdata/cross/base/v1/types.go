@@ -26,6 +26,12 @@ type Note struct {
 	Text string `json:"text"`
 }
 
+// Good is what a stock has of.
+type Good string
+
+// Stock is laid out alike, and its function only copies.
+type Stock map[Good]int64
+
 // Mark is not converted at all.
 type Mark struct {
 	Text string `json:"text"`
@@ -50,6 +56,19 @@ func Convert_v1_Note_To_base_Note(in *Note, out *base.Note, s conversion.Scope) 
 // +k8s:conversion-fn=copy-only
 func Convert_base_Note_To_v1_Note(in *base.Note, out *Note, s conversion.Scope) error {
 	*out = Note(*in)
+	return nil
+}
+
+// Convert_v1_Stock_To_base_Stock copies entry by entry, and keeps what was there.
+//
+// +k8s:conversion-fn=copy-only
+func Convert_v1_Stock_To_base_Stock(in *Stock, out *base.Stock, s conversion.Scope) error {
+	if *out == nil && *in != nil {
+		*out = base.Stock{}
+	}
+	for k, v := range *in {
+		(*out)[base.Good(k)] = v
+	}
 	return nil
 }
 

@@ -19,52 +19,57 @@ func init() {
 // RegisterConversions adds conversion functions to the given scheme.
 // Public to allow building arbitrary schemes.
 func RegisterConversions(s *runtime.Scheme) error {
-	if err := s.AddGeneratedConversionFunc((*Part)(nil), (*base.Part)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*Part)(nil), (*base.Part)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Part_To_base_Part(a.(*Part), b.(*base.Part), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*base.Part)(nil), (*Part)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*base.Part)(nil), (*Part)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_base_Part_To_v1_Part(a.(*base.Part), b.(*Part), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((**Span)(nil), (*int)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((**Span)(nil), (*int)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_Pointer_v1_Span_To_int(a.(**Span), b.(*int), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*base.Mark)(nil), (*Mark)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((*base.Mark)(nil), (*Mark)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_base_Mark_To_v1_Mark(a.(*base.Mark), b.(*Mark), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*base.Note)(nil), (*Note)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((*base.Note)(nil), (*Note)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_base_Note_To_v1_Note(a.(*base.Note), b.(*Note), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*base.Unit)(nil), (*Unit)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((*base.Unit)(nil), (*Unit)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_base_Unit_To_v1_Unit(a.(*base.Unit), b.(*Unit), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*int)(nil), (**Span)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((*int)(nil), (**Span)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_int_To_Pointer_v1_Span(a.(*int), b.(**Span), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*Mark)(nil), (*base.Mark)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((*Mark)(nil), (*base.Mark)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Mark_To_base_Mark(a.(*Mark), b.(*base.Mark), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*Note)(nil), (*base.Note)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((*Note)(nil), (*base.Note)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Note_To_base_Note(a.(*Note), b.(*base.Note), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*Unit)(nil), (*base.Unit)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((*Stock)(nil), (*base.Stock)(nil), func(a, b any, scope conversion.Scope) error {
+		return Convert_v1_Stock_To_base_Stock(a.(*Stock), b.(*base.Stock), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddConversionFunc((*Unit)(nil), (*base.Unit)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Unit_To_base_Unit(a.(*Unit), b.(*base.Unit), scope)
 	}); err != nil {
 		return err

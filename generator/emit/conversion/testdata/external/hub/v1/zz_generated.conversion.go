@@ -20,37 +20,37 @@ func init() {
 // RegisterConversions adds conversion functions to the given scheme.
 // Public to allow building arbitrary schemes.
 func RegisterConversions(s *runtime.Scheme) error {
-	if err := s.AddGeneratedConversionFunc((*typesv1.Door)(nil), (*hub.Door)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*typesv1.Door)(nil), (*hub.Door)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Door_To_hub_Door(a.(*typesv1.Door), b.(*hub.Door), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*hub.Door)(nil), (*typesv1.Door)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*hub.Door)(nil), (*typesv1.Door)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_hub_Door_To_v1_Door(a.(*hub.Door), b.(*typesv1.Door), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*typesv1.DoorOptions)(nil), (*hub.DoorOptions)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*typesv1.DoorOptions)(nil), (*hub.DoorOptions)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_DoorOptions_To_hub_DoorOptions(a.(*typesv1.DoorOptions), b.(*hub.DoorOptions), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*hub.DoorOptions)(nil), (*typesv1.DoorOptions)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*hub.DoorOptions)(nil), (*typesv1.DoorOptions)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_hub_DoorOptions_To_v1_DoorOptions(a.(*hub.DoorOptions), b.(*typesv1.DoorOptions), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddGeneratedConversionFunc((*url.Values)(nil), (*typesv1.DoorOptions)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddGeneratedConversionFunc((*url.Values)(nil), (*typesv1.DoorOptions)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_url_Values_To_v1_DoorOptions(a.(*url.Values), b.(*typesv1.DoorOptions), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*hub.Lock)(nil), (*typesv1.Lock)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((*hub.Lock)(nil), (*typesv1.Lock)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_hub_Lock_To_v1_Lock(a.(*hub.Lock), b.(*typesv1.Lock), scope)
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*typesv1.Lock)(nil), (*hub.Lock)(nil), func(a, b interface{}, scope conversion.Scope) error {
+	if err := s.AddConversionFunc((*typesv1.Lock)(nil), (*hub.Lock)(nil), func(a, b any, scope conversion.Scope) error {
 		return Convert_v1_Lock_To_hub_Lock(a.(*typesv1.Lock), b.(*hub.Lock), scope)
 	}); err != nil {
 		return err

@@ -53,7 +53,7 @@ type FischerInformer interface {
 	Lister() listerswardlev1alpha1.FischerLister
 }
 
-// TypedFischerInformer is a FischerInformer whose informer knows the type of its objects, too.
+// TypedFischerInformer is FischerInformer, and has an informer that knows the type of its objects.
 type TypedFischerInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() FischerIndexInformer
@@ -178,7 +178,7 @@ func ToTypedFischerInformer(informer FischerInformer) TypedFischerInformer {
 	return &fischerTypedInformerAdapter{informer}
 }
 
-// fischerTypedInformerAdapter lends a FischerInformer the type of its objects.
+// fischerTypedInformerAdapter lends FischerInformer the type of its objects.
 type fischerTypedInformerAdapter struct {
 	FischerInformer
 }
@@ -203,7 +203,7 @@ type FlunderInformer interface {
 	Lister() listerswardlev1alpha1.FlunderLister
 }
 
-// TypedFlunderInformer is a FlunderInformer whose informer knows the type of its objects, too.
+// TypedFlunderInformer is FlunderInformer, and has an informer that knows the type of its objects.
 type TypedFlunderInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() FlunderIndexInformer
@@ -329,7 +329,7 @@ func ToTypedFlunderInformer(informer FlunderInformer) TypedFlunderInformer {
 	return &flunderTypedInformerAdapter{informer}
 }
 
-// flunderTypedInformerAdapter lends a FlunderInformer the type of its objects.
+// flunderTypedInformerAdapter lends FlunderInformer the type of its objects.
 type flunderTypedInformerAdapter struct {
 	FlunderInformer
 }

@@ -46,7 +46,7 @@ type FlunderInformer interface {
 	Lister() listerswardlev1beta1.FlunderLister
 }
 
-// TypedFlunderInformer is a FlunderInformer whose informer knows the type of its objects, too.
+// TypedFlunderInformer is FlunderInformer, and has an informer that knows the type of its objects.
 type TypedFlunderInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() FlunderIndexInformer
@@ -172,7 +172,7 @@ func ToTypedFlunderInformer(informer FlunderInformer) TypedFlunderInformer {
 	return &flunderTypedInformerAdapter{informer}
 }
 
-// flunderTypedInformerAdapter lends a FlunderInformer the type of its objects.
+// flunderTypedInformerAdapter lends FlunderInformer the type of its objects.
 type flunderTypedInformerAdapter struct {
 	FlunderInformer
 }

@@ -1,0 +1,29 @@
+package conversion
+
+import (
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+)
+
+// warnings tells of functions that convert a pair of types as generated code would call them, but for a slip in their
+// names. What other code of the package mentions may be called as it likes.
+func warnings(program *model.Program) []emit.Error {
+	var errs emit.Errors
+	for _, pkg := range program.Packages {
+		if !pkg.Output {
+			continue
+		}
+		for _, f := range pkg.Funcs {
+			if f.Mentioned || !strings.HasPrefix(strings.ToLower(f.Name), "conver") || !isConversion(f) {
+				continue
+			}
+			p := pair{f.Params[0].Elem, f.Params[1].Elem}
+			if want := p.function(); emit.Misspelt(f.Name, want) && pkg.Func(want) == nil {
+				errs.Add(f.Pos, "%s is not called by generated code: a function that converts these types is called %s", f.Name, want)
+			}
+		}
+	}
+	return errs
+}

@@ -1,0 +1,35 @@
+package emit_test
+
+import (
+	"testing"
+
+	"apigen.dev/generator/emit"
+)
+
+func TestMisspelt(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		misspelt   bool
+	}{
+		{"Validate", "Validate", false},
+		{"validate", "Validate", true},
+		{"Validte", "Validate", true},
+		{"Vaildate", "Validate", true},
+		{"Validates", "Validate", true},
+		{"Validatee_", "Validate", true},
+		{"Valudate", "Validate", true},
+		{"Valud", "Validate", false},
+		{"Valuadte", "Validate", false},
+		{"SetDefault_Foo", "SetDefaults_Foo", true},
+		{"SetDefaultsFoo", "SetDefaults_Foo", true},
+		{"Convert_a_X_to_b_X", "Convert_a_X_To_b_X", true},
+		{"", "", false},
+		{"", "A", true},
+		{"A", "AB", true},
+		{"BA", "AB", true},
+	} {
+		if got := emit.Misspelt(c.name, c.want); got != c.misspelt {
+			t.Errorf("Misspelt(%q, %q) is %v", c.name, c.want, got)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package wiring
+
+import (
+	"strings"
+	"testing"
+
+	"apigen.dev/generator/loadtest"
+)
+
+// renamedSource is a kind whose older version calls a selectable field otherwise, in JSON and in Go.
+const renamedSource = `
+-- shop/v1/types.go --
+// +groupName=shop.example.com
+// +k8s:deepcopy-gen=package
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:selectablefield:JSONPath=.spec.color
+type Widget struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta
+	Spec WidgetSpec ` + "`json:\"spec\"`" + `
+}
+
+type WidgetSpec struct {
+	// +apigen:conversion:name=Paint
+	Color string ` + "`json:\"color\"`" + `
+}
+-- shop/v2/types.go --
+// +groupName=shop.example.com
+// +k8s:deepcopy-gen=package
+package v2
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:storageversion
+// +kubebuilder:selectablefield:JSONPath=.spec.PATH
+type Widget struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta
+	Spec WidgetSpec ` + "`json:\"spec\"`" + `
+}
+
+type WidgetSpec struct {
+	Paint string ` + "`json:\"paint\"`" + `
+	Other string ` + "`json:\"color\"`" + `
+}
+`
+
+func TestSelectableFieldsFollowTheirNames(t *testing.T) {
+	files, err := Emit(loadtest.Program(t, strings.Replace(renamedSource, "PATH", "paint", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := ""
+	for _, f := range files {
+		if strings.HasSuffix(f.Name, ".go") {
+			code += string(f.Content)
+		}
+	}
+	if n := strings.Count(code, "return obj.Spec.Paint"); n != 2 || !strings.Contains(code, `"spec.color"`) || !strings.Contains(code, `"spec.paint"`) {
+		t.Errorf("%d selectors read the hub's field:\n%s", n, code)
+	}
+}
+
+func TestASelectablePathMeansOneField(t *testing.T) {
+	_, err := Emit(loadtest.Program(t, strings.Replace(renamedSource, "PATH", "color", 1)))
+	want := "selectable field .spec.color: is Spec.Paint of the hub here, and Spec.Other in another version: a path means the same in every version"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+}

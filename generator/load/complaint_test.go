@@ -1,0 +1,50 @@
+package load_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"apigen.dev/generator/load"
+	"apigen.dev/generator/loadtest"
+)
+
+// TestComplaint: where the go command itself fails, its users read what it says, and nothing that only follows from it.
+func TestComplaint(t *testing.T) {
+	const text = `
+-- api/v1/types.go --
+// +groupName=shop.example.com
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +kubebuilder:object:root=true
+type Lamp struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta
+}
+`
+	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	for _, c := range []struct{ name, env, want string }{
+		{"platform", "GOARCH=foo", "unsupported GOOS/GOARCH pair"},
+		{"cache", "GOCACHE=relative", "GOCACHE is not an absolute path"},
+		{"temporary", "GOTMPDIR=" + nowhere, "creating work dir: stat " + nowhere},
+		{"flags", "GOFLAGS=-nope", "unknown flag -nope"},
+		{"path", "GOPATH=relative", "GOPATH entry is relative"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := load.Load(context.Background(), load.Options{
+				Dir: loadtest.Dir(t, text), Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod", c.env),
+			})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("got %v, want %q", err, c.want)
+			}
+			if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "exit status") {
+				t.Errorf("more than what the go command says: %v", err)
+			}
+		})
+	}
+}

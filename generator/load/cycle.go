@@ -1,0 +1,69 @@
+package load
+
+import (
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// cycles reports packages that import one another in a ring, at an import of it that the user can take away.
+func (l *loader) cycles() {
+	state := map[string]int{} // 1: on the way, 2: done
+	var way []string
+	var visit func(path string)
+	visit = func(path string) {
+		s := l.sources[path]
+		if s == nil || state[path] == 2 {
+			return
+		}
+		if state[path] == 1 {
+			l.cycle(append(slices.Clone(way[slices.Index(way, path):]), path))
+			return
+		}
+		state[path], way = 1, append(way, path)
+		for _, i := range s.imported() {
+			visit(i)
+		}
+		state[path], way = 2, way[:len(way)-1]
+	}
+	for _, path := range l.rootPaths() {
+		visit(path)
+	}
+}
+
+// cycle reports one ring, whose first package is its last, too.
+func (l *loader) cycle(ring []string) {
+	for i, path := range ring[:len(ring)-1] {
+		s := l.sources[path]
+		at := s.importOf(ring[i+1])
+		if !s.root || !at.IsValid() {
+			continue
+		}
+		text := ring[i]
+		for n := range len(ring) - 1 {
+			text += " imports " + ring[(i+n+1)%(len(ring)-1)]
+			if n < len(ring)-2 {
+				text += ", which"
+			}
+		}
+		l.errs.Add(l.fset.Position(at), "%s: %s", importCycle, text)
+		s.broken = true
+		return
+	}
+}
+
+// importCycle begins what is said of a ring.
+const importCycle = "import cycle"
+
+// importOf is where a package imports another.
+func (s *source) importOf(path string) token.Pos {
+	for _, f := range s.files {
+		for _, i := range f.Imports {
+			if p, err := strconv.Unquote(i.Path.Value); err == nil && strings.EqualFold(p, path) {
+				return i.Path.Pos()
+			}
+		}
+	}
+	return token.NoPos
+}

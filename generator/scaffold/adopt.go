@@ -1,0 +1,146 @@
+package scaffold
+
+import (
+	"errors"
+	"fmt"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// adoption is what the files are rendered with that serve the types of a project as they are.
+type adoption struct {
+	Module string
+	// Base is the folder above those of the versions, Package the name of the package there; Alias: they differ.
+	Base, Package string
+	Alias         bool
+}
+
+// adoptable adopts the API packages that a module has, where no kind is named. It fails where one is, and would begin a
+// second tree beside them. It does nothing in a module without such packages, or of ours.
+func adoptable(options Options) (*Result, error) {
+	if exists(filepath.Join(options.Dir, filepath.FromSlash(collector))) {
+		return nil, nil
+	}
+	packages, collected, err := apiPackages(options.Dir)
+	if err != nil {
+		return nil, err
+	}
+	named := options.Group != "" || options.Version != "" || options.Kind != ""
+	if len(packages) > 0 && !named && !collected {
+		return adopt(options.Dir, options.Module, packages)
+	}
+	outside := slices.IndexFunc(packages, func(p string) bool { return !strings.HasPrefix(p, "apis/") })
+	if outside < 0 {
+		return nil, nil
+	}
+	if collected {
+		return nil, fmt.Errorf("%s has API packages that are served already, %s, and a kind under apis/ would be a second tree: write new kinds beside them, and run `go tool apigen build ./...`",
+			options.Dir, packages[outside])
+	}
+	return nil, fmt.Errorf("%s has API packages already, %s, and a kind under apis/ would be a second tree: leave --group, --version and --kind out to serve what is there, and write new kinds beside it",
+		options.Dir, packages[outside])
+}
+
+// adopt writes what serves the API packages that a project has, where they are: a package that collects them, and a main.
+func adopt(dir, module string, packages []string) (*Result, error) {
+	base, err := collectorDir(dir, packages)
+	if err != nil {
+		return nil, err
+	}
+	v := adoption{Module: module, Base: base, Package: packageName(path.Base(base))}
+	v.Alias = v.Package != path.Base(base)
+	result, err := write(dir, v, []file{{"{{.Base}}/groups.go", "adopt/groups.go.tmpl"}, {"cmd/apiserver/main.go", "adopt/main.go.tmpl"}})
+	if result != nil {
+		result.Adopted = packages
+	}
+	return result, err
+}
+
+// collectorDir is the nearest folder above all of the packages that holds no package itself, with slashes.
+func collectorDir(dir string, packages []string) (string, error) {
+	base := path.Dir(packages[0])
+	for _, p := range packages[1:] {
+		for base != "." && !strings.HasPrefix(p, base+"/") {
+			base = path.Dir(base)
+		}
+	}
+	for base != "." {
+		sources, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(base), "*.go"))
+		if err != nil {
+			return "", err
+		}
+		if len(sources) == 0 {
+			return base, nil
+		}
+		base = path.Dir(base)
+	}
+	return "", fmt.Errorf("the API packages %s have no folder above them for a package that collects them: write one with the marker +apigen:groups above its package clause, and a main that serves its Groups()",
+		strings.Join(packages, ", "))
+}
+
+// packageName is the name of a package in a folder of that name.
+func packageName(folder string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(folder))
+	if !token.IsIdentifier(name) || name == "server" || name == "embedded" || name == "main" {
+		return "apis"
+	}
+	return name
+}
+
+var (
+	groupMarker     = regexp.MustCompile(`(?m)^//\s*\+groupName\b`)
+	collectorMarker = regexp.MustCompile(`(?m)^//\s*\+apigen:groups\s*$`)
+)
+
+// apiPackages finds the folders of a module that are named like a version and whose package says which group it is of, with
+// slashes and sorted, and tells whether a package collects groups already: such a project is one of ours.
+func apiPackages(dir string) (packages []string, collected bool, err error) {
+	err = filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			if name == dir && errors.Is(err, fs.ErrNotExist) {
+				return fs.SkipAll
+			}
+			return err
+		}
+		if entry.IsDir() {
+			if name != dir && isApart(name, entry.Name()) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		content, err := os.ReadFile(name) //nolint:gosec // it is the tree of whoever runs it, symbolic links and all
+		if err != nil {
+			return err
+		}
+		collected = collected || collectorMarker.Match(content)
+		if !isAPIVersion(filepath.Base(filepath.Dir(name))) || !groupMarker.Match(content) {
+			return nil
+		}
+		folder, err := filepath.Rel(dir, filepath.Dir(name))
+		if folder = filepath.ToSlash(folder); !slices.Contains(packages, folder) {
+			packages = append(packages, folder)
+		}
+		return err
+	})
+	slices.Sort(packages)
+	return packages, collected, err
+}
+
+// isApart tells folders whose packages are not the module's own.
+func isApart(name, base string) bool {
+	return base == "vendor" || base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' || exists(filepath.Join(name, "go.mod"))
+}

@@ -1,0 +1,49 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/hex"
+	"io"
+	"strings"
+)
+
+// Document is a JSON document that is embedded and served as it is: compressed, with a hash that was computed with it.
+// The zero value is no document. It is immutable.
+type Document struct {
+	// Gzip is the JSON, compressed.
+	Gzip []byte
+	// Hash is the JSON's SHA-512, in hexadecimal digits and capital letters, as kube-openapi has it: its ETag.
+	Hash string
+}
+
+// NewDocument compresses and hashes JSON, for documents that no generator made.
+func NewDocument(json []byte) Document {
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	_, _ = zip.Write(json) // a buffer takes everything
+	_ = zip.Close()
+	return Document{Gzip: out.Bytes(), Hash: HashOf(json)}
+}
+
+// HashOf is the Hash of a document of these bytes.
+func HashOf(data []byte) string {
+	sum := sha512.Sum512(data)
+	return strings.ToUpper(hex.EncodeToString(sum[:]))
+}
+
+// IsZero tells that there is no document.
+func (d Document) IsZero() bool { return len(d.Gzip) == 0 }
+
+// JSON returns the document's text.
+func (d Document) JSON() ([]byte, error) { return Unzip(d.Gzip) }
+
+// Unzip returns what was compressed.
+func Unzip(data []byte) ([]byte, error) {
+	unzip, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(unzip)
+}

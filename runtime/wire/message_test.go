@@ -1,0 +1,69 @@
+package wire_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"testing"
+
+	"apigen.dev/runtime/wire"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestEachField(t *testing.T) {
+	message := wire.AppendInt32(nil, 1, -7)
+	message = wire.AppendBytes(message, 2, []byte("text"))
+	message = binary.LittleEndian.AppendUint64(append(message, 3<<3|1), 1)
+	message = binary.LittleEndian.AppendUint32(append(message, 4<<3|5), 1)
+	message = wire.AppendBytes(message, 5, nil)
+	var got []string
+	err := wire.EachField(message, func(f wire.Field) error {
+		got = append(got, fmt.Sprint(f.Number, int32(f.Varint), string(f.Bytes)))
+		return nil
+	})
+	if want := "[1 -7 2 0text 3 0 4 0 5 0]"; err != nil || fmt.Sprint(got) != want {
+		t.Errorf("%v, %v", got, err)
+	}
+	stop := errors.New("stop")
+	if err := wire.EachField(message, func(wire.Field) error { return stop }); !errors.Is(err, stop) {
+		t.Error(err)
+	}
+	for name, data := range map[string]string{
+		"tag": "\x80", "number": "\x08\x80", "length": "\x0a\x80", "short": "\x0a\x05abc", "fixed": "\x09\x01", "fixed32": "\x0d\x01",
+		"group": "\x0b", "zero": "\x02\x00", "huge": "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+	} {
+		if err := wire.EachField([]byte(data), func(wire.Field) error { return nil }); err == nil {
+			t.Errorf("%s is a message", name)
+		}
+	}
+}
+
+// FuzzEachField: whatever is a Status to k8s.io/apimachinery has fields that it can be put together of again.
+func FuzzEachField(f *testing.F) {
+	status, err := (&metav1.Status{Status: "Failure", Code: 404, Details: &metav1.StatusDetails{Name: "a"}}).Marshal()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(status)
+	f.Add([]byte("\x08\x80"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var whole, parts metav1.Status
+		known := whole.Unmarshal(data)
+		failed := wire.EachField(data, func(field wire.Field) error {
+			if field.Bytes == nil && field.Number != 6 {
+				return nil
+			}
+			one := wire.AppendInt32(nil, 6, int32(field.Varint))
+			if field.Bytes != nil {
+				if field.Number > 31 {
+					return nil
+				}
+				one = wire.AppendBytes(nil, byte(field.Number), field.Bytes)
+			}
+			return parts.Unmarshal(one)
+		})
+		if known == nil && failed == nil && whole.Message != parts.Message {
+			t.Errorf("%q is not %q", parts.Message, whole.Message)
+		}
+	})
+}
