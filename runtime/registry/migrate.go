@@ -31,7 +31,7 @@ type MigrateOptions struct {
 	// Timeout bounds every question to the backend and every write; 0 is a minute. A backend that is gone for longer ends
 	// the migration.
 	Timeout time.Duration
-	// Report, where it is set, is called after each page.
+	// Report, where it is set, is called after each object.
 	Report func(Migration)
 }
 
@@ -63,8 +63,8 @@ type migratable interface {
 // or an error, and be run again: what is still stale is all there is to know.
 //
 // A version goes off the record if no object was found in it. Servers that still write it record it again
-// with their first write after a minute: migrate once all of them have the release whose storage version is wanted. A
-// time to live, which only Stores give to what they write, is not kept.
+// with their first write after a minute: migrate once all of them have the release whose storage version is wanted. What
+// is left of a time to live stays what it is.
 func Migrate(ctx context.Context, resource Resource, config Config, opts MigrateOptions) (Migration, error) {
 	m, ok := resource.(migratable)
 	if !ok {
@@ -154,15 +154,15 @@ func (m *migration[T]) scan(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		m.Total = m.Read + int64(len(result.Items)) + result.Remaining
 		for i := range result.Items {
 			if err := m.object(ctx, &result.Items[i]); err != nil {
 				return err
 			}
 			m.Read++
-		}
-		m.Total = m.Read + result.Remaining
-		if m.opts.Report != nil {
-			m.opts.Report(m.Migration)
+			if m.opts.Report != nil {
+				m.opts.Report(m.Migration)
+			}
 		}
 		if !result.More || len(result.Items) == 0 {
 			return nil
@@ -180,7 +180,7 @@ func (m *migration[T]) page(ctx context.Context, request storage.RangeRequest) (
 func (m *migration[T]) write(ctx context.Context, kv *storage.KeyValue, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
 	defer cancel()
-	_, err := m.store.put(ctx, kv.Key, data, kv.Revision, 0)
+	_, err := m.store.put(ctx, kv.Key, data, kv.Revision, storage.KeepTTL)
 	return err
 }
 

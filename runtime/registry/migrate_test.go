@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
@@ -208,6 +210,31 @@ func (r *racing) Put(ctx ctxT, key string, value []byte, expect int64, ttl durat
 }
 
 // Objects that somebody else changes meanwhile are taken as they become.
+// What another server wrote with a time to live is written again with what is left of it.
+func TestMigrationKeepsTheTimeToLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend := openBackend(t)
+		const key = "/registry/shop.example.com/widgets/ns/a"
+		old := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a","namespace":"ns"},"spec":{"colour":"red"}}`
+		if _, err := backend.Put(t.Context(), key, []byte(old), 0, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Minute)
+		m := migrate(t, backend, registry.New(shop.Definition()), nil, registry.MigrateOptions{})
+		if m.Rewritten != 1 {
+			t.Errorf("%+v", m)
+		}
+		time.Sleep(9 * time.Minute)
+		if kv, _, err := backend.Get(t.Context(), key, storage.GetOptions{}); err != nil || kv == nil {
+			t.Errorf("it is gone before its time: %v", err)
+		}
+		time.Sleep(2 * time.Minute)
+		if kv, _, err := backend.Get(t.Context(), key, storage.GetOptions{}); err != nil || kv != nil {
+			t.Errorf("it outlived its time: %v %v", kv, err)
+		}
+	})
+}
+
 func TestMigrationAgainstOthers(t *testing.T) {
 	const stale = `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"%s","namespace":"ns","uid":"u"},"spec":{"colour":"blue","size":7}}`
 	const fresh = `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"%s","namespace":"ns","uid":"u"},"spec":{"color":"blue","size":7}}` + "\n"
@@ -284,10 +311,15 @@ func TestMigrationOfManyPages(t *testing.T) {
 	}
 	var reports []string
 	m := migrate(t, backend, registry.New(shop.Definition()), nil, registry.MigrateOptions{Rate: 1e6, Report: func(m registry.Migration) {
-		reports = append(reports, fmt.Sprintf("%d of %d", m.Read, m.Total))
+		if m.Rewritten != m.Read {
+			t.Errorf("%d of %d are rewritten", m.Rewritten, m.Read)
+		}
+		if reports = append(reports, fmt.Sprintf("%d of %d", m.Read, m.Total)); len(reports) > 3 {
+			reports = reports[1:]
+		}
 	}})
 	// The default of spec.size is what they lack.
-	if m.Rewritten != 1201 || strings.Join(reports, ", ") != "500 of 1201, 1000 of 1201, 1201 of 1201" {
+	if m.Rewritten != 1201 || strings.Join(reports, ", ") != "1199 of 1201, 1200 of 1201, 1201 of 1201" {
 		t.Errorf("%+v %v", m, reports)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"apigen.dev/runtime/registry"
@@ -114,6 +115,51 @@ func TestStoreCreateWithTTL(t *testing.T) {
 		}
 		if strings.Join(seen, " ") != "ADDED DELETED" {
 			t.Error(seen)
+		}
+	})
+}
+
+// An update may leave an object the time that it has, give it another, or for ever; one that changes nothing leaves it.
+func TestStoreUpdateOfTTL(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := openStore(t, openBackend(t), true, 0)
+		for _, name := range []string{"kept", "extended", "freed", "unchanged"} {
+			if _, err := s.Create(t.Context(), "gadgets/ns/"+name, gadget(name, 1), time.Hour); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(30 * time.Minute)
+		for name, ttl := range map[string]time.Duration{"kept": storage.KeepTTL, "extended": 2 * time.Hour, "freed": 0, "unchanged": 0} {
+			_, err := s.Update(t.Context(), "gadgets/ns/"+name, registry.CommitOptions[*shop.Gadget]{}, func(g *shop.Gadget) (*shop.Gadget, time.Duration, error) {
+				if name != "unchanged" {
+					g.Spec.Power = 2
+				}
+				return g, ttl, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, then := range []struct {
+			after time.Duration
+			left  string
+		}{
+			{29 * time.Minute, "extended freed kept unchanged"}, {2 * time.Minute, "extended freed"}, {3 * time.Hour, "freed"},
+		} {
+			time.Sleep(then.after)
+			for _, version := range []string{"", "0"} {
+				list, err := s.List(t.Context(), "gadgets/", registry.ListOptions{ResourceVersion: version})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var names []string
+				for _, g := range list.Items {
+					names = append(names, g.Name)
+				}
+				if got := strings.Join(names, " "); got != then.left {
+					t.Errorf("left after %s more: %s, want %s", then.after, got, then.left)
+				}
+			}
 		}
 	})
 }

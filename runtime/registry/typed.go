@@ -121,7 +121,8 @@ func (s *Store[T]) List(ctx context.Context, prefix string, opts ListOptions) (*
 }
 
 // Update brings an object from the state that try is given to the one that it returns. try is called again where the
-// state turned out to be out of date; its errors are returned as they are. What equals the stored form isn't written.
+// state turned out to be out of date; its errors are returned as they are. The duration is the new TTL, 0 for ever, or
+// storage.KeepTTL. What equals the stored form isn't written, and keeps its TTL.
 func (s *Store[T]) Update(ctx context.Context, key string, opts CommitOptions[T], try func(current T) (T, time.Duration, error)) (T, error) {
 	var none T
 	full, err := s.key(key)

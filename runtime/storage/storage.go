@@ -77,11 +77,15 @@ type RangeResult struct {
 type Writer interface {
 	// Put writes value if the key's revision is expect; expect 0 means that the key must be absent. It returns the
 	// revision of the write. Where the key has another revision it fails with a ConflictError, and nothing is written.
-	// A ttl above 0 removes the key after that time, to the backend's precision (seconds).
+	// A ttl above 0 removes the key after that time, to the backend's precision (seconds); KeepTTL leaves it the time that
+	// it has, if it has one; 0 keeps it for ever.
 	Put(ctx context.Context, key string, value []byte, expect int64, ttl time.Duration) (int64, error)
 	// Delete removes the key if its revision is expect (never 0), and returns the revision of the removal.
 	Delete(ctx context.Context, key string, expect int64) (int64, error)
 }
+
+// KeepTTL is the ttl of a write that changes nothing about when the key is removed.
+const KeepTTL time.Duration = -1
 
 // Watcher watches.
 type Watcher interface {

@@ -214,6 +214,57 @@ func TestKeysOfSimilarTTLShareALease(t *testing.T) {
 	}
 }
 
+// Keys with a TTL go also where etcd was killed and came back, and where the server did: who watches from before is told. A
+// shared lease lasts beyond a restart.
+func TestTTLOverRestarts(t *testing.T) {
+	process, ctx := etcdtest.Start(t), patience(t)
+	backend := open(t, process)
+	start, err := backend.Revision(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(key string, expect int64, ttl time.Duration) int64 {
+		t.Helper()
+		revision, err := backend.Put(ctx, "/watched/"+key, []byte(key), expect, ttl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return revision
+	}
+	put("before", 0, 3*time.Second)
+	kept := put("kept", 0, 3*time.Second)
+	freed := put("freed", 0, 3*time.Second)
+	process.Kill()
+	process.Restart()
+	if err := backend.Close(); err != nil {
+		t.Fatal(err)
+	}
+	backend = open(t, process)
+	put("kept", kept, storage.KeepTTL)
+	put("freed", freed, 0)
+	put("after", 0, 3*time.Second)
+	stream, err := backend.Watch(ctx, "/watched/", start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	gone := map[string]bool{}
+	for len(gone) < 3 {
+		batch, err := stream.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, event := range batch.Events {
+			if event.Deleted {
+				gone[event.Key] = true
+			}
+		}
+	}
+	if n, err := backend.Count(ctx, "/watched/"); err != nil || n != 1 || gone["/watched/freed"] {
+		t.Errorf("%d keys are left, gone are %v, %v", n, gone, err)
+	}
+}
+
 func TestFullEtcdRefusesWrites(t *testing.T) {
 	process, ctx := etcdtest.Start(t, "--quota-backend-bytes=1048576"), patience(t)
 	backend := open(t, process)

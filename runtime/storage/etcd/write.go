@@ -16,27 +16,30 @@ func (b *backend) Put(ctx context.Context, key string, value []byte, expect int6
 	if err := b.usable(ctx); err != nil {
 		return 0, err
 	}
-	if ttl <= 0 {
-		return b.put(ctx, key, value, expect, clientv3.NoLease)
+	switch {
+	case ttl == storage.KeepTTL && expect > 0: // an absent key has nothing to keep, and etcd would refuse it
+		return b.put(ctx, key, value, expect, clientv3.WithIgnoreLease())
+	case ttl <= 0:
+		return b.put(ctx, key, value, expect)
 	}
 	lease, err := b.leases.get(ctx, ttl)
 	if err != nil {
 		return 0, b.readError(ctx, "put "+key+": getting a lease", err)
 	}
-	revision, err := b.put(ctx, key, value, expect, lease)
+	revision, err := b.put(ctx, key, value, expect, clientv3.WithLease(lease))
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		// A shared lease was revoked, or expired early by the server's clock. Nothing was written, so once more.
 		b.leases.drop(lease)
 		if lease, err = b.leases.get(ctx, ttl); err != nil {
 			return 0, b.readError(ctx, "put "+key+": getting a lease", err)
 		}
-		revision, err = b.put(ctx, key, value, expect, lease)
+		revision, err = b.put(ctx, key, value, expect, clientv3.WithLease(lease))
 	}
 	return revision, err
 }
 
-func (b *backend) put(ctx context.Context, key string, value []byte, expect int64, lease clientv3.LeaseID) (int64, error) {
-	put := clientv3.OpPut(key, "", clientv3.WithLease(lease))
+func (b *backend) put(ctx context.Context, key string, value []byte, expect int64, options ...clientv3.OpOption) (int64, error) {
+	put := clientv3.OpPut(key, "", options...)
 	put.WithValueBytes(value)
 	return b.write(ctx, "put", key, expect, put)
 }

@@ -21,16 +21,22 @@ const MaxBytes = 3 << 19
 
 // New returns an empty backend. Its first revision is 1, as etcd's.
 func New() storage.Backend {
-	return &backend{history: newHistory(), closed: make(chan struct{}), timers: map[string]*time.Timer{}}
+	return &backend{history: newHistory(), closed: make(chan struct{}), timers: map[string]timer{}}
 }
 
 type backend struct {
 	history *history
 	closed  chan struct{}
 
-	mu       sync.Mutex             // held by writers; taken before history.mu
-	timers   map[string]*time.Timer // of keys with a TTL
-	expiring sync.WaitGroup         // counts timers that may still run
+	mu       sync.Mutex       // held by writers; taken before history.mu
+	timers   map[string]timer // of keys with a TTL
+	expiring sync.WaitGroup   // counts timers that may still run
+}
+
+// timer removes a key at its end.
+type timer struct {
+	*time.Timer
+	end time.Time
 }
 
 func (b *backend) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.KeyValue, int64, error) {
@@ -112,6 +118,9 @@ func (b *backend) Put(ctx context.Context, key string, value []byte, expect int6
 		return 0, err
 	}
 	kv := &storage.KeyValue{Key: key, Value: value, Revision: now.revision + 1}
+	if running, limited := b.timers[key]; ttl == storage.KeepTTL && limited {
+		ttl = max(time.Until(running.end), 1)
+	}
 	b.stopTimer(key)
 	if ttl > 0 {
 		b.startTimer(kv, ttl)
@@ -176,7 +185,7 @@ func (b *backend) Close() error {
 // startTimer and stopTimer are called with mu held.
 func (b *backend) startTimer(kv *storage.KeyValue, ttl time.Duration) {
 	b.expiring.Add(1)
-	b.timers[kv.Key] = time.AfterFunc(ttl, func() {
+	b.timers[kv.Key] = timer{end: time.Now().Add(ttl), Timer: time.AfterFunc(ttl, func() {
 		defer b.expiring.Done()
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -184,7 +193,7 @@ func (b *backend) startTimer(kv *storage.KeyValue, ttl time.Duration) {
 			// A conflict means that the key was written while the timer waited for the lock.
 			_, _ = b.remove(kv.Key, kv.Revision)
 		}
-	})
+	})}
 }
 
 func (b *backend) stopTimer(key string) {

@@ -14,6 +14,8 @@ import (
 var lives = []property{
 	{"TTL", ttl},
 	{"TTLEndsWithTheNextWrite", ttlEndsWithTheNextWrite},
+	{"KeptTTL", keptTTL},
+	{"ExtendedTTL", extendedTTL},
 	{"DoneContextFails", doneContextFails},
 	{"ClosedFails", closedFails},
 	{"CloseEndsWatches", closeEndsWatches},
@@ -56,6 +58,60 @@ func ttlEndsWithTheNextWrite(b *bench) {
 	}
 	kv, _ := b.get("kept")
 	b.same(kv, &storage.KeyValue{Key: b.key("kept"), Value: []byte("2"), Revision: last})
+}
+
+// keptTTL: a write may leave a key the time that it has, be that for ever.
+func keptTTL(b *bench) {
+	o := b.watch(b.revision())
+	began := time.Now()
+	written, err := b.Put(b.ctx, b.key("a"), []byte("1"), 0, time.Second)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := b.Put(b.ctx, b.key("a"), []byte("2"), written, storage.KeepTTL); err != nil {
+		b.Fatal(err)
+	}
+	eternal, err := b.Put(b.ctx, b.key("b"), []byte("1"), 0, storage.KeepTTL)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if eternal, err = b.Put(b.ctx, b.key("b"), []byte("2"), eternal, storage.KeepTTL); err != nil {
+		b.Fatal(err)
+	}
+	if events := o.events(5); !events[4].Deleted || events[4].Key != b.key("a") {
+		b.Errorf("got %v", brief(events))
+	}
+	if lived := time.Since(began); lived < 900*time.Millisecond {
+		b.Errorf("the key lived for %s, expected a second or more", lived)
+	}
+	kv, _ := b.get("b")
+	b.same(kv, &storage.KeyValue{Key: b.key("b"), Value: []byte("2"), Revision: eternal})
+	_, err = b.Put(b.ctx, b.key("b"), []byte("3"), written, storage.KeepTTL)
+	var conflict *storage.ConflictError
+	if !errors.As(err, &conflict) {
+		b.Errorf("got %v, expected a conflict", err)
+	}
+}
+
+// extendedTTL: the last write's TTL counts.
+func extendedTTL(b *bench) {
+	o := b.watch(b.revision())
+	written, err := b.Put(b.ctx, b.key("long"), []byte("1"), 0, time.Second)
+	if err != nil {
+		b.Fatal(err)
+	}
+	last, err := b.Put(b.ctx, b.key("long"), []byte("2"), written, time.Hour)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := b.Put(b.ctx, b.key("short"), nil, 0, time.Second); err != nil {
+		b.Fatal(err)
+	}
+	if events := o.events(4); !events[3].Deleted || events[3].Key != b.key("short") {
+		b.Errorf("got %v", brief(events))
+	}
+	kv, _ := b.get("long")
+	b.same(kv, &storage.KeyValue{Key: b.key("long"), Value: []byte("2"), Revision: last})
 }
 
 // calls is every call of a backend that takes a context.
