@@ -148,7 +148,7 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*Page, error) {
 }
 
 // atHand is a page of the common case, everything in a form that is at hand: it keeps nothing but the snapshot. It is nil
-// where something can't be read or must be rendered first.
+// where something can't be read or shown, or must be rendered first.
 func (l *listing) atHand(s *cache.Snapshot, stored api.Form, revision int64) (*Page, error) {
 	if s.Poisoned(l.prefix) != nil {
 		return nil, nil
@@ -159,8 +159,8 @@ func (l *listing) atHand(s *cache.Snapshot, stored api.Form, revision int64) (*P
 		n = min(n, l.limit)
 	}
 	entries := firstOf(n, s.Entries(l.prefix, l.from))
-	if ready, err := l.prepare(entries, n, stored); err != nil || !ready {
-		return nil, err
+	if !l.prepare(entries, n, stored) {
+		return nil, nil
 	}
 	page := &Page{
 		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Items: preparedItems(entries, l.form), Close: func() {},
@@ -183,10 +183,11 @@ func firstOf(n int, entries iter.Seq[*cache.Entry]) iter.Seq[*cache.Entry] {
 }
 
 // prepare renders what of n entries is not at hand, and tells whether all of it now is. Where much is missing it gives
-// up: the page had better keep what it renders, since the cache may not.
-func (l *listing) prepare(entries iter.Seq[*cache.Entry], n int, stored api.Form) (bool, error) {
+// up: the page had better keep what it renders, since the cache may not. So it does where something can't be shown: who
+// collects the page names all that can't.
+func (l *listing) prepare(entries iter.Seq[*cache.Entry], n int, stored api.Form) bool {
 	if l.form == stored {
-		return true, nil
+		return true
 	}
 	missing := 0
 	for e := range entries {
@@ -194,13 +195,13 @@ func (l *listing) prepare(entries iter.Seq[*cache.Entry], n int, stored api.Form
 			continue
 		}
 		if missing++; missing > n/8 {
-			return false, nil
+			return false
 		}
 		if _, err := e.Rendition(l.form); err != nil {
-			return false, corrupt(e.Key(), err)
+			return false
 		}
 	}
-	return true, nil
+	return true
 }
 
 // preparedItems are the renditions of entries that had them before. One that the cache dropped since is made again of
@@ -239,7 +240,10 @@ func (p *pageItems) fill(entries iter.Seq[*cache.Entry], l *listing) (last strin
 		}
 		rendition, err := e.Rendition(l.form)
 		if err != nil {
-			return "", false, corrupt(e.Key(), err)
+			if bad.unshown(e.Key(), l.form, err) {
+				break
+			}
+			continue
 		}
 		p.items, last = append(p.items, rendition), e.Key()
 	}
@@ -291,7 +295,10 @@ func (r *reader) fillFromBackend(ctx context.Context, p *pageItems, l *listing) 
 			}
 			rendition, err := rec.rendition(l.form)
 			if err != nil {
-				return nil, corrupt(kv.Key, err)
+				if bad.unshown(kv.Key, l.form, err) {
+					return nil, bad.err(l.gr)
+				}
+				continue
 			}
 			p.items, last = append(p.items, rendition), kv.Key
 		}
@@ -339,7 +346,9 @@ func (r *reader) listOne(ctx context.Context, l *listing) (*Page, error) {
 		rendition, err := o.rendition(l.form)
 		if err != nil {
 			p.close()
-			return nil, corrupt(l.only, err)
+			var bad unlisted
+			bad.unshown(l.only, l.form, err)
+			return nil, bad.err(r.gr)
 		}
 		p.items = append(p.items, rendition)
 	}

@@ -98,7 +98,7 @@ func TestLostKey(t *testing.T) {
 		}
 		defer w.Close()
 		_, err = w.Next(b.ctx())
-		wantStatus(t, err, 500, metav1.StatusReasonInternalError, why)
+		wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, why)
 
 		if got := b.get("good"); got.Name != "good" {
 			t.Errorf("%+v", got)

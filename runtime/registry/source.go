@@ -28,6 +28,8 @@ type initial struct {
 	prefix   string
 	revision int64
 	from     string
+	// bad is what can't be sent. Where there is any the watch ends, once all of the state was looked at.
+	bad unlisted
 }
 
 // state finds the state for a watch: that of the cache, or that of the backend.
@@ -53,37 +55,31 @@ func (r *reader) state(ctx context.Context, prefix, wanted string, revision int6
 // next appends the next piece to w's events, and tells whether it was the last one.
 func (s *initial) next(ctx context.Context, w *watch) (done bool, err error) {
 	if s.snapshot != nil {
-		return s.nextCached(w)
+		done = s.nextCached(w)
 	}
-	for len(w.events) == 0 && !done && err == nil {
+	for s.snapshot == nil && (len(w.events) == 0 || !s.bad.none()) && !done && err == nil {
 		done, err = s.nextBackend(ctx, w)
+	}
+	if err == nil && done {
+		err = s.bad.err(s.r.gr)
 	}
 	return done, err
 }
 
-func (s *initial) nextCached(w *watch) (done bool, err error) {
+func (s *initial) nextCached(w *watch) (done bool) {
 	for e := range s.snapshot.Select(s.prefix, s.from, s.sel.lookup) {
-		if err := e.Err(); err != nil && !w.unreadable {
-			return false, corrupt(e.Key(), err)
-		}
-		if !s.sel.empty() && !s.sel.entry(e) {
+		if e.Err() == nil && !s.sel.empty() && !s.sel.entry(e) {
 			continue
 		}
-		if len(w.events) == maxEvents {
+		if len(w.events) == maxEvents && s.bad.none() {
 			s.from = e.Key()
-			return false, nil
+			return false
 		}
-		if e.Err() != nil {
-			w.events = append(w.events, s.r.unread(Unreadable, e.Key(), e.Revision()))
-			continue
+		if s.add(w, e.Key(), e.Revision(), e.Err(), func() (api.Rendition, error) { return e.Rendition(w.form) }) {
+			return true
 		}
-		rendition, err := e.Rendition(w.form)
-		if err != nil {
-			return false, corrupt(e.Key(), err)
-		}
-		w.events = append(w.events, Event{Type: Added, Object: rendition})
 	}
-	return true, nil
+	return true
 }
 
 func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err error) {
@@ -94,28 +90,40 @@ func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err err
 		return false, watchError(err, s.revision)
 	}
 	for i := range result.Items {
-		rec, err := s.r.decode(&result.Items[i])
-		if err != nil && w.unreadable {
-			w.events = append(w.events, s.r.unread(Unreadable, result.Items[i].Key, result.Items[i].Revision))
+		kv := &result.Items[i]
+		rec, err := s.r.decode(kv)
+		if err == nil && !s.sel.record(rec) {
 			continue
 		}
-		if err != nil {
-			return false, err
+		if s.add(w, kv.Key, kv.Revision, err, func() (api.Rendition, error) { return rec.rendition(w.form) }) {
+			return true, nil
 		}
-		if !s.sel.record(rec) {
-			continue
-		}
-		rendition, err := rec.rendition(w.form)
-		if err != nil {
-			return false, corrupt(rec.key, err)
-		}
-		w.events = append(w.events, Event{Type: Added, Object: rendition})
 	}
 	if n := len(result.Items); result.More && n > 0 {
 		s.from = result.Items[n-1].Key + "\x00"
 		return false, nil
 	}
 	return true, nil
+}
+
+// add appends one object of the state to w's events, or notes that it can't be read or shown, and tells whether enough
+// such were noted.
+func (s *initial) add(w *watch, key string, revision int64, unread error, render func() (api.Rendition, error)) (enough bool) {
+	switch {
+	case unread != nil && w.unreadable:
+		w.events = append(w.events, s.r.unread(Unreadable, key, revision))
+		return false
+	case unread != nil:
+		return s.bad.add(key, unread)
+	}
+	rendition, err := render()
+	if err != nil {
+		return s.bad.unshown(key, w.form, err)
+	}
+	if s.bad.none() {
+		w.events = append(w.events, Event{Type: Added, Object: rendition})
+	}
+	return false
 }
 
 // cacheSource follows the cache's log.

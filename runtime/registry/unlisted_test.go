@@ -1,10 +1,14 @@
 package registry_test
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/registry/internal/shop"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -44,4 +48,92 @@ func TestPageBeforeWhatIsUnreadable(t *testing.T) {
 			wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, "/ns/c")
 		}
 	})
+}
+
+// initial is how a watch that begins with the state ends, and how many objects it sent before.
+func (b *bench) initial(opts registry.WatchOptions, form api.Form) (sent int, err error) {
+	b.Helper()
+	w, err := b.Watch(b.ctx(), "ns", opts, form)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	for {
+		events, err := w.Next(b.ctx())
+		for _, e := range events {
+			if e.Type == registry.Bookmark {
+				return sent, nil
+			}
+			sent++
+		}
+		if err != nil {
+			return sent, err
+		}
+	}
+}
+
+// A watch that begins with the state names what of it can't be read, as a list does, and sends what came before.
+func TestWatchOfStateThatIsUnreadable(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		for i := range 600 {
+			name := fmt.Sprintf("w%03d", i)
+			if i < 300 || i%100 != 0 {
+				b.create(`{"metadata":{"name":"` + name + `"}}`)
+			} else if _, err := b.backend.Put(b.ctx(), "/registry/shop.example.com/widgets/ns/"+name, []byte("junk"), 0, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		begin := true
+		for _, opts := range []registry.WatchOptions{{}, {SendInitialEvents: &begin, AllowBookmarks: true}, {Selection: selection(t, "a!=b", "")}} {
+			sent, err := b.initial(opts, v1)
+			causes := wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, "widgets/ns/w300").Details.Causes
+			if sent != 300 || len(causes) != 3 || causes[2].Field != "/registry/shop.example.com/widgets/ns/w500" {
+				t.Errorf("%d objects, and then %+v", sent, causes)
+			}
+		}
+	})
+}
+
+// What can be read and not be shown in the version that was asked for is named all the same, up to a number; other
+// versions show it.
+func TestListAndWatchOfWhatCantBeShown(t *testing.T) {
+	d := shop.Definition()
+	d.Versions[1] = registry.VersionOf(api.VersionInfo{Name: "v1beta1"}, registry.Conversion[*shop.Widget, *shop.WidgetV1beta1]{
+		New:   func() *shop.WidgetV1beta1 { return &shop.WidgetV1beta1{} },
+		ToHub: func(v *shop.WidgetV1beta1, w *shop.Widget) error { w.ObjectMeta = v.ObjectMeta; return nil },
+		FromHub: func(w *shop.Widget, v *shop.WidgetV1beta1) error {
+			if v.ObjectMeta = w.ObjectMeta; w.Color == "infrared" {
+				return errors.New("no word for infrared")
+			}
+			return nil
+		},
+	})
+	for _, cached := range []bool{true, false} {
+		b := open(t, registry.New(d), cached)
+		for i := range 300 {
+			b.create(fmt.Sprintf(`{"metadata":{"name":"w%03d"},"spec":{"color":%q}}`, i, map[bool]string{true: "infrared", false: "red"}[i > 290]))
+		}
+		wanted := func(err error) {
+			t.Helper()
+			s := wantStatus(t, err, 500, metav1.StatusReasonInternalError, "ns/w291 can't be shown in version v1beta1: ")
+			if c := s.Details.Causes; len(c) != 9 || c[8].Field != "/registry/shop.example.com/widgets/ns/w299" || !strings.HasSuffix(s.Message, "no word for infrared (and 8 more)") {
+				t.Errorf("%+v", s)
+			}
+		}
+		for _, opts := range []registry.ListOptions{{}, {Limit: 295}, {Selection: selection(t, "a!=b", "")}} {
+			_, err := b.List(b.ctx(), "ns", opts, v1beta1)
+			wanted(err)
+			page, err := b.List(b.ctx(), "ns", opts, v1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page.Close()
+		}
+		_, err := b.List(b.ctx(), "ns", registry.ListOptions{Selection: selection(t, "", "metadata.name=w295")}, v1beta1)
+		wantStatus(t, err, 500, metav1.StatusReasonInternalError, "ns/w295 can't be shown")
+		sent, err := b.initial(registry.WatchOptions{}, v1beta1)
+		if wanted(err); sent != 291 {
+			t.Errorf("%d objects before that", sent)
+		}
+	}
 }
