@@ -123,6 +123,27 @@ func BenchmarkPatch(b *testing.B) {
 	}
 }
 
+// BenchmarkUpdateAnswered is an update by the form of its answer.
+func BenchmarkUpdateAnswered(b *testing.B) {
+	forms := map[string]api.Form{
+		"stored": v1, "other": v1beta1, "metadata": {Version: "v1", Shape: api.Metadata}, "CBOR": {Version: "v1", Encoding: api.CBOR},
+	}
+	for name, form := range forms {
+		b.Run(name, func(b *testing.B) {
+			w := loaded(b, 2000)
+			i := 0
+			for b.Loop() {
+				i++
+				name := fmt.Sprintf("w%05d", i%2000)
+				data := body(fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"size":%d,"color":"red","notes":{"a":%q}}}`, name, i, filler))
+				if _, err := w.Update(w.ctx(), "ns", name, "", data, registry.WriteOptions{Form: form}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkApply(b *testing.B) {
 	for _, c := range []struct{ name, size string }{{"changed", "%d"}, {"unchanged", "7"}} {
 		b.Run(c.name, func(b *testing.B) {

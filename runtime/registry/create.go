@@ -54,13 +54,15 @@ func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []s
 	if err != nil {
 		return Result{Warnings: warnings}, err
 	}
-	if err := h.showable(data, 0, opts.Form); err != nil {
+	answer, err := h.foreseeObject(data, 0, opts.Form)
+	if err != nil {
 		return Result{Warnings: warnings}, err
 	}
 	revision, err := h.store.insert(ctx, key, obj.GetName(), data, 0, opts.DryRun)
 	if errors.Is(err, storage.ErrTooLarge) && len(obj.GetManagedFields()) > 0 {
 		// An object that would fit without them does without them.
 		obj.SetManagedFields(nil)
+		answer = foreseen{}
 		if data, err = h.canonical(t.version, obj); err == nil {
 			revision, err = h.store.insert(ctx, key, obj.GetName(), data, 0, opts.DryRun)
 		}
@@ -68,7 +70,7 @@ func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []s
 	if err != nil {
 		return Result{Warnings: warnings}, h.store.status(err, "create", obj.GetName())
 	}
-	object, err := h.answer(data, revision, opts.Form)
+	object, err := answer.at(h.answer, data, revision, opts.Form)
 	return Result{Object: object, Created: true, Warnings: warnings}, err
 }
 

@@ -57,6 +57,7 @@ func validateDeletion(opts DeleteOptions) error {
 // error, or say how it is deleted.
 func (h *handle[T]) delete(ctx context.Context, key, name string, asked DeleteOptions, wanted func(T, *DeleteOptions) error) (Deletion, error) {
 	var done Deletion
+	var answer foreseen
 	// Clients know the kind's name in this message, and no resource's.
 	gr := schema.GroupResource{Group: h.kind.Group, Resource: h.kind.Kind}
 	out, err := h.store.commit(ctx, key, nil, asked.DryRun, func(current *state[T]) (p plan[T], err error) {
@@ -95,7 +96,7 @@ func (h *handle[T]) delete(ctx context.Context, key, name string, asked DeleteOp
 			p.data, err = h.store.encode(obj)
 		}
 		if err == nil && (done.Shown || !done.Done) {
-			err = h.showable(p.data, current.revision, asked.Form)
+			answer, err = h.foreseeObject(p.data, current.revision, asked.Form)
 		}
 		return p, err
 	})
@@ -103,7 +104,7 @@ func (h *handle[T]) delete(ctx context.Context, key, name string, asked DeleteOp
 		return Deletion{}, h.store.status(err, "delete", name)
 	}
 	if done.Shown || !done.Done && !done.Pending {
-		done.Object, err = h.answer(out.data, out.revision, asked.Form)
+		done.Object, err = answer.at(h.answer, out.data, out.revision, asked.Form)
 	}
 	return done, err
 }

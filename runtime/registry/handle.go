@@ -234,16 +234,6 @@ func (h *handle[T]) answer(data []byte, revision int64, form api.Form) (api.Rend
 	return r, nil
 }
 
-// showable fails where what is about to be written could not be answered with: it is asked before, since a client that is
-// told of a failure must be able to trust that nothing was done.
-func (h *handle[T]) showable(data []byte, revision int64, form api.Form) error {
-	if form == h.store.stored {
-		return nil
-	}
-	_, err := h.answer(data, revision, form)
-	return err
-}
-
 // subresource finds one by its name; "" is nil, the object itself.
 func (h *handle[T]) subresource(name string) (*Subresource[T], error) {
 	for i := range h.definition.Subresources {

@@ -24,8 +24,8 @@ type target[T api.Object] struct {
 	// through is the extension that is written, "" for none; acts tells that it may change all of the object.
 	through string
 	acts    bool
-	// answer, where set, makes the answer of the stored form.
-	answer func(data []byte, revision int64, form api.Form) (api.Rendition, error)
+	// answer, where set, makes the answer of the stored form. That of what acts is made by then.
+	answer answering
 	// create allows to create the object, owned tells that proposals come with their managedFields, and bare that nobody
 	// keeps any.
 	create, owned, bare bool
@@ -111,6 +111,7 @@ func (h *handle[T]) isTarget(obj T, t target[T]) error {
 // update brings the target to what propose makes of it.
 func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, propose proposal[T]) (Result, error) {
 	var result Result
+	var answer foreseen
 	var before int64
 	t.manager = opts.FieldManager
 	out, err := h.store.commit(ctx, t.key, nil, opts.DryRun, func(current *state[T]) (p plan[T], err error) {
@@ -137,8 +138,8 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 			more, p, err = h.prepareUpdate(ctx, obj, current, t)
 		}
 		result.Warnings = append(warnings[:len(warnings):len(warnings)], more...)
-		if err == nil && t.answer == nil {
-			err = h.showable(p.data, current.revision, opts.Form)
+		if err == nil {
+			answer, err = h.foreseeTarget(t, p.data, current.revision, opts.Form)
 		}
 		return p, err
 	})
@@ -156,12 +157,27 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 		revision = before
 	}
 	result.Created = out.created
-	answer := h.answer
-	if t.answer != nil {
-		answer = t.answer
-	}
-	result.Object, err = answer(out.data, revision, opts.Form)
+	result.Object, err = answer.at(h.answering(t), out.data, revision, opts.Form)
 	return result, err
+}
+
+// answering makes the answers to writes of the target.
+func (h *handle[T]) answering(t target[T]) answering {
+	if t.answer != nil {
+		return t.answer
+	}
+	return h.answer
+}
+
+// foreseeTarget is foresee for what the target answers with.
+func (h *handle[T]) foreseeTarget(t target[T], data []byte, revision int64, form api.Form) (foreseen, error) {
+	switch {
+	case t.acts:
+		return foreseen{}, nil
+	case t.answer == nil:
+		return h.foreseeObject(data, revision, form)
+	}
+	return h.foresee(t.answer, data, revision, form)
 }
 
 // attribute notes in a proposal who owns what: the owners of the object, and those of its fields.
