@@ -1,16 +1,21 @@
 package seal
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
@@ -99,8 +104,13 @@ func typeName(t reflect.Type) string {
 }
 
 // Parse reads an EncryptionConfiguration in YAML or JSON. Unknown and duplicate fields are errors, as is all that
-// kube-apiserver refuses; every error names the field, and none repeats a secret.
+// kube-apiserver refuses; every error names the field, and none repeats a secret. So are names that no resource can have, and
+// a second document in the file: kube-apiserver ignores them, and who wrote them believes that they encrypt something.
 func Parse(data []byte) (*Keys, error) {
+	data, err := onlyDocument(data)
+	if err != nil {
+		return nil, err
+	}
 	var c configuration
 	asJSON, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
@@ -138,6 +148,35 @@ func Parse(data []byte) (*Keys, error) {
 		return nil, err
 	}
 	return k, nil
+}
+
+// onlyDocument is the one document of a file that says anything.
+func onlyDocument(data []byte) ([]byte, error) {
+	var only []byte
+	for reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data))); ; {
+		document, err := reader.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return only, nil
+		case err != nil:
+			return nil, err
+		case isBlank(document):
+			continue
+		case only != nil:
+			return nil, errors.New("the file holds several YAML documents: put the rules of all under the resources of one")
+		}
+		only = document
+	}
+}
+
+// isBlank tells that a document has nothing but comments.
+func isBlank(document []byte) bool {
+	for line := range bytes.Lines(document) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' && !bytes.Equal(line, []byte("---")) {
+			return false
+		}
+	}
+	return true
 }
 
 // add takes one rule in. The links of a resource that stands in several are those of the first, then of the next.
@@ -196,6 +235,12 @@ func checkResources(names []string, path *field.Path) (errs field.ErrorList) {
 			bad(`"*." is all resources of the core group, "*.*" all resources`)
 		case gr.Group == "*" && gr.Resource != "*":
 			bad("a resource can't be named across groups")
+		case gr.Resource == "":
+			bad("it names a group and no resource of it")
+		case strings.ContainsFunc(name, unicode.IsSpace):
+			bad("it has a space")
+		case gr.Resource != "*" && strings.Contains(gr.Resource, "*"), gr.Group != "*" && strings.Contains(gr.Group, "*"):
+			bad(`"*" stands for all resources, or for all groups, and not for a part of a name`)
 		}
 		for _, other := range names[:i] {
 			switch o := schema.ParseGroupResource(other); {

@@ -73,6 +73,17 @@ func TestParseRefuses(t *testing.T) {
 		{"overlap", head + "resources:\n- resources: ['*.b', a.b]\n  providers: [{identity: {}}]\n", `it overlaps with "*.b"`},
 		{"overlap with all", head + "resources:\n- resources: [a.b, '*.*']\n  providers: [{identity: {}}]\n", `it overlaps with "a.b"`},
 		{"hidden", head + "resources:\n- resources: ['*.b']\n  providers: [{identity: {}}]\n- resources: [a.b]\n  providers: [{identity: {}}]\n", "resources[1].resources[0]: Invalid value: \"a.b\": an earlier rule, for *.b, hides this one"},
+		{"a group", head + "resources:\n- resources: ['.apps']\n  providers: [{identity: {}}]\n", "resources[0].resources[0]: Invalid value: \".apps\": it names a group and no resource of it"},
+		{"a part of a name", head + "resources:\n- resources: ['wid*.shop']\n  providers: [{identity: {}}]\n", "not for a part of a name"},
+		{"a part of a group", head + "resources:\n- resources: ['*.*.example.com']\n  providers: [{identity: {}}]\n", "not for a part of a name"},
+		{"a space", head + "resources:\n- resources: ['widgets.shop ']\n  providers: [{identity: {}}]\n", "it has a space"},
+		{"two documents", rules("identity: {}") + "---\n" + rules(keys("aesgcm", "a", secret32)), "several YAML documents"},
+		{"comments alone", "# nothing\n---\n# and nothing\n", `kind: Unsupported value: ""`},
+		{"a field of identity", rules("identity: {keys: []}"), `unknown field "resources[0].providers[0].identity.keys"`},
+		{"null", rules("identity:"), "it names 0 providers"},
+		{"a tab", head + "resources:\n\t- a", "found character that cannot start any token"},
+		{"base64 of URLs", rules(keys("aesgcm", "a", "'_-_-_-_-_-_-_-_-_-_-_A=='")), "it must be base64"},
+		{"base64 without its end", rules(keys("aesgcm", "a", strings.TrimRight(secret16, "="))), "it must be base64"},
 		{"hidden by all", head + "resources:\n- resources: ['*.*']\n  providers: [{identity: {}}]\n- resources: ['*.']\n  providers: [{identity: {}}]\n", "an earlier rule, for *.*, hides this one"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -113,6 +124,18 @@ func TestWhichRule(t *testing.T) {
 	stored, err := new(Keys).For(widgets).Seal("/k", []byte("{}"))
 	if err != nil || string(stored) != "{}" {
 		t.Errorf("%q %v", stored, err)
+	}
+}
+
+// Documents without content are none.
+func TestOneDocument(t *testing.T) {
+	for _, text := range []string{
+		"---\n" + rules("identity: {}"), rules("identity: {}") + "---\n", "# of the cluster in Kiel\n---\n" + rules("identity: {}") + "---\n# the end\n",
+		"\ufeff" + rules("identity: {}"), strings.ReplaceAll(rules("identity: {}"), "\n", "\r\n"),
+	} {
+		if k := mustParse(t, text); len(k.chains) != 1 {
+			t.Errorf("%q: %v", text, k)
+		}
 	}
 }
 

@@ -65,8 +65,9 @@ func (s *Source) Reload() (changed bool, err error) {
 	return true, nil
 }
 
-// Follow reads the file again at every tick until ctx ends; it tells log what it took, and what it could not take.
-func (s *Source) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.Logger) {
+// Follow reads the file again at every tick until ctx ends; it tells log that it took it, or why it could not, and calls
+// taken with what it took.
+func (s *Source) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.Logger, taken func(*Keys)) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -78,6 +79,7 @@ func (s *Source) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.L
 			log.Error("the encryption configuration can't be read again, the one before stays", "file", s.path, "error", err)
 		case changed:
 			log.Info("the encryption configuration was read again", "file", s.path)
+			taken(s.Keys())
 		}
 	}
 }

@@ -101,11 +101,12 @@ func TestFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log strings.Builder
+	var taken []*Keys
 	ctx, cancel := context.WithCancel(t.Context())
 	ticks, ended := make(chan time.Time), make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.Follow(ctx, ticks, slog.New(slog.NewTextHandler(&log, nil)))
+		s.Follow(ctx, ticks, slog.New(slog.NewTextHandler(&log, nil)), func(k *Keys) { taken = append(taken, k) })
 	}()
 	write(t, path, rules(keys("aesgcm", "a", "x")))
 	ticks <- time.Time{}
@@ -118,8 +119,48 @@ func TestFollow(t *testing.T) {
 	}
 	cancel()
 	<-ended
+	if len(taken) != 1 || taken[0] != s.Keys() {
+		t.Errorf("taken: %v", taken)
+	}
 	text := log.String()
 	if !strings.Contains(text, "can't be read again, the one before stays") || !strings.Contains(text, "was read again") || strings.Contains(text, secret32) {
 		t.Error(text)
+	}
+}
+
+// A secret that is mounted as Kubernetes does it changes all at once, by another target of a symbolic link.
+func TestReloadOfAMountedSecret(t *testing.T) {
+	dir := t.TempDir()
+	for version, text := range map[string]string{"..1": rules(keys("aesgcm", "a", secret32)), "..2": rules(keys("aesgcm", "b", other32))} {
+		if err := os.Mkdir(filepath.Join(dir, version), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, version, "encryption.yaml"), text)
+	}
+	link := func(target, name string) {
+		t.Helper()
+		if err := os.Symlink(target, filepath.Join(dir, "new")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("..1", "..data")
+	link("..data/encryption.yaml", "encryption.yaml")
+	s, err := Load(filepath.Join(dir, "encryption.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	link("..2", "..data")
+	if changed, err := s.Reload(); !changed || err != nil || prefixOf(t, s) != "k8s:enc:aesgcm:v1:b:" {
+		t.Errorf("%v %v %s", changed, err, prefixOf(t, s))
+	}
+	link("..3", "..data")
+	if _, err := s.Reload(); err == nil || prefixOf(t, s) != "k8s:enc:aesgcm:v1:b:" {
+		t.Errorf("%v %s", err, prefixOf(t, s))
+	}
+	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("a directory: %v", err)
 	}
 }

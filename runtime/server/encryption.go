@@ -31,16 +31,19 @@ func transformers(source *seal.Source) func(schema.GroupResource) registry.Trans
 // followEncryption warns of rules that concern nothing that is served, and reads the file again every minute where that
 // was asked for, until stop is called, which waits for the end of it.
 func followEncryption(ctx context.Context, f flags, source *seal.Source, groups []registry.Group, log *slog.Logger) (stop func()) {
-	for _, rule := range source.Keys().Unused(resourcesOf(groups)) {
-		log.Warn("the encryption configuration names a resource that this server does not have", "resource", rule)
+	warn := func(keys *seal.Keys) {
+		for _, rule := range keys.Unused(resourcesOf(groups)) {
+			log.Warn("the encryption configuration names a resource that this server does not have", "resource", rule)
+		}
 	}
+	warn(source.Keys())
 	if !f.encryptionReload {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ticker := time.NewTicker(encryptionPoll)
 	var following sync.WaitGroup
-	following.Go(func() { source.Follow(ctx, ticker.C, log) })
+	following.Go(func() { source.Follow(ctx, ticker.C, log, warn) })
 	return func() {
 		cancel()
 		ticker.Stop()

@@ -151,7 +151,7 @@ func TestSameBinding(t *testing.T) {
 	}
 }
 
-// What they refuse, we refuse; what they take, we take, but for kms.
+// What they refuse, we refuse; what they take, we take, but for kms, and for what would encrypt nothing without a word.
 func TestSameConfigurations(t *testing.T) {
 	identity := "  providers: [{identity: {}}]\n"
 	for name, text := range map[string]string{
