@@ -96,7 +96,7 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 			err = errors.Join(err, closed)
 		}
 	}()
-	backend, description, err := openBackend(ctx, program, f)
+	backend, description, err := openBackend(ctx, program, f, false)
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return nil // told to end before it served, which is no failure
 	}
@@ -145,12 +145,14 @@ func bound(n int) int {
 	return n
 }
 
-func openBackend(ctx context.Context, program Program, f flags) (storage.Backend, string, error) {
+// openBackend opens what the flags name. existing refuses a data directory that has nothing yet, of which the server makes its
+// own.
+func openBackend(ctx context.Context, program Program, f flags, existing bool) (storage.Backend, string, error) {
 	if len(f.etcdServers) > 0 {
 		backend, err := etcd.New(ctx, etcd.Config{Endpoints: f.etcdServers, CAFile: f.etcdCA, CertFile: f.etcdCert, KeyFile: f.etcdKey, Prefix: strings.TrimSuffix(f.etcdPrefix, "/") + "/"})
 		return backend, "etcd at " + strings.Join(f.etcdServers, ","), err
 	}
-	backend, err := program.Embedded.Open(ctx, f.dataDir, storage.EmbeddedOptions{Quota: f.quota})
+	backend, err := program.Embedded.Open(ctx, f.dataDir, storage.EmbeddedOptions{Quota: f.quota, Existing: existing})
 	return backend, "embedded etcd in " + display(f.dataDir), err
 }
 

@@ -68,7 +68,7 @@ func migrate(ctx context.Context, program Program, f flags, options registry.Mig
 	if err != nil {
 		return err
 	}
-	backend, _, err := openBackend(ctx, program, f)
+	backend, _, err := openBackend(ctx, program, f, true)
 	if err != nil {
 		return err
 	}

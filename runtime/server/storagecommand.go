@@ -111,10 +111,7 @@ func (k *keeper) restoreCommand() *cobra.Command {
 
 // with calls do with the backend: opened where no server has it, else through the server.
 func (k *keeper) with(ctx context.Context, do func(storage.Maintainer) error) (err error) {
-	if _, err := os.Stat(k.dir); err != nil {
-		return fmt.Errorf("data directory: %w", err)
-	}
-	backend, err := k.embedded.Open(ctx, k.dir, storage.EmbeddedOptions{Quota: k.quota})
+	backend, err := k.embedded.Open(ctx, k.dir, storage.EmbeddedOptions{Quota: k.quota, Existing: true})
 	if errors.Is(err, storage.ErrInUse) {
 		running, connectErr := connect(filepath.Join(k.dir, "admin.kubeconfig"))
 		if connectErr != nil {

@@ -97,12 +97,20 @@ func TestStorageCommands(t *testing.T) {
 
 func TestStorageCommandsRefuse(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
+	if err := run(t.Context(), onDisk(), new(bytes.Buffer), "migrate", "--data-dir="+none); !errors.Is(err, storage.ErrNoData) {
+		t.Errorf("a migration of nothing: %v", err)
+	}
+	if _, err := os.Stat(none); err == nil {
+		t.Error("it made the directory")
+	}
 	for _, test := range []struct {
 		name string
 		args []string
 		want string
 	}{
-		{"no directory", []string{"status"}, "data directory: stat " + none},
+		{"no directory", []string{"status"}, "data directory " + none + ": it holds no data: stat "},
+		{"no data to save", []string{"snapshot", none + ".db"}, "it holds no data"},
+		{"no data to shrink", []string{"defrag"}, "it holds no data"},
 		{"no file", []string{"restore", none + "/x"}, "no such file"},
 		{"no argument", []string{"snapshot"}, "accepts 1 arg"},
 		{"unknown", []string{"compact"}, "unknown command"},

@@ -18,6 +18,8 @@ var (
 	ErrNoSpace = errors.New("storage has no space left")
 	// ErrInUse: another process has the backend's directory.
 	ErrInUse = errors.New("in use by another server")
+	// ErrNoData: the backend's directory holds no data.
+	ErrNoData = errors.New("it holds no data")
 	// ErrClosed: the backend was closed.
 	ErrClosed = errors.New("storage is closed")
 )

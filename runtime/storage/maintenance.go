@@ -21,6 +21,8 @@ type Embedded interface {
 type EmbeddedOptions struct {
 	// Quota bounds the backend's size in bytes; 0 is DefaultQuota. Beyond it writes fail with ErrNoSpace.
 	Quota int64
+	// Existing makes Open fail with an error that wraps ErrNoData, and make nothing, where dir holds no data.
+	Existing bool
 }
 
 // DefaultQuota is the largest size that etcd recommends.

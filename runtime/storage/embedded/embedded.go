@@ -40,6 +40,11 @@ func Open(ctx context.Context, dir string) (storage.Backend, error) {
 //
 // etcd's own compaction is off: who keeps the history decides what of it goes.
 func (Etcd) Open(ctx context.Context, dir string, options storage.EmbeddedOptions) (storage.Backend, error) {
+	if options.Existing {
+		if _, err := os.Stat(filepath.Join(dir, "etcd", "member")); err != nil {
+			return nil, fmt.Errorf("data directory %s: %w: %w", dir, storage.ErrNoData, err)
+		}
+	}
 	lock, err := lockDirectory(dir)
 	if err != nil {
 		return nil, err
