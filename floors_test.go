@@ -67,13 +67,14 @@ var floors = map[string][]string{
 	"runtime/wire":                       {},
 	"runtime/cache":                      {"runtime/api", "runtime/storage"},
 	"runtime/ownership":                  {"runtime/api"},
-	"runtime/registry":                   {"runtime/api", "runtime/storage", "runtime/cache", "runtime/ownership", "runtime/wire"},
+	"runtime/reach":                      {},
+	"runtime/registry":                   {"runtime/api", "runtime/storage", "runtime/cache", "runtime/ownership", "runtime/reach", "runtime/wire"},
 	"runtime/collector":                  {"runtime/api", "runtime/registry"},
-	"runtime/endpoint":                   {"runtime/api", "runtime/registry", "runtime/wire"},
+	"runtime/endpoint":                   {"runtime/api", "runtime/reach", "runtime/registry", "runtime/wire"},
 	"runtime/auth":                       {},
 	"runtime/filter":                     {"runtime/auth", "runtime/endpoint"},
 	"runtime/seal":                       {},
-	"runtime/server":                     {"runtime/api", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint", "runtime/filter", "runtime/ownership", "runtime/registry", "runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd"},
+	"runtime/server":                     {"runtime/api", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint", "runtime/filter", "runtime/ownership", "runtime/reach", "runtime/registry", "runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd"},
 	"runtime/apitest":                    {"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory"},
 }
 

@@ -43,18 +43,29 @@ func cborColumns(columns []api.Column) string {
 	return string(data)
 }
 
-// The kinds of metav1 that are made of other kinds' objects.
-var (
-	cborTable       = cborKind("Table", "meta.k8s.io/v1")
-	cborPartialList = cborKind("PartialObjectMetadataList", "meta.k8s.io/v1")
-)
+// madeKinds are the members kind and apiVersion of what is made of other kinds' objects.
+type madeKinds struct{ table, partialList string }
+
+// cborMade are those of meta.k8s.io/v1, cborMadeOld of what old clients ask for.
+var cborMade, cborMadeOld = cborKindsIn("meta.k8s.io/v1"), cborKindsIn("meta.k8s.io/v1beta1")
+
+func cborKindsIn(apiVersion string) madeKinds {
+	return madeKinds{cborKind("Table", apiVersion), cborKind("PartialObjectMetadataList", apiVersion)}
+}
+
+func cborKinds(shape api.Shape) madeKinds {
+	if shape != shape.Plain() {
+		return cborMadeOld
+	}
+	return cborMade
+}
 
 type cborEncoder struct{}
 
 func (cborEncoder) object(f *frame, r *resource, shape api.Shape, object *api.Rendition, now time.Time) {
 	f.text(wire.SelfDescribed)
 	if isRow(shape) {
-		f.cborTableOf(object, r.heads.cborColumns, now)
+		f.cborTableOf(shape, object, r.heads.cborColumns, now)
 	} else {
 		f.cborItem(object, now)
 	}
@@ -64,10 +75,10 @@ func (cborEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.P
 	f.text(wire.SelfDescribed)
 	head, items := r.heads.cborList, "items"
 	switch {
-	case shape == api.Metadata:
-		head = cborPartialList
+	case shape.Plain() == api.Metadata:
+		head = cborKinds(shape).partialList
 	case isRow(shape):
-		head, items = cborTable, "rows"
+		head, items = cborKinds(shape).table, "rows"
 	}
 	if isRow(shape) {
 		f.cborMap(5)
@@ -84,7 +95,7 @@ func (cborEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.P
 	f.reserve(maxHead)
 	f.buf = wire.AppendArray(f.buf, page.Len)
 	for rendition := range page.Items {
-		if shape == api.Metadata {
+		if shape.Plain() == api.Metadata {
 			f.cborItem(&rendition, now)
 		} else {
 			f.cborPayload(&rendition, now)
@@ -102,7 +113,7 @@ func (cborEncoder) event(f *frame, r *resource, shape api.Shape, event *registry
 	if first {
 		columns = r.heads.cborColumns
 	}
-	f.cborTableOf(&event.Object, columns, now)
+	f.cborTableOf(shape, &event.Object, columns, now)
 }
 
 func (cborEncoder) failure(f *frame, status *metav1.Status) {
@@ -166,9 +177,9 @@ func (f *frame) cborPayload(r *api.Rendition, now time.Time) {
 }
 
 // cborTableOf is tableOf in CBOR.
-func (f *frame) cborTableOf(row *api.Rendition, columns string, now time.Time) {
+func (f *frame) cborTableOf(shape api.Shape, row *api.Rendition, columns string, now time.Time) {
 	f.cborMap(5)
-	f.text(cborTable)
+	f.text(cborKinds(shape).table)
 	f.cborString("metadata")
 	if row.VersionLen > 0 {
 		f.cborMap(1)

@@ -16,6 +16,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1beta1 "k8s.io/apimachinery/pkg/apis/meta/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
 )
@@ -28,6 +29,10 @@ const (
 	asList  = ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 	asOne   = ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 	asTable = ";as=Table;v=v1;g=meta.k8s.io"
+
+	asOldList  = ";as=PartialObjectMetadataList;v=v1beta1;g=meta.k8s.io"
+	asOldOne   = ";as=PartialObjectMetadata;v=v1beta1;g=meta.k8s.io"
+	asOldTable = ";as=Table;v=v1beta1;g=meta.k8s.io"
 )
 
 // decode reads an answer with apimachinery's serializer of the media type that it says it has.
@@ -164,6 +169,38 @@ func sameRow(t *testing.T, got, want *metav1.TableRow) {
 	*got = *want
 }
 
+// TestOldFormsInBinary: what clients of meta.k8s.io/v1beta1 get differs from v1 in its name, and a list in protobuf in its
+// fields.
+func TestOldFormsInBinary(t *testing.T) {
+	eachEncoding(t, func(t *testing.T, w *gaugeWorld, mediaType string) {
+		w.create("a")
+		w.create("b")
+		get := func(path, as string) []byte { return w.do("GET", path, "", mediaType+as, nil, 200).Body.Bytes() }
+		want := decode(t, mediaType, get(gaugePath+"/a", asOne), &metav1.PartialObjectMetadata{})
+		one := decode(t, mediaType, get(gaugePath+"/a", asOldOne), &metav1beta1.PartialObjectMetadata{})
+		if one.APIVersion != "meta.k8s.io/v1beta1" || !apiequality.Semantic.DeepEqual(one.ObjectMeta, want.ObjectMeta) {
+			t.Error(one.TypeMeta, cmp.Diff(want.ObjectMeta, one.ObjectMeta))
+		}
+		all := decode(t, mediaType, get(gaugePath, asList), &metav1.PartialObjectMetadataList{})
+		list := decode(t, mediaType, get(gaugePath, asOldList), &metav1beta1.PartialObjectMetadataList{})
+		if list.APIVersion != "meta.k8s.io/v1beta1" || list.ResourceVersion != all.ResourceVersion || len(list.Items) != 2 ||
+			!apiequality.Semantic.DeepEqual(list.Items[1].ObjectMeta, all.Items[1].ObjectMeta) {
+			t.Errorf("%+v", list)
+		}
+		if mediaType == typeProtobuf {
+			w.do("GET", gaugePath, "", mediaType+asOldTable, nil, 406)
+			return
+		}
+		for query, kind := range map[string]string{"": "meta.k8s.io/v1beta1", "?includeObject=Object": "shop.example.com/v1"} {
+			var object metav1.TypeMeta
+			table := decode(t, mediaType, get(gaugePath+query, asOldTable), &metav1beta1.Table{})
+			if raw, err := table.Rows[1].Object.MarshalJSON(); err != nil || json.Unmarshal(raw, &object) != nil || object.APIVersion != kind || table.APIVersion != "meta.k8s.io/v1beta1" {
+				t.Errorf("%+v: %v, %+v", object, err, table)
+			}
+		}
+	})
+}
+
 func TestWritesInBinary(t *testing.T) {
 	eachEncoding(t, func(t *testing.T, w *gaugeWorld, mediaType string) {
 		g := &gauge{TypeMeta: metav1.TypeMeta{Kind: "Gauge", APIVersion: "shop.example.com/v1"}, ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{"a/b": "\x00é"}},
@@ -211,8 +248,8 @@ func TestApplyInCBOR(t *testing.T) {
 
 func TestWatchesInBinary(t *testing.T) {
 	eachEncoding(t, func(t *testing.T, w *gaugeWorld, mediaType string) {
-		for _, as := range []string{"", asOne, asTable} {
-			if as == asTable && mediaType == typeProtobuf {
+		for _, as := range []string{"", asOne, asTable, asOldOne, asOldTable} {
+			if isTable(as) && mediaType == typeProtobuf {
 				continue
 			}
 			w.create("a")
@@ -237,6 +274,8 @@ func TestWatchesInBinary(t *testing.T) {
 		}
 	})
 }
+
+func isTable(as string) bool { return as == asTable || as == asOldTable }
 
 // follow reads the events of a gauge's life: that it is there, that this was all, that it changed, that it went.
 func follow(t *testing.T, w *gaugeWorld, mediaType, as string, body io.ReadCloser) {
@@ -270,7 +309,7 @@ func follow(t *testing.T, w *gaugeWorld, mediaType, as string, body io.ReadClose
 		} else {
 			version = now
 		}
-		if table, ok := object.(*metav1.Table); ok != (as == asTable) || ok && (len(table.Rows) != 1 || len(table.ColumnDefinitions) > 0 != (kind == "ADDED")) {
+		if table, ok := object.(*metav1.Table); ok != isTable(as) || ok && (len(table.Rows) != 1 || len(table.ColumnDefinitions) > 0 != (kind == "ADDED")) {
 			t.Errorf("%s: %T %+v", kind, object, object)
 		}
 	}

@@ -34,7 +34,7 @@ func (c *call) delete() error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
+	ctx, cancel := context.WithTimeout(c.writing(len(options.DryRun) > 0), maxWriteTime)
 	defer cancel()
 	deletion, err := c.handle.Delete(ctx, c.namespace, c.info.Name, asRegistryDelete(options, form))
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *call) deleteCollection() error {
 		return invalidOptions("DeleteOptions", field.ErrorList{field.Invalid(field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential"),
 			true, "is not allowed with DELETECOLLECTION, try again after removing the option")})
 	}
-	page, err := c.handle.DeleteCollection(c.r.Context(), c.namespace, asRegistryDelete(options, form), asRegistryList(list))
+	page, err := c.handle.DeleteCollection(c.writing(len(options.DryRun) > 0), c.namespace, asRegistryDelete(options, form), asRegistryList(list))
 	if err != nil {
 		return err
 	}

@@ -15,10 +15,12 @@ import (
 	"apigen.dev/runtime/storage/memory"
 	"apigen.dev/runtime/wire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1beta1 "k8s.io/apimachinery/pkg/apis/meta/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 )
 
 var gaugeVersion = schema.GroupVersion{Group: "shop.example.com", Version: "v1"}
@@ -125,6 +127,7 @@ func gaugeScheme() *runtime.Scheme {
 	metav1.AddToGroupVersion(scheme, gaugeVersion)
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	scheme.AddKnownTypes(metav1.SchemeGroupVersion, &metav1.PartialObjectMetadata{}, &metav1.PartialObjectMetadataList{}, &metav1.Table{})
+	utilruntime.Must(metav1beta1.AddMetaToScheme(scheme))
 	return scheme
 }
 

@@ -78,11 +78,10 @@ type allowFormat func(format, transform) bool
 // anyFormat is for what has no transformation, and can be written in every format.
 func anyFormat(_ format, as transform) bool { return as == transform{} }
 
-// madeOf is what can be made of a resource's objects: metadata of every kind is a protobuf message, a Table is none. What
-// is of an old version is text.
+// madeOf is what can be made of a resource's objects: metadata of every kind is a protobuf message, a Table is none.
 func madeOf(f format, as transform) bool {
 	shape, known := shapes[as]
-	return known && (f <= formatYAML || shape == api.Metadata || f == formatCBOR && shape == shape.Plain())
+	return known && (f != formatProtobuf || shape.Plain() == api.Metadata)
 }
 
 // statusFormats are for statuses, which stay what they are where something was to be made of objects.

@@ -10,7 +10,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-var protobufPartialList = wire.EnvelopeHead("PartialObjectMetadataList", "meta.k8s.io/v1")
+// listLayout is how a list is written: the head of its envelope, and its fields.
+type listLayout struct {
+	head                 string
+	metadataTag, itemTag byte
+}
+
+// partialList is that of metadata, oldPartialList of meta.k8s.io/v1beta1, whose fields are the other way round.
+var (
+	partialList    = listLayout{wire.EnvelopeHead("PartialObjectMetadataList", "meta.k8s.io/v1"), wire.ListMetaField, wire.ItemField}
+	oldPartialList = listLayout{wire.EnvelopeHead("PartialObjectMetadataList", "meta.k8s.io/v1beta1"), wire.ItemField, wire.ListMetaField}
+)
+
+func layoutOf(r *resource, shape api.Shape) listLayout {
+	switch {
+	case shape == api.Whole:
+		return listLayout{r.heads.protobufList, wire.ListMetaField, wire.ItemField}
+	case shape != shape.Plain():
+		return oldPartialList
+	}
+	return partialList
+}
 
 // protobufEncoder writes Kubernetes protobuf. Lengths stand before what they are of, so a list is gone through twice.
 type protobufEncoder struct{}
@@ -20,10 +40,7 @@ func (protobufEncoder) object(f *frame, _ *resource, _ api.Shape, object *api.Re
 }
 
 func (protobufEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.Page, _ time.Time) {
-	head := r.heads.protobufList
-	if shape == api.Metadata {
-		head = protobufPartialList
-	}
+	layout := layoutOf(r, shape)
 	meta := metav1.ListMeta{ResourceVersion: page.ResourceVersion, Continue: page.Continue, RemainingItemCount: page.Remaining}
 	metadata, err := meta.Marshal()
 	if err != nil {
@@ -34,12 +51,12 @@ func (protobufEncoder) page(f *frame, r *resource, shape api.Shape, page *regist
 	for rendition := range page.Items {
 		size += wire.FieldSize(len(rendition.Payload))
 	}
-	f.text(head)
+	f.text(layout.head)
 	f.reserve(maxFieldHead)
 	f.buf = wire.AppendRawHead(f.buf, size)
-	f.field(wire.ListMetaField, metadata)
+	f.field(layout.metadataTag, metadata)
 	for rendition := range page.Items {
-		f.field(wire.ItemField, rendition.Payload)
+		f.field(layout.itemTag, rendition.Payload)
 	}
 	f.text(wire.EnvelopeTail())
 }

@@ -44,7 +44,7 @@ func TestGetWritesTheRendition(t *testing.T) {
 			`{"kind":"Table","apiVersion":"meta.k8s.io/v1beta1","metadata":{"resourceVersion":"7"},"columnDefinitions":` + columns +
 				`,"rows":[{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"color":"red"}}]}` + "\n"},
 		{"old table of rows", "?includeObject=None", "application/json;as=Table;v=v1beta1;g=meta.k8s.io", "{v1 130}", "application/json", ""},
-		{"old table in CBOR, else JSON", "", "application/cbor;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 0}", "application/json", whole},
+		{"old table in protobuf, else JSON", "", "application/vnd.kubernetes.protobuf;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 0}", "application/json", whole},
 		{"table of no version, else JSON", "", "application/json;as=Table;v=v2;g=meta.k8s.io,application/json", "{v1 0}", "application/json", whole},
 		{"as a watch", "", "application/json;stream=watch", "{v1 0}", "application/json", whole},
 		{"as another stream, else YAML", "", "application/json;stream=x,application/yaml;q=0.1", "{v1 0}", "application/yaml", ""},

@@ -7,11 +7,20 @@ import (
 	"strings"
 	"time"
 
+	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 )
 
 // maxWriteTime bounds a write, as kube-apiserver does.
 const maxWriteTime = 34 * time.Second
+
+// writing is the context of a write.
+func (c *call) writing(dryRun bool) context.Context {
+	if dryRun {
+		return reach.DryRun(c.r.Context())
+	}
+	return c.r.Context()
+}
 
 // create makes an object: 201.
 func (c *call) create() error {
@@ -38,7 +47,7 @@ func (c *call) post(allow allowTransform, create func(context.Context, registry.
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
+	ctx, cancel := context.WithTimeout(c.writing(options.DryRun), maxWriteTime)
 	defer cancel()
 	result, err := create(ctx, c.body(format, data, validation), options)
 	addWarnings(c.w.Header(), append(warnings, result.Warnings...))
@@ -67,7 +76,7 @@ func (c *call) update() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
+	ctx, cancel := context.WithTimeout(c.writing(options.DryRun), maxWriteTime)
 	defer cancel()
 	body := c.body(format, data, validation)
 	var result registry.Result
@@ -115,7 +124,7 @@ func (c *call) patch() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.r.Context(), maxWriteTime)
+	ctx, cancel := context.WithTimeout(c.writing(options.DryRun), maxWriteTime)
 	defer cancel()
 	body := registry.Body{Version: c.version.Name, Data: data, Validation: validation}
 	var result registry.Result

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 )
 
@@ -20,30 +21,11 @@ func (h *handle[T]) apply(ctx context.Context, t target[T], body Body, opts Writ
 	}
 	t.create, t.owned = t.subresource == nil, true
 	return h.update(ctx, t, opts, func(current *state[T]) (obj T, warnings []string, err error) {
-		config, err := h.configuration(&t, body)
-		if err != nil {
-			return obj, nil, err
-		}
-		live := &ownership.Live{
-			Object: &owned[T]{owners: owners, obj: current.obj, absent: !current.exists},
-			Empty:  &owned[T]{owners: owners, absent: true},
-		}
-		if current.exists {
-			live.ManagedFields = current.obj.GetManagedFields()
-			live.LastApplied = current.obj.GetAnnotations()[ownership.LastAppliedAnnotation]
-		}
-		applied, err := owners.manager(&t).Apply(live, config, opts.FieldManager, opts.Force)
-		if err != nil {
-			return obj, nil, err
-		}
-		if obj, err = h.applied(&t, current, applied); err != nil {
-			return obj, nil, err
-		}
-		if err = annotate(obj, config, opts.FieldManager); err != nil {
+		if obj, err = owners.apply(&t, current, body, opts); err != nil {
 			return obj, nil, err
 		}
 		if !current.exists {
-			if err := h.isNew(obj, t.name); err != nil {
+			if err := isNew(h.store.gr, obj, t.name); err != nil {
 				return obj, nil, err
 			}
 		}
@@ -51,10 +33,34 @@ func (h *handle[T]) apply(ctx context.Context, t target[T], body Body, opts Writ
 	})
 }
 
+// apply is the object that what is applied makes of the current state, with its managedFields.
+func (o *owners[T]) apply(t *target[T], current *state[T], body Body, opts WriteOptions) (obj T, err error) {
+	config, err := configuration(t.version.gvk, body)
+	if err != nil {
+		return obj, err
+	}
+	live := &ownership.Live{
+		Object: &owned[T]{owners: o, obj: current.obj, absent: !current.exists},
+		Empty:  &owned[T]{owners: o, absent: true},
+	}
+	if current.exists {
+		live.ManagedFields = current.obj.GetManagedFields()
+		live.LastApplied = current.obj.GetAnnotations()[ownership.LastAppliedAnnotation]
+	}
+	applied, err := o.manager(t).Apply(live, config, opts.FieldManager, opts.Force)
+	if err != nil {
+		return obj, err
+	}
+	if obj, err = o.applied(t, current, applied); err != nil {
+		return obj, err
+	}
+	return obj, annotate(obj, config, opts.FieldManager)
+}
+
 // isNew refuses to create what is said to be a certain object.
-func (h *handle[T]) isNew(obj T, name string) error {
+func isNew(gr schema.GroupResource, obj metav1.Object, name string) error {
 	if uid := obj.GetUID(); uid != "" {
-		return apierrors.NewConflict(h.store.gr, name,
+		return apierrors.NewConflict(gr, name,
 			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 	}
 	if _, err := parseVersion(obj.GetResourceVersion()); err != nil {
@@ -66,13 +72,13 @@ func (h *handle[T]) isNew(obj T, name string) error {
 }
 
 // configuration reads what is applied, anew for each attempt: merging may take parts of it over.
-func (h *handle[T]) configuration(t *target[T], body Body) (map[string]any, error) {
+func configuration(kind schema.GroupVersionKind, body Body) (map[string]any, error) {
 	var config map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body.Data, &config); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
 	u := unstructured.Unstructured{Object: config}
-	if gvk := u.GroupVersionKind(); gvk != t.version.gvk {
+	if gvk := u.GroupVersionKind(); gvk != kind {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("invalid object type: %v", gvk))
 	}
 	if metadata, ok := config["metadata"].(map[string]any); ok && metadata["managedFields"] != nil {
@@ -82,10 +88,10 @@ func (h *handle[T]) configuration(t *target[T], body Body) (map[string]any, erro
 }
 
 // applied is the hub object that an apply made.
-func (h *handle[T]) applied(t *target[T], current *state[T], applied ownership.Applied) (obj T, err error) {
+func (o *owners[T]) applied(t *target[T], current *state[T], applied ownership.Applied) (obj T, err error) {
 	if applied.Object == nil && current.exists {
 		obj = current.obj.DeepCopyObject().(T)
-	} else if obj, err = t.version.codec.adopt(applied.Object, h.definition.New(), true); err != nil {
+	} else if obj, err = t.version.codec.adopt(applied.Object, o.versions.newHub(), true); err != nil {
 		return obj, apierrors.NewBadRequest(fmt.Sprintf("failed to convert new object to proper version: %v", err))
 	}
 	obj.SetManagedFields(applied.ManagedFields)

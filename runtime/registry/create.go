@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Create implements Write.
@@ -23,18 +25,23 @@ func (h *handle[T]) Create(ctx context.Context, namespace string, body Body, opt
 	if err := place(obj, h.info.Scope, namespace); err != nil {
 		return Result{Warnings: warnings}, err
 	}
+	return named(h.store.gr, obj, warnings, func(obj T) (Result, error) { return h.create(ctx, t, obj, warnings, opts) })
+}
+
+// named creates an object under its name, or under names made of its generateName until one is free.
+func named[T api.Object](gr schema.GroupResource, obj T, warnings []string, create func(T) (Result, error)) (Result, error) {
 	if obj.GetName() != "" || obj.GetGenerateName() == "" {
-		return h.create(ctx, t, obj, warnings, opts)
+		return create(obj)
 	}
 	for attempt := 1; ; attempt++ {
 		named := obj.DeepCopyObject().(T)
 		named.SetName(generateName(obj.GetGenerateName()))
-		result, err := h.create(ctx, t, named, warnings, opts)
+		result, err := create(named)
 		if err == nil || !apierrors.IsAlreadyExists(err) {
 			return result, err
 		}
 		if attempt == maxAttempts {
-			return Result{Warnings: warnings}, apierrors.NewGenerateNameConflict(h.store.gr, named.GetName(), retryAfter)
+			return Result{Warnings: warnings}, apierrors.NewGenerateNameConflict(gr, named.GetName(), retryAfter)
 		}
 	}
 }

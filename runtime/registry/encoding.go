@@ -133,25 +133,30 @@ func headAs(encoding api.Encoding, kind, apiVersion string) string {
 	return headOf(kind, apiVersion)
 }
 
-// The kind of the shape Metadata.
-const (
-	metadataKind       = "PartialObjectMetadata"
-	metadataAPIVersion = "meta.k8s.io/v1"
-)
+// metadataKind is the kind of the shape Metadata.
+const metadataKind = "PartialObjectMetadata"
 
-// oldMetadataHead is its head in the version that old clients ask for, in JSON.
-var oldMetadataHead = headOf(metadataKind, "meta.k8s.io/v1beta1")
+// metadataHeads are its heads; oldMetadataHeads those in the version that old clients ask for.
+var metadataHeads, oldMetadataHeads = metadataHeadsIn("meta.k8s.io/v1"), metadataHeadsIn("meta.k8s.io/v1beta1")
 
-// metadataHeads are its heads.
-var metadataHeads = [...]string{
-	api.JSON:     headAs(api.JSON, metadataKind, metadataAPIVersion),
-	api.CBOR:     headAs(api.CBOR, metadataKind, metadataAPIVersion),
-	api.Protobuf: headAs(api.Protobuf, metadataKind, metadataAPIVersion),
+func metadataHeadsIn(apiVersion string) [3]string {
+	return [...]string{
+		api.JSON:     headAs(api.JSON, metadataKind, apiVersion),
+		api.CBOR:     headAs(api.CBOR, metadataKind, apiVersion),
+		api.Protobuf: headAs(api.Protobuf, metadataKind, apiVersion),
+	}
+}
+
+func metadataHead(encoding api.Encoding, shape api.Shape) string {
+	if shape != shape.Plain() {
+		return oldMetadataHeads[encoding]
+	}
+	return metadataHeads[encoding]
 }
 
 // metadataAs writes the metadata of an object that is there in JSON.
-func metadataAs(encoding api.Encoding, object api.Rendition) (m api.Rendition, err error) {
-	plain, err := metadataOf(object)
+func metadataAs(encoding api.Encoding, object api.Rendition, shape api.Shape) (m api.Rendition, err error) {
+	plain, err := metadataIn(object, shape)
 	if err != nil {
 		return m, err
 	}
@@ -159,7 +164,7 @@ func metadataAs(encoding api.Encoding, object api.Rendition) (m api.Rendition, e
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(append([]byte{'{'}, plain.Payload...), &partial); err != nil {
 		return m, err
 	}
-	m.Head = metadataHeads[encoding]
+	m.Head = metadataHead(encoding, shape)
 	switch encoding {
 	case api.CBOR:
 		m.Payload, err = encodeCBOR(&partial)
@@ -174,12 +179,13 @@ func metadataAs(encoding api.Encoding, object api.Rendition) (m api.Rendition, e
 // shapeAs makes a form in an encoding that isn't JSON, of the hub object and of the version's object in JSON; for the
 // shape Whole the hub suffices.
 func (v *version[T]) shapeAs(hub T, object api.Rendition, form api.Form) (api.Rendition, error) {
-	switch form.Shape {
+	shape := form.Shape.Plain()
+	switch shape {
 	case api.Whole:
 		data, err := v.codec.write(form.Encoding, hub)
 		return api.Rendition{Head: v.heads[form.Encoding], Payload: data}, err
 	case api.Metadata:
-		return metadataAs(form.Encoding, object)
+		return metadataAs(form.Encoding, object, form.Shape)
 	}
 	if form.Encoding != api.CBOR {
 		return api.Rendition{}, fmt.Errorf("there is no table in %v", form.Encoding)
@@ -188,12 +194,12 @@ func (v *version[T]) shapeAs(hub T, object api.Rendition, form api.Form) (api.Re
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	if form.Shape == api.Row {
+	if shape == api.Row {
 		return rowAsCBOR(cells, nil)
 	}
 	inner := api.Form{Version: form.Version, Encoding: form.Encoding}
-	if form.Shape == api.RowWithMetadata {
-		inner.Shape = api.Metadata
+	if shape == api.RowWithMetadata {
+		inner.Shape = api.Metadata | form.Shape&api.V1beta1
 	}
 	in, err := v.shapeAs(hub, object, inner)
 	if err != nil {

@@ -104,7 +104,7 @@ func TestOtherVersionsKeepManagedFields(t *testing.T) {
 
 func mustMetadata(t *testing.T, r api.Rendition) api.Rendition {
 	t.Helper()
-	m, err := metadataOf(r)
+	m, err := metadataIn(r, api.Metadata)
 	if err != nil {
 		t.Fatal(err)
 	}

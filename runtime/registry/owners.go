@@ -201,18 +201,25 @@ func (h *handle[T]) own(t *target[T], obj T, current *state[T], manager string) 
 	if err != nil {
 		return err
 	}
-	live := &owned[T]{owners: owners, absent: !current.exists}
+	if err := owners.own(t, obj, current, manager); err != nil {
+		h.tell(obj, err)
+	}
+	return nil
+}
+
+// own notes in obj, which is to take the place of the current state, who set what; where it fails, what was known.
+func (o *owners[T]) own(t *target[T], obj T, current *state[T], manager string) error {
+	live := &owned[T]{owners: o, absent: !current.exists}
 	var stored []metav1.ManagedFieldsEntry
 	if current.exists {
 		live.obj, stored = current.obj, current.obj.GetManagedFields()
 	}
-	entries, err := owners.manager(t).Update(live, &owned[T]{owners: owners, obj: obj}, stored, obj.GetManagedFields(), !current.exists, manager)
+	entries, err := o.manager(t).Update(live, &owned[T]{owners: o, obj: obj}, stored, obj.GetManagedFields(), !current.exists, manager)
 	if err != nil {
 		entries = stored
-		h.tell(obj, err)
 	}
 	obj.SetManagedFields(entries)
-	return nil
+	return err
 }
 
 // prepare lets the strategy change obj, which is to take the place of the current state, and has it reflected in who owns

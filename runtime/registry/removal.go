@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/reach"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -59,11 +60,14 @@ func (a *action[T, B]) remove(ctx context.Context, namespace, name string, body 
 		if how.DryRun = how.DryRun || slices.Contains(options.DryRun, metav1.DryRunAll); how.DryRun != opts.DryRun {
 			return errDryRun
 		}
-		return how.take(options, h.kind, obj)
+		if err := how.take(options); err != nil {
+			return err
+		}
+		return checkPreconditions(schema.GroupResource{Group: h.kind.Group, Resource: h.kind.Kind}, obj.GetName(), how.Preconditions, obj)
 	})
 	if errors.Is(err, errDryRun) {
 		opts.DryRun = true
-		return a.remove(ctx, namespace, name, body, opts, do)
+		return a.remove(reach.DryRun(ctx), namespace, name, body, opts, do)
 	}
 	if err != nil && !errors.Is(err, errNotRemoved) {
 		return Result{Warnings: warnings}, err
@@ -75,8 +79,8 @@ func (a *action[T, B]) remove(ctx context.Context, namespace, name string, body 
 // errDryRun begins a deletion again as a dry run.
 var errDryRun = errors.New("the deletion is a dry run")
 
-// take makes options of metav1 those of a deletion of obj, which must meet their preconditions.
-func (o *DeleteOptions) take(options *metav1.DeleteOptions, kind schema.GroupKind, obj api.Object) error {
+// take makes options of metav1 those of a deletion.
+func (o *DeleteOptions) take(options *metav1.DeleteOptions) error {
 	if errs := metavalidation.ValidateDeleteOptions(options); len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
@@ -89,5 +93,5 @@ func (o *DeleteOptions) take(options *metav1.DeleteOptions, kind schema.GroupKin
 		}
 		o.Propagation = &policy
 	}
-	return checkPreconditions(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, obj.GetName(), o.Preconditions, obj)
+	return nil
 }

@@ -166,17 +166,8 @@ func whole(r api.Rendition) []byte {
 	return append(data, r.Payload...)
 }
 
-// metadataIn is metadataOf in the version that a shape is of.
+// metadataIn returns r's object as PartialObjectMetadata, in the version that a shape is of.
 func metadataIn(r api.Rendition, shape api.Shape) (api.Rendition, error) {
-	m, err := metadataOf(r)
-	if shape != shape.Plain() {
-		m.Head = oldMetadataHead
-	}
-	return m, err
-}
-
-// metadataOf returns r's object as PartialObjectMetadata.
-func metadataOf(r api.Rendition) (api.Rendition, error) {
 	start, end, ok := member(r.Payload, 0, metadataMember)
 	if !ok || r.Payload[start] != '{' {
 		return api.Rendition{}, fmt.Errorf("the object has no metadata")
@@ -185,7 +176,7 @@ func metadataOf(r api.Rendition) (api.Rendition, error) {
 	payload = append(payload, `"metadata":`...)
 	payload = append(payload, r.Payload[start:end]...)
 	payload = append(payload, '}')
-	m := api.Rendition{Head: metadataHeads[api.JSON], Payload: payload}
+	m := api.Rendition{Head: metadataHead(api.JSON, shape), Payload: payload}
 	m.VersionAt, m.VersionLen = findVersion(payload, len(`"metadata":{`))
 	return m, nil
 }

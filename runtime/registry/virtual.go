@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Provider answers for a kind that nothing is stored of: metrics, reviews, views of another system. A verb whose function
@@ -31,12 +29,15 @@ type Provider[T api.Object] struct {
 	// none, by what the watch told before; what a resumed watch can't know of an object it takes for told, so that a client
 	// may be told of the end of what it doesn't have, and never keeps what has ended.
 	Watch func(ctx context.Context, namespace string, options WatchOptions) (ObjectWatch[T], error)
-	// Create answers what was posted: a review, filled in. obj has defaults and is valid by its rules; it needs no name. In
-	// a dry run nothing may change elsewhere.
+	// Create answers what was posted: a review, filled in. obj has defaults and is valid by its rules; it needs no name. Where
+	// it came with a generateName it has one made of it, and an apierrors.NewAlreadyExists asks for another. In a dry run
+	// nothing may change elsewhere.
 	Create func(ctx context.Context, obj T, dryRun bool) (T, error)
 	// Update puts obj, which is valid, into the place of old, which Get returned, and returns what is there then. An
 	// apierrors.NewConflict says that it was another one by now: a patch is tried again. In a dry run nothing may change
-	// elsewhere. With it objects are also patched (JSON, merge and strategic merge patches). It needs Get.
+	// elsewhere. With it objects are also patched, and applied; with Create, too, also where there is none. Who owns
+	// which field is in metadata.managedFields: a provider that doesn't keep them has no conflicts between those who apply,
+	// and nothing is removed that was applied before. It needs Get.
 	Update func(ctx context.Context, obj, old T, dryRun bool) (T, error)
 	// Delete deletes obj, which Get or List returned and which meets the preconditions in options; options also tell a dry
 	// run. It returns nil, or the object as it is where it is going to be gone only later. It needs Get; with List, too,
@@ -73,7 +74,7 @@ type virtual[T api.Object] struct {
 func (r *virtual[T]) Info() *api.Info { return r.info }
 
 // Open implements Resource. The config's backend isn't used.
-func (r *virtual[T]) Open(Config) (Handle, error) {
+func (r *virtual[T]) Open(config Config) (Handle, error) {
 	all, err := checkDefinition(r.definition)
 	if err == nil && len(r.info.Verbs) == 0 {
 		err = errors.New("the Provider has no functions")
@@ -85,6 +86,7 @@ func (r *virtual[T]) Open(Config) (Handle, error) {
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
 	}
 	h := &virtualHandle[T]{virtual: r, versions: all}
+	h.owners = sync.OnceValues(func() (*owners[T], error) { return newOwners(r.definition, all, config.Schemas) })
 	h.closed, h.end = context.WithCancel(context.Background())
 	if h.extensions, err = openExtensions(r.definition, host[T]{info: r.info, object: h.object}); err != nil {
 		h.end()
@@ -98,6 +100,8 @@ type virtualHandle[T api.Object] struct {
 	*virtual[T]
 	versions   *versions[T]
 	extensions map[string]*ExtensionHandle
+	// owners is made at the first write of what can be updated.
+	owners func() (*owners[T], error)
 	// closed is done once the handle is.
 	closed context.Context
 	end    context.CancelFunc
@@ -143,51 +147,4 @@ func (h *virtualHandle[T]) render(obj T, form api.Form) (api.Rendition, error) {
 		return api.Rendition{}, apierrors.NewInternalError(err)
 	}
 	return renditionOf(v, obj, form)
-}
-
-// Create implements Write.
-func (h *virtualHandle[T]) Create(ctx context.Context, namespace string, body Body, opts WriteOptions) (Result, error) {
-	if h.provider.Create == nil {
-		return Result{}, h.unsupported("create")
-	}
-	v, err := h.versions.of(body.Version)
-	if err != nil {
-		return Result{}, apierrors.NewInternalError(err)
-	}
-	obj, warnings, err := decodeInto(v, h.definition.New(), body)
-	if err == nil {
-		err = place(obj, h.info.Scope, namespace)
-	}
-	if err == nil {
-		err = h.validate(ctx, v, obj)
-	}
-	if err != nil {
-		return Result{Warnings: warnings}, err
-	}
-	if warn := h.definition.Strategy.Warnings; warn != nil {
-		var none T
-		warnings = append(warnings, warn(ctx, obj, none)...)
-	}
-	name := obj.GetName()
-	if obj, err = h.provider.Create(ctx, obj, opts.DryRun); err != nil {
-		return Result{Warnings: warnings}, h.status(err, "create", name)
-	}
-	rendition, err := h.render(obj, opts.Form)
-	return Result{Object: rendition, Created: true, Warnings: warnings}, err
-}
-
-func (h *virtualHandle[T]) validate(ctx context.Context, v *version[T], obj T) error {
-	var errs field.ErrorList
-	rules, err := v.codec.validate(ctx, operation.Operation{Type: operation.Create}, obj, nil)
-	if err != nil {
-		return apierrors.NewInternalError(err)
-	}
-	errs = append(errs, rules...)
-	if validate := h.definition.Strategy.Validate; validate != nil {
-		errs = append(errs, validate(ctx, obj)...)
-	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return apierrors.NewInvalid(schema.GroupKind{Group: h.info.Group, Kind: h.info.Names.Kind}, obj.GetName(), errs)
 }

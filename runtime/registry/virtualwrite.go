@@ -8,82 +8,115 @@ import (
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxVirtualPatches is how often a patch is tried that names no version.
-const maxVirtualPatches = 5
+// Create implements Write.
+func (h *virtualHandle[T]) Create(ctx context.Context, namespace string, body Body, opts WriteOptions) (Result, error) {
+	if h.provider.Create == nil {
+		return Result{}, h.unsupported("create")
+	}
+	v, err := h.versions.of(body.Version)
+	if err != nil {
+		return Result{}, apierrors.NewInternalError(err)
+	}
+	obj, warnings, err := decodeInto(v, h.definition.New(), body)
+	if err == nil {
+		err = place(obj, h.info.Scope, namespace)
+	}
+	if err != nil {
+		return Result{Warnings: warnings}, err
+	}
+	t := target[T]{version: v, namespace: namespace}
+	return named(h.info.GroupResource(), obj, warnings, func(obj T) (Result, error) { return h.create(ctx, &t, obj, warnings, opts) })
+}
+
+// create checks an object in its place, and has the provider create it.
+func (h *virtualHandle[T]) create(ctx context.Context, t *target[T], obj T, warnings []string, opts WriteOptions) (Result, error) {
+	if err := h.own(t, obj, &state[T]{}, opts.FieldManager); err != nil {
+		return Result{Warnings: warnings}, err
+	}
+	if err := h.validate(ctx, t.version, obj); err != nil {
+		return Result{Warnings: warnings}, err
+	}
+	if warn := h.definition.Strategy.Warnings; warn != nil {
+		var none T
+		warnings = append(warnings[:len(warnings):len(warnings)], warn(ctx, obj, none)...)
+	}
+	name := obj.GetName()
+	obj, err := h.provider.Create(ctx, obj, opts.DryRun)
+	if err != nil {
+		return Result{Warnings: warnings}, h.status(err, "create", name)
+	}
+	rendition, err := h.render(obj, opts.Form)
+	return Result{Object: rendition, Created: true, Warnings: warnings}, err
+}
+
+// own notes in obj who set what, where there will be updates. Where that can't be found out, what was known stays.
+func (h *virtualHandle[T]) own(t *target[T], obj T, current *state[T], manager string) error {
+	if h.provider.Update == nil || t.owned {
+		return nil
+	}
+	owners, err := h.owners()
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	_ = owners.own(t, obj, current, manager)
+	return nil
+}
+
+func (h *virtualHandle[T]) validate(ctx context.Context, v *version[T], obj T) error {
+	var errs field.ErrorList
+	rules, err := v.codec.validate(ctx, operation.Operation{Type: operation.Create}, obj, nil)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	errs = append(errs, rules...)
+	if validate := h.definition.Strategy.Validate; validate != nil {
+		errs = append(errs, validate(ctx, obj)...)
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: h.info.Group, Kind: h.info.Names.Kind}, obj.GetName(), errs)
+}
 
 // Update implements Write.
 func (h *virtualHandle[T]) Update(ctx context.Context, namespace, name, subresource string, body Body, opts WriteOptions) (Result, error) {
-	v, old, err := h.writable(ctx, "update", namespace, name, subresource, body.Version)
+	t, err := h.writable("update", namespace, name, subresource, body.Version)
 	if err != nil {
 		return Result{}, err
 	}
-	obj, warnings, err := decodeInto(v, h.definition.New(), body)
+	old, err := h.object(ctx, namespace, name)
 	if err != nil {
 		return Result{}, err
 	}
-	return h.replace(ctx, v, namespace, obj, old, warnings, opts)
-}
-
-// Patch implements Write. There are no owners of fields to keep, so there is nothing to apply to.
-func (h *virtualHandle[T]) Patch(ctx context.Context, namespace, name, subresource string, kind PatchType, body Body, opts WriteOptions) (Result, error) {
-	if kind == ApplyPatch && h.provider.Update != nil {
-		return Result{}, apierrors.NewGenericServerResponse(415, "", schema.GroupResource{}, "", "what nothing is stored of can't be applied: the patch types are "+
-			string(JSONPatch+", "+MergePatch+", "+StrategicPatch), 0, true)
-	}
-	for attempt := 1; ; attempt++ {
-		v, old, err := h.writable(ctx, "patch", namespace, name, subresource, body.Version)
-		if err != nil {
-			return Result{}, err
-		}
-		obj, warnings, err := h.patchedView(v, old, kind, body)
-		if err != nil {
-			return Result{Warnings: warnings}, err
-		}
-		meant := obj.GetResourceVersion() != old.GetResourceVersion()
-		result, err := h.replace(ctx, v, namespace, obj, old, warnings, opts)
-		if !apierrors.IsConflict(err) || meant || attempt == maxVirtualPatches {
-			return result, err
-		}
-	}
-}
-
-// patchedView is what a patch makes of an object, which isn't changed.
-func (h *virtualHandle[T]) patchedView(v *version[T], old T, kind PatchType, body Body) (obj T, warnings []string, err error) {
-	p, strict, err := v.patcher(kind, body)
+	obj, warnings, err := decodeInto(t.version, h.definition.New(), body)
 	if err != nil {
-		return obj, nil, err
+		return Result{}, err
 	}
-	object, err := v.encode(old)
-	if err != nil {
-		return obj, nil, apierrors.NewInternalError(err)
-	}
-	if object, err = p.apply(object); err != nil {
-		return obj, nil, err
-	}
-	return decodePatched(v, h.definition.New(), p, object, strict, body.Validation)
+	return h.replace(ctx, &t, obj, old, warnings, opts)
 }
 
-// writable is the object that a write is for, and the version that it is written in.
-func (h *virtualHandle[T]) writable(ctx context.Context, verb, namespace, name, subresource, version string) (v *version[T], old T, err error) {
+// writable is the target of an update, where there are updates.
+func (h *virtualHandle[T]) writable(verb, namespace, name, subresource, version string) (t target[T], err error) {
 	if h.provider.Update == nil {
-		return nil, old, h.unsupported(verb)
+		return t, h.unsupported(verb)
 	}
 	if subresource != "" {
-		return nil, old, apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "", 0, true)
+		return t, apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "", 0, true)
 	}
-	if v, err = h.versions.of(version); err != nil {
-		return nil, old, apierrors.NewInternalError(err)
+	t = target[T]{namespace: namespace, name: name}
+	if t.version, err = h.versions.of(version); err != nil {
+		return t, apierrors.NewInternalError(err)
 	}
-	old, err = h.object(ctx, namespace, name)
-	return v, old, err
+	return t, nil
 }
 
 // replace checks what is to be in the place of old, and has the provider put it there.
-func (h *virtualHandle[T]) replace(ctx context.Context, v *version[T], namespace string, obj, old T, warnings []string, opts WriteOptions) (Result, error) {
+func (h *virtualHandle[T]) replace(ctx context.Context, t *target[T], obj, old T, warnings []string, opts WriteOptions) (Result, error) {
 	failed := Result{Warnings: warnings}
-	if err := place(obj, h.info.Scope, namespace); err != nil {
+	if err := place(obj, h.info.Scope, t.namespace); err != nil {
 		return failed, err
 	}
 	if err := checkName(obj, old.GetName()); err != nil {
@@ -101,8 +134,11 @@ func (h *virtualHandle[T]) replace(ctx context.Context, v *version[T], namespace
 	default:
 		return failed, apierrors.NewConflict(gr, name, fmt.Errorf("%s", optimisticLock))
 	}
+	if err := h.own(t, obj, &state[T]{obj: old, exists: true}, opts.FieldManager); err != nil {
+		return failed, err
+	}
 	inherit(obj, old)
-	if err := h.validateUpdate(ctx, v, obj, old); err != nil {
+	if err := h.validateUpdate(ctx, t.version, obj, old); err != nil {
 		return failed, err
 	}
 	if warn := h.definition.Strategy.Warnings; warn != nil {

@@ -125,7 +125,7 @@ func TestVirtualPatch(t *testing.T) {
 		{"strategic", `{"spec":{"color":"blue"}}`, registry.StrategicPatch, 0, "blue", nil},
 		{"old version", `{"metadata":{"resourceVersion":"0"}}`, registry.MergePatch, 0, "red", apierrors.IsConflict},
 		{"another name", `{"metadata":{"name":"b"}}`, registry.MergePatch, 0, "red", apierrors.IsBadRequest},
-		{"apply", `{}`, registry.ApplyPatch, 0, "red", apierrors.IsUnsupportedMediaType},
+		{"apply of no kind", `{}`, registry.ApplyPatch, 0, "red", apierrors.IsBadRequest},
 		{"nothing", ``, registry.MergePatch, 0, "red", apierrors.IsBadRequest},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -222,5 +222,87 @@ func TestVirtualWatchThatGoesOn(t *testing.T) {
 			t.Errorf("from %q: %v, want %v", version, got, want)
 		}
 		w.Close()
+	}
+}
+
+// TestVirtualApply: what a provider keeps is applied to as what is stored is, and created where it can be.
+func TestVirtualApply(t *testing.T) {
+	s := newShelf()
+	h := openVirtual(t, s.provider())
+	apply := func(manager, spec string, opts registry.WriteOptions) (registry.Result, error) {
+		opts.Form, opts.FieldManager = v1, manager
+		return h.Patch(t.Context(), "ns", "a", "", registry.ApplyPatch, body(config(``, `,"spec":`+spec)), opts)
+	}
+	if _, err := apply("me", `{"color":"red"}`, registry.WriteOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("a provider without Create: %v", err)
+	}
+	p, creations := s.provider(), 0
+	p.Create = func(_ context.Context, w *shop.Widget, _ bool) (*shop.Widget, error) {
+		creations++
+		w.ResourceVersion = "1"
+		s.widgets[w.Name] = w.DeepCopyObject().(*shop.Widget)
+		return w, nil
+	}
+	h = openVirtual(t, p)
+	r, err := apply("me", `{"color":"red","parts":["m"]}`, registry.WriteOptions{})
+	if err != nil || !r.Created || creations != 1 || len(s.widgets["a"].ManagedFields) != 1 {
+		t.Fatalf("%v %+v, %d creations", err, s.widgets["a"], creations)
+	}
+	if r, err = apply("me", `{"color":"red","parts":["m"]}`, registry.WriteOptions{}); err != nil || r.Created || s.widgets["a"].ResourceVersion != "1" {
+		t.Errorf("the same again: %v, %+v", err, s.widgets["a"])
+	}
+	if _, err = apply("you", `{"color":"blue"}`, registry.WriteOptions{}); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "me": .spec.color`) {
+		t.Errorf("what another has applied: %v", err)
+	}
+	s.conflicts = 2
+	if _, err = apply("you", `{"color":"blue"}`, registry.WriteOptions{Force: true}); err != nil || s.widgets["a"].Color != "blue" {
+		t.Errorf("by force: %v, %+v", err, s.widgets["a"])
+	}
+	if _, err = apply("me", `{}`, registry.WriteOptions{}); err != nil || len(s.widgets["a"].Parts) > 0 || s.widgets["a"].Color != "blue" {
+		t.Errorf("what isn't applied any more: %v, %+v", err, s.widgets["a"])
+	}
+	update := body(`{"metadata":{"name":"a"},"spec":{"color":"green"}}`)
+	if _, err = h.Update(t.Context(), "ns", "a", "", update, registry.WriteOptions{Form: v1, FieldManager: "they"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = apply("you", `{"color":"blue"}`, registry.WriteOptions{}); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "they"`) {
+		t.Errorf("what was updated: %v", err)
+	}
+	if _, err = apply("you", `{"size":-1}`, registry.WriteOptions{Force: true}); !apierrors.IsInvalid(err) {
+		t.Errorf("what is invalid: %v", err)
+	}
+}
+
+// TestVirtualGenerateName: names are made here, until one is free.
+func TestVirtualGenerateName(t *testing.T) {
+	var names []string
+	taken := 2
+	h := openVirtual(t, registry.Provider[*shop.Widget]{
+		Create: func(_ context.Context, w *shop.Widget, _ bool) (*shop.Widget, error) {
+			names = append(names, w.Name)
+			if len(names) <= taken {
+				return nil, apierrors.NewAlreadyExists(schema.GroupResource{Resource: "widgets"}, w.Name)
+			}
+			return w, nil
+		},
+	})
+	create := func(data string) (registry.Result, error) {
+		names = nil
+		return h.Create(t.Context(), "ns", body(data), registry.WriteOptions{Form: v1})
+	}
+	r, err := create(`{"metadata":{"generateName":"a-"}}`)
+	if err != nil || len(names) != 3 || names[0] == names[2] || !strings.HasPrefix(names[2], "a-") || !strings.Contains(whole(r.Object), `"name":"`+names[2]+`"`) {
+		t.Errorf("%v %v %s", err, names, whole(r.Object))
+	}
+	taken = 1000
+	if _, err = create(`{"metadata":{"generateName":"a-"}}`); !apierrors.IsAlreadyExists(err) || !strings.Contains(err.Error(), "not able to generate a unique name") || len(names) > 100 {
+		t.Errorf("%v, %v", names, err)
+	}
+	if _, err = create(`{"metadata":{"name":"b","generateName":"a-"}}`); !apierrors.IsAlreadyExists(err) || len(names) != 1 {
+		t.Errorf("%v, %v", names, err)
+	}
+	taken = 0
+	if _, err = create(`{"metadata":{}}`); err != nil || names[0] != "" {
+		t.Errorf("%v, %v", names, err)
 	}
 }

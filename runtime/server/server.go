@@ -20,6 +20,7 @@ import (
 	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/filter"
 	"apigen.dev/runtime/ownership"
+	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/compactor"
@@ -102,7 +103,9 @@ func New(config Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
+	base := reach.With(context.Background(), registry.Reachable(s.handles))
 	s.http = &http.Server{
+		BaseContext:       func(net.Listener) context.Context { return base },
 		Handler:           s.chain(s.root(api, metrics), metrics, api.LongRunning),
 		ConnContext:       auth.ConnContext,
 		TLSConfig:         tlsConfig(config.Certificate),

@@ -12,10 +12,29 @@ func (w *writer) unique(v value, s *model.Schema, r *model.Rule) []jen.Code {
 	if match == nil {
 		return nil
 	}
-	if v.typ.Elem.Form == model.Pointer {
-		return []jen.Code{w.noNils(v), w.check(v, "PtrSliceUnique", v.place.Value(), jen.Nil(), match)}
+	check, pointers := "ValSliceUnique", v.typ.Elem.Form == model.Pointer
+	if pointers {
+		check = "PtrSliceUnique"
 	}
-	return []jen.Code{w.check(v, "ValSliceUnique", v.place.Value(), jen.Nil(), match)}
+	doubles := w.checked(v, check, v.place.Value(), jen.Nil(), match)
+	if r.Text == "map" && !r.Declarative {
+		doubles = w.byKeys(v.typ, s, doubles)
+	}
+	if pointers {
+		return []jen.Code{w.noNils(v), w.add(doubles)}
+	}
+	return []jen.Code{w.add(doubles)}
+}
+
+// byKeys has the errors of elements that are there twice show their keys, as those of a custom resource do.
+func (w *writer) byKeys(list *model.Type, s *model.Schema, errs jen.Code) *jen.Statement {
+	w.keyed = true
+	keys := jen.Dict{}
+	for _, key := range mapKeys(list, s) {
+		keys[jen.Lit(key)] = jen.Id("e").Dot(keyField(list.Elem.Pointee(), key, 0).Name)
+	}
+	of := jen.Params(jen.Id("e").Add(w.file.Type(list.Elem))).Map(jen.String()).Any()
+	return jen.Id("byKeys").Call(errs, expression(of, jen.Map(jen.String()).Any().Values(keys)))
 }
 
 // noNils checks that no element of a list of pointers is null.
@@ -43,10 +62,7 @@ func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Cod
 	case "set":
 		return w.sameness(elem)
 	case "map":
-		keys := s.ListMapKeys
-		if len(keys) == 0 {
-			keys = list.Schema.ListMapKeys
-		}
+		keys := mapKeys(list, s)
 		same := jen.Null()
 		for i, key := range keys {
 			f := keyField(elem, key, 0)
@@ -68,6 +84,14 @@ func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Cod
 		return expression(jen.Params(jen.List(jen.Id("a"), jen.Id("b")).Op("*").Add(w.file.Type(elem))).Bool(), same)
 	}
 	return nil
+}
+
+// mapKeys are the JSON names of the fields that elements of a list are told apart by.
+func mapKeys(list *model.Type, s *model.Schema) []string {
+	if len(s.ListMapKeys) > 0 {
+		return s.ListMapKeys
+	}
+	return list.Schema.ListMapKeys
 }
 
 // sameness is the function that compares two values of a type.

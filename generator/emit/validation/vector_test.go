@@ -93,7 +93,7 @@ var vectors = []vector{
 	bad("crd.share", `0`, `crd.share: Invalid value: 0: crd.share in body should be greater than or equal to 1`),
 	good("crd.ports", `[{"name":"a","number":1},{"name":"b"}]`),
 	bad("crd.ports", `[{"name":"a","number":-1}]`, `crd.ports[0].number: Invalid value: -1: crd.ports[0].number in body should be greater than or equal to 1`),
-	bad("crd.ports", `[{"name":"a"},{"name":"a"}]`, `crd.ports[1]: Duplicate value: {"name":"a"}`).beyondOpenAPI(),
+	bad("crd.ports", `[{"name":"a"},{"name":"a","number":2}]`, `crd.ports[1]: Duplicate value: {"name":"a"}`).beyondOpenAPI(),
 	bad("crd.set", `["Low","High","Low"]`, `crd.set[2]: Duplicate value: "Low"`).beyondOpenAPI(),
 	bad("crd.set", `["Low","low"]`, `crd.set[1]: Unsupported value: "low": supported values: "Low", "High"`),
 	bad("crd.nested", `[["Low"],["High","low"]]`, `crd.nested[1][1]: Unsupported value: "low": supported values: "Low", "High"`),

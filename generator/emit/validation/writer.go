@@ -29,6 +29,7 @@ type writer struct {
 	patterns  map[string]string
 	counts    bool
 	sorts     bool
+	keyed     bool
 }
 
 type declaration struct {
@@ -73,6 +74,12 @@ func (w *writer) functions() {
 		w.pending = w.pending[1:]
 		w.function(w.helpers[t], w.helpers[t]+" checks obj, which replaces oldObj where that isn't nil.", t)
 	}
+	w.shared()
+}
+
+// shared writes the functions that all of the file's call.
+func (w *writer) shared() {
+	list := jen.Add(w.file.Qual(fieldPath, "ErrorList"))
 	if w.counts {
 		w.file.Add("countSet counts the fields that are set.", jen.Func().Id("countSet").Params(jen.Id("set").Op("...").Bool()).
 			Params(jen.Id("n").Int()).Block(
@@ -82,10 +89,17 @@ func (w *writer) functions() {
 	}
 	if w.sorts {
 		w.file.Add("inOrder sorts what is wrong with the entries of a map, which Go visits in another order each time.",
-			jen.Func().Id("inOrder").Params(jen.Id("errs").Add(w.file.Qual(fieldPath, "ErrorList"))).Add(w.file.Qual(fieldPath, "ErrorList")).Block(
+			jen.Func().Id("inOrder").Params(jen.Id("errs").Add(list)).Add(list).Block(
 				w.file.Qual("slices", "SortStableFunc").Call(jen.Id("errs"), expression(
 					jen.Params(jen.List(jen.Id("a"), jen.Id("b")).Op("*").Add(w.file.Qual(fieldPath, "Error"))).Int(),
 					w.file.Qual("strings", "Compare").Call(jen.Id("a").Dot("Error").Call(), jen.Id("b").Dot("Error").Call()))),
+				jen.Return(jen.Id("errs"))))
+	}
+	if w.keyed {
+		w.file.Add("byKeys says of elements that are in a list twice only what they are told apart by.",
+			jen.Func().Id("byKeys").Types(jen.Id("E").Any()).Params(jen.Id("errs").Add(list), jen.Id("keys").Func().Params(jen.Id("E")).Map(jen.String()).Any()).Add(list).Block(
+				jen.For(jen.List(jen.Id("_"), jen.Id("err")).Op(":=").Range().Id("errs")).Block(
+					jen.Id("err").Dot("BadValue").Op("=").Id("keys").Call(jen.Id("err").Dot("BadValue").Assert(jen.Id("E")))),
 				jen.Return(jen.Id("errs"))))
 	}
 }

@@ -69,6 +69,11 @@ func TestMooringsByKubectl(t *testing.T) {
 			t.Fatalf("kubectl get -w says %q, not %q", got, want)
 		}
 	}
+	for range 2 {
+		b.says("mooring.fleet.example.com/pier-3 serverside-applied", "apply --server-side -f "+b.manifest("pier-3"))
+	}
+	b.says("patched", `patch mooring pier-3 --type=merge --field-manager=harbour -p {"spec":{"ship":"aurora","lines":4}}`)
+	b.says("kubectl harbour", "get mooring pier-3 -o jsonpath={.metadata.managedFields[*].manager}")
 }
 
 // follow runs a kubectl that doesn't end, and returns a function that waits for its next line.
@@ -154,8 +159,13 @@ func TestMooringsByClientGo(t *testing.T) {
 	if _, err := moorings.Update(ctx, port, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
 		t.Errorf("an update of what has changed: %v", err)
 	}
-	if _, err := moorings.Patch(ctx, port.GetName(), types.ApplyPatchType, []byte(`{}`), metav1.PatchOptions{FieldManager: "x"}); !apierrors.IsUnsupportedMediaType(err) {
-		t.Errorf("an apply: %v", err)
+	applied := mooring("port")
+	applied.SetName(port.GetName())
+	if err := unstructured.SetNestedField(applied.Object, int64(9), "spec", "lines"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := moorings.Apply(ctx, port.GetName(), applied, metav1.ApplyOptions{FieldManager: "x"}); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), ".spec.lines") {
+		t.Errorf("an apply of what another has set: %v", err)
 	}
 	uid := types.UID("another")
 	if err := moorings.Delete(ctx, port.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}); !apierrors.IsConflict(err) {

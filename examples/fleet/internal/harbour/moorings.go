@@ -9,7 +9,6 @@ import (
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	fleetv1 "example.com/fleet/apis/fleet/v1"
@@ -70,11 +69,8 @@ func (m *Moorings) commit(old, next *fleetv1.Mooring) {
 	}
 }
 
-// Create implements wiring.MooringProvider. What storage does for other kinds is done here: names, uids, times, revisions.
+// Create implements wiring.MooringProvider. What storage does for other kinds is done here: uids, times, revisions.
 func (m *Moorings) Create(_ context.Context, obj *fleetv1.Mooring, dryRun bool) (*fleetv1.Mooring, error) {
-	if obj.Name == "" {
-		obj.Name = obj.GenerateName + rand.String(5)
-	}
 	obj.UID, obj.CreationTimestamp = uuid.NewUUID(), metav1.Now().Rfc3339Copy()
 	obj.ResourceVersion, obj.Generation = "", 0
 	m.mu.Lock()

@@ -159,3 +159,20 @@ func TestPod(t *testing.T) {
 	k.says(`patch pod one --subresource=status -p {"status":{"phase":"Running"}}`, "patched")
 	k.says("get po one --no-headers", "one Running")
 }
+
+// Events are asked for by what they are about.
+func TestEvents(t *testing.T) {
+	k := start(t)
+	for _, name := range []string{"one", "two"} {
+		k.given(`{"apiVersion":"v1","kind":"Event","metadata":{"name":"`+name+`.1","namespace":"default"},"reason":"Started","type":"Normal","count":1,
+			"involvedObject":{"apiVersion":"v1","kind":"Pod","namespace":"default","name":"`+name+`"},"lastTimestamp":"2026-01-01T00:00:00Z"}`,
+			"create -f -", "event/"+name+".1 created")
+	}
+	k.says("events", "Pod/one", "Pod/two")
+	out, ok := k.run("events --for pod/one", "")
+	k.check("events --for pod/one", out, ok, true, []string{"Started Pod/one"})
+	if strings.Contains(out, "Pod/two") {
+		t.Errorf("events of another: %s", out)
+	}
+	k.says("get events --field-selector involvedObject.kind=Pod,involvedObject.name!=one,type=Normal -o name", "event/two.1")
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -65,15 +66,13 @@ func run(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// runningPod is a pod on node n1, that the agent at host and port runs.
-func (k *kubectl) runningPod(name, host, port, annotation string) {
+// runningPod is a pod on node n1, that the agent at host and port runs, and that is ready.
+func (k *kubectl) runningPod(name, host, port string) {
 	k.t.Helper()
 	pod := map[string]any{
 		"apiVersion": "v1", "kind": "Pod",
-		"metadata": map[string]any{"name": name, "labels": map[string]any{"app": "web"}, "annotations": map[string]any{
-			"workloads.example.com/agent-port": port, "workloads.example.com/keep": annotation,
-		}},
-		"spec": map[string]any{"containers": []any{map[string]any{"name": "main", "image": "main:1"}}},
+		"metadata": map[string]any{"name": name, "labels": map[string]any{"app": "web"}, "annotations": map[string]any{"workloads.example.com/agent-port": port}},
+		"spec":     map[string]any{"containers": []any{map[string]any{"name": "main", "image": "main:1"}}},
 	}
 	data, err := json.Marshal(pod)
 	if err != nil {
@@ -82,14 +81,14 @@ func (k *kubectl) runningPod(name, host, port, annotation string) {
 	k.given(string(data), "create -f -", "pod/"+name+" created")
 	k.given(`{"apiVersion":"v1","kind":"Binding","metadata":{"name":"`+name+`"},"target":{"kind":"Node","name":"n1"}}`,
 		"create --raw /api/v1/namespaces/default/pods/"+name+"/binding -f -", `"status":"Success"`)
-	k.says(fmt.Sprintf(`patch pod %s --subresource=status -p {"status":{"phase":"Running","hostIP":%q}}`, name, host), "patched")
+	k.says(fmt.Sprintf(`patch pod %s --subresource=status -p {"status":{"phase":"Running","hostIP":%q,"conditions":[{"type":"PodScheduled","status":"True"},{"type":"Ready","status":"True"}]}}`, name, host), "patched")
 }
 
 // What kubectl does with a pod beside reading and writing it.
 func TestPodIsRun(t *testing.T) {
 	k := start(t)
 	host, port := kubelet(t)
-	k.runningPod("one", host, port, "")
+	k.runningPod("one", host, port)
 	k.says("get pod one -o jsonpath={.spec.nodeName}/{.status.conditions[0].type}", "n1/PodScheduled")
 	k.says("logs one -c main", "main of default/one says hello")
 	k.refuses("logs one -c side", "container side is not valid for pod one")
@@ -102,25 +101,53 @@ func TestPodIsRun(t *testing.T) {
 	k.says("get --raw /api/v1", `{"name":"pods/eviction","singularName":"","namespaced":true,"group":"policy","version":"v1","kind":"Eviction","verbs":["create"]}`)
 }
 
-// A node is drained: its pods are evicted, but for one that refuses until it may go.
+// A node is drained: its pods are evicted as far as their budget allows it.
 func TestDrain(t *testing.T) {
 	k := start(t)
 	host, port := kubelet(t)
 	k.given(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}}`, "create -f -", "node/n1 created")
-	k.runningPod("one", host, port, "")
-	k.runningPod("two", host, port, "true")
+	k.runningPod("one", host, port)
+	k.runningPod("two", host, port)
 	k.says("create pdb web --selector=app=web --min-available=1", "poddisruptionbudget.policy/web created")
 	k.says("get pdb", "NAME MIN AVAILABLE", "web 1")
-	k.refuses("drain n1 --force --timeout=1s", "evicting pod default/one", "evicting pod default/two", "Cannot evict pod as it would violate", "global timeout reached")
-	k.says("get pods -o name", "pod/two")
-	k.says("get node n1 -o jsonpath={.spec.unschedulable}", "true")
-	eviction := `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"two"},"deleteOptions":{"preconditions":{"uid":"another"}}}`
-	k.says("annotate pod two workloads.example.com/keep-", "annotated")
-	out, ok := k.run("create --raw /api/v1/namespaces/default/pods/two/eviction -f -", eviction)
+	evict := func(name, options string) (string, bool) {
+		eviction := `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"` + name + `"},"deleteOptions":{` + options + `}}`
+		return k.run("create --raw /api/v1/namespaces/default/pods/"+name+"/eviction -f -", eviction)
+	}
+	out, ok := evict("one", "")
+	k.check("eviction before anybody counted", out, ok, false, []string{"Cannot evict pod as it would violate the pod's disruption budget"})
+	// What the controller of budgets would count.
+	k.says(`patch pdb web --subresource=status -p {"status":{"observedGeneration":1,"expectedPods":2,"currentHealthy":2,"desiredHealthy":1,"disruptionsAllowed":1}}`, "patched")
+	out, ok = evict("two", `"preconditions":{"uid":"another"}`)
 	k.check("eviction of another", out, ok, false, []string{"the UID in the precondition (another) does not match"})
-	dry := `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"two"},"deleteOptions":{"dryRun":["All"]}}`
-	k.given(dry, "create --raw /api/v1/namespaces/default/pods/two/eviction -f -", `"status":"Success"`)
+	for _, options := range []string{`"dryRun":["All"]`, ""} {
+		k.says("patch pdb web --subresource=status --type=merge -p {\"status\":{\"disruptionsAllowed\":1,\"disruptedPods\":null}}", "patched")
+		out, ok = evict("one", options)
+		k.check("eviction", out, ok, true, []string{`"status":"Success"`})
+		k.says("get pdb web -o jsonpath={.status.disruptionsAllowed}", map[bool]string{true: "1", false: "0"}[options != ""])
+	}
 	k.says("get pods -o name", "pod/two")
+	k.refuses("drain n1 --force --timeout=1s", "evicting pod default/two", "Cannot evict pod as it would violate the pod's disruption budget.", "global timeout reached")
+	k.says("get node n1 -o jsonpath={.spec.unschedulable}", "true")
+	k.says("patch pdb web --subresource=status -p {\"status\":{\"disruptionsAllowed\":1}}", "patched")
 	k.says("drain n1 --force", "pod/two evicted", "node/n1 drained")
 	k.says("get pods", "No resources found")
+	k.says("get pdb web -o jsonpath={.status.disruptedPods}", `"two"`)
+}
+
+// A token is asked of a service account, by name.
+func TestToken(t *testing.T) {
+	k := start(t)
+	k.refuses("create token builder", `serviceaccounts "builder" not found`)
+	k.says("create serviceaccount builder", "serviceaccount/builder created")
+	out, ok := k.run("create token builder --duration=30m --audience=shop", "")
+	parts := strings.Split(strings.TrimSpace(out), ".")
+	if !ok || len(parts) != 3 {
+		t.Fatal(out)
+	}
+	claims, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || !strings.Contains(string(claims), `"aud":["shop"]`) || !strings.Contains(string(claims), `"sub":"system:serviceaccount:default:builder"`) {
+		t.Errorf("%s, %v", claims, err)
+	}
+	k.refuses("create token builder --duration=1m", "may not specify a duration less than 10 minutes")
 }

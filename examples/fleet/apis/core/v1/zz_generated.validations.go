@@ -26,7 +26,15 @@ func Validate_PodSpec(ctx context.Context, op operation.Operation, fldPath *fiel
 		if n := len(obj.Containers); n < 1 {
 			errs = append(errs, field.Invalid(path, n, path.String()+" in body should have at least 1 items"))
 		}
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Containers, nil, func(a, b *Container) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Containers, nil, func(a, b *Container) bool { return a.Name == b.Name }), func(e Container) map[string]any { return map[string]any{"name": e.Name} })...)
+	}
+	return errs
+}
+
+// byKeys says of elements that are in a list twice only what they are told apart by.
+func byKeys[E any](errs field.ErrorList, keys func(E) map[string]any) field.ErrorList {
+	for _, err := range errs {
+		err.BadValue = keys(err.BadValue.(E))
 	}
 	return errs
 }

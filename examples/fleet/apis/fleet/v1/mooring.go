@@ -48,11 +48,7 @@ type MooringList struct {
 
 // Validate is called before each write. What is stored is named and labelled by rules; what isn't, by its author's.
 func (m *Mooring) Validate(context.Context) field.ErrorList {
-	meta := m.ObjectMeta
-	if meta.Name == "" && meta.GenerateName != "" {
-		meta.Name = meta.GenerateName + "0" // the harbour makes the name
-	}
-	return validation.ValidateObjectMeta(&meta, true, validation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	return validation.ValidateObjectMeta(&m.ObjectMeta, true, validation.NameIsDNSSubdomain, field.NewPath("metadata"))
 }
 
 // ValidateUpdate is called for updates: a berth is not handed from ship to ship.

@@ -89,7 +89,7 @@ func Validate_BookStatus(ctx context.Context, op operation.Operation, fldPath *f
 		}
 	}
 	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *metav1.Condition) bool { return a.Type == b.Type })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *metav1.Condition) bool { return a.Type == b.Type }), func(e metav1.Condition) map[string]any { return map[string]any{"type": e.Type} })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Conditions, safe.Field(oldObj, func(old *BookStatus) []metav1.Condition { return old.Conditions }), func(a, b *metav1.Condition) bool { return a.Type == b.Type }, validate.SemanticDeepEqual, validate_v1_Condition)...)
 	}
 	return errs
@@ -173,5 +173,13 @@ var conditionReasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-
 // inOrder sorts what is wrong with the entries of a map, which Go visits in another order each time.
 func inOrder(errs field.ErrorList) field.ErrorList {
 	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errs
+}
+
+// byKeys says of elements that are in a list twice only what they are told apart by.
+func byKeys[E any](errs field.ErrorList, keys func(E) map[string]any) field.ErrorList {
+	for _, err := range errs {
+		err.BadValue = keys(err.BadValue.(E))
+	}
 	return errs
 }

@@ -33,7 +33,15 @@ func Validate_ParkSpec(ctx context.Context, op operation.Operation, fldPath *fie
 		}
 	}
 	if path := fldPath.Child("paths"); obj.Paths != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Paths, oldObj.Paths)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Paths, nil, func(a, b *Path) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Paths, nil, func(a, b *Path) bool { return a.Name == b.Name }), func(e Path) map[string]any { return map[string]any{"name": e.Name} })...)
+	}
+	return errs
+}
+
+// byKeys says of elements that are in a list twice only what they are told apart by.
+func byKeys[E any](errs field.ErrorList, keys func(E) map[string]any) field.ErrorList {
+	for _, err := range errs {
+		err.BadValue = keys(err.BadValue.(E))
 	}
 	return errs
 }

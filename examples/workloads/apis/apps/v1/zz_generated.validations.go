@@ -47,7 +47,7 @@ func validate_v1_DeploymentSpec(ctx context.Context, op operation.Operation, fld
 // validate_v1_DeploymentStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_DeploymentStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *appsv1.DeploymentStatus) (errs field.ErrorList) {
 	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *appsv1.DeploymentCondition) bool { return a.Type == b.Type })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *appsv1.DeploymentCondition) bool { return a.Type == b.Type }), func(e appsv1.DeploymentCondition) map[string]any { return map[string]any{"type": e.Type} })...)
 	}
 	return errs
 }
@@ -64,7 +64,7 @@ func validate_v1_ReplicaSetSpec(ctx context.Context, op operation.Operation, fld
 // validate_v1_ReplicaSetStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_ReplicaSetStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *appsv1.ReplicaSetStatus) (errs field.ErrorList) {
 	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *appsv1.ReplicaSetCondition) bool { return a.Type == b.Type })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *appsv1.ReplicaSetCondition) bool { return a.Type == b.Type }), func(e appsv1.ReplicaSetCondition) map[string]any { return map[string]any{"type": e.Type} })...)
 	}
 	return errs
 }
@@ -78,36 +78,41 @@ func validate_v1_PodTemplateSpec(ctx context.Context, op operation.Operation, fl
 // validate_v1_PodSpec checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_PodSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.PodSpec) (errs field.ErrorList) {
 	if path := fldPath.Child("volumes"); obj.Volumes != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Volumes, oldObj.Volumes)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Volumes, nil, func(a, b *corev1.Volume) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Volumes, nil, func(a, b *corev1.Volume) bool { return a.Name == b.Name }), func(e corev1.Volume) map[string]any { return map[string]any{"name": e.Name} })...)
 	}
 	if path := fldPath.Child("initContainers"); obj.InitContainers != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.InitContainers, oldObj.InitContainers)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.InitContainers, nil, func(a, b *corev1.Container) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.InitContainers, nil, func(a, b *corev1.Container) bool { return a.Name == b.Name }), func(e corev1.Container) map[string]any { return map[string]any{"name": e.Name} })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.InitContainers, safe.Field(oldObj, func(old *corev1.PodSpec) []corev1.Container { return old.InitContainers }), func(a, b *corev1.Container) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_Container)...)
 	}
 	if path := fldPath.Child("containers"); oldObj == nil || !equality.Semantic.DeepEqual(obj.Containers, oldObj.Containers) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Containers, nil, func(a, b *corev1.Container) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Containers, nil, func(a, b *corev1.Container) bool { return a.Name == b.Name }), func(e corev1.Container) map[string]any { return map[string]any{"name": e.Name} })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Containers, safe.Field(oldObj, func(old *corev1.PodSpec) []corev1.Container { return old.Containers }), func(a, b *corev1.Container) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_Container)...)
 	}
 	if path := fldPath.Child("ephemeralContainers"); obj.EphemeralContainers != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.EphemeralContainers, oldObj.EphemeralContainers)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.EphemeralContainers, nil, func(a, b *corev1.EphemeralContainer) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.EphemeralContainers, nil, func(a, b *corev1.EphemeralContainer) bool { return a.Name == b.Name }), func(e corev1.EphemeralContainer) map[string]any { return map[string]any{"name": e.Name} })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.EphemeralContainers, safe.Field(oldObj, func(old *corev1.PodSpec) []corev1.EphemeralContainer { return old.EphemeralContainers }), func(a, b *corev1.EphemeralContainer) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_EphemeralContainer)...)
 	}
 	if path := fldPath.Child("imagePullSecrets"); obj.ImagePullSecrets != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.ImagePullSecrets, oldObj.ImagePullSecrets)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.ImagePullSecrets, nil, func(a, b *corev1.LocalObjectReference) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.ImagePullSecrets, nil, func(a, b *corev1.LocalObjectReference) bool { return a.Name == b.Name }), func(e corev1.LocalObjectReference) map[string]any { return map[string]any{"name": e.Name} })...)
 	}
 	if path := fldPath.Child("hostAliases"); obj.HostAliases != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.HostAliases, oldObj.HostAliases)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.HostAliases, nil, func(a, b *corev1.HostAlias) bool { return a.IP == b.IP })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.HostAliases, nil, func(a, b *corev1.HostAlias) bool { return a.IP == b.IP }), func(e corev1.HostAlias) map[string]any { return map[string]any{"ip": e.IP} })...)
 	}
 	if path := fldPath.Child("topologySpreadConstraints"); obj.TopologySpreadConstraints != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.TopologySpreadConstraints, oldObj.TopologySpreadConstraints)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.TopologySpreadConstraints, nil, func(a, b *corev1.TopologySpreadConstraint) bool {
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.TopologySpreadConstraints, nil, func(a, b *corev1.TopologySpreadConstraint) bool {
 			return a.TopologyKey == b.TopologyKey && a.WhenUnsatisfiable == b.WhenUnsatisfiable
+		}), func(e corev1.TopologySpreadConstraint) map[string]any {
+			return map[string]any{
+				"topologyKey":       e.TopologyKey,
+				"whenUnsatisfiable": e.WhenUnsatisfiable,
+			}
 		})...)
 	}
 	if path := fldPath.Child("schedulingGates"); obj.SchedulingGates != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.SchedulingGates, oldObj.SchedulingGates)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.SchedulingGates, nil, func(a, b *corev1.PodSchedulingGate) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.SchedulingGates, nil, func(a, b *corev1.PodSchedulingGate) bool { return a.Name == b.Name }), func(e corev1.PodSchedulingGate) map[string]any { return map[string]any{"name": e.Name} })...)
 	}
 	if path := fldPath.Child("resourceClaims"); obj.ResourceClaims != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.ResourceClaims, oldObj.ResourceClaims)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.ResourceClaims, nil, func(a, b *corev1.PodResourceClaim) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.ResourceClaims, nil, func(a, b *corev1.PodResourceClaim) bool { return a.Name == b.Name }), func(e corev1.PodResourceClaim) map[string]any { return map[string]any{"name": e.Name} })...)
 	}
 	if path := fldPath.Child("resources"); obj.Resources != nil {
 		errs = append(errs, validate_v1_ResourceRequirements(ctx, op, path, obj.Resources, safe.Field(oldObj, func(old *corev1.PodSpec) *corev1.ResourceRequirements { return old.Resources }))...)
@@ -123,12 +128,17 @@ func validate_v1_PodSpec(ctx context.Context, op operation.Operation, fldPath *f
 // validate_v1_Container checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_Container(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.Container) (errs field.ErrorList) {
 	if path := fldPath.Child("ports"); obj.Ports != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Ports, oldObj.Ports)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Ports, nil, func(a, b *corev1.ContainerPort) bool {
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Ports, nil, func(a, b *corev1.ContainerPort) bool {
 			return a.ContainerPort == b.ContainerPort && a.Protocol == b.Protocol
+		}), func(e corev1.ContainerPort) map[string]any {
+			return map[string]any{
+				"containerPort": e.ContainerPort,
+				"protocol":      e.Protocol,
+			}
 		})...)
 	}
 	if path := fldPath.Child("env"); obj.Env != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Env, oldObj.Env)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Env, nil, func(a, b *corev1.EnvVar) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Env, nil, func(a, b *corev1.EnvVar) bool { return a.Name == b.Name }), func(e corev1.EnvVar) map[string]any { return map[string]any{"name": e.Name} })...)
 	}
 	if path := fldPath.Child("resources"); !reflect.ValueOf(obj.Resources).IsZero() {
 		errs = append(errs, validate_v1_ResourceRequirements(ctx, op, path, &obj.Resources, safe.Field(oldObj, func(old *corev1.Container) *corev1.ResourceRequirements { return &old.Resources }))...)
@@ -137,11 +147,11 @@ func validate_v1_Container(ctx context.Context, op operation.Operation, fldPath 
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.RestartPolicyRules, nil, nil, nil, validate_v1_ContainerRestartRule)...)
 	}
 	if path := fldPath.Child("volumeMounts"); obj.VolumeMounts != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeMounts, oldObj.VolumeMounts)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.VolumeMounts, nil, func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.VolumeMounts, nil, func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath }), func(e corev1.VolumeMount) map[string]any { return map[string]any{"mountPath": e.MountPath} })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.VolumeMounts, safe.Field(oldObj, func(old *corev1.Container) []corev1.VolumeMount { return old.VolumeMounts }), func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath }, validate.SemanticDeepEqual, validate_v1_VolumeMount)...)
 	}
 	if path := fldPath.Child("volumeDevices"); obj.VolumeDevices != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeDevices, oldObj.VolumeDevices)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.VolumeDevices, nil, func(a, b *corev1.VolumeDevice) bool { return a.DevicePath == b.DevicePath })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.VolumeDevices, nil, func(a, b *corev1.VolumeDevice) bool { return a.DevicePath == b.DevicePath }), func(e corev1.VolumeDevice) map[string]any { return map[string]any{"devicePath": e.DevicePath} })...)
 	}
 	return errs
 }
@@ -157,7 +167,7 @@ func validate_v1_EphemeralContainer(ctx context.Context, op operation.Operation,
 // validate_v1_ResourceRequirements checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_ResourceRequirements(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ResourceRequirements) (errs field.ErrorList) {
 	if path := fldPath.Child("claims"); obj.Claims != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Claims, oldObj.Claims)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Claims, nil, func(a, b *corev1.ResourceClaim) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Claims, nil, func(a, b *corev1.ResourceClaim) bool { return a.Name == b.Name }), func(e corev1.ResourceClaim) map[string]any { return map[string]any{"name": e.Name} })...)
 	}
 	return errs
 }
@@ -201,12 +211,17 @@ func validate_v1_VolumeMount(ctx context.Context, op operation.Operation, fldPat
 // validate_v1_EphemeralContainerCommon checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_EphemeralContainerCommon(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.EphemeralContainerCommon) (errs field.ErrorList) {
 	if path := fldPath.Child("ports"); obj.Ports != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Ports, oldObj.Ports)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Ports, nil, func(a, b *corev1.ContainerPort) bool {
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Ports, nil, func(a, b *corev1.ContainerPort) bool {
 			return a.ContainerPort == b.ContainerPort && a.Protocol == b.Protocol
+		}), func(e corev1.ContainerPort) map[string]any {
+			return map[string]any{
+				"containerPort": e.ContainerPort,
+				"protocol":      e.Protocol,
+			}
 		})...)
 	}
 	if path := fldPath.Child("env"); obj.Env != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Env, oldObj.Env)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Env, nil, func(a, b *corev1.EnvVar) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Env, nil, func(a, b *corev1.EnvVar) bool { return a.Name == b.Name }), func(e corev1.EnvVar) map[string]any { return map[string]any{"name": e.Name} })...)
 	}
 	if path := fldPath.Child("resources"); !reflect.ValueOf(obj.Resources).IsZero() {
 		errs = append(errs, validate_v1_ResourceRequirements(ctx, op, path, &obj.Resources, safe.Field(oldObj, func(old *corev1.EphemeralContainerCommon) *corev1.ResourceRequirements { return &old.Resources }))...)
@@ -215,11 +230,11 @@ func validate_v1_EphemeralContainerCommon(ctx context.Context, op operation.Oper
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.RestartPolicyRules, nil, nil, nil, validate_v1_ContainerRestartRule)...)
 	}
 	if path := fldPath.Child("volumeMounts"); obj.VolumeMounts != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeMounts, oldObj.VolumeMounts)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.VolumeMounts, nil, func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.VolumeMounts, nil, func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath }), func(e corev1.VolumeMount) map[string]any { return map[string]any{"mountPath": e.MountPath} })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.VolumeMounts, safe.Field(oldObj, func(old *corev1.EphemeralContainerCommon) []corev1.VolumeMount { return old.VolumeMounts }), func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath }, validate.SemanticDeepEqual, validate_v1_VolumeMount)...)
 	}
 	if path := fldPath.Child("volumeDevices"); obj.VolumeDevices != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeDevices, oldObj.VolumeDevices)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.VolumeDevices, nil, func(a, b *corev1.VolumeDevice) bool { return a.DevicePath == b.DevicePath })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.VolumeDevices, nil, func(a, b *corev1.VolumeDevice) bool { return a.DevicePath == b.DevicePath }), func(e corev1.VolumeDevice) map[string]any { return map[string]any{"devicePath": e.DevicePath} })...)
 	}
 	return errs
 }
@@ -228,6 +243,14 @@ func validate_v1_EphemeralContainerCommon(ctx context.Context, op operation.Oper
 func validate_v1_ContainerRestartRuleOnExitCodes(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ContainerRestartRuleOnExitCodes) (errs field.ErrorList) {
 	if path := fldPath.Child("values"); obj.Values != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Values, oldObj.Values)) {
 		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Values, nil, validate.DirectEqual)...)
+	}
+	return errs
+}
+
+// byKeys says of elements that are in a list twice only what they are told apart by.
+func byKeys[E any](errs field.ErrorList, keys func(E) map[string]any) field.ErrorList {
+	for _, err := range errs {
+		err.BadValue = keys(err.BadValue.(E))
 	}
 	return errs
 }

@@ -1,7 +1,7 @@
 // Package v1 serves kinds of the core group, /api/v1, with the types of k8s.io/api.
 //
 // +apigen:serve=k8s.io/api/core/v1
-// +apigen:serve:kinds=ConfigMap;Secret;Pod;Node;Event
+// +apigen:serve:kinds=ConfigMap;Secret;Pod;Node;Event;ServiceAccount
 //
 // +apigen:kind(ConfigMap)=+kubebuilder:resource:shortName=cm
 // +apigen:kind(ConfigMap)=+apigen:printcolumn:name=Data,type=integer,method=DataColumn
@@ -30,6 +30,18 @@
 // +apigen:kind(Node)=+kubebuilder:printcolumn:name=Unschedulable,type=boolean,JSONPath=.spec.unschedulable
 // +apigen:kind(Node)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
 //
+// +apigen:kind(ServiceAccount)=+kubebuilder:resource:shortName=sa
+// +apigen:kind(ServiceAccount)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
+// +apigen:kind(ServiceAccount)=+apigen:subresource:name=token
+//
 // +apigen:kind(Event)=+kubebuilder:resource:shortName=ev
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.involvedObject.kind
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.involvedObject.namespace
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.involvedObject.name
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.involvedObject.uid
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.involvedObject.apiVersion
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.involvedObject.fieldPath
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.reason
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.type
 // +apigen:kind(Event)=+apigen:createOnUpdate
 package v1

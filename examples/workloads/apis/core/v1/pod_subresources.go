@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -68,21 +67,6 @@ func Binding_Pod(_ context.Context, pod *corev1.Pod, in *corev1.Binding) error {
 		corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Now())})
 	return nil
 }
-
-// Eviction_Pod is pods/eviction, which kubectl drain posts to: it deletes the pod, unless the pod asks to be kept.
-func Eviction_Pod(_ context.Context, pod *corev1.Pod, in *policyv1.Eviction) (*metav1.DeleteOptions, error) {
-	if pod.Annotations[keep] == "true" && pod.Status.Phase == corev1.PodRunning {
-		// Without a time to retry after, clients see the refusal at once; kubectl drain comes back on its own.
-		return nil, apierrors.NewTooManyRequests("Cannot evict pod as it would violate its annotation "+keep, 0)
-	}
-	if in.DeleteOptions == nil {
-		return &metav1.DeleteOptions{}, nil
-	}
-	return in.DeleteOptions, nil
-}
-
-// keep is the annotation by which a pod that runs refuses to be evicted.
-const keep = "workloads.example.com/keep"
 
 // pods is how errors call the resource.
 var pods = corev1.Resource("pods")

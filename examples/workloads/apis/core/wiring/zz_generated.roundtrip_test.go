@@ -84,6 +84,20 @@ func FuzzRoundTripSecretV1(f *testing.F) {
 	})
 }
 
+// FuzzRoundTripServiceAccountV1 tests that nothing of ServiceAccount is lost in version v1.
+func FuzzRoundTripServiceAccountV1(f *testing.F) {
+	roundtrip.Fuzz(f, roundtrip.Version[*corev1.ServiceAccount, *corev1.ServiceAccount]{
+		New: func() *corev1.ServiceAccount {
+			return new(corev1.ServiceAccount)
+		},
+		NewHub: func() *corev1.ServiceAccount {
+			return new(corev1.ServiceAccount)
+		},
+		Values:  roundTripValues,
+		Fillers: roundTripFillers,
+	})
+}
+
 // roundTripValues are what values of types with constants are taken from.
 var roundTripValues = []any{
 	[]corev1.AppArmorProfileType{corev1.AppArmorProfileTypeUnconfined, corev1.AppArmorProfileTypeRuntimeDefault, corev1.AppArmorProfileTypeLocalhost},

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
 	"example.com/workloads/apis/core/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
@@ -35,6 +36,7 @@ func Group() registry.Group {
 			registry.New(defineNode()),
 			registry.New(definePod()),
 			registry.New(defineSecret()),
+			registry.New(defineServiceAccount()),
 		},
 		AddToScheme: AddToScheme,
 		OpenAPI:     openAPI(),
@@ -131,6 +133,56 @@ func defineEvent() registry.Definition[*corev1.Event] {
 		Strategy: registry.Strategy[*corev1.Event]{
 			AllowCreateOnUpdate: true,
 			NoGeneration:        true,
+		},
+		SelectableFields: []registry.SelectableField[*corev1.Event]{
+			{
+				Path: "involvedObject.kind",
+				Value: func(obj *corev1.Event) string {
+					return obj.InvolvedObject.Kind
+				},
+			},
+			{
+				Path: "involvedObject.namespace",
+				Value: func(obj *corev1.Event) string {
+					return obj.InvolvedObject.Namespace
+				},
+			},
+			{
+				Path: "involvedObject.name",
+				Value: func(obj *corev1.Event) string {
+					return obj.InvolvedObject.Name
+				},
+			},
+			{
+				Path: "involvedObject.uid",
+				Value: func(obj *corev1.Event) string {
+					return string(obj.InvolvedObject.UID)
+				},
+			},
+			{
+				Path: "involvedObject.apiVersion",
+				Value: func(obj *corev1.Event) string {
+					return obj.InvolvedObject.APIVersion
+				},
+			},
+			{
+				Path: "involvedObject.fieldPath",
+				Value: func(obj *corev1.Event) string {
+					return obj.InvolvedObject.FieldPath
+				},
+			},
+			{
+				Path: "reason",
+				Value: func(obj *corev1.Event) string {
+					return obj.Reason
+				},
+			},
+			{
+				Path: "type",
+				Value: func(obj *corev1.Event) string {
+					return obj.Type
+				},
+			},
 		},
 	}
 }
@@ -454,6 +506,88 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 					return string(obj.Type)
 				},
 			},
+		},
+	}
+}
+
+// defineServiceAccount is the resource serviceaccounts.
+func defineServiceAccount() registry.Definition[*corev1.ServiceAccount] {
+	return registry.Definition[*corev1.ServiceAccount]{
+		Group: "",
+		Names: api.Names{
+			Kind:       "ServiceAccount",
+			ListKind:   "ServiceAccountList",
+			Plural:     "serviceaccounts",
+			Singular:   "serviceaccount",
+			ShortNames: []string{"sa"},
+		},
+		Scope: api.Namespaced,
+		New: func() *corev1.ServiceAccount {
+			return new(corev1.ServiceAccount)
+		},
+		Versions: []registry.Version[*corev1.ServiceAccount]{
+			registry.VersionOf(api.VersionInfo{
+				Name: "v1",
+				Columns: []api.Column{
+					{Name: "Age", Type: "date"},
+				},
+			}, registry.Conversion[*corev1.ServiceAccount, *corev1.ServiceAccount]{
+				New: func() *corev1.ServiceAccount {
+					return new(corev1.ServiceAccount)
+				},
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *corev1.ServiceAccount) field.ErrorList {
+					return v1.Validate_ServiceAccount(ctx, op, nil, obj, old)
+				},
+				Columns: []func(*corev1.ServiceAccount) api.Cell{
+					func(in *corev1.ServiceAccount) api.Cell {
+						if in.CreationTimestamp.IsZero() {
+							return api.Cell{}
+						}
+						return api.Age(in.CreationTimestamp.Time)
+					},
+				},
+				Proto: registry.ProtoOf[*corev1.ServiceAccount](),
+			}),
+		},
+		Storage: "v1",
+		Strategy: registry.Strategy[*corev1.ServiceAccount]{
+			NoGeneration: true,
+		},
+		Extensions: []registry.Extension[*corev1.ServiceAccount]{
+			registry.RequestOf(registry.Request[*corev1.ServiceAccount, *authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
+				Name: "token",
+				Body: registry.Kind[*authenticationv1.TokenRequest]{
+					Group: "authentication.k8s.io",
+					Kind:  "TokenRequest",
+					New: func() *authenticationv1.TokenRequest {
+						return new(authenticationv1.TokenRequest)
+					},
+					Versions: []registry.Version[*authenticationv1.TokenRequest]{
+						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
+							New: func() *authenticationv1.TokenRequest {
+								return new(authenticationv1.TokenRequest)
+							},
+							Proto: registry.ProtoOf[*authenticationv1.TokenRequest](),
+						}),
+					},
+				},
+				Answer: registry.Kind[*authenticationv1.TokenRequest]{
+					Group: "authentication.k8s.io",
+					Kind:  "TokenRequest",
+					New: func() *authenticationv1.TokenRequest {
+						return new(authenticationv1.TokenRequest)
+					},
+					Versions: []registry.Version[*authenticationv1.TokenRequest]{
+						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
+							New: func() *authenticationv1.TokenRequest {
+								return new(authenticationv1.TokenRequest)
+							},
+							Proto: registry.ProtoOf[*authenticationv1.TokenRequest](),
+						}),
+					},
+				},
+				Do: v1.Token_ServiceAccount,
+			}),
 		},
 	}
 }

@@ -179,7 +179,7 @@ func Validate_CRD(ctx context.Context, op operation.Operation, fldPath *field.Pa
 		}
 	}
 	if path := fldPath.Child("ports"); obj.Ports != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Ports, oldObj.Ports)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Ports, nil, func(a, b *Port) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Ports, nil, func(a, b *Port) bool { return a.Name == b.Name }), func(e Port) map[string]any { return map[string]any{"name": e.Name} })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Ports, safe.Field(oldObj, func(old *CRD) []Port { return old.Ports }), func(a, b *Port) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, Validate_Port)...)
 	}
 	if path := fldPath.Child("set"); obj.Set != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Set, oldObj.Set)) {
@@ -505,7 +505,7 @@ func Validate_Status(ctx context.Context, op operation.Operation, fldPath *field
 		}
 	}
 	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *metav1.Condition) bool { return a.Type == b.Type })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *metav1.Condition) bool { return a.Type == b.Type }), func(e metav1.Condition) map[string]any { return map[string]any{"type": e.Type} })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Conditions, safe.Field(oldObj, func(old *Status) []metav1.Condition { return old.Conditions }), func(a, b *metav1.Condition) bool { return a.Type == b.Type }, validate.SemanticDeepEqual, validate_v1_Condition)...)
 	}
 	return errs
@@ -625,5 +625,13 @@ func countSet(set ...bool) (n int) {
 // inOrder sorts what is wrong with the entries of a map, which Go visits in another order each time.
 func inOrder(errs field.ErrorList) field.ErrorList {
 	slices.SortStableFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errs
+}
+
+// byKeys says of elements that are in a list twice only what they are told apart by.
+func byKeys[E any](errs field.ErrorList, keys func(E) map[string]any) field.ErrorList {
+	for _, err := range errs {
+		err.BadValue = keys(err.BadValue.(E))
+	}
 	return errs
 }

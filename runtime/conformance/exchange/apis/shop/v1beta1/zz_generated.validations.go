@@ -66,7 +66,7 @@ func Validate_WidgetSpec(ctx context.Context, op operation.Operation, fldPath *f
 		if n := len(obj.Parts); n > 5 {
 			errs = append(errs, field.TooMany(path, n, 5))
 		}
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Parts, nil, func(a, b *Part) bool { return a.Name == b.Name })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Parts, nil, func(a, b *Part) bool { return a.Name == b.Name }), func(e Part) map[string]any { return map[string]any{"name": e.Name} })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Parts, safe.Field(oldObj, func(old *WidgetSpec) []Part { return old.Parts }), func(a, b *Part) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, Validate_Part)...)
 	}
 	if path := fldPath.Child("tags"); obj.Tags != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Tags, oldObj.Tags)) {
@@ -85,7 +85,7 @@ func Validate_WidgetStatus(ctx context.Context, op operation.Operation, fldPath 
 		}
 	}
 	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *metav1.Condition) bool { return a.Type == b.Type })...)
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *metav1.Condition) bool { return a.Type == b.Type }), func(e metav1.Condition) map[string]any { return map[string]any{"type": e.Type} })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Conditions, safe.Field(oldObj, func(old *WidgetStatus) []metav1.Condition { return old.Conditions }), func(a, b *metav1.Condition) bool { return a.Type == b.Type }, validate.SemanticDeepEqual, validate_v1_Condition)...)
 	}
 	return errs
@@ -135,3 +135,11 @@ func validate_v1_Condition(ctx context.Context, op operation.Operation, fldPath 
 var conditionTypePattern = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`)
 
 var conditionReasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
+
+// byKeys says of elements that are in a list twice only what they are told apart by.
+func byKeys[E any](errs field.ErrorList, keys func(E) map[string]any) field.ErrorList {
+	for _, err := range errs {
+		err.BadValue = keys(err.BadValue.(E))
+	}
+	return errs
+}
