@@ -57,6 +57,46 @@ func (b *bench) fill(n int) {
 	}
 }
 
+// TestPagesOfAnyLength: what is looked up a few at a time is all there, in order, wherever the page ends and the reader
+// stops, with the form that is stored and one that isn't, with a selector and without.
+func TestPagesOfAnyLength(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		const n = 50
+		b.fill(n)
+		for _, selected := range []string{"", "third"} {
+			for _, form := range []api.Form{v1, v1beta1} {
+				for limit := 1; limit <= n; limit++ {
+					page, err := b.List(b.ctx(), "ns", registry.ListOptions{Limit: int64(limit), Selection: selection(t, selected, "")}, form)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for stop := range limit + 1 {
+						if got := b.first(page, stop); got != min(stop, limit) {
+							t.Fatalf("limit %d, selector %q, %v: %d of the first %d items are right", limit, selected, form, got, stop)
+						}
+					}
+					page.Close()
+				}
+			}
+		}
+	})
+}
+
+// first reads n items of a page at most, and tells how many of them are what fill wrote, in its order.
+func (b *bench) first(page *registry.Page, n int) (right int) {
+	read := 0
+	for r := range page.Items {
+		if read == n {
+			break
+		}
+		if strings.Contains(string(r.Payload), fmt.Sprintf(`"name":"w%03d"`, read)) {
+			right++
+		}
+		read++
+	}
+	return right
+}
+
 func TestGetAtRevisions(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		w := b.create(`{"metadata":{"name":"a"}}`)
