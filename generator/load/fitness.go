@@ -94,11 +94,11 @@ func kindOf(t *model.Type) string {
 // outOfRange tells what is wrong with a bound of numbers.
 func outOfRange(r *model.Rule, t *model.Type) string {
 	bound, ok := new(big.Rat).SetString(r.Text)
+	if ok && r.Check == model.MultipleOf && bound.Sign() <= 0 {
+		return fmt.Sprintf("multiples of %s are none: it must be more than 0", r.Text)
+	}
 	if !ok || t == nil || t.Form != model.Basic || bits[t.Basic] == 0 {
 		return ""
-	}
-	if r.Check == model.MultipleOf && bound.Sign() <= 0 {
-		return fmt.Sprintf("multiples of %s are none: it must be more than 0", r.Text)
 	}
 	if !bound.IsInt() {
 		return fmt.Sprintf("%s is no whole number, and %s is one", r.Text, t.Basic)
