@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"runtime/debug"
 	"testing"
 )
@@ -18,6 +19,30 @@ func TestLimitMemory(t *testing.T) {
 		})
 		if got := debug.SetMemoryLimit(before); got != want {
 			t.Errorf("with %s set the limit is %d, want %d", set, got, want)
+		}
+	}
+}
+
+func TestLimitYields(t *testing.T) {
+	for live, want := range map[uint64]bool{0: false, 145 << 20: false, 170 << 20: false, 190 << 20: true, 1 << 40: true} {
+		if leavesNoRoom(live) != want {
+			t.Errorf("with %d bytes in use the limit is to be lifted: %t", live, want)
+		}
+	}
+}
+
+func TestAfterCollection(t *testing.T) {
+	calls := make(chan int)
+	n := 0
+	afterCollection(func() bool {
+		n++
+		calls <- n
+		return n == 2
+	})
+	for want := 1; want <= 2; want++ {
+		runtime.GC()
+		if got := <-calls; got != want {
+			t.Errorf("call %d, want %d", got, want)
 		}
 	}
 }

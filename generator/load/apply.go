@@ -45,6 +45,7 @@ func (b *builder) typeMarkers(m *model.Type, n *types.Named, nt *note) {
 		m.Defaulter = d.Value
 	}
 	m.Enum = ms.Has("enum") || ms.Has("k8s:enum")
+	b.checkEnum(m, n, ms)
 	m.Default = b.defaultOf(m.Package, m, ms)
 	b.schema(&m.Schema, m, ms)
 	notes := b.notesOf(obj.Pkg(), obj.Pos())
@@ -54,6 +55,19 @@ func (b *builder) typeMarkers(m *model.Type, n *types.Named, nt *note) {
 		b.enumConstants(obj)
 	}
 	b.kind(m, ms)
+}
+
+// checkEnum reports +enum of what has no constants that a schema would list.
+func (b *builder) checkEnum(m *model.Type, n *types.Named, ms marker.Markers) {
+	x, ok := ms.Get("enum")
+	if !ok || ms.Has("k8s:enum") || isString(m) || !b.isRoot(n.Obj().Pkg()) {
+		return
+	}
+	remedy := "remove it"
+	if m.Form == model.Basic {
+		remedy = "write the values as +" + valuePrefix + "Enum=1;2;3"
+	}
+	b.fault(m.Package, x.Pos, "marker \"+enum\": the constants of strings are values, and %s is %s: %s", m.Name, kindOf(m), remedy)
 }
 
 // deepCopy decides how a type is copied: for roots by markers and hand-written methods, else by its methods. A type that

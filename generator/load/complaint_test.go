@@ -27,9 +27,14 @@ type Lamp struct {
 }
 `
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ name, env, want string }{
 		{"platform", "GOARCH=foo", "unsupported GOOS/GOARCH pair"},
 		{"cache", "GOCACHE=relative", "GOCACHE is not an absolute path"},
+		{"unwritable cache", "GOCACHE=" + filepath.Join(file, "cache"), "must be able to write to its cache and to the folder for temporary files (GOCACHE, GOTMPDIR)"},
 		{"temporary", "GOTMPDIR=" + nowhere, "creating work dir: stat " + nowhere},
 		{"flags", "GOFLAGS=-nope", "unknown flag -nope"},
 		{"path", "GOPATH=relative", "GOPATH entry is relative"},

@@ -66,8 +66,7 @@ func (r *referee) judge(t *model.Type, s *model.Schema, d *model.Default, owner 
 		r.errorf(pos, "%s", message)
 	}
 	if d != nil && at != nil && !flexible(at, s) {
-		r.byDefault(d, at, rules, name)
-		r.items(d, s, at, name)
+		r.byDefault(d, at, s, rules, name)
 	}
 	r.parts(at, s, name)
 }
@@ -292,13 +291,23 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 		r.errorf(pos, "marker \"+%s\": the elements of %s have no fields to tell them apart by: use set or atomic", unique.Marker, name)
 		return
 	}
+	r.keyFields(unique, elem, keys, name)
+}
+
+// keyFields judges the fields that the elements of a list are told apart by.
+func (r *referee) keyFields(unique *model.Rule, elem *model.Type, keys []string, name string) {
+	say := func(format string, args ...any) {
+		r.errorf(unique.Pos, "marker \"+%s\": %s", unique.Marker, fmt.Sprintf(format, args...))
+	}
 	for i, key := range keys {
-		if slices.Contains(keys[:i], key) {
-			r.errorf(pos, "marker \"+%s\": the key %q is there twice: remove one", unique.Marker, key)
-		} else if fieldNamed(elem, key) == nil {
-			r.errorf(pos, "marker \"+%s\": the elements of %s have no field %q, which is their key%s", unique.Marker, name, key, otherKey(elem, key))
-		} else if f := fieldNamed(elem, key).Type.Pointee(); !flexible(f, &model.Schema{}) && f.Form != model.Basic {
-			r.errorf(pos, "marker \"+%s\": the key %q of the elements of %s is %s, and no plain value", unique.Marker, key, name, kindOf(f))
+		f := fieldNamed(elem, key)
+		switch {
+		case slices.Contains(keys[:i], key):
+			say("the key %q is there twice: remove one", key)
+		case f == nil:
+			say("the elements of %s have no field %q, which is their key%s", name, key, otherKey(elem, key))
+		case !flexible(f.Type.Pointee(), &model.Schema{}) && f.Type.Pointee().Form != model.Basic:
+			say("the key %q of the elements of %s is %s, and no plain value", key, name, kindOf(f.Type.Pointee()))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package load
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -35,29 +36,64 @@ func itemRules(s *model.Schema, t *model.Type) []model.Rule {
 	if s.Items != nil {
 		out = append(out, s.Items.Rules...)
 	}
+	if t.Name != "" && s != &t.Schema && t.Schema.Items != nil {
+		out = append(out, t.Schema.Items.Rules...)
+	}
 	if e := t.Elem.Pointee(); e != nil && e.Name != "" {
 		out = append(out, e.Schema.Rules...)
 	}
 	return out
 }
 
-// items holds the elements of a default against the rules for elements.
-func (r *referee) items(d *model.Default, s *model.Schema, t *model.Type, name string) {
-	var list []any
-	decoder := json.NewDecoder(strings.NewReader(d.JSON))
-	decoder.UseNumber()
-	if t.Elem == nil || flexible(t.Elem.Pointee(), &model.Schema{}) || decoder.Decode(&list) != nil {
-		return
-	}
-	rules := itemRules(s, t)
-	for _, v := range list {
-		for i := range rules {
-			if message := violates(v, &rules[i], t.Elem.Pointee()); message != "" {
-				text, _ := json.Marshal(v)
-				r.errorf(d.Pos, "%s in the default of %s %s (+%s)", text, name, message, rules[i].Marker)
+// within holds what a default is made of against the rules for it: elements of lists, values of maps, members of objects.
+func (r *referee) within(d *model.Default, value any, t *model.Type, s *model.Schema, name string) {
+	switch v := value.(type) {
+	case []any:
+		if t.Elem != nil {
+			for _, element := range v {
+				r.part(d, element, t.Elem, partsOf(s), itemRules(s, t), name)
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if t.Form == model.Map {
+				r.part(d, v[key], t.Elem, partsOf(s), itemRules(s, t), name)
+			} else if f := fieldNamed(t, key); f != nil {
+				r.part(d, v[key], f.Type, &f.Schema, rulesOfField(f), name)
 			}
 		}
 	}
+}
+
+// part holds a part of a default against the rules for it, and what it is made of itself.
+func (r *referee) part(d *model.Default, value any, t *model.Type, s *model.Schema, rules []model.Rule, name string) {
+	at := t.Pointee()
+	if flexible(at, s) {
+		return
+	}
+	for i := range rules {
+		if message := violates(value, &rules[i], at); message != "" {
+			text, _ := json.Marshal(value)
+			r.errorf(d.Pos, "%s in the default of %s %s (+%s)", text, name, message, rules[i].Marker)
+		}
+	}
+	r.within(d, value, at, s, name)
+}
+
+// partsOf is what a schema says of the elements of a list, or of the values of a map.
+func partsOf(s *model.Schema) *model.Schema {
+	if s.Items == nil {
+		return &model.Schema{}
+	}
+	return s.Items
+}
+
+// rulesOfField are those of a field, and of its type.
+func rulesOfField(f *model.Field) []model.Rule {
+	if at := f.Type.Pointee(); at != nil && at.Name != "" {
+		return slices.Concat(f.Schema.Rules, at.Schema.Rules)
+	}
+	return f.Schema.Rules
 }
 
 // schemaTypes are those of OpenAPI; Any is controller-gen's word for none.

@@ -13,13 +13,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// formats are those of Kubernetes' own grammar.
-var formats = []string{
-	"k8s-extended-resource-name", "k8s-label-key", "k8s-label-value", "k8s-long-name", "k8s-long-name-caseless",
-	"k8s-path-segment-name", "k8s-prefixed-label-key", "k8s-resource-fully-qualified-name", "k8s-resource-pool-name",
-	"k8s-short-name", "k8s-uuid",
-}
-
 // updateWords are what an update may be kept from.
 var updateWords = []string{"NoSet", "NoUnset", "NoModify", "NoAddItem", "NoRemoveItem"}
 
@@ -101,11 +94,11 @@ func kindOf(t *model.Type) string {
 // outOfRange tells what is wrong with a bound of numbers.
 func outOfRange(r *model.Rule, t *model.Type) string {
 	bound, ok := new(big.Rat).SetString(r.Text)
+	if ok && r.Check == model.MultipleOf && bound.Sign() <= 0 {
+		return fmt.Sprintf("multiples of %s are none: it must be more than 0", r.Text)
+	}
 	if !ok || t == nil || t.Form != model.Basic || bits[t.Basic] == 0 {
 		return ""
-	}
-	if r.Check == model.MultipleOf && bound.Sign() <= 0 {
-		return fmt.Sprintf("multiples of %s are none: it must be more than 0", r.Text)
 	}
 	if !bound.IsInt() {
 		return fmt.Sprintf("%s is no whole number, and %s is one", r.Text, t.Basic)
@@ -178,7 +171,7 @@ func fits(value string, t *model.Type) bool {
 }
 
 // byDefault holds a default against the rules.
-func (r *referee) byDefault(d *model.Default, t *model.Type, rules []model.Rule, name string) {
+func (r *referee) byDefault(d *model.Default, t *model.Type, s *model.Schema, rules []model.Rule, name string) {
 	text := d.JSON
 	if d.Ref != nil && text != "" && !fits(text, t) {
 		r.errorf(d.Pos, "the default ref(%s) of %s is %s, and %s is %s", d.Ref.Name, name, text, name, kindOf(t))
@@ -200,6 +193,7 @@ func (r *referee) byDefault(d *model.Default, t *model.Type, rules []model.Rule,
 		}
 	}
 	r.elements(d, value, t, rules, name)
+	r.within(d, value, t, s, name)
 }
 
 // violates tells how a value breaks a rule; empty where it doesn't.
@@ -237,6 +231,10 @@ func violatesText(v string, r *model.Rule, t *model.Type) string {
 	case model.Pattern:
 		if re, err := regexp.Compile(r.Text); err == nil && !re.MatchString(v) {
 			return "doesn't match the pattern " + r.Text
+		}
+	case model.Format:
+		if !ofFormat(r, v) {
+			return "is not of the format " + r.Text
 		}
 	}
 	return violatesCount(utf8.RuneCountInString(v), r, model.MinLength, model.MaxLength, "characters")

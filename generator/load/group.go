@@ -142,6 +142,7 @@ func (b *builder) finish(g *model.Group, pkgs []*model.Package) {
 			r.Versions = append(r.Versions, model.ResourceVersion{Version: v, Type: t})
 		}
 	}
+	b.unversioned(g, pkgs, byKind)
 	plurals := map[string]*model.Resource{}
 	for _, r := range g.Resources {
 		b.resource(g, r)
@@ -153,6 +154,19 @@ func (b *builder) finish(g *model.Group, pkgs []*model.Package) {
 	}
 	b.shortNames(g)
 	sort.Slice(g.Resources, func(i, j int) bool { return g.Resources[i].Plural < g.Resources[j].Plural })
+}
+
+// unversioned warns of kinds of the user's hub that no version has, where the group is served: nobody could ask for them.
+func (b *builder) unversioned(g *model.Group, pkgs []*model.Package, known map[string]*model.Resource) {
+	if g.Internal == nil || !g.Internal.Output || !b.runtimeAvailable() {
+		return
+	}
+	taken := payloads(pkgs, g.Name)
+	for _, t := range kinds(g.Internal) {
+		if known[t.Name] == nil && !taken[t.Name] {
+			b.warnings.Add(t.Pos, "kind %s of the hub is in no version of group %q, so it isn't served: declare it in a version's package, or remove it", t.Name, g.Name)
+		}
+	}
 }
 
 // internal is the hub: the package that a version's conversions name, or the parent of a version, as long as it is of

@@ -90,6 +90,11 @@ func explain(message string) string {
 	if strings.Contains(message, "does not contain main module") || strings.Contains(message, "cannot find main module") {
 		message += ": run apigen in the folder of a go.mod, or below"
 	}
+	for _, said := range []string{"no space left on device", "read-only file system", "failed to initialize build cache"} {
+		if strings.Contains(message, said) {
+			return message + ": the go command must be able to write to its cache and to the folder for temporary files (GOCACHE, GOTMPDIR)"
+		}
+	}
 	return message
 }
 

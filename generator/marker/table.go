@@ -56,7 +56,7 @@ var ownMarkers = []Definition{
 	{Name: "apigen:conversion:drop", Places: Field, Kind: Flag,
 		Doc: "Conversions lose this field on purpose: without it, a field that has no counterpart is an error."},
 	{Name: "apigen:conversion:preserve", Places: Field, Kind: Flag,
-		Doc: "On a field of the hub: versions that have no such field carry it in the annotation apigen.dev/preserved, and it is there again when the object comes back."},
+		Doc: "On a field of the hub: versions that have no such field carry it in the annotation apigen.dev/preserved, and it is there again when the object comes back. On a field of a version alone: the hub carries it in apigen.dev/preserved-<version>."},
 	{Name: "apigen:conversion:name", Places: Field, Kind: Text,
 		Doc: "On a field of a version: the Go name of the field of the hub that it is: +apigen:conversion:name=PageCount."},
 	{Name: "apigen:roundtrip", Places: Package | Type, Kind: Bool,

@@ -213,8 +213,8 @@ func adjust(v reflect.Value, lost, kept map[Field]bool) {
 			switch {
 			case lost[name]:
 				field.SetZero()
-			case kept[name] && field.Kind() == reflect.Pointer && field.IsNil():
-				field.Set(reflect.New(field.Type().Elem()))
+			case kept[name]:
+				present(field)
 			}
 			adjust(field, lost, kept)
 		}
@@ -223,11 +223,32 @@ func adjust(v reflect.Value, lost, kept map[Field]bool) {
 			adjust(v.Index(i), lost, kept)
 		}
 	case reflect.Map:
-		for _, key := range v.MapKeys() {
-			value := reflect.New(v.Type().Elem()).Elem()
-			value.Set(v.MapIndex(key))
-			adjust(value, lost, kept)
-			v.SetMapIndex(key, value)
+		eachValue(v, func(value reflect.Value) { adjust(value, lost, kept) })
+	}
+}
+
+// present makes a pointer that is nil point to a zero value, and those in a list or a map.
+func present(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
 		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			present(v.Index(i))
+		}
+	case reflect.Map:
+		eachValue(v, present)
+	}
+}
+
+// eachValue changes the values of a map, which can't be changed in place.
+func eachValue(m reflect.Value, change func(reflect.Value)) {
+	for _, key := range m.MapKeys() {
+		value := reflect.New(m.Type().Elem()).Elem()
+		value.Set(m.MapIndex(key))
+		change(value)
+		m.SetMapIndex(key, value)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -241,6 +242,19 @@ func TestNeverNil(t *testing.T) {
 	v.prepare(object)
 	if n := object.Parts[0].Count; n == nil || *n != 0 {
 		t.Errorf("%v", n)
+	}
+}
+
+// TestNeverNilWithin: pointers in lists and maps count, too.
+func TestNeverNilWithin(t *testing.T) {
+	type holder struct {
+		List []*part
+		Map  map[string][]*part
+	}
+	object := &holder{List: []*part{nil, {}}, Map: map[string][]*part{"a": {nil}}}
+	adjust(reflect.ValueOf(object), nil, map[Field]bool{FieldOf[holder]("List"): true, FieldOf[holder]("Map"): true})
+	if object.List[0] == nil || object.Map["a"][0] == nil {
+		t.Errorf("%+v", object)
 	}
 }
 

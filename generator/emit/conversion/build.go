@@ -24,10 +24,9 @@ type build struct {
 	taken map[string]bool
 	// where is the field that code is being written for, as errors at run time name it.
 	where string
-	// carriers are those of annotations, by the spoke's kind.
-	carriers map[*model.Type]*carrier
-	// carried are the hub's fields that annotations carry.
-	carried map[*model.Field]bool
+	// carried are the fields that annotations carry, digesting whether what tells elements of lists apart is written.
+	carried   map[*model.Field]bool
+	digesting bool
 }
 
 // decl is one declaration of the file.
@@ -37,7 +36,7 @@ type decl struct {
 }
 
 func newBuild(t *task, file *gocode.File, errs *emit.Errors) *build {
-	b := &build{task: t, file: file, errs: errs, guards: newGuards(file), names: map[string]string{}, taken: map[string]bool{}, carriers: map[*model.Type]*carrier{}}
+	b := &build{task: t, file: file, errs: errs, guards: newGuards(file), names: map[string]string{}, taken: map[string]bool{}}
 	b.carried = walkPreserved(t).homeless
 	for _, p := range t.pairs {
 		b.request(p)
@@ -134,15 +133,19 @@ func (b *build) pairDecls(p pair) []decl {
 			b.errs.Add(x.pos, "%s", b.message(p, x))
 		}
 	}
-	carrier := b.carry(p)
-	body = append(body, carrier.result())
+	carriers := b.carry(p)
+	body = append(body, result(carriers)...)
 	if !b.concerned(p) {
 		doc := name + " converts between types of other packages."
 		return []decl{{doc: doc, code: b.signature(name, p).Block(body...)}}
 	}
 	auto := "auto" + name
 	b.checkDeclared(auto, "rename it: conversions are generated under that name")
-	decls := append(carrier.decls(), decl{code: b.signature(auto, p).Block(body...)})
+	var decls []decl
+	for _, c := range carriers {
+		decls = append(decls, c.decls()...)
+	}
+	decls = append(decls, decl{code: b.signature(auto, p).Block(body...)})
 	if !manual {
 		b.checkDeclared(name, "write it as "+p.signature(b.pkg)+", or rename it")
 		call := jen.Return(jen.Id(auto).Call(jen.Id("in"), jen.Id("out"), jen.Id("s")))

@@ -103,7 +103,7 @@ func (t *task) emit(program *model.Program, errs *emit.Errors) (*emit.File, erro
 }
 
 // locals are the variables of emitted functions, which no import may be called by.
-var locals = []string{"in", "out", "s", "i", "key", "val", "newVal", "err", "values", "ok", "a", "b", "scope", "kept", "data", "text", "v", "sum", "value"}
+var locals = []string{"in", "out", "s", "i", "key", "val", "newVal", "err", "values", "ok", "a", "b", "scope", "kept", "data", "text", "v", "sum", "value", "bare"}
 
 // schemeBuilder is the variable that RegisterConversions is registered with: what the package declares, or what the
 // register emitter declares for a package of kinds that has no registration of its own. A package that registers in

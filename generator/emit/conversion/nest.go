@@ -8,30 +8,34 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// nest prints the conditions and loops that lead along steps, in the hub's object and beside it in the spoke's. Where the
-// two part, because a client took something away, nothing is done.
-func (c *carrier) nest(steps []step, hub, spoke string, keys []key, end inner) []jen.Code {
+// nest prints the conditions and loops that lead along steps, in the object with the fields and in the one beside it, by which
+// its elements are told apart. Where the two part, because a client took something away, nothing is done. Without a name for
+// the one beside there is none.
+func (c *carrier) nest(steps []step, holder, beside string, keys []key, end inner) []jen.Code {
 	if len(steps) == 0 {
-		return end(hub, keys)
+		return end(holder, keys)
 	}
 	s, rest := steps[0], steps[1:]
 	switch s.kind {
 	case fieldStep:
-		return c.nest(rest, hub+"."+s.hub, spoke+"."+s.spoke, keys, end)
+		if beside != "" {
+			beside += "." + s.spoke
+		}
+		return c.nest(rest, holder+"."+s.hub, beside, keys, end)
 	case pointerStep:
-		return c.nestPointer(s, rest, hub, spoke, keys, end)
+		return c.nestPointer(s, rest, holder, beside, keys, end)
 	case listStep:
-		return c.nestList(s, rest, hub, spoke, keys, end)
+		return c.nestList(s, rest, holder, beside, keys, end)
 	}
-	return c.nestMap(s, rest, hub, spoke, keys, end)
+	return c.nestMap(s, rest, holder, beside, keys, end)
 }
 
-func (c *carrier) nestPointer(s step, rest []step, hub, spoke string, keys []key, end inner) []jen.Code {
+func (c *carrier) nestPointer(s step, rest []step, holder, beside string, keys []key, end inner) []jen.Code {
 	var condition *jen.Statement
 	for _, side := range []struct {
 		pointer bool
 		expr    string
-	}{{s.hubNil, hub}, {s.spokeNil, spoke}} {
+	}{{s.hubNil, holder}, {s.spokeNil && beside != "", beside}} {
 		switch {
 		case !side.pointer:
 		case condition == nil:
@@ -42,19 +46,32 @@ func (c *carrier) nestPointer(s step, rest []step, hub, spoke string, keys []key
 	}
 	if len(rest) > 0 && rest[0].kind != fieldStep { // a pointer to a list, or to a map
 		if s.hubNil {
-			hub = "(*" + hub + ")"
+			holder = "(*" + holder + ")"
 		}
-		if s.spokeNil {
-			spoke = "(*" + spoke + ")"
+		if s.spokeNil && beside != "" {
+			beside = "(*" + beside + ")"
 		}
 	}
-	return one(jen.If(condition).Block(c.nest(rest, hub, spoke, keys, end)...))
+	inside := c.nest(rest, holder, beside, keys, end)
+	if condition == nil {
+		return inside
+	}
+	return one(jen.If(condition).Block(inside...))
 }
 
-func (c *carrier) nestList(s step, rest []step, hub, spoke string, keys []key, end inner) []jen.Code {
+// variables are what the element of a list or a map is called, and the one beside it.
+func (c *carrier) variables(n int) (holder, beside string) {
+	if c.own {
+		return fmt.Sprintf("own%d", n), fmt.Sprintf("bare%d", n)
+	}
+	return fmt.Sprintf("hub%d", n), fmt.Sprintf("own%d", n)
+}
+
+func (c *carrier) nestList(s step, rest []step, holder, beside string, keys []key, end inner) []jen.Code {
 	n := len(keys) + 1
-	i, h, v := fmt.Sprintf("i%d", n), fmt.Sprintf("hub%d", n), fmt.Sprintf("own%d", n)
-	body := []jen.Code{jen.Id(h).Op(":=").Add(elementOf(s.hubType, hub, i))}
+	i := fmt.Sprintf("i%d", n)
+	h, v := c.variables(n)
+	body := []jen.Code{jen.Id(h).Op(":=").Add(elementOf(s.hubType, holder, i))}
 	keys = append([]key(nil), keys...)
 	if s.keys == nil {
 		keys = append(keys, key{"%d", i}, key{"%s", "preservedDigest(" + v + ")"})
@@ -62,12 +79,14 @@ func (c *carrier) nestList(s step, rest []step, hub, spoke string, keys []key, e
 	for _, name := range s.keys {
 		keys = append(keys, key{"%q", fmt.Sprintf("fmt.Sprint(%s.%s)", h, name)})
 	}
-	if s.keys == nil || usesSpoke(rest) {
+	if beside == "" || s.keys != nil && !usesBeside(rest) {
+		v = ""
+	} else {
 		body = append(body,
-			jen.If(jen.Id(i).Op("==").Len(jen.Id(spoke))).Block(jen.Break()),
-			jen.Id(v).Op(":=").Add(elementOf(s.spokeType, spoke, i)))
+			jen.If(jen.Id(i).Op("==").Len(jen.Id(beside))).Block(jen.Break()),
+			jen.Id(v).Op(":=").Add(elementOf(s.spokeType, beside, i)))
 	}
-	return one(jen.For(jen.Id(i).Op(":=").Range().Id(hub)).Block(append(body, c.nest(rest, h, v, keys, end)...)...))
+	return one(jen.For(jen.Id(i).Op(":=").Range().Id(holder)).Block(append(body, c.nest(rest, h, v, keys, end)...)...))
 }
 
 // elementOf points at a struct in a list; what is a reference itself is taken as it is.
@@ -79,31 +98,36 @@ func elementOf(list *model.Type, expr, index string) jen.Code {
 	return element
 }
 
-func (c *carrier) nestMap(s step, rest []step, hub, spoke string, keys []key, end inner) []jen.Code {
+func (c *carrier) nestMap(s step, rest []step, holder, beside string, keys []key, end inner) []jen.Code {
 	n := len(keys) + 1
-	k, h, v := fmt.Sprintf("k%d", n), fmt.Sprintf("hub%d", n), fmt.Sprintf("own%d", n)
-	own := jen.Id(v)
-	if !usesSpoke(rest) {
-		own = jen.Id("_")
-	}
-	at := jen.Id(k)
-	if !identical(s.hubType.Key, s.spokeType.Key) {
-		at = c.file.Type(s.spokeType.Key).Call(at)
-	}
-	body := []jen.Code{
-		jen.List(own, jen.Id("ok")).Op(":=").Id(spoke).Index(at),
-		jen.If(jen.Op("!").Id("ok")).Block(jen.Continue()),
+	k := fmt.Sprintf("k%d", n)
+	h, v := c.variables(n)
+	var body []jen.Code
+	if beside == "" {
+		v = ""
+	} else {
+		own := jen.Id(v)
+		if !usesBeside(rest) {
+			own = jen.Id("_")
+		}
+		at := jen.Id(k)
+		if !identical(s.hubType.Key, s.spokeType.Key) {
+			at = c.file.Type(s.spokeType.Key).Call(at)
+		}
+		body = append(body,
+			jen.List(own, jen.Id("ok")).Op(":=").Id(beside).Index(at),
+			jen.If(jen.Op("!").Id("ok")).Block(jen.Continue()))
 	}
 	keys = append(append([]key(nil), keys...), key{"%q", "fmt.Sprint(" + k + ")"})
 	body = append(body, c.nest(rest, h, v, keys, end)...)
-	if c.toHub && s.hubType.Elem.Form == model.Struct {
-		body = append(body, jen.Id(hub).Index(jen.Id(k)).Op("=").Id(h))
+	if c.fills() && s.hubType.Elem.Form == model.Struct {
+		body = append(body, jen.Id(holder).Index(jen.Id(k)).Op("=").Id(h))
 	}
-	return one(jen.For(jen.List(jen.Id(k), jen.Id(h)).Op(":=").Range().Id(hub)).Block(body...))
+	return one(jen.For(jen.List(jen.Id(k), jen.Id(h)).Op(":=").Range().Id(holder)).Block(body...))
 }
 
-// usesSpoke tells whether what the steps print looks at the spoke's value.
-func usesSpoke(steps []step) bool {
+// usesBeside tells whether what the steps print looks at the object beside.
+func usesBeside(steps []step) bool {
 	for _, s := range steps {
 		if s.kind == listStep || s.kind == mapStep || s.kind == pointerStep && s.spokeNil {
 			return true

@@ -1,6 +1,8 @@
 package conversion
 
 import (
+	"slices"
+
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 )
@@ -8,7 +10,17 @@ import (
 // PreservedAnnotation carries, in the objects of a version, what the version can't hold of the hub's.
 const PreservedAnnotation = "apigen.dev/preserved"
 
-// preserved is a field of the hub's that the spoke has no home for, and how to get there in both types.
+// OwnAnnotation carries, in the hub's objects, what a version alone has. Each version has its own, since an object may have
+// been written in several.
+func OwnAnnotation(version *model.Package) string {
+	if version.Version != "" {
+		return PreservedAnnotation + "-" + version.Version
+	}
+	return PreservedAnnotation + "-" + version.Name
+}
+
+// preserved is a field of the hub's that the spoke has no home for, and how to get there in both types. Of a field that the
+// spoke alone has, the two change places.
 type preserved struct {
 	steps []step
 	field *model.Field
@@ -50,7 +62,7 @@ type step struct {
 type preservedWalk struct {
 	active map[pair]bool
 	found  []preserved
-	// homes tells, of the hub's fields that are marked, those that some walk found a home for, and those without one.
+	// homes tells, of the fields that are marked, those that some walk found a home for, and those without one.
 	homes, homeless map[*model.Field]bool
 	// torn are dropped, too.
 	torn map[*model.Field]bool
@@ -169,6 +181,7 @@ func walkPreserved(tasks ...*task) *preservedWalk {
 		for _, p := range t.pairs {
 			if t.spokes(p.in) && p.in.Kind != nil && p.out.Kind != nil {
 				w.walk(p.in, p.out, nil, "")
+				w.walk(p.out, p.in, nil, "")
 			}
 		}
 	}
@@ -186,11 +199,72 @@ func checkPreserved(tasks []*task, errs *emit.Errors) {
 	for f := range w.torn {
 		errs.Add(f.Pos, "field %s is marked +apigen:conversion:preserve and +apigen:conversion:drop: keep one of them", f.Name)
 	}
+	for _, t := range tasks {
+		t.checkOwn(errs)
+	}
+}
+
+// checkOwn refuses to preserve what a version alone has within a subresource: the hub's annotations are no part of it, so that
+// they are neither written with it nor kept from who writes the object itself.
+func (t *task) checkOwn(errs *emit.Errors) {
+	told := map[*model.Field]bool{}
+	for _, p := range t.pairs {
+		if !t.spokes(p.in) || p.in.Kind == nil || p.out.Kind == nil {
+			continue
+		}
+		names := t.subresourceFields(p.out)
+		for _, f := range preservedIn(p.out, p.in) {
+			if len(f.steps) == 0 || told[f.field] || names[f.steps[0].spoke] == "" {
+				continue
+			}
+			told[f.field] = true
+			errs.Add(f.field.Pos, "field %s is marked +apigen:conversion:preserve, and belongs to the subresource %s, which is written without the annotations that would carry it: add the field to the %s of %s",
+				f.field.Name, names[f.steps[0].spoke], f.steps[0].spoke, text(p.out, nil))
+		}
+	}
+}
+
+// subresourceFields are the names of the subresources that are fields of a hub, by their names in Go.
+func (t *task) subresourceFields(hub *model.Type) map[string]string {
+	out := map[string]string{}
+	for _, g := range t.universe.program.Groups {
+		for _, r := range g.Resources {
+			if r.Hub != hub {
+				continue
+			}
+			if r.Status {
+				out["Status"] = "status"
+			}
+			for _, s := range r.Subresources {
+				if s.Form == model.FieldSubresource && s.Field != nil {
+					out[s.Field.Name] = s.Name
+				}
+			}
+		}
+	}
+	return out
+}
+
+// preservedIn are the fields of a kind that are preserved where it is converted to another one, which lacks them.
+func preservedIn(other, kind *model.Type) []preserved {
+	w := newPreservedWalk()
+	w.walk(other, kind, nil, "")
+	return w.found
+}
+
+// mirrored makes steps lead through two objects of the type with the fields.
+func mirrored(fields []preserved) []preserved {
+	for i := range fields {
+		fields[i].steps = slices.Clone(fields[i].steps)
+		for j := range fields[i].steps {
+			s := &fields[i].steps[j]
+			s.spoke, s.spokeNil, s.spokeType = s.hub, s.hubNil, s.hubType
+		}
+	}
+	return fields
 }
 
 // Preserves tells whether objects of the version carry fields of the hub in an annotation.
 func Preserves(version, hub *model.Type) bool {
-	w := newPreservedWalk()
-	w.walk(version, hub, nil, "")
-	return len(w.found) > 0
+	return len(preservedIn(version, hub)) > 0
 }

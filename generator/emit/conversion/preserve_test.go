@@ -95,6 +95,132 @@ func TestPreservedFieldsFollowTheirPlace(t *testing.T) {
 	}
 }
 
+// TestOwnFieldsComeBack: nothing of a version's object is lost by way of a hub that lacks fields of it; what the hub alone has may
+// be set meanwhile, and is not lost either.
+func TestOwnFieldsComeBack(t *testing.T) {
+	carried := 0
+	for seed := range int64(300) {
+		fill := randfill.NewWithSeed(seed).NilChance(0.3).NumElements(1, 3).MaxDepth(9)
+		spoke := new(carryv1beta1.Rack)
+		fill.Funcs(func(s *carryv1beta1.RackSpec, c randfill.Continue) {
+			c.FillNoCustom(s)
+			for i := range s.Slots {
+				s.Slots[i].Name += string(rune('a' + i)) // keys are unique
+			}
+		}).Fill(&spoke.Spec)
+		if seed%2 == 0 {
+			spoke.Annotations = map[string]string{"a": "b"}
+		}
+		before := spoke.DeepCopy()
+		hub := hubOf(t, spoke)
+		if !equality.Semantic.DeepEqual(before, spoke) {
+			t.Fatalf("the version's object changed: %s", cmp.Diff(before, spoke))
+		}
+		if hub.Annotations[ownAnnotation] != "" {
+			carried++
+		}
+		for i := range hub.Spec.Slots {
+			hub.Spec.Slots[i].Labels = []string{"x"}
+		}
+		for _, slot := range hub.Spec.Loose {
+			if slot != nil {
+				slot.Labels = []string{"y"}
+			}
+		}
+		noted := hub.DeepCopy()
+		back := spokeOf(t, hub)
+		if !equality.Semantic.DeepEqual(noted, hub) {
+			t.Fatalf("the hub's object changed: %s", cmp.Diff(noted, hub))
+		}
+		again := hubOf(t, back)
+		delete(back.Annotations, PreservedAnnotation)
+		if !equality.Semantic.DeepEqual(spoke, back) {
+			t.Fatalf("seed %d: -before +after:\n%s", seed, cmp.Diff(spoke, back))
+		}
+		if !equality.Semantic.DeepEqual(hub, again) {
+			t.Fatalf("seed %d: hub -before +after:\n%s", seed, cmp.Diff(hub, again))
+		}
+	}
+	if carried < 200 {
+		t.Errorf("only %d of 300 objects carried something", carried)
+	}
+}
+
+const ownAnnotation = PreservedAnnotation + "-v1beta1"
+
+func TestOwnFieldsFollowTheirPlace(t *testing.T) {
+	slot := func(name string, depth int) carryv1beta1.Slot {
+		return carryv1beta1.Slot{Name: name, Side: carryv1beta1.Side{Depth: depth}}
+	}
+	a, b := slot("x", 3), slot("y", 4)
+	door := slot("door", 7)
+	watts := int32(60)
+	spoke := &carryv1beta1.Rack{Spec: carryv1beta1.RackSpec{
+		Watts: &watts,
+		Slots: []carryv1beta1.Slot{slot("a", 1), slot("b", 2)},
+		Loose: []*carryv1beta1.Slot{&a, &b},
+		Cells: map[string]carryv1beta1.Slot{"k": slot("c", 5), "l": slot("d", 6)},
+		Door:  &door,
+	}}
+	hub := hubOf(t, spoke)
+	if want := `{"spec.slots[].side":{"\"a\"":{"depth":1},"\"b\"":{"depth":2}},`; !strings.HasPrefix(hub.Annotations[ownAnnotation], want) {
+		t.Errorf("%s", hub.Annotations[ownAnnotation])
+	}
+	hub.Spec.Slots[0], hub.Spec.Slots[1] = hub.Spec.Slots[1], hub.Spec.Slots[0] // by key: they move along
+	hub.Spec.Loose[0].Labels = []string{"what the version can't see"}
+	hub.Spec.Loose[1].Name = "z" // by place and content: gone
+	delete(hub.Spec.Cells, "l")
+	hub.Spec.Door = nil
+	x := slot("x", 3)
+	want := carryv1beta1.RackSpec{
+		Watts: &watts,
+		Slots: []carryv1beta1.Slot{slot("b", 2), slot("a", 1)},
+		Loose: []*carryv1beta1.Slot{&x, {Name: "z"}},
+		Cells: map[string]carryv1beta1.Slot{"k": slot("c", 5)},
+	}
+	if diff := cmp.Diff(want, spokeOf(t, hub).Spec); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSpoiltOwnAnnotations: what a client of another version writes there never makes an object unreadable, sets fields of the
+// version alone and nothing else, and is replaced when the version is written.
+func TestSpoiltOwnAnnotations(t *testing.T) {
+	watts := int32(5)
+	for name, c := range map[string]struct {
+		text string
+		want carryv1beta1.RackSpec
+		left bool
+	}{
+		"a field of the version":  {`{"spec.watts":5}`, carryv1beta1.RackSpec{Units: 3, Watts: &watts}, false},
+		"fields that have a home": {`{"spec.units":7,"spec":{"units":9}}`, carryv1beta1.RackSpec{Units: 3}, false},
+		"elements that aren't":    {`{"spec.slots[].side":{"\"a\"":{"depth":1}},"spec.door.side":{"depth":2}}`, carryv1beta1.RackSpec{Units: 3}, false},
+		"no JSON":                 {`{`, carryv1beta1.RackSpec{Units: 3}, true},
+		"another type":            {`{"spec.watts":"yes"}`, carryv1beta1.RackSpec{Units: 3}, true},
+		"too much":                {strings.Repeat(" ", 256<<10) + "{}", carryv1beta1.RackSpec{Units: 3}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub := &carryv1.Rack{Spec: carryv1.RackSpec{Height: 3}}
+			hub.Annotations = map[string]string{ownAnnotation: c.text}
+			spoke := spokeOf(t, hub)
+			if _, left := spoke.Annotations[ownAnnotation]; left != c.left || !cmp.Equal(c.want, spoke.Spec) {
+				t.Errorf("%v %+v", left, spoke.Spec)
+			}
+			if text := hubOf(t, spoke).Annotations[ownAnnotation]; c.want.Watts != nil && text != c.text || c.want.Watts == nil && text != "" {
+				t.Errorf("written again as %q", text)
+			}
+		})
+	}
+}
+
+func TestOwnFieldsAreBounded(t *testing.T) {
+	cells := map[string]carryv1beta1.Slot{strings.Repeat("x", 256<<10): {Side: carryv1beta1.Side{Left: true}}}
+	err := carryv1beta1.Convert_v1beta1_Rack_To_v1_Rack(&carryv1beta1.Rack{Spec: carryv1beta1.RackSpec{Cells: cells}}, new(carryv1.Rack), nil)
+	if err == nil || !strings.Contains(err.Error(), "what version v1beta1 alone has takes") {
+		t.Error(err)
+	}
+}
+
 // TestForgedAnnotations: what a client writes there sets preserved fields and nothing else, or is refused.
 func TestForgedAnnotations(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -68,7 +68,7 @@ func (b *build) message(p pair, x problem) string {
 			x.other, x.field, in, x.peer, out)
 	case missing:
 		if x.preserve {
-			return fmt.Sprintf("field %s of %s is marked +apigen:conversion:preserve, which works for fields of a hub that a kind of %s leads to under the same names; others are lost in the conversion to %s: %s",
+			return fmt.Sprintf("field %s of %s is marked +apigen:conversion:preserve, which works for fields that a kind of %s and its counterpart lead to under the same names; others are lost in the conversion to %s: %s",
 				x.field, in, b.types.Path, out, "add the field there, or write "+p.signature(b.pkg)+" in package "+b.pkg.Path)
 		}
 		what = fmt.Sprintf("field %s of %s is lost in the conversion to %s, which has no such field", x.field, in, out)
@@ -89,12 +89,11 @@ func (b *build) remedy(p pair, x problem) string {
 	}
 	if p.in.Package != nil && (p.in.Package.Module == nil || p.in.Package.Module.Own) {
 		s += ", or mark the field with +apigen:conversion:drop"
-		switch {
-		case x.kind != missing:
-		case b.spokes(p.in):
-			s += ", or name its counterpart with +apigen:conversion:name"
-		default:
+		if x.kind == missing {
 			s += " or +apigen:conversion:preserve"
+			if b.spokes(p.in) {
+				s += ", or name its counterpart with +apigen:conversion:name"
+			}
 		}
 	}
 	for _, name := range []string{p.function(), x.functionName()} {

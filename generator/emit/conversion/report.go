@@ -117,6 +117,8 @@ func (r *report) fields(p pair, path string, byHand bool) {
 		case isTypeMeta(f.Type):
 		case leftOut(f) || g != nil && leftOut(g):
 			r.say(at, "dropped")
+		case g == nil && f.Preserve:
+			r.say(at, "preserved in the annotation %s of %s", OwnAnnotation(r.types), hubName)
 		case g == nil && byHand:
 			r.say(at, "left to what is written by hand")
 		case g != nil:

@@ -3,6 +3,7 @@ package conversion
 import (
 	"slices"
 	"sort"
+	"strings"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
@@ -27,9 +28,9 @@ type task struct {
 func plan(program *model.Program, errs *emit.Errors) []*task {
 	u := newUniverse(program)
 	var tasks []*task
-	stored := versionsWithoutHub(program)
+	u.stored = versionsWithoutHub(program)
 	for _, p := range program.Packages {
-		if t := newTask(u, p, stored[p.Path], errs); t != nil {
+		if t := newTask(u, p, u.stored[p.Path], errs); t != nil {
 			tasks = append(tasks, t)
 		}
 	}
@@ -114,10 +115,7 @@ func listOf(t *model.Type) *model.Type {
 
 // newTask returns nil where nothing says that the package is a spoke.
 func newTask(u *universe, pkg *model.Package, kinds []pair, errs *emit.Errors) *task {
-	t := &task{universe: u, pkg: pkg, types: pkg, layouts: map[string]bool{}}
-	if pkg.ConversionExternal != nil {
-		t.types = pkg.ConversionExternal
-	}
+	t := &task{universe: u, pkg: pkg, types: heldBy(pkg), layouts: map[string]bool{}}
 	switch {
 	case len(pkg.ConversionPeers) > 0:
 		t.addPeers(pkg, errs)
@@ -180,6 +178,10 @@ func (t *task) addPeers(pkg *model.Package, errs *emit.Errors) {
 			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s names a package that names this one, so that each would import the other: take the marker off the hub, since its versions hold the functions of both directions", path)
 			continue
 		}
+		if way := t.universe.way(peer, pkg); way != nil && shareNames(t.types, peer) {
+			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s closes a ring of packages whose conversions would import one another, %s -> %s: take the marker off one of them, the hub, and let all others name that one", path, pkg.Path, strings.Join(way, " -> "))
+			continue
+		}
 		t.peers = append(t.peers, peer)
 	}
 }
@@ -195,11 +197,15 @@ func shareNames(of, peer *model.Package) bool {
 // eachOther tells whether functions would be written into the package for a peer, and into the peer for the package: neither
 // could import the other then.
 func (t *task) eachOther(peer *model.Package) bool {
-	held := peer
-	if peer.ConversionExternal != nil {
-		held = peer.ConversionExternal
+	return slices.Contains(peer.ConversionPeers, t.pkg.Path) && shareNames(heldBy(peer), t.pkg) && shareNames(t.types, peer)
+}
+
+// heldBy is the package with the types that conversions written into a package are of.
+func heldBy(pkg *model.Package) *model.Package {
+	if pkg.ConversionExternal != nil {
+		return pkg.ConversionExternal
 	}
-	return slices.Contains(peer.ConversionPeers, t.pkg.Path) && shareNames(held, t.pkg) && shareNames(t.types, peer)
+	return pkg
 }
 
 // addNamesakes pairs every struct with the first peer's struct of the same name.

@@ -1,6 +1,7 @@
 package conversion
 
 import (
+	"slices"
 	"sort"
 
 	"apigen.dev/generator/model"
@@ -11,6 +12,8 @@ type universe struct {
 	program  *model.Program
 	packages map[string]*model.Package
 	reached  map[string]map[string]bool
+	// stored are the kinds that are converted to their storage version, by the path of the package that does it.
+	stored map[string][]pair
 	// emitted are the pairs whose public function another run over the same program writes, by key.
 	emitted map[string]*task
 }
@@ -58,6 +61,50 @@ func (u *universe) reaches(from, to *model.Package) bool {
 		u.reached[from.Path] = seen
 	}
 	return seen[to.Path]
+}
+
+// way is the shortest one from a package to another, by their paths, over what packages import, or would for the conversions
+// written into them; nil where there is none.
+func (u *universe) way(from, to *model.Package) []string {
+	before := map[*model.Package]*model.Package{from: nil}
+	for queue := []*model.Package{from}; len(queue) > 0; queue = queue[1:] {
+		if queue[0] == to {
+			var out []string
+			for p := to; p != nil; p = before[p] {
+				out = append(out, p.Path)
+			}
+			slices.Reverse(out)
+			return out
+		}
+		for _, p := range u.imports(queue[0]) {
+			if _, seen := before[p]; !seen {
+				before[p] = queue[0]
+				queue = append(queue, p)
+			}
+		}
+	}
+	return nil
+}
+
+// imports are the packages that a package imports, or would.
+func (u *universe) imports(p *model.Package) []*model.Package {
+	var out []*model.Package
+	for _, path := range p.Imports {
+		if q := u.packages[path]; q != nil {
+			out = append(out, q)
+		}
+	}
+	if len(p.ConversionPeers) == 0 && !p.ConversionOff {
+		for _, k := range u.stored[p.Path] {
+			out = append(out, k.out.Package)
+		}
+	}
+	for _, path := range p.ConversionPeers {
+		if q := u.packages[path]; q != nil && q != p && shareNames(heldBy(p), q) {
+			out = append(out, q)
+		}
+	}
+	return out
 }
 
 // walker collects packages by following types.

@@ -20,11 +20,12 @@ import (
 // Emitter returns the emitter of CustomResourceDefinitions.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name:    "crd",
-		Doc:     "CustomResourceDefinitions of the kinds below a package marked +apigen:crds, in YAML",
-		Owns:    func(base string) bool { return strings.HasSuffix(base, ".yaml") },
-		Emit:    Emit,
-		Remarks: Remarks,
+		Name:     "crd",
+		Doc:      "CustomResourceDefinitions of the kinds below a package marked +apigen:crds, in YAML",
+		Owns:     func(base string) bool { return strings.HasSuffix(base, ".yaml") },
+		Emit:     Emit,
+		Remarks:  Remarks,
+		Warnings: warnings,
 	}
 }
 

@@ -1,6 +1,7 @@
 package deepcopy
 
 import (
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/model"
@@ -154,18 +155,22 @@ func isLock(t *model.Type) bool {
 }
 
 // lockIn finds the lock that a value of the type has in it, or nil.
-func lockIn(t *model.Type) *model.Type {
-	if isLock(t) {
+func lockIn(t *model.Type) *model.Type { return lockWithin(t, nil) }
+
+// lockWithin doesn't look into structs again on its way: one that holds itself doesn't compile, which is told elsewhere.
+func lockWithin(t *model.Type, way []*model.Type) *model.Type {
+	switch {
+	case isLock(t):
 		return t
+	case t.Form == model.Array:
+		return lockWithin(t.Elem, way)
+	case t.Form != model.Struct || slices.Contains(way, t):
+		return nil
 	}
-	if t.Form == model.Array {
-		return lockIn(t.Elem)
-	}
-	if t.Form == model.Struct {
-		for _, field := range t.Fields {
-			if lock := lockIn(field.Type); lock != nil {
-				return lock
-			}
+	way = append(way, t)
+	for _, field := range t.Fields {
+		if lock := lockWithin(field.Type, way); lock != nil {
+			return lock
 		}
 	}
 	return nil

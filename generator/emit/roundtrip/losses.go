@@ -54,14 +54,30 @@ func (l *losses) fields(a, b *model.Type) {
 		if g == nil {
 			continue
 		}
-		switch {
-		case f.Type.Form == model.Pointer && g.Type.Form != model.Pointer:
+		if here, there := pointers(f.Type, g.Type); here {
 			l.add(&l.neverNil, a, f)
-		case f.Type.Form != model.Pointer && g.Type.Form == model.Pointer:
+		} else if there {
 			l.add(&l.neverNil, b, g)
 		}
 		l.pair(f.Type, g.Type)
 	}
+}
+
+// pointers tells which of two types is a pointer where the other one is a value: they themselves, or what the lists or maps that
+// they are hold.
+func pointers(a, b *model.Type) (here, there bool) {
+	for range 8 { // a type may be a list of itself
+		switch {
+		case a == nil || b == nil:
+			return false, false
+		case (a.Form == model.Pointer) != (b.Form == model.Pointer):
+			return a.Form == model.Pointer, b.Form == model.Pointer
+		case a.Form != model.Slice && a.Form != model.Array && a.Form != model.Map:
+			return false, false
+		}
+		a, b = a.Elem, b.Elem
+	}
+	return false, false
 }
 
 func (l *losses) drops(t *model.Type) {

@@ -230,11 +230,21 @@ func (p *printer) addToScheme(f *jen.File) {
 	}
 	f.Comment("AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.")
 	f.Func().Id("AddToScheme").Params(jen.Id("scheme").Op("*").Qual(runtimePath, "Scheme")).Error().Block(
-		jen.For(jen.List(jen.Id("_"), jen.Id("add")).Op(":=").Range().Index().Func().Params(jen.Op("*").Qual(runtimePath, "Scheme")).Error().Values(adders...)).Block(
-			jen.If(jen.Err().Op(":=").Id("add").Call(jen.Id("scheme")), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err())),
-		),
+		addAll(adders),
 		jen.Return(jen.Id("scheme").Dot("SetVersionPriority").Custom(arguments, p.priority()...)),
 	)
+}
+
+// addAll prints the calls of what registers: a loop, where there is more than one.
+func addAll(adders []jen.Code) jen.Code {
+	call := func(add jen.Code) jen.Code {
+		return jen.If(jen.Err().Op(":=").Add(add).Call(jen.Id("scheme")), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err()))
+	}
+	if len(adders) == 1 {
+		return call(adders[0])
+	}
+	typ := jen.Index().Func().Params(jen.Op("*").Qual(runtimePath, "Scheme")).Error()
+	return jen.For(jen.List(jen.Id("_"), jen.Id("add")).Op(":=").Range().Add(typ).Values(adders...)).Block(call(jen.Id("add")))
 }
 
 // priority lists the served versions, the preferred one first.

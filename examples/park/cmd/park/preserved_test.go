@@ -50,6 +50,48 @@ func TestPreservedFields(t *testing.T) {
 	}
 }
 
+// What only v1beta1 has survives every kind of write by clients of v1, who see it in an annotation. One who spoils that takes
+// the field away, and nothing else.
+func TestFieldsOfOneVersion(t *testing.T) {
+	const object = `{"apiVersion":"park.example.com/v1beta1","kind":"Park","metadata":{"name":"central"},"spec":{"trees":340,"keeper":"Ann"}}`
+	for _, write := range []struct{ name, method, contentType, path, body, keeper string }{
+		{"merge patch", "PATCH", "application/merge-patch+json", "/central", `{"spec":{"trees":341}}`, "Ann"},
+		{"apply", "PATCH", "application/apply-patch+yaml", "/central?fieldManager=me&force=true",
+			`{"apiVersion":"park.example.com/v1","kind":"Park","metadata":{"name":"central"},"spec":{"trees":341}}`, "Ann"},
+		{"update", "PUT", "application/json", "/central", "", "Ann"}, // what was read, changed
+		{"status", "PATCH", "application/merge-patch+json", "/central/status", `{"metadata":{"annotations":null},"status":{"open":true}}`, "Ann"},
+		{"without the annotation", "PATCH", "application/merge-patch+json", "/central", `{"metadata":{"annotations":null},"spec":{"trees":341}}`, ""},
+		{"spoilt", "PATCH", "application/merge-patch+json", "/central", `{"metadata":{"annotations":{"apigen.dev/preserved-v1beta1":"{"}},"spec":{"trees":341}}`, ""},
+	} {
+		t.Run(write.name, func(t *testing.T) {
+			server := apitest.Start(t, apis.Groups()...)
+			if a := send(t, server, "POST", v1beta1, "application/json", object); a.code != http.StatusCreated || strings.Contains(a.body, "apigen.dev/") {
+				t.Fatalf("%d %s", a.code, a.body)
+			}
+			stored := send(t, server, "GET", v1+"/central", "", "")
+			if strings.Contains(stored.body, `"keeper":`) || !strings.Contains(stored.body, `"apigen.dev/preserved-v1beta1":"{\"spec.keeper\":\"Ann\"}"`) {
+				t.Errorf("v1: %s", stored.body)
+			}
+			if write.body == "" {
+				write.body = strings.Replace(stored.body, `"trees":340`, `"trees":341`, 1)
+			}
+			if a := send(t, server, write.method, v1+write.path, write.contentType, write.body); a.code != http.StatusOK {
+				t.Fatalf("%d %s", a.code, a.body)
+			}
+			for _, path := range []string{v1beta1 + "/central", v1beta1} {
+				now := send(t, server, "GET", path, "", "")
+				if now.code != http.StatusOK || strings.Contains(now.body, `"keeper":"Ann"`) != (write.keeper != "") {
+					t.Errorf("%s after the write: %d %s", path, now.code, now.body)
+				}
+			}
+			again := send(t, server, "PATCH", v1beta1+"/central", "application/merge-patch+json", `{"spec":{"keeper":"Bo"}}`)
+			if again.code != http.StatusOK || !strings.Contains(again.body, `"keeper":"Bo"`) || strings.Contains(again.body, "apigen.dev/") {
+				t.Errorf("written again: %d %s", again.code, again.body)
+			}
+		})
+	}
+}
+
 // The annotation can be forged, and sets nothing that a client couldn't set in v1.
 func TestForgedPreservedFields(t *testing.T) {
 	server := apitest.Start(t, apis.Groups()...)

@@ -32,10 +32,8 @@ func Group() registry.Group {
 
 // AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.
 func AddToScheme(scheme *runtime.Scheme) error {
-	for _, add := range []func(*runtime.Scheme) error{v1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return err
-		}
+	if err := v1.AddToScheme(scheme); err != nil {
+		return err
 	}
 	return scheme.SetVersionPriority(
 		schema.GroupVersion{Group: "", Version: "v1"},

@@ -40,6 +40,10 @@ type ParkSpec struct {
 	// PlantedBy is who asked for the park; the server sets it.
 	// +optional
 	PlantedBy string `json:"plantedBy,omitempty"`
+	// Keeper has the keys; parks of v1 have none.
+	// +optional
+	// +apigen:conversion:preserve
+	Keeper string `json:"keeper,omitempty"`
 }
 
 // Path leads through a park.

@@ -31,10 +31,8 @@ func Group() registry.Group {
 
 // AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.
 func AddToScheme(scheme *runtime.Scheme) error {
-	for _, add := range []func(*runtime.Scheme) error{coordinationv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return err
-		}
+	if err := coordinationv1.AddToScheme(scheme); err != nil {
+		return err
 	}
 	return scheme.SetVersionPriority(
 		schema.GroupVersion{Group: "coordination.k8s.io", Version: "v1"},

@@ -21,7 +21,7 @@ type Rack struct {
 	Spec RackSpec `json:"spec,omitempty"`
 }
 
-// RackSpec lacks price, note and lock, and calls the height otherwise.
+// RackSpec lacks price, note and lock, calls the height otherwise, and alone has watts.
 type RackSpec struct {
 	// +apigen:conversion:name=Height
 	Units  int32            `json:"units,omitempty"`
@@ -31,11 +31,22 @@ type RackSpec struct {
 	Far    map[string]*Slot `json:"far,omitempty"`
 	Door   *Slot            `json:"door,omitempty"`
 	Groups []Group          `json:"groups,omitempty"`
+	// Watts went with v1.
+	// +apigen:conversion:preserve
+	Watts *int32 `json:"watts,omitempty"`
 }
 
-// Slot lacks labels.
+// Slot lacks labels, and alone has a side.
 type Slot struct {
 	Name string `json:"name"`
+	// +apigen:conversion:preserve
+	Side Side `json:"side,omitempty"`
+}
+
+// Side is where a slot is.
+type Side struct {
+	Left  bool `json:"left,omitempty"`
+	Depth int  `json:"depth,omitempty"`
 }
 
 // Group holds lists in a list.
