@@ -35,19 +35,19 @@ run: ## serve an example in the foreground
 
 .PHONY: test
 test: ## run all tests, on a real etcd, embedded and as a separate process
-	$(GO) test ./...
-	@for m in $(EXAMPLES) $(PEERS); do echo "cd $$m && go test ./..."; (cd $$m && $(GO) test ./...) || exit 1; done
-	cd runtime/faults && $(GO) test -count=1 ./...
+	$(GO) test -timeout 30m ./...
+	@for m in $(EXAMPLES) $(PEERS); do echo "cd $$m && go test ./..."; (cd $$m && $(GO) test -timeout 30m ./...) || exit 1; done
+	cd runtime/faults && $(GO) test -count=1 -timeout 30m ./...
 
 .PHONY: test-race
 test-race: ## run the runtime's tests with the race detector
-	$(GO) test -race $$($(GO) list ./runtime/... | grep -v /planted)
+	$(GO) test -race -timeout 30m $$($(GO) list ./runtime/... | grep -v /planted)
 
 .PHONY: test-long
 test-long: peer ## what takes longer: fuzzing, a million objects, faults for FAULTS=3m each, and our server beside k8s.io/sample-apiserver
 	@for f in $$(grep -rho --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd generator runtime | sed 's/func //' | sort -u); do \
 	  pkg=$$(grep -rl --include='*_test.go' "^func $$f(" cmd generator runtime | head -1 | xargs dirname); \
-	  echo "fuzz $$pkg $$f"; (cd $$pkg && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s .) || exit 1; done
+	  echo "fuzz $$pkg $$f"; (cd $$pkg && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s -fuzzminimizetime 1s .) || exit 1; done
 	APIGEN_LONG=1 $(GO) test -timeout 30m $$($(GO) list ./runtime/... | grep -v /planted)
 	cd runtime/faults && APIGEN_FAULTS=$(FAULTS) $(GO) test -count=1 -timeout 60m -v .
 

@@ -52,7 +52,7 @@ func follow(r io.Reader, end func()) *watching {
 
 // expect waits for a line that has both words.
 func (w *watching) expect(ctx context.Context, event, name string) error {
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for {
 		select {
 		case line, open := <-w.lines:

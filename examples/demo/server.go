@@ -45,7 +45,7 @@ func (s *server) start(ctx context.Context) error {
 		close(lines)
 		s.ended <- s.process.Wait()
 	}()
-	deadline := time.After(time.Minute)
+	deadline := time.After(3 * time.Minute)
 	for {
 		select {
 		case line, open := <-lines:
@@ -61,7 +61,7 @@ func (s *server) start(ctx context.Context) error {
 				return nil
 			}
 		case <-deadline:
-			return errors.New("the server did not come up within a minute")
+			return errors.New("the server did not come up within 3 minutes")
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -91,8 +91,8 @@ func (s *server) stop() error {
 	case err := <-s.ended:
 		s.ended <- nil
 		return err
-	case <-time.After(30 * time.Second):
-		return errors.New("the server did not end within 30 s of SIGTERM")
+	case <-time.After(2 * time.Minute):
+		return errors.New("the server did not end within 2 minutes of SIGTERM")
 	}
 }
 

@@ -100,7 +100,7 @@ func start(t *testing.T, dir string, o dev.Options) (s *stage, stop func() error
 func (s *stage) expect(pattern string) []string {
 	s.t.Helper()
 	re := regexp.MustCompile(pattern)
-	deadline := time.After(2 * time.Minute)
+	deadline := time.After(5 * time.Minute) // it compiles
 	for {
 		select {
 		case line, ok := <-s.lines:

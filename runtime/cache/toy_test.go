@@ -126,12 +126,12 @@ func eventually(t testing.TB, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	late := time.After(20 * time.Second)
+	late := time.After(2 * time.Minute)
 	for !condition() {
 		select {
 		case <-tick.C:
 		case <-late:
-			t.Fatal("what was waited for has not come in 20 s")
+			t.Fatal("what was waited for has not come in two minutes")
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (w *world) until(holds func(Stats) bool) {
 	w.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for late := time.After(20 * time.Second); !holds(w.collectors[0].Stats()); {
+	for late := time.After(2 * time.Minute); !holds(w.collectors[0].Stats()); {
 		select {
 		case <-tick.C:
 		case <-late:

@@ -144,13 +144,15 @@ func (w *world) settle() {
 // settleOrDie is settle for collectors that may die meanwhile: false.
 func (w *world) settleOrDie() bool {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.Context(), 2*time.Minute)
 	defer cancel()
+	tick := time.NewTicker(time.Millisecond / 2) // not in the way of those who have to do something
+	defer tick.Stop()
 	for ctx.Err() == nil {
 		select {
 		case <-w.ended[0]:
 			return false
-		default:
+		case <-tick.C:
 		}
 		before, _ := w.backend.Revision(ctx)
 		quiet := true

@@ -207,7 +207,8 @@ func insist(ctx context.Context, write func() error) error {
 	err := wait.PollUntilContextTimeout(ctx, 5*time.Millisecond, bound, true, func(context.Context) (bool, error) {
 		last = write()
 		away := utilnet.IsConnectionRefused(last) || utilnet.IsConnectionReset(last) || utilnet.IsProbableEOF(last) || errors.Is(last, io.ErrUnexpectedEOF) ||
-			utilnet.IsHTTP2ConnectionLost(last) || apierrors.IsServiceUnavailable(last)
+			utilnet.IsHTTP2ConnectionLost(last) || apierrors.IsServiceUnavailable(last) ||
+			apierrors.IsTimeout(last) // of unknown outcome, which those who write here can tell
 		return !away, nil
 	})
 	if last != nil {

@@ -57,7 +57,7 @@ func runElected(kubeconfig, identity string) error {
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		LeaderElection: true, LeaderElectionID: "conformance", LeaderElectionNamespace: "default",
-		LeaseDuration: new(3 * time.Second), RenewDeadline: new(2 * time.Second), RetryPeriod: new(200 * time.Millisecond),
+		LeaseDuration: new(12 * time.Second), RenewDeadline: new(10 * time.Second), RetryPeriod: new(200 * time.Millisecond),
 	})
 	if err != nil {
 		return err

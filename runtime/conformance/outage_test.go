@@ -23,6 +23,9 @@ func TestInformersAcrossGracefulEnd(t *testing.T) {
 		t.Helper()
 		if err := insist(t.Context(), func() error {
 			_, err := client.Create(t.Context(), flunder(name), metav1.CreateOptions{})
+			if apierrors.IsAlreadyExists(err) { // its answer was lost
+				return nil
+			}
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -43,7 +46,7 @@ func TestInformersAcrossGracefulEnd(t *testing.T) {
 	if errors.As(err, &exit) || err != nil {
 		t.Errorf("the server ended with: %v", err)
 	}
-	if took := time.Since(begin); took > 10*time.Second {
+	if took := time.Since(begin); took > 40*time.Second { // less than requests may take
 		t.Errorf("it took %s", took)
 	}
 	server.process.start()

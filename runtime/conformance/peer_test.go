@@ -67,7 +67,7 @@ func startUpstream(t *testing.T, store *etcdtest.Process, authority string, admi
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
+	port := etcdtest.FreePort(t)
 	command := exec.Command(binary, "--etcd-servers="+store.Endpoint(), "--bind-address=127.0.0.1", "--secure-port="+strconv.Itoa(port),
 		"--cert-dir="+dir, "--client-ca-file="+authority, "--authentication-skip-lookup", "--kubeconfig="+kubeconfig,
 		"--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig, "--enable-priority-and-fairness=false",

@@ -5,13 +5,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 // process is a server as a process of its own.
@@ -41,7 +41,7 @@ func startServing(t *testing.T, serves string, arguments ...string) *process {
 	}
 	dir := t.TempDir()
 	p := &process{t: t, binary: self, dir: dir, serves: serves, log: filepath.Join(dir, "server.log"),
-		arguments: append([]string{"--data-dir=" + filepath.Join(dir, "data"), fmt.Sprintf("--secure-port=%d", freePort(t)), "--watch-cache-consistency-check=1s"}, arguments...)}
+		arguments: append([]string{"--data-dir=" + filepath.Join(dir, "data"), fmt.Sprintf("--secure-port=%d", etcdtest.FreePort(t)), "--watch-cache-consistency-check=1s"}, arguments...)}
 	p.start()
 	t.Cleanup(func() {
 		p.kill()
@@ -92,8 +92,8 @@ func (p *process) start() {
 		if !ok {
 			p.t.Fatal("the server ended before it served")
 		}
-	case <-time.After(time.Minute):
-		p.t.Fatal("the server does not serve after a minute")
+	case <-patience():
+		p.t.Fatalf("the server does not serve after %s", bound)
 	}
 }
 
@@ -112,15 +112,4 @@ func (p *process) crash() {
 	p.t.Helper()
 	p.kill()
 	p.start()
-}
-
-// freePort is a port that nobody listens on. A server that comes back must be found where it was.
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }

@@ -14,7 +14,7 @@ import (
 type runtimeObject = runtime.Object
 
 // bound is how long anything may take to become true: far longer than it does, for a busy machine.
-const bound = time.Minute
+const bound = 3 * time.Minute
 
 func patience() <-chan time.Time { return time.After(bound) }
 

@@ -158,7 +158,7 @@ func (g *target) send(t *testing.T, c hostile) (int, string) {
 		t.Fatal(err)
 	}
 	defer connection.Close()
-	if err := connection.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := connection.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	// The server may answer, and close, before it has read everything.

@@ -61,7 +61,7 @@ func (m *machine) run(t *testing.T, fails bool, want string, args ...string) {
 func TestKubectlWatches(t *testing.T) {
 	target := newTarget(t)
 	m := newMachine(t, target)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	watch := m.command(ctx, "get", "widgets", "-w", "--output-watch-events")
 	pipe, err := watch.StdoutPipe()

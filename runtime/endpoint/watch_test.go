@@ -88,7 +88,7 @@ func TestWatchEndsInTime(t *testing.T) {
 	if w := do(a, "GET", base+"/widgets?watch=1&timeoutSeconds=1", ""); w.Code != 200 || w.Body.Len() != 0 {
 		t.Error(w.Code, w.Body)
 	}
-	if took := time.Since(begun); took < time.Second || took > 5*time.Second {
+	if took := time.Since(begun); took < time.Second || took > time.Minute {
 		t.Error(took)
 	}
 }
@@ -133,7 +133,7 @@ func TestWatchIsFlushed(t *testing.T) {
 // TestIdleWatchesOutliveTheWriteTimeout also holds for HTTP/2, where a deadline that passes ends the stream.
 func TestIdleWatchesOutliveTheWriteTimeout(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	a.writeTimeout = 20 * time.Millisecond
+	a.writeTimeout = time.Second / 2
 	events := make(chan []registry.Event)
 	fakes[0].events = events
 	server := httptest.NewUnstartedServer(a)
@@ -154,11 +154,11 @@ func TestIdleWatchesOutliveTheWriteTimeout(t *testing.T) {
 	lines := bufio.NewReader(response.Body)
 	for i := range 3 {
 		if i > 0 {
-			<-time.After(3 * a.writeTimeout)
+			<-time.After(2 * a.writeTimeout)
 		}
 		select {
 		case events <- []registry.Event{{Type: registry.Added, Object: rendered(api.Form{}, "a", 1)}}:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("nobody waits for event %d", i)
 		}
 		if _, err := lines.ReadString('\n'); err != nil {

@@ -99,7 +99,7 @@ func TestRollbackBeyond(t *testing.T) {
 // pass writes what concerns nobody until etcd is beyond a revision, which is returned, after something else was done.
 func pass(t *testing.T, p *etcdtest.Process, revision int64, first func(storage.Backend)) (reached int64) {
 	t.Helper()
-	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{p.Endpoint()}})
+	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{p.Endpoint()}, DialTimeout: startTimeout})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,9 @@ func (p *progress) note(success bool) {
 	}
 }
 
+// haste is how long one of many requests is waited for: servers and etcd are halted meanwhile.
+const haste = 2500 * time.Millisecond
+
 // client makes requests of the replicas at random and notes the answers. It has one goroutine.
 type client struct {
 	id       int
@@ -41,6 +44,7 @@ type client struct {
 	begin    time.Time
 	progress *progress
 	share    int // of lists, in percent
+	patience time.Duration
 
 	known      map[string]version
 	operations []*operation
@@ -48,7 +52,10 @@ type client struct {
 }
 
 func newClient(id int, seed uint64, replicas []*replica, begin time.Time, p *progress) *client {
-	return &client{id: id, random: rand.New(rand.NewPCG(seed, uint64(id))), replicas: replicas, begin: begin, progress: p, share: 12, known: map[string]version{}}
+	return &client{
+		id: id, random: rand.New(rand.NewPCG(seed, uint64(id))), replicas: replicas, begin: begin, progress: p, share: 12, patience: haste,
+		known: map[string]version{},
+	}
 }
 
 func (c *client) now() int64 { return int64(time.Since(c.begin)) }
@@ -102,7 +109,9 @@ func (c *client) carryOut(r *replica, o *operation) {
 	method, url, contentType, body := request(o)
 	o.call = c.now()
 	// The request outlives the run: what was asked is waited for, to the client's deadline.
-	code, answer, err := r.do(context.Background(), method, url, contentType, body)
+	ctx, cancel := context.WithTimeout(context.Background(), c.patience)
+	defer cancel()
+	code, answer, err := r.do(ctx, method, url, contentType, body)
 	o.end = c.now()
 	c.operations = append(c.operations, o)
 	if err != nil {
@@ -168,7 +177,9 @@ type bookList struct {
 }
 
 func (c *client) list(r *replica, consistent bool) bool {
-	list, ok := fetch(context.Background(), r, consistent, c.now)
+	ctx, cancel := context.WithTimeout(context.Background(), c.patience)
+	defer cancel()
+	list, ok := fetch(ctx, r, consistent, c.now)
 	if ok {
 		c.lists = append(c.lists, list)
 	}

@@ -232,7 +232,7 @@ func liveAndDie(t *testing.T, server *replica) (created time.Time) {
 func TestClock(t *testing.T) {
 	t.Parallel()
 	p := etcdtest.Start(t)
-	r := newRunWith(t, etcd.Config{Endpoints: []string{p.Endpoint()}}, []string{"--etcd-compaction-interval=500ms"})
+	r := newRunWith(t, etcd.Config{Endpoints: []string{p.Endpoint()}}, []string{"--etcd-compaction-interval=500ms", "--request-timeout=" + startTimeout.String()})
 	first, second := clockOf(t, r.replicas[0].command.Process.Pid), clockOf(t, r.replicas[1].command.Process.Pid)
 	of := clockOf(t, p.Pid())
 	first.set(time.Hour)

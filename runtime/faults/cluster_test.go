@@ -25,7 +25,7 @@ func TestCluster(t *testing.T) {
 	}
 	r := newRunWith(t, config, []string{"--etcd-compaction-interval=0"}) // etcd lets root alone compact
 	root := c.Certificates.User(t, "root")
-	config.CertFile, config.KeyFile = root.CertFile, root.KeyFile
+	config.CertFile, config.KeyFile, config.DialTimeout = root.CertFile, root.KeyFile, startTimeout
 	if r.backend, err = etcd.New(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}

@@ -19,13 +19,12 @@ import (
 func TestCrowd(t *testing.T) {
 	const crowd, lazy = 1000, 50
 	endpoint := etcdtest.Start(t).Endpoint()
-	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{endpoint}})
+	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{endpoint}, DialTimeout: startTimeout})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { backend.Close() })
-	server := startReplica(t, "--etcd-servers="+endpoint, "--etcd-compaction-interval=0")
-	server.client.Timeout = startTimeout
+	server := startReplica(t, "--etcd-servers="+endpoint, "--etcd-compaction-interval=0", "--request-timeout="+startTimeout.String())
 	r := &run{
 		t: t, backend: backend, truth: observe(t, backend), replicas: []*replica{server}, begin: time.Now(),
 		progress: &progress{tick: make(chan struct{}, 1)},
@@ -53,6 +52,7 @@ func TestCrowd(t *testing.T) {
 	}
 	for i := range crowd {
 		c := newClient(i, seed, r.replicas, r.begin, r.progress)
+		c.patience = startTimeout
 		all.clients = append(all.clients, c)
 		workers.Go(func() {
 			name := fmt.Sprintf("crowd-%d", i)

@@ -48,7 +48,7 @@ func TestEmbedded(t *testing.T) {
 // by the running server makes it take writes again.
 func TestNoSpace(t *testing.T) {
 	t.Parallel()
-	server := startReplica(t, "--quota-backend-bytes=8388608", "--request-timeout=2s")
+	server := startReplica(t, "--quota-backend-bytes=8388608", "--request-timeout="+startTimeout.String())
 	post := func(i int) (int, string) {
 		body := fmt.Sprintf(`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":"big-%d","annotations":{"x":"%s"}},"spec":{"title":"x"}}`,
 			i, strings.Repeat("x", 200<<10))
@@ -105,8 +105,9 @@ func TestNoSpace(t *testing.T) {
 // it is gone, instead of being told nothing.
 func TestRestore(t *testing.T) {
 	t.Parallel()
-	server := startReplica(t, "--request-timeout=3s")
+	server := startReplica(t, "--request-timeout="+startTimeout.String())
 	c := newClient(0, seed, []*replica{server}, time.Now(), &progress{tick: make(chan struct{}, 1)})
+	c.patience = startTimeout
 	write := func(name string) {
 		o := &operation{kind: create, name: name, title: name, genre: "Fiction"}
 		if c.carryOut(server, o); o.code != http.StatusCreated {
@@ -138,7 +139,9 @@ func TestRestore(t *testing.T) {
 	}
 	w := &watcher{now: c.now, random: rand.New(rand.NewPCG(seed, 0)), replicas: []*replica{server}}
 	w.segments = []*segment{{after: before.revision, until: before.revision}}
-	w.resume(t.Context(), server)
+	for tries := 0; tries < 20 && len(w.segments) == 1 && len(w.segments[0].events) == 0; tries++ { // each has a few seconds
+		w.resume(t.Context(), server)
+	}
 	if len(w.segments) != 2 || w.segments[1] != nil || len(w.segments[0].events) > 0 {
 		t.Errorf("a watch from before went on: %+v, %v", w.segments[0], w.problem)
 	}

@@ -215,11 +215,7 @@ func (r *run) check(all *crew) {
 	for _, replica := range r.replicas {
 		report(t, replica.crashed("\tfatal\tetcd"))
 	}
-	revision, err := r.backend.Revision(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := r.truth.until(t, revision)
+	l := r.truth.until(t, revisionOf(t, r.backend))
 	var operations []*operation
 	var lists []*listing
 	for _, c := range all.clients {
@@ -239,7 +235,7 @@ func (r *run) check(all *crew) {
 	applied, err := checkWrites(l, operations)
 	report(t, err)
 	report(t, checkLists(l, lists, operations))
-	report(t, checkLinearizable(operations, applied, time.Minute))
+	report(t, checkLinearizable(operations, applied, 5*time.Minute))
 	t.Logf("%d requests, %d of them answered; %d changes, %d lists; watches resumed %d times, began anew %d times; troubles: %v",
 		len(operations), answered(operations), len(l.changes), len(lists), resumed, lost, all.made)
 	if len(l.changes) < 100 || len(lists) < 10 || resumed == 0 {
@@ -315,10 +311,7 @@ func compact(r *run) {
 
 // compactedByServers waits until the servers have dropped what there is now.
 func compactedByServers(r *run) {
-	now, err := r.backend.Revision(r.t.Context())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	now := revisionOf(r.t, r.backend)
 	wait(r.t, "the servers have compacted", func() bool {
 		_, err := r.backend.Range(r.t.Context(), storage.RangeRequest{Prefix: keys, Limit: 1, Revision: now})
 		var compacted *storage.CompactedError

@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,10 +18,12 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 // startTimeout bounds how long a server may take to be ready.
-const startTimeout = 60 * time.Second
+const startTimeout = 3 * time.Minute
 
 // binary is the server of examples/library, a downstream repository like any other.
 var binary = sync.OnceValues(func() (string, error) {
@@ -57,7 +58,7 @@ type replica struct {
 	dir, home string // of its log, and its data directory
 	arguments []string
 	url       string
-	// client has a deadline, for requests; watcher has none.
+	// client waits long, for requests; watcher has no deadline.
 	client, watcher *http.Client
 
 	command *exec.Cmd
@@ -82,7 +83,7 @@ func launchReplica(t testing.TB, flags ...string) *replica {
 // newReplica is a server that was not launched yet; there is no home.
 func newReplica(t testing.TB, flags ...string) *replica {
 	t.Helper()
-	dir, port := t.TempDir(), freePort(t)
+	dir, port := t.TempDir(), etcdtest.FreePort(t)
 	r := &replica{t: t, dir: dir, home: filepath.Join(dir, "data"), url: fmt.Sprintf("https://127.0.0.1:%d", port)}
 	r.arguments = append([]string{"--data-dir=" + r.home, fmt.Sprintf("--secure-port=%d", port), "--watch-cache-consistency-check=1s"}, flags...)
 	t.Cleanup(func() {
@@ -101,16 +102,6 @@ func newReplica(t testing.TB, flags ...string) *replica {
 }
 
 func tail(s string, n int) string { return s[max(0, len(s)-n):] }
-
-func freePort(t testing.TB) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
-}
 
 // launch starts the process.
 func (r *replica) launch() {
@@ -177,7 +168,9 @@ func (r *replica) ready() bool {
 	if r.client == nil && !r.connect() {
 		return false
 	}
-	code, _, err := r.do(context.Background(), http.MethodGet, "/readyz", "", nil)
+	ctx, cancel := context.WithTimeout(context.Background(), haste)
+	defer cancel()
+	code, _, err := r.do(ctx, http.MethodGet, "/readyz", "", nil)
 	return err == nil && code == http.StatusOK
 }
 
@@ -225,7 +218,7 @@ func (r *replica) connect() bool {
 	}
 	r.t.Cleanup(transport.CloseIdleConnections)
 	r.watcher = &http.Client{Transport: transport}
-	r.client = &http.Client{Transport: transport, Timeout: 2500 * time.Millisecond}
+	r.client = &http.Client{Transport: transport, Timeout: startTimeout}
 	return true
 }
 

@@ -184,7 +184,7 @@ func follow(t *testing.T, server *replica, url string) func() told {
 // holds checks what books etcd itself has.
 func holds(t *testing.T, p *etcdtest.Process, want []string) {
 	t.Helper()
-	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{p.Endpoint()}})
+	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{p.Endpoint()}, DialTimeout: startTimeout})
 	if err != nil {
 		t.Fatal(err)
 	}

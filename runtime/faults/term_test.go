@@ -70,7 +70,7 @@ func (u *unfinished) end(name string) int {
 // what it answered last is there after the next start.
 func TestTerminate(t *testing.T) {
 	t.Parallel()
-	server := startReplica(t, "--request-timeout=20s")
+	server := startReplica(t, "--request-timeout="+startTimeout.String())
 	list, ok := fetch(t.Context(), server, true, func() int64 { return 0 })
 	if !ok {
 		t.Fatal("no list")
@@ -110,7 +110,7 @@ func TestTerminate(t *testing.T) {
 	case <-time.After(startTimeout):
 		t.Fatal("the server goes on")
 	}
-	if took := time.Since(told); server.command.ProcessState.ExitCode() != 0 || took > 10*time.Second {
+	if took := time.Since(told); server.command.ProcessState.ExitCode() != 0 || took > time.Minute {
 		t.Errorf("%v after %s", server.command.ProcessState, took)
 	}
 	server.restart()
@@ -127,7 +127,7 @@ func TestTerminateInTime(t *testing.T) {
 	server.signal(syscall.SIGTERM)
 	select {
 	case <-server.done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(40 * time.Second): // less than it takes by default
 		t.Fatal("the server waits for a request that does not end")
 	}
 	if err := underWay.body.Close(); err != nil {

@@ -61,11 +61,21 @@ type truth struct {
 // observe follows the log, from now until the test ends.
 func observe(t testing.TB, backend storage.Backend) *truth {
 	t.Helper()
-	now, err := backend.Revision(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	return observeFrom(t, backend, revisionOf(t, backend))
+}
+
+// revisionOf is etcd's, once it tells: its members may be electing.
+func revisionOf(t testing.TB, backend storage.Backend) int64 {
+	t.Helper()
+	for late := time.Now().Add(startTimeout); ; {
+		revision, err := backend.Revision(t.Context())
+		if err == nil {
+			return revision
+		}
+		if time.Now().After(late) {
+			t.Fatal(err)
+		}
 	}
-	return observeFrom(t, backend, now)
 }
 
 // observeFrom follows the log after a revision at which there was no book yet.

@@ -65,6 +65,8 @@ func (w *watcher) begin(ctx context.Context, r *replica) {
 		w.open(ctx, r, &segment{after: -1}, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan")
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, haste)
+	defer cancel()
 	if list, ok := fetch(ctx, r, w.id%2 == 0, w.now); ok {
 		w.lists = append(w.lists, list)
 		w.segments = append(w.segments, &segment{after: list.revision, until: list.revision})

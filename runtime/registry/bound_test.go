@@ -62,7 +62,7 @@ func TestLongListsAreQuick(t *testing.T) {
 			} else {
 				_, err = b.Patch(b.ctx(), "ns", "a", "", c.kind, body(c.data), opts)
 			}
-			if took := time.Since(began); took > 20*time.Second {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("it took %v", took)
 			}
 			if c.code != 0 {

@@ -87,7 +87,7 @@ func waitFor(t testing.TB, ready func() error) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(10 * time.Second); ready() != nil; <-tick.C {
+	for deadline := time.Now().Add(2 * time.Minute); ready() != nil; <-tick.C {
 		if time.Now().After(deadline) {
 			t.Fatal(ready())
 		}

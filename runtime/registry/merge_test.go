@@ -77,7 +77,7 @@ func TestDeepMergePatchIsQuick(t *testing.T) {
 	if err != nil || !json.Valid(out) {
 		t.Errorf("%d bytes, error %v", len(out), err)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }

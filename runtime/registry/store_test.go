@@ -95,14 +95,14 @@ func TestStoreCreate(t *testing.T) {
 
 func TestStoreCreateWithTTL(t *testing.T) {
 	contract(t, func(t *testing.T, s *gadgets, backend storage.Backend) {
-		if _, err := s.Create(t.Context(), "gadgets/ns/a", gadget("a", 1), time.Second); err != nil {
-			t.Fatal(err)
-		}
-		w, err := s.Watch(t.Context(), "gadgets/", registry.WatchOptions{})
+		w, err := s.Watch(t.Context(), "gadgets/", registry.WatchOptions{}) // before it: a second is soon over
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer w.Close()
+		if _, err := s.Create(t.Context(), "gadgets/ns/a", gadget("a", 1), time.Second); err != nil {
+			t.Fatal(err)
+		}
 		var seen []string
 		for len(seen) < 2 {
 			events, err := w.Next(t.Context())

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -43,7 +44,7 @@ func (b *bench) watchFor(ctx context.Context, opts registry.WatchOptions) *watch
 func (w *watcher) next(n int) string {
 	w.Helper()
 	for len(w.seen) < n {
-		ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+		ctx, cancel := context.WithTimeout(w.ctx, 2*time.Minute)
 		events, err := w.w.Next(ctx)
 		cancel()
 		if err != nil {
@@ -226,17 +227,24 @@ func TestWatchEndsWithItsContextAndTheHandle(t *testing.T) {
 }
 
 func TestBookmarkBeforeTheDeadline(t *testing.T) {
-	both(t, func(t *testing.T, b *bench) {
-		a := b.create(`{"metadata":{"name":"a"}}`)
-		ctx, cancel := context.WithTimeout(b.ctx(), 2100*time.Millisecond)
-		defer cancel()
-		w := b.watchFor(ctx, registry.WatchOptions{AllowBookmarks: true})
-		// A watch that begins with the state tells where it ends.
-		w.expect("ADDED a, BOOKMARK, BOOKMARK")
-		if got := whole(w.last); strings.Contains(got, "initial-events-end") || !strings.Contains(got, `"resourceVersion":"`+a.ResourceVersion+`"`) {
-			t.Errorf("%s", got)
-		}
-	})
+	for _, cached := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			b := open(t, registry.New(shop.Definition()), cached)
+			a := b.create(`{"metadata":{"name":"a"}}`)
+			ctx, cancel := context.WithTimeout(b.ctx(), 10*time.Second)
+			defer cancel()
+			w := b.watchFor(ctx, registry.WatchOptions{AllowBookmarks: true})
+			// A watch that begins with the state tells where it ends.
+			w.expect("ADDED a, BOOKMARK, BOOKMARK")
+			if got := whole(w.last); strings.Contains(got, "initial-events-end") || !strings.Contains(got, `"resourceVersion":"`+a.ResourceVersion+`"`) {
+				t.Errorf("%s", got)
+			}
+			deadline, _ := ctx.Deadline()
+			if left := time.Until(deadline); left > 3*time.Second || left < time.Second {
+				t.Errorf("cached %t: the bookmark came %s before the deadline", cached, left)
+			}
+		})
+	}
 }
 
 func TestWatchFallsBackToTheBackend(t *testing.T) {

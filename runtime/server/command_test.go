@@ -39,7 +39,7 @@ func (o opens) Restore(context.Context, string, string, storage.RestoreOptions) 
 // run runs the program with arguments until ctx ends.
 func run(ctx context.Context, p Program, out io.Writer, args ...string) error {
 	command := Command(p)
-	command.SetArgs(args)
+	command.SetArgs(append([]string{}, args...)) // nil would be those of the test's binary
 	command.SetOut(out)
 	return command.ExecuteContext(ctx)
 }
@@ -189,7 +189,7 @@ func (s *started) end(t *testing.T) {
 		if err != nil {
 			t.Errorf("the program ended with %v", err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the program did not end")
 	}
 }

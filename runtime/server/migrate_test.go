@@ -81,11 +81,11 @@ func interrupted(t *testing.T, backend storage.Backend, enough int, stop func(ca
 	var out bytes.Buffer
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, serving(widgetsIn("v1", "v1beta1")), &out, append([]string{"migrate", "--rate=200", "--request-timeout=500ms"}, args...)...)
+		ended <- run(ctx, serving(widgetsIn("v1", "v1beta1")), &out, append([]string{"migrate", "--rate=20", "--request-timeout=5s"}, args...)...)
 	}()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for rewritten(t, backend) < enough {
 		select {
 		case <-deadline:
@@ -104,7 +104,7 @@ func interrupted(t *testing.T, backend storage.Backend, enough int, stop func(ca
 // real etcd, which is interrupted, loses its etcd, and is resumed.
 func TestMigrateCommand(t *testing.T) {
 	process := etcdtest.Start(t)
-	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{process.Endpoint()}})
+	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{process.Endpoint()}, DialTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,12 +137,12 @@ func TestMigrateCommand(t *testing.T) {
 		t.Errorf("%s", out.String())
 	}
 
-	said, err := interrupted(t, backend, 10, func(cancel context.CancelFunc) { cancel() }, servers, both)
+	said, err := interrupted(t, backend, 3, func(cancel context.CancelFunc) { cancel() }, servers, both)
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "interrupted: run it again to go on") || !strings.Contains(said, ", not done\n") {
 		t.Errorf("%v\n%s", err, said)
 	}
 	first := rewritten(t, backend)
-	_, err = interrupted(t, backend, first+10, func(context.CancelFunc) { process.Kill() }, servers, both)
+	_, err = interrupted(t, backend, first+3, func(context.CancelFunc) { process.Kill() }, servers, both)
 	if err == nil {
 		t.Error("it ended well without etcd")
 	}
@@ -170,7 +170,7 @@ func TestMigrateCommand(t *testing.T) {
 // What can't be read is named, ends the command with an error, and can be deleted by an administrator alone.
 func TestUnreadableObjects(t *testing.T) {
 	process := etcdtest.Start(t)
-	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{process.Endpoint()}})
+	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{process.Endpoint()}, DialTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

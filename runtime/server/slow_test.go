@@ -135,7 +135,7 @@ func (o heardObject) revision(t *testing.T) (n int64) {
 // exchange makes a request, and returns the revision of the answer.
 func exchange(t *testing.T, server *httptest.Server, method, url, contentType, body string) (revision int64, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, server.URL+url, strings.NewReader(body))
 	if err != nil {
@@ -157,7 +157,7 @@ func exchange(t *testing.T, server *httptest.Server, method, url, contentType, b
 // watchWidgets watches, and returns what reads the next event. Nothing is read before.
 func watchWidgets(t *testing.T, server *httptest.Server, after int64) func() (heard, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s%s?watch=1&resourceVersion=%d", server.URL, slowPath, after), http.NoBody)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -70,7 +69,7 @@ func startTheirs(t *testing.T) *world {
 	if binary == "" {
 		t.Fatal("set " + binaryVariable + " to a kube-apiserver")
 	}
-	store, dir, port := etcdtest.Start(t), t.TempDir(), freePort(t)
+	store, dir, port := etcdtest.Start(t), t.TempDir(), etcdtest.FreePort(t)
 	key := write(t, dir, "key.pem", signingKey(t))
 	tokens := write(t, dir, "tokens.csv", theirsToken+`,admin,1,"system:masters"`+"\n")
 	log, err := os.Create(filepath.Join(dir, "log"))
@@ -150,14 +149,4 @@ func signingKey(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return strings.TrimSpace(string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})))
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }

@@ -63,6 +63,9 @@ func (e *exchange) expected() string {
 	return text(e.theirs)
 }
 
+// answers is how many answers are expected.
+func (e *exchange) answers() int { return strings.Count("\n"+e.expected(), "\n"+answerMark) }
+
 func readScript(t testing.TB, path string) *script {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -27,7 +27,7 @@ func onBoth(t *testing.T, test func(t *testing.T, b storage.Backend)) {
 		test(t, b)
 	})
 	t.Run("etcd", func(t *testing.T) {
-		b, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{etcdtest.Start(t).Endpoint()}})
+		b, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{etcdtest.Start(t).Endpoint()}, DialTimeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func (p *peer) step(t *testing.T) (compacted int64) {
 // takes over from the other.
 func TestBesideAPIServer(t *testing.T) {
 	endpoint := etcdtest.Start(t).Endpoint()
-	b, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{endpoint}})
+	b, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{endpoint}, DialTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package etcd_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
@@ -12,7 +13,7 @@ import (
 
 func open(t testing.TB, process *etcdtest.Process) storage.Backend {
 	t.Helper()
-	backend, err := etcd.New(context.Background(), etcd.Config{Endpoints: []string{process.Endpoint()}})
+	backend, err := etcd.New(context.Background(), etcd.Config{Endpoints: []string{process.Endpoint()}, DialTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 
 func patience(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -116,7 +116,7 @@ func TestWritesToAHaltedEtcd(t *testing.T) {
 	defer cancel()
 	began := time.Now()
 	_, err = backend.Put(short, "/a", []byte("1"), first, 0)
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("the answer took %s", took)
 	}
 	process.Continue()
@@ -165,7 +165,7 @@ func TestReadsOfAKilledEtcd(t *testing.T) {
 	if err := backend.Close(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %s", took)
 	}
 }
@@ -300,7 +300,7 @@ func TestUserWithItsOwnPrefix(t *testing.T) {
 	must(client.UserGrantRole(ctx, "apigen", "apigen"))
 	must(client.AuthEnable(ctx))
 
-	config := etcd.Config{Endpoints: []string{process.Endpoint()}}
+	config := etcd.Config{Endpoints: []string{process.Endpoint()}, DialTimeout: time.Minute}
 	if _, err := etcd.New(ctx, config); err == nil || !strings.Contains(err.Error(), "wants a user") {
 		t.Errorf("without a user: got %v", err)
 	}

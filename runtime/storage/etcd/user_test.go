@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
@@ -17,7 +18,7 @@ func TestUserOutlivesMembers(t *testing.T) {
 	cluster.Authenticate(t, "apigen", "secret", "/watched/")
 	files := cluster.Certificates
 	backend, err := etcd.New(ctx, etcd.Config{Endpoints: cluster.Endpoints(), CAFile: files.CAFile, CertFile: files.CertFile, KeyFile: files.KeyFile,
-		Username: "apigen", Password: "secret", Prefix: "/watched/"})
+		Username: "apigen", Password: "secret", Prefix: "/watched/", DialTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

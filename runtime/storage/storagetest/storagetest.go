@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a condition may take to come true before a test gives up.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // Run checks every property against backends that open hands out; Run closes them.
 func Run(t *testing.T, open func(t *testing.T) storage.Backend) {

@@ -130,7 +130,7 @@ func (b *bench) kubectl(args string) (string, error) {
 	if err != nil {
 		b.Skip("there is no kubectl on this machine: ", err)
 	}
-	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(b.Context(), 3*time.Minute)
 	defer cancel()
 	home := b.TempDir()
 	command := exec.CommandContext(ctx, path, strings.Fields(args)...)

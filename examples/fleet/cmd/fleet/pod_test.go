@@ -41,7 +41,7 @@ func TestPodsOfKubectl(t *testing.T) {
 		{"exec -i crew -- cat", "all hands\n", "all hands\n", ""},
 		{"exec crew -- fail 3", "", "", "command terminated with exit code 3"},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 		cmd := exec.CommandContext(ctx, "kubectl", append([]string{"--kubeconfig", b.path, "-n", "default"}, strings.Fields(c.args)...)...)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.stdin), &stdout, &stderr

@@ -46,7 +46,7 @@ func (b *bench) executors(u *url.URL) map[string]remotecommand.Executor {
 
 func TestExec(t *testing.T) {
 	b := start(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for name, executor := range b.executors(b.address("exec", "command=cat&stdin=true&stdout=true&stderr=true")) {
 		var out bytes.Buffer
@@ -73,7 +73,7 @@ func TestExec(t *testing.T) {
 
 func TestAttach(t *testing.T) {
 	b := start(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for name, executor := range b.executors(b.address("attach", "stdin=true&stdout=true")) {
 		in, mouth := io.Pipe()

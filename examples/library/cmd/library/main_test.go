@@ -348,7 +348,7 @@ func TestInformer(t *testing.T) {
 			if got != want {
 				t.Errorf("the informer saw %q, want %q", got, want)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatalf("the informer did not see %q", want)
 		}
 	}

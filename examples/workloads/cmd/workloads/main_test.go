@@ -39,7 +39,7 @@ func start(t *testing.T) *kubectl {
 // run runs a command line without quotes, with the text on its standard input.
 func (k *kubectl) run(line, stdin string) (out string, ok bool) {
 	k.t.Helper()
-	ctx, cancel := context.WithTimeout(k.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(k.t.Context(), 3*time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, k.path, strings.Fields(line)...)
 	command.Env, command.Stdin = k.env, strings.NewReader(stdin)

@@ -2,8 +2,11 @@ package etcdtest
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
@@ -17,19 +20,39 @@ func (c *Cluster) Authenticate(t testing.TB, user, password, prefix string) {
 	defer cancel()
 	client := c.client(t)
 	defer client.Close()
-	must := func(_ any, err error) {
-		t.Helper()
-		if err != nil {
+	for _, step := range []func() (any, error){
+		func() (any, error) { return client.UserAdd(ctx, "root", "secret") },
+		func() (any, error) { return client.UserGrantRole(ctx, "root", "root") },
+		func() (any, error) {
+			return client.UserAddWithOptions(ctx, user, password, &clientv3.UserAddOptions{NoPassword: password == ""})
+		},
+		func() (any, error) { return client.RoleAdd(ctx, user) },
+		func() (any, error) {
+			return client.RoleGrantPermission(ctx, user, prefix, clientv3.GetPrefixRangeEnd(prefix), clientv3.PermissionType(clientv3.PermReadWrite))
+		},
+		func() (any, error) { return client.UserGrantRole(ctx, user, user) },
+		func() (any, error) { return client.AuthEnable(ctx) },
+	} {
+		if err := insist(ctx, step); err != nil {
 			t.Fatalf("turning on etcd's authentication: %v", err)
 		}
 	}
-	must(client.UserAdd(ctx, "root", "secret"))
-	must(client.UserGrantRole(ctx, "root", "root"))
-	must(client.UserAddWithOptions(ctx, user, password, &clientv3.UserAddOptions{NoPassword: password == ""}))
-	must(client.RoleAdd(ctx, user))
-	must(client.RoleGrantPermission(ctx, user, prefix, clientv3.GetPrefixRangeEnd(prefix), clientv3.PermissionType(clientv3.PermReadWrite)))
-	must(client.UserGrantRole(ctx, user, user))
-	must(client.AuthEnable(ctx))
+}
+
+// insist takes a step until it is taken: members on a busy machine elect often, and fail what is under way meanwhile. What
+// is there already was done by a step whose answer was lost.
+func insist(ctx context.Context, step func() (any, error)) error {
+	for {
+		_, err := step()
+		if err == nil || errors.Is(err, rpctypes.ErrUserAlreadyExist) || errors.Is(err, rpctypes.ErrRoleAlreadyExist) {
+			return nil
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // client is one of no user.

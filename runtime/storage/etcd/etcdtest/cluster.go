@@ -23,7 +23,7 @@ func StartCluster(t testing.TB, n int) *Cluster {
 	for i := range n {
 		p := &Process{
 			t: t, name: fmt.Sprintf("m%d", i), dir: t.TempDir(), certificates: &c.Certificates,
-			clientPort: freePort(t), peerPort: freePort(t), metricsPort: freePort(t),
+			clientPort: FreePort(t), peerPort: FreePort(t), metricsPort: FreePort(t),
 		}
 		p.peerProxy = StartProxy(t, p.peerPort)
 		names = append(names, p.name+"="+p.advertisedURL())

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,7 +19,7 @@ import (
 )
 
 // startTimeout bounds how long etcd may take to serve.
-const startTimeout = 30 * time.Second
+const startTimeout = 2 * time.Minute
 
 // Process is an etcd on loopback ports: of one member, or one member of a Cluster. Its methods fail the test where they
 // fail; they are called from one goroutine at a time.
@@ -47,7 +46,7 @@ func Start(t testing.TB, flags ...string) *Process {
 	p := &Process{t: t, name: "test", dir: t.TempDir(), flags: flags}
 	t.Cleanup(p.Close)
 	for try := 1; ; try++ {
-		p.clientPort, p.peerPort, p.metricsPort = freePort(t), freePort(t), freePort(t)
+		p.clientPort, p.peerPort, p.metricsPort = FreePort(t), FreePort(t), FreePort(t)
 		p.cluster = p.name + "=" + p.peerURL()
 		err := p.run()
 		if err == nil {
@@ -153,9 +152,13 @@ func (p *Process) run() error {
 
 func (p *Process) arguments() []string {
 	client, peer := p.Endpoint(), p.peerURL()
-	// A short election, for a quick start of the one member.
+	// A short election, for a quick start of the one member. Several must not lose each other where the machine is busy.
+	heartbeat, election := "10", "100"
+	if p.peerProxy != nil {
+		heartbeat, election = "50", "500"
+	}
 	arguments := []string{
-		"--name=" + p.name, "--data-dir=" + p.dir, "--log-level=error", "--heartbeat-interval=10", "--election-timeout=100",
+		"--name=" + p.name, "--data-dir=" + p.dir, "--log-level=error", "--heartbeat-interval=" + heartbeat, "--election-timeout=" + election,
 		"--listen-client-urls=" + client, "--advertise-client-urls=" + client, "--listen-peer-urls=" + peer,
 		"--initial-advertise-peer-urls=" + p.advertisedURL(), "--initial-cluster=" + p.cluster,
 		"--listen-metrics-urls=" + p.metricsURL(),
@@ -237,14 +240,4 @@ func (p *Process) healthy() error {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-}
-
-func freePort(t testing.TB) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }
