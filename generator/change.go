@@ -96,20 +96,27 @@ func noticed(content []byte) bool {
 
 // oursBeside tells whether the folder of a file holds a Go file that apigen generated.
 func oursBeside(path string) bool {
+	ours, _ := generatedBeside(path)
+	return ours
+}
+
+// generatedBeside tells whether the folder of a file holds Go files that apigen generated, and such as other tools did.
+func generatedBeside(path string) (ours, others bool) {
 	dir := filepath.Dir(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return false
+		return false, false
 	}
 	for _, e := range entries {
 		if e.IsDir() || !strings.HasSuffix(e.Name(), ".go") || !strings.HasPrefix(e.Name(), "zz_generated.") {
 			continue
 		}
-		if data, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil && bytes.Contains(data, []byte(emit.Marker)) {
-			return true
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if mine := bytes.Contains(data, []byte(emit.Marker)); err == nil {
+			ours, others = ours || mine, others || !mine
 		}
 	}
-	return false
+	return ours, others
 }
 
 // compare finds the changes between what was generated and the disk. It refuses to touch what a user wrote.

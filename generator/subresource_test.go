@@ -182,6 +182,37 @@ func TestSubresourcesCompile(t *testing.T) {
 	}
 }
 
+// TestScaleThroughMaps: the number of replicas may stand in a map, as in a custom resource, and what is absent on the way
+// is made.
+func TestScaleThroughMaps(t *testing.T) {
+	o := subresources(t, func(version, data string) string {
+		if version != "" {
+			data = strings.Replace(data, ":specpath=.spec.crew.wanted", ":specpath=.spec.decks.Upper.crews.night.wanted,statuspath=.spec.crews.day", 1)
+			data = strings.Replace(data, "\tCrew    *Crew", "\tDecks map[Deck]Quarters `json:\"decks\"`\n\tCrews map[string]Number `json:\"crews\"`\n\tCrew    *Crew", 1)
+			return data + "\ntype Deck string\n\ntype Quarters struct{ Crews *map[string]*Crew `json:\"crews\"` }\n"
+		}
+		data = strings.Replace(data, "\tCrew    *Crew", "\tDecks map[Deck]Quarters\n\tCrews map[string]Number\n\tCrew    *Crew", 1)
+		return data + "\ntype Deck string\n\ntype Quarters struct{ Crews *map[string]*Crew }\n"
+	})
+	if _, err := generator.Build(t.Context(), o); err != nil {
+		t.Fatal(generator.Describe(err, o.Dir))
+	}
+	wiring, err := os.ReadFile(filepath.Join(o.Dir, "apis/fleet/wiring/zz_generated.wiring.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"if obj.Spec.Decks == nil {\n\t\t\t\t\t\tobj.Spec.Decks = make(map[fleet.Deck]fleet.Quarters)",
+		`entry := obj.Spec.Decks["Upper"]`, "entry.Crews = new(map[string]*fleet.Crew)", "(*entry.Crews) = make(map[string]*fleet.Crew)",
+		`entry2 := (*entry.Crews)["night"]`, "entry2 = new(fleet.Crew)", "entry2.Wanted = &value", `(*entry.Crews)["night"] = entry2`,
+		`obj.Spec.Decks["Upper"] = entry`, `"v1": {"spec", "decks", "Upper", "crews", "night", "wanted"}`, `value, ok := obj.Spec.Crews["day"]`,
+	} {
+		if !strings.Contains(string(wiring), want) {
+			t.Errorf("the wiring has no %q in\n%s", want, wiring)
+		}
+	}
+}
+
 func TestSubresourceErrors(t *testing.T) {
 	o := subresources(t, func(version, data string) string {
 		switch version {

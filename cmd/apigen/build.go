@@ -67,6 +67,9 @@ func build(cmd *cobra.Command, o generator.Options, verbose bool) error {
 	line.end()
 	if err != nil {
 		fmt.Fprintln(stderr, generator.Describe(err, dir))
+		if hint := generator.Adoption(err); hint != "" {
+			fmt.Fprintln(stderr, hint)
+		}
 		return status(2)
 	}
 	if w := generator.DescribeWarnings(res.Warnings, dir); w != "" {

@@ -46,6 +46,8 @@ type Error struct {
 	Pos model.Position
 	// Message says what was seen and what to write instead.
 	Message string
+	// Lenient: --lenient makes it a warning.
+	Lenient bool
 }
 
 func (e Error) Error() string {

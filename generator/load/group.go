@@ -257,7 +257,8 @@ func (b *builder) resource(g *model.Group, r *model.Resource) {
 		}
 		if k.StorageVersion {
 			if storageBy != nil {
-				b.errorf(rv.Type.Pos, "kind %s has two storage versions, %s and %s: mark one with +kubebuilder:storageversion", r.Kind, storageBy.Package.Version, rv.Version.Name)
+				b.fault(rv.Type.Package, rv.Type.Pos, "kind %s has two storage versions, %s and %s: mark one with +kubebuilder:storageversion", r.Kind, storageBy.Package.Version, rv.Version.Name)
+				continue
 			}
 			storageBy, r.Storage = rv.Type, rv.Version
 		}

@@ -14,6 +14,7 @@ func TestLenient(t *testing.T) {
 -- api/v1/types.go --
 // +groupName=shop.example.com
 // +kubebuilder:object:generate=true
+// +k8s:conversion-gen=example.com/test/gone
 package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,11 +40,12 @@ type WidgetList struct {
 }
 `)
 	faults := []string{
-		`types.go:8:4: JSONPath .node of kind Widget: Widget has no field "node"`,
-		`types.go:9:4: JSONPath .size of kind Widget`,
-		`types.go:11:4: path .color of marker`,
-		`types.go:11:4: JSONPath .size of kind Widget`,
-		`types.go:21:6: WidgetList is the list of kind Widget by its name`,
+		`types.go:3:4: package example.com/test/gone of marker "+k8s:conversion-gen" can't be loaded: `,
+		`types.go:9:4: JSONPath .node of kind Widget: Widget has no field "node"`,
+		`types.go:10:4: JSONPath .size of kind Widget`,
+		`types.go:12:4: path .color of marker`,
+		`types.go:12:4: JSONPath .size of kind Widget`,
+		`types.go:22:6: WidgetList is the list of kind Widget by its name`,
 	}
 	_, err := load.Load(t.Context(), load.Options{Dir: dir})
 	if err == nil {
@@ -60,6 +62,9 @@ type WidgetList struct {
 		if !strings.Contains(res.Warnings.Error(), want) {
 			t.Errorf("no warning %q in\n%v", want, res.Warnings)
 		}
+	}
+	if peers := res.Program.Packages[0].ConversionPeers; len(peers) != 0 {
+		t.Errorf("the package is converted to %s, which isn't there", peers)
 	}
 	k := res.Program.Packages[0].Type("Widget").Kind
 	if k.Scale != nil || len(k.Selectable) != 1 || len(k.Columns) != 1 || k.Columns[0].Steps != nil || k.ListType != nil {

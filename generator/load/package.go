@@ -284,35 +284,46 @@ func (b *builder) resolvePackage(m *model.Package) {
 		if c.Value == "false" || c.Value == "true" {
 			continue
 		}
-		if peer := b.resolve(c, c.Value); peer != nil {
+		if peer := b.namedPackage(m, c); peer != nil {
 			m.Peers = append(m.Peers, peer)
+		} else {
+			m.ConversionPeers = slices.DeleteFunc(m.ConversionPeers, func(path string) bool { return path == c.Value })
 		}
 	}
 	if x, ok := ms.Get("k8s:conversion-gen-external-types"); ok {
-		m.ConversionExternal = b.resolve(x, x.Value)
+		m.ConversionExternal = b.namedPackage(m, x)
 	}
 	if x, ok := ms.Get("k8s:defaulter-gen-input"); ok {
-		m.DefaulterInput = b.resolve(x, x.Value)
+		m.DefaulterInput = b.namedPackage(m, x)
 	}
 	b.serve(m, ms)
 }
 
-// resolve returns the package that a marker names, with all of its types; nil, and an error, where there is none.
-func (b *builder) resolve(at marker.Marker, path string) *model.Package {
+// namedPackage is the package that a marker of other generators names; nil, and a fault, where there is none: projects keep such
+// markers after the package has gone.
+func (b *builder) namedPackage(m *model.Package, at marker.Marker) *model.Package {
+	named, err := b.resolve(at.Value)
+	if err != nil {
+		b.fault(m, at.Pos, "package %s of marker \"+%s\" can't be loaded: %v", at.Value, at.Name, err)
+	}
+	return named
+}
+
+// resolve returns the package of that path with all of its types.
+func (b *builder) resolve(path string) (*model.Package, error) {
 	if s := b.l.sources[path]; s != nil && s.root {
-		return b.packages[path]
+		return b.packages[path], nil
 	}
 	tp, err := b.l.load(path)
 	if err != nil {
-		b.errorf(at.Pos, "package %s of marker \"+%s\" can't be loaded: %v", path, at.Name, err)
-		return nil
+		return nil, err
 	}
 	m := b.pkg(tp)
 	if m.Declared == nil {
 		m.Declared = map[string]model.Position{}
 		b.foreignScope(m, tp)
 	}
-	return m
+	return m, nil
 }
 
 // foreignScope reads the declarations of a dependency that a marker names.

@@ -41,7 +41,10 @@ func (b *builder) serve(m *model.Package, ms marker.Markers) {
 
 // servable resolves the package that is to be served; nil, and an error, where that can't be.
 func (b *builder) servable(m *model.Package, at marker.Marker) *model.Package {
-	from := b.resolve(at, at.Value)
+	from, err := b.resolve(at.Value)
+	if err != nil {
+		b.errorf(at.Pos, "package %s of marker \"+%s\" can't be loaded: %v", at.Value, at.Name, err)
+	}
 	switch {
 	case from == nil:
 	case from.Module != nil && m.Module != nil && from.Module.Path == m.Module.Path:

@@ -102,13 +102,14 @@ func (b *builder) resolveScale(t *model.Type) {
 		if steps == nil {
 			return nil
 		}
+		end := t
 		for _, step := range steps {
-			if step.Field == nil {
-				b.fault(t.Package, s.Pos, "path %s of marker \"+kubebuilder:subresource:scale\": only a chain of fields leads to a number that can be set", path)
+			if end = settable(end, step); end == nil {
+				b.fault(t.Package, s.Pos, "path %s of marker \"+kubebuilder:subresource:scale\": only fields and keys of maps lead to a number that can be set", path)
 				return nil
 			}
 		}
-		if end := steps[len(steps)-1].Field.Type.Pointee(); !fits(end) {
+		if end = end.Pointee(); !fits(end) {
 			b.fault(t.Package, s.Pos, "path %s of marker \"+kubebuilder:subresource:scale\" leads to %s, which is no %s", path, kindOf(end), want)
 			return nil
 		}
@@ -122,6 +123,22 @@ func (b *builder) resolveScale(t *model.Type) {
 	if s.SpecSteps == nil {
 		t.Kind.Scale = nil
 	}
+}
+
+// settable is the type of what a step leads to, where that can be set: a field, or a value of a map by its text. Else nil.
+// What is absent on the way has to be made, and so needs a name.
+func settable(from *model.Type, step model.Step) *model.Type {
+	nameless := func(t *model.Type) bool { return t.Pointee().Form == model.Struct && t.Pointee().Package == nil }
+	if from.Form == model.Pointer && nameless(from) {
+		return nil
+	}
+	switch from = from.Pointee(); {
+	case step.Field != nil:
+		return step.Field.Type
+	case from.Form == model.Map && isString(from.Key) && !nameless(from.Elem) && !step.IsIndex && step.Filter == nil:
+		return from.Elem
+	}
+	return nil
 }
 
 // isReplicas tells the types of numbers of replicas. Those of a Scale are of 32 bits; greater ones are shown as the greatest.

@@ -3,6 +3,7 @@ package load
 import (
 	"go/types"
 	"reflect"
+	"regexp"
 	"sort"
 	"strings"
 
@@ -261,7 +262,7 @@ func (b *builder) checkNames(fields []*model.Field, t *types.Struct) {
 		if _, ok := reflect.StructTag(f.Tag).Lookup("json"); !ok && strings.Contains(f.Tag, "json:") {
 			b.errorf(f.Pos, "the tag `%s` of field %s can't be read: write `json:\"name\"`", f.Tag, f.Name)
 		}
-		b.checkTag(f, fields)
+		b.checkTag(f, fields, b.pkg(t.Field(i).Pkg()))
 		if f.Ignored || f.Inline {
 			continue
 		}
@@ -273,8 +274,9 @@ func (b *builder) checkNames(fields []*model.Field, t *types.Struct) {
 	}
 }
 
-// checkTag warns of options of a tag that are misspelt, and of fields without a tag beside such with one.
-func (b *builder) checkTag(f *model.Field, beside []*model.Field) {
+// checkTag warns of options of a tag that are misspelt, and of fields without a tag beside such with one, but for those of
+// internal types, which are never on the wire.
+func (b *builder) checkTag(f *model.Field, beside []*model.Field, in *model.Package) {
 	tag, tagged := reflect.StructTag(f.Tag).Lookup("json")
 	_, options, _ := strings.Cut(tag, ",")
 	for _, o := range strings.Split(options, ",") {
@@ -282,15 +284,30 @@ func (b *builder) checkTag(f *model.Field, beside []*model.Field) {
 			b.warnings.Add(f.Pos, "the option %q in the tag of field %s means nothing: did you mean %q?", o, f.Name, s)
 		}
 	}
-	if tagged || !f.Exported || f.Embedded {
+	if internal := in.HasGroup && in.Version == ""; internal || tagged || !f.Exported || f.Embedded {
 		return
 	}
 	for _, other := range beside {
 		if _, ok := reflect.StructTag(other.Tag).Lookup("json"); ok && !other.Embedded {
-			b.warnings.Add(f.Pos, "field %s is called %q on the wire, since it has no tag: write `json:\"%s\"`", f.Name, f.JSON, strings.ToLower(f.Name[:1])+f.Name[1:])
+			b.warnings.Add(f.Pos, "field %s is called %q on the wire, since it has no tag: write `json:\"%s\"`", f.Name, f.JSON, wireName(f.Name))
 			return
 		}
 	}
+}
+
+var leadingWord = regexp.MustCompile(`^[A-Z]+([A-Z][a-z])|^[A-Z]+`)
+
+// wireName is the name that a field customarily has on the wire: its first word is lower-case, as in dnsNames and url.
+func wireName(field string) string {
+	at := leadingWord.FindStringSubmatchIndex(field)
+	if at == nil {
+		return field
+	}
+	end := at[1]
+	if at[2] >= 0 {
+		end = at[2]
+	}
+	return strings.ToLower(field[:end]) + field[end:]
 }
 
 var jsonOptions = []string{"omitempty", "omitzero", "inline", "string"}

@@ -50,9 +50,9 @@ func (x *index) add(f *model.Func) {
 	}
 }
 
-// warnings tells of functions that are called like defaulting functions and never called.
+// warnings tells of functions that are called like defaulting functions and never called, and of defaults that are left out.
 func warnings(program *model.Program) []emit.Error {
-	var errs emit.Errors
+	errs := leftOut(program)
 	for _, pkg := range program.Packages {
 		for _, f := range pkg.Funcs {
 			name, ok := strings.CutPrefix(f.Name, "SetDefaults_")

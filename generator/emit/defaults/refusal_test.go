@@ -20,6 +20,16 @@ var (
 
 // emitField emits a package with a kind whose one field has the type and the default.
 func emitField(t *model.Type, d *model.Default) ([]string, error) {
+	var contents []string
+	files, err := Emitter().Emit(withField(t, d))
+	for _, file := range files {
+		contents = append(contents, string(file.Content))
+	}
+	return contents, err
+}
+
+// withField is a program of a package with a kind whose one field has the type and the default.
+func withField(t *model.Type, d *model.Default) *model.Program {
 	d.Pos = model.Position{Filename: "types.go", Line: 7, Column: 5}
 	meta := &model.Type{Name: "TypeMeta", Form: model.Struct}
 	pkg := &model.Package{Path: "example.com/shop/v1", Name: "v1", Output: true, Defaulter: true}
@@ -27,12 +37,7 @@ func emitField(t *model.Type, d *model.Default) ([]string, error) {
 		{Name: "TypeMeta", Type: meta, Embedded: true, Inline: true, Exported: true},
 		{Name: "Field", JSON: "field", Type: t, Exported: true, Default: d},
 	}}}
-	files, err := Emitter().Emit(&model.Program{Packages: []*model.Package{pkg}})
-	var contents []string
-	for _, file := range files {
-		contents = append(contents, string(file.Content))
-	}
-	return contents, err
+	return &model.Program{Packages: []*model.Package{pkg}}
 }
 
 func TestDefaultsThatDoNotFit(t *testing.T) {
@@ -69,6 +74,19 @@ func TestDefaultsThatDoNotFit(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// TestLenientDefaults: in a lenient run, what doesn't fit is told and left out.
+func TestLenientDefaults(t *testing.T) {
+	p := withField(small, &model.Default{JSON: `"five"`})
+	p.Lenient = true
+	files, err := Emitter().Emit(p)
+	if err != nil || len(files) != 1 || strings.Contains(string(files[0].Content), "five") {
+		t.Errorf("got %v, %v", files, err)
+	}
+	if told := Emitter().Warnings(p); len(told) != 1 || told[0].Error() != `types.go:7:5: the default "five" is no int8` {
+		t.Errorf("told was %v", told)
 	}
 }
 

@@ -2,10 +2,12 @@ package defaults
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 )
@@ -22,7 +24,7 @@ func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Cod
 		err = fits(value, t)
 	}
 	if err != nil {
-		w.errs.Add(d.Pos, "the default %s %v", d.JSON, err)
+		w.fault(d.Pos, "the default %s %v", d.JSON, err)
 		return nil
 	}
 	switch {
@@ -40,10 +42,19 @@ func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Cod
 		jen.If(jen.Err().Op(":=").Add(decode), jen.Err().Op("!=").Nil()).Block(jen.Panic(jen.Err())))}
 }
 
+// fault tells what is wrong with a default, which is left out in a lenient run.
+func (w *writer) fault(pos model.Position, format string, args ...any) {
+	to := &w.errs
+	if w.program.Lenient {
+		to = &w.leftOut
+	}
+	*to = append(*to, emit.Error{Pos: pos, Message: fmt.Sprintf(format, args...), Lenient: to == &w.errs})
+}
+
 // setRef writes a constant, converted to the type.
 func (w *writer) setRef(d *model.Default, t *model.Type, pointers []*model.Type, base *model.Type, in gocode.Place) []jen.Code {
 	if base.Form != model.Basic {
-		w.errs.Add(d.Pos, "the default ref(%s) is a constant, and the field is not of a basic type: write the value as JSON", d.Ref.Name)
+		w.fault(d.Pos, "the default ref(%s) is a constant, and the field is not of a basic type: write the value as JSON", d.Ref.Name)
 		return nil
 	}
 	path := d.Ref.Path
@@ -52,7 +63,7 @@ func (w *writer) setRef(d *model.Default, t *model.Type, pointers []*model.Type,
 	}
 	for _, pkg := range w.program.Packages {
 		if pkg.Path == path && !declared(pkg, d.Ref.Name) {
-			w.errs.Add(d.Pos, "the default ref(%s) names no constant of package %s", d.Ref.Name, path)
+			w.fault(d.Pos, "the default ref(%s) names no constant of package %s", d.Ref.Name, path)
 			return nil
 		}
 	}

@@ -39,7 +39,7 @@ func Emit(p *model.Program) ([]emit.File, error) {
 		}
 		faulty[f.rule.Pos] = true
 		if f.mendable {
-			errs.Add(f.rule.Pos, "%s", f.text)
+			errs = append(errs, emit.Error{Pos: f.rule.Pos, Message: f.text, Lenient: true})
 		}
 	}
 	if err := errs.Err(); err != nil {

@@ -32,7 +32,7 @@ type walker struct {
 	none func() jen.Code
 	// done prints the statement that returns for the value found.
 	done func(g *jen.Group, found operand) error
-	vars int
+	vars map[string]int // how often a name was given
 }
 
 // walk prints the statements for the steps that are left.
@@ -191,11 +191,14 @@ func (o operand) indexable() string {
 
 // variable returns a name that is not yet taken in the function.
 func (w *walker) variable(name string) string {
-	w.vars++
-	if w.vars <= 2 {
+	if w.vars == nil {
+		w.vars = map[string]int{}
+	}
+	w.vars[name]++
+	if w.vars[name] == 1 {
 		return name
 	}
-	return fmt.Sprintf("%s%d", name, w.vars)
+	return fmt.Sprintf("%s%d", name, w.vars[name])
 }
 
 func isString(t *model.Type) bool { return t.Form == model.Basic && t.Basic == "string" }

@@ -1,6 +1,8 @@
 package wiring
 
 import (
+	"strconv"
+
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
 )
@@ -23,7 +25,10 @@ func (p *printer) scale(r *model.Resource, s *model.Subresource) jen.Code {
 		}
 		var names []jen.Code
 		for _, step := range marked.SpecSteps {
-			if !step.Field.Inline {
+			switch {
+			case step.Field == nil:
+				names = append(names, jen.Lit(step.Key))
+			case !step.Field.Inline:
 				names = append(names, jen.Lit(step.Field.JSON))
 			}
 		}
@@ -94,39 +99,88 @@ func (p *printer) returnSelector(g *jen.Group, found operand) error {
 	return nil
 }
 
-// scaleSetter prints the function that sets the number of replicas. Structs on the way are made where they are absent.
+// scaleSetter prints the function that sets the number of replicas. What is absent on the way is made.
 func (p *printer) scaleSetter(r *model.Resource, from *model.Type, s *model.Scale) jen.Code {
 	steps, err := onHub(r.Hub, from, s.SpecSteps)
 	if err != nil {
 		return jen.Nil() // scaleGetter says so
 	}
 	return jen.Func().Params(jen.Id("obj").Add(pointer(r.Hub)), jen.Id("replicas").Int32()).BlockFunc(func(g *jen.Group) {
-		expr := jen.Id("obj")
-		for i, step := range steps {
-			expr = expr.Clone().Dot(step.Field.Name)
-			t := step.Field.Type
-			if i < len(steps)-1 {
-				if t.Form == model.Pointer {
-					g.If(expr.Clone().Op("==").Nil()).Block(expr.Clone().Op("=").New(jen.Qual(t.Elem.Package.Path, t.Elem.Name)))
-				}
-				continue
-			}
-			value := jen.Id("replicas")
-			end := t.Pointee()
-			switch {
-			case end.Package != nil:
-				g.Id("value").Op(":=").Qual(end.Package.Path, end.Name).Call(jen.Id("replicas"))
-				value = jen.Id("value")
-			case end.Basic != "int32" && end.Basic != "rune":
-				g.Id("value").Op(":=").Id(end.Basic).Call(jen.Id("replicas"))
-				value = jen.Id("value")
-			}
-			if t.Form == model.Pointer {
-				value = jen.Op("&").Add(value)
-			}
-			g.Add(expr.Clone().Op("=").Add(value))
-		}
+		new(setter).set(g, jen.Id("obj"), r.Hub, steps)
 	})
+}
+
+// setter prints the statements that set a number of replicas.
+type setter struct{ entries int }
+
+// set prints those for the steps that are left of a place, which is not nil where it is the object.
+func (s *setter) set(g *jen.Group, place *jen.Statement, t *model.Type, steps []model.Step) {
+	if len(steps) == 0 {
+		value := replicasAs(g, t)
+		g.Add(place).Op("=").Add(value)
+		return
+	}
+	if t.Form == model.Pointer {
+		t = t.Elem
+		ifNil(g, place, jen.New(typeCode(t)))
+		if t.Form == model.Map {
+			place = jen.Parens(jen.Op("*").Add(place))
+		}
+	}
+	step, rest := steps[0], steps[1:]
+	if step.Field != nil {
+		s.set(g, place.Clone().Dot(step.Field.Name), step.Field.Type, rest)
+		return
+	}
+	ifNil(g, place, jen.Make(typeCode(t)))
+	at := place.Clone().Index(jen.Lit(step.Key))
+	if len(rest) == 0 {
+		s.set(g, at, t.Elem, rest)
+		return
+	}
+	s.entries++
+	entry := jen.Id("entry")
+	if s.entries > 1 {
+		entry = jen.Id("entry" + strconv.Itoa(s.entries))
+	}
+	g.Add(entry).Op(":=").Add(at)
+	s.set(g, entry, t.Elem, rest)
+	g.Add(at).Op("=").Add(entry)
+}
+
+func ifNil(g *jen.Group, place *jen.Statement, value jen.Code) {
+	g.If(place.Clone().Op("==").Nil()).Block(place.Clone().Op("=").Add(value))
+}
+
+// replicasAs is the variable replicas as a value of a type, for which it may print a variable of that type.
+func replicasAs(g *jen.Group, t *model.Type) jen.Code {
+	value, end := jen.Id("replicas"), t.Pointee()
+	switch {
+	case end.Package != nil:
+		g.Id("value").Op(":=").Qual(end.Package.Path, end.Name).Call(jen.Id("replicas"))
+		value = jen.Id("value")
+	case end.Basic != "int32" && end.Basic != "rune":
+		g.Id("value").Op(":=").Id(end.Basic).Call(jen.Id("replicas"))
+		value = jen.Id("value")
+	}
+	if t.Form == model.Pointer {
+		return jen.Op("&").Add(value)
+	}
+	return value
+}
+
+// typeCode is a type as Go writes it, of those that lie on the way to a number of replicas.
+func typeCode(t *model.Type) *jen.Statement {
+	switch {
+	case t.Package != nil:
+		return jen.Qual(t.Package.Path, t.Name)
+	case t.Form == model.Pointer:
+		return jen.Op("*").Add(typeCode(t.Elem))
+	case t.Form == model.Map:
+		return jen.Map(typeCode(t.Key)).Add(typeCode(t.Elem))
+	default:
+		return jen.Id(typeText(t))
+	}
 }
 
 // printSelectorText prints the function that writes a label selector as text.

@@ -93,8 +93,13 @@ func onHub(hub, version *model.Type, steps []model.Step) ([]model.Step, error) {
 	for i, step := range steps {
 		at = at.Pointee()
 		out[i] = step
-		if step.Field == nil {
-			return nil, faultf("only a chain of fields can be selected by")
+		switch {
+		case step.Field != nil:
+		case at.Form == model.Map && !step.IsIndex && step.Filter == nil:
+			at = at.Elem
+			continue
+		default:
+			return nil, faultf("only fields and keys of maps can be followed to the hub")
 		}
 		field := conversion.Counterpart(at, step.Field)
 		if field == nil {
