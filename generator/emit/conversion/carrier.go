@@ -59,14 +59,6 @@ func result(carriers []*carrier) []jen.Code {
 // fills tells whether the direction gives fields back, and doesn't note them.
 func (c *carrier) fills() bool { return c.toHub != c.own }
 
-// of is the type with the fields.
-func (c *carrier) of() *model.Type {
-	if c.own {
-		return c.spoke
-	}
-	return c.hub
-}
-
 func (c *carrier) function() string {
 	name := "preserve"
 	if c.fills() {
