@@ -22,6 +22,15 @@ func (c *cost) add(other cost) {
 	c.peak = max(c.peak, other.peak)
 }
 
+// least is the least of each of two: what a busy machine adds says nothing.
+func (c cost) least(other cost) cost {
+	return cost{cpu: min(c.cpu, other.cpu), user: min(c.user, other.user), peak: min(c.peak, other.peak)}
+}
+
+func (c cost) within(cpu, user time.Duration) bool {
+	return c.cpu <= cpu && c.user <= user && c.peak <= 250<<20
+}
+
 func costOf(p *os.ProcessState) cost {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {
