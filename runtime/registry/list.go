@@ -203,20 +203,46 @@ func (l *listing) prepare(entries iter.Seq[*cache.Entry], n int, stored api.Form
 	return true, nil
 }
 
-// preparedItems are the renditions of entries that had them before. One that the cache dropped since is made again of
-// the same bytes: it can't fail, and an object must not be left out.
+// readAhead is how many entries are looked up before the first of them is written. Each is several reads of memory, one
+// after the other, which processors make beside those of other entries as long as no copying comes between.
+const readAhead = 32
+
+// preparedItems are the renditions of entries that had them before.
 func preparedItems(entries iter.Seq[*cache.Entry], form api.Form) iter.Seq[api.Rendition] {
 	return func(yield func(api.Rendition) bool) {
+		var ahead [readAhead]*cache.Entry
+		n := 0
 		for e := range entries {
-			r, err := e.Rendition(form)
-			if err != nil {
-				panic(fmt.Sprintf("%s was rendered as %v, and can't be again: %v", e.Key(), form, err))
+			if n == readAhead {
+				if !yieldAll(ahead[:], form, yield) {
+					return
+				}
+				n = 0
 			}
-			if !yield(r) {
-				return
-			}
+			ahead[n] = e
+			n++
+		}
+		yieldAll(ahead[:n], form, yield)
+	}
+}
+
+// yieldAll yields the renditions of at most readAhead entries. One that the cache dropped since it was prepared is made
+// again of the same bytes: it can't fail, and an object must not be left out.
+func yieldAll(entries []*cache.Entry, form api.Form, yield func(api.Rendition) bool) bool {
+	var renditions [readAhead]api.Rendition
+	for i, e := range entries {
+		r, err := e.Rendition(form)
+		if err != nil {
+			panic(fmt.Sprintf("%s was rendered as %v, and can't be again: %v", e.Key(), form, err))
+		}
+		renditions[i] = r
+	}
+	for i := range entries {
+		if !yield(renditions[i]) {
+			return false
 		}
 	}
+	return true
 }
 
 // fill takes matching entries until the page is full, and tells the last key taken and whether a matching one follows.
