@@ -60,6 +60,7 @@ type fake struct {
 	fail      error
 	extension registry.ExtensionHandle
 	openPages int
+	watching  registry.Watch // instead of one of what stands above
 }
 
 func (f *fake) Info() *api.Info { return f.info }
@@ -102,6 +103,9 @@ func (f *fake) Watch(_ context.Context, namespace string, opts registry.WatchOpt
 	f.watch = opts
 	if f.fail != nil {
 		return nil, f.fail
+	}
+	if f.watching != nil {
+		return f.watching, nil
 	}
 	return &fakeWatch{batches: f.batches, events: f.events, end: f.endWith}, nil
 }

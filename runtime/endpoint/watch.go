@@ -80,20 +80,45 @@ func (s *stream) Write(b []byte) (int, error) {
 func (s *stream) run(ctx context.Context, events registry.Watch) {
 	s.w.Header()["Content-Type"] = streamTypes[s.format]
 	s.w.WriteHeader(http.StatusOK)
-	frames := &s.api.pools.streamFrames
 	flusher := http.NewResponseController(s.w)
 	flush := func() bool { // where it isn't possible, the server's buffer decides when clients see events
 		err := flusher.Flush()
 		return err == nil || errors.Is(err, http.ErrNotSupported)
 	}
-	flush()
+	for flush() {
+		began, last, ok := s.piece(ctx, events)
+		if !ok {
+			flush()
+			return
+		}
+		s.watchdog.rest()
+		if pause := s.pace.after(began, last); pause > 0 {
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// piece writes what is due next, and is false where the stream ends with it. The state that a watch begins with is one
+// piece. It tells when it began to write, and how many events were due last.
+func (s *stream) piece(ctx context.Context, events registry.Watch) (began time.Time, last int, ok bool) {
+	var f *frame
 	for {
 		batch, err := events.Next(ctx)
 		if ctx.Err() != nil || errors.Is(err, context.Canceled) {
-			return // the client, the time or the server: nothing that a client must be told
+			if f != nil {
+				f.flush() // what went out before ends within an event
+			}
+			return began, 0, false // the client, the time or the server: nothing that a client must be told
 		}
-		f := frameFor(s, frames)
 		now := time.Now()
+		if f == nil {
+			began = now
+			f = frameFor(s, &s.api.pools.streamFrames)
+			defer f.release(&s.api.pools.streamFrames)
+		}
 		for i := range batch {
 			s.encoder.event(f, s.resource, s.shape, &batch[i], !s.begun, now)
 			s.begun = true
@@ -101,19 +126,11 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 		if err != nil {
 			s.encoder.failure(f, statusOf(ctx, err))
 		}
+		if backlog, is := events.(registry.Backlog); err == nil && f.err == nil && is && backlog.More() {
+			continue
+		}
 		f.flush()
-		broken := f.err != nil
-		f.release(frames)
-		if broken || !flush() || err != nil {
-			return
-		}
-		s.watchdog.rest()
-		if pause := s.pace.after(now, len(batch)); pause > 0 {
-			select {
-			case <-time.After(pause):
-			case <-ctx.Done():
-			}
-		}
+		return began, len(batch), err == nil && f.err == nil
 	}
 }
 

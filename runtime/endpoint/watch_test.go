@@ -3,6 +3,7 @@ package endpoint
 import (
 	"bufio"
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -187,5 +188,48 @@ func BenchmarkWatch10000(b *testing.B) {
 		if a.ServeHTTP(w, r); w.n < 10000*1000 {
 			b.Fatalf("%d bytes", w.n)
 		}
+	}
+}
+
+// flushes counts the pieces in which an answer came.
+type flushes struct {
+	discard
+	n int
+}
+
+func (f *flushes) Flush() { f.n++ }
+
+// backlogWatch has its batches at hand, and says so as long as others follow; or always, where it ends before it should.
+type backlogWatch struct {
+	fakeWatch
+	always bool
+}
+
+func (w *backlogWatch) More() bool { return w.always || len(w.batches) > 0 }
+
+// TestWatchWritesWhatIsAtHandInOnePiece: between the header and the end there is one flush.
+func TestWatchWritesWhatIsAtHandInOnePiece(t *testing.T) {
+	a, fakes := serve(t, widgets)
+	batches := make([][]registry.Event, 40)
+	for i := range batches {
+		batches[i] = []registry.Event{{Type: registry.Added, Object: rendered(api.Form{}, strings.Repeat("x", 960), i)}}
+	}
+	for name, end := range map[string]backlogWatch{
+		"state":   {fakeWatch: fakeWatch{end: context.Canceled}},
+		"failure": {fakeWatch: fakeWatch{end: errors.New("broken")}},
+		"cut off": {fakeWatch: fakeWatch{end: context.Canceled}, always: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			end.batches = batches
+			fakes[0].watching = &end
+			w := &flushes{discard: discard{header: http.Header{}}}
+			a.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, base+"/widgets?watch=1", nil))
+			if w.discard.n < 40*1000 {
+				t.Errorf("%d bytes", w.discard.n)
+			}
+			if w.n > 3 {
+				t.Errorf("%d flushes", w.n)
+			}
+		})
 	}
 }

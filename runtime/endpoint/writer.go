@@ -258,20 +258,33 @@ func (c *call) respond(media mediaType, code int, fill func(*frame)) {
 	frames := &c.api.pools.frames
 	out := &answer{w: c.w, api: c.api, code: code, contentType: contentTypes[media.format], gzip: acceptsGzip(c.r)}
 	defer out.close()
-	if media.format != formatYAML && (media.format != formatJSON || !media.pretty) {
-		f := frameFor(out, frames)
-		defer f.release(frames)
-		fill(f)
-		out.complete = out.out == nil
-		f.flush()
+	if media.format == formatYAML {
+		c.respondYAML(out, fill)
 		return
 	}
+	f := frameFor(out, frames)
+	defer f.release(frames)
+	if media.format == formatJSON && media.pretty {
+		compact := frameFor(&indenter{f: f}, frames)
+		defer compact.release(frames)
+		fill(compact)
+		compact.flush()
+	} else {
+		fill(f)
+	}
+	out.complete = out.out == nil
+	f.flush()
+}
+
+// respondYAML has all of the JSON before it writes anything: the order of YAML's members is another.
+func (c *call) respondYAML(out *answer, fill func(*frame)) {
+	frames := &c.api.pools.frames
 	var whole bytes.Buffer
 	f := frameFor(&whole, frames)
 	defer f.release(frames)
 	fill(f)
 	f.flush()
-	data, err := media.reencode(whole.Bytes())
+	data, err := toYAML(whole.Bytes())
 	if err != nil {
 		WriteStatus(c.w, c.r, err)
 		return

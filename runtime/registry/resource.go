@@ -128,6 +128,12 @@ type Watch interface {
 	Close()
 }
 
+// Backlog is a Watch that tells when events are at hand, so that they can be written in one piece with those before.
+type Backlog interface {
+	// More tells that the next Next returns at once. It may be called by the reader.
+	More() bool
+}
+
 // Paced is a Watch that tells how far it has come. Those of New's resources are.
 type Paced interface {
 	// Revision is how far: every event up to it was returned. It advances also when Next ends with its context. It may be

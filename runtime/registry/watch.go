@@ -249,6 +249,11 @@ func (w *watch) schedule(now time.Time) {
 	w.due, w.unmarked = context.WithDeadline(w.ctx, next)
 }
 
+// More implements Backlog: a piece of a state from the cache ends where it knows what follows.
+func (w *watch) More() bool {
+	return w.initial != nil && w.initial.snapshot != nil && w.initial.from != ""
+}
+
 // Revision implements Paced.
 func (w *watch) Revision() int64 {
 	if w.failure != nil {

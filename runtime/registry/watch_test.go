@@ -136,6 +136,33 @@ func TestWatchListEndsWithABookmark(t *testing.T) {
 	})
 }
 
+// TestWatchHasABacklogUntilTheStateIsTold: where there is more, nobody waits for it; where the last piece is full, there is
+// no more.
+func TestWatchHasABacklogUntilTheStateIsTold(t *testing.T) {
+	for _, n := range []int{0, 1, 512, 600} {
+		b := open(t, registry.New(shop.Definition()), true)
+		for i := range n {
+			b.create(fmt.Sprintf(`{"metadata":{"name":"w%03d"}}`, i))
+		}
+		w := b.watch(registry.WatchOptions{}).w
+		backlog := w.(registry.Backlog)
+		over, cancel := context.WithCancel(b.ctx())
+		cancel()
+		if backlog.More() {
+			t.Errorf("of %d objects none was told, and there is more", n)
+		}
+		for told := 0; told < n; {
+			events, err := w.Next(over)
+			if err != nil || len(events) == 0 {
+				t.Fatalf("of %d objects %d were told, then %d events and %v", n, told, len(events), err)
+			}
+			if told += len(events); backlog.More() != (told < n) {
+				t.Errorf("of %d objects %d were told, more: %v", n, told, backlog.More())
+			}
+		}
+	}
+}
+
 func TestWatchSelects(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
