@@ -24,12 +24,17 @@ var emitted = regexp.MustCompile(`^zz_generated\.(deepcopy|conversion|defaults|r
 // newModule makes an empty module with this one's dependencies, apigen itself aside.
 func newModule(t testing.TB) string {
 	t.Helper()
+	return newModuleOf(t, ".")
+}
+
+// newModuleOf makes an empty module with the dependencies of one of ours, apigen itself aside.
+func newModuleOf(t testing.TB, ours string) string {
+	t.Helper()
 	dir := t.TempDir()
-	mod := read(t, "go.mod")
-	mod = strings.Replace(mod, "module apigen.dev/generator/conformance", "module "+modulePath, 1)
+	mod := regexp.MustCompile(`^module .*`).ReplaceAllString(read(t, filepath.Join(ours, "go.mod")), "module "+modulePath)
 	mod = regexp.MustCompile(`(?m)^.*apigen\.dev.*\n`).ReplaceAllString(mod, "")
 	write(t, filepath.Join(dir, "go.mod"), mod)
-	write(t, filepath.Join(dir, "go.sum"), read(t, "go.sum"))
+	write(t, filepath.Join(dir, "go.sum"), read(t, filepath.Join(ours, "go.sum")))
 	return dir
 }
 
@@ -81,13 +86,19 @@ func copyTree(t testing.TB, from, to string, skip func(base string) bool, rewrit
 // copyPackage copies the Go files of one folder, but tests, what emitters of ours write, and methods for protobuf.
 func copyPackage(t testing.TB, from, to string, rewrite *strings.Replacer) {
 	t.Helper()
+	copyFolder(t, from, to, emittedOrProtobuf, rewrite)
+}
+
+// copyFolder copies the Go files of one folder, but tests, and what skip tells of.
+func copyFolder(t testing.TB, from, to string, skip func(base string) bool, rewrite *strings.Replacer) {
+	t.Helper()
 	names, err := filepath.Glob(filepath.Join(from, "*.go"))
 	if err != nil || len(names) == 0 {
 		t.Fatalf("%s: %d files, %v", from, len(names), err)
 	}
 	for _, name := range names {
 		base := filepath.Base(name)
-		if !strings.HasSuffix(base, "_test.go") && !emittedOrProtobuf(base) {
+		if !strings.HasSuffix(base, "_test.go") && !skip(base) {
 			write(t, filepath.Join(to, base), rewrite.Replace(read(t, name)))
 		}
 	}

@@ -72,13 +72,19 @@ func (f *functions) addType(receiver ast.Expr) {
 	}
 }
 
-// pairList is the source that pairs the functions of our packages with those of upstream's. Packages are import paths by
+// copiesOf is what functionsOf reads, as far as it is about copies.
+func copiesOf(t *testing.T, dir string) functions {
+	t.Helper()
+	return functions{types: functionsOf(t, dir).types}
+}
+
+// pairList is the source that pairs functions of our packages with those of upstream's. Packages are import paths by
 // upstream's, dirs their folders.
-func pairList(t *testing.T, ours, dirs map[string]string) string {
+func pairList(t *testing.T, ours, dirs map[string]string, of func(*testing.T, string) functions) string {
 	t.Helper()
 	var imports, copies, defaults, conversions strings.Builder
 	for i, theirs := range slices.Sorted(maps.Keys(ours)) {
-		fns := functionsOf(t, dirs[theirs])
+		fns := of(t, dirs[theirs])
 		if len(fns.types)+len(fns.defaults)+len(fns.conversions) == 0 {
 			t.Errorf("%s: nothing to compare", theirs)
 			continue
@@ -116,6 +122,12 @@ var conversions = []struct {
 // comparePairs compares all of our packages below a folder of a module with upstream's, on fuzzed objects.
 func comparePairs(t *testing.T, dir string, packages, dirs map[string]string, fillers ...string) {
 	t.Helper()
+	compareFunctions(t, dir, packages, dirs, functionsOf, fillers...)
+}
+
+// compareFunctions compares those functions that are asked for.
+func compareFunctions(t *testing.T, dir string, packages, dirs map[string]string, of func(*testing.T, string) functions, fillers ...string) {
+	t.Helper()
 	for theirs, mine := range packages {
 		if files := generated(t, dirs[theirs]); slices.ContainsFunc(files, func(f string) bool { return filepath.Dir(f) == dirs[theirs] }) {
 			checkSignatures(t, dirs[theirs], filepath.Join(dir, strings.TrimPrefix(mine, modulePath)))
@@ -126,6 +138,6 @@ func comparePairs(t *testing.T, dir string, packages, dirs map[string]string, fi
 	for _, f := range fillers {
 		copyTest(t, f, filepath.Join(dir, "pairs"))
 	}
-	write(t, filepath.Join(dir, "pairs", "list_test.go"), pairList(t, packages, dirs))
+	write(t, filepath.Join(dir, "pairs", "list_test.go"), pairList(t, packages, dirs, of))
 	goTest(t, dir, "./pairs")
 }
