@@ -99,7 +99,8 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 			s.begun = true
 		}
 		if err != nil {
-			s.encoder.failure(f, statusOf(ctx, err))
+			s.api.tell(ctx, err)
+			s.encoder.failure(f, statusOf(err))
 		}
 		f.flush()
 		broken := f.err != nil

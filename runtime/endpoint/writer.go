@@ -273,7 +273,7 @@ func (c *call) respond(media mediaType, code int, fill func(*frame)) {
 	f.flush()
 	data, err := media.reencode(whole.Bytes())
 	if err != nil {
-		WriteStatus(c.w, c.r, err)
+		c.api.writeError(c.w, c.r, err)
 		return
 	}
 	out.complete = true
