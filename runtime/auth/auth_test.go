@@ -201,3 +201,28 @@ func TestCertificateExpiresOnConnection(t *testing.T) {
 		t.Errorf("after its expiry: %v, %v", user, err)
 	}
 }
+
+// What one authority says of a connection's certificate is not what another one says of it.
+func TestAuthoritiesOfOneConnection(t *testing.T) {
+	now := time.Now()
+	ca, other := newAuthority(t, now), newAuthority(t, now)
+	accepting := func(a authority) *Certificates {
+		roots := x509.NewCertPool()
+		roots.AddCert(a.cert)
+		return NewCertificates(roots)
+	}
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r = r.WithContext(ConnContext(r.Context(), nil))
+	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{
+		ca.issue(t, pkix.Name{CommonName: "alice"}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
+	}}
+	right, wrong := accepting(ca), accepting(other)
+	for range 2 {
+		if user, err := wrong.Authenticate(r); user != nil || err == nil {
+			t.Errorf("an authority that did not sign: %v, %v", user, err)
+		}
+		if user, err := right.Authenticate(r); err != nil || user == nil || user.Name != "alice" {
+			t.Errorf("the authority that signed: %v, %v", user, err)
+		}
+	}
+}

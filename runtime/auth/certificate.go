@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,12 +25,28 @@ func NewCertificates(roots *x509.CertPool) *Certificates {
 	return &Certificates{roots: roots, now: time.Now}
 }
 
-// connection remembers what was found out about a connection's client certificate.
+// connection remembers what was found out about a connection's client certificate: one verdict for each Certificates that
+// was asked.
 type connection struct {
-	once  sync.Once
+	mu       sync.Mutex // held while a chain is verified
+	verdicts atomic.Pointer[verdict]
+}
+
+type verdict struct {
+	by    *Certificates
 	user  *User
 	until time.Time
 	err   error
+	next  *verdict
+}
+
+// of returns the verdict of c, or nil.
+func (conn *connection) of(c *Certificates) *verdict {
+	v := conn.verdicts.Load()
+	for v != nil && v.by != c {
+		v = v.next
+	}
+	return v
 }
 
 type connectionKey struct{}
@@ -49,14 +66,30 @@ func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
 	if !ok {
 		conn = new(connection)
 	}
-	conn.once.Do(func() { conn.user, conn.until, conn.err = c.verify(r.TLS.PeerCertificates) })
-	if conn.err != nil {
-		return nil, conn.err
+	v := c.judge(conn, r.TLS.PeerCertificates)
+	if v.err != nil {
+		return nil, v.err
 	}
-	if c.now().After(conn.until) {
+	if c.now().After(v.until) {
 		return nil, errors.New("the client certificate has expired")
 	}
-	return conn.user, nil
+	return v.user, nil
+}
+
+// judge verifies the chain of a connection, unless that was done before.
+func (c *Certificates) judge(conn *connection, peers []*x509.Certificate) *verdict {
+	if v := conn.of(c); v != nil {
+		return v
+	}
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	if v := conn.of(c); v != nil {
+		return v
+	}
+	v := &verdict{by: c, next: conn.verdicts.Load()}
+	v.user, v.until, v.err = c.verify(peers)
+	conn.verdicts.Store(v)
+	return v
 }
 
 // verify checks a chain and returns its user and the time until which all of the chain is valid.

@@ -213,8 +213,9 @@ func (c *Cache) unfilled() error {
 	return ErrNotReady
 }
 
-// NotOlderThan returns a snapshot at revision or later, waiting a bounded time (3 s) for it; then ErrFuture. Where the
-// cache has not been filled, or starts anew, it fails with ErrNotReady.
+// NotOlderThan returns a snapshot at revision or later, waiting a bounded time (Config.Wait) for it; then ErrFuture. Where
+// the cache has not been filled it fails with ErrNotReady; where it starts anew, too, unless the last snapshot from before
+// is late enough.
 func (c *Cache) NotOlderThan(ctx context.Context, revision int64) (*Snapshot, error) {
 	g := c.generation.Load()
 	if g == nil {

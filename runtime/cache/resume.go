@@ -117,6 +117,8 @@ func (c *Cache) follow(g *generation) error {
 	return c.followAfter(ctx, g, have, nil)
 }
 
+var errFirstWrites = errors.New("the backend's first writes came while the cache was filled")
+
 // followAfter is follow with a watch after a revision, that of the state or, with a proof, an earlier one.
 func (c *Cache) followAfter(ctx context.Context, g *generation, after int64, p *proof) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -130,9 +132,13 @@ func (c *Cache) followAfter(ctx context.Context, g *generation, after int64, p *
 		s.EndWithConnection()
 	}
 	if after == 0 { // to the backend that means "from now": has anything happened since the filling?
-		if now, err := c.config.Backend.Revision(ctx); err != nil || now > 0 {
-			g.cancel(errors.New("the backend's first writes came while the cache was filled"))
+		now, err := c.config.Backend.Revision(ctx)
+		if err != nil {
 			return err
+		}
+		if now > 0 {
+			g.cancel(errFirstWrites)
+			return errFirstWrites
 		}
 	}
 	var requesting sync.WaitGroup

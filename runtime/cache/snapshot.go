@@ -3,6 +3,8 @@ package cache
 import (
 	"iter"
 	"strings"
+
+	"apigen.dev/runtime/storage"
 )
 
 // Snapshot is the state at one revision. It is immutable; readers take no lock.
@@ -26,7 +28,7 @@ func (s *Snapshot) Count(prefix, from string) int {
 		return 0
 	}
 	before, all := s.root.rank(position{key: max(prefix, from)}), s.root.count
-	if end := prefixEnd(prefix); end != "" {
+	if end := storage.PrefixEnd(prefix); end != "" {
 		all = s.root.rank(position{key: end})
 	}
 	return max(all-before, 0)
@@ -50,7 +52,7 @@ func (s *Snapshot) Entries(prefix, from string) iter.Seq[*Entry] { return s.Sele
 // match. Poisoned entries are always among it, since nobody knows what they are.
 func (s *Snapshot) Select(prefix, from string, l *Lookup) iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
-		end := prefixEnd(prefix)
+		end := storage.PrefixEnd(prefix)
 		from := max(prefix, from)
 		if end != "" && from >= end {
 			return
@@ -84,5 +86,5 @@ func (s *Snapshot) index(l *Lookup) (*node, string) {
 
 // Poisoned returns the first entry below prefix that could not be decoded, or nil; in constant time where there is none.
 func (s *Snapshot) Poisoned(prefix string) *Entry {
-	return s.root.firstPoisoned(position{key: prefix}, position{key: prefixEnd(prefix)})
+	return s.root.firstPoisoned(position{key: prefix}, position{key: storage.PrefixEnd(prefix)})
 }

@@ -383,13 +383,3 @@ func poison(e *Entry) int {
 	}
 	return 0
 }
-
-// prefixEnd is the first string behind all that begin with prefix; "" where there is none.
-func prefixEnd(prefix string) string {
-	for i := len(prefix) - 1; i >= 0; i-- {
-		if prefix[i] != 0xff {
-			return prefix[:i] + string([]byte{prefix[i] + 1})
-		}
-	}
-	return ""
-}

@@ -135,14 +135,6 @@ func compareTree(t *testing.T, root *node, model map[string]*Entry, r *rand.Rand
 	}
 }
 
-func TestPrefixEnd(t *testing.T) {
-	for prefix, want := range map[string]string{"": "", "a": "b", "a/": "a0", "a\xff": "b", "\xff\xff": ""} {
-		if got := prefixEnd(prefix); got != want {
-			t.Errorf("prefixEnd(%q) is %q, not %q", prefix, got, want)
-		}
-	}
-}
-
 func BenchmarkTreeWrite(b *testing.B) {
 	s := &shared{}
 	entries := make([]*Entry, 100_000)

@@ -126,7 +126,7 @@ func isLeading(m *metadata) bool {
 func (c *Collector) remove(ctx context.Context, o *object, policy metav1.DeletionPropagation) error {
 	version := strconv.FormatInt(o.version, 10)
 	_, err := o.resource.handle.Delete(ctx, o.namespace, o.name, registry.DeleteOptions{
-		WriteOptions:  registry.WriteOptions{FieldManager: Manager, Form: o.resource.form},
+		WriteOptions:  registry.WriteOptions{FieldManager: manager, Form: o.resource.form},
 		Preconditions: &metav1.Preconditions{UID: &o.uid, ResourceVersion: &version}, Propagation: &policy,
 	})
 	if apierrors.IsNotFound(err) {
@@ -149,7 +149,7 @@ func (c *Collector) foreground(ctx context.Context, o *object) (again time.Durat
 		return 0, c.finalize(ctx, o, metav1.FinalizerDeleteDependents)
 	}
 	// Their own events bring them to the queue. This is for what went wrong.
-	now := time.Now().UnixNano()
+	now := time.Since(c.began).Nanoseconds()
 	if last := o.asked.Load(); now-last > int64(patience) && o.asked.CompareAndSwap(last, now) && last > 0 {
 		c.queue.add(c.graph.refer(o.uid)...)
 	}
@@ -236,7 +236,7 @@ func (c *Collector) patch(ctx context.Context, o *object, read *metadata, member
 	}
 	body := registry.Body{Version: o.resource.form.Version, Data: data, Validation: metav1.FieldValidationIgnore}
 	_, err = o.resource.handle.Patch(ctx, o.namespace, o.name, "", registry.MergePatch, body,
-		registry.WriteOptions{FieldManager: Manager, Form: o.resource.form})
+		registry.WriteOptions{FieldManager: manager, Form: o.resource.form})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -23,8 +23,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Manager is the field manager of the collector's writes.
-const Manager = "garbage-collector"
+// manager is the field manager of the collector's writes.
+const manager = "garbage-collector"
 
 const (
 	workers = 8
@@ -48,6 +48,8 @@ type Collector struct {
 	absent    *absent
 	log       *slog.Logger
 	counts    counts
+	// began is where its time begins, which steps of the wall clock don't touch.
+	began time.Time
 }
 
 // New returns a collector over open resources. Those that can't be watched are left alone, as are kinds that aren't
@@ -56,7 +58,7 @@ func New(handles []registry.Handle, log *slog.Logger) *Collector {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	c := &Collector{kinds: map[schema.GroupKind]*resource{}, graph: newGraph(), queue: newQueue(), absent: &absent{}, log: log}
+	c := &Collector{kinds: map[schema.GroupKind]*resource{}, graph: newGraph(), queue: newQueue(), absent: &absent{}, log: log, began: time.Now()}
 	for _, handle := range handles {
 		if handle.Info().Storage == "" {
 			continue // nothing is stored of the kind: there is nothing to collect

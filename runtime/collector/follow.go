@@ -58,7 +58,7 @@ func (c *Collector) watch(ctx context.Context, r *resource) error {
 		// It shows something else than what is stored here: nobody can wait for a revision of it.
 		return errUnpaced
 	}
-	if err := c.replay(ctx, r, w); err != nil {
+	if err := c.replay(ctx, r, w, pace); err != nil {
 		return err
 	}
 	r.reach(pace.Revision())
@@ -85,7 +85,7 @@ func (c *Collector) watch(ctx context.Context, r *resource) error {
 
 // replay takes in the state with which a watch begins. What the graph knew and the state doesn't have is gone, and
 // whoever refers to an object of the resource had better look whether it is there.
-func (c *Collector) replay(ctx context.Context, r *resource, w registry.Watch) error {
+func (c *Collector) replay(ctx context.Context, r *resource, w registry.Watch, pace registry.Paced) error {
 	c.absent.forget()
 	r.hidden.forget()
 	seen := map[types.UID]bool{}
@@ -96,7 +96,8 @@ func (c *Collector) replay(ctx context.Context, r *resource, w registry.Watch) e
 		}
 		for i := range events {
 			if events[i].Type == registry.Bookmark {
-				// The first one ends the state.
+				// The first one ends the state. Memory may lag behind it, and have what it no longer has.
+				r.floor.Store(pace.Revision())
 				if err := c.observeAll(r, events[i+1:]); err != nil {
 					return err
 				}

@@ -23,7 +23,7 @@ type object struct {
 	owners          []reference
 	// deleting tells that it is to go; foreground and orphan that it has the finalizer.
 	deleting, foreground, orphan bool
-	// asked is when its dependents were last asked to go, in nanoseconds since 1970.
+	// asked is when its dependents were last asked to go, in nanoseconds since the collector began; 0 is never.
 	asked atomic.Int64
 }
 

@@ -27,8 +27,8 @@ type resource struct {
 	tried   chan struct{}
 	once    sync.Once
 	skipped atomic.Bool
-	// floor is the revision of the last event that counted: reads from memory must not be older, since the watch need
-	// not come from there.
+	// floor is the revision of the state with which the watch began or, later, of the last event that counted: reads from
+	// memory must not be older, since the watch need not come from there.
 	floor atomic.Int64
 	// hidden are those of its objects that can't be read.
 	hidden hidden

@@ -7,8 +7,10 @@
 package endpoint
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -39,6 +41,8 @@ type Config struct {
 	// UnsafeDelete decides whether the user of a request may delete an object that can't be read, in addition to being
 	// allowed to delete it: nil where they may, else the status to answer with. Where it isn't set nobody may.
 	UnsafeDelete func(r *http.Request) error
+	// Log hears of failures that clients are told no more of than that; nil is slog.Default().
+	Log *slog.Logger
 }
 
 // The defaults of Config.
@@ -61,6 +65,7 @@ type API struct {
 	pools        pools
 	// bodies bounds the bytes of large bodies that are worked on at once.
 	bodies *semaphore.Weighted
+	log    *slog.Logger
 }
 
 // New computes routes and documents. It fails where two resources claim one path, or a group's description is
@@ -74,6 +79,10 @@ func New(config Config) (*API, error) {
 		unsafeDelete: config.UnsafeDelete,
 		pools:        newPools(),
 		bodies:       semaphore.NewWeighted(maxBodyBytes),
+		log:          config.Log,
+	}
+	if a.log == nil {
+		a.log = slog.Default()
 	}
 	if a.maxBody <= 0 {
 		a.maxBody = defaultMaxBodyBytes
@@ -142,6 +151,18 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = a.serveDocument(w, r, info)
 	}
 	if err != nil {
-		WriteStatus(w, r, err)
+		a.writeError(w, r, err)
+	}
+}
+
+// writeError answers with an error, and logs what the answer withholds.
+func (a *API) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	a.tell(r.Context(), err)
+	WriteStatus(w, r, err)
+}
+
+func (a *API) tell(ctx context.Context, err error) {
+	if isWithheld(err) {
+		a.log.ErrorContext(ctx, "a request failed", "error", err)
 	}
 }

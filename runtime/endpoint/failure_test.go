@@ -2,7 +2,11 @@ package endpoint
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"log/slog"
+	"net/http"
+	"strings"
 	"testing"
 
 	"apigen.dev/runtime/api"
@@ -20,7 +24,7 @@ func TestStreamsEndWithTheirReason(t *testing.T) {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	codecs := serializer.NewCodecFactory(scheme, serializer.WithSerializer(cbor.NewSerializerInfo))
-	status := statusOf(t.Context(), apierrors.NewResourceExpired("too old"))
+	status := statusOf(apierrors.NewResourceExpired("too old"))
 	for f := range formats {
 		if formats[f].stream == "" {
 			continue
@@ -43,5 +47,26 @@ func TestStreamsEndWithTheirReason(t *testing.T) {
 	}
 	if len(encoders) != int(api.Protobuf)+1 {
 		t.Error("an encoding has no encoder")
+	}
+}
+
+// TestWithheldCausesAreLogged: what a client is not told is told to the log that the API was given, also where a stream
+// ends with it.
+func TestWithheldCausesAreLogged(t *testing.T) {
+	const cause = "the disk is on fire"
+	for name, arrange := range map[string]func(*fake) (path string){
+		"get":   func(f *fake) string { f.fail = errors.New(cause); return "/a" },
+		"watch": func(f *fake) string { f.endWith = errors.New(cause); return "?watch=1" },
+	} {
+		var heard bytes.Buffer
+		a, fakes := serve(t, widgets)
+		a.log = slog.New(slog.NewTextHandler(&heard, nil))
+		w := do(a, http.MethodGet, "/apis/shop.example.com/v1/namespaces/n/widgets"+arrange(fakes[0]), "")
+		if !strings.Contains(w.Body.String(), "InternalError") || strings.Contains(w.Body.String(), cause) {
+			t.Errorf("%s: the answer is %s", name, w.Body)
+		}
+		if !strings.Contains(heard.String(), cause) {
+			t.Errorf("%s: the log has %q", name, &heard)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/http"
 	"strconv"
 
@@ -17,10 +16,10 @@ import (
 
 // WriteStatus writes err as a metav1.Status with its code, in the format that the request accepts, and in JSON where
 // it accepts none that there is: an error is never hidden behind another. Errors that are no API status (also not
-// wrapped) are logged and become 500 InternalError without their details. A status with retryAfterSeconds sets
-// Retry-After.
+// wrapped) become 500 InternalError without their details, which whoever calls it logs. A status with retryAfterSeconds
+// sets Retry-After.
 func WriteStatus(w http.ResponseWriter, r *http.Request, err error) {
-	status := statusOf(r.Context(), err)
+	status := statusOf(err)
 	header := w.Header()
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		header.Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
@@ -42,16 +41,15 @@ func WriteStatus(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // statusOf is the one place where errors become answers.
-func statusOf(ctx context.Context, err error) *metav1.Status {
+func statusOf(err error) *metav1.Status {
 	var known apierrors.APIStatus
 	var status metav1.Status
 	switch {
 	case errors.As(err, &known):
 		status = known.Status()
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case isEnd(err):
 		status = apierrors.NewTimeoutError("the request ended before it was answered", 0).Status()
 	default:
-		slog.ErrorContext(ctx, "a request failed", "error", err)
 		status = apierrors.NewInternalError(errors.New("the server's log tells more")).Status()
 	}
 	if status.Status == "" {
@@ -65,6 +63,17 @@ func statusOf(ctx context.Context, err error) *metav1.Status {
 	}
 	status.Kind, status.APIVersion = "Status", "v1"
 	return &status
+}
+
+// isEnd tells that a request ended before it was answered.
+func isEnd(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// isWithheld tells errors of which statusOf keeps the text to itself.
+func isWithheld(err error) bool {
+	var known apierrors.APIStatus
+	return !errors.As(err, &known) && !isEnd(err)
 }
 
 // writeDocument writes a small object that has no rendition: a Status, most of all.

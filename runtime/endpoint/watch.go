@@ -124,7 +124,8 @@ func (s *stream) piece(ctx context.Context, events registry.Watch) (began time.T
 			s.begun = true
 		}
 		if err != nil {
-			s.encoder.failure(f, statusOf(ctx, err))
+			s.api.tell(ctx, err)
+			s.encoder.failure(f, statusOf(err))
 		}
 		if backlog, is := events.(registry.Backlog); err == nil && f.err == nil && is && backlog.More() {
 			continue

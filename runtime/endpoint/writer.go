@@ -286,7 +286,7 @@ func (c *call) respondYAML(out *answer, fill func(*frame)) {
 	f.flush()
 	data, err := toYAML(whole.Bytes())
 	if err != nil {
-		WriteStatus(c.w, c.r, err)
+		c.api.writeError(c.w, c.r, err)
 		return
 	}
 	out.complete = true

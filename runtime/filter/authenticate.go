@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"log/slog"
 	"net/http"
 	"slices"
 
@@ -10,11 +11,15 @@ import (
 )
 
 // Authenticate finds out who sends a request. Without credentials, or with wrong ones, the answer is 401, but for the
-// paths that public names: health checks, which anybody may read.
-func Authenticate(authenticator auth.Authenticator, public func(path string) bool) Filter {
+// paths that public names: health checks, which anybody may read. What is wrong with credentials the client is not told; log
+// hears of it at debug level, since anybody may send them.
+func Authenticate(authenticator auth.Authenticator, public func(path string) bool, log *slog.Logger) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			user, err := authenticator.Authenticate(r)
+			if err != nil {
+				log.DebugContext(r.Context(), "a client could not be authenticated", "client", r.RemoteAddr, "error", err)
+			}
 			switch {
 			case err == nil && user != nil:
 				user = withGroup(user, auth.Authenticated)

@@ -41,7 +41,7 @@ func isHealth(path string) bool { return path == "/readyz" }
 // chain is the order of the server, with a handler that tells who arrived.
 func chain(handler http.HandlerFunc) http.Handler {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	return Chain(handler, Recover(log), RequestInfo(nil), Deadline(time.Minute), Authenticate(users, isHealth),
+	return Chain(handler, Recover(log), RequestInfo(nil), Deadline(time.Minute), Authenticate(users, isHealth, log),
 		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.MastersOnly{}, isHealth))
 }
 
@@ -300,4 +300,18 @@ type authorizerFunc func(a auth.Attributes) auth.Decision
 
 func (f authorizerFunc) Authorize(_ context.Context, a auth.Attributes) (auth.Decision, string, error) {
 	return f(a), "", nil
+}
+
+// Why credentials are refused is nobody's business but the operator's.
+func TestRefusedCredentialsAreTold(t *testing.T) {
+	var heard strings.Builder
+	log := slog.New(slog.NewTextHandler(&heard, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	handler := Authenticate(users, isHealth, log)(http.HandlerFunc(whoami))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/apis", nil)
+	r.Header.Set("Authorization", "Bearer eve")
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	if w.Code != http.StatusUnauthorized || strings.Contains(w.Body.String(), "unknown") || !strings.Contains(heard.String(), "error=unknown") {
+		t.Errorf("%d %s, the log has %q", w.Code, w.Body, heard.String())
+	}
 }

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -40,7 +41,7 @@ func TestImpersonatedGroups(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/x", nil)
 			r.Header = http.Header{"Authorization": {"Bearer admin"}, "Impersonate-User": {test.user}, "Impersonate-Group": test.groups}
 			w := httptest.NewRecorder()
-			Chain(http.HandlerFunc(whoami), RequestInfo(nil), Authenticate(users, isHealth), Impersonate(&rights)).ServeHTTP(w, r)
+			Chain(http.HandlerFunc(whoami), RequestInfo(nil), Authenticate(users, isHealth, slog.New(slog.DiscardHandler)), Impersonate(&rights)).ServeHTTP(w, r)
 			if got := w.Body.String(); w.Code != http.StatusOK || got != test.want {
 				t.Errorf("%d %s", w.Code, got)
 			}

@@ -56,11 +56,14 @@ func (c *counting) status() int {
 }
 
 func (c *counting) WriteHeader(code int) {
-	if c.code == 0 {
+	if c.code == 0 && isFinal(code) {
 		c.code = code
 	}
 	c.ResponseWriter.WriteHeader(code)
 }
+
+// isFinal tells the code of an answer from those that only announce one.
+func isFinal(code int) bool { return code >= http.StatusOK || code == http.StatusSwitchingProtocols }
 
 func (c *counting) Write(p []byte) (int, error) {
 	if c.code == 0 {

@@ -45,7 +45,7 @@ type began struct {
 }
 
 func (b *began) WriteHeader(code int) {
-	b.header = true
+	b.header = b.header || isFinal(code)
 	b.ResponseWriter.WriteHeader(code)
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/storage"
@@ -174,10 +173,7 @@ func InvalidVersion(s string) error {
 
 // VersionFault says what is wrong with a resourceVersion.
 func VersionFault(s string) *field.Error {
-	const most = 64
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "..."
-	}
+	s = clipped(s)
 	_, err := strconv.ParseUint(s, 10, 63)
 	if err == nil {
 		err = errors.New("out of range")

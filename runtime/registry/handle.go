@@ -62,7 +62,7 @@ func (r *resource[T]) Info() *api.Info { return r.info }
 // Open implements Resource.
 func (r *resource[T]) Open(config Config) (Handle, error) {
 	d := r.definition
-	all, err := r.check()
+	all, err := checkDefinition(d)
 	if err != nil {
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
 	}
@@ -100,8 +100,7 @@ func (r *resource[T]) store(config Config, all *versions[T], stored *storedVersi
 	})
 }
 
-func (r *resource[T]) check() (*versions[T], error) { return checkDefinition(r.definition) }
-
+// checkDefinition finds contradictions, and binds the versions.
 func checkDefinition[T api.Object](d *Definition[T]) (*versions[T], error) {
 	switch {
 	case d.New == nil:

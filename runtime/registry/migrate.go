@@ -75,7 +75,7 @@ func Migrate(ctx context.Context, resource Resource, config Config, opts Migrate
 
 func (r *resource[T]) migrate(ctx context.Context, config Config, opts MigrateOptions) (Migration, error) {
 	name := r.info.GroupResource()
-	all, err := r.check()
+	all, err := checkDefinition(r.definition)
 	if err != nil {
 		return Migration{}, fmt.Errorf("the definition of %s: %w", name, err)
 	}

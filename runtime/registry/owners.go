@@ -263,7 +263,7 @@ func (h *handle[T]) sameStored(a, b T) (bool, error) {
 }
 
 // tell logs, at most once a second, that nobody was noted for what was written. What is too long is no trouble.
-func (h *handle[T]) tell(obj T, err error) {
+func (h *handle[T]) tell(obj metav1.Object, err error) {
 	last, now := h.told.Load(), time.Now().Unix()
 	if errors.Is(err, ownership.ErrTooLong) || last == now || !h.told.CompareAndSwap(last, now) {
 		return
@@ -291,11 +291,11 @@ func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) boo
 
 // aroundFields is what stands before and behind metadata.managedFields in a stored form.
 func aroundFields(data []byte) (before, after []byte, ok bool) {
-	inside, ok := objectMember(data, 1, metadataMember)
+	inside, ok := insideMetadata(data, 1)
 	if !ok {
 		return nil, nil, false
 	}
-	start, end, ok := member(data, inside, "managedFields")
+	start, end, ok := member(data, inside, managedMember)
 	if !ok {
 		return nil, nil, false
 	}

@@ -58,7 +58,7 @@ func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource stri
 		if object, err = p.apply(object); err != nil {
 			return obj, nil, err
 		}
-		if obj, warnings, err = h.patched(v, p, object, strict, body.Validation); err != nil {
+		if obj, warnings, err = decodePatched(v, h.definition.New(), p, object, strict, body.Validation); err != nil {
 			return obj, nil, err
 		}
 		return obj, warnings, h.isTarget(obj, t)
@@ -85,12 +85,7 @@ func (h *handle[T]) sentTo(v *version[T], current *state[T]) ([]byte, error) {
 	return whole(stamp(stored, current.revision)), nil
 }
 
-// patched decodes what a patch made of an object.
-func (h *handle[T]) patched(v *version[T], p patcher, object []byte, strict []error, validation string) (obj T, warnings []string, err error) {
-	return decodePatched(v, h.definition.New(), p, object, strict, validation)
-}
-
-// decodePatched is patched for objects of any kind.
+// decodePatched decodes what a patch made of an object.
 func decodePatched[T api.Object](v *version[T], hub T, p patcher, object []byte, strict []error, validation string) (obj T, warnings []string, err error) {
 	refuse := func(why error) error {
 		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), p.shown(object), why.Error())})

@@ -76,6 +76,7 @@ func QueryParsed[V any, P interface {
 	return value, err
 }
 
+// clipped shortens what a message repeats of what a client sent.
 func clipped(text string) string {
 	const most = 64
 	if len(text) <= most {

@@ -35,7 +35,7 @@ func newRendition(object []byte, head string) (api.Rendition, error) {
 		payload = payload[len(head):]
 	}
 	r := api.Rendition{Head: head, Payload: payload}
-	if inside, ok := objectMember(payload, 0, metadataMember); ok {
+	if inside, ok := insideMetadata(payload, 0); ok {
 		r.VersionAt, r.VersionLen = findVersion(payload, inside)
 	}
 	return r, nil
@@ -56,7 +56,7 @@ func stamp(r api.Rendition, revision int64) api.Rendition {
 	if r.VersionLen > 0 {
 		return restamp(r, revision)
 	}
-	inside, ok := objectMember(r.Payload, 0, metadataMember)
+	inside, ok := insideMetadata(r.Payload, 0)
 	if !ok {
 		return r
 	}

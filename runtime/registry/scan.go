@@ -57,9 +57,9 @@ func member(data []byte, at int, name string) (start, end int, ok bool) {
 	return start, end, ok
 }
 
-// objectMember is member for values that are objects; at is just behind the value's "{".
-func objectMember(data []byte, at int, name string) (inside int, ok bool) {
-	start, _, ok := member(data, at, name)
+// insideMetadata is just behind the "{" of the metadata of the object whose first member begins at data[at].
+func insideMetadata(data []byte, at int) (inside int, ok bool) {
+	start, _, ok := member(data, at, metadataMember)
 	if !ok || data[start] != '{' {
 		return 0, false
 	}

@@ -12,6 +12,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/storage"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -220,11 +221,11 @@ func (s *Store[T]) listPrefix(prefix string) (string, error) {
 	return key + "/", nil
 }
 
-func (s *Store[T]) plainBookmark(revision int64, initialEnd bool, form api.Form) (api.Rendition, error) {
+func (s *Store[T]) plainBookmark(revision int64, initialEnd bool, _ api.Form) (api.Rendition, error) {
 	obj := s.config.New()
 	obj.SetResourceVersion(strconv.FormatInt(revision, 10))
 	if initialEnd {
-		obj.SetAnnotations(map[string]string{"k8s.io/initial-events-end": "true"})
+		obj.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 	}
 	data, err := s.config.Encode(obj)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"apigen.dev/runtime/api"
@@ -256,7 +257,7 @@ func (h *handle[T]) prepareSubresource(ctx context.Context, t target[T], obj, ol
 // nextGeneration sets metadata.generation in an object and in its stored form.
 func (h *handle[T]) nextGeneration(from *version[T], obj T, generation int64, data []byte) ([]byte, error) {
 	obj.SetGeneration(generation)
-	inside, ok := objectMember(data, 1, metadataMember)
+	inside, ok := insideMetadata(data, 1)
 	if !ok {
 		return h.canonical(from, obj)
 	}
@@ -273,16 +274,20 @@ func (h *handle[T]) nextGeneration(from *version[T], obj T, generation int64, da
 // differ tells whether two stored forms differ in what counts for metadata.generation: in any member at their top
 // beside metadata and status.
 func differ(a, b []byte) bool {
-	var counted [2][]byte
-	for i, data := range [...][]byte{a, b} {
-		members(data, 1, func(key []byte, start, end int) bool {
-			switch string(key) {
-			case "metadata", "status", "kind", "apiVersion":
-			default:
-				counted[i] = append(append(append(counted[i], key...), '='), data[start:end]...)
-			}
-			return true
-		})
-	}
-	return !bytes.Equal(counted[0], counted[1])
+	var few [2][16][]byte // room for keys and values, so that they are on the stack
+	x, y := specified(a, few[0][:0]), specified(b, few[1][:0])
+	return !slices.EqualFunc(x, y, bytes.Equal)
+}
+
+// specified appends the keys and values of a stored form that count for metadata.generation.
+func specified(data []byte, to [][]byte) [][]byte {
+	members(data, 1, func(key []byte, start, end int) bool {
+		switch string(key) {
+		case "metadata", "status", "kind", "apiVersion":
+		default:
+			to = append(to, key, data[start:end])
+		}
+		return true
+	})
+	return to
 }

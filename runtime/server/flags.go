@@ -103,11 +103,6 @@ func (f *flags) check(embedded bool) error {
 	if f.securePort < 0 || f.securePort > 65535 {
 		bad("--secure-port: %d is no port", f.securePort)
 	}
-	for _, pair := range [][4]string{{f.tlsCert, f.tlsKey, "tls-cert-file", "tls-private-key-file"}, {f.etcdCert, f.etcdKey, "etcd-certfile", "etcd-keyfile"}} {
-		if (pair[0] == "") != (pair[1] == "") {
-			bad("--%s and --%s go together", pair[2], pair[3])
-		}
-	}
 	if f.compactionInterval < 0 {
 		bad("--etcd-compaction-interval: %s must not be negative", f.compactionInterval)
 	}
@@ -126,6 +121,17 @@ func (f *flags) check(embedded bool) error {
 	if f.maxReads < 0 || f.maxWrites < 0 {
 		bad("--max-requests-inflight and --max-mutating-requests-inflight must not be negative")
 	}
+	f.checkFiles(bad)
+	return oneLine(errs)
+}
+
+// checkFiles finds files that aren't there, and halves of pairs.
+func (f *flags) checkFiles(bad func(format string, args ...any)) {
+	for _, pair := range [][4]string{{f.tlsCert, f.tlsKey, "tls-cert-file", "tls-private-key-file"}, {f.etcdCert, f.etcdKey, "etcd-certfile", "etcd-keyfile"}} {
+		if (pair[0] == "") != (pair[1] == "") {
+			bad("--%s and --%s go together", pair[2], pair[3])
+		}
+	}
 	for _, file := range [][2]string{{"tls-cert-file", f.tlsCert}, {"tls-private-key-file", f.tlsKey}, {"client-ca-file", f.clientCA},
 		{"token-auth-file", f.tokenFile}, {"etcd-cafile", f.etcdCA}, {"etcd-certfile", f.etcdCert}, {"etcd-keyfile", f.etcdKey},
 		{"encryption-provider-config", f.encryptionConfig}} {
@@ -136,7 +142,6 @@ func (f *flags) check(embedded bool) error {
 			bad("--%s: %v", file[0], err)
 		}
 	}
-	return oneLine(errs)
 }
 
 // oneLine joins errors into one that prints on a line.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strconv"
 
@@ -22,7 +23,7 @@ const (
 )
 
 // maintenance serves a Maintainer. What it does takes as long as it takes: the deadline of requests doesn't hold for it.
-func maintenance(m storage.Maintainer) map[string]http.Handler {
+func maintenance(m storage.Maintainer, log *slog.Logger) map[string]http.Handler {
 	serve := func(method string, do func(ctx context.Context, w http.ResponseWriter) error) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != method {
@@ -50,6 +51,7 @@ func maintenance(m storage.Maintainer) map[string]http.Handler {
 			w.Header().Set("Trailer", snapshotRevision)
 			revision, err := m.Snapshot(ctx, w)
 			if err != nil {
+				log.Error("a snapshot was not sent to its end", "error", err)
 				panic(http.ErrAbortHandler) // so that nobody takes a part of it for all
 			}
 			w.Header().Set(snapshotRevision, strconv.FormatInt(revision, 10))

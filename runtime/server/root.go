@@ -31,7 +31,7 @@ func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
 	}
 	var administration map[string]http.Handler
 	if m, ok := s.config.Backend.(storage.Maintainer); ok {
-		administration = maintenance(m)
+		administration = maintenance(m, s.config.Log)
 	}
 	health := s.health()
 	paths["/"] = jsonDocument(index(api, paths))

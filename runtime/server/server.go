@@ -12,6 +12,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -72,7 +74,7 @@ type Config struct {
 	RuntimeConfig map[string]string
 }
 
-// Server is an API server. It serves from New on being called with Run.
+// Server is an API server. New makes it, Run serves, and closes what New opened.
 type Server struct {
 	config  Config
 	handles []registry.Handle
@@ -98,7 +100,7 @@ func New(config Config) (*Server, error) {
 	}
 	api, err := endpoint.New(endpoint.Config{
 		Groups: groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
-		UnsafeDelete: filter.MayDeleteUnreadable(config.Authorizer),
+		UnsafeDelete: filter.MayDeleteUnreadable(config.Authorizer), Log: config.Log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -113,7 +115,7 @@ func New(config Config) (*Server, error) {
 		IdleTimeout:       90 * time.Second,
 		MaxHeaderBytes:    1 << 20,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 250, MaxReceiveBufferPerStream: 256 << 10},
-		ErrorLog:          log.New(handshakeFilter{config.Log}, "", 0),
+		ErrorLog:          log.New(complaints{config.Log}, "", 0),
 	}
 	return s, nil
 }
@@ -197,9 +199,9 @@ func (s *Server) close() error {
 // URL is where the server answers.
 func (s *Server) URL() string { return "https://" + reachable(s.config.Listener.Addr()) }
 
-// Run serves until ctx ends, then drains: readiness fails, watches end, requests under way are finished within the
-// shutdown timeout, and everything that the server opened is closed before Run returns. It returns nil where all ended
-// well.
+// Run serves until ctx ends, or the listener fails, then drains: readiness fails, watches end, requests under way are
+// finished within the shutdown timeout, and everything that the server opened is closed before Run returns. It returns nil
+// where all ended well.
 func (s *Server) Run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var working sync.WaitGroup
@@ -216,7 +218,8 @@ func (s *Server) Run(ctx context.Context) error {
 	go func() { failed <- s.http.ServeTLS(gathering{s.config.Listener}, "", "") }()
 	var err error
 	select {
-	case err = <-failed:
+	case err = <-failed: // connections that were taken are there all the same
+		err = errors.Join(err, s.shutdown())
 	case <-ctx.Done():
 		err = s.shutdown()
 		if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
@@ -232,10 +235,13 @@ func (s *Server) shutdown() error {
 	s.drain.Start()
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.ShutdownTimeout)
 	defer cancel()
-	if err := s.drain.Wait(ctx); err != nil {
-		return errors.Join(fmt.Errorf("requests were still under way after %s", s.config.ShutdownTimeout), s.http.Close())
+	err := s.drain.Wait(ctx)
+	if err != nil {
+		err = fmt.Errorf("requests were still under way after %s", s.config.ShutdownTimeout)
+	} else if err = s.http.Shutdown(ctx); err == nil {
+		return nil
 	}
-	return s.http.Shutdown(ctx)
+	return errors.Join(err, s.http.Close())
 }
 
 // tlsConfig asks for client certificates without requiring them; package auth verifies those that come.
@@ -263,10 +269,18 @@ func reachable(addr net.Addr) string {
 	return net.JoinHostPort(ip.String(), fmt.Sprint(tcp.Port))
 }
 
-// handshakeFilter logs what net/http complains of, but for clients that went away or spoke no TLS, at debug level.
-type handshakeFilter struct{ log *slog.Logger }
+// complaints logs what net/http complains of: at debug level what any stranger can make it complain of, and as a warning
+// all else, that no connections can be accepted above all.
+type complaints struct{ log *slog.Logger }
 
-func (h handshakeFilter) Write(p []byte) (int, error) {
-	h.log.Debug("http server", "message", string(p))
+// strangers is how complaints begin that need no more than a connection.
+var strangers = []string{"http: TLS handshake error", "http2: ", "http: URL query contains semicolon"}
+
+func (c complaints) Write(p []byte) (int, error) {
+	level, message := slog.LevelWarn, strings.TrimSpace(string(p))
+	if slices.ContainsFunc(strangers, func(begin string) bool { return strings.HasPrefix(message, begin) }) {
+		level = slog.LevelDebug
+	}
+	c.log.Log(context.Background(), level, "http server", "message", message)
 	return len(p), nil
 }

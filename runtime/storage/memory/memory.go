@@ -9,15 +9,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"apigen.dev/runtime/storage"
 )
 
-// MaxBytes bounds key and value of a write together, as etcd's default does.
-const MaxBytes = 3 << 19
+// maxBytes bounds key and value of a write together, as etcd's default does.
+const maxBytes = 3 << 19
 
 // New returns an empty backend. Its first revision is 1, as etcd's.
 func New() storage.Backend {
@@ -66,7 +65,7 @@ func (b *backend) Range(ctx context.Context, req storage.RangeRequest) (*storage
 		}
 	}
 	from := max(req.Prefix, req.From)
-	total := countBetween(state.root, from, prefixEnd(req.Prefix))
+	total := countBetween(state.root, from, storage.PrefixEnd(req.Prefix))
 	wanted := total
 	if req.Limit > 0 {
 		wanted = min(wanted, req.Limit)
@@ -87,7 +86,7 @@ func (b *backend) Count(ctx context.Context, prefix string) (int64, error) {
 	if err := b.usable(ctx); err != nil {
 		return 0, err
 	}
-	return countBetween(b.history.tail.Load().root, prefix, prefixEnd(prefix)), nil
+	return countBetween(b.history.tail.Load().root, prefix, storage.PrefixEnd(prefix)), nil
 }
 
 func (b *backend) Revision(ctx context.Context) (int64, error) {
@@ -104,8 +103,8 @@ func (b *backend) Put(ctx context.Context, key string, value []byte, expect int6
 	if key == "" {
 		return 0, errors.New("a key must not be empty")
 	}
-	if size := len(key) + len(value); size > MaxBytes {
-		return 0, fmt.Errorf("%s: %d bytes, at most %d: %w", key, size, MaxBytes, storage.ErrTooLarge)
+	if size := len(key) + len(value); size > maxBytes {
+		return 0, fmt.Errorf("%s: %d bytes, at most %d: %w", key, size, maxBytes, storage.ErrTooLarge)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -237,17 +236,4 @@ func countBetween(root *node, from, end string) int64 {
 		above = root.rank(end)
 	}
 	return int64(above - root.rank(from))
-}
-
-// prefixEnd returns the first key behind all that begin with prefix; "" where there is none.
-func prefixEnd(prefix string) string {
-	trimmed := prefix
-	for strings.HasSuffix(trimmed, "\xff") {
-		trimmed = trimmed[:len(trimmed)-1]
-	}
-	if trimmed == "" {
-		return ""
-	}
-	last := len(trimmed) - 1
-	return trimmed[:last] + string([]byte{trimmed[last] + 1})
 }
