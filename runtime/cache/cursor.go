@@ -58,8 +58,8 @@ type Cursor struct {
 // cursor that selects nothing.
 func (w *Cursor) PassUnreadable() { w.lenient = true }
 
-// Next waits until there is something to tell and returns it, at most a bounded number of events; the slice is valid
-// until the next call. ErrExpired where the cursor fell out of the window or the cache was dropped, ctx's error where it
+// Next waits until there is something to tell and returns it, at most a bounded number of events and what else is of the
+// last one's revision; the slice is valid until the next call. ErrExpired where the cursor fell out of the window or the cache was dropped, ctx's error where it
 // ended; a poisoned value that the cursor covers is returned as an error that wraps ErrCorrupt. After an error of ctx
 // Next may be called again, and nothing is lost; after others it returns the same error.
 func (w *Cursor) Next(ctx context.Context) ([]Event, error) {
@@ -92,7 +92,7 @@ func (w *Cursor) skip() {
 	_, _ = w.collect(0) // an error is found again, too
 }
 
-// collect gathers at most limit events. Where there are none, wait is closed when it is worth to look again.
+// collect gathers at most limit events, but for those of one revision. Where there are none, wait is closed when it is worth to look again.
 func (w *Cursor) collect(limit int) (wait <-chan struct{}, err error) {
 	switch {
 	case w.err != nil:
@@ -116,7 +116,7 @@ func (w *Cursor) collect(limit int) (wait <-chan struct{}, err error) {
 			return s.changed, nil
 		}
 		event, concerns, err := w.meaning(c)
-		if concerns && (err != nil || len(w.events) >= limit) {
+		if concerns && (err != nil || w.full(limit, c.revision)) {
 			w.come(c.revision - 1)
 			return nil, err
 		}
@@ -130,6 +130,13 @@ func (w *Cursor) collect(limit int) (wait <-chan struct{}, err error) {
 	}
 	w.come(s.revision)
 	return v.changed, nil
+}
+
+// full tells that no event of a revision is taken any more. One revision may have many, where a lease ends or somebody else
+// wrote several keys at once; they stay together, since who goes on from one of them later would miss the others.
+func (w *Cursor) full(limit int, revision int64) bool {
+	n := len(w.events)
+	return n >= limit && (n == 0 || w.events[n-1].Revision != revision)
 }
 
 // come notes that everything up to revision was told.

@@ -82,8 +82,8 @@ var bugs = []bug{
 	},
 	{
 		name: "a dropped event", file: "cache/cursor.go",
-		right: "if concerns && (err != nil || len(w.events) >= limit) {\n\t\t\tw.come(c.revision - 1)\n",
-		wrong: "if concerns && (err != nil || len(w.events) >= limit) {\n\t\t\tw.come(c.revision - 1)\n\t\t\tw.place++\n",
+		right: "if concerns && (err != nil || w.full(limit, c.revision)) {\n\t\t\tw.come(c.revision - 1)\n",
+		wrong: "if concerns && (err != nil || w.full(limit, c.revision)) {\n\t\t\tw.come(c.revision - 1)\n\t\t\tw.place++\n",
 		dir:   "cache", tests: []string{"TestCursorsTellExactlyOnce"},
 	},
 	{
@@ -126,6 +126,11 @@ var bugs = []bug{
 		name: "a stale entry believed", file: "registry/get.go",
 		right: "\tif entry == nil || entry.Revision() != kv.Revision {\n\t\treturn r.fromBackend(ctx, key)\n\t}\n", wrong: "",
 		dir: "registry", tests: []string{"TestStaleCacheIsNotBelieved"},
+	},
+	{
+		name: "an answer with the revision of before the write", file: "registry/foresee.go",
+		right: "case f.made && f.revision == revision:", wrong: "case f.made:",
+		dir: "registry", tests: []string{"TestAnswersOfWritesInOtherForms"},
 	},
 	{
 		name: "a page of another revision", file: "registry/list.go",

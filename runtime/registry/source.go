@@ -245,7 +245,7 @@ func (s *backendSource) next(ctx context.Context, into []Event, form api.Form) (
 				return into, err
 			}
 		}
-		for s.at < len(s.batch.Events) && len(into) < maxEvents {
+		for s.at < len(s.batch.Events) && (len(into) < maxEvents || s.within()) {
 			event, ok, err := s.event(&s.batch.Events[s.at], form)
 			if err != nil {
 				return into, err
@@ -257,6 +257,13 @@ func (s *backendSource) next(ctx context.Context, into []Event, form api.Form) (
 		}
 	}
 	return into, nil
+}
+
+// within tells that the next event is of the revision of the one before: who goes on from one of them later would miss the
+// others, so they stay together.
+func (s *backendSource) within() bool {
+	events := s.batch.Events
+	return s.at > 0 && events[s.at].Revision == events[s.at-1].Revision
 }
 
 var errGap = errors.New("storage was lost, and what happened meanwhile can't be known")

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxEvents bounds what one Next returns.
+	// maxEvents bounds what one Next returns, but for events of one revision.
 	maxEvents = 256
 	// beforeDeadline is how long before a watch's deadline its last bookmark is sent.
 	beforeDeadline = 2 * time.Second

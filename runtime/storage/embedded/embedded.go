@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
@@ -48,6 +49,9 @@ func (Etcd) Open(ctx context.Context, dir string, options storage.EmbeddedOption
 	lock, err := lockDirectory(dir)
 	if err != nil {
 		return nil, err
+	}
+	if err := sweep(filepath.Join(dir, "etcd")); err != nil {
+		return nil, errors.Join(fmt.Errorf("data directory %s: %w", dir, err), lock.Close())
 	}
 	server, err := start(ctx, dir, filepath.Join(dir, "etcd"), cmp.Or(options.Quota, storage.DefaultQuota))
 	if err != nil {
@@ -93,6 +97,22 @@ func lockDirectory(dir string) (*fileutil.LockedFile, error) {
 		return nil, fmt.Errorf("data directory %s: %w", dir, err)
 	}
 	return lock, nil
+}
+
+// sweep removes the copies of the database that defragmentations left which were killed: etcd doesn't. Who calls it has
+// the lock, so none is under way.
+func sweep(data string) error {
+	snap := filepath.Join(data, "member", "snap")
+	files, err := os.ReadDir(snap)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, file := range files {
+		if strings.HasPrefix(file.Name(), "db.tmp.") {
+			err = errors.Join(err, os.Remove(filepath.Join(snap, file.Name())))
+		}
+	}
+	return err
 }
 
 // start returns a server that takes requests, on the files in data. Errors name dir.

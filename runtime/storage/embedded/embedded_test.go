@@ -2,6 +2,9 @@ package embedded_test
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +43,33 @@ func TestSecondServerIsRefusedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, dir)
+}
+
+// What a defragmentation left that was killed takes no space for ever, and a directory that must hold data is not made.
+func TestOpenOfWhatIsThere(t *testing.T) {
+	dir := t.TempDir()
+	none := filepath.Join(dir, "none")
+	if _, err := (embedded.Etcd{}).Open(t.Context(), none, storage.EmbeddedOptions{Existing: true}); !errors.Is(err, storage.ErrNoData) {
+		t.Errorf("without data: %v", err)
+	}
+	if _, err := os.Stat(none); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it was made: %v", err)
+	}
+	if err := open(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(dir, "etcd", "member", "snap", "db.tmp.123")
+	if err := os.WriteFile(left, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, err := embedded.Etcd{}.Open(t.Context(), dir, storage.EmbeddedOptions{Existing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
 }
 
 func TestReopenFindsEverything(t *testing.T) {
