@@ -26,7 +26,7 @@ type Objects[T any] interface {
 	List(ctx context.Context, namespace string, selector labels.Selector) ([]T, error)
 	// Create creates obj, in its namespace, and returns it as it is then.
 	Create(ctx context.Context, obj T, how Write) (T, error)
-	// Update has change change an object as it is now, and once more where somebody was faster, and returns it as it is then.
+	// Update lets change edit an object as it is now, and once more where somebody was faster, and returns it as it is then.
 	// An error of change ends it, and is returned as it is.
 	Update(ctx context.Context, namespace, name string, how Write, change func(obj T) error) (T, error)
 	// Delete deletes an object, or marks it where it must wait.

@@ -53,7 +53,7 @@ func (s *scaler[T]) own(live, scale *scaleObject, stored []metav1.ManagedFieldsE
 	entries, err := m.Update(scaleView{m, live}, scaleView{m, scale}, stored, nil, false, manager)
 	if err != nil {
 		s.handle.tell(live, err)
-		return stored, nil //nolint:nilerr // a write doesn't fail of it
+		return stored, nil
 	}
 	return entries, nil
 }

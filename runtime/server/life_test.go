@@ -101,7 +101,7 @@ func TestFailedSnapshotIsTold(t *testing.T) {
 	var heard bytes.Buffer
 	handler := maintenance(worn{}, slog.New(slog.NewTextHandler(&heard, nil)))[snapshotPath]
 	defer func() {
-		if cause := recover(); cause != http.ErrAbortHandler {
+		if cause := recover(); cause != any(http.ErrAbortHandler) {
 			t.Errorf("the connection was not cut off: %v", cause)
 		}
 		if !strings.Contains(heard.String(), errWorn.Error()) {
