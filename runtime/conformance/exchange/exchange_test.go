@@ -101,12 +101,25 @@ func replay(t *testing.T, ours *world, s *scene) {
 		a.expects = e.answers()
 		answers := a.ask(e.request)
 		e.check(t, answers)
-		began, words := time.Now(), maps.Clone(a.words)
-		if list := a.ask([]string{"GET $PDBS?limit=1"})[0]; !strings.HasPrefix(list, "<<< 200") || time.Since(began) > 30*time.Second {
-			t.Errorf("after %s a list takes %v: %.300s", e.request[0], time.Since(began), list)
-		}
-		a.words = words
+		a.listsAfter(t, e.request[0])
 	}
+}
+
+// listsAfter wants a list within 2 s, whatever was asked before. The machine may stand still for as long: one of five does.
+func (a *asked) listsAfter(t *testing.T, request string) {
+	words := maps.Clone(a.words)
+	defer func() { a.words = words }()
+	for range 5 {
+		began := time.Now()
+		list := a.ask([]string{"GET $PDBS?limit=1"})[0]
+		if !strings.HasPrefix(list, "<<< 200") {
+			t.Errorf("a list after %s: %.300s", request, list)
+		}
+		if time.Since(began) < 2*time.Second {
+			return
+		}
+	}
+	t.Errorf("after %s a list takes more than 2 s, five times", request)
 }
 
 // settle waits, before a request that may be answered with any state that the server had, for the latest one: the recorded
