@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -220,7 +222,7 @@ func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T],
 		p.data = current.data
 	}
 	// What is written through a part of the object is no change of what it is to be.
-	if t.subresource == nil && !h.definition.Strategy.NoGeneration && differ(p.data, current.data) {
+	if t.subresource == nil && !h.definition.Strategy.NoGeneration && (differ(p.data, current.data) || ownDiffer(obj, current.obj)) {
 		if p.data, err = h.nextGeneration(t.version, obj, current.obj.GetGeneration()+1, p.data); err != nil {
 			return nil, p, err
 		}
@@ -277,6 +279,24 @@ func differ(a, b []byte) bool {
 	var few [2][16][]byte // room for keys and values, so that they are on the stack
 	x, y := specified(a, few[0][:0]), specified(b, few[1][:0])
 	return !slices.EqualFunc(x, y, bytes.Equal)
+}
+
+// ownFields is how annotations begin in which the hub's objects carry fields that a version alone has, as generated conversions
+// write them.
+const ownFields = "apigen.dev/preserved-"
+
+// ownDiffer tells whether two objects differ in what versions alone have.
+func ownDiffer(a, b metav1.Object) bool {
+	x, y := a.GetAnnotations(), b.GetAnnotations()
+	carried := func(annotations, others map[string]string) bool {
+		for name, text := range annotations {
+			if strings.HasPrefix(name, ownFields) && others[name] != text {
+				return true
+			}
+		}
+		return false
+	}
+	return carried(x, y) || carried(y, x)
 }
 
 // specified appends the keys and values of a stored form that count for metadata.generation.

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 
 	"apigen.dev/runtime/apitest"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/park/apis"
 )
@@ -88,6 +90,10 @@ func TestFieldsOfOneVersion(t *testing.T) {
 			if again.code != http.StatusOK || !strings.Contains(again.body, `"keeper":"Bo"`) || strings.Contains(again.body, "apigen.dev/") {
 				t.Errorf("written again: %d %s", again.code, again.body)
 			}
+			third := send(t, server, "PATCH", v1beta1+"/central", "application/merge-patch+json", `{"spec":{"keeper":"Cy"}}`)
+			if got, want := generationOf(t, third.body), generationOf(t, again.body)+1; got != want {
+				t.Errorf("another keeper is generation %d, want %d", got, want)
+			}
 		})
 	}
 }
@@ -109,4 +115,13 @@ func TestForgedPreservedFields(t *testing.T) {
 	if p := park(t, send(t, server, "GET", v1+"/f", "", ""), 200); *p.Spec.Fountains != 2 || p.Spec.Trees != 1 || p.Status.Open {
 		t.Errorf("%+v", p)
 	}
+}
+
+func generationOf(t *testing.T, object string) int64 {
+	t.Helper()
+	var park metav1.PartialObjectMetadata
+	if err := json.Unmarshal([]byte(object), &park); err != nil {
+		t.Fatal(err)
+	}
+	return park.Generation
 }
