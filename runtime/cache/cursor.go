@@ -59,9 +59,9 @@ type Cursor struct {
 func (w *Cursor) PassUnreadable() { w.lenient = true }
 
 // Next waits until there is something to tell and returns it, at most a bounded number of events and what else is of the
-// last one's revision; the slice is valid until the next call. ErrExpired where the cursor fell out of the window or the cache was dropped, ctx's error where it
-// ended; a poisoned value that the cursor covers is returned as an error that wraps ErrCorrupt. After an error of ctx
-// Next may be called again, and nothing is lost; after others it returns the same error.
+// last one's revision; the slice is valid until the next call. ErrExpired where the cursor fell out of the window or the
+// cache was dropped, ctx's error where it ended; a poisoned value that the cursor covers is returned as an error that wraps
+// ErrCorrupt. After an error of ctx Next may be called again, and nothing is lost; after others it returns the same error.
 func (w *Cursor) Next(ctx context.Context) ([]Event, error) {
 	w.events = w.events[:0]
 	for {
@@ -92,7 +92,8 @@ func (w *Cursor) skip() {
 	_, _ = w.collect(0) // an error is found again, too
 }
 
-// collect gathers at most limit events, but for those of one revision. Where there are none, wait is closed when it is worth to look again.
+// collect gathers at most limit events, but for those of one revision. Where there are none, wait is closed when it is
+// worth to look again.
 func (w *Cursor) collect(limit int) (wait <-chan struct{}, err error) {
 	switch {
 	case w.err != nil:
