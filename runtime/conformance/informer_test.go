@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"sync/atomic"
@@ -18,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
@@ -206,10 +204,10 @@ func insist(ctx context.Context, write func() error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 5*time.Millisecond, bound, true, func(context.Context) (bool, error) {
 		last = write()
-		away := utilnet.IsConnectionRefused(last) || utilnet.IsConnectionReset(last) || utilnet.IsProbableEOF(last) || errors.Is(last, io.ErrUnexpectedEOF) ||
-			utilnet.IsHTTP2ConnectionLost(last) || apierrors.IsServiceUnavailable(last) ||
-			apierrors.IsTimeout(last) // of unknown outcome, which those who write here can tell
-		return !away, nil
+		var answer apierrors.APIStatus
+		answered := last == nil || errors.As(last, &answer)
+		// Of a timeout the outcome is unknown, which those who write here can tell.
+		return answered && !apierrors.IsServiceUnavailable(last) && !apierrors.IsTimeout(last), nil
 	})
 	if last != nil {
 		return last
