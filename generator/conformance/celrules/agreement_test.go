@@ -53,7 +53,7 @@ func corpus(t *testing.T) map[string]*apiextensionsv1.JSONSchemaProps {
 		}
 	}
 	if len(out) == 0 {
-		t.Skip("no definitions are at hand")
+		t.Fatal("none of the modules can be fetched, or none has definitions with rules")
 	}
 	return out
 }
