@@ -49,6 +49,15 @@ type Rendition struct {
 	Holes []Hole
 }
 
+// Sheet is one or more objects in one form, joined as they stand in a list in JSON, each behind a comma: the first one,
+// too. It is immutable and shared, as renditions are.
+type Sheet struct {
+	Data []byte
+	// Holes are the ages in it, in ascending order; those of Data[i] are at At+i.
+	Holes []Hole
+	At    uint32
+}
+
 // Hole is a place in a row's payload where an age goes, quotes included.
 type Hole struct {
 	At    uint32

@@ -169,7 +169,7 @@ func (e *Entry) Rendition(wanted api.Form) (api.Rendition, error) {
 		return e.stored(), nil
 	}
 	if f := e.forms.Load().find(wanted); f != nil {
-		return f.get(e)
+		return f.get()
 	}
 	return e.render(wanted)
 }

@@ -147,8 +147,8 @@ func TestRenditionsStayUnderBudget(t *testing.T) {
 		t.Error("nothing was evicted")
 	}
 	for i, p := range s.pool.ring {
-		if p.form.place != i+1 {
-			t.Errorf("place %d of the ring holds a form that believes to be at %d", i+1, p.form.place)
+		if *p.what.at() != i+1 {
+			t.Errorf("place %d of the ring holds a form that believes to be at %d", i+1, *p.what.at())
 		}
 	}
 }

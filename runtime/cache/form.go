@@ -17,6 +17,7 @@ type form struct {
 	rendition api.Rendition
 	err       error
 	name      api.Form
+	entry     *Entry
 	once      sync.Once
 	place     int // in the pool's ring, counted from 1, 0 where it isn't there; guarded by the pool
 }
@@ -97,26 +98,27 @@ func (e *Entry) render(wanted api.Form) (api.Rendition, error) {
 			return e.shared.codec.Render(e.Key(), e.stored(), wanted)
 		}
 		if f := old.find(wanted); f != nil {
-			return f.get(e)
+			return f.get()
 		}
-		f := &form{name: wanted}
+		f := &form{name: wanted, entry: e}
 		if e.forms.CompareAndSwap(old, old.with(f)) {
-			return f.get(e)
+			return f.get()
 		}
 	}
 }
 
 // get returns the rendition; the first caller renders, and all wait for it.
-func (f *form) get(e *Entry) (api.Rendition, error) {
+func (f *form) get() (api.Rendition, error) {
 	if !f.done.Load() {
-		f.once.Do(func() { f.fill(e) })
+		f.once.Do(f.fill)
 	} else if !f.used.Load() {
 		f.used.Store(true)
 	}
 	return f.rendition, f.err
 }
 
-func (f *form) fill(e *Entry) {
+func (f *form) fill() {
+	e := f.entry
 	f.err = errRenderPanicked
 	defer func() {
 		f.done.Store(true)
@@ -128,7 +130,7 @@ func (f *form) fill(e *Entry) {
 	f.rendition, f.err = e.shared.codec.Render(e.Key(), e.stored(), f.name)
 	e.shared.counts.rendered.Add(1)
 	if f.err == nil {
-		e.shared.pool.add(e, f)
+		e.shared.pool.add(f)
 	}
 }
 
@@ -151,83 +153,20 @@ func (e *Entry) retire() {
 		return
 	}
 	if old := e.forms.Swap(retired); old != nil && old != retired {
-		e.shared.pool.drop(old.all())
+		for _, f := range old.all() {
+			e.shared.pool.drop(f)
+		}
 	}
 }
 
 // formOverhead is what a kept form costs beside its bytes, roughly.
 const formOverhead = 200
 
-// pool keeps the bytes of rendered forms under a budget. Where they exceed it, a hand goes round, spares once those
-// that were used since it last came by (marking a use is one atomic write, no lock), and drops the others.
-type pool struct {
-	budget int64
-	counts *counters
-
-	mu    sync.Mutex // guards what follows; nothing is locked below it
-	ring  []pooled
-	hand  int
-	bytes int64
-}
-
-type pooled struct {
-	entry *Entry
-	form  *form
-}
-
 func (f *form) cost() int64 {
 	return int64(len(f.rendition.Payload) + 40*len(f.rendition.Holes) + formOverhead)
 }
 
-// add takes up a form that was just rendered, and makes room for it.
-func (p *pool) add(e *Entry, f *form) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if e.forms.Load().find(f.name) != f {
-		return
-	}
-	p.ring = append(p.ring, pooled{e, f})
-	f.place = len(p.ring)
-	p.bytes += f.cost()
-	for spared, most := 0, len(p.ring); p.bytes > p.budget && len(p.ring) > 0; {
-		p.hand %= len(p.ring)
-		victim := p.ring[p.hand]
-		if victim.form.used.Swap(false) && spared < most {
-			p.hand++
-			spared++
-			continue
-		}
-		victim.entry.forget(victim.form)
-		p.remove(victim.form)
-		p.counts.evicted.Add(1)
-	}
-}
-
-// size is the bytes that are kept.
-func (p *pool) size() int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.bytes
-}
-
-// drop removes the forms of an entry that retired.
-func (p *pool) drop(forms []*form) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, f := range forms {
-		p.remove(f)
-	}
-}
-
-func (p *pool) remove(f *form) {
-	if f.place == 0 {
-		return
-	}
-	last := len(p.ring) - 1
-	p.ring[f.place-1] = p.ring[last]
-	p.ring[f.place-1].form.place = f.place
-	p.ring[last] = pooled{}
-	p.ring = p.ring[:last]
-	f.place = 0
-	p.bytes -= f.cost()
-}
+func (f *form) kept() bool  { return f.entry.forms.Load().find(f.name) == f }
+func (f *form) spare() bool { return f.used.Swap(false) }
+func (f *form) evict()      { f.entry.forget(f) }
+func (f *form) at() *int    { return &f.place }

@@ -369,7 +369,7 @@ func (g *generation) at(revision int64) *Snapshot {
 	if place >= s.end {
 		return &Snapshot{revision: revision, root: s.root}
 	}
-	return &Snapshot{revision: revision, root: v.rootAt(place, s.root, s.end)}
+	return &Snapshot{revision: revision, root: v.rootAt(place, s.root, s.end), latest: s.root}
 }
 
 // count tells the gauges how things are, unless they are another generation's by now.

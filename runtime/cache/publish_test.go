@@ -129,8 +129,8 @@ func TestFormsOfWhatIsGoneAreDropped(t *testing.T) {
 		t.Error("no forms are kept")
 	}
 	for _, p := range g.shared.pool.ring {
-		if !live[p.entry] {
-			t.Errorf("a form of %s at revision %d is kept", p.entry.Key(), p.entry.Revision())
+		if e := p.what.(*form).entry; !live[e] {
+			t.Errorf("a form of %s at revision %d is kept", e.Key(), e.Revision())
 		}
 	}
 }

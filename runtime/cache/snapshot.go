@@ -13,6 +13,8 @@ type Snapshot struct {
 	root     *node
 	// indexes are trees of the same entries, in the order of Config.Indexed; nil for states of the past.
 	indexes []*node
+	// latest is the root of the present, for states of the past.
+	latest *node
 }
 
 // Revision is the backend's revision that the snapshot shows.

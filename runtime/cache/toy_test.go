@@ -24,6 +24,8 @@ const colorField = 2
 var (
 	toyForm  = api.Form{Version: "v1"}
 	otherOne = api.Form{Version: "v2"}
+	// agedOne has two holes.
+	agedOne = api.Form{Version: "aged"}
 )
 
 const toyHead = `"kind":"Toy",`
@@ -75,7 +77,15 @@ func (c *toyCodec) Render(key string, stored api.Rendition, form api.Form) (api.
 	}
 	stored.Head = `"form":"` + form.Version + `",`
 	stored.Payload = append([]byte(nil), stored.Payload...)
+	if form == agedOne {
+		since := time.Unix(int64(len(stored.Payload)), 0)
+		stored.Holes = []api.Hole{{At: stored.VersionAt, Since: since}, {At: uint32(len(stored.Payload)) - 1, Since: since.Add(time.Second)}}
+	}
 	return stored, nil
+}
+
+func (*toyCodec) Join(list []byte, r *api.Rendition, form api.Form) []byte {
+	return append(append(append(list, ";{"...), r.Head...), r.Payload...)
 }
 
 func (*toyCodec) Restamp(r api.Rendition, revision int64) api.Rendition {

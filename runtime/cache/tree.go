@@ -1,6 +1,9 @@
 package cache
 
-import "slices"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 // fanout bounds the children of a node and the entries of a leaf.
 const fanout = 32
@@ -21,7 +24,10 @@ type slot struct {
 }
 
 // owner marks the nodes that one hand may write to. It isn't empty, so that each one has an address of its own.
-type owner struct{ _ byte }
+type owner struct {
+	// past: the hand makes a state of the past again, for one reader.
+	past bool
+}
 
 // node is a leaf, which holds entries, or an inner node, which holds children.
 type node struct {
@@ -32,6 +38,11 @@ type node struct {
 	children []*node
 	count    int // entries below
 	poisoned int // of these, those that could not be decoded
+	// sheets are those that were asked for, and before those of the leaf that this one took the place of.
+	sheets atomic.Pointer[sheet]
+	before []*sheet
+	// replaced: another leaf took its place, so that what is joined for this one is of no use to others.
+	replaced atomic.Bool
 }
 
 // buildTree makes a tree of entries that are in ascending order.
@@ -110,14 +121,14 @@ func (t *tree) writable(n *node) *node {
 	if n.owner == t.owner {
 		return n
 	}
-	c := *n
-	c.owner = t.owner
+	c := &node{owner: t.owner, order: n.order, low: n.low, count: n.count, poisoned: n.poisoned}
 	if n.leaf() {
+		c.before = t.inherit(n)
 		c.entries = append(make([]slot, 0, len(n.entries)+1), n.entries...)
 	} else {
 		c.children = append(make([]*node, 0, len(n.children)+1), n.children...)
 	}
-	return &c
+	return c
 }
 
 // put returns the node that takes n's place, its new right neighbour where it had to be split, and what e replaced.
@@ -158,6 +169,7 @@ func (t *tree) split(n *node) *node {
 	right := &node{owner: t.owner, order: t.order}
 	if n.leaf() {
 		right.entries = append(make([]slot, 0, fanout), n.entries[half:]...)
+		right.before = n.before
 		right.low = t.order.position(right.entries[0].entry)
 		clear(n.entries[half:])
 		n.entries = n.entries[:half]
@@ -178,7 +190,9 @@ func (t *tree) take(n *node, at position, e *Entry) *node {
 	n.poisoned -= poison(e)
 	if n.leaf() {
 		i, _ := n.find(at)
-		n.entries = slices.Delete(n.entries, i, i+1)
+		if n.entries = slices.Delete(n.entries, i, i+1); len(n.entries) == 0 {
+			t.abandon(n)
+		}
 		return n
 	}
 	i := n.childOf(at)
@@ -198,6 +212,9 @@ func (t *tree) join(n *node, i int) {
 	left, right := t.writable(n.children[i-1]), n.children[i]
 	left.entries = append(left.entries, right.entries...)
 	left.children = append(left.children, right.children...)
+	if right.leaf() {
+		t.abandon(right)
+	}
 	left.sum()
 	if rest := t.split(left); rest != nil {
 		n.children[i] = rest
@@ -301,19 +318,28 @@ func (n *node) nth(rank int) *Entry {
 }
 
 // walk yields the entries from one position (inclusive) to another (exclusive) whose sign passes, until yield returns
-// false, which it then returns too. A zero position is no bound: only the paths to the two ends compare anything.
+// false, which it then returns too.
 func (n *node) walk(from, end position, l *Lookup, yield func(*Entry) bool) bool {
-	if n == nil {
-		return true
-	}
-	first, last := n.span(from, end)
-	if n.leaf() {
-		for _, s := range n.entries[min(first, last):last] {
+	return n.leaves(from, end, func(leaf *node, first, last int) bool {
+		for _, s := range leaf.entries[first:last] {
 			if l.passes(s.sign) && !yield(s.entry) {
 				return false
 			}
 		}
 		return true
+	})
+}
+
+// leaves yields the leaves that have entries from one position (inclusive) to another (exclusive), and which of their
+// entries these are, until yield returns false, which it then returns too. A zero position is no bound: only the paths to
+// the two ends compare anything.
+func (n *node) leaves(from, end position, yield func(leaf *node, first, last int) bool) bool {
+	if n == nil {
+		return true
+	}
+	first, last := n.span(from, end)
+	if n.leaf() {
+		return first >= last || yield(n, first, last)
 	}
 	for i := first; i < last; i++ {
 		var low, high position
@@ -323,7 +349,7 @@ func (n *node) walk(from, end position, l *Lookup, yield func(*Entry) bool) bool
 		if i == last-1 {
 			high = end
 		}
-		if !n.children[i].walk(low, high, l, yield) {
+		if !n.children[i].leaves(low, high, yield) {
 			return false
 		}
 	}

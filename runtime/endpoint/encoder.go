@@ -47,6 +47,15 @@ func (jsonEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.P
 	f.text(head)
 	f.listMeta(page)
 	f.text(items)
+	if page.Sheets != nil {
+		f.sheets(page.Sheets, now)
+	} else {
+		f.items(page, shape, now)
+	}
+	f.text("]}\n")
+}
+
+func (f *frame) items(page *registry.Page, shape api.Shape, now time.Time) {
 	comma := false
 	for rendition := range page.Items {
 		if comma {
@@ -55,7 +64,24 @@ func (jsonEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.P
 		comma = true
 		f.rendition(&rendition, shape != api.Whole, now)
 	}
-	f.text("]}\n")
+}
+
+// sheets writes items that are joined already; a list doesn't begin with a comma.
+func (f *frame) sheets(sheets []api.Sheet, now time.Time) {
+	for i := range sheets {
+		s := &sheets[i]
+		at := 0
+		if i == 0 {
+			at = len(",")
+		}
+		for k := range s.Holes {
+			hole := &s.Holes[k]
+			f.bytes(s.Data[at : hole.At-s.At])
+			f.age(hole.Since, now)
+			at = int(hole.At - s.At)
+		}
+		f.bytes(s.Data[at:])
+	}
 }
 
 // event writes {"type":"ADDED","object":{...}} and a newline.

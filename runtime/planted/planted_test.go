@@ -43,6 +43,11 @@ var bugs = []bug{
 		dir: "collector", tests: []string{"TestOnlyWhatIsKnownIsDeleted"},
 	},
 	{
+		name: "an older state of an object joined into a list", file: "cache/sheet.go",
+		right: "j.entries[i].entry == e {", wrong: "j.entries[i].entry.Key() == e.Key() {",
+		dir: "cache", tests: []string{"TestSheetsAreTheEntriesJoined"},
+	},
+	{
 		name: "joining a question that was already asked", file: "cache/progress.go",
 		right: "\t\t\ta.next = nil\n\t\t\ta.mu.Unlock()\n\t\t\task(ctx, q)\n\t\t\tclose(q.done)\n",
 		wrong: "\t\t\ta.mu.Unlock()\n\t\t\task(ctx, q)\n\t\t\ta.mu.Lock()\n\t\t\ta.next = nil\n\t\t\ta.mu.Unlock()\n\t\t\tclose(q.done)\n",

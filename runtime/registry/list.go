@@ -131,6 +131,9 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*Page, error) {
 		revision = l.exact
 	}
 	if l.empty() {
+		if page, err := l.joined(s, r.stored, revision); page != nil || err != nil {
+			return page, err
+		}
 		if page, err := l.atHand(s, r.stored, revision); page != nil || err != nil {
 			return page, err
 		}
@@ -148,17 +151,57 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*Page, error) {
 	return p.page(l, revision, last, more, left)
 }
 
+// fewest is how many objects a page must have for sheets to pay.
+const fewest = 64
+
+// joined is a page of what the cache keeps joined: a form in JSON beside the stored one. It is nil where something can't be
+// read or shown: who collects the page names it.
+func (l *listing) joined(s *cache.Snapshot, stored api.Form, revision int64) (*Page, error) {
+	n, left := l.extent(s)
+	if n < fewest || l.form == stored || l.form.Encoding != api.JSON || s.Poisoned(l.prefix) != nil {
+		return nil, nil
+	}
+	p := newPage()
+	var err error
+	if p.sheets, err = s.Sheets(p.sheets, l.prefix, l.from, n, l.form); err != nil {
+		p.close()
+		return nil, nil //nolint:nilerr // it will be met again
+	}
+	page := &Page{
+		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Sheets: p.sheets, Close: sync.OnceFunc(p.close),
+		Items: preparedItems(firstOf(n, s.Entries(l.prefix, l.from)), l.form),
+	}
+	if err := l.toBeContinued(page, s, revision, left); err != nil {
+		p.close()
+		return nil, err
+	}
+	return page, nil
+}
+
+// extent is how many objects the page has that is asked for, and how many follow it.
+func (l *listing) extent(s *cache.Snapshot) (n, left int) {
+	n = s.Count(l.prefix, l.from)
+	if l.limit > 0 && l.limit < n {
+		n, left = l.limit, n-l.limit
+	}
+	return n, left
+}
+
+// toBeContinued says what follows a page of a snapshot, if anything does.
+func (l *listing) toBeContinued(page *Page, s *cache.Snapshot, revision int64, left int) error {
+	if left == 0 {
+		return nil
+	}
+	return page.goesOn(l, s.Nth(l.prefix, l.from, page.Len-1).Key(), revision, left)
+}
+
 // atHand is a page of the common case, everything in a form that is at hand: it keeps nothing but the snapshot. It is nil
 // where something can't be read or shown, or must be rendered first.
 func (l *listing) atHand(s *cache.Snapshot, stored api.Form, revision int64) (*Page, error) {
 	if s.Poisoned(l.prefix) != nil {
 		return nil, nil
 	}
-	count := s.Count(l.prefix, l.from)
-	n := count
-	if l.limit > 0 {
-		n = min(n, l.limit)
-	}
+	n, left := l.extent(s)
 	entries := firstOf(n, s.Entries(l.prefix, l.from))
 	if !l.prepare(entries, n, stored) {
 		return nil, nil
@@ -166,10 +209,7 @@ func (l *listing) atHand(s *cache.Snapshot, stored api.Form, revision int64) (*P
 	page := &Page{
 		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Items: preparedItems(entries, l.form), Close: func() {},
 	}
-	if n == count {
-		return page, nil
-	}
-	return page, page.goesOn(l, s.Nth(l.prefix, l.from, n-1).Key(), revision, count-n)
+	return page, l.toBeContinued(page, s, revision, left)
 }
 
 func firstOf(n int, entries iter.Seq[*cache.Entry]) iter.Seq[*cache.Entry] {
@@ -392,19 +432,23 @@ func (r *reader) listOne(ctx context.Context, l *listing) (*Page, error) {
 	return p.page(l, revision, "", false, -1)
 }
 
-// pageItems are the items of a page that were collected, in a slice that is used again.
-type pageItems struct{ items []api.Rendition }
+// pageItems are the items of a page that were collected, in slices that are used again.
+type pageItems struct {
+	items  []api.Rendition
+	sheets []api.Sheet
+}
 
 var pages = sync.Pool{New: func() any { return &pageItems{} }}
 
 func newPage() *pageItems { return pages.Get().(*pageItems) }
 
 func (p *pageItems) close() {
-	if cap(p.items) > maxPooled {
+	if cap(p.items) > maxPooled || cap(p.sheets) > maxPooled {
 		return
 	}
 	clear(p.items)
-	p.items = p.items[:0]
+	clear(p.sheets)
+	p.items, p.sheets = p.items[:0], p.sheets[:0]
 	pages.Put(p)
 }
 

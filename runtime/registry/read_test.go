@@ -82,6 +82,55 @@ func TestPagesOfAnyLength(t *testing.T) {
 	})
 }
 
+// TestJoinedPages: what a long page has joined is its items, each behind a comma, in all forms that are joined; also where
+// objects were written since it was joined before.
+func TestJoinedPages(t *testing.T) {
+	b := open(t, registry.New(shop.Definition()), true)
+	const n = 200
+	b.fill(n)
+	forms := []api.Form{v1beta1, {Version: "v1", Shape: api.Metadata}, {Version: "v1", Shape: api.Row}, {Version: "v1", Shape: api.RowWithObject}}
+	for round := range 3 {
+		for _, form := range forms {
+			for _, limit := range []int64{0, 100, 150} {
+				page, err := b.List(b.ctx(), "ns", registry.ListOptions{Limit: limit}, form)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var want, got strings.Builder
+				for r := range page.Items {
+					want.WriteString(",{")
+					if form.Shape != api.Whole {
+						want.WriteString(r.Head)
+					}
+					want.WriteString(aged(r.Payload, r.Holes, 0))
+				}
+				for _, sheet := range page.Sheets {
+					got.WriteString(aged(sheet.Data, sheet.Holes, sheet.At))
+				}
+				if got.String() != want.String() || got.Len() == 0 {
+					t.Errorf("round %d, %v, limit %d:\n%s\nnot\n%s", round, form, limit, got.String(), want.String())
+				}
+				page.Close()
+			}
+		}
+		if _, err := b.patch(fmt.Sprintf("w%03d", 17*round), "", `{"spec":{"color":"green"}}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// aged has the times of holes in their places.
+func aged(data []byte, holes []api.Hole, at uint32) string {
+	var out strings.Builder
+	from := uint32(0)
+	for _, h := range holes {
+		fmt.Fprintf(&out, "%s%q", data[from:h.At-at], h.Since)
+		from = h.At - at
+	}
+	out.Write(data[from:])
+	return out.String()
+}
+
 // first reads n items of a page at most, and tells how many of them are what fill wrote, in its order.
 func (b *bench) first(page *registry.Page, n int) (right int) {
 	read := 0

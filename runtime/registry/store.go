@@ -282,6 +282,15 @@ func (c *storeCodec[T]) Render(key string, stored api.Rendition, form api.Form) 
 	return c.config.Render(stored, form)
 }
 
+// Join implements cache.Codec for forms in JSON.
+func (c *storeCodec[T]) Join(list []byte, r *api.Rendition, form api.Form) []byte {
+	list = append(list, ",{"...)
+	if form.Shape != api.Whole {
+		list = append(list, r.Head...)
+	}
+	return append(list, r.Payload...)
+}
+
 // Restamp implements cache.Codec.
 func (c *storeCodec[T]) Restamp(r api.Rendition, revision int64) api.Rendition {
 	return restamp(r, revision)
