@@ -7,8 +7,8 @@ import (
 	"sort"
 	"strings"
 
-	"apigen.dev/generator/marker"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 )
 
 // typ returns the model of a type, with the fields of all structs that are reached through it.
@@ -280,7 +280,7 @@ func (b *builder) checkTag(f *model.Field, beside []*model.Field, in *model.Pack
 	tag, tagged := reflect.StructTag(f.Tag).Lookup("json")
 	_, options, _ := strings.Cut(tag, ",")
 	for _, o := range strings.Split(options, ",") {
-		if s := marker.Nearest(o, jsonOptions); o != "" && s != "" && s != o {
+		if s := spelling.Nearest(o, jsonOptions); o != "" && s != "" && s != o {
 			b.warnings.Add(f.Pos, "the option %q in the tag of field %s means nothing: did you mean %q?", o, f.Name, s)
 		}
 	}

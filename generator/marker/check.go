@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"apigen.dev/generator/spelling"
 )
 
 // check holds the value against the definition.
@@ -95,7 +97,7 @@ func (m Marker) checkKeys() error {
 			continue
 		}
 		hint := "known are " + strings.Join(m.Definition.Keys, ", ")
-		if s := nearest(a.Key, m.Definition.Keys); s != "" {
+		if s := spelling.Nearest(a.Key, m.Definition.Keys); s != "" {
 			hint = fmt.Sprintf("did you mean %q?", s)
 		}
 		return fmt.Errorf("marker \"+%s\": unknown argument %q: %s", m.Name, a.Key, hint)

@@ -5,6 +5,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 )
 
 // warnings tells of functions that convert a pair of types as generated code would call them, but for a slip in their
@@ -20,7 +21,7 @@ func warnings(program *model.Program) []emit.Error {
 				continue
 			}
 			p := pair{f.Params[0].Elem, f.Params[1].Elem}
-			if want := p.function(); emit.Misspelt(f.Name, want) && pkg.Func(want) == nil {
+			if want := p.function(); spelling.Misspelt(f.Name, want) && pkg.Func(want) == nil {
 				errs.Add(f.Pos, "%s is not called by generated code: a function that converts these types is called %s", f.Name, want)
 			}
 		}

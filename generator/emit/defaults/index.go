@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 )
 
 // index holds the hand-written defaulting functions of a program by the type that they default.
@@ -146,7 +147,7 @@ func misnamed(errs *emit.Errors, pkg *model.Package, f *model.Func) {
 	}
 	t := f.Params[0].Elem
 	want := "SetDefaults_" + t.Name
-	if t.Name != "" && emit.Misspelt(f.Name, want) && pkg.Func(want) == nil {
+	if t.Name != "" && spelling.Misspelt(f.Name, want) && pkg.Func(want) == nil {
 		errs.Add(f.Pos, "%s is not called by generated code: a function that sets the defaults of %s is called %s", f.Name, t.Name, want)
 	}
 }

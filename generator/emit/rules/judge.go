@@ -2,10 +2,13 @@ package rules
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 	"apigen.dev/runtime/cel"
 )
 
@@ -172,7 +175,7 @@ func suggest(message string, s *cel.Schema) string {
 	if s.Properties[name] != nil {
 		return "expressions don't see it: nothing is known of its JSON"
 	}
-	if near := nearest(name, reachable(s, map[string]bool{}, 0)); near != "" {
+	if near := spelling.Within(name, slices.Sorted(maps.Keys(reachable(s, map[string]bool{}, 0))), len(name)/3+1); near != "" {
 		return "did you mean " + near + "?"
 	}
 	if len(fields) == 0 || len(fields) > 20 {
@@ -203,43 +206,4 @@ func reachable(s *cel.Schema, into map[string]bool, depth int) map[string]bool {
 	}
 	reachable(s.Items, into, depth+1)
 	return reachable(s.Values, into, depth+1)
-}
-
-// nearest is the name that a misspelt one is most like, or empty.
-func nearest(name string, names map[string]bool) string {
-	best, least := "", 1+len(name)/3
-	if name == "" {
-		return ""
-	}
-	for n := range names {
-		d := distance(strings.ToLower(name), strings.ToLower(n))
-		if n[0] != name[0] {
-			d++ // who mistypes begins right
-		}
-		if d < least || d == least && (best == "" || n < best) {
-			best, least = n, d
-		}
-	}
-	return best
-}
-
-// distance is how many characters must be changed, added or removed.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			diagonal = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
 }

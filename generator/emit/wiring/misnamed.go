@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 )
 
 // webhookMethods are those of controller-runtime's webhooks, and what takes their places. ValidateUpdate is a name of ours,
@@ -31,7 +32,7 @@ func warnMisnamed(out *emit.Errors, r *model.Resource) {
 			continue
 		}
 		for _, c := range conventionsOf(r) {
-			if emit.Misspelt(name, c.name) && r.Hub.Methods[c.name] == nil && !isConvention(name) && c.fits(m, r.Hub) {
+			if spelling.Misspelt(name, c.name) && r.Hub.Methods[c.name] == nil && !isConvention(name) && c.fits(m, r.Hub) {
 				out.Add(m.Pos, "method %s of %s is not called by the server: it is called %s there", name, r.Hub.Name, c.name)
 				break
 			}

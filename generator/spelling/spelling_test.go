@@ -1,9 +1,9 @@
-package emit_test
+package spelling_test
 
 import (
 	"testing"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/spelling"
 )
 
 func TestMisspelt(t *testing.T) {
@@ -28,8 +28,29 @@ func TestMisspelt(t *testing.T) {
 		{"A", "AB", true},
 		{"BA", "AB", true},
 	} {
-		if got := emit.Misspelt(c.name, c.want); got != c.misspelt {
+		if got := spelling.Misspelt(c.name, c.want); got != c.misspelt {
 			t.Errorf("Misspelt(%q, %q) is %v", c.name, c.want, got)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for _, c := range []struct {
+		word       string
+		candidates []string
+		want       string
+	}{
+		{"mni", []string{"max", "min"}, "min"},
+		{"sise", []string{"rise", "size"}, "size"},
+		{"SIZE", []string{"side", "size"}, "size"},
+		{"colour", []string{"color", "colours"}, "color"},
+		{"size", []string{"length"}, ""},
+		{"ab", []string{"ac"}, ""},
+		{"", []string{"a"}, ""},
+		{"size", nil, ""},
+	} {
+		if got := spelling.Nearest(c.word, c.candidates); got != c.want {
+			t.Errorf("Nearest(%q, %q) is %q, want %q", c.word, c.candidates, got, c.want)
 		}
 	}
 }
