@@ -16,9 +16,8 @@ func buildCommand() *cobra.Command {
 	var o generator.Options
 	var headerFile string
 	var verbose bool
-	var names, docs []string
+	var docs []string
 	for _, e := range generator.Emitters() {
-		names = append(names, e.Name)
 		docs = append(docs, fmt.Sprintf("  %-12s %s", e.Name, e.Doc))
 	}
 	cmd := &cobra.Command{
@@ -39,10 +38,10 @@ What it generates, in this order:
 		},
 	}
 	cmd.Flags().BoolVar(&o.Check, "check", false, "write nothing; print a diff and exit with 1 if generated code is stale, missing or left over")
-	cmd.Flags().StringSliceVar(&o.Only, "only", nil, "run only these emitters: "+strings.Join(names, ", "))
+	cmd.Flags().StringSliceVar(&o.Only, "only", nil, "run only these emitters of those above, separated by commas")
 	cmd.Flags().StringVar(&headerFile, "header-file", "", "a file of Go comments that every generated file begins with")
-	cmd.Flags().BoolVar(&o.Lenient, "lenient", false, "make faults of markers warnings, for a first build of types that other tools were less strict about")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say what is written, what it can't express, and what conversions between versions don't copy as it is")
+	cmd.Flags().BoolVar(&o.Lenient, "lenient", false, "faults of markers are warnings, for a first build of types that other tools were less strict about")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say what is written, what CustomResourceDefinitions can't express, and what conversions don't copy as it is")
 	return cmd
 }
 

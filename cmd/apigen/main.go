@@ -1,5 +1,6 @@
 // Command apigen generates the code of Kubernetes-style API servers from annotated Go structs.
 //
+//	apigen init            writes a new project, or adds to one
 //	apigen build ./...     writes what the markers of the packages ask for
 //	apigen build --check   fails, with a diff, when generated code is stale
 //	apigen compat          finds changes that break clients or what is stored
@@ -49,8 +50,10 @@ func run(ctx context.Context, args []string) int {
 // command is the whole command: a line a subcommand.
 func command() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "apigen",
-		Short:         "From annotated Go structs to a Kubernetes-style API server",
+		Use:   "apigen",
+		Short: "From annotated Go structs to a Kubernetes-style API server",
+		Example: `  apigen init shop --module example.com/shop --group shop.example.com --version v1 --kind Widget
+  cd shop && go generate ./... && go run ./cmd/shop`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

@@ -12,7 +12,7 @@ var kubebuilderMarkers = []Definition{
 		Doc: "The kind has the subresource scale, of the kind Scale in autoscaling/v1; the paths tell where its numbers stand: +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector."},
 	{Name: "kubebuilder:printcolumn", Places: Type, Kind: Arguments, Keys: []string{"name", "type", "format", "description", "priority", "JSONPath"},
 		Doc: "A column of kubectl get: +kubebuilder:printcolumn:name=Color,type=string,JSONPath=`.spec.color`."},
-	{Name: "kubebuilder:selectablefield", Places: Type, Kind: Arguments, Keys: []string{"JSONPath"}, Doc: "A field by which field selectors can select."},
+	{Name: "kubebuilder:selectablefield", Places: Type, Kind: Arguments, Keys: []string{"JSONPath"}, Doc: "A field by which field selectors can select: +kubebuilder:selectablefield:JSONPath=`.spec.color`."},
 	{Name: "kubebuilder:storageversion", Places: Type, Kind: Flag, Doc: "Objects of the kind are stored in this version."},
 	{Name: "kubebuilder:unservedversion", Places: Type, Kind: Flag, Doc: "The version is not served."},
 	{Name: "kubebuilder:skipversion", Places: Type, Kind: Flag, Doc: "Leaves the version out of the kind's CustomResourceDefinition."},

@@ -54,6 +54,7 @@ func Command(program Program) *cobra.Command {
 	command := &cobra.Command{
 		Use:           program.Name,
 		Short:         "Serve the API groups of " + program.Name + " to Kubernetes clients",
+		Long:          long(program),
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -73,6 +74,18 @@ func Command(program Program) *cobra.Command {
 		command.AddCommand(storageCommand(program))
 	}
 	return command
+}
+
+func long(program Program) string {
+	text := `Serve the API groups of ` + program.Name + ` to Kubernetes clients, until SIGINT or SIGTERM.
+
+Flags bear kube-apiserver's names where it has them. What isn't given the server makes itself, in --data-dir: an
+authority, a certificate for this machine, and a kubeconfig of an administrator, which is printed at the start.`
+	if program.Embedded != nil {
+		text += `
+Objects are stored there, too, by an etcd inside the process, unless --etcd-servers names a cluster.`
+	}
+	return text
 }
 
 // serve takes what can fail first: files, then the port, then storage. Nothing is written to the data directory, and

@@ -57,6 +57,7 @@ func migrateCommand(program Program) *cobra.Command {
 	for _, name := range storageFlags {
 		command.Flags().AddFlag(all.Lookup(name))
 	}
+	command.Flags().Lookup("request-timeout").Usage = "how long one read or write of storage may take"
 	command.Flags().BoolVar(&options.DryRun, "dry-run", false, "count what is stale, and write nothing")
 	command.Flags().Float64Var(&options.Rate, "rate", 200, "how many objects are written in a second at most; 0 is no bound")
 	return command

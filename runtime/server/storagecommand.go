@@ -29,8 +29,8 @@ func storageCommand(program Program) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "storage",
 		Short: "Look after the embedded etcd: status, snapshot, restore, defrag",
-		Long: "Look after the embedded etcd in --data-dir. Where a server runs on it, the server is asked, with the admin " +
-			"kubeconfig in the data directory; else the data is opened. A restore wants no server to run.",
+		Long: `Look after the embedded etcd in --data-dir. Where a server runs on it, the server is asked, with the
+admin kubeconfig in the data directory; else the data is opened. A restore wants no server to run.`,
 		Args: cobra.NoArgs, // a misspelled command is an error
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -52,8 +52,9 @@ func (k *keeper) statusCommand() *cobra.Command {
 func (k *keeper) defragCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "defrag", Short: "Give unused space back to the system, and take writes again after an alarm for space",
-		Long: "Give unused space back to the system. Where the quota was used up, all history is dropped before, so that watches " +
-			"begin anew, and writes are taken again if the size is below the quota then. Nothing is read or written meanwhile.",
+		Long: `Give unused space back to the system. Where the quota was used up, all history is dropped before, so that
+watches begin anew, and writes are taken again if the size is below the quota then. The server answers
+nothing meanwhile.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return k.with(cmd.Context(), func(m storage.Maintainer) error {
@@ -84,10 +85,11 @@ func (k *keeper) snapshotCommand() *cobra.Command {
 func (k *keeper) restoreCommand() *cobra.Command {
 	bump := int64(storage.DefaultBump)
 	command := &cobra.Command{
-		Use: "restore FILE", Short: "Make the data of a new data directory from a snapshot", Args: cobra.ExactArgs(1),
-		Long: "Make the data of a data directory that has none from a snapshot, of this command or of etcdctl. Revisions go on above " +
-			"those that were given out since the snapshot was taken, so that what clients remember can't be mistaken: their watches " +
-			"begin anew.",
+		Use: "restore FILE", Short: "Fill a data directory that holds no data from a snapshot", Args: cobra.ExactArgs(1),
+		Long: `Fill a data directory that holds no data from a snapshot, of this command or of etcdctl. Data that is there
+must be moved away first: mv data/etcd elsewhere. Revisions go on above those that were given out since
+the snapshot was taken, so that clients don't take what they remember for what there is: their watches
+begin anew.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if bump < 0 {
 				return fmt.Errorf("--bump-revision: %d must not be negative", bump)
@@ -105,7 +107,7 @@ func (k *keeper) restoreCommand() *cobra.Command {
 			return k.with(cmd.Context(), func(m storage.Maintainer) error { return printSpace(cmd.Context(), cmd.OutOrStdout(), m) })
 		},
 	}
-	command.Flags().Int64Var(&bump, "bump-revision", bump, "how far revisions move forward; more than were written since the snapshot was taken")
+	command.Flags().Int64Var(&bump, "bump-revision", bump, "how far revisions move forward: by more than were written since the snapshot was taken")
 	return command
 }
 
