@@ -25,27 +25,10 @@ func Emitter() emit.Emitter {
 }
 
 func emitAll(program *model.Program) ([]emit.File, error) {
-	var files []emit.File
-	var errs emit.Errors
-	for _, pkg := range program.Packages {
-		if !pkg.Output {
-			continue
-		}
+	return gocode.Files(program, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
 		file := gocode.New(program, pkg)
-		errs = append(errs, emitPackage(file)...)
-		if file.Empty() || len(errs) > 0 {
-			continue
-		}
-		rendered, err := file.Render(FileName)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, rendered)
-	}
-	if err := errs.Err(); err != nil {
-		return nil, err
-	}
-	return files, nil
+		return file, emitPackage(file)
+	})
 }
 
 // emitPackage writes the methods of the package's types, in the order of their names: moving a declaration changes

@@ -46,28 +46,11 @@ func emits(program *model.Program, pkg *model.Package, functions *index) bool {
 
 func emitAll(program *model.Program) ([]emit.File, error) {
 	functions := newIndex(program)
-	var files []emit.File
-	var errs emit.Errors
-	for _, pkg := range program.Packages {
-		if !pkg.Output {
-			continue
-		}
+	return gocode.Files(program, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
 		w := newWriter(program, pkg, functions)
 		w.roots()
-		errs = append(errs, w.errs...)
-		if w.file.Empty() || len(errs) > 0 {
-			continue
-		}
-		file, err := w.file.Render(FileName)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file)
-	}
-	if err := errs.Err(); err != nil {
-		return nil, err
-	}
-	return files, nil
+		return w.file, w.errs
+	})
 }
 
 // leftOut are the faults of defaults in a lenient run.

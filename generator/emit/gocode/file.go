@@ -41,6 +41,32 @@ func New(program *model.Program, pkg *model.Package, locals ...string) *File {
 	return f
 }
 
+// Files renders one file of that name for each package that output is written for, of what write puts into it: none where
+// that is nil or empty. Faults of all packages are told together, and then there are no files.
+func Files(program *model.Program, base string, write func(pkg *model.Package) (*File, emit.Errors)) ([]emit.File, error) {
+	var files []emit.File
+	var errs emit.Errors
+	for _, pkg := range program.Packages {
+		if !pkg.Output {
+			continue
+		}
+		file, faults := write(pkg)
+		errs = append(errs, faults...)
+		if file == nil || file.Empty() || len(errs) > 0 {
+			continue
+		}
+		rendered, err := file.Render(base)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, rendered)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
 // Package is the package that the file belongs to.
 func (f *File) Package() *model.Package { return f.pkg }
 

@@ -66,19 +66,12 @@ func registersItself(pkg *model.Package) bool {
 }
 
 func emitAll(program *model.Program) ([]emit.File, error) {
-	var files []emit.File
-	var errs emit.Errors
-	for _, pkg := range program.Packages {
+	return gocode.Files(program, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
 		if !Emits(pkg) {
-			continue
+			return nil, nil
 		}
-		if pos, taken := pkg.Declared[LocalSchemeBuilder]; taken && pkg.LocalSchemeBuilder != LocalSchemeBuilder {
-			errs.Add(pos, "%s is the name by which functions are registered: make it a *runtime.SchemeBuilder, or give it another name", LocalSchemeBuilder)
-			continue
-		}
-		if bare := bareKind(pkg); bare != nil {
-			errs.Add(bare.Pos, "kind %s is marked +genclient, and is no object: mark it with +kubebuilder:object:root=true or +k8s:deepcopy-gen:interfaces=%s.Object", bare.Name, runtimePath)
-			continue
+		if errs := obstacles(pkg); len(errs) > 0 {
+			return nil, errs
 		}
 		w := writer{file: gocode.New(program, pkg, symbols...), pkg: pkg}
 		w.groupVersion()
@@ -86,16 +79,20 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 		w.schemeBuilder()
 		w.init(initial(program, pkg))
 		w.knownTypes()
-		file, err := w.file.Render(FileName)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file)
+		return w.file, nil
+	})
+}
+
+// obstacles are why a package's registration can't be emitted.
+func obstacles(pkg *model.Package) emit.Errors {
+	var errs emit.Errors
+	if pos, taken := pkg.Declared[LocalSchemeBuilder]; taken && pkg.LocalSchemeBuilder != LocalSchemeBuilder {
+		errs.Add(pos, "%s is the name by which functions are registered: make it a *runtime.SchemeBuilder, or give it another name", LocalSchemeBuilder)
 	}
-	if err := errs.Err(); err != nil {
-		return nil, err
+	if bare := bareKind(pkg); bare != nil {
+		errs.Add(bare.Pos, "kind %s is marked +genclient, and is no object: mark it with +kubebuilder:object:root=true or +k8s:deepcopy-gen:interfaces=%s.Object", bare.Name, runtimePath)
 	}
-	return files, nil
+	return errs
 }
 
 // initial are the functions that the scheme builder begins with. Conversions register themselves where they are

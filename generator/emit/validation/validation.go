@@ -56,29 +56,15 @@ func Function(program *model.Program, t *model.Type) string {
 func functionName(t *model.Type) string { return "Validate_" + t.Name }
 
 func emitAll(program *model.Program) ([]emit.File, error) {
-	var files []emit.File
-	var errs emit.Errors
-	for _, pkg := range program.Packages {
-		if !pkg.Output || !validates(program, pkg) {
-			continue
+	return gocode.Files(program, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
+		if !validates(program, pkg) {
+			return nil, nil
 		}
 		w := newWriter(program, pkg)
 		w.obstacles()
 		w.functions()
-		errs = append(errs, w.errs...)
-		if w.file.Empty() || len(errs) > 0 {
-			continue
-		}
-		file, err := w.file.Render(FileName)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file)
-	}
-	if err := errs.Err(); err != nil {
-		return nil, err
-	}
-	return files, nil
+		return w.file, w.errs
+	})
 }
 
 // validates tells whether validation functions are written for a package: it has kinds, and either asks for them, or is a
