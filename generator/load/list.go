@@ -2,12 +2,9 @@ package load
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"go/parser"
 	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -15,88 +12,12 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/tools/go/packages"
-
-	"apigen.dev/generator/emit"
 )
 
 const (
 	listMode   = packages.NeedName | packages.NeedFiles | packages.NeedModule
 	exportMode = listMode | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile
 )
-
-// query is where and in which environment the go command is asked.
-type query struct {
-	dir string
-	env []string
-}
-
-// list asks the go command for packages. The error is emit.Errors where the question is at fault.
-func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []string) ([]*packages.Package, error) {
-	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: u.query.dir, Env: u.query.env}
-	args := make([]string, len(patterns))
-	for i, p := range patterns {
-		args[i] = "pattern=" + p
-	}
-	pkgs, err := packages.Load(cfg, args...)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		return nil, emit.Errors{{Message: explain(err.Error())}}
-	}
-	if !slices.ContainsFunc(pkgs, func(p *packages.Package) bool { return p.Dir != "" || p.Name != "" }) {
-		if said := u.complaint(ctx, mode, patterns); said != "" {
-			return nil, emit.Errors{{Message: said}}
-		}
-		if len(pkgs) == 0 && !slices.ContainsFunc(patterns, wildcard) {
-			return nil, emit.Errors{{Message: "no package matches " + strings.Join(patterns, " ")}}
-		}
-	}
-	packages.Visit(pkgs, nil, func(p *packages.Package) {
-		if p.Dir == "" && len(p.Errors) > 0 {
-			p.GoFiles = nil // of a package that isn't there, go/packages lists the file that imports it
-		}
-	})
-	return pkgs, nil
-}
-
-// complaint is why the go command fails at patterns for which go/packages has no answer and no error: at a go.mod that is
-// not up to date, a folder that it can't write to, a platform that there isn't. Empty where it doesn't fail.
-func (u *Universe) complaint(ctx context.Context, mode packages.LoadMode, patterns []string) string {
-	args := []string{"list", "-e", "-deps"}
-	if mode&packages.NeedExportFile != 0 {
-		args = append(args, "-export") // what is only listed needs no compiler and no cache
-	}
-	cmd := exec.CommandContext(ctx, "go", slices.Concat(args, []string{"--"}, patterns)...)
-	cmd.Dir, cmd.Env = u.query.dir, u.query.env
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	err := cmd.Run()
-	if err == nil {
-		return ""
-	}
-	if said := explain(stderr.String()); said != "" {
-		return said
-	}
-	return "go " + strings.Join(args, " ") + ": " + err.Error()
-}
-
-// explain makes what the go command says clearer.
-func explain(message string) string {
-	for _, noise := range []string{"err: ", "exit status 1: stderr: ", "exit status 2: stderr: ", "go: "} {
-		message = strings.TrimSpace(strings.TrimPrefix(message, noise))
-	}
-	message = oneLine(message)
-	if strings.Contains(message, "does not contain main module") || strings.Contains(message, "cannot find main module") {
-		message += ": run apigen in the folder of a go.mod, or below"
-	}
-	for _, said := range []string{"no space left on device", "read-only file system", "failed to initialize build cache"} {
-		if strings.Contains(message, said) {
-			return message + ": the go command must be able to write to its cache and to the folder for temporary files (GOCACHE, GOTMPDIR)"
-		}
-	}
-	return message
-}
 
 // listRoots finds the packages to read from source: those that the patterns match and that hold markers, and, in the
 // user's own modules, those that belong to them: other versions of the group, and the packages that their markers name.
@@ -375,20 +296,4 @@ func requiresRuntime(p *packages.Package) bool {
 		return false
 	}
 	return slices.ContainsFunc(f.Require, func(r *modfile.Require) bool { return r.Mod.Path == runtimeModule })
-}
-
-// listError is what the go command said about a package that can't be imported.
-func listError(p *packages.Package) error {
-	if p == nil {
-		return errors.New("no such package")
-	}
-	for _, e := range p.Errors {
-		return errors.New(oneLine(e.Msg))
-	}
-	return fmt.Errorf("package %s has no Go files", p.PkgPath)
-}
-
-// oneLine puts what the go command says in several lines into one.
-func oneLine(message string) string {
-	return strings.Join(strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 }

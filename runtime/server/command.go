@@ -126,18 +126,10 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	server, err := New(Config{
-		Groups: program.Groups, Backend: backend, Prefix: f.etcdPrefix, Listener: listener, Certificate: certificate,
-		Authenticator: authenticators(own, given),
-		Authorizer:    auth.Discovery{Next: auth.MastersOnly{}},
-		Log:           log,
-
-		RequestTimeout: f.requestTimeout, MinRequestTimeout: time.Duration(f.minRequestTimeout) * time.Second,
-		MaxReads: bound(f.maxReads), MaxWrites: bound(f.maxWrites),
-		DisableCache: !f.watchCache, Profiling: f.profiling, CompactionInterval: f.compactionInterval,
-		CheckCache: f.checkCache, Verify: cache.VerifyFromEnvironment(),
-		Transformer: transformers(encryption), RuntimeConfig: parseSwitches(f.runtimeConfig), Garbage: garbage,
-	})
+	config := f.config(garbage)
+	config.Groups, config.Backend, config.Listener, config.Certificate = program.Groups, backend, listener, certificate
+	config.Authenticator, config.Transformer, config.Log = authenticators(own, given), transformers(encryption), log
+	server, err := New(config)
 	if err != nil {
 		return err
 	}
@@ -148,6 +140,17 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 	defer followEncryption(ctx, f, encryption, program.Groups, log)()
 	fmt.Fprintf(out, "serving %s   storage: %s\nkubeconfig: %s\n", server.URL(), description, kubeconfig)
 	return server.Run(ctx)
+}
+
+// config is what the flags alone say of a server.
+func (f *flags) config(garbage GarbagePolicy) Config {
+	return Config{
+		Prefix: f.etcdPrefix, Garbage: garbage, Authorizer: auth.Discovery{Next: auth.MastersOnly{}}, RuntimeConfig: parseSwitches(f.runtimeConfig),
+		RequestTimeout: f.requestTimeout, MinRequestTimeout: time.Duration(f.minRequestTimeout) * time.Second,
+		MaxReads: bound(f.maxReads), MaxWrites: bound(f.maxWrites), Profiling: f.profiling,
+		DisableCache: !f.watchCache, CheckCache: f.checkCache, Verify: cache.VerifyFromEnvironment(),
+		CompactionInterval: f.compactionInterval,
+	}
 }
 
 // bound turns a flag's 0, no bound, into Config's.
