@@ -61,7 +61,9 @@ func TestExtensionRoutes(t *testing.T) {
 		},
 		Create: func(_ context.Context, namespace, name string, body registry.Body, options registry.WriteOptions) (registry.Result, error) {
 			note("create", namespace, name, string(body.Data), options.DryRun)
-			return f.result, nil
+			result := f.result
+			result.Created = true
+			return result, nil
 		},
 		Stream: func(_ context.Context, namespace, name string, query url.Values) (registry.Output, error) {
 			note("stream", namespace, name, query.Get("x"))

@@ -113,7 +113,9 @@ func (f *fake) Watch(_ context.Context, namespace string, opts registry.WatchOpt
 func (f *fake) Create(_ context.Context, namespace string, body registry.Body, opts registry.WriteOptions) (registry.Result, error) {
 	f.note("create", namespace, opts.Form)
 	f.body, f.write = body, opts
-	return f.result, f.fail
+	result := f.result
+	result.Created = true
+	return result, f.fail
 }
 
 func (f *fake) Update(_ context.Context, namespace, name, subresource string, body registry.Body, opts registry.WriteOptions) (registry.Result, error) {

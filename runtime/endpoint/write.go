@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 )
@@ -22,15 +23,28 @@ func (c *call) writing(dryRun bool) context.Context {
 	return c.r.Context()
 }
 
+// change is what a handle makes of a body.
+type change func(ctx context.Context, body registry.Body, options registry.WriteOptions) (registry.Result, error)
+
 // create makes an object: 201.
 func (c *call) create() error {
-	return c.post(singleTransform, func(ctx context.Context, body registry.Body, options registry.WriteOptions) (registry.Result, error) {
+	return c.write(singleTransform, c.createOptions, func(ctx context.Context, body registry.Body, options registry.WriteOptions) (registry.Result, error) {
 		return c.handle.Create(ctx, c.namespace, body, options)
 	})
 }
 
-// post reads a body and answers 201 with what create makes of it.
-func (c *call) post(allow allowTransform, create func(context.Context, registry.Body, registry.WriteOptions) (registry.Result, error)) error {
+// update replaces an object, or creates it where its kind allows that.
+func (c *call) update() error {
+	return c.write(singleTransform, c.updateOptions, func(ctx context.Context, body registry.Body, options registry.WriteOptions) (registry.Result, error) {
+		if c.extension != nil {
+			return c.extension.handle.Update(ctx, c.namespace, c.info.Name, body, options)
+		}
+		return c.handle.Update(ctx, c.namespace, c.info.Name, c.info.Subresource, body, options)
+	})
+}
+
+// write reads an object, and answers with what is made of it.
+func (c *call) write(allow allowTransform, read func(api.Form) (registry.WriteOptions, string, error), do change) error {
 	media, form, err := c.negotiate(allow)
 	if err != nil {
 		return err
@@ -39,7 +53,7 @@ func (c *call) post(allow allowTransform, create func(context.Context, registry.
 	if err != nil {
 		return err
 	}
-	options, validation, err := c.createOptions(form)
+	options, validation, err := read(form)
 	if err != nil {
 		return err
 	}
@@ -47,49 +61,23 @@ func (c *call) post(allow allowTransform, create func(context.Context, registry.
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.writing(options.DryRun), maxWriteTime)
-	defer cancel()
-	result, err := create(ctx, c.body(format, data, validation), options)
-	addWarnings(c.w.Header(), append(warnings, result.Warnings...))
-	if err != nil {
-		return err
-	}
-	c.object(media, http.StatusCreated, form, result.Object)
-	return nil
+	return c.answer(media, c.body(format, data, validation), options, warnings, do)
 }
 
-// update replaces an object, or creates it where its kind allows that.
-func (c *call) update() error {
-	media, form, err := c.negotiate(singleTransform)
-	if err != nil {
-		return err
-	}
-	format, err := c.inputFormat()
-	if err != nil {
-		return err
-	}
-	options, validation, err := c.updateOptions(form)
-	if err != nil {
-		return err
-	}
-	data, warnings, err := c.readObject(format, validation)
-	if err != nil {
-		return err
-	}
+// answer does what a body asks for: 201 with what was created, 200 with what was there.
+func (c *call) answer(media mediaType, body registry.Body, options registry.WriteOptions, warnings []string, do change) error {
 	ctx, cancel := context.WithTimeout(c.writing(options.DryRun), maxWriteTime)
 	defer cancel()
-	body := c.body(format, data, validation)
-	var result registry.Result
-	if c.extension != nil {
-		result, err = c.extension.handle.Update(ctx, c.namespace, c.info.Name, body, options)
-	} else {
-		result, err = c.handle.Update(ctx, c.namespace, c.info.Name, c.info.Subresource, body, options)
-	}
+	result, err := do(ctx, body, options)
 	addWarnings(c.w.Header(), append(warnings, result.Warnings...))
 	if err != nil {
 		return err
 	}
-	c.object(media, codeOf(result), form, result.Object)
+	code := http.StatusOK
+	if result.Created {
+		code = http.StatusCreated
+	}
+	c.object(media, code, options.Form, result.Object)
 	return nil
 }
 
@@ -124,21 +112,13 @@ func (c *call) patch() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.writing(options.DryRun), maxWriteTime)
-	defer cancel()
 	body := registry.Body{Version: c.version.Name, Data: data, Validation: validation}
-	var result registry.Result
-	if c.extension != nil {
-		result, err = c.extension.handle.Patch(ctx, c.namespace, c.info.Name, kind, body, options)
-	} else {
-		result, err = c.handle.Patch(ctx, c.namespace, c.info.Name, c.info.Subresource, kind, body, options)
-	}
-	addWarnings(c.w.Header(), append(warnings, result.Warnings...))
-	if err != nil {
-		return err
-	}
-	c.object(media, codeOf(result), form, result.Object)
-	return nil
+	return c.answer(media, body, options, warnings, func(ctx context.Context, body registry.Body, options registry.WriteOptions) (registry.Result, error) {
+		if c.extension != nil {
+			return c.extension.handle.Patch(ctx, c.namespace, c.info.Name, kind, body, options)
+		}
+		return c.handle.Patch(ctx, c.namespace, c.info.Name, c.info.Subresource, kind, body, options)
+	})
 }
 
 // readPatch reads a patch as JSON. What is applied is YAML, of which JSON is a part, or CBOR.
@@ -167,11 +147,4 @@ func patchType(r *http.Request) (registry.PatchType, format, error) {
 		accepted[i] = known.mediaType
 	}
 	return "", 0, unsupportedMediaType(accepted...)
-}
-
-func codeOf(result registry.Result) int {
-	if result.Created {
-		return http.StatusCreated
-	}
-	return http.StatusOK
 }

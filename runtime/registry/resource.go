@@ -183,7 +183,7 @@ type WriteOptions struct {
 // Result is the answer of a write.
 type Result struct {
 	Object api.Rendition
-	// Created tells 201 from 200, for a PUT that may create.
+	// Created tells 201 from 200: what was created, by whatever verb, or posted.
 	Created bool
 	// Warnings for the client: of fieldValidation=Warn, and of the strategy. They are there beside an error, too.
 	Warnings []string
