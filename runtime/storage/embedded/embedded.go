@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync"
 
-	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 
@@ -46,7 +45,7 @@ func (Etcd) Open(ctx context.Context, dir string, options storage.EmbeddedOption
 			return nil, fmt.Errorf("data directory %s: %w: %w", dir, storage.ErrNoData, err)
 		}
 	}
-	lock, err := lockDirectory(dir)
+	lock, err := take(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +66,7 @@ func (Etcd) Open(ctx context.Context, dir string, options storage.EmbeddedOption
 type backend struct {
 	storage.Backend
 	server *embed.Etcd
-	lock   *fileutil.LockedFile
+	lock   *claim
 
 	once sync.Once
 	err  error
@@ -81,22 +80,6 @@ func (b *backend) Close() error {
 		b.err = errors.Join(err, b.lock.Close())
 	})
 	return b.err
-}
-
-// lockDirectory makes the directory and takes a lock of our own: etcd would wait for that of its database for ever. The
-// system releases it with the process, however that ends.
-func lockDirectory(dir string) (*fileutil.LockedFile, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
-	}
-	lock, err := fileutil.TryLockFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	switch {
-	case errors.Is(err, fileutil.ErrLocked):
-		return nil, fmt.Errorf("data directory %s is %w", dir, storage.ErrInUse)
-	case err != nil:
-		return nil, fmt.Errorf("data directory %s: %w", dir, err)
-	}
-	return lock, nil
 }
 
 // sweep removes the copies of the database that defragmentations left which were killed: etcd doesn't. Who calls it has

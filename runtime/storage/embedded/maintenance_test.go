@@ -216,8 +216,12 @@ func TestRestoreRefuses(t *testing.T) {
 	if err := restore(file, dir); err == nil || !strings.Contains(err.Error(), "holds data, which a restore does not overwrite") {
 		t.Errorf("over data: %v", err)
 	}
-	if got := all(t, open(t, dir)); len(got) != 1 {
+	again := open(t, dir)
+	if got := all(t, again); len(got) != 1 {
 		t.Errorf("after the refusal the data is %v", got)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
 	}
 	for _, test := range []struct{ name, file, want string }{
 		{"no file", filepath.Join(dir, "nothing"), "no such file"},
@@ -232,11 +236,25 @@ func TestRestoreRefuses(t *testing.T) {
 		if err := restore(test.file, target); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q", test.name, err, test.want)
 		}
-		for _, left := range []string{"etcd", "etcd.unfinished"} {
-			if _, err := os.Stat(filepath.Join(target, left)); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("%s: %s was left: %v", test.name, left, err)
-			}
+		if left, err := os.ReadDir(target); err != nil || len(left) != 0 {
+			t.Errorf("%s: %v was left, %v", test.name, left, err)
 		}
+		if err := restore(test.file, filepath.Join(target, "new")); err == nil {
+			t.Errorf("%s: restored", test.name)
+		}
+		if left, err := os.ReadDir(target); err != nil || len(left) != 0 {
+			t.Errorf("%s: %v was left of a new directory, %v", test.name, left, err)
+		}
+	}
+	// What was there before stays.
+	if err := os.RemoveAll(filepath.Join(dir, "etcd")); err != nil {
+		t.Fatal(err)
+	}
+	if err := restore(written(nil), dir); err == nil {
+		t.Error("restored from nothing")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "lock")); err != nil {
+		t.Errorf("the lock that was there is gone: %v", err)
 	}
 }
 

@@ -24,11 +24,17 @@ import (
 // member beside the place where the data will be, gives it the snapshot's keys, and moves it into its place when it is
 // complete.
 func (Etcd) Restore(ctx context.Context, snapshot, dir string, options storage.RestoreOptions) (err error) {
-	lock, err := lockDirectory(dir)
+	lock, err := take(dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, lock.undo())
+		} else {
+			err = lock.Close()
+		}
+	}()
 	place, unfinished := filepath.Join(dir, "etcd"), filepath.Join(dir, "etcd.unfinished")
 	if entries, err := os.ReadDir(place); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s holds data, which a restore does not overwrite: move it away, or restore to another directory", place)
