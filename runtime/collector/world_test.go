@@ -91,7 +91,7 @@ func (m *mortal) Delete(ctx context.Context, key string, expect int64) (int64, e
 func newWorld(t testing.TB, cached bool) *world {
 	w := &world{TB: t, backend: &mortal{Backend: memory.New()}}
 	for _, resource := range resources() {
-		h, err := resource.Open(registry.Config{Backend: w.backend, Prefix: "/registry", DisableCache: !cached, Verify: true})
+		h, err := resource.Open(t.Context(), registry.Config{Backend: w.backend, Prefix: "/registry", DisableCache: !cached, Verify: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func newShelf(tb testing.TB, n int) *shelf {
 	group := endpoint.Group{Group: apis.Groups()[0]}
 	s := &shelf{n: n, out: counter{header: http.Header{}}}
 	for _, resource := range group.Resources {
-		handle, err := resource.Open(registry.Config{Backend: backend, Prefix: "/registry"})
+		handle, err := resource.Open(context.Background(), registry.Config{Backend: backend, Prefix: "/registry"})
 		if err != nil {
 			tb.Fatal(err)
 		}

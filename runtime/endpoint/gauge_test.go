@@ -173,7 +173,7 @@ func newGaugeWorld(t testing.TB, protobuf, cached bool) *gaugeWorld {
 		New:   conversion.New, Versions: []registry.Version[*gauge]{registry.VersionOf(info, conversion)}, Storage: "v1",
 	})
 	backend := memory.New()
-	handle, err := resource.Open(registry.Config{Backend: backend, Prefix: "/registry", DisableCache: !cached, Verify: true})
+	handle, err := resource.Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: !cached, Verify: true})
 	if err != nil {
 		t.Fatal(err)
 	}

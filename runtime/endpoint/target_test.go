@@ -103,7 +103,7 @@ func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, registry.H
 		SelectableFields: []registry.SelectableField[*widget]{{Path: "spec.color", Value: func(w *widget) string { return w.Spec.Color }}},
 	})
 	config.Prefix = "/registry"
-	handle, err := resource.Open(config)
+	handle, err := resource.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

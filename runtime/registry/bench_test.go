@@ -166,7 +166,7 @@ func BenchmarkOpen(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		backend := memory.New()
-		h, err := registry.New(shop.Definition()).Open(registry.Config{Backend: backend, Prefix: "/registry"})
+		h, err := registry.New(shop.Definition()).Open(b.Context(), registry.Config{Backend: backend, Prefix: "/registry"})
 		if err != nil {
 			b.Fatal(err)
 		}

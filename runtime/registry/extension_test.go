@@ -288,7 +288,7 @@ func TestBadExtensions(t *testing.T) {
 	} {
 		d := shop.Definition()
 		d.Extensions = extensions
-		h, err := registry.New(d).Open(registry.Config{Backend: newMemory(t), Prefix: "/registry"})
+		h, err := registry.New(d).Open(t.Context(), registry.Config{Backend: newMemory(t), Prefix: "/registry"})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

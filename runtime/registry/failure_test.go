@@ -61,7 +61,7 @@ func TestFailedWrites(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			backend := &failing{Backend: openBackend(t)}
-			h, err := registry.New(shop.Definition()).Open(registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true})
+			h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true})
 			if err != nil {
 				t.Fatal(err)
 			}

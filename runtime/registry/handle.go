@@ -60,14 +60,14 @@ type resource[T api.Object] struct {
 func (r *resource[T]) Info() *api.Info { return r.info }
 
 // Open implements Resource.
-func (r *resource[T]) Open(config Config) (Handle, error) {
+func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	d := r.definition
 	all, err := checkDefinition(d)
 	if err != nil {
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
 	}
 	stored := newStoredVersions(config.Backend, config.Prefix, r.info.GroupResource(), d.Storage)
-	if err := stored.check(context.Background(), all.names()); err != nil {
+	if err := stored.check(ctx, all.names()); err != nil {
 		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
 	}
 	store, err := r.store(config, all, stored)

@@ -48,7 +48,7 @@ func openOver(t testing.TB, backend storage.Backend, resource registry.Resource,
 		// A cache that differs from the backend panics.
 		config.Verify, config.CheckCache = true, 100*time.Millisecond
 	}
-	h, err := resource.Open(config)
+	h, err := resource.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestDefinitionsThatContradictThemselves(t *testing.T) {
 	for want, change := range cases {
 		d := shop.Definition()
 		change(&d)
-		_, err := registry.New(d).Open(registry.Config{Backend: openBackend(t), Prefix: "/registry"})
+		_, err := registry.New(d).Open(t.Context(), registry.Config{Backend: openBackend(t), Prefix: "/registry"})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}

@@ -54,7 +54,7 @@ func migrate(t *testing.T, backend storage.Backend, resource registry.Resource, 
 // fillOld writes n widgets as yesterday's server did.
 func fillOld(t *testing.T, backend storage.Backend, n int, transformer registry.Transformer) {
 	t.Helper()
-	h, err := oldShop().Open(registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true, Transformer: transformer})
+	h, err := oldShop().Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true, Transformer: transformer})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestMigration(t *testing.T) {
 	backend := openBackend(t)
 	fillOld(t, backend, 12, e.transformer())
 	config := registry.Config{Backend: backend, Prefix: "/registry", Transformer: e.transformer()}
-	_, err := newShop().Open(config)
+	_, err := newShop().Open(t.Context(), config)
 	const want = "opening widgets.shop.example.com: objects may be stored in v1beta1, which this server cannot read (it reads v1): migrate them with a server that can"
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestMigration(t *testing.T) {
 	if now, _ := backend.Revision(t.Context()); now != revision {
 		t.Error("the second time wrote something")
 	}
-	tomorrow, err := newShop().Open(config)
+	tomorrow, err := newShop().Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestMigrationLeavesTheUnreadable(t *testing.T) {
 	if fmt.Sprint(m.Stored) != "[v1 v1beta1 v7]" {
 		t.Errorf("on record: %v", m.Stored)
 	}
-	if _, err := registry.New(shop.Definition()).Open(registry.Config{Backend: backend, Prefix: "/registry"}); err == nil || !strings.Contains(err.Error(), "objects may be stored in v7") {
+	if _, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry"}); err == nil || !strings.Contains(err.Error(), "objects may be stored in v7") {
 		t.Error(err)
 	}
 }
@@ -162,7 +162,7 @@ func TestMigrationTrims(t *testing.T) {
 	if _, err := b.backend.Put(t.Context(), recordKey, []byte(`{"versions":["v0","v1"]}`), kv.Revision, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := registry.New(shop.Definition()).Open(registry.Config{Backend: b.backend, Prefix: "/registry"}); err == nil {
+	if _, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: b.backend, Prefix: "/registry"}); err == nil {
 		t.Fatal("a server started that may not be able to read all")
 	}
 	if m := migrate(t, b.backend, registry.New(shop.Definition()), nil, registry.MigrateOptions{}); fmt.Sprint(m.Stored) != "[v1]" || m.Stale != 0 {

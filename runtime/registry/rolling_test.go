@@ -27,7 +27,7 @@ func TestRollingUpgradeAndDowngrade(t *testing.T) {
 	}
 	opened := func(resource registry.Resource) *bench {
 		t.Helper()
-		h, err := resource.Open(registry.Config{Backend: backend, Prefix: "/registry", Verify: true})
+		h, err := resource.Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", Verify: true})
 		if err != nil {
 			t.Fatal(err)
 		}

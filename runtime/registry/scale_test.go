@@ -94,7 +94,7 @@ func gather(t testing.TB, n int) (*crowd, registry.Handle) {
 // gather opens the widgets, and returns when all are in memory.
 func (c *crowd) gather(t testing.TB) registry.Handle {
 	t.Helper()
-	h, err := registry.New(shop.Definition()).Open(registry.Config{Backend: c, Prefix: "/registry"})
+	h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: c, Prefix: "/registry"})
 	if err != nil {
 		t.Fatal(err)
 	}

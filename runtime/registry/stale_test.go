@@ -47,7 +47,7 @@ func TestStaleCacheIsNotBelieved(t *testing.T) {
 		}
 		synctest.Wait()
 		backend.stalled.Store(true)
-		h, err := registry.New(shop.Definition()).Open(registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true})
+		h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true})
 		if err != nil {
 			t.Fatal(err)
 		}

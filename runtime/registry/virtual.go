@@ -74,7 +74,7 @@ type virtual[T api.Object] struct {
 func (r *virtual[T]) Info() *api.Info { return r.info }
 
 // Open implements Resource. The config's backend isn't used.
-func (r *virtual[T]) Open(config Config) (Handle, error) {
+func (r *virtual[T]) Open(_ context.Context, config Config) (Handle, error) {
 	all, err := checkDefinition(r.definition)
 	if err == nil && len(r.info.Verbs) == 0 {
 		err = errors.New("the Provider has no functions")

@@ -279,7 +279,7 @@ func TestWatchFallsBackToTheBackend(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), true)
 	first := b.create(`{"metadata":{"name":"a"}}`)
 	b.create(`{"metadata":{"name":"b"}}`)
-	h, err := registry.New(shop.Definition()).Open(registry.Config{Backend: b.backend, Prefix: "/registry"})
+	h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: b.backend, Prefix: "/registry"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +320,7 @@ func TestWatchFromBeforeACompactionExpires(t *testing.T) {
 	if err := b.backend.Compact(b.ctx(), now); err != nil {
 		t.Fatal(err)
 	}
-	h, err := registry.New(shop.Definition()).Open(registry.Config{Backend: b.backend, Prefix: "/registry"})
+	h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: b.backend, Prefix: "/registry"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func (f *full) Put(ctx ctxT, key string, value []byte, expect int64, ttl duratio
 func TestGenerateNameGivesUp(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), false)
 	backend := &full{Backend: b.backend}
-	h, err := registry.New(shop.Definition()).Open(registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true})
+	h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,11 +110,8 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 		}
 	}()
 	backend, description, err := openBackend(ctx, program, f, false)
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return nil // told to end before it served, which is no failure
-	}
 	if err != nil {
-		return err
+		return early(ctx, out, err)
 	}
 	defer func() { err = errors.Join(err, backend.Close()) }()
 	own, err := loadIdentity(filepath.Join(f.dataDir, "pki"))
@@ -129,9 +126,9 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 	config := f.config(garbage)
 	config.Groups, config.Backend, config.Listener, config.Certificate = program.Groups, backend, listener, certificate
 	config.Authenticator, config.Transformer, config.Log = authenticators(own, given), transformers(encryption), log
-	server, err := New(config)
+	server, err := New(ctx, config)
 	if err != nil {
-		return err
+		return early(ctx, out, err)
 	}
 	kubeconfig, err := writeAdminKubeconfig(program.Name, f.dataDir, server.URL(), authority, own)
 	if err != nil {
@@ -151,6 +148,15 @@ func (f *flags) config(garbage GarbagePolicy) Config {
 		DisableCache: !f.watchCache, CheckCache: f.checkCache, Verify: cache.VerifyFromEnvironment(),
 		CompactionInterval: f.compactionInterval,
 	}
+}
+
+// early is how a server ends that could not begin: well, where it was told to end.
+func early(ctx context.Context, out io.Writer, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	fmt.Fprintln(out, "told to end before it served")
+	return nil
 }
 
 // bound turns a flag's 0, no bound, into Config's.

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
 )
@@ -128,17 +129,47 @@ func TestBackendFails(t *testing.T) {
 	}
 }
 
-// A program that is told to end while it opens its storage ends well.
+// A program that is told to end while it opens its storage, or asks it what is stored, ends at once, well, and says so.
 func TestEndedBeforeServing(t *testing.T) {
-	ctx, end := context.WithCancel(t.Context())
-	p := program()
-	p.Embedded = opens(func(ctx context.Context, dir string) (storage.Backend, error) {
-		end()
-		return nil, fmt.Errorf("starting etcd in %s: %w", dir, ctx.Err())
-	})
-	if err := run(ctx, p, io.Discard, "--data-dir="+filepath.Join(t.TempDir(), "data"), "--secure-port=0"); err != nil {
-		t.Errorf("error %v", err)
+	for name, open := range map[string]func(ctx context.Context, end context.CancelFunc) (storage.Backend, error){
+		"opening": func(ctx context.Context, end context.CancelFunc) (storage.Backend, error) {
+			end()
+			return nil, fmt.Errorf("starting etcd: %w", ctx.Err())
+		},
+		"asking": func(_ context.Context, end context.CancelFunc) (storage.Backend, error) {
+			return &deaf{Backend: memory.New(), asked: end}, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, end := context.WithCancel(t.Context())
+			p := program()
+			p.Groups = []registry.Group{widgets()}
+			p.Embedded = opens(func(ctx context.Context, _ string) (storage.Backend, error) { return open(ctx, end) })
+			var out bytes.Buffer
+			began := time.Now()
+			if err := run(ctx, p, &out, "--data-dir="+filepath.Join(t.TempDir(), "data"), "--secure-port=0"); err != nil {
+				t.Errorf("error %v", err)
+			}
+			if took := time.Since(began); took > 15*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if out.String() != "told to end before it served\n" {
+				t.Errorf("it said %q", &out)
+			}
+		})
 	}
+}
+
+// deaf is a backend that never tells what a key holds.
+type deaf struct {
+	storage.Backend
+	asked func()
+}
+
+func (d *deaf) Get(ctx context.Context, _ string, _ storage.GetOptions) (*storage.KeyValue, int64, error) {
+	d.asked()
+	<-ctx.Done()
+	return nil, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, ctx.Err())
 }
 
 // started is a program that serves.

@@ -211,7 +211,7 @@ func startVictim(t *testing.T) *victim {
 	tokens := new(auth.Tokens)
 	tokens.Add(adminToken, &auth.User{Name: "admin", Groups: []string{auth.Masters}})
 	tokens.Add(limitedToken, &auth.User{Name: "limited", Groups: []string{"dev"}})
-	s, err := New(Config{
+	s, err := New(t.Context(), Config{
 		Groups: []registry.Group{widgets()}, Backend: backend, Listener: listener, Certificate: borrowed.TLS.Certificates[0],
 		Authenticator: tokens, Log: slog.New(slog.DiscardHandler), ShutdownTimeout: 10 * time.Second,
 	})

@@ -34,7 +34,7 @@ func TestListenerFails(t *testing.T) {
 	defer backend.Close()
 	tokens := new(auth.Tokens)
 	tokens.Add(adminToken, &auth.User{Name: "admin", Groups: []string{auth.Masters}})
-	s, err := New(Config{
+	s, err := New(t.Context(), Config{
 		Groups: []registry.Group{widgets()}, Backend: backend, Listener: listener, Certificate: borrowed.TLS.Certificates[0],
 		Authenticator: tokens, Log: slog.New(slog.DiscardHandler),
 	})

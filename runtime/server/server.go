@@ -84,13 +84,13 @@ type Server struct {
 	collector *collector.Collector
 }
 
-// New opens the resources and builds the handler; it serves nothing yet. After an error nothing is left open but what
-// the config brought.
-func New(config Config) (*Server, error) {
+// New opens the resources, as long as ctx lasts, and builds the handler; it serves nothing yet. After an error nothing is
+// left open but what the config brought.
+func New(ctx context.Context, config Config) (*Server, error) {
 	config = withDefaults(config)
 	s := &Server{config: config, drain: filter.NewDrain()}
 	metrics := newMetrics(config)
-	groups, err := s.open(metrics)
+	groups, err := s.open(ctx, metrics)
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -151,7 +151,7 @@ func withDefaults(c Config) Config {
 }
 
 // open binds every resource to the backend.
-func (s *Server) open(metrics *metrics) ([]endpoint.Group, error) {
+func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, error) {
 	enabled, err := newEnablement(s.config.RuntimeConfig, s.config.Groups)
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (s *Server) open(metrics *metrics) ([]endpoint.Group, error) {
 			if transformer := s.config.Transformer; transformer != nil {
 				config.Transformer = transformer(resource.Info().GroupResource())
 			}
-			handle, err := resource.Open(config)
+			handle, err := resource.Open(ctx, config)
 			if err != nil {
 				return nil, err
 			}

@@ -90,7 +90,7 @@ func serveWidgets(t *testing.T, backend storage.Backend, window cache.Window) *h
 	t.Helper()
 	group := endpoint.Group{Group: widgets()}
 	for _, resource := range group.Resources {
-		handle, err := resource.Open(registry.Config{Backend: backend, Prefix: "/registry", Window: window, Verify: true})
+		handle, err := resource.Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", Window: window, Verify: true})
 		if err != nil {
 			t.Fatal(err)
 		}
