@@ -15,7 +15,8 @@ import (
 
 // Provider answers for a kind that nothing is stored of: metrics, reviews, views of another system. A verb whose function
 // is nil isn't served. Objects that it returns are the runtime's from then on. Errors that are API statuses reach the
-// client as they are, others as 500.
+// client as they are, others as 500. A write whose object can't be shown in the form that was asked for is refused before
+// the provider hears of it; where only what the provider returns can't be, the client is told 500 of what was done.
 //
 // Namespace is "" for cluster-scoped kinds and for reads across all namespaces.
 type Provider[T api.Object] struct {

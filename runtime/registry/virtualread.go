@@ -97,17 +97,9 @@ func (h *virtualHandle[T]) items(ctx context.Context, namespace string, opts Lis
 
 // page renders the first of items, at most limit where that is not 0.
 func (h *virtualHandle[T]) page(items []T, version string, limit int, all bool, form api.Form) (*Page, error) {
-	page := &Page{ResourceVersion: version, Close: func() {}}
+	rest := items[:0]
 	if limit > 0 && len(items) > limit {
-		left := int64(len(items) - limit)
-		if all {
-			page.Remaining = &left
-		}
-		var err error
-		if page.Continue, err = encodeToken("/", keyOf(items[limit]), -1); err != nil {
-			return nil, apierrors.NewInternalError(err)
-		}
-		items = items[:limit]
+		items, rest = items[:limit], items[limit:]
 	}
 	renditions := make([]api.Rendition, len(items))
 	for i, obj := range items {
@@ -116,8 +108,23 @@ func (h *virtualHandle[T]) page(items []T, version string, limit int, all bool, 
 			return nil, err
 		}
 	}
-	page.Len, page.Items = len(renditions), slices.Values(renditions)
+	page := pageOf(renditions, version)
+	if len(rest) == 0 {
+		return page, nil
+	}
+	if left := int64(len(rest)); all {
+		page.Remaining = &left
+	}
+	var err error
+	if page.Continue, err = encodeToken("/", keyOf(rest[0]), -1); err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
 	return page, nil
+}
+
+// pageOf is a page without more behind it, that borrows nothing.
+func pageOf(renditions []api.Rendition, version string) *Page {
+	return &Page{ResourceVersion: version, Len: len(renditions), Items: slices.Values(renditions), Close: func() {}}
 }
 
 // Watch implements View.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -31,7 +32,8 @@ func (h *virtualHandle[T]) Create(ctx context.Context, namespace string, body Bo
 	return named(h.info.GroupResource(), obj, warnings, func(obj T) (Result, error) { return h.create(ctx, &t, obj, warnings, opts) })
 }
 
-// create checks an object in its place, and has the provider create it.
+// create checks an object in its place, and has the provider create it. What it could not show is refused before; what the
+// provider makes of it is known only afterwards.
 func (h *virtualHandle[T]) create(ctx context.Context, t *target[T], obj T, warnings []string, opts WriteOptions) (Result, error) {
 	if err := h.own(t, obj, &state[T]{}, opts.FieldManager); err != nil {
 		return Result{Warnings: warnings}, err
@@ -42,6 +44,9 @@ func (h *virtualHandle[T]) create(ctx context.Context, t *target[T], obj T, warn
 	if warn := h.definition.Strategy.Warnings; warn != nil {
 		var none T
 		warnings = append(warnings[:len(warnings):len(warnings)], warn(ctx, obj, none)...)
+	}
+	if _, err := h.render(obj, opts.Form); err != nil {
+		return Result{Warnings: warnings}, err
 	}
 	name := obj.GetName()
 	obj, err := h.provider.Create(ctx, obj, opts.DryRun)
@@ -144,6 +149,9 @@ func (h *virtualHandle[T]) replace(ctx context.Context, t *target[T], obj, old T
 	if warn := h.definition.Strategy.Warnings; warn != nil {
 		warnings = append(warnings[:len(warnings):len(warnings)], warn(ctx, obj, old)...)
 	}
+	if _, err := h.render(obj, opts.Form); err != nil {
+		return Result{Warnings: warnings}, err
+	}
 	obj, err := h.provider.Update(ctx, obj, old, opts.DryRun)
 	if err != nil {
 		return Result{Warnings: warnings}, h.status(err, "update", name)
@@ -180,30 +188,41 @@ func (h *virtualHandle[T]) Delete(ctx context.Context, namespace, name string, o
 	if err != nil {
 		return Deletion{}, err
 	}
-	return h.remove(ctx, obj, opts)
-}
-
-// remove deletes an object that was read.
-func (h *virtualHandle[T]) remove(ctx context.Context, obj T, opts DeleteOptions) (Deletion, error) {
-	gr := schema.GroupResource{Group: h.info.Group, Resource: h.info.Names.Kind}
-	if err := checkPreconditions(gr, obj.GetName(), opts.Preconditions, obj); err != nil {
-		return Deletion{}, err
+	var shown api.Rendition
+	if h.definition.Strategy.ReturnDeletedObject {
+		if shown, err = h.render(obj, opts.Form); err != nil {
+			return Deletion{}, err
+		}
 	}
-	uid := string(obj.GetUID())
-	left, err := h.provider.Delete(ctx, obj, asMeta(opts))
-	if err != nil {
-		return Deletion{}, h.status(err, "delete", obj.GetName())
+	done, left, err := h.remove(ctx, obj, opts)
+	switch {
+	case err != nil:
+	case !done.Done:
+		done.Object, err = h.render(left, opts.Form)
+	default:
+		done.Object = shown
 	}
-	done := Deletion{UID: uid, Shown: h.definition.Strategy.ReturnDeletedObject}
-	var none T
-	if done.Done = any(left) == any(none); done.Done {
-		left = obj
-	}
-	done.Object, err = h.render(left, opts.Form)
 	return done, err
 }
 
-// DeleteCollection implements Write: a page of the list, one after the other. What goes meanwhile by itself isn't told.
+// remove deletes an object that was read. Where it isn't done, left is what is there.
+func (h *virtualHandle[T]) remove(ctx context.Context, obj T, opts DeleteOptions) (done Deletion, left T, err error) {
+	gr := schema.GroupResource{Group: h.info.Group, Resource: h.info.Names.Kind}
+	if err := checkPreconditions(gr, obj.GetName(), opts.Preconditions, obj); err != nil {
+		return done, left, err
+	}
+	done.UID, done.Shown = string(obj.GetUID()), h.definition.Strategy.ReturnDeletedObject
+	name := obj.GetName()
+	if left, err = h.provider.Delete(ctx, obj, asMeta(opts)); err != nil {
+		return Deletion{}, left, h.status(err, "delete", name)
+	}
+	var none T
+	done.Done = any(left) == any(none)
+	return done, left, nil
+}
+
+// DeleteCollection implements Write: a page of the list, one after the other, each shown as it was listed; what can't be
+// shown stays. What goes meanwhile by itself isn't told.
 func (h *virtualHandle[T]) DeleteCollection(ctx context.Context, namespace string, opts DeleteOptions, list ListOptions) (*Page, error) {
 	if h.provider.Delete == nil || h.provider.List == nil {
 		return nil, h.unsupported("deletecollection")
@@ -215,21 +234,25 @@ func (h *virtualHandle[T]) DeleteCollection(ctx context.Context, namespace strin
 	if limit := int(list.Limit); limit > 0 && len(items) > limit {
 		items = items[:limit]
 	}
-	deleted := items[:0:0]
+	var deleted []api.Rendition
 	for _, obj := range items {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		_, err := h.remove(ctx, obj, opts)
+		shown, err := h.render(obj, opts.Form)
+		if err != nil {
+			return nil, err
+		}
+		_, _, err = h.remove(ctx, obj, opts)
 		switch {
 		case apierrors.IsNotFound(err):
 		case err != nil:
 			return nil, err
 		default:
-			deleted = append(deleted, obj)
+			deleted = append(deleted, shown)
 		}
 	}
-	return h.page(deleted, all.ResourceVersion, 0, true, opts.Form)
+	return pageOf(deleted, all.ResourceVersion), nil
 }
 
 // verbs are those that are served.
