@@ -126,7 +126,7 @@ func BenchmarkPatch(b *testing.B) {
 // BenchmarkUpdateAnswered is an update by the form of its answer.
 func BenchmarkUpdateAnswered(b *testing.B) {
 	forms := map[string]api.Form{
-		"stored": v1, "other": v1beta1, "metadata": {Version: "v1", Shape: api.Metadata}, "CBOR": {Version: "v1", Encoding: api.CBOR},
+		"stored": v1, "other": v1beta1, "metadata": {Version: "v1", Shape: api.Metadata}, "CBOR": {Version: "v1", Encoding: api.CBOR}, "row": {Version: "v1", Shape: api.RowWithMetadata},
 	}
 	for name, form := range forms {
 		b.Run(name, func(b *testing.B) {

@@ -3,6 +3,7 @@ package registry_test
 import (
 	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"apigen.dev/runtime/api"
@@ -28,15 +29,23 @@ func (n *note) DeepCopyObject() runtime.Object {
 
 func (n *note) Size() int { data, _ := n.Marshal(); return len(data) }
 
+// written counts how many notes became messages.
+var written atomic.Int64
+
 func (n *note) Marshal() ([]byte, error) {
+	written.Add(1)
 	meta, err := n.ObjectMeta.Marshal()
-	return append([]byte(n.Text+"|"), meta...), err
+	return wire.AppendBytes(wire.AppendBytes(nil, 1, meta), 2, []byte(n.Text)), err
 }
 
 func (n *note) Unmarshal(data []byte) error {
-	text, meta, _ := strings.Cut(string(data), "|")
-	n.Text = text
-	return n.ObjectMeta.Unmarshal([]byte(meta))
+	return wire.EachField(data, func(f wire.Field) error {
+		if f.Number == 1 {
+			return n.ObjectMeta.Unmarshal(f.Bytes)
+		}
+		n.Text = string(f.Bytes)
+		return nil
+	})
 }
 
 func notes(proto bool) registry.Resource {

@@ -14,8 +14,14 @@ type foreseen struct {
 	made     bool
 }
 
+// unwritten stands for the revision of what isn't written yet, in forms where one is replaced more easily than inserted.
+const unwritten = 1 << 62
+
 // foresee makes the answer to what is going to be stored in the place of a state at revision, 0 for none.
 func (h *handle[T]) foresee(answer answering, data []byte, revision int64, form api.Form) (foreseen, error) {
+	if revision == 0 && !isPlainJSON(form) {
+		revision = unwritten
+	}
 	r, err := answer(data, revision, form)
 	return foreseen{answer: r, revision: revision, made: err == nil}, err
 }
@@ -28,14 +34,15 @@ func (h *handle[T]) foreseeObject(data []byte, revision int64, form api.Form) (f
 	return h.foresee(h.answer, data, revision, form)
 }
 
-// at is the answer once the write has got its revision. The JSON of objects and of their metadata is stamped; of other
-// forms nobody knows where they tell of revisions.
+// at is the answer once the write has got its revision; 0 is none, of a dry run.
 func (f *foreseen) at(answer answering, data []byte, revision int64, form api.Form) (api.Rendition, error) {
 	switch {
 	case f.made && f.revision == revision:
 		return f.answer, nil
-	case f.made && form.Encoding == api.JSON && form.Shape.Plain() <= api.Metadata && (f.revision == 0) == (f.answer.VersionLen == 0):
-		return stamp(f.answer, revision), nil
+	case f.made && revision > 0:
+		if r, ok := stampIn(f.answer, form, f.revision, revision); ok {
+			return r, nil
+		}
 	}
 	return answer(data, revision, form)
 }

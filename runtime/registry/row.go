@@ -38,6 +38,9 @@ func cellsOf(obj api.Object, declared []api.Column, cells []api.Cell) []api.Cell
 	return append([]api.Cell{api.Text(obj.GetName())}, cells...)
 }
 
+// behindCells separates the cells of a row from its object. Within a cell its quotes would be escaped.
+const behindCells = `],"object":`
+
 // rowOf writes a table row with the object that goes with it; nil is none.
 func rowOf(cells []api.Cell, object *api.Rendition) (api.Rendition, error) {
 	row := api.Rendition{Payload: []byte(`"cells":[`)}
@@ -49,7 +52,7 @@ func rowOf(cells []api.Cell, object *api.Rendition) (api.Rendition, error) {
 			return api.Rendition{}, err
 		}
 	}
-	row.Payload = append(row.Payload, `],"object":`...)
+	row.Payload = append(row.Payload, behindCells...)
 	if object == nil {
 		row.Payload = append(row.Payload, `null}`...)
 		return row, nil

@@ -147,7 +147,7 @@ func (a *versions[T]) render(stored api.Rendition, form api.Form) (api.Rendition
 	}
 	object := stored
 	var hub T
-	native := form.Encoding != api.JSON && form.Shape == api.Whole // made of the hub object, without JSON
+	native := isNative(form)
 	if v != a.storage || form.Shape.Plain() >= api.Row || native {
 		if hub, err = a.decode(whole(stored)); err != nil {
 			return api.Rendition{}, err
@@ -163,6 +163,17 @@ func (a *versions[T]) render(stored api.Rendition, form api.Form) (api.Rendition
 		}
 	}
 	return v.shape(hub, object, form)
+}
+
+// isNative tells the forms that are made of the hub object, without the version's in JSON.
+func isNative(form api.Form) bool {
+	switch form.Shape.Plain() {
+	case api.Row:
+		return true
+	case api.Whole, api.RowWithObject:
+		return form.Encoding != api.JSON
+	}
+	return false
 }
 
 // convert makes the object of another version without touching its managedFields. It is false where that can't be done,

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 )
@@ -73,6 +74,34 @@ func nextField(data []byte) (f Field, rest []byte, err error) {
 		f.Bytes = data[:size:size]
 	}
 	return f, data[size:], nil
+}
+
+// ReplaceBytes is a message with other bytes in a field of a message within it, which the numbers of path lead to; false
+// where there is no such field, or it isn't old. Of fields that stand twice the first one counts.
+func ReplaceBytes(message, old, replacement []byte, path ...uint64) ([]byte, bool) {
+	for at := message; len(at) > 0; {
+		f, rest, err := nextField(at)
+		if err != nil {
+			return nil, false
+		}
+		if f.Number != path[0] || f.Bytes == nil {
+			at = rest
+			continue
+		}
+		inner, ok := replacement, bytes.Equal(f.Bytes, old)
+		if len(path) > 1 {
+			inner, ok = ReplaceBytes(f.Bytes, old, replacement, path[1:]...)
+		}
+		if !ok {
+			return nil, false
+		}
+		out := make([]byte, 0, len(message)+len(inner)-len(f.Bytes)+binary.MaxVarintLen32)
+		out = append(out, message[:len(message)-len(at)]...)
+		out = binary.AppendUvarint(out, f.Number<<3|bytesType)
+		out = binary.AppendUvarint(out, uint64(len(inner)))
+		return append(append(out, inner...), rest...), true
+	}
+	return nil, false
 }
 
 // AppendInt32 appends a field that is an int32.

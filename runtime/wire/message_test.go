@@ -1,9 +1,11 @@
 package wire_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"apigen.dev/runtime/wire"
@@ -35,6 +37,32 @@ func TestEachField(t *testing.T) {
 		if err := wire.EachField([]byte(data), func(wire.Field) error { return nil }); err == nil {
 			t.Errorf("%s is a message", name)
 		}
+	}
+}
+
+// A string within messages is replaced by one of any length, and where it isn't what was expected nothing is.
+func TestReplaceBytes(t *testing.T) {
+	object := func(version string) []byte {
+		partial := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: version, Labels: map[string]string{"a": "7"}}}
+		data, err := partial.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	for _, version := range []string{"8", "4611686018427387904", "", strings.Repeat("1", 300)} {
+		got, ok := wire.ReplaceBytes(object("7"), []byte("7"), []byte(version), 1, 6)
+		if want := object(version); !ok || !bytes.Equal(got, want) {
+			t.Errorf("%q: %q %t, want %q", version, got, ok, want)
+		}
+	}
+	for name, path := range map[string][]uint64{"another": {1, 1}, "none": {1, 30}, "none above": {9, 6}} {
+		if got, ok := wire.ReplaceBytes(object("7"), []byte("7"), []byte("8"), path...); ok {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got, ok := wire.ReplaceBytes([]byte("\x0a\x05abc"), []byte("7"), []byte("8"), 1, 6); ok {
+		t.Errorf("of no message: %q", got)
 	}
 }
 
