@@ -59,13 +59,20 @@ func (c *call) list() error {
 
 // object writes one object.
 func (c *call) object(media mediaType, code int, form api.Form, object api.Rendition) {
-	c.respond(media, code, func(f *frame) {
-		encoders[form.Encoding].object(f, c.resource, form.Shape, &object, time.Now())
-	})
+	fill := func(f *frame) { encoders[form.Encoding].object(f, c.resource, form.Shape, &object, time.Now()) }
+	if media.format == formatYAML {
+		c.respondYAML(code, fill)
+		return
+	}
+	c.respond(media, code, fill)
 }
 
-// page writes a list. What it allocates does not depend on the number of items.
+// page writes a list. What it holds in memory does not depend on the number of items.
 func (c *call) page(media mediaType, form api.Form, page *registry.Page) {
+	if media.format == formatYAML {
+		c.pageYAML(form.Shape, page)
+		return
+	}
 	c.respond(media, http.StatusOK, func(f *frame) {
 		encoders[form.Encoding].page(f, c.resource, form.Shape, page, time.Now())
 	})

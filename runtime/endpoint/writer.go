@@ -253,15 +253,16 @@ func (d *watchdog) end() {
 	}
 }
 
-// respond writes the body that fill makes of JSON, in the format wanted.
+// answer is the one to the call.
+func (c *call) answer(f format, code int) *answer {
+	return &answer{w: c.w, api: c.api, code: code, contentType: contentTypes[f], gzip: acceptsGzip(c.r)}
+}
+
+// respond writes the body that fill makes, indented where that is wanted.
 func (c *call) respond(media mediaType, code int, fill func(*frame)) {
 	frames := &c.api.pools.frames
-	out := &answer{w: c.w, api: c.api, code: code, contentType: contentTypes[media.format], gzip: acceptsGzip(c.r)}
+	out := c.answer(media.format, code)
 	defer out.close()
-	if media.format == formatYAML {
-		c.respondYAML(out, fill)
-		return
-	}
 	f := frameFor(out, frames)
 	defer f.release(frames)
 	if media.format == formatJSON && media.pretty {
@@ -274,23 +275,6 @@ func (c *call) respond(media mediaType, code int, fill func(*frame)) {
 	}
 	out.complete = out.out == nil
 	f.flush()
-}
-
-// respondYAML has all of the JSON before it writes anything: the order of YAML's members is another.
-func (c *call) respondYAML(out *answer, fill func(*frame)) {
-	frames := &c.api.pools.frames
-	var whole bytes.Buffer
-	f := frameFor(&whole, frames)
-	defer f.release(frames)
-	fill(f)
-	f.flush()
-	data, err := toYAML(whole.Bytes())
-	if err != nil {
-		c.api.writeError(c.w, c.r, err)
-		return
-	}
-	out.complete = true
-	_, _ = out.Write(data) // the client went away
 }
 
 // reencode turns JSON into what people read.

@@ -1,10 +1,145 @@
 package endpoint
 
 import (
+	"bytes"
+	"net/http"
+	"time"
 	"unicode/utf8"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/registry"
 	"sigs.k8s.io/yaml"
 )
+
+// yamlPiece is how much JSON of a list is turned into YAML at once, or the one item that is larger.
+const yamlPiece = 16 << 10
+
+// yamlWeight is how many times its size converting to YAML takes in memory, beside reading a body.
+const yamlWeight = 2
+
+// respondYAML converts all of the JSON that fill makes before it writes anything.
+func (c *call) respondYAML(code int, fill func(*frame)) {
+	data, err := c.inYAML(fill)
+	if err != nil {
+		c.api.writeError(c.w, c.r, err)
+		return
+	}
+	out := c.answer(formatYAML, code)
+	defer out.close()
+	out.complete = true
+	_, _ = out.Write(data) // the client went away
+}
+
+// inYAML is what fill makes, which is JSON, in YAML. Large ones take their turn, as bodies do. The error is an end of the
+// request then, and no 429: what was asked for may have been done.
+func (c *call) inYAML(fill func(*frame)) ([]byte, error) {
+	var whole bytes.Buffer
+	f := frameFor(&whole, &c.api.pools.frames)
+	defer f.release(&c.api.pools.frames)
+	fill(f)
+	f.flush()
+	if err := c.weigh(c.r.Context(), yamlWeight*int64(whole.Len())); err != nil {
+		return nil, c.r.Context().Err()
+	}
+	defer c.unweigh()
+	return toYAML(whole.Bytes())
+}
+
+// pageYAML writes a list as its items come, some of them at once.
+func (c *call) pageYAML(shape api.Shape, page *registry.Page) {
+	list := yamlList{call: c, shape: shape, now: time.Now(), out: c.answer(formatYAML, http.StatusOK)}
+	defer list.out.close()
+	list.to = frameFor(list.out, &c.api.pools.frames)
+	defer list.to.release(&c.api.pools.frames)
+	if list.err = list.open(page); list.err == nil {
+		list.write(page)
+	}
+	switch {
+	case list.err == nil:
+		list.out.complete = list.out.out == nil
+		list.to.flush()
+	case list.out.out == nil:
+		c.api.writeError(c.w, c.r, list.err)
+	default:
+		c.api.tell(c.r.Context(), list.err)
+		panic(http.ErrAbortHandler) // half a list must not pass for a whole one
+	}
+}
+
+// yamlList is a list on its way out. YAML's members are sorted, so there are some on either side of the items.
+type yamlList struct {
+	*call
+	shape         api.Shape
+	now           time.Time
+	out           *answer
+	to            *frame // to out
+	member        string // that of the items
+	before, after []byte
+	err           error
+}
+
+// open prepares what stands around the items.
+func (l *yamlList) open(page *registry.Page) error {
+	l.member = "items"
+	if isRow(l.shape) {
+		l.member = "rows"
+	}
+	empty := *page
+	empty.Items = func(func(api.Rendition) bool) {}
+	around, err := l.inYAML(func(f *frame) { jsonEncoder{}.page(f, l.resource, l.shape, &empty, l.now) })
+	// All other lines that read like that are indented: they are deeper in the document.
+	l.before, l.after, _ = bytes.Cut(around, []byte("\n"+l.member+": []\n"))
+	l.before = append(l.before, '\n')
+	return err
+}
+
+func (l *yamlList) write(page *registry.Page) {
+	var items []api.Rendition
+	size := 0
+	for item := range page.Items {
+		items, size = append(items, item), size+len(item.Payload)
+		if size < yamlPiece {
+			continue
+		}
+		l.piece(items)
+		if items, size = items[:0], 0; l.err != nil || l.to.err != nil {
+			return
+		}
+	}
+	if len(items) > 0 {
+		l.piece(items)
+	}
+	if l.before != nil { // nothing was written
+		l.to.bytes(l.before)
+		l.to.text(l.member + ": []\n")
+	}
+	l.to.bytes(l.after)
+}
+
+// piece writes items as the list has them that holds nothing else.
+func (l *yamlList) piece(items []api.Rendition) {
+	data, err := l.inYAML(func(f *frame) {
+		f.text(`{"` + l.member + `":[`)
+		for i := range items {
+			if i > 0 {
+				f.text(",")
+			}
+			f.rendition(&items[i], l.shape != api.Whole, l.now)
+		}
+		f.text("]}")
+	})
+	if err != nil {
+		l.err = err
+		return
+	}
+	if l.before != nil {
+		l.to.bytes(l.before)
+		l.before = nil
+	} else {
+		data = data[len(l.member)+len(":\n"):]
+	}
+	l.to.bytes(data)
+}
 
 // toYAML turns JSON into YAML. JSON holds characters that YAML doesn't take as they are; those are escaped first, which is
 // possible in strings alone, and there is nothing else that they may stand in.
