@@ -63,8 +63,12 @@ func (e *extended) fits(info *RequestInfo, u *url.URL) bool {
 	if !ok {
 		return false
 	}
-	for part := range strings.SplitSeq(below, "/") {
-		if plain, err := url.PathUnescape(part); err != nil || plain == "." || plain == ".." || strings.ContainsAny(plain, "\x00\\") {
+	plain, err := url.PathUnescape(below)
+	if err != nil || strings.ContainsAny(plain, "\x00\\") {
+		return false
+	}
+	for part := range strings.SplitSeq(plain, "/") { // an encoded slash is one to whoever decodes it next
+		if part == "." || part == ".." {
 			return false
 		}
 	}

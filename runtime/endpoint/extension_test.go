@@ -97,6 +97,7 @@ func TestExtensionRoutes(t *testing.T) {
 		{"DELETE", "/proxy/b%2Fc/%20d//", "", 200, "connect ns a b/c/ d//"},
 		{"GET", "/proxy/b/../c", "", 404, ""},
 		{"GET", "/proxy/%2E%2e/c", "", 404, ""},
+		{"GET", "/proxy/..%2F..%2Fc", "", 404, ""}, {"GET", "/proxy/b/%2e%2fc", "", 404, ""}, {"GET", "/proxy/b%2F..", "", 404, ""},
 		{"GET", "/proxy/%00", "", 404, ""},
 		{"GET", "//proxy/b", "", 404, ""},
 		{"GET", "%2Fproxy/b", "", 404, ""},
