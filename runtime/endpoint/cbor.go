@@ -94,7 +94,7 @@ func (cborEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.P
 	f.cborString(items)
 	f.reserve(maxHead)
 	f.buf = wire.AppendArray(f.buf, page.Len)
-	for rendition := range page.Items {
+	for rendition := range f.wanted(page.Items) {
 		if shape.Plain() == api.Metadata {
 			f.cborItem(&rendition, now)
 		} else {

@@ -57,7 +57,7 @@ func (jsonEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.P
 
 func (f *frame) items(page *registry.Page, shape api.Shape, now time.Time) {
 	comma := false
-	for rendition := range page.Items {
+	for rendition := range f.wanted(page.Items) {
 		if comma {
 			f.text(",")
 		}

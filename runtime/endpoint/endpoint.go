@@ -65,7 +65,9 @@ type API struct {
 	pools        pools
 	// bodies bounds the bytes of large bodies that are worked on at once.
 	bodies *semaphore.Weighted
-	log    *slog.Logger
+	// converters bounds how many answers are turned into YAML at once.
+	converters *semaphore.Weighted
+	log        *slog.Logger
 }
 
 // New computes routes and documents. It fails where two resources claim one path, or a group's description is
@@ -79,6 +81,7 @@ func New(config Config) (*API, error) {
 		unsafeDelete: config.UnsafeDelete,
 		pools:        newPools(),
 		bodies:       semaphore.NewWeighted(maxBodyBytes),
+		converters:   converters(),
 		log:          config.Log,
 	}
 	if a.log == nil {

@@ -55,7 +55,7 @@ func (protobufEncoder) page(f *frame, r *resource, shape api.Shape, page *regist
 	f.reserve(maxFieldHead)
 	f.buf = wire.AppendRawHead(f.buf, size)
 	f.field(layout.metadataTag, metadata)
-	for rendition := range page.Items {
+	for rendition := range f.wanted(page.Items) {
 		f.field(layout.itemTag, rendition.Payload)
 	}
 	f.text(wire.EnvelopeTail())

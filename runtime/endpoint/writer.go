@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"iter"
 	"net/http"
 	"strconv"
 	"strings"
@@ -104,6 +105,17 @@ func (f *frame) flush() {
 func (f *frame) send(b []byte) {
 	if f.err == nil {
 		_, f.err = f.out.Write(b)
+	}
+}
+
+// wanted are items for as long as what is written is taken: of a list's, most are still to be read when its client goes.
+func (f *frame) wanted(items iter.Seq[api.Rendition]) iter.Seq[api.Rendition] {
+	return func(yield func(api.Rendition) bool) {
+		for item := range items {
+			if f.err != nil || !yield(item) {
+				return
+			}
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -69,38 +70,29 @@ func TestAListInYAMLIsWrittenAsItComes(t *testing.T) {
 		}
 		written = w.Body.Len()
 	}}
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, base+"/widgets", nil)
-	r.Header.Set("Accept", typeYAML)
-	info, err := ParseRequestInfo(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.ServeHTTP(w, r.WithContext(WithRequestInfo(r.Context(), info)))
+	a.ServeHTTP(w, request(t.Context(), t, base+"/widgets", typeYAML))
 	if written < 1<<20 || most > 512<<10 {
 		t.Errorf("%d bytes were written before the last item was read, %d were held", written, most)
 	}
 }
 
-// TestNobodyReadsTheRest: a list in YAML, which is dear, is not converted for a client that went away.
+// TestNobodyReadsTheRest: of a list whose client went away, the rest isn't made.
 func TestNobodyReadsTheRest(t *testing.T) {
-	a, fakes := serve(t, widgets)
-	items, read := manyForms(3000), 0
-	fakes[0].page = registry.Page{Items: func(yield func(api.Rendition) bool) {
-		for _, item := range items {
-			if read++; !yield(item) {
-				return
+	for _, accept := range []string{typeJSON, typeJSON + ";pretty=1", typeYAML, typeCBOR, asTable} {
+		a, fakes := serve(t, widgets)
+		items, read := manyForms(3000), 0
+		fakes[0].page = registry.Page{Items: func(yield func(api.Rendition) bool) {
+			for _, item := range items {
+				if read++; !yield(item) {
+					return
+				}
 			}
+		}}
+		r := request(t.Context(), t, base+"/widgets", accept)
+		a.ServeHTTP(gone{httptest.NewRecorder()}, r)
+		if read > 1000 {
+			t.Errorf("%s: %d of %d items were read", accept, read, len(items))
 		}
-	}}
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, base+"/widgets", nil)
-	r.Header.Set("Accept", typeYAML)
-	info, err := ParseRequestInfo(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.ServeHTTP(gone{httptest.NewRecorder()}, r.WithContext(WithRequestInfo(r.Context(), info)))
-	if read > 1000 {
-		t.Errorf("%d of %d items were read", read, len(items))
 	}
 }
 
@@ -109,34 +101,37 @@ type gone struct{ *httptest.ResponseRecorder }
 
 func (gone) Write([]byte) (int, error) { return 0, http.ErrHandlerTimeout }
 
-// TestLargeYAMLTakesItsTurn: converting a large object to YAML is weighed as reading one is.
-func TestLargeYAMLTakesItsTurn(t *testing.T) {
-	a, fakes := serve(t, widgets)
-	large, _ := json.Marshal(map[string]any{"data": strings.Repeat("x", freeBody)})
-	fakes[0].object = api.Rendition{Payload: large[1:]}
-	if err := a.bodies.Acquire(t.Context(), maxBodyBytes); err != nil {
-		t.Fatal(err)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	r := httptest.NewRequestWithContext(ended, http.MethodGet, base+"/namespaces/n/widgets/a", nil)
-	r.Header.Set("Accept", typeYAML)
+// request is a routed GET.
+func request(ctx context.Context, t *testing.T, path, accept string) *http.Request {
+	t.Helper()
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+	r.Header.Set("Accept", accept)
 	info, err := ParseRequestInfo(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r = r.WithContext(WithRequestInfo(r.Context(), info))
-	w := httptest.NewRecorder()
-	if a.ServeHTTP(w, r); w.Code != http.StatusGatewayTimeout {
-		t.Errorf("%d while there is no room", w.Code)
+	return r.WithContext(WithRequestInfo(r.Context(), info))
+}
+
+// TestYAMLTakesItsTurn: who converts to YAML leaves CPUs and memory to others, and waits no longer than its request lasts.
+func TestYAMLTakesItsTurn(t *testing.T) {
+	a, _ := serve(t, widgets)
+	all := max(1, int64(runtime.GOMAXPROCS(0)/2))
+	if !a.converters.TryAcquire(all) || a.converters.TryAcquire(1) {
+		t.Fatalf("not %d at once", all)
 	}
-	a.bodies.Release(maxBodyBytes)
-	for range 3 { // each gives back what it took
-		if w := do(a, "GET", base+"/namespaces/n/widgets/a", "", "Accept", typeYAML); w.Code != http.StatusOK {
-			t.Errorf("%d %.200s", w.Code, w.Body)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, path := range []string{"/widgets", "/namespaces/n/widgets/a"} {
+		w := httptest.NewRecorder()
+		if a.ServeHTTP(w, request(ended, t, base+path, typeYAML)); w.Code != http.StatusGatewayTimeout {
+			t.Errorf("%s: %d, and it isn't its turn", path, w.Code)
 		}
 	}
-	if !a.bodies.TryAcquire(maxBodyBytes) {
-		t.Error("room was not given back")
+	a.converters.Release(all)
+	for range 2 * all { // each gives back what it took
+		if w := do(a, "GET", base+"/widgets", "", "Accept", typeYAML); w.Code != http.StatusOK {
+			t.Errorf("%d %.200s", w.Code, w.Body)
+		}
 	}
 }

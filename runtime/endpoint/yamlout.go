@@ -3,19 +3,24 @@ package endpoint
 import (
 	"bytes"
 	"net/http"
+	"runtime"
 	"time"
 	"unicode/utf8"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
+	"golang.org/x/sync/semaphore"
 	"sigs.k8s.io/yaml"
 )
 
 // yamlPiece is how much JSON of a list is turned into YAML at once, or the one item that is larger.
 const yamlPiece = 16 << 10
 
-// yamlWeight is how many times its size converting to YAML takes in memory, beside reading a body.
-const yamlWeight = 2
+// converters is how many pieces are turned into YAML at once. It takes forty times their size, and time: half of the CPUs
+// are left to others.
+func converters() *semaphore.Weighted {
+	return semaphore.NewWeighted(max(1, int64(runtime.GOMAXPROCS(0)/2)))
+}
 
 // respondYAML converts all of the JSON that fill makes before it writes anything.
 func (c *call) respondYAML(code int, fill func(*frame)) {
@@ -30,18 +35,18 @@ func (c *call) respondYAML(code int, fill func(*frame)) {
 	_, _ = out.Write(data) // the client went away
 }
 
-// inYAML is what fill makes, which is JSON, in YAML. Large ones take their turn, as bodies do. The error is an end of the
-// request then, and no 429: what was asked for may have been done.
+// inYAML is what fill makes, which is JSON, in YAML, when it is its turn. The error is an end of the request where it didn't
+// come to that, and no 429: what was asked for may have been done.
 func (c *call) inYAML(fill func(*frame)) ([]byte, error) {
+	if err := c.api.converters.Acquire(c.r.Context(), 1); err != nil {
+		return nil, err
+	}
+	defer c.api.converters.Release(1)
 	var whole bytes.Buffer
 	f := frameFor(&whole, &c.api.pools.frames)
 	defer f.release(&c.api.pools.frames)
 	fill(f)
 	f.flush()
-	if err := c.weigh(c.r.Context(), yamlWeight*int64(whole.Len())); err != nil {
-		return nil, c.r.Context().Err()
-	}
-	defer c.unweigh()
 	return toYAML(whole.Bytes())
 }
 
@@ -96,13 +101,13 @@ func (l *yamlList) open(page *registry.Page) error {
 func (l *yamlList) write(page *registry.Page) {
 	var items []api.Rendition
 	size := 0
-	for item := range page.Items {
+	for item := range l.to.wanted(page.Items) {
 		items, size = append(items, item), size+len(item.Payload)
 		if size < yamlPiece {
 			continue
 		}
 		l.piece(items)
-		if items, size = items[:0], 0; l.err != nil || l.to.err != nil {
+		if items, size = items[:0], 0; l.err != nil {
 			return
 		}
 	}
