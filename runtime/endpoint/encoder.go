@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"encoding/json"
+	"iter"
 	"strconv"
 	"time"
 
@@ -50,14 +51,15 @@ func (jsonEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.P
 	if page.Sheets != nil {
 		f.sheets(page.Sheets, now)
 	} else {
-		f.items(page, shape, now)
+		f.items(page.Items, shape, now)
 	}
 	f.text("]}\n")
 }
 
-func (f *frame) items(page *registry.Page, shape api.Shape, now time.Time) {
+// items writes a list's, with commas between them.
+func (f *frame) items(items iter.Seq[api.Rendition], shape api.Shape, now time.Time) {
 	comma := false
-	for rendition := range f.wanted(page.Items) {
+	for rendition := range f.wanted(items) {
 		if comma {
 			f.text(",")
 		}
@@ -69,19 +71,25 @@ func (f *frame) items(page *registry.Page, shape api.Shape, now time.Time) {
 // sheets writes items that are joined already; a list doesn't begin with a comma.
 func (f *frame) sheets(sheets []api.Sheet, now time.Time) {
 	for i := range sheets {
-		s := &sheets[i]
-		at := 0
-		if i == 0 {
-			at = len(",")
+		if f.err != nil {
+			return
 		}
-		for k := range s.Holes {
-			hole := &s.Holes[k]
-			f.bytes(s.Data[at : hole.At-s.At])
-			f.age(hole.Since, now)
-			at = int(hole.At - s.At)
-		}
-		f.bytes(s.Data[at:])
+		f.sheet(&sheets[i], i == 0, now)
 	}
+}
+
+func (f *frame) sheet(s *api.Sheet, first bool, now time.Time) {
+	at := 0
+	if first {
+		at = len(",")
+	}
+	for i := range s.Holes {
+		hole := &s.Holes[i]
+		f.bytes(s.Data[at : hole.At-s.At])
+		f.age(hole.Since, now)
+		at = int(hole.At - s.At)
+	}
+	f.bytes(s.Data[at:])
 }
 
 // event writes {"type":"ADDED","object":{...}} and a newline.

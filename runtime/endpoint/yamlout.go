@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"runtime"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -90,7 +91,7 @@ func (l *yamlList) open(page *registry.Page) error {
 		l.member = "rows"
 	}
 	empty := *page
-	empty.Items = func(func(api.Rendition) bool) {}
+	empty.Items, empty.Sheets = func(func(api.Rendition) bool) {}, nil
 	around, err := l.inYAML(func(f *frame) { jsonEncoder{}.page(f, l.resource, l.shape, &empty, l.now) })
 	// All other lines that read like that are indented: they are deeper in the document.
 	l.before, l.after, _ = bytes.Cut(around, []byte("\n"+l.member+": []\n"))
@@ -99,20 +100,13 @@ func (l *yamlList) open(page *registry.Page) error {
 }
 
 func (l *yamlList) write(page *registry.Page) {
-	var items []api.Rendition
-	size := 0
-	for item := range l.to.wanted(page.Items) {
-		items, size = append(items, item), size+len(item.Payload)
-		if size < yamlPiece {
-			continue
-		}
-		l.piece(items)
-		if items, size = items[:0], 0; l.err != nil {
-			return
-		}
+	if page.Sheets != nil {
+		l.sheets(page.Sheets)
+	} else {
+		l.items(page)
 	}
-	if len(items) > 0 {
-		l.piece(items)
+	if l.err != nil {
+		return
 	}
 	if l.before != nil { // nothing was written
 		l.to.bytes(l.before)
@@ -121,16 +115,40 @@ func (l *yamlList) write(page *registry.Page) {
 	l.to.bytes(l.after)
 }
 
+// sheets writes what is joined already, a sheet after the other.
+func (l *yamlList) sheets(sheets []api.Sheet) {
+	for i := range sheets {
+		l.piece(func(f *frame) { f.sheet(&sheets[i], true, l.now) })
+		if l.err != nil || l.to.err != nil {
+			return
+		}
+	}
+}
+
+func (l *yamlList) items(page *registry.Page) {
+	var items []api.Rendition
+	size := 0
+	join := func(f *frame) { f.items(slices.Values(items), l.shape, l.now) }
+	for item := range l.to.wanted(page.Items) {
+		items, size = append(items, item), size+len(item.Payload)
+		if size < yamlPiece {
+			continue
+		}
+		l.piece(join)
+		if items, size = items[:0], 0; l.err != nil {
+			return
+		}
+	}
+	if len(items) > 0 {
+		l.piece(join)
+	}
+}
+
 // piece writes items as the list has them that holds nothing else.
-func (l *yamlList) piece(items []api.Rendition) {
+func (l *yamlList) piece(join func(*frame)) {
 	data, err := l.inYAML(func(f *frame) {
 		f.text(`{"` + l.member + `":[`)
-		for i := range items {
-			if i > 0 {
-				f.text(",")
-			}
-			f.rendition(&items[i], l.shape != api.Whole, l.now)
-		}
+		join(f)
 		f.text("]}")
 	})
 	if err != nil {
