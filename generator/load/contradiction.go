@@ -10,8 +10,10 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// contradictions reports rules that no value can keep, that make no sense on their type, or that deny one another.
+// contradictions reports rules that no value can keep, that make no sense on their type, or that deny one another. A default
+// of which something is told is left out.
 func (b *builder) contradictions(p *model.Program) {
+	b.unfitDefaults()
 	for _, pkg := range p.Packages {
 		s := b.l.sources[pkg.Path]
 		if s == nil || s.shallow {
@@ -19,7 +21,8 @@ func (b *builder) contradictions(p *model.Program) {
 		}
 		r := referee{report: b.reporter(s, false), program: p}
 		for _, t := range pkg.Types {
-			r.judge(t, &t.Schema, t.Default, nil, t.Name)
+			r.judge(t, &t.Schema, nil, t.Name)
+			t.Default = r.kept(t.Default, t, &t.Schema, nil, t.Name)
 			r.schemaType(&t.Schema, t.Pos, t.Name)
 			r.unions(t)
 			r.fields(t, map[*model.Type]bool{})
@@ -31,9 +34,11 @@ func (b *builder) contradictions(p *model.Program) {
 type referee struct {
 	report  reporter
 	program *model.Program
+	told    int // how often it reported
 }
 
 func (r *referee) errorf(pos model.Position, format string, args ...any) {
+	r.told++
 	r.report(pos, fmt.Sprintf(format, args...))
 }
 
@@ -41,7 +46,8 @@ func (r *referee) errorf(pos model.Position, format string, args ...any) {
 func (r *referee) fields(t *model.Type, seen map[*model.Type]bool) {
 	for _, f := range t.Fields {
 		r.wire(t, f)
-		r.judge(f.Type, &f.Schema, f.Default, t, f.Name)
+		r.judge(f.Type, &f.Schema, t, f.Name)
+		f.Default = r.kept(f.Default, f.Type, &f.Schema, t, f.Name)
 		r.schemaType(&f.Schema, f.Pos, f.Name)
 		r.siblings(t, f)
 		for inner := f.Type; inner != nil && inner.Name == "" && !seen[inner]; inner = inner.Elem {
@@ -52,23 +58,37 @@ func (r *referee) fields(t *model.Type, seen map[*model.Type]bool) {
 }
 
 // judge judges what a schema says of values of a type. Owner is the struct that the value is a field of, or nil.
-func (r *referee) judge(t *model.Type, s *model.Schema, d *model.Default, owner *model.Type, name string) {
+func (r *referee) judge(t *model.Type, s *model.Schema, owner *model.Type, name string) {
 	at := t.Pointee()
 	for i := range s.Rules {
 		r.rule(&s.Rules[i], at, s, name)
 	}
 	r.keys(at, s, name)
-	rules := s.Rules
-	if owner != nil && at != nil && at.Name != "" {
-		rules = slices.Concat(s.Rules, at.Schema.Rules)
-	}
-	if pos, message := disorder(s.Rules, rules); message != "" {
+	if pos, message := disorder(s.Rules, rulesOf(at, s, owner)); message != "" {
 		r.errorf(pos, "%s", message)
 	}
-	if d != nil && at != nil && !flexible(at, s) {
-		r.byDefault(d, at, s, rules, name)
-	}
 	r.parts(at, s, name)
+}
+
+// rulesOf are those of a place, and where it is a field those of its type.
+func rulesOf(t *model.Type, s *model.Schema, owner *model.Type) []model.Rule {
+	if owner == nil || t == nil || t.Name == "" {
+		return s.Rules
+	}
+	return slices.Concat(s.Rules, t.Schema.Rules)
+}
+
+// kept is the default, or nil where the rules refuse it.
+func (r *referee) kept(d *model.Default, t *model.Type, s *model.Schema, owner *model.Type, name string) *model.Default {
+	at, before := t.Pointee(), r.told
+	if d == nil || at == nil || flexible(at, s) {
+		return d
+	}
+	r.byDefault(d, at, s, rulesOf(at, s, owner), name)
+	if r.told > before {
+		return nil
+	}
+	return d
 }
 
 // parts judges what a schema says of parts of a value.
@@ -81,14 +101,14 @@ func (r *referee) parts(t *model.Type, s *model.Schema, name string) {
 		if elem == nil && !flexible(t, s) {
 			r.misplaced(s.Items, name, t, "lists and maps")
 		} else {
-			r.judge(elem, s.Items, nil, nil, "an element of "+name)
+			r.judge(elem, s.Items, nil, "an element of "+name)
 		}
 	}
 	if s.Keys != nil {
 		if key == nil && !flexible(t, s) {
 			r.misplaced(s.Keys, name, t, "maps")
 		} else {
-			r.judge(key, s.Keys, nil, nil, "a key of "+name)
+			r.judge(key, s.Keys, nil, "a key of "+name)
 		}
 	}
 	for _, p := range s.Subfields {
@@ -97,7 +117,7 @@ func (r *referee) parts(t *model.Type, s *model.Schema, name string) {
 			r.errorf(p.Pos, "marker \"+k8s:subfield\": %s has no field %q", name, p.Name)
 			continue
 		}
-		r.judge(f.Type, p.Schema, nil, nil, f.Name)
+		r.judge(f.Type, p.Schema, nil, f.Name)
 	}
 	for _, p := range s.Elements {
 		for _, k := range p.Keys {

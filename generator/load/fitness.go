@@ -173,15 +173,9 @@ func fits(value string, t *model.Type) bool {
 // byDefault holds a default against the rules.
 func (r *referee) byDefault(d *model.Default, t *model.Type, s *model.Schema, rules []model.Rule, name string) {
 	text := d.JSON
-	if d.Ref != nil && text != "" && !fits(text, t) {
-		r.errorf(d.Pos, "the default ref(%s) of %s is %s, and %s is %s", d.Ref.Name, name, text, name, kindOf(t))
-		return
-	}
-	var value any
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	if decoder.Decode(&value) != nil {
-		return // the emitters tell
+	value, err := d.Value()
+	if err != nil {
+		return // which is told already
 	}
 	if text, ok := value.(string); ok && t.Enum && len(constantsOf(t)) > 0 && !slices.Contains(constantsOf(t), quoteJSON(text)) &&
 		!slices.ContainsFunc(rules, func(r model.Rule) bool { return r.Check == model.Enum }) {

@@ -240,6 +240,9 @@ func constantJSON(v constant.Value) (string, bool) {
 	case constant.Bool, constant.Int:
 		return v.ExactString(), true
 	case constant.Float:
+		if i, whole := constant.Int64Val(constant.ToInt(v)); whole {
+			return strconv.FormatInt(i, 10), true
+		}
 		f, _ := constant.Float64Val(v)
 		return strconv.FormatFloat(f, 'g', -1, 64), true
 	}

@@ -53,23 +53,6 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 	})
 }
 
-// leftOut are the faults of defaults in a lenient run.
-func leftOut(program *model.Program) emit.Errors {
-	if !program.Lenient {
-		return nil
-	}
-	functions := newIndex(program)
-	var out emit.Errors
-	for _, pkg := range program.Packages {
-		if pkg.Output {
-			w := newWriter(program, pkg, functions)
-			w.roots()
-			out = append(out, w.leftOut...)
-		}
-	}
-	return out
-}
-
 // roots writes RegisterDefaults, the functions of the kinds, and the helpers that those asked for.
 func (w *writer) roots() {
 	roots := w.graph.roots()

@@ -202,7 +202,7 @@ func effective(d *model.Default, t *model.Type) *model.Default {
 	if d == nil || d.Ref != nil {
 		return d
 	}
-	value, err := parse(d.JSON)
+	value, err := d.Value()
 	if err != nil {
 		return d // it is told when it is written
 	}
@@ -216,7 +216,7 @@ func effective(d *model.Default, t *model.Type) *model.Default {
 		zero, err := v.Float64()
 		nothing = err == nil && zero == 0 && t.Form == model.Basic
 	case map[string]any:
-		nothing = len(v) == 0 && t.Form == model.Struct && !decodesItself(t)
+		nothing = len(v) == 0 && t.Form == model.Struct && !t.DecodesItself()
 	}
 	if nothing {
 		return nil

@@ -51,9 +51,9 @@ func (x *index) add(f *model.Func) {
 	}
 }
 
-// warnings tells of functions that are called like defaulting functions and never called, and of defaults that are left out.
+// warnings tells of functions that are called like defaulting functions and never called.
 func warnings(program *model.Program) []emit.Error {
-	errs := leftOut(program)
+	var errs emit.Errors
 	for _, pkg := range program.Packages {
 		for _, f := range pkg.Funcs {
 			name, ok := strings.CutPrefix(f.Name, "SetDefaults_")

@@ -77,19 +77,6 @@ func TestDefaultsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// TestLenientDefaults: in a lenient run, what doesn't fit is told and left out.
-func TestLenientDefaults(t *testing.T) {
-	p := withField(small, &model.Default{JSON: `"five"`})
-	p.Lenient = true
-	files, err := Emitter().Emit(p)
-	if err != nil || len(files) != 1 || strings.Contains(string(files[0].Content), "five") {
-		t.Errorf("got %v, %v", files, err)
-	}
-	if told := Emitter().Warnings(p); len(told) != 1 || told[0].Error() != `types.go:7:5: the default "five" is no int8` {
-		t.Errorf("told was %v", told)
-	}
-}
-
 func TestReferencesThatDoNotFit(t *testing.T) {
 	if _, err := emitField(inner, &model.Default{Ref: &model.Ref{Path: "example.com/x", Name: "Const"}}); err == nil ||
 		!strings.Contains(err.Error(), "ref(Const) is a constant, and the field is not of a basic type") {

@@ -2,12 +2,10 @@ package defaults
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"github.com/dave/jennifer/jen"
 
-	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 )
@@ -15,20 +13,17 @@ import (
 // set writes the default of a marker into the place where that is still zero. A value that doesn't fit is told at the
 // marker.
 func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Code {
+	if err := d.Unfit(t); err != nil {
+		w.errs.Add(d.Pos, "%v", err)
+		return nil
+	}
 	pointers, base := pointerChain(t)
 	if d.Ref != nil {
 		return w.setRef(d, t, pointers, base, in)
 	}
-	value, err := parse(d.JSON)
-	if err == nil {
-		err = fits(value, t)
-	}
-	if err != nil {
-		w.fault(d.Pos, "the default %s %v", d.JSON, err)
-		return nil
-	}
+	value, _ := d.Value() // which fits
 	switch {
-	case base.Form == model.Basic && !decodesItself(base):
+	case base.Form == model.Basic && !base.DecodesItself():
 		constant := jen.Op(literal(value))
 		if len(pointers) > 0 && !untyped(value, base) {
 			constant = w.file.Type(base).Call(constant)
@@ -42,30 +37,11 @@ func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Cod
 		jen.If(jen.Err().Op(":=").Add(decode), jen.Err().Op("!=").Nil()).Block(jen.Panic(jen.Err())))}
 }
 
-// fault tells what is wrong with a default, which is left out in a lenient run.
-func (w *writer) fault(pos model.Position, format string, args ...any) {
-	to := &w.errs
-	if w.program.Lenient {
-		to = &w.leftOut
-	}
-	*to = append(*to, emit.Error{Pos: pos, Message: fmt.Sprintf(format, args...), Lenient: to == &w.errs})
-}
-
 // setRef writes a constant, converted to the type.
 func (w *writer) setRef(d *model.Default, t *model.Type, pointers []*model.Type, base *model.Type, in gocode.Place) []jen.Code {
-	if base.Form != model.Basic {
-		w.fault(d.Pos, "the default ref(%s) is a constant, and the field is not of a basic type: write the value as JSON", d.Ref.Name)
-		return nil
-	}
 	path := d.Ref.Path
 	if path == "" {
 		path = w.graph.source().Path
-	}
-	for _, pkg := range w.program.Packages {
-		if pkg.Path == path && !declared(pkg, d.Ref.Name) {
-			w.fault(d.Pos, "the default ref(%s) names no constant of package %s", d.Ref.Name, path)
-			return nil
-		}
 	}
 	value := w.file.Qual(path, d.Ref.Name)
 	if !w.hasType(path, d.Ref.Name, base) {
@@ -123,9 +99,9 @@ func (w *writer) whenZero(t *model.Type, in gocode.Place, body ...jen.Code) jen.
 // fresh is an empty value of the type, for defaults of {} and []; nil where it has to be decoded.
 func (w *writer) fresh(t *model.Type) *jen.Statement {
 	switch {
-	case decodesItself(t):
+	case t.DecodesItself():
 		return nil
-	case t.Form == model.Pointer && t.Elem.Form == model.Struct && !decodesItself(t.Elem):
+	case t.Form == model.Pointer && t.Elem.Form == model.Struct && !t.Elem.DecodesItself():
 		return jen.New(w.file.Type(t.Elem))
 	case t.Form == model.Slice, t.Form == model.Map:
 		return w.file.Type(t).Values()

@@ -18,7 +18,6 @@ type writer struct {
 	functions *index
 	graph     *graph
 	errs      emit.Errors
-	leftOut   emit.Errors // defaults that can't be, in a lenient run
 
 	helpers map[*model.Type]string
 	taken   map[string]bool

@@ -1,4 +1,4 @@
-package defaults
+package model
 
 import (
 	"encoding/base64"
@@ -8,13 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"apigen.dev/generator/model"
 )
 
-// parse reads the value of a marker.
-func parse(text string) (any, error) {
-	decoder := json.NewDecoder(strings.NewReader(text))
+// Value is what the literal says, numbers as they are written.
+func (d *Default) Value() (any, error) {
+	decoder := json.NewDecoder(strings.NewReader(d.JSON))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
@@ -26,15 +24,49 @@ func parse(text string) (any, error) {
 	return value, nil
 }
 
-// decodesItself tells whether the type has its own way to read JSON, so that only it knows what it accepts.
-func decodesItself(t *model.Type) bool {
-	return embeds(t, map[*model.Type]bool{}, func(t *model.Type) bool {
+// Unfit tells why a value of the type can't have the default, so that code which sets it never fails; nil where it can.
+func (d *Default) Unfit(t *Type) error {
+	if d.Ref != nil {
+		return d.unfitConstant(t)
+	}
+	value, err := d.Value()
+	if err == nil {
+		err = fits(value, t)
+	}
+	if err != nil {
+		return fmt.Errorf("the default %s %w", d.JSON, err)
+	}
+	return nil
+}
+
+// unfitConstant is Unfit where the default is a constant.
+func (d *Default) unfitConstant(t *Type) error {
+	switch base := t.Pointee(); {
+	case base.Form != Basic:
+		return fmt.Errorf("the default ref(%s) is a constant, and the field is not of a basic type: write the value as JSON", d.Ref.Name)
+	case d.JSON == "":
+		return fmt.Errorf("the default ref(%s) names no constant of package %s that can be read: name an exported constant, or write the value as JSON", d.Ref.Name, d.Ref.Path)
+	default:
+		value, err := d.Value()
+		if err == nil {
+			err = fits(value, base)
+		}
+		if err != nil {
+			return fmt.Errorf("the default ref(%s), which is %s, %w", d.Ref.Name, d.JSON, err)
+		}
+		return nil
+	}
+}
+
+// DecodesItself tells whether the type has its own way to read JSON, so that only it knows what it accepts.
+func (t *Type) DecodesItself() bool {
+	return embeds(t, map[*Type]bool{}, func(t *Type) bool {
 		return t.Methods["UnmarshalJSON"] != nil || t.Methods["UnmarshalText"] != nil
 	})
 }
 
 // embeds tells whether the condition holds of the type or of one that it embeds.
-func embeds(t *model.Type, seen map[*model.Type]bool, condition func(*model.Type) bool) bool {
+func embeds(t *Type, seen map[*Type]bool, condition func(*Type) bool) bool {
 	if seen[t] {
 		return false
 	}
@@ -44,7 +76,7 @@ func embeds(t *model.Type, seen map[*model.Type]bool, condition func(*model.Type
 	}
 	for _, field := range t.Fields {
 		inner := field.Type
-		if inner.Form == model.Pointer {
+		if inner.Form == Pointer {
 			inner = inner.Elem
 		}
 		if field.Embedded && embeds(inner, seen, condition) {
@@ -54,23 +86,23 @@ func embeds(t *model.Type, seen map[*model.Type]bool, condition func(*model.Type
 	return false
 }
 
-// fits tells why the value can't be decoded into the type, so that the emitted code never fails.
-func fits(value any, t *model.Type) error {
-	if value == nil || decodesItself(t) {
+// fits tells why the value can't be decoded into the type.
+func fits(value any, t *Type) error {
+	if value == nil || t.DecodesItself() {
 		return nil
 	}
 	switch t.Form {
-	case model.Pointer:
+	case Pointer:
 		return fits(value, t.Elem)
-	case model.Basic:
+	case Basic:
 		return fitsBasic(value, t)
-	case model.Slice, model.Array:
+	case Slice, Array:
 		return fitsList(value, t)
-	case model.Map:
+	case Map:
 		return fitsMap(value, t)
-	case model.Struct:
+	case Struct:
 		return fitsStruct(value, t)
-	case model.Interface:
+	case Interface:
 		if len(t.InterfaceMethods) == 0 {
 			return nil
 		}
@@ -78,7 +110,7 @@ func fits(value any, t *model.Type) error {
 	return fmt.Errorf("can't be set on a field of this type: write a SetDefaults_ function")
 }
 
-func fitsBasic(value any, t *model.Type) error {
+func fitsBasic(value any, t *Type) error {
 	switch v := value.(type) {
 	case string:
 		if t.Basic == "string" {
@@ -118,8 +150,8 @@ func number(text, basic string) bool {
 	return err == nil
 }
 
-func fitsList(value any, t *model.Type) error {
-	if encoded, ok := value.(string); ok && t.Form == model.Slice && isByte(t.Elem) {
+func fitsList(value any, t *Type) error {
+	if encoded, ok := value.(string); ok && t.Form == Slice && isByte(t.Elem) {
 		if _, err := base64.StdEncoding.DecodeString(encoded); err != nil {
 			return fmt.Errorf("is not base64")
 		}
@@ -138,17 +170,17 @@ func fitsList(value any, t *model.Type) error {
 }
 
 // isByte tells whether slices of the type are text in base64.
-func isByte(t *model.Type) bool {
-	return t.Form == model.Basic && (t.Basic == "byte" || t.Basic == "uint8")
+func isByte(t *Type) bool {
+	return t.Form == Basic && (t.Basic == "byte" || t.Basic == "uint8")
 }
 
-func fitsMap(value any, t *model.Type) error {
+func fitsMap(value any, t *Type) error {
 	object, ok := value.(map[string]any)
 	if !ok {
 		return fmt.Errorf("is no map")
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		if t.Key.Form == model.Basic && t.Key.Basic != "string" && !decodesItself(t.Key) && !number(key, t.Key.Basic) {
+		if t.Key.Form == Basic && t.Key.Basic != "string" && !t.Key.DecodesItself() && !number(key, t.Key.Basic) {
 			return fmt.Errorf("has the key %q, which is no %s", key, t.Key.Basic)
 		}
 		if err := fits(object[key], t.Elem); err != nil {
@@ -158,7 +190,7 @@ func fitsMap(value any, t *model.Type) error {
 	return nil
 }
 
-func fitsStruct(value any, t *model.Type) error {
+func fitsStruct(value any, t *Type) error {
 	object, ok := value.(map[string]any)
 	if !ok {
 		return fmt.Errorf("is no object")
@@ -177,9 +209,9 @@ func fitsStruct(value any, t *model.Type) error {
 
 // fieldNamed finds the field that JSON of that name goes into, as encoding/json does: without regard to case, and in
 // embedded structs.
-func fieldNamed(t *model.Type, key string) *model.Field {
-	var found *model.Field
-	embeds(t, map[*model.Type]bool{}, func(t *model.Type) bool {
+func fieldNamed(t *Type, key string) *Field {
+	var found *Field
+	embeds(t, map[*Type]bool{}, func(t *Type) bool {
 		for _, field := range t.Fields {
 			if !field.Inline && !field.Ignored && strings.EqualFold(field.JSON, key) {
 				found = field

@@ -1,0 +1,125 @@
+package generator_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"apigen.dev/generator"
+	"apigen.dev/generator/loadtest"
+)
+
+// TestLenientDefaults: in a lenient run, a default that doesn't fit is told, and in no product: a server that didn't set what its
+// documents promise would be worse than one that sets nothing.
+func TestLenientDefaults(t *testing.T) {
+	dir := loadtest.Dir(t, `
+-- apis/doc.go --
+// +apigen:crds=../crds
+// +apigen:reference=../docs
+package apis
+-- apis/shop/v1/types.go --
+// +groupName=shop.example.com
+// +k8s:deepcopy-gen=package
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +kubebuilder:object:root=true
+type Lamp struct {
+	metav1.TypeMeta   `+"`json:\",inline\"`"+`
+	metav1.ObjectMeta `+"`json:\"metadata,omitempty\"`"+`
+	// +default="misfitText"
+	Number int32 `+"`json:\"number,omitempty\"`"+`
+	// +default=misfitBare
+	Bare string `+"`json:\"bare,omitempty\"`"+`
+	// +default=ref(Misfit)
+	Constant int32 `+"`json:\"constant,omitempty\"`"+`
+	// +default=ref(MisfitUnknown)
+	Unknown string `+"`json:\"unknown,omitempty\"`"+`
+	// +kubebuilder:validation:Enum=on;off
+	// +kubebuilder:default=misfitValue
+	Switch string `+"`json:\"switch,omitempty\"`"+`
+	// +kubebuilder:default={"part":{"misfitMember":1}}
+	Parts map[string]Part `+"`json:\"parts,omitempty\"`"+`
+	// +kubebuilder:default=fitting
+	Good string `+"`json:\"good,omitempty\"`"+`
+	Shade Shade `+"`json:\"shade,omitempty\"`"+`
+	Box struct {
+		// +default="misfitInner"
+		Inner bool `+"`json:\"inner,omitempty\"`"+`
+	} `+"`json:\"box,omitempty\"`"+`
+}
+
+type Part struct{}
+
+// +default=7
+type Shade string
+
+const Misfit = "misfitConstant"
+`)
+	o := generator.Options{Dir: dir, Lenient: true, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off")}
+	res, err := generator.Build(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := res.Warnings.Error()
+	for _, want := range []string{
+		`types.go:11:5: the default "misfitText" is no int32`,
+		`types.go:13:5: marker "+default": "misfitBare" is not a JSON literal`,
+		`types.go:15:5: the default ref(Misfit), which is "misfitConstant", is no int32`,
+		`types.go:17:5: the default ref(MisfitUnknown) names no constant of package example.com/test/apis/shop/v1`,
+		`types.go:20:5: default "misfitValue" of Switch is not one of "on", "off"`,
+		`types.go:22:5: the default {"part":{"misfitMember":1}} sets "misfitMember", which Part does not have`,
+		`types.go:28:6: the default "misfitInner" is no bool`,
+		`types.go:35:4: the default 7 is no string`,
+	} {
+		if !strings.Contains(told, want) {
+			t.Errorf("no warning %q in\n%s", want, told)
+		}
+	}
+	good := 0
+	for path, text := range made(t, dir) {
+		if at := strings.Index(text, "isfit"); at >= 0 {
+			t.Errorf("%s has a default that doesn't fit: ...%s", path, text[max(at-80, 0):min(at+80, len(text))])
+		}
+		good += strings.Count(text, "fitting")
+	}
+	if good == 0 {
+		t.Error("the default that fits is nowhere")
+	}
+}
+
+// made are the texts of what a build wrote, by their paths.
+func made(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Base(path) == "types.go" {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(path, ".gz") {
+			r, err := gzip.NewReader(bytes.NewReader(data))
+			if err != nil {
+				return err
+			}
+			if data, err = io.ReadAll(r); err != nil {
+				return err
+			}
+		}
+		out[path] = string(data)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
