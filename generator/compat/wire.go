@@ -3,7 +3,6 @@ package compat
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -311,13 +310,5 @@ func canonical(text string) string {
 
 // patch is how strategic merge patches treat a field.
 func (f *field) patch() string {
-	tag := reflect.StructTag(f.Tag)
-	strategy, key := f.Schema.PatchStrategy, f.Schema.PatchMergeKey
-	if strategy == "" {
-		strategy = tag.Get("patchStrategy")
-	}
-	if key == "" {
-		key = tag.Get("patchMergeKey")
-	}
-	return strings.TrimSpace(strategy + " " + key)
+	return strings.TrimSpace(f.Schema.PatchStrategy + " " + f.Schema.PatchMergeKey)
 }

@@ -20,6 +20,9 @@ func (b *builder) contradictions(p *model.Program) {
 			continue
 		}
 		r := referee{report: b.reporter(s, false), program: p}
+		if own(s.meta) {
+			r.warn = func(pos model.Position, message string) { b.warnings.Add(pos, "%s", message) }
+		}
 		for _, t := range pkg.Types {
 			r.judge(t, &t.Schema, nil, t.Name)
 			t.Default = r.kept(t.Default, t, &t.Schema, nil, t.Name)
@@ -33,6 +36,7 @@ func (b *builder) contradictions(p *model.Program) {
 // referee finds contradictions.
 type referee struct {
 	report  reporter
+	warn    reporter // nil where nobody can mend it
 	program *model.Program
 	told    int // how often it reported
 }
@@ -50,6 +54,7 @@ func (r *referee) fields(t *model.Type, seen map[*model.Type]bool) {
 		f.Default = r.kept(f.Default, f.Type, &f.Schema, t, f.Name)
 		r.schemaType(&f.Schema, f.Pos, f.Name)
 		r.siblings(t, f)
+		r.patch(f)
 		for inner := f.Type; inner != nil && inner.Name == "" && !seen[inner]; inner = inner.Elem {
 			seen[inner] = true
 			r.fields(inner, seen)

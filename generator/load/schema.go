@@ -19,6 +19,11 @@ func (b *builder) fieldMarkers(f *model.Field, p *model.Package, nt *note) {
 	}
 	f.Default = b.defaultOf(p, f.Type, ms)
 	b.schema(&f.Schema, f.Type, ms)
+	for _, name := range []string{"patchStrategy", "patchMergeKey"} {
+		for _, m := range ms.All(name) {
+			f.PatchMarkers = append(f.PatchMarkers, model.PatchMarker{Name: name, Value: marker.Unquote(m.Value), Pos: m.Pos})
+		}
+	}
 	if n := b.notes[p.Path]; n != nil && !f.Schema.Optional && !f.Schema.Required {
 		f.Schema.Optional = n.pkg.markers.Has("kubebuilder:validation:Optional")
 		f.Schema.Required = n.pkg.markers.Has("kubebuilder:validation:Required")

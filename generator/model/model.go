@@ -297,6 +297,14 @@ type Field struct {
 	Default  *Default
 	// Schema are the constraints that markers put on the field.
 	Schema Schema
+	// PatchMarkers are +patchStrategy and +patchMergeKey, which repeat the tag's.
+	PatchMarkers []PatchMarker
+}
+
+// PatchMarker is a marker that repeats what a tag says of strategic merge patches.
+type PatchMarker struct {
+	Name, Value string
+	Pos         Position
 }
 
 // Default is the value of +default or +kubebuilder:default.
@@ -316,7 +324,7 @@ type Schema struct {
 	ListMapKeysPos               Position
 	MapType                      string // atomic, granular
 	StructType                   string // atomic, granular
-	PatchStrategy, PatchMergeKey string
+	PatchStrategy, PatchMergeKey string // of the field's tag
 
 	Enum                                    []string // as JSON
 	Format, Pattern, Type                   string

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"encoding/json"
-	"reflect"
 	"sort"
 	"strings"
 
@@ -186,13 +185,12 @@ func (b *builder) enum(s object, t *model.Type) {
 	s["description"] = strings.TrimSpace(text + "\n\n" + strings.Join(lines, "\n"))
 }
 
-// patch adds the extensions of strategic merge patch, which are in the field's tag or in markers.
+// patch adds the extensions of strategic merge patch.
 func patch(s object, f *model.Field) {
-	tag := reflect.StructTag(f.Tag)
-	if v := first(f.Schema.PatchStrategy, tag.Get("patchStrategy")); v != "" {
+	if v := f.Schema.PatchStrategy; v != "" {
 		s["x-kubernetes-patch-strategy"] = v
 	}
-	if v := first(f.Schema.PatchMergeKey, tag.Get("patchMergeKey")); v != "" {
+	if v := f.Schema.PatchMergeKey; v != "" {
 		s["x-kubernetes-patch-merge-key"] = v
 	}
 }

@@ -68,7 +68,7 @@ func TestProperty(t *testing.T) {
 		{"rules", with(optional(field("x", predeclared("string"))), model.Schema{CEL: []model.CELRule{{Rule: "self != ''", Message: "say something"}}}), `{"type":"string","x-kubernetes-validations":[{"message":"say something","rule":"self != ''"}]}`},
 		{"default", byDefault(optional(field("x", pointerTo(predeclared("int32")))), model.Default{JSON: "10000000000000001"}), `{"default":10000000000000001,"format":"int32","type":"integer"}`},
 		{"default by constant", byDefault(field("x", predeclared("string")), model.Default{Ref: &model.Ref{Path: pkg.Path, Name: "Slow"}, JSON: `"slow"`}), `{"default":"slow","type":"string"}`},
-		{"patch tags", &model.Field{Name: "X", JSON: "x", OmitEmpty: true, Type: sliceOf(predeclared("string")), Tag: `json:"x" patchStrategy:"merge" patchMergeKey:"name"`}, `{"items":{"type":"string"},"type":"array","x-kubernetes-patch-merge-key":"name","x-kubernetes-patch-strategy":"merge"}`},
+		{"patch tags", &model.Field{Name: "X", JSON: "x", OmitEmpty: true, Type: sliceOf(predeclared("string")), Schema: model.Schema{PatchStrategy: "merge", PatchMergeKey: "name"}}, `{"items":{"type":"string"},"type":"array","x-kubernetes-patch-merge-key":"name","x-kubernetes-patch-strategy":"merge"}`},
 		{"struct without a name", field("x", &model.Type{Form: model.Struct, Fields: []*model.Field{field("y", predeclared("string"))}}), `{"default":{},"properties":{"y":{"default":"","type":"string"}},"required":["y"],"type":"object"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
