@@ -14,9 +14,9 @@ import (
 	"apigen.dev/generator/loadtest"
 )
 
-// TestLenientDefaults: in a lenient run, a default that doesn't fit is told, and in no product: a server that didn't set what its
-// documents promise would be worse than one that sets nothing.
-func TestLenientDefaults(t *testing.T) {
+// TestLenientProducts: in a lenient run, a default that doesn't fit, and a rule for other types, is told, and in no product: a
+// server that didn't set what its documents promise would be worse than one that sets nothing.
+func TestLenientProducts(t *testing.T) {
 	dir := loadtest.Dir(t, `
 -- apis/doc.go --
 // +apigen:crds=../crds
@@ -46,6 +46,16 @@ type Lamp struct {
 	Switch string `+"`json:\"switch,omitempty\"`"+`
 	// +kubebuilder:default={"part":{"misfitMember":1}}
 	Parts map[string]Part `+"`json:\"parts,omitempty\"`"+`
+	// +kubebuilder:validation:MinItems=7654321
+	// +kubebuilder:validation:MaxLength=7654321
+	Counted map[string]string `+"`json:\"counted,omitempty\"`"+`
+	// +kubebuilder:validation:Pattern=misfitPattern
+	// +kubebuilder:validation:MaxProperties=7654321
+	// +listType=set
+	// +kubebuilder:validation:items:Minimum=7654321
+	Flag bool `+"`json:\"flag,omitempty\"`"+`
+	// +patchStrategy=misfitStrategy
+	Patched []string `+"`json:\"patched,omitempty\" patchStrategy:\"misfitStrategy\" patchMergeKey:\"misfitKey\"`"+`
 	// +kubebuilder:default=fitting
 	Good string `+"`json:\"good,omitempty\"`"+`
 	Shade Shade `+"`json:\"shade,omitempty\"`"+`
@@ -75,8 +85,11 @@ const Misfit = "misfitConstant"
 		`types.go:17:5: the default ref(MisfitUnknown) names no constant of package example.com/test/apis/shop/v1`,
 		`types.go:20:5: default "misfitValue" of Switch is not one of "on", "off"`,
 		`types.go:22:5: the default {"part":{"misfitMember":1}} sets "misfitMember", which Part does not have`,
-		`types.go:28:6: the default "misfitInner" is no bool`,
-		`types.go:35:4: the default 7 is no string`,
+		`types.go:38:6: the default "misfitInner" is no bool`,
+		`types.go:45:4: the default 7 is no string`,
+		`types.go:24:5: marker "+kubebuilder:validation:MinItems" is for lists, and Counted is a map`,
+		`types.go:27:5: marker "+kubebuilder:validation:Pattern" is for strings, and Flag is true or false`,
+		`types.go:33:2: patchStrategy of Patched: there is no strategy "misfitStrategy"`,
 	} {
 		if !strings.Contains(told, want) {
 			t.Errorf("no warning %q in\n%s", want, told)
@@ -84,8 +97,10 @@ const Misfit = "misfitConstant"
 	}
 	good := 0
 	for path, text := range made(t, dir) {
-		if at := strings.Index(text, "isfit"); at >= 0 {
-			t.Errorf("%s has a default that doesn't fit: ...%s", path, text[max(at-80, 0):min(at+80, len(text))])
+		for _, word := range []string{"misfit", "Misfit", "7654321"} {
+			if at := strings.Index(text, word); at >= 0 {
+				t.Errorf("%s has what doesn't fit: ...%s", path, text[max(at-80, 0):min(at+80, len(text))])
+			}
 		}
 		good += strings.Count(text, "fitting")
 	}

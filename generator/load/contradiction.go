@@ -10,8 +10,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// contradictions reports rules that no value can keep, that make no sense on their type, or that deny one another. A default
-// of which something is told is left out.
+// contradictions reports rules that no value can keep, that make no sense on their type, or that deny one another. What no
+// product can have is left out: defaults of which something is told, rules for other types, tags that nothing is merged by.
 func (b *builder) contradictions(p *model.Program) {
 	b.unfitDefaults()
 	for _, pkg := range p.Packages {
@@ -65,9 +65,14 @@ func (r *referee) fields(t *model.Type, seen map[*model.Type]bool) {
 // judge judges what a schema says of values of a type. Owner is the struct that the value is a field of, or nil.
 func (r *referee) judge(t *model.Type, s *model.Schema, owner *model.Type, name string) {
 	at := t.Pointee()
-	for i := range s.Rules {
-		r.rule(&s.Rules[i], at, s, name)
-	}
+	s.Rules = slices.DeleteFunc(s.Rules, func(rule model.Rule) bool {
+		if !r.placed(&rule, at, s, name) {
+			leaveOut(s, rule.Check)
+			return true
+		}
+		r.rule(&rule, at, s, name)
+		return false
+	})
 	r.keys(at, s, name)
 	if pos, message := disorder(s.Rules, rulesOf(at, s, owner)); message != "" {
 		r.errorf(pos, "%s", message)
@@ -178,14 +183,48 @@ var wants = map[model.Check]string{
 	model.MinProperties: "objects", model.MaxProperties: "objects", model.OneOf: "structs",
 }
 
+// placed tells whether a rule is for values of the type, and reports one that isn't.
+func (r *referee) placed(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
+	want := wants[rule.Check]
+	if want == "" || flexible(t, s) || suits(rule, t, want) {
+		return true
+	}
+	r.errorf(rule.Pos, "marker \"+%s\" is for %s, and %s is %s%s", rule.Marker, want, name, kindOf(t), insteadFor(rule, t, want))
+	return false
+}
+
+// leaveOut takes from a schema what a rule says in words of OpenAPI.
+func leaveOut(s *model.Schema, check model.Check) {
+	switch check {
+	case model.Minimum:
+		s.Minimum, s.ExclusiveMinimum = nil, false
+	case model.Maximum:
+		s.Maximum, s.ExclusiveMaximum = nil, false
+	case model.MultipleOf:
+		s.MultipleOf = nil
+	case model.MinLength:
+		s.MinLength = nil
+	case model.MaxLength, model.MaxBytes:
+		s.MaxLength = nil
+	case model.Pattern:
+		s.Pattern = ""
+	case model.MinItems:
+		s.MinItems = nil
+	case model.MaxItems:
+		s.MaxItems = nil
+	case model.Unique:
+		s.ListType, s.ListMapKeys, s.UniqueItems = "", nil, false
+	case model.MinProperties:
+		s.MinProperties = nil
+	case model.MaxProperties:
+		s.MaxProperties = nil
+	}
+}
+
 // rule judges one rule by itself.
 func (r *referee) rule(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
 	say := func(format string, args ...any) {
 		r.errorf(rule.Pos, "marker \"+%s\": %s", rule.Marker, fmt.Sprintf(format, args...))
-	}
-	if want := wants[rule.Check]; want != "" && !flexible(t, s) && !suits(rule, t, want) {
-		r.errorf(rule.Pos, "marker \"+%s\" is for %s, and %s is %s%s", rule.Marker, want, name, kindOf(t), insteadFor(rule, t, want))
-		return
 	}
 	switch rule.Check {
 	case model.Minimum, model.Maximum, model.MultipleOf:

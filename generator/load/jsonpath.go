@@ -32,7 +32,8 @@ func (b *builder) resolvePaths(p *model.Package) {
 }
 
 // path resolves a JSON path. One that ends in nothing is a fault; one that goes where Go's types don't tell (a filter,
-// an interface) is left unresolved, unless strict, where that is an error too.
+// an interface) is left unresolved, unless strict, where that is an error too. On internal types, which have no JSON, markers are
+// copies of a version's: there, all is left unresolved that can't be had.
 func (b *builder) path(t *model.Type, jsonPath string, pos model.Position, strict bool) []model.Step {
 	names, err := splitPath(jsonPath)
 	if err == nil {
@@ -44,7 +45,7 @@ func (b *builder) path(t *model.Type, jsonPath string, pos model.Position, stric
 	if err == nil && strict {
 		err = fmt.Errorf("its values can't be told from Go's types")
 	}
-	if err != nil {
+	if internal := t.Package.HasGroup && t.Package.Version == ""; err != nil && !internal {
 		b.fault(t.Package, pos, "JSONPath %s of kind %s: %v", jsonPath, t.Name, err)
 	}
 	return nil
