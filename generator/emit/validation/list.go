@@ -34,7 +34,7 @@ func (w *writer) byKeys(list *model.Type, s *model.Schema, errs jen.Code) *jen.S
 		keys[jen.Lit(key)] = jen.Id("e").Dot(keyField(list.Elem.Pointee(), key, 0).Name)
 	}
 	of := jen.Params(jen.Id("e").Add(w.file.Type(list.Elem))).Map(jen.String()).Any()
-	return jen.Id("byKeys").Call(errs, expression(of, jen.Map(jen.String()).Any().Values(keys)))
+	return jen.Id(w.common("byKeys")).Call(errs, expression(of, jen.Map(jen.String()).Any().Values(keys)))
 }
 
 // noNils checks that no element of a list of pointers is null.
@@ -98,6 +98,10 @@ func mapKeys(list *model.Type, s *model.Schema) []string {
 func (w *writer) sameness(t *model.Type) jen.Code {
 	if direct(t) {
 		return w.file.Qual(validatePath, "DirectEqual")
+	}
+	if hides(t, map[*model.Type]bool{}) {
+		w.compares = true
+		return jen.Id(w.common("sameJSON"))
 	}
 	return w.file.Qual(validatePath, "SemanticDeepEqual")
 }

@@ -244,7 +244,7 @@ func (w *writer) properties(v value) *jen.Statement {
 		}
 		args = append(args, w.set(w.member(v, f), true))
 	}
-	return jen.Id("countSet").Call(args...)
+	return jen.Id(w.common("countSet")).Call(args...)
 }
 
 func (w *writer) count(v value, names []string) (*jen.Statement, bool) {
@@ -257,7 +257,7 @@ func (w *writer) count(v value, names []string) (*jen.Statement, bool) {
 		}
 		args = append(args, w.set(w.member(v, f), true))
 	}
-	return jen.Id("countSet").Call(args...), true
+	return jen.Id(w.common("countSet")).Call(args...), true
 }
 
 // bracketed is a list as controller-gen's message has it.

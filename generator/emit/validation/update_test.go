@@ -33,6 +33,8 @@ func TestUpdates(t *testing.T) {
 		{"value of a map comes", "crd.counts", `{"a":0}`, `{"b":0}`, []string{`crd.counts[b]: Invalid value: 0: crd.counts[b] in body should be greater than or equal to 1`}},
 		{"key of a map stays", "declarative.map", `{"a.b":1}`, `{"a.b":2}`, nil},
 		{"pointer of a map stays", "crd.byName", `{"x":{"name":"a","number":-1}}`, `{"x":{"name":"b","number":-1}}`, nil},
+		{"what has hidden fields stays", "crd.sealed", `[{"text":""}]`, `[{"text":""}]`, nil},
+		{"what has hidden fields changes", "crd.sealed", `[{"text":"a"}]`, `[{"text":""}]`, []string{`crd.sealed[0].text: Invalid value: "": crd.sealed[0].text in body should be at least 1 chars long`}},
 		{"count of fields stays", "crd", `{"needed":"x","nullable":null,"left":"x","right":0}`, `{"needed":"x","nullable":null,"left":"x","right":0}`, nil},
 
 		{"immutable is set", "declarative.fixed", `null`, `"x"`, []string{`declarative.fixed: Invalid value: null: field is immutable`}},

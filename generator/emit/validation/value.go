@@ -69,7 +69,7 @@ func (w *writer) differs(v value) *jen.Statement {
 		if direct(v.typ) {
 			return v.place.Value().Op("!=").Add(old.Value())
 		}
-		return jen.Op("!").Add(w.deepEqual(v.place.Address(), old.Address()))
+		return jen.Op("!").Add(w.same(v.typ, v.place.Address(), old.Address()))
 	}
 	if !v.pointer && direct(v.typ) {
 		return v.place.Value().Op("!=").Add(old.Value())
@@ -78,9 +78,9 @@ func (w *writer) differs(v value) *jen.Statement {
 		if direct(v.typ) {
 			return jen.Op("!").Add(w.file.Qual(validatePath, "DirectEqual").Call(v.place.Address(), old.Value()))
 		}
-		return jen.Op("!").Add(w.deepEqual(v.place.Address(), old.Value()))
+		return jen.Op("!").Add(w.same(v.typ, v.place.Address(), old.Value()))
 	}
-	return jen.Op("!").Add(w.deepEqual(v.place.Value(), old.Value()))
+	return jen.Op("!").Add(w.same(v.typ, v.place.Value(), old.Value()))
 }
 
 // equals is the opposite of differs, for what obj points to.
@@ -89,11 +89,43 @@ func (w *writer) equals(v value) *jen.Statement {
 	if direct(v.typ) {
 		return v.place.Value().Op("==").Add(old.Value())
 	}
-	return w.deepEqual(v.place.Address(), old.Address())
+	return w.same(v.typ, v.place.Address(), old.Address())
 }
 
-func (w *writer) deepEqual(a, b jen.Code) *jen.Statement {
+// same is the condition that two values of a type are the same. apimachinery's comparison panics at fields that aren't
+// exported; values that have some are compared by their JSON.
+func (w *writer) same(t *model.Type, a, b jen.Code) *jen.Statement {
+	if hides(t, map[*model.Type]bool{}) {
+		w.compares = true
+		return jen.Id(w.common("sameJSON")).Call(a, b)
+	}
 	return w.file.Qual(equalityPath, "Semantic").Dot("DeepEqual").Call(a, b)
+}
+
+// hides tells whether there are fields within a type that only its own package sees, and that apimachinery has no comparison for.
+func hides(t *model.Type, seen map[*model.Type]bool) bool {
+	if t == nil || seen[t] || comparedByMeaning(t) {
+		return false
+	}
+	seen[t] = true
+	for _, f := range t.Fields {
+		if !f.Exported || hides(f.Type, seen) {
+			return true
+		}
+	}
+	return hides(t.Key, seen) || hides(t.Elem, seen)
+}
+
+// comparedByMeaning are the types that apimachinery has a comparison of its own for.
+func comparedByMeaning(t *model.Type) bool {
+	if t.Package == nil {
+		return false
+	}
+	switch t.Package.Path + "." + t.Name {
+	case "k8s.io/apimachinery/pkg/api/resource.Quantity", "k8s.io/apimachinery/pkg/apis/meta/v1.Time", "k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime":
+		return true
+	}
+	return false
 }
 
 // changed is the condition that the value is new, or another than it was.

@@ -30,6 +30,7 @@ type writer struct {
 	counts    bool
 	sorts     bool
 	keyed     bool
+	compares  bool
 }
 
 type declaration struct {
@@ -77,31 +78,53 @@ func (w *writer) functions() {
 	w.shared()
 }
 
+// common is the name of a function that others of the file call: longer where hand-written code has it.
+func (w *writer) common(name string) string {
+	for declared(w.pkg, name) {
+		name += "_"
+	}
+	return name
+}
+
 // shared writes the functions that all of the file's call.
 func (w *writer) shared() {
 	list := jen.Add(w.file.Qual(fieldPath, "ErrorList"))
 	if w.counts {
-		w.file.Add("countSet counts the fields that are set.", jen.Func().Id("countSet").Params(jen.Id("set").Op("...").Bool()).
+		w.file.Add(w.common("countSet")+" counts the fields that are set.", jen.Func().Id(w.common("countSet")).Params(jen.Id("set").Op("...").Bool()).
 			Params(jen.Id("n").Int()).Block(
 			jen.For(jen.List(jen.Id("_"), jen.Id("s")).Op(":=").Range().Id("set")).Block(
 				jen.If(jen.Id("s")).Block(jen.Id("n").Op("++"))),
 			jen.Return(jen.Id("n"))))
 	}
 	if w.sorts {
-		w.file.Add("inOrder sorts what is wrong with the entries of a map, which Go visits in another order each time.",
-			jen.Func().Id("inOrder").Params(jen.Id("errs").Add(list)).Add(list).Block(
+		w.file.Add(w.common("inOrder")+" sorts what is wrong with the entries of a map, which Go visits in another order each time.",
+			jen.Func().Id(w.common("inOrder")).Params(jen.Id("errs").Add(list)).Add(list).Block(
 				w.file.Qual("slices", "SortStableFunc").Call(jen.Id("errs"), expression(
 					jen.Params(jen.List(jen.Id("a"), jen.Id("b")).Op("*").Add(w.file.Qual(fieldPath, "Error"))).Int(),
 					w.file.Qual("strings", "Compare").Call(jen.Id("a").Dot("Error").Call(), jen.Id("b").Dot("Error").Call()))),
 				jen.Return(jen.Id("errs"))))
 	}
 	if w.keyed {
-		w.file.Add("byKeys says of elements that are in a list twice only what they are told apart by.",
-			jen.Func().Id("byKeys").Types(jen.Id("E").Any()).Params(jen.Id("errs").Add(list), jen.Id("keys").Func().Params(jen.Id("E")).Map(jen.String()).Any()).Add(list).Block(
+		w.file.Add(w.common("byKeys")+" says of elements that are in a list twice only what they are told apart by.",
+			jen.Func().Id(w.common("byKeys")).Types(jen.Id("E").Any()).Params(jen.Id("errs").Add(list), jen.Id("keys").Func().Params(jen.Id("E")).Map(jen.String()).Any()).Add(list).Block(
 				jen.For(jen.List(jen.Id("_"), jen.Id("err")).Op(":=").Range().Id("errs")).Block(
 					jen.Id("err").Dot("BadValue").Op("=").Id("keys").Call(jen.Id("err").Dot("BadValue").Assert(jen.Id("E")))),
 				jen.Return(jen.Id("errs"))))
 	}
+	if w.compares {
+		w.sameJSON()
+	}
+}
+
+// sameJSON writes the comparison of values that have fields which aren't exported.
+func (w *writer) sameJSON() {
+	marshal := func(text, err, of string) jen.Code {
+		return jen.List(jen.Id(text), jen.Id(err)).Op(":=").Add(w.file.Qual("encoding/json", "Marshal")).Call(jen.Id(of))
+	}
+	w.file.Add(w.common("sameJSON")+" tells whether two values are the same on the wire. Fields that aren't exported don't count.",
+		jen.Func().Id(w.common("sameJSON")).Types(jen.Id("T").Any()).Params(jen.List(jen.Id("a"), jen.Id("b")).Id("T")).Bool().Block(
+			marshal("x", "errX", "a"), marshal("y", "errY", "b"),
+			jen.Return(jen.Id("errX").Op("==").Nil().Op("&&").Id("errY").Op("==").Nil().Op("&&").Add(w.file.Qual("bytes", "Equal")).Call(jen.Id("x"), jen.Id("y")))))
 }
 
 // function writes the function that checks values of a named type.
@@ -272,5 +295,5 @@ func (w *writer) checked(v value, name string, val, old jen.Code, args ...jen.Co
 // checkEntries is check for the entries of a map: what is wrong with them comes in the same order each time.
 func (w *writer) checkEntries(v value, name string, args ...jen.Code) *jen.Statement {
 	w.sorts = true
-	return w.add(jen.Id("inOrder").Call(w.checked(v, name, v.place.Value(), w.oldList(v), args...)))
+	return w.add(jen.Id(w.common("inOrder")).Call(w.checked(v, name, v.place.Value(), w.oldList(v), args...)))
 }

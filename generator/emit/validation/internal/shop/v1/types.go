@@ -93,8 +93,23 @@ type CRD struct {
 		// +kubebuilder:validation:MaxLength=2
 		Short string `json:"short,omitempty"`
 	} `json:"anonymous,omitempty"`
+	// +kubebuilder:validation:MaxItems=1
+	Sealed   []Sealed `json:"sealed,omitempty"`
 	Embedded `json:",inline"`
 }
+
+// Sealed has fields that aren't on the wire.
+type Sealed struct {
+	// +kubebuilder:validation:MinLength=1
+	Text   string `json:"text"`
+	opened []int
+	_      []string
+}
+
+// countSet has the name of what generated code would call.
+func countSet(s Sealed) int { return len(s.opened) }
+
+var _ = countSet
 
 // Embedded stands in the objects that embed it.
 type Embedded struct {

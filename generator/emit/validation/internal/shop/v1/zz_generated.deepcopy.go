@@ -94,6 +94,12 @@ func (in *CRD) DeepCopyInto(out *CRD) {
 		out.Right = new(int32)
 		*out.Right = *in.Right
 	}
+	if in.Sealed != nil {
+		out.Sealed = make([]Sealed, len(in.Sealed))
+		for i := range in.Sealed {
+			in.Sealed[i].DeepCopyInto(&out.Sealed[i])
+		}
+	}
 }
 
 // DeepCopy returns a copy that shares nothing with the receiver, a new CRD.
@@ -301,6 +307,25 @@ func (in *Port) DeepCopy() *Port {
 		return nil
 	}
 	out := new(Port)
+	in.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *Sealed) DeepCopyInto(out *Sealed) {
+	*out = *in
+	if in.opened != nil {
+		out.opened = make([]int, len(in.opened))
+		copy(out.opened, in.opened)
+	}
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new Sealed.
+func (in *Sealed) DeepCopy() *Sealed {
+	if in == nil {
+		return nil
+	}
+	out := new(Sealed)
 	in.DeepCopyInto(out)
 	return out
 }

@@ -5,8 +5,10 @@
 package v1
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"maps"
 	"math"
 	"net"
@@ -30,8 +32,8 @@ import (
 
 // Validate_CRD checks obj, which replaces oldObj where that isn't nil.
 func Validate_CRD(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *CRD) (errs field.ErrorList) {
-	if oldObj == nil || !equality.Semantic.DeepEqual(obj, oldObj) {
-		if n := countSet(obj.Left != "", obj.Right != nil); n > 1 {
+	if oldObj == nil || !sameJSON(obj, oldObj) {
+		if n := countSet_(obj.Left != "", obj.Right != nil); n > 1 {
 			errs = append(errs, field.Invalid(fldPath, "object", "at most one of the fields in [left right] may be set"))
 		}
 	}
@@ -129,7 +131,7 @@ func Validate_CRD(ctx context.Context, op operation.Operation, fldPath *field.Pa
 	}
 	if path := fldPath.Child("part"); obj.Part != nil {
 		if oldObj == nil || !equality.Semantic.DeepEqual(obj.Part, oldObj.Part) {
-			if n := countSet(obj.Part.Name != "", obj.Part.Number != nil, true); n < 1 {
+			if n := countSet_(obj.Part.Name != "", obj.Part.Number != nil, true); n < 1 {
 				errs = append(errs, field.Invalid(path, n, path.String()+" in body should have at least 1 properties"))
 			}
 		}
@@ -218,6 +220,12 @@ func Validate_CRD(ctx context.Context, op operation.Operation, fldPath *field.Pa
 		} {
 			return &old.Anonymous
 		}))...)
+	}
+	if path := fldPath.Child("sealed"); obj.Sealed != nil && (oldObj == nil || !sameJSON(obj.Sealed, oldObj.Sealed)) {
+		if n := len(obj.Sealed); n > 1 {
+			errs = append(errs, field.TooMany(path, n, 1))
+		}
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Sealed, nil, nil, nil, Validate_Sealed)...)
 	}
 	errs = append(errs, Validate_Embedded(ctx, op, fldPath, &obj.Embedded, safe.Field(oldObj, func(old *CRD) *Embedded { return &old.Embedded }))...)
 	return errs
@@ -497,6 +505,16 @@ func Validate_Port(ctx context.Context, op operation.Operation, fldPath *field.P
 	return errs
 }
 
+// Validate_Sealed checks obj, which replaces oldObj where that isn't nil.
+func Validate_Sealed(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Sealed) (errs field.ErrorList) {
+	if path := fldPath.Child("text"); oldObj == nil || obj.Text != oldObj.Text {
+		if utf8.RuneCountInString(obj.Text) < 1 {
+			errs = append(errs, field.Invalid(path, obj.Text, path.String()+" in body should be at least 1 chars long"))
+		}
+	}
+	return errs
+}
+
 // Validate_Status checks obj, which replaces oldObj where that isn't nil.
 func Validate_Status(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Status) (errs field.ErrorList) {
 	if path := fldPath.Child("ready"); obj.Ready != 0 && (oldObj == nil || obj.Ready != oldObj.Ready) {
@@ -612,8 +630,8 @@ var conditionTypePattern = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\
 
 var conditionReasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
-// countSet counts the fields that are set.
-func countSet(set ...bool) (n int) {
+// countSet_ counts the fields that are set.
+func countSet_(set ...bool) (n int) {
 	for _, s := range set {
 		if s {
 			n++
@@ -634,4 +652,11 @@ func byKeys[E any](errs field.ErrorList, keys func(E) map[string]any) field.Erro
 		err.BadValue = keys(err.BadValue.(E))
 	}
 	return errs
+}
+
+// sameJSON tells whether two values are the same on the wire. Fields that aren't exported don't count.
+func sameJSON[T any](a, b T) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
