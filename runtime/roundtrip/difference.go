@@ -54,7 +54,8 @@ func compare(in, out any) difference {
 }
 
 func differ(path string, a, b reflect.Value) difference {
-	if meaning.DeepEqual(a.Interface(), b.Interface()) {
+	hidden := hides(a.Type(), map[reflect.Type]bool{})
+	if !hidden && meaning.DeepEqual(a.Interface(), b.Interface()) {
 		return difference{}
 	}
 	switch a.Kind() {
@@ -95,7 +96,54 @@ func differ(path string, a, b reflect.Value) difference {
 			}
 		}
 	}
+	if hidden && alike(a, b) {
+		return difference{}
+	}
 	return difference{path, shown(a) + " became " + shown(b)}
+}
+
+// hides tells whether there are fields within a type that only its own package sees, at which apimachinery's comparison panics.
+func hides(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if _, known := meaning.Equalities[t]; known || seen[t] {
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return hides(t.Elem(), seen)
+	case reflect.Map:
+		return hides(t.Key(), seen) || hides(t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); !f.IsExported() || hides(f.Type, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// alike tells whether two values with hidden fields, whose exported parts are the same as far as both have them, are the same:
+// hidden fields don't travel, but for those of values that write their own JSON.
+func alike(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.Pointer:
+		return a.IsNil() == b.IsNil()
+	case reflect.Slice, reflect.Map:
+		return a.Len() == b.Len()
+	}
+	if !reflect.PointerTo(a.Type()).Implements(reflect.TypeFor[json.Marshaler]()) {
+		return true
+	}
+	x, errX := json.Marshal(pointerTo(a))
+	y, errY := json.Marshal(pointerTo(b))
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+func pointerTo(v reflect.Value) any {
+	p := reflect.New(v.Type())
+	p.Elem().Set(v)
+	return p.Interface()
 }
 
 // join is the path of a field: by its name on the wire, where it has one.

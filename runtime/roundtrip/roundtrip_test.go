@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math/big"
 	"reflect"
 	"strings"
 	"testing"
@@ -210,6 +211,36 @@ func TestRawExtensionsAreComparedByWhatTheySay(t *testing.T) {
 	other := &box{Extra: &runtime.RawExtension{Raw: []byte(`{"a":2}`)}}
 	if d := compare(fromJSON, other); d.path != "extra" || !strings.Contains(d.text, `{"a":1} became {"a":2}`) {
 		t.Errorf("%+v", d)
+	}
+}
+
+// TestHiddenFields: what isn't exported doesn't travel, and isn't missed; what is beside it is compared.
+func TestHiddenFields(t *testing.T) {
+	type sealed struct {
+		Text   string
+		opened []int
+	}
+	type holder struct {
+		One  *sealed
+		Many []sealed
+		By   map[string]sealed
+		Sum  *big.Int
+	}
+	in := holder{&sealed{"x", []int{1}}, []sealed{{"y", nil}}, map[string]sealed{"k": {"z", []int{2}}}, big.NewInt(7)}
+	if d := compare(in, holder{&sealed{Text: "x"}, []sealed{{Text: "y"}}, map[string]sealed{"k": {Text: "z"}}, big.NewInt(7)}); d.found() {
+		t.Errorf("hidden fields are missed: %+v", d)
+	}
+	for path, out := range map[string]holder{
+		"One":            {nil, in.Many, in.By, in.Sum},
+		"One.Text":       {&sealed{"a", []int{1}}, in.Many, in.By, in.Sum},
+		"Many":           {in.One, nil, in.By, in.Sum},
+		"By[\"k\"].Text": {in.One, in.Many, map[string]sealed{"k": {}}, in.Sum},
+		"By":             {in.One, in.Many, map[string]sealed{"k": in.By["k"], "l": {}}, in.Sum},
+		"Sum":            {in.One, in.Many, in.By, big.NewInt(8)},
+	} {
+		if d := compare(in, out); d.path != path {
+			t.Errorf("%+v, want a difference at %s", d, path)
+		}
 	}
 }
 
