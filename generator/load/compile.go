@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -122,6 +123,9 @@ func (c *compilation) add(f emit.File, output bool) {
 	if !strings.HasSuffix(f.Name, ".go") {
 		return
 	}
+	if !strings.HasSuffix(f.Name, "_test.go") {
+		c.otherPackage(s, f.PackageName)
+	}
 	c.parseInto(s, name, f.Content)
 }
 
@@ -155,6 +159,19 @@ func (c *compilation) fresh(f emit.File, output bool) *source {
 		}
 	}
 	return s
+}
+
+// otherPackage reports hand-written files that are of another package than what is written beside them, and leaves them out.
+func (c *compilation) otherPackage(s *source, name string) {
+	s.files = slices.DeleteFunc(s.files, func(f *ast.File) bool {
+		pos := c.fset.Position(f.Name.Pos())
+		if f.Name.Name == name || name == "" || c.origin[pos.Filename] != ByHand {
+			return false
+		}
+		c.diagnostics = append(c.diagnostics, Diagnostic{Pos: pos, Output: s.output,
+			Message: "this file is of package " + f.Name.Name + ", and apigen writes files of package " + name + " beside it: move it to another folder"})
+		return true
+	})
 }
 
 func (s *source) adopt(old *source) {
@@ -252,7 +269,7 @@ func (c *compilation) compile() {
 	for _, path := range paths {
 		s := c.sources[path]
 		c.checkSource(s)
-		for _, e := range s.errs {
+		for _, e := range joined(s.errs) {
 			c.diagnostics = append(c.diagnostics, c.diagnose(s, e))
 		}
 	}
@@ -265,8 +282,59 @@ func (c *compilation) diagnose(s *source, e types.Error) Diagnostic {
 	if f != nil && s.generated[f] && d.Origin == ByHand {
 		d.Origin = ByOther
 	}
+	if path, ok := dotImport(e.Msg); ok && d.Origin == ByApigen {
+		if at := s.handImport(path); at.IsValid() {
+			name, _, _ := strings.Cut(e.Msg, " ")
+			d.Pos, d.Origin = c.fset.Position(at), ByHand
+			d.Message = "this import without a name brings " + name + ", which generated code declares, too: give it a name"
+		}
+	}
+	if d.Origin == ByApigen {
+		c.blame(s, &d)
+	}
 	if fn, ok := decl.(*ast.FuncDecl); ok && fn.Body != nil {
 		d.Body = fn.Body.Pos() <= e.Pos && e.Pos <= fn.Body.End()
 	}
 	return d
+}
+
+// dotImport is the path of the import without a name that an error of the type checker is about.
+func dotImport(message string) (path string, ok bool) {
+	_, path, ok = strings.Cut(message, " already declared through dot-import of package ")
+	_, path, _ = strings.Cut(path, `("`)
+	path, _, _ = strings.Cut(path, `")`)
+	return path, ok
+}
+
+// known are names that generated code uses where hand-written code declares them, and what they must be.
+var known = map[string]string{
+	"SchemeGroupVersion": "a variable of type schema.GroupVersion", "GroupName": "a constant string",
+	"SchemeBuilder": "a variable of type runtime.SchemeBuilder", "localSchemeBuilder": "a variable of type *runtime.SchemeBuilder",
+	"Resource": "a func(string) schema.GroupResource", "Kind": "a func(string) schema.GroupKind",
+	"AddToScheme": "a func(*runtime.Scheme) error", "addKnownTypes": "a func(*runtime.Scheme) error",
+	"addDefaultingFuncs": "a func(*runtime.Scheme) error", "RegisterDefaults": "a func(*runtime.Scheme) error",
+	"RegisterConversions": "a func(*runtime.Scheme) error",
+}
+
+var word = regexp.MustCompile(`\w+`)
+
+// blame lays an error of generated code at the door of a hand-written declaration that it is about, where that is one of
+// those that generated code uses.
+func (c *compilation) blame(s *source, d *Diagnostic) {
+	mentioned := map[string]bool{}
+	for _, w := range word.FindAllString(d.Message, -1) {
+		mentioned[w] = known[w] != ""
+	}
+	for _, f := range s.files {
+		if c.origin[c.fset.Position(f.Package).Filename] != ByHand || s.generated[f] {
+			continue
+		}
+		for id := range declaredIn(f) {
+			if mentioned[id.Name] {
+				d.Pos, d.Origin = c.fset.Position(id.Pos()), ByHand
+				d.Message = "generated code uses " + id.Name + ", and doesn't compile with this one: make it " + known[id.Name] + ", or give it another name"
+				return
+			}
+		}
+	}
 }

@@ -25,7 +25,9 @@ type File struct {
 	body    *jen.File
 	imports *imports
 	errs    emit.Errors
-	decls   int
+	// field is where the field stands whose type is being written, within a struct without a name.
+	field model.Position
+	decls int
 }
 
 // New begins a file of the package. Locals are names that the emitted code gives to variables and that are therefore no

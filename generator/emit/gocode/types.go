@@ -35,7 +35,11 @@ func (f *File) Type(t *model.Type) *jen.Statement {
 	case model.UnsafePointer:
 		return f.Qual("unsafe", "Pointer")
 	}
-	f.errs.Add(t.Pos, "package %s can't name this type: declare it as a named type", f.pkg.Path)
+	pos := t.Pos
+	if !pos.IsValid() {
+		pos = f.field
+	}
+	f.errs.Add(pos, "package %s can't name this type: declare it as a named type", f.pkg.Path)
 	return jen.Id("any")
 }
 
@@ -65,7 +69,10 @@ func (f *File) named(t *model.Type) *jen.Statement {
 func (f *File) structType(t *model.Type) *jen.Statement {
 	fields := make([]jen.Code, len(t.Fields))
 	for i, field := range t.Fields {
+		outer := f.field
+		f.field = field.Pos
 		code := f.Type(field.Type)
+		f.field = outer
 		if !field.Embedded {
 			code = jen.Id(field.Name).Add(code)
 		}
