@@ -455,3 +455,13 @@ func age(t *testing.T, dir string) {
 		}
 	}
 }
+
+// TestInterrupted: who ends a build is told what became of it.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := generator.Build(ctx, generator.Options{Dir: loadtest.Dir(t, "-- api/v1/types.go --\n// +groupName=shop.example.com\npackage v1\n")})
+	if err == nil || generator.Describe(err, "") != "interrupted: nothing was written" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -3,6 +3,7 @@ package generator
 import (
 	"errors"
 	"go/ast"
+	"go/build/constraint"
 	"go/parser"
 	"go/token"
 )
@@ -15,6 +16,13 @@ func onlyComments(text string) error {
 	f, err := parser.ParseFile(token.NewFileSet(), "", text+"\n\npackage p\n", parser.ParseComments)
 	if err != nil || f.Name.Name != "p" || !hasComment(f) {
 		return errors.New("it must hold Go comments and nothing else")
+	}
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			if constraint.IsGoBuild(c.Text) || constraint.IsPlusBuild(c.Text) {
+				return errors.New("it must not hold a build constraint: " + c.Text)
+			}
+		}
 	}
 	return nil
 }

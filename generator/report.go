@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -23,6 +24,8 @@ func Describe(err error, dir string) string {
 		return verify.Bug{Errors: relativeTo(bug.Errors, dir)}.Error()
 	case errors.As(err, &list):
 		return relativeTo(list, dir).Error()
+	case errors.Is(err, context.Canceled):
+		return "interrupted: nothing was written"
 	}
 	return err.Error()
 }
