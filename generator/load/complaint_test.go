@@ -31,6 +31,10 @@ type Lamp struct {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	work := filepath.Join(t.TempDir(), "go.work")
+	if err := os.WriteFile(work, []byte("go 1.26.0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ name, env, want string }{
 		{"platform", "GOARCH=foo", "unsupported GOOS/GOARCH pair"},
 		{"cache", "GOCACHE=relative", "GOCACHE is not an absolute path"},
@@ -38,11 +42,14 @@ type Lamp struct {
 		{"temporary", "GOTMPDIR=" + nowhere, "creating work dir: stat " + nowhere},
 		{"flags", "GOFLAGS=-nope", "unknown flag -nope"},
 		{"path", "GOPATH=relative", "GOPATH entry is relative"},
+		{"vendor", "GOFLAGS=-mod=vendor", "not marked as explicit in vendor/modules.txt and 1"},
+		{"vendor's remedy", "GOFLAGS=-mod=vendor", "To sync the vendor directory, run: go mod vendor"},
+		{"workspace", "GOFLAGS= GOWORK=" + work, "does not contain modules listed in go.work or their selected dependencies: run apigen in the folder of one of them, or name them"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := load.Load(context.Background(), load.Options{
-				Dir: loadtest.Dir(t, text), Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod", c.env),
+				Dir: loadtest.Dir(t, text), Env: append(append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod"), strings.Fields(c.env)...),
 			})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, want %q", err, c.want)
@@ -51,5 +58,13 @@ type Lamp struct {
 				t.Errorf("more than what the go command says: %v", err)
 			}
 		})
+	}
+}
+
+func TestNoGoCommand(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := load.Load(context.Background(), load.Options{Dir: t.TempDir()})
+	if err == nil || !strings.HasSuffix(err.Error(), "it isn't in the PATH: install Go, or add its folder bin to the PATH") {
+		t.Fatalf("got %v", err)
 	}
 }

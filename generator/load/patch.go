@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/marker"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 )
 
 // strategies are those of strategic merge patches.
@@ -68,7 +68,7 @@ func badStrategy(text string, f *model.Field) string {
 	words := strings.Split(text, ",")
 	for _, word := range words {
 		if !slices.Contains(strategies, word) {
-			if near := marker.Nearest(word, strategies); near != "" {
+			if near := spelling.Nearest(word, strategies); near != "" {
 				return fmt.Sprintf("there is no strategy %q: did you mean %q?", word, near)
 			}
 			return fmt.Sprintf("there is no strategy %q: it is one of %s", word, strings.Join(strategies, ", "))

@@ -75,7 +75,13 @@ func explain(message string) string {
 	for _, noise := range []string{"err: ", "exit status 1: stderr: ", "exit status 2: stderr: ", "go: "} {
 		message = strings.TrimSpace(strings.TrimPrefix(message, noise))
 	}
-	message = oneLine(message)
+	message = oneLine(brief(message))
+	switch {
+	case strings.Contains(message, "does not contain modules listed in go.work"):
+		return message + ": run apigen in the folder of one of them, or name them: apigen build ./<folder>/..."
+	case strings.HasPrefix(message, "go command required, not found"):
+		return "apigen asks the go command about packages, and it isn't in the PATH: install Go, or add its folder bin to the PATH"
+	}
 	if strings.Contains(message, "does not contain main module") || strings.Contains(message, "cannot find main module") {
 		message += ": run apigen in the folder of a go.mod, or below"
 	}
@@ -85,6 +91,17 @@ func explain(message string) string {
 		}
 	}
 	return message
+}
+
+// brief leaves the first of many modules that a vendor folder is at odds with, and what to do about all of them.
+func brief(message string) string {
+	const few = 3
+	modules, remedy, _ := strings.Cut(message, "\n\n")
+	lines := strings.Split(modules, "\n")
+	if !strings.HasPrefix(message, "inconsistent vendoring") || len(lines) <= few+2 {
+		return message
+	}
+	return fmt.Sprintf("%s\nand %d more\n%s", strings.Join(lines[:few+1], "\n"), len(lines)-few-1, remedy)
 }
 
 // listError is what the go command said about a package that can't be imported.

@@ -265,15 +265,15 @@ func (d *watchdog) end() {
 	}
 }
 
-// answer is the one to the call.
-func (c *call) answer(f format, code int) *answer {
+// newAnswer is the one to the call.
+func (c *call) newAnswer(f format, code int) *answer {
 	return &answer{w: c.w, api: c.api, code: code, contentType: contentTypes[f], gzip: acceptsGzip(c.r)}
 }
 
 // respond writes the body that fill makes, indented where that is wanted.
 func (c *call) respond(media mediaType, code int, fill func(*frame)) {
 	frames := &c.api.pools.frames
-	out := c.answer(media.format, code)
+	out := c.newAnswer(media.format, code)
 	defer out.close()
 	f := frameFor(out, frames)
 	defer f.release(frames)

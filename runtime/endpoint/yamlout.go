@@ -30,7 +30,7 @@ func (c *call) respondYAML(code int, fill func(*frame)) {
 		c.api.writeError(c.w, c.r, err)
 		return
 	}
-	out := c.answer(formatYAML, code)
+	out := c.newAnswer(formatYAML, code)
 	defer out.close()
 	out.complete = true
 	_, _ = out.Write(data) // the client went away
@@ -53,7 +53,7 @@ func (c *call) inYAML(fill func(*frame)) ([]byte, error) {
 
 // pageYAML writes a list as its items come, some of them at once.
 func (c *call) pageYAML(shape api.Shape, page *registry.Page) {
-	list := yamlList{call: c, shape: shape, now: time.Now(), out: c.answer(formatYAML, http.StatusOK)}
+	list := yamlList{call: c, shape: shape, now: time.Now(), out: c.newAnswer(formatYAML, http.StatusOK)}
 	defer list.out.close()
 	list.to = frameFor(list.out, &c.api.pools.frames)
 	defer list.to.release(&c.api.pools.frames)
