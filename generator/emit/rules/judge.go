@@ -90,14 +90,9 @@ func (j *judgement) schema(s *cel.Schema, path string, resource bool, home *mode
 		j.told[key] = true
 		j.findings = append(j.findings, finding{
 			rule: rule, text: describe(rule, f, j.builder.owners[f.Schema]), advice: f.Advice,
-			mendable: !j.lenient && (home.Module == nil || home.Module.Own && under(rule.Pos, home)),
+			mendable: !j.lenient && editable(rule.Pos, home),
 		})
 	}
-}
-
-// under tells whether a position is in the module of a package.
-func under(pos model.Position, home *model.Package) bool {
-	return home.Module.Dir == "" || strings.HasPrefix(pos.Filename, home.Module.Dir)
 }
 
 func (j *judgement) mark(s *cel.Schema) {

@@ -5,6 +5,8 @@ package rules
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
@@ -102,10 +104,30 @@ func foreign(p *model.Program) bool {
 	if p.Lenient {
 		return true
 	}
-	for _, pkg := range p.Packages {
-		if pkg.Module != nil && !pkg.Module.Own {
-			return true
+	b := newBuilder(nil)
+	for _, g := range p.Groups {
+		for _, r := range g.Resources {
+			for _, v := range r.Versions {
+				if b.value(v.Type, false).HasRules() && !b.editable(v.Type.Package) {
+					return true
+				}
+			}
 		}
 	}
 	return false
+}
+
+// editable tells whether the rules that were met are in the module of a package, and that is the user's own.
+func (b *builder) editable(home *model.Package) bool {
+	for _, rules := range b.sources {
+		if slices.ContainsFunc(rules, func(r model.CELRule) bool { return !editable(r.Pos, home) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// editable tells whether a position is in the module of a package, and that is the user's own.
+func editable(pos model.Position, home *model.Package) bool {
+	return home.Module == nil || home.Module.Own && (home.Module.Dir == "" || strings.HasPrefix(pos.Filename, home.Module.Dir))
 }

@@ -167,3 +167,75 @@ func TestAdvice(t *testing.T) {
 		t.Errorf("%v", warnings)
 	}
 }
+
+// brokenElsewhere has a rule that doesn't type-check, in another module: of a kind that is served, and of a field's type.
+const brokenElsewhere = `
+-- other/go.mod --
+module example.com/other
+
+go 1.26
+
+require k8s.io/apimachinery v0.37.2
+-- other/lamp/v1/types.go --
+// +groupName=lamp.example.com
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// +genclient
+type Lamp struct {
+	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
+	metav1.ObjectMeta ` + "`json:\"metadata\"`" + `
+	Bulb Bulb ` + "`json:\"bulb\"`" + `
+}
+
+// +kubebuilder:validation:XValidation:rule="exactlyOne(self.watts)"
+type Bulb struct {
+	Watts int32 ` + "`json:\"watts\"`" + `
+}
+
+func (in *Lamp) DeepCopyObject() runtime.Object { out := *in; return &out }
+func AddToScheme(*runtime.Scheme) error { return nil }
+-- apis/lamp/v1/doc.go --
+// +apigen:serve=example.com/other/lamp/v1
+package v1
+-- apis/room/v1/types.go --
+// +groupName=room.example.com
+package v1
+
+import (
+	lampv1 "example.com/other/lamp/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// +kubebuilder:object:root=true
+type Room struct {
+	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
+	metav1.ObjectMeta ` + "`json:\"metadata\"`" + `
+	Bulb lampv1.Bulb ` + "`json:\"bulb\"`" + `
+}
+`
+
+// TestRulesElsewhere: a faulty rule that the user can't edit is not run, and the wiring is told so.
+func TestRulesElsewhere(t *testing.T) {
+	p := program(t, brokenElsewhere)
+	files, err := rules.Emit(p)
+	if err != nil || len(files) != 0 {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+	name, kinds := rules.Functions(p), 0
+	for _, g := range p.Groups {
+		for _, r := range g.Resources {
+			kinds++
+			if fn := name(r.Hub); fn != "" {
+				t.Errorf("%s calls %s, which isn't written", r.Kind, fn)
+			}
+		}
+	}
+	if kinds != 2 {
+		t.Errorf("%d kinds", kinds)
+	}
+}
