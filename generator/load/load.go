@@ -85,6 +85,7 @@ func Load(ctx context.Context, o Options) (*Result, error) {
 		return nil, l.withMarkers(err)
 	}
 	l.check()
+	l.absences()
 	b := newBuilder(l)
 	program := l.program(b)
 	if program == nil {

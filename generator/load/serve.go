@@ -42,6 +42,9 @@ func (b *builder) serve(m *model.Package, ms marker.Markers) {
 // servable resolves the package that is to be served; nil, and an error, where that can't be.
 func (b *builder) servable(m *model.Package, at marker.Marker) *model.Package {
 	from, err := b.resolve(at.Value)
+	if err == nil {
+		err = b.l.lacks(at.Value)
+	}
 	if err != nil {
 		b.errorf(at.Pos, "package %s of marker \"+%s\" can't be loaded: %v", at.Value, at.Name, err)
 	}
