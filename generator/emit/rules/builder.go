@@ -62,12 +62,14 @@ func (b *builder) value(t *model.Type, all bool) *cel.Schema {
 		b.nested[t] = true
 		defer delete(b.nested, t)
 	}
-	s := b.shape(t, all || b.ruled(&t.Schema))
+	s := b.shape(t, all || b.ruledType(t, map[*model.Type]bool{}))
 	if t.Package != nil && t.Schema.Schemaless {
 		s = &cel.Schema{PreserveUnknownFields: true}
 	}
-	if t.Name != "" {
-		b.constrain(s, t.Schema, t.Name)
+	for _, layer := range t.Layers() {
+		if layer.Name != "" {
+			b.constrain(s, layer.Schema, layer.Name)
+		}
 	}
 	return s
 }
@@ -146,6 +148,7 @@ func (b *builder) structure(t *model.Type, all bool) *cel.Schema {
 	nested := b.nested
 	b.nested = map[*model.Type]bool{} // a struct in between is what is cut off
 	b.fields(t, s, all, map[*model.Type]bool{})
+	b.inlined(t, s, map[*model.Type]bool{})
 	b.nested = nested
 	delete(b.under, key)
 	if b.low >= depth { // what was met again is in here
@@ -178,14 +181,38 @@ func (b *builder) fields(t *model.Type, s *cel.Schema, all bool, inlined map[*mo
 			s.Required = append(s.Required, f.JSON)
 		}
 	}
-	for _, f := range t.Fields {
-		if !f.Inline || f.Ignored {
-			continue
-		}
-		if inner := f.Type.Pointee(); inner.Form == model.Struct && !inlined[inner] {
+	for _, f := range inlines(t) {
+		if inner := f.Type.Pointee(); !inlined[inner] {
 			b.fields(inner, s, all, inlined)
 		}
 	}
+}
+
+// inlined adds the rules of structs whose fields a struct has, too.
+func (b *builder) inlined(t *model.Type, s *cel.Schema, met map[*model.Type]bool) {
+	met[t] = true
+	for _, f := range inlines(t) {
+		inner := f.Type.Pointee()
+		if met[inner] {
+			continue
+		}
+		b.inlined(inner, s, met)
+		for _, layer := range inner.Layers() {
+			b.constrain(s, model.Schema{CEL: layer.Schema.CEL}, layer.Name)
+		}
+		b.constrain(s, model.Schema{CEL: f.Schema.CEL}, t.Name+"."+f.Name)
+	}
+}
+
+// inlines are the fields of a struct that are structs whose fields it has, too.
+func inlines(t *model.Type) []*model.Field {
+	var out []*model.Field
+	for _, f := range t.Fields {
+		if f.Inline && !f.Ignored && f.Type.Pointee().Form == model.Struct {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // constrain adds what markers say of values.
@@ -232,6 +259,16 @@ func (b *builder) constrain(s *cel.Schema, c model.Schema, owner string) {
 // rules are those that are not left out.
 func (b *builder) rules(all []model.CELRule) []model.CELRule {
 	return slices.DeleteFunc(slices.Clone(all), func(r model.CELRule) bool { return b.without[r.Pos] })
+}
+
+// ruledType tells whether there are rules for all values of a type.
+func (b *builder) ruledType(t *model.Type, met map[*model.Type]bool) bool {
+	if met[t] {
+		return false
+	}
+	met[t] = true
+	return slices.ContainsFunc(t.Layers(), func(layer *model.Type) bool { return b.ruled(&layer.Schema) }) ||
+		slices.ContainsFunc(inlines(t), func(f *model.Field) bool { return b.ruled(&f.Schema) || b.ruledType(f.Type.Pointee(), met) })
 }
 
 // ruled tells whether there are rules for a value or its elements.

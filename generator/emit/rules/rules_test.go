@@ -239,3 +239,58 @@ func TestRulesElsewhere(t *testing.T) {
 		t.Errorf("%d kinds", kinds)
 	}
 }
+
+// layered has rules at types whose values have no marker of their own: one that a struct inlines, one that a type is declared over.
+const layered = `
+-- shop/v1/types.go --
+// +groupName=shop.example.com
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +kubebuilder:object:root=true
+type Widget struct {
+	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
+	metav1.ObjectMeta ` + "`json:\"metadata,omitempty\"`" + `
+	Weighted Weighted ` + "`json:\"weighted\"`" + `
+	Host     Host     ` + "`json:\"host\"`" + `
+}
+
+type Weighted struct {
+	Backend ` + "`json:\",inline\"`" + `
+	Weight int32 ` + "`json:\"weight\"`" + `
+}
+
+type Backend struct {
+	Reference ` + "`json:\",inline\"`" + `
+}
+
+// +kubebuilder:validation:XValidation:rule="self.name != '' || has(self.port)"
+type Reference struct {
+	Name string ` + "`json:\"name\"`" + `
+	Port *int32 ` + "`json:\"port,omitempty\"`" + `
+}
+
+type Host Name
+
+// +kubebuilder:validation:MaxLength=20
+// +kubebuilder:validation:XValidation:rule="self.startsWith('a')"
+type Name string
+`
+
+// TestLayers: rules of a struct hold for those that inline it, and rules of a type for those that are declared over it.
+func TestLayers(t *testing.T) {
+	files, err := rules.Emit(program(t, layered))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	text := squeezed(string(files[0].Content))
+	for _, want := range []string{
+		`"weighted": { Type: "object", Required: []string{"weight", "name"}, Rules: []cel.Rule{ {Rule: "self.name != '' || has(self.port)"}, }, Properties:`,
+		`"host": { Type: "string", MaxLength: cel.Limit(20), Rules: []cel.Rule{ {Rule: "self.startsWith('a')"}, }, }`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, files[0].Content)
+		}
+	}
+}

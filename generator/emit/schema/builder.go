@@ -111,7 +111,7 @@ func (b *builder) component(t *model.Type) object {
 	if d := description(t.Doc); d != "" {
 		s["description"] = d
 	}
-	b.constrain(s, t.Schema)
+	b.layers(s, t)
 	if b.kinds[t] != "" {
 		describeMetadata(s)
 	}

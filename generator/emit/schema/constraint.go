@@ -7,6 +7,13 @@ import (
 	"apigen.dev/generator/model"
 )
 
+// layers adds what markers say of a named type, and of those that it is declared over.
+func (b *builder) layers(s object, t *model.Type) {
+	for _, layer := range t.Layers() {
+		b.constrain(s, layer.Schema)
+	}
+}
+
 // constrain adds what markers say of a value.
 func (b *builder) constrain(s object, c model.Schema) {
 	text(s, "format", c.Format)
@@ -64,7 +71,8 @@ func extensions(s object, c model.Schema) {
 	flag(s, "x-kubernetes-preserve-unknown-fields", c.PreserveUnknownFields)
 	flag(s, "x-kubernetes-embedded-resource", c.EmbeddedResource)
 	flag(s, "x-kubernetes-int-or-string", c.IntOrString)
-	rules := counts(c.Rules)
+	rules, _ := s["x-kubernetes-validations"].([]any)
+	rules = append(rules, counts(c.Rules)...)
 	for _, r := range c.CEL {
 		rule := object{"rule": r.Rule}
 		text(rule, "message", r.Message)

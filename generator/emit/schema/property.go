@@ -72,7 +72,7 @@ func (b *builder) value(t *model.Type) object {
 	b.under[t] = true
 	s := b.shape(t)
 	delete(b.under, t)
-	b.constrain(s, t.Schema)
+	b.layers(s, t)
 	return s
 }
 

@@ -157,7 +157,7 @@ func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) [
 	case s != nil:
 		inside = s
 	case t.Name != "":
-		inside = &t.Schema
+		inside = said(t)
 	}
 	var code []jen.Code
 	if change := w.change(v, inside); len(change) > 0 && s == nil {

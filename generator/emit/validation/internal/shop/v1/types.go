@@ -40,7 +40,9 @@ type CRD struct {
 	// +kubebuilder:validation:MaxLength=4
 	Text string `json:"text,omitempty"`
 	// +kubebuilder:validation:Pattern=`^[a-z]+\d$`
-	Pattern *string `json:"pattern,omitempty"`
+	Pattern *string  `json:"pattern,omitempty"`
+	Header  Header   `json:"header,omitempty"`
+	Headers []Header `json:"headers,omitempty"`
 	// +kubebuilder:validation:Enum=small;large
 	Size string `json:"size,omitempty"`
 	// +kubebuilder:validation:Enum=1;2;4
@@ -139,6 +141,16 @@ type Port struct {
 // +kubebuilder:validation:Minimum=1
 // +kubebuilder:validation:Maximum=65535
 type Number int32
+
+// Header is declared over another type, whose rules hold for it.
+//
+// +kubebuilder:validation:MaxLength=6
+type Header Token
+
+// Token has a rule.
+//
+// +kubebuilder:validation:Pattern=`^[A-Z]+$`
+type Token string
 
 // Level is an enumeration.
 //

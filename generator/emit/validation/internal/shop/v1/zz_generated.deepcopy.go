@@ -25,6 +25,10 @@ func (in *CRD) DeepCopyInto(out *CRD) {
 		out.Pattern = new(string)
 		*out.Pattern = *in.Pattern
 	}
+	if in.Headers != nil {
+		out.Headers = make([]Header, len(in.Headers))
+		copy(out.Headers, in.Headers)
+	}
 	if in.List != nil {
 		out.List = make([]string, len(in.List))
 		copy(out.List, in.List)

@@ -79,6 +79,12 @@ func Validate_CRD(ctx context.Context, op operation.Operation, fldPath *field.Pa
 			errs = append(errs, field.Invalid(path, *obj.Pattern, path.String()+" in body should match '^[a-z]+\\d$'"))
 		}
 	}
+	if path := fldPath.Child("header"); obj.Header != "" {
+		errs = append(errs, Validate_Header(ctx, op, path, &obj.Header, safe.Field(oldObj, func(old *CRD) *Header { return &old.Header }))...)
+	}
+	if path := fldPath.Child("headers"); obj.Headers != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Headers, oldObj.Headers)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Headers, nil, nil, nil, Validate_Header)...)
+	}
 	if path := fldPath.Child("size"); obj.Size != "" && (oldObj == nil || obj.Size != oldObj.Size) {
 		switch obj.Size {
 		case "small", "large":
@@ -409,6 +415,22 @@ func Validate_Entry(ctx context.Context, op operation.Operation, fldPath *field.
 	return errs
 }
 
+// Validate_Header checks obj, which replaces oldObj where that isn't nil.
+func Validate_Header(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Header) (errs field.ErrorList) {
+	if oldObj != nil && *obj == *oldObj {
+		return errs
+	}
+	if !headerPattern.MatchString(string(*obj)) {
+		errs = append(errs, field.Invalid(fldPath, *obj, fldPath.String()+" in body should match '^[A-Z]+$'"))
+	}
+	if utf8.RuneCountInString(string(*obj)) > 6 {
+		errs = append(errs, field.TooLong(fldPath, "", 6))
+	}
+	return errs
+}
+
+var headerPattern = regexp.MustCompile(`^[A-Z]+$`)
+
 // Validate_Level checks obj, which replaces oldObj where that isn't nil.
 func Validate_Level(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Level) (errs field.ErrorList) {
 	if oldObj != nil && *obj == *oldObj {
@@ -552,6 +574,17 @@ func Validate_Tagged(ctx context.Context, op operation.Operation, fldPath *field
 
 // taggedUnion are the fields of which one is set.
 var taggedUnion = validate.NewDiscriminatedUnionMembership("kind", validate.NewDiscriminatedUnionMember("file", "File"), validate.NewDiscriminatedUnionMember("url", "Web"))
+
+// Validate_Token checks obj, which replaces oldObj where that isn't nil.
+func Validate_Token(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Token) (errs field.ErrorList) {
+	if oldObj != nil && *obj == *oldObj {
+		return errs
+	}
+	if !headerPattern.MatchString(string(*obj)) {
+		errs = append(errs, field.Invalid(fldPath, *obj, fldPath.String()+" in body should match '^[A-Z]+$'"))
+	}
+	return errs
+}
 
 // Validate_Union checks obj, which replaces oldObj where that isn't nil.
 func Validate_Union(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Union) (errs field.ErrorList) {
