@@ -106,7 +106,7 @@ func (b *builder) shape(t *model.Type, all bool) *cel.Schema {
 	if t.Package != nil && t.Schema.Type != "" {
 		return &cel.Schema{Type: t.Schema.Type}
 	}
-	if t.Package != nil && t.Methods["MarshalJSON"] != nil { // nothing is known of what it writes
+	if t.Package != nil && t.OpaqueJSON() {
 		return &cel.Schema{PreserveUnknownFields: true}
 	}
 	if t.Package != nil && t.Methods["MarshalText"] != nil {

@@ -101,7 +101,7 @@ func (b *builder) component(t *model.Type) object {
 		return s
 	}
 	var s object
-	if t.Form == model.Struct && t.SchemaType == "" && t.Methods["MarshalJSON"] == nil {
+	if t.Form == model.Struct && t.SchemaType == "" && !t.OpaqueJSON() {
 		s = b.structure(t)
 	} else {
 		b.under[t] = true

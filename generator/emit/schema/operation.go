@@ -52,8 +52,11 @@ func (e endpoint) replace(subresource string) object {
 func (e endpoint) patch(subresource string) object {
 	o := e.operation(e.id("patch", "", upperFirst(subresource)), "patch", "partially update "+of(subresource)+"the specified "+e.resource.Kind, responses(e.object, false, "200", "201"))
 	o["parameters"] = e.params(e.writeParameters(), e.queries("PatchOptions", "force"))
-	o["requestBody"] = body(e.metaRef("Patch"), "application/json-patch+json", "application/merge-patch+json",
-		"application/strategic-merge-patch+json", "application/apply-patch+yaml", "application/apply-patch+cbor")
+	types := []string{"application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml", "application/apply-patch+cbor"}
+	if mergeable(e.resource.kind) {
+		types = append(types, "application/strategic-merge-patch+json")
+	}
+	o["requestBody"] = body(e.metaRef("Patch"), types...)
 	return o
 }
 

@@ -88,7 +88,7 @@ func (b *builder) shape(t *model.Type) object {
 	if t.Package != nil && t.Schema.Type != "" {
 		return object{"type": t.Schema.Type}
 	}
-	if t.Package != nil && t.Methods["MarshalJSON"] != nil { // nothing is known of what it writes
+	if t.Package != nil && t.OpaqueJSON() {
 		return object{"x-kubernetes-preserve-unknown-fields": true}
 	}
 	switch t.Form {
@@ -187,12 +187,8 @@ func (b *builder) enum(s object, t *model.Type) {
 
 // patch adds the extensions of strategic merge patch.
 func patch(s object, f *model.Field) {
-	if v := f.Schema.PatchStrategy; v != "" {
-		s["x-kubernetes-patch-strategy"] = v
-	}
-	if v := f.Schema.PatchMergeKey; v != "" {
-		s["x-kubernetes-patch-merge-key"] = v
-	}
+	text(s, "x-kubernetes-patch-strategy", f.Schema.PatchStrategy)
+	text(s, "x-kubernetes-patch-merge-key", f.Schema.PatchMergeKey)
 }
 
 func first(values ...string) string {
