@@ -8,7 +8,6 @@ import (
 
 	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -70,9 +69,9 @@ var routes = []route{
 // maxNameBytes is beyond what any kind allows as a name; nothing longer is looked up.
 const maxNameBytes = 1024
 
-// errNoRoute is the answer to paths that nothing is served under.
-var errNoRoute = statusError(http.StatusNotFound, metav1.StatusReasonNotFound,
-	"the server could not find the requested resource")
+// errNoRoute is the answer to paths that nothing is served under. It has details, if empty ones: clients look for the name in
+// them that only an object which is not there has.
+var errNoRoute = apierrors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{}, "", "", 0, false)
 
 // errMethod is the answer to methods that a path doesn't have.
 var errMethod = apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "", "", 0, false)

@@ -94,7 +94,7 @@ func TestRoutes(t *testing.T) {
 func TestUnknownPathsAreNotFoundInKubesWords(t *testing.T) {
 	a, _ := serve(t, widgets)
 	status := statusIn(t, do(a, "GET", "/apis/nope.example.com/v1/foos", ""))
-	if status.Reason != "NotFound" || status.Message != "the server could not find the requested resource" {
+	if status.Reason != "NotFound" || status.Message != "the server could not find the requested resource" || status.Details == nil {
 		t.Errorf("%+v", status)
 	}
 }
