@@ -100,7 +100,7 @@ func TestOpenAPI(t *testing.T) {
 	if !strings.HasPrefix(address, "/openapi/v3/apis/shop.example.com/v1?hash=") {
 		t.Fatal(index)
 	}
-	w := do(a, "GET", address, "", "Accept", "application/com.github.proto-openapi.spec.v3.v1.0+protobuf, application/json")
+	w := do(a, "GET", address, "", "Accept", "application/json, "+openAPIProtobuf)
 	if w.Code != 200 || w.Body.String() != `{"openapi":"3.0.0"}` || w.Header().Get("Cache-Control") != "public, immutable" || w.Header().Get("Expires") == "" {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
@@ -117,8 +117,8 @@ func TestOpenAPI(t *testing.T) {
 	if stale := do(a, "GET", u.Path+"?hash=old", ""); stale.Code != 301 || stale.Header().Get("Location") != address {
 		t.Error(stale.Code, stale.Header())
 	}
-	if proto := do(a, "GET", address, "", "Accept", "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"); proto.Code != 406 {
-		t.Error(proto.Code)
+	if other := do(a, "GET", address, "", "Accept", swaggerProtobuf); other.Code != 406 {
+		t.Error(other.Code)
 	}
 	if v2 := do(a, "GET", "/openapi/v2", ""); v2.Code != 404 {
 		t.Error(v2.Code)

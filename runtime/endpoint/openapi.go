@@ -10,10 +10,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"apigen.dev/runtime/api"
+	openapi_v3 "github.com/google/gnostic-models/openapiv3"
 	"github.com/munnerz/goautoneg"
+	"google.golang.org/protobuf/proto"
 )
 
 const openAPIRoot = "/openapi/v3"
@@ -39,13 +42,22 @@ type openAPIDocument struct {
 	api.Document
 	// location is the address with the hash, under which the document never changes.
 	location string
+	// protobuf is made when it is first asked for, and kept compressed.
+	protobuf func() ([]byte, error)
+}
+
+func newOpenAPIDocument(document api.Document, location string) *openAPIDocument {
+	return &openAPIDocument{document, location, sync.OnceValues(func() ([]byte, error) {
+		return asProtobuf(document, openapi_v3.ParseDocument)
+	})}
 }
 
 func (d *openAPIDocument) serve(a *API, w http.ResponseWriter, r *http.Request) error {
 	header := w.Header()
 	header.Add("Vary", "Accept")
-	if !acceptsJSON(r) {
-		return notAcceptable(typeJSON)
+	contentType := openAPIType(r, openAPIProtobuf)
+	if contentType == "" {
+		return notAcceptable(typeJSON, openAPIProtobuf)
 	}
 	if hash := r.URL.Query().Get("hash"); hash != "" {
 		if hash != d.Hash {
@@ -58,10 +70,31 @@ func (d *openAPIDocument) serve(a *API, w http.ResponseWriter, r *http.Request) 
 	if notModified(w, r, d.Hash) {
 		return nil
 	}
-	return a.writeCompressed(w, r, typeJSON, d.Gzip)
+	data := d.Gzip
+	if contentType == openAPIProtobuf {
+		var err error
+		if data, err = d.protobuf(); err != nil {
+			return err
+		}
+	}
+	return a.writeCompressed(w, r, contentType, data)
 }
 
-// acceptsJSON looks for JSON alone: the protobuf form of OpenAPI is not served, and clients that prefer it accept both.
+// asProtobuf is a document as parse reads it, compressed.
+func asProtobuf[M proto.Message](document api.Document, parse func([]byte) (M, error)) ([]byte, error) {
+	data, err := document.JSON()
+	if err != nil {
+		return nil, err
+	}
+	message, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	data, err = proto.Marshal(message)
+	return api.NewDocument(data).Gzip, err
+}
+
+// acceptsJSON looks for JSON alone, which is all that the index is served as.
 func acceptsJSON(r *http.Request) bool {
 	header := r.Header.Get("Accept")
 	if header == "" {
@@ -89,7 +122,7 @@ func addOpenAPI(documents map[string]document, groups []Group) error {
 			}
 			path := groupRoot(groups[i].Name) + "/" + version
 			address := openAPIRoot + path + "?" + url.Values{"hash": {document.Hash}}.Encode()
-			documents[openAPIRoot+path] = &openAPIDocument{document, address}
+			documents[openAPIRoot+path] = newOpenAPIDocument(document, address)
 			paths[path[1:]] = location{address}
 		}
 	}

@@ -14,23 +14,15 @@ import (
 	"apigen.dev/runtime/api"
 	openapi_v2 "github.com/google/gnostic-models/openapiv2"
 	"github.com/munnerz/goautoneg"
-	"google.golang.org/protobuf/proto"
 )
 
 const swaggerPath = "/openapi/v2"
 
-// swaggerTypes are what the document is served as, by what a client may call it. The old name of its protobuf is no
-// media type that all programs can parse.
-var swaggerTypes = []struct {
-	subkind, contentType string
-	protobuf             bool
-}{
-	{"json", typeJSON, false},
-	{"com.github.proto-openapi.spec.v2@v1.0+protobuf", swaggerProtobuf, true},
-	{"com.github.proto-openapi.spec.v2.v1.0+protobuf", swaggerProtobuf, true},
-}
-
-const swaggerProtobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+// The protobuf of OpenAPI documents, as both servers and clients call it today.
+const (
+	swaggerProtobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+	openAPIProtobuf = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+)
 
 // swagger is the OpenAPI v2 document of all groups. Each form is made when it is first asked for, and kept compressed.
 type swagger struct {
@@ -41,8 +33,8 @@ type swagger struct {
 func (d *swagger) serve(a *API, w http.ResponseWriter, r *http.Request) error {
 	header := w.Header()
 	header.Add("Vary", "Accept")
-	contentType, asProtobuf, ok := swaggerType(r)
-	if !ok {
+	contentType := openAPIType(r, swaggerProtobuf)
+	if contentType == "" {
 		return notAcceptable(typeJSON, swaggerProtobuf)
 	}
 	document, err := d.json()
@@ -53,7 +45,7 @@ func (d *swagger) serve(a *API, w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	data := document.Gzip
-	if asProtobuf {
+	if contentType == swaggerProtobuf {
 		if data, err = d.protobuf(); err != nil {
 			return err
 		}
@@ -61,20 +53,24 @@ func (d *swagger) serve(a *API, w http.ResponseWriter, r *http.Request) error {
 	return a.writeCompressed(w, r, contentType, data)
 }
 
-// swaggerType picks what the client wants most.
-func swaggerType(r *http.Request) (contentType string, protobuf, ok bool) {
+// openAPIType picks what the client wants most, JSON or protobuf; "" is neither. Clients ask for protobuf by its old name, too,
+// which is no media type that all programs can parse.
+func openAPIType(r *http.Request, protobuf string) string {
 	header := r.Header.Get("Accept")
 	if header == "" {
-		header = "*/*"
+		return typeJSON
 	}
+	kind, _ := strings.CutPrefix(protobuf, "application/")
 	for _, clause := range goautoneg.ParseAccept(header) {
-		for _, t := range swaggerTypes {
-			if (clause.Type == "application" || clause.Type == "*") && (clause.SubType == t.subkind || clause.SubType == "*") {
-				return t.contentType, t.protobuf, true
-			}
+		switch {
+		case clause.Type != "application" && clause.Type != "*":
+		case clause.SubType == "json", clause.SubType == "*":
+			return typeJSON
+		case clause.SubType == kind, clause.SubType == strings.Replace(kind, ".v1.0", "@v1.0", 1):
+			return protobuf
 		}
 	}
-	return "", false, false
+	return ""
 }
 
 // writeCompressed writes what is kept compressed, as it is to clients that take it so.
@@ -110,7 +106,7 @@ func addSwagger(documents map[string]document, groups []Group) {
 		if err != nil {
 			return nil, err
 		}
-		return swaggerAsProtobuf(document)
+		return asProtobuf(document, openapi_v2.ParseDocument)
 	})}
 }
 
@@ -131,19 +127,6 @@ func joined(groups []Group) (api.Document, error) {
 		}},
 		"security": []map[string][]string{{"BearerToken": {}}},
 	})), nil
-}
-
-func swaggerAsProtobuf(swagger api.Document) ([]byte, error) {
-	data, err := swagger.JSON()
-	if err != nil {
-		return nil, err
-	}
-	document, err := openapi_v2.ParseDocument(data)
-	if err != nil {
-		return nil, err
-	}
-	data, err = proto.Marshal(document)
-	return api.NewDocument(data).Gzip, err
 }
 
 // add reads a group's document, where it has one, and joins it.

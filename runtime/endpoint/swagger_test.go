@@ -14,6 +14,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
 	openapi_v2 "github.com/google/gnostic-models/openapiv2"
+	openapi_v3 "github.com/google/gnostic-models/openapiv3"
 	"google.golang.org/protobuf/proto"
 	kubeproto "k8s.io/kube-openapi/pkg/util/proto"
 )
@@ -104,6 +105,34 @@ func TestSwaggerInProtobuf(t *testing.T) {
 	}
 	if w := do(a, "GET", swaggerPath, "", "Accept", "text/html"); w.Code != 406 {
 		t.Error(w.Code, w.Body)
+	}
+}
+
+func TestOpenAPIInProtobuf(t *testing.T) {
+	data, err := os.ReadFile("../../examples/park/apis/park/wiring/zz_generated.openapi.v1.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := Group{Group: registry.Group{Name: "park.example.com", Versions: []string{"v1"}, OpenAPI: map[string]api.Document{"v1": {Gzip: data, Hash: "of it"}}}}
+	a, err := New(Config{Groups: []Group{group}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = openAPIRoot + "/apis/park.example.com/v1"
+	plain := do(a, "GET", path, "")
+	for _, accept := range []string{"application/com.github.proto-openapi.spec.v3@v1.0+protobuf", openAPIProtobuf + ",application/json;q=0.5"} {
+		w := do(a, "GET", path, "", "Accept", accept)
+		if w.Code != 200 || w.Header().Get("Content-Type") != openAPIProtobuf || w.Header().Get("Etag") != plain.Header().Get("Etag") {
+			t.Fatal(accept, w.Code, w.Header())
+		}
+		document := &openapi_v3.Document{}
+		if err := proto.Unmarshal(w.Body.Bytes(), document); err != nil {
+			t.Fatal(err)
+		}
+		models, err := kubeproto.NewOpenAPIV3Data(document)
+		if err != nil || models.LookupModel("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta") == nil {
+			t.Error(err, models.ListModels())
+		}
 	}
 }
 
