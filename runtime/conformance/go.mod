@@ -29,7 +29,11 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/gobuffalo/flect v1.0.3 // indirect
+require (
+	github.com/gobuffalo/flect v1.0.3 // indirect
+	github.com/google/btree v1.1.3 // indirect
+	github.com/peterbourgon/diskv v2.0.1+incompatible // indirect
+)
 
 require (
 	cel.dev/expr v0.25.3 // indirect

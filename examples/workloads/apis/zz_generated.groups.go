@@ -7,6 +7,7 @@ import (
 	appswiring "example.com/workloads/apis/apps/wiring"
 	coordinationwiring "example.com/workloads/apis/coordination/wiring"
 	corewiring "example.com/workloads/apis/core/wiring"
+	eventswiring "example.com/workloads/apis/events/wiring"
 	policywiring "example.com/workloads/apis/policy/wiring"
 )
 
@@ -16,6 +17,7 @@ func Groups() []registry.Group {
 		corewiring.Group(),
 		appswiring.Group(),
 		coordinationwiring.Group(),
+		eventswiring.Group(),
 		policywiring.Group(),
 	}
 }

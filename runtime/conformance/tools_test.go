@@ -1,0 +1,399 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/disk"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/openapi"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/scale"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/pager"
+	"k8s.io/client-go/tools/record"
+	watchtools "k8s.io/client-go/tools/watch"
+)
+
+func newClientset(t *testing.T, config *rest.Config) *kubernetes.Clientset {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// The scale client finds by discovery which resources have a scale, and of which kind it is.
+func TestScaleClient(t *testing.T) {
+	t.Parallel()
+	server := memoryCluster(t)
+	client := newClientset(t, server.config)
+	if _, err := client.AppsV1().Deployments("default").Create(t.Context(), deployment("web"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery()))
+	scales, err := scale.NewForConfig(server.config, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(client.Discovery()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := schema.GroupResource{Group: "apps", Resource: "deployments"}
+	got, err := scales.Scales("default").Get(t.Context(), of, "web", metav1.GetOptions{})
+	if err != nil || got.Spec.Replicas != 3 || got.Status.Selector != "app=web" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	got.Spec.Replicas = 4
+	if got, err = scales.Scales("default").Update(t.Context(), of, got, metav1.UpdateOptions{}); err != nil || got.Spec.Replicas != 4 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err = scales.Scales("default").Patch(t.Context(), of.WithVersion("v1"), "web", types.MergePatchType, []byte(`{"spec":{"replicas":5}}`), metav1.PatchOptions{}); err != nil || got.Spec.Replicas != 5 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := scales.Scales("default").Get(t.Context(), schema.GroupResource{Resource: "configmaps"}, "web", metav1.GetOptions{}); err == nil {
+		t.Error("config maps have a scale")
+	}
+	typed, err := client.AppsV1().Deployments("default").GetScale(t.Context(), "web", metav1.GetOptions{})
+	if err != nil || typed.Spec != (autoscalingv1.ScaleSpec{Replicas: 5}) {
+		t.Errorf("%+v, %v", typed, err)
+	}
+}
+
+// Recorders of both sorts write events, and count those that come again.
+func TestRecorders(t *testing.T) {
+	t.Parallel()
+	server := memoryCluster(t)
+	client := newClientset(t, server.config)
+	d, err := client.AppsV1().Deployments("default").Create(t.Context(), deployment("web"), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := record.NewBroadcaster(record.WithContext(t.Context()))
+	defer old.Shutdown()
+	old.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: client.CoreV1().Events("")})
+	recorder := old.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "test"})
+	for range 3 {
+		recorder.Eventf(d, corev1.EventTypeWarning, "Failed", "again and %s", "again")
+	}
+	var seen []corev1.Event
+	eventually(t, func() bool {
+		list, err := client.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=web,involvedObject.kind=Deployment,reason=Failed"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = list.Items
+		return len(seen) == 1 && seen[0].Count == 3
+	}, func() string { return fmt.Sprintf("events: %+v", seen) })
+	found, err := client.CoreV1().Events("default").SearchWithContext(t.Context(), scheme.Scheme, d)
+	if err != nil || len(found.Items) != 1 || found.Items[0].Message != "again and again" {
+		t.Errorf("found: %+v, %v", found, err)
+	}
+
+	today := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
+	defer today.Shutdown()
+	if err := today.StartRecordingToSinkWithContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	newer := today.NewRecorder(scheme.Scheme, "test")
+	for range 3 {
+		newer.Eventf(d, nil, corev1.EventTypeNormal, "Scaled", "Scaling", "to %d", 3)
+	}
+	var noted []eventsv1.Event
+	eventually(t, func() bool {
+		list, err := client.EventsV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "regarding.name=web"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		noted = list.Items
+		return len(noted) == 1 && noted[0].Note == "to 3"
+	}, func() string { return fmt.Sprintf("events: %+v", noted) })
+}
+
+// configWatcher lists and watches config maps of a namespace.
+func configWatcher(client kubernetes.Interface) *cache.ListWatch {
+	maps := client.CoreV1().ConfigMaps("default")
+	return &cache.ListWatch{
+		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
+	}
+}
+
+// What waits for a change sees it, though the server is killed meanwhile.
+func TestWaitingAcrossRestarts(t *testing.T) {
+	t.Parallel()
+	server := embeddedCluster(t)
+	client := newClientset(t, server.config)
+	maps := client.CoreV1().ConfigMaps("default")
+	first, err := maps.Create(t.Context(), configMap("a", nil), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
+	defer cancel()
+	says := func(text string) watchtools.ConditionFunc {
+		return func(event watch.Event) (bool, error) {
+			c, ok := event.Object.(*corev1.ConfigMap)
+			return ok && c.Data["says"] == text, nil
+		}
+	}
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		if _, err := watchtools.Until(ctx, first.ResourceVersion, configWatcher(client), says("one"), says("two")); err != nil {
+			t.Errorf("Until: %v", err)
+		}
+	})
+	waiting.Go(func() {
+		there := func(store cache.Store) (bool, error) { return len(store.ListKeys()) > 5, nil }
+		if _, err := watchtools.UntilWithSync(ctx, configWatcher(client), &corev1.ConfigMap{}, there, says("two")); err != nil {
+			t.Errorf("UntilWithSync: %v", err)
+		}
+	})
+	retried, err := watchtools.NewRetryWatcherWithContext(ctx, first.ResourceVersion, configWatcher(client))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer retried.Stop()
+	say := func(text string) {
+		t.Helper()
+		eventually(t, func() bool {
+			_, err := maps.Patch(ctx, "a", types.MergePatchType, []byte(`{"data":{"says":"`+text+`"}}`), metav1.PatchOptions{})
+			return err == nil
+		}, func() string { return "the server does not come back" })
+	}
+	say("one")
+	server.process.crash()
+	say("two")
+	waiting.Wait()
+	if got := take(t, retried, 2); !slices.Equal(got, []string{"MODIFIED a", "MODIFIED a"}) {
+		t.Errorf("retried: %q", got)
+	}
+}
+
+// A pager whose pages expire asks for all at once, or says so where it must not.
+func TestPagerFallsBack(t *testing.T) {
+	t.Parallel()
+	server := etcdCluster(t)
+	maps := newClientset(t, server.config).CoreV1().ConfigMaps("default")
+	const n = 25
+	for i := range n {
+		if _, err := maps.Create(t.Context(), configMap(nth(i), nil), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages := func(between func()) *pager.ListPager {
+		p := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			if o.Continue != "" {
+				between()
+			}
+			return maps.List(ctx, o)
+		})
+		p.PageSize = 10
+		return p
+	}
+	object, paged, err := pages(func() {}).List(t.Context(), metav1.ListOptions{})
+	if err != nil || !paged || meta.LenList(object) != n {
+		t.Errorf("%d in pages, %v", meta.LenList(object), err)
+	}
+	expire := func() { // what the server remembers is gone, and what etcd does, too
+		if _, err := maps.Patch(t.Context(), nth(0), types.MergePatchType, fmt.Appendf(nil, `{"data":{"at":%q}}`, time.Now()), metav1.PatchOptions{}); err != nil {
+			t.Error(err)
+		}
+		compact(t, server.etcd)
+		server.process.crash()
+	}
+	if object, _, err = pages(expire).List(t.Context(), metav1.ListOptions{}); err != nil || meta.LenList(object) != n {
+		t.Errorf("%d at once, %v", meta.LenList(object), err)
+	}
+	strict := pages(expire)
+	strict.FullListIfExpired = false
+	if _, _, err := strict.List(t.Context(), metav1.ListOptions{}); !apierrors.IsResourceExpired(err) {
+		t.Errorf("without a fallback: %v", err)
+	}
+}
+
+// An informer changes what it keeps, and tells it again after a while.
+func TestInformerTransforms(t *testing.T) {
+	t.Parallel()
+	client := newClientset(t, memoryCluster(t).config)
+	informer := cache.NewSharedIndexInformer(configWatcher(client), &corev1.ConfigMap{}, time.Second, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	if err := informer.SetTransform(func(o any) (any, error) {
+		o.(*corev1.ConfigMap).ManagedFields = nil
+		return o, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	again := make(chan string, 100)
+	if _, err := informer.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {
+		if o := after.(*corev1.ConfigMap); o.ResourceVersion == before.(*corev1.ConfigMap).ResourceVersion {
+			again <- o.Name
+		}
+	}}, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { informer.RunWithContext(ctx) })
+	defer func() { stop(); running.Wait() }()
+	if _, err := client.CoreV1().ConfigMaps("default").Create(ctx, configMap("a", nil), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case name := <-again:
+		if name != "a" {
+			t.Errorf("resynced %s", name)
+		}
+	case <-patience():
+		t.Fatal("nothing is resynced")
+	}
+	if held := informer.GetStore().List(); len(held) != 1 || held[0].(*corev1.ConfigMap).ManagedFields != nil {
+		t.Errorf("%+v", held)
+	}
+}
+
+// counted counts requests by path and the answer's code.
+type counted struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+func (c *counted) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		answer, err := next.RoundTrip(r)
+		if err == nil {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if c.counts == nil {
+				c.counts = map[string]int{}
+			}
+			c.counts[fmt.Sprintf("%s %d", r.URL.Path, answer.StatusCode)]++
+		}
+		return answer, err
+	})
+}
+
+// take returns the counts, and begins anew.
+func (c *counted) take() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer func() { c.counts = nil }()
+	return c.counts
+}
+
+// Discovery that is kept on disk, as kubectl keeps it, asks whether anything is new, and is told so without a body.
+func TestDiscoveryOnDisk(t *testing.T) {
+	t.Parallel()
+	server := memoryCluster(t)
+	dir := t.TempDir()
+	requests := new(counted)
+	config := rest.CopyConfig(server.config)
+	config.Wrap(requests.wrap)
+	cached := func(ttl time.Duration) discovery.CachedDiscoveryInterface {
+		client, err := disk.NewCachedDiscoveryClientForConfig(config, dir+"/discovery", dir+"/http", ttl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return client
+	}
+	read := func(client discovery.CachedDiscoveryInterface) {
+		t.Helper()
+		if _, lists, err := client.ServerGroupsAndResources(); err != nil || len(lists) < 5 {
+			t.Fatal(lists, err)
+		}
+		paths, err := client.OpenAPIV3().Paths()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if document, err := paths["apis/apps/v1"].Schema(openapi.ContentTypeOpenAPIV3PB); err != nil || len(document) == 0 {
+			t.Fatal(err)
+		}
+	}
+	read(cached(time.Hour))
+	requests.take()
+	read(cached(time.Hour))
+	if again := requests.take(); again["/apis 200"] > 0 || again["/api 200"] > 0 {
+		t.Errorf("asked again: %v", again)
+	}
+	read(cached(0))
+	if again := requests.take(); again["/apis 304"] == 0 || again["/api 304"] == 0 || again["/apis 200"] > 0 || again["/openapi/v3 200"] > 0 {
+		t.Errorf("read again, and not only asked whether it is new: %v", again)
+	}
+}
+
+// Names that people use are expanded by what discovery says.
+func TestExpanders(t *testing.T) {
+	t.Parallel()
+	client := memory.NewMemCacheClient(newClientset(t, memoryCluster(t).config).Discovery())
+	var warnings []string
+	mapper := restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(client), client, func(text string) { warnings = append(warnings, text) })
+	for short, want := range map[string]string{"deploy": "deployments", "rs": "replicasets", "po": "pods", "cm": "configmaps", "no": "nodes", "pdb": "poddisruptionbudgets"} {
+		if got, err := mapper.ResourceFor(schema.GroupVersionResource{Resource: short}); err != nil || got.Resource != want {
+			t.Errorf("%s: %v, %v", short, got, err)
+		}
+	}
+	if got, err := mapper.KindFor(schema.GroupVersionResource{Resource: "deployment", Group: "apps"}); err != nil || got != deploymentKind {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := mapper.ResourceSingularizer("deployments"); err != nil || got != "deployment" {
+		t.Errorf("%s, %v", got, err)
+	}
+	all, ok := restmapper.NewDiscoveryCategoryExpander(client).Expand("all")
+	names := map[string]bool{}
+	for _, resource := range all {
+		names[resource.String()] = true
+	}
+	if want := map[string]bool{"pods": true, "deployments.apps": true, "replicasets.apps": true}; !ok || !maps.Equal(names, want) {
+		t.Errorf("all is %v", names)
+	}
+	if _, ok := restmapper.NewDiscoveryCategoryExpander(client).Expand("nothing"); ok {
+		t.Error("there is a category nothing")
+	}
+}
+
+// A mapper that was made of other versions finds those of today when it is reset, as is done where it doesn't know a name.
+func TestMapperAfterAnUpgrade(t *testing.T) {
+	t.Parallel()
+	p := startProcess(t, "--runtime-config=wardle.example.com/v1beta1=false")
+	config := newTarget(t, p.kubeconfig()).config
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client))
+	kind := schema.GroupKind{Group: group, Kind: "Flunder"}
+	if mapping, err := mapper.RESTMapping(kind); err != nil || mapping.Resource.Version != "v1alpha1" {
+		t.Fatalf("%+v, %v", mapping, err)
+	}
+	if mapping, err := mapper.RESTMapping(kind, "v1beta1"); !meta.IsNoMatchError(err) {
+		t.Fatalf("%+v, %v", mapping, err)
+	}
+	flags := p.arguments
+	p.arguments = slices.DeleteFunc(slices.Clone(flags), func(flag string) bool { return strings.HasPrefix(flag, "--runtime-config") })
+	p.crash()
+	mapper.Reset()
+	if mapping, err := mapper.RESTMapping(kind); err != nil || mapping.Resource != flunders {
+		t.Errorf("%+v, %v", mapping, err)
+	}
+}
