@@ -38,6 +38,12 @@ func TestMain(m *testing.M) {
 		manage(kubeconfig, os.Getenv(identityVariable))
 		return
 	}
+	if file := os.Getenv(credentialVariable); file != "" {
+		if err := tellCredential(file); err != nil {
+			panic(err)
+		}
+		return
+	}
 	// client-go reads this once. Its dynamic client then asks for CBOR first.
 	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
 		panic(err)
