@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -29,6 +30,9 @@ const (
 	identityVariable = "CONFORMANCE_IDENTITY"
 )
 
+// detectorVariable makes client-go list again what a watch began with, at the same revision, and panic where the two differ.
+const detectorVariable = "KUBE_WATCHLIST_INCONSISTENCY_DETECTOR"
+
 // What a controller leaves on an object.
 const (
 	finalizer    = "conformance.example.com/kept"
@@ -38,6 +42,7 @@ const (
 // manage runs a manager that waits to be elected and then reconciles deployments, until it is killed.
 func manage(kubeconfig, identity string) {
 	log.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
 	if err := runElected(kubeconfig, identity); err != nil {
 		fmt.Fprintln(os.Stderr, identity+":", err)
 		os.Exit(1)
@@ -103,7 +108,7 @@ func startManager(t *testing.T, server *target, identity string) (kill func()) {
 		t.Fatal(err)
 	}
 	command := exec.Command(self)
-	command.Env = append(os.Environ(), manageVariable+"="+server.kubeconfig, identityVariable+"="+identity)
+	command.Env = append(os.Environ(), manageVariable+"="+server.kubeconfig, identityVariable+"="+identity, detectorVariable+"=true")
 	command.Stdout, command.Stderr = said, said
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
