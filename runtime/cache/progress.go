@@ -48,7 +48,7 @@ func (c *Cache) Consistent(ctx context.Context) (*Snapshot, error) {
 // Latest waits for the cache latestWait at most, and where that was in vain doesn't try again for behindFor.
 const (
 	latestWait = 5 * time.Millisecond
-	behindFor  = 50 * time.Millisecond
+	behindFor  = 10 * time.Millisecond
 )
 
 // Latest is Consistent for reads that know another way than to wait: where the cache has, or soon gets, what the backend
