@@ -104,6 +104,7 @@ func (b *builder) checkCopies(m *model.Type, n *types.Named) {
 	if m.DeepCopy != model.DeepCopyGenerate {
 		return
 	}
+	b.checkCopyFields(m)
 	for i := range n.NumMethods() {
 		f := n.Method(i)
 		sig, ok := f.Type().(*types.Signature)
@@ -120,8 +121,25 @@ func (b *builder) checkCopies(m *model.Type, n *types.Named) {
 		if f.Name() == "DeepCopyInto" {
 			fits = sig.Params().Len() == 1 && sig.Results().Len() == 0 && pointsTo(sig.Params().At(0).Type(), n)
 		}
+		if f.Name() == "DeepCopy" && fits {
+			r := sig.Results().At(0).Type()
+			fits = pointsTo(r, n) || same(r, n)
+		}
 		if want != "" && !fits {
 			b.errorf(b.position(f.Pos()), "%s.%s is not what copies %s: write it as %s, or give it another name", name, f.Name(), name, want)
+		}
+	}
+}
+
+// checkCopyFields reports fields that have the name of a method that copies: a type can't have both.
+func (b *builder) checkCopyFields(m *model.Type) {
+	names := map[string]bool{"DeepCopyInto": true, "DeepCopy": true}
+	for _, r := range m.DeepCopyInterfaces {
+		names["DeepCopy"+r.Name] = true
+	}
+	for _, f := range m.Fields {
+		if names[f.Name] {
+			b.errorf(f.Pos, "field %s of %s has the name of a method that is generated: give it another name in Go, its tag keeps that on the wire", f.Name, m.Name)
 		}
 	}
 }
