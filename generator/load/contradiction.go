@@ -26,7 +26,7 @@ func (b *builder) contradictions(p *model.Program) {
 		for _, t := range pkg.Types {
 			r.judge(t, &t.Schema, nil, t.Name)
 			t.Default = r.kept(t.Default, t, &t.Schema, nil, t.Name)
-			r.schemaType(&t.Schema, t.Pos, t.Name)
+			r.claims(t, &t.Schema, t.Name)
 			r.unions(t)
 			r.fields(t, map[*model.Type]bool{})
 		}
@@ -48,11 +48,12 @@ func (r *referee) errorf(pos model.Position, format string, args ...any) {
 
 // fields judges the fields of a struct, and of those without a name in it.
 func (r *referee) fields(t *model.Type, seen map[*model.Type]bool) {
+	r.twins(t)
 	for _, f := range t.Fields {
 		r.wire(t, f)
 		r.judge(f.Type, &f.Schema, t, f.Name)
 		f.Default = r.kept(f.Default, f.Type, &f.Schema, t, f.Name)
-		r.schemaType(&f.Schema, f.Pos, f.Name)
+		r.claims(f.Type, &f.Schema, f.Name)
 		r.siblings(t, f)
 		r.patch(f)
 		for inner := f.Type; inner != nil && inner.Name == "" && !seen[inner]; inner = inner.Elem {
@@ -135,8 +136,13 @@ func (r *referee) parts(t *model.Type, s *model.Schema, name string) {
 				r.errorf(p.Pos, "marker \"+k8s:item\": an element of %s has no field %q", name, k.Key)
 			}
 		}
+		if s.ListType != "map" && t != nil && t.Schema.ListType != "map" && !slices.ContainsFunc(s.Rules, isMap) {
+			r.errorf(p.Pos, "marker \"+k8s:item\" picks an element by its keys, and %s is no list of type map: add +k8s:listType=map and +k8s:listMapKey=<field>", name)
+		}
 	}
 }
+
+func isMap(r model.Rule) bool { return r.Check == model.Unique && r.Text == "map" }
 
 // misplaced reports rules for parts that a value doesn't have.
 func (r *referee) misplaced(s *model.Schema, name string, t *model.Type, want string) {

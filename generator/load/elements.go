@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
-	"apigen.dev/generator/marker"
 	"apigen.dev/generator/model"
 )
 
@@ -94,19 +92,4 @@ func rulesOfField(f *model.Field) []model.Rule {
 		return slices.Concat(f.Schema.Rules, at.Schema.Rules)
 	}
 	return f.Schema.Rules
-}
-
-// schemaTypes are those of OpenAPI; Any is controller-gen's word for none.
-var schemaTypes = []string{"array", "boolean", "integer", "number", "object", "string"}
-
-// schemaType reports a type that no schema can have, where it is nearly one that it can.
-func (r *referee) schemaType(s *model.Schema, pos model.Position, name string) {
-	if s.Type == "" {
-		return
-	}
-	word := marker.Unquote(s.Type)
-	if word == "" || strings.EqualFold(word, "any") || slices.Contains(schemaTypes, word) {
-		return
-	}
-	r.errorf(pos, "marker \"+%sType\": %q of %s is not one of %s", valuePrefix, word, name, strings.Join(schemaTypes, ", "))
 }

@@ -26,6 +26,9 @@ func (b *builder) resolvePaths(p *model.Package) {
 		for i := range t.Kind.Selectable {
 			f := &t.Kind.Selectable[i]
 			f.Steps = b.path(t, f.JSONPath, f.Pos, true)
+			if slices.ContainsFunc(f.Steps, func(s model.Step) bool { return s.IsIndex || s.Filter != nil }) {
+				b.fault(p, f.Pos, "selectable field %s: it leads into a list, and only fields of the object itself can be selected by: remove the marker", f.JSONPath)
+			}
 		}
 		t.Kind.Selectable = slices.DeleteFunc(t.Kind.Selectable, func(f model.SelectableField) bool { return f.Steps == nil })
 	}

@@ -128,6 +128,9 @@ func (b *builder) column(c marker.Marker) model.Column {
 	if c.Name == "apigen:printcolumn" && col.Method == "" {
 		b.errorf(c.Pos, "marker \"+apigen:printcolumn\" needs method=, the name of a method of the kind")
 	}
+	if _, typed := c.Arg("type"); !typed && c.Name == "kubebuilder:printcolumn" {
+		b.errorf(c.Pos, "marker \"+kubebuilder:printcolumn\" needs type=, one of %s", strings.Join(columnTypes, ", "))
+	}
 	if c.Name == "kubebuilder:printcolumn" && col.JSONPath == "" {
 		b.errorf(c.Pos, "marker \"+kubebuilder:printcolumn\" needs JSONPath=")
 	}

@@ -19,6 +19,9 @@ var (
 // columnTypes are those of kubectl's columns.
 var columnTypes = []string{"integer", "number", "string", "boolean", "date"}
 
+// columnFormats are those that kube-apiserver takes.
+var columnFormats = []string{"int32", "int64", "float", "double", "byte", "date", "date-time", "password"}
+
 // reportOf takes faults of markers of a package that is read from source; nil for other packages, whose faults are not
 // the user's.
 func (b *builder) reportOf(p *model.Package) reporter {
@@ -85,9 +88,37 @@ func (b *builder) checkPaths(m *model.Type, ms marker.Markers) {
 			if v, ok := r.Arg("type"); ok && !slices.Contains(columnTypes, v) {
 				report(r.Pos, fmt.Sprintf("marker \"+%s\": type %q is not one of %s", r.Name, v, strings.Join(columnTypes, ", ")))
 			}
+			if v, ok := r.Arg("format"); ok && v != "" && !slices.Contains(columnFormats, v) {
+				report(r.Pos, fmt.Sprintf("marker \"+%s\": format %q is not one of %s", r.Name, v, strings.Join(columnFormats, ", ")))
+			}
 		}
 	}
 	b.checkSelectable(ms, report)
+	checkTwice(ms, report)
+}
+
+// checkTwice reports what several markers say of a resource differently, and names that one of them gives twice.
+func checkTwice(ms marker.Markers, report reporter) {
+	type saying struct {
+		value string
+		line  int
+	}
+	said := map[string]saying{}
+	for _, r := range ms.All("kubebuilder:resource") {
+		for _, a := range r.Args {
+			if before, again := said[a.Key]; again && before.value != a.Value {
+				report(r.Pos, fmt.Sprintf("marker \"+kubebuilder:resource\": %s is said twice, with %s here and with %s at line %d: remove one", a.Key, a.Value, before.value, before.line))
+			}
+			said[a.Key] = saying{a.Value, r.Pos.Line}
+			if names := marker.SplitList(a.Value); a.Key == "shortName" || a.Key == "categories" {
+				for i, name := range names {
+					if slices.Contains(names[:i], name) {
+						report(r.Pos, fmt.Sprintf("marker \"+kubebuilder:resource\": %s %q is there twice", a.Key, name))
+					}
+				}
+			}
+		}
+	}
 }
 
 // checkSelectable reports a field that is selectable twice.
@@ -131,10 +162,18 @@ func (b *builder) checkNoKind(m *model.Type, ms marker.Markers) {
 
 // shortNames reports short names that more than one kind of a group has.
 func (b *builder) shortNames(g *model.Group) {
-	owner := map[string]*model.Resource{}
+	owner, called := map[string]*model.Resource{}, map[string]*model.Resource{}
+	for _, r := range g.Resources {
+		called[r.Plural], called[r.Singular] = r, r
+	}
 	for _, r := range g.Resources {
 		for _, name := range r.ShortNames {
 			t := r.Versions[0].Type
+			if other := called[name]; other != nil && other != r {
+				if report := b.reportOf(t.Package); report != nil {
+					report(t.Pos, fmt.Sprintf("the short name %q of kind %s is what kind %s of group %q is called: choose another one", name, r.Kind, other.Kind, g.Name))
+				}
+			}
 			if other := owner[name]; other != nil {
 				if report := b.reportOf(t.Package); report != nil {
 					report(t.Pos, fmt.Sprintf("the kinds %s and %s of group %q have the short name %q: take it from one", other.Kind, r.Kind, g.Name, name))

@@ -39,6 +39,7 @@ func (b *builder) schema(s *model.Schema, t *model.Type, ms marker.Markers) {
 		s.Optional = false // whatever is said for clients that were generated before
 	}
 	s.Nullable = ms.Has("nullable")
+	s.Claims = claims(ms)
 	s.Immutable = ms.Has("k8s:immutable")
 	s.ListType = text(ms, "listType", "k8s:listType")
 	s.MapType, s.StructType = text(ms, "mapType"), text(ms, "structType")

@@ -284,6 +284,7 @@ func (b *builder) checkTag(f *model.Field, beside []*model.Field, in *model.Pack
 			b.warnings.Add(f.Pos, "the option %q in the tag of field %s means nothing: did you mean %q?", o, f.Name, s)
 		}
 	}
+	b.checkOptions(f, options)
 	if internal := in.HasGroup && in.Version == ""; internal || tagged || !f.Exported || f.Embedded {
 		return
 	}
@@ -291,6 +292,18 @@ func (b *builder) checkTag(f *model.Field, beside []*model.Field, in *model.Pack
 		if _, ok := reflect.StructTag(other.Tag).Lookup("json"); ok && !other.Embedded {
 			b.warnings.Add(f.Pos, "field %s is called %q on the wire, since it has no tag: write `json:\"%s\"`", f.Name, f.JSON, wireName(f.Name))
 			return
+		}
+	}
+}
+
+// checkOptions warns of options that encoding/json doesn't take as they are meant.
+func (b *builder) checkOptions(f *model.Field, options string) {
+	for _, o := range strings.Split(options, ",") {
+		switch at := f.Type.Pointee(); {
+		case o == "inline" && !f.Inline && !f.Ignored:
+			b.warnings.Add(f.Pos, "the option \"inline\" in the tag of field %s means nothing: encoding/json puts only embedded structs without a name inline, and calls this %q", f.Name, f.JSON)
+		case o == "string" && at != nil && at.Form == model.Basic && !f.Ignored:
+			b.warnings.Add(f.Pos, "the option \"string\" in the tag of field %s makes its JSON a string, and the schema says %s: leave it out, or make the field a string", f.Name, describe(at))
 		}
 	}
 }

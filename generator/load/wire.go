@@ -20,14 +20,22 @@ func (r *referee) wire(owner *model.Type, f *model.Field) {
 		}
 		switch {
 		case t.Form == model.Basic && (t.Basic == "complex64" || t.Basic == "complex128"):
-			r.errorf(f.Pos, "%s.%s is a %s, which JSON doesn't have: use two numbers", owner.Name, f.Name, t.Basic)
+			r.errorf(f.Pos, "%s is a %s, which JSON doesn't have: use two numbers", fieldOf(owner, f), t.Basic)
 		case t.Form == model.Map && !keyOfJSON(t.Key):
-			r.errorf(f.Pos, "%s.%s is a map whose keys are %s, and those of JSON are strings: use a list of pairs, or give the type of the keys a method MarshalText", owner.Name, f.Name, inPlural(t.Key))
+			r.errorf(f.Pos, "%s is a map whose keys are %s, and those of JSON are strings: use a list of pairs, or give the type of the keys a method MarshalText", fieldOf(owner, f), inPlural(t.Key))
 		}
 		if t.Form == model.Struct || t.Elem == f.Type {
 			return // a type may hold itself: type Knot []Knot
 		}
 	}
+}
+
+// fieldOf names a field for people, with its struct where that has a name.
+func fieldOf(owner *model.Type, f *model.Field) string {
+	if owner.Name == "" {
+		return f.Name
+	}
+	return owner.Name + "." + f.Name
 }
 
 // keyOfJSON tells whether encoding/json makes names of properties of the values of a type.

@@ -340,6 +340,8 @@ type Schema struct {
 	ExternalDocs                            *ExternalDocs
 	CEL                                     []CELRule
 
+	// Claims are the markers that say of what form values are, and constrain nothing: +listType, +kubebuilder:validation:Type.
+	Claims []Claim
 	// Rules are the constraints that are checked when objects are written, in the order of the source. What OpenAPI has
 	// words for is among the fields above, too.
 	Rules []Rule
@@ -351,6 +353,12 @@ type Schema struct {
 	Subfields, Elements, Modes []Part
 	// Opaque is +k8s:opaqueType: the rules of the value's type don't count here.
 	Opaque bool
+}
+
+// Claim is a marker that only values of some form can have.
+type Claim struct {
+	Marker, Value string
+	Pos           Position
 }
 
 // ExternalDocs is +kubebuilder:externalDocs.
