@@ -120,7 +120,7 @@ func plan(options Options) (values, []file, error) {
 		Plural:   model.KubebuilderPlural(options.Kind),
 		Singular: strings.ToLower(options.Kind),
 	}
-	v.Pad = strings.Repeat(" ", max(0, len("go generate ./...")-len("go run ./cmd/")-len(v.Name)+6))
+	v.Pad = strings.Repeat(" ", max(0, len("go generate ./...")-len("go run ./cmd/")-len(v.Name)+7))
 	if err := checkGroup(options.Dir, v.GroupDir, options.Group); err != nil {
 		return v, nil, err
 	}
