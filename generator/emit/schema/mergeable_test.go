@@ -23,7 +23,7 @@ func TestMergeable(t *testing.T) {
 	message := written(`json:"a"`)
 	message.Methods["ProtoReflect"] = &model.Func{}
 	merged := field("x", sliceOf(named("k8s.io/apimachinery/pkg/runtime", "runtime", "RawExtension", model.Struct)))
-	merged.Tag = `patchStrategy:"merge" patchMergeKey:"name"`
+	merged.Schema.PatchStrategy, merged.Schema.PatchMergeKey = "merge", "name"
 	for name, c := range map[string]struct {
 		field    *model.Field
 		old, new string
