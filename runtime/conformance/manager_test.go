@@ -61,7 +61,7 @@ func TestControllersOfAManager(t *testing.T) {
 			Owns(&corev1.ConfigMap{}).
 			Owns(&corev1.Secret{}, builder.OnlyMetadata).
 			Complete(reconcile.Func(func(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
-				return reconcile.Result{}, unexpected.keep(own(ctx, c, r))
+				return reconcile.Result{}, unexpected.keep(keepConfig(ctx, c, r))
 			}))
 		if err != nil {
 			t.Fatal(err)
@@ -144,8 +144,8 @@ func TestControllersOfAManager(t *testing.T) {
 	})
 }
 
-// own makes the config map of a deployment what it should be.
-func own(ctx context.Context, c client.Client, r reconcile.Request) error {
+// keepConfig makes the config map of a deployment what it should be.
+func keepConfig(ctx context.Context, c client.Client, r reconcile.Request) error {
 	var d appsv1.Deployment
 	if err := c.Get(ctx, r.NamespacedName, &d); err != nil || d.DeletionTimestamp != nil {
 		return client.IgnoreNotFound(err)
