@@ -9,14 +9,21 @@ tool sigs.k8s.io/controller-tools/cmd/controller-gen
 require (
 	apigen.dev v0.0.0-00010101000000-000000000000
 	github.com/cert-manager/cert-manager v1.21.2
+	github.com/fluxcd/helm-controller/api v1.3.0
+	github.com/fluxcd/kustomize-controller/api v1.6.1
+	github.com/fluxcd/notification-controller/api v1.6.0
+	github.com/fluxcd/source-controller/api v1.6.2
+	github.com/kubernetes-csi/external-snapshotter/client/v8 v8.7.0
 	github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring v0.85.0
 	k8s.io/api v0.37.2
 	k8s.io/apiextensions-apiserver v0.37.2
 	k8s.io/apimachinery v0.37.2
 	sigs.k8s.io/cluster-api/api v1.14.2
 	sigs.k8s.io/gateway-api v1.6.0
+	sigs.k8s.io/jobset v0.10.1
 	sigs.k8s.io/karpenter v1.8.0
 	sigs.k8s.io/kueue v0.14.0
+	sigs.k8s.io/lws v0.7.0
 	sigs.k8s.io/mcs-api v0.5.2
 	sigs.k8s.io/network-policy-api v0.2.0
 	sigs.k8s.io/yaml v1.6.0
@@ -36,8 +43,11 @@ require (
 	github.com/evanphx/json-patch/v5 v5.9.11 // indirect
 	github.com/fatih/color v1.19.0 // indirect
 	github.com/felixge/httpsnoop v1.0.4 // indirect
+	github.com/fluxcd/pkg/apis/acl v0.7.0 // indirect
+	github.com/fluxcd/pkg/apis/kustomize v1.10.0 // indirect
+	github.com/fluxcd/pkg/apis/meta v1.12.0 // indirect
 	github.com/fsnotify/fsnotify v1.9.0 // indirect
-	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
+	github.com/fxamacker/cbor/v2 v2.9.2 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/go-openapi/jsonpointer v1.0.0 // indirect

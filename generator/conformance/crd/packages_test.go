@@ -3,6 +3,11 @@ package crd
 // The packages that are compared: imported so that go.mod keeps their modules.
 import (
 	_ "github.com/cert-manager/cert-manager/pkg/apis/acme/v1"
+	_ "github.com/fluxcd/helm-controller/api/v2"
+	_ "github.com/fluxcd/kustomize-controller/api/v1"
+	_ "github.com/fluxcd/notification-controller/api/v1"
+	_ "github.com/fluxcd/source-controller/api/v1"
+	_ "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	_ "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	_ "sigs.k8s.io/cluster-api/api/addons/v1beta1"
 	_ "sigs.k8s.io/cluster-api/api/addons/v1beta2"
@@ -16,8 +21,10 @@ import (
 	_ "sigs.k8s.io/cluster-api/api/ipam/v1beta2"
 	_ "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	_ "sigs.k8s.io/gateway-api/apis/v1"
+	_ "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	_ "sigs.k8s.io/karpenter/pkg/apis/v1"
 	_ "sigs.k8s.io/kueue/apis/kueue/v1beta1"
+	_ "sigs.k8s.io/lws/api/leaderworkerset/v1"
 	_ "sigs.k8s.io/mcs-api/pkg/apis/v1beta1"
 	_ "sigs.k8s.io/network-policy-api/apis/v1alpha2"
 )

@@ -35,6 +35,13 @@ var sources = []source{
 	project("prometheus-operator", "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring", "..."),
 	project("kueue", "sigs.k8s.io/kueue", "apis/kueue/..."),
 	project("mcs-api", "sigs.k8s.io/mcs-api", "pkg/apis/..."),
+	project("jobset", "sigs.k8s.io/jobset", "api/jobset/..."),
+	project("lws", "sigs.k8s.io/lws", "api/leaderworkerset/..."),
+	project("source-controller", "github.com/fluxcd/source-controller/api", "..."),
+	project("kustomize-controller", "github.com/fluxcd/kustomize-controller/api", "..."),
+	project("helm-controller", "github.com/fluxcd/helm-controller/api", "..."),
+	project("notification-controller", "github.com/fluxcd/notification-controller/api", "..."),
+	project("external-snapshotter", "github.com/kubernetes-csi/external-snapshotter/client/v8", "apis/volumesnapshot/..."),
 	project("network-policy-api", "sigs.k8s.io/network-policy-api", "apis/..."),
 }
 
@@ -94,8 +101,8 @@ func (s source) theirs(t *testing.T, tool string) map[string]any {
 	return out
 }
 
-// ours are apigen's.
-func (s source) ours(t *testing.T) map[string]any {
+// program is what apigen reads of the packages, with a package above them that asks for definitions.
+func (s source) program(t *testing.T) *model.Program {
 	t.Helper()
 	res, err := load.Load(t.Context(), load.Options{Patterns: s.patterns})
 	if err != nil {
@@ -103,7 +110,13 @@ func (s source) ours(t *testing.T) map[string]any {
 	}
 	p := res.Program
 	p.Packages = append(p.Packages, &model.Package{Path: s.below, CRDs: &model.Folder{Dir: "crds"}, EmbeddedMetadata: s.embedded, Output: true})
-	files, err := crd.Emit(p)
+	return p
+}
+
+// ours are apigen's.
+func (s source) ours(t *testing.T) map[string]any {
+	t.Helper()
+	files, err := crd.Emit(s.program(t))
 	if err != nil {
 		t.Fatal(err)
 	}
