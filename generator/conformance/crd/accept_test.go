@@ -2,6 +2,7 @@ package crd
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -10,6 +11,10 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/crd"
+	"apigen.dev/generator/model"
 )
 
 // accepted holds a document to the checks of kube-apiserver, structural schemas and the cost of rules among them.
@@ -64,4 +69,40 @@ func refusals(t *testing.T, document any) []string {
 		}
 	}
 	return out
+}
+
+// TestRefused: of each definition that a cluster refuses there is a warning, and no other.
+func TestRefused(t *testing.T) {
+	s := source{below: "apigen.dev/generator/conformance/crd/refused", patterns: []string{"./refused/..."}}
+	p := s.program(t)
+	warnings := crd.Emitter().Warnings(p)
+	for name, document := range s.ours(t) {
+		if len(refusals(t, document)) == 0 {
+			t.Errorf("a cluster accepts %s", name)
+		}
+	}
+	var kinds []string
+	for _, r := range p.Groups[0].Resources {
+		if n := len(slices.DeleteFunc(slices.Clone(warnings), func(w emit.Error) bool { return !of(w, r.Hub) })); n != 1 {
+			kinds = append(kinds, r.Kind)
+		}
+	}
+	if len(kinds) > 0 || len(warnings) != len(p.Groups[0].Resources) {
+		t.Errorf("not one warning each of %v: %v", kinds, warnings)
+	}
+}
+
+// of tells whether a warning stands at a field of a kind, or in the comment above it.
+func of(w emit.Error, t *model.Type) bool {
+	markers := t.Pos.Line
+	for _, f := range t.Kind.Selectable {
+		markers = min(markers, f.Pos.Line)
+	}
+	for _, c := range t.Kind.Columns {
+		markers = min(markers, c.Pos.Line)
+	}
+	if s := t.Kind.Scale; s != nil {
+		markers = min(markers, s.Pos.Line)
+	}
+	return markers <= w.Pos.Line && w.Pos.Line <= t.Fields[len(t.Fields)-1].Pos.Line
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -150,5 +151,41 @@ func TestSkipped(t *testing.T) {
 	}
 	if v := document.Spec.Versions; len(v) != 1 || v[0].Name != "v1beta1" || v[0].Served || !v[0].Storage {
 		t.Errorf("versions %+v", v)
+	}
+}
+
+// TestRefusals: what kube-apiserver refuses of a definition, though a server of one's own is fine, is a warning at its line. That it
+// does refuse it is tested in the module generator/conformance/crd.
+func TestRefusals(t *testing.T) {
+	const asked = "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"
+	const group = "// +groupName=shop.example.com\n"
+	const scale = "// +kubebuilder:subresource:scale:specpath=%s,statuspath=%s\n"
+	const spec = "type Spec struct {\n\tA string `json:\"a\"`\n\tN int32 `json:\"n\"`\n\tF float64 `json:\"f\"`\n\tL []string `json:\"l\"`\n}"
+	field := func(text string) string {
+		return "type Spec struct {\n" + text + "\n}\ntype Part struct {\n\tA string `json:\"a\"`\n}"
+	}
+	for name, c := range map[string]struct{ archive, want string }{
+		"a group of Kubernetes": {version("v1", "// +groupName=shop.k8s.io\n", "", spec), "7:6: group shop.k8s.io is Kubernetes' own: mark Widget"},
+		"that is approved": {
+			version("v1", "// +groupName=shop.k8s.io\n", "// +kubebuilder:metadata:annotations=\"api-approved.kubernetes.io=none\"\n", spec), "",
+		},
+		"a format":         {version("v1", group, "// +kubebuilder:printcolumn:name=A,type=string,format=odd,JSONPath=.spec.a\n", spec), `7:4: the format "odd" of column A is not one of int32`},
+		"a number":         {version("v1", group, "// +kubebuilder:selectablefield:JSONPath=.spec.f\n", spec), "7:4: .spec.f can't be selected by: it is a number with fractions"},
+		"metadata":         {version("v1", group, "// +kubebuilder:selectablefield:JSONPath=.metadata.namespace\n", spec), "7:4: .metadata.namespace can't be selected by: it is in the metadata"},
+		"a list":           {version("v1", group, "// +kubebuilder:selectablefield:JSONPath=.spec.l[0]\n", spec), "7:4: .spec.l[0] can't be selected by: it is in a list"},
+		"a whole number":   {version("v1", group, "// +kubebuilder:selectablefield:JSONPath=.spec.n\n", spec), ""},
+		"a scale":          {version("v1", group, fmt.Sprintf(scale, ".spec.n", ".spec.n"), spec), "7:4: the statuspath of its scale is .spec.n, and is not below .status"},
+		"without a schema": {version("v1", group, "", field("\t// +kubebuilder:validation:Schemaless\n\tA string `json:\"a\"`")), "14:2: nothing is said of A, which is schemaless"},
+		"a set of objects": {version("v1", group, "", field("\t// +listType=set\n\tA []Part `json:\"a\"`")), "13:5: the elements of the set A are objects, and not atomic: mark Part with +structType=atomic"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, w := range crd.Emitter().Warnings(loadtest.Program(t, asked+c.archive)) {
+				got = append(got, fmt.Sprintf("%d:%d: %s", w.Pos.Line, w.Pos.Column, strings.TrimPrefix(w.Message, "kube-apiserver refuses the CustomResourceDefinition: ")))
+			}
+			if text := strings.Join(got, "\n"); c.want == "" && text != "" || len(got) > 1 || !strings.HasPrefix(text, c.want) {
+				t.Errorf("warnings are %q, want %s", got, c.want)
+			}
+		})
 	}
 }

@@ -19,7 +19,8 @@ func Remarks(p *model.Program) []emit.Error {
 			continue
 		}
 		b := newBuilder(p, pkg.EmbeddedMetadata, new(emit.Errors))
-		w := &walk{out: &out, seen: map[*model.Type]bool{}}
+		u := unsaid{&out}
+		w := &walk{visit: u.field, ofType: func(t *model.Type) { u.schema(&t.Schema) }, seen: map[*model.Type]bool{}}
 		for _, r := range kindsBelow(p, pkg) {
 			switch {
 			case r.Virtual():
@@ -33,8 +34,9 @@ func Remarks(p *model.Program) []emit.Error {
 			subresources(&out, r)
 			kinds(&out, r)
 			b.conversions(&out, r)
+			byHand(&out, r)
 			for _, v := range r.versions {
-				w.defaults(v)
+				defaults(&out, v)
 				w.named(v.Type)
 			}
 		}
@@ -44,9 +46,13 @@ func Remarks(p *model.Program) []emit.Error {
 	return sorted
 }
 
-// hooks remarks on the methods that a server calls on writes.
+// hooks remarks on the methods that a server calls on writes, and on the functions that stand for them.
 func hooks(out *emit.Errors, r resource) {
 	for _, m := range wiring.Hooks(r.Resource) {
+		if r.Hub.Package.ServedBy != nil && strings.HasSuffix(m.Name, "_"+r.Kind) {
+			out.Add(m.Pos, "a CustomResourceDefinition can't express %s: what the function does on writes, a cluster needs a webhook for", m.Name)
+			continue
+		}
 		out.Add(m.Pos, "a CustomResourceDefinition can't express %s.%s: what the method does on writes, a cluster needs a webhook for", r.Kind, m.Name)
 	}
 }
@@ -63,26 +69,45 @@ func subresources(out *emit.Errors, r resource) {
 // kinds remarks on what markers say of a kind.
 func kinds(out *emit.Errors, r resource) {
 	for _, v := range r.versions {
-		k := v.Type.Kind
-		if k.HasStatus && !k.Manifest.Status {
-			out.Add(v.Type.Pos, "the server has a status subresource of %s, for there is a field Status; the CustomResourceDefinition has none in %s without +kubebuilder:subresource:status", r.Kind, v.Version.Name)
-		}
-		for _, c := range k.Columns {
+		status(out, r, v)
+		ways(out, r, v)
+		for _, c := range v.Type.Kind.Columns {
 			if c.Method != "" {
 				out.Add(c.Pos, "a CustomResourceDefinition can't express the column %s, which the method %s makes: it is left out", c.Name, c.Method)
 			}
 		}
-		for _, m := range []struct {
-			said bool
-			name string
-		}{{k.CreateOnUpdate, "createOnUpdate"}, {k.RequireResourceVersion, "requireResourceVersion"}, {k.ReturnDeletedObject, "returnDeletedObject"}} {
-			if m.said {
-				out.Add(v.Type.Pos, "a CustomResourceDefinition can't express +apigen:%s of %s", m.name, r.Kind)
-			}
+	}
+}
+
+// status remarks on a status subresource that either the server has or the definition.
+func status(out *emit.Errors, r resource, v model.ResourceVersion) {
+	switch k := v.Type.Kind; {
+	case k.HasStatus && !k.Manifest.Status:
+		out.Add(v.Type.Pos, "the server has a status subresource of %s, for there is a field Status; the CustomResourceDefinition has none in %s without +kubebuilder:subresource:status", r.Kind, v.Version.Name)
+	case !r.Status && k.Manifest.Status:
+		out.Add(v.Type.Pos, "the CustomResourceDefinition has a status subresource of %s in %s, for it is marked so; the server has none where a version has no field Status", r.Kind, v.Version.Name)
+	}
+}
+
+// ways remarks on how a server stores a kind and takes writes of it.
+func ways(out *emit.Errors, r resource, v model.ResourceVersion) {
+	k := v.Type.Kind
+	for _, m := range []struct {
+		said bool
+		name string
+	}{{k.CreateOnUpdate, "createOnUpdate"}, {k.RequireResourceVersion, "requireResourceVersion"}, {k.ReturnDeletedObject, "returnDeletedObject"}} {
+		if m.said {
+			out.Add(v.Type.Pos, "a CustomResourceDefinition can't express +apigen:%s of %s", m.name, r.Kind)
 		}
-		if k.Generation != nil && !*k.Generation {
-			out.Add(v.Type.Pos, "a CustomResourceDefinition can't express +apigen:generation=false of %s: custom resources always have one", r.Kind)
-		}
+	}
+	if k.Generation != nil && !*k.Generation {
+		out.Add(v.Type.Pos, "a CustomResourceDefinition can't express +apigen:generation=false of %s: custom resources always have one", r.Kind)
+	}
+	if k.StoragePrefix != "" {
+		out.Add(k.StoragePrefixPos, "a CustomResourceDefinition can't express +apigen:storagePrefix of %s: the cluster says where custom resources are stored", r.Kind)
+	}
+	if v.Type.BringsProtobuf() {
+		out.Add(v.Type.Pos, "a CustomResourceDefinition can't express %s in protobuf: custom resources are JSON, YAML and CBOR", r.Kind)
 	}
 }
 
@@ -120,84 +145,41 @@ func shapeOf(s object) object {
 	return s
 }
 
-// walk visits the types of kinds, as far as their markers are the user's.
-type walk struct {
-	out  *emit.Errors
-	seen map[*model.Type]bool
+// byHand remarks on hand-written conversions between versions, and the hub: also where their schemas are the same, the values
+// may not be.
+func byHand(out *emit.Errors, r resource) {
+	if len(r.versions) < 2 {
+		return
+	}
+	own := &walk{seen: map[*model.Type]bool{}}
+	own.named(r.Hub)
+	homes := []*model.Package{r.Hub.Package.Home()}
+	for _, v := range r.versions {
+		own.named(v.Type)
+		homes = append(homes, v.Version.Package.Home())
+		for _, name := range []string{"ConvertTo", "ConvertFrom"} {
+			if m := v.Type.Methods[name]; m != nil {
+				out.Add(m.Pos, conversionsByHand, r.Kind+"."+name)
+			}
+		}
+	}
+	for _, home := range homes {
+		for _, f := range home.Funcs {
+			if strings.HasPrefix(f.Name, "Convert_") && f.ConversionFn != "copy-only" && len(f.Params) > 1 &&
+				(own.seen[f.Params[0].Pointee()] || own.seen[f.Params[1].Pointee()]) {
+				out.Add(f.Pos, conversionsByHand, f.Name)
+			}
+		}
+	}
 }
+
+const conversionsByHand = "a CustomResourceDefinition can't express %s: what is converted by hand, a cluster needs a webhook for"
 
 // defaults remarks on hand-written defaulting functions beside a kind.
-func (w *walk) defaults(v model.ResourceVersion) {
-	for _, f := range v.Version.Package.Funcs {
+func defaults(out *emit.Errors, v model.ResourceVersion) {
+	for _, f := range v.Version.Package.Home().Funcs {
 		if strings.HasPrefix(f.Name, "SetDefaults_") {
-			w.out.Add(f.Pos, "a CustomResourceDefinition can't express %s: defaults that code sets are left out", f.Name)
+			out.Add(f.Pos, "a CustomResourceDefinition can't express %s: defaults that code sets are left out", f.Name)
 		}
 	}
-}
-
-func (w *walk) named(t *model.Type) {
-	t = t.Pointee()
-	for t.Elem != nil && t.Name == "" {
-		t = t.Elem.Pointee()
-	}
-	if w.seen[t] || t.Package != nil && (t.Package.Module == nil || !t.Package.Module.Own) {
-		return
-	}
-	w.seen[t] = true
-	w.schema(&t.Schema)
-	for _, f := range t.Fields {
-		if !f.Ignored {
-			w.schema(&f.Schema)
-			w.named(f.Type)
-		}
-	}
-	if t.Elem != nil {
-		w.named(t.Elem)
-	}
-}
-
-// schema remarks on constraints that a schema has no word for.
-func (w *walk) schema(s *model.Schema) {
-	if s == nil {
-		return
-	}
-	for _, r := range s.Rules {
-		switch {
-		case r.Check == model.MaxBytes:
-			w.out.Add(r.Pos, "a CustomResourceDefinition can't express +%s: it counts characters", r.Marker)
-		case !expressed(r):
-			w.out.Add(r.Pos, "a CustomResourceDefinition can't express +%s: it is left out", r.Marker)
-		}
-	}
-	w.schema(s.Items)
-	if s.Keys.Checked() {
-		w.schemaPart("k8s:eachKey", s.Keys)
-	}
-	for _, parts := range []struct {
-		marker string
-		list   []model.Part
-	}{{"k8s:subfield", s.Subfields}, {"k8s:item", s.Elements}, {"k8s:ifMode", s.Modes}} {
-		for _, p := range parts.list {
-			w.out.Add(p.Pos, "a CustomResourceDefinition can't express +%s: it is left out", parts.marker)
-		}
-	}
-}
-
-// schemaPart remarks on each rule of a part of a value.
-func (w *walk) schemaPart(marker string, s *model.Schema) {
-	for _, r := range s.Rules {
-		w.out.Add(r.Pos, "a CustomResourceDefinition can't express +%s=+%s: it is left out", marker, r.Marker)
-	}
-}
-
-// expressed tells whether a schema has a word for the rule.
-func expressed(r model.Rule) bool {
-	switch r.Check {
-	case model.Forbidden, model.NotEqual, model.Update, model.Monotonic, model.UnionMember, model.UnionDiscriminator,
-		model.ZeroOrOneOfMember, model.ModeDiscriminator, model.DependentRequired, model.DependentForbidden:
-		return false
-	case model.Unique: // but by the type of the list
-		return strings.HasSuffix(r.Marker, "listType")
-	}
-	return true
 }

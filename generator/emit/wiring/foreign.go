@@ -52,17 +52,24 @@ func (c convention) fitsFunction(f *model.Func, hub *model.Type) bool {
 	return !f.Variadic && sameShapes(f.Params, c.functionShapes(), hub) && sameShapes(f.Results, c.results, hub)
 }
 
-// wireFunction is the function that stands for the method, or nil where there is none.
-func (c convention) wireFunction(hub *model.Type) jen.Code {
+// function is the function that stands for the method, or nil where there is none.
+func (c convention) function(hub *model.Type) *model.Func {
 	home := hub.Package.ServedBy
 	if home == nil {
 		return nil
 	}
-	f := home.Func(c.functionName(hub.Name))
-	if f == nil || !c.fitsFunction(f, hub) {
-		return nil
+	if f := home.Func(c.functionName(hub.Name)); f != nil && c.fitsFunction(f, hub) {
+		return f
 	}
-	return jen.Qual(home.Path, f.Name)
+	return nil
+}
+
+// wireFunction is a reference to that function, or nil.
+func (c convention) wireFunction(hub *model.Type) jen.Code {
+	if f := c.function(hub); f != nil {
+		return jen.Qual(hub.Package.ServedBy.Path, f.Name)
+	}
+	return nil
 }
 
 // warnFunctions names the functions that look as if the server called them and that it doesn't call.

@@ -1,0 +1,150 @@
+package crd
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+)
+
+// warnings are of definitions that kube-apiserver refuses, though types and markers are fine for a server of one's own, each at
+// what it refuses.
+func warnings(p *model.Program) []emit.Error {
+	var out emit.Errors
+	for _, pkg := range p.Packages {
+		if pkg.CRDs == nil || !pkg.Output {
+			continue
+		}
+		w := walk{visit: func(f *model.Field) {
+			keysOf(f, &out)
+			shapeless(f, &out)
+			setOfObjects(f, &out)
+		}, seen: map[*model.Type]bool{}}
+		for _, r := range resourcesBelow(p, pkg) {
+			unapproved(r, &out)
+			for _, v := range r.versions {
+				columnFormats(v.Type.Kind, &out)
+				selectables(v.Type.Kind, &out)
+				scalePaths(v.Type.Kind, &out)
+				w.named(v.Type)
+			}
+		}
+	}
+	return out
+}
+
+const refuses = "kube-apiserver refuses the CustomResourceDefinition: "
+
+// approval is the annotation that definitions of Kubernetes' own groups need.
+const approval = "api-approved.kubernetes.io"
+
+func unapproved(r resource, out *emit.Errors) {
+	if !regexp.MustCompile(`(^|\.)(k8s|kubernetes)\.io$`).MatchString(r.group.Name) {
+		return
+	}
+	for _, v := range r.versions {
+		if slices.ContainsFunc(v.Type.Kind.Manifest.Annotations, func(a model.KeyValue) bool { return a.Key == approval }) {
+			return
+		}
+	}
+	out.Add(r.versions[0].Type.Pos, refuses+"group %s is Kubernetes' own: mark %s with +kubebuilder:metadata:annotations=\"%s=<pull request>\", or name another group", r.group.Name, r.Kind, approval)
+}
+
+// columnFormatWords are the formats that a column may have.
+var columnFormatWords = []string{"int32", "int64", "float", "double", "byte", "date", "date-time", "password"}
+
+func columnFormats(k *model.Kind, out *emit.Errors) {
+	for _, c := range k.Columns {
+		if c.Method == "" && c.Format != "" && !slices.Contains(columnFormatWords, c.Format) {
+			out.Add(c.Pos, refuses+"the format %q of column %s is not one of %s", c.Format, c.Name, strings.Join(columnFormatWords, ", "))
+		}
+	}
+}
+
+// mostSelectable is how many selectable fields a version may have.
+const mostSelectable = 8
+
+func selectables(k *model.Kind, out *emit.Errors) {
+	for i, f := range k.Selectable {
+		if i == mostSelectable {
+			out.Add(f.Pos, refuses+"a version has %d selectable fields at most", mostSelectable)
+		}
+		if message := unselectable(f); message != "" {
+			out.Add(f.Pos, refuses+"%s can't be selected by: %s", f.JSONPath, message)
+		}
+	}
+}
+
+// unselectable tells why a cluster can't select by a field.
+func unselectable(f model.SelectableField) string {
+	var last *model.Type
+	for i, s := range f.Steps {
+		switch {
+		case i == 0 && s.Field != nil && s.Field.JSON == "metadata":
+			return "it is in the metadata"
+		case s.IsIndex || s.Filter != nil:
+			return "it is in a list"
+		case s.Field != nil:
+			last = s.Field.Type.Pointee()
+		case last != nil:
+			last = last.Elem.Pointee()
+		}
+	}
+	if last != nil && last.Form == model.Basic && strings.HasPrefix(last.Basic, "float") {
+		return "it is a number with fractions"
+	}
+	return ""
+}
+
+func scalePaths(k *model.Kind, out *emit.Errors) {
+	s := k.Scale
+	if s == nil {
+		return
+	}
+	for _, p := range []struct{ name, path, below string }{
+		{"specpath", s.SpecPath, ".spec."}, {"statuspath", s.StatusPath, ".status."}, {"selectorpath", s.SelectorPath, ".spec. .status."},
+	} {
+		within := strings.Fields(p.below)
+		if p.path != "" && !slices.ContainsFunc(within, func(prefix string) bool { return strings.HasPrefix(p.path, prefix) }) {
+			out.Add(s.Pos, refuses+"the %s of its scale is %s, and is not below %s", p.name, p.path, strings.ReplaceAll(strings.Join(within, " or "), ". ", " "))
+		}
+	}
+}
+
+// shapeless warns of a field without a schema that nothing is said of instead.
+func shapeless(f *model.Field, out *emit.Errors) {
+	s := &f.Schema
+	if s.Schemaless && s.Type == "" && !s.PreserveUnknownFields && !s.IntOrString {
+		out.Add(f.Pos, refuses+"nothing is said of %s, which is schemaless: add +kubebuilder:pruning:PreserveUnknownFields, or +%s=<type>", f.Name, "kubebuilder:validation:Type")
+	}
+}
+
+// setOfObjects warns of a set whose elements are merged themselves.
+func setOfObjects(f *model.Field, out *emit.Errors) {
+	t := f.Type.Pointee()
+	if t.Elem == nil || f.Schema.ListType != "set" && t.Schema.ListType != "set" {
+		return
+	}
+	e := t.Elem.Pointee()
+	rule := slices.IndexFunc(f.Schema.Rules, func(r model.Rule) bool { return r.Check == model.Unique })
+	pos := f.Pos
+	if rule >= 0 {
+		pos = f.Schema.Rules[rule].Pos
+	}
+	switch {
+	case e.Methods["MarshalJSON"] != nil || e.Methods["MarshalText"] != nil:
+	case e.Form == model.Struct && e.Schema.StructType != "atomic" && e.Schema.MapType != "atomic",
+		e.Form == model.Map && e.Schema.MapType != "atomic":
+		out.Add(pos, refuses+"the elements of the set %s are objects, and not atomic: %s", f.Name, atomicMark(e))
+	}
+}
+
+func atomicMark(t *model.Type) string {
+	if t.Name == "" {
+		return "give them a type that is marked +mapType=atomic"
+	}
+	return fmt.Sprintf("mark %s with +structType=atomic", t.Name)
+}
