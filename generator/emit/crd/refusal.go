@@ -23,6 +23,7 @@ func warnings(p *model.Program) []emit.Error {
 			shapeless(f, &out)
 			setOfObjects(f, &out)
 		}, seen: map[*model.Type]bool{}}
+		changes := transitions{&out, map[visited]bool{}}
 		for _, r := range resourcesBelow(p, pkg) {
 			unapproved(r, &out)
 			for _, v := range r.versions {
@@ -30,6 +31,7 @@ func warnings(p *model.Program) []emit.Error {
 				selectables(v.Type.Kind, &out)
 				scalePaths(v.Type.Kind, &out)
 				w.named(v.Type)
+				changes.place(v.Type, &model.Schema{}, r.Kind, false)
 			}
 		}
 	}

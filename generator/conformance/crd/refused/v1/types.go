@@ -113,6 +113,19 @@ type Keyed struct {
 	Spec []Part `json:"spec"`
 }
 
+// Changing has what must not change in a list without keys.
+//
+// +kubebuilder:object:root=true
+type Changing struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +k8s:eachVal=+k8s:immutable
+	// +kubebuilder:validation:items:MaxLength=9
+	// +kubebuilder:validation:MaxItems=9
+	Spec []string `json:"spec"`
+}
+
 // Part may have a name.
 type Part struct {
 	Name string `json:"name,omitempty"`
