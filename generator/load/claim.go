@@ -15,6 +15,9 @@ var claimed = map[string]string{
 	valuePrefix + "Type": "", valuePrefix + "XIntOrString": "",
 }
 
+// mergers say how values are merged, and nothing of values that aren't: upstream's own packages have some astray.
+var mergers = map[string]bool{"listType": true, "k8s:listType": true, "mapType": true, "structType": true}
+
 func claims(ms marker.Markers) []model.Claim {
 	var out []model.Claim
 	for _, m := range ms {
@@ -37,6 +40,8 @@ func (r *referee) claims(t *model.Type, s *model.Schema, name string) {
 			if at.Form == model.Basic {
 				r.errorf(c.Pos, "marker \"+%s\": %s is %s, and can't hold both numbers and strings: make it an intstr.IntOrString", c.Marker, name, kindOf(at))
 			}
+		case !ofForm(at, want) && mergers[c.Marker]:
+			r.warnf(c.Pos, "marker \"+%s\" has no effect here: it is for %s, and %s is %s", c.Marker, want, name, kindOf(at))
 		case !ofForm(at, want):
 			r.errorf(c.Pos, "marker \"+%s\" is for %s, and %s is %s", c.Marker, want, name, kindOf(at))
 		}

@@ -19,9 +19,9 @@ func (b *builder) contradictions(p *model.Program) {
 		if s == nil || s.shallow {
 			continue
 		}
-		r := referee{report: b.reporter(s, false), program: p}
-		if own(s.meta) {
-			r.warn = func(pos model.Position, message string) { b.warnings.Add(pos, "%s", message) }
+		r := referee{report: b.reporter(s, false), program: p, warnf: b.warnings.Add}
+		if !own(s.meta) {
+			r.warnf = func(model.Position, string, ...any) {} // nobody here can mend it
 		}
 		for _, t := range pkg.Types {
 			r.judge(t, &t.Schema, nil, t.Name)
@@ -36,7 +36,7 @@ func (b *builder) contradictions(p *model.Program) {
 // referee finds contradictions.
 type referee struct {
 	report  reporter
-	warn    reporter // nil where nobody can mend it
+	warnf   func(pos model.Position, format string, args ...any)
 	program *model.Program
 	told    int // how often it reported
 }

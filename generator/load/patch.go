@@ -39,8 +39,8 @@ func (r *referee) patch(f *model.Field) {
 		return
 	}
 	for _, s := range []saying{strategy, key} {
-		if s.marked && r.warn != nil {
-			r.warn(s.pos, fmt.Sprintf("marker \"+%s\" alone does nothing, for strategic merge patches go by the tag: write %s:%q into it", s.name, s.name, s.text))
+		if s.marked {
+			r.warnf(s.pos, "marker \"+%s\" alone does nothing, for strategic merge patches go by the tag: write %s:%q into it", s.name, s.name, s.text)
 		}
 	}
 }
