@@ -2,11 +2,14 @@ package generator_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"apigen.dev/generator"
 	"apigen.dev/generator/loadtest"
@@ -95,4 +98,63 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
 	return string(out)
+}
+
+// TestCompatWithSubmodules: packages in submodules are those that the old commit has, and packages of modules beside the
+// repository those that there are.
+func TestCompatWithSubmodules(t *testing.T) {
+	commit := func(dir string) {
+		gitIn(t, dir, "add", "-A")
+		gitIn(t, dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "a commit")
+	}
+	around := t.TempDir()
+	shared, beside, dir := filepath.Join(around, "shared"), filepath.Join(around, "beside"), filepath.Join(around, "shop")
+	inner := "-- go.mod --\nmodule example.com/%s\n\ngo 1.26.0\n-- %[1]s.go --\n// Package %[1]s is.\npackage %[1]s\n\ntype Inner struct {\n\tX string `json:\"x\"`\n}\n"
+	unpack(t, shared, fmt.Sprintf(inner, "shared"))
+	gitIn(t, shared, "init", "-q")
+	commit(shared)
+	unpack(t, beside, fmt.Sprintf(inner, "beside"))
+	typesWith := strings.NewReplacer("import metav1", "import \"example.com/beside\"\nimport \"example.com/shared\"\nimport metav1",
+		"Color string", "Shared shared.Inner `json:\"shared\"`\n\tBeside beside.Inner `json:\"beside\"`\n\tColor string")
+	unpack(t, dir, typesWith.Replace(widget))
+	loadtest.WriteModule(t, dir, "example.com/test")
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpack(t, dir, "-- go.mod --\n"+string(mod)+"\nrequire (\n\texample.com/shared v0.0.0\n\texample.com/beside v0.0.0\n)\n\nreplace example.com/shared => ./third/shared\n\nreplace example.com/beside => ../beside\n")
+	gitIn(t, dir, "init", "-q")
+	gitIn(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../shared", "third/shared")
+	commit(dir)
+	unpack(t, filepath.Join(dir, "third", "shared"), strings.ReplaceAll(fmt.Sprintf(inner, "shared"), "\"x\"", "\"y\""))
+	compare := func() (*generator.CompatResult, error) {
+		return generator.Compat(context.Background(), generator.CompatOptions{Dir: dir, Against: "HEAD", Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod")})
+	}
+	res, err := compare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Findings) != 1 || res.Findings[0].Rule.ID != "FIELD_RENAMED" && res.Findings[0].Rule.ID != "FIELD_REMOVED" || !strings.HasPrefix(res.Findings[0].Path, "shared") {
+		t.Errorf("found %v", res.Findings)
+	}
+	if err := os.Remove(filepath.Join(dir, "third", "shared", ".git")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compare(); err == nil || !strings.Contains(err.Error(), "of the submodule "+filepath.Join("third", "shared")+" that commit is not here: git submodule update --init") {
+		t.Errorf("without the submodule: %v", err)
+	}
+}
+
+// unpack writes the files of a txtar archive into a folder.
+func unpack(t *testing.T, dir, archive string) {
+	t.Helper()
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

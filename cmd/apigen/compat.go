@@ -77,6 +77,9 @@ func runCompat(cmd *cobra.Command, f compatFlags, patterns []string) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), generator.Describe(err, dir))
 		return status(2)
 	}
+	if w := generator.DescribeWarnings(res.Warnings, res.Dir); w != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), w)
+	}
 	left, idle := allowed.Filter(res.Findings)
 	for _, e := range idle {
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s:%d: nothing is found any more that this entry allows: %s of %s\n", allowed.File, e.Line, e.Rule, e.Subject)

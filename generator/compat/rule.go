@@ -107,6 +107,7 @@ const (
 	enumRemoved          ruleID = "ENUM_VALUE_REMOVED"
 	enumAdded            ruleID = "ENUM_VALUE_ADDED"
 	enumIntroduced       ruleID = "ENUM_INTRODUCED"
+	enumLifted           ruleID = "ENUM_LIFTED"
 	boundTightened       ruleID = "BOUND_TIGHTENED"
 	patternChanged       ruleID = "PATTERN_CHANGED"
 	validationAdded      ruleID = "VALIDATION_ADDED"
@@ -150,6 +151,7 @@ var rules = []Rule{
 	{string(enumRemoved), Break, Wire, "a value is no longer taken"},
 	{string(enumIntroduced), Break, Wire, "a field that took any value takes a few"},
 	{string(enumAdded), Warn, Wire, "readers may meet a value that they don't know"},
+	{string(enumLifted), Warn, Wire, "a field that took a few values takes any: readers may meet one that they don't know"},
 	{string(boundTightened), Break, Wire, "a bound is narrower, or new: lengths, counts, minimum, maximum, multipleOf"},
 	{string(patternChanged), Break, Wire, "a pattern is new or another: whether it takes all that was taken can't be told"},
 	{string(immutableAdded), Break, Wire, "a field can no longer be changed"},

@@ -56,7 +56,7 @@ var cases = []struct {
 	{"defaultMakesOptional", specOf("// +kubebuilder:default=1\nA int32 `json:\"a\"`"), specOf("// +kubebuilder:default=1\n// +optional\nA int32 `json:\"a,omitempty\"`"), "", ""},
 	{"enum", specOf("// +kubebuilder:validation:Enum=a;b\nA string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:Enum=a\nA string `json:\"a,omitempty\"`"), "ENUM_VALUE_REMOVED spec.a", "ENUM_VALUE_ADDED spec.a"},
 	{"enumOfConstants", constants("Red", "Blue"), constants("Red"), "ENUM_VALUE_REMOVED spec.a", "ENUM_VALUE_ADDED spec.a"},
-	{"enumNew", specOf("A string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:Enum=a\nA string `json:\"a,omitempty\"`"), "ENUM_INTRODUCED spec.a", ""},
+	{"enumNew", specOf("A string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:Enum=a\nA string `json:\"a,omitempty\"`"), "ENUM_INTRODUCED spec.a", "ENUM_LIFTED spec.a"},
 	{"minimum", specOf("// +kubebuilder:validation:Minimum=1\nA int32 `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:Minimum=2\nA int32 `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a", ""},
 	{"exclusive", specOf("// +kubebuilder:validation:Minimum=1\nA int32 `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:Minimum=1\n// +kubebuilder:validation:ExclusiveMinimum=true\nA int32 `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a", ""},
 	{"maxLength", specOf("A string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:MaxLength=9\nA string `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a", ""},

@@ -180,7 +180,9 @@ func (s site) nulls(o, n value) {
 func (s site) enums(o, n value) {
 	was, is := o.enum(), n.enum()
 	switch {
+	case len(was) == 0 && len(is) == 0:
 	case len(is) == 0:
+		s.add(enumLifted, "only "+strings.Join(was, ", ")+" were taken, and any value is")
 	case len(was) == 0:
 		s.add(enumIntroduced, "any value was taken, and only "+strings.Join(is, ", ")+" are")
 	default:

@@ -1,0 +1,254 @@
+package generator
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+)
+
+// state is an old state on the disk.
+type state struct {
+	// dir is its folder that corresponds to the new one.
+	dir string
+	// missing are the submodules that couldn't be had.
+	missing []string
+}
+
+// absent is what to say about submodules where the state doesn't load.
+func (s state) absent() string {
+	if len(s.missing) == 0 {
+		return ""
+	}
+	return "\nof the submodule " + strings.Join(s.missing, ", ") + " that commit is not here: git submodule update --init, and git fetch within it"
+}
+
+// checkout returns the old state, and what removes it again.
+func checkout(ctx context.Context, dir, against string) (state, func(), error) {
+	nothing := func() {}
+	if st, err := os.Stat(filepath.Join(dir, against)); against != "" && !filepath.IsAbs(against) && err == nil && st.IsDir() {
+		return state{dir: resolved(filepath.Join(dir, against))}, nothing, nil
+	}
+	if st, err := os.Stat(against); filepath.IsAbs(against) && err == nil && st.IsDir() {
+		return state{dir: resolved(against)}, nothing, nil
+	}
+	if against == "" || strings.HasPrefix(against, "-") {
+		return state{}, nil, fmt.Errorf("--against %q is neither a folder nor a commit", against)
+	}
+	commit, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", against+"^{commit}")
+	if err != nil {
+		return state{}, nil, fmt.Errorf("--against %s is neither a folder nor a commit that git knows in %s (a shallow clone has few: fetch with full depth)", against, dir)
+	}
+	prefix, err := git(ctx, dir, "rev-parse", "--show-prefix")
+	if err != nil {
+		return state{}, nil, err
+	}
+	top, err := git(ctx, dir, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return state{}, nil, err
+	}
+	temp, err := os.MkdirTemp("", "apigen-compat-*")
+	if err != nil {
+		return state{}, nil, err
+	}
+	clean := func() { _ = os.RemoveAll(temp) }
+	temp = resolved(temp)
+	repository := filepath.FromSlash(strings.TrimSpace(string(top)))
+	old := state{dir: filepath.Join(temp, filepath.FromSlash(strings.TrimSpace(string(prefix))))}
+	if old.missing, err = takeOut(ctx, repository, strings.TrimSpace(string(commit)), temp); err == nil {
+		err = anchor(old.dir, temp, repository)
+	}
+	if err == nil {
+		if _, serr := os.Stat(old.dir); serr != nil {
+			err = fmt.Errorf("%s has no folder %s", against, strings.TrimSpace(string(prefix)))
+		}
+	}
+	if err != nil {
+		clean()
+		return state{}, nil, fmt.Errorf("--against %s: %w", against, err)
+	}
+	return old, clean, nil
+}
+
+func resolved(dir string) string {
+	if r, err := filepath.EvalSymlinks(dir); err == nil {
+		return r
+	}
+	return dir
+}
+
+// git runs git in a folder and returns what it printed.
+func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return out, nil
+}
+
+// takeOut writes what git has of a commit of a repository below a folder, submodules included. Those that aren't checked out,
+// or not far enough, are returned.
+func takeOut(ctx context.Context, repository, commit, dir string) (missing []string, err error) {
+	archive, err := git(ctx, repository, "archive", "--format=tar", commit)
+	if err != nil {
+		return nil, err
+	}
+	if err := untar(archive, dir); err != nil {
+		return nil, err
+	}
+	tree, err := git(ctx, repository, "ls-tree", "-r", "-z", commit)
+	if err != nil {
+		return nil, err
+	}
+	for entry := range strings.SplitSeq(string(tree), "\x00") {
+		link, ok := strings.CutPrefix(entry, "160000 commit ")
+		if !ok {
+			continue
+		}
+		at, path, _ := strings.Cut(link, "\t")
+		path = filepath.FromSlash(path)
+		inner := filepath.Join(repository, path)
+		if _, err := os.Stat(filepath.Join(inner, ".git")); err != nil {
+			missing = append(missing, path)
+			continue
+		}
+		if _, err := git(ctx, inner, "cat-file", "-e", at); err != nil {
+			missing = append(missing, path)
+			continue
+		}
+		more, err := takeOut(ctx, inner, at, filepath.Join(dir, path))
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range more {
+			missing = append(missing, filepath.Join(path, m))
+		}
+	}
+	return missing, nil
+}
+
+// anchor makes modules in the copy of a repository find those beside the repository that go.mod and go.work name by relative paths.
+func anchor(dir, copied, repository string) error {
+	for ; ; dir = filepath.Dir(dir) {
+		below, err := filepath.Rel(copied, dir)
+		if err != nil || !filepath.IsLocal(below) {
+			return err
+		}
+		outside := func(path string) string {
+			if !modfile.IsDirectoryPath(path) || filepath.IsAbs(path) || filepath.IsLocal(filepath.Join(below, path)) {
+				return ""
+			}
+			return filepath.Join(repository, below, path)
+		}
+		if err := rewrite(filepath.Join(dir, "go.mod"), outside, anchoredModule); err != nil {
+			return err
+		}
+		if err := rewrite(filepath.Join(dir, "go.work"), outside, anchoredWork); err != nil {
+			return err
+		}
+	}
+}
+
+// rewrite changes a file where it is there and can be read; what is wrong with it, the go command says.
+func rewrite(name string, outside func(string) string, change func([]byte, func(string) string) []byte) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	if data = change(data, outside); data == nil {
+		return nil
+	}
+	return os.WriteFile(name, data, 0o600)
+}
+
+func anchoredModule(data []byte, outside func(string) string) []byte {
+	f, err := modfile.Parse("go.mod", data, nil)
+	if err != nil {
+		return nil
+	}
+	for _, r := range slices.Clone(f.Replace) {
+		if to := outside(r.New.Path); to != "" && r.New.Version == "" && f.AddReplace(r.Old.Path, r.Old.Version, to, "") != nil {
+			return nil
+		}
+	}
+	out, err := f.Format()
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+func anchoredWork(data []byte, outside func(string) string) []byte {
+	f, err := modfile.ParseWork("go.work", data, nil)
+	if err != nil {
+		return nil
+	}
+	for _, u := range slices.Clone(f.Use) {
+		if to := outside(u.Path); to != "" && (f.DropUse(u.Path) != nil || f.AddUse(to, "") != nil) {
+			return nil
+		}
+	}
+	for _, r := range slices.Clone(f.Replace) {
+		if to := outside(r.New.Path); to != "" && r.New.Version == "" && f.AddReplace(r.Old.Path, r.Old.Version, to, "") != nil {
+			return nil
+		}
+	}
+	f.Cleanup()
+	return modfile.Format(f.Syntax)
+}
+
+// untar writes the regular files and links of an archive that git made below a folder, and nothing outside of it.
+func untar(archive []byte, dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	r := tar.NewReader(bytes.NewReader(archive))
+	for {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		name := filepath.FromSlash(strings.TrimSuffix(h.Name, "/"))
+		switch h.Typeflag {
+		case tar.TypeDir:
+			err = root.MkdirAll(name, 0o755)
+		case tar.TypeReg:
+			err = extract(root, name, r)
+		case tar.TypeSymlink:
+			err = root.Symlink(h.Linkname, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func extract(root *os.Root, name string, from io.Reader) error {
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := root.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Close())
+}
