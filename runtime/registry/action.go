@@ -10,7 +10,6 @@ import (
 	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -179,8 +178,7 @@ func (a *action[T, B]) read(ctx context.Context, body Body, t target[T]) (in B, 
 // may set what an update must not change.
 func (h *handle[T]) prepareAction(ctx context.Context, t target[T], obj, old T) (warnings []string, err error) {
 	inherit(obj, old)
-	errs := validation.ValidateObjectMetaAccessor(obj, h.info.Scope == api.Namespaced, h.validateName, metadataPath)
-	errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
+	errs := h.validateChange(obj, old)
 	rules, err := t.rules(ctx, operation.Update, obj, &old)
 	if err != nil {
 		return nil, err

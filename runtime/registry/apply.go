@@ -63,12 +63,14 @@ func isNew(gr schema.GroupResource, obj metav1.Object, name string) error {
 		return apierrors.NewConflict(gr, name,
 			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 	}
-	if _, err := parseVersion(obj.GetResourceVersion()); err != nil {
-		return err
-	}
-	// What it was made from is gone; as with everything that is applied, what is wanted counts.
+	return forgetVersion(obj)
+}
+
+// forgetVersion takes from an object that an update creates what it was made from: that is gone, and what is wanted counts.
+func forgetVersion(obj metav1.Object) error {
+	_, err := parseVersion(obj.GetResourceVersion())
 	obj.SetResourceVersion("")
-	return nil
+	return err
 }
 
 // configuration reads what is applied, anew for each attempt: merging may take parts of it over.

@@ -202,13 +202,16 @@ func (s *Store[T]) insert(ctx context.Context, key, name string, data []byte, tt
 	return revision, err
 }
 
+// beingDeleted is how the message on an object begins that is on its way out.
+const beingDeleted = "object is being deleted: "
+
 // exists is 409 AlreadyExists, with a word on why where the one that exists is on its way out.
 func (s *Store[T]) exists(conflict *storage.ConflictError, name string) error {
 	status := apierrors.NewAlreadyExists(s.gr, name)
 	if conflict.Current != nil {
 		current, err := s.stateOf(conflict.Key, conflict.Current)
 		if err == nil && current.obj.GetDeletionTimestamp() != nil {
-			status.ErrStatus.Message = "object is being deleted: " + status.ErrStatus.Message
+			status.ErrStatus.Message = beingDeleted + status.ErrStatus.Message
 		}
 	}
 	return because(status, conflict)

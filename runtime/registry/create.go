@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/storage"
@@ -31,7 +32,11 @@ func (h *handle[T]) Create(ctx context.Context, namespace string, body Body, opt
 // named creates an object under its name, or under names made of its generateName until one is free.
 func named[T api.Object](gr schema.GroupResource, obj T, warnings []string, create func(T) (Result, error)) (Result, error) {
 	if obj.GetName() != "" || obj.GetGenerateName() == "" {
-		return create(obj)
+		result, err := create(obj)
+		if obj.GetGenerateName() != "" && apierrors.IsAlreadyExists(err) {
+			err = notGenerated(gr, obj.GetName(), err)
+		}
+		return result, err
 	}
 	for attempt := 1; ; attempt++ {
 		named := obj.DeepCopyObject().(T)
@@ -41,14 +46,23 @@ func named[T api.Object](gr schema.GroupResource, obj T, warnings []string, crea
 			return result, err
 		}
 		if attempt == maxAttempts {
-			return Result{Warnings: warnings}, apierrors.NewGenerateNameConflict(gr, named.GetName(), retryAfter)
+			return Result{Warnings: warnings}, notGenerated(gr, named.GetName(), err)
 		}
 	}
 }
 
+// notGenerated is the error of an object with a generateName whose name is taken.
+func notGenerated(gr schema.GroupResource, name string, taken error) error {
+	status := apierrors.NewGenerateNameConflict(gr, name, retryAfter)
+	if strings.HasPrefix(taken.Error(), beingDeleted) {
+		status.ErrStatus.Message = beingDeleted + status.ErrStatus.Message
+	}
+	return because(status, taken)
+}
+
 func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []string, opts WriteOptions) (Result, error) {
 	unborn(obj)
-	warnings = append(warnings[:len(warnings):len(warnings)], dedupOwners(obj)...)
+	warnings = append(warnings[:len(warnings):len(warnings)], dedupOwners(obj, false)...)
 	if err := h.own(&t, obj, &state[T]{}, opts.FieldManager); err != nil {
 		return Result{}, err
 	}

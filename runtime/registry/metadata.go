@@ -112,8 +112,9 @@ func finalized(obj, old metav1.Object) bool {
 	return len(obj.GetFinalizers()) == 0 && old.GetDeletionTimestamp() != nil && (grace == nil || *grace == 0)
 }
 
-// dedupOwners drops owner references that stand twice, with a warning.
-func dedupOwners(obj metav1.Object) (warnings []string) {
+// dedupOwners drops owner references that stand twice, with a warning: kube-apiserver's, which has another one for what a
+// patch made.
+func dedupOwners(obj metav1.Object, merged bool) (warnings []string) {
 	refs := obj.GetOwnerReferences()
 	if len(refs) < 2 {
 		return nil
@@ -134,7 +135,11 @@ func dedupOwners(obj metav1.Object) (warnings []string) {
 		return nil
 	}
 	obj.SetOwnerReferences(kept)
-	return []string{".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(doubled, ", ")}
+	when := ""
+	if merged {
+		when = " after mutating admission happens"
+	}
+	return []string{".metadata.ownerReferences contains duplicate entries" + when + "; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(doubled, ", ")}
 }
 
 // ownerID is all of an owner reference, comparable.

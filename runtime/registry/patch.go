@@ -39,6 +39,7 @@ func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource stri
 	if err != nil {
 		return Result{}, err
 	}
+	t.merged = true
 	if kind == ApplyPatch {
 		return h.apply(ctx, t, body, opts)
 	}

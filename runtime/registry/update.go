@@ -32,6 +32,8 @@ type target[T api.Object] struct {
 	// create allows to create the object, owned tells that proposals come with their managedFields, and bare that nobody
 	// keeps any.
 	create, owned, bare bool
+	// merged tells that proposals are made of the object as it is, and not sent.
+	merged bool
 	// manager is who writes.
 	manager string
 }
@@ -135,10 +137,10 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 			return p, err
 		}
 		warnings = append(warnings[:len(warnings):len(warnings)], more...)
-		if !current.exists {
-			more, p.data, err = h.prepareCreate(ctx, t, obj, current)
-		} else {
+		if current.exists {
 			more, p, err = h.prepareUpdate(ctx, obj, current, t)
+		} else if err = forgetVersion(obj); err == nil {
+			more, p.data, err = h.prepareCreate(ctx, t, obj, current)
 		}
 		result.Warnings = append(warnings[:len(warnings):len(warnings)], more...)
 		if err == nil {
@@ -185,10 +187,7 @@ func (h *handle[T]) foreseeTarget(t target[T], data []byte, revision int64, form
 
 // attribute notes in a proposal who owns what: the owners of the object, and those of its fields.
 func (h *handle[T]) attribute(t *target[T], obj T, current *state[T], manager string) (warnings []string, err error) {
-	doubled := dedupOwners(obj)
-	if t.subresource == nil {
-		warnings = doubled
-	}
+	warnings = dedupOwners(obj, t.merged)
 	switch {
 	case t.bare:
 		obj.SetManagedFields(nil)

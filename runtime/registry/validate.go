@@ -24,6 +24,11 @@ func (h *handle[T]) validateName(name string, generated bool) []string {
 	if messages := rule(name, generated); len(messages) > 0 {
 		return messages
 	}
+	return fitsPath(name, generated)
+}
+
+// fitsPath tells why a name, or the prefix of one, doesn't fit into a URL.
+func fitsPath(name string, generated bool) []string {
 	if generated {
 		return content.IsPathSegmentPrefix(name)
 	}
@@ -43,9 +48,15 @@ func (h *handle[T]) validateCreate(ctx context.Context, t target[T], obj T) erro
 	return h.invalid(obj, errs)
 }
 
+// validateChange checks the metadata of an object that takes the place of old. A name is as it was, whatever rule there is
+// for new ones.
+func (h *handle[T]) validateChange(obj, old T) field.ErrorList {
+	errs := validation.ValidateObjectMetaAccessor(obj, h.info.Scope == api.Namespaced, fitsPath, metadataPath)
+	return append(errs, validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
+}
+
 func (h *handle[T]) validateUpdate(ctx context.Context, t target[T], obj, old T) error {
-	errs := validation.ValidateObjectMetaAccessor(obj, h.info.Scope == api.Namespaced, h.validateName, metadataPath)
-	errs = append(errs, validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)...)
+	errs := h.validateChange(obj, old)
 	rules, err := t.rules(ctx, operation.Update, obj, &old)
 	if err != nil {
 		return err
