@@ -202,7 +202,7 @@ var applies = []request{
 // TestPeerAnswers: both servers answer alike, to requests of all kinds.
 func TestPeerAnswers(t *testing.T) {
 	p := startPair(t)
-	for _, r := range append(requests, applies...) {
+	for _, r := range slices.Concat(requests, applies, writes) {
 		theirs, ours := r.send(t, p.theirs, "theirs"), r.send(t, p.ours, "ours")
 		diff := cmp.Diff(theirs, ours)
 		switch {
@@ -221,6 +221,7 @@ type answered struct {
 	Reason             metav1.StatusReason
 	Kind, Name, Causes string
 	Body               any
+	Warnings           []string
 }
 
 func (r request) send(t *testing.T, config *rest.Config, namespace string) answered {
@@ -249,7 +250,7 @@ func (r request) send(t *testing.T, config *rest.Config, namespace string) answe
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(string(body), `"`+namespace+`"`, `"namespace"`)
-	got := answered{Code: response.StatusCode, Type: response.Header.Get("Content-Type")}
+	got := answered{Code: response.StatusCode, Type: response.Header.Get("Content-Type"), Warnings: warnings(response.Header)}
 	var status metav1.Status
 	var object any
 	switch err := json.Unmarshal([]byte(text), &status); {
@@ -259,6 +260,11 @@ func (r request) send(t *testing.T, config *rest.Config, namespace string) answe
 		got.Body = neutral(object)
 	}
 	return got
+}
+
+// warnings leaves out that upstream's old version is deprecated, which its types say in Go.
+func warnings(header http.Header) []string {
+	return slices.DeleteFunc(append([]string{}, header.Values("Warning")...), func(text string) bool { return strings.Contains(text, " is deprecated in ") })
 }
 
 func (a *answered) of(status *metav1.Status) {
