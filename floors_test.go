@@ -89,6 +89,7 @@ var holders = map[string][]string{
 	"github.com/gobuffalo/flect":       {"generator/model"},
 	"github.com/spf13":                 {"cmd/apigen", "runtime/server"},
 	"golang.org/x/crypto":              {"runtime/seal"},
+	"golang.org/x/net":                 {"runtime/endpoint"},
 	"github.com/google/gnostic-models": {"runtime/endpoint"},
 	"k8s.io/apiserver":                 {},
 	"k8s.io/client-go":                 {},

@@ -60,6 +60,44 @@ func TestReadTokens(t *testing.T) {
 	}
 }
 
+func TestTokensInProtocols(t *testing.T) {
+	tokens := new(Tokens)
+	tokens.Add("t1", &User{Name: "alice"})
+	const good, wrong = tokenProtocol + "dDE", tokenProtocol + "dDI"
+	for _, c := range []struct {
+		name, upgrade string
+		protocols     []string
+		user, err     string
+		left          []string
+	}{
+		{"first", "websocket", []string{good + ", a"}, "alice", "", []string{"a"}},
+		{"in a header of its own", "WebSocket", []string{"a, b", good}, "alice", "", []string{"a, b"}},
+		{"unknown", "websocket", []string{wrong, "a"}, "", "not known", []string{wrong, "a"}},
+		{"alone", "websocket", []string{good}, "", "none to choose", []string{good}},
+		{"two", "websocket", []string{good, good + ", a"}, "", "two protocols", []string{good, good + ", a"}},
+		{"padded", "websocket", []string{good + "=, a"}, "", "no base64url", []string{good + "=, a"}},
+		{"empty", "websocket", []string{tokenProtocol + ", a"}, "", "no base64url", []string{tokenProtocol + ", a"}},
+		{"none", "websocket", []string{"a"}, "", "", []string{"a"}},
+		{"no WebSocket", "SPDY/3.1", []string{good, "a"}, "", "", []string{good, "a"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodGet, "/", nil)
+			r.Header.Set("Upgrade", c.upgrade)
+			r.Header[protocolHeader] = slices.Clone(c.protocols)
+			user, err := tokens.Authenticate(r)
+			if c.user == "" && user != nil || c.user != "" && (user == nil || user.Name != c.user) {
+				t.Errorf("user %v", user)
+			}
+			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+				t.Errorf("error %v, want %q", err, c.err)
+			}
+			if left := r.Header[protocolHeader]; !slices.Equal(left, c.left) {
+				t.Errorf("%q is left", left)
+			}
+		})
+	}
+}
+
 func TestMastersOnly(t *testing.T) {
 	for _, test := range []struct {
 		groups []string

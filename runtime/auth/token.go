@@ -2,6 +2,7 @@ package auth
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -70,19 +71,65 @@ func (t *Tokens) Add(token string, user *User) {
 	t.users[sha256.Sum256([]byte(token))] = user
 }
 
-// Authenticate implements Authenticator.
+// Authenticate implements Authenticator. Scripts in browsers, which can't set headers on WebSockets, send the token as one
+// of the protocols that they offer; it is taken off these, since what is chosen of them is sent back.
 func (t *Tokens) Authenticate(r *http.Request) (*User, error) {
-	scheme, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !found || !strings.EqualFold(scheme, "Bearer") {
-		return nil, nil
-	}
-	token = strings.TrimSpace(token)
+	token := bearerToken(r)
+	var protocols []string
 	if token == "" {
-		return nil, nil
+		var err error
+		if token, protocols, err = protocolToken(r); err != nil || token == "" {
+			return nil, err
+		}
 	}
 	user := t.users[sha256.Sum256([]byte(token))]
 	if user == nil {
 		return nil, errors.New("the bearer token is not known")
 	}
+	if protocols != nil {
+		r.Header.Set(protocolHeader, strings.Join(protocols, ", "))
+	}
 	return user, nil
+}
+
+func bearerToken(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+const (
+	protocolHeader = "Sec-Websocket-Protocol"
+	tokenProtocol  = "base64url.bearer.authorization.k8s.io." //nolint:gosec // G101: what credentials begin with is none
+)
+
+// protocolToken is the token among the protocols of a WebSocket, and the others, of which there must be one to send back.
+func protocolToken(r *http.Request) (token string, others []string, err error) {
+	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		return "", nil, nil
+	}
+	for _, header := range r.Header[protocolHeader] {
+		for protocol := range strings.SplitSeq(header, ",") {
+			protocol = strings.TrimSpace(protocol)
+			encoded, isToken := strings.CutPrefix(protocol, tokenProtocol)
+			if !isToken {
+				others = append(others, protocol)
+				continue
+			}
+			decoded, err := base64.RawURLEncoding.DecodeString(encoded)
+			if err != nil || len(decoded) == 0 {
+				return "", nil, errors.New("the protocol that bears a token is no base64url")
+			}
+			if token != "" {
+				return "", nil, errors.New("two protocols bear a token")
+			}
+			token = string(decoded)
+		}
+	}
+	if token != "" && len(others) == 0 {
+		return "", nil, errors.New("beside the protocol that bears a token there is none to choose")
+	}
+	return token, others, nil
 }

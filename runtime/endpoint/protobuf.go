@@ -79,10 +79,13 @@ func (protobufEncoder) failure(f *frame, status *metav1.Status) {
 // maxFieldHead is the size of the largest head of a field.
 const maxFieldHead = 1 + binary.MaxVarintLen64
 
+// eventLength is the size of the length that an event begins with.
+const eventLength = 4
+
 // protobufEvent opens an event, up to its object of n bytes.
 func (f *frame) protobufEvent(kind string, n int) {
 	extension := wire.FieldSize(n)
-	f.reserve(4 + 3*maxFieldHead + len(kind))
+	f.reserve(eventLength + 3*maxFieldHead + len(kind))
 	f.buf = binary.BigEndian.AppendUint32(f.buf, uint32(wire.FieldSize(len(kind))+wire.FieldSize(extension)))
 	f.buf = wire.AppendField(f.buf, wire.EventTypeField, kind)
 	f.buf = wire.AppendFieldHead(f.buf, wire.EventObjectField, extension)

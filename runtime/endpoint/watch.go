@@ -45,7 +45,11 @@ func (c *call) watch() error {
 	defer events.Close()
 	s := &stream{call: c, format: media.format, shape: form.Shape, encoder: encoders[form.Encoding]}
 	defer s.watchdog.end()
-	s.run(ctx, events)
+	if wantsSocket(c.r) {
+		s.runSocket(ctx, events)
+	} else {
+		s.run(ctx, events)
+	}
 	return nil
 }
 
@@ -67,24 +71,31 @@ type stream struct {
 	begun    bool // an event was written
 	watchdog watchdog
 	pace     pace
+	socket   *socket // nil where events are the body of an answer
 }
 
 // Write gives each piece its time.
 func (s *stream) Write(b []byte) (int, error) {
+	if s.socket != nil {
+		return s.socket.Write(b)
+	}
 	s.watchdog.watch(s.w, s.api.writeTimeout)
 	return s.w.Write(b)
 }
 
-// run writes events as they come: those of one moment in one piece, flushed once. While nothing happens it holds no
-// buffer.
+// run writes events as they come into the body of the answer.
 func (s *stream) run(ctx context.Context, events registry.Watch) {
 	s.w.Header()["Content-Type"] = streamTypes[s.format]
 	s.w.WriteHeader(http.StatusOK)
 	flusher := http.NewResponseController(s.w)
-	flush := func() bool { // where it isn't possible, the server's buffer decides when clients see events
+	s.follow(ctx, events, func() bool { // where it isn't possible, the server's buffer decides when clients see events
 		err := flusher.Flush()
 		return err == nil || errors.Is(err, http.ErrNotSupported)
-	}
+	})
+}
+
+// follow writes the events of one moment in one piece, flushed once. While nothing happens it holds no buffer.
+func (s *stream) follow(ctx context.Context, events registry.Watch, flush func() bool) {
 	for flush() {
 		began, last, ok := s.piece(ctx, events)
 		if !ok {
@@ -121,17 +132,29 @@ func (s *stream) piece(ctx context.Context, events registry.Watch) (began time.T
 		}
 		for i := range batch {
 			s.encoder.event(f, s.resource, s.shape, &batch[i], !s.begun, now)
+			s.endEvent(f)
 			s.begun = true
 		}
 		if err != nil {
 			s.api.tell(ctx, err)
 			s.encoder.failure(f, statusOf(err))
+			s.endEvent(f)
 		}
 		if backlog, is := events.(registry.Backlog); err == nil && f.err == nil && is && backlog.More() {
 			continue
 		}
 		f.flush()
 		return began, len(batch), err == nil && f.err == nil
+	}
+}
+
+// endEvent sends what was written where each event is a message of its own.
+func (s *stream) endEvent(f *frame) {
+	if s.socket == nil {
+		return
+	}
+	if f.flush(); f.err == nil {
+		f.err = s.socket.send()
 	}
 }
 
