@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -73,6 +74,17 @@ const maxNameBytes = 1024
 // them that only an object which is not there has.
 var errNoRoute = apierrors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{}, "", "", 0, false)
 
+// noResource is the answer where a resource isn't served. Before kubectl says that an object was not found it asks for the
+// object's namespace, and shows the answer to that instead.
+func noResource(info *RequestInfo) error {
+	if info.Group != "" || info.Resource != namespacesPart || info.Verb != "get" || len(info.Name) > maxNameBytes {
+		return errNoRoute
+	}
+	status := errNoRoute.ErrStatus
+	status.Message = fmt.Sprintf("namespace %q is only a name here: the object was not found", info.Name)
+	return &apierrors.StatusError{ErrStatus: status}
+}
+
 // errMethod is the answer to methods that a path doesn't have.
 var errMethod = apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "", "", 0, false)
 
@@ -80,7 +92,7 @@ var errMethod = apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, 
 func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *RequestInfo) error {
 	res, shape := a.find(r.URL, info)
 	if res == nil {
-		return errNoRoute
+		return noResource(info)
 	}
 	namespace, ok := res.namespaceOf(info)
 	if !ok {

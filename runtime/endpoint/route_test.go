@@ -99,6 +99,15 @@ func TestUnknownPathsAreNotFoundInKubesWords(t *testing.T) {
 	}
 }
 
+// kubectl asks for the namespace of what was not found, and shows that answer instead of the first one.
+func TestNamespacesThatAreNoObjects(t *testing.T) {
+	a, _ := serve(t, widgets)
+	status := statusIn(t, do(a, "GET", "/api/v1/namespaces/team", ""))
+	if status.Reason != "NotFound" || status.Message != `namespace "team" is only a name here: the object was not found` || status.Details == nil || status.Details.Name != "" {
+		t.Errorf("%+v", status)
+	}
+}
+
 func TestNamespacesAreTheirOwnNamespace(t *testing.T) {
 	namespaces := *gadgets
 	namespaces.Group, namespaces.Names.Plural, namespaces.Subresources = "", "namespaces", []string{"finalize"}
