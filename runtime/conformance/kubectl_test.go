@@ -318,7 +318,7 @@ func TestKubectlDeletes(t *testing.T) {
 	k.says("deleted", "delete flunder b --cascade=foreground --timeout=30s")
 	k.says("deleted", "delete flunder c --cascade=orphan --timeout=30s")
 	k.says("deleted", "delete flunders -l app=d")
-	k.says("deleted (server dry run)", "delete flunder e --dry-run=server")
+	k.says("(server dry run)", "delete flunder e --dry-run=server")
 	k.is("flunder.wardle.example.com/e\nflunder.wardle.example.com/f", "get flunders -o name")
 	k.fails("not found", "delete flunder a")
 	k.ok("delete flunder a --ignore-not-found")

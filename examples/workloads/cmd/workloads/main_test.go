@@ -156,6 +156,7 @@ func TestPod(t *testing.T) {
 	k.says("get po", "NAME STATUS AGE", "one Pending")
 	k.says("get pods --field-selector status.phase=Pending,spec.nodeName= -o name", "pod/one")
 	k.says("get pod one -o jsonpath={.spec.restartPolicy}/{.spec.containers[0].ports[0].protocol}", "Always/TCP")
+	k.says("get pod one -o jsonpath={.spec.schedulerName}{.spec.securityContext}", "default-scheduler{}")
 	k.says(`patch pod one --subresource=status -p {"status":{"phase":"Running"}}`, "patched")
 	k.says("get po one --no-headers", "one Running")
 }

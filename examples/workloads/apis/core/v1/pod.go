@@ -17,6 +17,12 @@ func SetDefaults_PodSpec(spec *corev1.PodSpec) {
 	if spec.TerminationGracePeriodSeconds == nil {
 		spec.TerminationGracePeriodSeconds = new(int64(corev1.DefaultTerminationGracePeriodSeconds))
 	}
+	if spec.SchedulerName == "" {
+		spec.SchedulerName = corev1.DefaultSchedulerName
+	}
+	if spec.SecurityContext == nil {
+		spec.SecurityContext = &corev1.PodSecurityContext{} // kubectl debug looks into it
+	}
 }
 
 // PrepareForCreate_Pod begins a pod's life.
