@@ -211,3 +211,21 @@ func holds(t *testing.T, files map[string]string, name string, texts ...string) 
 		}
 	}
 }
+
+// TestServeRoots: of a package that no clients are generated for, the kinds of controller-gen are served, and no others.
+func TestServeRoots(t *testing.T) {
+	archive := strings.NewReplacer("// +genclient\n// +genclient:nonNamespaced\ntype Lamp", "// +kubebuilder:object:root=true\ntype Lamp",
+		"// +genclient\n// +genclient:onlyVerbs=create\n", "").Replace(otherModule)
+	wiring := serve(t, archive)["apis/lamp/wiring/zz_generated.wiring.go"]
+	if !strings.Contains(wiring, "defineLamp(") || strings.Contains(wiring, "defineReview(") {
+		t.Error(wiring)
+	}
+}
+
+// TestServeUnregistered: kinds of a package that has no function to register them are registered by the wiring.
+func TestServeUnregistered(t *testing.T) {
+	archive := strings.Replace(otherModule, "func AddToScheme(*runtime.Scheme) error { return nil }\n", "func init() {}\n", 1)
+	holds(t, serve(t, archive), "apis/lamp/wiring/zz_generated.wiring.go",
+		"{addV1, v1.RegisterDefaults, lampv1beta1.AddToScheme}", `version := schema.GroupVersion{Group: "lamp.example.com", Version: "v1"}`,
+		"scheme.AddKnownTypes( version, &lampv1.Lamp{}, )", "metav1.AddToGroupVersion(scheme, version)")
+}

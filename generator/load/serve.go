@@ -131,8 +131,9 @@ func (b *builder) leaveKinds(pkgs []*model.Package) {
 	}
 }
 
-// wantedKinds are the names of the kinds to serve: those of +apigen:serve:kinds, or all that have clients for more than
-// single verbs: others are bodies of subresources, or are computed.
+// wantedKinds are the names of the kinds to serve: those of +apigen:serve:kinds; or all that have clients for more than
+// single verbs: others are bodies of subresources, or are computed; or, where no kind has clients, all that are roots for
+// controller-gen.
 func (b *builder) wantedKinds(from *model.Package, at marker.Marker, ms marker.Markers) map[string]bool {
 	wanted := map[string]bool{}
 	lists := ms.All("apigen:serve:kinds")
@@ -148,6 +149,7 @@ func (b *builder) wantedKinds(from *model.Package, at marker.Marker, ms marker.M
 	if len(lists) > 0 {
 		return wanted
 	}
+	roots := map[string]bool{}
 	for _, t := range from.Types {
 		if t.Kind == nil {
 			continue
@@ -156,9 +158,15 @@ func (b *builder) wantedKinds(from *model.Package, at marker.Marker, ms marker.M
 		if _, client := own.Get("genclient"); client && len(own.All("genclient:noVerbs")) == 0 && len(own.All("genclient:onlyVerbs")) == 0 {
 			wanted[t.Name] = true
 		}
+		if root, ok := own.Get("kubebuilder:object:root"); ok && root.Value != "false" {
+			roots[t.Name] = true
+		}
 	}
 	if len(wanted) == 0 {
-		b.errorf(at.Pos, "package %s has no kind marked +genclient: name those to serve with +apigen:serve:kinds= (%s)", from.Path, kindNames(from))
+		wanted = roots
+	}
+	if len(wanted) == 0 {
+		b.errorf(at.Pos, "package %s has no kind marked +genclient or +kubebuilder:object:root: name those to serve with +apigen:serve:kinds= (%s)", from.Path, kindNames(from))
 	}
 	return wanted
 }

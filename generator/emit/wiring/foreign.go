@@ -72,6 +72,14 @@ func (c convention) wireFunction(hub *model.Type) jen.Code {
 	return nil
 }
 
+// warnForeign names what to write in place of a method of a kind of another module that the server can't call, unless it is there.
+func (c convention) warnForeign(out *emit.Errors, m *model.Func, hub *model.Type) {
+	if c.wireFunction(hub) == nil {
+		out.Add(m.Pos, "method %s of %s is not called by the server: write `func %s%s` in package %s", m.Name, hub.Name,
+			c.functionName(hub.Name), c.functionSignature(hub), hub.Package.ServedBy.Path)
+	}
+}
+
 // warnFunctions names the functions that look as if the server called them and that it doesn't call.
 func warnFunctions(out *emit.Errors, r *model.Resource) {
 	home := r.Hub.Package.ServedBy
@@ -113,7 +121,7 @@ func columnFunction(t *model.Type, c model.Column) *model.Func {
 }
 
 // adders are the functions that register what a version has: the AddToScheme of its home; or, where it is of another
-// module, that module's own and what was generated here.
+// module, that module's own, or one in the wiring where it has none, and what was generated here.
 func (p *printer) adders(v *model.Version) []jen.Code {
 	from, home := v.Package, p.home(v.Package)
 	if from.ServedBy == nil {
@@ -126,7 +134,8 @@ func (p *printer) adders(v *model.Version) []jen.Code {
 		}
 	}
 	if out == nil {
-		p.errs.Add(home.Pos, "package %s can't be served: it has neither AddToScheme nor Install, which add its types to a scheme", from.Path)
+		p.unregistered = append(p.unregistered, v)
+		out = append(out, jen.Id(adderName(v)))
 	}
 	if home.Func("RegisterDefaults") != nil || home.Defaulter || len(defaults.Objects(p.program, home)) > 0 {
 		out = append(out, jen.Qual(home.Path, "RegisterDefaults"))
@@ -135,6 +144,29 @@ func (p *printer) adders(v *model.Version) []jen.Code {
 		out = append(out, jen.Qual(home.Path, "RegisterConversions"))
 	}
 	return out
+}
+
+func adderName(v *model.Version) string { return "add" + upperFirst(v.Name) }
+
+// adder prints the function that registers the kinds of a version whose package registers them nowhere that others can reach.
+func (p *printer) adder(f *jen.File, v *model.Version) {
+	args := []jen.Code{jen.Id("version")}
+	add := func(t *model.Type) { args = append(args, jen.Op("&").Qual(t.Package.Path, t.Name).Values()) }
+	for _, t := range v.Kinds {
+		add(t)
+		if list := t.Kind.ListType; list != nil && list.Methods["DeepCopyObject"] != nil {
+			add(list)
+		}
+	}
+	name := adderName(v)
+	f.Commentf("%s registers the kinds of %s, which has no AddToScheme.", name, v.Package.Path)
+	f.Func().Id(name).Params(jen.Id("scheme").Op("*").Qual(runtimePath, "Scheme")).Error().Block(
+		jen.Id("version").Op(":=").Qual(schemaPath, "GroupVersion").Values(
+			jen.Id("Group").Op(":").Lit(p.group.Name), jen.Id("Version").Op(":").Lit(v.Name)),
+		jen.Id("scheme").Dot("AddKnownTypes").Custom(arguments, args...),
+		jen.Qual(metaPath, "AddToGroupVersion").Call(jen.Id("scheme"), jen.Id("version")),
+		jen.Return(jen.Nil()),
+	)
 }
 
 // alias is the name under which a version of another module is imported: appsv1.

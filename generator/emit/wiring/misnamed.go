@@ -24,11 +24,7 @@ func warnMisnamed(out *emit.Errors, r *model.Resource) {
 	for _, name := range slices.Sorted(maps.Keys(r.Hub.Methods)) {
 		m := r.Hub.Methods[name]
 		if instead, ok := webhookMethods[name]; ok {
-			if name == "ValidateDelete" {
-				out.Add(m.Pos, "method ValidateDelete of %s is not called by the server: nothing of a kind validates its deletion; an admission policy or webhook can", r.Hub.Name)
-			} else {
-				out.Add(m.Pos, "method %s of %s is not called by the server: write %s", name, r.Hub.Name, strings.NewReplacer("_T", "_"+r.Hub.Name, "*T", "*"+r.Hub.Name).Replace(instead))
-			}
+			warnWebhook(out, m, r.Hub, instead)
 			continue
 		}
 		for _, c := range conventionsOf(r) {
@@ -37,6 +33,22 @@ func warnMisnamed(out *emit.Errors, r *model.Resource) {
 				break
 			}
 		}
+	}
+}
+
+// warnWebhook says what takes the place of a webhook's method.
+func warnWebhook(out *emit.Errors, m *model.Func, hub *model.Type, instead string) {
+	home := hub.Package.ServedBy
+	switch {
+	case m.Name == "ValidateDelete":
+		out.Add(m.Pos, "method ValidateDelete of %s is not called by the server: nothing of a kind validates its deletion; an admission policy or webhook can", hub.Name)
+	case home == nil:
+		out.Add(m.Pos, "method %s of %s is not called by the server: write %s", m.Name, hub.Name, strings.NewReplacer("_T", "_"+hub.Name, "*T", "*"+hub.Name).Replace(instead))
+	case m.Name == "ValidateCreate":
+		validates := slices.IndexFunc(conventions(), func(c convention) bool { return c.name == "Validate" })
+		conventions()[validates].warnForeign(out, m, hub)
+	case home.Func("SetDefaults_"+hub.Name) == nil:
+		out.Add(m.Pos, "method %s of %s is not called by the server: write `func SetDefaults_%s(in *%s)` in package %s", m.Name, hub.Name, hub.Name, typeText(hub), home.Path)
 	}
 }
 

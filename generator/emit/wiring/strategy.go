@@ -214,7 +214,12 @@ func Warnings(p *model.Program) []emit.Error {
 
 func warnMethods(out *emit.Errors, r *model.Resource) {
 	for _, c := range conventionsOf(r) {
-		if m := r.Hub.Methods[c.name]; m != nil && !c.fits(m, r.Hub) {
+		m := r.Hub.Methods[c.name]
+		switch {
+		case m == nil || c.fits(m, r.Hub):
+		case r.Hub.Package.ServedBy != nil:
+			c.warnForeign(out, m, r.Hub)
+		default:
 			signature := fmt.Sprintf("func (in *%s) %s%s", r.Hub.Name, c.name, expand(c.signature, r.Hub.Name))
 			out.Add(m.Pos, "method %s of %s is not called by the server: its signature is not `%s`", c.name, r.Hub.Name, signature)
 		}

@@ -87,6 +87,8 @@ type printer struct {
 	// rules names the function that returns the rules of a kind in CEL, or is empty.
 	rules func(*model.Type) string
 	errs  *emit.Errors
+	// unregistered are versions that the wiring registers itself.
+	unregistered []*model.Version
 	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
 	scoped bool
 	// textual: some cell needs jsonCell, some date is read from text.
@@ -233,6 +235,9 @@ func (p *printer) addToScheme(f *jen.File) {
 		addAll(adders),
 		jen.Return(jen.Id("scheme").Dot("SetVersionPriority").Custom(arguments, p.priority()...)),
 	)
+	for _, v := range p.unregistered {
+		p.adder(f, v)
+	}
 }
 
 // addAll prints the calls of what registers: a loop, where there is more than one.
