@@ -126,7 +126,21 @@ func (c *compilation) add(f emit.File, output bool) {
 	if !strings.HasSuffix(f.Name, "_test.go") {
 		c.otherPackage(s, f.PackageName)
 	}
-	c.parseInto(s, name, f.Content)
+	c.parseImports(s, name, f.Content)
+}
+
+// parseImports reads no more of a file than what it imports: the rest is read when its package is checked.
+func (c *compilation) parseImports(s *source, name string, data []byte) {
+	f, err := parser.ParseFile(c.fset, name, data, parser.ImportsOnly|parser.SkipObjectResolution)
+	if err != nil {
+		c.parseInto(s, name, data) // which tells what is wrong
+		return
+	}
+	if s.unread == nil {
+		s.unread = map[*ast.File][]byte{}
+	}
+	s.files = append(s.files, f)
+	s.unread[f] = data
 }
 
 // fresh is a package's source with what the user wrote in it.

@@ -24,6 +24,8 @@ type source struct {
 	files []*ast.File
 	// generated are those of files that other tools wrote.
 	generated map[*ast.File]bool
+	// unread is the text of those files of which only the imports were parsed so far.
+	unread map[*ast.File][]byte
 	// blanked are the paths of generated files of ours, which are not read.
 	blanked []string
 	// relevant: there are markers. shallow: none but those that gather what lies below, so that types don't matter.
