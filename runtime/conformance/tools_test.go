@@ -34,6 +34,8 @@ import (
 	"k8s.io/client-go/scale"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/tools/pager"
 	"k8s.io/client-go/tools/record"
 	watchtools "k8s.io/client-go/tools/watch"
@@ -395,5 +397,46 @@ func TestMapperAfterAnUpgrade(t *testing.T) {
 	mapper.Reset()
 	if mapping, err := mapper.RESTMapping(kind); err != nil || mapping.Resource != flunders {
 		t.Errorf("%+v, %v", mapping, err)
+	}
+}
+
+// A leader that ends well gives its lease back, and the next one doesn't wait for it to expire.
+func TestLeaderHandsOver(t *testing.T) {
+	t.Parallel()
+	client := newClientset(t, memoryCluster(t).config)
+	led := make(chan string, 2)
+	elect := func(ctx context.Context, name string) {
+		leaderelection.RunOrDie(ctx, leaderelection.LeaderElectionConfig{
+			Lock: &resourcelock.LeaseLock{
+				LeaseMeta: metav1.ObjectMeta{Namespace: "default", Name: "lead"}, Client: client.CoordinationV1(),
+				LockConfig: resourcelock.ResourceLockConfig{Identity: name},
+			},
+			LeaseDuration: bound, RenewDeadline: bound / 2, RetryPeriod: 20 * time.Millisecond, ReleaseOnCancel: true,
+			Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) { led <- name }, OnStoppedLeading: func() {}},
+		})
+	}
+	next := func(want string) {
+		t.Helper()
+		select {
+		case name := <-led:
+			if name != want {
+				t.Fatalf("%s leads", name)
+			}
+		case <-patience():
+			t.Fatalf("%s does not lead", want)
+		}
+	}
+	var running sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	first, resign := context.WithCancel(ctx)
+	defer func() { resign(); stop(); running.Wait() }()
+	running.Go(func() { elect(first, "first") })
+	next("first")
+	running.Go(func() { elect(ctx, "second") })
+	resign()
+	next("second")
+	lease, err := client.CoordinationV1().Leases("default").Get(t.Context(), "lead", metav1.GetOptions{})
+	if err != nil || *lease.Spec.HolderIdentity != "second" || *lease.Spec.LeaseTransitions < 1 {
+		t.Errorf("%+v, %v", lease, err)
 	}
 }
