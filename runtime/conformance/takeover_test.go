@@ -41,6 +41,7 @@ func inherited() map[string]client.Object {
 	}}
 	complete := corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyAlways, DNSPolicy: corev1.DNSClusterFirst, TerminationGracePeriodSeconds: new(int64(30)),
+		SchedulerName: corev1.DefaultSchedulerName, SecurityContext: &corev1.PodSecurityContext{},
 		Containers: []corev1.Container{{Name: "main", Image: "main:1", Resources: corev1.ResourceRequirements{
 			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi"), corev1.ResourceCPU: resource.MustParse("250m")},
 		}}},
