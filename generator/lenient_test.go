@@ -56,6 +56,15 @@ type Lamp struct {
 	Flag bool `+"`json:\"flag,omitempty\"`"+`
 	// +patchStrategy=misfitStrategy
 	Patched []string `+"`json:\"patched,omitempty\" patchStrategy:\"misfitStrategy\" patchMergeKey:\"misfitKey\"`"+`
+	// +kubebuilder:validation:Pattern="misfit(Group"
+	Matched string `+"`json:\"matched,omitempty\"`"+`
+	// +k8s:format=misfit-format
+	Formatted string `+"`json:\"formatted,omitempty\"`"+`
+	// +kubebuilder:validation:Type=misfitType
+	Typed string `+"`json:\"typed,omitempty\"`"+`
+	One *Part `+"`json:\"one,omitempty\"`"+`
+	// +kubebuilder:validation:Minimum=123456789123456789
+	Least int8 `+"`json:\"least,omitempty\"`"+`
 	// +kubebuilder:default=fitting
 	Good string `+"`json:\"good,omitempty\"`"+`
 	Shade Shade `+"`json:\"shade,omitempty\"`"+`
@@ -65,6 +74,7 @@ type Lamp struct {
 	} `+"`json:\"box,omitempty\"`"+`
 }
 
+// +kubebuilder:validation:ExactlyOneOf=misfitA;misfitB
 type Part struct{}
 
 // +default=7
@@ -85,10 +95,15 @@ const Misfit = "misfitConstant"
 		`types.go:17:5: the default ref(MisfitUnknown) names no constant of package example.com/test/apis/shop/v1`,
 		`types.go:20:5: default "misfitValue" of Switch is not one of "on", "off"`,
 		`types.go:22:5: the default {"part":{"misfitMember":1}} sets "misfitMember", which Part does not have`,
-		`types.go:38:6: the default "misfitInner" is no bool`,
-		`types.go:45:4: the default 7 is no string`,
+		`types.go:47:6: the default "misfitInner" is no bool`,
+		`types.go:55:4: the default 7 is no string`,
 		`types.go:24:5: marker "+kubebuilder:validation:MinItems" is for lists, and Counted is a map`,
 		`types.go:27:5: marker "+kubebuilder:validation:Pattern" is for strings, and Flag is true or false`,
+		`types.go:34:5: marker "+kubebuilder:validation:Pattern": error parsing regexp`,
+		`types.go:36:5: marker "+k8s:format": unknown format "misfit-format"`,
+		`marker "+kubebuilder:validation:Type": "misfitType" of Typed is not one of`,
+		`types.go:52:4: marker "+kubebuilder:validation:ExactlyOneOf": Part has no field "misfitA"`,
+		`types.go:41:5: marker "+kubebuilder:validation:Minimum": no int8 is 123456789123456789 or more`,
 		`types.go:33:2: patchStrategy of Patched: there is no strategy "misfitStrategy"`,
 	} {
 		if !strings.Contains(told, want) {
@@ -97,7 +112,7 @@ const Misfit = "misfitConstant"
 	}
 	good := 0
 	for path, text := range made(t, dir) {
-		for _, word := range []string{"misfit", "Misfit", "7654321"} {
+		for _, word := range []string{"misfit", "Misfit", "7654321", "123456789"} {
 			if at := strings.Index(text, word); at >= 0 {
 				t.Errorf("%s has what doesn't fit: ...%s", path, text[max(at-80, 0):min(at+80, len(text))])
 			}

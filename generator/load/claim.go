@@ -34,7 +34,7 @@ func (r *referee) claims(t *model.Type, s *model.Schema, name string) {
 	for _, c := range s.Claims {
 		switch want := claimed[c.Marker]; {
 		case c.Marker == valuePrefix+"Type":
-			r.schemaType(c, at, name)
+			r.schemaType(s, c, at, name)
 		case flexible(at, &model.Schema{}):
 		case c.Marker == valuePrefix+"XIntOrString":
 			if at.Form == model.Basic {
@@ -58,19 +58,21 @@ func ofForm(t *model.Type, want string) bool {
 // schemaTypes are those of OpenAPI; Any is controller-gen's word for none.
 var schemaTypes = []string{"array", "boolean", "integer", "number", "object", "string"}
 
-// schemaType reports a type that no schema can have, and one that plain Go values never are of.
-func (r *referee) schemaType(c model.Claim, t *model.Type, name string) {
+// schemaType reports a type that no schema can have, and one that plain Go values never are of, and leaves them out.
+func (r *referee) schemaType(s *model.Schema, c model.Claim, t *model.Type, name string) {
 	if c.Value == "" || strings.EqualFold(c.Value, "any") {
 		return
 	}
 	if !slices.Contains(schemaTypes, c.Value) {
 		r.errorf(c.Pos, "marker \"+%s\": %q of %s is not one of %s", c.Marker, c.Value, name, strings.Join(schemaTypes, ", "))
+		s.Type = ""
 		return
 	}
 	if t == nil || t.Form != model.Basic || flexible(t, &model.Schema{}) || slices.Contains(typesOf(t), c.Value) {
 		return
 	}
 	r.errorf(c.Pos, "marker \"+%s\": %s is %s in Go, and its JSON is never of type %s: give its type methods for JSON, or remove the marker", c.Marker, name, kindOf(t), c.Value)
+	s.Type = ""
 }
 
 // typesOf are the types of a schema that the JSON of a plain value is of.

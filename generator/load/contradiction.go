@@ -11,7 +11,7 @@ import (
 )
 
 // contradictions reports rules that no value can keep, that make no sense on their type, or that deny one another. What no
-// product can have is left out: defaults of which something is told, rules for other types, tags that nothing is merged by.
+// product can have is left out: defaults of which something is told, rules that can't be kept, tags that nothing is merged by.
 func (b *builder) contradictions(p *model.Program) {
 	b.unfitDefaults()
 	for _, pkg := range p.Packages {
@@ -67,12 +67,11 @@ func (r *referee) fields(t *model.Type, seen map[*model.Type]bool) {
 func (r *referee) judge(t *model.Type, s *model.Schema, owner *model.Type, name string) {
 	at := t.Pointee()
 	s.Rules = slices.DeleteFunc(s.Rules, func(rule model.Rule) bool {
-		if !r.placed(&rule, at, s, name) {
-			leaveOut(s, rule.Check)
-			return true
+		if r.sound(&rule, at, s, name) {
+			return false
 		}
-		r.rule(&rule, at, s, name)
-		return false
+		leaveOut(s, rule.Check)
+		return true
 	})
 	r.keys(at, s, name)
 	if pos, message := disorder(s.Rules, rulesOf(at, s, owner)); message != "" {
@@ -189,6 +188,16 @@ var wants = map[model.Check]string{
 	model.MinProperties: "objects", model.MaxProperties: "objects", model.OneOf: "structs",
 }
 
+// sound judges a rule, and tells whether it can be kept, or at least in part: most of an enumeration is better than none.
+func (r *referee) sound(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
+	if !r.placed(rule, t, s, name) {
+		return false
+	}
+	before := r.told
+	r.rule(rule, t, s, name)
+	return r.told == before || rule.Check == model.Enum || rule.Check == model.Required
+}
+
 // placed tells whether a rule is for values of the type, and reports one that isn't.
 func (r *referee) placed(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
 	want := wants[rule.Check]
@@ -214,6 +223,8 @@ func leaveOut(s *model.Schema, check model.Check) {
 		s.MaxLength = nil
 	case model.Pattern:
 		s.Pattern = ""
+	case model.Format:
+		s.Format = ""
 	case model.MinItems:
 		s.MinItems = nil
 	case model.MaxItems:
