@@ -1,7 +1,9 @@
 package crd
 
 import (
+	"reflect"
 	"slices"
+	"strings"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
@@ -174,7 +176,7 @@ func (b *builder) structure(t *model.Type) place {
 		if f.Ignored {
 			continue
 		}
-		if f.Inline {
+		if f.Inline || standsFor(t, f) {
 			p.inlined = append(p.inlined, b.field(f))
 			continue
 		}
@@ -201,6 +203,13 @@ func (b *builder) structure(t *model.Type) place {
 		s["x-kubernetes-validations"] = rules
 	}
 	return p
+}
+
+// standsFor tells whether a field is what a struct that writes its own JSON writes in its place: one that its tag calls inline, though
+// it has a name.
+func standsFor(t *model.Type, f *model.Field) bool {
+	name, options, _ := strings.Cut(reflect.StructTag(f.Tag).Get("json"), ",")
+	return t.Methods["MarshalJSON"] != nil && name == "" && slices.Contains(strings.Split(options, ","), "inline")
 }
 
 // demanded tells whether a field must be there. controller-gen's own markers count first, then Kubernetes', then what the tag

@@ -72,6 +72,7 @@ type OddmentSpec struct {
 	Span    time.Duration    `json:"span,omitempty"`
 	Micro   metav1.MicroTime `json:"micro,omitempty"`
 	Grouped Grouped          `json:"grouped,omitempty"`
+	Instead *Instead         `json:"instead,omitempty"`
 	// Lines of all sorts:
 	// 1. one
 	// 2. two
@@ -188,6 +189,18 @@ type URL struct {
 
 // MarshalJSON writes it.
 func (u *URL) MarshalJSON() ([]byte, error) { return json.Marshal(u.String()) }
+
+// Instead writes what it holds.
+type Instead struct {
+	// Value is that.
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +optional
+	Value any `json:",inline"`
+}
+
+// MarshalJSON writes it.
+func (i *Instead) MarshalJSON() ([]byte, error) { return json.Marshal(i.Value) }
 
 // OverURL is one.
 //
