@@ -164,8 +164,8 @@ func anchor(dir, copied, repository string) error {
 
 // rewrite changes a file where it is there and can be read; what is wrong with it, the go command says.
 func rewrite(name string, outside func(string) string, change func([]byte, func(string) string) []byte) error {
-	data, err := os.ReadFile(name)
-	if err != nil {
+	data, _ := os.ReadFile(name)
+	if len(data) == 0 {
 		return nil
 	}
 	if data = change(data, outside); data == nil {

@@ -143,7 +143,7 @@ var kindMarkers = []string{
 // checkNoKind reports markers of kinds on a type that is none.
 func (b *builder) checkNoKind(m *model.Type, ms marker.Markers) {
 	report := b.reportOf(m.Package)
-	if report == nil {
+	if report == nil || embedsUntold(m) {
 		return
 	}
 	want := "embed metav1.TypeMeta and metav1.ObjectMeta"

@@ -22,10 +22,17 @@ func (b *builder) checkObject(m *model.Type, n *types.Named) {
 			b.errorf(ref.Pos, "%s is not exported, so that nothing is generated for it: call it %s", m.Name, strings.ToUpper(m.Name[:1])+m.Name[1:])
 		case slices.ContainsFunc(b.errs, func(e emit.Error) bool { return e.Pos == ref.Pos }):
 			// it follows from what is told already
-		case m.Form != model.Interface:
+		case m.Form != model.Interface && !embedsUntold(m):
 			b.checkImplements(m, n, ref)
 		}
 	}
+}
+
+// embedsUntold tells whether a struct embeds what doesn't compile, so that nobody can tell what it is.
+func embedsUntold(m *model.Type) bool {
+	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool {
+		return f.Embedded && f.Type.Form == model.Interface && f.Type.Name == ""
+	})
 }
 
 // checkImplements reports methods of an interface that a type doesn't have; those that copy are generated.
