@@ -1,6 +1,7 @@
 package load
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 
@@ -21,7 +22,7 @@ func (r *referee) twins(t *model.Type) {
 	if t.Form != model.Struct || t.Package == nil || t.Package.HasGroup && t.Package.Version == "" { // internal types are not on the wire
 		return
 	}
-	taken := map[string]bool{}
+	taken := map[string]shown{}
 	level := []shown{}
 	for _, f := range t.Fields {
 		level = append(level, shown{field: f, by: f, owner: t, tagged: tagged(f)})
@@ -37,13 +38,13 @@ func (r *referee) twins(t *model.Type) {
 				if inner := x.field.Type.Pointee(); inner != nil && !seen[inner] {
 					next, entered = append(next, within(inner, x.by)...), append(entered, inner)
 				}
-			case !taken[x.field.JSON]:
+			case taken[x.field.JSON].field != nil:
+				r.hidden(t, taken[x.field.JSON], x)
+			default:
 				r.twin(t, byName, x)
 			}
 		}
-		for name := range byName {
-			taken[name] = true
-		}
+		maps.Copy(taken, byName)
 		for _, inner := range entered { // only now: a struct that is embedded twice has each of its names twice
 			seen[inner] = true
 		}
@@ -62,6 +63,16 @@ func (r *referee) twin(t *model.Type, byName map[string]shown, x shown) {
 		r.errorf(x.by.Pos, "%s gets the name %q on the wire twice, by %s.%s and %s.%s: encoding/json would leave out both; rename one of them, or give %s a field of that name",
 			t.Name, name, other.owner.Name, other.field.Name, x.owner.Name, x.field.Name, t.Name)
 	}
+}
+
+// hidden reports a field behind another one of that name that is nearer: its rules would be checked of what is never there. Where
+// both are embedded, which one is meant is easily mistaken.
+func (r *referee) hidden(t *model.Type, by, x shown) {
+	if by.field == by.by && len(x.field.Schema.Rules) == 0 {
+		return
+	}
+	r.errorf(x.by.Pos, "%s.%s is never on the wire in %s, where %s.%s has the name %q: rename one of them, or take the rules from the hidden one and let %s itself declare the other",
+		x.owner.Name, x.field.Name, t.Name, by.owner.Name, by.field.Name, x.field.JSON, t.Name)
 }
 
 // within are the fields of a struct that an embedded field leads to.
