@@ -168,10 +168,7 @@ func (a *action[T, B]) read(ctx context.Context, body Body, t target[T]) (in B, 
 	if err != nil {
 		return in, warnings, apierrors.NewInternalError(err)
 	}
-	if len(errs) > 0 {
-		return in, warnings, apierrors.NewInvalid(v.gvk.GroupKind(), in.GetName(), errs)
-	}
-	return in, warnings, nil
+	return in, warnings, invalidObject(v.gvk.GroupKind(), in.GetName(), errs)
 }
 
 // prepareAction validates what an action made of an object. The action stands in the place of ValidateUpdate: a binding

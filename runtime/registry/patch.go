@@ -19,9 +19,12 @@ import (
 const (
 	// maxOperations bounds a JSON patch.
 	maxOperations = 10000
-	// maxCopied bounds by how much the copy operations of a patch may let an object grow, and maxPatchWork what is
-	// spent on finding that out, or on reading what nests deep.
-	maxCopied    = 3 << 20
+	// maxCopied bounds by how much the copy operations of a patch may let an object grow, maxUnseen how large it may become
+	// before that is looked at, and maxCopyWork what is spent on looking, which takes 30 ms for each MiB.
+	maxCopied   = 3 << 20
+	maxUnseen   = 16 << 20
+	maxCopyWork = 64 << 20
+	// maxPatchWork bounds what is spent on reading what nests deep.
 	maxPatchWork = 256 << 20
 )
 
@@ -206,27 +209,38 @@ func newJSONPatch(data []byte, lax bool) (patcher, []error, error) {
 }
 
 // apply applies all operations at once, but for a patch with copies, each of which could double the object: there it
-// stops behind each copy and looks at the size.
+// stops behind so many copies as could make it too large, and looks at the size.
 func (p *jsonPatch) apply(object []byte) ([]byte, error) {
 	limit, work := len(object)+maxCopied, 0
 	for rest := p.operations; len(rest) > 0; {
 		n := len(rest)
-		for i := 0; p.copies && i < len(rest); i++ {
-			if rest[i].Kind() == "copy" {
-				n = i + 1
-				break
-			}
+		if p.copies {
+			n = throughCopies(rest, len(object))
 		}
 		var err error
 		if object, err = applyJSON(rest[:n], object); err != nil {
 			return nil, err
 		}
 		rest, work = rest[n:], work+len(object)
-		if p.copies && (len(object) > limit || work > maxPatchWork) {
+		if p.copies && (len(object) > limit || work > maxCopyWork) {
 			return nil, apierrors.NewRequestEntityTooLargeError("the copy operations of the JSON patch let the object grow too much")
 		}
 	}
 	return object, nil
+}
+
+// throughCopies is how many operations can be applied to an object of a size before it could be larger than maxUnseen.
+// One copy always can.
+func throughCopies(operations jsonpatch.Patch, size int) int {
+	for i := range operations {
+		if operations[i].Kind() != "copy" {
+			continue
+		}
+		if size *= 2; 2*size > maxUnseen {
+			return i + 1
+		}
+	}
+	return len(operations)
 }
 
 func (*jsonPatch) shown(object []byte) string { return string(object) }

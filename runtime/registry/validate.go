@@ -98,20 +98,40 @@ func (t *target[T]) rules(ctx context.Context, verb operation.Type, obj T, old *
 	return errs, nil
 }
 
-// invalid is the error for the faults of an object. What several rules say in the same words is said once.
 func (h *handle[T]) invalid(obj T, errs field.ErrorList) error {
-	said := make(map[string]bool, len(errs))
-	once := errs[:0:0]
+	return invalidObject(h.kind, obj.GetName(), errs)
+}
+
+// maxFaults and maxFaultText bound how many faults of an object are told, and in how many bytes: a body has room for
+// hundreds of thousands, and joining their texts takes time that grows with their square.
+const (
+	maxFaults    = 1000
+	maxFaultText = 1 << 20
+)
+
+// invalidObject is the error for the faults of an object, nil where there are none. What several rules say in the same words
+// is said once.
+func invalidObject(kind schema.GroupKind, name string, errs field.ErrorList) error {
+	said, size, more := map[string]bool{}, 0, 0
+	var once field.ErrorList
 	for _, e := range errs {
+		if len(once) == maxFaults || size > maxFaultText {
+			more++
+			continue
+		}
 		if text := e.Error(); !said[text] {
-			said[text] = true
+			said[text], size = true, size+len(text)
 			once = append(once, e)
 		}
 	}
 	if len(once) == 0 {
 		return nil
 	}
-	return apierrors.NewInvalid(h.kind, obj.GetName(), once)
+	invalid := apierrors.NewInvalid(kind, name, once)
+	if more > 0 {
+		invalid.ErrStatus.Message += fmt.Sprintf(" (and %d more faults)", more)
+	}
+	return invalid
 }
 
 // checkVersion is the rule of optimistic concurrency: an update that names a resourceVersion is meant for that state.

@@ -80,10 +80,7 @@ func (h *virtualHandle[T]) validate(ctx context.Context, v *version[T], obj T) e
 	if validate := h.definition.Strategy.Validate; validate != nil {
 		errs = append(errs, validate(ctx, obj)...)
 	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return apierrors.NewInvalid(schema.GroupKind{Group: h.info.Group, Kind: h.info.Names.Kind}, obj.GetName(), errs)
+	return invalidObject(schema.GroupKind{Group: h.info.Group, Kind: h.info.Names.Kind}, obj.GetName(), errs)
 }
 
 // Update implements Write.
@@ -173,10 +170,7 @@ func (h *virtualHandle[T]) validateUpdate(ctx context.Context, v *version[T], ob
 	if validate := h.definition.Strategy.ValidateUpdate; validate != nil {
 		errs = append(errs, validate(ctx, obj, old)...)
 	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return apierrors.NewInvalid(schema.GroupKind{Group: h.info.Group, Kind: h.info.Names.Kind}, obj.GetName(), errs)
+	return invalidObject(schema.GroupKind{Group: h.info.Group, Kind: h.info.Names.Kind}, obj.GetName(), errs)
 }
 
 // Delete implements Write.
