@@ -10,8 +10,7 @@ import (
 )
 
 // projects are modules whose types are made for controller-gen, and the folders of their packages. The module that compares
-// definitions requires them. Karpenter's packages can't be in one process twice, since they add themselves to a scheme of all, and
-// Cluster API's hold schemas of schemas, which random filling makes too large.
+// definitions requires them. Karpenter's packages can't be in one process twice, since they add themselves to a scheme of all.
 var projects = []struct {
 	module  string
 	folders []string
@@ -22,6 +21,7 @@ var projects = []struct {
 	{"sigs.k8s.io/kueue", []string{"apis"}},
 	{"sigs.k8s.io/mcs-api", []string{"pkg/apis"}},
 	{"sigs.k8s.io/network-policy-api", []string{"apis"}},
+	{"sigs.k8s.io/cluster-api/api", []string{"."}},
 }
 
 // copies are the files of copies.

@@ -25,6 +25,7 @@ func Fill(seed int64, object any, funcs ...any) {
 		func(v *metav1.FieldsV1, c randfill.Continue) { v.SetRawBytes([]byte(`{"f:a":{}}`)) },
 		func(v *time.Time, c randfill.Continue) { *v = time.Unix(int64(c.Int31()), 0) },
 	}, funcs...)
+	all = append(all, bounded(reflect.TypeOf(object), all)...)
 	randfill.NewWithSeed(seed).NilChance(0.25).NumElements(0, 2).MaxDepth(14).Funcs(all...).Fill(object)
 }
 
