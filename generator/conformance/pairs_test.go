@@ -58,9 +58,20 @@ func (f *functions) add(fn *ast.FuncDecl) {
 		}
 	case strings.HasPrefix(name, "SetObjectDefaults_"):
 		f.defaults = append(f.defaults, name)
-	case converting.MatchString(name) && fn.Type.Params.NumFields() == 3:
+	case converting.MatchString(name) && scoped(fn.Type):
 		f.conversions = append(f.conversions, name)
 	}
+}
+
+// scoped tells functions that a scheme can call from those by hand that only these call: the last of three parameters is a
+// conversion.Scope, and the result an error.
+func scoped(fn *ast.FuncType) bool {
+	params := fn.Params.List
+	if fn.Params.NumFields() != 3 || fn.Results.NumFields() != 1 {
+		return false
+	}
+	last, ok := params[len(params)-1].Type.(*ast.SelectorExpr)
+	return ok && last.Sel.Name == "Scope"
 }
 
 func (f *functions) addType(receiver ast.Expr) {

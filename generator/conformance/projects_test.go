@@ -14,14 +14,16 @@ import (
 var projects = []struct {
 	module  string
 	folders []string
+	// converts: conversions are held, too, around functions written by hand.
+	converts bool
 }{
-	{"sigs.k8s.io/gateway-api", []string{"apis", "apisx"}},
-	{"github.com/cert-manager/cert-manager", []string{"pkg/apis"}},
-	{"github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring", []string{"."}},
-	{"sigs.k8s.io/kueue", []string{"apis"}},
-	{"sigs.k8s.io/mcs-api", []string{"pkg/apis"}},
-	{"sigs.k8s.io/network-policy-api", []string{"apis"}},
-	{"sigs.k8s.io/cluster-api/api", []string{"."}},
+	{module: "sigs.k8s.io/gateway-api", folders: []string{"apis", "apisx"}},
+	{module: "github.com/cert-manager/cert-manager", folders: []string{"pkg/apis"}},
+	{module: "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring", folders: []string{"."}},
+	{module: "sigs.k8s.io/kueue", folders: []string{"apis"}},
+	{module: "sigs.k8s.io/mcs-api", folders: []string{"pkg/apis"}},
+	{module: "sigs.k8s.io/network-policy-api", folders: []string{"apis"}},
+	{module: "sigs.k8s.io/cluster-api/api", folders: []string{"."}, converts: true},
 }
 
 // copies are the files of copies.
@@ -35,20 +37,24 @@ func TestProjects(t *testing.T) {
 	}
 	for _, p := range projects {
 		t.Run(p.module, func(t *testing.T) {
+			only, emitted, held := "deepcopy", copies.MatchString, copiesOf
+			if p.converts {
+				only, emitted, held = "deepcopy,conversion,defaults", emittedOrProtobuf, functionsOf
+			}
 			dir := newModuleOf(t, "crd")
 			from := strings.TrimSpace(run(t, "crd", "go", "list", "-m", "-f", "{{.Dir}}", p.module))
 			ours, dirs, rename := map[string]string{}, map[string]string{}, []string(nil)
 			for _, pkg := range copied(t, from, p.folders) {
 				theirs := strings.TrimSuffix(p.module+"/"+pkg, "/.")
 				ours[theirs], dirs[theirs] = modulePath+"/project/"+pkg, filepath.Join(from, filepath.FromSlash(pkg))
-				rename = append(rename, `"`+theirs+`"`, `"`+ours[theirs]+`"`)
+				rename = append(rename, `"`+theirs+`"`, `"`+ours[theirs]+`"`, "="+theirs+"\n", "="+ours[theirs]+"\n")
 			}
 			for theirs, mine := range ours {
 				to := filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(mine, modulePath)))
-				copyFolder(t, dirs[theirs], to, copies.MatchString, strings.NewReplacer(rename...))
+				copyFolder(t, dirs[theirs], to, emitted, strings.NewReplacer(rename...))
 			}
-			run(t, dir, apigen(t), "build", "--lenient", "--only", "deepcopy", "./project/...")
-			compareFunctions(t, dir, ours, dirs, copiesOf)
+			run(t, dir, apigen(t), "build", "--lenient", "--only", only, "./project/...")
+			compareFunctions(t, dir, ours, dirs, held)
 		})
 	}
 }
