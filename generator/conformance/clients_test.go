@@ -127,13 +127,33 @@ var elsewhere = map[string]string{
 // Names tells what packages are called there. Names that begin as one in allowed does are not held, for the reason that it gives.
 func checkAPI(t *testing.T, dir string, pairs, names, allowed map[string]string) {
 	t.Helper()
+	met := map[string]bool{}
+	eachName(t, dir, pairs, names, func(name, got, want string) {
+		if got == want {
+			return
+		}
+		if prefix := prefixOf(name, allowed); prefix != "" {
+			met[prefix] = true
+			return
+		}
+		t.Errorf("%s:\n got %s\nwant %s", name, got, want)
+	})
+	for key := range allowed {
+		if !met[key] {
+			t.Errorf("%s is said to differ, and doesn't", key)
+		}
+	}
+}
+
+// eachName goes through the exported API of packages and of their counterparts.
+func eachName(t *testing.T, dir string, pairs, names map[string]string, compare func(name, got, want string)) {
+	t.Helper()
 	paths := append(slices.Sorted(maps.Keys(pairs)), slices.Sorted(maps.Values(pairs))...)
 	packages := loadTypes(t, dir, paths)
 	var replace []string
 	for _, from := range slices.Backward(slices.Sorted(maps.Keys(names))) {
 		replace = append(replace, from, names[from])
 	}
-	met := map[string]bool{}
 	for _, ours := range slices.Sorted(maps.Keys(pairs)) {
 		theirs := pairs[ours]
 		if packages[ours] == nil || packages[theirs] == nil {
@@ -146,20 +166,7 @@ func checkAPI(t *testing.T, dir string, pairs, names, allowed map[string]string)
 			t.Errorf("%s: nothing is exported", theirs)
 		}
 		for _, name := range slices.Sorted(maps.Keys(union(got, want))) {
-			key := strings.TrimPrefix(path.Dir(theirs), "k8s.io/") + "/" + path.Base(theirs) + "." + name
-			if got[name] == want[name] {
-				continue
-			}
-			if prefix := prefixOf(key, allowed); prefix != "" {
-				met[prefix] = true
-				continue
-			}
-			t.Errorf("%s:\n got %s\nwant %s", key, got[name], want[name])
-		}
-	}
-	for key := range allowed {
-		if !met[key] {
-			t.Errorf("%s is said to differ, and doesn't", key)
+			compare(strings.TrimPrefix(path.Dir(theirs), "k8s.io/")+"/"+path.Base(theirs)+"."+name, got[name], want[name])
 		}
 	}
 }
@@ -186,4 +193,25 @@ func TestOddClients(t *testing.T) {
 	run(t, dir, apigen(t), "build", "./...")
 	goTest(t, dir, "./odd")
 	run(t, dir, "go", "vet", "./apis/...")
+}
+
+// TestProjectClients: the clients of a project have all that upstream's generators gave them, in an older version, which had less
+// than today's; two interfaces were called otherwise, and had less.
+func TestProjectClients(t *testing.T) {
+	const project = "sigs.k8s.io/network-policy-api"
+	dir := newModuleOf(t, "crd")
+	from := strings.TrimSpace(run(t, "crd", "go", "list", "-m", "-f", "{{.Dir}}", project))
+	copyTree(t, filepath.Join(from, "apis"), filepath.Join(dir, "apis"), copies.MatchString, strings.NewReplacer(project+"/apis/", modulePath+"/apis/"))
+	write(t, filepath.Join(dir, "apis", "doc.go"), "// Package apis collects.\n//\n// +apigen:clients=../pkg/client\npackage apis\n")
+	run(t, dir, apigen(t), "build", "--lenient", "./...")
+	pairs := map[string]string{}
+	for _, pkg := range strings.Fields(run(t, dir, "go", "list", project+"/pkg/client/...")) {
+		pairs[modulePath+strings.TrimPrefix(pkg, project)] = pkg
+	}
+	older := strings.NewReplacer("discovery.DiscoveryInterfaces", "discovery.DiscoveryInterface", ".Typed", ".")
+	eachName(t, dir, pairs, map[string]string{modulePath + "/": project + "/"}, func(name, got, want string) {
+		if want != "" && older.Replace(got) != want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
+		}
+	})
 }
