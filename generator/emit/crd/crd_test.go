@@ -169,10 +169,8 @@ func TestRefusals(t *testing.T) {
 		"that is approved": {
 			version("v1", "// +groupName=shop.k8s.io\n", "// +kubebuilder:metadata:annotations=\"api-approved.kubernetes.io=none\"\n", spec), "",
 		},
-		"a format":                         {version("v1", group, "// +kubebuilder:printcolumn:name=A,type=string,format=odd,JSONPath=.spec.a\n", spec), `7:4: the format "odd" of column A is not one of int32`},
 		"a number":                         {version("v1", group, "// +kubebuilder:selectablefield:JSONPath=.spec.f\n", spec), "7:4: .spec.f can't be selected by: it is a number with fractions"},
 		"metadata":                         {version("v1", group, "// +kubebuilder:selectablefield:JSONPath=.metadata.namespace\n", spec), "7:4: .metadata.namespace can't be selected by: it is in the metadata"},
-		"a list":                           {version("v1", group, "// +kubebuilder:selectablefield:JSONPath=.spec.l[0]\n", spec), "7:4: .spec.l[0] can't be selected by: it is in a list"},
 		"a whole number":                   {version("v1", group, "// +kubebuilder:selectablefield:JSONPath=.spec.n\n", spec), ""},
 		"a scale":                          {version("v1", group, fmt.Sprintf(scale, ".spec.n", ".spec.n"), spec), "7:4: the statuspath of its scale is .spec.n, and is not below .status"},
 		"without a schema":                 {version("v1", group, "", field("\t// +kubebuilder:validation:Schemaless\n\tA string `json:\"a\"`")), "14:2: nothing is said of A, which is schemaless"},

@@ -27,7 +27,6 @@ func warnings(p *model.Program) []emit.Error {
 		for _, r := range resourcesBelow(p, pkg) {
 			unapproved(r, &out)
 			for _, v := range r.versions {
-				columnFormats(v.Type.Kind, &out)
 				selectables(v.Type.Kind, &out)
 				scalePaths(v.Type.Kind, &out)
 				w.named(v.Type)
@@ -55,17 +54,6 @@ func unapproved(r resource, out *emit.Errors) {
 	out.Add(r.versions[0].Type.Pos, refuses+"group %s is Kubernetes' own: mark %s with +kubebuilder:metadata:annotations=\"%s=<pull request>\", or name another group", r.group.Name, r.Kind, approval)
 }
 
-// columnFormatWords are the formats that a column may have.
-var columnFormatWords = []string{"int32", "int64", "float", "double", "byte", "date", "date-time", "password"}
-
-func columnFormats(k *model.Kind, out *emit.Errors) {
-	for _, c := range k.Columns {
-		if c.Method == "" && c.Format != "" && !slices.Contains(columnFormatWords, c.Format) {
-			out.Add(c.Pos, refuses+"the format %q of column %s is not one of %s", c.Format, c.Name, strings.Join(columnFormatWords, ", "))
-		}
-	}
-}
-
 // mostSelectable is how many selectable fields a version may have.
 const mostSelectable = 8
 
@@ -87,8 +75,6 @@ func unselectable(f model.SelectableField) string {
 		switch {
 		case i == 0 && s.Field != nil && s.Field.JSON == "metadata":
 			return "it is in the metadata"
-		case s.IsIndex || s.Filter != nil:
-			return "it is in a list"
 		case s.Field != nil:
 			last = s.Field.Type.Pointee()
 		case last != nil:

@@ -107,7 +107,7 @@ type EverythingSpec struct {
 	Any  apiextensionsv1.JSON `json:"any,omitempty"`
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:Type=""
-	Either string              `json:"either,omitempty"`
+	Either intstr.IntOrString  `json:"either,omitempty"`
 	Port   intstr.IntOrString  `json:"port,omitempty"`
 	Size   resource.Quantity   `json:"size,omitempty"`
 	Limits corev1.ResourceList `json:"limits,omitempty"`

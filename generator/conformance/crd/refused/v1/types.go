@@ -16,17 +16,6 @@ type Selected struct {
 	Spec Spec `json:"spec"`
 }
 
-// Listed is selected by an element.
-//
-// +kubebuilder:object:root=true
-// +kubebuilder:selectablefield:JSONPath=.spec.list[0]
-type Listed struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
-
-	Spec Spec `json:"spec"`
-}
-
 // Located is selected by metadata.
 //
 // +kubebuilder:object:root=true
@@ -51,17 +40,6 @@ type Located struct {
 // +kubebuilder:selectablefield:JSONPath=.spec.h
 // +kubebuilder:selectablefield:JSONPath=.spec.size
 type Much struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
-
-	Spec Spec `json:"spec"`
-}
-
-// Formatted has a column of no format.
-//
-// +kubebuilder:object:root=true
-// +kubebuilder:printcolumn:name=Size,type=integer,format=huge,JSONPath=.spec.size
-type Formatted struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
