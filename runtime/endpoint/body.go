@@ -49,6 +49,9 @@ func (c *call) readBody() ([]byte, error) {
 	case err != nil:
 		return nil, errHalfBody
 	}
+	if strings.Contains(r.Header.Get("Content-Type"), "yaml") {
+		n *= yamlWeight
+	}
 	return buffer.Bytes(), c.weigh(r.Context(), n)
 }
 

@@ -6,12 +6,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Decoding, converting and encoding a body takes some twenty times its size in memory while it lasts. So bodies beyond a
-// small one are weighed, and only so many bytes of them are worked on at once, whoever sends them: the others wait, up
-// to their deadline.
+// Decoding, converting and encoding a body takes some forty times its size in memory while it lasts, and twice that where
+// it is YAML. So bodies beyond a small one are weighed, and only so many bytes of them are worked on at once, whoever sends
+// them: the others wait, up to their deadline.
 const (
 	freeBody     = 128 << 10
-	maxBodyBytes = 16 << 20 // of all bodies that are weighed; a single one is always let through
+	maxBodyBytes = 8 << 20 // of all bodies that are weighed; a single one is always let through
+	yamlWeight   = 2
 )
 
 // weigh waits until there is room for a body of that size, which has been read: who sends slowly takes no room. It is

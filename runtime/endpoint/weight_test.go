@@ -54,3 +54,18 @@ func TestDeleteDryRunInQuery(t *testing.T) {
 }
 
 func body(text string) io.ReadCloser { return io.NopCloser(strings.NewReader(text)) }
+
+// TestYAMLWeighsMore: of YAML fewer bytes are worked on at once.
+func TestYAMLWeighsMore(t *testing.T) {
+	for mediaType, want := range map[string]int64{"application/json": 1 << 20, "application/yaml": 2 << 20, "application/apply-patch+yaml": 2 << 20} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/x", strings.NewReader(strings.Repeat(" ", 1<<20)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", mediaType)
+		c := &call{api: &API{maxBody: 1 << 20, bodies: semaphore.NewWeighted(maxBodyBytes)}, r: r}
+		if _, err := c.readBody(); err != nil || c.weight != want {
+			t.Errorf("%s weighs %d (%v), want %d", mediaType, c.weight, err, want)
+		}
+	}
+}
