@@ -65,10 +65,15 @@ func described(t *model.Type) object {
 	return nil
 }
 
+// isBytes tells lists of bytes, which JSON writes as a string.
+func isBytes(t *model.Type) bool {
+	return t.Form == model.Slice && t.Elem.Form == model.Basic && (t.Elem.Basic == "byte" || t.Elem.Basic == "uint8")
+}
+
 // scalar tells whether nothing is inside of a value of the type.
 func scalar(t *model.Type) bool {
 	if s := described(t); s != nil {
 		return s["type"] != "object" && s["type"] != "array" && s["x-kubernetes-preserve-unknown-fields"] == nil
 	}
-	return t.Form == model.Basic && !t.OpaqueJSON()
+	return !t.OpaqueJSON() && (t.Form == model.Basic || isBytes(t))
 }

@@ -33,6 +33,7 @@ func TestMergeable(t *testing.T) {
 		"pointer":          {field("x", pointerTo(inner)), `{"a":"1"}`, `{"a":"2"}`, true},
 		"list":             {field("x", sliceOf(inner)), `[{"a":"1"}]`, `[{"a":"2"}]`, true},
 		"strings":          {field("x", mapOf(predeclared("string"))), `{"k":"1"}`, `{"k":"2"}`, true},
+		"bytes":            {field("x", mapOf(sliceOf(predeclared("byte")))), `{"k":"MQ=="}`, `{"k":"Mg=="}`, true},
 		"map of structs":   {field("x", mapOf(inner)), `{"k":{"a":"1"}}`, `{"k":{"a":"2"}}`, false},
 		"map of lists":     {field("x", mapOf(sliceOf(predeclared("string")))), `{"k":["1"]}`, `{"k":["2"]}`, false},
 		"any":              {field("x", &model.Type{Form: model.Interface}), `{"k":{"a":"1"}}`, `{"k":{"a":"2"}}`, false},

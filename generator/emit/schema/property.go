@@ -97,7 +97,7 @@ func (b *builder) shape(t *model.Type) object {
 	case model.Pointer:
 		return b.value(t.Elem)
 	case model.Slice, model.Array:
-		if t.Form == model.Slice && t.Elem.Form == model.Basic && (t.Elem.Basic == "byte" || t.Elem.Basic == "uint8") {
+		if isBytes(t) {
 			return object{"type": "string", "format": "byte"}
 		}
 		return object{"type": "array", "items": b.element(t.Elem)}
