@@ -42,3 +42,25 @@ func BenchmarkServe(b *testing.B) {
 		run(b, dir, apigen(b), "build", "./...")
 	}
 }
+
+// TestServeProjects: the types of other projects are served from where they are, whatever their packages have to register them and
+// however deep they lie in themselves: what is generated compiles, and round-trips.
+func TestServeProjects(t *testing.T) {
+	dir := newModuleOf(t, "crd")
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod := filepath.Join(dir, "go.mod")
+	write(t, mod, read(t, mod)+"\nrequire apigen.dev v0.0.0\n\nreplace apigen.dev => "+filepath.ToSlash(root)+"\n")
+	for folder, pkg := range map[string]string{
+		"policy/v1alpha2": "sigs.k8s.io/network-policy-api/apis/v1alpha2",
+		"karpenter/v1":    "sigs.k8s.io/karpenter/pkg/apis/v1",
+		"cluster/v1beta2": "sigs.k8s.io/cluster-api/api/core/v1beta2",
+	} {
+		write(t, filepath.Join(dir, "apis", folder, "doc.go"), fmt.Sprintf("// +apigen:serve=%s\npackage %s\n", pkg, filepath.Base(folder)))
+	}
+	write(t, filepath.Join(dir, "apis", "apis.go"), "// +apigen:groups\npackage apis\n")
+	run(t, dir, apigen(t), "build", "./...")
+	goTest(t, dir, "./apis/...")
+}
