@@ -3,6 +3,7 @@ package endpoint
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -67,7 +68,7 @@ func TestWatchOverASocket(t *testing.T) {
 		}
 	}
 	var rest []byte
-	if err := websocket.Message.Receive(conn, &rest); err != io.EOF {
+	if err := websocket.Message.Receive(conn, &rest); !errors.Is(err, io.EOF) {
 		t.Errorf("at the end of its time: %q %v", rest, err)
 	}
 	<-ended
