@@ -3,6 +3,7 @@ package conformance
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"apigen.dev/runtime/apitest"
@@ -12,6 +13,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -94,5 +96,34 @@ func deployment(name string) *appsv1.Deployment {
 				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main:1"}}},
 			},
 		},
+	}
+}
+
+// TestListsOfBuiltInKinds: what kube-apiserver takes of its own kinds is taken, though their lists are merged by keys:
+// addresses of one type, and a variable that hides another. Who merges such lists is told of them.
+func TestListsOfBuiltInKinds(t *testing.T) {
+	c := clusterClient(t, memoryCluster(t).config)
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "dual"}}
+	if err := c.Create(t.Context(), node); err != nil {
+		t.Fatal(err)
+	}
+	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.0.0.1"}, {Type: corev1.NodeInternalIP, Address: "fd00::1"}}
+	if err := c.Status().Update(t.Context(), node); err != nil {
+		t.Errorf("two addresses of a node: %v", err)
+	}
+	d := deployment("hidden")
+	d.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A", Value: "1"}, {Name: "A", Value: "2"}}
+	if err := c.Create(t.Context(), d); err != nil {
+		t.Errorf("a variable that hides another: %v", err)
+	}
+	applied := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "hidden", "namespace": "default"},
+		"spec": map[string]any{"containers": []any{map[string]any{"name": "a", "image": "x", "env": []any{
+			map[string]any{"name": "A", "value": "1"}, map[string]any{"name": "A", "value": "2"},
+		}}}},
+	}}
+	err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("tests"))
+	if err == nil || !strings.Contains(err.Error(), "duplicate entries for key [name=\"A\"]") {
+		t.Errorf("applied, it is %v", err)
 	}
 }

@@ -41,13 +41,21 @@ func applies(r *model.Rule, t *model.Type) bool {
 	return false
 }
 
+// applies is the function of that name for kinds of the graph's package.
+func (g *graph) applies(r *model.Rule, t *model.Type) bool {
+	if g.builtIn && r.Check == model.Unique && !r.Declarative {
+		return false
+	}
+	return applies(r, t)
+}
+
 // effective tells whether anything is checked of a value of the type, given what a schema says of it.
 func (g *graph) effective(t *model.Type, s *model.Schema) bool {
 	t = t.Pointee()
 	if s == nil || t == nil {
 		return false
 	}
-	if slices.ContainsFunc(s.Rules, func(r model.Rule) bool { return applies(&r, t) }) {
+	if slices.ContainsFunc(s.Rules, func(r model.Rule) bool { return g.applies(&r, t) }) {
 		return true
 	}
 	if t.Elem != nil && !isBytes(t) && s.Items != nil && g.effective(t.Elem, s.Items) || t.Form == model.Map && s.Keys != nil && g.effective(t.Key, s.Keys) {

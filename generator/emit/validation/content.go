@@ -14,7 +14,7 @@ func (w *writer) content(v value, s *model.Schema) []jen.Code {
 	var code []jen.Code
 	for i := range s.Rules {
 		r := &s.Rules[i]
-		if r.Check == model.Immutable || r.Check == model.Update || !applies(r, v.typ) {
+		if r.Check == model.Immutable || r.Check == model.Update || !w.graph.applies(r, v.typ) {
 			continue
 		}
 		code = append(code, w.rule(v, s, r)...)

@@ -13,12 +13,20 @@ type graph struct {
 	program *model.Program
 	pkg     *model.Package
 	reach   *emit.Reach
+	// builtIn: the kinds are of another module, and not controller-gen's.
+	builtIn bool
 }
 
 func newGraph(program *model.Program, pkg *model.Package) *graph {
-	g := &graph{program: program, pkg: pkg}
+	g := &graph{program: program, pkg: pkg, builtIn: isBuiltIn(pkg)}
 	g.reach = emit.NewReach(g.has, g.inner)
 	return g
+}
+
+// isBuiltIn tells packages that serve kinds as Kubernetes has its own: what +listType says of their lists is for who merges
+// them, and elements that are there twice (addresses of a node, say, of one type) are kube-apiserver's to accept.
+func isBuiltIn(pkg *model.Package) bool {
+	return pkg.Serves != nil && !slices.ContainsFunc(pkg.Serves.Types, func(t *model.Type) bool { return t.Kind != nil && t.Kind.Kubebuilder })
 }
 
 // exported tells whether the type has a Validate_X in the graph's package: all of its own types have that have rules; of

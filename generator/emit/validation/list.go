@@ -182,7 +182,7 @@ func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
 	if validator == nil {
 		return nil
 	}
-	if name == "EachPtrSliceVal" && s.Rule(model.Unique) == nil {
+	if unique := s.Rule(model.Unique); name == "EachPtrSliceVal" && (unique == nil || !w.graph.applies(unique, v.typ)) {
 		code = append(code, w.noNils(v))
 	}
 	match, old, equal := w.match(v.typ, s), jen.Code(jen.Nil()), jen.Code(jen.Nil())

@@ -6,7 +6,6 @@ package v1
 
 import (
 	"context"
-	"reflect"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,18 +19,12 @@ import (
 // Validate_Deployment checks obj, which replaces oldObj where that isn't nil.
 func Validate_Deployment(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *appsv1.Deployment) (errs field.ErrorList) {
 	errs = append(errs, validate_v1_DeploymentSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *appsv1.Deployment) *appsv1.DeploymentSpec { return &old.Spec }))...)
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
-		errs = append(errs, validate_v1_DeploymentStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *appsv1.Deployment) *appsv1.DeploymentStatus { return &old.Status }))...)
-	}
 	return errs
 }
 
 // Validate_ReplicaSet checks obj, which replaces oldObj where that isn't nil.
 func Validate_ReplicaSet(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *appsv1.ReplicaSet) (errs field.ErrorList) {
 	errs = append(errs, validate_v1_ReplicaSetSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *appsv1.ReplicaSet) *appsv1.ReplicaSetSpec { return &old.Spec }))...)
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
-		errs = append(errs, validate_v1_ReplicaSetStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *appsv1.ReplicaSet) *appsv1.ReplicaSetStatus { return &old.Status }))...)
-	}
 	return errs
 }
 
@@ -44,28 +37,12 @@ func validate_v1_DeploymentSpec(ctx context.Context, op operation.Operation, fld
 	return errs
 }
 
-// validate_v1_DeploymentStatus checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_DeploymentStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *appsv1.DeploymentStatus) (errs field.ErrorList) {
-	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *appsv1.DeploymentCondition) bool { return a.Type == b.Type }), func(e appsv1.DeploymentCondition) map[string]any { return map[string]any{"type": e.Type} })...)
-	}
-	return errs
-}
-
 // validate_v1_ReplicaSetSpec checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_ReplicaSetSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *appsv1.ReplicaSetSpec) (errs field.ErrorList) {
 	if path := fldPath.Child("selector"); obj.Selector == nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Selector, oldObj.Selector)) {
 		errs = append(errs, field.Required(path, ""))
 	}
 	errs = append(errs, validate_v1_PodTemplateSpec(ctx, op, fldPath.Child("template"), &obj.Template, safe.Field(oldObj, func(old *appsv1.ReplicaSetSpec) *corev1.PodTemplateSpec { return &old.Template }))...)
-	return errs
-}
-
-// validate_v1_ReplicaSetStatus checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_ReplicaSetStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *appsv1.ReplicaSetStatus) (errs field.ErrorList) {
-	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *appsv1.ReplicaSetCondition) bool { return a.Type == b.Type }), func(e appsv1.ReplicaSetCondition) map[string]any { return map[string]any{"type": e.Type} })...)
-	}
 	return errs
 }
 
@@ -77,97 +54,10 @@ func validate_v1_PodTemplateSpec(ctx context.Context, op operation.Operation, fl
 
 // validate_v1_PodSpec checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_PodSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.PodSpec) (errs field.ErrorList) {
-	if path := fldPath.Child("volumes"); obj.Volumes != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Volumes, oldObj.Volumes)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Volumes, nil, func(a, b *corev1.Volume) bool { return a.Name == b.Name }), func(e corev1.Volume) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	if path := fldPath.Child("initContainers"); obj.InitContainers != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.InitContainers, oldObj.InitContainers)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.InitContainers, nil, func(a, b *corev1.Container) bool { return a.Name == b.Name }), func(e corev1.Container) map[string]any { return map[string]any{"name": e.Name} })...)
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.InitContainers, safe.Field(oldObj, func(old *corev1.PodSpec) []corev1.Container { return old.InitContainers }), func(a, b *corev1.Container) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_Container)...)
-	}
-	if path := fldPath.Child("containers"); oldObj == nil || !equality.Semantic.DeepEqual(obj.Containers, oldObj.Containers) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Containers, nil, func(a, b *corev1.Container) bool { return a.Name == b.Name }), func(e corev1.Container) map[string]any { return map[string]any{"name": e.Name} })...)
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Containers, safe.Field(oldObj, func(old *corev1.PodSpec) []corev1.Container { return old.Containers }), func(a, b *corev1.Container) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_Container)...)
-	}
-	if path := fldPath.Child("ephemeralContainers"); obj.EphemeralContainers != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.EphemeralContainers, oldObj.EphemeralContainers)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.EphemeralContainers, nil, func(a, b *corev1.EphemeralContainer) bool { return a.Name == b.Name }), func(e corev1.EphemeralContainer) map[string]any { return map[string]any{"name": e.Name} })...)
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.EphemeralContainers, safe.Field(oldObj, func(old *corev1.PodSpec) []corev1.EphemeralContainer { return old.EphemeralContainers }), func(a, b *corev1.EphemeralContainer) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_EphemeralContainer)...)
-	}
-	if path := fldPath.Child("imagePullSecrets"); obj.ImagePullSecrets != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.ImagePullSecrets, oldObj.ImagePullSecrets)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.ImagePullSecrets, nil, func(a, b *corev1.LocalObjectReference) bool { return a.Name == b.Name }), func(e corev1.LocalObjectReference) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	if path := fldPath.Child("hostAliases"); obj.HostAliases != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.HostAliases, oldObj.HostAliases)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.HostAliases, nil, func(a, b *corev1.HostAlias) bool { return a.IP == b.IP }), func(e corev1.HostAlias) map[string]any { return map[string]any{"ip": e.IP} })...)
-	}
-	if path := fldPath.Child("topologySpreadConstraints"); obj.TopologySpreadConstraints != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.TopologySpreadConstraints, oldObj.TopologySpreadConstraints)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.TopologySpreadConstraints, nil, func(a, b *corev1.TopologySpreadConstraint) bool {
-			return a.TopologyKey == b.TopologyKey && a.WhenUnsatisfiable == b.WhenUnsatisfiable
-		}), func(e corev1.TopologySpreadConstraint) map[string]any {
-			return map[string]any{
-				"topologyKey":       e.TopologyKey,
-				"whenUnsatisfiable": e.WhenUnsatisfiable,
-			}
-		})...)
-	}
-	if path := fldPath.Child("schedulingGates"); obj.SchedulingGates != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.SchedulingGates, oldObj.SchedulingGates)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.SchedulingGates, nil, func(a, b *corev1.PodSchedulingGate) bool { return a.Name == b.Name }), func(e corev1.PodSchedulingGate) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	if path := fldPath.Child("resourceClaims"); obj.ResourceClaims != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.ResourceClaims, oldObj.ResourceClaims)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.ResourceClaims, nil, func(a, b *corev1.PodResourceClaim) bool { return a.Name == b.Name }), func(e corev1.PodResourceClaim) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	if path := fldPath.Child("resources"); obj.Resources != nil {
-		errs = append(errs, validate_v1_ResourceRequirements(ctx, op, path, obj.Resources, safe.Field(oldObj, func(old *corev1.PodSpec) *corev1.ResourceRequirements { return old.Resources }))...)
-	}
 	if path := fldPath.Child("evictionResponders"); len(obj.EvictionResponders) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.EvictionResponders, oldObj.EvictionResponders)) {
 		errs = append(errs, validate.MaxItems(ctx, op, path, obj.EvictionResponders, nil, 10)...)
 		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.EvictionResponders, nil, func(a, b *corev1.EvictionResponder) bool { return a.Name == b.Name })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.EvictionResponders, safe.Field(oldObj, func(old *corev1.PodSpec) []corev1.EvictionResponder { return old.EvictionResponders }), func(a, b *corev1.EvictionResponder) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_EvictionResponder)...)
-	}
-	return errs
-}
-
-// validate_v1_Container checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_Container(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.Container) (errs field.ErrorList) {
-	if path := fldPath.Child("ports"); obj.Ports != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Ports, oldObj.Ports)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Ports, nil, func(a, b *corev1.ContainerPort) bool {
-			return a.ContainerPort == b.ContainerPort && a.Protocol == b.Protocol
-		}), func(e corev1.ContainerPort) map[string]any {
-			return map[string]any{
-				"containerPort": e.ContainerPort,
-				"protocol":      e.Protocol,
-			}
-		})...)
-	}
-	if path := fldPath.Child("env"); obj.Env != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Env, oldObj.Env)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Env, nil, func(a, b *corev1.EnvVar) bool { return a.Name == b.Name }), func(e corev1.EnvVar) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	if path := fldPath.Child("resources"); !reflect.ValueOf(obj.Resources).IsZero() {
-		errs = append(errs, validate_v1_ResourceRequirements(ctx, op, path, &obj.Resources, safe.Field(oldObj, func(old *corev1.Container) *corev1.ResourceRequirements { return &old.Resources }))...)
-	}
-	if path := fldPath.Child("restartPolicyRules"); obj.RestartPolicyRules != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.RestartPolicyRules, oldObj.RestartPolicyRules)) {
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.RestartPolicyRules, nil, nil, nil, validate_v1_ContainerRestartRule)...)
-	}
-	if path := fldPath.Child("volumeMounts"); obj.VolumeMounts != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeMounts, oldObj.VolumeMounts)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.VolumeMounts, nil, func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath }), func(e corev1.VolumeMount) map[string]any { return map[string]any{"mountPath": e.MountPath} })...)
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.VolumeMounts, safe.Field(oldObj, func(old *corev1.Container) []corev1.VolumeMount { return old.VolumeMounts }), func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath }, validate.SemanticDeepEqual, validate_v1_VolumeMount)...)
-	}
-	if path := fldPath.Child("volumeDevices"); obj.VolumeDevices != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeDevices, oldObj.VolumeDevices)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.VolumeDevices, nil, func(a, b *corev1.VolumeDevice) bool { return a.DevicePath == b.DevicePath }), func(e corev1.VolumeDevice) map[string]any { return map[string]any{"devicePath": e.DevicePath} })...)
-	}
-	return errs
-}
-
-// validate_v1_EphemeralContainer checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_EphemeralContainer(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.EphemeralContainer) (errs field.ErrorList) {
-	errs = append(errs, validate_v1_EphemeralContainerCommon(ctx, op, fldPath, &obj.EphemeralContainerCommon, safe.Field(oldObj, func(old *corev1.EphemeralContainer) *corev1.EphemeralContainerCommon {
-		return &old.EphemeralContainerCommon
-	}))...)
-	return errs
-}
-
-// validate_v1_ResourceRequirements checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_ResourceRequirements(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ResourceRequirements) (errs field.ErrorList) {
-	if path := fldPath.Child("claims"); obj.Claims != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Claims, oldObj.Claims)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Claims, nil, func(a, b *corev1.ResourceClaim) bool { return a.Name == b.Name }), func(e corev1.ResourceClaim) map[string]any { return map[string]any{"name": e.Name} })...)
 	}
 	return errs
 }
@@ -188,69 +78,6 @@ func validate_v1_EvictionResponder(ctx context.Context, op operation.Operation, 
 			errs = append(errs, validate.Minimum(ctx, op, path, obj.Priority, nil, 0)...)
 			errs = append(errs, validate.Maximum(ctx, op, path, obj.Priority, nil, 100000)...)
 		}
-	}
-	return errs
-}
-
-// validate_v1_ContainerRestartRule checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_ContainerRestartRule(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ContainerRestartRule) (errs field.ErrorList) {
-	if path := fldPath.Child("exitCodes"); obj.ExitCodes != nil {
-		errs = append(errs, validate_v1_ContainerRestartRuleOnExitCodes(ctx, op, path, obj.ExitCodes, safe.Field(oldObj, func(old *corev1.ContainerRestartRule) *corev1.ContainerRestartRuleOnExitCodes { return old.ExitCodes }))...)
-	}
-	return errs
-}
-
-// validate_v1_VolumeMount checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_VolumeMount(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.VolumeMount) (errs field.ErrorList) {
-	if path := fldPath.Child("bindMountOptions"); obj.BindMountOptions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.BindMountOptions, oldObj.BindMountOptions)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.BindMountOptions, nil, validate.DirectEqual)...)
-	}
-	return errs
-}
-
-// validate_v1_EphemeralContainerCommon checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_EphemeralContainerCommon(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.EphemeralContainerCommon) (errs field.ErrorList) {
-	if path := fldPath.Child("ports"); obj.Ports != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Ports, oldObj.Ports)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Ports, nil, func(a, b *corev1.ContainerPort) bool {
-			return a.ContainerPort == b.ContainerPort && a.Protocol == b.Protocol
-		}), func(e corev1.ContainerPort) map[string]any {
-			return map[string]any{
-				"containerPort": e.ContainerPort,
-				"protocol":      e.Protocol,
-			}
-		})...)
-	}
-	if path := fldPath.Child("env"); obj.Env != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Env, oldObj.Env)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Env, nil, func(a, b *corev1.EnvVar) bool { return a.Name == b.Name }), func(e corev1.EnvVar) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	if path := fldPath.Child("resources"); !reflect.ValueOf(obj.Resources).IsZero() {
-		errs = append(errs, validate_v1_ResourceRequirements(ctx, op, path, &obj.Resources, safe.Field(oldObj, func(old *corev1.EphemeralContainerCommon) *corev1.ResourceRequirements { return &old.Resources }))...)
-	}
-	if path := fldPath.Child("restartPolicyRules"); obj.RestartPolicyRules != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.RestartPolicyRules, oldObj.RestartPolicyRules)) {
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.RestartPolicyRules, nil, nil, nil, validate_v1_ContainerRestartRule)...)
-	}
-	if path := fldPath.Child("volumeMounts"); obj.VolumeMounts != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeMounts, oldObj.VolumeMounts)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.VolumeMounts, nil, func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath }), func(e corev1.VolumeMount) map[string]any { return map[string]any{"mountPath": e.MountPath} })...)
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.VolumeMounts, safe.Field(oldObj, func(old *corev1.EphemeralContainerCommon) []corev1.VolumeMount { return old.VolumeMounts }), func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath }, validate.SemanticDeepEqual, validate_v1_VolumeMount)...)
-	}
-	if path := fldPath.Child("volumeDevices"); obj.VolumeDevices != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeDevices, oldObj.VolumeDevices)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.VolumeDevices, nil, func(a, b *corev1.VolumeDevice) bool { return a.DevicePath == b.DevicePath }), func(e corev1.VolumeDevice) map[string]any { return map[string]any{"devicePath": e.DevicePath} })...)
-	}
-	return errs
-}
-
-// validate_v1_ContainerRestartRuleOnExitCodes checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_ContainerRestartRuleOnExitCodes(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ContainerRestartRuleOnExitCodes) (errs field.ErrorList) {
-	if path := fldPath.Child("values"); obj.Values != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Values, oldObj.Values)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Values, nil, validate.DirectEqual)...)
-	}
-	return errs
-}
-
-// byKeys says of elements that are in a list twice only what they are told apart by.
-func byKeys[E any](errs field.ErrorList, keys func(E) map[string]any) field.ErrorList {
-	for _, err := range errs {
-		err.BadValue = keys(err.BadValue.(E))
 	}
 	return errs
 }

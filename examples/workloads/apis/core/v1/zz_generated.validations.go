@@ -22,9 +22,6 @@ func Validate_Node(ctx context.Context, op operation.Operation, fldPath *field.P
 	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
 		errs = append(errs, validate_v1_NodeSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *corev1.Node) *corev1.NodeSpec { return &old.Spec }))...)
 	}
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
-		errs = append(errs, validate_v1_NodeStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *corev1.Node) *corev1.NodeStatus { return &old.Status }))...)
-	}
 	return errs
 }
 
@@ -35,78 +32,16 @@ func Validate_Pod(ctx context.Context, op operation.Operation, fldPath *field.Pa
 	return errs
 }
 
-// Validate_ServiceAccount checks obj, which replaces oldObj where that isn't nil.
-func Validate_ServiceAccount(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ServiceAccount) (errs field.ErrorList) {
-	if path := fldPath.Child("secrets"); obj.Secrets != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Secrets, oldObj.Secrets)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Secrets, nil, func(a, b *corev1.ObjectReference) bool { return a.Name == b.Name }), func(e corev1.ObjectReference) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	return errs
-}
-
 // validate_v1_NodeSpec checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_NodeSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.NodeSpec) (errs field.ErrorList) {
-	if path := fldPath.Child("podCIDRs"); obj.PodCIDRs != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.PodCIDRs, oldObj.PodCIDRs)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.PodCIDRs, nil, validate.DirectEqual)...)
-	}
 	if path := fldPath.Child("podPreemptionPolicy"); obj.PodPreemptionPolicy != nil {
 		errs = append(errs, validate_v1_NodePodPreemptionPolicy(ctx, op, path, obj.PodPreemptionPolicy, safe.Field(oldObj, func(old *corev1.NodeSpec) *corev1.NodePodPreemptionPolicy { return old.PodPreemptionPolicy }))...)
 	}
 	return errs
 }
 
-// validate_v1_NodeStatus checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_NodeStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.NodeStatus) (errs field.ErrorList) {
-	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *corev1.NodeCondition) bool { return a.Type == b.Type }), func(e corev1.NodeCondition) map[string]any { return map[string]any{"type": e.Type} })...)
-	}
-	if path := fldPath.Child("addresses"); obj.Addresses != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Addresses, oldObj.Addresses)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Addresses, nil, func(a, b *corev1.NodeAddress) bool { return a.Type == b.Type }), func(e corev1.NodeAddress) map[string]any { return map[string]any{"type": e.Type} })...)
-	}
-	return errs
-}
-
 // validate_v1_PodSpec checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_PodSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.PodSpec) (errs field.ErrorList) {
-	if path := fldPath.Child("volumes"); obj.Volumes != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Volumes, oldObj.Volumes)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Volumes, nil, func(a, b *corev1.Volume) bool { return a.Name == b.Name }), func(e corev1.Volume) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	if path := fldPath.Child("initContainers"); obj.InitContainers != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.InitContainers, oldObj.InitContainers)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.InitContainers, nil, func(a, b *corev1.Container) bool { return a.Name == b.Name }), func(e corev1.Container) map[string]any { return map[string]any{"name": e.Name} })...)
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.InitContainers, safe.Field(oldObj, func(old *corev1.PodSpec) []corev1.Container { return old.InitContainers }), func(a, b *corev1.Container) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_Container)...)
-	}
-	if path := fldPath.Child("containers"); oldObj == nil || !equality.Semantic.DeepEqual(obj.Containers, oldObj.Containers) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Containers, nil, func(a, b *corev1.Container) bool { return a.Name == b.Name }), func(e corev1.Container) map[string]any { return map[string]any{"name": e.Name} })...)
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Containers, safe.Field(oldObj, func(old *corev1.PodSpec) []corev1.Container { return old.Containers }), func(a, b *corev1.Container) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_Container)...)
-	}
-	if path := fldPath.Child("ephemeralContainers"); obj.EphemeralContainers != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.EphemeralContainers, oldObj.EphemeralContainers)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.EphemeralContainers, nil, func(a, b *corev1.EphemeralContainer) bool { return a.Name == b.Name }), func(e corev1.EphemeralContainer) map[string]any { return map[string]any{"name": e.Name} })...)
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.EphemeralContainers, safe.Field(oldObj, func(old *corev1.PodSpec) []corev1.EphemeralContainer { return old.EphemeralContainers }), func(a, b *corev1.EphemeralContainer) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_EphemeralContainer)...)
-	}
-	if path := fldPath.Child("imagePullSecrets"); obj.ImagePullSecrets != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.ImagePullSecrets, oldObj.ImagePullSecrets)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.ImagePullSecrets, nil, func(a, b *corev1.LocalObjectReference) bool { return a.Name == b.Name }), func(e corev1.LocalObjectReference) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	if path := fldPath.Child("hostAliases"); obj.HostAliases != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.HostAliases, oldObj.HostAliases)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.HostAliases, nil, func(a, b *corev1.HostAlias) bool { return a.IP == b.IP }), func(e corev1.HostAlias) map[string]any { return map[string]any{"ip": e.IP} })...)
-	}
-	if path := fldPath.Child("topologySpreadConstraints"); obj.TopologySpreadConstraints != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.TopologySpreadConstraints, oldObj.TopologySpreadConstraints)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.TopologySpreadConstraints, nil, func(a, b *corev1.TopologySpreadConstraint) bool {
-			return a.TopologyKey == b.TopologyKey && a.WhenUnsatisfiable == b.WhenUnsatisfiable
-		}), func(e corev1.TopologySpreadConstraint) map[string]any {
-			return map[string]any{
-				"topologyKey":       e.TopologyKey,
-				"whenUnsatisfiable": e.WhenUnsatisfiable,
-			}
-		})...)
-	}
-	if path := fldPath.Child("schedulingGates"); obj.SchedulingGates != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.SchedulingGates, oldObj.SchedulingGates)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.SchedulingGates, nil, func(a, b *corev1.PodSchedulingGate) bool { return a.Name == b.Name }), func(e corev1.PodSchedulingGate) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	if path := fldPath.Child("resourceClaims"); obj.ResourceClaims != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.ResourceClaims, oldObj.ResourceClaims)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.ResourceClaims, nil, func(a, b *corev1.PodResourceClaim) bool { return a.Name == b.Name }), func(e corev1.PodResourceClaim) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	if path := fldPath.Child("resources"); obj.Resources != nil {
-		errs = append(errs, validate_v1_ResourceRequirements(ctx, op, path, obj.Resources, safe.Field(oldObj, func(old *corev1.PodSpec) *corev1.ResourceRequirements { return old.Resources }))...)
-	}
 	if path := fldPath.Child("evictionResponders"); len(obj.EvictionResponders) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.EvictionResponders, oldObj.EvictionResponders)) {
 		errs = append(errs, validate.MaxItems(ctx, op, path, obj.EvictionResponders, nil, 10)...)
 		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.EvictionResponders, nil, func(a, b *corev1.EvictionResponder) bool { return a.Name == b.Name })...)
@@ -117,12 +52,6 @@ func validate_v1_PodSpec(ctx context.Context, op operation.Operation, fldPath *f
 
 // validate_v1_PodStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_PodStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.PodStatus) (errs field.ErrorList) {
-	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *corev1.PodCondition) bool { return a.Type == b.Type }), func(e corev1.PodCondition) map[string]any { return map[string]any{"type": e.Type} })...)
-	}
-	if path := fldPath.Child("podIPs"); obj.PodIPs != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.PodIPs, oldObj.PodIPs)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.PodIPs, nil, func(a, b *corev1.PodIP) bool { return a.IP == b.IP }), func(e corev1.PodIP) map[string]any { return map[string]any{"ip": e.IP} })...)
-	}
 	if path := fldPath.Child("initContainerStatuses"); obj.InitContainerStatuses != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.InitContainerStatuses, oldObj.InitContainerStatuses)) {
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.InitContainerStatuses, nil, nil, nil, validate_v1_ContainerStatus)...)
 	}
@@ -131,12 +60,6 @@ func validate_v1_PodStatus(ctx context.Context, op operation.Operation, fldPath 
 	}
 	if path := fldPath.Child("ephemeralContainerStatuses"); obj.EphemeralContainerStatuses != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.EphemeralContainerStatuses, oldObj.EphemeralContainerStatuses)) {
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.EphemeralContainerStatuses, nil, nil, nil, validate_v1_ContainerStatus)...)
-	}
-	if path := fldPath.Child("resourceClaimStatuses"); obj.ResourceClaimStatuses != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.ResourceClaimStatuses, oldObj.ResourceClaimStatuses)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.ResourceClaimStatuses, nil, func(a, b *corev1.PodResourceClaimStatus) bool { return a.Name == b.Name }), func(e corev1.PodResourceClaimStatus) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	if path := fldPath.Child("resources"); obj.Resources != nil {
-		errs = append(errs, validate_v1_ResourceRequirements(ctx, op, path, obj.Resources, safe.Field(oldObj, func(old *corev1.PodStatus) *corev1.ResourceRequirements { return old.Resources }))...)
 	}
 	if path := fldPath.Child("nodeAllocatableResourceClaimStatuses"); len(obj.NodeAllocatableResourceClaimStatuses) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.NodeAllocatableResourceClaimStatuses, oldObj.NodeAllocatableResourceClaimStatuses)) {
 		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.NodeAllocatableResourceClaimStatuses, nil, func(a, b *corev1.NodeAllocatableResourceClaimStatus) bool {
@@ -168,53 +91,6 @@ func validate_v1_NodePodPreemptionPolicy(ctx context.Context, op operation.Opera
 	return errs
 }
 
-// validate_v1_Container checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_Container(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.Container) (errs field.ErrorList) {
-	if path := fldPath.Child("ports"); obj.Ports != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Ports, oldObj.Ports)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Ports, nil, func(a, b *corev1.ContainerPort) bool {
-			return a.ContainerPort == b.ContainerPort && a.Protocol == b.Protocol
-		}), func(e corev1.ContainerPort) map[string]any {
-			return map[string]any{
-				"containerPort": e.ContainerPort,
-				"protocol":      e.Protocol,
-			}
-		})...)
-	}
-	if path := fldPath.Child("env"); obj.Env != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Env, oldObj.Env)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Env, nil, func(a, b *corev1.EnvVar) bool { return a.Name == b.Name }), func(e corev1.EnvVar) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	if path := fldPath.Child("resources"); !reflect.ValueOf(obj.Resources).IsZero() {
-		errs = append(errs, validate_v1_ResourceRequirements(ctx, op, path, &obj.Resources, safe.Field(oldObj, func(old *corev1.Container) *corev1.ResourceRequirements { return &old.Resources }))...)
-	}
-	if path := fldPath.Child("restartPolicyRules"); obj.RestartPolicyRules != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.RestartPolicyRules, oldObj.RestartPolicyRules)) {
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.RestartPolicyRules, nil, nil, nil, validate_v1_ContainerRestartRule)...)
-	}
-	if path := fldPath.Child("volumeMounts"); obj.VolumeMounts != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeMounts, oldObj.VolumeMounts)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.VolumeMounts, nil, func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath }), func(e corev1.VolumeMount) map[string]any { return map[string]any{"mountPath": e.MountPath} })...)
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.VolumeMounts, safe.Field(oldObj, func(old *corev1.Container) []corev1.VolumeMount { return old.VolumeMounts }), func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath }, validate.SemanticDeepEqual, validate_v1_VolumeMount)...)
-	}
-	if path := fldPath.Child("volumeDevices"); obj.VolumeDevices != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeDevices, oldObj.VolumeDevices)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.VolumeDevices, nil, func(a, b *corev1.VolumeDevice) bool { return a.DevicePath == b.DevicePath }), func(e corev1.VolumeDevice) map[string]any { return map[string]any{"devicePath": e.DevicePath} })...)
-	}
-	return errs
-}
-
-// validate_v1_EphemeralContainer checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_EphemeralContainer(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.EphemeralContainer) (errs field.ErrorList) {
-	errs = append(errs, validate_v1_EphemeralContainerCommon(ctx, op, fldPath, &obj.EphemeralContainerCommon, safe.Field(oldObj, func(old *corev1.EphemeralContainer) *corev1.EphemeralContainerCommon {
-		return &old.EphemeralContainerCommon
-	}))...)
-	return errs
-}
-
-// validate_v1_ResourceRequirements checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_ResourceRequirements(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ResourceRequirements) (errs field.ErrorList) {
-	if path := fldPath.Child("claims"); obj.Claims != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Claims, oldObj.Claims)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Claims, nil, func(a, b *corev1.ResourceClaim) bool { return a.Name == b.Name }), func(e corev1.ResourceClaim) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	return errs
-}
-
 // validate_v1_EvictionResponder checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_EvictionResponder(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.EvictionResponder) (errs field.ErrorList) {
 	if path := fldPath.Child("name"); oldObj == nil || obj.Name != oldObj.Name {
@@ -237,16 +113,8 @@ func validate_v1_EvictionResponder(ctx context.Context, op operation.Operation, 
 
 // validate_v1_ContainerStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_ContainerStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ContainerStatus) (errs field.ErrorList) {
-	if path := fldPath.Child("resources"); obj.Resources != nil {
-		errs = append(errs, validate_v1_ResourceRequirements(ctx, op, path, obj.Resources, safe.Field(oldObj, func(old *corev1.ContainerStatus) *corev1.ResourceRequirements { return old.Resources }))...)
-	}
 	if path := fldPath.Child("volumeMounts"); obj.VolumeMounts != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeMounts, oldObj.VolumeMounts)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.VolumeMounts, nil, func(a, b *corev1.VolumeMountStatus) bool { return a.MountPath == b.MountPath }), func(e corev1.VolumeMountStatus) map[string]any { return map[string]any{"mountPath": e.MountPath} })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.VolumeMounts, safe.Field(oldObj, func(old *corev1.ContainerStatus) []corev1.VolumeMountStatus { return old.VolumeMounts }), func(a, b *corev1.VolumeMountStatus) bool { return a.MountPath == b.MountPath }, validate.SemanticDeepEqual, validate_v1_VolumeMountStatus)...)
-	}
-	if path := fldPath.Child("allocatedResourcesStatus"); obj.AllocatedResourcesStatus != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.AllocatedResourcesStatus, oldObj.AllocatedResourcesStatus)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.AllocatedResourcesStatus, nil, func(a, b *corev1.ResourceStatus) bool { return a.Name == b.Name }), func(e corev1.ResourceStatus) map[string]any { return map[string]any{"name": e.Name} })...)
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.AllocatedResourcesStatus, safe.Field(oldObj, func(old *corev1.ContainerStatus) []corev1.ResourceStatus { return old.AllocatedResourcesStatus }), func(a, b *corev1.ResourceStatus) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_ResourceStatus)...)
 	}
 	return errs
 }
@@ -287,65 +155,10 @@ func validate_v1_PodVolumeHealth(ctx context.Context, op operation.Operation, fl
 	return errs
 }
 
-// validate_v1_ContainerRestartRule checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_ContainerRestartRule(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ContainerRestartRule) (errs field.ErrorList) {
-	if path := fldPath.Child("exitCodes"); obj.ExitCodes != nil {
-		errs = append(errs, validate_v1_ContainerRestartRuleOnExitCodes(ctx, op, path, obj.ExitCodes, safe.Field(oldObj, func(old *corev1.ContainerRestartRule) *corev1.ContainerRestartRuleOnExitCodes { return old.ExitCodes }))...)
-	}
-	return errs
-}
-
-// validate_v1_VolumeMount checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_VolumeMount(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.VolumeMount) (errs field.ErrorList) {
-	if path := fldPath.Child("bindMountOptions"); obj.BindMountOptions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.BindMountOptions, oldObj.BindMountOptions)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.BindMountOptions, nil, validate.DirectEqual)...)
-	}
-	return errs
-}
-
-// validate_v1_EphemeralContainerCommon checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_EphemeralContainerCommon(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.EphemeralContainerCommon) (errs field.ErrorList) {
-	if path := fldPath.Child("ports"); obj.Ports != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Ports, oldObj.Ports)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Ports, nil, func(a, b *corev1.ContainerPort) bool {
-			return a.ContainerPort == b.ContainerPort && a.Protocol == b.Protocol
-		}), func(e corev1.ContainerPort) map[string]any {
-			return map[string]any{
-				"containerPort": e.ContainerPort,
-				"protocol":      e.Protocol,
-			}
-		})...)
-	}
-	if path := fldPath.Child("env"); obj.Env != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Env, oldObj.Env)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Env, nil, func(a, b *corev1.EnvVar) bool { return a.Name == b.Name }), func(e corev1.EnvVar) map[string]any { return map[string]any{"name": e.Name} })...)
-	}
-	if path := fldPath.Child("resources"); !reflect.ValueOf(obj.Resources).IsZero() {
-		errs = append(errs, validate_v1_ResourceRequirements(ctx, op, path, &obj.Resources, safe.Field(oldObj, func(old *corev1.EphemeralContainerCommon) *corev1.ResourceRequirements { return &old.Resources }))...)
-	}
-	if path := fldPath.Child("restartPolicyRules"); obj.RestartPolicyRules != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.RestartPolicyRules, oldObj.RestartPolicyRules)) {
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.RestartPolicyRules, nil, nil, nil, validate_v1_ContainerRestartRule)...)
-	}
-	if path := fldPath.Child("volumeMounts"); obj.VolumeMounts != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeMounts, oldObj.VolumeMounts)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.VolumeMounts, nil, func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath }), func(e corev1.VolumeMount) map[string]any { return map[string]any{"mountPath": e.MountPath} })...)
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.VolumeMounts, safe.Field(oldObj, func(old *corev1.EphemeralContainerCommon) []corev1.VolumeMount { return old.VolumeMounts }), func(a, b *corev1.VolumeMount) bool { return a.MountPath == b.MountPath }, validate.SemanticDeepEqual, validate_v1_VolumeMount)...)
-	}
-	if path := fldPath.Child("volumeDevices"); obj.VolumeDevices != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeDevices, oldObj.VolumeDevices)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.VolumeDevices, nil, func(a, b *corev1.VolumeDevice) bool { return a.DevicePath == b.DevicePath }), func(e corev1.VolumeDevice) map[string]any { return map[string]any{"devicePath": e.DevicePath} })...)
-	}
-	return errs
-}
-
 // validate_v1_VolumeMountStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_VolumeMountStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.VolumeMountStatus) (errs field.ErrorList) {
 	if path := fldPath.Child("volumeStatus"); obj.VolumeStatus != nil {
 		errs = append(errs, validate_v1_VolumeStatus(ctx, op, path, obj.VolumeStatus, safe.Field(oldObj, func(old *corev1.VolumeMountStatus) *corev1.VolumeStatus { return old.VolumeStatus }))...)
-	}
-	return errs
-}
-
-// validate_v1_ResourceStatus checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_ResourceStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ResourceStatus) (errs field.ErrorList) {
-	if path := fldPath.Child("resources"); obj.Resources != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Resources, oldObj.Resources)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Resources, nil, func(a, b *corev1.ResourceHealth) bool { return a.ResourceID == b.ResourceID }), func(e corev1.ResourceHealth) map[string]any { return map[string]any{"resourceID": e.ResourceID} })...)
 	}
 	return errs
 }
@@ -389,14 +202,6 @@ func validate_v1_VolumeHealthCondition(ctx context.Context, op operation.Operati
 	return errs
 }
 
-// validate_v1_ContainerRestartRuleOnExitCodes checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_ContainerRestartRuleOnExitCodes(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ContainerRestartRuleOnExitCodes) (errs field.ErrorList) {
-	if path := fldPath.Child("values"); obj.Values != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Values, oldObj.Values)) {
-		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Values, nil, validate.DirectEqual)...)
-	}
-	return errs
-}
-
 // validate_v1_VolumeStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_VolumeStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.VolumeStatus) (errs field.ErrorList) {
 	if path := fldPath.Child("image"); obj.Image != nil {
@@ -424,14 +229,6 @@ func validate_v1_ImageVolumeStatus(ctx context.Context, op operation.Operation, 
 		if utf8.RuneCountInString(obj.ImageRef) > 256 {
 			errs = append(errs, field.TooLong(path, "", 256))
 		}
-	}
-	return errs
-}
-
-// byKeys says of elements that are in a list twice only what they are told apart by.
-func byKeys[E any](errs field.ErrorList, keys func(E) map[string]any) field.ErrorList {
-	for _, err := range errs {
-		err.BadValue = keys(err.BadValue.(E))
 	}
 	return errs
 }

@@ -535,9 +535,6 @@ func defineServiceAccount() registry.Definition[*corev1.ServiceAccount] {
 				New: func() *corev1.ServiceAccount {
 					return new(corev1.ServiceAccount)
 				},
-				Validate: func(ctx context.Context, op operation.Operation, obj, old *corev1.ServiceAccount) field.ErrorList {
-					return v1.Validate_ServiceAccount(ctx, op, nil, obj, old)
-				},
 				Columns: []func(*corev1.ServiceAccount) api.Cell{
 					func(in *corev1.ServiceAccount) api.Cell {
 						if in.CreationTimestamp.IsZero() {

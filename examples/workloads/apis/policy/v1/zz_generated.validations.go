@@ -30,7 +30,6 @@ func Validate_PodDisruptionBudget(ctx context.Context, op operation.Operation, f
 // validate_v1_PodDisruptionBudgetStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_PodDisruptionBudgetStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *policyv1.PodDisruptionBudgetStatus) (errs field.ErrorList) {
 	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
-		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *metav1.Condition) bool { return a.Type == b.Type }), func(e metav1.Condition) map[string]any { return map[string]any{"type": e.Type} })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Conditions, safe.Field(oldObj, func(old *policyv1.PodDisruptionBudgetStatus) []metav1.Condition { return old.Conditions }), func(a, b *metav1.Condition) bool { return a.Type == b.Type }, validate.SemanticDeepEqual, validate_v1_Condition)...)
 	}
 	return errs
@@ -80,11 +79,3 @@ func validate_v1_Condition(ctx context.Context, op operation.Operation, fldPath 
 var conditionTypePattern = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`)
 
 var conditionReasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
-
-// byKeys says of elements that are in a list twice only what they are told apart by.
-func byKeys[E any](errs field.ErrorList, keys func(E) map[string]any) field.ErrorList {
-	for _, err := range errs {
-		err.BadValue = keys(err.BadValue.(E))
-	}
-	return errs
-}
