@@ -17,7 +17,7 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*Page, error) {
 		revision = l.exact
 	}
 	if l.empty() {
-		if page, err := l.joined(s, r.stored, revision); page != nil || err != nil {
+		if page, err := l.joined(s, revision); page != nil || err != nil {
 			return page, err
 		}
 		if page, err := l.atHand(s, r.stored, revision); page != nil || err != nil {
@@ -40,11 +40,12 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*Page, error) {
 // fewest is how many objects a page must have for sheets to pay.
 const fewest = 64
 
-// joined is a page of what the cache keeps joined: a form in JSON beside the stored one. It is nil where something can't be
-// read or shown: who collects the page names it.
-func (l *listing) joined(s *cache.Snapshot, stored api.Form, revision int64) (*Page, error) {
+// joined is a page of what the cache keeps joined: metadata, and rows, which hardly anybody asks for but lists. Whole objects
+// in other versions are read by name and watched, too, and would be kept twice. It is nil where something can't be read or
+// shown: who collects the page names it.
+func (l *listing) joined(s *cache.Snapshot, revision int64) (*Page, error) {
 	n, left := l.extent(s)
-	if n < fewest || l.form == stored || l.form.Encoding != api.JSON || s.Poisoned(l.prefix) != nil {
+	if n < fewest || l.form.Shape == api.Whole || l.form.Encoding != api.JSON || s.Poisoned(l.prefix) != nil {
 		return nil, nil
 	}
 	p := newPage()
