@@ -66,7 +66,7 @@ type Config struct {
 	// Logger hears of trouble with the backend; nil is silence.
 	Logger *slog.Logger
 	Window Window
-	// RenditionBytes bounds the forms kept beside the stored ones: 64 MiB.
+	// RenditionBytes bounds the forms kept beside the stored ones: 128 MiB.
 	RenditionBytes int64
 	// PageSize is the number of keys in a page of a filling: 500.
 	PageSize int64
@@ -115,7 +115,7 @@ type Cache struct {
 // New returns a cache that is empty and not ready until Run fills it.
 func New(config Config) *Cache {
 	config.Window = config.Window.withDefaults()
-	config.RenditionBytes = cmp.Or(config.RenditionBytes, 64<<20)
+	config.RenditionBytes = cmp.Or(config.RenditionBytes, 128<<20)
 	config.PageSize = cmp.Or(config.PageSize, 500)
 	config.Wait = cmp.Or(config.Wait, 3*time.Second)
 	config.Progress = cmp.Or(config.Progress, 100*time.Millisecond)
