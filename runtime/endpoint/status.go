@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -40,6 +41,9 @@ func WriteStatus(w http.ResponseWriter, r *http.Request, err error) {
 	writeDocument(w, media, int(status.Code), status)
 }
 
+// maxText bounds each text of a Status: errors repeat what a client sent, which may be as large as a body.
+const maxText = 16 << 10
+
 // statusOf is the one place where errors become answers.
 func statusOf(err error) *metav1.Status {
 	var known apierrors.APIStatus
@@ -62,7 +66,44 @@ func statusOf(err error) *metav1.Status {
 		}
 	}
 	status.Kind, status.APIVersion = "Status", "v1"
-	return &status
+	return shortened(&status)
+}
+
+// shortened is a status without the middle of texts that are too long. It leaves alone what the error has of it.
+func shortened(status *metav1.Status) *metav1.Status {
+	long := false
+	texts(status, func(text *string) { long = long || len(*text) > maxText })
+	if !long {
+		return status
+	}
+	status = status.DeepCopy()
+	texts(status, func(text *string) { *text = withoutMiddle(*text) })
+	return status
+}
+
+// texts visits those texts of a status that may repeat what a client sent.
+func texts(status *metav1.Status, visit func(*string)) {
+	visit(&status.Message)
+	details := status.Details
+	if details == nil {
+		return
+	}
+	visit(&details.Name)
+	visit(&details.Group)
+	visit(&details.Kind)
+	for i := range details.Causes {
+		visit(&details.Causes[i].Message)
+		visit(&details.Causes[i].Field)
+	}
+}
+
+// withoutMiddle shortens a text: messages begin with where something is wrong, and end with what it is.
+func withoutMiddle(text string) string {
+	const half = maxText / 2
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:half], "") + "..." + strings.ToValidUTF8(text[len(text)-half:], "")
 }
 
 // isEnd tells that a request ended before it was answered.

@@ -9,10 +9,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 func TestWriteStatus(t *testing.T) {
@@ -67,5 +69,41 @@ func TestWriteStatusInTheFormatAccepted(t *testing.T) {
 		if w.Code != http.StatusBadRequest || w.Body.String() != want {
 			t.Errorf("%q: %s", accept, w.Body)
 		}
+	}
+}
+
+func TestLongTextsAreShortened(t *testing.T) {
+	huge := "begin " + strings.Repeat("\u20ac", 1<<20) + " end"
+	widget := schema.GroupKind{Group: "shop.example.com", Kind: "Widget"}
+	for name, err := range map[string]error{
+		"message": apierrors.NewBadRequest(huge),
+		"name":    apierrors.NewNotFound(schema.GroupResource{Resource: "widgets"}, huge),
+		"value":   apierrors.NewInvalid(widget, "a", field.ErrorList{field.Invalid(field.NewPath("spec"), huge, "is wrong")}),
+		"path":    apierrors.NewInvalid(widget, "a", field.ErrorList{field.Required(field.NewPath("spec").Key(huge), "is missing")}),
+		"kind":    apierrors.NewInvalid(schema.GroupKind{Kind: huge}, "a", nil),
+		"group":   apierrors.NewNotFound(schema.GroupResource{Group: huge, Resource: huge}, "a"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			WriteStatus(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), err)
+			var status metav1.Status
+			if json.Unmarshal(w.Body.Bytes(), &status) != nil || w.Body.Len() > 8*maxText {
+				t.Fatalf("%d bytes: %.100s", w.Body.Len(), w.Body)
+			}
+			if !strings.Contains(status.Message, "begin") || !strings.Contains(status.Message, "end") || strings.ContainsRune(status.Message, utf8.RuneError) {
+				t.Errorf("%.100q", status.Message)
+			}
+			var known apierrors.APIStatus
+			if errors.As(err, &known) && strings.Count(fmt.Sprint(known.Status()), "\u20ac") < 1<<20 {
+				t.Error("the error itself was changed")
+			}
+		})
+	}
+}
+
+func TestShortTextsStay(t *testing.T) {
+	text := strings.Repeat("x", maxText)
+	if got := statusOf(apierrors.NewBadRequest(text)); got.Message != text {
+		t.Errorf("%d bytes of %d", len(got.Message), len(text))
 	}
 }
