@@ -65,7 +65,10 @@ func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource stri
 		if obj, warnings, err = decodePatched(v, h.definition.New(), p, object, strict, body.Validation); err != nil {
 			return obj, nil, err
 		}
-		return obj, warnings, h.isTarget(obj, t)
+		if err = h.isTarget(obj, t); err != nil {
+			return obj, nil, err
+		}
+		return obj, warnings, keepsVersion(p, object)
 	})
 }
 
@@ -112,6 +115,18 @@ func decodePatched[T api.Object](v *version[T], hub T, p patcher, object []byte,
 		warnings = append(warnings, e.Error())
 	}
 	return d.obj, warnings, nil
+}
+
+// keepsVersion refuses what a patch left without an apiVersion, which would say nothing of what its fields mean. The kind
+// follows from the path, and a strategic merge patch is of a Go type, whatever it does to these fields.
+func keepsVersion(p patcher, object []byte) error {
+	if _, typed := p.(*strategicPatch); typed {
+		return nil
+	}
+	if apiVersion, _ := typeOf(object); apiVersion == "" {
+		return apierrors.NewBadRequest("Object 'apiVersion' is missing in what the patch makes of it")
+	}
+	return nil
 }
 
 // sortedFaults are the faults of an object in the order of its keys, which is that of an object that was decoded to be

@@ -110,5 +110,8 @@ func (h *virtualHandle[T]) patchedView(v *version[T], old T, kind PatchType, bod
 	if object, err = p.apply(object); err != nil {
 		return obj, nil, err
 	}
-	return decodePatched(v, h.definition.New(), p, object, strict, body.Validation)
+	if obj, warnings, err = decodePatched(v, h.definition.New(), p, object, strict, body.Validation); err != nil {
+		return obj, nil, err
+	}
+	return obj, warnings, keepsVersion(p, object)
 }

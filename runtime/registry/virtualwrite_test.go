@@ -125,6 +125,8 @@ func TestVirtualPatch(t *testing.T) {
 		{"strategic", `{"spec":{"color":"blue"}}`, registry.StrategicPatch, 0, "blue", nil},
 		{"old version", `{"metadata":{"resourceVersion":"0"}}`, registry.MergePatch, 0, "red", apierrors.IsConflict},
 		{"another name", `{"metadata":{"name":"b"}}`, registry.MergePatch, 0, "red", apierrors.IsBadRequest},
+		{"no apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, registry.MergePatch, 0, "red", apierrors.IsBadRequest},
+		{"strategic without apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, registry.StrategicPatch, 0, "blue", nil},
 		{"apply of no kind", `{}`, registry.ApplyPatch, 0, "red", apierrors.IsBadRequest},
 		{"nothing", ``, registry.MergePatch, 0, "red", apierrors.IsBadRequest},
 	} {

@@ -318,6 +318,10 @@ func TestPatchRefuses(t *testing.T) {
 		"another uid":               {"a", `{"metadata":{"uid":"x"}}`, 422, metav1.StatusReasonInvalid, "metadata.uid: Invalid value: \"x\": field is immutable"},
 		"another name":              {"a", `{"metadata":{"name":"b"}}`, 400, metav1.StatusReasonBadRequest, "the name of the object (b) does not match the name on the URL (a)"},
 		"another kind":              {"a", `{"kind":"Gadget"}`, 422, metav1.StatusReasonInvalid, "patch: Invalid value"},
+		"no apiVersion":             {"a", `{"apiVersion":null,"spec":{"size":9}}`, 400, metav1.StatusReasonBadRequest, "Object 'apiVersion' is missing"},
+		"an empty apiVersion":       {"a", `{"apiVersion":""}`, 400, metav1.StatusReasonBadRequest, "Object 'apiVersion' is missing"},
+		"a removed apiVersion":      {"a", `[{"op":"remove","path":"/apiVersion"}]`, 400, metav1.StatusReasonBadRequest, "Object 'apiVersion' is missing"},
+		"nothing at all":            {"a", `[{"op":"replace","path":"","value":{}}]`, 400, metav1.StatusReasonBadRequest, "name must be provided"},
 		"what the strategy refuses": {"a", `{"spec":{"size":-1}}`, 422, metav1.StatusReasonInvalid, "spec.size: Invalid value: -1"},
 		"a failing test":            {"a", `[{"op":"test","path":"/kind","value":"x"}]`, 422, metav1.StatusReasonInvalid, ""},
 		"an index out of range":     {"a", `[{"op":"add","path":"/spec/parts/99999999999","value":"d"}]`, 422, metav1.StatusReasonInvalid, ""},
@@ -332,6 +336,11 @@ func TestPatchRefuses(t *testing.T) {
 		for name, c := range cases {
 			_, err := b.patch(c.name, "", c.patch)
 			t.Run(name, func(t *testing.T) { wantStatus(t, err, c.code, c.reason, c.message) })
+		}
+		for _, patch := range []string{`{"kind":null}`, `[{"op":"remove","path":"/kind"}]`} {
+			if w, err := b.patch("a", "", patch); err != nil || w.Kind != "Widget" {
+				t.Errorf("%s: the path tells the kind: %v %+v", patch, err, w)
+			}
 		}
 	})
 }
