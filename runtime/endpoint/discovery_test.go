@@ -96,6 +96,11 @@ func TestOpenAPI(t *testing.T) {
 	index := decoded[struct {
 		Paths map[string]struct{ ServerRelativeURL string }
 	}](t, a, "/openapi/v3")
+	for _, accept := range []string{openAPIProtobuf, "text/html", ";;;"} {
+		if w := do(a, "GET", "/openapi/v3", "", "Accept", accept); w.Code != 200 || w.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("the index, which is there as JSON alone, with Accept %q: %d %v", accept, w.Code, w.Header())
+		}
+	}
 	address := index.Paths["apis/shop.example.com/v1"].ServerRelativeURL
 	if !strings.HasPrefix(address, "/openapi/v3/apis/shop.example.com/v1?hash=") {
 		t.Fatal(index)

@@ -15,22 +15,18 @@ import (
 
 	"apigen.dev/runtime/api"
 	openapi_v3 "github.com/google/gnostic-models/openapiv3"
-	"github.com/munnerz/goautoneg"
 	"google.golang.org/protobuf/proto"
 )
 
 const openAPIRoot = "/openapi/v3"
 
-// openAPIIndex tells where the documents of all versions are.
+// openAPIIndex tells where the documents of all versions are: in JSON, whatever is accepted, as kube-apiserver has it.
 type openAPIIndex struct {
 	data []byte
 	hash string
 }
 
 func (d *openAPIIndex) serve(a *API, w http.ResponseWriter, r *http.Request) error {
-	if !acceptsJSON(r) {
-		return notAcceptable(typeJSON)
-	}
 	if notModified(w, r, d.hash) {
 		return nil
 	}
@@ -92,17 +88,6 @@ func asProtobuf[M proto.Message](document api.Document, parse func([]byte) (M, e
 	}
 	data, err = proto.Marshal(message)
 	return api.NewDocument(data).Gzip, err
-}
-
-// acceptsJSON looks for JSON alone, which is all that the index is served as.
-func acceptsJSON(r *http.Request) bool {
-	header := r.Header.Get("Accept")
-	if header == "" {
-		return true
-	}
-	return slices.ContainsFunc(goautoneg.ParseAccept(header), func(clause goautoneg.Accept) bool {
-		return (clause.Type == "application" || clause.Type == "*") && (clause.SubType == "json" || clause.SubType == "*")
-	})
 }
 
 // addOpenAPI makes the index and a document for each version that has one.
