@@ -153,6 +153,14 @@ func TestScaleThroughVersions(t *testing.T) {
 				t.Errorf("%s: %v", data, err)
 			}
 		}
+		for kind, patch := range map[registry.PatchType]string{
+			registry.MergePatch: `{"apiVersion":null,"spec":{"replicas":8}}`,
+			registry.JSONPatch:  `[{"op":"remove","path":"/apiVersion"}]`,
+		} {
+			if _, err := scale.Patch(b.ctx(), "ns", "a", kind, body(patch), registry.WriteOptions{Form: v1}); !apierrors.IsBadRequest(err) {
+				t.Errorf("%s: %v", patch, err)
+			}
+		}
 		form := api.Form{Version: "v1", Shape: api.Row}
 		if r, err = scale.Get(b.ctx(), "ns", "a", "", form); err != nil || !strings.HasPrefix(string(r.Payload), `"cells":["a",7,0,`) {
 			t.Errorf("%s, %v", r.Payload, err)

@@ -160,6 +160,9 @@ func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind Patc
 			return nil, nil, nil, err
 		}
 		scale, warnings, err := decodePatched(v, new(scaleObject), p, data, strict, body.Validation)
+		if err == nil {
+			err = keepsVersion(p, data)
+		}
 		if err != nil {
 			return nil, nil, warnings, err
 		}
