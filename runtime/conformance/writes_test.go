@@ -44,7 +44,7 @@ var writes = []request{
 	{"PATCH", w, mergeType, `{"metadata":{"namespace":null}}`, "", ""},
 	{"PATCH", w, mergeType, `{"metadata":{"namespace":""}}`, "", ""},
 	{"PATCH", w, mergeType, `{"metadata":null}`, "", ""},
-	{"PATCH", w, mergeType, `{"apiVersion":null,"kind":null}`, "", ""},
+	{"PATCH", w, mergeType, `{"apiVersion":null,"kind":null}`, "", "upstream then knows no field of the object, and warns of each"},
 	{"PATCH", w + "?dryRun=All", mergeType, `{"apiVersion":"wardle.example.com/v1alpha1"}`, "", "upstream reads the object as one of that version, and loses what that doesn't have"},
 	{"PATCH", w, mergeType, `{"metadata":{"creationTimestamp":null}}`, "", ""},
 	{"PATCH", w, mergeType, `{"metadata":{"creationTimestamp":"yesterday"}}`, "", ""},
