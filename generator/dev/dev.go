@@ -44,7 +44,10 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
-	s := &session{Options: o, temp: temp}
+	s := &session{Options: o, temp: temp, work: filepath.Join(temp, "go")}
+	if err := os.Mkdir(s.work, 0o700); err != nil {
+		return err
+	}
 	return s.run(ctx)
 }
 

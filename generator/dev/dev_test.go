@@ -177,6 +177,43 @@ func TestDay(t *testing.T) {
 	s.expect(`^bye$`)
 }
 
+// TestEndWhileCompiling: what the go command was at is gone with the one who asked for it.
+func TestEndWhileCompiling(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	t.Setenv("GOTMPDIR", "")
+	_, stop := start(t, loadtest.Dir(t, project), dev.Options{})
+	tick, deadline := time.NewTicker(time.Millisecond), time.After(5*time.Minute)
+	defer tick.Stop()
+	for !compiling(temp) {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal("nothing was compiled")
+		}
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	left, err := os.ReadDir(temp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range left {
+		t.Errorf("%s is left", e.Name())
+	}
+}
+
+// compiling tells whether the go command has a working folder with something in it.
+func compiling(temp string) bool {
+	for _, pattern := range []string{"go-build*", "*/go-build*", "*/*/go-build*"} {
+		if found, _ := filepath.Glob(filepath.Join(temp, pattern, "b*")); len(found) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // TestWhichMain: without a choice there must be one command.
 func TestWhichMain(t *testing.T) {
 	dir := loadtest.Dir(t, "-- a.go --\npackage a\n")

@@ -22,6 +22,8 @@ import (
 type session struct {
 	Options
 	temp string
+	// work is where the go command keeps what it is at: it is killed at the end, and leaves that behind.
+	work string
 	// dirs are the folders that are watched, state what was seen there last.
 	dirs  []string
 	state state
@@ -85,7 +87,7 @@ func (s *session) stop() error {
 // cycle generates, compiles and restarts, and says so in one line; or says what is wrong, and leaves the server alone.
 func (s *session) cycle(ctx context.Context) {
 	start := time.Now()
-	res, err := generator.Build(ctx, generator.Options{Dir: s.Dir, Patterns: s.Patterns, Env: s.Env})
+	res, err := generator.Build(ctx, generator.Options{Dir: s.Dir, Patterns: s.Patterns, Env: s.goEnv()})
 	if ctx.Err() != nil {
 		return
 	}
@@ -151,12 +153,15 @@ func (s *session) fail(stage, what string) {
 	fmt.Fprintln(s.Out, strings.TrimRight(what, "\n"))
 }
 
+// goEnv is the environment of the go command.
+func (s *session) goEnv() []string { return append(slices.Clone(s.Env), "GOTMPDIR="+s.work) }
+
 // compile builds the server and returns the file.
 func (s *session) compile(ctx context.Context) (string, error) {
 	s.cycles++
 	out := filepath.Join(s.temp, fmt.Sprintf("server-%d", s.cycles))
 	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", out, s.Main)
-	cmd.Dir, cmd.Env = s.Dir, s.Env
+	cmd.Dir, cmd.Env = s.Dir, s.goEnv()
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
 	if err := cmd.Run(); err != nil {
