@@ -6,9 +6,11 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -96,25 +98,38 @@ func start(t *testing.T, dir string, o dev.Options) (s *stage, stop func() error
 	return s, stop
 }
 
-// expect waits for a line.
-func (s *stage) expect(pattern string) []string {
+// expect waits for lines of all patterns, in any order: a server may speak before it is said that it was started. It returns
+// the match of the last pattern.
+func (s *stage) expect(patterns ...string) []string {
 	s.t.Helper()
-	re := regexp.MustCompile(pattern)
+	missing := make(map[string]*regexp.Regexp)
+	for _, p := range patterns {
+		missing[p] = regexp.MustCompile(p)
+	}
+	var last []string
 	deadline := time.After(5 * time.Minute) // it compiles
-	for {
+	for len(missing) > 0 {
 		select {
 		case line, ok := <-s.lines:
 			s.output = append(s.output, line)
-			if m := re.FindStringSubmatch(line); m != nil {
-				return m
+			for p, re := range missing {
+				m := re.FindStringSubmatch(line)
+				if m == nil {
+					continue
+				}
+				delete(missing, p)
+				if p == patterns[len(patterns)-1] {
+					last = m
+				}
 			}
-			if !ok {
-				s.t.Fatalf("it ended before %q:\n%s", pattern, strings.Join(s.output, "\n"))
+			if !ok && len(missing) > 0 {
+				s.t.Fatalf("it ended before %q:\n%s", slices.Sorted(maps.Keys(missing)), strings.Join(s.output, "\n"))
 			}
 		case <-deadline:
-			s.t.Fatalf("no line %q:\n%s", pattern, strings.Join(s.output, "\n"))
+			s.t.Fatalf("no line %q:\n%s", slices.Sorted(maps.Keys(missing)), strings.Join(s.output, "\n"))
 		}
 	}
+	return last
 }
 
 func (s *stage) edit(name, old, now string) {
@@ -138,13 +153,11 @@ func (s *stage) edit(name, old, now string) {
 func TestDay(t *testing.T) {
 	const types = "apis/shop/v1/types.go"
 	s, stop := start(t, loadtest.Dir(t, project), dev.Options{Args: []string{"--flag"}})
-	s.expect(`^\d\d:\d\d:\d\d generated \d files in \d+\.\ds, compiled in \d+\.\ds, started$`)
-	s.expect(`^serving \d+ \[--flag\] true$`)
+	s.expect(`^\d\d:\d\d:\d\d generated \d files in \d+\.\ds, compiled in \d+\.\ds, started$`, `^serving \d+ \[--flag\] true$`)
 
 	s.edit(types, "\tSize int32", "\tColor string `json:\"color,omitempty\"`\n\tSize int32")
 	s.expect(`^bye$`)
-	s.expect(`restarted, API: shop.example.com/v1/Widget:color: color is new$`)
-	s.expect(`^serving `)
+	s.expect(`restarted, API: shop.example.com/v1/Widget:color: color is new$`, `^serving `)
 
 	s.edit(types, "Size int32", "Size chan int32")
 	s.expect(`generating failed; the server goes on as it was$`)
@@ -159,8 +172,8 @@ func TestDay(t *testing.T) {
 	s.expect(`the server is the same$`)
 
 	s.edit(types, "\tColor string `json:\"color,omitempty\"`\n", "")
-	s.expect(`restarted, API: shop.example.com/v1/Widget:color: color is gone \(breaking: FIELD_REMOVED\)$`)
-	pid, err := strconv.Atoi(s.expect(`^serving (\d+)`)[1])
+	served := s.expect(`restarted, API: shop.example.com/v1/Widget:color: color is gone \(breaking: FIELD_REMOVED\)$`, `^serving (\d+)`)
+	pid, err := strconv.Atoi(served[1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,8 +182,7 @@ func TestDay(t *testing.T) {
 	}
 	s.expect(`the server ended by itself: signal: killed; it is started again after the next change$`)
 	s.edit(types, "// Widget is one.", "// Widget is 1.")
-	s.expect(`started$`)
-	s.expect(`^serving `)
+	s.expect(`started$`, `^serving `)
 	if err := stop(); err != nil {
 		t.Errorf("the end: %v", err)
 	}
