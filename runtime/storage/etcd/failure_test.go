@@ -232,9 +232,10 @@ func TestTTLOverRestarts(t *testing.T) {
 		}
 		return revision
 	}
-	put("before", 0, 3*time.Second)
-	kept := put("kept", 0, 3*time.Second)
-	freed := put("freed", 0, 3*time.Second)
+	const brief, enough = 3 * time.Second, 15 * time.Second // to be there still when etcd, on a busy machine, is back
+	put("before", 0, brief)
+	kept := put("kept", 0, enough)
+	freed := put("freed", 0, enough)
 	process.Kill()
 	process.Restart()
 	if err := backend.Close(); err != nil {
@@ -243,7 +244,7 @@ func TestTTLOverRestarts(t *testing.T) {
 	backend = open(t, process)
 	put("kept", kept, storage.KeepTTL)
 	put("freed", freed, 0)
-	put("after", 0, 3*time.Second)
+	put("after", 0, brief)
 	stream, err := backend.Watch(ctx, "/watched/", start)
 	if err != nil {
 		t.Fatal(err)

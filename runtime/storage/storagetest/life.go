@@ -41,32 +41,48 @@ func ttl(b *bench) {
 	b.same(kv, nil)
 }
 
-// ttlEndsWithTheNextWrite: a write without TTL keeps the key, whatever the one before said.
-func ttlEndsWithTheNextWrite(b *bench) {
-	o := b.watch(b.revision())
-	var last int64
-	for last == 0 { // once more where the second was over before the next write
-		written, err := b.Put(b.ctx, b.key("kept"), []byte("1"), 0, time.Second)
+// overwrite writes a key for a second and, before that is over, again with the TTL. It returns the revision of that write.
+func (b *bench) overwrite(key string, ttl time.Duration) int64 {
+	b.Helper()
+	for { // once more where the second was over before the next write
+		written, err := b.Put(b.ctx, key, []byte("1"), 0, time.Second)
 		if err != nil {
 			b.Fatal(err)
 		}
+		last, err := b.Put(b.ctx, key, []byte("2"), written, ttl)
+		if err == nil {
+			return last
+		}
 		var late *storage.ConflictError
-		last, err = b.Put(b.ctx, b.key("kept"), []byte("2"), written, 0)
-		if err != nil && (!errors.As(err, &late) || late.Current != nil) {
+		if !errors.As(err, &late) || late.Current != nil {
 			b.Fatal(err)
 		}
 	}
-	if _, err := b.Put(b.ctx, b.key("gone"), nil, 0, time.Second); err != nil {
-		b.Fatal(err)
-	}
+}
+
+// expire waits until storage has deleted a key that was written at the revision. No event after that may be of the key that
+// is to stay.
+func (o *observer) expire(key string, written int64, stays string, last int64) {
+	o.Helper()
 	for gone := false; !gone; {
 		for _, e := range o.next().Events {
-			gone = e.Deleted && e.Key == b.key("gone")
-			if e.Revision > last && e.Key == b.key("kept") {
-				b.Errorf("after the write without TTL came %v", brief([]storage.Event{e}))
+			gone = gone || e.Deleted && e.Key == key && e.Revision > written
+			if e.Revision > last && e.Key == stays {
+				o.Errorf("after its last write came %v", brief([]storage.Event{e}))
 			}
 		}
 	}
+}
+
+// ttlEndsWithTheNextWrite: a write without TTL keeps the key, whatever the one before said.
+func ttlEndsWithTheNextWrite(b *bench) {
+	o := b.watch(b.revision())
+	last := b.overwrite(b.key("kept"), 0)
+	written, err := b.Put(b.ctx, b.key("gone"), nil, 0, time.Second)
+	if err != nil {
+		b.Fatal(err)
+	}
+	o.expire(b.key("gone"), written, b.key("kept"), last)
 	kv, _ := b.get("kept")
 	b.same(kv, &storage.KeyValue{Key: b.key("kept"), Value: []byte("2"), Revision: last})
 }
@@ -74,30 +90,23 @@ func ttlEndsWithTheNextWrite(b *bench) {
 // keptTTL: a write may leave a key the time that it has, be that for ever.
 func keptTTL(b *bench) {
 	o := b.watch(b.revision())
+	first, err := b.Put(b.ctx, b.key("b"), []byte("1"), 0, storage.KeepTTL)
+	if err != nil {
+		b.Fatal(err)
+	}
+	eternal, err := b.Put(b.ctx, b.key("b"), []byte("2"), first, storage.KeepTTL)
+	if err != nil {
+		b.Fatal(err)
+	}
 	began := time.Now()
-	written, err := b.Put(b.ctx, b.key("a"), []byte("1"), 0, time.Second)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if _, err := b.Put(b.ctx, b.key("a"), []byte("2"), written, storage.KeepTTL); err != nil {
-		b.Fatal(err)
-	}
-	eternal, err := b.Put(b.ctx, b.key("b"), []byte("1"), 0, storage.KeepTTL)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if eternal, err = b.Put(b.ctx, b.key("b"), []byte("2"), eternal, storage.KeepTTL); err != nil {
-		b.Fatal(err)
-	}
-	if events := o.events(5); !events[4].Deleted || events[4].Key != b.key("a") {
-		b.Errorf("got %v", brief(events))
-	}
+	last := b.overwrite(b.key("a"), storage.KeepTTL)
+	o.expire(b.key("a"), last, b.key("b"), eternal)
 	if lived := time.Since(began); lived < 900*time.Millisecond {
 		b.Errorf("the key lived for %s, expected a second or more", lived)
 	}
 	kv, _ := b.get("b")
 	b.same(kv, &storage.KeyValue{Key: b.key("b"), Value: []byte("2"), Revision: eternal})
-	_, err = b.Put(b.ctx, b.key("b"), []byte("3"), written, storage.KeepTTL)
+	_, err = b.Put(b.ctx, b.key("b"), []byte("3"), first, storage.KeepTTL)
 	var conflict *storage.ConflictError
 	if !errors.As(err, &conflict) {
 		b.Errorf("got %v, expected a conflict", err)
@@ -107,20 +116,12 @@ func keptTTL(b *bench) {
 // extendedTTL: the last write's TTL counts.
 func extendedTTL(b *bench) {
 	o := b.watch(b.revision())
-	written, err := b.Put(b.ctx, b.key("long"), []byte("1"), 0, time.Second)
+	last := b.overwrite(b.key("long"), time.Hour)
+	written, err := b.Put(b.ctx, b.key("short"), nil, 0, time.Second)
 	if err != nil {
 		b.Fatal(err)
 	}
-	last, err := b.Put(b.ctx, b.key("long"), []byte("2"), written, time.Hour)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if _, err := b.Put(b.ctx, b.key("short"), nil, 0, time.Second); err != nil {
-		b.Fatal(err)
-	}
-	if events := o.events(4); !events[3].Deleted || events[3].Key != b.key("short") {
-		b.Errorf("got %v", brief(events))
-	}
+	o.expire(b.key("short"), written, b.key("long"), last)
 	kv, _ := b.get("long")
 	b.same(kv, &storage.KeyValue{Key: b.key("long"), Value: []byte("2"), Revision: last})
 }
