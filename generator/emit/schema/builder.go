@@ -140,7 +140,21 @@ func (b *builder) structure(t *model.Type) object {
 	if len(required) > 0 {
 		s["required"] = required
 	}
+	b.inherit(s, t, map[*model.Type]bool{t: true})
 	return s
+}
+
+// inherit adds the rules in CEL of what a struct inlines: they hold for the whole of it.
+func (b *builder) inherit(s object, t *model.Type, inlined map[*model.Type]bool) {
+	for _, f := range t.Fields {
+		inner := b.known(f.Type.Pointee())
+		if !f.Inline || f.Ignored || inner.Form != model.Struct || inlined[inner] {
+			continue
+		}
+		inlined[inner] = true
+		b.inherit(s, inner, inlined)
+		validations(s, inner.Schema)
+	}
 }
 
 // fields adds the properties of a struct and of what it inlines. A field nearer to the outer struct wins, as in Go.

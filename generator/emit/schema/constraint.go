@@ -71,6 +71,11 @@ func extensions(s object, c model.Schema) {
 	flag(s, "x-kubernetes-preserve-unknown-fields", c.PreserveUnknownFields)
 	flag(s, "x-kubernetes-embedded-resource", c.EmbeddedResource)
 	flag(s, "x-kubernetes-int-or-string", c.IntOrString)
+	validations(s, c)
+}
+
+// validations adds the rules in CEL to those that are there.
+func validations(s object, c model.Schema) {
 	rules, _ := s["x-kubernetes-validations"].([]any)
 	rules = append(rules, counts(c.Rules)...)
 	for _, r := range c.CEL {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,5 +119,28 @@ func TestRequired(t *testing.T) {
 	s := sampleBuilder(sample(), &errs).structure(&model.Type{Form: model.Struct, Fields: fields})
 	if got, _ := json.Marshal(s["required"]); string(got) != `["plain","must"]` {
 		t.Errorf("required: %s", got)
+	}
+}
+
+// TestInlinedRules: what is said of a struct is said of those that inline it, by whichever way, once.
+func TestInlinedRules(t *testing.T) {
+	ruled := func(name, rule string, fields ...*model.Field) *model.Type {
+		inner := named("example.com/shop/apis/shop/v1", "v1", name, model.Struct)
+		inner.Fields, inner.Schema.CEL = fields, []model.CELRule{{Rule: rule}}
+		return inner
+	}
+	inline := func(inner *model.Type) *model.Field {
+		return &model.Field{Name: inner.Name, Type: inner, Embedded: true, Inline: true, Exported: true}
+	}
+	deep := ruled("Deep", "deep", field("d", predeclared("string")))
+	outer := ruled("Outer", "outer", inline(ruled("Near", "near", inline(deep))), inline(deep), field("o", predeclared("string")))
+	var errs emit.Errors
+	s := sampleBuilder(sample(field("x", outer)), &errs).component(outer)
+	var got []string
+	for _, rule := range s["x-kubernetes-validations"].([]any) {
+		got = append(got, rule.(object)["rule"].(string))
+	}
+	if !slices.Equal(got, []string{"deep", "near", "outer"}) || len(errs) > 0 {
+		t.Errorf("%q, %v", got, errs)
 	}
 }
