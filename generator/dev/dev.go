@@ -39,7 +39,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.complete(); err != nil {
 		return err
 	}
-	temp, err := os.MkdirTemp("", "apigen-dev-*")
+	temp, err := os.MkdirTemp(o.temporary(), "apigen-dev-*")
 	if err != nil {
 		return err
 	}
@@ -73,6 +73,16 @@ func (o *Options) complete() error {
 		o.Main, err = onlyMain(dir)
 	}
 	return err
+}
+
+// temporary is where the go command is told to work; empty is the system's place.
+func (o *Options) temporary() (dir string) {
+	for _, variable := range o.Env {
+		if value, ok := strings.CutPrefix(variable, "GOTMPDIR="); ok {
+			dir = value
+		}
+	}
+	return dir
 }
 
 // onlyMain is the one folder below cmd.

@@ -191,28 +191,32 @@ func TestDay(t *testing.T) {
 
 // TestEndWhileCompiling: what the go command was at is gone with the one who asked for it.
 func TestEndWhileCompiling(t *testing.T) {
-	temp := t.TempDir()
-	t.Setenv("TMPDIR", temp)
-	t.Setenv("GOTMPDIR", "")
-	_, stop := start(t, loadtest.Dir(t, project), dev.Options{})
-	tick, deadline := time.NewTicker(time.Millisecond), time.After(5*time.Minute)
-	defer tick.Stop()
-	for !compiling(temp) {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatal("nothing was compiled")
-		}
-	}
-	if err := stop(); err != nil {
-		t.Error(err)
-	}
-	left, err := os.ReadDir(temp)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range left {
-		t.Errorf("%s is left", e.Name())
+	for _, variable := range []string{"TMPDIR", "GOTMPDIR"} {
+		t.Run(variable, func(t *testing.T) {
+			temp := t.TempDir()
+			t.Setenv("GOTMPDIR", "")
+			t.Setenv(variable, temp)
+			_, stop := start(t, loadtest.Dir(t, project), dev.Options{})
+			tick, deadline := time.NewTicker(time.Millisecond), time.After(5*time.Minute)
+			defer tick.Stop()
+			for !compiling(temp) {
+				select {
+				case <-tick.C:
+				case <-deadline:
+					t.Fatal("nothing was compiled")
+				}
+			}
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+			left, err := os.ReadDir(temp)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range left {
+				t.Errorf("%s is left", e.Name())
+			}
+		})
 	}
 }
 
