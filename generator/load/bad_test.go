@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/loadtest"
 )
 
@@ -36,7 +36,7 @@ func TestBadInput(t *testing.T) {
 			if err == nil {
 				t.Fatal("it loads")
 			}
-			var list emit.Errors
+			var list diag.Errors
 			if !errors.As(err, &list) {
 				t.Fatalf("got a %T: %v", err, err)
 			}

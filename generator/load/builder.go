@@ -6,15 +6,15 @@ import (
 	"go/types"
 	"slices"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 )
 
 // builder makes the model from the type-checked universe.
 type builder struct {
 	l        *loader
-	errs     emit.Errors
-	warnings emit.Errors
+	errs     diag.Errors
+	warnings diag.Errors
 
 	packages map[string]*model.Package
 	modules  map[string]*model.Module

@@ -18,9 +18,18 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
-
-	"apigen.dev/generator/emit"
 )
+
+// File is a file that is about to be written.
+type File struct {
+	// Package is the import path of the package that the file belongs to, Dir its directory.
+	Package, Dir string
+	// PackageName is the Go name of the package.
+	PackageName string
+	// Name is the base name.
+	Name    string
+	Content []byte
+}
 
 // Origin tells who wrote a file.
 type Origin uint8
@@ -47,7 +56,7 @@ type Diagnostic struct {
 // Compile type-checks the packages of a load as they will be once files are written, function bodies included. Aside are
 // files that other runs are to write, for packages that this one only looks at. Existing generated files count, too,
 // unless they are replaced or gone says that they go. What Load returned stays as it is.
-func (u *Universe) Compile(ctx context.Context, files, aside []emit.File, gone func(path string) bool) ([]Diagnostic, error) {
+func (u *Universe) Compile(ctx context.Context, files, aside []File, gone func(path string) bool) ([]Diagnostic, error) {
 	c := &compilation{
 		Universe: u.withoutRoots(), old: u, gone: gone,
 		origin: map[string]Origin{}, outputs: map[string]bool{},
@@ -111,7 +120,7 @@ func (u *Universe) withoutRoots() *Universe {
 }
 
 // add parses a file that is about to be written.
-func (c *compilation) add(f emit.File, output bool) {
+func (c *compilation) add(f File, output bool) {
 	name := filepath.Join(f.Dir, f.Name)
 	c.origin[name] = ByApigen
 	c.outputs[f.Package] = true
@@ -144,7 +153,7 @@ func (c *compilation) parseImports(s *source, name string, data []byte) {
 }
 
 // fresh is a package's source with what the user wrote in it.
-func (c *compilation) fresh(f emit.File, output bool) *source {
+func (c *compilation) fresh(f File, output bool) *source {
 	s := &source{root: true, output: output, generated: map[*ast.File]bool{}}
 	if old := c.old.sources[f.Package]; old != nil && old.root {
 		s.meta, s.shallow, s.blanked = old.meta, old.shallow, old.blanked

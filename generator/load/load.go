@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 )
 
@@ -45,7 +45,7 @@ type Options struct {
 type Result struct {
 	Program *model.Program
 	// Warnings are faults that don't keep anything from being generated.
-	Warnings emit.Errors
+	Warnings diag.Errors
 	// Matched are the packages that the patterns matched, whether or not there is something to generate for them.
 	Matched []Matched
 	// Universe is the type-checked world that generated files can be checked in.
@@ -65,7 +65,7 @@ type Matched struct {
 	Named bool
 }
 
-// Load loads packages. The error is emit.Errors where the input is at fault; the result is not nil then where there are
+// Load loads packages. The error is diag.Errors where the input is at fault; the result is not nil then where there are
 // packages that others may find more faults in, and is what could be read.
 func Load(ctx context.Context, o Options) (*Result, error) {
 	if len(o.Patterns) == 0 {
@@ -107,10 +107,10 @@ type loader struct {
 	Options
 	*Universe
 	matched  []Matched
-	errs     emit.Errors
-	warnings emit.Errors
+	errs     diag.Errors
+	warnings diag.Errors
 	// causes are packages that files of other generators import in vain: where there are errors, those come from it.
-	causes emit.Errors
+	causes diag.Errors
 	// missing are the packages that the go command can't tell the files of.
 	missing map[string]bool
 	// folders are those of the user's modules that name groups, by module and group.

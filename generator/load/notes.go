@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/marker"
 	"apigen.dev/generator/model"
 )
@@ -124,7 +124,7 @@ func (b *builder) reporter(s *source, generated bool) reporter {
 		if generated || b.l.Lenient || !own(s.meta) {
 			to = &b.warnings
 		}
-		*to = append(*to, emit.Error{Pos: pos, Message: message, Lenient: to == &b.errs})
+		*to = append(*to, diag.Error{Pos: pos, Message: message, Lenient: to == &b.errs})
 	}
 }
 
@@ -135,7 +135,7 @@ func (b *builder) fault(p *model.Package, pos model.Position, format string, arg
 		report = func(pos token.Position, message string) { b.warnings.Add(pos, "%s", message) }
 	}
 	if report == nil {
-		b.errs = append(b.errs, emit.Error{Pos: pos, Message: fmt.Sprintf(format, args...), Lenient: true})
+		b.errs = append(b.errs, diag.Error{Pos: pos, Message: fmt.Sprintf(format, args...), Lenient: true})
 		return
 	}
 	report(pos, fmt.Sprintf(format, args...))

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 )
 
@@ -20,7 +20,7 @@ func (b *builder) checkObject(m *model.Type, n *types.Named) {
 			b.errorf(ref.Pos, "%s has type parameters, so that it can't be %s by a method: leave the marker out, and mark a type over %s[...]", m.Name, ref.Name, m.Name)
 		case !n.Obj().Exported():
 			b.errorf(ref.Pos, "%s is not exported, so that nothing is generated for it: call it %s", m.Name, strings.ToUpper(m.Name[:1])+m.Name[1:])
-		case slices.ContainsFunc(b.errs, func(e emit.Error) bool { return e.Pos == ref.Pos }):
+		case slices.ContainsFunc(b.errs, func(e diag.Error) bool { return e.Pos == ref.Pos }):
 			// it follows from what is told already
 		case m.Form != model.Interface && !embedsUntold(m):
 			b.checkImplements(m, n, ref)

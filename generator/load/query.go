@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 )
 
 // query is where and in which environment the go command is asked.
@@ -19,7 +19,7 @@ type query struct {
 	env []string
 }
 
-// list asks the go command for packages. The error is emit.Errors where the question is at fault.
+// list asks the go command for packages. The error is diag.Errors where the question is at fault.
 func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []string) ([]*packages.Package, error) {
 	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: u.query.dir, Env: u.query.env}
 	args := make([]string, len(patterns))
@@ -31,14 +31,14 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, emit.Errors{{Message: explain(err.Error())}}
+		return nil, diag.Errors{{Message: explain(err.Error())}}
 	}
 	if !slices.ContainsFunc(pkgs, func(p *packages.Package) bool { return p.Dir != "" || p.Name != "" }) {
 		if said := u.complaint(ctx, mode, patterns); said != "" {
-			return nil, emit.Errors{{Message: said}}
+			return nil, diag.Errors{{Message: said}}
 		}
 		if len(pkgs) == 0 && !slices.ContainsFunc(patterns, wildcard) {
-			return nil, emit.Errors{{Message: "no package matches " + strings.Join(patterns, " ")}}
+			return nil, diag.Errors{{Message: "no package matches " + strings.Join(patterns, " ")}}
 		}
 	}
 	packages.Visit(pkgs, nil, func(p *packages.Package) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 )
 
@@ -20,7 +20,7 @@ import (
 // program makes the model; nil where that can't be done of packages that are at fault. A type without a size, which holds
 // itself, is a road without an end for whoever reads it.
 func (l *loader) program(b *builder) (p *model.Program) {
-	if slices.ContainsFunc(l.errs, func(e emit.Error) bool {
+	if slices.ContainsFunc(l.errs, func(e diag.Error) bool {
 		return strings.HasPrefix(e.Message, recursive) || strings.HasPrefix(e.Message, importCycle) || strings.HasPrefix(e.Message, "instantiation cycle")
 	}) {
 		return nil
@@ -36,7 +36,7 @@ func (l *loader) program(b *builder) (p *model.Program) {
 }
 
 // faults are all that were found; none is nil.
-func (l *loader) faults(b *builder) emit.Errors {
+func (l *loader) faults(b *builder) diag.Errors {
 	if l.errs == nil {
 		if b.errs == nil {
 			return nil
@@ -58,8 +58,8 @@ func (l *loader) faults(b *builder) emit.Errors {
 }
 
 // firstUntold leaves one of the fields of a package whose types don't compile, for all have one cause; none where that is told.
-func (l *loader) firstUntold(errs emit.Errors) emit.Errors {
-	var sorted, out emit.Errors
+func (l *loader) firstUntold(errs diag.Errors) diag.Errors {
+	var sorted, out diag.Errors
 	errors.As(errs.Err(), &sorted)
 	first, more := map[string]int{}, map[string]int{}
 	for _, e := range sorted {
@@ -93,7 +93,7 @@ type lineOf struct {
 
 // withMarkers adds what is wrong with markers to errors that keep packages from being type-checked.
 func (l *loader) withMarkers(err error) error {
-	var list emit.Errors
+	var list diag.Errors
 	if !errors.As(err, &list) {
 		return err
 	}
@@ -101,7 +101,7 @@ func (l *loader) withMarkers(err error) error {
 }
 
 // markerFaults are what markers alone are at fault with.
-func (l *loader) markerFaults() emit.Errors {
+func (l *loader) markerFaults() diag.Errors {
 	b := newBuilder(l)
 	for _, path := range l.rootPaths() {
 		b.notesOf(types.NewPackage(path, ""), token.NoPos)
