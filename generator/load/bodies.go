@@ -24,7 +24,7 @@ func dropBodies(f *ast.File) {
 
 // withBodies puts files of other tools, and those of which only the imports were parsed, in with all that is in them, the bodies
 // until the function that it returns is called. A file of another tool that can't be parsed by now stays as it is.
-func (u *Universe) withBodies(s *source) (drop func()) {
+func (u *Universe) withBodies(s *Source) (drop func()) {
 	var whole []*ast.File
 	for i, f := range s.files {
 		content, unread := s.unread[f]

@@ -31,10 +31,13 @@ func FuzzComments(f *testing.F) {
 				t.Errorf("%s: %q in %d lines", pos, message, lines)
 			}
 		}
-		n := newNotes()
-		(&collector{fset: fset, notes: n, report: report, warn: report}).file(file)
-		disagreements(n.pkg.markers, report)
-		src := &source{generated: map[*ast.File]bool{}, files: []*ast.File{file}}
-		_, _, _ = src.imports(), src.registers(), generatedHeader([]byte(text))
+		c := newComments()
+		(&collector{fset: fset, comments: c, reads: new(reads), reporting: true}).file(file)
+		c.check()
+		for _, f := range append(c.faults, c.warnings...) {
+			report(f.Pos, f.Message)
+		}
+		src := &Source{generated: map[*ast.File]bool{}, files: []*ast.File{file}}
+		_, _, _ = src.Imports(), src.Registers(), generatedHeader([]byte(text))
 	})
 }

@@ -88,10 +88,10 @@ type compilation struct {
 // withoutRoots is a universe that shares all packages but the roots and those that depend on them.
 func (u *Universe) withoutRoots() *Universe {
 	out := *u
-	out.sources = map[string]*source{}
+	out.sources = map[string]*Source{}
 	depends := map[string]bool{}
-	var visit func(s *source) bool
-	visit = func(s *source) bool {
+	var visit func(s *Source) bool
+	visit = func(s *Source) bool {
 		path := s.meta.PkgPath
 		if s.root {
 			return true
@@ -111,7 +111,7 @@ func (u *Universe) withoutRoots() *Universe {
 		switch {
 		case s.root:
 		case visit(s):
-			out.sources[path] = &source{meta: s.meta, files: s.files}
+			out.sources[path] = &Source{meta: s.meta, files: s.files}
 		default:
 			out.sources[path] = s
 		}
@@ -139,7 +139,7 @@ func (c *compilation) add(f File, output bool) {
 }
 
 // parseImports reads no more of a file than what it imports: the rest is read when its package is checked.
-func (c *compilation) parseImports(s *source, name string, data []byte) {
+func (c *compilation) parseImports(s *Source, name string, data []byte) {
 	f, err := parser.ParseFile(c.fset, name, data, parser.ImportsOnly|parser.SkipObjectResolution)
 	if err != nil {
 		c.parseInto(s, name, data) // which tells what is wrong
@@ -153,8 +153,8 @@ func (c *compilation) parseImports(s *source, name string, data []byte) {
 }
 
 // fresh is a package's source with what the user wrote in it.
-func (c *compilation) fresh(f File, output bool) *source {
-	s := &source{root: true, output: output, generated: map[*ast.File]bool{}}
+func (c *compilation) fresh(f File, output bool) *Source {
+	s := &Source{root: true, output: output, generated: map[*ast.File]bool{}}
 	if old := c.old.sources[f.Package]; old != nil && old.root {
 		s.meta, s.shallow, s.blanked = old.meta, old.shallow, old.blanked
 		if !old.shallow {
@@ -174,7 +174,7 @@ func (c *compilation) fresh(f File, output bool) *source {
 			continue
 		}
 		if data, err := os.ReadFile(name); err == nil {
-			if c.owns(e.Name()) && replaceable(data) {
+			if c.options.Owns(e.Name()) && replaceable(data) {
 				s.blanked = append(s.blanked, name)
 				continue
 			}
@@ -185,7 +185,7 @@ func (c *compilation) fresh(f File, output bool) *source {
 }
 
 // otherPackage reports hand-written files that are of another package than what is written beside them, and leaves them out.
-func (c *compilation) otherPackage(s *source, name string) {
+func (c *compilation) otherPackage(s *Source, name string) {
 	s.files = slices.DeleteFunc(s.files, func(f *ast.File) bool {
 		pos := c.fset.Position(f.Name.Pos())
 		if f.Name.Name == name || name == "" || c.origin[pos.Filename] != ByHand {
@@ -197,7 +197,7 @@ func (c *compilation) otherPackage(s *source, name string) {
 	})
 }
 
-func (s *source) adopt(old *source) {
+func (s *Source) adopt(old *Source) {
 	s.files = slices.Clone(old.files)
 	s.generated = maps.Clone(old.generated)
 }
@@ -214,7 +214,7 @@ func (c *compilation) moduleOf(dir string) *packages.Module {
 	return best
 }
 
-func (c *compilation) parseInto(s *source, name string, data []byte) {
+func (c *compilation) parseInto(s *Source, name string, data []byte) {
 	f, err := parser.ParseFile(c.fset, name, data, parser.SkipObjectResolution)
 	var list scanner.ErrorList
 	if errors.As(err, &list) {
@@ -232,7 +232,7 @@ func (c *compilation) parseInto(s *source, name string, data []byte) {
 func (c *compilation) addRoots() {
 	for path, old := range c.old.sources {
 		if old.root && c.sources[path] == nil {
-			s := &source{meta: old.meta, root: true, shallow: old.shallow, output: old.output, blanked: old.blanked}
+			s := &Source{meta: old.meta, root: true, shallow: old.shallow, output: old.output, blanked: old.blanked}
 			s.adopt(old)
 			c.sources[path] = s
 		}
@@ -260,7 +260,7 @@ func (c *compilation) listMissing(ctx context.Context) error {
 		if s.shallow && !c.outputs[s.meta.PkgPath] {
 			continue
 		}
-		for _, imp := range s.imports() {
+		for _, imp := range s.Imports() {
 			if c.metas[imp] == nil && c.sources[imp] == nil && imp != "unsafe" && imp != "C" {
 				missing[imp] = true
 			}
@@ -298,7 +298,7 @@ func (c *compilation) compile() {
 	}
 }
 
-func (c *compilation) diagnose(s *source, e types.Error) Diagnostic {
+func (c *compilation) diagnose(s *Source, e types.Error) Diagnostic {
 	pos := c.fset.Position(e.Pos)
 	d := Diagnostic{Pos: pos, Message: e.Msg, Origin: c.origin[pos.Filename], Output: s.output}
 	f, decl := s.enclosing(c.fset, e.Pos)
@@ -343,7 +343,7 @@ var word = regexp.MustCompile(`\w+`)
 
 // blame lays an error of generated code at the door of a hand-written declaration that it is about, where that is one of
 // those that generated code uses.
-func (c *compilation) blame(s *source, d *Diagnostic) {
+func (c *compilation) blame(s *Source, d *Diagnostic) {
 	mentioned := map[string]bool{}
 	for _, w := range word.FindAllString(d.Message, -1) {
 		mentioned[w] = known[w] != ""

@@ -24,6 +24,8 @@ type Clients struct {
 type Client struct {
 	// NonNamespaced is +genclient:nonNamespaced, NoStatus +genclient:noStatus, NoVerbs +genclient:noVerbs.
 	NonNamespaced, NoStatus, NoVerbs bool
+	// Only are the verbs of +genclient:onlyVerbs and +genclient:readonly, Skip those of +genclient:skipVerbs.
+	Only, Skip []string
 	// Verbs are those that the client has, of ClientVerbs and in their order.
 	Verbs []string
 	// Methods are those of +genclient:method, in the order of the source.

@@ -10,6 +10,15 @@ import (
 	"strings"
 )
 
+// JSONString is a text as a JSON string.
+func JSONString(s string) string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return `""`
+	}
+	return string(data)
+}
+
 // Value is what the literal says, numbers as they are written.
 func (d *Default) Value() (any, error) {
 	decoder := json.NewDecoder(strings.NewReader(d.JSON))

@@ -85,6 +85,17 @@ type Package struct {
 	EmbeddedMetadata bool
 	// Skip is +kubebuilder:skip: the package is no version in a CustomResourceDefinition.
 	Skip bool
+	// OptionalFields and RequiredFields are +kubebuilder:validation:Optional and Required: what holds for the fields that
+	// say neither.
+	OptionalFields, RequiredFields bool
+	// GroupGoName is +groupGoName, GroupGoNamePos where it stands.
+	GroupGoName    string
+	GroupGoNamePos Position
+	// ClientFolder is the folder of +apigen:clients as it was written, ExternalClients those of +apigen:clients:external.
+	ClientFolder    Folder
+	ExternalClients map[string]string
+	// Requests are the packages that markers name, before they are resolved.
+	Requests Requests
 	// ModelPackage is +k8s:openapi-model-package, the prefix of schema names; empty means derived from the path.
 	ModelPackage string
 
@@ -224,6 +235,8 @@ type Type struct {
 
 	// DeepCopy tells how a copy of this named type is made.
 	DeepCopy DeepCopyMode
+	// CopyMarker is what +k8s:deepcopy-gen or +kubebuilder:object:generate say of the type; nil where neither is there.
+	CopyMarker *bool
 	// DeepCopyInterfaces are those of +k8s:deepcopy-gen:interfaces (and runtime.Object for +kubebuilder:object:root).
 	DeepCopyInterfaces []Ref
 	// NonPointerInterfaces is +k8s:deepcopy-gen:nonpointer-interfaces.
@@ -353,12 +366,6 @@ type Schema struct {
 	Subfields, Elements, Modes []Part
 	// Opaque is +k8s:opaqueType: the rules of the value's type don't count here.
 	Opaque bool
-}
-
-// Claim is a marker that only values of some form can have.
-type Claim struct {
-	Marker, Value string
-	Pos           Position
 }
 
 // ExternalDocs is +kubebuilder:externalDocs.
