@@ -1,46 +1,23 @@
 package marker
 
-// elementMarkers are controller-gen's markers for the elements of lists: each says of them what its Element says of values.
-var elementMarkers = []Definition{
-	{Name: "kubebuilder:validation:items:MinLength", Places: values, Kind: Int,
-		Element: "kubebuilder:validation:MinLength", Doc: "The least number of characters of elements."},
-	{Name: "kubebuilder:validation:items:MaxLength", Places: values, Kind: Int,
-		Element: "kubebuilder:validation:MaxLength", Doc: "The greatest number of characters of elements."},
-	{Name: "kubebuilder:validation:items:Pattern", Places: values, Kind: Text,
-		Element: "kubebuilder:validation:Pattern", Doc: "A regular expression that elements match."},
-	{Name: "kubebuilder:validation:items:Minimum", Places: values, Kind: Number,
-		Element: "kubebuilder:validation:Minimum", Doc: "The least value of elements."},
-	{Name: "kubebuilder:validation:items:Maximum", Places: values, Kind: Number,
-		Element: "kubebuilder:validation:Maximum", Doc: "The greatest value of elements."},
-	{Name: "kubebuilder:validation:items:ExclusiveMinimum", Places: values, Kind: Bool,
-		Element: "kubebuilder:validation:ExclusiveMinimum", Doc: "The minimum itself is no legal value of elements."},
-	{Name: "kubebuilder:validation:items:ExclusiveMaximum", Places: values, Kind: Bool,
-		Element: "kubebuilder:validation:ExclusiveMaximum", Doc: "The maximum itself is no legal value of elements."},
-	{Name: "kubebuilder:validation:items:MultipleOf", Places: values, Kind: Number,
-		Element: "kubebuilder:validation:MultipleOf", Doc: "Elements are multiples of this number."},
-	{Name: "kubebuilder:validation:items:MinItems", Places: values, Kind: Int,
-		Element: "kubebuilder:validation:MinItems", Doc: "The least number of elements of elements."},
-	{Name: "kubebuilder:validation:items:MaxItems", Places: values, Kind: Int,
-		Element: "kubebuilder:validation:MaxItems", Doc: "The greatest number of elements of elements."},
-	{Name: "kubebuilder:validation:items:UniqueItems", Places: values, Kind: Bool,
-		Element: "kubebuilder:validation:UniqueItems", Doc: "Elements of elements are unique."},
-	{Name: "kubebuilder:validation:items:MinProperties", Places: values, Kind: Int,
-		Element: "kubebuilder:validation:MinProperties", Doc: "The least number of properties of elements."},
-	{Name: "kubebuilder:validation:items:MaxProperties", Places: values, Kind: Int,
-		Element: "kubebuilder:validation:MaxProperties", Doc: "The greatest number of properties of elements."},
-	{Name: "kubebuilder:validation:items:Enum", Places: values, Kind: List, Element: "kubebuilder:validation:Enum",
-		Doc: "The legal values of elements."},
-	{Name: "kubebuilder:validation:items:Format", Places: values, Kind: Text,
-		Element: "kubebuilder:validation:Format", Doc: "The format of elements."},
-	{Name: "kubebuilder:validation:items:Type", Places: values, Kind: Text, Element: "kubebuilder:validation:Type",
-		Doc: "The type of elements in the schema."},
-	{Name: "kubebuilder:validation:items:XValidation", Places: values, Kind: Arguments,
-		Element: "kubebuilder:validation:XValidation", Read: Read{Needs: NeedsCEL},
-		Doc: "A rule in CEL for elements: +kubebuilder:validation:items:XValidation:rule=\"self != ''\"."},
-	{Name: "kubebuilder:validation:items:XEmbeddedResource", Places: values, Kind: Flag,
-		Element: "kubebuilder:validation:XEmbeddedResource", Doc: "Elements are objects of the API."},
-	{Name: "kubebuilder:validation:items:XIntOrString", Places: values, Kind: Flag,
-		Element: "kubebuilder:validation:XIntOrString", Doc: "Elements are numbers or strings."},
-	{Name: "kubebuilder:validation:items:XPreserveUnknownFields", Places: values, Kind: Flag,
-		Element: "kubebuilder:validation:XPreserveUnknownFields", Doc: "Unknown fields of elements are kept."},
+// elementMarkers say of the elements of a list what controller-gen's markers for values say of these.
+var elementMarkers = elements(
+	"MinLength", "MaxLength", "Pattern", "Minimum", "Maximum", "ExclusiveMinimum", "ExclusiveMaximum", "MultipleOf",
+	"MinItems", "MaxItems", "UniqueItems", "MinProperties", "MaxProperties", "Enum", "Format", "Type", "XValidation",
+	"XEmbeddedResource", "XIntOrString", "XPreserveUnknownFields",
+)
+
+func elements(names ...string) []Definition {
+	var out []Definition
+	for _, name := range names {
+		for _, d := range valueMarkers {
+			if d.Name == validation+name {
+				out = append(out, Definition{
+					Name: validation + "items:" + name, Places: d.Places, Kind: d.Kind, Keys: d.Keys, Bare: d.Bare,
+					Element: d.Name, Read: Read{Needs: d.Read.Needs}, Doc: "For the elements of a list. " + d.Doc,
+				})
+			}
+		}
+	}
+	return out
 }
