@@ -31,7 +31,7 @@ func (b *typeBuilder) kind(m *model.Type, ms marker.Markers) {
 
 // readKind is what markers say of a type as a kind.
 func readKind(m *model.Type, ms marker.Markers) (*model.Kind, diag.Errors) {
-	k := &model.Kind{HasStatus: hasStatus(m), Client: &model.Client{}}
+	k := &model.Kind{KindSubresources: model.KindSubresources{HasStatus: hasStatus(m)}, Client: &model.Client{}}
 	faults := ms.ToKind(k, m)
 	if !k.Client.Pos.IsValid() {
 		k.Client = nil

@@ -110,7 +110,7 @@ func (s source) program(t *testing.T) *model.Program {
 		t.Fatal(err)
 	}
 	p := res.Program
-	p.Packages = append(p.Packages, &model.Package{Path: s.below, CRDs: &model.Folder{Dir: "crds"}, EmbeddedMetadata: s.embedded, Output: true})
+	p.Packages = append(p.Packages, &model.Package{Path: s.below, PackageProducts: model.PackageProducts{CRDs: &model.Folder{Dir: "crds"}, EmbeddedMetadata: s.embedded}, Output: true})
 	return p
 }
 

@@ -25,9 +25,9 @@ func TestLeftToThePackage(t *testing.T) {
 			Declared: map[string]model.Position{"AddToScheme": {}}}, false},
 		{"Install by hand", model.Package{Output: true, HasGroup: true, Types: kind(),
 			Declared: map[string]model.Position{"Install": {}}}, false},
-		{"an init by hand", model.Package{Output: true, HasGroup: true, Types: kind(), RegistersInInit: true}, false},
-		{"an init by hand, and conversions", model.Package{Output: true, HasGroup: true, Types: kind(), RegistersInInit: true,
-			ConversionPeers: []string{"example.com/shop"}}, true},
+		{"an init by hand", model.Package{Output: true, HasGroup: true, Types: kind(), PackageRegistration: model.PackageRegistration{RegistersInInit: true}}, false},
+		{"an init by hand, and conversions", model.Package{Output: true, HasGroup: true, Types: kind(), PackageRegistration: model.PackageRegistration{RegistersInInit: true},
+			PackageConversion: model.PackageConversion{ConversionPeers: []string{"example.com/shop"}}}, true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
