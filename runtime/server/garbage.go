@@ -16,8 +16,8 @@ const (
 	// DelegateGarbage is for a server whose garbage kube-controller-manager or another collector collects: it records
 	// policies and honours finalizers as with CollectGarbage, and runs no collector.
 	DelegateGarbage
-	// IgnoreGarbage is for a server whose garbage nobody collects: it records no policy, since no collector would remove
-	// the finalizer. Every deletion removes the one object alone.
+	// IgnoreGarbage is for a server whose garbage nobody collects: it records no policy, since no collector would
+	// remove the finalizer. Every deletion removes the one object alone.
 	IgnoreGarbage
 )
 
@@ -29,7 +29,7 @@ const (
 
 func (f *flags) addGarbage(set *pflag.FlagSet) {
 	set.BoolVar(&f.enableGarbageCollector, "enable-garbage-collector", true,
-		"record the propagation policy of a deletion as a finalizer; with false a deletion is of the one object alone. "+
+		"record the propagation policy of a deletion as a finalizer; with false a deletion is of one object alone. "+
 			"With --garbage-collector=external it must equal the flag of the kube-controller-manager")
 	set.StringVar(&f.garbageCollector, "garbage-collector", "",
 		"who deletes or orphans the dependents of deleted objects: server (the default, this process) or "+

@@ -127,8 +127,8 @@ func TestDelegatesGarbage(t *testing.T) {
 			t.Errorf("%s: %d %s", policy, code, body)
 		}
 		code, body := get(t, c, s.url+path+"/"+name)
-		waits := strings.Contains(body, `"deletionTimestamp"`) && strings.Contains(body, `"finalizers":["`+finalizer+`"]`)
-		if code != 200 || !waits {
+		held := strings.Contains(body, `"finalizers":["`+finalizer+`"]`)
+		if code != 200 || !held || !strings.Contains(body, `"deletionTimestamp"`) {
 			t.Errorf("%s: %d %s", policy, code, body)
 		}
 		if code, body := ask(t, c, "PUT", s.url+path+"/"+name, widget+`,"finalizers":[]}}`); code != 200 {
