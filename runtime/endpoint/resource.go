@@ -102,9 +102,9 @@ func (c *call) negotiate(allow allowTransform) (mediaType, api.Form, error) {
 	return media, form, err
 }
 
-// misfits tells whether a read is not acceptable only because the client asks for a form of another answer: a list of one
-// object, say, or a watch in YAML. kube-apiserver refuses such a read when it has the answer, so that other errors come
-// first. A write is refused at once: the server doesn't write where it can't give the answer.
+// misfits tells whether a read is not acceptable only because the client asks for a form of another answer: a list of
+// one object, say, or a watch in YAML. kube-apiserver refuses such a read when it has the answer, so that other errors
+// come first. A write is refused at once: the server doesn't write where it can't give the answer.
 func (c *call) misfits(err error) bool {
 	if err == nil || !apierrors.IsNotAcceptable(err) {
 		return false

@@ -46,7 +46,7 @@ func decodeInto[T api.Object](v *version[T], hub T, body Body) (obj T, warnings 
 	return d.obj, warnings, nil
 }
 
-// saidKind is what a body that was decoded says of its kind. A key of another case counts as kind or apiVersion here, and
+// saidKind returns the kind that a body says it is of. A key of another case counts as kind or apiVersion here, and
 // nowhere else: kube-apiserver reads these two before all else, with Go's own decoder.
 func saidKind[T api.Object](body Body, d decoded[T], err error) (schema.GroupVersionKind, error) {
 	known := err == nil && len(d.strict) == 0 && body.Validation != metav1.FieldValidationIgnore

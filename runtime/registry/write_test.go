@@ -82,7 +82,8 @@ func TestEnvelopeInAnotherCase(t *testing.T) {
 	} {
 		for _, validation := range []string{metav1.FieldValidationIgnore, metav1.FieldValidationWarn} {
 			b := open(t, registry.New(shop.Definition()), true)
-			sent := registry.Body{Version: "v1", Data: []byte(`{` + said + `,"metadata":{"name":"a"}}`), Validation: validation}
+			sent := body(`{` + said + `,"metadata":{"name":"a"}}`)
+			sent.Validation = validation
 			_, err := b.Create(b.ctx(), "ns", sent, registry.WriteOptions{Form: v1})
 			if wrong != "" {
 				wantStatus(t, err, 400, metav1.StatusReasonBadRequest, wrong)
