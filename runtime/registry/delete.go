@@ -113,8 +113,8 @@ var errNotSelected = errors.New("the object is no longer what was listed")
 
 // DeleteCollection implements Write. An object that was replaced or changed since it was listed, so that the selection
 // no longer takes it, stays, and is not part of the answer. What is shows as it was listed, as kube-apiserver has it:
-// with the resourceVersion from before. Where a limit was asked for, the answer tells how the list goes on. The first error
-// ends the deletion; the objects that were deleted until then are gone.
+// with the resourceVersion from before. Where a limit was asked for, the answer tells how the list goes on. The first
+// error ends the deletion; the objects that were deleted until then are gone.
 func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts DeleteOptions, list ListOptions) (*Page, error) {
 	if err := validateDeletion(opts); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts
 	}
 }
 
-// deletePage deletes the objects of a page, and appends them to into. After the first error it begins no further deletion.
+// deletePage deletes the objects of a page, and appends them to into. After the first error it begins no other deletion.
 func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems, opts DeleteOptions, sel *selector) error {
 	deleted := make([]api.Rendition, page.Len)
 	group, failed := errgroup.WithContext(ctx)

@@ -184,7 +184,8 @@ func TestDeleteCollectionAtAVersion(t *testing.T) {
 			seen := b.create(`{"metadata":{"name":"b","labels":{"x":"y"}}}`).ResourceVersion
 			b.create(`{"metadata":{"name":"new","labels":{"x":"y"}}}`)
 			list := registry.ListOptions{Selection: selection(t, "x=y", ""), ResourceVersion: seen, Limit: limit}
-			page, err := b.DeleteCollection(b.ctx(), "ns", registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1}}, list)
+			opts := registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1}}
+			page, err := b.DeleteCollection(b.ctx(), "ns", opts, list)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,12 +217,13 @@ func TestDeleteCollectionAtACompactedVersion(t *testing.T) {
 	}
 }
 
-// TestDeleteCollectionEndsWithTheFirstError: nothing that is listed behind the object that fails a precondition is deleted.
+// TestDeleteCollectionEndsWithTheFirstError: no object is deleted that is listed behind one which fails a precondition.
 func TestDeleteCollectionEndsWithTheFirstError(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.fill(3)
 		last := b.create(`{"metadata":{"name":"z"}}`).UID
-		opts := registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1}, Preconditions: &metav1.Preconditions{UID: &last}}
+		opts := registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1}}
+		opts.Preconditions = &metav1.Preconditions{UID: &last}
 		_, err := b.DeleteCollection(b.ctx(), "ns", opts, registry.ListOptions{})
 		wantStatus(t, err, 409, metav1.StatusReasonConflict, "the UID in the precondition")
 		if names, _ := b.names("ns", registry.ListOptions{}); names != "w000 w001 w002 z" {
