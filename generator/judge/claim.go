@@ -19,7 +19,8 @@ func (r *referee) claims(t *model.Type, s *model.Schema, name string) {
 		case flexible(at, &model.Schema{}):
 		case form == model.IntsOrStrings:
 			if at.Form == model.Basic {
-				r.faultf(c.Pos, "marker \"+%s\": %s is %s, and can't hold both numbers and strings: make it an intstr.IntOrString",
+				r.faultf(c.Pos, "marker \"+%s\": %s is %s, and can't hold both numbers and strings: make it an "+
+					"intstr.IntOrString",
 					c.Marker, name, at.Describe())
 			}
 		case form == model.MergedLists && !at.IsList():
@@ -47,7 +48,8 @@ func (r *referee) constants(c model.Claim, t *model.Type, name string) {
 	if t.Form == model.Basic {
 		remedy = "write the values as +" + values + "Enum=1;2;3"
 	}
-	r.faultf(c.Pos, "marker \"+%s\": the constants of strings are values, and %s is %s: %s", c.Marker, name, t.Describe(), remedy)
+	r.faultf(c.Pos, "marker \"+%s\": the constants of strings are values, and %s is %s: %s", c.Marker, name,
+		t.Describe(), remedy)
 }
 
 // schemaTypes are those of OpenAPI; Any is controller-gen's word for none.
@@ -59,14 +61,16 @@ func (r *referee) schemaType(s *model.Schema, c model.Claim, t *model.Type, name
 		return
 	}
 	if !slices.Contains(schemaTypes, c.Value) {
-		r.faultf(c.Pos, "marker \"+%s\": %q of %s is not one of %s", c.Marker, c.Value, name, strings.Join(schemaTypes, ", "))
+		r.faultf(c.Pos, "marker \"+%s\": %q of %s is not one of %s", c.Marker, c.Value, name,
+			strings.Join(schemaTypes, ", "))
 		r.withoutType(s)
 		return
 	}
 	if t == nil || t.Form != model.Basic || flexible(t, &model.Schema{}) || slices.Contains(typesOf(t), c.Value) {
 		return
 	}
-	r.faultf(c.Pos, "marker \"+%s\": %s is %s in Go, and its JSON is never of type %s: give its type methods for JSON, or remove the marker", c.Marker, name, t.Describe(), c.Value)
+	r.faultf(c.Pos, "marker \"+%s\": %s is %s in Go, and its JSON is never of type %s: give its type methods for "+
+		"JSON, or remove the marker", c.Marker, name, t.Describe(), c.Value)
 	r.withoutType(s)
 }
 

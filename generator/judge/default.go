@@ -33,7 +33,7 @@ func (r *referee) value(d *model.Default, t *model.Type, without Omission) {
 	if d == nil || t.Pointee().Form == model.TypeParam {
 		return
 	}
-	if err := d.Unfit(t); err != nil {
+	if err := d.Mismatch(t); err != nil {
 		r.add(Fault, without, d.Pos, fmt.Sprint(err))
 	}
 }

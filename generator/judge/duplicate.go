@@ -17,9 +17,11 @@ type shown struct {
 	tagged bool
 }
 
-// duplicates reports names on the wire that a struct gets from two structs that it embeds: encoding/json leaves out both.
+// duplicates reports names on the wire that a struct gets from two structs that it embeds: encoding/json leaves out
+// both.
 func (r *referee) duplicates(t *model.Type) {
-	if t.Form != model.Struct || t.Package == nil || t.Package.HasGroup && t.Package.Version == "" { // internal types are not on the wire
+	if t.Form != model.Struct || t.Package == nil || t.Package.HasGroup &&
+		t.Package.Version == "" { // internal types are not on the wire
 		return
 	}
 	taken := map[string]shown{}
@@ -52,26 +54,29 @@ func (r *referee) duplicates(t *model.Type) {
 	}
 }
 
-// duplicate notes a field under its name, and reports it where another one of the level has that name through another embedded struct.
+// duplicate notes a field under its name, and reports it where another one of the level has that name through another
+// embedded struct.
 func (r *referee) duplicate(t *model.Type, byName map[string]shown, x shown) {
 	name := x.field.JSON
 	other, met := byName[name]
 	switch {
 	case !met || x.tagged && !other.tagged:
 		byName[name] = x
-	case x.by != other.by && x.tagged == other.tagged && x.field != x.by: // two of the struct's own are reported with it
-		r.faultf(x.by.Pos, "%s gets the name %q on the wire twice, by %s.%s and %s.%s: encoding/json would leave out both; rename one of them, or give %s a field of that name",
+	case x.by != other.by && x.tagged == other.tagged && x.field != x.by: // fieldNames reports two of its own
+		r.faultf(x.by.Pos, "%s gets the name %q on the wire twice, by %s.%s and %s.%s: encoding/json would leave "+
+			"out both; rename one of them, or give %s a field of that name",
 			t.Name, name, other.owner.Name, other.field.Name, x.owner.Name, x.field.Name, t.Name)
 	}
 }
 
-// hidden reports a field behind another one of that name that is nearer: its rules would be checked of what is never there. Where
-// both are embedded, which one is meant is easily mistaken.
+// hidden reports a field behind another one of that name that is nearer: its rules would be checked of what is never
+// there. Where both are embedded, which one is meant is easily mistaken.
 func (r *referee) hidden(t *model.Type, by, x shown) {
 	if by.field == by.by && len(r.of(&x.field.Schema).Rules) == 0 {
 		return
 	}
-	r.faultf(x.by.Pos, "%s.%s is never on the wire in %s, where %s.%s has the name %q: rename one of them, or take the rules from the hidden one and let %s itself declare the other",
+	r.faultf(x.by.Pos, "%s.%s is never on the wire in %s, where %s.%s has the name %q: rename one of them, or take "+
+		"the rules from the hidden one and let %s itself declare the other",
 		x.owner.Name, x.field.Name, t.Name, by.owner.Name, by.field.Name, x.field.JSON, t.Name)
 }
 

@@ -43,7 +43,8 @@ func (r *referee) itemRules(s *model.Schema, t *model.Type) []model.Rule {
 	return out
 }
 
-// within holds what a default is made of against the rules for it: elements of lists, values of maps, members of objects.
+// within holds what a default is made of against the rules for it: elements of lists, values of maps, members of
+// objects.
 func (r *referee) within(d *model.Default, value any, t *model.Type, s *model.Schema, name string) {
 	switch v := value.(type) {
 	case []any:

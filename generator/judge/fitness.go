@@ -18,7 +18,8 @@ var updateWords = []string{"NoSet", "NoUnset", "NoModify", "NoAddItem", "NoRemov
 
 // flexible tells whether nothing certain is known of the JSON of a type's values.
 func flexible(t *model.Type, s *model.Schema) bool {
-	if t == nil || s.Type != "" || s.IntOrString || s.Schemaless || t.SchemaType != "" || t.Schema.Type != "" || t.Schema.IntOrString {
+	if t == nil || s.Type != "" || s.IntOrString || s.Schemaless || t.SchemaType != "" || t.Schema.Type != "" ||
+		t.Schema.IntOrString {
 		return true
 	}
 	switch t.Form {
@@ -41,7 +42,8 @@ func flexible(t *model.Type, s *model.Schema) bool {
 
 // suits tells whether values of the type are what a check is for.
 func suits(r *model.Rule, t *model.Type, want string) bool {
-	bytes := t.Form == model.Slice && t.Elem != nil && t.Elem.Form == model.Basic && (t.Elem.Basic == "uint8" || t.Elem.Basic == "byte")
+	bytes := t.Form == model.Slice && t.Elem != nil && t.Elem.Form == model.Basic && (t.Elem.Basic == "uint8" ||
+		t.Elem.Basic == "byte")
 	switch want {
 	case "numbers":
 		return t.Form == model.Basic && (t.Bits() != 0 || strings.HasPrefix(t.Basic, "float"))
@@ -90,7 +92,8 @@ func outOfRange(r *model.Rule, t *model.Type) string {
 
 // opposite are the checks of lower bounds and of the upper bounds that belong to them.
 var opposite = map[model.Check]model.Check{
-	model.Minimum: model.Maximum, model.MinLength: model.MaxLength, model.MinItems: model.MaxItems, model.MinProperties: model.MaxProperties,
+	model.Minimum: model.Maximum, model.MinLength: model.MaxLength, model.MinItems: model.MaxItems,
+	model.MinProperties: model.MaxProperties,
 }
 
 // disorder finds a lower bound above an upper one, where one of the two is among the own rules.
@@ -107,7 +110,8 @@ func disorder(own, all []model.Rule) (model.Position, string) {
 			}
 			for _, r := range own {
 				if r.Pos == low.Pos || r.Pos == high.Pos {
-					return r.Pos, fmt.Sprintf("no value keeps both +%s=%s and +%s=%s", low.Marker, low.Text, high.Marker, high.Text)
+					return r.Pos, fmt.Sprintf("no value keeps both +%s=%s and +%s=%s", low.Marker, low.Text,
+						high.Marker, high.Text)
 				}
 			}
 		}
@@ -145,9 +149,11 @@ func (r *referee) byDefault(d *model.Default, t *model.Type, s *model.Schema, ru
 	if err != nil {
 		return // which is told already
 	}
-	if text, ok := value.(string); ok && t.Enum && len(constantsOf(t)) > 0 && !slices.Contains(constantsOf(t), model.JSONString(text)) &&
+	if text, ok := value.(string); ok && t.Enum && len(constantsOf(t)) > 0 && !slices.Contains(constantsOf(t),
+		model.JSONString(text)) &&
 		!slices.ContainsFunc(rules, func(r model.Rule) bool { return r.Check == model.Enum }) {
-		r.faultf(d.Pos, "default %s of %s is not one of %s, the constants of %s", model.JSONString(text), name, strings.Join(constantsOf(t), ", "), t.Name)
+		r.faultf(d.Pos, "default %s of %s is not one of %s, the constants of %s", model.JSONString(text), name,
+			strings.Join(constantsOf(t), ", "), t.Name)
 	}
 	for i := range rules {
 		if message := violates(value, &rules[i], t); message != "" {
@@ -265,7 +271,8 @@ func fieldWithin(t *model.Type, name string, depth int) *model.Field {
 		}
 	}
 	for _, f := range t.Fields { // internal types have no names in JSON: their markers are copies of a version's
-		if _, tagged := reflect.StructTag(f.Tag).Lookup("json"); !tagged && !f.Embedded && strings.EqualFold(f.Name, name) {
+		if _, tagged := reflect.StructTag(f.Tag).Lookup("json"); !tagged && !f.Embedded && strings.EqualFold(f.Name,
+			name) {
 			return f
 		}
 	}

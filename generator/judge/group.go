@@ -30,7 +30,8 @@ func (r *referee) shortNames(g *model.Group) {
 		r.in = t.Package
 		for _, name := range x.ShortNames {
 			if other := called[name]; other != nil && other != x {
-				r.faultf(t.Pos, "the short name %q of kind %s is what kind %s of group %q is called: choose another one",
+				r.faultf(t.Pos, "the short name %q of kind %s is what kind %s of group %q is called: choose "+
+					"another one",
 					name, x.Kind, other.Kind, g.Name)
 			}
 			if other := owner[name]; other != nil {
@@ -55,9 +56,11 @@ func (r *referee) unserved(p *model.Program) {
 			}
 			switch {
 			case !pkg.HasGroup:
-				r.warnf(t.Pos, "kind %s is not served: package %s says of no group that it is of it: write // +groupName=<group> above its package clause", t.Name, pkg.Path)
+				r.warnf(t.Pos, "kind %s is not served: package %s is of no API group: write // +groupName=<group> "+
+					"above its package clause", t.Name, pkg.Path)
 			case pkg.Version == "":
-				r.warnf(t.Pos, "kind %s is not served: %s is no name of a version: call the package v1, or v1alpha1", t.Name, pkg.Name)
+				r.warnf(t.Pos, "kind %s is not served: %s is no name of a version: call the package v1, or v1alpha1",
+					t.Name, pkg.Name)
 			}
 			break
 		}
@@ -68,13 +71,17 @@ func (r *referee) unserved(p *model.Program) {
 // can be patched.
 func (r *referee) verbs(k *model.Kind) {
 	for _, rule := range []struct{ verb, needs string }{
-		{"update", "get"}, {"update", "patch"}, {"patch", "update"}, {"delete", "get"}, {"deleteCollection", "list"}, {"deleteCollection", "delete"},
+		{"update", "get"}, {"update", "patch"}, {"patch", "update"}, {"delete", "get"}, {"deleteCollection", "list"},
+		{"deleteCollection", "delete"},
 	} {
 		if slices.Contains(k.Verbs, rule.verb) && !slices.Contains(k.Verbs, rule.needs) {
-			r.errorf(k.VerbsPos, "a kind without storage that has the verb %s has %s, too: name both in +genclient:onlyVerbs", rule.verb, rule.needs)
+			r.errorf(k.VerbsPos, "a kind without storage that has the verb %s has %s, too: name both in "+
+				"+genclient:onlyVerbs", rule.verb, rule.needs)
 		}
 	}
-	if slices.Contains(k.Verbs, "delete") && slices.Contains(k.Verbs, "list") && !slices.Contains(k.Verbs, "deleteCollection") {
-		r.errorf(k.VerbsPos, "a kind without storage that has the verbs delete and list has deleteCollection, too: name all three in +genclient:onlyVerbs")
+	if slices.Contains(k.Verbs, "delete") && slices.Contains(k.Verbs, "list") && !slices.Contains(k.Verbs,
+		"deleteCollection") {
+		r.errorf(k.VerbsPos, "a kind without storage that has the verbs delete and list has deleteCollection, too: "+
+			"name all three in +genclient:onlyVerbs")
 	}
 }

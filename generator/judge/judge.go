@@ -66,7 +66,10 @@ func (o Omission) apply() {
 	case o.Type:
 		o.Schema.Type = ""
 	case o.Schema != nil:
-		o.Schema.Rules = slices.DeleteFunc(o.Schema.Rules, func(r model.Rule) bool { return r.Check == o.Check && r.Pos == o.Pos })
+		o.Schema.Rules = slices.DeleteFunc(o.Schema.Rules, func(r model.Rule) bool {
+			return r.Check == o.Check &&
+				r.Pos == o.Pos
+		})
 		leaveOut(o.Schema, o.Check)
 	}
 }

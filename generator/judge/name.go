@@ -41,7 +41,8 @@ func (r *referee) fieldNames(t *model.Type, met map[*model.Type]bool) {
 			continue
 		}
 		if other := seen[f.JSON]; other != nil {
-			r.errorf(f.Pos, "the fields %s and %s have the same name on the wire, %q: encoding/json would leave out both",
+			r.errorf(f.Pos, "the fields %s and %s have the same name on the wire, %q: encoding/json would leave "+
+				"out both",
 				other.Name, f.Name, f.JSON)
 			continue
 		}
@@ -49,19 +50,23 @@ func (r *referee) fieldNames(t *model.Type, met map[*model.Type]bool) {
 	}
 }
 
-// envelope reports fields of a kind that take the names which every object has on the wire, and TypeMeta and ObjectMeta under
-// other names.
+// envelope reports fields of a kind that take the names which every object has on the wire, and TypeMeta and ObjectMeta
+// under other names.
 func (r *referee) envelope(m *model.Type) {
 	for _, f := range m.Fields {
 		switch {
 		case f.Embedded && f.Name == "TypeMeta" && !f.Inline:
-			r.errorf(f.Pos, "the kind and apiVersion of an object stand at its top: write `json:\",inline\"` behind TypeMeta")
+			r.errorf(f.Pos,
+				"the kind and apiVersion of an object stand at its top: write `json:\",inline\"` behind TypeMeta")
 		case f.Embedded && f.Name == "ObjectMeta" && f.Tag == "":
-			r.warnf(f.Pos, "the metadata of an object is called \"metadata\", and here it has no name: write `json:\"metadata,omitempty\"` behind ObjectMeta")
+			r.warnf(f.Pos, "the metadata of an object is called \"metadata\", and here it has no name: "+
+				"write `json:\"metadata,omitempty\"` behind ObjectMeta")
 		case f.Embedded && f.Name == "ObjectMeta" && (f.Inline || f.Ignored || f.JSON != "metadata"):
-			r.errorf(f.Pos, "the metadata of an object is called \"metadata\": write `json:\"metadata,omitempty\"` behind ObjectMeta")
+			r.errorf(f.Pos, "the metadata of an object is called \"metadata\": "+
+				"write `json:\"metadata,omitempty\"` behind ObjectMeta")
 		case !f.Embedded && !f.Ignored && (f.JSON == "kind" || f.JSON == "apiVersion"):
-			r.errorf(f.Pos, "field %s of %s is called %q on the wire, where every object has its own: choose another name", f.Name, m.Name, f.JSON)
+			r.errorf(f.Pos, "field %s of %s is called %q on the wire, where every object has its own: choose "+
+				"another name", f.Name, m.Name, f.JSON)
 		}
 	}
 }
@@ -74,7 +79,8 @@ func (r *referee) copyFields(m *model.Type) {
 	}
 	for _, f := range m.Fields {
 		if names[f.Name] {
-			r.errorf(f.Pos, "field %s of %s has the name of a method that is generated: give it another name in Go, its tag keeps that on the wire", f.Name, m.Name)
+			r.errorf(f.Pos, "field %s of %s has the name of a method that is generated: give it another name in "+
+				"Go, its tag keeps that on the wire", f.Name, m.Name)
 		}
 	}
 }
@@ -95,7 +101,8 @@ func (r *referee) tag(f *model.Field, beside []*model.Field) {
 	}
 	for _, other := range beside {
 		if _, ok := reflect.StructTag(other.Tag).Lookup("json"); ok && !other.Embedded {
-			r.warnf(f.Pos, "field %s is called %q on the wire, since it has no tag: write `json:\"%s\"`", f.Name, f.JSON, wireName(f.Name))
+			r.warnf(f.Pos, "field %s is called %q on the wire, since it has no tag: write `json:\"%s\"`",
+				f.Name, f.JSON, wireName(f.Name))
 			return
 		}
 	}
@@ -106,9 +113,11 @@ func (r *referee) options(f *model.Field, options string) {
 	for _, o := range strings.Split(options, ",") {
 		switch at := f.Type.Pointee(); {
 		case o == "inline" && !f.Inline && !f.Ignored:
-			r.warnf(f.Pos, "the option \"inline\" in the tag of field %s means nothing: encoding/json puts only embedded structs without a name inline, and calls this %q", f.Name, f.JSON)
+			r.warnf(f.Pos, "the option \"inline\" in the tag of field %s means nothing: encoding/json puts only "+
+				"embedded structs without a name inline, and calls this %q", f.Name, f.JSON)
 		case o == "string" && at != nil && at.Form == model.Basic && !f.Ignored:
-			r.warnf(f.Pos, "the option \"string\" in the tag of field %s makes its JSON a string, and the schema says %s: leave it out, or make the field a string", f.Name, at.Basic)
+			r.warnf(f.Pos, "the option \"string\" in the tag of field %s makes its JSON a string, and the schema "+
+				"says %s: leave it out, or make the field a string", f.Name, at.Basic)
 		}
 	}
 }

@@ -19,8 +19,8 @@ type patchSource struct {
 	marked     bool
 }
 
-// patch judges what is said of strategic merge patches of a field: by its tag, which is what counts, and by the markers that
-// repeat it.
+// patch judges what is said of strategic merge patches of a field: by its tag, which is what counts, and by the markers
+// that repeat it.
 func (r *referee) patch(f *model.Field) {
 	before := len(r.findings)
 	strategy := r.patchText(f, "patchStrategy", f.Schema.PatchStrategy)
@@ -40,7 +40,8 @@ func (r *referee) patch(f *model.Field) {
 	}
 	for _, s := range []patchSource{strategy, key} {
 		if s.marked {
-			r.warnf(s.pos, "marker \"+%s\" alone does nothing, for strategic merge patches go by the tag: write %s:%q into it", s.name, s.name, s.text)
+			r.warnf(s.pos, "marker \"+%s\" alone does nothing, for strategic merge patches go by the tag: write "+
+				"%s:%q into it", s.name, s.name, s.text)
 		}
 	}
 }
@@ -52,7 +53,8 @@ func (r *referee) patchText(f *model.Field, name, tag string) patchSource {
 		switch {
 		case m.Name != name || m.Value == tag:
 		case tag != "":
-			r.faultf(m.Pos, "marker \"+%s\" says %q, and the tag of %s says %q, which counts: write the same", name, m.Value, f.Name, tag)
+			r.faultf(m.Pos, "marker \"+%s\" says %q, and the tag of %s says %q, which counts: write the same", name,
+				m.Value, f.Name, tag)
 		default:
 			out.text, out.pos, out.marked = m.Value, m.Pos, true
 		}
@@ -91,7 +93,8 @@ func badStrategy(text string, f *model.Field) string {
 		return "retainKeys is for objects, and the field is a list: write merge,retainKeys, which is for its elements"
 	case retains && isBasic(at.Elem):
 		return fmt.Sprintf("retainKeys is for objects, and each element is %s: remove it", at.Elem.Pointee().Describe())
-	case slices.Contains(words, "merge") && !flexible(at.Elem.Pointee(), &model.Schema{}) && suits(list, at.Elem.Pointee(), "lists"):
+	case slices.Contains(words, "merge") && !flexible(at.Elem.Pointee(), &model.Schema{}) && suits(list,
+		at.Elem.Pointee(), "lists"):
 		return "lists of lists can't be merged: write replace, or remove it"
 	}
 	return ""
@@ -108,7 +111,8 @@ func badMergeKey(key, strategy string, f *model.Field) string {
 	case key == "" && (!list || !merges || isBasic(at.Elem) || flexible(at.Elem.Pointee(), &model.Schema{})):
 		return ""
 	case key == "":
-		return "the elements are objects, which are merged by a field that tells them apart: name it in the tag" + suggestedKey(f)
+		return "the elements are objects, which are merged by a field that tells them apart: name it in the " +
+			"tag" + suggestedKey(f)
 	case !list:
 		return fmt.Sprintf("it is for lists, and the field is %s", at.Describe())
 	case !merges:

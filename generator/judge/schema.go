@@ -92,8 +92,10 @@ func (r *referee) parts(t *model.Type, s *model.Schema, name string) {
 				r.faultf(p.Pos, "marker \"+k8s:item\": an element of %s has no field %q", name, k.Key)
 			}
 		}
-		if s.ListType != "map" && t != nil && r.of(&t.Schema).ListType != "map" && !slices.ContainsFunc(s.Rules, isMap) {
-			r.faultf(p.Pos, "marker \"+k8s:item\" picks an element by its keys, and %s is no list of type map: add +k8s:listType=map and +k8s:listMapKey=<field>", name)
+		if s.ListType != "map" && t != nil && r.of(&t.Schema).ListType != "map" && !slices.ContainsFunc(s.Rules,
+			isMap) {
+			r.faultf(p.Pos, "marker \"+k8s:item\" picks an element by its keys, and %s is no list of type map: add "+
+				"+k8s:listType=map and +k8s:listMapKey=<field>", name)
 		}
 	}
 }
@@ -103,7 +105,8 @@ func isMap(r model.Rule) bool { return r.Check == model.Unique && r.Text == "map
 // misplaced reports rules for parts that a value doesn't have.
 func (r *referee) misplaced(s *model.Schema, name string, t *model.Type, want string) {
 	for _, rule := range s.Rules {
-		r.faultf(rule.Pos, "marker \"+%s\" here is for the parts of %s, and %s is %s", rule.Marker, want, name, t.Describe())
+		r.faultf(rule.Pos, "marker \"+%s\" here is for the parts of %s, and %s is %s", rule.Marker, want, name,
+			t.Describe())
 	}
 }
 
@@ -117,10 +120,12 @@ func (r *referee) siblings(owner *model.Type, f *model.Field) {
 			}
 		case model.UnionMember, model.ZeroOrOneOfMember:
 			if f.Type.Form == model.Struct {
-				r.faultf(rule.Pos, "marker \"+%s\": %s is a struct, which is always there: make it a pointer", rule.Marker, f.Name)
+				r.faultf(rule.Pos, "marker \"+%s\": %s is a struct, which is always there: make it a pointer",
+					rule.Marker, f.Name)
 			}
 		case model.UnionDiscriminator, model.ModeDiscriminator:
-			if at := f.Type.Pointee(); !f.Type.IsString() && (rule.Check == model.UnionDiscriminator || at == nil || at.Form != model.Basic) {
+			if at := f.Type.Pointee(); !f.Type.IsString() && (rule.Check == model.UnionDiscriminator || at == nil ||
+				at.Form != model.Basic) {
 				r.faultf(rule.Pos, "marker \"+%s\" is for strings, and %s is %s", rule.Marker, f.Name, at.Describe())
 			}
 		}
@@ -145,7 +150,8 @@ var wants = map[model.Check]string{
 	model.MinProperties: "objects", model.MaxProperties: "objects", model.OneOf: "structs",
 }
 
-// sound judges a rule, and tells whether it can be kept, or at least in part: most of an enumeration is better than none.
+// sound judges a rule, and tells whether it can be kept, or at least in part: most of an enumeration is better than
+// none.
 func (r *referee) sound(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
 	if !r.placed(rule, t, s, name) {
 		return false
@@ -161,7 +167,8 @@ func (r *referee) placed(rule *model.Rule, t *model.Type, s *model.Schema, name 
 	if want == "" || flexible(t, s) || suits(rule, t, want) {
 		return true
 	}
-	r.faultf(rule.Pos, "marker \"+%s\" is for %s, and %s is %s%s", rule.Marker, want, name, t.Describe(), insteadFor(rule, t, want))
+	r.faultf(rule.Pos, "marker \"+%s\" is for %s, and %s is %s%s", rule.Marker, want, name, t.Describe(),
+		insteadFor(rule, t, want))
 	return false
 }
 
@@ -205,7 +212,8 @@ func (r *referee) rule(rule *model.Rule, t *model.Type, s *model.Schema, name st
 		if message := outOfRange(rule, t); message != "" {
 			say("%s", message)
 		}
-	case model.MinLength, model.MaxLength, model.MaxBytes, model.MinItems, model.MaxItems, model.MinProperties, model.MaxProperties:
+	case model.MinLength, model.MaxLength, model.MaxBytes, model.MinItems, model.MaxItems, model.MinProperties,
+		model.MaxProperties:
 		if strings.HasPrefix(rule.Text, "-") {
 			say("%s is less than nothing", rule.Text)
 		}
@@ -258,7 +266,8 @@ func insteadFor(rule *model.Rule, t *model.Type, want string) string {
 	if rule.Declarative {
 		return fmt.Sprintf(": for its elements, write +k8s:eachVal=+%s=%s", rule.Marker, rule.Text)
 	}
-	return fmt.Sprintf(": for its elements, write +%s%s=%s", elements, strings.TrimPrefix(rule.Marker, values), rule.Text)
+	return fmt.Sprintf(": for its elements, write +%s%s=%s", elements, strings.TrimPrefix(rule.Marker, values),
+		rule.Text)
 }
 
 // enum judges the values of an enumeration.
@@ -269,7 +278,8 @@ func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name st
 	if rule.Declarative {
 		if !t.IsString() {
 			say("the constants of strings are values, and %s is %s", name, t.Describe())
-		} else if t.Package == nil || !slices.ContainsFunc(t.Package.Consts, func(c *model.Const) bool { return c.Type == t && !c.Excluded }) {
+		} else if t.Package == nil || !slices.ContainsFunc(t.Package.Consts,
+			func(c *model.Const) bool { return c.Type == t && !c.Excluded }) {
 			say("there is no constant of the type")
 		}
 		return
@@ -316,7 +326,8 @@ func otherKey(elem *model.Type, key string) string {
 
 // keys judges the keys of a list.
 func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
-	if t != nil && t.Elem != nil && len(s.ListMapKeys) > 0 && s.ListType != "map" && r.of(&t.Schema).ListType != "map" && (s.Rule(model.Unique) == nil || s.ListType == "set") {
+	if t != nil && t.Elem != nil && len(s.ListMapKeys) > 0 && s.ListType != "map" &&
+		r.of(&t.Schema).ListType != "map" && (s.Rule(model.Unique) == nil || s.ListType == "set") {
 		r.faultf(s.ListMapKeysPos, "marker \"+listMapKey\": %s is no list of type map: add +listType=map", name)
 	}
 	unique := s.Rule(model.Unique)
@@ -341,7 +352,8 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 		return
 	}
 	if elem.Form != model.Struct {
-		r.faultf(pos, "marker \"+%s\": the elements of %s have no fields to tell them apart by: use set or atomic", unique.Marker, name)
+		r.faultf(pos, "marker \"+%s\": the elements of %s have no fields to tell them apart by: use set or atomic",
+			unique.Marker, name)
 		return
 	}
 	r.keyFields(unique, elem, keys, name)

@@ -16,11 +16,13 @@ func (r *referee) unions(t *model.Type) {
 			case model.UnionMember:
 				members[rule.Text]++
 				if s := r.of(&f.Schema).Rule(model.Required); s != nil && s.Declarative {
-					r.faultf(s.Pos, "marker \"+%s\": %s is a member of a union, of which one is set: mark it +k8s:optional", s.Marker, f.Name)
+					r.faultf(s.Pos, "marker \"+%s\": %s is a member of a union, of which one is set: mark it "+
+						"+k8s:optional", s.Marker, f.Name)
 				}
 			case model.UnionDiscriminator:
 				if other := said[rule.Text]; other != nil {
-					r.faultf(rule.Pos, "marker \"+%s\": line %d says of another field that it tells which member is set: remove one", rule.Marker, other.Pos.Line)
+					r.faultf(rule.Pos, "marker \"+%s\": line %d marks another field as the discriminator: remove one",
+						rule.Marker, other.Pos.Line)
 				}
 				said[rule.Text] = rule
 			}

@@ -22,7 +22,8 @@ func (r *referee) wire(owner *model.Type, f *model.Field) {
 		case t.Form == model.Basic && (t.Basic == "complex64" || t.Basic == "complex128"):
 			r.faultf(f.Pos, "%s is a %s, which JSON doesn't have: use two numbers", fieldOf(owner, f), t.Basic)
 		case t.Form == model.Map && !keyOfJSON(t.Key):
-			r.faultf(f.Pos, "%s is a map whose keys are %s, and those of JSON are strings: use a list of pairs, or give the type of the keys a method MarshalText", fieldOf(owner, f), inPlural(t.Key))
+			r.faultf(f.Pos, "%s is a map whose keys are %s, and those of JSON are strings: use a list of pairs, or "+
+				"give the type of the keys a method MarshalText", fieldOf(owner, f), inPlural(t.Key))
 		}
 		if t.Form == model.Struct || t.Elem == f.Type {
 			return // a type may hold itself: type Knot []Knot

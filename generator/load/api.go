@@ -85,8 +85,8 @@ func (u *Universe) Listed(path string) bool {
 	return m != nil && len(m.GoFiles) > 0
 }
 
-// Missing says what keeps a package from being imported: itself, or one that it imports and that go.mod or go.sum doesn't
-// know, since nobody imported it before. It is nil where nothing does.
+// Missing says what keeps a package from being imported: itself, or one that it imports and that go.mod or go.sum
+// doesn't know, since nobody imported it before. It is nil where nothing does.
 func (u *Universe) Missing(path string) error {
 	if !u.Listed(path) {
 		return listError(u.metas[path])

@@ -179,7 +179,8 @@ func embeddedName(e ast.Expr) *ast.Ident {
 
 // groupsAbove returns the comment group that stands apart above a declaration, between what is before it and its doc,
 // and the doc. A comment on the line where the thing before ends is that one's.
-func groupsAbove(fset *token.FileSet, all []*ast.CommentGroup, doc *ast.CommentGroup, after, before token.Pos) []*ast.CommentGroup {
+func groupsAbove(fset *token.FileSet, all []*ast.CommentGroup, doc *ast.CommentGroup, after,
+	before token.Pos) []*ast.CommentGroup {
 	if doc != nil {
 		before = doc.Pos()
 	}
@@ -203,7 +204,8 @@ func groupsAbove(fset *token.FileSet, all []*ast.CommentGroup, doc *ast.CommentG
 	return out
 }
 
-func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast.CommentGroup, groups []*ast.CommentGroup, used map[*ast.CommentGroup]bool) {
+func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast.CommentGroup,
+	groups []*ast.CommentGroup, used map[*ast.CommentGroup]bool) {
 	n := &Comment{Pos: c.fset.Position(pos)}
 	if doc != nil {
 		n.Doc = docText(doc)
@@ -231,8 +233,8 @@ func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast
 	}
 }
 
-// parse returns the markers of a comment group and reports their faults. Markers of the package that stand in a group apart
-// are added to those of the package.
+// parse returns the markers of a comment group and reports their faults. Markers of the package that stand in a group
+// apart are added to those of the package.
 func (c *collector) parse(g *ast.CommentGroup, place marker.Place, apart bool) marker.Markers {
 	var out marker.Markers
 	for _, line := range markerLines(c.fset, g) {

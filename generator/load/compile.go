@@ -53,10 +53,11 @@ type Diagnostic struct {
 	Body bool
 }
 
-// Compile type-checks the packages of a load as they will be once files are written, function bodies included. Aside are
-// files that other runs are to write, for packages that this one only looks at. Existing generated files count, too,
-// unless they are replaced or gone says that they go. What Load returned stays as it is.
-func (u *Universe) Compile(ctx context.Context, files, aside []File, gone func(path string) bool) ([]Diagnostic, error) {
+// Compile type-checks the packages of a load as they will be once files are written, function bodies included. Aside
+// are files that other runs are to write, for packages that this one only looks at. Existing generated files count,
+// too, unless they are replaced or gone says that they go. What Load returned stays as it is.
+func (u *Universe) Compile(ctx context.Context, files, aside []File, gone func(path string) bool) ([]Diagnostic,
+	error) {
 	c := &compilation{
 		Universe: u.withoutRoots(), old: u, gone: gone,
 		origin: map[string]Origin{}, outputs: map[string]bool{},
@@ -167,7 +168,8 @@ func (c *compilation) fresh(f File, output bool) *Source {
 	entries, _ := os.ReadDir(f.Dir)
 	for _, e := range entries {
 		name := filepath.Join(f.Dir, e.Name())
-		if strings.HasSuffix(e.Name(), "_test.go") || !strings.HasSuffix(e.Name(), ".go") || c.origin[name] == ByApigen {
+		if strings.HasSuffix(e.Name(), "_test.go") || !strings.HasSuffix(e.Name(), ".go") ||
+			c.origin[name] == ByApigen {
 			continue
 		}
 		if match, err := build.Default.MatchFile(f.Dir, e.Name()); err != nil || !match {
@@ -184,7 +186,8 @@ func (c *compilation) fresh(f File, output bool) *Source {
 	return s
 }
 
-// otherPackage reports hand-written files that are of another package than what is written beside them, and leaves them out.
+// otherPackage reports hand-written files that are of another package than what is written beside them, and leaves them
+// out.
 func (c *compilation) otherPackage(s *Source, name string) {
 	s.files = slices.DeleteFunc(s.files, func(f *ast.File) bool {
 		pos := c.fset.Position(f.Name.Pos())
@@ -192,7 +195,8 @@ func (c *compilation) otherPackage(s *Source, name string) {
 			return false
 		}
 		c.diagnostics = append(c.diagnostics, Diagnostic{Pos: pos, Output: s.output,
-			Message: "this file is of package " + f.Name.Name + ", and apigen writes files of package " + name + " beside it: move it to another folder"})
+			Message: "this file is of package " + f.Name.Name + ", and apigen writes files of package " +
+				"" + name + " beside it: move it to another folder"})
 		return true
 	})
 }
@@ -219,7 +223,8 @@ func (c *compilation) parseInto(s *Source, name string, data []byte) {
 	var list scanner.ErrorList
 	if errors.As(err, &list) {
 		for _, e := range list {
-			c.diagnostics = append(c.diagnostics, Diagnostic{Pos: e.Pos, Message: e.Msg, Origin: c.origin[name], Output: s.output})
+			c.diagnostics = append(c.diagnostics, Diagnostic{Pos: e.Pos, Message: e.Msg, Origin: c.origin[name],
+				Output: s.output})
 		}
 	}
 	if f != nil && f.Name != nil {
@@ -309,7 +314,8 @@ func (c *compilation) diagnose(s *Source, e types.Error) Diagnostic {
 		if at := s.handImport(path); at.IsValid() {
 			name, _, _ := strings.Cut(e.Msg, " ")
 			d.Pos, d.Origin = c.fset.Position(at), ByHand
-			d.Message = "this import without a name brings " + name + ", which generated code declares, too: give it a name"
+			d.Message = "this import without a name brings " + name + ", which generated code declares, too: give " +
+				"it a name"
 		}
 	}
 	if d.Origin == ByApigen {
@@ -332,8 +338,9 @@ func dotImport(message string) (path string, ok bool) {
 // known are names that generated code uses where hand-written code declares them, and what they must be.
 var known = map[string]string{
 	"SchemeGroupVersion": "a variable of type schema.GroupVersion", "GroupName": "a constant string",
-	"SchemeBuilder": "a variable of type runtime.SchemeBuilder", "localSchemeBuilder": "a variable of type *runtime.SchemeBuilder",
-	"Resource": "a func(string) schema.GroupResource", "Kind": "a func(string) schema.GroupKind",
+	"SchemeBuilder":      "a variable of type runtime.SchemeBuilder",
+	"localSchemeBuilder": "a variable of type *runtime.SchemeBuilder",
+	"Resource":           "a func(string) schema.GroupResource", "Kind": "a func(string) schema.GroupKind",
 	"AddToScheme": "a func(*runtime.Scheme) error", "addKnownTypes": "a func(*runtime.Scheme) error",
 	"addDefaultingFuncs": "a func(*runtime.Scheme) error", "RegisterDefaults": "a func(*runtime.Scheme) error",
 	"RegisterConversions": "a func(*runtime.Scheme) error",
@@ -341,8 +348,8 @@ var known = map[string]string{
 
 var word = regexp.MustCompile(`\w+`)
 
-// blame lays an error of generated code at the door of a hand-written declaration that it is about, where that is one of
-// those that generated code uses.
+// blame lays an error of generated code at the door of a hand-written declaration that it is about, where that is one
+// of those that generated code uses.
 func (c *compilation) blame(s *Source, d *Diagnostic) {
 	mentioned := map[string]bool{}
 	for _, w := range word.FindAllString(d.Message, -1) {
@@ -355,7 +362,8 @@ func (c *compilation) blame(s *Source, d *Diagnostic) {
 		for id := range declaredIn(f) {
 			if mentioned[id.Name] {
 				d.Pos, d.Origin = c.fset.Position(id.Pos()), ByHand
-				d.Message = "generated code uses " + id.Name + ", and doesn't compile with this one: make it " + known[id.Name] + ", or give it another name"
+				d.Message = "generated code uses " + id.Name + ", and doesn't compile with this one: make it " +
+					"" + known[id.Name] + ", or give it another name"
 				return
 			}
 		}

@@ -20,7 +20,8 @@ var (
 // explainPlace finds where to mend what the go command says of a package without a position.
 func explainPlace(p *packages.Package, message string) (token.Position, string) {
 	if m := mixedPattern.FindStringSubmatch(message); m != nil {
-		return clauseOf(filepath.Join(m[5], m[4])), fmt.Sprintf("package %s, but %s beside it is of package %s: a folder holds one package", m[3], m[2], m[1])
+		return clauseOf(filepath.Join(m[5], m[4])), fmt.Sprintf("package %s, but %s beside it is of package %s: a "+
+			"folder holds one package", m[3], m[2], m[1])
 	}
 	if m := nulPattern.FindStringSubmatch(message); m != nil {
 		name := m[1]
@@ -30,7 +31,8 @@ func explainPlace(p *packages.Package, message string) (token.Position, string) 
 		data, _ := os.ReadFile(name)
 		before, _, _ := bytes.Cut(data, []byte{0})
 		line := bytes.Count(before, []byte{'\n'}) + 1
-		return token.Position{Filename: name, Offset: len(before), Line: line, Column: len(before) - bytes.LastIndexByte(before, '\n')}, m[2]
+		return token.Position{Filename: name, Offset: len(before), Line: line,
+			Column: len(before) - bytes.LastIndexByte(before, '\n')}, m[2]
 	}
 	return token.Position{}, message
 }

@@ -19,7 +19,8 @@ func TestProbeGivesUpExportData(t *testing.T) {
 		t.Fatal(err)
 	}
 	u := newUniverse(Options{})
-	u.metas["example.com/lib"] = &packages.Package{PkgPath: "example.com/lib", Name: "lib", ExportFile: file, GoFiles: []string{lib}}
+	u.metas["example.com/lib"] = &packages.Package{PkgPath: "example.com/lib", Name: "lib", ExportFile: file,
+		GoFiles: []string{lib}}
 	u.probe()
 	u.markSources()
 	p, err := u.Import("example.com/lib")

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// A group may have its versions in folders that have nothing in common. What is generated for it depends on all of them, so
-// that they are looked for in the whole module, whatever was asked for: by the heads of files, which is cheap.
+// A group may have its versions in folders that have nothing in common. What is generated for it depends on all of
+// them, so that they are looked for in the whole module, whatever was asked for: by the heads of files, which is cheap.
 
 // headSize bounds what is read of a file to find its package clause.
 const headSize = 1 << 14
@@ -26,7 +26,8 @@ func folders(module string) map[string][]string {
 		case err != nil:
 			return fs.SkipDir // what can't be read holds no version that could be built
 		case d.IsDir():
-			if path != module && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" || name == "vendor" || name == "node_modules" || isModule(path)) {
+			if path != module && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
+				name == "testdata" || name == "vendor" || name == "node_modules" || isModule(path)) {
 				return fs.SkipDir
 			}
 		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && d.Type().IsRegular():
@@ -64,8 +65,8 @@ func groupOf(path string) (string, bool) {
 	return c.comments.group()
 }
 
-// elsewhere are the folders of the user's module that hold versions of the package's group and are no roots yet. The list
-// of a module is made once.
+// elsewhere are the folders of the user's module that hold versions of the package's group and are no roots yet. The
+// list of a module is made once.
 func (u *Universe) elsewhere(s *Source) []string {
 	if !s.grouped || !own(s.meta) {
 		return nil

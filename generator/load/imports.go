@@ -48,7 +48,7 @@ func (u *Universe) Lacks(path string) error {
 		for _, name := range slices.Sorted(maps.Keys(p.Imports)) {
 			needed := p.Imports[name]
 			if needed.Dir == "" && len(needed.Errors) > 0 {
-				return fmt.Errorf("%s imports %s, of which the go command says: %w", p.PkgPath, name, listError(needed))
+				return fmt.Errorf("%s imports %s, and the go command says: %w", p.PkgPath, name, listError(needed))
 			}
 			if err := visit(needed); err != nil {
 				return err

@@ -24,8 +24,8 @@ func (u *Universe) Endless() bool {
 	})
 }
 
-// Faulty tells whether anything was found that keeps output from being written, faults of markers aside: what is read of
-// the packages may be incomplete then.
+// Faulty tells whether anything was found that keeps output from being written, faults of markers aside: what is read
+// of the packages may be incomplete then.
 func (u *Universe) Faulty() bool { return u.errs != nil }
 
 // Report returns all the faults that were found: those of the universe and of its markers, and those found in the
@@ -118,8 +118,8 @@ func (u *Universe) markerFaults() diag.Errors {
 	return out
 }
 
-// eachMarkerFault passes on what is wrong with the markers of roots. It is an error where the user can mend it and wants
-// to, else a warning.
+// eachMarkerFault passes on what is wrong with the markers of roots. It is an error where the user can mend it and
+// wants to, else a warning.
 func (u *Universe) eachMarkerFault(report func(e diag.Error, isError bool)) {
 	for _, s := range u.Roots() {
 		for _, f := range s.comments.faults {
@@ -133,8 +133,8 @@ func (u *Universe) eachMarkerFault(report func(e diag.Error, isError bool)) {
 	}
 }
 
-// Incomplete tells whether a place is in a package that is known incompletely, or on a line whose fault isn't reported, so
-// that faults which others find there may follow from those that Report returned.
+// Incomplete tells whether a place is in a package that is known incompletely, or on a line whose fault isn't reported,
+// so that faults which others find there may follow from those that Report returned.
 func (u *Universe) Incomplete(pos token.Position) bool {
 	if u.errs == nil && len(u.silenced) == 0 {
 		return false
@@ -155,8 +155,8 @@ func (u *Universe) dirs(paths map[string]bool) map[string]bool {
 	return out
 }
 
-// around are the packages that hang together with those that are asked for: by imports, in either direction, or as versions
-// of one group.
+// around are the packages that hang together with those that are asked for: by imports, in either direction, or as
+// versions of one group.
 func (u *Universe) around(start func(*Source) bool) map[string]bool {
 	near := map[string][]string{}
 	join := func(x, y string) { near[x], near[y] = append(near[x], y), append(near[y], x) }

@@ -177,7 +177,8 @@ func (u *Universe) relatives(s *Source) []string {
 	for _, e := range entries {
 		dir := filepath.Join(parent, e.Name())
 		hidden := strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") || e.Name() == "testdata"
-		if e.IsDir() && !have[dir] && !hidden && (model.IsVersion(e.Name()) && hasGo(dir) || model.IsVersion(packageName(dir))) {
+		if e.IsDir() && !have[dir] && !hidden && (model.IsVersion(e.Name()) && hasGo(dir) ||
+			model.IsVersion(packageName(dir))) {
 			out = append(out, dir)
 		}
 	}
@@ -191,7 +192,8 @@ func packageName(dir string) string {
 		if e.IsDir() || !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
 			continue
 		}
-		if f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil, parser.PackageClauseOnly); err == nil {
+		if f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil,
+			parser.PackageClauseOnly); err == nil {
 			return f.Name.Name
 		}
 	}

@@ -23,8 +23,8 @@ type Options struct {
 	// Owns tells whether a file of that base name is one that the emitters write. Such files, if generated, are not
 	// read. Nil owns nothing.
 	Owns func(base string) bool
-	// Lenient makes faults of markers warnings everywhere, not only in modules that the user can't edit: what they ask for
-	// is left undone.
+	// Lenient makes faults of markers warnings everywhere, not only in modules that the user can't edit: what they ask
+	// for is left undone.
 	Lenient bool
 	// Imports are packages that generated code may import beyond what the sources do; those that don't exist are left
 	// out.

@@ -9,13 +9,14 @@ import (
 	"apigen.dev/generator/marker"
 )
 
-// ofPackage tells whether a marker in a group apart above something is the package's: one that types have, too, is theirs.
+// ofPackage tells whether a marker in a group apart above something is the package's: one that types have, too, is
+// theirs.
 func ofPackage(m marker.Marker, place marker.Place) bool {
 	return m.Definition != nil && m.Definition.Read.Apart && (place != marker.Type || m.Definition.Set.Type == nil)
 }
 
-// alone reads the groups that belong to nothing: below the package clause, between declarations. Markers of the package count
-// there; of others it warns, as of all that stand behind a field or above a variable.
+// alone reads the groups that belong to nothing: below the package clause, between declarations. Markers of the package
+// count there; of others it warns, as of all that stand behind a field or above a variable.
 func (c *collector) alone(f *ast.File, used map[*ast.CommentGroup]bool) {
 	for _, g := range f.Comments {
 		if used[g] || inFunction(f, g) {
@@ -57,7 +58,8 @@ func inDeclaration(f *ast.File, g *ast.CommentGroup) bool {
 // idle warns of a marker that nothing reads where it stands.
 func (c *collector) idle(pos token.Position, m marker.Marker) {
 	if m.Definition.Ignored == "" {
-		c.warn(pos, fmt.Sprintf("marker \"+%s\" has no effect here: put it into the comment right above the %s that it is meant for", m.Name, m.Definition.Places))
+		c.warn(pos, fmt.Sprintf("marker \"+%s\" has no effect here: put it into the comment right above the %s "+
+			"that it is meant for", m.Name, m.Definition.Places))
 	}
 }
 
@@ -108,8 +110,8 @@ func markerLines(fset *token.FileSet, g *ast.CommentGroup) []markerLine {
 
 func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
-// docText is the text of a comment without its markers. Lines that are for developers only, TODO and what follows dashes, are
-// left to whoever shows it.
+// docText is the text of a comment without its markers. Lines that are for developers only, TODO and what follows
+// dashes, are left to whoever shows it.
 func docText(g *ast.CommentGroup) string {
 	kept := new(ast.CommentGroup)
 	block := false

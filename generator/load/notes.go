@@ -126,8 +126,8 @@ func (u *Universe) readComments(path, base string, c *Comments) {
 	}
 }
 
-// readClauses adds what the other files of a dependency say above their package clauses: of one that a marker names, they
-// count like doc.go.
+// readClauses adds what the other files of a dependency say above their package clauses: of one that a marker names,
+// they count like doc.go.
 func (u *Universe) readClauses(path string, c *Comments) {
 	meta := u.metas[path]
 	if meta == nil {

@@ -49,8 +49,8 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 	return pkgs, nil
 }
 
-// complaint is why the go command fails at patterns for which go/packages has no answer and no error: at a go.mod that is
-// not up to date, a folder that it can't write to, a platform that there isn't. Empty where it doesn't fail.
+// complaint is why the go command fails at patterns for which go/packages has no answer and no error: at a go.mod that
+// is not up to date, a folder that it can't write to, a platform that there isn't. Empty where it doesn't fail.
 func (u *Universe) complaint(ctx context.Context, mode packages.LoadMode, patterns []string) string {
 	args := []string{"list", "-e", "-deps"}
 	if mode&packages.NeedExportFile != 0 {
@@ -80,14 +80,18 @@ func explain(message string) string {
 	case strings.Contains(message, "does not contain modules listed in go.work"):
 		return message + ": run apigen in the folder of one of them, or name them: apigen build ./<folder>/..."
 	case strings.HasPrefix(message, "go command required, not found"):
-		return "apigen asks the go command about packages, and it isn't in the PATH: install Go, or add its folder bin to the PATH"
+		return "apigen asks the go command about packages, and it isn't in the PATH: install Go, or add its folder " +
+			"bin to the PATH"
 	}
-	if strings.Contains(message, "does not contain main module") || strings.Contains(message, "cannot find main module") {
+	if strings.Contains(message, "does not contain main module") || strings.Contains(message,
+		"cannot find main module") {
 		message += ": run apigen in the folder of a go.mod, or below"
 	}
-	for _, said := range []string{"no space left on device", "read-only file system", "failed to initialize build cache"} {
+	for _, said := range []string{"no space left on device", "read-only file system", "failed to initialize build " +
+		"cache"} {
 		if strings.Contains(message, said) {
-			return message + ": the go command must be able to write to its cache and to the folder for temporary files (GOCACHE, GOTMPDIR)"
+			return message + ": the go command must be able to write to its cache and to the folder for temporary " +
+				"files (GOCACHE, GOTMPDIR)"
 		}
 	}
 	return message

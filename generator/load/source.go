@@ -159,7 +159,8 @@ func (u *Universe) parse(s *Source, name string, data []byte) {
 	}
 	s.files = append(s.files, f)
 	s.generated[f] = generatedHeader(data)
-	(&collector{fset: u.fset, comments: s.comments, reads: &s.reads, reporting: true, generated: s.generated[f]}).file(f)
+	(&collector{fset: u.fset, comments: s.comments, reads: &s.reads, reporting: true,
+		generated: s.generated[f]}).file(f)
 	if s.generated[f] {
 		dropBodies(f)
 	}

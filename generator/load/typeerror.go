@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// typeError decides what a type error means before anything is generated. Errors in declarations of types, constants and
-// signatures are the user's, for the model is made of them. Errors elsewhere may come from code that is not generated
-// yet: the check of the finished code finds those that remain.
+// typeError decides what a type error means before anything is generated. Errors in declarations of types, constants
+// and signatures are the user's, for the model is made of them. Errors elsewhere may come from code that is not
+// generated yet: the check of the finished code finds those that remain.
 func (u *Universe) typeError(s *Source, e types.Error) {
 	if e.Soft {
 		return

@@ -28,8 +28,8 @@ func nameIn(f *ast.File, e ast.Expr) *name {
 	return nil
 }
 
-// DeclaredOver returns the named type that a type is declared over, by the name that its declaration has for it; nil where
-// that is a predeclared type or no name.
+// DeclaredOver returns the named type that a type is declared over, by the name that its declaration has for it; nil
+// where that is a predeclared type or no name.
 func (u *Universe) DeclaredOver(obj *types.TypeName, c *Comment) *types.Named {
 	n := c.over
 	if n == nil || obj.IsAlias() {

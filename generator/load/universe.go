@@ -173,7 +173,8 @@ func (u *Universe) checkSource(s *Source) *types.Package {
 }
 
 // checkFiles type-checks files as a package. It always returns a package, complete or not.
-func (u *Universe) checkFiles(meta *packages.Package, files []*ast.File, ignoreBodies bool, report func(types.Error)) *types.Package {
+func (u *Universe) checkFiles(meta *packages.Package, files []*ast.File, ignoreBodies bool,
+	report func(types.Error)) *types.Package {
 	conf := types.Config{
 		Importer:         packageImporter{u, meta},
 		FakeImportC:      true,
@@ -258,8 +259,8 @@ func (u *Universe) MutableDirs() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Linked tells whether a package in one of the folders is reached by a symbolic link that leads out of it: who walks the
-// folder doesn't see its files.
+// Linked tells whether a package in one of the folders is reached by a symbolic link that leads out of it: who walks
+// the folder doesn't see its files.
 func (u *Universe) Linked(dirs []string) bool {
 	for _, dir := range dirs {
 		target, err := filepath.EvalSymlinks(dir)

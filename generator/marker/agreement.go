@@ -33,7 +33,8 @@ func (ms Markers) Disagreements() diag.Errors {
 			a, ok := first[other]
 			b := first[name]
 			if d.Agree.Same && ok && plain(a.Value) != plain(b.Value) && !strings.ContainsAny(a.Value+b.Value, "{[(") {
-				faults.Add(later(a, b), "+%s=%s and +%s=%s deny one another: remove one", a.Name, a.Value, b.Name, b.Value)
+				faults.Add(later(a, b), "+%s=%s and +%s=%s deny one another: remove one", a.Name, a.Value, b.Name,
+					b.Value)
 			}
 		}
 	}

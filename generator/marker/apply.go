@@ -11,8 +11,8 @@ import (
 // Use is a marker where it stands, as setters see it.
 type Use struct {
 	Marker
-	// In is the package that the marker stands in. On is the type that it stands on, or whose values it is about; it may
-	// be nil.
+	// In is the package that the marker stands in. On is the type that it stands on, or whose values it is about; it
+	// may be nil.
 	In *model.Package
 	On *model.Type
 
@@ -87,8 +87,8 @@ func apply[T any](ms Markers, to *T, u Use, setter func(*Set) func(*T, *Use)) di
 	return faults
 }
 
-// counts tells whether a marker sets what it says: only the last of a name does where the table doesn't say otherwise, and
-// none beside one that it yields to.
+// counts tells whether a marker sets what it says: only the last of a name does where the table doesn't say otherwise,
+// and none beside one that it yields to.
 func (ms Markers) counts(i int) bool {
 	d := ms[i].Definition
 	if !d.Many && slices.ContainsFunc(ms[i+1:], func(m Marker) bool { return m.Definition == d }) {

@@ -154,8 +154,8 @@ type Read struct {
 	DocOnly bool
 	// Needs is what generated code needs on account of the marker.
 	Needs Need
-	// Packages are the packages that the marker names. Named: they are read for their types and markers. OfClients: they
-	// matter to clients alone.
+	// Packages are the packages that the marker names. Named: they are read for their types and markers. OfClients:
+	// they matter to clients alone.
 	Packages         func(Marker) []string
 	Named, OfClients bool
 }

@@ -25,8 +25,8 @@ type Marker struct {
 	HasValue bool
 	// Wrapped is the marker that is the value of this one.
 	Wrapped *Marker
-	// Element is the name as it was written of a marker for the elements of a list, which has the name of the one for values
-	// while it is put into the model.
+	// Element is the name as it was written of a marker for the elements of a list, which has the name of the one for
+	// values while it is put into the model.
 	Element string
 	// Text is the whole marker as written, without the plus sign.
 	Text string
@@ -98,7 +98,8 @@ func Parse(text string, pos token.Position) (Marker, bool, error) {
 	def := find(word)
 	if def == nil && !ours(word) {
 		if s := lookalike(word, text[len(word):]); strings.Contains(s, ":") {
-			return Marker{Name: word, Text: text, Pos: pos}, true, fmt.Errorf("unknown marker \"+%s\": did you mean \"+%s\"?", word, s)
+			return Marker{Name: word, Text: text, Pos: pos}, true, fmt.Errorf("unknown marker \"+%s\": did you "+
+				"mean \"+%s\"?", word, s)
 		}
 		return Marker{}, false, nil
 	}
@@ -135,8 +136,8 @@ func ours(word string) bool {
 	return false
 }
 
-// Doubt says which marker text may be meant for that Parse takes for prose, since only the case of letters is wrong; nothing where
-// it is for none.
+// Doubt says which marker text may be meant for that Parse takes for prose, since only the case of letters is wrong;
+// nothing where it is for none.
 func Doubt(text string) string {
 	text = strings.TrimSpace(text)
 	word := nameOf(text)
@@ -146,8 +147,8 @@ func Doubt(text string) string {
 	return ""
 }
 
-// lookalike is the marker that a name is but for its case, or for what stands between its words; empty where it is none. What
-// follows the name tells a marker from prose.
+// lookalike is the marker that a name is but for its case, or for what stands between its words; empty where it is
+// none. What follows the name tells a marker from prose.
 func lookalike(word, behind string) string {
 	if behind != "" && !strings.ContainsAny(behind[:1], "=(") {
 		return ""
@@ -172,7 +173,8 @@ func lookalike(word, behind string) string {
 // nameOf is what stands before the value, the arguments or the trailing words.
 func nameOf(text string) string {
 	if i := strings.IndexFunc(text, func(r rune) bool {
-		return !(r == ':' || r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+		return !(r == ':' || r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' ||
+			r >= 'A' && r <= 'Z')
 	}); i >= 0 {
 		return text[:i]
 	}
@@ -183,7 +185,8 @@ func nameOf(text string) string {
 // controller-gen's markers continue with the first argument's key.
 func find(word string) *Definition {
 	for name := strings.TrimSuffix(word, ":"); ; {
-		if d, ok := Lookup(name); ok && (name == strings.TrimSuffix(word, ":") || d.Kind == Arguments || d.Kind == Family) {
+		if d, ok := Lookup(name); ok && (name == strings.TrimSuffix(word, ":") || d.Kind == Arguments ||
+			d.Kind == Family) {
 			return d
 		}
 		i := strings.LastIndexByte(name, ':')

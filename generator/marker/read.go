@@ -16,7 +16,8 @@ func ownValue(m Marker) []string {
 func importPath(s string) bool {
 	return s != "" && s[0] != '/' && s[len(s)-1] != '/' && !strings.Contains(s, "...") &&
 		!strings.ContainsFunc(s, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-~/", r))
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+				strings.ContainsRune("_.-~/", r))
 		})
 }
 

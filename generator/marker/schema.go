@@ -24,7 +24,8 @@ func (ms Markers) toSchema(s *model.Schema, u Use) diag.Errors {
 	}
 	of := func(t *model.Type) Use { return Use{In: u.In, On: t, faults: &faults} }
 	s.Items, s.Keys = p.items.schema(of(elem)), p.keys.schema(of(key))
-	s.Subfields, s.Elements, s.Modes = schemas(p.subfields, of(nil)), schemas(p.elements, of(elem)), schemas(p.modes, of(u.On))
+	s.Subfields, s.Elements, s.Modes = schemas(p.subfields, of(nil)), schemas(p.elements, of(elem)), schemas(p.modes,
+		of(u.On))
 	return faults
 }
 
@@ -74,7 +75,8 @@ func (ms Markers) rules(s *model.Schema, u Use) {
 			continue
 		}
 		r := model.Rule{
-			Check: d.Check, Declarative: m.declarative(), Text: strings.TrimSpace(m.Value), Marker: m.written(), Pos: m.Pos,
+			Check: d.Check, Declarative: m.declarative(), Text: strings.TrimSpace(m.Value), Marker: m.written(),
+			Pos: m.Pos,
 		}
 		if d.Refine != nil {
 			u.Marker = m
@@ -96,7 +98,8 @@ func (m Marker) written() string {
 	return m.Name
 }
 
-// uniqueness adds the rule that comes with the type of a list: the elements of a set, and the keys of a map, are unique.
+// uniqueness adds the rule that comes with the type of a list: the elements of a set, and the keys of a map, are
+// unique.
 func (ms Markers) uniqueness(s *model.Schema) {
 	if s.Rule(model.Unique) != nil || s.ListType != "set" && s.ListType != "map" {
 		return

@@ -50,7 +50,8 @@ func (u *Use) clientVerbs() []string {
 }
 
 // methodVerbs are those that an additional method can have, and whether its input can be of another type.
-var methodVerbs = map[string]bool{"create": true, "update": true, "apply": true, "get": false, "list": false, "patch": false}
+var methodVerbs = map[string]bool{"create": true, "update": true, "apply": true, "get": false, "list": false,
+	"patch": false}
 
 // addClientMethod reads +genclient:method=Name,verb=...,subresource=...,input=...,result=...
 func addClientMethod(k *model.Kind, u *Use) {

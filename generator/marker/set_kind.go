@@ -17,7 +17,8 @@ var (
 // checkLabel reports a name that no path of an API can hold.
 func (u *Use) checkLabel(key, value string) {
 	if value != "" && !labelPattern.MatchString(value) {
-		u.Errorf("marker \"+%s\": %s %q is no name for a path: write small letters, digits and dashes", u.Name, key, value)
+		u.Errorf("marker \"+%s\": %s %q is no name for a path: write small letters, digits and dashes", u.Name, key,
+			value)
 	}
 }
 
@@ -186,7 +187,8 @@ func (u *Use) pairs(arg string) []model.KeyValue {
 
 func setStoragePrefix(k *model.Kind, u *Use) {
 	if !storagePrefixPattern.MatchString(u.Value) {
-		u.Errorf("%q is no prefix of keys: it needs lower-case letters, digits, dots and dashes between single slashes, "+
+		u.Errorf("%q is no prefix of keys: it needs lower-case letters, digits, dots and dashes between single "+
+			"slashes, "+
 			"and none at its ends, as in deployments or services/specs", u.Value)
 		return
 	}

@@ -15,7 +15,8 @@ var domainPattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9
 func setGroup(p *model.Package, u *Use) {
 	p.Group, p.HasGroup = u.Value, true
 	if u.Value != "" && !domainPattern.MatchString(u.Value) {
-		u.Errorf("marker \"+groupName\": %q is no name of an API group: write a DNS name of small letters, digits, dashes "+
+		u.Errorf("marker \"+groupName\": %q is no name of an API group: write a DNS name of small letters, digits, "+
+			"dashes "+
 			"and dots, such as shop.example.com", u.Value)
 	}
 }
@@ -104,7 +105,8 @@ func folder(field func(*model.Package) **model.Folder) func(*model.Package, *Use
 		dir := filepath.Join(p.Dir, filepath.FromSlash(u.Value))
 		rel, err := filepath.Rel(p.Module.Dir, dir)
 		if err != nil || !filepath.IsLocal(rel) || path.IsAbs(u.Value) {
-			u.Errorf("marker \"+%s\": %q is no folder of this module: name one relative to that of the package: +%s=../docs",
+			u.Errorf("marker \"+%s\": %q is no folder of this module: name one relative to that of the package: "+
+				"+%s=../docs",
 				u.Name, u.Value, u.Name)
 			return
 		}

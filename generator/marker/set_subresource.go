@@ -34,7 +34,8 @@ func addSubresource(k *model.Kind, u *Use) {
 		u.Errorf("marker \"+%s\" needs name=", u.Name)
 		return
 	case !subresourcePattern.MatchString(s.Name):
-		u.Errorf("%q is no name of a subresource: it needs lower-case letters and digits, as in log or port-forward", s.Name)
+		u.Errorf("%q is no name of a subresource: it needs lower-case letters and digits, as in log or port-forward",
+			s.Name)
 		return
 	case builtin[s.Name] != "":
 		u.Errorf("the subresource %s needs no +%s: %s", s.Name, u.Name, builtin[s.Name])

@@ -31,7 +31,10 @@ func addObject(t *model.Type, u *Use) {
 }
 
 func addInterface(t *model.Type, r model.Ref) {
-	if !slices.ContainsFunc(t.DeepCopyInterfaces, func(o model.Ref) bool { return o.Path == r.Path && o.Name == r.Name }) {
+	if !slices.ContainsFunc(t.DeepCopyInterfaces, func(o model.Ref) bool {
+		return o.Path == r.Path &&
+			o.Name == r.Name
+	}) {
 		t.DeepCopyInterfaces = append(t.DeepCopyInterfaces, r)
 	}
 }

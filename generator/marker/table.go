@@ -44,7 +44,8 @@ const values = Type | Field
 var foreignMarkers = []Definition{
 	{Name: "deepequal-gen", Places: anywhere, Kind: OptionalText, Ignored: "it is for a tool of its own",
 		Doc: "Asks for DeepEqual."},
-	{Name: "resource:path", Places: Type, Kind: Text, Ignored: "it was apiserver-builder's: use +kubebuilder:resource:path=",
+	{Name: "resource:path", Places: Type, Kind: Text, Ignored: "it was apiserver-builder's: use " +
+		"+kubebuilder:resource:path=",
 		Doc: "The plural of the kind."},
 	{Name: "subresource:request", Places: Type, Kind: OptionalText, Ignored: "it was apiserver-builder's",
 		Doc: "A subresource of the kind."},

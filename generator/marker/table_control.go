@@ -14,7 +14,8 @@ var controlMarkers = []Definition{
 	{Name: "resourceName", Places: Type, Kind: Text, Agree: Agree{Once: true}, Foreign: true,
 		Set: Set{Kind: setPlural},
 		Doc: "The plural by which the kind is served, where the English rule doesn't give it."},
-	{Name: "k8s:deepcopy-gen", Places: Package | Type, Kind: Word, Words: []string{"package", "register", "true", "false"},
+	{Name: "k8s:deepcopy-gen", Places: Package | Type, Kind: Word, Words: []string{"package", "register", "true",
+		"false"},
 		Set: Set{Package: setPackageCopies, Type: setCopies},
 		Doc: "On the package, =package writes DeepCopyInto and DeepCopy for all of its types; on a type, true or " +
 			"false writes or withholds them."},
@@ -63,12 +64,14 @@ var controlMarkers = []Definition{
 		},
 		Read: Read{Packages: ownValue, Named: true},
 		Doc:  "The types to default are those of that package; functions are written here."},
-	{Name: "k8s:openapi-gen", Places: Package | Type | Field, Kind: OptionalText, Ignored: "schemas are written for every kind that is served",
-		Doc: "Asks openapi-gen for definitions."},
+	{Name: "k8s:openapi-gen", Places: Package | Type | Field, Kind: OptionalText,
+		Ignored: "schemas are written for every kind that is served",
+		Doc:     "Asks openapi-gen for definitions."},
 	{Name: "k8s:openapi-model-package", Places: Package | Type, Kind: Text,
 		Set: Set{Package: text(func(p *model.Package) *string { return &p.ModelPackage })},
 		Doc: "The prefix of the names of the package's schemas: io.k8s.api.core.v1."},
-	{Name: "k8s:register-gen", Places: Package | Type, Kind: OptionalText, Ignored: "registration is written for every package with kinds",
+	{Name: "k8s:register-gen", Places: Package | Type, Kind: OptionalText, Ignored: "registration is written for " +
+		"every package with kinds",
 		Doc: "Asks register-gen for a type's registration."},
 	{Name: "k8s:protobuf-gen", Places: Package | Type, Kind: OptionalText, Ignored: protobufs,
 		Doc: "Asks for a protobuf message."},
@@ -96,7 +99,8 @@ var controlMarkers = []Definition{
 		Doc: "The scheme type that validation functions register with."},
 	{Name: "k8s:validation-gen-test-fixture", Places: Package, Kind: OptionalText, Ignored: validated,
 		Doc: "Asks for test fixtures of validation."},
-	{Name: "k8s:verify-mutation:reason", Places: anywhere, Kind: OptionalText, Ignored: "it is for a linter of Kubernetes itself",
+	{Name: "k8s:verify-mutation:reason", Places: anywhere, Kind: OptionalText, Ignored: "it is for a linter of " +
+		"Kubernetes itself",
 		Doc: "Why an object may be mutated here."},
 }
 
@@ -112,7 +116,8 @@ var clientMarkers = []Definition{
 	{Name: "genclient:method", Places: Type, Kind: Text, Many: true, Set: Set{Kind: addClientMethod},
 		Read: Read{Packages: methodPackages, OfClients: true},
 		Doc: "An extra method of the client: " +
-			"+genclient:method=UpdateScale,verb=update,subresource=scale,input=k8s.io/api/autoscaling/v1.Scale,result=k8s.io/api/autoscaling/v1.Scale. " +
+			"+genclient:method=UpdateScale,verb=update,subresource=scale," +
+			"input=k8s.io/api/autoscaling/v1.Scale,result=k8s.io/api/autoscaling/v1.Scale. " +
 			"Verbs are create, update, get, list, patch and apply."},
 	{Name: "genclient:onlyVerbs", Places: Type, Kind: Text, Many: true, Set: Set{Kind: addOnlyVerbs},
 		Doc: "The client has only these verbs, separated by commas: create, update, updateStatus, delete, " +
@@ -125,11 +130,14 @@ var clientMarkers = []Definition{
 		Doc: "The client has no methods."},
 	{Name: "genclient:readonly", Places: Type, Kind: OptionalText, Set: Set{Kind: setReadonly},
 		Doc: "The client has get, list and watch."},
-	{Name: "k8s:informers:internal", Places: Package, Kind: OptionalText, Ignored: "informers are written for versions; informer-gen reads it",
+	{Name: "k8s:informers:internal", Places: Package, Kind: OptionalText, Ignored: "informers are written for " +
+		"versions; informer-gen reads it",
 		Doc: "Informers of internal types."},
-	{Name: "k8s:supportsSubresource", Places: Type, Kind: Text, Ignored: "rules hold for every write of the kind, subresources included",
+	{Name: "k8s:supportsSubresource", Places: Type, Kind: Text, Ignored: "rules hold for every write of the kind, " +
+		"subresources included",
 		Doc: "The kind has this subresource: /status, /scale."},
-	{Name: "k8s:isSubresource", Places: Type, Kind: Text, Ignored: "rules hold for every write of the kind, subresources included",
+	{Name: "k8s:isSubresource", Places: Type, Kind: Text, Ignored: "rules hold for every write of the kind, " +
+		"subresources included",
 		Doc: "The kind is the body of this subresource."},
 	{Name: "k8s:deprecated", Places: Type | Field | Const, Kind: OptionalText, Ignored: document,
 		Doc: "The field is deprecated."},

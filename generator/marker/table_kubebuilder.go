@@ -10,7 +10,8 @@ var kubebuilderMarkers = []Definition{
 	{Name: "kubebuilder:object:generate", Places: Package | Type, Kind: Bool,
 		Set: Set{Package: setPackageObjects, Type: setObjects}, Read: Read{Apart: true},
 		Doc: "Writes or withholds DeepCopyInto and DeepCopy: for all types of the package, or for the type."},
-	{Name: "kubebuilder:resource", Places: Type, Kind: Arguments, Keys: []string{"path", "singular", "shortName", "categories", "scope"},
+	{Name: "kubebuilder:resource", Places: Type, Kind: Arguments, Keys: []string{"path", "singular", "shortName",
+		"categories", "scope"},
 		Many: true, Subject: Kinds, Foreign: true, Set: Set{Kind: setResource},
 		Doc: "How the kind is served: " +
 			"+kubebuilder:resource:path=books,singular=book,shortName={bk},categories={all},scope=Cluster."},
@@ -18,12 +19,15 @@ var kubebuilderMarkers = []Definition{
 		Set: Set{Kind: flag(func(k *model.Kind) *bool { return &k.Manifest.Status })},
 		Doc: "The kind has a status subresource. For a server a Status field says so already; a " +
 			"CustomResourceDefinition has it only where this is written."},
-	{Name: "kubebuilder:subresource:scale", Places: Type, Kind: Arguments, Keys: []string{"specpath", "statuspath", "selectorpath"},
+	{Name: "kubebuilder:subresource:scale", Places: Type, Kind: Arguments, Keys: []string{"specpath", "statuspath",
+		"selectorpath"},
 		Subject: Kinds, Foreign: true, Set: Set{Kind: setScale},
 		Doc: "The kind has the subresource scale, of the kind Scale in autoscaling/v1; the paths tell where its " +
 			"numbers stand: " +
-			"+kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector."},
-	{Name: "kubebuilder:printcolumn", Places: Type, Kind: Arguments, Keys: []string{"name", "type", "format", "description", "priority", "JSONPath"},
+			"+kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas," +
+			"selectorpath=.status.selector."},
+	{Name: "kubebuilder:printcolumn", Places: Type, Kind: Arguments, Keys: []string{"name", "type", "format",
+		"description", "priority", "JSONPath"},
 		Many: true, Subject: Kinds, Foreign: true, Set: Set{Kind: addPathColumn},
 		Doc: "A column of kubectl get: +kubebuilder:printcolumn:name=Color,type=string,JSONPath=`.spec.color`."},
 	{Name: "kubebuilder:selectablefield", Places: Type, Kind: Arguments, Keys: []string{"JSONPath"}, Many: true,
@@ -56,8 +60,10 @@ var kubebuilderMarkers = []Definition{
 		Doc: "A webhook."},
 	{Name: "kubebuilder:webhookconfiguration", Places: anywhere, Kind: Arguments, Ignored: manifests,
 		Read: Read{Anywhere: true}, Doc: "The configuration of webhooks."},
-	{Name: "kubebuilder:scaffold", Places: anywhere, Kind: Arguments, Ignored: "it is an insertion point of kubebuilder",
+	{Name: "kubebuilder:scaffold", Places: anywhere, Kind: Arguments, Ignored: "it is an insertion point of " +
+		"kubebuilder",
 		Read: Read{Anywhere: true}, Doc: "Where kubebuilder inserts code."},
-	{Name: "kubebuilder:docs-gen:collapse", Places: anywhere, Kind: OptionalText, Ignored: "it is for the book of kubebuilder, whose examples carry it",
+	{Name: "kubebuilder:docs-gen:collapse", Places: anywhere, Kind: OptionalText, Ignored: "it is for the book of " +
+		"kubebuilder, whose examples carry it",
 		Doc: "Folds code in a page."},
 }

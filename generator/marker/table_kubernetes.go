@@ -104,7 +104,8 @@ var validationMarkers = []Definition{
 		Doc: "The field is a member of a union: exactly one of them is set."},
 	{Name: "k8s:unionDiscriminator", Places: values, Kind: OptionalText, Keys: []string{"union"},
 		Check: model.UnionDiscriminator, Refine: unionRule, Doc: "The field tells which member of the union is set."},
-	{Name: "k8s:validation", Places: values, Kind: Family, Ignored: "openapi-gen reads it; write the kubebuilder marker of the same meaning",
+	{Name: "k8s:validation", Places: values, Kind: Family, Ignored: "openapi-gen reads it; write the kubebuilder " +
+		"marker of the same meaning",
 		Doc: "A constraint: +k8s:validation:maxLength=64, +k8s:validation:items:pattern=..., " +
 			"+k8s:validation:cel[0]:rule=...."},
 	{Name: "k8s:zeroOrOneOfMember", Places: values, Kind: OptionalText, Check: model.ZeroOrOneOfMember,
@@ -119,12 +120,16 @@ var validationMarkers = []Definition{
 		Refine: siblingRule,
 		Doc: "Where the field is set, the one beside it that is named must not be: " +
 			"+k8s:dependentForbidden(\"seal\")."},
-	{Name: "k8s:customValidation", Places: values, Kind: OptionalText, Ignored: "write a method Validate of the kind: the server calls it",
+	{Name: "k8s:customValidation", Places: values, Kind: OptionalText, Ignored: "write a method Validate of the " +
+		"kind: the server calls it",
 		Doc: "A hand-written function validates the value."},
-	{Name: "k8s:validateTrue", Places: Type | Field | Const, Kind: OptionalText, Ignored: "it is for the tests of validation-gen",
+	{Name: "k8s:validateTrue", Places: Type | Field | Const, Kind: OptionalText, Ignored: "it is for the tests of " +
+		"validation-gen",
 		Doc: "Always valid: for tests."},
-	{Name: "k8s:validateFalse", Places: Type | Field | Const, Kind: OptionalText, Ignored: "it is for the tests of validation-gen",
+	{Name: "k8s:validateFalse", Places: Type | Field | Const, Kind: OptionalText, Ignored: "it is for the tests of " +
+		"validation-gen",
 		Doc: "Never valid: for tests."},
-	{Name: "k8s:validateError", Places: Type | Field | Const, Kind: OptionalText, Ignored: "it is for the tests of validation-gen",
+	{Name: "k8s:validateError", Places: Type | Field | Const, Kind: OptionalText, Ignored: "it is for the tests of " +
+		"validation-gen",
 		Doc: "Fails the generation: for tests."},
 }

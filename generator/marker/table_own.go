@@ -65,7 +65,8 @@ var ownMarkers = []Definition{
 		},
 		Doc: "+apigen:roundtrip=false on a version's package, or on a kind, leaves out the fuzz tests of its " +
 			"conversions, codecs, defaults and copies, which are otherwise generated beside the wiring."},
-	{Name: "apigen:printcolumn", Places: Type, Kind: Arguments, Keys: []string{"name", "type", "format", "description", "priority", "method"},
+	{Name: "apigen:printcolumn", Places: Type, Kind: Arguments, Keys: []string{"name", "type", "format",
+		"description", "priority", "method"},
 		Many: true, Subject: Kinds, Foreign: true, Set: Set{Kind: addMethodColumn},
 		Doc: "A column of kubectl get whose cell is what a method of the kind returns: " +
 			"+apigen:printcolumn:name=Age,type=string,method=AgeColumn."},
@@ -77,7 +78,8 @@ var ownMarkers = []Definition{
 		Doc: "Whether metadata.generation is 1 for what is created and grows with each change of what the object " +
 			"is to be (of anything but its metadata and status). Without the marker that is so for kinds with a " +
 			"field spec, and for no others, whose generation stays what clients say: +apigen:generation=true."},
-	{Name: "apigen:subresource", Places: Type, Kind: Arguments, Keys: []string{"name", "methods", "subpath", "contentType"},
+	{Name: "apigen:subresource", Places: Type, Kind: Arguments, Keys: []string{"name", "methods", "subpath",
+		"contentType"},
 		Many: true, Foreign: true, Bare: "subpath", Set: Set{Kind: addSubresource},
 		Doc: "A subresource of the kind: a field of that name, which is then written through it alone, or a " +
 			"method of the kind's hub with the name in camel case, whose signature says what it is: (ctx, *Body) " +

@@ -108,7 +108,8 @@ var valueMarkers = []Definition{
 	{Name: "kubebuilder:validation:MaxProperties", Places: values, Kind: Int, Check: model.MaxProperties,
 		Set: Set{Value: whole(func(s *model.Schema) **int64 { return &s.MaxProperties })},
 		Doc: "The greatest number of properties."},
-	{Name: "kubebuilder:validation:XValidation", Places: values, Kind: Arguments, Keys: []string{"rule", "message", "messageExpression", "reason", "fieldPath", "optionalOldSelf"},
+	{Name: "kubebuilder:validation:XValidation", Places: values, Kind: Arguments, Keys: []string{"rule", "message",
+		"messageExpression", "reason", "fieldPath", "optionalOldSelf"},
 		Many: true, Bare: "optionalOldSelf", Set: Set{Value: addCELRule}, Read: Read{Needs: NeedsCEL},
 		Doc: "A rule in CEL that values must satisfy, judged by apigen build and run on every write, with " +
 			"Kubernetes' functions, limits of cost and leniency on update: " +

@@ -52,8 +52,8 @@ type KindWrites struct {
 
 // KindStorage is where a kind is stored, or that it isn't.
 type KindStorage struct {
-	// Virtual is +apigen:storage=none; Verbs are those of +genclient:onlyVerbs, nil where it isn't there, and VerbsPos is
-	// where it stands.
+	// Virtual is +apigen:storage=none; Verbs are those of +genclient:onlyVerbs, nil where it isn't there, and VerbsPos
+	// is where it stands.
 	Virtual  bool
 	Verbs    []string
 	VerbsPos Position

@@ -140,8 +140,8 @@ type Func struct {
 	ConversionFn string
 	// Covers is +k8s:defaulter-gen=covers on a SetDefaults function: it takes care of all that is inside the type.
 	Covers bool
-	// Mentioned: hand-written code of the package calls the function, or passes it on. It is known of functions alone that are
-	// called nearly like those that set defaults or convert.
+	// Mentioned: hand-written code of the package calls the function, or passes it on. It is known of functions alone
+	// that are called nearly like those that set defaults or convert.
 	Mentioned bool
 }
 
@@ -177,8 +177,8 @@ type Type struct {
 	Elem   *Type // Pointer, Slice, Array, Map
 	Key    *Type // Map
 	Len    int64 // Array
-	// Of is the named type that this one is declared over, as in type Hostname DNSName, or nil: what markers say of it holds
-	// for this one, too, in a schema.
+	// Of is the named type that this one is declared over, as in type Hostname DNSName, or nil: what markers say of it
+	// holds for this one, too, in a schema.
 	Of *Type
 	// TypeArgs are those of an instantiated generic type.
 	TypeArgs []*Type
@@ -186,7 +186,8 @@ type Type struct {
 	InterfaceMethods []string
 
 	// Methods are those declared on this type (not promoted ones), by name. For types of a Program's packages they are
-	// the hand-written ones; of other packages, whatever is there. Foreign types have only names and receivers, but kinds that are served signatures, too.
+	// the hand-written ones; of other packages, whatever is there. Foreign types have only names and receivers, but
+	// kinds that are served signatures, too.
 	Methods map[string]*Func
 
 	// DeepCopy tells how a copy of this named type is made.

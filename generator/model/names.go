@@ -13,8 +13,8 @@ import (
 // wrote ask for that name.
 func Plural(kind string) string { return strings.ToLower(PluralName(kind)) }
 
-// KubebuilderPlural is the resource of a kind as controller-gen names it, by a dictionary of English: metadata has no plural,
-// and withtriggers is one.
+// KubebuilderPlural is the resource of a kind as controller-gen names it, by a dictionary of English: metadata has no
+// plural, and withtriggers is one.
 func KubebuilderPlural(kind string) string { return flect.Pluralize(strings.ToLower(kind)) }
 
 // PluralName is the plural of a kind in its own spelling: FlunderTypes of FlunderType.

@@ -2,8 +2,8 @@ package model
 
 // PackageConversion is what markers of a package say of conversions.
 type PackageConversion struct {
-	// ConversionPeers are the import paths of +k8s:conversion-gen=, Peers those packages, as far as they could be loaded;
-	// ConversionOff is +k8s:conversion-gen=false.
+	// ConversionPeers are the import paths of +k8s:conversion-gen=, Peers those packages, as far as they could be
+	// loaded; ConversionOff is +k8s:conversion-gen=false.
 	ConversionPeers []string
 	Peers           []*Package
 	ConversionOff   bool
@@ -25,8 +25,8 @@ type PackageRegistration struct {
 	// LocalSchemeBuilder names the variable that generated functions register with: localSchemeBuilder, SchemeBuilder,
 	// or empty where the package declares neither by hand, or one that takes no functions, as controller-runtime's.
 	LocalSchemeBuilder string
-	// RegistersInInit tells that a hand-written function init adds types to a scheme, and that nothing which is generated
-	// for the program needs an AddToScheme.
+	// RegistersInInit tells that a hand-written function init adds types to a scheme, and that nothing which is
+	// generated for the program needs an AddToScheme.
 	RegistersInInit bool
 }
 
@@ -56,7 +56,8 @@ type PackageProducts struct {
 	// Reference and CRDs are where documents of the groups below the package go (+apigen:reference, +apigen:crds); nil
 	// where none are asked for.
 	Reference, CRDs *Folder
-	// EmbeddedMetadata is +apigen:crds:embeddedMetadata: the documents say what the metadata of objects inside of objects is.
+	// EmbeddedMetadata is +apigen:crds:embeddedMetadata: the documents say what the metadata of objects inside of
+	// objects is.
 	EmbeddedMetadata bool
 }
 
@@ -67,8 +68,8 @@ type PackageSchemas struct {
 	GroupGoNamePos Position
 	// Skip is +kubebuilder:skip: the package is no version in a CustomResourceDefinition.
 	Skip bool
-	// OptionalFields and RequiredFields are +kubebuilder:validation:Optional and Required: what holds for the fields that
-	// say neither.
+	// OptionalFields and RequiredFields are +kubebuilder:validation:Optional and Required: what holds for the fields
+	// that say neither.
 	OptionalFields, RequiredFields bool
 	// ModelPackage is +k8s:openapi-model-package, the prefix of schema names; empty means derived from the path.
 	ModelPackage string

@@ -55,16 +55,17 @@ type Documentation struct {
 type Constraints struct {
 	Immutable bool
 	CEL       []CELRule
-	// Claims are the markers that say of what form values are, and constrain nothing: +listType, +kubebuilder:validation:Type.
+	// Claims are the markers that say of what form values are, and constrain nothing: +listType,
+	// +kubebuilder:validation:Type.
 	Claims []Claim
 	// Rules are the constraints that are checked when objects are written, in the order of the source. What OpenAPI has
 	// words for is among the Bounds, too.
 	Rules []Rule
-	// Items constrain the elements of a list or the values of a map (+k8s:eachVal, +kubebuilder:validation:items:), Keys
-	// the keys of a map (+k8s:eachKey). Nil where nothing was said.
+	// Items constrain the elements of a list or the values of a map (+k8s:eachVal, +kubebuilder:validation:items:),
+	// Keys the keys of a map (+k8s:eachKey). Nil where nothing was said.
 	Items, Keys *Schema
-	// Subfields constrain fields of the struct (+k8s:subfield), Elements single elements of a list (+k8s:item), Modes the
-	// value as long as the discriminator beside it has a certain value (+k8s:ifMode).
+	// Subfields constrain fields of the struct (+k8s:subfield), Elements single elements of a list (+k8s:item), Modes
+	// the value as long as the discriminator beside it has a certain value (+k8s:ifMode).
 	Subfields, Elements, Modes []Part
 	// Opaque is +k8s:opaqueType: the rules of the value's type don't count here.
 	Opaque bool

@@ -9,8 +9,8 @@ import (
 	"apigen.dev/generator/resolve"
 )
 
-// TestFieldsWithoutTags: of a version's types, fields without a tag beside tagged ones are told, with the name that they
-// would customarily have; internal types are never on the wire.
+// TestFieldsWithoutTags: of a version's types, fields without a tag beside tagged ones are told, with the name that
+// they would customarily have; internal types are never on the wire.
 func TestFieldsWithoutTags(t *testing.T) {
 	dir := loadtest.Dir(t, `
 -- shop/types.go --
@@ -64,7 +64,8 @@ type Lamp struct {
 	}
 	dir := loadtest.Dir(t, source.String())
 	const fault = "kind Lamp has two storage versions, v1 and v1beta1: mark one with +kubebuilder:storageversion"
-	if _, err := resolve.Load(t.Context(), resolve.Options{Options: load.Options{Dir: dir}}); err == nil || !strings.Contains(err.Error(), fault) {
+	if _, err := resolve.Load(t.Context(), resolve.Options{Options: load.Options{Dir: dir}}); err == nil ||
+		!strings.Contains(err.Error(), fault) {
 		t.Errorf("the error is %v", err)
 	}
 	res, err := resolve.Load(t.Context(), resolve.Options{Options: load.Options{Dir: dir, Lenient: true}})

@@ -54,8 +54,8 @@ func (b *typeBuilder) fieldDefaults(p *model.Package, c *load.Comments) {
 	}
 }
 
-// deepCopy decides how a type is copied: for roots by markers and hand-written methods, else by its methods. A type that
-// is asked for and has only one of the two methods by hand is generated: the other is missing.
+// deepCopy decides how a type is copied: for roots by markers and hand-written methods, else by its methods. A type
+// that is asked for and has only one of the two methods by hand is generated: the other is missing.
 func (b *typeBuilder) deepCopy(n *types.Named, t *model.Type) model.DeepCopyMode {
 	mode := existingCopy(n)
 	p := n.Obj().Pkg()

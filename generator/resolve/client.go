@@ -22,13 +22,14 @@ const (
 	clientFolder = "client"
 )
 
-// chooseVerbs chooses the verbs of a kind's client: all, but those that markers leave out and those of a status that isn't
-// there.
+// chooseVerbs chooses the verbs of a kind's client: all, but those that markers leave out and those of a status that
+// isn't there.
 func chooseVerbs(c *model.Client, t *model.Type) diag.Errors {
 	var faults diag.Errors
 	for _, verb := range c.Only {
 		if slices.Contains(c.Skip, verb) {
-			faults.Add(c.Pos, "verb %q of %s is among +genclient:onlyVerbs and +genclient:skipVerbs: leave it out of one",
+			faults.Add(c.Pos, "verb %q of %s is among +genclient:onlyVerbs and +genclient:skipVerbs: leave it out "+
+				"of one",
 				verb, t.Name)
 		}
 	}
@@ -60,7 +61,8 @@ func (b *clientBuilder) clients(prog *model.Program) []*model.Clients {
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Path < out[j].Path })
 	for i := 1; i < len(out); i++ {
 		if out[i].Path == out[i-1].Path {
-			b.errorf(out[i].Pos, "the clients of %s and %s would go to the same folder %s: name another with +apigen:clients=", out[i-1].Marked.Path, out[i].Marked.Path, out[i].Dir)
+			b.errorf(out[i].Pos, "the clients of %s and %s would go to the same folder %s: name another with "+
+				"+apigen:clients=", out[i-1].Marked.Path, out[i].Marked.Path, out[i].Dir)
 		}
 	}
 	return out
@@ -97,8 +99,8 @@ func (b *clientBuilder) clientsOf(prog *model.Program, p *model.Package) *model.
 	return c
 }
 
-// checkServed tells of kinds of other modules, which +apigen:serve serves and no client is generated for: of nothing else, the
-// marker of clients asks for nothing.
+// checkServed tells of kinds of other modules, which +apigen:serve serves and no client is generated for: of nothing
+// else, the marker of clients asks for nothing.
 func (b *clientBuilder) checkServed(prog *model.Program, c *model.Clients) bool {
 	var served []*model.Package
 	for _, p := range prog.Packages {
@@ -106,9 +108,11 @@ func (b *clientBuilder) checkServed(prog *model.Program, c *model.Clients) bool 
 			served = append(served, p)
 		}
 	}
-	const reason = "clients are generated beside types, and these are another module's: the clients that come with it (k8s.io/client-go/kubernetes for k8s.io/api) speak to this server as they are"
+	const reason = "clients are generated beside types, and these are another module's: the clients that come with " +
+		"it (k8s.io/client-go/kubernetes for k8s.io/api) speak to this server as they are"
 	if len(c.Groups) == 0 && len(served) > 0 {
-		b.errorf(c.Pos, "there is no client to generate, since all kinds below are of %s: %s", served[0].Serves.Path, reason)
+		b.errorf(c.Pos, "there is no client to generate, since all kinds below are of %s: %s", served[0].Serves.Path,
+			reason)
 		return false
 	}
 	for _, p := range served {
@@ -152,7 +156,8 @@ func (b *clientBuilder) clientModule(c *model.Clients) bool {
 		}
 		if !b.u.Listed(path) {
 			b.errorf(c.Pos, "clients need %s, of which %s can't be imported (%v): run go get %s@%s, "+
-				"and once clients are generated go mod tidy", clientModule, path, b.u.ListError(path), clientModule, b.clientVersion())
+				"and once clients are generated go mod tidy", clientModule, path, b.u.ListError(path), clientModule,
+				b.clientVersion())
 			return false
 		}
 		info, _ := b.u.Info(path)
@@ -169,7 +174,8 @@ func (b *clientBuilder) clientModule(c *model.Clients) bool {
 // clientVersion is the version of client-go that goes with the module's apimachinery.
 func (b *clientBuilder) clientVersion() string {
 	const newest = "v0.37.2"
-	if info, ok := b.u.Info(metaPath); ok && info.Module != nil && semver.Compare(info.Module.Version, clientLeast) >= 0 {
+	if info, ok := b.u.Info(metaPath); ok && info.Module != nil && semver.Compare(info.Module.Version,
+		clientLeast) >= 0 {
 		return info.Module.Version
 	}
 	return newest

@@ -8,9 +8,9 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// clientGroups are the groups that a marker of clients collects: those of the program, and, as client-gen has it, packages
-// of versions without +groupName, whose group is their constant GroupName, or the folder above. Only clients know the
-// latter: what is served needs the marker.
+// clientGroups are the groups that a marker of clients collects: those of the program, and, as client-gen has it,
+// packages of versions without +groupName, whose group is their constant GroupName, or the folder above. Only clients
+// know the latter: what is served needs the marker.
 func (b *clientBuilder) clientGroups(prog *model.Program, p *model.Package) []*model.Group {
 	var out []*model.Group
 	for _, g := range prog.Groups {
@@ -54,5 +54,8 @@ func (b *clientBuilder) unmarkedGroup(p *model.Package) string {
 
 // below tells whether a version of the group with clients lies in or below a package's folder.
 func below(g *model.Group, p *model.Package) bool {
-	return slices.ContainsFunc(g.Versions, func(v *model.Version) bool { return v.Package.Below(p.Path) && hasClients(v.Package) })
+	return slices.ContainsFunc(g.Versions, func(v *model.Version) bool {
+		return v.Package.Below(p.Path) &&
+			hasClients(v.Package)
+	})
 }

@@ -39,19 +39,22 @@ type Lamp struct {
 	for _, c := range []struct{ name, env, want string }{
 		{"platform", "GOARCH=foo", "unsupported GOOS/GOARCH pair"},
 		{"cache", "GOCACHE=relative", "GOCACHE is not an absolute path"},
-		{"unwritable cache", "GOCACHE=" + filepath.Join(file, "cache"), "must be able to write to its cache and to the folder for temporary files (GOCACHE, GOTMPDIR)"},
+		{"unwritable cache", "GOCACHE=" + filepath.Join(file, "cache"), "must be able to write to its cache and to " +
+			"the folder for temporary files (GOCACHE, GOTMPDIR)"},
 		{"temporary", "GOTMPDIR=" + nowhere, "creating work dir: stat " + nowhere},
 		{"flags", "GOFLAGS=-nope", "unknown flag -nope"},
 		{"path", "GOPATH=relative", "GOPATH entry is relative"},
 		{"vendor", "GOFLAGS=-mod=vendor", "not marked as explicit in vendor/modules.txt and 1"},
 		{"vendor's remedy", "GOFLAGS=-mod=vendor", "To sync the vendor directory, run: go mod vendor"},
-		{"workspace", "GOFLAGS= GOWORK=" + work, "does not contain modules listed in go.work or their selected dependencies: run apigen in the folder of one of them, or name them"},
+		{"workspace", "GOFLAGS= GOWORK=" + work, "does not contain modules listed in go.work or their selected " +
+			"dependencies: run apigen in the folder of one of them, or name them"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := resolve.Load(context.Background(), resolve.Options{Options: load.Options{
 				Dir: loadtest.Dir(t, text),
-				Env: append(append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod"), strings.Fields(c.env)...),
+				Env: append(append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod"),
+					strings.Fields(c.env)...),
 			}})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, want %q", err, c.want)
@@ -66,7 +69,8 @@ type Lamp struct {
 func TestNoGoCommand(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := resolve.Load(context.Background(), resolve.Options{Options: load.Options{Dir: t.TempDir()}})
-	if err == nil || !strings.HasSuffix(err.Error(), "it isn't in the PATH: install Go, or add its folder bin to the PATH") {
+	if err == nil || !strings.HasSuffix(err.Error(), "it isn't in the PATH: install Go, or add its folder bin to "+
+		"the PATH") {
 		t.Fatalf("got %v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// faults takes what is found wrong while the model is made. A fault of a package is an error where the user can mend it,
-// and wants to; else a warning.
+// faults takes what is found wrong while the model is made. A fault of a package is an error where the user can mend
+// it, and wants to; else a warning.
 type faults struct {
 	u       *load.Universe
 	lenient bool

@@ -62,8 +62,8 @@ func (b *groupBuilder) groups() []*model.Group {
 	return out
 }
 
-// apart are the groups of which a version is spread over packages in several folders: each folder is treated as a group of
-// its own then, where nothing is generated that has one place for all of a version, as a server and clients have.
+// apart are the groups of which a version is spread over packages in several folders: each folder is treated as a group
+// of its own then, where nothing is generated that has one place for all of a version, as a server and clients have.
 func (b *groupBuilder) apart() map[string]bool {
 	out, seen := map[string]bool{}, map[string]string{}
 	if b.runtime || slices.ContainsFunc(b.packages, func(p *model.Package) bool { return p.Clients }) {
@@ -93,8 +93,8 @@ func kinds(p *model.Package) []*model.Type {
 	return out
 }
 
-// resourceKinds are the kinds of a version that are resources: all but those that only subresources take or answer. Of a
-// package of another module they are those that are served.
+// resourceKinds are the kinds of a version that are resources: all but those that only subresources take or answer. Of
+// a package of another module they are those that are served.
 func resourceKinds(p *model.Package, pkgs []*model.Package) []*model.Type {
 	if p.ServedBy != nil {
 		return slices.DeleteFunc(kinds(p), func(t *model.Type) bool { return !t.Kind.Served })
@@ -103,10 +103,12 @@ func resourceKinds(p *model.Package, pkgs []*model.Package) []*model.Type {
 	return slices.DeleteFunc(kinds(p), func(t *model.Type) bool { return taken[t.Name] })
 }
 
-// twoPackages is said where a server or clients need one package for a version. Types that move may leave aliases behind, which
-// declare no kinds.
-const twoPackages = "version %s of group %q is declared by two packages, %s and %s: a version that is served, or has clients, " +
-	"is one package, so move the types of one into the other (type X = other.X, left behind, keeps importers compiling), " +
+// twoPackages is said where a server or clients need one package for a version. Types that move may leave aliases
+// behind, which declare no kinds.
+const twoPackages = "version %s of group %q is declared by two packages, %s and %s: a version that is served, or " +
+	"has clients, " +
+	"is one package, so move the types of one into the other (type X = other.X, left behind, keeps importers " +
+	"compiling), " +
 	"or take +groupName off the one that is neither served nor has clients"
 
 func (b *groupBuilder) addVersion(g *model.Group, p *model.Package, kinds []*model.Type) {
@@ -132,7 +134,8 @@ func (b *groupBuilder) finish(g *model.Group) {
 			named, g.GoName = name, name
 		case name != named:
 			b.marked(v.Package, diag.Errors{{Pos: v.Package.GroupGoNamePos, Message: fmt.Sprintf(
-				"marker \"+groupGoName\": group %q is %s here, and %s in another version: call it alike", g.Name, name, named)}})
+				"marker \"+groupGoName\": group %q is %s here, and %s in another version: call it alike", g.Name,
+				name, named)}})
 		}
 	}
 	g.Internal = internal(g, b.packages)
@@ -154,7 +157,8 @@ func (b *groupBuilder) finish(g *model.Group) {
 	for _, r := range g.Resources {
 		b.resource(g, r)
 		if other := plurals[r.Plural]; other != nil {
-			b.errorf(r.Versions[0].Type.Pos, "the kinds %s and %s of group %q would both be served as %q: name one with +kubebuilder:resource:path=",
+			b.errorf(r.Versions[0].Type.Pos, "the kinds %s and %s of group %q would both be served as %q: name one "+
+				"with +kubebuilder:resource:path=",
 				other.Kind, r.Kind, g.Name, r.Plural)
 		}
 		plurals[r.Plural] = r
@@ -162,7 +166,8 @@ func (b *groupBuilder) finish(g *model.Group) {
 	sort.Slice(g.Resources, func(i, j int) bool { return g.Resources[i].Plural < g.Resources[j].Plural })
 }
 
-// unversioned warns of kinds of the user's hub that no version has, where the group is served: nobody could ask for them.
+// unversioned warns of kinds of the user's hub that no version has, where the group is served: nobody could ask for
+// them.
 func (b *groupBuilder) unversioned(g *model.Group, known map[string]*model.Resource) {
 	if g.Internal == nil || !g.Internal.Output || !b.runtime {
 		return
@@ -170,7 +175,8 @@ func (b *groupBuilder) unversioned(g *model.Group, known map[string]*model.Resou
 	taken := payloads(b.packages, g.Name)
 	for _, t := range kinds(g.Internal) {
 		if known[t.Name] == nil && !taken[t.Name] {
-			b.warnf(t.Pos, "kind %s of the hub is in no version of group %q, so it isn't served: declare it in a version's package, or remove it", t.Name, g.Name)
+			b.warnf(t.Pos, "kind %s of the hub is in no version of group %q, so it isn't served: declare it in a "+
+				"version's package, or remove it", t.Name, g.Name)
 		}
 	}
 }
@@ -221,7 +227,8 @@ func wiring(g *model.Group) *model.WiringPackage {
 			return &model.WiringPackage{Path: p.Path + "/wiring", Name: "wiring", Dir: filepath.Join(p.Dir, "wiring")}
 		}
 		return &model.WiringPackage{
-			Path: path.Join(path.Dir(p.Path), "wiring"), Name: "wiring", Dir: filepath.Join(filepath.Dir(p.Dir), "wiring"),
+			Path: path.Join(path.Dir(p.Path), "wiring"), Name: "wiring", Dir: filepath.Join(filepath.Dir(p.Dir),
+				"wiring"),
 		}
 	}
 	return nil
@@ -244,7 +251,8 @@ func (b *groupBuilder) resource(g *model.Group, r *model.Resource) {
 		r.Status = r.Status && k.HasStatus
 		if k.Plural != "" {
 			if pluralBy != nil && k.Plural != r.Plural {
-				b.errorf(rv.Type.Pos, "kind %s is served as %q here, but as %q in %s", r.Kind, k.Plural, r.Plural, pluralBy.Package.Path)
+				b.errorf(rv.Type.Pos, "kind %s is served as %q here, but as %q in %s", r.Kind, k.Plural, r.Plural,
+					pluralBy.Package.Path)
 			}
 			r.Plural, pluralBy = k.Plural, rv.Type
 		}
@@ -256,14 +264,16 @@ func (b *groupBuilder) resource(g *model.Group, r *model.Resource) {
 		}
 		r.ShortNames, r.Categories = union(r.ShortNames, k.ShortNames), union(r.Categories, k.Categories)
 		if i > 0 && k.ClusterScoped != r.ClusterScoped {
-			b.errorf(rv.Type.Pos, "kind %s is %s here, but %s in %s: mark it alike in all versions (+genclient:nonNamespaced or +kubebuilder:resource:scope=Cluster)",
+			b.errorf(rv.Type.Pos, "kind %s is %s here, but %s in %s: mark it alike in all versions "+
+				"(+genclient:nonNamespaced or +kubebuilder:resource:scope=Cluster)",
 				r.Kind, scopeName(k.ClusterScoped), scopeName(r.ClusterScoped), r.Versions[0].Type.Package.Path)
 		} else {
 			r.ClusterScoped = k.ClusterScoped
 		}
 		if k.StorageVersion {
 			if storageBy != nil {
-				b.fault(rv.Type.Package, rv.Type.Pos, "kind %s has two storage versions, %s and %s: mark one with +kubebuilder:storageversion", r.Kind, storageBy.Package.Version, rv.Version.Name)
+				b.fault(rv.Type.Package, rv.Type.Pos, "kind %s has two storage versions, %s and %s: mark one with "+
+					"+kubebuilder:storageversion", r.Kind, storageBy.Package.Version, rv.Version.Name)
 				continue
 			}
 			storageBy, r.Storage = rv.Type, rv.Version

@@ -9,8 +9,8 @@ import (
 	"apigen.dev/generator/loadtest"
 )
 
-// TestVersionsInSeveralFolders: a group whose versions are spread over folders is one group for each folder, where no server
-// and no clients are made of it.
+// TestVersionsInSeveralFolders: a group whose versions are spread over folders is one group for each folder, where no
+// server and no clients are made of it.
 func TestVersionsInSeveralFolders(t *testing.T) {
 	file := func(dir, version, kind string) string {
 		return "-- " + dir + "/" + version + "/types.go --\n// +groupName=shop.example.com\n// +kubebuilder:object:generate=true\npackage " + version + `
@@ -24,7 +24,8 @@ type ` + kind + ` struct {
 }
 `
 	}
-	dir := loadtest.Dir(t, file("api", "v1", "Widget")+file("api", "v2", "Widget")+file("exp/api", "v1", "Gadget")+file("exp/api", "v2", "Gadget"))
+	dir := loadtest.Dir(t, file("api", "v1", "Widget")+file("api", "v2", "Widget")+file("exp/api", "v1",
+		"Gadget")+file("exp/api", "v2", "Gadget"))
 	mod := filepath.Join(dir, "go.mod")
 	text, err := os.ReadFile(mod)
 	if err != nil {
@@ -40,7 +41,8 @@ type ` + kind + ` struct {
 	}
 	for i, kind := range []string{"Widget", "Gadget"} {
 		g := groups[i]
-		if g.Name != "shop.example.com" || len(g.Versions) != 2 || len(g.Resources) != 1 || g.Resources[0].Kind != kind || len(g.Resources[0].Versions) != 2 {
+		if g.Name != "shop.example.com" || len(g.Versions) != 2 || len(g.Resources) != 1 ||
+			g.Resources[0].Kind != kind || len(g.Resources[0].Versions) != 2 {
 			t.Errorf("group %d is %+v", i, g)
 		}
 	}

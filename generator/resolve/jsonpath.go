@@ -24,17 +24,19 @@ func resolvePaths(f *faults, p *model.Package) {
 			x := &t.Kind.Selectable[i]
 			x.Steps = f.path(t, x.JSONPath, x.Pos, true)
 			if slices.ContainsFunc(x.Steps, func(s model.Step) bool { return s.IsIndex || s.Filter != nil }) {
-				f.fault(p, x.Pos, "selectable field %s: it leads into a list, and only fields of the object itself can be "+
+				f.fault(p, x.Pos, "selectable field %s: it leads into a list, and only fields of the object itself "+
+					"can be "+
 					"selected by: remove the marker", x.JSONPath)
 			}
 		}
-		t.Kind.Selectable = slices.DeleteFunc(t.Kind.Selectable, func(x model.SelectableField) bool { return x.Steps == nil })
+		unresolved := func(x model.SelectableField) bool { return x.Steps == nil }
+		t.Kind.Selectable = slices.DeleteFunc(t.Kind.Selectable, unresolved)
 	}
 }
 
 // path resolves a JSON path. One that ends in nothing is a fault; one that goes where Go's types don't tell (a filter,
-// an interface) is left unresolved, unless strict, where that is an error too. On internal types, which have no JSON, markers are
-// copies of a version's: there, all is left unresolved that can't be had.
+// an interface) is left unresolved, unless strict, where that is an error too. On internal types, which have no JSON,
+// markers are copies of a version's: there, all is left unresolved that can't be had.
 func (f *faults) path(t *model.Type, jsonPath string, pos model.Position, strict bool) []model.Step {
 	names, err := splitPath(jsonPath)
 	if err == nil {
@@ -44,7 +46,7 @@ func (f *faults) path(t *model.Type, jsonPath string, pos model.Position, strict
 		}
 	}
 	if err == nil && strict {
-		err = fmt.Errorf("its values can't be told from Go's types")
+		err = fmt.Errorf("Go's types don't say what its values are")
 	}
 	if internal := t.Package.HasGroup && t.Package.Version == ""; err != nil && !internal {
 		f.fault(t.Package, pos, "JSONPath %s of kind %s: %v", jsonPath, t.Name, err)
@@ -138,8 +140,8 @@ func cutName(s string) (name, rest string) {
 	return b.String(), ""
 }
 
-// Of what a bracket may hold beside keys and indices, these select elements of a list of which a column shows the first:
-// a wildcard, a slice and a comparison with a string.
+// Of what a bracket may hold beside keys and indices, these select elements of a list of which a column shows the
+// first: a wildcard, a slice and a comparison with a string.
 var (
 	slicePattern  = regexp.MustCompile(`^(-?[0-9]*):-?[0-9]*$`)
 	filterPattern = regexp.MustCompile(`^\?\(\s*@((?:\.[\w-]+)+)\s*==\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\)$`)
@@ -167,8 +169,8 @@ func bracket(s string) element {
 	return element{unclear: true}
 }
 
-// walk follows the elements through the types. Nil without an error: Go's types don't tell. A struct that writes its own JSON
-// is believed to write its fields under their names, as those do that leave some of them out.
+// walk follows the elements through the types. Nil without an error: Go's types don't tell. A struct that writes its
+// own JSON is believed to write its fields under their names, as those do that leave some of them out.
 func walk(t *model.Type, path []element) ([]model.Step, error) {
 	var steps []model.Step
 	for _, e := range path {

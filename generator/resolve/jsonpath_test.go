@@ -30,7 +30,8 @@ func TestPaths(t *testing.T) {
 	text := &model.Type{Form: model.Basic, Basic: "string"}
 	whole := &model.Type{Form: model.Basic, Basic: "int32"}
 	condition := &model.Type{Name: "Condition", Form: model.Struct, Fields: []*model.Field{
-		{Name: "Type", JSON: "type", Type: &model.Type{Form: model.Pointer, Elem: text}}, {Name: "Age", JSON: "age", Type: whole},
+		{Name: "Type", JSON: "type", Type: &model.Type{Form: model.Pointer, Elem: text}}, {Name: "Age", JSON: "age",
+			Type: whole},
 	}}
 	kind := &model.Type{Name: "Widget", Form: model.Struct, Fields: []*model.Field{
 		{Name: "Conditions", JSON: "conditions", Type: &model.Type{Form: model.Slice, Elem: condition}},
@@ -71,7 +72,8 @@ func TestPaths(t *testing.T) {
 		if got := dump(steps); got != test.want {
 			t.Errorf("%s leads to %s, want %s", test.path, got, test.want)
 		}
-		if test.fault == "" && err != nil || test.fault != "" && (err == nil || !strings.Contains(err.Error(), test.fault)) {
+		if test.fault == "" && err != nil || test.fault != "" && (err == nil || !strings.Contains(err.Error(),
+			test.fault)) {
 			t.Errorf("%s: error %v, want %q", test.path, err, test.fault)
 		}
 	}

@@ -43,7 +43,10 @@ func readKind(m *model.Type, ms marker.Markers) (*model.Kind, diag.Errors) {
 
 // isObject tells a type that is marked as a runtime.Object.
 func isObject(m *model.Type) bool {
-	return slices.ContainsFunc(m.DeepCopyInterfaces, func(r model.Ref) bool { return r.Path == runtimePath && r.Name == "Object" })
+	return slices.ContainsFunc(m.DeepCopyInterfaces, func(r model.Ref) bool {
+		return r.Path == runtimePath &&
+			r.Name == "Object"
+	})
 }
 
 func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
@@ -56,10 +59,14 @@ func embeds(m *model.Type, name string) bool {
 }
 
 func hasStatus(m *model.Type) bool {
-	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool { return f.Name == "Status" && !f.Ignored && !f.Embedded })
+	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool {
+		return f.Name == "Status" && !f.Ignored &&
+			!f.Embedded
+	})
 }
 
-// lists finds the list types of a package's kinds: by their items, which must be of the kind that a list is named after.
+// lists finds the list types of a package's kinds: by their items, which must be of the kind that a list is named
+// after.
 func lists(f *faults, p *model.Package) {
 	for _, t := range p.Types {
 		if t.Form != model.Struct || !embeds(t, "TypeMeta") || !embeds(t, "ListMeta") {
@@ -71,7 +78,8 @@ func lists(f *faults, p *model.Package) {
 		}
 		item := itemOf(t)
 		if named != nil && item != named {
-			f.fault(p, t.Pos, "%s is the list of kind %s by its name, but has no such items: it needs a field Items []%s `json:\"items\"`", t.Name, named.Name, named.Name)
+			f.fault(p, t.Pos, "%s is the list of kind %s by its name, but has no such items: "+
+				"it needs a field Items []%s `json:\"items\"`", t.Name, named.Name, named.Name)
 			continue
 		}
 		if item == nil || item.Kind == nil || item.Package != p {

@@ -68,7 +68,8 @@ type WidgetList struct {
 		t.Errorf("the package is converted to %s, which isn't there", peers)
 	}
 	k := res.Program.Packages[0].Type("Widget").Kind
-	if k.Scale != nil || len(k.Selectable) != 1 || len(k.Columns) != 1 || k.Columns[0].Steps != nil || k.ListType != nil {
+	if k.Scale != nil || len(k.Selectable) != 1 || len(k.Columns) != 1 || k.Columns[0].Steps != nil ||
+		k.ListType != nil {
 		t.Errorf("the kind is %+v", k)
 	}
 }

@@ -83,7 +83,8 @@ func TestLoadMakesGroups(t *testing.T) {
 
 // TestStaleGoModIsTold: what the go command says of a go.mod that is not up to date reaches the user.
 func TestStaleGoModIsTold(t *testing.T) {
-	dir := loadtest.Dir(t, "-- v1/doc.go --\n// +k8s:deepcopy-gen=package\npackage v1\n\nimport _ \"k8s.io/apimachinery/pkg/runtime\"\n")
+	dir := loadtest.Dir(t, "-- v1/doc.go --\n// +k8s:deepcopy-gen=package\npackage v1\n\nimport _ "+
+		"\"k8s.io/apimachinery/pkg/runtime\"\n")
 	name := filepath.Join(dir, "go.mod")
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -95,8 +96,9 @@ func TestStaleGoModIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = load.Load(context.Background(), load.Options{
-		Dir: dir, Patterns: []string{"./..."}, RuntimeImports: []string{"apigen.dev/runtime/api"}, Imports: []string{"k8s.io/apimachinery/pkg/conversion"},
-		Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS="),
+		Dir: dir, Patterns: []string{"./..."}, RuntimeImports: []string{"apigen.dev/runtime/api"},
+		Imports: []string{"k8s.io/apimachinery/pkg/conversion"},
+		Env:     append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS="),
 	})
 	if want := "updates to go.mod needed; to update it: go mod tidy"; err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)

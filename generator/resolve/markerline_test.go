@@ -8,8 +8,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// TestMarkersOfPackagesBelowTheClause: controller-gen's markers of a package count wherever they stand between declarations,
-// but not in the doc of one, in one, or where they are a type's.
+// TestMarkersOfPackagesBelowTheClause: controller-gen's markers of a package count wherever they stand between
+// declarations, but not in the doc of one, in one, or where they are a type's.
 func TestMarkersOfPackagesBelowTheClause(t *testing.T) {
 	res := loadtest.Load(t, loadtest.Dir(t, `
 -- api/below/doc.go --
@@ -63,7 +63,8 @@ type Whole struct {
 				t.Errorf("+kubebuilder:validation:Optional below the clause doesn't count: %+v", f.Schema)
 			}
 		case "other":
-			if p.DeepCopy || p.Type("Part").DeepCopy != model.DeepCopyNone || p.Type("Whole").DeepCopy != model.DeepCopyGenerate {
+			if p.DeepCopy || p.Type("Part").DeepCopy != model.DeepCopyNone ||
+				p.Type("Whole").DeepCopy != model.DeepCopyGenerate {
 				t.Error("what stands in a declaration, or is a type's, counts for the package")
 			}
 		}
@@ -75,7 +76,8 @@ type Whole struct {
 	for _, w := range res.Warnings {
 		warned = append(warned, w.Error())
 	}
-	if got := strings.Join(warned, "\n"); len(warned) != 2 || !strings.Contains(got, "other/types.go:3:4") || !strings.Contains(got, "other/types.go:9:5") {
+	if got := strings.Join(warned, "\n"); len(warned) != 2 || !strings.Contains(got, "other/types.go:3:4") ||
+		!strings.Contains(got, "other/types.go:9:5") {
 		t.Errorf("the warnings are\n%s", got)
 	}
 }

@@ -125,7 +125,8 @@ func (b *typeBuilder) checkCopies(m *model.Type, n *types.Named) {
 			fits = pointsTo(r, n) || same(r, n)
 		}
 		if want != "" && !fits {
-			b.errorf(b.u.Position(f.Pos()), "%s.%s is not what copies %s: write it as %s, or give it another name", name, f.Name(), name, want)
+			b.errorf(b.u.Position(f.Pos()), "%s.%s has another signature than the method that copies %s: write it "+
+				"as %s, or give it another name", name, f.Name(), name, want)
 		}
 	}
 }

@@ -17,9 +17,11 @@ func (b *typeBuilder) checkObject(m *model.Type, n *types.Named) {
 	for _, ref := range m.DeepCopyInterfaces {
 		switch {
 		case n.TypeParams().Len() > 0:
-			b.errorf(ref.Pos, "%s has type parameters, so that it can't be %s by a method: leave the marker out, and mark a type over %s[...]", m.Name, ref.Name, m.Name)
+			b.errorf(ref.Pos, "%s has type parameters, so that it can't be %s by a method: leave the marker out, "+
+				"and mark a type over %s[...]", m.Name, ref.Name, m.Name)
 		case !n.Obj().Exported():
-			b.errorf(ref.Pos, "%s is not exported, so that nothing is generated for it: call it %s", m.Name, strings.ToUpper(m.Name[:1])+m.Name[1:])
+			b.errorf(ref.Pos, "%s is not exported, so that nothing is generated for it: call it %s", m.Name,
+				strings.ToUpper(m.Name[:1])+m.Name[1:])
 		case slices.ContainsFunc(b.errs, func(e diag.Error) bool { return e.Pos == ref.Pos }):
 			// it follows from what is told already
 		case m.Form != model.Interface && !embedsInvalid(m):
@@ -74,8 +76,10 @@ func (b *typeBuilder) checkScheme(m *model.Package, p *types.Package) {
 		return
 	}
 	sig, ok := o.Type().Underlying().(*types.Signature)
-	if invalid(o.Type()) || ok && sig.Params().Len() == 1 && sig.Results().Len() == 1 && strings.HasSuffix(sig.Params().At(0).Type().String(), "runtime.Scheme") {
+	if invalid(o.Type()) || ok && sig.Params().Len() == 1 && sig.Results().Len() == 1 &&
+		strings.HasSuffix(sig.Params().At(0).Type().String(), "runtime.Scheme") {
 		return
 	}
-	b.errorf(b.u.Position(o.Pos()), "AddToScheme is the name of what registers the types: make it a func(*runtime.Scheme) error, or give it another name")
+	b.errorf(b.u.Position(o.Pos()), "AddToScheme is the name of the function that registers the types: make it a "+
+		"func(*runtime.Scheme) error, or give it another name")
 }

@@ -13,7 +13,8 @@ func (b *subresourceBuilder) payload(s *model.Subresource, p *model.Payload) boo
 	g, r := b.group, b.resource
 	t := p.Hub
 	if t.Kind == nil {
-		b.errorf(s.Method.Pos, "%s, which the subresource %s takes or answers, is no kind: it needs TypeMeta and ObjectMeta embedded, and DeepCopyObject", t.Name, s.Name)
+		b.errorf(s.Method.Pos, "%s, which the subresource %s takes or answers, is no kind: it needs TypeMeta and "+
+			"ObjectMeta embedded, and DeepCopyObject", t.Name, s.Name)
 		return false
 	}
 	p.Kind = t.Name
@@ -22,7 +23,8 @@ func (b *subresourceBuilder) payload(s *model.Subresource, p *model.Payload) boo
 		return true
 	}
 	if t.Package != g.Internal || g.Internal == nil {
-		b.errorf(s.Method.Pos, "%s, which the subresource %s takes or answers, belongs to no version of a group: package %s needs +groupName and the name of a version",
+		b.errorf(s.Method.Pos, "%s, which the subresource %s takes or answers, belongs to no version of a group: "+
+			"package %s needs +groupName and the name of a version",
 			t.Name, s.Name, t.Package.Path)
 		return false
 	}
@@ -30,7 +32,8 @@ func (b *subresourceBuilder) payload(s *model.Subresource, p *model.Payload) boo
 	for _, rv := range r.Versions {
 		v := rv.Version.Package.Type(t.Name)
 		if v == nil {
-			b.errorf(s.Method.Pos, "%s, which the subresource %s takes or answers, is not declared in version %s, which has %s", t.Name, s.Name, rv.Version.Name, r.Kind)
+			b.errorf(s.Method.Pos, "%s, which the subresource %s takes or answers, is not declared in version %s, "+
+				"which has %s", t.Name, s.Name, rv.Version.Name, r.Kind)
 			return false
 		}
 		p.Versions = append(p.Versions, model.PayloadVersion{Name: rv.Version.Name, Type: v})
@@ -38,8 +41,8 @@ func (b *subresourceBuilder) payload(s *model.Subresource, p *model.Payload) boo
 	return true
 }
 
-// groupOf is the group that a package of types belongs to: by its marker, or by the constant GroupName where a dependency,
-// as policy/v1 in k8s.io/api, has none.
+// groupOf is the group that a package of types belongs to: by its marker, or by the constant GroupName where a
+// dependency, as policy/v1 in k8s.io/api, has none.
 func (f *faults) groupOf(p *model.Package) (string, bool) {
 	if p.HasGroup {
 		return p.Group, true
@@ -47,8 +50,8 @@ func (f *faults) groupOf(p *model.Package) (string, bool) {
 	return f.groupConstant(p.Path)
 }
 
-// payloads are the names of the kinds of a group that its subresources take or answer. They are no resources of their own,
-// unless a marker says how they are served.
+// payloads are the names of the kinds of a group that its subresources take or answer. They are no resources of their
+// own, unless a marker says how they are served.
 func payloads(pkgs []*model.Package, group string) map[string]bool {
 	methods, served, taken := map[string][]string{}, map[string]bool{}, map[string]bool{}
 	var types []*model.Type

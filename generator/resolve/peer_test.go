@@ -90,7 +90,8 @@ func init() { _ = addKnownTypes }
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = []byte(strings.ReplaceAll(string(text), "require apigen.dev v0.0.0", "")) // with it, wiring needs AddToScheme
+	text = []byte(strings.ReplaceAll(string(text), "require apigen.dev v0.0.0",
+		"")) // with it, wiring needs AddToScheme
 	if err := os.WriteFile(mod, text, 0o644); err != nil {
 		t.Fatal(err)
 	}

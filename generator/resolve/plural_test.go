@@ -38,7 +38,8 @@ type People struct {
 	for _, r := range p.Groups[0].Resources {
 		got[r.Kind] = r.Plural
 	}
-	for kind, want := range map[string]string{"AssignMetadata": "assignmetadata", "Person": "persons", "People": "folk"} {
+	for kind, want := range map[string]string{"AssignMetadata": "assignmetadata", "Person": "persons",
+		"People": "folk"} {
 		if got[kind] != want {
 			t.Errorf("%s is %q, want %q", kind, got[kind], want)
 		}

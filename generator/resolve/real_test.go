@@ -22,18 +22,21 @@ func TestWardle(t *testing.T) {
 		t.Errorf("warnings: %v", res.Warnings)
 	}
 	g := res.Program.Groups[0]
-	if g.Name != "wardle.example.com" || g.GoName != "Wardle" || g.Internal == nil || len(g.Versions) != 2 || g.Versions[0].Name != "v1beta1" {
+	if g.Name != "wardle.example.com" || g.GoName != "Wardle" || g.Internal == nil || len(g.Versions) != 2 ||
+		g.Versions[0].Name != "v1beta1" {
 		t.Fatalf("the group is %+v", g)
 	}
 	fischer, flunder := g.Resources[0], g.Resources[1]
 	if fischer.Plural != "fischers" || !fischer.ClusterScoped || fischer.Status || fischer.ListKind != "FischerList" {
 		t.Errorf("fischers are %+v", fischer)
 	}
-	if flunder.Plural != "flunders" || flunder.ClusterScoped || !flunder.Status || flunder.Hub.Package != g.Internal || len(flunder.Versions) != 2 {
+	if flunder.Plural != "flunders" || flunder.ClusterScoped || !flunder.Status ||
+		flunder.Hub.Package != g.Internal || len(flunder.Versions) != 2 {
 		t.Errorf("flunders are %+v", flunder)
 	}
 	for _, f := range g.Versions[1].Package.Funcs {
-		if f.Name == "Convert_v1alpha1_FlunderSpec_To_wardle_FlunderSpec" && f.Params[1].Elem != g.Internal.Type("FlunderSpec") {
+		if f.Name == "Convert_v1alpha1_FlunderSpec_To_wardle_FlunderSpec" &&
+			f.Params[1].Elem != g.Internal.Type("FlunderSpec") {
 			t.Error("a hand-written conversion takes another type than the hub's")
 		}
 	}
@@ -60,7 +63,8 @@ func TestKubernetesAPI(t *testing.T) {
 		t.Fatalf("core/v1 is %+v", core)
 	}
 	node, pod := core.Type("Node"), core.Type("Pod")
-	if node.Kind == nil || !node.Kind.ClusterScoped || pod.Kind == nil || pod.Kind.ClusterScoped || pod.Kind.ListType == nil {
+	if node.Kind == nil || !node.Kind.ClusterScoped || pod.Kind == nil || pod.Kind.ClusterScoped ||
+		pod.Kind.ListType == nil {
 		t.Error("nodes are cluster scoped, pods are not, and there are lists of pods")
 	}
 	if p := core.Type("Protocol"); !p.Enum {

@@ -1,6 +1,6 @@
 // Package resolve makes the model of a loaded universe: it turns Go's types into the model's, puts into it what markers
-// say, finds groups, resources, subresources and clients, has the result judged, and leaves out what the judges refused.
-// It may know load, marker, judge, the model and diagnostics.
+// say, finds groups, resources, subresources and clients, has the result judged, and leaves out what the judges
+// refused. It may know load, marker, judge, the model and diagnostics.
 package resolve
 
 import (
@@ -32,8 +32,8 @@ type Result struct {
 	Universe *load.Universe
 }
 
-// Load loads packages and makes the model of them. The error is diag.Errors where the input is at fault; the result is not
-// nil then where there are packages that others may find more faults in, and is what could be read.
+// Load loads packages and makes the model of them. The error is diag.Errors where the input is at fault; the result is
+// not nil then where there are packages that others may find more faults in, and is what could be read.
 func Load(ctx context.Context, o Options) (*Result, error) {
 	u, err := load.Load(ctx, o.Options)
 	if err != nil {
@@ -88,10 +88,10 @@ func program(f *faults, o Options) *model.Program {
 	groups := &groupBuilder{faults: f, packages: p.Packages, runtime: p.RuntimeAvailable}
 	p.Groups = groups.groups()
 	types.expand()
-	clients := &clientBuilder{groups, o.ClientImports}
-	p.Clients = clients.clients(p)
+	p.Clients = (&clientBuilder{groups, o.ClientImports}).clients(p)
 	checkCEL(f, p, o.RuleImports)
-	registered := p.RuntimeAvailable || slices.ContainsFunc(p.Packages, func(p *model.Package) bool { return p.Clients })
+	clients := func(p *model.Package) bool { return p.Clients }
+	registered := p.RuntimeAvailable || slices.ContainsFunc(p.Packages, clients)
 	for _, pkg := range p.Packages {
 		pkg.RegistersInInit = pkg.RegistersInInit && !registered
 	}

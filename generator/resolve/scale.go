@@ -23,12 +23,14 @@ func (f *faults) resolveScale(t *model.Type) {
 		end := t
 		for _, step := range steps {
 			if end = settable(end, step); end == nil {
-				f.fault(t.Package, s.Pos, "path %s of marker \"+kubebuilder:subresource:scale\": only fields and keys of maps lead to a number that can be set", path)
+				f.fault(t.Package, s.Pos, "path %s of marker \"+kubebuilder:subresource:scale\": only fields and "+
+					"keys of maps lead to a number that can be set", path)
 				return nil
 			}
 		}
 		if end = end.Pointee(); !fits(end) {
-			f.fault(t.Package, s.Pos, "path %s of marker \"+kubebuilder:subresource:scale\" leads to %s, which is no %s", path, end.Describe(), want)
+			f.fault(t.Package, s.Pos, "path %s of marker \"+kubebuilder:subresource:scale\" leads to %s, which is "+
+				"no %s", path, end.Describe(), want)
 			return nil
 		}
 		return steps
@@ -43,8 +45,8 @@ func (f *faults) resolveScale(t *model.Type) {
 	}
 }
 
-// settable is the type of what a step leads to, where that can be set: a field, or a value of a map by its text. Else nil.
-// What is absent on the way has to be made, and so needs a name.
+// settable is the type of what a step leads to, where that can be set: a field, or a value of a map by its text. Else
+// nil. What is absent on the way has to be made, and so needs a name.
 func settable(from *model.Type, step model.Step) *model.Type {
 	nameless := func(t *model.Type) bool { return t.Pointee().Form == model.Struct && t.Pointee().Package == nil }
 	if from.Form == model.Pointer && nameless(from) {
@@ -59,7 +61,8 @@ func settable(from *model.Type, step model.Step) *model.Type {
 	return nil
 }
 
-// isReplicas tells the types of numbers of replicas. Those of a Scale are of 32 bits; greater ones are shown as the greatest.
+// isReplicas tells the types of numbers of replicas. Those of a Scale are of 32 bits; greater ones are shown as the
+// greatest.
 func isReplicas(t *model.Type) bool {
 	return t.Form == model.Basic && slices.Contains([]string{"int32", "rune", "int64", "int"}, t.Basic)
 }

@@ -21,7 +21,8 @@ func (b *serveBuilder) resolve(m *model.Package) {
 		if p := b.named(m, peer); p != nil {
 			m.Peers = append(m.Peers, p)
 		} else {
-			m.ConversionPeers = slices.DeleteFunc(m.ConversionPeers, func(path string) bool { return path == peer.Path })
+			gone := func(path string) bool { return path == peer.Path }
+			m.ConversionPeers = slices.DeleteFunc(m.ConversionPeers, gone)
 		}
 	}
 	if r.ExternalTypes != nil {
@@ -33,8 +34,8 @@ func (b *serveBuilder) resolve(m *model.Package) {
 	b.serve(m, b.u.Root(m.Path).Markers().OnKinds())
 }
 
-// named is the package that a marker of other generators names; nil, and a fault, where there is none: projects keep such
-// markers after the package has gone.
+// named is the package that a marker of other generators names; nil, and a fault, where there is none: projects keep
+// such markers after the package has gone.
 func (b *serveBuilder) named(m *model.Package, r model.PackageRequest) *model.Package {
 	p, err := b.whole(r.Path)
 	if err != nil {
@@ -48,7 +49,8 @@ func (b *serveBuilder) named(m *model.Package, r model.PackageRequest) *model.Pa
 func (b *serveBuilder) serve(m *model.Package, extra []marker.OnKind) {
 	r := m.Requests
 	if len(r.Serve) == 0 {
-		const message = "marker \"+%s\" needs +apigen:serve beside it, with the import path of the package that has the kinds"
+		const message = "marker \"+%s\" needs +apigen:serve beside it, with the import path of the package that " +
+			"has the kinds"
 		for _, x := range r.ServeKinds {
 			b.errorf(x.Pos, message, x.Marker)
 		}
@@ -62,7 +64,8 @@ func (b *serveBuilder) serve(m *model.Package, extra []marker.OnKind) {
 		b.errorf(x.Pos, "one package serves one other, here %s: put this marker into a package of its own", at.Path)
 	}
 	if len(m.Types) > 0 && m.HasGroup && m.Version != "" {
-		b.errorf(at.Pos, "package %s has types of a version itself: put +%s into a package of its own", m.Path, at.Marker)
+		b.errorf(at.Pos, "package %s has types of a version itself: put +%s into a package of its own", m.Path,
+			at.Marker)
 		return
 	}
 	from := b.servable(m, at)
@@ -87,7 +90,8 @@ func (b *serveBuilder) servable(m *model.Package, at model.PackageRequest) *mode
 	switch {
 	case from == nil:
 	case from.Module != nil && m.Module != nil && from.Module.Path == m.Module.Path:
-		b.errorf(at.Pos, "package %s is of this module, so that it is served without +apigen:serve: wiring is written beside it", from.Path)
+		b.errorf(at.Pos, "package %s is of this module, so that it is served without +apigen:serve: wiring is "+
+			"written beside it", from.Path)
 		return nil
 	case from.ServedBy != nil:
 		b.errorf(at.Pos, "package %s is served by %s already", from.Path, from.ServedBy.Path)
@@ -109,10 +113,12 @@ func (b *serveBuilder) versionOf(m, from *model.Package, at model.PackageRequest
 		from.Version = path.Base(from.Path)
 	}
 	if !from.HasGroup {
-		b.errorf(at.Pos, "package %s tells its API group neither by +groupName nor by a constant GroupName: write +groupName= here", from.Path)
+		b.errorf(at.Pos, "package %s names its API group neither by +groupName nor by a constant GroupName: write "+
+			"+groupName= here", from.Path)
 	}
 	if from.Version == "" {
-		b.errorf(at.Pos, "package %s is no version of an API: neither its name nor its folder is like v1 or v1beta1", from.Path)
+		b.errorf(at.Pos, "package %s is no version of an API: neither its name nor its folder is like v1 or v1beta1",
+			from.Path)
 	}
 	return from.HasGroup && from.Version != ""
 }
@@ -146,8 +152,8 @@ func (b *serveBuilder) pickKinds(from *model.Package, at model.PackageRequest, e
 	}
 }
 
-// foreignKind reads a kind of another module once more, with the markers that the user put on it. Faults in these are the
-// user's, and in its own ones nobody's here.
+// foreignKind reads a kind of another module once more, with the markers that the user put on it. Faults in these are
+// the user's, and in its own ones nobody's here.
 func (b *serveBuilder) foreignKind(t *model.Type, added marker.Markers) {
 	k, faults := readKind(t, append(slices.Clone(b.markersOf(t)), added...))
 	t.Kind = k
@@ -167,7 +173,8 @@ func (b *serveBuilder) markersOf(t *model.Type) marker.Markers {
 	return b.u.Comments(tp, 0).Of(0, t.Name).Markers
 }
 
-// leaveKinds leaves those types of packages that are served kinds that are wanted, or that a subresource takes or answers.
+// leaveKinds leaves those types of packages that are served kinds that are wanted, or that a subresource takes or
+// answers.
 func (b *serveBuilder) leaveKinds(pkgs []*model.Package) {
 	taken := map[*model.Type]bool{}
 	for _, p := range pkgs {
@@ -188,8 +195,8 @@ func (b *serveBuilder) leaveKinds(pkgs []*model.Package) {
 }
 
 // wantedKinds are the names of the kinds to serve: those of +apigen:serve:kinds; or all that have clients for more than
-// single verbs: others are bodies of subresources, or are computed; or, where no kind has clients, all that are roots for
-// controller-gen.
+// single verbs: others are bodies of subresources, or are computed; or, where no kind has clients, all that are roots
+// for controller-gen.
 func (b *serveBuilder) wantedKinds(from *model.Package, at model.PackageRequest) map[string]bool {
 	wanted := map[string]bool{}
 	lists := from.ServedBy.Requests.ServeKinds
@@ -245,13 +252,15 @@ func (b *serveBuilder) kindMarkers(
 		put := x.By.Wrapped
 		switch {
 		case !x.HasKind || put == nil:
-			b.errorf(x.By.Pos, "marker \"+%s\" needs a kind and a marker: +%s(Deployment)=+kubebuilder:resource:shortName=deploy",
+			b.errorf(x.By.Pos, "marker \"+%s\" needs a kind and a marker: "+
+				"+%s(Deployment)=+kubebuilder:resource:shortName=deploy",
 				x.By.Name, x.By.Name)
 		case !wanted[x.Kind]:
-			b.errorf(x.By.Pos, "kind %q of marker \"+%s\" is not among those that are served of %s", x.Kind, x.By.Name, from.Path)
+			b.errorf(x.By.Pos, "kind %q of marker \"+%s\" is not among those that are served of %s", x.Kind,
+				x.By.Name, from.Path)
 		case put.Definition == nil || !put.Definition.Foreign:
 			b.errorf(x.By.Pos, "marker \"+%s\" can't be put on a kind of another module: "+
-				"only what says how a kind is served can", put.Name)
+				"only markers that say how a kind is served can", put.Name)
 		default:
 			if err := put.CheckPlace(marker.Type); err != nil {
 				b.errorf(x.By.Pos, "%v", err)

@@ -89,8 +89,10 @@ func (s Set[T]) DeepCopy() Set[T] { return s }
 		t.Fatalf("got package %s", pkg.Path)
 	}
 	for name, want := range map[string]model.DeepCopyMode{
-		"Set": model.DeepCopyMethodOnly, "Pair": model.DeepCopyNone, "Tree": model.DeepCopyGenerate, "Over": model.DeepCopyGenerate,
-		"Slice": model.DeepCopyGenerate, "Func": model.DeepCopyNone, "Iface": model.DeepCopyNone, "Ptr": model.DeepCopyNone,
+		"Set": model.DeepCopyMethodOnly, "Pair": model.DeepCopyNone, "Tree": model.DeepCopyGenerate,
+		"Over":  model.DeepCopyGenerate,
+		"Slice": model.DeepCopyGenerate, "Func": model.DeepCopyNone, "Iface": model.DeepCopyNone,
+		"Ptr": model.DeepCopyNone,
 	} {
 		if got := pkg.Type(name).DeepCopy; got != want {
 			t.Errorf("%s is copied by %v, want %v", name, got, want)
@@ -115,7 +117,8 @@ func (s Set[T]) DeepCopy() Set[T] { return s }
 	}
 }
 
-// TestMarkersWhereToolsAcceptThem: in the doc, in the group above it, in any file; not on the line of what stands before.
+// TestMarkersWhereToolsAcceptThem: in the doc, in the group above it, in any file; not on the line of what stands
+// before.
 func TestMarkersWhereToolsAcceptThem(t *testing.T) {
 	dir := loadtest.Dir(t, `
 -- api/v1/zz_last.go --
@@ -275,20 +278,23 @@ func TestGroupsAreComplete(t *testing.T) {
 	if g.Internal == nil || g.Internal.Path != "example.com/test/internal/apis/shop" || g.Internal.Output {
 		t.Errorf("the hub is %+v", g.Internal)
 	}
-	if len(g.Versions) != 2 || g.Versions[0].Name != "v1" || g.Versions[1].Package.Output || !g.Versions[0].Package.Output {
+	if len(g.Versions) != 2 || g.Versions[0].Name != "v1" || g.Versions[1].Package.Output ||
+		!g.Versions[0].Package.Output {
 		t.Errorf("the versions are %+v", g.Versions)
 	}
 	if g.Versions[0].Package.Path != "example.com/test/pkg/apis/shop/v1" {
 		t.Errorf("the types of v1 are taken from %s", g.Versions[0].Package.Path)
 	}
-	if w := g.Wiring; w == nil || w.Path != "example.com/test/pkg/apis/shop/wiring" || w.Dir != filepath.Join(dir, "pkg/apis/shop/wiring") {
+	if w := g.Wiring; w == nil || w.Path != "example.com/test/pkg/apis/shop/wiring" || w.Dir != filepath.Join(dir,
+		"pkg/apis/shop/wiring") {
 		t.Errorf("wiring goes into %+v", w)
 	}
 	for _, p := range res.Program.Packages {
 		if p.Path != "example.com/test/internal/apis/shop/v1" {
 			continue
 		}
-		if p.ConversionExternal == nil || p.ConversionExternal != p.DefaulterInput || p.ConversionExternal.Type("Widget") == nil {
+		if p.ConversionExternal == nil || p.ConversionExternal != p.DefaulterInput ||
+			p.ConversionExternal.Type("Widget") == nil {
 			t.Errorf("the external types are %+v", p.ConversionExternal)
 		}
 	}
@@ -308,7 +314,8 @@ func TestDependenciesAreDescribed(t *testing.T) {
 				t.Errorf("finalizers are %q, %+v", f.Doc, f.Schema)
 			}
 		case "CreationTimestamp":
-			if f.Type.SchemaType != "string" || f.Type.SchemaFormat != "date-time" || f.Type.DeepCopy != model.DeepCopyExisting {
+			if f.Type.SchemaType != "string" || f.Type.SchemaFormat != "date-time" ||
+				f.Type.DeepCopy != model.DeepCopyExisting {
 				t.Errorf("Time is %+v", f.Type)
 			}
 		}

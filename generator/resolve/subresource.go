@@ -19,7 +19,8 @@ type subresourceBuilder struct {
 func (b *subresourceBuilder) subresources() {
 	r := b.resource
 	seen := map[string]bool{}
-	scale := &model.Subresource{SubresourceMarker: model.SubresourceMarker{Name: "scale"}, Form: model.ScaleSubresource, Scales: map[*model.Version]*model.Scale{}}
+	scale := &model.Subresource{SubresourceMarker: model.SubresourceMarker{Name: "scale"},
+		Form: model.ScaleSubresource, Scales: map[*model.Version]*model.Scale{}}
 	types := []*model.Type{r.Hub}
 	for _, rv := range r.Versions {
 		if rv.Type != r.Hub {
@@ -74,7 +75,8 @@ func (b *subresourceBuilder) subresource(m model.SubresourceMarker) *model.Subre
 		if r.Hub.Package.ServedBy != nil && !s.Function {
 			at = s.Pos // the method is nobody's to change
 		}
-		b.errorf(at, "%s is the subresource %s by its marker, and no subresource by its signature: write %s", described(r.Hub, s), m.Name, forms(r.Hub, name))
+		b.errorf(at, "%s is the subresource %s by its marker, and no subresource by its signature: write %s",
+			described(r.Hub, s), m.Name, forms(r.Hub, name))
 		return nil
 	}
 	return b.complete(s)
@@ -84,9 +86,11 @@ func (b *subresourceBuilder) subresource(m model.SubresourceMarker) *model.Subre
 func forms(hub *model.Type, name string) string {
 	begin := "func (in *" + hub.Name + ") " + name + "(ctx context.Context, "
 	if hub.Package.ServedBy != nil {
-		begin = "func " + functionName(hub, name) + "(ctx context.Context, obj *" + hub.Package.Name + "." + hub.Name + ", "
+		begin = "func " + functionName(hub, name) + "(ctx context.Context, obj " +
+			"*" + hub.Package.Name + "." + hub.Name + ", "
 	}
-	return fmt.Sprintf("%sbody *Body) error to take a POST, or with (*Answer, error) to answer it, or with (*metav1.DeleteOptions, error) to delete the object; "+
+	return fmt.Sprintf("%sbody *Body) error to take a POST, or with (*Answer, error) to answer it, or with "+
+		"(*metav1.DeleteOptions, error) to delete the object; "+
 		"the same with *Options, which is no kind, to answer a GET; "+
 		"%soptions *Options) (io.ReadCloser, error) to send output; "+
 		"or %soptions *Options) (http.Handler, error) to serve connections", begin, begin, begin)
@@ -101,7 +105,8 @@ func recognize(hub *model.Type, s *model.Subresource) bool {
 		}
 		params = []*model.Type{params[0], params[2]}
 	}
-	if m.Variadic || len(params) != 2 || len(m.Params) == 2 && s.Function || !isType(params[0], "context", "Context") || !isStructPointer(params[1]) {
+	if m.Variadic || len(params) != 2 || len(m.Params) == 2 && s.Function || !isType(params[0], "context",
+		"Context") || !isStructPointer(params[1]) {
 		return false
 	}
 	argument := params[1].Elem
@@ -121,7 +126,8 @@ func recognize(hub *model.Type, s *model.Subresource) bool {
 	case isStructPointer(m.Results[0]) && argument.Kind == nil:
 		s.Form, s.Options, s.Answer = model.ViewSubresource, argument, &model.Payload{Hub: m.Results[0].Elem}
 	case isStructPointer(m.Results[0]):
-		s.Form, s.Body, s.Answer = model.RequestSubresource, &model.Payload{Hub: argument}, &model.Payload{Hub: m.Results[0].Elem}
+		s.Form, s.Body, s.Answer = model.RequestSubresource, &model.Payload{Hub: argument},
+			&model.Payload{Hub: m.Results[0].Elem}
 	default:
 		return false
 	}
@@ -133,11 +139,13 @@ func (b *subresourceBuilder) complete(s *model.Subresource) *model.Subresource {
 	r := b.resource
 	connects := s.Form == model.ConnectSubresource
 	if !connects && (len(s.Methods) > 0 || s.Subpath) {
-		b.errorf(s.Pos, "methods= and subpath= are for subresources that serve connections, and %s returns no http.Handler", described(r.Hub, s))
+		b.errorf(s.Pos, "methods= and subpath= are for subresources that serve connections, and %s returns no "+
+			"http.Handler", described(r.Hub, s))
 		return nil
 	}
 	if s.Form != model.StreamSubresource && s.ContentType != "" {
-		b.errorf(s.Pos, "contentType= is for subresources that send output, and %s returns no io.ReadCloser", described(r.Hub, s))
+		b.errorf(s.Pos, "contentType= is for subresources that send output, and %s returns no io.ReadCloser",
+			described(r.Hub, s))
 		return nil
 	}
 	if connects && len(s.Methods) == 0 {
@@ -163,23 +171,27 @@ func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string)
 		if f == nil {
 			what := "a method of that name; write one of the two"
 			if r.Hub.Package.ServedBy != nil {
-				what = fmt.Sprintf("is there a function %s in package %s; write it", functionName(r.Hub, name), r.Hub.Package.ServedBy.Path)
+				what = fmt.Sprintf("is there a function %s in package %s; write it", functionName(r.Hub, name),
+					r.Hub.Package.ServedBy.Path)
 			}
 			b.errorf(s.Pos, "subresource %s of %s is nothing: %s has neither a field %s nor %s: %s",
 				s.Name, r.Kind, rv.Type.Package.Name+"."+rv.Type.Name, name, what, forms(r.Hub, name))
 			return nil
 		}
 		if f.JSON != s.Name {
-			b.errorf(f.Pos, "field %s of %s is the subresource %s, and is called %q on the wire: write `json:%q`", name, r.Kind, s.Name, f.JSON, s.Name+",omitempty")
+			b.errorf(f.Pos, "field %s of %s is the subresource %s, and is called %q on the wire: write `json:%q`",
+				name, r.Kind, s.Name, f.JSON, s.Name+",omitempty")
 			return nil
 		}
 	}
 	if s.Field = field(r.Hub, name); s.Field == nil {
-		b.errorf(s.Pos, "subresource %s of %s: the hub %s.%s has no field %s", s.Name, r.Kind, r.Hub.Package.Name, r.Hub.Name, name)
+		b.errorf(s.Pos, "subresource %s of %s: the hub %s.%s has no field %s", s.Name, r.Kind, r.Hub.Package.Name,
+			r.Hub.Name, name)
 		return nil
 	}
 	if s.Subpath || len(s.Methods) > 0 || s.ContentType != "" {
-		b.errorf(s.Pos, "subresource %s of %s is a field: methods=, subpath= and contentType= mean nothing here", s.Name, r.Kind)
+		b.errorf(s.Pos, "subresource %s of %s is a field: methods=, subpath= and contentType= mean nothing here",
+			s.Name, r.Kind)
 		return nil
 	}
 	if r.Virtual() {
@@ -204,5 +216,6 @@ func isType(t *model.Type, path, name string) bool {
 }
 
 func isStructPointer(t *model.Type) bool {
-	return t.Form == model.Pointer && t.Name == "" && t.Elem.Name != "" && t.Elem.Package != nil && t.Elem.Form == model.Struct
+	return t.Form == model.Pointer && t.Name == "" && t.Elem.Name != "" && t.Elem.Package != nil &&
+		t.Elem.Form == model.Struct
 }

@@ -6,8 +6,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Kinds of another module have no methods of the user's. What would be one is a function in the package that serves them,
-// named after both, with the object behind the context: Log_Pod(ctx, pod, options).
+// Kinds of another module have no methods of the user's. What would be one is a function in the package that serves
+// them, named after both, with the object behind the context: Log_Pod(ctx, pod, options).
 
 // functionName is the function that stands for a method of a kind.
 func functionName(t *model.Type, method string) string { return method + "_" + t.Name }

@@ -177,7 +177,7 @@ func (b *typeBuilder) field(v *types.Var, tag string, expand bool) *model.Field 
 	}
 	b.wireName(f, v)
 	if b.u.IsRoot(v.Pkg()) && invalid(v.Type()) {
-		b.invalid.Add(f.Pos, "the type of field %s can't be told: what it is declared with doesn't compile", v.Name())
+		b.invalid.Add(f.Pos, "the type of field %s is unknown: its declaration doesn't compile", v.Name())
 	}
 	st := reflect.StructTag(tag)
 	f.Schema.PatchStrategy, f.Schema.PatchMergeKey = st.Get("patchStrategy"), st.Get("patchMergeKey")

@@ -26,13 +26,15 @@ func (b *groupBuilder) verbs(r *model.Resource) {
 	for _, rv := range r.Versions {
 		for _, verb := range rv.Type.Kind.Verbs {
 			if known := slices.Concat(virtualVerbs, furtherVerbs); !slices.Contains(known, verb) {
-				b.errorf(rv.Type.Kind.VerbsPos, "%q is no verb that a kind without storage is served with: known are %s", verb, strings.Join(known, ", "))
+				b.errorf(rv.Type.Kind.VerbsPos, "%q is no verb that a kind without storage is served with: known "+
+					"are %s", verb, strings.Join(known, ", "))
 				continue
 			}
 			r.Verbs = append(r.Verbs, strings.ToLower(verb))
 		}
 		if rv.Type.Kind.Scale != nil {
-			b.errorf(rv.Type.Kind.Scale.Pos, "the subresource scale changes its object, and nothing is stored of %s", r.Kind)
+			b.errorf(rv.Type.Kind.Scale.Pos, "the subresource scale changes its object, and nothing is stored of %s",
+				r.Kind)
 		}
 	}
 	if len(r.Verbs) == 0 {
