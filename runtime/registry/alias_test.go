@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -18,4 +19,12 @@ func openBackend(t testing.TB) storage.Backend {
 	b := memory.New()
 	t.Cleanup(func() { b.Close() })
 	return b
+}
+
+func mustJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
 }

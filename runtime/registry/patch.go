@@ -7,6 +7,9 @@ import (
 	"fmt"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,23 +40,23 @@ type patcher interface {
 
 // Patch implements Write. The patch is applied to the object in the version of the URL, and again where that turned out
 // to be out of date; unless the patch itself names a resourceVersion, it has no conflicts.
-func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource string, kind PatchType, body Body, opts WriteOptions) (Result, error) {
+func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error) {
 	t, err := h.target(namespace, name, subresource, body.Version)
 	if err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
 	t.merged = true
-	if kind == ApplyPatch {
+	if kind == api.ApplyPatch {
 		return h.apply(ctx, t, body, opts)
 	}
 	v := t.version
-	p, strict, err := v.patcher(kind, body)
+	p, strict, err := patcherOf(v, kind, body)
 	if err != nil {
-		return Result{}, h.unlessMissing(ctx, t, err)
+		return api.Result{}, h.unlessMissing(ctx, t, err)
 	}
-	return h.update(ctx, t, opts, func(current *state[T]) (obj T, warnings []string, err error) {
-		if !current.exists {
-			return obj, nil, apierrors.NewNotFound(h.store.gr, name)
+	return h.update(ctx, t, opts, func(current *store.State[T]) (obj T, warnings []string, err error) {
+		if !current.Exists {
+			return obj, nil, apierrors.NewNotFound(h.store.Resource(), name)
 		}
 		object, err := h.sentTo(v, current)
 		if err != nil {
@@ -74,47 +77,47 @@ func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource stri
 
 // unlessMissing is the error of a patch that can't be read; that there is nothing to patch is said first.
 func (h *handle[T]) unlessMissing(ctx context.Context, t target[T], err error) error {
-	if _, missing := h.store.getRendition(ctx, t.key, t.name, "", h.store.stored); apierrors.IsNotFound(missing) {
+	if _, missing := h.store.Get(ctx, t.key, store.GetOptions{}, h.store.Form()); apierrors.IsNotFound(missing) {
 		return missing
 	}
 	return err
 }
 
 // sentTo is the current object as it is sent to clients of a version.
-func (h *handle[T]) sentTo(v *version[T], current *state[T]) ([]byte, error) {
-	if v != h.versions.storage {
-		return v.encode(current.obj)
+func (h *handle[T]) sentTo(v *codec.Served[T], current *store.State[T]) ([]byte, error) {
+	if v != h.versions.Storage {
+		return v.Encode(current.Object)
 	}
-	stored, err := newRendition(current.data, v.head)
+	stored, err := rendition.New(current.Data, v.Head)
 	if err != nil {
 		return nil, err
 	}
-	return whole(stamp(stored, current.revision)), nil
+	return rendition.Whole(rendition.Stamp(stored, current.Revision)), nil
 }
 
 // decodePatched decodes what a patch made of an object.
-func decodePatched[T api.Object](v *version[T], hub T, p patcher, object []byte, strict []error, validation string) (obj T, warnings []string, err error) {
+func decodePatched[T api.Object](v *codec.Served[T], hub T, p patcher, object []byte, strict []error, validation string) (obj T, warnings []string, err error) {
 	refuse := func(why error) error {
 		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), p.shown(object), why.Error())})
 	}
-	d, err := v.codec.decode(object, hub, validation != metav1.FieldValidationIgnore)
-	if mismatch := v.fits(d.gvk, object); mismatch != nil && err == nil {
+	d, err := v.Decode(object, hub, validation != metav1.FieldValidationIgnore)
+	if mismatch := v.CheckType(d.GVK, object); mismatch != nil && err == nil {
 		err = mismatch
 	}
 	if err != nil {
 		return obj, nil, refuse(err)
 	}
-	if _, merged := p.(mergePatch); merged && len(d.strict) > 1 {
-		d.strict = sortedFaults(v, hub, object, d.strict)
+	if _, merged := p.(mergePatch); merged && len(d.Strict) > 1 {
+		d.Strict = sortedFaults(v, hub, object, d.Strict)
 	}
-	strict = append(strict[:len(strict):len(strict)], d.strict...)
+	strict = append(strict[:len(strict):len(strict)], d.Strict...)
 	if len(strict) > 0 && validation == metav1.FieldValidationStrict {
 		return obj, nil, refuse(runtime.NewStrictDecodingError(strict))
 	}
 	for _, e := range strict {
 		warnings = append(warnings, e.Error())
 	}
-	return d.obj, warnings, nil
+	return d.Object, warnings, nil
 }
 
 // keepsVersion refuses what a patch left without an apiVersion, which would say nothing of what its fields mean. The kind
@@ -123,7 +126,7 @@ func keepsVersion(p patcher, object []byte) error {
 	if _, typed := p.(*strategicPatch); typed {
 		return nil
 	}
-	if apiVersion, _ := typeOf(object); apiVersion == "" {
+	if apiVersion, _ := rendition.TypeOf(object); apiVersion == "" {
 		return apierrors.NewBadRequest("Object 'apiVersion' is missing in what the patch makes of it")
 	}
 	return nil
@@ -131,28 +134,28 @@ func keepsVersion(p patcher, object []byte) error {
 
 // sortedFaults are the faults of an object in the order of its keys, which is that of an object that was decoded to be
 // merged with: a merge that copies what it leaves alone keeps another.
-func sortedFaults[T api.Object](v *version[T], hub T, object []byte, faults []error) []error {
+func sortedFaults[T api.Object](v *codec.Served[T], hub T, object []byte, faults []error) []error {
 	var tree map[string]any
-	if decodeTree(object, &tree) != nil {
+	if rendition.DecodeTree(object, &tree) != nil {
 		return faults
 	}
 	sorted, err := json.Marshal(tree)
 	if err != nil {
 		return faults
 	}
-	d, err := v.codec.decode(sorted, hub.DeepCopyObject().(T), true)
-	if err != nil || len(d.strict) != len(faults) {
+	d, err := v.Decode(sorted, hub.DeepCopyObject().(T), true)
+	if err != nil || len(d.Strict) != len(faults) {
 		return faults
 	}
-	return d.strict
+	return d.Strict
 }
 
-// patcher reads a patch of the version.
-func (v *version[T]) patcher(kind PatchType, body Body) (p patcher, strict []error, err error) {
-	if kind != StrategicPatch {
+// patcherOf reads a patch of a version.
+func patcherOf[T api.Object](v *codec.Served[T], kind api.PatchType, body api.Body) (p patcher, strict []error, err error) {
+	if kind != api.StrategicPatch {
 		return newPatcher(kind, body)
 	}
-	meta, err := v.codec.merging()
+	meta, err := v.PatchMeta()
 	if err != nil {
 		return nil, nil, apierrors.NewInternalError(err)
 	}
@@ -160,12 +163,12 @@ func (v *version[T]) patcher(kind PatchType, body Body) (p patcher, strict []err
 }
 
 // newPatcher reads a patch. strict are its unknown and duplicate fields, where they matter.
-func newPatcher(kind PatchType, body Body) (p patcher, strict []error, err error) {
+func newPatcher(kind api.PatchType, body api.Body) (p patcher, strict []error, err error) {
 	lax := body.Validation == metav1.FieldValidationIgnore
 	switch kind {
-	case JSONPatch:
+	case api.JSONPatch:
 		return newJSONPatch(body.Data, lax)
-	case MergePatch:
+	case api.MergePatch:
 		var patch map[string]any
 		if strict, err = kjson.UnmarshalStrict(body.Data, &patch); err != nil {
 			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
@@ -205,7 +208,7 @@ func newJSONPatch(data []byte, lax bool) (patcher, []error, error) {
 		strict = nil
 	}
 	// The library reads a value again at each level that it goes down.
-	if nesting(data)*len(data) > maxPatchWork {
+	if rendition.Nesting(data)*len(data) > maxPatchWork {
 		return nil, nil, apierrors.NewRequestEntityTooLargeError("the JSON patch nests too deep for its size")
 	}
 	operations, err := jsonpatch.DecodePatch(data)

@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/store"
 )
 
 // Config binds a resource to a backend.
@@ -37,5 +38,5 @@ type Config struct {
 	// IgnorePropagation records no finalizers for a propagation policy: nobody would remove them.
 	IgnorePropagation bool
 	// Transformer is what values pass on their way to the backend and back; nil stores them as they are.
-	Transformer Transformer
+	Transformer store.Transformer
 }
