@@ -15,12 +15,12 @@ import (
 // Plan is what a writer decides on a state.
 type Plan[T api.Object] struct {
 	Verb Verb
-	// obj is the object to write. The store encodes it, unless data is there.
+	// Object is the object to write. The store encodes it, unless Data is there.
 	Object T
-	// data is the stored form of what to write, as encode returns it; of a removal or of nothing, what to answer: the
-	// stored form of the state where it is nil.
+	// Data is the stored form of what to write, as Encode returns it; of a removal or of nothing, what to answer: the stored
+	// form of the state where it is nil.
 	Data []byte
-	// ttl is the new time to live, 0 for ever, or storage.KeepTTL.
+	// TTL is the new time to live, 0 for ever, or storage.KeepTTL.
 	TTL time.Duration
 }
 
@@ -35,9 +35,9 @@ const (
 
 // Outcome is what a write did.
 type Outcome struct {
-	// data is the stored form that the plan had.
+	// Data is the stored form that the plan had.
 	Data []byte
-	// revision is that of the object now, or of its removal; without a write (dry run, nothing to do), that of before.
+	// Revision is that of the object now, or of its removal; without a write (dry run, nothing to do), that of before.
 	Revision int64
 	Created  bool
 	Removed  bool
@@ -53,7 +53,8 @@ type CommitOptions[T api.Object] struct {
 	Preconditions *metav1.Preconditions
 	// IgnoreNotFound lets an Update begin with an empty object, and create it.
 	IgnoreNotFound bool
-	// Guess, where it is set, is what the caller believes the object to be: a shortcut, never trusted.
+	// Guess, where it is set, is what the caller believes the object to be: a shortcut, never trusted. The store only reads
+	// it, so several writes may share one.
 	Guess T
 	// DryRun reads and decides, and writes nothing.
 	DryRun bool
@@ -110,7 +111,7 @@ func (s *Store[T]) plan(current *State[T], name string, opts CommitOptions[T], d
 	switch {
 	case p.Data != nil:
 	case p.Verb == Write:
-		p.Data, err = s.Encode(p.Object)
+		p.Data, err = s.encodeCopy(p.Object)
 	default:
 		p.Data = current.Data
 	}

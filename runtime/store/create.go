@@ -12,7 +12,7 @@ import (
 
 // CreateOptions refine a Create of a Store. The zero value works.
 type CreateOptions struct {
-	// Data is the stored form of the object, as encode returns it, where the caller has it already.
+	// Data is the stored form of the object, as Encode returns it, where the caller has it already.
 	Data []byte
 	// TTL is how long the object lives; 0 is for ever.
 	TTL time.Duration
@@ -31,7 +31,7 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOpt
 	}
 	data := opts.Data
 	if data == nil {
-		if data, err = s.Encode(obj); err != nil {
+		if data, err = s.encodeCopy(obj); err != nil {
 			return Outcome{}, apierrors.NewInternalError(err)
 		}
 	}

@@ -13,7 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Encode returns the stored form of an object: without resourceVersion and selfLink, which it keeps, and with a newline.
+// encodeCopy encodes an object that the store's caller may share with readers: it leaves obj alone.
+func (s *Store[T]) encodeCopy(obj T) ([]byte, error) { return s.Encode(obj.DeepCopyObject().(T)) }
+
+// Encode returns the stored form of an object: without resourceVersion and selfLink, and with a newline. It takes both
+// off obj and puts them back, so obj must belong to the caller alone.
 func (s *Store[T]) Encode(obj T) ([]byte, error) {
 	version, link := obj.GetResourceVersion(), obj.GetSelfLink()
 	obj.SetResourceVersion("")

@@ -12,13 +12,13 @@ import (
 
 // State is an object as an optimistic write finds it.
 type State[T api.Object] struct {
-	// obj is the object with its resourceVersion; empty where it is absent. It belongs to the writer that gets the state.
+	// Object is the object with its resourceVersion; empty where it is absent. It belongs to the writer that gets the state.
 	Object   T
 	Exists   bool
 	Revision int64
-	// data is its stored form, as the store would write it today.
+	// Data is its stored form, as the store would write it today.
 	Data []byte
-	// stale tells that the backend holds another form than data: an older version, older defaults, an older key.
+	// stale tells that the backend holds another form than Data: an older version, older defaults, an older key.
 	stale bool
 	// fresh tells what was read from the backend for this write from a guess that the cache made.
 	fresh bool
@@ -92,9 +92,10 @@ func (s *Store[T]) stateOfCaller(obj T) *State[T] {
 	if err != nil || revision == 0 {
 		return nil
 	}
-	data, err := s.Encode(obj)
+	own := obj.DeepCopyObject().(T)
+	data, err := s.Encode(own)
 	if err != nil {
 		return nil
 	}
-	return &State[T]{Object: obj.DeepCopyObject().(T), Exists: true, Revision: revision, Data: data}
+	return &State[T]{Object: own, Exists: true, Revision: revision, Data: data}
 }

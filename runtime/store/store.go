@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Config is what NewStore needs. Backend, ResourcePrefix, New, Encode and Decode must be set.
+// Config is what New needs. Backend, ResourcePrefix, New, Encode and Decode must be set.
 type Config[T api.Object] struct {
 	Backend storage.Backend
 	// KeyPrefix is that of all resources, "/registry/"; ResourcePrefix that of this one's keys, "pods/".
@@ -25,7 +25,8 @@ type Config[T api.Object] struct {
 
 	// New returns an empty object.
 	New func() T
-	// Encode returns an object as JSON; the store takes resourceVersion and selfLink off before, and puts them back.
+	// Encode returns an object as JSON. It is called with objects that belong to the store; before a write they have
+	// neither resourceVersion nor selfLink.
 	Encode func(T) ([]byte, error)
 	// Decode reads what Encode, or an older one, wrote.
 	Decode func([]byte) (T, error)
@@ -61,7 +62,7 @@ type Config[T api.Object] struct {
 }
 
 // Store is the typed store of one resource over a backend, with the cache in front of it or without. Keys begin with
-// StoreConfig.ResourcePrefix. Errors are API statuses (apierrors.APIStatus) that wrap their cause.
+// Config.ResourcePrefix. Errors are API statuses (apierrors.APIStatus) that wrap their cause.
 //
 // All methods are safe for concurrent use. Objects that it returns belong to the caller; those that it is given must
 // not be changed while the method runs.
