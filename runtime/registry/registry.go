@@ -1,9 +1,9 @@
-// Package registry is what create, update, patch, delete and finalize mean for a Go type. Its Store[T] is the typed
-// store over a backend, with the cacher in front or without it; its Resource is that store with the rules of metadata,
-// the author's strategy and the subresources, with T erased: what the server's HTTP half works with. New is the one
-// place where T is erased.
+// Package registry defines what create, update, patch, apply and delete mean for a Go type: the rules of metadata, the
+// author's strategy, the order of validation, subresources and actions, and kinds without storage. New and NewVirtual
+// erase the Go type; the server's HTTP half works with the Resource that they return.
 //
-// It knows storage, cache and ownership, and no HTTP but that the handler of a connection passes through it.
+// It may know api, cache, codec, ownership, patch, reach, rendition, storage, store and wire, and nothing of HTTP, except
+// that the handler of a connection passes through it.
 package registry
 
 import (

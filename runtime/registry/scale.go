@@ -158,7 +158,7 @@ func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind api.
 		if err != nil {
 			return nil, nil, nil, apierrors.NewInternalError(err)
 		}
-		if data, err = p.apply(data); err != nil {
+		if data, err = p.Apply(data); err != nil {
 			return nil, nil, nil, err
 		}
 		scale, warnings, err := decodePatched(v, new(scaleObject), p, data, strict, body.Validation)

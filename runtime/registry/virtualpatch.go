@@ -110,7 +110,7 @@ func (h *virtualHandle[T]) patchedView(v *codec.Served[T], old T, kind api.Patch
 	if err != nil {
 		return obj, nil, apierrors.NewInternalError(err)
 	}
-	if object, err = p.apply(object); err != nil {
+	if object, err = p.Apply(object); err != nil {
 		return obj, nil, err
 	}
 	if obj, warnings, err = decodePatched(v, h.definition.New(), p, object, strict, body.Validation); err != nil {

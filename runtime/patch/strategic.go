@@ -1,4 +1,4 @@
-package registry
+package patch
 
 import (
 	"encoding/json"
@@ -11,13 +11,14 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// strategicPatch is a strategic merge patch: how lists merge is in the struct tags of the version's Go type.
-type strategicPatch struct {
+// Strategic is a strategic merge patch: how lists merge is in the struct tags of the version's Go type.
+type Strategic struct {
 	data []byte
 	meta strategicpatch.PatchMetaFromStruct
 }
 
-func newStrategicPatch(data []byte, meta strategicpatch.PatchMetaFromStruct, lax bool) (patcher, []error, error) {
+// NewStrategic reads a strategic merge patch. meta tells how lists merge; lax ignores unknown and duplicate fields.
+func NewStrategic(data []byte, meta strategicpatch.PatchMetaFromStruct, lax bool) (Patch, []error, error) {
 	var patch map[string]any
 	strict, err := kjson.UnmarshalStrict(data, &patch)
 	if err != nil {
@@ -26,10 +27,11 @@ func newStrategicPatch(data []byte, meta strategicpatch.PatchMetaFromStruct, lax
 	if lax {
 		strict = nil
 	}
-	return &strategicPatch{data: data, meta: meta}, strict, nil
+	return &Strategic{data: data, meta: meta}, strict, nil
 }
 
-func (p *strategicPatch) apply(object []byte) ([]byte, error) {
+// Apply implements Patch.
+func (p *Strategic) Apply(object []byte) ([]byte, error) {
 	return safely(func() ([]byte, error) {
 		var original, patch map[string]any
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(object, &original); err != nil {
@@ -49,8 +51,8 @@ func (p *strategicPatch) apply(object []byte) ([]byte, error) {
 	})
 }
 
-// shown is the patch, as Go prints it.
-func (p *strategicPatch) shown([]byte) string {
+// Describe implements Patch: an error shows the patch, as Go prints it.
+func (p *Strategic) Describe([]byte) string {
 	var patch map[string]any
 	_ = kjson.UnmarshalCaseSensitivePreserveInts(p.data, &patch) // it was read before
 	return fmt.Sprintf("%+v", patch)

@@ -1,4 +1,4 @@
-package registry
+package patch
 
 import (
 	"encoding/json"
@@ -37,7 +37,7 @@ func TestMergePatchEqualsTheLibrary(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 { // a patch may be applied again
-			got, err := patch.apply([]byte(test[0]))
+			got, err := patch.Apply([]byte(test[0]))
 			if err != nil || !sameTree(t, got, want) {
 				t.Errorf("%s with %s is %s (%v), the library says %s", test[0], test[1], got, err, want)
 			}
@@ -71,11 +71,11 @@ func TestDeepMergePatchIsQuick(t *testing.T) {
 	const depth = 9000
 	data := strings.Repeat(`{"a":`, depth) + `"` + strings.Repeat("x", 2<<20) + `"` + strings.Repeat("}", depth)
 	began := time.Now()
-	patch, _, err := newPatcher(api.MergePatch, api.Body{Data: []byte(data), Validation: metav1.FieldValidationWarn})
+	patch, _, err := New(api.MergePatch, api.Body{Data: []byte(data), Validation: metav1.FieldValidationWarn})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := patch.apply([]byte(`{"a":{"a":1}}`))
+	out, err := patch.Apply([]byte(`{"a":{"a":1}}`))
 	if err != nil || !json.Valid(out) {
 		t.Errorf("%d bytes, error %v", len(out), err)
 	}
@@ -90,11 +90,11 @@ func TestDeepJSONPatchIsRefused(t *testing.T) {
 		return api.Body{Data: []byte(`[{"op":"add","path":"/x","value":` + strings.Repeat(`{"a":`, depth) + `"` + strings.Repeat(`x\"{`, text/4) + `"` +
 			strings.Repeat("}", depth) + `}]`)}
 	}
-	if _, _, err := newPatcher(api.JSONPatch, deep(1000, 2<<20)); !apierrors.IsRequestEntityTooLargeError(err) {
+	if _, _, err := New(api.JSONPatch, deep(1000, 2<<20)); !apierrors.IsRequestEntityTooLargeError(err) {
 		t.Errorf("1000 levels around 2 MiB: error %v", err)
 	}
 	for _, body := range []api.Body{deep(5, 2<<20), deep(1000, 1000)} {
-		if _, _, err := newPatcher(api.JSONPatch, body); err != nil {
+		if _, _, err := New(api.JSONPatch, body); err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package registry
+package patch
 
 import (
 	"encoding/json"
@@ -29,7 +29,7 @@ func FuzzJSONPatch(f *testing.F) {
 			}
 			return
 		}
-		got, err := mine.apply([]byte(object))
+		got, err := mine.Apply([]byte(object))
 		if apierrors.IsRequestEntityTooLargeError(err) {
 			return
 		}

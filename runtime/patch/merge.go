@@ -1,15 +1,15 @@
-package registry
+package patch
 
 import (
 	"apigen.dev/runtime/rendition"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// mergePatch is a JSON merge patch, decoded.
-type mergePatch map[string]any
+// Merge is a JSON merge patch, decoded.
+type Merge map[string]any
 
 // newMergePatch decodes a patch, which must be an object. Numbers keep their text.
-func newMergePatch(data []byte) (mergePatch, error) {
+func newMergePatch(data []byte) (Merge, error) {
 	var patch map[string]any
 	if err := rendition.DecodeTree(data, &patch); err != nil || patch == nil {
 		return nil, apierrors.NewBadRequest("Invalid JSON Patch")
@@ -17,7 +17,8 @@ func newMergePatch(data []byte) (mergePatch, error) {
 	return patch, nil
 }
 
-func (p mergePatch) apply(object []byte) ([]byte, error) {
+// Apply implements Patch. It takes time that grows with the sizes of patch and object alone.
+func (p Merge) Apply(object []byte) ([]byte, error) {
 	merged, err := rendition.Merge(object, p)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
@@ -25,4 +26,5 @@ func (p mergePatch) apply(object []byte) ([]byte, error) {
 	return merged, nil
 }
 
-func (mergePatch) shown(object []byte) string { return string(object) }
+// Describe implements Patch: an error shows the object.
+func (Merge) Describe(object []byte) string { return string(object) }
