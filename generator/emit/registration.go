@@ -5,19 +5,21 @@ import "apigen.dev/generator/model"
 // SchemeFunction returns the name of the function that adds the package's types to a scheme, for generated code that
 // calls it. It reports a package that has none, and returns AddToScheme then.
 func SchemeFunction(pkg *model.Package, errs *Errors) string {
-	const write = "write a func AddToScheme(scheme *runtime.Scheme) error"
-	switch r := pkg.Registration(); {
-	case r.Function != "":
+	r := pkg.Registration()
+	if r.Function != "" {
 		return r.Function
-	case r.Other == nil:
-		errs.Add(pkg.Pos, "package %s has no AddToScheme, which generated code calls: %s that adds its types to the scheme",
-			pkg.Path, write)
-	case r.Other.FitsScheme():
-		errs.Add(r.Other.Pos, "%s registers the types of package %s, so that no AddToScheme is generated, and generated "+
-			"code calls AddToScheme: give this function that name, or %s that calls it", r.Other.Name, pkg.Path, write)
-	default:
-		errs.Add(r.Other.Pos, "%s registers the types of package %s, so that no AddToScheme is generated, and generated "+
-			"code calls AddToScheme: %s that calls it", r.Other.Name, pkg.Path, write)
 	}
+	const write = "write a func AddToScheme(scheme *runtime.Scheme) error"
+	if r.Other == nil {
+		errs.Add(pkg.Pos, "generated code calls AddToScheme, and package %s has none: %s that adds its types to the scheme",
+			pkg.Path, write)
+		return "AddToScheme"
+	}
+	remedy := write + " that calls it"
+	if r.Other.FitsScheme() {
+		remedy = "rename this function to AddToScheme, or " + remedy
+	}
+	errs.Add(r.Other.Pos, "generated code calls AddToScheme, and apigen generates none for package %s because %s "+
+		"registers its types: %s", pkg.Path, r.Other.Name, remedy)
 	return "AddToScheme"
 }

@@ -16,8 +16,8 @@ const LocalSchemeBuilder = "localSchemeBuilder"
 type Registration struct {
 	// Generated: apigen writes the registration, and declares AddToScheme and localSchemeBuilder there.
 	Generated bool
-	// Function is the name of the function that adds the package's types to a scheme: AddToScheme or Install. It is empty
-	// where the package has neither, and gets neither.
+	// Function is the name of the function that adds the package's types to a scheme: AddToScheme or Install. It is
+	// empty where the package has neither, and gets neither.
 	Function string
 	// Builder is the variable that generated functions register with. Where it is empty, the hand-written registration
 	// calls RegisterConversions and RegisterDefaults itself.
@@ -43,8 +43,8 @@ func (p *Package) Registration() Registration {
 	return r
 }
 
-// registeredByHand returns the hand-written function that registers the package's types: its name, if generated code can
-// call it, and else the function.
+// registeredByHand returns the hand-written function that registers the package's types: its name, if generated code
+// can call it, and else the function.
 func (p *Package) registeredByHand() (name string, other *Func) {
 	if p.declares("AddToScheme") {
 		return "AddToScheme", nil
@@ -58,7 +58,10 @@ func (p *Package) registeredByHand() (name string, other *Func) {
 		}
 	}
 	for _, f := range p.Funcs {
-		if strings.HasPrefix(f.Name, "Add") && slices.ContainsFunc(f.Params, isScheme) && (other == nil || !other.FitsScheme()) {
+		if !strings.HasPrefix(f.Name, "Add") || !slices.ContainsFunc(f.Params, isScheme) {
+			continue
+		}
+		if other == nil || !other.FitsScheme() {
 			other = f
 		}
 	}
@@ -67,7 +70,8 @@ func (p *Package) registeredByHand() (name string, other *Func) {
 
 // FitsScheme tells whether the function is a func(*runtime.Scheme) error.
 func (f *Func) FitsScheme() bool {
-	return len(f.Params) == 1 && !f.Variadic && isScheme(f.Params[0]) && len(f.Results) == 1 && f.Results[0].Name == "error"
+	return len(f.Params) == 1 && !f.Variadic && isScheme(f.Params[0]) &&
+		len(f.Results) == 1 && f.Results[0].Name == "error" && f.Results[0].Package == nil
 }
 
 func isScheme(t *Type) bool {
@@ -79,8 +83,8 @@ func (p *Package) declares(name string) bool {
 	return ok
 }
 
-// SchemeTypes are the types that the scheme knows: kinds, their lists, and other exported types that have a TypeMeta and
-// are a runtime.Object. They are sorted by name.
+// SchemeTypes are the types that the scheme knows: kinds, their lists, and other exported types that have a TypeMeta
+// and are a runtime.Object. They are sorted by name.
 func (p *Package) SchemeTypes() []*Type {
 	var types []*Type
 	for _, t := range p.Types {
@@ -94,7 +98,8 @@ func (p *Package) SchemeTypes() []*Type {
 
 // IsObject tells whether the type is a struct with a TypeMeta that is, or is going to be, a runtime.Object.
 func (t *Type) IsObject() bool {
-	if t.Form != Struct || !slices.ContainsFunc(t.Fields, func(f *Field) bool { return f.Embedded && f.Name == "TypeMeta" }) {
+	typeMeta := func(f *Field) bool { return f.Embedded && f.Name == "TypeMeta" }
+	if t.Form != Struct || !slices.ContainsFunc(t.Fields, typeMeta) {
 		return false
 	}
 	object := func(ref Ref) bool { return ref.Path == runtimePath && ref.Name == "Object" }

@@ -39,7 +39,8 @@ func TestRegistration(t *testing.T) {
 			declare(p, "AddToScheme")
 			p.LocalSchemeBuilder = "SchemeBuilder"
 		}, model.Registration{Function: "AddToScheme", Builder: "SchemeBuilder"}},
-		{"a variable Install", func(p *model.Package) { declare(p, "Install") }, model.Registration{Function: "Install"}},
+		{"a variable Install", func(p *model.Package) { declare(p, "Install") },
+			model.Registration{Function: "Install"}},
 		{"a function Install", func(p *model.Package) { declare(p, "Install", install) },
 			model.Registration{Function: "Install"}},
 		{"an Install that can't fail", func(p *model.Package) { declare(p, "Install", function("Install")) },
@@ -48,7 +49,8 @@ func TestRegistration(t *testing.T) {
 			declare(p, "Install")
 			p.Types = append(p.Types, &model.Type{Name: "Install", Form: model.Struct})
 		}, model.Registration{}},
-		{"a function of another name", func(p *model.Package) { declare(p, add.Name, add) }, model.Registration{Other: add}},
+		{"a function of another name", func(p *model.Package) { declare(p, add.Name, add) },
+			model.Registration{Other: add}},
 		{"two of them", func(p *model.Package) {
 			declare(p, add.Name, add, function("AddWidgetsToScheme", failure))
 		}, model.Registration{Other: function("AddWidgetsToScheme", failure)}},

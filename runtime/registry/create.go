@@ -73,6 +73,9 @@ func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []s
 	if err != nil {
 		return api.Result{Warnings: warnings}, err
 	}
+	if store.IsVersioned(obj) && !opts.DryRun {
+		return api.Result{Warnings: warnings}, store.VersionOnCreate()
+	}
 	key, err := h.key(obj.GetNamespace(), obj.GetName())
 	if err != nil {
 		return api.Result{Warnings: warnings}, err
@@ -92,6 +95,10 @@ func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []s
 	}
 	if err != nil {
 		return api.Result{Warnings: warnings}, h.store.Status(err, "create", obj.GetName())
+	}
+	if opts.DryRun {
+		// Nothing was written that would give the object another resourceVersion than the client's.
+		out.Revision, _ = store.ParseVersion(obj.GetResourceVersion())
 	}
 	object, err := answer.at(h.answer, data, out.Revision, opts.Form)
 	return api.Result{Object: object, Created: true, Warnings: warnings}, err
@@ -113,9 +120,6 @@ func (h *handle[T]) prepareCreate(ctx context.Context, t target[T], obj T, absen
 	}
 	if err := h.validateCreate(ctx, t, obj); err != nil {
 		return nil, nil, err
-	}
-	if store.IsVersioned(obj) {
-		return nil, nil, store.VersionOnCreate()
 	}
 	var none T
 	warnings = h.warnings(ctx, obj, none)

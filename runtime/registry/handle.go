@@ -95,7 +95,7 @@ func (r *resource[T]) store(config Config, all *codec.Versions[T], stored *store
 	return store.New(store.Config[T]{
 		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.BeforeWrite,
 		CheckCache: config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
-		KeyPrefix: config.Prefix, ResourcePrefix: r.info.StoragePrefix,
+		KeyPrefix: config.Prefix, ResourcePrefix: r.info.StoragePrefix + "/",
 		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
 		New: d.New, Encode: all.Encode, Decode: all.Decode, Translate: all.Translate, Fields: d.SelectableFields,
 		Form: api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.Storage.Head,
@@ -112,6 +112,8 @@ func checkDefinition[T api.Object](d *Definition[T]) (*codec.Versions[T], error)
 		return nil, fmt.Errorf("Names has no Kind or no Plural")
 	case d.Scope != api.Namespaced && d.Scope != api.Cluster:
 		return nil, fmt.Errorf("the Scope %q is neither %s nor %s", d.Scope, api.Namespaced, api.Cluster)
+	case d.StoragePrefix != store.CleanPrefix(d.StoragePrefix):
+		return nil, fmt.Errorf("the StoragePrefix is %q: write %q", d.StoragePrefix, store.CleanPrefix(d.StoragePrefix))
 	}
 	seen := map[string]bool{"": true}
 	for _, s := range d.Subresources {

@@ -79,8 +79,9 @@ func decodePatched[T api.Object](v *codec.Served[T], hub T, p patch.Patch, objec
 		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), p.Describe(object), why.Error())})
 	}
 	d, err := v.Decode(object, hub, validation != metav1.FieldValidationIgnore)
-	if mismatch := v.CheckType(d.GVK, object); mismatch != nil && err == nil {
-		err = mismatch
+	// A strategic merge patch is of the version's Go type: what it says of kind and apiVersion is lost.
+	if _, typed := p.(*patch.Strategic); !typed && err == nil {
+		err = v.CheckType(d.GVK, object)
 	}
 	if err != nil {
 		return obj, nil, refuse(err)

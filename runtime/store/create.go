@@ -20,13 +20,14 @@ type CreateOptions struct {
 	DryRun bool
 }
 
-// Create writes an object that must not exist, in one transaction. It refuses an object with a resourceVersion.
+// Create writes an object that must not exist, in one transaction. It refuses an object with a resourceVersion,
+// except in a dry run.
 func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOptions) (Outcome, error) {
 	full, err := s.key(key)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if IsVersioned(obj) {
+	if IsVersioned(obj) && !opts.DryRun {
 		return Outcome{}, VersionOnCreate()
 	}
 	data := opts.Data

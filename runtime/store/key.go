@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"path"
 	"strings"
 )
 
@@ -38,3 +39,19 @@ func (s *Store[T]) listPrefix(prefix string) (string, error) {
 
 // nameOf is the last segment of a key.
 func nameOf(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
+
+// checkResourcePrefix refuses a prefix that is no canonical path below that of all keys. Without the slash at its end,
+// "pods" would look like the prefix of "podtemplates/", too.
+func checkResourcePrefix(prefix string) error {
+	switch clean := CleanPrefix(prefix); {
+	case clean == "":
+		return fmt.Errorf("the store's ResourcePrefix is %q: it would cover keys of other resources; write one like %q",
+			prefix, "pods/")
+	case strings.TrimPrefix(prefix, "/") != clean+"/":
+		return fmt.Errorf("the store's ResourcePrefix is %q: write %q", prefix, clean+"/")
+	}
+	return nil
+}
+
+// CleanPrefix returns a prefix of keys without dots, empty parts and slashes at its ends.
+func CleanPrefix(prefix string) string { return strings.TrimPrefix(path.Clean("/"+prefix), "/") }

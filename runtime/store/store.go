@@ -20,7 +20,8 @@ import (
 // Config is what New needs. Backend, ResourcePrefix, New, Encode and Decode must be set.
 type Config[T api.Object] struct {
 	Backend storage.Backend
-	// KeyPrefix is that of all resources, "/registry/"; ResourcePrefix that of this one's keys, "pods/".
+	// KeyPrefix is that of all resources, "/registry/". ResourcePrefix is that of this resource's keys below it,
+	// "pods/"; it must end in a slash, and may begin with one.
 	KeyPrefix, ResourcePrefix string
 	// Resource is how errors call the resource.
 	Resource schema.GroupResource
@@ -81,15 +82,16 @@ type Store[T api.Object] struct {
 
 // New opens a store. It owns a goroutine, the cache's, until it is closed.
 func New[T api.Object](config Config[T]) (*Store[T], error) {
-	root := "/" + strings.Trim(config.ResourcePrefix, "/") + "/"
 	switch {
 	case config.Backend == nil:
 		return nil, errors.New("the store has no Backend")
 	case config.New == nil || config.Encode == nil || config.Decode == nil:
 		return nil, errors.New("the store needs New, Encode and Decode")
-	case root == "//":
-		return nil, errors.New("the store has no ResourcePrefix: it would cover the keys of other resources")
 	}
+	if err := checkResourcePrefix(config.ResourcePrefix); err != nil {
+		return nil, err
+	}
+	root := "/" + strings.TrimPrefix(config.ResourcePrefix, "/")
 	s := &Store[T]{config: config, root: root}
 	prefix := strings.TrimSuffix(config.KeyPrefix, "/") + root
 	s.backend, s.stored, s.prefix, s.gr, s.namespaced = config.Backend, config.Form, prefix, config.Resource, config.Namespaced

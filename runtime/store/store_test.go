@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -339,12 +340,40 @@ func TestCounts(t *testing.T) {
 }
 
 func TestNeedsAPrefix(t *testing.T) {
-	config := store.Config[*shop.Gadget]{Backend: openBackend(t), New: func() *shop.Gadget { return nil },
-		Encode: func(*shop.Gadget) ([]byte, error) { return nil, nil }, Decode: func([]byte) (*shop.Gadget, error) { return nil, nil }}
-	for _, prefix := range []string{"", "/"} {
+	for prefix, want := range map[string]string{
+		"": "it would cover", "/": "it would cover", "..": "it would cover",
+		"pods": `write "pods/"`, "/pods": `write "pods/"`, "//pods/": `write "pods/"`, "pods//": `write "pods/"`,
+		"./pods/": `write "pods/"`, "a/../pods/": `write "pods/"`, "services/specs": `write "services/specs/"`,
+		"pods/": "", "/pods/": "", "services/specs/": "",
+	} {
+		config := gadgetConfig(openBackend(t))
 		config.ResourcePrefix = prefix
-		if _, err := store.New(config); err == nil {
-			t.Errorf("%q covers the keys of all resources", prefix)
+		s, err := store.New(config)
+		if err == nil {
+			s.Close()
+		}
+		seen := fmt.Sprintf("the store's ResourcePrefix is %q: ", prefix)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), seen+want)) {
+			t.Errorf("%q: got %v, expected %s", prefix, err, want)
+		}
+	}
+}
+
+func TestWritesBelowItsPrefix(t *testing.T) {
+	for _, prefix := range []string{"gadgets/", "/gadgets/"} {
+		config := gadgetConfig(openBackend(t))
+		config.ResourcePrefix = prefix
+		s, err := store.New(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if _, err := s.Create(t.Context(), prefix+"ns/a", gadget("a", 1), store.CreateOptions{}); err != nil {
+			t.Error(err)
+		}
+		kv, _, err := config.Backend.Get(t.Context(), "/registry/gadgets/ns/a", storage.GetOptions{})
+		if err != nil || kv == nil {
+			t.Errorf("%s: nothing was written below it: %v", prefix, err)
 		}
 	}
 }

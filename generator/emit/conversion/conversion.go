@@ -1,8 +1,8 @@
-// Package conversion emits zz_generated.conversion.go: functions that convert between the types of a hub and those of its
-// spokes, field by field, under the names and signatures of conversion-gen. A package is a spoke where it says
+// Package conversion emits zz_generated.conversion.go: functions that convert between the types of a hub and those of
+// its spokes, field by field, under the names and signatures of conversion-gen. A package is a spoke where it says
 // +k8s:conversion-gen=<internal package>, or where its group is served, has no internal package, and stores another
-// version. Hand-written functions are found by name and signature and called. What a conversion would lose is an error at
-// the field that says what to write.
+// version. Hand-written functions are found by name and signature and called. What a conversion would lose is an error
+// at the field that says what to write.
 //
 // It knows the model, emit and gocode.
 package conversion
