@@ -43,7 +43,8 @@ func (v *Served[T]) read(body api.Body, hub T) (Decoded[T], error) {
 	return v.codec.read(body.Encoding, body.Data, hub, v.GVK, strictly)
 }
 
-// CheckType compares what a body says of itself with the URL that it was sent to. An apiVersion that is none decodes to nothing.
+// CheckType compares what a body says of itself with the URL that it was sent to. An apiVersion that is none decodes to
+// nothing.
 func (v *Served[T]) CheckType(gvk schema.GroupVersionKind, data []byte) error {
 	if gvk.Version == "" {
 		apiVersion, _ := rendition.TypeOf(data)
@@ -56,10 +57,12 @@ func (v *Served[T]) CheckType(gvk schema.GroupVersionKind, data []byte) error {
 		gv.Version = v.GVK.Version // as apimachinery understands "group/"
 	}
 	if !gv.Empty() && gv != v.GVK.GroupVersion() {
-		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv, v.GVK.GroupVersion()))
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match "+
+			"the expected API version (%s)", gv, v.GVK.GroupVersion()))
 	}
 	if gvk.Kind != "" && gvk.Kind != v.GVK.Kind {
-		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: the kind in the data does not match the expected kind",
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: "+
+			"the kind in the data does not match the expected kind",
 			gvk.Kind, v.GVK.Version, v.GVK.Kind))
 	}
 	return nil
@@ -82,8 +85,8 @@ func (v *Served[T]) unrecognized(err error, data []byte) error {
 	return Unrecognized(v.GVK.Kind, err, data)
 }
 
-// Unrecognized is the error for a body that doesn't even tell what it is, with its first bytes: the text of what begins like
-// JSON, and anything else in hexadecimal.
+// Unrecognized is the error for a body that doesn't even tell what it is, with its first bytes: the text of what begins
+// like JSON, and anything else in hexadecimal.
 func Unrecognized(kind string, err error, body []byte) error {
 	const most = 30
 	begin, more := body[:min(len(body), most)], ""
@@ -97,9 +100,11 @@ func Unrecognized(kind string, err error, body []byte) error {
 	case body[0] == '{':
 		shown = strings.ToValidUTF8(string(begin), "\ufffd") + more
 	}
-	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", kind, err, shown))
+	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)",
+		kind, err, shown))
 }
 
 func (v *Served[T]) unhandled(err error) error {
-	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", v.GVK.Kind, v.GVK.Version, v.GVK.Kind, err))
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", v.GVK.Kind,
+		v.GVK.Version, v.GVK.Kind, err))
 }
