@@ -152,8 +152,8 @@ func (b *serveBuilder) pickKinds(from *model.Package, at model.PackageRequest, e
 	}
 }
 
-// foreignKind reads a kind of another module once more, with the markers that the user put on it. Faults in these are
-// the user's, and in its own ones nobody's here.
+// foreignKind reads a kind of another module once more, with the markers that the user put on it. Only faults in
+// these are reported: the user can't edit the others.
 func (b *serveBuilder) foreignKind(t *model.Type, added marker.Markers) {
 	k, faults := readKind(t, append(slices.Clone(b.markersOf(t)), added...))
 	t.Kind = k
