@@ -81,6 +81,9 @@ func Program(p *model.Program) []Finding {
 		r.in = pkg
 		for _, t := range pkg.Types {
 			r.typ(t)
+			if t.DeepCopy == model.DeepCopyGenerate {
+				r.copyFields(t)
+			}
 		}
 		if pkg.Output {
 			r.names(pkg)
