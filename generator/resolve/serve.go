@@ -258,14 +258,12 @@ func (b *serveBuilder) kindMarkers(
 		case !wanted[x.Kind]:
 			b.errorf(x.By.Pos, "kind %q of marker \"+%s\" is not among those that are served of %s", x.Kind,
 				x.By.Name, from.Path)
+		case put.CheckPlace(marker.Type) != nil:
+			b.errorf(x.By.Pos, "%v", put.CheckPlace(marker.Type))
 		case put.Definition == nil || !put.Definition.Foreign:
 			b.errorf(x.By.Pos, "marker \"+%s\" can't be put on a kind of another module: "+
 				"only markers that say how a kind is served can", put.Name)
 		default:
-			if err := put.CheckPlace(marker.Type); err != nil {
-				b.errorf(x.By.Pos, "%v", err)
-				continue
-			}
 			out[x.Kind] = append(out[x.Kind], *put)
 		}
 	}
