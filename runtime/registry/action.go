@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -98,7 +99,7 @@ func posted[T, B api.Object](name string, kind Kind[B], complete bool, create fu
 	e := Extension[T]{info: api.Extension{Name: name, Methods: []string{http.MethodPost}, GivesProtobuf: true}}
 	e.open = func(h host[T]) (*ExtensionHandle, error) {
 		switch {
-		case h.stored == nil:
+		case h.writer == nil:
 			return nil, errNeedsStorage
 		case !complete:
 			return nil, errors.New("Do is not set")
@@ -107,7 +108,7 @@ func posted[T, B api.Object](name string, kind Kind[B], complete bool, create fu
 		if err != nil {
 			return nil, err
 		}
-		return &ExtensionHandle{Create: create(&action[T, B]{name: name, handle: h.stored, body: body})}, nil
+		return &ExtensionHandle{Create: create(&action[T, B]{name: name, host: h, body: body})}, nil
 	}
 	e.describe = func(info api.Extension, group string) api.Extension {
 		info.Kind, info.TakesProtobuf = kindOf(kind, group), kind.bringsProtobuf()
@@ -118,41 +119,37 @@ func posted[T, B api.Object](name string, kind Kind[B], complete bool, create fu
 
 // action is an open Action, Removal or Request.
 type action[T, B api.Object] struct {
-	name   string
-	handle *handle[T]
-	body   payload[B]
+	name string
+	host host[T]
+	body payload[B]
 	// do is nil for a Removal.
 	do act[T, B]
 }
 
+// target is the object that a body is posted for.
+func (a *action[T, B]) target(namespace, name string, body Body) hostTarget {
+	return hostTarget{namespace: namespace, name: name, version: body.Version, subresource: a.name}
+}
+
 func (a *action[T, B]) create(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error) {
-	h := a.handle
-	t, err := h.target(namespace, name, "", body.Version)
-	if err != nil {
-		return Result{}, err
-	}
+	t := a.target(namespace, name, body)
 	in, warnings, err := a.read(ctx, body, t)
 	if err != nil {
 		return Result{Warnings: warnings}, err
 	}
-	var answer api.Rendition
-	t.create, t.through, t.acts = false, a.name, true
-	t.answer = func([]byte, int64, api.Form) (api.Rendition, error) { return answer, nil }
-	result, err := h.update(ctx, t, opts, func(current *state[T]) (obj T, _ []string, err error) {
-		obj = current.obj.DeepCopyObject().(T)
-		answer, err = a.do(ctx, obj, in.DeepCopyObject().(B), opts.Form)
-		return obj, warnings, err
+	result, err := a.host.writer.act(ctx, t, opts, func(obj T) (api.Rendition, error) {
+		return a.do(ctx, obj, in.DeepCopyObject().(B), opts.Form)
 	})
-	result.Created = true
+	result.Warnings = slices.Concat(warnings, result.Warnings)
 	return result, err
 }
 
 // read decodes and checks the body. One that names no object is for the one of the URL.
-func (a *action[T, B]) read(ctx context.Context, body Body, t target[T]) (in B, warnings []string, err error) {
+func (a *action[T, B]) read(ctx context.Context, body Body, t hostTarget) (in B, warnings []string, err error) {
 	if in, warnings, err = a.body.read(body); err != nil {
 		return in, warnings, err
 	}
-	if err := place(in, a.handle.info.Scope, t.namespace); err != nil {
+	if err := ensureNamespace(in, a.host.info.Scope, t.namespace); err != nil {
 		return in, warnings, err
 	}
 	switch in.GetName() {
@@ -169,23 +166,4 @@ func (a *action[T, B]) read(ctx context.Context, body Body, t target[T]) (in B, 
 		return in, warnings, apierrors.NewInternalError(err)
 	}
 	return in, warnings, invalidObject(v.gvk.GroupKind(), in.GetName(), errs)
-}
-
-// prepareAction validates what an action made of an object. The action stands in the place of ValidateUpdate: a binding
-// may set what an update must not change.
-func (h *handle[T]) prepareAction(ctx context.Context, t target[T], obj, old T) (warnings []string, err error) {
-	inherit(obj, old)
-	errs := h.validateChange(obj, old)
-	rules, err := t.rules(ctx, operation.Update, obj, &old)
-	if err != nil {
-		return nil, err
-	}
-	errs = append(errs, rules...)
-	if validate := h.definition.Strategy.Validate; validate != nil {
-		errs = append(errs, validate(ctx, obj)...)
-	}
-	if err := h.invalid(obj, errs); err != nil {
-		return nil, err
-	}
-	return h.warnings(ctx, obj, old), nil
 }

@@ -13,16 +13,8 @@ import (
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// decodeBody reads an object that a client sent. What it doesn't say of kind and apiVersion, the URL says.
-func (h *handle[T]) decodeBody(body Body) (obj T, warnings []string, err error) {
-	v, err := h.versions.of(body.Version)
-	if err != nil {
-		return obj, nil, apierrors.NewInternalError(err)
-	}
-	return decodeInto(v, h.definition.New(), body)
-}
-
-// decodeInto reads an object of a version, into hub where that is another type.
+// decodeInto reads an object of a version that a client sent, into hub where that is another type. What it doesn't say of
+// kind and apiVersion, the URL says.
 func decodeInto[T api.Object](v *version[T], hub T, body Body) (obj T, warnings []string, err error) {
 	d, err := v.decodeBody(body, hub)
 	if mismatch := v.fits(d.gvk, body.Data); mismatch != nil {

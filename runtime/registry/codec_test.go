@@ -95,11 +95,11 @@ func TestDedupOwners(t *testing.T) {
 	controller, other := ref, ref
 	controller.Controller, other.Controller = &yes, &no
 	obj := &odd{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{ref, controller, ref, other, controller}}}
-	warnings := dedupOwners(obj, false)
+	warnings := deduplicateOwners(obj, "")
 	if len(obj.OwnerReferences) != 3 || len(warnings) != 1 || !strings.HasSuffix(warnings[0], "duplicate UID(s) observed: u, u") {
 		t.Errorf("%+v %v", obj.OwnerReferences, warnings)
 	}
-	if warnings = dedupOwners(obj, false); warnings != nil {
+	if warnings = deduplicateOwners(obj, ""); warnings != nil {
 		t.Error(warnings)
 	}
 }

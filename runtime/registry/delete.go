@@ -26,18 +26,37 @@ const (
 // Delete implements Write. The object is removed; or, where finalizers hold it or the strategy grants it a time of
 // grace, marked, for a later write to remove it. How its dependents are dealt with is recorded as a finalizer, which
 // whoever collects garbage resolves.
-func (h *handle[T]) Delete(ctx context.Context, namespace, name string, opts DeleteOptions) (Deletion, error) {
+func (k *kind[T]) Delete(ctx context.Context, namespace, name string, opts DeleteOptions) (Deletion, error) {
+	if err := k.checkVerb("delete"); err != nil {
+		return Deletion{}, err
+	}
 	if err := validateDeletion(opts); err != nil {
 		return Deletion{}, err
 	}
-	key, err := h.key(namespace, name)
+	return k.delete(ctx, deletionOf[T](namespace, name, opts, nil), nil)
+}
+
+// deletionOf is the request to delete an object.
+func deletionOf[T api.Object](namespace, name string, opts DeleteOptions, consent func(T, *DeleteOptions) error) *request[T] {
+	return &request[T]{
+		verb: deleteVerb, namespace: namespace, name: name, options: opts.WriteOptions,
+		deletion: &deletion[T]{options: opts, consent: consent},
+	}
+}
+
+// Delete implements Write. It also deletes values that can't be read.
+func (h *handle[T]) Delete(ctx context.Context, namespace, name string, opts DeleteOptions) (Deletion, error) {
+	if !opts.IgnoreReadErrors {
+		return h.kind.Delete(ctx, namespace, name, opts)
+	}
+	if err := validateDeletion(opts); err != nil {
+		return Deletion{}, err
+	}
+	key, err := h.storage.key(namespace, name)
 	if err != nil {
 		return Deletion{}, err
 	}
-	if opts.IgnoreReadErrors {
-		return h.deleteUnreadable(ctx, key, name, opts.DryRun)
-	}
-	return h.delete(ctx, key, name, opts, nil)
+	return h.deleteUnreadable(ctx, key, name, opts.DryRun)
 }
 
 func validateDeletion(opts DeleteOptions) error {
@@ -53,60 +72,45 @@ func validateDeletion(opts DeleteOptions) error {
 	return nil
 }
 
-// delete removes the object under key, or marks it where it must wait. wanted, where it isn't nil, may let it be with an
-// error, or say how it is deleted.
-func (h *handle[T]) delete(ctx context.Context, key, name string, asked DeleteOptions, wanted func(T, *DeleteOptions) error) (Deletion, error) {
-	var done Deletion
-	var answer foreseen
-	// Clients know the kind's name in this message, and no resource's.
-	gr := schema.GroupResource{Group: h.kind.Group, Resource: h.kind.Kind}
-	out, err := h.store.commit(ctx, key, nil, asked.DryRun, func(current *state[T]) (p plan[T], err error) {
-		if !current.exists {
-			return p, apierrors.NewNotFound(h.store.gr, name)
+// checkDeletion is the step that refuses to delete an object which isn't the one that the client means.
+func (k *kind[T]) checkDeletion(_ context.Context, a *attempt[T]) error {
+	if !a.old.exists {
+		return apierrors.NewNotFound(k.gr, a.name)
+	}
+	if err := checkPreconditions(k.deletionResource(), a.name, a.deleteOptions.Preconditions, a.obj); err != nil {
+		return err
+	}
+	if consent := a.deletion.consent; consent != nil {
+		if err := consent(a.obj, a.deleteOptions); err != nil {
+			return err
 		}
-		obj, opts := current.obj, asked
-		if err := checkPreconditions(gr, name, opts.Preconditions, obj); err != nil {
-			return p, err
-		}
-		if wanted != nil {
-			if err := wanted(obj, &opts); err != nil {
-				return p, err
-			}
-		}
-		done = Deletion{UID: string(obj.GetUID()), Shown: h.definition.Strategy.ReturnDeletedObject}
-		grace, err := h.grant(ctx, obj, opts)
-		if err != nil {
-			return p, err
-		}
-		if grace == pending {
-			done.Pending = true
-			return plan[T]{verb: nothing, data: current.data}, nil
-		}
-		h.propagate(ctx, obj, opts.Propagation)
-		held := len(obj.GetFinalizers()) > 0
-		switch {
-		case grace == granted:
-		case held:
-			mark(obj)
-		default:
-			done.Done = true
-			p = plan[T]{verb: remove, data: current.data}
-		}
-		if !done.Done {
-			p.data, err = h.store.encode(obj)
-		}
-		if err == nil && (done.Shown || !done.Done) {
-			answer, err = h.foreseeObject(p.data, current.revision, asked.Form)
-		}
-		return p, err
-	})
+	}
+	*a.done = Deletion{UID: string(a.obj.GetUID()), Shown: k.definition.Strategy.ReturnDeletedObject}
+	return nil
+}
+
+// planDeletion removes an object, or marks it where it must wait.
+func (e *storageEnd[T]) planDeletion(ctx context.Context, a *attempt[T]) (err error) {
+	grace, err := e.grant(ctx, a.obj, *a.deleteOptions)
 	if err != nil {
-		return Deletion{}, h.store.status(err, "delete", name)
+		return err
 	}
-	if done.Shown || !done.Done && !done.Pending {
-		done.Object, err = answer.at(h.answer, out.data, out.revision, asked.Form)
+	a.plan.data = a.old.data
+	if grace == graceRuns {
+		a.plan.verb, a.done.Pending = nothing, true
+		return nil
 	}
-	return done, err
+	e.propagate(ctx, a.obj, a.deleteOptions.Propagation)
+	switch {
+	case grace == graceSet:
+	case len(a.obj.GetFinalizers()) > 0:
+		markDeleted(a.obj)
+	default:
+		a.plan.verb, a.done.Done = remove, true
+		return nil
+	}
+	a.plan.data, err = e.store.encode(a.obj)
+	return err
 }
 
 var errNotSelected = errors.New("the object is no longer what was listed")
@@ -202,11 +206,8 @@ func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts
 	if err := json.Unmarshal(listed.Payload[start:end], &meta); err != nil {
 		return api.Rendition{}, apierrors.NewInternalError(err)
 	}
-	key, err := h.key(meta.Namespace, meta.Name)
-	if err != nil {
-		return api.Rendition{}, err
-	}
 	shown := listed
+	var err error
 	if opts.Form != h.store.stored {
 		if shown, err = h.versions.render(listed, opts.Form); err != nil {
 			return api.Rendition{}, apierrors.NewInternalError(err)
@@ -214,14 +215,14 @@ func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts
 	}
 	opts.Form = h.store.stored // of the deletion's own answer, which nobody sees
 	codec := storeCodec[T]{config: &h.store.config}
-	_, err = h.delete(ctx, key, meta.Name, opts, func(obj T, _ *DeleteOptions) error {
+	_, err = h.kind.delete(ctx, deletionOf(meta.Namespace, meta.Name, opts, func(obj T, _ *DeleteOptions) error {
 		r := record{}
 		r.Fields, r.Labels = codec.fields(obj), obj.GetLabels()
 		if obj.GetUID() != meta.UID || !sel.empty() && !sel.matches(labels.Set(r.Labels), &r) {
 			return errNotSelected
 		}
 		return nil
-	})
+	}), nil)
 	if apierrors.IsNotFound(err) || errors.Is(err, errNotSelected) {
 		return api.Rendition{}, nil
 	}

@@ -10,6 +10,9 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/ownership"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Extension is a subresource that is no part of its object. ScaleOf, ActionOf, RemovalOf, RequestOf, ProjectionOf, StreamOf and
@@ -46,10 +49,38 @@ type Output struct {
 // host is the open resource that an extension is bound to.
 type host[T api.Object] struct {
 	info *api.Info
-	// object reads one, as it is now.
-	object func(ctx context.Context, namespace, name string) (T, error)
-	// stored is nil where nothing is.
-	stored *handle[T]
+	// object reads one object. resourceVersion is as in metav1.GetOptions.
+	object func(ctx context.Context, namespace, name, resourceVersion string) (T, error)
+	// writer is nil where nothing is stored.
+	writer  hostWriter[T]
+	schemas *ownership.Schemas
+	// logOwnership logs that the managedFields of a write could not be found out.
+	logOwnership func(obj metav1.Object, err error)
+}
+
+// hostWriter writes objects for their extensions.
+type hostWriter[T api.Object] interface {
+	// act changes an object, all of it that an update may change, and answers with what do returns.
+	act(ctx context.Context, t hostTarget, opts WriteOptions, do func(obj T) (api.Rendition, error)) (Result, error)
+	// change is an update of the object through another kind: change sets the managedFields, too, and show makes the answer.
+	change(ctx context.Context, t hostTarget, opts WriteOptions, change hostChange[T]) (Result, error)
+	// remove deletes an object that consent doesn't refuse.
+	remove(ctx context.Context, t hostTarget, opts DeleteOptions, consent func(T, *DeleteOptions) error) (Deletion, error)
+	// servedVersion is a version of the resource.
+	servedVersion(name string) (schema.GroupVersion, error)
+}
+
+// hostTarget is the object that is written through an extension, in a version of the resource.
+type hostTarget struct {
+	namespace, name, version string
+	// subresource is the extension's name.
+	subresource string
+}
+
+// hostChange is how an extension changes an object, and shows it.
+type hostChange[T api.Object] struct {
+	change func(obj T) (warnings []string, err error)
+	show   func(obj T, form api.Form) (api.Rendition, error)
 }
 
 // errNeedsStorage refuses what is written where nothing is stored.
@@ -83,19 +114,4 @@ func extensionInfos[T api.Object](d *Definition[T]) (infos []api.Extension) {
 		infos = append(infos, info)
 	}
 	return infos
-}
-
-// Extension implements Handle.
-func (h *handle[T]) Extension(name string) *ExtensionHandle { return h.extensions[name] }
-
-// host is the handle as extensions see it.
-func (h *handle[T]) host() host[T] {
-	return host[T]{info: h.info, stored: h, object: func(ctx context.Context, namespace, name string) (T, error) {
-		rendition, err := h.Get(ctx, namespace, name, "", h.store.stored)
-		if err != nil {
-			var none T
-			return none, err
-		}
-		return h.store.fromRendition(rendition)
-	}}
 }

@@ -13,54 +13,54 @@ import (
 type grace uint8
 
 const (
-	// ungraced: there is none, or it is over.
-	ungraced grace = iota
-	// granted: the object was given one, or a shorter one.
-	granted
-	// pending: the one that is running stays as it is.
-	pending
+	// noGrace: there is none, or it is over.
+	noGrace grace = iota
+	// graceSet: the object was given one, or a shorter one.
+	graceSet
+	// graceRuns: the one that is running stays as it is.
+	graceRuns
 )
 
 // grant gives an object its time of grace, where the strategy knows one. A deletion of what is being deleted can only
 // shorten it; none at all, 0, ends it.
-func (h *handle[T]) grant(ctx context.Context, obj T, opts DeleteOptions) (grace, error) {
-	if h.definition.Strategy.CheckGracefulDelete == nil {
-		return ungraced, nil
+func (e *storageEnd[T]) grant(ctx context.Context, obj T, opts DeleteOptions) (grace, error) {
+	if e.kind.definition.Strategy.CheckGracefulDelete == nil {
+		return noGrace, nil
 	}
 	options := asMeta(opts)
 	if deleted := obj.GetDeletionTimestamp(); deleted != nil {
 		return shorten(obj, deleted.Time, options.GracePeriodSeconds), nil
 	}
-	if !h.definition.Strategy.CheckGracefulDelete(ctx, obj, options) {
-		return ungraced, nil
+	if !e.kind.definition.Strategy.CheckGracefulDelete(ctx, obj, options) {
+		return noGrace, nil
 	}
 	if options.GracePeriodSeconds == nil {
-		return ungraced, apierrors.NewInternalError(errors.New("options.GracePeriodSeconds should not be nil"))
+		return noGrace, apierrors.NewInternalError(errors.New("options.GracePeriodSeconds should not be nil"))
 	}
 	seconds := positive(*options.GracePeriodSeconds)
 	if seconds == 0 && len(obj.GetFinalizers()) == 0 {
 		// Nothing waits for what would be written before the removal.
-		return ungraced, nil
+		return noGrace, nil
 	}
-	grow(obj)
+	advanceGeneration(obj)
 	until(obj, now().Add(time.Duration(seconds)*time.Second), seconds)
-	return granted, nil
+	return graceSet, nil
 }
 
 // shorten moves the end of an object's time of grace nearer.
 func shorten(obj metav1.Object, deleted time.Time, wanted *int64) grace {
 	given := obj.GetDeletionGracePeriodSeconds()
 	if given == nil || *given == 0 {
-		return ungraced
+		return noGrace
 	}
 	last := positive(*given)
 	if wanted == nil || positive(*wanted) >= last {
-		return pending
+		return graceRuns
 	}
 	seconds := positive(*wanted)
 	if seconds == 0 {
 		if len(obj.GetFinalizers()) == 0 {
-			return ungraced
+			return noGrace
 		}
 	}
 	at := deleted.Add(time.Duration(seconds-last) * time.Second)
@@ -69,7 +69,7 @@ func shorten(obj metav1.Object, deleted time.Time, wanted *int64) grace {
 		at, seconds = present.Time, min(seconds, 1)
 	}
 	until(obj, at, seconds)
-	return granted
+	return graceSet
 }
 
 // positive is a period as the wire means it: negative is 1.
@@ -86,8 +86,8 @@ func until(obj metav1.Object, at time.Time, seconds int64) {
 	obj.SetDeletionGracePeriodSeconds(&seconds)
 }
 
-// grow advances the generation of what begins to be deleted.
-func grow(obj metav1.Object) {
+// advanceGeneration advances the generation of what begins to be deleted.
+func advanceGeneration(obj metav1.Object) {
 	if obj.GetDeletionTimestamp() == nil && obj.GetGeneration() > 0 {
 		obj.SetGeneration(obj.GetGeneration() + 1)
 	}
@@ -112,12 +112,12 @@ func asMeta(opts DeleteOptions) *metav1.DeleteOptions {
 }
 
 // propagate records what is to become of an object's dependents, as a finalizer.
-func (h *handle[T]) propagate(ctx context.Context, obj T, asked *metav1.DeletionPropagation) {
-	if h.ignorePropagation {
+func (e *storageEnd[T]) propagate(ctx context.Context, obj T, asked *metav1.DeletionPropagation) {
+	if e.ignorePropagation {
 		return
 	}
 	usual := metav1.DeletePropagationBackground
-	if policy := h.definition.Strategy.DefaultPropagationPolicy; policy != nil {
+	if policy := e.kind.definition.Strategy.DefaultPropagationPolicy; policy != nil {
 		usual = policy(ctx, obj)
 	}
 	setPropagation(obj, propagation(obj, asked, usual))

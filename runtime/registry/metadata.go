@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -19,8 +20,8 @@ const (
 	suffixLength = 5
 	// suffixes holds neither vowels nor what looks alike, so that no words come out.
 	suffixes = "bcdfghjklmnpqrstvwxz2456789"
-	// maxAttempts at a generated name.
-	maxAttempts = 8
+	// maxGeneratedNames is how many generated names are tried.
+	maxGeneratedNames = 8
 )
 
 // generateName appends a random suffix to a prefix, which is shortened where need be.
@@ -32,8 +33,8 @@ func generateName(prefix string) string {
 	return string(name)
 }
 
-// place brings an object into the namespace of the URL.
-func place(obj metav1.Object, scope api.Scope, namespace string) error {
+// ensureNamespace sets the namespace of the URL in an object that has none.
+func ensureNamespace(obj metav1.Object, scope api.Scope, namespace string) error {
 	if scope == api.Cluster {
 		obj.SetNamespace("")
 		return nil
@@ -48,8 +49,8 @@ func place(obj metav1.Object, scope api.Scope, namespace string) error {
 	return nil
 }
 
-// checkName compares the object's name with that of the URL.
-func checkName(obj metav1.Object, name string) error {
+// matchName compares the object's name with that of the URL.
+func matchName(obj metav1.Object, name string) error {
 	if obj.GetName() == "" {
 		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", name))
 	}
@@ -59,8 +60,8 @@ func checkName(obj metav1.Object, name string) error {
 	return nil
 }
 
-// unborn takes from an object that is to be created what the server alone decides.
-func unborn(obj metav1.Object) {
+// resetMetadata takes from an object that is to be created what the server alone decides.
+func resetMetadata(obj metav1.Object) {
 	obj.SetUID("")
 	obj.SetCreationTimestamp(metav1.Time{})
 	obj.SetDeletionTimestamp(nil)
@@ -68,8 +69,8 @@ func unborn(obj metav1.Object) {
 	obj.SetSelfLink("")
 }
 
-// born sets what the server alone decides when an object comes into being.
-func born(obj metav1.Object) {
+// initializeMetadata sets the UID and the creation time of a new object.
+func initializeMetadata(obj metav1.Object) {
 	obj.SetUID(types.UID(uuid.NewString()))
 	obj.SetCreationTimestamp(now())
 }
@@ -77,9 +78,9 @@ func born(obj metav1.Object) {
 // now has the precision with which times are stored.
 func now() metav1.Time { return metav1.NewTime(time.Now().UTC().Truncate(time.Second)) }
 
-// inherit takes over from old what an update can't change. What has a value in obj and is immutable stays, for
+// keepSystemMetadata takes over from old what an update can't change. What has a value in obj and is immutable stays, for
 // validation to refuse.
-func inherit(obj, old metav1.Object) {
+func keepSystemMetadata(obj, old metav1.Object) {
 	obj.SetGeneration(old.GetGeneration())
 	obj.SetSelfLink("")
 	if obj.GetUID() == "" {
@@ -96,11 +97,11 @@ func inherit(obj, old metav1.Object) {
 	}
 }
 
-// mark notes that an object is to be deleted once its finalizers are gone.
-func mark(obj metav1.Object) {
+// markDeleted notes that an object is to be deleted once its finalizers are gone.
+func markDeleted(obj metav1.Object) {
 	at := now()
 	if deleted := obj.GetDeletionTimestamp(); deleted == nil || deleted.After(at.Time) {
-		grow(obj)
+		advanceGeneration(obj)
 		obj.SetDeletionTimestamp(&at)
 	}
 	obj.SetDeletionGracePeriodSeconds(new(int64))
@@ -112,9 +113,14 @@ func finalized(obj, old metav1.Object) bool {
 	return len(obj.GetFinalizers()) == 0 && old.GetDeletionTimestamp() != nil && (grace == nil || *grace == 0)
 }
 
-// dedupOwners drops owner references that stand twice, with a warning: kube-apiserver's, which has another one for what a
-// patch made.
-func dedupOwners(obj metav1.Object, merged bool) (warnings []string) {
+// deduplicateOwners is the step that drops owner references which stand twice, once the proposal is complete.
+func (k *kind[T]) deduplicateOwners(_ context.Context, a *attempt[T]) error {
+	a.addWarnings(deduplicateOwners(a.obj, " after mutating admission happens"))
+	return nil
+}
+
+// deduplicateOwners drops owner references that stand twice, with kube-apiserver's warning, which says when they were found.
+func deduplicateOwners(obj metav1.Object, when string) (warnings []string) {
 	refs := obj.GetOwnerReferences()
 	if len(refs) < 2 {
 		return nil
@@ -123,7 +129,7 @@ func dedupOwners(obj metav1.Object, merged bool) (warnings []string) {
 	kept := refs[:0:0]
 	seen := make(map[ownerID]bool, len(refs))
 	for _, ref := range refs {
-		id := ownerID{ref.APIVersion, ref.Kind, ref.Name, ref.UID, known(ref.Controller), known(ref.BlockOwnerDeletion)}
+		id := ownerID{ref.APIVersion, ref.Kind, ref.Name, ref.UID, optionOf(ref.Controller), optionOf(ref.BlockOwnerDeletion)}
 		if seen[id] {
 			doubled = append(doubled, string(ref.UID))
 			continue
@@ -135,11 +141,9 @@ func dedupOwners(obj metav1.Object, merged bool) (warnings []string) {
 		return nil
 	}
 	obj.SetOwnerReferences(kept)
-	when := ""
-	if merged {
-		when = " after mutating admission happens"
-	}
-	return []string{".metadata.ownerReferences contains duplicate entries" + when + "; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(doubled, ", ")}
+	return []string{".metadata.ownerReferences contains duplicate entries" + when +
+		"; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; " +
+		"please fix your requests; duplicate UID(s) observed: " + strings.Join(doubled, ", ")}
 }
 
 // ownerID is all of an owner reference, comparable.
@@ -151,7 +155,7 @@ type ownerID struct {
 
 type option struct{ set, value bool }
 
-func known(b *bool) option {
+func optionOf(b *bool) option {
 	if b == nil {
 		return option{}
 	}

@@ -37,59 +37,16 @@ type patcher interface {
 
 // Patch implements Write. The patch is applied to the object in the version of the URL, and again where that turned out
 // to be out of date; unless the patch itself names a resourceVersion, it has no conflicts.
-func (h *handle[T]) Patch(ctx context.Context, namespace, name, subresource string, kind PatchType, body Body, opts WriteOptions) (Result, error) {
-	t, err := h.target(namespace, name, subresource, body.Version)
+func (k *kind[T]) Patch(ctx context.Context, namespace, name, subresource string, patch PatchType, body Body, opts WriteOptions) (Result, error) {
+	r, err := k.updateRequest("patch", namespace, name, subresource, body.Version, opts)
 	if err != nil {
 		return Result{}, err
 	}
-	t.merged = true
-	if kind == ApplyPatch {
-		return h.apply(ctx, t, body, opts)
+	if r.proposal = (&patched[T]{kind: patch, body: body}); patch == ApplyPatch {
+		r.proposal, r.ownership = &applied[T]{body: body}, merged
+		r.mayCreate = subresource == "" && k.checkVerb("create") == nil
 	}
-	v := t.version
-	p, strict, err := v.patcher(kind, body)
-	if err != nil {
-		return Result{}, h.unlessMissing(ctx, t, err)
-	}
-	return h.update(ctx, t, opts, func(current *state[T]) (obj T, warnings []string, err error) {
-		if !current.exists {
-			return obj, nil, apierrors.NewNotFound(h.store.gr, name)
-		}
-		object, err := h.sentTo(v, current)
-		if err != nil {
-			return obj, nil, apierrors.NewInternalError(err)
-		}
-		if object, err = p.apply(object); err != nil {
-			return obj, nil, err
-		}
-		if obj, warnings, err = decodePatched(v, h.definition.New(), p, object, strict, body.Validation); err != nil {
-			return obj, nil, err
-		}
-		if err = h.isTarget(obj, t); err != nil {
-			return obj, nil, err
-		}
-		return obj, warnings, keepsVersion(p, object)
-	})
-}
-
-// unlessMissing is the error of a patch that can't be read; that there is nothing to patch is said first.
-func (h *handle[T]) unlessMissing(ctx context.Context, t target[T], err error) error {
-	if _, missing := h.store.getRendition(ctx, t.key, t.name, "", h.store.stored); apierrors.IsNotFound(missing) {
-		return missing
-	}
-	return err
-}
-
-// sentTo is the current object as it is sent to clients of a version.
-func (h *handle[T]) sentTo(v *version[T], current *state[T]) ([]byte, error) {
-	if v != h.versions.storage {
-		return v.encode(current.obj)
-	}
-	stored, err := newRendition(current.data, v.head)
-	if err != nil {
-		return nil, err
-	}
-	return whole(stamp(stored, current.revision)), nil
+	return k.update(ctx, r)
 }
 
 // decodePatched decodes what a patch made of an object.
@@ -117,9 +74,9 @@ func decodePatched[T api.Object](v *version[T], hub T, p patcher, object []byte,
 	return d.obj, warnings, nil
 }
 
-// keepsVersion refuses what a patch left without an apiVersion, which would say nothing of what its fields mean. The kind
+// requireVersion refuses what a patch left without an apiVersion, which would say nothing of what its fields mean. The kind
 // follows from the path, and a strategic merge patch is of a Go type, whatever it does to these fields.
-func keepsVersion(p patcher, object []byte) error {
+func requireVersion(p patcher, object []byte) error {
 	if _, typed := p.(*strategicPatch); typed {
 		return nil
 	}

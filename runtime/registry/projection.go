@@ -41,7 +41,7 @@ func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Exte
 			if err != nil {
 				return api.Rendition{}, err
 			}
-			obj, err := h.object(ctx, namespace, name)
+			obj, err := h.object(ctx, namespace, name, "")
 			if err != nil {
 				return api.Rendition{}, err
 			}

@@ -28,7 +28,7 @@ func (h *handle[T]) reached() any {
 	return reached[T]{h, h.versions, h.store.stored}
 }
 
-func (h *virtualHandle[T]) reached() any {
+func (h *providerHandle[T]) reached() any {
 	return reached[T]{h, h.versions, api.Form{Version: h.definition.Storage, Shape: api.Whole}}
 }
 

@@ -38,18 +38,12 @@ var errNotRemoved = errors.New("the object is not to be deleted")
 func (a *action[T, B]) remove(ctx context.Context, namespace, name string, body Body, opts WriteOptions,
 	do func(context.Context, T, B) (*metav1.DeleteOptions, error),
 ) (Result, error) {
-	h := a.handle
-	t, err := h.target(namespace, name, "", body.Version)
-	if err != nil {
-		return Result{}, err
-	}
+	t := a.target(namespace, name, body)
 	in, warnings, err := a.read(ctx, body, t)
 	if err != nil {
 		return Result{Warnings: warnings}, err
 	}
-	asked := DeleteOptions{WriteOptions: opts}
-	asked.Form = h.store.stored
-	_, err = h.delete(ctx, t.key, name, asked, func(obj T, how *DeleteOptions) error {
+	_, err = a.host.writer.remove(ctx, t, DeleteOptions{WriteOptions: opts}, func(obj T, how *DeleteOptions) error {
 		options, err := do(ctx, obj.DeepCopyObject().(T), in.DeepCopyObject().(B))
 		switch {
 		case err != nil:
@@ -63,7 +57,8 @@ func (a *action[T, B]) remove(ctx context.Context, namespace, name string, body 
 		if err := how.take(options); err != nil {
 			return err
 		}
-		return checkPreconditions(schema.GroupResource{Group: h.kind.Group, Resource: h.kind.Kind}, obj.GetName(), how.Preconditions, obj)
+		gr := schema.GroupResource{Group: a.host.info.Group, Resource: a.host.info.Names.Kind}
+		return checkPreconditions(gr, obj.GetName(), how.Preconditions, obj)
 	})
 	if errors.Is(err, errDryRun) {
 		opts.DryRun = true

@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"sync"
 
@@ -41,7 +40,7 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 		},
 		open: func(h host[T]) (*ExtensionHandle, error) {
 			switch {
-			case h.stored == nil:
+			case h.writer == nil:
 				return nil, errNeedsStorage
 			case s.Replicas == nil || s.SetReplicas == nil:
 				return nil, errors.New("a Scale needs Replicas and SetReplicas")
@@ -50,7 +49,7 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 			if err != nil {
 				return nil, err
 			}
-			b := &scaler[T]{Scale: s, handle: h.stored, kind: kind, paths: managedfields.ResourcePathMappings{}}
+			b := &scaler[T]{Scale: s, host: h, kind: kind, paths: managedfields.ResourcePathMappings{}}
 			for version, path := range s.Paths {
 				elements := make([]any, len(path))
 				for i, name := range path {
@@ -60,11 +59,11 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 				if err != nil {
 					return nil, err
 				}
-				v, err := h.stored.versions.of(version)
+				gv, err := h.writer.servedVersion(version)
 				if err != nil {
 					return nil, err
 				}
-				b.paths[v.gvk.GroupVersion().String()] = at
+				b.paths[gv.String()] = at
 			}
 			b.manager = sync.OnceValues(b.newManager)
 			return &ExtensionHandle{Get: b.get, Update: b.update, Patch: b.patch}, nil
@@ -75,19 +74,19 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 // scaler is an open Scale.
 type scaler[T api.Object] struct {
 	Scale[T]
-	handle *handle[T]
-	kind   payload[*scaleObject]
-	paths  managedfields.ResourcePathMappings
+	host  host[T]
+	kind  payload[*scaleObject]
+	paths managedfields.ResourcePathMappings
 	// manager is made at the first write.
 	manager func() (*ownership.Manager, error)
 }
 
 func (s *scaler[T]) newManager() (*ownership.Manager, error) {
-	schemas := s.handle.schemas
+	schemas := s.host.schemas
 	if schemas == nil {
 		schemas = ownership.NewSchemas(nil)
 	}
-	types, err := schemas.In(s.handle.definition.Storage, scaleGVK)
+	types, err := schemas.In(s.host.info.Storage, scaleGVK)
 	if err != nil {
 		return nil, err
 	}
@@ -113,14 +112,9 @@ func (s *scaler[T]) of(obj T) *scaleObject {
 }
 
 func (s *scaler[T]) get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {
-	h := s.handle
-	rendition, err := h.Get(ctx, namespace, name, resourceVersion, h.store.stored)
+	obj, err := s.host.object(ctx, namespace, name, resourceVersion)
 	if err != nil {
-		return rendition, err
-	}
-	obj, err := h.store.fromRendition(rendition)
-	if err != nil {
-		return rendition, err
+		return api.Rendition{}, err
 	}
 	return s.kind.show(s.of(obj), form)
 }
@@ -134,7 +128,7 @@ func (s *scaler[T]) update(ctx context.Context, namespace, name string, body Bod
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		entries, err := s.own(live, scale, stored, opts.FieldManager)
+		entries, err := s.trackFields(live, scale, stored, opts.FieldManager)
 		return scale, entries, warnings, err
 	})
 }
@@ -161,65 +155,67 @@ func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind Patc
 		}
 		scale, warnings, err := decodePatched(v, new(scaleObject), p, data, strict, body.Validation)
 		if err == nil {
-			err = keepsVersion(p, data)
+			err = requireVersion(p, data)
 		}
 		if err != nil {
 			return nil, nil, warnings, err
 		}
-		entries, err := s.own(live, scale, stored, opts.FieldManager)
+		entries, err := s.trackFields(live, scale, stored, opts.FieldManager)
 		return scale, entries, warnings, err
 	})
 }
 
 // write brings an object to the scale that a client wants.
 func (s *scaler[T]) write(ctx context.Context, namespace, name, version string, opts WriteOptions, want wanted) (Result, error) {
-	h := s.handle
-	t, err := h.target(namespace, name, "", version)
+	gv, err := s.host.writer.servedVersion(version)
 	if err != nil {
-		return Result{}, err
+		return Result{}, internal(err)
 	}
-	t.create, t.owned, t.through, t.answer = false, true, scaleName, s.answer
-	return h.update(ctx, t, opts, func(current *state[T]) (obj T, warnings []string, err error) {
-		fields := managedfields.NewScaleHandler(current.obj.GetManagedFields(), t.version.gvk.GroupVersion(), s.paths)
-		stored, err := fields.ToSubresource()
-		if err != nil {
-			return obj, nil, apierrors.NewInternalError(err)
-		}
-		live := s.of(current.obj)
-		scale, entries, warnings, err := want(live, stored)
-		if err == nil {
-			err = s.check(scale, s.of(current.obj), t)
-		}
-		if err != nil {
-			return obj, warnings, err
-		}
-		obj = current.obj.DeepCopyObject().(T)
-		if entries, err = fields.ToParent(entries); err != nil {
-			return obj, warnings, apierrors.NewInternalError(err)
-		}
-		obj.SetManagedFields(entries)
-		if scale.ResourceVersion != "" {
-			obj.SetResourceVersion(scale.ResourceVersion)
-		}
-		if scale.Spec.Replicas != s.Replicas(obj) {
-			s.SetReplicas(obj, scale.Spec.Replicas)
-		}
-		return obj, warnings, nil
+	t := hostTarget{namespace: namespace, name: name, version: version, subresource: scaleName}
+	return s.host.writer.change(ctx, t, opts, hostChange[T]{
+		change: func(obj T) ([]string, error) {
+			return s.scale(obj, t, managedfields.NewScaleHandler(obj.GetManagedFields(), gv, s.paths), want)
+		},
+		show: func(obj T, form api.Form) (api.Rendition, error) { return s.kind.show(s.of(obj), form) },
 	})
 }
 
+// scale changes an object as a client wants its scale.
+func (s *scaler[T]) scale(obj T, t hostTarget, fields *managedfields.ScaleHandler, want wanted) ([]string, error) {
+	stored, err := fields.ToSubresource()
+	if err != nil {
+		return nil, internal(err)
+	}
+	scale, entries, warnings, err := want(s.of(obj), stored)
+	if err == nil {
+		err = s.check(scale, s.of(obj), t)
+	}
+	if err != nil {
+		return warnings, err
+	}
+	if entries, err = fields.ToParent(entries); err != nil {
+		return warnings, internal(err)
+	}
+	obj.SetManagedFields(entries)
+	if scale.ResourceVersion != "" {
+		obj.SetResourceVersion(scale.ResourceVersion)
+	}
+	if scale.Spec.Replicas != s.Replicas(obj) {
+		s.SetReplicas(obj, scale.Spec.Replicas)
+	}
+	return warnings, nil
+}
+
 // check compares a scale with what it is to be the scale of.
-func (s *scaler[T]) check(scale, live *scaleObject, t target[T]) error {
-	h := s.handle
-	if err := place(scale, h.info.Scope, t.namespace); err != nil {
+func (s *scaler[T]) check(scale, live *scaleObject, t hostTarget) error {
+	if err := ensureNamespace(scale, s.host.info.Scope, t.namespace); err != nil {
 		return err
 	}
-	if err := checkName(scale, t.name); err != nil {
+	if err := matchName(scale, t.name); err != nil {
 		return err
 	}
 	if scale.UID != "" && scale.UID != live.UID {
-		return apierrors.NewConflict(h.store.gr, t.name,
-			fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", scale.UID, live.UID))
+		return uidConflict(s.host.info.GroupResource(), t.name, scale.UID, live.UID)
 	}
 	if scale.Spec.Replicas < 0 {
 		return apierrors.NewInvalid(scaleGVK.GroupKind(), t.name, field.ErrorList{
@@ -227,13 +223,4 @@ func (s *scaler[T]) check(scale, live *scaleObject, t target[T]) error {
 		})
 	}
 	return nil
-}
-
-// answer is the scale of a stored form.
-func (s *scaler[T]) answer(data []byte, revision int64, form api.Form) (api.Rendition, error) {
-	obj, err := s.handle.store.typed(data, revision)
-	if err != nil {
-		return api.Rendition{}, err
-	}
-	return s.kind.show(s.of(obj), form)
 }

@@ -56,7 +56,7 @@ func StreamOf[T api.Object, O any](s Stream[T, O]) Extension[T] {
 				if err != nil {
 					return Output{}, err
 				}
-				obj, err := h.object(ctx, namespace, name)
+				obj, err := h.object(ctx, namespace, name, "")
 				if err != nil {
 					return Output{}, err
 				}
@@ -104,7 +104,7 @@ func ConnectionOf[T api.Object, O any](c Connection[T, O]) Extension[T] {
 				if err != nil {
 					return nil, err
 				}
-				obj, err := h.object(ctx, namespace, name)
+				obj, err := h.object(ctx, namespace, name, "")
 				if err != nil {
 					return nil, err
 				}

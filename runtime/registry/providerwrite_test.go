@@ -123,7 +123,7 @@ func TestVirtualPatch(t *testing.T) {
 		{"JSON", `[{"op":"replace","path":"/spec/color","value":"blue"}]`, registry.JSONPatch, 0, "blue", nil},
 		{"JSON that fails", `[{"op":"test","path":"/spec/color","value":"blue"}]`, registry.JSONPatch, 0, "red", apierrors.IsInvalid},
 		{"strategic", `{"spec":{"color":"blue"}}`, registry.StrategicPatch, 0, "blue", nil},
-		{"old version", `{"metadata":{"resourceVersion":"0"}}`, registry.MergePatch, 0, "red", apierrors.IsConflict},
+		{"old version", `{"metadata":{"resourceVersion":"9"}}`, registry.MergePatch, 0, "red", apierrors.IsConflict},
 		{"another name", `{"metadata":{"name":"b"}}`, registry.MergePatch, 0, "red", apierrors.IsBadRequest},
 		{"no apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, registry.MergePatch, 0, "red", apierrors.IsBadRequest},
 		{"strategic without apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, registry.StrategicPatch, 0, "blue", nil},

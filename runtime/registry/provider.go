@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"sync"
 
 	"apigen.dev/runtime/api"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -86,66 +82,68 @@ func (r *virtual[T]) Open(_ context.Context, config Config) (Handle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
 	}
-	h := &virtualHandle[T]{virtual: r, versions: all}
-	h.owners = sync.OnceValues(func() (*owners[T], error) { return newOwners(r.definition, all, config.Schemas) })
-	h.closed, h.end = context.WithCancel(context.Background())
-	if h.extensions, err = openExtensions(r.definition, host[T]{info: r.info, object: h.object}); err != nil {
-		h.end()
+	k := newKind(r.definition, r.info, all, config)
+	if r.provider.Update == nil {
+		k.fieldManagers = nil // no later write could come into conflict with a field's owner
+	}
+	end := &providerEnd[T]{kind: k, provider: r.provider}
+	k.end = end
+	h := &providerHandle[T]{kind: k, provided: end}
+	h.closed, h.close = context.WithCancel(context.Background())
+	if k.extensions, err = openExtensions(r.definition, h.host()); err != nil {
+		h.close()
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
 	}
 	return h, nil
 }
 
-// virtualHandle is an open virtual resource.
-type virtualHandle[T api.Object] struct {
-	*virtual[T]
-	versions   *versions[T]
-	extensions map[string]*ExtensionHandle
-	// owners is made at the first write of what can be updated.
-	owners func() (*owners[T], error)
+// providerHandle is an open resource without storage.
+type providerHandle[T api.Object] struct {
+	*kind[T]
+	provided *providerEnd[T]
 	// closed is done once the handle is.
 	closed context.Context
-	end    context.CancelFunc
+	close  context.CancelFunc
 }
 
-func (h *virtualHandle[T]) Extension(name string) *ExtensionHandle { return h.extensions[name] }
-func (h *virtualHandle[T]) Ready() error                           { return nil }
-func (h *virtualHandle[T]) Close() error                           { h.end(); return nil }
+// Ready implements Handle.
+func (h *providerHandle[T]) Ready() error { return nil }
 
-// unsupported is the answer to verbs that are not served.
-func (h *virtualHandle[T]) unsupported(verb string) error {
-	return apierrors.NewMethodNotSupported(h.info.GroupResource(), verb)
+// Close implements Handle.
+func (h *providerHandle[T]) Close() error { h.close(); return nil }
+
+// host is the handle as extensions see it.
+func (h *providerHandle[T]) host() host[T] {
+	return host[T]{info: h.info, object: func(ctx context.Context, namespace, name, _ string) (T, error) {
+		return h.provided.get(ctx, namespace, name)
+	}}
 }
 
-// status maps an error of the author's.
-func (h *virtualHandle[T]) status(err error, verb, name string) error {
-	return toStatus(err, h.info.GroupResource(), verb, name)
+// verbs are those that are served.
+func (p *Provider[T]) verbs() []string {
+	writes, deletes := p.Update != nil && p.Get != nil, p.Delete != nil && p.Get != nil
+	verbs := []string{}
+	for _, v := range []struct {
+		name string
+		has  bool
+	}{
+		{"create", p.Create != nil}, {"delete", deletes}, {"deletecollection", p.Delete != nil && p.List != nil}, {"get", p.Get != nil},
+		{"list", p.List != nil}, {"patch", writes}, {"update", writes}, {"watch", p.Watch != nil},
+	} {
+		if v.has {
+			verbs = append(verbs, v.name)
+		}
+	}
+	return verbs
 }
 
-// object reads one.
-func (h *virtualHandle[T]) object(ctx context.Context, namespace, name string) (T, error) {
-	var none T
-	if h.provider.Get == nil {
-		return none, h.unsupported("get")
+// check tells what a provider lacks for what it has.
+func (p *Provider[T]) check() error {
+	switch {
+	case p.Update != nil && p.Get == nil:
+		return fmt.Errorf("the Provider has Update and no Get, of which it needs the object as it is")
+	case p.Delete != nil && p.Get == nil && p.List == nil:
+		return fmt.Errorf("the Provider has Delete and no Get, of which it needs the object as it is")
 	}
-	if messages := content.IsPathSegmentName(name); len(messages) > 0 {
-		return none, apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(messages, ";")))
-	}
-	obj, err := h.provider.Get(ctx, namespace, name)
-	if err != nil {
-		return none, h.status(err, "get", name)
-	}
-	if any(obj) == any(none) {
-		return none, apierrors.NewNotFound(h.info.GroupResource(), name)
-	}
-	return obj, nil
-}
-
-// render writes an object in a form.
-func (h *virtualHandle[T]) render(obj T, form api.Form) (api.Rendition, error) {
-	v, err := h.versions.of(form.Version)
-	if err != nil {
-		return api.Rendition{}, apierrors.NewInternalError(err)
-	}
-	return renditionOf(v, obj, form)
+	return nil
 }

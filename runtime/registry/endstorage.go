@@ -1,0 +1,179 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"apigen.dev/runtime/api"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// storageEnd is the end of the pipeline in storage.
+type storageEnd[T api.Object] struct {
+	kind  *kind[T]
+	store *Store[T]
+	// ignorePropagation is Config's.
+	ignorePropagation bool
+}
+
+// initialize sets the UID, the creation time and the first generation of a new object.
+func (e *storageEnd[T]) initialize(obj T) {
+	initializeMetadata(obj)
+	if !e.kind.definition.Strategy.NoGeneration {
+		obj.SetGeneration(1)
+	}
+}
+
+// key is that of one object.
+func (e *storageEnd[T]) key(namespace, name string) (string, error) {
+	if err := e.kind.checkPath(namespace, name); err != nil {
+		return "", err
+	}
+	if e.kind.info.Scope == api.Cluster {
+		return e.store.prefix + name, nil
+	}
+	return e.store.prefix + namespace + "/" + name, nil
+}
+
+// plan implements end.
+func (e *storageEnd[T]) plan(ctx context.Context, a *attempt[T]) (err error) {
+	switch a.operation() {
+	case createOperation:
+		if a.verb == createVerb && isVersioned(a.obj) {
+			return errVersionOnCreate()
+		}
+		a.plan.data, err = e.encode(a.version, a.obj)
+	case updateOperation:
+		err = e.planUpdate(a)
+	case deleteOperation:
+		err = e.planDeletion(ctx, a)
+	}
+	return err
+}
+
+// planUpdate encodes the object. One whose last finalizer went, and that was to be deleted, is removed.
+func (e *storageEnd[T]) planUpdate(a *attempt[T]) (err error) {
+	old := a.old.obj
+	data, err := e.encode(a.version, a.obj)
+	if err != nil {
+		return err
+	}
+	if sameButTimes(data, a.old.data, a.obj.GetManagedFields(), old.GetManagedFields()) {
+		data = a.old.data
+	}
+	if a.scope.counted() && !e.kind.definition.Strategy.NoGeneration &&
+		(differ(data, a.old.data) || preservedDiffer(a.obj, old)) {
+		if data, err = e.setGeneration(a.version, a.obj, old.GetGeneration()+1, data); err != nil {
+			return err
+		}
+	}
+	a.plan.data = data
+	if finalized(a.obj, old) {
+		a.plan.verb = remove
+	}
+	return nil
+}
+
+// encode is the stored form of a valid object, which came in a version.
+func (e *storageEnd[T]) encode(from *version[T], obj T) ([]byte, error) {
+	var err error
+	if from != e.kind.versions.storage {
+		obj, err = e.kind.versions.settle(obj)
+	}
+	var data []byte
+	if err == nil {
+		data, err = e.store.encode(obj)
+	}
+	var unsupported *json.UnsupportedValueError
+	switch {
+	case errors.As(err, &unsupported): // NaN, say, which protobuf can say and JSON can't
+		return nil, apierrors.NewBadRequest("the object can't be stored: " + err.Error())
+	case err != nil:
+		return nil, internal(err)
+	}
+	return data, nil
+}
+
+// renderAhead implements end.
+func (e *storageEnd[T]) renderAhead(a *attempt[T]) (err error) {
+	form := a.options.Form
+	if a.ahead.made || !a.shown() || a.render == nil && form == e.store.stored {
+		return nil
+	}
+	a.ahead, err = renderAheadOf(e.renderer(a.request), a.plan.data, a.old.revision, form)
+	return err
+}
+
+// shown tells whether the object is the answer: that of a deletion may be a Status.
+func (a *attempt[T]) shown() bool {
+	return a.done == nil || a.done.Shown || a.plan.verb == write
+}
+
+// renderer makes the answers to a request.
+func (e *storageEnd[T]) renderer(r *request[T]) renderer {
+	if r.render != nil {
+		return r.render
+	}
+	return e.render
+}
+
+// render is the rendition of a stored form at a revision; 0 is none.
+func (e *storageEnd[T]) render(data []byte, revision int64, form api.Form) (api.Rendition, error) {
+	r, err := newRendition(data, e.kind.versions.storage.head)
+	if err != nil {
+		return r, internal(err)
+	}
+	if revision > 0 {
+		r = stamp(r, revision)
+	}
+	if form == e.store.stored {
+		return r, nil
+	}
+	if r, err = e.kind.versions.render(r, form); err != nil {
+		return r, internal(err)
+	}
+	return r, nil
+}
+
+// create implements end.
+func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
+	name := a.obj.GetName()
+	key, err := e.key(a.obj.GetNamespace(), name)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	revision, err := e.store.insert(ctx, key, name, a.plan.data, 0, a.options.DryRun)
+	if err != nil {
+		return api.Rendition{}, e.store.status(err, createVerb, name)
+	}
+	return a.ahead.at(e.render, a.plan.data, revision, a.options.Form)
+}
+
+// modify implements end: it compares and swaps.
+func (e *storageEnd[T]) modify(ctx context.Context, r *request[T], found *state[T], decide decide[T]) (api.Rendition, error) {
+	key, err := e.key(r.namespace, r.name)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	var a *attempt[T]
+	out, err := e.store.commit(ctx, key, found, r.options.DryRun, func(found *state[T]) (plan[T], error) {
+		var err error
+		if a, err = decide(found); err != nil {
+			return plan[T]{}, err
+		}
+		return a.plan, nil
+	})
+	if err != nil {
+		return api.Rendition{}, e.store.status(err, r.verb, r.name)
+	}
+	if !a.shown() {
+		return api.Rendition{}, nil
+	}
+	revision := out.revision
+	if out.removed && r.verb == updateVerb {
+		// Its last finalizer went: the answer is the object as it was sent, at the revision that it had.
+		revision = a.old.revision
+	}
+	return a.ahead.at(e.renderer(r), out.data, revision, r.options.Form)
+}
