@@ -40,9 +40,6 @@ func (e *storageEnd[T]) key(namespace, name string) (string, error) {
 func (e *storageEnd[T]) plan(ctx context.Context, a *attempt[T]) (err error) {
 	switch a.operation() {
 	case createOperation:
-		if a.verb == createVerb && isVersioned(a.obj) {
-			return errVersionOnCreate()
-		}
 		a.plan.data, err = e.encode(a.version, a.obj)
 	case updateOperation:
 		err = e.planUpdate(a)
@@ -143,9 +140,17 @@ func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Renditio
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	revision, err := e.store.insert(ctx, key, name, a.plan.data, 0, a.options.DryRun)
+	dryRun := a.options.DryRun
+	if isVersioned(a.obj) && !dryRun {
+		return api.Rendition{}, errVersionOnCreate()
+	}
+	revision, err := e.store.insert(ctx, key, name, a.plan.data, 0, dryRun)
 	if err != nil {
 		return api.Rendition{}, e.store.status(err, createVerb, name)
+	}
+	if dryRun {
+		// Nothing was written that would give the object another resourceVersion than the client's.
+		revision, _ = parseVersion(a.obj.GetResourceVersion())
 	}
 	return a.ahead.at(e.render, a.plan.data, revision, a.options.Form)
 }

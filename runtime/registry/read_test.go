@@ -352,6 +352,28 @@ func TestListAtRevisions(t *testing.T) {
 	})
 }
 
+// TestLimitOfWhatIsAtHand: with resourceVersion=0 the cache answers with everything, whatever the limit.
+func TestLimitOfWhatIsAtHand(t *testing.T) {
+	b := open(t, registry.New(shop.Definition()), true)
+	b.fill(5)
+	_, page := b.names("ns", registry.ListOptions{Limit: 2})
+	for name, c := range map[string]struct {
+		opts registry.ListOptions
+		want string
+	}{
+		"all":             {registry.ListOptions{Limit: 2, ResourceVersion: "0"}, "w000 w001 w002 w003 w004"},
+		"not older":       {registry.ListOptions{Limit: 2, ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, "w000 w001 w002 w003 w004"},
+		"selected":        {registry.ListOptions{Limit: 1, ResourceVersion: "0", Selection: selection(t, "third=true", "")}, "w000 w003"},
+		"continued":       {registry.ListOptions{Limit: 1, ResourceVersion: "0", Continue: page.Continue}, "w002 w003 w004"},
+		"another version": {registry.ListOptions{Limit: 2, ResourceVersion: page.ResourceVersion}, "w000 w001"},
+	} {
+		got, page := b.names("ns", c.opts)
+		if got != c.want || (page.Continue != "") != (name == "another version") {
+			t.Errorf("%s: %s, continue %q", name, got, page.Continue)
+		}
+	}
+}
+
 func TestListRefuses(t *testing.T) {
 	escape := func(start string) string {
 		return registry.EncodeTokenForTest(5, start)

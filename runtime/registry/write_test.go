@@ -147,6 +147,10 @@ func TestDryRunLeavesNoTrace(t *testing.T) {
 		if err != nil || r.Object.VersionLen != 0 || b.parse(r.Object).UID == "" {
 			t.Errorf("create: %v %s", err, whole(r.Object))
 		}
+		r, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"b","resourceVersion":"5"}}`), dry)
+		if err != nil || b.parse(r.Object).ResourceVersion != "5" {
+			t.Errorf("create with a resourceVersion: %v %s", err, whole(r.Object))
+		}
 		_, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a"}}`), dry)
 		wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, "")
 		r, err = b.Patch(b.ctx(), "ns", "a", "", registry.MergePatch, body(`{"spec":{"size":9}}`), dry)
