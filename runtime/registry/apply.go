@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/store"
 	"fmt"
 
 	"apigen.dev/runtime/ownership"
@@ -13,19 +15,19 @@ import (
 )
 
 // apply is the object that what is applied makes of the attempt's old one, with its managedFields.
-func (o *fieldManagers[T]) apply(a *attempt[T], body Body) (obj T, err error) {
+func (o *fieldManagers[T]) apply(a *attempt[T], body api.Body) (obj T, err error) {
 	current := a.old
-	config, err := configuration(a.version.gvk, body)
+	config, err := configuration(a.version.GVK, body)
 	if err != nil {
 		return obj, err
 	}
 	live := &ownership.Live{
-		Object: &managedObject[T]{managers: o, obj: current.obj, absent: !current.exists},
+		Object: &managedObject[T]{managers: o, obj: current.Object, absent: !current.Exists},
 		Empty:  &managedObject[T]{managers: o, absent: true},
 	}
-	if current.exists {
-		live.ManagedFields = current.obj.GetManagedFields()
-		live.LastApplied = current.obj.GetAnnotations()[ownership.LastAppliedAnnotation]
+	if current.Exists {
+		live.ManagedFields = current.Object.GetManagedFields()
+		live.LastApplied = current.Object.GetAnnotations()[ownership.LastAppliedAnnotation]
 	}
 	applied, err := o.manager(a).Apply(live, config, a.options.FieldManager, a.options.Force)
 	if err != nil {
@@ -49,13 +51,13 @@ func refuseUID(gr schema.GroupResource, obj metav1.Object, name string) error {
 
 // dropVersion takes from an object that an update creates what it was made from: that is gone, and what is wanted counts.
 func dropVersion(obj metav1.Object) error {
-	_, err := parseVersion(obj.GetResourceVersion())
+	_, err := store.ParseVersion(obj.GetResourceVersion())
 	obj.SetResourceVersion("")
 	return err
 }
 
 // configuration reads what is applied, anew for each attempt: merging may take parts of it over.
-func configuration(kind schema.GroupVersionKind, body Body) (map[string]any, error) {
+func configuration(kind schema.GroupVersionKind, body api.Body) (map[string]any, error) {
 	var config map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body.Data, &config); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
@@ -72,9 +74,9 @@ func configuration(kind schema.GroupVersionKind, body Body) (map[string]any, err
 
 // applied is the hub object that an apply made.
 func (o *fieldManagers[T]) applied(a *attempt[T], applied ownership.Applied) (obj T, err error) {
-	if applied.Object == nil && a.old.exists {
-		obj = a.old.obj.DeepCopyObject().(T)
-	} else if obj, err = a.version.codec.adopt(applied.Object, o.versions.newHub(), true); err != nil {
+	if applied.Object == nil && a.old.Exists {
+		obj = a.old.Object.DeepCopyObject().(T)
+	} else if obj, err = a.version.FromMap(applied.Object, o.versions.NewHub(), true); err != nil {
 		return obj, apierrors.NewBadRequest(fmt.Sprintf("failed to convert new object to proper version: %v", err))
 	}
 	obj.SetManagedFields(applied.ManagedFields)

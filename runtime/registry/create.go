@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/store"
 	"context"
 	"strings"
 
@@ -11,13 +12,13 @@ import (
 )
 
 // Create implements Write.
-func (k *kind[T]) Create(ctx context.Context, namespace string, body Body, opts WriteOptions) (Result, error) {
+func (k *kind[T]) Create(ctx context.Context, namespace string, body api.Body, opts api.WriteOptions) (api.Result, error) {
 	if err := k.checkVerb("create"); err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
-	v, err := k.versions.of(body.Version)
+	v, err := k.versions.Lookup(body.Version)
 	if err != nil {
-		return Result{}, internal(err)
+		return api.Result{}, internal(err)
 	}
 	return k.create(ctx, &request[T]{
 		verb: createVerb, namespace: namespace, version: v, scope: wholeScope[T]{}, proposal: &sent[T]{body: body}, options: opts,
@@ -29,11 +30,11 @@ func needsName(obj metav1.Object) bool { return obj.GetName() == "" && obj.GetGe
 
 // nameTaken is the error of an object with a generateName whose name is taken.
 func nameTaken(gr schema.GroupResource, name string, taken error) error {
-	status := apierrors.NewGenerateNameConflict(gr, name, retryAfter)
-	if strings.HasPrefix(taken.Error(), beingDeleted) {
-		status.ErrStatus.Message = beingDeleted + status.ErrStatus.Message
+	status := apierrors.NewGenerateNameConflict(gr, name, store.RetryAfterSeconds)
+	if strings.HasPrefix(taken.Error(), store.BeingDeleted) {
+		status.ErrStatus.Message = store.BeingDeleted + status.ErrStatus.Message
 	}
-	return because(status, taken)
+	return store.WithCause(status, taken)
 }
 
 // resetMetadata is the step that takes from a new object what the server alone decides.
@@ -46,8 +47,8 @@ func (k *kind[T]) resetMetadata(_ context.Context, a *attempt[T]) error {
 
 // setSystemMetadata is the step that sets what the server alone decides: that of a new object, or what the old one has.
 func (k *kind[T]) setSystemMetadata(_ context.Context, a *attempt[T]) error {
-	if a.old.exists {
-		keepSystemMetadata(a.obj, a.old.obj)
+	if a.old.Exists {
+		keepSystemMetadata(a.obj, a.old.Object)
 		return nil
 	}
 	if a.verb != createVerb {

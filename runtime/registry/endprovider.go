@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/store"
 	"bytes"
 	"context"
 
@@ -19,7 +21,7 @@ type providerEnd[T api.Object] struct {
 
 // status maps an error of the provider's.
 func (e *providerEnd[T]) status(err error, verb, name string) error {
-	return toStatus(err, e.kind.gr, verb, name)
+	return store.ToStatus(err, e.kind.gr, verb, name)
 }
 
 // get reads an object.
@@ -43,31 +45,31 @@ func (e *providerEnd[T]) get(ctx context.Context, namespace, name string) (T, er
 
 // render writes an object in a form.
 func (e *providerEnd[T]) render(obj T, form api.Form) (api.Rendition, error) {
-	v, err := e.kind.versions.of(form.Version)
+	v, err := e.kind.versions.Lookup(form.Version)
 	if err != nil {
 		return api.Rendition{}, internal(err)
 	}
-	return renditionOf(v, obj, form)
+	return codec.RenderObject(v, obj, form)
 }
 
 // plan implements end. The provider isn't asked for an apply that changes nothing.
 func (e *providerEnd[T]) plan(_ context.Context, a *attempt[T]) error {
 	switch {
 	case a.operation() == deleteOperation:
-		a.plan.verb, a.done.Done = remove, true
-	case a.ownership == merged && a.old.exists && e.unchanged(a.old.obj, a.obj):
-		a.plan.verb = nothing
+		a.plan.Verb, a.done.Done = store.Remove, true
+	case a.ownership == merged && a.old.Exists && e.unchanged(a.old.Object, a.obj):
+		a.plan.Verb = store.Nothing
 	}
 	return nil
 }
 
 // unchanged tells whether two objects differ in nothing but the times in managedFields.
 func (e *providerEnd[T]) unchanged(a, b T) bool {
-	x, err := e.kind.versions.encode(a)
+	x, err := e.kind.versions.Encode(a)
 	if err != nil {
 		return false
 	}
-	y, err := e.kind.versions.encode(b)
+	y, err := e.kind.versions.Encode(b)
 	return err == nil && (bytes.Equal(x, y) || sameButTimes(x, y, a.GetManagedFields(), b.GetManagedFields()))
 }
 
@@ -92,7 +94,7 @@ func (e *providerEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Renditi
 }
 
 // modify implements end: it has the provider do what is decided on the object as it is.
-func (e *providerEnd[T]) modify(ctx context.Context, r *request[T], found *state[T], decide decide[T]) (api.Rendition, error) {
+func (e *providerEnd[T]) modify(ctx context.Context, r *request[T], found *store.State[T], decide decide[T]) (api.Rendition, error) {
 	for n := 1; ; n++ {
 		var missing error
 		if found == nil {
@@ -110,7 +112,7 @@ func (e *providerEnd[T]) modify(ctx context.Context, r *request[T], found *state
 			return api.Rendition{}, err
 		}
 		answer, err := e.write(ctx, a)
-		faster := apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) && !found.exists
+		faster := apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) && !found.Exists
 		if !faster || n == maxProviderAttempts || e.provider.Get == nil {
 			return answer, err
 		}
@@ -119,11 +121,11 @@ func (e *providerEnd[T]) modify(ctx context.Context, r *request[T], found *state
 }
 
 // newProviderState is the state of an object that the provider returned; nil is absent.
-func newProviderState[T api.Object](obj T) *state[T] {
-	s := &state[T]{obj: obj, exists: !isAbsent(obj), fresh: true}
-	if s.exists {
+func newProviderState[T api.Object](obj T) *store.State[T] {
+	s := &store.State[T]{Object: obj, Exists: !isAbsent(obj)}
+	if s.Exists {
 		// A version that is no number equals no other number.
-		s.revision, _ = parseVersion(obj.GetResourceVersion())
+		s.Revision, _ = store.ParseVersion(obj.GetResourceVersion())
 	}
 	return s
 }
@@ -132,14 +134,14 @@ func newProviderState[T api.Object](obj T) *state[T] {
 func (e *providerEnd[T]) write(ctx context.Context, a *attempt[T]) (answer api.Rendition, err error) {
 	obj, dryRun := a.obj, a.options.DryRun
 	switch {
-	case a.plan.verb == nothing:
-		return e.render(a.old.obj, a.options.Form)
-	case a.plan.verb == remove:
+	case a.plan.Verb == store.Nothing:
+		return e.render(a.old.Object, a.options.Form)
+	case a.plan.Verb == store.Remove:
 		return e.remove(ctx, a)
-	case !a.old.exists:
+	case !a.old.Exists:
 		return e.create(ctx, a)
 	}
-	if obj, err = e.provider.Update(ctx, obj, a.old.obj, dryRun); err != nil {
+	if obj, err = e.provider.Update(ctx, obj, a.old.Object, dryRun); err != nil {
 		return answer, e.status(err, updateVerb, a.name)
 	}
 	return e.render(obj, a.options.Form)

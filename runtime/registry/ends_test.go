@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage/memory"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,7 +71,7 @@ func endsOf(t *testing.T, d registry.Definition[*shop.Widget]) map[string]regist
 		}
 		t.Cleanup(func() { h.Close() })
 		a := body(`{"metadata":{"name":"a","labels":{"a":"b"}},"spec":{"color":"red","size":3}}`)
-		if _, err = h.Create(t.Context(), "ns", a, registry.WriteOptions{Form: v1, FieldManager: "setup"}); err != nil {
+		if _, err = h.Create(t.Context(), "ns", a, api.WriteOptions{Form: v1, FieldManager: "setup"}); err != nil {
 			t.Fatal(err)
 		}
 		handles[name] = h
@@ -124,24 +124,24 @@ var endCases = []endCase{
 		`[.metadata.ownerReferences contains duplicate entries; API server dedups`},
 	{"warnings of a refused update", "update", "", `{"metadata":{"name":"a","uid":"other","ownerReferences":[` + dependentOf + `,` + dependentOf + `]}}`, false, `409 `},
 	{"update of a bad path", "update", "..", `{"metadata":{"name":".."}}`, false, `400 Name parameter invalid`},
-	{"merge patch", string(registry.MergePatch), "", `{"spec":{"color":"blue"}}`, false, `"color":"blue"`},
-	{"merge patch in a dry run", string(registry.MergePatch), "", `{"spec":{"color":"blue"}}`, true, `"color":"blue"`},
-	{"JSON patch", string(registry.JSONPatch), "", `[{"op":"replace","path":"/spec/color","value":"blue"}]`, false, `"color":"blue"`},
-	{"JSON patch that fails", string(registry.JSONPatch), "", `[{"op":"test","path":"/spec/color","value":"blue"}]`, false, `422 `},
-	{"strategic merge patch", string(registry.StrategicPatch), "", `{"spec":{"color":"blue"}}`, false, `"color":"blue"`},
-	{"patch of the UID", string(registry.MergePatch), "", `{"metadata":{"uid":"other"}}`, false, `422 `},
-	{"patch of the version", string(registry.MergePatch), "", `{"metadata":{"resourceVersion":"99"}}`, false, `409 `},
-	{"patch with a bad label", string(registry.MergePatch), "", `{"metadata":{"labels":{"a b":"c"}}}`, false, `422 `},
-	{"patch of nothing", string(registry.MergePatch), "x", `{"spec":{"color":"blue"}}`, false, `404 `},
-	{"a bad patch of nothing", string(registry.MergePatch), "x", `{"spec":`, false, `404 `},
-	{"a bad patch", string(registry.MergePatch), "", `{"spec":`, false, `400 `},
-	{"patch with an owner twice", string(registry.MergePatch), "", `{"metadata":{"ownerReferences":[` + dependentOf + `,` + dependentOf + `]}}`, false,
+	{"merge patch", string(api.MergePatch), "", `{"spec":{"color":"blue"}}`, false, `"color":"blue"`},
+	{"merge patch in a dry run", string(api.MergePatch), "", `{"spec":{"color":"blue"}}`, true, `"color":"blue"`},
+	{"JSON patch", string(api.JSONPatch), "", `[{"op":"replace","path":"/spec/color","value":"blue"}]`, false, `"color":"blue"`},
+	{"JSON patch that fails", string(api.JSONPatch), "", `[{"op":"test","path":"/spec/color","value":"blue"}]`, false, `422 `},
+	{"strategic merge patch", string(api.StrategicPatch), "", `{"spec":{"color":"blue"}}`, false, `"color":"blue"`},
+	{"patch of the UID", string(api.MergePatch), "", `{"metadata":{"uid":"other"}}`, false, `422 `},
+	{"patch of the version", string(api.MergePatch), "", `{"metadata":{"resourceVersion":"99"}}`, false, `409 `},
+	{"patch with a bad label", string(api.MergePatch), "", `{"metadata":{"labels":{"a b":"c"}}}`, false, `422 `},
+	{"patch of nothing", string(api.MergePatch), "x", `{"spec":{"color":"blue"}}`, false, `404 `},
+	{"a bad patch of nothing", string(api.MergePatch), "x", `{"spec":`, false, `404 `},
+	{"a bad patch", string(api.MergePatch), "", `{"spec":`, false, `400 `},
+	{"patch with an owner twice", string(api.MergePatch), "", `{"metadata":{"ownerReferences":[` + dependentOf + `,` + dependentOf + `]}}`, false,
 		`[.metadata.ownerReferences contains duplicate entries after mutating admission happens`},
-	{"apply", string(registry.ApplyPatch), "", appliedWidget(`"a"`, `,"spec":{"size":7}`), false, `409 Apply failed with 1 conflict`},
-	{"apply of what nobody has", string(registry.ApplyPatch), "", appliedWidget(`"a"`, `,"spec":{"notes":{"n":"1"}}`), false, `"notes":{"n":"1"}`},
-	{"apply that creates", string(registry.ApplyPatch), "x", appliedWidget(`"x"`, `,"spec":{"size":7}`), false, `"size":7`},
-	{"apply of a UID to nothing", string(registry.ApplyPatch), "x", appliedWidget(`"x","uid":"u"`, ``), false, `409 `},
-	{"apply with a bad label", string(registry.ApplyPatch), "x", appliedWidget(`"x","labels":{"a b":"c"}`, ``), false, `422 `},
+	{"apply", string(api.ApplyPatch), "", appliedWidget(`"a"`, `,"spec":{"size":7}`), false, `409 Apply failed with 1 conflict`},
+	{"apply of what nobody has", string(api.ApplyPatch), "", appliedWidget(`"a"`, `,"spec":{"notes":{"n":"1"}}`), false, `"notes":{"n":"1"}`},
+	{"apply that creates", string(api.ApplyPatch), "x", appliedWidget(`"x"`, `,"spec":{"size":7}`), false, `"size":7`},
+	{"apply of a UID to nothing", string(api.ApplyPatch), "x", appliedWidget(`"x","uid":"u"`, ``), false, `409 `},
+	{"apply with a bad label", string(api.ApplyPatch), "x", appliedWidget(`"x","labels":{"a b":"c"}`, ``), false, `422 `},
 	{"delete", "delete", "", ``, false, `deleted`},
 	{"delete in a dry run", "delete", "", ``, true, `deleted`},
 	{"delete of nothing", "delete", "x", ``, false, `404 `},
@@ -185,8 +185,8 @@ func (c *endCase) object() string {
 // run makes the write, and tells what a client sees of it.
 func (c *endCase) run(t *testing.T, h registry.Handle) string {
 	t.Helper()
-	opts := registry.WriteOptions{Form: v1, FieldManager: "test", DryRun: c.dryRun}
-	var r registry.Result
+	opts := api.WriteOptions{Form: v1, FieldManager: "test", DryRun: c.dryRun}
+	var r api.Result
 	var err error
 	switch c.verb {
 	case "create":
@@ -196,7 +196,7 @@ func (c *endCase) run(t *testing.T, h registry.Handle) string {
 	case "delete":
 		err = c.remove(t, h, opts)
 	default:
-		r, err = h.Patch(t.Context(), "ns", c.object(), "", registry.PatchType(c.verb), body(c.data), opts)
+		r, err = h.Patch(t.Context(), "ns", c.object(), "", api.PatchType(c.verb), body(c.data), opts)
 	}
 	if err != nil {
 		return fmt.Sprintln(statusOf(t, err), r.Warnings)
@@ -207,7 +207,7 @@ func (c *endCase) run(t *testing.T, h registry.Handle) string {
 	return fmt.Sprintln(r.Created, r.Warnings, seenOf(t, r.Object))
 }
 
-func (c *endCase) remove(t *testing.T, h registry.Handle, opts registry.WriteOptions) error {
+func (c *endCase) remove(t *testing.T, h registry.Handle, opts api.WriteOptions) error {
 	t.Helper()
 	options := metav1.DeleteOptions{}
 	if c.data != "" {
@@ -215,7 +215,7 @@ func (c *endCase) remove(t *testing.T, h registry.Handle, opts registry.WriteOpt
 			t.Fatal(err)
 		}
 	}
-	_, err := h.Delete(t.Context(), "ns", c.object(), registry.DeleteOptions{
+	_, err := h.Delete(t.Context(), "ns", c.object(), api.DeleteOptions{
 		WriteOptions: opts, Preconditions: options.Preconditions, Propagation: options.PropagationPolicy,
 	})
 	return err
@@ -224,7 +224,7 @@ func (c *endCase) remove(t *testing.T, h registry.Handle, opts registry.WriteOpt
 // left is what there is afterwards.
 func (c *endCase) left(t *testing.T, h registry.Handle) string {
 	t.Helper()
-	page, err := h.List(t.Context(), "ns", registry.ListOptions{}, v1)
+	page, err := h.List(t.Context(), "ns", api.ListOptions{}, v1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,9 @@
 package registry
 
 import (
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +15,7 @@ import (
 // storageEnd is the end of the pipeline in storage.
 type storageEnd[T api.Object] struct {
 	kind  *kind[T]
-	store *Store[T]
+	store *store.Store[T]
 	// ignorePropagation is Config's.
 	ignorePropagation bool
 }
@@ -31,16 +34,16 @@ func (e *storageEnd[T]) key(namespace, name string) (string, error) {
 		return "", err
 	}
 	if e.kind.info.Scope == api.Cluster {
-		return e.store.prefix + name, nil
+		return e.store.Prefix() + name, nil
 	}
-	return e.store.prefix + namespace + "/" + name, nil
+	return e.store.Prefix() + namespace + "/" + name, nil
 }
 
 // plan implements end.
 func (e *storageEnd[T]) plan(ctx context.Context, a *attempt[T]) (err error) {
 	switch a.operation() {
 	case createOperation:
-		a.plan.data, err = e.encode(a.version, a.obj)
+		a.plan.Data, err = e.encode(a.version, a.obj)
 	case updateOperation:
 		err = e.planUpdate(a)
 	case deleteOperation:
@@ -51,36 +54,36 @@ func (e *storageEnd[T]) plan(ctx context.Context, a *attempt[T]) (err error) {
 
 // planUpdate encodes the object. One whose last finalizer went, and that was to be deleted, is removed.
 func (e *storageEnd[T]) planUpdate(a *attempt[T]) (err error) {
-	old := a.old.obj
+	old := a.old.Object
 	data, err := e.encode(a.version, a.obj)
 	if err != nil {
 		return err
 	}
-	if sameButTimes(data, a.old.data, a.obj.GetManagedFields(), old.GetManagedFields()) {
-		data = a.old.data
+	if sameButTimes(data, a.old.Data, a.obj.GetManagedFields(), old.GetManagedFields()) {
+		data = a.old.Data
 	}
 	if a.scope.counted() && !e.kind.definition.Strategy.NoGeneration &&
-		(differ(data, a.old.data) || preservedDiffer(a.obj, old)) {
+		(differ(data, a.old.Data) || preservedDiffer(a.obj, old)) {
 		if data, err = e.setGeneration(a.version, a.obj, old.GetGeneration()+1, data); err != nil {
 			return err
 		}
 	}
-	a.plan.data = data
+	a.plan.Data = data
 	if finalized(a.obj, old) {
-		a.plan.verb = remove
+		a.plan.Verb = store.Remove
 	}
 	return nil
 }
 
 // encode is the stored form of a valid object, which came in a version.
-func (e *storageEnd[T]) encode(from *version[T], obj T) ([]byte, error) {
+func (e *storageEnd[T]) encode(from *codec.Served[T], obj T) ([]byte, error) {
 	var err error
-	if from != e.kind.versions.storage {
-		obj, err = e.kind.versions.settle(obj)
+	if from != e.kind.versions.Storage {
+		obj, err = e.kind.versions.ToStorageVersion(obj)
 	}
 	var data []byte
 	if err == nil {
-		data, err = e.store.encode(obj)
+		data, err = e.store.Encode(obj)
 	}
 	var unsupported *json.UnsupportedValueError
 	switch {
@@ -95,16 +98,16 @@ func (e *storageEnd[T]) encode(from *version[T], obj T) ([]byte, error) {
 // renderAhead implements end.
 func (e *storageEnd[T]) renderAhead(a *attempt[T]) (err error) {
 	form := a.options.Form
-	if a.ahead.made || !a.shown() || a.render == nil && form == e.store.stored {
+	if a.ahead.made || !a.shown() || a.render == nil && form == e.store.Form() {
 		return nil
 	}
-	a.ahead, err = renderAheadOf(e.renderer(a.request), a.plan.data, a.old.revision, form)
+	a.ahead, err = renderAheadOf(e.renderer(a.request), a.plan.Data, a.old.Revision, form)
 	return err
 }
 
 // shown tells whether the object is the answer: that of a deletion may be a Status.
 func (a *attempt[T]) shown() bool {
-	return a.done == nil || a.done.Shown || a.plan.verb == write
+	return a.done == nil || a.done.Shown || a.plan.Verb == store.Write
 }
 
 // renderer makes the answers to a request.
@@ -117,17 +120,17 @@ func (e *storageEnd[T]) renderer(r *request[T]) renderer {
 
 // render is the rendition of a stored form at a revision; 0 is none.
 func (e *storageEnd[T]) render(data []byte, revision int64, form api.Form) (api.Rendition, error) {
-	r, err := newRendition(data, e.kind.versions.storage.head)
+	r, err := rendition.New(data, e.kind.versions.Storage.Head)
 	if err != nil {
 		return r, internal(err)
 	}
 	if revision > 0 {
-		r = stamp(r, revision)
+		r = rendition.Stamp(r, revision)
 	}
-	if form == e.store.stored {
+	if form == e.store.Form() {
 		return r, nil
 	}
-	if r, err = e.kind.versions.render(r, form); err != nil {
+	if r, err = e.kind.versions.Render(r, form); err != nil {
 		return r, internal(err)
 	}
 	return r, nil
@@ -141,44 +144,51 @@ func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Renditio
 		return api.Rendition{}, err
 	}
 	dryRun := a.options.DryRun
-	if isVersioned(a.obj) && !dryRun {
-		return api.Rendition{}, errVersionOnCreate()
+	if store.IsVersioned(a.obj) && !dryRun {
+		return api.Rendition{}, store.VersionOnCreate()
 	}
-	revision, err := e.store.insert(ctx, key, name, a.plan.data, 0, dryRun)
+	out, err := e.store.Create(ctx, key, a.obj, store.CreateOptions{Data: a.plan.Data, DryRun: dryRun})
 	if err != nil {
-		return api.Rendition{}, e.store.status(err, createVerb, name)
+		return api.Rendition{}, e.store.Status(err, createVerb, name)
 	}
+	revision := out.Revision
 	if dryRun {
 		// Nothing was written that would give the object another resourceVersion than the client's.
-		revision, _ = parseVersion(a.obj.GetResourceVersion())
+		revision, _ = store.ParseVersion(a.obj.GetResourceVersion())
 	}
-	return a.ahead.at(e.render, a.plan.data, revision, a.options.Form)
+	return a.ahead.at(e.render, a.plan.Data, revision, a.options.Form)
 }
 
-// modify implements end: it compares and swaps.
-func (e *storageEnd[T]) modify(ctx context.Context, r *request[T], found *state[T], decide decide[T]) (api.Rendition, error) {
+// modify implements end: it compares and swaps. It doesn't trust an object that was found before.
+func (e *storageEnd[T]) modify(
+	ctx context.Context, r *request[T], _ *store.State[T], decide decide[T],
+) (api.Rendition, error) {
 	key, err := e.key(r.namespace, r.name)
 	if err != nil {
 		return api.Rendition{}, err
 	}
+	write, opts := e.store.Update, store.CommitOptions[T]{IgnoreNotFound: true, DryRun: r.options.DryRun}
+	if r.verb == deleteVerb {
+		write = e.store.Delete
+	}
 	var a *attempt[T]
-	out, err := e.store.commit(ctx, key, found, r.options.DryRun, func(found *state[T]) (plan[T], error) {
+	out, err := write(ctx, key, opts, func(found *store.State[T]) (store.Plan[T], error) {
 		var err error
 		if a, err = decide(found); err != nil {
-			return plan[T]{}, err
+			return store.Plan[T]{}, err
 		}
 		return a.plan, nil
 	})
 	if err != nil {
-		return api.Rendition{}, e.store.status(err, r.verb, r.name)
+		return api.Rendition{}, e.store.Status(err, r.verb, r.name)
 	}
 	if !a.shown() {
 		return api.Rendition{}, nil
 	}
-	revision := out.revision
-	if out.removed && r.verb == updateVerb {
+	revision := out.Revision
+	if out.Removed && r.verb == updateVerb {
 		// Its last finalizer went: the answer is the object as it was sent, at the revision that it had.
-		revision = a.old.revision
+		revision = a.old.Revision
 	}
-	return a.ahead.at(e.renderer(r), out.data, revision, r.options.Form)
+	return a.ahead.at(e.renderer(r), out.Data, revision, r.options.Form)
 }

@@ -29,9 +29,9 @@ type Extension[T api.Object] struct {
 // a Handle; what an author's function returns is passed on.
 type ExtensionHandle struct {
 	Get    func(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error)
-	Update func(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error)
-	Patch  func(ctx context.Context, namespace, name string, kind PatchType, body Body, opts WriteOptions) (Result, error)
-	Create func(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error)
+	Update func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
+	Patch  func(ctx context.Context, namespace, name string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error)
+	Create func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
 	// View is a Get with options.
 	View func(ctx context.Context, namespace, name string, query url.Values, form api.Form) (api.Rendition, error)
 	// Stream is closed by its reader.
@@ -61,11 +61,11 @@ type host[T api.Object] struct {
 // hostWriter writes objects for their extensions.
 type hostWriter[T api.Object] interface {
 	// act changes an object, all of it that an update may change, and answers with what do returns.
-	act(ctx context.Context, t hostTarget, opts WriteOptions, do func(obj T) (api.Rendition, error)) (Result, error)
+	act(ctx context.Context, t hostTarget, opts api.WriteOptions, do func(obj T) (api.Rendition, error)) (api.Result, error)
 	// change is an update of the object through another kind: change sets the managedFields, too, and show makes the answer.
-	change(ctx context.Context, t hostTarget, opts WriteOptions, change hostChange[T]) (Result, error)
+	change(ctx context.Context, t hostTarget, opts api.WriteOptions, change hostChange[T]) (api.Result, error)
 	// remove deletes an object that consent doesn't refuse.
-	remove(ctx context.Context, t hostTarget, opts DeleteOptions, consent func(T, *DeleteOptions) error) (Deletion, error)
+	remove(ctx context.Context, t hostTarget, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error) (api.Deletion, error)
 	// servedVersion is a version of the resource.
 	servedVersion(name string) (schema.GroupVersion, error)
 }

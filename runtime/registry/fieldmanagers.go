@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/rendition"
 	"bytes"
 	"context"
 	"errors"
@@ -19,34 +21,34 @@ import (
 
 // fieldManagers keep metadata.managedFields of a resource: who set what through which version and subresource.
 type fieldManagers[T api.Object] struct {
-	versions *versions[T]
+	versions *codec.Versions[T]
 	types    map[string]managedfields.TypeConverter
 	managers map[managerKey]*ownership.Manager
 }
 
 type managerKey struct{ version, subresource string }
 
-func newFieldManagers[T api.Object](d *Definition[T], all *versions[T], schemas *ownership.Schemas) (*fieldManagers[T], error) {
+func newFieldManagers[T api.Object](d *Definition[T], all *codec.Versions[T], schemas *ownership.Schemas) (*fieldManagers[T], error) {
 	o := &fieldManagers[T]{versions: all, types: map[string]managedfields.TypeConverter{}, managers: map[managerKey]*ownership.Manager{}}
 	if schemas == nil {
 		schemas = ownership.NewSchemas(nil)
 	}
-	for i := range all.served {
-		v := &all.served[i]
-		types, err := schemas.Of(v.gvk)
+	for i := range all.Served {
+		v := &all.Served[i]
+		types, err := schemas.Of(v.GVK)
 		if err != nil {
 			return nil, err
 		}
-		o.types[v.gvk.Version] = types
+		o.types[v.GVK.Version] = types
 	}
 	sets := &ownership.Sets{}
 	for _, subresource := range append([]string{""}, names(d.Subresources)...) {
 		filters := o.filters(d, subresource)
-		for i := range all.served {
-			v := &all.served[i]
-			o.managers[managerKey{v.gvk.Version, subresource}] = &ownership.Manager{
-				Version: fieldpath.APIVersion(v.gvk.GroupVersion().String()), Subresource: subresource, Filters: filters,
-				Types: o.types[v.gvk.Version], Convert: o.convert, Sets: sets,
+		for i := range all.Served {
+			v := &all.Served[i]
+			o.managers[managerKey{v.GVK.Version, subresource}] = &ownership.Manager{
+				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource, Filters: filters,
+				Types: o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
 			}
 		}
 	}
@@ -57,11 +59,11 @@ func newFieldManagers[T api.Object](d *Definition[T], all *versions[T], schemas 
 // addActions makes the managers of extensions that may set any field.
 func (o *fieldManagers[T]) addActions(d *Definition[T], sets *ownership.Sets) {
 	for _, e := range d.Extensions {
-		for i := range o.versions.served {
-			v := &o.versions.served[i]
-			o.managers[managerKey{v.gvk.Version, e.info.Name}] = &ownership.Manager{
-				Version: fieldpath.APIVersion(v.gvk.GroupVersion().String()), Subresource: e.info.Name,
-				Types: o.types[v.gvk.Version], Convert: o.convert, Sets: sets,
+		for i := range o.versions.Served {
+			v := &o.versions.Served[i]
+			o.managers[managerKey{v.GVK.Version, e.info.Name}] = &ownership.Manager{
+				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: e.info.Name,
+				Types: o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
 			}
 		}
 	}
@@ -90,25 +92,25 @@ func (o *fieldManagers[T]) filters(d *Definition[T], subresource string) map[fie
 		filter = fieldpath.NewExcludeSetFilter(others)
 	}
 	all := map[fieldpath.APIVersion]fieldpath.Filter{}
-	for i := range o.versions.served {
-		all[fieldpath.APIVersion(o.versions.served[i].gvk.GroupVersion().String())] = filter
+	for i := range o.versions.Served {
+		all[fieldpath.APIVersion(o.versions.Served[i].GVK.GroupVersion().String())] = filter
 	}
 	return all
 }
 
 // manager keeps the fields that an attempt writes.
 func (o *fieldManagers[T]) manager(a *attempt[T]) *ownership.Manager {
-	return o.managers[managerKey{a.version.gvk.Version, a.scope.subresource()}]
+	return o.managers[managerKey{a.version.GVK.Version, a.scope.subresource()}]
 }
 
 // served finds a version by its group and name.
-func (o *fieldManagers[T]) served(version fieldpath.APIVersion) (*version[T], error) {
+func (o *fieldManagers[T]) served(version fieldpath.APIVersion) (*codec.Served[T], error) {
 	gv, err := schema.ParseGroupVersion(string(version))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ownership.ErrNotServed, err)
 	}
-	v := o.versions.named(gv.Version)
-	if v == nil || v.gvk.Group != gv.Group {
+	v := o.versions.ByName(gv.Version)
+	if v == nil || v.GVK.Group != gv.Group {
 		return nil, fmt.Errorf("%w: %s", ownership.ErrNotServed, version)
 	}
 	return v, nil
@@ -136,15 +138,15 @@ func (o *fieldManagers[T]) convert(object *smd.TypedValue, version fieldpath.API
 		return object, nil
 	}
 	fields, _ := value.Unstructured().(map[string]any)
-	hub, err := from.codec.adopt(fields, o.versions.newHub(), false)
+	hub, err := from.FromMap(fields, o.versions.NewHub(), false)
 	if err != nil {
 		return nil, err
 	}
-	view, err := to.codec.view(hub, to.gvk)
+	view, err := to.View(hub)
 	if err != nil {
 		return nil, err
 	}
-	return o.types[to.gvk.Version].ObjectToTyped(view)
+	return o.types[to.GVK.Version].ObjectToTyped(view)
 }
 
 // managedObject shows a hub object to package ownership.
@@ -174,14 +176,14 @@ func (o *managedObject[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, er
 	}
 	var view runtime.Object
 	if o.absent {
-		view = v.codec.empty(v.gvk)
-	} else if view, err = v.codec.view(o.obj, v.gvk); err != nil {
+		view = v.Empty()
+	} else if view, err = v.View(o.obj); err != nil {
 		return nil, err
 	}
 	if err := ownership.Bound(view); err != nil {
 		return nil, err
 	}
-	value, err := o.managers.types[v.gvk.Version].ObjectToTyped(view, smd.AllowDuplicates)
+	value, err := o.managers.types[v.GVK.Version].ObjectToTyped(view, smd.AllowDuplicates)
 	if err != nil {
 		return nil, err
 	}
@@ -211,13 +213,13 @@ func (k *kind[T]) trackFields(_ context.Context, a *attempt[T]) error {
 
 // update sets the managedFields of an attempt's new object; where that fails, to those of the old one.
 func (o *fieldManagers[T]) update(a *attempt[T]) error {
-	old := &managedObject[T]{managers: o, obj: a.old.obj, absent: !a.old.exists}
+	old := &managedObject[T]{managers: o, obj: a.old.Object, absent: !a.old.Exists}
 	var stored []metav1.ManagedFieldsEntry
-	if a.old.exists {
-		stored = a.old.obj.GetManagedFields()
+	if a.old.Exists {
+		stored = a.old.Object.GetManagedFields()
 	}
 	entries, err := o.manager(a).Update(old, &managedObject[T]{managers: o, obj: a.obj}, stored, a.obj.GetManagedFields(),
-		!a.old.exists, a.options.FieldManager)
+		!a.old.Exists, a.options.FieldManager)
 	if err != nil {
 		entries = stored
 	}
@@ -242,13 +244,13 @@ func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 		return // then managedFields are those that the client sent
 	}
 	c := ownership.Change{
-		Live:    &managedObject[T]{managers: managers, obj: a.old.obj, absent: !a.old.exists},
+		Live:    &managedObject[T]{managers: managers, obj: a.old.Object, absent: !a.old.Exists},
 		Sent:    &managedObject[T]{managers: managers, obj: sent},
 		Next:    &managedObject[T]{managers: managers, obj: a.obj},
 		Entries: sent.GetManagedFields(), Manager: a.options.FieldManager, Applied: a.ownership == merged,
 	}
-	if a.old.exists {
-		c.Stored = a.old.obj.GetManagedFields()
+	if a.old.Exists {
+		c.Stored = a.old.Object.GetManagedFields()
 	}
 	entries, err := managers.manager(a).Prepared(c)
 	if err != nil {
@@ -260,11 +262,11 @@ func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 
 // sameEncoded tells whether two objects are the same in the storage version.
 func (k *kind[T]) sameEncoded(a, b T) (bool, error) {
-	x, err := k.versions.encode(a)
+	x, err := k.versions.Encode(a)
 	if err != nil {
 		return false, err
 	}
-	y, err := k.versions.encode(b)
+	y, err := k.versions.Encode(b)
 	return bytes.Equal(x, y), err
 }
 
@@ -298,11 +300,11 @@ func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) boo
 
 // aroundFields is what stands before and behind metadata.managedFields in a stored form.
 func aroundFields(data []byte) (before, after []byte, ok bool) {
-	inside, ok := insideMetadata(data, 1)
+	inside, ok := rendition.InsideMetadata(data, 1)
 	if !ok {
 		return nil, nil, false
 	}
-	start, end, ok := member(data, inside, managedMember)
+	start, end, ok := rendition.Member(data, inside, rendition.ManagedFieldsKey)
 	if !ok {
 		return nil, nil, false
 	}

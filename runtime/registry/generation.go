@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/rendition"
 	"bytes"
 	"slices"
 	"strconv"
@@ -10,13 +12,13 @@ import (
 )
 
 // setGeneration sets metadata.generation in an object and in its stored form.
-func (e *storageEnd[T]) setGeneration(from *version[T], obj T, generation int64, data []byte) ([]byte, error) {
+func (e *storageEnd[T]) setGeneration(from *codec.Served[T], obj T, generation int64, data []byte) ([]byte, error) {
 	obj.SetGeneration(generation)
-	inside, ok := insideMetadata(data, 1)
+	inside, ok := rendition.InsideMetadata(data, 1)
 	if !ok {
 		return e.encode(from, obj)
 	}
-	start, end, ok := member(data, inside, "generation")
+	start, end, ok := rendition.Member(data, inside, "generation")
 	if !ok {
 		return e.encode(from, obj)
 	}
@@ -54,7 +56,7 @@ func preservedDiffer(a, b metav1.Object) bool {
 
 // specified appends the keys and values of a stored form that count for metadata.generation.
 func specified(data []byte, to [][]byte) [][]byte {
-	members(data, 1, func(key []byte, start, end int) bool {
+	rendition.Members(data, 1, func(key []byte, start, end int) bool {
 		switch string(key) {
 		case "metadata", "status", "kind", "apiVersion":
 		default:

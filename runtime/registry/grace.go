@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/api"
 	"context"
 	"errors"
 	"time"
@@ -23,7 +24,7 @@ const (
 
 // grant gives an object its time of grace, where the strategy knows one. A deletion of what is being deleted can only
 // shorten it; none at all, 0, ends it.
-func (e *storageEnd[T]) grant(ctx context.Context, obj T, opts DeleteOptions) (grace, error) {
+func (e *storageEnd[T]) grant(ctx context.Context, obj T, opts api.DeleteOptions) (grace, error) {
 	if e.kind.definition.Strategy.CheckGracefulDelete == nil {
 		return noGrace, nil
 	}
@@ -94,7 +95,7 @@ func advanceGeneration(obj metav1.Object) {
 }
 
 // asMeta are options as a strategy's function knows them. It may change them: they are its own.
-func asMeta(opts DeleteOptions) *metav1.DeleteOptions {
+func asMeta(opts api.DeleteOptions) *metav1.DeleteOptions {
 	options := &metav1.DeleteOptions{Preconditions: opts.Preconditions.DeepCopy()}
 	options.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("DeleteOptions"))
 	if s := opts.GracePeriodSeconds; s != nil {

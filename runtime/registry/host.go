@@ -14,21 +14,21 @@ func (h *handle[T]) host() host[T] {
 
 // object reads one object.
 func (h *handle[T]) object(ctx context.Context, namespace, name, resourceVersion string) (T, error) {
-	rendition, err := h.Get(ctx, namespace, name, resourceVersion, h.store.stored)
+	rendition, err := h.Get(ctx, namespace, name, resourceVersion, h.store.Form())
 	if err != nil {
 		var none T
 		return none, err
 	}
-	return h.store.fromRendition(rendition)
+	return h.store.Object(rendition)
 }
 
 // act implements hostWriter.
 func (h *handle[T]) act(
-	ctx context.Context, t hostTarget, opts WriteOptions, do func(obj T) (api.Rendition, error),
-) (Result, error) {
+	ctx context.Context, t hostTarget, opts api.WriteOptions, do func(obj T) (api.Rendition, error),
+) (api.Result, error) {
 	r, err := h.updateRequest("update", t.namespace, t.name, "", t.version, opts)
 	if err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
 	r.scope = actionScope[T]{t.subresource}
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
@@ -42,10 +42,10 @@ func (h *handle[T]) act(
 }
 
 // change implements hostWriter.
-func (h *handle[T]) change(ctx context.Context, t hostTarget, opts WriteOptions, c hostChange[T]) (Result, error) {
+func (h *handle[T]) change(ctx context.Context, t hostTarget, opts api.WriteOptions, c hostChange[T]) (api.Result, error) {
 	r, err := h.updateRequest("update", t.namespace, t.name, "", t.version, opts)
 	if err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
 	r.scope, r.ownership = wholeScope[T]{through: t.subresource}, merged
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
@@ -54,7 +54,7 @@ func (h *handle[T]) change(ctx context.Context, t hostTarget, opts WriteOptions,
 		return err
 	}}
 	r.render = func(data []byte, revision int64, form api.Form) (api.Rendition, error) {
-		obj, err := h.store.typed(data, revision)
+		obj, err := h.store.Decode(data, revision)
 		if err != nil {
 			return api.Rendition{}, err
 		}
@@ -65,20 +65,20 @@ func (h *handle[T]) change(ctx context.Context, t hostTarget, opts WriteOptions,
 
 // remove implements hostWriter.
 func (h *handle[T]) remove(
-	ctx context.Context, t hostTarget, opts DeleteOptions, consent func(T, *DeleteOptions) error,
-) (Deletion, error) {
+	ctx context.Context, t hostTarget, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error,
+) (api.Deletion, error) {
 	if _, err := h.servedVersion(t.version); err != nil {
-		return Deletion{}, internal(err)
+		return api.Deletion{}, internal(err)
 	}
-	opts.Form = h.store.stored // nobody sees this answer
+	opts.Form = h.store.Form() // nobody sees this answer
 	return h.delete(ctx, deletionOf(t.namespace, t.name, opts, consent), nil)
 }
 
 // servedVersion implements hostWriter.
 func (h *handle[T]) servedVersion(name string) (schema.GroupVersion, error) {
-	v, err := h.versions.of(name)
+	v, err := h.versions.Lookup(name)
 	if err != nil {
 		return schema.GroupVersion{}, err
 	}
-	return v.gvk.GroupVersion(), nil
+	return v.GVK.GroupVersion(), nil
 }

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/store"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -19,13 +21,13 @@ import (
 type kind[T api.Object] struct {
 	definition *Definition[T]
 	info       *api.Info
-	versions   *versions[T]
+	versions   *codec.Versions[T]
 	gr         schema.GroupResource
 	gk         schema.GroupKind
 	pipeline   *pipeline[T]
 	end        end[T]
 	// absent is the state of every object that is to be created.
-	absent state[T]
+	absent store.State[T]
 	// initialize sets what the end decides of a new object's metadata; nil where that is a provider's to decide.
 	initialize func(obj T)
 	// fieldManagers are made at the first write; the function is nil where nobody keeps who owns which field.
@@ -38,7 +40,7 @@ type kind[T api.Object] struct {
 }
 
 // newKind makes a kind, still without its end.
-func newKind[T api.Object](d *Definition[T], info *api.Info, all *versions[T], config Config) *kind[T] {
+func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions[T], config Config) *kind[T] {
 	k := &kind[T]{
 		definition: d, info: info, versions: all, schemas: config.Schemas, log: config.Log,
 		gr: info.GroupResource(), gk: schema.GroupKind{Group: d.Group, Kind: d.Names.Kind}, pipeline: newPipeline[T](),

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/store"
 	"context"
 	"errors"
 
@@ -78,11 +79,11 @@ type end[T api.Object] interface {
 	create(ctx context.Context, a *attempt[T]) (api.Rendition, error)
 	// modify finds the object of a request, has decide run its steps, and does what the attempt plans. Where the object
 	// was changed meanwhile, it begins again with what is there now. It begins with found, where that isn't nil.
-	modify(ctx context.Context, r *request[T], found *state[T], decide decide[T]) (api.Rendition, error)
+	modify(ctx context.Context, r *request[T], found *store.State[T], decide decide[T]) (api.Rendition, error)
 }
 
 // decide runs the steps of a write against the object that was found.
-type decide[T api.Object] func(found *state[T]) (*attempt[T], error)
+type decide[T api.Object] func(found *store.State[T]) (*attempt[T], error)
 
 // run runs steps up to the first error.
 func (k *kind[T]) run(ctx context.Context, a *attempt[T], steps []step[T]) error {
@@ -95,16 +96,16 @@ func (k *kind[T]) run(ctx context.Context, a *attempt[T], steps []step[T]) error
 }
 
 // create runs a request that creates an object.
-func (k *kind[T]) create(ctx context.Context, r *request[T]) (Result, error) {
+func (k *kind[T]) create(ctx context.Context, r *request[T]) (api.Result, error) {
 	a := &attempt[T]{request: r, old: &k.absent}
 	err := k.run(ctx, a, k.pipeline.received)
 	if err == nil {
 		err = k.run(ctx, a, k.pipeline.proposed)
 	}
 	if err != nil {
-		return Result{Warnings: a.warnings}, err
+		return api.Result{Warnings: a.warnings}, err
 	}
-	return r.fit(func() (Result, error) {
+	return r.fit(func() (api.Result, error) {
 		if r.ownership == dropped {
 			a.obj.SetManagedFields(nil)
 		}
@@ -113,7 +114,7 @@ func (k *kind[T]) create(ctx context.Context, r *request[T]) (Result, error) {
 }
 
 // createNamed creates an object under its name, or under names made of its generateName until one is free.
-func (k *kind[T]) createNamed(ctx context.Context, a *attempt[T]) (Result, error) {
+func (k *kind[T]) createNamed(ctx context.Context, a *attempt[T]) (api.Result, error) {
 	if !needsName(a.obj) {
 		result, err := k.complete(ctx, a)
 		if a.obj.GetGenerateName() != "" && apierrors.IsAlreadyExists(err) {
@@ -135,23 +136,23 @@ func (k *kind[T]) createNamed(ctx context.Context, a *attempt[T]) (Result, error
 }
 
 // complete runs the steps that follow the proposal of a new object, and creates it.
-func (k *kind[T]) complete(ctx context.Context, a *attempt[T]) (Result, error) {
+func (k *kind[T]) complete(ctx context.Context, a *attempt[T]) (api.Result, error) {
 	if err := k.run(ctx, a, k.pipeline.completed); err != nil {
-		return Result{Warnings: a.warnings}, err
+		return api.Result{Warnings: a.warnings}, err
 	}
 	answer, err := k.end.create(ctx, a)
-	return Result{Object: answer, Created: err == nil, Warnings: a.warnings}, err
+	return api.Result{Object: answer, Created: err == nil, Warnings: a.warnings}, err
 }
 
 // update runs a request that changes an object, whatever the source of the change; or creates it, where the request may.
-func (k *kind[T]) update(ctx context.Context, r *request[T]) (Result, error) {
+func (k *kind[T]) update(ctx context.Context, r *request[T]) (api.Result, error) {
 	a := &attempt[T]{request: r}
 	if err := k.run(ctx, a, k.pipeline.received); err != nil {
-		return Result{Warnings: a.warnings}, err
+		return api.Result{Warnings: a.warnings}, err
 	}
 	received := a.warnings[:len(a.warnings):len(a.warnings)]
-	return r.fit(func() (Result, error) {
-		answer, err := k.end.modify(ctx, r, nil, func(found *state[T]) (*attempt[T], error) {
+	return r.fit(func() (api.Result, error) {
+		answer, err := k.end.modify(ctx, r, nil, func(found *store.State[T]) (*attempt[T], error) {
 			*a = attempt[T]{request: r, old: found, warnings: received}
 			err := k.run(ctx, a, k.pipeline.proposed)
 			if err == nil {
@@ -159,12 +160,12 @@ func (k *kind[T]) update(ctx context.Context, r *request[T]) (Result, error) {
 			}
 			return a, err
 		})
-		return Result{Object: answer, Created: err == nil && !a.old.exists, Warnings: a.warnings}, err
+		return api.Result{Object: answer, Created: err == nil && !a.old.Exists, Warnings: a.warnings}, err
 	})
 }
 
 // fit makes a write, and makes it again without managedFields where the object is too large with them.
-func (r *request[T]) fit(write func() (Result, error)) (Result, error) {
+func (r *request[T]) fit(write func() (api.Result, error)) (api.Result, error) {
 	result, err := write()
 	if !errors.Is(err, storage.ErrTooLarge) || r.ownership != updated {
 		return result, err
@@ -174,15 +175,15 @@ func (r *request[T]) fit(write func() (Result, error)) (Result, error) {
 }
 
 // delete runs a request that deletes an object, and begins with found, where that isn't nil.
-func (k *kind[T]) delete(ctx context.Context, r *request[T], found *state[T]) (Deletion, error) {
-	var done Deletion
-	answer, err := k.end.modify(ctx, r, found, func(found *state[T]) (*attempt[T], error) {
+func (k *kind[T]) delete(ctx context.Context, r *request[T], found *store.State[T]) (api.Deletion, error) {
+	var done api.Deletion
+	answer, err := k.end.modify(ctx, r, found, func(found *store.State[T]) (*attempt[T], error) {
 		options := r.deletion.options
-		a := &attempt[T]{request: r, old: found, obj: found.obj, deleteOptions: &options, done: &done}
+		a := &attempt[T]{request: r, old: found, obj: found.Object, deleteOptions: &options, done: &done}
 		return a, k.run(ctx, a, k.pipeline.deleted)
 	})
 	if err != nil {
-		return Deletion{}, err
+		return api.Deletion{}, err
 	}
 	done.Object = answer
 	return done, nil

@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,7 +21,7 @@ import (
 // counting is the widget kind whose defaulting, preparation and validation are counted.
 func counting(defaulted, prepared *int, seen *[]*shop.Widget) registry.Definition[*shop.Widget] {
 	d := shop.Definition()
-	d.Versions[0] = registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*shop.Widget, *shop.WidgetV1]{
+	d.Versions[0] = codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*shop.Widget, *shop.WidgetV1]{
 		New:     func() *shop.WidgetV1 { return &shop.WidgetV1{} },
 		Default: func(*shop.WidgetV1) { *defaulted++ },
 		ToHub: func(v *shop.WidgetV1, w *shop.Widget) error {
@@ -64,7 +65,7 @@ func TestCollisionOfGeneratedNames(t *testing.T) {
 			}
 			defer h.Close()
 			defaulted = 0
-			_, err = h.Create(t.Context(), "ns", body(`{"metadata":{"generateName":"a-"}}`), registry.WriteOptions{Form: v1})
+			_, err = h.Create(t.Context(), "ns", body(`{"metadata":{"generateName":"a-"}}`), api.WriteOptions{Form: v1})
 			s := wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, "the server was not able to generate a unique name")
 			if s.Details.RetryAfterSeconds != 1 {
 				t.Errorf("%+v", s.Details)
@@ -104,14 +105,14 @@ func TestStrategyOfAProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	opts := registry.WriteOptions{Form: v1}
+	opts := api.WriteOptions{Form: v1}
 	r, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"RED"}}`), opts)
 	if w := k.widgets["a"]; err != nil || !r.Created || w.Color != "red" || w.Size != 5 {
 		t.Fatalf("%+v, %+v, %v", r, w, err)
 	}
 	_, err = h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"}}`), opts)
 	wantStatus(t, err, 422, metav1.StatusReasonInvalid, "must be specified for an update")
-	_, err = h.Patch(t.Context(), "ns", "a", "", registry.MergePatch, body(`{"spec":{"color":"Blue"}}`), opts)
+	_, err = h.Patch(t.Context(), "ns", "a", "", api.MergePatch, body(`{"spec":{"color":"Blue"}}`), opts)
 	if w := k.widgets["a"]; err != nil || w.Color != "blue" || w.Size != 6 {
 		t.Errorf("%+v, %v", w, err)
 	}
@@ -130,7 +131,7 @@ func TestFieldOwnershipOfAProviderIsLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	opts := registry.WriteOptions{Form: v1, FieldManager: "m"}
+	opts := api.WriteOptions{Form: v1, FieldManager: "m"}
 	if _, err := h.Create(t.Context(), "ns", body(`{"metadata":{"name":"a"},"spec":{"parts":["p"]}}`), opts); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestUpdateOfAProviderIsTriedAgain(t *testing.T) {
 	s := newShelf("a")
 	s.conflicts = 2
 	h := openVirtual(t, s.provider())
-	_, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"blue"}}`), registry.WriteOptions{Form: v1})
+	_, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"blue"}}`), api.WriteOptions{Form: v1})
 	if err != nil || s.widgets["a"].Color != "blue" {
 		t.Errorf("%+v, %v", s.widgets["a"], err)
 	}

@@ -1,6 +1,10 @@
 package registry
 
 import (
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/patch"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
 	"context"
 
 	"apigen.dev/runtime/api"
@@ -24,14 +28,14 @@ func (k *kind[T]) propose(ctx context.Context, a *attempt[T]) error {
 
 // sent is an object that the client sent whole.
 type sent[T api.Object] struct {
-	body Body
+	body api.Body
 	obj  T
 	// given tells that obj belongs to an attempt: the strategy's functions may have changed it.
 	given bool
 }
 
 func (s *sent[T]) decode(k *kind[T], a *attempt[T]) (err error) {
-	if s.obj, a.warnings, err = decodeInto(a.version, k.definition.New(), s.body); err != nil {
+	if s.obj, a.warnings, err = codec.DecodeBody(a.version, k.definition.New(), s.body); err != nil {
 		return err
 	}
 	a.obj = s.obj
@@ -43,7 +47,7 @@ func (s *sent[T]) decode(k *kind[T], a *attempt[T]) (err error) {
 
 func (s *sent[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) (err error) {
 	if a.obj = s.obj; s.given {
-		if a.obj, _, err = decodeInto(a.version, k.definition.New(), s.body); err != nil {
+		if a.obj, _, err = codec.DecodeBody(a.version, k.definition.New(), s.body); err != nil {
 			return err
 		}
 	}
@@ -54,10 +58,10 @@ func (s *sent[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) (err err
 
 // patched is the object as it is, patched in the version of the request.
 type patched[T api.Object] struct {
-	kind PatchType
-	body Body
+	kind api.PatchType
+	body api.Body
 	// patch is read when it is first wanted: that there is nothing to patch is said before that a patch is wrong.
-	patch  patcher
+	patch  patch.Patch
 	strict []error
 }
 
@@ -65,7 +69,7 @@ func (*patched[T]) decode(*kind[T], *attempt[T]) error { return nil }
 
 func (p *patched[T]) propose(ctx context.Context, k *kind[T], a *attempt[T]) (err error) {
 	if p.patch == nil {
-		if p.patch, p.strict, err = a.version.patcher(p.kind, p.body); err != nil {
+		if p.patch, p.strict, err = patcherOf(a.version, p.kind, p.body); err != nil {
 			return err
 		}
 	}
@@ -73,7 +77,7 @@ func (p *patched[T]) propose(ctx context.Context, k *kind[T], a *attempt[T]) (er
 	if err != nil {
 		return internal(err)
 	}
-	if object, err = p.patch.apply(object); err != nil {
+	if object, err = p.patch.Apply(object); err != nil {
 		return err
 	}
 	var warnings []string
@@ -90,20 +94,20 @@ func (p *patched[T]) propose(ctx context.Context, k *kind[T], a *attempt[T]) (er
 }
 
 // encodeFound is an object as clients of a version get it.
-func (k *kind[T]) encodeFound(v *version[T], found *state[T]) ([]byte, error) {
-	if v != k.versions.storage || found.data == nil {
-		return v.encode(found.obj)
+func (k *kind[T]) encodeFound(v *codec.Served[T], found *store.State[T]) ([]byte, error) {
+	if v != k.versions.Storage || found.Data == nil {
+		return v.Encode(found.Object)
 	}
-	stored, err := newRendition(found.data, v.head)
+	stored, err := rendition.New(found.Data, v.Head)
 	if err != nil {
 		return nil, err
 	}
-	return whole(stamp(stored, found.revision)), nil
+	return rendition.Whole(rendition.Stamp(stored, found.Revision)), nil
 }
 
 // applied is what a server-side apply makes of the object as it is, or of none.
 type applied[T api.Object] struct {
-	body Body
+	body api.Body
 }
 
 func (*applied[T]) decode(*kind[T], *attempt[T]) error { return nil }
@@ -113,7 +117,7 @@ func (s *applied[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) error
 	if err != nil {
 		return internal(err)
 	}
-	if a.obj, err = managers.apply(a, s.body); err != nil || a.old.exists {
+	if a.obj, err = managers.apply(a, s.body); err != nil || a.old.Exists {
 		return err
 	}
 	return refuseUID(k.gr, a.obj, a.name)
@@ -128,6 +132,6 @@ type changed[T api.Object] struct {
 func (*changed[T]) decode(*kind[T], *attempt[T]) error { return nil }
 
 func (s *changed[T]) propose(ctx context.Context, _ *kind[T], a *attempt[T]) error {
-	a.obj = a.old.obj.DeepCopyObject().(T)
+	a.obj = a.old.Object.DeepCopyObject().(T)
 	return s.change(ctx, a, a.obj)
 }

@@ -20,12 +20,12 @@ type Provider[T api.Object] struct {
 	Get func(ctx context.Context, namespace, name string) (T, error)
 	// List returns what selection selects, or more: the runtime selects again, sorts by namespace and name, and pages. An
 	// empty ResourceVersion is none, any other a number; Continue and Remaining are not looked at.
-	List func(ctx context.Context, namespace string, selection Selection) (*List[T], error)
+	List func(ctx context.Context, namespace string, selection api.Selection) (*List[T], error)
 	// Watch begins a watch: behind options.ResourceVersion, which a List told, or with the state where that is "" or 0. The
 	// runtime selects: what begins or ends to be selected is ADDED or DELETED. It goes by an event's Old or, where there is
 	// none, by what the watch told before; what a resumed watch can't know of an object it takes for told, so that a client
 	// may be told of the end of what it doesn't have, and never keeps what has ended.
-	Watch func(ctx context.Context, namespace string, options WatchOptions) (ObjectWatch[T], error)
+	Watch func(ctx context.Context, namespace string, options api.WatchOptions) (ObjectWatch[T], error)
 	// Create answers what was posted: a review, filled in. obj has defaults and is valid by its rules; it needs no name. Where
 	// it came with a generateName it has one made of it, and an apierrors.NewAlreadyExists asks for another. In a dry run
 	// nothing may change elsewhere.

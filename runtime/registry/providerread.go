@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/store"
 	"cmp"
 	"context"
 	"slices"
@@ -22,28 +23,28 @@ func (h *providerHandle[T]) Get(ctx context.Context, namespace, name, _ string, 
 // fieldsOf has the values of an object's fields in the places of a selector.
 type fieldsOf[T api.Object] struct {
 	obj        T
-	selectable []SelectableField[T]
+	selectable []api.SelectableField[T]
 }
 
 // Field implements fielded.
 func (f fieldsOf[T]) Field(i int) string {
 	switch {
-	case i == nameField:
+	case i == store.NameField:
 		return f.obj.GetName()
-	case i == namespaceField:
+	case i == store.NamespaceField:
 		return f.obj.GetNamespace()
-	case i-firstSelectable < len(f.selectable):
-		return f.selectable[i-firstSelectable].Value(f.obj)
+	case i-store.FirstSelectable < len(f.selectable):
+		return f.selectable[i-store.FirstSelectable].Value(f.obj)
 	}
 	return ""
 }
 
 // selects tells whether a selector takes an object of a namespace, "" for all.
-func (h *providerHandle[T]) selects(s *selector, namespace string, obj T) bool {
+func (h *providerHandle[T]) selects(s *store.Selector, namespace string, obj T) bool {
 	if namespace != "" && obj.GetNamespace() != namespace {
 		return false
 	}
-	return s.matches(labels.Set(obj.GetLabels()), fieldsOf[T]{obj, h.definition.SelectableFields})
+	return s.Matches(labels.Set(obj.GetLabels()), fieldsOf[T]{obj, h.definition.SelectableFields})
 }
 
 // keyOf orders objects, and is where a page goes on.
@@ -55,7 +56,7 @@ func keyOf(obj api.Object) string {
 }
 
 // List implements View. A page goes on behind the name of its last object, at whatever the provider has by then.
-func (h *providerHandle[T]) List(ctx context.Context, namespace string, opts ListOptions, form api.Form) (*Page, error) {
+func (h *providerHandle[T]) List(ctx context.Context, namespace string, opts api.ListOptions, form api.Form) (*api.Page, error) {
 	items, list, err := h.items(ctx, namespace, opts)
 	if err != nil {
 		return nil, err
@@ -64,20 +65,20 @@ func (h *providerHandle[T]) List(ctx context.Context, namespace string, opts Lis
 }
 
 // items are the objects that options select, sorted, from where they go on.
-func (h *providerHandle[T]) items(ctx context.Context, namespace string, opts ListOptions) ([]T, *List[T], error) {
+func (h *providerHandle[T]) items(ctx context.Context, namespace string, opts api.ListOptions) ([]T, *List[T], error) {
 	if err := h.checkVerb("list"); err != nil {
 		return nil, nil, err
 	}
-	if err := validateList(opts); err != nil {
+	if err := store.ValidateListOptions(opts); err != nil {
 		return nil, nil, err
 	}
-	sel, err := newSelector(opts.Selection, h.info.SelectableFields)
+	sel, err := store.NewSelector(opts.Selection, h.info.SelectableFields)
 	if err != nil {
 		return nil, nil, err
 	}
 	from := ""
 	if opts.Continue != "" {
-		if from, _, err = decodeToken(opts.Continue, "/"); err != nil {
+		if from, _, err = store.DecodeToken(opts.Continue, "/"); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -96,7 +97,7 @@ func (h *providerHandle[T]) items(ctx context.Context, namespace string, opts Li
 }
 
 // page renders the first of items, at most limit where that is not 0.
-func (h *providerHandle[T]) page(items []T, version string, limit int, all bool, form api.Form) (*Page, error) {
+func (h *providerHandle[T]) page(items []T, version string, limit int, all bool, form api.Form) (*api.Page, error) {
 	rest := items[:0]
 	if limit > 0 && len(items) > limit {
 		items, rest = items[:limit], items[limit:]
@@ -116,23 +117,23 @@ func (h *providerHandle[T]) page(items []T, version string, limit int, all bool,
 		page.Remaining = &left
 	}
 	var err error
-	if page.Continue, err = encodeToken("/", keyOf(rest[0]), -1); err != nil {
+	if page.Continue, err = store.EncodeToken("/", keyOf(rest[0]), -1); err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
 	return page, nil
 }
 
 // pageOf is a page without more behind it, that borrows nothing.
-func pageOf(renditions []api.Rendition, version string) *Page {
-	return &Page{ResourceVersion: version, Len: len(renditions), Items: slices.Values(renditions), Close: func() {}}
+func pageOf(renditions []api.Rendition, version string) *api.Page {
+	return &api.Page{ResourceVersion: version, Len: len(renditions), Items: slices.Values(renditions), Close: func() {}}
 }
 
 // Watch implements View.
-func (h *providerHandle[T]) Watch(ctx context.Context, namespace string, opts WatchOptions, form api.Form) (Watch, error) {
+func (h *providerHandle[T]) Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
 	if err := h.checkVerb("watch"); err != nil {
 		return nil, err
 	}
-	sel, err := newSelector(opts.Selection, h.info.SelectableFields)
+	sel, err := store.NewSelector(opts.Selection, h.info.SelectableFields)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +154,7 @@ type providerWatch[T api.Object] struct {
 	h         *providerHandle[T]
 	source    ObjectWatch[T]
 	namespace string
-	sel       selector
+	sel       store.Selector
 	form      api.Form
 	ctx       context.Context
 	cancel    context.CancelFunc
@@ -162,11 +163,11 @@ type providerWatch[T api.Object] struct {
 	known map[string]bool
 	// resumed: the client may have objects that this watch didn't tell.
 	resumed bool
-	events  []Event
+	events  []api.Event
 }
 
 // Next implements Watch.
-func (w *providerWatch[T]) Next(ctx context.Context) ([]Event, error) {
+func (w *providerWatch[T]) Next(ctx context.Context) ([]api.Event, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(w.ctx, cancel)()
@@ -193,9 +194,9 @@ func (w *providerWatch[T]) Next(ctx context.Context) ([]Event, error) {
 
 // add renders an event as the client's selector lets it appear.
 func (w *providerWatch[T]) add(event WatchEvent[T]) error {
-	if event.Type != Bookmark {
+	if event.Type != api.Bookmark {
 		selected := w.h.selects(&w.sel, w.namespace, event.Object)
-		if !w.sel.empty() {
+		if !w.sel.Empty() {
 			event.Type = w.appears(&event, selected)
 			selected = event.Type != ""
 		}
@@ -207,32 +208,32 @@ func (w *providerWatch[T]) add(event WatchEvent[T]) error {
 	if err != nil {
 		return err
 	}
-	w.events = append(w.events, Event{Type: event.Type, Object: rendition})
+	w.events = append(w.events, api.Event{Type: event.Type, Object: rendition})
 	return nil
 }
 
 // appears is the type of an event for a client that sees the selected objects only; "" for none.
-func (w *providerWatch[T]) appears(event *WatchEvent[T], selected bool) EventType {
+func (w *providerWatch[T]) appears(event *WatchEvent[T], selected bool) api.EventType {
 	key := keyOf(event.Object)
 	had := w.had(event, key)
-	gone := event.Type == Deleted || !selected
+	gone := event.Type == api.Deleted || !selected
 	switch {
 	case !gone:
 		w.known[key] = true
-	case w.resumed && event.Type != Deleted:
+	case w.resumed && event.Type != api.Deleted:
 		w.known[key] = false
 	default:
 		delete(w.known, key)
 	}
 	switch {
 	case gone && had:
-		return Deleted
+		return api.Deleted
 	case gone:
 		return ""
 	case had:
-		return Modified
+		return api.Modified
 	}
-	return Added
+	return api.Added
 }
 
 // had tells whether the client has the object of an event. Of a resumed watch's first event of an object nobody knows, but
@@ -246,9 +247,9 @@ func (w *providerWatch[T]) had(event *WatchEvent[T], key string) bool {
 		return known
 	}
 	switch event.Type {
-	case Modified:
+	case api.Modified:
 		return w.resumed
-	case Deleted:
+	case api.Deleted:
 		return w.resumed && w.h.selects(&w.sel, w.namespace, event.Object)
 	}
 	return false
@@ -264,8 +265,8 @@ func (w *providerWatch[T]) Close() {
 // DeleteCollection implements Write: a page of the list, one after the other, each shown as it was listed; what can't be
 // shown stays. What goes meanwhile by itself isn't told.
 func (h *providerHandle[T]) DeleteCollection(
-	ctx context.Context, namespace string, opts DeleteOptions, list ListOptions,
-) (*Page, error) {
+	ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions,
+) (*api.Page, error) {
 	if err := h.checkVerb("deletecollection"); err != nil {
 		return nil, err
 	}

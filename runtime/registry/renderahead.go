@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/rendition"
 	"context"
 
 	"apigen.dev/runtime/api"
@@ -30,7 +31,7 @@ func (k *kind[T]) renderAhead(_ context.Context, a *attempt[T]) error { return k
 
 // renderAheadOf makes the answer to what is going to be stored in the place of a state at revision, 0 for none.
 func renderAheadOf(render renderer, data []byte, revision int64, form api.Form) (renderedAhead, error) {
-	if revision == 0 && !isPlainJSON(form) {
+	if revision == 0 && !rendition.IsPlainJSON(form) {
 		revision = unwritten
 	}
 	r, err := render(data, revision, form)
@@ -43,7 +44,7 @@ func (f *renderedAhead) at(render renderer, data []byte, revision int64, form ap
 	case f.made && (f.revision == revision || f.revision == anyRevision):
 		return f.answer, nil
 	case f.made && revision > 0:
-		if r, ok := stampIn(f.answer, form, f.revision, revision); ok {
+		if r, ok := rendition.StampForm(f.answer, form, f.revision, revision); ok {
 			return r, nil
 		}
 	}

@@ -2,6 +2,8 @@ package registry
 
 import (
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/store"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -17,13 +19,13 @@ type request[T api.Object] struct {
 	verb            string
 	namespace, name string
 	// version is that of the URL.
-	version *version[T]
+	version *codec.Served[T]
 	// scope is what the write covers: the object, a part of it, or what an action needs.
 	scope scope[T]
 	// proposal makes the object that the client wants.
 	proposal  proposal[T]
 	ownership fieldOwnership
-	options   WriteOptions
+	options   api.WriteOptions
 	// uid is that of the very object that the client means; "" is any.
 	uid types.UID
 	// mayCreate lets an update create an object that is absent.
@@ -48,9 +50,9 @@ const (
 
 // deletion is what a request to delete says beyond other requests.
 type deletion[T api.Object] struct {
-	options DeleteOptions
+	options api.DeleteOptions
 	// consent, where it isn't nil, refuses to delete an object by an error, or changes the options.
-	consent func(obj T, options *DeleteOptions) error
+	consent func(obj T, options *api.DeleteOptions) error
 }
 
 // writeOperation is what an attempt does to its object, as admission knows it.
@@ -66,18 +68,18 @@ const (
 type attempt[T api.Object] struct {
 	*request[T]
 	// old is the object as it was found; it is nil until the end was asked for it.
-	old *state[T]
+	old *store.State[T]
 	// obj is the new object; nil until it is proposed. Of a deletion, it is the one that was found.
 	obj T
 	// warnings are sent to the client, beside an error, too.
 	warnings []string
 	// plan is what the end is to do.
-	plan plan[T]
+	plan store.Plan[T]
 	// ahead is the answer, as far as it could be made before the write.
 	ahead renderedAhead
 	// deleteOptions and done are those of a deletion.
-	deleteOptions *DeleteOptions
-	done          *Deletion
+	deleteOptions *api.DeleteOptions
+	done          *api.Deletion
 }
 
 // operation tells what becomes of the object. An update that finds nothing, and may create, is a creation.
@@ -85,7 +87,7 @@ func (a *attempt[T]) operation() writeOperation {
 	switch {
 	case a.verb == deleteVerb:
 		return deleteOperation
-	case a.verb == createVerb || a.old != nil && !a.old.exists:
+	case a.verb == createVerb || a.old != nil && !a.old.Exists:
 		return createOperation
 	}
 	return updateOperation

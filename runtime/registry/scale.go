@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/codec"
 	"context"
 	"errors"
 	"net/http"
@@ -45,7 +46,7 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 			case s.Replicas == nil || s.SetReplicas == nil:
 				return nil, errors.New("a Scale needs Replicas and SetReplicas")
 			}
-			kind, err := bindKind(scaleKind())
+			kind, err := codec.BindKind(scaleKind())
 			if err != nil {
 				return nil, err
 			}
@@ -75,7 +76,7 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 type scaler[T api.Object] struct {
 	Scale[T]
 	host  host[T]
-	kind  payload[*scaleObject]
+	kind  *codec.Versions[*scaleObject]
 	paths managedfields.ResourcePathMappings
 	// manager is made at the first write.
 	manager func() (*ownership.Manager, error)
@@ -116,15 +117,15 @@ func (s *scaler[T]) get(ctx context.Context, namespace, name, resourceVersion st
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	return s.kind.show(s.of(obj), form)
+	return s.kind.RenderObject(s.of(obj), form)
 }
 
 // wanted is what a client makes of a scale: it owns live. entries are who owns what of it then.
 type wanted func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (scale *scaleObject, entries []metav1.ManagedFieldsEntry, warnings []string, err error)
 
-func (s *scaler[T]) update(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error) {
+func (s *scaler[T]) update(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error) {
 	return s.write(ctx, namespace, name, body.Version, opts, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
-		scale, warnings, err := s.kind.read(body)
+		scale, warnings, err := s.kind.DecodeBody(body)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -133,24 +134,24 @@ func (s *scaler[T]) update(ctx context.Context, namespace, name string, body Bod
 	})
 }
 
-func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind PatchType, body Body, opts WriteOptions) (Result, error) {
-	if kind == ApplyPatch {
+func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error) {
+	if kind == api.ApplyPatch {
 		return s.write(ctx, namespace, name, body.Version, opts, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
 			scale, entries, err := s.apply(live, stored, body, opts)
 			return scale, entries, nil, err
 		})
 	}
-	v := s.kind.storage
-	p, strict, err := v.patcher(kind, body)
+	v := s.kind.Storage
+	p, strict, err := patcherOf(v, kind, body)
 	if err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
 	return s.write(ctx, namespace, name, body.Version, opts, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
-		data, err := v.encode(live)
+		data, err := v.Encode(live)
 		if err != nil {
 			return nil, nil, nil, apierrors.NewInternalError(err)
 		}
-		if data, err = p.apply(data); err != nil {
+		if data, err = p.Apply(data); err != nil {
 			return nil, nil, nil, err
 		}
 		scale, warnings, err := decodePatched(v, new(scaleObject), p, data, strict, body.Validation)
@@ -166,17 +167,17 @@ func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind Patc
 }
 
 // write brings an object to the scale that a client wants.
-func (s *scaler[T]) write(ctx context.Context, namespace, name, version string, opts WriteOptions, want wanted) (Result, error) {
+func (s *scaler[T]) write(ctx context.Context, namespace, name, version string, opts api.WriteOptions, want wanted) (api.Result, error) {
 	gv, err := s.host.writer.servedVersion(version)
 	if err != nil {
-		return Result{}, internal(err)
+		return api.Result{}, internal(err)
 	}
 	t := hostTarget{namespace: namespace, name: name, version: version, subresource: scaleName}
 	return s.host.writer.change(ctx, t, opts, hostChange[T]{
 		change: func(obj T) ([]string, error) {
 			return s.scale(obj, t, managedfields.NewScaleHandler(obj.GetManagedFields(), gv, s.paths), want)
 		},
-		show: func(obj T, form api.Form) (api.Rendition, error) { return s.kind.show(s.of(obj), form) },
+		show: func(obj T, form api.Form) (api.Rendition, error) { return s.kind.RenderObject(s.of(obj), form) },
 	})
 }
 

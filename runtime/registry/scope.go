@@ -45,24 +45,24 @@ func (wholeScope[T]) counted() bool         { return true }
 func (wholeScope[T]) prepare(ctx context.Context, k *kind[T], a *attempt[T]) {
 	strategy := &k.definition.Strategy
 	for i := range k.definition.Subresources {
-		if s := &k.definition.Subresources[i]; a.old.exists {
-			s.Copy(a.old.obj, a.obj)
+		if s := &k.definition.Subresources[i]; a.old.Exists {
+			s.Copy(a.old.Object, a.obj)
 		} else {
 			s.Reset(a.obj)
 		}
 	}
 	switch {
-	case a.old.exists && strategy.PrepareForUpdate != nil:
-		k.trackPreparation(a, func() { strategy.PrepareForUpdate(ctx, a.obj, a.old.obj) })
-	case !a.old.exists && strategy.PrepareForCreate != nil:
+	case a.old.Exists && strategy.PrepareForUpdate != nil:
+		k.trackPreparation(a, func() { strategy.PrepareForUpdate(ctx, a.obj, a.old.Object) })
+	case !a.old.Exists && strategy.PrepareForCreate != nil:
 		k.trackPreparation(a, func() { strategy.PrepareForCreate(ctx, a.obj) })
 	}
 }
 
 func (wholeScope[T]) validate(ctx context.Context, k *kind[T], a *attempt[T]) (field.ErrorList, error) {
 	errs, err := k.validateObject(ctx, a)
-	if validate := k.definition.Strategy.ValidateUpdate; err == nil && validate != nil && a.old.exists {
-		errs = append(errs, validate(ctx, a.obj, a.old.obj)...)
+	if validate := k.definition.Strategy.ValidateUpdate; err == nil && validate != nil && a.old.Exists {
+		errs = append(errs, validate(ctx, a.obj, a.old.Object)...)
 	}
 	return errs, err
 }
@@ -81,7 +81,7 @@ func (partScope[T]) counted() bool { return false }
 
 // prepare takes what the subresource covers, and managedFields, from the new object, and everything else from the old.
 func (s partScope[T]) prepare(_ context.Context, _ *kind[T], a *attempt[T]) {
-	obj := a.old.obj.DeepCopyObject().(T)
+	obj := a.old.Object.DeepCopyObject().(T)
 	s.Copy(a.obj, obj)
 	obj.SetManagedFields(a.obj.GetManagedFields())
 	a.obj = obj
@@ -90,7 +90,7 @@ func (s partScope[T]) prepare(_ context.Context, _ *kind[T], a *attempt[T]) {
 func (s partScope[T]) validate(ctx context.Context, _ *kind[T], a *attempt[T]) (field.ErrorList, error) {
 	errs, err := a.validateRules(ctx)
 	if err == nil && s.Validate != nil {
-		errs = append(errs, s.Validate(ctx, a.obj, a.old.obj)...)
+		errs = append(errs, s.Validate(ctx, a.obj, a.old.Object)...)
 	}
 	return errs, err
 }

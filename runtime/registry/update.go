@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/store"
 	"context"
 	"fmt"
 
@@ -11,10 +13,10 @@ import (
 )
 
 // Update implements Write.
-func (k *kind[T]) Update(ctx context.Context, namespace, name, subresource string, body Body, opts WriteOptions) (Result, error) {
+func (k *kind[T]) Update(ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions) (api.Result, error) {
 	r, err := k.updateRequest("update", namespace, name, subresource, body.Version, opts)
 	if err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
 	r.proposal = &sent[T]{body: body}
 	r.mayCreate = subresource == "" && k.definition.Strategy.AllowCreateOnUpdate && k.checkVerb("create") == nil
@@ -22,7 +24,7 @@ func (k *kind[T]) Update(ctx context.Context, namespace, name, subresource strin
 }
 
 // updateRequest is a request that changes an object, still without its source.
-func (k *kind[T]) updateRequest(verb, namespace, name, subresource, version string, opts WriteOptions) (r *request[T], err error) {
+func (k *kind[T]) updateRequest(verb, namespace, name, subresource, version string, opts api.WriteOptions) (r *request[T], err error) {
 	if err := k.checkVerb(verb); err != nil {
 		return nil, err
 	}
@@ -33,7 +35,7 @@ func (k *kind[T]) updateRequest(verb, namespace, name, subresource, version stri
 	if r.scope, err = k.scope(subresource); err != nil {
 		return nil, err
 	}
-	if r.version, err = k.versions.of(version); err != nil {
+	if r.version, err = k.versions.Lookup(version); err != nil {
 		return nil, internal(err)
 	}
 	return r, nil
@@ -58,8 +60,8 @@ func (k *kind[T]) checkPreconditions(_ context.Context, a *attempt[T]) error {
 	switch {
 	case a.verb == createVerb:
 		return nil
-	case a.old.exists:
-		found = a.old.obj.GetUID()
+	case a.old.Exists:
+		found = a.old.Object.GetUID()
 	case !a.mayCreate:
 		return apierrors.NewNotFound(k.gr, a.name)
 	}
@@ -80,12 +82,12 @@ func (k *kind[T]) checkVersion(_ context.Context, a *attempt[T]) error {
 	switch {
 	case a.verb == createVerb:
 		return nil
-	case !a.old.exists:
+	case !a.old.Exists:
 		return dropVersion(a.obj)
 	}
-	current := a.old.obj.GetResourceVersion()
+	current := a.old.Object.GetResourceVersion()
 	if sent := a.obj.GetResourceVersion(); sent != current || sent == "" {
-		number, err := parseVersion(sent)
+		number, err := store.ParseVersion(sent)
 		switch {
 		case err != nil:
 			return err
@@ -93,8 +95,8 @@ func (k *kind[T]) checkVersion(_ context.Context, a *attempt[T]) error {
 			return apierrors.NewInvalid(schema.GroupKind{Group: k.gr.Group, Kind: k.gr.Resource}, a.name, field.ErrorList{
 				field.Invalid(metadataPath.Child("resourceVersion"), uint64(0), "must be specified for an update"),
 			})
-		case number != 0 && number != a.old.revision:
-			return apierrors.NewConflict(k.gr, a.name, fmt.Errorf("%s", optimisticLock))
+		case number != 0 && number != a.old.Revision:
+			return apierrors.NewConflict(k.gr, a.name, fmt.Errorf("%s", store.OptimisticLock))
 		}
 	}
 	a.obj.SetResourceVersion(current)

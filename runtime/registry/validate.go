@@ -53,9 +53,9 @@ func (k *kind[T]) validateObject(ctx context.Context, a *attempt[T]) (field.Erro
 // validateMetadata checks the new object's metadata. A name is as it was, whatever rule there is for new ones.
 func (k *kind[T]) validateMetadata(a *attempt[T]) field.ErrorList {
 	namespaced := k.info.Scope == api.Namespaced
-	if a.old.exists {
+	if a.old.Exists {
 		errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, fitsPath, metadataPath)
-		return append(errs, validation.ValidateObjectMetaAccessorUpdate(a.obj, a.old.obj, metadataPath)...)
+		return append(errs, validation.ValidateObjectMetaAccessorUpdate(a.obj, a.old.Object, metadataPath)...)
 	}
 	errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, k.validateName, metadataPath)
 	if k.info.Storage == "" {
@@ -72,13 +72,13 @@ func isNameRequired(e *field.Error) bool {
 // validateRules checks the new object by the rules of the version that the client speaks.
 func (a *attempt[T]) validateRules(ctx context.Context) (field.ErrorList, error) {
 	op, old := operation.Operation{Type: operation.Create}, (*T)(nil)
-	if a.old.exists {
-		op.Type, old = operation.Update, &a.old.obj
+	if a.old.Exists {
+		op.Type, old = operation.Update, &a.old.Object
 	}
 	if name := a.scope.subresource(); name != "" {
 		op.Request.Subresources = []string{name}
 	}
-	return a.version.codec.validate(ctx, op, a.obj, old)
+	return a.version.Validate(ctx, op, a.obj, old)
 }
 
 // maxFaults and maxFaultText bound how many faults of an object are told, and in how many bytes: a body has room for
@@ -115,8 +115,13 @@ func invalidObject(kind schema.GroupKind, name string, errs field.ErrorList) err
 
 // strategyWarnings are what the strategy warns of.
 func (k *kind[T]) strategyWarnings(ctx context.Context, a *attempt[T]) []string {
-	if warn := k.definition.Strategy.Warnings; warn != nil {
-		return warn(ctx, a.obj, a.old.obj)
+	warn := k.definition.Strategy.Warnings
+	if warn == nil {
+		return nil
 	}
-	return nil
+	var old T
+	if a.old.Exists {
+		old = a.old.Object
+	}
+	return warn(ctx, a.obj, old)
 }
