@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/store"
 	"context"
 	"strings"
@@ -40,7 +41,7 @@ func nameTaken(gr schema.GroupResource, name string, taken error) error {
 // resetMetadata is the step that takes from a new object what the server alone decides.
 func (k *kind[T]) resetMetadata(_ context.Context, a *attempt[T]) error {
 	if a.verb == createVerb {
-		resetMetadata(a.obj)
+		metadata.Reset(a.obj)
 	}
 	return nil
 }
@@ -48,14 +49,14 @@ func (k *kind[T]) resetMetadata(_ context.Context, a *attempt[T]) error {
 // setSystemMetadata is the step that sets what the server alone decides: that of a new object, or what the old one has.
 func (k *kind[T]) setSystemMetadata(_ context.Context, a *attempt[T]) error {
 	if a.old.Exists {
-		keepSystemMetadata(a.obj, a.old.Object)
+		metadata.KeepSystemFields(a.obj, a.old.Object)
 		return nil
 	}
 	if a.verb != createVerb {
-		resetMetadata(a.obj)
+		metadata.Reset(a.obj)
 	}
 	if needsName(a.obj) {
-		a.obj.SetName(generateName(a.obj.GetGenerateName()))
+		a.obj.SetName(metadata.GenerateName(a.obj.GetGenerateName()))
 	}
 	if k.initialize != nil {
 		k.initialize(a.obj)
@@ -67,4 +68,10 @@ func (k *kind[T]) setSystemMetadata(_ context.Context, a *attempt[T]) error {
 func isAbsent[T api.Object](obj T) bool {
 	var none T
 	return any(obj) == any(none)
+}
+
+// deduplicateOwners is the step that drops owner references which stand twice, once the proposal is complete.
+func (k *kind[T]) deduplicateOwners(_ context.Context, a *attempt[T]) error {
+	a.addWarnings(metadata.DeduplicateOwners(a.obj, " after mutating admission happens"))
+	return nil
 }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/subresource"
 	"context"
 
 	"apigen.dev/runtime/api"
@@ -32,7 +33,7 @@ type Definition[T api.Object] struct {
 	// Subresources that are a subset of the object's fields, status above all.
 	Subresources []Subresource[T]
 	// Extensions are all other subresources.
-	Extensions []Extension[T]
+	Extensions []subresource.Extension[T]
 	// SelectableFields are the fields beyond metadata.name and metadata.namespace that field selectors may name.
 	SelectableFields []api.SelectableField[T]
 }

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/metadata"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,7 +108,7 @@ func (e *storageEnd[T]) planDeletion(ctx context.Context, a *attempt[T]) (err er
 	switch {
 	case grace == graceSet:
 	case len(a.obj.GetFinalizers()) > 0:
-		markDeleted(a.obj)
+		metadata.MarkDeleted(a.obj)
 	default:
 		a.plan.Verb, a.done.Done = store.Remove, true
 		return nil

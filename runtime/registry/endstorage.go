@@ -2,6 +2,7 @@ package registry
 
 import (
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/store"
 	"context"
@@ -22,7 +23,7 @@ type storageEnd[T api.Object] struct {
 
 // initialize sets the UID, the creation time and the first generation of a new object.
 func (e *storageEnd[T]) initialize(obj T) {
-	initializeMetadata(obj)
+	metadata.Initialize(obj)
 	if !e.kind.definition.Strategy.NoGeneration {
 		obj.SetGeneration(1)
 	}
@@ -69,7 +70,7 @@ func (e *storageEnd[T]) planUpdate(a *attempt[T]) (err error) {
 		}
 	}
 	a.plan.Data = data
-	if finalized(a.obj, old) {
+	if metadata.Finalized(a.obj, old) {
 		a.plan.Verb = store.Remove
 	}
 	return nil

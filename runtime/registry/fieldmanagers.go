@@ -61,8 +61,8 @@ func (o *fieldManagers[T]) addActions(d *Definition[T], sets *ownership.Sets) {
 	for _, e := range d.Extensions {
 		for i := range o.versions.Served {
 			v := &o.versions.Served[i]
-			o.managers[managerKey{v.GVK.Version, e.info.Name}] = &ownership.Manager{
-				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: e.info.Name,
+			o.managers[managerKey{v.GVK.Version, e.Name()}] = &ownership.Manager{
+				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: e.Name(),
 				Types: o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
 			}
 		}

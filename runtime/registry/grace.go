@@ -2,6 +2,7 @@ package registry
 
 import (
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/metadata"
 	"context"
 	"errors"
 	"time"
@@ -43,8 +44,8 @@ func (e *storageEnd[T]) grant(ctx context.Context, obj T, opts api.DeleteOptions
 		// Nothing waits for what would be written before the removal.
 		return noGrace, nil
 	}
-	advanceGeneration(obj)
-	until(obj, now().Add(time.Duration(seconds)*time.Second), seconds)
+	metadata.AdvanceGeneration(obj)
+	until(obj, metadata.Now().Add(time.Duration(seconds)*time.Second), seconds)
 	return graceSet, nil
 }
 
@@ -65,7 +66,7 @@ func shorten(obj metav1.Object, deleted time.Time, wanted *int64) grace {
 		}
 	}
 	at := deleted.Add(time.Duration(seconds-last) * time.Second)
-	if present := now(); at.Before(present.Time) {
+	if present := metadata.Now(); at.Before(present.Time) {
 		// All of it is over already: the shortest that still lets somebody wind up.
 		at, seconds = present.Time, min(seconds, 1)
 	}
@@ -85,13 +86,6 @@ func until(obj metav1.Object, at time.Time, seconds int64) {
 	deleted := metav1.NewTime(at)
 	obj.SetDeletionTimestamp(&deleted)
 	obj.SetDeletionGracePeriodSeconds(&seconds)
-}
-
-// advanceGeneration advances the generation of what begins to be deleted.
-func advanceGeneration(obj metav1.Object) {
-	if obj.GetDeletionTimestamp() == nil && obj.GetGeneration() > 0 {
-		obj.SetGeneration(obj.GetGeneration() + 1)
-	}
 }
 
 // asMeta are options as a strategy's function knows them. It may change them: they are its own.

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/subresource"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 	for _, s := range d.Subresources {
 		info.Subresources = append(info.Subresources, s.Name)
 	}
-	info.Extensions = extensionInfos(&d)
+	info.Extensions = subresource.Infos(d.Extensions, d.Group)
 	for _, f := range d.SelectableFields {
 		info.SelectableFields = append(info.SelectableFields, f.Path)
 	}
@@ -74,7 +75,7 @@ func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	end := &storageEnd[T]{kind: k, store: store, ignorePropagation: config.IgnorePropagation}
 	k.end, k.initialize = end, end.initialize
 	h := &handle[T]{kind: k, store: store, storage: end}
-	if k.extensions, err = openExtensions(d, h.host()); err != nil {
+	if k.extensions, err = subresource.Open(d.Extensions, h.host()); err != nil {
 		return nil, errors.Join(fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err), store.Close())
 	}
 	return h, nil

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/subresource"
 	"context"
 
 	"apigen.dev/runtime/api"
@@ -8,8 +9,10 @@ import (
 )
 
 // host is the handle as extensions see it.
-func (h *handle[T]) host() host[T] {
-	return host[T]{info: h.info, object: h.object, writer: h, schemas: h.schemas, logOwnership: h.logOwnership}
+func (h *handle[T]) host() subresource.Host[T] {
+	return subresource.Host[T]{
+		Info: h.info, Object: h.object, Writer: hostWriter[T]{h}, Schemas: h.schemas, LogOwnership: h.logOwnership,
+	}
 }
 
 // object reads one object.
@@ -22,15 +25,18 @@ func (h *handle[T]) object(ctx context.Context, namespace, name, resourceVersion
 	return h.store.Object(rendition)
 }
 
-// act implements hostWriter.
-func (h *handle[T]) act(
-	ctx context.Context, t hostTarget, opts api.WriteOptions, do func(obj T) (api.Rendition, error),
+// hostWriter writes for the subresources of a kind with storage.
+type hostWriter[T api.Object] struct{ *handle[T] }
+
+// Act implements subresource.Writer.
+func (h hostWriter[T]) Act(
+	ctx context.Context, t subresource.Target, opts api.WriteOptions, do func(obj T) (api.Rendition, error),
 ) (api.Result, error) {
-	r, err := h.updateRequest("update", t.namespace, t.name, "", t.version, opts)
+	r, err := h.updateRequest("update", t.Namespace, t.Name, "", t.Version, opts)
 	if err != nil {
 		return api.Result{}, err
 	}
-	r.scope = actionScope[T]{t.subresource}
+	r.scope = actionScope[T]{t.Subresource}
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
 		answer, err := do(obj)
 		a.ahead = renderedAhead{answer: answer, revision: anyRevision, made: err == nil}
@@ -41,15 +47,15 @@ func (h *handle[T]) act(
 	return result, err
 }
 
-// change implements hostWriter.
-func (h *handle[T]) change(ctx context.Context, t hostTarget, opts api.WriteOptions, c hostChange[T]) (api.Result, error) {
-	r, err := h.updateRequest("update", t.namespace, t.name, "", t.version, opts)
+// Change implements subresource.Writer.
+func (h hostWriter[T]) Change(ctx context.Context, t subresource.Target, opts api.WriteOptions, c subresource.Change[T]) (api.Result, error) {
+	r, err := h.updateRequest("update", t.Namespace, t.Name, "", t.Version, opts)
 	if err != nil {
 		return api.Result{}, err
 	}
-	r.scope, r.ownership = wholeScope[T]{through: t.subresource}, merged
+	r.scope, r.ownership = wholeScope[T]{through: t.Subresource}, merged
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
-		warnings, err := c.change(obj)
+		warnings, err := c.Change(obj)
 		a.addWarnings(warnings)
 		return err
 	}}
@@ -58,24 +64,24 @@ func (h *handle[T]) change(ctx context.Context, t hostTarget, opts api.WriteOpti
 		if err != nil {
 			return api.Rendition{}, err
 		}
-		return c.show(obj, form)
+		return c.Show(obj, form)
 	}
 	return h.update(ctx, r)
 }
 
-// remove implements hostWriter.
-func (h *handle[T]) remove(
-	ctx context.Context, t hostTarget, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error,
+// Remove implements subresource.Writer.
+func (h hostWriter[T]) Remove(
+	ctx context.Context, t subresource.Target, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error,
 ) (api.Deletion, error) {
-	if _, err := h.servedVersion(t.version); err != nil {
+	if _, err := h.ServedVersion(t.Version); err != nil {
 		return api.Deletion{}, internal(err)
 	}
 	opts.Form = h.store.Form() // nobody sees this answer
-	return h.delete(ctx, deletionOf(t.namespace, t.name, opts, consent), nil)
+	return h.delete(ctx, deletionOf(t.Namespace, t.Name, opts, consent), nil)
 }
 
-// servedVersion implements hostWriter.
-func (h *handle[T]) servedVersion(name string) (schema.GroupVersion, error) {
+// ServedVersion implements subresource.Writer.
+func (h hostWriter[T]) ServedVersion(name string) (schema.GroupVersion, error) {
 	v, err := h.versions.Lookup(name)
 	if err != nil {
 		return schema.GroupVersion{}, err

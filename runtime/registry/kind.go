@@ -3,6 +3,7 @@ package registry
 import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/subresource"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -33,7 +34,7 @@ type kind[T api.Object] struct {
 	// fieldManagers are made at the first write; the function is nil where nobody keeps who owns which field.
 	fieldManagers func() (*fieldManagers[T], error)
 	schemas       *ownership.Schemas
-	extensions    map[string]*ExtensionHandle
+	extensions    map[string]*subresource.Handle
 	log           *slog.Logger
 	// logged is when it was last logged that field ownership could not be found out.
 	logged atomic.Int64
@@ -56,7 +57,7 @@ func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions
 func (k *kind[T]) Info() *api.Info { return k.info }
 
 // Extension implements Handle.
-func (k *kind[T]) Extension(name string) *ExtensionHandle { return k.extensions[name] }
+func (k *kind[T]) Extension(name string) *subresource.Handle { return k.extensions[name] }
 
 // checkVerb refuses a verb that is not served.
 func (k *kind[T]) checkVerb(verb string) error {

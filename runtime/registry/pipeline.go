@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/store"
 	"context"
 	"errors"
@@ -129,7 +130,7 @@ func (k *kind[T]) createNamed(ctx context.Context, a *attempt[T]) (api.Result, e
 		if err == nil || !apierrors.IsAlreadyExists(err) {
 			return result, err
 		}
-		if n == maxGeneratedNames {
+		if n == metadata.MaxGeneratedNames {
 			return result, nameTaken(k.gr, named.obj.GetName(), err)
 		}
 	}

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/patch"
 	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/store"
@@ -52,7 +53,7 @@ func (s *sent[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) (err err
 		}
 	}
 	s.given = true
-	a.addWarnings(deduplicateOwners(a.obj, ""))
+	a.addWarnings(metadata.DeduplicateOwners(a.obj, ""))
 	return nil
 }
 
@@ -69,7 +70,7 @@ func (*patched[T]) decode(*kind[T], *attempt[T]) error { return nil }
 
 func (p *patched[T]) propose(ctx context.Context, k *kind[T], a *attempt[T]) (err error) {
 	if p.patch == nil {
-		if p.patch, p.strict, err = patcherOf(a.version, p.kind, p.body); err != nil {
+		if p.patch, p.strict, err = codec.NewPatch(a.version, p.kind, p.body); err != nil {
 			return err
 		}
 	}
@@ -81,7 +82,7 @@ func (p *patched[T]) propose(ctx context.Context, k *kind[T], a *attempt[T]) (er
 		return err
 	}
 	var warnings []string
-	a.obj, warnings, err = decodePatched(a.version, k.definition.New(), p.patch, object, p.strict, p.body.Validation)
+	a.obj, warnings, err = codec.DecodePatched(a.version, k.definition.New(), p.patch, object, p.strict, p.body.Validation)
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func (p *patched[T]) propose(ctx context.Context, k *kind[T], a *attempt[T]) (er
 	if err := k.matchRequest(ctx, a); err != nil {
 		return err
 	}
-	return requireVersion(p.patch, object)
+	return codec.RequireAPIVersion(p.patch, object)
 }
 
 // encodeFound is an object as clients of a version get it.

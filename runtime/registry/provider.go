@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/subresource"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +91,7 @@ func (r *virtual[T]) Open(_ context.Context, config Config) (Handle, error) {
 	k.end = end
 	h := &providerHandle[T]{kind: k, provided: end}
 	h.closed, h.close = context.WithCancel(context.Background())
-	if k.extensions, err = openExtensions(r.definition, h.host()); err != nil {
+	if k.extensions, err = subresource.Open(r.definition.Extensions, h.host()); err != nil {
 		h.close()
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
 	}
@@ -113,8 +114,8 @@ func (h *providerHandle[T]) Ready() error { return nil }
 func (h *providerHandle[T]) Close() error { h.close(); return nil }
 
 // host is the handle as extensions see it.
-func (h *providerHandle[T]) host() host[T] {
-	return host[T]{info: h.info, object: func(ctx context.Context, namespace, name, _ string) (T, error) {
+func (h *providerHandle[T]) host() subresource.Host[T] {
+	return subresource.Host[T]{Info: h.info, Object: func(ctx context.Context, namespace, name, _ string) (T, error) {
 		return h.provided.get(ctx, namespace, name)
 	}}
 }

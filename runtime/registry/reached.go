@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/metadata"
 	"context"
 
 	"apigen.dev/runtime/api"
@@ -140,7 +141,7 @@ func (r reached[T]) Delete(ctx context.Context, namespace, name string, options 
 	var how api.DeleteOptions
 	how.Form = r.form
 	how.DryRun = reach.IsDryRun(ctx) || len(options.DryRun) > 0
-	if err := takeOptions(&how, &options); err != nil {
+	if err := metadata.SetDeleteOptions(&how, &options); err != nil {
 		return err
 	}
 	_, err := r.handle.Delete(ctx, namespace, name, how)

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/subresource"
 	"context"
 
 	"apigen.dev/runtime/api"
@@ -39,7 +40,7 @@ type Handle interface {
 	View
 	Write
 	// Extension returns one of Info.Extensions by its name, nil where there is none.
-	Extension(name string) *ExtensionHandle
+	Extension(name string) *subresource.Handle
 	// Ready is nil once reads are served from memory, else the reason why not.
 	Ready() error
 	// Close ends all watches and waits for the handle's goroutines.

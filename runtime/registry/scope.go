@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/codec"
 	"context"
 
 	"apigen.dev/runtime/api"
@@ -126,7 +127,7 @@ func (k *kind[T]) validate(ctx context.Context, a *attempt[T]) error {
 	if err != nil {
 		return internal(err)
 	}
-	return invalidObject(k.gk, a.obj.GetName(), errs)
+	return codec.Invalid(k.gk, a.obj.GetName(), errs)
 }
 
 // warn is the step that asks the strategy for warnings.

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/store"
 	"context"
 	"fmt"
@@ -47,10 +48,10 @@ func (k *kind[T]) matchRequest(_ context.Context, a *attempt[T]) error {
 	if isAbsent(a.obj) {
 		return nil
 	}
-	if err := ensureNamespace(a.obj, k.info.Scope, a.namespace); err != nil || a.verb == createVerb {
+	if err := metadata.EnsureNamespace(a.obj, k.info.Scope, a.namespace); err != nil || a.verb == createVerb {
 		return err
 	}
-	return matchName(a.obj, a.name)
+	return metadata.MatchName(a.obj, a.name)
 }
 
 // checkPreconditions is the step that refuses an object which isn't the one that the client means. Its absence is no
@@ -68,13 +69,7 @@ func (k *kind[T]) checkPreconditions(_ context.Context, a *attempt[T]) error {
 	if a.uid == "" || a.uid == found {
 		return nil
 	}
-	return uidConflict(k.gr, a.name, a.uid, found)
-}
-
-// uidConflict is 409 for an update of another object of the same name.
-func uidConflict(gr schema.GroupResource, name string, sent, found types.UID) error {
-	return apierrors.NewConflict(gr, name,
-		fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", sent, found))
+	return metadata.UIDConflict(k.gr, a.name, a.uid, found)
 }
 
 // checkVersion is the step of optimistic concurrency: an update that names a resourceVersion is meant for that state.

@@ -1,8 +1,11 @@
-package registry
+// Package metadata is what a server does with the metadata of an object that is written: names, namespaces, the fields that
+// the server alone sets, owner references, and the options of a deletion. It knows runtime/api and no storage.
+package metadata
 
 import (
-	"context"
 	"fmt"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -15,17 +18,17 @@ import (
 )
 
 const (
-	// maxGenerated bounds generateName's prefix, so that prefix and suffix stay a DNS label.
+	// maxGenerated bounds GenerateName's prefix, so that prefix and suffix stay a DNS label.
 	maxGenerated = 63 - suffixLength
 	suffixLength = 5
 	// suffixes holds neither vowels nor what looks alike, so that no words come out.
 	suffixes = "bcdfghjklmnpqrstvwxz2456789"
-	// maxGeneratedNames is how many generated names are tried.
-	maxGeneratedNames = 8
+	// MaxGeneratedNames is how many generated names are tried.
+	MaxGeneratedNames = 8
 )
 
-// generateName appends a random suffix to a prefix, which is shortened where need be.
-func generateName(prefix string) string {
+// GenerateName appends a random suffix to a prefix, which is shortened where need be.
+func GenerateName(prefix string) string {
 	name := []byte(prefix[:min(len(prefix), maxGenerated)])
 	for range suffixLength {
 		name = append(name, suffixes[rand.IntN(len(suffixes))])
@@ -33,8 +36,8 @@ func generateName(prefix string) string {
 	return string(name)
 }
 
-// ensureNamespace sets the namespace of the URL in an object that has none.
-func ensureNamespace(obj metav1.Object, scope api.Scope, namespace string) error {
+// EnsureNamespace sets the namespace of the URL in an object that has none.
+func EnsureNamespace(obj metav1.Object, scope api.Scope, namespace string) error {
 	if scope == api.Cluster {
 		obj.SetNamespace("")
 		return nil
@@ -49,8 +52,8 @@ func ensureNamespace(obj metav1.Object, scope api.Scope, namespace string) error
 	return nil
 }
 
-// matchName compares the object's name with that of the URL.
-func matchName(obj metav1.Object, name string) error {
+// MatchName compares the object's name with that of the URL.
+func MatchName(obj metav1.Object, name string) error {
 	if obj.GetName() == "" {
 		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", name))
 	}
@@ -60,8 +63,8 @@ func matchName(obj metav1.Object, name string) error {
 	return nil
 }
 
-// resetMetadata takes from an object that is to be created what the server alone decides.
-func resetMetadata(obj metav1.Object) {
+// Reset takes from an object that is to be created what the server alone decides.
+func Reset(obj metav1.Object) {
 	obj.SetUID("")
 	obj.SetCreationTimestamp(metav1.Time{})
 	obj.SetDeletionTimestamp(nil)
@@ -69,18 +72,18 @@ func resetMetadata(obj metav1.Object) {
 	obj.SetSelfLink("")
 }
 
-// initializeMetadata sets the UID and the creation time of a new object.
-func initializeMetadata(obj metav1.Object) {
+// Initialize sets the UID and the creation time of a new object.
+func Initialize(obj metav1.Object) {
 	obj.SetUID(types.UID(uuid.NewString()))
-	obj.SetCreationTimestamp(now())
+	obj.SetCreationTimestamp(Now())
 }
 
-// now has the precision with which times are stored.
-func now() metav1.Time { return metav1.NewTime(time.Now().UTC().Truncate(time.Second)) }
+// Now has the precision with which times are stored.
+func Now() metav1.Time { return metav1.NewTime(time.Now().UTC().Truncate(time.Second)) }
 
-// keepSystemMetadata takes over from old what an update can't change. What has a value in obj and is immutable stays, for
+// KeepSystemFields takes over from old what an update can't change. What has a value in obj and is immutable stays, for
 // validation to refuse.
-func keepSystemMetadata(obj, old metav1.Object) {
+func KeepSystemFields(obj, old metav1.Object) {
 	obj.SetGeneration(old.GetGeneration())
 	obj.SetSelfLink("")
 	if obj.GetUID() == "" {
@@ -97,30 +100,24 @@ func keepSystemMetadata(obj, old metav1.Object) {
 	}
 }
 
-// markDeleted notes that an object is to be deleted once its finalizers are gone.
-func markDeleted(obj metav1.Object) {
-	at := now()
+// MarkDeleted notes that an object is to be deleted once its finalizers are gone.
+func MarkDeleted(obj metav1.Object) {
+	at := Now()
 	if deleted := obj.GetDeletionTimestamp(); deleted == nil || deleted.After(at.Time) {
-		advanceGeneration(obj)
+		AdvanceGeneration(obj)
 		obj.SetDeletionTimestamp(&at)
 	}
 	obj.SetDeletionGracePeriodSeconds(new(int64))
 }
 
-// finalized tells that an update took the last finalizer of an object that was to be deleted.
-func finalized(obj, old metav1.Object) bool {
+// Finalized tells that an update took the last finalizer of an object that was to be deleted.
+func Finalized(obj, old metav1.Object) bool {
 	grace := old.GetDeletionGracePeriodSeconds()
 	return len(obj.GetFinalizers()) == 0 && old.GetDeletionTimestamp() != nil && (grace == nil || *grace == 0)
 }
 
-// deduplicateOwners is the step that drops owner references which stand twice, once the proposal is complete.
-func (k *kind[T]) deduplicateOwners(_ context.Context, a *attempt[T]) error {
-	a.addWarnings(deduplicateOwners(a.obj, " after mutating admission happens"))
-	return nil
-}
-
-// deduplicateOwners drops owner references that stand twice, with kube-apiserver's warning, which says when they were found.
-func deduplicateOwners(obj metav1.Object, when string) (warnings []string) {
+// DeduplicateOwners drops owner references that stand twice, with kube-apiserver's warning, which says when they were found.
+func DeduplicateOwners(obj metav1.Object, when string) (warnings []string) {
 	refs := obj.GetOwnerReferences()
 	if len(refs) < 2 {
 		return nil
@@ -160,4 +157,34 @@ func optionOf(b *bool) option {
 		return option{}
 	}
 	return option{true, *b}
+}
+
+// AdvanceGeneration advances the generation of what begins to be deleted.
+func AdvanceGeneration(obj metav1.Object) {
+	if obj.GetDeletionTimestamp() == nil && obj.GetGeneration() > 0 {
+		obj.SetGeneration(obj.GetGeneration() + 1)
+	}
+}
+
+// UIDConflict is 409 for an update of another object of the same name.
+func UIDConflict(gr schema.GroupResource, name string, sent, found types.UID) error {
+	return apierrors.NewConflict(gr, name,
+		fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", sent, found))
+}
+
+// SetDeleteOptions makes options of metav1 those of a deletion.
+func SetDeleteOptions(o *api.DeleteOptions, options *metav1.DeleteOptions) error {
+	if errs := metavalidation.ValidateDeleteOptions(options); len(errs) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
+	}
+	o.Preconditions, o.GracePeriodSeconds, o.Propagation = options.Preconditions, options.GracePeriodSeconds, options.PropagationPolicy
+	//nolint:staticcheck // an eviction may bring the deprecated option
+	if orphan := options.OrphanDependents; orphan != nil {
+		policy := metav1.DeletePropagationBackground
+		if *orphan {
+			policy = metav1.DeletePropagationOrphan
+		}
+		o.Propagation = &policy
+	}
+	return nil
 }

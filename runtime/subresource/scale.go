@@ -1,7 +1,8 @@
-package registry
+package subresource
 
 import (
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
 	"context"
 	"errors"
 	"net/http"
@@ -39,9 +40,9 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 			Methods:       []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPut},
 			TakesProtobuf: true, GivesProtobuf: true,
 		},
-		open: func(h host[T]) (*ExtensionHandle, error) {
+		open: func(h Host[T]) (*Handle, error) {
 			switch {
-			case h.writer == nil:
+			case h.Writer == nil:
 				return nil, errNeedsStorage
 			case s.Replicas == nil || s.SetReplicas == nil:
 				return nil, errors.New("a Scale needs Replicas and SetReplicas")
@@ -60,14 +61,14 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 				if err != nil {
 					return nil, err
 				}
-				gv, err := h.writer.servedVersion(version)
+				gv, err := h.Writer.ServedVersion(version)
 				if err != nil {
 					return nil, err
 				}
 				b.paths[gv.String()] = at
 			}
 			b.manager = sync.OnceValues(b.newManager)
-			return &ExtensionHandle{Get: b.get, Update: b.update, Patch: b.patch}, nil
+			return &Handle{Get: b.get, Update: b.update, Patch: b.patch}, nil
 		},
 	}
 }
@@ -75,7 +76,7 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 // scaler is an open Scale.
 type scaler[T api.Object] struct {
 	Scale[T]
-	host  host[T]
+	host  Host[T]
 	kind  *codec.Versions[*scaleObject]
 	paths managedfields.ResourcePathMappings
 	// manager is made at the first write.
@@ -83,11 +84,11 @@ type scaler[T api.Object] struct {
 }
 
 func (s *scaler[T]) newManager() (*ownership.Manager, error) {
-	schemas := s.host.schemas
+	schemas := s.host.Schemas
 	if schemas == nil {
 		schemas = ownership.NewSchemas(nil)
 	}
-	types, err := schemas.In(s.host.info.Storage, scaleGVK)
+	types, err := schemas.In(s.host.Info.Storage, scaleGVK)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (s *scaler[T]) of(obj T) *scaleObject {
 }
 
 func (s *scaler[T]) get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {
-	obj, err := s.host.object(ctx, namespace, name, resourceVersion)
+	obj, err := s.host.Object(ctx, namespace, name, resourceVersion)
 	if err != nil {
 		return api.Rendition{}, err
 	}
@@ -142,7 +143,7 @@ func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind api.
 		})
 	}
 	v := s.kind.Storage
-	p, strict, err := patcherOf(v, kind, body)
+	p, strict, err := codec.NewPatch(v, kind, body)
 	if err != nil {
 		return api.Result{}, err
 	}
@@ -154,9 +155,9 @@ func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind api.
 		if data, err = p.Apply(data); err != nil {
 			return nil, nil, nil, err
 		}
-		scale, warnings, err := decodePatched(v, new(scaleObject), p, data, strict, body.Validation)
+		scale, warnings, err := codec.DecodePatched(v, new(scaleObject), p, data, strict, body.Validation)
 		if err == nil {
-			err = requireVersion(p, data)
+			err = codec.RequireAPIVersion(p, data)
 		}
 		if err != nil {
 			return nil, nil, warnings, err
@@ -168,24 +169,24 @@ func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind api.
 
 // write brings an object to the scale that a client wants.
 func (s *scaler[T]) write(ctx context.Context, namespace, name, version string, opts api.WriteOptions, want wanted) (api.Result, error) {
-	gv, err := s.host.writer.servedVersion(version)
+	gv, err := s.host.Writer.ServedVersion(version)
 	if err != nil {
-		return api.Result{}, internal(err)
+		return api.Result{}, apierrors.NewInternalError(err)
 	}
-	t := hostTarget{namespace: namespace, name: name, version: version, subresource: scaleName}
-	return s.host.writer.change(ctx, t, opts, hostChange[T]{
-		change: func(obj T) ([]string, error) {
+	t := Target{Namespace: namespace, Name: name, Version: version, Subresource: scaleName}
+	return s.host.Writer.Change(ctx, t, opts, Change[T]{
+		Change: func(obj T) ([]string, error) {
 			return s.scale(obj, t, managedfields.NewScaleHandler(obj.GetManagedFields(), gv, s.paths), want)
 		},
-		show: func(obj T, form api.Form) (api.Rendition, error) { return s.kind.RenderObject(s.of(obj), form) },
+		Show: func(obj T, form api.Form) (api.Rendition, error) { return s.kind.RenderObject(s.of(obj), form) },
 	})
 }
 
 // scale changes an object as a client wants its scale.
-func (s *scaler[T]) scale(obj T, t hostTarget, fields *managedfields.ScaleHandler, want wanted) ([]string, error) {
+func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, want wanted) ([]string, error) {
 	stored, err := fields.ToSubresource()
 	if err != nil {
-		return nil, internal(err)
+		return nil, apierrors.NewInternalError(err)
 	}
 	scale, entries, warnings, err := want(s.of(obj), stored)
 	if err == nil {
@@ -195,7 +196,7 @@ func (s *scaler[T]) scale(obj T, t hostTarget, fields *managedfields.ScaleHandle
 		return warnings, err
 	}
 	if entries, err = fields.ToParent(entries); err != nil {
-		return warnings, internal(err)
+		return warnings, apierrors.NewInternalError(err)
 	}
 	obj.SetManagedFields(entries)
 	if scale.ResourceVersion != "" {
@@ -208,18 +209,18 @@ func (s *scaler[T]) scale(obj T, t hostTarget, fields *managedfields.ScaleHandle
 }
 
 // check compares a scale with what it is to be the scale of.
-func (s *scaler[T]) check(scale, live *scaleObject, t hostTarget) error {
-	if err := ensureNamespace(scale, s.host.info.Scope, t.namespace); err != nil {
+func (s *scaler[T]) check(scale, live *scaleObject, t Target) error {
+	if err := metadata.EnsureNamespace(scale, s.host.Info.Scope, t.Namespace); err != nil {
 		return err
 	}
-	if err := matchName(scale, t.name); err != nil {
+	if err := metadata.MatchName(scale, t.Name); err != nil {
 		return err
 	}
 	if scale.UID != "" && scale.UID != live.UID {
-		return uidConflict(s.host.info.GroupResource(), t.name, scale.UID, live.UID)
+		return metadata.UIDConflict(s.host.Info.GroupResource(), t.Name, scale.UID, live.UID)
 	}
 	if scale.Spec.Replicas < 0 {
-		return apierrors.NewInvalid(scaleGVK.GroupKind(), t.name, field.ErrorList{
+		return apierrors.NewInvalid(scaleGVK.GroupKind(), t.Name, field.ErrorList{
 			field.Invalid(field.NewPath("spec", "replicas"), scale.Spec.Replicas, "must be greater than or equal to 0"),
 		})
 	}

@@ -1,7 +1,8 @@
-package registry
+package subresource
 
 import (
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/store"
 	"context"
 	"errors"
@@ -9,9 +10,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/reach"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -45,7 +44,7 @@ func (a *action[T, B]) remove(ctx context.Context, namespace, name string, body 
 	if err != nil {
 		return api.Result{Warnings: warnings}, err
 	}
-	_, err = a.host.writer.remove(ctx, t, api.DeleteOptions{WriteOptions: opts}, func(obj T, how *api.DeleteOptions) error {
+	_, err = a.host.Writer.Remove(ctx, t, api.DeleteOptions{WriteOptions: opts}, func(obj T, how *api.DeleteOptions) error {
 		options, err := do(ctx, obj.DeepCopyObject().(T), in.DeepCopyObject().(B))
 		switch {
 		case err != nil:
@@ -56,10 +55,10 @@ func (a *action[T, B]) remove(ctx context.Context, namespace, name string, body 
 		if how.DryRun = how.DryRun || slices.Contains(options.DryRun, metav1.DryRunAll); how.DryRun != opts.DryRun {
 			return errDryRun
 		}
-		if err := takeOptions(how, options); err != nil {
+		if err := metadata.SetDeleteOptions(how, options); err != nil {
 			return err
 		}
-		gr := schema.GroupResource{Group: a.host.info.Group, Resource: a.host.info.Names.Kind}
+		gr := schema.GroupResource{Group: a.host.Info.Group, Resource: a.host.Info.Names.Kind}
 		return store.CheckPreconditions(gr, obj.GetName(), how.Preconditions, obj)
 	})
 	if errors.Is(err, errDryRun) {
@@ -75,20 +74,3 @@ func (a *action[T, B]) remove(ctx context.Context, namespace, name string, body 
 
 // errDryRun begins a deletion again as a dry run.
 var errDryRun = errors.New("the deletion is a dry run")
-
-// takeOptions makes options of metav1 those of a deletion.
-func takeOptions(o *api.DeleteOptions, options *metav1.DeleteOptions) error {
-	if errs := metavalidation.ValidateDeleteOptions(options); len(errs) > 0 {
-		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
-	}
-	o.Preconditions, o.GracePeriodSeconds, o.Propagation = options.Preconditions, options.GracePeriodSeconds, options.PropagationPolicy
-	//nolint:staticcheck // an eviction may bring the deprecated option
-	if orphan := options.OrphanDependents; orphan != nil {
-		policy := metav1.DeletePropagationBackground
-		if *orphan {
-			policy = metav1.DeletePropagationOrphan
-		}
-		o.Propagation = &policy
-	}
-	return nil
-}

@@ -1,4 +1,4 @@
-package registry
+package subresource
 
 import (
 	"fmt"
@@ -53,7 +53,7 @@ func (s *scaler[T]) trackFields(live, scale *scaleObject, stored []metav1.Manage
 	}
 	entries, err := m.Update(scaleView{m, live}, scaleView{m, scale}, stored, nil, false, manager)
 	if err != nil {
-		s.host.logOwnership(live, err)
+		s.host.LogOwnership(live, err)
 		return stored, nil
 	}
 	return entries, nil

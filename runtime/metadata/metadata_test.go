@@ -1,4 +1,4 @@
-package registry
+package metadata
 
 import (
 	"strings"
@@ -13,11 +13,11 @@ func TestDeduplicateOwners(t *testing.T) {
 	controller, other := ref, ref
 	controller.Controller, other.Controller = &yes, &no
 	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{ref, controller, ref, other, controller}}}
-	warnings := deduplicateOwners(obj, "")
+	warnings := DeduplicateOwners(obj, "")
 	if len(obj.OwnerReferences) != 3 || len(warnings) != 1 || !strings.HasSuffix(warnings[0], "duplicate UID(s) observed: u, u") {
 		t.Errorf("%+v %v", obj.OwnerReferences, warnings)
 	}
-	if warnings = deduplicateOwners(obj, ""); warnings != nil {
+	if warnings = DeduplicateOwners(obj, ""); warnings != nil {
 		t.Error(warnings)
 	}
 }

@@ -1,7 +1,8 @@
-package registry
+package subresource
 
 import (
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/rendition"
 	"context"
 	"encoding/json"
@@ -57,7 +58,7 @@ func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 	})
 	e.info.GivesProtobuf = r.Answer.HasProtobuf()
 	if err != nil {
-		e.open = func(host[T]) (*ExtensionHandle, error) { return nil, err }
+		e.open = func(Host[T]) (*Handle, error) { return nil, err }
 	}
 	return e
 }
@@ -92,16 +93,16 @@ func actionOf[T, B api.Object](name string, kind codec.Kind[B], complete bool, d
 	})
 }
 
-// createFunc is ExtensionHandle.Create.
+// createFunc is Handle.Create.
 type createFunc = func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
 
 // posted makes an extension that a kind is posted to; create serves it.
 func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, create func(*action[T, B]) createFunc) Extension[T] {
 	// The answer is a Status, or else who calls it says what.
 	e := Extension[T]{info: api.Extension{Name: name, Methods: []string{http.MethodPost}, GivesProtobuf: true}}
-	e.open = func(h host[T]) (*ExtensionHandle, error) {
+	e.open = func(h Host[T]) (*Handle, error) {
 		switch {
-		case h.writer == nil:
+		case h.Writer == nil:
 			return nil, errNeedsStorage
 		case !complete:
 			return nil, errors.New("Do is not set")
@@ -110,7 +111,7 @@ func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, cre
 		if err != nil {
 			return nil, err
 		}
-		return &ExtensionHandle{Create: create(&action[T, B]{name: name, host: h, body: body})}, nil
+		return &Handle{Create: create(&action[T, B]{name: name, host: h, body: body})}, nil
 	}
 	e.describe = func(info api.Extension, group string) api.Extension {
 		info.Kind, info.TakesProtobuf = kind.DiscoveryKind(group), kind.HasProtobuf()
@@ -122,15 +123,15 @@ func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, cre
 // action is an open Action, Removal or Request.
 type action[T, B api.Object] struct {
 	name string
-	host host[T]
+	host Host[T]
 	body *codec.Versions[B]
 	// do is nil for a Removal.
 	do act[T, B]
 }
 
 // target is the object that a body is posted for.
-func (a *action[T, B]) target(namespace, name string, body api.Body) hostTarget {
-	return hostTarget{namespace: namespace, name: name, version: body.Version, subresource: a.name}
+func (a *action[T, B]) target(namespace, name string, body api.Body) Target {
+	return Target{Namespace: namespace, Name: name, Version: body.Version, Subresource: a.name}
 }
 
 func (a *action[T, B]) create(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error) {
@@ -139,7 +140,7 @@ func (a *action[T, B]) create(ctx context.Context, namespace, name string, body 
 	if err != nil {
 		return api.Result{Warnings: warnings}, err
 	}
-	result, err := a.host.writer.act(ctx, t, opts, func(obj T) (api.Rendition, error) {
+	result, err := a.host.Writer.Act(ctx, t, opts, func(obj T) (api.Rendition, error) {
 		return a.do(ctx, obj, in.DeepCopyObject().(B), opts.Form)
 	})
 	result.Warnings = slices.Concat(warnings, result.Warnings)
@@ -147,25 +148,25 @@ func (a *action[T, B]) create(ctx context.Context, namespace, name string, body 
 }
 
 // read decodes and checks the body. One that names no object is for the one of the URL.
-func (a *action[T, B]) read(ctx context.Context, body api.Body, t hostTarget) (in B, warnings []string, err error) {
+func (a *action[T, B]) read(ctx context.Context, body api.Body, t Target) (in B, warnings []string, err error) {
 	if in, warnings, err = a.body.DecodeBody(body); err != nil {
 		return in, warnings, err
 	}
-	if err := ensureNamespace(in, a.host.info.Scope, t.namespace); err != nil {
+	if err := metadata.EnsureNamespace(in, a.host.Info.Scope, t.Namespace); err != nil {
 		return in, warnings, err
 	}
 	switch in.GetName() {
-	case t.name:
+	case t.Name:
 	case "":
-		in.SetName(t.name)
+		in.SetName(t.Name)
 	default:
 		return in, warnings, apierrors.NewBadRequest(
-			fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", in.GetName(), t.name))
+			fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", in.GetName(), t.Name))
 	}
 	v := a.body.OrStorage(body.Version)
 	errs, err := v.Validate(ctx, operation.Operation{Type: operation.Create}, in, nil)
 	if err != nil {
 		return in, warnings, apierrors.NewInternalError(err)
 	}
-	return in, warnings, invalidObject(v.GVK.GroupKind(), in.GetName(), errs)
+	return in, warnings, codec.Invalid(v.GVK.GroupKind(), in.GetName(), errs)
 }
