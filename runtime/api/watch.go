@@ -10,9 +10,9 @@ type WatchOptions struct {
 	ResourceVersion   string
 	AllowBookmarks    bool
 	SendInitialEvents *bool
-	// Corrupt has corrupt objects, whose stored values can't be read, sent as events of the type Corrupt, and their removal as
-	// one of the type Deleted whose object has a name and no uid, instead of ending the watch. It goes with an empty Selection
-	// alone, and is heeded by stored resources.
+	// Corrupt has corrupt objects, whose stored values can't be read, sent as events of the type Corrupt, and their
+	// removal as one of the type Deleted whose object has a name and no uid, instead of ending the watch. It goes with
+	// an empty Selection alone, and is heeded by stored resources.
 	Corrupt bool
 }
 
@@ -53,8 +53,8 @@ type Backlog interface {
 
 // Paced is a Watch that tells how far it has come. Those of New's resources are.
 type Paced interface {
-	// Revision is how far: every event up to it was returned. It advances also when Next ends with its context. It may be
-	// called by the reader, once the state that the watch began with was returned.
+	// Revision is how far: every event up to it was returned. It advances also when Next ends with its context. It may
+	// be called by the reader, once the state that the watch began with was returned.
 	Revision() int64
 	// Hurry has storage tell how far it is, so that Revision soon is, too; with a cache, once Next was called again.
 	Hurry(ctx context.Context) error

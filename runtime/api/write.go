@@ -57,7 +57,8 @@ type DeleteOptions struct {
 	// Propagation is what becomes of the dependents; nil is what the object's finalizers or its kind say.
 	Propagation *metav1.DeletionPropagation
 	// IgnoreReadErrors deletes a value that can't be read, and nothing else: one that can be is a conflict. It goes
-	// with none of Preconditions, GracePeriodSeconds and Propagation, heeds no finalizers, and the answer has no object.
+	// with none of Preconditions, GracePeriodSeconds and Propagation, heeds no finalizers, and the answer has no
+	// object.
 	IgnoreReadErrors bool
 }
 

@@ -18,7 +18,11 @@ import (
 // say of kind and apiVersion, the URL says.
 func DecodeBody[T api.Object](v *Served[T], hub T, body api.Body) (obj T, warnings []string, err error) {
 	d, err := v.read(body, hub)
-	if mismatch := v.CheckType(d.GVK, body.Data); mismatch != nil {
+	gvk, unknown := statedKind(body, d, err)
+	if unknown != nil {
+		return obj, nil, v.unrecognized(unknown, body.Data)
+	}
+	if mismatch := v.CheckType(gvk, body.Data); mismatch != nil {
 		return obj, nil, mismatch
 	}
 	if err != nil {
@@ -35,6 +39,20 @@ func DecodeBody[T api.Object](v *Served[T], hub T, body api.Body) (obj T, warnin
 	return d.Object, warnings, nil
 }
 
+// statedKind returns the kind that a body states. A key of another case counts as kind or apiVersion here, and nowhere
+// else: kube-apiserver reads these two members before all others, with Go's own decoder.
+func statedKind[T api.Object](body api.Body, d Decoded[T], err error) (schema.GroupVersionKind, error) {
+	known := err == nil && len(d.Strict) == 0 && body.Validation != metav1.FieldValidationIgnore
+	if known || body.Encoding != api.JSON {
+		return d.GVK, nil // a key of another case would be an unknown field
+	}
+	stated, err := serializer.DefaultMetaFactory.Interpret(body.Data)
+	if err != nil {
+		return d.GVK, err
+	}
+	return *stated, nil
+}
+
 // read decodes what a client sent, whatever its encoding.
 func (v *Served[T]) read(body api.Body, hub T) (Decoded[T], error) {
 	strictly := body.Validation != metav1.FieldValidationIgnore
@@ -44,7 +62,8 @@ func (v *Served[T]) read(body api.Body, hub T) (Decoded[T], error) {
 	return v.codec.read(body.Encoding, body.Data, hub, v.GVK, strictly)
 }
 
-// CheckType compares what a body says of itself with the URL that it was sent to. An apiVersion that is none decodes to nothing.
+// CheckType compares what a body says of itself with the URL that it was sent to. An apiVersion that is none decodes to
+// nothing.
 func (v *Served[T]) CheckType(gvk schema.GroupVersionKind, data []byte) error {
 	if gvk.Version == "" {
 		apiVersion, _ := rendition.TypeOf(data)
@@ -57,24 +76,20 @@ func (v *Served[T]) CheckType(gvk schema.GroupVersionKind, data []byte) error {
 		gv.Version = v.GVK.Version // as apimachinery understands "group/"
 	}
 	if !gv.Empty() && gv != v.GVK.GroupVersion() {
-		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gv, v.GVK.GroupVersion()))
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match "+
+			"the expected API version (%s)", gv, v.GVK.GroupVersion()))
 	}
 	if gvk.Kind != "" && gvk.Kind != v.GVK.Kind {
-		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: the kind in the data does not match the expected kind",
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: "+
+			"the kind in the data does not match the expected kind",
 			gvk.Kind, v.GVK.Version, v.GVK.Kind))
 	}
 	return nil
 }
 
 func (v *Served[T]) undecodable(body api.Body, gvk schema.GroupVersionKind, err error) error {
-	if body.Encoding != api.JSON {
-		if gvk.Empty() {
-			return v.unrecognized(err, body.Data)
-		}
-		return v.unhandled(err)
-	}
-	if _, unknown := serializer.DefaultMetaFactory.Interpret(body.Data); unknown != nil {
-		return v.unrecognized(unknown, body.Data)
+	if body.Encoding != api.JSON && gvk.Empty() {
+		return v.unrecognized(err, body.Data)
 	}
 	return v.unhandled(err)
 }
@@ -83,8 +98,8 @@ func (v *Served[T]) unrecognized(err error, data []byte) error {
 	return Unrecognized(v.GVK.Kind, err, data)
 }
 
-// Unrecognized is the error for a body that doesn't even tell what it is, with its first bytes: the text of what begins like
-// JSON, and anything else in hexadecimal.
+// Unrecognized is the error for a body that doesn't even tell what it is, with its first bytes: the text of what begins
+// like JSON, and anything else in hexadecimal.
 func Unrecognized(kind string, err error, body []byte) error {
 	const most = 30
 	begin, more := body[:min(len(body), most)], ""
@@ -98,9 +113,11 @@ func Unrecognized(kind string, err error, body []byte) error {
 	case body[0] == '{':
 		shown = strings.ToValidUTF8(string(begin), "\ufffd") + more
 	}
-	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", kind, err, shown))
+	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)",
+		kind, err, shown))
 }
 
 func (v *Served[T]) unhandled(err error) error {
-	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", v.GVK.Kind, v.GVK.Version, v.GVK.Kind, err))
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", v.GVK.Kind,
+		v.GVK.Version, v.GVK.Kind, err))
 }

@@ -57,9 +57,10 @@ type versionCodec[T api.Object] struct {
 	decode func(data []byte, hub T, strictly bool) (Decoded[T], error)
 	// encode writes an object with kind and apiVersion in front, without a newline. The object isn't changed for good.
 	encode func(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
-	// read and write are decode and encode in an encoding that isn't JSON; protobuf tells that it can be that one. gvk is
-	// what data that doesn't say so is; what is written has neither kind nor apiVersion.
-	read     func(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T], error)
+	// read and write are decode and encode in an encoding that isn't JSON; protobuf tells that it can be that one. gvk
+	// is what data that doesn't say so is; what is written has neither kind nor apiVersion.
+	read func(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T],
+		error)
 	write    func(encoding api.Encoding, obj T) ([]byte, error)
 	protobuf bool
 	// translate makes JSON of a protobuf message, where protobuf is true.

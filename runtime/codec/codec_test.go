@@ -62,8 +62,10 @@ func TestVersionsThatDontFit(t *testing.T) {
 		}
 	}
 	d := oddKind(Conversion[*odd, *odd]{New: func() *odd { return nil }})
-	d.Versions[0] = VersionOf(api.VersionInfo{Name: "v1"}, Conversion[*odd, *metav1.PartialObjectMetadata]{New: func() *metav1.PartialObjectMetadata { return nil }})
-	if _, err := Bind(d, "v1"); err == nil || !strings.Contains(err.Error(), "has no ToHub, and *v1.PartialObjectMetadata is not *codec.odd") {
+	d.Versions[0] = VersionOf(api.VersionInfo{Name: "v1"}, Conversion[*odd,
+		*metav1.PartialObjectMetadata]{New: func() *metav1.PartialObjectMetadata { return nil }})
+	if _, err := Bind(d, "v1"); err == nil || !strings.Contains(err.Error(),
+		"has no ToHub, and *v1.PartialObjectMetadata is not *codec.odd") {
 		t.Error(err)
 	}
 }

@@ -24,11 +24,11 @@ type Conversion[T, V api.Object] struct {
 	New func() V
 	// Default fills in what the version defaults; nil where it defaults nothing.
 	Default func(V)
-	// Validate checks an object of the version against its own rules, before the Strategy's Validate: an object as a client
-	// sees it. old is nil on a creation; op tells the subresource that is written. Nil where there are no rules.
+	// Validate checks an object of the version against its own rules, before the Strategy's Validate: an object as a
+	// client sees it. old is nil on a creation; op tells the subresource that is written. Nil where there are no rules.
 	Validate func(ctx context.Context, op operation.Operation, obj, old V) field.ErrorList
-	// ToHub and FromHub convert. Both are nil where V is T: the version is the hub. managedFields are not theirs: what is
-	// only read is converted without them.
+	// ToHub and FromHub convert. Both are nil where V is T: the version is the hub. managedFields are not theirs: what
+	// is only read is converted without them.
 	ToHub   func(in V, out T) error
 	FromHub func(in T, out V) error
 	// Columns are the cells of the version's printer columns, one for each of Info.Columns; nil where there are none.

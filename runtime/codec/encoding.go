@@ -37,7 +37,9 @@ func ProtoOf[V Message]() Proto[V] {
 
 // read decodes what a client sent in an encoding that isn't JSON. What the data doesn't say of kind and apiVersion, gvk
 // says.
-func (c typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (d Decoded[T], err error) {
+func (c typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind,
+	strictly bool,
+) (d Decoded[T], err error) {
 	obj := c.New()
 	switch {
 	case encoding == api.CBOR:
@@ -72,7 +74,9 @@ func (c typed[T, V]) write(encoding api.Encoding, obj T) ([]byte, error) {
 }
 
 // decodeCBOR is apimachinery's serializer for an object whose kind is known.
-func decodeCBOR(data []byte, into runtime.Object, gvk schema.GroupVersionKind, strictly bool) (strict []error, err error) {
+func decodeCBOR(data []byte, into runtime.Object, gvk schema.GroupVersionKind,
+	strictly bool,
+) (strict []error, err error) {
 	kind := knownKind{gvk, into}
 	_, _, err = cbor.NewSerializer(kind, kind, cbor.Strict(strictly)).Decode(data, &gvk, into)
 	if found, ok := runtime.AsStrictDecodingError(err); ok {

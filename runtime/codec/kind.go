@@ -49,12 +49,12 @@ func (a *Versions[T]) OrStorage(name string) *Served[T] {
 	return a.Storage
 }
 
-// DecodeBody decodes a body, whose version may be that of another kind: see orStorage.
+// DecodeBody decodes a body, whose version may be that of another kind: see OrStorage.
 func (a *Versions[T]) DecodeBody(body api.Body) (obj T, warnings []string, err error) {
 	return DecodeBody(a.OrStorage(body.Version), a.NewHub(), body)
 }
 
-// RenderObject renders an object in a form, whose version may be that of another kind: see orStorage.
+// RenderObject renders an object in a form, whose version may be that of another kind: see OrStorage.
 func (a *Versions[T]) RenderObject(obj T, form api.Form) (api.Rendition, error) {
 	return RenderObject(a.OrStorage(form.Version), obj, form)
 }

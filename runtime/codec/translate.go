@@ -21,7 +21,8 @@ func (a *Versions[T]) Translate(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	if !v.codec.protobuf {
-		return nil, fmt.Errorf("it is stored as Kubernetes protobuf, which the Go type of %s can't be read from: it has no methods Size, Marshal and Unmarshal", gvk)
+		return nil, fmt.Errorf("it is stored as Kubernetes protobuf, which the Go type of %s can't be read from: "+
+			"it has no methods Size, Marshal and Unmarshal", gvk)
 	}
 	return v.codec.translate(message, v.GVK)
 }

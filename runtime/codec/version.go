@@ -25,7 +25,8 @@ type Served[T api.Object] struct {
 	codec versionCodec[T]
 }
 
-// Versions are all the forms of a resource: how stored values become hub objects, and hub objects renditions.
+// Versions are the served versions of a kind. They decode stored values to hub objects, and render hub objects in every
+// form that a client may ask for.
 type Versions[T api.Object] struct {
 	NewHub  func() T
 	Served  []Served[T]
@@ -62,6 +63,7 @@ func Bind[T api.Object](k Kind[T], storage string) (*Versions[T], error) {
 	return all, nil
 }
 
+// ByName finds a version by its name; nil where there is none.
 func (a *Versions[T]) ByName(name string) *Served[T] {
 	for i := range a.Served {
 		if a.Served[i].Info.Name == name && name != "" {
@@ -71,7 +73,7 @@ func (a *Versions[T]) ByName(name string) *Served[T] {
 	return nil
 }
 
-// Names are those of all versions.
+// Names returns the names of all versions, in their order.
 func (a *Versions[T]) Names() []string {
 	names := make([]string, len(a.Served))
 	for i := range a.Served {
@@ -80,6 +82,7 @@ func (a *Versions[T]) Names() []string {
 	return names
 }
 
+// Lookup finds a version by its name, or returns an error that names it.
 func (a *Versions[T]) Lookup(name string) (*Served[T], error) {
 	if v := a.ByName(name); v != nil {
 		return v, nil
@@ -105,9 +108,9 @@ func (a *Versions[T]) Decode(data []byte) (T, error) {
 	return a.ToStorageVersion(d.Object)
 }
 
-// ToStorageVersion gives an object that came in another version what the storage version has by default for what was left out. It
-// would be there when it is read from storage in any case: so what is stored is what is read, and what a client writes
-// again is what it wrote.
+// ToStorageVersion sets what the storage version defaults in an object that came in another version. A read from storage
+// would set the same defaults: so an object is stored as it will be read, and a client that writes it back unchanged
+// changes nothing.
 func (a *Versions[T]) ToStorageVersion(obj T) (T, error) {
 	data, err := a.Encode(obj)
 	if err != nil {
@@ -136,11 +139,12 @@ func (a *Versions[T]) Encode(obj T) ([]byte, error) {
 	return a.Storage.Encode(obj)
 }
 
+// Encode writes an object in the version in JSON, with kind and apiVersion in front. It leaves the object as it was.
 func (v *Served[T]) Encode(obj T) ([]byte, error) {
 	return v.codec.encode(obj, v.GVK, v.Head)
 }
 
-// Render makes the other forms.
+// Render makes another form of a rendition of the storage version in JSON.
 func (a *Versions[T]) Render(stored api.Rendition, form api.Form) (api.Rendition, error) {
 	v, err := a.Lookup(form.Version)
 	if err != nil {
@@ -269,7 +273,8 @@ func (v *Served[T]) Decode(data []byte, hub T, strictly bool) (Decoded[T], error
 	return v.codec.decode(data, hub, strictly)
 }
 
-// Validate checks obj, which replaces old unless that is nil, by the rules of the version. Its error is one of conversion.
+// Validate checks obj, which replaces old unless that is nil, by the rules of the version. Its error is one of
+// conversion.
 func (v *Served[T]) Validate(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error) {
 	return v.codec.validate(ctx, op, obj, old)
 }

@@ -253,8 +253,10 @@ func TestDeleteOptions(t *testing.T) {
 	}
 	for _, path := range []string{itemPath, collectionPath} {
 		a, fakes := serve(t, widgets)
-		w := do(a, "DELETE", path+"?dryRun=All&propagationPolicy=Foreground&gracePeriodSeconds=1", `{"propagationPolicy":"Orphan"}`)
-		if got := fakes[0].remove; w.Code != 200 || got.DryRun || *got.Propagation != metav1.DeletePropagationOrphan || got.GracePeriodSeconds != nil {
+		const query = "?dryRun=All&propagationPolicy=Foreground&gracePeriodSeconds=1"
+		w := do(a, "DELETE", path+query, `{"propagationPolicy":"Orphan"}`)
+		got := fakes[0].remove
+		if w.Code != 200 || got.DryRun || got.GracePeriodSeconds != nil || *got.Propagation != metav1.DeletePropagationOrphan {
 			t.Errorf("%s with a body and a query: %d %+v", path, w.Code, got)
 		}
 	}

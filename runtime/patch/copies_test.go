@@ -8,7 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// TestCopiesAreLookedAtInTime: many copies on an object that is not small don't cost an encoding each, nor more than a bound.
+// TestCopiesAreLookedAtInTime: many copies on an object that is not small don't cost an encoding each, nor more than a
+// bound.
 func TestCopiesAreLookedAtInTime(t *testing.T) {
 	object := []byte(`{"data":"` + strings.Repeat("x", 500<<10) + `","list":["` + strings.Repeat("y", 1000) + `"]}`)
 	patch := func(copies int, from, to string) string {

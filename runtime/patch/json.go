@@ -12,8 +12,8 @@ import (
 const (
 	// maxOperations bounds a JSON patch.
 	maxOperations = 10000
-	// maxCopied bounds by how much the copy operations of a patch may let an object grow, maxUnseen how large it may become
-	// before that is looked at, and maxCopyWork what is spent on looking, which takes 30 ms for each MiB.
+	// maxCopied bounds by how much the copy operations of a patch may let an object grow, maxUnseen how large it may
+	// become before that is looked at, and maxCopyWork what is spent on looking, which takes 30 ms for each MiB.
 	maxCopied   = 3 << 20
 	maxUnseen   = 16 << 20
 	maxCopyWork = 64 << 20
@@ -81,7 +81,8 @@ func (p *jsonOperations) Apply(object []byte) ([]byte, error) {
 		}
 		rest, work = rest[n:], work+len(object)
 		if p.copies && (len(object) > limit || work > maxCopyWork) {
-			return nil, apierrors.NewRequestEntityTooLargeError("the copy operations of the JSON patch let the object grow too much")
+			return nil, apierrors.NewRequestEntityTooLargeError(
+				"the copy operations of the JSON patch let the object grow too much")
 		}
 	}
 	return object, nil

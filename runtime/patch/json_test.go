@@ -9,8 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// FuzzJSONPatch: a patch that is applied in pieces, behind bounds, makes what the library makes of it at once, and fails
-// where it fails.
+// FuzzJSONPatch: a patch that is applied in pieces, behind bounds, makes what the library makes of it at once, and
+// fails where it fails.
 func FuzzJSONPatch(f *testing.F) {
 	const object = `{"kind":"Widget","metadata":{"name":"a","labels":{"x":"1"},"finalizers":["a","b"]},"spec":{"size":3,"notes":{"k/~":"v"}}}`
 	for _, seed := range []string{

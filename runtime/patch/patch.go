@@ -1,5 +1,5 @@
-// Package patch applies JSON patches, merge patches and strategic merge patches to encoded objects, within bounds of time
-// and size.
+// Package patch applies JSON patches, merge patches and strategic merge patches to encoded objects, within bounds of
+// time and size.
 //
 // It may know packages api and rendition.
 package patch

@@ -86,7 +86,8 @@ func boundLists(original, patch any) error {
 		work += cost
 	})
 	if work > maxListWork {
-		return apierrors.NewRequestEntityTooLargeError("the lists of the strategic merge patch are too long to be merged")
+		return apierrors.NewRequestEntityTooLargeError(
+			"the lists of the strategic merge patch are too long to be merged")
 	}
 	return nil
 }

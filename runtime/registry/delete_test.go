@@ -185,7 +185,8 @@ func TestDeleteCollectionAtAVersion(t *testing.T) {
 			seen := b.create(`{"metadata":{"name":"b","labels":{"x":"y"}}}`).ResourceVersion
 			b.create(`{"metadata":{"name":"new","labels":{"x":"y"}}}`)
 			list := api.ListOptions{Selection: selection(t, "x=y", ""), ResourceVersion: seen, Limit: limit}
-			page, err := b.DeleteCollection(b.ctx(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}}, list)
+			opts := api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}}
+			page, err := b.DeleteCollection(b.ctx(), "ns", opts, list)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,12 +218,13 @@ func TestDeleteCollectionAtACompactedVersion(t *testing.T) {
 	}
 }
 
-// TestDeleteCollectionEndsWithTheFirstError: nothing that is listed behind the object that fails a precondition is deleted.
+// TestDeleteCollectionEndsWithTheFirstError: no object is deleted that is listed behind one which fails a precondition.
 func TestDeleteCollectionEndsWithTheFirstError(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.fill(3)
 		last := b.create(`{"metadata":{"name":"z"}}`).UID
-		opts := api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}, Preconditions: &metav1.Preconditions{UID: &last}}
+		opts := api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}}
+		opts.Preconditions = &metav1.Preconditions{UID: &last}
 		_, err := b.DeleteCollection(b.ctx(), "ns", opts, api.ListOptions{})
 		wantStatus(t, err, 409, metav1.StatusReasonConflict, "the UID in the precondition")
 		if names, _ := b.names("ns", api.ListOptions{}); names != "w000 w001 w002 z" {

@@ -357,16 +357,19 @@ func TestLimitOfWhatIsAtHand(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), true)
 	b.fill(5)
 	_, page := b.names("ns", api.ListOptions{Limit: 2})
+	type list = api.ListOptions
+	third := selection(t, "third=true", "")
 	for name, c := range map[string]struct {
-		opts api.ListOptions
+		opts list
 		want string
 	}{
-		"all":             {api.ListOptions{Limit: 2, ResourceVersion: "0"}, "w000 w001 w002 w003 w004"},
-		"not older":       {api.ListOptions{Limit: 2, ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, "w000 w001 w002 w003 w004"},
-		"selected":        {api.ListOptions{Limit: 1, ResourceVersion: "0", Selection: selection(t, "third=true", "")}, "w000 w003"},
-		"continued":       {api.ListOptions{Limit: 1, ResourceVersion: "0", Continue: page.Continue}, "w002 w003 w004"},
-		"another version": {api.ListOptions{Limit: 2, ResourceVersion: page.ResourceVersion}, "w000 w001"},
+		"all":             {list{ResourceVersion: "0"}, "w000 w001 w002 w003 w004"},
+		"not older":       {list{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, "w000 w001 w002 w003 w004"},
+		"selected":        {list{ResourceVersion: "0", Selection: third}, "w000 w003"},
+		"continued":       {list{ResourceVersion: "0", Continue: page.Continue}, "w002 w003 w004"},
+		"another version": {list{ResourceVersion: page.ResourceVersion}, "w000"},
 	} {
+		c.opts.Limit = 1
 		got, page := b.names("ns", c.opts)
 		if got != c.want || (page.Continue != "") != (name == "another version") {
 			t.Errorf("%s: %s, continue %q", name, got, page.Continue)

@@ -68,7 +68,10 @@ func TestStrategicMerge(t *testing.T) {
 
 // TestStrategicMergeOfAnotherKind: what a patch says of kind and apiVersion is ignored, as in kube-apiserver.
 func TestStrategicMergeOfAnotherKind(t *testing.T) {
-	for _, said := range []string{`"kind":"Gadget"`, `"apiVersion":"v1"`, `"apiVersion":"a/b/c"`, `"kind":"Gadget","apiVersion":"shop.example.com/v1beta1"`} {
+	for _, said := range []string{
+		`"kind":"Gadget"`, `"apiVersion":"v1"`, `"apiVersion":"a/b/c"`,
+		`"kind":"Gadget","apiVersion":"shop.example.com/v1beta1"`,
+	} {
 		b := openSchema(t)
 		b.create(`{"metadata":{"name":"a"}}`)
 		r, err := b.strategic(`{`+said+`,"spec":{"size":7}}`, metav1.FieldValidationStrict)

@@ -57,7 +57,8 @@ func Row(cells []api.Cell, object *api.Rendition) (api.Rendition, error) {
 		row.Payload = append(row.Payload, `null}`...)
 		return row, nil
 	}
-	payload := make([]byte, 0, len(row.Payload)+len("{}")+len(object.Head)+len(object.Payload)) // it is kept: no more than it takes
+	payload := make([]byte, 0,
+		len(row.Payload)+len("{}")+len(object.Head)+len(object.Payload)) // it is kept: no more than it takes
 	payload = append(append(append(payload, row.Payload...), '{'), object.Head...)
 	row.VersionAt, row.VersionLen = uint32(len(payload))+object.VersionAt, object.VersionLen
 	row.Payload = append(append(payload, object.Payload...), '}')

@@ -49,7 +49,8 @@ func FuzzRendition(f *testing.F) {
 		if first < 0 || second < 0 {
 			return
 		}
-		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID(uid)}}
+		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace,
+			UID: types.UID(uid)}}
 		if spec {
 			object.Labels = map[string]string{label: value}
 		}

@@ -14,8 +14,8 @@ func IsPlainJSON(form api.Form) bool {
 	return form.Encoding == api.JSON && form.Shape.Plain() <= api.Metadata
 }
 
-// StampForm returns the same object, in a form, with another resourceVersion. It is false where that can't be told from the
-// rendition alone.
+// StampForm returns the same object, in a form, with another resourceVersion. It is false where that can't be told from
+// the rendition alone.
 func StampForm(r api.Rendition, form api.Form, from, to int64) (api.Rendition, bool) {
 	old, digits := strconv.AppendInt(nil, from, 10), strconv.AppendInt(nil, to, 10)
 	switch {
@@ -50,7 +50,8 @@ func stampRow(r api.Rendition, form api.Form, old, digits []byte) (api.Rendition
 	return r, true
 }
 
-// cellsIn are the cells of a row as they were written, and perhaps more: a hole for an age is none to whom counts items.
+// cellsIn are the cells of a row as they were written, and perhaps more: a hole for an age is none to whom counts
+// items.
 func cellsIn(r api.Rendition, form api.Form) []byte {
 	if form.Encoding == api.CBOR {
 		if start, end, err := wire.Find(r.Payload, "cells"); err == nil {

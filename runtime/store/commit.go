@@ -17,8 +17,8 @@ type Plan[T api.Object] struct {
 	Verb Verb
 	// Object is the object to write. The store encodes it, unless Data is there.
 	Object T
-	// Data is the stored form of what to write, as Encode returns it; of a removal or of nothing, what to answer: the stored
-	// form of the state where it is nil.
+	// Data is the stored form of what to write, as Encode returns it; of a removal or of nothing, what to answer: the
+	// stored form of the state where it is nil.
 	Data []byte
 	// TTL is the new time to live, 0 for ever, or storage.KeepTTL.
 	TTL time.Duration
@@ -53,22 +53,22 @@ type CommitOptions[T api.Object] struct {
 	Preconditions *metav1.Preconditions
 	// IgnoreNotFound lets an Update begin with an empty object, and create it.
 	IgnoreNotFound bool
-	// Guess, where it is set, is what the caller believes the object to be: a shortcut, never trusted. The store only reads
-	// it, so several writes may share one.
+	// Guess, where it is set, is what the caller believes the object to be: a shortcut, never trusted. The store only
+	// reads it, so several writes may share one.
 	Guess T
 	// DryRun reads and decides, and writes nothing.
 	DryRun bool
 }
 
 // Update writes what decide makes of the current state of an object: most often another object, but decide may also
-// remove it or leave it alone. Errors of decide are returned as they are. What equals the stored form isn't written, and
-// keeps its TTL.
+// remove it or leave it alone. Errors of decide are returned as they are. What equals the stored form isn't written,
+// and keeps its TTL.
 func (s *Store[T]) Update(ctx context.Context, key string, opts CommitOptions[T], decide Writer[T]) (Outcome, error) {
 	return s.commit(ctx, key, "update", opts, decide)
 }
 
-// Delete removes an object, unless decide, where it isn't nil, refuses that with an error or finds something else to do: to
-// mark an object that finalizers hold. The outcome is the last state with the revision of the removal.
+// Delete removes an object, unless decide, where it isn't nil, refuses that with an error or finds something else to
+// do: to mark an object that finalizers hold. The outcome is the last state with the revision of the removal.
 func (s *Store[T]) Delete(ctx context.Context, key string, opts CommitOptions[T], decide Writer[T]) (Outcome, error) {
 	if decide == nil {
 		decide = func(*State[T]) (Plan[T], error) { return Plan[T]{Verb: Remove}, nil }
@@ -80,13 +80,17 @@ func (s *Store[T]) Delete(ctx context.Context, key string, opts CommitOptions[T]
 // refusal is an error of a caller's function, on its way through the loop untouched.
 type refusal struct{ error }
 
-func (s *Store[T]) commit(ctx context.Context, key, verb string, opts CommitOptions[T], decide Writer[T]) (Outcome, error) {
+func (s *Store[T]) commit(ctx context.Context, key, verb string, opts CommitOptions[T],
+	decide Writer[T],
+) (Outcome, error) {
 	full, err := s.key(key)
 	if err != nil {
 		return Outcome{}, err
 	}
 	name := nameOf(key)
-	out, err := s.try(ctx, full, opts, func(current *State[T]) (Plan[T], error) { return s.plan(current, name, opts, decide) })
+	out, err := s.try(ctx, full, opts, func(current *State[T]) (Plan[T], error) {
+		return s.plan(current, name, opts, decide)
+	})
 	var refused refusal
 	if errors.As(err, &refused) {
 		return Outcome{}, refused.error
@@ -95,7 +99,9 @@ func (s *Store[T]) commit(ctx context.Context, key, verb string, opts CommitOpti
 }
 
 // plan checks what a write expects of a state, and has the caller decide on it.
-func (s *Store[T]) plan(current *State[T], name string, opts CommitOptions[T], decide Writer[T]) (p Plan[T], err error) {
+func (s *Store[T]) plan(current *State[T], name string, opts CommitOptions[T],
+	decide Writer[T],
+) (p Plan[T], err error) {
 	if !current.Exists {
 		if !opts.IgnoreNotFound {
 			return p, apierrors.NewNotFound(s.gr, name)
@@ -118,9 +124,9 @@ func (s *Store[T]) plan(current *State[T], name string, opts CommitOptions[T], d
 	return p, err
 }
 
-// try is the optimistic loop: it begins with the caller's guess, or with the cache's entry where there is none, and goes on
-// with what the backend answers. What was decided on a guess (an error, or that nothing is to be done) is confirmed by a
-// read before it counts. A write of unknown outcome is never repeated.
+// try is the optimistic loop: it begins with the caller's guess, or with the cache's entry where there is none, and
+// goes on with what the backend answers. What was decided on a guess (an error, or that nothing is to be done) is
+// confirmed by a read before it counts. A write of unknown outcome is never repeated.
 func (s *Store[T]) try(ctx context.Context, key string, opts CommitOptions[T], decide Writer[T]) (Outcome, error) {
 	current := s.stateOfCaller(opts.Guess)
 	if current == nil && !opts.DryRun {
@@ -151,7 +157,8 @@ func (s *Store[T]) try(ctx context.Context, key string, opts CommitOptions[T], d
 			return Outcome{}, err
 		}
 		if opts.DryRun || p.Verb == Nothing {
-			return Outcome{Data: p.Data, Revision: current.Revision, Created: !current.Exists, Removed: p.Verb == Remove}, nil
+			return Outcome{Data: p.Data, Revision: current.Revision, Created: !current.Exists,
+				Removed: p.Verb == Remove}, nil
 		}
 		revision, err := s.apply(ctx, key, current, p)
 		if err == nil {

@@ -18,12 +18,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A corrupt object is one whose stored value can't be opened by the transformer or decoded. It fails each read that covers
-// it, by name, and nothing else; a client may watch for it, and delete it without reading it.
+// A corrupt object is one whose stored value can't be opened by the transformer or decoded. It fails each read that
+// covers it, by name, and nothing else; a client may watch for it, and delete it without reading it.
 
 var (
 	errSelectsCorrupt = errors.New("a watch that is told what can't be read selects nothing")
-	errNotCorrupt     = errors.New("the object can be read: it is deleted without ignoreStoreReadErrorWithClusterBreakingPotential")
+	errNotCorrupt     = errors.New("the object can be read: it is deleted without " +
+		"ignoreStoreReadErrorWithClusterBreakingPotential")
 )
 
 // corruptError wraps err, which says why the value of a key is corrupt, once.
@@ -34,7 +35,8 @@ func corruptError(key string, err error) error {
 	return fmt.Errorf("%w: %s: %w", cache.ErrCorrupt, key, err)
 }
 
-// corruptEvent is the event of a corrupt object, or of its removal. Its object has only the metadata that the key tells.
+// corruptEvent is the event of a corrupt object, or of its removal. Its object has only the metadata that the key
+// tells.
 func (r *reader) corruptEvent(kind api.EventType, key string, revision int64) api.Event {
 	namespace, name := "", strings.TrimPrefix(key, r.prefix)
 	if r.namespaced {
@@ -49,8 +51,8 @@ func (r *reader) corruptEvent(kind api.EventType, key string, revision int64) ap
 	return api.Event{Type: kind, Object: api.Rendition{Payload: payload[1:]}}
 }
 
-// DeleteCorrupt removes a corrupt object, and only such a one: without preconditions, finalizers and hooks, since nobody can
-// know what they would say. It removes the very value that it could not read.
+// DeleteCorrupt removes a corrupt object, and only such a one: without preconditions, finalizers and hooks, since
+// nobody can know what they would say. It removes the very value that it could not read.
 func (s *Store[T]) DeleteCorrupt(ctx context.Context, key string, dryRun bool) error {
 	full, err := s.key(key)
 	if err != nil {
@@ -84,8 +86,9 @@ func (s *Store[T]) DeleteCorrupt(ctx context.Context, key string, dryRun bool) e
 // maxListFailures is how many objects the error of one list names, as kube-apiserver's does.
 const maxListFailures = 100
 
-// listFailures are the objects that keep a list, or the state that a watch begins with, from being shown: all that it covers,
-// so that an administrator who mends or removes them need not find them one request at a time. The zero value is none.
+// listFailures are the objects that keep a list, or the state that a watch begins with, from being shown: all that it
+// covers, so that an administrator who mends or removes them need not find them one request at a time. The zero value
+// is none.
 type listFailures struct {
 	keys []string
 	errs []error
@@ -111,7 +114,8 @@ func (f *listFailures) add(key string, err error) bool {
 
 func (f *listFailures) none() bool { return len(f.errs) == 0 }
 
-// err is nil where there is none, else a 500 which names each by its key. The reason is StorageReadError where one is corrupt.
+// err is nil where there is none, else a 500 which names each by its key. The reason is StorageReadError where one is
+// corrupt.
 func (f *listFailures) err(gr schema.GroupResource) error {
 	if f.none() {
 		return nil
@@ -122,7 +126,8 @@ func (f *listFailures) err(gr schema.GroupResource) error {
 	}
 	causes := make([]metav1.StatusCause, len(f.errs), len(f.errs)+1)
 	for i, err := range f.errs {
-		causes[i] = metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse, Field: f.keys[i], Message: err.Error()}
+		causes[i] = metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse, Field: f.keys[i],
+			Message: err.Error()}
 	}
 	message := fmt.Sprintf("%s can't be listed: %v", gr, f.errs[0])
 	if more := len(f.errs) - 1; more > 0 {

@@ -49,6 +49,7 @@ func IsVersioned(obj api.Object) bool {
 	return version != "" && version != "0"
 }
 
+// VersionOnCreate is the error for an object that has a resourceVersion before it is created.
 func VersionOnCreate() error {
 	return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
 }

@@ -101,7 +101,8 @@ func (c *cacheCodec[T]) Decode(key string, value []byte, revision int64) (cache.
 		return cache.Record{}, err
 	}
 	return cache.Record{
-		Rendition: rendered, Labels: obj.GetLabels(), Fields: c.fields(obj), Stale: stale || !rendition.IsStoredForm(rendered, plain),
+		Rendition: rendered, Labels: obj.GetLabels(), Fields: c.fields(obj), Stale: stale ||
+			!rendition.IsStoredForm(rendered, plain),
 	}, nil
 }
 

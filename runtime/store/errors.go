@@ -19,10 +19,12 @@ import (
 const (
 	expiredList = "The resourceVersion for the provided list is too old."
 	// The words are those that clients of Kubernetes have seen for years.
-	expiredContinue = "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter."
-	resumeContinue  = "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
-		"the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided " +
-		"token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned " +
+	expiredContinue = "The provided continue parameter is too old to display a consistent list result. " +
+		"You can start a new list without the continue parameter."
+	resumeContinue = "The provided continue parameter is too old to display a consistent list result. " +
+		"You can start a new list without the continue parameter, or use the continue token in this response to " +
+		"retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - " +
+		"objects that were created, modified, or deleted between the time the first chunk was returned " +
 		"and now may show up in the list."
 	OptimisticLock = "the object has been modified; please apply your changes to the latest version and try again"
 	// RetryAfterSeconds is the hint, in seconds, where repeating is safe.
@@ -39,6 +41,7 @@ type Error struct {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
+// WithCause returns a status that wraps its cause.
 func WithCause(status *apierrors.StatusError, cause error) error {
 	return &Error{StatusError: status, cause: cause}
 }
@@ -66,14 +69,16 @@ func ToStatus(err error, gr schema.GroupResource, verb, name string) error {
 	case errors.Is(err, cache.ErrCorrupt):
 		return WithCause(apierrors.NewInternalError(err), err)
 	case errors.Is(err, storage.ErrTooLarge):
-		return WithCause(apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("%s %q is larger than storage takes", gr, name)), err)
+		return WithCause(apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("%s %q is larger than storage takes", gr,
+			name)), err)
 	case errors.Is(err, storage.ErrNoSpace):
 		return WithCause(noSpace(gr, name), err)
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, storage.ErrClosed),
 		errors.Is(err, cache.ErrNotReady), errors.Is(err, cache.ErrLagging):
 		return WithCause(unavailable(err, gr, verb, name), err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return WithCause(apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s did not end in time", verb, subject(gr, name)), 0), err)
+		return WithCause(apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s did not end in time", verb, subject(gr,
+			name)), 0), err)
 	}
 	return WithCause(apierrors.NewInternalError(err), err)
 }
@@ -82,8 +87,8 @@ func ToStatus(err error, gr schema.GroupResource, verb, name string) error {
 func noSpace(gr schema.GroupResource, name string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInsufficientStorage, Reason: ReasonNoSpace,
-		Message: fmt.Sprintf("%s %q was not written: storage has no space left. Reads and deletions are served; /readyz tells an "+
-			"administrator what to do", gr, name),
+		Message: fmt.Sprintf("%s %q was not written: storage has no space left. Reads and deletions are served; "+
+			"/readyz tells an administrator what to do", gr, name),
 		Details: &metav1.StatusDetails{Group: gr.Group, Kind: gr.Resource, Name: name},
 	}}
 }
@@ -91,8 +96,8 @@ func noSpace(gr schema.GroupResource, name string) *apierrors.StatusError {
 // ReasonNoSpace is the reason of a 507: nothing was written, and nothing will be until there is space.
 const ReasonNoSpace metav1.StatusReason = "InsufficientStorage"
 
-// unavailable is 503 with a hint to retry: nothing was written. It names what was asked for as its client knows it; keys
-// and addresses of storage are in the cause alone.
+// unavailable is 503 with a hint to retry: nothing was written. It names what was asked for as its client knows it;
+// keys and addresses of storage are in the cause alone.
 func unavailable(err error, gr schema.GroupResource, verb, name string) *apierrors.StatusError {
 	reason := storage.ErrUnavailable
 	for _, known := range []error{storage.ErrClosed, cache.ErrNotReady, cache.ErrLagging} {
@@ -100,8 +105,10 @@ func unavailable(err error, gr schema.GroupResource, verb, name string) *apierro
 			reason = known
 		}
 	}
-	status := apierrors.NewServiceUnavailable(fmt.Sprintf("the %s of %s was not done: %s", verb, subject(gr, name), reason))
-	status.ErrStatus.Details = &metav1.StatusDetails{Group: gr.Group, Kind: gr.Resource, Name: name, RetryAfterSeconds: RetryAfterSeconds}
+	status := apierrors.NewServiceUnavailable(fmt.Sprintf("the %s of %s was not done: %s", verb, subject(gr, name),
+		reason))
+	status.ErrStatus.Details = &metav1.StatusDetails{Group: gr.Group, Kind: gr.Resource, Name: name,
+		RetryAfterSeconds: RetryAfterSeconds}
 	return status
 }
 
@@ -115,7 +122,8 @@ func subject(gr schema.GroupResource, name string) string {
 
 // tooLargeVersion is the answer to a read that wants what has not happened.
 func tooLargeVersion(wanted, current int64) error {
-	status := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", wanted, current), RetryAfterSeconds)
+	status := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", wanted, current),
+		RetryAfterSeconds)
 	status.ErrStatus.Details.Causes = []metav1.StatusCause{{
 		Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version",
 	}}

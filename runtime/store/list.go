@@ -74,7 +74,8 @@ func (r *reader) listing(prefix string, opts api.ListOptions, form api.Form) (*l
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{Selector: sel, prefix: r.narrow(prefix, &sel), limit: int(max(opts.Limit, 0)), form: form, gr: r.gr, wanted: opts.ResourceVersion}
+	l := &listing{Selector: sel, prefix: r.narrow(prefix, &sel), limit: int(max(opts.Limit, 0)), form: form, gr: r.gr,
+		wanted: opts.ResourceVersion}
 	if opts.Continue != "" {
 		return l, l.resume(opts)
 	}

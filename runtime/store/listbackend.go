@@ -78,8 +78,8 @@ func (r *reader) fillFromBackend(ctx context.Context, p *pageItems, l *listing) 
 	}
 }
 
-// rangeError is what a page ends with that can't be read at a revision. What was read of it is lost with it, so the token
-// of one that expired goes on where the page began.
+// rangeError is what a page ends with that can't be read at a revision. What was read of it is lost with it, so the
+// token of one that expired goes on where the page began.
 func (r *reader) rangeError(ctx context.Context, err error, revision int64, l *listing) error {
 	if errors.Is(err, storage.ErrFutureRevision) {
 		return r.future(ctx, revision)

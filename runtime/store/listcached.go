@@ -40,9 +40,9 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*api.Page, error) {
 // fewest is how many objects a page must have for sheets to pay.
 const fewest = 64
 
-// joined is a page of what the cache keeps joined: metadata, and rows, which hardly anybody asks for but lists. Whole objects
-// in other versions are read by name and watched, too, and would be kept twice. It is nil where something can't be read or
-// shown: who collects the page names it.
+// joined is a page of what the cache keeps joined: metadata, and rows, which hardly anybody asks for but lists. Whole
+// objects in other versions are read by name and watched, too, and would be kept twice. It is nil where something can't
+// be read or shown: who collects the page names it.
 func (l *listing) joined(s *cache.Snapshot, revision int64) (*api.Page, error) {
 	n, left := l.extent(s)
 	if n < fewest || l.form.Shape == api.Whole || l.form.Encoding != api.JSON || s.Poisoned(l.prefix) != nil {
@@ -82,8 +82,8 @@ func (l *listing) toBeContinued(page *api.Page, s *cache.Snapshot, revision int6
 	return continueFrom(page, l, s.Nth(l.prefix, l.from, page.Len-1).Key(), revision, left)
 }
 
-// atHand is a page of the common case, everything in a form that is at hand: it keeps nothing but the snapshot. It is nil
-// where something can't be read or shown, or must be rendered first.
+// atHand is a page of the common case, everything in a form that is at hand: it keeps nothing but the snapshot. It is
+// nil where something can't be read or shown, or must be rendered first.
 func (l *listing) atHand(s *cache.Snapshot, stored api.Form, revision int64) (*api.Page, error) {
 	if s.Poisoned(l.prefix) != nil {
 		return nil, nil
@@ -94,7 +94,8 @@ func (l *listing) atHand(s *cache.Snapshot, stored api.Form, revision int64) (*a
 		return nil, nil
 	}
 	page := &api.Page{
-		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Items: preparedItems(entries, l.form), Close: func() {},
+		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Items: preparedItems(entries,
+			l.form), Close: func() {},
 	}
 	return page, l.toBeContinued(page, s, revision, left)
 }

@@ -29,8 +29,8 @@ type MigrateOptions struct {
 	DryRun bool
 	// Rate bounds the writes in a second; 0 is no bound.
 	Rate float64
-	// Timeout bounds every question to the backend and every write; 0 is a minute. A backend that is gone for longer ends
-	// the migration.
+	// Timeout bounds every question to the backend and every write; 0 is a minute. A backend that is gone for longer
+	// ends the migration.
 	Timeout time.Duration
 	// Report, where it is set, is called after each object.
 	Report func(Migration)

@@ -32,7 +32,9 @@ func (p *pageItems) close() {
 }
 
 // unless is page, or the error of what could not be read.
-func (p *pageItems) unless(bad *listFailures, l *listing, revision int64, last string, more bool, left int) (*api.Page, error) {
+func (p *pageItems) unless(bad *listFailures, l *listing, revision int64, last string, more bool,
+	left int,
+) (*api.Page, error) {
 	if err := bad.err(l.gr); err != nil {
 		return nil, err
 	}
@@ -41,7 +43,8 @@ func (p *pageItems) unless(bad *listFailures, l *listing, revision int64, last s
 
 // page hands the items over. left is how many follow; -1 is unknown.
 func (p *pageItems) page(l *listing, revision int64, last string, more bool, left int) (*api.Page, error) {
-	page := &api.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: len(p.items), Items: p.all, Close: sync.OnceFunc(p.close)}
+	page := &api.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: len(p.items), Items: p.all,
+		Close: sync.OnceFunc(p.close)}
 	if !more {
 		return page, nil
 	}
@@ -67,8 +70,8 @@ func (p *pageItems) all(yield func(api.Rendition) bool) {
 }
 
 // ahead is how many renditions are looked up before the first of them is written. Finding one is a few steps through
-// memory that no cache holds, each of which waits for the one before. The processor takes the steps of several at a time
-// where they stand close together, and not where a copy of the whole object lies between.
+// memory that no cache holds, each of which waits for the one before. The processor takes the steps of several at a
+// time where they stand close together, and not where a copy of the whole object lies between.
 const ahead = 16
 
 // yieldAll yields a few renditions.

@@ -119,7 +119,8 @@ func fieldPlace(path string, selectable []string) (int, error) {
 	for _, s := range selectable {
 		known = append(known, strconv.Quote(s))
 	}
-	return 0, apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %s", path, strings.Join(known, ", ")))
+	return 0, apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %s", path, strings.Join(known,
+		", ")))
 }
 
 func (s *Selector) Empty() bool { return s.labels == nil && len(s.fields) == 0 && s.key == "" }

@@ -108,7 +108,9 @@ func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err err
 
 // add appends one object of the state to w's events, or notes that it can't be read or shown, and tells whether enough
 // such were noted.
-func (s *initial) add(w *watch, key string, revision int64, readErr error, render func() (api.Rendition, error)) (enough bool) {
+func (s *initial) add(w *watch, key string, revision int64, readErr error,
+	render func() (api.Rendition, error),
+) (enough bool) {
 	switch {
 	case readErr != nil && w.corrupt:
 		w.events = append(w.events, s.r.corruptEvent(api.Corrupt, key, revision))
@@ -167,8 +169,8 @@ func (s *cacheSource) arrived(context.Context) (bool, error) { return s.cursor.A
 // backendSource follows the backend itself, through the same codec and with the same meaning. Its one goroutine reads
 // the stream, since a stream does not survive a Next that was given up.
 //
-// It ends where the backend is lost, and expires: what comes back may have another history, in which what was told never
-// was. The cache, which holds what it knows against what comes back, can tell; this can't.
+// It ends where the backend is lost, and expires: what comes back may have another history, in which what was told
+// never was. The cache, which holds what it knows against what comes back, can tell; this can't.
 type backendSource struct {
 	r       *reader
 	stream  storage.Stream
@@ -184,7 +186,9 @@ type backendSource struct {
 	corrupt bool
 }
 
-func newBackendSource(ctx context.Context, r *reader, prefix string, after int64, sel *Selector) (*backendSource, error) {
+func newBackendSource(ctx context.Context, r *reader, prefix string, after int64,
+	sel *Selector,
+) (*backendSource, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	stream, err := r.backend.Watch(ctx, prefix, after)
 	if err != nil {
@@ -194,7 +198,8 @@ func newBackendSource(ctx context.Context, r *reader, prefix string, after int64
 	if resumer, ok := stream.(storage.Resumer); ok {
 		resumer.EndWithConnection()
 	}
-	s := &backendSource{r: r, stream: stream, sel: sel, reached: after, cancel: cancel, batches: make(chan storage.Batch)}
+	s := &backendSource{r: r, stream: stream, sel: sel, reached: after, cancel: cancel,
+		batches: make(chan storage.Batch)}
 	if !r.spawn(func() { s.pump(ctx) }) {
 		cancel()
 		stream.Close()
@@ -259,8 +264,8 @@ func (s *backendSource) next(ctx context.Context, into []api.Event, form api.For
 	return into, nil
 }
 
-// within tells that the next event is of the revision of the one before: who goes on from one of them later would miss the
-// others, so they stay together.
+// within tells that the next event is of the revision of the one before: who goes on from one of them later would miss
+// the others, so they stay together.
 func (s *backendSource) within() bool {
 	events := s.batch.Events
 	return s.at > 0 && events[s.at].Revision == events[s.at-1].Revision

@@ -10,9 +10,10 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// State is an object as an optimistic write finds it.
+// State is an object as an optimistic write finds it. A writer may change and keep it.
 type State[T api.Object] struct {
-	// Object is the object with its resourceVersion; empty where it is absent. It belongs to the writer that gets the state.
+	// Object is the object with its resourceVersion; empty where it is absent. It belongs to the writer that gets the
+	// state.
 	Object   T
 	Exists   bool
 	Revision int64
@@ -79,7 +80,8 @@ func (s *Store[T]) guess(key string) *State[T] {
 		return nil
 	}
 	obj.SetResourceVersion(strconv.FormatInt(entry.Revision(), 10))
-	return &State[T]{Object: obj, Exists: true, Revision: entry.Revision(), Data: rendition.StoredForm(rendered), stale: entry.Stale()}
+	return &State[T]{Object: obj, Exists: true, Revision: entry.Revision(), Data: rendition.StoredForm(rendered),
+		stale: entry.Stale()}
 }
 
 // stateOfCaller is the state that a caller believes an object to be in; nil where the caller has none.

@@ -35,12 +35,13 @@ type Config[T api.Object] struct {
 	Encode func(T) ([]byte, error)
 	// Decode reads what Encode, or an older one, wrote.
 	Decode func([]byte) (T, error)
-	// Translate makes JSON, as Decode reads it, of a value in Kubernetes protobuf, as kube-apiserver stores its own kinds; such
-	// a value is stale. nil: Decode is given all values as they are.
+	// Translate makes JSON, as Decode reads it, of a value in Kubernetes protobuf, as kube-apiserver stores its own
+	// kinds; such a value is stale. nil: Decode is given all values as they are.
 	Translate func(protobuf []byte) ([]byte, error)
 	// Transformer is what values pass on their way to the backend and back; nil stores them as Encode writes them.
 	Transformer Transformer
-	// BeforeWrite is called before a value is written; its error ends the write, of which nothing was sent. nil: nothing.
+	// BeforeWrite is called before a value is written; its error ends the write, of which nothing was sent. nil:
+	// nothing.
 	BeforeWrite func(ctx context.Context) error
 
 	// Fields are those by which lists and watches may select beyond metadata.name and metadata.namespace.
@@ -94,7 +95,8 @@ func New[T api.Object](config Config[T]) (*Store[T], error) {
 	root := "/" + strings.TrimPrefix(config.ResourcePrefix, "/")
 	s := &Store[T]{config: config, root: root}
 	prefix := strings.TrimSuffix(config.KeyPrefix, "/") + root
-	s.backend, s.stored, s.prefix, s.gr, s.namespaced = config.Backend, config.Form, prefix, config.Resource, config.Namespaced
+	s.backend, s.stored, s.prefix = config.Backend, config.Form, prefix
+	s.gr, s.namespaced = config.Resource, config.Namespaced
 	s.bookmark, s.patience, s.bookmarks = config.Bookmark, config.Patience, config.BookmarkEvery
 	for _, f := range config.Fields {
 		s.selectable = append(s.selectable, f.Path)

@@ -21,7 +21,8 @@ import (
 )
 
 func gadget(name string, power int64) *shop.Gadget {
-	return &shop.Gadget{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID("uid-" + name)}, Spec: shop.GadgetSpec{Power: power}}
+	return &shop.Gadget{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID("uid-" + name)},
+		Spec: shop.GadgetSpec{Power: power}}
 }
 
 func mustCreate(t *testing.T, s *gadgets, name string, power int64) *shop.Gadget {
@@ -37,7 +38,8 @@ func TestCreate(t *testing.T) {
 	contract(t, func(t *testing.T, s *gadgets, backend storage.Backend) {
 		g := mustCreate(t, s, "a", 1)
 		kv, _, _ := backend.Get(t.Context(), "/registry/gadgets/ns/a", storage.GetOptions{})
-		if kv == nil || strconv.FormatInt(kv.Revision, 10) != g.ResourceVersion || strings.Contains(string(kv.Value), "resourceVersion") {
+		if kv == nil || strconv.FormatInt(kv.Revision, 10) != g.ResourceVersion || strings.Contains(string(kv.Value),
+			"resourceVersion") {
 			t.Errorf("%+v is stored as %+v", g, kv)
 		}
 		if _, err := s.Create(t.Context(), "gadgets/ns/a", gadget("a", 2), 0); !apierrors.IsAlreadyExists(err) {
@@ -85,13 +87,15 @@ func TestUpdateOfTTL(t *testing.T) {
 			}
 		}
 		time.Sleep(30 * time.Minute)
-		for name, ttl := range map[string]time.Duration{"kept": storage.KeepTTL, "extended": 2 * time.Hour, "freed": 0, "unchanged": 0} {
-			_, err := s.Update(t.Context(), "gadgets/ns/"+name, store.CommitOptions[*shop.Gadget]{}, func(g *shop.Gadget) (*shop.Gadget, time.Duration, error) {
-				if name != "unchanged" {
-					g.Spec.Power = 2
-				}
-				return g, ttl, nil
-			})
+		for name, ttl := range map[string]time.Duration{"kept": storage.KeepTTL, "extended": 2 * time.Hour, "freed": 0,
+			"unchanged": 0} {
+			_, err := s.Update(t.Context(), "gadgets/ns/"+name, store.CommitOptions[*shop.Gadget]{},
+				func(g *shop.Gadget) (*shop.Gadget, time.Duration, error) {
+					if name != "unchanged" {
+						g.Spec.Power = 2
+					}
+					return g, ttl, nil
+				})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +104,8 @@ func TestUpdateOfTTL(t *testing.T) {
 			after time.Duration
 			left  string
 		}{
-			{29 * time.Minute, "extended freed kept unchanged"}, {2 * time.Minute, "extended freed"}, {3 * time.Hour, "freed"},
+			{29 * time.Minute, "extended freed kept unchanged"}, {2 * time.Minute, "extended freed"}, {3 * time.Hour,
+				"freed"},
 		} {
 			time.Sleep(then.after)
 			for _, version := range []string{"", "0"} {
@@ -132,11 +137,14 @@ func TestGet(t *testing.T) {
 		if _, err := s.Get(t.Context(), "gadgets/ns/b", store.GetOptions{}); !apierrors.IsNotFound(err) {
 			t.Error(err)
 		}
-		if got, err := s.Get(t.Context(), "gadgets/ns/b", store.GetOptions{IgnoreNotFound: true}); err != nil || got.Name != "" {
+		if got, err := s.Get(t.Context(), "gadgets/ns/b", store.GetOptions{IgnoreNotFound: true}); err != nil ||
+			got.Name != "" {
 			t.Error(got, err)
 		}
-		for _, key := range []string{"", "gadgets/../secrets/a", "secrets/a", "gadgets/./a", "gadgets//a", "gadgetsx/a"} {
-			if _, err := s.Get(t.Context(), key, store.GetOptions{}); err == nil || !strings.Contains(err.Error(), "invalid key") {
+		for _, key := range []string{"", "gadgets/../secrets/a", "secrets/a", "gadgets/./a", "gadgets//a",
+			"gadgetsx/a"} {
+			if _, err := s.Get(t.Context(), key, store.GetOptions{}); err == nil || !strings.Contains(err.Error(),
+				"invalid key") {
 				t.Errorf("%q: %v", key, err)
 			}
 		}
@@ -153,9 +161,12 @@ func TestReadsOfTheFuture(t *testing.T) {
 		opts.ResourceVersionMatch = metav1.ResourceVersionMatchExact
 		_, err3 := s.List(t.Context(), "gadgets/", opts)
 		for _, err := range []error{err, err2, err3} {
-			status := wantStatus(t, err, 504, metav1.StatusReasonTimeout, "Too large resource version: 1000, current: 2")
+			status := wantStatus(t, err, 504, metav1.StatusReasonTimeout,
+				"Too large resource version: 1000, current: 2")
 			d := status.Details
-			if d.RetryAfterSeconds != 1 || len(d.Causes) != 1 || d.Causes[0].Type != metav1.CauseTypeResourceVersionTooLarge || d.Causes[0].Message != "Too large resource version" {
+			if d.RetryAfterSeconds != 1 || len(d.Causes) != 1 ||
+				d.Causes[0].Type != metav1.CauseTypeResourceVersionTooLarge ||
+				d.Causes[0].Message != "Too large resource version" {
 				t.Errorf("%+v", d)
 			}
 		}
@@ -198,28 +209,32 @@ func TestUpdate(t *testing.T) {
 	contract(t, func(t *testing.T, s *gadgets, backend storage.Backend) {
 		g := mustCreate(t, s, "a", 1)
 		calls := 0
-		updated, err := s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{}, func(current *shop.Gadget) (*shop.Gadget, time.Duration, error) {
-			if calls++; calls == 1 {
-				// Somebody else is faster.
-				value := []byte(strings.Replace(mustJSON(gadget("a", 10)), "\n", "", 1))
-				if _, err := backend.Put(t.Context(), "/registry/gadgets/ns/a", value, mustInt(current.ResourceVersion), 0); err != nil {
-					t.Fatal(err)
+		updated, err := s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{},
+			func(current *shop.Gadget) (*shop.Gadget, time.Duration, error) {
+				if calls++; calls == 1 {
+					// Somebody else is faster.
+					value := []byte(strings.Replace(mustJSON(gadget("a", 10)), "\n", "", 1))
+					if _, err := backend.Put(t.Context(), "/registry/gadgets/ns/a", value, mustInt(current.ResourceVersion),
+						0); err != nil {
+						t.Fatal(err)
+					}
 				}
-			}
-			current.Spec.Power++
-			return current, 0, nil
-		})
+				current.Spec.Power++
+				return current, 0, nil
+			})
 		if err != nil || calls != 2 || updated.Spec.Power != 11 || updated.ResourceVersion == g.ResourceVersion {
 			t.Errorf("%d calls, %+v, %v", calls, updated, err)
 		}
-		same, err := s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{}, func(current *shop.Gadget) (*shop.Gadget, time.Duration, error) {
-			return current, 0, nil
-		})
+		same, err := s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{},
+			func(current *shop.Gadget) (*shop.Gadget, time.Duration, error) {
+				return current, 0, nil
+			})
 		if err != nil || same.ResourceVersion != updated.ResourceVersion {
 			t.Errorf("nothing changed, and %+v was written, %v", same, err)
 		}
 		mine := errors.New("mine")
-		if _, err = s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{}, func(*shop.Gadget) (*shop.Gadget, time.Duration, error) { return nil, 0, mine }); !errors.Is(err, mine) {
+		if _, err = s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{},
+			func(*shop.Gadget) (*shop.Gadget, time.Duration, error) { return nil, 0, mine }); !errors.Is(err, mine) {
 			t.Error(err)
 		}
 	})
@@ -228,10 +243,12 @@ func TestUpdate(t *testing.T) {
 func TestUpdateOfAbsent(t *testing.T) {
 	contract(t, func(t *testing.T, s *gadgets, backend storage.Backend) {
 		set := func(current *shop.Gadget) (*shop.Gadget, time.Duration, error) { return gadget("a", 5), 0, nil }
-		if _, err := s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{}, set); !apierrors.IsNotFound(err) {
+		if _, err := s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{},
+			set); !apierrors.IsNotFound(err) {
 			t.Error(err)
 		}
-		if g, err := s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{IgnoreNotFound: true}, set); err != nil || g.Spec.Power != 5 {
+		if g, err := s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{IgnoreNotFound: true},
+			set); err != nil || g.Spec.Power != 5 {
 			t.Error(g, err)
 		}
 	})
@@ -247,10 +264,11 @@ func TestGuessesAreNotTrusted(t *testing.T) {
 			current.Spec.Power++
 			return current, 0, nil
 		}
-		if _, err := s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{}, func(g *shop.Gadget) (*shop.Gadget, time.Duration, error) {
-			g.Spec.Power = 2
-			return g, 0, nil
-		}); err != nil {
+		if _, err := s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{},
+			func(g *shop.Gadget) (*shop.Gadget, time.Duration, error) {
+				g.Spec.Power = 2
+				return g, 0, nil
+			}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{Guess: old}, add)
@@ -258,17 +276,21 @@ func TestGuessesAreNotTrusted(t *testing.T) {
 			t.Errorf("%+v %v", got, err)
 		}
 		back := func(*shop.Gadget) (*shop.Gadget, time.Duration, error) { return gadget("a", 1), 0, nil }
-		if got, err = s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{Guess: old}, back); err != nil || got.Spec.Power != 1 || got.ResourceVersion == old.ResourceVersion {
+		if got, err = s.Update(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{Guess: old},
+			back); err != nil || got.Spec.Power != 1 || got.ResourceVersion == old.ResourceVersion {
 			t.Errorf("no change against the guess, but against the truth: %+v %v", got, err)
 		}
 		wrong := types.UID("x")
-		_, err = s.Delete(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{Guess: old, Preconditions: &metav1.Preconditions{UID: &wrong}}, nil)
+		_, err = s.Delete(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{Guess: old,
+			Preconditions: &metav1.Preconditions{UID: &wrong}}, nil)
 		wantStatus(t, err, 409, metav1.StatusReasonConflict, "the UID in the precondition (x)")
-		deleted, err := s.Delete(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{Guess: old}, func(current *shop.Gadget) error { return nil })
+		deleted, err := s.Delete(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{Guess: old},
+			func(current *shop.Gadget) error { return nil })
 		if err != nil || mustInt(deleted.ResourceVersion) <= mustInt(got.ResourceVersion) {
 			t.Errorf("%+v %v", deleted, err)
 		}
-		if _, err = s.Delete(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{Guess: old}, nil); !apierrors.IsNotFound(err) {
+		if _, err = s.Delete(t.Context(), "gadgets/ns/a", store.CommitOptions[*shop.Gadget]{Guess: old},
+			nil); !apierrors.IsNotFound(err) {
 			t.Error(err)
 		}
 	})
@@ -325,7 +347,8 @@ func TestCounts(t *testing.T) {
 		if err := backend.Compact(t.Context(), mustInt(g.ResourceVersion)+1); err != nil {
 			t.Fatal(err)
 		}
-		list, err := s.List(t.Context(), "gadgets/", api.ListOptions{ResourceVersion: g.ResourceVersion, ResourceVersionMatch: "Exact"})
+		list, err := s.List(t.Context(), "gadgets/", api.ListOptions{ResourceVersion: g.ResourceVersion,
+			ResourceVersionMatch: "Exact"})
 		if err == nil { // the cache's window still has it
 			if len(list.Items) != 1 {
 				t.Errorf("%+v", list)

@@ -47,10 +47,13 @@ type versionRecord struct {
 	Versions []string `json:"versions"`
 }
 
-func NewStoredVersions(backend storage.Backend, prefix string, gr schema.GroupResource, current string) *StoredVersions {
+func NewStoredVersions(backend storage.Backend, prefix string, gr schema.GroupResource,
+	current string,
+) *StoredVersions {
 	made := time.Now()
 	v := &StoredVersions{
-		backend: backend, key: strings.TrimSuffix(prefix, "/") + "/" + recordsBelow + gr.String(), gr: gr, current: current,
+		backend: backend, key: strings.TrimSuffix(prefix,
+			"/") + "/" + recordsBelow + gr.String(), gr: gr, current: current,
 		elapsed: func() time.Duration { return time.Since(made) }, busy: make(chan struct{}, 1),
 	}
 	v.busy <- struct{}{}
@@ -65,12 +68,16 @@ func (v *StoredVersions) Check(ctx context.Context, readable []string) error {
 	if err != nil {
 		return fmt.Errorf("reading in which versions objects are stored: %w", err)
 	}
-	unknown := slices.DeleteFunc(record.Versions, func(version string) bool { return slices.Contains(readable, version) })
+	unknown := slices.DeleteFunc(record.Versions, func(version string) bool {
+		return slices.Contains(readable,
+			version)
+	})
 	if len(unknown) == 0 {
 		return nil
 	}
-	return fmt.Errorf("objects may be stored in %s, which this server cannot read (it reads %s): migrate them with a server that can; "+
-		"where none are left, migrating with this one takes the version off the record %s",
+	return fmt.Errorf("objects may be stored in %s, which this server cannot read (it reads %s): "+
+		"migrate them with a server that can; where none are left, migrating with this one takes the version "+
+		"off the record %s",
 		strings.Join(unknown, ", "), strings.Join(readable, ", "), v.key)
 }
 
@@ -94,8 +101,8 @@ func (v *StoredVersions) parse(kv *storage.KeyValue) (versionRecord, int64, erro
 	return record, kv.Revision, nil
 }
 
-// BeforeWrite sees to it that the current version is on the record. Where that can't be done nothing may be written, and
-// nothing was: its errors never are of an unknown outcome.
+// BeforeWrite sees to it that the current version is on the record. Where that can't be done nothing may be written,
+// and nothing was: its errors never are of an unknown outcome.
 func (v *StoredVersions) BeforeWrite(ctx context.Context) error {
 	if v.elapsed().Nanoseconds() < v.trusted.Load() {
 		return nil
@@ -145,7 +152,8 @@ func (v *StoredVersions) update(ctx context.Context, change func([]string) []str
 		}
 		if try == recordTries {
 			// Not wrapped: of an object, nothing was written.
-			err = fmt.Errorf("%w: after %d attempts: %v", storage.ErrUnavailable, try, last) //nolint:errorlint // see above
+			err = fmt.Errorf("%w: after %d attempts: %v", storage.ErrUnavailable, try,
+				last) //nolint:errorlint // see above
 			break
 		}
 		var value []byte

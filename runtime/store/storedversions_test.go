@@ -17,7 +17,8 @@ import (
 const recordKey = "/registry/_apigen/storageversions/widgets.shop.example.com"
 
 func recorder(backend storage.Backend, version string) *StoredVersions {
-	return NewStoredVersions(backend, "/registry/", schema.GroupResource{Group: "shop.example.com", Resource: "widgets"}, version)
+	return NewStoredVersions(backend, "/registry/", schema.GroupResource{Group: "shop.example.com",
+		Resource: "widgets"}, version)
 }
 
 func recorded(t *testing.T, backend storage.Backend) string {
@@ -138,7 +139,8 @@ func TestRecordFails(t *testing.T) {
 		if !errors.Is(err, test.want) || errors.Is(err, storage.ErrUnknownOutcome) {
 			t.Errorf("%v: %v", test.fail, err)
 		}
-		if test.want != nil && !strings.Contains(err.Error(), "recording that widgets.shop.example.com are stored in version v1") {
+		if test.want != nil && !strings.Contains(err.Error(),
+			"recording that widgets.shop.example.com are stored in version v1") {
 			t.Error(err)
 		}
 		if err := v.BeforeWrite(t.Context()); err != nil || recorded(t, backend) != `{"versions":["v1"]}` {
@@ -154,7 +156,8 @@ func TestRecordThatIsNone(t *testing.T) {
 	if _, err := backend.Put(t.Context(), recordKey, []byte("junk"), 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{recorder(backend, "v1").Check(t.Context(), []string{"v1"}), recorder(backend, "v1").BeforeWrite(t.Context())} {
+	for _, err := range []error{recorder(backend, "v1").Check(t.Context(), []string{"v1"}), recorder(backend,
+		"v1").BeforeWrite(t.Context())} {
 		if err == nil || !strings.Contains(err.Error(), recordKey+" holds no record of versions") {
 			t.Error(err)
 		}
@@ -188,10 +191,12 @@ func (a *always) Put(context.Context, string, []byte, int64, time.Duration) (int
 
 // A record that can't be written whatever is tried is 503: nothing of the object was sent, and it may be tried again.
 func TestRecordGivesUp(t *testing.T) {
-	for _, fail := range []error{fmt.Errorf("etcd: %w", storage.ErrUnknownOutcome), &storage.ConflictError{Key: recordKey}} {
+	for _, fail := range []error{fmt.Errorf("etcd: %w", storage.ErrUnknownOutcome),
+		&storage.ConflictError{Key: recordKey}} {
 		backend := &always{Backend: memory.New(), fail: fail}
 		err := recorder(backend, "v1").BeforeWrite(t.Context())
-		if !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrUnknownOutcome) || backend.puts != recordTries {
+		if !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrUnknownOutcome) ||
+			backend.puts != recordTries {
 			t.Errorf("%v: %v after %d writes", fail, err, backend.puts)
 		}
 		backend.Close()

@@ -16,8 +16,8 @@ type token struct {
 	Version  string `json:"v"`
 	Revision int64  `json:"rv"`
 	Start    string `json:"start,omitempty"`
-	// Raw replaces a Start that can't be told: there may be keys that no server made, without which a list would go on at
-	// the wrong place. It is compared as bytes, like all keys.
+	// Raw replaces a Start that can't be told: there may be keys that no server made, without which a list would go on
+	// at the wrong place. It is compared as bytes, like all keys.
 	Raw []byte `json:"raw,omitempty"`
 }
 
@@ -44,7 +44,8 @@ func EncodeToken(prefix, from string, revision int64) (string, error) {
 // DecodeToken returns the key to go on from, which is always below prefix, whatever a client sent.
 func DecodeToken(parameter, prefix string) (from string, revision int64, err error) {
 	bad := func(format string, args ...any) (string, int64, error) {
-		return "", 0, apierrors.NewBadRequest("invalid continue token: continue key is not valid: " + fmt.Sprintf(format, args...))
+		return "", 0, apierrors.NewBadRequest("invalid continue token: continue key is not valid: " +
+			fmt.Sprintf(format, args...))
 	}
 	data, err := base64.RawURLEncoding.DecodeString(parameter)
 	if err != nil {

@@ -26,8 +26,8 @@ type Changing interface {
 	OnChange(f func()) (cancel func())
 }
 
-// open is config.Transformer's Open; without one, all is stored as it is. What is Kubernetes protobuf comes as JSON, and is
-// stale.
+// open is config.Transformer's Open; without one, all is stored as it is. What is Kubernetes protobuf comes as JSON,
+// and is stale.
 func (c *Config[T]) open(key string, stored []byte) (plain []byte, stale bool, err error) {
 	plain = stored
 	if c.Transformer != nil {

@@ -75,14 +75,18 @@ func (s *gadgets) List(ctx context.Context, prefix string, opts api.ListOptions)
 	return list, nil
 }
 
-func (s *gadgets) Update(ctx context.Context, key string, opts options, change func(*gadgetT) (*gadgetT, time.Duration, error)) (*gadgetT, error) {
+func (s *gadgets) Update(ctx context.Context, key string, opts options,
+	change func(*gadgetT) (*gadgetT, time.Duration, error),
+) (*gadgetT, error) {
 	return s.object(s.Store.Update(ctx, key, opts, func(current *state) (p plan, err error) {
 		p.Object, p.TTL, err = change(current.Object)
 		return p, err
 	}))
 }
 
-func (s *gadgets) Delete(ctx context.Context, key string, opts options, validate func(*gadgetT) error) (*gadgetT, error) {
+func (s *gadgets) Delete(ctx context.Context, key string, opts options,
+	validate func(*gadgetT) error,
+) (*gadgetT, error) {
 	if validate == nil {
 		return s.object(s.Store.Delete(ctx, key, opts, nil))
 	}
@@ -131,7 +135,9 @@ func openStore(t *testing.T, backend storage.Backend, cached bool, patience time
 	return openSealed(t, backend, nil, cached, patience)
 }
 
-func openSealed(t *testing.T, backend storage.Backend, transformer store.Transformer, cached bool, patience time.Duration) *gadgets {
+func openSealed(t *testing.T, backend storage.Backend, transformer store.Transformer, cached bool,
+	patience time.Duration,
+) *gadgets {
 	t.Helper()
 	config := gadgetConfig(backend)
 	config.Transformer, config.DisableCache, config.Patience = transformer, !cached, patience
@@ -158,8 +164,8 @@ func gadgetConfig(backend storage.Backend) store.Config[*gadgetT] {
 	}
 }
 
-// contract runs one property of the store's contract with the cache in front and over the bare backend, with values as they
-// are and transformed.
+// contract runs one property of the store's contract with the cache in front and over the bare backend, with values as
+// they are and transformed.
 func contract(t *testing.T, property func(t *testing.T, s *gadgets, backend storage.Backend)) {
 	t.Helper()
 	for name, transformer := range map[string]store.Transformer{"": nil, " transformed": flipped{}} {
@@ -174,7 +180,8 @@ func contract(t *testing.T, property func(t *testing.T, s *gadgets, backend stor
 	}
 }
 
-// flipped is a Transformer that stores each byte with its bits flipped, behind a mark. Values without the mark are stale.
+// flipped is a Transformer that stores each byte with its bits flipped, behind a mark. Values without the mark are
+// stale.
 type flipped struct{}
 
 const mark = "flipped:"

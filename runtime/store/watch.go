@@ -55,8 +55,8 @@ type source interface {
 	close()
 }
 
-// Watch watches the objects below prefix in a form, or the one object whose key prefix is where it doesn't end in "/". The
-// Watch is a Paced and a Backlog, too.
+// Watch watches the objects below prefix in a form, or the one object whose key prefix is where it doesn't end in "/".
+// The Watch is a Paced and a Backlog, too.
 func (s *Store[T]) Watch(ctx context.Context, prefix string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
 	full, err := s.key(prefix)
 	if err != nil {
@@ -90,7 +90,8 @@ func (r *reader) watch(ctx context.Context, prefix string, opts api.WatchOptions
 	w.unbind = context.AfterFunc(r.closed, w.cancel)
 	if err := w.begin(r.narrow(prefix, &sel), opts, after, &sel); err != nil {
 		err = r.Status(err, "watch", "")
-		if !apierrors.IsResourceExpired(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
+		if !apierrors.IsResourceExpired(err) && !apierrors.HasStatusCause(err,
+			metav1.CauseTypeResourceVersionTooLarge) {
 			w.Close()
 			return nil, err
 		}
