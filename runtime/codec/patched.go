@@ -14,7 +14,9 @@ import (
 )
 
 // DecodePatched decodes what a patch made of an object.
-func DecodePatched[T api.Object](v *Served[T], hub T, p patch.Patch, object []byte, strict []error, validation string) (obj T, warnings []string, err error) {
+func DecodePatched[T api.Object](
+	v *Served[T], hub T, p patch.Patch, object []byte, strict []error, validation string,
+) (obj T, warnings []string, err error) {
 	refuse := func(why error) error {
 		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), p.Describe(object), why.Error())})
 	}
@@ -39,8 +41,8 @@ func DecodePatched[T api.Object](v *Served[T], hub T, p patch.Patch, object []by
 	return d.Object, warnings, nil
 }
 
-// RequireAPIVersion refuses what a patch left without an apiVersion, which would say nothing of what its fields mean. The kind
-// follows from the path, and a strategic merge patch is of a Go type, whatever it does to these fields.
+// RequireAPIVersion refuses what a patch left without an apiVersion, which would say nothing of what its fields mean.
+// The kind follows from the path, and a strategic merge patch is of a Go type, whatever it does to these fields.
 func RequireAPIVersion(p patch.Patch, object []byte) error {
 	if _, typed := p.(*patch.Strategic); typed {
 		return nil
@@ -70,7 +72,9 @@ func sortedFaults[T api.Object](v *Served[T], hub T, object []byte, faults []err
 }
 
 // NewPatch reads a patch of a version.
-func NewPatch[T api.Object](v *Served[T], kind api.PatchType, body api.Body) (p patch.Patch, strict []error, err error) {
+func NewPatch[T api.Object](
+	v *Served[T], kind api.PatchType, body api.Body,
+) (p patch.Patch, strict []error, err error) {
 	if kind != api.StrategicPatch {
 		return patch.New(kind, body)
 	}

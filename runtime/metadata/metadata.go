@@ -1,5 +1,5 @@
-// Package metadata is what a server does with the metadata of an object that is written: names, namespaces, the fields that
-// the server alone sets, owner references, and the options of a deletion. It knows runtime/api and no storage.
+// Package metadata is what a server does with the metadata of an object that is written: names, namespaces, the fields
+// that the server alone sets, owner references, and the options of a deletion. It knows runtime/api and no storage.
 package metadata
 
 import (
@@ -116,7 +116,8 @@ func Finalized(obj, old metav1.Object) bool {
 	return len(obj.GetFinalizers()) == 0 && old.GetDeletionTimestamp() != nil && (grace == nil || *grace == 0)
 }
 
-// DeduplicateOwners drops owner references that stand twice, with kube-apiserver's warning, which says when they were found.
+// DeduplicateOwners drops owner references that stand twice, with kube-apiserver's warning, which says when they were
+// found.
 func DeduplicateOwners(obj metav1.Object, when string) (warnings []string) {
 	refs := obj.GetOwnerReferences()
 	if len(refs) < 2 {

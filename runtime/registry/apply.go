@@ -49,7 +49,8 @@ func refuseUID(gr schema.GroupResource, obj metav1.Object, name string) error {
 		fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 }
 
-// dropVersion takes from an object that an update creates what it was made from: that is gone, and what is wanted counts.
+// dropVersion takes from an object that an update creates what it was made from: that is gone, and what is wanted
+// counts.
 func dropVersion(obj metav1.Object) error {
 	_, err := store.ParseVersion(obj.GetResourceVersion())
 	obj.SetResourceVersion("")

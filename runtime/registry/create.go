@@ -13,7 +13,9 @@ import (
 )
 
 // Create implements Write.
-func (k *kind[T]) Create(ctx context.Context, namespace string, body api.Body, opts api.WriteOptions) (api.Result, error) {
+func (k *kind[T]) Create(
+	ctx context.Context, namespace string, body api.Body, opts api.WriteOptions,
+) (api.Result, error) {
 	if err := k.checkVerb("create"); err != nil {
 		return api.Result{}, err
 	}

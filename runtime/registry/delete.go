@@ -38,7 +38,9 @@ func (k *kind[T]) Delete(ctx context.Context, namespace, name string, opts api.D
 }
 
 // deletionOf is the request to delete an object.
-func deletionOf[T api.Object](namespace, name string, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error) *request[T] {
+func deletionOf[T api.Object](
+	namespace, name string, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error,
+) *request[T] {
 	return &request[T]{
 		verb: deleteVerb, namespace: namespace, name: name, options: opts.WriteOptions,
 		deletion: &deletion[T]{options: opts, consent: consent},
@@ -121,9 +123,11 @@ var errNotSelected = errors.New("the object is no longer what was listed")
 
 // DeleteCollection implements Write. An object that was replaced or changed since it was listed, so that the selection
 // no longer takes it, stays, and is not part of the answer. What is shows as it was listed, as kube-apiserver has it:
-// with the resourceVersion from before. Where a limit was asked for, the answer tells how the list goes on. The first error
-// ends the deletion; the objects that were deleted until then are gone.
-func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page, error) {
+// with the resourceVersion from before. Where a limit was asked for, the answer tells how the list goes on. The first
+// error ends the deletion; the objects that were deleted until then are gone.
+func (h *handle[T]) DeleteCollection(
+	ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions,
+) (*api.Page, error) {
 	if err := validateDeletion(opts); err != nil {
 		return nil, err
 	}
@@ -163,8 +167,11 @@ func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts
 	}
 }
 
-// deletePage deletes the objects of a page, and appends them to into. After the first error it begins no further deletion.
-func (h *handle[T]) deletePage(ctx context.Context, page *api.Page, into *[]api.Rendition, opts api.DeleteOptions, sel *store.Selector) error {
+// deletePage deletes the objects of a page, and appends them to into. After the first error it begins no further
+// deletion.
+func (h *handle[T]) deletePage(
+	ctx context.Context, page *api.Page, into *[]api.Rendition, opts api.DeleteOptions, sel *store.Selector,
+) error {
 	deleted := make([]api.Rendition, page.Len)
 	group, failed := errgroup.WithContext(ctx)
 	group.SetLimit(collectionWorkers)
@@ -203,9 +210,11 @@ func (h *handle[T]) deletePage(ctx context.Context, page *api.Page, into *[]api.
 	return nil
 }
 
-// deleteListed deletes the object that a list showed, and returns it as it was listed, in the form of the answer; what is
-// gone already, or another one now, is no error, and nothing. What can't be shown in that form stays.
-func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts api.DeleteOptions, sel *store.Selector) (api.Rendition, error) {
+// deleteListed deletes the object that a list showed, and returns it as it was listed, in the form of the answer; what
+// is gone already, or another one now, is no error, and nothing. What can't be shown in that form stays.
+func (h *handle[T]) deleteListed(
+	ctx context.Context, listed api.Rendition, opts api.DeleteOptions, sel *store.Selector,
+) (api.Rendition, error) {
 	var meta struct {
 		Name      string    `json:"name"`
 		Namespace string    `json:"namespace"`

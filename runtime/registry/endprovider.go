@@ -94,7 +94,9 @@ func (e *providerEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Renditi
 }
 
 // modify implements end: it has the provider do what is decided on the object as it is.
-func (e *providerEnd[T]) modify(ctx context.Context, r *request[T], found *store.State[T], decide decide[T]) (api.Rendition, error) {
+func (e *providerEnd[T]) modify(
+	ctx context.Context, r *request[T], found *store.State[T], decide decide[T],
+) (api.Rendition, error) {
 	for n := 1; ; n++ {
 		var missing error
 		if found == nil {

@@ -28,7 +28,9 @@ type fieldManagers[T api.Object] struct {
 
 type managerKey struct{ version, subresource string }
 
-func newFieldManagers[T api.Object](d *Definition[T], all *codec.Versions[T], schemas *ownership.Schemas) (*fieldManagers[T], error) {
+func newFieldManagers[T api.Object](
+	d *Definition[T], all *codec.Versions[T], schemas *ownership.Schemas,
+) (*fieldManagers[T], error) {
 	o := &fieldManagers[T]{versions: all, types: map[string]managedfields.TypeConverter{}, managers: map[managerKey]*ownership.Manager{}}
 	if schemas == nil {
 		schemas = ownership.NewSchemas(nil)
@@ -191,8 +193,8 @@ func (o *managedObject[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, er
 	return value, nil
 }
 
-// trackFields is the step that sets managedFields: the request's field manager owns what it changes. Where that can't be
-// found out, they stay as they were: a write doesn't fail of it.
+// trackFields is the step that sets managedFields: the request's field manager owns what it changes. Where that can't
+// be found out, they stay as they were: a write doesn't fail of it.
 func (k *kind[T]) trackFields(_ context.Context, a *attempt[T]) error {
 	switch {
 	case k.fieldManagers == nil || a.ownership == merged:
@@ -227,8 +229,8 @@ func (o *fieldManagers[T]) update(a *attempt[T]) error {
 	return err
 }
 
-// trackPreparation lets the strategy change the new object, and brings its managedFields in line: what the strategy takes
-// back from a client is not that client's.
+// trackPreparation lets the strategy change the new object, and brings its managedFields in line: what the strategy
+// takes back from a client is not that client's.
 func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	if k.fieldManagers == nil || len(a.obj.GetManagedFields()) == 0 {
 		change()
@@ -270,8 +272,8 @@ func (k *kind[T]) sameEncoded(a, b T) (bool, error) {
 	return bytes.Equal(x, y), err
 }
 
-// logOwnership logs, at most once a second, that the managedFields of a write could not be found out. Fields that are too
-// long to track are no trouble.
+// logOwnership logs, at most once a second, that the managedFields of a write could not be found out. Fields that are
+// too long to track are no trouble.
 func (k *kind[T]) logOwnership(obj metav1.Object, err error) {
 	last, now := k.logged.Load(), time.Now().Unix()
 	if errors.Is(err, ownership.ErrTooLong) || last == now || !k.logged.CompareAndSwap(last, now) {

@@ -36,8 +36,8 @@ func differ(a, b []byte) bool {
 	return !slices.EqualFunc(x, y, bytes.Equal)
 }
 
-// preservedFields is how annotations begin in which the hub's objects carry fields that a version alone has, as generated conversions
-// write them.
+// preservedFields is how annotations begin in which the hub's objects carry fields that a version alone has, as
+// generated conversions write them.
 const preservedFields = "apigen.dev/preserved-"
 
 // preservedDiffer tells whether two objects differ in what versions alone have.

@@ -118,9 +118,11 @@ func (e *storageEnd[T]) propagate(ctx context.Context, obj T, asked *metav1.Dele
 	setPropagation(obj, propagation(obj, asked, usual))
 }
 
-// propagation is what becomes of the dependents: what was asked for, else what the object's finalizers say, else what is
-// usual for its kind. A kind for which nothing is usual knows none.
-func propagation(obj metav1.Object, asked *metav1.DeletionPropagation, usual metav1.DeletionPropagation) metav1.DeletionPropagation {
+// propagation is what becomes of the dependents: what was asked for, else what the object's finalizers say, else what
+// is usual for its kind. A kind for which nothing is usual knows none.
+func propagation(
+	obj metav1.Object, asked *metav1.DeletionPropagation, usual metav1.DeletionPropagation,
+) metav1.DeletionPropagation {
 	if usual == "" {
 		return metav1.DeletePropagationBackground
 	}

@@ -81,7 +81,9 @@ func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	return h, nil
 }
 
-func (r *resource[T]) store(config Config, all *codec.Versions[T], stored *store.StoredVersions) (*store.Store[T], error) {
+func (r *resource[T]) store(
+	config Config, all *codec.Versions[T], stored *store.StoredVersions,
+) (*store.Store[T], error) {
 	d := r.definition
 	return store.New(store.Config[T]{
 		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.BeforeWrite,
@@ -138,7 +140,9 @@ func (h *handle[T]) Close() error { return h.store.Close() }
 func (h *handle[T]) Measure(ctx context.Context) store.Measurement { return h.store.Measure(ctx) }
 
 // Get implements View.
-func (h *handle[T]) Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {
+func (h *handle[T]) Get(
+	ctx context.Context, namespace, name, resourceVersion string, form api.Form,
+) (api.Rendition, error) {
 	key, err := h.storage.key(namespace, name)
 	if err != nil {
 		return api.Rendition{}, err
@@ -147,7 +151,9 @@ func (h *handle[T]) Get(ctx context.Context, namespace, name, resourceVersion st
 }
 
 // List implements View.
-func (h *handle[T]) List(ctx context.Context, namespace string, opts api.ListOptions, form api.Form) (*api.Page, error) {
+func (h *handle[T]) List(
+	ctx context.Context, namespace string, opts api.ListOptions, form api.Form,
+) (*api.Page, error) {
 	prefix, err := h.prefix(namespace)
 	if err != nil {
 		return nil, err
@@ -156,7 +162,9 @@ func (h *handle[T]) List(ctx context.Context, namespace string, opts api.ListOpt
 }
 
 // Watch implements View.
-func (h *handle[T]) Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
+func (h *handle[T]) Watch(
+	ctx context.Context, namespace string, opts api.WatchOptions, form api.Form,
+) (api.Watch, error) {
 	prefix, err := h.prefix(namespace)
 	if err != nil {
 		return nil, err

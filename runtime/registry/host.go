@@ -48,7 +48,9 @@ func (h hostWriter[T]) Act(
 }
 
 // Change implements subresource.Writer.
-func (h hostWriter[T]) Change(ctx context.Context, t subresource.Target, opts api.WriteOptions, c subresource.Change[T]) (api.Result, error) {
+func (h hostWriter[T]) Change(
+	ctx context.Context, t subresource.Target, opts api.WriteOptions, c subresource.Change[T],
+) (api.Result, error) {
 	r, err := h.updateRequest("update", t.Namespace, t.Name, "", t.Version, opts)
 	if err != nil {
 		return api.Result{}, err

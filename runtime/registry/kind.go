@@ -84,8 +84,8 @@ func (k *kind[T]) checkPath(namespace, name string) error {
 	return checkNamespace(namespace)
 }
 
-// checkNamespace refuses what would lead elsewhere than to a namespace. Of other names that no namespace can have there is
-// nothing.
+// checkNamespace refuses what would lead elsewhere than to a namespace. Of other names that no namespace can have there
+// is nothing.
 func checkNamespace(namespace string) error {
 	if namespace == "." || namespace == ".." || strings.Contains(namespace, "/") {
 		return apierrors.NewBadRequest(fmt.Sprintf("Namespace parameter invalid: %q: it is no segment of a path", namespace))

@@ -8,7 +8,9 @@ import (
 
 // Patch implements Write. The patch is applied to the object in the version of the URL, and again where that turned out
 // to be out of date; unless the patch itself names a resourceVersion, it has no conflicts.
-func (k *kind[T]) Patch(ctx context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error) {
+func (k *kind[T]) Patch(
+	ctx context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body, opts api.WriteOptions,
+) (api.Result, error) {
 	r, err := k.updateRequest("patch", namespace, name, subresource, body.Version, opts)
 	if err != nil {
 		return api.Result{}, err

@@ -145,7 +145,8 @@ func (k *kind[T]) complete(ctx context.Context, a *attempt[T]) (api.Result, erro
 	return api.Result{Object: answer, Created: err == nil, Warnings: a.warnings}, err
 }
 
-// update runs a request that changes an object, whatever the source of the change; or creates it, where the request may.
+// update runs a request that changes an object, whatever the source of the change; or creates it, where the request
+// may.
 func (k *kind[T]) update(ctx context.Context, r *request[T]) (api.Result, error) {
 	a := &attempt[T]{request: r}
 	if err := k.run(ctx, a, k.pipeline.received); err != nil {

@@ -10,36 +10,37 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Provider answers for a kind that nothing is stored of: metrics, reviews, views of another system. A verb whose function
-// is nil isn't served. Objects that it returns are the runtime's from then on. Errors that are API statuses reach the
-// client as they are, others as 500. A write whose object can't be shown in the form that was asked for is refused before
-// the provider hears of it; where only what the provider returns can't be, the client is told 500 of what was done.
+// Provider answers for a kind that nothing is stored of: metrics, reviews, views of another system. A verb whose
+// function is nil isn't served. Objects that it returns are the runtime's from then on. Errors that are API statuses
+// reach the client as they are, others as 500. A write whose object can't be shown in the form that was asked for is
+// refused before the provider hears of it; where only what the provider returns can't be, the client is told 500 of
+// what was done.
 //
 // Namespace is "" for cluster-scoped kinds and for reads across all namespaces.
 type Provider[T api.Object] struct {
 	// Get returns one object; an apierrors.NewNotFound where there is none.
 	Get func(ctx context.Context, namespace, name string) (T, error)
-	// List returns what selection selects, or more: the runtime selects again, sorts by namespace and name, and pages. An
-	// empty ResourceVersion is none, any other a number; Continue and Remaining are not looked at.
+	// List returns what selection selects, or more: the runtime selects again, sorts by namespace and name, and pages.
+	// An empty ResourceVersion is none, any other a number; Continue and Remaining are not looked at.
 	List func(ctx context.Context, namespace string, selection api.Selection) (*List[T], error)
-	// Watch begins a watch: behind options.ResourceVersion, which a List told, or with the state where that is "" or 0. The
-	// runtime selects: what begins or ends to be selected is ADDED or DELETED. It goes by an event's Old or, where there is
-	// none, by what the watch told before; what a resumed watch can't know of an object it takes for told, so that a client
-	// may be told of the end of what it doesn't have, and never keeps what has ended.
+	// Watch begins a watch: behind options.ResourceVersion, which a List told, or with the state where that is "" or 0.
+	// The runtime selects: what begins or ends to be selected is ADDED or DELETED. It goes by an event's Old or, where
+	// there is none, by what the watch told before; what a resumed watch can't know of an object it takes for told, so
+	// that a client may be told of the end of what it doesn't have, and never keeps what has ended.
 	Watch func(ctx context.Context, namespace string, options api.WatchOptions) (ObjectWatch[T], error)
-	// Create answers what was posted: a review, filled in. obj has defaults and is valid by its rules; it needs no name. Where
-	// it came with a generateName it has one made of it, and an apierrors.NewAlreadyExists asks for another. In a dry run
-	// nothing may change elsewhere.
+	// Create answers what was posted: a review, filled in. obj has defaults and is valid by its rules; it needs no
+	// name. Where it came with a generateName it has one made of it, and an apierrors.NewAlreadyExists asks for
+	// another. In a dry run nothing may change elsewhere.
 	Create func(ctx context.Context, obj T, dryRun bool) (T, error)
 	// Update puts obj, which is valid, into the place of old, which Get returned, and returns what is there then. An
-	// apierrors.NewConflict says that it was another one by now: a patch is tried again. In a dry run nothing may change
-	// elsewhere. With it objects are also patched, and applied; with Create, too, also where there is none. Who owns
-	// which field is in metadata.managedFields: a provider that doesn't keep them has no conflicts between those who apply,
-	// and nothing is removed that was applied before. It needs Get.
+	// apierrors.NewConflict says that it was another one by now: the write is tried again. In a dry run nothing may
+	// change elsewhere. With it objects are also patched, and applied; with Create, too, also where there is none. Who
+	// owns which field is in metadata.managedFields: a provider that doesn't keep them has no conflicts between those
+	// who apply, and nothing is removed that was applied before. It needs Get.
 	Update func(ctx context.Context, obj, old T, dryRun bool) (T, error)
-	// Delete deletes obj, which Get or List returned and which meets the preconditions in options; options also tell a dry
-	// run. It returns nil, or the object as it is where it is going to be gone only later. It needs Get; with List, too,
-	// collections are deleted.
+	// Delete deletes obj, which Get or List returned and which meets the preconditions in options; options also tell a
+	// dry run. It returns nil, or the object as it is where it is going to be gone only later. It needs Get; with List,
+	// too, collections are deleted.
 	Delete func(ctx context.Context, obj T, options *metav1.DeleteOptions) (T, error)
 }
 
@@ -50,8 +51,8 @@ type ObjectWatch[T api.Object] interface {
 	Close()
 }
 
-// NewVirtual is New for a kind without storage. Of the definition, Storage and Subresources don't count, nor what a
-// Strategy does beside Validate, ValidateUpdate, Warnings and ReturnDeletedObject.
+// NewVirtual is New for a kind without storage. Of the definition, Storage and Subresources don't count, nor of a Strategy
+// what concerns generations, graceful deletion and dependents. The provider sets UIDs and creation times.
 func NewVirtual[T api.Object](definition Definition[T], provider Provider[T]) Resource {
 	if len(definition.Versions) > 0 {
 		definition.Storage = definition.Versions[0].Info.Name

@@ -56,7 +56,9 @@ func keyOf(obj api.Object) string {
 }
 
 // List implements View. A page goes on behind the name of its last object, at whatever the provider has by then.
-func (h *providerHandle[T]) List(ctx context.Context, namespace string, opts api.ListOptions, form api.Form) (*api.Page, error) {
+func (h *providerHandle[T]) List(
+	ctx context.Context, namespace string, opts api.ListOptions, form api.Form,
+) (*api.Page, error) {
 	items, list, err := h.items(ctx, namespace, opts)
 	if err != nil {
 		return nil, err
@@ -129,7 +131,9 @@ func pageOf(renditions []api.Rendition, version string) *api.Page {
 }
 
 // Watch implements View.
-func (h *providerHandle[T]) Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
+func (h *providerHandle[T]) Watch(
+	ctx context.Context, namespace string, opts api.WatchOptions, form api.Form,
+) (api.Watch, error) {
 	if err := h.checkVerb("watch"); err != nil {
 		return nil, err
 	}
@@ -236,8 +240,8 @@ func (w *providerWatch[T]) appears(event *WatchEvent[T], selected bool) api.Even
 	return api.Added
 }
 
-// had tells whether the client has the object of an event. Of a resumed watch's first event of an object nobody knows, but
-// that what was deleted was had if it was selected to the last.
+// had tells whether the client has the object of an event. Of a resumed watch's first event of an object nobody knows,
+// but that what was deleted was had if it was selected to the last.
 func (w *providerWatch[T]) had(event *WatchEvent[T], key string) bool {
 	var none T
 	if any(event.Old) != any(none) {
@@ -262,8 +266,8 @@ func (w *providerWatch[T]) Close() {
 	w.source.Close()
 }
 
-// DeleteCollection implements Write: a page of the list, one after the other, each shown as it was listed; what can't be
-// shown stays. What goes meanwhile by itself isn't told.
+// DeleteCollection implements Write: a page of the list, one after the other, each shown as it was listed; what can't
+// be shown stays. What goes meanwhile by itself isn't told.
 func (h *providerHandle[T]) DeleteCollection(
 	ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions,
 ) (*api.Page, error) {

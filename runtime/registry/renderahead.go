@@ -11,8 +11,8 @@ import (
 type renderer func(data []byte, revision int64, form api.Form) (api.Rendition, error)
 
 // renderedAhead is the answer to a write that is about to be made. It is made before, since a client that is told of a
-// failure must be able to trust that nothing was done; and it is the one that is sent, but for its revision. The zero value
-// is one that can't fail, and is made after the write.
+// failure must be able to trust that nothing was done; and it is the one that is sent, but for its revision. The zero
+// value is one that can't fail, and is made after the write.
 type renderedAhead struct {
 	answer   api.Rendition
 	revision int64
@@ -20,7 +20,8 @@ type renderedAhead struct {
 }
 
 const (
-	// unwritten stands for the revision of what isn't written yet, in forms where one is replaced more easily than inserted.
+	// unwritten stands for the revision of what isn't written yet, in forms where one is replaced more easily than
+	// inserted.
 	unwritten = 1 << 62
 	// anyRevision is that of an answer which tells none.
 	anyRevision = -1

@@ -27,8 +27,8 @@ type Group struct {
 // Resource is a resource whose Go type has been erased: static, not yet bound to a backend. New makes it.
 type Resource interface {
 	Info() *api.Info
-	// Open binds the resource to a backend, which it asks what is stored, as long as ctx lasts. The returned handle owns
-	// goroutines until it is closed, whatever becomes of ctx.
+	// Open binds the resource to a backend, which it asks what is stored, as long as ctx lasts. The returned handle
+	// owns goroutines until it is closed, whatever becomes of ctx.
 	Open(ctx context.Context, config Config) (Handle, error)
 }
 

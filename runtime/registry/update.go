@@ -14,7 +14,9 @@ import (
 )
 
 // Update implements Write.
-func (k *kind[T]) Update(ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions) (api.Result, error) {
+func (k *kind[T]) Update(
+	ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions,
+) (api.Result, error) {
 	r, err := k.updateRequest("update", namespace, name, subresource, body.Version, opts)
 	if err != nil {
 		return api.Result{}, err
@@ -25,7 +27,9 @@ func (k *kind[T]) Update(ctx context.Context, namespace, name, subresource strin
 }
 
 // updateRequest is a request that changes an object, still without its source.
-func (k *kind[T]) updateRequest(verb, namespace, name, subresource, version string, opts api.WriteOptions) (r *request[T], err error) {
+func (k *kind[T]) updateRequest(
+	verb, namespace, name, subresource, version string, opts api.WriteOptions,
+) (r *request[T], err error) {
 	if err := k.checkVerb(verb); err != nil {
 		return nil, err
 	}

@@ -21,9 +21,9 @@ import (
 type Action[T, B api.Object] struct {
 	Name string
 	Body codec.Kind[B]
-	// Do changes obj as in asks for. The object is then validated and stored as an update of it, at once with what was read:
-	// where it was changed meanwhile, Do is called again with the newer one. Of metadata only what an update may change is
-	// taken. In a dry run nothing is stored.
+	// Do changes obj as in asks for. The object is then validated and stored as an update of it, at once with what was
+	// read: where it was changed meanwhile, Do is called again with the newer one. Of metadata only what an update may
+	// change is taken. In a dry run nothing is stored.
 	Do func(ctx context.Context, obj T, in B) error
 }
 
@@ -97,7 +97,9 @@ func actionOf[T, B api.Object](name string, kind codec.Kind[B], complete bool, d
 type createFunc = func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
 
 // posted makes an extension that a kind is posted to; create serves it.
-func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, create func(*action[T, B]) createFunc) Extension[T] {
+func posted[T, B api.Object](
+	name string, kind codec.Kind[B], complete bool, create func(*action[T, B]) createFunc,
+) Extension[T] {
 	// The answer is a Status, or else who calls it says what.
 	e := Extension[T]{info: api.Extension{Name: name, Methods: []string{http.MethodPost}, GivesProtobuf: true}}
 	e.open = func(h Host[T]) (*Handle, error) {
@@ -134,7 +136,9 @@ func (a *action[T, B]) target(namespace, name string, body api.Body) Target {
 	return Target{Namespace: namespace, Name: name, Version: body.Version, Subresource: a.name}
 }
 
-func (a *action[T, B]) create(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error) {
+func (a *action[T, B]) create(
+	ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions,
+) (api.Result, error) {
 	t := a.target(namespace, name, body)
 	in, warnings, err := a.read(ctx, body, t)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Extension is a subresource that is no part of its object. ScaleOf, ActionOf, RemovalOf, RequestOf, ProjectionOf, StreamOf and
-// ConnectionOf make it, and close over its types.
+// Extension is a subresource that is no part of its object. ScaleOf, ActionOf, RemovalOf, RequestOf, ProjectionOf,
+// StreamOf and ConnectionOf make it, and close over its types.
 type Extension[T api.Object] struct {
 	info api.Extension
 	// describe, where set, completes info for the resource's group.
@@ -64,7 +64,8 @@ type Host[T api.Object] struct {
 type Writer[T api.Object] interface {
 	// Act changes an object, all of it that an update may change, and answers with what do returns.
 	Act(ctx context.Context, t Target, opts api.WriteOptions, do func(obj T) (api.Rendition, error)) (api.Result, error)
-	// Change is an update of the object through another kind: change sets the managedFields, too, and show makes the answer.
+	// Change is an update of the object through another kind: change sets the managedFields, too, and show makes the
+	// answer.
 	Change(ctx context.Context, t Target, opts api.WriteOptions, change Change[T]) (api.Result, error)
 	// Remove deletes an object that consent doesn't refuse.
 	Remove(ctx context.Context, t Target, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error) (api.Deletion, error)

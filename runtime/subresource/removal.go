@@ -18,9 +18,9 @@ import (
 type Removal[T, B api.Object] struct {
 	Name string
 	Body codec.Kind[B]
-	// Do decides whether the object is deleted, and how: by its options, or, where they are nil, not at all. It is given
-	// copies. The object is deleted as it was then: where it was changed meanwhile, Do is called again with the newer one.
-	// Finalizers, graces and policies count as for any deletion.
+	// Do decides whether the object is deleted, and how: by its options, or, where they are nil, not at all. It is
+	// given copies. The object is deleted as it was then: where it was changed meanwhile, Do is called again with the
+	// newer one. Finalizers, graces and policies count as for any deletion.
 	Do func(ctx context.Context, obj T, in B) (*metav1.DeleteOptions, error)
 }
 

@@ -113,7 +113,9 @@ func (s *scaler[T]) of(obj T) *scaleObject {
 	return scale
 }
 
-func (s *scaler[T]) get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {
+func (s *scaler[T]) get(
+	ctx context.Context, namespace, name, resourceVersion string, form api.Form,
+) (api.Rendition, error) {
 	obj, err := s.host.Object(ctx, namespace, name, resourceVersion)
 	if err != nil {
 		return api.Rendition{}, err
@@ -122,10 +124,16 @@ func (s *scaler[T]) get(ctx context.Context, namespace, name, resourceVersion st
 }
 
 // wanted is what a client makes of a scale: it owns live. entries are who owns what of it then.
-type wanted func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (scale *scaleObject, entries []metav1.ManagedFieldsEntry, warnings []string, err error)
+type wanted func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (
+	scale *scaleObject, entries []metav1.ManagedFieldsEntry, warnings []string, err error,
+)
 
-func (s *scaler[T]) update(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error) {
-	return s.write(ctx, namespace, name, body.Version, opts, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
+func (s *scaler[T]) update(
+	ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions,
+) (api.Result, error) {
+	return s.write(ctx, namespace, name, body.Version, opts, func(
+		live *scaleObject, stored []metav1.ManagedFieldsEntry,
+	) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
 		scale, warnings, err := s.kind.DecodeBody(body)
 		if err != nil {
 			return nil, nil, nil, err
@@ -135,9 +143,13 @@ func (s *scaler[T]) update(ctx context.Context, namespace, name string, body api
 	})
 }
 
-func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error) {
+func (s *scaler[T]) patch(
+	ctx context.Context, namespace, name string, kind api.PatchType, body api.Body, opts api.WriteOptions,
+) (api.Result, error) {
 	if kind == api.ApplyPatch {
-		return s.write(ctx, namespace, name, body.Version, opts, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
+		return s.write(ctx, namespace, name, body.Version, opts, func(
+			live *scaleObject, stored []metav1.ManagedFieldsEntry,
+		) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
 			scale, entries, err := s.apply(live, stored, body, opts)
 			return scale, entries, nil, err
 		})
@@ -147,7 +159,9 @@ func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind api.
 	if err != nil {
 		return api.Result{}, err
 	}
-	return s.write(ctx, namespace, name, body.Version, opts, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
+	return s.write(ctx, namespace, name, body.Version, opts, func(
+		live *scaleObject, stored []metav1.ManagedFieldsEntry,
+	) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
 		data, err := v.Encode(live)
 		if err != nil {
 			return nil, nil, nil, apierrors.NewInternalError(err)
@@ -168,7 +182,9 @@ func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind api.
 }
 
 // write brings an object to the scale that a client wants.
-func (s *scaler[T]) write(ctx context.Context, namespace, name, version string, opts api.WriteOptions, want wanted) (api.Result, error) {
+func (s *scaler[T]) write(
+	ctx context.Context, namespace, name, version string, opts api.WriteOptions, want wanted,
+) (api.Result, error) {
 	gv, err := s.host.Writer.ServedVersion(version)
 	if err != nil {
 		return api.Result{}, apierrors.NewInternalError(err)

@@ -46,7 +46,9 @@ func (v scaleView) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 }
 
 // trackFields is who owns what once scale took the place of live. Where that can't be found out, what was known stays.
-func (s *scaler[T]) trackFields(live, scale *scaleObject, stored []metav1.ManagedFieldsEntry, manager string) ([]metav1.ManagedFieldsEntry, error) {
+func (s *scaler[T]) trackFields(
+	live, scale *scaleObject, stored []metav1.ManagedFieldsEntry, manager string,
+) ([]metav1.ManagedFieldsEntry, error) {
 	m, err := s.manager()
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
@@ -60,7 +62,9 @@ func (s *scaler[T]) trackFields(live, scale *scaleObject, stored []metav1.Manage
 }
 
 // apply is a server-side apply of a Scale.
-func (s *scaler[T]) apply(live *scaleObject, stored []metav1.ManagedFieldsEntry, body api.Body, opts api.WriteOptions) (*scaleObject, []metav1.ManagedFieldsEntry, error) {
+func (s *scaler[T]) apply(
+	live *scaleObject, stored []metav1.ManagedFieldsEntry, body api.Body, opts api.WriteOptions,
+) (*scaleObject, []metav1.ManagedFieldsEntry, error) {
 	m, err := s.manager()
 	if err != nil {
 		return nil, nil, apierrors.NewInternalError(err)

@@ -74,8 +74,8 @@ func StreamOf[T api.Object, O any](s Stream[T, O]) Extension[T] {
 	}
 }
 
-// Connection is a subresource that a handler of the author's serves: an upgraded connection, a proxy. O is the pointer to
-// its options.
+// Connection is a subresource that a handler of the author's serves: an upgraded connection, a proxy. O is the pointer
+// to its options.
 type Connection[T api.Object, O any] struct {
 	Name string
 	// Methods are the HTTP methods; empty is GET and POST.
@@ -83,7 +83,8 @@ type Connection[T api.Object, O any] struct {
 	// Subpath: paths below the subresource are its own, too. What follows its name is the option "path".
 	Subpath bool
 	Options Options[O]
-	// Connect returns what serves the request, whose path begins behind the subresource, and which bears no credentials.
+	// Connect returns what serves the request, whose path begins behind the subresource, and which bears no
+	// credentials.
 	Connect func(ctx context.Context, obj T, options O) (http.Handler, error)
 }
 
