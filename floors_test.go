@@ -21,11 +21,12 @@ const module = "apigen.dev"
 var floors = map[string][]string{
 	"cmd/apigen": {"generator", "generator/compat", "generator/dev", "generator/marker", "generator/scaffold", "generator/emit", "generator/load"},
 
-	"generator":                 {"generator/compat", "generator/emit/...", "generator/load", "generator/model", "generator/verify"},
+	"generator":                 {"generator/compat", "generator/emit/...", "generator/load", "generator/model", "generator/resolve", "generator/verify"},
 	"generator/compat":          {"generator/model"},
 	"generator/dev":             {"generator", "generator/compat", "generator/model"},
-	"generator/emit":            {"generator/model"},
-	"generator/emit/emittest":   {"generator/emit", "generator/load", "generator/loadtest", "generator/model"},
+	"generator/diag":            {},
+	"generator/emit":            {"generator/diag", "generator/model"},
+	"generator/emit/emittest":   {"generator/emit", "generator/load", "generator/loadtest", "generator/model", "generator/resolve"},
 	"generator/emit/conversion": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/spelling"},
 	"generator/emit/crd":        {"generator/emit", "generator/emit/wiring", "generator/model"},
 	"generator/emit/deepcopy":   {"generator/emit", "generator/emit/gocode", "generator/model"},
@@ -39,10 +40,12 @@ var floors = map[string][]string{
 	"generator/emit/rules":      {"generator/emit", "generator/emit/gocode", "generator/model", "generator/spelling", "runtime/cel"},
 	"generator/emit/validation": {"generator/emit", "generator/emit/gocode", "generator/model"},
 	"generator/emit/wiring":     {"generator/emit", "generator/emit/gocode", "generator/emit/conversion", "generator/emit/defaults", "generator/emit/rules", "generator/emit/schema", "generator/emit/validation", "generator/model", "generator/spelling"},
-	"generator/load":            {"generator/emit", "generator/marker", "generator/model", "generator/spelling"},
-	"generator/loadtest":        {"generator/load", "generator/model"},
-	"generator/marker":          {"generator/spelling"},
+	"generator/judge":           {"generator/diag", "generator/model", "generator/spelling"},
+	"generator/load":            {"generator/diag", "generator/marker", "generator/model"},
+	"generator/loadtest":        {"generator/load", "generator/model", "generator/resolve"},
+	"generator/marker":          {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/model":           {},
+	"generator/resolve":         {"generator/diag", "generator/judge", "generator/load", "generator/marker", "generator/model"},
 	"generator/scaffold":        {"generator/model", "templates"},
 	"generator/spelling":        {},
 	"generator/verify":          {"generator/emit", "generator/load", "generator/model"},
@@ -87,7 +90,7 @@ var floors = map[string][]string{
 
 // holders is the table of who may import what of others: a path prefix, and the packages that may.
 var holders = map[string][]string{
-	"golang.org/x/tools":               {"generator/load", "generator/verify"},
+	"golang.org/x/tools":               {"generator/load"},
 	"k8s.io/gengo":                     {"generator/marker"},
 	"github.com/dave/jennifer":         {"generator/emit/..."},
 	"go.etcd.io":                       {"runtime/storage/etcd/...", "runtime/storage/embedded"},
