@@ -1,11 +1,11 @@
-// Package schema emits, for each served version of an API group, its OpenAPI v3 document: what kubectl explain shows, what
+// Package openapi emits, for each served version of an API group, its OpenAPI v3 document: what kubectl explain shows, what
 // clients are validated by, and what the server serves as bytes under /openapi/v3; and for each group the same in OpenAPI
 // v2, which older clients read. The documents look as kube-apiserver's
 // do: the same names of schemas and operations, the same extensions, the same defaults. They are embedded by the wiring.
 //
 // Types of the user come from the model; those of k8s.io/apimachinery, whose comments the model doesn't hold, from the
 // module that apigen itself was built with.
-package schema
+package openapi
 
 import (
 	"bytes"

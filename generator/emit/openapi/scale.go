@@ -1,4 +1,4 @@
-package schema
+package openapi
 
 // scaleName begins the names of the schemas of autoscaling/v1 Scale, as kube-apiserver calls them.
 const scaleName = "io.k8s.api.autoscaling.v1.Scale"

@@ -1,4 +1,4 @@
-package schema
+package openapi
 
 const (
 	protobufType      = "application/vnd.kubernetes.protobuf"

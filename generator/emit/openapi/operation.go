@@ -1,4 +1,4 @@
-package schema
+package openapi
 
 // The media types that the server takes and gives.
 const (
