@@ -3,6 +3,7 @@ package openapi
 import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // builder makes the document of one version. Schemas are made as they are referred to.
@@ -12,17 +13,23 @@ type builder struct {
 	version *model.Version
 	errs    *emit.Errors
 	meta    *meta
+	types   *schema.Resolver
 
 	payloads map[*model.Type]object // the kinds of subresources, and their group, version and kind
 	kinds    map[*model.Type]string // the kinds and list kinds of the version, and what they are called
 	done     map[string]object      // components.schemas
 	queue    []*model.Type
-	// under holds the named types that are written in place and not finished, so that one which contains itself is found.
-	under map[*model.Type]bool
+	// unfinished holds the named types that are being written in place, so that a type which contains itself is found.
+	unfinished map[*schema.Type]bool
 }
 
 func newBuilder(p *model.Program, g *model.Group, v *model.Version, errs *emit.Errors) *builder {
-	b := &builder{program: p, group: g, version: v, errs: errs, meta: newMeta(), kinds: map[*model.Type]string{}, payloads: map[*model.Type]object{}, done: map[string]object{}, under: map[*model.Type]bool{}}
+	b := &builder{
+		program: p, group: g, version: v, errs: errs, meta: newMeta(), types: schema.New(schema.OpenAPI),
+		kinds: map[*model.Type]string{}, payloads: map[*model.Type]object{}, done: map[string]object{},
+		unfinished: map[*schema.Type]bool{},
+	}
+	b.types.Replace = b.documented
 	for _, r := range b.resources() {
 		b.kinds[r.kind] = r.Kind
 		b.kinds[r.list] = r.ListKind
@@ -97,26 +104,21 @@ func (b *builder) metaRef(name string) object { return b.ref(b.meta.root(name)) 
 
 // component is the schema of a named type.
 func (b *builder) component(t *model.Type) object {
-	if s := wellKnown(t); s != nil {
+	resolved := b.types.Type(t)
+	b.unfinished[resolved] = true
+	s := b.form(resolved)
+	delete(b.unfinished, resolved)
+	if text := descriptions[resolved.Known]; text != "" {
+		s["description"] = text
 		return s
 	}
-	var s object
-	if t.Form == model.Struct && t.SchemaType == "" && !t.OpaqueJSON() {
-		s = b.structure(t)
-	} else {
-		b.under[t] = true
-		s = b.shape(t)
-		delete(b.under, t)
-	}
-	if d := description(t.Doc); d != "" {
-		s["description"] = d
-	}
-	b.layers(s, t)
+	text(s, "description", description(resolved.Go.Doc))
+	b.layers(s, resolved)
 	if b.kinds[t] != "" {
 		describeMetadata(s)
 	}
-	if gvks := b.groupVersionKinds(t); gvks != nil {
-		s["x-kubernetes-group-version-kind"] = gvks
+	if kinds := b.groupVersionKinds(t); kinds != nil {
+		s["x-kubernetes-group-version-kind"] = kinds
 	}
 	return s
 }
@@ -129,62 +131,33 @@ func describeMetadata(kind object) {
 	}
 }
 
-// structure is the schema of a struct.
-func (b *builder) structure(t *model.Type) object {
+// structure is the schema of a struct. Rules in CEL of the structs that it inlines hold for the whole of it.
+func (b *builder) structure(t *schema.Type) object {
 	s := object{"type": "object"}
 	properties, required := object{}, []string{}
-	b.fields(t, properties, &required, map[*model.Type]bool{})
+	for _, p := range t.Properties() {
+		properties[p.Go.JSON] = b.property(p.Field)
+		if p.Required {
+			required = append(required, p.Go.JSON)
+		}
+	}
 	if len(properties) > 0 {
 		s["properties"] = properties
 	}
 	if len(required) > 0 {
 		s["required"] = required
 	}
-	b.inherit(s, t, map[*model.Type]bool{t: true})
+	for _, f := range t.Inlines() {
+		validations(s, &f.Inlined().Go.Schema)
+	}
 	return s
 }
 
-// inherit adds the rules in CEL of what a struct inlines: they hold for the whole of it.
-func (b *builder) inherit(s object, t *model.Type, inlined map[*model.Type]bool) {
-	for _, f := range t.Fields {
-		inner := b.known(f.Type.Pointee())
-		if !f.Inline || f.Ignored || inner.Form != model.Struct || inlined[inner] {
-			continue
-		}
-		inlined[inner] = true
-		b.inherit(s, inner, inlined)
-		validations(s, inner.Schema)
-	}
-}
-
-// fields adds the properties of a struct and of what it inlines. A field nearer to the outer struct wins, as in Go.
-func (b *builder) fields(t *model.Type, properties object, required *[]string, inlined map[*model.Type]bool) {
-	inlined[t] = true
-	for _, f := range t.Fields {
-		if f.Ignored || f.Inline || f.JSON == "" || properties[f.JSON] != nil {
-			continue
-		}
-		properties[f.JSON] = b.property(f)
-		if !f.Schema.Optional && (f.Schema.Required || !f.OmitEmpty) {
-			*required = append(*required, f.JSON)
-		}
-	}
-	for _, f := range t.Fields {
-		if !f.Inline || f.Ignored {
-			continue
-		}
-		inner := b.known(f.Type.Pointee())
-		if inner.Form == model.Struct && !inlined[inner] {
-			b.fields(inner, properties, required, inlined)
-		}
-	}
-}
-
-// known replaces a type of apimachinery by what is known of it with its documentation.
-func (b *builder) known(t *model.Type) *model.Type {
+// documented replaces a type of apimachinery by the same type with its documentation.
+func (b *builder) documented(t *model.Type) *model.Type {
 	if t.Package != nil && t.Name != "" {
-		if k := b.meta.named(t.Package.Path, t.Name); k != nil {
-			return k
+		if found := b.meta.named(t.Package.Path, t.Name); found != nil {
+			return found
 		}
 	}
 	return t
@@ -201,7 +174,7 @@ func (b *builder) groupVersionKinds(t *model.Type) []any {
 	if payload := b.payloads[t]; payload != nil {
 		return []any{payload}
 	}
-	if t.Package == nil || t.Package.Path != metaPath {
+	if t.Package == nil || t.Package.Path != schema.MetaPath {
 		return nil
 	}
 	switch t.Name {

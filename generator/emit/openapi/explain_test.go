@@ -10,6 +10,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // TestKubectlExplain shows the document to the real client, where the machine has one.
@@ -19,7 +20,7 @@ func TestKubectlExplain(t *testing.T) {
 		t.Skip("this machine has no kubectl to explain with")
 	}
 	parts := sliceOf(&model.Type{Name: "Part", Package: sample().Packages[0], Form: model.Struct, Doc: "Part is a piece.", Fields: []*model.Field{
-		field("size", named(resourcePath, "resource", "Quantity", model.Struct)),
+		field("size", named(schema.ResourcePath, "resource", "Quantity", model.Struct)),
 	}})
 	color := field("color", predeclared("string"))
 	color.Doc = "Color is what it looks like."

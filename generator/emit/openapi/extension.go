@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // extensionPaths are those of the subresources beside status.
@@ -108,7 +109,7 @@ func texts(contentType string) object {
 func (e endpoint) optionQueries(t *model.Type, without string) (out []object) {
 	for _, f := range t.Fields {
 		switch inner := f.Type.Pointee(); {
-		case f.Ignored || !f.Exported || f.JSON == without && without != "" || inner.Package != nil && inner.Package.Path == metaPath && inner.Form == model.Struct && f.Inline:
+		case f.Ignored || !f.Exported || f.JSON == without && without != "" || inner.Package != nil && inner.Package.Path == schema.MetaPath && inner.Form == model.Struct && f.Inline:
 		case f.Inline && inner.Form == model.Struct:
 			out = append(out, e.optionQueries(inner, without)...)
 		default:
@@ -127,7 +128,7 @@ func optionType(t *model.Type) string {
 	if t.Form != model.Basic {
 		return "string"
 	}
-	return basic(t.Basic)["type"].(string)
+	return string(schema.Basics[t.Basic].JSON)
 }
 
 // camel is a subresource in the name of an operation.

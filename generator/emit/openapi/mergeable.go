@@ -3,77 +3,55 @@ package openapi
 import (
 	"strings"
 
-	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
-// mergeable tells whether clients can compute a strategic merge patch of a kind by its document. They walk along the schema wherever
-// two objects differ, and kubectl apply breaks where it says nothing of what is inside of a value, or of an entry of a map.
-// Such kinds are patched as custom resources are.
-func mergeable(t *model.Type) bool { return walkable(t, map[*model.Type]bool{}) }
+// mergeable tells whether clients can compute a strategic merge patch of a kind by its document. They walk along the schema
+// wherever two objects differ, and kubectl apply fails where the schema does not describe what is inside of a value, or of an
+// entry of a map. Such kinds are patched as custom resources are.
+func mergeable(t *schema.Type) bool { return walkable(t, map[*schema.Type]bool{}) }
 
-func walkable(t *model.Type, met map[*model.Type]bool) bool {
-	t = t.Pointee()
-	if met[t] {
+func walkable(t *schema.Type, passed map[*schema.Type]bool) bool {
+	if passed[t] {
 		return true
 	}
-	met[t] = true
+	passed[t] = true
 	switch {
-	case described(t) != nil:
+	case !t.Structural:
 		return scalar(t)
-	case t.Package != nil && t.OpaqueJSON():
+	case t.JSON == schema.Pointer:
+		return walkable(t.Elem, passed)
+	case t.JSON == schema.Map:
+		return scalar(t.Elem)
+	case t.JSON == schema.Any:
 		return false
 	}
-	switch t.Form {
-	case model.Struct:
-		for _, f := range t.Fields {
-			if !f.Ignored && !walkableField(f, met) {
-				return false
-			}
+	for _, f := range t.Fields {
+		if !walkableField(f, passed) {
+			return false
 		}
-	case model.Map:
-		return scalar(t.Elem.Pointee())
-	case model.Interface:
-		return false
 	}
 	return true
 }
 
-// walkableField is walkable for a field's value. Lists are replaced, unless it says that they are merged.
-func walkableField(f *model.Field, met map[*model.Type]bool) bool {
-	if f.Schema.Schemaless {
+// walkableField is walkable for a field's value. Lists are replaced, unless the field says that they are merged.
+func walkableField(f *schema.Field, passed map[*schema.Type]bool) bool {
+	switch {
+	case f.Go.Schema.Schemaless:
 		return false
+	case f.Type.JSON == schema.List:
+		return !strings.Contains(f.Go.Schema.PatchStrategy, "merge") || walkable(f.Type.Elem, passed)
 	}
-	t := f.Type.Pointee()
-	if t.Form != model.Slice && t.Form != model.Array {
-		return walkable(t, met)
-	}
-	strategy := f.Schema.PatchStrategy
-	return !strings.Contains(strategy, "merge") || walkable(t.Elem, met)
-}
-
-// described is the schema of a type that isn't made of its fields, or nil.
-func described(t *model.Type) object {
-	if s := wellKnown(t); s != nil {
-		return s
-	}
-	if s := inlineKnown(t); s != nil {
-		return s
-	}
-	if t.SchemaType != "" {
-		return object{"type": t.SchemaType}
-	}
-	return nil
-}
-
-// isBytes tells lists of bytes, which JSON writes as a string.
-func isBytes(t *model.Type) bool {
-	return t.Form == model.Slice && t.Elem.Form == model.Basic && (t.Elem.Basic == "byte" || t.Elem.Basic == "uint8")
+	return walkable(f.Type, passed)
 }
 
 // scalar tells whether nothing is inside of a value of the type.
-func scalar(t *model.Type) bool {
-	if s := described(t); s != nil {
-		return s["type"] != "object" && s["type"] != "array" && s["x-kubernetes-preserve-unknown-fields"] == nil
+func scalar(t *schema.Type) bool {
+	switch t.JSON {
+	case schema.Object, schema.List, schema.Map, schema.Any:
+		return false
+	case schema.Pointer:
+		return scalar(t.Elem)
 	}
-	return !t.OpaqueJSON() && (t.Form == model.Basic || isBytes(t))
+	return true
 }

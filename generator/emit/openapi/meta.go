@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,15 +39,7 @@ func newMeta() *meta {
 func (m *meta) named(path, name string) *model.Type { return m.byName[path+"."+name] }
 
 // root returns metav1's type of that name.
-func (m *meta) root(name string) *model.Type { return m.named(metaPath, name) }
-
-const (
-	metaPath       = "k8s.io/apimachinery/pkg/apis/meta/v1"
-	resourcePath   = "k8s.io/apimachinery/pkg/api/resource"
-	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
-	intstrPath     = "k8s.io/apimachinery/pkg/util/intstr"
-	extensionsPath = "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/"
-)
+func (m *meta) root(name string) *model.Type { return m.named(schema.MetaPath, name) }
 
 // of converts a Go type.
 func (m *meta) of(rt reflect.Type) *model.Type {

@@ -53,7 +53,7 @@ func (e endpoint) patch(subresource string) object {
 	o := e.operation(e.id("patch", "", upperFirst(subresource)), "patch", "partially update "+of(subresource)+"the specified "+e.resource.Kind, responses(e.object, false, "200", "201"))
 	o["parameters"] = e.params(e.writeParameters(), e.queries("PatchOptions", "force"))
 	types := []string{"application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml", "application/apply-patch+cbor"}
-	if mergeable(e.resource.kind) {
+	if mergeable(e.types.Type(e.resource.kind)) {
 		types = append(types, "application/strategic-merge-patch+json")
 	}
 	o["requestBody"] = body(e.metaRef("Patch"), types...)

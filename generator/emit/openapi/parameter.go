@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // params joins lists of parameters and sorts them by name, as kube-apiserver's documents have them.
@@ -70,7 +71,7 @@ func parameterType(t *model.Type) string {
 	if t.Form == model.Slice {
 		t = t.Elem
 	}
-	return basic(t.Basic)["type"].(string)
+	return string(schema.Basics[t.Basic].JSON)
 }
 
 func query(name, typ, description string) object {

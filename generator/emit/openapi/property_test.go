@@ -8,6 +8,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 func number64(f float64) *float64 { return &f }
@@ -61,8 +62,8 @@ func TestProperty(t *testing.T) {
 		{"type with bounds", optional(field("x", port)), `{"format":"int32","maximum":65535,"minimum":1,"type":"integer"}`},
 		{"custom JSON", field("x", custom), ref + `Custom"}`},
 		{"time", field("x", meta1("Time")), metaRef + `apis.meta.v1.Time"}`},
-		{"quantity", docs(field("x", named(resourcePath, "resource", "Quantity", model.Struct)), "How much."), `{"allOf":[` + metaRef + `api.resource.Quantity"}],"description":"How much."}`},
-		{"int or string", field("x", pointerTo(named(intstrPath, "intstr", "IntOrString", model.Struct))), metaRef + `util.intstr.IntOrString"}`},
+		{"quantity", docs(field("x", named(schema.ResourcePath, "resource", "Quantity", model.Struct)), "How much."), `{"allOf":[` + metaRef + `api.resource.Quantity"}],"description":"How much."}`},
+		{"int or string", field("x", pointerTo(named(schema.IntstrPath, "intstr", "IntOrString", model.Struct))), metaRef + `util.intstr.IntOrString"}`},
 		{"marked int or string", with(field("x", predeclared("string")), model.Schema{IntOrString: true, Optional: true}), `{"anyOf":[{"type":"integer"},{"type":"string"}],"default":"","x-kubernetes-int-or-string":true}`},
 		{"preserve", with(optional(field("x", pointerTo(part))), model.Schema{PreserveUnknownFields: true, Nullable: true}), `{"allOf":[` + ref + `Part"}],"nullable":true,"x-kubernetes-preserve-unknown-fields":true}`},
 		{"limits", with(optional(field("x", predeclared("string"))), model.Schema{MinLength: count64(1), Pattern: "^a$", Enum: []string{`"a"`, "b"}}), `{"enum":["a","b"],"minLength":1,"pattern":"^a$","type":"string"}`},
@@ -75,7 +76,7 @@ func TestProperty(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var errs emit.Errors
 			b := sampleBuilder(p, &errs)
-			got, err := json.Marshal(b.property(test.field))
+			got, err := json.Marshal(b.property(b.types.Field(test.field)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +117,8 @@ func TestRequired(t *testing.T) {
 		with(optional(field("must", predeclared("string"))), model.Schema{Required: true}),
 		with(field("both", predeclared("string")), model.Schema{Required: true, Optional: true}),
 	}
-	s := sampleBuilder(sample(), &errs).structure(&model.Type{Form: model.Struct, Fields: fields})
+	b := sampleBuilder(sample(), &errs)
+	s := b.structure(b.types.Type(&model.Type{Form: model.Struct, Fields: fields}))
 	if got, _ := json.Marshal(s["required"]); string(got) != `["plain","must"]` {
 		t.Errorf("required: %s", got)
 	}

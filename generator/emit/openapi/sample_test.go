@@ -3,6 +3,7 @@ package openapi
 import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 func named(path, pkg, name string, form model.Form) *model.Type {
@@ -15,7 +16,7 @@ func sliceOf(t *model.Type) *model.Type   { return &model.Type{Form: model.Slice
 func mapOf(t *model.Type) *model.Type {
 	return &model.Type{Form: model.Map, Key: predeclared("string"), Elem: t}
 }
-func meta1(name string) *model.Type { return named(metaPath, "v1", name, model.Struct) }
+func meta1(name string) *model.Type { return named(schema.MetaPath, "v1", name, model.Struct) }
 func field(json string, t *model.Type) *model.Field {
 	return &model.Field{Name: upperFirst(json), JSON: json, Type: t, Exported: true}
 }

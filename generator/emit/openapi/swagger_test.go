@@ -12,12 +12,13 @@ import (
 
 	openapi_v2 "github.com/google/gnostic-models/openapiv2"
 	"google.golang.org/protobuf/proto"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	kubeproto "k8s.io/kube-openapi/pkg/util/proto"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // sampleSwagger is the OpenAPI v2 document of the sample.
@@ -36,7 +37,7 @@ func sampleSwagger(t *testing.T, fields ...*model.Field) []byte {
 
 // TestSwaggerIsParsed: gnostic refuses words that v2 doesn't have; kube-openapi is what kubectl reads models with.
 func TestSwaggerIsParsed(t *testing.T) {
-	document, err := openapi_v2.ParseDocument(sampleSwagger(t, field("size", named(resourcePath, "resource", "Quantity", model.Struct))))
+	document, err := openapi_v2.ParseDocument(sampleSwagger(t, field("size", named(schema.ResourcePath, "resource", "Quantity", model.Struct))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,8 +50,8 @@ func TestSwaggerIsParsed(t *testing.T) {
 		if kinds, ok := models.LookupModel(name).GetExtensions()[kindsKey].([]any); ok {
 			for _, kind := range kinds {
 				k := kind.(map[any]any)
-				found = found || schema.GroupVersionKind{Group: k["group"].(string), Version: k["version"].(string), Kind: k["kind"].(string)} ==
-					schema.GroupVersionKind{Group: "shop.example.com", Version: "v1", Kind: "Widget"}
+				found = found || kubeschema.GroupVersionKind{Group: k["group"].(string), Version: k["version"].(string), Kind: k["kind"].(string)} ==
+					kubeschema.GroupVersionKind{Group: "shop.example.com", Version: "v1", Kind: "Widget"}
 			}
 		}
 	}
