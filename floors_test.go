@@ -27,7 +27,7 @@ var floors = map[string][]string{
 	"generator/emit":            {"generator/model"},
 	"generator/emit/emittest":   {"generator/emit", "generator/load", "generator/loadtest", "generator/model"},
 	"generator/emit/conversion": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/spelling"},
-	"generator/emit/crd":        {"generator/emit", "generator/emit/wiring", "generator/model"},
+	"generator/emit/crd":        {"generator/emit", "generator/emit/wiring", "generator/model", "generator/schema"},
 	"generator/emit/deepcopy":   {"generator/emit", "generator/emit/gocode", "generator/model"},
 	"generator/emit/defaults":   {"generator/emit", "generator/emit/gocode", "generator/model", "generator/spelling"},
 	"generator/emit/gocode":     {"generator/emit", "generator/model"},

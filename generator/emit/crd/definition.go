@@ -97,7 +97,7 @@ func columns(k *model.Kind) []any {
 
 // root is the schema of a kind: its metadata is said by the server.
 func (b *builder) root(t *model.Type) object {
-	s := clone(b.named(t)).(object)
+	s := clone(b.named(b.types.Type(t))).(object)
 	if properties, ok := s["properties"].(object); ok && properties["metadata"] != nil {
 		properties["metadata"] = object{"type": "object"}
 	}

@@ -8,6 +8,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/wiring"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // Remarks are what the definitions of all marked packages leave out, since a CustomResourceDefinition has no word for it: a
@@ -19,8 +20,8 @@ func Remarks(p *model.Program) []emit.Error {
 			continue
 		}
 		b := newBuilder(p, pkg.EmbeddedMetadata, new(emit.Errors))
-		u := unsaid{&out}
-		w := &walk{visit: u.field, ofType: func(t *model.Type) { u.schema(&t.Schema) }, seen: map[*model.Type]bool{}}
+		u := inexpressible{&out}
+		w := &walk{visitField: u.field, visitType: func(t *schema.Type) { u.schema(&t.Go.Schema) }, seen: map[*model.Type]bool{}}
 		for _, r := range kindsBelow(p, pkg) {
 			switch {
 			case r.Virtual():
@@ -34,10 +35,10 @@ func Remarks(p *model.Program) []emit.Error {
 			subresources(&out, r)
 			kinds(&out, r)
 			b.conversions(&out, r)
-			byHand(&out, r)
+			b.byHand(&out, r)
 			for _, v := range r.versions {
 				defaults(&out, v)
-				w.named(v.Type)
+				w.named(b.types.Type(v.Type))
 			}
 		}
 	}
@@ -147,15 +148,15 @@ func shapeOf(s object) object {
 
 // byHand remarks on hand-written conversions between versions, and the hub: also where their schemas are the same, the values
 // may not be.
-func byHand(out *emit.Errors, r resource) {
+func (b *builder) byHand(out *emit.Errors, r resource) {
 	if len(r.versions) < 2 {
 		return
 	}
 	own := &walk{seen: map[*model.Type]bool{}}
-	own.named(r.Hub)
+	own.named(b.types.Type(r.Hub))
 	homes := []*model.Package{r.Hub.Package.Home()}
 	for _, v := range r.versions {
-		own.named(v.Type)
+		own.named(b.types.Type(v.Type))
 		homes = append(homes, v.Version.Package.Home())
 		for _, name := range []string{"ConvertTo", "ConvertFrom"} {
 			if m := v.Type.Methods[name]; m != nil {

@@ -5,13 +5,15 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
-// unsaid remarks on what is said of values that a schema has no word for.
-type unsaid struct{ out *emit.Errors }
+// inexpressible remarks on markers of values that a schema has no keyword for.
+type inexpressible struct{ out *emit.Errors }
 
-// field remarks on what is said of a field.
-func (u unsaid) field(f *model.Field) {
+// field remarks on the markers of a field.
+func (u inexpressible) field(field *schema.Field) {
+	f := field.Go
 	u.schema(&f.Schema)
 	if f.Schema.PatchStrategy != "" {
 		u.out.Add(f.Pos, "a CustomResourceDefinition can't express patchStrategy of %s: custom resources have no strategic merge patches", f.Name)
@@ -22,7 +24,7 @@ func (u unsaid) field(f *model.Field) {
 }
 
 // schema remarks on constraints.
-func (u unsaid) schema(s *model.Schema) {
+func (u inexpressible) schema(s *model.Schema) {
 	if s == nil {
 		return
 	}
@@ -51,7 +53,7 @@ func (u unsaid) schema(s *model.Schema) {
 }
 
 // part remarks on each rule of a part of a value.
-func (u unsaid) part(marker string, s *model.Schema) {
+func (u inexpressible) part(marker string, s *model.Schema) {
 	for _, r := range s.Rules {
 		u.out.Add(r.Pos, "a CustomResourceDefinition can't express +%s=+%s: it is left out", marker, r.Marker)
 	}
@@ -60,7 +62,7 @@ func (u unsaid) part(marker string, s *model.Schema) {
 // checkedFormats are the formats of Kubernetes' own grammar that clusters check in custom resources.
 var checkedFormats = map[string]bool{"k8s-short-name": true, "k8s-long-name": true}
 
-// expressed tells whether a schema has a word for the rule.
+// expressed tells whether a schema has a keyword for the rule.
 func expressed(r model.Rule) bool {
 	switch r.Check {
 	case model.Forbidden, model.NotEqual, model.Update, model.Monotonic, model.UnionMember, model.UnionDiscriminator,
