@@ -22,7 +22,7 @@ var floors = map[string][]string{
 	"cmd/apigen": {"generator", "generator/compat", "generator/dev", "generator/marker", "generator/scaffold", "generator/emit", "generator/load"},
 
 	"generator":                 {"generator/compat", "generator/emit/...", "generator/load", "generator/model", "generator/verify"},
-	"generator/compat":          {"generator/model"},
+	"generator/compat":          {"generator/model", "generator/schema"},
 	"generator/dev":             {"generator", "generator/compat", "generator/model"},
 	"generator/emit":            {"generator/model"},
 	"generator/emit/emittest":   {"generator/emit", "generator/load", "generator/loadtest", "generator/model"},

@@ -2,7 +2,7 @@
 // by it, and what people are shown. It compares models, not Go: types that were renamed, moved, embedded or made generic
 // are the same as long as what goes over the wire is. Each finding is that of a rule in a table, with an ID to allow it by.
 //
-// It knows the model and nothing else of the generator; who loads the two states is package generator.
+// It knows model and schema and nothing else of the generator; package generator loads the two states.
 package compat
 
 import (
@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // Finding is a difference that a rule speaks of.
@@ -45,7 +46,7 @@ func (f Finding) Subject() string {
 
 // Compare returns what differs, sorted by position in the new source, then by subject and rule.
 func Compare(before, after *model.Program) []Finding {
-	d := &diff{before: before, after: after}
+	d := &diff{types: schema.New(schema.Wire)}
 	for _, o := range before.Groups {
 		if n := groupNamed(after, o.Name); n != nil {
 			d.group(o, n)
@@ -68,8 +69,9 @@ func Compare(before, after *model.Program) []Finding {
 
 // diff is the state of one comparison.
 type diff struct {
-	before, after *model.Program
-	findings      []Finding
+	// types resolves the types of both.
+	types    *schema.Resolver
+	findings []Finding
 }
 
 // place is where in the API something is looked at, in both sources.

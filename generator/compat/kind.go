@@ -236,7 +236,7 @@ func (s site) version(was, is *model.Type) {
 	s.selectable(o, n)
 	s.columns(o, n)
 	w := walk{diff: s.diff, seen: map[pair]bool{}}
-	w.object(s.place, was, is)
+	w.object(s.place, s.types.Type(was), s.types.Type(is))
 }
 
 func kindOf(t *model.Type) *model.Kind {

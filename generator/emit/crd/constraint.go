@@ -1,7 +1,6 @@
 package crd
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -12,17 +11,17 @@ import (
 
 // constrainPlace adds what markers at a place say of its value. Where that is of a named type, the constraints of its elements
 // are added when the type is there.
-func (b *builder) constrainPlace(p *place, c *model.Schema, t *schema.Type) {
-	b.constrain(p.here, c, t.Go)
+func constrainPlace(p *place, c *model.Schema, t *schema.Type) {
+	constrain(p.here, c, t.Go)
 	p.items, p.elem = c.Items, t.Elem
 	if p.named == nil {
-		b.elements(p.here, p.items, p.elem)
+		elements(p.here, p.items, p.elem)
 		p.items = nil
 	}
 }
 
 // elements adds what markers say of the elements of a list, or of the values of a map.
-func (b *builder) elements(s object, c *model.Schema, t *schema.Type) {
+func elements(s object, c *model.Schema, t *schema.Type) {
 	if c == nil || t == nil {
 		return
 	}
@@ -33,17 +32,17 @@ func (b *builder) elements(s object, c *model.Schema, t *schema.Type) {
 		}
 		if t.Named() {
 			here := object{}
-			b.constrain(here, c, t.Go)
+			constrain(here, c, t.Go)
 			merge(element, here)
 		} else {
-			b.constrain(element, c, t.Go)
+			constrain(element, c, t.Go)
 		}
-		b.elements(element, c.Items, t.Elem)
+		elements(element, c.Items, t.Elem)
 	}
 }
 
 // constrain adds what the markers of one layer say of values of a type.
-func (b *builder) constrain(s object, c *model.Schema, t *model.Type) {
+func constrain(s object, c *model.Schema, t *model.Type) {
 	text(s, "type", c.Type)
 	maps.Copy(s, schema.Keywords(c))
 	if c.IntOrString {
@@ -135,31 +134,9 @@ func oneOf(r *model.Rule) object {
 	return object{"rule": rule, "message": schema.OneOfMessage(r)}
 }
 
-// setDefault adds the default of a field.
-func (b *builder) setDefault(s object, f *schema.Field) {
-	if d := f.Default; d != nil {
-		literal := d.JSON
-		if d.Ref != nil {
-			literal = cmp.Or(b.constant(d.Ref, f.Type.Go), literal)
-		}
-		if literal != "" {
-			s["default"] = schema.Literal(literal)
-		}
+// setDefault adds the default of a field. A constant that can't be read is left out.
+func setDefault(s object, f *schema.Field) {
+	if f.Default != nil && f.Default.JSON != "" {
+		s["default"] = schema.Literal(f.Default.JSON)
 	}
-}
-
-// constant is the value of a constant, which may be one of a type of a dependency; empty where it isn't known.
-func (b *builder) constant(ref *model.Ref, t *model.Type) string {
-	packages := b.program.Packages
-	if t.Package != nil {
-		packages = append(slices.Clip(packages), t.Package)
-	}
-	for _, p := range packages {
-		for _, c := range p.Consts {
-			if p.Path == ref.Path && c.Name == ref.Name {
-				return c.Value
-			}
-		}
-	}
-	return ""
 }

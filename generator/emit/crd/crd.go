@@ -57,7 +57,7 @@ func Emit(p *model.Program) ([]emit.File, error) {
 
 func emitPackage(p *model.Program, pkg *model.Package, errs *emit.Errors) ([]emit.File, error) {
 	var files []emit.File
-	b := newBuilder(p, pkg.EmbeddedMetadata, errs)
+	b := newBuilder(pkg.EmbeddedMetadata, errs)
 	for _, r := range resourcesBelow(p, pkg) {
 		content, err := yaml.Marshal(b.definition(r))
 		if err != nil {

@@ -19,7 +19,7 @@ func Remarks(p *model.Program) []emit.Error {
 		if pkg.CRDs == nil || !pkg.Output {
 			continue
 		}
-		b := newBuilder(p, pkg.EmbeddedMetadata, new(emit.Errors))
+		b := newBuilder(pkg.EmbeddedMetadata, new(emit.Errors))
 		u := inexpressible{&out}
 		w := &walk{visitField: u.field, visitType: func(t *schema.Type) { u.schema(&t.Go.Schema) }, seen: map[*model.Type]bool{}}
 		for _, r := range kindsBelow(p, pkg) {

@@ -12,7 +12,6 @@ import (
 
 // builder makes the schemas of the documents of one package.
 type builder struct {
-	program          *model.Program
 	embeddedMetadata bool
 	errs             *emit.Errors
 	types            *schema.Resolver
@@ -22,9 +21,9 @@ type builder struct {
 	unfinished map[*schema.Type]bool
 }
 
-func newBuilder(p *model.Program, embeddedMetadata bool, errs *emit.Errors) *builder {
+func newBuilder(embeddedMetadata bool, errs *emit.Errors) *builder {
 	return &builder{
-		program: p, embeddedMetadata: embeddedMetadata, errs: errs, types: schema.New(schema.CRD),
+		embeddedMetadata: embeddedMetadata, errs: errs, types: schema.New(schema.CRD),
 		done: map[*schema.Type]object{}, unfinished: map[*schema.Type]bool{},
 	}
 }
@@ -57,7 +56,7 @@ func (b *builder) flat(p place, at *model.Field) object {
 	for _, inner := range p.inlined {
 		merge(out, inner)
 	}
-	b.elements(out, p.items, p.elem)
+	elements(out, p.items, p.elem)
 	merge(out, p.here)
 	if out[intOrString] != nil {
 		delete(out, "type")
@@ -108,7 +107,7 @@ func (b *builder) declared(t *schema.Type) object {
 	if !t.Structural {
 		s := b.special(t)
 		if t.Known == "" {
-			b.constrain(s, &t.Go.Schema, t.Go)
+			constrain(s, &t.Go.Schema, t.Go)
 		}
 		return s
 	}
@@ -119,7 +118,7 @@ func (b *builder) declared(t *schema.Type) object {
 		p = b.form(t, nil)
 	}
 	text(p.here, "description", description(t.Go.Doc))
-	b.constrainPlace(&p, &t.Go.Schema, t)
+	constrainPlace(&p, &t.Go.Schema, t)
 	return b.flat(p, nil)
 }
 
@@ -200,7 +199,7 @@ func (b *builder) field(f *schema.Field) object {
 		p = b.use(f.Type, f.Go)
 	}
 	text(p.here, "description", description(f.Go.Doc))
-	b.constrainPlace(&p, &f.Go.Schema, f.Type)
-	b.setDefault(p.here, f)
+	constrainPlace(&p, &f.Go.Schema, f.Type)
+	setDefault(p.here, f)
 	return b.flat(p, f.Go)
 }
