@@ -56,17 +56,17 @@ func (t *Type) Property(name string) *Property {
 
 // Inlines returns the fields by which a struct inlines others, directly and by those, the innermost first, one for each
 // inlined struct: what markers say of the inlined struct holds for the outer one.
-func (t *Type) Inlines() []*Field { return t.inlines(map[*Type]bool{t: true}) }
+func (t *Type) Inlines() []*Property { return t.inlines(map[*Type]bool{t: true}) }
 
-func (t *Type) inlines(passed map[*Type]bool) []*Field {
-	var out []*Field
+func (t *Type) inlines(passed map[*Type]bool) []*Property {
+	var out []*Property
 	for _, f := range t.Fields {
 		inner := f.pointee()
 		if !f.inlined() || passed[inner] {
 			continue
 		}
 		passed[inner] = true
-		out = append(append(out, inner.inlines(passed)...), f)
+		out = append(append(out, inner.inlines(passed)...), &Property{Field: f, Owner: t})
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // page is what the templates show of one version of a group.
@@ -74,7 +75,7 @@ func (s shape) String() string { return s.Before + s.Name + s.After }
 
 // maker makes a page. Types are described once each, in the order in which they are met.
 type maker struct {
-	program *model.Program
+	types   *schema.Resolver
 	group   *model.Group
 	version *model.Version
 	kinds   map[*model.Type]bool
@@ -83,8 +84,11 @@ type maker struct {
 	queue   []*model.Type
 }
 
-func newPage(p *model.Program, g *model.Group, v *model.Version) *page {
-	m := &maker{program: p, group: g, version: v, kinds: map[*model.Type]bool{}, anchors: map[*model.Type]string{}, taken: map[string]bool{}}
+func newPage(g *model.Group, v *model.Version) *page {
+	m := &maker{
+		types: schema.New(schema.Reference), group: g, version: v,
+		kinds: map[*model.Type]bool{}, anchors: map[*model.Type]string{}, taken: map[string]bool{},
+	}
 	out := &page{Notice: emit.Notice, Title: strings.TrimPrefix(g.Name+"/"+v.Name, "/"), Text: parse(v.Package.Doc)}
 	type served struct {
 		resource *model.Resource

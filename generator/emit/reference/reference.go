@@ -59,7 +59,7 @@ func emitPackage(p *model.Program, pkg *model.Package) ([]emit.File, error) {
 			if !strings.HasPrefix(v.Package.Home().Path+"/", pkg.Path+"/") {
 				continue
 			}
-			made := newPage(p, g, v)
+			made := newPage(g, v)
 			for ending, tmpl := range pages {
 				var out bytes.Buffer
 				if err := tmpl(&out, made); err != nil {

@@ -31,7 +31,7 @@ func judge(p *model.Program) []finding {
 		for _, r := range g.Resources {
 			for _, v := range r.Versions {
 				if v.Version.Package.Home().Output {
-					j.schema(b.value(v.Type, false), r.Kind, true, v.Type.Package)
+					j.schema(b.kind(v.Type), r.Kind, true, v.Type.Package)
 				}
 			}
 		}
@@ -39,7 +39,7 @@ func judge(p *model.Program) []finding {
 	for _, pkg := range p.Packages {
 		for _, t := range pkg.Types {
 			if pkg.Home().Output && !j.all(t) {
-				j.schema(b.value(t, false), t.Name, false, pkg)
+				j.schema(b.kind(t), t.Name, false, pkg)
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func file(p *model.Program, g *model.Group, faulty map[model.Position]bool) (*em
 	found := false
 	for _, r := range g.Resources {
 		for _, v := range r.Served() {
-			s := pr.builder.value(v.Type, false)
+			s := pr.builder.kind(v.Type)
 			if !s.HasRules() {
 				continue
 			}
@@ -77,7 +77,7 @@ func (p *printer) function(f *jen.File, s *cel.Schema) {
 	if !r.all {
 		what = "the fields of %s that have rules in them."
 	}
-	f.Commentf("%s are "+what, p.names[r], r.typ.Package.Name+"."+r.typ.Name)
+	f.Commentf("%s are "+what, p.names[r], r.typ.Go.Package.Name+"."+r.typ.Go.Name)
 	f.Func().Id(p.names[r]).Params().Map(jen.String()).Op("*").Qual(celPath, "Schema").Block(
 		jen.Return(p.properties(s)))
 }
@@ -172,9 +172,9 @@ func (p *printer) shared(s *cel.Schema) jen.Code {
 		return p.properties(s)
 	}
 	if p.names[r] == "" {
-		name := "fields" + upperFirst(r.typ.Package.Name) + upperFirst(r.typ.Name)
+		name := "fields" + upperFirst(r.typ.Go.Package.Name) + upperFirst(r.typ.Go.Name)
 		if !r.all {
-			name = "ruled" + upperFirst(r.typ.Package.Name) + upperFirst(r.typ.Name)
+			name = "ruled" + upperFirst(r.typ.Go.Package.Name) + upperFirst(r.typ.Go.Name)
 		}
 		for i := 2; p.used[name]; i++ {
 			name = fmt.Sprintf("%s_%d", strings.SplitN(name, "_", 2)[0], i)

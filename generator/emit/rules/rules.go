@@ -89,7 +89,7 @@ func Functions(p *model.Program) func(*model.Type) string {
 	}
 	b := newBuilder(faulty)
 	return func(t *model.Type) string {
-		if !b.value(t, false).HasRules() {
+		if !b.kind(t).HasRules() {
 			return ""
 		}
 		return function(t)
@@ -108,7 +108,7 @@ func foreign(p *model.Program) bool {
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {
 			for _, v := range r.Versions {
-				if b.value(v.Type, false).HasRules() && !b.editable(v.Type.Package) {
+				if b.kind(v.Type).HasRules() && !b.editable(v.Type.Package) {
 					return true
 				}
 			}
