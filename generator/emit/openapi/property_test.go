@@ -146,3 +146,15 @@ func TestInlinedRules(t *testing.T) {
 		t.Errorf("%q, %v", got, errs)
 	}
 }
+
+// TestMarkedType: a marker for the type of a struct's JSON counts, also where all of its fields have tags.
+func TestMarkedType(t *testing.T) {
+	token := named("example.com/shop/apis/shop/v1", "v1", "Token", model.Struct)
+	token.Fields = []*model.Field{{Name: "ID", JSON: "-", Tag: `json:"-"`, Type: predeclared("string"), Exported: true, Ignored: true}}
+	token.Methods = map[string]*model.Func{"MarshalJSON": {Name: "MarshalJSON"}}
+	token.Schema.Type = "string"
+	var errs emit.Errors
+	if got, _ := json.Marshal(sampleBuilder(sample(), &errs).component(token)); string(got) != `{"type":"string"}` {
+		t.Errorf("%s", got)
+	}
+}

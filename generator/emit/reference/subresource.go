@@ -65,4 +65,6 @@ func (m *maker) subresource(s *model.Subresource, kind *model.Type) subresource 
 	return out
 }
 
-func (m *maker) payload(p *model.Payload) shape { return m.shape(m.types.Type(p.At(m.version.Name).Type)) }
+func (m *maker) payload(p *model.Payload) shape {
+	return m.shape(m.types.Type(p.At(m.version.Name).Type))
+}
