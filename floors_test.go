@@ -37,7 +37,7 @@ var floors = map[string][]string{
 	"generator/emit/roundtrip":  {"generator/emit", "generator/emit/conversion", "generator/emit/gocode", "generator/emit/wiring", "generator/model"},
 	"generator/emit/openapi":    {"generator/emit", "generator/emit/gocode", "generator/model", "generator/schema"},
 	"generator/emit/rules":      {"generator/emit", "generator/emit/gocode", "generator/model", "generator/schema", "generator/spelling", "runtime/cel"},
-	"generator/emit/validation": {"generator/emit", "generator/emit/gocode", "generator/model"},
+	"generator/emit/validation": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/schema"},
 	"generator/emit/wiring":     {"generator/emit", "generator/emit/gocode", "generator/emit/conversion", "generator/emit/defaults", "generator/emit/rules", "generator/emit/openapi", "generator/emit/validation", "generator/model", "generator/spelling"},
 	"generator/load":            {"generator/emit", "generator/marker", "generator/model", "generator/spelling"},
 	"generator/loadtest":        {"generator/load", "generator/model"},

@@ -1,5 +1,7 @@
 package schema
 
+import "apigen.dev/generator/model"
+
 // Basic is a row of the table of predeclared types.
 type Basic struct {
 	JSON JSON
@@ -34,4 +36,13 @@ var Basics = map[string]Basic{
 
 	"float32": {JSON: Number, Size: 32, Format: "float"},
 	"float64": {JSON: Number, Size: 64, Format: "double"},
+}
+
+// IsBytes tells lists of bytes, which JSON writes as text in base64. Arrays of bytes are lists of numbers.
+func IsBytes(t *model.Type) bool {
+	if t.Form != model.Slice || t.Elem == nil || t.Elem.Form != model.Basic {
+		return false
+	}
+	row := Basics[t.Elem.Basic]
+	return row.Size == 8 && row.Unsigned
 }

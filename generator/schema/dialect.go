@@ -72,7 +72,7 @@ var (
 
 // form returns the form of a type, and whether it follows from the Go form.
 func (d *Dialect) form(t *model.Type) (form Form, structural bool) {
-	if name := known(t); name != "" {
+	if name := KnownAs(t); name != "" {
 		form, special := d.forms[name]
 		if !special {
 			form = forms[name]
@@ -98,7 +98,7 @@ func (d *Dialect) structure(t *model.Type) Form {
 	case model.Pointer:
 		return Form{JSON: Pointer}
 	case model.Slice, model.Array:
-		if isBytes(t) && (d != CRD || t.Elem.Package == nil) { // controller-gen takes a named byte for a number
+		if IsBytes(t) && (d != CRD || t.Elem.Package == nil) { // controller-gen takes a named byte for a number
 			return Form{JSON: String, Format: "byte"}
 		}
 		return Form{JSON: List}

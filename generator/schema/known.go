@@ -59,8 +59,8 @@ var wellKnown = map[string]WellKnown{
 	extensionsPath + "v1beta1.JSON":         AnyJSONBeta,
 }
 
-// known names a well-known type; it is empty for all others.
-func known(t *model.Type) WellKnown {
+// KnownAs names a well-known type; it is empty for all others.
+func KnownAs(t *model.Type) WellKnown {
 	if t.Package == nil {
 		return ""
 	}

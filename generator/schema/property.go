@@ -1,10 +1,6 @@
 package schema
 
-import (
-	"slices"
-
-	"apigen.dev/generator/model"
-)
+import "slices"
 
 // Property is a field of a JSON object.
 type Property struct {
@@ -73,8 +69,3 @@ func (t *Type) inlines(passed map[*Type]bool) []*Property {
 
 // Inlined returns the struct that an inlining field leads to.
 func (f *Field) Inlined() *Type { return f.pointee() }
-
-// isBytes tells lists of bytes, which JSON writes as text in base64. Arrays of bytes are lists of numbers.
-func isBytes(t *model.Type) bool {
-	return t.Form == model.Slice && t.Elem != nil && t.Elem.Form == model.Basic && (t.Elem.Basic == "byte" || t.Elem.Basic == "uint8")
-}

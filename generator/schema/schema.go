@@ -112,7 +112,7 @@ func (r *Resolver) Type(t *model.Type) *Type {
 	if found := r.types[t]; found != nil {
 		return found
 	}
-	out := &Type{Go: t, Known: known(t), Layers: layersOf(t)}
+	out := &Type{Go: t, Known: KnownAs(t), Layers: layersOf(t)}
 	r.types[t] = out
 	out.Form, out.Structural = r.dialect.form(t)
 	if t.Elem != nil {

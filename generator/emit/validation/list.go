@@ -4,6 +4,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // unique checks that the elements of a list are not the same: as a whole, or by their keys.
@@ -133,7 +134,7 @@ func (w *writer) elements(v value, s *model.Schema) []jen.Code {
 	deep := (v.typ.Name == "" || v.self) && !s.Opaque
 	switch v.typ.Form {
 	case model.Slice:
-		if isBytes(v.typ) {
+		if schema.IsBytes(v.typ) {
 			return nil
 		}
 		code := append(w.items(v, s, deep), w.picked(v, s)...)

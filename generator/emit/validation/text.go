@@ -1,11 +1,10 @@
 package validation
 
 import (
-	"sort"
-
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // text checks strings.
@@ -27,7 +26,7 @@ func (w *writer) text(v value, r *model.Rule) []jen.Code {
 
 // length counts the characters of the value's JSON.
 func (w *writer) length(v value) *jen.Statement {
-	if isBytes(v.typ) {
+	if schema.IsBytes(v.typ) {
 		return w.file.Qual("encoding/base64", "StdEncoding").Dot("EncodedLen").Call(jen.Len(v.place.Value()))
 	}
 	return w.file.Qual("unicode/utf8", "RuneCountInString").Call(w.string(v))
@@ -132,13 +131,4 @@ func (w *writer) format(v value, name string) []jen.Code {
 	parse := w.file.Qual("net/netip", "ParseAddr").Call(w.string(v))
 	return []jen.Code{jen.If(jen.List(jen.Id("a"), jen.Err()).Op(":=").Add(parse),
 		jen.Err().Op("!=").Nil().Op("||").Op("!").Id("a").Dot(is).Call()).Block(refused)}
-}
-
-func sortedConstants(byValue map[string]*model.Const) []*model.Const {
-	out := make([]*model.Const, 0, len(byValue))
-	for _, c := range byValue {
-		out = append(out, c)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Value < out[j].Value })
-	return out
 }

@@ -1,10 +1,13 @@
 package validation
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // value is an operand of the emitted code that is checked.
@@ -118,14 +121,7 @@ func hides(t *model.Type, seen map[*model.Type]bool) bool {
 
 // comparedByMeaning are the types that apimachinery has a comparison of its own for.
 func comparedByMeaning(t *model.Type) bool {
-	if t.Package == nil {
-		return false
-	}
-	switch t.Package.Path + "." + t.Name {
-	case "k8s.io/apimachinery/pkg/api/resource.Quantity", "k8s.io/apimachinery/pkg/apis/meta/v1.Time", "k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime":
-		return true
-	}
-	return false
+	return slices.Contains([]schema.WellKnown{schema.Quantity, schema.Time, schema.MicroTime}, schema.KnownAs(t))
 }
 
 // changed is the condition that the value is new, or another than it was.
