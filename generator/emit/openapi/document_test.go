@@ -126,3 +126,18 @@ func TestSameBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestVerbsOfVirtualKinds: the document of a kind without storage has the paths of its verbs alone.
+func TestVerbsOfVirtualKinds(t *testing.T) {
+	p := sample()
+	p.Groups[0].Resources = p.Groups[0].Resources[:1]
+	p.Groups[0].Resources[0].Verbs = []string{"create"}
+	for path, item := range parsed(t, p).Paths.Paths {
+		if !strings.Contains(path, "/widgets") {
+			continue
+		}
+		if path != "/apis/shop.example.com/v1/namespaces/{namespace}/widgets" || item.Post == nil || item.Get != nil {
+			t.Errorf("%s is described", path)
+		}
+	}
+}

@@ -38,37 +38,63 @@ type endpoint struct {
 	object, list object // references to the schemas
 }
 
+// paths adds the paths of the verbs that the resource has, and of its subresources.
 func (e endpoint) paths(root string, out object) {
-	plural := e.resource.Plural
-	watch := root + "/watch"
-	all, collection, watched := root+"/"+plural, root+"/"+plural, watch+"/"+plural
-	if !e.resource.ClusterScoped {
-		collection, watched = root+"/namespaces/{namespace}/"+plural, watch+"/namespaces/{namespace}/"+plural
-		out[all] = object{"get": e.listAll(), "parameters": e.params(e.listParameters(true), e.pretty())}
-		out[watch+"/"+plural] = object{"get": e.watchAll(), "parameters": e.params(e.listParameters(true), e.pretty())}
-	}
-	if e.resource.Virtual() {
-		e.virtualPaths(all, collection, watch+"/"+plural, watched, out)
-		e.extensionPaths(collection+"/{name}", out)
-		return
-	}
-	out[collection] = object{
-		"get": e.listOne(), "post": e.create(), "delete": e.deleteCollection(),
-		"parameters": e.params(e.namespace(), e.pretty()),
-	}
-	out[collection+"/{name}"] = object{
-		"get": e.read(""), "put": e.replace(""), "patch": e.patch(""), "delete": e.delete(),
-		"parameters": e.params(e.name(), e.namespace(), e.pretty()),
-	}
-	e.extensionPaths(collection+"/{name}", out)
-	if e.resource.Status {
-		out[collection+"/{name}/status"] = object{
-			"get": e.read("status"), "put": e.replace("status"), "patch": e.patch("status"),
-			"parameters": e.params(e.name(), e.namespace(), e.pretty()),
+	r, watch := e.resource, root+"/watch"
+	all, collection, watched := root+"/"+r.Plural, root+"/"+r.Plural, watch+"/"+r.Plural
+	if !r.ClusterScoped {
+		collection, watched = root+"/namespaces/{namespace}/"+r.Plural, watch+"/namespaces/{namespace}/"+r.Plural
+		if r.Has("list") {
+			out[all] = object{"get": e.listAll(), "parameters": e.params(e.listParameters(true), e.pretty())}
+		}
+		if r.Has("watch") {
+			out[watch+"/"+r.Plural] = object{"get": e.watchAll(), "parameters": e.params(e.listParameters(true), e.pretty())}
 		}
 	}
-	out[watched] = object{"get": e.watchList(), "parameters": e.params(e.listParameters(true), e.namespace(), e.pretty())}
-	out[watched+"/{name}"] = object{"get": e.watchOne(), "parameters": e.params(e.listParameters(true), e.name(), e.namespace(), e.pretty())}
+	item := collection + "/{name}"
+	e.add(out, collection, e.params(e.namespace(), e.pretty()), map[string]func() object{
+		"list": e.listOne, "create": e.create, "deletecollection": e.deleteCollection,
+	})
+	named := e.params(e.name(), e.namespace(), e.pretty())
+	whole := func(subresource string) map[string]func() object {
+		return map[string]func() object{
+			"get":    func() object { return e.read(subresource) },
+			"update": func() object { return e.replace(subresource) },
+			"patch":  func() object { return e.patch(subresource) },
+		}
+	}
+	operations := whole("")
+	operations["delete"] = e.delete
+	e.add(out, item, named, operations)
+	if r.Status && !r.Virtual() {
+		e.add(out, item+"/status", named, whole("status"))
+	}
+	if r.Has("watch") {
+		out[watched] = object{"get": e.watchList(), "parameters": e.params(e.listParameters(true), e.namespace(), e.pretty())}
+		out[watched+"/{name}"] = object{
+			"get": e.watchOne(), "parameters": e.params(e.listParameters(true), e.name(), e.namespace(), e.pretty()),
+		}
+	}
+	e.extensionPaths(item, out)
+}
+
+// methods are the HTTP methods of verbs.
+var methods = map[string]string{
+	"list": "get", "get": "get", "create": "post", "update": "put", "patch": "patch", "delete": "delete", "deletecollection": "delete",
+}
+
+// add adds a path with the operations of those verbs that the resource has.
+func (e endpoint) add(out object, path string, parameters []object, operations map[string]func() object) {
+	item := object{}
+	for verb, operation := range operations {
+		if e.resource.Has(verb) {
+			item[methods[verb]] = operation()
+		}
+	}
+	if len(item) > 0 {
+		item["parameters"] = parameters
+		out[path] = item
+	}
 }
 
 // id is an operation's: verb, group, version, an infix, the scope, the kind and a suffix.
