@@ -52,7 +52,7 @@ var floors = map[string][]string{
 	"generator/emit/applyconfig": {"generator/emit", "generator/emit/layout", "generator/emit/openapi", "generator/model"},
 	"generator/emit/clients":     {"generator/emit", "generator/emit/layout", "generator/model"},
 	"generator/emit/informers":   {"generator/emit", "generator/emit/layout", "generator/model"},
-	"generator/emit/layout":      {"generator/emit", "generator/emit/register", "generator/model", "templates"},
+	"generator/emit/layout":      {"generator/emit", "generator/model", "templates"},
 	"generator/emit/listers":     {"generator/emit", "generator/emit/layout", "generator/model"},
 
 	"runtime/api":                        {},

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -63,8 +64,8 @@ func Try(dir string, patterns ...string) (*load.Result, error) {
 	})
 }
 
-// Dir writes the files of a txtar archive into a temporary module and returns its folder. Modules in folders of it, which
-// have a go.mod, are other modules that it requires.
+// Dir writes the files of a txtar archive into a temporary module and returns its folder. Modules in folders of it,
+// which have a go.mod, are other modules that it requires.
 func Dir(t testing.TB, archive string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -101,10 +102,13 @@ func requireOthers(t testing.TB, dir, archive string) {
 var modulePattern = regexp.MustCompile(`(?m)^module .*$`)
 
 // WriteModule writes a go.mod and go.sum for a module of that path into a folder. It requires what apigen's own module
-// does, in the same versions, and apigen itself, from its checkout.
+// does, in the same versions, and apigen itself, from its checkout. All of that is in the module cache then.
 func WriteModule(t testing.TB, dir, module string) {
 	t.Helper()
 	root := checkout(t)
+	if err := fillCache(root); err != nil {
+		t.Fatal(err)
+	}
 	data, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
@@ -118,6 +122,28 @@ func WriteModule(t testing.TB, dir, module string) {
 	}
 	write(t, filepath.Join(dir, "go.sum"), sum)
 }
+
+// fillCache downloads what the module in the folder requires, and the go.mod of every module in its graph, which the go
+// command reads before it says that no module has a package. Tests load their modules with GOPROXY=off, so what the go
+// command fetched for the tests' own packages isn't enough. It works once in a process, for the first folder.
+func fillCache(root string) error {
+	cacheOnce.Do(func() {
+		for _, args := range [][]string{{"mod", "download"}, {"list", "-m", "all"}} {
+			cmd := exec.Command("go", args...)
+			cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				cacheErr = fmt.Errorf("go %s in %s: %w\n%s", strings.Join(args, " "), root, err, out)
+				return
+			}
+		}
+	})
+	return cacheErr
+}
+
+var (
+	cacheOnce sync.Once
+	cacheErr  error
+)
 
 // checkout is the folder of apigen's own module.
 func checkout(t testing.TB) string {
@@ -138,8 +164,8 @@ func write(t testing.TB, name string, data []byte) {
 	}
 }
 
-// ModuleDir is the folder of a module of Kubernetes in the module cache, in the version of apigen's own apimachinery. It
-// is fetched if need be; the test is skipped where that can't be done.
+// ModuleDir is the folder of a module of Kubernetes in the module cache, in the version of apigen's own apimachinery.
+// The go command fetches it where the cache doesn't have it; the test fails where that can't be done.
 func ModuleDir(t testing.TB, module string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(checkout(t), "go.mod"))
@@ -155,11 +181,11 @@ func ModuleDir(t testing.TB, module string) string {
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	out, err := cmd.Output()
 	if err != nil {
-		t.Skipf("%s can't be fetched: %v", module, err)
+		t.Fatalf("%s can't be fetched: %v", module, err)
 	}
 	var info struct{ Dir string }
 	if err := json.Unmarshal(out, &info); err != nil || info.Dir == "" {
-		t.Skipf("%s can't be fetched: %s", module, out)
+		t.Fatalf("%s can't be fetched: %s", module, out)
 	}
 	return info.Dir
 }

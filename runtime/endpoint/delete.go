@@ -93,10 +93,9 @@ func ignoresReadErrors(options *metav1.DeleteOptions) bool {
 	return ignore != nil && *ignore
 }
 
-// deleteOptions are those of the body where there is one, else those of the query. A dryRun in the query counts in any
-// case: kube-apiserver does not look at it where there is a body, and really deletes. The resourceVersion in the query
-// of a collection's deletion is that of the list alone: kube-apiserver takes it for a precondition, too, which hardly any
-// object meets.
+// deleteOptions reads the options from the body where there is one, else from the query; it doesn't mix the two. The
+// resourceVersion in the query of a collection's deletion is that of the list alone: kube-apiserver takes it for a
+// precondition, too, which hardly any object meets.
 func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	data, err := c.readBody()
 	if err != nil {
@@ -112,9 +111,6 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	}
 	if err != nil {
 		return nil, err
-	}
-	if len(options.DryRun) == 0 {
-		options.DryRun = c.query["dryRun"]
 	}
 	return options, invalidOptions("DeleteOptions", metavalidation.ValidateDeleteOptions(options))
 }

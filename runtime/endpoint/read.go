@@ -10,9 +10,9 @@ import (
 
 // get answers with one object; a subresource that is a subset of the object's fields shows the whole of it.
 func (c *call) get() error {
-	media, form, err := c.negotiate(singleTransform)
-	if err != nil {
-		return err
+	media, form, notAcceptable := c.negotiate(singleTransform)
+	if notAcceptable != nil && !c.misfits(notAcceptable) {
+		return notAcceptable
 	}
 	options, err := c.getOptions()
 	if err != nil {
@@ -21,6 +21,9 @@ func (c *call) get() error {
 	object, err := c.read(options.ResourceVersion, form)
 	if err != nil {
 		return err
+	}
+	if notAcceptable != nil {
+		return notAcceptable
 	}
 	c.object(media, http.StatusOK, form, object)
 	return nil
@@ -40,9 +43,9 @@ func (c *call) read(resourceVersion string, form api.Form) (api.Rendition, error
 
 // list answers with one page.
 func (c *call) list() error {
-	media, form, err := c.negotiate(listTransform)
-	if err != nil {
-		return err
+	media, form, notAcceptable := c.negotiate(listTransform)
+	if notAcceptable != nil && !c.misfits(notAcceptable) {
+		return notAcceptable
 	}
 	options, err := c.listOptions()
 	if err != nil {
@@ -53,6 +56,9 @@ func (c *call) list() error {
 		return err
 	}
 	defer page.Close()
+	if notAcceptable != nil {
+		return notAcceptable
+	}
 	c.page(media, form, page)
 	return nil
 }

@@ -14,9 +14,9 @@ import (
 
 // watch streams events until the client goes, the time is over, or the stream fails.
 func (c *call) watch() error {
-	media, err := negotiateStream(c.r, c.formats(watchTransform))
-	if err != nil {
-		return err
+	media, notAcceptable := negotiateStream(c.r, c.formats(watchTransform))
+	if notAcceptable != nil && !c.misfits(notAcceptable) {
+		return notAcceptable
 	}
 	form, err := c.form(media)
 	if err != nil {
@@ -43,6 +43,9 @@ func (c *call) watch() error {
 		return err
 	}
 	defer events.Close()
+	if notAcceptable != nil {
+		return notAcceptable
+	}
 	s := &stream{call: c, format: media.format, shape: form.Shape, encoder: encoders[form.Encoding]}
 	defer s.watchdog.end()
 	if wantsSocket(c.r) {

@@ -251,6 +251,15 @@ func TestDeleteOptions(t *testing.T) {
 			t.Errorf("%s: %d %+v %s", c.body, w.Code, got, w.Body)
 		}
 	}
+	for _, path := range []string{itemPath, collectionPath} {
+		a, fakes := serve(t, widgets)
+		const query = "?dryRun=All&propagationPolicy=Foreground&gracePeriodSeconds=1"
+		w := do(a, "DELETE", path+query, `{"propagationPolicy":"Orphan"}`)
+		got := fakes[0].remove
+		if w.Code != 200 || got.DryRun || got.GracePeriodSeconds != nil || *got.Propagation != metav1.DeletePropagationOrphan {
+			t.Errorf("%s with a body and a query: %d %+v", path, w.Code, got)
+		}
+	}
 	a, fakes := serve(t, widgets)
 	do(a, "DELETE", collectionPath+"?propagationPolicy=Foreground&gracePeriodSeconds=0&labelSelector=a%3Db&fieldSelector=spec.color%3Dred", "")
 	got := fakes[0]

@@ -25,7 +25,11 @@ func (h *handle[T]) decodeBody(body Body) (obj T, warnings []string, err error) 
 // decodeInto reads an object of a version, into hub where that is another type.
 func decodeInto[T api.Object](v *version[T], hub T, body Body) (obj T, warnings []string, err error) {
 	d, err := v.decodeBody(body, hub)
-	if mismatch := v.fits(d.gvk, body.Data); mismatch != nil {
+	gvk, unknown := saidKind(body, d, err)
+	if unknown != nil {
+		return obj, nil, v.unrecognized(unknown, body.Data)
+	}
+	if mismatch := v.fits(gvk, body.Data); mismatch != nil {
 		return obj, nil, mismatch
 	}
 	if err != nil {
@@ -40,6 +44,20 @@ func decodeInto[T api.Object](v *version[T], hub T, body Body) (obj T, warnings 
 		}
 	}
 	return d.obj, warnings, nil
+}
+
+// saidKind returns the kind that a body says it is of. A key of another case counts as kind or apiVersion here, and
+// nowhere else: kube-apiserver reads these two before all else, with Go's own decoder.
+func saidKind[T api.Object](body Body, d decoded[T], err error) (schema.GroupVersionKind, error) {
+	known := err == nil && len(d.strict) == 0 && body.Validation != metav1.FieldValidationIgnore
+	if known || body.Encoding != api.JSON {
+		return d.gvk, nil // a key of another case would be an unknown field
+	}
+	said, err := serializer.DefaultMetaFactory.Interpret(body.Data)
+	if err != nil {
+		return d.gvk, err
+	}
+	return *said, nil
 }
 
 // decodeBody decodes what a client sent, whatever its encoding.
@@ -79,9 +97,6 @@ func (v *version[T]) undecodable(body Body, gvk schema.GroupVersionKind, err err
 			return v.unrecognized(err, body.Data)
 		}
 		return v.unhandled(err)
-	}
-	if _, unknown := serializer.DefaultMetaFactory.Interpret(body.Data); unknown != nil {
-		return v.unrecognized(unknown, body.Data)
 	}
 	return v.unhandled(err)
 }

@@ -71,6 +71,9 @@ func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []s
 	if err != nil {
 		return Result{Warnings: warnings}, err
 	}
+	if isVersioned(obj) && !opts.DryRun {
+		return Result{Warnings: warnings}, errVersionOnCreate()
+	}
 	key, err := h.key(obj.GetNamespace(), obj.GetName())
 	if err != nil {
 		return Result{Warnings: warnings}, err
@@ -90,6 +93,10 @@ func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []s
 	}
 	if err != nil {
 		return Result{Warnings: warnings}, h.store.status(err, "create", obj.GetName())
+	}
+	if opts.DryRun {
+		// Nothing was written that would give the object another resourceVersion than the client's.
+		revision, _ = parseVersion(obj.GetResourceVersion())
 	}
 	object, err := answer.at(h.answer, data, revision, opts.Form)
 	return Result{Object: object, Created: true, Warnings: warnings}, err
@@ -111,9 +118,6 @@ func (h *handle[T]) prepareCreate(ctx context.Context, t target[T], obj T, absen
 	}
 	if err := h.validateCreate(ctx, t, obj); err != nil {
 		return nil, nil, err
-	}
-	if isVersioned(obj) {
-		return nil, nil, errVersionOnCreate()
 	}
 	var none T
 	warnings = h.warnings(ctx, obj, none)

@@ -23,8 +23,8 @@ type Definition[T api.Object] struct {
 	Versions []Version[T]
 	// Storage names the version that is written to the backend; it is one of Versions.
 	Storage string
-	// StoragePrefix is where the objects' keys are, below the prefix of all resources; empty is <group>/<plural>, or the
-	// plural alone in the core group.
+	// StoragePrefix is where the objects' keys are, below the prefix of all resources. It has no slashes at its ends.
+	// Empty is <group>/<plural>, or the plural alone in the core group.
 	StoragePrefix string
 
 	// Strategy is the user's logic. Its zero value works.

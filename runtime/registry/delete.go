@@ -113,7 +113,8 @@ var errNotSelected = errors.New("the object is no longer what was listed")
 
 // DeleteCollection implements Write. An object that was replaced or changed since it was listed, so that the selection
 // no longer takes it, stays, and is not part of the answer. What is shows as it was listed, as kube-apiserver has it:
-// with the resourceVersion from before. Where a limit was asked for, the answer tells how the list goes on.
+// with the resourceVersion from before. Where a limit was asked for, the answer tells how the list goes on. The first
+// error ends the deletion; the objects that were deleted until then are gone.
 func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts DeleteOptions, list ListOptions) (*Page, error) {
 	if err := validateDeletion(opts); err != nil {
 		return nil, err
@@ -127,11 +128,8 @@ func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts
 	}
 	bounded := list.Limit > 0
 	if !bounded {
+		// A limit makes a resourceVersion without a match an exact one: what was created later stays.
 		list.Limit = collectionPage
-		if list.Continue == "" && list.ResourceVersion != "" && list.ResourceVersionMatch == "" {
-			// What a version means without a match depends on whether a limit was asked for. None was.
-			list.ResourceVersionMatch = metav1.ResourceVersionMatchNotOlderThan
-		}
 	}
 	p := newPage()
 	version := ""
@@ -160,10 +158,16 @@ func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts
 	}
 }
 
+// deletePage deletes the objects of a page, and appends them to into. After the first error it begins no other deletion.
 func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems, opts DeleteOptions, sel *selector) error {
 	deleted := make([]api.Rendition, page.Len)
-	var group errgroup.Group
+	group, failed := errgroup.WithContext(ctx)
 	group.SetLimit(collectionWorkers)
+	if opts.Preconditions != nil {
+		// Few objects meet a precondition. One worker deletes nothing behind the first object that fails it, as in
+		// kube-apiserver, which by default has one worker for all that it deletes.
+		group.SetLimit(1)
+	}
 	i := 0
 	for r := range page.Items {
 		at := i
@@ -175,6 +179,10 @@ func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems,
 					err = apierrors.NewInternalError(fmt.Errorf("deleting %s panicked: %v", h.store.gr, p))
 				}
 			}()
+			if err := failed.Err(); err != nil {
+				return err
+			}
+			// A deletion that has begun is finished: its outcome must be known.
 			deleted[at], err = h.deleteListed(ctx, r, opts, sel)
 			return err
 		})

@@ -176,6 +176,62 @@ func TestDeleteCollection(t *testing.T) {
 	})
 }
 
+// TestDeleteCollectionAtAVersion: a collection is deleted as it was at the resourceVersion that the client names.
+func TestDeleteCollectionAtAVersion(t *testing.T) {
+	for _, limit := range []int64{0, 100} {
+		both(t, func(t *testing.T, b *bench) {
+			b.create(`{"metadata":{"name":"a","labels":{"x":"y"}}}`)
+			seen := b.create(`{"metadata":{"name":"b","labels":{"x":"y"}}}`).ResourceVersion
+			b.create(`{"metadata":{"name":"new","labels":{"x":"y"}}}`)
+			list := registry.ListOptions{Selection: selection(t, "x=y", ""), ResourceVersion: seen, Limit: limit}
+			opts := registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1}}
+			page, err := b.DeleteCollection(b.ctx(), "ns", opts, list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page.Close()
+			if names, _ := b.names("ns", registry.ListOptions{}); names != "new" || page.Len != 2 {
+				t.Errorf("%d deleted, left %q", page.Len, names)
+			}
+		})
+	}
+}
+
+// TestDeleteCollectionAtACompactedVersion: a resourceVersion that is compacted is 410, and deletes nothing.
+func TestDeleteCollectionAtACompactedVersion(t *testing.T) {
+	b := open(t, registry.New(shop.Definition()), false)
+	old := b.create(`{"metadata":{"name":"a"}}`).ResourceVersion
+	b.create(`{"metadata":{"name":"b"}}`)
+	revision, err := b.backend.Revision(b.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.backend.Compact(b.ctx(), revision); err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.DeleteCollection(b.ctx(), "ns", registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1}},
+		registry.ListOptions{ResourceVersion: old})
+	wantStatus(t, err, 410, metav1.StatusReasonExpired, "")
+	if names, _ := b.names("ns", registry.ListOptions{}); names != "a b" {
+		t.Errorf("left %q", names)
+	}
+}
+
+// TestDeleteCollectionEndsWithTheFirstError: no object is deleted that is listed behind one which fails a precondition.
+func TestDeleteCollectionEndsWithTheFirstError(t *testing.T) {
+	both(t, func(t *testing.T, b *bench) {
+		b.fill(3)
+		last := b.create(`{"metadata":{"name":"z"}}`).UID
+		opts := registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1}}
+		opts.Preconditions = &metav1.Preconditions{UID: &last}
+		_, err := b.DeleteCollection(b.ctx(), "ns", opts, registry.ListOptions{})
+		wantStatus(t, err, 409, metav1.StatusReasonConflict, "the UID in the precondition")
+		if names, _ := b.names("ns", registry.ListOptions{}); names != "w000 w001 w002 z" {
+			t.Errorf("left %q", names)
+		}
+	})
+}
+
 // TestDeletedAsListed: what a collection's deletion answers shows the objects as they were listed.
 func TestDeletedAsListed(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {

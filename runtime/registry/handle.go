@@ -92,7 +92,7 @@ func (r *resource[T]) store(config Config, all *versions[T], stored *storedVersi
 	return NewStore(StoreConfig[T]{
 		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.beforeWrite,
 		CheckCache: config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
-		KeyPrefix: config.Prefix, ResourcePrefix: r.info.StoragePrefix,
+		KeyPrefix: config.Prefix, ResourcePrefix: r.info.StoragePrefix + "/",
 		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
 		New: d.New, Encode: all.encode, Decode: all.decode, Translate: all.translate, Fields: d.SelectableFields,
 		Form: api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.storage.head,
@@ -109,6 +109,8 @@ func checkDefinition[T api.Object](d *Definition[T]) (*versions[T], error) {
 		return nil, fmt.Errorf("Names has no Kind or no Plural")
 	case d.Scope != api.Namespaced && d.Scope != api.Cluster:
 		return nil, fmt.Errorf("the Scope %q is neither %s nor %s", d.Scope, api.Namespaced, api.Cluster)
+	case d.StoragePrefix != cleanPrefix(d.StoragePrefix):
+		return nil, fmt.Errorf("the StoragePrefix is %q: write %q", d.StoragePrefix, cleanPrefix(d.StoragePrefix))
 	}
 	seen := map[string]bool{"": true}
 	for _, s := range d.Subresources {

@@ -236,6 +236,7 @@ func TestDefinitionsThatContradictThemselves(t *testing.T) {
 		},
 		"its Conversion has cells for 2 columns":               func(d *registry.Definition[*shop.Widget]) { d.Versions[0].Info.Columns = nil },
 		"the Scope \"\" is neither":                            func(d *registry.Definition[*shop.Widget]) { d.Scope = "" },
+		`the StoragePrefix is "/widgets": write "widgets"`:     prefixed("/widgets"),
 		`subresource "status": it needs a name of its own`:     func(d *registry.Definition[*shop.Widget]) { d.Subresources[0].Copy = nil },
 		`selectable field "spec.color": it needs Path and Val`: func(d *registry.Definition[*shop.Widget]) { d.SelectableFields[0].Value = nil },
 	}
@@ -247,6 +248,10 @@ func TestDefinitionsThatContradictThemselves(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
+}
+
+func prefixed(prefix string) func(d *registry.Definition[*shop.Widget]) {
+	return func(d *registry.Definition[*shop.Widget]) { d.StoragePrefix = prefix }
 }
 
 // remove deletes an object if it is there, finalizers or not.

@@ -45,6 +45,9 @@ func (r *reader) list(ctx context.Context, prefix string, opts ListOptions, form
 		return nil, err
 	}
 	if snapshot != nil {
+		if opts.ResourceVersion == "0" {
+			l.limit = 0 // kube-apiserver ignores a limit of what its watch cache has at hand
+		}
 		return r.listCached(snapshot, l)
 	}
 	return r.listBackend(ctx, l)

@@ -98,8 +98,9 @@ func decodePatched[T api.Object](v *version[T], hub T, p patcher, object []byte,
 		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), p.shown(object), why.Error())})
 	}
 	d, err := v.codec.decode(object, hub, validation != metav1.FieldValidationIgnore)
-	if mismatch := v.fits(d.gvk, object); mismatch != nil && err == nil {
-		err = mismatch
+	// A strategic merge patch is of the version's Go type: what it says of kind and apiVersion is lost.
+	if _, typed := p.(*strategicPatch); !typed && err == nil {
+		err = v.fits(d.gvk, object)
 	}
 	if err != nil {
 		return obj, nil, refuse(err)

@@ -352,6 +352,31 @@ func TestListAtRevisions(t *testing.T) {
 	})
 }
 
+// TestLimitOfWhatIsAtHand: with resourceVersion=0 the cache answers with everything, whatever the limit.
+func TestLimitOfWhatIsAtHand(t *testing.T) {
+	b := open(t, registry.New(shop.Definition()), true)
+	b.fill(5)
+	_, page := b.names("ns", registry.ListOptions{Limit: 2})
+	type list = registry.ListOptions
+	third := selection(t, "third=true", "")
+	for name, c := range map[string]struct {
+		opts list
+		want string
+	}{
+		"all":             {list{ResourceVersion: "0"}, "w000 w001 w002 w003 w004"},
+		"not older":       {list{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, "w000 w001 w002 w003 w004"},
+		"selected":        {list{ResourceVersion: "0", Selection: third}, "w000 w003"},
+		"continued":       {list{ResourceVersion: "0", Continue: page.Continue}, "w002 w003 w004"},
+		"another version": {list{ResourceVersion: page.ResourceVersion}, "w000"},
+	} {
+		c.opts.Limit = 1
+		got, page := b.names("ns", c.opts)
+		if got != c.want || (page.Continue != "") != (name == "another version") {
+			t.Errorf("%s: %s, continue %q", name, got, page.Continue)
+		}
+	}
+}
+
 func TestListRefuses(t *testing.T) {
 	escape := func(start string) string {
 		return registry.EncodeTokenForTest(5, start)

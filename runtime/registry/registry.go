@@ -34,7 +34,7 @@ type Config struct {
 	// Schemas are those of the resource's group, by which field ownership is kept and server-side apply merges. The
 	// resources of a group share them. Nil: the resource has none, and is treated as a kind without a schema.
 	Schemas *ownership.Schemas
-	// IgnorePropagation records no finalizers for a propagation policy: nobody would remove them.
+	// IgnorePropagation makes deletions record no finalizer for a propagation policy: no collector would remove it.
 	IgnorePropagation bool
 	// Transformer is what values pass on their way to the backend and back; nil stores them as they are.
 	Transformer Transformer

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,8 @@ import (
 // StoreConfig is what NewStore needs. Backend, ResourcePrefix, New, Encode and Decode must be set.
 type StoreConfig[T api.Object] struct {
 	Backend storage.Backend
-	// KeyPrefix is that of all resources, "/registry/"; ResourcePrefix that of this one's keys, "pods/".
+	// KeyPrefix is that of all resources, "/registry/". ResourcePrefix is that of this resource's keys below it,
+	// "pods/"; it must end in a slash, and may begin with one.
 	KeyPrefix, ResourcePrefix string
 	// Resource is how errors call the resource.
 	Resource schema.GroupResource
@@ -28,7 +30,8 @@ type StoreConfig[T api.Object] struct {
 
 	// New returns an empty object.
 	New func() T
-	// Encode returns an object as JSON; the store takes resourceVersion and selfLink off before, and puts them back.
+	// Encode returns an object as JSON. It is called with objects that belong to the store; before a write they have
+	// neither resourceVersion nor selfLink.
 	Encode func(T) ([]byte, error)
 	// Decode reads what Encode, or an older one, wrote.
 	Decode func([]byte) (T, error)
@@ -77,15 +80,17 @@ type Store[T api.Object] struct {
 
 // NewStore opens a store. It owns a goroutine, the cache's, until it is closed.
 func NewStore[T api.Object](config StoreConfig[T]) (*Store[T], error) {
-	prefix := strings.TrimSuffix(config.KeyPrefix, "/") + "/" + strings.Trim(config.ResourcePrefix, "/") + "/"
 	switch {
 	case config.Backend == nil:
 		return nil, errors.New("the store has no Backend")
 	case config.New == nil || config.Encode == nil || config.Decode == nil:
 		return nil, errors.New("the store needs New, Encode and Decode")
-	case strings.Trim(config.ResourcePrefix, "/") == "":
-		return nil, errors.New("the store has no ResourcePrefix: it would cover the keys of other resources")
 	}
+	if err := checkResourcePrefix(config.ResourcePrefix); err != nil {
+		return nil, err
+	}
+	config.ResourcePrefix = strings.TrimPrefix(config.ResourcePrefix, "/")
+	prefix := strings.TrimSuffix(config.KeyPrefix, "/") + "/" + config.ResourcePrefix
 	s := &Store[T]{config: config}
 	s.backend, s.stored, s.prefix, s.gr, s.namespaced = config.Backend, config.Form, prefix, config.Resource, config.Namespaced
 	s.bookmark, s.patience, s.bookmarks = config.Bookmark, config.Patience, config.BookmarkEvery
@@ -109,6 +114,22 @@ func NewStore[T api.Object](config StoreConfig[T]) (*Store[T], error) {
 	}
 	return s, nil
 }
+
+// checkResourcePrefix refuses a prefix that is no canonical path below that of all keys. Without the slash at its end,
+// "pods" would look like the prefix of "podtemplates/", too.
+func checkResourcePrefix(prefix string) error {
+	switch clean := cleanPrefix(prefix); {
+	case clean == "":
+		return fmt.Errorf("the store's ResourcePrefix is %q: it would cover keys of other resources; write one like %q",
+			prefix, "pods/")
+	case strings.TrimPrefix(prefix, "/") != clean+"/":
+		return fmt.Errorf("the store's ResourcePrefix is %q: write %q", prefix, clean+"/")
+	}
+	return nil
+}
+
+// cleanPrefix returns a prefix of keys without dots, empty parts and slashes at its ends.
+func cleanPrefix(prefix string) string { return strings.TrimPrefix(path.Clean("/"+prefix), "/") }
 
 func (s *Store[T]) runCache() {
 	indexed := make([]int, len(s.selectable))
@@ -205,7 +226,7 @@ func (s *Store[T]) key(key string) (string, error) {
 			return "", fmt.Errorf("invalid key: %q", key)
 		}
 	}
-	below, ok := strings.CutPrefix(relative+"/", strings.Trim(s.config.ResourcePrefix, "/")+"/")
+	below, ok := strings.CutPrefix(relative+"/", s.config.ResourcePrefix)
 	if !ok {
 		return "", fmt.Errorf("invalid key: %q lacks resource prefix: %q", key, s.config.ResourcePrefix)
 	}

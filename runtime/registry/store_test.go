@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,9 +30,20 @@ func openStore(t *testing.T, backend storage.Backend, cached bool, patience time
 
 func openSealed(t *testing.T, backend storage.Backend, transformer registry.Transformer, cached bool, patience time.Duration) *gadgets {
 	t.Helper()
-	s, err := registry.NewStore(registry.StoreConfig[*shop.Gadget]{
-		Transformer: transformer,
-		Backend:     backend, KeyPrefix: "/registry/", ResourcePrefix: "gadgets/", Namespaced: true,
+	config := gadgetConfig(backend)
+	config.Transformer, config.DisableCache, config.Patience = transformer, !cached, patience
+	s, err := registry.NewStore(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// gadgetConfig configures a store of gadgets with the cache in front.
+func gadgetConfig(backend storage.Backend) registry.StoreConfig[*shop.Gadget] {
+	return registry.StoreConfig[*shop.Gadget]{
+		Backend: backend, KeyPrefix: "/registry/", ResourcePrefix: "gadgets/", Namespaced: true,
 		Resource: schema.GroupResource{Resource: "gadgets"},
 		New:      func() *shop.Gadget { return &shop.Gadget{} },
 		Encode:   func(g *shop.Gadget) ([]byte, error) { return json.Marshal(g) },
@@ -39,13 +51,8 @@ func openSealed(t *testing.T, backend storage.Backend, transformer registry.Tran
 			var g shop.Gadget
 			return &g, json.Unmarshal(data, &g)
 		},
-		DisableCache: !cached, Patience: patience, BookmarkEvery: 20 * time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
+		BookmarkEvery: 20 * time.Millisecond,
 	}
-	t.Cleanup(func() { s.Close() })
-	return s
 }
 
 // contract runs one property of the store's contract with the cache in front and over the bare backend, with values in
@@ -384,12 +391,40 @@ func TestStoreCounts(t *testing.T) {
 }
 
 func TestStoreNeedsAPrefix(t *testing.T) {
-	config := registry.StoreConfig[*shop.Gadget]{Backend: openBackend(t), New: func() *shop.Gadget { return nil },
-		Encode: func(*shop.Gadget) ([]byte, error) { return nil, nil }, Decode: func([]byte) (*shop.Gadget, error) { return nil, nil }}
-	for _, prefix := range []string{"", "/"} {
+	for prefix, want := range map[string]string{
+		"": "it would cover", "/": "it would cover", "..": "it would cover",
+		"pods": `write "pods/"`, "/pods": `write "pods/"`, "//pods/": `write "pods/"`, "pods//": `write "pods/"`,
+		"./pods/": `write "pods/"`, "a/../pods/": `write "pods/"`, "services/specs": `write "services/specs/"`,
+		"pods/": "", "/pods/": "", "services/specs/": "",
+	} {
+		config := gadgetConfig(openBackend(t))
 		config.ResourcePrefix = prefix
-		if _, err := registry.NewStore(config); err == nil {
-			t.Errorf("%q covers the keys of all resources", prefix)
+		s, err := registry.NewStore(config)
+		if err == nil {
+			s.Close()
+		}
+		seen := fmt.Sprintf("the store's ResourcePrefix is %q: ", prefix)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), seen+want)) {
+			t.Errorf("%q: got %v, expected %s", prefix, err, want)
+		}
+	}
+}
+
+func TestStoreWritesBelowItsPrefix(t *testing.T) {
+	for _, prefix := range []string{"gadgets/", "/gadgets/"} {
+		config := gadgetConfig(openBackend(t))
+		config.ResourcePrefix = prefix
+		s, err := registry.NewStore(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if _, err := s.Create(t.Context(), prefix+"ns/a", gadget("a", 1), 0); err != nil {
+			t.Error(err)
+		}
+		kv, _, err := config.Backend.Get(t.Context(), "/registry/gadgets/ns/a", storage.GetOptions{})
+		if err != nil || kv == nil {
+			t.Errorf("%s: nothing was written below it: %v", prefix, err)
 		}
 	}
 }

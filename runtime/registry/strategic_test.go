@@ -66,6 +66,25 @@ func TestStrategicMerge(t *testing.T) {
 	}
 }
 
+// TestStrategicMergeOfAnotherKind: what a patch says of kind and apiVersion is ignored, as in kube-apiserver.
+func TestStrategicMergeOfAnotherKind(t *testing.T) {
+	for _, said := range []string{
+		`"kind":"Gadget"`, `"apiVersion":"v1"`, `"apiVersion":"a/b/c"`,
+		`"kind":"Gadget","apiVersion":"shop.example.com/v1beta1"`,
+	} {
+		b := openSchema(t)
+		b.create(`{"metadata":{"name":"a"}}`)
+		r, err := b.strategic(`{`+said+`,"spec":{"size":7}}`, metav1.FieldValidationStrict)
+		if err != nil {
+			t.Errorf("%s: %v", said, err)
+			continue
+		}
+		if w := b.parse(r.Object); w.Kind != "Widget" || w.APIVersion != "shop.example.com/v1" || w.Spec.Size != 7 {
+			t.Errorf("%s: %s", said, whole(r.Object))
+		}
+	}
+}
+
 func TestRefusedStrategicMerges(t *testing.T) {
 	cases := map[string]struct {
 		patch   string

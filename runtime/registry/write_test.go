@@ -68,6 +68,32 @@ func TestCreateRefuses(t *testing.T) {
 	})
 }
 
+// TestEnvelopeInAnotherCase: keys that are kind and apiVersion but for their case must say what the URL says.
+func TestEnvelopeInAnotherCase(t *testing.T) {
+	for said, wrong := range map[string]string{
+		`"Kind":"Gadget"`:                          "the kind in the data does not match the expected kind",
+		`"kind":"Widget","KIND":"Gadget"`:          "the kind in the data does not match the expected kind",
+		`"Apiversion":"shop.example.com/v1beta1"`:  "does not match the expected API version",
+		`"APIVERSION":"a/b/c"`:                     "unexpected GroupVersion string: a/b/c",
+		`"Kind":1`:                                 "cannot unmarshal number",
+		`"Kind":"Gadget","kind":"Widget"`:          "",
+		`"Kind":"Widget"`:                          "",
+		`"apiversion":"shop.example.com/v1","x":1`: "",
+	} {
+		for _, validation := range []string{metav1.FieldValidationIgnore, metav1.FieldValidationWarn} {
+			b := open(t, registry.New(shop.Definition()), true)
+			sent := body(`{` + said + `,"metadata":{"name":"a"}}`)
+			sent.Validation = validation
+			_, err := b.Create(b.ctx(), "ns", sent, registry.WriteOptions{Form: v1})
+			if wrong != "" {
+				wantStatus(t, err, 400, metav1.StatusReasonBadRequest, wrong)
+			} else if err != nil {
+				t.Errorf("%s: %v", said, err)
+			}
+		}
+	}
+}
+
 func TestInvalidNamesEveryField(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), true)
 	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"A_b","labels":{"a b":"c"}},"spec":{"size":-1}}`), registry.WriteOptions{Form: v1})
@@ -146,6 +172,10 @@ func TestDryRunLeavesNoTrace(t *testing.T) {
 		r, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"b"}}`), dry)
 		if err != nil || r.Object.VersionLen != 0 || b.parse(r.Object).UID == "" {
 			t.Errorf("create: %v %s", err, whole(r.Object))
+		}
+		r, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"b","resourceVersion":"5"}}`), dry)
+		if err != nil || b.parse(r.Object).ResourceVersion != "5" {
+			t.Errorf("create with a resourceVersion: %v %s", err, whole(r.Object))
 		}
 		_, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a"}}`), dry)
 		wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, "")

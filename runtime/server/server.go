@@ -60,7 +60,7 @@ type Config struct {
 	CompactionInterval time.Duration
 	// CheckCache is how often each cache is compared with the backend, and dropped where they differ; 0 is never.
 	CheckCache time.Duration
-	// Garbage is who deals with the dependents of what is deleted.
+	// Garbage says what the server does about the dependents of deleted objects.
 	Garbage GarbagePolicy
 	// Verify turns on expensive checks of invariants, which panic: for tests.
 	Verify bool

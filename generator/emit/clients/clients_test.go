@@ -2,8 +2,10 @@ package clients_test
 
 import (
 	"bytes"
+	"errors"
 	"go/parser"
 	"go/token"
+	"strings"
 	"testing"
 
 	"apigen.dev/generator/emit"
@@ -89,5 +91,20 @@ func TestNotAsked(t *testing.T) {
 				t.Errorf("%s: %d files, %v", e.Name, len(files), err)
 			}
 		}
+	}
+}
+
+// TestRegistrationUnderAnotherName: the clientset's scheme calls AddToScheme, so a package that registers its kinds under
+// another name is reported at that function.
+func TestRegistrationUnderAnotherName(t *testing.T) {
+	const function = "func AddWidgetsToScheme(scheme *runtime.Scheme) error { return nil }\n"
+	const scheme = "import \"k8s.io/apimachinery/pkg/runtime\"\n"
+	text := strings.Replace(shop, "import metav1", scheme+"import metav1", 1) + function
+	_, err := clients.Emitter().Emit(loadtest.Program(t, text))
+	var errs emit.Errors
+	line := strings.Count(text[strings.Index(text, "// +groupName"):], "\n") // of the file: the function is its last
+	if !errors.As(err, &errs) || len(errs) != 1 || errs[0].Pos.Line != line ||
+		!strings.Contains(errs[0].Message, "rename this function to AddToScheme, or write a func AddToScheme") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// Kinds of another module have no methods of the user's. What would be one is a function in the package that serves them,
-// with the object as a parameter: PrepareForCreate_Deployment(ctx, obj). Its signature is that of the Strategy's field.
+// Kinds of another module have no methods of the user's. What would be one is a function in the package that serves
+// them, with the object as a parameter: PrepareForCreate_Deployment(ctx, obj). Its signature is that of the Strategy's
+// field.
 
 // functionName is the function that stands for the method. Validate_X is the name under which the rules of markers are
 // checked, so that what the user adds to those is called otherwise.
@@ -72,7 +73,8 @@ func (c convention) wireFunction(hub *model.Type) jen.Code {
 	return nil
 }
 
-// warnForeign names what to write in place of a method of a kind of another module that the server can't call, unless it is there.
+// warnForeign names what to write in place of a method of a kind of another module that the server can't call, unless
+// it is there.
 func (c convention) warnForeign(out *emit.Errors, m *model.Func, hub *model.Type) {
 	if c.wireFunction(hub) == nil {
 		out.Add(m.Pos, "method %s of %s is not called by the server: write `func %s%s` in package %s", m.Name, hub.Name,
@@ -107,8 +109,8 @@ func warnFunctionsElsewhere(out *emit.Errors, r *model.Resource, t *model.Type) 
 	}
 }
 
-// columnFunction is the function of the user's that makes a column of a kind of another module, in place of a method: one
-// named after both, with the object as its parameter. Nil where there is none.
+// columnFunction is the function of the user's that makes a column of a kind of another module, in place of a method:
+// one named after both, with the object as its parameter. Nil where there is none.
 func columnFunction(t *model.Type, c model.Column) *model.Func {
 	if t.Package.ServedBy == nil || c.Method == "" {
 		return nil
@@ -120,20 +122,17 @@ func columnFunction(t *model.Type, c model.Column) *model.Func {
 	return f
 }
 
-// adders are the functions that register what a version has: the AddToScheme of its home; or, where it is of another
-// module, that module's own, or one in the wiring where it has none, and what was generated here.
+// adders are the functions that register what a version has: the AddToScheme or Install of its home; or, where it is of
+// another module, that module's own, or one in the wiring where it has none, and what was generated here.
 func (p *printer) adders(v *model.Version) []jen.Code {
 	from, home := v.Package, p.home(v.Package)
 	if from.ServedBy == nil {
-		return []jen.Code{jen.Qual(home.Path, "AddToScheme")}
+		return []jen.Code{jen.Qual(home.Path, emit.SchemeFunction(home, p.errs))}
 	}
 	var out []jen.Code
-	for _, name := range []string{"AddToScheme", "Install"} {
-		if _, ok := from.Declared[name]; ok && out == nil {
-			out = append(out, jen.Qual(from.Path, name))
-		}
-	}
-	if out == nil {
+	if name := from.Registration().Function; name != "" {
+		out = append(out, jen.Qual(from.Path, name))
+	} else {
 		p.unregistered = append(p.unregistered, v)
 		out = append(out, jen.Id(adderName(v)))
 	}
@@ -148,7 +147,8 @@ func (p *printer) adders(v *model.Version) []jen.Code {
 
 func adderName(v *model.Version) string { return "add" + upperFirst(v.Name) }
 
-// adder prints the function that registers the kinds of a version whose package registers them nowhere that others can reach.
+// adder prints the function that registers the kinds of a version whose package registers them nowhere that others can
+// reach.
 func (p *printer) adder(f *jen.File, v *model.Version) {
 	args := []jen.Code{jen.Id("version")}
 	add := func(t *model.Type) { args = append(args, jen.Op("&").Qual(t.Package.Path, t.Name).Values()) }
