@@ -1,6 +1,7 @@
-// Package compat compares two states of an API: what clients of the old one see when the new one is served, what was stored
-// by it, and what people are shown. It compares models, not Go: types that were renamed, moved, embedded or made generic
-// are the same as long as what goes over the wire is. Each finding is that of a rule in a table, with an ID to allow it by.
+// Package compat compares two states of an API: what clients of the old one see when the new one is served, what was
+// stored by it, and what people are shown. It compares models, not Go: types that were renamed, moved, embedded or made
+// generic are the same as long as what goes over the wire is. Each finding is that of a rule in a table, with an ID to
+// allow it by.
 //
 // It knows model and schema and nothing else of the generator; package generator loads the two states.
 package compat
@@ -20,12 +21,13 @@ type Finding struct {
 	Level Level
 	// Group, Version and Kind name the object; Version and Kind are empty where the finding is about all.
 	Group, Version, Kind string
-	// Path is the field's, as kubectl explain has it, with [] for elements and {} for values: spec.ports[].name. Empty for
-	// the kind itself.
+	// Path is the field's, as kubectl explain has it, with [] for elements and {} for values: spec.ports[].name. Empty
+	// for the kind itself.
 	Path string
 	// Message says what was and what is.
 	Message string
-	// Pos is in the new source: of the field, or of what it was taken from. Old is in the old source, where it was there.
+	// Pos is in the new source: of the field, or of what it was taken from. Old is in the old source, where it was
+	// there.
 	Pos, Old model.Position
 }
 
@@ -61,7 +63,8 @@ func Compare(before, after *model.Program) []Finding {
 	}
 	slices.SortStableFunc(d.findings, func(a, b Finding) int {
 		return cmp.Or(
-			cmp.Compare(a.Pos.Filename, b.Pos.Filename), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column),
+			cmp.Compare(a.Pos.Filename, b.Pos.Filename), cmp.Compare(a.Pos.Line, b.Pos.Line),
+			cmp.Compare(a.Pos.Column, b.Pos.Column),
 			cmp.Compare(a.Subject(), b.Subject()), cmp.Compare(a.Rule.ID, b.Rule.ID), cmp.Compare(a.Message, b.Message))
 	})
 	return d.findings

@@ -105,7 +105,8 @@ func parts(s *model.Schema) []string {
 			if r.Check == model.Optional {
 				continue // nothing is asked
 			}
-			out = append(out, strings.TrimSpace(what+" "+name+": "+string(r.Check)+" "+r.Text+" "+strings.Join(r.Values, " ")))
+			out = append(out, strings.TrimSpace(what+" "+name+": "+string(r.Check)+" "+r.Text+" "+
+				""+strings.Join(r.Values, " ")))
 		}
 	}
 	add("keys", "", s.Keys)

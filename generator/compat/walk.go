@@ -10,8 +10,8 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// walk compares the objects of a kind in one version, each pair of structs once: a change in a struct that a kind holds in
-// several places is reported at the first of them.
+// walk compares the objects of a kind in one version, each pair of structs once: a change in a struct that a kind holds
+// in several places is reported at the first of them.
 type walk struct {
 	*diff
 	seen map[pair]bool
@@ -100,7 +100,8 @@ func (w walk) field(here place, o, n *schema.Property) {
 	}
 	s.defaults(defaultOf(o), defaultOf(n))
 	if was, is := patchStrategy(o), patchStrategy(n); was != is {
-		s.add(patchChanged, fmt.Sprintf("the patch strategy was %s, and is %s", orElse(was, "none"), orElse(is, "none")))
+		s.add(patchChanged, fmt.Sprintf("the patch strategy was %s, and is %s", orElse(was, "none"),
+			orElse(is, "none")))
 	}
 	w.value(here, o.Value(), n.Value())
 }
@@ -131,7 +132,8 @@ func (w walk) value(here place, o, n schema.Value) {
 		s.add(integerWidened, fmt.Sprintf("the number had %d bits, and has %d", o.Bits, n.Bits))
 	}
 	if o.Format != n.Format {
-		s.add(formatChanged, fmt.Sprintf("the format was %s, and is %s", orElse(o.Format, "none"), orElse(n.Format, "none")))
+		s.add(formatChanged, fmt.Sprintf("the format was %s, and is %s", orElse(o.Format, "none"), orElse(n.Format,
+			"none")))
 	}
 	s.nulls(o.Layers, n.Layers)
 	s.enums(enum(o.Layers), enum(n.Layers))

@@ -27,7 +27,8 @@ func others(layers schema.Layers) []string {
 	for _, s := range layers {
 		for _, r := range s.Rules {
 			if listType := r.Check == model.Unique && r.Text == s.ListType; !listType && !elsewhere[r.Check] {
-				words := slices.DeleteFunc(append([]string{string(r.Check), r.Text}, r.Values...), func(word string) bool { return word == "" })
+				words := slices.DeleteFunc(append([]string{string(r.Check), r.Text}, r.Values...),
+					func(word string) bool { return word == "" })
 				add(strings.Join(words, " "))
 			}
 		}

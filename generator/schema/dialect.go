@@ -10,10 +10,11 @@ import (
 type Dialect struct {
 	// Presence says when a field is required.
 	Presence Presence
-	// forms are the forms of well-known types where they differ from the usual ones; of those with an empty form, the dialect
-	// knows nothing.
+	// forms are the forms of well-known types where they differ from the usual ones; of those with an empty form, the
+	// dialect knows nothing.
 	forms map[WellKnown]Form
-	// encodings are the ways in which a type may get another form than its Go type has, in the order in which they count.
+	// encodings are the ways in which a type may get another form than its Go type has, in the order in which they
+	// count.
 	encodings []encoding
 	// format is the column of the table of predeclared types.
 	format func(Basic) string
@@ -37,7 +38,8 @@ var (
 	CRD = &Dialect{
 		Presence: Presence{ControllerGen: true},
 		forms: map[WellKnown]Form{
-			ObjectMeta: object, Fields: object, Unstructured: object, Quantity: either, RawMessage: unknown, JSONNumber: unknown,
+			ObjectMeta: object, Fields: object, Unstructured: object, Quantity: either, RawMessage: unknown,
+			JSONNumber: unknown,
 		},
 		encodings: []encoding{markedJSON, byPromotedText},
 		format:    func(b Basic) string { return b.ControllerGen },
@@ -45,7 +47,8 @@ var (
 	// CEL is the dialect of the schemas by which expressions are type-checked.
 	CEL = &Dialect{
 		forms: map[WellKnown]Form{
-			ObjectMeta: object, ListMeta: object, Unstructured: object, Quantity: either, AnyJSON: unknown, AnyJSONBeta: unknown,
+			ObjectMeta: object, ListMeta: object, Unstructured: object, Quantity: either, AnyJSON: unknown,
+			AnyJSONBeta: unknown,
 		},
 		encodings: []encoding{bySchemaMethods, byTypeMarker, opaque, byText},
 		format:    func(Basic) string { return "" },

@@ -9,8 +9,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Keywords returns OpenAPI's keywords and Kubernetes' extensions for what the markers of one layer say, with values that
-// encoding/json writes. Rules in CEL, titles of forms and what a dialect says in its own way are not among them.
+// Keywords returns OpenAPI's keywords and Kubernetes' extensions for what the markers of one layer say, with values
+// that encoding/json writes. Rules in CEL, titles of forms and what a dialect says in its own way are not among them.
 func Keywords(s *model.Schema) map[string]any {
 	out := map[string]any{}
 	for keyword, value := range map[string]string{
@@ -21,7 +21,8 @@ func Keywords(s *model.Schema) map[string]any {
 			out[keyword] = value
 		}
 	}
-	for keyword, value := range map[string]*float64{"minimum": s.Minimum, "maximum": s.Maximum, "multipleOf": s.MultipleOf} {
+	for keyword, value := range map[string]*float64{"minimum": s.Minimum, "maximum": s.Maximum,
+		"multipleOf": s.MultipleOf} {
 		if value != nil {
 			out[keyword] = *value
 		}
@@ -36,8 +37,9 @@ func Keywords(s *model.Schema) map[string]any {
 	}
 	for keyword, value := range map[string]bool{
 		"exclusiveMinimum": s.ExclusiveMinimum, "exclusiveMaximum": s.ExclusiveMaximum, "nullable": s.Nullable,
-		"x-kubernetes-preserve-unknown-fields": s.PreserveUnknownFields, "x-kubernetes-embedded-resource": s.EmbeddedResource,
-		"x-kubernetes-int-or-string": s.IntOrString,
+		"x-kubernetes-preserve-unknown-fields": s.PreserveUnknownFields,
+		"x-kubernetes-embedded-resource":       s.EmbeddedResource,
+		"x-kubernetes-int-or-string":           s.IntOrString,
 	} {
 		if value {
 			out[keyword] = true
@@ -61,7 +63,8 @@ func Validations(s *model.Schema) []any {
 	for _, r := range s.CEL {
 		rule := map[string]any{"rule": r.Rule}
 		for keyword, value := range map[string]string{
-			"message": r.Message, "messageExpression": r.MessageExpression, "reason": r.Reason, "fieldPath": r.FieldPath,
+			"message": r.Message, "messageExpression": r.MessageExpression, "reason": r.Reason,
+			"fieldPath": r.FieldPath,
 		} {
 			if value != "" {
 				rule[keyword] = value

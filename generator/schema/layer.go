@@ -57,8 +57,8 @@ func (l Layers) Flag(of func(*model.Schema) bool) bool {
 	return slices.ContainsFunc(l, func(layer Layer) bool { return of(layer.Schema) })
 }
 
-// Strictest is the bound that counts where several layers have one: the highest of lower bounds, the lowest of upper ones.
-// It is nil where there is none.
+// Strictest is the bound that counts where several layers have one: the highest of lower bounds, the lowest of upper
+// ones. It is nil where there is none.
 func (l Layers) Strictest(of func(*model.Schema) *float64, lower bool) *float64 {
 	var out *float64
 	for _, layer := range l {
@@ -69,8 +69,8 @@ func (l Layers) Strictest(of func(*model.Schema) *float64, lower bool) *float64 
 	return out
 }
 
-// Enum are the values that are taken, as JSON: those of the nearest layer with a marker for them, else the constants of the
-// nearest type that is an enumeration. It is nil where any value is taken.
+// Enum are the values that are taken, as JSON: those of the nearest layer with a marker for them, else the constants of
+// the nearest type that is an enumeration. It is nil where any value is taken.
 func (l Layers) Enum() []string {
 	for _, layer := range l {
 		if len(layer.Enum) > 0 {

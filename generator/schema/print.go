@@ -8,9 +8,9 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Print returns the tree below a type as text, for tests and for people: a line for each property and element, indented, with
-// the form, whether the property is required, its default, and what each layer of markers says, the nearest first. A type
-// that is inside of itself is printed once.
+// Print returns the tree below a type as text, for tests and for people: a line for each property and element,
+// indented, with the form, whether the property is required, its default, and what each layer of markers says, the
+// nearest first. A type that is inside of itself is printed once.
 func (t *Type) Print() string {
 	p := printer{inside: map[*Type]bool{}}
 	p.value("", t.Go.Name, t, t.Layers)

@@ -11,8 +11,9 @@ type Property struct {
 	index []int
 }
 
-// Properties returns the fields of a struct as its JSON has them, those of inlined structs included. Of two fields with the
-// same name, the one nearer to the outer struct counts, as in Go. A struct's own fields come before those that it inlines.
+// Properties returns the fields of a struct as its JSON has them, those of inlined structs included. Of two fields with
+// the same name, the one nearer to the outer struct counts, as in Go. A struct's own fields come before those that it
+// inlines.
 func (t *Type) Properties() []*Property {
 	if t.properties == nil {
 		t.flatten(t, nil, map[string]bool{}, map[*Type]bool{})
@@ -37,7 +38,10 @@ func (t *Type) flatten(from *Type, index []int, names map[string]bool, passed ma
 
 // InSourceOrder returns the properties as a reader of the source meets them.
 func (t *Type) InSourceOrder() []*Property {
-	return slices.SortedFunc(slices.Values(t.Properties()), func(a, b *Property) int { return slices.Compare(a.index, b.index) })
+	return slices.SortedFunc(slices.Values(t.Properties()), func(a, b *Property) int {
+		return slices.Compare(a.index,
+			b.index)
+	})
 }
 
 // Property returns the property of that name, or nil.

@@ -6,15 +6,16 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Presence is what a dialect makes of the one definition of a required field: a marker says so, or nothing says that it is
-// optional and JSON always has it.
+// Presence is what a dialect makes of the one definition of a required field: a marker says so, or nothing says that it
+// is optional and JSON always has it.
 type Presence struct {
-	// ControllerGen: +kubebuilder:validation:Required counts even beside a marker that says optional, and a field's own markers
-	// count alone, not its package's.
+	// ControllerGen: +kubebuilder:validation:Required counts even beside a marker that says optional, and a field's own
+	// markers count alone, not its package's.
 	ControllerGen bool
 	// Default says whether a field with a default may be omitted.
 	Default Omission
-	// ZeroStructs: a struct that is no pointer may be omitted unless it is marked required, for its zero value stands for it.
+	// ZeroStructs: a struct that is no pointer may be omitted unless it is marked required, for its zero value stands
+	// for it.
 	ZeroStructs bool
 }
 
@@ -32,7 +33,8 @@ func (p Presence) requires(f *model.Field) bool {
 	s := &f.Schema
 	marked := s.Required
 	if p.ControllerGen {
-		if slices.ContainsFunc(s.Rules, func(r model.Rule) bool { return r.Marker == "kubebuilder:validation:Required" }) {
+		if slices.ContainsFunc(s.Rules,
+			func(r model.Rule) bool { return r.Marker == "kubebuilder:validation:Required" }) {
 			return true
 		}
 		marked = s.Rule(model.Required) != nil
@@ -46,8 +48,8 @@ func (p Presence) requires(f *model.Field) bool {
 	return marked || !p.ZeroStructs || f.Type.Form != model.Struct
 }
 
-// Checked tells whether a server checks that the field is there, and whether Kubernetes' declarative markers say so: to those
-// a zero value is no value.
+// Checked tells whether a server checks that the field is there, and whether Kubernetes' declarative markers say so: to
+// those a zero value is no value.
 func Checked(f *model.Field) (required, declarative bool) {
 	if o := f.Schema.Rule(model.Optional); o != nil && alwaysDefaulted(f) {
 		return true, true // the server sets it
@@ -63,7 +65,8 @@ func Checked(f *model.Field) (required, declarative bool) {
 	return required, false
 }
 
-// alwaysDefaulted tells whether a field always has a value, by its default, other than the one that means that it has none.
+// alwaysDefaulted tells whether a field always has a value, by its default, other than the one that means that it has
+// none.
 func alwaysDefaulted(f *model.Field) bool {
 	if f.Default == nil {
 		return false

@@ -1,7 +1,7 @@
-// Package schema resolves what the values of Go types are on the wire: one tree of JSON forms, fields and constraints, from
-// which OpenAPI documents, CustomResourceDefinitions, CEL's schemas, the comparison of two states and the reference are
-// printed. Where these differ in how they read a type, a Dialect says so as data. The package knows model and nothing else
-// of the generator.
+// Package schema resolves what the values of Go types are on the wire: one tree of JSON forms, fields and constraints,
+// from which OpenAPI documents, CustomResourceDefinitions, CEL's schemas, the comparison of two states and the
+// reference are printed. Where these differ in how they read a type, a Dialect says so as data. The package knows model
+// and nothing else of the generator.
 package schema
 
 import (
@@ -42,8 +42,8 @@ type Type struct {
 	Go *model.Type
 	// Known is the name of a type of others whose JSON isn't what its fields say; empty for all others.
 	Known WellKnown
-	// Structural tells that the form follows from the Go form, and not from methods or a marker: an Object has Fields, a List
-	// and a Map an Elem.
+	// Structural tells that the form follows from the Go form, and not from methods or a marker: an Object has Fields,
+	// a List and a Map an Elem.
 	Structural bool
 	// Elem is the type of elements, also of a Pointer. Nil where there are none.
 	Elem *Type

@@ -80,19 +80,23 @@ func TestForms(t *testing.T) {
 			"quantity Quantity", "int-or-string Quantity", "int-or-string Quantity", "quantity Quantity"}},
 		{"int or string", structure(schema.IntstrPath + ".IntOrString"), []string{"int-or-string IntOrString"}},
 		{"raw extension", structure(schema.RuntimePath + ".RawExtension"), []string{
-			"object RawExtension", "object RawExtension", "object RawExtension", "any RawExtension", "object RawExtension"}},
+			"object RawExtension", "object RawExtension", "object RawExtension", "any RawExtension",
+			"object RawExtension"}},
 		{"raw JSON", named("encoding/json.RawMessage", list(basic("byte"))), []string{
 			"any json.RawMessage", "string byte json.RawMessage", "any json.RawMessage"}},
-		{"schema methods", named("X", &model.Type{Form: model.Struct, SchemaType: "string", SchemaFormat: "ip"}), []string{
-			"string ip", "object", "string ip"}},
+		{"schema methods", named("X", &model.Type{Form: model.Struct, SchemaType: "string", SchemaFormat: "ip"}),
+			[]string{
+				"string ip", "object", "string ip"}},
 		{"own JSON", named("X", &model.Type{Form: model.Struct, Methods: methods("MarshalJSON")}), []string{
 			"any", "object", "any", own, "object"}},
-		{"own JSON with a marker", marked(named("X", &model.Type{Form: model.Struct, Methods: methods("MarshalJSON")}), "string"), []string{
+		{"own JSON with a marker", marked(named("X", &model.Type{Form: model.Struct,
+			Methods: methods("MarshalJSON")}), "string"), []string{
 			"string", "string", "string", own, "object"}},
 		{"marker that says the same", marked(structure("X"), "object"), []string{"object"}},
 		{"own text", named("X", &model.Type{Form: model.Struct, Methods: methods("MarshalText")}), []string{
 			"object", "string", "string", "object"}},
-		{"own text by embedding", structure("X", inline(named("Y", &model.Type{Form: model.Struct, Methods: methods("MarshalText")}))), []string{
+		{"own text by embedding", structure("X", inline(named("Y", &model.Type{Form: model.Struct,
+			Methods: methods("MarshalText")}))), []string{
 			"object", "string", "object"}},
 	} {
 		for i, d := range dialects {
@@ -155,12 +159,13 @@ X: object
 	}
 }
 
-// TestInlines: structs that a struct inlines are found by whichever way, once, the innermost first, and their properties stand
-// where the source has them.
+// TestInlines: structs that a struct inlines are found by whichever way, once, the innermost first, and their
+// properties stand where the source has them.
 func TestInlines(t *testing.T) {
 	deep := structure("Deep", field("d", basic("string")))
 	near := structure("Near", inline(deep), field("n", basic("string")))
-	outer := schema.New(schema.OpenAPI).Type(structure("Outer", inline(near), inline(deep), field("o", basic("string"))))
+	outer := schema.New(schema.OpenAPI).Type(structure("Outer", inline(near), inline(deep),
+		field("o", basic("string"))))
 	var inlined, properties []string
 	for _, f := range outer.Inlines() {
 		inlined = append(inlined, f.Inlined().Go.Name+" in "+f.Owner.Go.Name)
@@ -189,12 +194,14 @@ func TestRequired(t *testing.T) {
 		{"plain", model.Field{}, "OCWR"},
 		{"omitempty", model.Field{OmitEmpty: true}, ""},
 		{"marked optional", model.Field{Schema: model.Schema{Optional: true}}, ""},
-		{"marked required", model.Field{OmitEmpty: true, Schema: model.Schema{Required: true, Rules: rule("required")}}, "OCWR"},
+		{"marked required", model.Field{OmitEmpty: true, Schema: model.Schema{Required: true,
+			Rules: rule("required")}}, "OCWR"},
 		{"package marked required", model.Field{OmitEmpty: true, Schema: model.Schema{Required: true}}, "OWR"},
 		{"controller-gen's marker beside optional", model.Field{
 			Schema: model.Schema{Required: true, Optional: true, Rules: rule("kubebuilder:validation:Required")}}, "C"},
 		{"default", model.Field{Default: byDefault}, "OC"},
-		{"default, marked required", model.Field{Default: byDefault, Schema: model.Schema{Required: true, Rules: rule("required")}}, "OCR"},
+		{"default, marked required", model.Field{Default: byDefault, Schema: model.Schema{Required: true,
+			Rules: rule("required")}}, "OCR"},
 		{"struct", model.Field{Type: structure("X")}, "OCR"},
 	} {
 		if test.field.Type == nil {

@@ -9,8 +9,8 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// constrainPlace adds what markers at a place say of its value. Where that is of a named type, the constraints of its elements
-// are added when the type is there.
+// constrainPlace adds what markers at a place say of its value. Where that is of a named type, the constraints of its
+// elements are added when the type is there.
 func constrainPlace(p *place, c *model.Schema, t *schema.Type) {
 	constrain(p.here, c, t.Go)
 	p.items, p.elem = c.Items, t.Elem

@@ -1,7 +1,8 @@
-// Package crd emits CustomResourceDefinitions: for packages marked +apigen:crds=<folder>, a document in YAML for each kind
-// of the groups below the package, by which a cluster serves the same types without a server of their own. They are what
-// controller-gen makes of the types, to the word, so that whoever has its documents sees no difference: the structural schema
-// with everything in place, since it can't refer; what a field and its type both say is put together as controller-gen does.
+// Package crd emits CustomResourceDefinitions: for packages marked +apigen:crds=<folder>, a document in YAML for each
+// kind of the groups below the package, by which a cluster serves the same types without a server of their own. They
+// are what controller-gen makes of the types, to the word, so that whoever has its documents sees no difference: the
+// structural schema with everything in place, since it can't refer; what a field and its type both say is put together
+// as controller-gen does.
 //
 // A CustomResourceDefinition can't say all that a server does. What it leaves out is told as remarks, each at its line.
 package crd
@@ -39,7 +40,8 @@ func Emit(p *model.Program) ([]emit.File, error) {
 			continue
 		}
 		if other := taken[pkg.CRDs.Dir]; other != nil {
-			errs.Add(pkg.CRDs.Pos, "the CustomResourceDefinitions of %s and %s would go to the same folder: name another", other.Path, pkg.Path)
+			errs.Add(pkg.CRDs.Pos, "the CustomResourceDefinitions of %s and %s would go to the same folder: name "+
+				"another", other.Path, pkg.Path)
 			continue
 		}
 		taken[pkg.CRDs.Dir] = pkg
@@ -100,8 +102,8 @@ type resource struct {
 	storage  *model.Version
 }
 
-// resourcesBelow are the kinds below a package that have a definition: those of a group with a name that are stored, in any
-// version that isn't left out.
+// resourcesBelow are the kinds below a package that have a definition: those of a group with a name that are stored, in
+// any version that isn't left out.
 func resourcesBelow(p *model.Program, pkg *model.Package) []resource {
 	return slices.DeleteFunc(kindsBelow(p, pkg), func(r resource) bool { return r.Virtual() || r.group.Name == "" })
 }

@@ -8,6 +8,9 @@ import (
 	"apigen.dev/generator/schema"
 )
 
+// cannot begins remarks on what is left out.
+const cannot = "a CustomResourceDefinition can't express "
+
 // inexpressible remarks on markers of values that a schema has no keyword for.
 type inexpressible struct{ out *emit.Errors }
 
@@ -16,10 +19,10 @@ func (u inexpressible) field(field *schema.Field) {
 	f := field.Go
 	u.schema(&f.Schema)
 	if f.Schema.PatchStrategy != "" {
-		u.out.Add(f.Pos, "a CustomResourceDefinition can't express patchStrategy of %s: custom resources have no strategic merge patches", f.Name)
+		u.out.Add(f.Pos, cannot+"patchStrategy of %s: custom resources have no strategic merge patches", f.Name)
 	}
 	if f.Schema.Opaque {
-		u.out.Add(f.Pos, "a CustomResourceDefinition can't express +k8s:opaqueType of %s: the rules of its type hold there, too", f.Name)
+		u.out.Add(f.Pos, cannot+"+k8s:opaqueType of %s: the rules of its type hold there, too", f.Name)
 	}
 }
 
@@ -31,11 +34,11 @@ func (u inexpressible) schema(s *model.Schema) {
 	for _, r := range s.Rules {
 		switch {
 		case r.Check == model.MaxBytes:
-			u.out.Add(r.Pos, "a CustomResourceDefinition can't express +%s: it counts characters", r.Marker)
+			u.out.Add(r.Pos, cannot+"+%s: it counts characters", r.Marker)
 		case r.Check == model.Format && r.Declarative && !checkedFormats[r.Text]:
-			u.out.Add(r.Pos, "a CustomResourceDefinition can't express +%s=%s: no cluster checks that format", r.Marker, r.Text)
+			u.out.Add(r.Pos, cannot+"+%s=%s: no cluster checks that format", r.Marker, r.Text)
 		case !expressed(r):
-			u.out.Add(r.Pos, "a CustomResourceDefinition can't express +%s: it is left out", r.Marker)
+			u.out.Add(r.Pos, cannot+"+%s: it is left out", r.Marker)
 		}
 	}
 	u.schema(s.Items)
@@ -47,7 +50,7 @@ func (u inexpressible) schema(s *model.Schema) {
 		list   []model.Part
 	}{{"k8s:subfield", s.Subfields}, {"k8s:item", s.Elements}, {"k8s:ifMode", s.Modes}} {
 		for _, p := range parts.list {
-			u.out.Add(p.Pos, "a CustomResourceDefinition can't express +%s: it is left out", parts.marker)
+			u.out.Add(p.Pos, cannot+"+%s: it is left out", parts.marker)
 		}
 	}
 }
@@ -55,7 +58,7 @@ func (u inexpressible) schema(s *model.Schema) {
 // part remarks on each rule of a part of a value.
 func (u inexpressible) part(marker string, s *model.Schema) {
 	for _, r := range s.Rules {
-		u.out.Add(r.Pos, "a CustomResourceDefinition can't express +%s=+%s: it is left out", marker, r.Marker)
+		u.out.Add(r.Pos, cannot+"+%s=+%s: it is left out", marker, r.Marker)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// warnings are of definitions that kube-apiserver refuses, though types and markers are fine for a server of the user's own,
-// each at the marker or type that it refuses.
+// warnings are of definitions that kube-apiserver refuses, though types and markers are fine for a server of the user's
+// own, each at the marker or type that it refuses.
 func warnings(p *model.Program) []emit.Error {
 	var out emit.Errors
 	for _, pkg := range p.Packages {
@@ -50,11 +50,14 @@ func unapproved(r resource, out *emit.Errors) {
 		return
 	}
 	for _, v := range r.versions {
-		if slices.ContainsFunc(v.Type.Kind.Manifest.Annotations, func(a model.KeyValue) bool { return a.Key == approval }) {
+		if slices.ContainsFunc(v.Type.Kind.Manifest.Annotations,
+			func(a model.KeyValue) bool { return a.Key == approval }) {
 			return
 		}
 	}
-	out.Add(r.versions[0].Type.Pos, refuses+"group %s is Kubernetes' own: mark %s with +kubebuilder:metadata:annotations=\"%s=<pull request>\", or name another group", r.group.Name, r.Kind, approval)
+	out.Add(r.versions[0].Type.Pos, refuses+"group %s is Kubernetes' own: mark %s with "+
+		"+kubebuilder:metadata:annotations=\"%s=<pull request>\", or name another group", r.group.Name, r.Kind,
+		approval)
 }
 
 // mostSelectable is how many selectable fields a version may have.
@@ -96,11 +99,16 @@ func scalePaths(k *model.Kind, out *emit.Errors) {
 		return
 	}
 	for _, p := range []struct{ name, path, below string }{
-		{"specpath", s.SpecPath, ".spec."}, {"statuspath", s.StatusPath, ".status."}, {"selectorpath", s.SelectorPath, ".spec. .status."},
+		{"specpath", s.SpecPath, ".spec."}, {"statuspath", s.StatusPath, ".status."}, {"selectorpath",
+			s.SelectorPath, ".spec. .status."},
 	} {
 		within := strings.Fields(p.below)
-		if p.path != "" && !slices.ContainsFunc(within, func(prefix string) bool { return strings.HasPrefix(p.path, prefix) }) {
-			out.Add(s.Pos, refuses+"the %s of its scale is %s, and is not below %s", p.name, p.path, strings.ReplaceAll(strings.Join(within, " or "), ". ", " "))
+		if p.path != "" && !slices.ContainsFunc(within, func(prefix string) bool {
+			return strings.HasPrefix(p.path,
+				prefix)
+		}) {
+			out.Add(s.Pos, refuses+"the %s of its scale is %s, and is not below %s", p.name, p.path,
+				strings.ReplaceAll(strings.Join(within, " or "), ". ", " "))
 		}
 	}
 }
@@ -109,7 +117,8 @@ func scalePaths(k *model.Kind, out *emit.Errors) {
 func schemaless(f *model.Field, out *emit.Errors) {
 	s := &f.Schema
 	if s.Schemaless && s.Type == "" && !s.PreserveUnknownFields && !s.IntOrString {
-		out.Add(f.Pos, refuses+"nothing is said of %s, which is schemaless: add +kubebuilder:pruning:PreserveUnknownFields, "+
+		out.Add(f.Pos, refuses+"nothing is said of %s, which is schemaless: add "+
+			"+kubebuilder:pruning:PreserveUnknownFields, "+
 			"or +%s=<type>", f.Name, "kubebuilder:validation:Type")
 	}
 }

@@ -185,8 +185,8 @@ func (b *builder) structure(t *schema.Type) place {
 	return p
 }
 
-// standsFor tells whether a field is what a struct that writes its own JSON writes in its place: one that its tag calls inline,
-// though it has a name.
+// standsFor tells whether a field is what a struct that writes its own JSON writes in its place: one that its tag calls
+// inline, though it has a name.
 func standsFor(t *model.Type, f *model.Field) bool {
 	name, options, _ := strings.Cut(reflect.StructTag(f.Tag).Get("json"), ",")
 	return t.Methods["MarshalJSON"] != nil && name == "" && slices.Contains(strings.Split(options, ","), "inline")

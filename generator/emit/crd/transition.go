@@ -8,8 +8,8 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// transitions warns of immutable values in lists without keys: kube-apiserver refuses rules about a change where it can't tell
-// which element was which.
+// transitions warns of immutable values in lists without keys: kube-apiserver refuses rules about a change where it
+// can't tell which element was which.
 type transitions struct {
 	out  *emit.Errors
 	seen map[visited]bool

@@ -66,10 +66,12 @@ func (b *builder) listType(r *model.Resource, kind *model.Type) *model.Type {
 			return t
 		}
 	}
-	list := &model.Type{Name: r.ListKind, Package: kind.Package, Form: model.Struct, ListOf: kind, Doc: r.ListKind + " is a list of " + r.Kind + "."}
+	list := &model.Type{Name: r.ListKind, Package: kind.Package, Form: model.Struct, ListOf: kind, Doc: r.ListKind +
+		" is a list of " + r.Kind + "."}
 	list.Fields = []*model.Field{
 		{Name: "TypeMeta", Type: b.meta.root("TypeMeta"), Embedded: true, Inline: true, Exported: true},
-		{Name: "ListMeta", JSON: "metadata", Type: b.meta.root("ListMeta"), Embedded: true, OmitEmpty: true, Exported: true},
+		{Name: "ListMeta", JSON: "metadata", Type: b.meta.root("ListMeta"), Embedded: true, OmitEmpty: true,
+			Exported: true},
 		{Name: "Items", JSON: "items", Type: &model.Type{Form: model.Slice, Elem: kind}, Exported: true},
 	}
 	return list
@@ -127,7 +129,8 @@ func (b *builder) component(t *model.Type) object {
 func describeMetadata(kind object) {
 	properties, _ := kind["properties"].(object)
 	if metadata, ok := properties["metadata"].(object); ok && metadata["description"] == nil {
-		properties["metadata"] = overlay(metadata, object{"description": "Standard metadata: name, namespace, labels, resourceVersion and so on."})
+		properties["metadata"] = overlay(metadata,
+			object{"description": "Standard metadata: name, namespace, labels, resourceVersion and so on."})
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 
 // Components returns the schemas of kinds of one version and of all that they refer to, by name, as they stand in the
 // version's document. They are the caller's.
-func Components(p *model.Program, g *model.Group, v *model.Version, kinds []*model.Type) (map[string]map[string]any, error) {
+func Components(p *model.Program, g *model.Group, v *model.Version, kinds []*model.Type) (map[string]map[string]any,
+	error) {
 	var errs emit.Errors
 	b := newBuilder(p, g, v, &errs)
 	for _, t := range kinds {

@@ -50,7 +50,8 @@ func embedding(p *model.Program, g *model.Group, documents []embedded) (emit.Fil
 	f.Line()
 	f.Commentf("%s returns the OpenAPI v2 document of all versions.", GroupFunc)
 	f.Func().Id(GroupFunc).Params().Qual(apiPath, "Document").Block(jen.Return(group))
-	return gocode.Render(f, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name, Name: GoFileName})
+	return gocode.Render(f, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name,
+		Name: GoFileName})
 }
 
 // variable is the name of what holds the document.

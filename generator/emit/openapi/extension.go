@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"strings"
 
 	"apigen.dev/generator/model"
@@ -9,42 +10,44 @@ import (
 
 // extensionPaths are those of the subresources beside status.
 func (e endpoint) extensionPaths(item string, out object) {
+	parameters := e.params(e.name(), e.namespace(), e.pretty())
 	for _, s := range e.resource.Subresources {
 		at := item + "/" + s.Name
-		parameters := e.params(e.name(), e.namespace(), e.pretty())
 		switch s.Form {
 		case model.FieldSubresource:
-			out[at] = object{"get": e.read(s.Name), "put": e.replace(s.Name), "patch": e.patch(s.Name), "parameters": parameters}
+			e.add(out, at, parameters, e.whole(s.Name))
 		case model.ScaleSubresource:
 			scale := e
 			scale.object = e.scaleRef()
-			out[at] = object{
-				"get": of1(scale.read(s.Name), scaleGVK()), "put": of1(scale.replace(s.Name), scaleGVK()), "patch": of1(scale.patch(s.Name), scaleGVK()),
-				"parameters": parameters,
+			operations := object{"parameters": parameters}
+			for verb, operation := range scale.whole(s.Name) {
+				operations[methods[verb]] = withKind(operation(), scaleGVK())
 			}
+			out[at] = operations
 		case model.ActionSubresource, model.RequestSubresource, model.RemovalSubresource:
-			out[at] = object{"post": e.action(s), "parameters": e.params(e.writeParameters(), e.name(), e.namespace(), e.pretty())}
+			out[at] = object{"post": e.action(s), "parameters": e.params(e.writeParameters(), parameters)}
 		case model.ViewSubresource:
 			view := e
 			view.object = e.payloadRef(s.Answer)
-			gvk := object{"group": s.Answer.Group, "version": s.Answer.At(e.version.Name).Name, "kind": s.Answer.Kind}
-			out[at] = object{"get": of1(view.read(s.Name), gvk), "parameters": e.params(e.name(), e.namespace(), e.pretty(), e.optionQueries(s.Options, ""))}
+			kind := object{"group": s.Answer.Group, "version": s.Answer.At(e.version.Name).Name, "kind": s.Answer.Kind}
+			out[at] = e.readOnly(withKind(view.read(s.Name), kind), parameters, s.Options)
 		case model.StreamSubresource:
-			contentType := s.ContentType
-			if contentType == "" {
-				contentType = "text/plain"
-			}
 			read := e.read(s.Name)
-			read["responses"] = texts(contentType)
-			out[at] = object{"get": read, "parameters": e.params(e.name(), e.namespace(), e.pretty(), e.optionQueries(s.Options, ""))}
+			read["responses"] = texts(cmp.Or(s.ContentType, "text/plain"))
+			out[at] = e.readOnly(read, parameters, s.Options)
 		case model.ConnectSubresource:
 			e.connectionPaths(at, s, out)
 		}
 	}
 }
 
-// of1 says of which kind an operation is, where that isn't the resource's.
-func of1(operation, gvk object) object {
+// readOnly is a path that is only read, with the query parameters that an options type has.
+func (e endpoint) readOnly(read object, parameters []object, options *model.Type) object {
+	return object{"get": read, "parameters": e.params(parameters, e.optionQueries(options, ""))}
+}
+
+// withKind names the kind that an operation is about, where that isn't the resource's.
+func withKind(operation, gvk object) object {
 	operation["x-kubernetes-group-version-kind"] = gvk
 	return operation
 }
@@ -56,9 +59,10 @@ func (e endpoint) action(s *model.Subresource) object {
 	if s.Answer != nil {
 		answer = e.payloadRef(s.Answer)
 	}
-	o := e.operation(e.id("create", "", upperFirst(camel(s.Name))), "post", "create "+s.Name+" of "+article(e.resource.Kind), responses(answer, false, "200", "201", "202"))
+	o := e.operation(e.id("create", "", upperFirst(camel(s.Name))), "post",
+		"create "+s.Name+" of "+article(e.resource.Kind), responses(answer, false, "200", "201", "202"))
 	o["requestBody"] = bodyOf(e.payloadRef(s.Body))
-	return of1(o, object{"group": s.Body.Group, "version": body.Name, "kind": s.Body.Kind})
+	return withKind(o, object{"group": s.Body.Group, "version": body.Name, "kind": s.Body.Kind})
 }
 
 func bodyOf(schema object) object { return body(schema, jsonType, yamlType) }
@@ -105,12 +109,16 @@ func texts(contentType string) object {
 	}
 }
 
-// optionQueries are the query parameters that are fields of an options type, one left out.
+// optionQueries are the query parameters that are fields of an options type, without one of them. Those of metav1's
+// options are not the subresource's.
 func (e endpoint) optionQueries(t *model.Type, without string) (out []object) {
 	for _, f := range t.Fields {
-		switch inner := f.Type.Pointee(); {
-		case f.Ignored || !f.Exported || f.JSON == without && without != "" || inner.Package != nil && inner.Package.Path == schema.MetaPath && inner.Form == model.Struct && f.Inline:
-		case f.Inline && inner.Form == model.Struct:
+		inner := f.Type.Pointee()
+		inlined := f.Inline && inner.Form == model.Struct
+		switch {
+		case f.Ignored || !f.Exported || f.JSON == without && without != "":
+		case inlined && inner.Package != nil && inner.Package.Path == schema.MetaPath:
+		case inlined:
 			out = append(out, e.optionQueries(inner, without)...)
 		default:
 			out = append(out, query(f.JSON, optionType(f.Type), description(f.Doc)))

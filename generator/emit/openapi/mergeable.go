@@ -6,9 +6,9 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// mergeable tells whether clients can compute a strategic merge patch of a kind by its document. They walk along the schema
-// wherever two objects differ, and kubectl apply fails where the schema does not describe what is inside of a value, or of an
-// entry of a map. Such kinds are patched as custom resources are.
+// mergeable tells whether clients can compute a strategic merge patch of a kind by its document. They walk along the
+// schema wherever two objects differ, and kubectl apply fails where the schema does not describe what is inside of a
+// value, or of an entry of a map. Such kinds are patched as custom resources are.
 func mergeable(t *schema.Type) bool { return walkable(t, map[*schema.Type]bool{}) }
 
 func walkable(t *schema.Type, passed map[*schema.Type]bool) bool {

@@ -10,7 +10,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// TestMergeable: a document offers strategic merge patches for exactly those kinds for which clients can compute them by it.
+// TestMergeable: a document offers strategic merge patches for exactly those kinds for which clients can compute them
+// by it.
 func TestMergeable(t *testing.T) {
 	inner := &model.Type{Name: "Inner", Package: &model.Package{Path: "example.com/shop/apis/shop/v1", Name: "v1"}, Form: model.Struct,
 		Fields: []*model.Field{field("a", predeclared("string"))}}

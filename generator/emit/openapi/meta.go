@@ -21,9 +21,11 @@ type meta struct {
 }
 
 func newMeta() *meta {
-	m := &meta{types: map[reflect.Type]*model.Type{}, packages: map[string]*model.Package{}, byName: map[string]*model.Type{}}
+	m := &meta{types: map[reflect.Type]*model.Type{}, packages: map[string]*model.Package{},
+		byName: map[string]*model.Type{}}
 	for _, v := range []any{
-		metav1.TypeMeta{}, metav1.ObjectMeta{}, metav1.ListMeta{}, metav1.Status{}, metav1.WatchEvent{}, metav1.DeleteOptions{},
+		metav1.TypeMeta{}, metav1.ObjectMeta{}, metav1.ListMeta{}, metav1.Status{}, metav1.WatchEvent{},
+		metav1.DeleteOptions{},
 		metav1.CreateOptions{}, metav1.UpdateOptions{}, metav1.PatchOptions{}, metav1.ListOptions{}, metav1.Patch{},
 		metav1.APIResourceList{}, metav1.LabelSelector{}, metav1.Condition{}, metav1.Duration{}, metav1.MicroTime{},
 		metav1.GroupVersionKind{}, metav1.GroupVersionResource{}, metav1.GroupResource{}, metav1.GroupKind{},

@@ -1,7 +1,7 @@
-// Package openapi emits, for each served version of an API group, its OpenAPI v3 document: what kubectl explain shows, what
-// clients are validated by, and what the server serves as bytes under /openapi/v3; and for each group the same in OpenAPI
-// v2, which older clients read. The documents look as kube-apiserver's
-// do: the same names of schemas and operations, the same extensions, the same defaults. They are embedded by the wiring.
+// Package openapi emits, for each served version of an API group, its OpenAPI v3 document: what kubectl explain shows,
+// what clients are validated by, and what the server serves as bytes under /openapi/v3; and for each group the same in
+// OpenAPI v2, which older clients read. The documents look as kube-apiserver's do: the same names of schemas and
+// operations, the same extensions, the same defaults. They are embedded by the wiring.
 //
 // Types of the user come from the model; those of k8s.io/apimachinery, whose comments the model doesn't hold, from the
 // module that apigen itself was built with.
@@ -29,7 +29,8 @@ func Emitter() emit.Emitter {
 // owns knows the names, and those of documents that were not compressed yet.
 func owns(base string) bool {
 	document, isJSON := strings.CutSuffix(strings.TrimSuffix(base, ".gz"), ".json")
-	return base == GoFileName || isJSON && (document == "zz_generated.swagger" || strings.HasPrefix(document, "zz_generated.openapi."))
+	return base == GoFileName || isJSON && (document == "zz_generated.swagger" || strings.HasPrefix(document,
+		"zz_generated.openapi."))
 }
 
 // Emit returns the documents of all groups that have wiring, and for each group a file that embeds them.
@@ -49,7 +50,8 @@ func Emit(p *model.Program) ([]emit.File, error) {
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name, Name: d.name, Content: packed})
+			files = append(files, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name,
+				Name: d.name, Content: packed})
 		}
 		file, err := embedding(p, g, documents)
 		if err != nil {

@@ -11,24 +11,28 @@ const (
 )
 
 func (e endpoint) listAll() object {
-	return e.operation(e.allID("list", ""), "list", "list or watch objects of kind "+e.resource.Kind, responses(e.list, true, "200"))
+	return e.operation(e.allID("list", ""), "list", "list or watch objects of kind "+e.resource.Kind,
+		responses(e.list, true, "200"))
 }
 
 func (e endpoint) listOne() object {
-	o := e.operation(e.id("list", "", ""), "list", "list or watch objects of kind "+e.resource.Kind, responses(e.list, true, "200"))
+	o := e.operation(e.id("list", "", ""), "list", "list or watch objects of kind "+e.resource.Kind,
+		responses(e.list, true, "200"))
 	o["parameters"] = e.params(e.listParameters(true))
 	return o
 }
 
 func (e endpoint) create() object {
-	o := e.operation(e.id("create", "", ""), "post", "create "+article(e.resource.Kind), responses(e.object, false, "200", "201", "202"))
+	o := e.operation(e.id("create", "", ""), "post", "create "+article(e.resource.Kind), responses(e.object, false,
+		"200", "201", "202"))
 	o["parameters"] = e.writeParameters()
 	o["requestBody"] = body(e.object, jsonType, yamlType, cborType)
 	return o
 }
 
 func (e endpoint) deleteCollection() object {
-	o := e.operation(e.id("delete", "Collection", ""), "deletecollection", "delete collection of "+e.resource.Kind, responses(e.metaRef("Status"), false, "200"))
+	o := e.operation(e.id("delete", "Collection", ""), "deletecollection", "delete collection of "+e.resource.Kind,
+		responses(e.metaRef("Status"), false, "200"))
 	o["parameters"] = e.params(e.listParameters(false), e.deleteParameters())
 	o["requestBody"] = body(e.metaRef("DeleteOptions"), jsonType, yamlType, cborType)
 	return o
@@ -43,16 +47,19 @@ func (e endpoint) read(subresource string) object {
 }
 
 func (e endpoint) replace(subresource string) object {
-	o := e.operation(e.id("replace", "", upperFirst(subresource)), "put", "replace "+of(subresource)+"the specified "+e.resource.Kind, responses(e.object, false, "200", "201"))
+	o := e.operation(e.id("replace", "", upperFirst(subresource)), "put",
+		"replace "+of(subresource)+"the specified "+e.resource.Kind, responses(e.object, false, "200", "201"))
 	o["parameters"] = e.writeParameters()
 	o["requestBody"] = body(e.object, jsonType, yamlType, cborType)
 	return o
 }
 
 func (e endpoint) patch(subresource string) object {
-	o := e.operation(e.id("patch", "", upperFirst(subresource)), "patch", "partially update "+of(subresource)+"the specified "+e.resource.Kind, responses(e.object, false, "200", "201"))
+	o := e.operation(e.id("patch", "", upperFirst(subresource)), "patch", "partially update "+of(subresource)+"the "+
+		"specified "+e.resource.Kind, responses(e.object, false, "200", "201"))
 	o["parameters"] = e.params(e.writeParameters(), e.queries("PatchOptions", "force"))
-	types := []string{"application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml", "application/apply-patch+cbor"}
+	types := []string{"application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml",
+		"application/apply-patch+cbor"}
 	if mergeable(e.types.Type(e.resource.kind)) {
 		types = append(types, "application/strategic-merge-patch+json")
 	}
@@ -61,7 +68,8 @@ func (e endpoint) patch(subresource string) object {
 }
 
 func (e endpoint) delete() object {
-	o := e.operation(e.id("delete", "", ""), "delete", "delete "+article(e.resource.Kind), responses(e.metaRef("Status"), false, "200", "202"))
+	o := e.operation(e.id("delete", "", ""), "delete", "delete "+article(e.resource.Kind),
+		responses(e.metaRef("Status"), false, "200", "202"))
 	o["parameters"] = e.params(e.deleteParameters())
 	o["requestBody"] = body(e.metaRef("DeleteOptions"), jsonType, yamlType, cborType)
 	return o
@@ -71,15 +79,18 @@ func (e endpoint) delete() object {
 const deprecatedWatch = " deprecated: use the 'watch' parameter with a list operation instead"
 
 func (e endpoint) watchAll() object {
-	return e.watch(e.allID("watch", "List"), "watchlist", "watch individual changes to a list of "+e.resource.Kind+"."+deprecatedWatch+".")
+	return e.watch(e.allID("watch", "List"), "watchlist",
+		"watch individual changes to a list of "+e.resource.Kind+"."+deprecatedWatch+".")
 }
 
 func (e endpoint) watchList() object {
-	return e.watch(e.id("watch", "", "List"), "watchlist", "watch individual changes to a list of "+e.resource.Kind+"."+deprecatedWatch+".")
+	return e.watch(e.id("watch", "", "List"), "watchlist",
+		"watch individual changes to a list of "+e.resource.Kind+"."+deprecatedWatch+".")
 }
 
 func (e endpoint) watchOne() object {
-	return e.watch(e.id("watch", "", ""), "watch", "watch changes to an object of kind "+e.resource.Kind+"."+deprecatedWatch+", filtered to a single item with the 'fieldSelector' parameter.")
+	return e.watch(e.id("watch", "", ""), "watch", "watch changes to an object of kind "+
+		""+e.resource.Kind+"."+deprecatedWatch+", filtered to a single item with the 'fieldSelector' parameter.")
 }
 
 func (e endpoint) watch(id, action, description string) object {

@@ -44,7 +44,8 @@ func (e endpoint) deleteParameters() []object {
 
 // listParameters are those of lists, and of watches where watch is set.
 func (e endpoint) listParameters(watch bool) []object {
-	names := []string{"continue", "fieldSelector", "labelSelector", "limit", "resourceVersion", "resourceVersionMatch", "sendInitialEvents", "timeoutSeconds"}
+	names := []string{"continue", "fieldSelector", "labelSelector", "limit", "resourceVersion",
+		"resourceVersionMatch", "sendInitialEvents", "timeoutSeconds"}
 	if watch {
 		names = append(names, "allowWatchBookmarks", "watch")
 	}
@@ -75,7 +76,8 @@ func parameterType(t *model.Type) string {
 }
 
 func query(name, typ, description string) object {
-	return object{"name": name, "in": "query", "description": description, "schema": object{"type": typ, "uniqueItems": true}}
+	return object{"name": name, "in": "query", "description": description, "schema": object{"type": typ,
+		"uniqueItems": true}}
 }
 
 func inPath(name, description string) object {

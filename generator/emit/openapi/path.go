@@ -42,13 +42,14 @@ type endpoint struct {
 func (e endpoint) paths(root string, out object) {
 	r, watch := e.resource, root+"/watch"
 	all, collection, watched := root+"/"+r.Plural, root+"/"+r.Plural, watch+"/"+r.Plural
+	lists := e.params(e.listParameters(true), e.pretty())
 	if !r.ClusterScoped {
 		collection, watched = root+"/namespaces/{namespace}/"+r.Plural, watch+"/namespaces/{namespace}/"+r.Plural
 		if r.Has("list") {
-			out[all] = object{"get": e.listAll(), "parameters": e.params(e.listParameters(true), e.pretty())}
+			out[all] = object{"get": e.listAll(), "parameters": lists}
 		}
 		if r.Has("watch") {
-			out[watch+"/"+r.Plural] = object{"get": e.watchAll(), "parameters": e.params(e.listParameters(true), e.pretty())}
+			out[watch+"/"+r.Plural] = object{"get": e.watchAll(), "parameters": lists}
 		}
 	}
 	item := collection + "/{name}"
@@ -56,31 +57,32 @@ func (e endpoint) paths(root string, out object) {
 		"list": e.listOne, "create": e.create, "deletecollection": e.deleteCollection,
 	})
 	named := e.params(e.name(), e.namespace(), e.pretty())
-	whole := func(subresource string) map[string]func() object {
-		return map[string]func() object{
-			"get":    func() object { return e.read(subresource) },
-			"update": func() object { return e.replace(subresource) },
-			"patch":  func() object { return e.patch(subresource) },
-		}
-	}
-	operations := whole("")
+	operations := e.whole("")
 	operations["delete"] = e.delete
 	e.add(out, item, named, operations)
 	if r.Status && !r.Virtual() {
-		e.add(out, item+"/status", named, whole("status"))
+		e.add(out, item+"/status", named, e.whole("status"))
 	}
 	if r.Has("watch") {
-		out[watched] = object{"get": e.watchList(), "parameters": e.params(e.listParameters(true), e.namespace(), e.pretty())}
-		out[watched+"/{name}"] = object{
-			"get": e.watchOne(), "parameters": e.params(e.listParameters(true), e.name(), e.namespace(), e.pretty()),
-		}
+		out[watched] = object{"get": e.watchList(), "parameters": e.params(lists, e.namespace())}
+		out[watched+"/{name}"] = object{"get": e.watchOne(), "parameters": e.params(lists, e.name(), e.namespace())}
 	}
 	e.extensionPaths(item, out)
 }
 
+// whole are the operations on what is read and written like an object: the object, or a part of it.
+func (e endpoint) whole(subresource string) map[string]func() object {
+	return map[string]func() object{
+		"get":    func() object { return e.read(subresource) },
+		"update": func() object { return e.replace(subresource) },
+		"patch":  func() object { return e.patch(subresource) },
+	}
+}
+
 // methods are the HTTP methods of verbs.
 var methods = map[string]string{
-	"list": "get", "get": "get", "create": "post", "update": "put", "patch": "patch", "delete": "delete", "deletecollection": "delete",
+	"list": "get", "get": "get", "create": "post", "update": "put", "patch": "patch", "delete": "delete",
+	"deletecollection": "delete",
 }
 
 // add adds a path with the operations of those verbs that the resource has.

@@ -105,7 +105,8 @@ func (b *builder) setDefault(s object, f *schema.Field) {
 		return
 	}
 	if d.Ref != nil && d.JSON == "" {
-		b.errs.Add(d.Pos, "default %s.%s is no constant that can be read: name an exported constant, or write the value as JSON",
+		b.errs.Add(d.Pos, "default %s.%s is no constant that can be read: name an exported constant, or write the "+
+			"value as JSON",
 			d.Ref.Path, d.Ref.Name)
 		return
 	}

@@ -15,8 +15,8 @@ const (
 	definitionPrefix = "#/definitions/"
 )
 
-// swagger makes the OpenAPI v2 document of a group of the v3 documents of its versions. What v2 has no words for is left
-// out, as kube-apiserver does: defaults, alternatives, and the type of what may be null.
+// swagger makes the OpenAPI v2 document of a group of the v3 documents of its versions. What v2 has no words for is
+// left out, as kube-apiserver does: defaults, alternatives, and the type of what may be null.
 func swagger(group string, documents []embedded) (object, error) {
 	paths, definitions := object{}, object{}
 	for _, d := range documents {

@@ -119,8 +119,8 @@ func newPage(g *model.Group, v *model.Version) *page {
 	return out
 }
 
-// anchor is where a type is described. It is made of the name alone, so that links from elsewhere last; the second type of a
-// name, of another package, gets a number.
+// anchor is where a type is described. It is made of the name alone, so that links from elsewhere last; the second type
+// of a name, of another package, gets a number.
 func (m *maker) anchor(t *model.Type) string {
 	if a := m.anchors[t]; a != "" {
 		return a
@@ -139,7 +139,8 @@ func (m *maker) anchor(t *model.Type) string {
 
 func (m *maker) kind(r *model.Resource, t *model.Type, apiVersion string) *kind {
 	k := &kind{
-		section: m.section(t), APIVersion: apiVersion, Plural: r.Plural, Scope: "Namespaced", ShortNames: r.ShortNames, Categories: r.Categories,
+		section: m.section(t), APIVersion: apiVersion, Plural: r.Plural, Scope: "Namespaced",
+		ShortNames: r.ShortNames, Categories: r.Categories,
 		Storage: r.Storage == m.version && !r.Virtual(), Verbs: r.Verbs, Subresources: m.subresources(r, t),
 	}
 	root := "/apis/" + apiVersion

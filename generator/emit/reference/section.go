@@ -184,7 +184,8 @@ func bounds(s *model.Schema, add func(string, ...any)) {
 	for _, b := range []struct {
 		least, most *int64
 		one, many   string
-	}{{s.MinLength, s.MaxLength, "character", "characters"}, {s.MinItems, s.MaxItems, "item", "items"}, {s.MinProperties, s.MaxProperties, "entry", "entries"}} {
+	}{{s.MinLength, s.MaxLength, "character", "characters"}, {s.MinItems, s.MaxItems, "item", "items"},
+		{s.MinProperties, s.MaxProperties, "entry", "entries"}} {
 		counted := func(n int64) string {
 			if n == 1 {
 				return "1 " + b.one

@@ -17,8 +17,8 @@ type builder struct {
 	resolver *schema.Resolver
 	// without are rules that are left out, by their positions.
 	without map[model.Position]bool
-	// under are the structs that are being made, and how deep: what contains itself is cut off there, and expressions see
-	// that it is there, and not what is in it. low is the least depth of those that were met again.
+	// under are the structs that are being made, and how deep: what contains itself is cut off there, and expressions
+	// see that it is there, and not what is in it. low is the least depth of those that were met again.
 	under map[request]int
 	low   int
 	// passed are structs that were made for a place in one that is being made, which is in them, too: in another place
@@ -43,7 +43,8 @@ type request struct {
 
 func newBuilder(without map[model.Position]bool) *builder {
 	return &builder{
-		resolver: schema.New(schema.CEL), without: without, under: map[request]int{}, low: math.MaxInt, passed: map[request]int{}, nested: map[*schema.Type]bool{}, made: map[request]*cel.Schema{},
+		resolver: schema.New(schema.CEL), without: without, under: map[request]int{}, low: math.MaxInt,
+		passed: map[request]int{}, nested: map[*schema.Type]bool{}, made: map[request]*cel.Schema{},
 		sources: map[*cel.Schema][]model.CELRule{}, owners: map[*cel.Schema]string{}, types: map[*cel.Schema]request{},
 	}
 }
@@ -51,8 +52,8 @@ func newBuilder(without map[model.Position]bool) *builder {
 // kind is the schema of a kind or another type that rules are collected from. Fields without rules are left out.
 func (b *builder) kind(t *model.Type) *cel.Schema { return b.value(b.resolver.Type(t), false) }
 
-// value is the schema of a type's values. Unless all of it is asked for, fields without rules are left out: expressions see
-// what is at the place of a rule and below.
+// value is the schema of a type's values. Unless all of it is asked for, fields without rules are left out: expressions
+// see what is at the place of a rule and below.
 func (b *builder) value(t *schema.Type, all bool) *cel.Schema {
 	if t.Go.Name != "" && t.Elem != nil {
 		if b.nested[t] { // type T []T
@@ -192,7 +193,8 @@ func (b *builder) constrain(s *cel.Schema, c *model.Schema, owner string) {
 	if values := stringsOf(c.Enum); values != nil {
 		s.Enum = values
 	}
-	s.MaxLength, s.MaxItems, s.MaxProperties = least(s.MaxLength, c.MaxLength), least(s.MaxItems, c.MaxItems), least(s.MaxProperties, c.MaxProperties)
+	s.MaxLength, s.MaxItems, s.MaxProperties = least(s.MaxLength, c.MaxLength), least(s.MaxItems, c.MaxItems),
+		least(s.MaxProperties, c.MaxProperties)
 	if c.Items != nil {
 		for _, elem := range []**cel.Schema{&s.Items, &s.Values} {
 			if *elem != nil {
@@ -208,7 +210,8 @@ func (b *builder) constrain(s *cel.Schema, c *model.Schema, owner string) {
 func (b *builder) addRules(s *cel.Schema, rules []model.CELRule, owner string) {
 	for _, r := range b.rules(rules) {
 		s.Rules = append(s.Rules, cel.Rule{
-			Rule: r.Rule, Message: r.Message, MessageExpression: r.MessageExpression, Reason: r.Reason, FieldPath: r.FieldPath,
+			Rule: r.Rule, Message: r.Message, MessageExpression: r.MessageExpression, Reason: r.Reason,
+			FieldPath:       r.FieldPath,
 			OptionalOldSelf: r.OptionalOldSelf,
 		})
 		b.sources[s] = append(b.sources[s], r)

@@ -112,7 +112,8 @@ func (j *judgement) mark(s *cel.Schema) {
 // describe says what is wrong: with an expression, its line, where in it, and what self has.
 func describe(rule model.CELRule, f cel.Fault, owner string) string {
 	part := map[cel.Part]string{
-		cel.InRule: "", cel.InMessage: "its message ", cel.InMessageExpression: "its messageExpression ", cel.InReason: "its reason ",
+		cel.InRule: "", cel.InMessage: "its message ", cel.InMessageExpression: "its messageExpression ",
+		cel.InReason:    "its reason ",
 		cel.InFieldPath: "its fieldPath ", cel.InOptionalOldSelf: "its optionalOldSelf ",
 	}[f.Part]
 	head := "CEL rule of " + owner
@@ -170,7 +171,8 @@ func suggest(message string, s *cel.Schema) string {
 	if s.Properties[name] != nil {
 		return "expressions don't see it: nothing is known of its JSON"
 	}
-	if near := spelling.Within(name, slices.Sorted(maps.Keys(reachable(s, map[string]bool{}, 0))), len(name)/3+1); near != "" {
+	if near := spelling.Within(name, slices.Sorted(maps.Keys(reachable(s, map[string]bool{}, 0))),
+		len(name)/3+1); near != "" {
 		return "did you mean " + near + "?"
 	}
 	if len(fields) == 0 || len(fields) > 20 {

@@ -7,8 +7,8 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// applies tells whether a rule can be checked on values of a type, which is no pointer. Those that are about a field as a
-// whole, or about several, never do.
+// applies tells whether a rule can be checked on values of a type, which is no pointer. Those that are about a field as
+// a whole, or about several, never do.
 func applies(r *model.Rule, t *model.Type) bool {
 	if half := halfOf(r, t); half != nil {
 		t = half
@@ -59,13 +59,18 @@ func (g *graph) effective(t *model.Type, s *model.Schema) bool {
 	if slices.ContainsFunc(s.Rules, func(r model.Rule) bool { return g.applies(&r, t) }) {
 		return true
 	}
-	if t.Elem != nil && !schema.IsBytes(t) && s.Items != nil && g.effective(t.Elem, s.Items) || t.Form == model.Map && s.Keys != nil && g.effective(t.Key, s.Keys) {
+	if t.Elem != nil && !schema.IsBytes(t) && s.Items != nil && g.effective(t.Elem, s.Items) ||
+		t.Form == model.Map && s.Keys != nil && g.effective(t.Key, s.Keys) {
 		return true
 	}
-	if slices.ContainsFunc(s.Elements, func(p model.Part) bool { return t.Form == model.Slice && g.effective(t.Elem, p.Schema) }) {
+	if slices.ContainsFunc(s.Elements, func(p model.Part) bool {
+		return t.Form == model.Slice && g.effective(t.Elem,
+			p.Schema)
+	}) {
 		return true
 	}
-	if t.Form == model.Slice && len(elementUnions(t, s)) > 0 || t.Form == model.Struct && len(subfieldUnions(t, s)) > 0 {
+	if t.Form == model.Slice && len(elementUnions(t, s)) > 0 || t.Form == model.Struct &&
+		len(subfieldUnions(t, s)) > 0 {
 		return true
 	}
 	for _, p := range s.Subfields {
@@ -79,7 +84,8 @@ func (g *graph) effective(t *model.Type, s *model.Schema) bool {
 // fieldEffective is effective for a field, whose presence is checked, too.
 func (g *graph) fieldEffective(f *model.Field) bool {
 	s := &f.Schema
-	if missing(f) || s.Rule(model.Forbidden) != nil || s.Rule(model.DependentRequired) != nil || s.Rule(model.DependentForbidden) != nil {
+	if missing(f) || s.Rule(model.Forbidden) != nil || s.Rule(model.DependentRequired) != nil ||
+		s.Rule(model.DependentForbidden) != nil {
 		return true
 	}
 	return g.effective(f.Type, s) || len(s.Modes) > 0
@@ -94,9 +100,9 @@ func subfield(f *model.Field, p model.Part) *model.Field {
 	return &out
 }
 
-// missing tells whether there is a value of the field that is none although there must be one. A custom resource's field
-// may be there with its zero value, so that only those that can be nil are missing; what Kubernetes' own grammar calls
-// required may not be zero either.
+// missing tells whether there is a value of the field that is none although there must be one. A custom resource's
+// field may be there with its zero value, so that only those that can be nil are missing; what Kubernetes' own grammar
+// calls required may not be zero either.
 func missing(f *model.Field) bool {
 	yes, declarative := schema.Checked(f)
 	if !yes {
@@ -122,8 +128,8 @@ func optional(f *model.Field) bool {
 	return f.Schema.Optional || !f.Schema.Required && f.OmitEmpty
 }
 
-// demanding tells whether rules of Kubernetes' own grammar are on fields of a struct: to them a struct that is no pointer
-// is always there.
+// demanding tells whether rules of Kubernetes' own grammar are on fields of a struct: to them a struct that is no
+// pointer is always there.
 func demanding(t *model.Type) bool {
 	for _, f := range t.Fields {
 		ruled := func(r model.Rule) bool { return r.Declarative && r.Check != model.Optional }

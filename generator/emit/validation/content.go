@@ -82,7 +82,8 @@ func (w *writer) bound(v value, r *model.Rule) []jen.Code {
 		return w.refuse(v, v.place.Value().Op("%").Id(n).Op("!=").Lit(0), "should be a multiple of "+n)
 	case r.Check == model.MultipleOf:
 		quotient := jen.Id("q").Op(":=").Float64().Call(v.place.Value()).Op("/").Id(n)
-		distance := w.file.Qual("math", "Abs").Call(jen.Id("q").Op("-").Add(w.file.Qual("math", "Round").Call(jen.Id("q"))))
+		distance := w.file.Qual("math", "Abs").Call(jen.Id("q").Op("-").Add(w.file.Qual("math",
+			"Round").Call(jen.Id("q"))))
 		return []jen.Code{jen.If(quotient, distance.Op(">").Id("1e-9")).Block(
 			w.fail(v, "Invalid", v.place.Value(), says(v, "should be a multiple of "+n)))}
 	case r.Check == model.Minimum && r.Exclusive:

@@ -74,7 +74,8 @@ func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Cod
 				same.Op("&&")
 			}
 			if f.Type.Form == model.Pointer {
-				same.Add(w.file.Qual(validatePath, "DirectEqual").Call(jen.Id("a").Dot(f.Name), jen.Id("b").Dot(f.Name)))
+				same.Add(w.file.Qual(validatePath, "DirectEqual").Call(jen.Id("a").Dot(f.Name),
+					jen.Id("b").Dot(f.Name)))
 			} else {
 				same.Id("a").Dot(f.Name).Op("==").Id("b").Dot(f.Name)
 			}
@@ -128,8 +129,8 @@ func keyField(t *model.Type, key string, depth int) *model.Field {
 	return nil
 }
 
-// elements checks what is in a list or a map: what a schema says of its elements, and, where the list has no function of
-// its own that does so, what their type says.
+// elements checks what is in a list or a map: what a schema says of its elements, and, where the list has no function
+// of its own that does so, what their type says.
 func (w *writer) elements(v value, s *model.Schema) []jen.Code {
 	deep := (v.typ.Name == "" || v.self) && !s.Opaque
 	switch v.typ.Form {

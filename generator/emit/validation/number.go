@@ -54,5 +54,6 @@ func vacuous(r *model.Rule, t *model.Type) bool {
 	if bound.Cmp(least) < 0 || bound.Cmp(most) > 0 {
 		return true
 	}
-	return !r.Exclusive && (r.Check == model.Minimum && bound.Cmp(least) == 0 || r.Check == model.Maximum && bound.Cmp(most) == 0)
+	return !r.Exclusive && (r.Check == model.Minimum && bound.Cmp(least) == 0 || r.Check == model.Maximum &&
+		bound.Cmp(most) == 0)
 }

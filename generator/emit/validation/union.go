@@ -53,7 +53,8 @@ func (w *writer) union(v value, u *schema.Union) jen.Code {
 	for i, f := range u.Members {
 		set = append(set, w.isSet(v.typ, f))
 		if u.Discriminator != nil {
-			members = append(members, w.file.Qual(validatePath, "NewDiscriminatedUnionMember").Call(jen.Lit(f.JSON), jen.Lit(u.Values[i])))
+			members = append(members, w.file.Qual(validatePath, "NewDiscriminatedUnionMember").Call(jen.Lit(f.JSON),
+				jen.Lit(u.Values[i])))
 		} else {
 			members = append(members, w.file.Qual(validatePath, "NewUnionMember").Call(jen.Lit(f.JSON)))
 		}
@@ -65,12 +66,15 @@ func (w *writer) union(v value, u *schema.Union) jen.Code {
 	args := []jen.Code{jen.Id("obj"), jen.Id("oldObj")}
 	if d := u.Discriminator; d != nil && !u.ZeroOrOne {
 		function = "DiscriminatedUnion"
-		membership = w.file.Qual(validatePath, "NewDiscriminatedUnionMembership").Call(append([]jen.Code{jen.Lit(d.JSON)}, members...)...)
+		membership = w.file.Qual(validatePath,
+			"NewDiscriminatedUnionMembership").Call(append([]jen.Code{jen.Lit(d.JSON)}, members...)...)
 		set = append([]jen.Code{w.discriminator(v.typ, d)}, set...)
 	}
 	name := w.declare(v.label+"Union", "are the fields of which one is set.", membership)
-	all := append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path)}, append(args, append([]jen.Code{jen.Id(name)}, set...)...)...)
-	return w.add(w.file.Qual(validatePath, function).Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}, all...))
+	all := append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path)}, append(args,
+		append([]jen.Code{jen.Id(name)}, set...)...)...)
+	return w.add(w.file.Qual(validatePath, function).Custom(jen.Options{Open: "(", Close: ")", Separator: ",",
+		Multi: true}, all...))
 }
 
 // isSet is the function that tells whether a struct's field is set.
@@ -80,12 +84,14 @@ func (w *writer) isSet(t *model.Type, f *model.Field) jen.Code {
 	if f.Type.Form == model.Slice || f.Type.Form == model.Map {
 		condition = jen.Len(m.holder.Value()).Op("!=").Lit(0)
 	}
-	return expression(jen.Params(jen.Id("obj").Op("*").Add(w.file.Type(t))).Bool(), jen.Id("obj").Op("!=").Nil().Op("&&").Add(condition))
+	return expression(jen.Params(jen.Id("obj").Op("*").Add(w.file.Type(t))).Bool(),
+		jen.Id("obj").Op("!=").Nil().Op("&&").Add(condition))
 }
 
 // discriminator is the function that returns the value of a struct's discriminator.
 func (w *writer) discriminator(t *model.Type, f *model.Field) jen.Code {
-	body := []jen.Code{jen.If(jen.Id("obj").Op("==").Nil()).Block(jen.Return(jen.Lit(""))), jen.Return(jen.String().Call(jen.Id("obj").Dot(f.Name)))}
+	body := []jen.Code{jen.If(jen.Id("obj").Op("==").Nil()).Block(jen.Return(jen.Lit(""))),
+		jen.Return(jen.String().Call(jen.Id("obj").Dot(f.Name)))}
 	if f.Type.Form == model.Pointer {
 		body = []jen.Code{
 			jen.If(jen.Id("obj").Op("==").Nil().Op("||").Id("obj").Dot(f.Name).Op("==").Nil()).Block(jen.Return(jen.Lit(""))),
@@ -100,19 +106,21 @@ func (w *writer) dependents(parent value, m member) []jen.Code {
 	var code []jen.Code
 	for i := range m.field.Schema.Rules {
 		r := &m.field.Schema.Rules[i]
-		name := map[model.Check]string{model.DependentRequired: "DependentRequired", model.DependentForbidden: "DependentForbidden"}[r.Check]
+		name := map[model.Check]string{model.DependentRequired: "DependentRequired",
+			model.DependentForbidden: "DependentForbidden"}[r.Check]
 		sibling := fieldByJSON(parent.typ, r.Text)
 		if name == "" || sibling == nil || !parent.self {
 			continue
 		}
-		code = append(code, w.add(w.file.Qual(validatePath, name).Call(jen.Id("ctx"), jen.Id("op"), jen.Id(parent.path), jen.Id("obj"), jen.Id("oldObj"),
+		code = append(code, w.add(w.file.Qual(validatePath, name).Call(jen.Id("ctx"), jen.Id("op"),
+			jen.Id(parent.path), jen.Id("obj"), jen.Id("oldObj"),
 			jen.Lit(m.field.JSON), w.isSet(parent.typ, m.field), jen.Lit(sibling.JSON), w.isSet(parent.typ, sibling))))
 	}
 	return code
 }
 
-// modes checks what a field must be for each value of the discriminator beside it. Under a value that nothing is said of,
-// the field must not be there.
+// modes checks what a field must be for each value of the discriminator beside it. Under a value that nothing is said
+// of, the field must not be there.
 func (w *writer) modes(parent value, m member) []jen.Code {
 	var code []jen.Code
 	done := map[string]bool{}
@@ -128,7 +136,8 @@ func (w *writer) modes(parent value, m member) []jen.Code {
 				cases = append(cases, jen.Case(literal(p.Name, d.Type)).Block(w.mode(m, p)...))
 			}
 		}
-		cases = append(cases, jen.Default().Block(jen.If(w.set(m, true)).Block(w.fail(m.value, "Forbidden", jen.Lit("")))))
+		cases = append(cases, jen.Default().Block(jen.If(w.set(m, true)).Block(w.fail(m.value, "Forbidden",
+			jen.Lit("")))))
 		changed := jen.Id("oldObj").Op("==").Nil().Op("||").Id("obj").Dot(d.Name).Op("!=").Id("oldObj").Dot(d.Name).Op("||").Add(w.differs(m.value))
 		code = append(code, w.when(m, changed, jen.Switch(jen.Id("obj").Dot(d.Name)).Block(cases...)))
 	}
@@ -165,7 +174,8 @@ func modeDiscriminator(t *model.Type, group string) *model.Field {
 	return nil
 }
 
-// oneOf checks how many of several fields are set, in the words of the CEL rule that controller-gen makes of the marker.
+// oneOf checks how many of several fields are set, in the words of the CEL rule that controller-gen makes of the
+// marker.
 func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
 	count, ok := w.count(v, r.Values)
 	if !ok {
@@ -182,7 +192,8 @@ func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
 	if what == "at most" {
 		message = what + " one of the fields in " + bracketed(r.Values) + " may be set"
 	}
-	return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(count), condition).Block(w.fail(v, "Invalid", jen.Lit("object"), jen.Lit(message)))}
+	return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(count), condition).Block(w.fail(v, "Invalid",
+		jen.Lit("object"), jen.Lit(message)))}
 }
 
 // properties counts the properties that the struct in v has on the wire.

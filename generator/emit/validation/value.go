@@ -27,7 +27,8 @@ type value struct {
 
 // self is what obj points to.
 func self(t *model.Type, label string) value {
-	return value{typ: t, place: gocode.Pointee("obj"), path: "fldPath", old: oldValue{owner: t, place: gocode.Pointee}, label: label, self: true}
+	return value{typ: t, place: gocode.Pointee("obj"), path: "fldPath", old: oldValue{owner: t,
+		place: gocode.Pointee}, label: label, self: true}
 }
 
 // oldValue tells how the value that is replaced is reached from oldObj, which may be nil and points to owner.
@@ -105,7 +106,8 @@ func (w *writer) same(t *model.Type, a, b jen.Code) *jen.Statement {
 	return w.file.Qual(equalityPath, "Semantic").Dot("DeepEqual").Call(a, b)
 }
 
-// hides tells whether there are fields within a type that only its own package sees, and that apimachinery has no comparison for.
+// hides tells whether there are fields within a type that only its own package sees, and that apimachinery has no
+// comparison for.
 func hides(t *model.Type, seen map[*model.Type]bool) bool {
 	if t == nil || seen[t] || comparedByMeaning(t) {
 		return false
