@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -40,6 +41,25 @@ func layersOf(t *model.Type) Layers {
 		}
 	}
 	return out
+}
+
+// Enforced returns what a server checks of all values of a type: what the type's own markers say, and controller-gen's
+// markers of the types that it is declared over. Kubernetes' declarative markers hold for the type alone that has them.
+func Enforced(t *model.Type) *model.Schema {
+	if t.Of == nil {
+		return &t.Schema
+	}
+	out, below := t.Schema, Enforced(t.Of)
+	inherited := slices.DeleteFunc(slices.Clone(below.Rules), func(r model.Rule) bool { return r.Declarative })
+	out.Rules = append(inherited, out.Rules...)
+	out.ListType = cmp.Or(out.ListType, below.ListType)
+	if out.Items == nil {
+		out.Items = below.Items
+	}
+	if len(out.ListMapKeys) == 0 {
+		out.ListMapKeys = below.ListMapKeys
+	}
+	return &out
 }
 
 // Text is what the nearest layer says that says anything.

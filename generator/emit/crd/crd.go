@@ -1,10 +1,11 @@
 // Package crd emits CustomResourceDefinitions: for packages marked +apigen:crds=<folder>, a document in YAML for each
 // kind of the groups below the package, by which a cluster serves the same types without a server of their own. They
-// are what controller-gen makes of the types, to the word, so that whoever has its documents sees no difference: the
+// are what controller-gen makes of the types, to the word, so that a user of its documents sees no difference: the
 // structural schema with everything in place, since it can't refer; what a field and its type both say is put together
 // as controller-gen does.
 //
-// A CustomResourceDefinition can't say all that a server does. What it leaves out is told as remarks, each at its line.
+// A CustomResourceDefinition can't express all that a server does. Remarks name what it leaves out, each at its line.
+// The package knows emit, model, schema and wiring.
 package crd
 
 import (

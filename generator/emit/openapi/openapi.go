@@ -1,10 +1,15 @@
-// Package openapi emits, for each served version of an API group, its OpenAPI v3 document: what kubectl explain shows,
-// what clients are validated by, and what the server serves as bytes under /openapi/v3; and for each group the same in
-// OpenAPI v2, which older clients read. The documents look as kube-apiserver's do: the same names of schemas and
-// operations, the same extensions, the same defaults. They are embedded by the wiring.
+// Package openapi emits, for each served version of an API group, its OpenAPI v3 document, and for each group the same
+// in OpenAPI v2, which older clients read. Clients validate objects and explain kinds by them, and the server serves
+// their bytes under /openapi. The documents look as kube-apiserver's do: the same names of schemas and operations, the
+// same extensions, the same defaults. The wiring embeds them. The package knows emit, model, schema and gocode.
 //
-// Types of the user come from the model; those of k8s.io/apimachinery, whose comments the model doesn't hold, from the
+// The user's types come from the model; those of k8s.io/apimachinery, whose comments the model doesn't hold, from the
 // module that apigen itself was built with.
+//
+// Documents are JSON objects here, and not the types of kube-openapi's packages spec3 and spec. Those write keys in an
+// order of their own, drop empty descriptions and write a json.Number as a string, so that each document would have to
+// be decoded and encoded again to diff well and to keep its bytes; and schemas share their keywords with
+// CustomResourceDefinitions, which merge them keyword by keyword. Tests read the documents with those types.
 package openapi
 
 import (

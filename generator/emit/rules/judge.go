@@ -16,8 +16,8 @@ import (
 type finding struct {
 	rule model.CELRule
 	text string
-	// mendable: the marker is in a module of the user's own, and nobody asked for leniency.
-	mendable bool
+	// fixable: the marker is in a module of the user's own, and nobody asked for leniency.
+	fixable bool
 	// advice: the rule is run, and is probably not what is meant.
 	advice bool
 }
@@ -26,7 +26,7 @@ type finding struct {
 // rule is found fault with once, at its marker, wherever its type is used.
 func judge(p *model.Program) []finding {
 	b := newBuilder(nil)
-	j := &judgement{builder: b, lenient: p.Lenient, told: map[string]bool{}, judged: map[model.Position]bool{}}
+	j := &judgement{builder: b, lenient: p.Lenient, reported: map[string]bool{}, judged: map[model.Position]bool{}}
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {
 			for _, v := range r.Versions {
@@ -50,7 +50,7 @@ type judgement struct {
 	builder  *builder
 	lenient  bool
 	findings []finding
-	told     map[string]bool
+	reported map[string]bool
 	judged   map[model.Position]bool
 }
 
@@ -84,13 +84,13 @@ func (j *judgement) schema(s *cel.Schema, path string, resource bool, home *mode
 		}
 		rule := rules[f.Index]
 		key := fmt.Sprintf("%s %s", rule.Pos, f.Part)
-		if j.told[key] {
+		if j.reported[key] {
 			continue
 		}
-		j.told[key] = true
+		j.reported[key] = true
 		j.findings = append(j.findings, finding{
 			rule: rule, text: describe(rule, f, j.builder.owners[f.Schema]), advice: f.Advice,
-			mendable: !j.lenient && editable(rule.Pos, home),
+			fixable: !j.lenient && editable(rule.Pos, home),
 		})
 	}
 }

@@ -42,7 +42,7 @@ func Emit(p *model.Program) ([]emit.File, error) {
 			continue
 		}
 		faulty[f.rule.Pos] = true
-		if f.mendable {
+		if f.fixable {
 			errs = append(errs, emit.Error{Pos: f.rule.Pos, Message: f.text, Lenient: true})
 		}
 	}
@@ -73,7 +73,7 @@ func warnings(p *model.Program) []emit.Error {
 		switch {
 		case f.advice:
 			out.Add(f.rule.Pos, "%s", f.text)
-		case !f.mendable:
+		case !f.fixable:
 			out.Add(f.rule.Pos, "%s; the rule is not run", f.text)
 		}
 	}

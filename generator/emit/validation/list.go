@@ -46,7 +46,7 @@ func (w *writer) noNils(v value) jen.Code {
 // match is a function that tells whether two elements of a list are the same one, or nil where none can be told from
 // another.
 func (w *writer) match(list *model.Type, s *model.Schema) jen.Code {
-	for _, of := range []*model.Schema{s, said(list)} {
+	for _, of := range []*model.Schema{s, schema.Enforced(list)} {
 		if r := of.Rule(model.Unique); r != nil {
 			return w.matchBy(list, of, r.Text)
 		}
@@ -93,7 +93,7 @@ func mapKeys(list *model.Type, s *model.Schema) []string {
 	if len(s.ListMapKeys) > 0 {
 		return s.ListMapKeys
 	}
-	return said(list).ListMapKeys
+	return schema.Enforced(list).ListMapKeys
 }
 
 // sameness is the function that compares two values of a type.
@@ -201,7 +201,7 @@ func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
 
 // byKeys tells whether elements are told apart by their keys, rather than by themselves.
 func byKeys(list *model.Type, s *model.Schema) bool {
-	for _, of := range []*model.Schema{s, said(list)} {
+	for _, of := range []*model.Schema{s, schema.Enforced(list)} {
 		if r := of.Rule(model.Unique); r != nil {
 			return r.Text == "map"
 		}

@@ -9,6 +9,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // writer writes the file of one package.
@@ -167,7 +168,7 @@ func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) [
 	case s != nil:
 		inside = s
 	case t.Name != "":
-		inside = said(t)
+		inside = schema.Enforced(t)
 	}
 	var code []jen.Code
 	if change := w.change(v, inside); len(change) > 0 && s == nil {
