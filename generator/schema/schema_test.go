@@ -226,7 +226,11 @@ func TestValue(t *testing.T) {
 	size.Schema = model.Schema{Minimum: &high, Format: "far", Enum: []string{"1"}}
 	f := field("size", pointer(size))
 	f.Schema = model.Schema{Minimum: &low, Nullable: true, Format: "near"}
+	f.Pos.Line, size.Pos.Line = 3, 7
 	v := schema.New(schema.Wire).Field(f).Value()
+	if near, far := v.Layers[0].Pos().Line, v.Layers[1].Pos().Line; near != 3 || far != 7 {
+		t.Errorf("the layers stand at lines %d and %d", near, far)
+	}
 	least := v.Layers.Strictest(func(s *model.Schema) *float64 { return s.Minimum }, true)
 	nullable := v.Layers.Flag(func(s *model.Schema) bool { return s.Nullable })
 	if *least != high || !nullable || v.Format != "near" || !slices.Equal(v.Layers.Enum(), []string{"1"}) {
