@@ -16,6 +16,8 @@ type Dialect struct {
 	// encodings are the ways in which a type may get another form than its Go type has, in the order in which they
 	// count.
 	encodings []encoding
+	// namedBytes: lists of a named type over byte are lists of numbers.
+	namedBytes bool
 	// format is the column of the table of predeclared types.
 	format func(Basic) string
 }
@@ -41,8 +43,9 @@ var (
 			ObjectMeta: object, Fields: object, Unstructured: object, Quantity: either, RawMessage: unknown,
 			JSONNumber: unknown,
 		},
-		encodings: []encoding{markedJSON, byPromotedText},
-		format:    func(b Basic) string { return b.ControllerGen },
+		encodings:  []encoding{markedJSON, byPromotedText},
+		namedBytes: true,
+		format:     func(b Basic) string { return b.ControllerGen },
 	}
 	// CEL is the dialect of the schemas by which expressions are type-checked.
 	CEL = &Dialect{
@@ -101,7 +104,7 @@ func (d *Dialect) structure(t *model.Type) Form {
 	case model.Pointer:
 		return Form{JSON: Pointer}
 	case model.Slice, model.Array:
-		if IsBytes(t) && (d != CRD || t.Elem.Package == nil) { // controller-gen takes a named byte for a number
+		if IsBytes(t) && (t.Elem.Package == nil || !d.namedBytes) {
 			return Form{JSON: String, Format: "byte"}
 		}
 		return Form{JSON: List}
