@@ -99,7 +99,7 @@ func versionOf(list []model.ResourceVersion, name string) *model.ResourceVersion
 	return nil
 }
 
-// gone reports a version that is no longer served; whoever marked it deprecated before has said so.
+// gone reports a version that is no longer served; a version that was marked deprecated before is a warning.
 func (s site) gone(was *model.Type) {
 	s.add(versionRemoved, "the version is no longer served")
 	if was.Kind != nil && (was.Kind.IsDeprecated || was.Kind.Deprecated != "") {

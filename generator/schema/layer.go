@@ -8,7 +8,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Layer is what the markers at one place say of values: those of a field, of a type, or of elements.
+// Layer holds the markers of values at one place: at a field, at a type, or for elements.
 type Layer struct {
 	*model.Schema
 	// Field or Type is where the markers stand. Both are nil for elements.
@@ -27,10 +27,10 @@ func (l Layer) Pos() model.Position {
 	return model.Position{}
 }
 
-// FieldLayer is what the markers of a field say.
+// FieldLayer returns the layer of a field's own markers.
 func FieldLayer(f *model.Field) Layer { return Layer{Schema: &f.Schema, Field: f} }
 
-// Layers are all that markers say of values, the nearest layer first.
+// Layers are all layers of markers of a value, the nearest first.
 type Layers []Layer
 
 func layersOf(t *model.Type) Layers {
@@ -62,7 +62,7 @@ func Enforced(t *model.Type) *model.Schema {
 	return &out
 }
 
-// Text is what the nearest layer says that says anything.
+// Text returns the text of the nearest layer that has one.
 func (l Layers) Text(of func(*model.Schema) string) string {
 	for _, layer := range l {
 		if text := of(layer.Schema); text != "" {
@@ -72,7 +72,7 @@ func (l Layers) Text(of func(*model.Schema) string) string {
 	return ""
 }
 
-// Flag tells whether any layer says so.
+// Flag tells whether the condition holds in any layer.
 func (l Layers) Flag(of func(*model.Schema) bool) bool {
 	return slices.ContainsFunc(l, func(layer Layer) bool { return of(layer.Schema) })
 }

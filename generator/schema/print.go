@@ -31,8 +31,8 @@ func (p *printer) value(indent, name string, t *Type, layers Layers, notes ...st
 	}
 	words = append(words, notes...)
 	for _, layer := range layers {
-		if said := said(layer.Schema); said != "" {
-			words = append(words, layer.origin()+said)
+		if text := keywords(layer.Schema); text != "" {
+			words = append(words, layer.origin()+text)
 		}
 	}
 	fmt.Fprintln(p, indent+strings.Join(words, " "))
@@ -74,16 +74,16 @@ func (l Layer) origin() string {
 	return "*"
 }
 
-// said is what a layer says as JSON; empty where it says nothing.
-func said(s *model.Schema) string {
-	keywords := Keywords(s)
+// keywords returns the keywords of a layer as JSON; it is empty where there are none.
+func keywords(s *model.Schema) string {
+	found := Keywords(s)
 	if rules := Validations(s); rules != nil {
-		keywords["x-kubernetes-validations"] = rules
+		found["x-kubernetes-validations"] = rules
 	}
-	if len(keywords) == 0 {
+	if len(found) == 0 {
 		return ""
 	}
-	out, err := json.Marshal(keywords)
+	out, err := json.Marshal(found)
 	if err != nil {
 		return err.Error()
 	}

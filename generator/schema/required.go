@@ -6,8 +6,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Presence is what a dialect makes of the one definition of a required field: a marker says so, or nothing says that it
-// is optional and JSON always has it.
+// Presence holds the differences of a dialect from the one definition of a required field: a marker requires it, or no
+// marker makes it optional and its tag has no omitempty.
 type Presence struct {
 	// ControllerGen: +kubebuilder:validation:Required counts even beside a marker that says optional, and a field's own
 	// markers count alone, not its package's.

@@ -80,7 +80,7 @@ func emitPackage(p *model.Program, pkg *model.Package, errs *emit.Errors) ([]emi
 // FileName is the base name of a kind's document.
 func FileName(group, plural string) string { return group + "_" + plural + ".yaml" }
 
-// head is what a document begins with: that it is generated, and the header of the program's files.
+// head returns the first lines of a document: the notice that it is generated, and the header of the program's files.
 func head(header string) []byte {
 	var out strings.Builder
 	out.WriteString("# " + emit.Notice + "\n")

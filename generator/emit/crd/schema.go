@@ -122,7 +122,7 @@ func (b *builder) declared(t *schema.Type) object {
 	return b.flat(p, nil)
 }
 
-// form is what a type's form says, whatever its name.
+// form is the place of a type's JSON form, whatever its name.
 func (b *builder) form(t *schema.Type, at *model.Field) place {
 	switch {
 	case t.Structural && t.JSON == schema.Object:
@@ -150,7 +150,7 @@ func (b *builder) simple(t *schema.Type, at *model.Field) object {
 	return s
 }
 
-// structure is what a struct says: its fields, and apart from them those of the structs that it inlines.
+// structure is the place of a struct: its fields, and apart from them those of the structs that it inlines.
 func (b *builder) structure(t *schema.Type) place {
 	s, properties := object{"type": "object"}, object{}
 	p := place{here: s}

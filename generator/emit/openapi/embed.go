@@ -62,7 +62,7 @@ func (d *embedded) variable() string {
 	return "openAPI" + strings.ToUpper(d.version.Name[:1]) + d.version.Name[1:]
 }
 
-// hash is what the server takes for the document's ETag.
+// hash is the document's ETag.
 func (d *embedded) hash() string {
 	sum := sha512.Sum512(d.content)
 	return strings.ToUpper(hex.EncodeToString(sum[:]))

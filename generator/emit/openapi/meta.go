@@ -122,7 +122,7 @@ func swaggerDoc(rt reflect.Type) map[string]string {
 	return nil
 }
 
-// commented is what the comments of metav1 say beyond structure and tags: list and map types. Field "" is the type.
+// commented holds the list and map types that only metav1's comments name. Field "" is the type.
 func commented(typ, field string) model.Schema {
 	switch typ + "." + field {
 	case "LabelSelector.", "OwnerReference.":

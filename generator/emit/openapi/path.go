@@ -113,7 +113,7 @@ func (e endpoint) allID(verb, suffix string) string {
 	return verb + operationGroup(e.group.Name, e.version.Name) + e.resource.Kind + suffix + "ForAllNamespaces"
 }
 
-// operation is what all operations on the resource have.
+// operation returns an operation with the properties that all operations on the resource have.
 func (e endpoint) operation(id, action, description string, responses object) object {
 	return object{
 		"operationId":         id,

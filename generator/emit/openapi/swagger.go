@@ -209,7 +209,7 @@ func definition(s object) object {
 	return out
 }
 
-// reference is what a schema refers to, alone or as the one part of it.
+// reference returns the reference that a schema consists of, alone or as the only part of an allOf.
 func reference(s object) string {
 	if ref, ok := s["$ref"].(string); ok {
 		return ref

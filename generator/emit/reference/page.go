@@ -11,7 +11,7 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// page is what the templates show of one version of a group.
+// page holds the data of one version of a group that the templates show.
 type page struct {
 	// Notice says that the page was generated.
 	Notice string

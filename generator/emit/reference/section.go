@@ -92,7 +92,7 @@ func (m *maker) shape(t *schema.Type) shape {
 	return m.form(t)
 }
 
-// form is what a type is made of.
+// form describes a type by its JSON form.
 func (m *maker) form(t *schema.Type) shape {
 	before := map[schema.JSON]string{schema.List: "list of ", schema.Map: "map of "}[t.JSON]
 	if before == "" || t.Elem == nil {

@@ -12,7 +12,7 @@ import (
 	"apigen.dev/runtime/cel"
 )
 
-// finding is what is wrong with a rule.
+// finding is a fault of a rule, or advice about one.
 type finding struct {
 	rule model.CELRule
 	text string

@@ -10,7 +10,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// elementUnion is a set of elements of a list, told by their keys, of which one is there, or at most one.
+// elementUnion is a set of elements of a list, identified by their keys: one of them is there, or at most one.
 type elementUnion struct {
 	name      string
 	zeroOrOne bool

@@ -25,7 +25,7 @@ type value struct {
 	self bool
 }
 
-// self is what obj points to.
+// self is the value that obj points to.
 func self(t *model.Type, label string) value {
 	return value{typ: t, place: gocode.Pointee("obj"), path: "fldPath", old: oldValue{owner: t,
 		place: gocode.Pointee}, label: label, self: true}

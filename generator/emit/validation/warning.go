@@ -8,7 +8,7 @@ import (
 )
 
 // warnings name the rules that clients read in the schema and that no server checks: those in CEL, and those about JSON
-// that isn't what Go's types say. Only who has a server is told.
+// that isn't what Go's types say. Only users with a server are warned.
 func warnings(program *model.Program) []emit.Error {
 	var out emit.Errors
 	for _, group := range program.Wired() {
