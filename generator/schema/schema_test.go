@@ -122,7 +122,7 @@ func TestTree(t *testing.T) {
 	inner.Schema.CEL = []model.CELRule{{Rule: "self.a"}}
 	length := int64(3)
 	words := field("words", list(basic("string")))
-	words.Schema.Items = &model.Schema{MaxLength: &length}
+	words.Schema.Items = &model.Schema{Bounds: model.Bounds{MaxLength: &length}}
 	doors := field("door", pointer(door))
 	doors.OmitEmpty, doors.Default, doors.Schema.Title = true, &model.Default{JSON: "7"}, "Door"
 	for _, test := range []struct {
@@ -193,12 +193,14 @@ func TestRequired(t *testing.T) {
 	}{
 		{"plain", model.Field{}, "OCWR"},
 		{"omitempty", model.Field{OmitEmpty: true}, ""},
-		{"marked optional", model.Field{Schema: model.Schema{Optional: true}}, ""},
+		{"marked optional", model.Field{Schema: model.Schema{Presence: model.Presence{Optional: true}}}, ""},
 		{"marked required", model.Field{OmitEmpty: true, Schema: model.Schema{Required: true,
 			Rules: rule("required")}}, "OCWR"},
-		{"package marked required", model.Field{OmitEmpty: true, Schema: model.Schema{Required: true}}, "OWR"},
+		{"package marked required", model.Field{OmitEmpty: true,
+			Schema: model.Schema{Presence: model.Presence{Required: true}}}, "OWR"},
 		{"controller-gen's marker beside optional", model.Field{
-			Schema: model.Schema{Required: true, Optional: true, Rules: rule("kubebuilder:validation:Required")}}, "C"},
+			Schema: model.Schema{Presence: model.Presence{Optional: true, Required: true},
+				Constraints: model.Constraints{Rules: rule("kubebuilder:validation:Required")}}}, "C"},
 		{"default", model.Field{Default: byDefault}, "OC"},
 		{"default, marked required", model.Field{Default: byDefault, Schema: model.Schema{Required: true,
 			Rules: rule("required")}}, "OCR"},
@@ -223,9 +225,9 @@ func TestRequired(t *testing.T) {
 func TestValue(t *testing.T) {
 	low, high := 1.0, 5.0
 	size := named("Size", basic("int64"))
-	size.Schema = model.Schema{Minimum: &high, Format: "far", Enum: []string{"1"}}
+	size.Schema.Bounds = model.Bounds{Minimum: &high, Format: "far", Enum: []string{"1"}}
 	f := field("size", pointer(size))
-	f.Schema = model.Schema{Minimum: &low, Nullable: true, Format: "near"}
+	f.Schema.Bounds, f.Schema.Nullable = model.Bounds{Minimum: &low, Format: "near"}, true
 	f.Pos.Line, size.Pos.Line = 3, 7
 	v := schema.New(schema.Wire).Field(f).Value()
 	if near, far := v.Layers[0].Pos().Line, v.Layers[1].Pos().Line; near != 3 || far != 7 {
