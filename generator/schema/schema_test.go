@@ -194,16 +194,17 @@ func TestRequired(t *testing.T) {
 		{"plain", model.Field{}, "OCWR"},
 		{"omitempty", model.Field{OmitEmpty: true}, ""},
 		{"marked optional", model.Field{Schema: model.Schema{Presence: model.Presence{Optional: true}}}, ""},
-		{"marked required", model.Field{OmitEmpty: true, Schema: model.Schema{Required: true,
-			Rules: rule("required")}}, "OCWR"},
+		{"marked required", model.Field{OmitEmpty: true, Schema: model.Schema{
+			Presence: model.Presence{Required: true}, Constraints: model.Constraints{Rules: rule("required")}}},
+				"OCWR"},
 		{"package marked required", model.Field{OmitEmpty: true,
 			Schema: model.Schema{Presence: model.Presence{Required: true}}}, "OWR"},
 		{"controller-gen's marker beside optional", model.Field{
 			Schema: model.Schema{Presence: model.Presence{Optional: true, Required: true},
 				Constraints: model.Constraints{Rules: rule("kubebuilder:validation:Required")}}}, "C"},
 		{"default", model.Field{Default: byDefault}, "OC"},
-		{"default, marked required", model.Field{Default: byDefault, Schema: model.Schema{Required: true,
-			Rules: rule("required")}}, "OCR"},
+		{"default, marked required", model.Field{Default: byDefault, Schema: model.Schema{
+			Presence: model.Presence{Required: true}, Constraints: model.Constraints{Rules: rule("required")}}}, "OCR"},
 		{"struct", model.Field{Type: structure("X")}, "OCR"},
 	} {
 		if test.field.Type == nil {
