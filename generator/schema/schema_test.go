@@ -196,7 +196,7 @@ func TestRequired(t *testing.T) {
 		{"marked optional", model.Field{Schema: model.Schema{Presence: model.Presence{Optional: true}}}, ""},
 		{"marked required", model.Field{OmitEmpty: true, Schema: model.Schema{
 			Presence: model.Presence{Required: true}, Constraints: model.Constraints{Rules: rule("required")}}},
-				"OCWR"},
+			"OCWR"},
 		{"package marked required", model.Field{OmitEmpty: true,
 			Schema: model.Schema{Presence: model.Presence{Required: true}}}, "OWR"},
 		{"controller-gen's marker beside optional", model.Field{
