@@ -16,6 +16,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/request"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -116,8 +117,8 @@ func TestExtensionRoutes(t *testing.T) {
 		}
 	}
 	for path, lasts := range map[string]bool{"/log": true, "/exec": true, "/proxy/x/y": true, "/scale": false, "/binding": false, "/status": false, "": false} {
-		info, err := ParseRequestInfo(httptest.NewRequest(http.MethodGet, widgetA+path, nil))
-		if err != nil || a.LongRunning(info) != lasts {
+		info, err := request.New(httptest.NewRequest(http.MethodGet, widgetA+path, nil), a.LongRunning)
+		if err != nil || info.LongRunning != lasts {
 			t.Errorf("%q is long-running: %v, %v", path, !lasts, err)
 		}
 	}
