@@ -8,8 +8,8 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/encoder"
 	"apigen.dev/runtime/negotiation"
-	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -17,7 +17,7 @@ import (
 type extension struct {
 	*api.Extension
 	shape  shape
-	handle *registry.ExtensionHandle
+	handle *subresource.Handle
 }
 
 // extensionShapes are the shapes of the forms of extensions.

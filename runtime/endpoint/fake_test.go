@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -64,7 +65,7 @@ type fake struct {
 	result    api.Result
 	deletion  api.Deletion
 	fail      error
-	extension registry.ExtensionHandle
+	extension subresource.Handle
 	openPages int
 	watching  api.Watch // instead of one of what stands above
 }
@@ -72,7 +73,7 @@ type fake struct {
 func (f *fake) Info() *api.Info { return f.info }
 func (f *fake) Ready() error    { return nil }
 
-func (f *fake) Extension(string) *registry.ExtensionHandle { return &f.extension }
+func (f *fake) Extension(string) *subresource.Handle { return &f.extension }
 
 func (f *fake) Close() error { return nil }
 

@@ -19,7 +19,7 @@ type shape uint8
 const (
 	collection shape = iota
 	item
-	subresource         // a part of the object, such as status
+	fieldSubresource    // a part of the object, such as status
 	kindExtension       // a subresource that is a kind of its own
 	streamExtension     // a subresource that sends a stream of bytes
 	connectionExtension // a subresource that the author's http.Handler serves
@@ -47,10 +47,10 @@ var routes = []route{
 	{item, http.MethodPut, "update", (*resourceRequest).update, false},
 	{item, http.MethodPatch, "patch", (*resourceRequest).patch, false},
 	{item, http.MethodDelete, "delete", (*resourceRequest).delete, false},
-	{subresource, http.MethodGet, "get", (*resourceRequest).get, false},
-	{subresource, http.MethodHead, "get", (*resourceRequest).get, false},
-	{subresource, http.MethodPut, "update", (*resourceRequest).update, false},
-	{subresource, http.MethodPatch, "patch", (*resourceRequest).patch, false},
+	{fieldSubresource, http.MethodGet, "get", (*resourceRequest).get, false},
+	{fieldSubresource, http.MethodHead, "get", (*resourceRequest).get, false},
+	{fieldSubresource, http.MethodPut, "update", (*resourceRequest).update, false},
+	{fieldSubresource, http.MethodPatch, "patch", (*resourceRequest).patch, false},
 	{kindExtension, http.MethodGet, "get", (*resourceRequest).get, false},
 	{kindExtension, http.MethodHead, "get", (*resourceRequest).get, false},
 	{kindExtension, http.MethodPost, "create", (*resourceRequest).createInExtension, false},
@@ -76,7 +76,7 @@ func verbsOf(info *api.Info) map[string][]string {
 		}),
 	}
 	for _, name := range info.Subresources {
-		verbs[name] = selectVerbs(func(row *route) bool { return row.shape == subresource })
+		verbs[name] = selectVerbs(func(row *route) bool { return row.shape == fieldSubresource })
 	}
 	for i := range info.Extensions {
 		e := &info.Extensions[i]
@@ -164,7 +164,7 @@ func (a *API) find(u *url.URL, info *request.Info) (*resource, shape) {
 	}
 	shape := shapeOf(info)
 	if info.IsIrregular() || len(info.Segments()) > request.SubresourceDepth ||
-		shape == subresource && !slices.Contains(res.resourceInfo.Subresources, info.Subresource) {
+		shape == fieldSubresource && !slices.Contains(res.resourceInfo.Subresources, info.Subresource) {
 		return nil, 0
 	}
 	return res, shape
@@ -173,7 +173,7 @@ func (a *API) find(u *url.URL, info *request.Info) (*resource, shape) {
 func shapeOf(info *request.Info) shape {
 	switch {
 	case len(info.Segments()) >= request.SubresourceDepth:
-		return subresource
+		return fieldSubresource
 	case info.NamesObject():
 		return item
 	}
@@ -199,7 +199,7 @@ func (r *resource) has(row *route, shape shape) bool {
 	if r.extension != nil {
 		return slices.Contains(r.extension.Methods, row.method)
 	}
-	return shape == subresource || r.resourceInfo.Has(row.verb)
+	return shape == fieldSubresource || r.resourceInfo.Has(row.verb)
 }
 
 // allowedMethods returns the value of the header Allow.

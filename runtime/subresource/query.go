@@ -1,4 +1,4 @@
-package registry
+package subresource
 
 import (
 	"apigen.dev/runtime/store"

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/metadata"
 	"context"
 
 	"apigen.dev/runtime/api"
@@ -12,37 +13,37 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// maxReachedUpdates is how often an update is tried while others are faster.
-const maxReachedUpdates = 20
+// maxClientUpdates is how often an update is tried while others are faster.
+const maxClientUpdates = 20
 
 // Reachable are the objects of open resources as package reach leads to them.
 func Reachable(handles []Handle) []any {
 	var all []any
 	for _, h := range handles {
-		if r, ok := h.(interface{ reached() any }); ok {
-			all = append(all, r.reached())
+		if r, ok := h.(interface{ objectClient() any }); ok {
+			all = append(all, r.objectClient())
 		}
 	}
 	return all
 }
 
-func (h *handle[T]) reached() any {
-	return reached[T]{h, h.versions, h.store.Form()}
+func (h *handle[T]) objectClient() any {
+	return objectClient[T]{h, h.versions, h.store.Form()}
 }
 
-func (h *virtualHandle[T]) reached() any {
-	return reached[T]{h, h.versions, api.Form{Version: h.definition.Storage, Shape: api.Whole}}
+func (h *providerHandle[T]) objectClient() any {
+	return objectClient[T]{h, h.versions, api.Form{Version: h.definition.Storage, Shape: api.Whole}}
 }
 
-// reached is a reach.Objects: a client of a handle, in the storage version.
-type reached[T api.Object] struct {
+// objectClient is a reach.Objects: a client of a handle, in the storage version.
+type objectClient[T api.Object] struct {
 	handle   Handle
 	versions *codec.Versions[T]
 	form     api.Form
 }
 
 // object is what a rendition shows.
-func (r reached[T]) object(rendered api.Rendition) (T, error) {
+func (r objectClient[T]) object(rendered api.Rendition) (T, error) {
 	obj, err := r.versions.Decode(rendition.Whole(rendered))
 	if err != nil {
 		err = apierrors.NewInternalError(err)
@@ -51,7 +52,7 @@ func (r reached[T]) object(rendered api.Rendition) (T, error) {
 }
 
 // body is an object as a client would send it.
-func (r reached[T]) body(obj T) (api.Body, error) {
+func (r objectClient[T]) body(obj T) (api.Body, error) {
 	data, err := r.versions.Encode(obj)
 	if err != nil {
 		err = apierrors.NewInternalError(err)
@@ -59,12 +60,12 @@ func (r reached[T]) body(obj T) (api.Body, error) {
 	return api.Body{Version: r.form.Version, Data: data, Validation: metav1.FieldValidationIgnore}, err
 }
 
-func (r reached[T]) options(ctx context.Context, how reach.Write) api.WriteOptions {
+func (r objectClient[T]) options(ctx context.Context, how reach.Write) api.WriteOptions {
 	return api.WriteOptions{DryRun: reach.IsDryRun(ctx), FieldManager: how.Manager, Form: r.form}
 }
 
 // Get implements reach.Objects.
-func (r reached[T]) Get(ctx context.Context, namespace, name string) (T, error) {
+func (r objectClient[T]) Get(ctx context.Context, namespace, name string) (T, error) {
 	rendition, err := r.handle.Get(ctx, namespace, name, "", r.form)
 	if err != nil {
 		var none T
@@ -74,7 +75,7 @@ func (r reached[T]) Get(ctx context.Context, namespace, name string) (T, error) 
 }
 
 // List implements reach.Objects.
-func (r reached[T]) List(ctx context.Context, namespace string, selector labels.Selector) ([]T, error) {
+func (r objectClient[T]) List(ctx context.Context, namespace string, selector labels.Selector) ([]T, error) {
 	page, err := r.handle.List(ctx, namespace, api.ListOptions{Selection: api.Selection{Labels: selector}}, r.form)
 	if err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (r reached[T]) List(ctx context.Context, namespace string, selector labels.
 }
 
 // Create implements reach.Objects.
-func (r reached[T]) Create(ctx context.Context, obj T, how reach.Write) (T, error) {
+func (r objectClient[T]) Create(ctx context.Context, obj T, how reach.Write) (T, error) {
 	var none T
 	body, err := r.body(obj)
 	if err != nil {
@@ -106,7 +107,9 @@ func (r reached[T]) Create(ctx context.Context, obj T, how reach.Write) (T, erro
 }
 
 // Update implements reach.Objects.
-func (r reached[T]) Update(ctx context.Context, namespace, name string, how reach.Write, change func(obj T) error) (T, error) {
+func (r objectClient[T]) Update(
+	ctx context.Context, namespace, name string, how reach.Write, change func(obj T) error,
+) (T, error) {
 	for attempt := 1; ; attempt++ {
 		obj, err := r.Get(ctx, namespace, name)
 		if err != nil {
@@ -116,13 +119,13 @@ func (r reached[T]) Update(ctx context.Context, namespace, name string, how reac
 			return obj, err
 		}
 		obj, err = r.replace(ctx, namespace, name, how, obj)
-		if !apierrors.IsConflict(err) || attempt == maxReachedUpdates {
+		if !apierrors.IsConflict(err) || attempt == maxClientUpdates {
 			return obj, err
 		}
 	}
 }
 
-func (r reached[T]) replace(ctx context.Context, namespace, name string, how reach.Write, obj T) (T, error) {
+func (r objectClient[T]) replace(ctx context.Context, namespace, name string, how reach.Write, obj T) (T, error) {
 	var none T
 	body, err := r.body(obj)
 	if err != nil {
@@ -136,11 +139,11 @@ func (r reached[T]) replace(ctx context.Context, namespace, name string, how rea
 }
 
 // Delete implements reach.Objects.
-func (r reached[T]) Delete(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
+func (r objectClient[T]) Delete(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
 	var how api.DeleteOptions
 	how.Form = r.form
 	how.DryRun = reach.IsDryRun(ctx) || len(options.DryRun) > 0
-	if err := takeOptions(&how, &options); err != nil {
+	if err := metadata.SetDeleteOptions(&how, &options); err != nil {
 		return err
 	}
 	_, err := r.handle.Delete(ctx, namespace, name, how)

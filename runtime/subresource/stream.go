@@ -1,4 +1,4 @@
-package registry
+package subresource
 
 import (
 	"context"
@@ -48,22 +48,22 @@ func StreamOf[T api.Object, O any](s Stream[T, O]) Extension[T] {
 	}
 	return Extension[T]{
 		info: api.Extension{Name: s.Name, Form: api.StreamForm, Methods: []string{http.MethodGet}},
-		open: func(h host[T]) (*ExtensionHandle, error) {
+		open: func(h Host[T]) (*Handle, error) {
 			if s.Open == nil || s.Options.New == nil {
 				return nil, errors.New("a Stream needs Open and Options")
 			}
-			return &ExtensionHandle{Stream: func(ctx context.Context, namespace, name string, query url.Values) (Output, error) {
+			return &Handle{Stream: func(ctx context.Context, namespace, name string, query url.Values) (Output, error) {
 				options, err := s.Options.read(query)
 				if err != nil {
 					return Output{}, err
 				}
-				obj, err := h.object(ctx, namespace, name)
+				obj, err := h.Object(ctx, namespace, name, "")
 				if err != nil {
 					return Output{}, err
 				}
 				reader, err := s.Open(ctx, obj, options)
 				if err != nil {
-					return Output{}, store.ToStatus(err, h.info.GroupResource(), "get", name)
+					return Output{}, store.ToStatus(err, h.Info.GroupResource(), "get", name)
 				}
 				if reader == nil {
 					return Output{}, apierrors.NewInternalError(errors.New("the stream has no output"))
@@ -74,8 +74,8 @@ func StreamOf[T api.Object, O any](s Stream[T, O]) Extension[T] {
 	}
 }
 
-// Connection is a subresource that a handler of the author's serves: an upgraded connection, a proxy. O is the pointer to
-// its options.
+// Connection is a subresource that a handler of the author's serves: an upgraded connection, a proxy. O is the pointer
+// to its options.
 type Connection[T api.Object, O any] struct {
 	Name string
 	// Methods are the HTTP methods; empty is GET and POST.
@@ -83,7 +83,8 @@ type Connection[T api.Object, O any] struct {
 	// Subpath: paths below the subresource are its own, too. What follows its name is the option "path".
 	Subpath bool
 	Options Options[O]
-	// Connect returns what serves the request, whose path begins behind the subresource, and which bears no credentials.
+	// Connect returns what serves the request, whose path begins behind the subresource, and which bears no
+	// credentials.
 	Connect func(ctx context.Context, obj T, options O) (http.Handler, error)
 }
 
@@ -96,16 +97,16 @@ func ConnectionOf[T api.Object, O any](c Connection[T, O]) Extension[T] {
 	slices.Sort(methods)
 	return Extension[T]{
 		info: api.Extension{Name: c.Name, Form: api.ConnectionForm, Methods: methods, Subpath: c.Subpath},
-		open: func(h host[T]) (*ExtensionHandle, error) {
+		open: func(h Host[T]) (*Handle, error) {
 			if c.Connect == nil || c.Options.New == nil {
 				return nil, errors.New("a Connection needs Connect and Options")
 			}
-			return &ExtensionHandle{Connect: func(ctx context.Context, namespace, name string, query url.Values) (http.Handler, error) {
+			return &Handle{Connect: func(ctx context.Context, namespace, name string, query url.Values) (http.Handler, error) {
 				options, err := c.Options.read(query)
 				if err != nil {
 					return nil, err
 				}
-				obj, err := h.object(ctx, namespace, name)
+				obj, err := h.Object(ctx, namespace, name, "")
 				if err != nil {
 					return nil, err
 				}
@@ -113,7 +114,7 @@ func ConnectionOf[T api.Object, O any](c Connection[T, O]) Extension[T] {
 				if err == nil && handler == nil {
 					err = errors.New("the connection has no handler")
 				}
-				return handler, store.ToStatus(err, h.info.GroupResource(), "connect", name)
+				return handler, store.ToStatus(err, h.Info.GroupResource(), "connect", name)
 			}}, nil
 		},
 	}

@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"apigen.dev/runtime/subresource"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -167,7 +168,7 @@ func TestScaleThatCouldNotBeAnswered(t *testing.T) {
 			return nil
 		},
 	})
-	d.Extensions = []registry.Extension[*shop.Widget]{registry.ScaleOf(registry.Scale[*shop.Widget]{
+	d.Extensions = []subresource.Extension[*shop.Widget]{subresource.ScaleOf(subresource.Scale[*shop.Widget]{
 		Replicas:    func(w *shop.Widget) int32 { return int32(w.Size) },
 		SetReplicas: func(w *shop.Widget, n int32) { w.Size = int64(n) },
 	})}

@@ -1,4 +1,4 @@
-package registry
+package subresource
 
 import (
 	"context"
@@ -13,7 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Projection is a subresource that shows a kind of its own, A, made of the object: a get with options. O is the pointer to them.
+// Projection is a subresource that shows a kind of its own, A, made of the object: a get with options. O is the pointer
+// to them.
 type Projection[T api.Object, O any, A api.Object] struct {
 	Name    string
 	Options Options[O]
@@ -31,7 +32,7 @@ func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Exte
 		}
 		return info
 	}
-	e.open = func(h host[T]) (*ExtensionHandle, error) {
+	e.open = func(h Host[T]) (*Handle, error) {
 		if v.Show == nil || v.Options.New == nil {
 			return nil, errors.New("a Projection needs Show and Options")
 		}
@@ -39,22 +40,22 @@ func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Exte
 		if err != nil {
 			return nil, err
 		}
-		return &ExtensionHandle{View: func(ctx context.Context, namespace, name string, query url.Values, form api.Form) (api.Rendition, error) {
+		return &Handle{View: func(ctx context.Context, namespace, name string, query url.Values, form api.Form) (api.Rendition, error) {
 			options, err := v.Options.read(query)
 			if err != nil {
 				return api.Rendition{}, err
 			}
-			obj, err := h.object(ctx, namespace, name)
+			obj, err := h.Object(ctx, namespace, name, "")
 			if err != nil {
 				return api.Rendition{}, err
 			}
 			out, err := v.Show(ctx, obj, options)
 			if err != nil {
-				return api.Rendition{}, store.ToStatus(err, h.info.GroupResource(), "get", name)
+				return api.Rendition{}, store.ToStatus(err, h.Info.GroupResource(), "get", name)
 			}
 			var none A
 			if any(out) == any(none) {
-				return api.Rendition{}, apierrors.NewNotFound(h.info.GroupResource(), name)
+				return api.Rendition{}, apierrors.NewNotFound(h.Info.GroupResource(), name)
 			}
 			return answer.RenderObject(out, form)
 		}}, nil

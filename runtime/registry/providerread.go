@@ -1,23 +1,23 @@
 package registry
 
 import (
+	"apigen.dev/runtime/store"
 	"cmp"
 	"context"
 	"slices"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
 // Get implements View. A resourceVersion asks for no more than what the provider has now.
-func (h *virtualHandle[T]) Get(ctx context.Context, namespace, name, _ string, form api.Form) (api.Rendition, error) {
-	obj, err := h.object(ctx, namespace, name)
+func (h *providerHandle[T]) Get(ctx context.Context, namespace, name, _ string, form api.Form) (api.Rendition, error) {
+	obj, err := h.provided.get(ctx, namespace, name)
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	return h.render(obj, form)
+	return h.provided.render(obj, form)
 }
 
 // fieldsOf has the values of an object's fields in the places of a selector.
@@ -40,7 +40,7 @@ func (f fieldsOf[T]) Field(i int) string {
 }
 
 // selects tells whether a selector takes an object of a namespace, "" for all.
-func (h *virtualHandle[T]) selects(s *store.Selector, namespace string, obj T) bool {
+func (h *providerHandle[T]) selects(s *store.Selector, namespace string, obj T) bool {
 	if namespace != "" && obj.GetNamespace() != namespace {
 		return false
 	}
@@ -56,7 +56,9 @@ func keyOf(obj api.Object) string {
 }
 
 // List implements View. A page goes on behind the name of its last object, at whatever the provider has by then.
-func (h *virtualHandle[T]) List(ctx context.Context, namespace string, opts api.ListOptions, form api.Form) (*api.Page, error) {
+func (h *providerHandle[T]) List(
+	ctx context.Context, namespace string, opts api.ListOptions, form api.Form,
+) (*api.Page, error) {
 	items, list, err := h.items(ctx, namespace, opts)
 	if err != nil {
 		return nil, err
@@ -65,9 +67,9 @@ func (h *virtualHandle[T]) List(ctx context.Context, namespace string, opts api.
 }
 
 // items are the objects that options select, sorted, from where they go on.
-func (h *virtualHandle[T]) items(ctx context.Context, namespace string, opts api.ListOptions) ([]T, *List[T], error) {
-	if h.provider.List == nil {
-		return nil, nil, h.unsupported("list")
+func (h *providerHandle[T]) items(ctx context.Context, namespace string, opts api.ListOptions) ([]T, *List[T], error) {
+	if err := h.checkVerb("list"); err != nil {
+		return nil, nil, err
 	}
 	if err := store.ValidateListOptions(opts); err != nil {
 		return nil, nil, err
@@ -82,9 +84,9 @@ func (h *virtualHandle[T]) items(ctx context.Context, namespace string, opts api
 			return nil, nil, err
 		}
 	}
-	list, err := h.provider.List(ctx, namespace, opts.Selection)
+	list, err := h.provided.provider.List(ctx, namespace, opts.Selection)
 	if err != nil {
-		return nil, nil, h.status(err, "list", "")
+		return nil, nil, h.provided.status(err, "list", "")
 	}
 	if list == nil {
 		list = new(List[T])
@@ -97,7 +99,7 @@ func (h *virtualHandle[T]) items(ctx context.Context, namespace string, opts api
 }
 
 // page renders the first of items, at most limit where that is not 0.
-func (h *virtualHandle[T]) page(items []T, version string, limit int, all bool, form api.Form) (*api.Page, error) {
+func (h *providerHandle[T]) page(items []T, version string, limit int, all bool, form api.Form) (*api.Page, error) {
 	rest := items[:0]
 	if limit > 0 && len(items) > limit {
 		items, rest = items[:limit], items[limit:]
@@ -105,7 +107,7 @@ func (h *virtualHandle[T]) page(items []T, version string, limit int, all bool, 
 	renditions := make([]api.Rendition, len(items))
 	for i, obj := range items {
 		var err error
-		if renditions[i], err = h.render(obj, form); err != nil {
+		if renditions[i], err = h.provided.render(obj, form); err != nil {
 			return nil, err
 		}
 	}
@@ -129,29 +131,31 @@ func pageOf(renditions []api.Rendition, version string) *api.Page {
 }
 
 // Watch implements View.
-func (h *virtualHandle[T]) Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
-	if h.provider.Watch == nil {
-		return nil, h.unsupported("watch")
+func (h *providerHandle[T]) Watch(
+	ctx context.Context, namespace string, opts api.WatchOptions, form api.Form,
+) (api.Watch, error) {
+	if err := h.checkVerb("watch"); err != nil {
+		return nil, err
 	}
 	sel, err := store.NewSelector(opts.Selection, h.info.SelectableFields)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	source, err := h.provider.Watch(ctx, namespace, opts)
+	source, err := h.provided.provider.Watch(ctx, namespace, opts)
 	if err != nil {
 		cancel()
-		return nil, h.status(err, "watch", "")
+		return nil, h.provided.status(err, "watch", "")
 	}
-	w := &virtualWatch[T]{h: h, source: source, namespace: namespace, sel: sel, form: form, ctx: ctx, cancel: cancel, known: map[string]bool{},
+	w := &providerWatch[T]{h: h, source: source, namespace: namespace, sel: sel, form: form, ctx: ctx, cancel: cancel, known: map[string]bool{},
 		resumed: opts.ResourceVersion != "" && opts.ResourceVersion != "0"}
 	w.unbind = context.AfterFunc(h.closed, cancel)
 	return w, nil
 }
 
-// virtualWatch renders and selects the events of a provider.
-type virtualWatch[T api.Object] struct {
-	h         *virtualHandle[T]
+// providerWatch renders and selects the events of a provider.
+type providerWatch[T api.Object] struct {
+	h         *providerHandle[T]
 	source    ObjectWatch[T]
 	namespace string
 	sel       store.Selector
@@ -167,7 +171,7 @@ type virtualWatch[T api.Object] struct {
 }
 
 // Next implements Watch.
-func (w *virtualWatch[T]) Next(ctx context.Context) ([]api.Event, error) {
+func (w *providerWatch[T]) Next(ctx context.Context) ([]api.Event, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(w.ctx, cancel)()
@@ -186,14 +190,14 @@ func (w *virtualWatch[T]) Next(ctx context.Context) ([]api.Event, error) {
 			if ctx.Err() != nil {
 				return w.events, ctx.Err()
 			}
-			return w.events, w.h.status(err, "watch", "")
+			return w.events, w.h.provided.status(err, "watch", "")
 		}
 	}
 	return w.events, nil
 }
 
 // add renders an event as the client's selector lets it appear.
-func (w *virtualWatch[T]) add(event WatchEvent[T]) error {
+func (w *providerWatch[T]) add(event WatchEvent[T]) error {
 	if event.Type != api.Bookmark {
 		selected := w.h.selects(&w.sel, w.namespace, event.Object)
 		if !w.sel.Empty() {
@@ -204,7 +208,7 @@ func (w *virtualWatch[T]) add(event WatchEvent[T]) error {
 			return nil
 		}
 	}
-	rendition, err := w.h.render(event.Object, w.form)
+	rendition, err := w.h.provided.render(event.Object, w.form)
 	if err != nil {
 		return err
 	}
@@ -213,7 +217,7 @@ func (w *virtualWatch[T]) add(event WatchEvent[T]) error {
 }
 
 // appears is the type of an event for a client that sees the selected objects only; "" for none.
-func (w *virtualWatch[T]) appears(event *WatchEvent[T], selected bool) api.EventType {
+func (w *providerWatch[T]) appears(event *WatchEvent[T], selected bool) api.EventType {
 	key := keyOf(event.Object)
 	had := w.had(event, key)
 	gone := event.Type == api.Deleted || !selected
@@ -236,9 +240,9 @@ func (w *virtualWatch[T]) appears(event *WatchEvent[T], selected bool) api.Event
 	return api.Added
 }
 
-// had tells whether the client has the object of an event. Of a resumed watch's first event of an object nobody knows, but
-// that what was deleted was had if it was selected to the last.
-func (w *virtualWatch[T]) had(event *WatchEvent[T], key string) bool {
+// had tells whether the client has the object of an event. Of a resumed watch's first event of an object nobody knows,
+// but that what was deleted was had if it was selected to the last.
+func (w *providerWatch[T]) had(event *WatchEvent[T], key string) bool {
 	var none T
 	if any(event.Old) != any(none) {
 		return w.h.selects(&w.sel, w.namespace, event.Old)
@@ -256,8 +260,47 @@ func (w *virtualWatch[T]) had(event *WatchEvent[T], key string) bool {
 }
 
 // Close implements Watch.
-func (w *virtualWatch[T]) Close() {
+func (w *providerWatch[T]) Close() {
 	w.unbind()
 	w.cancel()
 	w.source.Close()
+}
+
+// DeleteCollection implements Write: a page of the list, one after the other, each shown as it was listed; what can't
+// be shown stays. What goes meanwhile by itself isn't told.
+func (h *providerHandle[T]) DeleteCollection(
+	ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions,
+) (*api.Page, error) {
+	if err := h.checkVerb("deletecollection"); err != nil {
+		return nil, err
+	}
+	if err := validateDeletion(opts); err != nil {
+		return nil, err
+	}
+	items, all, err := h.items(ctx, namespace, list)
+	if err != nil {
+		return nil, err
+	}
+	if limit := int(list.Limit); limit > 0 && len(items) > limit {
+		items = items[:limit]
+	}
+	var deleted []api.Rendition
+	for _, obj := range items {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		shown, err := h.provided.render(obj, opts.Form)
+		if err != nil {
+			return nil, err
+		}
+		_, err = h.kind.delete(ctx, deletionOf[T](obj.GetNamespace(), obj.GetName(), opts, nil), newProviderState(obj))
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return nil, err
+		default:
+			deleted = append(deleted, shown)
+		}
+	}
+	return pageOf(deleted, all.ResourceVersion), nil
 }

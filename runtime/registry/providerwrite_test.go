@@ -124,7 +124,7 @@ func TestVirtualPatch(t *testing.T) {
 		{"JSON", `[{"op":"replace","path":"/spec/color","value":"blue"}]`, api.JSONPatch, 0, "blue", nil},
 		{"JSON that fails", `[{"op":"test","path":"/spec/color","value":"blue"}]`, api.JSONPatch, 0, "red", apierrors.IsInvalid},
 		{"strategic", `{"spec":{"color":"blue"}}`, api.StrategicPatch, 0, "blue", nil},
-		{"old version", `{"metadata":{"resourceVersion":"0"}}`, api.MergePatch, 0, "red", apierrors.IsConflict},
+		{"old version", `{"metadata":{"resourceVersion":"9"}}`, api.MergePatch, 0, "red", apierrors.IsConflict},
 		{"another name", `{"metadata":{"name":"b"}}`, api.MergePatch, 0, "red", apierrors.IsBadRequest},
 		{"no apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, api.MergePatch, 0, "red", apierrors.IsBadRequest},
 		{"strategic without apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, api.StrategicPatch, 0, "blue", nil},

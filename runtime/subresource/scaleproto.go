@@ -1,9 +1,9 @@
-package registry
+package subresource
 
 import "apigen.dev/runtime/wire"
 
-// A scale as Kubernetes protobuf: metadata, spec and status are the fields 1 to 3 of a Scale, replicas and selector 1 and 2
-// of a spec and a status. All of them are written, also where they are empty, as k8s.io/api writes them.
+// A scale as Kubernetes protobuf: metadata, spec and status are the fields 1 to 3 of a Scale, replicas and selector 1
+// and 2 of a spec and a status. All of them are written, also where they are empty, as k8s.io/api writes them.
 
 // Size implements Message.
 func (s *scaleObject) Size() int {

@@ -1,4 +1,4 @@
-package registry
+package codec
 
 import (
 	"errors"
@@ -31,7 +31,7 @@ func TestFaultsAreBounded(t *testing.T) {
 			}
 			began := time.Now()
 			var status apierrors.APIStatus
-			if err := invalidObject(schema.GroupKind{Kind: "Widget"}, "a", errs); !errors.As(err, &status) || !apierrors.IsInvalid(err) {
+			if err := Invalid(schema.GroupKind{Kind: "Widget"}, "a", errs); !errors.As(err, &status) || !apierrors.IsInvalid(err) {
 				t.Fatal(err)
 			}
 			got := status.Status()
@@ -43,7 +43,7 @@ func TestFaultsAreBounded(t *testing.T) {
 			}
 		})
 	}
-	if err := invalidObject(schema.GroupKind{}, "a", nil); err != nil {
+	if err := Invalid(schema.GroupKind{}, "a", nil); err != nil {
 		t.Error(err)
 	}
 }

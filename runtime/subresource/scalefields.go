@@ -1,4 +1,4 @@
-package registry
+package subresource
 
 import (
 	"fmt"
@@ -45,22 +45,26 @@ func (v scaleView) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	return v.manager.Types.ObjectToTyped(&view, smd.AllowDuplicates)
 }
 
-// own is who owns what once scale took the place of live. Where that can't be found out, what was known stays.
-func (s *scaler[T]) own(live, scale *scaleObject, stored []metav1.ManagedFieldsEntry, manager string) ([]metav1.ManagedFieldsEntry, error) {
+// trackFields is who owns what once scale took the place of live. Where that can't be found out, what was known stays.
+func (s *scaler[T]) trackFields(
+	live, scale *scaleObject, stored []metav1.ManagedFieldsEntry, manager string,
+) ([]metav1.ManagedFieldsEntry, error) {
 	m, err := s.manager()
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
 	entries, err := m.Update(scaleView{m, live}, scaleView{m, scale}, stored, nil, false, manager)
 	if err != nil {
-		s.handle.tell(live, err)
+		s.host.LogOwnership(live, err)
 		return stored, nil
 	}
 	return entries, nil
 }
 
 // apply is a server-side apply of a Scale.
-func (s *scaler[T]) apply(live *scaleObject, stored []metav1.ManagedFieldsEntry, body api.Body, opts api.WriteOptions) (*scaleObject, []metav1.ManagedFieldsEntry, error) {
+func (s *scaler[T]) apply(
+	live *scaleObject, stored []metav1.ManagedFieldsEntry, body api.Body, opts api.WriteOptions,
+) (*scaleObject, []metav1.ManagedFieldsEntry, error) {
 	m, err := s.manager()
 	if err != nil {
 		return nil, nil, apierrors.NewInternalError(err)

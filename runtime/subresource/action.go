@@ -1,16 +1,17 @@
-package registry
+package subresource
 
 import (
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/rendition"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/rendition"
-	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,9 +21,9 @@ import (
 type Action[T, B api.Object] struct {
 	Name string
 	Body codec.Kind[B]
-	// Do changes obj as in asks for. The object is then validated and stored as an update of it, at once with what was read:
-	// where it was changed meanwhile, Do is called again with the newer one. Of metadata only what an update may change is
-	// taken. In a dry run nothing is stored.
+	// Do changes obj as in asks for. The object is then validated and stored as an update of it, at once with what was
+	// read: where it was changed meanwhile, Do is called again with the newer one. Of metadata only what an update may
+	// change is taken. In a dry run nothing is stored.
 	Do func(ctx context.Context, obj T, in B) error
 }
 
@@ -57,7 +58,7 @@ func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 	})
 	e.info.GivesProtobuf = r.Answer.HasProtobuf()
 	if err != nil {
-		e.open = func(host[T]) (*ExtensionHandle, error) { return nil, err }
+		e.open = func(Host[T]) (*Handle, error) { return nil, err }
 	}
 	return e
 }
@@ -92,16 +93,18 @@ func actionOf[T, B api.Object](name string, kind codec.Kind[B], complete bool, d
 	})
 }
 
-// createFunc is ExtensionHandle.Create.
+// createFunc is Handle.Create.
 type createFunc = func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
 
 // posted makes an extension that a kind is posted to; create serves it.
-func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, create func(*action[T, B]) createFunc) Extension[T] {
+func posted[T, B api.Object](
+	name string, kind codec.Kind[B], complete bool, create func(*action[T, B]) createFunc,
+) Extension[T] {
 	// The answer is a Status, or else who calls it says what.
 	e := Extension[T]{info: api.Extension{Name: name, Methods: []string{http.MethodPost}, GivesProtobuf: true}}
-	e.open = func(h host[T]) (*ExtensionHandle, error) {
+	e.open = func(h Host[T]) (*Handle, error) {
 		switch {
-		case h.stored == nil:
+		case h.Writer == nil:
 			return nil, errNeedsStorage
 		case !complete:
 			return nil, errors.New("Do is not set")
@@ -110,7 +113,7 @@ func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, cre
 		if err != nil {
 			return nil, err
 		}
-		return &ExtensionHandle{Create: create(&action[T, B]{name: name, handle: h.stored, body: body})}, nil
+		return &Handle{Create: create(&action[T, B]{name: name, host: h, body: body})}, nil
 	}
 	e.describe = func(info api.Extension, group string) api.Extension {
 		info.Kind, info.TakesProtobuf = kind.DiscoveryKind(group), kind.HasProtobuf()
@@ -121,74 +124,53 @@ func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, cre
 
 // action is an open Action, Removal or Request.
 type action[T, B api.Object] struct {
-	name   string
-	handle *handle[T]
-	body   *codec.Versions[B]
+	name string
+	host Host[T]
+	body *codec.Versions[B]
 	// do is nil for a Removal.
 	do act[T, B]
 }
 
-func (a *action[T, B]) create(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error) {
-	h := a.handle
-	t, err := h.target(namespace, name, "", body.Version)
-	if err != nil {
-		return api.Result{}, err
-	}
+// target is the object that a body is posted for.
+func (a *action[T, B]) target(namespace, name string, body api.Body) Target {
+	return Target{Namespace: namespace, Name: name, Version: body.Version, Subresource: a.name}
+}
+
+func (a *action[T, B]) create(
+	ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions,
+) (api.Result, error) {
+	t := a.target(namespace, name, body)
 	in, warnings, err := a.read(ctx, body, t)
 	if err != nil {
 		return api.Result{Warnings: warnings}, err
 	}
-	var answer api.Rendition
-	t.create, t.through, t.acts = false, a.name, true
-	t.answer = func([]byte, int64, api.Form) (api.Rendition, error) { return answer, nil }
-	result, err := h.update(ctx, t, opts, func(current *store.State[T]) (obj T, _ []string, err error) {
-		obj = current.Object.DeepCopyObject().(T)
-		answer, err = a.do(ctx, obj, in.DeepCopyObject().(B), opts.Form)
-		return obj, warnings, err
+	result, err := a.host.Writer.Act(ctx, t, opts, func(obj T) (api.Rendition, error) {
+		return a.do(ctx, obj, in.DeepCopyObject().(B), opts.Form)
 	})
-	result.Created = true
+	result.Warnings = slices.Concat(warnings, result.Warnings)
 	return result, err
 }
 
 // read decodes and checks the body. One that names no object is for the one of the URL.
-func (a *action[T, B]) read(ctx context.Context, body api.Body, t target[T]) (in B, warnings []string, err error) {
+func (a *action[T, B]) read(ctx context.Context, body api.Body, t Target) (in B, warnings []string, err error) {
 	if in, warnings, err = a.body.DecodeBody(body); err != nil {
 		return in, warnings, err
 	}
-	if err := place(in, a.handle.info.Scope, t.namespace); err != nil {
+	if err := metadata.EnsureNamespace(in, a.host.Info.Scope, t.Namespace); err != nil {
 		return in, warnings, err
 	}
 	switch in.GetName() {
-	case t.name:
+	case t.Name:
 	case "":
-		in.SetName(t.name)
+		in.SetName(t.Name)
 	default:
 		return in, warnings, apierrors.NewBadRequest(
-			fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", in.GetName(), t.name))
+			fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", in.GetName(), t.Name))
 	}
 	v := a.body.OrStorage(body.Version)
 	errs, err := v.Validate(ctx, operation.Operation{Type: operation.Create}, in, nil)
 	if err != nil {
 		return in, warnings, apierrors.NewInternalError(err)
 	}
-	return in, warnings, invalidObject(v.GVK.GroupKind(), in.GetName(), errs)
-}
-
-// prepareAction validates what an action made of an object. The action stands in the place of ValidateUpdate: a binding
-// may set what an update must not change.
-func (h *handle[T]) prepareAction(ctx context.Context, t target[T], obj, old T) (warnings []string, err error) {
-	inherit(obj, old)
-	errs := h.validateChange(obj, old)
-	rules, err := t.rules(ctx, operation.Update, obj, &old)
-	if err != nil {
-		return nil, err
-	}
-	errs = append(errs, rules...)
-	if validate := h.definition.Strategy.Validate; validate != nil {
-		errs = append(errs, validate(ctx, obj)...)
-	}
-	if err := h.invalid(obj, errs); err != nil {
-		return nil, err
-	}
-	return h.warnings(ctx, obj, old), nil
+	return in, warnings, codec.Invalid(v.GVK.GroupKind(), in.GetName(), errs)
 }

@@ -1,16 +1,16 @@
 package registry
 
 import (
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/rendition"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/ownership"
-	"apigen.dev/runtime/rendition"
-	"apigen.dev/runtime/store"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,17 +19,19 @@ import (
 	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// owners keeps metadata.managedFields of a resource: who set what through which version and subresource.
-type owners[T api.Object] struct {
+// fieldManagers keep metadata.managedFields of a resource: who set what through which version and subresource.
+type fieldManagers[T api.Object] struct {
 	versions *codec.Versions[T]
 	types    map[string]managedfields.TypeConverter
-	managers map[ownerKey]*ownership.Manager
+	managers map[managerKey]*ownership.Manager
 }
 
-type ownerKey struct{ version, subresource string }
+type managerKey struct{ version, subresource string }
 
-func newOwners[T api.Object](d *Definition[T], all *codec.Versions[T], schemas *ownership.Schemas) (*owners[T], error) {
-	o := &owners[T]{versions: all, types: map[string]managedfields.TypeConverter{}, managers: map[ownerKey]*ownership.Manager{}}
+func newFieldManagers[T api.Object](
+	d *Definition[T], all *codec.Versions[T], schemas *ownership.Schemas,
+) (*fieldManagers[T], error) {
+	o := &fieldManagers[T]{versions: all, types: map[string]managedfields.TypeConverter{}, managers: map[managerKey]*ownership.Manager{}}
 	if schemas == nil {
 		schemas = ownership.NewSchemas(nil)
 	}
@@ -46,7 +48,7 @@ func newOwners[T api.Object](d *Definition[T], all *codec.Versions[T], schemas *
 		filters := o.filters(d, subresource)
 		for i := range all.Served {
 			v := &all.Served[i]
-			o.managers[ownerKey{v.GVK.Version, subresource}] = &ownership.Manager{
+			o.managers[managerKey{v.GVK.Version, subresource}] = &ownership.Manager{
 				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource, Filters: filters,
 				Types: o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
 			}
@@ -57,12 +59,12 @@ func newOwners[T api.Object](d *Definition[T], all *codec.Versions[T], schemas *
 }
 
 // addActions makes the managers of extensions that may set any field.
-func (o *owners[T]) addActions(d *Definition[T], sets *ownership.Sets) {
+func (o *fieldManagers[T]) addActions(d *Definition[T], sets *ownership.Sets) {
 	for _, e := range d.Extensions {
 		for i := range o.versions.Served {
 			v := &o.versions.Served[i]
-			o.managers[ownerKey{v.GVK.Version, e.info.Name}] = &ownership.Manager{
-				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: e.info.Name,
+			o.managers[managerKey{v.GVK.Version, e.Name()}] = &ownership.Manager{
+				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: e.Name(),
 				Types: o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
 			}
 		}
@@ -77,7 +79,7 @@ func names[T api.Object](subresources []Subresource[T]) (all []string) {
 }
 
 // filters leave what a write can set: the member of the subresource's name, or all but those of the subresources.
-func (o *owners[T]) filters(d *Definition[T], subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
+func (o *fieldManagers[T]) filters(d *Definition[T], subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
 	var filter fieldpath.Filter
 	switch {
 	case subresource != "":
@@ -98,19 +100,13 @@ func (o *owners[T]) filters(d *Definition[T], subresource string) map[fieldpath.
 	return all
 }
 
-// manager is who keeps the fields that are written through a target.
-func (o *owners[T]) manager(t *target[T]) *ownership.Manager {
-	key := ownerKey{version: t.version.GVK.Version}
-	if t.subresource != nil {
-		key.subresource = t.subresource.Name
-	} else if t.acts {
-		key.subresource = t.through
-	}
-	return o.managers[key]
+// manager keeps the fields that an attempt writes.
+func (o *fieldManagers[T]) manager(a *attempt[T]) *ownership.Manager {
+	return o.managers[managerKey{a.version.GVK.Version, a.scope.subresource()}]
 }
 
 // served finds a version by its group and name.
-func (o *owners[T]) served(version fieldpath.APIVersion) (*codec.Served[T], error) {
+func (o *fieldManagers[T]) served(version fieldpath.APIVersion) (*codec.Served[T], error) {
 	gv, err := schema.ParseGroupVersion(string(version))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ownership.ErrNotServed, err)
@@ -123,7 +119,7 @@ func (o *owners[T]) served(version fieldpath.APIVersion) (*codec.Served[T], erro
 }
 
 // convert brings a typed value into another version, through the hub.
-func (o *owners[T]) convert(object *smd.TypedValue, version fieldpath.APIVersion) (*smd.TypedValue, error) {
+func (o *fieldManagers[T]) convert(object *smd.TypedValue, version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	to, err := o.served(version)
 	if err != nil {
 		return nil, err
@@ -155,9 +151,9 @@ func (o *owners[T]) convert(object *smd.TypedValue, version fieldpath.APIVersion
 	return o.types[to.GVK.Version].ObjectToTyped(view)
 }
 
-// owned shows a hub object to package ownership.
-type owned[T api.Object] struct {
-	owners *owners[T]
+// managedObject shows a hub object to package ownership.
+type managedObject[T api.Object] struct {
+	managers *fieldManagers[T]
 	// obj is the object; nothing where it is absent.
 	obj    T
 	absent bool
@@ -170,13 +166,13 @@ type seen struct {
 }
 
 // At implements ownership.Object.
-func (o *owned[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
+func (o *managedObject[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	for _, s := range o.seen {
 		if s.version == version {
 			return s.value, nil
 		}
 	}
-	v, err := o.owners.served(version)
+	v, err := o.managers.served(version)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +185,7 @@ func (o *owned[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	if err := ownership.Bound(view); err != nil {
 		return nil, err
 	}
-	value, err := o.owners.types[v.GVK.Version].ObjectToTyped(view, smd.AllowDuplicates)
+	value, err := o.managers.types[v.GVK.Version].ObjectToTyped(view, smd.AllowDuplicates)
 	if err != nil {
 		return nil, err
 	}
@@ -197,81 +193,93 @@ func (o *owned[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	return value, nil
 }
 
-// own notes in obj, which is to take the place of the current state, who set what. Where that can't be found out, what
-// was known stays: a write doesn't fail of it.
-func (h *handle[T]) own(t *target[T], obj T, current *store.State[T], manager string) error {
-	owners, err := h.owners()
-	if err != nil {
-		return err
+// trackFields is the step that sets managedFields: the request's field manager owns what it changes. Where that can't
+// be found out, they stay as they were: a write doesn't fail of it.
+func (k *kind[T]) trackFields(_ context.Context, a *attempt[T]) error {
+	switch {
+	case k.fieldManagers == nil || a.ownership == merged:
+		return nil
+	case a.ownership == dropped:
+		a.obj.SetManagedFields(nil)
+		return nil
 	}
-	if err := owners.own(t, obj, current, manager); err != nil {
-		h.tell(obj, err)
+	managers, err := k.fieldManagers()
+	if err != nil {
+		return internal(err)
+	}
+	if err := managers.update(a); err != nil {
+		k.logOwnership(a.obj, err)
 	}
 	return nil
 }
 
-// own notes in obj, which is to take the place of the current state, who set what; where it fails, what was known.
-func (o *owners[T]) own(t *target[T], obj T, current *store.State[T], manager string) error {
-	live := &owned[T]{owners: o, absent: !current.Exists}
+// update sets the managedFields of an attempt's new object; where that fails, to those of the old one.
+func (o *fieldManagers[T]) update(a *attempt[T]) error {
+	old := &managedObject[T]{managers: o, obj: a.old.Object, absent: !a.old.Exists}
 	var stored []metav1.ManagedFieldsEntry
-	if current.Exists {
-		live.obj, stored = current.Object, current.Object.GetManagedFields()
+	if a.old.Exists {
+		stored = a.old.Object.GetManagedFields()
 	}
-	entries, err := o.manager(t).Update(live, &owned[T]{owners: o, obj: obj}, stored, obj.GetManagedFields(), !current.Exists, manager)
+	entries, err := o.manager(a).Update(old, &managedObject[T]{managers: o, obj: a.obj}, stored, a.obj.GetManagedFields(),
+		!a.old.Exists, a.options.FieldManager)
 	if err != nil {
 		entries = stored
 	}
-	obj.SetManagedFields(entries)
+	a.obj.SetManagedFields(entries)
 	return err
 }
 
-// prepare lets the strategy change obj, which is to take the place of the current state, and has it reflected in who owns
-// what: what it takes back from a client is not that client's.
-func (h *handle[T]) prepare(t *target[T], obj T, current *store.State[T], change func()) {
-	if len(obj.GetManagedFields()) == 0 {
+// trackPreparation lets the strategy change the new object, and brings its managedFields in line: what the strategy
+// takes back from a client is not that client's.
+func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
+	if k.fieldManagers == nil || len(a.obj.GetManagedFields()) == 0 {
 		change()
 		return
 	}
-	sent := obj.DeepCopyObject().(T)
+	sent := a.obj.DeepCopyObject().(T)
 	change()
-	if same, err := h.sameStored(sent, obj); same || err != nil {
-		return // what can't be encoded is refused by whoever stores it
+	if same, err := k.sameEncoded(sent, a.obj); same || err != nil {
+		return // an object that can't be encoded is refused by the step that encodes it
 	}
-	owners, err := h.owners()
+	managers, err := k.fieldManagers()
 	if err != nil {
-		return // then nobody is noted at all
+		return // then managedFields are those that the client sent
 	}
 	c := ownership.Change{
-		Live: &owned[T]{owners: owners, obj: current.Object, absent: !current.Exists}, Sent: &owned[T]{owners: owners, obj: sent},
-		Next: &owned[T]{owners: owners, obj: obj}, Entries: sent.GetManagedFields(), Manager: t.manager, Applied: t.owned,
+		Live:    &managedObject[T]{managers: managers, obj: a.old.Object, absent: !a.old.Exists},
+		Sent:    &managedObject[T]{managers: managers, obj: sent},
+		Next:    &managedObject[T]{managers: managers, obj: a.obj},
+		Entries: sent.GetManagedFields(), Manager: a.options.FieldManager, Applied: a.ownership == merged,
 	}
-	if current.Exists {
-		c.Stored = current.Object.GetManagedFields()
+	if a.old.Exists {
+		c.Stored = a.old.Object.GetManagedFields()
 	}
-	entries, err := owners.manager(t).Prepared(c)
+	entries, err := managers.manager(a).Prepared(c)
 	if err != nil {
-		h.tell(obj, err)
+		k.logOwnership(a.obj, err)
 		return
 	}
-	obj.SetManagedFields(entries)
+	a.obj.SetManagedFields(entries)
 }
 
-func (h *handle[T]) sameStored(a, b T) (bool, error) {
-	x, err := h.store.Encode(a)
+// sameEncoded tells whether two objects are the same in the storage version.
+func (k *kind[T]) sameEncoded(a, b T) (bool, error) {
+	x, err := k.versions.Encode(a)
 	if err != nil {
 		return false, err
 	}
-	y, err := h.store.Encode(b)
+	y, err := k.versions.Encode(b)
 	return bytes.Equal(x, y), err
 }
 
-// tell logs, at most once a second, that nobody was noted for what was written. What is too long is no trouble.
-func (h *handle[T]) tell(obj metav1.Object, err error) {
-	last, now := h.told.Load(), time.Now().Unix()
-	if errors.Is(err, ownership.ErrTooLong) || last == now || !h.told.CompareAndSwap(last, now) {
+// logOwnership logs, at most once a second, that the managedFields of a write could not be found out. Fields that are
+// too long to track are no trouble.
+func (k *kind[T]) logOwnership(obj metav1.Object, err error) {
+	last, now := k.logged.Load(), time.Now().Unix()
+	if errors.Is(err, ownership.ErrTooLong) || last == now || !k.logged.CompareAndSwap(last, now) {
 		return
 	}
-	h.log.Warn("field ownership was kept as it was", "resource", h.info.GroupResource().String(), "namespace", obj.GetNamespace(),
+	k.log.Warn("field ownership was kept as it was", "resource", k.gr.String(), "namespace", obj.GetNamespace(),
 		"name", obj.GetName(), "error", err)
 }
 
