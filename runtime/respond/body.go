@@ -29,10 +29,10 @@ type Body struct {
 	Code   int
 	// ContentType is the value of the header. Body doesn't change it, so answers may share it.
 	ContentType []string
-	// Gzip tells whether the client accepts gzip.
-	Gzip bool
 	// WriteTimeout is how long the client may take to read a piece of an answer that has several.
 	WriteTimeout time.Duration
+	// Gzip tells whether the client accepts gzip.
+	Gzip bool
 
 	// whole: the first piece is all of the body.
 	whole    bool

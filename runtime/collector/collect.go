@@ -12,39 +12,40 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 )
 
-// standing is how an owner is found.
-type standing uint8
+// ownerState is the state of an owner.
+type ownerState uint8
 
 const (
-	// there: it is, or nobody can tell that it isn't.
-	there standing = iota
-	// leading: it is being deleted in the foreground, and waits for its dependents.
-	leading
-	// gone: it is not, or another object has its place.
-	gone
+	// ownerPresent: the owner exists, or the collector can't find out that it doesn't.
+	ownerPresent ownerState = iota
+	// ownerWaiting: the owner is being deleted in the foreground, and waits for its dependents.
+	ownerWaiting
+	// ownerAbsent: the owner doesn't exist, or another object has its name.
+	ownerAbsent
 )
 
-// collect deletes an object whose owners are gone, or wait for it to go, and takes from one that keeps an owner the
-// references to the others.
+// collect deletes an object if each of its owners is absent or waits for its dependents. If one owner is present, it
+// removes the references to the others.
 func (c *Collector) collect(ctx context.Context, o *object) error {
-	var found [gone + 1][]types.UID
+	var found [ownerAbsent + 1][]types.UID
 	for i := range o.owners {
-		s, err := c.standing(ctx, o, &o.owners[i])
+		s, err := c.ownerState(ctx, o, &o.owners[i])
 		if err != nil {
 			return err
 		}
 		found[s] = append(found[s], o.owners[i].uid)
 	}
-	lost := slices.Concat(found[leading], found[gone])
+	lost := slices.Concat(found[ownerWaiting], found[ownerAbsent])
 	switch {
 	case len(lost) == 0:
 		return nil
-	case len(found[there]) > 0:
+	case len(found[ownerPresent]) > 0:
 		return c.rewrite(ctx, o, without(lost...))
-	case len(found[leading]) > 0:
-		return c.followInto(ctx, o)
+	case len(found[ownerWaiting]) > 0:
+		return c.deleteWithOwner(ctx, o)
 	}
 	policy := metav1.DeletePropagationBackground
 	switch {
@@ -56,20 +57,22 @@ func (c *Collector) collect(ctx context.Context, o *object) error {
 	return c.remove(ctx, o, policy)
 }
 
-// followInto deletes an object whose owners wait for it: in the foreground where it has dependents, too. Where one of
-// these is on its way out already, it may wait for the object in turn, which then must block nobody.
-func (c *Collector) followInto(ctx context.Context, o *object) error {
+// deleteWithOwner deletes an object whose owner waits for it, in the foreground if it has dependents itself. If one of
+// these is already being deleted in the foreground, it may wait for the object in turn; then the object must not block
+// its owners.
+func (c *Collector) deleteWithOwner(ctx context.Context, o *object) error {
 	policy := metav1.DeletePropagationBackground
 	for _, dependent := range c.graph.dependentsOf(o) {
 		policy = metav1.DeletePropagationForeground
-		if dependent.leads() {
+		if dependent.isForeground() {
 			return c.unblock(ctx, o)
 		}
 	}
 	return c.remove(ctx, o, policy)
 }
 
-// unblock is one write before the deletion, which comes when the graph has it.
+// unblock writes the references so that they block no owner. The collector deletes the object when the graph has this
+// write.
 func (c *Collector) unblock(ctx context.Context, o *object) error {
 	if !slices.ContainsFunc(o.owners, func(r reference) bool { return r.blocks }) {
 		return c.remove(ctx, o, metav1.DeletePropagationForeground)
@@ -85,44 +88,44 @@ func (c *Collector) unblock(ctx context.Context, o *object) error {
 	})
 }
 
-// standing finds out how an owner is, from memory where it is well, and from storage where it seems not to be. What is
-// of a kind that isn't served here is taken to be there, as is what can't be an owner: something in a namespace, of
-// something in none.
-func (c *Collector) standing(ctx context.Context, o *object, ref *reference) (standing, error) {
+// ownerState finds out the state of an owner. It reads the owner from the cache, and from storage before it says that
+// the owner isn't present. An owner of a kind that the server doesn't serve counts as present, and so does an object in
+// a namespace that is named as the owner of a cluster-scoped object.
+func (c *Collector) ownerState(ctx context.Context, o *object, ref *reference) (ownerState, error) {
 	r := ref.resource
 	if r == nil || r.namespaced && !o.resource.namespaced {
-		return there, nil
+		return ownerPresent, nil
 	}
-	at := place{resource: r, name: ref.name, uid: ref.uid}
+	at := ownerKey{resource: r, name: ref.name, uid: ref.uid}
 	if r.namespaced {
 		at.namespace = o.namespace
 	}
 	if c.absent.has(at) {
-		return gone, nil
+		return ownerAbsent, nil
 	}
 	for _, live := range []bool{false, true} {
 		m, err := r.get(ctx, at.namespace, at.name, live)
 		switch {
 		case apierrors.IsBadRequest(err) || apierrors.IsMethodNotSupported(err):
-			return there, nil // no name that an object could have, or none that can be asked for
+			return ownerPresent, nil // no object can have this name, or the resource has no get
 		case err != nil && live:
-			return there, err
-		case err == nil && m != nil && m.UID == ref.uid && !isLeading(m):
-			return there, nil
+			return ownerPresent, err
+		case err == nil && m != nil && m.UID == ref.uid && !isForegroundDeletion(m):
+			return ownerPresent, nil
 		case !live:
 		case m == nil || m.UID != ref.uid:
 			c.absent.add(at)
-			return gone, nil
+			return ownerAbsent, nil
 		}
 	}
-	return leading, nil
+	return ownerWaiting, nil
 }
 
-func isLeading(m *metadata) bool {
+func isForegroundDeletion(m *metadata) bool {
 	return m.DeletionTimestamp != nil && slices.Contains(m.Finalizers, metav1.FinalizerDeleteDependents)
 }
 
-// remove deletes the object that the graph knows, and none that came after it or became of it since.
+// remove deletes the object in the state that the graph has, and no later state or object of its name.
 func (c *Collector) remove(ctx context.Context, o *object, policy metav1.DeletionPropagation) error {
 	version := strconv.FormatInt(o.version, 10)
 	_, err := o.resource.handle.Delete(ctx, o.namespace, o.name, api.DeleteOptions{
@@ -138,43 +141,43 @@ func (c *Collector) remove(ctx context.Context, o *object, policy metav1.Deletio
 	return err
 }
 
-// foreground lets an object go that waits for its dependents, once none of them blocks it.
+// foreground removes the finalizer of an object that is deleted in the foreground, when no dependent blocks it.
 func (c *Collector) foreground(ctx context.Context, o *object) (again time.Duration, err error) {
 	if !c.graph.blocked(o) {
-		if err := c.settled(ctx, o.version); err != nil {
+		if err := c.waitForGraph(ctx, o.version); err != nil {
 			return 0, err
 		}
 	}
 	if !c.graph.blocked(o) {
 		return 0, c.finalize(ctx, o, metav1.FinalizerDeleteDependents)
 	}
-	// Their own events bring them to the queue. This is for what went wrong.
-	now := time.Since(c.began).Nanoseconds()
-	if last := o.asked.Load(); now-last > int64(patience) && o.asked.CompareAndSwap(last, now) && last > 0 {
-		c.queue.add(c.graph.refer(o.uid)...)
+	// The events of the dependents add them to the queue. This is for attempts that failed.
+	now := time.Since(c.started).Nanoseconds()
+	if last := o.asked.Load(); now-last > int64(recheckAfter) && o.asked.CompareAndSwap(last, now) && last > 0 {
+		c.queue.add(c.graph.referrers(o.uid)...)
 	}
-	return patience, nil
+	return recheckAfter, nil
 }
 
-// orphan takes from an object's dependents the references to it, and then lets it go. All that depended on it when it was
-// deleted are found.
+// orphan removes the references of the dependents to an object, and then the object's finalizer. It finds all objects
+// that were dependents when the object was deleted.
 func (c *Collector) orphan(ctx context.Context, o *object) error {
-	veils := c.veils()
-	if err := c.settled(ctx, o.version); err != nil {
+	changes := c.corruptChanges()
+	if err := c.waitForGraph(ctx, o.version); err != nil {
 		return err
 	}
 	dependents := c.graph.dependentsOf(o)
-	if err := c.hides(o); err != nil {
-		return err // what depends on it would be deleted as soon as it can be read
+	if err := c.corruptDependent(o); err != nil {
+		return err // otherwise the dependent would be deleted as soon as it can be read
 	}
-	if c.veils() != veils {
-		return errUnveiled // an object went from the one to the other between two looks, and was seen in neither
+	if c.corruptChanges() != changes {
+		return errCorruptChanged // an object may have moved between graph and set between the two checks
 	}
 	var group errgroup.Group
 	group.SetLimit(workers)
 	for _, dependent := range dependents {
 		group.Go(func() (err error) {
-			defer unpanic(dependent, &err)
+			defer recoverPanic(dependent, &err)
 			return c.rewrite(ctx, dependent, without(o.uid))
 		})
 	}
@@ -184,15 +187,19 @@ func (c *Collector) orphan(ctx context.Context, o *object) error {
 	return c.finalize(ctx, o, metav1.FinalizerOrphanDependents)
 }
 
-// without leaves the references that are to others.
+// without returns a function that removes the references to uids.
 func without(uids ...types.UID) func([]metav1.OwnerReference) []metav1.OwnerReference {
 	return func(refs []metav1.OwnerReference) []metav1.OwnerReference {
-		return slices.DeleteFunc(slices.Clone(refs), func(ref metav1.OwnerReference) bool { return slices.Contains(uids, ref.UID) })
+		return slices.DeleteFunc(slices.Clone(refs), func(ref metav1.OwnerReference) bool {
+			return slices.Contains(uids, ref.UID)
+		})
 	}
 }
 
-// rewrite changes an object's references, as storage has them.
-func (c *Collector) rewrite(ctx context.Context, o *object, change func([]metav1.OwnerReference) []metav1.OwnerReference) error {
+// rewrite changes the references that an object has in storage.
+func (c *Collector) rewrite(
+	ctx context.Context, o *object, change func([]metav1.OwnerReference) []metav1.OwnerReference,
+) error {
 	m, err := o.resource.get(ctx, o.namespace, o.name, true)
 	if err != nil || m == nil || m.UID != o.uid {
 		return err
@@ -210,14 +217,15 @@ func (c *Collector) rewrite(ctx context.Context, o *object, change func([]metav1
 
 func sameReferences(a, b []metav1.OwnerReference) bool {
 	return slices.EqualFunc(a, b, func(x, y metav1.OwnerReference) bool {
-		return x.UID == y.UID && (x.BlockOwnerDeletion != nil && *x.BlockOwnerDeletion) == (y.BlockOwnerDeletion != nil && *y.BlockOwnerDeletion)
+		return x.UID == y.UID && ptr.Deref(x.BlockOwnerDeletion, false) == ptr.Deref(y.BlockOwnerDeletion, false)
 	})
 }
 
-// finalize takes a finalizer from an object that is being deleted.
+// finalize removes a finalizer from an object that is being deleted.
 func (c *Collector) finalize(ctx context.Context, o *object, finalizer string) error {
 	m, err := o.resource.get(ctx, o.namespace, o.name, true)
-	if err != nil || m == nil || m.UID != o.uid || m.DeletionTimestamp == nil || !slices.Contains(m.Finalizers, finalizer) {
+	if err != nil || m == nil || m.UID != o.uid || m.DeletionTimestamp == nil ||
+		!slices.Contains(m.Finalizers, finalizer) {
 		return err
 	}
 	left := slices.DeleteFunc(slices.Clone(m.Finalizers), func(f string) bool { return f == finalizer })
@@ -228,9 +236,11 @@ func (c *Collector) finalize(ctx context.Context, o *object, finalizer string) e
 	return err
 }
 
-// patch sets a list in the metadata of the very object that was read; an empty one is taken away.
+// patch sets a list in the metadata of the object that was read, if it hasn't changed since. It removes an empty list.
 func (c *Collector) patch(ctx context.Context, o *object, read *metadata, member string, list any) error {
-	data, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": read.UID, "resourceVersion": read.ResourceVersion, member: list}})
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": read.UID, "resourceVersion": read.ResourceVersion, member: list,
+	}})
 	if err != nil {
 		return err
 	}

@@ -8,16 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// What can be read again is hidden until the graph has it: an owner that leaves its dependents behind must find it in one
-// of the two.
+// What can be read again is hidden until the graph has it: an owner that leaves its dependents behind must find it in
+// one of the two.
 func TestUnveiledIsHiddenUntilTheGraphHasIt(t *testing.T) {
 	w := newWorld(t, false)
 	w.create("twigs/ns/stem")
 	w.create("leafs/ns/broken", "twigs/ns/stem")
 	c := New(w.handles, nil)
 	r := c.kinds[schema.GroupKind{Group: "wood.example.com", Kind: "Leaf"}]
-	name := hiddenName{"ns", "broken"}
-	r.hidden.add(name)
+	name := objectName{"ns", "broken"}
+	r.corrupt.add(name)
 	object, err := r.handle.Get(t.Context(), "ns", "broken", "", r.form)
 	if err != nil {
 		t.Fatal(err)
@@ -29,14 +29,14 @@ func TestUnveiledIsHiddenUntilTheGraphHasIt(t *testing.T) {
 		observed <- err
 	}()
 	for begun := time.Now(); time.Since(begun) < 50*time.Millisecond; {
-		if !r.hidden.has(name) {
+		if !r.corrupt.has(name) {
 			t.Error("neither the graph has it nor is it hidden")
 			break
 		}
 	}
 	c.graph.mu.Unlock()
-	if err := <-observed; err != nil || r.hidden.any() || c.graph.len() != 1 {
-		t.Errorf("%v; hidden %d, in the graph %d", err, r.hidden.len(), c.graph.len())
+	if err := <-observed; err != nil || r.corrupt.any() || c.graph.len() != 1 {
+		t.Errorf("%v; hidden %d, in the graph %d", err, r.corrupt.len(), c.graph.len())
 	}
 }
 
@@ -44,14 +44,14 @@ func TestUnveiledIsHiddenUntilTheGraphHasIt(t *testing.T) {
 func TestVeilsAreCounted(t *testing.T) {
 	w := newWorld(t, false)
 	c := New(w.handles, nil)
-	last := c.veils()
-	for what, change := range map[string]func(h *hidden){
-		"add":    func(h *hidden) { h.add(hiddenName{"ns", "a"}) },
-		"remove": func(h *hidden) { h.add(hiddenName{"ns", "b"}); h.remove(hiddenName{"ns", "b"}) },
-		"forget": func(h *hidden) { h.forget() },
+	last := c.corruptChanges()
+	for what, change := range map[string]func(h *corruptObjects){
+		"add":    func(h *corruptObjects) { h.add(objectName{"ns", "a"}) },
+		"remove": func(h *corruptObjects) { h.add(objectName{"ns", "b"}); h.remove(objectName{"ns", "b"}) },
+		"forget": func(h *corruptObjects) { h.forget() },
 	} {
-		change(&c.resources[0].hidden)
-		now := c.veils()
+		change(&c.resources[0].corrupt)
+		now := c.corruptChanges()
 		if now <= last {
 			t.Errorf("%s: %d after %d", what, now, last)
 		}

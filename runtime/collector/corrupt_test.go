@@ -27,7 +27,8 @@ func (w *world) spoil(path string) (mend func()) {
 	return func() { put(whole) }
 }
 
-// beside runs a test with the cache and without, and with collectors that are there before something is spoilt, and after.
+// beside runs a test with the cache and without, and with collectors that are there before something is spoilt, and
+// after.
 func beside(t *testing.T, test func(w *world, spoil func(path string) (mend func()))) {
 	for kind, cached := range map[string]bool{"cache": true, "bare": false} {
 		for when, early := range map[string]bool{"seen": true, "found": false} {
@@ -45,7 +46,7 @@ func beside(t *testing.T, test func(w *world, spoil func(path string) (mend func
 					if !early {
 						w.start(1)
 					}
-					w.until(func(s Stats) bool { return s.Unreadable == 1 })
+					w.until(func(s Stats) bool { return s.Corrupt == 1 })
 					return mend
 				})
 			})
@@ -73,7 +74,7 @@ func TestUnreadableHoldsUpNoCascade(t *testing.T) {
 			}
 		}
 		mend()
-		w.until(func(s Stats) bool { return s.Unreadable == 0 })
+		w.until(func(s Stats) bool { return s.Corrupt == 0 })
 		w.settle()
 		if got := w.list(); got != "leafs/ns/safe trees/elm\ntrees/elm" {
 			w.Errorf("got\n%s", got)
@@ -105,7 +106,7 @@ func TestOrphaningWaitsForUnreadable(t *testing.T) {
 				}
 			}
 			mend()
-			w.until(func(s Stats) bool { return s.Unreadable == 0 })
+			w.until(func(s Stats) bool { return s.Corrupt == 0 })
 			w.settle()
 			if got := w.list(); got != "leafs/ns/broken" {
 				w.Errorf("%s: got\n%s", owner, got)
@@ -130,7 +131,7 @@ func TestUnreadableIsRemoved(t *testing.T) {
 		if _, err := w.handle("leafs").Delete(w.Context(), "ns", "broken", options); err != nil {
 			w.Fatal(err)
 		}
-		w.until(func(s Stats) bool { return s.Unreadable == 0 })
+		w.until(func(s Stats) bool { return s.Corrupt == 0 })
 		w.settle()
 		if got := w.list(); got != "" {
 			w.Errorf("got\n%s", got)
