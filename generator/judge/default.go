@@ -12,20 +12,13 @@ func Defaults(types []*model.Type) []Finding {
 	for _, t := range types {
 		r.in = t.Package
 		r.value(t.Default, t, Omission{DefaultOfType: t})
-		r.values(t, map[*model.Type]bool{})
-	}
-	return r.findings
-}
-
-// values judges the defaults of the fields of a struct, and of those without a name in it.
-func (r *referee) values(t *model.Type, seen map[*model.Type]bool) {
-	for _, f := range t.Fields {
-		r.value(f.Default, f.Type, Omission{DefaultOfField: f})
-		for inner := f.Type; inner != nil && inner.Name == "" && !seen[inner]; inner = inner.Elem {
-			seen[inner] = true
-			r.values(inner, seen)
+		for part := range t.WithAnonymous() {
+			for _, f := range part.Fields {
+				r.value(f.Default, f.Type, Omission{DefaultOfField: f})
+			}
 		}
 	}
+	return r.findings
 }
 
 // value judges one default. Of a type parameter nothing is known.

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"strings"
@@ -25,11 +26,7 @@ func (r *referee) duplicates(t *model.Type) {
 		return
 	}
 	taken := map[string]shown{}
-	level := []shown{}
-	for _, f := range t.Fields {
-		level = append(level, shown{field: f, by: f, owner: t, tagged: tagged(f)})
-	}
-	for seen := map[*model.Type]bool{t: true}; len(level) > 0; {
+	for level, seen := shownIn(t, nil), map[*model.Type]bool{t: true}; len(level) > 0; {
 		byName := map[string]shown{}
 		var next []shown
 		var entered []*model.Type
@@ -80,11 +77,11 @@ func (r *referee) hidden(t *model.Type, by, x shown) {
 		x.owner.Name, x.field.Name, t.Name, by.owner.Name, by.field.Name, x.field.JSON, t.Name)
 }
 
-// shownIn are the fields of a struct that an embedded field leads to.
+// shownIn returns the fields of a struct that the field by leads to, or those of the outermost struct where by is nil.
 func shownIn(t *model.Type, by *model.Field) []shown {
 	var out []shown
 	for _, f := range t.Fields {
-		out = append(out, shown{field: f, by: by, owner: t, tagged: tagged(f)})
+		out = append(out, shown{field: f, by: cmp.Or(by, f), owner: t, tagged: tagged(f)})
 	}
 	return out
 }

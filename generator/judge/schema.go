@@ -105,8 +105,7 @@ func isMap(r model.Rule) bool { return r.Check == model.Unique && r.Text == "map
 // misplaced reports rules for parts that a value doesn't have.
 func (r *referee) misplaced(s *model.Schema, name string, t *model.Type, want string) {
 	for _, rule := range s.Rules {
-		r.faultf(rule.Pos, "marker \"+%s\" here is for the parts of %s, and %s is %s", rule.Marker, want, name,
-			t.Describe())
+		r.rulef(&rule, " here is for the parts of %s, and %s is %s", want, name, t.Describe())
 	}
 }
 
@@ -116,17 +115,16 @@ func (r *referee) siblings(owner *model.Type, f *model.Field) {
 		switch rule.Check {
 		case model.DependentRequired, model.DependentForbidden:
 			if rule.Text == f.JSON || fieldNamed(owner, rule.Text) == nil {
-				r.faultf(rule.Pos, "marker \"+%s\": there is no field %q beside %s", rule.Marker, rule.Text, f.Name)
+				r.rulef(&rule, ": there is no field %q beside %s", rule.Text, f.Name)
 			}
 		case model.UnionMember, model.ZeroOrOneOfMember:
 			if f.Type.Form == model.Struct {
-				r.faultf(rule.Pos, "marker \"+%s\": %s is a struct, which is always there: make it a pointer",
-					rule.Marker, f.Name)
+				r.rulef(&rule, ": %s is a struct, which is always there: make it a pointer", f.Name)
 			}
 		case model.UnionDiscriminator, model.ModeDiscriminator:
 			if at := f.Type.Pointee(); !f.Type.IsString() && (rule.Check == model.UnionDiscriminator || at == nil ||
 				at.Form != model.Basic) {
-				r.faultf(rule.Pos, "marker \"+%s\" is for strings, and %s is %s", rule.Marker, f.Name, at.Describe())
+				r.rulef(&rule, " is for strings, and %s is %s", f.Name, at.Describe())
 			}
 		}
 	}
@@ -167,8 +165,7 @@ func (r *referee) placed(rule *model.Rule, t *model.Type, s *model.Schema, name 
 	if want == "" || flexible(t, s) || suits(rule, t, want) {
 		return true
 	}
-	r.faultf(rule.Pos, "marker \"+%s\" is for %s, and %s is %s%s", rule.Marker, want, name, t.Describe(),
-		insteadFor(rule, t, want))
+	r.rulef(rule, " is for %s, and %s is %s%s", want, name, t.Describe(), insteadFor(rule, t, want))
 	return false
 }
 
@@ -204,50 +201,47 @@ func leaveOut(s *model.Schema, check model.Check) {
 
 // rule judges one rule by itself.
 func (r *referee) rule(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
-	say := func(format string, args ...any) {
-		r.faultf(rule.Pos, "marker \"+%s\": %s", rule.Marker, fmt.Sprintf(format, args...))
-	}
 	switch rule.Check {
 	case model.Minimum, model.Maximum, model.MultipleOf:
 		if message := outOfRange(rule, t); message != "" {
-			say("%s", message)
+			r.rulef(rule, ": %s", message)
 		}
 	case model.MinLength, model.MaxLength, model.MaxBytes, model.MinItems, model.MaxItems, model.MinProperties,
 		model.MaxProperties:
 		if strings.HasPrefix(rule.Text, "-") {
-			say("%s is less than nothing", rule.Text)
+			r.rulef(rule, ": %s is less than nothing", rule.Text)
 		}
 	case model.Pattern:
 		if _, err := regexp.Compile(rule.Text); err != nil {
-			say("%v", err)
+			r.rulef(rule, ": %v", err)
 		}
 	case model.Format:
 		if rule.Declarative && !t.IsString() && !flexible(t, s) {
-			r.faultf(rule.Pos, "marker \"+%s\" is for strings, and %s is %s", rule.Marker, name, t.Describe())
+			r.rulef(rule, " is for strings, and %s is %s", name, t.Describe())
 		} else if rule.Declarative && !slices.Contains(formats, rule.Text) {
-			say("unknown format %q: known are %s", rule.Text, strings.Join(formats, ", "))
+			r.rulef(rule, ": unknown format %q: known are %s", rule.Text, strings.Join(formats, ", "))
 		}
 	case model.Enum:
-		r.enum(rule, t, s, name, say)
+		r.enum(rule, t, s, name)
 	case model.Unique:
 		if rule.Text != "set" && rule.Text != "map" {
-			say("%q is not set or map", rule.Text)
+			r.rulef(rule, ": %q is not set or map", rule.Text)
 		}
 	case model.Update:
 		for _, word := range rule.Values {
 			if !slices.Contains(updateWords, word) {
-				say("%q is not one of %s", word, strings.Join(updateWords, ", "))
+				r.rulef(rule, ": %q is not one of %s", word, strings.Join(updateWords, ", "))
 			}
 		}
 	case model.OneOf:
 		for _, field := range rule.Values {
 			if fieldNamed(t, field) == nil {
-				say("%s has no field %q", name, field)
+				r.rulef(rule, ": %s has no field %q", name, field)
 			}
 		}
 	case model.Required:
 		if rule.Declarative && s.Rule(model.Forbidden) != nil {
-			say("%s is forbidden, too", name)
+			r.rulef(rule, ": %s is forbidden, too", name)
 		}
 	}
 }
@@ -260,7 +254,7 @@ const (
 
 // insteadFor says how to write a rule that was meant for the elements of a list.
 func insteadFor(rule *model.Rule, t *model.Type, want string) string {
-	if t.Elem == nil || flexible(t.Elem, &model.Schema{}) || !suits(rule, t.Elem.Pointee(), want) {
+	if t.Elem == nil || opaque(t.Elem) || !suits(rule, t.Elem.Pointee(), want) {
 		return ""
 	}
 	if rule.Declarative {
@@ -271,33 +265,32 @@ func insteadFor(rule *model.Rule, t *model.Type, want string) string {
 }
 
 // enum judges the values of an enumeration.
-func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name string, say func(string, ...any)) {
+func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
 	if flexible(t, s) {
 		return
 	}
 	if rule.Declarative {
 		if !t.IsString() {
-			say("the constants of strings are values, and %s is %s", name, t.Describe())
-		} else if t.Package == nil || !slices.ContainsFunc(t.Package.Consts,
-			func(c *model.Const) bool { return c.Type == t && !c.Excluded }) {
-			say("there is no constant of the type")
+			r.rulef(rule, ": the constants of strings are values, and %s is %s", name, t.Describe())
+		} else if len(constantsOf(t)) == 0 {
+			r.rulef(rule, ": there is no constant of the type")
 		}
 		return
 	}
 	if t.Form == model.Slice || t.Form == model.Array {
-		say("%s is a list: for its elements, write +%sEnum", name, elements)
+		r.rulef(rule, ": %s is a list: for its elements, write +%sEnum", name, elements)
 		return
 	}
 	if text := rule.Text; strings.Contains(text, ",") && !strings.ContainsAny(text, ";{[\"'`") {
-		say("the values of an enumeration are separated by semicolons: %s", strings.ReplaceAll(text, ",", ";"))
+		r.rulef(rule, ": the values of an enumeration are separated by semicolons: %s", strings.ReplaceAll(text, ",", ";"))
 		return
 	}
 	for i, v := range rule.Values {
 		if slices.Contains(rule.Values[:i], v) {
-			say("%s is there twice", unquoted(v))
+			r.rulef(rule, ": %s is there twice", unquoted(v))
 		}
 		if !fits(v, t) {
-			say("%s is no value of %s, which is %s", unquoted(v), name, t.Describe())
+			r.rulef(rule, ": %s is no value of %s, which is %s", unquoted(v), name, t.Describe())
 		}
 	}
 }
@@ -348,7 +341,7 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 		return
 	}
 	elem := t.Elem.Pointee()
-	if flexible(elem, &model.Schema{}) {
+	if opaque(elem) {
 		return
 	}
 	if elem.Form != model.Struct {
@@ -361,18 +354,15 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 
 // keyFields judges the fields that are the keys of a list's elements.
 func (r *referee) keyFields(unique *model.Rule, elem *model.Type, keys []string, name string) {
-	say := func(format string, args ...any) {
-		r.faultf(unique.Pos, "marker \"+%s\": %s", unique.Marker, fmt.Sprintf(format, args...))
-	}
 	for i, key := range keys {
 		f := fieldNamed(elem, key)
 		switch {
 		case slices.Contains(keys[:i], key):
-			say("the key %q is there twice: remove one", key)
+			r.rulef(unique, ": the key %q is there twice: remove one", key)
 		case f == nil:
-			say("the elements of %s have no field %q, which is their key%s", name, key, otherKey(elem, key))
-		case !flexible(f.Type.Pointee(), &model.Schema{}) && f.Type.Pointee().Form != model.Basic:
-			say("the key %q of the elements of %s is %s, and no plain value", key, name, f.Type.Pointee().Describe())
+			r.rulef(unique, ": the elements of %s have no field %q, which is their key%s", name, key, otherKey(elem, key))
+		case !opaque(f.Type.Pointee()) && f.Type.Pointee().Form != model.Basic:
+			r.rulef(unique, ": the key %q of the elements of %s is %s, and no plain value", key, name, f.Type.Pointee().Describe())
 		}
 	}
 }

@@ -44,7 +44,7 @@ func keyOfJSON(t *model.Type) bool {
 	if t == nil || t.Methods["MarshalText"] != nil || t.Form == model.TypeParam {
 		return true
 	}
-	return t.Form == model.Basic && (t.Basic == "string" || t.Bits() != 0 || t.Basic == "uintptr")
+	return t.Form == model.Basic && (t.Basic == "string" || t.Bits() != 0)
 }
 
 func inPlural(t *model.Type) string {

@@ -59,7 +59,7 @@ func (b *typeBuilder) fieldDefaults(p *model.Package, c *load.Comments) {
 func (b *typeBuilder) deepCopy(n *types.Named, t *model.Type) model.DeepCopyMode {
 	mode := existingCopy(n)
 	p := n.Obj().Pkg()
-	if !b.u.IsRoot(p) || mode == model.DeepCopyExisting && declares(n, "DeepCopy") || n.TypeParams().Len() > 0 {
+	if !b.u.IsRoot(p) || mode == model.DeepCopyExisting && t.Methods["DeepCopy"] != nil || n.TypeParams().Len() > 0 {
 		return mode
 	}
 	wanted, explicit := b.pkg(p).DeepCopy || len(t.DeepCopyInterfaces) > 0, false

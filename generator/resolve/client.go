@@ -28,9 +28,8 @@ func chooseVerbs(c *model.Client, t *model.Type) diag.Errors {
 	var faults diag.Errors
 	for _, verb := range c.Only {
 		if slices.Contains(c.Skip, verb) {
-			faults.Add(c.Pos, "verb %q of %s is among +genclient:onlyVerbs and +genclient:skipVerbs: leave it out "+
-				"of one",
-				verb, t.Name)
+			faults.Add(c.Pos, "verb %q of %s is among +genclient:onlyVerbs and +genclient:skipVerbs: leave it out of "+
+				"one", verb, t.Name)
 		}
 	}
 	status := slices.ContainsFunc(t.Fields, func(f *model.Field) bool { return f.Name == "Status" })
@@ -155,9 +154,8 @@ func (b *clientBuilder) clientModule(c *model.Clients) bool {
 			continue
 		}
 		if !b.u.Listed(path) {
-			b.errorf(c.Pos, "clients need %s, of which %s can't be imported (%v): run go get %s@%s, "+
-				"and once clients are generated go mod tidy", clientModule, path, b.u.ListError(path), clientModule,
-				b.clientVersion())
+			b.errorf(c.Pos, "clients need %s, of which %s can't be imported (%v): run go get %s@%s, and once clients "+
+				"are generated go mod tidy", clientModule, path, b.u.ListError(path), clientModule, b.clientVersion())
 			return false
 		}
 		info, _ := b.u.Info(path)

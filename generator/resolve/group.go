@@ -158,8 +158,7 @@ func (b *groupBuilder) finish(g *model.Group) {
 		b.resource(g, r)
 		if other := plurals[r.Plural]; other != nil {
 			b.errorf(r.Versions[0].Type.Pos, "the kinds %s and %s of group %q would both be served as %q: name one "+
-				"with +kubebuilder:resource:path=",
-				other.Kind, r.Kind, g.Name, r.Plural)
+				"with +kubebuilder:resource:path=", other.Kind, r.Kind, g.Name, r.Plural)
 		}
 		plurals[r.Plural] = r
 	}

@@ -24,8 +24,7 @@ func (b *subresourceBuilder) payload(s *model.Subresource, p *model.Payload) boo
 	}
 	if t.Package != g.Internal || g.Internal == nil {
 		b.errorf(s.Method.Pos, "%s, which the subresource %s takes or answers, belongs to no version of a group: "+
-			"package %s needs +groupName and the name of a version",
-			t.Name, s.Name, t.Package.Path)
+			"package %s needs +groupName and the name of a version", t.Name, s.Name, t.Package.Path)
 		return false
 	}
 	p.Group = g.Name

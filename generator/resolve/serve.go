@@ -253,8 +253,7 @@ func (b *serveBuilder) kindMarkers(
 		switch {
 		case !x.HasKind || put == nil:
 			b.errorf(x.By.Pos, "marker \"+%s\" needs a kind and a marker: "+
-				"+%s(Deployment)=+kubebuilder:resource:shortName=deploy",
-				x.By.Name, x.By.Name)
+				"+%s(Deployment)=+kubebuilder:resource:shortName=deploy", x.By.Name, x.By.Name)
 		case !wanted[x.Kind]:
 			b.errorf(x.By.Pos, "kind %q of marker \"+%s\" is not among those that are served of %s", x.Kind,
 				x.By.Name, from.Path)
