@@ -34,7 +34,9 @@ func FuzzComments(f *testing.F) {
 			}
 		}
 		c := newComments()
-		(&collector{fset: fset, comments: c, reads: new(reads), reporting: true}).file(file)
+		collect := newCollector(fset, file, c)
+		collect.reads, collect.reporting = new(reads), true
+		collect.collect()
 		c.check()
 		for _, f := range append(c.faults, c.warnings...) {
 			report(f.Pos, f.Message)

@@ -2,7 +2,6 @@ package load
 
 import (
 	"bytes"
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"io"
@@ -56,13 +55,13 @@ func groupOf(path string) (string, bool) {
 	if err != nil || !bytes.Contains(data, []byte("+")) {
 		return "", false
 	}
-	c := &collector{fset: token.NewFileSet(), comments: newComments()}
-	file, _ := parser.ParseFile(c.fset, path, data, parser.PackageClauseOnly|parser.ParseComments)
+	fset, comments := token.NewFileSet(), newComments()
+	file, _ := parser.ParseFile(fset, path, data, parser.PackageClauseOnly|parser.ParseComments)
 	if file == nil || file.Name == nil {
 		return "", false
 	}
-	c.packageClause(file, map[*ast.CommentGroup]bool{})
-	return c.comments.group()
+	newCollector(fset, file, comments).packageClause()
+	return comments.group()
 }
 
 // elsewhere are the folders of the user's module that hold versions of the package's group and are no roots yet. The

@@ -156,7 +156,7 @@ func (u *Universe) relatives(s *Source) []string {
 			out = append(out, path)
 		}
 	}
-	if s.reads.gathers && own(s.meta) {
+	if s.reads.collects && own(s.meta) {
 		out = append(out, s.meta.Dir+"/...") // the list of groups is complete, whatever was asked for
 	}
 	if !own(s.meta) || s.shallow {

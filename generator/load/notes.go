@@ -1,7 +1,6 @@
 package load
 
 import (
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -121,7 +120,7 @@ func (u *Universe) readComments(path, base string, c *Comments) {
 		}
 		f, _ := parser.ParseFile(u.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
 		if f != nil && f.Name != nil {
-			(&collector{fset: u.fset, comments: c}).file(f)
+			newCollector(u.fset, f, c).collect()
 		}
 	}
 }
@@ -139,7 +138,7 @@ func (u *Universe) readClauses(path string, c *Comments) {
 		}
 		f, _ := parser.ParseFile(u.fset, name, nil, parser.ParseComments|parser.PackageClauseOnly)
 		if f != nil && f.Name != nil {
-			(&collector{fset: u.fset, comments: c}).packageClause(f, map[*ast.CommentGroup]bool{})
+			newCollector(u.fset, f, c).packageClause()
 		}
 	}
 }

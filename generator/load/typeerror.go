@@ -98,16 +98,9 @@ func importPath(d ast.Decl, pos token.Pos) string {
 	return ""
 }
 
-// handImport is where a hand-written file imports a package.
-func (s *Source) handImport(importPath string) token.Pos {
-	for _, f := range s.files {
-		for _, i := range f.Imports {
-			if p, _ := strconv.Unquote(i.Path.Value); p == importPath && !s.generated[f] {
-				return i.Path.Pos()
-			}
-		}
-	}
-	return token.NoPos
+// handImport returns where a hand-written file imports a package.
+func (s *Source) handImport(path string) token.Pos {
+	return s.importOf(path, func(f *ast.File) bool { return !s.generated[f] })
 }
 
 // enclosing returns the file and the declaration around a position.

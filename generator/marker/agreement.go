@@ -7,7 +7,7 @@ import (
 	"apigen.dev/generator/diag"
 )
 
-// Disagreements are the faults of markers of one thing that say different things, or deny one another.
+// Disagreements are the faults of markers of one thing that say different things, or contradict each other.
 func (ms Markers) Disagreements() diag.Errors {
 	var faults diag.Errors
 	first := map[string]Marker{}
@@ -25,15 +25,15 @@ func (ms Markers) Disagreements() diag.Errors {
 	}
 	for _, name := range ms.names() {
 		d := byName[name]
-		if d.Agree.Denies != "" && ms.has(name) && ms.has(d.Agree.Denies) {
-			faults.Add(later(ms.last(name), ms.last(d.Agree.Denies)),
-				"+%s and +%s deny one another: remove one", name, d.Agree.Denies)
+		if d.Contradicts != "" && ms.has(name) && ms.has(d.Contradicts) {
+			faults.Add(later(ms.last(name), ms.last(d.Contradicts)), "+%s and +%s contradict each other: remove one",
+				name, d.Contradicts)
 		}
-		for _, other := range d.Agree.Yields {
+		for _, other := range d.OverriddenBy {
 			a, ok := first[other]
 			b := first[name]
-			if d.Agree.Same && ok && plain(a.Value) != plain(b.Value) && !strings.ContainsAny(a.Value+b.Value, "{[(") {
-				faults.Add(later(a, b), "+%s=%s and +%s=%s deny one another: remove one", a.Name, a.Value, b.Name,
+			if d.MustMatch && ok && plain(a.Value) != plain(b.Value) && !strings.ContainsAny(a.Value+b.Value, "{[(") {
+				faults.Add(later(a, b), "+%s=%s and +%s=%s contradict each other: remove one", a.Name, a.Value, b.Name,
 					b.Value)
 			}
 		}
@@ -42,7 +42,7 @@ func (ms Markers) Disagreements() diag.Errors {
 }
 
 // once tells whether one thing has one such marker.
-func (d *Definition) once() bool { return d.Agree.Once || d.Kind == Int || d.Kind == Number }
+func (d *Definition) once() bool { return d.Single || d.Kind == Int || d.Kind == Number }
 
 // names are the names of known markers, in the order of the source, each once.
 func (ms Markers) names() []string {

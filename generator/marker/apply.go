@@ -94,7 +94,7 @@ func (ms Markers) counts(i int) bool {
 	if !d.Many && slices.ContainsFunc(ms[i+1:], func(m Marker) bool { return m.Definition == d }) {
 		return false
 	}
-	return !slices.ContainsFunc(d.Agree.Yields, ms.has)
+	return !slices.ContainsFunc(d.OverriddenBy, ms.has)
 }
 
 // has tells whether a marker of that name is there and doesn't say no.

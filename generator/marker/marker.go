@@ -59,11 +59,11 @@ func (m Marker) OfAPI() bool {
 		return ours(m.Name)
 	}
 	r := m.Definition.Read
-	return !r.Gathers && !r.Anywhere && (ours(m.Name) || r.Apart)
+	return !r.Collects && !r.AnyPackage && (ours(m.Name) || r.Detached)
 }
 
 // Strings are the elements of a List value.
-func (m Marker) Strings() []string { return splitList(m.Value) }
+func (m Marker) Strings() []string { return SplitList(m.Value) }
 
 // Float is the value as a number, or nil.
 func (m Marker) Float() *float64 {
@@ -105,7 +105,7 @@ func Parse(text string, pos token.Position) (Marker, bool, error) {
 	}
 	m := Marker{Name: strings.TrimSuffix(word, ":"), Definition: def, Text: text, Pos: pos}
 	if def == nil {
-		return m, true, unknown(m.Name)
+		return m, true, Unknown(m.Name)
 	}
 	m.Name = def.Name
 	if def.Kind == Family {
@@ -197,7 +197,9 @@ func find(word string) *Definition {
 	}
 }
 
-func unknown(name string) error {
+// Unknown returns the error for a name that the table doesn't have, with a suggestion where one is near.
+func Unknown(name string) error {
+	name = strings.TrimPrefix(name, "+")
 	if s := Suggest(name); s != "" {
 		return fmt.Errorf("unknown marker \"+%s\": did you mean \"+%s\"?", name, s)
 	}

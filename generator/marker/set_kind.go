@@ -72,7 +72,7 @@ func (u *Use) setScope(k *model.Kind, scope string) {
 	case "Namespaced":
 		k.ClusterScoped = false
 		if u.beside.has("genclient:nonNamespaced") {
-			u.Errorf("+kubebuilder:resource:scope=Namespaced and +genclient:nonNamespaced deny one another: remove one")
+			u.Errorf("+kubebuilder:resource:scope=Namespaced and +genclient:nonNamespaced contradict each other: remove one")
 		}
 	default:
 		u.Errorf("scope %q of marker \"+%s\" is neither Cluster nor Namespaced", scope, u.Name)
@@ -188,8 +188,7 @@ func (u *Use) pairs(arg string) []model.KeyValue {
 func setStoragePrefix(k *model.Kind, u *Use) {
 	if !storagePrefixPattern.MatchString(u.Value) {
 		u.Errorf("%q is no prefix of keys: it needs lower-case letters, digits, dots and dashes between single "+
-			"slashes, "+
-			"and none at its ends, as in deployments or services/specs", u.Value)
+			"slashes, and none at its ends, as in deployments or services/specs", u.Value)
 		return
 	}
 	k.StoragePrefix, k.StoragePrefixPos = u.Value, u.Pos

@@ -31,10 +31,8 @@ func addObject(t *model.Type, u *Use) {
 }
 
 func addInterface(t *model.Type, r model.Ref) {
-	if !slices.ContainsFunc(t.DeepCopyInterfaces, func(o model.Ref) bool {
-		return o.Path == r.Path &&
-			o.Name == r.Name
-	}) {
+	same := func(o model.Ref) bool { return o.Path == r.Path && o.Name == r.Name }
+	if !slices.ContainsFunc(t.DeepCopyInterfaces, same) {
 		t.DeepCopyInterfaces = append(t.DeepCopyInterfaces, r)
 	}
 }
@@ -51,8 +49,6 @@ func (u *Use) ref(value string) model.Ref {
 	}
 	return model.Ref{Path: value[:i], Name: value[i+1:], Pos: u.Pos}
 }
-
-func setFieldConversion(f *model.Field, u *Use) { f.ConversionOff = f.ConversionOff || !u.says() }
 
 func setCovers(f *model.Func, u *Use) { f.Covers = u.Value == "covers" }
 

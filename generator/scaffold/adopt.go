@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"apigen.dev/generator/model"
 )
 
 // adoption is what the files are rendered with that serve the types of a project as they are.
@@ -127,7 +129,7 @@ func apiPackages(dir string) (packages []string, collected bool, err error) {
 			return err
 		}
 		collected = collected || collectorMarker.Match(content)
-		if !isAPIVersion(filepath.Base(filepath.Dir(name))) || !groupMarker.Match(content) {
+		if !model.IsVersion(filepath.Base(filepath.Dir(name))) || !groupMarker.Match(content) {
 			return nil
 		}
 		folder, err := filepath.Rel(dir, filepath.Dir(name))

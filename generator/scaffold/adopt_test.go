@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"apigen.dev/generator/model"
 )
 
 // project writes a module whose folders hold packages; a folder named like a version is an API package.
@@ -25,7 +27,7 @@ func project(t *testing.T, folders ...string) string {
 	write("go.mod", "module example.com/guest\n\ngo 1.26.0\n")
 	for _, folder := range folders {
 		name := filepath.Base(folder)
-		if isAPIVersion(name) {
+		if model.IsVersion(name) {
 			write(folder+"/doc.go", "// +groupName=guest.example.com\npackage "+name+"\n")
 		} else {
 			write(folder+"/code.go", "package code\n")

@@ -324,7 +324,7 @@ func (o Options) check() error {
 	}
 	if o.Version == "" {
 		bad("--version is missing: v1, v1beta2 or v2alpha1")
-	} else if !isAPIVersion(o.Version) {
+	} else if !model.IsVersion(o.Version) {
 		bad("--version %q is no API version like v1, v1beta2 or v2alpha1", o.Version)
 	}
 	if o.Kind == "" {
@@ -340,11 +340,6 @@ func (o Options) check() error {
 }
 
 var kindPattern = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
-
-// isAPIVersion tells versions as Kubernetes writes them.
-func isAPIVersion(s string) bool { return versionPattern.MatchString(s) }
-
-var versionPattern = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
 
 // groupDir is the directory of a group: the first label, as a Go package name has it.
 func groupDir(group string) string {
