@@ -81,7 +81,7 @@ func (r *referee) withoutType(s *model.Schema) {
 	}
 }
 
-// typesOf are the types of a schema that the JSON of a plain value is of.
+// typesOf returns the types of a schema that the JSON of a plain value is of.
 func typesOf(t *model.Type) []string {
 	switch {
 	case t.Basic == "string":

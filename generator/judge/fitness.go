@@ -16,12 +16,12 @@ import (
 // updateWords are what an update may be kept from.
 var updateWords = []string{"NoSet", "NoUnset", "NoModify", "NoAddItem", "NoRemoveItem"}
 
-// flexible tells whether a schema or a type leaves open what the JSON of values is.
+// flexible reports whether a schema or a type leaves open what the JSON of values is.
 func flexible(t *model.Type, s *model.Schema) bool {
 	return s.Type != "" || s.IntOrString || s.Schemaless || opaque(t)
 }
 
-// opaque tells whether a type leaves open what the JSON of its values is.
+// opaque reports whether a type leaves open what the JSON of its values is.
 func opaque(t *model.Type) bool {
 	if t == nil || t.SchemaType != "" || t.Schema.Type != "" || t.Schema.IntOrString {
 		return true
@@ -44,7 +44,7 @@ func opaque(t *model.Type) bool {
 	return false
 }
 
-// suits tells whether values of the type are what a check is for.
+// suits reports whether values of the type are what a check is for.
 func suits(r *model.Rule, t *model.Type, want string) bool {
 	bytes := t.Form == model.Slice && t.Elem != nil && t.Elem.Form == model.Basic && (t.Elem.Basic == "uint8" ||
 		t.Elem.Basic == "byte")
@@ -123,7 +123,7 @@ func disorder(own, all []model.Rule) (model.Position, string) {
 	return model.Position{}, ""
 }
 
-// fits tells whether a JSON value can be one of a type.
+// fits reports whether a JSON value can be one of a type.
 func fits(value string, t *model.Type) bool {
 	var v any
 	d := json.NewDecoder(strings.NewReader(value))
@@ -262,8 +262,8 @@ func violatesCount(n int, r *model.Rule, least, most model.Check, what string) s
 	return ""
 }
 
-// fieldNamed returns the field of that JSON name, or nil. Internal types have no names in JSON: their markers are copies
-// of a version's, so that a field without a tag goes by its Go name.
+// fieldNamed returns the field of that JSON name, or nil. Internal types have no names in JSON: their markers are
+// copies of a version's, so that a field without a tag goes by its Go name.
 func fieldNamed(t *model.Type, name string) *model.Field {
 	if f := t.Property(name); f != nil {
 		return f

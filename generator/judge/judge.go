@@ -128,7 +128,7 @@ func (r *referee) rulef(rule *model.Rule, format string, args ...any) {
 	r.faultf(rule.Pos, "marker \"+%s\"%s", rule.Marker, fmt.Sprintf(format, args...))
 }
 
-// errorf reports what no leniency helps with.
+// errorf reports an error that stays one with --lenient.
 func (r *referee) errorf(pos model.Position, format string, args ...any) {
 	r.add(Error, Omission{}, pos, fmt.Sprintf(format, args...))
 }
@@ -137,7 +137,7 @@ func (r *referee) warnf(pos model.Position, format string, args ...any) {
 	r.add(Warning, Omission{}, pos, fmt.Sprintf(format, args...))
 }
 
-// of is a schema as far as it could be kept.
+// of returns a schema as far as it could be kept.
 func (r *referee) of(s *model.Schema) *model.Schema {
 	if kept := r.kept[s]; kept != nil {
 		return kept

@@ -118,7 +118,8 @@ func (r *referee) options(f *model.Field, options string) {
 
 var leadingWord = regexp.MustCompile(`^[A-Z]+([A-Z][a-z])|^[A-Z]+`)
 
-// wireName is the name that a field customarily has on the wire: its first word is lower-case, as in dnsNames and url.
+// wireName returns the name that a field customarily has on the wire: its first word is lower-case, as in dnsNames and
+// url.
 func wireName(field string) string {
 	at := leadingWord.FindStringSubmatchIndex(field)
 	if at == nil {

@@ -46,7 +46,7 @@ func (r *referee) patch(f *model.Field) {
 	}
 }
 
-// patchText is what the tag says, or else the marker of that name. It reports one that denies the tag.
+// patchText returns what the tag says, or else the marker of that name. It reports a marker that contradicts the tag.
 func (r *referee) patchText(f *model.Field, name, tag string) patchSource {
 	out := patchSource{name: name, text: tag, pos: f.Pos}
 	for _, m := range f.PatchMarkers {
@@ -138,7 +138,7 @@ func badKey(key string, elem *model.Type) string {
 	return ""
 }
 
-// suggestedKey is the key that server-side apply goes by.
+// suggestedKey returns the key that server-side apply goes by.
 func suggestedKey(f *model.Field) string {
 	if len(f.Schema.ListMapKeys) == 0 {
 		return ""

@@ -31,7 +31,7 @@ func (r *referee) schema(t *model.Type, s *model.Schema, owner *model.Type, name
 	r.parts(at, kept, name)
 }
 
-// rulesOf are those of a place, and where it is a field those of its type.
+// rulesOf returns those of a place, and where it is a field those of its type.
 func (r *referee) rulesOf(t *model.Type, s *model.Schema, owner *model.Type) []model.Rule {
 	if owner == nil || t == nil || t.Name == "" {
 		return s.Rules
@@ -109,7 +109,7 @@ func (r *referee) misplaced(s *model.Schema, name string, t *model.Type, want st
 	}
 }
 
-// siblings judges what a field says of those beside it.
+// siblings judges the rules of a field that refer to its siblings.
 func (r *referee) siblings(owner *model.Type, f *model.Field) {
 	for _, rule := range r.of(&f.Schema).Rules {
 		switch rule.Check {
@@ -148,7 +148,7 @@ var wants = map[model.Check]string{
 	model.MinProperties: "objects", model.MaxProperties: "objects", model.OneOf: "structs",
 }
 
-// sound judges a rule, and tells whether it can be kept, or at least in part: most of an enumeration is better than
+// sound judges a rule, and reports whether it can be kept, or at least in part: most of an enumeration is better than
 // none.
 func (r *referee) sound(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
 	if !r.placed(rule, t, s, name) {
@@ -159,7 +159,7 @@ func (r *referee) sound(rule *model.Rule, t *model.Type, s *model.Schema, name s
 	return len(r.findings) == before || rule.Check == model.Enum || rule.Check == model.Required
 }
 
-// placed tells whether a rule is for values of the type, and reports one that isn't.
+// placed reports whether a rule is for values of the type, and reports one that isn't.
 func (r *referee) placed(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
 	want := wants[rule.Check]
 	if want == "" || flexible(t, s) || suits(rule, t, want) {
@@ -282,7 +282,8 @@ func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name st
 		return
 	}
 	if text := rule.Text; strings.Contains(text, ",") && !strings.ContainsAny(text, ";{[\"'`") {
-		r.rulef(rule, ": the values of an enumeration are separated by semicolons: %s", strings.ReplaceAll(text, ",", ";"))
+		r.rulef(rule, ": the values of an enumeration are separated by semicolons: %s",
+			strings.ReplaceAll(text, ",", ";"))
 		return
 	}
 	for i, v := range rule.Values {
@@ -295,7 +296,7 @@ func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name st
 	}
 }
 
-// unquoted is the text of a JSON string, and other values as they are.
+// unquoted returns the text of a JSON string, and other values as they are.
 func unquoted(value string) string {
 	var text string
 	if json.Unmarshal([]byte(value), &text) == nil {
@@ -304,7 +305,7 @@ func unquoted(value string) string {
 	return value
 }
 
-// otherKey is what may have been meant by a key that there isn't.
+// otherKey returns advice for a key that the elements don't have.
 func otherKey(elem *model.Type, key string) string {
 	if strings.ContainsAny(key, ", ") {
 		return ": write +listMapKey= once for each of several keys"
@@ -360,9 +361,11 @@ func (r *referee) keyFields(unique *model.Rule, elem *model.Type, keys []string,
 		case slices.Contains(keys[:i], key):
 			r.rulef(unique, ": the key %q is there twice: remove one", key)
 		case f == nil:
-			r.rulef(unique, ": the elements of %s have no field %q, which is their key%s", name, key, otherKey(elem, key))
+			r.rulef(unique, ": the elements of %s have no field %q, which is their key%s", name, key,
+				otherKey(elem, key))
 		case !opaque(f.Type.Pointee()) && f.Type.Pointee().Form != model.Basic:
-			r.rulef(unique, ": the key %q of the elements of %s is %s, and no plain value", key, name, f.Type.Pointee().Describe())
+			r.rulef(unique, ": the key %q of the elements of %s is %s, and no plain value", key, name,
+				f.Type.Pointee().Describe())
 		}
 	}
 }

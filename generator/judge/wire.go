@@ -39,7 +39,7 @@ func fieldOf(owner *model.Type, f *model.Field) string {
 	return owner.Name + "." + f.Name
 }
 
-// keyOfJSON tells whether encoding/json makes names of properties of the values of a type.
+// keyOfJSON reports whether encoding/json makes names of properties of the values of a type.
 func keyOfJSON(t *model.Type) bool {
 	if t == nil || t.Methods["MarshalText"] != nil || t.Form == model.TypeParam {
 		return true

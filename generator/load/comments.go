@@ -41,7 +41,7 @@ func (c *collector) warn(pos token.Position, message string) {
 	}
 }
 
-// see takes note of what a marker means to the loader, wherever it stands.
+// see notes what a marker means to the loader.
 func (c *collector) see(m marker.Marker) {
 	if c.reads != nil {
 		c.reads.add(m)
@@ -272,7 +272,7 @@ func (c *collector) schemaMethod(d *ast.FuncDecl, name string) {
 	c.comments.byName[name] = n
 }
 
-// receiverName is the name of the type that a method is declared on.
+// receiverName returns the name of the type that a method is declared on.
 func receiverName(d *ast.FuncDecl) string {
 	if len(d.Recv.List) == 0 {
 		return ""

@@ -17,7 +17,7 @@ import (
 // headSize bounds what is read of a file to find its package clause.
 const headSize = 1 << 14
 
-// folders are the folders of a module whose packages name a group, by group.
+// folders returns the folders of a module whose packages name a group, by group.
 func folders(module string) map[string][]string {
 	out := map[string][]string{}
 	_ = filepath.WalkDir(module, func(path string, d fs.DirEntry, err error) error {
@@ -44,7 +44,7 @@ func isModule(dir string) bool {
 	return err == nil
 }
 
-// groupOf is the group that a file names above its package clause, and whether it names one.
+// groupOf returns the group that a file names above its package clause, and whether it names one.
 func groupOf(path string) (string, bool) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,8 +64,8 @@ func groupOf(path string) (string, bool) {
 	return comments.group()
 }
 
-// elsewhere are the folders of the user's module that hold versions of the package's group and are no roots yet. The
-// list of a module is made once.
+// elsewhere returns the folders of the user's module that hold versions of the package's group and are no roots yet.
+// The list of a module is made once.
 func (u *Universe) elsewhere(s *Source) []string {
 	if !s.grouped || !own(s.meta) {
 		return nil

@@ -9,14 +9,14 @@ import (
 	"apigen.dev/generator/marker"
 )
 
-// ofPackage tells whether a marker in a detached group above a declaration belongs to the package. A marker that types
-// can have, too, belongs to the type.
+// ofPackage reports whether a marker in a detached group above a declaration belongs to the package. A marker that
+// types can have, too, belongs to the type.
 func ofPackage(m marker.Marker, place marker.Place) bool {
 	return m.Definition != nil && m.Definition.Read.Detached && (place != marker.Type || m.Definition.Set.Type == nil)
 }
 
-// detached reads the comment groups that belong to no declaration. Markers of the package count between declarations; it
-// warns of others, and of all markers behind a field or above a variable.
+// detached reads the comment groups that belong to no declaration. Markers of the package count between declarations;
+// it warns of others, and of all markers behind a field or above a variable.
 func (c *collector) detached() {
 	for _, g := range c.file.Comments {
 		around := c.declarationAround(g)
@@ -42,7 +42,8 @@ func (c *collector) detached() {
 	}
 }
 
-// declarationAround returns the declaration that a comment group stands in, or whose doc it is; nil where there is none.
+// declarationAround returns the declaration that a comment group stands in, or whose doc it is; nil where there is
+// none.
 func (c *collector) declarationAround(g *ast.CommentGroup) ast.Decl {
 	for _, d := range c.file.Decls {
 		if gen, ok := d.(*ast.GenDecl); ok && gen.Doc == g || d.Pos() <= g.Pos() && g.Pos() <= d.End() {
@@ -65,7 +66,7 @@ type markerLine struct {
 	pos  token.Position
 }
 
-// markerLines are the lines of a comment group that begin with a plus sign and a letter, without the sign.
+// markerLines returns the lines of a comment group that begin with a plus sign and a letter, without the sign.
 func markerLines(fset *token.FileSet, g *ast.CommentGroup) []markerLine {
 	var out []markerLine
 	for _, c := range g.List {
@@ -98,7 +99,7 @@ func markerLines(fset *token.FileSet, g *ast.CommentGroup) []markerLine {
 
 func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
-// docText is the text of a comment without its markers. Lines that are for developers only, TODO and what follows
+// docText returns the text of a comment without its markers. Lines that are for developers only, TODO and what follows
 // dashes, are left to whoever shows it.
 func docText(g *ast.CommentGroup) string {
 	kept := new(ast.CommentGroup)

@@ -25,8 +25,8 @@ type Comment struct {
 }
 
 // Comments are the comments of one package: of the package itself, and of its declarations by name, a field's name
-// following its type's after a dot. Those of packages read from source are known by position too, which tells the
-// fields of anonymous structs apart.
+// following its type's after a dot. Those of packages that are read from source are also found by position, which
+// distinguishes the fields of anonymous structs.
 type Comments struct {
 	Package Comment
 
@@ -74,7 +74,7 @@ func (c *Comments) check() {
 	}
 }
 
-// group is the API group that the markers of the package name, and whether they name one.
+// group returns the API group that the markers of the package name, and whether they name one.
 func (c *Comments) group() (string, bool) {
 	var p model.Package
 	c.Package.Markers.ToPackage(&p)

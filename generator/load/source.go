@@ -27,9 +27,9 @@ type Source struct {
 	files []*ast.File
 	// generated are those of files that other tools wrote.
 	generated map[*ast.File]bool
-	// unread is the text of those files of which only the imports were parsed so far.
-	unread map[*ast.File][]byte
-	// blanked are the paths of generated files of ours, which are not read.
+	// importsOnly is the text of files of which only the imports are parsed so far.
+	importsOnly map[*ast.File][]byte
+	// blanked are the paths of files that apigen generated, which it doesn't read.
 	blanked []string
 	// comments are those of the files, reads what the markers in them mean to the loader.
 	comments *Comments
@@ -73,7 +73,7 @@ func (u *Universe) read(p *packages.Package) *Source {
 	return s
 }
 
-// relevant tells whether there is something to generate for a package.
+// relevant reports whether there is something to generate for a package.
 func (s *Source) relevant() bool { return s.reads.collects || s.reads.types }
 
 // reads is what markers mean to the loader.
@@ -119,7 +119,7 @@ var (
 	clausePattern    = regexp.MustCompile(`(?m)^package\s`)
 )
 
-// generatedHeader tells whether a file says before its package clause that it is generated.
+// generatedHeader reports whether a file says before its package clause that it is generated.
 func generatedHeader(data []byte) bool {
 	loc := generatedPattern.FindIndex(data)
 	if loc == nil {
@@ -129,11 +129,11 @@ func generatedHeader(data []byte) bool {
 	return clause == nil || loc[0] < clause[0]
 }
 
-// replaceable tells whether a file under one of our names holds nothing of the user's: it is generated, or empty, as a
-// disk that lost power leaves files.
+// replaceable reports whether a file under one of our names holds nothing of the user's: it is generated, or empty, as
+// a disk that lost power leaves files.
 func replaceable(data []byte) bool { return generatedHeader(data) || len(bytes.TrimSpace(data)) == 0 }
 
-// isGenerated tells whether a file on the disk is a generated one of ours.
+// isGenerated reports whether apigen generated a file on the disk.
 func (u *Universe) isGenerated(name string) bool {
 	if !u.options.Owns(filepath.Base(name)) {
 		return false

@@ -83,7 +83,7 @@ func joined(errs []types.Error) []types.Error {
 // registered are the names by which constants may know what is generated for a package: those of its group.
 var registered = map[string]bool{"GroupName": true, "GroupVersion": true, "SchemeGroupVersion": true}
 
-// importPath is the path of the import at a position; empty where there is none.
+// importPath returns the path of the import at a position; empty where there is none.
 func importPath(d ast.Decl, pos token.Pos) string {
 	g, ok := d.(*ast.GenDecl)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"apigen.dev/generator/diag"
 )
 
-// Disagreements are the faults of markers of one thing that say different things, or contradict each other.
+// Disagreements returns the faults of markers of one declaration that differ, or contradict each other.
 func (ms Markers) Disagreements() diag.Errors {
 	var faults diag.Errors
 	first := map[string]Marker{}
@@ -19,7 +19,7 @@ func (ms Markers) Disagreements() diag.Errors {
 		if !again {
 			first[m.Name] = m
 		} else if before.Value != m.Value {
-			faults.Add(m.Pos, "marker \"+%s\" is said twice, with %s here and with %s at line %d: remove one",
+			faults.Add(m.Pos, "marker \"+%s\" is given twice, with %s here and with %s at line %d: remove one",
 				m.Name, m.Value, before.Value, before.Pos.Line)
 		}
 	}
@@ -41,10 +41,10 @@ func (ms Markers) Disagreements() diag.Errors {
 	return faults
 }
 
-// once tells whether one thing has one such marker.
+// once reports whether one thing has one such marker.
 func (d *Definition) once() bool { return d.Single || d.Kind == Int || d.Kind == Number }
 
-// names are the names of known markers, in the order of the source, each once.
+// names returns the names of known markers, in the order of the source, each once.
 func (ms Markers) names() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -57,7 +57,7 @@ func (ms Markers) names() []string {
 	return out
 }
 
-// last is the last marker of that name.
+// last returns the last marker of that name.
 func (ms Markers) last(name string) Marker {
 	for i := len(ms) - 1; i >= 0; i-- {
 		if ms[i].Name == name {
@@ -69,7 +69,7 @@ func (ms Markers) last(name string) Marker {
 
 func plain(value string) string { return Unquote(strings.TrimSpace(value)) }
 
-// later is the position of the marker that stands below the other.
+// later returns the position of the marker that stands below the other.
 func later(a, b Marker) token.Position {
 	if a.Pos.Filename == b.Pos.Filename && a.Pos.Offset > b.Pos.Offset || a.Pos.Line > b.Pos.Line {
 		return a.Pos

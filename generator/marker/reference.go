@@ -30,7 +30,7 @@ func Reference(name string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// syntax is how the value is written.
+// syntax returns how the value is written.
 func (d Definition) syntax() string {
 	switch d.Kind {
 	case Text:

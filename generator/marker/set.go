@@ -37,7 +37,7 @@ func number[T any](field func(*T) **float64) func(*T, *Use) {
 	return func(to *T, u *Use) { *field(to) = u.Float() }
 }
 
-// whole sets the value as a whole number.
-func whole[T any](field func(*T) **int64) func(*T, *Use) {
+// integer sets the value as a whole number.
+func integer[T any](field func(*T) **int64) func(*T, *Use) {
 	return func(to *T, u *Use) { *field(to) = u.Int() }
 }

@@ -2,7 +2,7 @@ package marker
 
 import "slices"
 
-// elementMarkers say of the elements of a list what controller-gen's markers for values say of these.
+// elementMarkers are controller-gen's markers for values, applied to the elements of a list.
 var elementMarkers = elements("MinLength", "MaxLength", "Pattern", "Minimum", "Maximum", "ExclusiveMinimum",
 	"ExclusiveMaximum", "MultipleOf", "MinItems", "MaxItems", "UniqueItems", "MinProperties", "MaxProperties", "Enum",
 	"Format", "Type", "XValidation", "XEmbeddedResource", "XIntOrString", "XPreserveUnknownFields")
@@ -14,7 +14,8 @@ func elements(names ...string) []Definition {
 			if d.Name == validation+name {
 				out = append(out, Definition{
 					Name: validation + "items:" + name, Places: d.Places, Kind: d.Kind, Keys: d.Keys, Bare: d.Bare,
-					Element: d.Name, Read: Read{Needs: d.Read.Needs}, Doc: "Applies to the elements of a list. " + d.Doc,
+					Element: d.Name, Read: Read{Needs: d.Read.Needs},
+					Doc: "Applies to the elements of a list. " + d.Doc,
 				})
 			}
 		}

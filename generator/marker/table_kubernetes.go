@@ -34,7 +34,7 @@ var validationMarkers = []Definition{
 		Doc: "Sets the format of a string: k8s-short-name, k8s-uuid and others."},
 	{Name: "k8s:maxBytes", Places: values, Kind: Int, Check: model.MaxBytes,
 		OverriddenBy: []string{validation + "MaxLength", "k8s:maxLength"},
-		Set:          Set{Value: whole(func(s *model.Schema) **int64 { return &s.MaxLength })},
+		Set:          Set{Value: integer(func(s *model.Schema) **int64 { return &s.MaxLength })},
 		Doc:          "Sets the greatest number of bytes."},
 	{Name: "k8s:immutable", Places: values, Kind: Flag, Check: model.Immutable,
 		Set: Set{Value: flag(func(s *model.Schema) *bool { return &s.Immutable })},

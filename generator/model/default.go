@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// JSONString is a text as a JSON string.
+// JSONString returns a text as a JSON string.
 func JSONString(s string) string {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -19,7 +19,7 @@ func JSONString(s string) string {
 	return string(data)
 }
 
-// Value is what the literal says, numbers as they are written.
+// Value returns what the literal says, numbers as they are written.
 func (d *Default) Value() (any, error) {
 	decoder := json.NewDecoder(strings.NewReader(d.JSON))
 	decoder.UseNumber()
@@ -69,7 +69,7 @@ func (d *Default) mismatchedConstant(t *Type) error {
 	}
 }
 
-// DecodesItself tells whether the type has its own way to read JSON, so that only it knows what it accepts. A struct
+// DecodesItself reports whether the type has its own way to read JSON, so that only it knows what it accepts. A struct
 // has that of a type that it embeds.
 func (t *Type) DecodesItself() bool { return t.decodesItself(map[*Type]bool{}) }
 
@@ -124,10 +124,10 @@ func fitsBasic(value any, t *Type) error {
 	return fmt.Errorf("is no %s", t.Basic)
 }
 
-// number tells whether a literal is a value of a basic type of numbers.
+// number reports whether a literal is a value of a basic type of numbers.
 func number(text, basic string) bool {
 	var err error
-	switch size := wholes[basic]; {
+	switch size := integerBits[basic]; {
 	case size > 0:
 		_, err = strconv.ParseInt(text, 10, size)
 	case size < 0:
@@ -161,7 +161,7 @@ func fitsList(value any, t *Type) error {
 	return nil
 }
 
-// isByte tells whether slices of the type are text in base64.
+// isByte reports whether slices of the type are text in base64.
 func isByte(t *Type) bool {
 	return t.Form == Basic && (t.Basic == "byte" || t.Basic == "uint8")
 }

@@ -60,7 +60,7 @@ func (t *Type) WithAnonymous() iter.Seq[*Type] {
 	}
 }
 
-// Is tells whether the type is the named type of that package and name.
+// Is reports whether the type is the named type of that package and name.
 func (t *Type) Is(path, name string) bool {
 	return t.Package != nil && t.Package.Path == path && t.Name == name
 }

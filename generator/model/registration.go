@@ -68,7 +68,7 @@ func (p *Package) registeredByHand() (name string, other *Func) {
 	return "", other
 }
 
-// FitsScheme tells whether the function is a func(*runtime.Scheme) error.
+// FitsScheme reports whether the function is a func(*runtime.Scheme) error.
 func (f *Func) FitsScheme() bool {
 	return len(f.Params) == 1 && !f.Variadic && isScheme(f.Params[0]) &&
 		len(f.Results) == 1 && f.Results[0].Name == "error" && f.Results[0].Package == nil
@@ -83,8 +83,8 @@ func (p *Package) declares(name string) bool {
 	return ok
 }
 
-// SchemeTypes are the types that the scheme knows: kinds, their lists, and other exported types that have a TypeMeta
-// and are a runtime.Object. They are sorted by name.
+// SchemeTypes returns the types that the scheme knows: kinds, their lists, and other exported types that have a
+// TypeMeta and are a runtime.Object. They are sorted by name.
 func (p *Package) SchemeTypes() []*Type {
 	var types []*Type
 	for _, t := range p.Types {
@@ -96,7 +96,7 @@ func (p *Package) SchemeTypes() []*Type {
 	return types
 }
 
-// IsObject tells whether the type is a struct with a TypeMeta that is, or is going to be, a runtime.Object.
+// IsObject reports whether the type is a struct with a TypeMeta that is, or is going to be, a runtime.Object.
 func (t *Type) IsObject() bool {
 	typeMeta := func(f *Field) bool { return f.Embedded && f.Name == "TypeMeta" }
 	if t.Form != Struct || !slices.ContainsFunc(t.Fields, typeMeta) {

@@ -19,7 +19,7 @@ func checkCEL(f *faults, p *model.Program, imports []string) {
 	}
 }
 
-// firstRule is where the first rule in a package is that output is written for.
+// firstRule returns where the first rule in a package is that output is written for.
 func firstRule(p *model.Program) model.Position {
 	for _, pkg := range p.Packages {
 		if !pkg.Output {

@@ -46,7 +46,7 @@ type clientBuilder struct {
 	imports []string // what clients import
 }
 
-// clients are the client packages that +apigen:clients asks for.
+// clients returns the client packages that +apigen:clients asks for.
 func (b *clientBuilder) clients(prog *model.Program) []*model.Clients {
 	var out []*model.Clients
 	for _, p := range prog.Packages {
@@ -147,7 +147,7 @@ func (b *clientBuilder) checkClientType(ref model.Ref) {
 	}
 }
 
-// clientModule tells whether the module of the clients requires client-go, and a version that has what is called.
+// clientModule reports whether the module of the clients requires client-go, and a version that has what is called.
 func (b *clientBuilder) clientModule(c *model.Clients) bool {
 	for _, path := range b.imports {
 		if !strings.HasPrefix(path, clientModule) {
@@ -169,7 +169,7 @@ func (b *clientBuilder) clientModule(c *model.Clients) bool {
 	return true
 }
 
-// clientVersion is the version of client-go that goes with the module's apimachinery.
+// clientVersion returns the version of client-go that goes with the module's apimachinery.
 func (b *clientBuilder) clientVersion() string {
 	const newest = "v0.37.2"
 	if info, ok := b.u.Info(metaPath); ok && info.Module != nil && semver.Compare(info.Module.Version,

@@ -98,7 +98,7 @@ func splitPath(s string) ([]element, error) {
 	return out, nil
 }
 
-// closing is the index of the bracket that closes the first; quotes are honoured. Negative where there is none.
+// closing returns the index of the bracket that closes the first; quotes are honoured. Negative where there is none.
 func closing(s string) int {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(s); i++ {

@@ -28,9 +28,10 @@ func (b *typeBuilder) kind(m *model.Type, ms marker.Markers) {
 	m.Kind = k
 }
 
-// readKind is what markers say of a type as a kind.
+// readKind returns what markers say of a type as a kind.
 func readKind(m *model.Type, ms marker.Markers) (*model.Kind, diag.Errors) {
-	k := &model.Kind{KindSubresources: model.KindSubresources{HasStatus: field(m, "Status") != nil}, Client: &model.Client{}}
+	k := &model.Kind{KindSubresources: model.KindSubresources{HasStatus: field(m, "Status") != nil},
+		Client: &model.Client{}}
 	faults := ms.ToKind(k, m)
 	if !k.Client.Pos.IsValid() {
 		k.Client = nil
@@ -42,7 +43,7 @@ func readKind(m *model.Type, ms marker.Markers) (*model.Kind, diag.Errors) {
 
 func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
 
-// embeds tells whether a struct embeds a type of metav1 by value.
+// embeds reports whether a struct embeds a type of metav1 by value.
 func embeds(m *model.Type, name string) bool {
 	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool { return f.Embedded && f.Type.Is(metaPath, name) })
 }
@@ -81,7 +82,7 @@ func lists(f *faults, p *model.Package) {
 	}
 }
 
-// itemOf is the type of a list's items, or of what they point to; nil where there are none.
+// itemOf returns the type of a list's items, or of what they point to; nil where there are none.
 func itemOf(list *model.Type) *model.Type {
 	f := itemsOf(list)
 	if f == nil {
@@ -93,7 +94,7 @@ func itemOf(list *model.Type) *model.Type {
 	return f.Type.Elem
 }
 
-// itemsOf is the field of a list's items; nil where there is none.
+// itemsOf returns the field of a list's items; nil where there is none.
 func itemsOf(list *model.Type) *model.Field {
 	for _, f := range list.Fields {
 		if f.Name == "Items" && f.Type.Form == model.Slice {

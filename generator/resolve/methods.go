@@ -68,7 +68,7 @@ func existingCopy(n *types.Named) model.DeepCopyMode {
 	return mode
 }
 
-// copies tells whether a method has the name and the signature of one that copies the type.
+// copies reports whether a method has the name and the signature of one that copies the type.
 func copies(f *types.Func, n *types.Named) bool {
 	params, results := f.Signature().Params(), f.Signature().Results()
 	if f.Name() == "DeepCopyInto" {

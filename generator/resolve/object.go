@@ -30,7 +30,7 @@ func (b *typeBuilder) checkObject(m *model.Type, n *types.Named) {
 	}
 }
 
-// embedsInvalid tells whether a struct embeds something that doesn't compile, so that it may be anything.
+// embedsInvalid reports whether a struct embeds something that doesn't compile, so that it may be anything.
 func embedsInvalid(m *model.Type) bool {
 	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool {
 		return f.Embedded && f.Type.Form == model.Interface && f.Type.Name == ""
@@ -61,7 +61,8 @@ func (b *typeBuilder) checkImplements(m *model.Type, n *types.Named, ref model.R
 		if f.Name() == "GetObjectKind" {
 			advice = "embed metav1.TypeMeta `json:\",inline\"`"
 		}
-		b.errorf(ref.Pos, "%s is no %s.%s, since it has no method %s: %s", m.Name, o.Pkg().Name(), ref.Name, f.Name(), advice)
+		b.errorf(ref.Pos, "%s is no %s.%s, since it has no method %s: %s", m.Name, o.Pkg().Name(), ref.Name, f.Name(),
+			advice)
 	}
 }
 

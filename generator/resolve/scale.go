@@ -45,8 +45,8 @@ func (f *faults) resolveScale(t *model.Type) {
 	}
 }
 
-// settable is the type of what a step leads to, where that can be set: a field, or a value of a map by its text. Else
-// nil. What is absent on the way has to be made, and so needs a name.
+// settable returns the type of what a step leads to, where that can be set: a field, or a value of a map by its text.
+// Else nil. What is absent on the way has to be made, and so needs a name.
 func settable(from *model.Type, step model.Step) *model.Type {
 	nameless := func(t *model.Type) bool { return t.Pointee().Form == model.Struct && t.Pointee().Package == nil }
 	if from.Form == model.Pointer && nameless(from) {

@@ -50,7 +50,7 @@ func (b *subresourceBuilder) subresources() {
 	slices.SortFunc(r.Subresources, func(x, y *model.Subresource) int { return strings.Compare(x.Name, y.Name) })
 }
 
-// camel is the Go name of a subresource: PortForward for port-forward.
+// camel returns the Go name of a subresource: PortForward for port-forward.
 func camel(name string) string {
 	var out strings.Builder
 	for word := range strings.SplitSeq(name, "-") {
@@ -162,7 +162,7 @@ func (b *subresourceBuilder) complete(s *model.Subresource) *model.Subresource {
 	return s
 }
 
-// fieldSubresource is a subresource that is a field of the kind.
+// fieldSubresource returns a subresource that is a field of the kind.
 func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string) *model.Subresource {
 	r := b.resource
 	for _, rv := range r.Versions {
@@ -200,7 +200,7 @@ func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string)
 	return s
 }
 
-// field is the field of a struct by its Go name.
+// field returns the field of a struct by its Go name.
 func field(t *model.Type, name string) *model.Field {
 	for _, f := range t.Fields {
 		if f.Name == name && !f.Ignored && !f.Embedded {

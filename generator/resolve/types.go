@@ -188,7 +188,7 @@ func (b *typeBuilder) field(v *types.Var, tag string, expand bool) *model.Field 
 	return f
 }
 
-// invalid tells whether the type checker gave up on a type, or on what it points to or holds.
+// invalid reports whether the type checker gave up on a type, or on what it points to or holds.
 func invalid(t types.Type) bool {
 	switch t := types.Unalias(t).(type) {
 	case *types.Basic:
