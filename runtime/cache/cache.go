@@ -27,7 +27,7 @@ import (
 
 // Codec turns stored values into renditions. Its methods are safe for concurrent use.
 type Codec interface {
-	// Decode reads a stored value. Its errors, and its panics, poison the entry: reads that cover it fail by name.
+	// Decode reads a stored value. Where it fails or panics the entry is corrupt: reads that cover it fail, and name it.
 	Decode(key string, value []byte, revision int64) (Record, error)
 	// Render makes another form of an object from the rendition that Decode returned.
 	Render(key string, stored api.Rendition, form api.Form) (api.Rendition, error)

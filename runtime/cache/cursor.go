@@ -49,18 +49,18 @@ type Cursor struct {
 	events   []Event
 	err      error // for good
 	closed   bool
-	// lenient: PassUnreadable was called.
+	// lenient: PassCorrupt was called.
 	lenient bool
 }
 
-// PassUnreadable has changes of and to values that can't be decoded told as events, instead of ending the cursor: with an
+// PassCorrupt has changes of and to values that can't be decoded told as events, instead of ending the cursor: with an
 // Entry whose Err isn't nil, which for a Deleted event is the state before as it was. It is called before the first Next, on a
 // cursor that selects nothing.
-func (w *Cursor) PassUnreadable() { w.lenient = true }
+func (w *Cursor) PassCorrupt() { w.lenient = true }
 
 // Next waits until there is something to tell and returns it, at most a bounded number of events and what else is of the
 // last one's revision; the slice is valid until the next call. ErrExpired where the cursor fell out of the window or the
-// cache was dropped, ctx's error where it ended; a poisoned value that the cursor covers is returned as an error that wraps
+// cache was dropped, ctx's error where it ended; a corrupt value that the cursor covers is returned as an error that wraps
 // ErrCorrupt. After an error of ctx Next may be called again, and nothing is lost; after others it returns the same error.
 func (w *Cursor) Next(ctx context.Context) ([]Event, error) {
 	w.events = w.events[:0]
@@ -148,15 +148,15 @@ func (w *Cursor) meaning(c *change) (event Event, concerns bool, err error) {
 	if c.revision <= w.after || !strings.HasPrefix(c.key(), w.prefix) {
 		return Event{}, false, nil
 	}
-	if w.lenient && (unreadable(c.entry) || unreadable(c.previous)) {
-		return unreadableEvent(c), true, nil
+	if w.lenient && (c.entry.corrupt() || c.previous.corrupt()) {
+		return corruptEvent(c), true, nil
 	}
-	if c.entry != nil && c.entry.Err() != nil {
+	if c.entry.corrupt() {
 		return Event{}, true, c.entry.Err()
 	}
 	now := w.takes(c.entry)
-	if c.previous != nil && c.previous.Err() != nil {
-		// What the watcher knows of this object, if anything, is older than the poison. A state that it selects
+	if c.previous.corrupt() {
+		// What the watcher knows of this object, if anything, is older than the corrupt value. A state that it selects
 		// replaces that; that the object left cannot be told, since nobody knows how it looked.
 		if !now {
 			return Event{}, true, c.previous.Err()
@@ -175,12 +175,12 @@ func (w *Cursor) meaning(c *change) (event Event, concerns bool, err error) {
 	return Event{}, false, nil
 }
 
-// unreadableEvent is what is told of a change of or to what can't be decoded.
-func unreadableEvent(c *change) Event {
+// corruptEvent is what is told of a change of or to what can't be decoded.
+func corruptEvent(c *change) Event {
 	switch {
 	case c.entry == nil:
 		return Event{Type: Deleted, Entry: c.previous, Revision: c.revision}
-	case c.previous == nil || unreadable(c.previous) && !unreadable(c.entry):
+	case c.previous == nil || c.previous.corrupt() && !c.entry.corrupt():
 		return Event{Type: Added, Entry: c.entry, Revision: c.revision}
 	}
 	return Event{Type: Modified, Entry: c.entry, Revision: c.revision}

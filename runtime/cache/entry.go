@@ -20,12 +20,12 @@ type Entry struct {
 	// packed is the key, then the number of fields and the fields, then the labels in the order of their names. A
 	// field is a length, doubled, and its bytes; or, where the key holds the same bytes, the doubled length plus one
 	// and the offset in the key. A label is two strings with their lengths in front.
-	packed   string
-	payload  []byte
-	sign     sign
-	revision int64
-	forms    atomic.Pointer[formList]
-	rare     *rare // nil for nearly all
+	packed    string
+	payload   []byte
+	signature signature
+	revision  int64
+	forms     atomic.Pointer[formList]
+	rare      *rare // nil for nearly all
 
 	keyLen, labelsAt      uint32
 	versionAt, versionLen uint32
@@ -55,52 +55,52 @@ func newEntry(s *shared, key string, revision int64, r Record) *Entry {
 	packed := make([]byte, 0, 192)
 	packed = append(packed, key...)
 	packed = binary.AppendUvarint(packed, uint64(len(r.Fields)))
-	var signs sign
+	var signatures signature
 	for i, field := range r.Fields {
 		packed = appendField(packed, key, field)
-		signs |= signOfField(i, field)
+		signatures |= signatureOfField(i, field)
 	}
 	labelsAt := len(packed)
 	packed = appendLabels(packed, r.Labels)
 	for name, value := range r.Labels {
-		signs |= signOfLabel(name, value)
+		signatures |= signatureOfLabel(name, value)
 	}
 	e := &Entry{
-		shared:   s,
-		packed:   string(packed),
-		keyLen:   uint32(len(key)),
-		labelsAt: uint32(labelsAt),
-		sign:     signs,
-		revision: revision,
-		stale:    r.Stale,
+		shared:    s,
+		packed:    string(packed),
+		keyLen:    uint32(len(key)),
+		labelsAt:  uint32(labelsAt),
+		signature: signatures,
+		revision:  revision,
+		stale:     r.Stale,
 	}
 	e.setStored(r.Rendition)
 	return e
 }
 
-// newPoisoned makes the entry of a value that could not be decoded.
-func newPoisoned(s *shared, key string, revision int64, err error) *Entry {
+// newCorrupt makes the entry of a value that could not be decoded.
+func newCorrupt(s *shared, key string, revision int64, err error) *Entry {
 	return &Entry{
-		shared:   s,
-		packed:   key + "\x00",
-		keyLen:   uint32(len(key)),
-		labelsAt: uint32(len(key)) + 1,
-		sign:     everything,
-		revision: revision,
-		rare:     &rare{err: fmt.Errorf("%w: %s at revision %d: %w", ErrCorrupt, key, revision, err)},
+		shared:    s,
+		packed:    key + "\x00",
+		keyLen:    uint32(len(key)),
+		labelsAt:  uint32(len(key)) + 1,
+		signature: everything,
+		revision:  revision,
+		rare:      &rare{err: fmt.Errorf("%w: %s at revision %d: %w", ErrCorrupt, key, revision, err)},
 	}
 }
 
 // restamped is the same object as of the revision of a change that took it away.
 func (e *Entry) restamped(revision int64) *Entry {
 	c := &Entry{
-		shared:   e.shared,
-		packed:   e.packed,
-		keyLen:   e.keyLen,
-		labelsAt: e.labelsAt,
-		sign:     e.sign,
-		revision: revision,
-		stale:    e.stale,
+		shared:    e.shared,
+		packed:    e.packed,
+		keyLen:    e.keyLen,
+		labelsAt:  e.labelsAt,
+		signature: e.signature,
+		revision:  revision,
+		stale:     e.stale,
 	}
 	c.setStored(e.shared.codec.Restamp(e.stored(), revision))
 	return c
@@ -156,6 +156,8 @@ func (e *Entry) Err() error {
 	}
 	return e.rare.err
 }
+
+func (e *Entry) corrupt() bool { return e != nil && e.Err() != nil }
 
 // Rendition returns a form of the object, rendering it at first demand, once however many ask for it. It is kept, and
 // after that costs no allocation, as long as the budget for renditions allows. It fails for a value that could not be

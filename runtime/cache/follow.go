@@ -136,17 +136,17 @@ func (c *Cache) apply(g *generation, batch storage.Batch) error {
 	return nil
 }
 
-// decode makes an entry of a stored value, a poisoned one where the codec can't.
+// decode makes an entry of a stored value, a corrupt one where the codec can't read it.
 func (s *shared) decode(kv *storage.KeyValue) (w write) {
 	w = write{key: kv.Key, revision: kv.Revision}
 	defer func() {
 		if r := recover(); r != nil {
-			w.entry = newPoisoned(s, kv.Key, kv.Revision, fmt.Errorf("decoding panicked: %v", r))
+			w.entry = newCorrupt(s, kv.Key, kv.Revision, fmt.Errorf("decoding panicked: %v", r))
 		}
 	}()
 	record, err := s.codec.Decode(kv.Key, kv.Value, kv.Revision)
 	if err != nil {
-		w.entry = newPoisoned(s, kv.Key, kv.Revision, err)
+		w.entry = newCorrupt(s, kv.Key, kv.Revision, err)
 	} else {
 		w.entry = newEntry(s, kv.Key, kv.Revision, record)
 	}

@@ -116,11 +116,11 @@ func sorted(entries []*Entry, o order) []*Entry {
 
 // snapshot freezes what the trees hold.
 func (g *generation) snapshot(revision int64) Snapshot {
-	s := Snapshot{revision: revision, root: g.tree.freeze()}
+	s := Snapshot{revision: revision, root: g.tree.Freeze()}
 	if len(g.indexes) > 0 {
-		s.indexes = make([]*node, len(g.indexes))
+		s.indexes = make([]index, len(g.indexes))
 		for i := range g.indexes {
-			s.indexes[i] = g.indexes[i].freeze()
+			s.indexes[i] = index{g.indexes[i].order, g.indexes[i].Freeze()}
 		}
 	}
 	return s
@@ -178,7 +178,7 @@ func (g *generation) record(w *write, now int64) {
 	c.previous.check()
 	g.window.bytes += c.cost()
 	if g.all.log.append(c) {
-		g.all.log.checkpoint(g.tree.freeze())
+		g.all.log.checkpoint(g.tree.Freeze())
 	}
 	for t := range g.concerned(c) {
 		g.touch(t.log)
@@ -244,7 +244,7 @@ func (g *generation) concerned(c *change) func(func(*topic) bool) {
 // concernedBy is concerned for the values of one field. A change from or to a state that can't be read concerns all who
 // follow the field, since nobody knows what it is.
 func (g *generation) concernedBy(c *change, place int, yield func(*topic) bool) bool {
-	if unreadable(c.entry) || unreadable(c.previous) {
+	if c.entry.corrupt() || c.previous.corrupt() {
 		for s, t := range g.topics {
 			if s.prefix == "" && s.value.Place == place && !yield(t) {
 				return false
@@ -270,8 +270,6 @@ func (g *generation) concernedBy(c *change, place int, yield func(*topic) bool) 
 	}
 	return true
 }
-
-func unreadable(e *Entry) bool { return e != nil && e.Err() != nil }
 
 // topicOf returns the narrowest topic that has everything below prefix, or everything below it that a lookup is after,
 // and makes it where nobody followed it yet.
@@ -387,8 +385,8 @@ func (g *generation) count() {
 // verify panics where an invariant is broken.
 func (g *generation) verify(before, after *state) {
 	err := verifyStep(before, after)
-	if g.batches++; err == nil && (after.root == nil || after.root.count <= verifyTreeSize || g.batches%verifyTreeEvery == 0) {
-		if err = after.root.verify(); err == nil {
+	if g.batches++; err == nil && (after.root.Len() <= verifyTreeSize || g.batches%verifyTreeEvery == 0) {
+		if err = verifyTree(after.root); err == nil {
 			err = after.verifyIndexes()
 		}
 	}

@@ -156,10 +156,11 @@ func (v *view) behind(revision int64) uint64 {
 // rootAt returns the tree at place, which is before end, by undoing what came after it from the nearest root kept.
 // latest is the tree behind the place latestEnd.
 func (v *view) rootAt(place uint64, latest *node, latestEnd uint64) *node {
-	t, from := tree{root: latest, owner: &owner{past: true}, order: byKey}, latestEnd
+	nearest, from := latest, latestEnd
 	if i := (place - v.base) / v.chunkLen; v.base+(i+1)*v.chunkLen <= v.end && v.chunks[i].root != nil {
-		t.root, from = v.chunks[i].root, v.base+(i+1)*v.chunkLen
+		nearest, from = v.chunks[i].root, v.base+(i+1)*v.chunkLen
 	}
+	t := pastTree(nearest)
 	for ; from > place; from-- {
 		c := v.at(from - 1)
 		if c.previous == nil {
@@ -168,7 +169,7 @@ func (v *view) rootAt(place uint64, latest *node, latestEnd uint64) *node {
 			t.set(c.previous)
 		}
 	}
-	return t.freeze()
+	return t.Freeze()
 }
 
 // roots is how many trees of the past are kept: one for each full chunk.

@@ -44,8 +44,8 @@ func wants() []wanted {
 	}
 }
 
-// randomWrites feeds a cache with creations, changes, deletions and, now and then, poison.
-func randomWrites(t *testing.T, c *Cache, g *generation, r *rand.Rand, n int, poisonous bool) {
+// randomWrites feeds a cache with creations, changes, deletions and, now and then, corrupt values.
+func randomWrites(t *testing.T, c *Cache, g *generation, r *rand.Rand, n int, corrupt bool) {
 	t.Helper()
 	for range n {
 		key := fmt.Sprintf("ns%d/x%d", r.IntN(3), r.IntN(40))
@@ -53,7 +53,7 @@ func randomWrites(t *testing.T, c *Cache, g *generation, r *rand.Rand, n int, po
 		switch {
 		case r.IntN(5) == 0:
 			value = ""
-		case poisonous && r.IntN(20) == 0:
+		case corrupt && r.IntN(20) == 0:
 			value = "bad"
 		}
 		c.feed(t, g, key, value, g.state.Load().revision+1)
@@ -63,13 +63,13 @@ func randomWrites(t *testing.T, c *Cache, g *generation, r *rand.Rand, n int, po
 // TestSelectAgainstScan compares what is looked up in snapshots, also in those kept from the past, with what a scan of all
 // finds.
 func TestSelectAgainstScan(t *testing.T) {
-	for _, poisonous := range []bool{false, true} {
+	for _, corrupt := range []bool{false, true} {
 		r := rand.New(rand.NewPCG(3, 4))
 		config := toyConfig(newFake())
 		c, g := fedCache(t, config)
 		var kept []*Snapshot
 		for range 60 {
-			randomWrites(t, c, g, r, 20, poisonous)
+			randomWrites(t, c, g, r, 20, corrupt)
 			kept = append(kept, &g.state.Load().Snapshot)
 			if past := g.at(g.state.Load().revision - int64(r.IntN(30))); past != nil {
 				kept = append(kept, past)
@@ -181,8 +181,8 @@ func TestFollowTellsWhatWatchTells(t *testing.T) {
 	}
 }
 
-// TestFollowIsPoisonedToo: a value that can't be read may be one that is followed.
-func TestFollowIsPoisonedToo(t *testing.T) {
+// TestFollowSeesCorruptValues: a value that can't be read may be one that is followed.
+func TestFollowSeesCorruptValues(t *testing.T) {
 	c, g := fedCache(t, toyConfig(newFake()))
 	c.feed(t, g, "a/x", "color=red|", 2)
 	l := &Lookup{}
@@ -194,7 +194,7 @@ func TestFollowIsPoisonedToo(t *testing.T) {
 	defer w.Close()
 	c.feed(t, g, "a/y", "bad", 3)
 	if _, err := w.Next(t.Context()); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("a poisoned write is told as %v", err)
+		t.Errorf("a corrupt write is reported as %v", err)
 	}
 	s, err := c.Current()
 	if err != nil {
@@ -205,7 +205,7 @@ func TestFollowIsPoisonedToo(t *testing.T) {
 		found = found || e.Err() != nil
 	}
 	if !found {
-		t.Error("a lookup leaves a poisoned entry out")
+		t.Error("a lookup leaves a corrupt entry out")
 	}
 }
 

@@ -49,7 +49,7 @@ func TestCursorIsNotAheadOfTheState(t *testing.T) {
 		if err != nil || len(w.events) > 0 || w.Revision() != before.revision || wait != (<-chan struct{})(before.changed) {
 			t.Errorf("%s: before the state was published, the cursor is at %d and told %d events, %v", prefix, w.Revision(), len(w.events), err)
 		}
-		g.state.Store(&state{Snapshot: Snapshot{revision: revision, root: g.tree.freeze()}, end: g.all.log.end, changed: make(chan struct{})})
+		g.state.Store(&state{Snapshot: Snapshot{revision: revision, root: g.tree.Freeze()}, end: g.all.log.end, changed: make(chan struct{})})
 		if _, err := w.collect(maxEvents); err != nil || len(w.events) != 1 || w.Revision() != revision {
 			t.Errorf("%s: after it was published, the cursor is at %d and told %d events, %v", prefix, w.Revision(), len(w.events), err)
 		}

@@ -34,7 +34,7 @@ func TestRestart(t *testing.T) {
 	config.Codec = codec
 	c := start(t, config)
 	s, err := c.Current()
-	if err != nil || s.Poisoned(toys) == nil {
+	if err != nil || s.Corrupt(toys) == nil {
 		t.Fatalf("%v %v", s, err)
 	}
 	w, err := c.Watch(toys, s.Revision(), nil)
@@ -53,7 +53,7 @@ func TestRestart(t *testing.T) {
 	}
 	eventually(t, func() bool {
 		s, err := c.Current()
-		return err == nil && s.Poisoned(toys) == nil && s.Count(toys, "") == 2
+		return err == nil && s.Corrupt(toys) == nil && s.Count(toys, "") == 2
 	})
 	eventually(t, func() bool { return c.Ready() == nil })
 }

@@ -269,8 +269,8 @@ func (s *script) snapshot(snapshot *Snapshot, err error, show []string) string {
 		out += fmt.Sprintf("%s %d %s\n", strings.TrimPrefix(e.Key(), toys), e.Revision(), text(s.t, e))
 	}
 	out += fmt.Sprintf("count %d\n", snapshot.Count(prefix, from))
-	if e := snapshot.Poisoned(prefix); e != nil {
-		out += fmt.Sprintf("poisoned %s\n", strings.TrimPrefix(e.Key(), toys))
+	if e := snapshot.Corrupt(prefix); e != nil {
+		out += fmt.Sprintf("corrupt %s\n", strings.TrimPrefix(e.Key(), toys))
 	}
 	return out
 }

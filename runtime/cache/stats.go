@@ -5,7 +5,7 @@ import "sync/atomic"
 // Stats is how a cache does: gauges as they are, and counters since New.
 type Stats struct {
 	// Revision of the current snapshot, its entries, and those among them that could not be decoded.
-	Revision, Entries, Poisoned int64
+	Revision, Entries, Corrupt int64
 	// WindowLen changes are in the log, which has room for WindowCapacity and keeps about WindowBytes alive.
 	WindowLen, WindowCapacity, WindowBytes int64
 	// Snapshots of the past are kept, among what WindowBytes counts; WindowBudget bounds that.
@@ -58,9 +58,7 @@ func (c *Cache) Stats() Stats {
 		s.Revision = current.revision
 		g := c.generation.Load()
 		s.FormBytes, s.Snapshots = g.shared.pool.size(), g.all.log.view.Load().roots()
-		if current.root != nil {
-			s.Entries, s.Poisoned = int64(current.root.count), int64(current.root.poisoned)
-		}
+		s.Entries, s.Corrupt = int64(current.root.Len()), int64(current.root.Marked())
 	}
 	return s
 }

@@ -48,8 +48,8 @@ func (jsonEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.P
 	f.text(head)
 	f.listMeta(page)
 	f.text(items)
-	if page.Sheets != nil {
-		f.sheets(page.Sheets, now)
+	if page.Blocks != nil {
+		f.blocks(page.Blocks, now)
 	} else {
 		f.items(page.Items, shape, now)
 	}
@@ -68,17 +68,17 @@ func (f *frame) items(items iter.Seq[api.Rendition], shape api.Shape, now time.T
 	}
 }
 
-// sheets writes items that are joined already; a list doesn't begin with a comma.
-func (f *frame) sheets(sheets []api.Sheet, now time.Time) {
-	for i := range sheets {
+// blocks writes items that are joined already; a list doesn't begin with a comma.
+func (f *frame) blocks(blocks []api.Block, now time.Time) {
+	for i := range blocks {
 		if f.err != nil {
 			return
 		}
-		f.sheet(&sheets[i], i == 0, now)
+		f.block(&blocks[i], i == 0, now)
 	}
 }
 
-func (f *frame) sheet(s *api.Sheet, first bool, now time.Time) {
+func (f *frame) block(s *api.Block, first bool, now time.Time) {
 	at := 0
 	if first {
 		at = len(",")

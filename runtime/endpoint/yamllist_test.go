@@ -58,19 +58,19 @@ func TestAListInYAMLIsTheYAMLOfTheList(t *testing.T) {
 // TestJoinedItems are written as they would be one by one, also in YAML and indented.
 func TestJoinedItems(t *testing.T) {
 	items := manyForms(300)
-	var joined []api.Sheet
+	var joined []api.Block
 	for few := range slices.Chunk(items, 24) {
 		var data []byte
 		for _, item := range few {
 			data = append(append(data, ",{"...), item.Payload...)
 		}
-		joined = append(joined, api.Sheet{Data: data})
+		joined = append(joined, api.Block{Data: data})
 	}
 	for _, accept := range []string{typeJSON, typeJSON + ";pretty=1", typeYAML} {
 		a, fakes := serve(t, widgets)
 		fakes[0].page = registry.Page{ResourceVersion: "100", Items: slices.Values(items)}
 		want := do(a, "GET", base+"/widgets", "", "Accept", accept).Body.String()
-		fakes[0].page.Sheets, fakes[0].page.Items = joined, nil
+		fakes[0].page.Blocks, fakes[0].page.Items = joined, nil
 		if got := do(a, "GET", base+"/widgets", "", "Accept", accept).Body.String(); got != want {
 			t.Errorf("%s: %d bytes, want %d:\n%.2000s", accept, len(got), len(want), got)
 		}

@@ -91,7 +91,7 @@ func (l *yamlList) open(page *registry.Page) error {
 		l.member = "rows"
 	}
 	empty := *page
-	empty.Items, empty.Sheets = func(func(api.Rendition) bool) {}, nil
+	empty.Items, empty.Blocks = func(func(api.Rendition) bool) {}, nil
 	around, err := l.inYAML(func(f *frame) { jsonEncoder{}.page(f, l.resource, l.shape, &empty, l.now) })
 	// All other lines that read like that are indented: they are deeper in the document.
 	l.before, l.after, _ = bytes.Cut(around, []byte("\n"+l.member+": []\n"))
@@ -100,8 +100,8 @@ func (l *yamlList) open(page *registry.Page) error {
 }
 
 func (l *yamlList) write(page *registry.Page) {
-	if page.Sheets != nil {
-		l.sheets(page.Sheets)
+	if page.Blocks != nil {
+		l.blocks(page.Blocks)
 	} else {
 		l.items(page)
 	}
@@ -115,10 +115,10 @@ func (l *yamlList) write(page *registry.Page) {
 	l.to.bytes(l.after)
 }
 
-// sheets writes what is joined already, a sheet after the other.
-func (l *yamlList) sheets(sheets []api.Sheet) {
-	for i := range sheets {
-		l.piece(func(f *frame) { f.sheet(&sheets[i], true, l.now) })
+// blocks writes what is joined already, a block after the other.
+func (l *yamlList) blocks(blocks []api.Block) {
+	for i := range blocks {
+		l.piece(func(f *frame) { f.block(&blocks[i], true, l.now) })
 		if l.err != nil || l.to.err != nil {
 			return
 		}

@@ -43,9 +43,9 @@ var bugs = []bug{
 		dir: "collector", tests: []string{"TestOnlyWhatIsKnownIsDeleted"},
 	},
 	{
-		name: "an older state of an object joined into a list", file: "cache/sheet.go",
+		name: "an older state of an object joined into a list", file: "cache/block.go",
 		right: "j.entries[i].entry == e {", wrong: "j.entries[i].entry.Key() == e.Key() {",
-		dir: "cache", tests: []string{"TestSheetsAreTheEntriesJoined"},
+		dir: "cache", tests: []string{"TestBlocksAreTheEntriesJoined"},
 	},
 	{
 		name: "joining a question that was already asked", file: "cache/progress.go",

@@ -116,7 +116,7 @@ func (w *watch) follow(prefix string, after int64, sel *selector) error {
 		cursor, err := r.cache.Follow(prefix, sel.lookup, after, sel.match())
 		if err == nil {
 			if w.unreadable {
-				cursor.PassUnreadable()
+				cursor.PassCorrupt()
 			}
 			w.source = &cacheSource{cursor: cursor, r: r, unreadable: w.unreadable}
 			return nil

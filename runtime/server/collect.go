@@ -36,7 +36,7 @@ var (
 	cacheChecks = describe("apiserver_storage_consistency_checks_total", "Comparisons of the watch cache with storage.", "status")
 
 	cacheReady     = describe("apigen_watch_cache_ready", "1 while the watch cache follows storage.")
-	cachePoisoned  = describe("apigen_watch_cache_undecodable_objects", "Objects in the watch cache that could not be decoded.")
+	cacheCorrupt   = describe("apigen_watch_cache_undecodable_objects", "Objects in the watch cache that could not be decoded.")
 	cacheWindow    = describe("apigen_watch_cache_window_events", "Events in the window.")
 	cacheBytes     = describe("apigen_watch_cache_window_bytes", "About how much memory the window keeps alive.")
 	cacheBudget    = describe("apigen_watch_cache_window_budget_bytes", "How much memory the window may keep alive.")
@@ -93,7 +93,7 @@ func (s series) cache(m registry.Measurement, ready bool) {
 	}
 	s.send(cacheReady, gauge, following)
 	s.send(cacheRevision, gauge, c.Revision)
-	s.send(cachePoisoned, gauge, c.Poisoned)
+	s.send(cacheCorrupt, gauge, c.Corrupt)
 	s.send(cacheCapacity, gauge, c.WindowCapacity)
 	s.send(cacheWindow, gauge, c.WindowLen)
 	s.send(cacheBytes, gauge, c.WindowBytes)
