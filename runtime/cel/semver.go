@@ -16,6 +16,11 @@ import (
 type semvers struct{ plain }
 
 // semver is a semantic version, 2.0.0. Build metadata doesn't count.
+//
+// Rules must accept, compare and refuse versions as kube-apiserver does, with its messages. kube-apiserver has them from
+// github.com/blang/semver/v4, which isn't in this module's graph: as a dependency it would come with every user's server and
+// with apigen, for these few functions. golang.org/x/mod/semver, which is in the graph, wants a leading v, takes short
+// versions, and gives no reasons. The tests of the generator compare this code with apiextensions-apiserver.
 type semver struct {
 	numbers [3]uint64
 	pre     []identifier
