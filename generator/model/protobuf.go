@@ -1,6 +1,6 @@
 package model
 
-// BringsProtobuf tells a type that declares the methods of the runtime's registry.Message, which gogo/protobuf generates:
+// BringsProtobuf tells a type that declares the methods of the runtime's codec.Message, which gogo/protobuf generates:
 // where one is missing, or has another signature, the type is JSON, YAML and CBOR alone.
 func (t *Type) BringsProtobuf() bool {
 	bytes := func(t *Type) bool { return t.Form == Slice && isBasic(t.Elem, "uint8", "byte") }

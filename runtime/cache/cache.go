@@ -31,7 +31,7 @@ type Codec interface {
 	Decode(key string, value []byte, revision int64) (Record, error)
 	// Render makes another form of an object from the rendition that Decode returned.
 	Render(key string, stored api.Rendition, form api.Form) (api.Rendition, error)
-	// Join appends an object to others, all as they stand in a list in a form that Snapshot.Sheets is asked for. What it
+	// Join appends an object to others, all as they stand in a list in a form that Snapshot.Blocks is asked for. What it
 	// appends ends with the payload, and doesn't depend on what stands before.
 	Join(list []byte, r *api.Rendition, form api.Form) []byte
 	// Restamp returns the same object with another resourceVersion.

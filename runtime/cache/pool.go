@@ -20,7 +20,7 @@ type pooled struct {
 	cost int64
 }
 
-// rendered is a form of one entry, or a sheet.
+// rendered is a form of one entry, or a block.
 type rendered interface {
 	// cost is what it takes, in bytes.
 	cost() int64

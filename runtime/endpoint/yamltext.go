@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// isYAMLText tells whether YAML takes the characters of a JSON text. It doesn't take invalid UTF-8, control characters and
-// escaped halves of surrogate pairs, for which Go's JSON decoder puts U+FFFD.
+// isYAMLText tells whether YAML takes the characters of a JSON text. YAML doesn't take invalid UTF-8, control
+// characters and escaped halves of surrogate pairs, for which Go's JSON decoder puts U+FFFD.
 func isYAMLText(data []byte) bool {
 	for i := 0; i < len(data); {
 		if data[i] == '\\' {
