@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"apigen.dev/runtime/wire"
+	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -131,20 +132,20 @@ type protoFields struct {
 	err  error
 }
 
-func (f *protoFields) texts(number byte, values ...string) {
+func (f *protoFields) texts(number protowire.Number, values ...string) {
 	for _, value := range values {
-		f.data = wire.AppendField(f.data, number<<3|2, value)
+		f.data = wire.AppendField(f.data, number, value)
 	}
 }
 
-func (f *protoFields) nested(number byte, inner protoFields) {
+func (f *protoFields) nested(number protowire.Number, inner protoFields) {
 	if f.err == nil {
 		f.err = inner.err
 	}
 	f.texts(number, string(inner.data))
 }
 
-func (f *protoFields) message(number byte, m interface{ Marshal() ([]byte, error) }) {
+func (f *protoFields) message(number protowire.Number, m interface{ Marshal() ([]byte, error) }) {
 	data, err := m.Marshal()
 	f.nested(number, protoFields{data, err})
 }

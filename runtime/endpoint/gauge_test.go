@@ -59,10 +59,10 @@ func (g *gauge) MarshalTo(data []byte) (int, error) {
 
 func (g *gauge) Marshal() ([]byte, error) {
 	metadata, err := g.ObjectMeta.Marshal()
-	out := wire.AppendField(nil, 1<<3|2, string(metadata))
-	out = wire.AppendField(out, 2<<3|2, fmt.Sprint(g.Value))
-	out = wire.AppendField(out, 3<<3|2, g.Note)
-	return wire.AppendField(out, 4<<3|2, string(g.Blob)), err
+	out := wire.AppendField(nil, 1, metadata)
+	out = wire.AppendField(out, 2, fmt.Sprint(g.Value))
+	out = wire.AppendField(out, 3, g.Note)
+	return wire.AppendField(out, 4, g.Blob), err
 }
 
 func (g *gauge) Unmarshal(data []byte) error {

@@ -6,13 +6,14 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/wire"
+	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // listLayout is how a list is written: the head of its envelope, and its fields.
 type listLayout struct {
-	head                 string
-	metadataTag, itemTag byte
+	head                     string
+	metadataField, itemField protowire.Number
 }
 
 // partialList is that of metadata, oldPartialList of meta.k8s.io/v1beta1, whose fields are the other way round.
@@ -53,9 +54,9 @@ func (protobufEncoder) page(f *frame, r *resource, shape api.Shape, page *api.Pa
 	f.text(layout.head)
 	f.reserve(maxFieldHead)
 	f.buf = wire.AppendRawHead(f.buf, size)
-	f.field(layout.metadataTag, metadata)
+	f.field(layout.metadataField, metadata)
 	for rendition := range f.wanted(page.Items) {
-		f.field(layout.itemTag, rendition.Payload)
+		f.field(layout.itemField, rendition.Payload)
 	}
 	f.text(wire.EnvelopeTail())
 }
@@ -100,8 +101,8 @@ func (f *frame) envelope(r *api.Rendition) {
 	f.text(wire.EnvelopeTail())
 }
 
-func (f *frame) field(tag byte, value []byte) {
+func (f *frame) field(number protowire.Number, value []byte) {
 	f.reserve(maxFieldHead)
-	f.buf = wire.AppendFieldHead(f.buf, tag, len(value))
+	f.buf = wire.AppendFieldHead(f.buf, number, len(value))
 	f.bytes(value)
 }
