@@ -1,5 +1,5 @@
-// Package btree is a persistent B-tree with counts: a Tree writes, and each state that it freezes stays as it was for as
-// long as somebody reads it. A write copies the path to one leaf and shares all other nodes with the states before.
+// Package btree is a persistent B-tree with counts: a Tree writes, and each state that it freezes stays as it was for
+// as long as somebody reads it. A write copies the path to one leaf and shares all other nodes with the states before.
 //
 // Every node counts the values below it, so that Rank and Nth cost a logarithm. A leaf carries an attachment for the
 // program that uses the tree, such as something that is computed from the leaf's values and kept beside them.
@@ -12,8 +12,8 @@ import "slices"
 // Fanout bounds the children of an inner node and the values of a leaf.
 const Fanout = 32
 
-// Order says how a tree sorts its values. Its functions have no side effects and always answer the same for a value that
-// is in a tree. An Order is shared by all nodes of its trees and must not be changed.
+// Order says how a tree sorts its values. Its functions have no side effects and always answer the same for a value
+// that is in a tree. An Order is shared by all nodes of its trees and must not be changed.
 type Order[K comparable, V any] struct {
 	// Key returns the key of a value. No two values of a tree have the same key.
 	Key func(V) K
@@ -26,11 +26,11 @@ type Order[K comparable, V any] struct {
 	Marked func(V) bool
 }
 
-// Hooks keep the attachments of leaves up to date with the values of the leaves. A tree calls them while it writes, in the
-// goroutine of the writer; readers may hold a leaf that the tree replaces or drops. The zero value does nothing.
+// Hooks keep the attachments of leaves up to date with the values of the leaves. A tree calls them while it writes, in
+// the goroutine of the writer; readers may hold a leaf that the tree replaces or drops. The zero value does nothing.
 type Hooks[A any] struct {
-	// Made initializes the attachment of a new leaf. from belongs to the leaf from which the new one has taken its values,
-	// and is nil where there is no such leaf.
+	// Made initializes the attachment of a new leaf. from belongs to the leaf from which the new one has taken its
+	// values, and is nil where there is no such leaf.
 	Made func(leaf, from *A)
 	// Replaced is called before a copy of the leaf takes the leaf's place in the tree.
 	Replaced func(leaf *A)
@@ -56,12 +56,14 @@ func (h *Hooks[A]) dropped(leaf *A) {
 	}
 }
 
-// Tree writes to a persistent B-tree. One goroutine at a time may use it; the nodes that Freeze returns are shared freely.
+// Tree writes to a persistent B-tree. One goroutine at a time may use it; the nodes that Freeze returns are shared
+// freely.
 type Tree[K comparable, V, A any] struct {
 	root  *Node[K, V, A]
 	order *Order[K, V]
 	hooks Hooks[A]
-	// edit marks the nodes that were made since the last Freeze. Nobody else has seen them, so they are changed in place.
+	// edit marks the nodes that were made since the last Freeze. Nobody else has seen them, so they are changed in
+	// place.
 	edit *edit
 }
 

@@ -171,7 +171,11 @@ func TestEditLeavesTheOldState(t *testing.T) {
 // TestVerifyFindsDamage: each kind of damage to a sound tree is named.
 func TestVerifyFindsDamage(t *testing.T) {
 	for name, damage := range map[string]func(*node){
-		"order":  func(n *node) { leaf := n.children[1]; leaf.values[0], leaf.values[1] = leaf.values[1], leaf.values[0] },
+		"order": func(n *node) {
+			leaf := n.children[1]
+			leaf.values[0], leaf.values[1] = leaf.values[1],
+				leaf.values[0]
+		},
 		"bounds": func(n *node) { n.children[1].low = "000" },
 		"count":  func(n *node) { n.count++ },
 		"marked": func(n *node) { n.children[0].values[3].marked = true },
@@ -267,7 +271,8 @@ func compare(t *testing.T, root *node, model map[string]*item, r *rand.Rand) {
 		if !found {
 			continue
 		}
-		if got, found := root.Get(v.key); !found || got != v || root.Rank(v.key) != rank || root.Rank(v.key+"\x00") != rank+1 {
+		if got, found := root.Get(v.key); !found || got != v || root.Rank(v.key) != rank ||
+			root.Rank(v.key+"\x00") != rank+1 {
 			t.Fatalf("%s: Get is %v, Rank %d, not %d", v.key, got, root.Rank(v.key), rank)
 		}
 	}

@@ -1,7 +1,7 @@
 package btree
 
-// Node is the root of a state of a tree, or a leaf of one. A nil Node is an empty tree. A frozen Node is immutable, apart
-// from the attachments of leaves, and safe for concurrent use.
+// Node is the root of a state of a tree, or a leaf of one. A nil Node is an empty tree. A frozen Node is immutable,
+// apart from the attachments of leaves, and safe for concurrent use.
 type Node[K comparable, V, A any] struct {
 	attachment A
 	edit       *edit
@@ -84,9 +84,9 @@ func (n *Node[K, V, A]) Nth(rank int) (v V, found bool) {
 	return n.values[rank], true
 }
 
-// Leaves yields the leaves that have values from one key (inclusive) to another (exclusive), in order, with the range of
-// these values in the leaf's Values. It ends when yield returns false, and returns that. The zero key is no bound. Only the
-// paths to the two ends compare keys.
+// Leaves yields the leaves that have values from one key (inclusive) to another (exclusive), in order, with the range
+// of these values in the leaf's Values. It ends when yield returns false, and returns that. The zero key is no bound.
+// Only the paths to the two ends compare keys.
 func (n *Node[K, V, A]) Leaves(from, end K, yield func(leaf *Node[K, V, A], first, last int) bool) bool {
 	if n == nil {
 		return true
@@ -110,8 +110,8 @@ func (n *Node[K, V, A]) Leaves(from, end K, yield func(leaf *Node[K, V, A], firs
 	return true
 }
 
-// FirstMarked returns the first value from one key (inclusive) to another (exclusive) that Order.Marked selects. The zero
-// key is no bound. It visits only subtrees that have such a value.
+// FirstMarked returns the first value from one key (inclusive) to another (exclusive) that Order.Marked selects. The
+// zero key is no bound. It visits only subtrees that have such a value.
 func (n *Node[K, V, A]) FirstMarked(from, end K) (v V, found bool) {
 	if n.Marked() == 0 {
 		return v, false

@@ -2,7 +2,8 @@ package btree
 
 import "fmt"
 
-// Verify checks the invariants of a state: the order of its values, the sizes of its nodes, their depth and their counts.
+// Verify checks the invariants of a state: the order of its values, the sizes of its nodes, their depth and their
+// counts.
 func (n *Node[K, V, A]) Verify() error {
 	if n == nil {
 		return nil

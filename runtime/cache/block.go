@@ -12,9 +12,10 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// leafBlock is the entries of one leaf of the tree in one form, joined as a list has them: a list reads memory from end to
-// end, where the renditions of single entries are several steps apart each. The first list that needs a block joins it. When
-// a write replaces the leaf, the next list joins a new block from what is new and the bytes of the block before.
+// leafBlock is the entries of one leaf of the tree in one form, joined as a list has them: a list reads memory from end
+// to end, where the renditions of single entries are several steps apart each. The first list that needs a block joins
+// it. When a write replaces the leaf, the next list joins a new block from what is new and the bytes of the block
+// before.
 type leafBlock struct {
 	form api.Form
 	pool *pool
@@ -47,7 +48,8 @@ type leafBlocks struct {
 	past bool
 }
 
-// presentHooks keep the blocks of the cache's state. A leaf hands its blocks on to the leaf that takes its entries over.
+// presentHooks keep the blocks of the cache's state. A leaf hands its blocks on to the leaf that takes its entries
+// over.
 var presentHooks = btree.Hooks[leafBlocks]{
 	Made:     func(leaf, from *leafBlocks) { leaf.before = from.lineage() },
 	Replaced: func(leaf *leafBlocks) { leaf.replaced.Store(true) },
@@ -64,8 +66,8 @@ var pastHooks = btree.Hooks[leafBlocks]{
 	Made: func(leaf, from *leafBlocks) { leaf.past, leaf.before = true, from.lineage() },
 }
 
-// Blocks appends to blocks the first n entries, of those that Entries yields, in a form that the codec joins. It fails where
-// one of them is corrupt or can't be rendered.
+// Blocks appends to blocks the first n entries, of those that Entries yields, in a form that the codec joins. It fails
+// where one of them is corrupt or can't be rendered.
 func (s *Snapshot) Blocks(blocks []api.Block, prefix, from string, n int, form api.Form) ([]api.Block, error) {
 	var err error
 	end, from := storage.PrefixEnd(prefix), max(prefix, from)
@@ -81,8 +83,9 @@ func (s *Snapshot) Blocks(blocks []api.Block, prefix, from string, n int, form a
 	return blocks, err
 }
 
-// partOf returns some entries of a leaf, joined. Where the leaf is of the present, all of it is joined and kept. latest is
-// the root of the present where that is another one: what is joined there needn't be rendered for a state of the past.
+// partOf returns some entries of a leaf, joined. Where the leaf is of the present, all of it is joined and kept. latest
+// is the root of the present where that is another one: what is joined there needn't be rendered for a state of the
+// past.
 func partOf(leaf *node, first, last int, form api.Form, latest *node) (api.Block, error) {
 	blocks, entries := leaf.Attachment(), leaf.Values()
 	if j := blocks.joined(form); j != nil {
@@ -186,7 +189,8 @@ func (b *leafBlock) drop() {
 	b.pool.drop(b)
 }
 
-// join joins entries. It copies their bytes from blocks of before, and renders the others without keeping the renditions.
+// join joins entries. It copies their bytes from blocks of before, and renders the others without keeping the
+// renditions.
 func join(entries []slot, form api.Form, before []*leafBlock) (*joinedBlock, error) {
 	var items [btree.Fanout]item
 	size, holes := 0, 0
@@ -317,7 +321,8 @@ func (j *joinedBlock) part(first, last int) api.Block {
 // check panics where a reader changed bytes that it shares with others; with Config.Verify alone.
 func (j *joinedBlock) check() {
 	if j.verify && crc32.ChecksumIEEE(j.data) != j.checksum {
-		panic(fmt.Sprintf("cache: a reader changed the block that begins with %s, which is shared", j.entries[0].entry.Key()))
+		panic(fmt.Sprintf("cache: a reader changed the block that begins with %s, which is shared",
+			j.entries[0].entry.Key()))
 	}
 }
 

@@ -109,7 +109,8 @@ func TestBlocksAreTheEntriesJoined(t *testing.T) {
 					continue
 				}
 				if got := byBlocks(s, prefix, from, n, form); got != want {
-					t.Fatalf("revision %d: %d below %q from %q as %s are\n%s\nnot\n%s", revision, n, prefix, from, form.Version, got, want)
+					t.Fatalf("revision %d: %d below %q from %q as %s are\n%s\nnot\n%s", revision, n, prefix, from,
+						form.Version, got, want)
 				}
 				checkPool(t, g)
 			}
@@ -243,7 +244,8 @@ func TestBlocksFail(t *testing.T) {
 	if _, err := s.Blocks(nil, toys, "", 65, otherOne); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a value that can't be read: %v", err)
 	}
-	if got, want := byBlocks(s, toys+"b/", "", 32, otherOne), oneByOne(s, toys+"b/", "", 32, otherOne); got != want || got == "" {
+	if got, want := byBlocks(s, toys+"b/", "", 32, otherOne), oneByOne(s, toys+"b/", "", 32, otherOne); got != want ||
+		got == "" {
 		t.Errorf("beside it: %s", got)
 	}
 	c.feed(t, g, "a/bad", "|unrenderable", 101)
@@ -270,7 +272,8 @@ func BenchmarkBlocks(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		revision := g.state.Load().revision + 1
-		event := storage.Event{KeyValue: storage.KeyValue{Key: fmt.Sprintf("%sa/%05d", toys, i*7%10_000), Value: []byte("x"), Revision: revision}}
+		event := storage.Event{KeyValue: storage.KeyValue{Key: fmt.Sprintf("%sa/%05d", toys, i*7%10_000),
+			Value: []byte("x"), Revision: revision}}
 		if err := c.apply(g, storage.Batch{Events: []storage.Event{event}, Revision: revision}); err != nil {
 			b.Fatal(err)
 		}

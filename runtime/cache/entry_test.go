@@ -24,7 +24,8 @@ func toyShared(codec Codec, budget int64) *shared {
 func TestEntryPacksRecords(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	word := func() string {
-		return strings.Repeat(string(rune('a'+r.IntN(26))), r.IntN(4)) + []string{"", "app", "ü", "/x", strings.Repeat("long", 60)}[r.IntN(5)]
+		return strings.Repeat(string(rune('a'+r.IntN(26))), r.IntN(4)) +
+			[]string{"", "app", "ü", "/x", strings.Repeat("long", 60)}[r.IntN(5)]
 	}
 	s := toyShared(&toyCodec{}, 1)
 	for range 2000 {

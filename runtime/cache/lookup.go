@@ -11,22 +11,22 @@ type Value struct {
 	Value string
 }
 
-// Lookup is what of a selection the cache can look up: values that fields have, and labels. It only narrows: what it
-// leaves out can't match, and of what it lets pass some may not. Its zero value lets all pass; once it is in use it must
-// not be changed.
+// Lookup is the part of a selection that the cache can look up: values of fields, and labels. It excludes only entries
+// that can't match, and may pass others that don't match. Its zero value passes all entries. A Lookup in use must not
+// be changed.
 type Lookup struct {
 	values []Value
 	all    signature
 	any    [][]signature
 }
 
-// Field asks for a value of a field. Lookups are quickest for the field that is asked for first.
+// Field asks for a value of a field. The cache uses the index of the field that is asked for first.
 func (l *Lookup) Field(v Value) {
 	l.values = append(l.values, v)
 	l.all |= signatureOfField(v.Place, v.Value)
 }
 
-// Label asks for a label that has one of the values. Without any it asks for nothing.
+// Label asks for a label that has one of the values. Without values it asks for nothing.
 func (l *Lookup) Label(name string, values ...string) {
 	signatures := make([]signature, len(values))
 	for i, value := range values {
@@ -60,11 +60,11 @@ func (l *Lookup) passes(s signature) bool {
 	return true
 }
 
-// signature is a summary of an entry's fields and labels: some bits for each. An entry that lacks a bit lacks what the bit
-// stands for; one that has it may.
+// signature is a summary of an entry's fields and labels: some bits for each of them. An entry that lacks a bit doesn't
+// have the field or label that sets the bit; an entry that has the bit may.
 type signature uint64
 
-// everything is the signature of an entry of which nothing is known.
+// everything is the signature of an entry whose fields and labels are unknown.
 const everything = ^signature(0)
 
 func (s signature) hasOne(of []signature) bool {

@@ -6,8 +6,8 @@ import (
 	"apigen.dev/runtime/btree"
 )
 
-// order is what a tree sorts its entries by: their keys, or the value of one field (its place in Record.Fields) and then
-// their keys.
+// order is what a tree sorts its entries by: their keys, or the value of one field (its place in Record.Fields) and
+// then their keys.
 type order int
 
 const byKey order = -1

@@ -25,7 +25,7 @@ func (k *keyed) Render(key string, stored api.Rendition, form api.Form) (api.Ren
 	return k.toyCodec.Render(key, stored, form)
 }
 
-// After a restart all was decoded again, and who follows the old history is told to begin anew.
+// After a restart all was decoded again, and who follows the old history must begin anew.
 func TestRestart(t *testing.T) {
 	f := newFake()
 	f.put("color=red", toys+"a/1", toys+"a/2")
@@ -46,7 +46,7 @@ func TestRestart(t *testing.T) {
 	why := errors.New("the key has come")
 	c.Restart(why)
 	if _, err := w.Next(t.Context()); !errors.Is(err, ErrExpired) || !errors.Is(err, why) {
-		t.Errorf("the cursor was told %v", err)
+		t.Errorf("the cursor returned %v", err)
 	}
 	if _, err := c.Current(); err != nil {
 		t.Errorf("meanwhile: %v", err)

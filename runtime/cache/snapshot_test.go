@@ -18,8 +18,8 @@ func bare(s *shared, key string, revision int64) *Entry {
 	return newEntry(s, key, revision, Record{})
 }
 
-// TestSnapshotsAgainstModel does random writes to a tree and a map, keeps frozen roots, and asks snapshots of them and the
-// map the same questions.
+// TestSnapshotsAgainstModel does random writes to a tree and a map, keeps frozen roots, and asks snapshots of them and
+// the map the same questions.
 func TestSnapshotsAgainstModel(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -31,8 +31,8 @@ func buildTree(entries []*Entry, o order) tree {
 	return tree{btree.Build(o.treeOrder(), hooks, slots), o}
 }
 
-// pastTree returns a tree that begins with a state of the present or the past. It is used for one reader, and what it does
-// doesn't concern the blocks of the present.
+// pastTree returns a tree that begins with a state of the present or the past. It is used for one reader, and what it
+// does doesn't concern the blocks of the present.
 func pastTree(root *node) tree {
 	return tree{btree.Edit(root, byKey.treeOrder(), pastHooks), byKey}
 }
@@ -49,8 +49,8 @@ func (t *tree) remove(at position) *Entry {
 	return previous.entry
 }
 
-// replace brings the tree of an index up to date after e took the place of previous in the tree of all keys; one of them
-// may be nil.
+// replace brings the tree of an index up to date after e took the place of previous in the tree of all keys; one of
+// them may be nil.
 func (t *tree) replace(previous, e *Entry) {
 	if previous != nil && (e == nil || t.order.compare(previous, t.order.position(e)) != 0) {
 		t.remove(t.order.position(previous))
@@ -66,8 +66,8 @@ func entryAt(root *node, at position) *Entry {
 	return found.entry
 }
 
-// walk yields the entries from one position (inclusive) to another (exclusive) whose signature passes, until yield returns
-// false.
+// walk yields the entries from one position (inclusive) to another (exclusive) whose signature passes, until yield
+// returns false.
 func walk(root *node, from, end position, l *Lookup, yield func(*Entry) bool) {
 	root.Leaves(from, end, func(leaf *node, first, last int) bool {
 		for _, s := range leaf.Values()[first:last] {

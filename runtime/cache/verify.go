@@ -6,17 +6,17 @@ import (
 	"os"
 )
 
-// VerifyFromEnvironment reads the switch that turns on expensive invariants, APIGEN_VERIFY=1, for Config.Verify. Whoever
-// composes a server reads it once.
+// VerifyFromEnvironment reads APIGEN_VERIFY=1, the switch for expensive checks of invariants, for Config.Verify. A
+// program that composes a server calls it once.
 func VerifyFromEnvironment() bool { return os.Getenv("APIGEN_VERIFY") == "1" }
 
-// verifyTreeEvery bounds the cost of verifying: trees of more entries are walked at each so many batches.
+// Larger trees than verifyTreeSize are verified once in verifyTreeEvery batches.
 const (
 	verifyTreeSize  = 1000
 	verifyTreeEvery = 64
 )
 
-// seal remembers what the payload is, so that check notices when somebody writes to bytes that were handed out.
+// seal records the payload's checksum, so that check notices when a reader changes bytes that it shares.
 func (e *Entry) seal() {
 	if e.rare == nil {
 		e.rare = &rare{}
@@ -29,11 +29,12 @@ func (e *Entry) check() {
 		return
 	}
 	if crc32.ChecksumIEEE(e.payload) != e.rare.checksum {
-		panic(fmt.Sprintf("cache: somebody wrote to the bytes of %s at revision %d, which are shared", e.Key(), e.revision))
+		panic(fmt.Sprintf("cache: a reader changed the bytes of %s at revision %d, which are shared", e.Key(),
+			e.revision))
 	}
 }
 
-// verifyStep checks what must hold from one state to the next.
+// verifyStep checks the invariants from one state to the next.
 func verifyStep(before, after *state) error {
 	if after.revision < before.revision {
 		return fmt.Errorf("the revision went backwards from %d to %d", before.revision, after.revision)
@@ -52,7 +53,8 @@ func verifyTree(root *node) (err error) {
 	root.Leaves(position{}, position{}, func(leaf *node, first, last int) bool {
 		for _, s := range leaf.Values()[first:last] {
 			if s.signature != s.entry.signature {
-				err = fmt.Errorf("%q has signature %x in the tree and %x itself", s.entry.Key(), s.signature, s.entry.signature)
+				err = fmt.Errorf("%q has signature %x in the tree and %x itself", s.entry.Key(), s.signature,
+					s.entry.signature)
 			}
 		}
 		return err == nil
@@ -67,7 +69,8 @@ func (s *Snapshot) verifyIndexes() error {
 			return fmt.Errorf("an index: %w", err)
 		}
 		if index.root.Len() != s.root.Len() {
-			return fmt.Errorf("the index of field %d holds %d entries, the tree %d", index.order, index.root.Len(), s.root.Len())
+			return fmt.Errorf("the index of field %d holds %d entries, the tree %d", index.order, index.root.Len(),
+				s.root.Len())
 		}
 		for e := range s.Entries("", "") {
 			if entryAt(index.root, index.order.position(e)) != e {

@@ -87,8 +87,8 @@ var bugs = []bug{
 	},
 	{
 		name: "a dropped event", file: "cache/cursor.go",
-		right: "if concerns && (err != nil || w.full(limit, c.revision)) {\n\t\t\tw.come(c.revision - 1)\n",
-		wrong: "if concerns && (err != nil || w.full(limit, c.revision)) {\n\t\t\tw.come(c.revision - 1)\n\t\t\tw.place++\n",
+		right: "if concerns && (err != nil || w.full(limit, c.revision)) {\n\t\t\tw.advance(c.revision - 1)\n",
+		wrong: "if concerns && (err != nil || w.full(limit, c.revision)) {\n\t\t\tw.advance(c.revision - 1)\n\t\t\tw.place++\n",
 		dir:   "cache", tests: []string{"TestCursorsTellExactlyOnce"},
 	},
 	{
@@ -104,7 +104,7 @@ var bugs = []bug{
 	},
 	{
 		name: "an early bookmark", file: "cache/cursor.go",
-		right: "\t\t\tw.come(s.revision)\n\t\t\treturn s.changed, nil\n", wrong: "\t\t\tw.come(c.revision)\n\t\t\treturn s.changed, nil\n",
+		right: "\t\t\tw.advance(s.revision)\n\t\t\treturn s.changed, nil\n", wrong: "\t\t\tw.advance(c.revision)\n\t\t\treturn s.changed, nil\n",
 		dir: "cache", tests: []string{"TestCursorIsNotAheadOfTheState", "TestRevisionIsNotClaimedTooEarly"},
 	},
 	{

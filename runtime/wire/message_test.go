@@ -32,8 +32,9 @@ func TestEachField(t *testing.T) {
 		t.Error(err)
 	}
 	for name, data := range map[string]string{
-		"tag": "\x80", "number": "\x08\x80", "length": "\x0a\x80", "short": "\x0a\x05abc", "fixed": "\x09\x01", "fixed32": "\x0d\x01",
-		"group": "\x0b", "zero": "\x02\x00", "huge": "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+		"tag": "\x80", "number": "\x08\x80", "length": "\x0a\x80", "short": "\x0a\x05abc", "fixed": "\x09\x01",
+		"fixed32": "\x0d\x01",
+		"group":   "\x0b", "zero": "\x02\x00", "huge": "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
 	} {
 		if err := wire.EachField([]byte(data), func(wire.Field) error { return nil }); err == nil {
 			t.Errorf("%s is a message", name)
@@ -44,7 +45,8 @@ func TestEachField(t *testing.T) {
 // A string within messages is replaced by one of any length, and where it isn't what was expected nothing is.
 func TestReplaceBytes(t *testing.T) {
 	object := func(version string) []byte {
-		partial := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: version, Labels: map[string]string{"a": "7"}}}
+		partial := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: version,
+			Labels: map[string]string{"a": "7"}}}
 		data, err := partial.Marshal()
 		if err != nil {
 			t.Fatal(err)

@@ -65,7 +65,8 @@ func Enveloped(head string, message []byte) []byte {
 func OpenEnvelope(data []byte) (message []byte, gvk schema.GroupVersionKind, err error) {
 	inner, ok := bytes.CutPrefix(data, []byte(Magic))
 	if !ok || len(inner) == 0 {
-		return nil, gvk, fmt.Errorf("provided data does not appear to be a protobuf message, expected prefix %v", []byte(Magic))
+		return nil, gvk, fmt.Errorf("provided data does not appear to be a protobuf message, expected prefix %v",
+			[]byte(Magic))
 	}
 	var envelope runtime.Unknown
 	if err := envelope.Unmarshal(inner); err != nil {
