@@ -1,5 +1,5 @@
-// Package auth says who sends a request and whether they may: users, authenticators and authorizers, and nothing of how
-// HTTP carries them beyond a request's headers and its connection.
+// Package auth decides which user sends a request, and whether the user may: it has users, authenticators and
+// authorizers. Of HTTP it knows a request's headers and its connection alone.
 package auth
 
 import (
@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// User is who sends a request. It is immutable.
+// User is the user who sends a request. It is immutable.
 type User struct {
 	Name   string
 	UID    string
@@ -15,7 +15,7 @@ type User struct {
 	Extra  map[string][]string
 }
 
-// The names that kube-apiserver gives to users and groups.
+// kube-apiserver's names of users and groups.
 const (
 	Anonymous       = "system:anonymous"
 	Unauthenticated = "system:unauthenticated"
@@ -23,17 +23,17 @@ const (
 	Masters         = "system:masters"
 )
 
-// Authenticator finds the user of a request. It returns nil without an error where it has no opinion (no credentials of
-// its kind), and an error where the credentials are wrong.
+// Authenticator finds the user of a request. It returns nil without an error where the request has no credentials of
+// its kind, and an error where the credentials are wrong.
 type Authenticator interface {
 	Authenticate(r *http.Request) (*User, error)
 }
 
-// Attributes is what an authorizer decides on.
+// Attributes are the properties of a request on which an authorizer decides.
 type Attributes struct {
 	User *User
-	// Verb is create, get, list, watch, update, patch, delete, deletecollection; or the lower-cased HTTP method where
-	// the request is not for a resource.
+	// Verb is create, get, list, watch, update, patch, delete or deletecollection; for a request without a resource it
+	// is the HTTP method in lower case.
 	Verb        string
 	Group       string
 	Version     string
@@ -41,7 +41,7 @@ type Attributes struct {
 	Subresource string
 	Namespace   string
 	Name        string
-	// Resource requests name a resource; others only a Path.
+	// IsResource says that the request names a resource; other requests have only a Path.
 	IsResource bool
 	Path       string
 }
@@ -49,14 +49,14 @@ type Attributes struct {
 // Decision is an authorizer's answer.
 type Decision int
 
-// NoOpinion lets the next authorizer decide; the last NoOpinion denies.
+// NoOpinion lets the next authorizer decide. Where no authorizer has an opinion, the server denies the request.
 const (
 	NoOpinion Decision = iota
 	Allow
 	Deny
 )
 
-// Authorizer decides. The reason is shown to the user.
+// Authorizer decides whether a user may send a request. The server shows the reason to the user.
 type Authorizer interface {
 	Authorize(ctx context.Context, a Attributes) (decision Decision, reason string, err error)
 }

@@ -2,8 +2,8 @@ package auth
 
 import "net/http"
 
-// First asks authenticators in order: the first that finds a user decides. Where none does and one of them saw wrong
-// credentials, the first such error is returned.
+// First asks authenticators in order. The first one that finds a user decides. Where none does, First returns the first
+// error about wrong credentials, if there is one.
 type First []Authenticator
 
 // Authenticate implements Authenticator.

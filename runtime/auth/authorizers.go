@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// MastersOnly lets the group system:masters do everything and has no opinion on anybody else, whom the server therefore
-// refuses: what holds until authorization is configured.
+// MastersOnly lets the group system:masters do everything, and has no opinion on other users, so that the server denies
+// their requests. A server uses it until its operator configures authorization.
 type MastersOnly struct{}
 
 // Authorize implements Authorizer.

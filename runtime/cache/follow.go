@@ -113,8 +113,8 @@ func (c *Cache) apply(g *generation, batch storage.Batch) error {
 			continue
 		}
 		if e.Revision <= have {
-			if known := g.state.Load().Get(e.Key); (known == nil && !e.Deleted) ||
-				(known != nil && known.revision < e.Revision) {
+			known := g.state.Load().Get(e.Key)
+			if (known == nil && !e.Deleted) || (known != nil && known.revision < e.Revision) {
 				return fmt.Errorf("the backend delivered %s at revision %d after everything up to revision %d", e.Key,
 					e.Revision, have)
 			}

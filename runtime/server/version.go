@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// The server follows the API conventions of the Kubernetes release that its k8s.io/apimachinery belongs to: v0.37.x is that
-// of Kubernetes 1.37. Clients decide by the release what they may ask for.
+// The server follows the API conventions of the Kubernetes release that its k8s.io/apimachinery belongs to: v0.37.x is
+// that of Kubernetes 1.37. Clients decide by the release what they may ask for.
 const (
 	apimachinery = "k8s.io/apimachinery"
-	// oldestApimachinery is the version that go.mod of this module requires, so that no build has an older one. A binary
-	// that doesn't list its modules, as tests don't, is taken for one with this version.
+	// oldestApimachinery is the version that go.mod of this module requires, so that no build has an older one. A
+	// binary that doesn't list its modules, as tests don't, is taken for one with this version.
 	oldestApimachinery = "v0.37.2"
 )
 
@@ -46,8 +46,9 @@ func versionInfo(build *debug.BuildInfo) version.Info {
 	return info
 }
 
-// kubernetesMinor returns the minor version of the Kubernetes release that a build's apimachinery belongs to. A replacement
-// counts where it has the version of a release; a directory or a commit in its place doesn't say what it is.
+// kubernetesMinor returns the minor version of the Kubernetes release that a build's apimachinery belongs to. A
+// replacement counts where it has the version of a release; a directory or a commit in its place doesn't say what it
+// is.
 func kubernetesMinor(build *debug.BuildInfo) string {
 	var versions []string
 	for _, dep := range build.Deps {

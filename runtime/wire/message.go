@@ -8,16 +8,16 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Field is one field of a protobuf message. Varint is set where the field is a varint, Bytes where it is bytes, a string or
-// a message; neither is set for the other types.
+// Field is one field of a protobuf message. Varint is set where the field is a varint, Bytes where it is bytes, a
+// string or a message; neither is set for the other types.
 type Field struct {
 	Number protowire.Number
 	Varint uint64
 	Bytes  []byte
 }
 
-// EachField calls visit with the fields of a message, in their order. Bytes share memory with the message. It ends with the
-// first error, that of visit or that of data which is no message.
+// EachField calls visit with the fields of a message, in their order. Bytes share memory with the message. It ends with
+// the first error, that of visit or that of data which is no message.
 func EachField(message []byte, visit func(Field) error) error {
 	for len(message) > 0 {
 		f, n, err := consumeField(message)
@@ -60,9 +60,9 @@ func consumeField(data []byte) (f Field, size int, err error) {
 	return f, head + n, nil
 }
 
-// ReplaceBytes returns a message with other bytes in a field of a message within it, to which the numbers of path lead. It
-// returns false where there is no such field, or the field doesn't hold old. Of several fields with one number it takes the
-// first.
+// ReplaceBytes returns a message with other bytes in a field of a message within it, to which the numbers of path lead.
+// It returns false where there is no such field, or the field doesn't hold old. Of several fields with one number it
+// takes the first.
 func ReplaceBytes(message, old, replacement []byte, path ...protowire.Number) ([]byte, bool) {
 	for at := message; len(at) > 0; {
 		f, n, err := consumeField(at)
@@ -92,8 +92,8 @@ func AppendField[B string | []byte](b []byte, number protowire.Number, value B) 
 	return append(AppendFieldHead(b, number, len(value)), value...)
 }
 
-// AppendFieldHead appends the tag and the length of a field that holds n bytes. It uses encoding/binary's varints, which are
-// protobuf's: appending them costs a quarter of protowire.AppendVarint.
+// AppendFieldHead appends the tag and the length of a field that holds n bytes. It uses encoding/binary's varints,
+// which are protobuf's: appending them costs a quarter of protowire.AppendVarint.
 func AppendFieldHead(b []byte, number protowire.Number, n int) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, protowire.EncodeTag(number, protowire.BytesType)), uint64(n))
 }
@@ -103,6 +103,6 @@ func AppendInt32(b []byte, number protowire.Number, value int32) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, number, protowire.VarintType), uint64(int64(value)))
 }
 
-// FieldSize returns the size of a field that holds n bytes, with its tag and its length. Its number is at most 15, as all
-// numbers in lists, events and envelopes are.
+// FieldSize returns the size of a field that holds n bytes, with its tag and its length. Its number is at most 15, as
+// all numbers in lists, events and envelopes are.
 func FieldSize(n int) int { return 1 + protowire.SizeBytes(n) }

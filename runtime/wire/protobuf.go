@@ -17,8 +17,8 @@ const (
 	// ListMetaField and ItemField are the fields of every list: its metadata, and one of its items.
 	ListMetaField protowire.Number = 1
 	ItemField     protowire.Number = 2
-	// EventTypeField and EventObjectField are the fields of a metav1.WatchEvent. The object is a runtime.RawExtension, whose
-	// only field is RawExtensionField.
+	// EventTypeField and EventObjectField are the fields of a metav1.WatchEvent. The object is a runtime.RawExtension,
+	// whose only field is RawExtensionField.
 	EventTypeField    protowire.Number = 1
 	EventObjectField  protowire.Number = 2
 	RawExtensionField protowire.Number = 1

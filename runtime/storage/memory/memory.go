@@ -1,8 +1,9 @@
-// Package memory is a backend that holds its key space in memory: for tests and for the test harness. It keeps the whole
-// history until it is compacted, and nothing once the process ends.
+// Package memory is a backend that holds its key space in memory: for tests and for the test harness. It keeps the
+// whole history until it is compacted, and nothing once the process ends.
 //
-// It knows storage and the tree alone. Every revision is a record with an immutable tree of the keys and a link to the next record:
-// readers take a tree and no lock, a write copies O(log n) nodes, and a watcher is a place in the list of records.
+// It knows storage and the tree alone. Every revision is a record with an immutable tree of the keys and a link to the
+// next record: readers take a tree and no lock, a write copies O(log n) nodes, and a watcher is a place in the list of
+// records.
 package memory
 
 import (
@@ -16,10 +17,10 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// maxBytes bounds key and value of a write together, as etcd's default does.
+// maxBytes bounds the size of key and value together, as etcd's default does.
 const maxBytes = 3 << 19
 
-// New returns an empty backend. Its first revision is 1, as etcd's.
+// New returns an empty backend. Its first revision is 1, as etcd's is.
 func New() storage.Backend {
 	return &backend{
 		history: newHistory(),
@@ -33,13 +34,13 @@ type backend struct {
 	history *history
 	closed  chan struct{}
 
-	mu       sync.Mutex       // held by writers; taken before history.mu
+	mu       sync.Mutex       // writers hold it; taken before history.mu
 	tree     tree             // its frozen state is that of the history's tail
 	timers   map[string]timer // of keys with a TTL
-	expiring sync.WaitGroup   // counts timers that may still run
+	expiring sync.WaitGroup   // timers that may still run
 }
 
-// timer removes a key at its end.
+// timer removes a key at the end of its TTL.
 type timer struct {
 	*time.Timer
 	end time.Time
@@ -192,7 +193,7 @@ func (b *backend) Close() error {
 	return nil
 }
 
-// startTimer and stopTimer are called with mu held.
+// startTimer starts the timer of a key. The caller holds mu, as for stopTimer.
 func (b *backend) startTimer(kv *storage.KeyValue, ttl time.Duration) {
 	b.expiring.Add(1)
 	b.timers[kv.Key] = timer{end: time.Now().Add(ttl), Timer: time.AfterFunc(ttl, func() {
@@ -217,7 +218,7 @@ func (b *backend) stopTimer(key string) {
 	}
 }
 
-// usable tells why a call can't be served, if so.
+// usable returns why the backend can't serve a call, or nil.
 func (b *backend) usable(ctx context.Context) error {
 	select {
 	case <-b.closed:
