@@ -29,7 +29,7 @@ func TestReadTokens(t *testing.T) {
 		{name: "no groups", file: "# comment\nt1,alice,7\n", token: "t1", want: &User{Name: "alice", UID: "7"}},
 		{name: "too few columns", file: "ok,a,1\nt1,alice\n", err: "token file f:2: 2 columns"},
 		{name: "empty token", file: ",alice,7\n", err: "must not be empty"},
-		{name: "twice", file: "t,a,1\nt,b,2\n", err: "f:2: the token stands in an earlier line already"},
+		{name: "twice", file: "t,a,1\nt,b,2\n", err: "f:2: an earlier line has the same token"},
 		{name: "broken quotes", file: "t,a,1,\"x\n", err: "token file f: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -50,7 +50,7 @@ func (t *Tokens) add(record []string) error {
 	}
 	key := sha256.Sum256([]byte(token))
 	if t.users[key] != nil {
-		return errors.New("the token stands in an earlier line already")
+		return errors.New("an earlier line has the same token")
 	}
 	var groups []string
 	if len(record) > 3 {

@@ -19,7 +19,7 @@ const (
 )
 
 // ErrTooLong means that an object has lists or maps that are too long to keep managedFields for.
-var ErrTooLong = errors.New("the lists or maps of the object are too long for their ownership to be kept")
+var ErrTooLong = errors.New("the lists or maps of the object are too long to keep managedFields for")
 
 // Bound returns ErrTooLong for an object, typed or decoded JSON, whose lists or maps are too long.
 func Bound(object any) error {

@@ -249,7 +249,7 @@ func checkResources(names []string, path *field.Path) (errs field.ErrorList) {
 		for _, other := range names[:i] {
 			switch o := schema.ParseGroupResource(other); {
 			case o == gr:
-				bad("it stands twice in the list")
+				bad("the list has it twice")
 			case o == anyAny || gr == anyAny, o.Group == gr.Group && (o.Resource == "*" || gr.Resource == "*"):
 				bad(fmt.Sprintf("it overlaps with %q in the same list", other))
 			}
@@ -308,7 +308,7 @@ func (s *secret) cipher(path *field.Path, sizes []int,
 	build func([]byte) (provider, error)) (provider, field.ErrorList) {
 	var errs field.ErrorList
 	if s.Name == "" {
-		errs = append(errs, field.Required(path.Child("name"), "what the key sealed bears its name"))
+		errs = append(errs, field.Required(path.Child("name"), "sealed values begin with the name of their key"))
 	}
 	if s.Secret == "" {
 		return nil, append(errs, field.Required(path.Child("secret"), "it is the key itself, in base64"))

@@ -85,7 +85,7 @@ func TestParseRefuses(t *testing.T) {
 			"across groups"},
 		{"empty name", head + "resources:\n- resources: ['']\n  providers: [{identity: {}}]\n", "it names no resource"},
 		{"twice", head + "resources:\n- resources: [a.b, a.b]\n  providers: [{identity: {}}]\n",
-			"resources[0].resources[1]: Invalid value: \"a.b\": it stands twice"},
+			"resources[0].resources[1]: Invalid value: \"a.b\": the list has it twice"},
 		{"overlap", head + "resources:\n- resources: ['*.b', a.b]\n  providers: [{identity: {}}]\n",
 			`it overlaps with "*.b"`},
 		{"overlap with all", head + "resources:\n- resources: [a.b, '*.*']\n  providers: [{identity: {}}]\n",

@@ -76,10 +76,11 @@ func (s *Source) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.L
 		}
 		switch changed, err := s.Reload(); {
 		case err != nil:
-			log.Error("the encryption configuration can't be read again, the one before stays", "file", s.path, "error",
+			log.Error("the encryption configuration could not be reloaded, the previous one stays in use", "file",
+				s.path, "error",
 				err)
 		case changed:
-			log.Info("the encryption configuration was read again", "file", s.path)
+			log.Info("the encryption configuration was reloaded", "file", s.path)
 			taken(s.Keys())
 		}
 	}

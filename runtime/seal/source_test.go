@@ -125,8 +125,8 @@ func TestFollow(t *testing.T) {
 		t.Errorf("taken: %v", taken)
 	}
 	text := log.String()
-	if !strings.Contains(text, "can't be read again, the one before stays") ||
-		!strings.Contains(text, "was read again") || strings.Contains(text, secret32) {
+	if !strings.Contains(text, "could not be reloaded, the previous one stays in use") ||
+		!strings.Contains(text, "was reloaded") || strings.Contains(text, secret32) {
 		t.Error(text)
 	}
 }

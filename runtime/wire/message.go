@@ -52,7 +52,7 @@ func consumeField(data []byte) (f Field, size int, err error) {
 	case protowire.Fixed32Type, protowire.Fixed64Type:
 		n = protowire.ConsumeFieldValue(number, typ, data[head:])
 	default: // Kubernetes' messages have no groups
-		return f, 0, fmt.Errorf("field %d is of the type %d, which is none", number, typ)
+		return f, 0, fmt.Errorf("field %d has the type %d, which no message of Kubernetes has", number, typ)
 	}
 	if n < 0 {
 		return f, 0, fmt.Errorf("field %d: %w", number, protowire.ParseError(n))

@@ -75,7 +75,7 @@ func (b *backend) disarm(ctx context.Context) error {
 		request := &etcdserverpb.AlarmRequest{Action: etcdserverpb.AlarmRequest_DEACTIVATE, MemberID: alarm.MemberID,
 			Alarm: alarm.Alarm}
 		if _, err := b.server.Server.Alarm(ctx, request); err != nil {
-			return fmt.Errorf("lowering the alarm %s: %w", alarm.Alarm, err)
+			return fmt.Errorf("clearing the alarm %s: %w", alarm.Alarm, err)
 		}
 	}
 	return nil

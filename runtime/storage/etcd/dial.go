@@ -215,12 +215,13 @@ var oldest = map[string]string{"v3.4": "v3.4.31", "v3.5": "v3.5.13"}
 func (c Config) check(client *clientv3.Client, endpoint, version string) error {
 	switch {
 	case version == locked && c.Username == "":
-		return fmt.Errorf("etcd: %s wants a user: a client certificate whose common name is one, or a user name and "+
+		return fmt.Errorf("etcd: %s requires a user: a client certificate whose common name is one, or a user "+
+			"name and "+
 			"a password", endpoint)
 	case version == locked && client.Username == "":
 		return nil // the client with the user asks again
 	case version == locked:
-		return fmt.Errorf("etcd: %s does not tell %s its version", endpoint, c.Username)
+		return fmt.Errorf("etcd: %s does not report its version to %s", endpoint, c.Username)
 	}
 	v := "v" + version
 	first, ok := oldest[semver.MajorMinor(v)]
@@ -228,7 +229,7 @@ func (c Config) check(client *clientv3.Client, endpoint, version string) error {
 		first = "v3.4.31"
 	}
 	if !semver.IsValid(v) {
-		return fmt.Errorf("etcd: %s says that its version is %q, which is none", endpoint, version)
+		return fmt.Errorf("etcd: %s reports the version %q, which is no semantic version", endpoint, version)
 	}
 	if semver.Compare(v, first) < 0 {
 		return fmt.Errorf("etcd: %s has version %s, but watches are only reliable from 3.4.31, 3.5.13 and 3.6.0 on: "+

@@ -119,7 +119,7 @@ func (p *Process) Reclaim() {
 		p.t.Fatalf("defragmenting etcd: %v", err)
 	}
 	if _, err := client.AlarmDisarm(ctx, &clientv3.AlarmMember{}); err != nil {
-		p.t.Fatalf("lowering the alarms of etcd: %v", err)
+		p.t.Fatalf("clearing the alarms of etcd: %v", err)
 	}
 }
 
