@@ -1,10 +1,12 @@
-// Package auth decides which user sends a request, and whether the user may: it has users, authenticators and
-// authorizers. Of HTTP it knows a request's headers and its connection alone.
+// Package auth has users, authenticators, which find the user of a request, and authorizers, which decide what a user may
+// do. It may know package request, and of HTTP a request's headers and its connection.
 package auth
 
 import (
 	"context"
 	"net/http"
+
+	"apigen.dev/runtime/request"
 )
 
 // User is the user who sends a request. It is immutable.
@@ -15,7 +17,7 @@ type User struct {
 	Extra  map[string][]string
 }
 
-// kube-apiserver's names of users and groups.
+// The names that kube-apiserver gives to users and groups.
 const (
 	Anonymous       = "system:anonymous"
 	Unauthenticated = "system:unauthenticated"
@@ -23,40 +25,30 @@ const (
 	Masters         = "system:masters"
 )
 
-// Authenticator finds the user of a request. It returns nil without an error where the request has no credentials of
-// its kind, and an error where the credentials are wrong.
+// Authenticator finds the user of a request. It returns nil without an error if the request has no credentials of its
+// kind, and an error if the credentials are wrong.
 type Authenticator interface {
 	Authenticate(r *http.Request) (*User, error)
 }
 
-// Attributes are the properties of a request on which an authorizer decides.
+// Attributes are what an authorizer decides on: a user, and what the user asks for. The Info comes from an HTTP request,
+// or from code that asks for a permission without one, such as impersonation. Both are immutable.
 type Attributes struct {
 	User *User
-	// Verb is create, get, list, watch, update, patch, delete or deletecollection; for a request without a resource it
-	// is the HTTP method in lower case.
-	Verb        string
-	Group       string
-	Version     string
-	Resource    string
-	Subresource string
-	Namespace   string
-	Name        string
-	// IsResource says that the request names a resource; other requests have only a Path.
-	IsResource bool
-	Path       string
+	*request.Info
 }
 
-// Decision is an authorizer's answer.
+// Decision is the answer of an authorizer.
 type Decision int
 
-// NoOpinion lets the next authorizer decide. Where no authorizer has an opinion, the server denies the request.
+// With NoOpinion the next authorizer decides. If no authorizer has an opinion, the server denies the request.
 const (
 	NoOpinion Decision = iota
 	Allow
 	Deny
 )
 
-// Authorizer decides whether a user may send a request. The server shows the reason to the user.
+// Authorizer decides whether a user may do something. The server shows the reason to the user.
 type Authorizer interface {
 	Authorize(ctx context.Context, a Attributes) (decision Decision, reason string, err error)
 }

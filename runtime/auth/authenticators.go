@@ -2,8 +2,8 @@ package auth
 
 import "net/http"
 
-// First asks authenticators in order. The first one that finds a user decides. Where none does, First returns the first
-// error about wrong credentials, if there is one.
+// First asks authenticators in order, and returns the first user that one of them finds. If none finds one, First returns
+// the first error.
 type First []Authenticator
 
 // Authenticate implements Authenticator.

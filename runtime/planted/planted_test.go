@@ -72,7 +72,7 @@ var bugs = []bug{
 		dir: "registry", tests: []string{"TestWatchFromARevision", "TestWatchDeletedCarriesTheLastMatchingState"},
 	},
 	{
-		name: "a length in protobuf that lacks its own head", file: "endpoint/protobuf.go",
+		name: "a length in protobuf that lacks its own head", file: "encoder/protobuf.go",
 		right: "size += wire.FieldSize(len(rendition.Payload))", wrong: "size += len(rendition.Payload)",
 		dir: "endpoint", tests: []string{"TestListsInBinary"},
 	},
@@ -145,8 +145,8 @@ var bugs = []bug{
 		dir:   "registry", tests: []string{"TestStaleCacheIsNotBelieved"},
 	},
 	{
-		name: "an answer with the revision of before the write", file: "registry/foresee.go",
-		right: "case f.made && f.revision == revision:", wrong: "case f.made:",
+		name: "an answer with the revision of before the write", file: "registry/renderahead.go",
+		right: "case f.made && (f.revision == revision || f.revision == anyRevision):", wrong: "case f.made:",
 		dir: "registry", tests: []string{"TestAnswersOfWritesInOtherForms"},
 	},
 	{

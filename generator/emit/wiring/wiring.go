@@ -12,8 +12,8 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/emit/openapi"
 	"apigen.dev/generator/emit/rules"
-	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
 )
@@ -23,15 +23,16 @@ const FileName = "zz_generated.wiring.go"
 
 // The packages that wiring imports, by path.
 const (
-	apiPath        = "apigen.dev/runtime/api"
-	celPath        = "apigen.dev/runtime/cel"
-	registryPath   = "apigen.dev/runtime/registry"
-	codecPath      = "apigen.dev/runtime/codec"
-	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
-	schemaPath     = "k8s.io/apimachinery/pkg/runtime/schema"
-	conversionPath = "k8s.io/apimachinery/pkg/conversion"
-	operationPath  = "k8s.io/apimachinery/pkg/api/operation"
-	fieldPath      = "k8s.io/apimachinery/pkg/util/validation/field"
+	apiPath         = "apigen.dev/runtime/api"
+	celPath         = "apigen.dev/runtime/cel"
+	registryPath    = "apigen.dev/runtime/registry"
+	subresourcePath = "apigen.dev/runtime/subresource"
+	codecPath       = "apigen.dev/runtime/codec"
+	runtimePath     = "k8s.io/apimachinery/pkg/runtime"
+	schemaPath      = "k8s.io/apimachinery/pkg/runtime/schema"
+	conversionPath  = "k8s.io/apimachinery/pkg/conversion"
+	operationPath   = "k8s.io/apimachinery/pkg/api/operation"
+	fieldPath       = "k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Emitter returns the emitter of wiring.
@@ -134,7 +135,7 @@ func (p *printer) called() string {
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for _, path := range []string{apiPath, celPath, codecPath, registryPath, runtimePath, conversionPath, operationPath, schemaPath, fieldPath} {
+	for _, path := range []string{apiPath, celPath, codecPath, registryPath, subresourcePath, runtimePath, conversionPath, operationPath, schemaPath, fieldPath} {
 		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
 	}
 	packages := []*model.Package{}
@@ -211,8 +212,8 @@ func (p *printer) groupFunc(f *jen.File) {
 			member("Versions", jen.Index().String().Values(versions...)),
 			member("Resources", jen.Index().Qual(registryPath, "Resource").Custom(braces, resources...)),
 			member("AddToScheme", jen.Id("AddToScheme")),
-			member("OpenAPI", jen.Id(schema.VersionsFunc).Call()),
-			member("Swagger", jen.Id(schema.GroupFunc).Call()),
+			member("OpenAPI", jen.Id(openapi.VersionsFunc).Call()),
+			member("Swagger", jen.Id(openapi.GroupFunc).Call()),
 		))
 	})
 }

@@ -306,7 +306,7 @@ func TestUserWithItsOwnPrefix(t *testing.T) {
 	must(client.AuthEnable(ctx))
 
 	config := etcd.Config{Endpoints: []string{process.Endpoint()}, DialTimeout: time.Minute}
-	if _, err := etcd.New(ctx, config); err == nil || !strings.Contains(err.Error(), "wants a user") {
+	if _, err := etcd.New(ctx, config); err == nil || !strings.Contains(err.Error(), "requires a user") {
 		t.Errorf("without a user: got %v", err)
 	}
 	config.Username, config.Password, config.Prefix = "apigen", "wrong", "/registry/"
