@@ -6,6 +6,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/verify"
 )
 
@@ -20,8 +21,9 @@ func (b *build) withRest(ctx context.Context, err error) error {
 	for _, f := range faults {
 		told[f.Pos] = true
 	}
+	p := plan.New(b.loaded.Program)
 	for _, e := range b.emitters {
-		files, more := attempt(e, b.loaded.Program)
+		files, more := attempt(e, p)
 		b.files = append(b.files, files...)
 		for _, f := range more {
 			if !told[f.Pos] && !b.loaded.Unsure(f.Pos) { // else it follows from what is told already
@@ -33,7 +35,7 @@ func (b *build) withRest(ctx context.Context, err error) error {
 }
 
 // attempt runs an emitter on a program that is at fault.
-func attempt(e emit.Emitter, p *model.Program) (files []emit.File, faults emit.Errors) {
+func attempt(e emit.Emitter, p *plan.Plan) (files []emit.File, faults emit.Errors) {
 	defer func() {
 		if recover() != nil {
 			files, faults = nil, nil // of a program that could not be read as a whole

@@ -7,7 +7,7 @@ package applyconfig
 import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/layout"
-	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Name is the emitter's.
@@ -24,7 +24,7 @@ func Emitter() emit.Emitter {
 }
 
 // Emit returns the files of all apply configurations that are asked for.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	sets := layout.Sets(p, &errs)
 	if err := errs.Err(); err != nil {

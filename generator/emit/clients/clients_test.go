@@ -12,6 +12,7 @@ import (
 	"apigen.dev/generator/emit/informers"
 	"apigen.dev/generator/emit/listers"
 	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/plan"
 )
 
 const shop = `
@@ -55,11 +56,11 @@ func TestEmitters(t *testing.T) {
 	}{
 		"clients": {clients.Emitter(), 5}, "listers": {listers.Emitter(), 1}, "informers": {informers.Emitter(), 4}, "applyconfig": {applyconfig.Emitter(), 3},
 	} {
-		files, err := want.emitter.Emit(program)
+		files, err := want.emitter.Emit(plan.New(program))
 		if err != nil || len(files) != want.files {
 			t.Errorf("%s: %d files, %v", e, len(files), err)
 		}
-		again, err := want.emitter.Emit(program)
+		again, err := want.emitter.Emit(plan.New(program))
 		if err != nil || len(again) != len(files) {
 			t.Fatalf("%s: the second run differs: %v", e, err)
 		}
@@ -85,7 +86,7 @@ func TestNotAsked(t *testing.T) {
 	} {
 		program := loadtest.Program(t, archive)
 		for _, e := range []emit.Emitter{clients.Emitter(), listers.Emitter(), informers.Emitter(), applyconfig.Emitter()} {
-			if files, err := e.Emit(program); err != nil || len(files) > 0 {
+			if files, err := e.Emit(plan.New(program)); err != nil || len(files) > 0 {
 				t.Errorf("%s: %d files, %v", e.Name, len(files), err)
 			}
 		}

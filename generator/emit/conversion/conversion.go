@@ -13,6 +13,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 const fileName = "zz_generated.conversion.go"
@@ -28,17 +29,17 @@ func Emitter() emit.Emitter {
 	}
 }
 
-func emitFiles(program *model.Program) ([]emit.File, error) {
+func emitFiles(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
-	tasks := plan(program, &errs)
+	tasks := planned(p.Program, &errs)
 	checkPreserved(tasks, &errs)
 	for _, t := range tasks {
-		if !t.pkg.Output {
+		if !p.Writes(t.pkg) {
 			continue
 		}
 		before := len(errs)
-		file, err := t.emit(program, &errs)
+		file, err := t.emit(p.Program, &errs)
 		if err != nil {
 			collect(&errs, t.pkg, err)
 		}
@@ -57,7 +58,7 @@ func Registers(program *model.Program, pkg *model.Package) bool {
 	if pkg.Func("RegisterConversions") != nil {
 		return true
 	}
-	for _, t := range plan(program, &emit.Errors{}) {
+	for _, t := range planned(program, &emit.Errors{}) {
 		if t.pkg == pkg {
 			return len(t.pairs)+len(t.explicit)+len(t.funcs.own) > 0
 		}

@@ -4,16 +4,16 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/spelling"
 )
 
 // warnings tells of functions that convert a pair of types as generated code would call them, but for a slip in their
 // names. What other code of the package mentions may be called as it likes.
-func warnings(program *model.Program) []emit.Error {
+func warnings(p *plan.Plan) []emit.Error {
 	var errs emit.Errors
-	for _, pkg := range program.Packages {
-		if !pkg.Output {
+	for _, pkg := range p.Packages {
+		if !p.Writes(pkg) {
 			continue
 		}
 		for _, f := range pkg.Funcs {

@@ -14,7 +14,7 @@ import (
 // kinds of which everything is copied is one line.
 func Report(program *model.Program) []string {
 	var out []string
-	for _, t := range plan(program, &emit.Errors{}) {
+	for _, t := range planned(program, &emit.Errors{}) {
 		for _, p := range t.pairs {
 			if !t.pkg.Output || !t.spokes(p.in) || p.in.Kind == nil || p.out.Kind == nil {
 				continue

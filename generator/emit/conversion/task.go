@@ -24,8 +24,8 @@ type task struct {
 	layouts  map[string]bool
 }
 
-// plan returns the task of every package that is a spoke.
-func plan(program *model.Program, errs *emit.Errors) []*task {
+// planned returns the task of every package that is a spoke.
+func planned(program *model.Program, errs *emit.Errors) []*task {
 	u := newUniverse(program)
 	var tasks []*task
 	u.stored = versionsWithoutHub(program)
@@ -274,7 +274,7 @@ func sortedTypes(p *model.Package) []*model.Type {
 // Emitted returns what tells whether a function that converts in to out is written into a package, so that who calls it
 // can say what is missing without asking this emitter to run.
 func Emitted(program *model.Program) func(home *model.Package, in, out *model.Type) bool {
-	tasks := plan(program, &emit.Errors{})
+	tasks := planned(program, &emit.Errors{})
 	return func(home *model.Package, in, out *model.Type) bool {
 		for _, t := range tasks {
 			for _, p := range t.pairs {

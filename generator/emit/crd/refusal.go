@@ -8,14 +8,15 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // warnings are of definitions that kube-apiserver refuses, though types and markers are fine for a server of one's own, each at
 // what it refuses.
-func warnings(p *model.Program) []emit.Error {
+func warnings(p *plan.Plan) []emit.Error {
 	var out emit.Errors
 	for _, pkg := range p.Packages {
-		if pkg.CRDs == nil || !pkg.Output {
+		if pkg.CRDs == nil || !p.Writes(pkg) {
 			continue
 		}
 		w := walk{visit: func(f *model.Field) {
@@ -24,7 +25,7 @@ func warnings(p *model.Program) []emit.Error {
 			setOfObjects(f, &out)
 		}, seen: map[*model.Type]bool{}}
 		changes := transitions{&out, map[visited]bool{}}
-		for _, r := range resourcesBelow(p, pkg) {
+		for _, r := range resourcesBelow(p.Program, pkg) {
 			unapproved(r, &out)
 			for _, v := range r.versions {
 				selectables(v.Type.Kind, &out)

@@ -8,20 +8,21 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/wiring"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Remarks are what the definitions of all marked packages leave out, since a CustomResourceDefinition has no word for it: a
 // cluster that is given the definition doesn't do it. They are sorted by position.
-func Remarks(p *model.Program) []emit.Error {
+func Remarks(p *plan.Plan) []emit.Error {
 	var out emit.Errors
 	for _, pkg := range p.Packages {
-		if pkg.CRDs == nil || !pkg.Output {
+		if pkg.CRDs == nil || !p.Writes(pkg) {
 			continue
 		}
-		b := newBuilder(p, pkg.EmbeddedMetadata, new(emit.Errors))
+		b := newBuilder(p.Program, pkg.EmbeddedMetadata, new(emit.Errors))
 		u := unsaid{&out}
 		w := &walk{visit: u.field, ofType: func(t *model.Type) { u.schema(&t.Schema) }, seen: map[*model.Type]bool{}}
-		for _, r := range kindsBelow(p, pkg) {
+		for _, r := range kindsBelow(p.Program, pkg) {
 			switch {
 			case r.Virtual():
 				out.Add(r.Hub.Pos, "a CustomResourceDefinition can't express %s, of which nothing is stored: there is none", r.Kind)

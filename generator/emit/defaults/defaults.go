@@ -12,6 +12,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the file that is emitted, as users know it.
@@ -44,10 +45,10 @@ func emits(program *model.Program, pkg *model.Package, functions *index) bool {
 	return pkg.Defaulter || len(newGraph(program, pkg, functions).roots()) > 0
 }
 
-func emitAll(program *model.Program) ([]emit.File, error) {
-	functions := newIndex(program)
-	return gocode.Files(program, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
-		w := newWriter(program, pkg, functions)
+func emitAll(p *plan.Plan) ([]emit.File, error) {
+	functions := newIndex(p.Program)
+	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
+		w := newWriter(p.Program, pkg, functions)
 		w.roots()
 		return w.file, w.errs
 	})

@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/spelling"
 )
 
@@ -52,12 +53,12 @@ func (x *index) add(f *model.Func) {
 }
 
 // warnings tells of functions that are called like defaulting functions and never called.
-func warnings(program *model.Program) []emit.Error {
+func warnings(p *plan.Plan) []emit.Error {
 	var errs emit.Errors
-	for _, pkg := range program.Packages {
+	for _, pkg := range p.Packages {
 		for _, f := range pkg.Funcs {
 			name, ok := strings.CutPrefix(f.Name, "SetDefaults_")
-			if !pkg.Output || f.Mentioned { // what is called by hand may look as it likes
+			if !p.Writes(pkg) || f.Mentioned { // what is called by hand may look as it likes
 				continue
 			}
 			if !ok {

@@ -9,11 +9,13 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/emit/wiring"
 	"apigen.dev/generator/model"
-	"github.com/dave/jennifer/jen"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the base name of the emitter's files.
@@ -32,18 +34,18 @@ func Emitter() emit.Emitter {
 }
 
 // Emit returns a file for each marked package.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
 	for _, pkg := range p.Packages {
-		if !pkg.CollectGroups || !pkg.Output || !p.RuntimeAvailable {
+		if !pkg.CollectGroups || !p.Writes(pkg) || !p.RuntimeAvailable {
 			continue
 		}
 		if pos, ok := pkg.Declared["Groups"]; ok {
 			errs.Add(pos, "Groups is declared here, and +apigen:groups would declare it again: rename it, or remove the marker")
 			continue
 		}
-		file, err := render(p, pkg, below(p, pkg))
+		file, err := render(p.Program, pkg, below(p.Program, pkg))
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/register"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Set is all client packages of one marker. It and what it holds are read-only.
@@ -46,13 +47,13 @@ type Version struct {
 }
 
 // Sets returns the client packages to be written. Faults of the input are added to the errors.
-func Sets(p *model.Program, errs *emit.Errors) []*Set {
+func Sets(p *plan.Plan, errs *emit.Errors) []*Set {
 	var out []*Set
 	for _, c := range p.Clients {
-		if !c.Marked.Output {
+		if !p.Writes(c.Marked) {
 			continue
 		}
-		s := &Set{Clients: c, Program: p}
+		s := &Set{Clients: c, Program: p.Program}
 		for _, g := range c.Groups {
 			if group := s.group(g, errs); len(group.Versions) > 0 {
 				s.Groups = append(s.Groups, group)

@@ -13,6 +13,7 @@ import (
 	"apigen.dev/generator/emit/defaults"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the file that is emitted, as users know it.
@@ -65,19 +66,19 @@ func registersItself(pkg *model.Package) bool {
 	return false
 }
 
-func emitAll(program *model.Program) ([]emit.File, error) {
-	return gocode.Files(program, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
+func emitAll(p *plan.Plan) ([]emit.File, error) {
+	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
 		if !Emits(pkg) {
 			return nil, nil
 		}
 		if errs := obstacles(pkg); len(errs) > 0 {
 			return nil, errs
 		}
-		w := writer{file: gocode.New(program, pkg, symbols...), pkg: pkg}
+		w := writer{file: gocode.New(p.Program, pkg, symbols...), pkg: pkg}
 		w.groupVersion()
 		w.qualifiers()
 		w.schemeBuilder()
-		w.init(initial(program, pkg))
+		w.init(initial(p.Program, pkg))
 		w.knownTypes()
 		return w.file, nil
 	})

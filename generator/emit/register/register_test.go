@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 func TestLeftToThePackage(t *testing.T) {
@@ -35,7 +36,7 @@ func TestLeftToThePackage(t *testing.T) {
 				t.Errorf("Emits = %v", got)
 			}
 			test.pkg.Name, test.pkg.Path = "v1", "example.com/shop/v1"
-			files, err := Emitter().Emit(&model.Program{Packages: []*model.Package{&test.pkg}})
+			files, err := Emitter().Emit(plan.New(&model.Program{Packages: []*model.Package{&test.pkg}}))
 			if err != nil || (len(files) == 1) != test.want {
 				t.Errorf("emitted %d files, %v", len(files), err)
 			}

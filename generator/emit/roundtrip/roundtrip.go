@@ -13,6 +13,7 @@ import (
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/emit/wiring"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the base name of the emitter's files.
@@ -32,13 +33,10 @@ func Emitter() emit.Emitter {
 }
 
 // Emit returns a file for each group that has wiring, and kinds whose tests are not switched off.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var files []emit.File
-	for _, g := range p.Wired() {
-		if !g.Output() {
-			continue
-		}
-		file, err := printGroup(p, g)
+	for _, g := range p.WiredGroups() {
+		file, err := printGroup(p.Program, g)
 		if err != nil {
 			return nil, fmt.Errorf("round-trip tests of %s: %w", g.Name, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the file that is emitted, as users know it.
@@ -55,12 +56,12 @@ func Function(program *model.Program, t *model.Type) string {
 
 func functionName(t *model.Type) string { return "Validate_" + t.Name }
 
-func emitAll(program *model.Program) ([]emit.File, error) {
-	return gocode.Files(program, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
-		if !validates(program, pkg) {
+func emitAll(p *plan.Plan) ([]emit.File, error) {
+	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
+		if !validates(p.Program, pkg) {
 			return nil, nil
 		}
-		w := newWriter(program, pkg)
+		w := newWriter(p.Program, pkg)
 		w.obstacles()
 		w.functions()
 		return w.file, w.errs

@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
-	"github.com/dave/jennifer/jen"
+	"apigen.dev/generator/plan"
 )
 
 // convention is a method of the hub type that is called on writes, found by its name and its signature.
@@ -195,9 +197,9 @@ func (c convention) call(hub *model.Type) jen.Code {
 
 // Warnings names the methods that look as if the server called them and that it doesn't call, since they have another
 // signature or stand on another type than the hub, and the columns that can't show what they lead to.
-func Warnings(p *model.Program) []emit.Error {
+func Warnings(p *plan.Plan) []emit.Error {
 	var out emit.Errors
-	for _, g := range asked(p) {
+	for _, g := range p.WiredGroups() {
 		for _, r := range g.Resources {
 			warnMethods(&out, r)
 			warnMisnamed(&out, r)

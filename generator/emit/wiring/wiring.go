@@ -9,13 +9,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/model"
-	"github.com/dave/jennifer/jen"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the base name of the file that the emitter writes into a group's wiring package.
@@ -44,29 +46,18 @@ func Emitter() emit.Emitter {
 	}
 }
 
-// asked are the groups with wiring of which a package was asked for.
-func asked(p *model.Program) []*model.Group {
-	var out []*model.Group
-	for _, g := range p.Wired() {
-		if g.Output() {
-			out = append(out, g)
-		}
-	}
-	return out
-}
-
 // Emit returns one file for each group of p that has wiring.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
-	homes, emitted, inCEL := map[string]*model.Group{}, conversion.Emitted(p), rules.Functions(p)
-	for _, g := range asked(p) {
+	homes, emitted, inCEL := map[string]*model.Group{}, conversion.Emitted(p.Program), rules.Functions(p)
+	for _, g := range p.WiredGroups() {
 		if other := homes[g.Wiring.Dir]; other != nil {
 			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
 			continue
 		}
 		homes[g.Wiring.Dir] = g
-		file, err := (&printer{program: p, group: g, emitted: emitted, rules: inCEL, errs: &errs}).print()
+		file, err := (&printer{program: p.Program, group: g, emitted: emitted, rules: inCEL, errs: &errs}).print()
 		if err != nil {
 			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
 		}
