@@ -53,7 +53,7 @@ var floors = map[string][]string{
 	"generator/emit/applyconfig": {"generator/emit", "generator/emit/layout", "generator/emit/schema", "generator/model", "generator/plan"},
 	"generator/emit/clients":     {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
 	"generator/emit/informers":   {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
-	"generator/emit/layout":      {"generator/emit", "generator/emit/register", "generator/model", "generator/plan", "templates"},
+	"generator/emit/layout":      {"generator/emit", "generator/model", "generator/plan", "templates"},
 	"generator/emit/listers":     {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
 
 	"runtime/api":                        {},

@@ -200,7 +200,7 @@ func TestOddClients(t *testing.T) {
 func TestProjectClients(t *testing.T) {
 	const project = "sigs.k8s.io/network-policy-api"
 	dir := newModuleOf(t, "crd")
-	from := strings.TrimSpace(run(t, "crd", "go", "list", "-m", "-f", "{{.Dir}}", project))
+	from := moduleDirOf(t, "crd", project)
 	copyTree(t, filepath.Join(from, "apis"), filepath.Join(dir, "apis"), copies.MatchString, strings.NewReplacer(project+"/apis/", modulePath+"/apis/"))
 	write(t, filepath.Join(dir, "apis", "doc.go"), "// Package apis collects.\n//\n// +apigen:clients=../pkg/client\npackage apis\n")
 	run(t, dir, apigen(t), "build", "--lenient", "./...")

@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,10 +54,22 @@ func newServerModule(t testing.TB) string {
 	return dir
 }
 
-// moduleDir is where a dependency's source lies.
+// moduleDir is the folder with the source of a dependency of this module.
 func moduleDir(t testing.TB, path string) string {
 	t.Helper()
-	return strings.TrimSpace(run(t, ".", "go", "list", "-m", "-f", "{{.Dir}}", path))
+	return moduleDirOf(t, ".", path)
+}
+
+// moduleDirOf is the folder with the source of a dependency of one of our modules. The go command downloads it where the
+// module cache doesn't have it: `go list -m` wouldn't.
+func moduleDirOf(t testing.TB, ours, path string) string {
+	t.Helper()
+	out := run(t, ours, "go", "mod", "download", "-json", path)
+	var module struct{ Dir string }
+	if err := json.Unmarshal([]byte(out), &module); err != nil || module.Dir == "" {
+		t.Fatalf("go mod download %s: %v\n%s", path, err, out)
+	}
+	return module.Dir
 }
 
 // copyTree copies the Go files of a tree, tests aside, and rewrites strings in them. Files that skip tells of are left

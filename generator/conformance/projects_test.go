@@ -42,7 +42,7 @@ func TestProjects(t *testing.T) {
 				only, emitted, held = "deepcopy,conversion,defaults", emittedOrProtobuf, functionsOf
 			}
 			dir := newModuleOf(t, "crd")
-			from := strings.TrimSpace(run(t, "crd", "go", "list", "-m", "-f", "{{.Dir}}", p.module))
+			from := moduleDirOf(t, "crd", p.module)
 			ours, dirs, rename := map[string]string{}, map[string]string{}, []string(nil)
 			for _, pkg := range copied(t, from, p.folders) {
 				theirs := strings.TrimSuffix(p.module+"/"+pkg, "/.")

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"go/format"
 	"os"
@@ -16,7 +17,12 @@ var update = flag.Bool("update", false, "bring apis/wardle up to date with upstr
 // apis/wardle is what upstream wrote by hand, import paths aside, and what apigen generates for it: nothing else.
 // `go test -run TestWardle -update .` makes it so.
 func TestWardle(t *testing.T) {
-	from := strings.TrimSpace(goRun(t, "list", "-m", "-f", "{{.Dir}}", "k8s.io/sample-apiserver")) + "/pkg/apis/wardle"
+	var module struct{ Dir string }
+	out := goRun(t, "mod", "download", "-json", "k8s.io/sample-apiserver") // unlike go list -m, it fetches what isn't there
+	if err := json.Unmarshal([]byte(out), &module); err != nil || module.Dir == "" {
+		t.Fatalf("the folder of k8s.io/sample-apiserver: %v\n%s", err, out)
+	}
+	from := filepath.Join(module.Dir, "pkg", "apis", "wardle")
 	for _, pkg := range []string{"", "v1alpha1", "v1beta1"} {
 		files, err := filepath.Glob(filepath.Join(from, pkg, "*.go"))
 		if err != nil || len(files) == 0 {

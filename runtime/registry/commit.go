@@ -168,7 +168,11 @@ func (s *Store[T]) guess(key string) *state[T] {
 	return &state[T]{obj: obj, exists: true, revision: entry.Revision(), data: storedForm(rendition), stale: entry.Stale()}
 }
 
-// encode returns the stored form of an object: without resourceVersion and selfLink, which it keeps, and with a newline.
+// encodeCopy encodes an object that the store's caller may share with readers: it leaves obj alone.
+func (s *Store[T]) encodeCopy(obj T) ([]byte, error) { return s.encode(obj.DeepCopyObject().(T)) }
+
+// encode returns the stored form of an object: without resourceVersion and selfLink, and with a newline. It takes both
+// off obj and puts them back, so obj must belong to the write.
 func (s *Store[T]) encode(obj T) ([]byte, error) {
 	version, link := obj.GetResourceVersion(), obj.GetSelfLink()
 	obj.SetResourceVersion("")

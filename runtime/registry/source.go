@@ -270,8 +270,9 @@ var errGap = errors.New("storage was lost, and what happened meanwhile can't be 
 
 // event is what a change means to this watch: an object that begins or stops to match is added or deleted.
 func (s *backendSource) event(e *storage.Event, form api.Form) (event Event, ok bool, err error) {
-	if e.Deleted && e.Previous == nil {
-		return event, false, expiredWatch(e.Revision, fmt.Errorf("storage no longer has the last state of %s", e.Key))
+	if !e.Created && e.Previous == nil {
+		cause := fmt.Errorf("storage no longer has the state of %s before revision %d", e.Key, e.Revision)
+		return event, false, expiredWatch(s.reached, cause)
 	}
 	var now, before *record
 	if !e.Deleted {

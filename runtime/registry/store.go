@@ -28,7 +28,8 @@ type StoreConfig[T api.Object] struct {
 
 	// New returns an empty object.
 	New func() T
-	// Encode returns an object as JSON; the store takes resourceVersion and selfLink off before, and puts them back.
+	// Encode returns an object as JSON. It is called with objects that belong to the store; before a write they have
+	// neither resourceVersion nor selfLink.
 	Encode func(T) ([]byte, error)
 	// Decode reads what Encode, or an older one, wrote.
 	Decode func([]byte) (T, error)

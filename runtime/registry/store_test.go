@@ -29,9 +29,20 @@ func openStore(t *testing.T, backend storage.Backend, cached bool, patience time
 
 func openSealed(t *testing.T, backend storage.Backend, transformer registry.Transformer, cached bool, patience time.Duration) *gadgets {
 	t.Helper()
-	s, err := registry.NewStore(registry.StoreConfig[*shop.Gadget]{
-		Transformer: transformer,
-		Backend:     backend, KeyPrefix: "/registry/", ResourcePrefix: "gadgets/", Namespaced: true,
+	config := gadgetConfig(backend)
+	config.Transformer, config.DisableCache, config.Patience = transformer, !cached, patience
+	s, err := registry.NewStore(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// gadgetConfig configures a store of gadgets with the cache in front.
+func gadgetConfig(backend storage.Backend) registry.StoreConfig[*shop.Gadget] {
+	return registry.StoreConfig[*shop.Gadget]{
+		Backend: backend, KeyPrefix: "/registry/", ResourcePrefix: "gadgets/", Namespaced: true,
 		Resource: schema.GroupResource{Resource: "gadgets"},
 		New:      func() *shop.Gadget { return &shop.Gadget{} },
 		Encode:   func(g *shop.Gadget) ([]byte, error) { return json.Marshal(g) },
@@ -39,13 +50,8 @@ func openSealed(t *testing.T, backend storage.Backend, transformer registry.Tran
 			var g shop.Gadget
 			return &g, json.Unmarshal(data, &g)
 		},
-		DisableCache: !cached, Patience: patience, BookmarkEvery: 20 * time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
+		BookmarkEvery: 20 * time.Millisecond,
 	}
-	t.Cleanup(func() { s.Close() })
-	return s
 }
 
 // contract runs one property of the store's contract with the cache in front and over the bare backend, with values in

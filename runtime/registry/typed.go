@@ -36,7 +36,8 @@ type CommitOptions[T api.Object] struct {
 	Preconditions *metav1.Preconditions
 	// IgnoreNotFound lets an Update begin with an empty object, and create it.
 	IgnoreNotFound bool
-	// Guess, where it is set, is what the caller believes the object to be: a shortcut, never trusted.
+	// Guess, where it is set, is what the caller believes the object to be: a shortcut, never trusted. The store only
+	// reads it, so several writes may share one.
 	Guess T
 }
 
@@ -58,7 +59,7 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, ttl time.Durat
 	if isVersioned(obj) {
 		return none, errVersionOnCreate()
 	}
-	data, err := s.encode(obj)
+	data, err := s.encodeCopy(obj)
 	if err != nil {
 		return none, apierrors.NewInternalError(err)
 	}
@@ -145,7 +146,7 @@ func (s *Store[T]) Update(ctx context.Context, key string, opts CommitOptions[T]
 			return p, passed{err}
 		}
 		p.ttl = ttl
-		p.data, err = s.encode(obj)
+		p.data, err = s.encodeCopy(obj)
 		return p, err
 	})
 	if err != nil {
@@ -203,11 +204,12 @@ func (s *Store[T]) guessOf(obj T) *state[T] {
 	if err != nil || revision == 0 {
 		return nil
 	}
-	data, err := s.encode(obj)
+	own := obj.DeepCopyObject().(T)
+	data, err := s.encode(own)
 	if err != nil {
 		return nil
 	}
-	return &state[T]{obj: obj.DeepCopyObject().(T), exists: true, revision: revision, data: data}
+	return &state[T]{obj: own, exists: true, revision: revision, data: data}
 }
 
 // TypedWatch is a watch of a Store, with one reader.

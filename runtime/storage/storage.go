@@ -123,10 +123,11 @@ type Batch struct {
 
 // Event is one write of one key.
 type Event struct {
-	// Deleted tells a deletion from a write.
-	Deleted bool
+	// Deleted tells a deletion from a write. Created tells the creation of an absent key from a change of its value.
+	Deleted, Created bool
 	// Key, Value and Revision are those of the write; a deletion has no Value.
 	KeyValue
-	// Previous is the state before, or nil for a creation, or where the backend no longer has it.
+	// Previous is the state before the event. It is nil for a creation. It is also nil for a change or a deletion where
+	// the backend compacted that state; a reader that needs the state must then fail as for a CompactedError.
 	Previous *KeyValue
 }

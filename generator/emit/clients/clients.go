@@ -26,6 +26,11 @@ func Emitter() emit.Emitter {
 func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	sets := layout.Sets(p, &errs)
+	for _, s := range sets {
+		for _, v := range s.Versions() {
+			emit.SchemeFunction(v.Package, &errs)
+		}
+	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

@@ -2,8 +2,10 @@ package clients_test
 
 import (
 	"bytes"
+	"errors"
 	"go/parser"
 	"go/token"
+	"strings"
 	"testing"
 
 	"apigen.dev/generator/emit"
@@ -90,5 +92,18 @@ func TestNotAsked(t *testing.T) {
 				t.Errorf("%s: %d files, %v", e.Name, len(files), err)
 			}
 		}
+	}
+}
+
+// TestRegistrationUnderAnotherName: the clientset's scheme calls AddToScheme, so a package that registers its kinds under
+// another name is reported at that function.
+func TestRegistrationUnderAnotherName(t *testing.T) {
+	const function = "func AddWidgetsToScheme(scheme *runtime.Scheme) error { return nil }\n"
+	text := strings.Replace(shop, "import metav1", "import \"k8s.io/apimachinery/pkg/runtime\"\nimport metav1", 1) + function
+	_, err := clients.Emitter().Emit(plan.New(loadtest.Program(t, text)))
+	var errs emit.Errors
+	if !errors.As(err, &errs) || len(errs) != 1 || errs[0].Pos.Line != strings.Count(text[strings.Index(text, "// +groupName"):], "\n") ||
+		!strings.Contains(errs[0].Message, "give this function that name, or write a func AddToScheme") {
+		t.Errorf("got %v", err)
 	}
 }

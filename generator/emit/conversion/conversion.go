@@ -87,7 +87,7 @@ func (t *task) emit(program *model.Program, errs *emit.Errors) (*emit.File, erro
 	if len(functions) == 0 && len(t.funcs.own) == 0 {
 		return nil, nil
 	}
-	if builder := schemeBuilder(t.pkg); builder != "" {
+	if builder := t.pkg.Registration().Builder; builder != "" {
 		b.file.Add("", initFunc(builder))
 	}
 	b.file.Add("RegisterConversions adds conversion functions to the given scheme.\n"+
@@ -105,27 +105,3 @@ func (t *task) emit(program *model.Program, errs *emit.Errors) (*emit.File, erro
 
 // locals are the variables of emitted functions, which no import may be called by.
 var locals = []string{"in", "out", "s", "i", "key", "val", "newVal", "err", "values", "ok", "a", "b", "scope", "kept", "data", "text", "v", "sum", "value", "bare"}
-
-// schemeBuilder is the variable that RegisterConversions is registered with: what the package declares, or what the
-// register emitter declares for a package of kinds that has no registration of its own. A package that registers in
-// another way calls RegisterConversions itself.
-func schemeBuilder(pkg *model.Package) string {
-	if pkg.LocalSchemeBuilder != "" {
-		return pkg.LocalSchemeBuilder
-	}
-	_, byHand := pkg.Declared["AddToScheme"]
-	_, install := pkg.Declared["Install"]
-	if byHand || install || !pkg.HasGroup || !hasKinds(pkg) {
-		return ""
-	}
-	return "localSchemeBuilder"
-}
-
-func hasKinds(pkg *model.Package) bool {
-	for _, t := range pkg.Types {
-		if t.Kind != nil || t.ListOf != nil {
-			return true
-		}
-	}
-	return false
-}

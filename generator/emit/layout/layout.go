@@ -1,7 +1,7 @@
 // Package layout is what the emitters of clients share: which groups, versions and kinds get clients, what their packages
 // and things are called, where they lie, and Go files that are written from templates. Names and places are those of
-// k8s.io/code-generator's clients, which users know. It decides nothing about what the files say. It knows the model,
-// emit, and from package register which names the packages of the types will have.
+// k8s.io/code-generator's clients, which users know. It decides nothing about what the files say. It knows the model
+// and emit.
 package layout
 
 import (
@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/emit/register"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -218,15 +217,9 @@ func (v *Version) ListerAlias() string { return "listers" + v.API() }
 // ApplyAlias is the name under which files import the version's apply configurations.
 func (v *Version) ApplyAlias() string { return "apply" + v.API() }
 
-// AddToScheme is the function of the types' package that registers them.
-func (v *Version) AddToScheme() string {
-	_, add := v.Package.Declared["AddToScheme"]
-	_, install := v.Package.Declared["Install"]
-	if !add && install && !register.Emits(v.Package) {
-		return "Install"
-	}
-	return "AddToScheme"
-}
+// AddToScheme is the function of the types' package that registers them. Emitters that call it check that it is there
+// (emit.SchemeFunction).
+func (v *Version) AddToScheme() string { return v.Package.Registration().Function }
 
 // Listed are the kinds with a lister.
 func (v *Version) Listed() []*Kind { return v.with((*Kind).Listed) }

@@ -7,41 +7,24 @@ import (
 	"apigen.dev/generator/plan"
 )
 
+// TestLeftToThePackage: nothing is written where a package registers its types by hand, or where no files are asked for.
 func TestLeftToThePackage(t *testing.T) {
-	kind := func() []*model.Type {
-		return []*model.Type{{Name: "Book", Form: model.Struct, Kind: &model.Kind{}}}
-	}
-	tests := []struct {
-		name string
-		pkg  model.Package
-		want bool
+	for name, test := range map[string]struct {
+		change func(p *model.Package)
+		want   int
 	}{
-		{"a package of kinds", model.Package{Output: true, HasGroup: true, Version: "v1", Types: kind()}, true},
-		{"an internal one", model.Package{Output: true, HasGroup: true, Types: kind()}, true},
-		{"the core group", model.Package{Output: true, HasGroup: true, Group: "", Version: "v1", Types: kind()}, true},
-		{"no output", model.Package{HasGroup: true, Version: "v1", Types: kind()}, false},
-		{"no group", model.Package{Output: true, Version: "v1", Types: kind()}, false},
-		{"no kinds", model.Package{Output: true, HasGroup: true, Version: "v1"}, false},
-		{"AddToScheme by hand", model.Package{Output: true, HasGroup: true, Types: kind(),
-			Declared: map[string]model.Position{"AddToScheme": {}}}, false},
-		{"Install by hand", model.Package{Output: true, HasGroup: true, Types: kind(),
-			Declared: map[string]model.Position{"Install": {}}}, false},
-		{"an init by hand", model.Package{Output: true, HasGroup: true, Types: kind(), RegistersInInit: true}, false},
-		{"an init by hand, and conversions", model.Package{Output: true, HasGroup: true, Types: kind(), RegistersInInit: true,
-			ConversionPeers: []string{"example.com/shop"}}, true},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if got := Emits(&test.pkg); got != test.want {
-				t.Errorf("Emits = %v", got)
-			}
-			test.pkg.Name, test.pkg.Path = "v1", "example.com/shop/v1"
-			files, err := Emitter().Emit(plan.New(&model.Program{Packages: []*model.Package{&test.pkg}}))
-			if err != nil || (len(files) == 1) != test.want {
+		"a package of kinds":  {func(*model.Package) {}, 1},
+		"the core group":      {func(p *model.Package) { p.Group = "" }, 1},
+		"no output":           {func(p *model.Package) { p.Output = false }, 0},
+		"AddToScheme by hand": {func(p *model.Package) { p.Declared = map[string]model.Position{"AddToScheme": {}} }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &model.Package{Path: "example.com/shop/v1", Name: "v1", Output: true, Group: "shop", HasGroup: true, Version: "v1",
+				Types: []*model.Type{{Name: "Book", Form: model.Struct, Kind: &model.Kind{}}}}
+			test.change(p)
+			files, err := Emitter().Emit(plan.New(&model.Program{Packages: []*model.Package{p}}))
+			if err != nil || len(files) != test.want {
 				t.Errorf("emitted %d files, %v", len(files), err)
-			}
-			if len(files) == 1 && testing.Verbose() {
-				t.Logf("%s", files[0].Content)
 			}
 		})
 	}

@@ -9,7 +9,7 @@ import (
 
 // symbols are what the file declares, where the package doesn't.
 var symbols = []string{
-	"GroupName", "GroupVersion", "SchemeGroupVersion", "Kind", "Resource", "SchemeBuilder", LocalSchemeBuilder,
+	"GroupName", "GroupVersion", "SchemeGroupVersion", "Kind", "Resource", "SchemeBuilder", model.LocalSchemeBuilder,
 	"AddToScheme", "Install", "addKnownTypes", "RegisterDefaults", "RegisterConversions",
 }
 
@@ -69,10 +69,10 @@ func (w writer) schemeBuilder() {
 		}
 		defs = append(defs, def)
 	}
-	builder := jen.Id(LocalSchemeBuilder)
+	builder := jen.Id(model.LocalSchemeBuilder)
 	add("SchemeBuilder", "SchemeBuilder collects the functions that register the types of this package.",
 		jen.Id("SchemeBuilder").Add(w.file.Qual(runtimePath, "SchemeBuilder")))
-	add(LocalSchemeBuilder, "", jen.Id(LocalSchemeBuilder).Op("=").Op("&").Id("SchemeBuilder"))
+	add(model.LocalSchemeBuilder, "", jen.Id(model.LocalSchemeBuilder).Op("=").Op("&").Id("SchemeBuilder"))
 	add("AddToScheme", "AddToScheme adds the types of this package to a scheme, with their defaults and conversions.",
 		jen.Id("AddToScheme").Op("=").Add(builder).Dot("AddToScheme"))
 	add("Install", "Install is AddToScheme by another name.", jen.Id("Install").Op("=").Add(builder).Dot("AddToScheme"))
@@ -84,12 +84,12 @@ func (w writer) init(functions []string) {
 	for i, name := range functions {
 		args[i] = jen.Id(name)
 	}
-	w.file.Add("", jen.Func().Id("init").Params().Block(jen.Id(LocalSchemeBuilder).Dot("Register").Call(args...)))
+	w.file.Add("", jen.Func().Id("init").Params().Block(jen.Id(model.LocalSchemeBuilder).Dot("Register").Call(args...)))
 }
 
 func (w writer) knownTypes() {
 	args := []jen.Code{jen.Id("SchemeGroupVersion")}
-	for _, t := range objects(w.pkg) {
+	for _, t := range w.pkg.SchemeTypes() {
 		args = append(args, jen.Line().Op("&").Id(t.Name).Values())
 	}
 	args = append(args, jen.Line())

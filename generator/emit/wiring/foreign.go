@@ -120,20 +120,17 @@ func columnFunction(t *model.Type, c model.Column) *model.Func {
 	return f
 }
 
-// adders are the functions that register what a version has: the AddToScheme of its home; or, where it is of another
+// adders are the functions that register what a version has: the AddToScheme or Install of its home; or, where it is of another
 // module, that module's own, or one in the wiring where it has none, and what was generated here.
 func (p *printer) adders(v *model.Version) []jen.Code {
 	from, home := v.Package, p.home(v.Package)
 	if from.ServedBy == nil {
-		return []jen.Code{jen.Qual(home.Path, "AddToScheme")}
+		return []jen.Code{jen.Qual(home.Path, emit.SchemeFunction(home, p.errs))}
 	}
 	var out []jen.Code
-	for _, name := range []string{"AddToScheme", "Install"} {
-		if _, ok := from.Declared[name]; ok && out == nil {
-			out = append(out, jen.Qual(from.Path, name))
-		}
-	}
-	if out == nil {
+	if name := from.Registration().Function; name != "" {
+		out = append(out, jen.Qual(from.Path, name))
+	} else {
 		p.unregistered = append(p.unregistered, v)
 		out = append(out, jen.Id(adderName(v)))
 	}

@@ -213,7 +213,7 @@ func (p *printer) addToScheme(f *jen.File) {
 	seen := map[string]bool{}
 	if p.group.Internal != nil {
 		seen[p.group.Internal.Path] = true
-		adders = append(adders, jen.Qual(p.group.Internal.Path, "AddToScheme"))
+		adders = append(adders, jen.Qual(p.group.Internal.Path, emit.SchemeFunction(p.group.Internal, p.errs)))
 	}
 	for _, v := range p.group.Versions {
 		if home := p.home(v.Package); !seen[home.Path] {

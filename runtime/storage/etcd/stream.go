@@ -152,7 +152,7 @@ func (s *stream) batch(response clientv3.WatchResponse) (batch storage.Batch, ok
 }
 
 func convert(event *clientv3.Event) storage.Event {
-	e := storage.Event{KeyValue: *keyValue(event.Kv)}
+	e := storage.Event{Created: event.IsCreate(), KeyValue: *keyValue(event.Kv)}
 	if event.Type == clientv3.EventTypeDelete {
 		e.Deleted, e.Value = true, nil
 	}

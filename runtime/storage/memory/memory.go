@@ -124,7 +124,7 @@ func (b *backend) Put(ctx context.Context, key string, value []byte, expect int6
 	if ttl > 0 {
 		b.startTimer(kv, ttl)
 	}
-	event := storage.Event{KeyValue: *kv, Previous: current}
+	event := storage.Event{Created: current == nil, KeyValue: *kv, Previous: current}
 	b.history.publish(newRecord(kv.Revision, event, now.root.put(kv, current != nil)))
 	return kv.Revision, nil
 }

@@ -77,7 +77,9 @@ func (m *model) randomPut(random *rand.Rand, name string) {
 		m.Errorf("put of %s: %v", name, err)
 		return
 	}
-	event := storage.Event{KeyValue: storage.KeyValue{Key: m.key(name), Value: []byte(value), Revision: revision}}
+	event := storage.Event{
+		Created: !exists, KeyValue: storage.KeyValue{Key: m.key(name), Value: []byte(value), Revision: revision},
+	}
 	if exists {
 		event.Previous = &current
 	}
@@ -197,9 +199,7 @@ func (m *model) checkEvents(live *observer) {
 
 func (m *model) sameEvents(got, want []storage.Event) {
 	for i := range want {
-		if got[i].Deleted != want[i].Deleted {
-			m.Errorf("event %d: deleted %t", i, got[i].Deleted)
-		}
+		m.sameKind(i, &got[i], &want[i])
 		m.same(&got[i].KeyValue, &want[i].KeyValue)
 		// A state before the compaction may be gone.
 		if got[i].Previous != nil || want[i].Previous == nil || want[i].Previous.Revision > m.oldest {

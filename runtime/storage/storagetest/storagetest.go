@@ -270,6 +270,15 @@ func (b *bench) same(got, want *storage.KeyValue) {
 	}
 }
 
+// sameKind checks what kind of write event i is.
+func (b *bench) sameKind(i int, got, want *storage.Event) {
+	b.Helper()
+	if got.Created != want.Created || got.Deleted != want.Deleted {
+		b.Errorf("event %d: created %t, deleted %t, expected created %t, deleted %t", i,
+			got.Created, got.Deleted, want.Created, want.Deleted)
+	}
+}
+
 func describe(kv *storage.KeyValue) string {
 	if kv == nil {
 		return "nothing"

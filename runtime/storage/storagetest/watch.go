@@ -16,6 +16,7 @@ var watches = []property{
 	{"FromNow", watchFromNow},
 	{"FromNowSeesTheNextWrite", watchFromNowSeesTheNextWrite},
 	{"TellsPrevious", watchTellsPrevious},
+	{"OfCompactedRevisionTellsCreations", watchOfCompactedRevisionTellsCreations},
 	{"KeepsToPrefix", watchKeepsToPrefix},
 	{"OfHistoryAndLive", watchOfHistoryAndLive},
 	{"OfLargeHistory", watchOfLargeHistory},
@@ -71,23 +72,42 @@ func watchTellsPrevious(b *bench) {
 	first := b.put("a", "1", 0)
 	second := b.put("a", "2", first)
 	third := b.remove("a", second)
-	events := o.events(3)
+	fourth := b.put("a", "4", 0)
+	events := o.events(4)
 	for i, want := range []storage.Event{
-		{KeyValue: storage.KeyValue{Key: b.key("a"), Value: []byte("1"), Revision: first}},
+		{Created: true, KeyValue: storage.KeyValue{Key: b.key("a"), Value: []byte("1"), Revision: first}},
 		{KeyValue: storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: second},
 			Previous: &storage.KeyValue{Key: b.key("a"), Value: []byte("1"), Revision: first}},
 		{Deleted: true, KeyValue: storage.KeyValue{Key: b.key("a"), Revision: third},
 			Previous: &storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: second}},
+		{Created: true, KeyValue: storage.KeyValue{Key: b.key("a"), Value: []byte("4"), Revision: fourth}},
 	} {
-		if events[i].Deleted != want.Deleted {
-			b.Errorf("event %d: deleted %t", i, events[i].Deleted)
-		}
+		b.sameKind(i, &events[i], &want)
 		b.same(&events[i].KeyValue, &want.KeyValue)
 		b.same(events[i].Previous, want.Previous)
 	}
 	if events[2].Value != nil {
 		b.Error("a deletion has a value")
 	}
+}
+
+// watchOfCompactedRevisionTellsCreations: the state before a change at the compacted revision may be gone. Created tells
+// such a change from a creation.
+func watchOfCompactedRevisionTellsCreations(b *bench) {
+	first := b.put("a", "1", 0)
+	second := b.put("a", "2", first)
+	b.compact(second)
+	event := b.watch(second - 1).events(1)[0]
+	b.sameKind(0, &event, &storage.Event{})
+	b.same(&event.KeyValue, &storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: second})
+	if event.Previous != nil {
+		b.same(event.Previous, &storage.KeyValue{Key: b.key("a"), Value: []byte("1"), Revision: first})
+	}
+	third := b.put("b", "1", 0)
+	b.compact(third)
+	event = b.watch(third - 1).events(1)[0]
+	b.sameKind(1, &event, &storage.Event{Created: true})
+	b.same(event.Previous, nil)
 }
 
 func watchKeepsToPrefix(b *bench) {
