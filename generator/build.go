@@ -18,7 +18,6 @@ import (
 	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
 	"apigen.dev/generator/verify"
 )
 
@@ -168,7 +167,7 @@ func (b *build) generate(ctx context.Context) error {
 	b.result.Warnings = b.loaded.Warnings
 	b.result.Program, b.result.Dirs = b.loaded.Program, b.loaded.Universe.MutableDirs()
 	b.progress("generating")
-	if err := b.emit(plan.New(b.loaded.Program)); err != nil {
+	if err := b.emit(planned(b.loaded.Program)); err != nil {
 		return b.withBodies(ctx, err)
 	}
 	leftOver, err := b.leftOver()

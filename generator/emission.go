@@ -66,7 +66,7 @@ func (b *build) emitAside() []emit.File {
 	for _, f := range b.files {
 		written[pathOf(f)] = true
 	}
-	p := plan.New(b.loaded.Program, looked...)
+	p := planned(b.loaded.Program, looked...)
 	var out []emit.File
 	for _, e := range b.all {
 		files, err := e.Emit(p)

@@ -21,7 +21,7 @@ func (b *build) withRest(ctx context.Context, err error) error {
 	for _, f := range faults {
 		told[f.Pos] = true
 	}
-	p := plan.New(b.loaded.Program)
+	p := planned(b.loaded.Program)
 	for _, e := range b.emitters {
 		files, more := attempt(e, p)
 		b.files = append(b.files, files...)

@@ -58,7 +58,7 @@ func definitions(s *layout.Set) (map[string]map[string]any, error) {
 		for _, k := range v.Applied() {
 			kinds = append(kinds, k.Type)
 		}
-		components, err := schema.Components(s.Program, v.Group.Model, v.Model, kinds)
+		components, err := schema.Components(s.Plan.Program, v.Group.Model, v.Model, kinds)
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 	sets := layout.Sets(p, &errs)
 	for _, s := range sets {
 		for _, v := range s.Versions() {
-			emit.SchemeFunction(v.Package, &errs)
+			p.SchemeFunction(v.Package, &errs)
 		}
 	}
 	if err := errs.Err(); err != nil {

@@ -39,7 +39,7 @@ func emitFiles(p *plan.Plan) ([]emit.File, error) {
 			continue
 		}
 		before := len(errs)
-		file, err := t.emit(p.Program, &errs)
+		file, err := t.emit(p, &errs)
 		if err != nil {
 			collect(&errs, t.pkg, err)
 		}
@@ -77,8 +77,8 @@ func collect(errs *emit.Errors, pkg *model.Package, err error) {
 }
 
 // emit writes the file of one package, or nil where there is nothing to convert.
-func (t *task) emit(program *model.Program, errs *emit.Errors) (*emit.File, error) {
-	b := newBuild(t, gocode.New(program, t.pkg, locals...), errs)
+func (t *task) emit(p *plan.Plan, errs *emit.Errors) (*emit.File, error) {
+	b := newBuild(t, gocode.New(p.Program, t.pkg, locals...), errs)
 	b.checkDeclared("RegisterConversions", "remove it, or take +k8s:conversion-gen away")
 	functions := b.functions()
 	for _, to := range t.explicit {
@@ -87,7 +87,7 @@ func (t *task) emit(program *model.Program, errs *emit.Errors) (*emit.File, erro
 	if len(functions) == 0 && len(t.funcs.own) == 0 {
 		return nil, nil
 	}
-	if builder := t.pkg.Registration().Builder; builder != "" {
+	if builder := p.Registrations[t.pkg].Builder; builder != "" {
 		b.file.Add("", initFunc(builder))
 	}
 	b.file.Add("RegisterConversions adds conversion functions to the given scheme.\n"+

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/emit/wiring"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -31,7 +30,7 @@ func Remarks(p *plan.Plan) []emit.Error {
 				out.Add(r.Hub.Pos, "a CustomResourceDefinition can't express %s, which is of the core group: there is none", r.Kind)
 				continue
 			}
-			hooks(&out, r)
+			hooks(&out, r, p.Hooks[r.Resource])
 			subresources(&out, r)
 			kinds(&out, r)
 			b.conversions(&out, r)
@@ -48,9 +47,10 @@ func Remarks(p *plan.Plan) []emit.Error {
 }
 
 // hooks remarks on the methods that a server calls on writes, and on the functions that stand for them.
-func hooks(out *emit.Errors, r resource) {
-	for _, m := range wiring.Hooks(r.Resource) {
-		if r.Hub.Package.ServedBy != nil && strings.HasSuffix(m.Name, "_"+r.Kind) {
+func hooks(out *emit.Errors, r resource, hooks []plan.Hook) {
+	for _, h := range hooks {
+		m := h.Func
+		if h.Function {
 			out.Add(m.Pos, "a CustomResourceDefinition can't express %s: what the function does on writes, a cluster needs a webhook for", m.Name)
 			continue
 		}

@@ -13,7 +13,6 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
-	"apigen.dev/generator/emit/wiring"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -82,13 +81,13 @@ func render(p *model.Program, pkg *model.Package, groups []*model.Group) (emit.F
 	for _, g := range groups {
 		f.ImportAlias(g.Wiring.Path, alias(g, taken))
 		var providers []jen.Code
-		for _, r := range wiring.Provided(g) {
-			name := wiring.ProviderParameter(r)
+		for _, r := range plan.Provided(g) {
+			name := plan.ProviderParameter(r)
 			for taken[name] {
 				name = strings.ToLower(g.GoName) + strings.ToUpper(name[:1]) + name[1:]
 			}
 			taken[name] = true
-			params = append(params, jen.Id(name).Qual(g.Wiring.Path, wiring.ProviderName(r)))
+			params = append(params, jen.Id(name).Qual(g.Wiring.Path, plan.ProviderName(r)))
 			providers = append(providers, jen.Id(name))
 		}
 		calls = append(calls, jen.Qual(g.Wiring.Path, "Group").Call(providers...))

@@ -103,7 +103,7 @@ func (f *File) ImportAll(byAlias map[string]string) {
 // Render returns the formatted file.
 func (f *File) Render() (emit.File, error) {
 	var src bytes.Buffer
-	src.WriteString(emit.Header(f.set.Program) + "\n\n")
+	src.WriteString(emit.Header(f.set.Plan.Program) + "\n\n")
 	for line := range strings.Lines(f.doc) {
 		src.WriteString("// " + strings.TrimSpace(line) + "\n")
 	}

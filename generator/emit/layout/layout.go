@@ -17,7 +17,7 @@ import (
 // Set is all client packages of one marker. It and what it holds are read-only.
 type Set struct {
 	*model.Clients
-	Program *model.Program
+	Plan *plan.Plan
 	// Groups have at least a version each, sorted by name.
 	Groups []*Group
 }
@@ -52,7 +52,7 @@ func Sets(p *plan.Plan, errs *emit.Errors) []*Set {
 		if !p.Writes(c.Marked) {
 			continue
 		}
-		s := &Set{Clients: c, Program: p.Program}
+		s := &Set{Clients: c, Plan: p}
 		for _, g := range c.Groups {
 			if group := s.group(g, errs); len(group.Versions) > 0 {
 				s.Groups = append(s.Groups, group)
@@ -218,8 +218,8 @@ func (v *Version) ListerAlias() string { return "listers" + v.API() }
 func (v *Version) ApplyAlias() string { return "apply" + v.API() }
 
 // AddToScheme is the function of the types' package that registers them. Emitters that call it check that it is there
-// (emit.SchemeFunction).
-func (v *Version) AddToScheme() string { return v.Package.Registration().Function }
+// (plan.SchemeFunction).
+func (v *Version) AddToScheme() string { return v.Set.Plan.Registrations[v.Package].Function }
 
 // Listed are the kinds with a lister.
 func (v *Version) Listed() []*Kind { return v.with((*Kind).Listed) }

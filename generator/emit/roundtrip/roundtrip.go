@@ -36,7 +36,7 @@ func Emitter() emit.Emitter {
 func Emit(p *plan.Plan) ([]emit.File, error) {
 	var files []emit.File
 	for _, g := range p.WiredGroups() {
-		file, err := printGroup(p.Program, g)
+		file, err := printGroup(p, g)
 		if err != nil {
 			return nil, fmt.Errorf("round-trip tests of %s: %w", g.Name, err)
 		}
@@ -57,10 +57,10 @@ type printer struct {
 // locals are the names in the file that no import may be called by.
 var locals = []string{"f", "in", "out", "scope", "newScope", "roundTripFillers", "roundTripValues"}
 
-func printGroup(program *model.Program, g *model.Group) (*emit.File, error) {
+func printGroup(decided *plan.Plan, g *model.Group) (*emit.File, error) {
 	w := g.Wiring
-	file := gocode.New(program, &model.Package{Path: w.Path, Name: w.Name, Dir: w.Dir}, locals...)
-	p := &printer{file: file, calls: wiring.CallsOf(program, g), path: w.Path}
+	file := gocode.New(decided.Program, &model.Package{Path: w.Path, Name: w.Name, Dir: w.Dir}, locals...)
+	p := &printer{file: file, calls: wiring.CallsOf(decided, g), path: w.Path}
 	var tested []*model.Type
 	for _, r := range g.Resources {
 		for _, v := range r.Served() {

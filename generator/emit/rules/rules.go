@@ -76,9 +76,8 @@ func warnings(p *plan.Plan) []emit.Error {
 	return out
 }
 
-// Functions returns a function that names the function which returns the rules of a kind in its version, in the group's
-// wiring package; empty where it has none.
-func Functions(p *plan.Plan) func(*model.Type) string {
+// Functions are the functions of the groups' wiring packages that return the rules of a kind in one version, by its type.
+func Functions(p *plan.Plan) map[*model.Type]string {
 	faulty := map[model.Position]bool{}
 	if foreign(p.Program) {
 		for _, f := range judge(p) {
@@ -86,12 +85,13 @@ func Functions(p *plan.Plan) func(*model.Type) string {
 		}
 	}
 	b := newBuilder(faulty)
-	return func(t *model.Type) string {
-		if !b.value(t, false).HasRules() {
-			return ""
+	functions := map[*model.Type]string{}
+	for _, t := range p.WireTypes() {
+		if b.value(t, false).HasRules() {
+			functions[t] = function(t)
 		}
-		return function(t)
 	}
+	return functions
 }
 
 func function(t *model.Type) string { return "rules" + upperFirst(t.Package.Name) + t.Name }

@@ -45,13 +45,16 @@ func Emitter() emit.Emitter {
 	}
 }
 
-// Function is the name of the function that checks the type, if one is emitted or written by hand in the home of the
-// type's package; otherwise it is empty.
-func Function(program *model.Program, t *model.Type) string {
-	if t.Package == nil || !newGraph(program, t.Package.Home()).exported(t) {
-		return ""
+// Functions are the functions that check the types which servers decode, by type: those that are emitted, or written by
+// hand, in the home of the type's package.
+func Functions(p *plan.Plan) map[*model.Type]plan.Func {
+	functions := map[*model.Type]plan.Func{}
+	for _, t := range p.WireTypes() {
+		if home := t.Package.Home(); newGraph(p.Program, home).exported(t) {
+			functions[t] = plan.Func{Path: home.Path, Name: functionName(t)}
+		}
 	}
-	return functionName(t)
+	return functions
 }
 
 func functionName(t *model.Type) string { return "Validate_" + t.Name }

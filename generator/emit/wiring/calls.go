@@ -1,18 +1,20 @@
 package wiring
 
 import (
+	"github.com/dave/jennifer/jen"
+
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/model"
-	"github.com/dave/jennifer/jen"
+	"apigen.dev/generator/plan"
 )
 
 // Calls are the functions that the wiring of a group calls, for others that print code in its package and call the same.
 type Calls struct{ printer *printer }
 
 // CallsOf returns the calls of a group with wiring.
-func CallsOf(p *model.Program, g *model.Group) Calls {
-	c := &printer{program: p, group: g, emitted: conversion.Emitted(p), errs: &emit.Errors{}}
+func CallsOf(p *plan.Plan, g *model.Group) Calls {
+	c := &printer{plan: p, group: g, emitted: conversion.Emitted(p.Program), errs: &emit.Errors{}}
 	c.scoped = c.callsHandWritten()
 	return Calls{c}
 }

@@ -4,8 +4,10 @@ import (
 	"go/token"
 	"strings"
 
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // columns prints the descriptions of a version's columns and the functions of their cells; both nil where it has none.
@@ -77,7 +79,7 @@ func (p *printer) methodOperand(t *model.Type, c model.Column) (operand, error) 
 	m := t.Methods[c.Method]
 	if m == nil && t.Package.ServedBy != nil {
 		return operand{typ: t}, faultf("package %s has no function %s_%s that fits: write `func %s_%s(obj *%s) string`",
-			t.Package.ServedBy.Path, c.Method, t.Name, c.Method, t.Name, typeText(t))
+			t.Package.ServedBy.Path, c.Method, t.Name, c.Method, t.Name, plan.TypeText(t))
 	}
 	if m == nil {
 		return operand{typ: t}, faultf("%s has no method %s: write `func (in *%s) %s() string`", t.Name, c.Method, t.Name, c.Method)
@@ -102,7 +104,7 @@ func (p *printer) finish(g *jen.Group, c model.Column, found operand) {
 	switch {
 	case c.Type == "date" && isTime(t):
 		g.If(jen.Id(found.expr).Dot("IsZero").Call()).Block(jen.Return(jen.Qual(apiPath, "Cell").Values()))
-		if !isNamed(t, "time", "Time") {
+		if !plan.IsNamed(t, "time", "Time") {
 			value = jen.Id(found.expr).Dot("Time")
 		}
 		cell("Age", value)
@@ -149,7 +151,7 @@ func as(name string, t *model.Type, value *jen.Statement) jen.Code {
 }
 
 func isTime(t *model.Type) bool {
-	return isNamed(t, "k8s.io/apimachinery/pkg/apis/meta/v1", "Time", "MicroTime") || isNamed(t, "time", "Time")
+	return plan.IsNamed(t, "k8s.io/apimachinery/pkg/apis/meta/v1", "Time", "MicroTime") || plan.IsNamed(t, "time", "Time")
 }
 
 func isInteger(t *model.Type) bool {

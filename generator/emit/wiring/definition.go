@@ -1,8 +1,9 @@
 package wiring
 
 import (
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/model"
 )
 
 // define prints the function that returns a resource's Definition.

@@ -9,7 +9,7 @@ import (
 // checkHub reports a version of a kind that can't be converted to the hub and back: nothing is written for it, by hand or
 // by the emitter of conversions.
 func (p *printer) checkHub(r *model.Resource, v model.ResourceVersion) {
-	home := p.home(v.Version.Package)
+	home := p.plan.Home(v.Version.Package)
 	for _, pair := range [][2]*model.Type{{v.Type, r.Hub}, {r.Hub, v.Type}} {
 		name := converterName(pair[0], pair[1])
 		if p.convertedIn(v, pair[0], pair[1]) != nil {
@@ -25,14 +25,14 @@ func (p *printer) checkHub(r *model.Resource, v model.ResourceVersion) {
 // convertedIn is the package with the function from in to out: the version's home, that of the hub where the version can't
 // import it, or that of one of the types, where another module brings it. Nil where nobody converts.
 func (p *printer) convertedIn(v model.ResourceVersion, in, out *model.Type) *model.Package {
-	home, name := p.home(v.Version.Package), converterName(in, out)
+	home, name := p.plan.Home(v.Version.Package), converterName(in, out)
 	switch {
 	case home.Func(name) != nil || p.emitted(home, in, out):
 		return home
-	case p.emitted(p.home(in.Package), in, out):
-		return p.home(in.Package)
-	case p.emitted(p.home(out.Package), in, out):
-		return p.home(out.Package)
+	case p.emitted(p.plan.Home(in.Package), in, out):
+		return p.plan.Home(in.Package)
+	case p.emitted(p.plan.Home(out.Package), in, out):
+		return p.plan.Home(out.Package)
 	case in.Package.Func(name) != nil:
 		return in.Package
 	case out.Package.Func(name) != nil:

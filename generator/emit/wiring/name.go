@@ -4,20 +4,10 @@ import (
 	"path"
 	"strings"
 
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
-)
 
-// home is the package that holds what was generated or written for a version's types: the one that declares them, or the
-// local one that takes them from elsewhere (+k8s:conversion-gen-external-types).
-func (p *printer) home(types *model.Package) *model.Package {
-	for _, pkg := range p.program.Packages {
-		if pkg.ConversionExternal == types || pkg.DefaulterInput == types {
-			return pkg
-		}
-	}
-	return types
-}
+	"apigen.dev/generator/model"
+)
 
 // converter is the function from in to out, in the package home.
 func converter(home *model.Package, in, out *model.Type) *jen.Statement {
@@ -39,7 +29,7 @@ func conversionName(t *model.Type) string {
 // given; generated ones only hand it on.
 func (p *printer) callsHandWritten() bool {
 	for _, v := range p.group.Versions {
-		for _, pkg := range []*model.Package{v.Package, p.home(v.Package), p.group.Internal} {
+		for _, pkg := range []*model.Package{v.Package, p.plan.Home(v.Package), p.group.Internal} {
 			if pkg == nil {
 				continue
 			}

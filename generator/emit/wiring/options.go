@@ -1,8 +1,10 @@
 package wiring
 
 import (
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // options prints how the query of a stream or a connection is read into its options.
@@ -28,7 +30,7 @@ func (p *printer) options(s *model.Subresource) jen.Code {
 func (p *printer) optionFields(s *model.Subresource, t *model.Type, into *jen.Statement, reads *[]jen.Code, depth int) {
 	for _, f := range t.Fields {
 		switch {
-		case f.Ignored || !f.Exported || isNamed(f.Type, metaPath, "TypeMeta", "ObjectMeta"):
+		case f.Ignored || !f.Exported || plan.IsNamed(f.Type, metaPath, "TypeMeta", "ObjectMeta"):
 		case f.Inline && f.Type.Form == model.Struct && depth < 8:
 			p.optionFields(s, f.Type, into.Clone().Dot(f.Name), reads, depth+1)
 		default:
@@ -39,7 +41,7 @@ func (p *printer) optionFields(s *model.Subresource, t *model.Type, into *jen.St
 					pos = s.Method.Pos
 				}
 				p.errs.Add(pos, "field %s of %s can't be read from a query, as the options of the subresource %s are: it is %s; options are strings, booleans, whole numbers, times, pointers to these and lists of them",
-					f.Name, typeText(t), s.Name, typeText(f.Type))
+					f.Name, plan.TypeText(t), s.Name, plan.TypeText(f.Type))
 				continue
 			}
 			*reads = append(*reads, call)
@@ -58,7 +60,7 @@ func optionRead(f *model.Field, into jen.Code) jen.Code {
 	}
 	var parser string
 	switch {
-	case isNamed(t, metaPath, "Time", "MicroTime"):
+	case plan.IsNamed(t, metaPath, "Time", "MicroTime"):
 		return jen.Qual(registryPath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(registryPath, "QueryParsed").Types(jen.Qual(metaPath, t.Name)), into)
 	case isString(t):
 		parser = "QueryText"

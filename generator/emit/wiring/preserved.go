@@ -1,9 +1,10 @@
 package wiring
 
 import (
+	"github.com/dave/jennifer/jen"
+
 	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/model"
-	"github.com/dave/jennifer/jen"
 )
 
 // validatorOf is the validator of a version. Where its objects carry fields of the hub in an annotation, which a client can
@@ -59,7 +60,7 @@ func (p *printer) convertingHome(v model.ResourceVersion, in, out *model.Type) *
 	if home := p.convertedIn(v, in, out); home != nil {
 		return home
 	}
-	return p.home(v.Version.Package)
+	return p.plan.Home(v.Version.Package)
 }
 
 func (p *printer) storageOf(r *model.Resource) *model.ResourceVersion {

@@ -3,8 +3,10 @@ package wiring
 import (
 	"strconv"
 
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 const metaPath = "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,7 +74,7 @@ func returnInt32(g *jen.Group, found operand) error {
 	value := jen.Id(found.value())
 	switch {
 	case !isInteger(found.typ):
-		return faultf("%s is no number of replicas", typeText(found.typ))
+		return faultf("%s is no number of replicas", plan.TypeText(found.typ))
 	case found.typ.Basic == "int64" || found.typ.Basic == "int":
 		g.Return(jen.Int32().Call(jen.Id("min").Call(value, jen.Qual("math", "MaxInt32"))))
 	default:
@@ -86,7 +88,7 @@ func (p *printer) returnSelector(g *jen.Group, found operand) error {
 	switch {
 	case isString(found.typ):
 		g.Return(as("string", found.typ, jen.Id(found.value())))
-	case isNamed(found.typ, metaPath, "LabelSelector"):
+	case plan.IsNamed(found.typ, metaPath, "LabelSelector"):
 		p.selecting = true
 		expr := "&" + found.expr
 		if found.pointer {
@@ -94,7 +96,7 @@ func (p *printer) returnSelector(g *jen.Group, found operand) error {
 		}
 		g.Return(jen.Id("selectorText").Call(jen.Id(expr)))
 	default:
-		return faultf("%s is neither a string nor a LabelSelector", typeText(found.typ))
+		return faultf("%s is neither a string nor a LabelSelector", plan.TypeText(found.typ))
 	}
 	return nil
 }
@@ -179,7 +181,7 @@ func typeCode(t *model.Type) *jen.Statement {
 	case t.Form == model.Map:
 		return jen.Map(typeCode(t.Key)).Add(typeCode(t.Elem))
 	default:
-		return jen.Id(typeText(t))
+		return jen.Id(plan.TypeText(t))
 	}
 }
 

@@ -1,6 +1,8 @@
 package wiring
 
-import "github.com/dave/jennifer/jen"
+import (
+	"github.com/dave/jennifer/jen"
+)
 
 // helpers prints the few functions that the rest of the file calls.
 func (p *printer) helpers(f *jen.File) {

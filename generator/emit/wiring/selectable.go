@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/model"
-	"github.com/dave/jennifer/jen"
+	"apigen.dev/generator/plan"
 )
 
 // faultf is a fault without a position: whoever knows the marker adds it.
@@ -104,7 +106,7 @@ func onHub(hub, version *model.Type, steps []model.Step) ([]model.Step, error) {
 		field := conversion.Counterpart(at, step.Field)
 		if field == nil {
 			return nil, faultf("%s has no field %s: selectors work on the hub, so the path must exist there under the same Go names, or those of +apigen:conversion:name",
-				typeText(at), cmp.Or(step.Field.ConversionName, step.Field.Name))
+				plan.TypeText(at), cmp.Or(step.Field.ConversionName, step.Field.Name))
 		}
 		out[i].Field = field
 		at = field.Type
@@ -123,7 +125,7 @@ func returnText(g *jen.Group, found operand) error {
 	case isInteger(t):
 		g.Return(jen.Qual("strconv", "FormatInt").Call(as("int64", t, value), jen.Lit(10)))
 	default:
-		return faultf("%s is neither a string, nor a boolean, nor an integer", typeText(t))
+		return faultf("%s is neither a string, nor a boolean, nor an integer", plan.TypeText(t))
 	}
 	return nil
 }

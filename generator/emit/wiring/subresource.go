@@ -1,8 +1,10 @@
 package wiring
 
 import (
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // subresources prints the subresources that are fields of the object, or nothing.
@@ -35,29 +37,10 @@ func (p *printer) fieldSubresource(r *model.Resource, name string, f *model.Fiel
 		member("Copy", jen.Func().Params(jen.List(jen.Id("from"), jen.Id("to")).Add(hub)).Block(copyField(f))),
 		member("Reset", jen.Func().Params(jen.Id("obj").Add(hub)).Block(jen.Id("obj").Dot(f.Name).Op("=").Add(zero(r.Hub, f)))),
 	}
-	c := updateConvention(f.Name)
-	if f := c.wireFunction(r.Hub); f != nil {
-		members = append(members, member("Validate", f))
-	} else if m := r.Hub.Methods[c.name]; m != nil && c.fits(m, r.Hub) {
-		members = append(members, member("Validate", c.call(r.Hub)))
+	if h := p.plan.Hook(r, plan.UpdateHook(f.Name)); h != nil {
+		members = append(members, member("Validate", hookCall(*h, r.Hub)))
 	}
 	return jen.Custom(braces, members...)
-}
-
-// updateConvention is the method that checks a write of a subresource that is a field: ValidateStatusUpdate.
-func updateConvention(field string) convention {
-	return convention{"Validate" + field + "Update", "", "(ctx context.Context, old *T) field.ErrorList", []shape{contextShape, hubShape}, []shape{errorsShape}}
-}
-
-// conventionsOf are all conventions that hold for a kind.
-func conventionsOf(r *model.Resource) []convention {
-	out := conventions()
-	for _, s := range r.Subresources {
-		if s.Form == model.FieldSubresource {
-			out = append(out, updateConvention(s.Field.Name))
-		}
-	}
-	return out
 }
 
 // extensions prints the subresources that are no part of the object, or nothing.

@@ -14,8 +14,6 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/emit/gocode"
-	"apigen.dev/generator/emit/rules"
-	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -50,14 +48,14 @@ func Emitter() emit.Emitter {
 func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
-	homes, emitted, inCEL := map[string]*model.Group{}, conversion.Emitted(p.Program), rules.Functions(p)
+	homes, emitted := map[string]*model.Group{}, conversion.Emitted(p.Program)
 	for _, g := range p.WiredGroups() {
 		if other := homes[g.Wiring.Dir]; other != nil {
 			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
 			continue
 		}
 		homes[g.Wiring.Dir] = g
-		file, err := (&printer{program: p.Program, group: g, emitted: emitted, rules: inCEL, errs: &errs}).print()
+		file, err := (&printer{plan: p, group: g, emitted: emitted, errs: &errs}).print()
 		if err != nil {
 			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
 		}
@@ -71,13 +69,11 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 
 // printer prints the wiring of one group. Faults of the input go to errs; what is printed then is not used.
 type printer struct {
-	program *model.Program
-	group   *model.Group
+	plan  *plan.Plan
+	group *model.Group
 	// emitted tells which conversions are going to be there.
 	emitted func(home *model.Package, in, out *model.Type) bool
-	// rules names the function that returns the rules of a kind in CEL, or is empty.
-	rules func(*model.Type) string
-	errs  *emit.Errors
+	errs    *emit.Errors
 	// unregistered are versions that the wiring registers itself.
 	unregistered []*model.Version
 	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
@@ -91,7 +87,7 @@ type printer struct {
 func (p *printer) print() (emit.File, error) {
 	w := p.group.Wiring
 	f := jen.NewFilePathName(w.Path, w.Name)
-	f.HeaderComment(emit.Header(p.program))
+	f.HeaderComment(emit.Header(p.plan.Program))
 	f.PackageComment(fmt.Sprintf("Package %s is %s as a server takes it: its kinds, versions, conversions, columns and hooks.", w.Name, p.called()))
 	p.imports(f)
 	p.scoped = p.callsHandWritten()
@@ -101,7 +97,7 @@ func (p *printer) print() (emit.File, error) {
 	f.Const().Id("_").Op("=").Qual(apiPath, "GeneratedCodeVersion1")
 	p.groupFunc(f)
 	p.addToScheme(f)
-	for _, r := range Provided(p.group) {
+	for _, r := range plan.Provided(p.group) {
 		p.provider(f, r)
 	}
 	for _, r := range p.group.Resources {
@@ -132,7 +128,7 @@ func (p *printer) imports(f *jen.File) {
 		packages = append(packages, p.group.Internal)
 	}
 	for _, v := range p.group.Versions {
-		packages = append(packages, v.Package, p.home(v.Package))
+		packages = append(packages, v.Package, p.plan.Home(v.Package))
 	}
 	for _, pkg := range packages {
 		if pkg.ServedBy != nil {
@@ -201,8 +197,8 @@ func (p *printer) groupFunc(f *jen.File) {
 			member("Versions", jen.Index().String().Values(versions...)),
 			member("Resources", jen.Index().Qual(registryPath, "Resource").Custom(braces, resources...)),
 			member("AddToScheme", jen.Id("AddToScheme")),
-			member("OpenAPI", jen.Id(schema.VersionsFunc).Call()),
-			member("Swagger", jen.Id(schema.GroupFunc).Call()),
+			member("OpenAPI", jen.Id(plan.OpenAPIFunc).Call()),
+			member("Swagger", jen.Id(plan.SwaggerFunc).Call()),
 		))
 	})
 }
@@ -213,10 +209,10 @@ func (p *printer) addToScheme(f *jen.File) {
 	seen := map[string]bool{}
 	if p.group.Internal != nil {
 		seen[p.group.Internal.Path] = true
-		adders = append(adders, jen.Qual(p.group.Internal.Path, emit.SchemeFunction(p.group.Internal, p.errs)))
+		adders = append(adders, jen.Qual(p.group.Internal.Path, p.plan.SchemeFunction(p.group.Internal, p.errs)))
 	}
 	for _, v := range p.group.Versions {
-		if home := p.home(v.Package); !seen[home.Path] {
+		if home := p.plan.Home(v.Package); !seen[home.Path] {
 			seen[home.Path] = true
 			adders = append(adders, p.adders(v)...)
 		}

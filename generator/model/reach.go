@@ -1,27 +1,25 @@
-package emit
-
-import "apigen.dev/generator/model"
+package model
 
 // Reach tells which types hold something, themselves or in what is inside of them. It keeps its answers, and types may
 // hold themselves.
 type Reach struct {
 	// has tells whether the type itself does; inner is what to look into if not.
-	has   func(*model.Type) bool
-	inner func(*model.Type) []*model.Type
-	known map[*model.Type]bool
+	has   func(*Type) bool
+	inner func(*Type) []*Type
+	known map[*Type]bool
 }
 
 // NewReach returns a Reach for what has tells of one type, going into the types that inner returns.
-func NewReach(has func(*model.Type) bool, inner func(*model.Type) []*model.Type) *Reach {
-	return &Reach{has: has, inner: inner, known: map[*model.Type]bool{}}
+func NewReach(has func(*Type) bool, inner func(*Type) []*Type) *Reach {
+	return &Reach{has: has, inner: inner, known: map[*Type]bool{}}
 }
 
 // From tells whether the type, or anything in it, has it.
-func (r *Reach) From(t *model.Type) bool {
+func (r *Reach) From(t *Type) bool {
 	if known, ok := r.known[t]; ok {
 		return known
 	}
-	seen := map[*model.Type]bool{}
+	seen := map[*Type]bool{}
 	found := r.search(t, seen)
 	if !found { // nor does anything on the way
 		for visited := range seen {
@@ -32,7 +30,7 @@ func (r *Reach) From(t *model.Type) bool {
 	return found
 }
 
-func (r *Reach) search(t *model.Type, seen map[*model.Type]bool) bool {
+func (r *Reach) search(t *Type, seen map[*Type]bool) bool {
 	if seen[t] {
 		return false
 	}

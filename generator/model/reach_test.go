@@ -1,27 +1,25 @@
-package emit
+package model
 
 import (
 	"testing"
-
-	"apigen.dev/generator/model"
 )
 
 // TestReach: what a type holds is found through any other, and types that hold themselves end.
 func TestReach(t *testing.T) {
-	gold, stone := &model.Type{Name: "Gold"}, &model.Type{Name: "Stone"}
-	chest, sack, shelf := &model.Type{Name: "Chest"}, &model.Type{Name: "Sack"}, &model.Type{Name: "Shelf"}
-	inside := map[*model.Type][]*model.Type{
+	gold, stone := &Type{Name: "Gold"}, &Type{Name: "Stone"}
+	chest, sack, shelf := &Type{Name: "Chest"}, &Type{Name: "Sack"}, &Type{Name: "Shelf"}
+	inside := map[*Type][]*Type{
 		chest: {stone, shelf, gold},
 		shelf: {shelf, sack},
 		sack:  {shelf, stone},
 	}
 	asked := 0
 	reach := NewReach(
-		func(x *model.Type) bool { asked++; return x == gold },
-		func(x *model.Type) []*model.Type { return inside[x] },
+		func(x *Type) bool { asked++; return x == gold },
+		func(x *Type) []*Type { return inside[x] },
 	)
 	for _, c := range []struct {
-		from *model.Type
+		from *Type
 		want bool
 	}{{gold, true}, {stone, false}, {sack, false}, {shelf, false}, {chest, true}, {chest, true}} {
 		if got := reach.From(c.from); got != c.want {

@@ -1,7 +1,9 @@
-package model_test
+package plan
 
 import (
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"apigen.dev/generator/model"
 )
@@ -18,55 +20,55 @@ func TestRegistration(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(p *model.Package)
-		want   model.Registration
+		want   Registration
 	}{
 		{"a package of kinds", func(*model.Package) {},
-			model.Registration{Generated: true, Function: "AddToScheme", Builder: "localSchemeBuilder"}},
+			Registration{Generated: true, Function: "AddToScheme", Builder: "localSchemeBuilder"}},
 		{"an internal one", func(p *model.Package) { p.Version = "" },
-			model.Registration{Generated: true, Function: "AddToScheme", Builder: "localSchemeBuilder"}},
+			Registration{Generated: true, Function: "AddToScheme", Builder: "localSchemeBuilder"}},
 		{"a builder by hand", func(p *model.Package) { p.LocalSchemeBuilder = "SchemeBuilder" },
-			model.Registration{Generated: true, Function: "AddToScheme", Builder: "SchemeBuilder"}},
+			Registration{Generated: true, Function: "AddToScheme", Builder: "SchemeBuilder"}},
 		{"objects that are no kinds", func(p *model.Package) {
 			p.Types[0].Kind, p.Types[0].Fields = nil, []*model.Field{{Name: "TypeMeta", Embedded: true}}
 			p.Types[0].DeepCopyInterfaces = []model.Ref{{Path: apimachinery.Path, Name: "Object"}}
-		}, model.Registration{Generated: true, Function: "AddToScheme", Builder: "localSchemeBuilder"}},
-		{"no group", func(p *model.Package) { p.HasGroup = false }, model.Registration{}},
-		{"no kinds", func(p *model.Package) { p.Types = nil }, model.Registration{}},
-		{"a package of another module", func(p *model.Package) { p.ServedBy = &model.Package{} }, model.Registration{}},
+		}, Registration{Generated: true, Function: "AddToScheme", Builder: "localSchemeBuilder"}},
+		{"no group", func(p *model.Package) { p.HasGroup = false }, Registration{}},
+		{"no kinds", func(p *model.Package) { p.Types = nil }, Registration{}},
+		{"a package of another module", func(p *model.Package) { p.ServedBy = &model.Package{} }, Registration{}},
 		{"AddToScheme by hand", func(p *model.Package) { declare(p, "AddToScheme") },
-			model.Registration{Function: "AddToScheme"}},
+			Registration{Function: "AddToScheme"}},
 		{"AddToScheme and a builder by hand", func(p *model.Package) {
 			declare(p, "AddToScheme")
 			p.LocalSchemeBuilder = "SchemeBuilder"
-		}, model.Registration{Function: "AddToScheme", Builder: "SchemeBuilder"}},
-		{"a variable Install", func(p *model.Package) { declare(p, "Install") }, model.Registration{Function: "Install"}},
+		}, Registration{Function: "AddToScheme", Builder: "SchemeBuilder"}},
+		{"a variable Install", func(p *model.Package) { declare(p, "Install") }, Registration{Function: "Install"}},
 		{"a function Install", func(p *model.Package) { declare(p, "Install", install) },
-			model.Registration{Function: "Install"}},
+			Registration{Function: "Install"}},
 		{"an Install that can't fail", func(p *model.Package) { declare(p, "Install", function("Install")) },
-			model.Registration{Other: function("Install")}},
+			Registration{Other: function("Install")}},
 		{"a type Install", func(p *model.Package) {
 			declare(p, "Install")
 			p.Types = append(p.Types, &model.Type{Name: "Install", Form: model.Struct})
-		}, model.Registration{}},
-		{"a function of another name", func(p *model.Package) { declare(p, add.Name, add) }, model.Registration{Other: add}},
+		}, Registration{}},
+		{"a function of another name", func(p *model.Package) { declare(p, add.Name, add) }, Registration{Other: add}},
 		{"two of them", func(p *model.Package) {
 			declare(p, add.Name, add, function("AddWidgetsToScheme", failure))
-		}, model.Registration{Other: function("AddWidgetsToScheme", failure)}},
-		{"an init by hand", func(p *model.Package) { p.RegistersInInit = true }, model.Registration{}},
+		}, Registration{Other: function("AddWidgetsToScheme", failure)}},
+		{"an init by hand", func(p *model.Package) { p.RegistersInInit = true }, Registration{}},
 		{"an init by hand, and conversions", func(p *model.Package) {
 			p.RegistersInInit, p.ConversionPeers = true, []string{"example.com/shop"}
-		}, model.Registration{Generated: true, Function: "AddToScheme", Builder: "localSchemeBuilder"}},
+		}, Registration{Generated: true, Function: "AddToScheme", Builder: "localSchemeBuilder"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			p := &model.Package{HasGroup: true, Version: "v1", Declared: map[string]model.Position{},
 				Types: []*model.Type{{Name: "Widget", Form: model.Struct, Kind: &model.Kind{}}}}
 			test.change(p)
-			got, want := p.Registration(), test.want
+			got, want := *registrationOf(p, nil), test.want
 			if (got.Other == nil) != (want.Other == nil) || got.Other != nil && got.Other.Name != want.Other.Name {
 				t.Errorf("the other function is %v", got.Other)
 			}
-			if got.Other, want.Other = nil, nil; got != want {
+			if got.Other, got.Types, got.Initial, want.Other = nil, nil, nil, nil; !cmp.Equal(got, want) {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 		})

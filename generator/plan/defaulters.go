@@ -1,27 +1,28 @@
-package defaults
+package plan
 
 import (
 	"slices"
 	"sort"
 	"strings"
 
-	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
-	"apigen.dev/generator/spelling"
 )
 
-// index holds the hand-written defaulting functions of a program by the type that they default.
-type index struct {
+// defaulters holds the hand-written defaulting functions of a program by the type that they default.
+type defaulters struct {
 	base, object, additional map[*model.Type][]*model.Func
 }
 
-func newIndex(program *model.Program) *index {
-	x := &index{
+func newDefaulters() *defaulters {
+	return &defaulters{
 		base:       map[*model.Type][]*model.Func{},
 		object:     map[*model.Type][]*model.Func{},
 		additional: map[*model.Type][]*model.Func{},
 	}
+}
+
+func findDefaulters(program *model.Program) *defaulters {
+	x := newDefaulters()
 	for _, pkg := range program.Packages {
 		for _, f := range pkg.Funcs {
 			x.add(f)
@@ -35,8 +36,15 @@ func newIndex(program *model.Program) *index {
 	return x
 }
 
+// IsDefaulter tells whether the function has the name and the signature of a SetDefaults_X.
+func IsDefaulter(f *model.Func) bool {
+	x := newDefaulters()
+	x.add(f)
+	return len(x.base)+len(x.additional) > 0
+}
+
 // add takes in a function with the signature func(*T): SetDefaults_T, SetDefaults_T_More or SetObjectDefaults_T.
-func (x *index) add(f *model.Func) {
+func (x *defaulters) add(f *model.Func) {
 	if len(f.Params) != 1 || len(f.Results) != 0 || f.Variadic || f.Params[0].Form != model.Pointer {
 		return
 	}
@@ -45,33 +53,11 @@ func (x *index) add(f *model.Func) {
 	case t == nil || t.Name == "":
 	case f.Name == "SetDefaults_"+t.Name:
 		x.base[t] = append(x.base[t], f)
-	case f.Name == objectFunc(t):
+	case f.Name == ObjectDefaulter(t):
 		x.object[t] = append(x.object[t], f)
 	case strings.HasPrefix(f.Name, "SetDefaults_"+t.Name+"_"):
 		x.additional[t] = append(x.additional[t], f)
 	}
-}
-
-// warnings tells of functions that are called like defaulting functions and never called.
-func warnings(p *plan.Plan) []emit.Error {
-	var errs emit.Errors
-	for _, pkg := range p.Packages {
-		for _, f := range pkg.Funcs {
-			name, ok := strings.CutPrefix(f.Name, "SetDefaults_")
-			if !p.Writes(pkg) || f.Mentioned { // what is called by hand may look as it likes
-				continue
-			}
-			if !ok {
-				misnamed(&errs, pkg, f)
-				continue
-			}
-			x := &index{base: map[*model.Type][]*model.Func{}, object: map[*model.Type][]*model.Func{}, additional: map[*model.Type][]*model.Func{}}
-			if x.add(f); len(x.base)+len(x.additional) == 0 {
-				errs.Add(f.Pos, "%s is never called: a defaulting function is func SetDefaults_%s(in *%s), named after its one parameter and without results", f.Name, name, name)
-			}
-		}
-	}
-	return errs
 }
 
 // calls are the hand-written functions that default a type, as seen from one package.
@@ -83,7 +69,7 @@ type calls struct {
 
 // calls returns the functions for the type in the order in which they are called. Those of the package itself win over
 // those that the type's own package has, and these over anybody else's.
-func (x *index) calls(t *model.Type, pkg *model.Package) calls {
+func (x *defaulters) calls(t *model.Type, pkg *model.Package) calls {
 	if t.Name == "" {
 		return calls{}
 	}
@@ -103,7 +89,7 @@ func (x *index) calls(t *model.Type, pkg *model.Package) calls {
 }
 
 // rival is a function of the same name for the type in another package that is as near as the one that is called, or nil.
-func (x *index) rival(called *model.Func, t *model.Type, pkg *model.Package) *model.Func {
+func (x *defaulters) rival(called *model.Func, t *model.Type, pkg *model.Package) *model.Func {
 	if called.Package == pkg || called.Package == t.Package {
 		return nil
 	}
@@ -139,16 +125,4 @@ func nearest(functions []*model.Func, t *model.Type, pkg *model.Package) []*mode
 		}
 	}
 	return best
-}
-
-// misnamed tells of a function that would default its one parameter, but for a slip in its name.
-func misnamed(errs *emit.Errors, pkg *model.Package, f *model.Func) {
-	if len(f.Params) != 1 || len(f.Results) != 0 || f.Variadic || f.Params[0].Form != model.Pointer || f.Params[0].Elem == nil {
-		return
-	}
-	t := f.Params[0].Elem
-	want := "SetDefaults_" + t.Name
-	if t.Name != "" && spelling.Misspelt(f.Name, want) && pkg.Func(want) == nil {
-		errs.Add(f.Pos, "%s is not called by generated code: a function that sets the defaults of %s is called %s", f.Name, t.Name, want)
-	}
 }
