@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/load"
@@ -167,7 +166,8 @@ func (b *build) generate(ctx context.Context) error {
 	b.result.Warnings = b.loaded.Warnings
 	b.result.Program, b.result.Dirs = b.loaded.Program, b.loaded.Universe.MutableDirs()
 	b.progress("generating")
-	if err := b.emit(planned(b.loaded.Program)); err != nil {
+	p := planned(b.loaded.Program)
+	if err := b.emit(p); err != nil {
 		return b.withBodies(ctx, err)
 	}
 	leftOver, err := b.leftOver()
@@ -186,7 +186,7 @@ func (b *build) generate(ctx context.Context) error {
 		errors.As(w, &b.result.Warnings)
 	}
 	b.note()
-	b.result.Losses = conversion.Report(b.loaded.Program)
+	b.result.Losses = p.Report()
 	return b.compare(leftOver)
 }
 

@@ -57,11 +57,11 @@ type convention struct {
 	field string
 	// signature is what the user has to write behind the receiver and the name, with T for the type.
 	signature       string
-	params, results []shape
+	params, results []paramShape
 }
 
-// shape recognizes a type; hub is T.
-type shape func(t, hub *model.Type) bool
+// paramShape recognizes a type; hub is T.
+type paramShape func(t, hub *model.Type) bool
 
 func contextShape(t, _ *model.Type) bool { return IsNamed(t, "context", "Context") }
 func hubShape(t, hub *model.Type) bool {
@@ -85,9 +85,9 @@ func stringsShape(t, hub *model.Type) bool {
 // conventions returns the table of methods, in the order of a Strategy's fields.
 func conventions() []convention {
 	var (
-		ctx    = []shape{contextShape}
-		update = []shape{contextShape, hubShape}
-		errs   = []shape{errorsShape}
+		ctx    = []paramShape{contextShape}
+		update = []paramShape{contextShape, hubShape}
+		errs   = []paramShape{errorsShape}
 	)
 	return []convention{
 		{"PrepareForCreate", "PrepareForCreate", "(ctx context.Context)", ctx, nil},
@@ -96,13 +96,13 @@ func conventions() []convention {
 		{"ValidateUpdate", "ValidateUpdate", "(ctx context.Context, old *T) field.ErrorList", update, errs},
 		{validateStatusUpdate, "", "(ctx context.Context, old *T) field.ErrorList", update, errs},
 		{"Canonicalize", "Canonicalize", "()", nil, nil},
-		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string", update, []shape{stringsShape}},
+		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string", update, []paramShape{stringsShape}},
 		{CheckGracefulDelete, CheckGracefulDelete, "(ctx context.Context, options *metav1.DeleteOptions) bool",
-			[]shape{contextShape, deleteOptionsShape}, []shape{booleanShape}},
+			[]paramShape{contextShape, deleteOptionsShape}, []paramShape{booleanShape}},
 		{"DefaultPropagationPolicy", "DefaultPropagationPolicy", "(ctx context.Context) metav1.DeletionPropagation",
-			ctx, []shape{propagationShape}},
+			ctx, []paramShape{propagationShape}},
 		{"ValidateName", "ValidateName", "(name string, generated bool) []string",
-			[]shape{stringShape, booleanShape}, []shape{stringsShape}},
+			[]paramShape{stringShape, booleanShape}, []paramShape{stringsShape}},
 	}
 }
 
@@ -112,7 +112,7 @@ func conventionsOf(r *model.Resource) []convention {
 	for _, s := range r.Subresources {
 		if s.Form == model.FieldSubresource {
 			out = append(out, convention{UpdateHook(s.Field.Name), "", "(ctx context.Context, old *T) field.ErrorList",
-				[]shape{contextShape, hubShape}, []shape{errorsShape}})
+				[]paramShape{contextShape, hubShape}, []paramShape{errorsShape}})
 		}
 	}
 	return out
@@ -127,7 +127,7 @@ func (c convention) fits(m *model.Func, hub *model.Type) bool {
 	return !m.Variadic && sameShapes(m.Params, c.params, hub) && sameShapes(m.Results, c.results, hub)
 }
 
-func sameShapes(types []*model.Type, shapes []shape, hub *model.Type) bool {
+func sameShapes(types []*model.Type, shapes []paramShape, hub *model.Type) bool {
 	if len(types) != len(shapes) {
 		return false
 	}
@@ -152,14 +152,14 @@ func (c convention) functionName(kind string) string {
 }
 
 // functionShapes are the function's parameters: those of the method, with the object behind the context.
-func (c convention) functionShapes() []shape {
+func (c convention) functionShapes() []paramShape {
 	switch {
 	case c.name == "ValidateName":
 		return c.params
 	case len(c.params) == 0:
-		return []shape{hubShape}
+		return []paramShape{hubShape}
 	}
-	return append([]shape{c.params[0], hubShape}, c.params[1:]...)
+	return append([]paramShape{c.params[0], hubShape}, c.params[1:]...)
 }
 
 // functionSignature is what the user has to write behind the name.

@@ -7,6 +7,7 @@ package plan
 import (
 	"slices"
 
+	"apigen.dev/generator/diagnostic"
 	"apigen.dev/generator/model"
 )
 
@@ -18,10 +19,21 @@ type Plan struct {
 	// Registrations and Defaults are there for each package of the program and of its groups.
 	Registrations map[*model.Package]*Registration
 	Defaults      map[*model.Package]*Defaults
+	// Conversions are those of each package that is a spoke, in the order of the packages. ConversionFaults are marks of
+	// preserved fields, and of packages, that can't mean anything.
+	Conversions      []*Conversions
+	ConversionFaults diagnostic.Errors
 	// Hooks are the hand-written logic of each resource, in the order of a Strategy's fields.
 	Hooks map[*model.Resource][]Hook
 	// Defaulters are the functions that set the defaults of the types that servers decode.
 	Defaulters map[*model.Type]Func
+	// Converters are the functions that convert the types of versions to the hub and back. A pair that nothing converts is
+	// missing.
+	Converters map[Pair]Func
+	// Scoped are the groups whose conversions take a conversion.Scope, since some are written by hand.
+	Scoped map[*model.Group]bool
+	// RoundTrips are the losses that tests of conversions to the hub expect.
+	RoundTrips map[Pair]*RoundTrip
 	// Checks are the functions that check those types.
 	Checks Checks
 }
@@ -40,6 +52,7 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		Program: program, Also: also,
 		Registrations: map[*model.Package]*Registration{}, Defaults: map[*model.Package]*Defaults{},
 		Hooks: map[*model.Resource][]Hook{}, Defaulters: map[*model.Type]Func{},
+		Converters: map[Pair]Func{}, Scoped: map[*model.Group]bool{}, RoundTrips: map[Pair]*RoundTrip{},
 	}
 	functions := findDefaulters(program)
 	for _, pkg := range p.packages() {
@@ -56,6 +69,7 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 			p.Defaulters[t] = f
 		}
 	}
+	p.convert()
 	return p
 }
 

@@ -17,11 +17,11 @@ func warnings(p *plan.Plan) []emit.Error {
 			continue
 		}
 		for _, f := range pkg.Funcs {
-			if f.Mentioned || !strings.HasPrefix(strings.ToLower(f.Name), "conver") || !isConversion(f) {
+			if f.Mentioned || !strings.HasPrefix(strings.ToLower(f.Name), "conver") || !plan.IsConversion(f) {
 				continue
 			}
-			p := pair{f.Params[0].Elem, f.Params[1].Elem}
-			if want := p.function(); spelling.Misspelt(f.Name, want) && pkg.Func(want) == nil {
+			p := plan.Pair{In: f.Params[0].Elem, Out: f.Params[1].Elem}
+			if want := p.Function(); spelling.Misspelt(f.Name, want) && pkg.Func(want) == nil {
 				errs.Add(f.Pos, "%s is not called by generated code: a function that converts these types is called %s", f.Name, want)
 			}
 		}

@@ -36,10 +36,10 @@ func TestNames(t *testing.T) {
 		"Pointer_v1beta_Book":         {Form: model.Pointer, Elem: named},
 		"Map_string_To_v1beta_Book":   {Form: model.Map, Key: text, Elem: named},
 		"Array_3_string":              {Form: model.Array, Len: 3, Elem: text},
-		"Struct_string_Slice_string":  {Form: model.Struct, Fields: []*model.Field{{Name: "A", Type: text}, {Name: "B", Type: texts}}},
+		"Struct_string_Slice_string":  {Form: model.Struct, Fields: []*model.Field{{Name: "A", Type: text}, {Name: "B", Type: &model.Type{Form: model.Slice, Elem: text}}}},
 		"Interface_DeepCopy_GetKinds": {Form: model.Interface, InterfaceMethods: []string{"DeepCopy", "GetKinds"}},
 	} {
-		if got := typeName(typ); got != want {
+		if got := plan.TypeName(typ); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

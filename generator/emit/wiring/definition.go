@@ -3,6 +3,7 @@ package wiring
 import (
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 )
 
@@ -21,7 +22,7 @@ func (p *printer) define(f *jen.File, r *model.Resource, served []model.Resource
 		member("Group", jen.Lit(p.group.Name)),
 		member("Names", names(r)),
 		member("Scope", scope(r)),
-		member("New", constructor(r.Hub)),
+		member("New", gocode.Constructor(r.Hub)),
 		member("Versions", p.versions(r, served)),
 		storage(r),
 		storagePrefix(r),
@@ -94,11 +95,6 @@ func stringList(values []string) jen.Code {
 		lits = append(lits, jen.Lit(v))
 	}
 	return jen.Index().String().Values(lits...)
-}
-
-// constructor is a function that returns an empty T.
-func constructor(t *model.Type) jen.Code {
-	return jen.Func().Params().Add(pointer(t)).Block(jen.Return(jen.New(jen.Qual(t.Package.Path, t.Name))))
 }
 
 // copyField is the statement that copies a field deeply.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/model"
 )
 
@@ -39,7 +38,7 @@ func (p *printer) adders(v *model.Version) []jen.Code {
 	if d := p.plan.Defaults[home]; d != nil && d.Registers {
 		out = append(out, jen.Qual(home.Path, "RegisterDefaults"))
 	}
-	if conversion.Registers(p.plan.Program, home) {
+	if p.plan.RegistersConversions(home) {
 		out = append(out, jen.Qual(home.Path, "RegisterConversions"))
 	}
 	return out

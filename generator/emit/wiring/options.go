@@ -3,6 +3,7 @@ package wiring
 import (
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -12,7 +13,7 @@ func (p *printer) options(s *model.Subresource) jen.Code {
 	var reads []jen.Code
 	p.optionFields(s, s.Options, jen.Id("options"), &reads, 0)
 	typ := pointer(s.Options)
-	members := []jen.Code{member("New", constructor(s.Options))}
+	members := []jen.Code{member("New", gocode.Constructor(s.Options))}
 	if len(reads) > 0 {
 		var body []jen.Code
 		if len(reads) == 1 {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -103,7 +102,7 @@ func onHub(hub, version *model.Type, steps []model.Step) ([]model.Step, error) {
 		default:
 			return nil, faultf("only fields and keys of maps can be followed to the hub")
 		}
-		field := conversion.Counterpart(at, step.Field)
+		field := plan.Counterpart(at, step.Field)
 		if field == nil {
 			return nil, faultf("%s has no field %s: selectors work on the hub, so the path must exist there under the same Go names, or those of +apigen:conversion:name",
 				plan.TypeText(at), cmp.Or(step.Field.ConversionName, step.Field.Name))

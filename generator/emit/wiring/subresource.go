@@ -3,6 +3,7 @@ package wiring
 import (
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -145,7 +146,7 @@ func (p *printer) payload(k *model.Payload) jen.Code {
 	return literal(jen.Qual(registryPath, "Kind").Types(pointer(k.Hub)),
 		member("Group", jen.Lit(k.Group)),
 		member("Kind", jen.Lit(k.Kind)),
-		member("New", constructor(k.Hub)),
+		member("New", gocode.Constructor(k.Hub)),
 		member("Versions", p.versions(as, as.Versions)))
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -20,7 +21,7 @@ func (p *printer) versions(r *model.Resource, served []model.ResourceVersion) je
 
 func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	columns, cells := p.columns(v.Type)
-	conversion := []jen.Code{member("New", constructor(v.Type))}
+	conversion := []jen.Code{member("New", gocode.Constructor(v.Type))}
 	if f := p.defaulter(v.Type); f != nil {
 		conversion = append(conversion, member("Default", f))
 	}
@@ -89,20 +90,6 @@ func (p *printer) info(r *model.Resource, v model.ResourceVersion, columns jen.C
 		return jen.Qual(apiPath, "VersionInfo").Values(members...)
 	}
 	return literal(jen.Qual(apiPath, "VersionInfo"), members...)
-}
-
-// conversion is a function from in to out that calls the one in the version's home.
-func (p *printer) conversion(v model.ResourceVersion, in, out *model.Type) jen.Code {
-	scope := jen.Nil()
-	if p.scoped {
-		scope = jen.Id("scope")
-	}
-	home := p.convertedIn(v, in, out)
-	if home == nil {
-		home = p.plan.Home(v.Version.Package) // the fault is told by checkHub
-	}
-	return jen.Func().Params(jen.Id("in").Add(pointer(in)), jen.Id("out").Add(pointer(out))).Error().Block(
-		jen.Return(converter(home, in, out).Call(jen.Id("in"), jen.Id("out"), scope)))
 }
 
 // defaulter is the function that sets the defaults of the type, or nil where there is none.

@@ -12,7 +12,6 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
@@ -48,14 +47,14 @@ func Emitter() emit.Emitter {
 func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
-	homes, emitted := map[string]*model.Group{}, conversion.Emitted(p.Program)
+	homes := map[string]*model.Group{}
 	for _, g := range p.WiredGroups() {
 		if other := homes[g.Wiring.Dir]; other != nil {
 			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
 			continue
 		}
 		homes[g.Wiring.Dir] = g
-		file, err := (&printer{plan: p, group: g, emitted: emitted, errs: &errs}).print()
+		file, err := (&printer{plan: p, group: g, scoped: p.Scoped[g], errs: &errs}).print()
 		if err != nil {
 			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
 		}
@@ -71,9 +70,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 type printer struct {
 	plan  *plan.Plan
 	group *model.Group
-	// emitted tells which conversions are going to be there.
-	emitted func(home *model.Package, in, out *model.Type) bool
-	errs    *emit.Errors
+	errs  *emit.Errors
 	// unregistered are versions that the wiring registers itself.
 	unregistered []*model.Version
 	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
@@ -90,7 +87,6 @@ func (p *printer) print() (emit.File, error) {
 	f.HeaderComment(emit.Header(p.plan.Program))
 	f.PackageComment(fmt.Sprintf("Package %s is %s as a server takes it: its kinds, versions, conversions, columns and hooks.", w.Name, p.called()))
 	p.imports(f)
-	p.scoped = p.callsHandWritten()
 
 	f.Comment("A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,")
 	f.Comment("with the apigen of the version that go.mod names for apigen.dev.")

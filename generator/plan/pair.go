@@ -1,4 +1,4 @@
-package conversion
+package plan
 
 import (
 	"fmt"
@@ -8,24 +8,27 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// pair is one direction of a conversion.
-type pair struct {
-	in, out *model.Type
+// Pair is one direction of a conversion: from one type to another.
+type Pair struct {
+	In, Out *model.Type
 }
 
-// key tells pairs apart by the identity of their types.
-func (p pair) key() string { return typeKey(p.in) + " -> " + typeKey(p.out) }
+func (p Pair) String() string { return TypeText(p.In) + " -> " + TypeText(p.Out) }
 
-func (p pair) reverse() pair { return pair{in: p.out, out: p.in} }
+// Key tells pairs apart by the identity of their types.
+func (p Pair) Key() string { return TypeKey(p.In) + " -> " + TypeKey(p.Out) }
 
-// function is the conventional name of the pair's function.
-func (p pair) function() string { return "Convert_" + typeName(p.in) + "_To_" + typeName(p.out) }
+// Reverse is the other direction.
+func (p Pair) Reverse() Pair { return Pair{In: p.Out, Out: p.In} }
+
+// Function is the conventional name of the pair's function.
+func (p Pair) Function() string { return "Convert_" + TypeName(p.In) + "_To_" + TypeName(p.Out) }
 
 // sanitizer makes an identifier's part of an import path's element, as conversion-gen does.
 var sanitizer = strings.NewReplacer("-", "_", ".", "")
 
-// typeName is the type's name in names of functions: v1_Book, Slice_string, Pointer_v1_Time.
-func typeName(t *model.Type) string {
+// TypeName is the type's name in names of functions: v1_Book, Slice_string, Pointer_v1_Time.
+func TypeName(t *model.Type) string {
 	if t.Package != nil {
 		path := t.Package.Path
 		return sanitizer.Replace(path[strings.LastIndexByte(path, '/')+1:]) + "_" + t.Name
@@ -34,17 +37,17 @@ func typeName(t *model.Type) string {
 	case model.Basic:
 		return basicName(t)
 	case model.Pointer:
-		return "Pointer_" + typeName(t.Elem)
+		return "Pointer_" + TypeName(t.Elem)
 	case model.Slice:
-		return "Slice_" + typeName(t.Elem)
+		return "Slice_" + TypeName(t.Elem)
 	case model.Array:
-		return "Array_" + strconv.FormatInt(t.Len, 10) + "_" + typeName(t.Elem)
+		return "Array_" + strconv.FormatInt(t.Len, 10) + "_" + TypeName(t.Elem)
 	case model.Map:
-		return "Map_" + typeName(t.Key) + "_To_" + typeName(t.Elem)
+		return "Map_" + TypeName(t.Key) + "_To_" + TypeName(t.Elem)
 	case model.Struct:
 		parts := []string{"Struct"}
 		for _, f := range t.Fields {
-			parts = append(parts, typeName(f.Type))
+			parts = append(parts, TypeName(f.Type))
 		}
 		return strings.Join(parts, "_")
 	case model.Interface:
@@ -63,8 +66,8 @@ func basicName(t *model.Type) string {
 	return t.Basic
 }
 
-// typeKey is equal for identical types, and only for those.
-func typeKey(t *model.Type) string {
+// TypeKey is equal for identical types, and only for those.
+func TypeKey(t *model.Type) string {
 	if t.Package == nil || t.Name == "" {
 		if t.Name != "" && t.Form != model.Basic {
 			return t.Name // error
@@ -77,7 +80,7 @@ func typeKey(t *model.Type) string {
 	}
 	args := make([]string, len(t.TypeArgs))
 	for i, a := range t.TypeArgs {
-		args[i] = typeKey(a)
+		args[i] = TypeKey(a)
 	}
 	return key + "[" + strings.Join(args, ",") + "]"
 }
@@ -89,13 +92,13 @@ func shape(t *model.Type, tags bool) string {
 	case model.Basic:
 		return basicName(t)
 	case model.Pointer:
-		return "*" + typeKey(t.Elem)
+		return "*" + TypeKey(t.Elem)
 	case model.Slice:
-		return "[]" + typeKey(t.Elem)
+		return "[]" + TypeKey(t.Elem)
 	case model.Array:
-		return "[" + strconv.FormatInt(t.Len, 10) + "]" + typeKey(t.Elem)
+		return "[" + strconv.FormatInt(t.Len, 10) + "]" + TypeKey(t.Elem)
 	case model.Map:
-		return "map[" + typeKey(t.Key) + "]" + typeKey(t.Elem)
+		return "map[" + TypeKey(t.Key) + "]" + TypeKey(t.Elem)
 	case model.Struct:
 		return structShape(t, tags)
 	case model.Interface:
@@ -118,7 +121,7 @@ func structShape(t *model.Type, tags bool) string {
 		if !f.Exported && t.Package != nil {
 			s.WriteString(t.Package.Path + ".")
 		}
-		s.WriteString(f.Name + " " + typeKey(f.Type))
+		s.WriteString(f.Name + " " + TypeKey(f.Type))
 		if tags {
 			s.WriteString(strconv.Quote(f.Tag))
 		}
@@ -128,11 +131,12 @@ func structShape(t *model.Type, tags bool) string {
 	return s.String()
 }
 
-func identical(a, b *model.Type) bool { return a == b || typeKey(a) == typeKey(b) }
+// Identical tells whether Go takes the types for one.
+func Identical(a, b *model.Type) bool { return a == b || TypeKey(a) == TypeKey(b) }
 
-// convertible tells whether Go converts a value of the one type to the other without any change of its memory.
-func convertible(a, b *model.Type) bool {
-	if identical(a, b) {
+// Convertible tells whether Go converts a value of the one type to the other without any change of its memory.
+func Convertible(a, b *model.Type) bool {
+	if Identical(a, b) {
 		return true
 	}
 	if a.Form != b.Form || a.Form == model.Interface || a.Form == model.Func_ || a.Form == model.Chan || a.Form == model.TypeParam {
@@ -144,8 +148,8 @@ func convertible(a, b *model.Type) bool {
 	return shape(a, false) == shape(b, false)
 }
 
-// text is the type as a person writes it in the package.
-func text(t *model.Type, in *model.Package) string {
+// Text is the type as a person writes it in the package.
+func Text(t *model.Type, in *model.Package) string {
 	if t.Package != nil {
 		if t.Package == in || in != nil && t.Package.Path == in.Path {
 			return t.Name
@@ -154,13 +158,13 @@ func text(t *model.Type, in *model.Package) string {
 	}
 	switch t.Form {
 	case model.Pointer:
-		return "*" + text(t.Elem, in)
+		return "*" + Text(t.Elem, in)
 	case model.Slice:
-		return "[]" + text(t.Elem, in)
+		return "[]" + Text(t.Elem, in)
 	case model.Array:
-		return "[" + strconv.FormatInt(t.Len, 10) + "]" + text(t.Elem, in)
+		return "[" + strconv.FormatInt(t.Len, 10) + "]" + Text(t.Elem, in)
 	case model.Map:
-		return "map[" + text(t.Key, in) + "]" + text(t.Elem, in)
+		return "map[" + Text(t.Key, in) + "]" + Text(t.Elem, in)
 	case model.Struct:
 		return "struct{...}"
 	case model.Interface:
@@ -180,6 +184,6 @@ func text(t *model.Type, in *model.Package) string {
 }
 
 // signature is what a person must write for the pair in the package.
-func (p pair) signature(in *model.Package) string {
-	return "func " + p.function() + "(in *" + text(p.in, in) + ", out *" + text(p.out, in) + ", s conversion.Scope) error"
+func (p Pair) signature(in *model.Package) string {
+	return "func " + p.Function() + "(in *" + Text(p.In, in) + ", out *" + Text(p.Out, in) + ", s conversion.Scope) error"
 }

@@ -1,4 +1,4 @@
-package conversion
+package plan
 
 import (
 	"slices"
@@ -13,9 +13,9 @@ type universe struct {
 	packages map[string]*model.Package
 	reached  map[string]map[string]bool
 	// stored are the kinds that are converted to their storage version, by the path of the package that does it.
-	stored map[string][]pair
+	stored map[string][]Pair
 	// emitted are the pairs whose public function another run over the same program writes, by key.
-	emitted map[string]*task
+	emitted map[string]*planner
 }
 
 func newUniverse(program *model.Program) *universe {
@@ -23,7 +23,7 @@ func newUniverse(program *model.Program) *universe {
 		program:  program,
 		packages: map[string]*model.Package{},
 		reached:  map[string]map[string]bool{},
-		emitted:  map[string]*task{},
+		emitted:  map[string]*planner{},
 	}
 	w := walker{types: map[*model.Type]bool{}, packages: u.packages}
 	for _, p := range program.Packages {
@@ -96,11 +96,11 @@ func (u *universe) imports(p *model.Package) []*model.Package {
 	}
 	if len(p.ConversionPeers) == 0 && !p.ConversionOff {
 		for _, k := range u.stored[p.Path] {
-			out = append(out, k.out.Package)
+			out = append(out, k.Out.Package)
 		}
 	}
 	for _, path := range p.ConversionPeers {
-		if q := u.packages[path]; q != nil && q != p && shareNames(heldBy(p), q) {
+		if q := u.packages[path]; q != nil && q != p && shareNames(typesOf(p), q) {
 			out = append(out, q)
 		}
 	}

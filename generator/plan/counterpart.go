@@ -1,12 +1,12 @@
-package conversion
+package plan
 
-import "apigen.dev/generator/model"
+import (
+	"apigen.dev/generator/model"
+)
 
 // Counterpart is the field of the other type that the field is: the one that +apigen:conversion:name names, on whichever
 // of the two it stands, else that of the same name. Nil where there is none.
-func Counterpart(other *model.Type, f *model.Field) *model.Field { return counterpart(other, f) }
-
-func counterpart(other *model.Type, f *model.Field) *model.Field {
+func Counterpart(other *model.Type, f *model.Field) *model.Field {
 	if f.ConversionName != "" {
 		return fieldNamed(other, f.ConversionName)
 	}
@@ -32,6 +32,6 @@ func fieldNames(t *model.Type) []string {
 }
 
 // spokes tells whether the type is the spoke's, and not the hub's.
-func (t *task) spokes(typ *model.Type) bool {
-	return typ.Package != nil && typ.Package.Path == t.types.Path
+func (t *planner) spokes(typ *model.Type) bool {
+	return typ.Package != nil && typ.Package.Path == t.Types.Path
 }
