@@ -23,9 +23,9 @@ var floors = map[string][]string{
 
 	"generator":                 {"generator/compat", "generator/emit/...", "generator/load", "generator/model", "generator/plan", "generator/verify"},
 	"generator/compat":          {"generator/model"},
-	"generator/diagnostic":      {"generator/model"},
+	"generator/diag":            {},
 	"generator/dev":             {"generator", "generator/compat", "generator/model"},
-	"generator/emit":            {"generator/diagnostic", "generator/model", "generator/plan"},
+	"generator/emit":            {"generator/diag", "generator/model", "generator/plan"},
 	"generator/emit/emittest":   {"generator/emit", "generator/load", "generator/loadtest", "generator/model", "generator/plan"},
 	"generator/emit/conversion": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/spelling"},
 	"generator/emit/crd":        {"generator/emit", "generator/model", "generator/plan"},
@@ -44,13 +44,13 @@ var floors = map[string][]string{
 	"generator/loadtest":        {"generator/load", "generator/model"},
 	"generator/marker":          {"generator/spelling"},
 	"generator/model":           {},
-	"generator/plan":            {"generator/diagnostic", "generator/model", "generator/spelling"},
+	"generator/plan":            {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/scaffold":        {"generator/model", "templates"},
 	"generator/spelling":        {},
 	"generator/verify":          {"generator/emit", "generator/load", "generator/model"},
 	"templates":                 {},
 
-	"generator/emit/applyconfig": {"generator/emit", "generator/emit/layout", "generator/emit/schema", "generator/model", "generator/plan"},
+	"generator/emit/applyconfig": {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
 	"generator/emit/clients":     {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
 	"generator/emit/informers":   {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
 	"generator/emit/layout":      {"generator/emit", "generator/model", "generator/plan", "templates"},
@@ -134,6 +134,27 @@ func TestHalvesAreApart(t *testing.T) {
 			if ok && strings.HasPrefix(dir, "runtime/") && strings.HasPrefix(own, "generator") ||
 				ok && strings.HasPrefix(dir, "generator") && strings.HasPrefix(own, "runtime/") && own != "runtime/cel" {
 				t.Errorf("%s imports %s", dir, own)
+			}
+		}
+	}
+}
+
+// sharedByEmitters are the packages below generator/emit that are no emitters: what files and emitters are, what prints Go
+// declarations and files of clients from templates, and what tests emitters. An emitter may import them and no other.
+var sharedByEmitters = []string{
+	"generator/emit", "generator/emit/emittest", "generator/emit/gocode", "generator/emit/layout",
+}
+
+// TestEmittersAreApart: no emitter imports another one. What two of them need to know is decided in generator/plan.
+func TestEmittersAreApart(t *testing.T) {
+	for dir, imports := range packages(t) {
+		if !strings.HasPrefix(dir, "generator/emit") || strings.Contains(dir, "/internal/") {
+			continue
+		}
+		for _, imported := range imports {
+			own, ok := strings.CutPrefix(imported, module+"/")
+			if ok && strings.HasPrefix(own, "generator/emit") && !matches(own, sharedByEmitters) {
+				t.Errorf("%s imports the emitter %s: decide in generator/plan what both need", dir, own)
 			}
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/verify"
 )
 
@@ -61,6 +62,8 @@ type Result struct {
 	Remarks emit.Errors
 	// Unchanged: nothing changed since a build that succeeded, so nothing was loaded.
 	Unchanged bool
+	// Plan is what was decided; nil where Unchanged.
+	Plan *plan.Plan
 	// Program is what was loaded, and Dirs the folders of all modules in reach that can change; nil where Unchanged.
 	Program *model.Program
 	Dirs    []string
@@ -161,12 +164,13 @@ func (b *build) generate(ctx context.Context) error {
 		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, RuleImports: rules.Imports(), ClientImports: layout.Imports(),
 	})
 	if err != nil {
-		return b.withRest(ctx, err)
+		return b.withDiagnostics(ctx, err)
 	}
 	b.result.Warnings = b.loaded.Warnings
 	b.result.Program, b.result.Dirs = b.loaded.Program, b.loaded.Universe.MutableDirs()
 	b.progress("generating")
 	p := planned(b.loaded.Program)
+	b.result.Plan = p
 	if err := b.emit(p); err != nil {
 		return b.withBodies(ctx, err)
 	}
@@ -180,7 +184,7 @@ func (b *build) generate(ctx context.Context) error {
 		Gone: func(path string) bool { return leftOver[path] },
 	})
 	if err != nil {
-		return withPeers(b.loaded.Program, err)
+		return withPeers(p, err)
 	}
 	if w := append(b.result.Warnings, warnings...).Err(); w != nil {
 		errors.As(w, &b.result.Warnings)

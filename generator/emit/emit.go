@@ -4,7 +4,7 @@
 package emit
 
 import (
-	"apigen.dev/generator/diagnostic"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/plan"
 )
 
@@ -38,7 +38,7 @@ type Emitter struct {
 }
 
 // Error is a fault in the input, at a position.
-type Error = diagnostic.Error
+type Error = diag.Error
 
 // Errors are all the faults of a run.
-type Errors = diagnostic.Errors
+type Errors = diag.Errors

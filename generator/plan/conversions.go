@@ -7,7 +7,7 @@ import (
 	"sort"
 	"strings"
 
-	"apigen.dev/generator/diagnostic"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 )
 
@@ -29,7 +29,7 @@ type Conversions struct {
 	// Losses are those of the spoke's kinds.
 	Losses []Losses
 	// Invalid are markers that can't mean anything. Faults are fields that can't be converted, and names that are taken.
-	Invalid, Faults diagnostic.Errors
+	Invalid, Faults diag.Errors
 }
 
 // Empty tells whether there is nothing to write.
@@ -74,7 +74,7 @@ type conversionPlan struct {
 	universe *universe
 	planners []*planner
 	// invalid are the faults of markers.
-	invalid diagnostic.Errors
+	invalid diag.Errors
 }
 
 func newConversionPlan(program *model.Program) *conversionPlan {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/diagnostic"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 )
 
@@ -22,7 +22,7 @@ type Defaults struct {
 	// Types say how values are defaulted, for each type that an object leads to and that has a default or holds one.
 	Types map[*model.Type]*TypeDefaults
 	// Faults are hand-written functions of which it can't be told which one is meant.
-	Faults diagnostic.Errors
+	Faults diag.Errors
 }
 
 // TypeDefaults says how the values of a type are defaulted: first by hand-written functions, then in what they hold.

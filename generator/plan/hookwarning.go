@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/diagnostic"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/spelling"
 )
 
 // HookWarnings names the methods and functions of a kind that look as if the server called them and that it doesn't call,
 // since they have another signature or name, or stand on another type than the hub.
-func HookWarnings(r *model.Resource) diagnostic.Errors {
-	var out diagnostic.Errors
+func HookWarnings(r *model.Resource) diag.Errors {
+	var out diag.Errors
 	warnMethods(&out, r)
 	warnMisnamed(&out, r)
 	warnFunctions(&out, r)
@@ -25,7 +25,7 @@ func HookWarnings(r *model.Resource) diagnostic.Errors {
 	return out
 }
 
-func warnMethods(out *diagnostic.Errors, r *model.Resource) {
+func warnMethods(out *diag.Errors, r *model.Resource) {
 	for _, c := range conventionsOf(r) {
 		m := r.Hub.Methods[c.name]
 		switch {
@@ -40,7 +40,7 @@ func warnMethods(out *diagnostic.Errors, r *model.Resource) {
 }
 
 // warnElsewhere finds logic on a version that is not the hub, where nobody calls it.
-func warnElsewhere(out *diagnostic.Errors, r *model.Resource, t *model.Type) {
+func warnElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
 	if t == r.Hub {
 		return
 	}
@@ -61,7 +61,7 @@ var webhookMethods = map[string]string{
 
 // warnMisnamed finds methods of the hub that nobody calls: those that a webhook would have, and those that are nearly
 // called like one that the server calls.
-func warnMisnamed(out *diagnostic.Errors, r *model.Resource) {
+func warnMisnamed(out *diag.Errors, r *model.Resource) {
 	for _, name := range slices.Sorted(maps.Keys(r.Hub.Methods)) {
 		m := r.Hub.Methods[name]
 		if instead, ok := webhookMethods[name]; ok {
@@ -78,7 +78,7 @@ func warnMisnamed(out *diagnostic.Errors, r *model.Resource) {
 }
 
 // warnWebhook says what takes the place of a webhook's method.
-func warnWebhook(out *diagnostic.Errors, m *model.Func, hub *model.Type, instead string) {
+func warnWebhook(out *diag.Errors, m *model.Func, hub *model.Type, instead string) {
 	home := hub.Package.ServedBy
 	switch {
 	case m.Name == "ValidateDelete":
@@ -94,7 +94,7 @@ func warnWebhook(out *diagnostic.Errors, m *model.Func, hub *model.Type, instead
 }
 
 // warnForeign names what to write in place of a method of a kind of another module that the server can't call, unless it is there.
-func (c convention) warnForeign(out *diagnostic.Errors, m *model.Func, hub *model.Type) {
+func (c convention) warnForeign(out *diag.Errors, m *model.Func, hub *model.Type) {
 	if c.functionOf(hub) == nil {
 		out.Add(m.Pos, "method %s of %s is not called by the server: write `func %s%s` in package %s", m.Name, hub.Name,
 			c.functionName(hub.Name), c.functionSignature(hub), hub.Package.ServedBy.Path)
@@ -102,7 +102,7 @@ func (c convention) warnForeign(out *diagnostic.Errors, m *model.Func, hub *mode
 }
 
 // warnFunctions names the functions that look as if the server called them and that it doesn't call.
-func warnFunctions(out *diagnostic.Errors, r *model.Resource) {
+func warnFunctions(out *diag.Errors, r *model.Resource) {
 	home := r.Hub.Package.ServedBy
 	if home == nil {
 		return
@@ -116,7 +116,7 @@ func warnFunctions(out *diagnostic.Errors, r *model.Resource) {
 }
 
 // warnFunctionsElsewhere finds functions for a version of another module that is not the hub, where nobody calls them.
-func warnFunctionsElsewhere(out *diagnostic.Errors, r *model.Resource, t *model.Type) {
+func warnFunctionsElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
 	home := t.Package.ServedBy
 	if home == nil || t == r.Hub {
 		return

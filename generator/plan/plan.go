@@ -7,7 +7,7 @@ package plan
 import (
 	"slices"
 
-	"apigen.dev/generator/diagnostic"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 )
 
@@ -22,7 +22,7 @@ type Plan struct {
 	// Conversions are those of each package that is a spoke, in the order of the packages. ConversionFaults are marks of
 	// preserved fields, and of packages, that can't mean anything.
 	Conversions      []*Conversions
-	ConversionFaults diagnostic.Errors
+	ConversionFaults diag.Errors
 	// Hooks are the hand-written logic of each resource, in the order of a Strategy's fields.
 	Hooks map[*model.Resource][]Hook
 	// Defaulters are the functions that set the defaults of the types that servers decode.
@@ -36,6 +36,8 @@ type Plan struct {
 	RoundTrips map[Pair]*RoundTrip
 	// Checks are the functions that check those types.
 	Checks Checks
+	// Applied are the schemas of the kinds that clients apply.
+	Applied AppliedSchemas
 }
 
 // Checks are functions that check objects when they are written, by type.

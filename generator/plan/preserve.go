@@ -3,7 +3,7 @@ package plan
 import (
 	"slices"
 
-	"apigen.dev/generator/diagnostic"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 )
 
@@ -241,8 +241,8 @@ func (t *planner) kinds() []Pair {
 }
 
 // checkPreserved refuses marks that can't mean anything.
-func checkPreserved(planners []*planner) diagnostic.Errors {
-	var errs diagnostic.Errors
+func checkPreserved(planners []*planner) diag.Errors {
+	var errs diag.Errors
 	w := newPreservedWalk()
 	for _, t := range planners {
 		t.preservedTo(w)
@@ -263,7 +263,7 @@ func checkPreserved(planners []*planner) diagnostic.Errors {
 
 // checkOwn refuses to preserve what a version alone has within a subresource: the hub's annotations are no part of it, so that
 // they are neither written with it nor kept from a client that writes the object itself.
-func (t *planner) checkOwn(errs *diagnostic.Errors) {
+func (t *planner) checkOwn(errs *diag.Errors) {
 	reported := map[*model.Field]bool{}
 	for _, p := range t.kinds() {
 		names := t.subresourceFields(p.Out)

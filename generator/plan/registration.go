@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/diagnostic"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 )
 
@@ -70,7 +70,7 @@ func initial(pkg *model.Package, defaults *Defaults) []string {
 
 // SchemeFunction returns the name of the function that adds the package's types to a scheme, for generated code that
 // calls it. It reports a package that has none, and returns AddToScheme then.
-func (p *Plan) SchemeFunction(pkg *model.Package, errs *diagnostic.Errors) string {
+func (p *Plan) SchemeFunction(pkg *model.Package, errs *diag.Errors) string {
 	const write = "write a func AddToScheme(scheme *runtime.Scheme) error"
 	switch r := p.Registrations[pkg]; {
 	case r.Function != "":

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit/layout"
-	"apigen.dev/generator/emit/schema"
-	"apigen.dev/generator/model"
 )
 
 // atomicName and deducedName are the types of values of which nothing is known: merged as a whole, or as deep as they go.
@@ -52,19 +50,16 @@ var parser = sync.OnceValue(func() *typed.Parser {
 
 // definitions are the schemas of all kinds that are applied, and of what they refer to.
 func definitions(s *layout.Set) (map[string]map[string]any, error) {
+	applied := s.Plan.Applied
+	if applied.Err != nil {
+		return nil, applied.Err
+	}
 	out := map[string]map[string]any{}
 	for _, v := range s.Versions() {
-		var kinds []*model.Type
-		for _, k := range v.Applied() {
-			kinds = append(kinds, k.Type)
-		}
-		components, err := schema.Components(s.Plan.Program, v.Group.Model, v.Model, kinds)
-		if err != nil {
-			return nil, err
-		}
+		components := applied.Components[v.Model]
 		maps.Copy(out, components)
-		for _, t := range kinds {
-			out[schema.SchemeName(t)] = components[schema.Name(t)]
+		for _, k := range v.Applied() {
+			out[applied.SchemeNames[k.Type]] = components[applied.Names[k.Type]]
 		}
 	}
 	return out, nil

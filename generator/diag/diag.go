@@ -1,18 +1,17 @@
-// Package diagnostic holds faults of the input at their positions, many at once. It knows the model's positions and
-// nobody else.
-package diagnostic
+// Package diag holds diagnostics: what is wrong with the user's input, each at its position. The packages that load,
+// resolve, judge and emit share them; it knows nobody.
+package diag
 
 import (
 	"fmt"
+	"go/token"
 	"sort"
 	"strings"
-
-	"apigen.dev/generator/model"
 )
 
 // Error is a fault in the input, at a position.
 type Error struct {
-	Pos model.Position
+	Pos token.Position
 	// Message says what was seen and what to write instead.
 	Message string
 	// Lenient: --lenient makes it a warning.
@@ -30,7 +29,7 @@ func (e Error) Error() string {
 type Errors []Error
 
 // Add appends an error.
-func (e *Errors) Add(pos model.Position, format string, args ...any) {
+func (e *Errors) Add(pos token.Position, format string, args ...any) {
 	*e = append(*e, Error{Pos: pos, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -58,7 +57,7 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-func less(a, b model.Position) bool {
+func less(a, b token.Position) bool {
 	if a.Filename != b.Filename {
 		return a.Filename < b.Filename
 	}
