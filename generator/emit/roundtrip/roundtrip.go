@@ -67,6 +67,9 @@ func printGroup(decided *plan.Plan, g *model.Group) (*emit.File, error) {
 			if v.Type.Kind != nil && v.Type.Kind.RoundTripOff || v.Version.Package.Home().RoundTripOff {
 				continue
 			}
+			if !p.convertible(v.Type, r.Hub) {
+				continue // the emitter of wiring reports it
+			}
 			tested = append(tested, v.Type, r.Hub)
 			p.test(r, v)
 		}
@@ -104,6 +107,14 @@ func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 	body = append(body, p.file.PackageQual(helper, "Fuzz").Call(jen.Id("f"), typ.Custom(lines, members...)))
 	p.file.Add(fmt.Sprintf("%s tests that nothing of %s is lost in version %s.", name, r.Kind, v.Version.Name),
 		jen.Func().Id(name).Params(jen.Id("f").Op("*").Add(p.file.Qual("testing", "F"))).Block(body...))
+}
+
+// convertible tells whether something converts a version's type to the hub and back.
+func (p *printer) convertible(version, hub *model.Type) bool {
+	pair := plan.Pair{In: version, Out: hub}
+	_, to := p.plan.Converters[pair]
+	_, from := p.plan.Converters[pair.Reverse()]
+	return version == hub || to && from
 }
 
 // conversion is a function from in to out, one of which is the hub's.
