@@ -28,7 +28,7 @@ func (b *build) withDiagnostics(ctx context.Context, err error) error {
 		var more emit.Errors
 		errors.As(err, &more)
 		for _, f := range more {
-			if !reported[f.Pos] && !b.loaded.Unsure(f.Pos) {
+			if !reported[f.Pos] && !b.loaded.Universe.Incomplete(f.Pos) {
 				faults = append(faults, f)
 			}
 		}
@@ -48,7 +48,7 @@ func (b *build) withBodies(ctx context.Context, err error) error {
 		return err // the next run reports it
 	}
 	for _, f := range bodies {
-		if !b.loaded.Unsure(f.Pos) {
+		if !b.loaded.Universe.Incomplete(f.Pos) {
 			faults = append(faults, f)
 		}
 	}

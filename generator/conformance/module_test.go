@@ -60,8 +60,8 @@ func moduleDir(t testing.TB, path string) string {
 	return moduleDirOf(t, ".", path)
 }
 
-// moduleDirOf is the folder with the source of a dependency of one of our modules. The go command downloads it where the
-// module cache doesn't have it: `go list -m` wouldn't.
+// moduleDirOf is the folder with the source of a dependency of one of our modules. The go command downloads it where
+// the module cache doesn't have it: `go list -m` wouldn't.
 func moduleDirOf(t testing.TB, ours, path string) string {
 	t.Helper()
 	out := run(t, ours, "go", "mod", "download", "-json", path)

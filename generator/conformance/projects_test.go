@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// projects are modules whose types are made for controller-gen, and the folders of their packages. The module that compares
-// definitions requires them. Karpenter's packages can't be in one process twice, since they add themselves to a scheme of all.
+// projects are modules whose types are made for controller-gen, and the folders of their packages. The module that
+// compares definitions requires them. Karpenter's packages can't be in one process twice, since they add themselves to
+// a scheme of all.
 var projects = []struct {
 	module  string
 	folders []string
@@ -59,7 +60,8 @@ func TestProjects(t *testing.T) {
 	}
 }
 
-// copied are the packages below folders whose types have copies made by controller-gen or deepcopy-gen, relative to a root.
+// copied are the packages below folders whose types have copies made by controller-gen or deepcopy-gen, relative to a
+// root.
 func copied(t *testing.T, root string, folders []string) []string {
 	t.Helper()
 	var out []string

@@ -13,12 +13,14 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/resolve"
 )
 
 // Module is the path of the module that the files are put into, unless they bring a go.mod of their own.
@@ -46,7 +48,7 @@ func Program(t testing.TB, archive string) *model.Program {
 }
 
 // Load loads all packages of the module in a folder. Faults in the input fail the test.
-func Load(t testing.TB, dir string, patterns ...string) *load.Result {
+func Load(t testing.TB, dir string, patterns ...string) *resolve.Result {
 	t.Helper()
 	res, err := Try(dir, patterns...)
 	if err != nil {
@@ -56,15 +58,15 @@ func Load(t testing.TB, dir string, patterns ...string) *load.Result {
 }
 
 // Try loads packages of the module in a folder, ./... where no patterns are given.
-func Try(dir string, patterns ...string) (*load.Result, error) {
-	return load.Load(context.Background(), load.Options{
+func Try(dir string, patterns ...string) (*resolve.Result, error) {
+	return resolve.Load(context.Background(), resolve.Options{Options: load.Options{
 		Dir: dir, Patterns: patterns, Owns: Owned, Imports: imports,
 		Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off"),
-	})
+	}})
 }
 
-// Dir writes the files of a txtar archive into a temporary module and returns its folder. Modules in folders of it, which
-// have a go.mod, are other modules that it requires.
+// Dir writes the files of a txtar archive into a temporary module and returns its folder. Modules in folders of it,
+// which have a go.mod, are other modules that it requires.
 func Dir(t testing.TB, archive string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -101,10 +103,13 @@ func requireOthers(t testing.TB, dir, archive string) {
 var modulePattern = regexp.MustCompile(`(?m)^module .*$`)
 
 // WriteModule writes a go.mod and go.sum for a module of that path into a folder. It requires what apigen's own module
-// does, in the same versions, and apigen itself, from its checkout.
+// does, in the same versions, and apigen itself, from its checkout. All of that is in the module cache then.
 func WriteModule(t testing.TB, dir, module string) {
 	t.Helper()
 	root := checkout(t)
+	if err := fillCache(root); err != nil {
+		t.Fatal(err)
+	}
 	data, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
@@ -118,6 +123,28 @@ func WriteModule(t testing.TB, dir, module string) {
 	}
 	write(t, filepath.Join(dir, "go.sum"), sum)
 }
+
+// fillCache downloads what the module in the folder requires, and the go.mod of every module in its graph, which the go
+// command reads before it says that no module has a package. Tests load their modules with GOPROXY=off, so what the go
+// command fetched for the tests' own packages isn't enough. It works once in a process, for the first folder.
+func fillCache(root string) error {
+	cacheOnce.Do(func() {
+		for _, args := range [][]string{{"mod", "download"}, {"list", "-m", "all"}} {
+			cmd := exec.Command("go", args...)
+			cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				cacheErr = fmt.Errorf("go %s in %s: %w\n%s", strings.Join(args, " "), root, err, out)
+				return
+			}
+		}
+	})
+	return cacheErr
+}
+
+var (
+	cacheOnce sync.Once
+	cacheErr  error
+)
 
 // checkout is the folder of apigen's own module.
 func checkout(t testing.TB) string {
@@ -138,8 +165,8 @@ func write(t testing.TB, name string, data []byte) {
 	}
 }
 
-// ModuleDir is the folder of a module of Kubernetes in the module cache, in the version of apigen's own apimachinery. The
-// go command fetches it where the cache doesn't have it; the test fails where that can't be done.
+// ModuleDir is the folder of a module of Kubernetes in the module cache, in the version of apigen's own apimachinery.
+// The go command fetches it where the cache doesn't have it; the test fails where that can't be done.
 func ModuleDir(t testing.TB, module string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(checkout(t), "go.mod"))

@@ -71,20 +71,22 @@ func initial(pkg *model.Package, defaults *Defaults) []string {
 // SchemeFunction returns the name of the function that adds the package's types to a scheme, for generated code that
 // calls it. It reports a package that has none, and returns AddToScheme then.
 func (p *Plan) SchemeFunction(pkg *model.Package, errs *diag.Errors) string {
-	const write = "write a func AddToScheme(scheme *runtime.Scheme) error"
-	switch r := p.Registrations[pkg]; {
-	case r.Function != "":
+	r := p.Registrations[pkg]
+	if r.Function != "" {
 		return r.Function
-	case r.Other == nil:
-		errs.Add(pkg.Pos, "package %s has no AddToScheme, which generated code calls: %s that adds its types to the scheme",
-			pkg.Path, write)
-	case fitsScheme(r.Other):
-		errs.Add(r.Other.Pos, "%s registers the types of package %s, so that no AddToScheme is generated, and generated "+
-			"code calls AddToScheme: give this function that name, or %s that calls it", r.Other.Name, pkg.Path, write)
-	default:
-		errs.Add(r.Other.Pos, "%s registers the types of package %s, so that no AddToScheme is generated, and generated "+
-			"code calls AddToScheme: %s that calls it", r.Other.Name, pkg.Path, write)
 	}
+	const write = "write a func AddToScheme(scheme *runtime.Scheme) error"
+	if r.Other == nil {
+		errs.Add(pkg.Pos, "generated code calls AddToScheme, and package %s has none: %s that adds its types to the scheme",
+			pkg.Path, write)
+		return "AddToScheme"
+	}
+	remedy := write + " that calls it"
+	if fitsScheme(r.Other) {
+		remedy = "rename this function to AddToScheme, or " + remedy
+	}
+	errs.Add(r.Other.Pos, "generated code calls AddToScheme, and apigen generates none for package %s because %s "+
+		"registers its types: %s", pkg.Path, r.Other.Name, remedy)
 	return "AddToScheme"
 }
 
@@ -112,7 +114,8 @@ func registeredByHand(pkg *model.Package) (name string, other *model.Func) {
 
 // fitsScheme tells whether the function is a func(*runtime.Scheme) error.
 func fitsScheme(f *model.Func) bool {
-	return len(f.Params) == 1 && !f.Variadic && isScheme(f.Params[0]) && len(f.Results) == 1 && f.Results[0].Name == "error"
+	return len(f.Params) == 1 && !f.Variadic && isScheme(f.Params[0]) && len(f.Results) == 1 &&
+		f.Results[0].Name == "error" && f.Results[0].Package == nil
 }
 
 func isScheme(t *model.Type) bool {

@@ -18,7 +18,8 @@ var update = flag.Bool("update", false, "bring apis/wardle up to date with upstr
 // `go test -run TestWardle -update .` makes it so.
 func TestWardle(t *testing.T) {
 	var module struct{ Dir string }
-	out := goRun(t, "mod", "download", "-json", "k8s.io/sample-apiserver") // unlike go list -m, it fetches what isn't there
+	// Unlike go list -m, this downloads the module where the cache doesn't have it.
+	out := goRun(t, "mod", "download", "-json", "k8s.io/sample-apiserver")
 	if err := json.Unmarshal([]byte(out), &module); err != nil || module.Dir == "" {
 		t.Fatalf("the folder of k8s.io/sample-apiserver: %v\n%s", err, out)
 	}

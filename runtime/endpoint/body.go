@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/codec"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/json"
@@ -92,7 +92,7 @@ func (c *call) readObject(f format, validation string) (data []byte, warnings []
 		data, warnings, err = yamlToJSON(text, validation, c.api.maxBody)
 		var syntax *syntaxError
 		if errors.As(err, &syntax) {
-			return nil, nil, registry.Unrecognized(c.resource.info.Names.Kind, err, text)
+			return nil, nil, codec.Unrecognized(c.resource.info.Names.Kind, err, text)
 		}
 		if err != nil {
 			c.faults = append(c.faults, err)
@@ -105,8 +105,8 @@ func (c *call) readObject(f format, validation string) (data []byte, warnings []
 }
 
 // body is what a handle is given of a body that was read.
-func (c *call) body(f format, data []byte, validation string) registry.Body {
-	return registry.Body{Version: c.version.Name, Encoding: formats[f].encoding, Data: data, Validation: validation, Faults: c.faults}
+func (c *call) body(f format, data []byte, validation string) api.Body {
+	return api.Body{Version: c.version.Name, Encoding: formats[f].encoding, Data: data, Validation: validation, Faults: c.faults}
 }
 
 // syntaxError is what is no YAML.
@@ -172,7 +172,7 @@ func checkDepth(data []byte) error {
 	return nil
 }
 
-// readApply reads what is applied. JSON is taken as such: reading it as YAML costs ten times as much.
+// readApply reads an apply patch. It reads JSON that is YAML, too, as JSON: reading it as YAML costs ten times as much.
 func (c *call) readApply(validation string) (data []byte, warnings []string, err error) {
 	if data, err = c.readBody(); err != nil || len(data) == 0 {
 		return []byte("{}"), nil, err // what is empty applies nothing, as in YAML
@@ -181,7 +181,8 @@ func (c *call) readApply(validation string) (data []byte, warnings []string, err
 		return nil, nil, err
 	}
 	var object map[string]any
-	if strict, err := json.UnmarshalStrict(data, &object); err == nil && (len(strict) == 0 || validation == metav1.FieldValidationIgnore) {
+	strict, err := json.UnmarshalStrict(data, &object)
+	if err == nil && (len(strict) == 0 || validation == metav1.FieldValidationIgnore) && isYAMLText(data) {
 		return data, nil, nil
 	}
 	if data, warnings, err = applyToJSON(data, validation, c.api.maxBody); err != nil {

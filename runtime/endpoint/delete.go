@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,10 +92,9 @@ func ignoresReadErrors(options *metav1.DeleteOptions) bool {
 	return ignore != nil && *ignore
 }
 
-// deleteOptions are those of the body where there is one, else those of the query. A dryRun in the query counts in any
-// case: kube-apiserver does not look at it where there is a body, and really deletes. The resourceVersion in the query
-// of a collection's deletion is that of the list alone: kube-apiserver takes it for a precondition, too, which hardly any
-// object meets.
+// deleteOptions reads the options from the body where there is one, else from the query; it doesn't mix the two. The
+// resourceVersion in the query of a collection's deletion is that of the list alone: kube-apiserver takes it for a
+// precondition, too, which hardly any object meets.
 func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	data, err := c.readBody()
 	if err != nil {
@@ -112,9 +110,6 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	}
 	if err != nil {
 		return nil, err
-	}
-	if len(options.DryRun) == 0 {
-		options.DryRun = c.query["dryRun"]
 	}
 	return options, invalidOptions("DeleteOptions", metavalidation.ValidateDeleteOptions(options))
 }
@@ -173,7 +168,7 @@ func decodeProtobufOptions(data []byte, options *metav1.DeleteOptions) error {
 	return nil
 }
 
-func asRegistryDelete(options *metav1.DeleteOptions, form api.Form) registry.DeleteOptions {
+func asRegistryDelete(options *metav1.DeleteOptions, form api.Form) api.DeleteOptions {
 	propagation := options.PropagationPolicy
 	//nolint:staticcheck // clients still send the deprecated option
 	if orphan := options.OrphanDependents; orphan != nil {
@@ -183,8 +178,8 @@ func asRegistryDelete(options *metav1.DeleteOptions, form api.Form) registry.Del
 		}
 		propagation = &policy
 	}
-	return registry.DeleteOptions{
-		WriteOptions:       registry.WriteOptions{DryRun: len(options.DryRun) > 0, Form: form},
+	return api.DeleteOptions{
+		WriteOptions:       api.WriteOptions{DryRun: len(options.DryRun) > 0, Form: form},
 		Preconditions:      options.Preconditions,
 		GracePeriodSeconds: options.GracePeriodSeconds,
 		Propagation:        propagation,

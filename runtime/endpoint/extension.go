@@ -114,7 +114,7 @@ func (a *API) LongRunning(info *RequestInfo) bool {
 
 // act posts a kind to a subresource: 201.
 func (c *call) act() error {
-	return c.write(noTransform, c.createOptions, func(ctx context.Context, body registry.Body, options registry.WriteOptions) (registry.Result, error) {
+	return c.write(noTransform, c.createOptions, func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
 		return c.extension.handle.Create(ctx, c.namespace, c.info.Name, body, options)
 	})
 }

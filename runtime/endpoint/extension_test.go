@@ -51,15 +51,15 @@ func TestExtensionRoutes(t *testing.T) {
 			note("get", namespace, name, form.Version)
 			return f.object, nil
 		},
-		Update: func(_ context.Context, namespace, name string, body registry.Body, _ registry.WriteOptions) (registry.Result, error) {
+		Update: func(_ context.Context, namespace, name string, body api.Body, _ api.WriteOptions) (api.Result, error) {
 			note("update", namespace, name, body.Version)
 			return f.result, nil
 		},
-		Patch: func(_ context.Context, namespace, name string, kind registry.PatchType, _ registry.Body, _ registry.WriteOptions) (registry.Result, error) {
+		Patch: func(_ context.Context, namespace, name string, kind api.PatchType, _ api.Body, _ api.WriteOptions) (api.Result, error) {
 			note("patch", namespace, name, kind)
 			return f.result, nil
 		},
-		Create: func(_ context.Context, namespace, name string, body registry.Body, options registry.WriteOptions) (registry.Result, error) {
+		Create: func(_ context.Context, namespace, name string, body api.Body, options api.WriteOptions) (api.Result, error) {
 			note("create", namespace, name, string(body.Data), options.DryRun)
 			result := f.result
 			result.Created = true

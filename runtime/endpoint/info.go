@@ -35,6 +35,8 @@ type RequestInfo struct {
 	LongRunning bool
 	// oldWatch: the verb stands in the path, /apis/g/v1/watch/widgets.
 	oldWatch bool
+	// namespaced: the resource stands below a namespace's path.
+	namespaced bool
 	// irregular: the path has a second spelling (an encoded slash, dot segments, empty segments), and is served to
 	// nobody.
 	irregular bool
@@ -92,7 +94,7 @@ func (i *RequestInfo) setNames(parts []string) {
 		i.Namespace = parts[1]
 		// Two words behind a namespace's name are its own subresources; all others are resources inside of it.
 		if len(parts) > 2 && parts[2] != "status" && parts[2] != "finalize" {
-			parts = parts[2:]
+			i.namespaced, parts = true, parts[2:]
 		}
 	}
 	i.parts = parts

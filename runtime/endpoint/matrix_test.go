@@ -140,6 +140,10 @@ func TestMatrixOfList(t *testing.T) {
 		})
 		w.eachCell(server, limitMatrix, func(version, match, cell string) {
 			a := w.ask(server, http.MethodGet, "", "resourceVersion", w.versions[version], "resourceVersionMatch", match, "limit", "2")
+			if ignoresLimit(server, version) {
+				w.wantState(cell, a)
+				return
+			}
 			if want := len(matrixStates[cell]) - 2; a.code == http.StatusOK && want > 0 && (a.remaining == nil || *a.remaining != int64(want)) {
 				t.Errorf("remainingItemCount is not %d in %s", want, a.body)
 			}
@@ -206,6 +210,9 @@ func TestMatrixOfTokens(t *testing.T) {
 	})
 }
 
+// ignoresLimit tells that a cache answers with all that it has at hand.
+func ignoresLimit(server, version string) bool { return version == "0" && server != noCache }
+
 // A dry run shows what each combination would delete: what it lists, and still is.
 func TestMatrixOfDeleteCollection(t *testing.T) {
 	inMatrixWorld(t, func(t *testing.T, w *matrixWorld, server string) {
@@ -220,12 +227,17 @@ func TestMatrixOfDeleteCollection(t *testing.T) {
 				t.Errorf("got %d %q, want %q: %s", a.code, a.names, want, a.body)
 			}
 		}
-		w.eachCell(server, listMatrix, func(version, match, cell string) {
+		// What is deleted is listed with a limit of the server's own, so that a version without a match is exact.
+		w.eachCell(server, limitMatrix, func(version, match, cell string) {
 			wantDeleted(cell, 9, w.ask(server, http.MethodDelete, "", "dryRun", "All",
 				"resourceVersion", w.versions[version], "resourceVersionMatch", match))
 		})
 		w.eachCell(server, limitMatrix, func(version, match, cell string) {
-			wantDeleted(cell, 2, w.ask(server, http.MethodDelete, "", "dryRun", "All",
+			most := 2
+			if ignoresLimit(server, version) {
+				most = 9
+			}
+			wantDeleted(cell, most, w.ask(server, http.MethodDelete, "", "dryRun", "All",
 				"resourceVersion", w.versions[version], "resourceVersionMatch", match, "limit", "2"))
 		})
 		w.eachCell(server, continueMatrix, func(version, match, cell string) {

@@ -5,14 +5,13 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 )
 
 // get answers with one object; a subresource that is a subset of the object's fields shows the whole of it.
 func (c *call) get() error {
-	media, form, err := c.negotiate(singleTransform)
-	if err != nil {
-		return err
+	media, form, notAcceptable := c.negotiate(singleTransform)
+	if notAcceptable != nil && !c.misfits(notAcceptable) {
+		return notAcceptable
 	}
 	options, err := c.getOptions()
 	if err != nil {
@@ -21,6 +20,9 @@ func (c *call) get() error {
 	object, err := c.read(options.ResourceVersion, form)
 	if err != nil {
 		return err
+	}
+	if notAcceptable != nil {
+		return notAcceptable
 	}
 	c.object(media, http.StatusOK, form, object)
 	return nil
@@ -40,9 +42,9 @@ func (c *call) read(resourceVersion string, form api.Form) (api.Rendition, error
 
 // list answers with one page.
 func (c *call) list() error {
-	media, form, err := c.negotiate(listTransform)
-	if err != nil {
-		return err
+	media, form, notAcceptable := c.negotiate(listTransform)
+	if notAcceptable != nil && !c.misfits(notAcceptable) {
+		return notAcceptable
 	}
 	options, err := c.listOptions()
 	if err != nil {
@@ -53,6 +55,9 @@ func (c *call) list() error {
 		return err
 	}
 	defer page.Close()
+	if notAcceptable != nil {
+		return notAcceptable
+	}
 	c.page(media, form, page)
 	return nil
 }
@@ -68,7 +73,7 @@ func (c *call) object(media mediaType, code int, form api.Form, object api.Rendi
 }
 
 // page writes a list. What it holds in memory does not depend on the number of items.
-func (c *call) page(media mediaType, form api.Form, page *registry.Page) {
+func (c *call) page(media mediaType, form api.Form, page *api.Page) {
 	if media.format == formatYAML {
 		c.pageYAML(form.Shape, page)
 		return

@@ -13,13 +13,49 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/utils/ptr"
 )
 
 const asTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+// TestErrorsComeBeforeNotAcceptable: a read that fails in any case is not refused for what its answer can't be made.
+func TestErrorsComeBeforeNotAcceptable(t *testing.T) {
+	const (
+		bogus  = "application/json;as=Bogus;v=v1;g=meta.k8s.io"
+		ofList = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+		ofOne  = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+	)
+	absent := apierrors.NewNotFound(widgets.GroupResource(), "a")
+	for name, c := range map[string]struct {
+		method, path, accept string
+		fail                 error
+		code                 int
+		asked                bool
+	}{
+		"nothing to get":               {"GET", itemPath, ofList, absent, 404, true},
+		"get":                          {"GET", itemPath, ofList, nil, 406, true},
+		"get of a bad version":         {"GET", itemPath + "?resourceVersion=x", ofList, nil, 422, false},
+		"get of an unknown shape":      {"GET", itemPath, bogus, absent, 406, false},
+		"get of text":                  {"GET", itemPath, "text/plain", absent, 406, false},
+		"list":                         {"GET", collectionPath, ofOne, nil, 406, true},
+		"list of a bad selector":       {"GET", collectionPath + "?labelSelector=!!", ofOne, nil, 400, false},
+		"watch in YAML":                {"GET", collectionPath + "?watch=1", "application/yaml", nil, 406, true},
+		"watch in YAML of a bad field": {"GET", collectionPath + "?watch=1&fieldSelector=no%3D", "application/yaml", nil, 400, false},
+		"a write":                      {"DELETE", itemPath, ofList, absent, 406, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, fakes := serve(t, widgets)
+			fakes[0].fail = c.fail
+			w := do(a, c.method, c.path, "", "Accept", c.accept)
+			if w.Code != c.code || (fakes[0].asked != "") != c.asked || fakes[0].openPages != 0 {
+				t.Errorf("%d, asked %q, %d pages: %s", w.Code, fakes[0].asked, fakes[0].openPages, w.Body)
+			}
+		})
+	}
+}
 
 func TestGetWritesTheRendition(t *testing.T) {
 	const whole = `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","resourceVersion":"7"},"spec":{"color":"red"}}` + "\n"
@@ -84,10 +120,10 @@ func TestWhatCannotBeAccepted(t *testing.T) {
 		{get, "application/yaml;stream=watch", "application/json, application/yaml, application/cbor"},
 		{get, "*/json", "application/json, application/yaml, application/cbor"},
 	} {
-		a, fakes := serve(t, widgets)
+		a, _ := serve(t, widgets)
 		w := do(a, "GET", c.path, "", "Accept", c.accept)
 		status := statusIn(t, w)
-		if w.Code != 406 || status.Reason != metav1.StatusReasonNotAcceptable || fakes[0].asked != "" ||
+		if w.Code != 406 || status.Reason != metav1.StatusReasonNotAcceptable ||
 			status.Message != "only the following media types are accepted: "+c.want {
 			t.Errorf("%s: %d %+v", c.accept, w.Code, status)
 		}
@@ -108,11 +144,11 @@ func TestListWritesItsItems(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	cases := []struct {
 		name, accept string
-		page         registry.Page
+		page         api.Page
 		want         string
 	}{
 		{"empty", "", pageOf(), `{"kind":"WidgetList","apiVersion":"shop.example.com/v1","metadata":{"resourceVersion":"100"},"items":[]}` + "\n"},
-		{"page", "", registry.Page{ResourceVersion: "9", Continue: "ab=", Remaining: ptr.To(int64(3)),
+		{"page", "", api.Page{ResourceVersion: "9", Continue: "ab=", Remaining: ptr.To(int64(3)),
 			Items: pageOf(rendered(api.Form{}, "a", 1), rendered(api.Form{}, "b", 2)).Items},
 			`{"kind":"WidgetList","apiVersion":"shop.example.com/v1","metadata":{"resourceVersion":"9","continue":"ab=","remainingItemCount":3},"items":[` +
 				`{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"red"}},{"metadata":{"name":"b","resourceVersion":"2"},"spec":{"color":"red"}}]}` + "\n"},

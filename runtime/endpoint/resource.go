@@ -96,10 +96,21 @@ func (c *call) form(media mediaType) (api.Form, error) {
 func (c *call) negotiate(allow allowTransform) (mediaType, api.Form, error) {
 	media, err := negotiate(c.r, c.formats(allow))
 	if err != nil {
-		return media, api.Form{}, err
+		return media, api.Form{Version: c.version.Name}, err
 	}
 	form, err := c.form(media)
 	return media, form, err
+}
+
+// misfits tells whether a read is not acceptable only because the client asks for a form of another answer: a list of
+// one object, say, or a watch in YAML. kube-apiserver refuses such a read when it has the answer, so that other errors
+// come first. A write is refused at once: the server doesn't write where it can't give the answer.
+func (c *call) misfits(err error) bool {
+	if err == nil || !apierrors.IsNotAcceptable(err) {
+		return false
+	}
+	_, err = negotiate(c.r, c.formats(watchTransform))
+	return err == nil
 }
 
 // formats are those of the resource's objects, and of what can be made of them.

@@ -156,11 +156,8 @@ func (r *resource) namespaceOf(info *RequestInfo) (string, bool) {
 	if r.info.Scope == api.Namespaced {
 		return info.Namespace, true
 	}
-	if info.Namespace == "" {
-		return "", true
-	}
-	// A namespace is its own namespace in a RequestInfo, as authorizers expect.
-	return "", info.parts[0] == namespacesPart && info.Namespace == info.Name
+	// A namespace's own RequestInfo has a Namespace, as authorizers expect, and no namespace in front of the resource.
+	return "", !info.namespaced
 }
 
 // has tells whether the resource is served by a row.

@@ -125,10 +125,22 @@ func TestNamespacesAreTheirOwnNamespace(t *testing.T) {
 		"/api/v1/namespaces/a/finalize":     "get  a  {v1 0}",
 		"/api/v1/namespaces/a/namespaces":   "",
 		"/api/v1/namespaces/a/namespaces/b": "",
+
+		"/api/v1/namespaces/a/namespaces/a":                               "",
+		"/api/v1/namespaces/a/namespaces/a?watch=1":                       "",
+		"/api/v1/namespaces/a/namespaces?fieldSelector=metadata.name%3Da": "",
+		"/api/v1/namespaces/a/namespaces/a/finalize":                      "",
 	} {
 		f.asked = ""
 		if w := do(a, "GET", path, ""); f.asked != want || (want == "") != (w.Code == http.StatusNotFound) {
 			t.Errorf("%s: %d %q", path, w.Code, f.asked)
+		}
+	}
+	for _, method := range []string{"PUT", "PATCH", "DELETE"} {
+		f.asked = ""
+		w := do(a, method, "/api/v1/namespaces/a/namespaces/a", "{}", "Content-Type", "application/merge-patch+json")
+		if w.Code != http.StatusNotFound || f.asked != "" {
+			t.Errorf("%s: %d %q", method, w.Code, f.asked)
 		}
 	}
 }

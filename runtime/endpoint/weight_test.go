@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -36,24 +35,6 @@ func TestWeigh(t *testing.T) {
 		t.Error("room was not given back")
 	}
 }
-
-// A deletion that says dryRun in its query is dry, also where its body doesn't say it.
-func TestDeleteDryRunInQuery(t *testing.T) {
-	for query, want := range map[string]int{"?dryRun=All": 1, "": 0} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, "/x"+query, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := &call{api: &API{maxBody: 1 << 20, bodies: semaphore.NewWeighted(maxBodyBytes)}, r: r, query: r.URL.Query()}
-		c.r.Body = body(`{"kind":"DeleteOptions","apiVersion":"v1"}`)
-		options, err := c.deleteOptions()
-		if err != nil || len(options.DryRun) != want {
-			t.Errorf("%q: %+v (%v)", query, options, err)
-		}
-	}
-}
-
-func body(text string) io.ReadCloser { return io.NopCloser(strings.NewReader(text)) }
 
 // TestYAMLWeighsMore: of YAML fewer bytes are worked on at once.
 func TestYAMLWeighsMore(t *testing.T) {

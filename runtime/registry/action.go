@@ -8,6 +8,9 @@ import (
 	"net/http"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +19,7 @@ import (
 // Action is a subresource that a kind of its own, B, is posted to, and that acts on the object: a binding, an eviction.
 type Action[T, B api.Object] struct {
 	Name string
-	Body Kind[B]
+	Body codec.Kind[B]
 	// Do changes obj as in asks for. The object is then validated and stored as an update of it, at once with what was read:
 	// where it was changed meanwhile, Do is called again with the newer one. Of metadata only what an update may change is
 	// taken. In a dry run nothing is stored.
@@ -36,23 +39,23 @@ func ActionOf[T, B api.Object](a Action[T, B]) Extension[T] {
 // Request is an Action that answers with a kind of its own, A: a token.
 type Request[T, B, A api.Object] struct {
 	Name   string
-	Body   Kind[B]
-	Answer Kind[A]
+	Body   codec.Kind[B]
+	Answer codec.Kind[A]
 	// Do is that of an Action. An object that it leaves as it is isn't written.
 	Do func(ctx context.Context, obj T, in B) (A, error)
 }
 
 // RequestOf makes the extension, which answers 201 with what Do returns.
 func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
-	answer, err := bindKind(r.Answer)
+	answer, err := codec.BindKind(r.Answer)
 	e := actionOf(r.Name, r.Body, r.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error) {
 		out, err := r.Do(ctx, obj, in)
 		if err != nil {
 			return api.Rendition{}, err
 		}
-		return answer.show(out, form)
+		return answer.RenderObject(out, form)
 	})
-	e.info.GivesProtobuf = r.Answer.bringsProtobuf()
+	e.info.GivesProtobuf = r.Answer.HasProtobuf()
 	if err != nil {
 		e.open = func(host[T]) (*ExtensionHandle, error) { return nil, err }
 	}
@@ -62,10 +65,10 @@ func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 // successRendition is the Status of what was done.
 func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusCreated}
-	r.Head = headAs(encoding, "Status", "v1")
+	r.Head = rendition.Head(encoding, "Status", "v1")
 	switch encoding {
 	case api.CBOR:
-		r.Payload, err = encodeCBOR(status)
+		r.Payload, err = rendition.EncodeCBOR(status)
 		return r, err
 	case api.Protobuf:
 		r.Payload, err = status.Marshal()
@@ -82,7 +85,7 @@ func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 // act changes an object and makes the answer.
 type act[T, B api.Object] func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error)
 
-func actionOf[T, B api.Object](name string, kind Kind[B], complete bool, do act[T, B]) Extension[T] {
+func actionOf[T, B api.Object](name string, kind codec.Kind[B], complete bool, do act[T, B]) Extension[T] {
 	return posted(name, kind, complete, func(a *action[T, B]) createFunc {
 		a.do = do
 		return a.create
@@ -90,10 +93,10 @@ func actionOf[T, B api.Object](name string, kind Kind[B], complete bool, do act[
 }
 
 // createFunc is ExtensionHandle.Create.
-type createFunc = func(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error)
+type createFunc = func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
 
 // posted makes an extension that a kind is posted to; create serves it.
-func posted[T, B api.Object](name string, kind Kind[B], complete bool, create func(*action[T, B]) createFunc) Extension[T] {
+func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, create func(*action[T, B]) createFunc) Extension[T] {
 	// The answer is a Status, or else who calls it says what.
 	e := Extension[T]{info: api.Extension{Name: name, Methods: []string{http.MethodPost}, GivesProtobuf: true}}
 	e.open = func(h host[T]) (*ExtensionHandle, error) {
@@ -103,14 +106,14 @@ func posted[T, B api.Object](name string, kind Kind[B], complete bool, create fu
 		case !complete:
 			return nil, errors.New("Do is not set")
 		}
-		body, err := bindKind(kind)
+		body, err := codec.BindKind(kind)
 		if err != nil {
 			return nil, err
 		}
 		return &ExtensionHandle{Create: create(&action[T, B]{name: name, handle: h.stored, body: body})}, nil
 	}
 	e.describe = func(info api.Extension, group string) api.Extension {
-		info.Kind, info.TakesProtobuf = kindOf(kind, group), kind.bringsProtobuf()
+		info.Kind, info.TakesProtobuf = kind.DiscoveryKind(group), kind.HasProtobuf()
 		return info
 	}
 	return e
@@ -120,26 +123,26 @@ func posted[T, B api.Object](name string, kind Kind[B], complete bool, create fu
 type action[T, B api.Object] struct {
 	name   string
 	handle *handle[T]
-	body   payload[B]
+	body   *codec.Versions[B]
 	// do is nil for a Removal.
 	do act[T, B]
 }
 
-func (a *action[T, B]) create(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error) {
+func (a *action[T, B]) create(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error) {
 	h := a.handle
 	t, err := h.target(namespace, name, "", body.Version)
 	if err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
 	in, warnings, err := a.read(ctx, body, t)
 	if err != nil {
-		return Result{Warnings: warnings}, err
+		return api.Result{Warnings: warnings}, err
 	}
 	var answer api.Rendition
 	t.create, t.through, t.acts = false, a.name, true
 	t.answer = func([]byte, int64, api.Form) (api.Rendition, error) { return answer, nil }
-	result, err := h.update(ctx, t, opts, func(current *state[T]) (obj T, _ []string, err error) {
-		obj = current.obj.DeepCopyObject().(T)
+	result, err := h.update(ctx, t, opts, func(current *store.State[T]) (obj T, _ []string, err error) {
+		obj = current.Object.DeepCopyObject().(T)
 		answer, err = a.do(ctx, obj, in.DeepCopyObject().(B), opts.Form)
 		return obj, warnings, err
 	})
@@ -148,8 +151,8 @@ func (a *action[T, B]) create(ctx context.Context, namespace, name string, body 
 }
 
 // read decodes and checks the body. One that names no object is for the one of the URL.
-func (a *action[T, B]) read(ctx context.Context, body Body, t target[T]) (in B, warnings []string, err error) {
-	if in, warnings, err = a.body.read(body); err != nil {
+func (a *action[T, B]) read(ctx context.Context, body api.Body, t target[T]) (in B, warnings []string, err error) {
+	if in, warnings, err = a.body.DecodeBody(body); err != nil {
 		return in, warnings, err
 	}
 	if err := place(in, a.handle.info.Scope, t.namespace); err != nil {
@@ -163,12 +166,12 @@ func (a *action[T, B]) read(ctx context.Context, body Body, t target[T]) (in B, 
 		return in, warnings, apierrors.NewBadRequest(
 			fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", in.GetName(), t.name))
 	}
-	v := a.body.at(body.Version)
-	errs, err := v.codec.validate(ctx, operation.Operation{Type: operation.Create}, in, nil)
+	v := a.body.OrStorage(body.Version)
+	errs, err := v.Validate(ctx, operation.Operation{Type: operation.Create}, in, nil)
 	if err != nil {
 		return in, warnings, apierrors.NewInternalError(err)
 	}
-	return in, warnings, invalidObject(v.gvk.GroupKind(), in.GetName(), errs)
+	return in, warnings, invalidObject(v.GVK.GroupKind(), in.GetName(), errs)
 }
 
 // prepareAction validates what an action made of an object. The action stands in the place of ValidateUpdate: a binding

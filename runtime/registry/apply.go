@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/ownership"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,18 +16,18 @@ import (
 )
 
 // apply is a server-side apply: it creates the object where there is none, else merges what is applied into it.
-func (h *handle[T]) apply(ctx context.Context, t target[T], body Body, opts WriteOptions) (Result, error) {
+func (h *handle[T]) apply(ctx context.Context, t target[T], body api.Body, opts api.WriteOptions) (api.Result, error) {
 	owners, err := h.owners()
 	if err != nil {
-		return Result{}, apierrors.NewInternalError(err)
+		return api.Result{}, apierrors.NewInternalError(err)
 	}
 	t.create, t.owned = t.subresource == nil, true
-	return h.update(ctx, t, opts, func(current *state[T]) (obj T, warnings []string, err error) {
+	return h.update(ctx, t, opts, func(current *store.State[T]) (obj T, warnings []string, err error) {
 		if obj, err = owners.apply(&t, current, body, opts); err != nil {
 			return obj, nil, err
 		}
-		if !current.exists {
-			if err := isNew(h.store.gr, obj, t.name); err != nil {
+		if !current.Exists {
+			if err := isNew(h.store.Resource(), obj, t.name); err != nil {
 				return obj, nil, err
 			}
 		}
@@ -34,18 +36,18 @@ func (h *handle[T]) apply(ctx context.Context, t target[T], body Body, opts Writ
 }
 
 // apply is the object that what is applied makes of the current state, with its managedFields.
-func (o *owners[T]) apply(t *target[T], current *state[T], body Body, opts WriteOptions) (obj T, err error) {
-	config, err := configuration(t.version.gvk, body)
+func (o *owners[T]) apply(t *target[T], current *store.State[T], body api.Body, opts api.WriteOptions) (obj T, err error) {
+	config, err := configuration(t.version.GVK, body)
 	if err != nil {
 		return obj, err
 	}
 	live := &ownership.Live{
-		Object: &owned[T]{owners: o, obj: current.obj, absent: !current.exists},
+		Object: &owned[T]{owners: o, obj: current.Object, absent: !current.Exists},
 		Empty:  &owned[T]{owners: o, absent: true},
 	}
-	if current.exists {
-		live.ManagedFields = current.obj.GetManagedFields()
-		live.LastApplied = current.obj.GetAnnotations()[ownership.LastAppliedAnnotation]
+	if current.Exists {
+		live.ManagedFields = current.Object.GetManagedFields()
+		live.LastApplied = current.Object.GetAnnotations()[ownership.LastAppliedAnnotation]
 	}
 	applied, err := o.manager(t).Apply(live, config, opts.FieldManager, opts.Force)
 	if err != nil {
@@ -68,13 +70,13 @@ func isNew(gr schema.GroupResource, obj metav1.Object, name string) error {
 
 // forgetVersion takes from an object that an update creates what it was made from: that is gone, and what is wanted counts.
 func forgetVersion(obj metav1.Object) error {
-	_, err := parseVersion(obj.GetResourceVersion())
+	_, err := store.ParseVersion(obj.GetResourceVersion())
 	obj.SetResourceVersion("")
 	return err
 }
 
 // configuration reads what is applied, anew for each attempt: merging may take parts of it over.
-func configuration(kind schema.GroupVersionKind, body Body) (map[string]any, error) {
+func configuration(kind schema.GroupVersionKind, body api.Body) (map[string]any, error) {
 	var config map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body.Data, &config); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
@@ -90,10 +92,10 @@ func configuration(kind schema.GroupVersionKind, body Body) (map[string]any, err
 }
 
 // applied is the hub object that an apply made.
-func (o *owners[T]) applied(t *target[T], current *state[T], applied ownership.Applied) (obj T, err error) {
-	if applied.Object == nil && current.exists {
-		obj = current.obj.DeepCopyObject().(T)
-	} else if obj, err = t.version.codec.adopt(applied.Object, o.versions.newHub(), true); err != nil {
+func (o *owners[T]) applied(t *target[T], current *store.State[T], applied ownership.Applied) (obj T, err error) {
+	if applied.Object == nil && current.Exists {
+		obj = current.Object.DeepCopyObject().(T)
+	} else if obj, err = t.version.FromMap(applied.Object, o.versions.NewHub(), true); err != nil {
 		return obj, apierrors.NewBadRequest(fmt.Sprintf("failed to convert new object to proper version: %v", err))
 	}
 	obj.SetManagedFields(applied.ManagedFields)

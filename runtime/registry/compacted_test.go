@@ -4,15 +4,16 @@ import (
 	"strconv"
 	"testing"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage/embedded"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
 // TestWatchOfACompactedChangeExpires: etcd no longer has the value before a change at the compacted revision. A watch
-// that etcd serves can't tell whether the object matched before, so it expires. It delivers a creation at that revision.
+// that etcd serves can't tell whether the object matched before, so it expires. It delivers a creation there.
 func TestWatchOfACompactedChangeExpires(t *testing.T) {
 	for name, cached := range map[string]bool{"cache": true, "bare": false} {
 		t.Run(name, func(t *testing.T) {
@@ -28,19 +29,21 @@ func TestWatchOfACompactedChangeExpires(t *testing.T) {
 			}
 			second := first.compactedAt(changed.ResourceVersion, cached)
 			first.create(`{"metadata":{"name":"next","labels":{"chosen":"yes"}}}`)
-			chosen := registry.Selection{Labels: labels.SelectorFromSet(labels.Set{"chosen": "yes"})}
-			for name, selection := range map[string]registry.Selection{"selected": chosen, "all": {}} {
-				w := second.watch(registry.WatchOptions{Selection: selection, ResourceVersion: before(t, changed.ResourceVersion)})
+			chosen := api.Selection{Labels: labels.SelectorFromSet(labels.Set{"chosen": "yes"})}
+			for name, selection := range map[string]api.Selection{"selected": chosen, "all": {}} {
+				from := before(t, changed.ResourceVersion)
+				w := second.watch(api.WatchOptions{Selection: selection, ResourceVersion: from})
 				events, err := w.w.Next(second.ctx())
 				if len(events) > 0 {
 					t.Errorf("%s: %s %s", name, events[0].Type, whole(events[0].Object))
 				}
-				wantStatus(t, err, 410, metav1.StatusReasonExpired, "too old resource version: "+before(t, changed.ResourceVersion))
+				wantStatus(t, err, 410, metav1.StatusReasonExpired, "too old resource version: "+from)
 			}
 
 			created := first.create(`{"metadata":{"name":"b","labels":{"chosen":"yes"}}}`)
 			third := first.compactedAt(created.ResourceVersion, cached)
-			w := third.watch(registry.WatchOptions{Selection: chosen, ResourceVersion: before(t, created.ResourceVersion)})
+			from := before(t, created.ResourceVersion)
+			w := third.watch(api.WatchOptions{Selection: chosen, ResourceVersion: from})
 			w.expect("ADDED b")
 		})
 	}

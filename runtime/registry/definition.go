@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"apigen.dev/runtime/api"
-	"k8s.io/apimachinery/pkg/api/operation"
+	"apigen.dev/runtime/codec"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -20,11 +20,11 @@ type Definition[T api.Object] struct {
 	// New returns an empty hub object.
 	New func() T
 	// Versions are the served versions, the preferred one first.
-	Versions []Version[T]
+	Versions []codec.Version[T]
 	// Storage names the version that is written to the backend; it is one of Versions.
 	Storage string
-	// StoragePrefix is where the objects' keys are, below the prefix of all resources; empty is <group>/<plural>, or the
-	// plural alone in the core group.
+	// StoragePrefix is where the objects' keys are, below the prefix of all resources. It has no slashes at its ends.
+	// Empty is <group>/<plural>, or the plural alone in the core group.
 	StoragePrefix string
 
 	// Strategy is the user's logic. Its zero value works.
@@ -34,40 +34,7 @@ type Definition[T api.Object] struct {
 	// Extensions are all other subresources.
 	Extensions []Extension[T]
 	// SelectableFields are the fields beyond metadata.name and metadata.namespace that field selectors may name.
-	SelectableFields []SelectableField[T]
-}
-
-// Version is one served version of a resource, made by VersionOf, which knows the version's Go type and closes over it.
-type Version[T api.Object] struct {
-	Info api.VersionInfo
-	// codec and the functions below are filled in by VersionOf.
-	codec versionCodec[T]
-}
-
-// Conversion holds the typed functions between a version's type V and the hub type T, as generated code has them. All
-// work in place, on objects that they own.
-type Conversion[T, V api.Object] struct {
-	// New returns an empty object of the version.
-	New func() V
-	// Default fills in what the version defaults; nil where it defaults nothing.
-	Default func(V)
-	// Validate checks an object of the version against its own rules, before the Strategy's Validate: an object as a client
-	// sees it. old is nil on a creation; op tells the subresource that is written. Nil where there are no rules.
-	Validate func(ctx context.Context, op operation.Operation, obj, old V) field.ErrorList
-	// ToHub and FromHub convert. Both are nil where V is T: the version is the hub. managedFields are not theirs: what is
-	// only read is converted without them.
-	ToHub   func(in V, out T) error
-	FromHub func(in T, out V) error
-	// Columns are the cells of the version's printer columns, one for each of Info.Columns; nil where there are none.
-	Columns []func(V) api.Cell
-	// Proto is how objects of the version are Kubernetes protobuf: ProtoOf[V](), where V brings its own methods for it.
-	Proto Proto[V]
-}
-
-// SelectableField is a field by which lists and watches may select.
-type SelectableField[T api.Object] struct {
-	Path  string // spec.color
-	Value func(T) string
+	SelectableFields []api.SelectableField[T]
 }
 
 // Subresource is a subset of an object's fields that is written through a path of its own. What it covers is kept from

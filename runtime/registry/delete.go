@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -26,21 +26,22 @@ const (
 // Delete implements Write. The object is removed; or, where finalizers hold it or the strategy grants it a time of
 // grace, marked, for a later write to remove it. How its dependents are dealt with is recorded as a finalizer, which
 // whoever collects garbage resolves.
-func (h *handle[T]) Delete(ctx context.Context, namespace, name string, opts DeleteOptions) (Deletion, error) {
+func (h *handle[T]) Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
 	if err := validateDeletion(opts); err != nil {
-		return Deletion{}, err
+		return api.Deletion{}, err
 	}
 	key, err := h.key(namespace, name)
 	if err != nil {
-		return Deletion{}, err
+		return api.Deletion{}, err
 	}
 	if opts.IgnoreReadErrors {
-		return h.deleteUnreadable(ctx, key, name, opts.DryRun)
+		err := h.store.DeleteCorrupt(ctx, key, opts.DryRun)
+		return api.Deletion{Done: err == nil}, err
 	}
 	return h.delete(ctx, key, name, opts, nil)
 }
 
-func validateDeletion(opts DeleteOptions) error {
+func validateDeletion(opts api.DeleteOptions) error {
 	options := &metav1.DeleteOptions{PropagationPolicy: opts.Propagation}
 	if opts.IgnoreReadErrors {
 		options.IgnoreStoreReadErrorWithClusterBreakingPotential = &opts.IgnoreReadErrors
@@ -55,17 +56,14 @@ func validateDeletion(opts DeleteOptions) error {
 
 // delete removes the object under key, or marks it where it must wait. wanted, where it isn't nil, may let it be with an
 // error, or say how it is deleted.
-func (h *handle[T]) delete(ctx context.Context, key, name string, asked DeleteOptions, wanted func(T, *DeleteOptions) error) (Deletion, error) {
-	var done Deletion
+func (h *handle[T]) delete(ctx context.Context, key, name string, asked api.DeleteOptions, wanted func(T, *api.DeleteOptions) error) (api.Deletion, error) {
+	var done api.Deletion
 	var answer foreseen
 	// Clients know the kind's name in this message, and no resource's.
 	gr := schema.GroupResource{Group: h.kind.Group, Resource: h.kind.Kind}
-	out, err := h.store.commit(ctx, key, nil, asked.DryRun, func(current *state[T]) (p plan[T], err error) {
-		if !current.exists {
-			return p, apierrors.NewNotFound(h.store.gr, name)
-		}
-		obj, opts := current.obj, asked
-		if err := checkPreconditions(gr, name, opts.Preconditions, obj); err != nil {
+	out, err := h.store.Delete(ctx, key, store.CommitOptions[T]{DryRun: asked.DryRun}, func(current *store.State[T]) (p store.Plan[T], err error) {
+		obj, opts := current.Object, asked
+		if err := store.CheckPreconditions(gr, name, opts.Preconditions, obj); err != nil {
 			return p, err
 		}
 		if wanted != nil {
@@ -73,14 +71,14 @@ func (h *handle[T]) delete(ctx context.Context, key, name string, asked DeleteOp
 				return p, err
 			}
 		}
-		done = Deletion{UID: string(obj.GetUID()), Shown: h.definition.Strategy.ReturnDeletedObject}
+		done = api.Deletion{UID: string(obj.GetUID()), Shown: h.definition.Strategy.ReturnDeletedObject}
 		grace, err := h.grant(ctx, obj, opts)
 		if err != nil {
 			return p, err
 		}
 		if grace == pending {
 			done.Pending = true
-			return plan[T]{verb: nothing, data: current.data}, nil
+			return store.Plan[T]{Verb: store.Nothing, Data: current.Data}, nil
 		}
 		h.propagate(ctx, obj, opts.Propagation)
 		held := len(obj.GetFinalizers()) > 0
@@ -90,21 +88,21 @@ func (h *handle[T]) delete(ctx context.Context, key, name string, asked DeleteOp
 			mark(obj)
 		default:
 			done.Done = true
-			p = plan[T]{verb: remove, data: current.data}
+			p = store.Plan[T]{Verb: store.Remove, Data: current.Data}
 		}
 		if !done.Done {
-			p.data, err = h.store.encode(obj)
+			p.Data, err = h.store.Encode(obj)
 		}
 		if err == nil && (done.Shown || !done.Done) {
-			answer, err = h.foreseeObject(p.data, current.revision, asked.Form)
+			answer, err = h.foreseeObject(p.Data, current.Revision, asked.Form)
 		}
 		return p, err
 	})
 	if err != nil {
-		return Deletion{}, h.store.status(err, "delete", name)
+		return api.Deletion{}, h.store.Status(err, "delete", name)
 	}
 	if done.Shown || !done.Done && !done.Pending {
-		done.Object, err = answer.at(h.answer, out.data, out.revision, asked.Form)
+		done.Object, err = answer.at(h.answer, out.Data, out.Revision, asked.Form)
 	}
 	return done, err
 }
@@ -113,57 +111,58 @@ var errNotSelected = errors.New("the object is no longer what was listed")
 
 // DeleteCollection implements Write. An object that was replaced or changed since it was listed, so that the selection
 // no longer takes it, stays, and is not part of the answer. What is shows as it was listed, as kube-apiserver has it:
-// with the resourceVersion from before. Where a limit was asked for, the answer tells how the list goes on.
-func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts DeleteOptions, list ListOptions) (*Page, error) {
+// with the resourceVersion from before. Where a limit was asked for, the answer tells how the list goes on. The first error
+// ends the deletion; the objects that were deleted until then are gone.
+func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page, error) {
 	if err := validateDeletion(opts); err != nil {
 		return nil, err
 	}
 	if opts.IgnoreReadErrors {
 		return nil, apierrors.NewBadRequest("what can't be read is deleted by name, not as part of a collection")
 	}
-	sel, err := newSelector(list.Selection, h.store.selectable)
+	sel, err := h.store.Selector(list.Selection)
 	if err != nil {
 		return nil, err
 	}
 	bounded := list.Limit > 0
 	if !bounded {
+		// A limit makes a resourceVersion without a match an exact one: what was created later stays.
 		list.Limit = collectionPage
-		if list.Continue == "" && list.ResourceVersion != "" && list.ResourceVersionMatch == "" {
-			// What a version means without a match depends on whether a limit was asked for. None was.
-			list.ResourceVersionMatch = metav1.ResourceVersionMatchNotOlderThan
-		}
 	}
-	p := newPage()
+	var deleted []api.Rendition
 	version := ""
 	for {
-		page, err := h.List(ctx, namespace, list, h.store.stored)
+		page, err := h.List(ctx, namespace, list, h.store.Form())
 		if err != nil {
-			p.close()
 			return nil, err
 		}
 		if version == "" {
 			version = page.ResourceVersion
 		}
-		err = h.deletePage(ctx, page, p, opts, &sel)
+		err = h.deletePage(ctx, page, &deleted, opts, &sel)
 		page.Close()
 		if err != nil {
-			p.close()
 			return nil, err
 		}
 		if bounded || page.Continue == "" {
-			return &Page{
-				ResourceVersion: version, Continue: page.Continue, Remaining: page.Remaining,
-				Len: len(p.items), Items: p.all, Close: sync.OnceFunc(p.close),
-			}, nil
+			answer := pageOf(deleted, version)
+			answer.Continue, answer.Remaining = page.Continue, page.Remaining
+			return answer, nil
 		}
 		list.Continue, list.ResourceVersion, list.ResourceVersionMatch = page.Continue, "", ""
 	}
 }
 
-func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems, opts DeleteOptions, sel *selector) error {
+// deletePage deletes the objects of a page, and appends them to into. After the first error it begins no further deletion.
+func (h *handle[T]) deletePage(ctx context.Context, page *api.Page, into *[]api.Rendition, opts api.DeleteOptions, sel *store.Selector) error {
 	deleted := make([]api.Rendition, page.Len)
-	var group errgroup.Group
+	group, failed := errgroup.WithContext(ctx)
 	group.SetLimit(collectionWorkers)
+	if opts.Preconditions != nil {
+		// Few objects meet a precondition. One worker deletes nothing behind the first object that fails it, as in
+		// kube-apiserver, which by default has one worker for all that it deletes.
+		group.SetLimit(1)
+	}
 	i := 0
 	for r := range page.Items {
 		at := i
@@ -172,9 +171,13 @@ func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems,
 			// A panic of a user's conversion must end this request, not the process.
 			defer func() {
 				if p := recover(); p != nil {
-					err = apierrors.NewInternalError(fmt.Errorf("deleting %s panicked: %v", h.store.gr, p))
+					err = apierrors.NewInternalError(fmt.Errorf("deleting %s panicked: %v", h.store.Resource(), p))
 				}
 			}()
+			if err := failed.Err(); err != nil {
+				return err
+			}
+			// A deletion that has begun is finished: its outcome must be known.
 			deleted[at], err = h.deleteListed(ctx, r, opts, sel)
 			return err
 		})
@@ -184,7 +187,7 @@ func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems,
 	}
 	for _, r := range deleted {
 		if r.Payload != nil {
-			into.items = append(into.items, r)
+			*into = append(*into, r)
 		}
 	}
 	return nil
@@ -192,13 +195,13 @@ func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems,
 
 // deleteListed deletes the object that a list showed, and returns it as it was listed, in the form of the answer; what is
 // gone already, or another one now, is no error, and nothing. What can't be shown in that form stays.
-func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts DeleteOptions, sel *selector) (api.Rendition, error) {
+func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts api.DeleteOptions, sel *store.Selector) (api.Rendition, error) {
 	var meta struct {
 		Name      string    `json:"name"`
 		Namespace string    `json:"namespace"`
 		UID       types.UID `json:"uid"`
 	}
-	start, end, _ := member(listed.Payload, 0, metadataMember)
+	start, end, _ := rendition.Member(listed.Payload, 0, rendition.MetadataKey)
 	if err := json.Unmarshal(listed.Payload[start:end], &meta); err != nil {
 		return api.Rendition{}, apierrors.NewInternalError(err)
 	}
@@ -207,17 +210,14 @@ func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts
 		return api.Rendition{}, err
 	}
 	shown := listed
-	if opts.Form != h.store.stored {
-		if shown, err = h.versions.render(listed, opts.Form); err != nil {
+	if opts.Form != h.store.Form() {
+		if shown, err = h.versions.Render(listed, opts.Form); err != nil {
 			return api.Rendition{}, apierrors.NewInternalError(err)
 		}
 	}
-	opts.Form = h.store.stored // of the deletion's own answer, which nobody sees
-	codec := storeCodec[T]{config: &h.store.config}
-	_, err = h.delete(ctx, key, meta.Name, opts, func(obj T, _ *DeleteOptions) error {
-		r := record{}
-		r.Fields, r.Labels = codec.fields(obj), obj.GetLabels()
-		if obj.GetUID() != meta.UID || !sel.empty() && !sel.matches(labels.Set(r.Labels), &r) {
+	opts.Form = h.store.Form() // of the deletion's own answer, which nobody sees
+	_, err = h.delete(ctx, key, meta.Name, opts, func(obj T, _ *api.DeleteOptions) error {
+		if obj.GetUID() != meta.UID || !h.store.Selects(sel, obj) {
 			return errNotSelected
 		}
 		return nil

@@ -26,9 +26,9 @@ type Extension[T api.Object] struct {
 // a Handle; what an author's function returns is passed on.
 type ExtensionHandle struct {
 	Get    func(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error)
-	Update func(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error)
-	Patch  func(ctx context.Context, namespace, name string, kind PatchType, body Body, opts WriteOptions) (Result, error)
-	Create func(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error)
+	Update func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
+	Patch  func(ctx context.Context, namespace, name string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error)
+	Create func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
 	// View is a Get with options.
 	View func(ctx context.Context, namespace, name string, query url.Values, form api.Form) (api.Rendition, error)
 	// Stream is closed by its reader.
@@ -91,11 +91,11 @@ func (h *handle[T]) Extension(name string) *ExtensionHandle { return h.extension
 // host is the handle as extensions see it.
 func (h *handle[T]) host() host[T] {
 	return host[T]{info: h.info, stored: h, object: func(ctx context.Context, namespace, name string) (T, error) {
-		rendition, err := h.Get(ctx, namespace, name, "", h.store.stored)
+		rendition, err := h.Get(ctx, namespace, name, "", h.store.Form())
 		if err != nil {
 			var none T
 			return none, err
 		}
-		return h.store.fromRendition(rendition)
+		return h.store.Object(rendition)
 	}}
 }

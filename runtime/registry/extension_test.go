@@ -13,8 +13,9 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +24,7 @@ import (
 // extended is the widget with a scale, an action whose body has a version for each of the widget's, and a request.
 func extended() registry.Definition[*shop.Widget] {
 	d := shop.Definition()
-	payload := registry.Kind[*shop.Widget]{Group: d.Group, Kind: "Widget", New: d.New, Versions: d.Versions}
+	payload := codec.Kind[*shop.Widget]{Group: d.Group, Kind: "Widget", New: d.New, Versions: d.Versions}
 	d.Extensions = []registry.Extension[*shop.Widget]{
 		registry.ScaleOf(registry.Scale[*shop.Widget]{
 			Replicas:    func(w *shop.Widget) int32 { return int32(w.Size) },
@@ -83,13 +84,13 @@ func extended() registry.Definition[*shop.Widget] {
 }
 
 // partial is a kind that brings its own protobuf.
-func partial() registry.Kind[*metav1.PartialObjectMetadata] {
+func partial() codec.Kind[*metav1.PartialObjectMetadata] {
 	empty := func() *metav1.PartialObjectMetadata { return new(metav1.PartialObjectMetadata) }
-	return registry.Kind[*metav1.PartialObjectMetadata]{
+	return codec.Kind[*metav1.PartialObjectMetadata]{
 		Group: "label.example.com", Kind: "Label", New: empty,
-		Versions: []registry.Version[*metav1.PartialObjectMetadata]{registry.VersionOf(api.VersionInfo{Name: "v1"},
-			registry.Conversion[*metav1.PartialObjectMetadata, *metav1.PartialObjectMetadata]{
-				New: empty, Proto: registry.ProtoOf[*metav1.PartialObjectMetadata](),
+		Versions: []codec.Version[*metav1.PartialObjectMetadata]{codec.VersionOf(api.VersionInfo{Name: "v1"},
+			codec.Conversion[*metav1.PartialObjectMetadata, *metav1.PartialObjectMetadata]{
+				New: empty, Proto: codec.ProtoOf[*metav1.PartialObjectMetadata](),
 			})},
 	}
 }
@@ -102,8 +103,8 @@ func TestRequestInProtobuf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := registry.Body{Version: "v1", Encoding: api.Protobuf, Data: wire.Enveloped(wire.EnvelopeHead("Label", "label.example.com/v1"), message)}
-		r, err := b.Extension("label").Create(b.ctx(), "ns", "a", body, registry.WriteOptions{Form: api.Form{Version: "v1", Encoding: api.Protobuf}})
+		body := api.Body{Version: "v1", Encoding: api.Protobuf, Data: wire.Enveloped(wire.EnvelopeHead("Label", "label.example.com/v1"), message)}
+		r, err := b.Extension("label").Create(b.ctx(), "ns", "a", body, api.WriteOptions{Form: api.Form{Version: "v1", Encoding: api.Protobuf}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,9 +131,9 @@ func TestScaleThroughVersions(t *testing.T) {
 		if want := `"spec":{"replicas":3},"status":{"replicas":0,"selector":"color=red"}}`; err != nil || !strings.HasSuffix(whole(r), want) {
 			t.Fatalf("%s, %v", whole(r), err)
 		}
-		write := func(version, data string) (registry.Result, error) {
-			return scale.Update(b.ctx(), "ns", "a", registry.Body{Version: version, Data: []byte(data), Validation: metav1.FieldValidationStrict},
-				registry.WriteOptions{Form: api.Form{Version: version}, FieldManager: "scaler"})
+		write := func(version, data string) (api.Result, error) {
+			return scale.Update(b.ctx(), "ns", "a", api.Body{Version: version, Data: []byte(data), Validation: metav1.FieldValidationStrict},
+				api.WriteOptions{Form: api.Form{Version: version}, FieldManager: "scaler"})
 		}
 		if _, err := write("v1beta1", `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a"},"spec":{"replicas":7}}`); err != nil {
 			t.Fatal(err)
@@ -153,11 +154,11 @@ func TestScaleThroughVersions(t *testing.T) {
 				t.Errorf("%s: %v", data, err)
 			}
 		}
-		for kind, patch := range map[registry.PatchType]string{
-			registry.MergePatch: `{"apiVersion":null,"spec":{"replicas":8}}`,
-			registry.JSONPatch:  `[{"op":"remove","path":"/apiVersion"}]`,
+		for kind, patch := range map[api.PatchType]string{
+			api.MergePatch: `{"apiVersion":null,"spec":{"replicas":8}}`,
+			api.JSONPatch:  `[{"op":"remove","path":"/apiVersion"}]`,
 		} {
-			if _, err := scale.Patch(b.ctx(), "ns", "a", kind, body(patch), registry.WriteOptions{Form: v1}); !apierrors.IsBadRequest(err) {
+			if _, err := scale.Patch(b.ctx(), "ns", "a", kind, body(patch), api.WriteOptions{Form: v1}); !apierrors.IsBadRequest(err) {
 				t.Errorf("%s: %v", patch, err)
 			}
 		}
@@ -187,8 +188,8 @@ func TestActionsAreNotLost(t *testing.T) {
 		const n = 20
 		for i := range n {
 			all.Go(func() {
-				data := registry.Body{Version: "v1beta1", Data: fmt.Appendf(nil, `{"spec":{"colour":"c%d"}}`, i)}
-				r, err := b.Extension("paint").Create(b.ctx(), "ns", "a", data, registry.WriteOptions{Form: v1beta1})
+				data := api.Body{Version: "v1beta1", Data: fmt.Appendf(nil, `{"spec":{"colour":"c%d"}}`, i)}
+				r, err := b.Extension("paint").Create(b.ctx(), "ns", "a", data, api.WriteOptions{Form: v1beta1})
 				if err != nil || !r.Created || !strings.Contains(whole(r.Object), `"status":"Success"`) {
 					t.Errorf("%v %s", err, whole(r.Object))
 				}
@@ -205,7 +206,7 @@ func TestAction(t *testing.T) {
 	both2(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red","size":2}}`)
 		before := b.get("a").ResourceVersion
-		post := func(extension, name, data string, opts registry.WriteOptions) (registry.Result, error) {
+		post := func(extension, name, data string, opts api.WriteOptions) (api.Result, error) {
 			opts.Form = v1
 			return b.Extension(extension).Create(b.ctx(), "ns", name, body(data), opts)
 		}
@@ -217,24 +218,24 @@ func TestAction(t *testing.T) {
 			`{"kind":"Other","apiVersion":"shop.example.com/v1"}`:       apierrors.IsBadRequest,
 			`{"kind":"Widget","apiVersion":"shop.example.com/v1beta1"}`: apierrors.IsBadRequest,
 		} {
-			if _, err := post("paint", "a", data, registry.WriteOptions{}); !is(err) {
+			if _, err := post("paint", "a", data, api.WriteOptions{}); !is(err) {
 				t.Errorf("%s: %v", data, err)
 			}
 		}
-		if _, err := post("paint", "missing", `{}`, registry.WriteOptions{}); !apierrors.IsNotFound(err) {
+		if _, err := post("paint", "missing", `{}`, api.WriteOptions{}); !apierrors.IsNotFound(err) {
 			t.Errorf("painting nothing: %v", err)
 		}
-		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`, registry.WriteOptions{DryRun: true}); err != nil {
+		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`, api.WriteOptions{DryRun: true}); err != nil {
 			t.Error(err)
 		}
-		r, err := post("look", "a", `{}`, registry.WriteOptions{})
+		r, err := post("look", "a", `{}`, api.WriteOptions{})
 		if err != nil || b.parse(r.Object).Spec.Color != "red" {
 			t.Errorf("%v %s", err, whole(r.Object))
 		}
 		if w := b.get("a"); w.ResourceVersion != before {
 			t.Errorf("what changes nothing was written: %+v", w)
 		}
-		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`, registry.WriteOptions{FieldManager: "painter"}); err != nil {
+		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`, api.WriteOptions{FieldManager: "painter"}); err != nil {
 			t.Fatal(err)
 		}
 		w := b.get("a")

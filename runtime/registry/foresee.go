@@ -1,6 +1,9 @@
 package registry
 
-import "apigen.dev/runtime/api"
+import (
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/rendition"
+)
 
 // answering makes the answer of a stored form, at a revision; 0 is none.
 type answering func(data []byte, revision int64, form api.Form) (api.Rendition, error)
@@ -19,7 +22,7 @@ const unwritten = 1 << 62
 
 // foresee makes the answer to what is going to be stored in the place of a state at revision, 0 for none.
 func (h *handle[T]) foresee(answer answering, data []byte, revision int64, form api.Form) (foreseen, error) {
-	if revision == 0 && !isPlainJSON(form) {
+	if revision == 0 && !rendition.IsPlainJSON(form) {
 		revision = unwritten
 	}
 	r, err := answer(data, revision, form)
@@ -28,7 +31,7 @@ func (h *handle[T]) foresee(answer answering, data []byte, revision int64, form 
 
 // foreseeObject is foresee where the answer is the object.
 func (h *handle[T]) foreseeObject(data []byte, revision int64, form api.Form) (foreseen, error) {
-	if form == h.store.stored {
+	if form == h.store.Form() {
 		return foreseen{}, nil
 	}
 	return h.foresee(h.answer, data, revision, form)
@@ -40,7 +43,7 @@ func (f *foreseen) at(answer answering, data []byte, revision int64, form api.Fo
 	case f.made && f.revision == revision:
 		return f.answer, nil
 	case f.made && revision > 0:
-		if r, ok := stampIn(f.answer, form, f.revision, revision); ok {
+		if r, ok := rendition.StampForm(f.answer, form, f.revision, revision); ok {
 			return r, nil
 		}
 	}

@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -16,7 +17,7 @@ import (
 // otherwise is the widget whose conversion to v1beta1 is counted.
 func otherwise(counted *atomic.Int64) registry.Resource {
 	d := shop.Definition()
-	d.Versions[1] = registry.VersionOf(api.VersionInfo{Name: "v1beta1"}, registry.Conversion[*shop.Widget, *shop.WidgetV1beta1]{
+	d.Versions[1] = codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*shop.Widget, *shop.WidgetV1beta1]{
 		New: func() *shop.WidgetV1beta1 { return &shop.WidgetV1beta1{} },
 		ToHub: func(v *shop.WidgetV1beta1, w *shop.Widget) error {
 			w.ObjectMeta, w.Color, w.Size = v.ObjectMeta, v.Spec.Colour, v.Spec.Size
@@ -43,7 +44,7 @@ func TestAnswersOfWritesInOtherForms(t *testing.T) {
 			{Version: "v1beta1", Encoding: api.CBOR, Shape: api.RowWithObject}, {Version: "v1beta1", Encoding: api.CBOR, Shape: api.RowWithMetadata},
 		} {
 			name := fmt.Sprintf("w%d", i)
-			opts := registry.WriteOptions{Form: form}
+			opts := api.WriteOptions{Form: form}
 			// Beside a cache somebody else may render, too.
 			once := !cached && form.Version == "v1beta1"
 			check := func(what string, write func() (api.Rendition, error)) {
@@ -70,15 +71,15 @@ func TestAnswersOfWritesInOtherForms(t *testing.T) {
 				return r.Object, err
 			})
 			check("patch", func() (api.Rendition, error) {
-				r, err := b.Patch(b.ctx(), "ns", name, "", registry.MergePatch, body(`{"spec":{"size":10}}`), opts)
+				r, err := b.Patch(b.ctx(), "ns", name, "", api.MergePatch, body(`{"spec":{"size":10}}`), opts)
 				return r.Object, err
 			})
 			check("status", func() (api.Rendition, error) {
-				r, err := b.Patch(b.ctx(), "ns", name, "status", registry.MergePatch, body(`{"status":{"phase":"Done"}}`), opts)
+				r, err := b.Patch(b.ctx(), "ns", name, "status", api.MergePatch, body(`{"status":{"phase":"Done"}}`), opts)
 				return r.Object, err
 			})
 			check("delete", func() (api.Rendition, error) {
-				r, err := b.Delete(b.ctx(), "ns", name, registry.DeleteOptions{WriteOptions: opts})
+				r, err := b.Delete(b.ctx(), "ns", name, api.DeleteOptions{WriteOptions: opts})
 				return r.Object, err
 			})
 		}
@@ -89,16 +90,16 @@ func TestAnswersOfWritesInOtherForms(t *testing.T) {
 func TestAnswersOfWritesInProtobuf(t *testing.T) {
 	b := open(t, notes(true), false)
 	for _, shape := range []api.Shape{api.Whole, api.Metadata} {
-		opts := registry.WriteOptions{Form: api.Form{Version: "v1", Encoding: api.Protobuf, Shape: shape}}
+		opts := api.WriteOptions{Form: api.Form{Version: "v1", Encoding: api.Protobuf, Shape: shape}}
 		name := fmt.Sprint("n", int(shape))
 		for i := range 12 {
 			before := written.Load()
-			var r registry.Result
+			var r api.Result
 			var err error
 			if i == 0 {
 				r, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"`+name+`"},"text":"0"}`), opts)
 			} else {
-				r, err = b.Patch(b.ctx(), "ns", name, "", registry.MergePatch, body(fmt.Sprintf(`{"text":"%d"}`, i)), opts)
+				r, err = b.Patch(b.ctx(), "ns", name, "", api.MergePatch, body(fmt.Sprintf(`{"text":"%d"}`, i)), opts)
 			}
 			if n := written.Load() - before; err != nil || n > 1 {
 				t.Fatalf("%v: made %d times, %v", shape, n, err)
@@ -115,8 +116,8 @@ func TestAnswersOfWritesInProtobuf(t *testing.T) {
 func TestColumnOfTheRevision(t *testing.T) {
 	d := shop.Definition()
 	d.Versions = d.Versions[:1]
-	d.Versions[0] = registry.VersionOf(api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Version", Type: "string"}}},
-		registry.Conversion[*shop.Widget, *shop.WidgetV1]{
+	d.Versions[0] = codec.VersionOf(api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Version", Type: "string"}}},
+		codec.Conversion[*shop.Widget, *shop.WidgetV1]{
 			New: func() *shop.WidgetV1 { return &shop.WidgetV1{} },
 			ToHub: func(v *shop.WidgetV1, w *shop.Widget) error {
 				w.ObjectMeta, w.Size = v.ObjectMeta, v.Spec.Size
@@ -130,7 +131,7 @@ func TestColumnOfTheRevision(t *testing.T) {
 		})
 	b := openOver(t, memory.New(), registry.New(d), registry.Config{DisableCache: true})
 	for _, form := range []api.Form{{Version: "v1", Shape: api.Row}, {Version: "v1", Shape: api.RowWithObject, Encoding: api.CBOR}} {
-		name, opts := fmt.Sprint("w", form.Shape), registry.WriteOptions{Form: form}
+		name, opts := fmt.Sprint("w", form.Shape), api.WriteOptions{Form: form}
 		r, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"`+name+`"}}`), opts)
 		for i := range 3 {
 			if err != nil {
@@ -140,7 +141,7 @@ func TestColumnOfTheRevision(t *testing.T) {
 			if err != nil || whole(read) != whole(r.Object) {
 				t.Errorf("%v: answered\n%q, a read\n%q (%v)", form, whole(r.Object), whole(read), err)
 			}
-			r, err = b.Patch(b.ctx(), "ns", name, "", registry.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i+1)), opts)
+			r, err = b.Patch(b.ctx(), "ns", name, "", api.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i+1)), opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +153,7 @@ func TestColumnOfTheRevision(t *testing.T) {
 func TestScaleThatCouldNotBeAnswered(t *testing.T) {
 	d := shop.Definition()
 	d.Versions = d.Versions[:1]
-	d.Versions[0] = registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*shop.Widget, *shop.WidgetV1]{
+	d.Versions[0] = codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*shop.Widget, *shop.WidgetV1]{
 		New: func() *shop.WidgetV1 { return &shop.WidgetV1{} },
 		ToHub: func(v *shop.WidgetV1, w *shop.Widget) error {
 			if v.Spec.Size == 13 {
@@ -172,7 +173,7 @@ func TestScaleThatCouldNotBeAnswered(t *testing.T) {
 	})}
 	b := openOver(t, memory.New(), registry.New(d), registry.Config{})
 	created := b.create(`{"metadata":{"name":"a"},"spec":{"size":2}}`)
-	_, err := b.Extension("scale").Update(b.ctx(), "ns", "a", body(`{"metadata":{"name":"a"},"spec":{"replicas":13}}`), registry.WriteOptions{Form: v1})
+	_, err := b.Extension("scale").Update(b.ctx(), "ns", "a", body(`{"metadata":{"name":"a"},"spec":{"replicas":13}}`), api.WriteOptions{Form: v1})
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no thirteen")
 	if w := b.get("a"); w.ResourceVersion != created.ResourceVersion || w.Spec.Size != 2 {
 		t.Errorf("it was written: %+v", w)

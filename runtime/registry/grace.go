@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -23,7 +24,7 @@ const (
 
 // grant gives an object its time of grace, where the strategy knows one. A deletion of what is being deleted can only
 // shorten it; none at all, 0, ends it.
-func (h *handle[T]) grant(ctx context.Context, obj T, opts DeleteOptions) (grace, error) {
+func (h *handle[T]) grant(ctx context.Context, obj T, opts api.DeleteOptions) (grace, error) {
 	if h.definition.Strategy.CheckGracefulDelete == nil {
 		return ungraced, nil
 	}
@@ -94,7 +95,7 @@ func grow(obj metav1.Object) {
 }
 
 // asMeta are options as a strategy's function knows them. It may change them: they are its own.
-func asMeta(opts DeleteOptions) *metav1.DeleteOptions {
+func asMeta(opts api.DeleteOptions) *metav1.DeleteOptions {
 	options := &metav1.DeleteOptions{Preconditions: opts.Preconditions.DeepCopy()}
 	options.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("DeleteOptions"))
 	if s := opts.GracePeriodSeconds; s != nil {

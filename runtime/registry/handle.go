@@ -10,7 +10,10 @@ import (
 	"sync/atomic"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/ownership"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -37,8 +40,8 @@ func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 	}
 	for _, v := range d.Versions {
 		vi := v.Info
-		vi.Columns = columnsOf(vi.Columns)
-		vi.Protobuf = v.codec.protobuf
+		vi.Columns = rendition.Columns(vi.Columns)
+		vi.Protobuf = v.HasProtobuf()
 		info.Versions = append(info.Versions, vi)
 	}
 	for _, s := range d.Subresources {
@@ -66,8 +69,8 @@ func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
 	}
-	stored := newStoredVersions(config.Backend, config.Prefix, r.info.GroupResource(), d.Storage)
-	if err := stored.check(ctx, all.names()); err != nil {
+	stored := store.NewStoredVersions(config.Backend, config.Prefix, r.info.GroupResource(), d.Storage)
+	if err := stored.Check(ctx, all.Names()); err != nil {
 		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
 	}
 	store, err := r.store(config, all, stored)
@@ -87,21 +90,21 @@ func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	return h, nil
 }
 
-func (r *resource[T]) store(config Config, all *versions[T], stored *storedVersions) (*Store[T], error) {
+func (r *resource[T]) store(config Config, all *codec.Versions[T], stored *store.StoredVersions) (*store.Store[T], error) {
 	d := r.definition
-	return NewStore(StoreConfig[T]{
-		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.beforeWrite,
+	return store.New(store.Config[T]{
+		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.BeforeWrite,
 		CheckCache: config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
-		KeyPrefix: config.Prefix, ResourcePrefix: r.info.StoragePrefix,
+		KeyPrefix: config.Prefix, ResourcePrefix: r.info.StoragePrefix + "/",
 		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
-		New: d.New, Encode: all.encode, Decode: all.decode, Translate: all.translate, Fields: d.SelectableFields,
-		Form: api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.storage.head,
-		Render: all.render, Bookmark: all.bookmark,
+		New: d.New, Encode: all.Encode, Decode: all.Decode, Translate: all.Translate, Fields: d.SelectableFields,
+		Form: api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.Storage.Head,
+		Render: all.Render, Bookmark: all.Bookmark,
 	})
 }
 
 // checkDefinition finds contradictions, and binds the versions.
-func checkDefinition[T api.Object](d *Definition[T]) (*versions[T], error) {
+func checkDefinition[T api.Object](d *Definition[T]) (*codec.Versions[T], error) {
 	switch {
 	case d.New == nil:
 		return nil, fmt.Errorf("New is not set")
@@ -109,6 +112,8 @@ func checkDefinition[T api.Object](d *Definition[T]) (*versions[T], error) {
 		return nil, fmt.Errorf("Names has no Kind or no Plural")
 	case d.Scope != api.Namespaced && d.Scope != api.Cluster:
 		return nil, fmt.Errorf("the Scope %q is neither %s nor %s", d.Scope, api.Namespaced, api.Cluster)
+	case d.StoragePrefix != store.CleanPrefix(d.StoragePrefix):
+		return nil, fmt.Errorf("the StoragePrefix is %q: write %q", d.StoragePrefix, store.CleanPrefix(d.StoragePrefix))
 	}
 	seen := map[string]bool{"": true}
 	for _, s := range d.Subresources {
@@ -122,15 +127,15 @@ func checkDefinition[T api.Object](d *Definition[T]) (*versions[T], error) {
 			return nil, fmt.Errorf("selectable field %q: it needs Path and Value", f.Path)
 		}
 	}
-	return bindVersions(d)
+	return codec.Bind(codec.Kind[T]{Group: d.Group, Kind: d.Names.Kind, New: d.New, Versions: d.Versions}, d.Storage)
 }
 
 // handle is an open resource. What writes mean is in create.go, update.go, patch.go and delete.go; reads are the store's.
 type handle[T api.Object] struct {
 	definition *Definition[T]
 	info       *api.Info
-	versions   *versions[T]
-	store      *Store[T]
+	versions   *codec.Versions[T]
+	store      *store.Store[T]
 	kind       schema.GroupKind
 	// ignorePropagation is Config's.
 	ignorePropagation bool
@@ -148,7 +153,7 @@ func (h *handle[T]) Ready() error    { return h.store.Ready() }
 func (h *handle[T]) Close() error    { return h.store.Close() }
 
 // Measure implements Measured.
-func (h *handle[T]) Measure(ctx context.Context) Measurement { return h.store.Measure(ctx) }
+func (h *handle[T]) Measure(ctx context.Context) store.Measurement { return h.store.Measure(ctx) }
 
 // Get implements View.
 func (h *handle[T]) Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {
@@ -156,33 +161,25 @@ func (h *handle[T]) Get(ctx context.Context, namespace, name, resourceVersion st
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	return h.store.getRendition(ctx, key, name, resourceVersion, form)
+	return h.store.Get(ctx, key, store.GetOptions{ResourceVersion: resourceVersion}, form)
 }
 
 // List implements View.
-func (h *handle[T]) List(ctx context.Context, namespace string, opts ListOptions, form api.Form) (*Page, error) {
+func (h *handle[T]) List(ctx context.Context, namespace string, opts api.ListOptions, form api.Form) (*api.Page, error) {
 	prefix, err := h.prefix(namespace)
 	if err != nil {
 		return nil, err
 	}
-	page, err := h.store.list(ctx, prefix, opts, form)
-	if err != nil {
-		return nil, h.store.status(err, "list", "")
-	}
-	return page, nil
+	return h.store.List(ctx, prefix, opts, form)
 }
 
 // Watch implements View.
-func (h *handle[T]) Watch(ctx context.Context, namespace string, opts WatchOptions, form api.Form) (Watch, error) {
+func (h *handle[T]) Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
 	prefix, err := h.prefix(namespace)
 	if err != nil {
 		return nil, err
 	}
-	w, err := h.store.watch(ctx, prefix, opts, form)
-	if err != nil {
-		return nil, err
-	}
-	return w, nil
+	return h.store.Watch(ctx, prefix, opts, form)
 }
 
 // key is that of one object.
@@ -194,7 +191,7 @@ func (h *handle[T]) key(namespace, name string) (string, error) {
 		return "", apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(messages, ";")))
 	}
 	if h.info.Scope == api.Cluster {
-		return h.store.prefix + name, nil
+		return h.store.Prefix() + name, nil
 	}
 	if namespace == "" {
 		return "", apierrors.NewBadRequest("Namespace parameter required.")
@@ -206,28 +203,28 @@ func (h *handle[T]) key(namespace, name string) (string, error) {
 // prefix is that of the keys in a namespace; "" is all of them.
 func (h *handle[T]) prefix(namespace string) (string, error) {
 	if namespace == "" || h.info.Scope == api.Cluster {
-		return h.store.prefix, nil
+		return h.store.Prefix(), nil
 	}
 	// Of other names that no namespace can have there is nothing; these would lead elsewhere.
 	if namespace == "." || namespace == ".." || strings.Contains(namespace, "/") {
 		return "", apierrors.NewBadRequest(fmt.Sprintf("Namespace parameter invalid: %q: it is no segment of a path", namespace))
 	}
-	return h.store.prefix + namespace + "/", nil
+	return h.store.Prefix() + namespace + "/", nil
 }
 
 // answer is the rendition of a stored form at a revision; 0 is none.
 func (h *handle[T]) answer(data []byte, revision int64, form api.Form) (api.Rendition, error) {
-	r, err := newRendition(data, h.versions.storage.head)
+	r, err := rendition.New(data, h.versions.Storage.Head)
 	if err != nil {
 		return r, apierrors.NewInternalError(err)
 	}
 	if revision > 0 {
-		r = stamp(r, revision)
+		r = rendition.Stamp(r, revision)
 	}
-	if form == h.store.stored {
+	if form == h.store.Form() {
 		return r, nil
 	}
-	if r, err = h.versions.render(r, form); err != nil {
+	if r, err = h.versions.Render(r, form); err != nil {
 		return r, apierrors.NewInternalError(err)
 	}
 	return r, nil

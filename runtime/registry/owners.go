@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/ownership"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,34 +21,34 @@ import (
 
 // owners keeps metadata.managedFields of a resource: who set what through which version and subresource.
 type owners[T api.Object] struct {
-	versions *versions[T]
+	versions *codec.Versions[T]
 	types    map[string]managedfields.TypeConverter
 	managers map[ownerKey]*ownership.Manager
 }
 
 type ownerKey struct{ version, subresource string }
 
-func newOwners[T api.Object](d *Definition[T], all *versions[T], schemas *ownership.Schemas) (*owners[T], error) {
+func newOwners[T api.Object](d *Definition[T], all *codec.Versions[T], schemas *ownership.Schemas) (*owners[T], error) {
 	o := &owners[T]{versions: all, types: map[string]managedfields.TypeConverter{}, managers: map[ownerKey]*ownership.Manager{}}
 	if schemas == nil {
 		schemas = ownership.NewSchemas(nil)
 	}
-	for i := range all.served {
-		v := &all.served[i]
-		types, err := schemas.Of(v.gvk)
+	for i := range all.Served {
+		v := &all.Served[i]
+		types, err := schemas.Of(v.GVK)
 		if err != nil {
 			return nil, err
 		}
-		o.types[v.gvk.Version] = types
+		o.types[v.GVK.Version] = types
 	}
 	sets := &ownership.Sets{}
 	for _, subresource := range append([]string{""}, names(d.Subresources)...) {
 		filters := o.filters(d, subresource)
-		for i := range all.served {
-			v := &all.served[i]
-			o.managers[ownerKey{v.gvk.Version, subresource}] = &ownership.Manager{
-				Version: fieldpath.APIVersion(v.gvk.GroupVersion().String()), Subresource: subresource, Filters: filters,
-				Types: o.types[v.gvk.Version], Convert: o.convert, Sets: sets,
+		for i := range all.Served {
+			v := &all.Served[i]
+			o.managers[ownerKey{v.GVK.Version, subresource}] = &ownership.Manager{
+				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource, Filters: filters,
+				Types: o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
 			}
 		}
 	}
@@ -56,11 +59,11 @@ func newOwners[T api.Object](d *Definition[T], all *versions[T], schemas *owners
 // addActions makes the managers of extensions that may set any field.
 func (o *owners[T]) addActions(d *Definition[T], sets *ownership.Sets) {
 	for _, e := range d.Extensions {
-		for i := range o.versions.served {
-			v := &o.versions.served[i]
-			o.managers[ownerKey{v.gvk.Version, e.info.Name}] = &ownership.Manager{
-				Version: fieldpath.APIVersion(v.gvk.GroupVersion().String()), Subresource: e.info.Name,
-				Types: o.types[v.gvk.Version], Convert: o.convert, Sets: sets,
+		for i := range o.versions.Served {
+			v := &o.versions.Served[i]
+			o.managers[ownerKey{v.GVK.Version, e.info.Name}] = &ownership.Manager{
+				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: e.info.Name,
+				Types: o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
 			}
 		}
 	}
@@ -89,15 +92,15 @@ func (o *owners[T]) filters(d *Definition[T], subresource string) map[fieldpath.
 		filter = fieldpath.NewExcludeSetFilter(others)
 	}
 	all := map[fieldpath.APIVersion]fieldpath.Filter{}
-	for i := range o.versions.served {
-		all[fieldpath.APIVersion(o.versions.served[i].gvk.GroupVersion().String())] = filter
+	for i := range o.versions.Served {
+		all[fieldpath.APIVersion(o.versions.Served[i].GVK.GroupVersion().String())] = filter
 	}
 	return all
 }
 
 // manager is who keeps the fields that are written through a target.
 func (o *owners[T]) manager(t *target[T]) *ownership.Manager {
-	key := ownerKey{version: t.version.gvk.Version}
+	key := ownerKey{version: t.version.GVK.Version}
 	if t.subresource != nil {
 		key.subresource = t.subresource.Name
 	} else if t.acts {
@@ -107,13 +110,13 @@ func (o *owners[T]) manager(t *target[T]) *ownership.Manager {
 }
 
 // served finds a version by its group and name.
-func (o *owners[T]) served(version fieldpath.APIVersion) (*version[T], error) {
+func (o *owners[T]) served(version fieldpath.APIVersion) (*codec.Served[T], error) {
 	gv, err := schema.ParseGroupVersion(string(version))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ownership.ErrNotServed, err)
 	}
-	v := o.versions.named(gv.Version)
-	if v == nil || v.gvk.Group != gv.Group {
+	v := o.versions.ByName(gv.Version)
+	if v == nil || v.GVK.Group != gv.Group {
 		return nil, fmt.Errorf("%w: %s", ownership.ErrNotServed, version)
 	}
 	return v, nil
@@ -141,15 +144,15 @@ func (o *owners[T]) convert(object *smd.TypedValue, version fieldpath.APIVersion
 		return object, nil
 	}
 	fields, _ := value.Unstructured().(map[string]any)
-	hub, err := from.codec.adopt(fields, o.versions.newHub(), false)
+	hub, err := from.FromMap(fields, o.versions.NewHub(), false)
 	if err != nil {
 		return nil, err
 	}
-	view, err := to.codec.view(hub, to.gvk)
+	view, err := to.View(hub)
 	if err != nil {
 		return nil, err
 	}
-	return o.types[to.gvk.Version].ObjectToTyped(view)
+	return o.types[to.GVK.Version].ObjectToTyped(view)
 }
 
 // owned shows a hub object to package ownership.
@@ -179,14 +182,14 @@ func (o *owned[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	}
 	var view runtime.Object
 	if o.absent {
-		view = v.codec.empty(v.gvk)
-	} else if view, err = v.codec.view(o.obj, v.gvk); err != nil {
+		view = v.Empty()
+	} else if view, err = v.View(o.obj); err != nil {
 		return nil, err
 	}
 	if err := ownership.Bound(view); err != nil {
 		return nil, err
 	}
-	value, err := o.owners.types[v.gvk.Version].ObjectToTyped(view, smd.AllowDuplicates)
+	value, err := o.owners.types[v.GVK.Version].ObjectToTyped(view, smd.AllowDuplicates)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +199,7 @@ func (o *owned[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 
 // own notes in obj, which is to take the place of the current state, who set what. Where that can't be found out, what
 // was known stays: a write doesn't fail of it.
-func (h *handle[T]) own(t *target[T], obj T, current *state[T], manager string) error {
+func (h *handle[T]) own(t *target[T], obj T, current *store.State[T], manager string) error {
 	owners, err := h.owners()
 	if err != nil {
 		return err
@@ -208,13 +211,13 @@ func (h *handle[T]) own(t *target[T], obj T, current *state[T], manager string) 
 }
 
 // own notes in obj, which is to take the place of the current state, who set what; where it fails, what was known.
-func (o *owners[T]) own(t *target[T], obj T, current *state[T], manager string) error {
-	live := &owned[T]{owners: o, absent: !current.exists}
+func (o *owners[T]) own(t *target[T], obj T, current *store.State[T], manager string) error {
+	live := &owned[T]{owners: o, absent: !current.Exists}
 	var stored []metav1.ManagedFieldsEntry
-	if current.exists {
-		live.obj, stored = current.obj, current.obj.GetManagedFields()
+	if current.Exists {
+		live.obj, stored = current.Object, current.Object.GetManagedFields()
 	}
-	entries, err := o.manager(t).Update(live, &owned[T]{owners: o, obj: obj}, stored, obj.GetManagedFields(), !current.exists, manager)
+	entries, err := o.manager(t).Update(live, &owned[T]{owners: o, obj: obj}, stored, obj.GetManagedFields(), !current.Exists, manager)
 	if err != nil {
 		entries = stored
 	}
@@ -224,7 +227,7 @@ func (o *owners[T]) own(t *target[T], obj T, current *state[T], manager string) 
 
 // prepare lets the strategy change obj, which is to take the place of the current state, and has it reflected in who owns
 // what: what it takes back from a client is not that client's.
-func (h *handle[T]) prepare(t *target[T], obj T, current *state[T], change func()) {
+func (h *handle[T]) prepare(t *target[T], obj T, current *store.State[T], change func()) {
 	if len(obj.GetManagedFields()) == 0 {
 		change()
 		return
@@ -239,11 +242,11 @@ func (h *handle[T]) prepare(t *target[T], obj T, current *state[T], change func(
 		return // then nobody is noted at all
 	}
 	c := ownership.Change{
-		Live: &owned[T]{owners: owners, obj: current.obj, absent: !current.exists}, Sent: &owned[T]{owners: owners, obj: sent},
+		Live: &owned[T]{owners: owners, obj: current.Object, absent: !current.Exists}, Sent: &owned[T]{owners: owners, obj: sent},
 		Next: &owned[T]{owners: owners, obj: obj}, Entries: sent.GetManagedFields(), Manager: t.manager, Applied: t.owned,
 	}
-	if current.exists {
-		c.Stored = current.obj.GetManagedFields()
+	if current.Exists {
+		c.Stored = current.Object.GetManagedFields()
 	}
 	entries, err := owners.manager(t).Prepared(c)
 	if err != nil {
@@ -254,11 +257,11 @@ func (h *handle[T]) prepare(t *target[T], obj T, current *state[T], change func(
 }
 
 func (h *handle[T]) sameStored(a, b T) (bool, error) {
-	x, err := h.store.encode(a)
+	x, err := h.store.Encode(a)
 	if err != nil {
 		return false, err
 	}
-	y, err := h.store.encode(b)
+	y, err := h.store.Encode(b)
 	return bytes.Equal(x, y), err
 }
 
@@ -291,11 +294,11 @@ func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) boo
 
 // aroundFields is what stands before and behind metadata.managedFields in a stored form.
 func aroundFields(data []byte) (before, after []byte, ok bool) {
-	inside, ok := insideMetadata(data, 1)
+	inside, ok := rendition.InsideMetadata(data, 1)
 	if !ok {
 		return nil, nil, false
 	}
-	start, end, ok := member(data, inside, managedMember)
+	start, end, ok := rendition.Member(data, inside, rendition.ManagedFieldsKey)
 	if !ok {
 		return nil, nil, false
 	}

@@ -7,6 +7,9 @@ import (
 	"net/url"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -14,7 +17,7 @@ import (
 type Projection[T api.Object, O any, A api.Object] struct {
 	Name    string
 	Options Options[O]
-	Answer  Kind[A]
+	Answer  codec.Kind[A]
 	Show    func(ctx context.Context, obj T, options O) (A, error)
 }
 
@@ -22,9 +25,9 @@ type Projection[T api.Object, O any, A api.Object] struct {
 func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Extension[T] {
 	e := Extension[T]{info: api.Extension{Name: v.Name, Methods: []string{http.MethodGet, http.MethodHead}}}
 	e.describe = func(info api.Extension, group string) api.Extension {
-		info.Kind, info.GivesProtobuf = kindOf(v.Answer, group), v.Answer.bringsProtobuf()
+		info.Kind, info.GivesProtobuf = v.Answer.DiscoveryKind(group), v.Answer.HasProtobuf()
 		if len(v.Answer.Versions) > 0 {
-			info.Columns = columnsOf(v.Answer.Versions[0].Info.Columns)
+			info.Columns = rendition.Columns(v.Answer.Versions[0].Info.Columns)
 		}
 		return info
 	}
@@ -32,7 +35,7 @@ func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Exte
 		if v.Show == nil || v.Options.New == nil {
 			return nil, errors.New("a Projection needs Show and Options")
 		}
-		answer, err := bindKind(v.Answer)
+		answer, err := codec.BindKind(v.Answer)
 		if err != nil {
 			return nil, err
 		}
@@ -47,13 +50,13 @@ func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Exte
 			}
 			out, err := v.Show(ctx, obj, options)
 			if err != nil {
-				return api.Rendition{}, toStatus(err, h.info.GroupResource(), "get", name)
+				return api.Rendition{}, store.ToStatus(err, h.info.GroupResource(), "get", name)
 			}
 			var none A
 			if any(out) == any(none) {
 				return api.Rendition{}, apierrors.NewNotFound(h.info.GroupResource(), name)
 			}
-			return answer.show(out, form)
+			return answer.RenderObject(out, form)
 		}}, nil
 	}
 	return e

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/store"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -18,7 +19,7 @@ func QueryValue[V any](query url.Values, name string, parse Parser[V], into *V) 
 	}
 	value, err := parse(values[0])
 	if err != nil {
-		return fmt.Errorf("the value %q of parameter %q: %w", clipped(values[0]), name, err)
+		return fmt.Errorf("the value %q of parameter %q: %w", store.Excerpt(values[0]), name, err)
 	}
 	*into = value
 	return nil
@@ -42,7 +43,7 @@ func QueryValues[V any](query url.Values, name string, parse Parser[V], into *[]
 	for _, text := range query[name] {
 		value, err := parse(text)
 		if err != nil {
-			return fmt.Errorf("the value %q of parameter %q: %w", clipped(text), name, err)
+			return fmt.Errorf("the value %q of parameter %q: %w", store.Excerpt(text), name, err)
 		}
 		*into = append(*into, value)
 	}
@@ -74,13 +75,4 @@ func QueryParsed[V any, P interface {
 	var value V
 	err := P(&value).UnmarshalQueryParameter(text)
 	return value, err
-}
-
-// clipped shortens what a message repeats of what a client sent.
-func clipped(text string) string {
-	const most = 64
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
 }

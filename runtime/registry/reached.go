@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/reach"
+	"apigen.dev/runtime/rendition"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -25,7 +27,7 @@ func Reachable(handles []Handle) []any {
 }
 
 func (h *handle[T]) reached() any {
-	return reached[T]{h, h.versions, h.store.stored}
+	return reached[T]{h, h.versions, h.store.Form()}
 }
 
 func (h *virtualHandle[T]) reached() any {
@@ -35,13 +37,13 @@ func (h *virtualHandle[T]) reached() any {
 // reached is a reach.Objects: a client of a handle, in the storage version.
 type reached[T api.Object] struct {
 	handle   Handle
-	versions *versions[T]
+	versions *codec.Versions[T]
 	form     api.Form
 }
 
 // object is what a rendition shows.
-func (r reached[T]) object(rendition api.Rendition) (T, error) {
-	obj, err := r.versions.decode(whole(rendition))
+func (r reached[T]) object(rendered api.Rendition) (T, error) {
+	obj, err := r.versions.Decode(rendition.Whole(rendered))
 	if err != nil {
 		err = apierrors.NewInternalError(err)
 	}
@@ -49,16 +51,16 @@ func (r reached[T]) object(rendition api.Rendition) (T, error) {
 }
 
 // body is an object as a client would send it.
-func (r reached[T]) body(obj T) (Body, error) {
-	data, err := r.versions.encode(obj)
+func (r reached[T]) body(obj T) (api.Body, error) {
+	data, err := r.versions.Encode(obj)
 	if err != nil {
 		err = apierrors.NewInternalError(err)
 	}
-	return Body{Version: r.form.Version, Data: data, Validation: metav1.FieldValidationIgnore}, err
+	return api.Body{Version: r.form.Version, Data: data, Validation: metav1.FieldValidationIgnore}, err
 }
 
-func (r reached[T]) options(ctx context.Context, how reach.Write) WriteOptions {
-	return WriteOptions{DryRun: reach.IsDryRun(ctx), FieldManager: how.Manager, Form: r.form}
+func (r reached[T]) options(ctx context.Context, how reach.Write) api.WriteOptions {
+	return api.WriteOptions{DryRun: reach.IsDryRun(ctx), FieldManager: how.Manager, Form: r.form}
 }
 
 // Get implements reach.Objects.
@@ -73,7 +75,7 @@ func (r reached[T]) Get(ctx context.Context, namespace, name string) (T, error) 
 
 // List implements reach.Objects.
 func (r reached[T]) List(ctx context.Context, namespace string, selector labels.Selector) ([]T, error) {
-	page, err := r.handle.List(ctx, namespace, ListOptions{Selection: Selection{Labels: selector}}, r.form)
+	page, err := r.handle.List(ctx, namespace, api.ListOptions{Selection: api.Selection{Labels: selector}}, r.form)
 	if err != nil {
 		return nil, err
 	}
@@ -135,10 +137,10 @@ func (r reached[T]) replace(ctx context.Context, namespace, name string, how rea
 
 // Delete implements reach.Objects.
 func (r reached[T]) Delete(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
-	var how DeleteOptions
+	var how api.DeleteOptions
 	how.Form = r.form
 	how.DryRun = reach.IsDryRun(ctx) || len(options.DryRun) > 0
-	if err := how.take(&options); err != nil {
+	if err := takeOptions(&how, &options); err != nil {
 		return err
 	}
 	_, err := r.handle.Delete(ctx, namespace, name, how)

@@ -8,7 +8,9 @@ import (
 	"sync"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/ownership"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -46,7 +48,7 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 			case s.Replicas == nil || s.SetReplicas == nil:
 				return nil, errors.New("a Scale needs Replicas and SetReplicas")
 			}
-			kind, err := bindKind(scaleKind())
+			kind, err := codec.BindKind(scaleKind())
 			if err != nil {
 				return nil, err
 			}
@@ -60,11 +62,11 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 				if err != nil {
 					return nil, err
 				}
-				v, err := h.stored.versions.of(version)
+				v, err := h.stored.versions.Lookup(version)
 				if err != nil {
 					return nil, err
 				}
-				b.paths[v.gvk.GroupVersion().String()] = at
+				b.paths[v.GVK.GroupVersion().String()] = at
 			}
 			b.manager = sync.OnceValues(b.newManager)
 			return &ExtensionHandle{Get: b.get, Update: b.update, Patch: b.patch}, nil
@@ -76,7 +78,7 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 type scaler[T api.Object] struct {
 	Scale[T]
 	handle *handle[T]
-	kind   payload[*scaleObject]
+	kind   *codec.Versions[*scaleObject]
 	paths  managedfields.ResourcePathMappings
 	// manager is made at the first write.
 	manager func() (*ownership.Manager, error)
@@ -114,23 +116,23 @@ func (s *scaler[T]) of(obj T) *scaleObject {
 
 func (s *scaler[T]) get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {
 	h := s.handle
-	rendition, err := h.Get(ctx, namespace, name, resourceVersion, h.store.stored)
+	rendition, err := h.Get(ctx, namespace, name, resourceVersion, h.store.Form())
 	if err != nil {
 		return rendition, err
 	}
-	obj, err := h.store.fromRendition(rendition)
+	obj, err := h.store.Object(rendition)
 	if err != nil {
 		return rendition, err
 	}
-	return s.kind.show(s.of(obj), form)
+	return s.kind.RenderObject(s.of(obj), form)
 }
 
 // wanted is what a client makes of a scale: it owns live. entries are who owns what of it then.
 type wanted func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (scale *scaleObject, entries []metav1.ManagedFieldsEntry, warnings []string, err error)
 
-func (s *scaler[T]) update(ctx context.Context, namespace, name string, body Body, opts WriteOptions) (Result, error) {
+func (s *scaler[T]) update(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error) {
 	return s.write(ctx, namespace, name, body.Version, opts, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
-		scale, warnings, err := s.kind.read(body)
+		scale, warnings, err := s.kind.DecodeBody(body)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -139,24 +141,24 @@ func (s *scaler[T]) update(ctx context.Context, namespace, name string, body Bod
 	})
 }
 
-func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind PatchType, body Body, opts WriteOptions) (Result, error) {
-	if kind == ApplyPatch {
+func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error) {
+	if kind == api.ApplyPatch {
 		return s.write(ctx, namespace, name, body.Version, opts, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
 			scale, entries, err := s.apply(live, stored, body, opts)
 			return scale, entries, nil, err
 		})
 	}
-	v := s.kind.storage
-	p, strict, err := v.patcher(kind, body)
+	v := s.kind.Storage
+	p, strict, err := patcherOf(v, kind, body)
 	if err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
 	return s.write(ctx, namespace, name, body.Version, opts, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
-		data, err := v.encode(live)
+		data, err := v.Encode(live)
 		if err != nil {
 			return nil, nil, nil, apierrors.NewInternalError(err)
 		}
-		if data, err = p.apply(data); err != nil {
+		if data, err = p.Apply(data); err != nil {
 			return nil, nil, nil, err
 		}
 		scale, warnings, err := decodePatched(v, new(scaleObject), p, data, strict, body.Validation)
@@ -172,28 +174,28 @@ func (s *scaler[T]) patch(ctx context.Context, namespace, name string, kind Patc
 }
 
 // write brings an object to the scale that a client wants.
-func (s *scaler[T]) write(ctx context.Context, namespace, name, version string, opts WriteOptions, want wanted) (Result, error) {
+func (s *scaler[T]) write(ctx context.Context, namespace, name, version string, opts api.WriteOptions, want wanted) (api.Result, error) {
 	h := s.handle
 	t, err := h.target(namespace, name, "", version)
 	if err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
 	t.create, t.owned, t.through, t.answer = false, true, scaleName, s.answer
-	return h.update(ctx, t, opts, func(current *state[T]) (obj T, warnings []string, err error) {
-		fields := managedfields.NewScaleHandler(current.obj.GetManagedFields(), t.version.gvk.GroupVersion(), s.paths)
+	return h.update(ctx, t, opts, func(current *store.State[T]) (obj T, warnings []string, err error) {
+		fields := managedfields.NewScaleHandler(current.Object.GetManagedFields(), t.version.GVK.GroupVersion(), s.paths)
 		stored, err := fields.ToSubresource()
 		if err != nil {
 			return obj, nil, apierrors.NewInternalError(err)
 		}
-		live := s.of(current.obj)
+		live := s.of(current.Object)
 		scale, entries, warnings, err := want(live, stored)
 		if err == nil {
-			err = s.check(scale, s.of(current.obj), t)
+			err = s.check(scale, s.of(current.Object), t)
 		}
 		if err != nil {
 			return obj, warnings, err
 		}
-		obj = current.obj.DeepCopyObject().(T)
+		obj = current.Object.DeepCopyObject().(T)
 		if entries, err = fields.ToParent(entries); err != nil {
 			return obj, warnings, apierrors.NewInternalError(err)
 		}
@@ -218,7 +220,7 @@ func (s *scaler[T]) check(scale, live *scaleObject, t target[T]) error {
 		return err
 	}
 	if scale.UID != "" && scale.UID != live.UID {
-		return apierrors.NewConflict(h.store.gr, t.name,
+		return apierrors.NewConflict(h.store.Resource(), t.name,
 			fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", scale.UID, live.UID))
 	}
 	if scale.Spec.Replicas < 0 {
@@ -231,9 +233,9 @@ func (s *scaler[T]) check(scale, live *scaleObject, t target[T]) error {
 
 // answer is the scale of a stored form.
 func (s *scaler[T]) answer(data []byte, revision int64, form api.Form) (api.Rendition, error) {
-	obj, err := s.handle.store.typed(data, revision)
+	obj, err := s.handle.store.Decode(data, revision)
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	return s.kind.show(s.of(obj), form)
+	return s.kind.RenderObject(s.of(obj), form)
 }

@@ -2,6 +2,8 @@ package registry
 
 import (
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/rendition"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,24 +38,24 @@ var scaleGVK = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind
 
 // scaleColumns are kube-apiserver's.
 var scaleColumns = []api.Column{
-	nameColumn,
+	rendition.NameColumn,
 	{Name: "Desired", Type: "integer", Description: "The number of replicas that are wanted."},
 	{Name: "Available", Type: "integer", Description: "The number of replicas that there are."},
-	ageColumn,
+	rendition.AgeColumn,
 }
 
-func scaleKind() Kind[*scaleObject] {
+func scaleKind() codec.Kind[*scaleObject] {
 	empty := func() *scaleObject { return new(scaleObject) }
-	return Kind[*scaleObject]{
+	return codec.Kind[*scaleObject]{
 		Group: scaleGVK.Group, Kind: scaleGVK.Kind, New: empty,
-		Versions: []Version[*scaleObject]{VersionOf(
+		Versions: []codec.Version[*scaleObject]{codec.VersionOf(
 			api.VersionInfo{Name: scaleGVK.Version, Columns: scaleColumns},
-			Conversion[*scaleObject, *scaleObject]{New: empty, Columns: []func(*scaleObject) api.Cell{
+			codec.Conversion[*scaleObject, *scaleObject]{New: empty, Columns: []func(*scaleObject) api.Cell{
 				func(s *scaleObject) api.Cell { return api.Text(s.Name) },
 				func(s *scaleObject) api.Cell { return api.Int(int64(s.Spec.Replicas)) },
 				func(s *scaleObject) api.Cell { return api.Int(int64(s.Status.Replicas)) },
 				func(s *scaleObject) api.Cell { return api.Age(s.CreationTimestamp.Time) },
-			}, Proto: ProtoOf[*scaleObject]()},
+			}, Proto: codec.ProtoOf[*scaleObject]()},
 		)},
 	}
 }

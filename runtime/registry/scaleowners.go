@@ -3,6 +3,7 @@ package registry
 import (
 	"fmt"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/ownership"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -59,7 +60,7 @@ func (s *scaler[T]) own(live, scale *scaleObject, stored []metav1.ManagedFieldsE
 }
 
 // apply is a server-side apply of a Scale.
-func (s *scaler[T]) apply(live *scaleObject, stored []metav1.ManagedFieldsEntry, body Body, opts WriteOptions) (*scaleObject, []metav1.ManagedFieldsEntry, error) {
+func (s *scaler[T]) apply(live *scaleObject, stored []metav1.ManagedFieldsEntry, body api.Body, opts api.WriteOptions) (*scaleObject, []metav1.ManagedFieldsEntry, error) {
 	m, err := s.manager()
 	if err != nil {
 		return nil, nil, apierrors.NewInternalError(err)
@@ -81,7 +82,7 @@ func (s *scaler[T]) apply(live *scaleObject, stored []metav1.ManagedFieldsEntry,
 	if applied.Object == nil {
 		return live, applied.ManagedFields, nil
 	}
-	scale, err := s.kind.storage.codec.adopt(applied.Object, new(scaleObject), true)
+	scale, err := s.kind.Storage.FromMap(applied.Object, new(scaleObject), true)
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("failed to convert new object to proper version: %v", err))
 	}

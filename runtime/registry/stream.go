@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -62,7 +63,7 @@ func StreamOf[T api.Object, O any](s Stream[T, O]) Extension[T] {
 				}
 				reader, err := s.Open(ctx, obj, options)
 				if err != nil {
-					return Output{}, toStatus(err, h.info.GroupResource(), "get", name)
+					return Output{}, store.ToStatus(err, h.info.GroupResource(), "get", name)
 				}
 				if reader == nil {
 					return Output{}, apierrors.NewInternalError(errors.New("the stream has no output"))
@@ -112,7 +113,7 @@ func ConnectionOf[T api.Object, O any](c Connection[T, O]) Extension[T] {
 				if err == nil && handler == nil {
 					err = errors.New("the connection has no handler")
 				}
-				return handler, toStatus(err, h.info.GroupResource(), "connect", name)
+				return handler, store.ToStatus(err, h.info.GroupResource(), "connect", name)
 			}}, nil
 		},
 	}

@@ -10,7 +10,10 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,7 +26,7 @@ type target[T api.Object] struct {
 	// uid is that of the very object that is meant, where the client named one.
 	uid types.UID
 	// version is that of the URL.
-	version *version[T]
+	version *codec.Served[T]
 	// through is the extension that is written, "" for none; acts tells that it may change all of the object.
 	through string
 	acts    bool
@@ -46,28 +49,28 @@ func (h *handle[T]) target(namespace, name, subresource, version string) (t targ
 	if t.subresource, err = h.subresource(subresource); err != nil {
 		return t, err
 	}
-	if t.version, err = h.versions.of(version); err != nil {
+	if t.version, err = h.versions.Lookup(version); err != nil {
 		return t, apierrors.NewInternalError(err)
 	}
 	return t, nil
 }
 
 // proposal makes, of the current state, the object that a client wants. It owns what it returns.
-type proposal[T api.Object] func(current *state[T]) (obj T, warnings []string, err error)
+type proposal[T api.Object] func(current *store.State[T]) (obj T, warnings []string, err error)
 
 // Update implements Write.
-func (h *handle[T]) Update(ctx context.Context, namespace, name, subresource string, body Body, opts WriteOptions) (Result, error) {
+func (h *handle[T]) Update(ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions) (api.Result, error) {
 	t, err := h.target(namespace, name, subresource, body.Version)
 	if err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
 	sent, warnings, err := h.sent(t, body)
 	if err != nil {
-		return Result{Warnings: warnings}, err
+		return api.Result{Warnings: warnings}, err
 	}
 	t.uid = sent.GetUID()
 	used := false
-	result, err := h.update(ctx, t, opts, func(*state[T]) (T, []string, error) {
+	result, err := h.update(ctx, t, opts, func(*store.State[T]) (T, []string, error) {
 		obj := sent
 		if used {
 			// What was tried before belongs to the strategy's functions by now.
@@ -86,20 +89,20 @@ func (h *handle[T]) Update(ctx context.Context, namespace, name, subresource str
 
 // checkUID refuses a state that is not of the very object that is meant. Its absence is no exception, where an update could
 // create it: whoever knew the object is told that there is none any more.
-func (h *handle[T]) checkUID(t target[T], current *state[T]) error {
+func (h *handle[T]) checkUID(t target[T], current *store.State[T]) error {
 	var found types.UID
-	if current.exists {
-		found = current.obj.GetUID()
+	if current.Exists {
+		found = current.Object.GetUID()
 	}
 	if t.uid == "" || t.uid == found {
 		return nil
 	}
-	return apierrors.NewConflict(h.store.gr, t.name,
+	return apierrors.NewConflict(h.store.Resource(), t.name,
 		fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", t.uid, found))
 }
 
 // sent decodes a body that must be the target. The warnings hold also where it is not.
-func (h *handle[T]) sent(t target[T], body Body) (obj T, warnings []string, err error) {
+func (h *handle[T]) sent(t target[T], body api.Body) (obj T, warnings []string, err error) {
 	if obj, warnings, err = h.decodeBody(body); err != nil {
 		return obj, nil, err
 	}
@@ -114,15 +117,15 @@ func (h *handle[T]) isTarget(obj T, t target[T]) error {
 }
 
 // update brings the target to what propose makes of it.
-func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, propose proposal[T]) (Result, error) {
-	var result Result
+func (h *handle[T]) update(ctx context.Context, t target[T], opts api.WriteOptions, propose proposal[T]) (api.Result, error) {
+	var result api.Result
 	var answer foreseen
 	var before int64
 	t.manager = opts.FieldManager
-	out, err := h.store.commit(ctx, t.key, nil, opts.DryRun, func(current *state[T]) (p plan[T], err error) {
-		before = current.revision
-		if !current.exists && (t.subresource != nil || !t.create) {
-			return p, apierrors.NewNotFound(h.store.gr, t.name)
+	out, err := h.store.Update(ctx, t.key, store.CommitOptions[T]{IgnoreNotFound: true, DryRun: opts.DryRun}, func(current *store.State[T]) (p store.Plan[T], err error) {
+		before = current.Revision
+		if !current.Exists && (t.subresource != nil || !t.create) {
+			return p, apierrors.NewNotFound(h.store.Resource(), t.name)
 		}
 		if err := h.checkUID(t, current); err != nil {
 			return p, err
@@ -137,14 +140,14 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 			return p, err
 		}
 		warnings = append(warnings[:len(warnings):len(warnings)], more...)
-		if current.exists {
+		if current.Exists {
 			more, p, err = h.prepareUpdate(ctx, obj, current, t)
 		} else if err = forgetVersion(obj); err == nil {
-			more, p.data, err = h.prepareCreate(ctx, t, obj, current)
+			more, p.Data, err = h.prepareCreate(ctx, t, obj, current)
 		}
 		result.Warnings = append(warnings[:len(warnings):len(warnings)], more...)
 		if err == nil {
-			answer, err = h.foreseeTarget(t, p.data, current.revision, opts.Form)
+			answer, err = h.foreseeTarget(t, p.Data, current.Revision, opts.Form)
 		}
 		return p, err
 	})
@@ -154,15 +157,15 @@ func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, 
 		return h.update(ctx, t, opts, propose)
 	}
 	if err != nil {
-		return Result{Warnings: result.Warnings}, h.store.status(err, "update", t.name)
+		return api.Result{Warnings: result.Warnings}, h.store.Status(err, "update", t.name)
 	}
-	revision := out.revision
-	if out.removed {
+	revision := out.Revision
+	if out.Removed {
 		// Its last finalizer went: the answer is the object as it was sent, at the revision that it had.
 		revision = before
 	}
-	result.Created = out.created
-	result.Object, err = answer.at(h.answering(t), out.data, revision, opts.Form)
+	result.Created = out.Created
+	result.Object, err = answer.at(h.answering(t), out.Data, revision, opts.Form)
 	return result, err
 }
 
@@ -186,7 +189,7 @@ func (h *handle[T]) foreseeTarget(t target[T], data []byte, revision int64, form
 }
 
 // attribute notes in a proposal who owns what: the owners of the object, and those of its fields.
-func (h *handle[T]) attribute(t *target[T], obj T, current *state[T], manager string) (warnings []string, err error) {
+func (h *handle[T]) attribute(t *target[T], obj T, current *store.State[T], manager string) (warnings []string, err error) {
 	warnings = dedupOwners(obj, t.merged)
 	switch {
 	case t.bare:
@@ -198,42 +201,42 @@ func (h *handle[T]) attribute(t *target[T], obj T, current *state[T], manager st
 }
 
 // prepareUpdate decides what becomes of the current state, given the object that a client wants instead.
-func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T], t target[T]) (warnings []string, p plan[T], err error) {
-	if err := h.checkVersion(obj, t.name, current.revision); err != nil {
+func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *store.State[T], t target[T]) (warnings []string, p store.Plan[T], err error) {
+	if err := h.checkVersion(obj, t.name, current.Revision); err != nil {
 		return nil, p, err
 	}
-	obj.SetResourceVersion(current.obj.GetResourceVersion())
+	obj.SetResourceVersion(current.Object.GetResourceVersion())
 	switch {
 	case t.acts:
-		warnings, err = h.prepareAction(ctx, t, obj, current.obj)
+		warnings, err = h.prepareAction(ctx, t, obj, current.Object)
 	case t.subresource != nil:
-		obj, err = h.prepareSubresource(ctx, t, obj, current.obj)
+		obj, err = h.prepareSubresource(ctx, t, obj, current.Object)
 	default:
 		warnings, err = h.prepareObject(ctx, t, obj, current)
 	}
 	if err != nil {
 		return nil, p, err
 	}
-	if p.data, err = h.canonical(t.version, obj); err != nil {
+	if p.Data, err = h.canonical(t.version, obj); err != nil {
 		return nil, p, err
 	}
-	if sameButTimes(p.data, current.data, obj.GetManagedFields(), current.obj.GetManagedFields()) {
-		p.data = current.data
+	if sameButTimes(p.Data, current.Data, obj.GetManagedFields(), current.Object.GetManagedFields()) {
+		p.Data = current.Data
 	}
 	// What is written through a part of the object is no change of what it is to be.
-	if t.subresource == nil && !h.definition.Strategy.NoGeneration && (differ(p.data, current.data) || ownDiffer(obj, current.obj)) {
-		if p.data, err = h.nextGeneration(t.version, obj, current.obj.GetGeneration()+1, p.data); err != nil {
+	if t.subresource == nil && !h.definition.Strategy.NoGeneration && (differ(p.Data, current.Data) || ownDiffer(obj, current.Object)) {
+		if p.Data, err = h.nextGeneration(t.version, obj, current.Object.GetGeneration()+1, p.Data); err != nil {
 			return nil, p, err
 		}
 	}
-	if finalized(obj, current.obj) {
-		p.verb = remove
+	if finalized(obj, current.Object) {
+		p.Verb = store.Remove
 	}
 	return warnings, p, nil
 }
 
-func (h *handle[T]) prepareObject(ctx context.Context, t target[T], obj T, current *state[T]) (warnings []string, err error) {
-	strategy, old := &h.definition.Strategy, current.obj
+func (h *handle[T]) prepareObject(ctx context.Context, t target[T], obj T, current *store.State[T]) (warnings []string, err error) {
+	strategy, old := &h.definition.Strategy, current.Object
 	inherit(obj, old)
 	for _, s := range h.definition.Subresources {
 		s.Copy(old, obj)
@@ -256,13 +259,13 @@ func (h *handle[T]) prepareSubresource(ctx context.Context, t target[T], obj, ol
 }
 
 // nextGeneration sets metadata.generation in an object and in its stored form.
-func (h *handle[T]) nextGeneration(from *version[T], obj T, generation int64, data []byte) ([]byte, error) {
+func (h *handle[T]) nextGeneration(from *codec.Served[T], obj T, generation int64, data []byte) ([]byte, error) {
 	obj.SetGeneration(generation)
-	inside, ok := insideMetadata(data, 1)
+	inside, ok := rendition.InsideMetadata(data, 1)
 	if !ok {
 		return h.canonical(from, obj)
 	}
-	start, end, ok := member(data, inside, "generation")
+	start, end, ok := rendition.Member(data, inside, "generation")
 	if !ok {
 		return h.canonical(from, obj)
 	}
@@ -300,7 +303,7 @@ func ownDiffer(a, b metav1.Object) bool {
 
 // specified appends the keys and values of a stored form that count for metadata.generation.
 func specified(data []byte, to [][]byte) [][]byte {
-	members(data, 1, func(key []byte, start, end int) bool {
+	rendition.Members(data, 1, func(key []byte, start, end int) bool {
 		switch string(key) {
 		case "metadata", "status", "kind", "apiVersion":
 		default:

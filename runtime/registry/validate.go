@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -91,7 +92,7 @@ func (t *target[T]) rules(ctx context.Context, verb operation.Type, obj T, old *
 	} else if t.through != "" {
 		op.Request.Subresources = []string{t.through}
 	}
-	errs, err := t.version.codec.validate(ctx, op, obj, old)
+	errs, err := t.version.Validate(ctx, op, obj, old)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
@@ -136,18 +137,18 @@ func invalidObject(kind schema.GroupKind, name string, errs field.ErrorList) err
 
 // checkVersion is the rule of optimistic concurrency: an update that names a resourceVersion is meant for that state.
 func (h *handle[T]) checkVersion(obj T, name string, current int64) error {
-	sent, err := parseVersion(obj.GetResourceVersion())
+	sent, err := store.ParseVersion(obj.GetResourceVersion())
 	if err != nil {
 		return err
 	}
-	gr := h.store.gr
+	gr := h.store.Resource()
 	switch {
 	case sent == 0 && h.definition.Strategy.RequireVersionOnUpdate:
 		return apierrors.NewInvalid(schema.GroupKind{Group: gr.Group, Kind: gr.Resource}, name, field.ErrorList{
 			field.Invalid(metadataPath.Child("resourceVersion"), uint64(0), "must be specified for an update"),
 		})
 	case sent != 0 && sent != current:
-		return apierrors.NewConflict(gr, name, fmt.Errorf("%s", optimisticLock))
+		return apierrors.NewConflict(gr, name, fmt.Errorf("%s", store.OptimisticLock))
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,12 +26,12 @@ type Provider[T api.Object] struct {
 	Get func(ctx context.Context, namespace, name string) (T, error)
 	// List returns what selection selects, or more: the runtime selects again, sorts by namespace and name, and pages. An
 	// empty ResourceVersion is none, any other a number; Continue and Remaining are not looked at.
-	List func(ctx context.Context, namespace string, selection Selection) (*List[T], error)
+	List func(ctx context.Context, namespace string, selection api.Selection) (*List[T], error)
 	// Watch begins a watch: behind options.ResourceVersion, which a List told, or with the state where that is "" or 0. The
 	// runtime selects: what begins or ends to be selected is ADDED or DELETED. It goes by an event's Old or, where there is
 	// none, by what the watch told before; what a resumed watch can't know of an object it takes for told, so that a client
 	// may be told of the end of what it doesn't have, and never keeps what has ended.
-	Watch func(ctx context.Context, namespace string, options WatchOptions) (ObjectWatch[T], error)
+	Watch func(ctx context.Context, namespace string, options api.WatchOptions) (ObjectWatch[T], error)
 	// Create answers what was posted: a review, filled in. obj has defaults and is valid by its rules; it needs no name. Where
 	// it came with a generateName it has one made of it, and an apierrors.NewAlreadyExists asks for another. In a dry run
 	// nothing may change elsewhere.
@@ -99,7 +101,7 @@ func (r *virtual[T]) Open(_ context.Context, config Config) (Handle, error) {
 // virtualHandle is an open virtual resource.
 type virtualHandle[T api.Object] struct {
 	*virtual[T]
-	versions   *versions[T]
+	versions   *codec.Versions[T]
 	extensions map[string]*ExtensionHandle
 	// owners is made at the first write of what can be updated.
 	owners func() (*owners[T], error)
@@ -119,7 +121,7 @@ func (h *virtualHandle[T]) unsupported(verb string) error {
 
 // status maps an error of the author's.
 func (h *virtualHandle[T]) status(err error, verb, name string) error {
-	return toStatus(err, h.info.GroupResource(), verb, name)
+	return store.ToStatus(err, h.info.GroupResource(), verb, name)
 }
 
 // object reads one.
@@ -143,9 +145,9 @@ func (h *virtualHandle[T]) object(ctx context.Context, namespace, name string) (
 
 // render writes an object in a form.
 func (h *virtualHandle[T]) render(obj T, form api.Form) (api.Rendition, error) {
-	v, err := h.versions.of(form.Version)
+	v, err := h.versions.Lookup(form.Version)
 	if err != nil {
 		return api.Rendition{}, apierrors.NewInternalError(err)
 	}
-	return renditionOf(v, obj, form)
+	return codec.RenderObject(v, obj, form)
 }

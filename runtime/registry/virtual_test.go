@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -63,7 +63,7 @@ func openVirtual(t *testing.T, p registry.Provider[*shop.Widget]) registry.Handl
 	return h
 }
 
-func names(page *registry.Page) (all []string) {
+func names(page *api.Page) (all []string) {
 	for r := range page.Items {
 		at := strings.Index(string(r.Payload), `"name":"`) + len(`"name":"`)
 		name, _, _ := strings.Cut(string(r.Payload)[at:], `"`)
@@ -78,20 +78,20 @@ func TestVirtualList(t *testing.T) {
 		items = append(items, view([]string{"b", "a"}[i%2], fmt.Sprint("w", 9-i), []string{"red", "blue"}[i/5]))
 	}
 	h := openVirtual(t, registry.Provider[*shop.Widget]{
-		List: func(context.Context, string, registry.Selection) (*registry.List[*shop.Widget], error) {
+		List: func(context.Context, string, api.Selection) (*registry.List[*shop.Widget], error) {
 			return &registry.List[*shop.Widget]{Items: items, ResourceVersion: "7"}, nil
 		},
 	})
 	for _, c := range []struct {
 		namespace string
-		opts      registry.ListOptions
+		opts      api.ListOptions
 		want      []string
 	}{
-		{"", registry.ListOptions{}, []string{"w0", "w2", "w4", "w6", "w8", "w1", "w3", "w5", "w7", "w9"}},
-		{"b", registry.ListOptions{}, []string{"w1", "w3", "w5", "w7", "w9"}},
-		{"b", registry.ListOptions{Selection: registry.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}}, []string{"w5", "w7", "w9"}},
-		{"", registry.ListOptions{Selection: registry.Selection{Fields: fields.OneTermEqualSelector("spec.color", "blue")}}, []string{"w0", "w2", "w4", "w1", "w3"}},
-		{"", registry.ListOptions{Selection: registry.Selection{Fields: fields.OneTermEqualSelector("metadata.name", "w3")}}, []string{"w3"}},
+		{"", api.ListOptions{}, []string{"w0", "w2", "w4", "w6", "w8", "w1", "w3", "w5", "w7", "w9"}},
+		{"b", api.ListOptions{}, []string{"w1", "w3", "w5", "w7", "w9"}},
+		{"b", api.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}}, []string{"w5", "w7", "w9"}},
+		{"", api.ListOptions{Selection: api.Selection{Fields: fields.OneTermEqualSelector("spec.color", "blue")}}, []string{"w0", "w2", "w4", "w1", "w3"}},
+		{"", api.ListOptions{Selection: api.Selection{Fields: fields.OneTermEqualSelector("metadata.name", "w3")}}, []string{"w3"}},
 	} {
 		for _, limit := range []int64{0, 1, 3, 100} {
 			var got []string
@@ -115,15 +115,15 @@ func TestVirtualList(t *testing.T) {
 			}
 		}
 	}
-	if _, err := h.List(t.Context(), "", registry.ListOptions{Continue: "x"}, v1); !apierrors.IsBadRequest(err) {
+	if _, err := h.List(t.Context(), "", api.ListOptions{Continue: "x"}, v1); !apierrors.IsBadRequest(err) {
 		t.Errorf("a forged token: %v", err)
 	}
 	for verb, err := range map[string]error{
 		"get":    second(h.Get(t.Context(), "a", "w0", "", v1)),
-		"watch":  second(h.Watch(t.Context(), "a", registry.WatchOptions{}, v1)),
-		"create": second(h.Create(t.Context(), "a", body(`{}`), registry.WriteOptions{})),
-		"update": second(h.Update(t.Context(), "a", "w0", "", body(`{}`), registry.WriteOptions{})),
-		"delete": second(h.Delete(t.Context(), "a", "w0", registry.DeleteOptions{})),
+		"watch":  second(h.Watch(t.Context(), "a", api.WatchOptions{}, v1)),
+		"create": second(h.Create(t.Context(), "a", body(`{}`), api.WriteOptions{})),
+		"update": second(h.Update(t.Context(), "a", "w0", "", body(`{}`), api.WriteOptions{})),
+		"delete": second(h.Delete(t.Context(), "a", "w0", api.DeleteOptions{})),
 	} {
 		if !apierrors.IsMethodNotSupported(err) {
 			t.Errorf("%s: %v", verb, err)
@@ -137,21 +137,21 @@ func TestVirtualList(t *testing.T) {
 func second[V any](_ V, err error) error { return err }
 
 func TestVirtualWatch(t *testing.T) {
-	event := func(e registry.EventType, w *shop.Widget) registry.WatchEvent[*shop.Widget] {
+	event := func(e api.EventType, w *shop.Widget) registry.WatchEvent[*shop.Widget] {
 		return registry.WatchEvent[*shop.Widget]{Type: e, Object: w}
 	}
 	closed := false
 	h := openVirtual(t, registry.Provider[*shop.Widget]{
-		Watch: func(context.Context, string, registry.WatchOptions) (registry.ObjectWatch[*shop.Widget], error) {
+		Watch: func(context.Context, string, api.WatchOptions) (registry.ObjectWatch[*shop.Widget], error) {
 			return &script{closed: &closed, batches: [][]registry.WatchEvent[*shop.Widget]{
-				{event(registry.Added, view("a", "one", "red")), event(registry.Added, view("a", "two", "blue"))},
-				{event(registry.Modified, view("a", "two", "green"))},
-				{event(registry.Modified, view("a", "two", "red")), event(registry.Added, view("b", "far", "red"))},
-				{event(registry.Modified, view("a", "one", "blue")), event(registry.Deleted, view("a", "two", "red"))},
+				{event(api.Added, view("a", "one", "red")), event(api.Added, view("a", "two", "blue"))},
+				{event(api.Modified, view("a", "two", "green"))},
+				{event(api.Modified, view("a", "two", "red")), event(api.Added, view("b", "far", "red"))},
+				{event(api.Modified, view("a", "one", "blue")), event(api.Deleted, view("a", "two", "red"))},
 			}}, nil
 		},
 	})
-	w, err := h.Watch(t.Context(), "a", registry.WatchOptions{Selection: registry.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}}, v1)
+	w, err := h.Watch(t.Context(), "a", api.WatchOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}}, v1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestVirtualWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range events {
-			page := registry.Page{Items: slices.Values([]api.Rendition{e.Object})}
+			page := api.Page{Items: slices.Values([]api.Rendition{e.Object})}
 			got = append(got, string(e.Type)+" "+names(&page)[0])
 		}
 	}
@@ -192,8 +192,8 @@ func TestVirtualCreate(t *testing.T) {
 		},
 		Get: func(context.Context, string, string) (*shop.Widget, error) { return nil, nil },
 	})
-	r, err := h.Create(t.Context(), "ns", registry.Body{Version: "v1beta1", Data: []byte(`{"spec":{"colour":"beige"}}`), Validation: metav1.FieldValidationWarn},
-		registry.WriteOptions{Form: v1beta1, DryRun: true})
+	r, err := h.Create(t.Context(), "ns", api.Body{Version: "v1beta1", Data: []byte(`{"spec":{"colour":"beige"}}`), Validation: metav1.FieldValidationWarn},
+		api.WriteOptions{Form: v1beta1, DryRun: true})
 	if err != nil || !r.Created || !dry || len(r.Warnings) != 1 || !strings.Contains(whole(r.Object), `"colour":"beige"`) || !strings.Contains(whole(r.Object), `"phase":"seen"`) {
 		t.Errorf("%v %+v %s", err, r, whole(r.Object))
 	}
@@ -203,7 +203,7 @@ func TestVirtualCreate(t *testing.T) {
 		`{"metadata":{"namespace":"else"}}`: apierrors.IsBadRequest,
 		`{"spec":{"color":"teapot"}}`:       apierrors.IsResourceExpired,
 	} {
-		if _, err := h.Create(t.Context(), "ns", body(data), registry.WriteOptions{Form: v1}); !is(err) {
+		if _, err := h.Create(t.Context(), "ns", body(data), api.WriteOptions{Form: v1}); !is(err) {
 			t.Errorf("%s: %v", data, err)
 		}
 	}

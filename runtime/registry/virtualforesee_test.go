@@ -6,8 +6,9 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -16,7 +17,7 @@ import (
 func unshowable(t *testing.T, s *shelf, shown bool) registry.Handle {
 	d := shop.Definition()
 	d.Strategy.ReturnDeletedObject = shown
-	d.Versions[1] = registry.VersionOf(api.VersionInfo{Name: "v1beta1"}, registry.Conversion[*shop.Widget, *shop.WidgetV1beta1]{
+	d.Versions[1] = codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*shop.Widget, *shop.WidgetV1beta1]{
 		New: func() *shop.WidgetV1beta1 { return &shop.WidgetV1beta1{} },
 		ToHub: func(v *shop.WidgetV1beta1, w *shop.Widget) error {
 			w.ObjectMeta, w.Color, w.Size = v.ObjectMeta, v.Spec.Colour, v.Spec.Size
@@ -48,7 +49,7 @@ func TestVirtualWritesThatCouldNotBeAnswered(t *testing.T) {
 	s := newShelf("a", "b")
 	s.widgets["b"].Size = 13
 	h := unshowable(t, s, true)
-	opts := registry.WriteOptions{Form: v1beta1}
+	opts := api.WriteOptions{Form: v1beta1}
 	_, err := h.Create(t.Context(), "ns", body(`{"metadata":{"name":"c"},"spec":{"size":13}}`), opts)
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no thirteen")
 	if s.widgets["c"] != nil {
@@ -56,18 +57,18 @@ func TestVirtualWritesThatCouldNotBeAnswered(t *testing.T) {
 	}
 	_, err = h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"size":13}}`), opts)
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no thirteen")
-	_, err = h.Patch(t.Context(), "ns", "a", "", registry.MergePatch, body(`{"spec":{"size":13}}`), opts)
+	_, err = h.Patch(t.Context(), "ns", "a", "", api.MergePatch, body(`{"spec":{"size":13}}`), opts)
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no thirteen")
 	if s.widgets["a"].Size == 13 {
 		t.Error("it was updated")
 	}
-	_, err = h.Delete(t.Context(), "ns", "b", registry.DeleteOptions{WriteOptions: opts})
+	_, err = h.Delete(t.Context(), "ns", "b", api.DeleteOptions{WriteOptions: opts})
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no thirteen")
 	if s.widgets["b"] == nil {
 		t.Error("it was deleted")
 	}
 	// Of a collection all that comes before it is, as in any deletion that fails on its way.
-	_, err = h.DeleteCollection(t.Context(), "ns", registry.DeleteOptions{WriteOptions: opts}, registry.ListOptions{})
+	_, err = h.DeleteCollection(t.Context(), "ns", api.DeleteOptions{WriteOptions: opts}, api.ListOptions{})
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no thirteen")
 	if s.widgets["a"] != nil || s.widgets["b"] == nil {
 		t.Errorf("%+v are left", s.widgets)
@@ -79,11 +80,11 @@ func TestVirtualDeletionThatShowsNothing(t *testing.T) {
 	s := newShelf("a", "b")
 	s.widgets["b"].Size = 13
 	h := unshowable(t, s, false)
-	done, err := h.Delete(t.Context(), "ns", "b", registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1beta1}})
+	done, err := h.Delete(t.Context(), "ns", "b", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1beta1}})
 	if err != nil || !done.Done || s.widgets["b"] != nil {
 		t.Errorf("%+v, %v; left: %+v", done, err, s.widgets)
 	}
-	page, err := h.DeleteCollection(t.Context(), "ns", registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1beta1}}, registry.ListOptions{})
+	page, err := h.DeleteCollection(t.Context(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1beta1}}, api.ListOptions{})
 	if err != nil || page.Len != 1 || names(page)[0] != "a" || len(s.widgets) != 0 {
 		t.Errorf("%+v, %v; left: %+v", page, err, s.widgets)
 	}

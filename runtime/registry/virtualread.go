@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 )
@@ -22,28 +23,28 @@ func (h *virtualHandle[T]) Get(ctx context.Context, namespace, name, _ string, f
 // fieldsOf has the values of an object's fields in the places of a selector.
 type fieldsOf[T api.Object] struct {
 	obj        T
-	selectable []SelectableField[T]
+	selectable []api.SelectableField[T]
 }
 
 // Field implements fielded.
 func (f fieldsOf[T]) Field(i int) string {
 	switch {
-	case i == nameField:
+	case i == store.NameField:
 		return f.obj.GetName()
-	case i == namespaceField:
+	case i == store.NamespaceField:
 		return f.obj.GetNamespace()
-	case i-firstSelectable < len(f.selectable):
-		return f.selectable[i-firstSelectable].Value(f.obj)
+	case i-store.FirstSelectable < len(f.selectable):
+		return f.selectable[i-store.FirstSelectable].Value(f.obj)
 	}
 	return ""
 }
 
 // selects tells whether a selector takes an object of a namespace, "" for all.
-func (h *virtualHandle[T]) selects(s *selector, namespace string, obj T) bool {
+func (h *virtualHandle[T]) selects(s *store.Selector, namespace string, obj T) bool {
 	if namespace != "" && obj.GetNamespace() != namespace {
 		return false
 	}
-	return s.matches(labels.Set(obj.GetLabels()), fieldsOf[T]{obj, h.definition.SelectableFields})
+	return s.Matches(labels.Set(obj.GetLabels()), fieldsOf[T]{obj, h.definition.SelectableFields})
 }
 
 // keyOf orders objects, and is where a page goes on.
@@ -55,7 +56,7 @@ func keyOf(obj api.Object) string {
 }
 
 // List implements View. A page goes on behind the name of its last object, at whatever the provider has by then.
-func (h *virtualHandle[T]) List(ctx context.Context, namespace string, opts ListOptions, form api.Form) (*Page, error) {
+func (h *virtualHandle[T]) List(ctx context.Context, namespace string, opts api.ListOptions, form api.Form) (*api.Page, error) {
 	items, list, err := h.items(ctx, namespace, opts)
 	if err != nil {
 		return nil, err
@@ -64,20 +65,20 @@ func (h *virtualHandle[T]) List(ctx context.Context, namespace string, opts List
 }
 
 // items are the objects that options select, sorted, from where they go on.
-func (h *virtualHandle[T]) items(ctx context.Context, namespace string, opts ListOptions) ([]T, *List[T], error) {
+func (h *virtualHandle[T]) items(ctx context.Context, namespace string, opts api.ListOptions) ([]T, *List[T], error) {
 	if h.provider.List == nil {
 		return nil, nil, h.unsupported("list")
 	}
-	if err := validateList(opts); err != nil {
+	if err := store.ValidateListOptions(opts); err != nil {
 		return nil, nil, err
 	}
-	sel, err := newSelector(opts.Selection, h.info.SelectableFields)
+	sel, err := store.NewSelector(opts.Selection, h.info.SelectableFields)
 	if err != nil {
 		return nil, nil, err
 	}
 	from := ""
 	if opts.Continue != "" {
-		if from, _, err = decodeToken(opts.Continue, "/"); err != nil {
+		if from, _, err = store.DecodeToken(opts.Continue, "/"); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -96,7 +97,7 @@ func (h *virtualHandle[T]) items(ctx context.Context, namespace string, opts Lis
 }
 
 // page renders the first of items, at most limit where that is not 0.
-func (h *virtualHandle[T]) page(items []T, version string, limit int, all bool, form api.Form) (*Page, error) {
+func (h *virtualHandle[T]) page(items []T, version string, limit int, all bool, form api.Form) (*api.Page, error) {
 	rest := items[:0]
 	if limit > 0 && len(items) > limit {
 		items, rest = items[:limit], items[limit:]
@@ -116,23 +117,23 @@ func (h *virtualHandle[T]) page(items []T, version string, limit int, all bool, 
 		page.Remaining = &left
 	}
 	var err error
-	if page.Continue, err = encodeToken("/", keyOf(rest[0]), -1); err != nil {
+	if page.Continue, err = store.EncodeToken("/", keyOf(rest[0]), -1); err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
 	return page, nil
 }
 
 // pageOf is a page without more behind it, that borrows nothing.
-func pageOf(renditions []api.Rendition, version string) *Page {
-	return &Page{ResourceVersion: version, Len: len(renditions), Items: slices.Values(renditions), Close: func() {}}
+func pageOf(renditions []api.Rendition, version string) *api.Page {
+	return &api.Page{ResourceVersion: version, Len: len(renditions), Items: slices.Values(renditions), Close: func() {}}
 }
 
 // Watch implements View.
-func (h *virtualHandle[T]) Watch(ctx context.Context, namespace string, opts WatchOptions, form api.Form) (Watch, error) {
+func (h *virtualHandle[T]) Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
 	if h.provider.Watch == nil {
 		return nil, h.unsupported("watch")
 	}
-	sel, err := newSelector(opts.Selection, h.info.SelectableFields)
+	sel, err := store.NewSelector(opts.Selection, h.info.SelectableFields)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +154,7 @@ type virtualWatch[T api.Object] struct {
 	h         *virtualHandle[T]
 	source    ObjectWatch[T]
 	namespace string
-	sel       selector
+	sel       store.Selector
 	form      api.Form
 	ctx       context.Context
 	cancel    context.CancelFunc
@@ -162,11 +163,11 @@ type virtualWatch[T api.Object] struct {
 	known map[string]bool
 	// resumed: the client may have objects that this watch didn't tell.
 	resumed bool
-	events  []Event
+	events  []api.Event
 }
 
 // Next implements Watch.
-func (w *virtualWatch[T]) Next(ctx context.Context) ([]Event, error) {
+func (w *virtualWatch[T]) Next(ctx context.Context) ([]api.Event, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(w.ctx, cancel)()
@@ -193,9 +194,9 @@ func (w *virtualWatch[T]) Next(ctx context.Context) ([]Event, error) {
 
 // add renders an event as the client's selector lets it appear.
 func (w *virtualWatch[T]) add(event WatchEvent[T]) error {
-	if event.Type != Bookmark {
+	if event.Type != api.Bookmark {
 		selected := w.h.selects(&w.sel, w.namespace, event.Object)
-		if !w.sel.empty() {
+		if !w.sel.Empty() {
 			event.Type = w.appears(&event, selected)
 			selected = event.Type != ""
 		}
@@ -207,32 +208,32 @@ func (w *virtualWatch[T]) add(event WatchEvent[T]) error {
 	if err != nil {
 		return err
 	}
-	w.events = append(w.events, Event{Type: event.Type, Object: rendition})
+	w.events = append(w.events, api.Event{Type: event.Type, Object: rendition})
 	return nil
 }
 
 // appears is the type of an event for a client that sees the selected objects only; "" for none.
-func (w *virtualWatch[T]) appears(event *WatchEvent[T], selected bool) EventType {
+func (w *virtualWatch[T]) appears(event *WatchEvent[T], selected bool) api.EventType {
 	key := keyOf(event.Object)
 	had := w.had(event, key)
-	gone := event.Type == Deleted || !selected
+	gone := event.Type == api.Deleted || !selected
 	switch {
 	case !gone:
 		w.known[key] = true
-	case w.resumed && event.Type != Deleted:
+	case w.resumed && event.Type != api.Deleted:
 		w.known[key] = false
 	default:
 		delete(w.known, key)
 	}
 	switch {
 	case gone && had:
-		return Deleted
+		return api.Deleted
 	case gone:
 		return ""
 	case had:
-		return Modified
+		return api.Modified
 	}
-	return Added
+	return api.Added
 }
 
 // had tells whether the client has the object of an event. Of a resumed watch's first event of an object nobody knows, but
@@ -246,9 +247,9 @@ func (w *virtualWatch[T]) had(event *WatchEvent[T], key string) bool {
 		return known
 	}
 	switch event.Type {
-	case Modified:
+	case api.Modified:
 		return w.resumed
-	case Deleted:
+	case api.Deleted:
 		return w.resumed && w.h.selects(&w.sel, w.namespace, event.Object)
 	}
 	return false

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -13,52 +15,52 @@ import (
 )
 
 // Create implements Write.
-func (h *virtualHandle[T]) Create(ctx context.Context, namespace string, body Body, opts WriteOptions) (Result, error) {
+func (h *virtualHandle[T]) Create(ctx context.Context, namespace string, body api.Body, opts api.WriteOptions) (api.Result, error) {
 	if h.provider.Create == nil {
-		return Result{}, h.unsupported("create")
+		return api.Result{}, h.unsupported("create")
 	}
-	v, err := h.versions.of(body.Version)
+	v, err := h.versions.Lookup(body.Version)
 	if err != nil {
-		return Result{}, apierrors.NewInternalError(err)
+		return api.Result{}, apierrors.NewInternalError(err)
 	}
-	obj, warnings, err := decodeInto(v, h.definition.New(), body)
+	obj, warnings, err := codec.DecodeBody(v, h.definition.New(), body)
 	if err == nil {
 		err = place(obj, h.info.Scope, namespace)
 	}
 	if err != nil {
-		return Result{Warnings: warnings}, err
+		return api.Result{Warnings: warnings}, err
 	}
 	t := target[T]{version: v, namespace: namespace}
-	return named(h.info.GroupResource(), obj, warnings, func(obj T) (Result, error) { return h.create(ctx, &t, obj, warnings, opts) })
+	return named(h.info.GroupResource(), obj, warnings, func(obj T) (api.Result, error) { return h.create(ctx, &t, obj, warnings, opts) })
 }
 
 // create checks an object in its place, and has the provider create it. What it could not show is refused before; what the
 // provider makes of it is known only afterwards.
-func (h *virtualHandle[T]) create(ctx context.Context, t *target[T], obj T, warnings []string, opts WriteOptions) (Result, error) {
-	if err := h.own(t, obj, &state[T]{}, opts.FieldManager); err != nil {
-		return Result{Warnings: warnings}, err
+func (h *virtualHandle[T]) create(ctx context.Context, t *target[T], obj T, warnings []string, opts api.WriteOptions) (api.Result, error) {
+	if err := h.own(t, obj, &store.State[T]{}, opts.FieldManager); err != nil {
+		return api.Result{Warnings: warnings}, err
 	}
 	if err := h.validate(ctx, t.version, obj); err != nil {
-		return Result{Warnings: warnings}, err
+		return api.Result{Warnings: warnings}, err
 	}
 	if warn := h.definition.Strategy.Warnings; warn != nil {
 		var none T
 		warnings = append(warnings[:len(warnings):len(warnings)], warn(ctx, obj, none)...)
 	}
 	if _, err := h.render(obj, opts.Form); err != nil {
-		return Result{Warnings: warnings}, err
+		return api.Result{Warnings: warnings}, err
 	}
 	name := obj.GetName()
 	obj, err := h.provider.Create(ctx, obj, opts.DryRun)
 	if err != nil {
-		return Result{Warnings: warnings}, h.status(err, "create", name)
+		return api.Result{Warnings: warnings}, h.status(err, "create", name)
 	}
 	rendition, err := h.render(obj, opts.Form)
-	return Result{Object: rendition, Created: true, Warnings: warnings}, err
+	return api.Result{Object: rendition, Created: true, Warnings: warnings}, err
 }
 
 // own notes in obj who set what, where there will be updates. Where that can't be found out, what was known stays.
-func (h *virtualHandle[T]) own(t *target[T], obj T, current *state[T], manager string) error {
+func (h *virtualHandle[T]) own(t *target[T], obj T, current *store.State[T], manager string) error {
 	if h.provider.Update == nil || t.owned {
 		return nil
 	}
@@ -70,9 +72,9 @@ func (h *virtualHandle[T]) own(t *target[T], obj T, current *state[T], manager s
 	return nil
 }
 
-func (h *virtualHandle[T]) validate(ctx context.Context, v *version[T], obj T) error {
+func (h *virtualHandle[T]) validate(ctx context.Context, v *codec.Served[T], obj T) error {
 	var errs field.ErrorList
-	rules, err := v.codec.validate(ctx, operation.Operation{Type: operation.Create}, obj, nil)
+	rules, err := v.Validate(ctx, operation.Operation{Type: operation.Create}, obj, nil)
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
@@ -84,18 +86,18 @@ func (h *virtualHandle[T]) validate(ctx context.Context, v *version[T], obj T) e
 }
 
 // Update implements Write.
-func (h *virtualHandle[T]) Update(ctx context.Context, namespace, name, subresource string, body Body, opts WriteOptions) (Result, error) {
+func (h *virtualHandle[T]) Update(ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions) (api.Result, error) {
 	t, err := h.writable("update", namespace, name, subresource, body.Version)
 	if err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
 	old, err := h.object(ctx, namespace, name)
 	if err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
-	obj, warnings, err := decodeInto(t.version, h.definition.New(), body)
+	obj, warnings, err := codec.DecodeBody(t.version, h.definition.New(), body)
 	if err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
 	return h.replace(ctx, &t, obj, old, warnings, opts)
 }
@@ -109,15 +111,15 @@ func (h *virtualHandle[T]) writable(verb, namespace, name, subresource, version 
 		return t, apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "", 0, true)
 	}
 	t = target[T]{namespace: namespace, name: name}
-	if t.version, err = h.versions.of(version); err != nil {
+	if t.version, err = h.versions.Lookup(version); err != nil {
 		return t, apierrors.NewInternalError(err)
 	}
 	return t, nil
 }
 
 // replace checks what is to be in the place of old, and has the provider put it there.
-func (h *virtualHandle[T]) replace(ctx context.Context, t *target[T], obj, old T, warnings []string, opts WriteOptions) (Result, error) {
-	failed := Result{Warnings: warnings}
+func (h *virtualHandle[T]) replace(ctx context.Context, t *target[T], obj, old T, warnings []string, opts api.WriteOptions) (api.Result, error) {
+	failed := api.Result{Warnings: warnings}
 	if err := place(obj, h.info.Scope, t.namespace); err != nil {
 		return failed, err
 	}
@@ -134,9 +136,9 @@ func (h *virtualHandle[T]) replace(ctx context.Context, t *target[T], obj, old T
 	case "":
 		obj.SetResourceVersion(old.GetResourceVersion())
 	default:
-		return failed, apierrors.NewConflict(gr, name, fmt.Errorf("%s", optimisticLock))
+		return failed, apierrors.NewConflict(gr, name, fmt.Errorf("%s", store.OptimisticLock))
 	}
-	if err := h.own(t, obj, &state[T]{obj: old, exists: true}, opts.FieldManager); err != nil {
+	if err := h.own(t, obj, &store.State[T]{Object: old, Exists: true}, opts.FieldManager); err != nil {
 		return failed, err
 	}
 	inherit(obj, old)
@@ -147,19 +149,19 @@ func (h *virtualHandle[T]) replace(ctx context.Context, t *target[T], obj, old T
 		warnings = append(warnings[:len(warnings):len(warnings)], warn(ctx, obj, old)...)
 	}
 	if _, err := h.render(obj, opts.Form); err != nil {
-		return Result{Warnings: warnings}, err
+		return api.Result{Warnings: warnings}, err
 	}
 	obj, err := h.provider.Update(ctx, obj, old, opts.DryRun)
 	if err != nil {
-		return Result{Warnings: warnings}, h.status(err, "update", name)
+		return api.Result{Warnings: warnings}, h.status(err, "update", name)
 	}
 	rendition, err := h.render(obj, opts.Form)
-	return Result{Object: rendition, Warnings: warnings}, err
+	return api.Result{Object: rendition, Warnings: warnings}, err
 }
 
-func (h *virtualHandle[T]) validateUpdate(ctx context.Context, v *version[T], obj, old T) error {
+func (h *virtualHandle[T]) validateUpdate(ctx context.Context, v *codec.Served[T], obj, old T) error {
 	errs := validation.ValidateObjectMetaAccessorUpdate(obj, old, metadataPath)
-	rules, err := v.codec.validate(ctx, operation.Operation{Type: operation.Update}, obj, &old)
+	rules, err := v.Validate(ctx, operation.Operation{Type: operation.Update}, obj, &old)
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
@@ -174,18 +176,18 @@ func (h *virtualHandle[T]) validateUpdate(ctx context.Context, v *version[T], ob
 }
 
 // Delete implements Write.
-func (h *virtualHandle[T]) Delete(ctx context.Context, namespace, name string, opts DeleteOptions) (Deletion, error) {
+func (h *virtualHandle[T]) Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
 	if h.provider.Delete == nil {
-		return Deletion{}, h.unsupported("delete")
+		return api.Deletion{}, h.unsupported("delete")
 	}
 	obj, err := h.object(ctx, namespace, name)
 	if err != nil {
-		return Deletion{}, err
+		return api.Deletion{}, err
 	}
 	var shown api.Rendition
 	if h.definition.Strategy.ReturnDeletedObject {
 		if shown, err = h.render(obj, opts.Form); err != nil {
-			return Deletion{}, err
+			return api.Deletion{}, err
 		}
 	}
 	done, left, err := h.remove(ctx, obj, opts)
@@ -200,15 +202,15 @@ func (h *virtualHandle[T]) Delete(ctx context.Context, namespace, name string, o
 }
 
 // remove deletes an object that was read. Where it isn't done, left is what is there.
-func (h *virtualHandle[T]) remove(ctx context.Context, obj T, opts DeleteOptions) (done Deletion, left T, err error) {
+func (h *virtualHandle[T]) remove(ctx context.Context, obj T, opts api.DeleteOptions) (done api.Deletion, left T, err error) {
 	gr := schema.GroupResource{Group: h.info.Group, Resource: h.info.Names.Kind}
-	if err := checkPreconditions(gr, obj.GetName(), opts.Preconditions, obj); err != nil {
+	if err := store.CheckPreconditions(gr, obj.GetName(), opts.Preconditions, obj); err != nil {
 		return done, left, err
 	}
 	done.UID, done.Shown = string(obj.GetUID()), h.definition.Strategy.ReturnDeletedObject
 	name := obj.GetName()
 	if left, err = h.provider.Delete(ctx, obj, asMeta(opts)); err != nil {
-		return Deletion{}, left, h.status(err, "delete", name)
+		return api.Deletion{}, left, h.status(err, "delete", name)
 	}
 	var none T
 	done.Done = any(left) == any(none)
@@ -217,7 +219,7 @@ func (h *virtualHandle[T]) remove(ctx context.Context, obj T, opts DeleteOptions
 
 // DeleteCollection implements Write: a page of the list, one after the other, each shown as it was listed; what can't be
 // shown stays. What goes meanwhile by itself isn't told.
-func (h *virtualHandle[T]) DeleteCollection(ctx context.Context, namespace string, opts DeleteOptions, list ListOptions) (*Page, error) {
+func (h *virtualHandle[T]) DeleteCollection(ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page, error) {
 	if h.provider.Delete == nil || h.provider.List == nil {
 		return nil, h.unsupported("deletecollection")
 	}

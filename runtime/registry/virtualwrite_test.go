@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -43,7 +44,7 @@ func (s *shelf) provider() registry.Provider[*shop.Widget] {
 			}
 			return nil, nil
 		},
-		List: func(context.Context, string, registry.Selection) (*registry.List[*shop.Widget], error) {
+		List: func(context.Context, string, api.Selection) (*registry.List[*shop.Widget], error) {
 			list := &registry.List[*shop.Widget]{}
 			for _, w := range s.widgets {
 				list.Items = append(list.Items, w.DeepCopyObject().(*shop.Widget))
@@ -82,7 +83,7 @@ func TestVirtualUpdate(t *testing.T) {
 	if want := []string{"delete", "deletecollection", "get", "list", "patch", "update"}; !slices.Equal(h.Info().Verbs, want) {
 		t.Errorf("verbs %v, want %v", h.Info().Verbs, want)
 	}
-	r, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"blue"}}`), registry.WriteOptions{Form: v1})
+	r, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"blue"}}`), api.WriteOptions{Form: v1})
 	if err != nil || s.widgets["a"].Color != "blue" || s.widgets["a"].UID != "u-a" || !strings.Contains(whole(r.Object), `"resourceVersion":"10"`) {
 		t.Fatalf("%v %s %+v", err, whole(r.Object), s.widgets["a"])
 	}
@@ -94,17 +95,17 @@ func TestVirtualUpdate(t *testing.T) {
 		`{"metadata":{"name":"a"},"spec":{"size":-1}}`:      apierrors.IsInvalid,
 		`{"metadata":{"name":"a"}`:                          apierrors.IsBadRequest,
 	} {
-		if _, err := h.Update(t.Context(), "ns", "a", "", body(data), registry.WriteOptions{Form: v1}); !is(err) {
+		if _, err := h.Update(t.Context(), "ns", "a", "", body(data), api.WriteOptions{Form: v1}); !is(err) {
 			t.Errorf("%s: %v", data, err)
 		}
 	}
-	if _, err := h.Update(t.Context(), "ns", "none", "", body(`{"metadata":{"name":"none"}}`), registry.WriteOptions{Form: v1}); !apierrors.IsNotFound(err) {
+	if _, err := h.Update(t.Context(), "ns", "none", "", body(`{"metadata":{"name":"none"}}`), api.WriteOptions{Form: v1}); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
 	if s.widgets["a"].Color != "blue" || len(s.widgets) != 1 {
 		t.Errorf("a refused update changed %+v", s.widgets)
 	}
-	if _, err = h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`), registry.WriteOptions{Form: v1, DryRun: true}); err != nil || s.dry != 1 {
+	if _, err = h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`), api.WriteOptions{Form: v1, DryRun: true}); err != nil || s.dry != 1 {
 		t.Errorf("a dry run: %v, %d", err, s.dry)
 	}
 }
@@ -112,28 +113,28 @@ func TestVirtualUpdate(t *testing.T) {
 func TestVirtualPatch(t *testing.T) {
 	for _, c := range []struct {
 		name, patch string
-		kind        registry.PatchType
+		kind        api.PatchType
 		conflicts   int
 		color       string
 		is          func(error) bool
 	}{
-		{"merge", `{"spec":{"color":"blue"}}`, registry.MergePatch, 0, "blue", nil},
-		{"merge at the second try", `{"spec":{"color":"blue"}}`, registry.MergePatch, 1, "blue", nil},
-		{"merge that is never free", `{"spec":{"color":"blue"}}`, registry.MergePatch, 99, "red", apierrors.IsConflict},
-		{"JSON", `[{"op":"replace","path":"/spec/color","value":"blue"}]`, registry.JSONPatch, 0, "blue", nil},
-		{"JSON that fails", `[{"op":"test","path":"/spec/color","value":"blue"}]`, registry.JSONPatch, 0, "red", apierrors.IsInvalid},
-		{"strategic", `{"spec":{"color":"blue"}}`, registry.StrategicPatch, 0, "blue", nil},
-		{"old version", `{"metadata":{"resourceVersion":"0"}}`, registry.MergePatch, 0, "red", apierrors.IsConflict},
-		{"another name", `{"metadata":{"name":"b"}}`, registry.MergePatch, 0, "red", apierrors.IsBadRequest},
-		{"no apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, registry.MergePatch, 0, "red", apierrors.IsBadRequest},
-		{"strategic without apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, registry.StrategicPatch, 0, "blue", nil},
-		{"apply of no kind", `{}`, registry.ApplyPatch, 0, "red", apierrors.IsBadRequest},
-		{"nothing", ``, registry.MergePatch, 0, "red", apierrors.IsBadRequest},
+		{"merge", `{"spec":{"color":"blue"}}`, api.MergePatch, 0, "blue", nil},
+		{"merge at the second try", `{"spec":{"color":"blue"}}`, api.MergePatch, 1, "blue", nil},
+		{"merge that is never free", `{"spec":{"color":"blue"}}`, api.MergePatch, 99, "red", apierrors.IsConflict},
+		{"JSON", `[{"op":"replace","path":"/spec/color","value":"blue"}]`, api.JSONPatch, 0, "blue", nil},
+		{"JSON that fails", `[{"op":"test","path":"/spec/color","value":"blue"}]`, api.JSONPatch, 0, "red", apierrors.IsInvalid},
+		{"strategic", `{"spec":{"color":"blue"}}`, api.StrategicPatch, 0, "blue", nil},
+		{"old version", `{"metadata":{"resourceVersion":"0"}}`, api.MergePatch, 0, "red", apierrors.IsConflict},
+		{"another name", `{"metadata":{"name":"b"}}`, api.MergePatch, 0, "red", apierrors.IsBadRequest},
+		{"no apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, api.MergePatch, 0, "red", apierrors.IsBadRequest},
+		{"strategic without apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, api.StrategicPatch, 0, "blue", nil},
+		{"apply of no kind", `{}`, api.ApplyPatch, 0, "red", apierrors.IsBadRequest},
+		{"nothing", ``, api.MergePatch, 0, "red", apierrors.IsBadRequest},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newShelf("a")
 			s.conflicts = c.conflicts
-			_, err := openVirtual(t, s.provider()).Patch(t.Context(), "ns", "a", "", c.kind, body(c.patch), registry.WriteOptions{Form: v1})
+			_, err := openVirtual(t, s.provider()).Patch(t.Context(), "ns", "a", "", c.kind, body(c.patch), api.WriteOptions{Form: v1})
 			if failed := c.is != nil; failed != (err != nil) || failed && !c.is(err) && apierrors.ReasonForError(err) != metav1.StatusReasonUnsupportedMediaType {
 				t.Error(err)
 			}
@@ -148,27 +149,27 @@ func TestVirtualDelete(t *testing.T) {
 	s := newShelf("a", "b", "c")
 	h := openVirtual(t, s.provider())
 	other := types.UID("other")
-	if _, err := h.Delete(t.Context(), "ns", "a", registry.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &other}}); !apierrors.IsConflict(err) {
+	if _, err := h.Delete(t.Context(), "ns", "a", api.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &other}}); !apierrors.IsConflict(err) {
 		t.Error(err)
 	}
-	form := registry.WriteOptions{Form: v1}
-	d, err := h.Delete(t.Context(), "ns", "a", registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1, DryRun: true}})
+	form := api.WriteOptions{Form: v1}
+	d, err := h.Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1, DryRun: true}})
 	if err != nil || !d.Done || s.dry != 1 || len(s.widgets) != 3 {
 		t.Errorf("a dry run: %v %+v %v", err, d, s)
 	}
-	if d, err = h.Delete(t.Context(), "ns", "a", registry.DeleteOptions{WriteOptions: form}); err != nil || !d.Done || d.UID != "u-a" || len(s.widgets) != 2 {
+	if d, err = h.Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: form}); err != nil || !d.Done || d.UID != "u-a" || len(s.widgets) != 2 {
 		t.Errorf("%v %+v %v", err, d, s.widgets)
 	}
-	if _, err = h.Delete(t.Context(), "ns", "a", registry.DeleteOptions{WriteOptions: form}); !apierrors.IsNotFound(err) {
+	if _, err = h.Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: form}); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
-	page, err := h.DeleteCollection(t.Context(), "ns", registry.DeleteOptions{WriteOptions: form}, registry.ListOptions{Selection: registry.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}})
+	page, err := h.DeleteCollection(t.Context(), "ns", api.DeleteOptions{WriteOptions: form}, api.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}})
 	if err != nil || page.Len != 2 || len(s.widgets) != 0 {
 		t.Errorf("%v %+v %v", err, page, s.widgets)
 	}
 	s = newShelf("a")
 	s.slow = true
-	if d, err = openVirtual(t, s.provider()).Delete(t.Context(), "ns", "a", registry.DeleteOptions{WriteOptions: form}); err != nil || d.Done {
+	if d, err = openVirtual(t, s.provider()).Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: form}); err != nil || d.Done {
 		t.Errorf("what goes later: %v %+v", err, d)
 	}
 }
@@ -186,14 +187,14 @@ func TestProviderThatLacksGet(t *testing.T) {
 func TestVirtualWatchThatGoesOn(t *testing.T) {
 	type event = registry.WatchEvent[*shop.Widget]
 	events := []event{
-		{Type: registry.Modified, Object: view("ns", "left", "blue")},
-		{Type: registry.Modified, Object: view("ns", "left", "green")},
-		{Type: registry.Deleted, Object: view("ns", "left", "green")},
-		{Type: registry.Deleted, Object: view("ns", "there", "red")},
-		{Type: registry.Modified, Object: view("ns", "known", "blue"), Old: view("ns", "known", "green")},
-		{Type: registry.Modified, Object: view("ns", "entered", "red"), Old: view("ns", "entered", "blue")},
-		{Type: registry.Deleted, Object: view("ns", "never", "blue")},
-		{Type: registry.Added, Object: view("ns", "end", "red")},
+		{Type: api.Modified, Object: view("ns", "left", "blue")},
+		{Type: api.Modified, Object: view("ns", "left", "green")},
+		{Type: api.Deleted, Object: view("ns", "left", "green")},
+		{Type: api.Deleted, Object: view("ns", "there", "red")},
+		{Type: api.Modified, Object: view("ns", "known", "blue"), Old: view("ns", "known", "green")},
+		{Type: api.Modified, Object: view("ns", "entered", "red"), Old: view("ns", "entered", "blue")},
+		{Type: api.Deleted, Object: view("ns", "never", "blue")},
+		{Type: api.Added, Object: view("ns", "end", "red")},
 	}
 	for version, want := range map[string][]string{
 		"":  {"ADDED entered", "ADDED end"},
@@ -201,12 +202,12 @@ func TestVirtualWatchThatGoesOn(t *testing.T) {
 	} {
 		closed := false
 		h := openVirtual(t, registry.Provider[*shop.Widget]{
-			Watch: func(context.Context, string, registry.WatchOptions) (registry.ObjectWatch[*shop.Widget], error) {
+			Watch: func(context.Context, string, api.WatchOptions) (registry.ObjectWatch[*shop.Widget], error) {
 				return &script{closed: &closed, batches: [][]event{slices.Clone(events)}}, nil
 			},
 		})
-		w, err := h.Watch(t.Context(), "ns", registry.WatchOptions{ResourceVersion: version,
-			Selection: registry.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}}, v1)
+		w, err := h.Watch(t.Context(), "ns", api.WatchOptions{ResourceVersion: version,
+			Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}}, v1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,11 +232,11 @@ func TestVirtualWatchThatGoesOn(t *testing.T) {
 func TestVirtualApply(t *testing.T) {
 	s := newShelf()
 	h := openVirtual(t, s.provider())
-	apply := func(manager, spec string, opts registry.WriteOptions) (registry.Result, error) {
+	apply := func(manager, spec string, opts api.WriteOptions) (api.Result, error) {
 		opts.Form, opts.FieldManager = v1, manager
-		return h.Patch(t.Context(), "ns", "a", "", registry.ApplyPatch, body(config(``, `,"spec":`+spec)), opts)
+		return h.Patch(t.Context(), "ns", "a", "", api.ApplyPatch, body(config(``, `,"spec":`+spec)), opts)
 	}
-	if _, err := apply("me", `{"color":"red"}`, registry.WriteOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := apply("me", `{"color":"red"}`, api.WriteOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("a provider without Create: %v", err)
 	}
 	p, creations := s.provider(), 0
@@ -246,31 +247,31 @@ func TestVirtualApply(t *testing.T) {
 		return w, nil
 	}
 	h = openVirtual(t, p)
-	r, err := apply("me", `{"color":"red","parts":["m"]}`, registry.WriteOptions{})
+	r, err := apply("me", `{"color":"red","parts":["m"]}`, api.WriteOptions{})
 	if err != nil || !r.Created || creations != 1 || len(s.widgets["a"].ManagedFields) != 1 {
 		t.Fatalf("%v %+v, %d creations", err, s.widgets["a"], creations)
 	}
-	if r, err = apply("me", `{"color":"red","parts":["m"]}`, registry.WriteOptions{}); err != nil || r.Created || s.widgets["a"].ResourceVersion != "1" {
+	if r, err = apply("me", `{"color":"red","parts":["m"]}`, api.WriteOptions{}); err != nil || r.Created || s.widgets["a"].ResourceVersion != "1" {
 		t.Errorf("the same again: %v, %+v", err, s.widgets["a"])
 	}
-	if _, err = apply("you", `{"color":"blue"}`, registry.WriteOptions{}); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "me": .spec.color`) {
+	if _, err = apply("you", `{"color":"blue"}`, api.WriteOptions{}); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "me": .spec.color`) {
 		t.Errorf("what another has applied: %v", err)
 	}
 	s.conflicts = 2
-	if _, err = apply("you", `{"color":"blue"}`, registry.WriteOptions{Force: true}); err != nil || s.widgets["a"].Color != "blue" {
+	if _, err = apply("you", `{"color":"blue"}`, api.WriteOptions{Force: true}); err != nil || s.widgets["a"].Color != "blue" {
 		t.Errorf("by force: %v, %+v", err, s.widgets["a"])
 	}
-	if _, err = apply("me", `{}`, registry.WriteOptions{}); err != nil || len(s.widgets["a"].Parts) > 0 || s.widgets["a"].Color != "blue" {
+	if _, err = apply("me", `{}`, api.WriteOptions{}); err != nil || len(s.widgets["a"].Parts) > 0 || s.widgets["a"].Color != "blue" {
 		t.Errorf("what isn't applied any more: %v, %+v", err, s.widgets["a"])
 	}
 	update := body(`{"metadata":{"name":"a"},"spec":{"color":"green"}}`)
-	if _, err = h.Update(t.Context(), "ns", "a", "", update, registry.WriteOptions{Form: v1, FieldManager: "they"}); err != nil {
+	if _, err = h.Update(t.Context(), "ns", "a", "", update, api.WriteOptions{Form: v1, FieldManager: "they"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = apply("you", `{"color":"blue"}`, registry.WriteOptions{}); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "they"`) {
+	if _, err = apply("you", `{"color":"blue"}`, api.WriteOptions{}); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "they"`) {
 		t.Errorf("what was updated: %v", err)
 	}
-	if _, err = apply("you", `{"size":-1}`, registry.WriteOptions{Force: true}); !apierrors.IsInvalid(err) {
+	if _, err = apply("you", `{"size":-1}`, api.WriteOptions{Force: true}); !apierrors.IsInvalid(err) {
 		t.Errorf("what is invalid: %v", err)
 	}
 }
@@ -288,9 +289,9 @@ func TestVirtualGenerateName(t *testing.T) {
 			return w, nil
 		},
 	})
-	create := func(data string) (registry.Result, error) {
+	create := func(data string) (api.Result, error) {
 		names = nil
-		return h.Create(t.Context(), "ns", body(data), registry.WriteOptions{Form: v1})
+		return h.Create(t.Context(), "ns", body(data), api.WriteOptions{Form: v1})
 	}
 	r, err := create(`{"metadata":{"generateName":"a-"}}`)
 	if err != nil || len(names) != 3 || names[0] == names[2] || !strings.HasPrefix(names[2], "a-") || !strings.Contains(whole(r.Object), `"name":"`+names[2]+`"`) {

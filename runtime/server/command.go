@@ -65,7 +65,7 @@ func Command(program Program) *cobra.Command {
 			if _, err := newEnablement(parseSwitches(f.runtimeConfig), program.Groups); err != nil {
 				return err
 			}
-			return serve(cmd.Context(), program, f, garbagePolicy(cmd.Flags(), f.collectGarbage), cmd.OutOrStdout())
+			return serve(cmd.Context(), program, f, f.garbagePolicy(cmd.Flags()), cmd.OutOrStdout())
 		},
 	}
 	f.add(command.Flags(), program.Embedded != nil)

@@ -73,6 +73,9 @@ func TestBadFlags(t *testing.T) {
 		{"quota", []string{"--quota-backend-bytes=1000"}, "--quota-backend-bytes: 1000 must be at least"},
 		{"reload of nothing", []string{"--encryption-provider-config-automatic-reload"}, "goes with --encryption-provider-config"},
 		{"no encryption configuration", []string{"--encryption-provider-config=" + garbage}, "--encryption-provider-config: " + garbage + ": "},
+		{"collector", []string{"--garbage-collector=nobody"}, `"nobody" is neither server nor external`},
+		{"no collector", []string{"--enable-garbage-collector=false", "--garbage-collector=external"},
+			"--garbage-collector goes with --enable-garbage-collector=true"},
 		{"timeout", []string{"--request-timeout=0s"}, "--request-timeout"},
 		{"all at once", []string{"--secure-port=-1", "--bind-address=x"}, `--bind-address: "x" is no IP address; --secure-port: -1 is no port`},
 	} {

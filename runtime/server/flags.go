@@ -36,7 +36,8 @@ type flags struct {
 	watchCache, profiling     bool
 	checkCache                time.Duration
 	runtimeConfig             []string
-	collectGarbage            bool
+	enableGarbageCollector    bool
+	garbageCollector          string
 }
 
 func (f *flags) add(set *pflag.FlagSet, embedded bool) {
@@ -69,7 +70,7 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	set.BoolVar(&f.watchCache, "watch-cache", true, "serve reads from memory")
 	set.DurationVar(&f.checkCache, "watch-cache-consistency-check", 0, "how often what is in memory is compared with storage, at the cost of reading all of it; 0 is never")
 	set.StringSliceVar(&f.runtimeConfig, "runtime-config", nil, "versions and resources to switch on or off: <group>/<version>[/<resource>]=true|false, api/all, api/ga, api/beta, api/alpha; what is not named is on")
-	set.BoolVar(&f.collectGarbage, "enable-garbage-collector", true, "delete or orphan the dependents of what is deleted; false behind an aggregator, whose host does it: deletions are then of one object, at once")
+	f.addGarbage(set)
 	set.BoolVar(&f.profiling, "profiling", true, "serve /debug/pprof to administrators")
 }
 
@@ -121,6 +122,7 @@ func (f *flags) check(embedded bool) error {
 	if f.maxReads < 0 || f.maxWrites < 0 {
 		bad("--max-requests-inflight and --max-mutating-requests-inflight must not be negative")
 	}
+	f.checkGarbage(bad)
 	f.checkFiles(bad)
 	return oneLine(errs)
 }

@@ -6,28 +6,62 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// GarbagePolicy is who deals with the dependents of what is deleted.
+// GarbagePolicy says what the server does about the dependents of objects that clients delete.
 type GarbagePolicy uint8
 
 const (
-	// CollectGarbage is for a server that stands alone: it records a deletion's propagation policy, and acts on it.
+	// CollectGarbage is for a server that stands alone: it records a deletion's propagation policy as a finalizer, and
+	// its own collector deletes or orphans the dependents.
 	CollectGarbage GarbagePolicy = iota
-	// HostCollectsGarbage is for an aggregated server: it records the policy, and the controller manager of its host acts
-	// on it.
-	HostCollectsGarbage
-	// IgnoreGarbage records nothing, since nobody would act on it: all deletion is of the object alone.
+	// DelegateGarbage is for a server whose garbage kube-controller-manager or another collector collects: it records
+	// policies and honours finalizers as with CollectGarbage, and runs no collector.
+	DelegateGarbage
+	// IgnoreGarbage is for a server whose garbage nobody collects: it records no policy, since no collector would
+	// remove the finalizer. Every deletion removes the one object alone.
 	IgnoreGarbage
 )
 
-// garbagePolicy is that of the flags. A command whose flags leave authentication or authorization to a host is aggregated;
-// where it has no such flags, whoever runs it behind an aggregator says --enable-garbage-collector=false.
-func garbagePolicy(set *pflag.FlagSet, enabled bool) GarbagePolicy {
-	if !enabled {
+// The values of --garbage-collector.
+const (
+	serverCollects   = "server"
+	externalCollects = "external"
+)
+
+func (f *flags) addGarbage(set *pflag.FlagSet) {
+	set.BoolVar(&f.enableGarbageCollector, "enable-garbage-collector", true,
+		"record the propagation policy of a deletion as a finalizer; with false a deletion is of one object alone. "+
+			"With --garbage-collector=external it must equal the flag of the kube-controller-manager")
+	set.StringVar(&f.garbageCollector, "garbage-collector", "",
+		"who deletes or orphans the dependents of deleted objects: server (the default, this process) or "+
+			"external (kube-controller-manager, as for a server behind an aggregator)")
+}
+
+func (f *flags) checkGarbage(bad func(format string, args ...any)) {
+	switch f.garbageCollector {
+	case "":
+	case serverCollects, externalCollects:
+		if !f.enableGarbageCollector {
+			bad("--garbage-collector goes with --enable-garbage-collector=true")
+		}
+	default:
+		bad("--garbage-collector: %q is neither %s nor %s", f.garbageCollector, serverCollects, externalCollects)
+	}
+}
+
+// garbagePolicy returns the policy that the flags ask for. A command whose flags leave authentication or authorization
+// to a host is aggregated: without --garbage-collector, its host collects.
+func (f *flags) garbagePolicy(set *pflag.FlagSet) GarbagePolicy {
+	switch {
+	case !f.enableGarbageCollector:
 		return IgnoreGarbage
+	case f.garbageCollector == externalCollects:
+		return DelegateGarbage
+	case f.garbageCollector == serverCollects:
+		return CollectGarbage
 	}
 	for _, name := range []string{"authentication-kubeconfig", "authorization-kubeconfig"} {
 		if flag := set.Lookup(name); flag != nil && flag.Value.String() != "" {
-			return HostCollectsGarbage
+			return DelegateGarbage
 		}
 	}
 	return CollectGarbage

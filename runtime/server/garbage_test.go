@@ -15,27 +15,34 @@ import (
 
 func TestGarbagePolicy(t *testing.T) {
 	for _, c := range []struct {
-		args    []string
-		enabled bool
-		want    GarbagePolicy
+		args []string
+		want GarbagePolicy
 	}{
-		{nil, true, CollectGarbage},
-		{nil, false, IgnoreGarbage},
-		{[]string{"--authentication-kubeconfig=x"}, true, HostCollectsGarbage},
-		{[]string{"--authorization-kubeconfig=x"}, true, HostCollectsGarbage},
-		{[]string{"--authorization-kubeconfig=x"}, false, IgnoreGarbage},
+		{nil, CollectGarbage},
+		{[]string{"--enable-garbage-collector=false"}, IgnoreGarbage},
+		{[]string{"--garbage-collector=server"}, CollectGarbage},
+		{[]string{"--garbage-collector=external"}, DelegateGarbage},
+		{[]string{"--authentication-kubeconfig=x"}, DelegateGarbage},
+		{[]string{"--authorization-kubeconfig=x"}, DelegateGarbage},
+		{[]string{"--authorization-kubeconfig=x", "--garbage-collector=server"}, CollectGarbage},
+		{[]string{"--authorization-kubeconfig=x", "--enable-garbage-collector=false"}, IgnoreGarbage},
 	} {
+		var f flags
 		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		f.add(set, true)
 		set.String("authentication-kubeconfig", "", "")
 		set.String("authorization-kubeconfig", "", "")
 		if err := set.Parse(c.args); err != nil {
 			t.Fatal(err)
 		}
-		if got := garbagePolicy(set, c.enabled); got != c.want {
-			t.Errorf("%v, %v: %v", c.args, c.enabled, got)
+		if got := f.garbagePolicy(set); got != c.want {
+			t.Errorf("%v: %v", c.args, got)
 		}
 	}
-	if garbagePolicy(pflag.NewFlagSet("", pflag.ContinueOnError), true) != CollectGarbage {
+	var f flags
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.add(set, true)
+	if f.garbagePolicy(set) != CollectGarbage {
 		t.Error("a server that can't be aggregated stands alone")
 	}
 }
@@ -98,6 +105,42 @@ func TestCollectsGarbage(t *testing.T) {
 	}
 	if code, body := ask(t, c, "DELETE", s.url+path+"/alone?propagationPolicy=Foreground", ""); code != 200 || !strings.Contains(body, `"Success"`) {
 		t.Errorf("%d %s", code, body)
+	}
+	s.end(t)
+}
+
+// TestDelegatesGarbage: a server whose garbage kube-controller-manager collects records the policy as a finalizer, and
+// waits until the collector removes it. It collects nothing itself.
+func TestDelegatesGarbage(t *testing.T) {
+	const path = "/apis/shop.example.com/v1/namespaces/ns/widgets"
+	p := program()
+	p.Groups = []registry.Group{widgets()}
+	s := startProgram(t, p, filepath.Join(t.TempDir(), "data"), "--garbage-collector=external")
+	c := s.client(t)
+	for policy, finalizer := range map[string]string{"Orphan": "orphan", "Foreground": "foregroundDeletion"} {
+		name := strings.ToLower(policy)
+		widget := `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"`
+		if code, body := ask(t, c, "POST", s.url+path, widget+`}}`); code != 201 {
+			t.Fatalf("%d %s", code, body)
+		}
+		if code, body := ask(t, c, "DELETE", s.url+path+"/"+name+"?propagationPolicy="+policy, ""); code != 200 {
+			t.Errorf("%s: %d %s", policy, code, body)
+		}
+		code, body := get(t, c, s.url+path+"/"+name)
+		held := strings.Contains(body, `"finalizers":["`+finalizer+`"]`)
+		if code != 200 || !held || !strings.Contains(body, `"deletionTimestamp"`) {
+			t.Errorf("%s: %d %s", policy, code, body)
+		}
+		if code, body := ask(t, c, "PUT", s.url+path+"/"+name, widget+`,"finalizers":[]}}`); code != 200 {
+			t.Errorf("%s: the collector can't remove the finalizer: %d %s", policy, code, body)
+		}
+		if code, body := get(t, c, s.url+path+"/"+name); code != 404 {
+			t.Errorf("%s: %d %s", policy, code, body)
+		}
+	}
+	stacks := make([]byte, 1<<20)
+	if stacks := string(stacks[:runtime.Stack(stacks, true)]); strings.Contains(stacks, "runtime/collector") {
+		t.Errorf("the server collects: %s", stacks)
 	}
 	s.end(t)
 }

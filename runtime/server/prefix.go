@@ -23,7 +23,7 @@ func checkPrefixes(groups []registry.Group) error {
 			if info.Storage == "" {
 				continue
 			}
-			is := place{strings.Trim(info.StoragePrefix, "/") + "/", info.GroupResource()}
+			is := place{info.StoragePrefix + "/", info.GroupResource()}
 			for _, other := range taken {
 				if strings.HasPrefix(is.prefix, other.prefix) || strings.HasPrefix(other.prefix, is.prefix) {
 					errs = append(errs, fmt.Errorf("the keys of %s, below %s, would be among those of %s, below %s: give one another +apigen:storagePrefix",

@@ -26,6 +26,7 @@ import (
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/compactor"
+	"apigen.dev/runtime/store"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -60,13 +61,13 @@ type Config struct {
 	CompactionInterval time.Duration
 	// CheckCache is how often each cache is compared with the backend, and dropped where they differ; 0 is never.
 	CheckCache time.Duration
-	// Garbage is who deals with the dependents of what is deleted.
+	// Garbage says what the server does about the dependents of deleted objects.
 	Garbage GarbagePolicy
 	// Verify turns on expensive checks of invariants, which panic: for tests.
 	Verify bool
 	// Transformer returns what the values of a resource pass on their way to the backend and back; nil, and where it
 	// returns nil, values are stored as they are.
-	Transformer func(schema.GroupResource) registry.Transformer
+	Transformer func(schema.GroupResource) store.Transformer
 	// Profiling serves /debug/pprof.
 	Profiling bool
 	// RuntimeConfig switches served versions and resources on and off, as kube-apiserver's --runtime-config: group/version

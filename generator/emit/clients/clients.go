@@ -1,6 +1,6 @@
-// Package clients emits the clientset that +apigen:clients asks for: one typed client for each kind marked +genclient, over
-// client-go's generic one, the set of all of them, and their fakes for tests. It knows the model, emit and layout, which
-// holds the templates' data.
+// Package clients emits the clientset that +apigen:clients asks for: one typed client for each kind marked +genclient,
+// over client-go's generic one, the set of all of them, and their fakes for tests. It knows the model, emit and layout,
+// which holds the templates' data.
 package clients
 
 import (

@@ -42,7 +42,8 @@ type Status struct {
 		if err != nil || len(files) != 1 {
 			t.Fatalf("%d files, %v", len(files), err)
 		}
-		if got := bytes.Contains(files[0].Content, []byte("localSchemeBuilder.Register(RegisterConversions)")); got != want {
+		call := []byte("localSchemeBuilder.Register(RegisterConversions)")
+		if got := bytes.Contains(files[0].Content, call); got != want {
 			t.Errorf("beside %s, conversions are registered with localSchemeBuilder: %v", function, got)
 		}
 	}

@@ -1,7 +1,7 @@
-// Package layout is what the emitters of clients share: which groups, versions and kinds get clients, what their packages
-// and things are called, where they lie, and Go files that are written from templates. Names and places are those of
-// k8s.io/code-generator's clients, which users know. It decides nothing about what the files say. It knows the model
-// and emit.
+// Package layout is what the emitters of clients share: which groups, versions and kinds get clients, what their
+// packages and things are called, where they lie, and Go files that are written from templates. Names and places are
+// those of k8s.io/code-generator's clients, which users know. It decides nothing about what the files say. It knows the
+// model and emit.
 package layout
 
 import (
@@ -26,8 +26,8 @@ type Set struct {
 type Group struct {
 	Name  string
 	Model *model.Group
-	// GoName is Wardle for wardle.example.com. Folder is the element of import paths that stands for the group, PackageName
-	// that of the group's own package.
+	// GoName is Wardle for wardle.example.com. Folder is the element of import paths that stands for the group,
+	// PackageName that of the group's own package.
 	GoName, Folder, PackageName string
 	// Versions have at least a kind each, in order of priority.
 	Versions []*Version
@@ -99,8 +99,8 @@ func resource(g *model.Group, t *model.Type) *model.Resource {
 	return nil
 }
 
-// tellApart gives groups whose folders have the same name that of the group, and refuses groups that are called the same
-// in Go: the clientset would have a method twice.
+// tellApart gives groups whose folders have the same name that of the group, and refuses groups that are called the
+// same in Go: the clientset would have a method twice.
 func (s *Set) tellApart(errs *emit.Errors) {
 	folders, names := map[string]int{}, map[string]*Group{}
 	for _, g := range s.Groups {

@@ -10,6 +10,7 @@ import (
 
 	"apigen.dev/generator"
 	"apigen.dev/generator/emit/roundtrip"
+	"apigen.dev/generator/loadtest"
 )
 
 // shop is a group whose v1beta1 is converted to v1, which is stored, partly by hand.
@@ -105,10 +106,6 @@ const (
 // build generates the shop in a module of its own.
 func build(t *testing.T, marker, body string) string {
 	t.Helper()
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	put := func(name, text string) {
 		path := filepath.Join(dir, name)
@@ -119,17 +116,7 @@ func build(t *testing.T, marker, body string) string {
 			t.Fatal(err)
 		}
 	}
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	put("go.mod", strings.Replace(string(mod), "module apigen.dev\n", "module example.com/shop\n", 1)+
-		"\nrequire apigen.dev v0.0.0\nreplace apigen.dev => "+filepath.ToSlash(root)+"\n")
-	put("go.sum", string(sum))
+	loadtest.WriteModule(t, dir, "example.com/shop")
 	for name, text := range shop {
 		put(name, strings.NewReplacer("MARKER\n", marker, "BODY", body).Replace(text))
 	}

@@ -21,8 +21,8 @@ func columnFunction(t *model.Type, c model.Column) *model.Func {
 	return f
 }
 
-// adders are the functions that register what a version has: the AddToScheme or Install of its home; or, where it is of another
-// module, that module's own, or one in the wiring where it has none, and what was generated here.
+// adders are the functions that register what a version has: the AddToScheme or Install of its home; or, where it is of
+// another module, that module's own, or one in the wiring where it has none, and what was generated here.
 func (p *printer) adders(v *model.Version) []jen.Code {
 	from, home := v.Package, p.plan.Home(v.Package)
 	if from.ServedBy == nil {
@@ -46,7 +46,8 @@ func (p *printer) adders(v *model.Version) []jen.Code {
 
 func adderName(v *model.Version) string { return "add" + upperFirst(v.Name) }
 
-// adder prints the function that registers the kinds of a version whose package registers them nowhere that others can reach.
+// adder prints the function that registers the kinds of a version whose package registers them nowhere that others can
+// reach.
 func (p *printer) adder(f *jen.File, v *model.Version) {
 	args := []jen.Code{jen.Id("version")}
 	add := func(t *model.Type) { args = append(args, jen.Op("&").Qual(t.Package.Path, t.Name).Values()) }

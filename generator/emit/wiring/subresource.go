@@ -143,7 +143,7 @@ func (p *printer) payload(k *model.Payload) jen.Code {
 			Version: &model.Version{Name: v.Name, Package: v.Type.Package}, Type: v.Type,
 		})
 	}
-	return literal(jen.Qual(registryPath, "Kind").Types(pointer(k.Hub)),
+	return literal(jen.Qual(codecPath, "Kind").Types(pointer(k.Hub)),
 		member("Group", jen.Lit(k.Group)),
 		member("Kind", jen.Lit(k.Kind)),
 		member("New", gocode.Constructor(k.Hub)),

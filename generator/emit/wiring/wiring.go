@@ -25,6 +25,7 @@ const (
 	apiPath        = "apigen.dev/runtime/api"
 	celPath        = "apigen.dev/runtime/cel"
 	registryPath   = "apigen.dev/runtime/registry"
+	codecPath      = "apigen.dev/runtime/codec"
 	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
 	schemaPath     = "k8s.io/apimachinery/pkg/runtime/schema"
 	conversionPath = "k8s.io/apimachinery/pkg/conversion"
@@ -116,7 +117,7 @@ func (p *printer) called() string {
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for _, path := range []string{apiPath, celPath, registryPath, runtimePath, conversionPath, operationPath, schemaPath, fieldPath} {
+	for _, path := range []string{apiPath, celPath, codecPath, registryPath, runtimePath, conversionPath, operationPath, schemaPath, fieldPath} {
 		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
 	}
 	packages := []*model.Package{}

@@ -91,8 +91,8 @@ func watchTellsPrevious(b *bench) {
 	}
 }
 
-// watchOfCompactedRevisionTellsCreations: the state before a change at the compacted revision may be gone. Created tells
-// such a change from a creation.
+// watchOfCompactedRevisionTellsCreations: the state before a change at the compacted revision may be gone. Created
+// tells such a change from a creation.
 func watchOfCompactedRevisionTellsCreations(b *bench) {
 	first := b.put("a", "1", 0)
 	second := b.put("a", "2", first)

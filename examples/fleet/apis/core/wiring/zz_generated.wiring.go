@@ -11,6 +11,7 @@ import (
 	"net/url"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"example.com/fleet/apis/core/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
@@ -63,14 +64,14 @@ func definePod() registry.Definition[*v1.Pod] {
 		New: func() *v1.Pod {
 			return new(v1.Pod)
 		},
-		Versions: []registry.Version[*v1.Pod]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.Pod]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Status", Type: "string"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*v1.Pod, *v1.Pod]{
+			}, codec.Conversion[*v1.Pod, *v1.Pod]{
 				New: func() *v1.Pod {
 					return new(v1.Pod)
 				},

@@ -12,6 +12,7 @@ import (
 	"net/url"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"example.com/fleet/apis/fleet/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -71,9 +72,9 @@ type MooringProvider interface {
 	Create(ctx context.Context, obj *v1.Mooring, dryRun bool) (*v1.Mooring, error)
 	Delete(ctx context.Context, obj *v1.Mooring, options *metav1.DeleteOptions) (*v1.Mooring, error)
 	Get(ctx context.Context, namespace, name string) (*v1.Mooring, error)
-	List(ctx context.Context, namespace string, selection registry.Selection) (*registry.List[*v1.Mooring], error)
+	List(ctx context.Context, namespace string, selection api.Selection) (*registry.List[*v1.Mooring], error)
 	Update(ctx context.Context, obj, old *v1.Mooring, dryRun bool) (*v1.Mooring, error)
-	Watch(ctx context.Context, namespace string, options registry.WatchOptions) (registry.ObjectWatch[*v1.Mooring], error)
+	Watch(ctx context.Context, namespace string, options api.WatchOptions) (registry.ObjectWatch[*v1.Mooring], error)
 }
 
 // PassageReviewProvider answers for the resource passagereviews, of which nothing is stored. What its methods mean stands at registry.Provider.
@@ -84,8 +85,8 @@ type PassageReviewProvider interface {
 // TideProvider answers for the resource tides, of which nothing is stored. What its methods mean stands at registry.Provider.
 type TideProvider interface {
 	Get(ctx context.Context, namespace, name string) (*v1.Tide, error)
-	List(ctx context.Context, namespace string, selection registry.Selection) (*registry.List[*v1.Tide], error)
-	Watch(ctx context.Context, namespace string, options registry.WatchOptions) (registry.ObjectWatch[*v1.Tide], error)
+	List(ctx context.Context, namespace string, selection api.Selection) (*registry.List[*v1.Tide], error)
+	Watch(ctx context.Context, namespace string, options api.WatchOptions) (registry.ObjectWatch[*v1.Tide], error)
 }
 
 // defineMooring is the resource moorings.
@@ -102,14 +103,14 @@ func defineMooring() registry.Definition[*v1.Mooring] {
 		New: func() *v1.Mooring {
 			return new(v1.Mooring)
 		},
-		Versions: []registry.Version[*v1.Mooring]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.Mooring]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Ship", Type: "string"},
 					{Name: "Lines", Type: "integer"},
 				},
-			}, registry.Conversion[*v1.Mooring, *v1.Mooring]{
+			}, codec.Conversion[*v1.Mooring, *v1.Mooring]{
 				New: func() *v1.Mooring {
 					return new(v1.Mooring)
 				},
@@ -135,7 +136,7 @@ func defineMooring() registry.Definition[*v1.Mooring] {
 				return obj.ValidateUpdate(ctx, old)
 			},
 		},
-		SelectableFields: []registry.SelectableField[*v1.Mooring]{
+		SelectableFields: []api.SelectableField[*v1.Mooring]{
 			{
 				Path: "spec.ship",
 				Value: func(obj *v1.Mooring) string {
@@ -160,8 +161,8 @@ func definePassageReview() registry.Definition[*v1.PassageReview] {
 		New: func() *v1.PassageReview {
 			return new(v1.PassageReview)
 		},
-		Versions: []registry.Version[*v1.PassageReview]{
-			registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*v1.PassageReview, *v1.PassageReview]{
+		Versions: []codec.Version[*v1.PassageReview]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*v1.PassageReview, *v1.PassageReview]{
 				New: func() *v1.PassageReview {
 					return new(v1.PassageReview)
 				},
@@ -188,15 +189,15 @@ func defineShip() registry.Definition[*v1.Ship] {
 		New: func() *v1.Ship {
 			return new(v1.Ship)
 		},
-		Versions: []registry.Version[*v1.Ship]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.Ship]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Crew", Type: "integer"},
 					{Name: "Harbour", Type: "string"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*v1.Ship, *v1.Ship]{
+			}, codec.Conversion[*v1.Ship, *v1.Ship]{
 				New: func() *v1.Ship {
 					return new(v1.Ship)
 				},
@@ -275,14 +276,14 @@ func defineShip() registry.Definition[*v1.Ship] {
 			}),
 			registry.ActionOf(registry.Action[*v1.Ship, *v1.Docking]{
 				Name: "docking",
-				Body: registry.Kind[*v1.Docking]{
+				Body: codec.Kind[*v1.Docking]{
 					Group: "fleet.example.com",
 					Kind:  "Docking",
 					New: func() *v1.Docking {
 						return new(v1.Docking)
 					},
-					Versions: []registry.Version[*v1.Docking]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*v1.Docking, *v1.Docking]{
+					Versions: []codec.Version[*v1.Docking]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*v1.Docking, *v1.Docking]{
 							New: func() *v1.Docking {
 								return new(v1.Docking)
 							},
@@ -298,18 +299,18 @@ func defineShip() registry.Definition[*v1.Ship] {
 			}),
 			registry.ActionOf(registry.Action[*v1.Ship, *policyv1.Eviction]{
 				Name: "eviction",
-				Body: registry.Kind[*policyv1.Eviction]{
+				Body: codec.Kind[*policyv1.Eviction]{
 					Group: "policy",
 					Kind:  "Eviction",
 					New: func() *policyv1.Eviction {
 						return new(policyv1.Eviction)
 					},
-					Versions: []registry.Version[*policyv1.Eviction]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*policyv1.Eviction, *policyv1.Eviction]{
+					Versions: []codec.Version[*policyv1.Eviction]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*policyv1.Eviction, *policyv1.Eviction]{
 							New: func() *policyv1.Eviction {
 								return new(policyv1.Eviction)
 							},
-							Proto: registry.ProtoOf[*policyv1.Eviction](),
+							Proto: codec.ProtoOf[*policyv1.Eviction](),
 						}),
 					},
 				},
@@ -365,19 +366,19 @@ func defineShip() registry.Definition[*v1.Ship] {
 						return registry.QueryValue(query, "prefix", registry.QueryText, &options.Prefix)
 					},
 				},
-				Answer: registry.Kind[*v1.Manifest]{
+				Answer: codec.Kind[*v1.Manifest]{
 					Group: "fleet.example.com",
 					Kind:  "Manifest",
 					New: func() *v1.Manifest {
 						return new(v1.Manifest)
 					},
-					Versions: []registry.Version[*v1.Manifest]{
-						registry.VersionOf(api.VersionInfo{
+					Versions: []codec.Version[*v1.Manifest]{
+						codec.VersionOf(api.VersionInfo{
 							Name: "v1",
 							Columns: []api.Column{
 								{Name: "Passengers", Type: "integer"},
 							},
-						}, registry.Conversion[*v1.Manifest, *v1.Manifest]{
+						}, codec.Conversion[*v1.Manifest, *v1.Manifest]{
 							New: func() *v1.Manifest {
 								return new(v1.Manifest)
 							},
@@ -448,14 +449,14 @@ func defineShip() registry.Definition[*v1.Ship] {
 			}),
 			registry.RequestOf(registry.Request[*v1.Ship, *v1.TicketRequest, *v1.TicketRequest]{
 				Name: "ticket",
-				Body: registry.Kind[*v1.TicketRequest]{
+				Body: codec.Kind[*v1.TicketRequest]{
 					Group: "fleet.example.com",
 					Kind:  "TicketRequest",
 					New: func() *v1.TicketRequest {
 						return new(v1.TicketRequest)
 					},
-					Versions: []registry.Version[*v1.TicketRequest]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*v1.TicketRequest, *v1.TicketRequest]{
+					Versions: []codec.Version[*v1.TicketRequest]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*v1.TicketRequest, *v1.TicketRequest]{
 							New: func() *v1.TicketRequest {
 								return new(v1.TicketRequest)
 							},
@@ -463,14 +464,14 @@ func defineShip() registry.Definition[*v1.Ship] {
 						}),
 					},
 				},
-				Answer: registry.Kind[*v1.TicketRequest]{
+				Answer: codec.Kind[*v1.TicketRequest]{
 					Group: "fleet.example.com",
 					Kind:  "TicketRequest",
 					New: func() *v1.TicketRequest {
 						return new(v1.TicketRequest)
 					},
-					Versions: []registry.Version[*v1.TicketRequest]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*v1.TicketRequest, *v1.TicketRequest]{
+					Versions: []codec.Version[*v1.TicketRequest]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*v1.TicketRequest, *v1.TicketRequest]{
 							New: func() *v1.TicketRequest {
 								return new(v1.TicketRequest)
 							},
@@ -500,13 +501,13 @@ func defineTide() registry.Definition[*v1.Tide] {
 		New: func() *v1.Tide {
 			return new(v1.Tide)
 		},
-		Versions: []registry.Version[*v1.Tide]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.Tide]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Height", Type: "integer"},
 				},
-			}, registry.Conversion[*v1.Tide, *v1.Tide]{
+			}, codec.Conversion[*v1.Tide, *v1.Tide]{
 				New: func() *v1.Tide {
 					return new(v1.Tide)
 				},
@@ -517,7 +518,7 @@ func defineTide() registry.Definition[*v1.Tide] {
 				},
 			}),
 		},
-		SelectableFields: []registry.SelectableField[*v1.Tide]{
+		SelectableFields: []api.SelectableField[*v1.Tide]{
 			{
 				Path: "harbour",
 				Value: func(obj *v1.Tide) string {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"example.com/workloads/apis/core/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -71,14 +72,14 @@ func defineConfigMap() registry.Definition[*corev1.ConfigMap] {
 		New: func() *corev1.ConfigMap {
 			return new(corev1.ConfigMap)
 		},
-		Versions: []registry.Version[*corev1.ConfigMap]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*corev1.ConfigMap]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Data", Type: "integer"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*corev1.ConfigMap, *corev1.ConfigMap]{
+			}, codec.Conversion[*corev1.ConfigMap, *corev1.ConfigMap]{
 				New: func() *corev1.ConfigMap {
 					return new(corev1.ConfigMap)
 				},
@@ -94,7 +95,7 @@ func defineConfigMap() registry.Definition[*corev1.ConfigMap] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*corev1.ConfigMap](),
+				Proto: codec.ProtoOf[*corev1.ConfigMap](),
 			}),
 		},
 		Storage: "v1",
@@ -121,12 +122,12 @@ func defineEvent() registry.Definition[*corev1.Event] {
 		New: func() *corev1.Event {
 			return new(corev1.Event)
 		},
-		Versions: []registry.Version[*corev1.Event]{
-			registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*corev1.Event, *corev1.Event]{
+		Versions: []codec.Version[*corev1.Event]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*corev1.Event, *corev1.Event]{
 				New: func() *corev1.Event {
 					return new(corev1.Event)
 				},
-				Proto: registry.ProtoOf[*corev1.Event](),
+				Proto: codec.ProtoOf[*corev1.Event](),
 			}),
 		},
 		Storage: "v1",
@@ -134,7 +135,7 @@ func defineEvent() registry.Definition[*corev1.Event] {
 			AllowCreateOnUpdate: true,
 			NoGeneration:        true,
 		},
-		SelectableFields: []registry.SelectableField[*corev1.Event]{
+		SelectableFields: []api.SelectableField[*corev1.Event]{
 			{
 				Path: "involvedObject.kind",
 				Value: func(obj *corev1.Event) string {
@@ -202,14 +203,14 @@ func defineNode() registry.Definition[*corev1.Node] {
 		New: func() *corev1.Node {
 			return new(corev1.Node)
 		},
-		Versions: []registry.Version[*corev1.Node]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*corev1.Node]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Unschedulable", Type: "boolean"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*corev1.Node, *corev1.Node]{
+			}, codec.Conversion[*corev1.Node, *corev1.Node]{
 				New: func() *corev1.Node {
 					return new(corev1.Node)
 				},
@@ -227,7 +228,7 @@ func defineNode() registry.Definition[*corev1.Node] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*corev1.Node](),
+				Proto: codec.ProtoOf[*corev1.Node](),
 			}),
 		},
 		Storage:       "v1",
@@ -260,15 +261,15 @@ func definePod() registry.Definition[*corev1.Pod] {
 		New: func() *corev1.Pod {
 			return new(corev1.Pod)
 		},
-		Versions: []registry.Version[*corev1.Pod]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*corev1.Pod]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Status", Type: "string"},
 					{Name: "Node", Type: "string", Priority: 1},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*corev1.Pod, *corev1.Pod]{
+			}, codec.Conversion[*corev1.Pod, *corev1.Pod]{
 				New: func() *corev1.Pod {
 					return new(corev1.Pod)
 				},
@@ -296,7 +297,7 @@ func definePod() registry.Definition[*corev1.Pod] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*corev1.Pod](),
+				Proto: codec.ProtoOf[*corev1.Pod](),
 			}),
 		},
 		Storage: "v1",
@@ -334,18 +335,18 @@ func definePod() registry.Definition[*corev1.Pod] {
 			}),
 			registry.ActionOf(registry.Action[*corev1.Pod, *corev1.Binding]{
 				Name: "binding",
-				Body: registry.Kind[*corev1.Binding]{
+				Body: codec.Kind[*corev1.Binding]{
 					Group: "",
 					Kind:  "Binding",
 					New: func() *corev1.Binding {
 						return new(corev1.Binding)
 					},
-					Versions: []registry.Version[*corev1.Binding]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*corev1.Binding, *corev1.Binding]{
+					Versions: []codec.Version[*corev1.Binding]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*corev1.Binding, *corev1.Binding]{
 							New: func() *corev1.Binding {
 								return new(corev1.Binding)
 							},
-							Proto: registry.ProtoOf[*corev1.Binding](),
+							Proto: codec.ProtoOf[*corev1.Binding](),
 						}),
 					},
 				},
@@ -353,18 +354,18 @@ func definePod() registry.Definition[*corev1.Pod] {
 			}),
 			registry.RemovalOf(registry.Removal[*corev1.Pod, *policyv1.Eviction]{
 				Name: "eviction",
-				Body: registry.Kind[*policyv1.Eviction]{
+				Body: codec.Kind[*policyv1.Eviction]{
 					Group: "policy",
 					Kind:  "Eviction",
 					New: func() *policyv1.Eviction {
 						return new(policyv1.Eviction)
 					},
-					Versions: []registry.Version[*policyv1.Eviction]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*policyv1.Eviction, *policyv1.Eviction]{
+					Versions: []codec.Version[*policyv1.Eviction]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*policyv1.Eviction, *policyv1.Eviction]{
 							New: func() *policyv1.Eviction {
 								return new(policyv1.Eviction)
 							},
-							Proto: registry.ProtoOf[*policyv1.Eviction](),
+							Proto: codec.ProtoOf[*policyv1.Eviction](),
 						}),
 					},
 				},
@@ -427,7 +428,7 @@ func definePod() registry.Definition[*corev1.Pod] {
 				Connect: v1.Portforward_Pod,
 			}),
 		},
-		SelectableFields: []registry.SelectableField[*corev1.Pod]{
+		SelectableFields: []api.SelectableField[*corev1.Pod]{
 			{
 				Path: "spec.nodeName",
 				Value: func(obj *corev1.Pod) string {
@@ -458,15 +459,15 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 		New: func() *corev1.Secret {
 			return new(corev1.Secret)
 		},
-		Versions: []registry.Version[*corev1.Secret]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*corev1.Secret]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Type", Type: "string"},
 					{Name: "Data", Type: "integer"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*corev1.Secret, *corev1.Secret]{
+			}, codec.Conversion[*corev1.Secret, *corev1.Secret]{
 				New: func() *corev1.Secret {
 					return new(corev1.Secret)
 				},
@@ -489,7 +490,7 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*corev1.Secret](),
+				Proto: codec.ProtoOf[*corev1.Secret](),
 			}),
 		},
 		Storage: "v1",
@@ -499,7 +500,7 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 			ValidateUpdate:   v1.ValidateUpdate_Secret,
 			NoGeneration:     true,
 		},
-		SelectableFields: []registry.SelectableField[*corev1.Secret]{
+		SelectableFields: []api.SelectableField[*corev1.Secret]{
 			{
 				Path: "type",
 				Value: func(obj *corev1.Secret) string {
@@ -525,13 +526,13 @@ func defineServiceAccount() registry.Definition[*corev1.ServiceAccount] {
 		New: func() *corev1.ServiceAccount {
 			return new(corev1.ServiceAccount)
 		},
-		Versions: []registry.Version[*corev1.ServiceAccount]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*corev1.ServiceAccount]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*corev1.ServiceAccount, *corev1.ServiceAccount]{
+			}, codec.Conversion[*corev1.ServiceAccount, *corev1.ServiceAccount]{
 				New: func() *corev1.ServiceAccount {
 					return new(corev1.ServiceAccount)
 				},
@@ -543,7 +544,7 @@ func defineServiceAccount() registry.Definition[*corev1.ServiceAccount] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*corev1.ServiceAccount](),
+				Proto: codec.ProtoOf[*corev1.ServiceAccount](),
 			}),
 		},
 		Storage: "v1",
@@ -553,33 +554,33 @@ func defineServiceAccount() registry.Definition[*corev1.ServiceAccount] {
 		Extensions: []registry.Extension[*corev1.ServiceAccount]{
 			registry.RequestOf(registry.Request[*corev1.ServiceAccount, *authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
 				Name: "token",
-				Body: registry.Kind[*authenticationv1.TokenRequest]{
+				Body: codec.Kind[*authenticationv1.TokenRequest]{
 					Group: "authentication.k8s.io",
 					Kind:  "TokenRequest",
 					New: func() *authenticationv1.TokenRequest {
 						return new(authenticationv1.TokenRequest)
 					},
-					Versions: []registry.Version[*authenticationv1.TokenRequest]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
+					Versions: []codec.Version[*authenticationv1.TokenRequest]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
 							New: func() *authenticationv1.TokenRequest {
 								return new(authenticationv1.TokenRequest)
 							},
-							Proto: registry.ProtoOf[*authenticationv1.TokenRequest](),
+							Proto: codec.ProtoOf[*authenticationv1.TokenRequest](),
 						}),
 					},
 				},
-				Answer: registry.Kind[*authenticationv1.TokenRequest]{
+				Answer: codec.Kind[*authenticationv1.TokenRequest]{
 					Group: "authentication.k8s.io",
 					Kind:  "TokenRequest",
 					New: func() *authenticationv1.TokenRequest {
 						return new(authenticationv1.TokenRequest)
 					},
-					Versions: []registry.Version[*authenticationv1.TokenRequest]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
+					Versions: []codec.Version[*authenticationv1.TokenRequest]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
 							New: func() *authenticationv1.TokenRequest {
 								return new(authenticationv1.TokenRequest)
 							},
-							Proto: registry.ProtoOf[*authenticationv1.TokenRequest](),
+							Proto: codec.ProtoOf[*authenticationv1.TokenRequest](),
 						}),
 					},
 				},
