@@ -57,7 +57,8 @@ type Result struct {
 	// Warnings are faults that didn't keep anything from being generated. Notes are for users who expected more.
 	Warnings emit.Errors
 	Notes    []string
-	// Losses are what conversions between versions don't copy as it is, one line each, below a line for each pair of kinds.
+	// Losses are what conversions between versions don't copy as it is, one line each, below a line for each pair of
+	// kinds.
 	Losses []string
 	// Remarks are what products leave out by their nature, for users who ask.
 	Remarks emit.Errors
@@ -264,7 +265,8 @@ func (b *build) note() {
 		has[f.Package] = true
 	}
 	if len(b.files) == 0 {
-		b.result.Notes = append(b.result.Notes, "nothing to generate: no package holds markers such as +groupName=, +k8s:deepcopy-gen=package or +kubebuilder:object:generate=true above its package clause")
+		b.result.Notes = append(b.result.Notes, "nothing to generate: no package holds markers such as +groupName=, "+
+			"+k8s:deepcopy-gen=package or +kubebuilder:object:generate=true above its package clause")
 		return
 	}
 	if len(b.Only) > 0 {
@@ -278,10 +280,12 @@ func (b *build) note() {
 		switch {
 		case !p.Output || has[p.Path]:
 		case p.Serves != nil && !b.loaded.Program.RuntimeAvailable:
-			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:serve needs a module that requires apigen.dev")
+			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:serve needs a module that "+
+				"requires apigen.dev")
 		case p.Serves != nil: // what is generated for it stands in the wiring
 		case p.CollectGroups && !b.loaded.Program.RuntimeAvailable:
-			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:groups needs a module that requires apigen.dev")
+			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:groups needs a module "+
+				"that requires apigen.dev")
 		case named[p.Path] || p.HasGroup:
 			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: its markers ask for nothing")
 		}

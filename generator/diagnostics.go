@@ -9,9 +9,9 @@ import (
 	"apigen.dev/generator/verify"
 )
 
-// withDiagnostics adds the faults that emitters, and the compiler in the bodies of functions, find to those of a load, so
-// that users see all of them at once. The plan is of an incomplete program then: what follows from a fault that the load
-// has reported is left out.
+// withDiagnostics adds the faults that emitters, and the compiler in the bodies of functions, find to those of a load,
+// so that users see all of them at once. The plan is of an incomplete program then: what follows from a fault that the
+// load has reported is left out.
 func (b *build) withDiagnostics(ctx context.Context, err error) error {
 	var faults emit.Errors
 	if b.loaded == nil || !errors.As(err, &faults) {

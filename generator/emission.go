@@ -36,7 +36,8 @@ func (b *build) emit(p *plan.Plan) error {
 		for _, f := range files {
 			path := pathOf(f)
 			if other := byPath[path]; other != "" {
-				return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitters %s and %s both write %s", other, e.Name, path)}}}
+				return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitters %s and %s both write %s", other,
+					e.Name, path)}}}
 			}
 			byPath[path] = e.Name
 			b.files = append(b.files, f)

@@ -17,8 +17,8 @@ import (
 // conversionName finds the packages and types in the name of a conversion function.
 var conversionName = regexp.MustCompile(`^(?:auto)?Convert_([^_]+)_(\w+)_To_([^_]+)_(\w+)$`)
 
-// withPeers adds a hint to errors of the compiler that stand at the name of a conversion function which nothing declares and
-// which isn't planned: the marker that has it generated.
+// withPeers adds a hint to errors of the compiler that stand at the name of a conversion function which nothing
+// declares and which isn't planned: the marker that has it generated.
 func withPeers(p *plan.Plan, err error) error {
 	var faults emit.Errors
 	if !errors.As(err, &faults) {
@@ -95,7 +95,9 @@ func peerHint(p *model.Program, home *model.Package, in, out [2]string) string {
 		}
 	}
 	if len(peers) == 0 {
-		return ": nothing asks for it: write // +k8s:conversion-gen= with the import path of the package with the other type above the package clause"
+		return ": nothing asks for it: write // +k8s:conversion-gen= with the import path of the package with the " +
+			"other type above the package clause"
 	}
-	return ": nothing asks for it: write // +k8s:conversion-gen=" + strings.Join(peers, ", or =") + " above the package clause"
+	return ": nothing asks for it: write // +k8s:conversion-gen=" + strings.Join(peers,
+		", or =") + " above the package clause"
 }

@@ -16,8 +16,8 @@ type Conversions struct {
 	// Package gets the file. Types holds the spoke's types: the same package, or the one of
 	// +k8s:conversion-gen-external-types.
 	Package, Types *model.Package
-	// Roots are the pairs asked for, in both directions, by the spoke's type. Functions are the functions of the file in
-	// their order: those of the roots, and those that they call.
+	// Roots are the pairs asked for, in both directions, by the spoke's type. Functions are the functions of the file
+	// in their order: those of the roots, and those that they call.
 	Roots     []Pair
 	Functions []*Conversion
 	// FromQuery are the types that the query of a request is converted to.
@@ -28,7 +28,8 @@ type Conversions struct {
 	Casts []Pair
 	// Losses are those of the spoke's kinds.
 	Losses []Losses
-	// Invalid are markers that can't mean anything. Faults are fields that can't be converted, and names that are taken.
+	// Invalid are markers that can't mean anything. Faults are fields that can't be converted, and names that are
+	// taken.
 	Invalid, Faults diag.Errors
 }
 
@@ -114,8 +115,8 @@ func (c *conversionPlan) conversions() []*Conversions {
 	return out
 }
 
-// conversion is the tree of a pair of kinds, as the package has it that converts them; that of a pair which no package here
-// converts is made for its readers.
+// conversion is the tree of a pair of kinds, as the package has it that converts them; that of a pair which no package
+// here converts is made for its readers.
 func (c *conversionPlan) conversion(p Pair) *Conversion {
 	for _, t := range c.planners {
 		if t.Has(p) {
@@ -153,7 +154,8 @@ func (t *planner) request(c *Conversion) {
 		}
 	}
 	if t.taken[c.Name] {
-		t.Faults.Add(c.In.Pos, "%s of %s and another pair of types would both be converted by %s: packages whose paths end alike need hand-written functions",
+		t.Faults.Add(c.In.Pos, "%s of %s and another pair of types would both be converted by %s: packages whose "+
+			"paths end alike need hand-written functions",
 			Text(c.In, t.Package), Text(c.Out, t.Package), c.Name)
 	}
 	t.taken[c.Name] = true
@@ -251,8 +253,8 @@ func (t *planner) sort() {
 	})
 }
 
-// versionsWithoutHub are, by package path, the kinds of versions that convert to the storage version. Where nothing is to
-// be served, nobody asked for conversions: the packages are types for clients, or those of custom resources, whose
+// versionsWithoutHub are, by package path, the kinds of versions that convert to the storage version. Where nothing is
+// to be served, nobody asked for conversions: the packages are types for clients, or those of custom resources, whose
 // storage version is kube-apiserver's affair.
 func versionsWithoutHub(program *model.Program) map[string][]Pair {
 	pairs := map[string][]Pair{}
@@ -306,7 +308,8 @@ func imports(program *model.Program, from, to *model.Package, seen map[string]bo
 // brought tells whether a version of another module comes with functions that convert it to the hub and back.
 func brought(version, hub *model.Type) bool {
 	for _, from := range []*model.Package{version.Package, hub.Package} {
-		if from.ServedBy != nil && from.Func(Pair{version, hub}.Function()) != nil && from.Func(Pair{hub, version}.Function()) != nil {
+		if from.ServedBy != nil && from.Func(Pair{version, hub}.Function()) != nil &&
+			from.Func(Pair{hub, version}.Function()) != nil {
 			return true
 		}
 	}
@@ -343,12 +346,13 @@ func newPlanner(u *universe, pkg *model.Package, kinds []Pair) *planner {
 	t.addExplicit()
 	t.funcs = findFunctions(u, pkg, append([]*model.Package{pkg, t.Types}, t.peers...))
 	t.addHandWritten()
-	t.ByHand = slices.SortedFunc(slices.Values(t.funcs.own), func(a, b *Converter) int { return strings.Compare(a.Name, b.Name) })
+	t.ByHand = slices.SortedFunc(slices.Values(t.funcs.own),
+		func(a, b *Converter) int { return strings.Compare(a.Name, b.Name) })
 	return t
 }
 
-// addHandWritten asks for what functions of the package itself may call: autoConvert_a_X_To_b_X, of structs that no kind
-// leads to but by way of them. Where all structs are converted, they are there anyway.
+// addHandWritten asks for what functions of the package itself may call: autoConvert_a_X_To_b_X, of structs that no
+// kind leads to but by way of them. Where all structs are converted, they are there anyway.
 func (t *planner) addHandWritten() {
 	if len(t.Package.ConversionPeers) > 0 {
 		return
@@ -373,29 +377,34 @@ func (t *planner) addPeers() {
 	for _, path := range pkg.ConversionPeers {
 		peer := t.universe.packages[path]
 		if peer == nil {
-			errs.Add(pkg.Pos, "package %s of +k8s:conversion-gen is not there: write the import path of the package with the internal types", path)
+			errs.Add(pkg.Pos, "package %s of +k8s:conversion-gen is not there: write the import path of the package "+
+				"with the internal types", path)
 			continue
 		}
 		if peer == pkg && len(pkg.ConversionPeers) > 1 {
 			continue // packages name themselves so that conversion-gen finds their functions
 		}
 		if peer == t.Types && pkg == t.Types {
-			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s names the package itself: write the import path of the package that it converts to", path)
+			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s names the package itself: write the import path of the package "+
+				"that it converts to", path)
 			continue
 		}
 		if imports(t.universe.program, peer, pkg, map[string]bool{}) {
 			if !shareNames(t.Types, peer) {
 				continue // nothing here is converted to what it holds
 			}
-			errs.Add(pkg.Pos, "package %s of +k8s:conversion-gen imports this one, so that conversions here can't import it: the hub must not know its versions", path)
+			errs.Add(pkg.Pos, "package %s of +k8s:conversion-gen imports this one, so that conversions here can't "+
+				"import it: the hub must not know its versions", path)
 			continue
 		}
 		if t.eachOther(peer) {
-			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s names a package that names this one, so that each would import the other: take the marker off the hub, since its versions hold the functions of both directions", path)
+			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s names a package that names this one, so that each would import "+
+				"the other: take the marker off the hub, since its versions hold the functions of both directions", path)
 			continue
 		}
 		if way := t.universe.way(peer, pkg); way != nil && shareNames(t.Types, peer) {
-			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s closes a ring of packages whose conversions would import one another, %s -> %s: take the marker off one of them, the hub, and let all others name that one", path, pkg.Path, strings.Join(way, " -> "))
+			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s closes a ring of packages whose conversions would import one "+
+				"another, %s -> %s: take the marker off one of them, the hub, and let all others name that one", path, pkg.Path, strings.Join(way, " -> "))
 			continue
 		}
 		t.peers = append(t.peers, peer)
@@ -410,10 +419,11 @@ func shareNames(of, peer *model.Package) bool {
 	})
 }
 
-// eachOther tells whether functions would be written into the package for a peer, and into the peer for the package: neither
-// could import the other then.
+// eachOther tells whether functions would be written into the package for a peer, and into the peer for the package:
+// neither could import the other then.
 func (t *planner) eachOther(peer *model.Package) bool {
-	return slices.Contains(peer.ConversionPeers, t.Package.Path) && shareNames(typesOf(peer), t.Package) && shareNames(t.Types, peer)
+	return slices.Contains(peer.ConversionPeers, t.Package.Path) && shareNames(typesOf(peer), t.Package) &&
+		shareNames(t.Types, peer)
 }
 
 // typesOf is the package with the types that conversions written into a package are of.
@@ -464,7 +474,8 @@ func (t *planner) addExplicit() {
 		for _, ref := range typ.ConversionFrom {
 			switch {
 			case ref.Path != "net/url" || ref.Name != "Values":
-				t.Invalid.Add(ref.Pos, "+k8s:conversion-gen:explicit-from=%s.%s: the only type to convert from is net/url.Values", ref.Path, ref.Name)
+				t.Invalid.Add(ref.Pos, "+k8s:conversion-gen:explicit-from=%s.%s: the only type to convert from is "+
+					"net/url.Values", ref.Path, ref.Name)
 			case typ.Form != model.Struct:
 				t.Invalid.Add(ref.Pos, "+k8s:conversion-gen:explicit-from: %s is no struct", typ.Name)
 			default:

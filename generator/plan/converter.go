@@ -48,8 +48,8 @@ func (p *Plan) converters(version, hub *model.Type) {
 	}
 }
 
-// convertedIn is the package with the function for a pair: the version's home, that of the hub where the version can't import
-// it, or that of one of the types, where another module brings it. Nil where nothing converts.
+// convertedIn is the package with the function for a pair: the version's home, that of the hub where the version can't
+// import it, or that of one of the types, where another module brings it. Nil where nothing converts.
 func (p *Plan) convertedIn(version *model.Type, pair Pair) *model.Package {
 	name := pair.Function()
 	home, in, out := p.Home(version.Package), p.Home(pair.In.Package), p.Home(pair.Out.Package)
@@ -98,8 +98,8 @@ func (p *Plan) Preserves(version, hub *model.Type) bool {
 	})
 }
 
-// handWritten tells whether the author wrote conversion functions, which may use the conversion.Scope that they are given;
-// generated ones only hand it on.
+// handWritten tells whether the author wrote conversion functions, which may use the conversion.Scope that they are
+// given; generated ones only hand it on.
 func (p *Plan) handWritten(g *model.Group) bool {
 	var packages []*model.Package
 	if g.Internal != nil {

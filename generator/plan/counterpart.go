@@ -4,8 +4,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Counterpart is the field of the other type that the field is: the one that +apigen:conversion:name names, on whichever
-// of the two it stands, else that of the same name. Nil where there is none.
+// Counterpart is the field of the other type that the field is: the one that +apigen:conversion:name names, on
+// whichever of the two it stands, else that of the same name. Nil where there is none.
 func Counterpart(other *model.Type, f *model.Field) *model.Field {
 	if f.ConversionName != "" {
 		return fieldNamed(other, f.ConversionName)

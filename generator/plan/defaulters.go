@@ -88,7 +88,8 @@ func (x *defaulters) calls(t *model.Type, pkg *model.Package) calls {
 	return calls{functions: append(append([]*model.Func(nil), base...), additional...)}
 }
 
-// rival is a function of the same name for the type in another package that is as near as the one that is called, or nil.
+// rival is a function of the same name for the type in another package that is as near as the one that is called, or
+// nil.
 func (x *defaulters) rival(called *model.Func, t *model.Type, pkg *model.Package) *model.Func {
 	if called.Package == pkg || called.Package == t.Package {
 		return nil
@@ -103,8 +104,8 @@ func (x *defaulters) rival(called *model.Func, t *model.Type, pkg *model.Package
 	return nil
 }
 
-// nearest keeps the functions of the one package that is nearest. Those of third packages count only where a marker asks
-// for defaults: a package of types is not made to import one of logic behind its back.
+// nearest keeps the functions of the one package that is nearest. Those of third packages count only where a marker
+// asks for defaults: a package of types is not made to import one of logic behind its back.
 func nearest(functions []*model.Func, t *model.Type, pkg *model.Package) []*model.Func {
 	var best []*model.Func
 	rank := 0

@@ -85,7 +85,8 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 	d.Types[t] = plan
 	for _, f := range own.functions {
 		if rival := g.functions.rival(f, t, g.pkg); rival != nil {
-			d.Faults.Add(rival.Pos, "%s is in package %s too: which of the two is meant for package %s can't be told, so declare it there",
+			d.Faults.Add(rival.Pos, "%s is in package %s too: which of the two is meant for package %s can't be "+
+				"told, so declare it there",
 				f.Name, f.Package.Path, g.pkg.Path)
 		}
 	}
@@ -136,8 +137,8 @@ func (g *defaultGraph) objects() []*model.Type {
 }
 
 // implied tells whether a package that has no marker gets defaults: it holds kinds of a served version, and no other
-// package writes defaults for it. Nobody asks for functions in packages for clients, or in projects of custom resources,
-// which kube-apiserver defaults by their schema.
+// package writes defaults for it. Nobody asks for functions in packages for clients, or in projects of custom
+// resources, which kube-apiserver defaults by their schema.
 func (g *defaultGraph) implied() bool {
 	if g.pkg.Serves != nil {
 		return g.program.RuntimeAvailable
@@ -145,7 +146,8 @@ func (g *defaultGraph) implied() bool {
 	if !g.program.RuntimeAvailable || !g.pkg.HasGroup || g.pkg.Version == "" || g.pkg.DefaulterInput != nil {
 		return false
 	}
-	return !slices.ContainsFunc(g.program.Packages, func(other *model.Package) bool { return other.DefaulterInput == g.pkg })
+	return !slices.ContainsFunc(g.program.Packages,
+		func(other *model.Package) bool { return other.DefaulterInput == g.pkg })
 }
 
 func (g *defaultGraph) wanted(t *model.Type, field string, asked bool) bool {
@@ -173,7 +175,8 @@ func (g *defaultGraph) has(t *model.Type) bool {
 func (g *defaultGraph) hasMarker(t *model.Type) bool {
 	switch t.Form {
 	case model.Struct:
-		return slices.ContainsFunc(t.Fields, func(f *model.Field) bool { return g.accessible(t, f) && fieldDefault(f) != nil })
+		return slices.ContainsFunc(t.Fields,
+			func(f *model.Field) bool { return g.accessible(t, f) && fieldDefault(f) != nil })
 	case model.Slice, model.Array, model.Map:
 		return elementDefault(t.Elem) != nil
 	}

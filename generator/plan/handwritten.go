@@ -86,14 +86,16 @@ func asConversion(fn *model.Func) *Converter {
 
 // IsConversion tells whether the signature is a conversion's.
 func IsConversion(fn *model.Func) bool {
-	return !fn.Variadic && len(fn.Params) == 3 && len(fn.Results) == 1 && isError(fn.Results[0]) && isScope(fn.Params[2]) &&
+	return !fn.Variadic && len(fn.Params) == 3 && len(fn.Results) == 1 && isError(fn.Results[0]) &&
+		isScope(fn.Params[2]) &&
 		isPointer(fn.Params[0]) && isPointer(fn.Params[1])
 }
 
 func isPointer(t *model.Type) bool { return t.Form == model.Pointer && t.Package == nil }
 
 func isError(t *model.Type) bool {
-	return t.Package == nil && t.Form == model.Interface && (t.Name == "error" || len(t.InterfaceMethods) == 1 && t.InterfaceMethods[0] == "Error")
+	return t.Package == nil && t.Form == model.Interface &&
+		(t.Name == "error" || len(t.InterfaceMethods) == 1 && t.InterfaceMethods[0] == "Error")
 }
 
 func isScope(t *model.Type) bool {
@@ -151,29 +153,38 @@ func isBase(path string) bool {
 	return path == conversionPath || path == runtimePath || path == metaPath
 }
 
-// base are apimachinery's functions for pairs of types that have nothing in common. They are the same in every program, so
-// they are known without having been loaded.
+// base are apimachinery's functions for pairs of types that have nothing in common. They are the same in every program,
+// so they are known without having been loaded.
 var base = map[string]*Converter{
-	"[]string -> string":                                  {Func: Func{runtimePath, "Convert_Slice_string_To_string"}},
-	"[]string -> int":                                     {Func: Func{runtimePath, "Convert_Slice_string_To_int"}},
-	"[]string -> bool":                                    {Func: Func{runtimePath, "Convert_Slice_string_To_bool"}},
-	"[]string -> *bool":                                   {Func: Func{runtimePath, "Convert_Slice_string_To_Pointer_bool"}},
-	"[]string -> int64":                                   {Func: Func{runtimePath, "Convert_Slice_string_To_int64"}},
-	"[]string -> *int64":                                  {Func: Func{runtimePath, "Convert_Slice_string_To_Pointer_int64"}},
-	"string -> int64":                                     {Func: Func{runtimePath, "Convert_string_To_int64"}},
-	"string -> *int64":                                    {Func: Func{runtimePath, "Convert_string_To_Pointer_int64"}},
-	"[]string -> []int32":                                 {Func: Func{metaPath, "Convert_Slice_string_To_Slice_int32"}},
-	"[]string -> " + metaPath + ".Time":                   {Func: Func{metaPath, "Convert_Slice_string_To_v1_Time"}},
-	"[]string -> *" + metaPath + ".Time":                  {Func: Func{metaPath, "Convert_Slice_string_To_Pointer_v1_Time"}},
-	"[]string -> *" + metaPath + ".DeletionPropagation":   {Func: Func{metaPath, "Convert_Slice_string_To_Pointer_v1_DeletionPropagation"}},
-	"[]string -> " + metaPath + ".IncludeObjectPolicy":    {Func: Func{metaPath, "Convert_Slice_string_To_v1_IncludeObjectPolicy"}},
-	"[]string -> " + metaPath + ".ResourceVersionMatch":   {Func: Func{metaPath, "Convert_Slice_string_To_v1_ResourceVersionMatch"}},
-	"map[string]string -> " + metaPath + ".LabelSelector": {Func: Func{metaPath, "Convert_Map_string_To_string_To_v1_LabelSelector"}},
-	metaPath + ".LabelSelector -> map[string]string":      {Func: Func{metaPath, "Convert_v1_LabelSelector_To_Map_string_To_string"}},
-	"string -> k8s.io/apimachinery/pkg/labels.Selector":   {Func: Func{metaPath, "Convert_string_To_labels_Selector"}},
-	"string -> k8s.io/apimachinery/pkg/fields.Selector":   {Func: Func{metaPath, "Convert_string_To_fields_Selector"}},
-	"k8s.io/apimachinery/pkg/labels.Selector -> string":   {Func: Func{metaPath, "Convert_labels_Selector_To_string"}},
-	"k8s.io/apimachinery/pkg/fields.Selector -> string":   {Func: Func{metaPath, "Convert_fields_Selector_To_string"}},
+	"[]string -> string": {Func: Func{runtimePath, "Convert_Slice_string_To_string"}},
+	"[]string -> int":    {Func: Func{runtimePath, "Convert_Slice_string_To_int"}},
+	"[]string -> bool":   {Func: Func{runtimePath, "Convert_Slice_string_To_bool"}},
+	"[]string -> *bool": {Func: Func{runtimePath,
+		"Convert_Slice_string_To_Pointer_bool"}},
+	"[]string -> int64": {Func: Func{runtimePath, "Convert_Slice_string_To_int64"}},
+	"[]string -> *int64": {Func: Func{runtimePath,
+		"Convert_Slice_string_To_Pointer_int64"}},
+	"string -> int64":  {Func: Func{runtimePath, "Convert_string_To_int64"}},
+	"string -> *int64": {Func: Func{runtimePath, "Convert_string_To_Pointer_int64"}},
+	"[]string -> []int32": {Func: Func{metaPath,
+		"Convert_Slice_string_To_Slice_int32"}},
+	"[]string -> " + metaPath + ".Time": {Func: Func{metaPath, "Convert_Slice_string_To_v1_Time"}},
+	"[]string -> *" + metaPath + ".Time": {Func: Func{metaPath,
+		"Convert_Slice_string_To_Pointer_v1_Time"}},
+	"[]string -> *" + metaPath + ".DeletionPropagation": {Func: Func{metaPath,
+		"Convert_Slice_string_To_Pointer_v1_DeletionPropagation"}},
+	"[]string -> " + metaPath + ".IncludeObjectPolicy": {Func: Func{metaPath,
+		"Convert_Slice_string_To_v1_IncludeObjectPolicy"}},
+	"[]string -> " + metaPath + ".ResourceVersionMatch": {Func: Func{metaPath,
+		"Convert_Slice_string_To_v1_ResourceVersionMatch"}},
+	"map[string]string -> " + metaPath + ".LabelSelector": {Func: Func{metaPath,
+		"Convert_Map_string_To_string_To_v1_LabelSelector"}},
+	metaPath + ".LabelSelector -> map[string]string": {Func: Func{metaPath,
+		"Convert_v1_LabelSelector_To_Map_string_To_string"}},
+	"string -> k8s.io/apimachinery/pkg/labels.Selector": {Func: Func{metaPath, "Convert_string_To_labels_Selector"}},
+	"string -> k8s.io/apimachinery/pkg/fields.Selector": {Func: Func{metaPath, "Convert_string_To_fields_Selector"}},
+	"k8s.io/apimachinery/pkg/labels.Selector -> string": {Func: Func{metaPath, "Convert_labels_Selector_To_string"}},
+	"k8s.io/apimachinery/pkg/fields.Selector -> string": {Func: Func{metaPath, "Convert_fields_Selector_To_string"}},
 	runtimePath + ".Object -> " + runtimePath + ".RawExtension": {
 		Func: Func{runtimePath, "Convert_runtime_Object_To_runtime_RawExtension"}},
 	runtimePath + ".RawExtension -> " + runtimePath + ".Object": {

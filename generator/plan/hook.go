@@ -13,8 +13,8 @@ type Hook struct {
 	// subresources.
 	Name, Field string
 	Func        *model.Func
-	// Function: it is a function of the package that serves the kind, with the object as a parameter, since the kind is of
-	// another module; else it is a method of the hub. Its signature is then that of the Strategy's field.
+	// Function: it is a function of the package that serves the kind, with the object as a parameter, since the kind is
+	// of another module; else it is a method of the hub. Its signature is then that of the Strategy's field.
 	Function bool
 }
 
@@ -139,8 +139,9 @@ func sameShapes(types []*model.Type, shapes []paramShape, hub *model.Type) bool 
 	return true
 }
 
-// Kinds of another module have no methods of the user's. What would be one is a function in the package that serves them,
-// with the object as a parameter: PrepareForCreate_Deployment(ctx, obj). Its signature is that of the Strategy's field.
+// Kinds of another module have no methods of the user's. What would be one is a function in the package that serves
+// them, with the object as a parameter: PrepareForCreate_Deployment(ctx, obj). Its signature is that of the Strategy's
+// field.
 
 // functionName is the function that stands for the method. Validate_X is the name under which the rules of markers are
 // checked, so that what the user adds to those is called otherwise.

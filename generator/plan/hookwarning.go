@@ -11,8 +11,8 @@ import (
 	"apigen.dev/generator/spelling"
 )
 
-// HookWarnings names the methods and functions of a kind that look as if the server called them and that it doesn't call,
-// since they have another signature or name, or stand on another type than the hub.
+// HookWarnings names the methods and functions of a kind that look as if the server called them and that it doesn't
+// call, since they have another signature or name, or stand on another type than the hub.
 func HookWarnings(r *model.Resource) diag.Errors {
 	var out diag.Errors
 	warnMethods(&out, r)
@@ -46,13 +46,14 @@ func warnElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
 	}
 	for _, c := range conventions() {
 		if m := t.Methods[c.name]; m != nil && c.fits(m, t) {
-			out.Add(m.Pos, "method %s of %s is not called by the server: logic works on the hub, so write it for %s.%s", c.name, TypeText(t), r.Hub.Package.Path, r.Hub.Name)
+			out.Add(m.Pos, "method %s of %s is not called by the server: logic works on the hub, so write it for %s.%s",
+				c.name, TypeText(t), r.Hub.Package.Path, r.Hub.Name)
 		}
 	}
 }
 
-// webhookMethods are those of controller-runtime's webhooks, and what takes their places. ValidateUpdate is a name of ours,
-// too.
+// webhookMethods are those of controller-runtime's webhooks, and what takes their places. ValidateUpdate is a name of
+// ours, too.
 var webhookMethods = map[string]string{
 	"ValidateCreate": "func (in *T) Validate(ctx context.Context) field.ErrorList",
 	"ValidateDelete": "",
@@ -69,8 +70,10 @@ func warnMisnamed(out *diag.Errors, r *model.Resource) {
 			continue
 		}
 		for _, c := range conventionsOf(r) {
-			if spelling.Misspelt(name, c.name) && r.Hub.Methods[c.name] == nil && !isConvention(name) && c.fits(m, r.Hub) {
-				out.Add(m.Pos, "method %s of %s is not called by the server: it is called %s there", name, r.Hub.Name, c.name)
+			if spelling.Misspelt(name, c.name) && r.Hub.Methods[c.name] == nil && !isConvention(name) &&
+				c.fits(m, r.Hub) {
+				out.Add(m.Pos, "method %s of %s is not called by the server: it is called %s there", name, r.Hub.Name,
+					c.name)
 				break
 			}
 		}
@@ -82,9 +85,11 @@ func warnWebhook(out *diag.Errors, m *model.Func, hub *model.Type, instead strin
 	home := hub.Package.ServedBy
 	switch {
 	case m.Name == "ValidateDelete":
-		out.Add(m.Pos, "method ValidateDelete of %s is not called by the server: nothing of a kind validates its deletion; an admission policy or webhook can", hub.Name)
+		out.Add(m.Pos, "method ValidateDelete of %s is not called by the server: nothing of a kind validates its "+
+			"deletion; an admission policy or webhook can", hub.Name)
 	case home == nil:
-		out.Add(m.Pos, "method %s of %s is not called by the server: write %s", m.Name, hub.Name, strings.NewReplacer("_T", "_"+hub.Name, "*T", "*"+hub.Name).Replace(instead))
+		out.Add(m.Pos, "method %s of %s is not called by the server: write %s", m.Name, hub.Name,
+			strings.NewReplacer("_T", "_"+hub.Name, "*T", "*"+hub.Name).Replace(instead))
 	case m.Name == "ValidateCreate":
 		validates := slices.IndexFunc(conventions(), func(c convention) bool { return c.name == "Validate" })
 		conventions()[validates].warnForeign(out, m, hub)
@@ -93,7 +98,8 @@ func warnWebhook(out *diag.Errors, m *model.Func, hub *model.Type, instead strin
 	}
 }
 
-// warnForeign names what to write in place of a method of a kind of another module that the server can't call, unless it is there.
+// warnForeign names what to write in place of a method of a kind of another module that the server can't call, unless
+// it is there.
 func (c convention) warnForeign(out *diag.Errors, m *model.Func, hub *model.Type) {
 	if c.functionOf(hub) == nil {
 		out.Add(m.Pos, "method %s of %s is not called by the server: write `func %s%s` in package %s", m.Name, hub.Name,
@@ -123,7 +129,8 @@ func warnFunctionsElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) 
 	}
 	for _, c := range conventions() {
 		if f := home.Func(c.functionName(t.Name)); f != nil && c.fitsFunction(f, t) {
-			out.Add(f.Pos, "function %s is not called by the server: logic works on the hub, so write it for %s.%s", f.Name, r.Hub.Package.Path, r.Hub.Name)
+			out.Add(f.Pos, "function %s is not called by the server: logic works on the hub, so write it for %s.%s",
+				f.Name, r.Hub.Package.Path, r.Hub.Name)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Losses are what the conversions of a kind of a spoke to the hub and back don't copy as it is: fields that are dropped,
-// preserved or renamed, functions written by hand, and values that one side can't tell apart or hold.
+// Losses are what the conversions of a kind of a spoke to the hub and back don't copy as it is: fields that are
+// dropped, preserved or renamed, functions written by hand, and values that one side can't tell apart or hold.
 type Losses struct {
 	Pair
 	// Lines say one loss each, sorted by the field's path; none: everything is copied.
@@ -164,5 +164,6 @@ func (r *losses) numbers(p Pair, path string) {
 	if in == "" || out == "" || in == out && inBits == outBits {
 		return
 	}
-	r.say(path, "%s in %s and %s in %s: what doesn't fit is refused", basicName(p.In), r.Types.Name, basicName(p.Out), hubName)
+	r.say(path, "%s in %s and %s in %s: what doesn't fit is refused", basicName(p.In), r.Types.Name, basicName(p.Out),
+		hubName)
 }

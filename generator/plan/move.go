@@ -39,7 +39,8 @@ const (
 	// Missing: the other type has no such field. Carried: that is so, and an annotation carries it.
 	Missing
 	Carried
-	// UnknownName: +apigen:conversion:name names no field of the other type. Taken: another field becomes the counterpart.
+	// UnknownName: +apigen:conversion:name names no field of the other type. Taken: another field becomes the
+	// counterpart.
 	UnknownName
 	Taken
 	// LeftToHand: the hand-written function of the struct has to convert it. Hidden: it isn't exported.
@@ -51,8 +52,8 @@ const (
 type FieldMove struct {
 	Field *model.Field
 	Fate  Fate
-	// To is the counterpart, or nil. Move says how values of the field's type become those of the counterpart's, whatever
-	// the fate; it is nil where there is no counterpart.
+	// To is the counterpart, or nil. Move says how values of the field's type become those of the counterpart's,
+	// whatever the fate; it is nil where there is no counterpart.
 	To   *model.Field
 	Move *Move
 	// Other is the field that has Taken the counterpart. Out is the type that lacks the field.
@@ -76,7 +77,8 @@ const (
 	CallConversion
 	// Number converts between numbers.
 	Number
-	// Pointer converts what a pointer points to. FromPointer makes a value of a pointer, zero for nil; ToPointer the reverse.
+	// Pointer converts what a pointer points to. FromPointer makes a value of a pointer, zero for nil; ToPointer the
+	// reverse.
 	Pointer
 	FromPointer
 	ToPointer
@@ -96,8 +98,8 @@ type Move struct {
 	// Instead is how a Call or Cast would be converted by itself: nil, or a Move of another kind. Readers of the tree
 	// follow it to see what is inside.
 	Instead *Move
-	// Conversion is that of a pair of named structs. A CallConversion calls its function, which is written into the package
-	// Home where that isn't nil.
+	// Conversion is that of a pair of named structs. A CallConversion calls its function, which is written into the
+	// package Home where that isn't nil.
 	Conversion *Conversion
 	Home       *model.Package
 	// Elem is how what a pointer, list or map holds is converted.
@@ -176,11 +178,12 @@ func (t *planner) fate(p Pair, f, to *model.Field) Fate {
 	return Moved
 }
 
-// leftToHand tells a pointer that meets a value where the struct's function is written by hand: conversion-gen left the two
-// to it, and it may rely on finding nothing there. Of few types are they converted, by functions of apimachinery.
+// leftToHand tells a pointer that meets a value where the struct's function is written by hand: conversion-gen left the
+// two to it, and it may rely on finding nothing there. Of few types are they converted, by functions of apimachinery.
 func (t *planner) leftToHand(of, field Pair) bool {
 	in, out := field.In, field.Out
-	if (in.Form == model.Pointer) == (out.Form == model.Pointer) || t.funcs.find(of) == nil || t.funcs.find(field) != nil {
+	if (in.Form == model.Pointer) == (out.Form == model.Pointer) || t.funcs.find(of) == nil ||
+		t.funcs.find(field) != nil {
 		return false
 	}
 	in, out = pointee(in), pointee(out)
@@ -295,8 +298,8 @@ func (t *planner) hasFunction(typ *model.Type) bool {
 	return typ.Package != nil && len(typ.TypeArgs) == 0 && t.nameable(typ)
 }
 
-// byMethod names the hand-written method that converts the pair, or is empty: by controller-runtime's convention a hub has a
-// method Hub, and its spokes have ConvertTo and ConvertFrom.
+// byMethod names the hand-written method that converts the pair, or is empty: by controller-runtime's convention a hub
+// has a method Hub, and its spokes have ConvertTo and ConvertFrom.
 func byMethod(p Pair) string {
 	switch {
 	case converts(p.In, "ConvertTo") && isHub(p.Out):
@@ -309,7 +312,8 @@ func byMethod(p Pair) string {
 
 func converts(t *model.Type, method string) bool {
 	m := t.Methods[method]
-	return m != nil && len(m.Params) == 1 && m.Params[0].Form == model.Interface && len(m.Results) == 1 && isError(m.Results[0])
+	return m != nil && len(m.Params) == 1 && m.Params[0].Form == model.Interface && len(m.Results) == 1 &&
+		isError(m.Results[0])
 }
 
 func isHub(t *model.Type) bool {

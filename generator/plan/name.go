@@ -64,7 +64,8 @@ const (
 type AppliedSchemas struct {
 	// Components are the schemas of a version's kinds and of all that they refer to, by name.
 	Components map[*model.Version]map[string]map[string]any
-	// Names are the names of the kinds' schemas. SchemeNames are those by which a scheme of apimachinery looks for them.
+	// Names are the names of the kinds' schemas. SchemeNames are those by which a scheme of apimachinery looks for
+	// them.
 	Names, SchemeNames map[*model.Type]string
 	// Err are faults of the types.
 	Err error

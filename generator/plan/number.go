@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// number tells how one predeclared type becomes another. A narrower integer is checked when it is converted: the function
-// fails where the value doesn't fit. Everything else that may lose something has no rule.
+// number tells how one predeclared type becomes another. A narrower integer is checked when it is converted: the
+// function fails where the value doesn't fit. Everything else that may lose something has no rule.
 func number(from, to string) (kind MoveKind, checked bool) {
 	in, inBits := class(from)
 	out, outBits := class(to)

@@ -139,7 +139,8 @@ func Convertible(a, b *model.Type) bool {
 	if Identical(a, b) {
 		return true
 	}
-	if a.Form != b.Form || a.Form == model.Interface || a.Form == model.Func_ || a.Form == model.Chan || a.Form == model.TypeParam {
+	if a.Form != b.Form || a.Form == model.Interface || a.Form == model.Func_ || a.Form == model.Chan ||
+		a.Form == model.TypeParam {
 		return false
 	}
 	if a.Form == model.Pointer && a.Package == nil && b.Package == nil {
@@ -185,5 +186,6 @@ func Text(t *model.Type, in *model.Package) string {
 
 // signature is what a person must write for the pair in the package.
 func (p Pair) signature(in *model.Package) string {
-	return "func " + p.Function() + "(in *" + Text(p.In, in) + ", out *" + Text(p.Out, in) + ", s conversion.Scope) error"
+	return "func " + p.Function() + "(in *" + Text(p.In, in) + ", out *" + Text(p.Out,
+		in) + ", s conversion.Scope) error"
 }

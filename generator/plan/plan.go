@@ -1,7 +1,7 @@
 // Package plan decides what a run of the generator writes, once and for the whole program: which functions will exist,
-// how each field is converted, what registers a package's types, and what a server calls. A plan is pure data; it can be
-// built from a model in a test, and printed. Emitters print from it and decide nothing that another one needs to know. It
-// knows the model.
+// how each field is converted, what registers a package's types, and what a server calls. A plan is pure data; it can
+// be built from a model in a test, and printed. Emitters print from it and decide nothing that another one needs to
+// know. It knows the model.
 package plan
 
 import (
@@ -19,16 +19,16 @@ type Plan struct {
 	// Registrations and Defaults are there for each package of the program and of its groups.
 	Registrations map[*model.Package]*Registration
 	Defaults      map[*model.Package]*Defaults
-	// Conversions are those of each package that is a spoke, in the order of the packages. ConversionFaults are marks of
-	// preserved fields, and of packages, that can't mean anything.
+	// Conversions are those of each package that is a spoke, in the order of the packages. ConversionFaults are marks
+	// of preserved fields, and of packages, that can't mean anything.
 	Conversions      []*Conversions
 	ConversionFaults diag.Errors
 	// Hooks are the hand-written logic of each resource, in the order of a Strategy's fields.
 	Hooks map[*model.Resource][]Hook
 	// Defaulters are the functions that set the defaults of the types that servers decode.
 	Defaulters map[*model.Type]Func
-	// Converters are the functions that convert the types of versions to the hub and back. A pair that nothing converts is
-	// missing.
+	// Converters are the functions that convert the types of versions to the hub and back. A pair that nothing converts
+	// is missing.
 	Converters map[Pair]Func
 	// Scoped are the groups whose conversions take a conversion.Scope, since some are written by hand.
 	Scoped map[*model.Group]bool
@@ -138,8 +138,8 @@ func (p *Plan) defaulter(t *model.Type) (Func, bool) {
 	return Func{}, false
 }
 
-// Home is the package that holds what was generated or written for a version's types: the one that declares them, or the
-// local one that takes them from elsewhere (+k8s:conversion-gen-external-types).
+// Home is the package that holds what was generated or written for a version's types: the one that declares them, or
+// the local one that takes them from elsewhere (+k8s:conversion-gen-external-types).
 func (p *Plan) Home(types *model.Package) *model.Package {
 	for _, pkg := range p.Packages {
 		if pkg.ConversionExternal == types || pkg.DefaulterInput == types {

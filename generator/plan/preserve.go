@@ -10,8 +10,8 @@ import (
 // PreservedAnnotation carries, in the objects of a version, what the version can't hold of the hub's.
 const PreservedAnnotation = "apigen.dev/preserved"
 
-// OwnAnnotation carries, in the hub's objects, what a version alone has. Each version has its own, since an object may have
-// been written in several.
+// OwnAnnotation carries, in the hub's objects, what a version alone has. Each version has its own, since an object may
+// have been written in several.
 func OwnAnnotation(version *model.Package) string {
 	if version.Version != "" {
 		return PreservedAnnotation + "-" + version.Version
@@ -19,8 +19,8 @@ func OwnAnnotation(version *model.Package) string {
 	return PreservedAnnotation + "-" + version.Name
 }
 
-// Preserved is a field of the hub's that the spoke has no home for, and how to get there in both types. Of a field that the
-// spoke alone has, the two change places.
+// Preserved is a field of the hub's that the spoke has no home for, and how to get there in both types. Of a field that
+// the spoke alone has, the two change places.
 type Preserved struct {
 	Steps []Step
 	Field *model.Field
@@ -60,8 +60,8 @@ func (c *Carrier) Digests() bool {
 	})
 }
 
-// carriers are those of a conversion of kinds, in the order in which they work: a version is whole before what it can't hold
-// is noted beside its elements.
+// carriers are those of a conversion of kinds, in the order in which they work: a version is whole before what it can't
+// hold is noted beside its elements.
 func (t *planner) carriers(c *Conversion) []*Carrier {
 	if c.In.Kind == nil || c.Out.Kind == nil || !t.concerned(c.Pair) {
 		return nil
@@ -102,7 +102,8 @@ type Step struct {
 	Keys               []string
 }
 
-// preservedWalk follows the conversion of a kind of the hub to that of a spoke, or the reverse, to fields that are marked.
+// preservedWalk follows the conversion of a kind of the hub to that of a spoke, or the reverse, to fields that are
+// marked.
 type preservedWalk struct {
 	active map[Pair]bool
 	found  []Preserved
@@ -113,7 +114,8 @@ type preservedWalk struct {
 }
 
 func newPreservedWalk() *preservedWalk {
-	return &preservedWalk{active: map[Pair]bool{}, homes: map[*model.Field]bool{}, homeless: map[*model.Field]bool{}, torn: map[*model.Field]bool{}}
+	return &preservedWalk{active: map[Pair]bool{}, homes: map[*model.Field]bool{}, homeless: map[*model.Field]bool{},
+		torn: map[*model.Field]bool{}}
 }
 
 // conversion follows the fields of a pair of structs with names.
@@ -140,7 +142,8 @@ func (w *preservedWalk) fields(fields []*FieldMove, steps []Step, name string) {
 			if g.Preserve {
 				w.homes[g] = true
 			}
-			w.move(m.Move, listKeys(f, g), with(steps, Step{Kind: FieldStep, Hub: g.Name, Spoke: f.Name}), dotted(name, g))
+			w.move(m.Move, listKeys(f, g), with(steps, Step{Kind: FieldStep, Hub: g.Name, Spoke: f.Name}),
+				dotted(name, g))
 		}
 	}
 }
@@ -249,11 +252,13 @@ func checkPreserved(planners []*planner) diag.Errors {
 	}
 	for f := range w.homes {
 		if !w.homeless[f] {
-			errs.Add(f.Pos, "field %s is marked +apigen:conversion:preserve, and every version has it: remove the marker", f.Name)
+			errs.Add(f.Pos, "field %s is marked +apigen:conversion:preserve, and every version has it: remove the "+
+				"marker", f.Name)
 		}
 	}
 	for f := range w.torn {
-		errs.Add(f.Pos, "field %s is marked +apigen:conversion:preserve and +apigen:conversion:drop: keep one of them", f.Name)
+		errs.Add(f.Pos, "field %s is marked +apigen:conversion:preserve and +apigen:conversion:drop: keep one of them",
+			f.Name)
 	}
 	for _, t := range planners {
 		t.checkOwn(&errs)
@@ -261,8 +266,8 @@ func checkPreserved(planners []*planner) diag.Errors {
 	return errs
 }
 
-// checkOwn refuses to preserve what a version alone has within a subresource: the hub's annotations are no part of it, so that
-// they are neither written with it nor kept from a client that writes the object itself.
+// checkOwn refuses to preserve what a version alone has within a subresource: the hub's annotations are no part of it,
+// so that they are neither written with it nor kept from a client that writes the object itself.
 func (t *planner) checkOwn(errs *diag.Errors) {
 	reported := map[*model.Field]bool{}
 	for _, p := range t.kinds() {
@@ -272,7 +277,8 @@ func (t *planner) checkOwn(errs *diag.Errors) {
 				continue
 			}
 			reported[f.Field] = true
-			errs.Add(f.Field.Pos, "field %s is marked +apigen:conversion:preserve, and belongs to the subresource %s, which is written without the annotations that would carry it: add the field to the %s of %s",
+			errs.Add(f.Field.Pos, "field %s is marked +apigen:conversion:preserve, and belongs to the subresource "+
+				"%s, which is written without the annotations that would carry it: add the field to the %s of %s",
 				f.Field.Name, names[f.Steps[0].Spoke], f.Steps[0].Spoke, Text(p.Out, nil))
 		}
 	}

@@ -145,7 +145,8 @@ func (t *printer) carrier(c *Carrier) {
 	for _, f := range c.Fields {
 		fields = append(fields, f.Name)
 	}
-	t.line(3, "%s %s: %s", map[bool]string{true: "restores from", false: "preserves in"}[c.Fills()], c.Annotation(), strings.Join(fields, ", "))
+	t.line(3, "%s %s: %s", map[bool]string{true: "restores from", false: "preserves in"}[c.Fills()], c.Annotation(),
+		strings.Join(fields, ", "))
 }
 
 // String says how the value is converted, from the outside in: slice of convert by Convert_v1_Part_To_shop_Part.

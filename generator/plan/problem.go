@@ -100,13 +100,16 @@ func (t *planner) message(p Pair, x Problem) string {
 		what = fmt.Sprintf("field %s of %s can't be converted to %s: there is no rule from %s to %s",
 			x.Field, in, out, Text(x.rule.In, nil), Text(x.rule.Out, nil))
 	case x.fate == UnknownName:
-		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:name, and %s has no field of that name: its fields are %s",
+		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:name, and %s has no field of that name: its "+
+			"fields are %s",
 			x.Field, in, out, strings.Join(fieldNames(p.Out), ", "))
 	case x.fate == Taken:
-		return fmt.Sprintf("fields %s and %s of %s would both become field %s of %s: one of them needs another +apigen:conversion:name, or +apigen:conversion:drop",
+		return fmt.Sprintf("fields %s and %s of %s would both become field %s of %s: one of them needs another "+
+			"+apigen:conversion:name, or +apigen:conversion:drop",
 			x.move.Other.Name, x.Field, in, x.move.To.Name, out)
 	case x.fate == Missing && x.move.Field.Preserve:
-		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:preserve, which works for fields that a kind of %s and its counterpart lead to under the same names; others are lost in the conversion to %s: %s",
+		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:preserve, which works for fields that a kind "+
+			"of %s and its counterpart lead to under the same names; others are lost in the conversion to %s: %s",
 			x.Field, in, t.Types.Path, out, "add the field there, or write "+p.signature(t.Package)+" in package "+t.Package.Path)
 	case x.fate == Missing:
 		what = fmt.Sprintf("field %s of %s is lost in the conversion to %s, which has no such field", x.Field, in, out)
@@ -143,8 +146,8 @@ func (t *planner) remedy(p Pair, x Problem) string {
 	return s
 }
 
-// writable tells whether a function for just the pair can be written, and is worth it: for two predeclared types it would
-// be called everywhere.
+// writable tells whether a function for just the pair can be written, and is worth it: for two predeclared types it
+// would be called everywhere.
 func (t *planner) writable(p Pair) bool {
 	return t.nameable(p.In) && t.nameable(p.Out) && (p.In.Package != nil || p.Out.Package != nil)
 }

@@ -31,8 +31,8 @@ type Parameter struct {
 	// Path is the Go path of the struct with the field, from the variable out: out.Paging.
 	Path  string
 	Field *model.Field
-	// Move says how the parameter's values, a []string, become the field's: a Call, an Assign of them all or of the First,
-	// or a Cast.
+	// Move says how the parameter's values, a []string, become the field's: a Call, an Assign of them all or of the
+	// First, or a Cast.
 	Move  *Move
 	First bool
 }
@@ -84,7 +84,8 @@ func (t *planner) parameter(q *QueryConversion, typ *model.Type, f *model.Field,
 		x.Move.Kind = Cast
 		t.cast(p)
 	default:
-		t.Faults.Add(f.Pos, "field %s of %s can't be set from a query parameter: write %s in package %s, or mark the field with +k8s:conversion-gen=false",
+		t.Faults.Add(f.Pos, "field %s of %s can't be set from a query parameter: write %s in package %s, or mark the "+
+			"field with +k8s:conversion-gen=false",
 			f.Name, Text(typ, nil), p.signature(t.Package), t.Package.Path)
 		return
 	}

@@ -25,8 +25,8 @@ const LocalSchemeBuilder = "localSchemeBuilder"
 type Registration struct {
 	// Generated: apigen writes the registration, and declares AddToScheme and localSchemeBuilder there.
 	Generated bool
-	// Function is the name of the function that adds the package's types to a scheme: AddToScheme or Install. It is empty
-	// where the package has neither, and gets neither.
+	// Function is the name of the function that adds the package's types to a scheme: AddToScheme or Install. It is
+	// empty where the package has neither, and gets neither.
 	Function string
 	// Builder is the variable that generated functions register with. Where it is empty, the hand-written registration
 	// calls RegisterConversions and RegisterDefaults itself.
@@ -77,7 +77,8 @@ func (p *Plan) SchemeFunction(pkg *model.Package, errs *diag.Errors) string {
 	}
 	const write = "write a func AddToScheme(scheme *runtime.Scheme) error"
 	if r.Other == nil {
-		errs.Add(pkg.Pos, "generated code calls AddToScheme, and package %s has none: %s that adds its types to the scheme",
+		errs.Add(pkg.Pos, "generated code calls AddToScheme, and package %s has none: %s that adds its types to the "+
+			"scheme",
 			pkg.Path, write)
 		return "AddToScheme"
 	}
@@ -90,8 +91,8 @@ func (p *Plan) SchemeFunction(pkg *model.Package, errs *diag.Errors) string {
 	return "AddToScheme"
 }
 
-// registeredByHand returns the hand-written function that registers the package's types: its name, if generated code can
-// call it, and else the function.
+// registeredByHand returns the hand-written function that registers the package's types: its name, if generated code
+// can call it, and else the function.
 func registeredByHand(pkg *model.Package) (name string, other *model.Func) {
 	if declares(pkg, "AddToScheme") {
 		return "AddToScheme", nil
@@ -105,7 +106,8 @@ func registeredByHand(pkg *model.Package) (name string, other *model.Func) {
 		}
 	}
 	for _, f := range pkg.Funcs {
-		if strings.HasPrefix(f.Name, "Add") && slices.ContainsFunc(f.Params, isScheme) && (other == nil || !fitsScheme(other)) {
+		if strings.HasPrefix(f.Name, "Add") && slices.ContainsFunc(f.Params, isScheme) &&
+			(other == nil || !fitsScheme(other)) {
 			other = f
 		}
 	}
@@ -122,8 +124,8 @@ func isScheme(t *model.Type) bool {
 	return t.Form == model.Pointer && t.Package == nil && IsNamed(t.Elem, runtimePath, "Scheme")
 }
 
-// schemeTypes are the types that the scheme knows: kinds, their lists, and other exported types that have a TypeMeta and
-// are a runtime.Object. They are sorted by name.
+// schemeTypes are the types that the scheme knows: kinds, their lists, and other exported types that have a TypeMeta
+// and are a runtime.Object. They are sorted by name.
 func schemeTypes(pkg *model.Package) []*model.Type {
 	var types []*model.Type
 	for _, t := range pkg.Types {
@@ -137,7 +139,10 @@ func schemeTypes(pkg *model.Package) []*model.Type {
 
 // IsObject tells whether the type is a struct with a TypeMeta that is, or is going to be, a runtime.Object.
 func IsObject(t *model.Type) bool {
-	if t.Form != model.Struct || !slices.ContainsFunc(t.Fields, func(f *model.Field) bool { return f.Embedded && f.Name == "TypeMeta" }) {
+	if t.Form != model.Struct || !slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
+		return f.Embedded &&
+			f.Name == "TypeMeta"
+	}) {
 		return false
 	}
 	object := func(ref model.Ref) bool { return ref.Path == runtimePath && ref.Name == "Object" }

@@ -68,8 +68,8 @@ func (r *roundTrip) move(m *Move) {
 	}
 }
 
-// pointers tells which of two types is a pointer where the other one is a value: they themselves, or what the lists or maps that
-// they are hold.
+// pointers tells which of two types is a pointer where the other one is a value: they themselves, or what the lists or
+// maps that they are hold.
 func pointers(a, b *model.Type) (here, there bool) {
 	for range 8 { // a type may be a list of itself
 		switch {

@@ -4,9 +4,9 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// sameLayout tells whether a value of the one type can be taken for one of the other as it lies in memory, and means the
-// same: fields of the same names in the same order, and no hand-written function or marker that says otherwise, at any
-// depth. Recursive types are taken to be equal until a difference is found.
+// sameLayout tells whether a value of the one type can be taken for one of the other as it lies in memory, and means
+// the same: fields of the same names in the same order, and no hand-written function or marker that says otherwise, at
+// any depth. Recursive types are taken to be equal until a difference is found.
 func (t *planner) sameLayout(a, b *model.Type) bool {
 	p := Pair{a, b}
 	key := p.Key()
@@ -39,7 +39,8 @@ func (t *planner) compare(p Pair, assumed map[string]bool) bool {
 		return true
 	}
 	assumed[key] = true
-	if p.In.Form != p.Out.Form || p.In.ConversionOff || p.Out.ConversionOff || len(p.In.TypeArgs)+len(p.Out.TypeArgs) > 0 {
+	if p.In.Form != p.Out.Form || p.In.ConversionOff || p.Out.ConversionOff ||
+		len(p.In.TypeArgs)+len(p.Out.TypeArgs) > 0 {
 		return false
 	}
 	if !t.nameable(p.In) || !t.nameable(p.Out) {

@@ -9,7 +9,8 @@ import (
 	"apigen.dev/generator/emit/layout"
 )
 
-// atomicName and deducedName are the types of values of which nothing is known: merged as a whole, or as deep as they go.
+// atomicName and deducedName are the types of values of which nothing is known: merged as a whole, or as deep as they
+// go.
 const (
 	atomicName  = "__untyped_atomic_"
 	deducedName = "__untyped_deduced_"
@@ -74,7 +75,8 @@ func (y *translation) line(indent, format string, args ...any) {
 	printf(y, "%s"+format+"\n", append([]any{indent}, args...)...)
 }
 
-// atom writes what is known of values with a schema. Preserve says that fields which the schema doesn't know may be there.
+// atom writes what is known of values with a schema. Preserve says that fields which the schema doesn't know may be
+// there.
 func (y *translation) atom(s map[string]any, indent string, preserve bool) {
 	if s["x-kubernetes-preserve-unknown-fields"] == true {
 		preserve = true

@@ -34,13 +34,16 @@ func (w *writer) configuration(t *model.Type) {
 			w.extract(kind)
 		}
 	case typeMeta:
-		printf(w, "// %s returns an apply configuration of that kind.\nfunc %s() *%s {\n\tb := &%s{}\n", t.Name, t.Name, layout.ApplyName(t.Name), layout.ApplyName(t.Name))
+		printf(w, "// %s returns an apply configuration of that kind.\nfunc %s() *%s {\n\tb := &%s{}\n", t.Name, t.Name,
+			layout.ApplyName(t.Name), layout.ApplyName(t.Name))
 		w.identity(t)
 	default:
-		printf(w, "// %s returns an apply configuration that sets nothing.\nfunc %s() *%s {\n\treturn &%s{}\n}\n\n", t.Name, t.Name, layout.ApplyName(t.Name), layout.ApplyName(t.Name))
+		printf(w, "// %s returns an apply configuration that sets nothing.\nfunc %s() *%s {\n\treturn &%s{}\n}\n\n",
+			t.Name, t.Name, layout.ApplyName(t.Name), layout.ApplyName(t.Name))
 	}
 	if kind != nil || typeMeta {
-		printf(w, "// IsApplyConfiguration marks apply configurations of whole objects.\nfunc (b %s) IsApplyConfiguration() {}\n\n", layout.ApplyName(t.Name))
+		printf(w, "// IsApplyConfiguration marks apply configurations of whole objects.\nfunc (b %s) "+
+			"IsApplyConfiguration() {}\n\n", layout.ApplyName(t.Name))
 	}
 	w.setters(t)
 }
@@ -115,8 +118,8 @@ func (w *writer) identity(t *model.Type) {
 func (w *writer) extract(k *layout.Kind) {
 	name, api := layout.ApplyName(k.Name()), w.Qualify(k.Type.Package, k.Type.Name)
 	printf(w, `// Extract%[1]sFrom returns what the manager has applied of an object and still owns, to be changed and applied again. The
-// object must be as the server returned it. The subresource is that through which it was applied: status, scale; empty is
-// the object's own.
+// object must be as the server returned it. The subresource is that through which it was applied: status, scale; empty
+// is the object's own.
 func Extract%[1]sFrom(object *%[2]s, fieldManager string, subresource string) (*%[3]s, error) {
 	b := &%[3]s{}
 	err := managedfields.ExtractInto(object, internal.Parser().Type(%[4]q), fieldManager, b, subresource)
@@ -164,7 +167,8 @@ func subresources(k *layout.Kind) []string {
 // title makes the end of a function's name of a subresource's.
 func title(sub string) string {
 	var out strings.Builder
-	for _, word := range strings.FieldsFunc(sub, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) {
+	for _, word := range strings.FieldsFunc(sub,
+		func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) {
 		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	return out.String()

@@ -34,7 +34,8 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	w := writer{typed: layout.Template("typed.tmpl"), set: layout.Template("*set.tmpl"), scheme: layout.Template("scheme.tmpl")}
+	w := writer{typed: layout.Template("typed.tmpl"), set: layout.Template("*set.tmpl"),
+		scheme: layout.Template("scheme.tmpl")}
 	for _, s := range sets {
 		w.clientset(s)
 		for _, v := range s.Versions() {

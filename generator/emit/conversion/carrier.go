@@ -87,19 +87,23 @@ func (c *carrier) arguments() []jen.Code {
 
 func (c *carrier) typeDoc() string {
 	if c.Own {
-		return fmt.Sprintf("%s is what version %s of %s alone has. It travels in the hub's annotation\n%s.", c.typeName(), c.Spoke.Package.Name, c.Spoke.Name, c.Annotation())
+		return fmt.Sprintf("%s is what version %s of %s alone has. It travels in the hub's annotation\n%s.",
+			c.typeName(), c.Spoke.Package.Name, c.Spoke.Name, c.Annotation())
 	}
-	return fmt.Sprintf("%s is what version %s of %s can't hold of the hub's fields. It travels in the annotation\n%s.", c.typeName(), c.Spoke.Package.Name, c.Spoke.Name, c.Annotation())
+	return fmt.Sprintf("%s is what version %s of %s can't hold of the hub's fields. It travels in the annotation\n%s.",
+		c.typeName(), c.Spoke.Package.Name, c.Spoke.Name, c.Annotation())
 }
 
 func (c *carrier) doc() string {
 	switch {
 	case c.Own && c.Fills():
-		return fmt.Sprintf("%s gives %s back what it alone has, as far as its place is there still.", c.function(), c.Spoke.Name)
+		return fmt.Sprintf("%s gives %s back what it alone has, as far as its place is there still.", c.function(),
+			c.Spoke.Name)
 	case c.Own:
 		return fmt.Sprintf("%s notes in an annotation of the hub what %s alone has.", c.function(), c.Spoke.Name)
 	case c.Fills():
-		return fmt.Sprintf("%s gives the hub back what the annotation has noted, where the client left its place, and removes it.", c.function())
+		return fmt.Sprintf("%s gives the hub back what the annotation has noted, where the client left its place, "+
+			"and removes it.", c.function())
 	}
 	return fmt.Sprintf("%s notes in an annotation what %s can't hold.", c.function(), c.Spoke.Name)
 }
@@ -140,7 +144,8 @@ func (c *carrier) member(i int) string {
 // memberName is an exported Go name, without an underscore, for a path of JSON names.
 func memberName(path string) string {
 	var out strings.Builder
-	for _, word := range strings.FieldsFunc(path, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, word := range strings.FieldsFunc(path,
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		first, size := utf8.DecodeRuneInString(word)
 		out.WriteRune(unicode.ToUpper(first))
 		out.WriteString(word[size:])
@@ -176,10 +181,12 @@ func (c *carrier) preserve() []jen.Code {
 		body = append(body, c.nest(f.Steps, "in", beside, nil, c.note(i, f))...)
 	}
 	body = append(body,
-		jen.List(jen.Id("data"), jen.Err()).Op(":=").Add(c.file.Qual("encoding/json", "Marshal")).Call(jen.Op("&").Id("kept")),
+		jen.List(jen.Id("data"), jen.Err()).Op(":=").Add(c.file.Qual("encoding/json", "Marshal")).
+			Call(jen.Op("&").Id("kept")),
 		err,
 		jen.If(jen.Len(jen.Id("data")).Op(">").Lit(limit)).Block(jen.Return(c.file.Qual("fmt", "Errorf").Call(
-			jen.Lit(fmt.Sprintf(lacks+" takes %%d bytes, and annotations %d at most", c.Spoke.Package.Name, limit)), jen.Len(jen.Id("data"))))))
+			jen.Lit(fmt.Sprintf(lacks+" takes %%d bytes, and annotations %d at most", c.Spoke.Package.Name,
+				limit)), jen.Len(jen.Id("data"))))))
 	return append(append(body, after...),
 		jen.If(jen.Id("string").Call(jen.Id("data")).Op("==").Lit("{}")).Block(jen.Return(jen.Nil())),
 		jen.If(jen.Id("out").Dot("Annotations").Op("==").Nil()).Block(
@@ -192,7 +199,8 @@ func (c *carrier) preserve() []jen.Code {
 // strip takes the annotation away before it is written anew. The map may be another object's, too.
 func (c *carrier) strip() []jen.Code {
 	return []jen.Code{
-		jen.Id("out").Dot("Annotations").Op("=").Add(c.file.Qual("maps", "Clone")).Call(jen.Id("out").Dot("Annotations")),
+		jen.Id("out").Dot("Annotations").Op("=").Add(c.file.Qual("maps", "Clone")).
+			Call(jen.Id("out").Dot("Annotations")),
 		jen.Id("delete").Call(jen.Id("out").Dot("Annotations"), jen.Lit(c.Annotation())),
 	}
 }
@@ -204,8 +212,10 @@ func (c *carrier) restore() []jen.Code {
 		jen.If(jen.Op("!").Id("ok")).Block(jen.Return(jen.Nil())),
 	}
 	taken := []jen.Code{
-		jen.Id("out").Dot("Annotations").Op("=").Add(c.file.Qual("maps", "Clone")).Call(jen.Id("out").Dot("Annotations")),
-		jen.If(jen.Id("delete").Call(jen.Id("out").Dot("Annotations"), jen.Lit(c.Annotation())), jen.Len(jen.Id("out").Dot("Annotations")).Op("==").Lit(0)).Block(
+		jen.Id("out").Dot("Annotations").Op("=").Add(c.file.Qual("maps", "Clone")).
+			Call(jen.Id("out").Dot("Annotations")),
+		jen.If(jen.Id("delete").Call(jen.Id("out").Dot("Annotations"), jen.Lit(c.Annotation())),
+			jen.Len(jen.Id("out").Dot("Annotations")).Op("==").Lit(0)).Block(
 			jen.Id("out").Dot("Annotations").Op("=").Nil()),
 	}
 	beside := "in"
@@ -213,7 +223,8 @@ func (c *carrier) restore() []jen.Code {
 		body = append(append(body, c.readLeniently()...), taken...)
 		if beside = ""; c.Digests() {
 			beside = "bare"
-			body = append(body, jen.List(jen.Id("bare"), jen.Id("_")).Op(":=").Id("out").Dot("DeepCopyObject").Call().Assert(jen.Op("*").Add(c.file.Type(c.Spoke))))
+			body = append(body, jen.List(jen.Id("bare"), jen.Id("_")).Op(":=").Id("out").Dot("DeepCopyObject").Call().
+				Assert(jen.Op("*").Add(c.file.Type(c.Spoke))))
 		}
 	} else {
 		body = append(append(body, taken...), c.read()...)
@@ -226,22 +237,24 @@ func (c *carrier) restore() []jen.Code {
 
 // decode prints the call that decodes what is kept.
 func (c *carrier) decode() *jen.Statement {
-	return c.file.Qual("encoding/json", "Unmarshal").Call(jen.Index().Byte().Parens(jen.Id("text")), jen.Op("&").Id("kept"))
+	return c.file.Qual("encoding/json", "Unmarshal").
+		Call(jen.Index().Byte().Parens(jen.Id("text")), jen.Op("&").Id("kept"))
 }
 
 // read decodes the annotation, or refuses it: the object is being written by who sent it.
 func (c *carrier) read() []jen.Code {
 	return []jen.Code{
 		jen.If(jen.Len(jen.Id("text")).Op(">").Lit(limit)).Block(jen.Return(c.file.Qual("fmt", "Errorf").Call(
-			jen.Lit(fmt.Sprintf("annotation %s takes %%d bytes, and may take %d", c.Annotation(), limit)), jen.Len(jen.Id("text"))))),
+			jen.Lit(fmt.Sprintf("annotation %s takes %%d bytes, and may take %d", c.Annotation(),
+				limit)), jen.Len(jen.Id("text"))))),
 		jen.Var().Id("kept").Id(c.typeName()),
 		jen.If(jen.Err().Op(":=").Add(c.decode()), jen.Err().Op("!=").Nil()).Block(
 			jen.Return(c.file.Qual("fmt", "Errorf").Call(jen.Lit("annotation "+c.Annotation()+": %w"), jen.Err()))),
 	}
 }
 
-// readLeniently decodes the annotation of an object that is being read: a client of another version, which spoils it, must not
-// make the object unreadable in this one.
+// readLeniently decodes the annotation of an object that is being read: a client of another version, which spoils it,
+// must not make the object unreadable in this one.
 func (c *carrier) readLeniently() []jen.Code {
 	return []jen.Code{
 		jen.Var().Id("kept").Id(c.typeName()),
@@ -306,7 +319,8 @@ func (c *carrier) key(keys []key) jen.Code {
 func (c *carrier) digest() jen.Code {
 	return jen.Func().Id("preservedDigest").Params(jen.Id("value").Any()).String().Block(
 		jen.Id("sum").Op(":=").Add(c.file.Qual("hash/fnv", "New64a")).Call(),
-		jen.If(jen.Err().Op(":=").Add(c.file.Qual("encoding/json", "NewEncoder")).Call(jen.Id("sum")).Dot("Encode").Call(jen.Id("value")), jen.Err().Op("!=").Nil()).Block(
+		jen.If(jen.Err().Op(":=").Add(c.file.Qual("encoding/json", "NewEncoder")).Call(jen.Id("sum")).Dot("Encode").
+			Call(jen.Id("value")), jen.Err().Op("!=").Nil()).Block(
 			jen.Return(jen.Lit(""))),
 		jen.Return(c.file.Qual("fmt", "Sprintf").Call(jen.Lit("%x"), jen.Id("sum").Dot("Sum64").Call())),
 	)

@@ -1,8 +1,8 @@
 // Package conversion emits zz_generated.conversion.go: functions that convert between the types of a hub and those of
 // its spokes, field by field, under the names and signatures of conversion-gen. A package is a spoke where it says
 // +k8s:conversion-gen=<internal package>, or where its group is served, has no internal package, and stores another
-// version. Hand-written functions are called. The plan decides all of that, field by field; a field that a conversion would
-// lose is an error that says what to write.
+// version. Hand-written functions are called. The plan decides all of that, field by field; a field that a conversion
+// would lose is an error that says what to write.
 //
 // It knows the plan, the model, emit and gocode.
 package conversion
@@ -83,4 +83,5 @@ func render(p *plan.Plan, c *plan.Conversions) (emit.File, error) {
 }
 
 // locals are the variables of emitted functions, which no import may be called by.
-var locals = []string{"in", "out", "s", "i", "key", "val", "newVal", "err", "values", "ok", "a", "b", "scope", "kept", "data", "text", "v", "sum", "value", "bare"}
+var locals = []string{"in", "out", "s", "i", "key", "val", "newVal", "err", "values", "ok", "a", "b", "scope", "kept",
+	"data", "text", "v", "sum", "value", "bare"}

@@ -8,8 +8,8 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// guards are declarations that compile only as long as the casts of a file are right: Go itself checks, by its rule that
-// types with identical underlying types convert, that each pair has the shape that the generator saw.
+// guards are declarations that compile only as long as the casts of a file are right: Go itself checks, by its rule
+// that types with identical underlying types convert, that each pair has the shape that the generator saw.
 type guards struct {
 	file *gocode.File
 	seen map[string]bool
@@ -27,7 +27,8 @@ func (g *guards) add(a, b *model.Type) {
 	g.seen[p.Key()] = true
 	composite := a.Package == nil && b.Package == nil && a.Form != model.Struct
 	if !composite && plan.Convertible(a, b) {
-		g.line(jen.Parens(jen.Op("*").Add(g.file.Type(b))).Call(jen.Parens(jen.Op("*").Add(g.file.Type(a))).Call(jen.Nil())))
+		g.line(jen.Parens(jen.Op("*").Add(g.file.Type(b))).
+			Call(jen.Parens(jen.Op("*").Add(g.file.Type(a))).Call(jen.Nil())))
 		return
 	}
 	g.shape(a)
@@ -61,7 +62,8 @@ func (g *guards) shape(t *model.Type) {
 			underlying.Fields[i] = &bare
 		}
 	}
-	g.line(jen.Parens(jen.Op("*").Add(g.file.Type(&underlying))).Call(jen.Parens(jen.Op("*").Add(g.file.Type(t))).Call(jen.Nil())))
+	g.line(jen.Parens(jen.Op("*").Add(g.file.Type(&underlying))).
+		Call(jen.Parens(jen.Op("*").Add(g.file.Type(t))).Call(jen.Nil())))
 }
 
 func (g *guards) line(check *jen.Statement) {
@@ -75,7 +77,8 @@ func (w *writer) guards() {
 		g.add(p.In, p.Out)
 	}
 	if len(g.lines) > 0 {
-		w.file.Add("The conversions above take values of some types for values of others as they lie in memory. These lines don't\n"+
+		w.file.Add("The conversions above take values of some types for values of others as they lie in memory. "+
+			"These lines don't\n"+
 			"compile once one of those types has changed: generate again.", jen.Var().Defs(g.lines...))
 	}
 }

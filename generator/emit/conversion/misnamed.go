@@ -22,7 +22,8 @@ func warnings(p *plan.Plan) []emit.Error {
 			}
 			p := plan.Pair{In: f.Params[0].Elem, Out: f.Params[1].Elem}
 			if want := p.Function(); spelling.Misspelt(f.Name, want) && pkg.Func(want) == nil {
-				errs.Add(f.Pos, "%s is not called by generated code: a function that converts these types is called %s", f.Name, want)
+				errs.Add(f.Pos, "%s is not called by generated code: a function that converts these types is called %s",
+					f.Name, want)
 			}
 		}
 	}

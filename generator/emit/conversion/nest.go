@@ -9,9 +9,9 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// nest prints the conditions and loops that lead along steps, in the object with the fields and in the one beside it, by which
-// its elements are told apart. Where the two part, because a client took something away, nothing is done. Without a name for
-// the one beside there is none.
+// nest prints the conditions and loops that lead along steps, in the object with the fields and in the one beside it,
+// by which its elements are told apart. Where the two part, because a client took something away, nothing is done.
+// Without a name for the one beside there is none.
 func (c *carrier) nest(steps []plan.Step, holder, beside string, keys []key, end inner) []jen.Code {
 	if len(steps) == 0 {
 		return end(holder, keys)

@@ -11,8 +11,8 @@ func initFunc(builder string) jen.Code {
 	return jen.Func().Id("init").Params().Block(jen.Id(builder).Dot("Register").Call(jen.Id("RegisterConversions")))
 }
 
-// register writes RegisterConversions: what is generated for the package's own types first, what is written by hand, and
-// wins, after it.
+// register writes RegisterConversions: what is generated for the package's own types first, what is written by hand,
+// and wins, after it.
 func (w *writer) register() jen.Code {
 	var body []jen.Code
 	for _, c := range w.plan.Functions {

@@ -24,7 +24,8 @@ type writer struct {
 // conversion writes autoConvert_a_X_To_b_X, and Convert_a_X_To_b_X unless that one is written by hand.
 func (w *writer) conversion(c *plan.Conversion) {
 	if c.Method != "" && !c.ByHand {
-		w.file.Add(c.Name+" calls the method that is written by hand.", w.signature(c.Name, c.Pair).Block(jen.Return(methodCall(c.Method))))
+		w.file.Add(c.Name+" calls the method that is written by hand.",
+			w.signature(c.Name, c.Pair).Block(jen.Return(methodCall(c.Method))))
 		return
 	}
 	body := w.body(c)
@@ -73,7 +74,8 @@ func (w *writer) body(c *plan.Conversion) []jen.Code {
 		body = w.fields(c.Fields)
 	}
 	for _, x := range c.Problems {
-		body = append(body, jen.Comment("in."+x.Field+" is left to the function written by hand: "+x.Comment(w.plan.Package)))
+		body = append(body,
+			jen.Comment("in."+x.Field+" is left to the function written by hand: "+x.Comment(w.plan.Package)))
 	}
 	return append(body, result(c)...)
 }
@@ -141,8 +143,8 @@ func call(fn jen.Code, from, to place) []jen.Code {
 	).Block(jen.Return(jen.Err())))
 }
 
-// cast takes the value for one of the other type: by a conversion of Go's where there is one, through unsafe.Pointer where
-// only the layout is known to be the same.
+// cast takes the value for one of the other type: by a conversion of Go's where there is one, through unsafe.Pointer
+// where only the layout is known to be the same.
 func (w *writer) cast(p plan.Pair, from, to place) jen.Code {
 	target := w.file.Type(p.Out)
 	if plan.Convertible(p.In, p.Out) {
@@ -169,7 +171,8 @@ func (w *writer) number(m *plan.Move, from, to place) []jen.Code {
 
 // orNil runs the code where the place is not nil, with in and out pointing at the two places.
 func orNil(from, to place, code ...jen.Code) []jen.Code {
-	return one(jen.If(from.value().Op("!=").Nil()).Block(append(one(shadow(from, to)), code...)...).Else().Block(to.value().Op("=").Nil()))
+	return one(jen.If(from.value().Op("!=").Nil()).Block(append(one(shadow(from, to)), code...)...).Else().
+		Block(to.value().Op("=").Nil()))
 }
 
 func (w *writer) pointer(m *plan.Move, from, to place) []jen.Code {

@@ -1,6 +1,6 @@
-// Package deepcopy emits zz_generated.deepcopy.go: DeepCopyInto, DeepCopy and the DeepCopyObject of kinds, with the names
-// and signatures of code-generator's deepcopy-gen. A copy shares nothing with its original; what can't be copied so is
-// refused at the field's line. It knows the model, emit and gocode.
+// Package deepcopy emits zz_generated.deepcopy.go: DeepCopyInto, DeepCopy and the DeepCopyObject of kinds, with the
+// names and signatures of code-generator's deepcopy-gen. A copy shares nothing with its original; what can't be copied
+// so is refused at the field's line. It knows the model, emit and gocode.
 package deepcopy
 
 import (

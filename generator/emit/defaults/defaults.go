@@ -1,7 +1,7 @@
 // Package defaults emits zz_generated.defaults.go: SetObjectDefaults_X for every kind that reaches a default, and
 // RegisterDefaults, with the names and the order of calls of code-generator's defaulter-gen. Hand-written SetDefaults_X
-// functions are called at every depth, and the values of markers are set where a field is still zero. The plan says what
-// is called and set where. It knows the plan, the model, emit and gocode.
+// functions are called at every depth, and the values of markers are set where a field is still zero. The plan says
+// what is called and set where. It knows the plan, the model, emit and gocode.
 package defaults
 
 import (
@@ -69,7 +69,8 @@ func (w *writer) register(objects []*model.Type) {
 		))
 	}
 	body = append(body, jen.Return(jen.Nil()))
-	doc := "RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of all\n" +
+	doc := "RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of " +
+		"all\n" +
 		"that its object holds."
 	w.file.Add(doc, jen.Func().Id("RegisterDefaults").
 		Params(jen.Id("scheme").Op("*").Add(w.file.Qual(runtimePath, "Scheme"))).Error().Block(body...))

@@ -23,7 +23,8 @@ func warnings(p *plan.Plan) []emit.Error {
 				continue
 			}
 			if !plan.IsDefaulter(f) {
-				errs.Add(f.Pos, "%s is never called: a defaulting function is func SetDefaults_%s(in *%s), named after its one parameter and without results", f.Name, name, name)
+				errs.Add(f.Pos, "%s is never called: a defaulting function is func SetDefaults_%s(in *%s), named "+
+					"after its one parameter and without results", f.Name, name, name)
 			}
 		}
 	}
@@ -32,12 +33,14 @@ func warnings(p *plan.Plan) []emit.Error {
 
 // misnamed tells of a function that would default its one parameter, but for a slip in its name.
 func misnamed(errs *emit.Errors, pkg *model.Package, f *model.Func) {
-	if len(f.Params) != 1 || len(f.Results) != 0 || f.Variadic || f.Params[0].Form != model.Pointer || f.Params[0].Elem == nil {
+	if len(f.Params) != 1 || len(f.Results) != 0 || f.Variadic || f.Params[0].Form != model.Pointer ||
+		f.Params[0].Elem == nil {
 		return
 	}
 	t := f.Params[0].Elem
 	want := "SetDefaults_" + t.Name
 	if t.Name != "" && spelling.Misspelt(f.Name, want) && pkg.Func(want) == nil {
-		errs.Add(f.Pos, "%s is not called by generated code: a function that sets the defaults of %s is called %s", f.Name, t.Name, want)
+		errs.Add(f.Pos, "%s is not called by generated code: a function that sets the defaults of %s is called %s",
+			f.Name, t.Name, want)
 	}
 }

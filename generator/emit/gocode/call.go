@@ -15,8 +15,8 @@ func Constructor(t *model.Type) jen.Code {
 	return jen.Func().Params().Add(PointerTo(t)).Block(jen.Return(jen.New(jen.Qual(t.Package.Path, t.Name))))
 }
 
-// Converter is a function from one type to another, by way of two pointers, that calls f. Where the conversions are scoped it
-// uses the variable scope.
+// Converter is a function from one type to another, by way of two pointers, that calls f. Where the conversions are
+// scoped it uses the variable scope.
 func Converter(f plan.Func, p plan.Pair, scoped bool) jen.Code {
 	return jen.Func().Params(jen.Id("in").Add(PointerTo(p.In)), jen.Id("out").Add(PointerTo(p.Out))).Error().Block(
 		jen.Return(jen.Qual(f.Path, f.Name).Call(jen.Id("in"), jen.Id("out"), Scope(scoped))))

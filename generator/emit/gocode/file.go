@@ -44,8 +44,8 @@ func New(program *model.Program, pkg *model.Package, locals ...string) *File {
 	return f
 }
 
-// Files renders one file of that name for each package that output is written for, of what write puts into it: none where
-// that is nil or empty. Faults of all packages are told together, and then there are no files.
+// Files renders one file of that name for each package that output is written for, of what write puts into it: none
+// where that is nil or empty. Faults of all packages are told together, and then there are no files.
 func Files(p *plan.Plan, base string, write func(pkg *model.Package) (*File, emit.Errors)) ([]emit.File, error) {
 	var files []emit.File
 	var errs emit.Errors

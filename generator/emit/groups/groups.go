@@ -1,5 +1,5 @@
-// Package groups emits, for packages marked +apigen:groups, a function that returns every API group whose wiring lies below
-// the package: what a server's main passes on, so that a new group needs no line of anybody's hand.
+// Package groups emits, for packages marked +apigen:groups, a function that returns every API group whose wiring lies
+// below the package: what a server's main passes on, so that a new group needs no line of anybody's hand.
 package groups
 
 import (
@@ -41,7 +41,8 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 			continue
 		}
 		if pos, ok := pkg.Declared["Groups"]; ok {
-			errs.Add(pos, "Groups is declared here, and +apigen:groups would declare it again: rename it, or remove the marker")
+			errs.Add(pos, "Groups is declared here, and +apigen:groups would declare it again: rename it, or remove "+
+				"the marker")
 			continue
 		}
 		file, err := render(p.Program, pkg, below(p.Program, pkg))
@@ -94,7 +95,8 @@ func render(p *model.Program, pkg *model.Package, groups []*model.Group) (emit.F
 	}
 	f.Comment("Groups are all API groups below this package, sorted by name.")
 	f.Func().Id("Groups").Params(params...).Index().Qual(registryPath, "Group").Block(
-		jen.Return(jen.Index().Qual(registryPath, "Group").Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, calls...)))
+		jen.Return(jen.Index().Qual(registryPath, "Group").
+			Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, calls...)))
 	return gocode.Render(f, emit.File{Package: pkg.Path, Dir: pkg.Dir, PackageName: pkg.Name, Name: FileName})
 }
 

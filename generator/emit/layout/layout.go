@@ -106,7 +106,8 @@ func (s *Set) tellApart(errs *emit.Errors) {
 	for _, g := range s.Groups {
 		folders[g.Folder]++
 		if other := names[g.GoName]; other != nil {
-			errs.Add(g.Versions[0].Package.Pos, "the groups %q and %q are both called %s in Go: tell them apart with +groupGoName=", other.Name, g.Name, g.GoName)
+			errs.Add(g.Versions[0].Package.Pos, "the groups %q and %q are both called %s in Go: tell them apart with "+
+				"+groupGoName=", other.Name, g.Name, g.GoName)
 		}
 		names[g.GoName] = g
 	}

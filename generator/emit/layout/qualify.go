@@ -49,7 +49,8 @@ var variables = []string{"", "b", "c", "entries", "err", "k", "name", "namespace
 // keep gives a package that name, or one like it where another package has it.
 func (f *File) keep(alias, path string) string {
 	name := alias
-	for n := 2; f.imports[name] != "" && f.imports[name] != path || slices.Contains(variables, name) || token.IsKeyword(name); n++ {
+	for n := 2; f.imports[name] != "" && f.imports[name] != path || slices.Contains(variables, name) ||
+		token.IsKeyword(name); n++ {
 		name = alias + strconv.Itoa(n)
 	}
 	f.Import(name, path)

@@ -53,15 +53,18 @@ func emitAll(p *plan.Plan) ([]emit.File, error) {
 func obstacles(pkg *model.Package) emit.Errors {
 	var errs emit.Errors
 	if pos, taken := pkg.Declared[plan.LocalSchemeBuilder]; taken && pkg.LocalSchemeBuilder != plan.LocalSchemeBuilder {
-		errs.Add(pos, "%s is the name by which functions are registered: make it a *runtime.SchemeBuilder, or give it another name", plan.LocalSchemeBuilder)
+		errs.Add(pos, "%s is the name by which functions are registered: make it a *runtime.SchemeBuilder, or give "+
+			"it another name", plan.LocalSchemeBuilder)
 	}
 	if bare := bareKind(pkg); bare != nil {
-		errs.Add(bare.Pos, "kind %s is marked +genclient, and is no object: mark it with +kubebuilder:object:root=true or +k8s:deepcopy-gen:interfaces=%s.Object", bare.Name, runtimePath)
+		errs.Add(bare.Pos, "kind %s is marked +genclient, and is no object: mark it with "+
+			"+kubebuilder:object:root=true or +k8s:deepcopy-gen:interfaces=%s.Object", bare.Name, runtimePath)
 	}
 	return errs
 }
 
-// bareKind is a kind that only a marker of clients makes one, so that it has no DeepCopyObject; nil where there is none.
+// bareKind is a kind that only a marker of clients makes one, so that it has no DeepCopyObject; nil where there is
+// none.
 func bareKind(pkg *model.Package) *model.Type {
 	for _, t := range pkg.Types {
 		if t.Kind != nil && t.Kind.Client != nil && !plan.IsObject(t) {

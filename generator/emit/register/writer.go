@@ -37,7 +37,8 @@ func (w writer) groupVersion() {
 	doc := "SchemeGroupVersion is the group and version that the types of this package are registered with."
 	if w.internal() {
 		version = w.file.Qual(runtimePath, "APIVersionInternal")
-		doc = "SchemeGroupVersion is the group and the internal version that the types of this package are registered with."
+		doc = "SchemeGroupVersion is the group and the internal version that the types of this package are " +
+			"registered with."
 	}
 	value := func(path string) *jen.Statement {
 		return w.file.Qual(path, "GroupVersion").Values(
@@ -55,8 +56,10 @@ func (w writer) qualifiers() {
 		jen.Func().Id("Kind").Params(jen.Id("kind").String()).Add(w.file.Qual(schemaPath, "GroupKind")).Block(
 			jen.Return(jen.Id("SchemeGroupVersion").Dot("WithKind").Call(jen.Id("kind")).Dot("GroupKind").Call())))
 	w.add("Resource", "Resource takes an unqualified resource and returns it with the group.",
-		jen.Func().Id("Resource").Params(jen.Id("resource").String()).Add(w.file.Qual(schemaPath, "GroupResource")).Block(
-			jen.Return(jen.Id("SchemeGroupVersion").Dot("WithResource").Call(jen.Id("resource")).Dot("GroupResource").Call())))
+		jen.Func().Id("Resource").Params(jen.Id("resource").String()).Add(w.file.Qual(schemaPath, "GroupResource")).
+			Block(
+				jen.Return(jen.Id("SchemeGroupVersion").Dot("WithResource").Call(jen.Id("resource")).Dot("GroupResource").
+					Call())))
 }
 
 // schemeBuilder declares the builder and what is built with it.
@@ -98,8 +101,10 @@ func (w writer) knownTypes() {
 	body := []jen.Code{jen.Id("scheme").Dot("AddKnownTypes").Call(args...)}
 	doc := "addKnownTypes registers the types of this package."
 	if !w.internal() {
-		doc = "addKnownTypes registers the types of this package, and those that every version has: ListOptions and the like."
-		body = append(body, w.file.Qual(metaPath, "AddToGroupVersion").Call(jen.Id("scheme"), jen.Id("SchemeGroupVersion")))
+		doc = "addKnownTypes registers the types of this package, and those that every version has: ListOptions and " +
+			"the like."
+		body = append(body, w.file.Qual(metaPath, "AddToGroupVersion").Call(jen.Id("scheme"),
+			jen.Id("SchemeGroupVersion")))
 	}
 	body = append(body, jen.Return(jen.Nil()))
 	w.add("addKnownTypes", doc, jen.Func().Id("addKnownTypes").

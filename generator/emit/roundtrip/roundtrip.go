@@ -98,7 +98,8 @@ func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 		members = append(members, p.fields("Dropped", losses.Dropped)...)
 		members = append(members, p.fields("NeverNil", losses.NeverNil)...)
 	}
-	members = append(members, member("Values", jen.Id("roundTripValues")), member("Fillers", jen.Id("roundTripFillers")))
+	members = append(members, member("Values", jen.Id("roundTripValues")),
+		member("Fillers", jen.Id("roundTripFillers")))
 	typ := p.file.PackageQual(helper, "Version").Types(p.pointer(v.Type), p.pointer(hub))
 	var body []jen.Code
 	if p.scoped && v.Type != hub {
@@ -132,7 +133,8 @@ func (p *printer) fields(name string, fields []plan.StructField) []jen.Code {
 	var values []jen.Code
 	for _, f := range fields {
 		if reachable(f.Owner, p.path) {
-			values = append(values, p.file.PackageQual(helper, "FieldOf").Types(p.file.Type(f.Owner)).Call(jen.Lit(f.Name)))
+			values = append(values, p.file.PackageQual(helper, "FieldOf").Types(p.file.Type(f.Owner)).
+				Call(jen.Lit(f.Name)))
 		}
 	}
 	return []jen.Code{member(name, jen.Index().Add(p.file.PackageQual(helper, "Field")).Custom(lines, values...))}
@@ -152,7 +154,8 @@ func (p *printer) variables(tested []*model.Type) {
 	}
 	p.file.Add("roundTripValues are what values of types with constants are taken from.",
 		jen.Var().Id("roundTripValues").Op("=").Index().Any().Custom(lines, lists...))
-	p.file.Add("roundTripFillers may be added to in an init function of a test file of yours, where values of a type can't be any:\n"+
+	p.file.Add("roundTripFillers may be added to in an init function of a test file of yours, where values of a type "+
+		"can't be any:\n"+
 		"functions func(*T, randfill.Continue).",
 		jen.Var().Id("roundTripFillers").Index().Any())
 }

@@ -10,8 +10,8 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// operand is a Go expression and its type. Where Pointer is set, the expression is a pointer to a value of the type that
-// is known not to be nil. Where omitted is set, JSON leaves the value out where it is zero.
+// operand is a Go expression and its type. Where Pointer is set, the expression is a pointer to a value of the type
+// that is known not to be nil. Where omitted is set, JSON leaves the value out where it is zero.
 type operand struct {
 	expr    string
 	typ     *model.Type
@@ -61,7 +61,8 @@ func (w *walker) walk(g *jen.Group, at operand, steps []model.Step) error {
 			return fmt.Errorf("[%d] is no index of %s", step.Index, plan.TypeText(at.typ))
 		}
 		g.If(tooShort(at.value(), step.Index)).Block(w.none())
-		return w.walk(g, operand{expr: at.indexable() + "[" + indexOf(at.value(), step.Index) + "]", typ: at.typ.Elem}, rest)
+		return w.walk(g, operand{expr: at.indexable() + "[" + indexOf(at.value(), step.Index) + "]", typ: at.typ.Elem},
+			rest)
 	default:
 		if at.typ.Form != model.Map {
 			return fmt.Errorf("%q is no key of %s", step.Key, plan.TypeText(at.typ))
@@ -73,10 +74,11 @@ func (w *walker) walk(g *jen.Group, at operand, steps []model.Step) error {
 	}
 }
 
-// promotes tells that the field which follows an embedded struct can be selected without naming that struct: nothing else
-// in outer bears its name.
+// promotes tells that the field which follows an embedded struct can be selected without naming that struct: nothing
+// else in outer bears its name.
 func promotes(outer *model.Type, embedded *model.Field, rest []model.Step) bool {
-	if !embedded.Embedded || embedded.Type.Form != model.Struct || len(rest) == 0 || rest[0].Field == nil || outer.Form != model.Struct {
+	if !embedded.Embedded || embedded.Type.Form != model.Struct || len(rest) == 0 || rest[0].Field == nil ||
+		outer.Form != model.Struct {
 		return false
 	}
 	name := rest[0].Field.Name

@@ -85,7 +85,8 @@ func (p *printer) methodOperand(t *model.Type, c model.Column) (operand, error) 
 		return operand{typ: t}, faultf("%s has no method %s: write `func (in *%s) %s() string`", t.Name, c.Method, t.Name, c.Method)
 	}
 	if !token.IsExported(c.Method) && t.Package.ServedBy == nil {
-		return operand{typ: t}, faultf("method %s is not exported, and is called from another package: call it %s", c.Method, strings.ToUpper(c.Method[:1])+c.Method[1:])
+		return operand{typ: t}, faultf("method %s is not exported, and is called from another package: call it %s",
+			c.Method, strings.ToUpper(c.Method[:1])+c.Method[1:])
 	}
 	if len(m.Params) != 0 || len(m.Results) != 1 {
 		return operand{typ: t}, faultf("method %s must take nothing and return one value, as `func (in *%s) %s() string` does", c.Method, t.Name, c.Method)
@@ -151,11 +152,13 @@ func as(name string, t *model.Type, value *jen.Statement) jen.Code {
 }
 
 func isTime(t *model.Type) bool {
-	return plan.IsNamed(t, "k8s.io/apimachinery/pkg/apis/meta/v1", "Time", "MicroTime") || plan.IsNamed(t, "time", "Time")
+	return plan.IsNamed(t, "k8s.io/apimachinery/pkg/apis/meta/v1", "Time", "MicroTime") ||
+		plan.IsNamed(t, "time", "Time")
 }
 
 func isInteger(t *model.Type) bool {
-	return t.Form == model.Basic && (strings.HasPrefix(t.Basic, "int") || strings.HasPrefix(t.Basic, "uint") || t.Basic == "byte" || t.Basic == "rune")
+	return t.Form == model.Basic && (strings.HasPrefix(t.Basic, "int") || strings.HasPrefix(t.Basic, "uint") ||
+		t.Basic == "byte" || t.Basic == "rune")
 }
 
 func isFloat(t *model.Type) bool { return t.Form == model.Basic && strings.HasPrefix(t.Basic, "float") }

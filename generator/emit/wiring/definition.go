@@ -42,11 +42,13 @@ func (p *printer) storageServed(r *model.Resource, served []model.ResourceVersio
 	}
 	for _, v := range r.Versions {
 		if v.Version == r.Storage {
-			p.errs.Add(v.Type.Pos, "%s is stored in version %s, which is not served: serve it, or put +kubebuilder:storageversion on a version that is", r.Kind, r.Storage.Name)
+			p.errs.Add(v.Type.Pos, "%s is stored in version %s, which is not served: serve it, or put "+
+				"+kubebuilder:storageversion on a version that is", r.Kind, r.Storage.Name)
 			return false
 		}
 	}
-	p.errs.Add(r.Hub.Pos, "%s has no version to store it in: put +kubebuilder:storageversion on one of its versions", r.Kind)
+	p.errs.Add(r.Hub.Pos, "%s has no version to store it in: put +kubebuilder:storageversion on one of its versions",
+		r.Kind)
 	return false
 }
 

@@ -8,14 +8,15 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// columnFunction is the function of the user's that makes a column of a kind of another module, in place of a method: one
-// named after both, with the object as its parameter. Nil where there is none.
+// columnFunction is the function of the user's that makes a column of a kind of another module, in place of a method:
+// one named after both, with the object as its parameter. Nil where there is none.
 func columnFunction(t *model.Type, c model.Column) *model.Func {
 	if t.Package.ServedBy == nil || c.Method == "" {
 		return nil
 	}
 	f := t.Package.ServedBy.Func(c.Method + "_" + t.Name)
-	if f == nil || f.Variadic || len(f.Params) != 1 || f.Params[0].Form != model.Pointer || f.Params[0].Package != nil || f.Params[0].Elem != t || len(f.Results) != 1 {
+	if f == nil || f.Variadic || len(f.Params) != 1 || f.Params[0].Form != model.Pointer ||
+		f.Params[0].Package != nil || f.Params[0].Elem != t || len(f.Results) != 1 {
 		return nil
 	}
 	return f

@@ -22,7 +22,8 @@ func (p *printer) options(s *model.Subresource) jen.Code {
 			body = append(body, jen.Return(jen.Qual("errors", "Join").Custom(arguments, reads...)))
 		}
 		members = append(members, member("Decode",
-			jen.Func().Params(jen.Id("query").Qual("net/url", "Values"), jen.Id("options").Add(typ)).Error().Block(body...)))
+			jen.Func().Params(jen.Id("query").Qual("net/url", "Values"), jen.Id("options").Add(typ)).Error().
+				Block(body...)))
 	}
 	return literal(jen.Qual(registryPath, "Options").Types(typ), members...)
 }
@@ -41,7 +42,9 @@ func (p *printer) optionFields(s *model.Subresource, t *model.Type, into *jen.St
 				if !t.Package.Output {
 					pos = s.Method.Pos
 				}
-				p.errs.Add(pos, "field %s of %s can't be read from a query, as the options of the subresource %s are: it is %s; options are strings, booleans, whole numbers, times, pointers to these and lists of them",
+				p.errs.Add(pos, "field %s of %s can't be read from a query, as the options of the subresource %s "+
+					"are: it is %s; options are strings, booleans, whole numbers, times, pointers to these and lists "+
+					"of them",
 					f.Name, plan.TypeText(t), s.Name, plan.TypeText(f.Type))
 				continue
 			}
@@ -62,12 +65,15 @@ func optionRead(f *model.Field, into jen.Code) jen.Code {
 	var parser string
 	switch {
 	case plan.IsNamed(t, metaPath, "Time", "MicroTime"):
-		return jen.Qual(registryPath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(registryPath, "QueryParsed").Types(jen.Qual(metaPath, t.Name)), into)
+		return jen.Qual(registryPath, function).
+			Call(jen.Id("query"), jen.Lit(f.JSON),
+				jen.Qual(registryPath, "QueryParsed").Types(jen.Qual(metaPath, t.Name)), into)
 	case isString(t):
 		parser = "QueryText"
 	case isBool(t):
 		parser = "QueryBool"
-	case t.Form == model.Basic && (t.Basic == "int" || t.Basic == "int8" || t.Basic == "int16" || t.Basic == "int32" || t.Basic == "int64"):
+	case t.Form == model.Basic && (t.Basic == "int" || t.Basic == "int8" || t.Basic == "int16" || t.Basic == "int32" ||
+		t.Basic == "int64"):
 		parser = "QueryInt"
 	default:
 		return nil

@@ -8,8 +8,8 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// validatorOf is the validator of a version. Where its objects carry fields of the hub in an annotation, which a client can
-// write as it likes, they must also keep the rules of the storage version, which has these fields.
+// validatorOf is the validator of a version. Where its objects carry fields of the hub in an annotation, which a client
+// can write as it likes, they must also keep the rules of the storage version, which has these fields.
 func (p *printer) validatorOf(r *model.Resource, v model.ResourceVersion) jen.Code {
 	own := p.validator(v.Type)
 	stored := p.storageOf(r)
@@ -23,7 +23,8 @@ func (p *printer) validatorOf(r *model.Resource, v model.ResourceVersion) jen.Co
 	typ := pointer(stored.Type)
 	preserved := jen.Qual(codecPath, "ValidatePreserved").Call(
 		jen.Lit(plan.PreservedAnnotation), jen.Id("obj"), jen.Id("old"), p.toStorage(r, v, stored),
-		jen.Func().Params(jen.List(jen.Id("to"), jen.Id("from")).Add(typ)).Qual(fieldPath, "ErrorList").Block(jen.Return(rules)))
+		jen.Func().Params(jen.List(jen.Id("to"), jen.Id("from")).Add(typ)).Qual(fieldPath, "ErrorList").
+			Block(jen.Return(rules)))
 	body := []jen.Code{jen.Return(preserved)}
 	if checks := p.checks(v.Type, "obj", "old"); checks != nil {
 		body = []jen.Code{
@@ -32,7 +33,8 @@ func (p *printer) validatorOf(r *model.Resource, v model.ResourceVersion) jen.Co
 		}
 	}
 	return jen.Func().Params(
-		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(v.Type)),
+		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").
+			Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(v.Type)),
 	).Qual(fieldPath, "ErrorList").Block(body...)
 }
 

@@ -19,7 +19,8 @@ func (p *printer) scale(r *model.Resource, s *model.Subresource) jen.Code {
 	for _, v := range r.Served() {
 		marked := s.Scales[v.Version]
 		if marked == nil {
-			p.errs.Add(v.Type.Pos, "kind %s has the subresource scale in another version, and none in %s: mark all served versions with +kubebuilder:subresource:scale", r.Kind, v.Version.Name)
+			p.errs.Add(v.Type.Pos, "kind %s has the subresource scale in another version, and none in %s: mark all "+
+				"served versions with +kubebuilder:subresource:scale", r.Kind, v.Version.Name)
 			return jen.Null()
 		}
 		if first == nil || v.Type == r.Hub {
@@ -42,17 +43,20 @@ func (p *printer) scale(r *model.Resource, s *model.Subresource) jen.Code {
 		member("SetReplicas", p.scaleSetter(r, from, first)),
 	}
 	if first.StatusSteps != nil {
-		members = append(members, member("StatusReplicas", p.scaleGetter(r, from, first, first.StatusSteps, jen.Int32(), returnInt32)))
+		members = append(members, member("StatusReplicas", p.scaleGetter(r, from, first, first.StatusSteps, jen.Int32(),
+			returnInt32)))
 	}
 	if first.SelectorSteps != nil {
-		members = append(members, member("Selector", p.scaleGetter(r, from, first, first.SelectorSteps, jen.String(), p.returnSelector)))
+		members = append(members, member("Selector", p.scaleGetter(r, from, first, first.SelectorSteps, jen.String(),
+			p.returnSelector)))
 	}
 	members = append(members, member("Paths", jen.Map(jen.String()).Index().String().Values(paths...)))
 	return jen.Qual(registryPath, "ScaleOf").Call(literal(jen.Qual(registryPath, "Scale").Types(hub), members...))
 }
 
 // scaleGetter prints the function that reads what is at the end of a path of the hub.
-func (p *printer) scaleGetter(r *model.Resource, from *model.Type, s *model.Scale, steps []model.Step, result *jen.Statement, done func(*jen.Group, operand) error) jen.Code {
+func (p *printer) scaleGetter(r *model.Resource, from *model.Type, s *model.Scale, steps []model.Step,
+	result *jen.Statement, done func(*jen.Group, operand) error) jen.Code {
 	steps, err := onHub(r.Hub, from, steps)
 	if err != nil {
 		p.errs.Add(s.Pos, "marker \"+kubebuilder:subresource:scale\": %s", err)
@@ -107,9 +111,10 @@ func (p *printer) scaleSetter(r *model.Resource, from *model.Type, s *model.Scal
 	if err != nil {
 		return jen.Nil() // scaleGetter says so
 	}
-	return jen.Func().Params(jen.Id("obj").Add(pointer(r.Hub)), jen.Id("replicas").Int32()).BlockFunc(func(g *jen.Group) {
-		new(setter).set(g, jen.Id("obj"), r.Hub, steps)
-	})
+	return jen.Func().Params(jen.Id("obj").Add(pointer(r.Hub)), jen.Id("replicas").Int32()).
+		BlockFunc(func(g *jen.Group) {
+			new(setter).set(g, jen.Id("obj"), r.Hub, steps)
+		})
 }
 
 // setter prints the statements that set a number of replicas.

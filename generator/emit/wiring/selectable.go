@@ -32,7 +32,8 @@ func (p *printer) selectable(r *model.Resource, served []model.ResourceVersion) 
 			goPath := goPathOf(steps)
 			if other, said := seen[path]; said {
 				if other != goPath {
-					p.errs.Add(s.Pos, "selectable field %s: is %s of the hub here, and %s in another version: a path means the same in every version", s.JSONPath, goPath, other)
+					p.errs.Add(s.Pos, "selectable field %s: is %s of the hub here, and %s in another version: a path "+
+						"means the same in every version", s.JSONPath, goPath, other)
 				}
 				continue
 			}
@@ -48,7 +49,8 @@ func (p *printer) selectable(r *model.Resource, served []model.ResourceVersion) 
 	if fields == nil {
 		return nil
 	}
-	return member("SelectableFields", jen.Index().Qual(apiPath, "SelectableField").Types(pointer(r.Hub)).Custom(braces, fields...))
+	return member("SelectableFields", jen.Index().Qual(apiPath, "SelectableField").Types(pointer(r.Hub)).Custom(braces,
+		fields...))
 }
 
 // selectorSteps is where a version's selectable field stands in the hub.
@@ -104,7 +106,8 @@ func onHub(hub, version *model.Type, steps []model.Step) ([]model.Step, error) {
 		}
 		field := plan.Counterpart(at, step.Field)
 		if field == nil {
-			return nil, faultf("%s has no field %s: selectors work on the hub, so the path must exist there under the same Go names, or those of +apigen:conversion:name",
+			return nil, faultf("%s has no field %s: selectors work on the hub, so the path must exist there under "+
+				"the same Go names, or those of +apigen:conversion:name",
 				plan.TypeText(at), cmp.Or(step.Field.ConversionName, step.Field.Name))
 		}
 		out[i].Field = field

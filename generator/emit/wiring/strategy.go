@@ -59,8 +59,8 @@ func (u rule) of(r *model.Resource) bool {
 	return false
 }
 
-// counted tells whether the kind's objects have a generation: where a marker says so, or none says that they haven't and
-// there is a spec to count the changes of.
+// counted tells whether the kind's objects have a generation: where a marker says so, or none says that they haven't
+// and there is a spec to count the changes of.
 func counted(r *model.Resource) bool {
 	types := []*model.Type{r.Hub}
 	for _, v := range r.Versions {
@@ -71,7 +71,10 @@ func counted(r *model.Resource) bool {
 		if t.Kind != nil && t.Kind.Generation != nil {
 			return *t.Kind.Generation
 		}
-		spec = spec || slices.ContainsFunc(t.Fields, func(f *model.Field) bool { return f.JSON == "spec" || f.Name == "Spec" })
+		spec = spec || slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
+			return f.JSON == "spec" ||
+				f.Name == "Spec"
+		})
 	}
 	return spec
 }
@@ -87,7 +90,8 @@ func hookCall(h plan.Hook, hub *model.Type) jen.Code {
 	case "ValidateName":
 		return jen.New(jen.Qual(hub.Package.Path, hub.Name)).Dot(h.Name)
 	case plan.CheckGracefulDelete:
-		return jen.Func().Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("obj").Add(pointer(hub)), jen.Id("options").Op("*").Qual(metav1Path, "DeleteOptions")).
+		return jen.Func().Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("obj").Add(pointer(hub)),
+			jen.Id("options").Op("*").Qual(metav1Path, "DeleteOptions")).
 			Bool().Block(jen.Return(jen.Id("obj").Dot(h.Name).Call(jen.Id("ctx"), jen.Id("options"))))
 	}
 	object := []jen.Code{jen.Id("obj").Add(pointer(hub))}
@@ -131,7 +135,8 @@ func warnColumns(out *emit.Errors, t *model.Type) {
 	}
 	for _, c := range t.Kind.Columns {
 		if c.Method == "" && c.Steps == nil {
-			out.Add(c.Pos, "column %q is always empty: Go's types don't tell where %s leads; write a method and +apigen:printcolumn:name=%q,type=%s,method=", c.Name, c.JSONPath, c.Name, c.Type)
+			out.Add(c.Pos, "column %q is always empty: Go's types don't tell where %s leads; write a method and "+
+				"+apigen:printcolumn:name=%q,type=%s,method=", c.Name, c.JSONPath, c.Name, c.Type)
 			continue
 		}
 		end := t

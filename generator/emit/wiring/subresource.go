@@ -15,7 +15,8 @@ func (p *printer) subresources(r *model.Resource) jen.Code {
 		if status := fieldNamed(r.Hub, "Status"); status != nil {
 			printed = append(printed, p.fieldSubresource(r, "status", status))
 		} else {
-			p.errs.Add(r.Hub.Pos, "%s has a status in its versions, and none in %s.%s: add a Status field there", r.Kind, r.Hub.Package.Name, r.Hub.Name)
+			p.errs.Add(r.Hub.Pos, "%s has a status in its versions, and none in %s.%s: add a Status field there",
+				r.Kind, r.Hub.Package.Name, r.Hub.Name)
 		}
 	}
 	for _, s := range r.Subresources {
@@ -36,7 +37,8 @@ func (p *printer) fieldSubresource(r *model.Resource, name string, f *model.Fiel
 	members := []jen.Code{
 		member("Name", jen.Lit(name)),
 		member("Copy", jen.Func().Params(jen.List(jen.Id("from"), jen.Id("to")).Add(hub)).Block(copyField(f))),
-		member("Reset", jen.Func().Params(jen.Id("obj").Add(hub)).Block(jen.Id("obj").Dot(f.Name).Op("=").Add(zero(r.Hub, f)))),
+		member("Reset", jen.Func().Params(jen.Id("obj").Add(hub)).Block(jen.Id("obj").Dot(f.Name).Op("=").
+			Add(zero(r.Hub, f)))),
 	}
 	if h := p.plan.Hook(r, plan.UpdateHook(f.Name)); h != nil {
 		members = append(members, member("Validate", hookCall(*h, r.Hub)))
@@ -55,7 +57,8 @@ func (p *printer) extensions(r *model.Resource) jen.Code {
 		case model.ActionSubresource:
 			printed = append(printed, p.action(r, s, "Action", jen.Error()))
 		case model.RemovalSubresource:
-			printed = append(printed, p.action(r, s, "Removal", jen.Params(jen.Op("*").Qual(metav1Path, "DeleteOptions"), jen.Error())))
+			printed = append(printed, p.action(r, s, "Removal", jen.Params(jen.Op("*").Qual(metav1Path,
+				"DeleteOptions"), jen.Error())))
 		case model.RequestSubresource:
 			printed = append(printed, p.request(r, s))
 		case model.ViewSubresource:
@@ -69,7 +72,8 @@ func (p *printer) extensions(r *model.Resource) jen.Code {
 	if printed == nil {
 		return nil
 	}
-	return member("Extensions", jen.Index().Qual(registryPath, "Extension").Types(pointer(r.Hub)).Custom(braces, printed...))
+	return member("Extensions", jen.Index().Qual(registryPath, "Extension").Types(pointer(r.Hub)).Custom(braces,
+		printed...))
 }
 
 // action prints an Action or a Removal, of which the method returns results.
@@ -84,22 +88,24 @@ func (p *printer) action(r *model.Resource, s *model.Subresource, form string, r
 
 func (p *printer) request(r *model.Resource, s *model.Subresource) jen.Code {
 	body, answer := pointer(s.Body.Hub), pointer(s.Answer.Hub)
-	return jen.Qual(registryPath, "RequestOf").Call(literal(jen.Qual(registryPath, "Request").Types(pointer(r.Hub), body, answer),
-		member("Name", jen.Lit(s.Name)),
-		member("Body", p.payload(s.Body)),
-		member("Answer", p.payload(s.Answer)),
-		member("Do", called(r, s, "in", body, jen.Params(answer, jen.Error()))),
-	))
+	return jen.Qual(registryPath, "RequestOf").
+		Call(literal(jen.Qual(registryPath, "Request").Types(pointer(r.Hub), body, answer),
+			member("Name", jen.Lit(s.Name)),
+			member("Body", p.payload(s.Body)),
+			member("Answer", p.payload(s.Answer)),
+			member("Do", called(r, s, "in", body, jen.Params(answer, jen.Error()))),
+		))
 }
 
 func (p *printer) view(r *model.Resource, s *model.Subresource) jen.Code {
 	options, answer := pointer(s.Options), pointer(s.Answer.Hub)
-	return jen.Qual(registryPath, "ProjectionOf").Call(literal(jen.Qual(registryPath, "Projection").Types(pointer(r.Hub), options, answer),
-		member("Name", jen.Lit(s.Name)),
-		member("Options", p.options(s)),
-		member("Answer", p.payload(s.Answer)),
-		member("Show", called(r, s, "options", options, jen.Params(answer, jen.Error()))),
-	))
+	return jen.Qual(registryPath, "ProjectionOf").
+		Call(literal(jen.Qual(registryPath, "Projection").Types(pointer(r.Hub), options, answer),
+			member("Name", jen.Lit(s.Name)),
+			member("Options", p.options(s)),
+			member("Answer", p.payload(s.Answer)),
+			member("Show", called(r, s, "options", options, jen.Params(answer, jen.Error()))),
+		))
 }
 
 func (p *printer) stream(r *model.Resource, s *model.Subresource) jen.Code {
@@ -111,7 +117,8 @@ func (p *printer) stream(r *model.Resource, s *model.Subresource) jen.Code {
 	members = append(members,
 		member("Options", p.options(s)),
 		member("Open", called(r, s, "options", options, jen.Params(jen.Qual("io", "ReadCloser"), jen.Error()))))
-	return jen.Qual(registryPath, "StreamOf").Call(literal(jen.Qual(registryPath, "Stream").Types(pointer(r.Hub), options), members...))
+	return jen.Qual(registryPath, "StreamOf").
+		Call(literal(jen.Qual(registryPath, "Stream").Types(pointer(r.Hub), options), members...))
 }
 
 func (p *printer) connection(r *model.Resource, s *model.Subresource) jen.Code {
@@ -123,7 +130,8 @@ func (p *printer) connection(r *model.Resource, s *model.Subresource) jen.Code {
 	members = append(members,
 		member("Options", p.options(s)),
 		member("Connect", called(r, s, "options", options, jen.Params(jen.Qual("net/http", "Handler"), jen.Error()))))
-	return jen.Qual(registryPath, "ConnectionOf").Call(literal(jen.Qual(registryPath, "Connection").Types(pointer(r.Hub), options), members...))
+	return jen.Qual(registryPath, "ConnectionOf").
+		Call(literal(jen.Qual(registryPath, "Connection").Types(pointer(r.Hub), options), members...))
 }
 
 // called is the function that calls the hub's method; or the function that stands for it.
@@ -131,7 +139,8 @@ func called(r *model.Resource, s *model.Subresource, argument string, typ, resul
 	if s.Function {
 		return jen.Qual(r.Hub.Package.ServedBy.Path, s.Method.Name)
 	}
-	return jen.Func().Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("obj").Add(pointer(r.Hub)), jen.Id(argument).Add(typ)).Add(results).Block(
+	return jen.Func().Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("obj").Add(pointer(r.Hub)),
+		jen.Id(argument).Add(typ)).Add(results).Block(
 		jen.Return(jen.Id("obj").Dot(s.Method.Name).Call(jen.Id("ctx"), jen.Id(argument))))
 }
 

@@ -44,15 +44,16 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	return jen.Qual(codecPath, "VersionOf").Call(p.info(r, v, columns), literal(typ, conversion...))
 }
 
-// validator is the function that checks an object of the version against the rules of its markers, those in CEL after the
-// others; or nil where it has none.
+// validator is the function that checks an object of the version against the rules of its markers, those in CEL after
+// the others; or nil where it has none.
 func (p *printer) validator(t *model.Type) jen.Code {
 	result := p.checks(t, "obj", "old")
 	if result == nil {
 		return nil
 	}
 	return jen.Func().Params(
-		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(t)),
+		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").
+			Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(t)),
 	).Qual(fieldPath, "ErrorList").Block(
 		jen.Return(result))
 }
@@ -65,10 +66,12 @@ func (p *printer) checks(t *model.Type, obj, old string) *jen.Statement {
 	}
 	result := jen.Nil()
 	if markers != (plan.Func{}) {
-		result = jen.Qual(markers.Path, markers.Name).Call(jen.Id("ctx"), jen.Id("op"), jen.Nil(), jen.Id(obj), jen.Id(old))
+		result = jen.Qual(markers.Path, markers.Name).
+			Call(jen.Id("ctx"), jen.Id("op"), jen.Nil(), jen.Id(obj), jen.Id(old))
 	}
 	if inCEL != "" {
-		result = jen.Qual(celPath, "Validate").Call(jen.Id("ctx"), jen.Id(inCEL).Call(), result, jen.Id(obj), jen.Id(old))
+		result = jen.Qual(celPath, "Validate").
+			Call(jen.Id("ctx"), jen.Id(inCEL).Call(), result, jen.Id(obj), jen.Id(old))
 	}
 	return result
 }

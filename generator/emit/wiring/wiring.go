@@ -1,6 +1,6 @@
-// Package wiring emits the value that a server is made of: for each API group a package of its own, whose Group function
-// lists kinds, versions, conversions, columns and the author's logic, so that one can read top to bottom what will be
-// served. It prints code that uses the runtime, and knows the runtime by name alone.
+// Package wiring emits the value that a server is made of: for each API group a package of its own, whose Group
+// function lists kinds, versions, conversions, columns and the author's logic, so that one can read top to bottom what
+// will be served. It prints code that uses the runtime, and knows the runtime by name alone.
 package wiring
 
 import (
@@ -51,7 +51,8 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 	homes := map[string]*model.Group{}
 	for _, g := range p.WiredGroups() {
 		if other := homes[g.Wiring.Dir]; other != nil {
-			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
+			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of "+
+				"each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
 			continue
 		}
 		homes[g.Wiring.Dir] = g
@@ -86,7 +87,8 @@ func (p *printer) print() (emit.File, error) {
 	w := p.group.Wiring
 	f := jen.NewFilePathName(w.Path, w.Name)
 	f.HeaderComment(emit.Header(p.plan.Program))
-	f.PackageComment(fmt.Sprintf("Package %s is %s as a server takes it: its kinds, versions, conversions, columns and hooks.", w.Name, p.called()))
+	f.PackageComment(fmt.Sprintf("Package %s is %s as a server takes it: its kinds, versions, conversions, columns "+
+		"and hooks.", w.Name, p.called()))
 	p.imports(f)
 
 	f.Comment("A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,")
@@ -117,7 +119,8 @@ func (p *printer) called() string {
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for _, path := range []string{apiPath, celPath, codecPath, registryPath, runtimePath, conversionPath, operationPath, schemaPath, fieldPath} {
+	for _, path := range []string{apiPath, celPath, codecPath, registryPath, runtimePath, conversionPath, operationPath,
+		schemaPath, fieldPath} {
 		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
 	}
 	packages := []*model.Package{}
@@ -214,7 +217,8 @@ func (p *printer) addToScheme(f *jen.File) {
 			adders = append(adders, p.adders(v)...)
 		}
 	}
-	f.Comment("AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.")
+	f.Comment("AddToScheme registers the Go types of the group, with their defaults and conversions, and the " +
+		"priority of its versions.")
 	f.Func().Id("AddToScheme").Params(jen.Id("scheme").Op("*").Qual(runtimePath, "Scheme")).Error().Block(
 		addAll(adders),
 		jen.Return(jen.Id("scheme").Dot("SetVersionPriority").Custom(arguments, p.priority()...)),
@@ -227,13 +231,15 @@ func (p *printer) addToScheme(f *jen.File) {
 // addAll prints the calls of what registers: a loop, where there is more than one.
 func addAll(adders []jen.Code) jen.Code {
 	call := func(add jen.Code) jen.Code {
-		return jen.If(jen.Err().Op(":=").Add(add).Call(jen.Id("scheme")), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err()))
+		return jen.If(jen.Err().Op(":=").Add(add).Call(jen.Id("scheme")), jen.Err().Op("!=").Nil()).
+			Block(jen.Return(jen.Err()))
 	}
 	if len(adders) == 1 {
 		return call(adders[0])
 	}
 	typ := jen.Index().Func().Params(jen.Op("*").Qual(runtimePath, "Scheme")).Error()
-	return jen.For(jen.List(jen.Id("_"), jen.Id("add")).Op(":=").Range().Add(typ).Values(adders...)).Block(call(jen.Id("add")))
+	return jen.For(jen.List(jen.Id("_"), jen.Id("add")).Op(":=").Range().Add(typ).Values(adders...)).
+		Block(call(jen.Id("add")))
 }
 
 // priority lists the served versions, the preferred one first.
