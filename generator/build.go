@@ -163,7 +163,8 @@ func (b *build) generate(ctx context.Context) error {
 	var err error
 	b.loaded, err = resolve.Load(ctx, resolve.Options{Header: b.Header, Options: load.Options{
 		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Lenient: b.Lenient,
-		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, RuleImports: rules.Imports(), ClientImports: layout.Imports(),
+		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports,
+		RuleImports: rules.Imports(), ClientImports: layout.Imports(),
 	}})
 	if err != nil {
 		return b.withDiagnostics(ctx, err)

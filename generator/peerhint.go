@@ -75,7 +75,8 @@ func hasFunction(p *plan.Plan, pkg *model.Package, name string) bool {
 // peerHint names the package, of which a function in home converts a type, that no marker there names.
 func peerHint(p *model.Program, home *model.Package, in, out [2]string) string {
 	if in[1] != out[1] {
-		return ": only structs of one name are paired by themselves: write this function, or name " + in[1] + " and " + out[1] + " alike"
+		return ": only structs of one name are paired by themselves: write this function, or name " +
+			in[1] + " and " + out[1] + " alike"
 	}
 	var peers []string
 	for _, candidate := range p.Packages {

@@ -275,7 +275,7 @@ func versionsWithoutHub(program *model.Program) map[string][]Pair {
 				}
 				spoke, hub := v.Type, r.Hub
 				if imports(program, hub.Package.Home(), spoke.Package.Home(), map[string]bool{}) {
-					spoke, hub = hub, spoke // the version can't import what imports it: conversions stand beside the hub
+					spoke, hub = hub, spoke // the hub imports the version: conversions stand beside the hub
 				}
 				path := spoke.Package.Home().Path
 				pairs[path] = append(pairs[path], Pair{spoke, hub})
@@ -399,12 +399,14 @@ func (t *planner) addPeers() {
 		}
 		if t.eachOther(peer) {
 			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s names a package that names this one, so that each would import "+
-				"the other: take the marker off the hub, since its versions hold the functions of both directions", path)
+				"the other: take the marker off the hub, since its versions hold the functions of both directions",
+				path)
 			continue
 		}
 		if way := t.universe.way(peer, pkg); way != nil && shareNames(t.Types, peer) {
 			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s closes a ring of packages whose conversions would import one "+
-				"another, %s -> %s: take the marker off one of them, the hub, and let all others name that one", path, pkg.Path, strings.Join(way, " -> "))
+				"another, %s -> %s: take the marker off one of them, the hub, and let all others name that one",
+				path, pkg.Path, strings.Join(way, " -> "))
 			continue
 		}
 		t.peers = append(t.peers, peer)

@@ -34,7 +34,8 @@ func warnMethods(out *diag.Errors, r *model.Resource) {
 			c.warnForeign(out, m, r.Hub)
 		default:
 			signature := fmt.Sprintf("func (in *%s) %s%s", r.Hub.Name, c.name, expand(c.signature, r.Hub.Name))
-			out.Add(m.Pos, "method %s of %s is not called by the server: its signature is not `%s`", c.name, r.Hub.Name, signature)
+			out.Add(m.Pos, "method %s of %s is not called by the server: its signature is not `%s`",
+				c.name, r.Hub.Name, signature)
 		}
 	}
 }
@@ -94,7 +95,8 @@ func warnWebhook(out *diag.Errors, m *model.Func, hub *model.Type, instead strin
 		validates := slices.IndexFunc(conventions(), func(c convention) bool { return c.name == "Validate" })
 		conventions()[validates].warnForeign(out, m, hub)
 	case home.Func("SetDefaults_"+hub.Name) == nil:
-		out.Add(m.Pos, "method %s of %s is not called by the server: write `func SetDefaults_%s(in *%s)` in package %s", m.Name, hub.Name, hub.Name, TypeText(hub), home.Path)
+		out.Add(m.Pos, "method %s of %s is not called by the server: write `func SetDefaults_%s(in *%s)` in package %s",
+			m.Name, hub.Name, hub.Name, TypeText(hub), home.Path)
 	}
 }
 
@@ -116,7 +118,8 @@ func warnFunctions(out *diag.Errors, r *model.Resource) {
 	for _, c := range conventions() {
 		name := c.functionName(r.Kind)
 		if f := home.Func(name); f != nil && !c.fitsFunction(f, r.Hub) {
-			out.Add(f.Pos, "function %s is not called by the server: its signature is not `func %s%s`", name, name, c.functionSignature(r.Hub))
+			out.Add(f.Pos, "function %s is not called by the server: its signature is not `func %s%s`",
+				name, name, c.functionSignature(r.Hub))
 		}
 	}
 }

@@ -322,14 +322,17 @@ func isHub(t *model.Type) bool {
 }
 
 var kindNames = [...]string{
-	NoRule: "no rule", Nothing: "nothing", Assign: "assign", Cast: "cast", Call: "call", CallConversion: "convert", Number: "number",
-	Pointer: "pointer", FromPointer: "from pointer", ToPointer: "to pointer", Slice: "slice", Array: "array", Map: "map", InPlace: "in place",
+	NoRule: "no rule", Nothing: "nothing", Assign: "assign", Cast: "cast", Call: "call",
+	CallConversion: "convert", Number: "number",
+	Pointer: "pointer", FromPointer: "from pointer", ToPointer: "to pointer",
+	Slice: "slice", Array: "array", Map: "map", InPlace: "in place",
 }
 
 func (k MoveKind) String() string { return kindNames[k] }
 
 var fateNames = [...]string{
-	Moved: "moved", Dropped: "dropped", Missing: "missing", Carried: "carried in an annotation", UnknownName: "unknown name",
+	Moved: "moved", Dropped: "dropped", Missing: "missing",
+	Carried: "carried in an annotation", UnknownName: "unknown name",
 	Taken: "taken", LeftToHand: "left to the hand-written function", Hidden: "hidden",
 }
 

@@ -110,7 +110,8 @@ func (t *planner) message(p Pair, x Problem) string {
 	case x.fate == Missing && x.move.Field.Preserve:
 		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:preserve, which works for fields that a kind "+
 			"of %s and its counterpart lead to under the same names; others are lost in the conversion to %s: %s",
-			x.Field, in, t.Types.Path, out, "add the field there, or write "+p.signature(t.Package)+" in package "+t.Package.Path)
+			x.Field, in, t.Types.Path, out,
+			"add the field there, or write "+p.signature(t.Package)+" in package "+t.Package.Path)
 	case x.fate == Missing:
 		what = fmt.Sprintf("field %s of %s is lost in the conversion to %s, which has no such field", x.Field, in, out)
 	default:

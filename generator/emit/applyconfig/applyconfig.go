@@ -1,7 +1,7 @@
 // Package applyconfig emits the apply configurations that +apigen:clients asks for: for each kind that clients apply,
 // and for each struct in it, one whose fields are all optional, with functions that set them; the extraction of what a
-// manager has applied; and the schema that it needs. It knows the model, emit, layout, and package schema, whose
-// schemas it translates.
+// manager has applied; and the schema that it needs, which it translates from the plan's. It knows the plan, the model,
+// emit and layout.
 package applyconfig
 
 import (
@@ -28,7 +28,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	sets := layout.Sets(p, &errs)
 	if err := errs.Err(); err != nil {
-		return nil, nil //nolint:nilerr // the emitter of clients tells
+		return nil, nil //nolint:nilerr // the emitter of clients reports them
 	}
 	var files []*layout.File
 	for _, s := range sets {

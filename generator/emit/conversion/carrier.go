@@ -241,7 +241,7 @@ func (c *carrier) decode() *jen.Statement {
 		Call(jen.Index().Byte().Parens(jen.Id("text")), jen.Op("&").Id("kept"))
 }
 
-// read decodes the annotation, or refuses it: the object is being written by who sent it.
+// read decodes the annotation, or refuses it: the client that sent it is writing the object.
 func (c *carrier) read() []jen.Code {
 	return []jen.Code{
 		jen.If(jen.Len(jen.Id("text")).Op(">").Lit(limit)).Block(jen.Return(c.file.Qual("fmt", "Errorf").Call(

@@ -29,7 +29,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	sets := layout.Sets(p, &errs)
 	if err := errs.Err(); err != nil {
-		return nil, nil //nolint:nilerr // the emitter of clients tells
+		return nil, nil //nolint:nilerr // the emitter of clients reports them
 	}
 	w := writer{templates: layout.Template("informer.tmpl")}
 	for _, s := range sets {

@@ -10,7 +10,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Qualify is a name of a package as the file says it. The package need not have been told before.
+// Qualify is a name of a package as the file says it. The package need not have been imported before.
 func (f *File) Qualify(pkg *model.Package, name string) string {
 	if pkg == nil || pkg.Path == f.path {
 		return name

@@ -1,7 +1,7 @@
 // Package register emits zz_generated.register.go: the group and version of a package, and AddToScheme for its kinds,
 // under the names that clients of API packages use. It declares no name that the package declares by hand, and writes
-// nothing for a package with a registration of its own: model.Registration tells which. It knows the model, emit,
-// gocode, and from package defaults whether there are defaults to register.
+// nothing for a package with a registration of its own: the plan says which. It knows the plan, the model, emit and
+// gocode.
 package register
 
 import (
