@@ -14,7 +14,8 @@ import (
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// DecodeBody reads an object of a version, into hub where that is another type.
+// DecodeBody reads an object of a version that a client sent, into hub where that is another type. What the object does
+// not say of kind and apiVersion, the URL says.
 func DecodeBody[T api.Object](v *Served[T], hub T, body api.Body) (obj T, warnings []string, err error) {
 	d, err := v.read(body, hub)
 	gvk, unknown := statedKind(body, d, err)

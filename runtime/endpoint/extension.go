@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
+	subresources "apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -16,7 +16,7 @@ import (
 type extended struct {
 	*api.Extension
 	shape  shape
-	handle *registry.ExtensionHandle
+	handle *subresources.Handle
 }
 
 // extensionShapes are the rows that serve each form.

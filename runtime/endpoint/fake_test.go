@@ -12,6 +12,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
+	subresources "apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -58,7 +59,7 @@ type fake struct {
 	result    api.Result
 	deletion  api.Deletion
 	fail      error
-	extension registry.ExtensionHandle
+	extension subresources.Handle
 	openPages int
 	watching  api.Watch // instead of one of what stands above
 }
@@ -66,7 +67,7 @@ type fake struct {
 func (f *fake) Info() *api.Info { return f.info }
 func (f *fake) Ready() error    { return nil }
 
-func (f *fake) Extension(string) *registry.ExtensionHandle { return &f.extension }
+func (f *fake) Extension(string) *subresources.Handle { return &f.extension }
 
 func (f *fake) Close() error { return nil }
 

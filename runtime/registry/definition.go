@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/subresource"
 	"context"
 
 	"apigen.dev/runtime/api"
@@ -32,7 +33,7 @@ type Definition[T api.Object] struct {
 	// Subresources that are a subset of the object's fields, status above all.
 	Subresources []Subresource[T]
 	// Extensions are all other subresources.
-	Extensions []Extension[T]
+	Extensions []subresource.Extension[T]
 	// SelectableFields are the fields beyond metadata.name and metadata.namespace that field selectors may name.
 	SelectableFields []api.SelectableField[T]
 }
@@ -68,9 +69,9 @@ type Strategy[T api.Object] struct {
 	// ValidateName replaces the rule for metadata.name, which is that of a DNS subdomain; generated tells that name is
 	// a generateName's prefix. It returns messages.
 	ValidateName func(name string, generated bool) []string
-	// CheckGracefulDelete tells whether an object is deleted with a time of grace, and sets options.GracePeriodSeconds to
-	// how many seconds it takes where the client didn't. The object is marked with the time by which it is to be gone;
-	// whoever winds it up removes it before, or then, by a deletion with a grace of 0. Nil: there is no grace.
+	// CheckGracefulDelete tells whether an object is deleted with a time of grace, and sets options.GracePeriodSeconds
+	// to how many seconds it takes where the client didn't. The object is marked with the time by which it is to be
+	// gone; whoever winds it up removes it before, or then, by a deletion with a grace of 0. Nil: there is no grace.
 	CheckGracefulDelete func(ctx context.Context, obj T, options *metav1.DeleteOptions) bool
 	// DefaultPropagationPolicy is what becomes of an object's dependents where neither the deletion nor the object's
 	// finalizers say: Background, which is that of a nil function, Orphan, or Foreground. Empty: dependents are not for
@@ -80,8 +81,8 @@ type Strategy[T api.Object] struct {
 	AllowCreateOnUpdate bool
 	// RequireVersionOnUpdate refuses a PUT without metadata.resourceVersion.
 	RequireVersionOnUpdate bool
-	// NoGeneration leaves metadata.generation to clients, where there is nothing of which it could count the changes: a kind
-	// without a spec.
+	// NoGeneration leaves metadata.generation to clients, where there is nothing of which it could count the changes: a
+	// kind without a spec.
 	NoGeneration bool
 	// ReturnDeletedObject answers a deletion with the object, and not with a Status.
 	ReturnDeletedObject bool

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/metadata"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,19 +27,42 @@ const (
 // Delete implements Write. The object is removed; or, where finalizers hold it or the strategy grants it a time of
 // grace, marked, for a later write to remove it. How its dependents are dealt with is recorded as a finalizer, which
 // whoever collects garbage resolves.
-func (h *handle[T]) Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
+func (k *kind[T]) Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
+	if err := k.checkVerb("delete"); err != nil {
+		return api.Deletion{}, err
+	}
 	if err := validateDeletion(opts); err != nil {
 		return api.Deletion{}, err
 	}
-	key, err := h.key(namespace, name)
+	return k.delete(ctx, deletionOf[T](namespace, name, opts, nil), nil)
+}
+
+// deletionOf is the request to delete an object.
+func deletionOf[T api.Object](
+	namespace, name string, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error,
+) *request[T] {
+	return &request[T]{
+		verb: deleteVerb, namespace: namespace, name: name, options: opts.WriteOptions,
+		deletion: &deletion[T]{options: opts, consent: consent},
+	}
+}
+
+// Delete implements Write. It also deletes values that can't be read.
+func (h *handle[T]) Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
+	if !opts.IgnoreReadErrors {
+		return h.kind.Delete(ctx, namespace, name, opts)
+	}
+	if err := validateDeletion(opts); err != nil {
+		return api.Deletion{}, err
+	}
+	key, err := h.storage.key(namespace, name)
 	if err != nil {
 		return api.Deletion{}, err
 	}
-	if opts.IgnoreReadErrors {
-		err := h.store.DeleteCorrupt(ctx, key, opts.DryRun)
-		return api.Deletion{Done: err == nil}, err
+	if err := h.store.DeleteCorrupt(ctx, key, opts.DryRun); err != nil {
+		return api.Deletion{}, err
 	}
-	return h.delete(ctx, key, name, opts, nil)
+	return api.Deletion{Done: true}, nil
 }
 
 func validateDeletion(opts api.DeleteOptions) error {
@@ -54,66 +78,56 @@ func validateDeletion(opts api.DeleteOptions) error {
 	return nil
 }
 
-// delete removes the object under key, or marks it where it must wait. wanted, where it isn't nil, may let it be with an
-// error, or say how it is deleted.
-func (h *handle[T]) delete(ctx context.Context, key, name string, asked api.DeleteOptions, wanted func(T, *api.DeleteOptions) error) (api.Deletion, error) {
-	var done api.Deletion
-	var answer foreseen
-	// Clients know the kind's name in this message, and no resource's.
-	gr := schema.GroupResource{Group: h.kind.Group, Resource: h.kind.Kind}
-	out, err := h.store.Delete(ctx, key, store.CommitOptions[T]{DryRun: asked.DryRun}, func(current *store.State[T]) (p store.Plan[T], err error) {
-		obj, opts := current.Object, asked
-		if err := store.CheckPreconditions(gr, name, opts.Preconditions, obj); err != nil {
-			return p, err
+// checkDeletion is the step that refuses to delete an object which isn't the one that the client means.
+func (k *kind[T]) checkDeletion(_ context.Context, a *attempt[T]) error {
+	if !a.old.Exists {
+		return apierrors.NewNotFound(k.gr, a.name)
+	}
+	if err := store.CheckPreconditions(k.deletionResource(), a.name, a.deleteOptions.Preconditions, a.obj); err != nil {
+		return err
+	}
+	if consent := a.deletion.consent; consent != nil {
+		if err := consent(a.obj, a.deleteOptions); err != nil {
+			return err
 		}
-		if wanted != nil {
-			if err := wanted(obj, &opts); err != nil {
-				return p, err
-			}
-		}
-		done = api.Deletion{UID: string(obj.GetUID()), Shown: h.definition.Strategy.ReturnDeletedObject}
-		grace, err := h.grant(ctx, obj, opts)
-		if err != nil {
-			return p, err
-		}
-		if grace == pending {
-			done.Pending = true
-			return store.Plan[T]{Verb: store.Nothing, Data: current.Data}, nil
-		}
-		h.propagate(ctx, obj, opts.Propagation)
-		held := len(obj.GetFinalizers()) > 0
-		switch {
-		case grace == granted:
-		case held:
-			mark(obj)
-		default:
-			done.Done = true
-			p = store.Plan[T]{Verb: store.Remove, Data: current.Data}
-		}
-		if !done.Done {
-			p.Data, err = h.store.Encode(obj)
-		}
-		if err == nil && (done.Shown || !done.Done) {
-			answer, err = h.foreseeObject(p.Data, current.Revision, asked.Form)
-		}
-		return p, err
-	})
+	}
+	*a.done = api.Deletion{UID: string(a.obj.GetUID()), Shown: k.definition.Strategy.ReturnDeletedObject}
+	return nil
+}
+
+// planDeletion removes an object, or marks it where it must wait.
+func (e *storageEnd[T]) planDeletion(ctx context.Context, a *attempt[T]) (err error) {
+	grace, err := e.grant(ctx, a.obj, *a.deleteOptions)
 	if err != nil {
-		return api.Deletion{}, h.store.Status(err, "delete", name)
+		return err
 	}
-	if done.Shown || !done.Done && !done.Pending {
-		done.Object, err = answer.at(h.answer, out.Data, out.Revision, asked.Form)
+	a.plan.Data = a.old.Data
+	if grace == graceRuns {
+		a.plan.Verb, a.done.Pending = store.Nothing, true
+		return nil
 	}
-	return done, err
+	e.propagate(ctx, a.obj, a.deleteOptions.Propagation)
+	switch {
+	case grace == graceSet:
+	case len(a.obj.GetFinalizers()) > 0:
+		metadata.MarkDeleted(a.obj)
+	default:
+		a.plan.Verb, a.done.Done = store.Remove, true
+		return nil
+	}
+	a.plan.Data, err = e.store.Encode(a.obj)
+	return err
 }
 
 var errNotSelected = errors.New("the object is no longer what was listed")
 
 // DeleteCollection implements Write. An object that was replaced or changed since it was listed, so that the selection
 // no longer takes it, stays, and is not part of the answer. What is shows as it was listed, as kube-apiserver has it:
-// with the resourceVersion from before. Where a limit was asked for, the answer tells how the list goes on. The first error
-// ends the deletion; the objects that were deleted until then are gone.
-func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page, error) {
+// with the resourceVersion from before. Where a limit was asked for, the answer tells how the list goes on. The first
+// error ends the deletion; the objects that were deleted until then are gone.
+func (h *handle[T]) DeleteCollection(
+	ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions,
+) (*api.Page, error) {
 	if err := validateDeletion(opts); err != nil {
 		return nil, err
 	}
@@ -153,8 +167,11 @@ func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts
 	}
 }
 
-// deletePage deletes the objects of a page, and appends them to into. After the first error it begins no further deletion.
-func (h *handle[T]) deletePage(ctx context.Context, page *api.Page, into *[]api.Rendition, opts api.DeleteOptions, sel *store.Selector) error {
+// deletePage deletes the objects of a page, and appends them to into. After the first error it begins no further
+// deletion.
+func (h *handle[T]) deletePage(
+	ctx context.Context, page *api.Page, into *[]api.Rendition, opts api.DeleteOptions, sel *store.Selector,
+) error {
 	deleted := make([]api.Rendition, page.Len)
 	group, failed := errgroup.WithContext(ctx)
 	group.SetLimit(collectionWorkers)
@@ -193,9 +210,11 @@ func (h *handle[T]) deletePage(ctx context.Context, page *api.Page, into *[]api.
 	return nil
 }
 
-// deleteListed deletes the object that a list showed, and returns it as it was listed, in the form of the answer; what is
-// gone already, or another one now, is no error, and nothing. What can't be shown in that form stays.
-func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts api.DeleteOptions, sel *store.Selector) (api.Rendition, error) {
+// deleteListed deletes the object that a list showed, and returns it as it was listed, in the form of the answer; what
+// is gone already, or another one now, is no error, and nothing. What can't be shown in that form stays.
+func (h *handle[T]) deleteListed(
+	ctx context.Context, listed api.Rendition, opts api.DeleteOptions, sel *store.Selector,
+) (api.Rendition, error) {
 	var meta struct {
 		Name      string    `json:"name"`
 		Namespace string    `json:"namespace"`
@@ -205,23 +224,20 @@ func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts
 	if err := json.Unmarshal(listed.Payload[start:end], &meta); err != nil {
 		return api.Rendition{}, apierrors.NewInternalError(err)
 	}
-	key, err := h.key(meta.Namespace, meta.Name)
-	if err != nil {
-		return api.Rendition{}, err
-	}
 	shown := listed
+	var err error
 	if opts.Form != h.store.Form() {
 		if shown, err = h.versions.Render(listed, opts.Form); err != nil {
 			return api.Rendition{}, apierrors.NewInternalError(err)
 		}
 	}
 	opts.Form = h.store.Form() // of the deletion's own answer, which nobody sees
-	_, err = h.delete(ctx, key, meta.Name, opts, func(obj T, _ *api.DeleteOptions) error {
+	_, err = h.kind.delete(ctx, deletionOf(meta.Namespace, meta.Name, opts, func(obj T, _ *api.DeleteOptions) error {
 		if obj.GetUID() != meta.UID || !h.store.Selects(sel, obj) {
 			return errNotSelected
 		}
 		return nil
-	})
+	}), nil)
 	if apierrors.IsNotFound(err) || errors.Is(err, errNotSelected) {
 		return api.Rendition{}, nil
 	}

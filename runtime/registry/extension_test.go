@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"apigen.dev/runtime/subresource"
 	"context"
 	"errors"
 	"fmt"
@@ -25,14 +26,14 @@ import (
 func extended() registry.Definition[*shop.Widget] {
 	d := shop.Definition()
 	payload := codec.Kind[*shop.Widget]{Group: d.Group, Kind: "Widget", New: d.New, Versions: d.Versions}
-	d.Extensions = []registry.Extension[*shop.Widget]{
-		registry.ScaleOf(registry.Scale[*shop.Widget]{
+	d.Extensions = []subresource.Extension[*shop.Widget]{
+		subresource.ScaleOf(subresource.Scale[*shop.Widget]{
 			Replicas:    func(w *shop.Widget) int32 { return int32(w.Size) },
 			SetReplicas: func(w *shop.Widget, n int32) { w.Size = int64(n) },
 			Selector:    func(w *shop.Widget) string { return "color=" + w.Color },
 			Paths:       map[string][]string{"v1": {"spec", "size"}, "v1beta1": {"spec", "size"}},
 		}),
-		registry.ActionOf(registry.Action[*shop.Widget, *shop.Widget]{
+		subresource.ActionOf(subresource.Action[*shop.Widget, *shop.Widget]{
 			Name: "paint", Body: payload,
 			Do: func(_ context.Context, w, in *shop.Widget) error {
 				if in.Color == "none" {
@@ -42,25 +43,25 @@ func extended() registry.Definition[*shop.Widget] {
 				return nil
 			},
 		}),
-		registry.RemovalOf(registry.Removal[*shop.Widget, *shop.Widget]{Name: "discard", Body: payload, Do: discard}),
-		registry.RequestOf(registry.Request[*shop.Widget, *shop.Widget, *shop.Widget]{
+		subresource.RemovalOf(subresource.Removal[*shop.Widget, *shop.Widget]{Name: "discard", Body: payload, Do: discard}),
+		subresource.RequestOf(subresource.Request[*shop.Widget, *shop.Widget, *shop.Widget]{
 			Name: "look", Body: payload, Answer: payload,
 			Do: func(_ context.Context, w, in *shop.Widget) (*shop.Widget, error) {
 				in.Color = w.Color
 				return in, nil
 			},
 		}),
-		registry.RequestOf(registry.Request[*shop.Widget, *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadata]{
+		subresource.RequestOf(subresource.Request[*shop.Widget, *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadata]{
 			Name: "label", Body: partial(), Answer: partial(),
 			Do: func(_ context.Context, w *shop.Widget, in *metav1.PartialObjectMetadata) (*metav1.PartialObjectMetadata, error) {
 				w.Labels, in.Annotations = in.Labels, map[string]string{"color": w.Color}
 				return in, nil
 			},
 		}),
-		registry.ProjectionOf(registry.Projection[*shop.Widget, *string, *shop.Widget]{
+		subresource.ProjectionOf(subresource.Projection[*shop.Widget, *string, *shop.Widget]{
 			Name: "shade", Answer: payload,
-			Options: registry.Options[*string]{New: func() *string { return new(string) }, Decode: func(q url.Values, prefix *string) error {
-				return registry.QueryValue(q, "prefix", registry.QueryText, prefix)
+			Options: subresource.Options[*string]{New: func() *string { return new(string) }, Decode: func(q url.Values, prefix *string) error {
+				return subresource.QueryValue(q, "prefix", subresource.QueryText, prefix)
 			}},
 			Show: func(_ context.Context, w *shop.Widget, prefix *string) (*shop.Widget, error) {
 				if *prefix == "nothing" {
@@ -71,9 +72,9 @@ func extended() registry.Definition[*shop.Widget] {
 				return out, nil
 			},
 		}),
-		registry.StreamOf(registry.Stream[*shop.Widget, *bool]{
-			Name: "log", Options: registry.Options[*bool]{New: func() *bool { return new(bool) }, Decode: func(q url.Values, loud *bool) error {
-				return registry.QueryValue(q, "loud", registry.QueryBool, loud)
+		subresource.StreamOf(subresource.Stream[*shop.Widget, *bool]{
+			Name: "log", Options: subresource.Options[*bool]{New: func() *bool { return new(bool) }, Decode: func(q url.Values, loud *bool) error {
+				return subresource.QueryValue(q, "loud", subresource.QueryBool, loud)
 			}},
 			Open: func(_ context.Context, w *shop.Widget, loud *bool) (io.ReadCloser, error) {
 				return io.NopCloser(strings.NewReader(fmt.Sprint(w.Color, *loud))), nil
@@ -285,15 +286,15 @@ func TestStream(t *testing.T) {
 func TestBadExtensions(t *testing.T) {
 	scale := func(w *shop.Widget) int32 { return 0 }
 	set := func(*shop.Widget, int32) {}
-	for want, extensions := range map[string][]registry.Extension[*shop.Widget]{
+	for want, extensions := range map[string][]subresource.Extension[*shop.Widget]{
 		"was not made by":                {{}},
-		`"scale" stands twice`:           {registry.ScaleOf(registry.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set}), registry.ScaleOf(registry.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set})},
-		"needs Replicas and SetReplicas": {registry.ScaleOf(registry.Scale[*shop.Widget]{})},
-		`version "v7" is not served`:     {registry.ScaleOf(registry.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set, Paths: map[string][]string{"v7": {"x"}}})},
-		"Do is not set":                  {registry.ActionOf(registry.Action[*shop.Widget, *shop.Widget]{Name: "x"})},
-		`"status" stands twice`: {registry.ConnectionOf(registry.Connection[*shop.Widget, *bool]{Name: "status", Options: registry.Options[*bool]{New: func() *bool { return nil }},
+		`"scale" stands twice`:           {subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set}), subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set})},
+		"needs Replicas and SetReplicas": {subresource.ScaleOf(subresource.Scale[*shop.Widget]{})},
+		`version "v7" is not served`:     {subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set, Paths: map[string][]string{"v7": {"x"}}})},
+		"Do is not set":                  {subresource.ActionOf(subresource.Action[*shop.Widget, *shop.Widget]{Name: "x"})},
+		`"status" stands twice`: {subresource.ConnectionOf(subresource.Connection[*shop.Widget, *bool]{Name: "status", Options: subresource.Options[*bool]{New: func() *bool { return nil }},
 			Connect: func(context.Context, *shop.Widget, *bool) (http.Handler, error) { return nil, nil }})},
-		"needs Connect and Options": {registry.ConnectionOf(registry.Connection[*shop.Widget, *bool]{Name: "x"})},
+		"needs Connect and Options": {subresource.ConnectionOf(subresource.Connection[*shop.Widget, *bool]{Name: "x"})},
 	} {
 		d := shop.Definition()
 		d.Extensions = extensions
@@ -317,20 +318,20 @@ func TestQuery(t *testing.T) {
 	b, no := false, true
 	var at metav1.Time
 	err := errors.Join(
-		registry.QueryValue(query, "n", registry.QueryInt, &n), registry.QueryPointer(query, "n", registry.QueryInt, &p),
-		registry.QueryValues(query, "n", registry.QueryInt, &all), registry.QueryValue(query, "s", registry.QueryText, &s),
-		registry.QueryValue(query, "b", registry.QueryBool, &b), registry.QueryValue(query, "no", registry.QueryBool, &no),
-		registry.QueryValue(query, "t", registry.QueryParsed[metav1.Time], &at))
+		subresource.QueryValue(query, "n", subresource.QueryInt, &n), subresource.QueryPointer(query, "n", subresource.QueryInt, &p),
+		subresource.QueryValues(query, "n", subresource.QueryInt, &all), subresource.QueryValue(query, "s", subresource.QueryText, &s),
+		subresource.QueryValue(query, "b", subresource.QueryBool, &b), subresource.QueryValue(query, "no", subresource.QueryBool, &no),
+		subresource.QueryValue(query, "t", subresource.QueryParsed[metav1.Time], &at))
 	if err != nil || n != 3 || *p != 3 || len(all) != 2 || all[1] != 4 || s != "x" || !b || no || at.Year() != 2026 {
 		t.Error(err, n, *p, all, s, b, no, at)
 	}
 	p = nil
-	if err := registry.QueryPointer(query, "none", registry.QueryInt, &p); err != nil || p != nil {
+	if err := subresource.QueryPointer(query, "none", subresource.QueryInt, &p); err != nil || p != nil {
 		t.Error(err, p)
 	}
 	var small int8
 	for _, name := range []string{"big", "s"} {
-		if err := registry.QueryValue(query, name, registry.QueryInt, &small); err == nil || !strings.Contains(err.Error(), name) {
+		if err := subresource.QueryValue(query, name, subresource.QueryInt, &small); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

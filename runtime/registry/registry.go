@@ -2,8 +2,8 @@
 // author's strategy, the order of validation, subresources and actions, and kinds without storage. New and NewVirtual
 // erase the Go type; the server's HTTP half works with the Resource that they return.
 //
-// It may know api, cache, codec, ownership, patch, reach, rendition, storage, store and wire, and nothing of HTTP, except
-// that the handler of a connection passes through it.
+// It may know api, cache, codec, ownership, patch, reach, rendition, storage, store and wire, and nothing of HTTP,
+// except that the handler of a connection passes through it.
 package registry
 
 import (

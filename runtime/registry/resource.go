@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/subresource"
 	"context"
 
 	"apigen.dev/runtime/api"
@@ -26,8 +27,8 @@ type Group struct {
 // Resource is a resource whose Go type has been erased: static, not yet bound to a backend. New makes it.
 type Resource interface {
 	Info() *api.Info
-	// Open binds the resource to a backend, which it asks what is stored, as long as ctx lasts. The returned handle owns
-	// goroutines until it is closed, whatever becomes of ctx.
+	// Open binds the resource to a backend, which it asks what is stored, as long as ctx lasts. The returned handle
+	// owns goroutines until it is closed, whatever becomes of ctx.
 	Open(ctx context.Context, config Config) (Handle, error)
 }
 
@@ -39,7 +40,7 @@ type Handle interface {
 	View
 	Write
 	// Extension returns one of Info.Extensions by its name, nil where there is none.
-	Extension(name string) *ExtensionHandle
+	Extension(name string) *subresource.Handle
 	// Ready is nil once reads are served from memory, else the reason why not.
 	Ready() error
 	// Close ends all watches and waits for the handle's goroutines.

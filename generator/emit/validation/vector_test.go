@@ -15,7 +15,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/emittest"
-	"apigen.dev/generator/emit/schema"
+	"apigen.dev/generator/emit/openapi"
 	shop "apigen.dev/generator/emit/validation/internal/shop/v1"
 	"apigen.dev/generator/plan"
 )
@@ -241,7 +241,7 @@ func schemaValidator(t *testing.T) *validate.SchemaValidator {
 	t.Helper()
 	program := emittest.Load(t, "./internal/shop/...")
 	program.RuntimeAvailable = true
-	files, err := schema.Emit(plan.New(program))
+	files, err := openapi.Emit(plan.New(program))
 	if err != nil || len(files) != 3 {
 		t.Fatal(len(files), err)
 	}

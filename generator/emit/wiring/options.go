@@ -25,7 +25,7 @@ func (p *printer) options(s *model.Subresource) jen.Code {
 			jen.Func().Params(jen.Id("query").Qual("net/url", "Values"), jen.Id("options").Add(typ)).Error().
 				Block(body...)))
 	}
-	return literal(jen.Qual(registryPath, "Options").Types(typ), members...)
+	return literal(jen.Qual(subresourcePath, "Options").Types(typ), members...)
 }
 
 // optionFields prints the reading of each field of a struct.
@@ -65,9 +65,7 @@ func optionRead(f *model.Field, into jen.Code) jen.Code {
 	var parser string
 	switch {
 	case plan.IsNamed(t, metaPath, "Time", "MicroTime"):
-		return jen.Qual(registryPath, function).
-			Call(jen.Id("query"), jen.Lit(f.JSON),
-				jen.Qual(registryPath, "QueryParsed").Types(jen.Qual(metaPath, t.Name)), into)
+		return jen.Qual(subresourcePath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(subresourcePath, "QueryParsed").Types(jen.Qual(metaPath, t.Name)), into)
 	case isString(t):
 		parser = "QueryText"
 	case isBool(t):
@@ -78,5 +76,5 @@ func optionRead(f *model.Field, into jen.Code) jen.Code {
 	default:
 		return nil
 	}
-	return jen.Qual(registryPath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(registryPath, parser), into)
+	return jen.Qual(subresourcePath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(subresourcePath, parser), into)
 }

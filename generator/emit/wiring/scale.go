@@ -51,7 +51,7 @@ func (p *printer) scale(r *model.Resource, s *model.Subresource) jen.Code {
 			p.returnSelector)))
 	}
 	members = append(members, member("Paths", jen.Map(jen.String()).Index().String().Values(paths...)))
-	return jen.Qual(registryPath, "ScaleOf").Call(literal(jen.Qual(registryPath, "Scale").Types(hub), members...))
+	return jen.Qual(subresourcePath, "ScaleOf").Call(literal(jen.Qual(subresourcePath, "Scale").Types(hub), members...))
 }
 
 // scaleGetter prints the function that reads what is at the end of a path of the hub.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/emit/schema"
+	"apigen.dev/generator/emit/openapi"
 	"apigen.dev/generator/plan"
 )
 
@@ -43,7 +43,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents, err := schema.Emit(plan.New(s.program))
+	documents, err := openapi.Emit(plan.New(s.program))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/subresource"
 	"example.com/fleet/apis/fleet/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
@@ -252,21 +253,21 @@ func defineShip() registry.Definition[*v1.Ship] {
 				return obj.ValidateClearanceUpdate(ctx, old)
 			},
 		}},
-		Extensions: []registry.Extension[*v1.Ship]{
-			registry.ConnectionOf(registry.Connection[*v1.Ship, *v1.ExecOptions]{
+		Extensions: []subresource.Extension[*v1.Ship]{
+			subresource.ConnectionOf(subresource.Connection[*v1.Ship, *v1.ExecOptions]{
 				Name:    "attach",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*v1.ExecOptions]{
+				Options: subresource.Options[*v1.ExecOptions]{
 					New: func() *v1.ExecOptions {
 						return new(v1.ExecOptions)
 					},
 					Decode: func(query url.Values, options *v1.ExecOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "stdin", registry.QueryBool, &options.Stdin),
-							registry.QueryValue(query, "stdout", registry.QueryBool, &options.Stdout),
-							registry.QueryValue(query, "stderr", registry.QueryBool, &options.Stderr),
-							registry.QueryValue(query, "tty", registry.QueryBool, &options.TTY),
-							registry.QueryValues(query, "command", registry.QueryText, &options.Command),
+							subresource.QueryValue(query, "stdin", subresource.QueryBool, &options.Stdin),
+							subresource.QueryValue(query, "stdout", subresource.QueryBool, &options.Stdout),
+							subresource.QueryValue(query, "stderr", subresource.QueryBool, &options.Stderr),
+							subresource.QueryValue(query, "tty", subresource.QueryBool, &options.TTY),
+							subresource.QueryValues(query, "command", subresource.QueryText, &options.Command),
 						)
 					},
 				},
@@ -274,7 +275,7 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return obj.Attach(ctx, options)
 				},
 			}),
-			registry.ActionOf(registry.Action[*v1.Ship, *v1.Docking]{
+			subresource.ActionOf(subresource.Action[*v1.Ship, *v1.Docking]{
 				Name: "docking",
 				Body: codec.Kind[*v1.Docking]{
 					Group: "fleet.example.com",
@@ -297,7 +298,7 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return obj.Docking(ctx, in)
 				},
 			}),
-			registry.ActionOf(registry.Action[*v1.Ship, *policyv1.Eviction]{
+			subresource.ActionOf(subresource.Action[*v1.Ship, *policyv1.Eviction]{
 				Name: "eviction",
 				Body: codec.Kind[*policyv1.Eviction]{
 					Group: "policy",
@@ -318,20 +319,20 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return obj.Eviction(ctx, in)
 				},
 			}),
-			registry.ConnectionOf(registry.Connection[*v1.Ship, *v1.ExecOptions]{
+			subresource.ConnectionOf(subresource.Connection[*v1.Ship, *v1.ExecOptions]{
 				Name:    "exec",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*v1.ExecOptions]{
+				Options: subresource.Options[*v1.ExecOptions]{
 					New: func() *v1.ExecOptions {
 						return new(v1.ExecOptions)
 					},
 					Decode: func(query url.Values, options *v1.ExecOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "stdin", registry.QueryBool, &options.Stdin),
-							registry.QueryValue(query, "stdout", registry.QueryBool, &options.Stdout),
-							registry.QueryValue(query, "stderr", registry.QueryBool, &options.Stderr),
-							registry.QueryValue(query, "tty", registry.QueryBool, &options.TTY),
-							registry.QueryValues(query, "command", registry.QueryText, &options.Command),
+							subresource.QueryValue(query, "stdin", subresource.QueryBool, &options.Stdin),
+							subresource.QueryValue(query, "stdout", subresource.QueryBool, &options.Stdout),
+							subresource.QueryValue(query, "stderr", subresource.QueryBool, &options.Stderr),
+							subresource.QueryValue(query, "tty", subresource.QueryBool, &options.TTY),
+							subresource.QueryValues(query, "command", subresource.QueryText, &options.Command),
 						)
 					},
 				},
@@ -339,16 +340,16 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return obj.Exec(ctx, options)
 				},
 			}),
-			registry.StreamOf(registry.Stream[*v1.Ship, *v1.LogOptions]{
+			subresource.StreamOf(subresource.Stream[*v1.Ship, *v1.LogOptions]{
 				Name: "log",
-				Options: registry.Options[*v1.LogOptions]{
+				Options: subresource.Options[*v1.LogOptions]{
 					New: func() *v1.LogOptions {
 						return new(v1.LogOptions)
 					},
 					Decode: func(query url.Values, options *v1.LogOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "follow", registry.QueryBool, &options.Follow),
-							registry.QueryPointer(query, "tailLines", registry.QueryInt, &options.TailLines),
+							subresource.QueryValue(query, "follow", subresource.QueryBool, &options.Follow),
+							subresource.QueryPointer(query, "tailLines", subresource.QueryInt, &options.TailLines),
 						)
 					},
 				},
@@ -356,14 +357,14 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return obj.Log(ctx, options)
 				},
 			}),
-			registry.ProjectionOf(registry.Projection[*v1.Ship, *v1.ManifestOptions, *v1.Manifest]{
+			subresource.ProjectionOf(subresource.Projection[*v1.Ship, *v1.ManifestOptions, *v1.Manifest]{
 				Name: "manifest",
-				Options: registry.Options[*v1.ManifestOptions]{
+				Options: subresource.Options[*v1.ManifestOptions]{
 					New: func() *v1.ManifestOptions {
 						return new(v1.ManifestOptions)
 					},
 					Decode: func(query url.Values, options *v1.ManifestOptions) error {
-						return registry.QueryValue(query, "prefix", registry.QueryText, &options.Prefix)
+						return subresource.QueryValue(query, "prefix", subresource.QueryText, &options.Prefix)
 					},
 				},
 				Answer: codec.Kind[*v1.Manifest]{
@@ -394,38 +395,38 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return obj.Manifest(ctx, options)
 				},
 			}),
-			registry.ConnectionOf(registry.Connection[*v1.Ship, *v1.PortForwardOptions]{
+			subresource.ConnectionOf(subresource.Connection[*v1.Ship, *v1.PortForwardOptions]{
 				Name:    "portforward",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*v1.PortForwardOptions]{
+				Options: subresource.Options[*v1.PortForwardOptions]{
 					New: func() *v1.PortForwardOptions {
 						return new(v1.PortForwardOptions)
 					},
 					Decode: func(query url.Values, options *v1.PortForwardOptions) error {
-						return registry.QueryValues(query, "ports", registry.QueryInt, &options.Ports)
+						return subresource.QueryValues(query, "ports", subresource.QueryInt, &options.Ports)
 					},
 				},
 				Connect: func(ctx context.Context, obj *v1.Ship, options *v1.PortForwardOptions) (http.Handler, error) {
 					return obj.Portforward(ctx, options)
 				},
 			}),
-			registry.ConnectionOf(registry.Connection[*v1.Ship, *v1.ProxyOptions]{
+			subresource.ConnectionOf(subresource.Connection[*v1.Ship, *v1.ProxyOptions]{
 				Name:    "proxy",
 				Methods: []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"},
 				Subpath: true,
-				Options: registry.Options[*v1.ProxyOptions]{
+				Options: subresource.Options[*v1.ProxyOptions]{
 					New: func() *v1.ProxyOptions {
 						return new(v1.ProxyOptions)
 					},
 					Decode: func(query url.Values, options *v1.ProxyOptions) error {
-						return registry.QueryValue(query, "path", registry.QueryText, &options.Path)
+						return subresource.QueryValue(query, "path", subresource.QueryText, &options.Path)
 					},
 				},
 				Connect: func(ctx context.Context, obj *v1.Ship, options *v1.ProxyOptions) (http.Handler, error) {
 					return obj.Proxy(ctx, options)
 				},
 			}),
-			registry.ScaleOf(registry.Scale[*v1.Ship]{
+			subresource.ScaleOf(subresource.Scale[*v1.Ship]{
 				Replicas: func(obj *v1.Ship) int32 {
 					if obj.Spec.Crew == nil {
 						return 0
@@ -447,7 +448,7 @@ func defineShip() registry.Definition[*v1.Ship] {
 				},
 				Paths: map[string][]string{"v1": {"spec", "crew"}},
 			}),
-			registry.RequestOf(registry.Request[*v1.Ship, *v1.TicketRequest, *v1.TicketRequest]{
+			subresource.RequestOf(subresource.Request[*v1.Ship, *v1.TicketRequest, *v1.TicketRequest]{
 				Name: "ticket",
 				Body: codec.Kind[*v1.TicketRequest]{
 					Group: "fleet.example.com",

@@ -10,6 +10,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/subresource"
 	"example.com/workloads/apis/apps/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
@@ -119,8 +120,8 @@ func defineDeployment() registry.Definition[*appsv1.Deployment] {
 				obj.Status = appsv1.DeploymentStatus{}
 			},
 		}},
-		Extensions: []registry.Extension[*appsv1.Deployment]{
-			registry.ScaleOf(registry.Scale[*appsv1.Deployment]{
+		Extensions: []subresource.Extension[*appsv1.Deployment]{
+			subresource.ScaleOf(subresource.Scale[*appsv1.Deployment]{
 				Replicas: func(obj *appsv1.Deployment) int32 {
 					if obj.Spec.Replicas == nil {
 						return 0
@@ -208,8 +209,8 @@ func defineReplicaSet() registry.Definition[*appsv1.ReplicaSet] {
 				obj.Status = appsv1.ReplicaSetStatus{}
 			},
 		}},
-		Extensions: []registry.Extension[*appsv1.ReplicaSet]{
-			registry.ScaleOf(registry.Scale[*appsv1.ReplicaSet]{
+		Extensions: []subresource.Extension[*appsv1.ReplicaSet]{
+			subresource.ScaleOf(subresource.Scale[*appsv1.ReplicaSet]{
 				Replicas: func(obj *appsv1.ReplicaSet) int32 {
 					if obj.Spec.Replicas == nil {
 						return 0

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/subresource"
 	"example.com/workloads/apis/core/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -313,27 +314,27 @@ func definePod() registry.Definition[*corev1.Pod] {
 				obj.Status = corev1.PodStatus{}
 			},
 		}},
-		Extensions: []registry.Extension[*corev1.Pod]{
-			registry.ConnectionOf(registry.Connection[*corev1.Pod, *corev1.PodAttachOptions]{
+		Extensions: []subresource.Extension[*corev1.Pod]{
+			subresource.ConnectionOf(subresource.Connection[*corev1.Pod, *corev1.PodAttachOptions]{
 				Name:    "attach",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*corev1.PodAttachOptions]{
+				Options: subresource.Options[*corev1.PodAttachOptions]{
 					New: func() *corev1.PodAttachOptions {
 						return new(corev1.PodAttachOptions)
 					},
 					Decode: func(query url.Values, options *corev1.PodAttachOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "stdin", registry.QueryBool, &options.Stdin),
-							registry.QueryValue(query, "stdout", registry.QueryBool, &options.Stdout),
-							registry.QueryValue(query, "stderr", registry.QueryBool, &options.Stderr),
-							registry.QueryValue(query, "tty", registry.QueryBool, &options.TTY),
-							registry.QueryValue(query, "container", registry.QueryText, &options.Container),
+							subresource.QueryValue(query, "stdin", subresource.QueryBool, &options.Stdin),
+							subresource.QueryValue(query, "stdout", subresource.QueryBool, &options.Stdout),
+							subresource.QueryValue(query, "stderr", subresource.QueryBool, &options.Stderr),
+							subresource.QueryValue(query, "tty", subresource.QueryBool, &options.TTY),
+							subresource.QueryValue(query, "container", subresource.QueryText, &options.Container),
 						)
 					},
 				},
 				Connect: v1.Attach_Pod,
 			}),
-			registry.ActionOf(registry.Action[*corev1.Pod, *corev1.Binding]{
+			subresource.ActionOf(subresource.Action[*corev1.Pod, *corev1.Binding]{
 				Name: "binding",
 				Body: codec.Kind[*corev1.Binding]{
 					Group: "",
@@ -352,7 +353,7 @@ func definePod() registry.Definition[*corev1.Pod] {
 				},
 				Do: v1.Binding_Pod,
 			}),
-			registry.RemovalOf(registry.Removal[*corev1.Pod, *policyv1.Eviction]{
+			subresource.RemovalOf(subresource.Removal[*corev1.Pod, *policyv1.Eviction]{
 				Name: "eviction",
 				Body: codec.Kind[*policyv1.Eviction]{
 					Group: "policy",
@@ -371,58 +372,58 @@ func definePod() registry.Definition[*corev1.Pod] {
 				},
 				Do: v1.Eviction_Pod,
 			}),
-			registry.ConnectionOf(registry.Connection[*corev1.Pod, *corev1.PodExecOptions]{
+			subresource.ConnectionOf(subresource.Connection[*corev1.Pod, *corev1.PodExecOptions]{
 				Name:    "exec",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*corev1.PodExecOptions]{
+				Options: subresource.Options[*corev1.PodExecOptions]{
 					New: func() *corev1.PodExecOptions {
 						return new(corev1.PodExecOptions)
 					},
 					Decode: func(query url.Values, options *corev1.PodExecOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "stdin", registry.QueryBool, &options.Stdin),
-							registry.QueryValue(query, "stdout", registry.QueryBool, &options.Stdout),
-							registry.QueryValue(query, "stderr", registry.QueryBool, &options.Stderr),
-							registry.QueryValue(query, "tty", registry.QueryBool, &options.TTY),
-							registry.QueryValue(query, "container", registry.QueryText, &options.Container),
-							registry.QueryValues(query, "command", registry.QueryText, &options.Command),
+							subresource.QueryValue(query, "stdin", subresource.QueryBool, &options.Stdin),
+							subresource.QueryValue(query, "stdout", subresource.QueryBool, &options.Stdout),
+							subresource.QueryValue(query, "stderr", subresource.QueryBool, &options.Stderr),
+							subresource.QueryValue(query, "tty", subresource.QueryBool, &options.TTY),
+							subresource.QueryValue(query, "container", subresource.QueryText, &options.Container),
+							subresource.QueryValues(query, "command", subresource.QueryText, &options.Command),
 						)
 					},
 				},
 				Connect: v1.Exec_Pod,
 			}),
-			registry.StreamOf(registry.Stream[*corev1.Pod, *corev1.PodLogOptions]{
+			subresource.StreamOf(subresource.Stream[*corev1.Pod, *corev1.PodLogOptions]{
 				Name: "log",
-				Options: registry.Options[*corev1.PodLogOptions]{
+				Options: subresource.Options[*corev1.PodLogOptions]{
 					New: func() *corev1.PodLogOptions {
 						return new(corev1.PodLogOptions)
 					},
 					Decode: func(query url.Values, options *corev1.PodLogOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "container", registry.QueryText, &options.Container),
-							registry.QueryValue(query, "follow", registry.QueryBool, &options.Follow),
-							registry.QueryValue(query, "previous", registry.QueryBool, &options.Previous),
-							registry.QueryPointer(query, "sinceSeconds", registry.QueryInt, &options.SinceSeconds),
-							registry.QueryPointer(query, "sinceTime", registry.QueryParsed[metav1.Time], &options.SinceTime),
-							registry.QueryValue(query, "timestamps", registry.QueryBool, &options.Timestamps),
-							registry.QueryPointer(query, "tailLines", registry.QueryInt, &options.TailLines),
-							registry.QueryPointer(query, "limitBytes", registry.QueryInt, &options.LimitBytes),
-							registry.QueryValue(query, "insecureSkipTLSVerifyBackend", registry.QueryBool, &options.InsecureSkipTLSVerifyBackend),
-							registry.QueryPointer(query, "stream", registry.QueryText, &options.Stream),
+							subresource.QueryValue(query, "container", subresource.QueryText, &options.Container),
+							subresource.QueryValue(query, "follow", subresource.QueryBool, &options.Follow),
+							subresource.QueryValue(query, "previous", subresource.QueryBool, &options.Previous),
+							subresource.QueryPointer(query, "sinceSeconds", subresource.QueryInt, &options.SinceSeconds),
+							subresource.QueryPointer(query, "sinceTime", subresource.QueryParsed[metav1.Time], &options.SinceTime),
+							subresource.QueryValue(query, "timestamps", subresource.QueryBool, &options.Timestamps),
+							subresource.QueryPointer(query, "tailLines", subresource.QueryInt, &options.TailLines),
+							subresource.QueryPointer(query, "limitBytes", subresource.QueryInt, &options.LimitBytes),
+							subresource.QueryValue(query, "insecureSkipTLSVerifyBackend", subresource.QueryBool, &options.InsecureSkipTLSVerifyBackend),
+							subresource.QueryPointer(query, "stream", subresource.QueryText, &options.Stream),
 						)
 					},
 				},
 				Open: v1.Log_Pod,
 			}),
-			registry.ConnectionOf(registry.Connection[*corev1.Pod, *corev1.PodPortForwardOptions]{
+			subresource.ConnectionOf(subresource.Connection[*corev1.Pod, *corev1.PodPortForwardOptions]{
 				Name:    "portforward",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*corev1.PodPortForwardOptions]{
+				Options: subresource.Options[*corev1.PodPortForwardOptions]{
 					New: func() *corev1.PodPortForwardOptions {
 						return new(corev1.PodPortForwardOptions)
 					},
 					Decode: func(query url.Values, options *corev1.PodPortForwardOptions) error {
-						return registry.QueryValues(query, "ports", registry.QueryInt, &options.Ports)
+						return subresource.QueryValues(query, "ports", subresource.QueryInt, &options.Ports)
 					},
 				},
 				Connect: v1.Portforward_Pod,
@@ -551,8 +552,8 @@ func defineServiceAccount() registry.Definition[*corev1.ServiceAccount] {
 		Strategy: registry.Strategy[*corev1.ServiceAccount]{
 			NoGeneration: true,
 		},
-		Extensions: []registry.Extension[*corev1.ServiceAccount]{
-			registry.RequestOf(registry.Request[*corev1.ServiceAccount, *authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
+		Extensions: []subresource.Extension[*corev1.ServiceAccount]{
+			subresource.RequestOf(subresource.Request[*corev1.ServiceAccount, *authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
 				Name: "token",
 				Body: codec.Kind[*authenticationv1.TokenRequest]{
 					Group: "authentication.k8s.io",

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/conformance/exchange/apis/shop/v1"
 	"apigen.dev/runtime/conformance/exchange/apis/shop/v1beta1"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -166,8 +167,8 @@ func defineWidget() registry.Definition[*v1.Widget] {
 				obj.Status = v1.WidgetStatus{}
 			},
 		}},
-		Extensions: []registry.Extension[*v1.Widget]{
-			registry.ScaleOf(registry.Scale[*v1.Widget]{
+		Extensions: []subresource.Extension[*v1.Widget]{
+			subresource.ScaleOf(subresource.Scale[*v1.Widget]{
 				Replicas: func(obj *v1.Widget) int32 {
 					if obj.Spec.Replicas == nil {
 						return 0
