@@ -118,8 +118,8 @@ func (w *writer) identity(t *model.Type) {
 func (w *writer) extract(k *layout.Kind) {
 	name, api := layout.ApplyName(k.Name()), w.Qualify(k.Type.Package, k.Type.Name)
 	printf(w, `// Extract%[1]sFrom returns what the manager has applied of an object and still owns, to be changed and applied again. The
-// object must be as the server returned it. The subresource is that through which it was applied: status, scale; empty
-// is the object's own.
+// object must be as the server returned it. The subresource is that through which it was applied: status, scale; empty is
+// the object's own.
 func Extract%[1]sFrom(object *%[2]s, fieldManager string, subresource string) (*%[3]s, error) {
 	b := &%[3]s{}
 	err := managedfields.ExtractInto(object, internal.Parser().Type(%[4]q), fieldManager, b, subresource)
