@@ -3,19 +3,19 @@ package endpoint
 import "time"
 
 const (
-	// burstPause is how long a stream waits for more events before it writes the next piece, during a burst of events. It
-	// delays an event of a burst at most so long, and never an event that comes alone.
+	// burstPause is how long a stream waits for more events before it writes the next piece, during a burst of events.
+	// It delays an event of a burst at most so long, and never an event that comes alone.
 	burstPause = 6 * time.Millisecond
 	// maxDelayed is the largest piece, in events, after which a stream waits. With larger pieces it would fall behind.
 	maxDelayed = 32
-	// A stream waits after a number of pieces that follow each other within two pauses: at first minPieces, and twice as
-	// many each time that it waited in vain, up to maxPieces. So a client that writes, waits for the event and writes again
-	// is seldom delayed.
+	// A stream waits after a number of pieces that follow each other within two pauses: at first minPieces, and twice
+	// as many each time that it waited in vain, up to maxPieces. So a client that writes, waits for the event and
+	// writes again is seldom delayed.
 	minPieces, maxPieces = 2, 64
 )
 
-// pace decides when a stream waits, so that it writes the events of a burst in fewer pieces. A piece costs a record of TLS,
-// a frame and a part of a system call, several times as much as an event. The zero value is ready.
+// pace decides when a stream waits, so that it writes the events of a burst in fewer pieces. A piece costs a record of
+// TLS, a frame and a part of a system call, several times as much as an event. The zero value is ready.
 type pace struct {
 	last   time.Time
 	close  int // how many pieces followed the one before closely, in a row

@@ -198,7 +198,8 @@ type flushes struct {
 
 func (f *flushes) Flush() { f.n++ }
 
-// backlogWatch has its batches at hand, and says so as long as others follow; or always, where it ends before it should.
+// backlogWatch has its batches at hand, and says so as long as others follow; or always, where it ends before it
+// should.
 type backlogWatch struct {
 	fakeWatch
 	always bool

@@ -136,7 +136,8 @@ func routedGet(ctx context.Context, t *testing.T, path, accept string) *http.Req
 	return r.WithContext(request.WithInfo(r.Context(), info))
 }
 
-// TestYAMLTakesItsTurn: who converts to YAML leaves CPUs and memory to others, and waits no longer than its request lasts.
+// TestYAMLTakesItsTurn: who converts to YAML leaves CPUs and memory to others, and waits no longer than its request
+// lasts.
 func TestYAMLTakesItsTurn(t *testing.T) {
 	a, _ := serve(t, widgets)
 	all := max(1, int64(runtime.GOMAXPROCS(0)/2))

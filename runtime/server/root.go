@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// root routes the paths that are no API, and hands the rest to the API.
+// root serves the paths that don't belong to the API, and passes all other requests to the API.
 func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
 	paths := map[string]http.Handler{
 		"/version":  jsonDocument(versionInfo(buildInfo())),
@@ -62,12 +62,13 @@ func readOnly(next http.Handler) http.Handler {
 	})
 }
 
-// notSupported is the answer to a method that a path doesn't have, in kube-apiserver's words.
+// notSupported returns the error for a method that a path doesn't have, with the text of kube-apiserver.
 func notSupported(r *http.Request) error {
-	return apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, strings.ToLower(r.Method), schema.GroupResource{}, "", "", 0, false)
+	return apierrors.NewGenericServerResponse(
+		http.StatusMethodNotAllowed, strings.ToLower(r.Method), schema.GroupResource{}, "", "", 0, false)
 }
 
-// rootPaths is the answer to /: what there is.
+// rootPaths is the answer to /, the paths of the server.
 type rootPaths struct {
 	Paths []string `json:"paths"`
 }
@@ -91,6 +92,6 @@ func jsonDocument[T version.Info | rootPaths](value T) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(body) // an error here is the client's, who is gone
+		_, _ = w.Write(body) // an error means that the client closed the connection
 	})
 }
