@@ -7,10 +7,9 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
-	apivalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apivalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 

@@ -1,15 +1,15 @@
 package registry
 
 import (
-	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/metadata"
-	"apigen.dev/runtime/rendition"
-	"apigen.dev/runtime/store"
 	"context"
 	"encoding/json"
 	"errors"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
