@@ -15,11 +15,11 @@ import (
 	"apigen.dev/generator/emit/groups"
 	"apigen.dev/generator/emit/informers"
 	"apigen.dev/generator/emit/listers"
+	"apigen.dev/generator/emit/openapi"
 	"apigen.dev/generator/emit/reference"
 	"apigen.dev/generator/emit/register"
 	"apigen.dev/generator/emit/roundtrip"
 	"apigen.dev/generator/emit/rules"
-	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/emit/validation"
 	"apigen.dev/generator/emit/wiring"
 )
@@ -32,7 +32,7 @@ func Emitters() []emit.Emitter {
 		conversion.Emitter(),
 		validation.Emitter(),
 		register.Emitter(),
-		schema.Emitter(),
+		openapi.Emitter(),
 		wiring.Emitter(),
 		rules.Emitter(),
 		roundtrip.Emitter(),

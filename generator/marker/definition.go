@@ -45,7 +45,7 @@ const (
 	Arguments
 	// Tag: another marker, +k8s:beta(since: "1.37")=+k8s:required; or nothing.
 	Tag
-	// Family: the name is the beginning of others, which another tool gives their meaning.
+	// Family: the name is a prefix of names that another tool defines.
 	Family
 )
 

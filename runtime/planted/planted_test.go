@@ -70,7 +70,7 @@ var bugs = []bug{
 		dir: "registry", tests: []string{"TestWatchFromARevision", "TestWatchDeletedCarriesTheLastMatchingState"},
 	},
 	{
-		name: "a length in protobuf that lacks its own head", file: "endpoint/protobuf.go",
+		name: "a length in protobuf that lacks its own head", file: "encoder/protobuf.go",
 		right: "size += wire.FieldSize(len(rendition.Payload))", wrong: "size += len(rendition.Payload)",
 		dir: "endpoint", tests: []string{"TestListsInBinary"},
 	},

@@ -4,13 +4,13 @@ import (
 	"net/http"
 	"strings"
 
-	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/filter"
+	"apigen.dev/runtime/request"
 )
 
 // chain is what every request passes, the outermost first. The order is kube-apiserver's, because codes depend on it:
 // 503 while draining comes before 401, that before 429, and that before 403.
-func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(*endpoint.RequestInfo) bool) http.Handler {
+func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(*request.Info) bool) http.Handler {
 	return filter.Chain(handler,
 		filter.Stack(),
 		filter.Recover(s.config.Log),

@@ -96,7 +96,7 @@ func (g garbage) Collect(out chan<- prometheus.Metric) {
 	send(garbageObjects, prometheus.GaugeValue, stats.Objects)
 	send(garbageQueued, prometheus.GaugeValue, stats.Queued)
 	send(garbageUnfollowed, prometheus.GaugeValue, stats.Unfollowed)
-	send(garbageUnreadable, prometheus.GaugeValue, stats.Unreadable)
+	send(garbageUnreadable, prometheus.GaugeValue, stats.Corrupt)
 	send(garbageActions, prometheus.CounterValue, stats.Deleted, "delete")
 	send(garbageActions, prometheus.CounterValue, stats.Unlinked, "unlink")
 	send(garbageActions, prometheus.CounterValue, stats.Finalized, "finalize")

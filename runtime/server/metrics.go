@@ -78,7 +78,7 @@ func (m *metrics) observe(o filter.Observation) {
 		labels = [5]string{i.Verb, i.Group, i.Version, i.Resource, i.Subresource}
 	}
 	m.requests.WithLabelValues(strconv.Itoa(o.Code), labels[0], labels[1], labels[2], labels[3], labels[4]).Inc()
-	if labels[0] != "watch" && (o.Info == nil || !o.Info.LongRunning) {
+	if labels[0] == "other" || !o.Info.LongRunning {
 		m.durations.WithLabelValues(labels[:]...).Observe(o.Duration.Seconds())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/respond"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -56,7 +57,7 @@ func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			endpoint.WriteStatus(w, r, notSupported(r))
+			respond.Error(w, r, notSupported(r))
 			return
 		}
 		next.ServeHTTP(w, r)

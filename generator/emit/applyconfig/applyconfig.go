@@ -1,6 +1,6 @@
 // Package applyconfig emits the apply configurations that +apigen:clients asks for: for each kind that clients apply, and
 // for each struct in it, one whose fields are all optional, with functions that set them; the extraction of what a manager
-// has applied; and the schema that it needs. It knows the model, emit, layout, and package schema, whose schemas it
+// has applied; and the schema that it needs. It knows the model, emit, layout, and package openapi, whose schemas it
 // translates.
 package applyconfig
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit/layout"
-	"apigen.dev/generator/emit/schema"
+	"apigen.dev/generator/emit/openapi"
 	"apigen.dev/generator/model"
 )
 
@@ -58,13 +58,13 @@ func definitions(s *layout.Set) (map[string]map[string]any, error) {
 		for _, k := range v.Applied() {
 			kinds = append(kinds, k.Type)
 		}
-		components, err := schema.Components(s.Program, v.Group.Model, v.Model, kinds)
+		components, err := openapi.Components(s.Program, v.Group.Model, v.Model, kinds)
 		if err != nil {
 			return nil, err
 		}
 		maps.Copy(out, components)
 		for _, t := range kinds {
-			out[schema.SchemeName(t)] = components[schema.Name(t)]
+			out[openapi.SchemeName(t)] = components[openapi.Name(t)]
 		}
 	}
 	return out, nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit/layout"
-	"apigen.dev/generator/emit/schema"
+	"apigen.dev/generator/emit/openapi"
 	"apigen.dev/generator/model"
 )
 
@@ -125,7 +125,7 @@ func Extract%[1]sFrom(object *%[2]s, fieldManager string, subresource string) (*
 		return nil, err
 	}
 	b.WithName(object.GetName())
-`, k.Name(), api, name, schema.SchemeName(k.Type))
+`, k.Name(), api, name, openapi.SchemeName(k.Type))
 	if k.Namespaced {
 		w.Add("\tb.WithNamespace(object.GetNamespace())\n")
 	}

@@ -154,8 +154,8 @@ func TestSkipped(t *testing.T) {
 	}
 }
 
-// TestRefusals: what kube-apiserver refuses of a definition, though a server of one's own is fine, is a warning at its line. That it
-// does refuse it is tested in the module generator/conformance/crd.
+// TestRefusals: what kube-apiserver refuses of a definition, though a server of one's own is fine, is a warning at its
+// line. That it does refuse it is tested in the module generator/conformance/crd.
 func TestRefusals(t *testing.T) {
 	const asked = "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"
 	const group = "// +groupName=shop.example.com\n"

@@ -1,7 +1,7 @@
-// Package reference emits the API reference: for packages marked +apigen:reference=<folder>, a page in Markdown and one in
-// HTML for each served version of the groups below the package. What it tells comes from the model alone: comments, types
-// and markers. Comments are taken for text that anybody may have written: nothing in them becomes markup of the page but
-// paragraphs, lists, code and links, as go doc knows them.
+// Package reference emits the API reference: for packages marked +apigen:reference=<folder>, a page in Markdown and one
+// in HTML for each served version of the groups below the package. What it tells comes from the model alone: comments,
+// types and markers. Comments are taken for text that anybody may have written: nothing in them becomes markup of the
+// page but paragraphs, lists, code and links, as go doc knows them.
 package reference
 
 import (
@@ -33,7 +33,8 @@ func Emit(p *model.Program) ([]emit.File, error) {
 			continue
 		}
 		if other := taken[pkg.Reference.Dir]; other != nil {
-			errs.Add(pkg.Reference.Pos, "the references of %s and %s would go to the same folder: name another", other.Path, pkg.Path)
+			errs.Add(pkg.Reference.Pos, "the references of %s and %s would go to the same folder: name another",
+				other.Path, pkg.Path)
 			continue
 		}
 		taken[pkg.Reference.Dir] = pkg
@@ -59,7 +60,7 @@ func emitPackage(p *model.Program, pkg *model.Package) ([]emit.File, error) {
 			if !strings.HasPrefix(v.Package.Home().Path+"/", pkg.Path+"/") {
 				continue
 			}
-			made := newPage(p, g, v)
+			made := newPage(g, v)
 			for ending, tmpl := range pages {
 				var out bytes.Buffer
 				if err := tmpl(&out, made); err != nil {

@@ -1,6 +1,7 @@
-// Package rules emits, for each API group, the CEL rules of its kinds (+kubebuilder:validation:XValidation) as values that
-// the wiring runs on every write, and judges them before: a rule that doesn't type-check, costs too much or compares what
-// can't be compared is an error at its marker. It uses runtime/cel for that, which is what runs the rules later.
+// Package rules emits, for each API group, the CEL rules of its kinds (+kubebuilder:validation:XValidation) as values
+// that the wiring runs on every write, and judges them before: a rule that doesn't type-check, costs too much or
+// compares what can't be compared is an error at its marker. It uses runtime/cel for that, which is what runs the rules
+// later.
 package rules
 
 import (
@@ -31,7 +32,8 @@ func Imports() []string {
 	return []string{celPath}
 }
 
-// Emit returns a file for each group with wiring that has rules. Faults of rules are errors where the user can mend them.
+// Emit returns a file for each group with wiring that has rules. Faults of rules are errors where the user can mend
+// them.
 func Emit(p *model.Program) ([]emit.File, error) {
 	var errs emit.Errors
 	faulty := map[model.Position]bool{}
@@ -40,7 +42,7 @@ func Emit(p *model.Program) ([]emit.File, error) {
 			continue
 		}
 		faulty[f.rule.Pos] = true
-		if f.mendable {
+		if f.fixable {
 			errs = append(errs, emit.Error{Pos: f.rule.Pos, Message: f.text, Lenient: true})
 		}
 	}
@@ -63,15 +65,15 @@ func Emit(p *model.Program) ([]emit.File, error) {
 	return files, nil
 }
 
-// warnings are what is odd about rules that are run, and the faults of those in packages that the user can't edit, which
-// are not run.
+// warnings are what is odd about rules that are run, and the faults of those in packages that the user can't edit,
+// which are not run.
 func warnings(p *model.Program) []emit.Error {
 	var out emit.Errors
 	for _, f := range judge(p) {
 		switch {
 		case f.advice:
 			out.Add(f.rule.Pos, "%s", f.text)
-		case !f.mendable:
+		case !f.fixable:
 			out.Add(f.rule.Pos, "%s; the rule is not run", f.text)
 		}
 	}
@@ -89,7 +91,7 @@ func Functions(p *model.Program) func(*model.Type) string {
 	}
 	b := newBuilder(faulty)
 	return func(t *model.Type) string {
-		if !b.value(t, false).HasRules() {
+		if !b.kind(t).HasRules() {
 			return ""
 		}
 		return function(t)
@@ -108,7 +110,7 @@ func foreign(p *model.Program) bool {
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {
 			for _, v := range r.Versions {
-				if b.value(v.Type, false).HasRules() && !b.editable(v.Type.Package) {
+				if b.kind(v.Type).HasRules() && !b.editable(v.Type.Package) {
 					return true
 				}
 			}
@@ -129,5 +131,6 @@ func (b *builder) editable(home *model.Package) bool {
 
 // editable tells whether a position is in the module of a package, and that is the user's own.
 func editable(pos model.Position, home *model.Package) bool {
-	return home.Module == nil || home.Module.Own && (home.Module.Dir == "" || strings.HasPrefix(pos.Filename, home.Module.Dir))
+	return home.Module == nil || home.Module.Own && (home.Module.Dir == "" || strings.HasPrefix(pos.Filename,
+		home.Module.Dir))
 }

@@ -168,7 +168,8 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// brokenElsewhere has a rule that doesn't type-check, in another module: of a kind that is served, and of a field's type.
+// brokenElsewhere has a rule that doesn't type-check, in another module: of a kind that is served, and of a field's
+// type.
 const brokenElsewhere = `
 -- other/go.mod --
 module example.com/other
@@ -240,7 +241,8 @@ func TestRulesElsewhere(t *testing.T) {
 	}
 }
 
-// layered has rules at types whose values have no marker of their own: one that a struct inlines, one that a type is declared over.
+// layered has rules at types whose values have no marker of their own: one that a struct inlines, one that a type is
+// declared over.
 const layered = `
 -- shop/v1/types.go --
 // +groupName=shop.example.com

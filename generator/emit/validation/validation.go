@@ -1,7 +1,7 @@
 // Package validation emits zz_generated.validations.go: for each type of a version package that has rules, or holds
 // values that have, a function Validate_X of the form that code-generator's validation-gen gives it, with plain checks
-// in place of a schema that is interpreted. The rules are the model's, whichever grammar they were written in. Values that
-// an update doesn't change are not checked again. It knows the model, emit and gocode.
+// in place of a schema that is interpreted. The rules are the model's, whichever grammar they were written in. Values
+// that an update doesn't change are not checked again. It knows the model, emit and gocode.
 package validation
 
 import (
@@ -36,7 +36,8 @@ func Imports() []string {
 func Emitter() emit.Emitter {
 	return emit.Emitter{
 		Name: "validation",
-		Doc:  "Validate_X for types of a version that have rules: +k8s:minimum, +kubebuilder:validation:Pattern and so on",
+		Doc: "Validate_X for types of a version that have rules: +k8s:minimum, +kubebuilder:validation:Pattern and " +
+			"so on",
 		Owns: func(base string) bool { return base == FileName },
 		Emit: emitAll,
 
@@ -67,9 +68,9 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 	})
 }
 
-// validates tells whether validation functions are written for a package: it has kinds, and either asks for them, or is a
-// version that a server serves. Others would not know what to do with them, and may require an apimachinery that is too
-// old.
+// validates tells whether validation functions are written for a package: it has kinds, and either asks for them, or is
+// a version that a server serves. Others would not know what to do with them, and may require an apimachinery that is
+// too old.
 func validates(program *model.Program, pkg *model.Package) bool {
 	if pkg.ServedBy != nil {
 		return false // they are written where it is served
@@ -104,5 +105,6 @@ func declared(pkg *model.Package, name string) bool {
 }
 
 func newFile(program *model.Program, pkg *model.Package) *gocode.File {
-	return gocode.New(program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", "countSet", "inOrder", "byKeys", "sameJSON")
+	return gocode.New(program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", "countSet", "inOrder",
+		"byKeys", "sameJSON")
 }

@@ -15,7 +15,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 
 	"apigen.dev/generator/emit/emittest"
-	"apigen.dev/generator/emit/schema"
+	"apigen.dev/generator/emit/openapi"
 	shop "apigen.dev/generator/emit/validation/internal/shop/v1"
 )
 
@@ -240,7 +240,7 @@ func schemaValidator(t *testing.T) *validate.SchemaValidator {
 	t.Helper()
 	program := emittest.Load(t, "./internal/shop/...")
 	program.RuntimeAvailable = true
-	files, err := schema.Emit(program)
+	files, err := openapi.Emit(program)
 	if err != nil || len(files) != 3 {
 		t.Fatal(len(files), err)
 	}

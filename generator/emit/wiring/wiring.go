@@ -12,8 +12,8 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/emit/openapi"
 	"apigen.dev/generator/emit/rules"
-	"apigen.dev/generator/emit/schema"
 	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
 )
@@ -212,8 +212,8 @@ func (p *printer) groupFunc(f *jen.File) {
 			member("Versions", jen.Index().String().Values(versions...)),
 			member("Resources", jen.Index().Qual(registryPath, "Resource").Custom(braces, resources...)),
 			member("AddToScheme", jen.Id("AddToScheme")),
-			member("OpenAPI", jen.Id(schema.VersionsFunc).Call()),
-			member("Swagger", jen.Id(schema.GroupFunc).Call()),
+			member("OpenAPI", jen.Id(openapi.VersionsFunc).Call()),
+			member("Swagger", jen.Id(openapi.GroupFunc).Call()),
 		))
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/emit/schema"
+	"apigen.dev/generator/emit/openapi"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -41,7 +41,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents, err := schema.Emit(s.program)
+	documents, err := openapi.Emit(s.program)
 	if err != nil {
 		t.Fatal(err)
 	}
