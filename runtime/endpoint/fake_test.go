@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-
 	"fmt"
 	"net/http"
 	"net/http/httptest"
