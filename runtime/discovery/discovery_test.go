@@ -61,7 +61,8 @@ func TestDiscovery(t *testing.T) {
 
 func TestAggregatedDiscovery(t *testing.T) {
 	a := serve(t, widgets, gadgets)
-	const kubectls = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
+	const kubectls = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+		"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 	w := do(a, "/apis", "Accept", kubectls)
 	var list struct {
 		Kind, APIVersion string
@@ -90,8 +91,8 @@ func TestAggregatedDiscovery(t *testing.T) {
 	if other := do(a, "/apis", "Accept", kubectls, "If-None-Match", `"x"`); other.Code != 200 {
 		t.Error(other.Code)
 	}
-	if old := do(a, "/apis", "Accept",
-		"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"); !strings.Contains(old.Body.String(), `"apidiscovery.k8s.io/v2beta1"`) {
+	old := do(a, "/apis", "Accept", "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList")
+	if !strings.Contains(old.Body.String(), `"apidiscovery.k8s.io/v2beta1"`) {
 		t.Error(old.Body)
 	}
 	if bogus := do(a, "/apis", "Accept",

@@ -279,7 +279,8 @@ func TestWatchesInBinary(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			server := httptest.NewServer(w.api)
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet,
-				server.URL+gaugePath+"?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", nil)
+				server.URL+gaugePath+"?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"+
+					"&allowWatchBookmarks=true", nil)
 			if err != nil {
 				t.Fatal(err)
 			}

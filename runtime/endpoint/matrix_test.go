@@ -170,7 +170,8 @@ func TestMatrixOfList(t *testing.T) {
 		})
 		w.eachCell(server, continueMatrix, func(version, match, cell string) {
 			w.wantState(cell, w.ask(server, http.MethodGet, "",
-				"resourceVersion", w.versions[version], "resourceVersionMatch", match, "continue", w.tokens["good"], "limit", "7"))
+				"resourceVersion", w.versions[version], "resourceVersionMatch", match,
+				"continue", w.tokens["good"], "limit", "7"))
 		})
 	})
 }

@@ -56,7 +56,8 @@ func TestRefusedQueries(t *testing.T) {
 
 func TestListOptionsReachTheHandle(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	do(a, "GET", collectionPath+"?limit=5&resourceVersion=7&resourceVersionMatch=Exact&labelSelector=a+in+(b,c)&fieldSelector=spec.color%3Dred,metadata.namespace%3Dn&bogus=1", "")
+	do(a, "GET", collectionPath+"?limit=5&resourceVersion=7&resourceVersionMatch=Exact&labelSelector=a+in+(b,c)"+
+		"&fieldSelector=spec.color%3Dred,metadata.namespace%3Dn&bogus=1", "")
 	got := fakes[0].list
 	if got.Limit != 5 || got.ResourceVersion != "7" || got.ResourceVersionMatch != "Exact" ||
 		got.Labels.String() != "a in (b,c)" ||

@@ -22,12 +22,14 @@ func TestWatchWritesEvents(t *testing.T) {
 		{{Type: api.Bookmark, Object: rendered(api.Form{}, "", 3)}},
 	}
 	fakes[0].endWith = apierrors.NewResourceExpired("too old resource version: 1 (3)")
-	w := do(a, "GET", base+"/namespaces/n/widgets?watch=1&resourceVersion=1&allowWatchBookmarks=true&labelSelector=a%3Db", "")
+	w := do(a, "GET", base+"/namespaces/n/widgets?watch=1&resourceVersion=1&allowWatchBookmarks=true"+
+		"&labelSelector=a%3Db", "")
 	const object = `"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":`
 	want := `{"type":"ADDED","object":{` + object + `"a","resourceVersion":"1"},"spec":{"color":"red"}}}
 {"type":"MODIFIED","object":{` + object + `"a","resourceVersion":"2"},"spec":{"color":"red"}}}
 {"type":"BOOKMARK","object":{` + object + `"","resourceVersion":"3"},"spec":{"color":"red"}}}
-{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (3)","reason":"Expired","code":410}}
+{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
+		`"message":"too old resource version: 1 (3)","reason":"Expired","code":410}}
 `
 	if w.Code != 200 || w.Body.String() != want || w.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("%d %v\n%s", w.Code, w.Header(), w.Body)

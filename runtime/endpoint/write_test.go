@@ -284,7 +284,8 @@ func TestDeleteOptions(t *testing.T) {
 		}
 	}
 	a, fakes := serve(t, widgets)
-	do(a, "DELETE", collectionPath+"?propagationPolicy=Foreground&gracePeriodSeconds=0&labelSelector=a%3Db&fieldSelector=spec.color%3Dred", "")
+	do(a, "DELETE", collectionPath+"?propagationPolicy=Foreground&gracePeriodSeconds=0&labelSelector=a%3Db"+
+		"&fieldSelector=spec.color%3Dred", "")
 	got := fakes[0]
 	if *got.remove.Propagation != metav1.DeletePropagationForeground || *got.remove.GracePeriodSeconds != 0 ||
 		got.remove.DryRun ||

@@ -97,10 +97,15 @@ func TestSwitchedOff(t *testing.T) {
 	group := twoKinds()
 	group.OpenAPI = map[string]api.Document{}
 	for _, version := range group.Versions {
-		group.OpenAPI[version] = api.NewDocument([]byte(strings.ReplaceAll(`{"openapi":"3.0.0","paths":{"/apis/shop.example.com/VERSION/":{},
-			"/apis/shop.example.com/VERSION/namespaces/{namespace}/widgets":{"get":{"$ref":"#/components/schemas/Widget"}},
-			"/apis/shop.example.com/VERSION/namespaces/{namespace}/gadgets/{name}":{"get":{"$ref":"#/components/schemas/Gadget"}}},
-			"components":{"schemas":{"Widget":{"properties":{"a":{"$ref":"#/components/schemas/Part"}}},"Gadget":{},"Part":{}}}}`, "VERSION", version)))
+		group.OpenAPI[version] = api.NewDocument([]byte(strings.ReplaceAll(`{"openapi":"3.0.0","paths":{
+			"/apis/shop.example.com/VERSION/":{},
+			"/apis/shop.example.com/VERSION/namespaces/{namespace}/widgets":{
+				"get":{"$ref":"#/components/schemas/Widget"}},
+			"/apis/shop.example.com/VERSION/namespaces/{namespace}/gadgets/{name}":{
+				"get":{"$ref":"#/components/schemas/Gadget"}}},
+			"components":{"schemas":{
+				"Widget":{"properties":{"a":{"$ref":"#/components/schemas/Part"}}},"Gadget":{},"Part":{}}}}`,
+			"VERSION", version)))
 	}
 	program := serving(group)
 	program.Embedded = opens(func(context.Context, string) (storage.Backend, error) { return kept{backend}, nil })
@@ -113,8 +118,9 @@ func TestSwitchedOff(t *testing.T) {
 		t.Fatal(code, body)
 	}
 	for path, want := range map[string]int{
-		"/v1/namespaces/n/widgets/a": 200, "/v1beta1/namespaces/n/widgets/a": 200, "/v1alpha1/namespaces/n/widgets/a": 404,
-		"/v1/gadgets": 404, "/v1beta1/gadgets": 200, "/v1alpha1": 404, "/v1": 200,
+		"/v1/namespaces/n/widgets/a": 200, "/v1beta1/namespaces/n/widgets/a": 200,
+		"/v1alpha1/namespaces/n/widgets/a": 404,
+		"/v1/gadgets":                      404, "/v1beta1/gadgets": 200, "/v1alpha1": 404, "/v1": 200,
 	} {
 		if code, body := get(t, client, root+path); code != want {
 			t.Errorf("%s: %d %s", path, code, body)

@@ -75,7 +75,8 @@ func TestCollectsGarbage(t *testing.T) {
 	p.Groups = []registry.Group{widgets()}
 	s := startProgram(t, p, filepath.Join(t.TempDir(), "data"))
 	c := s.client(t)
-	if code, body := ask(t, c, "POST", s.url+path, `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"orphan","ownerReferences":[
+	if code, body := ask(t, c, "POST", s.url+path, `{"apiVersion":"shop.example.com/v1","kind":"Widget",
+		"metadata":{"name":"orphan","ownerReferences":[
 		{"apiVersion":"shop.example.com/v1","kind":"Widget","name":"nobody","uid":"u"}]}}`); code != 201 {
 		t.Fatalf("%d %s", code, body)
 	}
