@@ -49,15 +49,15 @@ var (
 	cacheTopics    = describe("apigen_watch_cache_topics", "Logs of namespaces and field values that watchers follow.")
 	cacheForms     = describe("apigen_watch_cache_rendition_bytes",
 		"Size of the renditions kept beside the stored form.")
-	cacheFormsMost = describe("apigen_watch_cache_rendition_budget_bytes",
+	cacheFormsBudget = describe("apigen_watch_cache_rendition_budget_bytes",
 		"Bound of the size of the renditions kept beside the stored form.")
 	cacheRendered = describe("apigen_watch_cache_renditions_total", "Renditions made beside the stored form.")
 	cacheEvicted  = describe("apigen_watch_cache_renditions_evicted_total",
 		"Renditions dropped to stay within the bound.")
 	cacheExpired = describe("apigen_watch_cache_expired_total",
 		"Watches that fell out of the window, or began before it.")
-	cacheResumes   = describe("apigen_watch_cache_resumes_total", "Times that the watch on storage was opened.")
-	cacheQuestions = describe("apigen_watch_cache_revision_questions_total",
+	cacheResumes          = describe("apigen_watch_cache_resumes_total", "Times that the watch on storage was opened.")
+	cacheRevisionRequests = describe("apigen_watch_cache_revision_questions_total",
 		"Requests for the revision of storage. Reads that wait at the same time share a request.")
 	cacheRollBacks = describe("apigen_watch_cache_storage_rollbacks_total",
 		"Times that the revision of storage went backwards.")
@@ -114,14 +114,14 @@ func (s series) cache(m store.Measurement, ready bool) {
 	s.send(cacheWatchers, gauge, c.Cursors)
 	s.send(cacheTopics, gauge, c.Topics)
 	s.send(cacheForms, gauge, c.FormBytes)
-	s.send(cacheFormsMost, gauge, c.FormBudget)
+	s.send(cacheFormsBudget, gauge, c.FormBudget)
 	s.send(cacheFills, counter, c.Fills)
 	s.send(cacheResumes, counter, c.Resumes)
 	s.send(cacheEvents, counter, c.Events)
 	s.send(cacheExpired, counter, c.Expired)
 	s.send(cacheRendered, counter, c.Rendered)
 	s.send(cacheEvicted, counter, c.Evicted)
-	s.send(cacheQuestions, counter, c.Questions)
+	s.send(cacheRevisionRequests, counter, c.Questions)
 	s.send(cacheRollBacks, counter, c.RollBacks)
 	s.send(cacheReads, counter, max(c.Consistent-c.Lagging, 0), "false")
 	s.send(cacheReads, counter, c.Lagging, "true")
