@@ -9,14 +9,13 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/compactor"
 	"apigen.dev/runtime/storage/etcd"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 	"apigen.dev/runtime/storage/memory"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 )
 
 // onBoth runs a test on a backend in memory and on a real etcd.

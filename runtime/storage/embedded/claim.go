@@ -6,9 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"go.etcd.io/etcd/client/pkg/v3/fileutil"
-
 	"apigen.dev/runtime/storage"
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
 
 // claim is the right to a data directory, which one process has at a time. It is a lock of our own, since etcd would

@@ -17,11 +17,10 @@ import (
 	"strings"
 	"sync"
 
-	"go.etcd.io/etcd/server/v3/embed"
-	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
-
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 )
 
 // Etcd is the embedded etcd as a storage.Embedded. A main passes it to its server.

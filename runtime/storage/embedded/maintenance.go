@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"io"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/version"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
-
-	"apigen.dev/runtime/storage"
 )
 
 var _ storage.Maintainer = (*backend)(nil)

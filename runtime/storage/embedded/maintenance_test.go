@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/embedded"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 )
 
 func put(t *testing.T, b storage.Backend, key, value string, expect int64) int64 {

@@ -11,13 +11,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	bolt "go.etcd.io/etcd/server/v3/storage/backend"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"go.etcd.io/etcd/server/v3/storage/schema"
 	"go.uber.org/zap"
-
-	"apigen.dev/runtime/storage"
 )
 
 // Restore implements storage.Embedded, for snapshots of this package and of etcdctl, of any cluster. It makes a new

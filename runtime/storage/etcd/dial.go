@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -20,8 +21,6 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"apigen.dev/runtime/storage"
 )
 
 // Config says how to connect to an etcd cluster.

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"apigen.dev/runtime/storage"
 )
 
 // code returns the gRPC code of an error, in any form; clientv3 has given the server's errors types of its own.

@@ -18,10 +18,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"apigen.dev/runtime/storage"
 )
 
 // New connects to an etcd cluster. It fails within the dial timeout, and with one line, where no endpoint answers,

@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 	"apigen.dev/runtime/storage/storagetest"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 )
 
 func patience(t *testing.T) context.Context {

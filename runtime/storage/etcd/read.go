@@ -3,10 +3,9 @@ package etcd
 import (
 	"context"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"apigen.dev/runtime/storage"
 )
 
 // read makes one linearizable range.

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"apigen.dev/runtime/storage"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"apigen.dev/runtime/storage"
 )
 
 // resumption is the client with which a stream's watcher calls etcd. The watcher resumes by itself. resumption ends the

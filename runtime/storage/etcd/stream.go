@@ -9,11 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"apigen.dev/runtime/storage"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
-
-	"apigen.dev/runtime/storage"
 )
 
 // Watch has a watcher of its own, which is a gRPC stream of its own on the shared connection: etcd answers a request

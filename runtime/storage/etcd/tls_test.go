@@ -9,12 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/storage/etcd"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
-
-	"apigen.dev/runtime/storage/etcd"
 )
 
 // certificate makes a certificate that signs itself, for server and client.

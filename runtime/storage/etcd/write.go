@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"apigen.dev/runtime/storage"
 )
 
 func (b *backend) Put(ctx context.Context, key string, value []byte, expect int64, ttl time.Duration) (int64, error) {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/etcd"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -19,9 +21,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"apigen.dev/runtime/storage"
-	"apigen.dev/runtime/storage/etcd"
 )
 
 // server is an etcd that answers transactions as a test wants, and counts them.
