@@ -244,7 +244,7 @@ func TestCertificateExpiresOnConnection(t *testing.T) {
 	}
 }
 
-// What one authority says of a connection's certificate is not what another one says of it.
+// The verdict of one authority on a connection's certificate is not that of another one.
 func TestAuthoritiesOfOneConnection(t *testing.T) {
 	now := time.Now()
 	ca, other := newAuthority(t, now), newAuthority(t, now)

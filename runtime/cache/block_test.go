@@ -118,7 +118,8 @@ func TestBlocksAreTheEntriesJoined(t *testing.T) {
 	}
 }
 
-// checkPool: what the pool counts is what it holds, under its budget; and it holds no block that nobody can find.
+// checkPool checks that the pool counts what it holds, that this is within its budget, and that a reader can find each
+// block that it holds.
 func checkPool(t *testing.T, g *generation) {
 	t.Helper()
 	reachable := map[rendered]bool{}

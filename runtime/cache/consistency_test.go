@@ -15,7 +15,7 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// What differs is found whatever it is, and the cache is right again afterwards.
+// TestCheck: Check finds every kind of difference, and the cache is right again afterwards.
 func TestCheck(t *testing.T) {
 	for _, test := range []struct {
 		name    string

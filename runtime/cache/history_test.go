@@ -53,7 +53,7 @@ func TestRevisionsOfAnEndedHistory(t *testing.T) {
 	}
 }
 
-// TestUnbrokenBeforeTheFirstFilling: a cache that knows nothing can't tell.
+// TestUnbrokenBeforeTheFirstFilling: a cache that knows nothing has no objection.
 func TestUnbrokenBeforeTheFirstFilling(t *testing.T) {
 	if err := New(toyConfig(newFake())).Unbroken(t.Context(), 1); err != nil {
 		t.Error(err)

@@ -255,7 +255,7 @@ func TestOthersAreNotWoken(t *testing.T) {
 	}
 }
 
-// TestUnchangedWritesShareTheirStrings: what key, fields and labels cost is paid once for all states of an object.
+// TestUnchangedWritesShareTheirStrings: all states of an object share the memory of its key, fields and labels.
 func TestUnchangedWritesShareTheirStrings(t *testing.T) {
 	c, g := fedCache(t, toyConfig(newFake()))
 	packed := func() string { return g.state.Load().Get(toys + "a/x").packed }

@@ -123,7 +123,7 @@ func TestResumeOfAnotherHistory(t *testing.T) {
 	}
 }
 
-// TestResumeIsBounded: what a resumption asks for doesn't grow with the number of objects.
+// TestResumeIsBounded: a resumption asks the backend for as much, whatever the number of objects.
 func TestResumeIsBounded(t *testing.T) {
 	f := newFake()
 	for i := range 3000 {

@@ -215,7 +215,7 @@ func (s *script) Break(...string) string {
 	return "ok"
 }
 
-// Asked tells how often the backend was asked for its revision and for progress since the last time.
+// Asked prints how often the cache has asked the backend for its revision and for progress since the last time.
 func (s *script) Asked(...string) string {
 	s.fake.mu.Lock()
 	defer s.fake.mu.Unlock()

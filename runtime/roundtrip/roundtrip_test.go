@@ -214,7 +214,8 @@ func TestRawExtensionsAreComparedByWhatTheySay(t *testing.T) {
 	}
 }
 
-// TestHiddenFields: what isn't exported doesn't travel, and isn't missed; what is beside it is compared.
+// TestHiddenFields: the comparison ignores unexported fields, which no encoding carries, and compares the fields beside
+// them.
 func TestHiddenFields(t *testing.T) {
 	type sealed struct {
 		Text   string

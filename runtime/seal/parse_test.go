@@ -41,7 +41,7 @@ func mustParse(t testing.TB, text string) *Keys {
 
 var widgets = schema.GroupResource{Group: "shop.example.com", Resource: "widgets"}
 
-// What is wrong with a configuration is told with the name of the field, and without a secret.
+// An error about a configuration names the field, and has no secret.
 func TestParseRefuses(t *testing.T) {
 	bad := base64.StdEncoding.EncodeToString([]byte("too short"))
 	for _, test := range []struct{ name, text, want string }{
@@ -193,7 +193,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What was accepted opens what it sealed, for every resource.
+		// An accepted chain opens the values that it sealed, for every resource.
 		for gr, chain := range k.chains {
 			stored, err := chain.Seal("/k", []byte("{}"))
 			if err != nil {

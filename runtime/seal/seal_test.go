@@ -92,7 +92,7 @@ func TestSameName(t *testing.T) {
 	}
 }
 
-// What was changed, moved to another key, or sealed with another secret under the same name is refused by name.
+// A value that was changed, moved to another key, or sealed with another secret of the same name is refused by name.
 func TestTampering(t *testing.T) {
 	for _, provider := range []string{"aesgcm", "secretbox"} {
 		c := mustParse(t, rules(keys(provider, "k", secret32))).For(widgets)

@@ -94,7 +94,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// Follow reads at each tick, tells what it couldn't take, and ends with its context.
+// Follow reloads at each tick, logs a file that it can't use, and ends with its context.
 func TestFollow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "encryption.yaml")
 	write(t, path, rules("identity: {}"))

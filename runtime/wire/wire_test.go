@@ -90,7 +90,7 @@ func TestEnvelopeIsApimachinerys(t *testing.T) {
 	}
 }
 
-// FuzzFind: what is found in a map is what decoding it finds; nothing panics.
+// FuzzFind: Find returns the value that decoding the map gives; nothing panics.
 func FuzzFind(f *testing.F) {
 	seed, err := direct.Marshal(map[string]any{"metadata": map[string]any{"name": "a", "resourceVersion": "7",
 		"x": []any{1.5, nil, "é"}}, "kind": "W"})

@@ -60,7 +60,7 @@ func step(t *testing.T, c *compactor.Compactor) int64 {
 	return revision
 }
 
-// readable tells whether the history at a revision is there.
+// readable tells whether the backend still has the history at a revision.
 func readable(t *testing.T, b storage.Backend, revision int64) bool {
 	t.Helper()
 	_, err := b.Range(t.Context(), storage.RangeRequest{Prefix: "/x", Revision: revision})
@@ -185,7 +185,7 @@ func TestBesideAPIServer(t *testing.T) {
 	}
 }
 
-// failing fails what it is told to.
+// failing fails the operations that a test sets.
 type failing struct {
 	storage.Backend
 	put, compact error
@@ -206,8 +206,8 @@ func (f *failing) Compact(ctx context.Context, revision int64) error {
 	return f.Backend.Compact(ctx, revision)
 }
 
-// What fails costs one interval: a write of unknown outcome is found to have happened, a failed compaction is made up
-// for by the next one.
+// TestFailuresPass: a failure costs one interval. The compactor finds out that a write of unknown outcome has happened,
+// and the next compaction makes up for a failed one.
 func TestFailuresPass(t *testing.T) {
 	inner := memory.New()
 	defer inner.Close()

@@ -62,8 +62,8 @@ func snapshot(t *testing.T, b storage.Backend) (file string, revision int64) {
 	return file, revision
 }
 
-// What a snapshot holds is what a restore brings back, each key at its revision; the revisions between the snapshot and
-// the restored state never were, and no watch goes on from one of them.
+// A restore brings back the keys of a snapshot, each at its revision. The revisions between the snapshot and the
+// restored state never existed, and no watch goes on from one of them.
 func TestSnapshotAndRestore(t *testing.T) {
 	ctx := t.Context()
 	first := open(t, t.TempDir())
@@ -103,7 +103,7 @@ func TestSnapshotAndRestore(t *testing.T) {
 	if next := put(t, second, "/next", "x", 0); next != now+1 {
 		t.Errorf("the first write has revision %d, want %d", next, now+1)
 	}
-	// It is a member like any other: what it acknowledges is there after a restart.
+	// It is a member like any other: acknowledged writes are there after a restart.
 	if err := second.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestRestoreRefuses(t *testing.T) {
 			t.Errorf("%s: %v was left of a new directory, %v", test.name, left, err)
 		}
 	}
-	// What was there before stays.
+	// The data of before stays.
 	if err := os.RemoveAll(filepath.Join(dir, "etcd")); err != nil {
 		t.Fatal(err)
 	}

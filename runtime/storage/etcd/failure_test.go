@@ -215,8 +215,8 @@ func TestKeysOfSimilarTTLShareALease(t *testing.T) {
 	}
 }
 
-// Keys with a TTL go also where etcd was killed and came back, and where the server did: who watches from before is
-// told. A shared lease lasts beyond a restart.
+// Keys with a TTL also expire where etcd was killed and came back, and where the server did: a watch from before gets
+// the deletions. A shared lease survives a restart.
 func TestTTLOverRestarts(t *testing.T) {
 	process, ctx := etcdtest.Start(t), patience(t)
 	backend := open(t, process)

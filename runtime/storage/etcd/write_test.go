@@ -131,7 +131,7 @@ func TestWritesAreSentOnceAndTheirFailureIsNamed(t *testing.T) {
 		answer error
 		kind   error
 	}{
-		// What the client's retry interceptor would repeat, were it let.
+		// The client's retry interceptor would repeat these.
 		{"Canceled", rpctypes.ErrGRPCCanceled, storage.ErrUnknownOutcome},
 		{"DeadlineExceeded", rpctypes.ErrGRPCDeadlineExceeded, storage.ErrUnknownOutcome},
 		{"Timeout", rpctypes.ErrGRPCTimeout, storage.ErrUnknownOutcome},
