@@ -1,6 +1,9 @@
 package model
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // maxInlined bounds how deep inlined structs are searched: a struct may inline a pointer to itself.
 const maxInlined = 8
@@ -63,4 +66,12 @@ func (t *Type) WithAnonymous() iter.Seq[*Type] {
 // Is reports whether the type is the named type of that package and name.
 func (t *Type) Is(path, name string) bool {
 	return t.Package != nil && t.Package.Path == path && t.Name == name
+}
+
+// IsObject reports whether the type is a struct with a TypeMeta that is a runtime.Object, or that apigen makes one.
+func (t *Type) IsObject() bool {
+	typeMeta := func(f *Field) bool { return f.Embedded && f.Name == "TypeMeta" }
+	object := func(r Ref) bool { return r.Path == "k8s.io/apimachinery/pkg/runtime" && r.Name == "Object" }
+	return t.Form == Struct && slices.ContainsFunc(t.Fields, typeMeta) &&
+		(slices.ContainsFunc(t.DeepCopyInterfaces, object) || t.Methods["DeepCopyObject"] != nil)
 }
