@@ -37,7 +37,7 @@ func start(file string, o Options) (*process, error) {
 	return p, nil
 }
 
-// exited is closed when the process has ended. Of no process it is nil, and never ready.
+// exited is closed when the process has ended. For a nil process it returns nil, which is never ready.
 func (p *process) exited() <-chan struct{} {
 	if p == nil {
 		return nil

@@ -19,7 +19,7 @@ type mark struct {
 // needs nothing of the kernel, and costs a project of a thousand files a few milliseconds.
 type state map[string]mark
 
-// look reads the state of folders. What can't be read is as if it weren't there: the next build says why.
+// look reads the state of folders. It ignores files that it can't read: the next build reports why.
 func look(dirs []string) state {
 	out := state{}
 	for _, root := range dirs {

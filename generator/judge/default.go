@@ -21,7 +21,7 @@ func Defaults(types []*model.Type) []Finding {
 	return r.findings
 }
 
-// value judges one default. Of a type parameter nothing is known.
+// value judges one default. It accepts any default of a type parameter.
 func (r *referee) value(d *model.Default, t *model.Type, without Omission) {
 	if d == nil || t.Pointee().Form == model.TypeParam {
 		return

@@ -37,7 +37,7 @@ func declaredIn(f *ast.File) iter.Seq[*ast.Ident] {
 }
 
 // Mentions returns the names that hand-written functions and variables hold, and that may be those of functions that
-// set defaults or convert. Of a package that isn't read from source, there are none.
+// set defaults or convert. It is empty for a package that isn't read from source.
 func (s *Source) Mentions() map[string]bool {
 	out := map[string]bool{}
 	if s == nil {

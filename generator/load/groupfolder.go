@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// A group may have its versions in folders that have nothing in common. What is generated for it depends on all of
-// them, so that they are looked for in the whole module, whatever was asked for: by the heads of files, which is cheap.
+// A group may have its versions in folders that have nothing in common. The code that apigen generates for the group
+// depends on all of them. The loader therefore searches the whole module for them, whatever the patterns are. It reads
+// only the heads of files, which is cheap.
 
 // headSize bounds what is read of a file to find its package clause.
 const headSize = 1 << 14

@@ -29,8 +29,8 @@ func (u *Universe) Endless() bool {
 func (u *Universe) Faulty() bool { return u.errs != nil }
 
 // Report returns all the faults that were found: those of the universe and of its markers, and those found in the
-// model. Invalid are fields whose types don't compile. What only follows from other faults is left out; nil is
-// none.
+// model. Invalid are fields whose types don't compile. Report leaves out faults that only follow from others. It
+// returns nil where there are none.
 func (u *Universe) Report(found, invalid diag.Errors) diag.Errors {
 	marked := u.markerFaults()
 	if u.errs == nil {

@@ -2,6 +2,7 @@ package marker
 
 import (
 	"go/token"
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/diag"
@@ -57,11 +58,11 @@ func (ms Markers) names() []string {
 	return out
 }
 
-// last returns the last marker of that name.
+// last returns the last marker of that name, or a zero one.
 func (ms Markers) last(name string) Marker {
-	for i := len(ms) - 1; i >= 0; i-- {
-		if ms[i].Name == name {
-			return ms[i]
+	for _, m := range slices.Backward(ms) {
+		if m.Name == name {
+			return m
 		}
 	}
 	return Marker{}

@@ -99,12 +99,8 @@ func (ms Markers) counts(i int) bool {
 
 // has reports whether a marker of that name is there and doesn't say no.
 func (ms Markers) has(name string) bool {
-	for i := len(ms) - 1; i >= 0; i-- {
-		if ms[i].Name == name {
-			return ms[i].Definition == nil || !ms[i].off()
-		}
-	}
-	return false
+	m := ms.last(name)
+	return m.Name != "" && (m.Definition == nil || !m.off())
 }
 
 // Counting returns the known markers of a type, without the betas around them.

@@ -50,7 +50,7 @@ const (
 )
 
 // Definition is a row of the table: what a marker is called, where it may stand, what its value is, and what it does.
-// Whoever adds a marker adds a row, and the field of the model that its setter sets; nothing else knows its name.
+// To add a marker, add a row, and the field of the model that its setter sets. No other code knows its name.
 type Definition struct {
 	// Name is without the leading plus sign.
 	Name   string

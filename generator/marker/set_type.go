@@ -60,7 +60,7 @@ func setTypeDefault(t *model.Type, u *Use) { t.Default = u.defaulted() }
 
 func setDefault(f *model.Field, u *Use) { f.Default = u.defaulted() }
 
-// defaulted returns the value of +default. What the constant of a reference says is read later.
+// defaulted returns the value of +default. Package resolve reads the constant of a reference later.
 func (u *Use) defaulted() *model.Default {
 	if name, ok := strings.CutPrefix(u.Value, "ref("); ok {
 		return &model.Default{Ref: new(u.ref(strings.TrimSuffix(name, ")"))), Pos: u.Pos}

@@ -94,7 +94,7 @@ func kinds(p *model.Package) []*model.Type {
 }
 
 // resourceKinds returns the kinds of a version that are resources: all but those that only subresources take or answer.
-// Of a package of another module they are those that are served.
+// For a package of another module it returns those that are served.
 func resourceKinds(p *model.Package, pkgs []*model.Package) []*model.Type {
 	if p.ServedBy != nil {
 		return slices.DeleteFunc(kinds(p), func(t *model.Type) bool { return !t.Kind.Served })

@@ -139,8 +139,8 @@ func cutName(s string) (name, rest string) {
 	return b.String(), ""
 }
 
-// Of what a bracket may hold beside keys and indices, these select elements of a list of which a column shows the
-// first: a wildcard, a slice and a comparison with a string.
+// A bracket may also hold a wildcard, a slice, or a comparison with a string. They select elements of a list, and a
+// column shows the first.
 var (
 	slicePattern  = regexp.MustCompile(`^(-?[0-9]*):-?[0-9]*$`)
 	filterPattern = regexp.MustCompile(`^\?\(\s*@((?:\.[\w-]+)+)\s*==\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\)$`)

@@ -46,7 +46,7 @@ func (f *faults) resolveScale(t *model.Type) {
 }
 
 // settable returns the type of what a step leads to, where that can be set: a field, or a value of a map by its text.
-// Else nil. What is absent on the way has to be made, and so needs a name.
+// Else nil. A write creates absent structs on the way, which therefore need a name.
 func settable(from *model.Type, step model.Step) *model.Type {
 	nameless := func(t *model.Type) bool { return t.Pointee().Form == model.Struct && t.Pointee().Package == nil }
 	if from.Form == model.Pointer && nameless(from) {

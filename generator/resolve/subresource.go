@@ -15,7 +15,8 @@ type subresourceBuilder struct {
 	resource *model.Resource
 }
 
-// subresources decides what the subresources of a kind are. What any version or the hub says holds for all.
+// subresources decides what the subresources of a kind are. A marker of any version or of the hub holds for all
+// versions.
 func (b *subresourceBuilder) subresources() {
 	r := b.resource
 	seen := map[string]bool{}
