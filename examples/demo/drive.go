@@ -33,7 +33,7 @@ func drive(ctx context.Context, c client, s *server) error {
 		{say: "What does it serve?", kubectl: "api-resources --api-group=shop.example.com",
 			method: "GET", path: "/apis/shop.example.com/v1", want: []string{"widgets", "shop.example.com/v1", "Widget"}},
 		{say: "What is a widget?", kubectl: "explain widget.spec.size",
-			method: "GET", path: "/openapi/v3/apis/shop.example.com/v1", want: []string{"Size says how many there are to be"}},
+			method: "GET", path: "/openapi/v3/apis/shop.example.com/v1", want: []string{"Size is the number of copies that the user asks for"}},
 		{say: "Create one.", kubectl: "create -f config/samples/widget.yaml", method: "POST", path: base, body: widget, want: []string{"widget-sample"}},
 		{say: "See it, with its defaults.", kubectl: "get widgets", method: "GET", path: base, want: []string{"widget-sample", "1"}},
 		{kubectl: "get widget widget-sample -o yaml", method: "GET", path: sample, want: []string{"color", "green", "size", "generation"}},
