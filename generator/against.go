@@ -10,6 +10,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/load"
+	"apigen.dev/generator/resolve"
 )
 
 // CompatOptions say what to compare.
@@ -68,10 +69,11 @@ func Compat(ctx context.Context, o CompatOptions) (*CompatResult, error) {
 	}, nil
 }
 
-func loadState(ctx context.Context, dir string, o CompatOptions) (*load.Result, error) {
-	res, err := load.Load(ctx, load.Options{
-		Dir: dir, Patterns: o.Patterns, Env: o.Env, Owns: owner(Emitters()), Lenient: true, Imports: imports, RuntimeImports: runtimeImports, RuleImports: rules.Imports(),
-	})
+func loadState(ctx context.Context, dir string, o CompatOptions) (*resolve.Result, error) {
+	res, err := resolve.Load(ctx, resolve.Options{Options: load.Options{
+		Dir: dir, Patterns: o.Patterns, Env: o.Env, Owns: owner(Emitters()), Lenient: true,
+		Imports: imports, RuntimeImports: runtimeImports, RuleImports: rules.Imports(),
+	}})
 	if err != nil {
 		return nil, err
 	}

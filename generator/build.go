@@ -18,6 +18,7 @@ import (
 	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/resolve"
 	"apigen.dev/generator/verify"
 )
 
@@ -115,7 +116,7 @@ type build struct {
 	Options
 	emitters []emit.Emitter // those that run
 	all      []emit.Emitter
-	loaded   *load.Result
+	loaded   *resolve.Result
 	files    []emit.File
 	result   *Result
 	stamp    *stamp
@@ -157,10 +158,10 @@ func (b *build) progress(stage string) {
 func (b *build) generate(ctx context.Context) error {
 	b.progress("loading packages (dependencies that were never compiled take a while)")
 	var err error
-	b.loaded, err = load.Load(ctx, load.Options{
-		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Header: b.Header, Lenient: b.Lenient,
+	b.loaded, err = resolve.Load(ctx, resolve.Options{Header: b.Header, Options: load.Options{
+		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Lenient: b.Lenient,
 		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, RuleImports: rules.Imports(), ClientImports: layout.Imports(),
-	})
+	}})
 	if err != nil {
 		return b.withRest(ctx, err)
 	}

@@ -60,6 +60,7 @@ var imports = slices.Concat([]string{
 // runtimeImports are those of wiring.
 var runtimeImports = []string{
 	"apigen.dev/runtime/api",
+	"apigen.dev/runtime/codec",
 	"apigen.dev/runtime/registry",
 	"apigen.dev/runtime/roundtrip",
 	"testing",

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/load"
+	"apigen.dev/generator/resolve"
 )
 
 // stamp decides whether anything changed since a build that succeeded. It must never say that nothing did when
@@ -170,7 +170,7 @@ func (s *stamp) unchanged() *Result {
 }
 
 // remember keeps a build that succeeded, unless an input may have changed while it ran.
-func (s *stamp) remember(res *Result, loaded *load.Result, files []emit.File) {
+func (s *stamp) remember(res *Result, loaded *resolve.Result, files []emit.File) {
 	if s.path == "" {
 		return
 	}

@@ -24,7 +24,7 @@ func (b *build) withRest(ctx context.Context, err error) error {
 		files, more := attempt(e, b.loaded.Program)
 		b.files = append(b.files, files...)
 		for _, f := range more {
-			if !told[f.Pos] && !b.loaded.Unsure(f.Pos) { // else it follows from what is told already
+			if !told[f.Pos] && !b.loaded.Universe.Incomplete(f.Pos) { // else it follows from what is told already
 				faults = append(faults, f)
 			}
 		}
@@ -56,7 +56,7 @@ func (b *build) withBodies(ctx context.Context, err error) error {
 		return err // it is what the next run is about
 	}
 	for _, f := range bodies {
-		if !b.loaded.Unsure(f.Pos) {
+		if !b.loaded.Universe.Incomplete(f.Pos) {
 			faults = append(faults, f)
 		}
 	}

@@ -169,8 +169,8 @@ func TestSubresourcesCompile(t *testing.T) {
 		"if obj.Spec.Crew == nil {\n\t\t\t\t\t\tobj.Spec.Crew = new(fleet.Crew)", "value := fleet.Number(replicas)", "obj.Spec.Crew.Wanted = &value",
 		`Paths: map[string][]string{"v1": {"spec", "crew", "wanted"}, "v1beta1": {"spec", "crew", "wanted"}}`,
 		"return v1beta1.Convert_v1beta1_Docking_To_fleet_Docking(in, out, nil)", "Default: v1.SetObjectDefaults_Docking",
-		`registry.QueryPointer(query, "sinceTime", registry.QueryParsed[metav1.Time], &options.Since)`,
-		`registry.QueryValues(query, "word", registry.QueryText, &options.Words)`, `ContentType: "text/x-log"`,
+		`subresource.QueryPointer(query, "sinceTime", subresource.QueryParsed[metav1.Time], &options.Since)`,
+		`subresource.QueryValues(query, "word", subresource.QueryText, &options.Words)`, `ContentType: "text/x-log"`,
 		"return obj.PortForward(ctx, options)", "func Group(tideProvider TideProvider) registry.Group",
 	} {
 		if !strings.Contains(string(wiring), want) {

@@ -8,9 +8,9 @@ import (
 	"go/types"
 )
 
-// Files that other tools generated are as large as all others together, nearly all of it bodies of functions (methods for
-// protobuf), and nothing asks for those but the check of finished code: they are dropped as soon as a file is parsed, and
-// read once more for that check, a package at a time. So are the files that are about to be written.
+// Files that other tools generated are as large as all others together, nearly all of it bodies of functions (methods
+// for protobuf), and nothing asks for those but the check of finished code: they are dropped as soon as a file is
+// parsed, and read once more for that check, a package at a time. So are the files that are about to be written.
 
 // dropBodies takes the bodies of a file's functions away, but those that the type checker insists on.
 func dropBodies(f *ast.File) {
@@ -22,9 +22,10 @@ func dropBodies(f *ast.File) {
 	}
 }
 
-// withBodies puts files of other tools, and those of which only the imports were parsed, in with all that is in them, the bodies
-// until the function that it returns is called. A file of another tool that can't be parsed by now stays as it is.
-func (u *Universe) withBodies(s *source) (drop func()) {
+// withBodies puts files of other tools, and those of which only the imports were parsed, in with all that is in them,
+// the bodies until the function that it returns is called. A file of another tool that can't be parsed by now stays as
+// it is.
+func (u *Universe) withBodies(s *Source) (drop func()) {
 	var whole []*ast.File
 	for i, f := range s.files {
 		content, unread := s.unread[f]
@@ -35,7 +36,8 @@ func (u *Universe) withBodies(s *source) (drop func()) {
 		if unread {
 			source = content
 		}
-		again, err := parser.ParseFile(u.fset, u.fset.PositionFor(f.Package, false).Filename, source, parser.SkipObjectResolution)
+		again, err := parser.ParseFile(u.fset, u.fset.PositionFor(f.Package, false).Filename, source,
+			parser.SkipObjectResolution)
 		if unread {
 			s.errs = append(s.errs, u.syntaxErrors(again, err)...)
 		} else if err != nil {

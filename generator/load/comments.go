@@ -5,26 +5,42 @@ import (
 	"go/token"
 	"strconv"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/marker"
 )
 
-// reporter takes the faults of markers.
-type reporter func(pos token.Position, message string)
-
 // collector reads the comments of files.
 type collector struct {
-	fset   *token.FileSet
-	notes  *notes
-	report reporter
-	// warn takes what has no effect where it stands.
-	warn reporter
+	fset     *token.FileSet
+	comments *Comments
+	// reads takes what markers mean to the loader; it may be nil.
+	reads *reads
+	// reporting: faults of markers are noted. generated: the file is another tool's, whose faults are never errors.
+	reporting, generated bool
 }
 
-func newNotes() *notes {
-	return &notes{byName: map[string]*note{}, byPos: map[token.Pos]*note{}}
+// report notes a fault of a marker.
+func (c *collector) report(pos token.Position, message string) {
+	if c.reporting {
+		c.comments.faults = append(c.comments.faults, fault{diag.Error{Pos: pos, Message: message}, c.generated})
+	}
 }
 
-// file adds the comments of a file. quiet files, which other tools generated, have no faults.
+// warn notes what has no effect where it stands, in files of the user's.
+func (c *collector) warn(pos token.Position, message string) {
+	if c.reporting && !c.generated {
+		c.comments.warnings = append(c.comments.warnings, fault{Error: diag.Error{Pos: pos, Message: message}})
+	}
+}
+
+// see takes note of what a marker means to the loader, wherever it stands.
+func (c *collector) see(m marker.Marker) {
+	if c.reads != nil {
+		c.reads.add(m)
+	}
+}
+
+// file adds the comments of a file.
 func (c *collector) file(f *ast.File) {
 	used := map[*ast.CommentGroup]bool{}
 	c.packageClause(f, used)
@@ -49,21 +65,21 @@ func (c *collector) file(f *ast.File) {
 
 // packageClause reads the comments above the package clause; all groups count.
 func (c *collector) packageClause(f *ast.File, used map[*ast.CommentGroup]bool) {
-	n := &c.notes.pkg
+	n := &c.comments.Package
 	for _, g := range f.Comments {
 		if g.Pos() > f.Package {
 			break
 		}
 		used[g] = true
-		n.markers = append(n.markers, c.parse(g, marker.Package, false)...)
+		n.Markers = append(n.Markers, c.parse(g, marker.Package, false)...)
 	}
 	if f.Doc != nil {
-		if d := docText(f.Doc); d != "" && n.doc == "" {
-			n.doc = d
+		if d := docText(f.Doc); d != "" && n.Doc == "" {
+			n.Doc = d
 		}
 	}
-	if !n.pos.IsValid() || len(n.markers) > 0 && n.pos.Filename != n.markers[0].Pos.Filename {
-		n.pos = c.fset.Position(f.Package)
+	if !n.Pos.IsValid() || len(n.Markers) > 0 && n.Pos.Filename != n.Markers[0].Pos.Filename {
+		n.Pos = c.fset.Position(f.Package)
 	}
 }
 
@@ -91,7 +107,7 @@ func (c *collector) gen(f *ast.File, d *ast.GenDecl, last token.Pos, used map[*a
 				begin = d.Pos()
 			}
 			c.add(spec.Name.Pos(), spec.Name.Name, place, doc, groupsAbove(c.fset, f.Comments, doc, start, begin), used)
-			c.notes.byPos[spec.Name.Pos()].over = nameIn(f, spec.Type)
+			c.comments.byPos[spec.Name.Pos()].over = nameIn(f, spec.Type)
 			c.fields(f, spec.Name.Name, spec.Type, used)
 		case *ast.ValueSpec:
 			doc := spec.Doc
@@ -163,7 +179,8 @@ func embeddedName(e ast.Expr) *ast.Ident {
 
 // groupsAbove returns the comment group that stands apart above a declaration, between what is before it and its doc,
 // and the doc. A comment on the line where the thing before ends is that one's.
-func groupsAbove(fset *token.FileSet, all []*ast.CommentGroup, doc *ast.CommentGroup, after, before token.Pos) []*ast.CommentGroup {
+func groupsAbove(fset *token.FileSet, all []*ast.CommentGroup, doc *ast.CommentGroup, after,
+	before token.Pos) []*ast.CommentGroup {
 	if doc != nil {
 		before = doc.Pos()
 	}
@@ -187,48 +204,50 @@ func groupsAbove(fset *token.FileSet, all []*ast.CommentGroup, doc *ast.CommentG
 	return out
 }
 
-func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast.CommentGroup, groups []*ast.CommentGroup, used map[*ast.CommentGroup]bool) {
-	n := &note{pos: c.fset.Position(pos)}
+func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast.CommentGroup,
+	groups []*ast.CommentGroup, used map[*ast.CommentGroup]bool) {
+	n := &Comment{Pos: c.fset.Position(pos)}
 	if doc != nil {
-		n.doc = docText(doc)
+		n.Doc = docText(doc)
 	}
 	for _, g := range groups {
 		for _, m := range c.parse(g, place, g != doc) {
-			if place == marker.Type && g != doc && m.Name == "k8s:conversion-gen" {
-				// conversion-gen reads it nowhere else, and packages rely on what it then generates.
+			if place == marker.Type && g != doc && m.Definition.Read.DocOnly {
+				// conversion-gen reads its own nowhere else, and packages rely on what it then generates.
 				c.idle(m.Pos, m)
 				continue
 			}
-			n.markers = append(n.markers, m)
+			n.Markers = append(n.Markers, m)
 		}
 		used[g] = true
 	}
-	if c.report != nil {
-		disagreements(n.markers, c.report)
+	for _, e := range n.Markers.Disagreements() {
+		c.report(e.Pos, e.Message)
 	}
-	c.notes.byPos[pos] = n
-	if old := c.notes.byName[name]; old != nil {
-		n.literal = old.literal
+	c.comments.byPos[pos] = n
+	if old := c.comments.byName[name]; old != nil {
+		n.Literal = old.Literal
 	}
 	if name != "" {
-		c.notes.byName[name] = n
+		c.comments.byName[name] = n
 	}
 }
 
-// parse returns the markers of a comment group and reports their faults. Markers of the package that stand in a group apart
-// are added to those of the package.
+// parse returns the markers of a comment group and reports their faults. Markers of the package that stand in a group
+// apart are added to those of the package.
 func (c *collector) parse(g *ast.CommentGroup, place marker.Place, apart bool) marker.Markers {
 	var out marker.Markers
 	for _, line := range markerLines(c.fset, g) {
 		m, ok, err := marker.Parse(line.text, line.pos)
 		if !ok {
-			if s := marker.Doubt(line.text); s != "" && c.warn != nil {
+			if s := marker.Doubt(line.text); s != "" {
 				c.warn(line.pos, s)
 			}
 			continue
 		}
+		c.see(m)
 		if apart && err == nil && ofPackage(m, place) {
-			c.notes.pkg.markers = append(c.notes.pkg.markers, m)
+			c.comments.Package.Markers = append(c.comments.Package.Markers, m)
 			continue
 		}
 		if err == nil {
@@ -238,9 +257,7 @@ func (c *collector) parse(g *ast.CommentGroup, place marker.Place, apart bool) m
 			}
 		}
 		if err != nil {
-			if c.report != nil {
-				c.report(line.pos, err.Error())
-			}
+			c.report(line.pos, err.Error())
 			continue
 		}
 		out = append(out, m)
@@ -253,14 +270,14 @@ func (c *collector) schemaMethod(d *ast.FuncDecl, name string) {
 	if d.Name.Name != "OpenAPISchemaType" && d.Name.Name != "OpenAPISchemaFormat" || d.Body == nil {
 		return
 	}
-	n := &note{}
+	n := &Comment{}
 	ast.Inspect(d.Body, func(x ast.Node) bool {
-		if lit, ok := x.(*ast.BasicLit); ok && lit.Kind == token.STRING && n.literal == "" {
-			n.literal, _ = strconv.Unquote(lit.Value)
+		if lit, ok := x.(*ast.BasicLit); ok && lit.Kind == token.STRING && n.Literal == "" {
+			n.Literal, _ = strconv.Unquote(lit.Value)
 		}
 		return true
 	})
-	c.notes.byName[name] = n
+	c.comments.byName[name] = n
 }
 
 // receiverName is the name of the type that a method is declared on.

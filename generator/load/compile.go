@@ -18,9 +18,18 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
-
-	"apigen.dev/generator/emit"
 )
+
+// File is a file that is about to be written.
+type File struct {
+	// Package is the import path of the package that the file belongs to, Dir its directory.
+	Package, Dir string
+	// PackageName is the Go name of the package.
+	PackageName string
+	// Name is the base name.
+	Name    string
+	Content []byte
+}
 
 // Origin tells who wrote a file.
 type Origin uint8
@@ -44,10 +53,11 @@ type Diagnostic struct {
 	Body bool
 }
 
-// Compile type-checks the packages of a load as they will be once files are written, function bodies included. Aside are
-// files that other runs are to write, for packages that this one only looks at. Existing generated files count, too,
-// unless they are replaced or gone says that they go. What Load returned stays as it is.
-func (u *Universe) Compile(ctx context.Context, files, aside []emit.File, gone func(path string) bool) ([]Diagnostic, error) {
+// Compile type-checks the packages of a load as they will be once files are written, function bodies included. Aside
+// are files that other runs are to write, for packages that this one only looks at. Existing generated files count,
+// too, unless they are replaced or gone says that they go. What Load returned stays as it is.
+func (u *Universe) Compile(ctx context.Context, files, aside []File, gone func(path string) bool) ([]Diagnostic,
+	error) {
 	c := &compilation{
 		Universe: u.withoutRoots(), old: u, gone: gone,
 		origin: map[string]Origin{}, outputs: map[string]bool{},
@@ -79,10 +89,10 @@ type compilation struct {
 // withoutRoots is a universe that shares all packages but the roots and those that depend on them.
 func (u *Universe) withoutRoots() *Universe {
 	out := *u
-	out.sources = map[string]*source{}
+	out.sources = map[string]*Source{}
 	depends := map[string]bool{}
-	var visit func(s *source) bool
-	visit = func(s *source) bool {
+	var visit func(s *Source) bool
+	visit = func(s *Source) bool {
 		path := s.meta.PkgPath
 		if s.root {
 			return true
@@ -102,7 +112,7 @@ func (u *Universe) withoutRoots() *Universe {
 		switch {
 		case s.root:
 		case visit(s):
-			out.sources[path] = &source{meta: s.meta, files: s.files}
+			out.sources[path] = &Source{meta: s.meta, files: s.files}
 		default:
 			out.sources[path] = s
 		}
@@ -111,7 +121,7 @@ func (u *Universe) withoutRoots() *Universe {
 }
 
 // add parses a file that is about to be written.
-func (c *compilation) add(f emit.File, output bool) {
+func (c *compilation) add(f File, output bool) {
 	name := filepath.Join(f.Dir, f.Name)
 	c.origin[name] = ByApigen
 	c.outputs[f.Package] = true
@@ -130,7 +140,7 @@ func (c *compilation) add(f emit.File, output bool) {
 }
 
 // parseImports reads no more of a file than what it imports: the rest is read when its package is checked.
-func (c *compilation) parseImports(s *source, name string, data []byte) {
+func (c *compilation) parseImports(s *Source, name string, data []byte) {
 	f, err := parser.ParseFile(c.fset, name, data, parser.ImportsOnly|parser.SkipObjectResolution)
 	if err != nil {
 		c.parseInto(s, name, data) // which tells what is wrong
@@ -144,8 +154,8 @@ func (c *compilation) parseImports(s *source, name string, data []byte) {
 }
 
 // fresh is a package's source with what the user wrote in it.
-func (c *compilation) fresh(f emit.File, output bool) *source {
-	s := &source{root: true, output: output, generated: map[*ast.File]bool{}}
+func (c *compilation) fresh(f File, output bool) *Source {
+	s := &Source{root: true, output: output, generated: map[*ast.File]bool{}}
 	if old := c.old.sources[f.Package]; old != nil && old.root {
 		s.meta, s.shallow, s.blanked = old.meta, old.shallow, old.blanked
 		if !old.shallow {
@@ -158,14 +168,15 @@ func (c *compilation) fresh(f emit.File, output bool) *source {
 	entries, _ := os.ReadDir(f.Dir)
 	for _, e := range entries {
 		name := filepath.Join(f.Dir, e.Name())
-		if strings.HasSuffix(e.Name(), "_test.go") || !strings.HasSuffix(e.Name(), ".go") || c.origin[name] == ByApigen {
+		if strings.HasSuffix(e.Name(), "_test.go") || !strings.HasSuffix(e.Name(), ".go") ||
+			c.origin[name] == ByApigen {
 			continue
 		}
 		if match, err := build.Default.MatchFile(f.Dir, e.Name()); err != nil || !match {
 			continue
 		}
 		if data, err := os.ReadFile(name); err == nil {
-			if c.owns(e.Name()) && replaceable(data) {
+			if c.options.Owns(e.Name()) && replaceable(data) {
 				s.blanked = append(s.blanked, name)
 				continue
 			}
@@ -175,20 +186,22 @@ func (c *compilation) fresh(f emit.File, output bool) *source {
 	return s
 }
 
-// otherPackage reports hand-written files that are of another package than what is written beside them, and leaves them out.
-func (c *compilation) otherPackage(s *source, name string) {
+// otherPackage reports hand-written files that are of another package than what is written beside them, and leaves them
+// out.
+func (c *compilation) otherPackage(s *Source, name string) {
 	s.files = slices.DeleteFunc(s.files, func(f *ast.File) bool {
 		pos := c.fset.Position(f.Name.Pos())
 		if f.Name.Name == name || name == "" || c.origin[pos.Filename] != ByHand {
 			return false
 		}
 		c.diagnostics = append(c.diagnostics, Diagnostic{Pos: pos, Output: s.output,
-			Message: "this file is of package " + f.Name.Name + ", and apigen writes files of package " + name + " beside it: move it to another folder"})
+			Message: "this file is of package " + f.Name.Name + ", and apigen writes files of package " +
+				"" + name + " beside it: move it to another folder"})
 		return true
 	})
 }
 
-func (s *source) adopt(old *source) {
+func (s *Source) adopt(old *Source) {
 	s.files = slices.Clone(old.files)
 	s.generated = maps.Clone(old.generated)
 }
@@ -205,12 +218,13 @@ func (c *compilation) moduleOf(dir string) *packages.Module {
 	return best
 }
 
-func (c *compilation) parseInto(s *source, name string, data []byte) {
+func (c *compilation) parseInto(s *Source, name string, data []byte) {
 	f, err := parser.ParseFile(c.fset, name, data, parser.SkipObjectResolution)
 	var list scanner.ErrorList
 	if errors.As(err, &list) {
 		for _, e := range list {
-			c.diagnostics = append(c.diagnostics, Diagnostic{Pos: e.Pos, Message: e.Msg, Origin: c.origin[name], Output: s.output})
+			c.diagnostics = append(c.diagnostics, Diagnostic{Pos: e.Pos, Message: e.Msg, Origin: c.origin[name],
+				Output: s.output})
 		}
 	}
 	if f != nil && f.Name != nil {
@@ -223,7 +237,7 @@ func (c *compilation) parseInto(s *source, name string, data []byte) {
 func (c *compilation) addRoots() {
 	for path, old := range c.old.sources {
 		if old.root && c.sources[path] == nil {
-			s := &source{meta: old.meta, root: true, shallow: old.shallow, output: old.output, blanked: old.blanked}
+			s := &Source{meta: old.meta, root: true, shallow: old.shallow, output: old.output, blanked: old.blanked}
 			s.adopt(old)
 			c.sources[path] = s
 		}
@@ -251,7 +265,7 @@ func (c *compilation) listMissing(ctx context.Context) error {
 		if s.shallow && !c.outputs[s.meta.PkgPath] {
 			continue
 		}
-		for _, imp := range s.imports() {
+		for _, imp := range s.Imports() {
 			if c.metas[imp] == nil && c.sources[imp] == nil && imp != "unsafe" && imp != "C" {
 				missing[imp] = true
 			}
@@ -289,7 +303,7 @@ func (c *compilation) compile() {
 	}
 }
 
-func (c *compilation) diagnose(s *source, e types.Error) Diagnostic {
+func (c *compilation) diagnose(s *Source, e types.Error) Diagnostic {
 	pos := c.fset.Position(e.Pos)
 	d := Diagnostic{Pos: pos, Message: e.Msg, Origin: c.origin[pos.Filename], Output: s.output}
 	f, decl := s.enclosing(c.fset, e.Pos)
@@ -300,7 +314,8 @@ func (c *compilation) diagnose(s *source, e types.Error) Diagnostic {
 		if at := s.handImport(path); at.IsValid() {
 			name, _, _ := strings.Cut(e.Msg, " ")
 			d.Pos, d.Origin = c.fset.Position(at), ByHand
-			d.Message = "this import without a name brings " + name + ", which generated code declares, too: give it a name"
+			d.Message = "this import without a name brings " + name + ", which generated code declares, too: give " +
+				"it a name"
 		}
 	}
 	if d.Origin == ByApigen {
@@ -323,8 +338,9 @@ func dotImport(message string) (path string, ok bool) {
 // known are names that generated code uses where hand-written code declares them, and what they must be.
 var known = map[string]string{
 	"SchemeGroupVersion": "a variable of type schema.GroupVersion", "GroupName": "a constant string",
-	"SchemeBuilder": "a variable of type runtime.SchemeBuilder", "localSchemeBuilder": "a variable of type *runtime.SchemeBuilder",
-	"Resource": "a func(string) schema.GroupResource", "Kind": "a func(string) schema.GroupKind",
+	"SchemeBuilder":      "a variable of type runtime.SchemeBuilder",
+	"localSchemeBuilder": "a variable of type *runtime.SchemeBuilder",
+	"Resource":           "a func(string) schema.GroupResource", "Kind": "a func(string) schema.GroupKind",
 	"AddToScheme": "a func(*runtime.Scheme) error", "addKnownTypes": "a func(*runtime.Scheme) error",
 	"addDefaultingFuncs": "a func(*runtime.Scheme) error", "RegisterDefaults": "a func(*runtime.Scheme) error",
 	"RegisterConversions": "a func(*runtime.Scheme) error",
@@ -332,9 +348,9 @@ var known = map[string]string{
 
 var word = regexp.MustCompile(`\w+`)
 
-// blame lays an error of generated code at the door of a hand-written declaration that it is about, where that is one of
-// those that generated code uses.
-func (c *compilation) blame(s *source, d *Diagnostic) {
+// blame lays an error of generated code at the door of a hand-written declaration that it is about, where that is one
+// of those that generated code uses.
+func (c *compilation) blame(s *Source, d *Diagnostic) {
 	mentioned := map[string]bool{}
 	for _, w := range word.FindAllString(d.Message, -1) {
 		mentioned[w] = known[w] != ""
@@ -346,7 +362,8 @@ func (c *compilation) blame(s *source, d *Diagnostic) {
 		for id := range declaredIn(f) {
 			if mentioned[id.Name] {
 				d.Pos, d.Origin = c.fset.Position(id.Pos()), ByHand
-				d.Message = "generated code uses " + id.Name + ", and doesn't compile with this one: make it " + known[id.Name] + ", or give it another name"
+				d.Message = "generated code uses " + id.Name + ", and doesn't compile with this one: make it " +
+					"" + known[id.Name] + ", or give it another name"
 				return
 			}
 		}

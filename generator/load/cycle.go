@@ -8,17 +8,17 @@ import (
 )
 
 // cycles reports packages that import one another in a ring, at an import of it that the user can take away.
-func (l *loader) cycles() {
+func (u *Universe) cycles() {
 	state := map[string]int{} // 1: on the way, 2: done
 	var way []string
 	var visit func(path string)
 	visit = func(path string) {
-		s := l.sources[path]
+		s := u.sources[path]
 		if s == nil || state[path] == 2 {
 			return
 		}
 		if state[path] == 1 {
-			l.cycle(append(slices.Clone(way[slices.Index(way, path):]), path))
+			u.cycle(append(slices.Clone(way[slices.Index(way, path):]), path))
 			return
 		}
 		state[path], way = 1, append(way, path)
@@ -27,15 +27,15 @@ func (l *loader) cycles() {
 		}
 		state[path], way = 2, way[:len(way)-1]
 	}
-	for _, path := range l.rootPaths() {
+	for _, path := range u.rootPaths() {
 		visit(path)
 	}
 }
 
 // cycle reports one ring, whose first package is its last, too.
-func (l *loader) cycle(ring []string) {
+func (u *Universe) cycle(ring []string) {
 	for i, path := range ring[:len(ring)-1] {
-		s := l.sources[path]
+		s := u.sources[path]
 		at := s.importOf(ring[i+1])
 		if !s.root || !at.IsValid() {
 			continue
@@ -47,7 +47,7 @@ func (l *loader) cycle(ring []string) {
 				text += ", which"
 			}
 		}
-		l.errs.Add(l.fset.Position(at), "%s: %s", importCycle, text)
+		u.errs.Add(u.fset.Position(at), "%s: %s", importCycle, text)
 		s.broken = true
 		return
 	}
@@ -57,7 +57,7 @@ func (l *loader) cycle(ring []string) {
 const importCycle = "import cycle"
 
 // importOf is where a package imports another.
-func (s *source) importOf(path string) token.Pos {
+func (s *Source) importOf(path string) token.Pos {
 	for _, f := range s.files {
 		for _, i := range f.Imports {
 			if p, err := strconv.Unquote(i.Path.Value); err == nil && strings.EqualFold(p, path) {

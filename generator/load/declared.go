@@ -1,20 +1,18 @@
 package load
 
 import (
-	"encoding/json"
 	"go/ast"
+	"go/token"
 	"iter"
 	"strings"
-
-	"apigen.dev/generator/model"
 )
 
-// declared are the package-level names that hand-written files declare.
-func (s *source) declared(b *builder) map[string]model.Position {
-	out := map[string]model.Position{}
+// Declared are the package-level names that hand-written files declare.
+func (u *Universe) Declared(s *Source) map[string]token.Position {
+	out := map[string]token.Position{}
 	add := func(id *ast.Ident) {
 		if id.Name != "_" && id.Name != "init" {
-			out[id.Name] = b.position(id.Pos())
+			out[id.Name] = u.fset.Position(id.Pos())
 		}
 	}
 	for _, f := range s.files {
@@ -38,9 +36,9 @@ func declaredIn(f *ast.File) iter.Seq[*ast.Ident] {
 	}
 }
 
-// mentions are the names that hand-written functions and variables hold, and that may be those of functions that set
+// Mentions are the names that hand-written functions and variables hold, and that may be those of functions that set
 // defaults or convert. Of a package that isn't read from source, there are none.
-func (s *source) mentions() map[string]bool {
+func (s *Source) Mentions() map[string]bool {
 	out := map[string]bool{}
 	if s == nil {
 		return out
@@ -91,8 +89,8 @@ func namesOf(d ast.Decl) []*ast.Ident {
 	return out
 }
 
-// registers tells whether a hand-written function init adds types to a scheme.
-func (s *source) registers() bool {
+// Registers tells whether a hand-written function init adds types to a scheme.
+func (s *Source) Registers() bool {
 	found := false
 	for _, f := range s.files {
 		if s.generated[f] {
@@ -112,12 +110,4 @@ func (s *source) registers() bool {
 		}
 	}
 	return found
-}
-
-func quoteJSON(s string) string {
-	data, err := json.Marshal(s)
-	if err != nil {
-		return `""`
-	}
-	return string(data)
 }

@@ -19,32 +19,13 @@ func TestProbeGivesUpExportData(t *testing.T) {
 		t.Fatal(err)
 	}
 	u := newUniverse(Options{})
-	u.metas["example.com/lib"] = &packages.Package{PkgPath: "example.com/lib", Name: "lib", ExportFile: file, GoFiles: []string{lib}}
+	u.metas["example.com/lib"] = &packages.Package{PkgPath: "example.com/lib", Name: "lib", ExportFile: file,
+		GoFiles: []string{lib}}
 	u.probe()
 	u.markSources()
-	p, err := u.load("example.com/lib")
+	p, err := u.Import("example.com/lib")
 	if err != nil || p.Scope().Lookup("T") == nil {
 		t.Errorf("got %v, %v", p, err)
-	}
-}
-
-func TestCompareVersions(t *testing.T) {
-	order := []string{"v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2"}
-	for i := range order[1:] {
-		if compareVersions(order[i], order[i+1]) >= 0 || compareVersions(order[i+1], order[i]) <= 0 {
-			t.Errorf("%s doesn't come before %s", order[i], order[i+1])
-		}
-	}
-}
-
-func TestJSONValue(t *testing.T) {
-	for in, want := range map[string]string{
-		"5": "5", `"a"`: `"a"`, "word": `"word"`, "'q'": `"q"`, "`b`": `"b"`, "{}": "{}", `{"a":1}`: `{"a":1}`,
-		"{a,b}": `["a","b"]`, "{a: 1, b: x}": `{"a":1,"b":"x"}`, "true": "true", "a;b": `["a","b"]`, "1.5": "1.5",
-	} {
-		if got := jsonValue(in, nil); got != want {
-			t.Errorf("%s is %s, want %s", in, got, want)
-		}
 	}
 }
 
@@ -61,16 +42,4 @@ func TestGeneratedHeader(t *testing.T) {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
-}
-
-func FuzzJSONPath(f *testing.F) {
-	for _, s := range []string{".spec.a", ".status.conditions[?(@.type==\"Ready\")].status", ".a[0].b['c.d']", "{.x}", `.a\.b`, "[", ".a[", "..", ".a[-1:]"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, path string) {
-		elements, err := splitPath(path)
-		if err == nil && len(elements) == 0 {
-			t.Errorf("%q has no elements and no error", path)
-		}
-	})
 }

@@ -2,34 +2,21 @@ package load
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
-// A group may have its versions in folders that have nothing in common. What is generated for it depends on all of them, so
-// that they are looked for in the whole module, whatever was asked for: by the heads of files, which is cheap.
-
-var groupPattern = regexp.MustCompile(`(?m)^[ \t]*(?://|/?\*)[ \t]*\+groupName=(\S*)`)
+// A group may have its versions in folders that have nothing in common. What is generated for it depends on all of
+// them, so that they are looked for in the whole module, whatever was asked for: by the heads of files, which is cheap.
 
 // headSize bounds what is read of a file to find its package clause.
 const headSize = 1 << 14
-
-// groupsOf are the groups that the text above a package clause names.
-func groupsOf(data []byte) []string {
-	head := data[:min(len(data), headSize)]
-	if loc := clausePattern.FindIndex(head); loc != nil {
-		head = head[:loc[0]]
-	}
-	var out []string
-	for _, m := range groupPattern.FindAllSubmatch(head, -1) {
-		out = append(out, string(m[1]))
-	}
-	return out
-}
 
 // folders are the folders of a module whose packages name a group, by group.
 func folders(module string) map[string][]string {
@@ -39,11 +26,12 @@ func folders(module string) map[string][]string {
 		case err != nil:
 			return fs.SkipDir // what can't be read holds no version that could be built
 		case d.IsDir():
-			if path != module && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" || name == "vendor" || name == "node_modules" || isModule(path)) {
+			if path != module && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
+				name == "testdata" || name == "vendor" || name == "node_modules" || isModule(path)) {
 				return fs.SkipDir
 			}
 		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && d.Type().IsRegular():
-			for _, g := range groupsOf(headOf(path)) {
+			if g, ok := groupOf(path); ok {
 				out[g] = append(out[g], filepath.Dir(path))
 			}
 		}
@@ -57,41 +45,45 @@ func isModule(dir string) bool {
 	return err == nil
 }
 
-// headOf is the beginning of a file where a marker of a group can stand; nothing where there is none.
-func headOf(path string) []byte {
+// groupOf is the group that a file names above its package clause, and whether it names one.
+func groupOf(path string) (string, bool) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil
+		return "", false
 	}
 	defer func() { _ = f.Close() }()
 	data, err := io.ReadAll(io.LimitReader(f, headSize))
-	if err != nil || !bytes.Contains(data, []byte("+groupName=")) {
-		return nil
+	if err != nil || !bytes.Contains(data, []byte("+")) {
+		return "", false
 	}
-	return data
+	c := &collector{fset: token.NewFileSet(), comments: newComments()}
+	file, _ := parser.ParseFile(c.fset, path, data, parser.PackageClauseOnly|parser.ParseComments)
+	if file == nil || file.Name == nil {
+		return "", false
+	}
+	c.packageClause(file, map[*ast.CommentGroup]bool{})
+	return c.comments.group()
 }
 
-// elsewhere are the folders of the user's module that hold versions of the package's group and are no roots yet. The list
-// of a module is made once.
-func (l *loader) elsewhere(s *source) []string {
-	if len(s.inGroups) == 0 || !own(s.meta) {
+// elsewhere are the folders of the user's module that hold versions of the package's group and are no roots yet. The
+// list of a module is made once.
+func (u *Universe) elsewhere(s *Source) []string {
+	if !s.grouped || !own(s.meta) {
 		return nil
 	}
 	module := moduleDir(s.meta)
-	if l.folders[module] == nil {
-		l.folders[module] = folders(module)
+	if u.folders[module] == nil {
+		u.folders[module] = folders(module)
 	}
 	have := map[string]bool{}
-	for _, other := range l.sources {
+	for _, other := range u.sources {
 		have[other.meta.Dir] = true
 	}
 	var out []string
-	for _, g := range s.inGroups {
-		for _, dir := range l.folders[module][g] {
-			if !have[dir] {
-				have[dir] = true
-				out = append(out, dir)
-			}
+	for _, dir := range u.folders[module][s.inGroup] {
+		if !have[dir] {
+			have[dir] = true
+			out = append(out, dir)
 		}
 	}
 	return out

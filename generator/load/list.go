@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/tools/go/packages"
+
+	"apigen.dev/generator/model"
 )
 
 const (
@@ -19,75 +21,91 @@ const (
 	exportMode = listMode | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile
 )
 
+// listing is what was found out while packages were listed.
+type listing struct {
+	matched []Matched
+	// peers are packages in modules that aren't the user's and that markers name.
+	peers []string
+	// missing are the packages whose files the go command can't tell.
+	missing map[string]bool
+	// folders are those of the user's modules that name groups, by module and group.
+	folders map[string]map[string][]string
+	// runtime tells whether a module of the roots requires apigen.dev.
+	runtime bool
+}
+
+// Matched are the packages that the patterns matched, whether or not there is something to generate for them.
+func (u *Universe) Matched() []Matched { return u.matched }
+
 // listRoots finds the packages to read from source: those that the patterns match and that hold markers, and, in the
 // user's own modules, those that belong to them: other versions of the group, and the packages that their markers name.
-func (l *loader) listRoots(ctx context.Context) error {
-	pkgs, err := l.list(ctx, listMode, l.Patterns)
+func (u *Universe) listRoots(ctx context.Context) error {
+	pkgs, err := u.list(ctx, listMode, u.options.Patterns)
 	if err != nil {
 		return err
 	}
-	allNamed := !slices.ContainsFunc(l.Patterns, wildcard)
+	allNamed := !slices.ContainsFunc(u.options.Patterns, wildcard)
 	for _, p := range pkgs {
-		if !l.usable(p) {
-			l.missing[p.PkgPath] = len(p.Errors) > 0
+		if !u.usable(p) {
+			u.missing[p.PkgPath] = len(p.Errors) > 0
 			if allNamed && len(p.Errors) == 0 && p.Dir != "" {
-				l.warnings.Add(token.Position{}, "package %s has no Go files but tests", p.PkgPath)
+				u.warnings.Add(token.Position{}, "package %s has no Go files but tests", p.PkgPath)
 			}
 			continue
 		}
-		l.matched = append(l.matched, Matched{Path: p.PkgPath, Dir: p.Dir, Own: own(p), Named: allNamed})
-		if s := l.read(p); s.relevant || allNamed {
+		u.matched = append(u.matched, Matched{Path: p.PkgPath, Dir: p.Dir, Own: own(p), Named: allNamed})
+		if s := u.read(p); s.relevant() || allNamed {
 			s.output = true
-			l.addRoot(s)
+			u.addRoot(s)
 		}
 	}
-	return l.listRelatives(ctx)
+	return u.listRelatives(ctx)
 }
 
 // usable reports the errors that the go command had with a package, and tells whether there is anything to read.
-func (l *loader) usable(p *packages.Package) bool {
+func (u *Universe) usable(p *packages.Package) bool {
 	ok := len(p.GoFiles) > 0
 	for _, e := range p.Errors {
 		pos := parsePosition(e.Pos)
 		if pos.Filename != "" && !filepath.IsAbs(pos.Filename) {
-			pos.Filename = filepath.Join(l.query.dir, pos.Filename) // the go command speaks as seen from where it runs
+			pos.Filename = filepath.Join(u.query.dir, pos.Filename) // the go command speaks as seen from where it runs
 		}
-		if pos.Filename != "" && l.isGenerated(pos.Filename) {
+		if pos.Filename != "" && u.isGenerated(pos.Filename) {
 			continue
 		}
 		if !ok && strings.Contains(e.Msg, "build constraints exclude all Go files") {
-			l.warnings.Add(pos, "%s", e.Msg)
+			u.warnings.Add(pos, "%s", e.Msg)
 			continue
 		}
 		if !ok && strings.Contains(e.Msg, "no Go files in") {
-			l.errs.Add(pos, "%s", e.Msg)
+			u.errs.Add(pos, "%s", e.Msg)
 			continue
 		}
 		if pos.Filename == "" {
-			pos, e.Msg = place(p, e.Msg)
+			pos, e.Msg = explainPlace(p, e.Msg)
 		}
 		if e.Kind != packages.ParseError { // files are parsed again here, with better positions
-			l.errs.Add(pos, "%s", explain(e.Msg))
+			u.errs.Add(pos, "%s", explain(e.Msg))
 		}
 	}
 	return ok && p.Dir != ""
 }
 
-func (l *loader) addRoot(s *source) {
-	if l.sources[s.meta.PkgPath] == nil {
-		l.sources[s.meta.PkgPath] = s
-		l.metas[s.meta.PkgPath] = s.meta
+func (u *Universe) addRoot(s *Source) {
+	if u.sources[s.meta.PkgPath] == nil {
+		u.sources[s.meta.PkgPath] = s
+		u.metas[s.meta.PkgPath] = s.meta
 		s.root = true
 	}
 }
 
 // listRelatives adds the roots that the patterns didn't name, until no new one turns up.
-func (l *loader) listRelatives(ctx context.Context) error {
+func (u *Universe) listRelatives(ctx context.Context) error {
 	asked := map[string]bool{}
 	for {
 		var patterns []string
-		for _, path := range l.rootPaths() {
-			for _, p := range l.relatives(l.sources[path]) {
+		for _, path := range u.rootPaths() {
+			for _, p := range u.relatives(u.sources[path]) {
 				if !asked[p] {
 					asked[p] = true
 					patterns = append(patterns, p)
@@ -97,32 +115,32 @@ func (l *loader) listRelatives(ctx context.Context) error {
 		if len(patterns) == 0 {
 			return nil
 		}
-		pkgs, err := l.list(ctx, listMode, patterns)
+		pkgs, err := u.list(ctx, listMode, patterns)
 		if err != nil {
 			return err
 		}
 		for _, p := range pkgs {
 			if len(p.GoFiles) == 0 || p.Dir == "" {
-				if l.metas[p.PkgPath] == nil {
-					l.metas[p.PkgPath] = p // for what the go command says of it
+				if u.metas[p.PkgPath] == nil {
+					u.metas[p.PkgPath] = p // for what the go command says of it
 				}
 				continue
 			}
 			if !own(p) {
-				l.peers = append(l.peers, p.PkgPath)
+				u.peers = append(u.peers, p.PkgPath)
 				continue
 			}
-			if s := l.read(p); s.relevant || l.named(p.PkgPath) {
-				l.addRoot(s)
+			if s := u.read(p); s.relevant() || u.named(p.PkgPath) {
+				u.addRoot(s)
 			}
 		}
 	}
 }
 
 // named tells whether a marker of a root names the package: its types count even where it has no markers itself.
-func (l *loader) named(path string) bool {
-	for _, s := range l.sources {
-		if s.root && slices.Contains(s.named, path) {
+func (u *Universe) named(path string) bool {
+	for _, s := range u.sources {
+		if s.root && slices.Contains(s.reads.named, path) {
 			return true
 		}
 	}
@@ -131,25 +149,25 @@ func (l *loader) named(path string) bool {
 
 // relatives are the folders of the other versions and the parent of a version package, and the packages that a
 // package's markers name, as far as they are no roots yet.
-func (l *loader) relatives(s *source) []string {
+func (u *Universe) relatives(s *Source) []string {
 	var out []string
-	for _, path := range s.named {
-		if l.sources[path] == nil {
+	for _, path := range s.reads.named {
+		if u.sources[path] == nil {
 			out = append(out, path)
 		}
 	}
-	if s.groups && own(s.meta) {
+	if s.reads.gathers && own(s.meta) {
 		out = append(out, s.meta.Dir+"/...") // the list of groups is complete, whatever was asked for
 	}
 	if !own(s.meta) || s.shallow {
 		return out
 	}
 	have := map[string]bool{}
-	for _, other := range l.sources {
+	for _, other := range u.sources {
 		have[other.meta.Dir] = true
 	}
 	parent := s.meta.Dir
-	if (isVersion(filepath.Base(s.meta.Dir)) || isVersion(s.meta.Name)) && s.meta.Dir != moduleDir(s.meta) {
+	if (model.IsVersion(filepath.Base(s.meta.Dir)) || model.IsVersion(s.meta.Name)) && s.meta.Dir != moduleDir(s.meta) {
 		parent = filepath.Dir(s.meta.Dir)
 		if !have[parent] && hasGo(parent) && strings.HasPrefix(parent, moduleDir(s.meta)) {
 			out = append(out, parent)
@@ -159,11 +177,12 @@ func (l *loader) relatives(s *source) []string {
 	for _, e := range entries {
 		dir := filepath.Join(parent, e.Name())
 		hidden := strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") || e.Name() == "testdata"
-		if e.IsDir() && !have[dir] && !hidden && (isVersion(e.Name()) && hasGo(dir) || isVersion(packageName(dir))) {
+		if e.IsDir() && !have[dir] && !hidden && (model.IsVersion(e.Name()) && hasGo(dir) ||
+			model.IsVersion(packageName(dir))) {
 			out = append(out, dir)
 		}
 	}
-	return append(out, l.elsewhere(s)...)
+	return append(out, u.elsewhere(s)...)
 }
 
 // packageName is the name that the first file in a folder gives its package; empty where there is none.
@@ -173,7 +192,8 @@ func packageName(dir string) string {
 		if e.IsDir() || !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
 			continue
 		}
-		if f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil, parser.PackageClauseOnly); err == nil {
+		if f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil,
+			parser.PackageClauseOnly); err == nil {
 			return f.Name.Name
 		}
 	}
@@ -181,29 +201,29 @@ func packageName(dir string) string {
 }
 
 // listDependencies lists what the roots import, compiled.
-func (l *loader) listDependencies(ctx context.Context) error {
+func (u *Universe) listDependencies(ctx context.Context) error {
 	want := map[string]bool{}
-	for _, path := range l.rootPaths() {
-		s := l.sources[path]
+	for _, path := range u.rootPaths() {
+		s := u.sources[path]
 		if s.shallow {
 			continue
 		}
-		for _, imp := range slices.Concat(s.imports(), s.refs) {
+		for _, imp := range slices.Concat(s.Imports(), s.reads.refs) {
 			want[imp] = true
 		}
-		l.runtime = l.runtime || requiresRuntime(s.meta)
+		u.runtime = u.runtime || requiresRuntime(s.meta)
 	}
-	extras := slices.Concat(l.Imports, l.peers)
-	if l.runtime {
-		extras = append(extras, l.RuntimeImports...)
+	extras := slices.Concat(u.options.Imports, u.peers)
+	if u.runtime {
+		extras = append(extras, u.options.RuntimeImports...)
 	}
-	extras = slices.Concat(extras, l.clientImports(), l.ruleImports())
+	extras = slices.Concat(extras, u.clientImports(), u.ruleImports())
 	for _, imp := range extras {
 		want[imp] = true
 	}
 	var patterns []string
 	for imp := range want {
-		if imp != "C" && imp != "unsafe" && l.sources[imp] == nil {
+		if imp != "C" && imp != "unsafe" && u.sources[imp] == nil {
 			patterns = append(patterns, imp)
 		}
 	}
@@ -211,10 +231,10 @@ func (l *loader) listDependencies(ctx context.Context) error {
 		return nil
 	}
 	sort.Strings(patterns)
-	if err := l.listExports(ctx, patterns); err != nil {
+	if err := u.listExports(ctx, patterns); err != nil {
 		return err
 	}
-	l.adoptDependencies()
+	u.adoptDependencies()
 	return nil
 }
 
@@ -227,31 +247,31 @@ func (u *Universe) addMetas(pkgs []*packages.Package) {
 	})
 }
 
-func (l *loader) listExports(ctx context.Context, patterns []string) error {
-	pkgs, err := l.list(ctx, exportMode, patterns)
+func (u *Universe) listExports(ctx context.Context, patterns []string) error {
+	pkgs, err := u.list(ctx, exportMode, patterns)
 	if err != nil {
 		return err
 	}
-	l.addMetas(pkgs)
+	u.addMetas(pkgs)
 	return nil
 }
 
 // adoptDependencies turns dependencies in the user's own modules that hold markers into roots to look at: what is yet
 // to be generated for them isn't in their export data.
-func (l *loader) adoptDependencies() {
-	for path, p := range l.metas {
-		if l.sources[path] != nil || !own(p) || len(p.GoFiles) == 0 {
+func (u *Universe) adoptDependencies() {
+	for path, p := range u.metas {
+		if u.sources[path] != nil || !own(p) || len(p.GoFiles) == 0 {
 			continue
 		}
-		if s := l.read(p); s.relevant && !s.shallow {
-			l.addRoot(s)
+		if s := u.read(p); s.relevant() && !s.shallow {
+			u.addRoot(s)
 		}
 	}
 }
 
-func (l *loader) rootPaths() []string {
+func (u *Universe) rootPaths() []string {
 	var out []string
-	for path, s := range l.sources {
+	for path, s := range u.sources {
 		if s.root {
 			out = append(out, path)
 		}
@@ -259,8 +279,6 @@ func (l *loader) rootPaths() []string {
 	sort.Strings(out)
 	return out
 }
-
-func own(p *packages.Package) bool { return p.Module != nil && p.Module.Main }
 
 func moduleDir(p *packages.Package) string {
 	if p.Module == nil {

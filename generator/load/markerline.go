@@ -9,20 +9,14 @@ import (
 	"apigen.dev/generator/marker"
 )
 
-// packageWide are the markers of a package that controller-gen reads wherever they stand between declarations, below the
-// package clause above all.
-var packageWide = map[string]bool{
-	"groupName": true, "versionName": true, "kubebuilder:object:generate": true, "kubebuilder:skip": true,
-	valuePrefix + "Optional": true, valuePrefix + "Required": true,
-}
-
-// ofPackage tells whether a marker in a group apart above something is the package's: the one that types have, too, is theirs.
+// ofPackage tells whether a marker in a group apart above something is the package's: one that types have, too, is
+// theirs.
 func ofPackage(m marker.Marker, place marker.Place) bool {
-	return packageWide[m.Name] && (place != marker.Type || m.Name != "kubebuilder:object:generate")
+	return m.Definition != nil && m.Definition.Read.Apart && (place != marker.Type || m.Definition.Set.Type == nil)
 }
 
-// alone reads the groups that belong to nothing: below the package clause, between declarations. Markers of the package count
-// there; of others it warns, as of all that stand behind a field or above a variable.
+// alone reads the groups that belong to nothing: below the package clause, between declarations. Markers of the package
+// count there; of others it warns, as of all that stand behind a field or above a variable.
 func (c *collector) alone(f *ast.File, used map[*ast.CommentGroup]bool) {
 	for _, g := range f.Comments {
 		if used[g] || inFunction(f, g) {
@@ -31,11 +25,14 @@ func (c *collector) alone(f *ast.File, used map[*ast.CommentGroup]bool) {
 		free := !inDeclaration(f, g)
 		for _, line := range markerLines(c.fset, g) {
 			m, ok, err := marker.Parse(line.text, line.pos)
+			if ok {
+				c.see(m)
+			}
 			switch {
 			case !ok:
 			case free && err == nil && ofPackage(m, marker.Package):
-				c.notes.pkg.markers = append(c.notes.pkg.markers, m)
-			case c.warn == nil:
+				c.comments.Package.Markers = append(c.comments.Package.Markers, m)
+			case c.generated: // another tool's: nobody here can mend it
 			case m.Definition == nil:
 				c.report(line.pos, err.Error())
 			case m.Definition.Ignored == "":
@@ -60,8 +57,9 @@ func inDeclaration(f *ast.File, g *ast.CommentGroup) bool {
 
 // idle warns of a marker that nothing reads where it stands.
 func (c *collector) idle(pos token.Position, m marker.Marker) {
-	if c.warn != nil && m.Definition.Ignored == "" {
-		c.warn(pos, fmt.Sprintf("marker \"+%s\" has no effect here: put it into the comment right above the %s that it is meant for", m.Name, m.Definition.Places))
+	if m.Definition.Ignored == "" {
+		c.warn(pos, fmt.Sprintf("marker \"+%s\" has no effect here: put it into the comment right above the %s "+
+			"that it is meant for", m.Name, m.Definition.Places))
 	}
 }
 
@@ -112,8 +110,8 @@ func markerLines(fset *token.FileSet, g *ast.CommentGroup) []markerLine {
 
 func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
-// docText is the text of a comment without its markers. Lines that are for developers only, TODO and what follows dashes, are
-// left to whoever shows it.
+// docText is the text of a comment without its markers. Lines that are for developers only, TODO and what follows
+// dashes, are left to whoever shows it.
 func docText(g *ast.CommentGroup) string {
 	kept := new(ast.CommentGroup)
 	block := false

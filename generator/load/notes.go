@@ -1,7 +1,6 @@
 package load
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -9,81 +8,109 @@ import (
 	"os"
 	"path/filepath"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/marker"
 	"apigen.dev/generator/model"
 )
 
-// note is what comments say of one declaration.
-type note struct {
-	doc     string
-	markers marker.Markers
-	pos     token.Position
-	// literal is what a method of a schema returns, as far as it is written out.
-	literal string
+// Comment is what comments say of one declaration.
+type Comment struct {
+	Doc     string
+	Markers marker.Markers
+	Pos     token.Position
+	// Literal is what a method of a schema returns, as far as it is written out.
+	Literal string
+
 	// over is what a type is declared over where that has a name.
 	over *name
 }
 
-// notes are the comments of one package: of the package itself, and of its declarations by name, a field's name
+// Comments are the comments of one package: of the package itself, and of its declarations by name, a field's name
 // following its type's after a dot. Those of packages read from source are known by position too, which tells the
 // fields of anonymous structs apart.
-type notes struct {
-	pkg    note
-	byName map[string]*note
-	byPos  map[token.Pos]*note
+type Comments struct {
+	Package Comment
+
+	byName map[string]*Comment
+	byPos  map[token.Pos]*Comment
+	// faults of markers keep output from being written, as far as the user can mend them; warnings don't.
+	faults, warnings []fault
 }
 
-var noNote = &note{}
-
-func (n *notes) of(pos token.Pos, name string) *note {
-	if x := n.byPos[pos]; x != nil && pos.IsValid() {
-		return x
-	}
-	if x := n.byName[name]; x != nil {
-		return x
-	}
-	return noNote
+// fault is a fault of a marker, and whether it is in a file that another tool generated.
+type fault struct {
+	diag.Error
+	generated bool
 }
 
-// notesOf returns the comments of a package: of a root's files, or of those files of a dependency that are asked for.
-func (b *builder) notesOf(p *types.Package, at token.Pos) *notes {
-	s := b.l.sources[p.Path()]
-	root := s != nil && s.root
-	n := b.notes[p.Path()]
-	if n == nil {
-		n = newNotes()
-		b.notes[p.Path()] = n
-		if root {
-			for _, f := range s.files {
-				c := &collector{fset: b.l.fset, notes: n, report: b.reporter(s, s.generated[f])}
-				if own(s.meta) && !s.generated[f] {
-					c.warn = func(pos token.Position, message string) { b.warnings.Add(pos, "%s", message) }
-				}
-				c.file(f)
-			}
-			disagreements(n.pkg.markers, b.reporter(s, false))
-		} else {
-			b.readNotes(p.Path(), "doc.go", n)
-			if b.l.named(p.Path()) {
-				b.readClauses(p.Path(), n)
-			}
+func newComments() *Comments {
+	return &Comments{byName: map[string]*Comment{}, byPos: map[token.Pos]*Comment{}}
+}
+
+var noComment = &Comment{}
+
+// Of returns what comments say of the declaration at a position, or else of that name. It is never nil.
+func (c *Comments) Of(pos token.Pos, name string) *Comment {
+	if x := c.At(pos); x != nil {
+		return x
+	}
+	if x := c.byName[name]; x != nil {
+		return x
+	}
+	return noComment
+}
+
+// At returns what comments say of the declaration at a position; nil where nothing is known of it.
+func (c *Comments) At(pos token.Pos) *Comment {
+	if !pos.IsValid() {
+		return nil
+	}
+	return c.byPos[pos]
+}
+
+// check adds the faults of the package's markers, once all files are read.
+func (c *Comments) check() {
+	for _, e := range c.Package.Markers.Disagreements() {
+		c.faults = append(c.faults, fault{Error: e})
+	}
+}
+
+// group is the API group that the markers of the package name, and whether they name one.
+func (c *Comments) group() (string, bool) {
+	var p model.Package
+	c.Package.Markers.ToPackage(&p)
+	return p.Group, p.HasGroup
+}
+
+// Comments returns the comments of a package: of a root's files, or of those files of a dependency that are asked for:
+// doc.go, and the one with the declaration at a position, where that is valid.
+func (u *Universe) Comments(p *types.Package, at token.Pos) *Comments {
+	if s := u.sources[p.Path()]; s != nil && s.root {
+		return s.comments
+	}
+	c := u.comments[p.Path()]
+	if c == nil {
+		c = newComments()
+		u.comments[p.Path()] = c
+		u.readComments(p.Path(), "doc.go", c)
+		if u.named(p.Path()) {
+			u.readClauses(p.Path(), c)
 		}
 	}
-	if !root && at.IsValid() {
-		b.readNotes(p.Path(), filepath.Base(b.l.fset.Position(at).Filename), n)
+	if at.IsValid() {
+		u.readComments(p.Path(), filepath.Base(u.fset.Position(at).Filename), c)
 	}
-	return n
+	return c
 }
 
-// readNotes parses one file of a dependency for its comments, once.
-func (b *builder) readNotes(path, base string, n *notes) {
+// readComments parses one file of a dependency for its comments, once.
+func (u *Universe) readComments(path, base string, c *Comments) {
 	key := path + "\x00" + base
-	meta := b.l.metas[path]
-	if b.parsed[key] || meta == nil {
+	meta := u.metas[path]
+	if u.commented[key] || meta == nil {
 		return
 	}
-	b.parsed[key] = true
+	u.commented[key] = true
 	for _, name := range meta.GoFiles {
 		if filepath.Base(name) != base {
 			continue
@@ -92,17 +119,17 @@ func (b *builder) readNotes(path, base string, n *notes) {
 		if err != nil {
 			return
 		}
-		f, _ := parser.ParseFile(b.l.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
+		f, _ := parser.ParseFile(u.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
 		if f != nil && f.Name != nil {
-			(&collector{fset: b.l.fset, notes: n}).file(f)
+			(&collector{fset: u.fset, comments: c}).file(f)
 		}
 	}
 }
 
-// readClauses adds what the other files of a dependency say above their package clauses: of one that a marker names, they
-// count like doc.go.
-func (b *builder) readClauses(path string, n *notes) {
-	meta := b.l.metas[path]
+// readClauses adds what the other files of a dependency say above their package clauses: of one that a marker names,
+// they count like doc.go.
+func (u *Universe) readClauses(path string, c *Comments) {
+	meta := u.metas[path]
 	if meta == nil {
 		return
 	}
@@ -110,33 +137,9 @@ func (b *builder) readClauses(path string, n *notes) {
 		if filepath.Base(name) == "doc.go" {
 			continue
 		}
-		f, _ := parser.ParseFile(b.l.fset, name, nil, parser.ParseComments|parser.PackageClauseOnly)
+		f, _ := parser.ParseFile(u.fset, name, nil, parser.ParseComments|parser.PackageClauseOnly)
 		if f != nil && f.Name != nil {
-			(&collector{fset: b.l.fset, notes: n}).packageClause(f, map[*ast.CommentGroup]bool{})
+			(&collector{fset: u.fset, comments: c}).packageClause(f, map[*ast.CommentGroup]bool{})
 		}
 	}
-}
-
-// reporter reports faults of markers as errors where the user can mend them and wants to, else as warnings.
-func (b *builder) reporter(s *source, generated bool) reporter {
-	return func(pos token.Position, message string) {
-		to := &b.errs
-		if generated || b.l.Lenient || !own(s.meta) {
-			to = &b.warnings
-		}
-		*to = append(*to, emit.Error{Pos: pos, Message: message, Lenient: to == &b.errs})
-	}
-}
-
-// fault reports what is wrong with a kind of a package: an error, where the user is not lenient, and can mend it.
-func (b *builder) fault(p *model.Package, pos model.Position, format string, args ...any) {
-	report := b.reportOf(p)
-	if report == nil && b.l.Lenient {
-		report = func(pos token.Position, message string) { b.warnings.Add(pos, "%s", message) }
-	}
-	if report == nil {
-		b.errs = append(b.errs, emit.Error{Pos: pos, Message: fmt.Sprintf(format, args...), Lenient: true})
-		return
-	}
-	report(pos, fmt.Sprintf(format, args...))
 }

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 )
 
 // query is where and in which environment the go command is asked.
@@ -19,7 +19,7 @@ type query struct {
 	env []string
 }
 
-// list asks the go command for packages. The error is emit.Errors where the question is at fault.
+// list asks the go command for packages. The error is diag.Errors where the question is at fault.
 func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []string) ([]*packages.Package, error) {
 	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: u.query.dir, Env: u.query.env}
 	args := make([]string, len(patterns))
@@ -31,14 +31,14 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, emit.Errors{{Message: explain(err.Error())}}
+		return nil, diag.Errors{{Message: explain(err.Error())}}
 	}
 	if !slices.ContainsFunc(pkgs, func(p *packages.Package) bool { return p.Dir != "" || p.Name != "" }) {
 		if said := u.complaint(ctx, mode, patterns); said != "" {
-			return nil, emit.Errors{{Message: said}}
+			return nil, diag.Errors{{Message: said}}
 		}
 		if len(pkgs) == 0 && !slices.ContainsFunc(patterns, wildcard) {
-			return nil, emit.Errors{{Message: "no package matches " + strings.Join(patterns, " ")}}
+			return nil, diag.Errors{{Message: "no package matches " + strings.Join(patterns, " ")}}
 		}
 	}
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
@@ -49,8 +49,8 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 	return pkgs, nil
 }
 
-// complaint is why the go command fails at patterns for which go/packages has no answer and no error: at a go.mod that is
-// not up to date, a folder that it can't write to, a platform that there isn't. Empty where it doesn't fail.
+// complaint is why the go command fails at patterns for which go/packages has no answer and no error: at a go.mod that
+// is not up to date, a folder that it can't write to, a platform that there isn't. Empty where it doesn't fail.
 func (u *Universe) complaint(ctx context.Context, mode packages.LoadMode, patterns []string) string {
 	args := []string{"list", "-e", "-deps"}
 	if mode&packages.NeedExportFile != 0 {
@@ -80,14 +80,18 @@ func explain(message string) string {
 	case strings.Contains(message, "does not contain modules listed in go.work"):
 		return message + ": run apigen in the folder of one of them, or name them: apigen build ./<folder>/..."
 	case strings.HasPrefix(message, "go command required, not found"):
-		return "apigen asks the go command about packages, and it isn't in the PATH: install Go, or add its folder bin to the PATH"
+		return "apigen asks the go command about packages, and it isn't in the PATH: install Go, or add its folder " +
+			"bin to the PATH"
 	}
-	if strings.Contains(message, "does not contain main module") || strings.Contains(message, "cannot find main module") {
+	if strings.Contains(message, "does not contain main module") || strings.Contains(message,
+		"cannot find main module") {
 		message += ": run apigen in the folder of a go.mod, or below"
 	}
-	for _, said := range []string{"no space left on device", "read-only file system", "failed to initialize build cache"} {
+	for _, said := range []string{"no space left on device", "read-only file system", "failed to initialize build " +
+		"cache"} {
 		if strings.Contains(message, said) {
-			return message + ": the go command must be able to write to its cache and to the folder for temporary files (GOCACHE, GOTMPDIR)"
+			return message + ": the go command must be able to write to its cache and to the folder for temporary " +
+				"files (GOCACHE, GOTMPDIR)"
 		}
 	}
 	return message

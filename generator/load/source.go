@@ -16,10 +16,12 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+
+	"apigen.dev/generator/marker"
 )
 
-// source is a package that is read from source.
-type source struct {
+// Source is a package that is read from source.
+type Source struct {
 	meta  *packages.Package
 	files []*ast.File
 	// generated are those of files that other tools wrote.
@@ -28,21 +30,16 @@ type source struct {
 	unread map[*ast.File][]byte
 	// blanked are the paths of generated files of ours, which are not read.
 	blanked []string
-	// relevant: there are markers. shallow: none but those that gather what lies below, so that types don't matter.
-	relevant, shallow bool
-	// groups: there is a marker that gathers what lies below, as +apigen:groups.
-	groups bool
-	// clients: there is +apigen:clients. clientRefs are the packages that clients need beyond those of their types.
-	clients    bool
-	clientRefs []string
-	// rules: there are rules in CEL.
-	rules bool
+	// comments are those of the files, reads what the markers in them mean to the loader.
+	comments *Comments
+	reads    reads
+	// shallow: there are no markers but those that gather what lies below, so that types don't matter.
+	shallow bool
 	// root: read for its own sake, not for lack of export data. output: files may be written for it.
 	root, output bool
-	// inGroups are the groups that the files name above their package clauses.
-	inGroups []string
-	// named are the packages that markers name; refs are those of names of theirs.
-	named, refs []string
+	// inGroup is the group that the files name above their package clauses; grouped tells the core group from none.
+	inGroup string
+	grouped bool
 
 	// broken: a file doesn't parse. wrong: a declaration doesn't compile.
 	broken, wrong bool
@@ -52,34 +49,73 @@ type source struct {
 	busy  bool
 }
 
-// read reads and parses a root. Syntax errors are added to the loader's.
-func (l *loader) read(p *packages.Package) *source {
-	s := &source{meta: p, generated: map[*ast.File]bool{}}
-	only := true // none but those that gather was seen
+// read reads and parses a root. Syntax errors are diagnostics.
+func (u *Universe) read(p *packages.Package) *Source {
+	s := &Source{meta: p, generated: map[*ast.File]bool{}, comments: newComments()}
 	for _, name := range p.GoFiles {
 		data, err := os.ReadFile(name)
 		if err != nil {
-			l.errs.Add(token.Position{Filename: name}, "can't be read: %v", err)
+			u.errs.Add(token.Position{Filename: name}, "can't be read: %v", err)
 			s.broken = true
 			continue
 		}
-		if l.owns(filepath.Base(name)) && replaceable(data) {
+		if u.options.Owns(filepath.Base(name)) && replaceable(data) {
 			s.blanked = append(s.blanked, name)
 			continue
 		}
-		s.scan(data, &only)
-		l.parse(s, name, data)
+		u.parse(s, name, data)
 	}
-	s.shallow = s.relevant && only
-	sort.Strings(s.named)
+	s.comments.check()
+	s.inGroup, s.grouped = s.comments.group()
+	s.shallow = s.reads.gathers && !s.reads.types
+	sort.Strings(s.reads.named)
 	return s
+}
+
+// relevant tells whether there is something to generate for a package.
+func (s *Source) relevant() bool { return s.reads.gathers || s.reads.types }
+
+// reads is what markers mean to the loader.
+type reads struct {
+	// gathers: there is a marker that gathers what lies below, as +apigen:groups. types: there are others, which
+	// packages of API types have.
+	gathers, types bool
+	needs          map[marker.Need]bool
+	// named are packages that markers name, to be read for their types and markers; refs are those of other names, and
+	// ofClients those that matter to clients alone.
+	named, refs, ofClients []string
+}
+
+// add adds what a marker means, and the one that it wraps.
+func (r *reads) add(m marker.Marker) {
+	r.types = r.types || m.OfAPI()
+	if d := m.Definition; d != nil {
+		r.gathers = r.gathers || d.Read.Gathers
+		if d.Read.Needs != marker.NeedsNothing {
+			if r.needs == nil {
+				r.needs = map[marker.Need]bool{}
+			}
+			r.needs[d.Read.Needs] = true
+		}
+		if d.Read.Packages != nil {
+			to := &r.refs
+			switch {
+			case d.Read.Named:
+				to = &r.named
+			case d.Read.OfClients:
+				to = &r.ofClients
+			}
+			*to = append(*to, d.Read.Packages(m)...)
+		}
+	}
+	if m.Wrapped != nil {
+		r.add(*m.Wrapped)
+	}
 }
 
 var (
 	generatedPattern = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.\r?$`)
 	clausePattern    = regexp.MustCompile(`(?m)^package\s`)
-	refPattern       = regexp.MustCompile(`\+(?:k8s:deepcopy-gen:interfaces=|k8s:conversion-gen:explicit-from=|default=ref\()([^\s)]+)`)
-	namedPattern     = regexp.MustCompile(`\+(?:k8s:conversion-gen|k8s:conversion-gen-external-types|k8s:defaulter-gen-input|apigen:serve)=([A-Za-z0-9_.\-]+(?:/[A-Za-z0-9_.\-~]+)*)`)
 )
 
 // generatedHeader tells whether a file says before its package clause that it is generated.
@@ -97,76 +133,24 @@ func generatedHeader(data []byte) bool {
 func replaceable(data []byte) bool { return generatedHeader(data) || len(bytes.TrimSpace(data)) == 0 }
 
 // isGenerated tells whether a file on the disk is a generated one of ours.
-func (l *loader) isGenerated(name string) bool {
-	if !l.owns(filepath.Base(name)) {
+func (u *Universe) isGenerated(name string) bool {
+	if !u.options.Owns(filepath.Base(name)) {
 		return false
 	}
 	data, err := os.ReadFile(name)
 	return err == nil && replaceable(data)
 }
 
-// scan looks for markers in the bytes of a file, before it is parsed.
-func (s *source) scan(data []byte, only *bool) {
-	if collects(data) > 0 {
-		s.relevant, s.groups = true, true
-	}
-	s.clients = s.clients || bytes.Contains(data, []byte("+apigen:clients"))
-	s.clientRefs = append(s.clientRefs, clientPackages(data)...)
-	s.rules = s.rules || bytes.Contains(data, []byte(":XValidation:"))
-	s.inGroups = append(s.inGroups, groupsOf(data)...)
-	if controls(data) {
-		s.relevant, *only = true, false
-	}
-	for _, m := range namedPattern.FindAllSubmatch(data, -1) {
-		if v := string(m[1]); v != "false" && v != "true" {
-			s.named = append(s.named, v)
-		}
-	}
-	for _, m := range refPattern.FindAllSubmatch(data, -1) {
-		for _, ref := range strings.Split(string(m[1]), ",") {
-			if i := strings.LastIndexByte(ref, '.'); i > 0 && i > strings.LastIndexByte(ref, '/') {
-				s.refs = append(s.refs, ref[:i])
-			}
-		}
-	}
-}
-
-// collects counts the markers of a package that gathers what lies below it.
-func collects(data []byte) int {
-	n := 0
-	for _, name := range []string{"groups", "clients", "reference", "crds"} {
-		n += bytes.Count(data, []byte("+apigen:"+name))
-	}
-	return n
-}
-
-// controls tells whether a file holds markers that packages of API types have.
-func controls(data []byte) bool {
-	for _, prefix := range []string{"+k8s:", "+groupName", "+genclient"} {
-		if bytes.Contains(data, []byte(prefix)) {
-			return true
-		}
-	}
-	if bytes.Count(data, []byte("+apigen:")) > collects(data) {
-		return true
-	}
-	others := 0
-	for _, name := range []string{"rbac", "webhook", "scaffold"} {
-		others += bytes.Count(data, []byte("+kubebuilder:"+name))
-	}
-	return bytes.Count(data, []byte("+kubebuilder:")) > others
-}
-
-func (l *loader) parse(s *source, name string, data []byte) {
-	f, err := parser.ParseFile(l.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
+func (u *Universe) parse(s *Source, name string, data []byte) {
+	f, err := parser.ParseFile(u.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
 	var list scanner.ErrorList
 	if errors.As(err, &list) {
 		if generatedHeader(data) {
-			l.warnings.Add(list[0].Pos, "in a file that another tool generated: %s", list[0].Msg)
+			u.warnings.Add(list[0].Pos, "in a file that another tool generated: %s", list[0].Msg)
 			list = nil
 		}
 		for _, e := range list {
-			l.errs.Add(e.Pos, "%s", e.Msg)
+			u.errs.Add(e.Pos, "%s", e.Msg)
 			s.broken = true
 		}
 	}
@@ -174,13 +158,16 @@ func (l *loader) parse(s *source, name string, data []byte) {
 		return
 	}
 	s.files = append(s.files, f)
-	if s.generated[f] = generatedHeader(data); s.generated[f] {
+	s.generated[f] = generatedHeader(data)
+	(&collector{fset: u.fset, comments: s.comments, reads: &s.reads, reporting: true,
+		generated: s.generated[f]}).file(f)
+	if s.generated[f] {
 		dropBodies(f)
 	}
 }
 
-// imports are the import paths of the files, sorted.
-func (s *source) imports() []string {
+// Imports are the import paths of the files, sorted.
+func (s *Source) Imports() []string {
 	seen := map[string]bool{}
 	for _, f := range s.files {
 		for _, i := range f.Imports {

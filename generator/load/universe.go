@@ -20,16 +20,20 @@ import (
 
 // Universe is the type-checked world of one load. It is not safe for concurrent use.
 type Universe struct {
+	options Options
+	listing
+	diagnostics
+
 	fset *token.FileSet
 	// metas is every package that the go command listed, by path.
 	metas map[string]*packages.Package
 	// sources are the packages that are read from source, by path.
-	sources map[string]*source
-	// peers are packages in modules that aren't the user's and that markers name.
-	peers []string
+	sources map[string]*Source
+	// comments are those of dependencies, by path; commented are the files whose comments were read.
+	comments  map[string]*Comments
+	commented map[string]bool
 
-	// owns tells our files; query is the go command's environment.
-	owns  func(string) bool
+	// query is the go command's environment.
 	query query
 	// bodies: roots are checked with the bodies of their functions.
 	bodies bool
@@ -41,12 +45,16 @@ type Universe struct {
 
 func newUniverse(o Options) *Universe {
 	u := &Universe{
-		owns:     o.Owns,
-		query:    query{dir: o.Dir, env: o.Env},
-		fset:     token.NewFileSet(),
-		metas:    map[string]*packages.Package{},
-		sources:  map[string]*source{},
-		fromData: map[string]*types.Package{},
+		options:     o,
+		listing:     listing{missing: map[string]bool{}, folders: map[string]map[string][]string{}},
+		diagnostics: diagnostics{silenced: map[lineOf]bool{}},
+		query:       query{dir: o.Dir, env: o.Env},
+		fset:        token.NewFileSet(),
+		metas:       map[string]*packages.Package{},
+		sources:     map[string]*Source{},
+		comments:    map[string]*Comments{},
+		commented:   map[string]bool{},
+		fromData:    map[string]*types.Package{},
 	}
 	arch := runtime.GOARCH
 	for _, e := range o.Env {
@@ -68,23 +76,23 @@ func (u *Universe) open(path string) (io.ReadCloser, error) {
 	return os.Open(p.ExportFile)
 }
 
-// check type-checks all roots. Errors in declarations that the model is made of are added to the loader's; others wait
+// check type-checks all roots. Errors in declarations that the model is made of are diagnostics; others wait
 // for the check of the finished code, which knows whether they remain.
-func (l *loader) check() {
-	l.probe()
-	l.markSources()
-	for _, path := range l.rootPaths() {
-		if s := l.sources[path]; !s.shallow {
-			l.checkSource(s)
+func (u *Universe) check() {
+	u.probe()
+	u.markSources()
+	for _, path := range u.rootPaths() {
+		if s := u.sources[path]; !s.shallow {
+			u.checkSource(s)
 		}
 	}
-	l.cycles()
-	broken := l.around(func(s *source) bool { return s.broken })
-	for _, path := range l.rootPaths() {
-		s := l.sources[path]
+	u.cycles()
+	broken := u.around(func(s *Source) bool { return s.broken })
+	for _, path := range u.rootPaths() {
+		s := u.sources[path]
 		for _, e := range joined(s.errs) {
 			if !broken[path] {
-				l.judge(s, e)
+				u.typeError(s, e)
 			}
 		}
 	}
@@ -134,7 +142,7 @@ func (u *Universe) markSources() {
 		}
 		state[p.PkgPath] = src
 		if src && u.sources[p.PkgPath] == nil {
-			u.sources[p.PkgPath] = &source{meta: p}
+			u.sources[p.PkgPath] = &Source{meta: p}
 		}
 		return src
 	}
@@ -144,7 +152,7 @@ func (u *Universe) markSources() {
 }
 
 // checkSource type-checks a package that is read from source, once.
-func (u *Universe) checkSource(s *source) *types.Package {
+func (u *Universe) checkSource(s *Source) *types.Package {
 	if s.types != nil || s.busy {
 		return s.types
 	}
@@ -165,7 +173,8 @@ func (u *Universe) checkSource(s *source) *types.Package {
 }
 
 // checkFiles type-checks files as a package. It always returns a package, complete or not.
-func (u *Universe) checkFiles(meta *packages.Package, files []*ast.File, ignoreBodies bool, report func(types.Error)) *types.Package {
+func (u *Universe) checkFiles(meta *packages.Package, files []*ast.File, ignoreBodies bool,
+	report func(types.Error)) *types.Package {
 	conf := types.Config{
 		Importer:         packageImporter{u, meta},
 		FakeImportC:      true,
@@ -203,11 +212,11 @@ func (i packageImporter) Import(path string) (*types.Package, error) {
 	if target == nil {
 		return nil, listError(nil)
 	}
-	return i.u.load(target.PkgPath)
+	return i.u.Import(target.PkgPath)
 }
 
-// load returns the types of a listed package.
-func (u *Universe) load(path string) (*types.Package, error) {
+// Import returns the types of a listed package.
+func (u *Universe) Import(path string) (*types.Package, error) {
 	if s := u.sources[path]; s != nil {
 		if p := u.checkSource(s); p != nil {
 			return p, nil
@@ -250,8 +259,8 @@ func (u *Universe) MutableDirs() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Linked tells whether a package in one of the folders is reached by a symbolic link that leads out of it: who walks the
-// folder doesn't see its files.
+// Linked tells whether a package in one of the folders is reached by a symbolic link that leads out of it: who walks
+// the folder doesn't see its files.
 func (u *Universe) Linked(dirs []string) bool {
 	for _, dir := range dirs {
 		target, err := filepath.EvalSymlinks(dir)

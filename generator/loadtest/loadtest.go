@@ -20,6 +20,7 @@ import (
 
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/resolve"
 )
 
 // Module is the path of the module that the files are put into, unless they bring a go.mod of their own.
@@ -47,7 +48,7 @@ func Program(t testing.TB, archive string) *model.Program {
 }
 
 // Load loads all packages of the module in a folder. Faults in the input fail the test.
-func Load(t testing.TB, dir string, patterns ...string) *load.Result {
+func Load(t testing.TB, dir string, patterns ...string) *resolve.Result {
 	t.Helper()
 	res, err := Try(dir, patterns...)
 	if err != nil {
@@ -57,11 +58,11 @@ func Load(t testing.TB, dir string, patterns ...string) *load.Result {
 }
 
 // Try loads packages of the module in a folder, ./... where no patterns are given.
-func Try(dir string, patterns ...string) (*load.Result, error) {
-	return load.Load(context.Background(), load.Options{
+func Try(dir string, patterns ...string) (*resolve.Result, error) {
+	return resolve.Load(context.Background(), resolve.Options{Options: load.Options{
 		Dir: dir, Patterns: patterns, Owns: Owned, Imports: imports,
 		Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off"),
-	})
+	}})
 }
 
 // Dir writes the files of a txtar archive into a temporary module and returns its folder. Modules in folders of it,

@@ -50,7 +50,11 @@ func (m Marker) check() error {
 		if strings.HasPrefix(m.Name, "kubebuilder:") && strings.TrimSpace(m.Value) == "" {
 			return fmt.Errorf("marker \"+%s\" needs a value: a JSON literal", m.Name)
 		}
-		if m.Name == "default" && !validDefault(m.Value) {
+	case JSONOrConstant:
+		if !m.HasValue {
+			return bad("a JSON literal")
+		}
+		if !validDefault(m.Value) {
 			return bad(`a JSON literal or ref(Constant); strings need double quotes: +default="text"`)
 		}
 	case Tag:
@@ -91,7 +95,7 @@ func (m Marker) checkKeys() error {
 	}
 	for _, a := range m.Args {
 		if slices.Contains(m.Definition.Keys, a.Key) {
-			if a.Bare && a.Key != "optionalOldSelf" && a.Key != "subpath" {
+			if a.Bare && a.Key != m.Definition.Bare {
 				return fmt.Errorf("marker \"+%s\": argument %q needs a value: %s=...", m.Name, a.Key, a.Key)
 			}
 			continue

@@ -1,5 +1,7 @@
 package marker
 
+import "apigen.dev/generator/model"
+
 // Place is a set of the places where a marker may stand.
 type Place uint8
 
@@ -37,6 +39,8 @@ const (
 	List
 	// JSON: a JSON literal; bare words count as strings in controller-gen's grammar.
 	JSON
+	// JSONOrConstant: a JSON literal, or ref(Constant).
+	JSONOrConstant
 	// Arguments: key=value, separated by commas.
 	Arguments
 	// Tag: another marker, +k8s:beta(since: "1.37")=+k8s:required; or nothing.
@@ -46,6 +50,7 @@ const (
 )
 
 // Definition is a row of the table: what a marker is called, where it may stand, what its value is, and what it does.
+// Whoever adds a marker adds a row, and the field of the model that its setter sets; nothing else knows its name.
 type Definition struct {
 	// Name is without the leading plus sign.
 	Name   string
@@ -53,10 +58,114 @@ type Definition struct {
 	Kind   Kind
 	// Words are the values of a marker of kind Word.
 	Words []string
-	// Keys are the names of the arguments of a marker of kind Arguments. Nil allows any.
+	// Keys are the names of the arguments of a marker of kind Arguments. Nil allows any. Bare is the one that may stand
+	// without a value.
 	Keys []string
+	Bare string
 	// Doc is one paragraph for users.
 	Doc string
 	// Ignored says why apigen knows the marker but doesn't act on it; empty for markers that count.
 	Ignored string
+
+	// Many: each of several such markers on one thing counts, in the order of the source. Else the last one does: the
+	// nearest to what it stands on.
+	Many bool
+	// Set holds the setters.
+	Set Set
+	// Check is the rule that the marker makes, which is checked when objects are written; Refine completes it. Lifts is
+	// the check of the rules that the marker takes away.
+	Check  model.Check
+	Refine func(r *model.Rule, u *Use, s *model.Schema)
+	Lifts  model.Check
+	// Claims is the form of values that the marker is for.
+	Claims model.ClaimedForm
+	// Element is the marker that says of values what this one says of the elements of a list.
+	Element string
+	// Wraps says what the marker that is the value of this one is about.
+	Wraps Part
+
+	// Subject narrows the types that the marker is for. Foreign: +apigen:kind can put it on a kind of another module.
+	Subject Subject
+	Foreign bool
+	// Agree says how the marker gets on with others.
+	Agree Agree
+	// Read says what the marker means to the loader of packages.
+	Read Read
 }
+
+// Set holds the setters of a marker, by what it stands on: each puts what the marker says into the model. Nil ones set
+// nothing there. Kind is for types that are kinds, Value for the values of types, of fields and of their parts.
+type Set struct {
+	Package func(*model.Package, *Use)
+	Type    func(*model.Type, *Use)
+	Kind    func(*model.Kind, *Use)
+	Value   func(*model.Schema, *Use)
+	Field   func(*model.Field, *Use)
+	Func    func(*model.Func, *Use)
+	Const   func(*model.Const, *Use)
+}
+
+// Part is what a wrapped marker is about.
+type Part uint8
+
+// The parts.
+const (
+	Nothing     Part = iota // the wrapped marker has no effect
+	Transparent             // as if it stood alone
+	EachValue               // the elements of a list, or the values of a map
+	EachKey                 // the keys of a map
+	Subfield                // a field of a struct
+	ListItem                // a single element of a list
+	InMode                  // the value, as long as a discriminator has some value
+	ForeignKind             // a kind of another module
+)
+
+// Subject is what a type must be for a marker.
+type Subject uint8
+
+// The subjects.
+const (
+	AnyType       Subject = iota
+	Kinds                 // a kind
+	KindsAndLists         // a kind, or the list of one
+)
+
+// Agree says how a marker gets on with other markers of the same thing.
+type Agree struct {
+	// Once: two of them that say different things are a fault. Markers of numbers are always so.
+	Once bool
+	// Denies is the marker that says the opposite.
+	Denies string
+	// Yields are the markers that win where they stand beside this one: then this one sets nothing. Same: it must say
+	// what they say.
+	Yields []string
+	Same   bool
+}
+
+// Read says what a marker means to the loader of packages, which reads markers before types.
+type Read struct {
+	// Gathers: the marker gathers what lies below its package, which needs no types of its own for it.
+	Gathers bool
+	// Anywhere: the marker stands in all kinds of packages, and doesn't make one of types of an API.
+	Anywhere bool
+	// Apart: the package's marker is also found in comments between declarations, as controller-gen finds it.
+	Apart bool
+	// DocOnly: on a type, the marker counts only in the comment right above.
+	DocOnly bool
+	// Needs is what generated code needs on account of the marker.
+	Needs Need
+	// Packages are the packages that the marker names. Named: they are read for their types and markers. OfClients:
+	// they matter to clients alone.
+	Packages         func(Marker) []string
+	Named, OfClients bool
+}
+
+// Need is what generated code needs on account of a marker.
+type Need uint8
+
+// The needs.
+const (
+	NeedsNothing Need = iota
+	NeedsClients      // the libraries of clients
+	NeedsCEL          // the library that runs rules in CEL
+)

@@ -1,6 +1,6 @@
-// Package marker holds the one table of every marker that apigen knows and the two grammars in which markers are
-// written: Kubernetes' +k8s:name(args)=value and controller-gen's +kubebuilder:name:key=value. It knows nothing of Go
-// types: package load tells it where a marker stands and asks what it says.
+// Package marker holds the one table of every marker that apigen knows, with what each sets in the model, and the two
+// grammars in which markers are written: Kubernetes' +k8s:name(args)=value and controller-gen's
+// +kubebuilder:name:key=value. It knows the model and diagnostics, and nothing of go/types.
 package marker
 
 import (
@@ -25,6 +25,9 @@ type Marker struct {
 	HasValue bool
 	// Wrapped is the marker that is the value of this one.
 	Wrapped *Marker
+	// Element is the name as it was written of a marker for the elements of a list, which has the name of the one for
+	// values while it is put into the model.
+	Element string
 	// Text is the whole marker as written, without the plus sign.
 	Text string
 	Pos  token.Position
@@ -50,6 +53,15 @@ func (m Marker) Arg(key string) (string, bool) {
 // True tells whether a marker of kind Flag or Bool says yes: nothing and true do.
 func (m Marker) True() bool { return !m.HasValue || m.Value == "" || m.Value == "true" }
 
+// OfAPI tells whether the marker says that its package holds types of an API.
+func (m Marker) OfAPI() bool {
+	if m.Definition == nil {
+		return ours(m.Name)
+	}
+	r := m.Definition.Read
+	return !r.Gathers && !r.Anywhere && (ours(m.Name) || r.Apart)
+}
+
 // Strings are the elements of a List value.
 func (m Marker) Strings() []string { return splitList(m.Value) }
 
@@ -74,33 +86,6 @@ func (m Marker) Int() *int64 {
 // Markers are those of one thing, in the order of the source.
 type Markers []Marker
 
-// Get returns the last marker of that name: the one nearest to what it stands on.
-func (ms Markers) Get(name string) (Marker, bool) {
-	for i := len(ms) - 1; i >= 0; i-- {
-		if ms[i].Name == name {
-			return ms[i], true
-		}
-	}
-	return Marker{}, false
-}
-
-// Has tells whether a marker of that name is there and doesn't say false.
-func (ms Markers) Has(name string) bool {
-	m, ok := ms.Get(name)
-	return ok && m.Value != "false"
-}
-
-// All returns the markers of that name.
-func (ms Markers) All(name string) []Marker {
-	var out []Marker
-	for _, m := range ms {
-		if m.Name == name {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
 // families are the prefixes whose names are all known: an unknown one is a mistake, not another tool's.
 var families = []string{"k8s:", "kubebuilder:", "genclient", "apigen:"}
 
@@ -113,7 +98,8 @@ func Parse(text string, pos token.Position) (Marker, bool, error) {
 	def := find(word)
 	if def == nil && !ours(word) {
 		if s := lookalike(word, text[len(word):]); strings.Contains(s, ":") {
-			return Marker{Name: word, Text: text, Pos: pos}, true, fmt.Errorf("unknown marker \"+%s\": did you mean \"+%s\"?", word, s)
+			return Marker{Name: word, Text: text, Pos: pos}, true, fmt.Errorf("unknown marker \"+%s\": did you "+
+				"mean \"+%s\"?", word, s)
 		}
 		return Marker{}, false, nil
 	}
@@ -150,8 +136,8 @@ func ours(word string) bool {
 	return false
 }
 
-// Doubt says which marker text may be meant for that Parse takes for prose, since only the case of letters is wrong; nothing where
-// it is for none.
+// Doubt says which marker text may be meant for that Parse takes for prose, since only the case of letters is wrong;
+// nothing where it is for none.
 func Doubt(text string) string {
 	text = strings.TrimSpace(text)
 	word := nameOf(text)
@@ -161,8 +147,8 @@ func Doubt(text string) string {
 	return ""
 }
 
-// lookalike is the marker that a name is but for its case, or for what stands between its words; empty where it is none. What
-// follows the name tells a marker from prose.
+// lookalike is the marker that a name is but for its case, or for what stands between its words; empty where it is
+// none. What follows the name tells a marker from prose.
 func lookalike(word, behind string) string {
 	if behind != "" && !strings.ContainsAny(behind[:1], "=(") {
 		return ""
@@ -187,7 +173,8 @@ func lookalike(word, behind string) string {
 // nameOf is what stands before the value, the arguments or the trailing words.
 func nameOf(text string) string {
 	if i := strings.IndexFunc(text, func(r rune) bool {
-		return !(r == ':' || r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+		return !(r == ':' || r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' ||
+			r >= 'A' && r <= 'Z')
 	}); i >= 0 {
 		return text[:i]
 	}
@@ -198,7 +185,8 @@ func nameOf(text string) string {
 // controller-gen's markers continue with the first argument's key.
 func find(word string) *Definition {
 	for name := strings.TrimSuffix(word, ":"); ; {
-		if d, ok := Lookup(name); ok && (name == strings.TrimSuffix(word, ":") || d.Kind == Arguments || d.Kind == Family) {
+		if d, ok := Lookup(name); ok && (name == strings.TrimSuffix(word, ":") || d.Kind == Arguments ||
+			d.Kind == Family) {
 			return d
 		}
 		i := strings.LastIndexByte(name, ':')

@@ -34,22 +34,26 @@ func TestParse(t *testing.T) {
 		"genclient:method=UpdateScale,verb=update,subresource=scale": {
 			Name: "genclient:method", Value: "UpdateScale,verb=update,subresource=scale"},
 		`k8s:beta(since: "1.37")=+k8s:required`: {
-			Name: "k8s:beta", Value: "+k8s:required", Args: []marker.Arg{{Key: "since", Value: "1.37"}}, Wrapped: "k8s:required"},
+			Name: "k8s:beta", Value: "+k8s:required", Args: []marker.Arg{{Key: "since", Value: "1.37"}},
+			Wrapped: "k8s:required"},
 		`k8s:beta(since: "1.37")=+k8s:eachVal=+k8s:maxLength=5`: {
-			Name: "k8s:beta", Value: "+k8s:eachVal=+k8s:maxLength=5", Args: []marker.Arg{{Key: "since", Value: "1.37"}}, Wrapped: "k8s:eachVal"},
+			Name: "k8s:beta", Value: "+k8s:eachVal=+k8s:maxLength=5", Args: []marker.Arg{{Key: "since",
+				Value: "1.37"}}, Wrapped: "k8s:eachVal"},
 		"k8s:validation-gen-nolint because of reasons": {Name: "k8s:validation-gen-nolint"},
 		// controller-gen's
-		"kubebuilder:object:root=true":               {Name: "kubebuilder:object:root", Value: "true"},
-		"kubebuilder:subresource:status":             {Name: "kubebuilder:subresource:status"},
-		"kubebuilder:validation:Enum=A;\"b c\";{}":   {Name: "kubebuilder:validation:Enum", Value: `A;"b c";{}`},
-		"kubebuilder:validation:Pattern=`^a[,;]+$`":  {Name: "kubebuilder:validation:Pattern", Value: "^a[,;]+$"},
-		"kubebuilder:default:={a,b}":                 {Name: "kubebuilder:default", Value: "{a,b}"},
-		"kubebuilder:validation:items:MaxLength=4":   {Name: "kubebuilder:validation:items:MaxLength", Value: "4"},
-		"kubebuilder:validation:Optional a remark":   {Name: "kubebuilder:validation:Optional"},
-		"apigen:printcolumn:name=Age,method=AgeCell": {Name: "apigen:printcolumn", Value: "name=Age,method=AgeCell", Args: []marker.Arg{{Key: "name", Value: "Age"}, {Key: "method", Value: "AgeCell"}}},
+		"kubebuilder:object:root=true":              {Name: "kubebuilder:object:root", Value: "true"},
+		"kubebuilder:subresource:status":            {Name: "kubebuilder:subresource:status"},
+		"kubebuilder:validation:Enum=A;\"b c\";{}":  {Name: "kubebuilder:validation:Enum", Value: `A;"b c";{}`},
+		"kubebuilder:validation:Pattern=`^a[,;]+$`": {Name: "kubebuilder:validation:Pattern", Value: "^a[,;]+$"},
+		"kubebuilder:default:={a,b}":                {Name: "kubebuilder:default", Value: "{a,b}"},
+		"kubebuilder:validation:items:MaxLength=4":  {Name: "kubebuilder:validation:items:MaxLength", Value: "4"},
+		"kubebuilder:validation:Optional a remark":  {Name: "kubebuilder:validation:Optional"},
+		"apigen:printcolumn:name=Age,method=AgeCell": {Name: "apigen:printcolumn", Value: "name=Age,method=AgeCell",
+			Args: []marker.Arg{{Key: "name", Value: "Age"}, {Key: "method", Value: "AgeCell"}}},
 		"kubebuilder:resource:path=books,shortName={bk,b},scope=Cluster": {
 			Name: "kubebuilder:resource", Value: "path=books,shortName={bk,b},scope=Cluster",
-			Args: []marker.Arg{{Key: "path", Value: "books"}, {Key: "shortName", Value: "{bk,b}"}, {Key: "scope", Value: "Cluster"}}},
+			Args: []marker.Arg{{Key: "path", Value: "books"}, {Key: "shortName", Value: "{bk,b}"}, {Key: "scope",
+				Value: "Cluster"}}},
 		"kubebuilder:printcolumn:name=\"A, B\",type=string,JSONPath=`.a[?(@.t==\"x\")].b`": {
 			Name: "kubebuilder:printcolumn", Value: "name=\"A, B\",type=string,JSONPath=`.a[?(@.t==\"x\")].b`",
 			Args: []marker.Arg{{Key: "name", Value: "A, B"}, {Key: "type", Value: "string"}, {Key: "JSONPath", Value: `.a[?(@.t=="x")].b`}}},
@@ -112,7 +116,8 @@ func TestOthersAreLeftAlone(t *testing.T) {
 		t.Error(s)
 	}
 	for _, text := range []string{
-		"openshift:enable:FeatureGate=X", "cue-gen:AuthorizationPolicy:groupName:security", "genduck", "genreconciler:class=x",
+		"openshift:enable:FeatureGate=X", "cue-gen:AuthorizationPolicy:groupName:security", "genduck",
+		"genreconciler:class=x",
 		"build linux", "1 is added", "k8s", "kubebuilder", "", " ", "Optional", "genclientele", "k8s.io/api",
 	} {
 		if m, ok, err := marker.Parse(text, at); ok || err != nil {
@@ -217,7 +222,8 @@ func parse(t *testing.T, text string) {
 // TestFamilies: what another tool reads below a name is no mistake, whatever it looks like.
 func TestFamilies(t *testing.T) {
 	for _, text := range []string{
-		"k8s:validation:maxLength=64", "k8s:validation:cel[0]:rule> self.all(x, x != 'it''s')", "k8s:validation:cel[0]:rule=\"a",
+		"k8s:validation:maxLength=64", "k8s:validation:cel[0]:rule> self.all(x, x != 'it''s')",
+		"k8s:validation:cel[0]:rule=\"a",
 		"k8s:validation:items:pattern=`^a,b$`", "k8s:validation:properties:field:items:maxLength=3",
 	} {
 		m, ok, err := marker.Parse(text, at)

@@ -49,7 +49,7 @@ func (d Definition) syntax() string {
 		return "=<number>"
 	case List:
 		return "=<a>;<b>"
-	case JSON:
+	case JSON, JSONOrConstant:
 		return "=<JSON>"
 	case Arguments:
 		if d.Keys == nil {

@@ -21,13 +21,15 @@ func Suggest(name string) string {
 	// A wrong prefix: +kubebuilder:Enum for +kubebuilder:validation:Enum.
 	family, last := name[:strings.IndexByte(name+":", ':')], name[strings.LastIndexByte(name, ':')+1:]
 	for _, n := range names {
-		if last != "" && strings.HasPrefix(n, family+":") && strings.EqualFold(n[strings.LastIndexByte(n, ':')+1:], last) {
+		if last != "" && strings.HasPrefix(n, family+":") && strings.EqualFold(n[strings.LastIndexByte(n, ':')+1:],
+			last) {
 			return n
 		}
 	}
 	for _, n := range names { // half of a name: +kubebuilder:validation:OneOf for +kubebuilder:validation:AtMostOneOf
 		at := len(n) - len(last)
-		if len(last) > 4 && strings.HasPrefix(n, family+":") && at > 0 && strings.EqualFold(n[at:], last) && n[at-1] >= 'a' {
+		if len(last) > 4 && strings.HasPrefix(n, family+":") && at > 0 && strings.EqualFold(n[at:], last) &&
+			n[at-1] >= 'a' {
 			return n
 		}
 	}
@@ -78,5 +80,6 @@ func begun(name string, names []string) string {
 // retired are names that tools once had, or that the wild believes in, and what says the same today.
 var retired = map[string]string{
 	"kubebuilder:plural": "kubebuilder:resource:path=", "kubebuilder:singular": "kubebuilder:resource:singular=",
-	"kubebuilder:altName": "kubebuilder:resource:shortName=", "kubebuilder:validation:AnyOf": "kubebuilder:validation:AtLeastOneOf",
+	"kubebuilder:altName":          "kubebuilder:resource:shortName=",
+	"kubebuilder:validation:AnyOf": "kubebuilder:validation:AtLeastOneOf",
 }

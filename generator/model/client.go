@@ -14,7 +14,8 @@ type Clients struct {
 	Path, Dir string
 	// Groups are those of the model in or below the marked package of which a kind is marked +genclient, by name.
 	Groups []*Group
-	// External maps packages of types to packages of apply configurations that exist for them (+apigen:clients:external).
+	// External maps packages of types to packages of apply configurations that exist for them
+	// (+apigen:clients:external).
 	External map[string]string
 	// Declared are the names that hand-written files below Dir declare, by import path of their package: expansions.
 	Declared map[string]map[string]bool
@@ -24,6 +25,8 @@ type Clients struct {
 type Client struct {
 	// NonNamespaced is +genclient:nonNamespaced, NoStatus +genclient:noStatus, NoVerbs +genclient:noVerbs.
 	NonNamespaced, NoStatus, NoVerbs bool
+	// Only are the verbs of +genclient:onlyVerbs and +genclient:readonly, Skip those of +genclient:skipVerbs.
+	Only, Skip []string
 	// Verbs are those that the client has, of ClientVerbs and in their order.
 	Verbs []string
 	// Methods are those of +genclient:method, in the order of the source.
@@ -46,7 +49,8 @@ type ClientMethod struct {
 // ClientVerbs are all verbs of clients, in the order in which generated interfaces list them.
 func ClientVerbs() []string {
 	return []string{
-		"create", "update", "updateStatus", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply", "applyStatus",
+		"create", "update", "updateStatus", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply",
+		"applyStatus",
 	}
 }
 

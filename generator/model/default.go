@@ -10,6 +10,15 @@ import (
 	"strings"
 )
 
+// JSONString is a text as a JSON string.
+func JSONString(s string) string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return `""`
+	}
+	return string(data)
+}
+
 // Value is what the literal says, numbers as they are written.
 func (d *Default) Value() (any, error) {
 	decoder := json.NewDecoder(strings.NewReader(d.JSON))
@@ -24,10 +33,10 @@ func (d *Default) Value() (any, error) {
 	return value, nil
 }
 
-// Unfit tells why a value of the type can't have the default, so that code which sets it never fails; nil where it can.
-func (d *Default) Unfit(t *Type) error {
+// Mismatch says why a value of the type can't have the default; nil where it can. Code that sets a default never fails.
+func (d *Default) Mismatch(t *Type) error {
 	if d.Ref != nil {
-		return d.unfitConstant(t)
+		return d.mismatchedConstant(t)
 	}
 	value, err := d.Value()
 	if err == nil {
@@ -39,13 +48,15 @@ func (d *Default) Unfit(t *Type) error {
 	return nil
 }
 
-// unfitConstant is Unfit where the default is a constant.
-func (d *Default) unfitConstant(t *Type) error {
+// mismatchedConstant is Mismatch where the default is a constant.
+func (d *Default) mismatchedConstant(t *Type) error {
 	switch base := t.Pointee(); {
 	case base.Form != Basic:
-		return fmt.Errorf("the default ref(%s) is a constant, and the field is not of a basic type: write the value as JSON", d.Ref.Name)
+		return fmt.Errorf("the default ref(%s) is a constant, and the field is not of a basic type: write the "+
+			"value as JSON", d.Ref.Name)
 	case d.JSON == "":
-		return fmt.Errorf("the default ref(%s) names no constant of package %s that can be read: name an exported constant, or write the value as JSON", d.Ref.Name, d.Ref.Path)
+		return fmt.Errorf("the default ref(%s) names no constant of package %s that can be read: name an exported "+
+			"constant, or write the value as JSON", d.Ref.Name, d.Ref.Path)
 	default:
 		value, err := d.Value()
 		if err == nil {

@@ -60,55 +60,6 @@ type ResourceVersion struct {
 	Type    *Type
 }
 
-// Kind is what markers and fields say of a type that is a kind, in one version.
-type Kind struct {
-	ListType *Type // nil where the package declares none
-	// Plural, Singular, ShortNames, Categories, ClusterScoped: +kubebuilder:resource, +genclient:nonNamespaced,
-	// +resourceName; empty where derived.
-	Plural, Singular       string
-	ShortNames, Categories []string
-	ClusterScoped          bool
-	// Kubebuilder: the kind is marked as controller-gen's, +kubebuilder:object:root.
-	Kubebuilder bool
-	// StorageVersion is +kubebuilder:storageversion, Unserved +kubebuilder:unservedversion.
-	StorageVersion, Unserved bool
-	// HasStatus: there is a Status field, and nothing says that it is no subresource (+genclient:noStatus).
-	HasStatus bool
-	// Deprecated is the warning of +kubebuilder:deprecatedversion; IsDeprecated without a text of its own.
-	Deprecated   string
-	IsDeprecated bool
-	// Manifest is what only the kind's CustomResourceDefinition has.
-	Manifest Manifest
-	// CreateOnUpdate is +apigen:createOnUpdate: an update of an object that doesn't exist creates it.
-	// RequireResourceVersion is +apigen:requireResourceVersion: an update without one is refused.
-	CreateOnUpdate, RequireResourceVersion bool
-	// ReturnDeletedObject is +apigen:returnDeletedObject: a deletion answers with the object.
-	ReturnDeletedObject bool
-	// Generation is +apigen:generation: whether the server counts in metadata.generation; nil where nobody says.
-	Generation *bool
-	// RoundTripOff is +apigen:roundtrip=false: no round-trip test is generated.
-	RoundTripOff bool
-
-	// Client is what +genclient asks for; nil without it.
-	Client *Client
-
-	Columns    []Column
-	Selectable []SelectableField
-	// Scale is +kubebuilder:subresource:scale, Subresources are +apigen:subresource.
-	Scale        *Scale
-	Subresources []SubresourceMarker
-	// Virtual is +apigen:storage=none; Verbs are those of +genclient:onlyVerbs, nil where it isn't there.
-	Virtual bool
-	Verbs   []string
-	// Served: a marker says how the kind is served.
-	Served bool
-	// StoragePrefix is +apigen:storagePrefix, StoragePrefixPos where it stands.
-	StoragePrefix    string
-	StoragePrefixPos Position
-	// VerbsPos is where Verbs were said.
-	VerbsPos Position
-}
-
 // Column is +kubebuilder:printcolumn.
 type Column struct {
 	Name, Type, Format, Description string

@@ -52,58 +52,25 @@ type Package struct {
 	// Version is the API version, from the package's name: v1, v1beta2; empty for an internal package.
 	Version string
 
-	// DeepCopy is the package's default for its types (+k8s:deepcopy-gen=package, +kubebuilder:object:generate=true).
-	DeepCopy bool
-	// ConversionPeers are the import paths of +k8s:conversion-gen=, Peers those packages, as far as they could be loaded;
-	// ConversionOff is +k8s:conversion-gen=false.
-	ConversionPeers []string
-	Peers           []*Package
-	ConversionOff   bool
-	// ConversionExternal is the package of +k8s:conversion-gen-external-types: the versioned types live there.
-	ConversionExternal *Package
-	// Defaulter is true where +k8s:defaulter-gen=TypeMeta (or another field's name) asks for defaulting functions of
-	// every type with that field, DefaulterField; DefaulterInput is the package of +k8s:defaulter-gen-input.
-	Defaulter      bool
-	DefaulterField string
-	DefaulterInput *Package
-	// Serves is the package of +apigen:serve: a version in another module that stays as it is, and whose kinds are
-	// served from here. ConversionExternal and DefaulterInput are that package, too. ServedBy leads back; of that
-	// package's types, those that aren't served are no kinds.
-	Serves, ServedBy *Package
-	// Validation is +k8s:validation-gen: validation functions are asked for, whether or not there is a server.
-	Validation bool
-	// CollectGroups is +apigen:groups: emit Groups(), the wiring of every group below this package.
-	CollectGroups bool
-	// RoundTripOff is +apigen:roundtrip=false: no round-trip tests are generated for the version.
-	RoundTripOff bool
-	// Clients is true where +apigen:clients asks for client packages of every group below this package.
-	Clients bool
-	// Reference and CRDs are where documents of the groups below the package go (+apigen:reference, +apigen:crds); nil
-	// where none are asked for.
-	Reference, CRDs *Folder
-	// EmbeddedMetadata is +apigen:crds:embeddedMetadata: the documents say what the metadata of objects inside of objects is.
-	EmbeddedMetadata bool
-	// Skip is +kubebuilder:skip: the package is no version in a CustomResourceDefinition.
-	Skip bool
-	// ModelPackage is +k8s:openapi-model-package, the prefix of schema names; empty means derived from the path.
-	ModelPackage string
-
 	// Types are the package's named types, in the order of their positions; aliases are left out.
 	Types []*Type
 	// Funcs are the package's hand-written functions without a receiver, sorted by name. Generated ones are not there.
 	Funcs []*Func
-	// Declared holds every package-level name that hand-written code declares, and where.
-	Declared map[string]Position
-	// LocalSchemeBuilder names the variable that generated functions register with: localSchemeBuilder, SchemeBuilder,
-	// or empty where the package declares neither by hand, or one that takes no functions, as controller-runtime's.
-	LocalSchemeBuilder string
-	// Imports are the paths that files of a package that is read from source import, sorted.
-	Imports []string
-	// RegistersInInit tells that a hand-written function init adds types to a scheme, and that nothing which is generated
-	// for the program needs an AddToScheme.
-	RegistersInInit bool
 	// Consts are the constants of named types, for enums.
 	Consts []*Const
+	// Declared holds every package-level name that hand-written code declares, and where.
+	Declared map[string]Position
+	// Imports are the paths that files of a package that is read from source import, sorted.
+	Imports []string
+
+	PackageConversion
+	PackageDefaulting
+	PackageRegistration
+	PackageServing
+	PackageProducts
+	PackageSchemas
+	// Requests are the packages that markers name, before they are resolved.
+	Requests Requests
 }
 
 // Home is the package that files for the package's types are written into: itself, or the one that serves it.
@@ -173,8 +140,8 @@ type Func struct {
 	ConversionFn string
 	// Covers is +k8s:defaulter-gen=covers on a SetDefaults function: it takes care of all that is inside the type.
 	Covers bool
-	// Mentioned: hand-written code of the package calls the function, or passes it on. It is known of functions alone that are
-	// called nearly like those that set defaults or convert.
+	// Mentioned: hand-written code of the package calls the function, or passes it on. It is known of functions alone
+	// that are called nearly like those that set defaults or convert.
 	Mentioned bool
 }
 
@@ -210,8 +177,8 @@ type Type struct {
 	Elem   *Type // Pointer, Slice, Array, Map
 	Key    *Type // Map
 	Len    int64 // Array
-	// Of is the named type that this one is declared over, as in type Hostname DNSName, or nil: what markers say of it holds
-	// for this one, too, in a schema.
+	// Of is the named type that this one is declared over, as in type Hostname DNSName, or nil: what markers say of it
+	// holds for this one, too, in a schema.
 	Of *Type
 	// TypeArgs are those of an instantiated generic type.
 	TypeArgs []*Type
@@ -219,11 +186,14 @@ type Type struct {
 	InterfaceMethods []string
 
 	// Methods are those declared on this type (not promoted ones), by name. For types of a Program's packages they are
-	// the hand-written ones; of other packages, whatever is there. Foreign types have only names and receivers, but kinds that are served signatures, too.
+	// the hand-written ones; of other packages, whatever is there. Foreign types have only names and receivers, but
+	// kinds that are served signatures, too.
 	Methods map[string]*Func
 
 	// DeepCopy tells how a copy of this named type is made.
 	DeepCopy DeepCopyMode
+	// CopyMarker is what +k8s:deepcopy-gen or +kubebuilder:object:generate say of the type; nil where neither is there.
+	CopyMarker *bool
 	// DeepCopyInterfaces are those of +k8s:deepcopy-gen:interfaces (and runtime.Object for +kubebuilder:object:root).
 	DeepCopyInterfaces []Ref
 	// NonPointerInterfaces is +k8s:deepcopy-gen:nonpointer-interfaces.
@@ -313,52 +283,6 @@ type Default struct {
 	JSON string
 	Ref  *Ref
 	Pos  Position
-}
-
-// Schema holds what markers say of a type's or a field's values, in OpenAPI's terms. Pointers are nil where nothing was
-// said.
-type Schema struct {
-	Optional, Required, Nullable bool
-	ListType                     string // atomic, map, set
-	ListMapKeys                  []string
-	ListMapKeysPos               Position
-	MapType                      string // atomic, granular
-	StructType                   string // atomic, granular
-	PatchStrategy, PatchMergeKey string // of the field's tag
-
-	Enum                                    []string // as JSON
-	Format, Pattern, Type                   string
-	Minimum, Maximum, MultipleOf            *float64
-	ExclusiveMinimum, ExclusiveMaximum      bool
-	MinLength, MaxLength                    *int64
-	MinItems, MaxItems                      *int64
-	MinProperties, MaxProperties            *int64
-	UniqueItems                             bool
-	PreserveUnknownFields, EmbeddedResource bool
-	IntOrString, Schemaless, Immutable      bool
-	Example, Title                          string
-	ExternalDocs                            *ExternalDocs
-	CEL                                     []CELRule
-
-	// Claims are the markers that say of what form values are, and constrain nothing: +listType, +kubebuilder:validation:Type.
-	Claims []Claim
-	// Rules are the constraints that are checked when objects are written, in the order of the source. What OpenAPI has
-	// words for is among the fields above, too.
-	Rules []Rule
-	// Items constrain the elements of a list or the values of a map (+k8s:eachVal, +kubebuilder:validation:items:), Keys
-	// the keys of a map (+k8s:eachKey). Nil where nothing was said.
-	Items, Keys *Schema
-	// Subfields constrain fields of the struct (+k8s:subfield), Elements single elements of a list (+k8s:item), Modes the
-	// value as long as the discriminator beside it has a certain value (+k8s:ifMode).
-	Subfields, Elements, Modes []Part
-	// Opaque is +k8s:opaqueType: the rules of the value's type don't count here.
-	Opaque bool
-}
-
-// Claim is a marker that only values of some form can have.
-type Claim struct {
-	Marker, Value string
-	Pos           Position
 }
 
 // ExternalDocs is +kubebuilder:externalDocs.

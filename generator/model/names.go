@@ -1,6 +1,9 @@
 package model
 
 import (
+	"cmp"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/gobuffalo/flect"
@@ -10,8 +13,8 @@ import (
 // wrote ask for that name.
 func Plural(kind string) string { return strings.ToLower(PluralName(kind)) }
 
-// KubebuilderPlural is the resource of a kind as controller-gen names it, by a dictionary of English: metadata has no plural,
-// and withtriggers is one.
+// KubebuilderPlural is the resource of a kind as controller-gen names it, by a dictionary of English: metadata has no
+// plural, and withtriggers is one.
 func KubebuilderPlural(kind string) string { return flect.Pluralize(strings.ToLower(kind)) }
 
 // PluralName is the plural of a kind in its own spelling: FlunderTypes of FlunderType.
@@ -32,4 +35,47 @@ func PluralName(kind string) string {
 		return name[:len(name)-2] + "ves"
 	}
 	return name + "s"
+}
+
+var versionPattern = regexp.MustCompile(`^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$`)
+
+// IsVersion tells whether a name looks like an API version: v1, v2beta1.
+func IsVersion(name string) bool { return versionPattern.MatchString(name) }
+
+// CompareVersions orders versions by Kubernetes' priority, highest first: v2, v1, v2beta1, v1alpha1.
+func CompareVersions(a, b string) int {
+	x, y := versionPattern.FindStringSubmatch(a), versionPattern.FindStringSubmatch(b)
+	if x == nil || y == nil {
+		return cmp.Or(cmp.Compare(len(y), len(x)), cmp.Compare(a, b))
+	}
+	rank := map[string]int{"": 0, "beta": 1, "alpha": 2}
+	number := func(s string) int { n, _ := strconv.Atoi(s); return n }
+	return cmp.Or(
+		cmp.Compare(rank[x[2]], rank[y[2]]),
+		cmp.Compare(number(y[1]), number(x[1])),
+		cmp.Compare(number(y[3]), number(x[3])),
+	)
+}
+
+// GroupGoName is the name that a group has in Go where no marker gives it one: Shop for shop.example.com.
+func GroupGoName(group string) string {
+	label, _, _ := strings.Cut(group, ".")
+	var out strings.Builder
+	up := true
+	for _, r := range label {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' && out.Len() > 0 {
+			if up {
+				out.WriteString(strings.ToUpper(string(r)))
+			} else {
+				out.WriteRune(r)
+			}
+			up = false
+		} else {
+			up = true
+		}
+	}
+	if out.Len() == 0 {
+		return "Core"
+	}
+	return out.String()
 }

@@ -2,9 +2,9 @@ package model
 
 import "reflect"
 
-// OpaqueJSON tells whether nothing is known of what the type's own MarshalJSON writes. Where the tags of a struct name all that is
-// in it, it is taken to write that, as controller-gen and openapi-gen take it; but for messages of protobuf, whose tags are not what
-// their JSON is.
+// OpaqueJSON tells whether nothing is known of what the type's own MarshalJSON writes. Where the tags of a struct name
+// all that is in it, it is taken to write that, as controller-gen and openapi-gen take it; but for messages of
+// protobuf, whose tags are not what their JSON is.
 func (t *Type) OpaqueJSON() bool {
 	if t.Methods["MarshalJSON"] == nil {
 		return false

@@ -1,6 +1,7 @@
 package model
 
-// Pointee follows pointers to what they finally point at. Of a type that is a pointer to itself, it returns some pointer.
+// Pointee follows pointers to what they finally point at. Of a type that is a pointer to itself, it returns some
+// pointer.
 func (t *Type) Pointee() *Type {
 	for range 8 { // nobody points at more; type P *P does, forever
 		if t == nil || t.Form != Pointer || t.Elem == nil {

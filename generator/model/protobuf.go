@@ -1,11 +1,12 @@
 package model
 
-// BringsProtobuf tells a type that declares the methods of the runtime's registry.Message, which gogo/protobuf generates:
+// BringsProtobuf tells a type that declares the methods of the runtime's codec.Message, which gogo/protobuf generates:
 // where one is missing, or has another signature, the type is JSON, YAML and CBOR alone.
 func (t *Type) BringsProtobuf() bool {
 	bytes := func(t *Type) bool { return t.Form == Slice && isBasic(t.Elem, "uint8", "byte") }
 	failure := func(t *Type) bool {
-		return t.Form == Interface && t.Package == nil && (t.Name == "error" || len(t.InterfaceMethods) == 1 && t.InterfaceMethods[0] == "Error")
+		return t.Form == Interface && t.Package == nil && (t.Name == "error" || len(t.InterfaceMethods) == 1 &&
+			t.InterfaceMethods[0] == "Error")
 	}
 	size, marshal, unmarshal := t.Methods["Size"], t.Methods["Marshal"], t.Methods["Unmarshal"]
 	return takes(size) && gives(size, func(t *Type) bool { return isBasic(t, "int") }) &&

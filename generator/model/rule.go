@@ -48,8 +48,8 @@ type Rule struct {
 	Declarative bool
 	// Text is the value as written: a bound, a pattern, the name of a format, of a union or of a sibling, set or map.
 	Text string
-	// Values are an enumeration's as JSON, what an update may not do, the fields of a OneOf, or a union member's value of the
-	// discriminator.
+	// Values are an enumeration's as JSON, what an update may not do, the fields of a OneOf, or a union member's value
+	// of the discriminator.
 	Values []string
 	// Exclusive: the bound itself is out of bounds.
 	Exclusive bool
@@ -62,8 +62,8 @@ type Rule struct {
 
 // Part holds constraints on a part of a value.
 type Part struct {
-	// Name is the JSON name of a field (+k8s:subfield), or the value of the discriminator (+k8s:ifMode); Group names the
-	// discriminator where a struct has several.
+	// Name is the JSON name of a field (+k8s:subfield), or the value of the discriminator (+k8s:ifMode); Group names
+	// the discriminator where a struct has several.
 	Name, Group string
 	// Keys pick an element of a list (+k8s:item): the JSON names of fields, and their values as text.
 	Keys   []KeyValue

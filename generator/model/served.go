@@ -47,8 +47,8 @@ func (g *Group) Output() bool {
 	return false
 }
 
-// Wired are the groups that have wiring: those with a home for it, in a module that requires the runtime, with something
-// to serve. It is written for those of them that have Output.
+// Wired are the groups that have wiring: those with a home for it, in a module that requires the runtime, with
+// something to serve. It is written for those of them that have Output.
 func (p *Program) Wired() []*Group {
 	if !p.RuntimeAvailable {
 		return nil

@@ -20,8 +20,8 @@ type SubresourceMarker struct {
 // SubresourceForm says what a subresource is.
 type SubresourceForm uint8
 
-// The forms. FieldSubresource is a part of the object; the others are methods of the hub, told apart by what they take and
-// return.
+// The forms. FieldSubresource is a part of the object; the others are methods of the hub, told apart by what they take
+// and return.
 const (
 	FieldSubresource   SubresourceForm = iota
 	ScaleSubresource                   // autoscaling/v1 Scale
@@ -53,8 +53,8 @@ type Subresource struct {
 type Payload struct {
 	// Hub is the type in the method's signature.
 	Hub *Type
-	// Group and Kind are those on the wire. Versions are the resource's, where the kind is of its group, with its type in
-	// each of them; else there is one.
+	// Group and Kind are those on the wire. Versions are the resource's, where the kind is of its group, with its type
+	// in each of them; else there is one.
 	Group, Kind string
 	Versions    []PayloadVersion
 }

@@ -37,7 +37,7 @@ type Plan struct {
 // code doesn't compile, a Bug where only generated code doesn't. Faults in files of other generators are warnings, and
 // so are the user's in a partial plan.
 func Check(ctx context.Context, u *load.Universe, p Plan) (warnings emit.Errors, err error) {
-	diagnostics, err := u.Compile(ctx, p.Files, p.Aside, p.Gone)
+	diagnostics, err := u.Compile(ctx, filesOf(p.Files), filesOf(p.Aside), p.Gone)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func Bodies(ctx context.Context, u *load.Universe, files []emit.File) (faults em
 			faults = nil
 		}
 	}()
-	diagnostics, err := u.Compile(ctx, files, nil, func(string) bool { return false })
+	diagnostics, err := u.Compile(ctx, filesOf(files), nil, func(string) bool { return false })
 	if err != nil {
 		return nil, err
 	}
@@ -91,3 +91,12 @@ func Bodies(ctx context.Context, u *load.Universe, files []emit.File) (faults em
 
 // generatedName finds the names of what is generated in what the compiler misses.
 var generatedName = regexp.MustCompile(`\b(DeepCopy|(auto)?Convert_|SetObjectDefaults_|Validate_|AddToScheme|SchemeBuilder|localSchemeBuilder|SchemeGroupVersion|GroupVersion|GroupName|Resource|Kind|AddKnownTypes|addKnownTypes|RegisterConversions|RegisterDefaults|wiring|Groups|OpenAPIModelName)|could not import|not used|no such package`)
+
+// filesOf are the emitters' files as the universe takes them.
+func filesOf(files []emit.File) []load.File {
+	out := make([]load.File, len(files))
+	for i, f := range files {
+		out[i] = load.File(f)
+	}
+	return out
+}

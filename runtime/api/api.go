@@ -61,8 +61,8 @@ type Info struct {
 	Extensions []Extension
 	// Verbs are those that a resource without storage has; nil where all are served.
 	Verbs []string
-	// SelectableFields are the field paths beyond metadata.name and metadata.namespace that field selectors may name, in
-	// the order in which a Record holds their values.
+	// SelectableFields are the field paths beyond metadata.name and metadata.namespace that field selectors may name,
+	// in the order in which a Record holds their values.
 	SelectableFields []string
 }
 

@@ -18,8 +18,8 @@ const (
 	// VersionInfo.Protobuf says so. There is no message for rows.
 	//
 	// The Payload of a Rendition is the object's message, as it stands in a list. Head is what precedes it, where it
-	// stands alone: the four bytes that all such data begin with, and the field of a runtime.Unknown that tells kind and
-	// apiVersion. VersionAt and VersionLen are not set.
+	// stands alone: the four bytes that all such data begin with, and the field of a runtime.Unknown that tells kind
+	// and apiVersion. VersionAt and VersionLen are not set.
 	Protobuf
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/api"
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -125,8 +125,8 @@ func isLeading(m *metadata) bool {
 // remove deletes the object that the graph knows, and none that came after it or became of it since.
 func (c *Collector) remove(ctx context.Context, o *object, policy metav1.DeletionPropagation) error {
 	version := strconv.FormatInt(o.version, 10)
-	_, err := o.resource.handle.Delete(ctx, o.namespace, o.name, registry.DeleteOptions{
-		WriteOptions:  registry.WriteOptions{FieldManager: manager, Form: o.resource.form},
+	_, err := o.resource.handle.Delete(ctx, o.namespace, o.name, api.DeleteOptions{
+		WriteOptions:  api.WriteOptions{FieldManager: manager, Form: o.resource.form},
 		Preconditions: &metav1.Preconditions{UID: &o.uid, ResourceVersion: &version}, Propagation: &policy,
 	})
 	if apierrors.IsNotFound(err) {
@@ -234,9 +234,9 @@ func (c *Collector) patch(ctx context.Context, o *object, read *metadata, member
 	if err != nil {
 		return err
 	}
-	body := registry.Body{Version: o.resource.form.Version, Data: data, Validation: metav1.FieldValidationIgnore}
-	_, err = o.resource.handle.Patch(ctx, o.namespace, o.name, "", registry.MergePatch, body,
-		registry.WriteOptions{FieldManager: manager, Form: o.resource.form})
+	body := api.Body{Version: o.resource.form.Version, Data: data, Validation: metav1.FieldValidationIgnore}
+	_, err = o.resource.handle.Patch(ctx, o.namespace, o.name, "", api.MergePatch, body,
+		api.WriteOptions{FieldManager: manager, Form: o.resource.form})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

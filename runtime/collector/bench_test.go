@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 )
 
 // BenchmarkObserve is what an event costs the collector: of an object that nobody owns, while nobody owns any, and of one
@@ -17,7 +16,7 @@ func BenchmarkObserve(b *testing.B) {
 	for name, payload := range map[string]string{"free": head + rest, "owned": head + owner + rest} {
 		b.Run(name, func(b *testing.B) {
 			c := New(newWorld(b, true).handles, nil)
-			event := registry.Event{Type: registry.Modified, Object: api.Rendition{Payload: []byte(payload)}}
+			event := api.Event{Type: api.Modified, Object: api.Rendition{Payload: []byte(payload)}}
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := c.observe(c.resources[0], &event); err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/api"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -47,13 +47,13 @@ func (c *Collector) follow(ctx context.Context, r *resource) {
 
 // watch brings the graph to the state of a resource, and then follows what happens to it. Its error is never nil.
 func (c *Collector) watch(ctx context.Context, r *resource) error {
-	w, err := r.handle.Watch(ctx, "", registry.WatchOptions{AllowBookmarks: true, Unreadable: true}, r.form)
+	w, err := r.handle.Watch(ctx, "", api.WatchOptions{AllowBookmarks: true, Corrupt: true}, r.form)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
 	r.floor.Store(0)
-	pace, ok := w.(registry.Paced)
+	pace, ok := w.(api.Paced)
 	if !ok {
 		// It shows something else than what is stored here: nobody can wait for a revision of it.
 		return errUnpaced
@@ -85,7 +85,7 @@ func (c *Collector) watch(ctx context.Context, r *resource) error {
 
 // replay takes in the state with which a watch begins. What the graph knew and the state doesn't have is gone, and
 // whoever refers to an object of the resource had better look whether it is there.
-func (c *Collector) replay(ctx context.Context, r *resource, w registry.Watch, pace registry.Paced) error {
+func (c *Collector) replay(ctx context.Context, r *resource, w api.Watch, pace api.Paced) error {
 	c.absent.forget()
 	r.hidden.forget()
 	seen := map[types.UID]bool{}
@@ -95,7 +95,7 @@ func (c *Collector) replay(ctx context.Context, r *resource, w registry.Watch, p
 			return err
 		}
 		for i := range events {
-			if events[i].Type == registry.Bookmark {
+			if events[i].Type == api.Bookmark {
 				// The first one ends the state. Memory may lag behind it, and have what it no longer has.
 				r.floor.Store(pace.Revision())
 				if err := c.observeAll(r, events[i+1:]); err != nil {
@@ -130,7 +130,7 @@ func (c *Collector) reconcile(r *resource, seen map[types.UID]bool) {
 }
 
 // hurry observes all up to a revision that storage has.
-func (c *Collector) hurry(ctx context.Context, r *resource, pace registry.Paced, w registry.Watch, wanted int64) error {
+func (c *Collector) hurry(ctx context.Context, r *resource, pace api.Paced, w api.Watch, wanted int64) error {
 	ended, end := context.WithCancel(ctx)
 	end()
 	for ctx.Err() == nil {
@@ -151,7 +151,7 @@ func (c *Collector) hurry(ctx context.Context, r *resource, pace registry.Paced,
 }
 
 // nextWithin observes what comes until bound ends, which is no error.
-func (c *Collector) nextWithin(bound context.Context, r *resource, w registry.Watch) error {
+func (c *Collector) nextWithin(bound context.Context, r *resource, w api.Watch) error {
 	events, err := w.Next(bound)
 	if err != nil && bound.Err() == nil {
 		return err
@@ -159,7 +159,7 @@ func (c *Collector) nextWithin(bound context.Context, r *resource, w registry.Wa
 	return c.observeAll(r, events)
 }
 
-func (c *Collector) observeAll(r *resource, events []registry.Event) error {
+func (c *Collector) observeAll(r *resource, events []api.Event) error {
 	for i := range events {
 		if _, err := c.observe(r, &events[i]); err != nil {
 			return err
@@ -169,19 +169,19 @@ func (c *Collector) observeAll(r *resource, events []registry.Event) error {
 }
 
 // observe takes an event in, and returns the object where it is notable.
-func (c *Collector) observe(r *resource, e *registry.Event) (*object, error) {
+func (c *Collector) observe(r *resource, e *api.Event) (*object, error) {
 	switch {
-	case e.Type == registry.Bookmark:
+	case e.Type == api.Bookmark:
 		return nil, nil
-	case e.Type == registry.Unreadable || r.hidden.any():
+	case e.Type == api.Corrupt || r.hidden.any():
 		return c.unveil(r, e)
 	}
 	return c.take(r, e)
 }
 
 // take is observe for an event of an object that can be read.
-func (c *Collector) take(r *resource, e *registry.Event) (*object, error) {
-	removed := e.Type == registry.Deleted
+func (c *Collector) take(r *resource, e *api.Event) (*object, error) {
+	removed := e.Type == api.Deleted
 	if (removed || !mayMatter(e.Object)) && !c.graph.concerns(r, removed) {
 		return nil, nil
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/api"
 )
 
 // hidden are the objects of a resource that can't be read, so that nobody knows on whom they depend. Nothing waits for
@@ -86,13 +86,13 @@ func (h *hidden) within(namespace string, all bool) (hiddenName, bool) {
 
 // unveil observes an event where it is about what can't be read, or may be: it notes what can't be, and what can be again
 // or is gone.
-func (c *Collector) unveil(r *resource, e *registry.Event) (*object, error) {
+func (c *Collector) unveil(r *resource, e *api.Event) (*object, error) {
 	m, err := readMetadata(e.Object)
 	if err != nil {
 		return nil, fmt.Errorf("the metadata of an object of %s: %w", r.gr, err)
 	}
 	name := hiddenName{m.Namespace, m.Name}
-	if e.Type == registry.Unreadable {
+	if e.Type == api.Corrupt {
 		r.hidden.add(name) // before the graph forgets it: one of the two has it at any time
 		for _, uid := range c.graph.selected(func(o *object) bool { return o.resource == r && o.namespace == m.Namespace && o.name == m.Name }) {
 			if before := c.graph.remove(uid); before != nil {

@@ -35,7 +35,7 @@ func (f *fragile) mend() {
 	f.broken = make(chan struct{})
 }
 
-func (f *fragile) Watch(ctx context.Context, namespace string, opts registry.WatchOptions, form api.Form) (registry.Watch, error) {
+func (f *fragile) Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
 	broken := f.state()
 	select {
 	case <-broken:
@@ -47,14 +47,14 @@ func (f *fragile) Watch(ctx context.Context, namespace string, opts registry.Wat
 }
 
 type fragileWatch struct {
-	registry.Watch
+	api.Watch
 	broken chan struct{}
 }
 
-func (w *fragileWatch) Revision() int64                 { return w.Watch.(registry.Paced).Revision() }
-func (w *fragileWatch) Hurry(ctx context.Context) error { return w.Watch.(registry.Paced).Hurry(ctx) }
+func (w *fragileWatch) Revision() int64                 { return w.Watch.(api.Paced).Revision() }
+func (w *fragileWatch) Hurry(ctx context.Context) error { return w.Watch.(api.Paced).Hurry(ctx) }
 
-func (w *fragileWatch) Next(ctx context.Context) ([]registry.Event, error) {
+func (w *fragileWatch) Next(ctx context.Context) ([]api.Event, error) {
 	bound, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -153,7 +153,7 @@ func TestOrphaningWaitsForWatches(t *testing.T) {
 // unwatched is a resource that can be read and not watched.
 type unwatched struct{ registry.Handle }
 
-func (u unwatched) Watch(context.Context, string, registry.WatchOptions, api.Form) (registry.Watch, error) {
+func (u unwatched) Watch(context.Context, string, api.WatchOptions, api.Form) (api.Watch, error) {
 	return nil, apierrors.NewMethodNotSupported(u.Info().GroupResource(), "watch")
 }
 
@@ -227,7 +227,7 @@ type panicking struct {
 	once sync.Once
 }
 
-func (p *panicking) Patch(ctx context.Context, namespace, name, subresource string, kind registry.PatchType, body registry.Body, opts registry.WriteOptions) (registry.Result, error) {
+func (p *panicking) Patch(ctx context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error) {
 	p.once.Do(func() { panic("a conversion that panics") })
 	return p.Handle.Patch(ctx, namespace, name, subresource, kind, body, opts)
 }
@@ -239,7 +239,7 @@ type racing struct {
 	change func()
 }
 
-func (r *racing) Delete(ctx context.Context, namespace, name string, opts registry.DeleteOptions) (registry.Deletion, error) {
+func (r *racing) Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
 	r.once.Do(r.change)
 	return r.Handle.Delete(ctx, namespace, name, opts)
 }

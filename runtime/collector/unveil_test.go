@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/api"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -25,7 +25,7 @@ func TestUnveiledIsHiddenUntilTheGraphHasIt(t *testing.T) {
 	c.graph.mu.Lock() // nothing gets into the graph
 	observed := make(chan error)
 	go func() {
-		_, err := c.observe(r, &registry.Event{Type: registry.Modified, Object: object})
+		_, err := c.observe(r, &api.Event{Type: api.Modified, Object: object})
 		observed <- err
 	}()
 	for begun := time.Now(); time.Since(begun) < 50*time.Millisecond; {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -40,7 +41,7 @@ func resources() []registry.Resource {
 		newThing := func() *thing { return &thing{} }
 		all = append(all, registry.New(registry.Definition[*thing]{
 			Group: "wood.example.com", Names: api.Names{Kind: kind, Plural: strings.ToLower(kind) + "s"}, Scope: scope, New: newThing, Storage: "v1",
-			Versions: []registry.Version[*thing]{registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*thing, *thing]{New: newThing})},
+			Versions: []codec.Version[*thing]{codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*thing, *thing]{New: newThing})},
 		}))
 	}
 	return all
@@ -249,7 +250,7 @@ func (w *world) create(path string, words ...string) {
 	}
 	h, namespace, name := w.split(path)
 	data := fmt.Sprintf(`{"metadata":{"name":%q,"finalizers":[%s],"ownerReferences":[%s]}}`, name, strings.Join(finalizers, ","), strings.Join(owners, ","))
-	if _, err := h.Create(w.Context(), namespace, registry.Body{Version: "v1", Data: []byte(data)}, registry.WriteOptions{Form: form}); err != nil {
+	if _, err := h.Create(w.Context(), namespace, api.Body{Version: "v1", Data: []byte(data)}, api.WriteOptions{Form: form}); err != nil {
 		w.Fatalf("creating %s: %v", path, err)
 	}
 }
@@ -257,8 +258,8 @@ func (w *world) create(path string, words ...string) {
 func (w *world) patch(path, format string, args ...any) {
 	w.Helper()
 	h, namespace, name := w.split(path)
-	body := registry.Body{Version: "v1", Data: fmt.Appendf(nil, format, args...)}
-	if _, err := h.Patch(w.Context(), namespace, name, "", registry.MergePatch, body, registry.WriteOptions{Form: form}); err != nil {
+	body := api.Body{Version: "v1", Data: fmt.Appendf(nil, format, args...)}
+	if _, err := h.Patch(w.Context(), namespace, name, "", api.MergePatch, body, api.WriteOptions{Form: form}); err != nil {
 		w.Fatalf("patching %s: %v", path, err)
 	}
 }
@@ -266,7 +267,7 @@ func (w *world) patch(path, format string, args ...any) {
 func (w *world) delete(path string, policy metav1.DeletionPropagation) {
 	w.Helper()
 	h, namespace, name := w.split(path)
-	opts := registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: form}}
+	opts := api.DeleteOptions{WriteOptions: api.WriteOptions{Form: form}}
 	if policy != "" {
 		opts.Propagation = &policy
 	}
@@ -279,7 +280,7 @@ func (w *world) delete(path string, policy metav1.DeletionPropagation) {
 func (w *world) list() string {
 	var lines []string
 	for _, h := range w.handles {
-		page, err := h.List(w.Context(), "", registry.ListOptions{}, form)
+		page, err := h.List(w.Context(), "", api.ListOptions{}, form)
 		if err != nil {
 			w.Fatal(err)
 		}

@@ -69,7 +69,7 @@ func newShelf(tb testing.TB, n int) *shelf {
 	for i := range n {
 		body := fmt.Sprintf(`{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":%q,"namespace":"default"},"spec":{"flunderReference":%q,"referenceType":"Flunder"}}`,
 			fmt.Sprintf("f-%05d", i), strings.Repeat("x", 800))
-		if _, err := s.handle.Create(context.Background(), "default", registry.Body{Version: "v1beta1", Data: []byte(body)}, registry.WriteOptions{Form: storedForm}); err != nil {
+		if _, err := s.handle.Create(context.Background(), "default", api.Body{Version: "v1beta1", Data: []byte(body)}, api.WriteOptions{Form: storedForm}); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -93,8 +93,8 @@ func (s *shelf) write(tb testing.TB) {
 	s.written++
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{"written":"%08d"}}}`, s.written)
 	name := fmt.Sprintf("f-%05d", s.written*7919%s.n)
-	if _, err := s.handle.Patch(context.Background(), "default", name, "", registry.MergePatch,
-		registry.Body{Version: "v1beta1", Data: []byte(patch)}, registry.WriteOptions{Form: storedForm}); err != nil {
+	if _, err := s.handle.Patch(context.Background(), "default", name, "", api.MergePatch,
+		api.Body{Version: "v1beta1", Data: []byte(patch)}, api.WriteOptions{Form: storedForm}); err != nil {
 		tb.Error(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/codec"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/json"
@@ -92,7 +92,7 @@ func (c *call) readObject(f format, validation string) (data []byte, warnings []
 		data, warnings, err = yamlToJSON(text, validation, c.api.maxBody)
 		var syntax *syntaxError
 		if errors.As(err, &syntax) {
-			return nil, nil, registry.Unrecognized(c.resource.info.Names.Kind, err, text)
+			return nil, nil, codec.Unrecognized(c.resource.info.Names.Kind, err, text)
 		}
 		if err != nil {
 			c.faults = append(c.faults, err)
@@ -105,8 +105,8 @@ func (c *call) readObject(f format, validation string) (data []byte, warnings []
 }
 
 // body is what a handle is given of a body that was read.
-func (c *call) body(f format, data []byte, validation string) registry.Body {
-	return registry.Body{Version: c.version.Name, Encoding: formats[f].encoding, Data: data, Validation: validation, Faults: c.faults}
+func (c *call) body(f format, data []byte, validation string) api.Body {
+	return api.Body{Version: c.version.Name, Encoding: formats[f].encoding, Data: data, Validation: validation, Faults: c.faults}
 }
 
 // syntaxError is what is no YAML.

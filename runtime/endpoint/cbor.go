@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,7 +70,7 @@ func (cborEncoder) object(f *frame, r *resource, shape api.Shape, object *api.Re
 	}
 }
 
-func (cborEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.Page, now time.Time) {
+func (cborEncoder) page(f *frame, r *resource, shape api.Shape, page *api.Page, now time.Time) {
 	f.text(wire.SelfDescribed)
 	head, items := r.heads.cborList, "items"
 	switch {
@@ -103,7 +102,7 @@ func (cborEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.P
 	}
 }
 
-func (cborEncoder) event(f *frame, r *resource, shape api.Shape, event *registry.Event, first bool, now time.Time) {
+func (cborEncoder) event(f *frame, r *resource, shape api.Shape, event *api.Event, first bool, now time.Time) {
 	f.cborEvent(string(event.Type))
 	if !isRow(shape) {
 		f.cborItem(&event.Object, now)
@@ -196,7 +195,7 @@ func (f *frame) cborTableOf(shape api.Shape, row *api.Rendition, columns string,
 	f.cborPayload(row, now)
 }
 
-func (f *frame) cborListMeta(page *registry.Page) {
+func (f *frame) cborListMeta(page *api.Page) {
 	members := 0
 	for _, there := range [...]bool{page.ResourceVersion != "", page.Continue != "", page.Remaining != nil} {
 		if there {

@@ -9,7 +9,6 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/endpoint"
-	"apigen.dev/runtime/registry"
 )
 
 // sink is a ResponseWriter that costs nothing.
@@ -28,7 +27,7 @@ func lister(t testing.TB, n int, accept string) func() int {
 	a, handle := newAPI(t)
 	for i := range n {
 		body := fmt.Sprintf(`{"metadata":{"name":"w-%06d","annotations":{"a":%q}},"spec":{"color":"red"}}`, i, strings.Repeat("x", 700))
-		_, err := handle.Create(t.Context(), "default", registry.Body{Version: "v1", Data: []byte(body)}, registry.WriteOptions{Form: api.Form{Version: "v1"}})
+		_, err := handle.Create(t.Context(), "default", api.Body{Version: "v1", Data: []byte(body)}, api.WriteOptions{Form: api.Form{Version: "v1"}})
 		if err != nil {
 			t.Fatal(err)
 		}

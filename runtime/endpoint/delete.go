@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -169,7 +168,7 @@ func decodeProtobufOptions(data []byte, options *metav1.DeleteOptions) error {
 	return nil
 }
 
-func asRegistryDelete(options *metav1.DeleteOptions, form api.Form) registry.DeleteOptions {
+func asRegistryDelete(options *metav1.DeleteOptions, form api.Form) api.DeleteOptions {
 	propagation := options.PropagationPolicy
 	//nolint:staticcheck // clients still send the deprecated option
 	if orphan := options.OrphanDependents; orphan != nil {
@@ -179,8 +178,8 @@ func asRegistryDelete(options *metav1.DeleteOptions, form api.Form) registry.Del
 		}
 		propagation = &policy
 	}
-	return registry.DeleteOptions{
-		WriteOptions:       registry.WriteOptions{DryRun: len(options.DryRun) > 0, Form: form},
+	return api.DeleteOptions{
+		WriteOptions:       api.WriteOptions{DryRun: len(options.DryRun) > 0, Form: form},
 		Preconditions:      options.Preconditions,
 		GracePeriodSeconds: options.GracePeriodSeconds,
 		Propagation:        propagation,

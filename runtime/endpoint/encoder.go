@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -16,9 +15,9 @@ type encoder interface {
 	// object writes one object, or a Table of one row.
 	object(f *frame, r *resource, shape api.Shape, object *api.Rendition, now time.Time)
 	// page writes a list, or a Table.
-	page(f *frame, r *resource, shape api.Shape, page *registry.Page, now time.Time)
+	page(f *frame, r *resource, shape api.Shape, page *api.Page, now time.Time)
 	// event writes an event of a watch; only the first one of a stream of Tables tells their columns.
-	event(f *frame, r *resource, shape api.Shape, event *registry.Event, first bool, now time.Time)
+	event(f *frame, r *resource, shape api.Shape, event *api.Event, first bool, now time.Time)
 	// failure writes the event that ends a stream.
 	failure(f *frame, status *metav1.Status)
 }
@@ -37,7 +36,7 @@ func (jsonEncoder) object(f *frame, r *resource, shape api.Shape, object *api.Re
 	f.text("\n")
 }
 
-func (jsonEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.Page, now time.Time) {
+func (jsonEncoder) page(f *frame, r *resource, shape api.Shape, page *api.Page, now time.Time) {
 	head, items := r.listHead, `},"items":[`
 	switch {
 	case shape.Plain() == api.Metadata:
@@ -93,7 +92,7 @@ func (f *frame) sheet(s *api.Sheet, first bool, now time.Time) {
 }
 
 // event writes {"type":"ADDED","object":{...}} and a newline.
-func (jsonEncoder) event(f *frame, r *resource, shape api.Shape, event *registry.Event, first bool, now time.Time) {
+func (jsonEncoder) event(f *frame, r *resource, shape api.Shape, event *api.Event, first bool, now time.Time) {
 	f.text(eventHead(event.Type))
 	if isRow(shape) {
 		columns := "null"
@@ -126,7 +125,7 @@ func partialListHead(shape api.Shape) string {
 }
 
 // listMeta writes what stands between the braces of a list's metadata.
-func (f *frame) listMeta(page *registry.Page) {
+func (f *frame) listMeta(page *api.Page) {
 	comma := ""
 	if page.ResourceVersion != "" {
 		f.text(`"resourceVersion":` + quoted(page.ResourceVersion))

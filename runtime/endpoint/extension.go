@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
+	subresources "apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -16,7 +16,7 @@ import (
 type extended struct {
 	*api.Extension
 	shape  shape
-	handle *registry.ExtensionHandle
+	handle *subresources.Handle
 }
 
 // extensionShapes are the rows that serve each form.
@@ -114,7 +114,7 @@ func (a *API) LongRunning(info *RequestInfo) bool {
 
 // act posts a kind to a subresource: 201.
 func (c *call) act() error {
-	return c.write(noTransform, c.createOptions, func(ctx context.Context, body registry.Body, options registry.WriteOptions) (registry.Result, error) {
+	return c.write(noTransform, c.createOptions, func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
 		return c.extension.handle.Create(ctx, c.namespace, c.info.Name, body, options)
 	})
 }

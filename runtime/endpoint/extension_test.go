@@ -16,6 +16,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
+	subresources "apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -46,28 +47,28 @@ func TestExtensionRoutes(t *testing.T) {
 	a, fakes := serve(t, forms())
 	f := fakes[0]
 	note := func(args ...any) { f.note(fmt.Sprint(args[0]), args[1:]...) }
-	f.extension = registry.ExtensionHandle{
+	f.extension = subresources.Handle{
 		Get: func(_ context.Context, namespace, name, _ string, form api.Form) (api.Rendition, error) {
 			note("get", namespace, name, form.Version)
 			return f.object, nil
 		},
-		Update: func(_ context.Context, namespace, name string, body registry.Body, _ registry.WriteOptions) (registry.Result, error) {
+		Update: func(_ context.Context, namespace, name string, body api.Body, _ api.WriteOptions) (api.Result, error) {
 			note("update", namespace, name, body.Version)
 			return f.result, nil
 		},
-		Patch: func(_ context.Context, namespace, name string, kind registry.PatchType, _ registry.Body, _ registry.WriteOptions) (registry.Result, error) {
+		Patch: func(_ context.Context, namespace, name string, kind api.PatchType, _ api.Body, _ api.WriteOptions) (api.Result, error) {
 			note("patch", namespace, name, kind)
 			return f.result, nil
 		},
-		Create: func(_ context.Context, namespace, name string, body registry.Body, options registry.WriteOptions) (registry.Result, error) {
+		Create: func(_ context.Context, namespace, name string, body api.Body, options api.WriteOptions) (api.Result, error) {
 			note("create", namespace, name, string(body.Data), options.DryRun)
 			result := f.result
 			result.Created = true
 			return result, nil
 		},
-		Stream: func(_ context.Context, namespace, name string, query url.Values) (registry.Output, error) {
+		Stream: func(_ context.Context, namespace, name string, query url.Values) (subresources.Output, error) {
 			note("stream", namespace, name, query.Get("x"))
-			return registry.Output{ReadCloser: io.NopCloser(strings.NewReader("out")), ContentType: "text/x"}, nil
+			return subresources.Output{ReadCloser: io.NopCloser(strings.NewReader("out")), ContentType: "text/x"}, nil
 		},
 		Connect: func(_ context.Context, namespace, name string, query url.Values) (http.Handler, error) {
 			note("connect", namespace, name, query.Get("path"))
@@ -151,8 +152,8 @@ func TestOutput(t *testing.T) {
 	_, fakes := serve(t, forms())
 	read := func(output io.Reader) (int, string, string, error) {
 		closed := make(chan struct{})
-		fakes[0].extension = registry.ExtensionHandle{Stream: func(context.Context, string, string, url.Values) (registry.Output, error) {
-			return registry.Output{ReadCloser: &noted{output, closed}, ContentType: "text/plain"}, nil
+		fakes[0].extension = subresources.Handle{Stream: func(context.Context, string, string, url.Values) (subresources.Output, error) {
+			return subresources.Output{ReadCloser: &noted{output, closed}, ContentType: "text/plain"}, nil
 		}}
 		a, err := New(Config{Groups: []Group{{Group: registry.Group{Name: "shop.example.com", Versions: []string{"v1", "v1beta1"}}, Handles: []registry.Handle{fakes[0]}}}})
 		if err != nil {
@@ -194,7 +195,7 @@ func TestConnection(t *testing.T) {
 	_, fakes := serve(t, forms())
 	ended := make(chan error, 1)
 	seen := make(chan http.Header, 1)
-	fakes[0].extension = registry.ExtensionHandle{Connect: func(context.Context, string, string, url.Values) (http.Handler, error) {
+	fakes[0].extension = subresources.Handle{Connect: func(context.Context, string, string, url.Values) (http.Handler, error) {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			seen <- r.Header
 			conn, buffer, err := w.(http.Hijacker).Hijack()
@@ -257,7 +258,7 @@ func FuzzSubpath(f *testing.F) {
 	}
 	a, fakes := serve(f, forms())
 	var served *http.Request
-	fakes[0].extension = registry.ExtensionHandle{Connect: func(context.Context, string, string, url.Values) (http.Handler, error) {
+	fakes[0].extension = subresources.Handle{Connect: func(context.Context, string, string, url.Values) (http.Handler, error) {
 		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { served = r }), nil
 	}}
 	f.Fuzz(func(t *testing.T, path string) {

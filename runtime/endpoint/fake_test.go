@@ -12,6 +12,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
+	subresources "apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -44,29 +45,29 @@ type fake struct {
 	info *api.Info
 
 	asked  string // the method and its arguments, printed
-	body   registry.Body
-	list   registry.ListOptions
-	watch  registry.WatchOptions
-	write  registry.WriteOptions
-	remove registry.DeleteOptions
+	body   api.Body
+	list   api.ListOptions
+	watch  api.WatchOptions
+	write  api.WriteOptions
+	remove api.DeleteOptions
 
 	object    api.Rendition
-	page      registry.Page
-	batches   [][]registry.Event
-	events    <-chan []registry.Event // come behind batches
+	page      api.Page
+	batches   [][]api.Event
+	events    <-chan []api.Event // come behind batches
 	endWith   error
-	result    registry.Result
-	deletion  registry.Deletion
+	result    api.Result
+	deletion  api.Deletion
 	fail      error
-	extension registry.ExtensionHandle
+	extension subresources.Handle
 	openPages int
-	watching  registry.Watch // instead of one of what stands above
+	watching  api.Watch // instead of one of what stands above
 }
 
 func (f *fake) Info() *api.Info { return f.info }
 func (f *fake) Ready() error    { return nil }
 
-func (f *fake) Extension(string) *registry.ExtensionHandle { return &f.extension }
+func (f *fake) Extension(string) *subresources.Handle { return &f.extension }
 
 func (f *fake) Close() error { return nil }
 
@@ -79,7 +80,7 @@ func (f *fake) Get(_ context.Context, namespace, name, version string, form api.
 	return f.object, f.fail
 }
 
-func (f *fake) List(_ context.Context, namespace string, opts registry.ListOptions, form api.Form) (*registry.Page, error) {
+func (f *fake) List(_ context.Context, namespace string, opts api.ListOptions, form api.Form) (*api.Page, error) {
 	f.note("list", namespace, form)
 	f.list = opts
 	if f.fail != nil {
@@ -88,7 +89,7 @@ func (f *fake) List(_ context.Context, namespace string, opts registry.ListOptio
 	return f.open(), nil
 }
 
-func (f *fake) open() *registry.Page {
+func (f *fake) open() *api.Page {
 	f.openPages++
 	page := f.page
 	page.Close = func() { f.openPages-- }
@@ -98,7 +99,7 @@ func (f *fake) open() *registry.Page {
 	return &page
 }
 
-func (f *fake) Watch(_ context.Context, namespace string, opts registry.WatchOptions, form api.Form) (registry.Watch, error) {
+func (f *fake) Watch(_ context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
 	f.note("watch", namespace, form)
 	f.watch = opts
 	if f.fail != nil {
@@ -110,7 +111,7 @@ func (f *fake) Watch(_ context.Context, namespace string, opts registry.WatchOpt
 	return &fakeWatch{batches: f.batches, events: f.events, end: f.endWith}, nil
 }
 
-func (f *fake) Create(_ context.Context, namespace string, body registry.Body, opts registry.WriteOptions) (registry.Result, error) {
+func (f *fake) Create(_ context.Context, namespace string, body api.Body, opts api.WriteOptions) (api.Result, error) {
 	f.note("create", namespace, opts.Form)
 	f.body, f.write = body, opts
 	result := f.result
@@ -118,25 +119,25 @@ func (f *fake) Create(_ context.Context, namespace string, body registry.Body, o
 	return result, f.fail
 }
 
-func (f *fake) Update(_ context.Context, namespace, name, subresource string, body registry.Body, opts registry.WriteOptions) (registry.Result, error) {
+func (f *fake) Update(_ context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions) (api.Result, error) {
 	f.note("update", namespace, name, subresource, opts.Form)
 	f.body, f.write = body, opts
 	return f.result, f.fail
 }
 
-func (f *fake) Patch(_ context.Context, namespace, name, subresource string, kind registry.PatchType, body registry.Body, opts registry.WriteOptions) (registry.Result, error) {
+func (f *fake) Patch(_ context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error) {
 	f.note("patch", namespace, name, subresource, kind, opts.Form)
 	f.body, f.write = body, opts
 	return f.result, f.fail
 }
 
-func (f *fake) Delete(_ context.Context, namespace, name string, opts registry.DeleteOptions) (registry.Deletion, error) {
+func (f *fake) Delete(_ context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
 	f.note("delete", namespace, name)
 	f.remove = opts
 	return f.deletion, f.fail
 }
 
-func (f *fake) DeleteCollection(_ context.Context, namespace string, opts registry.DeleteOptions, list registry.ListOptions) (*registry.Page, error) {
+func (f *fake) DeleteCollection(_ context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page, error) {
 	f.note("deletecollection", namespace)
 	f.remove, f.list = opts, list
 	if f.fail != nil {
@@ -147,12 +148,12 @@ func (f *fake) DeleteCollection(_ context.Context, namespace string, opts regist
 
 // fakeWatch hands out batches, then an error, or waits for the context where there is none.
 type fakeWatch struct {
-	batches [][]registry.Event
-	events  <-chan []registry.Event
+	batches [][]api.Event
+	events  <-chan []api.Event
 	end     error
 }
 
-func (w *fakeWatch) Next(ctx context.Context) ([]registry.Event, error) {
+func (w *fakeWatch) Next(ctx context.Context) ([]api.Event, error) {
 	if len(w.batches) > 0 {
 		batch := w.batches[0]
 		w.batches = w.batches[1:]
@@ -188,8 +189,8 @@ func rendered(form api.Form, name string, version int) api.Rendition {
 	}
 }
 
-func pageOf(items ...api.Rendition) registry.Page {
-	return registry.Page{ResourceVersion: "100", Len: len(items), Items: slices.Values(items)}
+func pageOf(items ...api.Rendition) api.Page {
+	return api.Page{ResourceVersion: "100", Len: len(items), Items: slices.Values(items)}
 }
 
 // serve sets up an API over fakes.
@@ -200,7 +201,7 @@ func serve(t testing.TB, infos ...*api.Info) (*API, []*fake) {
 	var fakes []*fake
 	for _, info := range infos {
 		f := &fake{info: info, object: rendered(api.Form{}, "a", 7)}
-		f.result = registry.Result{Object: f.object}
+		f.result = api.Result{Object: f.object}
 		fakes = append(fakes, f)
 		group.Handles = append(group.Handles, f)
 	}

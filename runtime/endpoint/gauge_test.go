@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
@@ -150,7 +151,7 @@ type gaugeWorld struct {
 
 func newGaugeWorld(t testing.TB, protobuf, cached bool) *gaugeWorld {
 	t.Helper()
-	conversion := registry.Conversion[*gauge, *gauge]{
+	conversion := codec.Conversion[*gauge, *gauge]{
 		New: func() *gauge { return new(gauge) },
 		Columns: []func(*gauge) api.Cell{
 			func(g *gauge) api.Cell { return api.Text(g.Name) },
@@ -162,7 +163,7 @@ func newGaugeWorld(t testing.TB, protobuf, cached bool) *gaugeWorld {
 		},
 	}
 	if protobuf {
-		conversion.Proto = registry.ProtoOf[*gauge]()
+		conversion.Proto = codec.ProtoOf[*gauge]()
 	}
 	info := api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Value", Type: "number"},
 		{Name: "Length", Type: "integer"}, {Name: "Noted", Type: "boolean"}, {Name: "Nothing", Type: "string"}, {Name: "Age", Type: "date"}}}
@@ -170,7 +171,7 @@ func newGaugeWorld(t testing.TB, protobuf, cached bool) *gaugeWorld {
 		Group: "shop.example.com",
 		Names: api.Names{Kind: "Gauge", ListKind: "GaugeList", Plural: "gauges", Singular: "gauge"},
 		Scope: api.Namespaced,
-		New:   conversion.New, Versions: []registry.Version[*gauge]{registry.VersionOf(info, conversion)}, Storage: "v1",
+		New:   conversion.New, Versions: []codec.Version[*gauge]{codec.VersionOf(info, conversion)}, Storage: "v1",
 	})
 	backend := memory.New()
 	handle, err := resource.Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: !cached, Verify: true})

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	listvalidation "k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
@@ -59,7 +59,7 @@ func (c *call) listOptions() (*internalversion.ListOptions, error) {
 		return nil, invalidOptions("ListOptions", errs)
 	}
 	if !isVersion(options.ResourceVersion) {
-		return nil, registry.InvalidVersion(options.ResourceVersion)
+		return nil, store.InvalidVersion(options.ResourceVersion)
 	}
 	if options.Continue != "" && options.ResourceVersion != "" && options.ResourceVersion != "0" {
 		return nil, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
@@ -103,8 +103,8 @@ func (c *call) unknownField(path string) string {
 }
 
 // selection is nil where everything is selected, so that nothing needs to be asked of each object.
-func selection(options *internalversion.ListOptions) registry.Selection {
-	var s registry.Selection
+func selection(options *internalversion.ListOptions) api.Selection {
+	var s api.Selection
 	if !options.LabelSelector.Empty() {
 		s.Labels = options.LabelSelector
 	}
@@ -114,8 +114,8 @@ func selection(options *internalversion.ListOptions) registry.Selection {
 	return s
 }
 
-func asRegistryList(options *internalversion.ListOptions) registry.ListOptions {
-	return registry.ListOptions{
+func asRegistryList(options *internalversion.ListOptions) api.ListOptions {
+	return api.ListOptions{
 		Selection:            selection(options),
 		ResourceVersion:      options.ResourceVersion,
 		ResourceVersionMatch: options.ResourceVersionMatch,
@@ -147,7 +147,7 @@ func (c *call) getOptions() (metav1.GetOptions, error) {
 		return options, apierrors.NewBadRequest(err.Error())
 	}
 	if !isVersion(options.ResourceVersion) {
-		return options, invalidOptions("GetOptions", field.ErrorList{registry.VersionFault(options.ResourceVersion)})
+		return options, invalidOptions("GetOptions", field.ErrorList{store.VersionFault(options.ResourceVersion)})
 	}
 	if len(c.query["export"]) > 0 && isTrue(c.query["export"]) {
 		return options, apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
@@ -157,28 +157,28 @@ func (c *call) getOptions() (metav1.GetOptions, error) {
 
 // createOptions, updateOptions and patchOptions read the query of a write. They return the directive for unknown
 // fields beside.
-func (c *call) createOptions(form api.Form) (registry.WriteOptions, string, error) {
+func (c *call) createOptions(form api.Form) (api.WriteOptions, string, error) {
 	var options metav1.CreateOptions
 	if err := metav1.Convert_url_Values_To_v1_CreateOptions(&c.query, &options, nil); err != nil {
-		return registry.WriteOptions{}, "", apierrors.NewBadRequest(err.Error())
+		return api.WriteOptions{}, "", apierrors.NewBadRequest(err.Error())
 	}
 	err := invalidOptions("CreateOptions", metavalidation.ValidateCreateOptions(&options))
 	return c.writeOptions(options.DryRun, options.FieldManager, form), directive(options.FieldValidation), err
 }
 
-func (c *call) updateOptions(form api.Form) (registry.WriteOptions, string, error) {
+func (c *call) updateOptions(form api.Form) (api.WriteOptions, string, error) {
 	var options metav1.UpdateOptions
 	if err := metav1.Convert_url_Values_To_v1_UpdateOptions(&c.query, &options, nil); err != nil {
-		return registry.WriteOptions{}, "", apierrors.NewBadRequest(err.Error())
+		return api.WriteOptions{}, "", apierrors.NewBadRequest(err.Error())
 	}
 	err := invalidOptions("UpdateOptions", metavalidation.ValidateUpdateOptions(&options))
 	return c.writeOptions(options.DryRun, options.FieldManager, form), directive(options.FieldValidation), err
 }
 
-func (c *call) patchOptions(kind registry.PatchType, form api.Form) (registry.WriteOptions, string, error) {
+func (c *call) patchOptions(kind api.PatchType, form api.Form) (api.WriteOptions, string, error) {
 	var options metav1.PatchOptions
 	if err := metav1.Convert_url_Values_To_v1_PatchOptions(&c.query, &options, nil); err != nil {
-		return registry.WriteOptions{}, "", apierrors.NewBadRequest(err.Error())
+		return api.WriteOptions{}, "", apierrors.NewBadRequest(err.Error())
 	}
 	err := invalidOptions("PatchOptions", metavalidation.ValidatePatchOptions(&options, types.PatchType(kind)))
 	write := c.writeOptions(options.DryRun, options.FieldManager, form)
@@ -186,11 +186,11 @@ func (c *call) patchOptions(kind registry.PatchType, form api.Form) (registry.Wr
 	return write, directive(options.FieldValidation), err
 }
 
-func (c *call) writeOptions(dryRun []string, manager string, form api.Form) registry.WriteOptions {
+func (c *call) writeOptions(dryRun []string, manager string, form api.Form) api.WriteOptions {
 	if manager == "" {
 		manager = managerOf(c.r)
 	}
-	return registry.WriteOptions{DryRun: len(dryRun) > 0, FieldManager: manager, Form: form}
+	return api.WriteOptions{DryRun: len(dryRun) > 0, FieldManager: manager, Form: form}
 }
 
 func directive(validation string) string {

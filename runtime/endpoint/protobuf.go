@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/wire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -39,7 +38,7 @@ func (protobufEncoder) object(f *frame, _ *resource, _ api.Shape, object *api.Re
 	f.envelope(object)
 }
 
-func (protobufEncoder) page(f *frame, r *resource, shape api.Shape, page *registry.Page, _ time.Time) {
+func (protobufEncoder) page(f *frame, r *resource, shape api.Shape, page *api.Page, _ time.Time) {
 	layout := layoutOf(r, shape)
 	meta := metav1.ListMeta{ResourceVersion: page.ResourceVersion, Continue: page.Continue, RemainingItemCount: page.Remaining}
 	metadata, err := meta.Marshal()
@@ -62,7 +61,7 @@ func (protobufEncoder) page(f *frame, r *resource, shape api.Shape, page *regist
 }
 
 // event writes the length of an event in four bytes, and a WatchEvent whose object is in an envelope of its own.
-func (protobufEncoder) event(f *frame, _ *resource, _ api.Shape, event *registry.Event, _ bool, _ time.Time) {
+func (protobufEncoder) event(f *frame, _ *resource, _ api.Shape, event *api.Event, _ bool, _ time.Time) {
 	f.protobufEvent(string(event.Type), wire.EnvelopeSize(event.Object.Head, len(event.Object.Payload)))
 	f.envelope(&event.Object)
 }

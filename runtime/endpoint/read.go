@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 )
 
 // get answers with one object; a subresource that is a subset of the object's fields shows the whole of it.
@@ -74,7 +73,7 @@ func (c *call) object(media mediaType, code int, form api.Form, object api.Rendi
 }
 
 // page writes a list. What it holds in memory does not depend on the number of items.
-func (c *call) page(media mediaType, form api.Form, page *registry.Page) {
+func (c *call) page(media mediaType, form api.Form, page *api.Page) {
 	if media.format == formatYAML {
 		c.pageYAML(form.Shape, page)
 		return

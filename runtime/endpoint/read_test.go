@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -145,11 +144,11 @@ func TestListWritesItsItems(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	cases := []struct {
 		name, accept string
-		page         registry.Page
+		page         api.Page
 		want         string
 	}{
 		{"empty", "", pageOf(), `{"kind":"WidgetList","apiVersion":"shop.example.com/v1","metadata":{"resourceVersion":"100"},"items":[]}` + "\n"},
-		{"page", "", registry.Page{ResourceVersion: "9", Continue: "ab=", Remaining: ptr.To(int64(3)),
+		{"page", "", api.Page{ResourceVersion: "9", Continue: "ab=", Remaining: ptr.To(int64(3)),
 			Items: pageOf(rendered(api.Form{}, "a", 1), rendered(api.Form{}, "b", 2)).Items},
 			`{"kind":"WidgetList","apiVersion":"shop.example.com/v1","metadata":{"resourceVersion":"9","continue":"ab=","remainingItemCount":3},"items":[` +
 				`{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"red"}},{"metadata":{"name":"b","resourceVersion":"2"},"spec":{"color":"red"}}]}` + "\n"},

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/api"
 	"golang.org/x/net/websocket"
 )
 
@@ -51,7 +51,7 @@ func (s *socket) send() error {
 
 // runSocket is run over a WebSocket, which ends with whichever side closes it. What the client sends is not read but for
 // its control frames.
-func (s *stream) runSocket(ctx context.Context, events registry.Watch) {
+func (s *stream) runSocket(ctx context.Context, events api.Watch) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	websocket.Handler(func(conn *websocket.Conn) {

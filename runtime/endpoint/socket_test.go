@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 	"golang.org/x/net/websocket"
 )
 
@@ -56,9 +55,9 @@ func openSocket(t *testing.T, host, query, accept string) *websocket.Conn {
 // TestWatchOverASocket: each event is a message, of the type that the format asks for.
 func TestWatchOverASocket(t *testing.T) {
 	host, f, ended := socketServer(t)
-	f.batches = [][]registry.Event{
-		{{Type: registry.Added, Object: rendered(api.Form{}, "a", 1)}, {Type: registry.Modified, Object: rendered(api.Form{}, strings.Repeat("b", streamFrameSize), 2)}},
-		{{Type: registry.Bookmark, Object: rendered(api.Form{}, "", 3)}},
+	f.batches = [][]api.Event{
+		{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)}, {Type: api.Modified, Object: rendered(api.Form{}, strings.Repeat("b", streamFrameSize), 2)}},
+		{{Type: api.Bookmark, Object: rendered(api.Form{}, "", 3)}},
 	}
 	conn := openSocket(t, host, "&timeoutSeconds=1", "")
 	for _, want := range []string{"ADDED", "MODIFIED", "BOOKMARK"} {
@@ -78,8 +77,8 @@ func TestWatchOverASocket(t *testing.T) {
 func TestSocketsOfBinaryFormats(t *testing.T) {
 	for _, accept := range []string{typeCBOR, typeProtobuf + ";stream=watch;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"} {
 		host, f, ended := socketServer(t)
-		event := []registry.Event{{Type: registry.Added, Object: api.Rendition{Head: "\x0a", Payload: []byte("\xa1\x41a\x01")}}}
-		f.batches = [][]registry.Event{event, event}
+		event := []api.Event{{Type: api.Added, Object: api.Rendition{Head: "\x0a", Payload: []byte("\xa1\x41a\x01")}}}
+		f.batches = [][]api.Event{event, event}
 		f.endWith = context.Canceled
 		conn := openSocket(t, host, "", accept)
 		for range 2 {
@@ -170,7 +169,7 @@ func TestAStalledSocketIsCutOff(t *testing.T) {
 	a.writeTimeout = 50 * time.Millisecond
 	large := api.Rendition{Payload: []byte(`"a":"` + strings.Repeat("x", 8<<20) + `"}`)}
 	for range 4 {
-		fakes[0].batches = append(fakes[0].batches, []registry.Event{{Type: registry.Added, Object: large}})
+		fakes[0].batches = append(fakes[0].batches, []api.Event{{Type: api.Added, Object: large}})
 	}
 	ended := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
@@ -86,7 +87,7 @@ func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, registry.H
 		Names: api.Names{Kind: "Widget", ListKind: "WidgetList", Plural: "widgets", Singular: "widget", ShortNames: []string{"wg"}},
 		Scope: api.Namespaced,
 		New:   newWidget,
-		Versions: []registry.Version[*widget]{registry.VersionOf(info, registry.Conversion[*widget, *widget]{
+		Versions: []codec.Version[*widget]{codec.VersionOf(info, codec.Conversion[*widget, *widget]{
 			New: newWidget,
 			Columns: []func(*widget) api.Cell{
 				func(w *widget) api.Cell { return api.Text(w.Name) },
@@ -100,7 +101,7 @@ func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, registry.H
 			Copy:  func(from, to *widget) { to.Status = from.Status },
 			Reset: func(w *widget) { w.Status = widgetStatus{} },
 		}},
-		SelectableFields: []registry.SelectableField[*widget]{{Path: "spec.color", Value: func(w *widget) string { return w.Spec.Color }}},
+		SelectableFields: []api.SelectableField[*widget]{{Path: "spec.color", Value: func(w *widget) string { return w.Spec.Color }}},
 	})
 	config.Prefix = "/registry"
 	handle, err := resource.Open(t.Context(), config)

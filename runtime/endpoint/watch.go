@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 )
 
 // watch streams events until the client goes, the time is over, or the stream fails.
@@ -33,7 +32,7 @@ func (c *call) watch() error {
 	if life < 0 {
 		beginning = c.r.Context()
 	}
-	events, err := c.handle.Watch(beginning, c.namespace, registry.WatchOptions{
+	events, err := c.handle.Watch(beginning, c.namespace, api.WatchOptions{
 		Selection:         selection(options),
 		ResourceVersion:   options.ResourceVersion,
 		AllowBookmarks:    options.AllowWatchBookmarks,
@@ -87,7 +86,7 @@ func (s *stream) Write(b []byte) (int, error) {
 }
 
 // run writes events as they come into the body of the answer.
-func (s *stream) run(ctx context.Context, events registry.Watch) {
+func (s *stream) run(ctx context.Context, events api.Watch) {
 	s.w.Header()["Content-Type"] = streamTypes[s.format]
 	s.w.WriteHeader(http.StatusOK)
 	flusher := http.NewResponseController(s.w)
@@ -98,7 +97,7 @@ func (s *stream) run(ctx context.Context, events registry.Watch) {
 }
 
 // follow writes the events of one moment in one piece, flushed once. While nothing happens it holds no buffer.
-func (s *stream) follow(ctx context.Context, events registry.Watch, flush func() bool) {
+func (s *stream) follow(ctx context.Context, events api.Watch, flush func() bool) {
 	for flush() {
 		began, last, ok := s.piece(ctx, events)
 		if !ok {
@@ -117,7 +116,7 @@ func (s *stream) follow(ctx context.Context, events registry.Watch, flush func()
 
 // piece writes what is due next, and is false where the stream ends with it. The state that a watch begins with is one
 // piece. It tells when it began to write, and how many events were due last.
-func (s *stream) piece(ctx context.Context, events registry.Watch) (began time.Time, last int, ok bool) {
+func (s *stream) piece(ctx context.Context, events api.Watch) (began time.Time, last int, ok bool) {
 	var f *frame
 	for {
 		batch, err := events.Next(ctx)
@@ -143,7 +142,7 @@ func (s *stream) piece(ctx context.Context, events registry.Watch) (began time.T
 			s.encoder.failure(f, statusOf(err))
 			s.endEvent(f)
 		}
-		if backlog, is := events.(registry.Backlog); err == nil && f.err == nil && is && backlog.More() {
+		if backlog, is := events.(api.Backlog); err == nil && f.err == nil && is && backlog.More() {
 			continue
 		}
 		f.flush()
@@ -161,13 +160,13 @@ func (s *stream) endEvent(f *frame) {
 	}
 }
 
-func eventHead(t registry.EventType) string {
+func eventHead(t api.EventType) string {
 	switch t {
-	case registry.Added:
+	case api.Added:
 		return `{"type":"ADDED","object":`
-	case registry.Modified:
+	case api.Modified:
 		return `{"type":"MODIFIED","object":`
-	case registry.Deleted:
+	case api.Deleted:
 		return `{"type":"DELETED","object":`
 	}
 	return `{"type":"` + string(t) + `","object":`

@@ -11,15 +11,14 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 func TestWatchWritesEvents(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	fakes[0].batches = [][]registry.Event{
-		{{Type: registry.Added, Object: rendered(api.Form{}, "a", 1)}, {Type: registry.Modified, Object: rendered(api.Form{}, "a", 2)}},
-		{{Type: registry.Bookmark, Object: rendered(api.Form{}, "", 3)}},
+	fakes[0].batches = [][]api.Event{
+		{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)}, {Type: api.Modified, Object: rendered(api.Form{}, "a", 2)}},
+		{{Type: api.Bookmark, Object: rendered(api.Form{}, "", 3)}},
 	}
 	fakes[0].endWith = apierrors.NewResourceExpired("too old resource version: 1 (3)")
 	w := do(a, "GET", base+"/namespaces/n/widgets?watch=1&resourceVersion=1&allowWatchBookmarks=true&labelSelector=a%3Db", "")
@@ -41,7 +40,7 @@ func TestWatchWritesEvents(t *testing.T) {
 func TestWatchAsTableTellsItsColumnsOnce(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	row := rendered(api.Form{Shape: api.RowWithMetadata}, "a", 1)
-	fakes[0].batches = [][]registry.Event{{{Type: registry.Added, Object: row}}, {{Type: registry.Deleted, Object: row}}}
+	fakes[0].batches = [][]api.Event{{{Type: api.Added, Object: row}}, {{Type: api.Deleted, Object: row}}}
 	fakes[0].endWith = context.Canceled
 	lines := strings.Split(do(a, "GET", base+"/widgets?watch=1", "", "Accept", asTable).Body.String(), "\n")
 	const tail = `,"rows":[{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"red"}}]}}`
@@ -111,7 +110,7 @@ func TestWatchTimeIsBetweenTheMinimumAndItsDouble(t *testing.T) {
 // TestWatchIsFlushed reads an event from a connection whose watch has not ended.
 func TestWatchIsFlushed(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	fakes[0].batches = [][]registry.Event{{{Type: registry.Added, Object: rendered(api.Form{}, "a", 1)}}}
+	fakes[0].batches = [][]api.Event{{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)}}}
 	server := httptest.NewServer(a)
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -135,7 +134,7 @@ func TestWatchIsFlushed(t *testing.T) {
 func TestIdleWatchesOutliveTheWriteTimeout(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	a.writeTimeout = time.Second / 2
-	events := make(chan []registry.Event)
+	events := make(chan []api.Event)
 	fakes[0].events = events
 	server := httptest.NewUnstartedServer(a)
 	server.EnableHTTP2 = true
@@ -158,7 +157,7 @@ func TestIdleWatchesOutliveTheWriteTimeout(t *testing.T) {
 			<-time.After(2 * a.writeTimeout)
 		}
 		select {
-		case events <- []registry.Event{{Type: registry.Added, Object: rendered(api.Form{}, "a", 1)}}:
+		case events <- []api.Event{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)}}:
 		case <-time.After(time.Minute):
 			t.Fatalf("nobody waits for event %d", i)
 		}
@@ -170,11 +169,11 @@ func TestIdleWatchesOutliveTheWriteTimeout(t *testing.T) {
 
 func BenchmarkWatch10000(b *testing.B) {
 	a, fakes := serve(b, widgets)
-	batch := make([]registry.Event, 100)
+	batch := make([]api.Event, 100)
 	for i := range batch {
-		batch[i] = registry.Event{Type: registry.Modified, Object: rendered(api.Form{}, strings.Repeat("x", 960), 123456)}
+		batch[i] = api.Event{Type: api.Modified, Object: rendered(api.Form{}, strings.Repeat("x", 960), 123456)}
 	}
-	batches := make([][]registry.Event, 100)
+	batches := make([][]api.Event, 100)
 	for i := range batches {
 		batches[i] = batch
 	}
@@ -210,9 +209,9 @@ func (w *backlogWatch) More() bool { return w.always || len(w.batches) > 0 }
 // TestWatchWritesWhatIsAtHandInOnePiece: between the header and the end there is one flush.
 func TestWatchWritesWhatIsAtHandInOnePiece(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	batches := make([][]registry.Event, 40)
+	batches := make([][]api.Event, 40)
 	for i := range batches {
-		batches[i] = []registry.Event{{Type: registry.Added, Object: rendered(api.Form{}, strings.Repeat("x", 960), i)}}
+		batches[i] = []api.Event{{Type: api.Added, Object: rendered(api.Form{}, strings.Repeat("x", 960), i)}}
 	}
 	for name, end := range map[string]backlogWatch{
 		"state":   {fakeWatch: fakeWatch{end: context.Canceled}},

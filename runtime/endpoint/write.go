@@ -9,7 +9,6 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/reach"
-	"apigen.dev/runtime/registry"
 )
 
 // maxWriteTime bounds a write, as kube-apiserver does.
@@ -24,18 +23,18 @@ func (c *call) writing(dryRun bool) context.Context {
 }
 
 // change is what a handle makes of a body.
-type change func(ctx context.Context, body registry.Body, options registry.WriteOptions) (registry.Result, error)
+type change func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error)
 
 // create makes an object: 201.
 func (c *call) create() error {
-	return c.write(singleTransform, c.createOptions, func(ctx context.Context, body registry.Body, options registry.WriteOptions) (registry.Result, error) {
+	return c.write(singleTransform, c.createOptions, func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
 		return c.handle.Create(ctx, c.namespace, body, options)
 	})
 }
 
 // update replaces an object, or creates it where its kind allows that.
 func (c *call) update() error {
-	return c.write(singleTransform, c.updateOptions, func(ctx context.Context, body registry.Body, options registry.WriteOptions) (registry.Result, error) {
+	return c.write(singleTransform, c.updateOptions, func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
 		if c.extension != nil {
 			return c.extension.handle.Update(ctx, c.namespace, c.info.Name, body, options)
 		}
@@ -44,7 +43,7 @@ func (c *call) update() error {
 }
 
 // write reads an object, and answers with what is made of it.
-func (c *call) write(allow allowTransform, read func(api.Form) (registry.WriteOptions, string, error), do change) error {
+func (c *call) write(allow allowTransform, read func(api.Form) (api.WriteOptions, string, error), do change) error {
 	media, form, err := c.negotiate(allow)
 	if err != nil {
 		return err
@@ -65,7 +64,7 @@ func (c *call) write(allow allowTransform, read func(api.Form) (registry.WriteOp
 }
 
 // answer does what a body asks for: 201 with what was created, 200 with what was there.
-func (c *call) answer(media mediaType, body registry.Body, options registry.WriteOptions, warnings []string, do change) error {
+func (c *call) answer(media mediaType, body api.Body, options api.WriteOptions, warnings []string, do change) error {
 	ctx, cancel := context.WithTimeout(c.writing(options.DryRun), maxWriteTime)
 	defer cancel()
 	result, err := do(ctx, body, options)
@@ -84,14 +83,14 @@ func (c *call) answer(media mediaType, body registry.Body, options registry.Writ
 // patchTypes are the patches that are taken. One more is one more row, and a type that a Handle applies.
 var patchTypes = []struct {
 	mediaType string
-	kind      registry.PatchType
+	kind      api.PatchType
 	format    format
 }{
-	{string(registry.JSONPatch), registry.JSONPatch, formatJSON},
-	{string(registry.MergePatch), registry.MergePatch, formatJSON},
-	{string(registry.StrategicPatch), registry.StrategicPatch, formatJSON},
-	{string(registry.ApplyPatch), registry.ApplyPatch, formatYAML},
-	{"application/apply-patch+cbor", registry.ApplyPatch, formatCBOR},
+	{string(api.JSONPatch), api.JSONPatch, formatJSON},
+	{string(api.MergePatch), api.MergePatch, formatJSON},
+	{string(api.StrategicPatch), api.StrategicPatch, formatJSON},
+	{string(api.ApplyPatch), api.ApplyPatch, formatYAML},
+	{"application/apply-patch+cbor", api.ApplyPatch, formatCBOR},
 }
 
 // patch changes an object.
@@ -112,8 +111,8 @@ func (c *call) patch() error {
 	if err != nil {
 		return err
 	}
-	body := registry.Body{Version: c.version.Name, Data: data, Validation: validation}
-	return c.answer(media, body, options, warnings, func(ctx context.Context, body registry.Body, options registry.WriteOptions) (registry.Result, error) {
+	body := api.Body{Version: c.version.Name, Data: data, Validation: validation}
+	return c.answer(media, body, options, warnings, func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
 		if c.extension != nil {
 			return c.extension.handle.Patch(ctx, c.namespace, c.info.Name, kind, body, options)
 		}
@@ -122,13 +121,13 @@ func (c *call) patch() error {
 }
 
 // readPatch reads a patch as JSON. What is applied is YAML, of which JSON is a part, or CBOR.
-func (c *call) readPatch(kind registry.PatchType, f format, validation string) (data []byte, warnings []string, err error) {
+func (c *call) readPatch(kind api.PatchType, f format, validation string) (data []byte, warnings []string, err error) {
 	switch {
 	case f == formatCBOR:
 		if data, err = c.readBody(); err == nil && len(data) > 0 {
 			data, err = cborToJSON(data)
 		}
-	case kind == registry.ApplyPatch:
+	case kind == api.ApplyPatch:
 		data, warnings, err = c.readApply(validation)
 	default:
 		data, _, err = c.readObject(formatJSON, validation)
@@ -137,7 +136,7 @@ func (c *call) readPatch(kind registry.PatchType, f format, validation string) (
 }
 
 // patchType is the kind of patch that the body is, and its format. There is no default.
-func patchType(r *http.Request) (registry.PatchType, format, error) {
+func patchType(r *http.Request) (api.PatchType, format, error) {
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	accepted := make([]string, len(patchTypes))
 	for i, known := range patchTypes {

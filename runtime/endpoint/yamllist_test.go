@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 	"sigs.k8s.io/yaml"
 )
 
@@ -38,7 +37,7 @@ func TestAListInYAMLIsTheYAMLOfTheList(t *testing.T) {
 		for _, as := range []string{list, table, partial} {
 			a, fakes := serve(t, widgets)
 			remaining := int64(7)
-			fakes[0].page = registry.Page{ResourceVersion: "100", Continue: "a\nitems: []\n", Remaining: &remaining, Items: slices.Values(manyForms(n))}
+			fakes[0].page = api.Page{ResourceVersion: "100", Continue: "a\nitems: []\n", Remaining: &remaining, Items: slices.Values(manyForms(n))}
 			asJSON := do(a, "GET", base+"/widgets", "", "Accept", "application/json"+as)
 			got := do(a, "GET", base+"/widgets", "", "Accept", "application/yaml"+as)
 			want, err := yaml.JSONToYAML(escapeForYAML(asJSON.Body.Bytes()))
@@ -68,7 +67,7 @@ func TestJoinedItems(t *testing.T) {
 	}
 	for _, accept := range []string{typeJSON, typeJSON + ";pretty=1", typeYAML} {
 		a, fakes := serve(t, widgets)
-		fakes[0].page = registry.Page{ResourceVersion: "100", Items: slices.Values(items)}
+		fakes[0].page = api.Page{ResourceVersion: "100", Items: slices.Values(items)}
 		want := do(a, "GET", base+"/widgets", "", "Accept", accept).Body.String()
 		fakes[0].page.Sheets, fakes[0].page.Items = joined, nil
 		if got := do(a, "GET", base+"/widgets", "", "Accept", accept).Body.String(); got != want {
@@ -82,7 +81,7 @@ func TestAListInYAMLIsWrittenAsItComes(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	items := manyForms(3000)
 	w, most, written := httptest.NewRecorder(), 0, 0
-	fakes[0].page = registry.Page{Items: func(yield func(api.Rendition) bool) {
+	fakes[0].page = api.Page{Items: func(yield func(api.Rendition) bool) {
 		read := 0
 		for _, item := range items {
 			read += len(item.Payload)
@@ -103,7 +102,7 @@ func TestNobodyReadsTheRest(t *testing.T) {
 	for _, accept := range []string{typeJSON, typeJSON + ";pretty=1", typeYAML, typeCBOR, asTable} {
 		a, fakes := serve(t, widgets)
 		items, read := manyForms(3000), 0
-		fakes[0].page = registry.Page{Items: func(yield func(api.Rendition) bool) {
+		fakes[0].page = api.Page{Items: func(yield func(api.Rendition) bool) {
 			for _, item := range items {
 				if read++; !yield(item) {
 					return

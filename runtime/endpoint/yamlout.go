@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 	"golang.org/x/sync/semaphore"
 	"sigs.k8s.io/yaml"
 )
@@ -52,7 +51,7 @@ func (c *call) inYAML(fill func(*frame)) ([]byte, error) {
 }
 
 // pageYAML writes a list as its items come, some of them at once.
-func (c *call) pageYAML(shape api.Shape, page *registry.Page) {
+func (c *call) pageYAML(shape api.Shape, page *api.Page) {
 	list := yamlList{call: c, shape: shape, now: time.Now(), out: c.newAnswer(formatYAML, http.StatusOK)}
 	defer list.out.close()
 	list.to = frameFor(list.out, &c.api.pools.frames)
@@ -85,7 +84,7 @@ type yamlList struct {
 }
 
 // open prepares what stands around the items.
-func (l *yamlList) open(page *registry.Page) error {
+func (l *yamlList) open(page *api.Page) error {
 	l.member = "items"
 	if isRow(l.shape) {
 		l.member = "rows"
@@ -99,7 +98,7 @@ func (l *yamlList) open(page *registry.Page) error {
 	return err
 }
 
-func (l *yamlList) write(page *registry.Page) {
+func (l *yamlList) write(page *api.Page) {
 	if page.Sheets != nil {
 		l.sheets(page.Sheets)
 	} else {
@@ -125,7 +124,7 @@ func (l *yamlList) sheets(sheets []api.Sheet) {
 	}
 }
 
-func (l *yamlList) items(page *registry.Page) {
+func (l *yamlList) items(page *api.Page) {
 	var items []api.Rendition
 	size := 0
 	join := func(f *frame) { f.items(slices.Values(items), l.shape, l.now) }

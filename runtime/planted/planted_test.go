@@ -65,7 +65,7 @@ var bugs = []bug{
 		dir: "cache", tests: []string{"TestCursorsTellExactlyOnce", "TestScripts/watch"},
 	},
 	{
-		name: "a skipped restamp without the cache", file: "registry/source.go",
+		name: "a skipped restamp without the cache", file: "store/source.go",
 		right: "last.Rendition = s.r.codec.Restamp(last.Rendition, e.Revision)", wrong: "_ = e.Revision",
 		dir: "registry", tests: []string{"TestWatchFromARevision", "TestWatchDeletedCarriesTheLastMatchingState"},
 	},
@@ -80,7 +80,7 @@ var bugs = []bug{
 		dir: "storage/etcd", tests: []string{"TestWritesAreSentOnceAndTheirFailureIsNamed"},
 	},
 	{
-		name: "a write of unknown outcome tried again", file: "registry/commit.go",
+		name: "a write of unknown outcome tried again", file: "store/commit.go",
 		right: "\t\trevision, err := s.apply(ctx, key, current, p)\n",
 		wrong: "\t\trevision, err := s.apply(ctx, key, current, p)\n\t\tif errors.Is(err, storage.ErrUnknownOutcome) {\n\t\t\trevision, err = s.apply(ctx, key, current, p)\n\t\t}\n",
 		dir:   "registry", tests: []string{"TestFailedWrites"},
@@ -92,7 +92,7 @@ var bugs = []bug{
 		dir:   "cache", tests: []string{"TestCursorsTellExactlyOnce"},
 	},
 	{
-		name: "an event dropped between the pieces of the state", file: "registry/source.go",
+		name: "an event dropped between the pieces of the state", file: "store/source.go",
 		right: "\t\t\ts.from = e.Key()\n", wrong: "\t\t\ts.from = e.Key() + \"\\x00\"\n",
 		dir: "registry", tests: []string{"TestWatchListEndsWithABookmark"},
 	},
@@ -108,7 +108,7 @@ var bugs = []bug{
 		dir: "cache", tests: []string{"TestCursorIsNotAheadOfTheState", "TestRevisionIsNotClaimedTooEarly"},
 	},
 	{
-		name: "a bookmark of the future", file: "registry/watch.go",
+		name: "a bookmark of the future", file: "store/watch.go",
 		right: "if err != nil || !arrived {", wrong: "if err != nil || arrived && false {",
 		dir: "endpoint", tests: []string{"TestMatrixOfWatch", "TestWatchOfTheFuture"},
 	},
@@ -118,32 +118,37 @@ var bugs = []bug{
 		dir: "cache", tests: []string{"TestResumeOfAnotherHistory/the_newest_change_is_lost"},
 	},
 	{
-		name: "the state's last bookmark before its end", file: "registry/watch.go",
+		name: "the state's last bookmark before its end", file: "store/watch.go",
 		right: "if err != nil || !done {", wrong: "if err != nil || done && false {",
 		dir: "registry", tests: []string{"TestWatchListEndsWithABookmark"},
 	},
 	{
-		name: "a stale guess believed", file: "registry/commit.go",
-		right: "if (err != nil || p.verb == nothing) && !current.fresh {", wrong: "if false {",
-		dir: "registry", tests: []string{"TestStoreGuessesAreNotTrusted", "TestStaleCacheIsNotBelieved"},
+		name: "a stale guess believed", file: "store/commit.go",
+		right: "if (err != nil || p.Verb == Nothing) && !current.fresh {", wrong: "if false {",
+		dir: "registry", tests: []string{"TestStaleCacheIsNotBelieved"},
 	},
 	{
-		name: "a stale entry believed", file: "registry/get.go",
+		name: "a caller's guess believed", file: "store/commit.go",
+		right: "if (err != nil || p.Verb == Nothing) && !current.fresh {", wrong: "if false {",
+		dir: "store", tests: []string{"TestGuessesAreNotTrusted"},
+	},
+	{
+		name: "a stale entry believed", file: "store/get.go",
 		right: "\tif entry == nil || entry.Revision() != kv.Revision {\n\t\treturn r.fromBackend(ctx, key)\n\t}\n", wrong: "",
 		dir: "registry", tests: []string{"TestStaleCacheIsNotBelieved"},
 	},
 	{
-		name: "an answer with the revision of before the write", file: "registry/foresee.go",
-		right: "case f.made && f.revision == revision:", wrong: "case f.made:",
+		name: "an answer with the revision of before the write", file: "registry/renderahead.go",
+		right: "case f.made && (f.revision == revision || f.revision == anyRevision):", wrong: "case f.made:",
 		dir: "registry", tests: []string{"TestAnswersOfWritesInOtherForms"},
 	},
 	{
-		name: "a page of another revision", file: "registry/list.go",
+		name: "a page of another revision", file: "store/list.go",
 		right: "\tl.exact = max(revision, 0)\n", wrong: "\tl.exact = 0 * revision\n",
 		dir: "registry", tests: []string{"TestPagesAreOfOneRevision"},
 	},
 	{
-		name: "a token bent into another prefix", file: "registry/token.go",
+		name: "a token bent into another prefix", file: "store/token.go",
 		right: "if !tellable(start) {\n\t\treturn bad(", wrong: "if start == \"\" {\n\t\treturn bad(",
 		dir: "registry", tests: []string{"TestListRefuses"},
 	},

@@ -2,6 +2,8 @@ package registry_test
 
 import (
 	"context"
+	"encoding/json"
+	"strconv"
 	"testing"
 	"time"
 
@@ -18,4 +20,20 @@ func openBackend(t testing.TB) storage.Backend {
 	b := memory.New()
 	t.Cleanup(func() { b.Close() })
 	return b
+}
+
+func mustJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+func mustInt(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return n
 }

@@ -1,7 +1,8 @@
 package registry
 
 import (
-	"context"
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/store"
 	"fmt"
 
 	"apigen.dev/runtime/ownership"
@@ -13,68 +14,51 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// apply is a server-side apply: it creates the object where there is none, else merges what is applied into it.
-func (h *handle[T]) apply(ctx context.Context, t target[T], body Body, opts WriteOptions) (Result, error) {
-	owners, err := h.owners()
-	if err != nil {
-		return Result{}, apierrors.NewInternalError(err)
-	}
-	t.create, t.owned = t.subresource == nil, true
-	return h.update(ctx, t, opts, func(current *state[T]) (obj T, warnings []string, err error) {
-		if obj, err = owners.apply(&t, current, body, opts); err != nil {
-			return obj, nil, err
-		}
-		if !current.exists {
-			if err := isNew(h.store.gr, obj, t.name); err != nil {
-				return obj, nil, err
-			}
-		}
-		return obj, nil, h.isTarget(obj, t)
-	})
-}
-
-// apply is the object that what is applied makes of the current state, with its managedFields.
-func (o *owners[T]) apply(t *target[T], current *state[T], body Body, opts WriteOptions) (obj T, err error) {
-	config, err := configuration(t.version.gvk, body)
+// apply is the object that what is applied makes of the attempt's old one, with its managedFields.
+func (o *fieldManagers[T]) apply(a *attempt[T], body api.Body) (obj T, err error) {
+	current := a.old
+	config, err := configuration(a.version.GVK, body)
 	if err != nil {
 		return obj, err
 	}
 	live := &ownership.Live{
-		Object: &owned[T]{owners: o, obj: current.obj, absent: !current.exists},
-		Empty:  &owned[T]{owners: o, absent: true},
+		Object: &managedObject[T]{managers: o, obj: current.Object, absent: !current.Exists},
+		Empty:  &managedObject[T]{managers: o, absent: true},
 	}
-	if current.exists {
-		live.ManagedFields = current.obj.GetManagedFields()
-		live.LastApplied = current.obj.GetAnnotations()[ownership.LastAppliedAnnotation]
+	if current.Exists {
+		live.ManagedFields = current.Object.GetManagedFields()
+		live.LastApplied = current.Object.GetAnnotations()[ownership.LastAppliedAnnotation]
 	}
-	applied, err := o.manager(t).Apply(live, config, opts.FieldManager, opts.Force)
+	applied, err := o.manager(a).Apply(live, config, a.options.FieldManager, a.options.Force)
 	if err != nil {
 		return obj, err
 	}
-	if obj, err = o.applied(t, current, applied); err != nil {
+	if obj, err = o.applied(a, applied); err != nil {
 		return obj, err
 	}
-	return obj, annotate(obj, config, opts.FieldManager)
+	return obj, annotate(obj, config, a.options.FieldManager)
 }
 
-// isNew refuses to create what is said to be a certain object.
-func isNew(gr schema.GroupResource, obj metav1.Object, name string) error {
-	if uid := obj.GetUID(); uid != "" {
-		return apierrors.NewConflict(gr, name,
-			fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+// refuseUID refuses to create what is said to be a certain object.
+func refuseUID(gr schema.GroupResource, obj metav1.Object, name string) error {
+	uid := obj.GetUID()
+	if uid == "" {
+		return nil
 	}
-	return forgetVersion(obj)
+	return apierrors.NewConflict(gr, name,
+		fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 }
 
-// forgetVersion takes from an object that an update creates what it was made from: that is gone, and what is wanted counts.
-func forgetVersion(obj metav1.Object) error {
-	_, err := parseVersion(obj.GetResourceVersion())
+// dropVersion takes from an object that an update creates what it was made from: that is gone, and what is wanted
+// counts.
+func dropVersion(obj metav1.Object) error {
+	_, err := store.ParseVersion(obj.GetResourceVersion())
 	obj.SetResourceVersion("")
 	return err
 }
 
 // configuration reads what is applied, anew for each attempt: merging may take parts of it over.
-func configuration(kind schema.GroupVersionKind, body Body) (map[string]any, error) {
+func configuration(kind schema.GroupVersionKind, body api.Body) (map[string]any, error) {
 	var config map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body.Data, &config); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
@@ -90,10 +74,10 @@ func configuration(kind schema.GroupVersionKind, body Body) (map[string]any, err
 }
 
 // applied is the hub object that an apply made.
-func (o *owners[T]) applied(t *target[T], current *state[T], applied ownership.Applied) (obj T, err error) {
-	if applied.Object == nil && current.exists {
-		obj = current.obj.DeepCopyObject().(T)
-	} else if obj, err = t.version.codec.adopt(applied.Object, o.versions.newHub(), true); err != nil {
+func (o *fieldManagers[T]) applied(a *attempt[T], applied ownership.Applied) (obj T, err error) {
+	if applied.Object == nil && a.old.Exists {
+		obj = a.old.Object.DeepCopyObject().(T)
+	} else if obj, err = a.version.FromMap(applied.Object, o.versions.NewHub(), true); err != nil {
 		return obj, apierrors.NewBadRequest(fmt.Sprintf("failed to convert new object to proper version: %v", err))
 	}
 	obj.SetManagedFields(applied.ManagedFields)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,13 +21,13 @@ func config(metadata, members string) string {
 	return `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a"` + metadata + `}` + members + `}`
 }
 
-func (b *bench) apply(manager, data string, force bool) (registry.Result, error) {
+func (b *bench) apply(manager, data string, force bool) (api.Result, error) {
 	return b.applyTo("", manager, data, force)
 }
 
-func (b *bench) applyTo(subresource, manager, data string, force bool) (registry.Result, error) {
-	opts := registry.WriteOptions{Form: v1, FieldManager: manager, Force: force}
-	return b.Patch(b.ctx(), "ns", "a", subresource, registry.ApplyPatch, body(data), opts)
+func (b *bench) applyTo(subresource, manager, data string, force bool) (api.Result, error) {
+	opts := api.WriteOptions{Form: v1, FieldManager: manager, Force: force}
+	return b.Patch(b.ctx(), "ns", "a", subresource, api.ApplyPatch, body(data), opts)
 }
 
 func (b *bench) applied(manager, data string) *shop.WidgetV1 {
@@ -100,8 +100,8 @@ func TestApplyConflicts(t *testing.T) {
 		t.Errorf("%+v", s.Details)
 	}
 
-	opts := registry.WriteOptions{Form: v1, FieldManager: "edit"}
-	if _, err := b.Patch(b.ctx(), "ns", "a", "", registry.MergePatch, body(`{"spec":{"size":5}}`), opts); err != nil {
+	opts := api.WriteOptions{Form: v1, FieldManager: "edit"}
+	if _, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(`{"spec":{"size":5}}`), opts); err != nil {
 		t.Fatal(err)
 	}
 	_, err = b.apply("n", config(``, `,"spec":{"color":"blue","size":6,"notes":{"k":"2"}}`), false)
@@ -181,8 +181,8 @@ func TestApplyTwiceWritesOnce(t *testing.T) {
 
 func TestDryApplyLeavesNoTrace(t *testing.T) {
 	b := openSchema(t)
-	opts := registry.WriteOptions{Form: v1, FieldManager: "m", DryRun: true}
-	r, err := b.Patch(b.ctx(), "ns", "a", "", registry.ApplyPatch, body(config(``, `,"spec":{"color":"red"}`)), opts)
+	opts := api.WriteOptions{Form: v1, FieldManager: "m", DryRun: true}
+	r, err := b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, body(config(``, `,"spec":{"color":"red"}`)), opts)
 	if err != nil || !r.Created || b.parse(r.Object).Spec.Color != "red" {
 		t.Fatal(err, r)
 	}
@@ -190,7 +190,7 @@ func TestDryApplyLeavesNoTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := b.applied("m", config(``, `,"spec":{"color":"red"}`))
-	if _, err := b.Patch(b.ctx(), "ns", "a", "", registry.ApplyPatch, body(config(``, `,"spec":{"color":"blue"}`)), opts); err != nil {
+	if _, err := b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, body(config(``, `,"spec":{"color":"blue"}`)), opts); err != nil {
 		t.Fatal(err)
 	}
 	if w := b.get("a"); w.ResourceVersion != first.ResourceVersion || w.Spec.Color != "red" {
@@ -228,11 +228,11 @@ func TestApplyAcrossVersions(t *testing.T) {
 	b.applied("m", config(``, `,"spec":{"color":"red","parts":["p","q"]}`))
 	old := strings.Replace(config(``, `,"spec":{"colour":"blue"}`), "/v1", "/v1beta1", 1)
 	form := api.Form{Version: "v1beta1"}
-	opts := registry.WriteOptions{Form: form, FieldManager: "o"}
-	_, err := b.Patch(b.ctx(), "ns", "a", "", registry.ApplyPatch, versioned("v1beta1", old), opts)
+	opts := api.WriteOptions{Form: form, FieldManager: "o"}
+	_, err := b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, versioned("v1beta1", old), opts)
 	wantStatus(t, err, 409, metav1.StatusReasonConflict, `conflict with "m": .spec.color`)
 	opts.Force = true
-	if _, err := b.Patch(b.ctx(), "ns", "a", "", registry.ApplyPatch, versioned("v1beta1", old), opts); err != nil {
+	if _, err := b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, versioned("v1beta1", old), opts); err != nil {
 		t.Fatal(err)
 	}
 	w := b.get("a")
@@ -246,13 +246,13 @@ func TestManagedFieldsOfUpdates(t *testing.T) {
 	b := openSchema(t)
 	put := func(manager, data string) *shop.WidgetV1 {
 		t.Helper()
-		r, err := b.Update(b.ctx(), "ns", "a", "", body(data), registry.WriteOptions{Form: v1, FieldManager: manager})
+		r, err := b.Update(b.ctx(), "ns", "a", "", body(data), api.WriteOptions{Form: v1, FieldManager: manager})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b.parse(r.Object)
 	}
-	r, err := b.Create(b.ctx(), "ns", body(config(``, `,"spec":{"color":"red","size":2}`)), registry.WriteOptions{Form: v1, FieldManager: "m"})
+	r, err := b.Create(b.ctx(), "ns", body(config(``, `,"spec":{"color":"red","size":2}`)), api.WriteOptions{Form: v1, FieldManager: "m"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestManagedFieldsOfUpdates(t *testing.T) {
 func TestUpdatersAreCapped(t *testing.T) {
 	b, p := openSchema(t), newPeer(t)
 	data := config(``, `,"spec":{"notes":{"n":"0"}}`)
-	if _, err := b.Create(b.ctx(), "ns", body(data), registry.WriteOptions{Form: v1, FieldManager: "first"}); err != nil {
+	if _, err := b.Create(b.ctx(), "ns", body(data), api.WriteOptions{Form: v1, FieldManager: "first"}); err != nil {
 		t.Fatal(err)
 	}
 	p.set("v1", "", "first", p.read("v1", []byte(data)))
@@ -294,7 +294,7 @@ func TestUpdatersAreCapped(t *testing.T) {
 			notes += fmt.Sprintf(`,"n%d":"%d"`, k, k)
 		}
 		data, manager := config(``, `,"spec":{"notes":{"n":"0"`+notes+`}}`), fmt.Sprintf("m%02d", i)
-		if _, err := b.Update(b.ctx(), "ns", "a", "", body(data), registry.WriteOptions{Form: v1, FieldManager: manager}); err != nil {
+		if _, err := b.Update(b.ctx(), "ns", "a", "", body(data), api.WriteOptions{Form: v1, FieldManager: manager}); err != nil {
 			t.Fatal(err)
 		}
 		p.set("v1", "", manager, p.read("v1", []byte(data)))
@@ -312,7 +312,7 @@ func TestApplyAfterClientSideApply(t *testing.T) {
 	b := openSchema(t)
 	last := `{\"apiVersion\":\"shop.example.com/v1\",\"kind\":\"Widget\",\"metadata\":{\"name\":\"a\"},\"spec\":{\"color\":\"red\"}}`
 	annotated := config(`,"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"`+last+`"}`, `,"spec":{"color":"red","size":2}`)
-	if _, err := b.Create(b.ctx(), "ns", body(annotated), registry.WriteOptions{Form: v1, FieldManager: "kubectl-client-side-apply"}); err != nil {
+	if _, err := b.Create(b.ctx(), "ns", body(annotated), api.WriteOptions{Form: v1, FieldManager: "kubectl-client-side-apply"}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := b.apply("other", config(``, `,"spec":{"color":"blue"}`), false)
@@ -350,7 +350,7 @@ func TestApplyIsTriedAgain(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	// Two who create at once: one creates, the other merges.
-	if _, err := b.delete("a", registry.DeleteOptions{}); err != nil {
+	if _, err := b.delete("a", api.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	backend.before = func() { b.applied("n", config(``, `,"spec":{"size":9}`)) }
@@ -378,7 +378,7 @@ func TestTimesAloneAreNotWritten(t *testing.T) {
 	data := config(``, `,"spec":{"color":"red","size":0}`)
 	b.applied("m", data)
 	entry := `{"manager":"m","operation":"Apply","apiVersion":"shop.example.com/v1","time":"2020-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:color":{},"f:size":{}}}}`
-	r, err := b.Update(b.ctx(), "ns", "a", "", body(config(`,"managedFields":[`+entry+`]`, `,"spec":{"color":"red","notes":{"k":"v"}}`)), registry.WriteOptions{Form: v1, FieldManager: "p"})
+	r, err := b.Update(b.ctx(), "ns", "a", "", body(config(`,"managedFields":[`+entry+`]`, `,"spec":{"color":"red","notes":{"k":"v"}}`)), api.WriteOptions{Form: v1, FieldManager: "p"})
 	if err != nil {
 		t.Fatal(err)
 	}

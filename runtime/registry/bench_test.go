@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage/memory"
 )
 
@@ -31,7 +31,7 @@ func loaded(b *testing.B, n int) *bench {
 
 // readable makes the cache catch up.
 func readable(w *bench) error {
-	page, err := w.List(w.ctx(), "ns", registry.ListOptions{}, v1)
+	page, err := w.List(w.ctx(), "ns", api.ListOptions{}, v1)
 	if err == nil {
 		page.Close()
 	}
@@ -54,16 +54,16 @@ func BenchmarkGet(b *testing.B) {
 func BenchmarkList(b *testing.B) {
 	const n = 10000
 	cases := map[string]struct {
-		opts registry.ListOptions
+		opts api.ListOptions
 		form api.Form
 		want int
 	}{
-		"stored":   {registry.ListOptions{ResourceVersion: "0"}, v1, n},
-		"other":    {registry.ListOptions{ResourceVersion: "0"}, v1beta1, n},
-		"table":    {registry.ListOptions{ResourceVersion: "0"}, api.Form{Version: "v1", Shape: api.RowWithMetadata}, n},
-		"labels":   {registry.ListOptions{ResourceVersion: "0", Selection: selection(b, "even=true", "")}, v1, n / 2},
-		"page":     {registry.ListOptions{Limit: 500}, v1, 500},
-		"one name": {registry.ListOptions{Selection: selection(b, "", "metadata.name=w00500")}, v1, 1},
+		"stored":   {api.ListOptions{ResourceVersion: "0"}, v1, n},
+		"other":    {api.ListOptions{ResourceVersion: "0"}, v1beta1, n},
+		"table":    {api.ListOptions{ResourceVersion: "0"}, api.Form{Version: "v1", Shape: api.RowWithMetadata}, n},
+		"labels":   {api.ListOptions{ResourceVersion: "0", Selection: selection(b, "even=true", "")}, v1, n / 2},
+		"page":     {api.ListOptions{Limit: 500}, v1, 500},
+		"one name": {api.ListOptions{Selection: selection(b, "", "metadata.name=w00500")}, v1, 1},
 	}
 	for name, c := range cases {
 		b.Run(name, func(b *testing.B) {
@@ -92,7 +92,7 @@ func BenchmarkCreate(b *testing.B) {
 	for b.Loop() {
 		i++
 		data := body(fmt.Sprintf(`{"metadata":{"name":"w%07d"},"spec":{"color":"red","notes":{"a":%q}}}`, i, filler))
-		if _, err := w.Create(w.ctx(), "ns", data, registry.WriteOptions{Form: v1}); err != nil {
+		if _, err := w.Create(w.ctx(), "ns", data, api.WriteOptions{Form: v1}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -105,7 +105,7 @@ func BenchmarkUpdate(b *testing.B) {
 		i++
 		name := fmt.Sprintf("w%05d", i%2000)
 		data := body(fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"size":%d,"color":"red","notes":{"a":%q}}}`, name, i, filler))
-		if _, err := w.Update(w.ctx(), "ns", name, "", data, registry.WriteOptions{Form: v1}); err != nil {
+		if _, err := w.Update(w.ctx(), "ns", name, "", data, api.WriteOptions{Form: v1}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -117,7 +117,7 @@ func BenchmarkPatch(b *testing.B) {
 	for b.Loop() {
 		i++
 		name := fmt.Sprintf("w%05d", i%2000)
-		if _, err := w.Patch(w.ctx(), "ns", name, "", registry.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i)), registry.WriteOptions{Form: v1}); err != nil {
+		if _, err := w.Patch(w.ctx(), "ns", name, "", api.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i)), api.WriteOptions{Form: v1}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -136,7 +136,7 @@ func BenchmarkUpdateAnswered(b *testing.B) {
 				i++
 				name := fmt.Sprintf("w%05d", i%2000)
 				data := body(fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"size":%d,"color":"red","notes":{"a":%q}}}`, name, i, filler))
-				if _, err := w.Update(w.ctx(), "ns", name, "", data, registry.WriteOptions{Form: form}); err != nil {
+				if _, err := w.Update(w.ctx(), "ns", name, "", data, api.WriteOptions{Form: form}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -154,7 +154,7 @@ func BenchmarkApply(b *testing.B) {
 				name := fmt.Sprintf("w%05d", i%2000)
 				size := strings.Replace(c.size, "%d", fmt.Sprint(i), 1)
 				data := body(fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":%q},"spec":{"size":%s}}`, name, size))
-				if _, err := w.Patch(w.ctx(), "ns", name, "", registry.ApplyPatch, data, registry.WriteOptions{Form: v1, FieldManager: "b", Force: true}); err != nil {
+				if _, err := w.Patch(w.ctx(), "ns", name, "", api.ApplyPatch, data, api.WriteOptions{Form: v1, FieldManager: "b", Force: true}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -191,7 +191,7 @@ func TestListAllocatesNothingPerObject(t *testing.T) {
 		}
 		for _, form := range forms {
 			for _, sel := range []string{"", "a=b"} {
-				opts := registry.ListOptions{ResourceVersion: "0", Selection: selection(t, sel, "")}
+				opts := api.ListOptions{ResourceVersion: "0", Selection: selection(t, sel, "")}
 				size, enough := 0, 0.0
 				if i > 0 {
 					enough = allocs[0][len(allocs[i])] + more

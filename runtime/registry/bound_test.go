@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -34,7 +34,7 @@ func TestLongListsAreQuick(t *testing.T) {
 		return `,"managedFields":[` + repeated(n, `{"manager":"m%d","operation":"Update","apiVersion":"shop.example.com/v1","fieldsType":"FieldsV1","fieldsV1":`+fields+`}`) + `]`
 	}
 	cases := map[string]struct {
-		kind   registry.PatchType // "" is a PUT
+		kind   api.PatchType // "" is a PUT
 		data   string
 		code   int32 // 0: it is done
 		owners int
@@ -44,18 +44,18 @@ func TestLongListsAreQuick(t *testing.T) {
 		"put of many owners":         {"", config(owners, ``), 0, 1},
 		"put of many managers":       {"", config(entries(15_000, `{"f:a":{}}`), ``), 0, 1},
 		"put of a manager of much":   {"", config(entries(1, `{`+repeated(100_000, `"f:%d":{}`)+`}`), ``), 0, 1},
-		"patch to a list":            {registry.MergePatch, config(``, parts), 0, 1},
-		"apply of a list":            {registry.ApplyPatch, config(``, parts), 413, 1},
-		"apply of a map":             {registry.ApplyPatch, config(``, notes), 413, 1},
-		"strategic merge of objects": {registry.StrategicPatch, config(owners, ``), 413, 1},
-		"strategic merge of values":  {registry.StrategicPatch, config(`,"finalizers":[`+repeated(100_000, `"e.com/p%d"`)+`]`, ``), 413, 1},
+		"patch to a list":            {api.MergePatch, config(``, parts), 0, 1},
+		"apply of a list":            {api.ApplyPatch, config(``, parts), 413, 1},
+		"apply of a map":             {api.ApplyPatch, config(``, notes), 413, 1},
+		"strategic merge of objects": {api.StrategicPatch, config(owners, ``), 413, 1},
+		"strategic merge of values":  {api.StrategicPatch, config(`,"finalizers":[`+repeated(100_000, `"e.com/p%d"`)+`]`, ``), 413, 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			b := openSchema(t)
 			b.create(config(``, `,"spec":{"color":"red"}`))
 			began := time.Now()
-			opts := registry.WriteOptions{Form: v1, FieldManager: "w", Force: c.kind == registry.ApplyPatch}
+			opts := api.WriteOptions{Form: v1, FieldManager: "w", Force: c.kind == api.ApplyPatch}
 			var err error
 			if c.kind == "" {
 				_, err = b.Update(b.ctx(), "ns", "a", "", body(c.data), opts)
@@ -79,12 +79,8 @@ func TestLongListsAreQuick(t *testing.T) {
 
 // An object that the schema doesn't allow for is written all the same; who owned what before still does, and the log tells.
 func TestWritesDoNotFailOfOwnership(t *testing.T) {
-	schemas := ownership.NewSchemas(map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{"Widget":{"type":"object","properties":{
-		"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"type":"object"},"status":{"type":"object"},
-		"spec":{"type":"object","properties":{"color":{"type":"string"},"size":{"type":"integer"}}}},
-		"x-kubernetes-group-version-kind":[{"group":"shop.example.com","version":"v1","kind":"Widget"}]}}}}`))})
 	var log bytes.Buffer
-	b := openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{Schemas: schemas, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	b := openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{Schemas: ownership.NewSchemas(unownable()), Log: slog.New(slog.NewTextHandler(&log, nil))})
 	before := b.create(config(``, `,"spec":{"color":"red"}`))
 	w, err := b.patch("a", "", `{"spec":{"color":"blue","parts":["p"]}}`)
 	if err != nil || w.Spec.Color != "blue" || ownersOf(w) != ownersOf(before) {
@@ -93,4 +89,12 @@ func TestWritesDoNotFailOfOwnership(t *testing.T) {
 	if text := log.String(); !strings.Contains(text, ".spec.parts: field not declared in schema") || !strings.Contains(text, "name=a") {
 		t.Errorf("the log says %q", text)
 	}
+}
+
+// unownable is a schema that lacks fields which widgets have.
+func unownable() map[string]api.Document {
+	return map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{"Widget":{"type":"object","properties":{
+		"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"type":"object"},"status":{"type":"object"},
+		"spec":{"type":"object","properties":{"color":{"type":"string"},"size":{"type":"integer"}}}},
+		"x-kubernetes-group-version-kind":[{"group":"shop.example.com","version":"v1","kind":"Widget"}]}}}}`))}
 }

@@ -4,8 +4,9 @@ import (
 	"strconv"
 	"testing"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage/embedded"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -28,10 +29,10 @@ func TestWatchOfACompactedChangeExpires(t *testing.T) {
 			}
 			second := first.compactedAt(changed.ResourceVersion, cached)
 			first.create(`{"metadata":{"name":"next","labels":{"chosen":"yes"}}}`)
-			chosen := registry.Selection{Labels: labels.SelectorFromSet(labels.Set{"chosen": "yes"})}
-			for name, selection := range map[string]registry.Selection{"selected": chosen, "all": {}} {
+			chosen := api.Selection{Labels: labels.SelectorFromSet(labels.Set{"chosen": "yes"})}
+			for name, selection := range map[string]api.Selection{"selected": chosen, "all": {}} {
 				from := before(t, changed.ResourceVersion)
-				w := second.watch(registry.WatchOptions{Selection: selection, ResourceVersion: from})
+				w := second.watch(api.WatchOptions{Selection: selection, ResourceVersion: from})
 				events, err := w.w.Next(second.ctx())
 				if len(events) > 0 {
 					t.Errorf("%s: %s %s", name, events[0].Type, whole(events[0].Object))
@@ -42,7 +43,7 @@ func TestWatchOfACompactedChangeExpires(t *testing.T) {
 			created := first.create(`{"metadata":{"name":"b","labels":{"chosen":"yes"}}}`)
 			third := first.compactedAt(created.ResourceVersion, cached)
 			from := before(t, created.ResourceVersion)
-			w := third.watch(registry.WatchOptions{Selection: chosen, ResourceVersion: from})
+			w := third.watch(api.WatchOptions{Selection: chosen, ResourceVersion: from})
 			w.expect("ADDED b")
 		})
 	}

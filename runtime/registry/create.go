@@ -1,149 +1,79 @@
 package registry
 
 import (
+	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/store"
 	"context"
-	"encoding/json"
-	"errors"
 	"strings"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Create implements Write.
-func (h *handle[T]) Create(ctx context.Context, namespace string, body Body, opts WriteOptions) (Result, error) {
-	v, err := h.versions.of(body.Version)
+func (k *kind[T]) Create(
+	ctx context.Context, namespace string, body api.Body, opts api.WriteOptions,
+) (api.Result, error) {
+	if err := k.checkVerb("create"); err != nil {
+		return api.Result{}, err
+	}
+	v, err := k.versions.Lookup(body.Version)
 	if err != nil {
-		return Result{}, apierrors.NewInternalError(err)
+		return api.Result{}, internal(err)
 	}
-	obj, warnings, err := h.decodeBody(body)
-	if err != nil {
-		return Result{}, err
-	}
-	t := target[T]{version: v, namespace: namespace, manager: opts.FieldManager}
-	if err := place(obj, h.info.Scope, namespace); err != nil {
-		return Result{Warnings: warnings}, err
-	}
-	return named(h.store.gr, obj, warnings, func(obj T) (Result, error) { return h.create(ctx, t, obj, warnings, opts) })
+	return k.create(ctx, &request[T]{
+		verb: createVerb, namespace: namespace, version: v, scope: wholeScope[T]{}, proposal: &sent[T]{body: body}, options: opts,
+	})
 }
 
-// named creates an object under its name, or under names made of its generateName until one is free.
-func named[T api.Object](gr schema.GroupResource, obj T, warnings []string, create func(T) (Result, error)) (Result, error) {
-	if obj.GetName() != "" || obj.GetGenerateName() == "" {
-		result, err := create(obj)
-		if obj.GetGenerateName() != "" && apierrors.IsAlreadyExists(err) {
-			err = notGenerated(gr, obj.GetName(), err)
-		}
-		return result, err
+// needsName tells whether an object that is to be created gets its name from the server.
+func needsName(obj metav1.Object) bool { return obj.GetName() == "" && obj.GetGenerateName() != "" }
+
+// nameTaken is the error of an object with a generateName whose name is taken.
+func nameTaken(gr schema.GroupResource, name string, taken error) error {
+	status := apierrors.NewGenerateNameConflict(gr, name, store.RetryAfterSeconds)
+	if strings.HasPrefix(taken.Error(), store.BeingDeleted) {
+		status.ErrStatus.Message = store.BeingDeleted + status.ErrStatus.Message
 	}
-	for attempt := 1; ; attempt++ {
-		named := obj.DeepCopyObject().(T)
-		named.SetName(generateName(obj.GetGenerateName()))
-		result, err := create(named)
-		if err == nil || !apierrors.IsAlreadyExists(err) {
-			return result, err
-		}
-		if attempt == maxAttempts {
-			return Result{Warnings: warnings}, notGenerated(gr, named.GetName(), err)
-		}
-	}
+	return store.WithCause(status, taken)
 }
 
-// notGenerated is the error of an object with a generateName whose name is taken.
-func notGenerated(gr schema.GroupResource, name string, taken error) error {
-	status := apierrors.NewGenerateNameConflict(gr, name, retryAfter)
-	if strings.HasPrefix(taken.Error(), beingDeleted) {
-		status.ErrStatus.Message = beingDeleted + status.ErrStatus.Message
+// resetMetadata is the step that takes from a new object what the server alone decides.
+func (k *kind[T]) resetMetadata(_ context.Context, a *attempt[T]) error {
+	if a.verb == createVerb {
+		metadata.Reset(a.obj)
 	}
-	return because(status, taken)
+	return nil
 }
 
-func (h *handle[T]) create(ctx context.Context, t target[T], obj T, warnings []string, opts WriteOptions) (Result, error) {
-	unborn(obj)
-	warnings = append(warnings[:len(warnings):len(warnings)], dedupOwners(obj, false)...)
-	if err := h.own(&t, obj, &state[T]{}, opts.FieldManager); err != nil {
-		return Result{}, err
+// setSystemMetadata is the step that sets what the server alone decides: that of a new object, or what the old one has.
+func (k *kind[T]) setSystemMetadata(_ context.Context, a *attempt[T]) error {
+	if a.old.Exists {
+		metadata.KeepSystemFields(a.obj, a.old.Object)
+		return nil
 	}
-	more, data, err := h.prepareCreate(ctx, t, obj, &state[T]{})
-	warnings = append(warnings[:len(warnings):len(warnings)], more...)
-	if err != nil {
-		return Result{Warnings: warnings}, err
+	if a.verb != createVerb {
+		metadata.Reset(a.obj)
 	}
-	if isVersioned(obj) && !opts.DryRun {
-		return Result{Warnings: warnings}, errVersionOnCreate()
+	if needsName(a.obj) {
+		a.obj.SetName(metadata.GenerateName(a.obj.GetGenerateName()))
 	}
-	key, err := h.key(obj.GetNamespace(), obj.GetName())
-	if err != nil {
-		return Result{Warnings: warnings}, err
+	if k.initialize != nil {
+		k.initialize(a.obj)
 	}
-	answer, err := h.foreseeObject(data, 0, opts.Form)
-	if err != nil {
-		return Result{Warnings: warnings}, err
-	}
-	revision, err := h.store.insert(ctx, key, obj.GetName(), data, 0, opts.DryRun)
-	if errors.Is(err, storage.ErrTooLarge) && len(obj.GetManagedFields()) > 0 {
-		// An object that would fit without them does without them.
-		obj.SetManagedFields(nil)
-		answer = foreseen{}
-		if data, err = h.canonical(t.version, obj); err == nil {
-			revision, err = h.store.insert(ctx, key, obj.GetName(), data, 0, opts.DryRun)
-		}
-	}
-	if err != nil {
-		return Result{Warnings: warnings}, h.store.status(err, "create", obj.GetName())
-	}
-	if opts.DryRun {
-		// Nothing was written that would give the object another resourceVersion than the client's.
-		revision, _ = parseVersion(obj.GetResourceVersion())
-	}
-	object, err := answer.at(h.answer, data, revision, opts.Form)
-	return Result{Object: object, Created: true, Warnings: warnings}, err
+	return nil
 }
 
-// prepareCreate brings an object that has its name and namespace into its stored form.
-func (h *handle[T]) prepareCreate(ctx context.Context, t target[T], obj T, absent *state[T]) (warnings []string, data []byte, err error) {
-	strategy := &h.definition.Strategy
-	unborn(obj)
-	born(obj)
-	if !strategy.NoGeneration {
-		obj.SetGeneration(1)
-	}
-	for _, s := range h.definition.Subresources {
-		s.Reset(obj)
-	}
-	if strategy.PrepareForCreate != nil {
-		h.prepare(&t, obj, absent, func() { strategy.PrepareForCreate(ctx, obj) })
-	}
-	if err := h.validateCreate(ctx, t, obj); err != nil {
-		return nil, nil, err
-	}
+// isAbsent tells whether a typed pointer is nil.
+func isAbsent[T api.Object](obj T) bool {
 	var none T
-	warnings = h.warnings(ctx, obj, none)
-	data, err = h.canonical(t.version, obj)
-	return warnings, data, err
+	return any(obj) == any(none)
 }
 
-// canonical is the stored form of a valid object, which came in a version.
-func (h *handle[T]) canonical(from *version[T], obj T) ([]byte, error) {
-	if canonicalize := h.definition.Strategy.Canonicalize; canonicalize != nil {
-		canonicalize(obj)
-	}
-	var err error
-	if from != h.versions.storage {
-		obj, err = h.versions.settle(obj)
-	}
-	var data []byte
-	if err == nil {
-		data, err = h.store.encode(obj)
-	}
-	var unsupported *json.UnsupportedValueError
-	switch {
-	case errors.As(err, &unsupported): // NaN, say, which protobuf can say and JSON can't
-		return nil, apierrors.NewBadRequest("the object can't be stored: " + err.Error())
-	case err != nil:
-		return nil, apierrors.NewInternalError(err)
-	}
-	return data, nil
+// deduplicateOwners is the step that drops owner references which stand twice, once the proposal is complete.
+func (k *kind[T]) deduplicateOwners(_ context.Context, a *attempt[T]) error {
+	a.addWarnings(metadata.DeduplicateOwners(a.obj, " after mutating admission happens"))
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
@@ -68,19 +67,19 @@ func TestCrowdOnOneObject(t *testing.T) {
 }
 
 // crowdWrite is one write of one of the crowd, by a merge patch, a JSON patch or an apply.
-func (b *bench) crowdWrite(w, i int, key string, form api.Form) (registry.Result, error) {
-	opts := registry.WriteOptions{Form: form, FieldManager: key}
+func (b *bench) crowdWrite(w, i int, key string, form api.Form) (api.Result, error) {
+	opts := api.WriteOptions{Form: form, FieldManager: key}
 	switch w % 3 {
 	case 0:
-		return b.Patch(b.ctx(), "ns", "a", "", registry.MergePatch, body(fmt.Sprintf(`{"metadata":{"annotations":{%q:"n%d"}}}`, key, i)), opts)
+		return b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(fmt.Sprintf(`{"metadata":{"annotations":{%q:"n%d"}}}`, key, i)), opts)
 	case 1:
 		patch := fmt.Sprintf(`[{"op":"add","path":"/metadata/annotations/%s","value":"n%d"}]`, key, i)
 		if i == 0 { // there may be none yet
 			patch = fmt.Sprintf(`{"metadata":{"annotations":{%q:"n0"}}}`, key)
-			return b.Patch(b.ctx(), "ns", "a", "", registry.MergePatch, body(patch), opts)
+			return b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(patch), opts)
 		}
-		return b.Patch(b.ctx(), "ns", "a", "", registry.JSONPatch, body(patch), opts)
+		return b.Patch(b.ctx(), "ns", "a", "", api.JSONPatch, body(patch), opts)
 	}
 	config := fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a","annotations":{%q:"n%d"}}}`, key, i)
-	return b.Patch(b.ctx(), "ns", "a", "", registry.ApplyPatch, body(config), opts)
+	return b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, body(config), opts)
 }

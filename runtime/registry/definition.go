@@ -1,10 +1,11 @@
 package registry
 
 import (
+	"apigen.dev/runtime/subresource"
 	"context"
 
 	"apigen.dev/runtime/api"
-	"k8s.io/apimachinery/pkg/api/operation"
+	"apigen.dev/runtime/codec"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -20,7 +21,7 @@ type Definition[T api.Object] struct {
 	// New returns an empty hub object.
 	New func() T
 	// Versions are the served versions, the preferred one first.
-	Versions []Version[T]
+	Versions []codec.Version[T]
 	// Storage names the version that is written to the backend; it is one of Versions.
 	Storage string
 	// StoragePrefix is where the objects' keys are, below the prefix of all resources. It has no slashes at its ends.
@@ -32,42 +33,9 @@ type Definition[T api.Object] struct {
 	// Subresources that are a subset of the object's fields, status above all.
 	Subresources []Subresource[T]
 	// Extensions are all other subresources.
-	Extensions []Extension[T]
+	Extensions []subresource.Extension[T]
 	// SelectableFields are the fields beyond metadata.name and metadata.namespace that field selectors may name.
-	SelectableFields []SelectableField[T]
-}
-
-// Version is one served version of a resource, made by VersionOf, which knows the version's Go type and closes over it.
-type Version[T api.Object] struct {
-	Info api.VersionInfo
-	// codec and the functions below are filled in by VersionOf.
-	codec versionCodec[T]
-}
-
-// Conversion holds the typed functions between a version's type V and the hub type T, as generated code has them. All
-// work in place, on objects that they own.
-type Conversion[T, V api.Object] struct {
-	// New returns an empty object of the version.
-	New func() V
-	// Default fills in what the version defaults; nil where it defaults nothing.
-	Default func(V)
-	// Validate checks an object of the version against its own rules, before the Strategy's Validate: an object as a client
-	// sees it. old is nil on a creation; op tells the subresource that is written. Nil where there are no rules.
-	Validate func(ctx context.Context, op operation.Operation, obj, old V) field.ErrorList
-	// ToHub and FromHub convert. Both are nil where V is T: the version is the hub. managedFields are not theirs: what is
-	// only read is converted without them.
-	ToHub   func(in V, out T) error
-	FromHub func(in T, out V) error
-	// Columns are the cells of the version's printer columns, one for each of Info.Columns; nil where there are none.
-	Columns []func(V) api.Cell
-	// Proto is how objects of the version are Kubernetes protobuf: ProtoOf[V](), where V brings its own methods for it.
-	Proto Proto[V]
-}
-
-// SelectableField is a field by which lists and watches may select.
-type SelectableField[T api.Object] struct {
-	Path  string // spec.color
-	Value func(T) string
+	SelectableFields []api.SelectableField[T]
 }
 
 // Subresource is a subset of an object's fields that is written through a path of its own. What it covers is kept from
@@ -101,9 +69,9 @@ type Strategy[T api.Object] struct {
 	// ValidateName replaces the rule for metadata.name, which is that of a DNS subdomain; generated tells that name is
 	// a generateName's prefix. It returns messages.
 	ValidateName func(name string, generated bool) []string
-	// CheckGracefulDelete tells whether an object is deleted with a time of grace, and sets options.GracePeriodSeconds to
-	// how many seconds it takes where the client didn't. The object is marked with the time by which it is to be gone;
-	// whoever winds it up removes it before, or then, by a deletion with a grace of 0. Nil: there is no grace.
+	// CheckGracefulDelete tells whether an object is deleted with a time of grace, and sets options.GracePeriodSeconds
+	// to how many seconds it takes where the client didn't. The object is marked with the time by which it is to be
+	// gone; whoever winds it up removes it before, or then, by a deletion with a grace of 0. Nil: there is no grace.
 	CheckGracefulDelete func(ctx context.Context, obj T, options *metav1.DeleteOptions) bool
 	// DefaultPropagationPolicy is what becomes of an object's dependents where neither the deletion nor the object's
 	// finalizers say: Background, which is that of a nil function, Orphan, or Foreground. Empty: dependents are not for
@@ -113,8 +81,8 @@ type Strategy[T api.Object] struct {
 	AllowCreateOnUpdate bool
 	// RequireVersionOnUpdate refuses a PUT without metadata.resourceVersion.
 	RequireVersionOnUpdate bool
-	// NoGeneration leaves metadata.generation to clients, where there is nothing of which it could count the changes: a kind
-	// without a spec.
+	// NoGeneration leaves metadata.generation to clients, where there is nothing of which it could count the changes: a
+	// kind without a spec.
 	NoGeneration bool
 	// ReturnDeletedObject answers a deletion with the object, and not with a Status.
 	ReturnDeletedObject bool

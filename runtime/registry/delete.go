@@ -1,18 +1,19 @@
 package registry
 
 import (
+	"apigen.dev/runtime/metadata"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -26,21 +27,45 @@ const (
 // Delete implements Write. The object is removed; or, where finalizers hold it or the strategy grants it a time of
 // grace, marked, for a later write to remove it. How its dependents are dealt with is recorded as a finalizer, which
 // whoever collects garbage resolves.
-func (h *handle[T]) Delete(ctx context.Context, namespace, name string, opts DeleteOptions) (Deletion, error) {
+func (k *kind[T]) Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
+	if err := k.checkVerb("delete"); err != nil {
+		return api.Deletion{}, err
+	}
 	if err := validateDeletion(opts); err != nil {
-		return Deletion{}, err
+		return api.Deletion{}, err
 	}
-	key, err := h.key(namespace, name)
-	if err != nil {
-		return Deletion{}, err
-	}
-	if opts.IgnoreReadErrors {
-		return h.deleteUnreadable(ctx, key, name, opts.DryRun)
-	}
-	return h.delete(ctx, key, name, opts, nil)
+	return k.delete(ctx, deletionOf[T](namespace, name, opts, nil), nil)
 }
 
-func validateDeletion(opts DeleteOptions) error {
+// deletionOf is the request to delete an object.
+func deletionOf[T api.Object](
+	namespace, name string, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error,
+) *request[T] {
+	return &request[T]{
+		verb: deleteVerb, namespace: namespace, name: name, options: opts.WriteOptions,
+		deletion: &deletion[T]{options: opts, consent: consent},
+	}
+}
+
+// Delete implements Write. It also deletes values that can't be read.
+func (h *handle[T]) Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
+	if !opts.IgnoreReadErrors {
+		return h.kind.Delete(ctx, namespace, name, opts)
+	}
+	if err := validateDeletion(opts); err != nil {
+		return api.Deletion{}, err
+	}
+	key, err := h.storage.key(namespace, name)
+	if err != nil {
+		return api.Deletion{}, err
+	}
+	if err := h.store.DeleteCorrupt(ctx, key, opts.DryRun); err != nil {
+		return api.Deletion{}, err
+	}
+	return api.Deletion{Done: true}, nil
+}
+
+func validateDeletion(opts api.DeleteOptions) error {
 	options := &metav1.DeleteOptions{PropagationPolicy: opts.Propagation}
 	if opts.IgnoreReadErrors {
 		options.IgnoreStoreReadErrorWithClusterBreakingPotential = &opts.IgnoreReadErrors
@@ -53,60 +78,45 @@ func validateDeletion(opts DeleteOptions) error {
 	return nil
 }
 
-// delete removes the object under key, or marks it where it must wait. wanted, where it isn't nil, may let it be with an
-// error, or say how it is deleted.
-func (h *handle[T]) delete(ctx context.Context, key, name string, asked DeleteOptions, wanted func(T, *DeleteOptions) error) (Deletion, error) {
-	var done Deletion
-	var answer foreseen
-	// Clients know the kind's name in this message, and no resource's.
-	gr := schema.GroupResource{Group: h.kind.Group, Resource: h.kind.Kind}
-	out, err := h.store.commit(ctx, key, nil, asked.DryRun, func(current *state[T]) (p plan[T], err error) {
-		if !current.exists {
-			return p, apierrors.NewNotFound(h.store.gr, name)
+// checkDeletion is the step that refuses to delete an object which isn't the one that the client means.
+func (k *kind[T]) checkDeletion(_ context.Context, a *attempt[T]) error {
+	if !a.old.Exists {
+		return apierrors.NewNotFound(k.gr, a.name)
+	}
+	if err := store.CheckPreconditions(k.deletionResource(), a.name, a.deleteOptions.Preconditions, a.obj); err != nil {
+		return err
+	}
+	if consent := a.deletion.consent; consent != nil {
+		if err := consent(a.obj, a.deleteOptions); err != nil {
+			return err
 		}
-		obj, opts := current.obj, asked
-		if err := checkPreconditions(gr, name, opts.Preconditions, obj); err != nil {
-			return p, err
-		}
-		if wanted != nil {
-			if err := wanted(obj, &opts); err != nil {
-				return p, err
-			}
-		}
-		done = Deletion{UID: string(obj.GetUID()), Shown: h.definition.Strategy.ReturnDeletedObject}
-		grace, err := h.grant(ctx, obj, opts)
-		if err != nil {
-			return p, err
-		}
-		if grace == pending {
-			done.Pending = true
-			return plan[T]{verb: nothing, data: current.data}, nil
-		}
-		h.propagate(ctx, obj, opts.Propagation)
-		held := len(obj.GetFinalizers()) > 0
-		switch {
-		case grace == granted:
-		case held:
-			mark(obj)
-		default:
-			done.Done = true
-			p = plan[T]{verb: remove, data: current.data}
-		}
-		if !done.Done {
-			p.data, err = h.store.encode(obj)
-		}
-		if err == nil && (done.Shown || !done.Done) {
-			answer, err = h.foreseeObject(p.data, current.revision, asked.Form)
-		}
-		return p, err
-	})
+	}
+	*a.done = api.Deletion{UID: string(a.obj.GetUID()), Shown: k.definition.Strategy.ReturnDeletedObject}
+	return nil
+}
+
+// planDeletion removes an object, or marks it where it must wait.
+func (e *storageEnd[T]) planDeletion(ctx context.Context, a *attempt[T]) (err error) {
+	grace, err := e.grant(ctx, a.obj, *a.deleteOptions)
 	if err != nil {
-		return Deletion{}, h.store.status(err, "delete", name)
+		return err
 	}
-	if done.Shown || !done.Done && !done.Pending {
-		done.Object, err = answer.at(h.answer, out.data, out.revision, asked.Form)
+	a.plan.Data = a.old.Data
+	if grace == graceRuns {
+		a.plan.Verb, a.done.Pending = store.Nothing, true
+		return nil
 	}
-	return done, err
+	e.propagate(ctx, a.obj, a.deleteOptions.Propagation)
+	switch {
+	case grace == graceSet:
+	case len(a.obj.GetFinalizers()) > 0:
+		metadata.MarkDeleted(a.obj)
+	default:
+		a.plan.Verb, a.done.Done = store.Remove, true
+		return nil
+	}
+	a.plan.Data, err = e.store.Encode(a.obj)
+	return err
 }
 
 var errNotSelected = errors.New("the object is no longer what was listed")
@@ -115,14 +125,16 @@ var errNotSelected = errors.New("the object is no longer what was listed")
 // no longer takes it, stays, and is not part of the answer. What is shows as it was listed, as kube-apiserver has it:
 // with the resourceVersion from before. Where a limit was asked for, the answer tells how the list goes on. The first
 // error ends the deletion; the objects that were deleted until then are gone.
-func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts DeleteOptions, list ListOptions) (*Page, error) {
+func (h *handle[T]) DeleteCollection(
+	ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions,
+) (*api.Page, error) {
 	if err := validateDeletion(opts); err != nil {
 		return nil, err
 	}
 	if opts.IgnoreReadErrors {
 		return nil, apierrors.NewBadRequest("what can't be read is deleted by name, not as part of a collection")
 	}
-	sel, err := newSelector(list.Selection, h.store.selectable)
+	sel, err := h.store.Selector(list.Selection)
 	if err != nil {
 		return nil, err
 	}
@@ -131,35 +143,35 @@ func (h *handle[T]) DeleteCollection(ctx context.Context, namespace string, opts
 		// A limit makes a resourceVersion without a match an exact one: what was created later stays.
 		list.Limit = collectionPage
 	}
-	p := newPage()
+	var deleted []api.Rendition
 	version := ""
 	for {
-		page, err := h.List(ctx, namespace, list, h.store.stored)
+		page, err := h.List(ctx, namespace, list, h.store.Form())
 		if err != nil {
-			p.close()
 			return nil, err
 		}
 		if version == "" {
 			version = page.ResourceVersion
 		}
-		err = h.deletePage(ctx, page, p, opts, &sel)
+		err = h.deletePage(ctx, page, &deleted, opts, &sel)
 		page.Close()
 		if err != nil {
-			p.close()
 			return nil, err
 		}
 		if bounded || page.Continue == "" {
-			return &Page{
-				ResourceVersion: version, Continue: page.Continue, Remaining: page.Remaining,
-				Len: len(p.items), Items: p.all, Close: sync.OnceFunc(p.close),
-			}, nil
+			answer := pageOf(deleted, version)
+			answer.Continue, answer.Remaining = page.Continue, page.Remaining
+			return answer, nil
 		}
 		list.Continue, list.ResourceVersion, list.ResourceVersionMatch = page.Continue, "", ""
 	}
 }
 
-// deletePage deletes the objects of a page, and appends them to into. After the first error it begins no other deletion.
-func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems, opts DeleteOptions, sel *selector) error {
+// deletePage deletes the objects of a page, and appends them to into. After the first error it begins no further
+// deletion.
+func (h *handle[T]) deletePage(
+	ctx context.Context, page *api.Page, into *[]api.Rendition, opts api.DeleteOptions, sel *store.Selector,
+) error {
 	deleted := make([]api.Rendition, page.Len)
 	group, failed := errgroup.WithContext(ctx)
 	group.SetLimit(collectionWorkers)
@@ -176,7 +188,7 @@ func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems,
 			// A panic of a user's conversion must end this request, not the process.
 			defer func() {
 				if p := recover(); p != nil {
-					err = apierrors.NewInternalError(fmt.Errorf("deleting %s panicked: %v", h.store.gr, p))
+					err = apierrors.NewInternalError(fmt.Errorf("deleting %s panicked: %v", h.store.Resource(), p))
 				}
 			}()
 			if err := failed.Err(); err != nil {
@@ -192,44 +204,40 @@ func (h *handle[T]) deletePage(ctx context.Context, page *Page, into *pageItems,
 	}
 	for _, r := range deleted {
 		if r.Payload != nil {
-			into.items = append(into.items, r)
+			*into = append(*into, r)
 		}
 	}
 	return nil
 }
 
-// deleteListed deletes the object that a list showed, and returns it as it was listed, in the form of the answer; what is
-// gone already, or another one now, is no error, and nothing. What can't be shown in that form stays.
-func (h *handle[T]) deleteListed(ctx context.Context, listed api.Rendition, opts DeleteOptions, sel *selector) (api.Rendition, error) {
+// deleteListed deletes the object that a list showed, and returns it as it was listed, in the form of the answer; what
+// is gone already, or another one now, is no error, and nothing. What can't be shown in that form stays.
+func (h *handle[T]) deleteListed(
+	ctx context.Context, listed api.Rendition, opts api.DeleteOptions, sel *store.Selector,
+) (api.Rendition, error) {
 	var meta struct {
 		Name      string    `json:"name"`
 		Namespace string    `json:"namespace"`
 		UID       types.UID `json:"uid"`
 	}
-	start, end, _ := member(listed.Payload, 0, metadataMember)
+	start, end, _ := rendition.Member(listed.Payload, 0, rendition.MetadataKey)
 	if err := json.Unmarshal(listed.Payload[start:end], &meta); err != nil {
 		return api.Rendition{}, apierrors.NewInternalError(err)
 	}
-	key, err := h.key(meta.Namespace, meta.Name)
-	if err != nil {
-		return api.Rendition{}, err
-	}
 	shown := listed
-	if opts.Form != h.store.stored {
-		if shown, err = h.versions.render(listed, opts.Form); err != nil {
+	var err error
+	if opts.Form != h.store.Form() {
+		if shown, err = h.versions.Render(listed, opts.Form); err != nil {
 			return api.Rendition{}, apierrors.NewInternalError(err)
 		}
 	}
-	opts.Form = h.store.stored // of the deletion's own answer, which nobody sees
-	codec := storeCodec[T]{config: &h.store.config}
-	_, err = h.delete(ctx, key, meta.Name, opts, func(obj T, _ *DeleteOptions) error {
-		r := record{}
-		r.Fields, r.Labels = codec.fields(obj), obj.GetLabels()
-		if obj.GetUID() != meta.UID || !sel.empty() && !sel.matches(labels.Set(r.Labels), &r) {
+	opts.Form = h.store.Form() // of the deletion's own answer, which nobody sees
+	_, err = h.kind.delete(ctx, deletionOf(meta.Namespace, meta.Name, opts, func(obj T, _ *api.DeleteOptions) error {
+		if obj.GetUID() != meta.UID || !h.store.Selects(sel, obj) {
 			return errNotSelected
 		}
 		return nil
-	})
+	}), nil)
 	if apierrors.IsNotFound(err) || errors.Is(err, errNotSelected) {
 		return api.Rendition{}, nil
 	}

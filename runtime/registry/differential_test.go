@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -56,7 +57,7 @@ func FuzzSelection(f *testing.F) {
 		}
 		for kind, b := range resources {
 			b := &bench{TB: t, backend: b.backend, Handle: b.Handle}
-			page, err := b.List(b.ctx(), "ns", registry.ListOptions{Selection: registry.Selection{Labels: byLabel, Fields: byField}}, v1)
+			page, err := b.List(b.ctx(), "ns", api.ListOptions{Selection: api.Selection{Labels: byLabel, Fields: byField}}, v1)
 			if err != nil {
 				if slices.ContainsFunc(byField.Requirements(), func(r fields.Requirement) bool {
 					return r.Field != "metadata.name" && r.Field != "metadata.namespace" && r.Field != "spec.color"
@@ -98,8 +99,8 @@ func FuzzDecode(f *testing.F) {
 		if actual != nil && *actual != gvk {
 			return // what is of another kind is refused in other words
 		}
-		opts := registry.WriteOptions{Form: v1, DryRun: true}
-		result, err := shared.Create(t.Context(), "ns", registry.Body{Version: "v1", Data: []byte(data), Validation: metav1.FieldValidationWarn}, opts)
+		opts := api.WriteOptions{Form: v1, DryRun: true}
+		result, err := shared.Create(t.Context(), "ns", api.Body{Version: "v1", Data: []byte(data), Validation: metav1.FieldValidationWarn}, opts)
 		if want != nil && !runtime.IsStrictDecodingError(want) {
 			// apimachinery looks for kind and apiVersion, and only for them, in whatever case they are written.
 			folded := strings.Contains(want.Error(), "unexpected GroupVersion string") && !strings.Contains(data, `"apiVersion"`)
@@ -117,7 +118,7 @@ func FuzzDecode(f *testing.F) {
 				strict = append(strict, e.Error())
 			}
 		}
-		_, refused := shared.Create(t.Context(), "ns", registry.Body{Version: "v1", Data: []byte(data), Validation: metav1.FieldValidationStrict}, opts)
+		_, refused := shared.Create(t.Context(), "ns", api.Body{Version: "v1", Data: []byte(data), Validation: metav1.FieldValidationStrict}, opts)
 		if len(strict) > 0 && (!apierrors.IsBadRequest(refused) || !strings.Contains(refused.Error(), want.Error())) {
 			t.Errorf("%q strictly: %v, want %v", data, refused, want)
 		}

@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"apigen.dev/runtime/subresource"
 	"context"
 	"errors"
 	"fmt"
@@ -13,8 +14,9 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,15 +25,15 @@ import (
 // extended is the widget with a scale, an action whose body has a version for each of the widget's, and a request.
 func extended() registry.Definition[*shop.Widget] {
 	d := shop.Definition()
-	payload := registry.Kind[*shop.Widget]{Group: d.Group, Kind: "Widget", New: d.New, Versions: d.Versions}
-	d.Extensions = []registry.Extension[*shop.Widget]{
-		registry.ScaleOf(registry.Scale[*shop.Widget]{
+	payload := codec.Kind[*shop.Widget]{Group: d.Group, Kind: "Widget", New: d.New, Versions: d.Versions}
+	d.Extensions = []subresource.Extension[*shop.Widget]{
+		subresource.ScaleOf(subresource.Scale[*shop.Widget]{
 			Replicas:    func(w *shop.Widget) int32 { return int32(w.Size) },
 			SetReplicas: func(w *shop.Widget, n int32) { w.Size = int64(n) },
 			Selector:    func(w *shop.Widget) string { return "color=" + w.Color },
 			Paths:       map[string][]string{"v1": {"spec", "size"}, "v1beta1": {"spec", "size"}},
 		}),
-		registry.ActionOf(registry.Action[*shop.Widget, *shop.Widget]{
+		subresource.ActionOf(subresource.Action[*shop.Widget, *shop.Widget]{
 			Name: "paint", Body: payload,
 			Do: func(_ context.Context, w, in *shop.Widget) error {
 				if in.Color == "none" {
@@ -41,25 +43,25 @@ func extended() registry.Definition[*shop.Widget] {
 				return nil
 			},
 		}),
-		registry.RemovalOf(registry.Removal[*shop.Widget, *shop.Widget]{Name: "discard", Body: payload, Do: discard}),
-		registry.RequestOf(registry.Request[*shop.Widget, *shop.Widget, *shop.Widget]{
+		subresource.RemovalOf(subresource.Removal[*shop.Widget, *shop.Widget]{Name: "discard", Body: payload, Do: discard}),
+		subresource.RequestOf(subresource.Request[*shop.Widget, *shop.Widget, *shop.Widget]{
 			Name: "look", Body: payload, Answer: payload,
 			Do: func(_ context.Context, w, in *shop.Widget) (*shop.Widget, error) {
 				in.Color = w.Color
 				return in, nil
 			},
 		}),
-		registry.RequestOf(registry.Request[*shop.Widget, *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadata]{
+		subresource.RequestOf(subresource.Request[*shop.Widget, *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadata]{
 			Name: "label", Body: partial(), Answer: partial(),
 			Do: func(_ context.Context, w *shop.Widget, in *metav1.PartialObjectMetadata) (*metav1.PartialObjectMetadata, error) {
 				w.Labels, in.Annotations = in.Labels, map[string]string{"color": w.Color}
 				return in, nil
 			},
 		}),
-		registry.ProjectionOf(registry.Projection[*shop.Widget, *string, *shop.Widget]{
+		subresource.ProjectionOf(subresource.Projection[*shop.Widget, *string, *shop.Widget]{
 			Name: "shade", Answer: payload,
-			Options: registry.Options[*string]{New: func() *string { return new(string) }, Decode: func(q url.Values, prefix *string) error {
-				return registry.QueryValue(q, "prefix", registry.QueryText, prefix)
+			Options: subresource.Options[*string]{New: func() *string { return new(string) }, Decode: func(q url.Values, prefix *string) error {
+				return subresource.QueryValue(q, "prefix", subresource.QueryText, prefix)
 			}},
 			Show: func(_ context.Context, w *shop.Widget, prefix *string) (*shop.Widget, error) {
 				if *prefix == "nothing" {
@@ -70,9 +72,9 @@ func extended() registry.Definition[*shop.Widget] {
 				return out, nil
 			},
 		}),
-		registry.StreamOf(registry.Stream[*shop.Widget, *bool]{
-			Name: "log", Options: registry.Options[*bool]{New: func() *bool { return new(bool) }, Decode: func(q url.Values, loud *bool) error {
-				return registry.QueryValue(q, "loud", registry.QueryBool, loud)
+		subresource.StreamOf(subresource.Stream[*shop.Widget, *bool]{
+			Name: "log", Options: subresource.Options[*bool]{New: func() *bool { return new(bool) }, Decode: func(q url.Values, loud *bool) error {
+				return subresource.QueryValue(q, "loud", subresource.QueryBool, loud)
 			}},
 			Open: func(_ context.Context, w *shop.Widget, loud *bool) (io.ReadCloser, error) {
 				return io.NopCloser(strings.NewReader(fmt.Sprint(w.Color, *loud))), nil
@@ -83,13 +85,13 @@ func extended() registry.Definition[*shop.Widget] {
 }
 
 // partial is a kind that brings its own protobuf.
-func partial() registry.Kind[*metav1.PartialObjectMetadata] {
+func partial() codec.Kind[*metav1.PartialObjectMetadata] {
 	empty := func() *metav1.PartialObjectMetadata { return new(metav1.PartialObjectMetadata) }
-	return registry.Kind[*metav1.PartialObjectMetadata]{
+	return codec.Kind[*metav1.PartialObjectMetadata]{
 		Group: "label.example.com", Kind: "Label", New: empty,
-		Versions: []registry.Version[*metav1.PartialObjectMetadata]{registry.VersionOf(api.VersionInfo{Name: "v1"},
-			registry.Conversion[*metav1.PartialObjectMetadata, *metav1.PartialObjectMetadata]{
-				New: empty, Proto: registry.ProtoOf[*metav1.PartialObjectMetadata](),
+		Versions: []codec.Version[*metav1.PartialObjectMetadata]{codec.VersionOf(api.VersionInfo{Name: "v1"},
+			codec.Conversion[*metav1.PartialObjectMetadata, *metav1.PartialObjectMetadata]{
+				New: empty, Proto: codec.ProtoOf[*metav1.PartialObjectMetadata](),
 			})},
 	}
 }
@@ -102,8 +104,8 @@ func TestRequestInProtobuf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := registry.Body{Version: "v1", Encoding: api.Protobuf, Data: wire.Enveloped(wire.EnvelopeHead("Label", "label.example.com/v1"), message)}
-		r, err := b.Extension("label").Create(b.ctx(), "ns", "a", body, registry.WriteOptions{Form: api.Form{Version: "v1", Encoding: api.Protobuf}})
+		body := api.Body{Version: "v1", Encoding: api.Protobuf, Data: wire.Enveloped(wire.EnvelopeHead("Label", "label.example.com/v1"), message)}
+		r, err := b.Extension("label").Create(b.ctx(), "ns", "a", body, api.WriteOptions{Form: api.Form{Version: "v1", Encoding: api.Protobuf}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,9 +132,9 @@ func TestScaleThroughVersions(t *testing.T) {
 		if want := `"spec":{"replicas":3},"status":{"replicas":0,"selector":"color=red"}}`; err != nil || !strings.HasSuffix(whole(r), want) {
 			t.Fatalf("%s, %v", whole(r), err)
 		}
-		write := func(version, data string) (registry.Result, error) {
-			return scale.Update(b.ctx(), "ns", "a", registry.Body{Version: version, Data: []byte(data), Validation: metav1.FieldValidationStrict},
-				registry.WriteOptions{Form: api.Form{Version: version}, FieldManager: "scaler"})
+		write := func(version, data string) (api.Result, error) {
+			return scale.Update(b.ctx(), "ns", "a", api.Body{Version: version, Data: []byte(data), Validation: metav1.FieldValidationStrict},
+				api.WriteOptions{Form: api.Form{Version: version}, FieldManager: "scaler"})
 		}
 		if _, err := write("v1beta1", `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a"},"spec":{"replicas":7}}`); err != nil {
 			t.Fatal(err)
@@ -153,11 +155,11 @@ func TestScaleThroughVersions(t *testing.T) {
 				t.Errorf("%s: %v", data, err)
 			}
 		}
-		for kind, patch := range map[registry.PatchType]string{
-			registry.MergePatch: `{"apiVersion":null,"spec":{"replicas":8}}`,
-			registry.JSONPatch:  `[{"op":"remove","path":"/apiVersion"}]`,
+		for kind, patch := range map[api.PatchType]string{
+			api.MergePatch: `{"apiVersion":null,"spec":{"replicas":8}}`,
+			api.JSONPatch:  `[{"op":"remove","path":"/apiVersion"}]`,
 		} {
-			if _, err := scale.Patch(b.ctx(), "ns", "a", kind, body(patch), registry.WriteOptions{Form: v1}); !apierrors.IsBadRequest(err) {
+			if _, err := scale.Patch(b.ctx(), "ns", "a", kind, body(patch), api.WriteOptions{Form: v1}); !apierrors.IsBadRequest(err) {
 				t.Errorf("%s: %v", patch, err)
 			}
 		}
@@ -187,8 +189,8 @@ func TestActionsAreNotLost(t *testing.T) {
 		const n = 20
 		for i := range n {
 			all.Go(func() {
-				data := registry.Body{Version: "v1beta1", Data: fmt.Appendf(nil, `{"spec":{"colour":"c%d"}}`, i)}
-				r, err := b.Extension("paint").Create(b.ctx(), "ns", "a", data, registry.WriteOptions{Form: v1beta1})
+				data := api.Body{Version: "v1beta1", Data: fmt.Appendf(nil, `{"spec":{"colour":"c%d"}}`, i)}
+				r, err := b.Extension("paint").Create(b.ctx(), "ns", "a", data, api.WriteOptions{Form: v1beta1})
 				if err != nil || !r.Created || !strings.Contains(whole(r.Object), `"status":"Success"`) {
 					t.Errorf("%v %s", err, whole(r.Object))
 				}
@@ -205,7 +207,7 @@ func TestAction(t *testing.T) {
 	both2(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red","size":2}}`)
 		before := b.get("a").ResourceVersion
-		post := func(extension, name, data string, opts registry.WriteOptions) (registry.Result, error) {
+		post := func(extension, name, data string, opts api.WriteOptions) (api.Result, error) {
 			opts.Form = v1
 			return b.Extension(extension).Create(b.ctx(), "ns", name, body(data), opts)
 		}
@@ -217,24 +219,24 @@ func TestAction(t *testing.T) {
 			`{"kind":"Other","apiVersion":"shop.example.com/v1"}`:       apierrors.IsBadRequest,
 			`{"kind":"Widget","apiVersion":"shop.example.com/v1beta1"}`: apierrors.IsBadRequest,
 		} {
-			if _, err := post("paint", "a", data, registry.WriteOptions{}); !is(err) {
+			if _, err := post("paint", "a", data, api.WriteOptions{}); !is(err) {
 				t.Errorf("%s: %v", data, err)
 			}
 		}
-		if _, err := post("paint", "missing", `{}`, registry.WriteOptions{}); !apierrors.IsNotFound(err) {
+		if _, err := post("paint", "missing", `{}`, api.WriteOptions{}); !apierrors.IsNotFound(err) {
 			t.Errorf("painting nothing: %v", err)
 		}
-		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`, registry.WriteOptions{DryRun: true}); err != nil {
+		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`, api.WriteOptions{DryRun: true}); err != nil {
 			t.Error(err)
 		}
-		r, err := post("look", "a", `{}`, registry.WriteOptions{})
+		r, err := post("look", "a", `{}`, api.WriteOptions{})
 		if err != nil || b.parse(r.Object).Spec.Color != "red" {
 			t.Errorf("%v %s", err, whole(r.Object))
 		}
 		if w := b.get("a"); w.ResourceVersion != before {
 			t.Errorf("what changes nothing was written: %+v", w)
 		}
-		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`, registry.WriteOptions{FieldManager: "painter"}); err != nil {
+		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`, api.WriteOptions{FieldManager: "painter"}); err != nil {
 			t.Fatal(err)
 		}
 		w := b.get("a")
@@ -284,15 +286,15 @@ func TestStream(t *testing.T) {
 func TestBadExtensions(t *testing.T) {
 	scale := func(w *shop.Widget) int32 { return 0 }
 	set := func(*shop.Widget, int32) {}
-	for want, extensions := range map[string][]registry.Extension[*shop.Widget]{
+	for want, extensions := range map[string][]subresource.Extension[*shop.Widget]{
 		"was not made by":                {{}},
-		`"scale" stands twice`:           {registry.ScaleOf(registry.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set}), registry.ScaleOf(registry.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set})},
-		"needs Replicas and SetReplicas": {registry.ScaleOf(registry.Scale[*shop.Widget]{})},
-		`version "v7" is not served`:     {registry.ScaleOf(registry.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set, Paths: map[string][]string{"v7": {"x"}}})},
-		"Do is not set":                  {registry.ActionOf(registry.Action[*shop.Widget, *shop.Widget]{Name: "x"})},
-		`"status" stands twice`: {registry.ConnectionOf(registry.Connection[*shop.Widget, *bool]{Name: "status", Options: registry.Options[*bool]{New: func() *bool { return nil }},
+		`"scale" stands twice`:           {subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set}), subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set})},
+		"needs Replicas and SetReplicas": {subresource.ScaleOf(subresource.Scale[*shop.Widget]{})},
+		`version "v7" is not served`:     {subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set, Paths: map[string][]string{"v7": {"x"}}})},
+		"Do is not set":                  {subresource.ActionOf(subresource.Action[*shop.Widget, *shop.Widget]{Name: "x"})},
+		`"status" stands twice`: {subresource.ConnectionOf(subresource.Connection[*shop.Widget, *bool]{Name: "status", Options: subresource.Options[*bool]{New: func() *bool { return nil }},
 			Connect: func(context.Context, *shop.Widget, *bool) (http.Handler, error) { return nil, nil }})},
-		"needs Connect and Options": {registry.ConnectionOf(registry.Connection[*shop.Widget, *bool]{Name: "x"})},
+		"needs Connect and Options": {subresource.ConnectionOf(subresource.Connection[*shop.Widget, *bool]{Name: "x"})},
 	} {
 		d := shop.Definition()
 		d.Extensions = extensions
@@ -316,20 +318,20 @@ func TestQuery(t *testing.T) {
 	b, no := false, true
 	var at metav1.Time
 	err := errors.Join(
-		registry.QueryValue(query, "n", registry.QueryInt, &n), registry.QueryPointer(query, "n", registry.QueryInt, &p),
-		registry.QueryValues(query, "n", registry.QueryInt, &all), registry.QueryValue(query, "s", registry.QueryText, &s),
-		registry.QueryValue(query, "b", registry.QueryBool, &b), registry.QueryValue(query, "no", registry.QueryBool, &no),
-		registry.QueryValue(query, "t", registry.QueryParsed[metav1.Time], &at))
+		subresource.QueryValue(query, "n", subresource.QueryInt, &n), subresource.QueryPointer(query, "n", subresource.QueryInt, &p),
+		subresource.QueryValues(query, "n", subresource.QueryInt, &all), subresource.QueryValue(query, "s", subresource.QueryText, &s),
+		subresource.QueryValue(query, "b", subresource.QueryBool, &b), subresource.QueryValue(query, "no", subresource.QueryBool, &no),
+		subresource.QueryValue(query, "t", subresource.QueryParsed[metav1.Time], &at))
 	if err != nil || n != 3 || *p != 3 || len(all) != 2 || all[1] != 4 || s != "x" || !b || no || at.Year() != 2026 {
 		t.Error(err, n, *p, all, s, b, no, at)
 	}
 	p = nil
-	if err := registry.QueryPointer(query, "none", registry.QueryInt, &p); err != nil || p != nil {
+	if err := subresource.QueryPointer(query, "none", subresource.QueryInt, &p); err != nil || p != nil {
 		t.Error(err, p)
 	}
 	var small int8
 	for _, name := range []string{"big", "s"} {
-		if err := registry.QueryValue(query, name, registry.QueryInt, &small); err == nil || !strings.Contains(err.Error(), name) {
+		if err := subresource.QueryValue(query, name, subresource.QueryInt, &small); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

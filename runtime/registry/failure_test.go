@@ -6,9 +6,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/store"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -56,7 +58,7 @@ func TestFailedWrites(t *testing.T) {
 		"closed":                {storage.ErrClosed, false, 503, metav1.StatusReasonServiceUnavailable, 1, 4},
 		// What holds managedFields is tried again without.
 		"too large": {storage.ErrTooLarge, false, 413, metav1.StatusReasonRequestEntityTooLarge, 0, 7},
-		"no space":  {storage.ErrNoSpace, false, 507, registry.ReasonNoSpace, 0, 4},
+		"no space":  {storage.ErrNoSpace, false, 507, store.ReasonNoSpace, 0, 4},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -71,10 +73,10 @@ func TestFailedWrites(t *testing.T) {
 			backend.err, backend.effect = c.err, c.effect
 
 			var errs [4]error
-			_, errs[0] = b.Create(b.ctx(), "ns", body(`{"metadata":{"generateName":"b-"}}`), registry.WriteOptions{Form: v1})
+			_, errs[0] = b.Create(b.ctx(), "ns", body(`{"metadata":{"generateName":"b-"}}`), api.WriteOptions{Form: v1})
 			_, errs[1] = b.patch("a", "", `{"spec":{"size":3}}`)
 			_, errs[2] = b.update("a", &shop.WidgetV1{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: shop.SpecV1{Size: 4}})
-			_, errs[3] = b.delete("a", registry.DeleteOptions{})
+			_, errs[3] = b.delete("a", api.DeleteOptions{})
 			for i, err := range errs {
 				s := wantStatus(t, err, c.code, c.reason, "")
 				if strings.Contains(s.Message, "/registry") || !strings.Contains(s.Message, "widgets.shop.example.com") || i > 0 && !strings.Contains(s.Message, `"a"`) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	"apigen.dev/runtime/wire"
@@ -49,13 +50,13 @@ func (n *note) Unmarshal(data []byte) error {
 }
 
 func notes(proto bool) registry.Resource {
-	conversion := registry.Conversion[*note, *note]{New: func() *note { return &note{} }}
+	conversion := codec.Conversion[*note, *note]{New: func() *note { return &note{} }}
 	if proto {
-		conversion.Proto = registry.ProtoOf[*note]()
+		conversion.Proto = codec.ProtoOf[*note]()
 	}
 	return registry.New(registry.Definition[*note]{
 		Group: "shop.example.com", Names: api.Names{Kind: "Note", Plural: "notes"}, Scope: api.Namespaced, Storage: "v1",
-		New: func() *note { return &note{} }, Versions: []registry.Version[*note]{registry.VersionOf(api.VersionInfo{Name: "v1"}, conversion)},
+		New: func() *note { return &note{} }, Versions: []codec.Version[*note]{codec.VersionOf(api.VersionInfo{Name: "v1"}, conversion)},
 	})
 }
 
@@ -103,7 +104,7 @@ func TestForeignValues(t *testing.T) {
 			if err != nil || json.Unmarshal([]byte(whole(found)), &got) != nil || got.Text != "hello" || got.UID != "u" {
 				t.Fatalf("%s, %v", whole(found), err)
 			}
-			if _, err := b.Patch(b.ctx(), "ns", "a", "", registry.MergePatch, body(`{}`), registry.WriteOptions{Form: v1}); err != nil {
+			if _, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(`{}`), api.WriteOptions{Form: v1}); err != nil {
 				t.Fatal(err)
 			}
 			if now, _ := b.stored(key); !strings.HasPrefix(now, `{"kind":"Note","apiVersion":"shop.example.com/v1",`) || !strings.Contains(now, `"text":"hello"`) {

@@ -6,8 +6,9 @@ import (
 	"sync"
 	"testing"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,7 +79,7 @@ func TestWatchOfStorageExpiresWithItsConnection(t *testing.T) {
 			if !cached {
 				b.create(`{"metadata":{"name":"z"}}`)
 			}
-			w, err := b.Watch(b.ctx(), "ns", registry.WatchOptions{ResourceVersion: "1"}, v1)
+			w, err := b.Watch(b.ctx(), "ns", api.WatchOptions{ResourceVersion: "1"}, v1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +134,7 @@ func TestWatchOfStorageWithoutProof(t *testing.T) {
 		}
 		return nil
 	})
-	w, err := b.Watch(b.ctx(), "ns", registry.WatchOptions{ResourceVersion: "1"}, v1)
+	w, err := b.Watch(b.ctx(), "ns", api.WatchOptions{ResourceVersion: "1"}, v1)
 	if err == nil {
 		defer w.Close()
 		_, err = w.Next(b.ctx())

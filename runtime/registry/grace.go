@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/metadata"
 	"context"
 	"errors"
 	"time"
@@ -13,63 +15,63 @@ import (
 type grace uint8
 
 const (
-	// ungraced: there is none, or it is over.
-	ungraced grace = iota
-	// granted: the object was given one, or a shorter one.
-	granted
-	// pending: the one that is running stays as it is.
-	pending
+	// noGrace: there is none, or it is over.
+	noGrace grace = iota
+	// graceSet: the object was given one, or a shorter one.
+	graceSet
+	// graceRuns: the one that is running stays as it is.
+	graceRuns
 )
 
 // grant gives an object its time of grace, where the strategy knows one. A deletion of what is being deleted can only
 // shorten it; none at all, 0, ends it.
-func (h *handle[T]) grant(ctx context.Context, obj T, opts DeleteOptions) (grace, error) {
-	if h.definition.Strategy.CheckGracefulDelete == nil {
-		return ungraced, nil
+func (e *storageEnd[T]) grant(ctx context.Context, obj T, opts api.DeleteOptions) (grace, error) {
+	if e.kind.definition.Strategy.CheckGracefulDelete == nil {
+		return noGrace, nil
 	}
 	options := asMeta(opts)
 	if deleted := obj.GetDeletionTimestamp(); deleted != nil {
 		return shorten(obj, deleted.Time, options.GracePeriodSeconds), nil
 	}
-	if !h.definition.Strategy.CheckGracefulDelete(ctx, obj, options) {
-		return ungraced, nil
+	if !e.kind.definition.Strategy.CheckGracefulDelete(ctx, obj, options) {
+		return noGrace, nil
 	}
 	if options.GracePeriodSeconds == nil {
-		return ungraced, apierrors.NewInternalError(errors.New("options.GracePeriodSeconds should not be nil"))
+		return noGrace, apierrors.NewInternalError(errors.New("options.GracePeriodSeconds should not be nil"))
 	}
 	seconds := positive(*options.GracePeriodSeconds)
 	if seconds == 0 && len(obj.GetFinalizers()) == 0 {
 		// Nothing waits for what would be written before the removal.
-		return ungraced, nil
+		return noGrace, nil
 	}
-	grow(obj)
-	until(obj, now().Add(time.Duration(seconds)*time.Second), seconds)
-	return granted, nil
+	metadata.AdvanceGeneration(obj)
+	until(obj, metadata.Now().Add(time.Duration(seconds)*time.Second), seconds)
+	return graceSet, nil
 }
 
 // shorten moves the end of an object's time of grace nearer.
 func shorten(obj metav1.Object, deleted time.Time, wanted *int64) grace {
 	given := obj.GetDeletionGracePeriodSeconds()
 	if given == nil || *given == 0 {
-		return ungraced
+		return noGrace
 	}
 	last := positive(*given)
 	if wanted == nil || positive(*wanted) >= last {
-		return pending
+		return graceRuns
 	}
 	seconds := positive(*wanted)
 	if seconds == 0 {
 		if len(obj.GetFinalizers()) == 0 {
-			return ungraced
+			return noGrace
 		}
 	}
 	at := deleted.Add(time.Duration(seconds-last) * time.Second)
-	if present := now(); at.Before(present.Time) {
+	if present := metadata.Now(); at.Before(present.Time) {
 		// All of it is over already: the shortest that still lets somebody wind up.
 		at, seconds = present.Time, min(seconds, 1)
 	}
 	until(obj, at, seconds)
-	return granted
+	return graceSet
 }
 
 // positive is a period as the wire means it: negative is 1.
@@ -86,15 +88,8 @@ func until(obj metav1.Object, at time.Time, seconds int64) {
 	obj.SetDeletionGracePeriodSeconds(&seconds)
 }
 
-// grow advances the generation of what begins to be deleted.
-func grow(obj metav1.Object) {
-	if obj.GetDeletionTimestamp() == nil && obj.GetGeneration() > 0 {
-		obj.SetGeneration(obj.GetGeneration() + 1)
-	}
-}
-
 // asMeta are options as a strategy's function knows them. It may change them: they are its own.
-func asMeta(opts DeleteOptions) *metav1.DeleteOptions {
+func asMeta(opts api.DeleteOptions) *metav1.DeleteOptions {
 	options := &metav1.DeleteOptions{Preconditions: opts.Preconditions.DeepCopy()}
 	options.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("DeleteOptions"))
 	if s := opts.GracePeriodSeconds; s != nil {
@@ -112,20 +107,22 @@ func asMeta(opts DeleteOptions) *metav1.DeleteOptions {
 }
 
 // propagate records what is to become of an object's dependents, as a finalizer.
-func (h *handle[T]) propagate(ctx context.Context, obj T, asked *metav1.DeletionPropagation) {
-	if h.ignorePropagation {
+func (e *storageEnd[T]) propagate(ctx context.Context, obj T, asked *metav1.DeletionPropagation) {
+	if e.ignorePropagation {
 		return
 	}
 	usual := metav1.DeletePropagationBackground
-	if policy := h.definition.Strategy.DefaultPropagationPolicy; policy != nil {
+	if policy := e.kind.definition.Strategy.DefaultPropagationPolicy; policy != nil {
 		usual = policy(ctx, obj)
 	}
 	setPropagation(obj, propagation(obj, asked, usual))
 }
 
-// propagation is what becomes of the dependents: what was asked for, else what the object's finalizers say, else what is
-// usual for its kind. A kind for which nothing is usual knows none.
-func propagation(obj metav1.Object, asked *metav1.DeletionPropagation, usual metav1.DeletionPropagation) metav1.DeletionPropagation {
+// propagation is what becomes of the dependents: what was asked for, else what the object's finalizers say, else what
+// is usual for its kind. A kind for which nothing is usual knows none.
+func propagation(
+	obj metav1.Object, asked *metav1.DeletionPropagation, usual metav1.DeletionPropagation,
+) metav1.DeletionPropagation {
 	if usual == "" {
 		return metav1.DeletePropagationBackground
 	}

@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -55,7 +56,7 @@ func TestGrace(t *testing.T) {
 			b.create(`{"metadata":{"name":"a"},"spec":` + c.object + `}`)
 			begin := time.Now().Truncate(time.Second)
 			for i, d := range c.deletions {
-				got, err := b.delete("a", registry.DeleteOptions{GracePeriodSeconds: d.grace})
+				got, err := b.delete("a", api.DeleteOptions{GracePeriodSeconds: d.grace})
 				if err != nil || got.Done != d.gone || got.Pending != d.pending {
 					t.Fatalf("deletion %d: %+v %v", i, got, err)
 				}
@@ -78,7 +79,7 @@ func TestGrace(t *testing.T) {
 func TestGraceWithFinalizers(t *testing.T) {
 	b := graceful(t)
 	b.create(`{"metadata":{"name":"a","finalizers":["x.example.com/y"]}}`)
-	if d, err := b.delete("a", registry.DeleteOptions{}); err != nil || d.Done || *b.get("a").DeletionGracePeriodSeconds != 30 {
+	if d, err := b.delete("a", api.DeleteOptions{}); err != nil || d.Done || *b.get("a").DeletionGracePeriodSeconds != 30 {
 		t.Fatalf("%+v %v", d, err)
 	}
 	if w, err := b.patch("a", "", `{"metadata":{"finalizers":null}}`); err != nil || w.DeletionTimestamp == nil {
@@ -87,12 +88,12 @@ func TestGraceWithFinalizers(t *testing.T) {
 	if *b.get("a").DeletionGracePeriodSeconds != 30 {
 		t.Error("its grace is not over")
 	}
-	if d, err := b.delete("a", registry.DeleteOptions{GracePeriodSeconds: seconds(0)}); err != nil || !d.Done {
+	if d, err := b.delete("a", api.DeleteOptions{GracePeriodSeconds: seconds(0)}); err != nil || !d.Done {
 		t.Fatalf("%+v %v", d, err)
 	}
 	b.create(`{"metadata":{"name":"b","finalizers":["x.example.com/y"]}}`)
 	for range 2 {
-		if d, err := b.delete("b", registry.DeleteOptions{GracePeriodSeconds: seconds(0)}); err != nil || d.Done || *b.get("b").DeletionGracePeriodSeconds != 0 {
+		if d, err := b.delete("b", api.DeleteOptions{GracePeriodSeconds: seconds(0)}); err != nil || d.Done || *b.get("b").DeletionGracePeriodSeconds != 0 {
 			t.Fatalf("%+v %v", d, err)
 		}
 	}
@@ -107,9 +108,9 @@ func TestGraceWithFinalizers(t *testing.T) {
 func TestGraceNeedsAnAnswer(t *testing.T) {
 	b := graceful(t)
 	b.create(`{"metadata":{"name":"a"},"spec":{"color":"broken"}}`)
-	_, err := b.delete("a", registry.DeleteOptions{})
+	_, err := b.delete("a", api.DeleteOptions{})
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "options.GracePeriodSeconds should not be nil")
-	if d, err := b.delete("a", registry.DeleteOptions{GracePeriodSeconds: seconds(3)}); err != nil || d.Done {
+	if d, err := b.delete("a", api.DeleteOptions{GracePeriodSeconds: seconds(3)}); err != nil || d.Done {
 		t.Error(d, err)
 	}
 }
@@ -120,12 +121,12 @@ func TestGraceOfACollection(t *testing.T) {
 	for i := range 10 {
 		b.create(fmt.Sprintf(`{"metadata":{"name":"w%d"},"spec":{"color":%q}}`, i, []string{"white", "red"}[i%2]))
 	}
-	page, err := b.DeleteCollection(b.ctx(), "ns", registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1}}, registry.ListOptions{})
+	page, err := b.DeleteCollection(b.ctx(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}}, api.ListOptions{})
 	if err != nil || page.Len != 10 {
 		t.Fatalf("%+v %v", page, err)
 	}
 	page.Close()
-	if names, _ := b.names("ns", registry.ListOptions{}); names != "w1 w3 w5 w7 w9" {
+	if names, _ := b.names("ns", api.ListOptions{}); names != "w1 w3 w5 w7 w9" {
 		t.Errorf("left: %s", names)
 	}
 }
@@ -136,7 +137,7 @@ func TestDeletedObjectIsShown(t *testing.T) {
 	d.Strategy.ReturnDeletedObject = true
 	b := openOver(t, memory.New(), registry.New(d), registry.Config{})
 	w := b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
-	got, err := b.delete("a", registry.DeleteOptions{})
+	got, err := b.delete("a", api.DeleteOptions{})
 	if err != nil || !got.Done || !got.Shown {
 		t.Fatalf("%+v %v", got, err)
 	}

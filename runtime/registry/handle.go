@@ -1,19 +1,16 @@
 package registry
 
 import (
+	"apigen.dev/runtime/subresource"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/ownership"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validate/content"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
 )
 
 // New erases T: it returns the definition as a Resource that a server can open. A definition that contradicts itself
@@ -37,14 +34,14 @@ func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 	}
 	for _, v := range d.Versions {
 		vi := v.Info
-		vi.Columns = columnsOf(vi.Columns)
-		vi.Protobuf = v.codec.protobuf
+		vi.Columns = rendition.Columns(vi.Columns)
+		vi.Protobuf = v.HasProtobuf()
 		info.Versions = append(info.Versions, vi)
 	}
 	for _, s := range d.Subresources {
 		info.Subresources = append(info.Subresources, s.Name)
 	}
-	info.Extensions = extensionInfos(&d)
+	info.Extensions = subresource.Infos(d.Extensions, d.Group)
 	for _, f := range d.SelectableFields {
 		info.SelectableFields = append(info.SelectableFields, f.Path)
 	}
@@ -66,42 +63,41 @@ func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
 	}
-	stored := newStoredVersions(config.Backend, config.Prefix, r.info.GroupResource(), d.Storage)
-	if err := stored.check(ctx, all.names()); err != nil {
+	stored := store.NewStoredVersions(config.Backend, config.Prefix, r.info.GroupResource(), d.Storage)
+	if err := stored.Check(ctx, all.Names()); err != nil {
 		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
 	}
 	store, err := r.store(config, all, stored)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
 	}
-	kind := schema.GroupKind{Group: d.Group, Kind: d.Names.Kind}
-	h := &handle[T]{definition: d, info: r.info, versions: all, store: store, kind: kind, ignorePropagation: config.IgnorePropagation}
-	if h.log = config.Log; h.log == nil {
-		h.log = slog.New(slog.DiscardHandler)
-	}
-	h.owners = sync.OnceValues(func() (*owners[T], error) { return newOwners(d, all, config.Schemas) })
-	h.schemas = config.Schemas
-	if h.extensions, err = openExtensions(d, h.host()); err != nil {
+	k := newKind(d, r.info, all, config)
+	end := &storageEnd[T]{kind: k, store: store, ignorePropagation: config.IgnorePropagation}
+	k.end, k.initialize = end, end.initialize
+	h := &handle[T]{kind: k, store: store, storage: end}
+	if k.extensions, err = subresource.Open(d.Extensions, h.host()); err != nil {
 		return nil, errors.Join(fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err), store.Close())
 	}
 	return h, nil
 }
 
-func (r *resource[T]) store(config Config, all *versions[T], stored *storedVersions) (*Store[T], error) {
+func (r *resource[T]) store(
+	config Config, all *codec.Versions[T], stored *store.StoredVersions,
+) (*store.Store[T], error) {
 	d := r.definition
-	return NewStore(StoreConfig[T]{
-		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.beforeWrite,
+	return store.New(store.Config[T]{
+		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.BeforeWrite,
 		CheckCache: config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
 		KeyPrefix: config.Prefix, ResourcePrefix: r.info.StoragePrefix + "/",
 		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
-		New: d.New, Encode: all.encode, Decode: all.decode, Translate: all.translate, Fields: d.SelectableFields,
-		Form: api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.storage.head,
-		Render: all.render, Bookmark: all.bookmark,
+		New: d.New, Encode: all.Encode, Decode: all.Decode, Translate: all.Translate, Fields: d.SelectableFields,
+		Form: api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.Storage.Head,
+		Render: all.Render, Bookmark: all.Bookmark,
 	})
 }
 
 // checkDefinition finds contradictions, and binds the versions.
-func checkDefinition[T api.Object](d *Definition[T]) (*versions[T], error) {
+func checkDefinition[T api.Object](d *Definition[T]) (*codec.Versions[T], error) {
 	switch {
 	case d.New == nil:
 		return nil, fmt.Errorf("New is not set")
@@ -109,8 +105,8 @@ func checkDefinition[T api.Object](d *Definition[T]) (*versions[T], error) {
 		return nil, fmt.Errorf("Names has no Kind or no Plural")
 	case d.Scope != api.Namespaced && d.Scope != api.Cluster:
 		return nil, fmt.Errorf("the Scope %q is neither %s nor %s", d.Scope, api.Namespaced, api.Cluster)
-	case d.StoragePrefix != cleanPrefix(d.StoragePrefix):
-		return nil, fmt.Errorf("the StoragePrefix is %q: write %q", d.StoragePrefix, cleanPrefix(d.StoragePrefix))
+	case d.StoragePrefix != store.CleanPrefix(d.StoragePrefix):
+		return nil, fmt.Errorf("the StoragePrefix is %q: write %q", d.StoragePrefix, store.CleanPrefix(d.StoragePrefix))
 	}
 	seen := map[string]bool{"": true}
 	for _, s := range d.Subresources {
@@ -124,126 +120,65 @@ func checkDefinition[T api.Object](d *Definition[T]) (*versions[T], error) {
 			return nil, fmt.Errorf("selectable field %q: it needs Path and Value", f.Path)
 		}
 	}
-	return bindVersions(d)
+	return codec.Bind(codec.Kind[T]{Group: d.Group, Kind: d.Names.Kind, New: d.New, Versions: d.Versions}, d.Storage)
 }
 
-// handle is an open resource. What writes mean is in create.go, update.go, patch.go and delete.go; reads are the store's.
+// handle is an open resource with storage. Its kind writes, its store reads.
 type handle[T api.Object] struct {
-	definition *Definition[T]
-	info       *api.Info
-	versions   *versions[T]
-	store      *Store[T]
-	kind       schema.GroupKind
-	// ignorePropagation is Config's.
-	ignorePropagation bool
-	// owners is made at the first write.
-	owners     func() (*owners[T], error)
-	schemas    *ownership.Schemas
-	extensions map[string]*ExtensionHandle
-	log        *slog.Logger
-	// told is when it was last logged that owners could not be found out.
-	told atomic.Int64
+	*kind[T]
+	store   *store.Store[T]
+	storage *storageEnd[T]
 }
 
-func (h *handle[T]) Info() *api.Info { return h.info }
-func (h *handle[T]) Ready() error    { return h.store.Ready() }
-func (h *handle[T]) Close() error    { return h.store.Close() }
+// Ready implements Handle.
+func (h *handle[T]) Ready() error { return h.store.Ready() }
+
+// Close implements Handle.
+func (h *handle[T]) Close() error { return h.store.Close() }
 
 // Measure implements Measured.
-func (h *handle[T]) Measure(ctx context.Context) Measurement { return h.store.Measure(ctx) }
+func (h *handle[T]) Measure(ctx context.Context) store.Measurement { return h.store.Measure(ctx) }
 
 // Get implements View.
-func (h *handle[T]) Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {
-	key, err := h.key(namespace, name)
+func (h *handle[T]) Get(
+	ctx context.Context, namespace, name, resourceVersion string, form api.Form,
+) (api.Rendition, error) {
+	key, err := h.storage.key(namespace, name)
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	return h.store.getRendition(ctx, key, name, resourceVersion, form)
+	return h.store.Get(ctx, key, store.GetOptions{ResourceVersion: resourceVersion}, form)
 }
 
 // List implements View.
-func (h *handle[T]) List(ctx context.Context, namespace string, opts ListOptions, form api.Form) (*Page, error) {
+func (h *handle[T]) List(
+	ctx context.Context, namespace string, opts api.ListOptions, form api.Form,
+) (*api.Page, error) {
 	prefix, err := h.prefix(namespace)
 	if err != nil {
 		return nil, err
 	}
-	page, err := h.store.list(ctx, prefix, opts, form)
-	if err != nil {
-		return nil, h.store.status(err, "list", "")
-	}
-	return page, nil
+	return h.store.List(ctx, prefix, opts, form)
 }
 
 // Watch implements View.
-func (h *handle[T]) Watch(ctx context.Context, namespace string, opts WatchOptions, form api.Form) (Watch, error) {
+func (h *handle[T]) Watch(
+	ctx context.Context, namespace string, opts api.WatchOptions, form api.Form,
+) (api.Watch, error) {
 	prefix, err := h.prefix(namespace)
 	if err != nil {
 		return nil, err
 	}
-	w, err := h.store.watch(ctx, prefix, opts, form)
-	if err != nil {
-		return nil, err
-	}
-	return w, nil
-}
-
-// key is that of one object.
-func (h *handle[T]) key(namespace, name string) (string, error) {
-	if name == "" {
-		return "", apierrors.NewBadRequest("Name parameter required.")
-	}
-	if messages := content.IsPathSegmentName(name); len(messages) > 0 {
-		return "", apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(messages, ";")))
-	}
-	if h.info.Scope == api.Cluster {
-		return h.store.prefix + name, nil
-	}
-	if namespace == "" {
-		return "", apierrors.NewBadRequest("Namespace parameter required.")
-	}
-	prefix, err := h.prefix(namespace)
-	return prefix + name, err
+	return h.store.Watch(ctx, prefix, opts, form)
 }
 
 // prefix is that of the keys in a namespace; "" is all of them.
 func (h *handle[T]) prefix(namespace string) (string, error) {
 	if namespace == "" || h.info.Scope == api.Cluster {
-		return h.store.prefix, nil
+		return h.store.Prefix(), nil
 	}
-	// Of other names that no namespace can have there is nothing; these would lead elsewhere.
-	if namespace == "." || namespace == ".." || strings.Contains(namespace, "/") {
-		return "", apierrors.NewBadRequest(fmt.Sprintf("Namespace parameter invalid: %q: it is no segment of a path", namespace))
+	if err := checkNamespace(namespace); err != nil {
+		return "", err
 	}
-	return h.store.prefix + namespace + "/", nil
-}
-
-// answer is the rendition of a stored form at a revision; 0 is none.
-func (h *handle[T]) answer(data []byte, revision int64, form api.Form) (api.Rendition, error) {
-	r, err := newRendition(data, h.versions.storage.head)
-	if err != nil {
-		return r, apierrors.NewInternalError(err)
-	}
-	if revision > 0 {
-		r = stamp(r, revision)
-	}
-	if form == h.store.stored {
-		return r, nil
-	}
-	if r, err = h.versions.render(r, form); err != nil {
-		return r, apierrors.NewInternalError(err)
-	}
-	return r, nil
-}
-
-// subresource finds one by its name; "" is nil, the object itself.
-func (h *handle[T]) subresource(name string) (*Subresource[T], error) {
-	for i := range h.definition.Subresources {
-		if h.definition.Subresources[i].Name == name {
-			return &h.definition.Subresources[i], nil
-		}
-	}
-	if name == "" {
-		return nil, nil
-	}
-	return nil, apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "", 0, true)
+	return h.store.Prefix() + namespace + "/", nil
 }

@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -28,7 +30,7 @@ type bench struct {
 	testing.TB
 	backend storage.Backend
 	registry.Handle
-	transformer registry.Transformer
+	transformer store.Transformer
 }
 
 func (b *bench) ctx() context.Context { return b.TB.Context() }
@@ -97,7 +99,7 @@ func waitFor(t testing.TB, ready func() error) {
 // both runs a test with the cache in front and over the bare backend, with values in the clear and encrypted.
 func both(t *testing.T, test func(t *testing.T, b *bench)) {
 	t.Helper()
-	for name, transformer := range map[string]registry.Transformer{"": nil, " encrypted": encrypted(t)} {
+	for name, transformer := range map[string]store.Transformer{"": nil, " encrypted": encrypted(t)} {
 		for kind, cached := range map[string]bool{"cache": true, "bare": false} {
 			t.Run(kind+name, func(t *testing.T) {
 				config := registry.Config{DisableCache: !cached, Transformer: transformer}
@@ -107,8 +109,8 @@ func both(t *testing.T, test func(t *testing.T, b *bench)) {
 	}
 }
 
-func body(data string) registry.Body {
-	return registry.Body{Version: "v1", Data: []byte(data), Validation: metav1.FieldValidationStrict}
+func body(data string) api.Body {
+	return api.Body{Version: "v1", Data: []byte(data), Validation: metav1.FieldValidationStrict}
 }
 
 func whole(r api.Rendition) string { return "{" + r.Head + string(r.Payload) }
@@ -130,7 +132,7 @@ func (b *bench) parse(r api.Rendition) *shop.WidgetV1 {
 
 func (b *bench) create(data string) *shop.WidgetV1 {
 	b.Helper()
-	r, err := b.Create(b.ctx(), "ns", body(data), registry.WriteOptions{Form: v1})
+	r, err := b.Create(b.ctx(), "ns", body(data), api.WriteOptions{Form: v1})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -151,7 +153,7 @@ func (b *bench) update(name string, w *shop.WidgetV1) (*shop.WidgetV1, error) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, err := b.Update(b.ctx(), "ns", name, "", body(string(data)), registry.WriteOptions{Form: v1})
+	r, err := b.Update(b.ctx(), "ns", name, "", body(string(data)), api.WriteOptions{Form: v1})
 	if err != nil {
 		return nil, err
 	}
@@ -159,18 +161,18 @@ func (b *bench) update(name string, w *shop.WidgetV1) (*shop.WidgetV1, error) {
 }
 
 func (b *bench) patch(name, subresource, patch string) (*shop.WidgetV1, error) {
-	kind := registry.MergePatch
+	kind := api.MergePatch
 	if strings.HasPrefix(patch, "[") {
-		kind = registry.JSONPatch
+		kind = api.JSONPatch
 	}
-	r, err := b.Patch(b.ctx(), "ns", name, subresource, kind, body(patch), registry.WriteOptions{Form: v1})
+	r, err := b.Patch(b.ctx(), "ns", name, subresource, kind, body(patch), api.WriteOptions{Form: v1})
 	if err != nil {
 		return nil, err
 	}
 	return b.parse(r.Object), nil
 }
 
-func (b *bench) delete(name string, opts registry.DeleteOptions) (registry.Deletion, error) {
+func (b *bench) delete(name string, opts api.DeleteOptions) (api.Deletion, error) {
 	opts.Form = v1
 	return b.Delete(b.ctx(), "ns", name, opts)
 }
@@ -232,7 +234,7 @@ func TestDefinitionsThatContradictThemselves(t *testing.T) {
 		"version v1 stands twice":                     func(d *registry.Definition[*shop.Widget]) { d.Versions[1] = d.Versions[0] },
 		"New is not set":                              func(d *registry.Definition[*shop.Widget]) { d.New = nil },
 		"was not made by VersionOf": func(d *registry.Definition[*shop.Widget]) {
-			d.Versions[1] = registry.Version[*shop.Widget]{Info: api.VersionInfo{Name: "v2"}}
+			d.Versions[1] = codec.Version[*shop.Widget]{Info: api.VersionInfo{Name: "v2"}}
 		},
 		"its Conversion has cells for 2 columns":               func(d *registry.Definition[*shop.Widget]) { d.Versions[0].Info.Columns = nil },
 		"the Scope \"\" is neither":                            func(d *registry.Definition[*shop.Widget]) { d.Scope = "" },
@@ -260,7 +262,7 @@ func (b *bench) remove(name string) {
 	if _, err := b.patch(name, "", `{"metadata":{"finalizers":null}}`); err != nil && codeOf(b, err) != 404 {
 		b.Fatal(err)
 	}
-	if _, err := b.delete(name, registry.DeleteOptions{}); err != nil && codeOf(b, err) != 404 {
+	if _, err := b.delete(name, api.DeleteOptions{}); err != nil && codeOf(b, err) != 404 {
 		b.Fatal(err)
 	}
 }

@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
+	"apigen.dev/runtime/store"
 )
 
 const recordKey = "/registry/_apigen/storageversions/widgets.shop.example.com"
@@ -42,7 +43,7 @@ func (b *bench) record() string {
 	return strings.TrimSpace(string(kv.Value))
 }
 
-func migrate(t *testing.T, backend storage.Backend, resource registry.Resource, transformer registry.Transformer, opts registry.MigrateOptions) registry.Migration {
+func migrate(t *testing.T, backend storage.Backend, resource registry.Resource, transformer store.Transformer, opts store.MigrateOptions) store.Migration {
 	t.Helper()
 	m, err := registry.Migrate(t.Context(), resource, registry.Config{Backend: backend, Prefix: "/registry", Transformer: transformer}, opts)
 	if err != nil {
@@ -52,7 +53,7 @@ func migrate(t *testing.T, backend storage.Backend, resource registry.Resource, 
 }
 
 // fillOld writes n widgets as yesterday's server did.
-func fillOld(t *testing.T, backend storage.Backend, n int, transformer registry.Transformer) {
+func fillOld(t *testing.T, backend storage.Backend, n int, transformer store.Transformer) {
 	t.Helper()
 	h, err := oldShop().Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true, Transformer: transformer})
 	if err != nil {
@@ -61,7 +62,7 @@ func fillOld(t *testing.T, backend storage.Backend, n int, transformer registry.
 	defer h.Close()
 	for i := range n {
 		data := fmt.Sprintf(`{"metadata":{"name":"w%03d","finalizers":["x.example.com/y"]},"spec":{"color":"red","size":%d}}`, i, i+1)
-		if _, err := h.Create(t.Context(), "ns", body(data), registry.WriteOptions{Form: v1}); err != nil {
+		if _, err := h.Create(t.Context(), "ns", body(data), api.WriteOptions{Form: v1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -82,14 +83,14 @@ func TestMigration(t *testing.T) {
 	today := openOver(t, backend, registry.New(shop.Definition()), registry.Config{Transformer: e.transformer()})
 	before := today.get("w003")
 
-	m := migrate(t, backend, registry.New(shop.Definition()), e.transformer(), registry.MigrateOptions{DryRun: true})
+	m := migrate(t, backend, registry.New(shop.Definition()), e.transformer(), store.MigrateOptions{DryRun: true})
 	if m.Read != 12 || m.Total != 12 || m.Stale != 12 || m.Rewritten != 0 || today.get("w003").ResourceVersion != before.ResourceVersion {
 		t.Errorf("dry run: %+v", m)
 	}
 	if got := today.record(); got != `{"versions":["v1beta1"]}` {
 		t.Error(got)
 	}
-	m = migrate(t, backend, registry.New(shop.Definition()), e.transformer(), registry.MigrateOptions{})
+	m = migrate(t, backend, registry.New(shop.Definition()), e.transformer(), store.MigrateOptions{})
 	if m.Read != 12 || m.Stale != 12 || m.Rewritten != 12 || m.Unreadable != 0 || fmt.Sprint(m.Stored) != "[v1]" {
 		t.Errorf("%+v", m)
 	}
@@ -102,7 +103,7 @@ func TestMigration(t *testing.T) {
 		t.Errorf("stored %q", kv.Value)
 	}
 	revision, _ := backend.Revision(t.Context())
-	if m = migrate(t, backend, registry.New(shop.Definition()), e.transformer(), registry.MigrateOptions{}); m.Stale != 0 || m.Read != 12 {
+	if m = migrate(t, backend, registry.New(shop.Definition()), e.transformer(), store.MigrateOptions{}); m.Stale != 0 || m.Read != 12 {
 		t.Errorf("a second time: %+v", m)
 	}
 	if now, _ := backend.Revision(t.Context()); now != revision {
@@ -130,7 +131,7 @@ func TestMigrationLeavesTheUnreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := migrate(t, backend, registry.New(shop.Definition()), nil, registry.MigrateOptions{})
+	m := migrate(t, backend, registry.New(shop.Definition()), nil, store.MigrateOptions{})
 	if m.Read != 5 || m.Rewritten != 3 || m.Unreadable != 2 || len(m.Errors) != 2 || !strings.Contains(m.Errors[0].Error(), widgetKey+"alien") {
 		t.Errorf("%+v", m)
 	}
@@ -148,7 +149,7 @@ func TestMigrationWithoutKeyTrimsNothing(t *testing.T) {
 	backend := openBackend(t)
 	fillOld(t, backend, 2, e.transformer())
 	e.set("two", "-")
-	m := migrate(t, backend, registry.New(shop.Definition()), e.transformer(), registry.MigrateOptions{})
+	m := migrate(t, backend, registry.New(shop.Definition()), e.transformer(), store.MigrateOptions{})
 	if m.Rewritten != 0 || m.Unreadable != 2 || fmt.Sprint(m.Stored) != "[v1beta1]" || !strings.Contains(m.Errors[0].Error(), `aesgcm key "one"`) {
 		t.Errorf("%+v", m)
 	}
@@ -165,7 +166,7 @@ func TestMigrationTrims(t *testing.T) {
 	if _, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: b.backend, Prefix: "/registry"}); err == nil {
 		t.Fatal("a server started that may not be able to read all")
 	}
-	if m := migrate(t, b.backend, registry.New(shop.Definition()), nil, registry.MigrateOptions{}); fmt.Sprint(m.Stored) != "[v1]" || m.Stale != 0 {
+	if m := migrate(t, b.backend, registry.New(shop.Definition()), nil, store.MigrateOptions{}); fmt.Sprint(m.Stored) != "[v1]" || m.Stale != 0 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -177,7 +178,7 @@ func TestMigrationRecords(t *testing.T) {
 	if _, err := backend.Put(t.Context(), widgetKey+"a", []byte(old), 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	if m := migrate(t, backend, registry.New(shop.Definition()), nil, registry.MigrateOptions{}); fmt.Sprint(m.Stored) != "[v1]" || m.Rewritten != 1 {
+	if m := migrate(t, backend, registry.New(shop.Definition()), nil, store.MigrateOptions{}); fmt.Sprint(m.Stored) != "[v1]" || m.Rewritten != 1 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -220,7 +221,7 @@ func TestMigrationKeepsTheTimeToLive(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Minute)
-		m := migrate(t, backend, registry.New(shop.Definition()), nil, registry.MigrateOptions{})
+		m := migrate(t, backend, registry.New(shop.Definition()), nil, store.MigrateOptions{})
 		if m.Rewritten != 1 {
 			t.Errorf("%+v", m)
 		}
@@ -248,7 +249,7 @@ func TestMigrationAgainstOthers(t *testing.T) {
 			other := &racing{Backend: backend, done: map[string]bool{}, value: func(key string) string {
 				return fmt.Sprintf(test.theirs, strings.TrimPrefix(key, widgetKey))
 			}}
-			m := migrate(t, other, registry.New(shop.Definition()), nil, registry.MigrateOptions{})
+			m := migrate(t, other, registry.New(shop.Definition()), nil, store.MigrateOptions{})
 			if m.Stale != 5 || m.Rewritten != test.rewritten || fmt.Sprint(m.Stored) != "[v1]" {
 				t.Errorf("%+v", m)
 			}
@@ -266,7 +267,7 @@ func TestMigrationUnknownOutcome(t *testing.T) {
 	fillOld(t, backend, 3, nil)
 	writes := 0
 	lossy := &racing{Backend: backend, after: func() { writes++ }, fail: fmt.Errorf("etcd: %w", storage.ErrUnknownOutcome)}
-	m := migrate(t, lossy, registry.New(shop.Definition()), nil, registry.MigrateOptions{})
+	m := migrate(t, lossy, registry.New(shop.Definition()), nil, store.MigrateOptions{})
 	if writes != 3 || fmt.Sprint(m.Stored) != "[v1]" {
 		t.Errorf("%d writes, %+v", writes, m)
 	}
@@ -285,7 +286,7 @@ func TestMigrationIsResumed(t *testing.T) {
 				interrupt()
 			}
 		}}, Prefix: "/registry",
-	}, registry.MigrateOptions{})
+	}, store.MigrateOptions{})
 	if !errors.Is(err, context.Canceled) || m.Rewritten != 7 {
 		t.Fatalf("%+v %v", m, err)
 	}
@@ -293,7 +294,7 @@ func TestMigrationIsResumed(t *testing.T) {
 	if got := b.record(); got != `{"versions":["v1","v1beta1"]}` {
 		t.Errorf("half done, the record is %s", got)
 	}
-	m = migrate(t, backend, registry.New(shop.Definition()), nil, registry.MigrateOptions{})
+	m = migrate(t, backend, registry.New(shop.Definition()), nil, store.MigrateOptions{})
 	if m.Stale != 13 || m.Rewritten != 13 || m.Read != 20 || fmt.Sprint(m.Stored) != "[v1]" {
 		t.Errorf("%+v", m)
 	}
@@ -310,7 +311,7 @@ func TestMigrationOfManyPages(t *testing.T) {
 		}
 	}
 	var reports []string
-	m := migrate(t, backend, registry.New(shop.Definition()), nil, registry.MigrateOptions{Rate: 1e6, Report: func(m registry.Migration) {
+	m := migrate(t, backend, registry.New(shop.Definition()), nil, store.MigrateOptions{Rate: 1e6, Report: func(m store.Migration) {
 		if m.Rewritten != m.Read {
 			t.Errorf("%d of %d are rewritten", m.Rewritten, m.Read)
 		}
@@ -331,14 +332,14 @@ func TestMigrationRate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	slow := &racing{Backend: backend, after: cancel}
 	m, err := registry.Migrate(ctx, registry.New(shop.Definition()), registry.Config{Backend: slow, Prefix: "/registry"},
-		registry.MigrateOptions{Rate: 0.001})
+		store.MigrateOptions{Rate: 0.001})
 	if !errors.Is(err, context.Canceled) || m.Rewritten != 1 {
 		t.Errorf("%+v %v", m, err)
 	}
 }
 
 func TestMigrationOfAnotherResource(t *testing.T) {
-	if _, err := registry.Migrate(t.Context(), foreign{}, registry.Config{}, registry.MigrateOptions{}); err == nil || !strings.Contains(err.Error(), "can't be migrated") {
+	if _, err := registry.Migrate(t.Context(), foreign{}, registry.Config{}, store.MigrateOptions{}); err == nil || !strings.Contains(err.Error(), "can't be migrated") {
 		t.Error(err)
 	}
 }

@@ -10,8 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -41,12 +42,12 @@ func (m *model) step(b *bench, r *rand.Rand) {
 	var err error
 	switch r.IntN(6) {
 	case 0:
-		var res registry.Result
+		var res api.Result
 		finalizer := ""
 		if r.IntN(3) == 0 {
 			finalizer = `,"finalizers":["x.example.com/y"]`
 		}
-		res, err = b.Create(b.ctx(), "ns", body(fmt.Sprintf(`{"metadata":{"name":%q%s},"spec":{"size":%d}}`, name, finalizer, size)), registry.WriteOptions{Form: v1})
+		res, err = b.Create(b.ctx(), "ns", body(fmt.Sprintf(`{"metadata":{"name":%q%s},"spec":{"size":%d}}`, name, finalizer, size)), api.WriteOptions{Form: v1})
 		if old != nil {
 			if !apierrors.IsAlreadyExists(err) {
 				b.Fatalf("created %s twice: %v", name, err)
@@ -63,8 +64,8 @@ func (m *model) step(b *bench, r *rand.Rand) {
 	case 4:
 		got, err = b.patch(name, "", `{"metadata":{"finalizers":null}}`)
 	case 5:
-		var d registry.Deletion
-		d, err = b.delete(name, registry.DeleteOptions{})
+		var d api.Deletion
+		d, err = b.delete(name, api.DeleteOptions{})
 		if err == nil && !d.Done {
 			got = b.parse(d.Object)
 		}
@@ -111,13 +112,13 @@ func TestAgainstAModel(t *testing.T) {
 		for seed := range uint64(4) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			m := &model{objects: map[string]*shop.WidgetV1{}, history: map[string]string{}}
-			all, _ := b.names("ns", registry.ListOptions{})
+			all, _ := b.names("ns", api.ListOptions{})
 			for name := range strings.FieldsSeq(all) {
 				m.objects[name] = b.get(name)
 			}
 			for range 150 {
 				m.step(b, r)
-				names, page := b.names("ns", registry.ListOptions{})
+				names, page := b.names("ns", api.ListOptions{})
 				if names != m.names() {
 					t.Fatalf("seed %d: listed %q, want %q", seed, names, m.names())
 				}
@@ -129,7 +130,7 @@ func TestAgainstAModel(t *testing.T) {
 				}
 			}
 			for version, want := range m.history {
-				got, _ := b.names("ns", registry.ListOptions{ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchExact})
+				got, _ := b.names("ns", api.ListOptions{ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchExact})
 				if got != want {
 					t.Fatalf("seed %d: at %s listed %q, want %q", seed, version, got, want)
 				}
@@ -143,7 +144,7 @@ func TestConcurrentWritersLoseNothing(t *testing.T) {
 	const writers, rounds = 4, 25
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"},"spec":{"size":1}}`)
-		w := b.watch(registry.WatchOptions{})
+		w := b.watch(api.WatchOptions{})
 		w.expect("ADDED a")
 		var group sync.WaitGroup
 		for i := range writers {
@@ -214,7 +215,7 @@ func TestPagesDuringWrites(t *testing.T) {
 		}()
 		for range 20 {
 			sizes := map[string]int64{}
-			opts := registry.ListOptions{Limit: 5}
+			opts := api.ListOptions{Limit: 5}
 			for {
 				page, err := b.List(b.ctx(), "ns", opts, v1)
 				if err != nil {

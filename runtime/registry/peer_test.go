@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage/memory"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -186,7 +186,7 @@ func integers(object map[string]any) {
 	}
 }
 
-// writer makes random writes.
+// Writer makes random writes.
 type writer struct{ *rand.Rand }
 
 func (w writer) one(of ...string) string { return of[w.IntN(len(of))] }
@@ -263,7 +263,7 @@ func openSchema(t testing.TB) *bench {
 // step makes one write on both sides and tells how they differ.
 func (w writer) step(p *peer, b *bench) string {
 	version, manager, subresource := w.one("v1", "v1", "v1beta1"), w.one("m1", "m2", "m3", "kubectl"), w.one("", "", "status")
-	opts := registry.WriteOptions{Form: api.Form{Version: version}, FieldManager: manager, Force: w.IntN(3) == 0}
+	opts := api.WriteOptions{Form: api.Form{Version: version}, FieldManager: manager, Force: w.IntN(3) == 0}
 	if p.live == nil {
 		subresource = ""
 	}
@@ -273,7 +273,7 @@ func (w writer) step(p *peer, b *bench) string {
 	case action == "apply":
 		did = w.object(version, "")
 		want = p.apply(version, subresource, manager, did, opts.Force)
-		_, err = b.Patch(b.ctx(), "ns", "a", subresource, registry.ApplyPatch, versioned(version, did), opts)
+		_, err = b.Patch(b.ctx(), "ns", "a", subresource, api.ApplyPatch, versioned(version, did), opts)
 	case p.live == nil:
 		did = w.object(version, "")
 		p.set(version, "", manager, p.read(version, []byte(did)))
@@ -289,7 +289,7 @@ func (w writer) step(p *peer, b *bench) string {
 			p.Fatal(mergeErr)
 		}
 		p.set(version, subresource, manager, p.read(version, merged))
-		_, err = b.Patch(b.ctx(), "ns", "a", subresource, registry.MergePatch, versioned(version, did), opts)
+		_, err = b.Patch(b.ctx(), "ns", "a", subresource, api.MergePatch, versioned(version, did), opts)
 	}
 	did = fmt.Sprintf("%s by %s (force %t) of %q: %s", version, manager, opts.Force, subresource, did)
 	if !sameError(err, want) {
@@ -308,8 +308,8 @@ func (w writer) step(p *peer, b *bench) string {
 	return ""
 }
 
-func versioned(version, data string) registry.Body {
-	return registry.Body{Version: version, Data: []byte(data), Validation: metav1.FieldValidationStrict}
+func versioned(version, data string) api.Body {
+	return api.Body{Version: version, Data: []byte(data), Validation: metav1.FieldValidationStrict}
 }
 
 func (p *peer) wire() *shop.WidgetV1 {

@@ -4,8 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage/memory"
 )
 
@@ -34,13 +35,13 @@ func TestPreparedFieldsHaveTheirOwners(t *testing.T) {
 	b := resetting(t)
 	put := func(manager, spec string) *shop.WidgetV1 {
 		t.Helper()
-		r, err := b.Update(b.ctx(), "ns", "a", "", body(config("", `,"spec":`+spec)), registry.WriteOptions{Form: v1, FieldManager: manager})
+		r, err := b.Update(b.ctx(), "ns", "a", "", body(config("", `,"spec":`+spec)), api.WriteOptions{Form: v1, FieldManager: manager})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b.parse(r.Object)
 	}
-	r, err := b.Create(b.ctx(), "ns", body(config("", `,"spec":{"color":"pink","size":1,"notes":{"mine":"x"}}`)), registry.WriteOptions{Form: v1, FieldManager: "first"})
+	r, err := b.Create(b.ctx(), "ns", body(config("", `,"spec":{"color":"pink","size":1,"notes":{"mine":"x"}}`)), api.WriteOptions{Form: v1, FieldManager: "first"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"

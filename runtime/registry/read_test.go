@@ -9,14 +9,14 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-func selection(t testing.TB, l, f string) (s registry.Selection) {
+func selection(t testing.TB, l, f string) (s api.Selection) {
 	var err error
 	if l != "" {
 		if s.Labels, err = labels.Parse(l); err != nil {
@@ -32,7 +32,7 @@ func selection(t testing.TB, l, f string) (s registry.Selection) {
 }
 
 // names lists in a namespace and returns the names, and the page.
-func (b *bench) names(namespace string, opts registry.ListOptions) (string, *registry.Page) {
+func (b *bench) names(namespace string, opts api.ListOptions) (string, *api.Page) {
 	b.Helper()
 	page, err := b.List(b.ctx(), namespace, opts, v1)
 	if err != nil {
@@ -66,7 +66,7 @@ func TestPagesOfAnyLength(t *testing.T) {
 		for _, selected := range []string{"", "third"} {
 			for _, form := range []api.Form{v1, v1beta1} {
 				for limit := 1; limit <= n; limit++ {
-					page, err := b.List(b.ctx(), "ns", registry.ListOptions{Limit: int64(limit), Selection: selection(t, selected, "")}, form)
+					page, err := b.List(b.ctx(), "ns", api.ListOptions{Limit: int64(limit), Selection: selection(t, selected, "")}, form)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -92,7 +92,7 @@ func TestJoinedPages(t *testing.T) {
 	for round := range 3 {
 		for _, form := range forms {
 			for _, limit := range []int64{0, 100, 150} {
-				page, err := b.List(b.ctx(), "ns", registry.ListOptions{Limit: limit}, form)
+				page, err := b.List(b.ctx(), "ns", api.ListOptions{Limit: limit}, form)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -128,7 +128,7 @@ func aged(data []byte, holes []api.Hole, at uint32) string {
 }
 
 // first reads n items of a page at most, and tells how many of them are what fill wrote, in its order.
-func (b *bench) first(page *registry.Page, n int) (right int) {
+func (b *bench) first(page *api.Page, n int) (right int) {
 	read := 0
 	for r := range page.Items {
 		if read == n {
@@ -238,12 +238,12 @@ func TestListSelects(t *testing.T) {
 		b.fill(7)
 		for _, c := range cases {
 			for _, namespace := range []string{"ns", ""} {
-				if got, _ := b.names(namespace, registry.ListOptions{Selection: selection(t, c.labels, c.fields)}); got != c.want {
+				if got, _ := b.names(namespace, api.ListOptions{Selection: selection(t, c.labels, c.fields)}); got != c.want {
 					t.Errorf("%q %q in %q: %s", c.labels, c.fields, namespace, got)
 				}
 			}
 		}
-		_, err := b.List(b.ctx(), "ns", registry.ListOptions{Selection: selection(t, "", "spec.size=1")}, v1)
+		_, err := b.List(b.ctx(), "ns", api.ListOptions{Selection: selection(t, "", "spec.size=1")}, v1)
 		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, `"spec.size" is not a known field selector: only "metadata.name", "metadata.namespace", "spec.color"`)
 	})
 }
@@ -251,18 +251,18 @@ func TestListSelects(t *testing.T) {
 func TestNamespacesDoNotLeak(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		for _, namespace := range []string{"a", "ab"} {
-			if _, err := b.Create(b.ctx(), namespace, body(`{"metadata":{"name":"in-`+namespace+`"}}`), registry.WriteOptions{Form: v1}); err != nil {
+			if _, err := b.Create(b.ctx(), namespace, body(`{"metadata":{"name":"in-`+namespace+`"}}`), api.WriteOptions{Form: v1}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got, _ := b.names("a", registry.ListOptions{}); got != "in-a" {
+		if got, _ := b.names("a", api.ListOptions{}); got != "in-a" {
 			t.Error(got)
 		}
 	})
 }
 
 // pagesOf lists page by page and calls between after each of them.
-func (b *bench) pagesOf(opts registry.ListOptions, between func()) (all []string, first string) {
+func (b *bench) pagesOf(opts api.ListOptions, between func()) (all []string, first string) {
 	b.Helper()
 	for {
 		names, page := b.names("ns", opts)
@@ -285,11 +285,11 @@ func TestPagesAreOfOneRevision(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.fill(7)
 		n := 0
-		pages, _ := b.pagesOf(registry.ListOptions{Limit: 3}, func() {
+		pages, _ := b.pagesOf(api.ListOptions{Limit: 3}, func() {
 			n++
 			b.create(fmt.Sprintf(`{"metadata":{"name":"w004x%d"}}`, n))
 			if n == 1 {
-				if _, err := b.delete("w005", registry.DeleteOptions{}); err != nil {
+				if _, err := b.delete("w005", api.DeleteOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -297,7 +297,7 @@ func TestPagesAreOfOneRevision(t *testing.T) {
 		if got := strings.Join(pages, "|"); got != "w000 w001 w002|w003 w004 w005|w006" {
 			t.Error(got)
 		}
-		pages, _ = b.pagesOf(registry.ListOptions{Limit: 2, Selection: selection(t, "third=true", "")}, func() {})
+		pages, _ = b.pagesOf(api.ListOptions{Limit: 2, Selection: selection(t, "third=true", "")}, func() {})
 		if got := strings.Join(pages, "|"); got != "w000 w003|w006" {
 			t.Error(got)
 		}
@@ -307,15 +307,15 @@ func TestPagesAreOfOneRevision(t *testing.T) {
 func TestRemainingItemCount(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.fill(7)
-		_, page := b.names("ns", registry.ListOptions{Limit: 3})
+		_, page := b.names("ns", api.ListOptions{Limit: 3})
 		if page.Remaining == nil || *page.Remaining != 4 {
 			t.Errorf("remaining %v", page.Remaining)
 		}
-		_, page = b.names("ns", registry.ListOptions{Limit: 2, Selection: selection(t, "third=true", "")})
+		_, page = b.names("ns", api.ListOptions{Limit: 2, Selection: selection(t, "third=true", "")})
 		if page.Remaining != nil || page.Continue == "" {
 			t.Errorf("remaining %v of a filtered list", *page.Remaining)
 		}
-		_, page = b.names("ns", registry.ListOptions{Limit: 7})
+		_, page = b.names("ns", api.ListOptions{Limit: 7})
 		if page.Remaining != nil || page.Continue != "" {
 			t.Error("a full page goes on")
 		}
@@ -341,7 +341,7 @@ func TestListAtRevisions(t *testing.T) {
 			{second, "", 0, "a b"},
 		}
 		for _, c := range cases {
-			got, page := b.names("ns", registry.ListOptions{ResourceVersion: c.version, ResourceVersionMatch: c.match, Limit: c.limit})
+			got, page := b.names("ns", api.ListOptions{ResourceVersion: c.version, ResourceVersionMatch: c.match, Limit: c.limit})
 			if got != c.want {
 				t.Errorf("%+v: %s", c, got)
 			}
@@ -356,8 +356,8 @@ func TestListAtRevisions(t *testing.T) {
 func TestLimitOfWhatIsAtHand(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), true)
 	b.fill(5)
-	_, page := b.names("ns", registry.ListOptions{Limit: 2})
-	type list = registry.ListOptions
+	_, page := b.names("ns", api.ListOptions{Limit: 2})
+	type list = api.ListOptions
 	third := selection(t, "third=true", "")
 	for name, c := range map[string]struct {
 		opts list
@@ -382,21 +382,21 @@ func TestListRefuses(t *testing.T) {
 		return registry.EncodeTokenForTest(5, start)
 	}
 	cases := map[string]struct {
-		opts    registry.ListOptions
+		opts    api.ListOptions
 		code    int32
 		reason  metav1.StatusReason
 		message string
 	}{
-		"a resourceVersion that is none": {registry.ListOptions{ResourceVersion: "abc"}, 400, metav1.StatusReasonBadRequest, "invalid resource version"},
-		"a match without a version": {registry.ListOptions{ResourceVersionMatch: "Exact"}, 422, metav1.StatusReasonInvalid,
+		"a resourceVersion that is none": {api.ListOptions{ResourceVersion: "abc"}, 400, metav1.StatusReasonBadRequest, "invalid resource version"},
+		"a match without a version": {api.ListOptions{ResourceVersionMatch: "Exact"}, 422, metav1.StatusReasonInvalid,
 			`ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided`},
-		"exactly 0": {registry.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "Exact"}, 422, metav1.StatusReasonInvalid,
+		"exactly 0": {api.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "Exact"}, 422, metav1.StatusReasonInvalid,
 			`resourceVersionMatch "exact" is forbidden for resourceVersion "0"`},
-		"an unknown match":              {registry.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "X"}, 422, metav1.StatusReasonInvalid, "Unsupported value"},
-		"a token that is none":          {registry.ListOptions{Continue: "!!!"}, 400, metav1.StatusReasonBadRequest, "invalid continue token: continue key is not valid"},
-		"a token and a resourceVersion": {registry.ListOptions{Continue: escape("x"), ResourceVersion: "5"}, 400, metav1.StatusReasonBadRequest, "specifying resource version is not allowed when using continue"},
-		"a token that leads elsewhere":  {registry.ListOptions{Continue: escape("../../secrets/x")}, 400, metav1.StatusReasonBadRequest, "continue key is not valid"},
-		"a token of revision 0":         {registry.ListOptions{Continue: registry.EncodeTokenForTest(0, "x")}, 400, metav1.StatusReasonBadRequest, "incorrect encoded start resourceVersion"},
+		"an unknown match":              {api.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "X"}, 422, metav1.StatusReasonInvalid, "Unsupported value"},
+		"a token that is none":          {api.ListOptions{Continue: "!!!"}, 400, metav1.StatusReasonBadRequest, "invalid continue token: continue key is not valid"},
+		"a token and a resourceVersion": {api.ListOptions{Continue: escape("x"), ResourceVersion: "5"}, 400, metav1.StatusReasonBadRequest, "specifying resource version is not allowed when using continue"},
+		"a token that leads elsewhere":  {api.ListOptions{Continue: escape("../../secrets/x")}, 400, metav1.StatusReasonBadRequest, "continue key is not valid"},
+		"a token of revision 0":         {api.ListOptions{Continue: registry.EncodeTokenForTest(0, "x")}, 400, metav1.StatusReasonBadRequest, "incorrect encoded start resourceVersion"},
 	}
 	both(t, func(t *testing.T, b *bench) {
 		b.fill(2)
@@ -410,7 +410,7 @@ func TestListRefuses(t *testing.T) {
 func TestCompactedRevisionsExpire(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), false)
 	b.fill(6)
-	_, page := b.names("ns", registry.ListOptions{Limit: 2})
+	_, page := b.names("ns", api.ListOptions{Limit: 2})
 	old := page.ResourceVersion
 	b.create(`{"metadata":{"name":"w001x"}}`)
 	b.create(`{"metadata":{"name":"w004x"}}`)
@@ -418,19 +418,19 @@ func TestCompactedRevisionsExpire(t *testing.T) {
 	if err := b.backend.Compact(b.ctx(), now); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.List(b.ctx(), "ns", registry.ListOptions{ResourceVersion: old, ResourceVersionMatch: "Exact"}, v1)
+	_, err := b.List(b.ctx(), "ns", api.ListOptions{ResourceVersion: old, ResourceVersionMatch: "Exact"}, v1)
 	wantStatus(t, err, 410, metav1.StatusReasonExpired, "The resourceVersion for the provided list is too old.")
-	_, err = b.List(b.ctx(), "ns", registry.ListOptions{Limit: 2, Continue: page.Continue}, v1)
+	_, err = b.List(b.ctx(), "ns", api.ListOptions{Limit: 2, Continue: page.Continue}, v1)
 	status := wantStatus(t, err, 410, metav1.StatusReasonExpired, "The provided continue parameter is too old to display a consistent list result.")
 	if status.ListMeta.Continue == "" {
 		t.Fatal("no token to go on with")
 	}
-	if got, _ := b.names("ns", registry.ListOptions{Continue: status.ListMeta.Continue}); got != "w001x w002 w003 w004 w004x w005" {
+	if got, _ := b.names("ns", api.ListOptions{Continue: status.ListMeta.Continue}); got != "w001x w002 w003 w004 w004x w005" {
 		t.Error(got)
 	}
-	_, err = b.Watch(b.ctx(), "ns", registry.WatchOptions{ResourceVersion: old}, v1)
+	_, err = b.Watch(b.ctx(), "ns", api.WatchOptions{ResourceVersion: old}, v1)
 	if err == nil {
-		w, _ := b.Watch(b.ctx(), "ns", registry.WatchOptions{ResourceVersion: old}, v1)
+		w, _ := b.Watch(b.ctx(), "ns", api.WatchOptions{ResourceVersion: old}, v1)
 		defer w.Close()
 		_, err = w.Next(b.ctx())
 	}
@@ -452,21 +452,21 @@ func TestPoisonFailsByName(t *testing.T) {
 			if !errors.Is(err, cache.ErrCorrupt) {
 				t.Errorf("the cause of %v is lost", err)
 			}
-			_, err = b.Delete(b.ctx(), "bad", name, registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1}})
+			_, err = b.Delete(b.ctx(), "bad", name, api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}})
 			wantStatus(t, err, 500, metav1.StatusReasonInternalError, name)
 		}
-		for _, opts := range []registry.ListOptions{{}, {Limit: 1}, {Selection: selection(t, "a=b", "")}} {
+		for _, opts := range []api.ListOptions{{}, {Limit: 1}, {Selection: selection(t, "a=b", "")}} {
 			_, err := b.List(b.ctx(), "bad", opts, v1)
 			s := wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, "/registry/shop.example.com/widgets/bad/alien")
 			if c := s.Details.Causes; len(c) != 2 || c[1].Field != "/registry/shop.example.com/widgets/bad/junk" || !errors.Is(err, cache.ErrCorrupt) {
 				t.Errorf("it doesn't tell of both: %+v", c)
 			}
 		}
-		_, err := b.List(b.ctx(), "bad", registry.ListOptions{Selection: selection(t, "", "metadata.name=junk")}, v1)
+		_, err := b.List(b.ctx(), "bad", api.ListOptions{Selection: selection(t, "", "metadata.name=junk")}, v1)
 		if s := wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, "bad/junk"); len(s.Details.Causes) != 1 {
 			t.Errorf("%+v", s.Details.Causes)
 		}
-		if got, _ := b.names("ns", registry.ListOptions{}); got != "good" {
+		if got, _ := b.names("ns", api.ListOptions{}); got != "good" {
 			t.Errorf("another namespace: %s", got)
 		}
 	})

@@ -1,9 +1,9 @@
-// Package registry is what create, update, patch, delete and finalize mean for a Go type. Its Store[T] is the typed
-// store over a backend, with the cacher in front or without it; its Resource is that store with the rules of metadata,
-// the author's strategy and the subresources, with T erased: what the server's HTTP half works with. New is the one
-// place where T is erased.
+// Package registry defines what create, update, patch, apply and delete mean for a Go type: the rules of metadata, the
+// author's strategy, the order of validation, subresources and actions, and kinds without storage. New and NewVirtual
+// erase the Go type; the server's HTTP half works with the Resource that they return.
 //
-// It knows storage, cache and ownership, and no HTTP but that the handler of a connection passes through it.
+// It may know api, cache, codec, ownership, patch, reach, rendition, storage, store and wire, and nothing of HTTP,
+// except that the handler of a connection passes through it.
 package registry
 
 import (
@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/store"
 )
 
 // Config binds a resource to a backend.
@@ -37,5 +38,5 @@ type Config struct {
 	// IgnorePropagation makes deletions record no finalizer for a propagation policy: no collector would remove it.
 	IgnorePropagation bool
 	// Transformer is what values pass on their way to the backend and back; nil stores them as they are.
-	Transformer Transformer
+	Transformer store.Transformer
 }

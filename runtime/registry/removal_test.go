@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
+	"apigen.dev/runtime/internal/shop"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -51,8 +50,8 @@ func TestRemoval(t *testing.T) {
 	} {
 		both2(t, func(t *testing.T, b *bench) {
 			b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
-			body := registry.Body{Version: "v1", Data: fmt.Appendf(nil, `{"spec":{"color":%q}}`, color)}
-			r, err := b.Extension("discard").Create(b.ctx(), "ns", "a", body, registry.WriteOptions{Form: v1, DryRun: c.query})
+			body := api.Body{Version: "v1", Data: fmt.Appendf(nil, `{"spec":{"color":%q}}`, color)}
+			r, err := b.Extension("discard").Create(b.ctx(), "ns", "a", body, api.WriteOptions{Form: v1, DryRun: c.query})
 			if c.fails != nil {
 				if !c.fails(err) {
 					t.Errorf("%s: %v", color, err)
@@ -79,7 +78,7 @@ func TestRemovalsRace(t *testing.T) {
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				_, err := b.Extension("discard").Create(b.ctx(), "ns", "a", registry.Body{Version: "v1", Data: []byte(`{}`)}, registry.WriteOptions{Form: api.Form{Version: "v1"}})
+				_, err := b.Extension("discard").Create(b.ctx(), "ns", "a", api.Body{Version: "v1", Data: []byte(`{}`)}, api.WriteOptions{Form: api.Form{Version: "v1"}})
 				switch {
 				case err == nil:
 					done.Add(1)

@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/store"
 )
 
 // Replicas of two releases that store different versions write the same objects, while a migration runs, is interrupted and
@@ -53,14 +54,14 @@ func TestRollingUpgradeAndDowngrade(t *testing.T) {
 		if err := from.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if m := migrate(t, backend, step.to, nil, registry.MigrateOptions{}); fmt.Sprint(m.Stored) != step.left || m.Unreadable != 0 {
+		if m := migrate(t, backend, step.to, nil, store.MigrateOptions{}); fmt.Sprint(m.Stored) != step.left || m.Unreadable != 0 {
 			t.Errorf("%+v", m)
 		}
 		if err := to.Close(); err != nil {
 			t.Fatal(err)
 		}
 		last := opened(step.after)
-		page, err := last.List(t.Context(), "ns", registry.ListOptions{}, api.Form{Version: step.after.Info().Storage})
+		page, err := last.List(t.Context(), "ns", api.ListOptions{}, api.Form{Version: step.after.Info().Storage})
 		if err != nil || page.Len != rollingObjects {
 			t.Fatalf("%+v %v", page, err)
 		}
@@ -90,7 +91,7 @@ func roll(t *testing.T, from, to *bench, backend storage.Backend, resource regis
 		ctx, cancel := context.WithCancel(t.Context())
 		interrupted := i%2 == 0
 		_, err := registry.Migrate(ctx, resource, registry.Config{Backend: backend, Prefix: "/registry"},
-			registry.MigrateOptions{Report: func(m registry.Migration) {
+			store.MigrateOptions{Report: func(m store.Migration) {
 				if interrupted && m.Read == 2 {
 					cancel()
 				}

@@ -15,8 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage"
 )
 
@@ -193,7 +194,7 @@ func TestMillion(t *testing.T) {
 	c, h := gather(t, n)
 	t.Logf("filled: %.2f GiB live", live())
 	follower, stop := context.WithCancel(t.Context())
-	watch, err := h.Watch(follower, "ns-0007", registry.WatchOptions{}, v1)
+	watch, err := h.Watch(follower, "ns-0007", api.WatchOptions{}, v1)
 	if err != nil {
 		t.Fatal(err)
 	}

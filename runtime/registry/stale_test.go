@@ -6,8 +6,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
 )
@@ -58,7 +59,7 @@ func TestStaleCacheIsNotBelieved(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := other.delete("removed", registry.DeleteOptions{}); err != nil {
+		if _, err := other.delete("removed", api.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		other.create(`{"metadata":{"name":"added"}}`)
@@ -73,7 +74,7 @@ func TestStaleCacheIsNotBelieved(t *testing.T) {
 			t.Error("an object that is gone was read")
 		}
 		b.get("added")
-		if names, _ := b.names("ns", registry.ListOptions{}); names != "added changed written" {
+		if names, _ := b.names("ns", api.ListOptions{}); names != "added changed written" {
 			t.Errorf("a stale list: %s", names)
 		}
 		// What was decided on the stale entry is decided again: to write nothing, and to write.

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/api"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func (b *bench) strategic(patch, validation string) (registry.Result, error) {
-	data := registry.Body{Version: "v1", Data: []byte(patch), Validation: validation}
-	return b.Patch(b.ctx(), "ns", "a", "", registry.StrategicPatch, data, registry.WriteOptions{Form: v1, FieldManager: "m"})
+func (b *bench) strategic(patch, validation string) (api.Result, error) {
+	data := api.Body{Version: "v1", Data: []byte(patch), Validation: validation}
+	return b.Patch(b.ctx(), "ns", "a", "", api.StrategicPatch, data, api.WriteOptions{Form: v1, FieldManager: "m"})
 }
 
 func owner(name, uid string) string {
@@ -153,10 +153,10 @@ func FuzzPatches(f *testing.F) {
 		defer b.remove("a")
 		b.remove("a")
 		b.create(`{"metadata":{"name":"a","labels":{"x":"1"},"ownerReferences":[` + owner("p", "1") + `]},"spec":{"color":"red","parts":["p"]},"status":{"phase":"Up"}}`)
-		for _, kind := range []registry.PatchType{registry.ApplyPatch, registry.StrategicPatch, registry.MergePatch} {
+		for _, kind := range []api.PatchType{api.ApplyPatch, api.StrategicPatch, api.MergePatch} {
 			for _, subresource := range []string{"", "status"} {
-				opts := registry.WriteOptions{Form: v1, FieldManager: "m", Force: force && kind == registry.ApplyPatch}
-				data := registry.Body{Version: "v1", Data: []byte(patch), Validation: metav1.FieldValidationWarn}
+				opts := api.WriteOptions{Form: v1, FieldManager: "m", Force: force && kind == api.ApplyPatch}
+				data := api.Body{Version: "v1", Data: []byte(patch), Validation: metav1.FieldValidationWarn}
 				if _, err := b.Patch(b.ctx(), "ns", "a", subresource, kind, data, opts); err != nil {
 					if code := codeOf(t, err); code < 400 || code >= 500 {
 						t.Fatalf("%s: %d %v", kind, code, err)

@@ -6,8 +6,9 @@ import (
 	"strconv"
 	"testing"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage"
 )
 
@@ -51,7 +52,7 @@ func TestEventsOfOneRevisionAreToldAtOnce(t *testing.T) {
 		last := b.create(fmt.Sprintf(`{"metadata":{"name":"w%03d"}}`, i))
 		backend.until, _ = strconv.ParseInt(last.ResourceVersion, 10, 64)
 	}
-	w := b.watch(registry.WatchOptions{ResourceVersion: first.ResourceVersion})
+	w := b.watch(api.WatchOptions{ResourceVersion: first.ResourceVersion})
 	events, err := w.w.Next(t.Context())
 	if err != nil || len(events) != objects {
 		t.Errorf("%d events of one revision at once, want %d: %v", len(events), objects, err)

@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -64,14 +65,14 @@ func TestStoredProtobuf(t *testing.T) {
 			if err != nil || !strings.HasPrefix(whole(r), `{"kind":"Label","apiVersion":"label.example.com/v1","metadata":{"name":"a","namespace":"ns","uid":"u1","resourceVersion":"`) {
 				t.Fatalf("%s, %v", whole(r), err)
 			}
-			page, err := b.List(b.ctx(), "ns", registry.ListOptions{Selection: registry.Selection{Labels: labels.SelectorFromSet(labels.Set{"x": "y"})}}, v1)
+			page, err := b.List(b.ctx(), "ns", api.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"x": "y"})}}, v1)
 			if err != nil || page.Len != 1 {
 				t.Fatalf("listed by its label: %v", err)
 			}
 			page.Close()
 			patch := func(data string) {
 				t.Helper()
-				if _, err := b.Patch(b.ctx(), "ns", "a", "", registry.MergePatch, registry.Body{Version: "v1", Data: []byte(data)}, registry.WriteOptions{Form: v1}); err != nil {
+				if _, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, api.Body{Version: "v1", Data: []byte(data)}, api.WriteOptions{Form: v1}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -100,7 +101,7 @@ func TestStoredProtobufIsMigrated(t *testing.T) {
 		dry                     bool
 		stale, rewritten, wrong int64
 	}{{true, 3, 0, 1}, {false, 3, 3, 1}, {false, 0, 0, 1}} {
-		m, err := registry.Migrate(context.Background(), registry.New(labelled()), config, registry.MigrateOptions{DryRun: want.dry})
+		m, err := registry.Migrate(context.Background(), registry.New(labelled()), config, store.MigrateOptions{DryRun: want.dry})
 		if err != nil || m.Stale != want.stale || m.Rewritten != want.rewritten || m.Unreadable != want.wrong {
 			t.Errorf("%+v, %v", m, err)
 		}
@@ -133,7 +134,7 @@ func TestUnreadableProtobuf(t *testing.T) {
 		if _, err := b.Get(b.ctx(), "other", "good", "", v1); err != nil {
 			t.Errorf("%s: beside it: %v", name, err)
 		}
-		page, err := b.List(b.ctx(), "other", registry.ListOptions{}, v1)
+		page, err := b.List(b.ctx(), "other", api.ListOptions{}, v1)
 		if err != nil || page.Len != 1 {
 			t.Errorf("%s: the list beside it: %v", name, err)
 			continue

@@ -1,312 +1,103 @@
 package registry
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/store"
+	"context"
+	"fmt"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// target is the object that an update is for.
-type target[T api.Object] struct {
-	key, namespace, name string
-	subresource          *Subresource[T]
-	// uid is that of the very object that is meant, where the client named one.
-	uid types.UID
-	// version is that of the URL.
-	version *version[T]
-	// through is the extension that is written, "" for none; acts tells that it may change all of the object.
-	through string
-	acts    bool
-	// answer, where set, makes the answer of the stored form. That of what acts is made by then.
-	answer answering
-	// create allows to create the object, owned tells that proposals come with their managedFields, and bare that nobody
-	// keeps any.
-	create, owned, bare bool
-	// merged tells that proposals are made of the object as it is, and not sent.
-	merged bool
-	// manager is who writes.
-	manager string
-}
-
-func (h *handle[T]) target(namespace, name, subresource, version string) (t target[T], err error) {
-	t = target[T]{namespace: namespace, name: name, create: h.definition.Strategy.AllowCreateOnUpdate}
-	if t.key, err = h.key(namespace, name); err != nil {
-		return t, err
-	}
-	if t.subresource, err = h.subresource(subresource); err != nil {
-		return t, err
-	}
-	if t.version, err = h.versions.of(version); err != nil {
-		return t, apierrors.NewInternalError(err)
-	}
-	return t, nil
-}
-
-// proposal makes, of the current state, the object that a client wants. It owns what it returns.
-type proposal[T api.Object] func(current *state[T]) (obj T, warnings []string, err error)
-
 // Update implements Write.
-func (h *handle[T]) Update(ctx context.Context, namespace, name, subresource string, body Body, opts WriteOptions) (Result, error) {
-	t, err := h.target(namespace, name, subresource, body.Version)
+func (k *kind[T]) Update(
+	ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions,
+) (api.Result, error) {
+	r, err := k.updateRequest("update", namespace, name, subresource, body.Version, opts)
 	if err != nil {
-		return Result{}, err
+		return api.Result{}, err
 	}
-	sent, warnings, err := h.sent(t, body)
-	if err != nil {
-		return Result{Warnings: warnings}, err
-	}
-	t.uid = sent.GetUID()
-	used := false
-	result, err := h.update(ctx, t, opts, func(*state[T]) (T, []string, error) {
-		obj := sent
-		if used {
-			// What was tried before belongs to the strategy's functions by now.
-			if obj, _, err = h.sent(t, body); err != nil {
-				return obj, nil, err
-			}
-		}
-		used = true
-		return obj, warnings, nil
-	})
-	if err != nil {
-		result.Warnings = warnings
-	}
-	return result, err
+	r.proposal = &sent[T]{body: body}
+	r.mayCreate = subresource == "" && k.definition.Strategy.AllowCreateOnUpdate && k.checkVerb("create") == nil
+	return k.update(ctx, r)
 }
 
-// checkUID refuses a state that is not of the very object that is meant. Its absence is no exception, where an update could
-// create it: whoever knew the object is told that there is none any more.
-func (h *handle[T]) checkUID(t target[T], current *state[T]) error {
-	var found types.UID
-	if current.exists {
-		found = current.obj.GetUID()
-	}
-	if t.uid == "" || t.uid == found {
-		return nil
-	}
-	return apierrors.NewConflict(h.store.gr, t.name,
-		fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", t.uid, found))
-}
-
-// sent decodes a body that must be the target. The warnings hold also where it is not.
-func (h *handle[T]) sent(t target[T], body Body) (obj T, warnings []string, err error) {
-	if obj, warnings, err = h.decodeBody(body); err != nil {
-		return obj, nil, err
-	}
-	return obj, warnings, h.isTarget(obj, t)
-}
-
-func (h *handle[T]) isTarget(obj T, t target[T]) error {
-	if err := place(obj, h.info.Scope, t.namespace); err != nil {
-		return err
-	}
-	return checkName(obj, t.name)
-}
-
-// update brings the target to what propose makes of it.
-func (h *handle[T]) update(ctx context.Context, t target[T], opts WriteOptions, propose proposal[T]) (Result, error) {
-	var result Result
-	var answer foreseen
-	var before int64
-	t.manager = opts.FieldManager
-	out, err := h.store.commit(ctx, t.key, nil, opts.DryRun, func(current *state[T]) (p plan[T], err error) {
-		before = current.revision
-		if !current.exists && (t.subresource != nil || !t.create) {
-			return p, apierrors.NewNotFound(h.store.gr, t.name)
-		}
-		if err := h.checkUID(t, current); err != nil {
-			return p, err
-		}
-		obj, warnings, err := propose(current)
-		if err != nil {
-			result.Warnings = warnings
-			return p, err
-		}
-		more, err := h.attribute(&t, obj, current, opts.FieldManager)
-		if err != nil {
-			return p, err
-		}
-		warnings = append(warnings[:len(warnings):len(warnings)], more...)
-		if current.exists {
-			more, p, err = h.prepareUpdate(ctx, obj, current, t)
-		} else if err = forgetVersion(obj); err == nil {
-			more, p.data, err = h.prepareCreate(ctx, t, obj, current)
-		}
-		result.Warnings = append(warnings[:len(warnings):len(warnings)], more...)
-		if err == nil {
-			answer, err = h.foreseeTarget(t, p.data, current.revision, opts.Form)
-		}
-		return p, err
-	})
-	if errors.Is(err, storage.ErrTooLarge) && !t.owned && !t.bare {
-		// An object that would fit without its managedFields does without them.
-		t.bare = true
-		return h.update(ctx, t, opts, propose)
-	}
-	if err != nil {
-		return Result{Warnings: result.Warnings}, h.store.status(err, "update", t.name)
-	}
-	revision := out.revision
-	if out.removed {
-		// Its last finalizer went: the answer is the object as it was sent, at the revision that it had.
-		revision = before
-	}
-	result.Created = out.created
-	result.Object, err = answer.at(h.answering(t), out.data, revision, opts.Form)
-	return result, err
-}
-
-// answering makes the answers to writes of the target.
-func (h *handle[T]) answering(t target[T]) answering {
-	if t.answer != nil {
-		return t.answer
-	}
-	return h.answer
-}
-
-// foreseeTarget is foresee for what the target answers with.
-func (h *handle[T]) foreseeTarget(t target[T], data []byte, revision int64, form api.Form) (foreseen, error) {
-	switch {
-	case t.acts:
-		return foreseen{}, nil
-	case t.answer == nil:
-		return h.foreseeObject(data, revision, form)
-	}
-	return h.foresee(t.answer, data, revision, form)
-}
-
-// attribute notes in a proposal who owns what: the owners of the object, and those of its fields.
-func (h *handle[T]) attribute(t *target[T], obj T, current *state[T], manager string) (warnings []string, err error) {
-	warnings = dedupOwners(obj, t.merged)
-	switch {
-	case t.bare:
-		obj.SetManagedFields(nil)
-	case !t.owned:
-		err = h.own(t, obj, current, manager)
-	}
-	return warnings, err
-}
-
-// prepareUpdate decides what becomes of the current state, given the object that a client wants instead.
-func (h *handle[T]) prepareUpdate(ctx context.Context, obj T, current *state[T], t target[T]) (warnings []string, p plan[T], err error) {
-	if err := h.checkVersion(obj, t.name, current.revision); err != nil {
-		return nil, p, err
-	}
-	obj.SetResourceVersion(current.obj.GetResourceVersion())
-	switch {
-	case t.acts:
-		warnings, err = h.prepareAction(ctx, t, obj, current.obj)
-	case t.subresource != nil:
-		obj, err = h.prepareSubresource(ctx, t, obj, current.obj)
-	default:
-		warnings, err = h.prepareObject(ctx, t, obj, current)
-	}
-	if err != nil {
-		return nil, p, err
-	}
-	if p.data, err = h.canonical(t.version, obj); err != nil {
-		return nil, p, err
-	}
-	if sameButTimes(p.data, current.data, obj.GetManagedFields(), current.obj.GetManagedFields()) {
-		p.data = current.data
-	}
-	// What is written through a part of the object is no change of what it is to be.
-	if t.subresource == nil && !h.definition.Strategy.NoGeneration && (differ(p.data, current.data) || ownDiffer(obj, current.obj)) {
-		if p.data, err = h.nextGeneration(t.version, obj, current.obj.GetGeneration()+1, p.data); err != nil {
-			return nil, p, err
-		}
-	}
-	if finalized(obj, current.obj) {
-		p.verb = remove
-	}
-	return warnings, p, nil
-}
-
-func (h *handle[T]) prepareObject(ctx context.Context, t target[T], obj T, current *state[T]) (warnings []string, err error) {
-	strategy, old := &h.definition.Strategy, current.obj
-	inherit(obj, old)
-	for _, s := range h.definition.Subresources {
-		s.Copy(old, obj)
-	}
-	if strategy.PrepareForUpdate != nil {
-		h.prepare(&t, obj, current, func() { strategy.PrepareForUpdate(ctx, obj, old) })
-	}
-	if err := h.validateUpdate(ctx, t, obj, old); err != nil {
+// updateRequest is a request that changes an object, still without its source.
+func (k *kind[T]) updateRequest(
+	verb, namespace, name, subresource, version string, opts api.WriteOptions,
+) (r *request[T], err error) {
+	if err := k.checkVerb(verb); err != nil {
 		return nil, err
 	}
-	return h.warnings(ctx, obj, old), nil
-}
-
-// prepareSubresource takes what the subresource covers, and who owns what, from obj, and everything else from old.
-func (h *handle[T]) prepareSubresource(ctx context.Context, t target[T], obj, old T) (T, error) {
-	updated := old.DeepCopyObject().(T)
-	t.subresource.Copy(obj, updated)
-	updated.SetManagedFields(obj.GetManagedFields())
-	return updated, h.validateSubresource(ctx, t, updated, old)
-}
-
-// nextGeneration sets metadata.generation in an object and in its stored form.
-func (h *handle[T]) nextGeneration(from *version[T], obj T, generation int64, data []byte) ([]byte, error) {
-	obj.SetGeneration(generation)
-	inside, ok := insideMetadata(data, 1)
-	if !ok {
-		return h.canonical(from, obj)
+	if err := k.checkPath(namespace, name); err != nil {
+		return nil, err
 	}
-	start, end, ok := member(data, inside, "generation")
-	if !ok {
-		return h.canonical(from, obj)
+	r = &request[T]{verb: updateVerb, namespace: namespace, name: name, options: opts}
+	if r.scope, err = k.scope(subresource); err != nil {
+		return nil, err
 	}
-	out := make([]byte, 0, len(data)+1)
-	out = append(out, data[:start]...)
-	out = strconv.AppendInt(out, generation, 10)
-	return append(out, data[end:]...), nil
+	if r.version, err = k.versions.Lookup(version); err != nil {
+		return nil, internal(err)
+	}
+	return r, nil
 }
 
-// differ tells whether two stored forms differ in what counts for metadata.generation: in any member at their top
-// beside metadata and status.
-func differ(a, b []byte) bool {
-	var few [2][16][]byte // room for keys and values, so that they are on the stack
-	x, y := specified(a, few[0][:0]), specified(b, few[1][:0])
-	return !slices.EqualFunc(x, y, bytes.Equal)
+// matchRequest is the step that compares the new object with the namespace and name of the request. A patch has no new
+// object before it is proposed.
+func (k *kind[T]) matchRequest(_ context.Context, a *attempt[T]) error {
+	if isAbsent(a.obj) {
+		return nil
+	}
+	if err := metadata.EnsureNamespace(a.obj, k.info.Scope, a.namespace); err != nil || a.verb == createVerb {
+		return err
+	}
+	return metadata.MatchName(a.obj, a.name)
 }
 
-// ownFields is how annotations begin in which the hub's objects carry fields that a version alone has, as generated conversions
-// write them.
-const ownFields = "apigen.dev/preserved-"
+// checkPreconditions is the step that refuses an object which isn't the one that the client means. Its absence is no
+// exception, where an update could create it: a client that knew the object is told that there is none any more.
+func (k *kind[T]) checkPreconditions(_ context.Context, a *attempt[T]) error {
+	var found types.UID
+	switch {
+	case a.verb == createVerb:
+		return nil
+	case a.old.Exists:
+		found = a.old.Object.GetUID()
+	case !a.mayCreate:
+		return apierrors.NewNotFound(k.gr, a.name)
+	}
+	if a.uid == "" || a.uid == found {
+		return nil
+	}
+	return metadata.UIDConflict(k.gr, a.name, a.uid, found)
+}
 
-// ownDiffer tells whether two objects differ in what versions alone have.
-func ownDiffer(a, b metav1.Object) bool {
-	x, y := a.GetAnnotations(), b.GetAnnotations()
-	carried := func(annotations, others map[string]string) bool {
-		for name, text := range annotations {
-			if strings.HasPrefix(name, ownFields) && others[name] != text {
-				return true
-			}
+// checkVersion is the step of optimistic concurrency: an update that names a resourceVersion is meant for that state.
+func (k *kind[T]) checkVersion(_ context.Context, a *attempt[T]) error {
+	switch {
+	case a.verb == createVerb:
+		return nil
+	case !a.old.Exists:
+		return dropVersion(a.obj)
+	}
+	current := a.old.Object.GetResourceVersion()
+	if sent := a.obj.GetResourceVersion(); sent != current || sent == "" {
+		number, err := store.ParseVersion(sent)
+		switch {
+		case err != nil:
+			return err
+		case number == 0 && k.definition.Strategy.RequireVersionOnUpdate:
+			return apierrors.NewInvalid(schema.GroupKind{Group: k.gr.Group, Kind: k.gr.Resource}, a.name, field.ErrorList{
+				field.Invalid(metadataPath.Child("resourceVersion"), uint64(0), "must be specified for an update"),
+			})
+		case number != 0 && number != a.old.Revision:
+			return apierrors.NewConflict(k.gr, a.name, fmt.Errorf("%s", store.OptimisticLock))
 		}
-		return false
 	}
-	return carried(x, y) || carried(y, x)
-}
-
-// specified appends the keys and values of a stored form that count for metadata.generation.
-func specified(data []byte, to [][]byte) [][]byte {
-	members(data, 1, func(key []byte, start, end int) bool {
-		switch string(key) {
-		case "metadata", "status", "kind", "apiVersion":
-		default:
-			to = append(to, key, data[start:end])
-		}
-		return true
-	})
-	return to
+	a.obj.SetResourceVersion(current)
+	return nil
 }

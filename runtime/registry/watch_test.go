@@ -11,26 +11,26 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // watcher collects what a watch tells, as "ADDED a" and so on.
 type watcher struct {
 	*bench
-	w    registry.Watch
+	w    api.Watch
 	ctx  context.Context
 	seen []string
 	last api.Rendition
 }
 
-func (b *bench) watch(opts registry.WatchOptions) *watcher {
+func (b *bench) watch(opts api.WatchOptions) *watcher {
 	b.Helper()
 	return b.watchFor(b.TB.Context(), opts)
 }
 
-func (b *bench) watchFor(ctx context.Context, opts registry.WatchOptions) *watcher {
+func (b *bench) watchFor(ctx context.Context, opts api.WatchOptions) *watcher {
 	b.Helper()
 	w, err := b.Watch(ctx, "ns", opts, v1)
 	if err != nil {
@@ -71,13 +71,13 @@ func TestWatchFromARevision(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		first := b.create(`{"metadata":{"name":"a"}}`)
 		b.create(`{"metadata":{"name":"b"}}`)
-		w := b.watch(registry.WatchOptions{ResourceVersion: first.ResourceVersion})
+		w := b.watch(api.WatchOptions{ResourceVersion: first.ResourceVersion})
 		w.expect("ADDED b")
 		if _, err := b.patch("a", "", `{"spec":{"size":4}}`); err != nil {
 			t.Fatal(err)
 		}
 		w.expect("MODIFIED a")
-		if _, err := b.delete("a", registry.DeleteOptions{}); err != nil {
+		if _, err := b.delete("a", api.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		w.expect("DELETED a")
@@ -94,13 +94,13 @@ func TestWatchBeginsWithTheState(t *testing.T) {
 		b.create(`{"metadata":{"name":"a"}}`)
 		now := b.create(`{"metadata":{"name":"b"}}`).ResourceVersion
 		withState := map[string]*watcher{
-			"unset":           b.watch(registry.WatchOptions{}),
-			"sendInitial":     b.watch(registry.WatchOptions{SendInitialEvents: &yes}),
-			"sendInitial now": b.watch(registry.WatchOptions{SendInitialEvents: &yes, ResourceVersion: now}),
+			"unset":           b.watch(api.WatchOptions{}),
+			"sendInitial":     b.watch(api.WatchOptions{SendInitialEvents: &yes}),
+			"sendInitial now": b.watch(api.WatchOptions{SendInitialEvents: &yes, ResourceVersion: now}),
 		}
 		without := map[string]*watcher{
-			"no initial":     b.watch(registry.WatchOptions{SendInitialEvents: &no}),
-			"no initial now": b.watch(registry.WatchOptions{SendInitialEvents: &no, ResourceVersion: now}),
+			"no initial":     b.watch(api.WatchOptions{SendInitialEvents: &no}),
+			"no initial now": b.watch(api.WatchOptions{SendInitialEvents: &no, ResourceVersion: now}),
 		}
 		b.create(`{"metadata":{"name":"c"}}`)
 		for name, w := range withState {
@@ -122,7 +122,7 @@ func TestWatchListEndsWithABookmark(t *testing.T) {
 		for i := range 600 {
 			b.create(fmt.Sprintf(`{"metadata":{"name":"w%03d"}}`, i))
 		}
-		w := b.watch(registry.WatchOptions{SendInitialEvents: &yes, AllowBookmarks: true})
+		w := b.watch(api.WatchOptions{SendInitialEvents: &yes, AllowBookmarks: true})
 		got := w.next(601)
 		if !strings.HasPrefix(got, "ADDED w000, ADDED w001") || !strings.HasSuffix(got, "ADDED w599, BOOKMARK") {
 			t.Errorf("%s", got)
@@ -144,8 +144,8 @@ func TestWatchHasABacklogUntilTheStateIsTold(t *testing.T) {
 		for i := range n {
 			b.create(fmt.Sprintf(`{"metadata":{"name":"w%03d"}}`, i))
 		}
-		w := b.watch(registry.WatchOptions{}).w
-		backlog := w.(registry.Backlog)
+		w := b.watch(api.WatchOptions{}).w
+		backlog := w.(api.Backlog)
 		over, cancel := context.WithCancel(b.ctx())
 		cancel()
 		if backlog.More() {
@@ -167,8 +167,8 @@ func TestWatchSelects(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
 		b.create(`{"metadata":{"name":"b"},"spec":{"color":"blue"}}`)
-		w := b.watch(registry.WatchOptions{Selection: selection(t, "", "spec.color=red")})
-		named := b.watch(registry.WatchOptions{Selection: selection(t, "", "metadata.name=b")})
+		w := b.watch(api.WatchOptions{Selection: selection(t, "", "spec.color=red")})
+		named := b.watch(api.WatchOptions{Selection: selection(t, "", "metadata.name=b")})
 		w.expect("ADDED a")
 		named.expect("ADDED b")
 		for _, change := range []string{`a {"spec":{"color":"blue"}}`, `b {"spec":{"color":"red"}}`, `a {"spec":{"size":3}}`, `b {"spec":{"size":3}}`} {
@@ -185,7 +185,7 @@ func TestWatchSelects(t *testing.T) {
 func TestWatchDeletedCarriesTheLastMatchingState(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
-		w := b.watch(registry.WatchOptions{Selection: selection(t, "", "spec.color=red")})
+		w := b.watch(api.WatchOptions{Selection: selection(t, "", "spec.color=red")})
 		w.expect("ADDED a")
 		left, err := b.patch("a", "", `{"spec":{"color":"blue"}}`)
 		if err != nil {
@@ -201,7 +201,7 @@ func TestWatchDeletedCarriesTheLastMatchingState(t *testing.T) {
 func TestWatchInOtherForms(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
-		w, err := b.Watch(b.ctx(), "ns", registry.WatchOptions{}, api.Form{Version: "v1beta1", Shape: api.RowWithObject})
+		w, err := b.Watch(b.ctx(), "ns", api.WatchOptions{}, api.Form{Version: "v1beta1", Shape: api.RowWithObject})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,16 +215,16 @@ func TestWatchInOtherForms(t *testing.T) {
 
 func TestWatchRefuses(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
-		_, err := b.Watch(b.ctx(), "ns", registry.WatchOptions{ResourceVersion: "abc"}, v1)
+		_, err := b.Watch(b.ctx(), "ns", api.WatchOptions{ResourceVersion: "abc"}, v1)
 		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "invalid resource version")
-		_, err = b.Watch(b.ctx(), "ns", registry.WatchOptions{Selection: selection(t, "", "spec.size=1")}, v1)
+		_, err = b.Watch(b.ctx(), "ns", api.WatchOptions{Selection: selection(t, "", "spec.size=1")}, v1)
 		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "is not a known field selector")
 	})
 }
 
 func TestWatchOfPoisonEnds(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
-		w := b.watch(registry.WatchOptions{})
+		w := b.watch(api.WatchOptions{})
 		b.create(`{"metadata":{"name":"a"}}`)
 		w.expect("ADDED a")
 		if _, err := b.backend.Put(b.ctx(), "/registry/shop.example.com/widgets/ns/b", []byte("junk"), 0, 0); err != nil {
@@ -238,12 +238,12 @@ func TestWatchOfPoisonEnds(t *testing.T) {
 func TestWatchEndsWithItsContextAndTheHandle(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		ctx, cancel := context.WithCancel(b.ctx())
-		w := b.watchFor(ctx, registry.WatchOptions{})
+		w := b.watchFor(ctx, api.WatchOptions{})
 		cancel()
 		if _, err := w.w.Next(b.ctx()); !errors.Is(err, context.Canceled) {
 			t.Errorf("after its context ended: %v", err)
 		}
-		w = b.watch(registry.WatchOptions{})
+		w = b.watch(api.WatchOptions{})
 		if err := b.Handle.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +260,7 @@ func TestBookmarkBeforeTheDeadline(t *testing.T) {
 			a := b.create(`{"metadata":{"name":"a"}}`)
 			ctx, cancel := context.WithTimeout(b.ctx(), 10*time.Second)
 			defer cancel()
-			w := b.watchFor(ctx, registry.WatchOptions{AllowBookmarks: true})
+			w := b.watchFor(ctx, api.WatchOptions{AllowBookmarks: true})
 			// A watch that begins with the state tells where it ends.
 			w.expect("ADDED a, BOOKMARK, BOOKMARK")
 			if got := whole(w.last); strings.Contains(got, "initial-events-end") || !strings.Contains(got, `"resourceVersion":"`+a.ResourceVersion+`"`) {
@@ -286,7 +286,7 @@ func TestWatchFallsBackToTheBackend(t *testing.T) {
 	defer h.Close()
 	other := &bench{TB: t, backend: b.backend, Handle: h}
 	other.wait()
-	w := other.watch(registry.WatchOptions{ResourceVersion: first.ResourceVersion})
+	w := other.watch(api.WatchOptions{ResourceVersion: first.ResourceVersion})
 	w.expect("ADDED b")
 	b.create(`{"metadata":{"name":"c"}}`)
 	w.expect("ADDED c")
@@ -300,12 +300,12 @@ func TestWatchBookmarksAreRowsToo(t *testing.T) {
 		api.Row:             `{"cells":["","",],"object":null}`,
 		api.RowWithMetadata: `{"cells":["","",],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1",`,
 	} {
-		w, err := b.Watch(b.ctx(), "ns", registry.WatchOptions{AllowBookmarks: true}, api.Form{Version: "v1", Shape: shape})
+		w, err := b.Watch(b.ctx(), "ns", api.WatchOptions{AllowBookmarks: true}, api.Form{Version: "v1", Shape: shape})
 		if err != nil {
 			t.Fatal(err)
 		}
 		events, err := w.Next(b.ctx())
-		if err != nil || len(events) != 1 || events[0].Type != registry.Bookmark || !strings.HasPrefix(whole(events[0].Object), want) {
+		if err != nil || len(events) != 1 || events[0].Type != api.Bookmark || !strings.HasPrefix(whole(events[0].Object), want) {
 			t.Errorf("%v: %v %s", shape, err, whole(events[0].Object))
 		}
 		w.Close()
@@ -327,14 +327,14 @@ func TestWatchFromBeforeACompactionExpires(t *testing.T) {
 	defer h.Close()
 	waitFor(t, h.Ready)
 	old, _ := strconv.Atoi(first.ResourceVersion)
-	w, err := h.Watch(b.ctx(), "ns", registry.WatchOptions{ResourceVersion: strconv.Itoa(old - 1)}, v1)
+	w, err := h.Watch(b.ctx(), "ns", api.WatchOptions{ResourceVersion: strconv.Itoa(old - 1)}, v1)
 	if err == nil {
 		defer w.Close()
 		_, err = w.Next(b.ctx())
 	}
 	wantStatus(t, err, 410, metav1.StatusReasonExpired, "too old resource version: "+strconv.Itoa(old-1))
 	// The cache that saw it happen still tells it.
-	w, err = b.Watch(b.ctx(), "ns", registry.WatchOptions{ResourceVersion: first.ResourceVersion}, v1)
+	w, err = b.Watch(b.ctx(), "ns", api.WatchOptions{ResourceVersion: first.ResourceVersion}, v1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/registry/internal/shop"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -17,11 +18,11 @@ func TestCreateOnUpdateOfAnOlderState(t *testing.T) {
 	d.Strategy.AllowCreateOnUpdate = true
 	for _, cached := range []bool{true, false} {
 		b := open(t, registry.New(d), cached)
-		r, err := b.Update(b.ctx(), "ns", "a", "", body(`{"metadata":{"name":"a","resourceVersion":"7"}}`), registry.WriteOptions{Form: v1})
+		r, err := b.Update(b.ctx(), "ns", "a", "", body(`{"metadata":{"name":"a","resourceVersion":"7"}}`), api.WriteOptions{Form: v1})
 		if w := b.parse(r.Object); err != nil || !r.Created || w.ResourceVersion == "7" {
 			t.Fatalf("%v %+v", err, r)
 		}
-		_, err = b.Update(b.ctx(), "ns", "b", "", body(`{"metadata":{"name":"b","resourceVersion":"x"}}`), registry.WriteOptions{Form: v1})
+		_, err = b.Update(b.ctx(), "ns", "b", "", body(`{"metadata":{"name":"b","resourceVersion":"x"}}`), api.WriteOptions{Form: v1})
 		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "invalid resource version")
 	}
 }
@@ -37,10 +38,10 @@ func TestUpdateUnderAnOlderName(t *testing.T) {
 	if w, err := b.patch("Old_Name", "", `{"spec":{"size":2}}`); err != nil || w.Spec.Size != 2 {
 		t.Errorf("%+v, %v", w, err)
 	}
-	if _, err := b.Update(b.ctx(), "ns", "Old_Name", "", body(`{"metadata":{"name":"Old_Name"},"spec":{"size":3}}`), registry.WriteOptions{Form: v1}); err != nil {
+	if _, err := b.Update(b.ctx(), "ns", "Old_Name", "", body(`{"metadata":{"name":"Old_Name"},"spec":{"size":3}}`), api.WriteOptions{Form: v1}); err != nil {
 		t.Error(err)
 	}
-	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"New_Name"}}`), registry.WriteOptions{Form: v1})
+	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"New_Name"}}`), api.WriteOptions{Form: v1})
 	wantStatus(t, err, 422, metav1.StatusReasonInvalid, "metadata.name: Invalid value")
 }
 
@@ -50,13 +51,13 @@ func TestTakenNameBesideGenerateName(t *testing.T) {
 		b.create(`{"metadata":{"name":"a","finalizers":["a.example.com/b"]}}`)
 		const taken = `widgets.shop.example.com "a" already exists, the server was not able to generate a unique name for the object`
 		create := func() error {
-			_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a","generateName":"b-"}}`), registry.WriteOptions{Form: v1})
+			_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a","generateName":"b-"}}`), api.WriteOptions{Form: v1})
 			return err
 		}
 		if s := wantStatus(t, create(), 409, metav1.StatusReasonAlreadyExists, taken); s.Message != taken {
 			t.Errorf("%q", s.Message)
 		}
-		if _, err := b.Delete(b.ctx(), "ns", "a", registry.DeleteOptions{WriteOptions: registry.WriteOptions{Form: v1}}); err != nil {
+		if _, err := b.Delete(b.ctx(), "ns", "a", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}}); err != nil {
 			t.Fatal(err)
 		}
 		wantStatus(t, create(), 409, metav1.StatusReasonAlreadyExists, "object is being deleted: "+taken)
@@ -68,7 +69,7 @@ func TestOwnersThatStandTwice(t *testing.T) {
 	const owners = `"ownerReferences":[{"apiVersion":"v1","kind":"A","name":"a","uid":"u"},{"apiVersion":"v1","kind":"A","name":"a","uid":"u"}]`
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"}}`)
-		check := func(what, begin string, r registry.Result, err error) {
+		check := func(what, begin string, r api.Result, err error) {
 			t.Helper()
 			if err != nil || !slices.ContainsFunc(r.Warnings, func(w string) bool {
 				return strings.HasPrefix(w, ".metadata.ownerReferences contains duplicate entries"+begin)
@@ -76,16 +77,16 @@ func TestOwnersThatStandTwice(t *testing.T) {
 				t.Errorf("%s: warnings %q, %v", what, r.Warnings, err)
 			}
 		}
-		opts := registry.WriteOptions{Form: v1, FieldManager: "m"}
+		opts := api.WriteOptions{Form: v1, FieldManager: "m"}
 		object := body(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a",` + owners + `}}`)
 		r, err := b.Update(b.ctx(), "ns", "a", "", object, opts)
 		check("update", "; API server", r, err)
 		r, err = b.Update(b.ctx(), "ns", "a", "status", object, opts)
 		check("update of the status", "; API server", r, err)
 		patch := body(`{"metadata":{` + owners + `}}`)
-		r, err = b.Patch(b.ctx(), "ns", "a", "", registry.MergePatch, patch, opts)
+		r, err = b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, patch, opts)
 		check("patch", " after mutating admission happens; API server", r, err)
-		r, err = b.Patch(b.ctx(), "ns", "a", "status", registry.MergePatch, patch, opts)
+		r, err = b.Patch(b.ctx(), "ns", "a", "status", api.MergePatch, patch, opts)
 		check("patch of the status", " after mutating admission happens; API server", r, err)
 	})
 }

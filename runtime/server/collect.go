@@ -6,6 +6,7 @@ import (
 
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/store"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -84,7 +85,7 @@ func (s series) send(desc *prometheus.Desc, kind prometheus.ValueType, value int
 	s.out <- prometheus.MustNewConstMetric(desc, kind, float64(value), append([]string{s.group, s.resource}, labels...)...)
 }
 
-func (s series) cache(m registry.Measurement, ready bool) {
+func (s series) cache(m store.Measurement, ready bool) {
 	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
 	c := m.Cache
 	following := int64(0)

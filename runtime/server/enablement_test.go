@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -18,9 +19,9 @@ func twoKinds() registry.Group {
 	group := widgetsIn("v1", "v1beta1", "v1alpha1")
 	definition := func(kind, plural string) registry.Resource {
 		newWidget := func() *widget { return new(widget) }
-		var served []registry.Version[*widget]
+		var served []codec.Version[*widget]
 		for _, name := range group.Versions {
-			served = append(served, registry.VersionOf(api.VersionInfo{Name: name}, registry.Conversion[*widget, *widget]{New: newWidget}))
+			served = append(served, codec.VersionOf(api.VersionInfo{Name: name}, codec.Conversion[*widget, *widget]{New: newWidget}))
 		}
 		return registry.New(registry.Definition[*widget]{
 			Group: group.Name, Names: api.Names{Kind: kind, Plural: plural}, Scope: api.Namespaced, New: newWidget, Versions: served, Storage: "v1alpha1",

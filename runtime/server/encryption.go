@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/seal"
+	"apigen.dev/runtime/store"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -24,8 +25,8 @@ func loadEncryption(f flags) (*seal.Source, error) {
 	return source, nil
 }
 
-func transformers(source *seal.Source) func(schema.GroupResource) registry.Transformer {
-	return func(gr schema.GroupResource) registry.Transformer { return source.For(gr) }
+func transformers(source *seal.Source) func(schema.GroupResource) store.Transformer {
+	return func(gr schema.GroupResource) store.Transformer { return source.For(gr) }
 }
 
 // followEncryption warns of rules that concern nothing that is served, and reads the file again every minute where that

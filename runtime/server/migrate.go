@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/seal"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/store"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -35,7 +36,7 @@ var storageFlags = []string{
 
 func migrateCommand(program Program) *cobra.Command {
 	var f flags
-	var options registry.MigrateOptions
+	var options store.MigrateOptions
 	command := &cobra.Command{
 		Use:   "migrate",
 		Short: "Write again what is stored in an older version or with an older key",
@@ -64,7 +65,7 @@ func migrateCommand(program Program) *cobra.Command {
 }
 
 // migrate goes through all resources, one after the other.
-func migrate(ctx context.Context, program Program, f flags, options registry.MigrateOptions, out io.Writer) (err error) {
+func migrate(ctx context.Context, program Program, f flags, options store.MigrateOptions, out io.Writer) (err error) {
 	encryption, err := loadEncryption(f)
 	if err != nil {
 		return err
@@ -96,9 +97,9 @@ func migrate(ctx context.Context, program Program, f flags, options registry.Mig
 	return nil
 }
 
-func migrateResource(ctx context.Context, resource registry.Resource, backend storage.Backend, encryption *seal.Source, f flags, options registry.MigrateOptions, out io.Writer) (registry.Migration, error) {
+func migrateResource(ctx context.Context, resource registry.Resource, backend storage.Backend, encryption *seal.Source, f flags, options store.MigrateOptions, out io.Writer) (store.Migration, error) {
 	said := time.Now()
-	options.Report = func(m registry.Migration) {
+	options.Report = func(m store.Migration) {
 		if time.Since(said) >= progressEvery {
 			said = time.Now()
 			fmt.Fprintln(out, progress(m))
@@ -125,6 +126,6 @@ func migrateResource(ctx context.Context, resource registry.Resource, backend st
 	return m, nil
 }
 
-func progress(m registry.Migration) string {
+func progress(m store.Migration) string {
 	return fmt.Sprintf("%s: %d of %d read, %d stale, %d rewritten", m.Resource, m.Read, m.Total, m.Stale, m.Rewritten)
 }

@@ -26,6 +26,7 @@ import (
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/compactor"
+	"apigen.dev/runtime/store"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -66,7 +67,7 @@ type Config struct {
 	Verify bool
 	// Transformer returns what the values of a resource pass on their way to the backend and back; nil, and where it
 	// returns nil, values are stored as they are.
-	Transformer func(schema.GroupResource) registry.Transformer
+	Transformer func(schema.GroupResource) store.Transformer
 	// Profiling serves /debug/pprof.
 	Profiling bool
 	// RuntimeConfig switches served versions and resources on and off, as kube-apiserver's --runtime-config: group/version

@@ -2,6 +2,7 @@ package server
 
 import (
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,9 +32,9 @@ func widgets() registry.Group { return widgetsIn("v1") }
 // widgetsIn are widgets in versions, the first of which is stored.
 func widgetsIn(versions ...string) registry.Group {
 	newWidget := func() *widget { return new(widget) }
-	var served []registry.Version[*widget]
+	var served []codec.Version[*widget]
 	for _, name := range versions {
-		served = append(served, registry.VersionOf(api.VersionInfo{Name: name}, registry.Conversion[*widget, *widget]{New: newWidget}))
+		served = append(served, codec.VersionOf(api.VersionInfo{Name: name}, codec.Conversion[*widget, *widget]{New: newWidget}))
 	}
 	return registry.Group{Name: "shop.example.com", Versions: versions, Resources: []registry.Resource{
 		registry.New(registry.Definition[*widget]{

@@ -13,6 +13,7 @@ import (
 	"apigen.dev/generator/emit/crd"
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/resolve"
 )
 
 // source is a project whose packages both generators read.
@@ -104,12 +105,12 @@ func (s source) theirs(t *testing.T, tool string) map[string]any {
 // program is what apigen reads of the packages, with a package above them that asks for definitions.
 func (s source) program(t *testing.T) *model.Program {
 	t.Helper()
-	res, err := load.Load(t.Context(), load.Options{Patterns: s.patterns})
+	res, err := resolve.Load(t.Context(), resolve.Options{Options: load.Options{Patterns: s.patterns}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := res.Program
-	p.Packages = append(p.Packages, &model.Package{Path: s.below, CRDs: &model.Folder{Dir: "crds"}, EmbeddedMetadata: s.embedded, Output: true})
+	p.Packages = append(p.Packages, &model.Package{Path: s.below, PackageProducts: model.PackageProducts{CRDs: &model.Folder{Dir: "crds"}, EmbeddedMetadata: s.embedded}, Output: true})
 	return p
 }
 

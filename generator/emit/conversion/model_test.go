@@ -8,7 +8,7 @@ import (
 )
 
 func TestPeerThatIsNotThere(t *testing.T) {
-	pkg := &model.Package{Path: "example.com/v1", Name: "v1", Output: true, ConversionPeers: []string{"example.com/hub"}}
+	pkg := &model.Package{Path: "example.com/v1", Name: "v1", Output: true, PackageConversion: model.PackageConversion{ConversionPeers: []string{"example.com/hub"}}}
 	_, err := Emitter().Emit(&model.Program{Packages: []*model.Package{pkg}})
 	if err == nil || !strings.Contains(err.Error(), "package example.com/hub of +k8s:conversion-gen is not there") {
 		t.Errorf("got %v", err)
@@ -16,7 +16,7 @@ func TestPeerThatIsNotThere(t *testing.T) {
 }
 
 func TestNothingToConvert(t *testing.T) {
-	off := &model.Package{Path: "example.com/off/v1", Name: "v1", Output: true, ConversionOff: true}
+	off := &model.Package{Path: "example.com/off/v1", Name: "v1", Output: true, PackageConversion: model.PackageConversion{ConversionOff: true}}
 	plain := &model.Package{Path: "example.com/v1", Name: "v1", Output: true}
 	files, err := Emitter().Emit(&model.Program{Packages: []*model.Package{off, plain}})
 	if err != nil || len(files) != 0 {

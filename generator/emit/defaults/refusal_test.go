@@ -32,7 +32,7 @@ func emitField(t *model.Type, d *model.Default) ([]string, error) {
 func withField(t *model.Type, d *model.Default) *model.Program {
 	d.Pos = model.Position{Filename: "types.go", Line: 7, Column: 5}
 	meta := &model.Type{Name: "TypeMeta", Form: model.Struct}
-	pkg := &model.Package{Path: "example.com/shop/v1", Name: "v1", Output: true, Defaulter: true}
+	pkg := &model.Package{Path: "example.com/shop/v1", Name: "v1", Output: true, PackageDefaulting: model.PackageDefaulting{Defaulter: true}}
 	pkg.Types = []*model.Type{{Name: "Widget", Package: pkg, Form: model.Struct, Fields: []*model.Field{
 		{Name: "TypeMeta", Type: meta, Embedded: true, Inline: true, Exported: true},
 		{Name: "Field", JSON: "field", Type: t, Exported: true, Default: d},

@@ -13,7 +13,7 @@ import (
 // set writes the default of a marker into the place where that is still zero. A value that doesn't fit is told at the
 // marker.
 func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Code {
-	if err := d.Unfit(t); err != nil {
+	if err := d.Mismatch(t); err != nil {
 		w.errs.Add(d.Pos, "%v", err)
 		return nil
 	}

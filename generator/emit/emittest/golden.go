@@ -14,6 +14,7 @@ import (
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/loadtest"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/resolve"
 )
 
 var update = flag.Bool("update", false, "write the goldens instead of comparing with them")
@@ -21,8 +22,10 @@ var update = flag.Bool("update", false, "write the goldens instead of comparing 
 // Load loads packages of this module, from the test's folder.
 func Load(t testing.TB, patterns ...string) *model.Program {
 	t.Helper()
-	res, err := load.Load(context.Background(), load.Options{Patterns: patterns, Owns: loadtest.Owned, Imports: []string{
-		"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/runtime", "k8s.io/apimachinery/pkg/runtime/schema",
+	res, err := resolve.Load(context.Background(), resolve.Options{Options: load.Options{
+		Patterns: patterns, Owns: loadtest.Owned, Imports: []string{
+			"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/runtime", "k8s.io/apimachinery/pkg/runtime/schema",
+		},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -86,7 +86,7 @@ func TestGolden(t *testing.T) {
 }
 
 func TestDeclaredByHand(t *testing.T) {
-	pkg := &model.Package{Path: "example.com/a", Name: "a", Output: true, CollectGroups: true, Declared: map[string]model.Position{"Groups": {Filename: "a.go", Line: 3, Column: 6}}}
+	pkg := &model.Package{Path: "example.com/a", Name: "a", Output: true, PackageProducts: model.PackageProducts{CollectGroups: true}, Declared: map[string]model.Position{"Groups": {Filename: "a.go", Line: 3, Column: 6}}}
 	_, err := Emit(&model.Program{RuntimeAvailable: true, Packages: []*model.Package{pkg}})
 	if err == nil || !strings.HasPrefix(err.Error(), "a.go:3:6: Groups is declared here") {
 		t.Errorf("error %v", err)
@@ -94,7 +94,7 @@ func TestDeclaredByHand(t *testing.T) {
 }
 
 func TestNoneWithoutRuntime(t *testing.T) {
-	pkg := &model.Package{Path: "example.com/a", Name: "a", Output: true, CollectGroups: true}
+	pkg := &model.Package{Path: "example.com/a", Name: "a", Output: true, PackageProducts: model.PackageProducts{CollectGroups: true}}
 	for _, available := range []bool{false, true} {
 		files, err := Emit(&model.Program{RuntimeAvailable: available, Packages: []*model.Package{pkg}})
 		if err != nil || (len(files) == 1) != available {

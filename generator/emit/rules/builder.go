@@ -198,9 +198,9 @@ func (b *builder) inlined(t *model.Type, s *cel.Schema, met map[*model.Type]bool
 		}
 		b.inlined(inner, s, met)
 		for _, layer := range inner.Layers() {
-			b.constrain(s, model.Schema{CEL: layer.Schema.CEL}, layer.Name)
+			b.constrain(s, model.Schema{Constraints: model.Constraints{CEL: layer.Schema.CEL}}, layer.Name)
 		}
-		b.constrain(s, model.Schema{CEL: f.Schema.CEL}, t.Name+"."+f.Name)
+		b.constrain(s, model.Schema{Constraints: model.Constraints{CEL: f.Schema.CEL}}, t.Name+"."+f.Name)
 	}
 }
 

@@ -131,15 +131,15 @@ func swaggerDoc(rt reflect.Type) map[string]string {
 func commented(typ, field string) model.Schema {
 	switch typ + "." + field {
 	case "LabelSelector.", "OwnerReference.":
-		return model.Schema{MapType: "atomic"}
+		return model.Schema{Merging: model.Merging{MapType: "atomic"}}
 	case "ObjectMeta.finalizers":
-		return model.Schema{ListType: "set"}
+		return model.Schema{Merging: model.Merging{ListType: "set"}}
 	case "ObjectMeta.ownerReferences":
-		return model.Schema{ListType: "map", ListMapKeys: []string{"uid"}}
+		return model.Schema{Merging: model.Merging{ListType: "map", ListMapKeys: []string{"uid"}}}
 	case "APIResource.shortNames", "APIResource.categories", "APIResourceList.resources", "DeleteOptions.dryRun",
 		"FieldSelectorRequirement.values", "LabelSelector.matchExpressions", "LabelSelectorRequirement.values",
 		"ObjectMeta.managedFields", "StatusDetails.causes":
-		return model.Schema{ListType: "atomic"}
+		return model.Schema{Merging: model.Merging{ListType: "atomic"}}
 	}
 	return model.Schema{}
 }

@@ -13,7 +13,7 @@ func TestName(t *testing.T) {
 		{"example.com/shop/apis/shop/v1", "com.shop.v1", "Widget", "com.shop.v1.Widget"},
 		{"shop/v1", "", "Box[int]", "shop.v1.Box_int_"},
 	} {
-		typ := &model.Type{Name: test.name, Package: &model.Package{Path: test.path, ModelPackage: test.model}}
+		typ := &model.Type{Name: test.name, Package: &model.Package{Path: test.path, PackageSchemas: model.PackageSchemas{ModelPackage: test.model}}}
 		if got := Name(typ); got != test.want {
 			t.Errorf("%s.%s is called %s, want %s", test.path, test.name, got, test.want)
 		}

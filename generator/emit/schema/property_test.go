@@ -32,7 +32,7 @@ func TestProperty(t *testing.T) {
 	forest := local("Forest", model.Map)
 	forest.Key, forest.Elem = predeclared("string"), forest
 	port := local("Port", model.Basic)
-	port.Basic, port.Schema = "int32", model.Schema{Minimum: number64(1), Maximum: number64(65535)}
+	port.Basic, port.Schema = "int32", model.Schema{Bounds: model.Bounds{Minimum: number64(1), Maximum: number64(65535)}}
 	custom := local("Custom", model.Struct)
 	custom.Methods = map[string]*model.Func{"MarshalJSON": {Name: "MarshalJSON"}}
 	custom.Schema.Type = "string"
@@ -53,7 +53,7 @@ func TestProperty(t *testing.T) {
 		{"float", field("x", predeclared("float32")), `{"default":0,"format":"float","type":"number"}`},
 		{"struct", field("x", part), `{"allOf":[` + ref + `Part"}],"default":{}}`},
 		{"pointer to struct", field("x", pointerTo(part)), ref + `Part"}`},
-		{"list of structs", with(field("x", sliceOf(part)), model.Schema{ListType: "map", ListMapKeys: []string{"name"}}), `{"items":` + ref + `Part"},"type":"array","x-kubernetes-list-map-keys":["name"],"x-kubernetes-list-type":"map"}`},
+		{"list of structs", with(field("x", sliceOf(part)), model.Schema{Merging: model.Merging{ListType: "map", ListMapKeys: []string{"name"}}}), `{"items":` + ref + `Part"},"type":"array","x-kubernetes-list-map-keys":["name"],"x-kubernetes-list-type":"map"}`},
 		{"map", field("x", mapOf(predeclared("bool"))), `{"additionalProperties":{"type":"boolean"},"type":"object"}`},
 		{"map that holds itself", field("x", forest), `{"additionalProperties":` + ref + `Forest"},"type":"object"}`},
 		{"anything", field("x", &model.Type{Form: model.Interface}), `{"x-kubernetes-preserve-unknown-fields":true}`},
@@ -63,13 +63,13 @@ func TestProperty(t *testing.T) {
 		{"time", field("x", meta1("Time")), metaRef + `apis.meta.v1.Time"}`},
 		{"quantity", docs(field("x", named(resourcePath, "resource", "Quantity", model.Struct)), "How much."), `{"allOf":[` + metaRef + `api.resource.Quantity"}],"description":"How much."}`},
 		{"int or string", field("x", pointerTo(named(intstrPath, "intstr", "IntOrString", model.Struct))), metaRef + `util.intstr.IntOrString"}`},
-		{"marked int or string", with(field("x", predeclared("string")), model.Schema{IntOrString: true, Optional: true}), `{"anyOf":[{"type":"integer"},{"type":"string"}],"default":"","x-kubernetes-int-or-string":true}`},
-		{"preserve", with(optional(field("x", pointerTo(part))), model.Schema{PreserveUnknownFields: true, Nullable: true}), `{"allOf":[` + ref + `Part"}],"nullable":true,"x-kubernetes-preserve-unknown-fields":true}`},
-		{"limits", with(optional(field("x", predeclared("string"))), model.Schema{MinLength: count64(1), Pattern: "^a$", Enum: []string{`"a"`, "b"}}), `{"enum":["a","b"],"minLength":1,"pattern":"^a$","type":"string"}`},
-		{"rules", with(optional(field("x", predeclared("string"))), model.Schema{CEL: []model.CELRule{{Rule: "self != ''", Message: "say something"}}}), `{"type":"string","x-kubernetes-validations":[{"message":"say something","rule":"self != ''"}]}`},
+		{"marked int or string", with(field("x", predeclared("string")), model.Schema{WireForm: model.WireForm{IntOrString: true}, Presence: model.Presence{Optional: true}}), `{"anyOf":[{"type":"integer"},{"type":"string"}],"default":"","x-kubernetes-int-or-string":true}`},
+		{"preserve", with(optional(field("x", pointerTo(part))), model.Schema{WireForm: model.WireForm{PreserveUnknownFields: true}, Presence: model.Presence{Nullable: true}}), `{"allOf":[` + ref + `Part"}],"nullable":true,"x-kubernetes-preserve-unknown-fields":true}`},
+		{"limits", with(optional(field("x", predeclared("string"))), model.Schema{Bounds: model.Bounds{MinLength: count64(1), Pattern: "^a$", Enum: []string{`"a"`, "b"}}}), `{"enum":["a","b"],"minLength":1,"pattern":"^a$","type":"string"}`},
+		{"rules", with(optional(field("x", predeclared("string"))), model.Schema{Constraints: model.Constraints{CEL: []model.CELRule{{Rule: "self != ''", Message: "say something"}}}}), `{"type":"string","x-kubernetes-validations":[{"message":"say something","rule":"self != ''"}]}`},
 		{"default", byDefault(optional(field("x", pointerTo(predeclared("int32")))), model.Default{JSON: "10000000000000001"}), `{"default":10000000000000001,"format":"int32","type":"integer"}`},
 		{"default by constant", byDefault(field("x", predeclared("string")), model.Default{Ref: &model.Ref{Path: pkg.Path, Name: "Slow"}, JSON: `"slow"`}), `{"default":"slow","type":"string"}`},
-		{"patch tags", &model.Field{Name: "X", JSON: "x", OmitEmpty: true, Type: sliceOf(predeclared("string")), Schema: model.Schema{PatchStrategy: "merge", PatchMergeKey: "name"}}, `{"items":{"type":"string"},"type":"array","x-kubernetes-patch-merge-key":"name","x-kubernetes-patch-strategy":"merge"}`},
+		{"patch tags", &model.Field{Name: "X", JSON: "x", OmitEmpty: true, Type: sliceOf(predeclared("string")), Schema: model.Schema{Merging: model.Merging{PatchStrategy: "merge", PatchMergeKey: "name"}}}, `{"items":{"type":"string"},"type":"array","x-kubernetes-patch-merge-key":"name","x-kubernetes-patch-strategy":"merge"}`},
 		{"struct without a name", field("x", &model.Type{Form: model.Struct, Fields: []*model.Field{field("y", predeclared("string"))}}), `{"default":{},"properties":{"y":{"default":"","type":"string"}},"required":["y"],"type":"object"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -112,9 +112,9 @@ func TestRequired(t *testing.T) {
 	fields := []*model.Field{
 		field("plain", predeclared("string")),
 		optional(field("empty", predeclared("string"))),
-		with(field("marked", predeclared("string")), model.Schema{Optional: true}),
-		with(optional(field("must", predeclared("string"))), model.Schema{Required: true}),
-		with(field("both", predeclared("string")), model.Schema{Required: true, Optional: true}),
+		with(field("marked", predeclared("string")), model.Schema{Presence: model.Presence{Optional: true}}),
+		with(optional(field("must", predeclared("string"))), model.Schema{Presence: model.Presence{Required: true}}),
+		with(field("both", predeclared("string")), model.Schema{Presence: model.Presence{Required: true, Optional: true}}),
 	}
 	s := sampleBuilder(sample(), &errs).structure(&model.Type{Form: model.Struct, Fields: fields})
 	if got, _ := json.Marshal(s["required"]); string(got) != `["plain","must"]` {

@@ -21,7 +21,7 @@ func (p *printer) options(s *model.Subresource) jen.Code {
 		members = append(members, member("Decode",
 			jen.Func().Params(jen.Id("query").Qual("net/url", "Values"), jen.Id("options").Add(typ)).Error().Block(body...)))
 	}
-	return literal(jen.Qual(registryPath, "Options").Types(typ), members...)
+	return literal(jen.Qual(subresourcePath, "Options").Types(typ), members...)
 }
 
 // optionFields prints the reading of each field of a struct.
@@ -59,7 +59,7 @@ func optionRead(f *model.Field, into jen.Code) jen.Code {
 	var parser string
 	switch {
 	case isNamed(t, metaPath, "Time", "MicroTime"):
-		return jen.Qual(registryPath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(registryPath, "QueryParsed").Types(jen.Qual(metaPath, t.Name)), into)
+		return jen.Qual(subresourcePath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(subresourcePath, "QueryParsed").Types(jen.Qual(metaPath, t.Name)), into)
 	case isString(t):
 		parser = "QueryText"
 	case isBool(t):
@@ -69,5 +69,5 @@ func optionRead(f *model.Field, into jen.Code) jen.Code {
 	default:
 		return nil
 	}
-	return jen.Qual(registryPath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(registryPath, parser), into)
+	return jen.Qual(subresourcePath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(subresourcePath, parser), into)
 }

@@ -19,7 +19,7 @@ func (p *printer) validatorOf(r *model.Resource, v model.ResourceVersion) jen.Co
 		return own
 	}
 	typ := pointer(stored.Type)
-	preserved := jen.Qual(registryPath, "ValidatePreserved").Call(
+	preserved := jen.Qual(codecPath, "ValidatePreserved").Call(
 		jen.Lit(conversion.PreservedAnnotation), jen.Id("obj"), jen.Id("old"), p.toStorage(r, v, stored),
 		jen.Func().Params(jen.List(jen.Id("to"), jen.Id("from")).Add(typ)).Qual(fieldPath, "ErrorList").Block(jen.Return(rules)))
 	body := []jen.Code{jen.Return(preserved)}

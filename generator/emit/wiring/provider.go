@@ -33,9 +33,9 @@ func (p *printer) provider(f *jen.File, r *model.Resource) {
 	methods := map[string]jen.Code{
 		"create": jen.Id("Create").Params(ctx, jen.Id("obj").Add(hub), jen.Id("dryRun").Bool()).Params(hub, jen.Error()),
 		"get":    jen.Id("Get").Params(ctx, jen.List(jen.Id("namespace"), jen.Id("name")).String()).Params(hub, jen.Error()),
-		"list": jen.Id("List").Params(ctx, namespace, jen.Id("selection").Qual(registryPath, "Selection")).
+		"list": jen.Id("List").Params(ctx, namespace, jen.Id("selection").Qual(apiPath, "Selection")).
 			Params(jen.Op("*").Qual(registryPath, "List").Types(hub), jen.Error()),
-		"watch": jen.Id("Watch").Params(ctx, namespace, jen.Id("options").Qual(registryPath, "WatchOptions")).
+		"watch": jen.Id("Watch").Params(ctx, namespace, jen.Id("options").Qual(apiPath, "WatchOptions")).
 			Params(jen.Qual(registryPath, "ObjectWatch").Types(hub), jen.Error()),
 		"update": jen.Id("Update").Params(ctx, jen.List(jen.Id("obj"), jen.Id("old")).Add(hub), jen.Id("dryRun").Bool()).Params(hub, jen.Error()),
 		"delete": jen.Id("Delete").Params(ctx, jen.Id("obj").Add(hub), jen.Id("options").Op("*").Qual(metav1Path, "DeleteOptions")).Params(hub, jen.Error()),

@@ -46,7 +46,7 @@ func (p *printer) scale(r *model.Resource, s *model.Subresource) jen.Code {
 		members = append(members, member("Selector", p.scaleGetter(r, from, first, first.SelectorSteps, jen.String(), p.returnSelector)))
 	}
 	members = append(members, member("Paths", jen.Map(jen.String()).Index().String().Values(paths...)))
-	return jen.Qual(registryPath, "ScaleOf").Call(literal(jen.Qual(registryPath, "Scale").Types(hub), members...))
+	return jen.Qual(subresourcePath, "ScaleOf").Call(literal(jen.Qual(subresourcePath, "Scale").Types(hub), members...))
 }
 
 // scaleGetter prints the function that reads what is at the end of a path of the hub.

@@ -47,7 +47,7 @@ func (p *printer) selectable(r *model.Resource, served []model.ResourceVersion) 
 	if fields == nil {
 		return nil
 	}
-	return member("SelectableFields", jen.Index().Qual(registryPath, "SelectableField").Types(pointer(r.Hub)).Custom(braces, fields...))
+	return member("SelectableFields", jen.Index().Qual(apiPath, "SelectableField").Types(pointer(r.Hub)).Custom(braces, fields...))
 }
 
 // selectorSteps is where a version's selectable field stands in the hub.

@@ -47,6 +47,7 @@ func newShop() *shop {
 	group := &model.Group{Name: "shop.example.com", GoName: "Shop"}
 	group.Wiring = &model.WiringPackage{Path: shopRoot + "/wiring", Name: "wiring", Dir: "testdata/shop/wiring"}
 	group.Internal = &model.Package{Path: shopRoot, Name: "shop", Output: true, Group: group.Name, HasGroup: true}
+	group.Internal.Declared = registered()
 	s.part = &model.Type{Name: "Part", Package: group.Internal, Form: model.Struct, Doc: "Part is a piece.", Fields: []*model.Field{field("Name", "name", text()), field("Count", "count", predeclared("int64"))}}
 	s.status = &model.Type{Name: "WidgetStatus", Package: group.Internal, Form: model.Struct, DeepCopy: model.DeepCopyGenerate, Fields: []*model.Field{
 		field("Phase", "phase", text()), field("LastSync", "lastSync", pointerTo(s.time)), field("Conditions", "conditions", sliceOf(s.condition)),
@@ -64,6 +65,7 @@ func newShop() *shop {
 		pkg := &model.Package{Path: shopRoot + "/" + name, Name: name, Version: name, Output: true, Group: group.Name, HasGroup: true}
 		pkg.Funcs = []*model.Func{{Name: "Convert_" + name + "_Widget_To_shop_Widget", Package: pkg}, {Name: "Convert_shop_Widget_To_" + name + "_Widget", Package: pkg}, {Name: "SetObjectDefaults_Widget", Package: pkg}}
 		pkg.Defaulter = true
+		pkg.Declared = registered()
 		t, spec := s.kind(pkg, pointerTo(s.part))
 		version := &model.Version{Name: name, Package: pkg, Kinds: []*model.Type{t}}
 		group.Versions = append(group.Versions, version)
@@ -79,6 +81,9 @@ func newShop() *shop {
 	}
 	return s
 }
+
+// registered declares what a hand-written registration of a package declares.
+func registered() map[string]model.Position { return map[string]model.Position{"AddToScheme": {}} }
 
 // kind is Widget in one package.
 func (s *shop) kind(pkg *model.Package, part *model.Type) (kind, spec *model.Type) {

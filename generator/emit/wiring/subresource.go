@@ -85,13 +85,13 @@ func (p *printer) extensions(r *model.Resource) jen.Code {
 	if printed == nil {
 		return nil
 	}
-	return member("Extensions", jen.Index().Qual(registryPath, "Extension").Types(pointer(r.Hub)).Custom(braces, printed...))
+	return member("Extensions", jen.Index().Qual(subresourcePath, "Extension").Types(pointer(r.Hub)).Custom(braces, printed...))
 }
 
 // action prints an Action or a Removal, of which the method returns results.
 func (p *printer) action(r *model.Resource, s *model.Subresource, form string, results jen.Code) jen.Code {
 	body := pointer(s.Body.Hub)
-	return jen.Qual(registryPath, form+"Of").Call(literal(jen.Qual(registryPath, form).Types(pointer(r.Hub), body),
+	return jen.Qual(subresourcePath, form+"Of").Call(literal(jen.Qual(subresourcePath, form).Types(pointer(r.Hub), body),
 		member("Name", jen.Lit(s.Name)),
 		member("Body", p.payload(s.Body)),
 		member("Do", called(r, s, "in", body, results)),
@@ -100,7 +100,7 @@ func (p *printer) action(r *model.Resource, s *model.Subresource, form string, r
 
 func (p *printer) request(r *model.Resource, s *model.Subresource) jen.Code {
 	body, answer := pointer(s.Body.Hub), pointer(s.Answer.Hub)
-	return jen.Qual(registryPath, "RequestOf").Call(literal(jen.Qual(registryPath, "Request").Types(pointer(r.Hub), body, answer),
+	return jen.Qual(subresourcePath, "RequestOf").Call(literal(jen.Qual(subresourcePath, "Request").Types(pointer(r.Hub), body, answer),
 		member("Name", jen.Lit(s.Name)),
 		member("Body", p.payload(s.Body)),
 		member("Answer", p.payload(s.Answer)),
@@ -110,7 +110,7 @@ func (p *printer) request(r *model.Resource, s *model.Subresource) jen.Code {
 
 func (p *printer) view(r *model.Resource, s *model.Subresource) jen.Code {
 	options, answer := pointer(s.Options), pointer(s.Answer.Hub)
-	return jen.Qual(registryPath, "ProjectionOf").Call(literal(jen.Qual(registryPath, "Projection").Types(pointer(r.Hub), options, answer),
+	return jen.Qual(subresourcePath, "ProjectionOf").Call(literal(jen.Qual(subresourcePath, "Projection").Types(pointer(r.Hub), options, answer),
 		member("Name", jen.Lit(s.Name)),
 		member("Options", p.options(s)),
 		member("Answer", p.payload(s.Answer)),
@@ -127,7 +127,7 @@ func (p *printer) stream(r *model.Resource, s *model.Subresource) jen.Code {
 	members = append(members,
 		member("Options", p.options(s)),
 		member("Open", called(r, s, "options", options, jen.Params(jen.Qual("io", "ReadCloser"), jen.Error()))))
-	return jen.Qual(registryPath, "StreamOf").Call(literal(jen.Qual(registryPath, "Stream").Types(pointer(r.Hub), options), members...))
+	return jen.Qual(subresourcePath, "StreamOf").Call(literal(jen.Qual(subresourcePath, "Stream").Types(pointer(r.Hub), options), members...))
 }
 
 func (p *printer) connection(r *model.Resource, s *model.Subresource) jen.Code {
@@ -139,7 +139,7 @@ func (p *printer) connection(r *model.Resource, s *model.Subresource) jen.Code {
 	members = append(members,
 		member("Options", p.options(s)),
 		member("Connect", called(r, s, "options", options, jen.Params(jen.Qual("net/http", "Handler"), jen.Error()))))
-	return jen.Qual(registryPath, "ConnectionOf").Call(literal(jen.Qual(registryPath, "Connection").Types(pointer(r.Hub), options), members...))
+	return jen.Qual(subresourcePath, "ConnectionOf").Call(literal(jen.Qual(subresourcePath, "Connection").Types(pointer(r.Hub), options), members...))
 }
 
 // called is the function that calls the hub's method; or the function that stands for it.
@@ -159,7 +159,7 @@ func (p *printer) payload(k *model.Payload) jen.Code {
 			Version: &model.Version{Name: v.Name, Package: v.Type.Package}, Type: v.Type,
 		})
 	}
-	return literal(jen.Qual(registryPath, "Kind").Types(pointer(k.Hub)),
+	return literal(jen.Qual(codecPath, "Kind").Types(pointer(k.Hub)),
 		member("Group", jen.Lit(k.Group)),
 		member("Kind", jen.Lit(k.Kind)),
 		member("New", constructor(k.Hub)),

@@ -16,7 +16,7 @@ func (p *printer) versions(r *model.Resource, served []model.ResourceVersion) je
 	for _, v := range served {
 		versions = append(versions, p.version(r, v))
 	}
-	return jen.Index().Qual(registryPath, "Version").Types(pointer(r.Hub)).Custom(braces, versions...)
+	return jen.Index().Qual(codecPath, "Version").Types(pointer(r.Hub)).Custom(braces, versions...)
 }
 
 func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
@@ -38,10 +38,10 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 		conversion = append(conversion, member("Columns", cells))
 	}
 	if v.Type.BringsProtobuf() {
-		conversion = append(conversion, member("Proto", jen.Qual(registryPath, "ProtoOf").Types(pointer(v.Type)).Call()))
+		conversion = append(conversion, member("Proto", jen.Qual(codecPath, "ProtoOf").Types(pointer(v.Type)).Call()))
 	}
-	typ := jen.Qual(registryPath, "Conversion").Types(pointer(r.Hub), pointer(v.Type))
-	return jen.Qual(registryPath, "VersionOf").Call(p.info(r, v, columns), literal(typ, conversion...))
+	typ := jen.Qual(codecPath, "Conversion").Types(pointer(r.Hub), pointer(v.Type))
+	return jen.Qual(codecPath, "VersionOf").Call(p.info(r, v, columns), literal(typ, conversion...))
 }
 
 // validator is the function that checks an object of the version against the rules of its markers, those in CEL after the

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -65,7 +66,7 @@ func (t *Tides) Get(_ context.Context, namespace, name string) (*fleetv1.Tide, e
 }
 
 // List implements wiring.TideProvider. The runtime selects.
-func (t *Tides) List(_ context.Context, _ string, _ registry.Selection) (*registry.List[*fleetv1.Tide], error) {
+func (t *Tides) List(_ context.Context, _ string, _ api.Selection) (*registry.List[*fleetv1.Tide], error) {
 	heights, _ := t.now()
 	list := &registry.List[*fleetv1.Tide]{}
 	for _, key := range slices.Sorted(maps.Keys(heights)) {
@@ -75,7 +76,7 @@ func (t *Tides) List(_ context.Context, _ string, _ registry.Selection) (*regist
 }
 
 // Watch implements wiring.TideProvider.
-func (t *Tides) Watch(context.Context, string, registry.WatchOptions) (registry.ObjectWatch[*fleetv1.Tide], error) {
+func (t *Tides) Watch(context.Context, string, api.WatchOptions) (registry.ObjectWatch[*fleetv1.Tide], error) {
 	return &watch{tides: t, seen: map[string]*fleetv1.Tide{}}, nil
 }
 
@@ -95,9 +96,9 @@ func (w *watch) Next(ctx context.Context) ([]registry.WatchEvent[*fleetv1.Tide],
 			if tide == known {
 				continue
 			}
-			event := registry.WatchEvent[*fleetv1.Tide]{Type: registry.Added, Object: tide.DeepCopy()}
+			event := registry.WatchEvent[*fleetv1.Tide]{Type: api.Added, Object: tide.DeepCopy()}
 			if known != nil {
-				event.Type = registry.Modified
+				event.Type = api.Modified
 			}
 			events = append(events, event)
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,14 +51,14 @@ func (m *Moorings) commit(old, next *fleetv1.Mooring) {
 	case next == nil:
 		delete(m.objects, keyOf(old.Namespace, old.Name))
 		next = old.DeepCopy()
-		c.Type = registry.Deleted
+		c.Type = api.Deleted
 	case old == nil:
-		c.Type = registry.Added
+		c.Type = api.Added
 	default:
-		c.Type = registry.Modified
+		c.Type = api.Modified
 	}
 	next.ResourceVersion = strconv.FormatInt(m.revision, 10)
-	if c.Type != registry.Deleted {
+	if c.Type != api.Deleted {
 		m.objects[keyOf(next.Namespace, next.Name)] = next
 	}
 	c.Object, c.Old = next, old
@@ -96,7 +97,7 @@ func (m *Moorings) Get(_ context.Context, namespace, name string) (*fleetv1.Moor
 }
 
 // List implements wiring.MooringProvider. The runtime selects and sorts.
-func (m *Moorings) List(_ context.Context, _ string, _ registry.Selection) (*registry.List[*fleetv1.Mooring], error) {
+func (m *Moorings) List(_ context.Context, _ string, _ api.Selection) (*registry.List[*fleetv1.Mooring], error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	list := &registry.List[*fleetv1.Mooring]{ResourceVersion: strconv.FormatInt(m.revision, 10)}
@@ -147,7 +148,7 @@ func (m *Moorings) unchanged(old *fleetv1.Mooring) (*fleetv1.Mooring, error) {
 }
 
 // Watch implements wiring.MooringProvider: behind a revision, or with the state.
-func (m *Moorings) Watch(_ context.Context, _ string, options registry.WatchOptions) (registry.ObjectWatch[*fleetv1.Mooring], error) {
+func (m *Moorings) Watch(_ context.Context, _ string, options api.WatchOptions) (registry.ObjectWatch[*fleetv1.Mooring], error) {
 	w := &mooringWatch{moorings: m}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -168,13 +169,13 @@ func (m *Moorings) Watch(_ context.Context, _ string, options registry.WatchOpti
 		return w, nil
 	}
 	for _, obj := range m.objects {
-		w.first = append(w.first, registry.WatchEvent[*fleetv1.Mooring]{Type: registry.Added, Object: obj.DeepCopy()})
+		w.first = append(w.first, registry.WatchEvent[*fleetv1.Mooring]{Type: api.Added, Object: obj.DeepCopy()})
 	}
 	if initial && options.AllowBookmarks {
 		end := &fleetv1.Mooring{}
 		end.ResourceVersion = strconv.FormatInt(m.revision, 10)
 		end.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
-		w.first = append(w.first, registry.WatchEvent[*fleetv1.Mooring]{Type: registry.Bookmark, Object: end})
+		w.first = append(w.first, registry.WatchEvent[*fleetv1.Mooring]{Type: api.Bookmark, Object: end})
 	}
 	return w, nil
 }

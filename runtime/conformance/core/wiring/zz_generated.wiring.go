@@ -5,6 +5,7 @@ package wiring
 
 import (
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/conformance/core/v1"
 	"apigen.dev/runtime/registry"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -54,8 +55,8 @@ func defineDesk() registry.Definition[*v1.Desk] {
 		New: func() *v1.Desk {
 			return new(v1.Desk)
 		},
-		Versions: []registry.Version[*v1.Desk]{
-			registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*v1.Desk, *v1.Desk]{
+		Versions: []codec.Version[*v1.Desk]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*v1.Desk, *v1.Desk]{
 				New: func() *v1.Desk {
 					return new(v1.Desk)
 				},
@@ -83,13 +84,13 @@ func defineMemo() registry.Definition[*v1.Memo] {
 		New: func() *v1.Memo {
 			return new(v1.Memo)
 		},
-		Versions: []registry.Version[*v1.Memo]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.Memo]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Text", Type: "string"},
 				},
-			}, registry.Conversion[*v1.Memo, *v1.Memo]{
+			}, codec.Conversion[*v1.Memo, *v1.Memo]{
 				New: func() *v1.Memo {
 					return new(v1.Memo)
 				},
@@ -101,7 +102,7 @@ func defineMemo() registry.Definition[*v1.Memo] {
 						return api.Text(in.Text)
 					},
 				},
-				Proto: registry.ProtoOf[*v1.Memo](),
+				Proto: codec.ProtoOf[*v1.Memo](),
 			}),
 		},
 		Storage: "v1",

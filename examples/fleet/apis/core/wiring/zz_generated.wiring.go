@@ -11,7 +11,9 @@ import (
 	"net/url"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/subresource"
 	"example.com/fleet/apis/core/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -63,14 +65,14 @@ func definePod() registry.Definition[*v1.Pod] {
 		New: func() *v1.Pod {
 			return new(v1.Pod)
 		},
-		Versions: []registry.Version[*v1.Pod]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.Pod]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Status", Type: "string"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*v1.Pod, *v1.Pod]{
+			}, codec.Conversion[*v1.Pod, *v1.Pod]{
 				New: func() *v1.Pod {
 					return new(v1.Pod)
 				},
@@ -103,22 +105,22 @@ func definePod() registry.Definition[*v1.Pod] {
 				obj.Status = v1.PodStatus{}
 			},
 		}},
-		Extensions: []registry.Extension[*v1.Pod]{
-			registry.ConnectionOf(registry.Connection[*v1.Pod, *v1.PodExecOptions]{
+		Extensions: []subresource.Extension[*v1.Pod]{
+			subresource.ConnectionOf(subresource.Connection[*v1.Pod, *v1.PodExecOptions]{
 				Name:    "attach",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*v1.PodExecOptions]{
+				Options: subresource.Options[*v1.PodExecOptions]{
 					New: func() *v1.PodExecOptions {
 						return new(v1.PodExecOptions)
 					},
 					Decode: func(query url.Values, options *v1.PodExecOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "container", registry.QueryText, &options.Container),
-							registry.QueryValues(query, "command", registry.QueryText, &options.Command),
-							registry.QueryValue(query, "stdin", registry.QueryBool, &options.Stdin),
-							registry.QueryValue(query, "stdout", registry.QueryBool, &options.Stdout),
-							registry.QueryValue(query, "stderr", registry.QueryBool, &options.Stderr),
-							registry.QueryValue(query, "tty", registry.QueryBool, &options.TTY),
+							subresource.QueryValue(query, "container", subresource.QueryText, &options.Container),
+							subresource.QueryValues(query, "command", subresource.QueryText, &options.Command),
+							subresource.QueryValue(query, "stdin", subresource.QueryBool, &options.Stdin),
+							subresource.QueryValue(query, "stdout", subresource.QueryBool, &options.Stdout),
+							subresource.QueryValue(query, "stderr", subresource.QueryBool, &options.Stderr),
+							subresource.QueryValue(query, "tty", subresource.QueryBool, &options.TTY),
 						)
 					},
 				},
@@ -126,21 +128,21 @@ func definePod() registry.Definition[*v1.Pod] {
 					return obj.Attach(ctx, options)
 				},
 			}),
-			registry.ConnectionOf(registry.Connection[*v1.Pod, *v1.PodExecOptions]{
+			subresource.ConnectionOf(subresource.Connection[*v1.Pod, *v1.PodExecOptions]{
 				Name:    "exec",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*v1.PodExecOptions]{
+				Options: subresource.Options[*v1.PodExecOptions]{
 					New: func() *v1.PodExecOptions {
 						return new(v1.PodExecOptions)
 					},
 					Decode: func(query url.Values, options *v1.PodExecOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "container", registry.QueryText, &options.Container),
-							registry.QueryValues(query, "command", registry.QueryText, &options.Command),
-							registry.QueryValue(query, "stdin", registry.QueryBool, &options.Stdin),
-							registry.QueryValue(query, "stdout", registry.QueryBool, &options.Stdout),
-							registry.QueryValue(query, "stderr", registry.QueryBool, &options.Stderr),
-							registry.QueryValue(query, "tty", registry.QueryBool, &options.TTY),
+							subresource.QueryValue(query, "container", subresource.QueryText, &options.Container),
+							subresource.QueryValues(query, "command", subresource.QueryText, &options.Command),
+							subresource.QueryValue(query, "stdin", subresource.QueryBool, &options.Stdin),
+							subresource.QueryValue(query, "stdout", subresource.QueryBool, &options.Stdout),
+							subresource.QueryValue(query, "stderr", subresource.QueryBool, &options.Stderr),
+							subresource.QueryValue(query, "tty", subresource.QueryBool, &options.TTY),
 						)
 					},
 				},
@@ -148,17 +150,17 @@ func definePod() registry.Definition[*v1.Pod] {
 					return obj.Exec(ctx, options)
 				},
 			}),
-			registry.StreamOf(registry.Stream[*v1.Pod, *v1.PodLogOptions]{
+			subresource.StreamOf(subresource.Stream[*v1.Pod, *v1.PodLogOptions]{
 				Name: "log",
-				Options: registry.Options[*v1.PodLogOptions]{
+				Options: subresource.Options[*v1.PodLogOptions]{
 					New: func() *v1.PodLogOptions {
 						return new(v1.PodLogOptions)
 					},
 					Decode: func(query url.Values, options *v1.PodLogOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "container", registry.QueryText, &options.Container),
-							registry.QueryValue(query, "follow", registry.QueryBool, &options.Follow),
-							registry.QueryPointer(query, "tailLines", registry.QueryInt, &options.TailLines),
+							subresource.QueryValue(query, "container", subresource.QueryText, &options.Container),
+							subresource.QueryValue(query, "follow", subresource.QueryBool, &options.Follow),
+							subresource.QueryPointer(query, "tailLines", subresource.QueryInt, &options.TailLines),
 						)
 					},
 				},
@@ -166,15 +168,15 @@ func definePod() registry.Definition[*v1.Pod] {
 					return obj.Log(ctx, options)
 				},
 			}),
-			registry.ConnectionOf(registry.Connection[*v1.Pod, *v1.PodPortForwardOptions]{
+			subresource.ConnectionOf(subresource.Connection[*v1.Pod, *v1.PodPortForwardOptions]{
 				Name:    "portforward",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*v1.PodPortForwardOptions]{
+				Options: subresource.Options[*v1.PodPortForwardOptions]{
 					New: func() *v1.PodPortForwardOptions {
 						return new(v1.PodPortForwardOptions)
 					},
 					Decode: func(query url.Values, options *v1.PodPortForwardOptions) error {
-						return registry.QueryValues(query, "ports", registry.QueryInt, &options.Ports)
+						return subresource.QueryValues(query, "ports", subresource.QueryInt, &options.Ports)
 					},
 				},
 				Connect: func(ctx context.Context, obj *v1.Pod, options *v1.PodPortForwardOptions) (http.Handler, error) {

@@ -12,7 +12,9 @@ import (
 	"net/url"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/subresource"
 	"example.com/fleet/apis/fleet/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
@@ -71,9 +73,9 @@ type MooringProvider interface {
 	Create(ctx context.Context, obj *v1.Mooring, dryRun bool) (*v1.Mooring, error)
 	Delete(ctx context.Context, obj *v1.Mooring, options *metav1.DeleteOptions) (*v1.Mooring, error)
 	Get(ctx context.Context, namespace, name string) (*v1.Mooring, error)
-	List(ctx context.Context, namespace string, selection registry.Selection) (*registry.List[*v1.Mooring], error)
+	List(ctx context.Context, namespace string, selection api.Selection) (*registry.List[*v1.Mooring], error)
 	Update(ctx context.Context, obj, old *v1.Mooring, dryRun bool) (*v1.Mooring, error)
-	Watch(ctx context.Context, namespace string, options registry.WatchOptions) (registry.ObjectWatch[*v1.Mooring], error)
+	Watch(ctx context.Context, namespace string, options api.WatchOptions) (registry.ObjectWatch[*v1.Mooring], error)
 }
 
 // PassageReviewProvider answers for the resource passagereviews, of which nothing is stored. What its methods mean stands at registry.Provider.
@@ -84,8 +86,8 @@ type PassageReviewProvider interface {
 // TideProvider answers for the resource tides, of which nothing is stored. What its methods mean stands at registry.Provider.
 type TideProvider interface {
 	Get(ctx context.Context, namespace, name string) (*v1.Tide, error)
-	List(ctx context.Context, namespace string, selection registry.Selection) (*registry.List[*v1.Tide], error)
-	Watch(ctx context.Context, namespace string, options registry.WatchOptions) (registry.ObjectWatch[*v1.Tide], error)
+	List(ctx context.Context, namespace string, selection api.Selection) (*registry.List[*v1.Tide], error)
+	Watch(ctx context.Context, namespace string, options api.WatchOptions) (registry.ObjectWatch[*v1.Tide], error)
 }
 
 // defineMooring is the resource moorings.
@@ -102,14 +104,14 @@ func defineMooring() registry.Definition[*v1.Mooring] {
 		New: func() *v1.Mooring {
 			return new(v1.Mooring)
 		},
-		Versions: []registry.Version[*v1.Mooring]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.Mooring]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Ship", Type: "string"},
 					{Name: "Lines", Type: "integer"},
 				},
-			}, registry.Conversion[*v1.Mooring, *v1.Mooring]{
+			}, codec.Conversion[*v1.Mooring, *v1.Mooring]{
 				New: func() *v1.Mooring {
 					return new(v1.Mooring)
 				},
@@ -135,7 +137,7 @@ func defineMooring() registry.Definition[*v1.Mooring] {
 				return obj.ValidateUpdate(ctx, old)
 			},
 		},
-		SelectableFields: []registry.SelectableField[*v1.Mooring]{
+		SelectableFields: []api.SelectableField[*v1.Mooring]{
 			{
 				Path: "spec.ship",
 				Value: func(obj *v1.Mooring) string {
@@ -160,8 +162,8 @@ func definePassageReview() registry.Definition[*v1.PassageReview] {
 		New: func() *v1.PassageReview {
 			return new(v1.PassageReview)
 		},
-		Versions: []registry.Version[*v1.PassageReview]{
-			registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*v1.PassageReview, *v1.PassageReview]{
+		Versions: []codec.Version[*v1.PassageReview]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*v1.PassageReview, *v1.PassageReview]{
 				New: func() *v1.PassageReview {
 					return new(v1.PassageReview)
 				},
@@ -188,15 +190,15 @@ func defineShip() registry.Definition[*v1.Ship] {
 		New: func() *v1.Ship {
 			return new(v1.Ship)
 		},
-		Versions: []registry.Version[*v1.Ship]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.Ship]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Crew", Type: "integer"},
 					{Name: "Harbour", Type: "string"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*v1.Ship, *v1.Ship]{
+			}, codec.Conversion[*v1.Ship, *v1.Ship]{
 				New: func() *v1.Ship {
 					return new(v1.Ship)
 				},
@@ -251,21 +253,21 @@ func defineShip() registry.Definition[*v1.Ship] {
 				return obj.ValidateClearanceUpdate(ctx, old)
 			},
 		}},
-		Extensions: []registry.Extension[*v1.Ship]{
-			registry.ConnectionOf(registry.Connection[*v1.Ship, *v1.ExecOptions]{
+		Extensions: []subresource.Extension[*v1.Ship]{
+			subresource.ConnectionOf(subresource.Connection[*v1.Ship, *v1.ExecOptions]{
 				Name:    "attach",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*v1.ExecOptions]{
+				Options: subresource.Options[*v1.ExecOptions]{
 					New: func() *v1.ExecOptions {
 						return new(v1.ExecOptions)
 					},
 					Decode: func(query url.Values, options *v1.ExecOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "stdin", registry.QueryBool, &options.Stdin),
-							registry.QueryValue(query, "stdout", registry.QueryBool, &options.Stdout),
-							registry.QueryValue(query, "stderr", registry.QueryBool, &options.Stderr),
-							registry.QueryValue(query, "tty", registry.QueryBool, &options.TTY),
-							registry.QueryValues(query, "command", registry.QueryText, &options.Command),
+							subresource.QueryValue(query, "stdin", subresource.QueryBool, &options.Stdin),
+							subresource.QueryValue(query, "stdout", subresource.QueryBool, &options.Stdout),
+							subresource.QueryValue(query, "stderr", subresource.QueryBool, &options.Stderr),
+							subresource.QueryValue(query, "tty", subresource.QueryBool, &options.TTY),
+							subresource.QueryValues(query, "command", subresource.QueryText, &options.Command),
 						)
 					},
 				},
@@ -273,16 +275,16 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return obj.Attach(ctx, options)
 				},
 			}),
-			registry.ActionOf(registry.Action[*v1.Ship, *v1.Docking]{
+			subresource.ActionOf(subresource.Action[*v1.Ship, *v1.Docking]{
 				Name: "docking",
-				Body: registry.Kind[*v1.Docking]{
+				Body: codec.Kind[*v1.Docking]{
 					Group: "fleet.example.com",
 					Kind:  "Docking",
 					New: func() *v1.Docking {
 						return new(v1.Docking)
 					},
-					Versions: []registry.Version[*v1.Docking]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*v1.Docking, *v1.Docking]{
+					Versions: []codec.Version[*v1.Docking]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*v1.Docking, *v1.Docking]{
 							New: func() *v1.Docking {
 								return new(v1.Docking)
 							},
@@ -296,20 +298,20 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return obj.Docking(ctx, in)
 				},
 			}),
-			registry.ActionOf(registry.Action[*v1.Ship, *policyv1.Eviction]{
+			subresource.ActionOf(subresource.Action[*v1.Ship, *policyv1.Eviction]{
 				Name: "eviction",
-				Body: registry.Kind[*policyv1.Eviction]{
+				Body: codec.Kind[*policyv1.Eviction]{
 					Group: "policy",
 					Kind:  "Eviction",
 					New: func() *policyv1.Eviction {
 						return new(policyv1.Eviction)
 					},
-					Versions: []registry.Version[*policyv1.Eviction]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*policyv1.Eviction, *policyv1.Eviction]{
+					Versions: []codec.Version[*policyv1.Eviction]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*policyv1.Eviction, *policyv1.Eviction]{
 							New: func() *policyv1.Eviction {
 								return new(policyv1.Eviction)
 							},
-							Proto: registry.ProtoOf[*policyv1.Eviction](),
+							Proto: codec.ProtoOf[*policyv1.Eviction](),
 						}),
 					},
 				},
@@ -317,20 +319,20 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return obj.Eviction(ctx, in)
 				},
 			}),
-			registry.ConnectionOf(registry.Connection[*v1.Ship, *v1.ExecOptions]{
+			subresource.ConnectionOf(subresource.Connection[*v1.Ship, *v1.ExecOptions]{
 				Name:    "exec",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*v1.ExecOptions]{
+				Options: subresource.Options[*v1.ExecOptions]{
 					New: func() *v1.ExecOptions {
 						return new(v1.ExecOptions)
 					},
 					Decode: func(query url.Values, options *v1.ExecOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "stdin", registry.QueryBool, &options.Stdin),
-							registry.QueryValue(query, "stdout", registry.QueryBool, &options.Stdout),
-							registry.QueryValue(query, "stderr", registry.QueryBool, &options.Stderr),
-							registry.QueryValue(query, "tty", registry.QueryBool, &options.TTY),
-							registry.QueryValues(query, "command", registry.QueryText, &options.Command),
+							subresource.QueryValue(query, "stdin", subresource.QueryBool, &options.Stdin),
+							subresource.QueryValue(query, "stdout", subresource.QueryBool, &options.Stdout),
+							subresource.QueryValue(query, "stderr", subresource.QueryBool, &options.Stderr),
+							subresource.QueryValue(query, "tty", subresource.QueryBool, &options.TTY),
+							subresource.QueryValues(query, "command", subresource.QueryText, &options.Command),
 						)
 					},
 				},
@@ -338,16 +340,16 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return obj.Exec(ctx, options)
 				},
 			}),
-			registry.StreamOf(registry.Stream[*v1.Ship, *v1.LogOptions]{
+			subresource.StreamOf(subresource.Stream[*v1.Ship, *v1.LogOptions]{
 				Name: "log",
-				Options: registry.Options[*v1.LogOptions]{
+				Options: subresource.Options[*v1.LogOptions]{
 					New: func() *v1.LogOptions {
 						return new(v1.LogOptions)
 					},
 					Decode: func(query url.Values, options *v1.LogOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "follow", registry.QueryBool, &options.Follow),
-							registry.QueryPointer(query, "tailLines", registry.QueryInt, &options.TailLines),
+							subresource.QueryValue(query, "follow", subresource.QueryBool, &options.Follow),
+							subresource.QueryPointer(query, "tailLines", subresource.QueryInt, &options.TailLines),
 						)
 					},
 				},
@@ -355,29 +357,29 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return obj.Log(ctx, options)
 				},
 			}),
-			registry.ProjectionOf(registry.Projection[*v1.Ship, *v1.ManifestOptions, *v1.Manifest]{
+			subresource.ProjectionOf(subresource.Projection[*v1.Ship, *v1.ManifestOptions, *v1.Manifest]{
 				Name: "manifest",
-				Options: registry.Options[*v1.ManifestOptions]{
+				Options: subresource.Options[*v1.ManifestOptions]{
 					New: func() *v1.ManifestOptions {
 						return new(v1.ManifestOptions)
 					},
 					Decode: func(query url.Values, options *v1.ManifestOptions) error {
-						return registry.QueryValue(query, "prefix", registry.QueryText, &options.Prefix)
+						return subresource.QueryValue(query, "prefix", subresource.QueryText, &options.Prefix)
 					},
 				},
-				Answer: registry.Kind[*v1.Manifest]{
+				Answer: codec.Kind[*v1.Manifest]{
 					Group: "fleet.example.com",
 					Kind:  "Manifest",
 					New: func() *v1.Manifest {
 						return new(v1.Manifest)
 					},
-					Versions: []registry.Version[*v1.Manifest]{
-						registry.VersionOf(api.VersionInfo{
+					Versions: []codec.Version[*v1.Manifest]{
+						codec.VersionOf(api.VersionInfo{
 							Name: "v1",
 							Columns: []api.Column{
 								{Name: "Passengers", Type: "integer"},
 							},
-						}, registry.Conversion[*v1.Manifest, *v1.Manifest]{
+						}, codec.Conversion[*v1.Manifest, *v1.Manifest]{
 							New: func() *v1.Manifest {
 								return new(v1.Manifest)
 							},
@@ -393,38 +395,38 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return obj.Manifest(ctx, options)
 				},
 			}),
-			registry.ConnectionOf(registry.Connection[*v1.Ship, *v1.PortForwardOptions]{
+			subresource.ConnectionOf(subresource.Connection[*v1.Ship, *v1.PortForwardOptions]{
 				Name:    "portforward",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*v1.PortForwardOptions]{
+				Options: subresource.Options[*v1.PortForwardOptions]{
 					New: func() *v1.PortForwardOptions {
 						return new(v1.PortForwardOptions)
 					},
 					Decode: func(query url.Values, options *v1.PortForwardOptions) error {
-						return registry.QueryValues(query, "ports", registry.QueryInt, &options.Ports)
+						return subresource.QueryValues(query, "ports", subresource.QueryInt, &options.Ports)
 					},
 				},
 				Connect: func(ctx context.Context, obj *v1.Ship, options *v1.PortForwardOptions) (http.Handler, error) {
 					return obj.Portforward(ctx, options)
 				},
 			}),
-			registry.ConnectionOf(registry.Connection[*v1.Ship, *v1.ProxyOptions]{
+			subresource.ConnectionOf(subresource.Connection[*v1.Ship, *v1.ProxyOptions]{
 				Name:    "proxy",
 				Methods: []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"},
 				Subpath: true,
-				Options: registry.Options[*v1.ProxyOptions]{
+				Options: subresource.Options[*v1.ProxyOptions]{
 					New: func() *v1.ProxyOptions {
 						return new(v1.ProxyOptions)
 					},
 					Decode: func(query url.Values, options *v1.ProxyOptions) error {
-						return registry.QueryValue(query, "path", registry.QueryText, &options.Path)
+						return subresource.QueryValue(query, "path", subresource.QueryText, &options.Path)
 					},
 				},
 				Connect: func(ctx context.Context, obj *v1.Ship, options *v1.ProxyOptions) (http.Handler, error) {
 					return obj.Proxy(ctx, options)
 				},
 			}),
-			registry.ScaleOf(registry.Scale[*v1.Ship]{
+			subresource.ScaleOf(subresource.Scale[*v1.Ship]{
 				Replicas: func(obj *v1.Ship) int32 {
 					if obj.Spec.Crew == nil {
 						return 0
@@ -446,16 +448,16 @@ func defineShip() registry.Definition[*v1.Ship] {
 				},
 				Paths: map[string][]string{"v1": {"spec", "crew"}},
 			}),
-			registry.RequestOf(registry.Request[*v1.Ship, *v1.TicketRequest, *v1.TicketRequest]{
+			subresource.RequestOf(subresource.Request[*v1.Ship, *v1.TicketRequest, *v1.TicketRequest]{
 				Name: "ticket",
-				Body: registry.Kind[*v1.TicketRequest]{
+				Body: codec.Kind[*v1.TicketRequest]{
 					Group: "fleet.example.com",
 					Kind:  "TicketRequest",
 					New: func() *v1.TicketRequest {
 						return new(v1.TicketRequest)
 					},
-					Versions: []registry.Version[*v1.TicketRequest]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*v1.TicketRequest, *v1.TicketRequest]{
+					Versions: []codec.Version[*v1.TicketRequest]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*v1.TicketRequest, *v1.TicketRequest]{
 							New: func() *v1.TicketRequest {
 								return new(v1.TicketRequest)
 							},
@@ -463,14 +465,14 @@ func defineShip() registry.Definition[*v1.Ship] {
 						}),
 					},
 				},
-				Answer: registry.Kind[*v1.TicketRequest]{
+				Answer: codec.Kind[*v1.TicketRequest]{
 					Group: "fleet.example.com",
 					Kind:  "TicketRequest",
 					New: func() *v1.TicketRequest {
 						return new(v1.TicketRequest)
 					},
-					Versions: []registry.Version[*v1.TicketRequest]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*v1.TicketRequest, *v1.TicketRequest]{
+					Versions: []codec.Version[*v1.TicketRequest]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*v1.TicketRequest, *v1.TicketRequest]{
 							New: func() *v1.TicketRequest {
 								return new(v1.TicketRequest)
 							},
@@ -500,13 +502,13 @@ func defineTide() registry.Definition[*v1.Tide] {
 		New: func() *v1.Tide {
 			return new(v1.Tide)
 		},
-		Versions: []registry.Version[*v1.Tide]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.Tide]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Height", Type: "integer"},
 				},
-			}, registry.Conversion[*v1.Tide, *v1.Tide]{
+			}, codec.Conversion[*v1.Tide, *v1.Tide]{
 				New: func() *v1.Tide {
 					return new(v1.Tide)
 				},
@@ -517,7 +519,7 @@ func defineTide() registry.Definition[*v1.Tide] {
 				},
 			}),
 		},
-		SelectableFields: []registry.SelectableField[*v1.Tide]{
+		SelectableFields: []api.SelectableField[*v1.Tide]{
 			{
 				Path: "harbour",
 				Value: func(obj *v1.Tide) string {

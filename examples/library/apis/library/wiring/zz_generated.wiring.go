@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/cel"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"example.com/library/apis/library"
 	"example.com/library/apis/library/v1"
@@ -68,8 +69,8 @@ func defineBook(scope conversion.Scope) registry.Definition[*library.Book] {
 		New: func() *library.Book {
 			return new(library.Book)
 		},
-		Versions: []registry.Version[*library.Book]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*library.Book]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Title", Type: "string"},
@@ -78,7 +79,7 @@ func defineBook(scope conversion.Scope) registry.Definition[*library.Book] {
 					{Name: "Pages", Type: "integer", Priority: 1},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*library.Book, *v1.Book]{
+			}, codec.Conversion[*library.Book, *v1.Book]{
 				New: func() *v1.Book {
 					return new(v1.Book)
 				},
@@ -119,10 +120,10 @@ func defineBook(scope conversion.Scope) registry.Definition[*library.Book] {
 					},
 				},
 			}),
-			registry.VersionOf(api.VersionInfo{
+			codec.VersionOf(api.VersionInfo{
 				Name:       "v1alpha1",
 				Deprecated: "library.example.com/v1alpha1 Book is deprecated; use library.example.com/v1 Book",
-			}, registry.Conversion[*library.Book, *v1alpha1.Book]{
+			}, codec.Conversion[*library.Book, *v1alpha1.Book]{
 				New: func() *v1alpha1.Book {
 					return new(v1alpha1.Book)
 				},
@@ -160,7 +161,7 @@ func defineBook(scope conversion.Scope) registry.Definition[*library.Book] {
 				return obj.ValidateStatusUpdate(ctx, old)
 			},
 		}},
-		SelectableFields: []registry.SelectableField[*library.Book]{
+		SelectableFields: []api.SelectableField[*library.Book]{
 			{
 				Path: "spec.genre",
 				Value: func(obj *library.Book) string {

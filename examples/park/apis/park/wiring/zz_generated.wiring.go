@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"example.com/park/apis/park/v1"
 	"example.com/park/apis/park/v1beta1"
@@ -62,8 +63,8 @@ func definePark() registry.Definition[*v1.Park] {
 		New: func() *v1.Park {
 			return new(v1.Park)
 		},
-		Versions: []registry.Version[*v1.Park]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.Park]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Area", Type: "number"},
@@ -71,7 +72,7 @@ func definePark() registry.Definition[*v1.Park] {
 					{Name: "Open", Type: "boolean"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*v1.Park, *v1.Park]{
+			}, codec.Conversion[*v1.Park, *v1.Park]{
 				New: func() *v1.Park {
 					return new(v1.Park)
 				},
@@ -97,7 +98,7 @@ func definePark() registry.Definition[*v1.Park] {
 					},
 				},
 			}),
-			registry.VersionOf(api.VersionInfo{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1beta1",
 				Columns: []api.Column{
 					{Name: "Area", Type: "number"},
@@ -105,14 +106,14 @@ func definePark() registry.Definition[*v1.Park] {
 					{Name: "Open", Type: "boolean"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*v1.Park, *v1beta1.Park]{
+			}, codec.Conversion[*v1.Park, *v1beta1.Park]{
 				New: func() *v1beta1.Park {
 					return new(v1beta1.Park)
 				},
 				Default: v1beta1.SetObjectDefaults_Park,
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1beta1.Park) field.ErrorList {
 					errs := v1beta1.Validate_Park(ctx, op, nil, obj, old)
-					return append(errs, registry.ValidatePreserved("apigen.dev/preserved", obj, old, func(in *v1beta1.Park) (*v1.Park, error) {
+					return append(errs, codec.ValidatePreserved("apigen.dev/preserved", obj, old, func(in *v1beta1.Park) (*v1.Park, error) {
 						hub := new(v1.Park)
 						return hub, v1beta1.Convert_v1beta1_Park_To_v1_Park(in, hub, nil)
 					}, func(to, from *v1.Park) field.ErrorList {
@@ -176,7 +177,7 @@ func definePark() registry.Definition[*v1.Park] {
 				obj.Status = v1.ParkStatus{}
 			},
 		}},
-		SelectableFields: []registry.SelectableField[*v1.Park]{
+		SelectableFields: []api.SelectableField[*v1.Park]{
 			{
 				Path: "spec.district",
 				Value: func(obj *v1.Park) string {

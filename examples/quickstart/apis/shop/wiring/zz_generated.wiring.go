@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"example.com/shop/apis/shop/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
@@ -57,15 +58,15 @@ func defineWidget() registry.Definition[*v1.Widget] {
 		New: func() *v1.Widget {
 			return new(v1.Widget)
 		},
-		Versions: []registry.Version[*v1.Widget]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.Widget]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Size", Type: "integer"},
 					{Name: "Phase", Type: "string"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*v1.Widget, *v1.Widget]{
+			}, codec.Conversion[*v1.Widget, *v1.Widget]{
 				New: func() *v1.Widget {
 					return new(v1.Widget)
 				},
@@ -110,7 +111,7 @@ func defineWidget() registry.Definition[*v1.Widget] {
 				obj.Status = v1.WidgetStatus{}
 			},
 		}},
-		SelectableFields: []registry.SelectableField[*v1.Widget]{
+		SelectableFields: []api.SelectableField[*v1.Widget]{
 			{
 				Path: "spec.color",
 				Value: func(obj *v1.Widget) string {

@@ -8,7 +8,9 @@ import (
 	"strconv"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/subresource"
 	"example.com/workloads/apis/apps/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
@@ -65,8 +67,8 @@ func defineDeployment() registry.Definition[*appsv1.Deployment] {
 		New: func() *appsv1.Deployment {
 			return new(appsv1.Deployment)
 		},
-		Versions: []registry.Version[*appsv1.Deployment]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*appsv1.Deployment]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Ready", Type: "string"},
@@ -74,7 +76,7 @@ func defineDeployment() registry.Definition[*appsv1.Deployment] {
 					{Name: "Available", Type: "integer"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*appsv1.Deployment, *appsv1.Deployment]{
+			}, codec.Conversion[*appsv1.Deployment, *appsv1.Deployment]{
 				New: func() *appsv1.Deployment {
 					return new(appsv1.Deployment)
 				},
@@ -100,7 +102,7 @@ func defineDeployment() registry.Definition[*appsv1.Deployment] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*appsv1.Deployment](),
+				Proto: codec.ProtoOf[*appsv1.Deployment](),
 			}),
 		},
 		Storage:       "v1",
@@ -118,8 +120,8 @@ func defineDeployment() registry.Definition[*appsv1.Deployment] {
 				obj.Status = appsv1.DeploymentStatus{}
 			},
 		}},
-		Extensions: []registry.Extension[*appsv1.Deployment]{
-			registry.ScaleOf(registry.Scale[*appsv1.Deployment]{
+		Extensions: []subresource.Extension[*appsv1.Deployment]{
+			subresource.ScaleOf(subresource.Scale[*appsv1.Deployment]{
 				Replicas: func(obj *appsv1.Deployment) int32 {
 					if obj.Spec.Replicas == nil {
 						return 0
@@ -160,15 +162,15 @@ func defineReplicaSet() registry.Definition[*appsv1.ReplicaSet] {
 		New: func() *appsv1.ReplicaSet {
 			return new(appsv1.ReplicaSet)
 		},
-		Versions: []registry.Version[*appsv1.ReplicaSet]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*appsv1.ReplicaSet]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Desired", Type: "integer"},
 					{Name: "Current", Type: "integer"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*appsv1.ReplicaSet, *appsv1.ReplicaSet]{
+			}, codec.Conversion[*appsv1.ReplicaSet, *appsv1.ReplicaSet]{
 				New: func() *appsv1.ReplicaSet {
 					return new(appsv1.ReplicaSet)
 				},
@@ -193,7 +195,7 @@ func defineReplicaSet() registry.Definition[*appsv1.ReplicaSet] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*appsv1.ReplicaSet](),
+				Proto: codec.ProtoOf[*appsv1.ReplicaSet](),
 			}),
 		},
 		Storage:       "v1",
@@ -207,8 +209,8 @@ func defineReplicaSet() registry.Definition[*appsv1.ReplicaSet] {
 				obj.Status = appsv1.ReplicaSetStatus{}
 			},
 		}},
-		Extensions: []registry.Extension[*appsv1.ReplicaSet]{
-			registry.ScaleOf(registry.Scale[*appsv1.ReplicaSet]{
+		Extensions: []subresource.Extension[*appsv1.ReplicaSet]{
+			subresource.ScaleOf(subresource.Scale[*appsv1.ReplicaSet]{
 				Replicas: func(obj *appsv1.ReplicaSet) int32 {
 					if obj.Spec.Replicas == nil {
 						return 0
@@ -230,7 +232,7 @@ func defineReplicaSet() registry.Definition[*appsv1.ReplicaSet] {
 				Paths: map[string][]string{"v1": {"spec", "replicas"}},
 			}),
 		},
-		SelectableFields: []registry.SelectableField[*appsv1.ReplicaSet]{
+		SelectableFields: []api.SelectableField[*appsv1.ReplicaSet]{
 			{
 				Path: "status.replicas",
 				Value: func(obj *appsv1.ReplicaSet) string {

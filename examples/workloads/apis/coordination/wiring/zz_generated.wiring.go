@@ -5,6 +5,7 @@ package wiring
 
 import (
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -53,14 +54,14 @@ func defineLease() registry.Definition[*coordinationv1.Lease] {
 		New: func() *coordinationv1.Lease {
 			return new(coordinationv1.Lease)
 		},
-		Versions: []registry.Version[*coordinationv1.Lease]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*coordinationv1.Lease]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Holder", Type: "string"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*coordinationv1.Lease, *coordinationv1.Lease]{
+			}, codec.Conversion[*coordinationv1.Lease, *coordinationv1.Lease]{
 				New: func() *coordinationv1.Lease {
 					return new(coordinationv1.Lease)
 				},
@@ -78,7 +79,7 @@ func defineLease() registry.Definition[*coordinationv1.Lease] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*coordinationv1.Lease](),
+				Proto: codec.ProtoOf[*coordinationv1.Lease](),
 			}),
 		},
 		Storage:       "v1",

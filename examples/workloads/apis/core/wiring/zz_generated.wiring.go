@@ -9,7 +9,9 @@ import (
 	"net/url"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/subresource"
 	"example.com/workloads/apis/core/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -71,14 +73,14 @@ func defineConfigMap() registry.Definition[*corev1.ConfigMap] {
 		New: func() *corev1.ConfigMap {
 			return new(corev1.ConfigMap)
 		},
-		Versions: []registry.Version[*corev1.ConfigMap]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*corev1.ConfigMap]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Data", Type: "integer"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*corev1.ConfigMap, *corev1.ConfigMap]{
+			}, codec.Conversion[*corev1.ConfigMap, *corev1.ConfigMap]{
 				New: func() *corev1.ConfigMap {
 					return new(corev1.ConfigMap)
 				},
@@ -94,7 +96,7 @@ func defineConfigMap() registry.Definition[*corev1.ConfigMap] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*corev1.ConfigMap](),
+				Proto: codec.ProtoOf[*corev1.ConfigMap](),
 			}),
 		},
 		Storage: "v1",
@@ -121,12 +123,12 @@ func defineEvent() registry.Definition[*corev1.Event] {
 		New: func() *corev1.Event {
 			return new(corev1.Event)
 		},
-		Versions: []registry.Version[*corev1.Event]{
-			registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*corev1.Event, *corev1.Event]{
+		Versions: []codec.Version[*corev1.Event]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*corev1.Event, *corev1.Event]{
 				New: func() *corev1.Event {
 					return new(corev1.Event)
 				},
-				Proto: registry.ProtoOf[*corev1.Event](),
+				Proto: codec.ProtoOf[*corev1.Event](),
 			}),
 		},
 		Storage: "v1",
@@ -134,7 +136,7 @@ func defineEvent() registry.Definition[*corev1.Event] {
 			AllowCreateOnUpdate: true,
 			NoGeneration:        true,
 		},
-		SelectableFields: []registry.SelectableField[*corev1.Event]{
+		SelectableFields: []api.SelectableField[*corev1.Event]{
 			{
 				Path: "involvedObject.kind",
 				Value: func(obj *corev1.Event) string {
@@ -202,14 +204,14 @@ func defineNode() registry.Definition[*corev1.Node] {
 		New: func() *corev1.Node {
 			return new(corev1.Node)
 		},
-		Versions: []registry.Version[*corev1.Node]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*corev1.Node]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Unschedulable", Type: "boolean"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*corev1.Node, *corev1.Node]{
+			}, codec.Conversion[*corev1.Node, *corev1.Node]{
 				New: func() *corev1.Node {
 					return new(corev1.Node)
 				},
@@ -227,7 +229,7 @@ func defineNode() registry.Definition[*corev1.Node] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*corev1.Node](),
+				Proto: codec.ProtoOf[*corev1.Node](),
 			}),
 		},
 		Storage:       "v1",
@@ -260,15 +262,15 @@ func definePod() registry.Definition[*corev1.Pod] {
 		New: func() *corev1.Pod {
 			return new(corev1.Pod)
 		},
-		Versions: []registry.Version[*corev1.Pod]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*corev1.Pod]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Status", Type: "string"},
 					{Name: "Node", Type: "string", Priority: 1},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*corev1.Pod, *corev1.Pod]{
+			}, codec.Conversion[*corev1.Pod, *corev1.Pod]{
 				New: func() *corev1.Pod {
 					return new(corev1.Pod)
 				},
@@ -296,7 +298,7 @@ func definePod() registry.Definition[*corev1.Pod] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*corev1.Pod](),
+				Proto: codec.ProtoOf[*corev1.Pod](),
 			}),
 		},
 		Storage: "v1",
@@ -312,122 +314,122 @@ func definePod() registry.Definition[*corev1.Pod] {
 				obj.Status = corev1.PodStatus{}
 			},
 		}},
-		Extensions: []registry.Extension[*corev1.Pod]{
-			registry.ConnectionOf(registry.Connection[*corev1.Pod, *corev1.PodAttachOptions]{
+		Extensions: []subresource.Extension[*corev1.Pod]{
+			subresource.ConnectionOf(subresource.Connection[*corev1.Pod, *corev1.PodAttachOptions]{
 				Name:    "attach",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*corev1.PodAttachOptions]{
+				Options: subresource.Options[*corev1.PodAttachOptions]{
 					New: func() *corev1.PodAttachOptions {
 						return new(corev1.PodAttachOptions)
 					},
 					Decode: func(query url.Values, options *corev1.PodAttachOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "stdin", registry.QueryBool, &options.Stdin),
-							registry.QueryValue(query, "stdout", registry.QueryBool, &options.Stdout),
-							registry.QueryValue(query, "stderr", registry.QueryBool, &options.Stderr),
-							registry.QueryValue(query, "tty", registry.QueryBool, &options.TTY),
-							registry.QueryValue(query, "container", registry.QueryText, &options.Container),
+							subresource.QueryValue(query, "stdin", subresource.QueryBool, &options.Stdin),
+							subresource.QueryValue(query, "stdout", subresource.QueryBool, &options.Stdout),
+							subresource.QueryValue(query, "stderr", subresource.QueryBool, &options.Stderr),
+							subresource.QueryValue(query, "tty", subresource.QueryBool, &options.TTY),
+							subresource.QueryValue(query, "container", subresource.QueryText, &options.Container),
 						)
 					},
 				},
 				Connect: v1.Attach_Pod,
 			}),
-			registry.ActionOf(registry.Action[*corev1.Pod, *corev1.Binding]{
+			subresource.ActionOf(subresource.Action[*corev1.Pod, *corev1.Binding]{
 				Name: "binding",
-				Body: registry.Kind[*corev1.Binding]{
+				Body: codec.Kind[*corev1.Binding]{
 					Group: "",
 					Kind:  "Binding",
 					New: func() *corev1.Binding {
 						return new(corev1.Binding)
 					},
-					Versions: []registry.Version[*corev1.Binding]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*corev1.Binding, *corev1.Binding]{
+					Versions: []codec.Version[*corev1.Binding]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*corev1.Binding, *corev1.Binding]{
 							New: func() *corev1.Binding {
 								return new(corev1.Binding)
 							},
-							Proto: registry.ProtoOf[*corev1.Binding](),
+							Proto: codec.ProtoOf[*corev1.Binding](),
 						}),
 					},
 				},
 				Do: v1.Binding_Pod,
 			}),
-			registry.RemovalOf(registry.Removal[*corev1.Pod, *policyv1.Eviction]{
+			subresource.RemovalOf(subresource.Removal[*corev1.Pod, *policyv1.Eviction]{
 				Name: "eviction",
-				Body: registry.Kind[*policyv1.Eviction]{
+				Body: codec.Kind[*policyv1.Eviction]{
 					Group: "policy",
 					Kind:  "Eviction",
 					New: func() *policyv1.Eviction {
 						return new(policyv1.Eviction)
 					},
-					Versions: []registry.Version[*policyv1.Eviction]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*policyv1.Eviction, *policyv1.Eviction]{
+					Versions: []codec.Version[*policyv1.Eviction]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*policyv1.Eviction, *policyv1.Eviction]{
 							New: func() *policyv1.Eviction {
 								return new(policyv1.Eviction)
 							},
-							Proto: registry.ProtoOf[*policyv1.Eviction](),
+							Proto: codec.ProtoOf[*policyv1.Eviction](),
 						}),
 					},
 				},
 				Do: v1.Eviction_Pod,
 			}),
-			registry.ConnectionOf(registry.Connection[*corev1.Pod, *corev1.PodExecOptions]{
+			subresource.ConnectionOf(subresource.Connection[*corev1.Pod, *corev1.PodExecOptions]{
 				Name:    "exec",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*corev1.PodExecOptions]{
+				Options: subresource.Options[*corev1.PodExecOptions]{
 					New: func() *corev1.PodExecOptions {
 						return new(corev1.PodExecOptions)
 					},
 					Decode: func(query url.Values, options *corev1.PodExecOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "stdin", registry.QueryBool, &options.Stdin),
-							registry.QueryValue(query, "stdout", registry.QueryBool, &options.Stdout),
-							registry.QueryValue(query, "stderr", registry.QueryBool, &options.Stderr),
-							registry.QueryValue(query, "tty", registry.QueryBool, &options.TTY),
-							registry.QueryValue(query, "container", registry.QueryText, &options.Container),
-							registry.QueryValues(query, "command", registry.QueryText, &options.Command),
+							subresource.QueryValue(query, "stdin", subresource.QueryBool, &options.Stdin),
+							subresource.QueryValue(query, "stdout", subresource.QueryBool, &options.Stdout),
+							subresource.QueryValue(query, "stderr", subresource.QueryBool, &options.Stderr),
+							subresource.QueryValue(query, "tty", subresource.QueryBool, &options.TTY),
+							subresource.QueryValue(query, "container", subresource.QueryText, &options.Container),
+							subresource.QueryValues(query, "command", subresource.QueryText, &options.Command),
 						)
 					},
 				},
 				Connect: v1.Exec_Pod,
 			}),
-			registry.StreamOf(registry.Stream[*corev1.Pod, *corev1.PodLogOptions]{
+			subresource.StreamOf(subresource.Stream[*corev1.Pod, *corev1.PodLogOptions]{
 				Name: "log",
-				Options: registry.Options[*corev1.PodLogOptions]{
+				Options: subresource.Options[*corev1.PodLogOptions]{
 					New: func() *corev1.PodLogOptions {
 						return new(corev1.PodLogOptions)
 					},
 					Decode: func(query url.Values, options *corev1.PodLogOptions) error {
 						return errors.Join(
-							registry.QueryValue(query, "container", registry.QueryText, &options.Container),
-							registry.QueryValue(query, "follow", registry.QueryBool, &options.Follow),
-							registry.QueryValue(query, "previous", registry.QueryBool, &options.Previous),
-							registry.QueryPointer(query, "sinceSeconds", registry.QueryInt, &options.SinceSeconds),
-							registry.QueryPointer(query, "sinceTime", registry.QueryParsed[metav1.Time], &options.SinceTime),
-							registry.QueryValue(query, "timestamps", registry.QueryBool, &options.Timestamps),
-							registry.QueryPointer(query, "tailLines", registry.QueryInt, &options.TailLines),
-							registry.QueryPointer(query, "limitBytes", registry.QueryInt, &options.LimitBytes),
-							registry.QueryValue(query, "insecureSkipTLSVerifyBackend", registry.QueryBool, &options.InsecureSkipTLSVerifyBackend),
-							registry.QueryPointer(query, "stream", registry.QueryText, &options.Stream),
+							subresource.QueryValue(query, "container", subresource.QueryText, &options.Container),
+							subresource.QueryValue(query, "follow", subresource.QueryBool, &options.Follow),
+							subresource.QueryValue(query, "previous", subresource.QueryBool, &options.Previous),
+							subresource.QueryPointer(query, "sinceSeconds", subresource.QueryInt, &options.SinceSeconds),
+							subresource.QueryPointer(query, "sinceTime", subresource.QueryParsed[metav1.Time], &options.SinceTime),
+							subresource.QueryValue(query, "timestamps", subresource.QueryBool, &options.Timestamps),
+							subresource.QueryPointer(query, "tailLines", subresource.QueryInt, &options.TailLines),
+							subresource.QueryPointer(query, "limitBytes", subresource.QueryInt, &options.LimitBytes),
+							subresource.QueryValue(query, "insecureSkipTLSVerifyBackend", subresource.QueryBool, &options.InsecureSkipTLSVerifyBackend),
+							subresource.QueryPointer(query, "stream", subresource.QueryText, &options.Stream),
 						)
 					},
 				},
 				Open: v1.Log_Pod,
 			}),
-			registry.ConnectionOf(registry.Connection[*corev1.Pod, *corev1.PodPortForwardOptions]{
+			subresource.ConnectionOf(subresource.Connection[*corev1.Pod, *corev1.PodPortForwardOptions]{
 				Name:    "portforward",
 				Methods: []string{"GET", "POST"},
-				Options: registry.Options[*corev1.PodPortForwardOptions]{
+				Options: subresource.Options[*corev1.PodPortForwardOptions]{
 					New: func() *corev1.PodPortForwardOptions {
 						return new(corev1.PodPortForwardOptions)
 					},
 					Decode: func(query url.Values, options *corev1.PodPortForwardOptions) error {
-						return registry.QueryValues(query, "ports", registry.QueryInt, &options.Ports)
+						return subresource.QueryValues(query, "ports", subresource.QueryInt, &options.Ports)
 					},
 				},
 				Connect: v1.Portforward_Pod,
 			}),
 		},
-		SelectableFields: []registry.SelectableField[*corev1.Pod]{
+		SelectableFields: []api.SelectableField[*corev1.Pod]{
 			{
 				Path: "spec.nodeName",
 				Value: func(obj *corev1.Pod) string {
@@ -458,15 +460,15 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 		New: func() *corev1.Secret {
 			return new(corev1.Secret)
 		},
-		Versions: []registry.Version[*corev1.Secret]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*corev1.Secret]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Type", Type: "string"},
 					{Name: "Data", Type: "integer"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*corev1.Secret, *corev1.Secret]{
+			}, codec.Conversion[*corev1.Secret, *corev1.Secret]{
 				New: func() *corev1.Secret {
 					return new(corev1.Secret)
 				},
@@ -489,7 +491,7 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*corev1.Secret](),
+				Proto: codec.ProtoOf[*corev1.Secret](),
 			}),
 		},
 		Storage: "v1",
@@ -499,7 +501,7 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 			ValidateUpdate:   v1.ValidateUpdate_Secret,
 			NoGeneration:     true,
 		},
-		SelectableFields: []registry.SelectableField[*corev1.Secret]{
+		SelectableFields: []api.SelectableField[*corev1.Secret]{
 			{
 				Path: "type",
 				Value: func(obj *corev1.Secret) string {
@@ -525,13 +527,13 @@ func defineServiceAccount() registry.Definition[*corev1.ServiceAccount] {
 		New: func() *corev1.ServiceAccount {
 			return new(corev1.ServiceAccount)
 		},
-		Versions: []registry.Version[*corev1.ServiceAccount]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*corev1.ServiceAccount]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*corev1.ServiceAccount, *corev1.ServiceAccount]{
+			}, codec.Conversion[*corev1.ServiceAccount, *corev1.ServiceAccount]{
 				New: func() *corev1.ServiceAccount {
 					return new(corev1.ServiceAccount)
 				},
@@ -543,43 +545,43 @@ func defineServiceAccount() registry.Definition[*corev1.ServiceAccount] {
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*corev1.ServiceAccount](),
+				Proto: codec.ProtoOf[*corev1.ServiceAccount](),
 			}),
 		},
 		Storage: "v1",
 		Strategy: registry.Strategy[*corev1.ServiceAccount]{
 			NoGeneration: true,
 		},
-		Extensions: []registry.Extension[*corev1.ServiceAccount]{
-			registry.RequestOf(registry.Request[*corev1.ServiceAccount, *authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
+		Extensions: []subresource.Extension[*corev1.ServiceAccount]{
+			subresource.RequestOf(subresource.Request[*corev1.ServiceAccount, *authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
 				Name: "token",
-				Body: registry.Kind[*authenticationv1.TokenRequest]{
+				Body: codec.Kind[*authenticationv1.TokenRequest]{
 					Group: "authentication.k8s.io",
 					Kind:  "TokenRequest",
 					New: func() *authenticationv1.TokenRequest {
 						return new(authenticationv1.TokenRequest)
 					},
-					Versions: []registry.Version[*authenticationv1.TokenRequest]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
+					Versions: []codec.Version[*authenticationv1.TokenRequest]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
 							New: func() *authenticationv1.TokenRequest {
 								return new(authenticationv1.TokenRequest)
 							},
-							Proto: registry.ProtoOf[*authenticationv1.TokenRequest](),
+							Proto: codec.ProtoOf[*authenticationv1.TokenRequest](),
 						}),
 					},
 				},
-				Answer: registry.Kind[*authenticationv1.TokenRequest]{
+				Answer: codec.Kind[*authenticationv1.TokenRequest]{
 					Group: "authentication.k8s.io",
 					Kind:  "TokenRequest",
 					New: func() *authenticationv1.TokenRequest {
 						return new(authenticationv1.TokenRequest)
 					},
-					Versions: []registry.Version[*authenticationv1.TokenRequest]{
-						registry.VersionOf(api.VersionInfo{Name: "v1"}, registry.Conversion[*authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
+					Versions: []codec.Version[*authenticationv1.TokenRequest]{
+						codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*authenticationv1.TokenRequest, *authenticationv1.TokenRequest]{
 							New: func() *authenticationv1.TokenRequest {
 								return new(authenticationv1.TokenRequest)
 							},
-							Proto: registry.ProtoOf[*authenticationv1.TokenRequest](),
+							Proto: codec.ProtoOf[*authenticationv1.TokenRequest](),
 						}),
 					},
 				},

@@ -5,6 +5,7 @@ package wiring
 
 import (
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -54,15 +55,15 @@ func defineEvent() registry.Definition[*eventsv1.Event] {
 		New: func() *eventsv1.Event {
 			return new(eventsv1.Event)
 		},
-		Versions: []registry.Version[*eventsv1.Event]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*eventsv1.Event]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Type", Type: "string"},
 					{Name: "Reason", Type: "string"},
 					{Name: "Note", Type: "string"},
 				},
-			}, registry.Conversion[*eventsv1.Event, *eventsv1.Event]{
+			}, codec.Conversion[*eventsv1.Event, *eventsv1.Event]{
 				New: func() *eventsv1.Event {
 					return new(eventsv1.Event)
 				},
@@ -86,14 +87,14 @@ func defineEvent() registry.Definition[*eventsv1.Event] {
 						return api.Text(in.Note)
 					},
 				},
-				Proto: registry.ProtoOf[*eventsv1.Event](),
+				Proto: codec.ProtoOf[*eventsv1.Event](),
 			}),
 		},
 		Storage: "v1",
 		Strategy: registry.Strategy[*eventsv1.Event]{
 			NoGeneration: true,
 		},
-		SelectableFields: []registry.SelectableField[*eventsv1.Event]{
+		SelectableFields: []api.SelectableField[*eventsv1.Event]{
 			{
 				Path: "regarding.kind",
 				Value: func(obj *eventsv1.Event) string {

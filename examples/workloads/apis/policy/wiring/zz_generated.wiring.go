@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"example.com/workloads/apis/policy/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -60,8 +61,8 @@ func definePodDisruptionBudget() registry.Definition[*policyv1.PodDisruptionBudg
 		New: func() *policyv1.PodDisruptionBudget {
 			return new(policyv1.PodDisruptionBudget)
 		},
-		Versions: []registry.Version[*policyv1.PodDisruptionBudget]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*policyv1.PodDisruptionBudget]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Min available", Type: "string"},
@@ -69,7 +70,7 @@ func definePodDisruptionBudget() registry.Definition[*policyv1.PodDisruptionBudg
 					{Name: "Allowed disruptions", Type: "integer"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*policyv1.PodDisruptionBudget, *policyv1.PodDisruptionBudget]{
+			}, codec.Conversion[*policyv1.PodDisruptionBudget, *policyv1.PodDisruptionBudget]{
 				New: func() *policyv1.PodDisruptionBudget {
 					return new(policyv1.PodDisruptionBudget)
 				},
@@ -99,7 +100,7 @@ func definePodDisruptionBudget() registry.Definition[*policyv1.PodDisruptionBudg
 						return api.Age(in.CreationTimestamp.Time)
 					},
 				},
-				Proto: registry.ProtoOf[*policyv1.PodDisruptionBudget](),
+				Proto: codec.ProtoOf[*policyv1.PodDisruptionBudget](),
 			}),
 		},
 		Storage:       "v1",

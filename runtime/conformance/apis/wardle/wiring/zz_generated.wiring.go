@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/conformance/apis/wardle"
 	"apigen.dev/runtime/conformance/apis/wardle/v1alpha1"
 	"apigen.dev/runtime/conformance/apis/wardle/v1beta1"
@@ -63,8 +64,8 @@ func defineFischer(scope conversion.Scope) registry.Definition[*wardle.Fischer] 
 		New: func() *wardle.Fischer {
 			return new(wardle.Fischer)
 		},
-		Versions: []registry.Version[*wardle.Fischer]{
-			registry.VersionOf(api.VersionInfo{Name: "v1alpha1"}, registry.Conversion[*wardle.Fischer, *v1alpha1.Fischer]{
+		Versions: []codec.Version[*wardle.Fischer]{
+			codec.VersionOf(api.VersionInfo{Name: "v1alpha1"}, codec.Conversion[*wardle.Fischer, *v1alpha1.Fischer]{
 				New: func() *v1alpha1.Fischer {
 					return new(v1alpha1.Fischer)
 				},
@@ -97,8 +98,8 @@ func defineFlunder(scope conversion.Scope) registry.Definition[*wardle.Flunder] 
 		New: func() *wardle.Flunder {
 			return new(wardle.Flunder)
 		},
-		Versions: []registry.Version[*wardle.Flunder]{
-			registry.VersionOf(api.VersionInfo{Name: "v1beta1"}, registry.Conversion[*wardle.Flunder, *v1beta1.Flunder]{
+		Versions: []codec.Version[*wardle.Flunder]{
+			codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*wardle.Flunder, *v1beta1.Flunder]{
 				New: func() *v1beta1.Flunder {
 					return new(v1beta1.Flunder)
 				},
@@ -109,7 +110,7 @@ func defineFlunder(scope conversion.Scope) registry.Definition[*wardle.Flunder] 
 					return v1beta1.Convert_wardle_Flunder_To_v1beta1_Flunder(in, out, scope)
 				},
 			}),
-			registry.VersionOf(api.VersionInfo{Name: "v1alpha1"}, registry.Conversion[*wardle.Flunder, *v1alpha1.Flunder]{
+			codec.VersionOf(api.VersionInfo{Name: "v1alpha1"}, codec.Conversion[*wardle.Flunder, *v1alpha1.Flunder]{
 				New: func() *v1alpha1.Flunder {
 					return new(v1alpha1.Flunder)
 				},

@@ -13,6 +13,7 @@ import (
 	"apigen.dev/generator/emit/wiring/testdata/shop/v1"
 	"apigen.dev/generator/emit/wiring/testdata/shop/v1beta1"
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
@@ -69,8 +70,8 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 		New: func() *shop.Widget {
 			return new(shop.Widget)
 		},
-		Versions: []registry.Version[*shop.Widget]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*shop.Widget]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Color", Type: "string"},
@@ -87,7 +88,7 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 					{Name: "Age", Type: "date"},
 					{Name: "Summary", Type: "string"},
 				},
-			}, registry.Conversion[*shop.Widget, *v1.Widget]{
+			}, codec.Conversion[*shop.Widget, *v1.Widget]{
 				New: func() *v1.Widget {
 					return new(v1.Widget)
 				},
@@ -177,10 +178,10 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 					},
 				},
 			}),
-			registry.VersionOf(api.VersionInfo{
+			codec.VersionOf(api.VersionInfo{
 				Name:       "v1beta1",
 				Deprecated: "shop.example.com/v1beta1 Widget goes away: use v1",
-			}, registry.Conversion[*shop.Widget, *v1beta1.Widget]{
+			}, codec.Conversion[*shop.Widget, *v1beta1.Widget]{
 				New: func() *v1beta1.Widget {
 					return new(v1beta1.Widget)
 				},
@@ -228,7 +229,7 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 				return obj.ValidateStatusUpdate(ctx, old)
 			},
 		}},
-		SelectableFields: []registry.SelectableField[*shop.Widget]{
+		SelectableFields: []api.SelectableField[*shop.Widget]{
 			{
 				Path: "spec.color",
 				Value: func(obj *shop.Widget) string {

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/conformance/exchange/apis/networking/v1"
 	"apigen.dev/runtime/registry"
 	"k8s.io/apimachinery/pkg/api/operation"
@@ -57,15 +58,15 @@ func defineIngressClass() registry.Definition[*v1.IngressClass] {
 		New: func() *v1.IngressClass {
 			return new(v1.IngressClass)
 		},
-		Versions: []registry.Version[*v1.IngressClass]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.IngressClass]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Controller", Type: "string", Description: "Controller that is responsible for handling this class"},
 					{Name: "Parameters", Type: "string", Description: "A reference to a resource with additional parameters"},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*v1.IngressClass, *v1.IngressClass]{
+			}, codec.Conversion[*v1.IngressClass, *v1.IngressClass]{
 				New: func() *v1.IngressClass {
 					return new(v1.IngressClass)
 				},

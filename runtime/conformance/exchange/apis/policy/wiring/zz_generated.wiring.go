@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/conformance/exchange/apis/policy/v1"
 	"apigen.dev/runtime/registry"
 	v11 "k8s.io/api/policy/v1"
@@ -59,8 +60,8 @@ func definePodDisruptionBudget() registry.Definition[*v1.PodDisruptionBudget] {
 		New: func() *v1.PodDisruptionBudget {
 			return new(v1.PodDisruptionBudget)
 		},
-		Versions: []registry.Version[*v1.PodDisruptionBudget]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.PodDisruptionBudget]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Min Available", Type: "string", Description: "The minimum number of pods that must be available."},
@@ -68,7 +69,7 @@ func definePodDisruptionBudget() registry.Definition[*v1.PodDisruptionBudget] {
 					{Name: "Allowed Disruptions", Type: "integer", Description: "Calculated number of pods that may be disrupted at this time."},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*v1.PodDisruptionBudget, *v1.PodDisruptionBudget]{
+			}, codec.Conversion[*v1.PodDisruptionBudget, *v1.PodDisruptionBudget]{
 				New: func() *v1.PodDisruptionBudget {
 					return new(v1.PodDisruptionBudget)
 				},

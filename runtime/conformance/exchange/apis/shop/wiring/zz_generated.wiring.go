@@ -7,9 +7,11 @@ import (
 	"context"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/conformance/exchange/apis/shop/v1"
 	"apigen.dev/runtime/conformance/exchange/apis/shop/v1beta1"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -63,8 +65,8 @@ func defineWidget() registry.Definition[*v1.Widget] {
 		New: func() *v1.Widget {
 			return new(v1.Widget)
 		},
-		Versions: []registry.Version[*v1.Widget]{
-			registry.VersionOf(api.VersionInfo{
+		Versions: []codec.Version[*v1.Widget]{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Color", Type: "string"},
@@ -72,7 +74,7 @@ func defineWidget() registry.Definition[*v1.Widget] {
 					{Name: "Note", Type: "string", Priority: 1},
 					{Name: "Age", Type: "date"},
 				},
-			}, registry.Conversion[*v1.Widget, *v1.Widget]{
+			}, codec.Conversion[*v1.Widget, *v1.Widget]{
 				New: func() *v1.Widget {
 					return new(v1.Widget)
 				},
@@ -104,7 +106,7 @@ func defineWidget() registry.Definition[*v1.Widget] {
 					},
 				},
 			}),
-			registry.VersionOf(api.VersionInfo{
+			codec.VersionOf(api.VersionInfo{
 				Name: "v1beta1",
 				Columns: []api.Column{
 					{Name: "Color", Type: "string"},
@@ -113,7 +115,7 @@ func defineWidget() registry.Definition[*v1.Widget] {
 					{Name: "Age", Type: "date"},
 				},
 				Deprecated: "shop.example.com/v1beta1 Widget is old",
-			}, registry.Conversion[*v1.Widget, *v1beta1.Widget]{
+			}, codec.Conversion[*v1.Widget, *v1beta1.Widget]{
 				New: func() *v1beta1.Widget {
 					return new(v1beta1.Widget)
 				},
@@ -165,8 +167,8 @@ func defineWidget() registry.Definition[*v1.Widget] {
 				obj.Status = v1.WidgetStatus{}
 			},
 		}},
-		Extensions: []registry.Extension[*v1.Widget]{
-			registry.ScaleOf(registry.Scale[*v1.Widget]{
+		Extensions: []subresource.Extension[*v1.Widget]{
+			subresource.ScaleOf(subresource.Scale[*v1.Widget]{
 				Replicas: func(obj *v1.Widget) int32 {
 					if obj.Spec.Replicas == nil {
 						return 0
@@ -185,7 +187,7 @@ func defineWidget() registry.Definition[*v1.Widget] {
 				Paths: map[string][]string{"v1": {"spec", "replicas"}, "v1beta1": {"spec", "replicas"}},
 			}),
 		},
-		SelectableFields: []registry.SelectableField[*v1.Widget]{
+		SelectableFields: []api.SelectableField[*v1.Widget]{
 			{
 				Path: "spec.color",
 				Value: func(obj *v1.Widget) string {

@@ -1,0 +1,97 @@
+package judge
+
+import (
+	"maps"
+	"reflect"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// shown is a field as encoding/json finds it in a struct: through what the struct embeds.
+type shown struct {
+	field *model.Field
+	// by is the struct's own field that leads there, and owner the type that declares the field.
+	by     *model.Field
+	owner  *model.Type
+	tagged bool
+}
+
+// duplicates reports names on the wire that a struct gets from two structs that it embeds: encoding/json leaves out
+// both.
+func (r *referee) duplicates(t *model.Type) {
+	if t.Form != model.Struct || t.Package == nil || t.Package.HasGroup &&
+		t.Package.Version == "" { // internal types are not on the wire
+		return
+	}
+	taken := map[string]shown{}
+	level := []shown{}
+	for _, f := range t.Fields {
+		level = append(level, shown{field: f, by: f, owner: t, tagged: tagged(f)})
+	}
+	for seen := map[*model.Type]bool{t: true}; len(level) > 0; {
+		byName := map[string]shown{}
+		var next []shown
+		var entered []*model.Type
+		for _, x := range level {
+			switch {
+			case x.field.Ignored:
+			case x.field.Inline:
+				if inner := x.field.Type.Pointee(); inner != nil && !seen[inner] {
+					next, entered = append(next, shownIn(inner, x.by)...), append(entered, inner)
+				}
+			case taken[x.field.JSON].field != nil:
+				r.hidden(t, taken[x.field.JSON], x)
+			default:
+				r.duplicate(t, byName, x)
+			}
+		}
+		maps.Copy(taken, byName)
+		for _, inner := range entered { // only now: a struct that is embedded twice has each of its names twice
+			seen[inner] = true
+		}
+		level = next
+	}
+}
+
+// duplicate notes a field under its name, and reports it where another one of the level has that name through another
+// embedded struct.
+func (r *referee) duplicate(t *model.Type, byName map[string]shown, x shown) {
+	name := x.field.JSON
+	other, met := byName[name]
+	switch {
+	case !met || x.tagged && !other.tagged:
+		byName[name] = x
+	case x.by != other.by && x.tagged == other.tagged && x.field != x.by: // fieldNames reports two of its own
+		r.faultf(x.by.Pos, "%s gets the name %q on the wire twice, by %s.%s and %s.%s: encoding/json would leave "+
+			"out both; rename one of them, or give %s a field of that name",
+			t.Name, name, other.owner.Name, other.field.Name, x.owner.Name, x.field.Name, t.Name)
+	}
+}
+
+// hidden reports a field behind another one of that name that is nearer: its rules would be checked of what is never
+// there. Where both are embedded, which one is meant is easily mistaken.
+func (r *referee) hidden(t *model.Type, by, x shown) {
+	if by.field == by.by && len(r.of(&x.field.Schema).Rules) == 0 {
+		return
+	}
+	r.faultf(x.by.Pos, "%s.%s is never on the wire in %s, where %s.%s has the name %q: rename one of them, or take "+
+		"the rules from the hidden one and let %s itself declare the other",
+		x.owner.Name, x.field.Name, t.Name, by.owner.Name, by.field.Name, x.field.JSON, t.Name)
+}
+
+// shownIn are the fields of a struct that an embedded field leads to.
+func shownIn(t *model.Type, by *model.Field) []shown {
+	var out []shown
+	for _, f := range t.Fields {
+		out = append(out, shown{field: f, by: by, owner: t, tagged: tagged(f)})
+	}
+	return out
+}
+
+// tagged tells whether a tag names the field.
+func tagged(f *model.Field) bool {
+	tag, _ := reflect.StructTag(f.Tag).Lookup("json")
+	name, _, _ := strings.Cut(tag, ",")
+	return name != ""
+}

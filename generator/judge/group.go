@@ -1,0 +1,87 @@
+package judge
+
+import (
+	"slices"
+
+	"apigen.dev/generator/model"
+)
+
+// group judges an API group.
+func (r *referee) group(g *model.Group) {
+	r.shortNames(g)
+	for _, x := range g.Resources {
+		for _, v := range x.Versions {
+			if x.Virtual() {
+				r.in = v.Type.Package
+				r.verbs(v.Type.Kind)
+			}
+		}
+	}
+}
+
+// shortNames reports short names that more than one kind of a group has.
+func (r *referee) shortNames(g *model.Group) {
+	owner, called := map[string]*model.Resource{}, map[string]*model.Resource{}
+	for _, x := range g.Resources {
+		called[x.Plural], called[x.Singular] = x, x
+	}
+	for _, x := range g.Resources {
+		t := x.Versions[0].Type
+		r.in = t.Package
+		for _, name := range x.ShortNames {
+			if other := called[name]; other != nil && other != x {
+				r.faultf(t.Pos, "the short name %q of kind %s is what kind %s of group %q is called: choose "+
+					"another one",
+					name, x.Kind, other.Kind, g.Name)
+			}
+			if other := owner[name]; other != nil {
+				r.faultf(t.Pos, "the kinds %s and %s of group %q have the short name %q: take it from one",
+					other.Kind, x.Kind, g.Name, name)
+			}
+			owner[name] = x
+		}
+	}
+}
+
+// unserved warns of kinds that clients are generated for and that no group serves.
+func (r *referee) unserved(p *model.Program) {
+	for _, pkg := range p.Packages {
+		if !pkg.Output || p.InGroup(pkg.Path) || pkg.Module == nil || !pkg.Module.Own {
+			continue
+		}
+		r.in = pkg
+		for _, t := range pkg.Types {
+			if k := t.Kind; k == nil || k.Client == nil && !k.Served && !k.StorageVersion {
+				continue
+			}
+			switch {
+			case !pkg.HasGroup:
+				r.warnf(t.Pos, "kind %s is not served: package %s is of no API group: write // +groupName=<group> "+
+					"above its package clause", t.Name, pkg.Path)
+			case pkg.Version == "":
+				r.warnf(t.Pos, "kind %s is not served: %s is no name of a version: call the package v1, or v1alpha1",
+					t.Name, pkg.Name)
+			}
+			break
+		}
+	}
+}
+
+// verbs finds verbs that aren't served without others: who updates or deletes needs what is there, and what updates
+// can be patched.
+func (r *referee) verbs(k *model.Kind) {
+	for _, rule := range []struct{ verb, needs string }{
+		{"update", "get"}, {"update", "patch"}, {"patch", "update"}, {"delete", "get"}, {"deleteCollection", "list"},
+		{"deleteCollection", "delete"},
+	} {
+		if slices.Contains(k.Verbs, rule.verb) && !slices.Contains(k.Verbs, rule.needs) {
+			r.errorf(k.VerbsPos, "a kind without storage that has the verb %s has %s, too: name both in "+
+				"+genclient:onlyVerbs", rule.verb, rule.needs)
+		}
+	}
+	if slices.Contains(k.Verbs, "delete") && slices.Contains(k.Verbs, "list") && !slices.Contains(k.Verbs,
+		"deleteCollection") {
+		r.errorf(k.VerbsPos, "a kind without storage that has the verbs delete and list has deleteCollection, too: "+
+			"name all three in +genclient:onlyVerbs")
+	}
+}

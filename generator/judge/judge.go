@@ -1,0 +1,165 @@
+// Package judge holds the rules about a model: each looks at the model alone and returns what it finds, and changes
+// nothing. What a finding asks to be left out of the model is data, which LeaveOut applies in one step. It knows the
+// model and diagnostics.
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"apigen.dev/generator/diag"
+	"apigen.dev/generator/model"
+)
+
+// Severity says what becomes of a finding.
+type Severity uint8
+
+// The severities.
+const (
+	// Fault is an error that --lenient makes a warning: what is wrong is left undone then.
+	Fault Severity = iota
+	// Error is always one.
+	Error
+	// Warning keeps nothing from being generated.
+	Warning
+)
+
+// Finding is what a judge found.
+type Finding struct {
+	diag.Error
+	Severity Severity
+	// In is the package that the finding is about.
+	In *model.Package
+	// Without is what has to be left out of the model; its zero value is nothing.
+	Without Omission
+}
+
+// Omission names a part of the model that can't be kept.
+type Omission struct {
+	// Schema is the schema that a rule, given by its check and position, or the Type is taken from.
+	Schema *model.Schema
+	Check  model.Check
+	Pos    model.Position
+	Type   bool
+	// PatchOf is the field whose tags for patches are left out.
+	PatchOf *model.Field
+	// DefaultOfType and DefaultOfField lose their defaults.
+	DefaultOfType  *model.Type
+	DefaultOfField *model.Field
+}
+
+// LeaveOut takes from the model what findings ask to be left out.
+func LeaveOut(findings []Finding) {
+	for _, f := range findings {
+		f.Without.apply()
+	}
+}
+
+func (o Omission) apply() {
+	switch {
+	case o.DefaultOfType != nil:
+		o.DefaultOfType.Default = nil
+	case o.DefaultOfField != nil:
+		o.DefaultOfField.Default = nil
+	case o.PatchOf != nil:
+		o.PatchOf.Schema.PatchStrategy, o.PatchOf.Schema.PatchMergeKey = "", ""
+	case o.Type:
+		o.Schema.Type = ""
+	case o.Schema != nil:
+		o.Schema.Rules = slices.DeleteFunc(o.Schema.Rules, func(r model.Rule) bool {
+			return r.Check == o.Check &&
+				r.Pos == o.Pos
+		})
+		leaveOut(o.Schema, o.Check)
+	}
+}
+
+// Program judges all packages of a program that files are generated from.
+func Program(p *model.Program) []Finding {
+	r := &referee{kept: map[*model.Schema]*model.Schema{}}
+	for _, pkg := range p.Packages {
+		r.in = pkg
+		for _, t := range pkg.Types {
+			r.typ(t)
+		}
+		if pkg.Output {
+			r.names(pkg)
+		}
+	}
+	groups := p.Groups
+	for _, c := range p.Clients {
+		groups = slices.Concat(groups, c.Groups)
+	}
+	judged := map[*model.Group]bool{}
+	for _, g := range groups {
+		if !judged[g] {
+			judged[g] = true
+			r.group(g)
+		}
+	}
+	if p.RuntimeAvailable {
+		r.unserved(p)
+	}
+	return r.findings
+}
+
+// referee collects findings.
+type referee struct {
+	in       *model.Package
+	findings []Finding
+	// kept are the schemas that were judged, without what was refused of them: what follows only from a fault that is
+	// reported isn't reported, too.
+	kept map[*model.Schema]*model.Schema
+}
+
+func (r *referee) add(severity Severity, without Omission, pos model.Position, message string) {
+	r.findings = append(r.findings, Finding{diag.Error{Pos: pos, Message: message}, severity, r.in, without})
+}
+
+// faultf reports a fault of a marker.
+func (r *referee) faultf(pos model.Position, format string, args ...any) {
+	r.add(Fault, Omission{}, pos, fmt.Sprintf(format, args...))
+}
+
+// errorf reports what no leniency helps with.
+func (r *referee) errorf(pos model.Position, format string, args ...any) {
+	r.add(Error, Omission{}, pos, fmt.Sprintf(format, args...))
+}
+
+func (r *referee) warnf(pos model.Position, format string, args ...any) {
+	r.add(Warning, Omission{}, pos, fmt.Sprintf(format, args...))
+}
+
+// of is a schema as far as it could be kept.
+func (r *referee) of(s *model.Schema) *model.Schema {
+	if kept := r.kept[s]; kept != nil {
+		return kept
+	}
+	return s
+}
+
+// typ judges a named type.
+func (r *referee) typ(t *model.Type) {
+	r.schema(t, &t.Schema, nil, t.Name)
+	r.fitDefault(t.Default, t, nil, Omission{DefaultOfType: t})
+	r.claims(t, &t.Schema, t.Name)
+	r.unions(t)
+	r.fields(t, map[*model.Type]bool{})
+}
+
+// fields judges the fields of a struct, and of those without a name in it.
+func (r *referee) fields(t *model.Type, seen map[*model.Type]bool) {
+	r.duplicates(t)
+	for _, f := range t.Fields {
+		r.wire(t, f)
+		r.schema(f.Type, &f.Schema, t, f.Name)
+		r.fitDefault(f.Default, f.Type, f, Omission{DefaultOfField: f})
+		r.claims(f.Type, &f.Schema, f.Name)
+		r.siblings(t, f)
+		r.patch(f)
+		for inner := f.Type; inner != nil && inner.Name == "" && !seen[inner]; inner = inner.Elem {
+			seen[inner] = true
+			r.fields(inner, seen)
+		}
+	}
+}

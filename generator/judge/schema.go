@@ -1,0 +1,378 @@
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// schema judges what is said of values of a type. Owner is the struct that the value is a field of, or nil.
+func (r *referee) schema(t *model.Type, s *model.Schema, owner *model.Type, name string) {
+	at, kept := t.Pointee(), new(*s)
+	kept.Rules = nil
+	for _, rule := range s.Rules {
+		before := len(r.findings)
+		if r.sound(&rule, at, s, name) {
+			kept.Rules = append(kept.Rules, rule)
+			continue
+		}
+		leaveOut(kept, rule.Check)
+		r.findings[before].Without = Omission{Schema: s, Check: rule.Check, Pos: rule.Pos}
+	}
+	r.kept[s] = kept
+	r.keys(at, kept, name)
+	if pos, message := disorder(kept.Rules, r.rulesOf(at, kept, owner)); message != "" {
+		r.faultf(pos, "%s", message)
+	}
+	r.parts(at, kept, name)
+}
+
+// rulesOf are those of a place, and where it is a field those of its type.
+func (r *referee) rulesOf(t *model.Type, s *model.Schema, owner *model.Type) []model.Rule {
+	if owner == nil || t == nil || t.Name == "" {
+		return s.Rules
+	}
+	return slices.Concat(s.Rules, r.of(&t.Schema).Rules)
+}
+
+// fitDefault holds a default against the rules. Field is what has it, or nil where a type does.
+func (r *referee) fitDefault(d *model.Default, t *model.Type, field *model.Field, without Omission) {
+	at, before := t.Pointee(), len(r.findings)
+	s, name, rules := r.of(&t.Schema), t.Name, []model.Rule(nil)
+	if field != nil {
+		s, name = r.of(&field.Schema), field.Name
+	}
+	if d == nil || at == nil || flexible(at, s) {
+		return
+	}
+	if rules = s.Rules; field != nil && at.Name != "" {
+		rules = slices.Concat(rules, r.of(&at.Schema).Rules)
+	}
+	r.byDefault(d, at, s, rules, name)
+	for i := range r.findings[before:] {
+		r.findings[before+i].Without = without
+	}
+}
+
+// parts judges what a schema says of parts of a value.
+func (r *referee) parts(t *model.Type, s *model.Schema, name string) {
+	var elem, key *model.Type
+	if t != nil {
+		elem, key = t.Elem, t.Key
+	}
+	if s.Items != nil {
+		if elem == nil && !flexible(t, s) {
+			r.misplaced(s.Items, name, t, "lists and maps")
+		} else {
+			r.schema(elem, s.Items, nil, "an element of "+name)
+		}
+	}
+	if s.Keys != nil {
+		if key == nil && !flexible(t, s) {
+			r.misplaced(s.Keys, name, t, "maps")
+		} else {
+			r.schema(key, s.Keys, nil, "a key of "+name)
+		}
+	}
+	for _, p := range s.Subfields {
+		f := fieldNamed(t, p.Name)
+		if f == nil {
+			r.faultf(p.Pos, "marker \"+k8s:subfield\": %s has no field %q", name, p.Name)
+			continue
+		}
+		r.schema(f.Type, p.Schema, nil, f.Name)
+	}
+	for _, p := range s.Elements {
+		for _, k := range p.Keys {
+			if fieldNamed(elem, k.Key) == nil {
+				r.faultf(p.Pos, "marker \"+k8s:item\": an element of %s has no field %q", name, k.Key)
+			}
+		}
+		if s.ListType != "map" && t != nil && r.of(&t.Schema).ListType != "map" && !slices.ContainsFunc(s.Rules,
+			isMap) {
+			r.faultf(p.Pos, "marker \"+k8s:item\" picks an element by its keys, and %s is no list of type map: add "+
+				"+k8s:listType=map and +k8s:listMapKey=<field>", name)
+		}
+	}
+}
+
+func isMap(r model.Rule) bool { return r.Check == model.Unique && r.Text == "map" }
+
+// misplaced reports rules for parts that a value doesn't have.
+func (r *referee) misplaced(s *model.Schema, name string, t *model.Type, want string) {
+	for _, rule := range s.Rules {
+		r.faultf(rule.Pos, "marker \"+%s\" here is for the parts of %s, and %s is %s", rule.Marker, want, name,
+			t.Describe())
+	}
+}
+
+// siblings judges what a field says of those beside it.
+func (r *referee) siblings(owner *model.Type, f *model.Field) {
+	for _, rule := range r.of(&f.Schema).Rules {
+		switch rule.Check {
+		case model.DependentRequired, model.DependentForbidden:
+			if rule.Text == f.JSON || fieldNamed(owner, rule.Text) == nil {
+				r.faultf(rule.Pos, "marker \"+%s\": there is no field %q beside %s", rule.Marker, rule.Text, f.Name)
+			}
+		case model.UnionMember, model.ZeroOrOneOfMember:
+			if f.Type.Form == model.Struct {
+				r.faultf(rule.Pos, "marker \"+%s\": %s is a struct, which is always there: make it a pointer",
+					rule.Marker, f.Name)
+			}
+		case model.UnionDiscriminator, model.ModeDiscriminator:
+			if at := f.Type.Pointee(); !f.Type.IsString() && (rule.Check == model.UnionDiscriminator || at == nil ||
+				at.Form != model.Basic) {
+				r.faultf(rule.Pos, "marker \"+%s\" is for strings, and %s is %s", rule.Marker, f.Name, at.Describe())
+			}
+		}
+	}
+	for _, p := range f.Schema.Modes {
+		discriminates := func(x *model.Field) bool {
+			return slices.ContainsFunc(r.of(&x.Schema).Rules, func(rule model.Rule) bool {
+				return rule.Check == model.ModeDiscriminator && rule.Text == p.Group
+			})
+		}
+		if !slices.ContainsFunc(owner.Fields, discriminates) {
+			r.faultf(p.Pos, "marker \"+k8s:ifMode\": no field beside %s is a +k8s:modeDiscriminator", f.Name)
+		}
+	}
+}
+
+// wants are the values that a check is for.
+var wants = map[model.Check]string{
+	model.Minimum: "numbers", model.Maximum: "numbers", model.MultipleOf: "numbers", model.Monotonic: "whole numbers",
+	model.MinLength: "strings", model.MaxLength: "strings", model.MaxBytes: "strings", model.Pattern: "strings",
+	model.MinItems: "lists", model.MaxItems: "lists", model.Unique: "lists",
+	model.MinProperties: "objects", model.MaxProperties: "objects", model.OneOf: "structs",
+}
+
+// sound judges a rule, and tells whether it can be kept, or at least in part: most of an enumeration is better than
+// none.
+func (r *referee) sound(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
+	if !r.placed(rule, t, s, name) {
+		return false
+	}
+	before := len(r.findings)
+	r.rule(rule, t, s, name)
+	return len(r.findings) == before || rule.Check == model.Enum || rule.Check == model.Required
+}
+
+// placed tells whether a rule is for values of the type, and reports one that isn't.
+func (r *referee) placed(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
+	want := wants[rule.Check]
+	if want == "" || flexible(t, s) || suits(rule, t, want) {
+		return true
+	}
+	r.faultf(rule.Pos, "marker \"+%s\" is for %s, and %s is %s%s", rule.Marker, want, name, t.Describe(),
+		insteadFor(rule, t, want))
+	return false
+}
+
+// leaveOut takes from a schema what a rule says in words of OpenAPI.
+func leaveOut(s *model.Schema, check model.Check) {
+	switch check {
+	case model.Minimum:
+		s.Minimum, s.ExclusiveMinimum = nil, false
+	case model.Maximum:
+		s.Maximum, s.ExclusiveMaximum = nil, false
+	case model.MultipleOf:
+		s.MultipleOf = nil
+	case model.MinLength:
+		s.MinLength = nil
+	case model.MaxLength, model.MaxBytes:
+		s.MaxLength = nil
+	case model.Pattern:
+		s.Pattern = ""
+	case model.Format:
+		s.Format = ""
+	case model.MinItems:
+		s.MinItems = nil
+	case model.MaxItems:
+		s.MaxItems = nil
+	case model.Unique:
+		s.ListType, s.ListMapKeys, s.UniqueItems = "", nil, false
+	case model.MinProperties:
+		s.MinProperties = nil
+	case model.MaxProperties:
+		s.MaxProperties = nil
+	}
+}
+
+// rule judges one rule by itself.
+func (r *referee) rule(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
+	say := func(format string, args ...any) {
+		r.faultf(rule.Pos, "marker \"+%s\": %s", rule.Marker, fmt.Sprintf(format, args...))
+	}
+	switch rule.Check {
+	case model.Minimum, model.Maximum, model.MultipleOf:
+		if message := outOfRange(rule, t); message != "" {
+			say("%s", message)
+		}
+	case model.MinLength, model.MaxLength, model.MaxBytes, model.MinItems, model.MaxItems, model.MinProperties,
+		model.MaxProperties:
+		if strings.HasPrefix(rule.Text, "-") {
+			say("%s is less than nothing", rule.Text)
+		}
+	case model.Pattern:
+		if _, err := regexp.Compile(rule.Text); err != nil {
+			say("%v", err)
+		}
+	case model.Format:
+		if rule.Declarative && !t.IsString() && !flexible(t, s) {
+			r.faultf(rule.Pos, "marker \"+%s\" is for strings, and %s is %s", rule.Marker, name, t.Describe())
+		} else if rule.Declarative && !slices.Contains(formats, rule.Text) {
+			say("unknown format %q: known are %s", rule.Text, strings.Join(formats, ", "))
+		}
+	case model.Enum:
+		r.enum(rule, t, s, name, say)
+	case model.Unique:
+		if rule.Text != "set" && rule.Text != "map" {
+			say("%q is not set or map", rule.Text)
+		}
+	case model.Update:
+		for _, word := range rule.Values {
+			if !slices.Contains(updateWords, word) {
+				say("%q is not one of %s", word, strings.Join(updateWords, ", "))
+			}
+		}
+	case model.OneOf:
+		for _, field := range rule.Values {
+			if fieldNamed(t, field) == nil {
+				say("%s has no field %q", name, field)
+			}
+		}
+	case model.Required:
+		if rule.Declarative && s.Rule(model.Forbidden) != nil {
+			say("%s is forbidden, too", name)
+		}
+	}
+}
+
+// The prefixes of controller-gen's markers for values and for the elements of lists.
+const (
+	values   = "kubebuilder:validation:"
+	elements = values + "items:"
+)
+
+// insteadFor says how to write a rule that was meant for the elements of a list.
+func insteadFor(rule *model.Rule, t *model.Type, want string) string {
+	if t.Elem == nil || flexible(t.Elem, &model.Schema{}) || !suits(rule, t.Elem.Pointee(), want) {
+		return ""
+	}
+	if rule.Declarative {
+		return fmt.Sprintf(": for its elements, write +k8s:eachVal=+%s=%s", rule.Marker, rule.Text)
+	}
+	return fmt.Sprintf(": for its elements, write +%s%s=%s", elements, strings.TrimPrefix(rule.Marker, values),
+		rule.Text)
+}
+
+// enum judges the values of an enumeration.
+func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name string, say func(string, ...any)) {
+	if flexible(t, s) {
+		return
+	}
+	if rule.Declarative {
+		if !t.IsString() {
+			say("the constants of strings are values, and %s is %s", name, t.Describe())
+		} else if t.Package == nil || !slices.ContainsFunc(t.Package.Consts,
+			func(c *model.Const) bool { return c.Type == t && !c.Excluded }) {
+			say("there is no constant of the type")
+		}
+		return
+	}
+	if t.Form == model.Slice || t.Form == model.Array {
+		say("%s is a list: for its elements, write +%sEnum", name, elements)
+		return
+	}
+	if text := rule.Text; strings.Contains(text, ",") && !strings.ContainsAny(text, ";{[\"'`") {
+		say("the values of an enumeration are separated by semicolons: %s", strings.ReplaceAll(text, ",", ";"))
+		return
+	}
+	for i, v := range rule.Values {
+		if slices.Contains(rule.Values[:i], v) {
+			say("%s is there twice", unquoted(v))
+		}
+		if !fits(v, t) {
+			say("%s is no value of %s, which is %s", unquoted(v), name, t.Describe())
+		}
+	}
+}
+
+// unquoted is the text of a JSON string, and other values as they are.
+func unquoted(value string) string {
+	var text string
+	if json.Unmarshal([]byte(value), &text) == nil {
+		return text
+	}
+	return value
+}
+
+// otherKey is what may have been meant by a key that there isn't.
+func otherKey(elem *model.Type, key string) string {
+	if strings.ContainsAny(key, ", ") {
+		return ": write +listMapKey= once for each of several keys"
+	}
+	for _, f := range elem.Fields {
+		if f.JSON != "" && (strings.EqualFold(f.JSON, key) || f.Name == key) {
+			return fmt.Sprintf(": did you mean %q?", f.JSON)
+		}
+	}
+	return ""
+}
+
+// keys judges the keys of a list.
+func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
+	if t != nil && t.Elem != nil && len(s.ListMapKeys) > 0 && s.ListType != "map" &&
+		r.of(&t.Schema).ListType != "map" && (s.Rule(model.Unique) == nil || s.ListType == "set") {
+		r.faultf(s.ListMapKeysPos, "marker \"+listMapKey\": %s is no list of type map: add +listType=map", name)
+	}
+	unique := s.Rule(model.Unique)
+	isMap := s.ListType == "map" || unique != nil && unique.Text == "map"
+	pos := model.Position{}
+	if unique != nil {
+		pos = unique.Pos
+	}
+	if !isMap || t == nil || t.Elem == nil || !pos.IsValid() {
+		return
+	}
+	keys := s.ListMapKeys
+	if len(keys) == 0 {
+		keys = r.of(&t.Schema).ListMapKeys
+	}
+	if len(keys) == 0 {
+		r.faultf(pos, "marker \"+%s\": a list of this type needs its keys: add +listMapKey=<field>", unique.Marker)
+		return
+	}
+	elem := t.Elem.Pointee()
+	if flexible(elem, &model.Schema{}) {
+		return
+	}
+	if elem.Form != model.Struct {
+		r.faultf(pos, "marker \"+%s\": the elements of %s have no fields to tell them apart by: use set or atomic",
+			unique.Marker, name)
+		return
+	}
+	r.keyFields(unique, elem, keys, name)
+}
+
+// keyFields judges the fields that the elements of a list are told apart by.
+func (r *referee) keyFields(unique *model.Rule, elem *model.Type, keys []string, name string) {
+	say := func(format string, args ...any) {
+		r.faultf(unique.Pos, "marker \"+%s\": %s", unique.Marker, fmt.Sprintf(format, args...))
+	}
+	for i, key := range keys {
+		f := fieldNamed(elem, key)
+		switch {
+		case slices.Contains(keys[:i], key):
+			say("the key %q is there twice: remove one", key)
+		case f == nil:
+			say("the elements of %s have no field %q, which is their key%s", name, key, otherKey(elem, key))
+		case !flexible(f.Type.Pointee(), &model.Schema{}) && f.Type.Pointee().Form != model.Basic:
+			say("the key %q of the elements of %s is %s, and no plain value", key, name, f.Type.Pointee().Describe())
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package judge
+
+import (
+	"apigen.dev/generator/model"
+)
+
+// unions judges what the fields of a struct say together of the unions that they are of.
+func (r *referee) unions(t *model.Type) {
+	members := map[string]int{}
+	said := map[string]*model.Rule{}
+	for _, f := range t.Fields {
+		rules := r.of(&f.Schema).Rules
+		for i := range rules {
+			rule := &rules[i]
+			switch rule.Check {
+			case model.UnionMember:
+				members[rule.Text]++
+				if s := r.of(&f.Schema).Rule(model.Required); s != nil && s.Declarative {
+					r.faultf(s.Pos, "marker \"+%s\": %s is a member of a union, of which one is set: mark it "+
+						"+k8s:optional", s.Marker, f.Name)
+				}
+			case model.UnionDiscriminator:
+				if other := said[rule.Text]; other != nil {
+					r.faultf(rule.Pos, "marker \"+%s\": line %d marks another field as the discriminator: remove one",
+						rule.Marker, other.Pos.Line)
+				}
+				said[rule.Text] = rule
+			}
+		}
+	}
+	for name, rule := range said {
+		if members[name] == 0 {
+			r.faultf(rule.Pos, "marker \"+%s\": no field beside it is a +k8s:unionMember%s", rule.Marker, ofUnion(name))
+		}
+	}
+}
+
+func ofUnion(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "(union: \"" + name + "\")"
+}

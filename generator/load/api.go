@@ -1,0 +1,153 @@
+package load
+
+import (
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"apigen.dev/generator/marker"
+)
+
+// What the universe offers to those who make a model of it.
+
+// Info is what the go command says of a package.
+type Info struct {
+	Name, Dir string
+	// Module is nil for packages outside of all modules.
+	Module *Module
+}
+
+// Module is the module of a package.
+type Module struct {
+	Path, Dir, Version string
+	// Own: it is the user's. Replaced: another module stands for it.
+	Own, Replaced bool
+}
+
+// Info returns what the go command says of a package, and whether it listed it.
+func (u *Universe) Info(path string) (Info, bool) {
+	meta := u.metas[path]
+	if meta == nil {
+		return Info{}, false
+	}
+	info := Info{Name: meta.Name, Dir: meta.Dir}
+	if m := meta.Module; m != nil {
+		info.Module = &Module{Path: m.Path, Dir: m.Dir, Version: m.Version, Own: m.Main, Replaced: m.Replace != nil}
+	}
+	return info, true
+}
+
+// Roots are the packages that are read from source for their own sake, by path.
+func (u *Universe) Roots() []*Source {
+	var out []*Source
+	for _, path := range u.rootPaths() {
+		out = append(out, u.sources[path])
+	}
+	return out
+}
+
+// Root returns the root of that path, or nil.
+func (u *Universe) Root(path string) *Source {
+	if s := u.sources[path]; s != nil && s.root {
+		return s
+	}
+	return nil
+}
+
+// IsRoot tells whether a package is read from source for its own sake.
+func (u *Universe) IsRoot(p *types.Package) bool { return p != nil && u.Root(p.Path()) != nil }
+
+// IsWritten tells the packages that files are written for.
+func (u *Universe) IsWritten(p *types.Package) bool { return u.IsRoot(p) && u.sources[p.Path()].output }
+
+// Position is a place in the source.
+func (u *Universe) Position(pos token.Pos) token.Position { return u.fset.Position(pos) }
+
+// RuntimeAvailable tells whether a module of the roots requires apigen.dev and has what wiring imports.
+func (u *Universe) RuntimeAvailable() bool {
+	for _, path := range u.options.RuntimeImports {
+		if !u.Listed(path) {
+			return false
+		}
+	}
+	return u.runtime
+}
+
+// Listed tells whether the go command knows the files of a package.
+func (u *Universe) Listed(path string) bool {
+	m := u.metas[path]
+	return m != nil && len(m.GoFiles) > 0
+}
+
+// Missing says what keeps a package from being imported: itself, or one that it imports and that go.mod or go.sum
+// doesn't know, since nobody imported it before. It is nil where nothing does.
+func (u *Universe) Missing(path string) error {
+	if !u.Listed(path) {
+		return listError(u.metas[path])
+	}
+	for _, imported := range u.metas[path].Imports {
+		if len(imported.GoFiles) == 0 && len(imported.Errors) > 0 {
+			return listError(imported)
+		}
+	}
+	return nil
+}
+
+// ListError is what the go command said of a package that can't be imported.
+func (u *Universe) ListError(path string) error { return listError(u.metas[path]) }
+
+// Path is the import path of a root.
+func (s *Source) Path() string { return s.meta.PkgPath }
+
+// Name is the name of a root.
+func (s *Source) Name() string { return s.meta.Name }
+
+// Markers are those of the package itself.
+func (s *Source) Markers() marker.Markers { return s.comments.Package.Markers }
+
+// Types is the type-checked package, complete or not; nil where it isn't checked.
+func (s *Source) Types() *types.Package { return s.types }
+
+// Checked tells whether the types of a package matter: those of one that only gathers what lies below it don't.
+func (s *Source) Checked() bool { return !s.shallow }
+
+// Output tells whether files may be written for the package.
+func (s *Source) Output() bool { return s.output }
+
+// Own tells whether the package is in a module of the user's.
+func (s *Source) Own() bool { return own(s.meta) }
+
+// DeclaredBelow are the names that hand-written files in a folder and below declare, by folder, relative to the first.
+func (u *Universe) DeclaredBelow(dir string) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil //nolint:nilerr // a folder that isn't there holds nothing
+		}
+		data, err := os.ReadFile(name) //nolint:gosec // the folder is the user's own
+		if err != nil || u.options.Owns(d.Name()) && replaceable(data) {
+			return nil //nolint:nilerr // what can't be read is found when the packages are checked
+		}
+		f, _ := parser.ParseFile(u.fset, name, data, parser.SkipObjectResolution)
+		rel, err := filepath.Rel(dir, filepath.Dir(name))
+		if f == nil || f.Name == nil || err != nil {
+			return nil //nolint:nilerr // as above
+		}
+		if rel = filepath.ToSlash(rel); out[rel] == nil {
+			out[rel] = map[string]bool{}
+		}
+		for id := range declaredIn(f) {
+			out[rel][id.Name] = true
+		}
+		return nil
+	})
+	return out
+}
+
+func own(p *packages.Package) bool { return p.Module != nil && p.Module.Main }

@@ -1,0 +1,60 @@
+package load
+
+import (
+	"fmt"
+	"go/ast"
+	"maps"
+	"slices"
+	"strconv"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// checkImports reports imports of packages of other modules that need a package which isn't there: they can't be
+// compiled, and what is read of them from source lacks what the package declares.
+func (u *Universe) checkImports() {
+	for _, path := range u.rootPaths() {
+		s := u.sources[path]
+		if s.shallow || !s.output && !own(s.meta) {
+			continue
+		}
+		for _, f := range s.files {
+			if !s.generated[f] {
+				u.checkImportsOf(s, f.Imports)
+			}
+		}
+	}
+}
+
+func (u *Universe) checkImportsOf(s *Source, imports []*ast.ImportSpec) {
+	for _, spec := range imports {
+		path, _ := strconv.Unquote(spec.Path.Value)
+		if err := u.Lacks(path); err != nil {
+			s.wrong = true
+			u.errs.Add(u.fset.Position(spec.Path.Pos()), "could not import %s (%v)", path, err)
+		}
+	}
+}
+
+// Lacks says which package is missing that one of another module imports, directly or not; nil where none is.
+func (u *Universe) Lacks(path string) error {
+	seen := map[*packages.Package]bool{}
+	var visit func(p *packages.Package) error
+	visit = func(p *packages.Package) error {
+		if p == nil || seen[p] || own(p) {
+			return nil // in the user's own packages it is found at its place
+		}
+		seen[p] = true
+		for _, name := range slices.Sorted(maps.Keys(p.Imports)) {
+			needed := p.Imports[name]
+			if needed.Dir == "" && len(needed.Errors) > 0 {
+				return fmt.Errorf("%s imports %s, and the go command says: %w", p.PkgPath, name, listError(needed))
+			}
+			if err := visit(needed); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return visit(u.metas[path])
+}

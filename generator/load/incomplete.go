@@ -1,0 +1,214 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/diag"
+	"apigen.dev/generator/model"
+)
+
+// Users see all that is wrong in one run, and nothing that only follows from something else. So a package that doesn't
+// parse, or isn't there, is set aside with all that hang together with it; of one whose declarations don't compile only
+// the faults of its markers are reported beside that. All others are read as ever.
+
+// Endless tells whether a type holds itself, or a package imports itself: no model can be made of those.
+func (u *Universe) Endless() bool {
+	return slices.ContainsFunc(u.errs, func(e diag.Error) bool {
+		return strings.HasPrefix(e.Message, recursive) || strings.HasPrefix(e.Message, importCycle) ||
+			strings.HasPrefix(e.Message, "instantiation cycle")
+	})
+}
+
+// Faulty tells whether anything was found that keeps output from being written, faults of markers aside: what is read
+// of the packages may be incomplete then.
+func (u *Universe) Faulty() bool { return u.errs != nil }
+
+// Report returns all the faults that were found: those of the universe and of its markers, and those found in the
+// model. Invalid are fields whose types don't compile. What only follows from other faults is left out; nil is
+// none.
+func (u *Universe) Report(found, invalid diag.Errors) diag.Errors {
+	marked := u.markerFaults()
+	if u.errs == nil {
+		all := slices.Concat(marked, found, u.firstInvalid(invalid))
+		if all == nil && invalid == nil {
+			return nil
+		}
+		return append(u.causes, all...)
+	}
+	broken, reported := u.around(func(s *Source) bool { return s.broken }), map[lineOf]bool{}
+	dirs := u.dirs(broken)
+	for _, e := range u.errs {
+		reported[lineOf{e.Pos.Filename, e.Pos.Line}] = true
+	}
+	out := append(u.errs, marked...)
+	for _, e := range found {
+		if !dirs[filepath.Dir(e.Pos.Filename)] && !reported[lineOf{e.Pos.Filename, e.Pos.Line}] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Warnings are the faults that keep nothing from being generated.
+func (u *Universe) Warnings() diag.Errors {
+	out := slices.Clone(u.warnings)
+	u.eachMarkerFault(func(e diag.Error, isError bool) {
+		if !isError {
+			out = append(out, e)
+		}
+	})
+	return out
+}
+
+// firstInvalid leaves one of the fields of a package whose types don't compile, for all have one cause; none where that
+// is reported.
+func (u *Universe) firstInvalid(errs diag.Errors) diag.Errors {
+	var sorted, out diag.Errors
+	errors.As(errs.Err(), &sorted)
+	first, more := map[string]int{}, map[string]int{}
+	for _, e := range sorted {
+		dir := filepath.Dir(e.Pos.Filename)
+		if _, again := first[dir]; u.causes != nil || again {
+			u.silenced[lineOf{e.Pos.Filename, e.Pos.Line}] = true
+			more[dir]++
+			continue
+		}
+		first[dir] = len(out)
+		out = append(out, e)
+	}
+	for dir, i := range first {
+		if n := more[dir]; n > 0 {
+			out[i].Message += fmt.Sprintf(" (and so for %d more of the package)", n)
+		}
+	}
+	return out
+}
+
+type lineOf struct {
+	file string
+	line int
+}
+
+// withMarkers adds what is wrong with markers to errors that keep packages from being type-checked.
+func (u *Universe) withMarkers(err error) error {
+	var list diag.Errors
+	if !errors.As(err, &list) {
+		return err
+	}
+	return append(append(u.errs, list...), u.markerFaults()...).Err()
+}
+
+// Faults returns the faults alone of the universe and of its markers; nil where there are none.
+func (u *Universe) Faults() error { return append(u.errs, u.markerFaults()...).Err() }
+
+// markerFaults are the errors in markers.
+func (u *Universe) markerFaults() diag.Errors {
+	var out diag.Errors
+	u.eachMarkerFault(func(e diag.Error, isError bool) {
+		if isError {
+			e.Lenient = true
+			out = append(out, e)
+		}
+	})
+	return out
+}
+
+// eachMarkerFault passes on what is wrong with the markers of roots. It is an error where the user can mend it and
+// wants to, else a warning.
+func (u *Universe) eachMarkerFault(report func(e diag.Error, isError bool)) {
+	for _, s := range u.Roots() {
+		for _, f := range s.comments.faults {
+			report(f.Error, !f.generated && !u.options.Lenient && s.Own())
+		}
+		for _, f := range s.comments.warnings {
+			if s.Own() {
+				report(f.Error, false)
+			}
+		}
+	}
+}
+
+// Incomplete tells whether a place is in a package that is known incompletely, or on a line whose fault isn't reported,
+// so that faults which others find there may follow from those that Report returned.
+func (u *Universe) Incomplete(pos token.Position) bool {
+	if u.errs == nil && len(u.silenced) == 0 {
+		return false
+	}
+	if u.incomplete == nil {
+		u.incomplete = u.dirs(u.around(func(s *Source) bool { return s.broken || s.wrong }))
+	}
+	return u.incomplete[filepath.Dir(pos.Filename)] || u.silenced[lineOf{pos.Filename, pos.Line}]
+}
+
+func (u *Universe) dirs(paths map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for path := range paths {
+		if s := u.sources[path]; s != nil {
+			out[s.meta.Dir] = true
+		}
+	}
+	return out
+}
+
+// around are the packages that hang together with those that are asked for: by imports, in either direction, or as
+// versions of one group.
+func (u *Universe) around(start func(*Source) bool) map[string]bool {
+	near := map[string][]string{}
+	join := func(x, y string) { near[x], near[y] = append(near[x], y), append(near[y], x) }
+	first := map[string]string{} // the first package of each folder of versions
+	out := map[string]bool{}
+	var queue []string
+	reach := func(path string) {
+		if !out[path] {
+			out[path] = true
+			queue = append(queue, path)
+		}
+	}
+	for path, s := range u.sources {
+		for _, i := range s.imported() {
+			if u.sources[i] != nil {
+				join(path, i)
+			} else if u.missing[i] {
+				reach(path)
+			}
+		}
+		if s.root {
+			dir := s.meta.Dir
+			if model.IsVersion(filepath.Base(dir)) || model.IsVersion(s.meta.Name) {
+				dir = filepath.Dir(dir)
+			}
+			if other := first[dir]; other != "" {
+				join(path, other)
+			}
+			first[dir] = path
+		}
+		if start(s) {
+			reach(path)
+		}
+	}
+	for len(queue) > 0 {
+		path := queue[0]
+		queue = queue[1:]
+		for _, other := range near[path] {
+			reach(other)
+		}
+	}
+	return out
+}
+
+// imported are the paths that a package imports, as far as they were read.
+func (s *Source) imported() []string {
+	if s.root {
+		return s.Imports()
+	}
+	var out []string
+	for _, i := range s.meta.Imports {
+		out = append(out, i.PkgPath)
+	}
+	return out
+}

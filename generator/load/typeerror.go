@@ -1,0 +1,127 @@
+package load
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// typeError decides what a type error means before anything is generated. Errors in declarations of types, constants
+// and signatures are the user's, for the model is made of them. Errors elsewhere may come from code that is not
+// generated yet: the check of the finished code finds those that remain.
+func (u *Universe) typeError(s *Source, e types.Error) {
+	if e.Soft {
+		return
+	}
+	f, decl := s.enclosing(u.fset, e.Pos)
+	if f == nil {
+		return
+	}
+	pos := u.fset.Position(e.Pos)
+	if s.generated[f] && strings.HasPrefix(e.Msg, "could not import") {
+		// The checker reports a missing package once, wherever it is imported first.
+		if by := s.handImport(importPath(decl, e.Pos)); by.IsValid() {
+			u.errs.Add(u.fset.Position(by), "%s", e.Msg)
+			return
+		}
+		u.causes.Add(pos, "%s", e.Msg)
+	}
+	if s.generated[f] {
+		u.warnings.Add(pos, "in a file that another tool generated: %s", e.Msg)
+		return
+	}
+	if strings.Contains(e.Msg, "missing method DeepCopy") {
+		return
+	}
+	switch d := decl.(type) {
+	case *ast.GenDecl:
+		if name, ok := strings.CutPrefix(e.Msg, "undefined: "); ok && d.Tok == token.CONST && registered[name] {
+			return
+		}
+		if d.Tok == token.VAR || d.Tok == token.IMPORT && path.Base(importPath(d, e.Pos)) == "wiring" {
+			return
+		}
+	case nil:
+		return
+	}
+	if s.output || s.root && own(s.meta) {
+		s.wrong = true
+		u.errs.Add(pos, "%s", e.Msg)
+	}
+}
+
+// recursive begins what the type checker says of a type that holds itself.
+const recursive = "invalid recursive type"
+
+// joined puts what the type checker says in several errors, the later ones indented, into the first: the way around a
+// recursive type.
+func joined(errs []types.Error) []types.Error {
+	var out []types.Error
+	for _, e := range errs {
+		if more, ok := strings.CutPrefix(e.Msg, "\t"); ok && len(out) > 0 {
+			last := &out[len(out)-1]
+			sep := ", "
+			if !strings.Contains(last.Msg, " refers to ") {
+				sep = ": "
+			}
+			last.Msg += sep + more
+			continue
+		}
+		out = append(out, e)
+	}
+	for i := range out {
+		if strings.HasPrefix(out[i].Msg, recursive) {
+			out[i].Msg += "; hold it by a pointer, a list or a map"
+		}
+	}
+	return out
+}
+
+// registered are the names by which constants may know what is generated for a package: those of its group.
+var registered = map[string]bool{"GroupName": true, "GroupVersion": true, "SchemeGroupVersion": true}
+
+// importPath is the path of the import at a position; empty where there is none.
+func importPath(d ast.Decl, pos token.Pos) string {
+	g, ok := d.(*ast.GenDecl)
+	if !ok {
+		return ""
+	}
+	for _, spec := range g.Specs {
+		if i, ok := spec.(*ast.ImportSpec); ok && i.Pos() <= pos && pos <= i.End() {
+			p, _ := strconv.Unquote(i.Path.Value)
+			return p
+		}
+	}
+	return ""
+}
+
+// handImport is where a hand-written file imports a package.
+func (s *Source) handImport(importPath string) token.Pos {
+	for _, f := range s.files {
+		for _, i := range f.Imports {
+			if p, _ := strconv.Unquote(i.Path.Value); p == importPath && !s.generated[f] {
+				return i.Path.Pos()
+			}
+		}
+	}
+	return token.NoPos
+}
+
+// enclosing returns the file and the declaration around a position.
+func (s *Source) enclosing(fset *token.FileSet, pos token.Pos) (*ast.File, ast.Decl) {
+	for _, f := range s.files {
+		if pos < f.FileStart || pos > f.FileEnd {
+			continue
+		}
+		for _, d := range f.Decls {
+			if d.Pos() <= pos && pos <= d.End() {
+				return f, d
+			}
+		}
+		return f, nil
+	}
+	return nil, nil
+}

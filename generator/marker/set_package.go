@@ -1,0 +1,115 @@
+package marker
+
+import (
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+var domainPattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+
+func setGroup(p *model.Package, u *Use) {
+	p.Group, p.HasGroup = u.Value, true
+	if u.Value != "" && !domainPattern.MatchString(u.Value) {
+		u.Errorf("marker \"+groupName\": %q is no name of an API group: write a DNS name of small letters, digits, "+
+			"dashes "+
+			"and dots, such as shop.example.com", u.Value)
+	}
+}
+
+func setGroupGoName(p *model.Package, u *Use) { p.GroupGoName, p.GroupGoNamePos = u.Value, u.Pos }
+
+func setVersion(p *model.Package, u *Use) {
+	if !model.IsVersion(u.Value) {
+		u.Errorf("marker \"+versionName\": %q is no version of an API: write one such as v1 or v1beta1", u.Value)
+		return
+	}
+	p.Version = u.Value
+}
+
+func setPackageCopies(p *model.Package, u *Use) {
+	if u.beside.last("kubebuilder:object:generate").Name == "" { // which counts before this one
+		p.DeepCopy = slices.Contains(strings.Split(u.Value, ","), "package")
+	}
+}
+
+func setPackageObjects(p *model.Package, u *Use) { p.DeepCopy = u.True() }
+
+func setConversion(p *model.Package, u *Use) {
+	switch u.Value {
+	case "false":
+		p.ConversionOff = true
+	case "true":
+	default:
+		p.ConversionPeers = append(p.ConversionPeers, u.Value)
+		p.Requests.Peers = append(p.Requests.Peers, packageRequest(u))
+	}
+}
+
+func setDefaulter(p *model.Package, u *Use) {
+	if u.Value == "false" {
+		return
+	}
+	p.Defaulter = true
+	if u.Value != "true" {
+		p.DefaulterField = u.Value
+	}
+}
+
+func packageRequest(u *Use) model.PackageRequest {
+	return model.PackageRequest{Marker: u.Name, Path: u.Value, Pos: u.Pos}
+}
+
+// request sets the package that the value names.
+func request(field func(*model.Package) **model.PackageRequest) func(*model.Package, *Use) {
+	return func(p *model.Package, u *Use) { *field(p) = new(packageRequest(u)) }
+}
+
+func addServe(p *model.Package, u *Use) {
+	p.Requests.Serve = append(p.Requests.Serve, packageRequest(u))
+}
+
+func addServeKinds(p *model.Package, u *Use) {
+	p.Requests.ServeKinds = append(p.Requests.ServeKinds,
+		model.KindsRequest{Marker: u.Name, Names: u.Strings(), Pos: u.Pos})
+}
+
+func setClients(p *model.Package, u *Use) {
+	p.Clients = u.says()
+	p.ClientFolder = model.Folder{Dir: u.Value, Pos: u.Pos}
+}
+
+func setExternalClients(p *model.Package, u *Use) {
+	types, applies, ok := strings.Cut(u.Value, ":")
+	if !ok || types == "" || applies == "" {
+		u.Errorf("%q of marker \"+%s\" names no two packages: "+
+			"write +%s=k8s.io/api/core/v1:k8s.io/client-go/applyconfigurations/core/v1", u.Value, u.Name, u.Name)
+		return
+	}
+	if p.ExternalClients == nil {
+		p.ExternalClients = map[string]string{}
+	}
+	p.ExternalClients[types] = applies
+}
+
+// folder sets the folder that the value names, relative to the package's, in the same module.
+func folder(field func(*model.Package) **model.Folder) func(*model.Package, *Use) {
+	return func(p *model.Package, u *Use) {
+		if p.Module == nil || !p.Module.Own {
+			return
+		}
+		dir := filepath.Join(p.Dir, filepath.FromSlash(u.Value))
+		rel, err := filepath.Rel(p.Module.Dir, dir)
+		if err != nil || !filepath.IsLocal(rel) || path.IsAbs(u.Value) {
+			u.Errorf("marker \"+%s\": %q is no folder of this module: name one relative to that of the package: "+
+				"+%s=../docs",
+				u.Name, u.Value, u.Name)
+			return
+		}
+		*field(p) = &model.Folder{Dir: dir, Pos: u.Pos}
+	}
+}

@@ -1,0 +1,78 @@
+package model
+
+// Kind is what markers and fields say of a type that is a kind, in one version.
+type Kind struct {
+	ListType *Type // nil where the package declares none
+	KindNames
+	KindVersion
+	KindWrites
+	KindStorage
+	KindViews
+	KindSubresources
+	// RoundTripOff is +apigen:roundtrip=false: no round-trip test is generated.
+	RoundTripOff bool
+	// Client is what +genclient asks for; nil without it.
+	Client *Client
+	// Manifest is what only the kind's CustomResourceDefinition has.
+	Manifest Manifest
+}
+
+// KindNames are the names of a kind as a resource, and its scope.
+type KindNames struct {
+	// Plural, Singular, ShortNames, Categories, ClusterScoped: +kubebuilder:resource, +genclient:nonNamespaced,
+	// +resourceName; empty where derived.
+	Plural, Singular       string
+	ShortNames, Categories []string
+	ClusterScoped          bool
+	// Kubebuilder: the kind is marked as controller-gen's, +kubebuilder:object:root.
+	Kubebuilder bool
+	// Served: a marker says how the kind is served.
+	Served bool
+}
+
+// KindVersion is what a kind is in its version.
+type KindVersion struct {
+	// StorageVersion is +kubebuilder:storageversion, Unserved +kubebuilder:unservedversion.
+	StorageVersion, Unserved bool
+	// Deprecated is the warning of +kubebuilder:deprecatedversion; IsDeprecated without a text of its own.
+	Deprecated   string
+	IsDeprecated bool
+}
+
+// KindWrites is what is special about writes of a kind.
+type KindWrites struct {
+	// CreateOnUpdate is +apigen:createOnUpdate: an update of an object that doesn't exist creates it.
+	// RequireResourceVersion is +apigen:requireResourceVersion: an update without one is refused.
+	CreateOnUpdate, RequireResourceVersion bool
+	// ReturnDeletedObject is +apigen:returnDeletedObject: a deletion answers with the object.
+	ReturnDeletedObject bool
+	// Generation is +apigen:generation: whether the server counts in metadata.generation; nil where nobody says.
+	Generation *bool
+}
+
+// KindStorage is where a kind is stored, or that it isn't.
+type KindStorage struct {
+	// Virtual is +apigen:storage=none; Verbs are those of +genclient:onlyVerbs, nil where it isn't there, and VerbsPos
+	// is where it stands.
+	Virtual  bool
+	Verbs    []string
+	VerbsPos Position
+	// StoragePrefix is +apigen:storagePrefix, StoragePrefixPos where it stands.
+	StoragePrefix    string
+	StoragePrefixPos Position
+}
+
+// KindViews is how objects of a kind are shown and selected.
+type KindViews struct {
+	Columns    []Column
+	Selectable []SelectableField
+}
+
+// KindSubresources is what a kind says of its subresources.
+type KindSubresources struct {
+	// HasStatus: there is a Status field, and nothing says that it is no subresource (+genclient:noStatus).
+	HasStatus bool
+	// Scale is +kubebuilder:subresource:scale, Subresources are +apigen:subresource.
+	Scale        *Scale
+	Subresources []SubresourceMarker
+}

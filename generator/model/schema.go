@@ -1,0 +1,72 @@
+package model
+
+// Schema holds what markers say of a type's or a field's values, in OpenAPI's terms. Pointers are nil where nothing was
+// said.
+type Schema struct {
+	Presence
+	Merging
+	Bounds
+	WireForm
+	Documentation
+	Constraints
+}
+
+// Presence says whether a value must be there.
+type Presence struct {
+	Optional, Required, Nullable bool
+}
+
+// Merging says how patches and server-side apply merge values.
+type Merging struct {
+	ListType                     string // atomic, map, set
+	ListMapKeys                  []string
+	ListMapKeysPos               Position
+	MapType                      string // atomic, granular
+	StructType                   string // atomic, granular
+	PatchStrategy, PatchMergeKey string // of the field's tag
+}
+
+// Bounds are the bounds of a value that OpenAPI has words for.
+type Bounds struct {
+	Enum                               []string // as JSON
+	Format, Pattern                    string
+	Minimum, Maximum, MultipleOf       *float64
+	ExclusiveMinimum, ExclusiveMaximum bool
+	MinLength, MaxLength               *int64
+	MinItems, MaxItems                 *int64
+	MinProperties, MaxProperties       *int64
+	UniqueItems                        bool
+}
+
+// WireForm says what a value is on the wire, where that is not what its Go type says.
+type WireForm struct {
+	Type                                    string
+	PreserveUnknownFields, EmbeddedResource bool
+	IntOrString, Schemaless                 bool
+}
+
+// Documentation is for the readers of a schema.
+type Documentation struct {
+	Example, Title string
+	ExternalDocs   *ExternalDocs
+}
+
+// Constraints are the rules that a value is held to when objects are written.
+type Constraints struct {
+	Immutable bool
+	CEL       []CELRule
+	// Claims are the markers that say of what form values are, and constrain nothing: +listType,
+	// +kubebuilder:validation:Type.
+	Claims []Claim
+	// Rules are the constraints that are checked when objects are written, in the order of the source. What OpenAPI has
+	// words for is among the Bounds, too.
+	Rules []Rule
+	// Items constrain the elements of a list or the values of a map (+k8s:eachVal, +kubebuilder:validation:items:),
+	// Keys the keys of a map (+k8s:eachKey). Nil where nothing was said.
+	Items, Keys *Schema
+	// Subfields constrain fields of the struct (+k8s:subfield), Elements single elements of a list (+k8s:item), Modes
+	// the value as long as the discriminator beside it has a certain value (+k8s:ifMode).
+	Subfields, Elements, Modes []Part
+	// Opaque is +k8s:opaqueType: the rules of the value's type don't count here.
+	Opaque bool
+}

@@ -1,0 +1,99 @@
+package resolve
+
+import (
+	"go/types"
+
+	"apigen.dev/generator/load"
+	"apigen.dev/generator/marker"
+	"apigen.dev/generator/model"
+)
+
+const (
+	metaPath    = "k8s.io/apimachinery/pkg/apis/meta/v1"
+	runtimePath = "k8s.io/apimachinery/pkg/runtime"
+)
+
+// typeMarkers gives a named type what its markers say.
+func (b *typeBuilder) typeMarkers(m *model.Type, n *types.Named, c *load.Comments, ms marker.Markers) {
+	obj := n.Obj()
+	b.marked(m.Package, ms.ToType(m))
+	for _, r := range m.DeepCopyInterfaces {
+		b.checkInterface(m.Package, r)
+	}
+	m.DeepCopy = b.deepCopy(n, m)
+	b.checkCopies(m, n)
+	b.readConstant(m.Default)
+	m.SchemaType = c.Of(0, obj.Name()+".OpenAPISchemaType()").Literal
+	m.SchemaFormat = c.Of(0, obj.Name()+".OpenAPISchemaFormat()").Literal
+	if m.Enum && !b.u.IsRoot(obj.Pkg()) {
+		b.enumConstants(obj)
+	}
+	b.kind(m, ms)
+}
+
+// fieldMarkers gives a field what its comments say.
+func (b *typeBuilder) fieldMarkers(f *model.Field, p *model.Package, said *load.Comment) {
+	f.Doc = said.Doc
+	if said.Pos.IsValid() {
+		f.Pos = said.Pos
+	}
+	b.marked(p, said.Markers.ToField(f, p))
+	b.readConstant(f.Default)
+	if !f.Schema.Optional && !f.Schema.Required {
+		f.Schema.Optional, f.Schema.Required = p.OptionalFields, p.RequiredFields
+	}
+}
+
+// fieldDefaults gives a dependency what its markers say of all fields: those of its files are read one by one.
+func (b *typeBuilder) fieldDefaults(p *model.Package, c *load.Comments) {
+	if n := len(c.Package.Markers); n > b.markers[p] {
+		b.markers[p] = n
+		var whole model.Package
+		c.Package.Markers.ToPackage(&whole)
+		p.OptionalFields, p.RequiredFields = whole.OptionalFields, whole.RequiredFields
+	}
+}
+
+// deepCopy decides how a type is copied: for roots by markers and hand-written methods, else by its methods. A type
+// that is asked for and has only one of the two methods by hand is generated: the other is missing.
+func (b *typeBuilder) deepCopy(n *types.Named, t *model.Type) model.DeepCopyMode {
+	mode := existingCopy(n)
+	p := n.Obj().Pkg()
+	if !b.u.IsRoot(p) || mode == model.DeepCopyExisting && declares(n, "DeepCopy") || n.TypeParams().Len() > 0 {
+		return mode
+	}
+	wanted, explicit := b.pkg(p).DeepCopy || len(t.DeepCopyInterfaces) > 0, false
+	if t.CopyMarker != nil {
+		wanted, explicit = *t.CopyMarker, true
+	}
+	if !wanted || !n.Obj().Exported() && !explicit {
+		return mode
+	}
+	if mode != model.DeepCopyNone {
+		return model.DeepCopyGenerate
+	}
+	switch n.Underlying().(type) {
+	case *types.Struct, *types.Map, *types.Slice, *types.Array:
+		return model.DeepCopyGenerate
+	}
+	return mode
+}
+
+// checkInterface reports a name that is no interface.
+func (b *typeBuilder) checkInterface(in *model.Package, r model.Ref) {
+	written := r.Path + "." + r.Name
+	if r.Path == in.Path {
+		written = r.Name
+	}
+	p, err := b.u.Import(r.Path)
+	if err != nil {
+		b.errorf(r.Pos, "package of interface %s can't be loaded: %v", written, err)
+		return
+	}
+	o, ok := p.Scope().Lookup(r.Name).(*types.TypeName)
+	if !ok {
+		b.errorf(r.Pos, "there is no interface %s", written)
+	} else if _, ok := o.Type().Underlying().(*types.Interface); !ok {
+		b.errorf(r.Pos, "%s is no interface", written)
+	}
+}

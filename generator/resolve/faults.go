@@ -1,0 +1,80 @@
+package resolve
+
+import (
+	"fmt"
+
+	"apigen.dev/generator/diag"
+	"apigen.dev/generator/judge"
+	"apigen.dev/generator/load"
+	"apigen.dev/generator/model"
+)
+
+// faults takes what is found wrong while the model is made. A fault of a package is an error where the user can mend
+// it, and wants to; else a warning.
+type faults struct {
+	u       *load.Universe
+	lenient bool
+
+	errs, warnings diag.Errors
+	// invalid are the fields whose types don't compile.
+	invalid diag.Errors
+}
+
+// errorf reports what keeps output from being written.
+func (f *faults) errorf(pos model.Position, format string, args ...any) {
+	f.errs.Add(pos, format, args...)
+}
+
+// warnf reports what doesn't.
+func (f *faults) warnf(pos model.Position, format string, args ...any) {
+	f.warnings.Add(pos, format, args...)
+}
+
+// fault reports what is wrong with a package; its position may be in another one.
+func (f *faults) fault(p *model.Package, pos model.Position, format string, args ...any) {
+	f.add(p, diag.Error{Pos: pos, Message: fmt.Sprintf(format, args...)})
+}
+
+func (f *faults) add(p *model.Package, e diag.Error) {
+	s := f.rootOf(p)
+	if e.Lenient = s == nil && !f.lenient || s != nil && s.Own() && !f.lenient; e.Lenient {
+		f.errs = append(f.errs, e)
+	} else {
+		f.warnings = append(f.warnings, e)
+	}
+}
+
+// marked reports the faults of markers of a package. Those of packages that aren't read from source are not the user's.
+func (f *faults) marked(p *model.Package, errs diag.Errors) {
+	if f.rootOf(p) == nil {
+		return
+	}
+	for _, e := range errs {
+		f.add(p, e)
+	}
+}
+
+// rootOf is the source of a package; nil for one that isn't read from source.
+func (f *faults) rootOf(p *model.Package) *load.Source {
+	if p == nil {
+		return nil
+	}
+	return f.u.Root(p.Path)
+}
+
+// judged reports what judges found, and leaves out of the model what they refused. Of packages of other modules, what
+// nobody here can mend is a warning at most.
+func (f *faults) judged(findings []judge.Finding) {
+	for _, x := range findings {
+		s := f.rootOf(x.In)
+		switch {
+		case x.Severity == judge.Error:
+			f.errs = append(f.errs, x.Error)
+		case x.Severity == judge.Fault && s != nil:
+			f.add(x.In, x.Error)
+		case s == nil || s.Own():
+			f.warnings = append(f.warnings, x.Error)
+		}
+	}
+	judge.LeaveOut(findings)
+}

@@ -1,0 +1,329 @@
+package resolve
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"apigen.dev/generator/diag"
+	"apigen.dev/generator/model"
+)
+
+// groupBuilder puts packages together to API groups, and their kinds to resources.
+type groupBuilder struct {
+	*faults
+	packages []*model.Package
+	// runtime tells whether wiring is generated.
+	runtime bool
+}
+
+// groups are the API groups of the packages.
+func (b *groupBuilder) groups() []*model.Group {
+	pkgs := b.packages
+	byName, apart := map[string]*model.Group{}, b.apart()
+	var out []*model.Group
+	for _, p := range pkgs {
+		if p.ServedBy != nil {
+			continue // it comes with the package that serves it
+		}
+		p = p.Source()
+		if !p.HasGroup || p.Version == "" || len(resourceKinds(p, pkgs)) == 0 {
+			continue
+		}
+		key := p.Group
+		if apart[p.Group] {
+			key += " " + path.Dir(p.Path)
+		}
+		g := byName[key]
+		if g == nil {
+			g = &model.Group{Name: p.Group, GoName: model.GroupGoName(p.Group)}
+			byName[key] = g
+			out = append(out, g)
+		}
+		b.addVersion(g, p, resourceKinds(p, pkgs))
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	homes := map[string]*model.Group{}
+	for _, g := range out {
+		b.finish(g)
+		if g.Wiring != nil {
+			if homes[g.Wiring.Path] != nil {
+				name := strings.ToLower(g.GoName)
+				g.Wiring.Path += "/" + name
+				g.Wiring.Dir = filepath.Join(g.Wiring.Dir, name)
+				g.Wiring.Name = name
+			}
+			homes[g.Wiring.Path] = g
+		}
+	}
+	return out
+}
+
+// apart are the groups of which a version is spread over packages in several folders: each folder is treated as a group
+// of its own then, where nothing is generated that has one place for all of a version, as a server and clients have.
+func (b *groupBuilder) apart() map[string]bool {
+	out, seen := map[string]bool{}, map[string]string{}
+	if b.runtime || slices.ContainsFunc(b.packages, func(p *model.Package) bool { return p.Clients }) {
+		return out
+	}
+	for _, p := range b.packages {
+		if !p.HasGroup || p.Version == "" || p.ServedBy != nil {
+			continue
+		}
+		version, dir := p.Group+"/"+p.Version, path.Dir(p.Path)
+		if other, ok := seen[version]; ok && other != dir {
+			out[p.Group] = true
+		}
+		seen[version] = dir
+	}
+	return out
+}
+
+// kinds are the kinds of a package, by position; those of the package that holds its types, where another does.
+func kinds(p *model.Package) []*model.Type {
+	var out []*model.Type
+	for _, t := range p.Types {
+		if t.Kind != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// resourceKinds are the kinds of a version that are resources: all but those that only subresources take or answer. Of
+// a package of another module they are those that are served.
+func resourceKinds(p *model.Package, pkgs []*model.Package) []*model.Type {
+	if p.ServedBy != nil {
+		return slices.DeleteFunc(kinds(p), func(t *model.Type) bool { return !t.Kind.Served })
+	}
+	taken := payloads(pkgs, p.Group)
+	return slices.DeleteFunc(kinds(p), func(t *model.Type) bool { return taken[t.Name] })
+}
+
+// twoPackages is said where a server or clients need one package for a version. Types that move may leave aliases
+// behind, which declare no kinds.
+const twoPackages = "version %s of group %q is declared by two packages, %s and %s: a version that is served, or " +
+	"has clients, " +
+	"is one package, so move the types of one into the other (type X = other.X, left behind, keeps importers " +
+	"compiling), " +
+	"or take +groupName off the one that is neither served nor has clients"
+
+func (b *groupBuilder) addVersion(g *model.Group, p *model.Package, kinds []*model.Type) {
+	for _, v := range g.Versions {
+		if v.Name == p.Version {
+			for _, home := range []*model.Package{p.Home(), v.Package.Home()} {
+				b.errorf(home.Pos, twoPackages, v.Name, g.Name, v.Package.Path, p.Path)
+			}
+			return
+		}
+	}
+	g.Versions = append(g.Versions, &model.Version{Name: p.Version, Package: p, Kinds: kinds})
+}
+
+// finish decides a group's hub, its names and its resources.
+func (b *groupBuilder) finish(g *model.Group) {
+	named := ""
+	slices.SortFunc(g.Versions, func(x, y *model.Version) int { return model.CompareVersions(x.Name, y.Name) })
+	for _, v := range g.Versions {
+		switch name := v.Package.GroupGoName; {
+		case name == "":
+		case named == "":
+			named, g.GoName = name, name
+		case name != named:
+			b.marked(v.Package, diag.Errors{{Pos: v.Package.GroupGoNamePos, Message: fmt.Sprintf(
+				"marker \"+groupGoName\": group %q is %s here, and %s in another version: call it alike", g.Name,
+				name, named)}})
+		}
+	}
+	g.Internal = internal(g, b.packages)
+	g.Wiring = wiring(g)
+	byKind := map[string]*model.Resource{}
+	for _, v := range g.Versions {
+		for _, t := range v.Kinds {
+			r := byKind[t.Name]
+			if r == nil {
+				r = &model.Resource{Kind: t.Name}
+				byKind[t.Name] = r
+				g.Resources = append(g.Resources, r)
+			}
+			r.Versions = append(r.Versions, model.ResourceVersion{Version: v, Type: t})
+		}
+	}
+	b.unversioned(g, byKind)
+	plurals := map[string]*model.Resource{}
+	for _, r := range g.Resources {
+		b.resource(g, r)
+		if other := plurals[r.Plural]; other != nil {
+			b.errorf(r.Versions[0].Type.Pos, "the kinds %s and %s of group %q would both be served as %q: name one "+
+				"with +kubebuilder:resource:path=",
+				other.Kind, r.Kind, g.Name, r.Plural)
+		}
+		plurals[r.Plural] = r
+	}
+	sort.Slice(g.Resources, func(i, j int) bool { return g.Resources[i].Plural < g.Resources[j].Plural })
+}
+
+// unversioned warns of kinds of the user's hub that no version has, where the group is served: nobody could ask for
+// them.
+func (b *groupBuilder) unversioned(g *model.Group, known map[string]*model.Resource) {
+	if g.Internal == nil || !g.Internal.Output || !b.runtime {
+		return
+	}
+	taken := payloads(b.packages, g.Name)
+	for _, t := range kinds(g.Internal) {
+		if known[t.Name] == nil && !taken[t.Name] {
+			b.warnf(t.Pos, "kind %s of the hub is in no version of group %q, so it isn't served: declare it in a "+
+				"version's package, or remove it", t.Name, g.Name)
+		}
+	}
+}
+
+// internal is the hub: the package that a version's conversions name, or the parent of a version, as long as it is of
+// the group and no version itself.
+func internal(g *model.Group, pkgs []*model.Package) *model.Package {
+	candidate := func(importPath string) *model.Package {
+		for _, p := range pkgs {
+			if p.Path == importPath && p.Version == "" && p.HasGroup && p.Group == g.Name && len(p.Types) > 0 {
+				return p
+			}
+		}
+		return nil
+	}
+	for _, p := range pkgs {
+		if !p.HasGroup || p.Group != g.Name || p.Version == "" {
+			continue
+		}
+		for _, peer := range p.ConversionPeers {
+			if c := candidate(peer); c != nil {
+				return c
+			}
+		}
+	}
+	for _, v := range g.Versions {
+		home := v.Package.Home()
+		for _, peer := range home.ConversionPeers {
+			if c := candidate(peer); c != nil {
+				return c
+			}
+		}
+		if c := candidate(path.Dir(home.Path)); c != nil && len(kinds(c)) > 0 {
+			return c
+		}
+	}
+	return nil
+}
+
+// wiring is the package beside the versions that wiring goes into; nil where the user owns none of them.
+func wiring(g *model.Group) *model.WiringPackage {
+	for _, v := range g.Versions {
+		p := v.Package.Home()
+		if p.Module == nil || !p.Module.Own {
+			continue
+		}
+		if p.Dir == p.Module.Dir || p.Serves != nil && !model.IsVersion(path.Base(p.Path)) {
+			return &model.WiringPackage{Path: p.Path + "/wiring", Name: "wiring", Dir: filepath.Join(p.Dir, "wiring")}
+		}
+		return &model.WiringPackage{
+			Path: path.Join(path.Dir(p.Path), "wiring"), Name: "wiring", Dir: filepath.Join(filepath.Dir(p.Dir),
+				"wiring"),
+		}
+	}
+	return nil
+}
+
+// plural is the name of a resource that no marker names: that of the tool which the kind is marked for.
+func plural(r *model.Resource) string {
+	if slices.ContainsFunc(r.Versions, func(v model.ResourceVersion) bool { return v.Type.Kind.Kubebuilder }) {
+		return model.KubebuilderPlural(r.Kind)
+	}
+	return model.Plural(r.Kind)
+}
+
+// resource decides what the versions of a kind say together.
+func (b *groupBuilder) resource(g *model.Group, r *model.Resource) {
+	r.Status = true
+	var pluralBy, storageBy *model.Type
+	for i, rv := range r.Versions {
+		k := rv.Type.Kind
+		r.Status = r.Status && k.HasStatus
+		if k.Plural != "" {
+			if pluralBy != nil && k.Plural != r.Plural {
+				b.errorf(rv.Type.Pos, "kind %s is served as %q here, but as %q in %s", r.Kind, k.Plural, r.Plural,
+					pluralBy.Package.Path)
+			}
+			r.Plural, pluralBy = k.Plural, rv.Type
+		}
+		if r.Singular == "" {
+			r.Singular = k.Singular
+		}
+		if r.ListKind == "" && k.ListType != nil {
+			r.ListKind = k.ListType.Name
+		}
+		r.ShortNames, r.Categories = union(r.ShortNames, k.ShortNames), union(r.Categories, k.Categories)
+		if i > 0 && k.ClusterScoped != r.ClusterScoped {
+			b.errorf(rv.Type.Pos, "kind %s is %s here, but %s in %s: mark it alike in all versions "+
+				"(+genclient:nonNamespaced or +kubebuilder:resource:scope=Cluster)",
+				r.Kind, scopeName(k.ClusterScoped), scopeName(r.ClusterScoped), r.Versions[0].Type.Package.Path)
+		} else {
+			r.ClusterScoped = k.ClusterScoped
+		}
+		if k.StorageVersion {
+			if storageBy != nil {
+				b.fault(rv.Type.Package, rv.Type.Pos, "kind %s has two storage versions, %s and %s: mark one with "+
+					"+kubebuilder:storageversion", r.Kind, storageBy.Package.Version, rv.Version.Name)
+				continue
+			}
+			storageBy, r.Storage = rv.Type, rv.Version
+		}
+	}
+	if r.Storage == nil {
+		r.Storage = r.Versions[0].Version
+	}
+	if r.Plural == "" {
+		r.Plural = plural(r)
+	}
+	if r.Singular == "" {
+		r.Singular = strings.ToLower(r.Kind)
+	}
+	if r.ListKind == "" {
+		r.ListKind = r.Kind + "List"
+	}
+	r.Hub = hub(g, r)
+	b.verbs(r)
+	b.resolveStoragePrefix(r)
+	(&subresourceBuilder{b.faults, g, r}).subresources()
+}
+
+// hub is the internal type of the kind, or that of the storage version.
+func hub(g *model.Group, r *model.Resource) *model.Type {
+	if g.Internal != nil {
+		if t := g.Internal.Type(r.Kind); t != nil && t.Form == model.Struct {
+			return t
+		}
+	}
+	for _, rv := range r.Versions {
+		if rv.Version == r.Storage {
+			return rv.Type
+		}
+	}
+	return r.Versions[0].Type
+}
+
+func scopeName(cluster bool) string {
+	if cluster {
+		return "cluster scoped"
+	}
+	return "namespaced"
+}
+
+func union(a, b []string) []string {
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			a = append(a, s)
+		}
+	}
+	return a
+}

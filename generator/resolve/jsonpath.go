@@ -1,0 +1,279 @@
+package resolve
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// resolvePaths resolves the JSON paths of the package's kinds to fields.
+func resolvePaths(f *faults, p *model.Package) {
+	for _, t := range kinds(p) {
+		for i := range t.Kind.Columns {
+			c := &t.Kind.Columns[i]
+			if c.JSONPath != "" {
+				c.Steps = f.path(t, c.JSONPath, c.Pos, false)
+			}
+		}
+		f.resolveScale(t)
+		for i := range t.Kind.Selectable {
+			x := &t.Kind.Selectable[i]
+			x.Steps = f.path(t, x.JSONPath, x.Pos, true)
+			if slices.ContainsFunc(x.Steps, func(s model.Step) bool { return s.IsIndex || s.Filter != nil }) {
+				f.fault(p, x.Pos, "selectable field %s: it leads into a list, and only fields of the object itself "+
+					"can be "+
+					"selected by: remove the marker", x.JSONPath)
+			}
+		}
+		unresolved := func(x model.SelectableField) bool { return x.Steps == nil }
+		t.Kind.Selectable = slices.DeleteFunc(t.Kind.Selectable, unresolved)
+	}
+}
+
+// path resolves a JSON path. One that ends in nothing is a fault; one that goes where Go's types don't tell (a filter,
+// an interface) is left unresolved, unless strict, where that is an error too. On internal types, which have no JSON,
+// markers are copies of a version's: there, all is left unresolved that can't be had.
+func (f *faults) path(t *model.Type, jsonPath string, pos model.Position, strict bool) []model.Step {
+	names, err := splitPath(jsonPath)
+	if err == nil {
+		var steps []model.Step
+		if steps, err = walk(t, names); err == nil && steps != nil {
+			return steps
+		}
+	}
+	if err == nil && strict {
+		err = fmt.Errorf("Go's types don't say what its values are")
+	}
+	if internal := t.Package.HasGroup && t.Package.Version == ""; err != nil && !internal {
+		f.fault(t.Package, pos, "JSONPath %s of kind %s: %v", jsonPath, t.Name, err)
+	}
+	return nil
+}
+
+// element is one element of a JSON path.
+type element struct {
+	name    string
+	index   int
+	isIndex bool
+	where   *condition
+	unclear bool // what is none of these
+}
+
+// condition is that of [?(@.type=="Ready")].
+type condition struct {
+	path  []element
+	value string
+}
+
+// splitPath splits .spec.list[0].map['key'].
+func splitPath(s string) ([]element, error) {
+	s = strings.TrimSpace(s)
+	s = strings.TrimSuffix(strings.TrimPrefix(s, "{"), "}")
+	var out []element
+	for len(s) > 0 {
+		switch s[0] {
+		case '.':
+			name, rest := cutName(s[1:])
+			if name == "" {
+				return nil, fmt.Errorf("no field name behind a dot")
+			}
+			e := element{name: name, unclear: name == "*"}
+			out, s = append(out, e), rest
+		case '[':
+			end := closing(s)
+			if end < 0 {
+				return nil, fmt.Errorf("no closing bracket")
+			}
+			out, s = append(out, bracket(s[1:end])), s[end+1:]
+		default:
+			return nil, fmt.Errorf("expected a dot at %q", s)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("it names no field")
+	}
+	return out, nil
+}
+
+// closing is the index of the bracket that closes the first; quotes are honoured. Negative where there is none.
+func closing(s string) int {
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == '\\' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '[':
+			depth++
+		case c == ']':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// cutName cuts a name, in which a backslash escapes a dot.
+func cutName(s string) (name, rest string) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+			b.WriteByte(s[i])
+		case s[i] == '.' || s[i] == '[':
+			return b.String(), s[i:]
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String(), ""
+}
+
+// Of what a bracket may hold beside keys and indices, these select elements of a list of which a column shows the
+// first: a wildcard, a slice and a comparison with a string.
+var (
+	slicePattern  = regexp.MustCompile(`^(-?[0-9]*):-?[0-9]*$`)
+	filterPattern = regexp.MustCompile(`^\?\(\s*@((?:\.[\w-]+)+)\s*==\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\)$`)
+)
+
+func bracket(s string) element {
+	if n, err := strconv.Atoi(s); err == nil {
+		return element{index: n, isIndex: true}
+	}
+	if s == "*" {
+		return element{isIndex: true}
+	}
+	if m := slicePattern.FindStringSubmatch(s); m != nil {
+		n, err := strconv.Atoi(m[1])
+		return element{index: n, isIndex: true, unclear: err != nil && m[1] != ""}
+	}
+	if m := filterPattern.FindStringSubmatch(s); m != nil {
+		path, err := splitPath(m[1])
+		return element{where: &condition{path: path, value: m[2] + m[3]}, unclear: err != nil}
+	}
+	if len(s) >= 2 && (s[0] == '\'' || s[0] == '"') && s[len(s)-1] == s[0] {
+		name, rest := cutName(strings.ReplaceAll(strings.ReplaceAll(s[1:len(s)-1], ".", `\.`), `\\.`, `\.`))
+		return element{name: name + rest}
+	}
+	return element{unclear: true}
+}
+
+// walk follows the elements through the types. Nil without an error: Go's types don't tell. A struct that writes its
+// own JSON is believed to write its fields under their names, as those do that leave some of them out.
+func walk(t *model.Type, path []element) ([]model.Step, error) {
+	var steps []model.Step
+	for _, e := range path {
+		t = t.Pointee()
+		if t == nil || e.unclear || opaque(t) && (t.Form != model.Struct || lookup(t, e.name, 0) == nil) {
+			return nil, nil
+		}
+		switch {
+		case e.isIndex:
+			if t.Form != model.Slice && t.Form != model.Array {
+				return nil, fmt.Errorf("[%d] is no element of %s", e.index, describe(t))
+			}
+			steps = append(steps, model.Step{Index: e.index, IsIndex: true})
+			t = t.Elem
+		case e.where != nil:
+			filter, err := where(t, e.where)
+			if filter == nil {
+				return nil, err
+			}
+			steps = append(steps, model.Step{Filter: filter})
+			t = t.Elem
+		case t.Form == model.Map:
+			steps = append(steps, model.Step{Key: e.name})
+			t = t.Elem
+		case t.Form == model.Struct:
+			found := lookup(t, e.name, 0)
+			if found == nil {
+				return nil, fmt.Errorf("%s has no field %q", describe(t), e.name)
+			}
+			for _, f := range found {
+				steps = append(steps, model.Step{Field: f})
+			}
+			t = found[len(found)-1].Type
+		default:
+			return nil, fmt.Errorf("%s has no field %q", describe(t), e.name)
+		}
+	}
+	return steps, nil
+}
+
+// where resolves a condition on the elements of a list. Nil without an error: Go's types don't tell.
+func where(list *model.Type, c *condition) (*model.Filter, error) {
+	if list.Form != model.Slice && list.Form != model.Array {
+		return nil, fmt.Errorf("%s is no list that could be searched", describe(list))
+	}
+	steps, err := walk(list.Elem, c.path)
+	if steps == nil {
+		return nil, err
+	}
+	for _, step := range steps {
+		if step.Field == nil {
+			return nil, nil
+		}
+	}
+	end := steps[len(steps)-1].Field.Type.Pointee()
+	if end.Form != model.Basic || end.Basic != "string" {
+		return nil, nil
+	}
+	return &model.Filter{Steps: steps, Value: c.value}, nil
+}
+
+// opaque types have a form on the wire that their fields don't tell.
+func opaque(t *model.Type) bool {
+	_, json := t.Methods["MarshalJSON"]
+	return json || t.Form == model.Interface || t.Form == model.TypeParam
+}
+
+// lookup finds the field that JSON calls name, through inlined structs, which are part of the result.
+func lookup(t *model.Type, name string, depth int) []*model.Field {
+	for _, f := range t.Fields {
+		if !f.Inline && !f.Ignored && f.JSON == name {
+			return []*model.Field{f}
+		}
+	}
+	if depth > 8 {
+		return nil
+	}
+	for _, f := range t.Fields {
+		if !f.Inline || f.Ignored {
+			continue
+		}
+		inner := f.Type.Pointee()
+		if inner == nil {
+			continue
+		}
+		if found := lookup(inner, name, depth+1); found != nil {
+			return append([]*model.Field{f}, found...)
+		}
+	}
+	return nil
+}
+
+func describe(t *model.Type) string {
+	if t.Name != "" {
+		return t.Name
+	}
+	switch t.Form {
+	case model.Basic:
+		return t.Basic
+	case model.Slice, model.Array:
+		return "a list"
+	case model.Map:
+		return "a map"
+	}
+	return "an anonymous struct"
+}

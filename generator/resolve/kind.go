@@ -1,0 +1,122 @@
+package resolve
+
+import (
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/diag"
+	"apigen.dev/generator/marker"
+	"apigen.dev/generator/model"
+)
+
+// kind marks a type as a kind where it is one: an exported struct with TypeMeta and ObjectMeta embedded that markers or
+// a method say is an object.
+func (b *typeBuilder) kind(m *model.Type, ms marker.Markers) {
+	if len(m.TypeArgs) > 0 {
+		return
+	}
+	if m.Form != model.Struct || !exported(m.Name) || !embeds(m, "TypeMeta") || !embeds(m, "ObjectMeta") {
+		b.checkNoKind(m, ms)
+		return
+	}
+	k, faults := readKind(m, ms)
+	_, method := m.Methods["DeepCopyObject"]
+	if !isObject(m) && !method && k.Client == nil {
+		b.checkNoKind(m, ms)
+		return
+	}
+	b.marked(m.Package, faults)
+	m.Kind = k
+}
+
+// readKind is what markers say of a type as a kind.
+func readKind(m *model.Type, ms marker.Markers) (*model.Kind, diag.Errors) {
+	k := &model.Kind{KindSubresources: model.KindSubresources{HasStatus: hasStatus(m)}, Client: &model.Client{}}
+	faults := ms.ToKind(k, m)
+	if !k.Client.Pos.IsValid() {
+		k.Client = nil
+	} else {
+		faults = append(faults, chooseVerbs(k.Client, m)...)
+	}
+	return k, faults
+}
+
+// isObject tells a type that is marked as a runtime.Object.
+func isObject(m *model.Type) bool {
+	return slices.ContainsFunc(m.DeepCopyInterfaces, func(r model.Ref) bool {
+		return r.Path == runtimePath &&
+			r.Name == "Object"
+	})
+}
+
+func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
+
+// embeds tells whether a struct embeds a type of metav1 by value.
+func embeds(m *model.Type, name string) bool {
+	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool {
+		return f.Embedded && f.Type.Name == name && f.Type.Package != nil && f.Type.Package.Path == metaPath
+	})
+}
+
+func hasStatus(m *model.Type) bool {
+	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool {
+		return f.Name == "Status" && !f.Ignored &&
+			!f.Embedded
+	})
+}
+
+// lists finds the list types of a package's kinds: by their items, which must be of the kind that a list is named
+// after.
+func lists(f *faults, p *model.Package) {
+	for _, t := range p.Types {
+		if t.Form != model.Struct || !embeds(t, "TypeMeta") || !embeds(t, "ListMeta") {
+			continue
+		}
+		named := p.Type(strings.TrimSuffix(t.Name, "List"))
+		if named == t || named != nil && named.Kind == nil {
+			named = nil
+		}
+		item := itemOf(t)
+		if named != nil && item != named {
+			f.fault(p, t.Pos, "%s is the list of kind %s by its name, but has no such items: "+
+				"it needs a field Items []%s `json:\"items\"`", t.Name, named.Name, named.Name)
+			continue
+		}
+		if item == nil || item.Kind == nil || item.Package != p {
+			continue
+		}
+		if x := itemsOf(t); x.JSON != "items" && x.Tag != "" {
+			f.errorf(x.Pos, "the items of a list are called \"items\" on the wire: write `json:\"items\"`")
+		}
+		if s := f.u.Root(p.Path); s != nil && s.Output() && !isObject(t) && t.Methods["DeepCopyObject"] == nil {
+			f.errorf(t.Pos, "%s is the list of kind %s, and no object: mark it with +kubebuilder:object:root=true or "+
+				"+k8s:deepcopy-gen:interfaces=%s.Object", t.Name, item.Name, runtimePath)
+		}
+		t.ListOf = item
+		if item.Kind.ListType == nil || t.Name == item.Name+"List" {
+			item.Kind.ListType = t
+		}
+	}
+}
+
+// itemOf is the type of a list's items, or of what they point to; nil where there are none.
+func itemOf(list *model.Type) *model.Type {
+	f := itemsOf(list)
+	if f == nil {
+		return nil
+	}
+	if item := f.Type.Elem; item.Form == model.Pointer && item.Name == "" {
+		return item.Elem
+	}
+	return f.Type.Elem
+}
+
+// itemsOf is the field of a list's items; nil where there is none.
+func itemsOf(list *model.Type) *model.Field {
+	for _, f := range list.Fields {
+		if f.Name == "Items" && f.Type.Form == model.Slice {
+			return f
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package resolve
+
+import (
+	"go/types"
+
+	"apigen.dev/generator/model"
+)
+
+// methods reads the methods that are declared on a type.
+func (b *typeBuilder) methods(m *model.Type, n *types.Named) {
+	root := b.u.IsRoot(n.Obj().Pkg())
+	for i := range n.NumMethods() {
+		f := n.Method(i)
+		if m.Methods == nil {
+			m.Methods = map[string]*model.Func{}
+		}
+		method := b.fn(f, root || protobufMethods[f.Name()])
+		if root {
+			method.Doc = b.u.Comments(f.Pkg(), f.Pos()).Of(f.Pos(), n.Obj().Name()+"."+f.Name()+"()").Doc
+		}
+		m.Methods[f.Name()] = method
+		if root && embeds(m, "TypeMeta") && f.Exported() && f.Signature().Params().Len() == 2 {
+			b.payloadTypes(f)
+		}
+	}
+}
+
+// protobufMethods are those by which a kind of a dependency may bring its own protobuf, too.
+var protobufMethods = map[string]bool{"Size": true, "Marshal": true, "Unmarshal": true}
+
+// fn reads a function or a method, with its signature if asked for.
+func (b *typeBuilder) fn(f *types.Func, signature bool) *model.Func {
+	out := &model.Func{Name: f.Name(), Pos: b.u.Position(f.Pos())}
+	if f.Pkg() != nil {
+		out.Package = b.pkg(f.Pkg())
+	}
+	sig, ok := f.Type().(*types.Signature)
+	if !ok {
+		return out
+	}
+	if r := sig.Recv(); r != nil {
+		_, out.PointerReceiver = types.Unalias(r.Type()).(*types.Pointer)
+	}
+	if signature {
+		out.Variadic = sig.Variadic()
+		for i := range sig.Params().Len() {
+			out.Params = append(out.Params, b.signatureType(sig.Params().At(i).Type()))
+		}
+		for i := range sig.Results().Len() {
+			out.Results = append(out.Results, b.signatureType(sig.Results().At(i).Type()))
+		}
+	}
+	return out
+}
+
+// existingCopy tells how a type is copied by the methods that it declares.
+func existingCopy(n *types.Named) model.DeepCopyMode {
+	mode := model.DeepCopyNone
+	for i := range n.NumMethods() {
+		f := n.Method(i)
+		sig, ok := f.Type().(*types.Signature)
+		if !ok {
+			continue
+		}
+		switch f.Name() {
+		case "DeepCopyInto":
+			if sig.Params().Len() == 1 && sig.Results().Len() == 0 && pointsTo(sig.Params().At(0).Type(), n) {
+				return model.DeepCopyExisting
+			}
+		case "DeepCopy":
+			if sig.Params().Len() == 0 && sig.Results().Len() == 1 {
+				if r := sig.Results().At(0).Type(); pointsTo(r, n) || same(r, n) {
+					mode = model.DeepCopyMethodOnly
+				}
+			}
+		}
+	}
+	return mode
+}
+
+// declares tells whether the type itself has a method of that name.
+func declares(n *types.Named, name string) bool {
+	for i := range n.NumMethods() {
+		if n.Method(i).Name() == name {
+			return true
+		}
+	}
+	return false
+}
+
+func pointsTo(t types.Type, n *types.Named) bool {
+	p, ok := types.Unalias(t).(*types.Pointer)
+	return ok && same(p.Elem(), n)
+}
+
+// same compares by declaration: the receiver of a generic type has type parameters of its own.
+func same(t types.Type, n *types.Named) bool {
+	m, ok := types.Unalias(t).(*types.Named)
+	return ok && m.Obj() == n.Obj()
+}
+
+// checkCopies reports methods that have the name of one that copies, and aren't: nothing can be written beside them.
+func (b *typeBuilder) checkCopies(m *model.Type, n *types.Named) {
+	if m.DeepCopy != model.DeepCopyGenerate {
+		return
+	}
+	for i := range n.NumMethods() {
+		f := n.Method(i)
+		sig, ok := f.Type().(*types.Signature)
+		if !ok {
+			continue
+		}
+		name := m.Name
+		want := map[string]string{
+			"DeepCopyInto":   "func (in *" + name + ") DeepCopyInto(out *" + name + ")",
+			"DeepCopy":       "func (in *" + name + ") DeepCopy() *" + name,
+			"DeepCopyObject": "func (in *" + name + ") DeepCopyObject() runtime.Object",
+		}[f.Name()]
+		fits := sig.Params().Len() == 0 && sig.Results().Len() == 1
+		if f.Name() == "DeepCopyInto" {
+			fits = sig.Params().Len() == 1 && sig.Results().Len() == 0 && pointsTo(sig.Params().At(0).Type(), n)
+		}
+		if f.Name() == "DeepCopy" && fits {
+			r := sig.Results().At(0).Type()
+			fits = pointsTo(r, n) || same(r, n)
+		}
+		if want != "" && !fits {
+			b.errorf(b.u.Position(f.Pos()), "%s.%s has another signature than the method that copies %s: write it "+
+				"as %s, or give it another name", name, f.Name(), name, want)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package resolve
+
+import (
+	"go/constant"
+	"go/types"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"apigen.dev/generator/load"
+	"apigen.dev/generator/model"
+)
+
+// pkg returns the model of a package; that of a dependency holds what was met of it.
+func (b *typeBuilder) pkg(p *types.Package) *model.Package {
+	if m := b.packages[p.Path()]; m != nil {
+		return m
+	}
+	m := &model.Package{Path: p.Path(), Name: p.Name()}
+	b.packages[p.Path()] = m
+	if info, ok := b.u.Info(p.Path()); ok {
+		m.Dir = info.Dir
+		m.Module = b.module(info.Module)
+		if m.Name == "" {
+			m.Name = info.Name
+		}
+	}
+	c := b.u.Comments(p, 0).Package
+	m.Doc, m.Pos = c.Doc, c.Pos
+	if model.IsVersion(m.Name) {
+		m.Version = m.Name
+	}
+	b.marked(m, c.Markers.ToPackage(m))
+	return m
+}
+
+func (b *typeBuilder) module(m *load.Module) *model.Module {
+	if m == nil {
+		return nil
+	}
+	if b.modules[m.Path] == nil {
+		b.modules[m.Path] = &model.Module{Path: m.Path, Dir: m.Dir, Own: m.Own}
+	}
+	return b.modules[m.Path]
+}
+
+// root builds a package that is read from source, its declarations aside.
+func (b *typeBuilder) root(s *load.Source) *model.Package {
+	tp := s.Types()
+	if tp == nil {
+		tp = types.NewPackage(s.Path(), s.Name())
+	}
+	m := b.pkg(tp)
+	m.Output = s.Output()
+	m.Declared = b.u.Declared(s)
+	m.Imports, m.RegistersInInit = s.Imports(), s.Registers()
+	return m
+}
+
+// scope reads the declarations of a root.
+func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source) {
+	var named, funcs, consts []types.Object
+	for _, name := range tp.Scope().Names() {
+		switch o := tp.Scope().Lookup(name).(type) {
+		case *types.TypeName:
+			if !o.IsAlias() {
+				named = append(named, o)
+			}
+		case *types.Func:
+			funcs = append(funcs, o)
+		case *types.Const:
+			consts = append(consts, o)
+		}
+	}
+	for _, o := range b.sorted(named) {
+		if n, ok := o.Type().(*types.Named); ok {
+			m.Types = append(m.Types, b.namedType(n, true))
+		}
+	}
+	b.expand()
+	b.checkScheme(m, tp)
+	c := b.u.Comments(tp, 0)
+	mentioned := s.Mentions()
+	for _, o := range funcs { // scope names are sorted
+		f := b.function(o.(*types.Func), c)
+		f.Mentioned = mentioned[f.Name]
+		m.Funcs = append(m.Funcs, f)
+	}
+	m.Consts = nil // those of enums may have been met before
+	for _, o := range b.sorted(consts) {
+		if x := b.constant(o.(*types.Const), c); x != nil {
+			m.Consts = append(m.Consts, x)
+		}
+	}
+	for _, name := range []string{"localSchemeBuilder", "SchemeBuilder"} {
+		if v, ok := tp.Scope().Lookup(name).(*types.Var); ok && m.LocalSchemeBuilder == "" && takesFunctions(v.Type()) {
+			m.LocalSchemeBuilder = name
+		}
+	}
+}
+
+// takesFunctions tells scheme builders as runtime.SchemeBuilder, whose Register takes functions, from those that take
+// objects, as controller-runtime's does.
+func takesFunctions(builder types.Type) bool {
+	obj, _, _ := types.LookupFieldOrMethod(builder, true, nil, "Register")
+	fn, ok := obj.(*types.Func)
+	if !ok || !fn.Signature().Variadic() {
+		return false
+	}
+	params := fn.Signature().Params()
+	last, ok := params.At(params.Len() - 1).Type().Underlying().(*types.Slice)
+	if !ok {
+		return false
+	}
+	_, ok = last.Elem().Underlying().(*types.Signature)
+	return ok
+}
+
+// hookPrefixes are those of functions that generated code calls on data: the fields of their parameters matter.
+var hookPrefixes = []string{"Convert_", "SetDefaults_", "SetObjectDefaults_"}
+
+func (b *typeBuilder) function(f *types.Func, c *load.Comments) *model.Func {
+	out := b.fn(f, true)
+	said := c.Of(f.Pos(), f.Name())
+	out.Doc = said.Doc
+	b.marked(out.Package, said.Markers.ToFunc(out))
+	if slices.ContainsFunc(hookPrefixes, func(p string) bool { return strings.HasPrefix(f.Name(), p) }) {
+		sig := f.Signature()
+		for i := range sig.Params().Len() {
+			if p, ok := types.Unalias(sig.Params().At(i).Type()).(*types.Pointer); ok {
+				b.typ(p)
+			}
+		}
+	}
+	return out
+}
+
+// foreignHooks reads the conversion functions of the dependencies that were met: generated code may call them.
+func (b *typeBuilder) foreignHooks() {
+	for _, path := range slices.Sorted(maps.Keys(b.packages)) {
+		m := b.packages[path]
+		if m.Module == nil || m.Funcs != nil || b.u.Root(path) != nil {
+			continue
+		}
+		tp, err := b.u.Import(path)
+		if err != nil {
+			continue
+		}
+		for _, name := range tp.Scope().Names() {
+			if f, ok := tp.Scope().Lookup(name).(*types.Func); ok && strings.HasPrefix(name, "Convert_") {
+				m.Funcs = append(m.Funcs, b.fn(f, true))
+			}
+		}
+	}
+}
+
+// constant reads a constant of a named type; nil for others.
+func (b *typeBuilder) constant(c *types.Const, comments *load.Comments) *model.Const {
+	named, ok := types.Unalias(c.Type()).(*types.Named)
+	if !ok {
+		return nil
+	}
+	value, ok := constantJSON(c.Val())
+	if !ok {
+		return nil
+	}
+	said := comments.Of(c.Pos(), c.Name())
+	out := &model.Const{
+		Name: c.Name(), Type: b.signatureType(named), Value: value, Doc: said.Doc, Pos: b.u.Position(c.Pos()),
+	}
+	b.marked(out.Type.Package, said.Markers.ToConst(out))
+	return out
+}
+
+// constantJSON is a constant's value as JSON, where there is such a thing.
+func constantJSON(v constant.Value) (string, bool) {
+	switch v.Kind() {
+	case constant.String:
+		return model.JSONString(constant.StringVal(v)), true
+	case constant.Bool, constant.Int:
+		return v.ExactString(), true
+	case constant.Float:
+		if i, whole := constant.Int64Val(constant.ToInt(v)); whole {
+			return strconv.FormatInt(i, 10), true
+		}
+		f, _ := constant.Float64Val(v)
+		return strconv.FormatFloat(f, 'g', -1, 64), true
+	}
+	return "", false
+}
+
+// readConstant gives a default that refers to a constant its value, where there is such a constant.
+func (b *typeBuilder) readConstant(d *model.Default) {
+	if d == nil || d.Ref == nil {
+		return
+	}
+	p, err := b.u.Import(d.Ref.Path)
+	if err != nil {
+		return
+	}
+	if c, ok := p.Scope().Lookup(d.Ref.Name).(*types.Const); ok {
+		d.JSON, _ = constantJSON(c.Val())
+	}
+}
+
+// enumConstants adds the constants of an enum of a dependency, whose other declarations are not read.
+func (b *typeBuilder) enumConstants(o *types.TypeName) {
+	m := b.pkg(o.Pkg())
+	var consts []types.Object
+	for _, name := range o.Pkg().Scope().Names() {
+		if c, ok := o.Pkg().Scope().Lookup(name).(*types.Const); ok && types.Identical(c.Type(), o.Type()) {
+			consts = append(consts, c)
+		}
+	}
+	comments := b.u.Comments(o.Pkg(), o.Pos())
+	for _, c := range b.sorted(consts) {
+		if x := b.constant(c.(*types.Const), comments); x != nil {
+			m.Consts = append(m.Consts, x)
+		}
+	}
+}
+
+// whole returns the package of that path with all of its types.
+func (b *typeBuilder) whole(path string) (*model.Package, error) {
+	if b.u.Root(path) != nil {
+		return b.packages[path], nil
+	}
+	tp, err := b.u.Import(path)
+	if err != nil {
+		return nil, err
+	}
+	m := b.pkg(tp)
+	if m.Declared == nil {
+		m.Declared = map[string]model.Position{}
+		b.foreignScope(m, tp)
+	}
+	return m, nil
+}
+
+// foreignScope reads the declarations of a dependency that a marker names.
+func (b *typeBuilder) foreignScope(m *model.Package, tp *types.Package) {
+	m.Types = nil
+	b.scope(m, tp, nil)
+	for _, name := range tp.Scope().Names() {
+		m.Declared[name] = b.u.Position(tp.Scope().Lookup(name).Pos())
+	}
+}

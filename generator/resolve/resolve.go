@@ -1,0 +1,101 @@
+// Package resolve makes the model of a loaded universe: it turns Go's types into the model's, puts into it what markers
+// say, finds groups, resources, subresources and clients, has the result judged, and leaves out what the judges
+// refused. It may know load, marker, judge, the model and diagnostics.
+package resolve
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"apigen.dev/generator/diag"
+	"apigen.dev/generator/judge"
+	"apigen.dev/generator/load"
+	"apigen.dev/generator/model"
+)
+
+// Options say what to load, and how to make a model of it.
+type Options struct {
+	load.Options
+	// Header is the text that every generated file begins with.
+	Header string
+}
+
+// Result is what was loaded.
+type Result struct {
+	Program *model.Program
+	// Warnings are faults that don't keep anything from being generated.
+	Warnings diag.Errors
+	// Matched are the packages that the patterns matched, whether or not there is something to generate for them.
+	Matched []load.Matched
+	// Universe is the type-checked world that generated files can be checked in.
+	Universe *load.Universe
+}
+
+// Load loads packages and makes the model of them. The error is diag.Errors where the input is at fault; the result is
+// not nil then where there are packages that others may find more faults in, and is what could be read.
+func Load(ctx context.Context, o Options) (*Result, error) {
+	u, err := load.Load(ctx, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	f := &faults{u: u, lenient: o.Lenient}
+	program := makeProgram(f, o)
+	if program == nil {
+		return nil, u.Faults()
+	}
+	res := &Result{Program: program, Matched: u.Matched(), Universe: u}
+	if found := u.Report(f.errs, f.invalid); found != nil {
+		return res, found.Err()
+	}
+	if w := append(u.Warnings(), f.warnings...).Err(); w != nil {
+		errors.As(w, &res.Warnings)
+	}
+	return res, nil
+}
+
+// makeProgram makes the model; nil where that can't be done of packages that are at fault.
+func makeProgram(f *faults, o Options) (p *model.Program) {
+	if f.u.Endless() {
+		return nil
+	}
+	if f.u.Faulty() {
+		defer func() {
+			if recover() != nil {
+				p = nil // what could be said of it, was
+			}
+		}()
+	}
+	return program(f, o)
+}
+
+// program makes the model step by step: each reads what those before it made.
+func program(f *faults, o Options) *model.Program {
+	p := &model.Program{Header: o.Header, RuntimeAvailable: f.u.RuntimeAvailable(), Lenient: o.Lenient}
+	types := newTypeBuilder(f)
+	p.Packages = types.packagesOf(f.u.Roots())
+	served := &serveBuilder{types}
+	for _, pkg := range p.Packages {
+		served.resolve(pkg)
+	}
+	served.leaveKinds(p.Packages)
+	types.expand()
+	types.foreignHooks()
+	for _, pkg := range p.Packages {
+		lists(f, pkg.Source())
+		resolvePaths(f, pkg.Source())
+	}
+	groups := &groupBuilder{faults: f, packages: p.Packages, runtime: p.RuntimeAvailable}
+	p.Groups = groups.groups()
+	types.expand()
+	p.Clients = (&clientBuilder{groups, o.ClientImports}).clients(p)
+	checkCEL(f, p, o.RuleImports)
+	clients := func(p *model.Package) bool { return p.Clients }
+	registered := p.RuntimeAvailable || slices.ContainsFunc(p.Packages, clients)
+	for _, pkg := range p.Packages {
+		pkg.RegistersInInit = pkg.RegistersInInit && !registered
+	}
+	f.judged(judge.Defaults(types.all()))
+	f.judged(judge.Program(p))
+	return p
+}

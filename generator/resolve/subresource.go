@@ -1,0 +1,221 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// subresourceBuilder finds the subresources of one resource.
+type subresourceBuilder struct {
+	*faults
+	group    *model.Group
+	resource *model.Resource
+}
+
+// subresources decides what the subresources of a kind are. What any version or the hub says holds for all.
+func (b *subresourceBuilder) subresources() {
+	r := b.resource
+	seen := map[string]bool{}
+	scale := &model.Subresource{SubresourceMarker: model.SubresourceMarker{Name: "scale"},
+		Form: model.ScaleSubresource, Scales: map[*model.Version]*model.Scale{}}
+	types := []*model.Type{r.Hub}
+	for _, rv := range r.Versions {
+		if rv.Type != r.Hub {
+			types = append(types, rv.Type)
+		}
+		if rv.Type.Kind.Scale != nil {
+			scale.Scales[rv.Version], scale.Pos = rv.Type.Kind.Scale, rv.Type.Kind.Scale.Pos
+		}
+	}
+	if len(scale.Scales) > 0 {
+		r.Subresources = append(r.Subresources, scale)
+	}
+	for _, t := range types {
+		if t.Kind == nil {
+			continue
+		}
+		for _, m := range t.Kind.Subresources {
+			if seen[m.Name] {
+				continue
+			}
+			seen[m.Name] = true
+			if s := b.subresource(m); s != nil {
+				r.Subresources = append(r.Subresources, s)
+			}
+		}
+	}
+	slices.SortFunc(r.Subresources, func(x, y *model.Subresource) int { return strings.Compare(x.Name, y.Name) })
+}
+
+// camel is the Go name of a subresource: PortForward for port-forward.
+func camel(name string) string {
+	var out strings.Builder
+	for word := range strings.SplitSeq(name, "-") {
+		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return out.String()
+}
+
+// subresource finds the method or the field that a marker means.
+func (b *subresourceBuilder) subresource(m model.SubresourceMarker) *model.Subresource {
+	r := b.resource
+	name := camel(m.Name)
+	s := &model.Subresource{SubresourceMarker: m, Method: r.Hub.Methods[name]}
+	if f := subresourceFunction(r.Hub, m.Name); f != nil {
+		s.Method, s.Function = f, true
+	}
+	if s.Method == nil {
+		return b.fieldSubresource(s, name)
+	}
+	if !recognize(r.Hub, s) {
+		at := s.Method.Pos
+		if r.Hub.Package.ServedBy != nil && !s.Function {
+			at = s.Pos // the method is nobody's to change
+		}
+		b.errorf(at, "%s is the subresource %s by its marker, and no subresource by its signature: write %s",
+			described(r.Hub, s), m.Name, forms(r.Hub, name))
+		return nil
+	}
+	return b.complete(s)
+}
+
+// forms lists what a method may look like, or a function that stands for one.
+func forms(hub *model.Type, name string) string {
+	begin := "func (in *" + hub.Name + ") " + name + "(ctx context.Context, "
+	if hub.Package.ServedBy != nil {
+		begin = "func " + functionName(hub, name) + "(ctx context.Context, obj " +
+			"*" + hub.Package.Name + "." + hub.Name + ", "
+	}
+	return fmt.Sprintf("%sbody *Body) error to take a POST, or with (*Answer, error) to answer it, or with "+
+		"(*metav1.DeleteOptions, error) to delete the object; "+
+		"the same with *Options, which is no kind, to answer a GET; "+
+		"%soptions *Options) (io.ReadCloser, error) to send output; "+
+		"or %soptions *Options) (http.Handler, error) to serve connections", begin, begin, begin)
+}
+
+// recognize tells the form of a method, or of a function that stands for one, by its signature.
+func recognize(hub *model.Type, s *model.Subresource) bool {
+	m, params := s.Method, s.Method.Params
+	if s.Function && len(params) == 3 {
+		if p := params[1]; p.Form != model.Pointer || p.Name != "" || p.Elem != hub {
+			return false
+		}
+		params = []*model.Type{params[0], params[2]}
+	}
+	if m.Variadic || len(params) != 2 || len(m.Params) == 2 && s.Function || !isType(params[0], "context",
+		"Context") || !isStructPointer(params[1]) {
+		return false
+	}
+	argument := params[1].Elem
+	n := len(m.Results)
+	if n == 0 || n > 2 || m.Results[n-1].Name != "error" || m.Results[n-1].Package != nil {
+		return false
+	}
+	switch {
+	case n == 1:
+		s.Form, s.Body = model.ActionSubresource, &model.Payload{Hub: argument}
+	case isType(m.Results[0], "io", "ReadCloser"):
+		s.Form, s.Options = model.StreamSubresource, argument
+	case isType(m.Results[0], "net/http", "Handler"):
+		s.Form, s.Options = model.ConnectSubresource, argument
+	case isStructPointer(m.Results[0]) && isType(m.Results[0].Elem, metaPath, "DeleteOptions"):
+		s.Form, s.Body = model.RemovalSubresource, &model.Payload{Hub: argument}
+	case isStructPointer(m.Results[0]) && argument.Kind == nil:
+		s.Form, s.Options, s.Answer = model.ViewSubresource, argument, &model.Payload{Hub: m.Results[0].Elem}
+	case isStructPointer(m.Results[0]):
+		s.Form, s.Body, s.Answer = model.RequestSubresource, &model.Payload{Hub: argument},
+			&model.Payload{Hub: m.Results[0].Elem}
+	default:
+		return false
+	}
+	return true
+}
+
+// complete checks what a recognized subresource needs beside its signature.
+func (b *subresourceBuilder) complete(s *model.Subresource) *model.Subresource {
+	r := b.resource
+	connects := s.Form == model.ConnectSubresource
+	if !connects && (len(s.Methods) > 0 || s.Subpath) {
+		b.errorf(s.Pos, "methods= and subpath= are for subresources that serve connections, and %s returns no "+
+			"http.Handler", described(r.Hub, s))
+		return nil
+	}
+	if s.Form != model.StreamSubresource && s.ContentType != "" {
+		b.errorf(s.Pos, "contentType= is for subresources that send output, and %s returns no io.ReadCloser",
+			described(r.Hub, s))
+		return nil
+	}
+	if connects && len(s.Methods) == 0 {
+		s.Methods = []string{"GET", "POST"}
+	}
+	for _, p := range []*model.Payload{s.Body, s.Answer} {
+		if p != nil && !b.payload(s, p) {
+			return nil
+		}
+	}
+	if r.Virtual() && s.Body != nil {
+		b.errorf(s.Pos, "subresource %s changes its object, and nothing is stored of %s", s.Name, r.Kind)
+		return nil
+	}
+	return s
+}
+
+// fieldSubresource is a subresource that is a field of the kind.
+func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string) *model.Subresource {
+	r := b.resource
+	for _, rv := range r.Versions {
+		f := field(rv.Type, name)
+		if f == nil {
+			what := "a method of that name; write one of the two"
+			if r.Hub.Package.ServedBy != nil {
+				what = fmt.Sprintf("is there a function %s in package %s; write it", functionName(r.Hub, name),
+					r.Hub.Package.ServedBy.Path)
+			}
+			b.errorf(s.Pos, "subresource %s of %s is nothing: %s has neither a field %s nor %s: %s",
+				s.Name, r.Kind, rv.Type.Package.Name+"."+rv.Type.Name, name, what, forms(r.Hub, name))
+			return nil
+		}
+		if f.JSON != s.Name {
+			b.errorf(f.Pos, "field %s of %s is the subresource %s, and is called %q on the wire: write `json:%q`",
+				name, r.Kind, s.Name, f.JSON, s.Name+",omitempty")
+			return nil
+		}
+	}
+	if s.Field = field(r.Hub, name); s.Field == nil {
+		b.errorf(s.Pos, "subresource %s of %s: the hub %s.%s has no field %s", s.Name, r.Kind, r.Hub.Package.Name,
+			r.Hub.Name, name)
+		return nil
+	}
+	if s.Subpath || len(s.Methods) > 0 || s.ContentType != "" {
+		b.errorf(s.Pos, "subresource %s of %s is a field: methods=, subpath= and contentType= mean nothing here",
+			s.Name, r.Kind)
+		return nil
+	}
+	if r.Virtual() {
+		b.errorf(s.Pos, "subresource %s is a part of its object, and nothing is stored of %s", s.Name, r.Kind)
+		return nil
+	}
+	return s
+}
+
+// field is the field of a struct by its Go name.
+func field(t *model.Type, name string) *model.Field {
+	for _, f := range t.Fields {
+		if f.Name == name && !f.Ignored && !f.Embedded {
+			return f
+		}
+	}
+	return nil
+}
+
+func isType(t *model.Type, path, name string) bool {
+	return t.Package != nil && t.Package.Path == path && t.Name == name
+}
+
+func isStructPointer(t *model.Type) bool {
+	return t.Form == model.Pointer && t.Name == "" && t.Elem.Name != "" && t.Elem.Package != nil &&
+		t.Elem.Form == model.Struct
+}

@@ -1,0 +1,238 @@
+package resolve
+
+import (
+	"go/types"
+	"reflect"
+	"sort"
+	"strings"
+
+	"apigen.dev/generator/load"
+	"apigen.dev/generator/model"
+)
+
+// typ returns the model of a type, with the fields of all structs that are reached through it.
+func (b *typeBuilder) typ(t types.Type) *model.Type { return b.convert(t, true) }
+
+// signatureType returns the model of a type in a signature: named types have no fields there, unless they are reached
+// in another way.
+func (b *typeBuilder) signatureType(t types.Type) *model.Type { return b.convert(t, false) }
+
+func (b *typeBuilder) convert(t types.Type, expand bool) *model.Type {
+	t = types.Unalias(t)
+	if n, ok := t.(*types.Named); ok {
+		return b.namedType(n, expand)
+	}
+	if m := b.shapes[t]; m != nil && expand {
+		return m
+	}
+	m := &model.Type{}
+	if expand {
+		b.shapes[t] = m
+	}
+	b.shape(m, t, expand)
+	return m
+}
+
+// namedType returns the one model of a named type.
+func (b *typeBuilder) namedType(n *types.Named, expand bool) *model.Type {
+	key := types.TypeString(n, nil)
+	m := b.named[key]
+	if m == nil {
+		obj := n.Obj()
+		m = &model.Type{Name: obj.Name(), Pos: b.u.Position(obj.Pos()), Form: form(n.Underlying())}
+		b.named[key] = m
+		if obj.Pkg() != nil {
+			m.Package = b.pkg(obj.Pkg())
+		}
+		for i := range n.TypeArgs().Len() {
+			m.TypeArgs = append(m.TypeArgs, b.convert(n.TypeArgs().At(i), false))
+		}
+		if basic, ok := n.Underlying().(*types.Basic); ok {
+			m.Basic = basic.Name()
+		}
+	}
+	if expand && !b.expanded[m] {
+		b.expanded[m] = true
+		b.pending = append(b.pending, expansion{m, n})
+	}
+	return m
+}
+
+// expand fills in the named types that were met; it ends when no new one turns up.
+func (b *typeBuilder) expand() {
+	for len(b.pending) > 0 {
+		x := b.pending[len(b.pending)-1]
+		b.pending = b.pending[:len(b.pending)-1]
+		b.fill(x.to, x.from)
+	}
+}
+
+func (b *typeBuilder) fill(m *model.Type, n *types.Named) {
+	b.shape(m, n.Underlying(), true)
+	obj := n.Obj()
+	if obj.Pkg() == nil {
+		return
+	}
+	comments := b.u.Comments(obj.Pkg(), obj.Pos())
+	said := comments.Of(obj.Pos(), obj.Name())
+	m.Doc = said.Doc
+	if said.Pos.IsValid() {
+		m.Pos = said.Pos
+	}
+	if st, ok := n.Underlying().(*types.Struct); ok {
+		b.annotate(m, st, obj, comments)
+	}
+	if of := b.u.DeclaredOver(obj, said); of != nil {
+		m.Of = b.namedType(of, true)
+	}
+	b.methods(m, n)
+	b.typeMarkers(m, n, comments, said.Markers)
+	b.checkObject(m, n)
+}
+
+// annotate gives the fields of a named struct what comments say of them. The fields of a type over another struct type
+// are declared there.
+func (b *typeBuilder) annotate(m *model.Type, st *types.Struct, obj *types.TypeName, c *load.Comments) {
+	for i, f := range m.Fields {
+		v := st.Field(i)
+		if b.u.IsRoot(v.Pkg()) {
+			continue // it was read with the field itself
+		}
+		from, owner := c, obj.Name()
+		if v.Pkg() != nil && v.Pkg() != obj.Pkg() {
+			from, owner = b.u.Comments(v.Pkg(), v.Pos()), "" // a type over a foreign struct
+		}
+		b.fieldDefaults(b.pkg(v.Pkg()), from)
+		b.fieldMarkers(f, b.pkg(v.Pkg()), from.Of(v.Pos(), owner+"."+v.Name()))
+	}
+}
+
+// shape fills in what the underlying type says.
+func (b *typeBuilder) shape(m *model.Type, t types.Type, expand bool) {
+	m.Form = form(t)
+	switch t := t.(type) {
+	case *types.Basic:
+		m.Basic = t.Name()
+	case *types.Pointer:
+		m.Elem = b.convert(t.Elem(), expand)
+	case *types.Slice:
+		m.Elem = b.convert(t.Elem(), expand)
+	case *types.Array:
+		m.Elem, m.Len = b.convert(t.Elem(), expand), t.Len()
+	case *types.Chan:
+		m.Elem = b.convert(t.Elem(), expand)
+	case *types.Map:
+		m.Key, m.Elem = b.convert(t.Key(), expand), b.convert(t.Elem(), expand)
+	case *types.Interface:
+		for i := range t.NumMethods() {
+			m.InterfaceMethods = append(m.InterfaceMethods, t.Method(i).Name())
+		}
+		sort.Strings(m.InterfaceMethods)
+	case *types.TypeParam:
+		m.Name = t.Obj().Name()
+	case *types.Struct:
+		for i := range t.NumFields() {
+			m.Fields = append(m.Fields, b.field(t.Field(i), t.Tag(i), expand))
+		}
+	}
+}
+
+func form(t types.Type) model.Form {
+	switch t := t.(type) {
+	case *types.Basic:
+		switch t.Kind() {
+		case types.UnsafePointer:
+			return model.UnsafePointer
+		case types.Invalid:
+			return model.Interface // nothing is known of it
+		}
+		return model.Basic
+	case *types.Pointer:
+		return model.Pointer
+	case *types.Slice:
+		return model.Slice
+	case *types.Array:
+		return model.Array
+	case *types.Map:
+		return model.Map
+	case *types.Struct:
+		return model.Struct
+	case *types.Interface:
+		return model.Interface
+	case *types.Signature:
+		return model.Func_
+	case *types.Chan:
+		return model.Chan
+	case *types.TypeParam:
+		return model.TypeParam
+	}
+	return model.Interface
+}
+
+// field reads a field and its tag; comments come later, where they are known.
+func (b *typeBuilder) field(v *types.Var, tag string, expand bool) *model.Field {
+	f := &model.Field{
+		Name: v.Name(), Pos: b.u.Position(v.Pos()), Embedded: v.Embedded(), Tag: tag, Exported: v.Exported(),
+		Type: b.convert(v.Type(), expand),
+	}
+	b.wireName(f, v)
+	if b.u.IsRoot(v.Pkg()) && invalid(v.Type()) {
+		b.invalid.Add(f.Pos, "the type of field %s is unknown: its declaration doesn't compile", v.Name())
+	}
+	st := reflect.StructTag(tag)
+	f.Schema.PatchStrategy, f.Schema.PatchMergeKey = st.Get("patchStrategy"), st.Get("patchMergeKey")
+	if b.u.IsRoot(v.Pkg()) {
+		if said := b.u.Comments(v.Pkg(), v.Pos()).At(v.Pos()); said != nil {
+			b.fieldMarkers(f, b.pkg(v.Pkg()), said)
+		}
+	}
+	return f
+}
+
+// invalid tells whether the type checker gave up on a type, or on what it points to or holds.
+func invalid(t types.Type) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.Basic:
+		return t.Kind() == types.Invalid
+	case *types.Pointer:
+		return invalid(t.Elem())
+	case *types.Slice:
+		return invalid(t.Elem())
+	case *types.Array:
+		return invalid(t.Elem())
+	case *types.Map:
+		return invalid(t.Key()) || invalid(t.Elem())
+	}
+	return false
+}
+
+// wireName decides what encoding/json calls the field.
+func (b *typeBuilder) wireName(f *model.Field, v *types.Var) {
+	tag, tagged := reflect.StructTag(f.Tag).Lookup("json")
+	name, options, _ := strings.Cut(tag, ",")
+	for _, o := range strings.Split(options, ",") {
+		if o == "omitempty" || o == "omitzero" {
+			f.OmitEmpty = true
+		}
+	}
+	structure := func() bool {
+		t := types.Unalias(v.Type())
+		if p, ok := t.Underlying().(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		_, ok := t.Underlying().(*types.Struct)
+		return ok
+	}
+	switch {
+	case tagged && tag == "-":
+		f.Ignored = true
+	case !v.Exported() && !(v.Embedded() && structure()):
+		f.Ignored = true
+	case v.Embedded() && name == "" && structure():
+		f.Inline = true
+	case name != "":
+		f.JSON = name
+	default:
+		f.JSON = v.Name()
+	}
+}

@@ -1,0 +1,61 @@
+package api
+
+import (
+	"context"
+)
+
+// WatchOptions are the parsed and validated query of a watch.
+type WatchOptions struct {
+	Selection
+	ResourceVersion   string
+	AllowBookmarks    bool
+	SendInitialEvents *bool
+	// Corrupt has corrupt objects, whose stored values can't be read, sent as events of the type Corrupt, and their
+	// removal as one of the type Deleted whose object has a name and no uid, instead of ending the watch. It goes with
+	// an empty Selection alone, and is heeded by stored resources.
+	Corrupt bool
+}
+
+// EventType is that of a watch event on the wire.
+type EventType string
+
+// The types of watch events.
+const (
+	Added    EventType = "ADDED"
+	Modified EventType = "MODIFIED"
+	Deleted  EventType = "DELETED"
+	Bookmark EventType = "BOOKMARK"
+	// Corrupt is never on the wire: see WatchOptions. Its Object is no more than the metadata that the key tells.
+	Corrupt EventType = "CORRUPT"
+)
+
+// Event is one watch event. A bookmark's Object is a rendition, too.
+type Event struct {
+	Type   EventType
+	Object Rendition
+}
+
+// Watch is a watch under way, with one reader.
+type Watch interface {
+	// Next waits for events and returns all that are due, at most a bounded number, so that they can be written in one
+	// piece. The slice is valid until the following call. An error ends the watch: ctx's error, or a status (410
+	// Expired, 500 for a value that can't be decoded) that is to be sent as an ERROR event.
+	Next(ctx context.Context) ([]Event, error)
+	// Close ends the watch; it may be called once Next has returned.
+	Close()
+}
+
+// Backlog is a Watch that tells when events are at hand, so that they can be written in one piece with those before.
+type Backlog interface {
+	// More tells that the next Next returns at once. It may be called by the reader.
+	More() bool
+}
+
+// Paced is a Watch that tells how far it has come. Those of New's resources are.
+type Paced interface {
+	// Revision is how far: every event up to it was returned. It advances also when Next ends with its context. It may
+	// be called by the reader, once the state that the watch began with was returned.
+	Revision() int64
+	// Hurry has storage tell how far it is, so that Revision soon is, too; with a cache, once Next was called again.
+	Hurry(ctx context.Context) error
+}

@@ -1,0 +1,123 @@
+package codec
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/rendition"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+)
+
+// DecodeBody reads an object of a version that a client sent, into hub where that is another type. What the object does
+// not say of kind and apiVersion, the URL says.
+func DecodeBody[T api.Object](v *Served[T], hub T, body api.Body) (obj T, warnings []string, err error) {
+	d, err := v.read(body, hub)
+	gvk, unknown := statedKind(body, d, err)
+	if unknown != nil {
+		return obj, nil, v.unrecognized(unknown, body.Data)
+	}
+	if mismatch := v.CheckType(gvk, body.Data); mismatch != nil {
+		return obj, nil, mismatch
+	}
+	if err != nil {
+		return obj, nil, v.undecodable(body, d.GVK, err)
+	}
+	if strict := append(body.Faults[:len(body.Faults):len(body.Faults)], d.Strict...); len(strict) > 0 {
+		if body.Validation == metav1.FieldValidationStrict {
+			return obj, nil, v.undecodable(body, d.GVK, runtime.NewStrictDecodingError(strict))
+		}
+		for _, e := range d.Strict {
+			warnings = append(warnings, e.Error())
+		}
+	}
+	return d.Object, warnings, nil
+}
+
+// statedKind returns the kind that a body states. A key of another case counts as kind or apiVersion here, and nowhere
+// else: kube-apiserver reads these two members before all others, with Go's own decoder.
+func statedKind[T api.Object](body api.Body, d Decoded[T], err error) (schema.GroupVersionKind, error) {
+	known := err == nil && len(d.Strict) == 0 && body.Validation != metav1.FieldValidationIgnore
+	if known || body.Encoding != api.JSON {
+		return d.GVK, nil // a key of another case would be an unknown field
+	}
+	stated, err := serializer.DefaultMetaFactory.Interpret(body.Data)
+	if err != nil {
+		return d.GVK, err
+	}
+	return *stated, nil
+}
+
+// read decodes what a client sent, whatever its encoding.
+func (v *Served[T]) read(body api.Body, hub T) (Decoded[T], error) {
+	strictly := body.Validation != metav1.FieldValidationIgnore
+	if body.Encoding == api.JSON {
+		return v.codec.decode(body.Data, hub, strictly)
+	}
+	return v.codec.read(body.Encoding, body.Data, hub, v.GVK, strictly)
+}
+
+// CheckType compares what a body says of itself with the URL that it was sent to. An apiVersion that is none decodes to
+// nothing.
+func (v *Served[T]) CheckType(gvk schema.GroupVersionKind, data []byte) error {
+	if gvk.Version == "" {
+		apiVersion, _ := rendition.TypeOf(data)
+		if _, err := schema.ParseGroupVersion(apiVersion); err != nil {
+			return v.unrecognized(err, data)
+		}
+	}
+	gv := gvk.GroupVersion()
+	if gv.Version == "" && gv.Group == v.GVK.Group {
+		gv.Version = v.GVK.Version // as apimachinery understands "group/"
+	}
+	if !gv.Empty() && gv != v.GVK.GroupVersion() {
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match "+
+			"the expected API version (%s)", gv, v.GVK.GroupVersion()))
+	}
+	if gvk.Kind != "" && gvk.Kind != v.GVK.Kind {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: "+
+			"the kind in the data does not match the expected kind",
+			gvk.Kind, v.GVK.Version, v.GVK.Kind))
+	}
+	return nil
+}
+
+func (v *Served[T]) undecodable(body api.Body, gvk schema.GroupVersionKind, err error) error {
+	if body.Encoding != api.JSON && gvk.Empty() {
+		return v.unrecognized(err, body.Data)
+	}
+	return v.unhandled(err)
+}
+
+func (v *Served[T]) unrecognized(err error, data []byte) error {
+	return Unrecognized(v.GVK.Kind, err, data)
+}
+
+// Unrecognized is the error for a body that doesn't even tell what it is, with its first bytes: the text of what begins
+// like JSON, and anything else in hexadecimal.
+func Unrecognized(kind string, err error, body []byte) error {
+	const most = 30
+	begin, more := body[:min(len(body), most)], ""
+	if len(body) > most {
+		more = " ..."
+	}
+	shown := hex.EncodeToString(begin) + more
+	switch {
+	case len(body) == 0:
+		shown = "<empty>"
+	case body[0] == '{':
+		shown = strings.ToValidUTF8(string(begin), "\ufffd") + more
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)",
+		kind, err, shown))
+}
+
+func (v *Served[T]) unhandled(err error) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", v.GVK.Kind,
+		v.GVK.Version, v.GVK.Kind, err))
+}

@@ -1,0 +1,244 @@
+// Package codec binds the versions of one kind: it decodes bytes of every served version to objects of the hub, encodes
+// objects of the hub, and renders the forms of answers.
+//
+// It may know packages api, rendition and wire.
+package codec
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"apigen.dev/runtime/api"
+	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+)
+
+// VersionOf makes a served version from its typed conversions: the version's Go type V is closed over here, and known
+// nowhere else.
+func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V]) Version[T] {
+	c := typed[T, V]{Conversion: conversion}
+	return Version[T]{Info: info, codec: versionCodec[T]{
+		check:  c.check,
+		decode: c.decode,
+		encode: c.encode,
+		cells:  c.cells,
+
+		read:     c.read,
+		write:    c.write,
+		protobuf: conversion.Proto.marshal != nil,
+
+		translate: c.translate,
+
+		validate: c.validate,
+		view:     c.view,
+		empty:    c.empty,
+		adopt:    c.adopt,
+		merging: sync.OnceValues(func() (strategicpatch.PatchMetaFromStruct, error) {
+			return strategicpatch.NewPatchMetaFromStruct(c.New())
+		}),
+	}}
+}
+
+// versionCodec is a version's codec with its Go type erased. The functions are safe for concurrent use.
+type versionCodec[T api.Object] struct {
+	// check tells what is missing.
+	check func(columns int) error
+	// decode reads JSON, defaults it and converts it to a hub object of its own, whose kind and apiVersion are empty.
+	// strict are the unknown and duplicate fields, where they were asked for. gvk is what the data says of itself, also
+	// where it can't be decoded.
+	decode func(data []byte, hub T, strictly bool) (Decoded[T], error)
+	// encode writes an object with kind and apiVersion in front, without a newline. The object isn't changed for good.
+	encode func(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
+	// read and write are decode and encode in an encoding that isn't JSON; protobuf tells that it can be that one. gvk
+	// is what data that doesn't say so is; what is written has neither kind nor apiVersion.
+	read func(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T],
+		error)
+	write    func(encoding api.Encoding, obj T) ([]byte, error)
+	protobuf bool
+	// translate makes JSON of a protobuf message, where protobuf is true.
+	translate func(message []byte, gvk schema.GroupVersionKind) ([]byte, error)
+	// cells are those of the declared columns.
+	cells func(obj T) ([]api.Cell, error)
+	// validate checks an object, which replaces old where there is one, by the rules of the version. An error is one of
+	// conversion.
+	validate func(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error)
+	// view is an object in the version, with its kind and apiVersion and without managedFields. It shares memory with
+	// the object and must only be read.
+	view func(obj T, gvk schema.GroupVersionKind) (runtime.Object, error)
+	// empty is a view of nothing.
+	empty func(gvk schema.GroupVersionKind) runtime.Object
+	// adopt makes a hub object of what JSON decodes to in the version. A complete one gets defaults, and must not have
+	// unknown fields.
+	adopt func(object map[string]any, hub T, complete bool) (T, error)
+	// merging tells how strategic merge patches treat the version's fields.
+	merging func() (strategicpatch.PatchMetaFromStruct, error)
+}
+
+// Decoded is what decode found.
+type Decoded[T api.Object] struct {
+	Object T
+	GVK    schema.GroupVersionKind
+	Strict []error
+}
+
+type typed[T, V api.Object] struct {
+	Conversion[T, V]
+}
+
+func (c typed[T, V]) check(columns int) error {
+	switch {
+	case c.New == nil:
+		return fmt.Errorf("its Conversion has no New")
+	case (c.ToHub == nil) != (c.FromHub == nil):
+		return fmt.Errorf("its Conversion has only one of ToHub and FromHub")
+	case c.ToHub == nil && reflect.TypeFor[T]() != reflect.TypeFor[V]():
+		return fmt.Errorf("its Conversion has no ToHub, and %v is not %v", reflect.TypeFor[V](), reflect.TypeFor[T]())
+	case len(c.Columns) != columns:
+		return fmt.Errorf("its Conversion has cells for %d columns, its Info has %d columns", len(c.Columns), columns)
+	}
+	return nil
+}
+
+func (c typed[T, V]) decode(data []byte, hub T, strictly bool) (d Decoded[T], err error) {
+	obj := c.New()
+	if strictly {
+		d.Strict, err = kjson.UnmarshalStrict(data, obj)
+	} else {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(data, obj)
+	}
+	d.GVK = obj.GetObjectKind().GroupVersionKind()
+	if err != nil {
+		return d, err
+	}
+	return c.complete(d, obj, hub)
+}
+
+// complete makes the hub object of one that was decoded.
+func (c typed[T, V]) complete(d Decoded[T], obj V, hub T) (Decoded[T], error) {
+	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	if c.Default != nil {
+		c.Default(obj)
+	}
+	if c.ToHub == nil {
+		d.Object = any(obj).(T)
+		return d, nil
+	}
+	d.Object = hub
+	return d, c.ToHub(obj, hub)
+}
+
+func (c typed[T, V]) version(obj T) (V, error) {
+	if c.FromHub == nil {
+		return any(obj).(V), nil
+	}
+	out := c.New()
+	return out, c.FromHub(obj, out)
+}
+
+// encode writes kind and apiVersion first, whatever the order of the Go type's fields.
+func (c typed[T, V]) encode(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
+	out, err := c.version(obj)
+	if err != nil {
+		return nil, err
+	}
+	kind := out.GetObjectKind()
+	kind.SetGroupVersionKind(gvk)
+	data, err := json.Marshal(out)
+	kind.SetGroupVersionKind(schema.GroupVersionKind{})
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(data[1:], []byte(head)) {
+		return data, nil
+	}
+	if data, err = json.Marshal(out); err != nil {
+		return nil, err
+	}
+	return append([]byte("{"+head), data[1:]...), nil
+}
+
+func (c typed[T, V]) validate(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error) {
+	if c.Validate == nil {
+		return nil, nil
+	}
+	changed, err := c.version(obj)
+	if err != nil {
+		return nil, err
+	}
+	var before V
+	if old != nil {
+		if before, err = c.version(*old); err != nil {
+			return nil, err
+		}
+	}
+	return c.Validate(ctx, op, changed, before), nil
+}
+
+func (c typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {
+	out := c.New()
+	switch _, isMap := any(obj).(runtime.Unstructured); {
+	case c.FromHub != nil:
+		if err := c.FromHub(obj, out); err != nil {
+			return nil, err
+		}
+	case isMap:
+		out = obj.DeepCopyObject().(V) // its metadata is in what would be shared
+	default:
+		reflect.ValueOf(out).Elem().Set(reflect.ValueOf(obj).Elem())
+	}
+	out.GetObjectKind().SetGroupVersionKind(gvk)
+	out.SetManagedFields(nil)
+	return out, nil
+}
+
+func (c typed[T, V]) empty(gvk schema.GroupVersionKind) runtime.Object {
+	out := c.New()
+	out.GetObjectKind().SetGroupVersionKind(gvk)
+	return out
+}
+
+func (c typed[T, V]) adopt(object map[string]any, hub T, complete bool) (T, error) {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return hub, err
+	}
+	obj := c.New()
+	unknown, err := kjson.UnmarshalStrict(data, obj)
+	if err != nil {
+		return hub, err
+	}
+	if complete && len(unknown) > 0 {
+		return hub, runtime.NewStrictDecodingError(unknown)
+	}
+	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	if complete && c.Default != nil {
+		c.Default(obj)
+	}
+	if c.ToHub == nil {
+		return any(obj).(T), nil
+	}
+	return hub, c.ToHub(obj, hub)
+}
+
+func (c typed[T, V]) cells(obj T) ([]api.Cell, error) {
+	if len(c.Columns) == 0 {
+		return nil, nil
+	}
+	out, err := c.version(obj)
+	if err != nil {
+		return nil, err
+	}
+	cells := make([]api.Cell, len(c.Columns))
+	for i, column := range c.Columns {
+		cells[i] = column(out)
+	}
+	return cells, nil
+}

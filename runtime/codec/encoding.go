@@ -1,0 +1,142 @@
+package codec
+
+import (
+	"fmt"
+	"strconv"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/wire"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
+)
+
+// Message is a type that brings its own protobuf, as the types of k8s.io/api do.
+type Message interface {
+	api.Object
+	Size() int
+	Marshal() ([]byte, error)
+	Unmarshal(data []byte) error
+}
+
+// Proto is how a version's type is read and written as Kubernetes protobuf. Its zero value says that it isn't.
+type Proto[V api.Object] struct {
+	marshal   func(V) ([]byte, error)
+	unmarshal func([]byte, V) error
+}
+
+// ProtoOf reads and writes a version's type by its own methods.
+func ProtoOf[V Message]() Proto[V] {
+	return Proto[V]{
+		marshal:   func(obj V) ([]byte, error) { return obj.Marshal() },
+		unmarshal: func(data []byte, obj V) error { return obj.Unmarshal(data) },
+	}
+}
+
+// read decodes what a client sent in an encoding that isn't JSON. What the data doesn't say of kind and apiVersion, gvk
+// says.
+func (c typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind,
+	strictly bool,
+) (d Decoded[T], err error) {
+	obj := c.New()
+	switch {
+	case encoding == api.CBOR:
+		d.Strict, err = decodeCBOR(data, obj, gvk, strictly)
+		d.GVK = obj.GetObjectKind().GroupVersionKind()
+	case encoding == api.Protobuf && c.Proto.unmarshal != nil:
+		var message []byte
+		if message, d.GVK, err = wire.OpenEnvelope(data); err == nil {
+			err = c.Proto.unmarshal(message, obj)
+		}
+	default:
+		err = fmt.Errorf("it can't be read as %v", encoding)
+	}
+	if err != nil {
+		return d, err
+	}
+	return c.complete(d, obj, hub)
+}
+
+// write encodes an object in an encoding that isn't JSON: the payload of its whole form.
+func (c typed[T, V]) write(encoding api.Encoding, obj T) ([]byte, error) {
+	out, err := c.version(obj)
+	switch {
+	case err != nil:
+		return nil, err
+	case encoding == api.CBOR:
+		return rendition.EncodeCBOR(out)
+	case encoding == api.Protobuf && c.Proto.marshal != nil:
+		return c.Proto.marshal(out)
+	}
+	return nil, fmt.Errorf("it can't be written as %v", encoding)
+}
+
+// decodeCBOR is apimachinery's serializer for an object whose kind is known.
+func decodeCBOR(data []byte, into runtime.Object, gvk schema.GroupVersionKind,
+	strictly bool,
+) (strict []error, err error) {
+	kind := knownKind{gvk, into}
+	_, _, err = cbor.NewSerializer(kind, kind, cbor.Strict(strictly)).Decode(data, &gvk, into)
+	if found, ok := runtime.AsStrictDecodingError(err); ok {
+		return found.Errors(), nil
+	}
+	return nil, err
+}
+
+// knownKind is a scheme of one object.
+type knownKind struct {
+	gvk    schema.GroupVersionKind
+	object runtime.Object
+}
+
+func (k knownKind) ObjectKinds(runtime.Object) ([]schema.GroupVersionKind, bool, error) {
+	return []schema.GroupVersionKind{k.gvk}, false, nil
+}
+
+func (k knownKind) Recognizes(schema.GroupVersionKind) bool { return true }
+
+func (k knownKind) New(schema.GroupVersionKind) (runtime.Object, error) { return k.object, nil }
+
+// shapeAs makes a form in an encoding that isn't JSON, of the hub object and of the version's object in JSON; for the
+// shape Whole the hub suffices.
+func (v *Served[T]) shapeAs(hub T, object api.Rendition, form api.Form) (api.Rendition, error) {
+	shape := form.Shape.Plain()
+	switch shape {
+	case api.Whole:
+		data, err := v.codec.write(form.Encoding, hub)
+		return api.Rendition{Head: v.heads[form.Encoding], Payload: data}, err
+	case api.Metadata:
+		return rendition.MetadataIn(form.Encoding, object, form.Shape)
+	}
+	if form.Encoding != api.CBOR {
+		return api.Rendition{}, fmt.Errorf("there is no table in %v", form.Encoding)
+	}
+	cells, err := v.cells(hub)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	if shape == api.Row {
+		return rendition.RowCBOR(cells, nil)
+	}
+	inner := api.Form{Version: form.Version, Encoding: form.Encoding}
+	if shape == api.RowWithMetadata {
+		inner.Shape = api.Metadata | form.Shape&api.V1beta1
+	}
+	in, err := v.shapeAs(hub, object, inner)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	return rendition.RowCBOR(cells, &in)
+}
+
+// bookmarkHub is the hub object that says nothing but how far a watch has come.
+func (a *Versions[T]) bookmarkHub(revision int64, initialEnd bool) T {
+	hub := a.NewHub()
+	hub.SetResourceVersion(strconv.FormatInt(revision, 10))
+	if initialEnd {
+		hub.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+	}
+	return hub
+}

@@ -1,0 +1,38 @@
+package codec
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"apigen.dev/runtime/wire"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Translate makes JSON of an object that is stored in Kubernetes protobuf, in the version that it is in. kube-apiserver
+// stores its own kinds so.
+func (a *Versions[T]) Translate(data []byte) ([]byte, error) {
+	message, gvk, err := wire.OpenEnvelope(data)
+	if err != nil {
+		return nil, err
+	}
+	apiVersion, kind := gvk.ToAPIVersionAndKind()
+	v, err := a.called(kind, apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	if !v.codec.protobuf {
+		return nil, fmt.Errorf("it is stored as Kubernetes protobuf, which the Go type of %s can't be read from: "+
+			"it has no methods Size, Marshal and Unmarshal", gvk)
+	}
+	return v.codec.translate(message, v.GVK)
+}
+
+// translate makes JSON of a message: the object as it is, without defaults.
+func (c typed[T, V]) translate(message []byte, gvk schema.GroupVersionKind) ([]byte, error) {
+	obj := c.New()
+	if err := c.Proto.unmarshal(message, obj); err != nil {
+		return nil, err
+	}
+	obj.GetObjectKind().SetGroupVersionKind(gvk)
+	return json.Marshal(obj)
+}

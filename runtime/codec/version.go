@@ -1,0 +1,298 @@
+package codec
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/rendition"
+	"k8s.io/apimachinery/pkg/api/operation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Served is a served version bound to its group and kind.
+type Served[T api.Object] struct {
+	Info  api.VersionInfo // as declared
+	GVK   schema.GroupVersionKind
+	Head  string
+	heads [api.Protobuf + 1]string // by encoding
+	codec versionCodec[T]
+}
+
+// Versions are the served versions of a kind. They decode stored values to hub objects, and render hub objects in every
+// form that a client may ask for.
+type Versions[T api.Object] struct {
+	NewHub  func() T
+	Served  []Served[T]
+	Storage *Served[T]
+}
+
+// Bind binds the versions of a kind, one of which is stored.
+func Bind[T api.Object](k Kind[T], storage string) (*Versions[T], error) {
+	all := &Versions[T]{NewHub: k.New, Served: make([]Served[T], len(k.Versions))}
+	for i, v := range k.Versions {
+		name := v.Info.Name
+		switch {
+		case name == "":
+			return nil, fmt.Errorf("a version has no name")
+		case all.ByName(name) != nil:
+			return nil, fmt.Errorf("version %s stands twice in Versions", name)
+		case v.codec.check == nil:
+			return nil, fmt.Errorf("version %s was not made by VersionOf", name)
+		}
+		if err := v.codec.check(len(v.Info.Columns)); err != nil {
+			return nil, fmt.Errorf("version %s: %w", name, err)
+		}
+		gvk := schema.GroupVersionKind{Group: k.Group, Version: name, Kind: k.Kind}
+		bound := Served[T]{Info: v.Info, GVK: gvk, codec: v.codec}
+		for e := range bound.heads {
+			bound.heads[e] = rendition.Head(api.Encoding(e), gvk.Kind, gvk.GroupVersion().String())
+		}
+		bound.Head = bound.heads[api.JSON]
+		all.Served[i] = bound
+	}
+	if all.Storage = all.ByName(storage); all.Storage == nil {
+		return nil, fmt.Errorf("the storage version %q is not in Versions", storage)
+	}
+	return all, nil
+}
+
+// ByName finds a version by its name; nil where there is none.
+func (a *Versions[T]) ByName(name string) *Served[T] {
+	for i := range a.Served {
+		if a.Served[i].Info.Name == name && name != "" {
+			return &a.Served[i]
+		}
+	}
+	return nil
+}
+
+// Names returns the names of all versions, in their order.
+func (a *Versions[T]) Names() []string {
+	names := make([]string, len(a.Served))
+	for i := range a.Served {
+		names[i] = a.Served[i].Info.Name
+	}
+	return names
+}
+
+// Lookup finds a version by its name, or returns an error that names it.
+func (a *Versions[T]) Lookup(name string) (*Served[T], error) {
+	if v := a.ByName(name); v != nil {
+		return v, nil
+	}
+	return nil, fmt.Errorf("version %q is not served", name)
+}
+
+// Decode reads an object in whichever served version it is, as it would be stored today.
+func (a *Versions[T]) Decode(data []byte) (T, error) {
+	var none T
+	apiVersion, kind := rendition.TypeOf(data)
+	if apiVersion == "" && kind == "" && !json.Valid(data) {
+		return none, fmt.Errorf("it is no JSON: %d bytes, which begin with %q", len(data), data[:min(len(data), 16)])
+	}
+	v, err := a.called(kind, apiVersion)
+	if err != nil {
+		return none, err
+	}
+	d, err := v.codec.decode(data, a.NewHub(), false)
+	if err != nil || v == a.Storage {
+		return d.Object, err
+	}
+	return a.ToStorageVersion(d.Object)
+}
+
+// ToStorageVersion sets what the storage version defaults in an object that came in another version. A read from storage
+// would set the same defaults: so an object is stored as it will be read, and a client that writes it back unchanged
+// changes nothing.
+func (a *Versions[T]) ToStorageVersion(obj T) (T, error) {
+	data, err := a.Encode(obj)
+	if err != nil {
+		return obj, err
+	}
+	d, err := a.Storage.codec.decode(data, a.NewHub(), false)
+	return d.Object, err
+}
+
+// called is the version that a stored object says it is of.
+func (a *Versions[T]) called(kind, apiVersion string) (*Served[T], error) {
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	v := a.ByName(gv.Version)
+	if v == nil || v.GVK.Group != gv.Group || v.GVK.Kind != kind {
+		return nil, fmt.Errorf("it says that it is kind %q, apiVersion %q, which is no version of %s.%s",
+			kind, apiVersion, a.Storage.GVK.Kind, a.Storage.GVK.Group)
+	}
+	return v, nil
+}
+
+// Encode writes an object in the storage version, as it is: a resourceVersion that it has is written, too.
+func (a *Versions[T]) Encode(obj T) ([]byte, error) {
+	return a.Storage.Encode(obj)
+}
+
+// Encode writes an object in the version in JSON, with kind and apiVersion in front. It leaves the object as it was.
+func (v *Served[T]) Encode(obj T) ([]byte, error) {
+	return v.codec.encode(obj, v.GVK, v.Head)
+}
+
+// Render makes another form of a rendition of the storage version in JSON.
+func (a *Versions[T]) Render(stored api.Rendition, form api.Form) (api.Rendition, error) {
+	v, err := a.Lookup(form.Version)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	if v != a.Storage && form.Encoding == api.JSON && form.Shape < api.Row {
+		if object, ok := a.convert(v, stored); ok {
+			var none T
+			return v.shape(none, object, form)
+		}
+	}
+	object := stored
+	var hub T
+	native := isNative(form)
+	if v != a.Storage || form.Shape.Plain() >= api.Row || native {
+		if hub, err = a.Decode(rendition.Whole(stored)); err != nil {
+			return api.Rendition{}, err
+		}
+	}
+	if v != a.Storage && !native {
+		data, err := v.Encode(hub)
+		if err != nil {
+			return api.Rendition{}, err
+		}
+		if object, err = rendition.New(data, v.Head); err != nil {
+			return api.Rendition{}, err
+		}
+	}
+	return v.shape(hub, object, form)
+}
+
+// isNative tells the forms that are made of the hub object, without the version's in JSON.
+func isNative(form api.Form) bool {
+	switch form.Shape.Plain() {
+	case api.Row:
+		return true
+	case api.Whole, api.RowWithObject:
+		return form.Encoding != api.JSON
+	}
+	return false
+}
+
+// convert makes the object of another version without touching its managedFields. It is false where that can't be done,
+// for whatever reason.
+func (a *Versions[T]) convert(v *Served[T], stored api.Rendition) (api.Rendition, bool) {
+	data, managed, ok := rendition.CutManagedFields(stored)
+	if !ok {
+		return api.Rendition{}, false
+	}
+	hub, err := a.Decode(data)
+	if err != nil {
+		return api.Rendition{}, false
+	}
+	if data, err = v.Encode(hub); err != nil {
+		return api.Rendition{}, false
+	}
+	object, err := rendition.New(data, v.Head)
+	if err != nil {
+		return api.Rendition{}, false
+	}
+	return rendition.InsertManagedFields(object, managed)
+}
+
+func (v *Served[T]) shape(hub T, object api.Rendition, form api.Form) (api.Rendition, error) {
+	if form.Encoding != api.JSON {
+		return v.shapeAs(hub, object, form)
+	}
+	switch form.Shape.Plain() {
+	case api.Whole:
+		return object, nil
+	case api.Metadata:
+		return rendition.Metadata(object, form.Shape)
+	case api.Row, api.RowWithMetadata, api.RowWithObject:
+	default:
+		return api.Rendition{}, fmt.Errorf("there is no shape %d", form.Shape)
+	}
+	cells, err := v.cells(hub)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	switch form.Shape.Plain() {
+	case api.RowWithObject:
+		return rendition.Row(cells, &object)
+	case api.RowWithMetadata:
+		m, err := rendition.Metadata(object, form.Shape)
+		if err != nil {
+			return api.Rendition{}, err
+		}
+		return rendition.Row(cells, &m)
+	}
+	return rendition.Row(cells, nil)
+}
+
+// cells are those of a row, complete.
+func (v *Served[T]) cells(hub T) ([]api.Cell, error) {
+	cells, err := v.codec.cells(hub)
+	if err != nil {
+		return nil, err
+	}
+	return rendition.Cells(hub, v.Info.Columns, cells), nil
+}
+
+// Bookmark is an object that says nothing but how far a watch has come.
+func (a *Versions[T]) Bookmark(revision int64, initialEnd bool, form api.Form) (api.Rendition, error) {
+	v, err := a.Lookup(form.Version)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	object := `{` + v.Head + `"metadata":{"resourceVersion":"` + strconv.FormatInt(revision, 10) + `"`
+	if initialEnd {
+		object += `,"annotations":{"` + metav1.InitialEventsAnnotationKey + `":"true"}`
+	}
+	r, err := rendition.New([]byte(object+"}}"), v.Head)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	hub := a.NewHub()
+	if form.Encoding != api.JSON {
+		hub = a.bookmarkHub(revision, initialEnd)
+	}
+	return v.shape(hub, r, form)
+}
+
+// Decode reads an object of the version in JSON, with defaults, into hub.
+func (v *Served[T]) Decode(data []byte, hub T, strictly bool) (Decoded[T], error) {
+	return v.codec.decode(data, hub, strictly)
+}
+
+// Validate checks obj, which replaces old unless that is nil, by the rules of the version. Its error is one of
+// conversion.
+func (v *Served[T]) Validate(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error) {
+	return v.codec.validate(ctx, op, obj, old)
+}
+
+// View returns obj in the version, with kind and apiVersion and without managedFields. The view shares memory with obj
+// and must only be read.
+func (v *Served[T]) View(obj T) (runtime.Object, error) { return v.codec.view(obj, v.GVK) }
+
+// Empty returns an empty object of the version, with kind and apiVersion.
+func (v *Served[T]) Empty() runtime.Object { return v.codec.empty(v.GVK) }
+
+// FromMap makes a hub object of a decoded JSON object of the version. A complete one gets defaults, and must not have
+// unknown fields.
+func (v *Served[T]) FromMap(object map[string]any, hub T, complete bool) (T, error) {
+	return v.codec.adopt(object, hub, complete)
+}
+
+// PatchMeta tells how strategic merge patches treat the fields of the version.
+func (v *Served[T]) PatchMeta() (strategicpatch.PatchMetaFromStruct, error) {
+	return v.codec.merging()
+}

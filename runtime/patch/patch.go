@@ -1,0 +1,60 @@
+// Package patch applies JSON patches, merge patches and strategic merge patches to encoded objects, within bounds of
+// time and size.
+//
+// It may know packages api and rendition.
+package patch
+
+import (
+	"errors"
+	"fmt"
+
+	"apigen.dev/runtime/api"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
+)
+
+// Patch applies one patch to JSON objects. It may be used again. Its errors are API statuses.
+type Patch interface {
+	// Apply returns the patched object, and leaves object alone.
+	Apply(object []byte) ([]byte, error)
+	// Describe is how an error shows the patch that made object.
+	Describe(object []byte) string
+}
+
+// New reads a JSON patch or a merge patch. strict are its unknown and duplicate fields, unless body.Validation ignores
+// them.
+func New(kind api.PatchType, body api.Body) (p Patch, strict []error, err error) {
+	lax := body.Validation == metav1.FieldValidationIgnore
+	switch kind {
+	case api.JSONPatch:
+		return newJSONPatch(body.Data, lax)
+	case api.MergePatch:
+		var patch map[string]any
+		if strict, err = kjson.UnmarshalStrict(body.Data, &patch); err != nil {
+			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+		}
+		if lax {
+			strict = nil
+		}
+		p, err = newMergePatch(body.Data)
+		return p, strict, err
+	}
+	return nil, nil, apierrors.NewInternalError(fmt.Errorf("patches of type %q are not applied here", kind))
+}
+
+// safely turns a panic of the patch library, whatever the patch that provoked it, into an error.
+func safely(apply func() ([]byte, error)) (out []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, unprocessable(errors.New("the patch can't be applied to this object"))
+		}
+	}()
+	return apply()
+}
+
+// unprocessable is a 422 without a kind, as a patch that can't be applied gets it.
+func unprocessable(err error) error {
+	return apierrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", err.Error(), 0, false)
+}

@@ -1,0 +1,195 @@
+package registry
+
+import (
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"apigen.dev/runtime/api"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// storageEnd is the end of the pipeline in storage.
+type storageEnd[T api.Object] struct {
+	kind  *kind[T]
+	store *store.Store[T]
+	// ignorePropagation is Config's.
+	ignorePropagation bool
+}
+
+// initialize sets the UID, the creation time and the first generation of a new object.
+func (e *storageEnd[T]) initialize(obj T) {
+	metadata.Initialize(obj)
+	if !e.kind.definition.Strategy.NoGeneration {
+		obj.SetGeneration(1)
+	}
+}
+
+// key is that of one object.
+func (e *storageEnd[T]) key(namespace, name string) (string, error) {
+	if err := e.kind.checkPath(namespace, name); err != nil {
+		return "", err
+	}
+	if e.kind.info.Scope == api.Cluster {
+		return e.store.Prefix() + name, nil
+	}
+	return e.store.Prefix() + namespace + "/" + name, nil
+}
+
+// plan implements end.
+func (e *storageEnd[T]) plan(ctx context.Context, a *attempt[T]) (err error) {
+	switch a.operation() {
+	case createOperation:
+		a.plan.Data, err = e.encode(a.version, a.obj)
+	case updateOperation:
+		err = e.planUpdate(a)
+	case deleteOperation:
+		err = e.planDeletion(ctx, a)
+	}
+	return err
+}
+
+// planUpdate encodes the object. One whose last finalizer went, and that was to be deleted, is removed.
+func (e *storageEnd[T]) planUpdate(a *attempt[T]) (err error) {
+	old := a.old.Object
+	data, err := e.encode(a.version, a.obj)
+	if err != nil {
+		return err
+	}
+	if sameButTimes(data, a.old.Data, a.obj.GetManagedFields(), old.GetManagedFields()) {
+		data = a.old.Data
+	}
+	if a.scope.counted() && !e.kind.definition.Strategy.NoGeneration &&
+		(differ(data, a.old.Data) || preservedDiffer(a.obj, old)) {
+		if data, err = e.setGeneration(a.version, a.obj, old.GetGeneration()+1, data); err != nil {
+			return err
+		}
+	}
+	a.plan.Data = data
+	if metadata.Finalized(a.obj, old) {
+		a.plan.Verb = store.Remove
+	}
+	return nil
+}
+
+// encode is the stored form of a valid object, which came in a version.
+func (e *storageEnd[T]) encode(from *codec.Served[T], obj T) ([]byte, error) {
+	var err error
+	if from != e.kind.versions.Storage {
+		obj, err = e.kind.versions.ToStorageVersion(obj)
+	}
+	var data []byte
+	if err == nil {
+		data, err = e.store.Encode(obj)
+	}
+	var unsupported *json.UnsupportedValueError
+	switch {
+	case errors.As(err, &unsupported): // NaN, say, which protobuf can say and JSON can't
+		return nil, apierrors.NewBadRequest("the object can't be stored: " + err.Error())
+	case err != nil:
+		return nil, internal(err)
+	}
+	return data, nil
+}
+
+// renderAhead implements end.
+func (e *storageEnd[T]) renderAhead(a *attempt[T]) (err error) {
+	form := a.options.Form
+	if a.ahead.made || !a.shown() || a.render == nil && form == e.store.Form() {
+		return nil
+	}
+	a.ahead, err = renderAheadOf(e.renderer(a.request), a.plan.Data, a.old.Revision, form)
+	return err
+}
+
+// shown tells whether the object is the answer: that of a deletion may be a Status.
+func (a *attempt[T]) shown() bool {
+	return a.done == nil || a.done.Shown || a.plan.Verb == store.Write
+}
+
+// renderer makes the answers to a request.
+func (e *storageEnd[T]) renderer(r *request[T]) renderer {
+	if r.render != nil {
+		return r.render
+	}
+	return e.render
+}
+
+// render is the rendition of a stored form at a revision; 0 is none.
+func (e *storageEnd[T]) render(data []byte, revision int64, form api.Form) (api.Rendition, error) {
+	r, err := rendition.New(data, e.kind.versions.Storage.Head)
+	if err != nil {
+		return r, internal(err)
+	}
+	if revision > 0 {
+		r = rendition.Stamp(r, revision)
+	}
+	if form == e.store.Form() {
+		return r, nil
+	}
+	if r, err = e.kind.versions.Render(r, form); err != nil {
+		return r, internal(err)
+	}
+	return r, nil
+}
+
+// create implements end.
+func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
+	name := a.obj.GetName()
+	key, err := e.key(a.obj.GetNamespace(), name)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	dryRun := a.options.DryRun
+	if store.IsVersioned(a.obj) && !dryRun {
+		return api.Rendition{}, store.VersionOnCreate()
+	}
+	out, err := e.store.Create(ctx, key, a.obj, store.CreateOptions{Data: a.plan.Data, DryRun: dryRun})
+	if err != nil {
+		return api.Rendition{}, e.store.Status(err, createVerb, name)
+	}
+	revision := out.Revision
+	if dryRun {
+		// Nothing was written that would give the object another resourceVersion than the client's.
+		revision, _ = store.ParseVersion(a.obj.GetResourceVersion())
+	}
+	return a.ahead.at(e.render, a.plan.Data, revision, a.options.Form)
+}
+
+// modify implements end: it compares and swaps. It doesn't trust an object that was found before.
+func (e *storageEnd[T]) modify(
+	ctx context.Context, r *request[T], _ *store.State[T], decide decide[T],
+) (api.Rendition, error) {
+	key, err := e.key(r.namespace, r.name)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	write, opts := e.store.Update, store.CommitOptions[T]{IgnoreNotFound: true, DryRun: r.options.DryRun}
+	if r.verb == deleteVerb {
+		write = e.store.Delete
+	}
+	var a *attempt[T]
+	out, err := write(ctx, key, opts, func(found *store.State[T]) (store.Plan[T], error) {
+		var err error
+		if a, err = decide(found); err != nil {
+			return store.Plan[T]{}, err
+		}
+		return a.plan, nil
+	})
+	if err != nil {
+		return api.Rendition{}, e.store.Status(err, r.verb, r.name)
+	}
+	if !a.shown() {
+		return api.Rendition{}, nil
+	}
+	revision := out.Revision
+	if out.Removed && r.verb == updateVerb {
+		// Its last finalizer went: the answer is the object as it was sent, at the revision that it had.
+		revision = a.old.Revision
+	}
+	return a.ahead.at(e.renderer(r), out.Data, revision, r.options.Form)
+}

@@ -1,0 +1,314 @@
+package registry
+
+import (
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/rendition"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/ownership"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// fieldManagers keep metadata.managedFields of a resource: who set what through which version and subresource.
+type fieldManagers[T api.Object] struct {
+	versions *codec.Versions[T]
+	types    map[string]managedfields.TypeConverter
+	managers map[managerKey]*ownership.Manager
+}
+
+type managerKey struct{ version, subresource string }
+
+func newFieldManagers[T api.Object](
+	d *Definition[T], all *codec.Versions[T], schemas *ownership.Schemas,
+) (*fieldManagers[T], error) {
+	o := &fieldManagers[T]{versions: all, types: map[string]managedfields.TypeConverter{}, managers: map[managerKey]*ownership.Manager{}}
+	if schemas == nil {
+		schemas = ownership.NewSchemas(nil)
+	}
+	for i := range all.Served {
+		v := &all.Served[i]
+		types, err := schemas.Of(v.GVK)
+		if err != nil {
+			return nil, err
+		}
+		o.types[v.GVK.Version] = types
+	}
+	sets := &ownership.Sets{}
+	for _, subresource := range append([]string{""}, names(d.Subresources)...) {
+		filters := o.filters(d, subresource)
+		for i := range all.Served {
+			v := &all.Served[i]
+			o.managers[managerKey{v.GVK.Version, subresource}] = &ownership.Manager{
+				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource, Filters: filters,
+				Types: o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
+			}
+		}
+	}
+	o.addActions(d, sets)
+	return o, nil
+}
+
+// addActions makes the managers of extensions that may set any field.
+func (o *fieldManagers[T]) addActions(d *Definition[T], sets *ownership.Sets) {
+	for _, e := range d.Extensions {
+		for i := range o.versions.Served {
+			v := &o.versions.Served[i]
+			o.managers[managerKey{v.GVK.Version, e.Name()}] = &ownership.Manager{
+				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: e.Name(),
+				Types: o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
+			}
+		}
+	}
+}
+
+func names[T api.Object](subresources []Subresource[T]) (all []string) {
+	for i := range subresources {
+		all = append(all, subresources[i].Name)
+	}
+	return all
+}
+
+// filters leave what a write can set: the member of the subresource's name, or all but those of the subresources.
+func (o *fieldManagers[T]) filters(d *Definition[T], subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
+	var filter fieldpath.Filter
+	switch {
+	case subresource != "":
+		filter = fieldpath.NewIncludeMatcherFilter(fieldpath.MakePrefixMatcherOrDie(subresource))
+	case len(d.Subresources) == 0:
+		return nil
+	default:
+		others := fieldpath.NewSet()
+		for i := range d.Subresources {
+			others.Insert(fieldpath.MakePathOrDie(d.Subresources[i].Name))
+		}
+		filter = fieldpath.NewExcludeSetFilter(others)
+	}
+	all := map[fieldpath.APIVersion]fieldpath.Filter{}
+	for i := range o.versions.Served {
+		all[fieldpath.APIVersion(o.versions.Served[i].GVK.GroupVersion().String())] = filter
+	}
+	return all
+}
+
+// manager keeps the fields that an attempt writes.
+func (o *fieldManagers[T]) manager(a *attempt[T]) *ownership.Manager {
+	return o.managers[managerKey{a.version.GVK.Version, a.scope.subresource()}]
+}
+
+// served finds a version by its group and name.
+func (o *fieldManagers[T]) served(version fieldpath.APIVersion) (*codec.Served[T], error) {
+	gv, err := schema.ParseGroupVersion(string(version))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ownership.ErrNotServed, err)
+	}
+	v := o.versions.ByName(gv.Version)
+	if v == nil || v.GVK.Group != gv.Group {
+		return nil, fmt.Errorf("%w: %s", ownership.ErrNotServed, version)
+	}
+	return v, nil
+}
+
+// convert brings a typed value into another version, through the hub.
+func (o *fieldManagers[T]) convert(object *smd.TypedValue, version fieldpath.APIVersion) (*smd.TypedValue, error) {
+	to, err := o.served(version)
+	if err != nil {
+		return nil, err
+	}
+	value := object.AsValue()
+	if !value.IsMap() {
+		return nil, fmt.Errorf("the object is no object")
+	}
+	apiVersion, ok := value.AsMap().Get("apiVersion")
+	if !ok || !apiVersion.IsString() {
+		return nil, fmt.Errorf("the object has no apiVersion")
+	}
+	from, err := o.served(fieldpath.APIVersion(apiVersion.AsString()))
+	if err != nil {
+		return nil, err
+	}
+	if from == to {
+		return object, nil
+	}
+	fields, _ := value.Unstructured().(map[string]any)
+	hub, err := from.FromMap(fields, o.versions.NewHub(), false)
+	if err != nil {
+		return nil, err
+	}
+	view, err := to.View(hub)
+	if err != nil {
+		return nil, err
+	}
+	return o.types[to.GVK.Version].ObjectToTyped(view)
+}
+
+// managedObject shows a hub object to package ownership.
+type managedObject[T api.Object] struct {
+	managers *fieldManagers[T]
+	// obj is the object; nothing where it is absent.
+	obj    T
+	absent bool
+	seen   []seen
+}
+
+type seen struct {
+	version fieldpath.APIVersion
+	value   *smd.TypedValue
+}
+
+// At implements ownership.Object.
+func (o *managedObject[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
+	for _, s := range o.seen {
+		if s.version == version {
+			return s.value, nil
+		}
+	}
+	v, err := o.managers.served(version)
+	if err != nil {
+		return nil, err
+	}
+	var view runtime.Object
+	if o.absent {
+		view = v.Empty()
+	} else if view, err = v.View(o.obj); err != nil {
+		return nil, err
+	}
+	if err := ownership.Bound(view); err != nil {
+		return nil, err
+	}
+	value, err := o.managers.types[v.GVK.Version].ObjectToTyped(view, smd.AllowDuplicates)
+	if err != nil {
+		return nil, err
+	}
+	o.seen = append(o.seen, seen{version, value})
+	return value, nil
+}
+
+// trackFields is the step that sets managedFields: the request's field manager owns what it changes. Where that can't
+// be found out, they stay as they were: a write doesn't fail of it.
+func (k *kind[T]) trackFields(_ context.Context, a *attempt[T]) error {
+	switch {
+	case k.fieldManagers == nil || a.ownership == merged:
+		return nil
+	case a.ownership == dropped:
+		a.obj.SetManagedFields(nil)
+		return nil
+	}
+	managers, err := k.fieldManagers()
+	if err != nil {
+		return internal(err)
+	}
+	if err := managers.update(a); err != nil {
+		k.logOwnership(a.obj, err)
+	}
+	return nil
+}
+
+// update sets the managedFields of an attempt's new object; where that fails, to those of the old one.
+func (o *fieldManagers[T]) update(a *attempt[T]) error {
+	old := &managedObject[T]{managers: o, obj: a.old.Object, absent: !a.old.Exists}
+	var stored []metav1.ManagedFieldsEntry
+	if a.old.Exists {
+		stored = a.old.Object.GetManagedFields()
+	}
+	entries, err := o.manager(a).Update(old, &managedObject[T]{managers: o, obj: a.obj}, stored, a.obj.GetManagedFields(),
+		!a.old.Exists, a.options.FieldManager)
+	if err != nil {
+		entries = stored
+	}
+	a.obj.SetManagedFields(entries)
+	return err
+}
+
+// trackPreparation lets the strategy change the new object, and brings its managedFields in line: what the strategy
+// takes back from a client is not that client's.
+func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
+	if k.fieldManagers == nil || len(a.obj.GetManagedFields()) == 0 {
+		change()
+		return
+	}
+	sent := a.obj.DeepCopyObject().(T)
+	change()
+	if same, err := k.sameEncoded(sent, a.obj); same || err != nil {
+		return // an object that can't be encoded is refused by the step that encodes it
+	}
+	managers, err := k.fieldManagers()
+	if err != nil {
+		return // then managedFields are those that the client sent
+	}
+	c := ownership.Change{
+		Live:    &managedObject[T]{managers: managers, obj: a.old.Object, absent: !a.old.Exists},
+		Sent:    &managedObject[T]{managers: managers, obj: sent},
+		Next:    &managedObject[T]{managers: managers, obj: a.obj},
+		Entries: sent.GetManagedFields(), Manager: a.options.FieldManager, Applied: a.ownership == merged,
+	}
+	if a.old.Exists {
+		c.Stored = a.old.Object.GetManagedFields()
+	}
+	entries, err := managers.manager(a).Prepared(c)
+	if err != nil {
+		k.logOwnership(a.obj, err)
+		return
+	}
+	a.obj.SetManagedFields(entries)
+}
+
+// sameEncoded tells whether two objects are the same in the storage version.
+func (k *kind[T]) sameEncoded(a, b T) (bool, error) {
+	x, err := k.versions.Encode(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := k.versions.Encode(b)
+	return bytes.Equal(x, y), err
+}
+
+// logOwnership logs, at most once a second, that the managedFields of a write could not be found out. Fields that are
+// too long to track are no trouble.
+func (k *kind[T]) logOwnership(obj metav1.Object, err error) {
+	last, now := k.logged.Load(), time.Now().Unix()
+	if errors.Is(err, ownership.ErrTooLong) || last == now || !k.logged.CompareAndSwap(last, now) {
+		return
+	}
+	k.log.Warn("field ownership was kept as it was", "resource", k.gr.String(), "namespace", obj.GetNamespace(),
+		"name", obj.GetName(), "error", err)
+}
+
+// sameButTimes tells whether two stored forms, and the managedFields in them, differ in nothing but the times of these.
+func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) bool {
+	if len(fieldsA) != len(fieldsB) || len(fieldsA) == 0 {
+		return false
+	}
+	for i := range fieldsA {
+		x, y := &fieldsA[i], &fieldsB[i]
+		if x.Manager != y.Manager || x.Operation != y.Operation || x.APIVersion != y.APIVersion || x.Subresource != y.Subresource ||
+			x.FieldsType != y.FieldsType || x.FieldsV1.GetRawString() != y.FieldsV1.GetRawString() {
+			return false
+		}
+	}
+	beforeA, afterA, okA := aroundFields(a)
+	beforeB, afterB, okB := aroundFields(b)
+	return okA && okB && bytes.Equal(beforeA, beforeB) && bytes.Equal(afterA, afterB)
+}
+
+// aroundFields is what stands before and behind metadata.managedFields in a stored form.
+func aroundFields(data []byte) (before, after []byte, ok bool) {
+	inside, ok := rendition.InsideMetadata(data, 1)
+	if !ok {
+		return nil, nil, false
+	}
+	start, end, ok := rendition.Member(data, inside, rendition.ManagedFieldsKey)
+	if !ok {
+		return nil, nil, false
+	}
+	return data[:start], data[end:], true
+}

@@ -1,0 +1,68 @@
+package registry
+
+import (
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/rendition"
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// setGeneration sets metadata.generation in an object and in its stored form.
+func (e *storageEnd[T]) setGeneration(from *codec.Served[T], obj T, generation int64, data []byte) ([]byte, error) {
+	obj.SetGeneration(generation)
+	inside, ok := rendition.InsideMetadata(data, 1)
+	if !ok {
+		return e.encode(from, obj)
+	}
+	start, end, ok := rendition.Member(data, inside, "generation")
+	if !ok {
+		return e.encode(from, obj)
+	}
+	out := make([]byte, 0, len(data)+1)
+	out = append(out, data[:start]...)
+	out = strconv.AppendInt(out, generation, 10)
+	return append(out, data[end:]...), nil
+}
+
+// differ tells whether two stored forms differ in what counts for metadata.generation: in any member at their top
+// beside metadata and status.
+func differ(a, b []byte) bool {
+	var few [2][16][]byte // room for keys and values, so that they are on the stack
+	x, y := specified(a, few[0][:0]), specified(b, few[1][:0])
+	return !slices.EqualFunc(x, y, bytes.Equal)
+}
+
+// preservedFields is how annotations begin in which the hub's objects carry fields that a version alone has, as
+// generated conversions write them.
+const preservedFields = "apigen.dev/preserved-"
+
+// preservedDiffer tells whether two objects differ in what versions alone have.
+func preservedDiffer(a, b metav1.Object) bool {
+	x, y := a.GetAnnotations(), b.GetAnnotations()
+	carried := func(annotations, others map[string]string) bool {
+		for name, text := range annotations {
+			if strings.HasPrefix(name, preservedFields) && others[name] != text {
+				return true
+			}
+		}
+		return false
+	}
+	return carried(x, y) || carried(y, x)
+}
+
+// specified appends the keys and values of a stored form that count for metadata.generation.
+func specified(data []byte, to [][]byte) [][]byte {
+	rendition.Members(data, 1, func(key []byte, start, end int) bool {
+		switch string(key) {
+		case "metadata", "status", "kind", "apiVersion":
+		default:
+			to = append(to, key, data[start:end])
+		}
+		return true
+	})
+	return to
+}

@@ -1,0 +1,192 @@
+package registry
+
+import (
+	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/store"
+	"context"
+	"errors"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/storage"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// pipeline is the order of every write of a kind: create, update, patch, apply, delete, each object of a deleted
+// collection, and what is written through subresources and actions. Its end is storage or a provider (see end).
+type pipeline[T api.Object] struct {
+	// received runs once for a request, before the end is asked for anything.
+	received []step[T]
+	// proposed runs for each state that the end finds: a conflict with another write repeats it.
+	proposed []step[T]
+	// completed follows proposed. A collision of generated names repeats it alone.
+	completed []step[T]
+	// deleted runs for each state of an object that is to be deleted.
+	deleted []step[T]
+}
+
+// step is one step of a write. It reads the attempt, which has the request, the old object and the new one, and
+// changes its new object and its warnings. An error ends the write, and is its answer.
+type step[T api.Object] struct {
+	name string
+	run  func(k *kind[T], ctx context.Context, a *attempt[T]) error
+}
+
+// newPipeline lists the steps. The order is kube-apiserver's, because clients and webhooks can see it.
+func newPipeline[T api.Object]() *pipeline[T] {
+	return &pipeline[T]{
+		received: []step[T]{
+			// Decode the body, default it in the request's version, and convert it to the hub.
+			{"decode", (*kind[T]).decode},
+			{"namespace and name", (*kind[T]).matchRequest},
+			{"reset metadata", (*kind[T]).resetMetadata},
+		},
+		proposed: []step[T]{
+			{"preconditions", (*kind[T]).checkPreconditions},
+			// A patch goes from the hub to the request's version, is applied and defaulted there, and goes back.
+			{"propose", (*kind[T]).propose},
+			{"namespace and name of a patch", (*kind[T]).matchRequest},
+			{"managed fields", (*kind[T]).trackFields},
+			// Mutating admission goes here.
+			{"owner references", (*kind[T]).deduplicateOwners},
+		},
+		completed: []step[T]{
+			{"resource version", (*kind[T]).checkVersion},
+			// The generated name, the UID and the creation time of a new object; those of an old one stay.
+			{"system metadata", (*kind[T]).setSystemMetadata},
+			{"prepare", (*kind[T]).prepare},
+			{"validate", (*kind[T]).validate},
+			{"warn", (*kind[T]).warn},
+			{"canonicalize", (*kind[T]).canonicalize},
+			// Validating admission goes here.
+			{"encode", (*kind[T]).plan},
+			{"render ahead", (*kind[T]).renderAhead},
+		},
+		deleted: []step[T]{
+			{"preconditions", (*kind[T]).checkDeletion},
+			// Mutating and validating admission go here, in this order.
+			{"mark or remove", (*kind[T]).plan},
+			{"render ahead", (*kind[T]).renderAhead},
+		},
+	}
+}
+
+// end is where the pipeline ends: storage, or the functions of a provider.
+type end[T api.Object] interface {
+	// plan decides what is written, last of all that can be refused: it encodes the object, or marks or removes it.
+	plan(ctx context.Context, a *attempt[T]) error
+	// renderAhead makes the answer, or finds out that it can't be made, before anything is written.
+	renderAhead(a *attempt[T]) error
+	// create writes the attempt's object where nothing is, and returns the answer.
+	create(ctx context.Context, a *attempt[T]) (api.Rendition, error)
+	// modify finds the object of a request, has decide run its steps, and does what the attempt plans. Where the object
+	// was changed meanwhile, it begins again with what is there now. It begins with found, where that isn't nil.
+	modify(ctx context.Context, r *request[T], found *store.State[T], decide decide[T]) (api.Rendition, error)
+}
+
+// decide runs the steps of a write against the object that was found.
+type decide[T api.Object] func(found *store.State[T]) (*attempt[T], error)
+
+// run runs steps up to the first error.
+func (k *kind[T]) run(ctx context.Context, a *attempt[T], steps []step[T]) error {
+	for i := range steps {
+		if err := steps[i].run(k, ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create runs a request that creates an object.
+func (k *kind[T]) create(ctx context.Context, r *request[T]) (api.Result, error) {
+	a := &attempt[T]{request: r, old: &k.absent}
+	err := k.run(ctx, a, k.pipeline.received)
+	if err == nil {
+		err = k.run(ctx, a, k.pipeline.proposed)
+	}
+	if err != nil {
+		return api.Result{Warnings: a.warnings}, err
+	}
+	return r.fit(func() (api.Result, error) {
+		if r.ownership == dropped {
+			a.obj.SetManagedFields(nil)
+		}
+		return k.createNamed(ctx, a)
+	})
+}
+
+// createNamed creates an object under its name, or under names made of its generateName until one is free.
+func (k *kind[T]) createNamed(ctx context.Context, a *attempt[T]) (api.Result, error) {
+	if !needsName(a.obj) {
+		result, err := k.complete(ctx, a)
+		if a.obj.GetGenerateName() != "" && apierrors.IsAlreadyExists(err) {
+			err = nameTaken(k.gr, a.obj.GetName(), err)
+		}
+		return result, err
+	}
+	for n := 1; ; n++ {
+		named := *a
+		named.obj = a.obj.DeepCopyObject().(T)
+		result, err := k.complete(ctx, &named)
+		if err == nil || !apierrors.IsAlreadyExists(err) {
+			return result, err
+		}
+		if n == metadata.MaxGeneratedNames {
+			return result, nameTaken(k.gr, named.obj.GetName(), err)
+		}
+	}
+}
+
+// complete runs the steps that follow the proposal of a new object, and creates it.
+func (k *kind[T]) complete(ctx context.Context, a *attempt[T]) (api.Result, error) {
+	if err := k.run(ctx, a, k.pipeline.completed); err != nil {
+		return api.Result{Warnings: a.warnings}, err
+	}
+	answer, err := k.end.create(ctx, a)
+	return api.Result{Object: answer, Created: err == nil, Warnings: a.warnings}, err
+}
+
+// update runs a request that changes an object, whatever the source of the change; or creates it, where the request
+// may.
+func (k *kind[T]) update(ctx context.Context, r *request[T]) (api.Result, error) {
+	a := &attempt[T]{request: r}
+	if err := k.run(ctx, a, k.pipeline.received); err != nil {
+		return api.Result{Warnings: a.warnings}, err
+	}
+	received := a.warnings[:len(a.warnings):len(a.warnings)]
+	return r.fit(func() (api.Result, error) {
+		answer, err := k.end.modify(ctx, r, nil, func(found *store.State[T]) (*attempt[T], error) {
+			*a = attempt[T]{request: r, old: found, warnings: received}
+			err := k.run(ctx, a, k.pipeline.proposed)
+			if err == nil {
+				err = k.run(ctx, a, k.pipeline.completed)
+			}
+			return a, err
+		})
+		return api.Result{Object: answer, Created: err == nil && !a.old.Exists, Warnings: a.warnings}, err
+	})
+}
+
+// fit makes a write, and makes it again without managedFields where the object is too large with them.
+func (r *request[T]) fit(write func() (api.Result, error)) (api.Result, error) {
+	result, err := write()
+	if !errors.Is(err, storage.ErrTooLarge) || r.ownership != updated {
+		return result, err
+	}
+	r.ownership = dropped
+	return write()
+}
+
+// delete runs a request that deletes an object, and begins with found, where that isn't nil.
+func (k *kind[T]) delete(ctx context.Context, r *request[T], found *store.State[T]) (api.Deletion, error) {
+	var done api.Deletion
+	answer, err := k.end.modify(ctx, r, found, func(found *store.State[T]) (*attempt[T], error) {
+		options := r.deletion.options
+		a := &attempt[T]{request: r, old: found, obj: found.Object, deleteOptions: &options, done: &done}
+		return a, k.run(ctx, a, k.pipeline.deleted)
+	})
+	if err != nil {
+		return api.Deletion{}, err
+	}
+	done.Object = answer
+	return done, nil
+}

@@ -1,0 +1,56 @@
+package rendition
+
+import (
+	"fmt"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/wire"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
+	kjson "sigs.k8s.io/json"
+)
+
+// MetadataIn writes the metadata of an object that is there in JSON.
+func MetadataIn(encoding api.Encoding, object api.Rendition, shape api.Shape) (m api.Rendition, err error) {
+	plain, err := Metadata(object, shape)
+	if err != nil {
+		return m, err
+	}
+	var partial metav1.PartialObjectMetadata
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(append([]byte{'{'}, plain.Payload...), &partial); err != nil {
+		return m, err
+	}
+	m.Head = metadataHead(encoding, shape)
+	switch encoding {
+	case api.CBOR:
+		m.Payload, err = EncodeCBOR(&partial)
+	case api.Protobuf:
+		m.Payload, err = partial.Marshal()
+	default:
+		err = fmt.Errorf("metadata can't be written as %v", encoding)
+	}
+	return m, err
+}
+
+// EncodeCBOR writes an object without kind and apiVersion as a map.
+func EncodeCBOR(obj runtime.Object) ([]byte, error) {
+	var value any = obj
+	if u, ok := obj.(runtime.Unstructured); ok {
+		content := make(map[string]any)
+		for key, member := range u.UnstructuredContent() {
+			if key != "kind" && key != "apiVersion" {
+				content[key] = member
+			}
+		}
+		value = content
+	}
+	data, err := direct.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := wire.MapHead(data); err != nil {
+		return nil, fmt.Errorf("%T isn't written as a map: %w", obj, err)
+	}
+	return data, nil
+}

@@ -1,0 +1,181 @@
+// Package rendition edits encoded objects without decoding them: it stamps resourceVersions, cuts and inserts members,
+// applies merge patches, and writes heads, metadata and rows of tables.
+//
+// It may know packages api and wire.
+package rendition
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"apigen.dev/runtime/api"
+)
+
+const (
+	versionKey         = `"resourceVersion":"`
+	MetadataKey        = "metadata"
+	ResourceVersionKey = "resourceVersion"
+	maxRenditionLen    = 1<<32 - 1
+)
+
+// New splits a whole object, as an encoder wrote it, into head and payload, and finds its resourceVersion. The
+// payload shares memory with object.
+func New(object []byte, head string) (api.Rendition, error) {
+	object = bytes.TrimRight(object, "\n")
+	if len(object) < 2 || object[0] != '{' || len(object) > maxRenditionLen {
+		return api.Rendition{}, fmt.Errorf("not a JSON object of an acceptable size (%d bytes)", len(object))
+	}
+	payload := object[1:]
+	if head != "" {
+		if !bytes.HasPrefix(payload, []byte(head)) {
+			return api.Rendition{}, fmt.Errorf("the object doesn't begin with %s", head)
+		}
+		payload = payload[len(head):]
+	}
+	r := api.Rendition{Head: head, Payload: payload}
+	if inside, ok := InsideMetadata(payload, 0); ok {
+		r.VersionAt, r.VersionLen = findVersion(payload, inside)
+	}
+	return r, nil
+}
+
+// findVersion locates the digits of resourceVersion in the metadata whose members begin at data[inside].
+func findVersion(data []byte, inside int) (at, n uint32) {
+	start, end, ok := Member(data, inside, ResourceVersionKey)
+	if !ok || data[start] != '"' {
+		return 0, 0
+	}
+	return uint32(start + 1), uint32(end - start - 2)
+}
+
+// Stamp returns a copy of r that carries revision as its resourceVersion, where encoding/json would write it: behind
+// the last of the members of ObjectMeta that precede it. A rendition without metadata is returned as it is.
+func Stamp(r api.Rendition, revision int64) api.Rendition {
+	if r.VersionLen > 0 {
+		return Restamp(r, revision)
+	}
+	inside, ok := InsideMetadata(r.Payload, 0)
+	if !ok {
+		return r
+	}
+	at, first, empty := inside, true, true
+	Members(r.Payload, inside, func(key []byte, _, end int) bool {
+		empty = false
+		switch string(key) {
+		case "name", "generateName", "namespace", "selfLink", "uid":
+			at, first = end, false
+		}
+		return true
+	})
+	return splice(r, at, first, empty, revision)
+}
+
+func splice(r api.Rendition, at int, first, empty bool, revision int64) api.Rendition {
+	var number [20]byte
+	digits := strconv.AppendInt(number[:0], revision, 10)
+	payload := make([]byte, 0, len(r.Payload)+len(versionKey)+len(digits)+2)
+	payload = append(payload, r.Payload[:at]...)
+	if !first {
+		payload = append(payload, ',')
+	}
+	payload = append(payload, versionKey...)
+	r.VersionAt, r.VersionLen = uint32(len(payload)), uint32(len(digits))
+	payload = append(payload, digits...)
+	payload = append(payload, '"')
+	if first && !empty {
+		payload = append(payload, ',')
+	}
+	r.Payload = append(payload, r.Payload[at:]...)
+	return r
+}
+
+// Restamp returns the same object with another resourceVersion.
+func Restamp(r api.Rendition, revision int64) api.Rendition {
+	if r.VersionLen == 0 {
+		return r
+	}
+	var number [20]byte
+	digits := strconv.AppendInt(number[:0], revision, 10)
+	before, after := r.Payload[:r.VersionAt], r.Payload[r.VersionAt+r.VersionLen:]
+	payload := make([]byte, 0, len(before)+len(digits)+len(after))
+	payload = append(payload, before...)
+	payload = append(payload, digits...)
+	grown := len(digits) - int(r.VersionLen)
+	if grown != 0 && len(r.Holes) > 0 {
+		r.Holes = moveHoles(r.Holes, r.VersionAt, grown)
+	}
+	r.Payload, r.VersionLen = append(payload, after...), uint32(len(digits))
+	return r
+}
+
+func moveHoles(holes []api.Hole, behind uint32, by int) []api.Hole {
+	moved := make([]api.Hole, len(holes))
+	for i, h := range holes {
+		if h.At > behind {
+			h.At = uint32(int(h.At) + by)
+		}
+		moved[i] = h
+	}
+	return moved
+}
+
+// unversioned is the span of a payload that its resourceVersion takes, comma included: what stored bytes lack.
+func unversioned(r api.Rendition) (from, to int) {
+	if r.VersionLen == 0 {
+		return len(r.Payload), len(r.Payload)
+	}
+	from, to = int(r.VersionAt)-len(versionKey), int(r.VersionAt+r.VersionLen)+1
+	switch {
+	case to < len(r.Payload) && r.Payload[to] == ',':
+		to++
+	case from > 0 && r.Payload[from-1] == ',':
+		from--
+	}
+	return from, to
+}
+
+// StoredForm is the object of r as it is stored: whole, without resourceVersion, with a newline.
+func StoredForm(r api.Rendition) []byte {
+	from, to := unversioned(r)
+	data := make([]byte, 0, 2+len(r.Head)+len(r.Payload))
+	data = append(data, '{')
+	data = append(data, r.Head...)
+	data = append(data, r.Payload[:from]...)
+	data = append(data, r.Payload[to:]...)
+	return append(data, '\n')
+}
+
+// IsStoredForm tells whether stored bytes are what StoredForm would return, without building it.
+func IsStoredForm(r api.Rendition, stored []byte) bool {
+	from, to := unversioned(r)
+	stored, ok := bytes.CutPrefix(bytes.TrimRight(stored, "\n"), []byte{'{'})
+	if !ok || len(stored) != len(r.Head)+len(r.Payload)-(to-from) || string(stored[:len(r.Head)]) != r.Head {
+		return false
+	}
+	stored = stored[len(r.Head):]
+	return bytes.Equal(stored[:from], r.Payload[:from]) && bytes.Equal(stored[from:], r.Payload[to:])
+}
+
+// Whole is the object of r with its braces and head.
+func Whole(r api.Rendition) []byte {
+	data := make([]byte, 0, 1+len(r.Head)+len(r.Payload))
+	data = append(data, '{')
+	data = append(data, r.Head...)
+	return append(data, r.Payload...)
+}
+
+// Metadata returns r's object as PartialObjectMetadata, in the version that a shape is of.
+func Metadata(r api.Rendition, shape api.Shape) (api.Rendition, error) {
+	start, end, ok := Member(r.Payload, 0, MetadataKey)
+	if !ok || r.Payload[start] != '{' {
+		return api.Rendition{}, fmt.Errorf("the object has no metadata")
+	}
+	payload := make([]byte, 0, len(`"metadata":}`)+end-start)
+	payload = append(payload, `"metadata":`...)
+	payload = append(payload, r.Payload[start:end]...)
+	payload = append(payload, '}')
+	m := api.Rendition{Head: metadataHead(api.JSON, shape), Payload: payload}
+	m.VersionAt, m.VersionLen = findVersion(payload, len(`"metadata":{`))
+	return m, nil
+}

@@ -1,0 +1,94 @@
+package rendition
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"apigen.dev/runtime/api"
+)
+
+// NameColumn and AgeColumn are the columns that a version has where it declares none; the name stands first always.
+var (
+	NameColumn = api.Column{Name: "Name", Type: "string", Format: "name",
+		Description: "The name of the object, unique among the objects of its kind in its namespace."}
+	AgeColumn = api.Column{Name: "Age", Type: "date",
+		Description: "The time that has passed since the object was created."}
+)
+
+// Columns completes the columns that a version declares.
+func Columns(declared []api.Column) []api.Column {
+	if len(declared) == 0 {
+		return []api.Column{NameColumn, AgeColumn}
+	}
+	if declared[0].Format == "name" {
+		return declared
+	}
+	return append([]api.Column{NameColumn}, declared...)
+}
+
+// Cells completes the cells of an object in the same way.
+func Cells(obj api.Object, declared []api.Column, cells []api.Cell) []api.Cell {
+	if len(declared) == 0 {
+		return []api.Cell{api.Text(obj.GetName()), api.Age(obj.GetCreationTimestamp().Time)}
+	}
+	if declared[0].Format == "name" {
+		return cells
+	}
+	return append([]api.Cell{api.Text(obj.GetName())}, cells...)
+}
+
+// behindCells separates the cells of a row from its object. Within a cell its quotes would be escaped.
+const behindCells = `],"object":`
+
+// Row writes a table row with the object that goes with it; nil is none.
+func Row(cells []api.Cell, object *api.Rendition) (api.Rendition, error) {
+	row := api.Rendition{Payload: []byte(`"cells":[`)}
+	for i, c := range cells {
+		if i > 0 {
+			row.Payload = append(row.Payload, ',')
+		}
+		if err := appendCell(&row, c); err != nil {
+			return api.Rendition{}, err
+		}
+	}
+	row.Payload = append(row.Payload, behindCells...)
+	if object == nil {
+		row.Payload = append(row.Payload, `null}`...)
+		return row, nil
+	}
+	payload := make([]byte, 0,
+		len(row.Payload)+len("{}")+len(object.Head)+len(object.Payload)) // it is kept: no more than it takes
+	payload = append(append(append(payload, row.Payload...), '{'), object.Head...)
+	row.VersionAt, row.VersionLen = uint32(len(payload))+object.VersionAt, object.VersionLen
+	row.Payload = append(append(payload, object.Payload...), '}')
+	return row, nil
+}
+
+func appendCell(row *api.Rendition, c api.Cell) error {
+	switch c.Kind {
+	case api.TextCell:
+		text, err := json.Marshal(c.Text)
+		if err != nil {
+			return err
+		}
+		row.Payload = append(row.Payload, text...)
+	case api.IntCell:
+		row.Payload = strconv.AppendInt(row.Payload, c.Int, 10)
+	case api.NumberCell:
+		if math.IsNaN(c.Number) || math.IsInf(c.Number, 0) {
+			row.Payload = append(row.Payload, "null"...)
+			return nil
+		}
+		row.Payload = strconv.AppendFloat(row.Payload, c.Number, 'g', -1, 64)
+	case api.TrueCell:
+		row.Payload = append(row.Payload, "true"...)
+	case api.FalseCell:
+		row.Payload = append(row.Payload, "false"...)
+	case api.AgeCell:
+		row.Holes = append(row.Holes, api.Hole{At: uint32(len(row.Payload)), Since: c.Time})
+	default:
+		row.Payload = append(row.Payload, "null"...)
+	}
+	return nil
+}

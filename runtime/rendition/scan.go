@@ -1,0 +1,164 @@
+package rendition
+
+import "bytes"
+
+// Members walks over the members of a JSON object, beginning at data[at] just behind its "{", and calls visit with each
+// key (without quotes, escapes untouched) and the span of its value, until visit returns false. It reports whether the
+// walk ended that way or at the object's "}"; data that is no JSON gives false and never a panic.
+func Members(data []byte, at int, visit func(key []byte, start, end int) bool) bool {
+	i := space(data, at)
+	if i < len(data) && data[i] == '}' {
+		return true
+	}
+	for {
+		if i >= len(data) || data[i] != '"' {
+			return false
+		}
+		keyEnd := skipString(data, i)
+		if keyEnd < 0 {
+			return false
+		}
+		key := data[i+1 : keyEnd-1]
+		i = space(data, keyEnd)
+		if i >= len(data) || data[i] != ':' {
+			return false
+		}
+		start := space(data, i+1)
+		end := skipValue(data, start)
+		if end < 0 {
+			return false
+		}
+		if !visit(key, start, end) {
+			return true
+		}
+		i = space(data, end)
+		if i >= len(data) {
+			return false
+		}
+		if data[i] == '}' {
+			return true
+		}
+		if data[i] != ',' {
+			return false
+		}
+		i = space(data, i+1)
+	}
+}
+
+// Member finds one member of the object whose first member begins at data[at].
+func Member(data []byte, at int, name string) (start, end int, ok bool) {
+	Members(data, at, func(key []byte, s, e int) bool {
+		if string(key) != name {
+			return true
+		}
+		start, end, ok = s, e, true
+		return false
+	})
+	return start, end, ok
+}
+
+// InsideMetadata is just behind the "{" of the metadata of the object whose first member begins at data[at].
+func InsideMetadata(data []byte, at int) (inside int, ok bool) {
+	start, _, ok := Member(data, at, MetadataKey)
+	if !ok || data[start] != '{' {
+		return 0, false
+	}
+	return start + 1, true
+}
+
+func space(data []byte, i int) int {
+	for i < len(data) && (data[i] == ' ' || data[i] == '\n' || data[i] == '\t' || data[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skipString returns the index behind the string that begins at data[i], or -1.
+func skipString(data []byte, i int) int {
+	for i++; i < len(data); i++ {
+		n := bytes.IndexByte(data[i:], '"')
+		if n < 0 {
+			return -1
+		}
+		i += n
+		escapes := 0
+		for j := i - 1; j >= 0 && data[j] == '\\'; j-- {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// skipValue returns the index behind the value that begins at data[i], or -1.
+func skipValue(data []byte, i int) int {
+	if i >= len(data) {
+		return -1
+	}
+	switch data[i] {
+	case '"':
+		return skipString(data, i)
+	case '{', '[':
+		return skipNested(data, i)
+	}
+	begin := i
+	for i < len(data) && !endsLiteral(data[i]) {
+		i++
+	}
+	if i == begin {
+		return -1
+	}
+	return i
+}
+
+func endsLiteral(c byte) bool {
+	switch c {
+	case ',', ']', '}', ':', ' ', '\n', '\t', '\r':
+		return true
+	}
+	return false
+}
+
+func skipNested(data []byte, i int) int {
+	depth := 0
+	for i < len(data) {
+		switch data[i] {
+		case '"':
+			if i = skipString(data, i); i < 0 {
+				return -1
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+		i++
+	}
+	return -1
+}
+
+// TypeOf reads kind and apiVersion of an object, wherever they stand.
+func TypeOf(data []byte) (apiVersion, kind string) {
+	at := space(data, 0)
+	if at >= len(data) || data[at] != '{' {
+		return "", ""
+	}
+	Members(data, at+1, func(key []byte, start, end int) bool {
+		if end-start < 2 || data[start] != '"' {
+			return true
+		}
+		switch string(key) {
+		case "apiVersion":
+			apiVersion = string(data[start+1 : end-1])
+		case "kind":
+			kind = string(data[start+1 : end-1])
+		}
+		return apiVersion == "" || kind == ""
+	})
+	return apiVersion, kind
+}

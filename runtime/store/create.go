@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/storage"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// CreateOptions refine a Create of a Store. The zero value works.
+type CreateOptions struct {
+	// Data is the stored form of the object, as Encode returns it, where the caller has it already.
+	Data []byte
+	// TTL is how long the object lives; 0 is for ever.
+	TTL time.Duration
+	// DryRun looks whether the object exists, and writes nothing.
+	DryRun bool
+}
+
+// Create writes an object that must not exist, in one transaction. It refuses an object with a resourceVersion,
+// except in a dry run.
+func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOptions) (Outcome, error) {
+	full, err := s.key(key)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if IsVersioned(obj) && !opts.DryRun {
+		return Outcome{}, VersionOnCreate()
+	}
+	data := opts.Data
+	if data == nil {
+		if data, err = s.encodeCopy(obj); err != nil {
+			return Outcome{}, apierrors.NewInternalError(err)
+		}
+	}
+	revision, err := s.insert(ctx, full, obj.GetName(), data, opts)
+	if err != nil {
+		return Outcome{}, s.Status(err, "create", obj.GetName())
+	}
+	return Outcome{Data: data, Revision: revision, Created: true}, nil
+}
+
+// IsVersioned tells whether an object says that it was read from somewhere. Zero says nothing.
+func IsVersioned(obj api.Object) bool {
+	version := obj.GetResourceVersion()
+	return version != "" && version != "0"
+}
+
+// VersionOnCreate is the error for an object that has a resourceVersion before it is created.
+func VersionOnCreate() error {
+	return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+}
+
+// insert writes an object that must be absent.
+func (s *Store[T]) insert(ctx context.Context, key, name string, data []byte, opts CreateOptions) (int64, error) {
+	var conflict *storage.ConflictError
+	if opts.DryRun {
+		kv, _, err := s.backend.Get(ctx, key, storage.GetOptions{})
+		if err == nil && kv != nil {
+			err = &storage.ConflictError{Key: key, Current: kv}
+		}
+		if !errors.As(err, &conflict) {
+			return 0, err
+		}
+		return 0, s.exists(conflict, name)
+	}
+	revision, err := s.put(ctx, key, data, 0, opts.TTL)
+	if errors.As(err, &conflict) {
+		return 0, s.exists(conflict, name)
+	}
+	return revision, err
+}
+
+// BeingDeleted is how the message on an object begins that is on its way out.
+const BeingDeleted = "object is being deleted: "
+
+// exists is 409 AlreadyExists, with a word on why where the one that exists is on its way out.
+func (s *Store[T]) exists(conflict *storage.ConflictError, name string) error {
+	status := apierrors.NewAlreadyExists(s.gr, name)
+	if conflict.Current != nil {
+		current, err := s.stateOf(conflict.Key, conflict.Current)
+		if err == nil && current.Object.GetDeletionTimestamp() != nil {
+			status.ErrStatus.Message = BeingDeleted + status.ErrStatus.Message
+		}
+	}
+	return WithCause(status, conflict)
+}

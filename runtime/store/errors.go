@@ -1,0 +1,187 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/storage"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+const (
+	expiredList = "The resourceVersion for the provided list is too old."
+	// The words are those that clients of Kubernetes have seen for years.
+	expiredContinue = "The provided continue parameter is too old to display a consistent list result. " +
+		"You can start a new list without the continue parameter."
+	resumeContinue = "The provided continue parameter is too old to display a consistent list result. " +
+		"You can start a new list without the continue parameter, or use the continue token in this response to " +
+		"retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - " +
+		"objects that were created, modified, or deleted between the time the first chunk was returned " +
+		"and now may show up in the list."
+	OptimisticLock = "the object has been modified; please apply your changes to the latest version and try again"
+	// RetryAfterSeconds is the hint, in seconds, where repeating is safe.
+	RetryAfterSeconds = 1
+)
+
+// Error is a status with its cause: errors.Is and errors.As find both, the API status for the wire and what storage or
+// cache said.
+type Error struct {
+	*apierrors.StatusError
+	cause error
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.cause }
+
+// WithCause returns a status that wraps its cause.
+func WithCause(status *apierrors.StatusError, cause error) error {
+	return &Error{StatusError: status, cause: cause}
+}
+
+// ToStatus maps an error of storage, cache or a context to the status that a client gets; an error that is one already
+// is returned as it is. It is the only place that does so.
+func ToStatus(err error, gr schema.GroupResource, verb, name string) error {
+	if err == nil {
+		return nil
+	}
+	var status apierrors.APIStatus
+	var conflict *storage.ConflictError
+	var compacted *storage.CompactedError
+	switch {
+	case errors.As(err, &status):
+		return err
+	case errors.As(err, &conflict):
+		return WithCause(apierrors.NewConflict(gr, name, errors.New(OptimisticLock)), err)
+	case errors.As(err, &compacted), errors.Is(err, cache.ErrExpired):
+		return WithCause(apierrors.NewResourceExpired(expiredList), err)
+	case errors.Is(err, storage.ErrUnknownOutcome):
+		// No hint to retry: the write may have been done, and done twice it may do harm.
+		return WithCause(apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s may or may not have been done: "+
+			"read the object before trying again", verb, subject(gr, name)), 0), err)
+	case errors.Is(err, cache.ErrCorrupt):
+		return WithCause(apierrors.NewInternalError(err), err)
+	case errors.Is(err, storage.ErrTooLarge):
+		return WithCause(apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("%s %q is larger than storage takes", gr,
+			name)), err)
+	case errors.Is(err, storage.ErrNoSpace):
+		return WithCause(noSpace(gr, name), err)
+	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, storage.ErrClosed),
+		errors.Is(err, cache.ErrNotReady), errors.Is(err, cache.ErrLagging):
+		return WithCause(unavailable(err, gr, verb, name), err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return WithCause(apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s did not end in time", verb, subject(gr,
+			name)), 0), err)
+	}
+	return WithCause(apierrors.NewInternalError(err), err)
+}
+
+// noSpace is 507, without a hint to retry: space is not had back by waiting.
+func noSpace(gr schema.GroupResource, name string) *apierrors.StatusError {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInsufficientStorage, Reason: ReasonNoSpace,
+		Message: fmt.Sprintf("%s %q was not written: storage has no space left. Reads and deletions are served; "+
+			"/readyz tells an administrator what to do", gr, name),
+		Details: &metav1.StatusDetails{Group: gr.Group, Kind: gr.Resource, Name: name},
+	}}
+}
+
+// ReasonNoSpace is the reason of a 507: nothing was written, and nothing will be until there is space.
+const ReasonNoSpace metav1.StatusReason = "InsufficientStorage"
+
+// unavailable is 503 with a hint to retry: nothing was written. It names what was asked for as its client knows it;
+// keys and addresses of storage are in the cause alone.
+func unavailable(err error, gr schema.GroupResource, verb, name string) *apierrors.StatusError {
+	reason := storage.ErrUnavailable
+	for _, known := range []error{storage.ErrClosed, cache.ErrNotReady, cache.ErrLagging} {
+		if errors.Is(err, known) && !errors.Is(err, storage.ErrUnavailable) {
+			reason = known
+		}
+	}
+	status := apierrors.NewServiceUnavailable(fmt.Sprintf("the %s of %s was not done: %s", verb, subject(gr, name),
+		reason))
+	status.ErrStatus.Details = &metav1.StatusDetails{Group: gr.Group, Kind: gr.Resource, Name: name,
+		RetryAfterSeconds: RetryAfterSeconds}
+	return status
+}
+
+// subject is a resource, or an object of it where it has a name.
+func subject(gr schema.GroupResource, name string) string {
+	if name == "" {
+		return gr.String()
+	}
+	return fmt.Sprintf("%s %q", gr, name)
+}
+
+// tooLargeVersion is the answer to a read that wants what has not happened.
+func tooLargeVersion(wanted, current int64) error {
+	status := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", wanted, current),
+		RetryAfterSeconds)
+	status.ErrStatus.Details.Causes = []metav1.StatusCause{{
+		Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version",
+	}}
+	return WithCause(status, storage.ErrFutureRevision)
+}
+
+// expiredToken is the answer to a page whose revision is gone: 410 with a token that goes on at the present.
+func expiredToken(prefix, from string, cause error) error {
+	status := apierrors.NewResourceExpired(expiredContinue)
+	if next, err := EncodeToken(prefix, from, -1); err == nil {
+		status = apierrors.NewResourceExpired(resumeContinue)
+		status.ErrStatus.ListMeta.Continue = next
+	}
+	return WithCause(status, cause)
+}
+
+// expiredWatch is the answer to a watch from what is no longer known.
+func expiredWatch(wanted int64, cause error) error {
+	message := "too old resource version: " + strconv.FormatInt(wanted, 10)
+	var compacted *storage.CompactedError
+	if errors.As(cause, &compacted) && compacted.Revision > 0 {
+		message += fmt.Sprintf(" (%d)", compacted.Revision-1)
+	}
+	return WithCause(apierrors.NewResourceExpired(message), cause)
+}
+
+// ParseVersion reads a resourceVersion; "" is 0.
+func ParseVersion(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil {
+		return 0, InvalidVersion(s)
+	}
+	return int64(n), nil
+}
+
+// InvalidVersion is the error for a resourceVersion that is no number that a server could have given out.
+func InvalidVersion(s string) error {
+	return apierrors.NewBadRequest("invalid resource version: " + VersionFault(s).Error())
+}
+
+// VersionFault says what is wrong with a resourceVersion.
+func VersionFault(s string) *field.Error {
+	s = Excerpt(s)
+	_, err := strconv.ParseUint(s, 10, 63)
+	if err == nil {
+		err = errors.New("out of range")
+	}
+	return field.Invalid(field.NewPath("resourceVersion"), s, err.Error())
+}
+
+// Excerpt shortens what a message repeats of what a client sent.
+func Excerpt(text string) string {
+	const most = 64
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
+}

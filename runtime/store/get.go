@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/storage"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// object is what a read found under a key: an entry of the cache, a record from the backend, or neither.
+type object struct {
+	entry  *cache.Entry
+	record *record
+}
+
+func (o object) absent() bool { return o.entry == nil && o.record == nil }
+
+func (o object) rendition(form api.Form) (api.Rendition, error) {
+	if o.record != nil {
+		return o.record.rendition(form)
+	}
+	return o.entry.Rendition(form)
+}
+
+func (o object) selected(s *Selector) bool {
+	if o.record != nil {
+		return s.record(o.record)
+	}
+	return s.Empty() || s.entry(o.entry)
+}
+
+// get reads the object under key, absent without an error, and tells the revision of the state that was read.
+func (r *reader) get(ctx context.Context, key, wanted string) (object, int64, error) {
+	revision, err := ParseVersion(wanted)
+	if err != nil {
+		return object{}, 0, err
+	}
+	if wanted == "" {
+		return r.latest(ctx, key)
+	}
+	snapshot, err := r.snapshot(ctx, wanted, revision)
+	if err != nil {
+		return object{}, 0, err
+	}
+	if snapshot != nil {
+		return cached(snapshot.Get(key), snapshot.Revision())
+	}
+	if revision > 0 {
+		if err := r.await(ctx, revision); err != nil {
+			return object{}, 0, err
+		}
+	}
+	return r.fromBackend(ctx, key)
+}
+
+// latest is a linearizable read: the backend tells the key's revision, and where the cache has that, its bytes. While
+// others do the same, one question for the revision of all is shared, as long as the cache has what it tells.
+func (r *reader) latest(ctx context.Context, key string) (object, int64, error) {
+	if r.cache == nil {
+		return r.fromBackend(ctx, key)
+	}
+	if r.asking.Load() > 0 {
+		if snapshot := r.cache.Latest(ctx); snapshot != nil {
+			return cached(snapshot.Get(key), snapshot.Revision())
+		}
+	}
+	snapshot, err := r.cache.Current()
+	if err != nil {
+		return r.fromBackend(ctx, key)
+	}
+	r.asking.Add(1)
+	defer r.asking.Add(-1)
+	kv, revision, err := r.backend.Get(ctx, key, storage.GetOptions{RevisionOnly: true})
+	if err != nil || kv == nil {
+		return object{}, revision, err
+	}
+	entry := snapshot.Get(key)
+	if entry == nil || entry.Revision() != kv.Revision {
+		// Written a moment ago: the cache may have it by now, else the backend is asked for the value, too.
+		if snapshot, err = r.cache.Current(); err == nil {
+			entry = snapshot.Get(key)
+		}
+	}
+	if entry == nil || entry.Revision() != kv.Revision {
+		return r.fromBackend(ctx, key)
+	}
+	return cached(entry, revision)
+}
+
+func (r *reader) fromBackend(ctx context.Context, key string) (object, int64, error) {
+	kv, revision, err := r.backend.Get(ctx, key, storage.GetOptions{})
+	if err != nil || kv == nil {
+		return object{}, revision, err
+	}
+	rec, err := r.decode(kv)
+	if err != nil {
+		return object{}, revision, err
+	}
+	return object{record: rec}, revision, nil
+}
+
+func cached(entry *cache.Entry, revision int64) (object, int64, error) {
+	if entry == nil {
+		return object{}, revision, nil
+	}
+	if err := entry.Err(); err != nil {
+		return object{}, revision, corruptError(entry.Key(), err)
+	}
+	return object{entry: entry}, revision, nil
+}
+
+// GetOptions refine a Get of a Store.
+type GetOptions struct {
+	// ResourceVersion "" is a linearizable read, "0" what there is at hand, a number what is not older.
+	ResourceVersion string
+	// IgnoreNotFound returns the zero value where there is no object.
+	IgnoreNotFound bool
+}
+
+// Get reads one object in a form.
+func (s *Store[T]) Get(ctx context.Context, key string, opts GetOptions, form api.Form) (api.Rendition, error) {
+	full, err := s.key(key)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	name := nameOf(key)
+	o, _, err := s.get(ctx, full, opts.ResourceVersion)
+	switch {
+	case err != nil:
+		return api.Rendition{}, s.Status(err, "get", name)
+	case o.absent() && opts.IgnoreNotFound:
+		return api.Rendition{}, nil
+	case o.absent():
+		return api.Rendition{}, apierrors.NewNotFound(s.gr, name)
+	}
+	rendition, err := o.rendition(form)
+	return rendition, s.Status(err, "get", name)
+}

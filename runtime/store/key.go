@@ -1,0 +1,57 @@
+package store
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Prefix is what the keys of all objects begin with: "/pods/".
+func (s *Store[T]) Prefix() string { return s.root }
+
+// key checks a key, or the prefix of some, and makes it one of the backend.
+func (s *Store[T]) key(key string) (string, error) {
+	relative := strings.TrimPrefix(key, "/")
+	for part := range strings.SplitSeq(strings.TrimSuffix(relative, "/"), "/") {
+		if part == "" || part == "." || part == ".." {
+			return "", fmt.Errorf("invalid key: %q", key)
+		}
+	}
+	own := s.root[1:]
+	below, ok := strings.CutPrefix(relative, own)
+	if !ok && relative != strings.TrimSuffix(own, "/") {
+		return "", fmt.Errorf("invalid key: %q lacks resource prefix: %q", key, s.config.ResourcePrefix)
+	}
+	if !ok {
+		below = ""
+	}
+	return s.prefix + below, nil
+}
+
+// listPrefix is key for what is below a key.
+func (s *Store[T]) listPrefix(prefix string) (string, error) {
+	key, err := s.key(prefix)
+	if err != nil || strings.HasSuffix(key, "/") {
+		return key, err
+	}
+	return key + "/", nil
+}
+
+// nameOf is the last segment of a key.
+func nameOf(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
+
+// checkResourcePrefix refuses a prefix that is no canonical path below that of all keys. Without the slash at its end,
+// "pods" would look like the prefix of "podtemplates/", too.
+func checkResourcePrefix(prefix string) error {
+	switch clean := CleanPrefix(prefix); {
+	case clean == "":
+		return fmt.Errorf("the store's ResourcePrefix is %q: it would cover keys of other resources; write one like %q",
+			prefix, "pods/")
+	case strings.TrimPrefix(prefix, "/") != clean+"/":
+		return fmt.Errorf("the store's ResourcePrefix is %q: write %q", prefix, clean+"/")
+	}
+	return nil
+}
+
+// CleanPrefix returns a prefix of keys without dots, empty parts and slashes at its ends.
+func CleanPrefix(prefix string) string { return strings.TrimPrefix(path.Clean("/"+prefix), "/") }

@@ -1,0 +1,161 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cache"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	listvalidation "k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// listing is a list whose options were understood.
+type listing struct {
+	Selector
+	prefix string // of the keys asked for
+	only   string // the one key asked for, where a selector names it
+	from   string // the first key of the page
+	limit  int
+	form   api.Form
+	gr     schema.GroupResource
+	// exact is the revision to read at; 0 where wanted decides.
+	exact int64
+	// wanted is "", "0" or a number that the state must not be older than; revision is that number.
+	wanted   string
+	revision int64
+	paging   bool
+}
+
+// List reads one page of the objects below prefix, in a form.
+func (s *Store[T]) List(ctx context.Context, prefix string, opts api.ListOptions, form api.Form) (*api.Page, error) {
+	full, err := s.listPrefix(prefix)
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.list(ctx, full, opts, form)
+	if err != nil {
+		return nil, s.Status(err, "list", "")
+	}
+	return page, nil
+}
+
+// list returns one page of the objects whose keys begin with prefix.
+func (r *reader) list(ctx context.Context, prefix string, opts api.ListOptions, form api.Form) (*api.Page, error) {
+	l, err := r.listing(prefix, opts, form)
+	if err != nil {
+		return nil, err
+	}
+	if l.only != "" {
+		return r.listOne(ctx, l)
+	}
+	snapshot, err := r.listSnapshot(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	if snapshot != nil {
+		if opts.ResourceVersion == "0" {
+			l.limit = 0 // kube-apiserver ignores a limit of what its watch cache has at hand
+		}
+		return r.listCached(snapshot, l)
+	}
+	return r.listBackend(ctx, l)
+}
+
+func (r *reader) listing(prefix string, opts api.ListOptions, form api.Form) (*listing, error) {
+	if err := ValidateListOptions(opts); err != nil {
+		return nil, err
+	}
+	sel, err := NewSelector(opts.Selection, r.selectable)
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{Selector: sel, prefix: r.narrow(prefix, &sel), limit: int(max(opts.Limit, 0)), form: form, gr: r.gr,
+		wanted: opts.ResourceVersion}
+	if opts.Continue != "" {
+		return l, l.resume(opts)
+	}
+	if l.revision, err = ParseVersion(opts.ResourceVersion); err != nil {
+		return nil, err
+	}
+	legacy := opts.ResourceVersionMatch == "" && l.limit > 0
+	if l.revision > 0 && (legacy || opts.ResourceVersionMatch == metav1.ResourceVersionMatchExact) {
+		l.exact = l.revision
+	}
+	if l.exact == 0 && (!r.namespaced || l.prefix != r.prefix) {
+		l.only = keyBelow(l.prefix, sel.name)
+	}
+	return l, nil
+}
+
+func (l *listing) resume(opts api.ListOptions) error {
+	if opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
+		return apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+	}
+	from, revision, err := DecodeToken(opts.Continue, l.prefix)
+	if err != nil {
+		return err
+	}
+	l.from, l.wanted, l.paging = from, "", true
+	l.exact = max(revision, 0)
+	return nil
+}
+
+func ValidateListOptions(opts api.ListOptions) error {
+	if opts.ResourceVersionMatch == "" {
+		return nil
+	}
+	errs := listvalidation.ValidateListOptions(&internalversion.ListOptions{
+		ResourceVersion: opts.ResourceVersion, ResourceVersionMatch: opts.ResourceVersionMatch, Continue: opts.Continue,
+	}, true)
+	if len(errs) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
+	}
+	return nil
+}
+
+// listSnapshot is nil where the backend must answer.
+func (r *reader) listSnapshot(ctx context.Context, l *listing) (*cache.Snapshot, error) {
+	if l.exact == 0 || r.cache == nil {
+		return r.snapshot(ctx, l.wanted, l.revision)
+	}
+	s, err := r.cache.At(ctx, l.exact)
+	return s, r.fallBack(ctx, err, l.exact)
+}
+
+// listOne is a list whose field selector names the one object that can match: a read of that key.
+func (r *reader) listOne(ctx context.Context, l *listing) (*api.Page, error) {
+	o, revision, err := r.get(ctx, l.only, l.wanted)
+	if errors.Is(err, cache.ErrCorrupt) {
+		var bad listFailures
+		bad.addCorrupt(l.only, err)
+		return nil, bad.err(r.gr)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := newPage()
+	if !o.absent() && o.selected(&l.Selector) {
+		rendition, err := o.rendition(l.form)
+		if err != nil {
+			p.close()
+			var bad listFailures
+			bad.addUnrendered(l.only, l.form, err)
+			return nil, bad.err(r.gr)
+		}
+		p.items = append(p.items, rendition)
+	}
+	return p.page(l, revision, "", false, -1)
+}
+
+// keyBelow is the key of a name directly below prefix; "" where there can be none.
+func keyBelow(prefix, name string) string {
+	if name == "" || strings.ContainsAny(name, "/%") || name == "." || name == ".." {
+		return ""
+	}
+	return prefix + name
+}

@@ -1,0 +1,182 @@
+package store
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cache"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// The places of the fields that every object has, in cache.Record.Fields.
+const (
+	NameField = iota
+	NamespaceField
+	FirstSelectable
+)
+
+// Selector is a Selection made ready: nil selectors where they select everything, fields as places.
+type Selector struct {
+	labels labels.Selector
+	fields []requirement
+	// name and namespace are what a field selector pins them to, or "".
+	name, namespace string
+	// key, where not empty, is the only one.
+	key string
+	// lookup is what of it the cache can look up; nil where that is nothing.
+	lookup *cache.Lookup
+}
+
+type requirement struct {
+	place int
+	value string
+	not   bool
+}
+
+// Fields is what has the values of fields: a cache.Entry, or an object that never was in a cache.
+type Fields interface{ Field(i int) string }
+
+func NewSelector(s api.Selection, selectable []string) (Selector, error) {
+	var sel Selector
+	if s.Fields != nil && !s.Fields.Empty() {
+		for _, r := range s.Fields.Requirements() {
+			place, err := fieldPlace(r.Field, selectable)
+			if err != nil {
+				return sel, err
+			}
+			sel.add(r, place)
+		}
+	}
+	if s.Labels != nil && !s.Labels.Empty() {
+		sel.labels = s.Labels
+	}
+	sel.lookup = sel.findLookup()
+	return sel, nil
+}
+
+// Selector makes a Selection of the resource's objects ready.
+func (s *Store[T]) Selector(selection api.Selection) (Selector, error) {
+	return NewSelector(selection, s.selectable)
+}
+
+// findLookup takes from a selector what asks for equality; other operators are left to the match. A name comes first,
+// since fewest objects have it.
+func (s *Selector) findLookup() *cache.Lookup {
+	l := new(cache.Lookup)
+	if s.name != "" {
+		l.Field(cache.Value{Place: NameField, Value: s.name})
+	}
+	for _, r := range s.fields {
+		if r.place >= FirstSelectable && !r.not {
+			l.Field(cache.Value{Place: r.place, Value: r.value})
+		}
+	}
+	if s.labels != nil {
+		requirements, _ := s.labels.Requirements() // of one that selects nothing there are none
+		for _, r := range requirements {
+			switch r.Operator() {
+			case selection.Equals, selection.DoubleEquals, selection.In:
+				l.Label(r.Key(), r.ValuesUnsorted()...)
+			}
+		}
+	}
+	if l.Empty() {
+		return nil
+	}
+	return l
+}
+
+func (s *Selector) add(r fields.Requirement, place int) {
+	not := r.Operator == selection.NotEquals
+	s.fields = append(s.fields, requirement{place: place, value: r.Value, not: not})
+	switch {
+	case not || r.Value == "":
+	case place == NameField:
+		s.name = r.Value
+	case place == NamespaceField:
+		s.namespace = r.Value
+	}
+}
+
+func fieldPlace(path string, selectable []string) (int, error) {
+	switch path {
+	case "metadata.name":
+		return NameField, nil
+	case "metadata.namespace":
+		return NamespaceField, nil
+	}
+	for i, s := range selectable {
+		if s == path {
+			return FirstSelectable + i, nil
+		}
+	}
+	known := []string{`"metadata.name"`, `"metadata.namespace"`}
+	for _, s := range selectable {
+		known = append(known, strconv.Quote(s))
+	}
+	return 0, apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %s", path, strings.Join(known,
+		", ")))
+}
+
+func (s *Selector) Empty() bool { return s.labels == nil && len(s.fields) == 0 && s.key == "" }
+
+func (s *Selector) Matches(l labels.Labels, f Fields) bool {
+	for i := range s.fields {
+		r := &s.fields[i]
+		if (f.Field(r.place) == r.value) == r.not {
+			return false
+		}
+	}
+	return s.labels == nil || s.labels.Matches(l)
+}
+
+func (s *Selector) entry(e *cache.Entry) bool {
+	if s.key != "" && s.key != e.Key() {
+		return false
+	}
+	if s.labels == nil {
+		return s.Matches(nil, e)
+	}
+	return s.Matches(e.Labels(), e)
+}
+
+// match is the selector as the cache wants it; nil takes all.
+func (s *Selector) match() cache.Match {
+	if s.Empty() {
+		return nil
+	}
+	return s.entry
+}
+
+// record is an object that was read from the backend without the cache: what cache.Entry is with it.
+type record struct {
+	cache.Record
+	key      string
+	revision int64
+	codec    cache.Codec
+	stored   api.Form
+}
+
+// Field returns the value at a place.
+func (r *record) Field(i int) string {
+	if i < len(r.Fields) {
+		return r.Fields[i]
+	}
+	return ""
+}
+
+func (r *record) rendition(form api.Form) (api.Rendition, error) {
+	if form == r.stored {
+		return r.Rendition, nil
+	}
+	return r.codec.Render(r.key, r.Rendition, form)
+}
+
+func (s *Selector) record(r *record) bool {
+	return s.Empty() || (s.key == "" || s.key == r.key) && s.Matches(labels.Set(r.Labels), r)
+}

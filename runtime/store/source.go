@@ -1,0 +1,350 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/storage"
+)
+
+// narrow shortens the keys to look at to those of the namespace that a selector names.
+func (r *reader) narrow(prefix string, sel *Selector) string {
+	if r.namespaced && prefix == r.prefix && sel.namespace != "" {
+		if below := keyBelow(prefix, sel.namespace); below != "" {
+			return below + "/"
+		}
+	}
+	return prefix
+}
+
+// initial is the state with which a watch begins, sent piece by piece.
+type initial struct {
+	r        *reader
+	snapshot *cache.Snapshot // nil: it comes from the backend
+	sel      *Selector
+	prefix   string
+	revision int64
+	from     string
+	// bad is what can't be sent. Where there is any the watch ends, once all of the state was looked at.
+	bad listFailures
+}
+
+// state finds the state for a watch: that of the cache, or that of the backend.
+func (r *reader) state(ctx context.Context, prefix, wanted string, revision int64, sel *Selector) (*initial, error) {
+	snapshot, err := r.snapshot(ctx, wanted, revision)
+	if err != nil {
+		return nil, err
+	}
+	s := &initial{r: r, snapshot: snapshot, sel: sel, prefix: prefix}
+	if snapshot != nil {
+		s.revision = snapshot.Revision()
+		return s, nil
+	}
+	if revision > 0 {
+		if err := r.await(ctx, revision); err != nil {
+			return nil, err
+		}
+	}
+	s.revision, err = r.backend.Revision(ctx)
+	return s, err
+}
+
+// next appends the next piece to w's events, and tells whether it was the last one.
+func (s *initial) next(ctx context.Context, w *watch) (done bool, err error) {
+	if s.snapshot != nil {
+		done = s.nextCached(w)
+	}
+	for s.snapshot == nil && (len(w.events) == 0 || !s.bad.none()) && !done && err == nil {
+		done, err = s.nextBackend(ctx, w)
+	}
+	if err == nil && done {
+		err = s.bad.err(s.r.gr)
+	}
+	return done, err
+}
+
+func (s *initial) nextCached(w *watch) (done bool) {
+	for e := range s.snapshot.Select(s.prefix, s.from, s.sel.lookup) {
+		if e.Err() == nil && !s.sel.Empty() && !s.sel.entry(e) {
+			continue
+		}
+		if len(w.events) == maxEvents && s.bad.none() {
+			s.from = e.Key()
+			return false
+		}
+		if s.add(w, e.Key(), e.Revision(), e.Err(), func() (api.Rendition, error) { return e.Rendition(w.form) }) {
+			return true
+		}
+	}
+	return true
+}
+
+func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err error) {
+	result, err := s.r.backend.Range(ctx, storage.RangeRequest{
+		Prefix: s.prefix, From: s.from, Limit: maxEvents, Revision: s.revision,
+	})
+	if err != nil {
+		return false, watchError(err, s.revision)
+	}
+	for i := range result.Items {
+		kv := &result.Items[i]
+		rec, err := s.r.decode(kv)
+		if err == nil && !s.sel.record(rec) {
+			continue
+		}
+		if s.add(w, kv.Key, kv.Revision, err, func() (api.Rendition, error) { return rec.rendition(w.form) }) {
+			return true, nil
+		}
+	}
+	if n := len(result.Items); result.More && n > 0 {
+		s.from = result.Items[n-1].Key + "\x00"
+		return false, nil
+	}
+	return true, nil
+}
+
+// add appends one object of the state to w's events, or notes that it can't be read or shown, and tells whether enough
+// such were noted.
+func (s *initial) add(w *watch, key string, revision int64, readErr error,
+	render func() (api.Rendition, error),
+) (enough bool) {
+	switch {
+	case readErr != nil && w.corrupt:
+		w.events = append(w.events, s.r.corruptEvent(api.Corrupt, key, revision))
+		return false
+	case readErr != nil:
+		return s.bad.addCorrupt(key, readErr)
+	}
+	rendition, err := render()
+	if err != nil {
+		return s.bad.addUnrendered(key, w.form, err)
+	}
+	if s.bad.none() {
+		w.events = append(w.events, api.Event{Type: api.Added, Object: rendition})
+	}
+	return false
+}
+
+// cacheSource follows the cache's log.
+type cacheSource struct {
+	r       *reader
+	cursor  *cache.Cursor
+	corrupt bool
+}
+
+func (s *cacheSource) next(ctx context.Context, into []api.Event, form api.Form) ([]api.Event, error) {
+	events, err := s.cursor.Next(ctx)
+	if err != nil {
+		return into, watchError(err, s.cursor.Revision())
+	}
+	for i := range events {
+		e := &events[i]
+		if s.corrupt && e.Entry.Err() != nil {
+			kind := api.Corrupt
+			if e.Type == cache.Deleted {
+				kind = api.Deleted
+			}
+			into = append(into, s.r.corruptEvent(kind, e.Entry.Key(), e.Revision))
+			continue
+		}
+		rendition, err := e.Entry.Rendition(form)
+		if err != nil {
+			return into, corruptError(e.Entry.Key(), err)
+		}
+		into = append(into, api.Event{Type: typeOfEvent[e.Type], Object: rendition})
+	}
+	return into, nil
+}
+
+var typeOfEvent = [...]api.EventType{cache.Added: api.Added, cache.Modified: api.Modified, cache.Deleted: api.Deleted}
+
+func (s *cacheSource) revision() int64 { return s.cursor.Revision() }
+func (s *cacheSource) close()          { s.cursor.Close() }
+
+func (s *cacheSource) arrived(context.Context) (bool, error) { return s.cursor.Arrived(), nil }
+
+// backendSource follows the backend itself, through the same codec and with the same meaning. Its one goroutine reads
+// the stream, since a stream does not survive a Next that was given up.
+//
+// It ends where the backend is lost, and expires: what comes back may have another history, in which what was told
+// never was. The cache, which holds what it knows against what comes back, can tell; this can't.
+type backendSource struct {
+	r       *reader
+	stream  storage.Stream
+	sel     *Selector
+	batches chan storage.Batch // closed by pump, after it set err
+	err     error
+	cancel  context.CancelFunc
+	reached int64 // all up to here was returned
+	came    bool  // ... and has happened
+	batch   storage.Batch
+	at      int // the next event of batch
+
+	corrupt bool
+}
+
+func newBackendSource(ctx context.Context, r *reader, prefix string, after int64,
+	sel *Selector,
+) (*backendSource, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	stream, err := r.backend.Watch(ctx, prefix, after)
+	if err != nil {
+		cancel()
+		return nil, watchError(err, after)
+	}
+	if resumer, ok := stream.(storage.Resumer); ok {
+		resumer.EndWithConnection()
+	}
+	s := &backendSource{r: r, stream: stream, sel: sel, reached: after, cancel: cancel,
+		batches: make(chan storage.Batch)}
+	if !r.spawn(func() { s.pump(ctx) }) {
+		cancel()
+		stream.Close()
+		return nil, storage.ErrClosed
+	}
+	return s, nil
+}
+
+// pump hands batches over until the stream or ctx ends.
+func (s *backendSource) pump(ctx context.Context) {
+	defer close(s.batches)
+	for {
+		batch, err := s.stream.Next(ctx)
+		if err != nil {
+			s.err = err
+			return
+		}
+		select {
+		case s.batches <- batch:
+		case <-ctx.Done():
+			s.err = ctx.Err()
+			return
+		}
+	}
+}
+
+func (s *backendSource) receive(ctx context.Context) error {
+	select {
+	case batch, ok := <-s.batches:
+		switch {
+		case !ok && errors.Is(s.err, storage.ErrUnavailable):
+			return watchError(fmt.Errorf("%w: %w", errGap, s.err), s.reached)
+		case !ok:
+			return watchError(s.err, s.reached)
+		}
+		s.batch, s.at = batch, 0
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *backendSource) next(ctx context.Context, into []api.Event, form api.Form) ([]api.Event, error) {
+	for len(into) == 0 {
+		if s.at == len(s.batch.Events) {
+			s.reached = max(s.reached, s.batch.Revision)
+			if err := s.receive(ctx); err != nil {
+				return into, err
+			}
+		}
+		for s.at < len(s.batch.Events) && (len(into) < maxEvents || s.within()) {
+			event, ok, err := s.event(&s.batch.Events[s.at], form)
+			if err != nil {
+				return into, err
+			}
+			s.at++
+			if ok {
+				into = append(into, event)
+			}
+		}
+	}
+	return into, nil
+}
+
+// within tells that the next event is of the revision of the one before: who goes on from one of them later would miss
+// the others, so they stay together.
+func (s *backendSource) within() bool {
+	events := s.batch.Events
+	return s.at > 0 && events[s.at].Revision == events[s.at-1].Revision
+}
+
+var errGap = errors.New("storage was lost, and what happened meanwhile can't be known")
+
+// event is what a change means to this watch: an object that begins or stops to match is added or deleted.
+func (s *backendSource) event(e *storage.Event, form api.Form) (event api.Event, ok bool, err error) {
+	if !e.Created && e.Previous == nil {
+		cause := fmt.Errorf("storage no longer has the state of %s before revision %d", e.Key, e.Revision)
+		return event, false, expiredWatch(s.reached, cause)
+	}
+	var now, before *record
+	if !e.Deleted {
+		if now, err = s.matching(&e.KeyValue); err != nil {
+			return s.corruptEvent(api.Corrupt, e, err)
+		}
+	}
+	if e.Previous != nil {
+		// A write over a value that can't be decoded makes it good again; its removal can't be told to anyone.
+		if before, err = s.matching(e.Previous); err != nil && e.Deleted {
+			return s.corruptEvent(api.Deleted, e, err)
+		}
+	}
+	last := now
+	switch {
+	case now == nil && before == nil:
+		return event, false, nil
+	case now == nil:
+		event.Type, last = api.Deleted, before
+	case before == nil:
+		event.Type = api.Added
+	default:
+		event.Type = api.Modified
+	}
+	if event.Type == api.Deleted {
+		last.Rendition = s.r.codec.Restamp(last.Rendition, e.Revision)
+	}
+	event.Object, err = last.rendition(form)
+	return event, err == nil, err
+}
+
+// corruptEvent is the event of a corrupt object, where the client watches for those; else it is an error.
+func (s *backendSource) corruptEvent(kind api.EventType, e *storage.Event, err error) (api.Event, bool, error) {
+	if !s.corrupt {
+		return api.Event{}, false, err
+	}
+	return s.r.corruptEvent(kind, e.Key, e.Revision), true, nil
+}
+
+func (s *backendSource) matching(kv *storage.KeyValue) (*record, error) {
+	rec, err := s.r.decode(kv)
+	if err != nil || !s.sel.record(rec) {
+		return nil, err
+	}
+	return rec, nil
+}
+
+func (s *backendSource) revision() int64 {
+	if s.at == len(s.batch.Events) {
+		return max(s.reached, s.batch.Revision)
+	}
+	return s.reached
+}
+
+func (s *backendSource) arrived(ctx context.Context) (bool, error) {
+	if s.came {
+		return true, nil
+	}
+	now, err := s.r.backend.Revision(ctx)
+	s.came = err == nil && now >= s.revision()
+	return s.came, err
+}
+
+// close ends the stream and waits for its reader.
+func (s *backendSource) close() {
+	s.cancel()
+	s.stream.Close()
+	for range s.batches {
+	}
+}

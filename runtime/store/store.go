@@ -1,0 +1,172 @@
+// Package store is the typed store of one resource over a backend, with the cache in front of it or without: optimistic
+// writes, reads, pages and watches. Writes take objects and return stored forms; reads return renditions.
+//
+// It may know packages api, cache, rendition, storage and wire.
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/storage"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Config is what New needs. Backend, ResourcePrefix, New, Encode and Decode must be set.
+type Config[T api.Object] struct {
+	Backend storage.Backend
+	// KeyPrefix is that of all resources, "/registry/". ResourcePrefix is that of this resource's keys below it,
+	// "pods/"; it must end in a slash, and may begin with one.
+	KeyPrefix, ResourcePrefix string
+	// Resource is how errors call the resource.
+	Resource schema.GroupResource
+	// Namespaced: keys are <ResourcePrefix><namespace>/<name>.
+	Namespaced bool
+
+	// New returns an empty object.
+	New func() T
+	// Encode returns an object as JSON. It is called with objects that belong to the store; before a write they have
+	// neither resourceVersion nor selfLink.
+	Encode func(T) ([]byte, error)
+	// Decode reads what Encode, or an older one, wrote.
+	Decode func([]byte) (T, error)
+	// Translate makes JSON, as Decode reads it, of a value in Kubernetes protobuf, as kube-apiserver stores its own
+	// kinds; such a value is stale. nil: Decode is given all values as they are.
+	Translate func(protobuf []byte) ([]byte, error)
+	// Transformer is what values pass on their way to the backend and back; nil stores them as Encode writes them.
+	Transformer Transformer
+	// BeforeWrite is called before a value is written; its error ends the write, of which nothing was sent. nil:
+	// nothing.
+	BeforeWrite func(ctx context.Context) error
+
+	// Fields are those by which lists and watches may select beyond metadata.name and metadata.namespace.
+	Fields []api.SelectableField[T]
+	// Form is what renditions of the stored form are asked by, and Head their constant beginning behind the brace.
+	Form api.Form
+	Head string
+	// Render makes other forms of a rendition of the stored one; nil: there are none.
+	Render func(stored api.Rendition, form api.Form) (api.Rendition, error)
+	// Bookmark makes the object of a bookmark event; nil: one with nothing but metadata.
+	Bookmark func(revision int64, initialEnd bool, form api.Form) (api.Rendition, error)
+
+	// DisableCache makes all reads go to the backend.
+	DisableCache bool
+	// CheckCache, Window, Log and Verify are Config's.
+	CheckCache time.Duration
+	Window     cache.Window
+	Log        *slog.Logger
+	Verify     bool
+	// Patience is how long a read waits for a revision of the future; 0 is 3 s.
+	Patience time.Duration
+	// BookmarkEvery is how often a watch that wants bookmarks gets one; 0 is a minute.
+	BookmarkEvery time.Duration
+}
+
+// Store is the typed store of one resource over a backend, with the cache in front of it or without. Keys begin with
+// Config.ResourcePrefix. Errors are API statuses (apierrors.APIStatus) that wrap their cause.
+//
+// All methods are safe for concurrent use. Objects that it returns belong to the caller; those that it is given must
+// not be changed while the method runs.
+type Store[T api.Object] struct {
+	reader
+	config Config[T]
+	// root is what keys begin with, between slashes.
+	root string
+	// unfollow ends what followTransformer began; nil where there is nothing to follow.
+	unfollow func()
+}
+
+// New opens a store. It owns a goroutine, the cache's, until it is closed.
+func New[T api.Object](config Config[T]) (*Store[T], error) {
+	switch {
+	case config.Backend == nil:
+		return nil, errors.New("the store has no Backend")
+	case config.New == nil || config.Encode == nil || config.Decode == nil:
+		return nil, errors.New("the store needs New, Encode and Decode")
+	}
+	if err := checkResourcePrefix(config.ResourcePrefix); err != nil {
+		return nil, err
+	}
+	root := "/" + strings.TrimPrefix(config.ResourcePrefix, "/")
+	s := &Store[T]{config: config, root: root}
+	prefix := strings.TrimSuffix(config.KeyPrefix, "/") + root
+	s.backend, s.stored, s.prefix = config.Backend, config.Form, prefix
+	s.gr, s.namespaced = config.Resource, config.Namespaced
+	s.bookmark, s.patience, s.bookmarks = config.Bookmark, config.Patience, config.BookmarkEvery
+	for _, f := range config.Fields {
+		s.selectable = append(s.selectable, f.Path)
+	}
+	if s.patience == 0 {
+		s.patience = 3 * time.Second
+	}
+	if s.bookmarks == 0 {
+		s.bookmarks = time.Minute
+	}
+	if s.bookmark == nil {
+		s.bookmark = s.plainBookmark
+	}
+	s.codec = &cacheCodec[T]{config: &s.config}
+	s.closed, s.stop = context.WithCancel(context.Background())
+	if !config.DisableCache {
+		s.runCache()
+		s.followTransformer()
+	}
+	return s, nil
+}
+
+func (s *Store[T]) runCache() {
+	indexed := make([]int, len(s.selectable))
+	for i := range indexed {
+		indexed[i] = FirstSelectable + i
+	}
+	s.cache = cache.New(cache.Config{
+		Backend: s.backend, Prefix: s.prefix, Codec: s.codec, Stored: s.stored, Name: s.gr.String(),
+		Wait: s.config.Patience, Indexed: indexed, Window: s.config.Window,
+		Check: s.config.CheckCache, Logger: s.config.Log, Verify: s.config.Verify,
+	})
+	s.spawn(func() {
+		// It ends with its context and only then: whatever else goes wrong, it tries again.
+		_ = s.cache.Run(s.closed)
+	})
+}
+
+// Close ends all watches and waits for the store's goroutines. The backend stays open.
+func (s *Store[T]) Close() error {
+	if s.unfollow != nil {
+		s.unfollow()
+	}
+	s.shut()
+	return nil
+}
+
+// Ready is nil while reads are served from memory, or where they never are; else the reason why not.
+func (s *Store[T]) Ready() error { return s.ready() }
+
+// CurrentRevision asks the backend for its current revision.
+func (s *Store[T]) CurrentRevision(ctx context.Context) (int64, error) {
+	revision, err := s.backend.Revision(ctx)
+	return revision, s.Status(err, "get", "")
+}
+
+// CompactRevision is the oldest revision that can be read, as the last read of an older one found; 0 where none did.
+func (s *Store[T]) CompactRevision() int64 { return s.compacted.Load() }
+
+// RequestProgress makes the cache catch up with the backend, and waits for it.
+func (s *Store[T]) RequestProgress(ctx context.Context) error {
+	if s.cache == nil {
+		return nil
+	}
+	_, err := s.cache.Consistent(ctx)
+	return s.Status(err, "watch", "")
+}
+
+// Resource is how errors call the resource.
+func (s *Store[T]) Resource() schema.GroupResource { return s.gr }
+
+// Form is that of the stored form: reads in it cost least, and Object reads it.
+func (s *Store[T]) Form() api.Form { return s.stored }

@@ -1,0 +1,300 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/storage"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// maxEvents bounds what one Next returns, but for events of one revision.
+	maxEvents = 256
+	// beforeDeadline is how long before a watch's deadline its last bookmark is sent.
+	beforeDeadline = 2 * time.Second
+)
+
+// watch is a Watch: first the state, where one was asked for, then what follows it. It has no goroutine and no queue;
+// its reader drives it.
+type watch struct {
+	r      *reader
+	given  context.Context // what Watch was called with
+	ctx    context.Context // given, or the handle's: whichever ends first
+	cancel context.CancelFunc
+	unbind func() bool // from the handle
+	form   api.Form
+
+	failure error    // why it could not begin
+	initial *initial // nil once the state was sent, and where none was asked for
+	source  source
+	// marks: send bookmarks; markInitial: send the one that ends the initial events.
+	marks, markInitial bool
+	events             []api.Event
+	// corrupt is WatchOptions.Corrupt.
+	corrupt bool
+	// due is ctx until the next bookmark is due.
+	due      context.Context
+	unmarked context.CancelFunc
+}
+
+// source is what happens after the state: a cursor of the cache, or a stream of the backend.
+type source interface {
+	// next waits for events, at most maxEvents, and appends them.
+	next(ctx context.Context, into []api.Event, form api.Form) ([]api.Event, error)
+	// revision is how far the source has come.
+	revision() int64
+	// arrived tells whether that has happened at all: a watch may begin in the future.
+	arrived(ctx context.Context) (bool, error)
+	close()
+}
+
+// Watch watches the objects below prefix in a form, or the one object whose key prefix is where it doesn't end in "/".
+// The Watch is a Paced and a Backlog, too.
+func (s *Store[T]) Watch(ctx context.Context, prefix string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
+	full, err := s.key(prefix)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.watch(ctx, full, opts, form)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// watch begins a watch of the keys below prefix, or of the one key that it is where it doesn't end in "/".
+func (r *reader) watch(ctx context.Context, prefix string, opts api.WatchOptions, form api.Form) (*watch, error) {
+	after, err := ParseVersion(opts.ResourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	sel, err := NewSelector(opts.Selection, r.selectable)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Corrupt && !sel.Empty() {
+		return nil, r.Status(errSelectsCorrupt, "watch", "")
+	}
+	if !strings.HasSuffix(prefix, "/") {
+		sel.key = prefix
+	}
+	w := &watch{r: r, given: ctx, form: form, marks: opts.AllowBookmarks, corrupt: opts.Corrupt, unmarked: func() {}}
+	w.ctx, w.cancel = context.WithCancel(ctx)
+	w.unbind = context.AfterFunc(r.closed, w.cancel)
+	if err := w.begin(r.narrow(prefix, &sel), opts, after, &sel); err != nil {
+		err = r.Status(err, "watch", "")
+		if !apierrors.IsResourceExpired(err) && !apierrors.HasStatusCause(err,
+			metav1.CauseTypeResourceVersionTooLarge) {
+			w.Close()
+			return nil, err
+		}
+		w.failure = err // kube-apiserver tells it by an event, as if the watch had begun
+	}
+	w.schedule(time.Now())
+	return w, nil
+}
+
+// begin decides where the watch begins. Without a revision, or from 0, it begins with the state, as sendInitialEvents
+// asks it to from any revision.
+func (w *watch) begin(prefix string, opts api.WatchOptions, after int64, sel *Selector) error {
+	withState := after == 0
+	if opts.SendInitialEvents != nil {
+		withState = *opts.SendInitialEvents
+	}
+	if after > 0 && !withState {
+		if err := w.follow(prefix, after, sel); err != nil {
+			return err
+		}
+		return watchError(w.unbroken(after), after)
+	}
+	state, err := w.r.state(w.ctx, prefix, opts.ResourceVersion, after, sel)
+	if err != nil {
+		return err
+	}
+	if withState {
+		w.initial, w.markInitial = state, w.marks
+	}
+	return w.follow(prefix, state.revision, sel)
+}
+
+// follow finds the source of what happens after a revision: the cache's log, or the backend where the log begins later.
+func (w *watch) follow(prefix string, after int64, sel *Selector) error {
+	r := w.r
+	if r.cache != nil {
+		cursor, err := r.cache.Follow(prefix, sel.lookup, after, sel.match())
+		if err == nil {
+			if w.corrupt {
+				cursor.PassUnreadable()
+			}
+			w.source = &cacheSource{cursor: cursor, r: r, corrupt: w.corrupt}
+			return nil
+		}
+		if !errors.Is(err, cache.ErrExpired) && !errors.Is(err, cache.ErrNotReady) {
+			return err
+		}
+	}
+	direct, err := newBackendSource(w.ctx, r, prefix, after, sel)
+	if err != nil {
+		return err
+	}
+	direct.corrupt = w.corrupt
+	w.source = direct
+	return nil
+}
+
+// unbroken tells, by nil, that the source goes on from a revision which a client named. What a cursor follows does.
+func (w *watch) unbroken(after int64) error {
+	if _, direct := w.source.(*backendSource); !direct || w.r.cache == nil {
+		return nil
+	}
+	return w.r.cache.Unbroken(w.ctx, after)
+}
+
+func watchError(err error, after int64) error {
+	var compacted *storage.CompactedError
+	if errors.As(err, &compacted) || errors.Is(err, cache.ErrExpired) || errors.Is(err, errGap) {
+		return expiredWatch(after, err)
+	}
+	return err
+}
+
+// Next implements Watch.
+func (w *watch) Next(ctx context.Context) ([]api.Event, error) {
+	w.events = w.events[:0]
+	if w.failure != nil {
+		return nil, w.failure
+	}
+	if w.initial != nil {
+		if err := w.nextInitial(ctx); err != nil || len(w.events) > 0 {
+			return w.events, w.ended(ctx, err)
+		}
+	}
+	bound := w.due
+	if ctx != w.given {
+		var cancel context.CancelFunc
+		bound, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(w.due, cancel)()
+	}
+	events, err := w.source.next(bound, w.events, w.form)
+	w.events = events
+	switch {
+	case err == nil:
+		return w.events, nil
+	case w.due.Err() != nil && ctx.Err() == nil && w.ctx.Err() == nil:
+		err = w.markReached(ctx)
+		w.schedule(time.Now())
+		if m, ok := w.source.(*backendSource); ok && err == nil {
+			err = m.stream.RequestProgress(ctx)
+		}
+	}
+	return w.events, w.ended(ctx, err)
+}
+
+// ended prefers the reason why the watch was ended over what that did to storage.
+func (w *watch) ended(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case w.ctx.Err() != nil:
+		return w.ctx.Err()
+	}
+	return w.r.Status(err, "watch", "")
+}
+
+// nextInitial sends the next piece of the state, and the bookmark at its end.
+func (w *watch) nextInitial(ctx context.Context) error {
+	done, err := w.initial.next(ctx, w)
+	if err != nil || !done {
+		return err
+	}
+	w.initial = nil
+	if w.markInitial {
+		return w.mark(true)
+	}
+	return nil
+}
+
+// markReached appends a bookmark, unless the watch waits for a revision that has not come: who went on from such a
+// bookmark later would miss what happened until then.
+func (w *watch) markReached(ctx context.Context) error {
+	arrived, err := w.source.arrived(ctx)
+	if err != nil || !arrived {
+		return err
+	}
+	return w.mark(false)
+}
+
+// mark appends a bookmark.
+func (w *watch) mark(initialEnd bool) error {
+	object, err := w.r.bookmark(w.source.revision(), initialEnd, w.form)
+	if err != nil {
+		return err
+	}
+	w.events = append(w.events, api.Event{Type: api.Bookmark, Object: object})
+	return nil
+}
+
+// schedule sets when the next bookmark is due: after the usual time, a little scattered, or just before the deadline.
+func (w *watch) schedule(now time.Time) {
+	w.unmarked()
+	w.due, w.unmarked = w.ctx, func() {}
+	if !w.marks {
+		return
+	}
+	next := now.Add(w.r.bookmarks + time.Duration(rand.Int64N(int64(w.r.bookmarks)/4+1)))
+	if deadline, ok := w.ctx.Deadline(); ok {
+		last := deadline.Add(-beforeDeadline)
+		if !last.After(now) {
+			return
+		}
+		if next.After(last) {
+			next = last
+		}
+	}
+	w.due, w.unmarked = context.WithDeadline(w.ctx, next)
+}
+
+// More implements Backlog: a piece of a state from the cache ends where it knows what follows.
+func (w *watch) More() bool {
+	return w.initial != nil && w.initial.snapshot != nil && w.initial.from != ""
+}
+
+// Revision implements Paced.
+func (w *watch) Revision() int64 {
+	if w.failure != nil {
+		return 0
+	}
+	return w.source.revision()
+}
+
+// Hurry implements Paced.
+func (w *watch) Hurry(ctx context.Context) error {
+	if w.failure != nil {
+		return w.failure
+	}
+	if m, ok := w.source.(*backendSource); ok {
+		return w.ended(ctx, m.stream.RequestProgress(ctx))
+	}
+	_, err := w.r.cache.Consistent(ctx)
+	return w.ended(ctx, err)
+}
+
+// Close implements Watch.
+func (w *watch) Close() {
+	w.unbind()
+	w.unmarked()
+	w.cancel()
+	if w.source != nil {
+		w.source.close()
+	}
+}

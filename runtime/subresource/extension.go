@@ -1,0 +1,124 @@
+// Package subresource makes the subresources that are no part of their object: actions, removals, requests, scales,
+// projections, streams and connections. It knows how objects are encoded and written through a Host, and no resource.
+package subresource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/ownership"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Extension is a subresource that is no part of its object. ScaleOf, ActionOf, RemovalOf, RequestOf, ProjectionOf,
+// StreamOf and ConnectionOf make it, and close over its types.
+type Extension[T api.Object] struct {
+	info api.Extension
+	// describe, where set, completes info for the resource's group.
+	describe func(info api.Extension, group string) api.Extension
+	// open binds it to an open resource.
+	open func(Host[T]) (*Handle, error)
+}
+
+// Handle is an open Extension: of its functions those are set that it has. Errors are API statuses, as those of
+// a Handle; what an author's function returns is passed on.
+type Handle struct {
+	Get    func(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error)
+	Update func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
+	Patch  func(ctx context.Context, namespace, name string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error)
+	Create func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
+	// View is a Get with options.
+	View func(ctx context.Context, namespace, name string, query url.Values, form api.Form) (api.Rendition, error)
+	// Stream is closed by its reader.
+	Stream func(ctx context.Context, namespace, name string, query url.Values) (Output, error)
+	// Connect returns what serves the connection. A handler passes through here untouched; nothing else of HTTP does.
+	Connect func(ctx context.Context, namespace, name string, query url.Values) (http.Handler, error)
+}
+
+// Output is what a stream sends.
+type Output struct {
+	io.ReadCloser
+	ContentType string
+}
+
+// Host is the open resource that an extension is bound to.
+type Host[T api.Object] struct {
+	Info *api.Info
+	// Object reads one object. resourceVersion is as in metav1.GetOptions.
+	Object func(ctx context.Context, namespace, name, resourceVersion string) (T, error)
+	// Writer is nil where nothing is stored.
+	Writer  Writer[T]
+	Schemas *ownership.Schemas
+	// LogOwnership logs that the managedFields of a write could not be found out.
+	LogOwnership func(obj metav1.Object, err error)
+}
+
+// Writer writes objects for their extensions.
+type Writer[T api.Object] interface {
+	// Act changes an object, all of it that an update may change, and answers with what do returns.
+	Act(ctx context.Context, t Target, opts api.WriteOptions, do func(obj T) (api.Rendition, error)) (api.Result, error)
+	// Change is an update of the object through another kind: change sets the managedFields, too, and show makes the
+	// answer.
+	Change(ctx context.Context, t Target, opts api.WriteOptions, change Change[T]) (api.Result, error)
+	// Remove deletes an object that consent doesn't refuse.
+	Remove(ctx context.Context, t Target, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error) (api.Deletion, error)
+	// ServedVersion is a version of the resource.
+	ServedVersion(name string) (schema.GroupVersion, error)
+}
+
+// Target is the object that is written through an extension, in a version of the resource.
+type Target struct {
+	Namespace, Name, Version string
+	// Subresource is the extension's name.
+	Subresource string
+}
+
+// Change is how an extension changes an object, and shows it.
+type Change[T api.Object] struct {
+	Change func(obj T) (warnings []string, err error)
+	Show   func(obj T, form api.Form) (api.Rendition, error)
+}
+
+// errNeedsStorage refuses what is written where nothing is stored.
+var errNeedsStorage = errors.New("it changes the object, and nothing is stored of it")
+
+// Open binds extensions to an open resource.
+func Open[T api.Object](extensions []Extension[T], h Host[T]) (map[string]*Handle, error) {
+	opened := make(map[string]*Handle, len(extensions))
+	for _, e := range extensions {
+		switch {
+		case e.open == nil || e.info.Name == "":
+			return nil, fmt.Errorf("extension %q was not made by one of ScaleOf, ActionOf, RemovalOf, RequestOf, ProjectionOf, StreamOf and ConnectionOf, or has no name", e.info.Name)
+		case opened[e.info.Name] != nil || slices.Contains(h.Info.Subresources, e.info.Name):
+			return nil, fmt.Errorf("subresource %q stands twice", e.info.Name)
+		}
+		handle, err := e.open(h)
+		if err != nil {
+			return nil, fmt.Errorf("subresource %q: %w", e.info.Name, err)
+		}
+		opened[e.info.Name] = handle
+	}
+	return opened, nil
+}
+
+// Infos tells what extensions a resource of a group has.
+func Infos[T api.Object](extensions []Extension[T], group string) (infos []api.Extension) {
+	for _, e := range extensions {
+		info := e.info
+		if e.describe != nil {
+			info = e.describe(info, group)
+		}
+		infos = append(infos, info)
+	}
+	return infos
+}
+
+// Name is the name of the subresource.
+func (e Extension[T]) Name() string { return e.info.Name }

@@ -1,0 +1,244 @@
+package subresource
+
+import (
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/ownership"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// Scale tells how the subresource scale, of the kind Scale in autoscaling/v1, reads and writes an object.
+type Scale[T api.Object] struct {
+	// Replicas is the number that is wanted, SetReplicas sets it.
+	Replicas    func(T) int32
+	SetReplicas func(obj T, replicas int32)
+	// StatusReplicas is the number that there is, Selector what selects them, as text. Each may be nil.
+	StatusReplicas func(T) int32
+	Selector       func(T) string
+	// Paths tell, for each version, where the number that is wanted stands: who scales owns that field.
+	Paths map[string][]string
+}
+
+// scaleName is the subresource's.
+const scaleName = "scale"
+
+// ScaleOf makes the extension scale.
+func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
+	return Extension[T]{
+		info: api.Extension{
+			Name: scaleName, Kind: scaleGVK, Columns: scaleColumns,
+			Methods:       []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPut},
+			TakesProtobuf: true, GivesProtobuf: true,
+		},
+		open: func(h Host[T]) (*Handle, error) {
+			switch {
+			case h.Writer == nil:
+				return nil, errNeedsStorage
+			case s.Replicas == nil || s.SetReplicas == nil:
+				return nil, errors.New("a Scale needs Replicas and SetReplicas")
+			}
+			kind, err := codec.BindKind(scaleKind())
+			if err != nil {
+				return nil, err
+			}
+			b := &scaler[T]{Scale: s, host: h, kind: kind, paths: managedfields.ResourcePathMappings{}}
+			for version, path := range s.Paths {
+				elements := make([]any, len(path))
+				for i, name := range path {
+					elements[i] = name
+				}
+				at, err := fieldpath.MakePath(elements...)
+				if err != nil {
+					return nil, err
+				}
+				gv, err := h.Writer.ServedVersion(version)
+				if err != nil {
+					return nil, err
+				}
+				b.paths[gv.String()] = at
+			}
+			b.manager = sync.OnceValues(b.newManager)
+			return &Handle{Get: b.get, Update: b.update, Patch: b.patch}, nil
+		},
+	}
+}
+
+// scaler is an open Scale.
+type scaler[T api.Object] struct {
+	Scale[T]
+	host  Host[T]
+	kind  *codec.Versions[*scaleObject]
+	paths managedfields.ResourcePathMappings
+	// manager is made at the first write.
+	manager func() (*ownership.Manager, error)
+}
+
+func (s *scaler[T]) newManager() (*ownership.Manager, error) {
+	schemas := s.host.Schemas
+	if schemas == nil {
+		schemas = ownership.NewSchemas(nil)
+	}
+	types, err := schemas.In(s.host.Info.Storage, scaleGVK)
+	if err != nil {
+		return nil, err
+	}
+	return newScaleManager(types), nil
+}
+
+// of is the scale of an object.
+func (s *scaler[T]) of(obj T) *scaleObject {
+	scale := &scaleObject{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: obj.GetName(), Namespace: obj.GetNamespace(), UID: obj.GetUID(),
+			ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp(),
+		},
+		Spec: scaleSpec{Replicas: s.Replicas(obj)},
+	}
+	if s.StatusReplicas != nil {
+		scale.Status.Replicas = s.StatusReplicas(obj)
+	}
+	if s.Selector != nil {
+		scale.Status.Selector = s.Selector(obj)
+	}
+	return scale
+}
+
+func (s *scaler[T]) get(
+	ctx context.Context, namespace, name, resourceVersion string, form api.Form,
+) (api.Rendition, error) {
+	obj, err := s.host.Object(ctx, namespace, name, resourceVersion)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	return s.kind.RenderObject(s.of(obj), form)
+}
+
+// wanted is what a client makes of a scale: it owns live. entries are who owns what of it then.
+type wanted func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (
+	scale *scaleObject, entries []metav1.ManagedFieldsEntry, warnings []string, err error,
+)
+
+func (s *scaler[T]) update(
+	ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions,
+) (api.Result, error) {
+	return s.write(ctx, namespace, name, body.Version, opts, func(
+		live *scaleObject, stored []metav1.ManagedFieldsEntry,
+	) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
+		scale, warnings, err := s.kind.DecodeBody(body)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		entries, err := s.trackFields(live, scale, stored, opts.FieldManager)
+		return scale, entries, warnings, err
+	})
+}
+
+func (s *scaler[T]) patch(
+	ctx context.Context, namespace, name string, kind api.PatchType, body api.Body, opts api.WriteOptions,
+) (api.Result, error) {
+	if kind == api.ApplyPatch {
+		return s.write(ctx, namespace, name, body.Version, opts, func(
+			live *scaleObject, stored []metav1.ManagedFieldsEntry,
+		) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
+			scale, entries, err := s.apply(live, stored, body, opts)
+			return scale, entries, nil, err
+		})
+	}
+	v := s.kind.Storage
+	p, strict, err := codec.NewPatch(v, kind, body)
+	if err != nil {
+		return api.Result{}, err
+	}
+	return s.write(ctx, namespace, name, body.Version, opts, func(
+		live *scaleObject, stored []metav1.ManagedFieldsEntry,
+	) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
+		data, err := v.Encode(live)
+		if err != nil {
+			return nil, nil, nil, apierrors.NewInternalError(err)
+		}
+		if data, err = p.Apply(data); err != nil {
+			return nil, nil, nil, err
+		}
+		scale, warnings, err := codec.DecodePatched(v, new(scaleObject), p, data, strict, body.Validation)
+		if err == nil {
+			err = codec.RequireAPIVersion(p, data)
+		}
+		if err != nil {
+			return nil, nil, warnings, err
+		}
+		entries, err := s.trackFields(live, scale, stored, opts.FieldManager)
+		return scale, entries, warnings, err
+	})
+}
+
+// write brings an object to the scale that a client wants.
+func (s *scaler[T]) write(
+	ctx context.Context, namespace, name, version string, opts api.WriteOptions, want wanted,
+) (api.Result, error) {
+	gv, err := s.host.Writer.ServedVersion(version)
+	if err != nil {
+		return api.Result{}, apierrors.NewInternalError(err)
+	}
+	t := Target{Namespace: namespace, Name: name, Version: version, Subresource: scaleName}
+	return s.host.Writer.Change(ctx, t, opts, Change[T]{
+		Change: func(obj T) ([]string, error) {
+			return s.scale(obj, t, managedfields.NewScaleHandler(obj.GetManagedFields(), gv, s.paths), want)
+		},
+		Show: func(obj T, form api.Form) (api.Rendition, error) { return s.kind.RenderObject(s.of(obj), form) },
+	})
+}
+
+// scale changes an object as a client wants its scale.
+func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, want wanted) ([]string, error) {
+	stored, err := fields.ToSubresource()
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	scale, entries, warnings, err := want(s.of(obj), stored)
+	if err == nil {
+		err = s.check(scale, s.of(obj), t)
+	}
+	if err != nil {
+		return warnings, err
+	}
+	if entries, err = fields.ToParent(entries); err != nil {
+		return warnings, apierrors.NewInternalError(err)
+	}
+	obj.SetManagedFields(entries)
+	if scale.ResourceVersion != "" {
+		obj.SetResourceVersion(scale.ResourceVersion)
+	}
+	if scale.Spec.Replicas != s.Replicas(obj) {
+		s.SetReplicas(obj, scale.Spec.Replicas)
+	}
+	return warnings, nil
+}
+
+// check compares a scale with what it is to be the scale of.
+func (s *scaler[T]) check(scale, live *scaleObject, t Target) error {
+	if err := metadata.EnsureNamespace(scale, s.host.Info.Scope, t.Namespace); err != nil {
+		return err
+	}
+	if err := metadata.MatchName(scale, t.Name); err != nil {
+		return err
+	}
+	if scale.UID != "" && scale.UID != live.UID {
+		return metadata.UIDConflict(s.host.Info.GroupResource(), t.Name, scale.UID, live.UID)
+	}
+	if scale.Spec.Replicas < 0 {
+		return apierrors.NewInvalid(scaleGVK.GroupKind(), t.Name, field.ErrorList{
+			field.Invalid(field.NewPath("spec", "replicas"), scale.Spec.Replicas, "must be greater than or equal to 0"),
+		})
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package subresource
+
+import (
+	"fmt"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/ownership"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// newScaleManager keeps who owns what of a Scale, which is known in one version only.
+func newScaleManager(types managedfields.TypeConverter) *ownership.Manager {
+	version := fieldpath.APIVersion(scaleGVK.GroupVersion().String())
+	return &ownership.Manager{
+		Version: version, Subresource: scaleName, Types: types, Sets: &ownership.Sets{},
+		Convert: func(object *smd.TypedValue, to fieldpath.APIVersion) (*smd.TypedValue, error) {
+			if to != version {
+				return nil, fmt.Errorf("%w: %s", ownership.ErrNotServed, to)
+			}
+			return object, nil
+		},
+	}
+}
+
+// scaleView shows a Scale to package ownership.
+type scaleView struct {
+	manager *ownership.Manager
+	scale   *scaleObject
+}
+
+// At implements ownership.Object.
+func (v scaleView) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
+	if version != v.manager.Version {
+		return nil, fmt.Errorf("%w: %s", ownership.ErrNotServed, version)
+	}
+	view := *v.scale
+	view.ManagedFields = nil
+	view.SetGroupVersionKind(scaleGVK)
+	return v.manager.Types.ObjectToTyped(&view, smd.AllowDuplicates)
+}
+
+// trackFields is who owns what once scale took the place of live. Where that can't be found out, what was known stays.
+func (s *scaler[T]) trackFields(
+	live, scale *scaleObject, stored []metav1.ManagedFieldsEntry, manager string,
+) ([]metav1.ManagedFieldsEntry, error) {
+	m, err := s.manager()
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	entries, err := m.Update(scaleView{m, live}, scaleView{m, scale}, stored, nil, false, manager)
+	if err != nil {
+		s.host.LogOwnership(live, err)
+		return stored, nil
+	}
+	return entries, nil
+}
+
+// apply is a server-side apply of a Scale.
+func (s *scaler[T]) apply(
+	live *scaleObject, stored []metav1.ManagedFieldsEntry, body api.Body, opts api.WriteOptions,
+) (*scaleObject, []metav1.ManagedFieldsEntry, error) {
+	m, err := s.manager()
+	if err != nil {
+		return nil, nil, apierrors.NewInternalError(err)
+	}
+	var config map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(body.Data, &config); err != nil {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	u := unstructured.Unstructured{Object: config}
+	if gvk := u.GroupVersionKind(); gvk != scaleGVK {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("invalid object type: %v", gvk))
+	}
+	applied, err := m.Apply(&ownership.Live{
+		Object: scaleView{m, live}, Empty: scaleView{m, new(scaleObject)}, ManagedFields: stored,
+	}, config, opts.FieldManager, opts.Force)
+	if err != nil {
+		return nil, nil, err
+	}
+	if applied.Object == nil {
+		return live, applied.ManagedFields, nil
+	}
+	scale, err := s.kind.Storage.FromMap(applied.Object, new(scaleObject), true)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("failed to convert new object to proper version: %v", err))
+	}
+	return scale, applied.ManagedFields, nil
+}

@@ -1,0 +1,121 @@
+package subresource
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/store"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Stream is a subresource whose output is sent as it comes: a log. O is the pointer to its options.
+type Stream[T api.Object, O any] struct {
+	Name string
+	// ContentType of what is sent; empty is text/plain.
+	ContentType string
+	Options     Options[O]
+	// Open returns the output. It is closed at its end, or when the client goes, which must end a Read that waits.
+	Open func(ctx context.Context, obj T, options O) (io.ReadCloser, error)
+}
+
+// Options are what a query says. A nil Decode reads nothing.
+type Options[O any] struct {
+	New    func() O
+	Decode func(query url.Values, into O) error
+}
+
+func (o Options[O]) read(query url.Values) (O, error) {
+	options := o.New()
+	if o.Decode == nil {
+		return options, nil
+	}
+	if err := o.Decode(query, options); err != nil {
+		return options, apierrors.NewBadRequest(err.Error())
+	}
+	return options, nil
+}
+
+// StreamOf makes the extension.
+func StreamOf[T api.Object, O any](s Stream[T, O]) Extension[T] {
+	contentType := s.ContentType
+	if contentType == "" {
+		contentType = "text/plain"
+	}
+	return Extension[T]{
+		info: api.Extension{Name: s.Name, Form: api.StreamForm, Methods: []string{http.MethodGet}},
+		open: func(h Host[T]) (*Handle, error) {
+			if s.Open == nil || s.Options.New == nil {
+				return nil, errors.New("a Stream needs Open and Options")
+			}
+			return &Handle{Stream: func(ctx context.Context, namespace, name string, query url.Values) (Output, error) {
+				options, err := s.Options.read(query)
+				if err != nil {
+					return Output{}, err
+				}
+				obj, err := h.Object(ctx, namespace, name, "")
+				if err != nil {
+					return Output{}, err
+				}
+				reader, err := s.Open(ctx, obj, options)
+				if err != nil {
+					return Output{}, store.ToStatus(err, h.Info.GroupResource(), "get", name)
+				}
+				if reader == nil {
+					return Output{}, apierrors.NewInternalError(errors.New("the stream has no output"))
+				}
+				return Output{ReadCloser: reader, ContentType: contentType}, nil
+			}}, nil
+		},
+	}
+}
+
+// Connection is a subresource that a handler of the author's serves: an upgraded connection, a proxy. O is the pointer
+// to its options.
+type Connection[T api.Object, O any] struct {
+	Name string
+	// Methods are the HTTP methods; empty is GET and POST.
+	Methods []string
+	// Subpath: paths below the subresource are its own, too. What follows its name is the option "path".
+	Subpath bool
+	Options Options[O]
+	// Connect returns what serves the request, whose path begins behind the subresource, and which bears no
+	// credentials.
+	Connect func(ctx context.Context, obj T, options O) (http.Handler, error)
+}
+
+// ConnectionOf makes the extension.
+func ConnectionOf[T api.Object, O any](c Connection[T, O]) Extension[T] {
+	methods := slices.Clone(c.Methods)
+	if len(methods) == 0 {
+		methods = []string{http.MethodGet, http.MethodPost}
+	}
+	slices.Sort(methods)
+	return Extension[T]{
+		info: api.Extension{Name: c.Name, Form: api.ConnectionForm, Methods: methods, Subpath: c.Subpath},
+		open: func(h Host[T]) (*Handle, error) {
+			if c.Connect == nil || c.Options.New == nil {
+				return nil, errors.New("a Connection needs Connect and Options")
+			}
+			return &Handle{Connect: func(ctx context.Context, namespace, name string, query url.Values) (http.Handler, error) {
+				options, err := c.Options.read(query)
+				if err != nil {
+					return nil, err
+				}
+				obj, err := h.Object(ctx, namespace, name, "")
+				if err != nil {
+					return nil, err
+				}
+				handler, err := c.Connect(ctx, obj, options)
+				if err == nil && handler == nil {
+					err = errors.New("the connection has no handler")
+				}
+				return handler, store.ToStatus(err, h.Info.GroupResource(), "connect", name)
+			}}, nil
+		},
+	}
+}
