@@ -11,7 +11,7 @@ import (
 
 // client drives the server: with kubectl, or with plain HTTPS.
 type client interface {
-	// run makes a step, shows it and its answer, and tells whether it failed.
+	// run makes a step, prints it and its answer, and reports whether it failed.
 	run(ctx context.Context, st step) (answer string, failed bool)
 	// object returns the sample as JSON.
 	object(ctx context.Context) (string, error)
@@ -30,13 +30,13 @@ func newClient(project string, plain bool) (client, error) {
 	return h, h.reconnect()
 }
 
-// watching is a watch under way: lines that come.
+// watching is a running watch, which sends its lines.
 type watching struct {
 	lines chan string
 	end   func()
 }
 
-// follow shows the lines of r as they come.
+// follow sends the lines of r as they come.
 func follow(r io.Reader, end func()) *watching {
 	w := &watching{lines: make(chan string, 100), end: end}
 	go func() {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// step is one thing that a user does, for kubectl and for plain HTTPS.
+// step is one action of a user, for kubectl and for plain HTTPS.
 type step struct {
 	say string
-	// kubectl are its arguments; stdin is what it is given.
+	// kubectl holds kubectl's arguments, and stdin its standard input.
 	kubectl string
-	// method, path and body are the request that means the same; contentType is JSON's where it is empty.
+	// method, path and body are the equivalent request. An empty contentType means JSON.
 	method, path, contentType string
 	body                      string
 	stdin                     string
-	// want is what the answer must hold; fails tells that the step must fail, with this in its answer.
+	// want lists texts that the answer must contain. If fails is set, the step must fail with that text in its answer.
 	want  []string
 	fails string
 }
@@ -27,7 +27,7 @@ const (
 	widget = `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"widget-sample","namespace":"default"},"spec":{"color":"green"}}`
 )
 
-// drive uses the server as a user does, and kills it in between.
+// drive uses the server as a user does, and kills it on the way.
 func drive(ctx context.Context, c client, s *server) error {
 	for _, st := range []step{
 		{say: "What does it serve?", kubectl: "api-resources --api-group=shop.example.com",
@@ -116,7 +116,7 @@ func watch(ctx context.Context, c client) error {
 	return nil
 }
 
-// crash kills the server without warning and looks whether all is still there.
+// crash kills the server without warning and checks that nothing is lost.
 func crash(ctx context.Context, c client, s *server) error {
 	before, err := c.object(ctx)
 	if err != nil {

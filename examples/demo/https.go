@@ -16,13 +16,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// https is the client that anybody can write: it reads the admin kubeconfig and sends requests.
+// https is a client without kubectl: it reads the admin kubeconfig and sends requests.
 type https struct {
 	project, url string
 	client       *http.Client
 }
 
-// kubeconfig is the part of the format that is read here.
+// kubeconfig holds the fields of a kubeconfig that https reads.
 type kubeconfig struct {
 	Clusters []struct {
 		Cluster struct {

@@ -16,7 +16,7 @@ type kubectl struct{ path, project string }
 func (k *kubectl) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, k.path, args...)
 	cmd.Dir = k.project
-	// A home of its own: what kubectl remembers of other servers must not matter.
+	// kubectl gets a home of its own, without its cache of other servers.
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(k.project, "data", "admin.kubeconfig"), "HOME="+filepath.Join(k.project, "data"))
 	return cmd
 }

@@ -1,6 +1,6 @@
-// Command demo walks the road of a newcomer, in front of your eyes: it scaffolds a project with apigen, builds it, serves
-// it on the embedded etcd, drives it with kubectl (with plain HTTPS where there is no kubectl), kills the server with -9
-// in between and shows that nothing was lost. It exits with 1 where any step misbehaves.
+// Command demo shows a newcomer's first steps: it scaffolds a project with apigen, builds it, serves it on the embedded
+// etcd, drives it with kubectl (or with plain HTTPS if there is no kubectl), kills the server with kill -9 on the way,
+// and shows that nothing was lost. It exits with status 1 if a step fails.
 package main
 
 import (

@@ -22,7 +22,7 @@ type server struct {
 	ended   chan error
 }
 
-// start runs the server on a free port and returns once it says that it serves.
+// start runs the server on a free port and returns once the server prints that it serves.
 func (s *server) start(ctx context.Context) error {
 	args := []string{"--secure-port=0", "--data-dir=data"}
 	fmt.Printf("$ bin/shop %s &\n", strings.Join(args, " "))
@@ -96,7 +96,7 @@ func (s *server) stop() error {
 	}
 }
 
-// failure is what the server wrote to standard error.
+// failure returns the server's standard error.
 func (s *server) failure() error {
 	if s.log.Len() == 0 {
 		return nil

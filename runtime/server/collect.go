@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// resources collects, at each scrape, how resources do. There is one series a metric and resource, two where a result is
-// a label, whatever clients do.
+// resources collects, at each scrape, how resources do. There is one series a metric and resource, two where a result
+// is a label, whatever clients do.
 type resources struct {
 	handles []registry.Handle // constant once the server serves
 }
@@ -25,33 +25,43 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	objects = prometheus.NewDesc("apiserver_storage_objects", "Objects in storage, by resource; -1 where it is not known.",
+	objects = prometheus.NewDesc("apiserver_storage_objects",
+		"Objects in storage, by resource; -1 if the number is unknown.",
 		[]string{"resource"}, nil)
 
 	cacheRevision = describe("apiserver_watch_cache_resource_version", "Revision that the watch cache has reached.")
-	cacheFills    = describe("apiserver_watch_cache_initializations_total", "Times that the watch cache was filled.")
-	cacheEvents   = describe("apiserver_watch_cache_events_received_total", "Events that the watch cache was told.")
-	cacheCapacity = describe("apiserver_watch_cache_capacity", "Events that the window has room for.")
+	cacheFills    = describe("apiserver_watch_cache_initializations_total", "Fills of the watch cache.")
+	cacheEvents   = describe("apiserver_watch_cache_events_received_total", "Events that the watch cache received.")
+	cacheCapacity = describe("apiserver_watch_cache_capacity", "Capacity of the window, in events.")
 	cacheReads    = describe("apiserver_watch_cache_consistent_read_total",
-		"Consistent reads that were asked of the watch cache; fallback tells those that it left to storage.", "fallback")
-	cacheChecks = describe("apiserver_storage_consistency_checks_total", "Comparisons of the watch cache with storage.", "status")
+		"Consistent reads of the watch cache; fallback=true counts those that storage answered.", "fallback")
+	cacheChecks = describe("apiserver_storage_consistency_checks_total", "Comparisons of the watch cache with storage.",
+		"status")
 
-	cacheReady     = describe("apigen_watch_cache_ready", "1 while the watch cache follows storage.")
-	cachePoisoned  = describe("apigen_watch_cache_undecodable_objects", "Objects in the watch cache that could not be decoded.")
+	cacheReady    = describe("apigen_watch_cache_ready", "1 if the watch cache follows storage, else 0.")
+	cachePoisoned = describe("apigen_watch_cache_undecodable_objects",
+		"Objects in the watch cache that could not be decoded.")
 	cacheWindow    = describe("apigen_watch_cache_window_events", "Events in the window.")
-	cacheBytes     = describe("apigen_watch_cache_window_bytes", "About how much memory the window keeps alive.")
-	cacheBudget    = describe("apigen_watch_cache_window_budget_bytes", "How much memory the window may keep alive.")
-	cacheSnapshots = describe("apigen_watch_cache_snapshots", "Snapshots of the past that the window keeps, beside the current one.")
+	cacheBytes     = describe("apigen_watch_cache_window_bytes", "Memory that the window keeps alive, about.")
+	cacheBudget    = describe("apigen_watch_cache_window_budget_bytes", "Memory that the window may keep alive.")
+	cacheSnapshots = describe("apigen_watch_cache_snapshots", "Snapshots of earlier revisions in the window.")
 	cacheWatchers  = describe("apigen_watch_cache_watchers", "Watches that the watch cache serves.")
-	cacheTopics    = describe("apigen_watch_cache_topics", "Logs that watchers follow beside that of all.")
-	cacheForms     = describe("apigen_watch_cache_rendition_bytes", "Size of the renditions kept beside the stored form.")
-	cacheFormsMost = describe("apigen_watch_cache_rendition_budget_bytes", "How much the renditions kept beside the stored form may take.")
-	cacheRendered  = describe("apigen_watch_cache_renditions_total", "Renditions made beside the stored form.")
-	cacheEvicted   = describe("apigen_watch_cache_renditions_evicted_total", "Renditions dropped for want of room.")
-	cacheExpired   = describe("apigen_watch_cache_expired_total", "Watches that fell out of the window, or began before it.")
-	cacheResumes   = describe("apigen_watch_cache_resumes_total", "Times that the watch on storage was opened.")
-	cacheQuestions = describe("apigen_watch_cache_revision_questions_total", "Questions for storage's revision, each shared by all who waited.")
-	cacheRollBacks = describe("apigen_watch_cache_storage_rollbacks_total", "Times that storage was found older than it had been.")
+	cacheTopics    = describe("apigen_watch_cache_topics",
+		"Logs of topics (a namespace, or a value of a field) that watches follow.")
+	cacheForms = describe("apigen_watch_cache_rendition_bytes",
+		"Memory of renditions in other versions and formats.")
+	cacheFormsMost = describe("apigen_watch_cache_rendition_budget_bytes",
+		"Memory that renditions in other versions and formats may take.")
+	cacheRendered = describe("apigen_watch_cache_renditions_total", "Renditions made in other versions and formats.")
+	cacheEvicted  = describe("apigen_watch_cache_renditions_evicted_total",
+		"Renditions dropped to stay within the budget.")
+	cacheExpired = describe("apigen_watch_cache_expired_total",
+		"Watches that ended in 410: they fell out of the window, or began before it.")
+	cacheResumes   = describe("apigen_watch_cache_resumes_total", "Watches that the watch cache opened on storage.")
+	cacheQuestions = describe("apigen_watch_cache_revision_questions_total",
+		"Requests for the revision of storage, each shared by all reads that waited.")
+	cacheRollBacks = describe("apigen_watch_cache_storage_rollbacks_total",
+		"Times that storage was found rolled back to an older state.")
 )
 
 // Describe implements prometheus.Collector. What is collected depends on the resources: it is unchecked.
@@ -123,10 +133,14 @@ func (s series) cache(m store.Measurement, ready bool) {
 type space struct{ maintainer storage.Maintainer }
 
 var (
-	databaseSize  = prometheus.NewDesc("apiserver_storage_size_bytes", "Size of the embedded etcd's database.", []string{"storage_cluster_id"}, nil)
-	databaseInUse = prometheus.NewDesc("apigen_storage_in_use_bytes", "What of the embedded etcd's database is in use.", nil, nil)
-	databaseQuota = prometheus.NewDesc("apigen_storage_quota_bytes", "How large the embedded etcd's database may become.", nil, nil)
-	databaseAlarm = prometheus.NewDesc("apigen_storage_alarm", "1 while the embedded etcd raises the alarm.", []string{"alarm"}, nil)
+	databaseSize = prometheus.NewDesc("apiserver_storage_size_bytes",
+		"Size of the embedded etcd's database.", []string{"storage_cluster_id"}, nil)
+	databaseInUse = prometheus.NewDesc("apigen_storage_in_use_bytes",
+		"Bytes of the embedded etcd's database that are in use.", nil, nil)
+	databaseQuota = prometheus.NewDesc("apigen_storage_quota_bytes",
+		"Largest size of the embedded etcd's database.", nil, nil)
+	databaseAlarm = prometheus.NewDesc("apigen_storage_alarm",
+		"1 if the embedded etcd raises the alarm, else 0.", []string{"alarm"}, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -30,8 +30,8 @@ type Program struct {
 	Name string
 	// Groups are the API groups to serve: the generated Groups().
 	Groups []registry.Group
-	// Embedded is a backend inside the process: embedded.Etcd{}. A main that leaves it nil links no etcd server, and its
-	// binary needs --etcd-servers.
+	// Embedded is a backend inside the process: embedded.Etcd{}. A main that leaves it nil links no etcd server, and
+	// its binary needs --etcd-servers.
 	Embedded storage.Embedded
 }
 
@@ -79,11 +79,11 @@ func Command(program Program) *cobra.Command {
 func long(program Program) string {
 	text := `Serve the API groups of ` + program.Name + ` to Kubernetes clients, until SIGINT or SIGTERM.
 
-Flags bear kube-apiserver's names where it has them. What isn't given the server makes itself, in --data-dir: an
-authority, a certificate for this machine, and a kubeconfig of an administrator, which is printed at the start.`
+Flags have kube-apiserver's names where it has them. The server creates in --data-dir what the flags don't name: an
+authority, a certificate for this machine, and a kubeconfig of an administrator, whose path it prints when it starts.`
 	if program.Embedded != nil {
 		text += `
-Objects are stored there, too, by an etcd inside the process, unless --etcd-servers names a cluster.`
+An etcd inside the process stores the objects there, too, unless --etcd-servers names a cluster.`
 	}
 	return text
 }
@@ -167,8 +167,8 @@ func bound(n int) int {
 	return n
 }
 
-// openBackend opens what the flags name. existing refuses a data directory that has nothing yet, of which the server makes its
-// own.
+// openBackend opens what the flags name. existing refuses a data directory that has nothing yet, of which the server
+// makes its own.
 func openBackend(ctx context.Context, program Program, f flags, existing bool) (storage.Backend, string, error) {
 	if len(f.etcdServers) > 0 {
 		backend, err := etcd.New(ctx, etcd.Config{Endpoints: f.etcdServers, CAFile: f.etcdCA, CertFile: f.etcdCert, KeyFile: f.etcdKey, Prefix: strings.TrimSuffix(f.etcdPrefix, "/") + "/"})

@@ -41,35 +41,49 @@ type flags struct {
 }
 
 func (f *flags) add(set *pflag.FlagSet, embedded bool) {
-	servers := "URLs of the etcd cluster to store objects in, comma separated"
+	servers := "URLs of the etcd cluster that stores the objects, separated by commas"
 	if embedded {
-		servers += "; without any, an etcd inside this process stores them in --data-dir"
+		servers += "; if empty, an etcd inside this process stores them in --data-dir"
 	}
 	set.StringSliceVar(&f.etcdServers, "etcd-servers", nil, servers)
 	set.StringVar(&f.etcdPrefix, "etcd-prefix", "/registry", "prefix of all keys in etcd")
-	set.StringVar(&f.etcdCA, "etcd-cafile", "", "certificate authority of the etcd servers")
-	set.StringVar(&f.etcdCert, "etcd-certfile", "", "client certificate for etcd")
-	set.StringVar(&f.etcdKey, "etcd-keyfile", "", "key of the client certificate for etcd")
-	set.DurationVar(&f.compactionInterval, "etcd-compaction-interval", 5*time.Minute, "how often old revisions are dropped from etcd, by one of all servers; 0 is never")
-	set.StringVar(&f.dataDir, "data-dir", "data", "directory for what the server makes itself: certificates, the admin kubeconfig, the embedded etcd")
+	set.StringVar(&f.etcdCA, "etcd-cafile", "", "file with the certificate authority of the etcd servers")
+	set.StringVar(&f.etcdCert, "etcd-certfile", "", "file with the client certificate for etcd")
+	set.StringVar(&f.etcdKey, "etcd-keyfile", "", "file with the key of the client certificate for etcd")
+	set.DurationVar(&f.compactionInterval, "etcd-compaction-interval", 5*time.Minute,
+		"how often one of all servers drops old revisions from etcd; 0 means never")
+	set.StringVar(&f.dataDir, "data-dir", "data",
+		"directory for the files that the server creates: certificates, the admin kubeconfig, the embedded etcd")
 	if embedded {
-		set.Int64Var(&f.quota, "quota-backend-bytes", storage.DefaultQuota, "how large the embedded etcd may become; beyond, writes are refused")
+		set.Int64Var(&f.quota, "quota-backend-bytes", storage.DefaultQuota,
+			"largest size of the embedded etcd's database, in bytes; the server refuses writes beyond it")
 	}
-	set.StringVar(&f.encryptionConfig, "encryption-provider-config", "", "EncryptionConfiguration by which values are encrypted in etcd, in kube-apiserver's format")
-	set.BoolVar(&f.encryptionReload, "encryption-provider-config-automatic-reload", false, "read --encryption-provider-config again when it changes, within a minute")
-	set.StringVar(&f.bindAddress, "bind-address", "127.0.0.1", "IP address to listen on; 0.0.0.0 or :: for all interfaces")
-	set.IntVar(&f.securePort, "secure-port", 6443, "port to serve HTTPS on; 0 takes a free one")
-	set.StringVar(&f.tlsCert, "tls-cert-file", "", "certificate of the server, with its intermediates (PEM); without one, the server makes its own")
-	set.StringVar(&f.tlsKey, "tls-private-key-file", "", "key of --tls-cert-file")
-	set.StringVar(&f.clientCA, "client-ca-file", "", "authorities whose client certificates are accepted (PEM), beside the server's own: the common name is the user, organizations are groups")
-	set.StringVar(&f.tokenFile, "token-auth-file", "", "CSV of bearer tokens: token,user,uid,\"group1,group2\"")
-	set.DurationVar(&f.requestTimeout, "request-timeout", time.Minute, "how long a request that is no watch may take")
-	set.IntVar(&f.minRequestTimeout, "min-request-timeout", 1800, "how long, in seconds, a watch lives at least before the server ends it")
-	set.IntVar(&f.maxReads, "max-requests-inflight", 400, "how many reads may be under way at once; 0 is no bound")
-	set.IntVar(&f.maxWrites, "max-mutating-requests-inflight", 200, "how many writes may be under way at once; 0 is no bound")
-	set.BoolVar(&f.watchCache, "watch-cache", true, "serve reads from memory")
-	set.DurationVar(&f.checkCache, "watch-cache-consistency-check", 0, "how often what is in memory is compared with storage, at the cost of reading all of it; 0 is never")
-	set.StringSliceVar(&f.runtimeConfig, "runtime-config", nil, "versions and resources to switch on or off: <group>/<version>[/<resource>]=true|false, api/all, api/ga, api/beta, api/alpha; what is not named is on")
+	set.StringVar(&f.encryptionConfig, "encryption-provider-config", "",
+		"file with the EncryptionConfiguration for values in etcd, in kube-apiserver's format")
+	set.BoolVar(&f.encryptionReload, "encryption-provider-config-automatic-reload", false,
+		"read --encryption-provider-config again within a minute of a change")
+	set.StringVar(&f.bindAddress, "bind-address", "127.0.0.1",
+		"IP address to listen on; 0.0.0.0 or :: means all interfaces")
+	set.IntVar(&f.securePort, "secure-port", 6443, "port for HTTPS; 0 takes a free port")
+	set.StringVar(&f.tlsCert, "tls-cert-file", "",
+		"file with the server's certificate and its intermediates (PEM); if empty, the server creates a certificate")
+	set.StringVar(&f.tlsKey, "tls-private-key-file", "", "file with the key of --tls-cert-file")
+	set.StringVar(&f.clientCA, "client-ca-file", "",
+		"file with authorities (PEM) whose client certificates the server accepts, beside those of its own authority; "+
+			"the common name is the user, and the organizations are the groups")
+	set.StringVar(&f.tokenFile, "token-auth-file", "", "CSV file of bearer tokens: token,user,uid,\"group1,group2\"")
+	set.DurationVar(&f.requestTimeout, "request-timeout", time.Minute, "how long a request may take, except a watch")
+	set.IntVar(&f.minRequestTimeout, "min-request-timeout", 1800,
+		"how many seconds a watch lives at least before the server ends it")
+	set.IntVar(&f.maxReads, "max-requests-inflight", 400, "how many reads may be in flight; 0 means no limit")
+	set.IntVar(&f.maxWrites, "max-mutating-requests-inflight", 200,
+		"how many writes may be in flight; 0 means no limit")
+	set.BoolVar(&f.watchCache, "watch-cache", true, "answer reads from memory")
+	set.DurationVar(&f.checkCache, "watch-cache-consistency-check", 0,
+		"how often the server compares its caches with storage, which reads everything; 0 means never")
+	set.StringSliceVar(&f.runtimeConfig, "runtime-config", nil,
+		"versions and resources to switch on or off: <group>/<version>[/<resource>]=true|false, or api/all, api/ga, "+
+			"api/beta, api/alpha; all others are on")
 	f.addGarbage(set)
 	set.BoolVar(&f.profiling, "profiling", true, "serve /debug/pprof to administrators")
 }
@@ -92,7 +106,8 @@ func (f *flags) check(embedded bool) error {
 	if len(f.etcdServers) == 0 && (f.etcdCA != "" || f.etcdCert != "" || f.etcdKey != "") {
 		bad("--etcd-cafile, --etcd-certfile and --etcd-keyfile go with --etcd-servers")
 	}
-	if clean := path.Clean(f.etcdPrefix); clean == "/" || clean != strings.TrimSuffix(f.etcdPrefix, "/") || clean[0] != '/' {
+	if clean := path.Clean(f.etcdPrefix); clean == "/" || clean != strings.TrimSuffix(f.etcdPrefix,
+		"/") || clean[0] != '/' {
 		bad("--etcd-prefix: %q must begin with a slash and name something, without dots and empty parts: /registry", f.etcdPrefix)
 	}
 	if f.encryptionReload && f.encryptionConfig == "" {
@@ -129,7 +144,8 @@ func (f *flags) check(embedded bool) error {
 
 // checkFiles finds files that aren't there, and halves of pairs.
 func (f *flags) checkFiles(bad func(format string, args ...any)) {
-	for _, pair := range [][4]string{{f.tlsCert, f.tlsKey, "tls-cert-file", "tls-private-key-file"}, {f.etcdCert, f.etcdKey, "etcd-certfile", "etcd-keyfile"}} {
+	for _, pair := range [][4]string{{f.tlsCert, f.tlsKey, "tls-cert-file",
+		"tls-private-key-file"}, {f.etcdCert, f.etcdKey, "etcd-certfile", "etcd-keyfile"}} {
 		if (pair[0] == "") != (pair[1] == "") {
 			bad("--%s and --%s go together", pair[2], pair[3])
 		}

@@ -29,8 +29,8 @@ const (
 
 func (f *flags) addGarbage(set *pflag.FlagSet) {
 	set.BoolVar(&f.enableGarbageCollector, "enable-garbage-collector", true,
-		"record the propagation policy of a deletion as a finalizer; with false a deletion is of one object alone. "+
-			"With --garbage-collector=external it must equal the flag of the kube-controller-manager")
+		"record the propagation policy of a deletion as a finalizer; with false a deletion removes one object only. "+
+			"With --garbage-collector=external it must equal the flag of kube-controller-manager")
 	set.StringVar(&f.garbageCollector, "garbage-collector", "",
 		"who deletes or orphans the dependents of deleted objects: server (the default, this process) or "+
 			"external (kube-controller-manager, as for a server behind an aggregator)")
@@ -71,13 +71,20 @@ func (f *flags) garbagePolicy(set *pflag.FlagSet) GarbagePolicy {
 type garbage struct{ collector *collector.Collector }
 
 var (
-	garbageObjects    = prometheus.NewDesc("apigen_garbage_collector_objects", "Objects that the garbage collector remembers: those with owners, and those whose deletion waits for dependents.", nil, nil)
-	garbageQueued     = prometheus.NewDesc("apigen_garbage_collector_queued", "Objects that the garbage collector is to look at, or to try again.", nil, nil)
-	garbageUnfollowed = prometheus.NewDesc("apigen_garbage_collector_unwatched_resources", "Resources that the garbage collector should watch and doesn't.", nil, nil)
-	garbageUnreadable = prometheus.NewDesc("apigen_garbage_collector_unreadable_objects", "Objects that can't be read, so that the garbage collector doesn't know their owners.", nil, nil)
-	garbageActions    = prometheus.NewDesc("apigen_garbage_collector_actions_total",
-		"What the garbage collector did: deleted what nobody owns any more, unlinked from owners, finalized what waited for its dependents; and how often it failed.", []string{"action"}, nil)
-	garbageRestarts = prometheus.NewDesc("apigen_garbage_collector_watch_restarts_total", "Times that a watch of the garbage collector had to begin anew.", nil, nil)
+	garbageObjects = prometheus.NewDesc("apigen_garbage_collector_objects",
+		"Objects in the garbage collector's graph: those with owners, and those whose deletion waits for dependents.",
+		nil, nil)
+	garbageQueued = prometheus.NewDesc("apigen_garbage_collector_queued",
+		"Objects that wait for the garbage collector, including those that it will try again.", nil, nil)
+	garbageUnfollowed = prometheus.NewDesc("apigen_garbage_collector_unwatched_resources",
+		"Resources that the garbage collector cannot watch.", nil, nil)
+	garbageUnreadable = prometheus.NewDesc("apigen_garbage_collector_unreadable_objects",
+		"Objects that can't be read, whose owners the garbage collector therefore doesn't know.", nil, nil)
+	garbageActions = prometheus.NewDesc("apigen_garbage_collector_actions_total",
+		"Actions of the garbage collector: it deleted an object without owners, removed references to an owner, "+
+			"removed a finalizer of an owner, or failed.", []string{"action"}, nil)
+	garbageRestarts = prometheus.NewDesc("apigen_garbage_collector_watch_restarts_total",
+		"Restarts of the garbage collector's watches.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

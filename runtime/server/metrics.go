@@ -34,18 +34,20 @@ func newMetrics(config Config) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "apiserver_request_total", Help: "Requests that were answered, by what they asked for and the code of the answer.",
+			Name: "apiserver_request_total", Help: "Requests, by verb, resource and code of the answer.",
 		}, append([]string{"code"}, resourceLabels...)),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "apiserver_request_duration_seconds", Help: "How long requests took to be answered, watches aside.",
+			Name: "apiserver_request_duration_seconds", Help: "Duration of requests, except watches.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, resourceLabels),
 		storage: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "etcd_request_duration_seconds", Help: "How long storage took to answer, by what it was asked for; watches until they begin.",
+			Name:    "etcd_request_duration_seconds",
+			Help:    "Duration of requests to storage; of a watch, until it begins.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, storageLabels),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "etcd_request_errors_total", Help: "Requests to storage that failed, conflicts of optimistic writes aside.",
+			Name: "etcd_request_errors_total",
+			Help: "Requests to storage that failed, except conflicts of optimistic writes.",
 		}, storageLabels),
 		resources: &resources{},
 		known:     map[resourceName][]string{},

@@ -17,20 +17,20 @@ import (
 )
 
 // migrateLong is the help of the command.
-const migrateLong = `Write every object again that is not stored as it would be today: in an older version, with
-older defaults, or encrypted with an older key. Nothing else of an object changes, but for its
-resourceVersion. What is left is all there is to know: stop it at any time and run it again.
+const migrateLong = `Rewrite every object that is stored in an older version, with older defaults, or with an older
+encryption key. Only the object's resourceVersion changes with it. The command keeps no state: stop it at any time and
+run it again.
 
-It runs beside servers on the same etcd; a server with the embedded etcd must be stopped for it.
-Run it once all servers have the release, or the first key, that is wanted; a release that cannot
-read an older version starts after that.`
+It runs beside servers on the same etcd. Stop a server with the embedded etcd first. Run the command once all servers
+have the new release or the new first key. Start a release that can't read an older version only afterwards.`
 
 // progressEvery is how often a line tells how far a migration has come.
 const progressEvery = 2 * time.Second
 
 // storageFlags are the flags of the server that say where objects are stored, and how.
 var storageFlags = []string{
-	"etcd-servers", "etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "data-dir", "encryption-provider-config",
+	"etcd-servers", "etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "data-dir",
+	"encryption-provider-config",
 	"request-timeout",
 }
 
@@ -39,7 +39,7 @@ func migrateCommand(program Program) *cobra.Command {
 	var options store.MigrateOptions
 	command := &cobra.Command{
 		Use:   "migrate",
-		Short: "Write again what is stored in an older version or with an older key",
+		Short: "Rewrite objects that are stored in an older version or with an older key",
 		Long:  migrateLong,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -59,8 +59,9 @@ func migrateCommand(program Program) *cobra.Command {
 		command.Flags().AddFlag(all.Lookup(name))
 	}
 	command.Flags().Lookup("request-timeout").Usage = "how long one read or write of storage may take"
-	command.Flags().BoolVar(&options.DryRun, "dry-run", false, "count what is stale, and write nothing")
-	command.Flags().Float64Var(&options.Rate, "rate", 200, "how many objects are written in a second at most; 0 is no bound")
+	command.Flags().BoolVar(&options.DryRun, "dry-run", false, "count stale objects and write nothing")
+	command.Flags().Float64Var(&options.Rate, "rate", 200,
+		"how many objects to write in a second at most; 0 means no limit")
 	return command
 }
 

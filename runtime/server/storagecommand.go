@@ -28,14 +28,16 @@ func storageCommand(program Program) *cobra.Command {
 	k := &keeper{embedded: program.Embedded}
 	command := &cobra.Command{
 		Use:   "storage",
-		Short: "Look after the embedded etcd: status, snapshot, restore, defrag",
-		Long: `Look after the embedded etcd in --data-dir. Where a server runs on it, the server is asked, with the
-admin kubeconfig in the data directory; else the data is opened. A restore wants no server to run.`,
+		Short: "Maintain the embedded etcd: status, snapshot, restore, defrag",
+		Long: `Maintain the embedded etcd in --data-dir. If a server runs on the directory, the command asks that
+server, with the admin kubeconfig in the directory. Otherwise the command opens the data. A restore requires that no
+server runs.`,
 		Args: cobra.NoArgs, // a misspelled command is an error
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	command.PersistentFlags().StringVar(&k.dir, "data-dir", "data", "data directory of the server")
-	command.PersistentFlags().Int64Var(&k.quota, "quota-backend-bytes", storage.DefaultQuota, "the quota, where no server runs that knows it")
+	command.PersistentFlags().Int64Var(&k.quota, "quota-backend-bytes", storage.DefaultQuota,
+		"quota to use if no server runs on the directory")
 	command.AddCommand(k.statusCommand(), k.snapshotCommand(), k.restoreCommand(), k.defragCommand())
 	return command
 }
@@ -51,9 +53,9 @@ func (k *keeper) statusCommand() *cobra.Command {
 
 func (k *keeper) defragCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "defrag", Short: "Give unused space back to the system, and take writes again after an alarm for space",
-		Long: `Give unused space back to the system. Where the quota was used up, all history is dropped before, so that
-watches begin anew, and writes are taken again if the size is below the quota then. The server answers
+		Use: "defrag", Short: "Return unused space, and accept writes again after a space alarm",
+		Long: `Return unused space to the system. If the quota was used up, the command first drops all history, so
+that watches start again, and the server accepts writes again once the size is below the quota. The server answers
 nothing meanwhile.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -69,7 +71,7 @@ nothing meanwhile.`,
 
 func (k *keeper) snapshotCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "snapshot FILE", Short: "Write all data, of one revision, to a new file", Args: cobra.ExactArgs(1),
+		Use: "snapshot FILE", Short: "Write all data of one revision to a new file", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return k.with(cmd.Context(), func(m storage.Maintainer) error {
 				revision, size, err := writeSnapshot(cmd.Context(), m, args[0])
@@ -85,11 +87,10 @@ func (k *keeper) snapshotCommand() *cobra.Command {
 func (k *keeper) restoreCommand() *cobra.Command {
 	bump := int64(storage.DefaultBump)
 	command := &cobra.Command{
-		Use: "restore FILE", Short: "Fill a data directory that holds no data from a snapshot", Args: cobra.ExactArgs(1),
-		Long: `Fill a data directory that holds no data from a snapshot, of this command or of etcdctl. Data that is there
-must be moved away first: mv data/etcd elsewhere. Revisions go on above those that were given out since
-the snapshot was taken, so that clients don't take what they remember for what there is: their watches
-begin anew.`,
+		Use: "restore FILE", Short: "Restore an empty data directory from a snapshot", Args: cobra.ExactArgs(1),
+		Long: `Restore a data directory that holds no data from a snapshot of this command or of etcdctl. Move existing
+data away first: mv data/etcd elsewhere. The command moves revisions above those that were used since the snapshot, so
+that clients don't mistake what they remember for the restored state: their watches start again.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if bump < 0 {
 				return fmt.Errorf("--bump-revision: %d must not be negative", bump)
@@ -107,7 +108,8 @@ begin anew.`,
 			return k.with(cmd.Context(), func(m storage.Maintainer) error { return printSpace(cmd.Context(), cmd.OutOrStdout(), m) })
 		},
 	}
-	command.Flags().Int64Var(&bump, "bump-revision", bump, "how far revisions move forward: by more than were written since the snapshot was taken")
+	command.Flags().Int64Var(&bump, "bump-revision", bump,
+		"how far to move revisions forward; use more than were written since the snapshot")
 	return command
 }
 
