@@ -21,41 +21,43 @@ const module = "apigen.dev"
 var floors = map[string][]string{
 	"cmd/apigen": {"generator", "generator/compat", "generator/dev", "generator/marker", "generator/scaffold", "generator/emit", "generator/load"},
 
-	"generator":                 {"generator/compat", "generator/emit/...", "generator/load", "generator/model", "generator/resolve", "generator/verify"},
-	"generator/compat":          {"generator/model"},
+	"generator":                 {"generator/compat", "generator/emit/...", "generator/load", "generator/model", "generator/plan", "generator/resolve", "generator/verify"},
+	"generator/compat":          {"generator/model", "generator/schema"},
 	"generator/dev":             {"generator", "generator/compat", "generator/model"},
 	"generator/diag":            {},
-	"generator/emit":            {"generator/diag", "generator/model"},
-	"generator/emit/emittest":   {"generator/emit", "generator/load", "generator/loadtest", "generator/model", "generator/resolve"},
-	"generator/emit/conversion": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/spelling"},
-	"generator/emit/crd":        {"generator/emit", "generator/emit/wiring", "generator/model"},
-	"generator/emit/deepcopy":   {"generator/emit", "generator/emit/gocode", "generator/model"},
-	"generator/emit/defaults":   {"generator/emit", "generator/emit/gocode", "generator/model", "generator/spelling"},
-	"generator/emit/gocode":     {"generator/emit", "generator/model"},
-	"generator/emit/groups":     {"generator/emit", "generator/emit/gocode", "generator/emit/wiring", "generator/model"},
-	"generator/emit/reference":  {"generator/emit", "generator/model", "templates"},
-	"generator/emit/register":   {"generator/emit", "generator/emit/gocode", "generator/emit/defaults", "generator/model"},
-	"generator/emit/roundtrip":  {"generator/emit", "generator/emit/conversion", "generator/emit/gocode", "generator/emit/wiring", "generator/model"},
-	"generator/emit/schema":     {"generator/emit", "generator/emit/gocode", "generator/model"},
-	"generator/emit/rules":      {"generator/emit", "generator/emit/gocode", "generator/model", "generator/spelling", "runtime/cel"},
-	"generator/emit/validation": {"generator/emit", "generator/emit/gocode", "generator/model"},
-	"generator/emit/wiring":     {"generator/emit", "generator/emit/gocode", "generator/emit/conversion", "generator/emit/defaults", "generator/emit/rules", "generator/emit/schema", "generator/emit/validation", "generator/model", "generator/spelling"},
+	"generator/emit":            {"generator/diag", "generator/model", "generator/plan"},
+	"generator/emit/conversion": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/spelling"},
+	"generator/emit/crd":        {"generator/emit", "generator/model", "generator/plan", "generator/schema"},
+	"generator/emit/deepcopy":   {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
+	"generator/emit/defaults":   {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/spelling"},
+	"generator/emit/emittest":   {"generator/emit", "generator/load", "generator/loadtest", "generator/model", "generator/plan", "generator/resolve"},
+	"generator/emit/gocode":     {"generator/emit", "generator/model", "generator/plan"},
+	"generator/emit/groups":     {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
+	"generator/emit/openapi":    {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/schema"},
+	"generator/emit/reference":  {"generator/emit", "generator/model", "generator/plan", "generator/schema", "templates"},
+	"generator/emit/register":   {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
+	"generator/emit/roundtrip":  {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
+	"generator/emit/rules":      {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/schema", "generator/spelling", "runtime/cel"},
+	"generator/emit/validation": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/schema"},
+	"generator/emit/wiring":     {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
 	"generator/judge":           {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/load":            {"generator/diag", "generator/marker", "generator/model"},
 	"generator/loadtest":        {"generator/load", "generator/model", "generator/resolve"},
 	"generator/marker":          {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/model":           {},
+	"generator/plan":            {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/resolve":         {"generator/diag", "generator/judge", "generator/load", "generator/marker", "generator/model"},
+	"generator/schema":          {"generator/model"},
 	"generator/scaffold":        {"generator/model", "templates"},
 	"generator/spelling":        {},
 	"generator/verify":          {"generator/emit", "generator/load", "generator/model"},
 	"templates":                 {},
 
-	"generator/emit/applyconfig": {"generator/emit", "generator/emit/layout", "generator/emit/schema", "generator/model"},
-	"generator/emit/clients":     {"generator/emit", "generator/emit/layout", "generator/model"},
-	"generator/emit/informers":   {"generator/emit", "generator/emit/layout", "generator/model"},
-	"generator/emit/layout":      {"generator/emit", "generator/model", "templates"},
-	"generator/emit/listers":     {"generator/emit", "generator/emit/layout", "generator/model"},
+	"generator/emit/applyconfig": {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
+	"generator/emit/clients":     {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
+	"generator/emit/informers":   {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
+	"generator/emit/layout":      {"generator/emit", "generator/model", "generator/plan", "templates"},
+	"generator/emit/listers":     {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
 
 	"runtime/api":                        {},
 	"runtime/cel":                        {},
@@ -80,11 +82,16 @@ var floors = map[string][]string{
 	"runtime/store":                      {"runtime/api", "runtime/cache", "runtime/rendition", "runtime/storage", "runtime/wire"},
 	"runtime/registry":                   {"runtime/api", "runtime/cache", "runtime/codec", "runtime/metadata", "runtime/ownership", "runtime/patch", "runtime/reach", "runtime/rendition", "runtime/storage", "runtime/store", "runtime/subresource"},
 	"runtime/collector":                  {"runtime/api", "runtime/registry"},
-	"runtime/endpoint":                   {"runtime/api", "runtime/codec", "runtime/reach", "runtime/registry", "runtime/store", "runtime/subresource", "runtime/wire"},
-	"runtime/auth":                       {},
-	"runtime/filter":                     {"runtime/auth", "runtime/endpoint"},
+	"runtime/request":                    {},
+	"runtime/negotiation":                {"runtime/api"},
+	"runtime/encoder":                    {"runtime/api", "runtime/wire"},
+	"runtime/respond":                    {"runtime/api", "runtime/encoder", "runtime/negotiation", "runtime/wire"},
+	"runtime/discovery":                  {"runtime/api", "runtime/encoder", "runtime/negotiation", "runtime/request", "runtime/respond", "runtime/wire"},
+	"runtime/endpoint":                   {"runtime/api", "runtime/codec", "runtime/discovery", "runtime/encoder", "runtime/negotiation", "runtime/reach", "runtime/registry", "runtime/request", "runtime/respond", "runtime/store", "runtime/subresource", "runtime/wire"},
+	"runtime/auth":                       {"runtime/request"},
+	"runtime/filter":                     {"runtime/auth", "runtime/request", "runtime/respond"},
 	"runtime/seal":                       {},
-	"runtime/server":                     {"runtime/api", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint", "runtime/filter", "runtime/ownership", "runtime/reach", "runtime/registry", "runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store"},
+	"runtime/server":                     {"runtime/api", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint", "runtime/filter", "runtime/ownership", "runtime/reach", "runtime/registry", "runtime/request", "runtime/respond", "runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store"},
 	"runtime/apitest":                    {"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory"},
 }
 
@@ -99,7 +106,7 @@ var holders = map[string][]string{
 	"github.com/spf13":                 {"cmd/apigen", "runtime/server"},
 	"golang.org/x/crypto":              {"runtime/seal"},
 	"golang.org/x/net":                 {"runtime/endpoint"},
-	"github.com/google/gnostic-models": {"runtime/endpoint"},
+	"github.com/google/gnostic-models": {"runtime/discovery"},
 	"k8s.io/apiserver":                 {},
 	"k8s.io/client-go":                 {},
 	"k8s.io/kubernetes":                {},
@@ -141,6 +148,27 @@ func TestHalvesAreApart(t *testing.T) {
 			if ok && strings.HasPrefix(dir, "runtime/") && strings.HasPrefix(own, "generator") ||
 				ok && strings.HasPrefix(dir, "generator") && strings.HasPrefix(own, "runtime/") && own != "runtime/cel" {
 				t.Errorf("%s imports %s", dir, own)
+			}
+		}
+	}
+}
+
+// sharedByEmitters are the packages below generator/emit that are no emitters: what files and emitters are, what prints Go
+// declarations and files of clients from templates, and what tests emitters. An emitter may import them and no other.
+var sharedByEmitters = []string{
+	"generator/emit", "generator/emit/emittest", "generator/emit/gocode", "generator/emit/layout",
+}
+
+// TestEmittersAreApart: no emitter imports another one. What two of them need to know is decided in generator/plan.
+func TestEmittersAreApart(t *testing.T) {
+	for dir, imports := range packages(t) {
+		if !strings.HasPrefix(dir, "generator/emit") || strings.Contains(dir, "/internal/") {
+			continue
+		}
+		for _, imported := range imports {
+			own, ok := strings.CutPrefix(imported, module+"/")
+			if ok && strings.HasPrefix(own, "generator/emit") && !matches(own, sharedByEmitters) {
+				t.Errorf("%s imports the emitter %s: decide in generator/plan what both need", dir, own)
 			}
 		}
 	}

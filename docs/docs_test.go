@@ -252,6 +252,35 @@ func anchors(t *testing.T, page string) []string {
 	return found
 }
 
+// TestPackages holds the table of packages in ARCHITECTURE.md against the packages of the two halves.
+func TestPackages(t *testing.T) {
+	content, err := os.ReadFile("../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "list", "apigen.dev/generator/...", "apigen.dev/runtime/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range strings.FieldsSeq(strings.ReplaceAll(string(out), "apigen.dev/", "")) {
+		if name == "generator" || strings.HasPrefix(name, "generator/emit") || strings.HasPrefix(name, "runtime/storage/") ||
+			strings.Contains(name, "internal") {
+			continue // they share a row, or have none
+		}
+		if !strings.Contains(string(content), "| `"+name+"` |") {
+			t.Errorf("the table of packages in ARCHITECTURE.md lacks %s", name)
+		}
+	}
+	for _, m := range row.FindAllStringSubmatch(string(content), -1) {
+		if _, err := os.Stat(filepath.Join("..", strings.TrimSuffix(m[1], "/..."))); err != nil {
+			t.Errorf("ARCHITECTURE.md: %v", err)
+		}
+	}
+}
+
+// row is a row of the table of packages.
+var row = regexp.MustCompile("(?m)^\\| `([a-z/.]+)` \\|")
+
 // TestShape bounds the width of lines, rows of tables and what is quoted aside, and the size of the two first pages.
 func TestShape(t *testing.T) {
 	for _, page := range pages(t) {

@@ -46,8 +46,10 @@ func ParseAllow(file string, data []byte) (*Allowances, error) {
 		return a, nil
 	}
 	root := doc.Content[0]
-	if root.Kind != yaml.MappingNode || len(root.Content) != 2 || root.Content[0].Value != "allow" || root.Content[1].Kind != yaml.SequenceNode {
-		return nil, fmt.Errorf("%s:%d: expected the key allow with a list of entries, and nothing else", file, root.Line)
+	if root.Kind != yaml.MappingNode || len(root.Content) != 2 || root.Content[0].Value != "allow" ||
+		root.Content[1].Kind != yaml.SequenceNode {
+		return nil, fmt.Errorf("%s:%d: expected the key allow with a list of entries, and nothing else", file,
+			root.Line)
 	}
 	var errs []error
 	for _, n := range root.Content[1].Content {

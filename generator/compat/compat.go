@@ -1,8 +1,9 @@
-// Package compat compares two states of an API: what clients of the old one see when the new one is served, what was stored
-// by it, and what people are shown. It compares models, not Go: types that were renamed, moved, embedded or made generic
-// are the same as long as what goes over the wire is. Each finding is that of a rule in a table, with an ID to allow it by.
+// Package compat compares two states of an API: what clients of the old one see when the new one is served, what was
+// stored by it, and what people are shown. It compares models, not Go: types that were renamed, moved, embedded or made
+// generic are the same as long as what goes over the wire is. Each finding is that of a rule in a table, with an ID to
+// allow it by.
 //
-// It knows the model and nothing else of the generator; who loads the two states is package generator.
+// It knows model and schema and nothing else of the generator; package generator loads the two states.
 package compat
 
 import (
@@ -10,6 +11,7 @@ import (
 	"slices"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // Finding is a difference that a rule speaks of.
@@ -19,12 +21,13 @@ type Finding struct {
 	Level Level
 	// Group, Version and Kind name the object; Version and Kind are empty where the finding is about all.
 	Group, Version, Kind string
-	// Path is the field's, as kubectl explain has it, with [] for elements and {} for values: spec.ports[].name. Empty for
-	// the kind itself.
+	// Path is the field's, as kubectl explain has it, with [] for elements and {} for values: spec.ports[].name. Empty
+	// for the kind itself.
 	Path string
 	// Message says what was and what is.
 	Message string
-	// Pos is in the new source: of the field, or of what it was taken from. Old is in the old source, where it was there.
+	// Pos is in the new source: of the field, or of what it was taken from. Old is in the old source, where it was
+	// there.
 	Pos, Old model.Position
 }
 
@@ -45,7 +48,7 @@ func (f Finding) Subject() string {
 
 // Compare returns what differs, sorted by position in the new source, then by subject and rule.
 func Compare(before, after *model.Program) []Finding {
-	d := &diff{before: before, after: after}
+	d := &diff{types: schema.New(schema.Wire)}
 	for _, o := range before.Groups {
 		if n := groupNamed(after, o.Name); n != nil {
 			d.group(o, n)
@@ -60,7 +63,8 @@ func Compare(before, after *model.Program) []Finding {
 	}
 	slices.SortStableFunc(d.findings, func(a, b Finding) int {
 		return cmp.Or(
-			cmp.Compare(a.Pos.Filename, b.Pos.Filename), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column),
+			cmp.Compare(a.Pos.Filename, b.Pos.Filename), cmp.Compare(a.Pos.Line, b.Pos.Line),
+			cmp.Compare(a.Pos.Column, b.Pos.Column),
 			cmp.Compare(a.Subject(), b.Subject()), cmp.Compare(a.Rule.ID, b.Rule.ID), cmp.Compare(a.Message, b.Message))
 	})
 	return d.findings
@@ -68,8 +72,9 @@ func Compare(before, after *model.Program) []Finding {
 
 // diff is the state of one comparison.
 type diff struct {
-	before, after *model.Program
-	findings      []Finding
+	// types resolves the types of both.
+	types    *schema.Resolver
+	findings []Finding
 }
 
 // place is where in the API something is looked at, in both sources.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // bound is a limit of a value.
@@ -36,9 +37,9 @@ func count(n *int64) *float64 {
 }
 
 // bounds reports limits that are narrower.
-func (s site) bounds(o, n value) {
+func (s site) bounds(o, n schema.Layers) {
 	for _, b := range limits {
-		was, is := o.strictest(b.of, b.lower), n.strictest(b.of, b.lower)
+		was, is := o.Strictest(b.of, b.lower), n.Strictest(b.of, b.lower)
 		if is != nil && (was == nil || *is != *was && (*is > *was) == b.lower) {
 			s.add(boundTightened, fmt.Sprintf("%s was %s, and is %s", b.name, number(was), number(is)))
 		}
@@ -46,16 +47,16 @@ func (s site) bounds(o, n value) {
 	s.exclusive("minimum", o, n, func(s *model.Schema) (*float64, bool) { return s.Minimum, s.ExclusiveMinimum })
 	s.exclusive("maximum", o, n, func(s *model.Schema) (*float64, bool) { return s.Maximum, s.ExclusiveMaximum })
 	step := func(s *model.Schema) *float64 { return s.MultipleOf }
-	if was, is := o.strictest(step, true), n.strictest(step, true); is != nil && (was == nil || *was != *is) {
+	if was, is := o.Strictest(step, true), n.Strictest(step, true); is != nil && (was == nil || *was != *is) {
 		s.add(boundTightened, fmt.Sprintf("multipleOf was %s, and is %s", number(was), number(is)))
 	}
 }
 
 // exclusive reports a bound that stayed, and is out of bounds now.
-func (s site) exclusive(name string, o, n value, of func(*model.Schema) (*float64, bool)) {
-	find := func(v value) (*float64, bool) {
-		for _, s := range v.layers {
-			if x, exclusive := of(s); x != nil {
+func (s site) exclusive(name string, o, n schema.Layers, of func(*model.Schema) (*float64, bool)) {
+	find := func(layers schema.Layers) (*float64, bool) {
+		for _, layer := range layers {
+			if x, exclusive := of(layer.Schema); x != nil {
 				return x, exclusive
 			}
 		}
@@ -76,19 +77,19 @@ func number(f *float64) string {
 }
 
 // rules reports rules that are new.
-func (s site) rules(o, n value) {
-	for _, p := range missing(n.patterns(), o.patterns()) {
-		if was := missing(o.patterns(), n.patterns()); len(was) > 0 {
+func (s site) rules(o, n schema.Layers) {
+	for _, p := range missing(n.Patterns(), o.Patterns()) {
+		if was := missing(o.Patterns(), n.Patterns()); len(was) > 0 {
 			s.add(patternChanged, fmt.Sprintf("the pattern was %s, and is %s", was[0], p))
 		} else {
 			s.add(patternChanged, "the pattern is new: "+p)
 		}
 	}
 	immutable := func(s *model.Schema) bool { return s.Immutable || s.Rule(model.Immutable) != nil }
-	if n.flag(immutable) && !o.flag(immutable) {
+	if n.Flag(immutable) && !o.Flag(immutable) {
 		s.add(immutableAdded, "the value could be changed, and can't be any more")
 	}
-	for _, rule := range missing(n.others(), o.others()) {
+	for _, rule := range missing(others(n), others(o)) {
 		s.add(validationAdded, "the rule is new: "+rule)
 	}
 }
@@ -104,7 +105,8 @@ func parts(s *model.Schema) []string {
 			if r.Check == model.Optional {
 				continue // nothing is asked
 			}
-			out = append(out, strings.TrimSpace(what+" "+name+": "+string(r.Check)+" "+r.Text+" "+strings.Join(r.Values, " ")))
+			out = append(out, strings.TrimSpace(what+" "+name+": "+string(r.Check)+" "+r.Text+" "+
+				""+strings.Join(r.Values, " ")))
 		}
 	}
 	add("keys", "", s.Keys)

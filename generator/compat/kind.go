@@ -27,7 +27,8 @@ func (d *diff) group(o, n *model.Group) {
 	}
 	for _, r := range n.Resources {
 		if old := resourceOf(o, r.Kind); len(r.Served()) > 0 && (old == nil || len(old.Served()) == 0) {
-			d.at(place{group: n.Name, kind: r.Kind, pos: r.Served()[0].Type.Pos}).add(kindAdded, "the kind is new, in "+strings.Join(versions(r), ", "))
+			d.at(place{group: n.Name, kind: r.Kind, pos: r.Served()[0].Type.Pos}).add(kindAdded,
+				"the kind is new, in "+strings.Join(versions(r), ", "))
 		}
 	}
 }
@@ -41,7 +42,8 @@ func (d *diff) preferred(here place, o, n *model.Group) {
 		return
 	}
 	if slices.ContainsFunc(is, func(v *model.Version) bool { return v.Name == was[0].Name }) {
-		d.at(here).add(preferredChanged, fmt.Sprintf("the preferred version was %s, and is %s", was[0].Name, is[0].Name))
+		d.at(here).add(preferredChanged, fmt.Sprintf("the preferred version was %s, and is %s", was[0].Name,
+			is[0].Name))
 	}
 }
 
@@ -97,7 +99,7 @@ func versionOf(list []model.ResourceVersion, name string) *model.ResourceVersion
 	return nil
 }
 
-// gone reports a version that is no longer served; whoever marked it deprecated before has said so.
+// gone reports a version that is no longer served; a version that was marked deprecated before is a warning.
 func (s site) gone(was *model.Type) {
 	s.add(versionRemoved, "the version is no longer served")
 	if was.Kind != nil && (was.Kind.IsDeprecated || was.Kind.Deprecated != "") {
@@ -180,7 +182,8 @@ func missing(was, is []string) []string {
 func (s site) provider(o, n *model.Resource) {
 	switch {
 	case !o.Virtual() && n.Virtual():
-		s.add(storageRemoved, "objects were stored, and come from a provider with the verbs "+strings.Join(n.Verbs, ", "))
+		s.add(storageRemoved, "objects were stored, and come from a provider with the verbs "+strings.Join(n.Verbs,
+			", "))
 		return
 	case o.Virtual() && !n.Virtual():
 		s.add(storageAdded, "objects came from a provider, and are stored")
@@ -206,10 +209,12 @@ func (s site) storage(o, n *model.Resource) {
 		return
 	}
 	if versionOf(n.Versions, o.Storage.Name) == nil {
-		s.add(storedVersionDropped, fmt.Sprintf("objects were stored as %s, which doesn't exist any more", o.Storage.Name))
+		s.add(storedVersionDropped, fmt.Sprintf("objects were stored as %s, which doesn't exist any more",
+			o.Storage.Name))
 		return
 	}
-	s.add(storageChanged, fmt.Sprintf("objects were stored as %s, and are stored as %s", o.Storage.Name, n.Storage.Name))
+	s.add(storageChanged, fmt.Sprintf("objects were stored as %s, and are stored as %s", o.Storage.Name,
+		n.Storage.Name))
 }
 
 // prefix is where a resource's keys are.
@@ -231,12 +236,13 @@ func (s site) version(was, is *model.Type) {
 	}
 	if n.ReturnDeletedObject != o.ReturnDeletedObject {
 		answers := map[bool]string{false: "a Status", true: "the object"}
-		s.add(deletionChanged, fmt.Sprintf("a deletion answered with %s, and answers with %s", answers[o.ReturnDeletedObject], answers[n.ReturnDeletedObject]))
+		s.add(deletionChanged, fmt.Sprintf("a deletion answered with %s, and answers with %s",
+			answers[o.ReturnDeletedObject], answers[n.ReturnDeletedObject]))
 	}
 	s.selectable(o, n)
 	s.columns(o, n)
 	w := walk{diff: s.diff, seen: map[pair]bool{}}
-	w.object(s.place, was, is)
+	w.object(s.place, s.types.Type(was), s.types.Type(is))
 }
 
 func kindOf(t *model.Type) *model.Kind {
@@ -249,7 +255,8 @@ func kindOf(t *model.Type) *model.Kind {
 func (s site) selectable(o, n *model.Kind) {
 	for _, f := range o.Selectable {
 		if !slices.ContainsFunc(n.Selectable, func(x model.SelectableField) bool { return x.JSONPath == f.JSONPath }) {
-			s.add(selectableRemoved, fmt.Sprintf("field selectors may no longer name %s", strings.TrimPrefix(f.JSONPath, ".")))
+			s.add(selectableRemoved, fmt.Sprintf("field selectors may no longer name %s",
+				strings.TrimPrefix(f.JSONPath, ".")))
 		}
 	}
 }
@@ -263,7 +270,8 @@ func (s site) columns(o, n *model.Kind) {
 		}
 		is := n.Columns[i]
 		if was.Type != is.Type || was.JSONPath != is.JSONPath || was.Method != is.Method {
-			s.add(columnChanged, fmt.Sprintf("the column %s showed %s (%s), and shows %s (%s)", was.Name, was.JSONPath+was.Method, was.Type, is.JSONPath+is.Method, is.Type))
+			s.add(columnChanged, fmt.Sprintf("the column %s showed %s (%s), and shows %s (%s)", was.Name,
+				was.JSONPath+was.Method, was.Type, is.JSONPath+is.Method, is.Type))
 		}
 	}
 }

@@ -54,7 +54,8 @@ func (p Printer) JSON(out io.Writer, findings []Finding) error {
 	e.SetEscapeHTML(false)
 	for _, f := range findings {
 		err := e.Encode(record{
-			Rule: f.Rule, Level: f.Level, Subject: f.Subject(), Group: f.Group, Version: f.Version, Kind: f.Kind, Path: f.Path,
+			Rule: f.Rule, Level: f.Level, Subject: f.Subject(), Group: f.Group, Version: f.Version, Kind: f.Kind,
+			Path:    f.Path,
 			Message: f.Message, Pos: position(p.Dir, f.Pos), Old: position(p.OldDir, f.Old),
 		})
 		if err != nil {
@@ -75,7 +76,8 @@ func (p Printer) GitHub(out io.Writer, findings []Finding) error {
 				fmt.Sprintf("line=%d", f.Pos.Line), fmt.Sprintf("col=%d", f.Pos.Column),
 			}, properties...)
 		}
-		if _, err := fmt.Fprintf(out, "::%s %s::%s\n", command, strings.Join(properties, ","), escapeData(f.Subject()+": "+f.Message)); err != nil {
+		if _, err := fmt.Fprintf(out, "::%s %s::%s\n", command, strings.Join(properties, ","),
+			escapeData(f.Subject()+": "+f.Message)); err != nil {
 			return err
 		}
 	}

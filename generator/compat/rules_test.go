@@ -62,6 +62,7 @@ var cases = []struct {
 	{"maxLength", specOf("A string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:MaxLength=9\nA string `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a", ""},
 	{"maxItemsOnType", specOf("A Names `json:\"a,omitempty\"`\n}\ntype Names []string\ntype filler struct {"), specOf("A Names `json:\"a,omitempty\"`\n}\n// +kubebuilder:validation:MaxItems=3\ntype Names []string\ntype filler struct {"), "BOUND_TIGHTENED spec.a", ""},
 	{"declarative", specOf("A int32 `json:\"a,omitempty\"`"), specOf("// +optional\n// +k8s:optional\n// +k8s:maximum=9\nA int32 `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a", ""},
+	{"declaredOver", overDNS(""), overDNS("// +kubebuilder:validation:MaxLength=63\n"), "BOUND_TIGHTENED spec.a", ""},
 	{"multipleOf", specOf("// +kubebuilder:validation:MultipleOf=2\nA int32 `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:MultipleOf=3\nA int32 `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a", "BOUND_TIGHTENED spec.a"},
 	{"items", specOf("A []string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:items:MaxLength=3\nA []string `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a[]", ""},
 	{"pattern", specOf("// +kubebuilder:validation:Pattern=`^a`\nA string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:Pattern=`^b`\nA string `json:\"a,omitempty\"`"), "PATTERN_CHANGED spec.a", "PATTERN_CHANGED spec.a"},
@@ -101,6 +102,8 @@ var cases = []struct {
 	{"namedString", specOf("A string `json:\"a,omitempty\"`"), specOf("A Word `json:\"a,omitempty\"`\n}\ntype Word string\ntype filler struct {"), "", ""},
 	{"pointer", specOf("A string `json:\"a,omitempty\"`"), specOf("A *string `json:\"a,omitempty\"`"), "", ""},
 	{"recursive", specOf("A []WidgetSpec `json:\"a,omitempty\"`"), specOf("A []WidgetSpec `json:\"a,omitempty\"`\nB string `json:\"b,omitempty\"`"), "FIELD_ADDED spec.b", "FIELD_REMOVED spec.b"},
+	{"recursiveMap", specOf("A Tree `json:\"a,omitempty\"`\n}\ntype Tree map[string]Tree\ntype filler struct {"), specOf("A Tree `json:\"a,omitempty\"`\nB string `json:\"b,omitempty\"`\n}\ntype Tree map[string]Tree\ntype filler struct {"), "FIELD_ADDED spec.b", "FIELD_REMOVED spec.b"},
+	{"bytes", specOf("A []byte `json:\"a,omitempty\"`"), specOf("A [4]byte `json:\"a,omitempty\"`"), "TYPE_CHANGED spec.a", "TYPE_CHANGED spec.a"},
 	{"time", specOf("A metav1.Time `json:\"a,omitempty\"`"), specOf("A *metav1.Time `json:\"a,omitempty\"`"), "", ""},
 	{"generic", specOf("A Box `json:\"a,omitempty\"`\n}\ntype Box struct { V string `json:\"v,omitempty\"`"), specOf("A Box[string] `json:\"a,omitempty\"`\n}\ntype Box[T any] struct { V T `json:\"v,omitempty\"`"), "", ""},
 	{"comments", specOf("A string `json:\"a,omitempty\"`"), specOf("// A is a.\nA string `json:\"a,omitempty\"`"), "", ""},
@@ -113,6 +116,13 @@ func constants(names ...string) sample {
 		s.rest += fmt.Sprintf("\tColor%s Color = %q\n", n, n)
 	}
 	s.rest += ")\n"
+	return s
+}
+
+// overDNS has a field of a type that is declared over another, which has the marker.
+func overDNS(mark string) sample {
+	s := specOf("A Host `json:\"a,omitempty\"`")
+	s.rest += "type Host DNS\n\n" + mark + "type DNS string\n"
 	return s
 }
 

@@ -7,31 +7,32 @@ import (
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
-// walk compares the objects of a kind in one version, each pair of structs once: a change in a struct that a kind holds in
-// several places is told at the first of them.
+// walk compares the objects of a kind in one version, each pair of structs once: a change in a struct that a kind holds
+// in several places is reported at the first of them.
 type walk struct {
 	*diff
 	seen map[pair]bool
 }
 
-type pair struct{ old, new *model.Type }
+type pair struct{ old, new *schema.Type }
 
 // object compares two structs.
-func (w walk) object(here place, was, is *model.Type) {
+func (w walk) object(here place, was, is *schema.Type) {
 	if w.seen[pair{was, is}] {
 		return
 	}
 	w.seen[pair{was, is}] = true
-	before, after := fields(w.before, was), fields(w.after, is)
+	before, after := fields(was), fields(is)
 	renamed := renames(before, after)
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		o, n := before[name], after[name]
-		there := below(here, name, o.Pos)
+		there := below(here, name, o.Go.Pos)
 		switch {
 		case n != nil:
-			there.pos = known(n.Pos, here.pos)
+			there.pos = orAbove(n.Go.Pos, here.pos)
 			w.field(there, o, n)
 		case renamed[name] != "":
 			w.at(there).add(fieldRenamed, fmt.Sprintf("%s is called %s now", name, renamed[name]))
@@ -42,7 +43,7 @@ func (w walk) object(here place, was, is *model.Type) {
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if n := after[name]; before[name] == nil && !slices.Contains(slices.Collect(maps.Values(renamed)), name) {
 			there := below(here, name, model.Position{})
-			there.pos = known(n.Pos, here.pos)
+			there.pos = orAbove(n.Go.Pos, here.pos)
 			w.added(there, n)
 		}
 	}
@@ -52,12 +53,12 @@ func below(here place, name string, old model.Position) place {
 	if here.path != "" {
 		name = here.path + "." + name
 	}
-	here.path, here.old = name, known(old, here.old)
+	here.path, here.old = name, orAbove(old, here.old)
 	return here
 }
 
-// known is a position, or the one above it where there is none: fields of dependencies have none.
-func known(pos, above model.Position) model.Position {
+// orAbove is a position, or the one above it where there is none: fields of dependencies have no position.
+func orAbove(pos, above model.Position) model.Position {
 	if pos.IsValid() {
 		return pos
 	}
@@ -65,14 +66,14 @@ func known(pos, above model.Position) model.Position {
 }
 
 // renames are fields whose Go field is the same and whose JSON name is another: old to new.
-func renames(before, after map[string]*field) map[string]string {
+func renames(before, after map[string]*schema.Property) map[string]string {
 	out := map[string]string{}
 	for name, o := range before {
 		if after[name] != nil {
 			continue
 		}
 		for other, n := range after {
-			if before[other] == nil && n.Name == o.Name && n.value.typ == o.value.typ {
+			if before[other] == nil && n.Go.Name == o.Go.Name && n.Value().JSON == o.Value().JSON {
 				out[name] = other
 			}
 		}
@@ -80,105 +81,105 @@ func renames(before, after map[string]*field) map[string]string {
 	return out
 }
 
-func (w walk) added(here place, n *field) {
-	if n.required {
-		w.at(here).add(requiredAdded, n.JSON+" is new, and required")
+func (w walk) added(here place, n *schema.Property) {
+	if n.Required {
+		w.at(here).add(requiredAdded, n.Go.JSON+" is new, and required")
 		return
 	}
-	w.at(here).add(fieldAdded, n.JSON+" is new")
+	w.at(here).add(fieldAdded, n.Go.JSON+" is new")
 }
 
 // field compares two states of a field, and what is in it.
-func (w walk) field(here place, o, n *field) {
+func (w walk) field(here place, o, n *schema.Property) {
 	s := w.at(here)
 	switch {
-	case n.required && !o.required:
-		s.add(becameRequired, n.JSON+" could be left out, and is required")
-	case o.required && !n.required && n.fallback == "":
-		s.add(becameOptional, o.JSON+" was always there, and may be missing")
+	case n.Required && !o.Required:
+		s.add(becameRequired, n.Go.JSON+" could be left out, and is required")
+	case o.Required && !n.Required && n.Default == nil:
+		s.add(becameOptional, o.Go.JSON+" was always there, and may be missing")
 	}
-	s.defaults(o, n)
-	if was, is := o.patch(), n.patch(); was != is {
-		s.add(patchChanged, fmt.Sprintf("the patch strategy was %s, and is %s", said(was), said(is)))
+	s.defaults(defaultOf(o), defaultOf(n))
+	if was, is := patchStrategy(o), patchStrategy(n); was != is {
+		s.add(patchChanged, fmt.Sprintf("the patch strategy was %s, and is %s", orElse(was, "none"),
+			orElse(is, "none")))
 	}
-	w.value(here, o.value, n.value)
+	w.value(here, o.Value(), n.Value())
 }
 
-func (s site) defaults(o, n *field) {
+func (s site) defaults(was, is string) {
 	switch {
-	case o.fallback == n.fallback:
-	case n.fallback == "":
-		s.add(defaultRemoved, "the default "+o.fallback+" is gone")
-	case o.fallback == "":
-		s.add(defaultAdded, "the default is "+n.fallback)
+	case was == is:
+	case is == "":
+		s.add(defaultRemoved, "the default "+was+" is gone")
+	case was == "":
+		s.add(defaultAdded, "the default is "+is)
 	default:
-		s.add(defaultChanged, fmt.Sprintf("the default was %s, and is %s", o.fallback, n.fallback))
+		s.add(defaultChanged, fmt.Sprintf("the default was %s, and is %s", was, is))
 	}
-}
-
-func said(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 // value compares two values, and what is in them.
-func (w walk) value(here place, o, n value) {
+func (w walk) value(here place, o, n schema.Value) {
 	s := w.at(here)
-	if o.typ != n.typ {
-		s.add(typeChanged, fmt.Sprintf("the type was %s, and is %s", o.typ, n.typ))
+	if o.JSON != n.JSON {
+		s.add(typeChanged, fmt.Sprintf("the type was %s, and is %s", o.JSON, n.JSON))
 		return
 	}
-	s.numbers(o, n)
-	if o.format != n.format {
-		s.add(formatChanged, fmt.Sprintf("the format was %s, and is %s", said(o.format), said(n.format)))
-	}
-	s.nulls(o, n)
-	s.enums(o, n)
-	s.bounds(o, n)
-	s.rules(o, n)
-	s.merging(o, n)
-	if o.of == nil || n.of == nil {
-		return
-	}
-	switch o.typ {
-	case "object":
-		w.object(here, o.of, n.of)
-	case "array":
-		here.path += "[]"
-		w.value(here, valueOf(o.of, o.items()...), valueOf(n.of, n.items()...))
-	case "map":
-		here.path += "{}"
-		w.value(here, valueOf(o.of, o.items()...), valueOf(n.of, n.items()...))
-	}
-}
-
-func (s site) numbers(o, n value) {
 	switch {
-	case n.bits < o.bits:
-		s.add(integerNarrowed, fmt.Sprintf("the number had %d bits, and has %d", o.bits, n.bits))
-	case n.bits > o.bits:
-		s.add(integerWidened, fmt.Sprintf("the number had %d bits, and has %d", o.bits, n.bits))
+	case n.Bits < o.Bits:
+		s.add(integerNarrowed, fmt.Sprintf("the number had %d bits, and has %d", o.Bits, n.Bits))
+	case n.Bits > o.Bits:
+		s.add(integerWidened, fmt.Sprintf("the number had %d bits, and has %d", o.Bits, n.Bits))
+	}
+	if o.Format != n.Format {
+		s.add(formatChanged, fmt.Sprintf("the format was %s, and is %s", orElse(o.Format, "none"), orElse(n.Format,
+			"none")))
+	}
+	s.nulls(o.Layers, n.Layers)
+	s.enums(enum(o.Layers), enum(n.Layers))
+	s.bounds(o.Layers, n.Layers)
+	s.rules(o.Layers, n.Layers)
+	s.merging(o.Layers, n.Layers)
+	if o.Type == nil || n.Type == nil || !o.Type.Structural || !n.Type.Structural {
+		return
+	}
+	switch o.JSON {
+	case schema.Object:
+		w.object(here, o.Type, n.Type)
+	case schema.List:
+		w.elements(here, "[]", o, n)
+	case schema.Map:
+		w.elements(here, "{}", o, n)
 	}
 }
 
-func (s site) nulls(o, n value) {
+// elements compares the elements of two lists or maps, unless they are being compared: type Tree map[string]Tree.
+func (w walk) elements(here place, suffix string, o, n schema.Value) {
+	types := pair{o.Type, n.Type}
+	if w.seen[types] {
+		return
+	}
+	w.seen[types] = true
+	here.path += suffix
+	w.value(here, o.Elem(), n.Elem())
+	delete(w.seen, types)
+}
+
+func (s site) nulls(o, n schema.Layers) {
 	nullable := func(s *model.Schema) bool { return s.Nullable }
-	switch was, is := o.flag(nullable), n.flag(nullable); {
+	switch was, is := o.Flag(nullable), n.Flag(nullable); {
 	case was && !is:
 		s.add(nullRefused, "null was taken, and is not any more")
 	case is && !was:
 		s.add(nullAllowed, "null is taken")
 	}
 	keeps := func(s *model.Schema) bool { return s.PreserveUnknownFields }
-	if o.flag(keeps) && !n.flag(keeps) {
+	if o.Flag(keeps) && !n.Flag(keeps) {
 		s.add(unknownPruned, "unknown fields were kept, and are dropped")
 	}
 }
 
-func (s site) enums(o, n value) {
-	was, is := o.enum(), n.enum()
+func (s site) enums(was, is []string) {
 	switch {
 	case len(was) == 0 && len(is) == 0:
 	case len(is) == 0:
@@ -196,16 +197,16 @@ func (s site) enums(o, n value) {
 }
 
 // merging compares how server-side apply merges a value.
-func (s site) merging(o, n value) {
+func (s site) merging(o, n schema.Layers) {
 	list := func(s *model.Schema) string { return s.ListType }
 	keys := func(s *model.Schema) string { return strings.Join(s.ListMapKeys, ", ") }
 	object := func(s *model.Schema) string { return s.MapType + s.StructType }
-	if was, is := orElse(o.text(list), "atomic"), orElse(n.text(list), "atomic"); was != is {
+	if was, is := orElse(o.Text(list), "atomic"), orElse(n.Text(list), "atomic"); was != is {
 		s.add(listTypeChanged, fmt.Sprintf("the list type was %s, and is %s", was, is))
-	} else if was, is := o.text(keys), n.text(keys); was != is {
-		s.add(listKeysChanged, fmt.Sprintf("the keys were %s, and are %s", said(was), said(is)))
+	} else if was, is := orElse(o.Text(keys), "none"), orElse(n.Text(keys), "none"); was != is {
+		s.add(listKeysChanged, fmt.Sprintf("the keys were %s, and are %s", was, is))
 	}
-	if was, is := orElse(o.text(object), "granular"), orElse(n.text(object), "granular"); was != is {
+	if was, is := orElse(o.Text(object), "granular"), orElse(n.Text(object), "granular"); was != is {
 		s.add(mapTypeChanged, fmt.Sprintf("the map type was %s, and is %s", was, is))
 	}
 }

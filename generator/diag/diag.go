@@ -1,5 +1,5 @@
-// Package diag holds diagnostics: what is wrong with the user's input, each at its position. The packages that load,
-// resolve, judge and emit share them; it knows nobody.
+// Package diag holds diagnostics: the faults of the user's input, each at its position. The packages that load, resolve,
+// judge and emit share them; diag knows none of them.
 package diag
 
 import (

@@ -33,7 +33,7 @@ func (r *referee) claims(t *model.Type, s *model.Schema, name string) {
 	}
 }
 
-// noEffect is said of markers that tell how values are merged, on others: upstream's own packages have some astray.
+// noEffect is the warning about a marker of merging on a value of another form: upstream's packages have some of these.
 const noEffect = "marker \"+%s\" has no effect here: it is for %s, and %s is %s"
 
 func isObject(t *model.Type) bool { return t.Form == model.Map || t.Form == model.Struct }

@@ -147,7 +147,7 @@ func (r *referee) byDefault(d *model.Default, t *model.Type, s *model.Schema, ru
 	text := d.JSON
 	value, err := d.Value()
 	if err != nil {
-		return // which is told already
+		return // Defaults reports it
 	}
 	if text, ok := value.(string); ok && t.Enum && len(constantsOf(t)) > 0 && !slices.Contains(constantsOf(t),
 		model.JSONString(text)) &&

@@ -67,8 +67,8 @@ func (r *referee) unserved(p *model.Program) {
 	}
 }
 
-// verbs finds verbs that aren't served without others: who updates or deletes needs what is there, and what updates
-// can be patched.
+// verbs reports verbs that a kind without storage has without others that belong to them: an update or a deletion needs
+// the object, and an object that can be updated can be patched.
 func (r *referee) verbs(k *model.Kind) {
 	for _, rule := range []struct{ verb, needs string }{
 		{"update", "get"}, {"update", "patch"}, {"patch", "update"}, {"delete", "get"}, {"deleteCollection", "list"},

@@ -1,6 +1,6 @@
-// Package judge holds the rules about a model: each looks at the model alone and returns what it finds, and changes
-// nothing. What a finding asks to be left out of the model is data, which LeaveOut applies in one step. It knows the
-// model and diagnostics.
+// Package judge holds the rules about a model. Judges are pure functions: they read the model, return findings, and
+// change nothing. The parts of the model that a finding refuses are data, and LeaveOut removes them in one step. The
+// package may know the model, diagnostics and spelling.
 package judge
 
 import (
@@ -16,7 +16,7 @@ type Severity uint8
 
 // The severities.
 const (
-	// Fault is an error that --lenient makes a warning: what is wrong is left undone then.
+	// Fault is an error that --lenient makes a warning: the part of the model is left out then.
 	Fault Severity = iota
 	// Error is always one.
 	Error
@@ -81,6 +81,9 @@ func Program(p *model.Program) []Finding {
 		r.in = pkg
 		for _, t := range pkg.Types {
 			r.typ(t)
+			if t.DeepCopy == model.DeepCopyGenerate {
+				r.copyFields(t)
+			}
 		}
 		if pkg.Output {
 			r.names(pkg)

@@ -9,12 +9,9 @@ import (
 	"apigen.dev/generator/spelling"
 )
 
-// names judges the names that the types of a package have on the wire, and beside generated methods.
+// names judges the names that the types of a package have on the wire.
 func (r *referee) names(p *model.Package) {
 	for _, t := range p.Types {
-		if t.DeepCopy == model.DeepCopyGenerate {
-			r.copyFields(t)
-		}
 		if t.Kind != nil && p.Version != "" {
 			r.envelope(t)
 		}

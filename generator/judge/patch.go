@@ -19,7 +19,7 @@ type patchSource struct {
 	marked     bool
 }
 
-// patch judges what is said of strategic merge patches of a field: by its tag, which is what counts, and by the markers
+// patch judges how a field takes part in strategic merge patches: by its tag, which counts, and by the markers
 // that repeat it.
 func (r *referee) patch(f *model.Field) {
 	before := len(r.findings)
@@ -121,7 +121,7 @@ func badMergeKey(key, strategy string, f *model.Field) string {
 	return badKey(key, at.Elem.Pointee())
 }
 
-// badKey tells why elements of the type can't be told apart by a field.
+// badKey says why a field can't be the key of elements of the type.
 func badKey(key string, elem *model.Type) string {
 	switch {
 	case isBasic(elem):

@@ -10,7 +10,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// schema judges what is said of values of a type. Owner is the struct that the value is a field of, or nil.
+// schema judges the schema of values of a type. Owner is the struct that the value is a field of, or nil.
 func (r *referee) schema(t *model.Type, s *model.Schema, owner *model.Type, name string) {
 	at, kept := t.Pointee(), new(*s)
 	kept.Rules = nil
@@ -359,7 +359,7 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 	r.keyFields(unique, elem, keys, name)
 }
 
-// keyFields judges the fields that the elements of a list are told apart by.
+// keyFields judges the fields that are the keys of a list's elements.
 func (r *referee) keyFields(unique *model.Rule, elem *model.Type, keys []string, name string) {
 	say := func(format string, args ...any) {
 		r.faultf(unique.Pos, "marker \"+%s\": %s", unique.Marker, fmt.Sprintf(format, args...))

@@ -14,7 +14,7 @@ import (
 	"apigen.dev/generator/marker"
 )
 
-// What the universe offers to those who make a model of it.
+// This file holds the API by which package resolve reads the universe.
 
 // Info is what the go command says of a package.
 type Info struct {
@@ -86,7 +86,7 @@ func (u *Universe) Listed(path string) bool {
 }
 
 // Missing says what keeps a package from being imported: itself, or one that it imports and that go.mod or go.sum
-// doesn't know, since nobody imported it before. It is nil where nothing does.
+// doesn't know, since no package imported it before. It is nil where the package can be imported.
 func (u *Universe) Missing(path string) error {
 	if !u.Listed(path) {
 		return listError(u.metas[path])
@@ -99,7 +99,7 @@ func (u *Universe) Missing(path string) error {
 	return nil
 }
 
-// ListError is what the go command said of a package that can't be imported.
+// ListError returns the error of the go command for a package that can't be imported.
 func (u *Universe) ListError(path string) error { return listError(u.metas[path]) }
 
 // Path is the import path of a root.

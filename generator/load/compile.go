@@ -31,7 +31,7 @@ type File struct {
 	Content []byte
 }
 
-// Origin tells who wrote a file.
+// Origin is the author of a file.
 type Origin uint8
 
 // The origins.

@@ -53,7 +53,7 @@ func (u *Universe) cycle(ring []string) {
 	}
 }
 
-// importCycle begins what is said of a ring.
+// importCycle begins the message about an import cycle.
 const importCycle = "import cycle"
 
 // importOf is where a package imports another.

@@ -136,9 +136,6 @@ func (u *Universe) eachMarkerFault(report func(e diag.Error, isError bool)) {
 // Incomplete tells whether a place is in a package that is known incompletely, or on a line whose fault isn't reported,
 // so that faults which others find there may follow from those that Report returned.
 func (u *Universe) Incomplete(pos token.Position) bool {
-	if u.errs == nil && len(u.silenced) == 0 {
-		return false
-	}
 	if u.incomplete == nil {
 		u.incomplete = u.dirs(u.around(func(s *Source) bool { return s.broken || s.wrong }))
 	}

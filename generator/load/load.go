@@ -1,7 +1,7 @@
-// Package load is the universe of one run: Go packages, listed with go/packages, those to generate for read from source
-// and everything that they import from the compiler's export data, with their comments and the markers in them. What it
-// can't make sense of are diagnostics with positions, and it knows which packages these leave incomplete. It is the one
-// place that knows go/packages; it may know marker, the model that markers are put into, and diagnostics.
+// Package load is the universe of one run: Go packages with their types, comments and markers. It lists packages with
+// go/packages, reads those to generate for from source, and everything that they import from the compiler's export
+// data. Its diagnostics have positions, and it knows which packages they leave incomplete. It is the one place that
+// knows go/packages; it may know marker, the model that markers are put into, and diagnostics.
 package load
 
 import (

@@ -32,7 +32,7 @@ func (c *collector) alone(f *ast.File, used map[*ast.CommentGroup]bool) {
 			case !ok:
 			case free && err == nil && ofPackage(m, marker.Package):
 				c.comments.Package.Markers = append(c.comments.Package.Markers, m)
-			case c.generated: // another tool's: nobody here can mend it
+			case c.generated: // the user can't edit the file
 			case m.Definition == nil:
 				c.report(line.pos, err.Error())
 			case m.Definition.Ignored == "":

@@ -108,7 +108,7 @@ func brief(message string) string {
 	return fmt.Sprintf("%s\nand %d more\n%s", strings.Join(lines[:few+1], "\n"), len(lines)-few-1, remedy)
 }
 
-// listError is what the go command said about a package that can't be imported.
+// listError returns the error of the go command for a package that can't be imported.
 func listError(p *packages.Package) error {
 	if p == nil {
 		return errors.New("no such package")

@@ -53,7 +53,7 @@ func (u *Universe) DeclaredOver(obj *types.TypeName, c *Comment) *types.Named {
 	return named
 }
 
-// imported is the package that a qualifier means; nil where it can't be told.
+// imported returns the package that a qualifier means, or nil where none is found.
 func (u *Universe) imported(n *name) *types.Package {
 	for _, i := range n.imports {
 		at, err := strconv.Unquote(i.Path.Value)

@@ -48,7 +48,7 @@ func (ms Markers) ToType(t *model.Type) diag.Errors {
 	return append(faults, ms.toSchema(&t.Schema, u)...)
 }
 
-// ToKind puts the markers into a kind, which is what t is to be.
+// ToKind puts the markers into a kind, whose type is t.
 func (ms Markers) ToKind(k *model.Kind, t *model.Type) diag.Errors {
 	return apply(ms.effective(), k, Use{In: t.Package, On: t}, func(s *Set) func(*model.Kind, *Use) { return s.Kind })
 }

@@ -1,6 +1,8 @@
 package marker
 
-import "apigen.dev/generator/model"
+import (
+	"apigen.dev/generator/model"
+)
 
 // Place is a set of the places where a marker may stand.
 type Place uint8
@@ -45,7 +47,7 @@ const (
 	Arguments
 	// Tag: another marker, +k8s:beta(since: "1.37")=+k8s:required; or nothing.
 	Tag
-	// Family: the name is the beginning of others, which another tool gives their meaning.
+	// Family: the name is a prefix of names that another tool defines.
 	Family
 )
 

@@ -8,7 +8,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// toSchema puts the markers into what is said of the values of a type.
+// toSchema puts the markers into the schema of the values of a type.
 func (ms Markers) toSchema(s *model.Schema, u Use) diag.Errors {
 	var p parts
 	rest := p.take(ms)
@@ -87,7 +87,7 @@ func (ms Markers) rules(s *model.Schema, u Use) {
 	s.Rules = slices.DeleteFunc(s.Rules, func(r model.Rule) bool { return slices.Contains(lifted, r.Check) })
 }
 
-// declarative tells Kubernetes' own markers, which mean what kube-apiserver makes of them for its own kinds.
+// declarative tells whether the marker is Kubernetes' own: it means what kube-apiserver makes of it for its own kinds.
 func (m Marker) declarative() bool { return strings.HasPrefix(m.Name, "k8s:") }
 
 // written is the name of a marker as the user wrote it: that of one for elements is another while it is read.

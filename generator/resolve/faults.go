@@ -62,8 +62,8 @@ func (f *faults) rootOf(p *model.Package) *load.Source {
 	return f.u.Root(p.Path)
 }
 
-// judged reports what judges found, and leaves out of the model what they refused. Of packages of other modules, what
-// nobody here can mend is a warning at most.
+// judged reports the findings of judges, and leaves out of the model what they refused. Faults in packages that the
+// user can't edit are warnings.
 func (f *faults) judged(findings []judge.Finding) {
 	for _, x := range findings {
 		s := f.rootOf(x.In)

@@ -103,8 +103,8 @@ func resourceKinds(p *model.Package, pkgs []*model.Package) []*model.Type {
 	return slices.DeleteFunc(kinds(p), func(t *model.Type) bool { return taken[t.Name] })
 }
 
-// twoPackages is said where a server or clients need one package for a version. Types that move may leave aliases
-// behind, which declare no kinds.
+// twoPackages is the error where a server or clients need one package for a version. Types that move may leave
+// aliases behind, which declare no kinds.
 const twoPackages = "version %s of group %q is declared by two packages, %s and %s: a version that is served, or " +
 	"has clients, " +
 	"is one package, so move the types of one into the other (type X = other.X, left behind, keeps importers " +

@@ -23,7 +23,7 @@ func (b *typeBuilder) checkObject(m *model.Type, n *types.Named) {
 			b.errorf(ref.Pos, "%s is not exported, so that nothing is generated for it: call it %s", m.Name,
 				strings.ToUpper(m.Name[:1])+m.Name[1:])
 		case slices.ContainsFunc(b.errs, func(e diag.Error) bool { return e.Pos == ref.Pos }):
-			// it follows from what is told already
+			// the interface is at fault, and that is reported
 		case m.Form != model.Interface && !embedsInvalid(m):
 			b.checkImplements(m, n, ref)
 		}
@@ -41,7 +41,7 @@ func embedsInvalid(m *model.Type) bool {
 func (b *typeBuilder) checkImplements(m *model.Type, n *types.Named, ref model.Ref) {
 	p, err := b.u.Import(ref.Path)
 	if err != nil {
-		return // told already
+		return // checkInterface reports it
 	}
 	o, ok := p.Scope().Lookup(ref.Name).(*types.TypeName)
 	if !ok {

@@ -62,7 +62,7 @@ func makeProgram(f *faults, o Options) (p *model.Program) {
 	if f.u.Faulty() {
 		defer func() {
 			if recover() != nil {
-				p = nil // what could be said of it, was
+				p = nil // the universe's own faults are reported
 			}
 		}()
 	}

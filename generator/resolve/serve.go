@@ -152,8 +152,8 @@ func (b *serveBuilder) pickKinds(from *model.Package, at model.PackageRequest, e
 	}
 }
 
-// foreignKind reads a kind of another module once more, with the markers that the user put on it. Faults in these are
-// the user's, and in its own ones nobody's here.
+// foreignKind reads a kind of another module once more, with the markers that the user put on it. Only faults in
+// these are reported: the user can't edit the others.
 func (b *serveBuilder) foreignKind(t *model.Type, added marker.Markers) {
 	k, faults := readKind(t, append(slices.Clone(b.markersOf(t)), added...))
 	t.Kind = k
@@ -258,14 +258,12 @@ func (b *serveBuilder) kindMarkers(
 		case !wanted[x.Kind]:
 			b.errorf(x.By.Pos, "kind %q of marker \"+%s\" is not among those that are served of %s", x.Kind,
 				x.By.Name, from.Path)
+		case put.CheckPlace(marker.Type) != nil:
+			b.errorf(x.By.Pos, "%v", put.CheckPlace(marker.Type))
 		case put.Definition == nil || !put.Definition.Foreign:
 			b.errorf(x.By.Pos, "marker \"+%s\" can't be put on a kind of another module: "+
 				"only markers that say how a kind is served can", put.Name)
 		default:
-			if err := put.CheckPlace(marker.Type); err != nil {
-				b.errorf(x.By.Pos, "%v", err)
-				continue
-			}
 			out[x.Kind] = append(out[x.Kind], *put)
 		}
 	}

@@ -73,7 +73,7 @@ func (b *subresourceBuilder) subresource(m model.SubresourceMarker) *model.Subre
 	if !recognize(r.Hub, s) {
 		at := s.Method.Pos
 		if r.Hub.Package.ServedBy != nil && !s.Function {
-			at = s.Pos // the method is nobody's to change
+			at = s.Pos // the user can't edit the method
 		}
 		b.errorf(at, "%s is the subresource %s by its marker, and no subresource by its signature: write %s",
 			described(r.Hub, s), m.Name, forms(r.Hub, name))

@@ -7,7 +7,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// virtualVerbs are the verbs of kinds without storage where nobody says, furtherVerbs those that they can have, too.
+// virtualVerbs are the verbs of kinds without storage without a marker, furtherVerbs the others that they can have.
 var (
 	virtualVerbs = []string{"create", "get", "list", "watch"}
 	furtherVerbs = []string{"delete", "deleteCollection", "patch", "update"}

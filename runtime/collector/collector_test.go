@@ -103,8 +103,8 @@ func TestOwnersOnlyAreRemembered(t *testing.T) {
 	}
 }
 
-// TestOrphansAreAllFound: dependents that were there when their owner's deletion began are orphaned, never deleted, however
-// far behind the watch of their resource is.
+// TestOrphansAreAllFound: dependents that were there when their owner's deletion began are orphaned, never deleted,
+// however far behind the watch of their resource is.
 func TestOrphansAreAllFound(t *testing.T) {
 	for _, cached := range []bool{true, false} {
 		w := newWorld(t, cached)
@@ -154,7 +154,7 @@ func TestGraph(t *testing.T) {
 			}
 			var blocked []string
 			for _, o := range c.objects {
-				if o.leads() && g.blocked(o) {
+				if o.isForeground() && g.blocked(o) {
 					blocked = append(blocked, string(o.uid))
 				}
 			}
@@ -164,7 +164,7 @@ func TestGraph(t *testing.T) {
 			for _, o := range c.objects {
 				g.remove(o.uid)
 			}
-			if len(g.objects) != 0 || len(g.dependents) != 0 || g.of[tree] != 0 {
+			if len(g.objects) != 0 || len(g.dependents) != 0 || g.counts[tree] != 0 {
 				t.Errorf("left: %+v", g)
 			}
 		})

@@ -244,7 +244,8 @@ func (r *racing) Delete(ctx context.Context, namespace, name string, opts api.De
 	return r.Handle.Delete(ctx, namespace, name, opts)
 }
 
-// TestOnlyWhatIsKnownIsDeleted: an object that got another owner, or gave its name to another, at the last moment stays.
+// TestOnlyWhatIsKnownIsDeleted: an object that got another owner, or gave its name to another, at the last moment
+// stays.
 func TestOnlyWhatIsKnownIsDeleted(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"another owner": func(w *world) {

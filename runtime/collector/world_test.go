@@ -158,7 +158,7 @@ func (w *world) settleOrDie() bool {
 		before, _ := w.backend.Revision(ctx)
 		quiet := true
 		for _, c := range w.collectors {
-			quiet = c.Ready() == nil && c.settled(ctx, before) == nil && c.queue.idle() && quiet
+			quiet = c.Ready() == nil && c.waitForGraph(ctx, before) == nil && c.queue.idle() && quiet
 		}
 		if after, _ := w.backend.Revision(ctx); quiet && after == before {
 			return true
@@ -343,8 +343,8 @@ func (w *world) command(line string) {
 	}
 }
 
-// TestScripts runs the scripts in testdata: commands, and behind ---- what there is then. Each is run with the cache and
-// without, with one collector and with three where a script says "start N".
+// TestScripts runs the scripts in testdata: commands, and behind ---- what there is then. Each is run with the cache
+// and without, with one collector and with three where a script says "start N".
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

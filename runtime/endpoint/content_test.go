@@ -169,8 +169,8 @@ func sameRow(t *testing.T, got, want *metav1.TableRow) {
 	*got = *want
 }
 
-// TestOldFormsInBinary: what clients of meta.k8s.io/v1beta1 get differs from v1 in its name, and a list in protobuf in its
-// fields.
+// TestOldFormsInBinary: what clients of meta.k8s.io/v1beta1 get differs from v1 in its name, and a list in protobuf in
+// its fields.
 func TestOldFormsInBinary(t *testing.T) {
 	eachEncoding(t, func(t *testing.T, w *gaugeWorld, mediaType string) {
 		w.create("a")

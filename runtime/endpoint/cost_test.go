@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/request"
 )
 
 // sink is a ResponseWriter that costs nothing.
@@ -36,11 +36,11 @@ func lister(t testing.TB, n int, accept string) func() int {
 	if accept != "" {
 		r.Header.Set("Accept", accept)
 	}
-	info, err := endpoint.ParseRequestInfo(r)
+	info, err := request.New(r, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r = r.WithContext(endpoint.WithRequestInfo(r.Context(), info))
+	r = r.WithContext(request.WithInfo(r.Context(), info))
 	return func() int {
 		w := sink{header: http.Header{}}
 		a.ServeHTTP(&w, r)

@@ -16,7 +16,8 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
-	subresources "apigen.dev/runtime/subresource"
+	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -47,7 +48,7 @@ func TestExtensionRoutes(t *testing.T) {
 	a, fakes := serve(t, forms())
 	f := fakes[0]
 	note := func(args ...any) { f.note(fmt.Sprint(args[0]), args[1:]...) }
-	f.extension = subresources.Handle{
+	f.extension = subresource.Handle{
 		Get: func(_ context.Context, namespace, name, _ string, form api.Form) (api.Rendition, error) {
 			note("get", namespace, name, form.Version)
 			return f.object, nil
@@ -66,9 +67,9 @@ func TestExtensionRoutes(t *testing.T) {
 			result.Created = true
 			return result, nil
 		},
-		Stream: func(_ context.Context, namespace, name string, query url.Values) (subresources.Output, error) {
+		Stream: func(_ context.Context, namespace, name string, query url.Values) (subresource.Output, error) {
 			note("stream", namespace, name, query.Get("x"))
-			return subresources.Output{ReadCloser: io.NopCloser(strings.NewReader("out")), ContentType: "text/x"}, nil
+			return subresource.Output{ReadCloser: io.NopCloser(strings.NewReader("out")), ContentType: "text/x"}, nil
 		},
 		Connect: func(_ context.Context, namespace, name string, query url.Values) (http.Handler, error) {
 			note("connect", namespace, name, query.Get("path"))
@@ -117,8 +118,8 @@ func TestExtensionRoutes(t *testing.T) {
 		}
 	}
 	for path, lasts := range map[string]bool{"/log": true, "/exec": true, "/proxy/x/y": true, "/scale": false, "/binding": false, "/status": false, "": false} {
-		info, err := ParseRequestInfo(httptest.NewRequest(http.MethodGet, widgetA+path, nil))
-		if err != nil || a.LongRunning(info) != lasts {
+		info, err := request.New(httptest.NewRequest(http.MethodGet, widgetA+path, nil), a.LongRunning)
+		if err != nil || info.LongRunning != lasts {
 			t.Errorf("%q is long-running: %v, %v", path, !lasts, err)
 		}
 	}
@@ -152,8 +153,8 @@ func TestOutput(t *testing.T) {
 	_, fakes := serve(t, forms())
 	read := func(output io.Reader) (int, string, string, error) {
 		closed := make(chan struct{})
-		fakes[0].extension = subresources.Handle{Stream: func(context.Context, string, string, url.Values) (subresources.Output, error) {
-			return subresources.Output{ReadCloser: &noted{output, closed}, ContentType: "text/plain"}, nil
+		fakes[0].extension = subresource.Handle{Stream: func(context.Context, string, string, url.Values) (subresource.Output, error) {
+			return subresource.Output{ReadCloser: &noted{output, closed}, ContentType: "text/plain"}, nil
 		}}
 		a, err := New(Config{Groups: []Group{{Group: registry.Group{Name: "shop.example.com", Versions: []string{"v1", "v1beta1"}}, Handles: []registry.Handle{fakes[0]}}}})
 		if err != nil {
@@ -195,7 +196,7 @@ func TestConnection(t *testing.T) {
 	_, fakes := serve(t, forms())
 	ended := make(chan error, 1)
 	seen := make(chan http.Header, 1)
-	fakes[0].extension = subresources.Handle{Connect: func(context.Context, string, string, url.Values) (http.Handler, error) {
+	fakes[0].extension = subresource.Handle{Connect: func(context.Context, string, string, url.Values) (http.Handler, error) {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			seen <- r.Header
 			conn, buffer, err := w.(http.Hijacker).Hijack()
@@ -258,7 +259,7 @@ func FuzzSubpath(f *testing.F) {
 	}
 	a, fakes := serve(f, forms())
 	var served *http.Request
-	fakes[0].extension = subresources.Handle{Connect: func(context.Context, string, string, url.Values) (http.Handler, error) {
+	fakes[0].extension = subresource.Handle{Connect: func(context.Context, string, string, url.Values) (http.Handler, error) {
 		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { served = r }), nil
 	}}
 	f.Fuzz(func(t *testing.T, path string) {

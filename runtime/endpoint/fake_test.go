@@ -12,7 +12,8 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
-	subresources "apigen.dev/runtime/subresource"
+	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -31,6 +32,11 @@ var widgets = &api.Info{
 	Subresources:     []string{"status"},
 	SelectableFields: []string{"spec.color"},
 }
+
+// widgetColumns is the value of columnDefinitions in a Table of widgets.
+const widgetColumns = `[{"name":"Name","type":"string","format":"name","description":"","priority":0},` +
+	`{"name":"Color","type":"string","format":"","description":"","priority":1},` +
+	`{"name":"Age","type":"date","format":"","description":"","priority":0}]`
 
 var gadgets = &api.Info{
 	Group:    "shop.example.com",
@@ -59,7 +65,7 @@ type fake struct {
 	result    api.Result
 	deletion  api.Deletion
 	fail      error
-	extension subresources.Handle
+	extension subresource.Handle
 	openPages int
 	watching  api.Watch // instead of one of what stands above
 }
@@ -67,7 +73,7 @@ type fake struct {
 func (f *fake) Info() *api.Info { return f.info }
 func (f *fake) Ready() error    { return nil }
 
-func (f *fake) Extension(string) *subresources.Handle { return &f.extension }
+func (f *fake) Extension(string) *subresource.Handle { return &f.extension }
 
 func (f *fake) Close() error { return nil }
 
@@ -218,9 +224,9 @@ func do(a http.Handler, method, target, body string, headers ...string) *httptes
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	info, err := ParseRequestInfo(r)
+	info, err := request.New(r, nil)
 	if err == nil {
-		r = r.WithContext(WithRequestInfo(r.Context(), info))
+		r = r.WithContext(request.WithInfo(r.Context(), info))
 	}
 	w := httptest.NewRecorder()
 	a.ServeHTTP(w, r)

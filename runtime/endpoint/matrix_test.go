@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What resourceVersion, resourceVersionMatch, limit, continue and sendInitialEvents mean together: every combination for
-// each verb, as the Kubernetes API concepts have it, over one history:
+// What resourceVersion, resourceVersionMatch, limit, continue and sendInitialEvents mean together: every combination
+// for each verb, as the Kubernetes API concepts have it, over one history:
 //
 //	create a, create b   compacted: storage no longer has it
 //	create c             old: the oldest that storage has

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/request"
 )
 
 func TestRefusedQueries(t *testing.T) {
@@ -83,21 +85,24 @@ func FuzzListOptions(f *testing.F) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.URL = &url.URL{Path: "/apis/g/v1/widgets", RawQuery: query}
 		r.Header.Set("Accept", accept)
-		info, err := ParseRequestInfo(r)
+		info, err := request.New(r, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &call{resource: newResource(&fake{info: widgets}, &widgets.Versions[0]), api: a, info: info, r: r, query: r.URL.Query()}
-		options, err := c.listOptions()
+		req := &resourceRequest{
+			resource: newResource(&fake{info: widgets}, &widgets.Versions[0]), api: a, requestInfo: info, r: r, query: r.URL.Query(),
+		}
+		options, err := req.listOptions()
 		if (options == nil) == (err == nil) {
 			t.Error(options, err)
 		}
-		for _, allow := range []allowTransform{singleTransform, listTransform, noTransform} {
-			if media, form, err := c.negotiate(allow); err == nil && (media.format > formatCBOR || form.Shape > api.RowWithObject) {
+		for _, allow := range []negotiation.AllowTransform{negotiation.ObjectTransform, negotiation.ListTransform, negotiation.NoTransform} {
+			media, form, err := req.negotiate(allow)
+			if err == nil && (media.Format >= negotiation.FormatCount || form.Shape > api.RowWithObject) {
 				t.Error(media, form)
 			}
 		}
-		_, _ = negotiateStream(r, c.formats(watchTransform))
+		_, _ = negotiation.StreamOutput(r, req.formats(negotiation.WatchTransform))
 	})
 }
 

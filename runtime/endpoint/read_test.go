@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/request"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/utils/ptr"
 )
 
@@ -59,7 +59,7 @@ func TestErrorsComeBeforeNotAcceptable(t *testing.T) {
 
 func TestGetWritesTheRendition(t *testing.T) {
 	const whole = `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","resourceVersion":"7"},"spec":{"color":"red"}}` + "\n"
-	columns := columnDefinitions(widgets.Versions[0].Columns)
+	columns := widgetColumns
 	cases := []struct{ name, query, accept, asked, contentType, want string }{
 		{"plain", "", "", "{v1 0}", "application/json", whole},
 		{"any", "", "*/*", "{v1 0}", "application/json", whole},
@@ -156,7 +156,7 @@ func TestListWritesItsItems(t *testing.T) {
 			`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"100"},"items":[` +
 				`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"red"}}]}` + "\n"},
 		{"empty table", asTable, pageOf(), `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"100"},"columnDefinitions":` +
-			columnDefinitions(widgets.Versions[0].Columns) + `,"rows":[]}` + "\n"},
+			widgetColumns + `,"rows":[]}` + "\n"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -182,25 +182,6 @@ func TestAgesAreFilledIn(t *testing.T) {
 	var table metav1.Table
 	if err := json.Unmarshal(w.Body.Bytes(), &table); err != nil || table.ColumnDefinitions[1].Priority != 1 {
 		t.Error(err, table)
-	}
-}
-
-func TestVersionsWithoutColumnsShowNameAndAge(t *testing.T) {
-	var columns []metav1.TableColumnDefinition
-	if err := json.Unmarshal([]byte(columnDefinitions(nil)), &columns); err != nil || len(columns) != 2 ||
-		columns[0].Name != "Name" || columns[0].Format != "name" || columns[1].Name != "Age" {
-		t.Error(err, columns)
-	}
-}
-
-func TestAppendAgeIsHumanDuration(t *testing.T) {
-	step := 1 * time.Millisecond
-	for d := -3 * time.Second; d < 12*year; d += step {
-		if got, want := string(appendAge(nil, d)), duration.HumanDuration(d); got != want {
-			t.Fatalf("%v: %s, want %s", d, got, want)
-		}
-		step += step / 64
-		step = min(step, 3*time.Hour+time.Second)
 	}
 }
 
@@ -271,11 +252,11 @@ func listOf(t testing.TB, n int, accept string) func() int {
 	if accept != "" {
 		r.Header.Set("Accept", accept)
 	}
-	info, err := ParseRequestInfo(r)
+	info, err := request.New(r, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r = r.WithContext(WithRequestInfo(r.Context(), info))
+	r = r.WithContext(request.WithInfo(r.Context(), info))
 	return func() int {
 		w := discard{header: http.Header{}}
 		a.ServeHTTP(&w, r)
@@ -313,11 +294,11 @@ func BenchmarkList10000(b *testing.B) {
 func BenchmarkGet(b *testing.B) {
 	a, _ := serve(b, widgets)
 	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, base+"/namespaces/n/widgets/a", nil)
-	info, err := ParseRequestInfo(r)
+	info, err := request.New(r, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	r = r.WithContext(WithRequestInfo(r.Context(), info))
+	r = r.WithContext(request.WithInfo(r.Context(), info))
 	b.ReportAllocs()
 	for b.Loop() {
 		a.ServeHTTP(&discard{header: http.Header{}}, r)

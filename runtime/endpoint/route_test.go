@@ -179,3 +179,18 @@ func TestNewRefusesContradictions(t *testing.T) {
 		}
 	}
 }
+
+func TestVerbsOfTheRoutes(t *testing.T) {
+	verbs := verbsOf(widgets)
+	if got := strings.Join(verbs[""], " "); got != "create delete deletecollection get list patch update watch" {
+		t.Errorf("the resource has %s", got)
+	}
+	if got := strings.Join(verbs["status"], " "); got != "get patch update" {
+		t.Errorf("the status has %s", got)
+	}
+	few := *widgets
+	few.Verbs = []string{"list", "get"}
+	if got := strings.Join(verbsOf(&few)[""], " "); got != "get list" {
+		t.Errorf("a resource with two verbs has %s", got)
+	}
+}

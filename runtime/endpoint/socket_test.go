@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/request"
 	"golang.org/x/net/websocket"
 )
 
@@ -26,11 +28,11 @@ func socketServer(t *testing.T) (host string, f *fake, ended chan struct{}) {
 	ended = make(chan struct{}, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() { ended <- struct{}{} }()
-		info, err := ParseRequestInfo(r)
+		info, err := request.New(r, nil)
 		if err != nil {
 			t.Error(err)
 		}
-		a.ServeHTTP(w, r.WithContext(WithRequestInfo(r.Context(), info)))
+		a.ServeHTTP(w, r.WithContext(request.WithInfo(r.Context(), info)))
 	}))
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String(), fakes[0], ended
@@ -75,7 +77,7 @@ func TestWatchOverASocket(t *testing.T) {
 
 // TestSocketsOfBinaryFormats: messages hold what streams have, without the length that only these need.
 func TestSocketsOfBinaryFormats(t *testing.T) {
-	for _, accept := range []string{typeCBOR, typeProtobuf + ";stream=watch;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"} {
+	for _, accept := range []string{negotiation.TypeCBOR, negotiation.TypeProtobuf + ";stream=watch;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"} {
 		host, f, ended := socketServer(t)
 		event := []api.Event{{Type: api.Added, Object: api.Rendition{Head: "\x0a", Payload: []byte("\xa1\x41a\x01")}}}
 		f.batches = [][]api.Event{event, event}
@@ -174,8 +176,8 @@ func TestAStalledSocketIsCutOff(t *testing.T) {
 	ended := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer close(ended)
-		info, _ := ParseRequestInfo(r)
-		a.ServeHTTP(w, r.WithContext(WithRequestInfo(r.Context(), info)))
+		info, _ := request.New(r, nil)
+		a.ServeHTTP(w, r.WithContext(request.WithInfo(r.Context(), info)))
 	}))
 	defer server.Close()
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())

@@ -45,7 +45,7 @@ func TestWatchAsTableTellsItsColumnsOnce(t *testing.T) {
 	lines := strings.Split(do(a, "GET", base+"/widgets?watch=1", "", "Accept", asTable).Body.String(), "\n")
 	const tail = `,"rows":[{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"red"}}]}}`
 	const head = `,"object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"columnDefinitions":`
-	if lines[0] != `{"type":"ADDED"`+head+columnDefinitions(widgets.Versions[0].Columns)+tail || lines[1] != `{"type":"DELETED"`+head+`null`+tail {
+	if lines[0] != `{"type":"ADDED"`+head+widgetColumns+tail || lines[1] != `{"type":"DELETED"`+head+`null`+tail {
 		t.Errorf("%s", lines)
 	}
 	if fakes[0].asked != "watch  {v1 3}" {
@@ -83,7 +83,7 @@ func TestOldWatchPaths(t *testing.T) {
 // TestWatchEndsInTime also looks at what a watch holds while nothing happens.
 func TestWatchEndsInTime(t *testing.T) {
 	a, _ := serve(t, widgets)
-	a.pools.streamFrames.New = func() any { t.Error("a buffer for nothing"); return &frame{} }
+	a.streamFrames = nil // a buffer for nothing would panic
 	begun := time.Now()
 	if w := do(a, "GET", base+"/widgets?watch=1&timeoutSeconds=1", ""); w.Code != 200 || w.Body.Len() != 0 {
 		t.Error(w.Code, w.Body)
@@ -95,7 +95,7 @@ func TestWatchEndsInTime(t *testing.T) {
 
 func TestWatchTimeIsBetweenTheMinimumAndItsDouble(t *testing.T) {
 	a, _ := serve(t, widgets)
-	c := call{api: a}
+	c := resourceRequest{api: a}
 	for range 100 {
 		if d := c.watchTime(nil); d < 30*time.Minute || d > time.Hour {
 			t.Fatal(d)
@@ -198,7 +198,8 @@ type flushes struct {
 
 func (f *flushes) Flush() { f.n++ }
 
-// backlogWatch has its batches at hand, and says so as long as others follow; or always, where it ends before it should.
+// backlogWatch has its batches at hand, and says so as long as others follow; or always, where it ends before it
+// should.
 type backlogWatch struct {
 	fakeWatch
 	always bool

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/request"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -166,7 +166,7 @@ func TestMaxInFlight(t *testing.T) {
 	}))
 	serve := func(method, path string, user *auth.User) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, nil)
-		r = r.WithContext(endpoint.WithRequestInfo(auth.WithUser(r.Context(), user), &endpoint.RequestInfo{Path: path}))
+		r = r.WithContext(request.WithInfo(auth.WithUser(r.Context(), user), &request.Info{Path: path}))
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
 		return w
@@ -210,9 +210,9 @@ func TestDrain(t *testing.T) {
 	}))
 	serve := func(path string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
-		info := &endpoint.RequestInfo{Path: path, IsResource: path == "/watch", Verb: "watch"}
+		info := &request.Info{Path: path, IsResource: path == "/watch", Verb: "watch", LongRunning: path == "/watch"}
 		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, r.WithContext(endpoint.WithRequestInfo(r.Context(), info)))
+		handler.ServeHTTP(w, r.WithContext(request.WithInfo(r.Context(), info)))
 		return w
 	}
 	slowEnded := make(chan int)

@@ -23,7 +23,7 @@ type bug struct {
 
 var bugs = []bug{
 	{
-		name: "an owner that memory doesn't show taken for gone", file: "collector/act.go",
+		name: "an owner that the cache lacks is taken for absent", file: "collector/collect.go",
 		right: "\t\tcase !live:\n", wrong: "\t\tcase false:\n",
 		dir: "collector", tests: []string{"TestAbsenceIsConfirmed"},
 	},
@@ -38,7 +38,7 @@ var bugs = []bug{
 		dir: "collector", tests: []string{"TestGraph/a_ring"},
 	},
 	{
-		name: "an object deleted that is another one by now", file: "collector/act.go",
+		name: "an object deleted that is another one by now", file: "collector/collect.go",
 		right: "Preconditions: &metav1.Preconditions{UID: &o.uid, ResourceVersion: &version}", wrong: "Preconditions: map[string]*metav1.Preconditions{}[version]",
 		dir: "collector", tests: []string{"TestOnlyWhatIsKnownIsDeleted"},
 	},
@@ -70,7 +70,7 @@ var bugs = []bug{
 		dir: "registry", tests: []string{"TestWatchFromARevision", "TestWatchDeletedCarriesTheLastMatchingState"},
 	},
 	{
-		name: "a length in protobuf that lacks its own head", file: "endpoint/protobuf.go",
+		name: "a length in protobuf that lacks its own head", file: "encoder/protobuf.go",
 		right: "size += wire.FieldSize(len(rendition.Payload))", wrong: "size += len(rendition.Payload)",
 		dir: "endpoint", tests: []string{"TestListsInBinary"},
 	},

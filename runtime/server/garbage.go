@@ -29,8 +29,8 @@ const (
 
 func (f *flags) addGarbage(set *pflag.FlagSet) {
 	set.BoolVar(&f.enableGarbageCollector, "enable-garbage-collector", true,
-		"record the propagation policy of a deletion as a finalizer; with false a deletion removes one object only. "+
-			"With --garbage-collector=external it must equal the flag of kube-controller-manager")
+		"record the propagation policy of a deletion as a finalizer; with false a deletion is of one object alone. "+
+			"With --garbage-collector=external it must equal the flag of the kube-controller-manager")
 	set.StringVar(&f.garbageCollector, "garbage-collector", "",
 		"who deletes or orphans the dependents of deleted objects: server (the default, this process) or "+
 			"external (kube-controller-manager, as for a server behind an aggregator)")
@@ -67,29 +67,32 @@ func (f *flags) garbagePolicy(set *pflag.FlagSet) GarbagePolicy {
 	return CollectGarbage
 }
 
-// garbage are the collector's metrics.
+// garbage collects the metrics of the garbage collector.
 type garbage struct{ collector *collector.Collector }
 
 var (
 	garbageObjects = prometheus.NewDesc("apigen_garbage_collector_objects",
-		"Objects in the garbage collector's graph: those with owners, and those whose deletion waits for dependents.",
+		"Objects in the graph of the garbage collector: those with owners, "+
+			"and those whose deletion waits for dependents.",
 		nil, nil)
 	garbageQueued = prometheus.NewDesc("apigen_garbage_collector_queued",
-		"Objects that wait for the garbage collector, including those that it will try again.", nil, nil)
+		"Objects that the garbage collector is to handle or to retry.", nil, nil)
 	garbageUnfollowed = prometheus.NewDesc("apigen_garbage_collector_unwatched_resources",
-		"Resources that the garbage collector cannot watch.", nil, nil)
+		"Resources that the garbage collector can't watch at the moment.", nil, nil)
 	garbageUnreadable = prometheus.NewDesc("apigen_garbage_collector_unreadable_objects",
-		"Objects that can't be read, whose owners the garbage collector therefore doesn't know.", nil, nil)
+		"Objects that can't be read, so that their owners are unknown.", nil, nil)
 	garbageActions = prometheus.NewDesc("apigen_garbage_collector_actions_total",
-		"Actions of the garbage collector: it deleted an object without owners, removed references to an owner, "+
-			"removed a finalizer of an owner, or failed.", []string{"action"}, nil)
+		"Actions of the garbage collector: delete (of an object without owners), unlink (from absent owners), "+
+			"finalize (after waiting for dependents), and fail.", []string{"action"}, nil)
 	garbageRestarts = prometheus.NewDesc("apigen_garbage_collector_watch_restarts_total",
-		"Restarts of the garbage collector's watches.", nil, nil)
+		"Restarts of watches of the garbage collector.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (garbage) Describe(out chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{garbageObjects, garbageQueued, garbageUnfollowed, garbageUnreadable, garbageActions, garbageRestarts} {
+	for _, desc := range []*prometheus.Desc{
+		garbageObjects, garbageQueued, garbageUnfollowed, garbageUnreadable, garbageActions, garbageRestarts,
+	} {
 		out <- desc
 	}
 }
@@ -103,7 +106,7 @@ func (g garbage) Collect(out chan<- prometheus.Metric) {
 	send(garbageObjects, prometheus.GaugeValue, stats.Objects)
 	send(garbageQueued, prometheus.GaugeValue, stats.Queued)
 	send(garbageUnfollowed, prometheus.GaugeValue, stats.Unfollowed)
-	send(garbageUnreadable, prometheus.GaugeValue, stats.Unreadable)
+	send(garbageUnreadable, prometheus.GaugeValue, stats.Corrupt)
 	send(garbageActions, prometheus.CounterValue, stats.Deleted, "delete")
 	send(garbageActions, prometheus.CounterValue, stats.Unlinked, "unlink")
 	send(garbageActions, prometheus.CounterValue, stats.Finalized, "finalize")

@@ -76,7 +76,7 @@ func TestListenerFails(t *testing.T) {
 // TestComplaintsAreHeard: what net/http complains of is told, but for what any stranger can make it complain of.
 func TestComplaintsAreHeard(t *testing.T) {
 	var heard bytes.Buffer
-	complain := log.New(complaints{slog.New(slog.NewTextHandler(&heard, nil))}, "", 0)
+	complain := log.New(httpErrorLog{slog.New(slog.NewTextHandler(&heard, nil))}, "", 0)
 	complain.Printf("http: TLS handshake error from 192.0.2.1:1234: EOF")
 	complain.Printf("http2: server: error reading preface from client 192.0.2.1:1234: timeout")
 	complain.Printf("http: URL query contains semicolon, which is no longer a supported separator")

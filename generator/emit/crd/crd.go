@@ -1,9 +1,11 @@
-// Package crd emits CustomResourceDefinitions: for packages marked +apigen:crds=<folder>, a document in YAML for each kind
-// of the groups below the package, by which a cluster serves the same types without a server of their own. They are what
-// controller-gen makes of the types, to the word, so that whoever has its documents sees no difference: the structural schema
-// with everything in place, since it can't refer; what a field and its type both say is put together as controller-gen does.
+// Package crd emits CustomResourceDefinitions: for packages marked +apigen:crds=<folder>, a document in YAML for each
+// kind of the groups below the package, by which a cluster serves the same types without a server of their own. They
+// are what controller-gen makes of the types, to the word, so that a user of its documents sees no difference: the
+// structural schema with everything in place, since it can't refer; what a field and its type both say is put together
+// as controller-gen does.
 //
-// A CustomResourceDefinition can't say all that a server does. What it leaves out is told as remarks, each at its line.
+// A CustomResourceDefinition can't express all that a server does. Remarks name what it leaves out, each at its line.
+// The package knows emit, model, schema and wiring.
 package crd
 
 import (
@@ -15,6 +17,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Emitter returns the emitter of CustomResourceDefinitions.
@@ -30,20 +33,21 @@ func Emitter() emit.Emitter {
 }
 
 // Emit returns the documents of all marked packages.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
 	taken := map[string]*model.Package{}
 	for _, pkg := range p.Packages {
-		if pkg.CRDs == nil || !pkg.Output {
+		if pkg.CRDs == nil || !p.Writes(pkg) {
 			continue
 		}
 		if other := taken[pkg.CRDs.Dir]; other != nil {
-			errs.Add(pkg.CRDs.Pos, "the CustomResourceDefinitions of %s and %s would go to the same folder: name another", other.Path, pkg.Path)
+			errs.Add(pkg.CRDs.Pos, "the CustomResourceDefinitions of %s and %s would go to the same folder: name "+
+				"another", other.Path, pkg.Path)
 			continue
 		}
 		taken[pkg.CRDs.Dir] = pkg
-		documents, err := emitPackage(p, pkg, &errs)
+		documents, err := emitPackage(p.Program, pkg, &errs)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +61,7 @@ func Emit(p *model.Program) ([]emit.File, error) {
 
 func emitPackage(p *model.Program, pkg *model.Package, errs *emit.Errors) ([]emit.File, error) {
 	var files []emit.File
-	b := newBuilder(p, pkg.EmbeddedMetadata, errs)
+	b := newBuilder(pkg.EmbeddedMetadata, errs)
 	for _, r := range resourcesBelow(p, pkg) {
 		content, err := yaml.Marshal(b.definition(r))
 		if err != nil {
@@ -77,7 +81,7 @@ func emitPackage(p *model.Program, pkg *model.Package, errs *emit.Errors) ([]emi
 // FileName is the base name of a kind's document.
 func FileName(group, plural string) string { return group + "_" + plural + ".yaml" }
 
-// head is what a document begins with: that it is generated, and the header of the program's files.
+// head returns the first lines of a document: the notice that it is generated, and the header of the program's files.
 func head(header string) []byte {
 	var out strings.Builder
 	out.WriteString("# " + emit.Notice + "\n")
@@ -100,8 +104,8 @@ type resource struct {
 	storage  *model.Version
 }
 
-// resourcesBelow are the kinds below a package that have a definition: those of a group with a name that are stored, in any
-// version that isn't left out.
+// resourcesBelow are the kinds below a package that have a definition: those of a group with a name that are stored, in
+// any version that isn't left out.
 func resourcesBelow(p *model.Program, pkg *model.Package) []resource {
 	return slices.DeleteFunc(kindsBelow(p, pkg), func(r resource) bool { return r.Virtual() || r.group.Name == "" })
 }

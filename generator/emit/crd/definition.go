@@ -1,6 +1,8 @@
 package crd
 
-import "apigen.dev/generator/model"
+import (
+	"apigen.dev/generator/model"
+)
 
 // object is a JSON object. Encoding sorts its keys.
 type object = map[string]any
@@ -8,7 +10,8 @@ type object = map[string]any
 // definition is the whole CustomResourceDefinition of a kind.
 func (b *builder) definition(r resource) object {
 	if !r.stores() {
-		b.errs.Add(r.versions[0].Type.Pos, "kind %s is stored in %s, which its CustomResourceDefinition doesn't have: mark another version with +kubebuilder:storageversion", r.Kind, r.storage.Name)
+		b.errs.Add(r.versions[0].Type.Pos, "kind %s is stored in %s, which its CustomResourceDefinition doesn't have: "+
+			"mark another version with +kubebuilder:storageversion", r.Kind, r.storage.Name)
 	}
 	metadata := object{"name": r.Plural + "." + r.group.Name}
 	names := object{"kind": r.Kind, "listKind": r.ListKind, "plural": r.Plural, "singular": r.Singular}
@@ -25,7 +28,8 @@ func (b *builder) definition(r resource) object {
 		versions = append(versions, b.version(v, v.Version == r.storage))
 	}
 	spec["versions"] = versions
-	return object{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata, "spec": spec}
+	return object{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata,
+		"spec": spec}
 }
 
 func list(s object, key string, values []string) {
@@ -46,7 +50,8 @@ func pairs(s object, key string, values []model.KeyValue) {
 // version is one version of a definition.
 func (b *builder) version(v model.ResourceVersion, storage bool) object {
 	k := v.Type.Kind
-	out := object{"name": v.Version.Name, "served": !k.Unserved, "storage": storage, "schema": object{"openAPIV3Schema": b.root(v.Type)}}
+	out := object{"name": v.Version.Name, "served": !k.Unserved, "storage": storage,
+		"schema": object{"openAPIV3Schema": b.root(v.Type)}}
 	if k.IsDeprecated {
 		out["deprecated"] = true
 		text(out, "deprecationWarning", k.Deprecated)
@@ -97,7 +102,7 @@ func columns(k *model.Kind) []any {
 
 // root is the schema of a kind: its metadata is said by the server.
 func (b *builder) root(t *model.Type) object {
-	s := clone(b.named(t)).(object)
+	s := clone(b.named(b.types.Type(t))).(object)
 	if properties, ok := s["properties"].(object); ok && properties["metadata"] != nil {
 		properties["metadata"] = object{"type": "object"}
 	}

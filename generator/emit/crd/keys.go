@@ -2,38 +2,20 @@ package crd
 
 import (
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
-// keysOf warns of the keys of a list that may be left out: kube-apiserver wants what elements are told apart by to be there always.
-// A server of one's own doesn't, and k8s.io/api has such lists.
-func keysOf(list *model.Field, out *emit.Errors) {
-	t := list.Type.Pointee()
-	if list.Schema.ListType != "map" || t.Elem == nil {
+// keysOf warns of keys of a list that may be omitted: kube-apiserver refuses a list whose elements may lack what tells
+// them apart. A server of the user's own accepts it, and k8s.io/api has such lists.
+func keysOf(list *schema.Field, out *emit.Errors) {
+	markers := &list.Go.Schema
+	if markers.ListType != "map" || list.Type.Elem == nil {
 		return
 	}
-	for _, name := range list.Schema.ListMapKeys {
-		if key := property(t.Elem.Pointee(), name, 0); key != nil && !demanded(key) && key.Default == nil && key.Type.Pointee().Default == nil {
-			out.Add(list.Schema.ListMapKeysPos, refuses+"the key %q of the elements of %s is optional and has no default: mark %s with +required, or give it a +default", name, list.Name, key.Name)
+	for _, name := range markers.ListMapKeys {
+		if key := list.Type.Elem.Property(name); key != nil && !key.Required && key.Default == nil {
+			out.Add(markers.ListMapKeysPos, refuses+"the key %q of the elements of %s is optional and has no default: "+
+				"mark %s with +required, or give it a +default", name, list.Go.Name, key.Go.Name)
 		}
 	}
-}
-
-// property is the field of a struct that is called so in JSON, also where it comes with an embedded one; nil where there is none.
-func property(t *model.Type, name string, depth int) *model.Field {
-	if depth > 8 { // a struct may embed a pointer to itself
-		return nil
-	}
-	for _, f := range t.Fields {
-		switch {
-		case f.Ignored:
-		case f.Inline:
-			if inner := property(f.Type.Pointee(), name, depth+1); inner != nil {
-				return inner
-			}
-		case f.JSON == name:
-			return f
-		}
-	}
-	return nil
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// merge puts what a schema says into another, as a document without references must: a struct gets the properties of what it
-// embeds, and the place where a type is used what the type says. Where both say the same thing differently, both hold: they
-// stand side by side in allOf, but for what can be joined.
+// merge puts what a schema says into another, as a document without references must: a struct gets the properties of
+// what it embeds, and the place where a type is used what the type says. Where both say the same thing differently,
+// both hold: they stand side by side in allOf, but for what can be joined.
 func merge(dst, src object) {
 	for _, part := range parts(src) {
 		merge(dst, part)
@@ -38,8 +38,9 @@ var documentation = map[string]bool{"description": true, "title": true, "example
 
 // scalar are the keywords that may say the same twice. Of bounds, controller-gen lets both stand.
 var scalar = map[string]bool{
-	"type": true, "format": true, "pattern": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "uniqueItems": true,
-	"nullable": true, "x-kubernetes-embedded-resource": true, "x-kubernetes-int-or-string": true,
+	"type": true, "format": true, "pattern": true, "exclusiveMinimum": true, "exclusiveMaximum": true,
+	"uniqueItems": true,
+	"nullable":    true, "x-kubernetes-embedded-resource": true, "x-kubernetes-int-or-string": true,
 	"minProperties": true, "maxProperties": true,
 }
 
@@ -62,7 +63,8 @@ func join(dst object, key string, value any) bool {
 	case "type": // the type's, whatever the place says
 	case "additionalProperties":
 		merge(dst[key].(object), value.(object))
-	case "x-kubernetes-preserve-unknown-fields", "x-kubernetes-map-type", "x-kubernetes-list-type", "x-kubernetes-list-map-keys":
+	case "x-kubernetes-preserve-unknown-fields", "x-kubernetes-map-type", "x-kubernetes-list-type",
+		"x-kubernetes-list-map-keys":
 		dst[key] = clone(value)
 	case "x-kubernetes-validations":
 		dst[key] = slices.Concat(clone(value).([]any), dst[key].([]any))

@@ -8,29 +8,33 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
+	"apigen.dev/generator/schema"
 )
 
-// warnings are of definitions that kube-apiserver refuses, though types and markers are fine for a server of one's own, each at
-// what it refuses.
-func warnings(p *model.Program) []emit.Error {
+// warnings are of definitions that kube-apiserver refuses, though types and markers are fine for a server of the user's
+// own, each at the marker or type that it refuses.
+func warnings(p *plan.Plan) []emit.Error {
 	var out emit.Errors
 	for _, pkg := range p.Packages {
-		if pkg.CRDs == nil || !pkg.Output {
+		if pkg.CRDs == nil || !p.Writes(pkg) {
 			continue
 		}
-		w := walk{visit: func(f *model.Field) {
+		types := schema.New(schema.CRD)
+		w := walk{visitField: func(f *schema.Field) {
 			keysOf(f, &out)
-			shapeless(f, &out)
+			schemaless(f.Go, &out)
 			setOfObjects(f, &out)
 		}, seen: map[*model.Type]bool{}}
 		changes := transitions{&out, map[visited]bool{}}
-		for _, r := range resourcesBelow(p, pkg) {
+		for _, r := range resourcesBelow(p.Program, pkg) {
 			unapproved(r, &out)
 			for _, v := range r.versions {
 				selectables(v.Type.Kind, &out)
 				scalePaths(v.Type.Kind, &out)
-				w.named(v.Type)
-				changes.place(v.Type, &model.Schema{}, r.Kind, false)
+				kind := types.Type(v.Type)
+				w.named(kind)
+				changes.value(kind, &model.Schema{}, r.Kind, false)
 			}
 		}
 	}
@@ -47,11 +51,14 @@ func unapproved(r resource, out *emit.Errors) {
 		return
 	}
 	for _, v := range r.versions {
-		if slices.ContainsFunc(v.Type.Kind.Manifest.Annotations, func(a model.KeyValue) bool { return a.Key == approval }) {
+		if slices.ContainsFunc(v.Type.Kind.Manifest.Annotations,
+			func(a model.KeyValue) bool { return a.Key == approval }) {
 			return
 		}
 	}
-	out.Add(r.versions[0].Type.Pos, refuses+"group %s is Kubernetes' own: mark %s with +kubebuilder:metadata:annotations=\"%s=<pull request>\", or name another group", r.group.Name, r.Kind, approval)
+	out.Add(r.versions[0].Type.Pos, refuses+"group %s is Kubernetes' own: mark %s with "+
+		"+kubebuilder:metadata:annotations=\"%s=<pull request>\", or name another group", r.group.Name, r.Kind,
+		approval)
 }
 
 // mostSelectable is how many selectable fields a version may have.
@@ -93,40 +100,46 @@ func scalePaths(k *model.Kind, out *emit.Errors) {
 		return
 	}
 	for _, p := range []struct{ name, path, below string }{
-		{"specpath", s.SpecPath, ".spec."}, {"statuspath", s.StatusPath, ".status."}, {"selectorpath", s.SelectorPath, ".spec. .status."},
+		{"specpath", s.SpecPath, ".spec."}, {"statuspath", s.StatusPath, ".status."}, {"selectorpath",
+			s.SelectorPath, ".spec. .status."},
 	} {
 		within := strings.Fields(p.below)
-		if p.path != "" && !slices.ContainsFunc(within, func(prefix string) bool { return strings.HasPrefix(p.path, prefix) }) {
-			out.Add(s.Pos, refuses+"the %s of its scale is %s, and is not below %s", p.name, p.path, strings.ReplaceAll(strings.Join(within, " or "), ". ", " "))
+		if p.path != "" && !slices.ContainsFunc(within, func(prefix string) bool {
+			return strings.HasPrefix(p.path,
+				prefix)
+		}) {
+			out.Add(s.Pos, refuses+"the %s of its scale is %s, and is not below %s", p.name, p.path,
+				strings.ReplaceAll(strings.Join(within, " or "), ". ", " "))
 		}
 	}
 }
 
-// shapeless warns of a field without a schema that nothing is said of instead.
-func shapeless(f *model.Field, out *emit.Errors) {
+// schemaless warns of a field without a schema that no marker describes instead.
+func schemaless(f *model.Field, out *emit.Errors) {
 	s := &f.Schema
 	if s.Schemaless && s.Type == "" && !s.PreserveUnknownFields && !s.IntOrString {
-		out.Add(f.Pos, refuses+"nothing is said of %s, which is schemaless: add +kubebuilder:pruning:PreserveUnknownFields, or +%s=<type>", f.Name, "kubebuilder:validation:Type")
+		out.Add(f.Pos, refuses+"nothing is said of %s, which is schemaless: add "+
+			"+kubebuilder:pruning:PreserveUnknownFields, "+
+			"or +%s=<type>", f.Name, "kubebuilder:validation:Type")
 	}
 }
 
 // setOfObjects warns of a set whose elements are merged themselves.
-func setOfObjects(f *model.Field, out *emit.Errors) {
-	t := f.Type.Pointee()
-	if t.Elem == nil || f.Schema.ListType != "set" && t.Schema.ListType != "set" {
+func setOfObjects(f *schema.Field, out *emit.Errors) {
+	set := &f.Go.Schema
+	if f.Type.Elem == nil || set.ListType != "set" && f.Type.Go.Schema.ListType != "set" {
 		return
 	}
-	e := t.Elem.Pointee()
-	rule := slices.IndexFunc(f.Schema.Rules, func(r model.Rule) bool { return r.Check == model.Unique })
-	pos := f.Pos
-	if rule >= 0 {
-		pos = f.Schema.Rules[rule].Pos
+	pos := f.Go.Pos
+	if unique := set.Rule(model.Unique); unique != nil {
+		pos = unique.Pos
 	}
+	e := f.Type.Elem.Go
 	switch {
 	case e.Methods["MarshalJSON"] != nil || e.Methods["MarshalText"] != nil:
 	case e.Form == model.Struct && e.Schema.StructType != "atomic" && e.Schema.MapType != "atomic",
 		e.Form == model.Map && e.Schema.MapType != "atomic":
-		out.Add(pos, refuses+"the elements of the set %s are objects, and not atomic: %s", f.Name, atomicMark(e))
+		out.Add(pos, refuses+"the elements of the set %s are objects, and not atomic: %s", f.Go.Name, atomicMark(e))
 	}
 }
 

@@ -6,38 +6,40 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/emit/wiring"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
+	"apigen.dev/generator/schema"
 )
 
-// Remarks are what the definitions of all marked packages leave out, since a CustomResourceDefinition has no word for it: a
-// cluster that is given the definition doesn't do it. They are sorted by position.
-func Remarks(p *model.Program) []emit.Error {
+// Remarks are what the definitions of all marked packages leave out, since a CustomResourceDefinition has no word for
+// it: a cluster that is given the definition doesn't do it. They are sorted by position.
+func Remarks(p *plan.Plan) []emit.Error {
 	var out emit.Errors
 	for _, pkg := range p.Packages {
-		if pkg.CRDs == nil || !pkg.Output {
+		if pkg.CRDs == nil || !p.Writes(pkg) {
 			continue
 		}
-		b := newBuilder(p, pkg.EmbeddedMetadata, new(emit.Errors))
-		u := unsaid{&out}
-		w := &walk{visit: u.field, ofType: func(t *model.Type) { u.schema(&t.Schema) }, seen: map[*model.Type]bool{}}
-		for _, r := range kindsBelow(p, pkg) {
+		b := newBuilder(pkg.EmbeddedMetadata, new(emit.Errors))
+		u := inexpressible{&out}
+		w := &walk{visitField: u.field, visitType: func(t *schema.Type) { u.schema(&t.Go.Schema) },
+			seen: map[*model.Type]bool{}}
+		for _, r := range kindsBelow(p.Program, pkg) {
 			switch {
 			case r.Virtual():
-				out.Add(r.Hub.Pos, "a CustomResourceDefinition can't express %s, of which nothing is stored: there is none", r.Kind)
+				out.Add(r.Hub.Pos, cannot+"%s, of which nothing is stored: there is none", r.Kind)
 				continue
 			case r.group.Name == "":
-				out.Add(r.Hub.Pos, "a CustomResourceDefinition can't express %s, which is of the core group: there is none", r.Kind)
+				out.Add(r.Hub.Pos, cannot+"%s, which is of the core group: there is none", r.Kind)
 				continue
 			}
-			hooks(&out, r)
+			hooks(&out, r, p.Hooks[r.Resource])
 			subresources(&out, r)
 			kinds(&out, r)
 			b.conversions(&out, r)
-			byHand(&out, r)
+			b.byHand(&out, r)
 			for _, v := range r.versions {
 				defaults(&out, v)
-				w.named(v.Type)
+				w.named(b.types.Type(v.Type))
 			}
 		}
 	}
@@ -47,13 +49,14 @@ func Remarks(p *model.Program) []emit.Error {
 }
 
 // hooks remarks on the methods that a server calls on writes, and on the functions that stand for them.
-func hooks(out *emit.Errors, r resource) {
-	for _, m := range wiring.Hooks(r.Resource) {
-		if r.Hub.Package.ServedBy != nil && strings.HasSuffix(m.Name, "_"+r.Kind) {
-			out.Add(m.Pos, "a CustomResourceDefinition can't express %s: what the function does on writes, a cluster needs a webhook for", m.Name)
+func hooks(out *emit.Errors, r resource, hooks []plan.Hook) {
+	for _, h := range hooks {
+		if h.Function {
+			out.Add(h.Func.Pos, cannot+"%s: what the function does on writes, a cluster needs a webhook for", h.Func.Name)
 			continue
 		}
-		out.Add(m.Pos, "a CustomResourceDefinition can't express %s.%s: what the method does on writes, a cluster needs a webhook for", r.Kind, m.Name)
+		out.Add(h.Func.Pos, cannot+"%s.%s: what the method does on writes, a cluster needs a webhook for", r.Kind,
+			h.Func.Name)
 	}
 }
 
@@ -61,7 +64,7 @@ func hooks(out *emit.Errors, r resource) {
 func subresources(out *emit.Errors, r resource) {
 	for _, s := range r.Subresources {
 		if s.Form != model.ScaleSubresource {
-			out.Add(s.Pos, "a CustomResourceDefinition can't express the subresource %s of %s", s.Name, r.Kind)
+			out.Add(s.Pos, cannot+"the subresource %s of %s", s.Name, r.Kind)
 		}
 	}
 }
@@ -73,7 +76,7 @@ func kinds(out *emit.Errors, r resource) {
 		ways(out, r, v)
 		for _, c := range v.Type.Kind.Columns {
 			if c.Method != "" {
-				out.Add(c.Pos, "a CustomResourceDefinition can't express the column %s, which the method %s makes: it is left out", c.Name, c.Method)
+				out.Add(c.Pos, cannot+"the column %s, which the method %s makes: it is left out", c.Name, c.Method)
 			}
 		}
 	}
@@ -83,9 +86,11 @@ func kinds(out *emit.Errors, r resource) {
 func status(out *emit.Errors, r resource, v model.ResourceVersion) {
 	switch k := v.Type.Kind; {
 	case k.HasStatus && !k.Manifest.Status:
-		out.Add(v.Type.Pos, "the server has a status subresource of %s, for there is a field Status; the CustomResourceDefinition has none in %s without +kubebuilder:subresource:status", r.Kind, v.Version.Name)
+		out.Add(v.Type.Pos, "the server has a status subresource of %s, for there is a field Status; the "+
+			"CustomResourceDefinition has none in %s without +kubebuilder:subresource:status", r.Kind, v.Version.Name)
 	case !r.Status && k.Manifest.Status:
-		out.Add(v.Type.Pos, "the CustomResourceDefinition has a status subresource of %s in %s, for it is marked so; the server has none where a version has no field Status", r.Kind, v.Version.Name)
+		out.Add(v.Type.Pos, "the CustomResourceDefinition has a status subresource of %s in %s, for it is marked so; "+
+			"the server has none where a version has no field Status", r.Kind, v.Version.Name)
 	}
 }
 
@@ -95,19 +100,21 @@ func ways(out *emit.Errors, r resource, v model.ResourceVersion) {
 	for _, m := range []struct {
 		said bool
 		name string
-	}{{k.CreateOnUpdate, "createOnUpdate"}, {k.RequireResourceVersion, "requireResourceVersion"}, {k.ReturnDeletedObject, "returnDeletedObject"}} {
+	}{{k.CreateOnUpdate, "createOnUpdate"}, {k.RequireResourceVersion, "requireResourceVersion"},
+		{k.ReturnDeletedObject, "returnDeletedObject"}} {
 		if m.said {
-			out.Add(v.Type.Pos, "a CustomResourceDefinition can't express +apigen:%s of %s", m.name, r.Kind)
+			out.Add(v.Type.Pos, cannot+"+apigen:%s of %s", m.name, r.Kind)
 		}
 	}
 	if k.Generation != nil && !*k.Generation {
-		out.Add(v.Type.Pos, "a CustomResourceDefinition can't express +apigen:generation=false of %s: custom resources always have one", r.Kind)
+		out.Add(v.Type.Pos, cannot+"+apigen:generation=false of %s: custom resources always have one", r.Kind)
 	}
 	if k.StoragePrefix != "" {
-		out.Add(k.StoragePrefixPos, "a CustomResourceDefinition can't express +apigen:storagePrefix of %s: the cluster says where custom resources are stored", r.Kind)
+		out.Add(k.StoragePrefixPos, cannot+"+apigen:storagePrefix of %s: the cluster says where custom resources are "+
+			"stored", r.Kind)
 	}
 	if v.Type.BringsProtobuf() {
-		out.Add(v.Type.Pos, "a CustomResourceDefinition can't express %s in protobuf: custom resources are JSON, YAML and CBOR", r.Kind)
+		out.Add(v.Type.Pos, cannot+"%s in protobuf: custom resources are JSON, YAML and CBOR", r.Kind)
 	}
 }
 
@@ -121,7 +128,8 @@ func (b *builder) conversions(out *emit.Errors, r resource) {
 	}
 	for _, v := range r.versions {
 		if stored != nil && v.Version != r.storage && !reflect.DeepEqual(shapeOf(b.root(v.Type)), stored) {
-			out.Add(v.Type.Pos, "a CustomResourceDefinition can't express the conversion of %s between %s and %s, whose schemas differ: a cluster needs a webhook for it", r.Kind, v.Version.Name, r.storage.Name)
+			out.Add(v.Type.Pos, cannot+"the conversion of %s between %s and %s, whose schemas differ: a cluster needs "+
+				"a webhook for it", r.Kind, v.Version.Name, r.storage.Name)
 		}
 	}
 }
@@ -145,17 +153,17 @@ func shapeOf(s object) object {
 	return s
 }
 
-// byHand remarks on hand-written conversions between versions, and the hub: also where their schemas are the same, the values
-// may not be.
-func byHand(out *emit.Errors, r resource) {
+// byHand remarks on hand-written conversions between versions, and the hub: also where their schemas are the same, the
+// values may not be.
+func (b *builder) byHand(out *emit.Errors, r resource) {
 	if len(r.versions) < 2 {
 		return
 	}
 	own := &walk{seen: map[*model.Type]bool{}}
-	own.named(r.Hub)
+	own.named(b.types.Type(r.Hub))
 	homes := []*model.Package{r.Hub.Package.Home()}
 	for _, v := range r.versions {
-		own.named(v.Type)
+		own.named(b.types.Type(v.Type))
 		homes = append(homes, v.Version.Package.Home())
 		for _, name := range []string{"ConvertTo", "ConvertFrom"} {
 			if m := v.Type.Methods[name]; m != nil {
@@ -173,13 +181,13 @@ func byHand(out *emit.Errors, r resource) {
 	}
 }
 
-const conversionsByHand = "a CustomResourceDefinition can't express %s: what is converted by hand, a cluster needs a webhook for"
+const conversionsByHand = cannot + "%s: what is converted by hand, a cluster needs a webhook for"
 
 // defaults remarks on hand-written defaulting functions beside a kind.
 func defaults(out *emit.Errors, v model.ResourceVersion) {
 	for _, f := range v.Version.Package.Home().Funcs {
 		if strings.HasPrefix(f.Name, "SetDefaults_") {
-			out.Add(f.Pos, "a CustomResourceDefinition can't express %s: defaults that code sets are left out", f.Name)
+			out.Add(f.Pos, cannot+"%s: defaults that code sets are left out", f.Name)
 		}
 	}
 }

@@ -1,37 +1,41 @@
 package crd
 
-import "apigen.dev/generator/model"
+import (
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
+)
 
 // walk visits the types that kinds lead to, once each, and their fields, as far as they are the user's to change.
 type walk struct {
-	ofType func(*model.Type)
-	visit  func(*model.Field)
-	seen   map[*model.Type]bool
+	visitType  func(*schema.Type)
+	visitField func(*schema.Field)
+	seen       map[*model.Type]bool
 }
 
 // named visits a type, or that of its elements.
-func (w *walk) named(t *model.Type) {
-	t = t.Pointee()
-	for t.Elem != nil && t.Name == "" {
-		t = t.Elem.Pointee()
+func (w *walk) named(t *schema.Type) {
+	for t.Elem != nil && !t.Named() {
+		t = t.Elem
 	}
-	if w.seen[t] || t.Package != nil && (t.Package.Module == nil || !t.Package.Module.Own) {
+	if w.seen[t.Go] || !editable(t.Go) {
 		return
 	}
-	w.seen[t] = true
-	if w.ofType != nil {
-		w.ofType(t)
+	w.seen[t.Go] = true
+	if w.visitType != nil {
+		w.visitType(t)
 	}
 	for _, f := range t.Fields {
-		if f.Ignored {
-			continue
-		}
-		if w.visit != nil {
-			w.visit(f)
+		if w.visitField != nil {
+			w.visitField(f)
 		}
 		w.named(f.Type)
 	}
 	if t.Elem != nil {
 		w.named(t.Elem)
 	}
+}
+
+// editable tells whether a type has no package, or one in a module of the user's own.
+func editable(t *model.Type) bool {
+	return t.Package == nil || t.Package.Module != nil && t.Package.Module.Own
 }

@@ -8,9 +8,10 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
-// page is what the templates show of one version of a group.
+// page holds the data of one version of a group that the templates show.
 type page struct {
 	// Notice says that the page was generated.
 	Notice string
@@ -74,7 +75,7 @@ func (s shape) String() string { return s.Before + s.Name + s.After }
 
 // maker makes a page. Types are described once each, in the order in which they are met.
 type maker struct {
-	program *model.Program
+	types   *schema.Resolver
 	group   *model.Group
 	version *model.Version
 	kinds   map[*model.Type]bool
@@ -83,8 +84,11 @@ type maker struct {
 	queue   []*model.Type
 }
 
-func newPage(p *model.Program, g *model.Group, v *model.Version) *page {
-	m := &maker{program: p, group: g, version: v, kinds: map[*model.Type]bool{}, anchors: map[*model.Type]string{}, taken: map[string]bool{}}
+func newPage(g *model.Group, v *model.Version) *page {
+	m := &maker{
+		types: schema.New(schema.Reference), group: g, version: v,
+		kinds: map[*model.Type]bool{}, anchors: map[*model.Type]string{}, taken: map[string]bool{},
+	}
 	out := &page{Notice: emit.Notice, Title: strings.TrimPrefix(g.Name+"/"+v.Name, "/"), Text: parse(v.Package.Doc)}
 	type served struct {
 		resource *model.Resource
@@ -115,8 +119,8 @@ func newPage(p *model.Program, g *model.Group, v *model.Version) *page {
 	return out
 }
 
-// anchor is where a type is described. It is made of the name alone, so that links from elsewhere last; the second type of a
-// name, of another package, gets a number.
+// anchor is where a type is described. It is made of the name alone, so that links from elsewhere last; the second type
+// of a name, of another package, gets a number.
 func (m *maker) anchor(t *model.Type) string {
 	if a := m.anchors[t]; a != "" {
 		return a
@@ -135,7 +139,8 @@ func (m *maker) anchor(t *model.Type) string {
 
 func (m *maker) kind(r *model.Resource, t *model.Type, apiVersion string) *kind {
 	k := &kind{
-		section: m.section(t), APIVersion: apiVersion, Plural: r.Plural, Scope: "Namespaced", ShortNames: r.ShortNames, Categories: r.Categories,
+		section: m.section(t), APIVersion: apiVersion, Plural: r.Plural, Scope: "Namespaced",
+		ShortNames: r.ShortNames, Categories: r.Categories,
 		Storage: r.Storage == m.version && !r.Virtual(), Verbs: r.Verbs, Subresources: m.subresources(r, t),
 	}
 	root := "/apis/" + apiVersion

@@ -1,7 +1,7 @@
-// Package reference emits the API reference: for packages marked +apigen:reference=<folder>, a page in Markdown and one in
-// HTML for each served version of the groups below the package. What it tells comes from the model alone: comments, types
-// and markers. Comments are taken for text that anybody may have written: nothing in them becomes markup of the page but
-// paragraphs, lists, code and links, as go doc knows them.
+// Package reference emits the API reference: for packages marked +apigen:reference=<folder>, a page in Markdown and one
+// in HTML for each served version of the groups below the package. What it tells comes from the model alone: comments,
+// types and markers. Comments are taken for text that anybody may have written: nothing in them becomes markup of the
+// page but paragraphs, lists, code and links, as go doc knows them.
 package reference
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Emitter returns the emitter of references.
@@ -24,20 +25,21 @@ func Emitter() emit.Emitter {
 }
 
 // Emit returns the pages of all marked packages.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
 	taken := map[string]*model.Package{}
 	for _, pkg := range p.Packages {
-		if pkg.Reference == nil || !pkg.Output {
+		if pkg.Reference == nil || !p.Writes(pkg) {
 			continue
 		}
 		if other := taken[pkg.Reference.Dir]; other != nil {
-			errs.Add(pkg.Reference.Pos, "the references of %s and %s would go to the same folder: name another", other.Path, pkg.Path)
+			errs.Add(pkg.Reference.Pos, "the references of %s and %s would go to the same folder: name another",
+				other.Path, pkg.Path)
 			continue
 		}
 		taken[pkg.Reference.Dir] = pkg
-		pages, err := emitPackage(p, pkg)
+		pages, err := emitPackage(p.Program, pkg)
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +61,7 @@ func emitPackage(p *model.Program, pkg *model.Package) ([]emit.File, error) {
 			if !strings.HasPrefix(v.Package.Home().Path+"/", pkg.Path+"/") {
 				continue
 			}
-			made := newPage(p, g, v)
+			made := newPage(g, v)
 			for ending, tmpl := range pages {
 				var out bytes.Buffer
 				if err := tmpl(&out, made); err != nil {

@@ -2,174 +2,118 @@ package reference
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // section describes a named type.
-func (m *maker) section(t *model.Type) *section {
-	s := &section{Name: t.Name, Anchor: m.anchor(t), Text: parse(t.Doc), Rules: rules(&t.Schema)}
-	switch {
-	case t.Form == model.Struct:
-		m.fields(t, s, map[string]bool{}, map[*model.Type]bool{})
-		s.Rules = append(s.Rules, unions(t)...)
-	case t.Enum:
-		s.Shape = m.form(t)
-		s.Values = constants(t)
-	default:
-		s.Shape = m.form(t)
+func (m *maker) section(named *model.Type) *section {
+	t := m.types.Type(named)
+	s := &section{Name: named.Name, Anchor: m.anchor(named), Text: parse(named.Doc), Rules: rules(&named.Schema)}
+	if named.Form == model.Struct {
+		for _, p := range t.InSourceOrder() {
+			if typeMeta := m.kinds[named] && p.Owner.Go.Name == "TypeMeta"; !typeMeta {
+				s.Fields = append(s.Fields, m.field(p))
+			}
+		}
+		s.Rules = append(s.Rules, unions(named)...)
+		return s
+	}
+	s.Shape = m.form(t)
+	if named.Enum {
+		for _, c := range schema.Constants(named) {
+			s.Values = append(s.Values, enumValue{Value: c.Value, Text: parse(c.Doc)})
+		}
 	}
 	return s
 }
 
-// fields adds the fields of a struct and of what it inlines, in their order; one nearer to the outer struct wins.
-func (m *maker) fields(t *model.Type, s *section, seen map[string]bool, passed map[*model.Type]bool) {
-	passed[t] = true
-	var own []*model.Field
-	for _, f := range t.Fields {
-		if named := !f.Ignored && !f.Inline && f.JSON != ""; named && !seen[f.JSON] {
-			seen[f.JSON] = true
-			own = append(own, f)
-		}
-	}
-	for _, f := range t.Fields {
-		switch inner := f.Type.Pointee(); {
-		case slices.Contains(own, f):
-			s.Fields = append(s.Fields, m.field(f))
-		case !f.Ignored && f.Inline && inner.Form == model.Struct && !passed[inner] && !(m.kinds[t] && inner.Name == "TypeMeta"):
-			m.fields(inner, s, seen, passed)
-		}
-	}
-}
-
-func (m *maker) field(f *model.Field) field {
+func (m *maker) field(p *schema.Property) field {
+	markers := &p.Go.Schema
 	out := field{
-		Name: f.JSON, Shape: m.shape(f.Type), Text: parse(f.Doc), Default: m.fallback(f),
-		Required: !f.Schema.Optional && (f.Schema.Required || !f.OmitEmpty),
+		Name: p.Go.JSON, Shape: m.shape(p.Type), Text: parse(p.Go.Doc), Required: p.Required, Rules: rules(markers),
 	}
-	if out.Default != "" && !f.Schema.Required {
-		out.Required = false
+	if d := p.Default; d != nil {
+		out.Default = d.JSON
+		if d.Ref != nil && d.JSON == "" {
+			out.Default = d.Ref.Name
+		}
 	}
-	out.Rules = rules(&f.Schema)
-	switch {
-	case f.Schema.IntOrString:
-		out.Shape = shape{Name: "integer or string"}
-	case f.Schema.Schemaless:
-		out.Shape = shape{Name: "any value"}
-	case f.Schema.Type != "":
-		out.Shape = shape{Name: f.Schema.Type}
+	if form, ok := schema.Override(markers); ok {
+		out.Shape = shape{Name: inWords(schema.Form{JSON: form})}
 	}
-	if f.Schema.Items != nil {
-		for _, r := range rules(f.Schema.Items) {
+	if markers.Items != nil {
+		for _, r := range rules(markers.Items) {
 			out.Rules = append(out.Rules, "each: "+r)
 		}
 	}
 	return out
 }
 
-// fallback is the default of a field or its type, as JSON.
-func (m *maker) fallback(f *model.Field) string {
-	d := f.Default
-	if d == nil {
-		d = f.Type.Pointee().Default
-	}
-	if d == nil {
-		return ""
-	}
-	if d.Ref == nil || d.JSON != "" {
-		return d.JSON
-	}
-	return d.Ref.Name
-}
+// documentation is where Kubernetes' own reference describes common types.
+const documentation = "https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/"
 
-// constants are the values of an enumeration, in the order of the source.
-func constants(t *model.Type) []enumValue {
-	var out []enumValue
-	for _, c := range t.Package.Consts {
-		if c.Type == t && !c.Excluded && !slices.ContainsFunc(out, func(v enumValue) bool { return v.Value == c.Value }) {
-			out = append(out, enumValue{Value: c.Value, Text: parse(c.Doc)})
-		}
-	}
-	return out
-}
-
-// elsewhere are types of Kubernetes, in words, and where they are described.
-var elsewhere = map[string]shape{
-	"k8s.io/apimachinery/pkg/apis/meta/v1.ObjectMeta":    {Name: "ObjectMeta", Link: "https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/object-meta/"},
-	"k8s.io/apimachinery/pkg/apis/meta/v1.ListMeta":      {Name: "ListMeta", Link: "https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/list-meta/"},
-	"k8s.io/apimachinery/pkg/apis/meta/v1.LabelSelector": {Name: "LabelSelector", Link: "https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/label-selector/"},
-	"k8s.io/apimachinery/pkg/api/resource.Quantity":      {Name: "Quantity", Link: "https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/"},
-	"k8s.io/apimachinery/pkg/apis/meta/v1.Time":          {Name: "string (RFC 3339 time)"},
-	"k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime":     {Name: "string (RFC 3339 time in microseconds)"},
-	"time.Time": {Name: "string (RFC 3339 time)"},
-	"k8s.io/apimachinery/pkg/apis/meta/v1.Duration":   {Name: "string (duration: 1h30m)"},
-	"k8s.io/apimachinery/pkg/util/intstr.IntOrString": {Name: "integer or string"},
-	"k8s.io/apimachinery/pkg/runtime.RawExtension":    {Name: "object of any kind"},
-	"encoding/json.RawMessage":                        {Name: "any value"},
+// wellKnown are types of Kubernetes and Go in words, with links to their descriptions.
+var wellKnown = map[schema.WellKnown]shape{
+	schema.ObjectMeta:    {Name: "ObjectMeta", Link: documentation + "object-meta/"},
+	schema.ListMeta:      {Name: "ListMeta", Link: documentation + "list-meta/"},
+	schema.LabelSelector: {Name: "LabelSelector", Link: documentation + "label-selector/"},
+	schema.Quantity:      {Name: "Quantity", Link: documentation + "quantity/"},
+	schema.Time:          {Name: "string (RFC 3339 time)"},
+	schema.MicroTime:     {Name: "string (RFC 3339 time in microseconds)"},
+	schema.GoTime:        {Name: "string (RFC 3339 time)"},
+	schema.Duration:      {Name: "string (duration: 1h30m)"},
+	schema.IntOrStr:      {Name: "integer or string"},
+	schema.RawExtension:  {Name: "object of any kind"},
+	schema.RawMessage:    {Name: "any value"},
 }
 
 // shape is a type where it is used.
-func (m *maker) shape(t *model.Type) shape {
-	for range 8 { // pointers; nobody points at more
-		if t.Form != model.Pointer || t.Name != "" || t.Elem == nil {
-			break
-		}
-		t = t.Elem
+func (m *maker) shape(t *schema.Type) shape {
+	if words, ok := wellKnown[t.Known]; ok {
+		return words
 	}
-	if t.Name == "" || t.Package == nil {
+	if !t.Named() {
 		return m.form(t)
 	}
-	if known, ok := elsewhere[t.Package.Path+"."+t.Name]; ok {
-		return known
+	if t.Go.SchemaType != "" {
+		return shape{Name: strings.TrimSpace(t.Go.SchemaType + " " + t.Go.SchemaFormat)}
 	}
-	if t.SchemaType != "" {
-		return shape{Name: strings.TrimSpace(t.SchemaType + " " + t.SchemaFormat)}
+	home := t.Go.Package.Home()
+	switch {
+	case home.Module != nil && home.Module.Own:
+		return shape{Name: t.Go.Name, Link: "#" + m.anchor(t.Go)}
+	case t.Go.Form == model.Struct:
+		return shape{Name: t.Go.Name, After: " (" + t.Go.Package.Path + ")"}
 	}
-	if home := t.Package.Home(); home.Module == nil || !home.Module.Own {
-		if t.Form != model.Struct {
-			return m.form(t)
-		}
-		return shape{Name: t.Name, After: " (" + t.Package.Path + ")"}
-	}
-	return shape{Name: t.Name, Link: "#" + m.anchor(t)}
+	return m.form(t)
 }
 
-// form is what a type is made of.
-func (m *maker) form(t *model.Type) shape {
-	wrap := func(before string, of *model.Type) shape {
-		s := m.shape(of)
-		s.Before = before + s.Before
-		return s
+// form describes a type by its JSON form.
+func (m *maker) form(t *schema.Type) shape {
+	before := map[schema.JSON]string{schema.List: "list of ", schema.Map: "map of "}[t.JSON]
+	if before == "" || t.Elem == nil {
+		return shape{Name: inWords(t.Form)}
 	}
-	switch t.Form {
-	case model.Basic:
-		return shape{Name: basic(t.Basic)}
-	case model.Slice, model.Array:
-		if t.Elem.Form == model.Basic && (t.Elem.Basic == "byte" || t.Elem.Basic == "uint8") {
-			return shape{Name: "string (base64)"}
-		}
-		return wrap("list of ", t.Elem)
-	case model.Map:
-		return wrap("map of ", t.Elem)
-	case model.Struct:
-		return shape{Name: "object"}
-	}
-	return shape{Name: "any value"}
+	s := m.shape(t.Elem)
+	s.Before = before + s.Before
+	return s
 }
 
-func basic(name string) string {
-	switch name {
-	case "bool":
-		return "boolean"
-	case "float32", "float64":
-		return "number"
-	case "string":
-		return "string"
+// inWords is a JSON form in words.
+func inWords(f schema.Form) string {
+	switch {
+	case f.JSON == schema.Any || f.JSON == schema.Pointer:
+		return "any value"
+	case f.JSON == schema.IntOrString:
+		return "integer or string"
+	case f.Format == "byte":
+		return "string (base64)"
 	}
-	return "integer"
+	return string(f.JSON)
 }
 
 // rules are the constraints of a schema in words.
@@ -240,7 +184,8 @@ func bounds(s *model.Schema, add func(string, ...any)) {
 	for _, b := range []struct {
 		least, most *int64
 		one, many   string
-	}{{s.MinLength, s.MaxLength, "character", "characters"}, {s.MinItems, s.MaxItems, "item", "items"}, {s.MinProperties, s.MaxProperties, "entry", "entries"}} {
+	}{{s.MinLength, s.MaxLength, "character", "characters"}, {s.MinItems, s.MaxItems, "item", "items"},
+		{s.MinProperties, s.MaxProperties, "entry", "entries"}} {
 		counted := func(n int64) string {
 			if n == 1 {
 				return "1 " + b.one

@@ -43,7 +43,7 @@ func (m *maker) subresource(s *model.Subresource, kind *model.Type) subresource 
 		out.Text = parse(s.Method.Doc)
 	}
 	if s.Options != nil {
-		out.Takes, out.Query = m.shape(s.Options), true
+		out.Takes, out.Query = m.shape(m.types.Type(s.Options)), true
 	}
 	switch s.Form {
 	case model.FieldSubresource:
@@ -65,4 +65,6 @@ func (m *maker) subresource(s *model.Subresource, kind *model.Type) subresource 
 	return out
 }
 
-func (m *maker) payload(p *model.Payload) shape { return m.shape(p.At(m.version.Name).Type) }
+func (m *maker) payload(p *model.Payload) shape {
+	return m.shape(m.types.Type(p.At(m.version.Name).Type))
+}

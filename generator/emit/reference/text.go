@@ -76,7 +76,10 @@ func (t text) Cell() string {
 		return ""
 	}
 	out := string(printer().HTML(t.doc))
-	out = preformatted.ReplaceAllStringFunc(out, func(block string) string { return strings.ReplaceAll(block, "\n", "<br>") })
+	out = preformatted.ReplaceAllStringFunc(out, func(block string) string {
+		return strings.ReplaceAll(block, "\n",
+			"<br>")
+	})
 	out = strings.TrimSpace(strings.ReplaceAll(out, "\n", " "))
 	out = strings.TrimSpace(strings.TrimPrefix(out, "<p>"))
 	return inert(out)
@@ -125,7 +128,8 @@ var pages = map[string]func(io.Writer, *page) error{
 
 func markdown(out io.Writer, p *page) error {
 	tmpl, err := texttemplate.New("page.md.tmpl").Funcs(texttemplate.FuncMap{
-		"words": words, "join": strings.Join, "code": code, "inert": func(s string) string { return inert(html.EscapeString(s)) },
+		"words": words, "join": strings.Join, "code": code,
+		"inert": func(s string) string { return inert(html.EscapeString(s)) },
 	}).ParseFS(templates.FS, "reference/page.md.tmpl")
 	if err != nil {
 		return err
@@ -135,8 +139,9 @@ func markdown(out io.Writer, p *page) error {
 
 func hypertext(out io.Writer, p *page) error {
 	tmpl, err := htmltemplate.New("page.html.tmpl").Funcs(htmltemplate.FuncMap{
-		"words": func(s string) htmltemplate.HTML { return htmltemplate.HTML(words(s)) }, //nolint:gosec // words escapes
-		"code":  code, "join": strings.Join,
+		"words": func(s string) htmltemplate.HTML { return htmltemplate.HTML(words(s)) },
+		//nolint:gosec // words escapes
+		"code": code, "join": strings.Join,
 	}).ParseFS(templates.FS, "reference/page.html.tmpl")
 	if err != nil {
 		return err

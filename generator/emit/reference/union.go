@@ -2,50 +2,28 @@ package reference
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
-// unions says which fields of a struct exclude each other: +k8s:unionMember and +k8s:zeroOrOneOfMember, by the name of their
-// union.
+// unions describes the fields of a struct that exclude each other.
 func unions(t *model.Type) []string {
-	type union struct {
-		check         model.Check
-		name          string
-		discriminator string
-		members       []string
-	}
-	var all []*union
-	find := func(check model.Check, name string) *union {
-		i := slices.IndexFunc(all, func(u *union) bool { return u.check == check && u.name == name })
-		if i < 0 {
-			i, all = len(all), append(all, &union{check: check, name: name})
-		}
-		return all[i]
-	}
-	for _, f := range t.Fields {
-		for _, r := range f.Schema.Rules {
-			switch r.Check {
-			case model.UnionMember, model.ZeroOrOneOfMember:
-				u := find(r.Check, r.Text)
-				u.members = append(u.members, f.JSON)
-			case model.UnionDiscriminator:
-				find(model.UnionMember, r.Text).discriminator = f.JSON
-			}
-		}
-	}
 	var out []string
-	for _, u := range all {
+	for _, u := range schema.UnionsOf(t) {
+		var members []string
+		for _, f := range u.Members {
+			members = append(members, f.JSON)
+		}
 		switch {
-		case len(u.members) == 0:
-		case u.discriminator != "":
-			out = append(out, fmt.Sprintf("%s says which of %s is set", code(u.discriminator), listed(u.members)))
-		case u.check == model.ZeroOrOneOfMember:
-			out = append(out, oneOf(0, 1, u.members))
+		case len(members) == 0:
+		case u.Discriminator != nil:
+			out = append(out, fmt.Sprintf("%s says which of %s is set", code(u.Discriminator.JSON), listed(members)))
+		case u.ZeroOrOne:
+			out = append(out, oneOf(0, 1, members))
 		default:
-			out = append(out, oneOf(1, 1, u.members))
+			out = append(out, oneOf(1, 1, members))
 		}
 	}
 	return out

@@ -8,38 +8,39 @@ import (
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/spelling"
 	"apigen.dev/runtime/cel"
 )
 
-// finding is what is wrong with a rule.
+// finding is a fault of a rule, or advice about one.
 type finding struct {
 	rule model.CELRule
 	text string
-	// mendable: the marker is in a module of the user's own, and nobody asked for leniency.
-	mendable bool
+	// fixable: the marker is in a module of the user's own, and nobody asked for leniency.
+	fixable bool
 	// advice: the rule is run, and is probably not what is meant.
 	advice bool
 }
 
 // judge compiles the rules of all kinds, and of types that no kind leads to, in packages that output is written for. A
 // rule is found fault with once, at its marker, wherever its type is used.
-func judge(p *model.Program) []finding {
+func judge(p *plan.Plan) []finding {
 	b := newBuilder(nil)
-	j := &judgement{builder: b, lenient: p.Lenient, told: map[string]bool{}, judged: map[model.Position]bool{}}
+	j := &judgement{builder: b, lenient: p.Lenient, reported: map[string]bool{}, judged: map[model.Position]bool{}}
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {
 			for _, v := range r.Versions {
-				if v.Version.Package.Home().Output {
-					j.schema(b.value(v.Type, false), r.Kind, true, v.Type.Package)
+				if p.Writes(v.Version.Package.Home()) {
+					j.schema(b.kind(v.Type), r.Kind, true, v.Type.Package)
 				}
 			}
 		}
 	}
 	for _, pkg := range p.Packages {
 		for _, t := range pkg.Types {
-			if pkg.Home().Output && !j.all(t) {
-				j.schema(b.value(t, false), t.Name, false, pkg)
+			if p.Writes(pkg.Home()) && !j.all(t) {
+				j.schema(b.kind(t), t.Name, false, pkg)
 			}
 		}
 	}
@@ -50,7 +51,7 @@ type judgement struct {
 	builder  *builder
 	lenient  bool
 	findings []finding
-	told     map[string]bool
+	reported map[string]bool
 	judged   map[model.Position]bool
 }
 
@@ -84,13 +85,13 @@ func (j *judgement) schema(s *cel.Schema, path string, resource bool, home *mode
 		}
 		rule := rules[f.Index]
 		key := fmt.Sprintf("%s %s", rule.Pos, f.Part)
-		if j.told[key] {
+		if j.reported[key] {
 			continue
 		}
-		j.told[key] = true
+		j.reported[key] = true
 		j.findings = append(j.findings, finding{
 			rule: rule, text: describe(rule, f, j.builder.owners[f.Schema]), advice: f.Advice,
-			mendable: !j.lenient && editable(rule.Pos, home),
+			fixable: !j.lenient && editable(rule.Pos, home),
 		})
 	}
 }
@@ -112,7 +113,8 @@ func (j *judgement) mark(s *cel.Schema) {
 // describe says what is wrong: with an expression, its line, where in it, and what self has.
 func describe(rule model.CELRule, f cel.Fault, owner string) string {
 	part := map[cel.Part]string{
-		cel.InRule: "", cel.InMessage: "its message ", cel.InMessageExpression: "its messageExpression ", cel.InReason: "its reason ",
+		cel.InRule: "", cel.InMessage: "its message ", cel.InMessageExpression: "its messageExpression ",
+		cel.InReason:    "its reason ",
 		cel.InFieldPath: "its fieldPath ", cel.InOptionalOldSelf: "its optionalOldSelf ",
 	}[f.Part]
 	head := "CEL rule of " + owner
@@ -170,7 +172,8 @@ func suggest(message string, s *cel.Schema) string {
 	if s.Properties[name] != nil {
 		return "expressions don't see it: nothing is known of its JSON"
 	}
-	if near := spelling.Within(name, slices.Sorted(maps.Keys(reachable(s, map[string]bool{}, 0))), len(name)/3+1); near != "" {
+	if near := spelling.Within(name, slices.Sorted(maps.Keys(reachable(s, map[string]bool{}, 0))),
+		len(name)/3+1); near != "" {
 		return "did you mean " + near + "?"
 	}
 	if len(fields) == 0 || len(fields) > 20 {

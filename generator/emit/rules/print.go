@@ -6,11 +6,12 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/runtime/cel"
-	"github.com/dave/jennifer/jen"
 )
 
 // The packages that emitted code imports, by path.
@@ -38,7 +39,7 @@ func file(p *model.Program, g *model.Group, faulty map[model.Position]bool) (*em
 	found := false
 	for _, r := range g.Resources {
 		for _, v := range r.Served() {
-			s := pr.builder.value(v.Type, false)
+			s := pr.builder.kind(v.Type)
 			if !s.HasRules() {
 				continue
 			}
@@ -62,9 +63,11 @@ func file(p *model.Program, g *model.Group, faulty map[model.Position]bool) (*em
 func (p *printer) rules(f *jen.File, g *model.Group, r *model.Resource, v model.ResourceVersion, s *cel.Schema) {
 	name := function(v.Type)
 	p.used[name] = true
-	f.Commentf("%s are the rules in CEL of %s in %s, compiled when the first object is written.", name, r.Kind, v.Version.Name)
+	f.Commentf("%s are the rules in CEL of %s in %s, compiled when the first object is written.", name, r.Kind,
+		v.Version.Name)
 	kind := jen.Qual(schemaPath, "GroupVersionKind").Values(
-		jen.Id("Group").Op(":").Lit(g.Name), jen.Id("Version").Op(":").Lit(v.Version.Name), jen.Id("Kind").Op(":").Lit(r.Kind))
+		jen.Id("Group").Op(":").Lit(g.Name), jen.Id("Version").Op(":").Lit(v.Version.Name),
+		jen.Id("Kind").Op(":").Lit(r.Kind))
 	f.Var().Id(name).Op("=").Qual("sync", "OnceValue").Call(jen.Func().Params().Op("*").Qual(celPath, "Rules").Block(
 		jen.Return(jen.Qual(celPath, "New").Call(kind, jen.Op("&").Add(jen.Qual(celPath, "Schema")).Add(p.body(s)))),
 	))
@@ -77,7 +80,7 @@ func (p *printer) function(f *jen.File, s *cel.Schema) {
 	if !r.all {
 		what = "the fields of %s that have rules in them."
 	}
-	f.Commentf("%s are "+what, p.names[r], r.typ.Package.Name+"."+r.typ.Name)
+	f.Commentf("%s are "+what, p.names[r], r.typ.Go.Package.Name+"."+r.typ.Go.Name)
 	f.Func().Id(p.names[r]).Params().Map(jen.String()).Op("*").Qual(celPath, "Schema").Block(
 		jen.Return(p.properties(s)))
 }
@@ -172,9 +175,9 @@ func (p *printer) shared(s *cel.Schema) jen.Code {
 		return p.properties(s)
 	}
 	if p.names[r] == "" {
-		name := "fields" + upperFirst(r.typ.Package.Name) + upperFirst(r.typ.Name)
+		name := "fields" + upperFirst(r.typ.Go.Package.Name) + upperFirst(r.typ.Go.Name)
 		if !r.all {
-			name = "ruled" + upperFirst(r.typ.Package.Name) + upperFirst(r.typ.Name)
+			name = "ruled" + upperFirst(r.typ.Go.Package.Name) + upperFirst(r.typ.Go.Name)
 		}
 		for i := 2; p.used[name]; i++ {
 			name = fmt.Sprintf("%s_%d", strings.SplitN(name, "_", 2)[0], i)
@@ -191,7 +194,8 @@ func (p *printer) list(rules []cel.Rule) jen.Code {
 	for _, r := range slices.Clone(rules) {
 		members := []jen.Code{jen.Id("Rule").Op(":").Add(literal(r.Rule))}
 		for _, m := range []struct{ name, value string }{
-			{"Message", r.Message}, {"MessageExpression", r.MessageExpression}, {"Reason", r.Reason}, {"FieldPath", r.FieldPath},
+			{"Message", r.Message}, {"MessageExpression", r.MessageExpression}, {"Reason", r.Reason}, {"FieldPath",
+				r.FieldPath},
 		} {
 			if m.value != "" {
 				members = append(members, jen.Id(m.name).Op(":").Add(literal(m.value)))

@@ -1,6 +1,7 @@
-// Package rules emits, for each API group, the CEL rules of its kinds (+kubebuilder:validation:XValidation) as values that
-// the wiring runs on every write, and judges them before: a rule that doesn't type-check, costs too much or compares what
-// can't be compared is an error at its marker. It uses runtime/cel for that, which is what runs the rules later.
+// Package rules emits, for each API group, the CEL rules of its kinds (+kubebuilder:validation:XValidation) as values
+// that the wiring runs on every write, and judges them before: a rule that doesn't type-check, costs too much or
+// compares what can't be compared is an error at its marker. It uses runtime/cel for that, which is what runs the rules
+// later.
 package rules
 
 import (
@@ -10,6 +11,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the base name of the file that the emitter writes into a group's wiring package.
@@ -31,8 +33,9 @@ func Imports() []string {
 	return []string{celPath}
 }
 
-// Emit returns a file for each group with wiring that has rules. Faults of rules are errors where the user can mend them.
-func Emit(p *model.Program) ([]emit.File, error) {
+// Emit returns a file for each group with wiring that has rules. Faults of rules are errors where the user can mend
+// them.
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	faulty := map[model.Position]bool{}
 	for _, f := range judge(p) {
@@ -40,7 +43,7 @@ func Emit(p *model.Program) ([]emit.File, error) {
 			continue
 		}
 		faulty[f.rule.Pos] = true
-		if f.mendable {
+		if f.fixable {
 			errs = append(errs, emit.Error{Pos: f.rule.Pos, Message: f.text, Lenient: true})
 		}
 	}
@@ -48,11 +51,8 @@ func Emit(p *model.Program) ([]emit.File, error) {
 		return nil, err
 	}
 	var files []emit.File
-	for _, g := range p.Wired() {
-		if !g.Output() {
-			continue
-		}
-		made, err := file(p, g, faulty)
+	for _, g := range p.WiredGroups() {
+		made, err := file(p.Program, g, faulty)
 		if err != nil {
 			return nil, fmt.Errorf("rules of %s: %w", g.Name, err)
 		}
@@ -63,37 +63,37 @@ func Emit(p *model.Program) ([]emit.File, error) {
 	return files, nil
 }
 
-// warnings are what is odd about rules that are run, and the faults of those in packages that the user can't edit, which
-// are not run.
-func warnings(p *model.Program) []emit.Error {
+// warnings are what is odd about rules that are run, and the faults of those in packages that the user can't edit,
+// which are not run.
+func warnings(p *plan.Plan) []emit.Error {
 	var out emit.Errors
 	for _, f := range judge(p) {
 		switch {
 		case f.advice:
 			out.Add(f.rule.Pos, "%s", f.text)
-		case !f.mendable:
+		case !f.fixable:
 			out.Add(f.rule.Pos, "%s; the rule is not run", f.text)
 		}
 	}
 	return out
 }
 
-// Functions returns a function that names the function which returns the rules of a kind in its version, in the group's
-// wiring package; empty where it has none.
-func Functions(p *model.Program) func(*model.Type) string {
+// Functions are the functions of the groups' wiring packages that return the rules of a kind in one version, by its type.
+func Functions(p *plan.Plan) map[*model.Type]string {
 	faulty := map[model.Position]bool{}
-	if foreign(p) {
+	if foreign(p.Program) {
 		for _, f := range judge(p) {
 			faulty[f.rule.Pos] = faulty[f.rule.Pos] || !f.advice
 		}
 	}
 	b := newBuilder(faulty)
-	return func(t *model.Type) string {
-		if !b.value(t, false).HasRules() {
-			return ""
+	functions := map[*model.Type]string{}
+	for _, t := range p.WireTypes() {
+		if b.kind(t).HasRules() {
+			functions[t] = function(t)
 		}
-		return function(t)
 	}
+	return functions
 }
 
 func function(t *model.Type) string { return "rules" + upperFirst(t.Package.Name) + t.Name }
@@ -108,7 +108,7 @@ func foreign(p *model.Program) bool {
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {
 			for _, v := range r.Versions {
-				if b.value(v.Type, false).HasRules() && !b.editable(v.Type.Package) {
+				if b.kind(v.Type).HasRules() && !b.editable(v.Type.Package) {
 					return true
 				}
 			}
@@ -129,5 +129,6 @@ func (b *builder) editable(home *model.Package) bool {
 
 // editable tells whether a position is in the module of a package, and that is the user's own.
 func editable(pos model.Position, home *model.Package) bool {
-	return home.Module == nil || home.Module.Own && (home.Module.Dir == "" || strings.HasPrefix(pos.Filename, home.Module.Dir))
+	return home.Module == nil || home.Module.Own && (home.Module.Dir == "" || strings.HasPrefix(pos.Filename,
+		home.Module.Dir))
 }

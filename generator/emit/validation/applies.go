@@ -4,10 +4,11 @@ import (
 	"slices"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
-// applies tells whether a rule can be checked on values of a type, which is no pointer. Those that are about a field as a
-// whole, or about several, never do.
+// applies tells whether a rule can be checked on values of a type, which is no pointer. Those that are about a field as
+// a whole, or about several, never do.
 func applies(r *model.Rule, t *model.Type) bool {
 	if half := halfOf(r, t); half != nil {
 		t = half
@@ -20,7 +21,7 @@ func applies(r *model.Rule, t *model.Type) bool {
 	case model.Monotonic:
 		return integer(t)
 	case model.MinLength, model.MaxLength:
-		return isString(t) || isBytes(t) && !r.Declarative
+		return isString(t) || schema.IsBytes(t) && !r.Declarative
 	case model.MaxBytes, model.Pattern:
 		return isString(t)
 	case model.Format:
@@ -30,7 +31,7 @@ func applies(r *model.Rule, t *model.Type) bool {
 	case model.NotEqual:
 		return t.Form == model.Basic
 	case model.MinItems, model.MaxItems, model.Unique:
-		return t.Form == model.Slice && !isBytes(t)
+		return t.Form == model.Slice && !schema.IsBytes(t)
 	case model.MinProperties, model.MaxProperties:
 		return t.Form == model.Map || t.Form == model.Struct && !r.Declarative && !opaqueJSON(t)
 	case model.OneOf:
@@ -58,13 +59,18 @@ func (g *graph) effective(t *model.Type, s *model.Schema) bool {
 	if slices.ContainsFunc(s.Rules, func(r model.Rule) bool { return g.applies(&r, t) }) {
 		return true
 	}
-	if t.Elem != nil && !isBytes(t) && s.Items != nil && g.effective(t.Elem, s.Items) || t.Form == model.Map && s.Keys != nil && g.effective(t.Key, s.Keys) {
+	if t.Elem != nil && !schema.IsBytes(t) && s.Items != nil && g.effective(t.Elem, s.Items) ||
+		t.Form == model.Map && s.Keys != nil && g.effective(t.Key, s.Keys) {
 		return true
 	}
-	if slices.ContainsFunc(s.Elements, func(p model.Part) bool { return t.Form == model.Slice && g.effective(t.Elem, p.Schema) }) {
+	if slices.ContainsFunc(s.Elements, func(p model.Part) bool {
+		return t.Form == model.Slice && g.effective(t.Elem,
+			p.Schema)
+	}) {
 		return true
 	}
-	if t.Form == model.Slice && len(elementUnions(t, s)) > 0 || t.Form == model.Struct && len(subfieldUnions(t, s)) > 0 {
+	if t.Form == model.Slice && len(elementUnions(t, s)) > 0 || t.Form == model.Struct &&
+		len(subfieldUnions(t, s)) > 0 {
 		return true
 	}
 	for _, p := range s.Subfields {
@@ -78,7 +84,8 @@ func (g *graph) effective(t *model.Type, s *model.Schema) bool {
 // fieldEffective is effective for a field, whose presence is checked, too.
 func (g *graph) fieldEffective(f *model.Field) bool {
 	s := &f.Schema
-	if missing(f) || s.Rule(model.Forbidden) != nil || s.Rule(model.DependentRequired) != nil || s.Rule(model.DependentForbidden) != nil {
+	if missing(f) || s.Rule(model.Forbidden) != nil || s.Rule(model.DependentRequired) != nil ||
+		s.Rule(model.DependentForbidden) != nil {
 		return true
 	}
 	return g.effective(f.Type, s) || len(s.Modes) > 0
@@ -93,41 +100,11 @@ func subfield(f *model.Field, p model.Part) *model.Field {
 	return &out
 }
 
-// required tells whether the field must be there, and whether that is said in Kubernetes' grammar.
-func required(f *model.Field) (yes, declarative bool) {
-	if o := f.Schema.Rule(model.Optional); o != nil && defaulted(f) {
-		return true, true // the server sets it
-	}
-	for i := range f.Schema.Rules {
-		if r := &f.Schema.Rules[i]; r.Check == model.Required {
-			if r.Declarative {
-				return true, true
-			}
-			yes = !f.Schema.Optional
-		}
-	}
-	return yes, false
-}
-
-// defaulted tells whether a field always has a value, by its default, other than the one that means that it has none.
-func defaulted(f *model.Field) bool {
-	if f.Default == nil {
-		return false
-	}
-	switch f.Type.Form {
-	case model.Pointer, model.Slice, model.Map:
-		return true
-	case model.Basic:
-		return f.Default.Ref != nil || f.Default.JSON != `""` && f.Default.JSON != "0" && f.Default.JSON != "false"
-	}
-	return false
-}
-
-// missing tells whether there is a value of the field that is none although there must be one. A custom resource's field
-// may be there with its zero value, so that only those that can be nil are missing; what Kubernetes' own grammar calls
-// required may not be zero either.
+// missing tells whether there is a value of the field that is none although there must be one. A custom resource's
+// field may be there with its zero value, so that only those that can be nil are missing; what Kubernetes' own grammar
+// calls required may not be zero either.
 func missing(f *model.Field) bool {
-	yes, declarative := required(f)
+	yes, declarative := schema.Checked(f)
 	if !yes {
 		return false
 	}
@@ -142,7 +119,7 @@ func missing(f *model.Field) bool {
 
 // optional tells whether a value that isn't set is left alone.
 func optional(f *model.Field) bool {
-	if yes, declarative := required(f); yes && declarative {
+	if yes, declarative := schema.Checked(f); yes && declarative {
 		return false
 	}
 	if f.Type.Form == model.Struct {
@@ -151,8 +128,8 @@ func optional(f *model.Field) bool {
 	return f.Schema.Optional || !f.Schema.Required && f.OmitEmpty
 }
 
-// demanding tells whether rules of Kubernetes' own grammar are on fields of a struct: to them a struct that is no pointer
-// is always there.
+// demanding tells whether rules of Kubernetes' own grammar are on fields of a struct: to them a struct that is no
+// pointer is always there.
 func demanding(t *model.Type) bool {
 	for _, f := range t.Fields {
 		ruled := func(r model.Rule) bool { return r.Declarative && r.Check != model.Optional }
@@ -182,7 +159,7 @@ var (
 
 // halfOf is the half of an IntOrString that a rule is about, or nil for other types and rules.
 func halfOf(r *model.Rule, t *model.Type) *model.Type {
-	if t.Package == nil || t.Package.Path != intstrPath || t.Name != "IntOrString" {
+	if schema.KnownAs(t) != schema.IntOrStr {
 		return nil
 	}
 	switch r.Check {
@@ -196,22 +173,14 @@ func halfOf(r *model.Rule, t *model.Type) *model.Type {
 
 func isString(t *model.Type) bool { return t.Form == model.Basic && t.Basic == "string" }
 
-func isBytes(t *model.Type) bool {
-	return t.Form == model.Slice && t.Elem != nil && t.Elem.Form == model.Basic && (t.Elem.Basic == "uint8" || t.Elem.Basic == "byte")
-}
-
 func numeric(t *model.Type) bool { return integer(t) || isFloat(t) }
 
 func isFloat(t *model.Type) bool {
-	return t.Form == model.Basic && (t.Basic == "float32" || t.Basic == "float64")
+	return t.Form == model.Basic && schema.Basics[t.Basic].JSON == schema.Number
 }
 
 func integer(t *model.Type) bool {
-	if t.Form != model.Basic {
-		return false
-	}
-	_, ok := limits[t.Basic]
-	return ok
+	return t.Form == model.Basic && schema.Basics[t.Basic].JSON == schema.Integer
 }
 
 // opaqueJSON tells whether the JSON of a struct isn't what its fields say.

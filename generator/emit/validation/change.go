@@ -6,8 +6,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// change are the checks that a schema asks for of the change of a value, before it matters whether the value is set. They
-// run where the value is not known to be what it was: what came on an update counts as changed, too.
+// change are the checks that a schema asks for of the change of a value, before it matters whether the value is set.
+// They run where the value is not known to be what it was: what came on an update counts as changed, too.
 func (w *writer) change(v value, s *model.Schema) []jen.Code {
 	var code []jen.Code
 	var words []string

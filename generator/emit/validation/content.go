@@ -2,11 +2,14 @@ package validation
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // content are the checks that a schema asks for of a value, whatever it was before.
@@ -79,7 +82,8 @@ func (w *writer) bound(v value, r *model.Rule) []jen.Code {
 		return w.refuse(v, v.place.Value().Op("%").Id(n).Op("!=").Lit(0), "should be a multiple of "+n)
 	case r.Check == model.MultipleOf:
 		quotient := jen.Id("q").Op(":=").Float64().Call(v.place.Value()).Op("/").Id(n)
-		distance := w.file.Qual("math", "Abs").Call(jen.Id("q").Op("-").Add(w.file.Qual("math", "Round").Call(jen.Id("q"))))
+		distance := w.file.Qual("math", "Abs").Call(jen.Id("q").Op("-").Add(w.file.Qual("math",
+			"Round").Call(jen.Id("q"))))
 		return []jen.Code{jen.If(quotient, distance.Op(">").Id("1e-9")).Block(
 			w.fail(v, "Invalid", v.place.Value(), says(v, "should be a multiple of "+n)))}
 	case r.Check == model.Minimum && r.Exclusive:
@@ -161,16 +165,8 @@ func unique(cases, known []jen.Code) []jen.Code {
 
 // enumConstants are the values of an enumeration by value, one constant for each.
 func enumConstants(t *model.Type) []*model.Const {
-	if t.Package == nil {
-		return nil
-	}
-	byValue := map[string]*model.Const{}
-	for _, c := range t.Package.Consts {
-		if c.Type == t && !c.Excluded && byValue[c.Value] == nil {
-			byValue[c.Value] = c
-		}
-	}
-	return sortedConstants(byValue)
+	byValue := func(a, b *model.Const) int { return strings.Compare(a.Value, b.Value) }
+	return slices.SortedFunc(slices.Values(schema.Constants(t)), byValue)
 }
 
 // literal is a value as Go writes it.

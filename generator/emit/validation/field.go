@@ -55,7 +55,8 @@ func (w *writer) member(parent value, f *model.Field) member {
 	}
 	m.value = value{
 		typ: f.Type, place: m.holder, path: "path", label: parent.label + f.Name, name: f.JSON,
-		old: oldValue{owner: parent.old.owner, place: func(name string) gocode.Place { return parent.old.place(name).Field(f.Name) }},
+		old: oldValue{owner: parent.old.owner,
+			place: func(name string) gocode.Place { return parent.old.place(name).Field(f.Name) }},
 	}
 	if f.Type.Form == model.Pointer && f.Type.Name == "" {
 		m.typ, m.place, m.pointer = f.Type.Elem, m.holder.Deref(), true
@@ -76,7 +77,8 @@ func (w *writer) field(parent value, f *model.Field) []jen.Code {
 	}
 	code = append(code, w.dependents(parent, m)...)
 	if f.Schema.Rule(model.Forbidden) != nil {
-		return append(code, w.when(m, and(w.set(m, true), w.changed(m.value)), w.fail(m.value, "Forbidden", jen.Lit(""))))
+		return append(code, w.when(m, and(w.set(m, true), w.changed(m.value)), w.fail(m.value, "Forbidden",
+			jen.Lit(""))))
 	}
 	content := w.content(m.value, &f.Schema)
 	var calls []jen.Code
@@ -120,7 +122,8 @@ func (w *writer) present(m member, content, calls []jen.Code) []jen.Code {
 	case len(content) == 0 && len(calls) == 1 && w.functionOf(m.typ) != nil:
 		return []jen.Code{w.call(m.value, m.at)}
 	}
-	return []jen.Code{jen.Block(append([]jen.Code{jen.Id("path").Op(":=").Add(m.at)}, w.both(changed, content, calls)...)...)}
+	return []jen.Code{jen.Block(append([]jen.Code{jen.Id("path").Op(":=").Add(m.at)}, w.both(changed, content,
+		calls)...)...)}
 }
 
 // both are the checks of what changed, and the calls.
@@ -232,5 +235,6 @@ func (w *writer) inner(m member) []jen.Code {
 	}
 	body := append(w.subfields(self(m.typ, m.label), &model.Schema{Constraints: model.Constraints{Subfields: effective}}), jen.Return(jen.Id("errs")))
 	f := jen.Func().Add(w.signature(m.typ)).Block(body...)
-	return []jen.Code{w.add(f.Call(jen.Id("ctx"), jen.Id("op"), jen.Id("path"), m.place.Address(), w.oldAddress(m.value)))}
+	return []jen.Code{w.add(f.Call(jen.Id("ctx"), jen.Id("op"), jen.Id("path"), m.place.Address(),
+		w.oldAddress(m.value)))}
 }

@@ -1,38 +1,40 @@
 package validation
 
 import (
-	"cmp"
 	"slices"
 
-	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // graph answers, for one package that functions are written for, which types have rules somewhere.
 type graph struct {
 	program *model.Program
 	pkg     *model.Package
-	reach   *emit.Reach
+	reach   *model.Reach
 	// builtIn: the kinds are of another module, and not controller-gen's.
 	builtIn bool
 }
 
 func newGraph(program *model.Program, pkg *model.Package) *graph {
 	g := &graph{program: program, pkg: pkg, builtIn: isBuiltIn(pkg)}
-	g.reach = emit.NewReach(g.has, g.inner)
+	g.reach = model.NewReach(g.has, g.inner)
 	return g
 }
 
-// isBuiltIn tells packages that serve kinds as Kubernetes has its own: what +listType says of their lists is for who merges
-// them, and elements that are there twice (addresses of a node, say, of one type) are kube-apiserver's to accept.
+// isBuiltIn tells packages that serve kinds as Kubernetes has its own: what +listType says of their lists is for who
+// merges them, and elements that are there twice (addresses of a node, say, of one type) are kube-apiserver's to
+// accept.
 func isBuiltIn(pkg *model.Package) bool {
-	return pkg.Serves != nil && !slices.ContainsFunc(pkg.Serves.Types, func(t *model.Type) bool { return t.Kind != nil && t.Kind.Kubebuilder })
+	return pkg.Serves != nil && !slices.ContainsFunc(pkg.Serves.Types,
+		func(t *model.Type) bool { return t.Kind != nil && t.Kind.Kubebuilder })
 }
 
-// exported tells whether the type has a Validate_X in the graph's package: all of its own types have that have rules; of
-// types of another module, the kinds that are served.
+// exported tells whether the type has a Validate_X in the graph's package: all of its own types have that have rules;
+// of types of another module, the kinds that are served.
 func (g *graph) exported(t *model.Type) bool {
-	if t.Name == "" || t.Package != g.pkg.Source() || len(t.TypeArgs) > 0 || t.ListOf != nil || !validates(g.program, g.pkg) {
+	if t.Name == "" || t.Package != g.pkg.Source() || len(t.TypeArgs) > 0 || t.ListOf != nil || !validates(g.program,
+		g.pkg) {
 		return false
 	}
 	if g.pkg.Serves != nil && t.Kind == nil {
@@ -49,31 +51,12 @@ func (g *graph) has(t *model.Type) bool {
 	if ignored(t) {
 		return false
 	}
-	if t.Name != "" && g.effective(t, said(t)) || t.Form == model.Struct && len(unions(t)) > 0 {
+	if t.Name != "" && g.effective(t, schema.Enforced(t)) || t.Form == model.Struct && len(unions(t)) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
 		return accessible(g.pkg, t, f) && g.fieldEffective(f)
 	})
-}
-
-// said is what markers say of all values of a type: its own, and controller-gen's of what it is declared over. Kubernetes' own
-// hold for the type alone that they are written at.
-func said(t *model.Type) *model.Schema {
-	if t.Of == nil {
-		return &t.Schema
-	}
-	s, over := t.Schema, said(t.Of)
-	inherited := slices.DeleteFunc(slices.Clone(over.Rules), func(r model.Rule) bool { return r.Declarative })
-	s.Rules = append(inherited, s.Rules...)
-	s.ListType = cmp.Or(s.ListType, over.ListType)
-	if s.Items == nil {
-		s.Items = over.Items
-	}
-	if len(s.ListMapKeys) == 0 {
-		s.ListMapKeys = over.ListMapKeys
-	}
-	return &s
 }
 
 // inner are the types of what the type holds, as far as checks go into it.

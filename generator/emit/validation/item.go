@@ -10,7 +10,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// elementUnion is a set of elements of a list, told by their keys, of which one is there, or at most one.
+// elementUnion is a set of elements of a list, identified by their keys: one of them is there, or at most one.
 type elementUnion struct {
 	name      string
 	zeroOrOne bool
@@ -30,7 +30,10 @@ func elementUnions(list *model.Type, s *model.Schema) []*elementUnion {
 				continue
 			}
 			zeroOrOne := r.Check == model.ZeroOrOneOfMember
-			at := slices.IndexFunc(out, func(u *elementUnion) bool { return u.name == r.Text && u.zeroOrOne == zeroOrOne })
+			at := slices.IndexFunc(out, func(u *elementUnion) bool {
+				return u.name == r.Text &&
+					u.zeroOrOne == zeroOrOne
+			})
 			if at < 0 {
 				at, out = len(out), append(out, &elementUnion{name: r.Text, zeroOrOne: zeroOrOne})
 			}
@@ -51,9 +54,12 @@ func (w *writer) elementUnion(v value, u *elementUnion) jen.Code {
 	if u.zeroOrOne {
 		function = "ZeroOrOneOfUnion"
 	}
-	name := w.declare(v.label+"Union", "are the elements of which one is there.", w.file.Qual(validatePath, "NewUnionMembership").Call(members...))
-	args := append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path), v.place.Value(), w.oldList(v), jen.Id(name)}, set...)
-	return w.add(w.file.Qual(validatePath, function).Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}, args...))
+	name := w.declare(v.label+"Union", "are the elements of which one is there.", w.file.Qual(validatePath,
+		"NewUnionMembership").Call(members...))
+	args := append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path), v.place.Value(), w.oldList(v),
+		jen.Id(name)}, set...)
+	return w.add(w.file.Qual(validatePath, function).Custom(jen.Options{Open: "(", Close: ")", Separator: ",",
+		Multi: true}, args...))
 }
 
 // hasElement is the function that tells whether a list has an element of these keys.

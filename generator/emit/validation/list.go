@@ -4,6 +4,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // unique checks that the elements of a list are not the same: as a whole, or by their keys.
@@ -45,7 +46,7 @@ func (w *writer) noNils(v value) jen.Code {
 // match is a function that tells whether two elements of a list are the same one, or nil where none can be told from
 // another.
 func (w *writer) match(list *model.Type, s *model.Schema) jen.Code {
-	for _, of := range []*model.Schema{s, said(list)} {
+	for _, of := range []*model.Schema{s, schema.Enforced(list)} {
 		if r := of.Rule(model.Unique); r != nil {
 			return w.matchBy(list, of, r.Text)
 		}
@@ -73,7 +74,8 @@ func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Cod
 				same.Op("&&")
 			}
 			if f.Type.Form == model.Pointer {
-				same.Add(w.file.Qual(validatePath, "DirectEqual").Call(jen.Id("a").Dot(f.Name), jen.Id("b").Dot(f.Name)))
+				same.Add(w.file.Qual(validatePath, "DirectEqual").Call(jen.Id("a").Dot(f.Name),
+					jen.Id("b").Dot(f.Name)))
 			} else {
 				same.Id("a").Dot(f.Name).Op("==").Id("b").Dot(f.Name)
 			}
@@ -91,7 +93,7 @@ func mapKeys(list *model.Type, s *model.Schema) []string {
 	if len(s.ListMapKeys) > 0 {
 		return s.ListMapKeys
 	}
-	return said(list).ListMapKeys
+	return schema.Enforced(list).ListMapKeys
 }
 
 // sameness is the function that compares two values of a type.
@@ -127,13 +129,13 @@ func keyField(t *model.Type, key string, depth int) *model.Field {
 	return nil
 }
 
-// elements checks what is in a list or a map: what a schema says of its elements, and, where the list has no function of
-// its own that does so, what their type says.
+// elements checks what is in a list or a map: what a schema says of its elements, and, where the list has no function
+// of its own that does so, what their type says.
 func (w *writer) elements(v value, s *model.Schema) []jen.Code {
 	deep := (v.typ.Name == "" || v.self) && !s.Opaque
 	switch v.typ.Form {
 	case model.Slice:
-		if isBytes(v.typ) {
+		if schema.IsBytes(v.typ) {
 			return nil
 		}
 		code := append(w.items(v, s, deep), w.picked(v, s)...)
@@ -199,7 +201,7 @@ func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
 
 // byKeys tells whether elements are told apart by their keys, rather than by themselves.
 func byKeys(list *model.Type, s *model.Schema) bool {
-	for _, of := range []*model.Schema{s, said(list)} {
+	for _, of := range []*model.Schema{s, schema.Enforced(list)} {
 		if r := of.Rule(model.Unique); r != nil {
 			return r.Text == "map"
 		}

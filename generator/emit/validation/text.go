@@ -1,11 +1,10 @@
 package validation
 
 import (
-	"sort"
-
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // text checks strings.
@@ -17,7 +16,8 @@ func (w *writer) text(v value, r *model.Rule) []jen.Code {
 	case r.Check == model.Pattern:
 		return w.pattern(v, r.Text)
 	case r.Declarative:
-		name := map[model.Check]string{model.MinLength: "MinLength", model.MaxLength: "MaxLength", model.MaxBytes: "MaxBytes"}[r.Check]
+		name := map[model.Check]string{model.MinLength: "MinLength", model.MaxLength: "MaxLength",
+			model.MaxBytes: "MaxBytes"}[r.Check]
 		return []jen.Code{w.check(v, name, v.place.Address(), jen.Nil(), jen.Id(n))}
 	case r.Check == model.MaxLength:
 		return []jen.Code{jen.If(w.length(v).Op(">").Id(n)).Block(w.fail(v, "TooLong", jen.Lit(""), jen.Id(n)))}
@@ -27,7 +27,7 @@ func (w *writer) text(v value, r *model.Rule) []jen.Code {
 
 // length counts the characters of the value's JSON.
 func (w *writer) length(v value) *jen.Statement {
-	if isBytes(v.typ) {
+	if schema.IsBytes(v.typ) {
 		return w.file.Qual("encoding/base64", "StdEncoding").Dot("EncodedLen").Call(jen.Len(v.place.Value()))
 	}
 	return w.file.Qual("unicode/utf8", "RuneCountInString").Call(w.string(v))
@@ -103,7 +103,8 @@ func (w *writer) format(v value, name string) []jen.Code {
 	if function := named[name]; function != "" {
 		return []jen.Code{w.check(v, function, v.place.Address(), jen.Nil())}
 	}
-	refused := w.fail(v, "TypeInvalid", v.place.Value(), says(v, "must be of type "+name+": ").Op("+").Add(w.file.Qual("strconv", "Quote").Call(w.string(v))))
+	refused := w.fail(v, "TypeInvalid", v.place.Value(),
+		says(v, "must be of type "+name+": ").Op("+").Add(w.file.Qual("strconv", "Quote").Call(w.string(v))))
 	if p, ok := parsed[name]; ok {
 		var args []jen.Code
 		for _, a := range p.before {
@@ -126,19 +127,11 @@ func (w *writer) format(v value, name string) []jen.Code {
 		return []jen.Code{jen.If(jen.Op("!").Id(pattern).Dot("MatchString").Call(w.string(v))).Block(refused)}
 	case "byte":
 		decode := w.file.Qual("encoding/base64", "StdEncoding").Dot("DecodeString").Call(w.string(v))
-		return []jen.Code{jen.If(jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(decode), jen.Err().Op("!=").Nil()).Block(refused)}
+		return []jen.Code{jen.If(jen.List(jen.Id("_"), jen.Err()).Op(":=").Add(decode),
+			jen.Err().Op("!=").Nil()).Block(refused)}
 	}
 	is := map[string]string{"ipv4": "Is4", "ipv6": "Is6"}[name]
 	parse := w.file.Qual("net/netip", "ParseAddr").Call(w.string(v))
 	return []jen.Code{jen.If(jen.List(jen.Id("a"), jen.Err()).Op(":=").Add(parse),
 		jen.Err().Op("!=").Nil().Op("||").Op("!").Id("a").Dot(is).Call()).Block(refused)}
-}
-
-func sortedConstants(byValue map[string]*model.Const) []*model.Const {
-	out := make([]*model.Const, 0, len(byValue))
-	for _, c := range byValue {
-		out = append(out, c)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Value < out[j].Value })
-	return out
 }

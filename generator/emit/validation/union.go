@@ -2,84 +2,39 @@ package validation
 
 import (
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
-// union is a set of a struct's fields of which one is set, or at most one.
-type union struct {
-	name          string
-	zeroOrOne     bool
-	discriminator *model.Field
-	members       []*model.Field
-	values        []string // of the discriminator, one for each member
-}
+// unions are those of a struct by name, those that need no field set behind the others.
+func unions(t *model.Type) schema.Unions { return checked(schema.UnionsOf(t)) }
 
-// unions are those of a struct, by name, those of which none need be set behind the others.
-func unions(t *model.Type) []*union {
-	found := gathered{}
-	for _, f := range t.Fields {
-		found.add(f, f.Schema.Rules)
-	}
-	return found.sorted()
-}
-
-// subfieldUnions are those that a schema makes of fields of its struct.
-func subfieldUnions(t *model.Type, s *model.Schema) []*union {
-	found := gathered{}
+// subfieldUnions are those that markers make of fields of a struct where it is used.
+func subfieldUnions(t *model.Type, s *model.Schema) schema.Unions {
+	var found schema.Unions
 	for _, p := range s.Subfields {
 		if f := fieldByJSON(t, p.Name); f != nil {
-			found.add(f, p.Schema.Rules)
+			found.Add(f, p.Schema.Rules)
 		}
 	}
-	return found.sorted()
+	return checked(found)
 }
 
-// gathered are unions while their members are found.
-type gathered map[string]*union
-
-func (g gathered) get(r *model.Rule) *union {
-	key := r.Text
-	if r.Check == model.ZeroOrOneOfMember {
-		key = "zero or one of " + key
-	}
-	if g[key] == nil {
-		g[key] = &union{name: r.Text, zeroOrOne: r.Check == model.ZeroOrOneOfMember}
-	}
-	return g[key]
-}
-
-func (g gathered) add(f *model.Field, rules []model.Rule) {
-	for i := range rules {
-		switch r := &rules[i]; r.Check {
-		case model.UnionDiscriminator:
-			g.get(r).discriminator = f
-		case model.UnionMember, model.ZeroOrOneOfMember:
-			u, value := g.get(r), f.Name
-			if len(r.Values) > 0 && r.Values[0] != "" {
-				value = r.Values[0]
-			}
-			u.members, u.values = append(u.members, f), append(u.values, value)
+// checked are the unions whose members can be absent, sorted.
+func checked(found schema.Unions) schema.Unions {
+	always := func(f *model.Field) bool { return f.Type.Form == model.Struct || f.JSON == "" }
+	out := slices.DeleteFunc(found, func(u *schema.Union) bool {
+		return len(u.Members) == 0 || slices.ContainsFunc(u.Members, always)
+	})
+	slices.SortFunc(out, func(a, b *schema.Union) int {
+		if a.ZeroOrOne != b.ZeroOrOne {
+			return map[bool]int{true: 1, false: -1}[a.ZeroOrOne]
 		}
-	}
-}
-
-func (g gathered) sorted() []*union {
-	var out []*union
-	for _, u := range g {
-		if len(u.members) > 0 && !slices.ContainsFunc(u.members, func(f *model.Field) bool { return f.Type.Form == model.Struct || f.JSON == "" }) {
-			out = append(out, u)
-		}
-	}
-	sort.Slice(out, func(i, j int) bool {
-		if out[i].zeroOrOne != out[j].zeroOrOne {
-			return !out[i].zeroOrOne
-		}
-		return out[i].name < out[j].name
+		return strings.Compare(a.Name, b.Name)
 	})
 	return out
 }
@@ -93,29 +48,33 @@ func (w *writer) unions(v value) []jen.Code {
 	return code
 }
 
-func (w *writer) union(v value, u *union) jen.Code {
+func (w *writer) union(v value, u *schema.Union) jen.Code {
 	var members, set []jen.Code
-	for i, f := range u.members {
+	for i, f := range u.Members {
 		set = append(set, w.isSet(v.typ, f))
-		if u.discriminator != nil {
-			members = append(members, w.file.Qual(validatePath, "NewDiscriminatedUnionMember").Call(jen.Lit(f.JSON), jen.Lit(u.values[i])))
+		if u.Discriminator != nil {
+			members = append(members, w.file.Qual(validatePath, "NewDiscriminatedUnionMember").Call(jen.Lit(f.JSON),
+				jen.Lit(u.Values[i])))
 		} else {
 			members = append(members, w.file.Qual(validatePath, "NewUnionMember").Call(jen.Lit(f.JSON)))
 		}
 	}
 	function, membership := "Union", w.file.Qual(validatePath, "NewUnionMembership").Call(members...)
-	if u.zeroOrOne {
+	if u.ZeroOrOne {
 		function = "ZeroOrOneOfUnion"
 	}
 	args := []jen.Code{jen.Id("obj"), jen.Id("oldObj")}
-	if d := u.discriminator; d != nil && !u.zeroOrOne {
+	if d := u.Discriminator; d != nil && !u.ZeroOrOne {
 		function = "DiscriminatedUnion"
-		membership = w.file.Qual(validatePath, "NewDiscriminatedUnionMembership").Call(append([]jen.Code{jen.Lit(d.JSON)}, members...)...)
+		membership = w.file.Qual(validatePath,
+			"NewDiscriminatedUnionMembership").Call(append([]jen.Code{jen.Lit(d.JSON)}, members...)...)
 		set = append([]jen.Code{w.discriminator(v.typ, d)}, set...)
 	}
 	name := w.declare(v.label+"Union", "are the fields of which one is set.", membership)
-	all := append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path)}, append(args, append([]jen.Code{jen.Id(name)}, set...)...)...)
-	return w.add(w.file.Qual(validatePath, function).Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}, all...))
+	all := append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path)}, append(args,
+		append([]jen.Code{jen.Id(name)}, set...)...)...)
+	return w.add(w.file.Qual(validatePath, function).Custom(jen.Options{Open: "(", Close: ")", Separator: ",",
+		Multi: true}, all...))
 }
 
 // isSet is the function that tells whether a struct's field is set.
@@ -125,12 +84,14 @@ func (w *writer) isSet(t *model.Type, f *model.Field) jen.Code {
 	if f.Type.Form == model.Slice || f.Type.Form == model.Map {
 		condition = jen.Len(m.holder.Value()).Op("!=").Lit(0)
 	}
-	return expression(jen.Params(jen.Id("obj").Op("*").Add(w.file.Type(t))).Bool(), jen.Id("obj").Op("!=").Nil().Op("&&").Add(condition))
+	return expression(jen.Params(jen.Id("obj").Op("*").Add(w.file.Type(t))).Bool(),
+		jen.Id("obj").Op("!=").Nil().Op("&&").Add(condition))
 }
 
 // discriminator is the function that returns the value of a struct's discriminator.
 func (w *writer) discriminator(t *model.Type, f *model.Field) jen.Code {
-	body := []jen.Code{jen.If(jen.Id("obj").Op("==").Nil()).Block(jen.Return(jen.Lit(""))), jen.Return(jen.String().Call(jen.Id("obj").Dot(f.Name)))}
+	body := []jen.Code{jen.If(jen.Id("obj").Op("==").Nil()).Block(jen.Return(jen.Lit(""))),
+		jen.Return(jen.String().Call(jen.Id("obj").Dot(f.Name)))}
 	if f.Type.Form == model.Pointer {
 		body = []jen.Code{
 			jen.If(jen.Id("obj").Op("==").Nil().Op("||").Id("obj").Dot(f.Name).Op("==").Nil()).Block(jen.Return(jen.Lit(""))),
@@ -145,19 +106,21 @@ func (w *writer) dependents(parent value, m member) []jen.Code {
 	var code []jen.Code
 	for i := range m.field.Schema.Rules {
 		r := &m.field.Schema.Rules[i]
-		name := map[model.Check]string{model.DependentRequired: "DependentRequired", model.DependentForbidden: "DependentForbidden"}[r.Check]
+		name := map[model.Check]string{model.DependentRequired: "DependentRequired",
+			model.DependentForbidden: "DependentForbidden"}[r.Check]
 		sibling := fieldByJSON(parent.typ, r.Text)
 		if name == "" || sibling == nil || !parent.self {
 			continue
 		}
-		code = append(code, w.add(w.file.Qual(validatePath, name).Call(jen.Id("ctx"), jen.Id("op"), jen.Id(parent.path), jen.Id("obj"), jen.Id("oldObj"),
+		code = append(code, w.add(w.file.Qual(validatePath, name).Call(jen.Id("ctx"), jen.Id("op"),
+			jen.Id(parent.path), jen.Id("obj"), jen.Id("oldObj"),
 			jen.Lit(m.field.JSON), w.isSet(parent.typ, m.field), jen.Lit(sibling.JSON), w.isSet(parent.typ, sibling))))
 	}
 	return code
 }
 
-// modes checks what a field must be for each value of the discriminator beside it. Under a value that nothing is said of,
-// the field must not be there.
+// modes checks what a field must be for each value of the discriminator beside it. Under a value that nothing is said
+// of, the field must not be there.
 func (w *writer) modes(parent value, m member) []jen.Code {
 	var code []jen.Code
 	done := map[string]bool{}
@@ -173,7 +136,8 @@ func (w *writer) modes(parent value, m member) []jen.Code {
 				cases = append(cases, jen.Case(literal(p.Name, d.Type)).Block(w.mode(m, p)...))
 			}
 		}
-		cases = append(cases, jen.Default().Block(jen.If(w.set(m, true)).Block(w.fail(m.value, "Forbidden", jen.Lit("")))))
+		cases = append(cases, jen.Default().Block(jen.If(w.set(m, true)).Block(w.fail(m.value, "Forbidden",
+			jen.Lit("")))))
 		changed := jen.Id("oldObj").Op("==").Nil().Op("||").Id("obj").Dot(d.Name).Op("!=").Id("oldObj").Dot(d.Name).Op("||").Add(w.differs(m.value))
 		code = append(code, w.when(m, changed, jen.Switch(jen.Id("obj").Dot(d.Name)).Block(cases...)))
 	}
@@ -210,7 +174,8 @@ func modeDiscriminator(t *model.Type, group string) *model.Field {
 	return nil
 }
 
-// oneOf checks how many of several fields are set, in the words of the CEL rule that controller-gen makes of the marker.
+// oneOf checks how many of several fields are set, in the words of the CEL rule that controller-gen makes of the
+// marker.
 func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
 	count, ok := w.count(v, r.Values)
 	if !ok {
@@ -227,7 +192,8 @@ func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
 	if what == "at most" {
 		message = what + " one of the fields in " + bracketed(r.Values) + " may be set"
 	}
-	return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(count), condition).Block(w.fail(v, "Invalid", jen.Lit("object"), jen.Lit(message)))}
+	return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(count), condition).Block(w.fail(v, "Invalid",
+		jen.Lit("object"), jen.Lit(message)))}
 }
 
 // properties counts the properties that the struct in v has on the wire.

@@ -1,7 +1,7 @@
 // Package validation emits zz_generated.validations.go: for each type of a version package that has rules, or holds
 // values that have, a function Validate_X of the form that code-generator's validation-gen gives it, with plain checks
-// in place of a schema that is interpreted. The rules are the model's, whichever grammar they were written in. Values that
-// an update doesn't change are not checked again. It knows the model, emit and gocode.
+// in place of a schema that is interpreted. The rules are the model's, whichever grammar they were written in. Values
+// that an update doesn't change are not checked again. It knows the model, emit and gocode.
 package validation
 
 import (
@@ -10,6 +10,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the file that is emitted, as users know it.
@@ -36,7 +37,8 @@ func Imports() []string {
 func Emitter() emit.Emitter {
 	return emit.Emitter{
 		Name: "validation",
-		Doc:  "Validate_X for types of a version that have rules: +k8s:minimum, +kubebuilder:validation:Pattern and so on",
+		Doc: "Validate_X for types of a version that have rules: +k8s:minimum, +kubebuilder:validation:Pattern and " +
+			"so on",
 		Owns: func(base string) bool { return base == FileName },
 		Emit: emitAll,
 
@@ -44,32 +46,35 @@ func Emitter() emit.Emitter {
 	}
 }
 
-// Function is the name of the function that checks the type, if one is emitted or written by hand in the home of the
-// type's package; otherwise it is empty.
-func Function(program *model.Program, t *model.Type) string {
-	if t.Package == nil || !newGraph(program, t.Package.Home()).exported(t) {
-		return ""
+// Functions are the functions that check the types which servers decode, by type: those that are emitted, or written by
+// hand, in the home of the type's package.
+func Functions(p *plan.Plan) map[*model.Type]plan.Func {
+	functions := map[*model.Type]plan.Func{}
+	for _, t := range p.WireTypes() {
+		if home := t.Package.Home(); newGraph(p.Program, home).exported(t) {
+			functions[t] = plan.Func{Path: home.Path, Name: functionName(t)}
+		}
 	}
-	return functionName(t)
+	return functions
 }
 
 func functionName(t *model.Type) string { return "Validate_" + t.Name }
 
-func emitAll(program *model.Program) ([]emit.File, error) {
-	return gocode.Files(program, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
-		if !validates(program, pkg) {
+func emitAll(p *plan.Plan) ([]emit.File, error) {
+	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
+		if !validates(p.Program, pkg) {
 			return nil, nil
 		}
-		w := newWriter(program, pkg)
+		w := newWriter(p.Program, pkg)
 		w.obstacles()
 		w.functions()
 		return w.file, w.errs
 	})
 }
 
-// validates tells whether validation functions are written for a package: it has kinds, and either asks for them, or is a
-// version that a server serves. Others would not know what to do with them, and may require an apimachinery that is too
-// old.
+// validates tells whether validation functions are written for a package: it has kinds, and either asks for them, or is
+// a version that a server serves. Others would not know what to do with them, and may require an apimachinery that is
+// too old.
 func validates(program *model.Program, pkg *model.Package) bool {
 	if pkg.ServedBy != nil {
 		return false // they are written where it is served
@@ -104,5 +109,6 @@ func declared(pkg *model.Package, name string) bool {
 }
 
 func newFile(program *model.Program, pkg *model.Package) *gocode.File {
-	return gocode.New(program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", "countSet", "inOrder", "byKeys", "sameJSON")
+	return gocode.New(program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", "countSet", "inOrder",
+		"byKeys", "sameJSON")
 }

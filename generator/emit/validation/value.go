@@ -1,10 +1,13 @@
 package validation
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // value is an operand of the emitted code that is checked.
@@ -22,9 +25,10 @@ type value struct {
 	self bool
 }
 
-// self is what obj points to.
+// self is the value that obj points to.
 func self(t *model.Type, label string) value {
-	return value{typ: t, place: gocode.Pointee("obj"), path: "fldPath", old: oldValue{owner: t, place: gocode.Pointee}, label: label, self: true}
+	return value{typ: t, place: gocode.Pointee("obj"), path: "fldPath", old: oldValue{owner: t,
+		place: gocode.Pointee}, label: label, self: true}
 }
 
 // oldValue tells how the value that is replaced is reached from oldObj, which may be nil and points to owner.
@@ -102,7 +106,8 @@ func (w *writer) same(t *model.Type, a, b jen.Code) *jen.Statement {
 	return w.file.Qual(equalityPath, "Semantic").Dot("DeepEqual").Call(a, b)
 }
 
-// hides tells whether there are fields within a type that only its own package sees, and that apimachinery has no comparison for.
+// hides tells whether there are fields within a type that only its own package sees, and that apimachinery has no
+// comparison for.
 func hides(t *model.Type, seen map[*model.Type]bool) bool {
 	if t == nil || seen[t] || comparedByMeaning(t) {
 		return false
@@ -118,14 +123,7 @@ func hides(t *model.Type, seen map[*model.Type]bool) bool {
 
 // comparedByMeaning are the types that apimachinery has a comparison of its own for.
 func comparedByMeaning(t *model.Type) bool {
-	if t.Package == nil {
-		return false
-	}
-	switch t.Package.Path + "." + t.Name {
-	case "k8s.io/apimachinery/pkg/api/resource.Quantity", "k8s.io/apimachinery/pkg/apis/meta/v1.Time", "k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime":
-		return true
-	}
-	return false
+	return slices.Contains([]schema.WellKnown{schema.Quantity, schema.Time, schema.MicroTime}, schema.KnownAs(t))
 }
 
 // changed is the condition that the value is new, or another than it was.

@@ -5,15 +5,16 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // warnings name the rules that clients read in the schema and that no server checks: those in CEL, and those about JSON
-// that isn't what Go's types say. Only who has a server is told.
-func warnings(program *model.Program) []emit.Error {
+// that isn't what Go's types say. Only users with a server are warned.
+func warnings(program *plan.Plan) []emit.Error {
 	var out emit.Errors
 	for _, group := range program.Wired() {
 		for _, v := range group.ServedVersions() {
-			if !v.Package.Output {
+			if !program.Writes(v.Package) {
 				continue
 			}
 			for _, t := range v.Package.Types {
@@ -38,7 +39,8 @@ func warn(out *emit.Errors, t *model.Type, s *model.Schema, name string) {
 	for i := range s.Rules {
 		r := &s.Rules[i]
 		if at != nil && slices.Contains(values, r.Check) && !applies(r, at) && !vacuous(r, at) {
-			out.Add(r.Pos, "marker \"+%s\" of %s is in the schema, and the server does not check it: the JSON of %s is its own", r.Marker, name, at.Name)
+			out.Add(r.Pos, "marker \"+%s\" of %s is in the schema, and the server does not check it: the JSON of %s "+
+				"is its own", r.Marker, name, at.Name)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // writer writes the file of one package.
@@ -41,7 +42,8 @@ type declaration struct {
 func newWriter(program *model.Program, pkg *model.Package) *writer {
 	return &writer{
 		program: program, pkg: pkg, file: newFile(program, pkg), graph: newGraph(program, pkg),
-		others: map[*model.Package]*graph{}, helpers: map[*model.Type]string{}, taken: map[string]bool{}, patterns: map[string]string{},
+		others: map[*model.Package]*graph{}, helpers: map[*model.Type]string{}, taken: map[string]bool{},
+		patterns: map[string]string{},
 	}
 }
 
@@ -58,7 +60,9 @@ func (w *writer) obstacles() {
 				name = t.Package.Name + "." + t.Name
 				advice = "call this ValidateObject_" + t.Name + ", which the server calls beside it"
 			}
-			w.errs.Add(pos, "%s is the name of the function that checks the rules of %s: %s, or give it the signature func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *%s) field.ErrorList",
+			w.errs.Add(pos, "%s is the name of the function that checks the rules of %s: %s, or give it the signature "+
+				"func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *%s) "+
+				"field.ErrorList",
 				functionName(t), t.Name, advice, name)
 		}
 	}
@@ -90,23 +94,27 @@ func (w *writer) common(name string) string {
 func (w *writer) shared() {
 	list := jen.Add(w.file.Qual(fieldPath, "ErrorList"))
 	if w.counts {
-		w.file.Add(w.common("countSet")+" counts the fields that are set.", jen.Func().Id(w.common("countSet")).Params(jen.Id("set").Op("...").Bool()).
-			Params(jen.Id("n").Int()).Block(
-			jen.For(jen.List(jen.Id("_"), jen.Id("s")).Op(":=").Range().Id("set")).Block(
-				jen.If(jen.Id("s")).Block(jen.Id("n").Op("++"))),
-			jen.Return(jen.Id("n"))))
+		w.file.Add(w.common("countSet")+" counts the fields that are set.",
+			jen.Func().Id(w.common("countSet")).Params(jen.Id("set").Op("...").Bool()).
+				Params(jen.Id("n").Int()).Block(
+				jen.For(jen.List(jen.Id("_"), jen.Id("s")).Op(":=").Range().Id("set")).Block(
+					jen.If(jen.Id("s")).Block(jen.Id("n").Op("++"))),
+				jen.Return(jen.Id("n"))))
 	}
 	if w.sorts {
-		w.file.Add(w.common("inOrder")+" sorts what is wrong with the entries of a map, which Go visits in another order each time.",
+		w.file.Add(w.common("inOrder")+" sorts what is wrong with the entries of a map, which Go visits in another "+
+			"order each time.",
 			jen.Func().Id(w.common("inOrder")).Params(jen.Id("errs").Add(list)).Add(list).Block(
 				w.file.Qual("slices", "SortStableFunc").Call(jen.Id("errs"), expression(
 					jen.Params(jen.List(jen.Id("a"), jen.Id("b")).Op("*").Add(w.file.Qual(fieldPath, "Error"))).Int(),
-					w.file.Qual("strings", "Compare").Call(jen.Id("a").Dot("Error").Call(), jen.Id("b").Dot("Error").Call()))),
+					w.file.Qual("strings", "Compare").Call(jen.Id("a").Dot("Error").Call(),
+						jen.Id("b").Dot("Error").Call()))),
 				jen.Return(jen.Id("errs"))))
 	}
 	if w.keyed {
 		w.file.Add(w.common("byKeys")+" says of elements that are in a list twice only what they are told apart by.",
-			jen.Func().Id(w.common("byKeys")).Types(jen.Id("E").Any()).Params(jen.Id("errs").Add(list), jen.Id("keys").Func().Params(jen.Id("E")).Map(jen.String()).Any()).Add(list).Block(
+			jen.Func().Id(w.common("byKeys")).Types(jen.Id("E").Any()).Params(jen.Id("errs").Add(list),
+				jen.Id("keys").Func().Params(jen.Id("E")).Map(jen.String()).Any()).Add(list).Block(
 				jen.For(jen.List(jen.Id("_"), jen.Id("err")).Op(":=").Range().Id("errs")).Block(
 					jen.Id("err").Dot("BadValue").Op("=").Id("keys").Call(jen.Id("err").Dot("BadValue").Assert(jen.Id("E")))),
 				jen.Return(jen.Id("errs"))))
@@ -119,10 +127,13 @@ func (w *writer) shared() {
 // sameJSON writes the comparison of values that have fields which aren't exported.
 func (w *writer) sameJSON() {
 	marshal := func(text, err, of string) jen.Code {
-		return jen.List(jen.Id(text), jen.Id(err)).Op(":=").Add(w.file.Qual("encoding/json", "Marshal")).Call(jen.Id(of))
+		return jen.List(jen.Id(text), jen.Id(err)).Op(":=").Add(w.file.Qual("encoding/json",
+			"Marshal")).Call(jen.Id(of))
 	}
-	w.file.Add(w.common("sameJSON")+" tells whether two values are the same on the wire. Fields that aren't exported don't count.",
-		jen.Func().Id(w.common("sameJSON")).Types(jen.Id("T").Any()).Params(jen.List(jen.Id("a"), jen.Id("b")).Id("T")).Bool().Block(
+	w.file.Add(w.common("sameJSON")+" tells whether two values are the same on the wire. Fields that aren't exported "+
+		"don't count.",
+		jen.Func().Id(w.common("sameJSON")).Types(jen.Id("T").Any()).Params(jen.List(jen.Id("a"),
+			jen.Id("b")).Id("T")).Bool().Block(
 			marshal("x", "errX", "a"), marshal("y", "errY", "b"),
 			jen.Return(jen.Id("errX").Op("==").Nil().Op("&&").Id("errY").Op("==").Nil().Op("&&").Add(w.file.Qual("bytes", "Equal")).Call(jen.Id("x"), jen.Id("y")))))
 }
@@ -157,7 +168,7 @@ func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) [
 	case s != nil:
 		inside = s
 	case t.Name != "":
-		inside = said(t)
+		inside = schema.Enforced(t)
 	}
 	var code []jen.Code
 	if change := w.change(v, inside); len(change) > 0 && s == nil {
@@ -203,7 +214,8 @@ func (w *writer) functionOf(t *model.Type) *jen.Statement {
 	if w.graph.exported(t) {
 		return jen.Id(functionName(t))
 	}
-	if w.graphOf(t.Package).exported(t) && t.Package != w.pkg && (t.Package.Output || t.Package.Module != nil && t.Package.Module.Own) {
+	if w.graphOf(t.Package).exported(t) && t.Package != w.pkg && (t.Package.Output || t.Package.Module != nil &&
+		t.Package.Module.Own) {
 		return w.file.PackageQual(t.Package, functionName(t))
 	}
 	if !w.graph.reaches(t) {

@@ -1,0 +1,43 @@
+package crd
+
+import (
+	"apigen.dev/generator/schema"
+)
+
+// quantity is the pattern of a resource.Quantity that is written as a string.
+const quantity = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))` +
+	`(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
+
+const (
+	preserve    = "x-kubernetes-preserve-unknown-fields"
+	intOrString = "x-kubernetes-int-or-string"
+)
+
+// special is the schema of a type whose form doesn't follow from its Go form.
+func (b *builder) special(t *schema.Type) object {
+	s := b.simple(t, nil)
+	switch t.Known {
+	case schema.ObjectMeta:
+		return b.metadata()
+	case schema.Fields:
+		s["additionalProperties"] = object{}
+	case schema.Quantity:
+		s["pattern"] = quantity
+	case schema.RawExtension:
+		s[preserve] = true
+	}
+	return s
+}
+
+// metadata is that of an object inside of another: a cluster prunes what isn't described here.
+func (b *builder) metadata() object {
+	if !b.embeddedMetadata {
+		return object{"type": "object"}
+	}
+	text := func() object { return object{"type": "string"} }
+	texts := func() object { return object{"type": "object", "additionalProperties": text()} }
+	return object{"type": "object", "properties": object{
+		"name": text(), "namespace": text(), "labels": texts(), "annotations": texts(),
+		"finalizers": object{"type": "array", "items": text()},
+	}}
+}

@@ -1,0 +1,193 @@
+package openapi
+
+import (
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
+)
+
+// builder makes the document of one version. Schemas are made as they are referred to.
+type builder struct {
+	program *model.Program
+	group   *model.Group
+	version *model.Version
+	errs    *emit.Errors
+	meta    *meta
+	types   *schema.Resolver
+
+	payloads map[*model.Type]object // the kinds of subresources, and their group, version and kind
+	kinds    map[*model.Type]string // the kinds and list kinds of the version, and what they are called
+	done     map[string]object      // components.schemas
+	queue    []*model.Type
+	// unfinished holds the named types that are being written in place, so that a type which contains itself is found.
+	unfinished map[*schema.Type]bool
+}
+
+func newBuilder(p *model.Program, g *model.Group, v *model.Version, errs *emit.Errors) *builder {
+	b := &builder{
+		program: p, group: g, version: v, errs: errs, meta: newMeta(), types: schema.New(schema.OpenAPI),
+		kinds: map[*model.Type]string{}, payloads: map[*model.Type]object{}, done: map[string]object{},
+		unfinished: map[*schema.Type]bool{},
+	}
+	b.types.Replace = b.documented
+	for _, r := range b.resources() {
+		b.kinds[r.kind] = r.Kind
+		b.kinds[r.list] = r.ListKind
+	}
+	return b
+}
+
+// served is a resource in the builder's version.
+type served struct {
+	*model.Resource
+	kind, list *model.Type
+}
+
+// resources are those that the version serves.
+func (b *builder) resources() []served {
+	var out []served
+	for _, r := range b.group.Resources {
+		for _, v := range r.Served() {
+			if v.Version == b.version {
+				out = append(out, served{Resource: r, kind: v.Type, list: b.listType(r, v.Type)})
+			}
+		}
+	}
+	return out
+}
+
+// listType is the list of a kind: the package's, or one of the usual form where it declares none.
+func (b *builder) listType(r *model.Resource, kind *model.Type) *model.Type {
+	if kind.Kind != nil && kind.Kind.ListType != nil {
+		return kind.Kind.ListType
+	}
+	for t, name := range b.kinds { // made before
+		if name == r.ListKind && t.ListOf == kind {
+			return t
+		}
+	}
+	list := &model.Type{Name: r.ListKind, Package: kind.Package, Form: model.Struct, ListOf: kind, Doc: r.ListKind +
+		" is a list of " + r.Kind + "."}
+	list.Fields = []*model.Field{
+		{Name: "TypeMeta", Type: b.meta.root("TypeMeta"), Embedded: true, Inline: true, Exported: true},
+		{Name: "ListMeta", JSON: "metadata", Type: b.meta.root("ListMeta"), Embedded: true, OmitEmpty: true,
+			Exported: true},
+		{Name: "Items", JSON: "items", Type: &model.Type{Form: model.Slice, Elem: kind}, Exported: true},
+	}
+	return list
+}
+
+// components returns all schemas that were referred to, and those that they refer to.
+func (b *builder) components() object {
+	for len(b.queue) > 0 {
+		t := b.queue[0]
+		b.queue = b.queue[1:]
+		b.done[Name(t)] = b.component(t)
+	}
+	out := object{}
+	for name, s := range b.done {
+		out[name] = s
+	}
+	return out
+}
+
+// ref refers to the schema of a named type, which is made later.
+func (b *builder) ref(t *model.Type) object {
+	name := Name(t)
+	if _, ok := b.done[name]; !ok {
+		b.done[name] = object{}
+		b.queue = append(b.queue, t)
+	}
+	return object{"$ref": "#/components/schemas/" + name}
+}
+
+// metaRef refers to a type of metav1.
+func (b *builder) metaRef(name string) object { return b.ref(b.meta.root(name)) }
+
+// component is the schema of a named type.
+func (b *builder) component(t *model.Type) object {
+	resolved := b.types.Type(t)
+	b.unfinished[resolved] = true
+	s := b.form(resolved)
+	delete(b.unfinished, resolved)
+	if text := descriptions[resolved.Known]; text != "" {
+		s["description"] = text
+		return s
+	}
+	text(s, "description", description(resolved.Go.Doc))
+	b.layers(s, resolved)
+	if b.kinds[t] != "" {
+		describeMetadata(s)
+	}
+	if kinds := b.groupVersionKinds(t); kinds != nil {
+		s["x-kubernetes-group-version-kind"] = kinds
+	}
+	return s
+}
+
+// describeMetadata says what metadata is, where the author of a kind or list did not.
+func describeMetadata(kind object) {
+	properties, _ := kind["properties"].(object)
+	if metadata, ok := properties["metadata"].(object); ok && metadata["description"] == nil {
+		properties["metadata"] = overlay(metadata,
+			object{"description": "Standard metadata: name, namespace, labels, resourceVersion and so on."})
+	}
+}
+
+// structure is the schema of a struct. Rules in CEL of the structs that it inlines hold for the whole of it.
+func (b *builder) structure(t *schema.Type) object {
+	s := object{"type": "object"}
+	properties, required := object{}, []string{}
+	for _, p := range t.Properties() {
+		properties[p.Go.JSON] = b.property(p.Field)
+		if p.Required {
+			required = append(required, p.Go.JSON)
+		}
+	}
+	if len(properties) > 0 {
+		s["properties"] = properties
+	}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	for _, f := range t.Inlines() {
+		validations(s, &f.Inlined().Go.Schema)
+	}
+	return s
+}
+
+// documented replaces a type of apimachinery by the same type with its documentation.
+func (b *builder) documented(t *model.Type) *model.Type {
+	if t.Package != nil && t.Name != "" {
+		if found := b.meta.named(t.Package.Path, t.Name); found != nil {
+			return found
+		}
+	}
+	return t
+}
+
+// groupVersionKinds is the extension by which clients find the schema of a kind.
+func (b *builder) groupVersionKinds(t *model.Type) []any {
+	gvk := func(group, version, kind string) object {
+		return object{"group": group, "version": version, "kind": kind}
+	}
+	if kind := b.kinds[t]; kind != "" {
+		return []any{gvk(b.group.Name, b.version.Name, kind)}
+	}
+	if payload := b.payloads[t]; payload != nil {
+		return []any{payload}
+	}
+	if t.Package == nil || t.Package.Path != schema.MetaPath {
+		return nil
+	}
+	switch t.Name {
+	case "Status", "APIResourceList":
+		return []any{gvk("", "v1", t.Name)}
+	case "DeleteOptions", "WatchEvent":
+		if b.group.Name == "" && b.version.Name == "v1" {
+			return []any{gvk("", "v1", t.Name)}
+		}
+		return []any{gvk("", "v1", t.Name), gvk(b.group.Name, b.version.Name, t.Name)}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package openapi
+
+import (
+	"strings"
+	"unicode"
+
+	"apigen.dev/generator/model"
+)
+
+// Name is the name of a type's schema: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta. It begins with the package's
+// +k8s:openapi-model-package, or with the import path, whose first element, a host, is turned around.
+func Name(t *model.Type) string {
+	prefix := t.Package.ModelPackage
+	if prefix == "" {
+		prefix = restful(t.Package.Path)
+	}
+	return prefix + "." + identifier(t.Name) + arguments(t)
+}
+
+// arguments tell apart the instances of a generic type: Box_string, Box_v1_Widget.
+func arguments(t *model.Type) string {
+	out := ""
+	for _, a := range t.TypeArgs {
+		out += "_" + argument(a)
+	}
+	return out
+}
+
+func argument(t *model.Type) string {
+	if t.Package != nil {
+		return identifier(t.Package.Name) + "_" + identifier(t.Name) + arguments(t)
+	}
+	switch t.Form {
+	case model.Basic:
+		return t.Basic
+	case model.Pointer:
+		return "Pointer_" + argument(t.Elem)
+	case model.Slice, model.Array:
+		return "Slice_" + argument(t.Elem)
+	case model.Map:
+		return "Map_" + argument(t.Key) + "_" + argument(t.Elem)
+	}
+	return "struct"
+}
+
+func restful(path string) string {
+	elements := strings.Split(path, "/")
+	host := strings.Split(elements[0], ".")
+	for i, j := 0, len(host)-1; i < j; i, j = i+1, j-1 {
+		host[i], host[j] = host[j], host[i]
+	}
+	elements[0] = strings.Join(host, ".")
+	return strings.Join(elements, ".")
+}
+
+// identifier leaves nothing in the name of a type that is special in a reference: those of generic types have brackets.
+func identifier(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// operationGroup is the group and version in names of operations: ShopExampleComV1 for shop.example.com/v1,
+// AppsV1 for apps/v1, CoreV1 for v1; without a domain where that is Kubernetes' own.
+func operationGroup(group, version string) string {
+	return upperFirst(groupCamel(group)) + upperFirst(version)
+}
+
+// tag is the tag of a version's operations: shopExampleCom_v1.
+func tag(group, version string) string { return groupCamel(group) + "_" + version }
+
+func groupCamel(group string) string {
+	if group == "" {
+		return "core"
+	}
+	words := strings.FieldsFunc(strings.TrimSuffix(group, ".k8s.io"), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	for i := 1; i < len(words); i++ {
+		words[i] = upperFirst(words[i])
+	}
+	return strings.Join(words, "")
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,127 @@
+// Package openapi emits, for each served version of an API group, its OpenAPI v3 document, and for each group the same
+// in OpenAPI v2, which older clients read. Clients validate objects and explain kinds by them, and the server serves
+// their bytes under /openapi. The documents look as kube-apiserver's do: the same names of schemas and operations, the
+// same extensions, the same defaults. The wiring embeds them. The package knows emit, model, schema and gocode.
+//
+// The user's types come from the model; those of k8s.io/apimachinery, whose comments the model doesn't hold, from the
+// module that apigen itself was built with.
+//
+// Documents are JSON objects here, and not the types of kube-openapi's packages spec3 and spec. Those write keys in an
+// order of their own, drop empty descriptions and write a json.Number as a string, so that each document would have to
+// be decoded and encoded again to diff well and to keep its bytes; and schemas share their keywords with
+// CustomResourceDefinitions, which merge them keyword by keyword. Tests read the documents with those types.
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
+)
+
+// Emitter returns the emitter of OpenAPI documents.
+func Emitter() emit.Emitter {
+	return emit.Emitter{
+		Name: "schema",
+		Doc:  "the OpenAPI v3 document of each served version, and the OpenAPI v2 document of each group, compressed",
+		Owns: owns,
+		Emit: Emit,
+	}
+}
+
+// owns knows the names, and those of documents that were not compressed yet.
+func owns(base string) bool {
+	document, isJSON := strings.CutSuffix(strings.TrimSuffix(base, ".gz"), ".json")
+	return base == GoFileName || isJSON && (document == "zz_generated.swagger" || strings.HasPrefix(document,
+		"zz_generated.openapi."))
+}
+
+// Emit returns the documents of all groups that have wiring, and for each group a file that embeds them.
+func Emit(p *plan.Plan) ([]emit.File, error) {
+	var errs emit.Errors
+	var files []emit.File
+	for _, g := range p.WiredGroups() {
+		documents, err := groupDocuments(p.Program, g, &errs)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range documents {
+			packed, err := emit.Pack(d.content)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name,
+				Name: d.name, Content: packed})
+		}
+		file, err := embedding(p.Program, g, documents)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
+// embedded is a document in its file: of a version, or of the group.
+type embedded struct {
+	version *model.Version
+	name    string
+	content []byte
+}
+
+// groupDocuments are those of the versions, and after them the group's.
+func groupDocuments(p *model.Program, g *model.Group, errs *emit.Errors) ([]embedded, error) {
+	var documents []embedded
+	for _, v := range g.ServedVersions() {
+		content, err := encode(document(p, g, v, errs))
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, embedded{version: v, name: FileName(v.Name), content: content})
+	}
+	whole, err := swagger(g.Name, documents)
+	if err != nil {
+		return nil, err
+	}
+	content, err := encode(whole)
+	return append(documents, embedded{name: SwaggerFileName, content: content}), err
+}
+
+// FileName is the base name of the document of a version.
+func FileName(version string) string { return "zz_generated.openapi." + version + ".json.gz" }
+
+// encode writes JSON that diffs well, as build --check shows it: sorted keys, one a line.
+func encode(doc object) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	err := e.Encode(doc)
+	return out.Bytes(), err
+}
+
+// object is a JSON object. Encoding sorts its keys.
+type object = map[string]any
+
+// document is the whole document of one version.
+func document(p *model.Program, g *model.Group, v *model.Version, errs *emit.Errors) object {
+	b := newBuilder(p, g, v, errs)
+	paths := b.paths()
+	return object{
+		"openapi": "3.0.0",
+		"info":    object{"title": g.Name, "version": v.Name},
+		"paths":   paths,
+		"components": object{
+			"schemas": b.components(),
+			"securitySchemes": object{"BearerToken": object{
+				"type": "apiKey", "in": "header", "name": "authorization", "description": "Bearer Token authentication",
+			}},
+		},
+	}
+}

@@ -1,0 +1,165 @@
+package openapi
+
+import (
+	"sort"
+	"strings"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
+)
+
+// property is the schema of a field.
+func (b *builder) property(f *schema.Field) object {
+	extra := object{}
+	text(extra, "description", description(f.Go.Doc))
+	enum(extra, f.Type.Go)
+	b.constrain(extra, &f.Go.Schema)
+	text(extra, "x-kubernetes-patch-strategy", f.Go.Schema.PatchStrategy)
+	text(extra, "x-kubernetes-patch-merge-key", f.Go.Schema.PatchMergeKey)
+	b.setDefault(extra, f)
+	whole := overlay(replaceBase(b.value(f.Type), &f.Go.Schema), extra)
+	b.elements(whole, f.Go.Schema.Items)
+	return whole
+}
+
+// replaceBase is the schema that markers put in the place of what the Go type says.
+func replaceBase(base object, s *model.Schema) object {
+	switch form, _ := schema.Override(s); form {
+	case "":
+		return base
+	case schema.Any:
+		return object{}
+	case schema.IntOrString:
+		return object{"anyOf": []any{object{"type": "integer"}, object{"type": "string"}}}
+	default:
+		return object{"type": string(form)}
+	}
+}
+
+// overlay puts keywords beside a schema; a reference can't have any, and becomes the only part of an allOf.
+func overlay(base, extra object) object {
+	if len(extra) == 0 {
+		return base
+	}
+	if base["$ref"] != nil {
+		base = object{"allOf": []any{base}}
+	}
+	for k, v := range extra {
+		base[k] = v
+	}
+	return base
+}
+
+// value is the schema of a type where it is used: a reference to a struct, else in place.
+func (b *builder) value(t *schema.Type) object {
+	if !t.Named() || inStandardLibrary[t.Known] {
+		return b.form(t)
+	}
+	if descriptions[t.Known] != "" || t.Go.Form == model.Struct && t.Go.SchemaType == "" || b.unfinished[t] {
+		return b.ref(t.Go)
+	}
+	b.unfinished[t] = true
+	s := b.form(t)
+	delete(b.unfinished, t)
+	b.layers(s, t)
+	return s
+}
+
+// form is the schema of a type's JSON form, whatever its name.
+func (b *builder) form(t *schema.Type) object {
+	switch {
+	case t.JSON == schema.Any:
+		return object{"x-kubernetes-preserve-unknown-fields": true}
+	case t.JSON == schema.Decimal:
+		return object{"oneOf": []any{object{"type": "string"}, object{"type": "number"}}}
+	case t.JSON == schema.IntOrString:
+		return object{"format": "int-or-string", "oneOf": []any{object{"type": "integer"}, object{"type": "string"}}}
+	case t.Structural && t.JSON == schema.Pointer:
+		return b.value(t.Elem)
+	case t.Structural && t.JSON == schema.Object:
+		return b.structure(t)
+	case t.Structural && t.JSON == schema.List:
+		return object{"type": "array", "items": b.element(t.Elem)}
+	case t.Structural && t.JSON == schema.Map:
+		return object{"type": "object", "additionalProperties": b.element(t.Elem)}
+	}
+	s := object{"type": string(t.JSON)}
+	text(s, "format", t.Format)
+	return s
+}
+
+// element is the schema of a list's or a map's elements.
+func (b *builder) element(t *schema.Type) object {
+	extra := object{}
+	enum(extra, t.Go)
+	return overlay(b.value(t), extra)
+}
+
+// setDefault adds the default: the marker's on the field or its type, or the zero value that the server always writes.
+func (b *builder) setDefault(s object, f *schema.Field) {
+	d := f.Default
+	if d == nil {
+		if zero := zeroOf(f); zero != nil {
+			s["default"] = zero
+		}
+		return
+	}
+	if d.Ref != nil && d.JSON == "" {
+		b.errs.Add(d.Pos, "default %s.%s is no constant that can be read: name an exported constant, or write the "+
+			"value as JSON",
+			d.Ref.Path, d.Ref.Name)
+		return
+	}
+	value, err := d.Value()
+	if err != nil {
+		b.errs.Add(d.Pos, "default %s %v", d.JSON, err)
+		return
+	}
+	s["default"] = value
+}
+
+// zeroOf is the value of a field that clients may omit though the server always writes one: a document states it as the
+// default. It is nil where there is none.
+func zeroOf(f *schema.Field) any {
+	t := f.Go.Type
+	if !f.Type.Structural || t.Methods["UnmarshalJSON"] != nil || t.Methods["MarshalJSON"] != nil {
+		return nil
+	}
+	switch {
+	case t.Form == model.Struct:
+		return object{}
+	case t.Form != model.Basic || f.Go.OmitEmpty:
+		return nil
+	case f.Type.JSON == schema.String:
+		return ""
+	case f.Type.JSON == schema.Boolean:
+		return false
+	}
+	return 0
+}
+
+// enum adds the constants of an enumeration, and lists them with their comments in the description.
+func enum(s object, t *model.Type) {
+	t = t.Pointee()
+	if !t.Enum || len(t.Schema.Enum) > 0 {
+		return
+	}
+	consts := schema.Constants(t)
+	if len(consts) == 0 {
+		return
+	}
+	sort.SliceStable(consts, func(i, j int) bool { return consts[i].Value < consts[j].Value })
+	var values []any
+	lines := []string{"Possible enum values:"}
+	for _, c := range consts {
+		values = append(values, schema.Literal(c.Value))
+		line := " - `" + c.Value + "`"
+		if d := description(c.Doc); d != "" {
+			line += " " + strings.ReplaceAll(d, "\n", " ")
+		}
+		lines = append(lines, line)
+	}
+	s["enum"] = values
+	before, _ := s["description"].(string)
+	s["description"] = strings.TrimSpace(before + "\n\n" + strings.Join(lines, "\n"))
+}

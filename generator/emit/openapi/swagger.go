@@ -1,0 +1,235 @@
+package openapi
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// SwaggerFileName is the base name of the OpenAPI v2 document of a group.
+const SwaggerFileName = "zz_generated.swagger.json.gz"
+
+// Where schemas stand in each version of OpenAPI.
+const (
+	componentPrefix  = "#/components/schemas/"
+	definitionPrefix = "#/definitions/"
+)
+
+// swagger makes the OpenAPI v2 document of a group of the v3 documents of its versions. What v2 has no words for is
+// left out, as kube-apiserver does: defaults, alternatives, and the type of what may be null.
+func swagger(group string, documents []embedded) (object, error) {
+	paths, definitions := object{}, object{}
+	for _, d := range documents {
+		var doc struct {
+			Paths      map[string]object
+			Components struct{ Schemas map[string]object }
+		}
+		if err := json.Unmarshal(d.content, &doc); err != nil {
+			return nil, err
+		}
+		for path, item := range doc.Paths {
+			paths[path] = pathItem(item)
+		}
+		for name, s := range doc.Components.Schemas {
+			definition := definition(s)
+			if known, ok := definitions[name].(object); ok {
+				shareKinds(definition, known)
+			}
+			definitions[name] = definition
+		}
+	}
+	return object{
+		"swagger":     "2.0",
+		"info":        object{"title": group, "version": "unversioned"},
+		"paths":       paths,
+		"definitions": definitions,
+		"securityDefinitions": object{"BearerToken": object{
+			"type": "apiKey", "in": "header", "name": "authorization", "description": "Bearer Token authentication",
+		}},
+		"security": []any{object{"BearerToken": []any{}}},
+	}, nil
+}
+
+const kindsKey = "x-kubernetes-group-version-kind"
+
+// shareKinds joins the kinds that one type is in several versions, as DeleteOptions are.
+func shareKinds(definition, known object) {
+	kinds, _ := definition[kindsKey].([]any)
+	before, _ := known[kindsKey].([]any)
+	for _, kind := range before {
+		if !slices.ContainsFunc(kinds, func(other any) bool { return sameKind(other, kind) }) {
+			kinds = append(kinds, kind)
+		}
+	}
+	if len(kinds) > 0 {
+		definition[kindsKey] = kinds
+	}
+}
+
+func sameKind(a, b any) bool {
+	x, _ := a.(object)
+	y, _ := b.(object)
+	return x["group"] == y["group"] && x["version"] == y["version"] && x["kind"] == y["kind"]
+}
+
+// pathItem is a path: its operations, and the parameters of all of them.
+func pathItem(item object) object {
+	out := object{}
+	for key, value := range item {
+		switch value := value.(type) {
+		case []any:
+			out[key] = parameters(value)
+		case object:
+			out[key] = swaggerOperation(value)
+		}
+	}
+	return out
+}
+
+func swaggerOperation(operation object) object {
+	out := object{"schemes": []any{"https"}}
+	parameters := parameters(operation["parameters"])
+	for key, value := range operation {
+		switch key {
+		case "parameters":
+		case "requestBody":
+			body, _ := value.(object)
+			schema, types := contentOf(body)
+			parameter := object{"name": "body", "in": "body", "schema": schema}
+			if action := operation["x-kubernetes-action"]; action == "post" || action == "put" || action == "patch" {
+				parameter["required"] = true
+			}
+			parameters = append(parameters, parameter)
+			out["consumes"] = types
+		case "responses":
+			responses, _ := value.(object)
+			out[key], out["produces"] = swaggerResponses(responses)
+		default:
+			out[key] = value
+		}
+	}
+	if len(parameters) > 0 {
+		out["parameters"] = parameters
+	}
+	return out
+}
+
+// swaggerResponses are an operation's answers, and the media types of those that it has where all is well.
+func swaggerResponses(responses object) (out object, produces []any) {
+	out = object{}
+	for code, value := range responses {
+		response, _ := value.(object)
+		answer := object{"description": response["description"]}
+		if schema, types := contentOf(response); schema != nil {
+			answer["schema"] = schema
+			if code == "200" || produces == nil {
+				produces = types
+			}
+		}
+		out[code] = answer
+	}
+	return out, produces
+}
+
+// contentOf is the schema of a body, which is the same in all of its media types.
+func contentOf(body object) (schema any, types []any) {
+	content, _ := body["content"].(object)
+	for mediaType, value := range content {
+		types = append(types, mediaType)
+		if described, ok := value.(object); ok {
+			inner, _ := described["schema"].(object)
+			schema = definition(inner)
+		}
+	}
+	slices.SortFunc(types, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+	return schema, types
+}
+
+// parameters have their type beside their name, without a schema between.
+func parameters(value any) []any {
+	list, _ := value.([]any)
+	out := make([]any, 0, len(list))
+	for _, value := range list {
+		parameter, _ := value.(object)
+		flat := object{}
+		for key, value := range parameter {
+			if schema, ok := value.(object); ok && key == "schema" {
+				for key, value := range definition(schema) {
+					flat[key] = value
+				}
+				continue
+			}
+			flat[key] = value
+		}
+		out = append(out, flat)
+	}
+	return out
+}
+
+// definition is a schema in the words of v2.
+func definition(s object) object {
+	if ref := reference(s); ref != "" {
+		out := object{"$ref": definitionPrefix + strings.TrimPrefix(ref, componentPrefix)}
+		for key, value := range s {
+			if key == "description" || strings.HasPrefix(key, "x-") {
+				out[key] = value
+			}
+		}
+		return out
+	}
+	out := object{}
+	for key, value := range s {
+		switch key {
+		case "default", "nullable", "allOf", "anyOf", "oneOf", "not":
+		case "properties":
+			properties := object{}
+			named, _ := value.(object)
+			for name, property := range named {
+				if schema, ok := property.(object); ok {
+					properties[name] = definition(schema)
+				}
+			}
+			out[key] = properties
+		case "items", "additionalProperties":
+			if schema, ok := value.(object); ok {
+				value = definition(schema)
+			}
+			out[key] = value
+		default:
+			out[key] = value
+		}
+	}
+	if s["nullable"] == true {
+		for _, key := range []string{"type", "format", "properties", "items", "additionalProperties", "enum"} {
+			delete(out, key)
+		}
+	} else if _, typed := s["type"]; !typed && textual(s) {
+		out["type"] = "string"
+	}
+	return out
+}
+
+// reference returns the reference that a schema consists of, alone or as the only part of an allOf.
+func reference(s object) string {
+	if ref, ok := s["$ref"].(string); ok {
+		return ref
+	}
+	if parts, ok := s["allOf"].([]any); ok && len(parts) == 1 {
+		part, _ := parts[0].(object)
+		ref, _ := part["$ref"].(string)
+		return ref
+	}
+	return ""
+}
+
+// textual tells a value that may be text or a number: v2 has one type only, and its validators take numbers for text.
+func textual(s object) bool {
+	alternatives, _ := s["oneOf"].([]any)
+	if len(alternatives) == 0 {
+		alternatives, _ = s["anyOf"].([]any)
+	}
+	return slices.ContainsFunc(alternatives, func(value any) bool {
+		alternative, _ := value.(object)
+		return alternative["type"] == "string"
+	})
+}

@@ -1,0 +1,168 @@
+package schema
+
+import (
+	"slices"
+
+	"apigen.dev/generator/model"
+)
+
+// Dialect is how one description of an API reads Go types: a row of data about the one resolver.
+type Dialect struct {
+	// Presence says when a field is required.
+	Presence Presence
+	// forms are the forms of well-known types where they differ from the usual ones; of those with an empty form, the
+	// dialect knows nothing.
+	forms map[WellKnown]Form
+	// encodings are the ways in which a type may get another form than its Go type has, in the order in which they
+	// count.
+	encodings []encoding
+	// namedBytes: lists of a named type over byte are lists of numbers.
+	namedBytes bool
+	// format is the column of the table of predeclared types.
+	format func(Basic) string
+}
+
+// encoding returns the JSON form of a type where it isn't what the Go form says.
+type encoding func(*model.Type) (Form, bool)
+
+// unknown is the form of well-known types that a dialect has no form for.
+var unknown = Form{}
+
+// The dialects.
+var (
+	// OpenAPI is that of kube-apiserver's documents.
+	OpenAPI = &Dialect{
+		forms:     map[WellKnown]Form{Patch: object},
+		encodings: []encoding{bySchemaMethods, byTypeMarker, opaque},
+		format:    func(b Basic) string { return b.Format },
+	}
+	// CRD is that of controller-gen's CustomResourceDefinitions.
+	CRD = &Dialect{
+		Presence: Presence{ControllerGen: true},
+		forms: map[WellKnown]Form{
+			ObjectMeta: object, Fields: object, Unstructured: object, Quantity: either, RawMessage: unknown,
+			JSONNumber: unknown,
+		},
+		encodings:  []encoding{markedJSON, byPromotedText},
+		namedBytes: true,
+		format:     func(b Basic) string { return b.ControllerGen },
+	}
+	// CEL is the dialect of the schemas by which expressions are type-checked.
+	CEL = &Dialect{
+		forms: map[WellKnown]Form{
+			ObjectMeta: object, ListMeta: object, Unstructured: object, Quantity: either, AnyJSON: unknown,
+			AnyJSONBeta: unknown,
+		},
+		encodings: []encoding{bySchemaMethods, byTypeMarker, opaque, byText},
+		format:    func(Basic) string { return "" },
+	}
+	// Wire is the dialect in which two states of an API are compared.
+	Wire = &Dialect{
+		Presence:  Presence{Default: MayOmit, ZeroStructs: true},
+		forms:     map[WellKnown]Form{FieldsV1: anything, RawExtension: anything, AnyJSONBeta: unknown},
+		encodings: []encoding{bySchemaMethods, byMarshalJSON},
+		format: func(b Basic) string {
+			if b.JSON == Number {
+				return b.Format
+			}
+			return ""
+		},
+	}
+	// Reference is the dialect of pages for people.
+	Reference = &Dialect{
+		Presence:  Presence{Default: MayOmitUnmarked},
+		encodings: []encoding{bySchemaMethods},
+		format:    func(Basic) string { return "" },
+	}
+)
+
+// form returns the form of a type, and whether it follows from the Go form.
+func (d *Dialect) form(t *model.Type) (form Form, structural bool) {
+	if name := KnownAs(t); name != "" {
+		form, special := d.forms[name]
+		if !special {
+			form = forms[name]
+		}
+		if form != unknown {
+			return form, false
+		}
+	}
+	for _, encoding := range d.encodings {
+		if form, ok := encoding(t); ok {
+			return form, false
+		}
+	}
+	return d.structure(t), true
+}
+
+// structure returns the form that follows from the Go form.
+func (d *Dialect) structure(t *model.Type) Form {
+	switch t.Form {
+	case model.Basic:
+		row := Basics[t.Basic]
+		return Form{JSON: row.JSON, Format: d.format(row), Bits: row.Bits}
+	case model.Pointer:
+		return Form{JSON: Pointer}
+	case model.Slice, model.Array:
+		if IsBytes(t) && (t.Elem.Package == nil || !d.namedBytes) {
+			return Form{JSON: String, Format: "byte"}
+		}
+		return Form{JSON: List}
+	case model.Map:
+		return Form{JSON: Map}
+	case model.Struct:
+		return Form{JSON: Object}
+	}
+	return anything
+}
+
+// bySchemaMethods is the form that OpenAPISchemaType and OpenAPISchemaFormat return.
+func bySchemaMethods(t *model.Type) (Form, bool) {
+	return Form{JSON: JSON(t.SchemaType), Format: t.SchemaFormat}, t.SchemaType != ""
+}
+
+// byTypeMarker is the form that +kubebuilder:validation:Type names at the type, unless its fields say the same.
+func byTypeMarker(t *model.Type) (Form, bool) {
+	same := t.Form == model.Struct && t.Schema.Type == string(Object) && !t.OpaqueJSON()
+	return Form{JSON: JSON(t.Schema.Type)}, t.Package != nil && t.Schema.Type != "" && !same
+}
+
+// opaque is any value, where nothing is known of what MarshalJSON writes.
+func opaque(t *model.Type) (Form, bool) { return anything, t.Package != nil && t.OpaqueJSON() }
+
+// byMarshalJSON is a form of the type's own where it has a MarshalJSON.
+func byMarshalJSON(t *model.Type) (Form, bool) {
+	if t.Package == nil || t.Methods["MarshalJSON"] == nil {
+		return Form{}, false
+	}
+	return Form{JSON: JSON(t.Package.Path + "." + t.Name)}, true
+}
+
+// byText is a string where the type has a MarshalText.
+func byText(t *model.Type) (Form, bool) {
+	return Form{JSON: String}, t.Package != nil && t.Methods["MarshalText"] != nil
+}
+
+// markedJSON is the form that a marker names at a type with a MarshalJSON.
+func markedJSON(t *model.Type) (Form, bool) {
+	return Form{JSON: JSON(t.Schema.Type)}, t.Package != nil && t.Schema.Type != "" && promotes(t, "MarshalJSON", nil)
+}
+
+// byPromotedText is a string where the type has a MarshalText and no MarshalJSON.
+func byPromotedText(t *model.Type) (Form, bool) {
+	text := t.Package != nil && promotes(t, "MarshalText", nil) && !promotes(t, "MarshalJSON", nil)
+	return Form{JSON: String}, text
+}
+
+// promotes tells whether a type has a method, its own or one of a struct that it embeds.
+func promotes(t *model.Type, method string, passed []*model.Type) bool {
+	if t.Methods[method] != nil {
+		return true
+	}
+	if t.Form != model.Struct || slices.Contains(passed, t) {
+		return false
+	}
+	return slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
+		return f.Embedded && promotes(f.Type.Pointee(), method, append(passed, t))
+	})
+}

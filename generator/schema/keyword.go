@@ -1,0 +1,111 @@
+package schema
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// Keywords returns OpenAPI's keywords and Kubernetes' extensions for what the markers of one layer say, with values
+// that encoding/json writes. Rules in CEL, titles of forms and what a dialect says in its own way are not among them.
+func Keywords(s *model.Schema) map[string]any {
+	out := map[string]any{}
+	for keyword, value := range map[string]string{
+		"format": s.Format, "pattern": s.Pattern, "title": s.Title,
+		"x-kubernetes-list-type": s.ListType, "x-kubernetes-map-type": cmp.Or(s.StructType, s.MapType),
+	} {
+		if value != "" {
+			out[keyword] = value
+		}
+	}
+	for keyword, value := range map[string]*float64{"minimum": s.Minimum, "maximum": s.Maximum,
+		"multipleOf": s.MultipleOf} {
+		if value != nil {
+			out[keyword] = *value
+		}
+	}
+	for keyword, value := range map[string]*int64{
+		"minLength": s.MinLength, "maxLength": s.MaxLength, "minItems": s.MinItems, "maxItems": s.MaxItems,
+		"minProperties": s.MinProperties, "maxProperties": s.MaxProperties,
+	} {
+		if value != nil {
+			out[keyword] = *value
+		}
+	}
+	for keyword, value := range map[string]bool{
+		"exclusiveMinimum": s.ExclusiveMinimum, "exclusiveMaximum": s.ExclusiveMaximum, "nullable": s.Nullable,
+		"x-kubernetes-preserve-unknown-fields": s.PreserveUnknownFields,
+		"x-kubernetes-embedded-resource":       s.EmbeddedResource,
+		"x-kubernetes-int-or-string":           s.IntOrString,
+	} {
+		if value {
+			out[keyword] = true
+		}
+	}
+	if len(s.Enum) > 0 {
+		out["enum"] = Literals(s.Enum)
+	}
+	if s.Example != "" {
+		out["example"] = Literal(s.Example)
+	}
+	if len(s.ListMapKeys) > 0 {
+		out["x-kubernetes-list-map-keys"] = slices.Clone(s.ListMapKeys)
+	}
+	return out
+}
+
+// Validations returns the rules in CEL of one layer, as x-kubernetes-validations lists them.
+func Validations(s *model.Schema) []any {
+	var out []any
+	for _, r := range s.CEL {
+		rule := map[string]any{"rule": r.Rule}
+		for keyword, value := range map[string]string{
+			"message": r.Message, "messageExpression": r.MessageExpression, "reason": r.Reason,
+			"fieldPath": r.FieldPath,
+		} {
+			if value != "" {
+				rule[keyword] = value
+			}
+		}
+		if r.OptionalOldSelf {
+			rule["optionalOldSelf"] = true
+		}
+		out = append(out, rule)
+	}
+	return out
+}
+
+// OneOfMessage is controller-gen's message of a rule that bounds how many of some fields are set.
+func OneOfMessage(r *model.Rule) string {
+	fields := "[" + strings.Join(r.Values, " ") + "]"
+	switch {
+	case r.Most < 0:
+		return "at least one of the fields in " + fields + " must be set"
+	case r.Least == 0:
+		return "at most one of the fields in " + fields + " may be set"
+	}
+	return "exactly one of the fields in " + fields + " must be set"
+}
+
+// Literal is the value of JSON text, numbers as they are written. A text that is no JSON is taken as a string.
+func Literal(text string) any {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var value any
+	if d.Decode(&value) != nil || d.More() {
+		return text
+	}
+	return value
+}
+
+// Literals are the values of several texts.
+func Literals(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, text := range texts {
+		out[i] = Literal(text)
+	}
+	return out
+}
