@@ -26,7 +26,7 @@ build: ## build bin/apigen
 	$(GO) build -o $(BIN)/apigen ./cmd/apigen
 
 .PHONY: demo
-demo: build ## from a struct to a server that kubectl drives, with a transcript
+demo: build ## run the commands of docs/getting-started.md, from a struct to a server that kubectl drives
 	$(GO) run ./examples/demo --apigen $(BIN)/apigen
 
 .PHONY: run

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"apigen.dev/docs/internal/transcript"
+	"apigen.dev/examples/demo/transcript"
 	"apigen.dev/generator/loadtest"
 )
 

@@ -1,5 +1,5 @@
-// Package transcript reads the code blocks of Markdown pages, and runs those that are shell sessions. It imports
-// nothing but the standard library.
+// Package transcript reads the code blocks of Markdown pages, and runs those that are shell sessions. The demo and the
+// test of the manual use it. It imports nothing but the standard library.
 package transcript
 
 import (
@@ -15,6 +15,8 @@ type Block struct {
 	// Language is the first word behind the fence, and Info the rest: file=... says which file a snippet quotes.
 	Language, Info string
 	Lines          []string
+	// Heading is the text of the heading above the block.
+	Heading string
 	// Directory is what the comment <!-- transcript: ... --> right above the block names: a folder or an archive that
 	// a new session starts with. "" continues the page's session.
 	Directory string
@@ -33,12 +35,12 @@ func Blocks(page string) ([]Block, error) {
 	}
 	var blocks []Block
 	var open *Block
-	above := ""
+	above, title := "", ""
 	for i, line := range strings.Split(string(content), "\n") {
 		switch {
 		case open == nil && strings.HasPrefix(line, fence):
 			language, info, _ := strings.Cut(strings.TrimPrefix(line, fence), " ")
-			open = &Block{Page: page, Line: i + 1, Language: language, Info: info}
+			open = &Block{Page: page, Line: i + 1, Language: language, Info: info, Heading: title}
 			if name, ok := strings.CutPrefix(above, directive); ok {
 				open.Directory = strings.TrimSuffix(name, " -->")
 			}
@@ -46,6 +48,8 @@ func Blocks(page string) ([]Block, error) {
 			blocks, open = append(blocks, *open), nil
 		case open != nil:
 			open.Lines = append(open.Lines, line)
+		case strings.HasPrefix(line, "#"):
+			title = strings.TrimLeft(line, "# ")
 		}
 		above = line
 	}

@@ -18,6 +18,8 @@ type Shell struct {
 	lines   chan string
 	// log is the file that servers in the background write their standard error to.
 	log string
+	// Echo gets each command and its output while it runs. It is set before the first Run.
+	Echo io.Writer
 }
 
 // mark ends the output of a command; the exit status follows it.
@@ -26,7 +28,8 @@ const mark = "--- end of the output, exit status "
 // Start starts a shell in a folder. Servers that it runs in the background log to the file log. The shell is killed
 // when the context ends; Close ends it and its jobs.
 func Start(ctx context.Context, dir, log string, env []string) (*Shell, error) {
-	s := &Shell{process: exec.CommandContext(ctx, "bash", "--norc", "-s"), lines: make(chan string, 100), log: log}
+	s := &Shell{process: exec.CommandContext(ctx, "bash", "--norc", "-s"), lines: make(chan string, 100)}
+	s.log, s.Echo = log, io.Discard
 	s.process.Dir, s.process.Env = dir, env
 	in, err := s.process.StdinPipe()
 	if err != nil {
@@ -65,16 +68,15 @@ func (s *Shell) Close() error {
 	return nil
 }
 
-// Run runs a step, and fails where its output or its exit status differs. A command that ends with & is a server: it
-// listens on a free port, in place of the one that the page shows, and has started once it has printed its lines.
+// Run runs a step, and fails if its output or its exit status differs. A command in the background that prints
+// "serving" is a server: it listens on a free port in place of the page's, and has started once it has printed its lines.
 func (s *Shell) Run(ctx context.Context, step Step) error {
+	fmt.Fprintf(s.Echo, "$ %s\n", step.Command)
 	command, want := step.Command, step.Want
 	server, background := strings.CutSuffix(command, " &")
-	if background {
+	if background && len(want) > 0 && strings.HasPrefix(want[0], "serving ") {
 		command = server + " --secure-port=0 2>>" + s.log + " &"
-		for i := range want {
-			want[i] = strings.ReplaceAll(want[i], ":6443", ":...")
-		}
+		want = []string{strings.ReplaceAll(want[0], ":6443", ":..."), want[1]}
 	}
 	if _, err := fmt.Fprintf(s.in, "%s\nprintf '\\n%s%%d\\n' $?\n", command, mark); err != nil {
 		return err
@@ -96,6 +98,7 @@ func (s *Shell) Run(ctx context.Context, step Step) error {
 func (s *Shell) read(ctx context.Context, complete func([]string) bool) (got []string, status string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
+	blank := false
 	for status == "" || !complete(got) {
 		select {
 		case line, open := <-s.lines:
@@ -103,13 +106,17 @@ func (s *Shell) read(ctx context.Context, complete func([]string) bool) (got []s
 				return got, status, fmt.Errorf("the shell ended")
 			}
 			if ended, ok := strings.CutPrefix(line, mark); ok {
-				status = ended
-				if n := len(got); n > 0 && got[n-1] == "" { // printf's own newline
-					got = got[:n-1]
-				}
+				status, blank = ended, false // printf's own newline is no output
 				continue
 			}
-			got = append(got, line)
+			if blank {
+				got = append(got, "")
+				fmt.Fprintln(s.Echo)
+			}
+			if blank = line == ""; !blank {
+				got = append(got, line)
+				fmt.Fprintln(s.Echo, line)
+			}
 		case <-ctx.Done():
 			return got, status, ctx.Err()
 		}
