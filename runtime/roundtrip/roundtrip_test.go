@@ -227,7 +227,8 @@ func TestHiddenFields(t *testing.T) {
 		Sum  *big.Int
 	}
 	in := holder{&sealed{"x", []int{1}}, []sealed{{"y", nil}}, map[string]sealed{"k": {"z", []int{2}}}, big.NewInt(7)}
-	if d := compare(in, holder{&sealed{Text: "x"}, []sealed{{Text: "y"}}, map[string]sealed{"k": {Text: "z"}}, big.NewInt(7)}); d.found() {
+	if d := compare(in, holder{&sealed{Text: "x"}, []sealed{{Text: "y"}}, map[string]sealed{"k": {Text: "z"}},
+		big.NewInt(7)}); d.found() {
 		t.Errorf("hidden fields are missed: %+v", d)
 	}
 	for path, out := range map[string]holder{

@@ -38,8 +38,8 @@ var (
 	cacheChecks = describe("apiserver_storage_consistency_checks_total",
 		"Comparisons of the watch cache with storage.", "status")
 
-	cacheReady    = describe("apigen_watch_cache_ready", "1 while the watch cache follows storage.")
-	cachePoisoned = describe("apigen_watch_cache_undecodable_objects",
+	cacheReady   = describe("apigen_watch_cache_ready", "1 while the watch cache follows storage.")
+	cacheCorrupt = describe("apigen_watch_cache_undecodable_objects",
 		"Objects in the watch cache that could not be decoded.")
 	cacheWindow    = describe("apigen_watch_cache_window_events", "Events in the window.")
 	cacheBytes     = describe("apigen_watch_cache_window_bytes", "Estimated memory that the window keeps.")
@@ -105,7 +105,7 @@ func (s series) cache(m store.Measurement, ready bool) {
 	}
 	s.send(cacheReady, gauge, following)
 	s.send(cacheRevision, gauge, c.Revision)
-	s.send(cachePoisoned, gauge, c.Poisoned)
+	s.send(cacheCorrupt, gauge, c.Corrupt)
 	s.send(cacheCapacity, gauge, c.WindowCapacity)
 	s.send(cacheWindow, gauge, c.WindowLen)
 	s.send(cacheBytes, gauge, c.WindowBytes)

@@ -35,7 +35,7 @@ func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "page.md")
 	text := "# Title\n\n<!-- transcript: here -->\n```console\n$ mkdir a && cd a\n$ export B=c\n$ echo $B; pwd\nc\n.../a\n$ false\n" +
-		"[exit status 1]\n$ cat >d <&0 &\n$ kill %1; echo e\n...\ne\n$ printf f\nf\n$ printf 'g\\n\\n'\ng\n\n```\n"
+		"[exit status 1]\n$ tail -f /dev/null &\n$ kill %1; wait %1\n...\n[exit status 143]\n$ printf f\nf\n$ printf 'g\\n\\n'\ng\n\n```\n"
 	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -9,14 +9,13 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/compactor"
 	"apigen.dev/runtime/storage/etcd"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 	"apigen.dev/runtime/storage/memory"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 )
 
 // onBoth runs a test on a backend in memory and on a real etcd.
@@ -27,7 +26,8 @@ func onBoth(t *testing.T, test func(t *testing.T, b storage.Backend)) {
 		test(t, b)
 	})
 	t.Run("etcd", func(t *testing.T) {
-		b, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{etcdtest.Start(t).Endpoint()}, DialTimeout: time.Minute})
+		b, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{etcdtest.Start(t).Endpoint()},
+			DialTimeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,8 @@ func TestOneOfMany(t *testing.T) {
 				t.Fatal(err)
 			}
 			after := grow(t, b, 5)
-			if got := step(t, first); got > before || got < before-1 { // the second one's look at the clock writes nothing
+			// the second one's look at the clock writes nothing
+			if got := step(t, first); got > before || got < before-1 {
 				t.Fatalf("the first compacted to %d, the backend was at %d an interval ago", got, before)
 			}
 			if got := step(t, second); got != 0 {
@@ -178,7 +179,8 @@ func TestBesideAPIServer(t *testing.T) {
 			}
 		}
 		if our != round.ourCompacts || all != round.compacts {
-			t.Errorf("%s: %d compactions, %d of them ours; want %d and %d", round.name, all, our, round.compacts, round.ourCompacts)
+			t.Errorf("%s: %d compactions, %d of them ours; want %d and %d", round.name, all, our, round.compacts,
+				round.ourCompacts)
 		}
 	}
 }

@@ -49,7 +49,8 @@ func TestSecondServerIsRefusedAtOnce(t *testing.T) {
 func TestOpenOfWhatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	none := filepath.Join(dir, "none")
-	if _, err := (embedded.Etcd{}).Open(t.Context(), none, storage.EmbeddedOptions{Existing: true}); !errors.Is(err, storage.ErrNoData) {
+	if _, err := (embedded.Etcd{}).Open(t.Context(), none, storage.EmbeddedOptions{Existing: true}); !errors.Is(err,
+		storage.ErrNoData) {
 		t.Errorf("without data: %v", err)
 	}
 	if _, err := os.Stat(none); !errors.Is(err, os.ErrNotExist) {

@@ -1,5 +1,5 @@
-// The markers below are about the whole package. They name its group, and ask for DeepCopy functions, for defaults, and
-// for the schema that kubectl explain shows. `go tool apigen markers` prints all markers.
+// The markers below are about the whole package. They name its group, and ask for DeepCopy functions and for defaults;
+// +k8s:openapi-gen is for other tools. `go tool apigen markers` prints all markers.
 
 // Package v1 holds the kinds of API group shop.example.com in version v1.
 //
