@@ -252,6 +252,33 @@ func anchors(t *testing.T, page string) []string {
 	return found
 }
 
+// TestIndex holds the indexes of the manual and of the decisions against the pages in their folders.
+func TestIndex(t *testing.T) {
+	for _, folder := range []string{".", "reference", "decisions"} {
+		index := "README.md"
+		if folder == "decisions" {
+			index = "decisions/README.md"
+		}
+		content, err := os.ReadFile(index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(folder, "*.md"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s has no pages: %v", folder, err)
+		}
+		for _, page := range files {
+			target, err := filepath.Rel(filepath.Dir(index), page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if target != "README.md" && !strings.Contains(string(content), "]("+target+")") {
+				t.Errorf("%s doesn't link %s", index, target)
+			}
+		}
+	}
+}
+
 // TestPackages holds the table of packages in ARCHITECTURE.md against the packages of the two halves.
 func TestPackages(t *testing.T) {
 	content, err := os.ReadFile("../ARCHITECTURE.md")
