@@ -16,12 +16,14 @@ func Reference(name string) string {
 			continue
 		}
 		fmt.Fprintf(&b, "+%s%s\n", d.Name, d.syntax())
-		doc := d.Doc
-		if d.Ignored == "" {
-			fmt.Fprintf(&b, "    on a %s\n", d.Places)
-		} else {
+		place, doc := "a "+d.Places.String(), d.Doc
+		if d.Places == anywhere {
+			place = "any declaration"
+		}
+		if d.Ignored != "" {
 			doc += " Has no effect: " + d.Ignored + "."
 		}
+		fmt.Fprintf(&b, "    on %s\n", place)
 		for _, line := range wrap(doc, 100) {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
