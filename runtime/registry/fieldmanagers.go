@@ -157,7 +157,9 @@ type managedObject[T api.Object] struct {
 	// obj is the object; nothing where it is absent.
 	obj    T
 	absent bool
-	seen   []seen
+	// seen are the views that were made. Most writes take one, for which first has room.
+	seen  []seen
+	first [1]seen
 }
 
 type seen struct {
@@ -188,6 +190,9 @@ func (o *managedObject[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, er
 	value, err := o.managers.types[v.GVK.Version].ObjectToTyped(view, smd.AllowDuplicates)
 	if err != nil {
 		return nil, err
+	}
+	if o.seen == nil {
+		o.seen = o.first[:0]
 	}
 	o.seen = append(o.seen, seen{version, value})
 	return value, nil

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
-	"sync"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/cache"
@@ -55,7 +54,7 @@ func (l *listing) joined(s *cache.Snapshot, revision int64) (*api.Page, error) {
 		return nil, nil //nolint:nilerr // it will be met again
 	}
 	page := &api.Page{
-		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Sheets: p.sheets, Close: sync.OnceFunc(p.close),
+		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Sheets: p.sheets, Close: p.closeOnce(),
 		Items: preparedItems(firstOf(n, s.Entries(l.prefix, l.from)), l.form),
 	}
 	if err := l.toBeContinued(page, s, revision, left); err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"apigen.dev/runtime/api"
 )
@@ -20,6 +21,16 @@ type pageItems struct {
 var pages = sync.Pool{New: func() any { return &pageItems{} }}
 
 func newPage() *pageItems { return pages.Get().(*pageItems) }
+
+// closeOnce returns close for a page, whose reader may call it twice: by then the slices may belong to another page.
+func (p *pageItems) closeOnce() func() {
+	var closed atomic.Bool
+	return func() {
+		if !closed.Swap(true) {
+			p.close()
+		}
+	}
+}
 
 func (p *pageItems) close() {
 	if cap(p.items) > maxPooled || cap(p.sheets) > maxPooled {
@@ -44,7 +55,7 @@ func (p *pageItems) unless(bad *listFailures, l *listing, revision int64, last s
 // page hands the items over. left is how many follow; -1 is unknown.
 func (p *pageItems) page(l *listing, revision int64, last string, more bool, left int) (*api.Page, error) {
 	page := &api.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: len(p.items), Items: p.all,
-		Close: sync.OnceFunc(p.close)}
+		Close: p.closeOnce()}
 	if !more {
 		return page, nil
 	}

@@ -67,6 +67,9 @@ func (s *Store[T]) Selector(selection api.Selection) (Selector, error) {
 // findLookup takes from a selector what asks for equality; other operators are left to the match. A name comes first,
 // since fewest objects have it.
 func (s *Selector) findLookup() *cache.Lookup {
+	if s.labels == nil && len(s.fields) == 0 {
+		return nil
+	}
 	l := new(cache.Lookup)
 	if s.name != "" {
 		l.Field(cache.Value{Place: NameField, Value: s.name})
