@@ -18,7 +18,8 @@ func DecodePatched[T api.Object](
 	v *Served[T], hub T, p patch.Patch, object []byte, strict []error, validation string,
 ) (obj T, warnings []string, err error) {
 	refuse := func(why error) error {
-		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), p.Describe(object), why.Error())})
+		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"),
+			p.Describe(object), why.Error())})
 	}
 	d, err := v.Decode(object, hub, validation != metav1.FieldValidationIgnore)
 	// A strategic merge patch is of the version's Go type: what it says of kind and apiVersion is lost.

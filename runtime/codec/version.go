@@ -119,7 +119,8 @@ func (a *Versions[T]) versionOf(data []byte) (*Served[T], error) {
 	return a.called(kind, apiVersion)
 }
 
-// ToStorageVersion sets what the storage version defaults in an object that came in another version. A read from storage
+// ToStorageVersion sets what the storage version defaults in an object that came in another version. A read from
+// storage
 // would set the same defaults: so an object is stored as it will be read, and a client that writes it back unchanged
 // changes nothing.
 func (a *Versions[T]) ToStorageVersion(obj T) (T, error) {

@@ -47,7 +47,8 @@ func EnsureNamespace(obj metav1.Object, scope api.Scope, namespace string) error
 	case "":
 		obj.SetNamespace(namespace)
 	default:
-		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on " +
+			"the request")
 	}
 	return nil
 }
@@ -55,7 +56,8 @@ func EnsureNamespace(obj metav1.Object, scope api.Scope, namespace string) error
 // MatchName compares the object's name with that of the URL.
 func MatchName(obj metav1.Object, name string) error {
 	if obj.GetName() == "" {
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", name))
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: "+
+			"name must be provided", name))
 	}
 	if obj.GetName() != name {
 		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", obj.GetName(), name))
@@ -127,7 +129,8 @@ func DeduplicateOwners(obj metav1.Object, when string) (warnings []string) {
 	kept := refs[:0:0]
 	seen := make(map[ownerID]bool, len(refs))
 	for _, ref := range refs {
-		id := ownerID{ref.APIVersion, ref.Kind, ref.Name, ref.UID, optionOf(ref.Controller), optionOf(ref.BlockOwnerDeletion)}
+		id := ownerID{ref.APIVersion, ref.Kind, ref.Name, ref.UID, optionOf(ref.Controller),
+			optionOf(ref.BlockOwnerDeletion)}
 		if seen[id] {
 			doubled = append(doubled, string(ref.UID))
 			continue
@@ -178,7 +181,8 @@ func SetDeleteOptions(o *api.DeleteOptions, options *metav1.DeleteOptions) error
 	if errs := metavalidation.ValidateDeleteOptions(options); len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
-	o.Preconditions, o.GracePeriodSeconds, o.Propagation = options.Preconditions, options.GracePeriodSeconds, options.PropagationPolicy
+	o.Preconditions, o.GracePeriodSeconds, o.Propagation = options.Preconditions, options.GracePeriodSeconds,
+		options.PropagationPolicy
 	//nolint:staticcheck // an eviction may bring the deprecated option
 	if orphan := options.OrphanDependents; orphan != nil {
 		policy := metav1.DeletePropagationBackground

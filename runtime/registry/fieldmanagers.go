@@ -31,7 +31,8 @@ type managerKey struct{ version, subresource string }
 func newFieldManagers[T api.Object](
 	d *Definition[T], all *codec.Versions[T], schemas *ownership.Schemas,
 ) (*fieldManagers[T], error) {
-	o := &fieldManagers[T]{versions: all, types: map[string]managedfields.TypeConverter{}, managers: map[managerKey]*ownership.Manager{}}
+	o := &fieldManagers[T]{versions: all, types: map[string]managedfields.TypeConverter{},
+		managers: map[managerKey]*ownership.Manager{}}
 	if schemas == nil {
 		schemas = ownership.NewSchemas(nil)
 	}
@@ -49,8 +50,9 @@ func newFieldManagers[T api.Object](
 		for i := range all.Served {
 			v := &all.Served[i]
 			o.managers[managerKey{v.GVK.Version, subresource}] = &ownership.Manager{
-				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource, Filters: filters,
-				Types: o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
+				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource,
+				Filters: filters,
+				Types:   o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
 			}
 		}
 	}
@@ -225,7 +227,8 @@ func (o *fieldManagers[T]) update(a *attempt[T]) error {
 	if a.old.Exists {
 		stored = a.old.Object.GetManagedFields()
 	}
-	entries, err := o.manager(a).Update(old, &managedObject[T]{managers: o, obj: a.obj}, stored, a.obj.GetManagedFields(),
+	entries, err := o.manager(a).Update(old, &managedObject[T]{managers: o, obj: a.obj}, stored,
+		a.obj.GetManagedFields(),
 		!a.old.Exists, a.options.FieldManager)
 	if err != nil {
 		entries = stored
@@ -295,7 +298,8 @@ func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) boo
 	}
 	for i := range fieldsA {
 		x, y := &fieldsA[i], &fieldsB[i]
-		if x.Manager != y.Manager || x.Operation != y.Operation || x.APIVersion != y.APIVersion || x.Subresource != y.Subresource ||
+		if x.Manager != y.Manager || x.Operation != y.Operation || x.APIVersion != y.APIVersion ||
+			x.Subresource != y.Subresource ||
 			x.FieldsType != y.FieldsType || x.FieldsV1.GetRawString() != y.FieldsV1.GetRawString() {
 			return false
 		}

@@ -86,8 +86,9 @@ func (r *resource[T]) store(
 ) (*store.Store[T], error) {
 	d := r.definition
 	return store.New(store.Config[T]{
-		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.BeforeWrite,
-		CheckCache: config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
+		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer,
+		BeforeWrite: stored.BeforeWrite,
+		CheckCache:  config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
 		KeyPrefix: config.Prefix, ResourcePrefix: r.info.StoragePrefix + "/",
 		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
 		New: d.New, Encode: all.Encode, Decode: all.Decode, Translate: all.Translate, Fields: d.SelectableFields,

@@ -199,9 +199,12 @@ func managed(w *shop.WidgetV1, fields string) string {
 
 func TestCreateSetsWhatTheServerDecides(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
-		w := b.create(`{"metadata":{"name":"a","uid":"forged","creationTimestamp":"2001-01-01T00:00:00Z","generation":7,` +
-			`"deletionTimestamp":"2001-01-01T00:00:00Z","selfLink":"/x","managedFields":[{"manager":"m"}]},"spec":{"color":"red"},"status":{"phase":"Done"}}`)
-		if w.UID == "" || w.UID == "forged" || w.CreationTimestamp.Year() < 2020 || w.Generation != 1 || w.DeletionTimestamp != nil ||
+		w := b.create(`{"metadata":{"name":"a","uid":"forged","creationTimestamp":"2001-01-01T00:00:00Z",` +
+			`"generation":7,` +
+			`"deletionTimestamp":"2001-01-01T00:00:00Z","selfLink":"/x","managedFields":[{"manager":"m"}]},` +
+			`"spec":{"color":"red"},"status":{"phase":"Done"}}`)
+		if w.UID == "" || w.UID == "forged" || w.CreationTimestamp.Year() < 2020 || w.Generation != 1 ||
+			w.DeletionTimestamp != nil ||
 			w.SelfLink != "" || len(w.ManagedFields) != 1 || w.Namespace != "ns" || w.ResourceVersion == "" {
 			t.Errorf("metadata: %+v", w.ObjectMeta)
 		}
@@ -212,7 +215,8 @@ func TestCreateSetsWhatTheServerDecides(t *testing.T) {
 			t.Error("the default is missing")
 		}
 		stored, revision := b.stored("/registry/shop.example.com/widgets/ns/a")
-		want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","namespace":"ns","uid":"` + string(w.UID) +
+		want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","namespace":"ns","uid":"` +
+			string(w.UID) +
 			`","generation":1,"creationTimestamp":"` + w.CreationTimestamp.UTC().Format(time.RFC3339) + `",` +
 			managed(w, `{"f:spec":{"f:color":{},"f:size":{}}}`) + `},"spec":{"color":"red","size":1}}` + "\n"
 		if stored != want {

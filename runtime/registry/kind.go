@@ -49,7 +49,10 @@ func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions
 	if k.log == nil {
 		k.log = slog.New(slog.DiscardHandler)
 	}
-	k.fieldManagers = sync.OnceValues(func() (*fieldManagers[T], error) { return newFieldManagers(d, all, config.Schemas) })
+	k.fieldManagers = sync.OnceValues(func() (*fieldManagers[T], error) {
+		return newFieldManagers(d, all,
+			config.Schemas)
+	})
 	return k
 }
 
@@ -88,7 +91,8 @@ func (k *kind[T]) checkPath(namespace, name string) error {
 // is nothing.
 func checkNamespace(namespace string) error {
 	if namespace == "." || namespace == ".." || strings.Contains(namespace, "/") {
-		return apierrors.NewBadRequest(fmt.Sprintf("Namespace parameter invalid: %q: it is no segment of a path", namespace))
+		return apierrors.NewBadRequest(fmt.Sprintf("Namespace parameter invalid: %q: it is no segment of a path",
+			namespace))
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ func Migrate(
 ) (store.Migration, error) {
 	m, ok := resource.(migratable)
 	if !ok {
-		return store.Migration{}, fmt.Errorf("%s was not made by registry.New: it can't be migrated", resource.Info().GroupResource())
+		return store.Migration{}, fmt.Errorf("%s was not made by registry.New: it can't be migrated",
+			resource.Info().GroupResource())
 	}
 	return m.migrate(ctx, config, opts)
 }

@@ -82,7 +82,8 @@ func (p *patched[T]) propose(ctx context.Context, k *kind[T], a *attempt[T]) (er
 		return err
 	}
 	var warnings []string
-	a.obj, warnings, err = codec.DecodePatched(a.version, k.definition.New(), p.patch, object, p.strict, p.body.Validation)
+	a.obj, warnings, err = codec.DecodePatched(a.version, k.definition.New(), p.patch, object, p.strict,
+		p.body.Validation)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,8 @@ type ObjectWatch[T api.Object] interface {
 	Close()
 }
 
-// NewVirtual is New for a kind without storage. Of the definition, Storage and Subresources don't count, nor of a Strategy
+// NewVirtual is New for a kind without storage. Of the definition, Storage and Subresources don't count, nor of a
+// Strategy
 // what concerns generations, graceful deletion and dependents. The provider sets UIDs and creation times.
 func NewVirtual[T api.Object](definition Definition[T], provider Provider[T]) Resource {
 	if len(definition.Versions) > 0 {
@@ -129,7 +130,8 @@ func (p *Provider[T]) verbs() []string {
 		name string
 		has  bool
 	}{
-		{"create", p.Create != nil}, {"delete", deletes}, {"deletecollection", p.Delete != nil && p.List != nil}, {"get", p.Get != nil},
+		{"create", p.Create != nil}, {"delete", deletes}, {"deletecollection", p.Delete != nil && p.List != nil},
+		{"get", p.Get != nil},
 		{"list", p.List != nil}, {"patch", writes}, {"update", writes}, {"watch", p.Watch != nil},
 	} {
 		if v.has {

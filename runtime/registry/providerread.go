@@ -147,7 +147,8 @@ func (h *providerHandle[T]) Watch(
 		cancel()
 		return nil, h.provided.status(err, "watch", "")
 	}
-	w := &providerWatch[T]{h: h, source: source, namespace: namespace, sel: sel, form: form, ctx: ctx, cancel: cancel, known: map[string]bool{},
+	w := &providerWatch[T]{h: h, source: source, namespace: namespace, sel: sel, form: form, ctx: ctx, cancel: cancel,
+		known:   map[string]bool{},
 		resumed: opts.ResourceVersion != "" && opts.ResourceVersion != "0"}
 	w.unbind = context.AfterFunc(h.closed, cancel)
 	return w, nil

@@ -60,11 +60,14 @@ type View interface {
 // Write is writing. Subresource is "" for the object itself.
 type Write interface {
 	Create(ctx context.Context, namespace string, body api.Body, opts api.WriteOptions) (api.Result, error)
-	Update(ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions) (api.Result, error)
-	Patch(ctx context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error)
+	Update(ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions) (api.Result,
+		error)
+	Patch(ctx context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body,
+		opts api.WriteOptions) (api.Result, error)
 	Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error)
 	// DeleteCollection deletes what list selects, and returns what it deleted, as a Page without more behind it.
-	DeleteCollection(ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page, error)
+	DeleteCollection(ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page,
+		error)
 }
 
 // Measured is a Handle that can be measured. Those of New can.

@@ -91,9 +91,10 @@ func (k *kind[T]) checkVersion(_ context.Context, a *attempt[T]) error {
 		case err != nil:
 			return err
 		case number == 0 && k.definition.Strategy.RequireVersionOnUpdate:
-			return apierrors.NewInvalid(schema.GroupKind{Group: k.gr.Group, Kind: k.gr.Resource}, a.name, field.ErrorList{
-				field.Invalid(metadataPath.Child("resourceVersion"), uint64(0), "must be specified for an update"),
-			})
+			return apierrors.NewInvalid(schema.GroupKind{Group: k.gr.Group, Kind: k.gr.Resource}, a.name,
+				field.ErrorList{
+					field.Invalid(metadataPath.Child("resourceVersion"), uint64(0), "must be specified for an update"),
+				})
 		case number != 0 && number != a.old.Revision:
 			return apierrors.NewConflict(k.gr, a.name, fmt.Errorf("%s", store.OptimisticLock))
 		}

@@ -29,7 +29,8 @@ type Action[T, B api.Object] struct {
 
 // ActionOf makes the extension, which answers 201 with a Status.
 func ActionOf[T, B api.Object](a Action[T, B]) Extension[T] {
-	return actionOf(a.Name, a.Body, a.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error) {
+	return actionOf(a.Name, a.Body, a.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition,
+		error) {
 		if err := a.Do(ctx, obj, in); err != nil {
 			return api.Rendition{}, err
 		}
@@ -49,7 +50,8 @@ type Request[T, B, A api.Object] struct {
 // RequestOf makes the extension, which answers 201 with what Do returns.
 func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 	answer, err := codec.BindKind(r.Answer)
-	e := actionOf(r.Name, r.Body, r.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error) {
+	e := actionOf(r.Name, r.Body, r.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition,
+		error) {
 		out, err := r.Do(ctx, obj, in)
 		if err != nil {
 			return api.Rendition{}, err
@@ -94,7 +96,8 @@ func actionOf[T, B api.Object](name string, kind codec.Kind[B], complete bool, d
 }
 
 // createFunc is Handle.Create.
-type createFunc = func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
+type createFunc = func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result,
+	error)
 
 // posted makes an extension that a kind is posted to; create serves it.
 func posted[T, B api.Object](

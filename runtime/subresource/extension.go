@@ -32,7 +32,8 @@ type Extension[T api.Object] struct {
 type Handle struct {
 	Get    func(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error)
 	Update func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
-	Patch  func(ctx context.Context, namespace, name string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error)
+	Patch  func(ctx context.Context, namespace, name string, kind api.PatchType, body api.Body,
+		opts api.WriteOptions) (api.Result, error)
 	Create func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
 	// View is a Get with options.
 	View func(ctx context.Context, namespace, name string, query url.Values, form api.Form) (api.Rendition, error)
@@ -68,7 +69,8 @@ type Writer[T api.Object] interface {
 	// answer.
 	Change(ctx context.Context, t Target, opts api.WriteOptions, change Change[T]) (api.Result, error)
 	// Remove deletes an object that consent doesn't refuse.
-	Remove(ctx context.Context, t Target, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error) (api.Deletion, error)
+	Remove(ctx context.Context, t Target, opts api.DeleteOptions,
+		consent func(T, *api.DeleteOptions) error) (api.Deletion, error)
 	// ServedVersion is a version of the resource.
 	ServedVersion(name string) (schema.GroupVersion, error)
 }
@@ -95,7 +97,8 @@ func Open[T api.Object](extensions []Extension[T], h Host[T]) (map[string]*Handl
 	for _, e := range extensions {
 		switch {
 		case e.open == nil || e.info.Name == "":
-			return nil, fmt.Errorf("extension %q was not made by one of ScaleOf, ActionOf, RemovalOf, RequestOf, ProjectionOf, StreamOf and ConnectionOf, or has no name", e.info.Name)
+			return nil, fmt.Errorf("extension %q was not made by one of ScaleOf, ActionOf, RemovalOf, RequestOf, "+
+				"ProjectionOf, StreamOf and ConnectionOf, or has no name", e.info.Name)
 		case opened[e.info.Name] != nil || slices.Contains(h.Info.Subresources, e.info.Name):
 			return nil, fmt.Errorf("subresource %q stands twice", e.info.Name)
 		}

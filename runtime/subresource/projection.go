@@ -40,7 +40,8 @@ func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Exte
 		if err != nil {
 			return nil, err
 		}
-		return &Handle{View: func(ctx context.Context, namespace, name string, query url.Values, form api.Form) (api.Rendition, error) {
+		return &Handle{View: func(ctx context.Context, namespace, name string, query url.Values,
+			form api.Form) (api.Rendition, error) {
 			options, err := v.Options.read(query)
 			if err != nil {
 				return api.Rendition{}, err

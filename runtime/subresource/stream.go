@@ -101,7 +101,8 @@ func ConnectionOf[T api.Object, O any](c Connection[T, O]) Extension[T] {
 			if c.Connect == nil || c.Options.New == nil {
 				return nil, errors.New("a Connection needs Connect and Options")
 			}
-			return &Handle{Connect: func(ctx context.Context, namespace, name string, query url.Values) (http.Handler, error) {
+			return &Handle{Connect: func(ctx context.Context, namespace, name string, query url.Values) (http.Handler,
+				error) {
 				options, err := c.Options.read(query)
 				if err != nil {
 					return nil, err
