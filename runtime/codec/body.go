@@ -16,7 +16,7 @@ import (
 
 // DecodeBody reads an object of a version that a client sent, into hub where that is another type. What the object does
 // not say of kind and apiVersion, the URL says.
-func DecodeBody[T api.Object](v *Served[T], hub T, body api.Body) (obj T, warnings []string, err error) {
+func (v *Served[T]) DecodeBody(hub T, body api.Body) (obj T, warnings []string, err error) {
 	d, err := v.read(body, hub)
 	gvk, unknown := statedKind(body, d, err)
 	if unknown != nil {

@@ -51,16 +51,16 @@ func (a *Versions[T]) OrStorage(name string) *Served[T] {
 
 // DecodeBody decodes a body, whose version may be that of another kind: see OrStorage.
 func (a *Versions[T]) DecodeBody(body api.Body) (obj T, warnings []string, err error) {
-	return DecodeBody(a.OrStorage(body.Version), a.NewHub(), body)
+	return a.OrStorage(body.Version).DecodeBody(a.NewHub(), body)
 }
 
 // RenderObject renders an object in a form, whose version may be that of another kind: see OrStorage.
 func (a *Versions[T]) RenderObject(obj T, form api.Form) (api.Rendition, error) {
-	return RenderObject(a.OrStorage(form.Version), obj, form)
+	return a.OrStorage(form.Version).RenderObject(obj, form)
 }
 
 // RenderObject renders an object that nothing is stored of. Its errors are API statuses.
-func RenderObject[T api.Object](v *Served[T], obj T, form api.Form) (api.Rendition, error) {
+func (v *Served[T]) RenderObject(obj T, form api.Form) (api.Rendition, error) {
 	data, err := v.Encode(obj)
 	if err != nil {
 		return api.Rendition{}, apierrors.NewInternalError(err)

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -298,13 +297,7 @@ func (v *Served[T]) View(obj T) (runtime.Object, error) { return v.codec.view(ob
 // Empty returns an empty object of the version, with kind and apiVersion.
 func (v *Served[T]) Empty() runtime.Object { return v.codec.empty(v.GVK) }
 
-// FromMap makes a hub object of a decoded JSON object of the version. A complete one gets defaults, and must not have
-// unknown fields.
-func (v *Served[T]) FromMap(object map[string]any, hub T, complete bool) (T, error) {
-	return v.codec.adopt(object, hub, complete)
-}
-
-// PatchMeta tells how strategic merge patches treat the fields of the version.
-func (v *Served[T]) PatchMeta() (strategicpatch.PatchMetaFromStruct, error) {
-	return v.codec.merging()
+// FromMap makes a hub object of a part of an object of the version, without defaults. It ignores unknown fields.
+func (v *Served[T]) FromMap(object map[string]any, hub T) (T, error) {
+	return v.codec.adopt(object, hub, false)
 }

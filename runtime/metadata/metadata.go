@@ -60,7 +60,8 @@ func MatchName(obj metav1.Object, name string) error {
 			"name must be provided", name))
 	}
 	if obj.GetName() != name {
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", obj.GetName(), name))
+		return apierrors.NewBadRequest(
+			fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", obj.GetName(), name))
 	}
 	return nil
 }

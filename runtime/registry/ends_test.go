@@ -63,7 +63,7 @@ func endsOf(t *testing.T, d registry.Definition[*shop.Widget]) map[string]regist
 	k := &keeper{widgets: map[string]*shop.Widget{}}
 	handles := map[string]registry.Handle{}
 	for name, resource := range map[string]registry.Resource{
-		"storage": registry.New(d), "provider": registry.NewVirtual(d, k.provider()),
+		"storage": registry.New(d), "provider": registry.NewProvided(d, k.provider()),
 	} {
 		h, err := resource.Open(t.Context(), registry.Config{
 			Backend: backend, Prefix: "/registry", DisableCache: true, Schemas: ownership.NewSchemas(shop.Documents()),

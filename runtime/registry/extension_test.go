@@ -271,7 +271,8 @@ func TestProjection(t *testing.T) {
 	b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
 	show := b.Extension("shade").View
 	r, err := show(b.ctx(), "ns", "a", url.Values{"prefix": {"dark"}}, v1beta1)
-	if want := `"apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a"},"spec":{"colour":"darkred"}`; err != nil || !strings.Contains(whole(r), want) {
+	want := `"apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a"},"spec":{"colour":"darkred"}`
+	if err != nil || !strings.Contains(whole(r), want) {
 		t.Errorf("%s, %v", whole(r), err)
 	}
 	if r, err = show(b.ctx(), "ns", "a", nil, api.Form{Version: "v1", Shape: api.Row}); err != nil ||

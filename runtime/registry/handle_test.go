@@ -235,16 +235,26 @@ func TestCreateSetsWhatTheServerDecides(t *testing.T) {
 func TestDefinitionsThatContradictThemselves(t *testing.T) {
 	cases := map[string]func(d *registry.Definition[*shop.Widget]){
 		`the storage version "v3" is not in Versions`: func(d *registry.Definition[*shop.Widget]) { d.Storage = "v3" },
-		"version v1 stands twice":                     func(d *registry.Definition[*shop.Widget]) { d.Versions[1] = d.Versions[0] },
-		"New is not set":                              func(d *registry.Definition[*shop.Widget]) { d.New = nil },
+		"version v1 stands twice": func(d *registry.Definition[*shop.Widget]) {
+			d.Versions[1] = d.Versions[0]
+		},
+		"New is not set": func(d *registry.Definition[*shop.Widget]) { d.New = nil },
 		"was not made by VersionOf": func(d *registry.Definition[*shop.Widget]) {
 			d.Versions[1] = codec.Version[*shop.Widget]{Info: api.VersionInfo{Name: "v2"}}
 		},
-		"its Conversion has cells for 2 columns":               func(d *registry.Definition[*shop.Widget]) { d.Versions[0].Info.Columns = nil },
-		"the Scope \"\" is neither":                            func(d *registry.Definition[*shop.Widget]) { d.Scope = "" },
-		`the StoragePrefix is "/widgets": write "widgets"`:     prefixed("/widgets"),
-		`subresource "status": it needs a name of its own`:     func(d *registry.Definition[*shop.Widget]) { d.Subresources[0].Copy = nil },
-		`selectable field "spec.color": it needs Path and Val`: func(d *registry.Definition[*shop.Widget]) { d.SelectableFields[0].Value = nil },
+		"its Conversion has cells for 2 columns": func(d *registry.Definition[*shop.Widget]) {
+			d.Versions[0].Info.Columns = nil
+		},
+		"the Scope \"\" is neither": func(d *registry.Definition[*shop.Widget]) {
+			d.Scope = ""
+		},
+		`the StoragePrefix is "/widgets": write "widgets"`: prefixed("/widgets"),
+		`subresource "status": it needs a name of its own`: func(d *registry.Definition[*shop.Widget]) {
+			d.Subresources[0].Copy = nil
+		},
+		`selectable field "spec.color": it needs Path and Val`: func(d *registry.Definition[*shop.Widget]) {
+			d.SelectableFields[0].Value = nil
+		},
 	}
 	for want, change := range cases {
 		d := shop.Definition()

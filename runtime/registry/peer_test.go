@@ -260,7 +260,8 @@ func TestOwnershipIsKubernetes(t *testing.T) {
 func documents() *ownership.Schemas { return ownership.NewSchemas(shop.Documents()) }
 
 func brokenDocuments() *ownership.Schemas {
-	return ownership.NewSchemas(map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{"x":7}}}`))})
+	document := api.NewDocument([]byte(`{"components":{"schemas":{"x":7}}}`))
+	return ownership.NewSchemas(map[string]api.Document{"v1": document})
 }
 
 func openSchema(t testing.TB) *bench {

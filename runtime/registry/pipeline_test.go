@@ -52,7 +52,7 @@ func TestCollisionOfGeneratedNames(t *testing.T) {
 			d := counting(&defaulted, &prepared, &seen)
 			resource := registry.New(d)
 			if end == "provider" {
-				resource = registry.NewVirtual(d, registry.Provider[*shop.Widget]{
+				resource = registry.NewProvided(d, registry.Provider[*shop.Widget]{
 					Create: func(_ context.Context, w *shop.Widget, _ bool) (*shop.Widget, error) {
 						return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: "shop.example.com",
 							Resource: "widgets"}, w.Name)
@@ -106,7 +106,7 @@ func TestStrategyOfAProvider(t *testing.T) {
 		AllowCreateOnUpdate:    true,
 		RequireVersionOnUpdate: true,
 	}
-	h, err := registry.NewVirtual(d, k.provider()).Open(t.Context(), registry.Config{})
+	h, err := registry.NewProvided(d, k.provider()).Open(t.Context(), registry.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestStrategyOfAProvider(t *testing.T) {
 func TestFieldOwnershipOfAProviderIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	k := &keeper{widgets: map[string]*shop.Widget{}}
-	h, err := registry.NewVirtual(shop.Definition(), k.provider()).Open(t.Context(), registry.Config{
+	h, err := registry.NewProvided(shop.Definition(), k.provider()).Open(t.Context(), registry.Config{
 		Log: slog.New(slog.NewTextHandler(&log, nil)), Schemas: ownership.NewSchemas(unownable()),
 	})
 	if err != nil {

@@ -51,7 +51,7 @@ func (s *script) Close() { *s.closed = true }
 
 func openVirtual(t *testing.T, p registry.Provider[*shop.Widget]) registry.Handle {
 	t.Helper()
-	h, err := registry.NewVirtual(shop.Definition(), p).Open(t.Context(), registry.Config{})
+	h, err := registry.NewProvided(shop.Definition(), p).Open(t.Context(), registry.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestVirtualCreate(t *testing.T) {
 	if _, err := h.Get(t.Context(), "ns", "a", "", v1); !apierrors.IsNotFound(err) {
 		t.Errorf("a provider that returns nothing: %v", err)
 	}
-	if _, err := registry.NewVirtual(shop.Definition(), registry.Provider[*shop.Widget]{}).Open(t.Context(),
+	if _, err := registry.NewProvided(shop.Definition(), registry.Provider[*shop.Widget]{}).Open(t.Context(),
 		registry.Config{}); err == nil {
 		t.Error("a kind without verbs was opened")
 	}

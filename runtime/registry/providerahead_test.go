@@ -37,7 +37,7 @@ func unshowable(t *testing.T, s *shelf, shown bool) registry.Handle {
 		s.widgets[obj.Name] = obj.DeepCopyObject().(*shop.Widget)
 		return obj, nil
 	}
-	h, err := registry.NewVirtual(d, p).Open(t.Context(), registry.Config{})
+	h, err := registry.NewProvided(d, p).Open(t.Context(), registry.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -193,7 +193,7 @@ func TestVirtualDelete(t *testing.T) {
 func TestProviderThatLacksGet(t *testing.T) {
 	p := newShelf().provider()
 	p.Get = nil
-	if _, err := registry.NewVirtual(shop.Definition(), p).Open(t.Context(), registry.Config{}); err == nil {
+	if _, err := registry.NewProvided(shop.Definition(), p).Open(t.Context(), registry.Config{}); err == nil {
 		t.Error("an Update without Get was opened")
 	}
 }

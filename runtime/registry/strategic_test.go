@@ -135,7 +135,8 @@ func TestRefusedStrategicMerges(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			b := openSchema(t)
-			before := b.create(`{"metadata":{"name":"a","labels":{"x":"1"},"finalizers":["e.com/a"],"ownerReferences":[` + owner("p", "1") + `]},"spec":{"color":"red","parts":["p"]}}`)
+			before := b.create(`{"metadata":{"name":"a","labels":{"x":"1"},"finalizers":["e.com/a"],` +
+				`"ownerReferences":[` + owner("p", "1") + `]},"spec":{"color":"red","parts":["p"]}}`)
 			_, err := b.strategic(c.patch, metav1.FieldValidationStrict)
 			wantStatus(t, err, c.code, c.reason, c.message)
 			if after := b.get("a"); after.ResourceVersion != before.ResourceVersion {

@@ -26,7 +26,8 @@ func TestCreateRefuses(t *testing.T) {
 		"no name": {"ns", `{"metadata":{}}`, 422, metav1.StatusReasonInvalid,
 			`Widget.shop.example.com "" is invalid: metadata.name: Required value: name or generateName is required`},
 		"a name in the wrong case": {"ns", `{"metadata":{"Name":"a"}}`, 400, metav1.StatusReasonBadRequest,
-			`Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "metadata.Name"`},
+			`Widget in version "v1" cannot be handled as a Widget: strict decoding error: ` +
+				`unknown field "metadata.Name"`},
 		"a name that is none": {"ns", `{"metadata":{"name":"A_b"}}`, 422, metav1.StatusReasonInvalid,
 			`metadata.name: Invalid value: "A_b": a lowercase RFC 1123 subdomain must consist of`},
 		"another namespace": {"ns", `{"metadata":{"name":"a","namespace":"other"}}`, 400, metav1.StatusReasonBadRequest,

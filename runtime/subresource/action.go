@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -162,13 +161,11 @@ func (a *action[T, B]) read(ctx context.Context, body api.Body, t Target) (in B,
 	if err := metadata.EnsureNamespace(in, a.host.Info.Scope, t.Namespace); err != nil {
 		return in, warnings, err
 	}
-	switch in.GetName() {
-	case t.Name:
-	case "":
+	if in.GetName() == "" {
 		in.SetName(t.Name)
-	default:
-		return in, warnings, apierrors.NewBadRequest(
-			fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", in.GetName(), t.Name))
+	}
+	if err := metadata.MatchName(in, t.Name); err != nil {
+		return in, warnings, err
 	}
 	v := a.body.OrStorage(body.Version)
 	errs, err := v.Validate(ctx, operation.Operation{Type: operation.Create}, in, nil)

@@ -40,13 +40,10 @@ func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Exte
 		if err != nil {
 			return nil, err
 		}
+		fetch := fetcher(h, v.Options)
 		return &Handle{View: func(ctx context.Context, namespace, name string, query url.Values,
 			form api.Form) (api.Rendition, error) {
-			options, err := v.Options.read(query)
-			if err != nil {
-				return api.Rendition{}, err
-			}
-			obj, err := h.Object(ctx, namespace, name, "")
+			obj, options, err := fetch(ctx, namespace, name, query)
 			if err != nil {
 				return api.Rendition{}, err
 			}

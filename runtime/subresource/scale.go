@@ -84,11 +84,7 @@ type scaler[T api.Object] struct {
 }
 
 func (s *scaler[T]) newManager() (*ownership.Manager, error) {
-	schemas := s.host.Schemas
-	if schemas == nil {
-		schemas = ownership.NewSchemas(nil)
-	}
-	types, err := schemas.In(s.host.Info.Storage, scaleGVK)
+	types, err := s.host.Schemas.In(s.host.Info.Storage, scaleGVK)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +151,7 @@ func (s *scaler[T]) patch(
 		})
 	}
 	v := s.kind.Storage
-	p, strict, err := codec.NewPatch(v, kind, body)
+	p, err := v.ReadPatch(kind, body)
 	if err != nil {
 		return api.Result{}, err
 	}
@@ -166,13 +162,7 @@ func (s *scaler[T]) patch(
 		if err != nil {
 			return nil, nil, nil, apierrors.NewInternalError(err)
 		}
-		if data, err = p.Apply(data); err != nil {
-			return nil, nil, nil, err
-		}
-		scale, warnings, err := codec.DecodePatched(v, new(scaleObject), p, data, strict, body.Validation)
-		if err == nil {
-			err = codec.RequireAPIVersion(p, data)
-		}
+		scale, warnings, err := p.Apply(data, new(scaleObject), nil)
 		if err != nil {
 			return nil, nil, warnings, err
 		}

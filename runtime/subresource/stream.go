@@ -29,6 +29,18 @@ type Options[O any] struct {
 	Decode func(query url.Values, into O) error
 }
 
+// fetcher returns the function that reads the options and then the object of a request.
+func fetcher[T api.Object, O any](
+	h Host[T], options Options[O],
+) func(ctx context.Context, namespace, name string, query url.Values) (T, O, error) {
+	return func(ctx context.Context, namespace, name string, query url.Values) (obj T, read O, err error) {
+		if read, err = options.read(query); err == nil {
+			obj, err = h.Object(ctx, namespace, name, "")
+		}
+		return obj, read, err
+	}
+}
+
 func (o Options[O]) read(query url.Values) (O, error) {
 	options := o.New()
 	if o.Decode == nil {
@@ -52,12 +64,9 @@ func StreamOf[T api.Object, O any](s Stream[T, O]) Extension[T] {
 			if s.Open == nil || s.Options.New == nil {
 				return nil, errors.New("a Stream needs Open and Options")
 			}
+			fetch := fetcher(h, s.Options)
 			return &Handle{Stream: func(ctx context.Context, namespace, name string, query url.Values) (Output, error) {
-				options, err := s.Options.read(query)
-				if err != nil {
-					return Output{}, err
-				}
-				obj, err := h.Object(ctx, namespace, name, "")
+				obj, options, err := fetch(ctx, namespace, name, query)
 				if err != nil {
 					return Output{}, err
 				}
@@ -101,13 +110,10 @@ func ConnectionOf[T api.Object, O any](c Connection[T, O]) Extension[T] {
 			if c.Connect == nil || c.Options.New == nil {
 				return nil, errors.New("a Connection needs Connect and Options")
 			}
+			fetch := fetcher(h, c.Options)
 			return &Handle{Connect: func(ctx context.Context, namespace, name string, query url.Values) (http.Handler,
 				error) {
-				options, err := c.Options.read(query)
-				if err != nil {
-					return nil, err
-				}
-				obj, err := h.Object(ctx, namespace, name, "")
+				obj, options, err := fetch(ctx, namespace, name, query)
 				if err != nil {
 					return nil, err
 				}
