@@ -119,9 +119,8 @@ func (a *Versions[T]) versionOf(data []byte) (*Served[T], error) {
 }
 
 // ToStorageVersion sets what the storage version defaults in an object that came in another version. A read from
-// storage
-// would set the same defaults: so an object is stored as it will be read, and a client that writes it back unchanged
-// changes nothing.
+// storage would set the same defaults: so an object is stored as it will be read, and a client that writes it back
+// unchanged changes nothing.
 func (a *Versions[T]) ToStorageVersion(obj T) (T, error) {
 	data, err := a.Encode(obj)
 	if err != nil {

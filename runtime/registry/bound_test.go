@@ -98,7 +98,8 @@ func TestWritesDoNotFailOfOwnership(t *testing.T) {
 
 // unownable is a schema that lacks fields which widgets have.
 func unownable() map[string]api.Document {
-	return map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{"Widget":{"type":"object","properties":{
+	return map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{
+		"Widget":{"type":"object","properties":{
 		"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"type":"object"},"status":{"type":"object"},
 		"spec":{"type":"object","properties":{"color":{"type":"string"},"size":{"type":"integer"}}}},
 		"x-kubernetes-group-version-kind":[{"group":"shop.example.com","version":"v1","kind":"Widget"}]}}}}`))}

@@ -69,8 +69,7 @@ type ObjectWatch[T api.Object] interface {
 }
 
 // NewProvided is New for a kind without storage. Of the definition, Storage and Subresources don't count, nor of a
-// Strategy
-// what concerns generations, graceful deletion and dependents. The provider sets UIDs and creation times.
+// Strategy what concerns generations, graceful deletion and dependents. The provider sets UIDs and creation times.
 func NewProvided[T api.Object](definition Definition[T], provider Provider[T]) Resource {
 	if len(definition.Versions) > 0 {
 		definition.Storage = definition.Versions[0].Info.Name

@@ -168,7 +168,9 @@ func TestOpenRefusesExtensionsThatCannotWork(t *testing.T) {
 		`subresource "charge" stands twice`: {extensions: []extension{action("charge"), action("charge")}},
 		`subresource "status" stands twice`: {extensions: []extension{action("status")}},
 		"nothing is stored of it":           {extensions: []extension{action("charge")}, readOnly: true},
-		"a Scale needs Replicas":            {extensions: []extension{subresource.ScaleOf(subresource.Scale[*shop.Gadget]{})}},
+		"a Scale needs Replicas": {
+			extensions: []extension{subresource.ScaleOf(subresource.Scale[*shop.Gadget]{})},
+		},
 		"a Stream needs Open": {
 			extensions: []extension{subresource.StreamOf(subresource.Stream[*shop.Gadget, *int]{Name: "log"})},
 		},
