@@ -1,5 +1,5 @@
-// Package auth has users, authenticators, which find the user of a request, and authorizers, which decide what a user may
-// do. It may know package request, and of HTTP a request's headers and its connection.
+// Package auth has users, authenticators, which find the user of a request, and authorizers, which decide what a user
+// may do. It may know package request, and of HTTP a request's headers and its connection.
 package auth
 
 import (
@@ -31,8 +31,8 @@ type Authenticator interface {
 	Authenticate(r *http.Request) (*User, error)
 }
 
-// Attributes are what an authorizer decides on: a user, and what the user asks for. The Info comes from an HTTP request,
-// or from code that asks for a permission without one, such as impersonation. Both are immutable.
+// Attributes are what an authorizer decides on: a user, and what the user asks for. The Info comes from an HTTP
+// request, or from code that asks for a permission without one, such as impersonation. Both are immutable.
 type Attributes struct {
 	User *User
 	*request.Info

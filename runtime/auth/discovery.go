@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Discovery allows authenticated users to read the documents of discovery, OpenAPI and the version, as kube-apiserver does.
-// Next decides about everything else.
+// Discovery allows authenticated users to read the documents of discovery, OpenAPI and the version, as kube-apiserver
+// does. Next decides about everything else.
 type Discovery struct{ Next Authorizer }
 
 // discoveryPaths are the paths of the documents. A path that ends in a slash stands for all paths below it.

@@ -31,7 +31,8 @@ func (req *resourceRequest) readBody() ([]byte, error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		req.w.Header().Set("Accept-Encoding", "identity")
 		return nil, negotiation.NewError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
-			fmt.Sprintf("the body of the request has the content encoding %q - send it without any", truncateShort(encoding)))
+			fmt.Sprintf("the body of the request has the content encoding %q - send it without any",
+				truncateShort(encoding)))
 	}
 	if r.ContentLength > req.api.maxBody {
 		return nil, req.tooLarge()
@@ -67,8 +68,8 @@ func (req *resourceRequest) tooLarge() error {
 	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", req.api.maxBody))
 }
 
-// readObject reads the body in the encoding of its format, and converts YAML to JSON. Duplicate keys of YAML are lost in
-// JSON: they are faults of the request if validation is strict, and warnings if it warns.
+// readObject reads the body in the encoding of its format, and converts YAML to JSON. Duplicate keys of YAML are lost
+// in JSON: they are faults of the request if validation is strict, and warnings if it warns.
 func (req *resourceRequest) readObject(
 	f negotiation.Format, validation string,
 ) (data []byte, warnings []string, err error) {
@@ -104,8 +105,8 @@ type syntaxError struct{ text string }
 
 func (e *syntaxError) Error() string { return e.text }
 
-// yamlToJSON converts a document whose size is at most limit after aliases are expanded. It returns a syntaxError without
-// data, and any other error, which strict validation refuses, with data.
+// yamlToJSON converts a document whose size is at most limit after aliases are expanded. It returns a syntaxError
+// without data, and any other error, which strict validation refuses, with data.
 func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, error) {
 	if err := checkAliases(data, limit); err != nil {
 		return nil, nil, &syntaxError{truncate(err.Error(), maxErrorText)}
@@ -153,7 +154,8 @@ func checkDepth(data []byte) error {
 		case inString:
 		case char == '{' || char == '[':
 			if depth++; depth > maxDepth {
-				return apierrors.NewBadRequest(fmt.Sprintf("the body of the request nests deeper than %d levels", maxDepth))
+				return apierrors.NewBadRequest(
+					fmt.Sprintf("the body of the request nests deeper than %d levels", maxDepth))
 			}
 		case char == '}' || char == ']':
 			depth--
@@ -162,7 +164,8 @@ func checkDepth(data []byte) error {
 	return nil
 }
 
-// readApply reads an apply patch. It decodes JSON that is YAML, too, as JSON: decoding it as YAML costs ten times as much.
+// readApply reads an apply patch. It decodes JSON that is YAML, too, as JSON: decoding it as YAML costs ten times as
+// much.
 func (req *resourceRequest) readApply(validation string) (data []byte, warnings []string, err error) {
 	if data, err = req.readBody(); err != nil || len(data) == 0 {
 		return []byte("{}"), nil, err // as in YAML, an empty patch is an object without fields

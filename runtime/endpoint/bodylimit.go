@@ -6,9 +6,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Decoding, converting and encoding a body takes about forty times its size in memory, and twice as much for YAML. So the
-// server bounds the sum of the sizes of the large bodies that it works on at once. Other large bodies wait, up to the
-// deadlines of their requests.
+// Decoding, converting and encoding a body takes about forty times its size in memory, and twice as much for YAML. So
+// the server bounds the sum of the sizes of the large bodies that it works on at once. Other large bodies wait, up to
+// the deadlines of their requests.
 const (
 	// smallBody is the size up to which a body doesn't count.
 	smallBody = 128 << 10

@@ -21,7 +21,7 @@ var credentials = []string{"Authorization", "Impersonate-User", "Impersonate-Gro
 const (
 	impersonateExtra = "Impersonate-Extra-"
 	protocolHeader   = "Sec-Websocket-Protocol"
-	bearerProtocol   = "base64url.bearer.authorization.k8s.io." //nolint:gosec // G101: what credentials begin with is none
+	bearerProtocol   = "base64url.bearer.authorization.k8s.io." //nolint:gosec // G101: a prefix isn't a credential
 )
 
 // connect passes a request to the author's handler, with the path that follows the subresource.
@@ -46,8 +46,8 @@ func (req *resourceRequest) connect() error {
 	return nil
 }
 
-// connectionRequest returns the request that the author's handler gets: without credentials, and with the subpath as its
-// path.
+// connectionRequest returns the request that the author's handler gets: without credentials, and with the subpath as
+// its path.
 func connectionRequest(ctx context.Context, r *http.Request, subpath string) *http.Request {
 	out := r.Clone(ctx)
 	for name := range out.Header {

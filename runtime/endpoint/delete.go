@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// delete deletes an object, and answers with a Status, or with the object if its kind asks for that. An object that waits
-// for finalizers or its grace period is only marked, and delete answers with the object.
+// delete deletes an object, and answers with a Status, or with the object if its kind asks for that. An object that
+// waits for finalizers or its grace period is only marked, and delete answers with the object.
 func (req *resourceRequest) delete() error {
 	media, form, err := req.negotiate(negotiation.ObjectTransform)
 	if err != nil {
@@ -119,8 +119,8 @@ func (req *resourceRequest) deleteOptions() (*metav1.DeleteOptions, error) {
 	return options, invalidOptions("DeleteOptions", metavalidation.ValidateDeleteOptions(options))
 }
 
-// decodeDeleteOptions decodes the kind DeleteOptions of any group, as kube-apiserver does: clients send it in the group of
-// the resource, or in another group that they know. It refuses other kinds.
+// decodeDeleteOptions decodes the kind DeleteOptions of any group, as kube-apiserver does: clients send it in the group
+// of the resource, or in another group that they know. It refuses other kinds.
 func (req *resourceRequest) decodeDeleteOptions(data []byte, options *metav1.DeleteOptions) error {
 	format, err := negotiation.Input(req.r, negotiation.AnyFormat)
 	if err != nil {

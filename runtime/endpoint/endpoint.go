@@ -1,6 +1,6 @@
-// Package endpoint is the HTTP of resources: the routes and their verbs, the decoding of bodies and options, the answers
-// and the watch streams. It works with resources through registry.Handle, and knows no Go type, no storage and no cache.
-// Package filter has what every request passes before it.
+// Package endpoint is the HTTP of resources: the routes and their verbs, the decoding of bodies and options, the
+// answers and the watch streams. It works with resources through registry.Handle, and knows no Go type, no storage and
+// no cache. Package filter has what every request passes before it.
 //
 // A read copies the bytes that a Handle returns. The endpoint decodes and encodes nothing on the way out, except for
 // formats that people read (YAML, indented JSON).
@@ -100,7 +100,8 @@ func New(config Config) (*API, error) {
 	}
 	if a.unsafeDelete == nil {
 		a.unsafeDelete = func(*http.Request) error {
-			return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("objects that can't be read are not deleted here"))
+			return apierrors.NewForbidden(schema.GroupResource{}, "",
+				errors.New("objects that can't be read are not deleted here"))
 		}
 	}
 	if a.minTimeout <= 0 {
@@ -147,7 +148,8 @@ func described(groups []Group) []discovery.Group {
 	for i := range groups {
 		group := &groups[i]
 		out[i] = discovery.Group{
-			Name: group.Name, Versions: group.Versions, OpenAPI: group.OpenAPI, Swagger: group.Swagger, Serves: group.Serves,
+			Name: group.Name, Versions: group.Versions, OpenAPI: group.OpenAPI, Swagger: group.Swagger,
+			Serves: group.Serves,
 		}
 		for _, handle := range group.Handles {
 			info := handle.Info()

@@ -25,8 +25,8 @@ var extensionShapes = [...]shape{
 	api.KindForm: kindExtension, api.StreamForm: streamExtension, api.ConnectionForm: connectionExtension,
 }
 
-// addExtensions adds the extensions of a resource. An extension is a copy of the resource with the kind, the columns and
-// the encodings of the extension.
+// addExtensions adds the extensions of a resource. An extension is a copy of the resource with the kind, the columns
+// and the encodings of the extension.
 func (r *resource) addExtensions() {
 	r.extensions = make(map[string]*resource, len(r.resourceInfo.Extensions))
 	for i := range r.resourceInfo.Extensions {
@@ -78,8 +78,8 @@ func (e *extension) accepts(info *request.Info, u *url.URL) bool {
 	return true
 }
 
-// LongRunning tells whether a request is for a stream or a connection, which last as long as the client wants. It is the
-// function that request.New takes.
+// LongRunning tells whether a request is for a stream or a connection, which last as long as the client wants. It is
+// the function that request.New takes.
 func (a *API) LongRunning(info *request.Info) bool {
 	if info.Subresource == "" {
 		return false

@@ -76,7 +76,8 @@ func (req *resourceRequest) fieldSelector(text string) (fields.Selector, error) 
 	}
 	for _, requirement := range selector.Requirements() {
 		path := requirement.Field
-		if path != "metadata.name" && path != "metadata.namespace" && !slices.Contains(req.resourceInfo.SelectableFields, path) {
+		if path != "metadata.name" && path != "metadata.namespace" &&
+			!slices.Contains(req.resourceInfo.SelectableFields, path) {
 			return nil, apierrors.NewBadRequest(req.unknownField(path))
 		}
 	}

@@ -130,7 +130,8 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *reques
 	}
 	for i := range routes {
 		row := &routes[i]
-		if row.method != r.Method || row.verb != info.Verb || allNamespaces && !row.allNamespaces || !res.has(row, shape) {
+		if row.method != r.Method || row.verb != info.Verb || allNamespaces && !row.allNamespaces ||
+			!res.has(row, shape) {
 			continue
 		}
 		if warning := res.version.Deprecated; warning != "" {

@@ -14,7 +14,8 @@ import (
 	"golang.org/x/net/websocket"
 )
 
-// wantsSocket tells whether a request asks for a WebSocket. Scripts in browsers do, which can't read a stream otherwise.
+// wantsSocket tells whether a request asks for a WebSocket. Scripts in browsers do, which can't read a stream
+// otherwise.
 func wantsSocket(r *http.Request) bool {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		return false

@@ -48,7 +48,9 @@ func (req *resourceRequest) watch() error {
 	if notAcceptable != nil {
 		return notAcceptable
 	}
-	s := &eventStream{resourceRequest: req, format: media.Format, shape: form.Shape, encoder: encoder.For(form.Encoding)}
+	s := &eventStream{
+		resourceRequest: req, format: media.Format, shape: form.Shape, encoder: encoder.For(form.Encoding),
+	}
 	defer s.deadline.Stop()
 	if wantsSocket(req.r) {
 		s.runSocket(ctx, events)
@@ -58,9 +60,9 @@ func (req *resourceRequest) watch() error {
 	return nil
 }
 
-// watchTime returns the time of a watch: the time that the client asks for, or a random time between the minimum and its
-// double, so that watches that began together don't end together. As in kube-apiserver, a watch with a negative time ends
-// as soon as it has begun.
+// watchTime returns the time of a watch: the time that the client asks for, or a random time between the minimum and
+// its double, so that watches that began together don't end together. As in kube-apiserver, a watch with a negative
+// time ends as soon as it has begun.
 func (req *resourceRequest) watchTime(seconds *int64) time.Duration {
 	if seconds == nil || *seconds == 0 {
 		return time.Duration(float64(req.api.minTimeout) * (1 + rand.Float64()))
@@ -119,8 +121,8 @@ func (s *eventStream) follow(ctx context.Context, events api.Watch, flush func()
 	}
 }
 
-// writePiece writes the next events, and returns false if the stream ends with them. The state with which a watch begins
-// is one piece. It returns when it began to write, and how many events the last batch had.
+// writePiece writes the next events, and returns false if the stream ends with them. The state with which a watch
+// begins is one piece. It returns when it began to write, and how many events the last batch had.
 func (s *eventStream) writePiece(ctx context.Context, events api.Watch) (began time.Time, last int, ok bool) {
 	var f *encoder.Frame
 	for {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// isYAMLText tells whether YAML allows the characters of a JSON text. YAML doesn't allow invalid UTF-8, control characters
-// and escaped halves of surrogate pairs, which Go's JSON decoder replaces by U+FFFD.
+// isYAMLText tells whether YAML allows the characters of a JSON text. YAML doesn't allow invalid UTF-8, control
+// characters and escaped halves of surrogate pairs, which Go's JSON decoder replaces by U+FFFD.
 func isYAMLText(data []byte) bool {
 	for i := 0; i < len(data); {
 		if data[i] == '\\' {

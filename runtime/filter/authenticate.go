@@ -10,15 +10,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Authenticate finds the user of a request. It answers 401 to a request without credentials, or with wrong ones, except for
-// reads of the paths for which public returns true: everybody may read health checks. It doesn't tell the client what is
-// wrong with credentials. It logs that at debug level, because everybody can send wrong credentials.
+// Authenticate finds the user of a request. It answers 401 to a request without credentials, or with wrong ones, except
+// for reads of the paths for which public returns true: everybody may read health checks. It doesn't tell the client
+// what is wrong with credentials. It logs that at debug level, because everybody can send wrong credentials.
 func Authenticate(authenticator auth.Authenticator, public func(path string) bool, log *slog.Logger) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			user, err := authenticator.Authenticate(r)
 			if err != nil {
-				log.DebugContext(r.Context(), "a client could not be authenticated", "client", r.RemoteAddr, "error", err)
+				log.DebugContext(r.Context(), "a client could not be authenticated",
+					"client", r.RemoteAddr, "error", err)
 			}
 			switch {
 			case err == nil && user != nil:

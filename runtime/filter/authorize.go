@@ -30,9 +30,9 @@ func Authorize(authorizer auth.Authorizer, public func(path string) bool) Filter
 	}
 }
 
-// MayDeleteUnreadable returns a function that asks whether the user of a request may delete an object that the server can't
-// read. As in kube-apiserver that is a verb of its own, which the user needs in addition to delete. The function returns
-// nil or the error 403.
+// MayDeleteUnreadable returns a function that asks whether the user of a request may delete an object that the server
+// can't read. As in kube-apiserver that is a verb of its own, which the user needs in addition to delete. The function
+// returns nil or the error 403.
 func MayDeleteUnreadable(authorizer auth.Authorizer) func(r *http.Request) error {
 	return func(r *http.Request) error {
 		return decide(authorizer, r, request.InfoFrom(r.Context()).WithVerb("unsafe-delete-ignore-read-errors"))

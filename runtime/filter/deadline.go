@@ -13,8 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Deadline gives every request that is not long-running a deadline: limit, or less if the option timeout of the query asks
-// for less. The deadline also applies to reading the body, so that a client can't send it arbitrarily slowly.
+// Deadline gives every request that is not long-running a deadline: limit, or less if the option timeout of the query
+// asks for less. The deadline also applies to reading the body, so that a client can't send it arbitrarily slowly.
 func Deadline(limit time.Duration) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -62,7 +62,8 @@ func requestTimeout(r *http.Request, limit time.Duration) (time.Duration, error)
 	return timeout, nil
 }
 
-// lazyDeadline is a context with a deadline. It starts a timer when somebody waits for its end, which most reads never do.
+// lazyDeadline is a context with a deadline. It starts a timer when somebody waits for its end, which most reads never
+// do.
 type lazyDeadline struct {
 	parent   context.Context
 	deadline time.Time

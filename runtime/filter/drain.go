@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Drain counts the requests in progress, so that a server can shut down without interrupting them. After Start it answers
-// 503 with Retry-After to new requests and ends watches, and Wait returns when the other requests are done.
+// Drain counts the requests in progress, so that a server can shut down without interrupting them. After Start it
+// answers 503 with Retry-After to new requests and ends watches, and Wait returns when the other requests are done.
 type Drain struct {
 	mu       sync.Mutex // guards draining together with Add on requests
 	draining bool

@@ -1,5 +1,5 @@
-// Package filter has the filters that every request passes before it reaches the endpoint, one in each file. A filter is a
-// function from handler to handler. Package server lists the filters in order.
+// Package filter has the filters that every request passes before it reaches the endpoint, one in each file. A filter
+// is a function from handler to handler. Package server lists the filters in order.
 //
 // It may know packages auth, request and respond, and knows no resources.
 package filter

@@ -9,10 +9,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// MaxInFlight bounds how many requests the server serves at once, reads and writes separately. Long-running requests don't
-// count, and neither do reads of the paths for which public returns true, so that a busy server isn't taken for a dead one.
-// Beyond the bound MaxInFlight answers 429 with Retry-After, except to the group system:masters, who must be able to find
-// out what is wrong. 0 is no bound.
+// MaxInFlight bounds how many requests the server serves at once, reads and writes separately. Long-running requests
+// don't count, and neither do reads of the paths for which public returns true, so that a busy server isn't taken for a
+// dead one. Beyond the bound MaxInFlight answers 429 with Retry-After, except to the group system:masters, who must be
+// able to find out what is wrong. 0 is no bound.
 func MaxInFlight(reads, writes int, public func(path string) bool) Filter {
 	readSlots, writeSlots := slots(reads), slots(writes)
 	return func(next http.Handler) http.Handler {

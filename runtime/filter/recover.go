@@ -12,8 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Recover answers a panic of a handler with 500, and logs its stack. If the handler has begun to write the answer, Recover
-// aborts the connection, so that the client doesn't take a part of the answer for the whole. It doesn't handle
+// Recover answers a panic of a handler with 500, and logs its stack. If the handler has begun to write the answer,
+// Recover aborts the connection, so that the client doesn't take a part of the answer for the whole. It doesn't handle
 // http.ErrAbortHandler, with which handlers abort on purpose.
 func Recover(log *slog.Logger) Filter {
 	return func(next http.Handler) http.Handler {

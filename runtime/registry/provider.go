@@ -68,8 +68,9 @@ type ObjectWatch[T api.Object] interface {
 	Close()
 }
 
-// NewProvided is New for a kind without storage. Of the definition, Storage and Subresources don't count, nor of a
-// Strategy what concerns generations, graceful deletion and dependents. The provider sets UIDs and creation times.
+// NewProvided is New for a kind without storage, which a provider serves. It ignores the definition's Storage and
+// Subresources, and what the Strategy says about generations, graceful deletion and dependents. The provider sets UIDs
+// and creation times.
 func NewProvided[T api.Object](definition Definition[T], provider Provider[T]) Resource {
 	if len(definition.Versions) > 0 {
 		definition.Storage = definition.Versions[0].Info.Name

@@ -44,17 +44,17 @@ const fewest = 64
 // returns nil where an object can't be read or rendered; fill then names that object.
 func (l *listing) joined(s *cache.Snapshot, revision int64) (*api.Page, error) {
 	n, left := l.extent(s)
-	if n < fewest || l.form.Shape == api.Whole || l.form.Encoding != api.JSON || s.Poisoned(l.prefix) != nil {
+	if n < fewest || l.form.Shape == api.Whole || l.form.Encoding != api.JSON || s.Corrupt(l.prefix) != nil {
 		return nil, nil
 	}
 	p := newPage()
 	var err error
-	if p.sheets, err = s.Sheets(p.sheets, l.prefix, l.from, n, l.form); err != nil {
+	if p.blocks, err = s.Blocks(p.blocks, l.prefix, l.from, n, l.form); err != nil {
 		p.close()
 		return nil, nil //nolint:nilerr // fill meets it again
 	}
 	page := &api.Page{
-		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Sheets: p.sheets, Close: p.closeOnce(),
+		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Blocks: p.blocks, Close: p.closeOnce(),
 		Items: preparedItems(firstOf(n, s.Entries(l.prefix, l.from)), l.form),
 	}
 	if err := l.toBeContinued(page, s, revision, left); err != nil {
@@ -84,7 +84,7 @@ func (l *listing) toBeContinued(page *api.Page, s *cache.Snapshot, revision int6
 // atHand returns a page of objects that are already rendered, which keeps nothing but the snapshot. It returns nil
 // where an object can't be read, or many must be rendered first.
 func (l *listing) atHand(s *cache.Snapshot, stored api.Form, revision int64) (*api.Page, error) {
-	if s.Poisoned(l.prefix) != nil {
+	if s.Corrupt(l.prefix) != nil {
 		return nil, nil
 	}
 	n, left := l.extent(s)

@@ -16,13 +16,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Action is a subresource that a kind of its own, B, is posted to, and that acts on the object: a binding, an eviction.
+// Action is a subresource to which clients POST a kind of its own, B, and which changes the object, like a binding.
 type Action[T, B api.Object] struct {
 	Name string
 	Body codec.Kind[B]
-	// Do changes obj as in asks for. The object is then validated and stored as an update of it, at once with what was
-	// read: where it was changed meanwhile, Do is called again with the newer one. Of metadata only what an update may
-	// change is taken. In a dry run nothing is stored.
+	// Do changes obj as in asks for. The server then validates and stores obj as an update; after a conflict with
+	// another write it calls Do again with the newer object. Do can change the fields of the metadata that an update
+	// can change. A dry run stores nothing.
 	Do func(ctx context.Context, obj T, in B) error
 }
 
@@ -37,12 +37,12 @@ func ActionOf[T, B api.Object](a Action[T, B]) Extension[T] {
 	})
 }
 
-// Request is an Action that answers with a kind of its own, A: a token.
+// Request is an Action that answers with a kind of its own, A, like a token.
 type Request[T, B, A api.Object] struct {
 	Name   string
 	Body   codec.Kind[B]
 	Answer codec.Kind[A]
-	// Do is that of an Action. An object that it leaves as it is isn't written.
+	// Do is as in Action. The server doesn't write an object that it leaves unchanged.
 	Do func(ctx context.Context, obj T, in B) (A, error)
 }
 
@@ -64,7 +64,7 @@ func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 	return e
 }
 
-// successRendition is the Status of what was done.
+// successRendition renders the Status of a success.
 func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusCreated}
 	r.Head = rendition.Head(encoding, "Status", "v1")
@@ -84,7 +84,7 @@ func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 	return r, nil
 }
 
-// act changes an object and makes the answer.
+// act changes an object and renders the answer.
 type act[T, B api.Object] func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error)
 
 func actionOf[T, B api.Object](name string, kind codec.Kind[B], complete bool, do act[T, B]) Extension[T] {
@@ -98,11 +98,11 @@ func actionOf[T, B api.Object](name string, kind codec.Kind[B], complete bool, d
 type createFunc = func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result,
 	error)
 
-// posted makes an extension that a kind is posted to; create serves it.
+// posted makes an extension to which clients POST a kind; create serves it.
 func posted[T, B api.Object](
 	name string, kind codec.Kind[B], complete bool, create func(*action[T, B]) createFunc,
 ) Extension[T] {
-	// The answer is a Status, or else who calls it says what.
+	// The answer is a Status, unless the caller changes that.
 	e := Extension[T]{info: api.Extension{Name: name, Methods: []string{http.MethodPost}, GivesProtobuf: true}}
 	e.open = func(h Host[T]) (*Handle, error) {
 		switch {
@@ -133,7 +133,7 @@ type action[T, B api.Object] struct {
 	do act[T, B]
 }
 
-// target is the object that a body is posted for.
+// target returns the object that a body is for.
 func (a *action[T, B]) target(namespace, name string, body api.Body) Target {
 	return Target{Namespace: namespace, Name: name, Version: body.Version, Subresource: a.name}
 }
@@ -153,7 +153,7 @@ func (a *action[T, B]) create(
 	return result, err
 }
 
-// read decodes and checks the body. One that names no object is for the one of the URL.
+// read decodes and checks the body. A body without a name is for the object of the URL.
 func (a *action[T, B]) read(ctx context.Context, body api.Body, t Target) (in B, warnings []string, err error) {
 	if in, warnings, err = a.body.DecodeBody(body); err != nil {
 		return in, warnings, err

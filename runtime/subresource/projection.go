@@ -13,8 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Projection is a subresource that shows a kind of its own, A, made of the object: a get with options. O is the pointer
-// to them.
+// Projection is a subresource that shows the object as a kind of its own, A. O is the pointer to the options of the
+// request.
 type Projection[T api.Object, O any, A api.Object] struct {
 	Name    string
 	Options Options[O]

@@ -14,13 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Removal is a subresource that a kind of its own, B, is posted to, and that deletes the object: an eviction.
+// Removal is a subresource to which clients POST a kind of its own, B, and which deletes the object, like an eviction.
 type Removal[T, B api.Object] struct {
 	Name string
 	Body codec.Kind[B]
-	// Do decides whether the object is deleted, and how: by its options, or, where they are nil, not at all. It is
-	// given copies. The object is deleted as it was then: where it was changed meanwhile, Do is called again with the
-	// newer one. Finalizers, graces and policies count as for any deletion.
+	// Do returns the options of the deletion, or nil where the object is not to be deleted. It gets copies. After a
+	// conflict with another write the server calls Do again with the newer object. Finalizers, grace periods and
+	// propagation policies work as in any deletion.
 	Do func(ctx context.Context, obj T, in B) (*metav1.DeleteOptions, error)
 }
 

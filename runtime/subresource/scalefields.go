@@ -12,7 +12,7 @@ import (
 	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// newScaleManager keeps who owns what of a Scale, which is known in one version only.
+// newScaleManager returns the manager of the fields of a Scale, which has one version.
 func newScaleManager(types managedfields.TypeConverter) *ownership.Manager {
 	version := fieldpath.APIVersion(scaleGVK.GroupVersion().String())
 	return &ownership.Manager{
@@ -43,7 +43,7 @@ func (v scaleView) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	return v.manager.Types.ObjectToTyped(&view, smd.AllowDuplicates)
 }
 
-// trackFields is who owns what once scale took the place of live. Where that can't be found out, what was known stays.
+// trackFields returns the managedFields after scale replaces live. On an error it returns those that are stored.
 func (s *scaler[T]) trackFields(
 	live, scale *scaleObject, stored []metav1.ManagedFieldsEntry, manager string,
 ) ([]metav1.ManagedFieldsEntry, error) {

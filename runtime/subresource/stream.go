@@ -13,17 +13,18 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Stream is a subresource whose output is sent as it comes: a log. O is the pointer to its options.
+// Stream is a subresource that sends output as it comes, like a log. O is the pointer to its options.
 type Stream[T api.Object, O any] struct {
 	Name string
-	// ContentType of what is sent; empty is text/plain.
+	// ContentType is that of the output; empty is text/plain.
 	ContentType string
 	Options     Options[O]
-	// Open returns the output. It is closed at its end, or when the client goes, which must end a Read that waits.
+	// Open returns the output. The server closes it at its end, or when the client disconnects; closing must end a Read
+	// that waits.
 	Open func(ctx context.Context, obj T, options O) (io.ReadCloser, error)
 }
 
-// Options are what a query says. A nil Decode reads nothing.
+// Options decode the query of a request. A nil Decode ignores it.
 type Options[O any] struct {
 	New    func() O
 	Decode func(query url.Values, into O) error
@@ -83,16 +84,16 @@ func StreamOf[T api.Object, O any](s Stream[T, O]) Extension[T] {
 	}
 }
 
-// Connection is a subresource that a handler of the author's serves: an upgraded connection, a proxy. O is the pointer
-// to its options.
+// Connection is a subresource that the author's handler serves, like an upgraded connection or a proxy. O is the
+// pointer to its options.
 type Connection[T api.Object, O any] struct {
 	Name string
-	// Methods are the HTTP methods; empty is GET and POST.
+	// Methods are the HTTP methods; none means GET and POST.
 	Methods []string
-	// Subpath: paths below the subresource are its own, too. What follows its name is the option "path".
+	// Subpath makes the subresource serve the paths below it, too. The option "path" has the part after its name.
 	Subpath bool
 	Options Options[O]
-	// Connect returns what serves the request, whose path begins behind the subresource, and which bears no
+	// Connect returns the handler of the request, whose path begins after the subresource, and which has no
 	// credentials.
 	Connect func(ctx context.Context, obj T, options O) (http.Handler, error)
 }

@@ -1,6 +1,8 @@
 package crd
 
-import "strings"
+import (
+	"strings"
+)
 
 // description is a comment as a schema tells it: line by line, without what is for developers, lines that begin with
 // TODO and what follows dashes, as long as these don't stand in a block of code.

@@ -1,6 +1,8 @@
 package openapi
 
-import "maps"
+import (
+	"maps"
+)
 
 // paths are all paths of the version.
 func (b *builder) paths() object {

@@ -9,7 +9,8 @@ import (
 )
 
 // read makes one linearizable range.
-func (b *backend) read(ctx context.Context, what, key string, options ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+func (b *backend) read(ctx context.Context, what, key string,
+	options ...clientv3.OpOption) (*clientv3.GetResponse, error) {
 	if err := b.usable(ctx); err != nil {
 		return nil, err
 	}
