@@ -3,6 +3,8 @@ package compat
 import (
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -80,7 +82,7 @@ func parseEntry(n *yaml.Node) (Allowed, error) {
 	}
 	e.Line = n.Line
 	switch {
-	case ruleOf(ruleID(e.Rule)).Doc == "":
+	case !slices.ContainsFunc(rules, func(r Rule) bool { return r.ID == e.Rule }):
 		return e, fmt.Errorf("unknown rule %q: apigen compat --rules lists them", e.Rule)
 	case e.Subject == "":
 		return e, errors.New("the entry names no subject: group/version/Kind:path, as apigen compat prints it")
@@ -115,22 +117,11 @@ func (a *Allowances) Filter(findings []Finding) (left []Finding, idle []Allowed)
 	return left, idle
 }
 
-// matches compares a subject, piece by piece between the asterisks.
+// literally takes their meaning from all characters of a pattern but the asterisk.
+var literally = strings.NewReplacer(`\`, `\\`, "[", `\[`, "?", `\?`)
+
+// matches tells whether the entry's pattern matches a subject.
 func (e Allowed) matches(subject string) bool {
-	first, pattern, wild := strings.Cut(e.Subject, "*")
-	rest, ok := strings.CutPrefix(subject, first)
-	if !ok || !wild {
-		return ok && rest == ""
-	}
-	pieces := strings.Split(pattern, "*")
-	last := len(pieces) - 1
-	for _, piece := range pieces[:last] {
-		i := strings.Index(rest, piece)
-		if i < 0 || strings.Contains(rest[:i], "/") {
-			return false
-		}
-		rest = rest[i+len(piece):]
-	}
-	passed, ok := strings.CutSuffix(rest, pieces[last])
-	return ok && !strings.Contains(passed, "/")
+	matched, err := path.Match(literally.Replace(e.Subject), subject)
+	return matched && err == nil
 }

@@ -8,6 +8,7 @@ package compat
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"apigen.dev/generator/model"
@@ -91,8 +92,7 @@ type site struct {
 
 func (d *diff) at(p place) site { return site{d, p} }
 
-func (s site) add(id ruleID, message string) {
-	rule := ruleOf(id)
+func (s site) add(rule Rule, message string) {
 	f := Finding{
 		Rule: rule, Level: rule.Level, Message: message,
 		Group: s.place.group, Version: s.place.version, Kind: s.kind, Path: s.path, Pos: s.pos, Old: s.old,
@@ -101,6 +101,25 @@ func (s site) add(id ruleID, message string) {
 		f.Level = Warn
 	}
 	s.findings = append(s.findings, f)
+}
+
+// changed adds a finding where a property has another value now; absent stands for an empty one.
+func (s site) changed(rule Rule, property, was, is, absent string) {
+	if was != is {
+		s.add(rule, fmt.Sprintf("the %s was %s, and is %s", property, cmp.Or(was, absent), cmp.Or(is, absent)))
+	}
+}
+
+// each adds a finding for each of the names that are in one list and not in another.
+func (s site) each(rule Rule, in, notIn []string, format string) {
+	for _, name := range missing(in, notIn) {
+		s.add(rule, fmt.Sprintf(format, name))
+	}
+}
+
+// missing returns the names that are in one list and not in another.
+func missing(in, notIn []string) []string {
+	return slices.DeleteFunc(slices.Clone(in), func(name string) bool { return slices.Contains(notIn, name) })
 }
 
 func groupNamed(p *model.Program, name string) *model.Group {

@@ -89,9 +89,7 @@ func (s site) rules(o, n schema.Layers) {
 	if n.Flag(immutable) && !o.Flag(immutable) {
 		s.add(immutableAdded, "the value could be changed, and can't be any more")
 	}
-	for _, rule := range missing(others(n), others(o)) {
-		s.add(validationAdded, "the rule is new: "+rule)
-	}
+	s.each(validationAdded, others(n), others(o), "the rule is new: %s")
 }
 
 // parts are the rules for parts of the value, as a reader would say them.
