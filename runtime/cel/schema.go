@@ -1,7 +1,7 @@
 package cel
 
 // Schema is what CEL knows of a value: a structural schema without what expressions can't see. A Schema is shared and
-// must not be changed.
+// must not be changed. Generated code lists the fields in this order.
 type Schema struct {
 	// Type is that of JSON: object, array, string, integer, number, boolean; or empty. Format counts for strings: byte,
 	// date, date-time and duration are types of their own in CEL.
@@ -10,11 +10,8 @@ type Schema struct {
 	// there, and expressions don't see it. EmbeddedResource has apiVersion, kind and metadata.
 	Nullable, IntOrString, PreserveUnknownFields, EmbeddedResource bool
 
-	// Properties are an object's fields, by their names in JSON; Required those that are never missing.
-	Properties map[string]*Schema
-	Required   []string
-	// Values is the schema of the values of a map, Items that of a list's elements. Nil where unknown.
-	Values, Items *Schema
+	// Required are the properties that are never missing.
+	Required []string
 	// ListType is map, set or atomic, which is that of an empty one; ListMapKeys tell elements of a map apart. MapType is
 	// granular or atomic; only within it are old and new values compared.
 	ListType    string
@@ -29,6 +26,11 @@ type Schema struct {
 
 	// Rules are those of the value.
 	Rules []Rule
+
+	// Properties are an object's fields, by their names in JSON.
+	Properties map[string]*Schema
+	// Values is the schema of the values of a map, Items that of a list's elements. Nil where unknown.
+	Values, Items *Schema
 }
 
 // Rule is a demand in CEL that values of a schema must meet: one x-kubernetes-validations.
