@@ -63,20 +63,16 @@ func (g *graph) effective(t *model.Type, s *model.Schema) bool {
 		t.Form == model.Map && s.Keys != nil && g.effective(t.Key, s.Keys) {
 		return true
 	}
-	if slices.ContainsFunc(s.Elements, func(p model.Part) bool {
-		return t.Form == model.Slice && g.effective(t.Elem,
-			p.Schema)
-	}) {
-		return true
-	}
-	if t.Form == model.Slice && len(elementUnions(t, s)) > 0 || t.Form == model.Struct &&
-		len(subfieldUnions(t, s)) > 0 {
-		return true
-	}
-	for _, p := range s.Subfields {
-		if f := fieldByJSON(t, p.Name); f != nil && g.fieldEffective(subfield(f, p)) {
-			return true
-		}
+	switch t.Form {
+	case model.Slice:
+		checked := func(p model.Part) bool { return g.effective(t.Elem, p.Schema) }
+		unions, _ := elementUnions(value{typ: t}, s)
+		return len(unions) > 0 || slices.ContainsFunc(s.Elements, checked)
+	case model.Struct:
+		return len(subfieldUnions(t, s)) > 0 || slices.ContainsFunc(s.Subfields, func(p model.Part) bool {
+			f := fieldByJSON(t, p.Name)
+			return f != nil && g.fieldEffective(subfield(f, p))
+		})
 	}
 	return false
 }

@@ -44,15 +44,8 @@ func (w *writer) update(v value, s *model.Schema, words []string) jen.Code {
 	case v.pointer:
 		return w.check(v, "UpdatePointer", v.place.Address(), address, args...)
 	case v.typ.Form == model.Slice:
-		match := w.match(v.typ, s)
-		if match == nil {
-			match = jen.Nil()
-		}
-		name := "ValSliceUpdate"
-		if v.typ.Elem.Form == model.Pointer {
-			name = "PtrSliceUpdate"
-		}
-		return w.check(v, name, v.place.Value(), w.oldList(v), append([]jen.Code{match}, args...)...)
+		args = append([]jen.Code{orNil(w.match(v.typ, s))}, args...)
+		return w.check(v, sliceOf(v.typ)+"Update", v.place.Value(), w.oldList(v), args...)
 	case v.typ.Form == model.Map:
 		return w.check(v, "UpdateMap", v.place.Value(), w.oldList(v), args...)
 	case v.typ.Form == model.Struct:

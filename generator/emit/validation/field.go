@@ -32,7 +32,7 @@ func (w *writer) subfields(v value, s *model.Schema) []jen.Code {
 	}
 	if v.self {
 		for _, u := range subfieldUnions(v.typ, s) {
-			code = append(code, w.union(v, u))
+			code = append(code, w.fieldUnion(v, u))
 		}
 	}
 	return code

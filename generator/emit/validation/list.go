@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
@@ -13,18 +15,25 @@ func (w *writer) unique(v value, s *model.Schema, r *model.Rule) []jen.Code {
 	if match == nil {
 		return nil
 	}
-	check, pointers := "ValSliceUnique", v.typ.Elem.Form == model.Pointer
-	if pointers {
-		check = "PtrSliceUnique"
-	}
-	doubles := w.checked(v, check, v.place.Value(), jen.Nil(), match)
+	doubles := w.checked(v, sliceOf(v.typ)+"Unique", v.place.Value(), jen.Nil(), match)
 	if r.Text == "map" && !r.Declarative {
 		doubles = w.byKeys(v.typ, s, doubles)
 	}
-	if pointers {
+	if sliceOf(v.typ) == ofPointers {
 		return []jen.Code{w.noNils(v), w.add(doubles)}
 	}
 	return []jen.Code{w.add(doubles)}
+}
+
+// How apimachinery's functions of slices begin: those of values, and those of pointers.
+const ofValues, ofPointers = "ValSlice", "PtrSlice"
+
+// sliceOf begins the name of apimachinery's functions of a slice.
+func sliceOf(list *model.Type) string {
+	if list.Elem.Form == model.Pointer && list.Elem.Name == "" {
+		return ofPointers
+	}
+	return ofValues
 }
 
 // byKeys has the errors of elements that are there twice show their keys, as those of a custom resource do.
@@ -46,17 +55,33 @@ func (w *writer) noNils(v value) jen.Code {
 // match is a function that tells whether two elements of a list are the same one, or nil where none can be told from
 // another.
 func (w *writer) match(list *model.Type, s *model.Schema) jen.Code {
-	for _, of := range []*model.Schema{s, schema.Enforced(list)} {
-		if r := of.Rule(model.Unique); r != nil {
-			return w.matchBy(list, of, r.Text)
-		}
-		if of.ListType != "" {
-			return w.matchBy(list, of, of.ListType)
-		}
-	}
-	return nil
+	listType, of := listTypeOf(list, s)
+	return w.matchBy(list, of, listType)
 }
 
+// listTypeOf returns the type of a list, set or map, and the schema that says so: that of the place or that of the
+// list. It is empty where neither does.
+func listTypeOf(list *model.Type, s *model.Schema) (string, *model.Schema) {
+	for _, of := range []*model.Schema{s, schema.Enforced(list)} {
+		if r := of.Rule(model.Unique); r != nil {
+			return r.Text, of
+		}
+		if of.ListType != "" {
+			return of.ListType, of
+		}
+	}
+	return "", s
+}
+
+// orNil is code, or nil in the emitted code where there is none.
+func orNil(code jen.Code) jen.Code {
+	if code == nil {
+		return jen.Nil()
+	}
+	return code
+}
+
+// matchBy is match for a list of a type: set or map.
 func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Code {
 	elem := list.Elem.Pointee()
 	switch kind {
@@ -138,11 +163,7 @@ func (w *writer) elements(v value, s *model.Schema) []jen.Code {
 		if schema.IsBytes(v.typ) {
 			return nil
 		}
-		code := append(w.items(v, s, deep), w.picked(v, s)...)
-		for _, u := range elementUnions(v.typ, s) {
-			code = append(code, w.elementUnion(v, u))
-		}
-		return code
+		return slices.Concat(w.items(v, s, deep), w.picked(v, s), w.elementUnions(v, s))
 	case model.Map:
 		return w.entries(v, s, deep)
 	}
@@ -172,10 +193,10 @@ func (w *writer) validator(t *model.Type, s *model.Schema, deep bool, label stri
 }
 
 func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
-	elem, name := v.typ.Elem, "EachValSliceVal"
 	var code []jen.Code
-	if elem.Form == model.Pointer && elem.Name == "" {
-		elem, name = elem.Elem, "EachPtrSliceVal"
+	kind, elem := sliceOf(v.typ), v.typ.Elem
+	if kind == ofPointers {
+		elem = elem.Elem
 	}
 	if elem.Form == model.Pointer {
 		return nil
@@ -184,40 +205,30 @@ func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
 	if validator == nil {
 		return nil
 	}
-	if unique := s.Rule(model.Unique); name == "EachPtrSliceVal" && (unique == nil || !w.graph.applies(unique, v.typ)) {
+	if unique := s.Rule(model.Unique); kind == ofPointers && (unique == nil || !w.graph.applies(unique, v.typ)) {
 		code = append(code, w.noNils(v))
 	}
 	match, old, equal := w.match(v.typ, s), jen.Code(jen.Nil()), jen.Code(jen.Nil())
-	if match == nil {
-		match = jen.Nil()
-	} else {
+	if match != nil {
 		old = w.oldList(v)
 		if byKeys(v.typ, s) {
 			equal = w.sameness(elem)
 		}
 	}
-	return append(code, w.check(v, name, v.place.Value(), old, match, equal, validator))
+	return append(code, w.check(v, "Each"+kind+"Val", v.place.Value(), old, orNil(match), equal, validator))
 }
 
 // byKeys tells whether elements are told apart by their keys, rather than by themselves.
 func byKeys(list *model.Type, s *model.Schema) bool {
-	for _, of := range []*model.Schema{s, schema.Enforced(list)} {
-		if r := of.Rule(model.Unique); r != nil {
-			return r.Text == "map"
-		}
-		if of.ListType != "" {
-			return of.ListType == "map"
-		}
-	}
-	return false
+	listType, _ := listTypeOf(list, s)
+	return listType == "map"
 }
 
 // picked checks single elements of a list.
 func (w *writer) picked(v value, s *model.Schema) []jen.Code {
-	elem := v.typ.Elem
-	name := "ValSliceItem"
-	if elem.Form == model.Pointer && elem.Name == "" {
-		elem, name = elem.Elem, "PtrSliceItem"
+	kind, elem := sliceOf(v.typ), v.typ.Elem
+	if kind == ofPointers {
+		elem = elem.Elem
 	}
 	var code []jen.Code
 	for _, p := range s.Elements {
@@ -227,7 +238,7 @@ func (w *writer) picked(v value, s *model.Schema) []jen.Code {
 			continue
 		}
 		chosen := expression(jen.Params(jen.Id("item").Op("*").Add(w.file.Type(elem))).Bool(), condition)
-		code = append(code, w.check(v, name, v.place.Value(), w.oldList(v), chosen, w.sameness(elem), validator))
+		code = append(code, w.check(v, kind+"Item", v.place.Value(), w.oldList(v), chosen, w.sameness(elem), validator))
 	}
 	return code
 }
@@ -240,15 +251,15 @@ func pick(elem *model.Type, keys []model.KeyValue) *jen.Statement {
 		if f == nil {
 			return nil
 		}
-		one := jen.Id("item").Dot(f.Name).Op("==").Add(literal(k.Value, f.Type))
-		if f.Type.Form == model.Pointer {
-			one = jen.Id("item").Dot(f.Name).Op("!=").Nil().Op("&&").Op("*").Id("item").Dot(f.Name).Op("==").Add(literal(k.Value, f.Type.Elem))
-		}
 		if all == nil {
-			all = one
+			all = jen.Null()
 		} else {
-			all = all.Op("&&").Add(one)
+			all.Op("&&")
 		}
+		if f.Type.Form == model.Pointer {
+			all.Id("item").Dot(f.Name).Op("!=").Nil().Op("&&").Op("*")
+		}
+		all.Id("item").Dot(f.Name).Op("==").Add(literal(k.Value, f.Type.Pointee()))
 	}
 	return all
 }

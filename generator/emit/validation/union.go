@@ -43,38 +43,45 @@ func checked(found schema.Unions) schema.Unions {
 func (w *writer) unions(v value) []jen.Code {
 	var code []jen.Code
 	for _, u := range unions(v.typ) {
-		code = append(code, w.union(v, u))
+		code = append(code, w.fieldUnion(v, u))
 	}
 	return code
 }
 
-func (w *writer) union(v value, u *schema.Union) jen.Code {
+// fieldUnion checks which fields of the struct in v are set.
+func (w *writer) fieldUnion(v value, u *schema.Union) jen.Code {
+	return w.union(v, u, jen.Id("obj"), jen.Id("oldObj"), func(f *model.Field) jen.Code { return w.isSet(v.typ, f) })
+}
+
+// union calls apimachinery's check of a union in obj, where isSet returns the function that tells whether a member is
+// set.
+func (w *writer) union(v value, u *schema.Union, obj, old jen.Code, isSet func(*model.Field) jen.Code) jen.Code {
+	function, constructor, member := "Union", "NewUnionMembership", "NewUnionMember"
+	doc := "are the fields of which one is set."
 	var members, set []jen.Code
-	for i, f := range u.Members {
-		set = append(set, w.isSet(v.typ, f))
-		if u.Discriminator != nil {
-			members = append(members, w.file.Qual(validatePath, "NewDiscriminatedUnionMember").Call(jen.Lit(f.JSON),
-				jen.Lit(u.Values[i])))
-		} else {
-			members = append(members, w.file.Qual(validatePath, "NewUnionMember").Call(jen.Lit(f.JSON)))
-		}
-	}
-	function, membership := "Union", w.file.Qual(validatePath, "NewUnionMembership").Call(members...)
-	if u.ZeroOrOne {
+	switch d := u.Discriminator; {
+	case u.ZeroOrOne:
 		function = "ZeroOrOneOfUnion"
+	case d != nil:
+		function, constructor = "DiscriminatedUnion", "NewDiscriminatedUnionMembership"
+		member = "NewDiscriminatedUnionMember"
+		members, set = []jen.Code{jen.Lit(d.JSON)}, []jen.Code{w.discriminator(v.typ, d)}
 	}
-	args := []jen.Code{jen.Id("obj"), jen.Id("oldObj")}
-	if d := u.Discriminator; d != nil && !u.ZeroOrOne {
-		function = "DiscriminatedUnion"
-		membership = w.file.Qual(validatePath,
-			"NewDiscriminatedUnionMembership").Call(append([]jen.Code{jen.Lit(d.JSON)}, members...)...)
-		set = append([]jen.Code{w.discriminator(v.typ, d)}, set...)
+	for i, f := range u.Members {
+		args := []jen.Code{jen.Lit(f.JSON)}
+		if u.Discriminator != nil {
+			args = append(args, jen.Lit(u.Values[i]))
+		}
+		members = append(members, w.file.Qual(validatePath, member).Call(args...))
+		set = append(set, isSet(f))
 	}
-	name := w.declare(v.label+"Union", "are the fields of which one is set.", membership)
-	all := append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path)}, append(args,
-		append([]jen.Code{jen.Id(name)}, set...)...)...)
+	if v.typ.Form == model.Slice {
+		doc = "are the elements of which one is there."
+	}
+	name := w.declare(v.label+"Union", doc, w.file.Qual(validatePath, constructor).Call(members...))
+	args := append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path), obj, old, jen.Id(name)}, set...)
 	return w.add(w.file.Qual(validatePath, function).Custom(jen.Options{Open: "(", Close: ")", Separator: ",",
-		Multi: true}, all...))
+		Multi: true}, args...))
 }
 
 // isSet is the function that tells whether a struct's field is set.

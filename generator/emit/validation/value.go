@@ -67,33 +67,25 @@ func expression(signature, value jen.Code) *jen.Statement {
 }
 
 // differs is the condition that the value isn't the old one, given that oldObj isn't nil.
-func (w *writer) differs(v value) *jen.Statement {
-	old := v.old.place("oldObj")
-	if v.self {
-		if direct(v.typ) {
-			return v.place.Value().Op("!=").Add(old.Value())
-		}
-		return jen.Op("!").Add(w.same(v.typ, v.place.Address(), old.Address()))
-	}
-	if !v.pointer && direct(v.typ) {
-		return v.place.Value().Op("!=").Add(old.Value())
-	}
-	if v.pointer {
-		if direct(v.typ) {
-			return jen.Op("!").Add(w.file.Qual(validatePath, "DirectEqual").Call(v.place.Address(), old.Value()))
-		}
-		return jen.Op("!").Add(w.same(v.typ, v.place.Address(), old.Value()))
-	}
-	return jen.Op("!").Add(w.same(v.typ, v.place.Value(), old.Value()))
-}
+func (w *writer) differs(v value) *jen.Statement { return w.compared(v, "!=", jen.Op("!")) }
 
-// equals is the opposite of differs, for what obj points to.
-func (w *writer) equals(v value) *jen.Statement {
+// equals is the opposite of differs.
+func (w *writer) equals(v value) *jen.Statement { return w.compared(v, "==", jen.Null()) }
+
+// compared compares the value with the old one: by an operator, or by the result of a function behind a prefix.
+func (w *writer) compared(v value, op string, prefix *jen.Statement) *jen.Statement {
 	old := v.old.place("oldObj")
-	if direct(v.typ) {
-		return v.place.Value().Op("==").Add(old.Value())
+	switch {
+	case !v.pointer && direct(v.typ):
+		return v.place.Value().Op(op).Add(old.Value())
+	case direct(v.typ):
+		return prefix.Add(w.file.Qual(validatePath, "DirectEqual").Call(v.place.Address(), old.Value()))
+	case v.pointer:
+		return prefix.Add(w.same(v.typ, v.place.Address(), old.Value()))
+	case v.self:
+		return prefix.Add(w.same(v.typ, v.place.Address(), old.Address()))
 	}
-	return w.same(v.typ, v.place.Address(), old.Address())
+	return prefix.Add(w.same(v.typ, v.place.Value(), old.Value()))
 }
 
 // same is the condition that two values of a type are the same. apimachinery's comparison panics at fields that aren't
