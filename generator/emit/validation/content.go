@@ -37,11 +37,23 @@ func (w *writer) rule(v value, s *model.Schema, r *model.Rule) []jen.Code {
 		v.typ, v.place, v.pointer = half, v.place.Field(member), false
 		return []jen.Code{jen.If(of).Block(w.rule(v, s, r)...)}
 	}
+	if function := declarative[r.Check]; r.Declarative && function != "" && !isFloat(v.typ) {
+		operand := v.place.Address()
+		if v.typ.Form != model.Basic {
+			operand = v.place.Value()
+		}
+		return []jen.Code{w.check(v, function, operand, jen.Nil(), jen.Id(number(r.Text)))}
+	}
 	switch r.Check {
-	case model.Minimum, model.Maximum, model.MultipleOf:
-		return w.bound(v, r)
-	case model.MinLength, model.MaxLength, model.MaxBytes, model.Pattern, model.Format:
-		return w.text(v, r)
+	case model.Minimum, model.Maximum, model.MinLength, model.MaxLength, model.MinItems, model.MaxItems,
+		model.MinProperties, model.MaxProperties:
+		return w.limit(v, r)
+	case model.MultipleOf:
+		return w.multiple(v, number(r.Text))
+	case model.Pattern:
+		return w.pattern(v, r.Text)
+	case model.Format:
+		return w.format(v, r.Text)
 	case model.Enum:
 		return w.enum(v, r)
 	case model.NotEqual:
@@ -50,12 +62,18 @@ func (w *writer) rule(v value, s *model.Schema, r *model.Rule) []jen.Code {
 		return []jen.Code{w.check(v, "Monotonic", v.place.Address(), w.oldAddress(v))}
 	case model.Unique:
 		return w.unique(v, s, r)
-	case model.MinItems, model.MaxItems, model.MinProperties, model.MaxProperties:
-		return w.size(v, r)
 	case model.OneOf:
 		return w.oneOf(v, r)
 	}
 	return nil
+}
+
+// declarative are apimachinery's functions for the limits of Kubernetes' own grammar.
+var declarative = map[model.Check]string{
+	model.Minimum: "Minimum", model.Maximum: "Maximum",
+	model.MinLength: "MinLength", model.MaxLength: "MaxLength", model.MaxBytes: "MaxBytes",
+	model.MinItems: "MinItems", model.MaxItems: "MaxItems",
+	model.MinProperties: "MinProperties", model.MaxProperties: "MaxProperties",
 }
 
 // says is the message of a custom resource's schema about the value.
@@ -68,56 +86,54 @@ func (w *writer) refuse(v value, condition *jen.Statement, what string) []jen.Co
 	return []jen.Code{jen.If(condition).Block(w.fail(v, "Invalid", v.place.Value(), says(v, what)))}
 }
 
-// bound checks numbers.
-func (w *writer) bound(v value, r *model.Rule) []jen.Code {
+// limit checks a number, or the size of text, a list, a map or a struct.
+func (w *writer) limit(v value, r *model.Rule) []jen.Code {
 	n := number(r.Text)
-	if r.Declarative {
-		name := map[model.Check]string{model.Minimum: "Minimum", model.Maximum: "Maximum"}[r.Check]
-		if integer(v.typ) && name != "" {
-			return []jen.Code{w.check(v, name, v.place.Address(), jen.Nil(), jen.Id(n))}
+	switch r.Check {
+	case model.Minimum:
+		if r.Exclusive {
+			return w.refuse(v, v.place.Value().Op("<=").Id(n), "should be greater than "+n)
 		}
-	}
-	switch {
-	case r.Check == model.MultipleOf && integer(v.typ):
-		return w.refuse(v, v.place.Value().Op("%").Id(n).Op("!=").Lit(0), "should be a multiple of "+n)
-	case r.Check == model.MultipleOf:
-		quotient := jen.Id("q").Op(":=").Float64().Call(v.place.Value()).Op("/").Id(n)
-		distance := w.file.Qual("math", "Abs").Call(jen.Id("q").Op("-").Add(w.file.Qual("math",
-			"Round").Call(jen.Id("q"))))
-		return []jen.Code{jen.If(quotient, distance.Op(">").Id("1e-9")).Block(
-			w.fail(v, "Invalid", v.place.Value(), says(v, "should be a multiple of "+n)))}
-	case r.Check == model.Minimum && r.Exclusive:
-		return w.refuse(v, v.place.Value().Op("<=").Id(n), "should be greater than "+n)
-	case r.Check == model.Minimum:
 		return w.refuse(v, v.place.Value().Op("<").Id(n), "should be greater than or equal to "+n)
-	case r.Exclusive:
-		return w.refuse(v, v.place.Value().Op(">=").Id(n), "should be less than "+n)
-	}
-	return w.refuse(v, v.place.Value().Op(">").Id(n), "should be less than or equal to "+n)
-}
-
-// size checks the number of elements of lists, of entries of maps, and of properties of structs.
-func (w *writer) size(v value, r *model.Rule) []jen.Code {
-	n := number(r.Text)
-	if r.Declarative {
-		name := map[model.Check]string{model.MinItems: "MinItems", model.MaxItems: "MaxItems",
-			model.MinProperties: "MinProperties", model.MaxProperties: "MaxProperties"}[r.Check]
-		return []jen.Code{w.check(v, name, v.place.Value(), jen.Nil(), jen.Id(n))}
+	case model.Maximum:
+		if r.Exclusive {
+			return w.refuse(v, v.place.Value().Op(">=").Id(n), "should be less than "+n)
+		}
+		return w.refuse(v, v.place.Value().Op(">").Id(n), "should be less than or equal to "+n)
+	case model.MinLength:
+		return w.refuse(v, w.length(v).Op("<").Id(n), "should be at least "+n+" chars long")
+	case model.MaxLength:
+		return []jen.Code{jen.If(w.length(v).Op(">").Id(n)).Block(w.fail(v, "TooLong", jen.Lit(""), jen.Id(n)))}
 	}
 	size := jen.Len(v.place.Value())
 	if v.typ.Form == model.Struct {
 		size = w.properties(v)
 	}
+	unit, op := "items", "<"
 	switch r.Check {
 	case model.MaxItems, model.MaxProperties:
-		return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(size), jen.Id("n").Op(">").Id(n)).Block(
-			w.fail(v, "TooMany", jen.Id("n"), jen.Id(n)))}
-	case model.MinItems:
-		return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(size), jen.Id("n").Op("<").Id(n)).Block(
-			w.fail(v, "Invalid", jen.Id("n"), says(v, "should have at least "+n+" items")))}
+		op = ">"
+	case model.MinProperties:
+		unit = "properties"
 	}
-	return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(size), jen.Id("n").Op("<").Id(n)).Block(
-		w.fail(v, "Invalid", jen.Id("n"), says(v, "should have at least "+n+" properties")))}
+	refused := w.fail(v, "Invalid", jen.Id("n"), says(v, "should have at least "+n+" "+unit))
+	if op == ">" {
+		refused = w.fail(v, "TooMany", jen.Id("n"), jen.Id(n))
+	}
+	return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(size), jen.Id("n").Op(op).Id(n)).Block(refused)}
+}
+
+// multiple checks that a number is a multiple of another.
+func (w *writer) multiple(v value, of string) []jen.Code {
+	message := "should be a multiple of " + of
+	if integer(v.typ) {
+		return w.refuse(v, v.place.Value().Op("%").Id(of).Op("!=").Lit(0), message)
+	}
+	quotient := jen.Id("q").Op(":=").Float64().Call(v.place.Value()).Op("/").Id(of)
+	rounded := w.file.Qual("math", "Round").Call(jen.Id("q"))
+	distance := w.file.Qual("math", "Abs").Call(jen.Id("q").Op("-").Add(rounded))
+	return []jen.Code{jen.If(quotient, distance.Op(">").Id("1e-9")).Block(
+		w.fail(v, "Invalid", v.place.Value(), says(v, message)))}
 }
 
 // enum checks that the value is one of several.

@@ -38,13 +38,12 @@ func sliceOf(list *model.Type) string {
 
 // byKeys has the errors of elements that are there twice show their keys, as those of a custom resource do.
 func (w *writer) byKeys(list *model.Type, s *model.Schema, errs jen.Code) *jen.Statement {
-	w.keyed = true
 	keys := jen.Dict{}
 	for _, key := range mapKeys(list, s) {
 		keys[jen.Lit(key)] = jen.Id("e").Dot(keyField(list.Elem.Pointee(), key, 0).Name)
 	}
 	of := jen.Params(jen.Id("e").Add(w.file.Type(list.Elem))).Map(jen.String()).Any()
-	return jen.Id(w.common("byKeys")).Call(errs, expression(of, jen.Map(jen.String()).Any().Values(keys)))
+	return w.common(byKeys).Call(errs, expression(of, jen.Map(jen.String()).Any().Values(keys)))
 }
 
 // noNils checks that no element of a list of pointers is null.
@@ -127,8 +126,7 @@ func (w *writer) sameness(t *model.Type) jen.Code {
 		return w.file.Qual(validatePath, "DirectEqual")
 	}
 	if hides(t, map[*model.Type]bool{}) {
-		w.compares = true
-		return jen.Id(w.common("sameJSON"))
+		return w.common(sameJSON)
 	}
 	return w.file.Qual(validatePath, "SemanticDeepEqual")
 }
@@ -211,15 +209,15 @@ func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
 	match, old, equal := w.match(v.typ, s), jen.Code(jen.Nil()), jen.Code(jen.Nil())
 	if match != nil {
 		old = w.oldList(v)
-		if byKeys(v.typ, s) {
+		if keyed(v.typ, s) {
 			equal = w.sameness(elem)
 		}
 	}
 	return append(code, w.check(v, "Each"+kind+"Val", v.place.Value(), old, orNil(match), equal, validator))
 }
 
-// byKeys tells whether elements are told apart by their keys, rather than by themselves.
-func byKeys(list *model.Type, s *model.Schema) bool {
+// keyed tells whether elements are told apart by their keys, rather than by themselves.
+func keyed(list *model.Type, s *model.Schema) bool {
 	listType, _ := listTypeOf(list, s)
 	return listType == "map"
 }

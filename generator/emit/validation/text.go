@@ -3,27 +3,8 @@ package validation
 import (
 	"github.com/dave/jennifer/jen"
 
-	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
 )
-
-// text checks strings.
-func (w *writer) text(v value, r *model.Rule) []jen.Code {
-	n := number(r.Text)
-	switch {
-	case r.Check == model.Format:
-		return w.format(v, r.Text)
-	case r.Check == model.Pattern:
-		return w.pattern(v, r.Text)
-	case r.Declarative:
-		name := map[model.Check]string{model.MinLength: "MinLength", model.MaxLength: "MaxLength",
-			model.MaxBytes: "MaxBytes"}[r.Check]
-		return []jen.Code{w.check(v, name, v.place.Address(), jen.Nil(), jen.Id(n))}
-	case r.Check == model.MaxLength:
-		return []jen.Code{jen.If(w.length(v).Op(">").Id(n)).Block(w.fail(v, "TooLong", jen.Lit(""), jen.Id(n)))}
-	}
-	return w.refuse(v, w.length(v).Op("<").Id(n), "should be at least "+n+" chars long")
-}
 
 // length counts the characters of the value's JSON.
 func (w *writer) length(v value) *jen.Statement {

@@ -205,7 +205,6 @@ func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
 
 // properties counts the properties that the struct in v has on the wire.
 func (w *writer) properties(v value) *jen.Statement {
-	w.counts = true
 	var args []jen.Code
 	for _, f := range v.typ.Fields {
 		if f.Ignored || f.Inline || f.JSON == "" || !accessible(w.pkg, v.typ, f) {
@@ -217,11 +216,10 @@ func (w *writer) properties(v value) *jen.Statement {
 		}
 		args = append(args, w.set(w.member(v, f), true))
 	}
-	return jen.Id(w.common("countSet")).Call(args...)
+	return w.common(countSet).Call(args...)
 }
 
 func (w *writer) count(v value, names []string) (*jen.Statement, bool) {
-	w.counts = true
 	var args []jen.Code
 	for _, name := range names {
 		f := fieldByJSON(v.typ, name)
@@ -230,7 +228,7 @@ func (w *writer) count(v value, names []string) (*jen.Statement, bool) {
 		}
 		args = append(args, w.set(w.member(v, f), true))
 	}
-	return jen.Id(w.common("countSet")).Call(args...), true
+	return w.common(countSet).Call(args...), true
 }
 
 // bracketed is a list as controller-gen's message has it.

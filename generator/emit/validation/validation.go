@@ -105,6 +105,6 @@ func declared(pkg *model.Package, name string) bool {
 }
 
 func newFile(program *model.Program, pkg *model.Package) *gocode.File {
-	return gocode.New(program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", "countSet", "inOrder",
-		"byKeys", "sameJSON")
+	return gocode.New(program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", countSet, inOrder, byKeys,
+		sameJSON)
 }

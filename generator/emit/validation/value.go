@@ -92,8 +92,7 @@ func (w *writer) compared(v value, op string, prefix *jen.Statement) *jen.Statem
 // exported; values that have some are compared by their JSON.
 func (w *writer) same(t *model.Type, a, b jen.Code) *jen.Statement {
 	if hides(t, map[*model.Type]bool{}) {
-		w.compares = true
-		return jen.Id(w.common("sameJSON")).Call(a, b)
+		return w.common(sameJSON).Call(a, b)
 	}
 	return w.file.Qual(equalityPath, "Semantic").Dot("DeepEqual").Call(a, b)
 }

@@ -28,10 +28,8 @@ type writer struct {
 	// variables are declared below the function that needs them.
 	variables []declaration
 	patterns  map[string]string
-	counts    bool
-	sorts     bool
-	keyed     bool
-	compares  bool
+	// used holds the functions that others of the file call.
+	used map[string]bool
 }
 
 type declaration struct {
@@ -43,7 +41,7 @@ func newWriter(program *model.Program, pkg *model.Package) *writer {
 	return &writer{
 		program: program, pkg: pkg, file: newFile(program, pkg), graph: newGraph(program, pkg),
 		others: map[*model.Package]*graph{}, helpers: map[*model.Type]string{}, taken: map[string]bool{},
-		patterns: map[string]string{},
+		patterns: map[string]string{}, used: map[string]bool{},
 	}
 }
 
@@ -82,60 +80,71 @@ func (w *writer) functions() {
 	w.shared()
 }
 
-// common is the name of a function that others of the file call: longer where hand-written code has it.
-func (w *writer) common(name string) string {
+// The functions that others of the file call.
+const (
+	countSet = "countSet"
+	inOrder  = "inOrder"
+	byKeys   = "byKeys"
+	sameJSON = "sameJSON"
+)
+
+// common returns one of the functions that others of the file call, and sees to it that the file has it.
+func (w *writer) common(name string) *jen.Statement {
+	w.used[name] = true
+	return jen.Id(w.undeclared(name))
+}
+
+// undeclared is a name, longer where hand-written code has it.
+func (w *writer) undeclared(name string) string {
 	for declared(w.pkg, name) {
 		name += "_"
 	}
 	return name
 }
 
-// shared writes the functions that all of the file's call.
+// shared writes the functions that others of the file call.
 func (w *writer) shared() {
 	list := jen.Add(w.file.Qual(fieldPath, "ErrorList"))
-	if w.counts {
-		w.file.Add(w.common("countSet")+" counts the fields that are set.",
-			jen.Func().Id(w.common("countSet")).Params(jen.Id("set").Op("...").Bool()).
-				Params(jen.Id("n").Int()).Block(
-				jen.For(jen.List(jen.Id("_"), jen.Id("s")).Op(":=").Range().Id("set")).Block(
-					jen.If(jen.Id("s")).Block(jen.Id("n").Op("++"))),
-				jen.Return(jen.Id("n"))))
+	write := func(name, doc string, code func(f *jen.Statement) *jen.Statement) {
+		if w.used[name] {
+			name = w.undeclared(name)
+			w.file.Add(name+" "+doc, code(jen.Func().Id(name)))
+		}
 	}
-	if w.sorts {
-		w.file.Add(w.common("inOrder")+" sorts what is wrong with the entries of a map, which Go visits in another "+
-			"order each time.",
-			jen.Func().Id(w.common("inOrder")).Params(jen.Id("errs").Add(list)).Add(list).Block(
+	write(countSet, "counts the fields that are set.", func(f *jen.Statement) *jen.Statement {
+		return f.Params(jen.Id("set").Op("...").Bool()).Params(jen.Id("n").Int()).Block(
+			jen.For(jen.List(jen.Id("_"), jen.Id("s")).Op(":=").Range().Id("set")).Block(
+				jen.If(jen.Id("s")).Block(jen.Id("n").Op("++"))),
+			jen.Return(jen.Id("n")))
+	})
+	write(inOrder, "sorts what is wrong with the entries of a map, which Go visits in another order each time.",
+		func(f *jen.Statement) *jen.Statement {
+			return f.Params(jen.Id("errs").Add(list)).Add(list).Block(
 				w.file.Qual("slices", "SortStableFunc").Call(jen.Id("errs"), expression(
 					jen.Params(jen.List(jen.Id("a"), jen.Id("b")).Op("*").Add(w.file.Qual(fieldPath, "Error"))).Int(),
 					w.file.Qual("strings", "Compare").Call(jen.Id("a").Dot("Error").Call(),
 						jen.Id("b").Dot("Error").Call()))),
-				jen.Return(jen.Id("errs"))))
-	}
-	if w.keyed {
-		w.file.Add(w.common("byKeys")+" says of elements that are in a list twice only what they are told apart by.",
-			jen.Func().Id(w.common("byKeys")).Types(jen.Id("E").Any()).Params(jen.Id("errs").Add(list),
+				jen.Return(jen.Id("errs")))
+		})
+	write(byKeys, "says of elements that are in a list twice only what they are told apart by.",
+		func(f *jen.Statement) *jen.Statement {
+			return f.Types(jen.Id("E").Any()).Params(jen.Id("errs").Add(list),
 				jen.Id("keys").Func().Params(jen.Id("E")).Map(jen.String()).Any()).Add(list).Block(
 				jen.For(jen.List(jen.Id("_"), jen.Id("err")).Op(":=").Range().Id("errs")).Block(
 					jen.Id("err").Dot("BadValue").Op("=").Id("keys").Call(jen.Id("err").Dot("BadValue").Assert(jen.Id("E")))),
-				jen.Return(jen.Id("errs"))))
-	}
-	if w.compares {
-		w.sameJSON()
-	}
-}
-
-// sameJSON writes the comparison of values that have fields which aren't exported.
-func (w *writer) sameJSON() {
-	marshal := func(text, err, of string) jen.Code {
-		return jen.List(jen.Id(text), jen.Id(err)).Op(":=").Add(w.file.Qual("encoding/json",
-			"Marshal")).Call(jen.Id(of))
-	}
-	w.file.Add(w.common("sameJSON")+" tells whether two values are the same on the wire. Fields that aren't exported "+
-		"don't count.",
-		jen.Func().Id(w.common("sameJSON")).Types(jen.Id("T").Any()).Params(jen.List(jen.Id("a"),
-			jen.Id("b")).Id("T")).Bool().Block(
-			marshal("x", "errX", "a"), marshal("y", "errY", "b"),
-			jen.Return(jen.Id("errX").Op("==").Nil().Op("&&").Id("errY").Op("==").Nil().Op("&&").Add(w.file.Qual("bytes", "Equal")).Call(jen.Id("x"), jen.Id("y")))))
+				jen.Return(jen.Id("errs")))
+		})
+	write(sameJSON, "tells whether two values are the same on the wire. Fields that aren't exported don't count.",
+		func(f *jen.Statement) *jen.Statement {
+			marshal := func(text, err, of string) jen.Code {
+				return jen.List(jen.Id(text), jen.Id(err)).Op(":=").Add(w.file.Qual("encoding/json", "Marshal")).
+					Call(jen.Id(of))
+			}
+			return f.Types(jen.Id("T").Any()).Params(jen.List(jen.Id("a"), jen.Id("b")).Id("T")).Bool().Block(
+				marshal("x", "errX", "a"), marshal("y", "errY", "b"),
+				jen.Return(jen.Id("errX").Op("==").Nil().Op("&&").Id("errY").Op("==").Nil().Op("&&").
+					Add(w.file.Qual("bytes", "Equal")).Call(jen.Id("x"), jen.Id("y"))))
+		})
 }
 
 // function writes the function that checks values of a named type.
@@ -306,6 +315,5 @@ func (w *writer) checked(v value, name string, val, old jen.Code, args ...jen.Co
 
 // checkEntries is check for the entries of a map: what is wrong with them comes in the same order each time.
 func (w *writer) checkEntries(v value, name string, args ...jen.Code) *jen.Statement {
-	w.sorts = true
-	return w.add(jen.Id(w.common("inOrder")).Call(w.checked(v, name, v.place.Value(), w.oldList(v), args...)))
+	return w.add(w.common(inOrder).Call(w.checked(v, name, v.place.Value(), w.oldList(v), args...)))
 }
