@@ -6,6 +6,7 @@ package schema
 
 import (
 	"slices"
+	"strings"
 
 	"apigen.dev/generator/model"
 )
@@ -137,6 +138,13 @@ func DefaultOf(f *model.Field) *model.Default {
 		return f.Default
 	}
 	return f.Type.Pointee().Default
+}
+
+// ConstantsByValue returns the values of an enumeration in their own order.
+func ConstantsByValue(t *model.Type) []*model.Const {
+	out := Constants(t)
+	slices.SortFunc(out, func(a, b *model.Const) int { return strings.Compare(a.Value, b.Value) })
+	return out
 }
 
 // Constants returns the values of an enumeration in the order of the source, one constant for each value.

@@ -90,12 +90,12 @@ func enum(s object, t *model.Type) {
 	if !marked(&t.Schema, "k8s:enum") {
 		return
 	}
-	var values []string
-	for _, c := range schema.Constants(t) {
-		values = append(values, c.Value)
+	var values []any
+	for _, c := range schema.ConstantsByValue(t) {
+		values = append(values, schema.Literal(c.Value))
 	}
-	if slices.Sort(values); len(values) > 0 {
-		s["enum"] = schema.Literals(values)
+	if len(values) > 0 {
+		s["enum"] = values
 	}
 }
 

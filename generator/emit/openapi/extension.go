@@ -54,18 +54,15 @@ func withKind(operation, gvk object) object {
 
 // action posts a kind to a subresource.
 func (e endpoint) action(s *model.Subresource) object {
-	body := s.Body.At(e.version.Name)
 	answer := e.metaRef("Status")
 	if s.Answer != nil {
 		answer = e.payloadRef(s.Answer)
 	}
 	o := e.operation(e.id("create", "", upperFirst(camel(s.Name))), "post",
 		"create "+s.Name+" of "+article(e.resource.Kind), responses(answer, false, "200", "201", "202"))
-	o["requestBody"] = bodyOf(e.payloadRef(s.Body))
-	return withKind(o, object{"group": s.Body.Group, "version": body.Name, "kind": s.Body.Kind})
+	o["requestBody"] = body(e.payloadRef(s.Body), jsonType, yamlType)
+	return withKind(o, object{"group": s.Body.Group, "version": s.Body.At(e.version.Name).Name, "kind": s.Body.Kind})
 }
-
-func bodyOf(schema object) object { return body(schema, jsonType, yamlType) }
 
 // payloadRef refers to the schema of a kind that a subresource takes or answers.
 func (e endpoint) payloadRef(p *model.Payload) object {

@@ -2,9 +2,6 @@ package openapi
 
 import (
 	"sort"
-
-	"apigen.dev/generator/model"
-	"apigen.dev/generator/schema"
 )
 
 // params joins lists of parameters and sorts them by name, as kube-apiserver's documents have them.
@@ -59,20 +56,11 @@ func (e endpoint) queries(options string, names ...string) []object {
 	for _, name := range names {
 		for _, f := range t.Fields {
 			if f.JSON == name {
-				out = append(out, query(name, parameterType(f.Type), description(f.Doc)))
+				out = append(out, query(name, optionType(f.Type), description(f.Doc)))
 			}
 		}
 	}
 	return out
-}
-
-// parameterType is the type of one value in a query.
-func parameterType(t *model.Type) string {
-	t = t.Pointee()
-	if t.Form == model.Slice {
-		t = t.Elem
-	}
-	return string(schema.Basics[t.Basic].JSON)
 }
 
 func query(name, typ, description string) object {

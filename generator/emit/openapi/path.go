@@ -49,7 +49,7 @@ func (e endpoint) paths(root string, out object) {
 			out[all] = object{"get": e.listAll(), "parameters": lists}
 		}
 		if r.Has("watch") {
-			out[watch+"/"+r.Plural] = object{"get": e.watchAll(), "parameters": lists}
+			out[watch+"/"+r.Plural] = object{"get": e.watch(e.allID("watch", "List"), "watchlist", watchesList), "parameters": lists}
 		}
 	}
 	item := collection + "/{name}"
@@ -64,11 +64,19 @@ func (e endpoint) paths(root string, out object) {
 		e.add(out, item+"/status", named, e.whole("status"))
 	}
 	if r.Has("watch") {
-		out[watched] = object{"get": e.watchList(), "parameters": e.params(lists, e.namespace())}
-		out[watched+"/{name}"] = object{"get": e.watchOne(), "parameters": e.params(lists, e.name(), e.namespace())}
+		out[watched] = object{"get": e.watch(e.id("watch", "", "List"), "watchlist", watchesList),
+			"parameters": e.params(lists, e.namespace())}
+		out[watched+"/{name}"] = object{"get": e.watch(e.id("watch", "", ""), "watch", watchesObject),
+			"parameters": e.params(lists, e.name(), e.namespace())}
 	}
 	e.extensionPaths(item, out)
 }
+
+// How the descriptions of the paths that watch begin.
+const (
+	watchesList   = "watch individual changes to a list of "
+	watchesObject = "watch changes to an object of kind "
+)
 
 // whole are the operations on what is read and written like an object: the object, or a part of it.
 func (e endpoint) whole(subresource string) map[string]func() object {

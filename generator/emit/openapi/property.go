@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"sort"
 	"strings"
 
 	"apigen.dev/generator/model"
@@ -144,11 +143,10 @@ func enum(s object, t *model.Type) {
 	if !t.Enum || len(t.Schema.Enum) > 0 {
 		return
 	}
-	consts := schema.Constants(t)
+	consts := schema.ConstantsByValue(t)
 	if len(consts) == 0 {
 		return
 	}
-	sort.SliceStable(consts, func(i, j int) bool { return consts[i].Value < consts[j].Value })
 	var values []any
 	lines := []string{"Possible enum values:"}
 	for _, c := range consts {

@@ -2,9 +2,7 @@ package validation
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -141,7 +139,7 @@ func (w *writer) enum(v value, r *model.Rule) []jen.Code {
 	var cases, known []jen.Code
 	element := w.file.Type(v.typ)
 	if r.Declarative {
-		for _, c := range enumConstants(v.typ) {
+		for _, c := range schema.ConstantsByValue(v.typ) {
 			cases = append(cases, w.file.PackageQual(v.typ.Package, c.Name))
 		}
 		known = cases
@@ -177,12 +175,6 @@ func unique(cases, known []jen.Code) []jen.Code {
 		}
 	}
 	return out
-}
-
-// enumConstants are the values of an enumeration by value, one constant for each.
-func enumConstants(t *model.Type) []*model.Const {
-	byValue := func(a, b *model.Const) int { return strings.Compare(a.Value, b.Value) }
-	return slices.SortedFunc(slices.Values(schema.Constants(t)), byValue)
 }
 
 // literal is a value as Go writes it.
