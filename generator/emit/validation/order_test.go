@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/operation"
 
-	shop "apigen.dev/generator/emit/validation/internal/shop/v1"
+	shop "apigen.dev/generator/emit/validation/testdata/shop/v1"
 )
 
 // TestEntriesComeInOrder: what is wrong with the entries of a map is told in the same order each time.

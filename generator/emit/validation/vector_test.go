@@ -16,7 +16,7 @@ import (
 
 	"apigen.dev/generator/emit/emittest"
 	"apigen.dev/generator/emit/openapi"
-	shop "apigen.dev/generator/emit/validation/internal/shop/v1"
+	shop "apigen.dev/generator/emit/validation/testdata/shop/v1"
 )
 
 // vector is an object, and what is wrong with it.
@@ -238,7 +238,7 @@ func with(t *testing.T, at, value string) map[string]any {
 // schemaValidator validates by the schema that is emitted from the same types.
 func schemaValidator(t *testing.T) *validate.SchemaValidator {
 	t.Helper()
-	program := emittest.Load(t, "./internal/shop/...")
+	program := emittest.Load(t, "./testdata/shop/...")
 	program.RuntimeAvailable = true
 	files, err := openapi.Emit(program)
 	if err != nil || len(files) != 3 {
