@@ -68,7 +68,8 @@ type place struct {
 }
 
 func (j *judge) add(s *Schema, index int, path string, f flaw) {
-	j.faults = append(j.faults, Fault{Schema: s, Index: index, Part: f.part, Message: f.message, Issues: f.issues, Path: path})
+	j.faults = append(j.faults, Fault{Schema: s, Index: index, Part: f.part, Message: f.message, Issues: f.issues,
+		Path: path})
 }
 
 func (j *judge) value(s *Schema, d *declaration, at place) {
@@ -87,7 +88,8 @@ func (j *judge) value(s *Schema, d *declaration, at place) {
 		d = &declaration{} // what is below may be seen again
 	}
 	for _, name := range sortedNames(s.Properties) {
-		below := place{path: at.path + "." + name, resource: s.Properties[name].EmbeddedResource, times: at.times, apart: at.apart}
+		below := place{path: at.path + "." + name, resource: s.Properties[name].EmbeddedResource, times: at.times,
+			apart: at.apart}
 		if s.MapType == "atomic" || s.MapType == "granular" || s.MapType == "" {
 			j.value(s.Properties[name], d.fields[escaped(name)], below)
 			continue
@@ -96,10 +98,12 @@ func (j *judge) value(s *Schema, d *declaration, at place) {
 		j.value(s.Properties[name], d.fields[escaped(name)], below)
 	}
 	if s.Values != nil {
-		j.value(s.Values, d.elem, place{path: at.path + "[*]", resource: s.Values.EmbeddedResource, times: times(at.times, s.MaxProperties), apart: at.apart})
+		j.value(s.Values, d.elem, place{path: at.path + "[*]", resource: s.Values.EmbeddedResource,
+			times: times(at.times, s.MaxProperties), apart: at.apart})
 	}
 	if s.Items != nil {
-		below := place{path: at.path + "[*]", resource: s.Items.EmbeddedResource, times: times(at.times, s.MaxItems), apart: at.apart}
+		below := place{path: at.path + "[*]", resource: s.Items.EmbeddedResource, times: times(at.times, s.MaxItems),
+			apart: at.apart}
 		if s.ListType != "map" {
 			below.apart = first(at.apart, at.path)
 		}
@@ -113,7 +117,8 @@ func (j *judge) rules(s *Schema, d *declaration, at place) {
 		return
 	}
 	if d == nil {
-		j.add(s, 0, at.path, flaw{part: InRule, message: "is for a value that expressions can't see: it has no type in the schema"})
+		j.add(s, 0, at.path, flaw{part: InRule,
+			message: "is for a value that expressions can't see: it has no type in the schema"})
 		return
 	}
 	sc, err := newScope(j.types, d)
@@ -133,13 +138,17 @@ func (j *judge) rules(s *Schema, d *declaration, at place) {
 		j.cost(s, i, at, c, d)
 		if missing := c.probe(s, at.resource); missing != "" {
 			j.faults = append(j.faults, Fault{Schema: s, Index: i, Part: InRule, Path: at.path, Advice: true,
-				Message: fmt.Sprintf("fails where %s is not there, and so refuses the object: ask with has() first, make it required, or give it a default", missing)})
+				Message: fmt.Sprintf("fails where %s is not there, and so refuses the object: ask with has() first, "+
+					"make it required, or give it a default", missing)})
 		}
 		switch {
 		case c.transition && at.apart != "":
-			j.add(s, i, at.path, flaw{part: InRule, message: fmt.Sprintf("oldSelf cannot be used on the uncorrelatable portion of the schema within %s: make it a list of type map, or put the rule there", at.apart)})
+			j.add(s, i, at.path, flaw{part: InRule,
+				message: fmt.Sprintf("oldSelf cannot be used on the uncorrelatable portion of the schema within %s: "+
+					"make it a list of type map, or put the rule there", at.apart)})
 		case !c.transition && r.OptionalOldSelf:
-			j.add(s, i, at.path, flaw{part: InOptionalOldSelf, message: "may not be set if oldSelf is not used in rule"})
+			j.add(s, i, at.path, flaw{part: InOptionalOldSelf,
+				message: "may not be set if oldSelf is not used in rule"})
 		}
 	}
 }
@@ -156,7 +165,8 @@ func (j *judge) cost(s *Schema, i int, at place, c compiled, d *declaration) {
 		j.add(s, i, at.path, flaw{part: InRule, message: exceeded("estimated rule cost", cost, RuleEstimateLimit)})
 	}
 	if c.messageCost > RuleEstimateLimit {
-		j.add(s, i, at.path, flaw{part: InMessageExpression, message: exceeded("estimated messageExpression cost", c.messageCost, RuleEstimateLimit)})
+		j.add(s, i, at.path, flaw{part: InMessageExpression,
+			message: exceeded("estimated messageExpression cost", c.messageCost, RuleEstimateLimit)})
 	}
 	if dear := max(cost, c.messageCost); dear >= j.dearest.cost {
 		j.dearest.schema, j.dearest.index, j.dearest.path, j.dearest.cost = s, i, at.path, dear
@@ -194,7 +204,8 @@ func exceeded(what string, cost, limit uint64) string {
 	case factor < 1.5:
 		text = fmt.Sprintf("%fx", factor)
 	}
-	return fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)", what, text)
+	return fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, "+
+		"maxProperties, and maxLength where arrays, maps, and strings are declared)", what, text)
 }
 
 func first(a, b string) string {

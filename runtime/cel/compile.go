@@ -110,10 +110,12 @@ func (s *scope) compile(r Rule) (compiled, []flaw) {
 func check(env *celgo.Env, text string, part Part, want *celgo.Type) (*celgo.Ast, *flaw) {
 	ast, issues := env.Compile(text)
 	if issues != nil && issues.Err() != nil {
-		return nil, &flaw{part: part, message: "compilation failed: " + issues.String(), issues: locate(issues.Errors())}
+		return nil, &flaw{part: part, message: "compilation failed: " + issues.String(),
+			issues: locate(issues.Errors())}
 	}
 	if !ast.OutputType().IsExactType(want) {
-		return nil, &flaw{part: part, message: fmt.Sprintf("must evaluate to a %s, and evaluates to %s", want, ast.OutputType())}
+		return nil, &flaw{part: part, message: fmt.Sprintf("must evaluate to a %s, and evaluates to %s", want,
+			ast.OutputType())}
 	}
 	return ast, nil
 }
@@ -158,7 +160,8 @@ func static(r Rule, s *Schema) []flaw {
 		add(InMessageExpression, "must be non-empty if specified")
 	}
 	if r.Reason != "" && reasons[r.Reason] == nil {
-		add(InReason, fmt.Sprintf("is %q, and must be one of FieldValueDuplicate, FieldValueForbidden, FieldValueInvalid, FieldValueRequired", r.Reason))
+		add(InReason, fmt.Sprintf("is %q, and must be one of FieldValueDuplicate, FieldValueForbidden, "+
+			"FieldValueInvalid, FieldValueRequired", r.Reason))
 	}
 	if r.FieldPath != "" {
 		if _, err := parseFieldPath(r.FieldPath, s); err != nil || strings.ContainsAny(r.FieldPath, "\r\n") {
@@ -174,9 +177,18 @@ func static(r Rule, s *Schema) []flaw {
 
 // reasons make the errors of rules.
 var reasons = map[string]func(path *field.Path, value any, detail string) *field.Error{
-	"":                    field.Invalid,
-	"FieldValueInvalid":   field.Invalid,
-	"FieldValueForbidden": func(path *field.Path, _ any, detail string) *field.Error { return field.Forbidden(path, detail) },
-	"FieldValueRequired":  func(path *field.Path, _ any, detail string) *field.Error { return field.Required(path, detail) },
-	"FieldValueDuplicate": func(path *field.Path, value any, _ string) *field.Error { return field.Duplicate(path, value) },
+	"":                  field.Invalid,
+	"FieldValueInvalid": field.Invalid,
+	"FieldValueForbidden": func(path *field.Path, _ any,
+		detail string) *field.Error {
+		return field.Forbidden(path, detail)
+	},
+	"FieldValueRequired": func(path *field.Path, _ any,
+		detail string) *field.Error {
+		return field.Required(path, detail)
+	},
+	"FieldValueDuplicate": func(path *field.Path, value any,
+		_ string) *field.Error {
+		return field.Duplicate(path, value)
+	},
 }

@@ -34,8 +34,10 @@ const (
 
 var costClasses = classes(map[costClass][]string{
 	nominal: {
-		"masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast",
-		"format.named", "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub",
+		"masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast",
+		"isGlobalUnicast",
+		"format.named", "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan",
+		"compareTo", "add", "sub",
 		"major", "minor", "patch", "getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery",
 	},
 	traversal:   {"isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"},
@@ -93,7 +95,8 @@ func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.V
 		return units(containment(function, overload, args))
 	case "_==_":
 		switch args[0].(type) {
-		case opaque[quantity], opaque[semver], opaque[*format], opaque[*url.URL], opaque[netip.Addr], opaque[netip.Prefix]:
+		case opaque[quantity], opaque[semver], opaque[*format], opaque[*url.URL], opaque[netip.Addr],
+			opaque[netip.Prefix]:
 			return units(1)
 		}
 	}

@@ -83,12 +83,14 @@ func declareMap(s *Schema, path string) *declaration {
 	}
 	// Nobody bounds keys: their size is that of a string type without a length.
 	key := &declaration{schema: text, typ: celgo.StringType, least: leastString}
-	return &declaration{schema: s, typ: celgo.MapType(celgo.StringType, elem.typ), key: key, elem: elem, most: most, least: 2}
+	return &declaration{schema: s, typ: celgo.MapType(celgo.StringType, elem.typ), key: key, elem: elem, most: most,
+		least: 2}
 }
 
 // declareObject leaves out the fields that expressions can't see, or can't name.
 func declareObject(s *Schema, path string) *declaration {
-	d := &declaration{schema: s, typ: celgo.ObjectType(path), fields: make(map[string]*declaration, len(s.Properties)), least: 2}
+	d := &declaration{schema: s, typ: celgo.ObjectType(path), fields: make(map[string]*declaration, len(s.Properties)),
+		least: 2}
 	required := make(map[string]bool, len(s.Required))
 	for _, name := range s.Required {
 		required[name] = true

@@ -9,7 +9,8 @@ import (
 )
 
 // EstimateCallCost is what a call may cost, and how large its result may be; nil leaves that to CEL.
-func (c *costs) EstimateCallCost(function, overload string, target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+func (c *costs) EstimateCallCost(function, overload string, target *checker.AstNode,
+	args []checker.AstNode) *checker.CallEstimate {
 	class := costClasses[function]
 	if overload == "cidr_ip" {
 		class = nominal
@@ -40,7 +41,8 @@ func (c *costs) EstimateCallCost(function, overload string, target *checker.AstN
 }
 
 // member is the cost of what is called on a value.
-func (c *costs) member(function, overload string, target checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+func (c *costs) member(function, overload string, target checker.AstNode,
+	args []checker.AstNode) *checker.CallEstimate {
 	size := c.size(target)
 	switch function {
 	case "split":
@@ -59,7 +61,8 @@ func (c *costs) member(function, overload string, target checker.AstNode, args [
 	case "find", "findAll":
 		text := size.Add(checker.SizeEstimate{Min: 1, Max: 1}).MultiplyByCostFactor(perCharacter)
 		pattern := c.size(args[0]).MultiplyByCostFactor(perPattern)
-		return &checker.CallEstimate{CostEstimate: text.Multiply(pattern), ResultSize: &checker.SizeEstimate{Max: size.Max}}
+		return &checker.CallEstimate{CostEstimate: text.Multiply(pattern),
+			ResultSize: &checker.SizeEstimate{Max: size.Max}}
 	case "validate":
 		cost := c.size(args[0]).MultiplyByCostFactor(perCharacter).MultiplyByCostFactor(mostPattern * perPattern)
 		return &checker.CallEstimate{CostEstimate: cost}
@@ -101,7 +104,8 @@ func (c *costs) split(size checker.SizeEstimate, args []checker.AstNode) *checke
 			}
 		}
 	}
-	return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(2 * perCharacter), ResultSize: &checker.SizeEstimate{Max: most}}
+	return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(2 * perCharacter),
+		ResultSize: &checker.SizeEstimate{Max: most}}
 }
 
 // join makes text of all elements, with separators between them.
@@ -156,7 +160,8 @@ func (c *costs) equality(left, right checker.AstNode) *checker.CallEstimate {
 	}
 	most := uint64(1)
 	switch left.Type().TypeName() {
-	case addressClass.typ.TypeName(), networkClass.typ.TypeName(), quantityClass.typ.TypeName(), semverClass.typ.TypeName():
+	case addressClass.typ.TypeName(), networkClass.typ.TypeName(), quantityClass.typ.TypeName(),
+		semverClass.typ.TypeName():
 		return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Min: 1, Max: 1}}
 	case formatClass.typ.TypeName():
 		most = mostFormat
@@ -167,7 +172,8 @@ func (c *costs) equality(left, right checker.AstNode) *checker.CallEstimate {
 	default:
 		return nil
 	}
-	return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Min: 1, Max: most}.MultiplyByCostFactor(perCharacter)}
+	return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Min: 1,
+		Max: most}.MultiplyByCostFactor(perCharacter)}
 }
 
 // size is how large a value may be: as computed, by the schema, or without a bound.

@@ -108,9 +108,11 @@ func (w *walk) holds(n *node, r *compiled, path *field.Path, vars variables) boo
 	}
 	switch text := err.Error(); {
 	case strings.HasPrefix(text, "no such overload"): // the types of int-or-string are not known before
-		w.errs = append(w.errs, fault("'%v': call arguments did not match a supported operator, function or macro signature for rule: %v", text, r.title()))
+		w.errs = append(w.errs, fault("'%v': call arguments did not match a supported operator, function or macro "+
+			"signature for rule: %v", text, r.title()))
 	case strings.HasPrefix(text, "operation cancelled: actual cost limit exceeded"):
-		w.stop(fault("'%v': no further validation rules will be run due to call cost exceeds limit for rule: %v", text, r.title()))
+		w.stop(fault("'%v': no further validation rules will be run due to call cost exceeds limit for rule: %v", text,
+			r.title()))
 	default:
 		w.errs = append(w.errs, fault("%v evaluating rule: %v", text, r.title()))
 	}
@@ -157,11 +159,13 @@ func (w *walk) broken(n *node, r *compiled, path *field.Path, v any, vars variab
 func (w *walk) message(r *compiled, vars variables) (text, stopped string) {
 	out, details, err := r.message.ContextEval(w.ctx, vars)
 	if !w.spend(details) {
-		return "", "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
+		return "", "messageExpression evaluation failed due to running out of cost budget, no further validation " +
+			"rules will be run"
 	}
 	if err != nil {
 		if strings.HasPrefix(err.Error(), "operation cancelled: actual cost limit exceeded") {
-			return "", fmt.Sprintf("no further validation rules will be run due to call cost exceeds limit for messageExpression: %q", r.MessageExpression)
+			return "", fmt.Sprintf("no further validation rules will be run due to call cost exceeds limit for "+
+				"messageExpression: %q", r.MessageExpression)
 		}
 		return "", ""
 	}

@@ -78,12 +78,14 @@ func (formats) LibraryName() string { return "kubernetes.format" }
 func (formats) CompileOptions() []celgo.EnvOption {
 	str, typ := celgo.StringType, formatClass.typ
 	d := declarations{
-		"validate":     {member("format-validate", signature(typ, str), celgo.OptionalType(celgo.ListType(str)), onBoth(validate))},
+		"validate": {member("format-validate", signature(typ, str), celgo.OptionalType(celgo.ListType(str)),
+			onBoth(validate))},
 		"format.named": {global("format-named", signature(str), celgo.OptionalType(typ), on(byName))},
 	}
 	for name, f := range known {
 		value := formatClass.of(f)
-		d["format."+name] = []celgo.FunctionOpt{global("format."+name, nil, typ, celgo.FunctionBinding(func(...ref.Val) ref.Val { return value }))}
+		d["format."+name] = []celgo.FunctionOpt{global("format."+name, nil, typ,
+			celgo.FunctionBinding(func(...ref.Val) ref.Val { return value }))}
 	}
 	return d.options()
 }

@@ -75,7 +75,8 @@ func (l *list) key(e ref.Val) (string, ref.Val) {
 	}
 	m, ok := e.(traits.Mapper)
 	if !ok {
-		return "", types.NewErr("unexpected data format for element of array with x-kubernetes-list-type=map: %T", e.Value())
+		return "", types.NewErr("unexpected data format for element of array with x-kubernetes-list-type=map: %T",
+			e.Value())
 	}
 	key := make([]any, len(l.keys))
 	for i, name := range l.keys {

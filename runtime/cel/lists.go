@@ -35,16 +35,22 @@ var scalars = []scalar{
 func (lists) CompileOptions() []celgo.EnvOption {
 	a := celgo.TypeParamType("A")
 	d := declarations{
-		"indexOf":     {member("list_a_index_of_int", signature(celgo.ListType(a), a), celgo.IntType, celgo.BinaryBinding(indexOf))},
-		"lastIndexOf": {member("list_a_last_index_of_int", signature(celgo.ListType(a), a), celgo.IntType, celgo.BinaryBinding(lastIndexOf))},
+		"indexOf": {member("list_a_index_of_int", signature(celgo.ListType(a), a), celgo.IntType,
+			celgo.BinaryBinding(indexOf))},
+		"lastIndexOf": {member("list_a_last_index_of_int", signature(celgo.ListType(a), a), celgo.IntType,
+			celgo.BinaryBinding(lastIndexOf))},
 	}
 	for _, s := range scalars {
 		list := signature(celgo.ListType(s.typ))
-		d["isSorted"] = append(d["isSorted"], member("list_"+s.name+"_is_sorted_bool", list, celgo.BoolType, celgo.UnaryBinding(isSorted)))
-		d["max"] = append(d["max"], member("list_"+s.name+"_max_"+s.name, list, s.typ, celgo.UnaryBinding(extreme("max", types.IntNegOne))))
-		d["min"] = append(d["min"], member("list_"+s.name+"_min_"+s.name, list, s.typ, celgo.UnaryBinding(extreme("min", types.IntOne))))
+		d["isSorted"] = append(d["isSorted"],
+			member("list_"+s.name+"_is_sorted_bool", list, celgo.BoolType, celgo.UnaryBinding(isSorted)))
+		d["max"] = append(d["max"], member("list_"+s.name+"_max_"+s.name, list, s.typ,
+			celgo.UnaryBinding(extreme("max", types.IntNegOne))))
+		d["min"] = append(d["min"], member("list_"+s.name+"_min_"+s.name, list, s.typ,
+			celgo.UnaryBinding(extreme("min", types.IntOne))))
 		if s.zero != nil {
-			d["sum"] = append(d["sum"], member("list_"+s.name+"_sum_"+s.name, list, s.typ, celgo.UnaryBinding(sum(s.zero))))
+			d["sum"] = append(d["sum"], member("list_"+s.name+"_sum_"+s.name, list, s.typ,
+				celgo.UnaryBinding(sum(s.zero))))
 		}
 	}
 	return d.options()

@@ -158,7 +158,8 @@ func (m *mapping) Value() any { return m.raw }
 // unknown is a value of which the schema says only that it is kept. It can be compared and nothing else.
 type unknown struct{ raw any }
 
-const noConversion = "type conversion to '%s' not supported for values preserved by x-kubernetes-preserve-unknown-fields"
+const noConversion = "type conversion to '%s' not supported for values preserved by " +
+	"x-kubernetes-preserve-unknown-fields"
 
 // ConvertToNative fails.
 func (u unknown) ConvertToNative(to reflect.Type) (any, error) {

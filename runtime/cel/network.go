@@ -34,7 +34,8 @@ func (addresses) LibraryName() string { return "kubernetes.net.ip" }
 func (addresses) CompileOptions() []celgo.EnvOption {
 	str, boolean, typ := celgo.StringType, celgo.BoolType, addressClass.typ
 	is := func(id string, f func(netip.Addr) bool) []celgo.FunctionOpt {
-		return []celgo.FunctionOpt{member(id, signature(typ), boolean, on(func(a netip.Addr) ref.Val { return types.Bool(f(a)) }))}
+		return []celgo.FunctionOpt{member(id, signature(typ), boolean,
+			on(func(a netip.Addr) ref.Val { return types.Bool(f(a)) }))}
 	}
 	return declarations{
 		"ip":                   {global("string_to_ip", signature(str), typ, on(address))},
@@ -46,7 +47,8 @@ func (addresses) CompileOptions() []celgo.EnvOption {
 		"isLinkLocalMulticast": is("ip_is_link_local_multicast", netip.Addr.IsLinkLocalMulticast),
 		"isLinkLocalUnicast":   is("ip_is_link_local_unicast", netip.Addr.IsLinkLocalUnicast),
 		"isGlobalUnicast":      is("ip_is_global_unicast", netip.Addr.IsGlobalUnicast),
-		"string":               {global("ip_to_string", signature(typ), str, on(func(a netip.Addr) ref.Val { return types.String(a.String()) }))},
+		"string": {global("ip_to_string", signature(typ), str,
+			on(func(a netip.Addr) ref.Val { return types.String(a.String()) }))},
 	}.options(celgo.Types(typ))
 }
 
@@ -103,16 +105,22 @@ func (networks) CompileOptions() []celgo.EnvOption {
 		"isCIDR": {global("is_cidr", signature(str), boolean, on(isNetwork))},
 		"containsIP": {
 			member("cidr_contains_ip_string", signature(typ, str), boolean, onBoth(holdsAddress)),
-			member("cidr_contains_ip_ip", signature(typ, addressClass.typ), boolean, onBoth(func(n netip.Prefix, a netip.Addr) ref.Val { return types.Bool(n.Contains(a)) })),
+			member("cidr_contains_ip_ip", signature(typ, addressClass.typ), boolean,
+				onBoth(func(n netip.Prefix, a netip.Addr) ref.Val { return types.Bool(n.Contains(a)) })),
 		},
 		"containsCIDR": {
 			member("cidr_contains_cidr_string", signature(typ, str), boolean, onBoth(holdsNetwork)),
-			member("cidr_contains_cidr", signature(typ, typ), boolean, onBoth(func(n, o netip.Prefix) ref.Val { return types.Bool(contains(n, o)) })),
+			member("cidr_contains_cidr", signature(typ, typ), boolean,
+				onBoth(func(n, o netip.Prefix) ref.Val { return types.Bool(contains(n, o)) })),
 		},
-		"ip":           {member("cidr_ip", signature(typ), addressClass.typ, on(func(n netip.Prefix) ref.Val { return addressClass.of(n.Addr()) }))},
-		"prefixLength": {member("cidr_prefix_length", signature(typ), celgo.IntType, on(func(n netip.Prefix) ref.Val { return types.Int(n.Bits()) }))},
-		"masked":       {member("cidr_masked", signature(typ), typ, on(func(n netip.Prefix) ref.Val { return networkClass.of(n.Masked()) }))},
-		"string":       {global("cidr_to_string", signature(typ), str, on(func(n netip.Prefix) ref.Val { return types.String(n.String()) }))},
+		"ip": {member("cidr_ip", signature(typ), addressClass.typ,
+			on(func(n netip.Prefix) ref.Val { return addressClass.of(n.Addr()) }))},
+		"prefixLength": {member("cidr_prefix_length", signature(typ), celgo.IntType,
+			on(func(n netip.Prefix) ref.Val { return types.Int(n.Bits()) }))},
+		"masked": {member("cidr_masked", signature(typ), typ,
+			on(func(n netip.Prefix) ref.Val { return networkClass.of(n.Masked()) }))},
+		"string": {global("cidr_to_string", signature(typ), str,
+			on(func(n netip.Prefix) ref.Val { return types.String(n.String()) }))},
 	}.options(celgo.Types(typ))
 }
 

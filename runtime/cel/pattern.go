@@ -22,7 +22,8 @@ func (patterns) CompileOptions() []celgo.EnvOption {
 		"find": {member("string_find_string", signature(str, str), str, celgo.FunctionBinding(searched(find)))},
 		"findAll": {
 			member("string_find_all_string", signature(str, str), strs, celgo.FunctionBinding(searched(findAll))),
-			member("string_find_all_string_int", signature(str, str, celgo.IntType), strs, celgo.FunctionBinding(searched(findAll))),
+			member("string_find_all_string_int", signature(str, str, celgo.IntType), strs,
+				celgo.FunctionBinding(searched(findAll))),
 		},
 	}.options()
 }

@@ -81,7 +81,8 @@ func (s *Schema) asResource() *Schema {
 	out.Properties["kind"], out.Properties["apiVersion"] = text, text
 	metadata := s.Properties["metadata"]
 	if metadata == nil || metadata.Properties["name"] == nil || metadata.Properties["generateName"] == nil {
-		out.Properties["metadata"] = &Schema{Type: "object", Properties: map[string]*Schema{"name": text, "generateName": text}}
+		out.Properties["metadata"] = &Schema{Type: "object",
+			Properties: map[string]*Schema{"name": text, "generateName": text}}
 	}
 	return &out
 }

@@ -42,7 +42,8 @@ func (semvers) LibraryName() string { return "kubernetes.Semver" }
 func (semvers) CompileOptions() []celgo.EnvOption {
 	str, boolean, integer, typ := celgo.StringType, celgo.BoolType, celgo.IntType, semverClass.typ
 	part := func(id string, i int) []celgo.FunctionOpt {
-		return []celgo.FunctionOpt{member(id, signature(typ), integer, on(func(v semver) ref.Val { return types.Int(v.numbers[i]) }))}
+		return []celgo.FunctionOpt{member(id, signature(typ), integer,
+			on(func(v semver) ref.Val { return types.Int(v.numbers[i]) }))}
 	}
 	two := signature(typ, typ)
 	return declarations{
@@ -51,15 +52,19 @@ func (semvers) CompileOptions() []celgo.EnvOption {
 			global("string_bool_to_semver", signature(str, boolean), typ, onBoth(version)),
 		},
 		"isSemver": {
-			global("is_semver_string", signature(str), boolean, on(func(s string) ref.Val { return isVersion(s, false) })),
+			global("is_semver_string", signature(str), boolean,
+				on(func(s string) ref.Val { return isVersion(s, false) })),
 			global("is_semver_string_bool", signature(str, boolean), boolean, onBoth(isVersion)),
 		},
-		"isGreaterThan": {member("semver_is_greater_than", two, boolean, onBoth(func(a, b semver) ref.Val { return types.Bool(a.compare(b) > 0) }))},
-		"isLessThan":    {member("semver_is_less_than", two, boolean, onBoth(func(a, b semver) ref.Val { return types.Bool(a.compare(b) < 0) }))},
-		"compareTo":     {member("semver_compare_to", two, integer, onBoth(func(a, b semver) ref.Val { return types.Int(a.compare(b)) }))},
-		"major":         part("semver_major", 0),
-		"minor":         part("semver_minor", 1),
-		"patch":         part("semver_patch", 2),
+		"isGreaterThan": {member("semver_is_greater_than", two, boolean,
+			onBoth(func(a, b semver) ref.Val { return types.Bool(a.compare(b) > 0) }))},
+		"isLessThan": {member("semver_is_less_than", two, boolean,
+			onBoth(func(a, b semver) ref.Val { return types.Bool(a.compare(b) < 0) }))},
+		"compareTo": {member("semver_compare_to", two, integer,
+			onBoth(func(a, b semver) ref.Val { return types.Int(a.compare(b)) }))},
+		"major": part("semver_major", 0),
+		"minor": part("semver_minor", 1),
+		"patch": part("semver_patch", 2),
 	}.options()
 }
 

@@ -24,7 +24,8 @@ func (urls) LibraryName() string { return "kubernetes.urls" }
 func (urls) CompileOptions() []celgo.EnvOption {
 	str, typ := celgo.StringType, urlClass.typ
 	part := func(id string, f func(*url.URL) string) []celgo.FunctionOpt {
-		return []celgo.FunctionOpt{member(id, signature(typ), str, on(func(u *url.URL) ref.Val { return types.String(f(u)) }))}
+		return []celgo.FunctionOpt{member(id, signature(typ), str,
+			on(func(u *url.URL) ref.Val { return types.String(f(u)) }))}
 	}
 	return declarations{
 		"url":            {global("string_to_url", signature(str), typ, on(parseURL))},

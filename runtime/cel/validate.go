@@ -12,7 +12,8 @@ import (
 )
 
 // skipped is said where rules were not run since the object can't be trusted to be what they expect.
-const skipped = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
+const skipped = "some validation rules were not checked because the object was invalid; correct the existing errors " +
+	"to complete validation"
 
 // Validate runs the rules over an object of the kind and returns their errors behind those that other checks found. old is
 // the object that is replaced, or nil on a creation; rules that look at oldSelf run only where there is one, and rules whose
@@ -21,7 +22,8 @@ const skipped = "some validation rules were not checked because the object was i
 func Validate[T any](ctx context.Context, r *Rules, errs field.ErrorList, obj, old *T) field.ErrorList {
 	for _, e := range errs {
 		switch e.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,
+			field.ErrorTypeTypeInvalid:
 			return append(errs, field.Invalid(nil, nil, skipped))
 		}
 	}

@@ -49,7 +49,8 @@ func value(v any, s *Schema) ref.Val {
 	if s.PreserveUnknownFields {
 		return unknown{v}
 	}
-	return types.NewErr("invalid type, expected object, array, number, integer, boolean or string, or no type with x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got %s", s.Type)
+	return types.NewErr("invalid type, expected object, array, number, integer, boolean or string, or no type with "+
+		"x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got %s", s.Type)
 }
 
 func intOrString(v any) ref.Val {

@@ -49,7 +49,8 @@ func (e endpoint) paths(root string, out object) {
 			out[all] = object{"get": e.listAll(), "parameters": lists}
 		}
 		if r.Has("watch") {
-			out[watch+"/"+r.Plural] = object{"get": e.watch(e.allID("watch", "List"), "watchlist", watchesList), "parameters": lists}
+			out[watch+"/"+r.Plural] = object{"get": e.watch(e.allID("watch", "List"), "watchlist", watchesList),
+				"parameters": lists}
 		}
 	}
 	item := collection + "/{name}"

@@ -99,7 +99,8 @@ func TestCommentsAreText(t *testing.T) {
 // onlyKnownElements reads a page as a browser does.
 func onlyKnownElements(t *testing.T, page []byte) {
 	t.Helper()
-	const known = " html head meta title style body main h1 h2 h3 h5 nav ul ol li a section p pre code table caption thead tbody tr th td span "
+	const known = " html head meta title style body main h1 h2 h3 h5 nav ul ol li a section p pre code table caption " +
+		"thead tbody tr th td span "
 	for z := html.NewTokenizer(bytes.NewReader(page)); ; {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -110,7 +111,8 @@ func onlyKnownElements(t *testing.T, page []byte) {
 				t.Errorf("the page has an element %s", token.Data)
 			}
 			for _, a := range token.Attr {
-				if a.Key == "href" && !strings.HasPrefix(a.Val, "#") && !strings.HasPrefix(a.Val, "https://") || strings.HasPrefix(a.Key, "on") {
+				if a.Key == "href" && !strings.HasPrefix(a.Val, "#") &&
+					!strings.HasPrefix(a.Val, "https://") || strings.HasPrefix(a.Key, "on") {
 					t.Errorf("the page has %s=%s", a.Key, a.Val)
 				}
 			}
@@ -178,8 +180,10 @@ func TestTablesKeepTheirColumns(t *testing.T) {
 // TestRefusals: what can't be written is told at the marker.
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct{ archive, want string }{
-		"nothing below": {"-- a/doc.go --\n// +apigen:reference=docs\npackage a\n", "a/doc.go:1:4: there is no API group below example.com/test/a"},
-		"same folder": {"-- a/doc.go --\n// +apigen:reference=../docs\npackage a\n-- b/doc.go --\n// +apigen:reference=../docs\npackage b\n",
+		"nothing below": {"-- a/doc.go --\n// +apigen:reference=docs\npackage a\n",
+			"a/doc.go:1:4: there is no API group below example.com/test/a"},
+		"same folder": {"-- a/doc.go --\n// +apigen:reference=../docs\npackage a\n-- b/doc.go --\n// " +
+			"+apigen:reference=../docs\npackage b\n",
 			"would go to the same folder"},
 	} {
 		_, err := reference.Emit(loadtest.Program(t, c.archive))

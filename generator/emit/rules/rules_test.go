@@ -114,7 +114,9 @@ func TestKnot(t *testing.T) {
 		knot.WriteString("}\n")
 	}
 	knot.WriteString("type Nest []Nest\ntype Maze map[string]*Maze\n")
-	text := strings.Replace(source, "Deeper *Tree", "Nest Nest `json:\"nest,omitempty\"`\n\tMaze Maze `json:\"maze,omitempty\"`\n\tKnot *K0 `json:\"knot,omitempty\"`\n\tDeeper *Tree", 1) + knot.String()
+	text := strings.Replace(source, "Deeper *Tree",
+		"Nest Nest `json:\"nest,omitempty\"`\n\tMaze Maze `json:\"maze,omitempty\"`\n\tKnot *K0 "+
+			"`json:\"knot,omitempty\"`\n\tDeeper *Tree", 1) + knot.String()
 	if files, err := rules.Emit(program(t, text)); err != nil || len(files) != 1 {
 		t.Errorf("%d files, %v", len(files), err)
 	}
@@ -142,7 +144,9 @@ func TestNothing(t *testing.T) {
 func TestLenient(t *testing.T) {
 	p := program(t, strings.Replace(source, "self.size > 0", "self.sise > 0", 1))
 	var errs emit.Errors
-	if _, err := rules.Emit(p); !errors.As(err, &errs) || len(errs) != 1 || !strings.Contains(errs[0].Message, "undefined field 'sise'") || !strings.Contains(errs[0].Message, "did you mean size?") {
+	_, err := rules.Emit(p)
+	if !errors.As(err, &errs) || len(errs) != 1 || !strings.Contains(errs[0].Message, "undefined field 'sise'") ||
+		!strings.Contains(errs[0].Message, "did you mean size?") {
 		t.Errorf("%v", err)
 	}
 	p.Lenient = true
@@ -288,7 +292,8 @@ func TestLayers(t *testing.T) {
 	}
 	text := squeezed(string(files[0].Content))
 	for _, want := range []string{
-		`"weighted": { Type: "object", Required: []string{"weight", "name"}, Rules: []cel.Rule{ {Rule: "self.name != '' || has(self.port)"}, }, Properties:`,
+		`"weighted": { Type: "object", Required: []string{"weight", "name"}, Rules: []cel.Rule{ {Rule: "self.name != ` +
+			`'' || has(self.port)"}, }, Properties:`,
 		`"host": { Type: "string", MaxLength: cel.Limit(20), Rules: []cel.Rule{ {Rule: "self.startsWith('a')"}, }, }`,
 	} {
 		if !strings.Contains(text, want) {

@@ -233,7 +233,8 @@ func (w *writer) inner(m member) []jen.Code {
 	if !m.pointer && !grouped {
 		return w.subfields(m.value, &model.Schema{Constraints: model.Constraints{Subfields: effective}})
 	}
-	body := append(w.subfields(self(m.typ, m.label), &model.Schema{Constraints: model.Constraints{Subfields: effective}}), jen.Return(jen.Id("errs")))
+	body := append(w.subfields(self(m.typ, m.label),
+		&model.Schema{Constraints: model.Constraints{Subfields: effective}}), jen.Return(jen.Id("errs")))
 	f := jen.Func().Add(w.signature(m.typ)).Block(body...)
 	return []jen.Code{w.add(f.Call(jen.Id("ctx"), jen.Id("op"), jen.Id("path"), m.place.Address(),
 		w.oldAddress(m.value)))}

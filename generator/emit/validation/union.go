@@ -101,7 +101,8 @@ func (w *writer) discriminator(t *model.Type, f *model.Field) jen.Code {
 		jen.Return(jen.String().Call(jen.Id("obj").Dot(f.Name)))}
 	if f.Type.Form == model.Pointer {
 		body = []jen.Code{
-			jen.If(jen.Id("obj").Op("==").Nil().Op("||").Id("obj").Dot(f.Name).Op("==").Nil()).Block(jen.Return(jen.Lit(""))),
+			jen.If(jen.Id("obj").Op("==").Nil().Op("||").Id("obj").Dot(f.Name).Op("==").Nil()).
+				Block(jen.Return(jen.Lit(""))),
 			jen.Return(jen.String().Call(jen.Op("*").Id("obj").Dot(f.Name))),
 		}
 	}
@@ -145,7 +146,8 @@ func (w *writer) modes(parent value, m member) []jen.Code {
 		}
 		cases = append(cases, jen.Default().Block(jen.If(w.set(m, true)).Block(w.fail(m.value, "Forbidden",
 			jen.Lit("")))))
-		changed := jen.Id("oldObj").Op("==").Nil().Op("||").Id("obj").Dot(d.Name).Op("!=").Id("oldObj").Dot(d.Name).Op("||").Add(w.differs(m.value))
+		changed := jen.Id("oldObj").Op("==").Nil().Op("||").
+			Id("obj").Dot(d.Name).Op("!=").Id("oldObj").Dot(d.Name).Op("||").Add(w.differs(m.value))
 		code = append(code, w.when(m, changed, jen.Switch(jen.Id("obj").Dot(d.Name)).Block(cases...)))
 	}
 	return code

@@ -128,10 +128,11 @@ func (w *writer) shared() {
 		})
 	write(byKeys, "says of elements that are in a list twice only what they are told apart by.",
 		func(f *jen.Statement) *jen.Statement {
+			bad := func() *jen.Statement { return jen.Id("err").Dot("BadValue") }
 			return f.Types(jen.Id("E").Any()).Params(jen.Id("errs").Add(list),
 				jen.Id("keys").Func().Params(jen.Id("E")).Map(jen.String()).Any()).Add(list).Block(
 				jen.For(jen.List(jen.Id("_"), jen.Id("err")).Op(":=").Range().Id("errs")).Block(
-					jen.Id("err").Dot("BadValue").Op("=").Id("keys").Call(jen.Id("err").Dot("BadValue").Assert(jen.Id("E")))),
+					bad().Op("=").Id("keys").Call(bad().Assert(jen.Id("E")))),
 				jen.Return(jen.Id("errs")))
 		})
 	write(sameJSON, "tells whether two values are the same on the wire. Fields that aren't exported don't count.",
@@ -193,7 +194,8 @@ func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) [
 	case t.Form == model.Struct:
 		code = append(code, jen.If(w.changed(v)).Block(content...))
 	default:
-		code = append(code, jen.If(jen.Id("oldObj").Op("!=").Nil().Op("&&").Add(w.equals(v))).Block(jen.Return(jen.Id("errs"))))
+		code = append(code, jen.If(jen.Id("oldObj").Op("!=").Nil().Op("&&").Add(w.equals(v))).
+			Block(jen.Return(jen.Id("errs"))))
 		code = append(code, content...)
 	}
 	code = append(code, w.subfields(v, inside)...)
