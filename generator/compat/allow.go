@@ -10,10 +10,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// AllowFile is the name of the file of allowed findings that is read where none is named, in the module's root.
+// AllowFile is the name of the allow file that apigen compat reads from the module's root where no flag names one.
 const AllowFile = "apigen-compat.yaml"
 
-// Allowed is an entry of an allow file: findings that somebody has looked at.
+// Allowed is an entry of an allow file: findings that a person has accepted.
 type Allowed struct {
 	Rule string `yaml:"rule"`
 	// Subject is a finding's, in which * stands for any text without a slash: shop.example.com/v1/*:spec.color.
@@ -92,7 +92,7 @@ func parseEntry(n *yaml.Node) (Allowed, error) {
 	return e, nil
 }
 
-// Filter takes out the findings that are allowed, and returns the entries that allowed none.
+// Filter removes the allowed findings, and returns the remaining ones and the entries that allowed none.
 func (a *Allowances) Filter(findings []Finding) (left []Finding, idle []Allowed) {
 	if a == nil {
 		return findings, nil
@@ -120,7 +120,7 @@ func (a *Allowances) Filter(findings []Finding) (left []Finding, idle []Allowed)
 // literally takes their meaning from all characters of a pattern but the asterisk.
 var literally = strings.NewReplacer(`\`, `\\`, "[", `\[`, "?", `\?`)
 
-// matches tells whether the entry's pattern matches a subject.
+// matches reports whether the entry's pattern matches a subject.
 func (e Allowed) matches(subject string) bool {
 	matched, err := path.Match(literally.Replace(e.Subject), subject)
 	return matched && err == nil

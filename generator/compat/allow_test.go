@@ -20,7 +20,8 @@ var found = []compat.Finding{
 		Message: "the value \"a\",\n100% is new"},
 }
 
-// TestAllow: an entry takes out what it names, literally or by a pattern, and one that takes out nothing is told.
+// TestAllow: an entry removes the findings that it names, literally or by a pattern; entries that remove none are
+// returned.
 func TestAllow(t *testing.T) {
 	for _, c := range []struct {
 		subject string
@@ -47,7 +48,7 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// TestAllowRefusals: faults of an allow file are told with their lines.
+// TestAllowRefusals: errors in an allow file name their lines.
 func TestAllowRefusals(t *testing.T) {
 	for text, want := range map[string]string{
 		"allow:\n- rule: FIELD_REMOVED\n  subject: a\n":   "f.yaml:2: the entry gives no reason",
@@ -69,7 +70,7 @@ func TestAllowRefusals(t *testing.T) {
 	}
 }
 
-// FuzzAllow: whatever the file holds, it is read or refused.
+// FuzzAllow: the parser reads or refuses any file.
 func FuzzAllow(f *testing.F) {
 	f.Add([]byte("allow:\n- rule: FIELD_REMOVED\n  subject: a\n  reason: b\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {

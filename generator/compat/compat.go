@@ -1,7 +1,6 @@
-// Package compat compares two states of an API: what clients of the old one see when the new one is served, what was
-// stored by it, and what people are shown. It compares models, not Go: types that were renamed, moved, embedded or made
-// generic are the same as long as what goes over the wire is. Each finding is that of a rule in a table, with an ID to
-// allow it by.
+// Package compat compares two states of an API: the requests and responses of clients, the stored objects, and the
+// output for people. It compares models, not Go: types that were renamed, moved, embedded or made generic are the same
+// as long as their JSON is. A rule in a table covers each finding; allow files name the rule's ID.
 //
 // It knows model and schema and nothing else of the generator; package generator loads the two states.
 package compat
@@ -15,7 +14,7 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// Finding is a difference that a rule speaks of.
+// Finding is a difference between the two states, with the rule that covers it.
 type Finding struct {
 	Rule Rule
 	// Level is the rule's, but for alpha versions, which promise nothing: there a break is a warning.
@@ -25,14 +24,14 @@ type Finding struct {
 	// Path is the field's, as kubectl explain has it, with [] for elements and {} for values: spec.ports[].name. Empty
 	// for the kind itself.
 	Path string
-	// Message says what was and what is.
+	// Message says how the property was and how it is now.
 	Message string
 	// Pos is in the new source: of the field, or of what it was taken from. Old is in the old source, where it was
 	// there.
 	Pos, Old model.Position
 }
 
-// Subject is what an allow file names: group/version/Kind:path, without what is empty.
+// Subject identifies the place of the finding in an allow file: group/version/Kind:path, without empty parts.
 func (f Finding) Subject() string {
 	s := f.Group
 	if f.Version != "" {
@@ -47,7 +46,7 @@ func (f Finding) Subject() string {
 	return s
 }
 
-// Compare returns what differs, sorted by position in the new source, then by subject and rule.
+// Compare returns the differences between two states, sorted by position in the new source, then by subject and rule.
 func Compare(before, after *model.Program) []Finding {
 	d := &diff{types: schema.New(schema.Wire)}
 	for _, o := range before.Groups {
@@ -78,13 +77,13 @@ type diff struct {
 	findings []Finding
 }
 
-// place is where in the API something is looked at, in both sources.
+// place is a place in the API, with its positions in both sources.
 type place struct {
 	group, version, kind, path string
 	pos, old                   model.Position
 }
 
-// site is a place that findings are added at.
+// site is a place to which findings are added.
 type site struct {
 	*diff
 	place

@@ -61,7 +61,7 @@ func versions(r *model.Resource) []string {
 	return out
 }
 
-// resource compares a kind: what holds in all versions, and each version.
+// resource compares the properties that a kind has in all versions, and then each version.
 func (d *diff) resource(here place, o, n *model.Resource) {
 	here.kind, here.pos, here.old = o.Kind, n.Served()[0].Type.Pos, o.Served()[0].Type.Pos
 	d.at(here).names(o, n)
@@ -96,7 +96,7 @@ func versionOf(list []model.ResourceVersion, name string) *model.ResourceVersion
 	return nil
 }
 
-// gone reports a version that is no longer served; a version that was marked deprecated before is a warning.
+// gone reports a version that is no longer served. For a version that was marked as deprecated, this is a warning.
 func (s site) gone(was *model.Type) {
 	s.add(versionRemoved, "the version is no longer served")
 	if was.Kind != nil && (was.Kind.IsDeprecated || was.Kind.Deprecated != "") {
@@ -105,7 +105,7 @@ func (s site) gone(was *model.Type) {
 	}
 }
 
-// names compares what a resource is called.
+// names compares the names, the scope and the subresources of a resource.
 func (s site) names(o, n *model.Resource) {
 	s.changed(resourceRenamed, "resource", o.Plural, n.Plural, "")
 	s.changed(scopeChanged, "kind", scope(o), scope(n), "")
@@ -143,7 +143,7 @@ func scope(r *model.Resource) string {
 	return "namespaced"
 }
 
-// provider compares whether objects are stored, and the verbs of kinds of which nothing is.
+// provider compares whether the server stores a kind's objects, and the verbs of kinds without storage.
 func (s site) provider(o, n *model.Resource) {
 	switch {
 	case !o.Virtual() && n.Virtual():
@@ -158,7 +158,7 @@ func (s site) provider(o, n *model.Resource) {
 	s.each(verbAdded, n.Verbs, o.Verbs, "the verb %s is new")
 }
 
-// storage compares where objects are stored, and in which version.
+// storage compares the key prefix and the storage version of a kind.
 func (s site) storage(o, n *model.Resource) {
 	if o.Virtual() || n.Virtual() {
 		return
@@ -178,7 +178,7 @@ func (s site) storage(o, n *model.Resource) {
 		n.Storage.Name))
 }
 
-// prefix is where a resource's keys are.
+// prefix names the key prefix of a resource.
 func prefix(r *model.Resource) string {
 	return cmp.Or(r.StoragePrefix, "the group's name and "+r.Plural)
 }

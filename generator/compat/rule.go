@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Level tells how bad a difference is.
+// Level is the severity of a difference.
 type Level uint8
 
 // The levels.
 const (
-	// Info is an addition: nobody is hurt.
+	// Info is an addition that breaks no client.
 	Info Level = iota
-	// Warn may hurt somebody, or be what was meant.
+	// Warn may break a client, or be intended.
 	Warn
-	// Break breaks clients, or what is stored.
+	// Break breaks clients or makes stored objects unreadable.
 	Break
 )
 
 func (l Level) String() string { return [...]string{"info", "warn", "break"}[l] }
 
-// MarshalText is the level's name.
+// MarshalText returns the level's name.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // ParseLevel reads a level's name.
@@ -34,16 +34,16 @@ func ParseLevel(s string) (Level, error) {
 	return 0, fmt.Errorf("unknown level %q: known are break, warn, info", s)
 }
 
-// Area tells whom a difference concerns.
+// Area is the part of the system that a difference affects.
 type Area string
 
 // The areas.
 const (
-	// Wire: what clients send and receive.
+	// Wire: requests and responses of clients.
 	Wire Area = "wire"
-	// Storage: objects that are stored.
+	// Storage: stored objects.
 	Storage Area = "storage"
-	// Display: what people are shown.
+	// Display: output for people.
 	Display Area = "display"
 )
 
@@ -52,7 +52,7 @@ type Rule struct {
 	ID    string `json:"id"`
 	Level Level  `json:"level"`
 	Area  Area   `json:"area"`
-	// Doc is one sentence: what the rule finds, and whom it hurts.
+	// Doc is one sentence: the difference that the rule finds, and its consequence.
 	Doc string `json:"-"`
 }
 
@@ -176,5 +176,5 @@ func Reference() string {
 
 var alphaPattern = regexp.MustCompile(`^v[0-9]+alpha[0-9]+$`)
 
-// alpha tells a version that may change in any way at any time (Kubernetes' deprecation policy, rule 4).
+// alpha reports whether a version may change in any way at any time (Kubernetes' deprecation policy, rule 4).
 func alpha(version string) bool { return alphaPattern.MatchString(version) }

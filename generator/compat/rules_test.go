@@ -11,7 +11,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// sample is a kind in two states: what stands above it, its fields, and what else the package holds.
+// sample is one state of a kind: its markers, its fields, and the rest of the package.
 type sample struct {
 	marks, fields, rest string
 	// version is v1 where it is empty.
@@ -34,7 +34,7 @@ func kindOf(marks string) sample {
 	return s
 }
 
-// cases are pairs of states: what is found on the way forth, and on the way back.
+// cases are pairs of states, with the findings of the change and of its reversal.
 var cases = []struct {
 	name        string
 	old, new    sample
@@ -239,7 +239,7 @@ func states(t *testing.T) (before, after *model.Program) {
 		loadtest.Program(t, archive(func(i int) sample { return cases[i].new }))
 }
 
-// TestCases: each change is found, for what it is, and nothing else is.
+// TestCases: Compare finds each change by its rule, and nothing else.
 func TestCases(t *testing.T) {
 	before, after := states(t)
 	forth, back := byGroup(compat.Compare(before, after)), byGroup(compat.Compare(after, before))
@@ -273,7 +273,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestPositions: what is found stands at the field, and what is gone at the struct that lost it, with where it was.
+// TestPositions: a finding has the position of the field; that of a removed field is the struct, with the old position.
 func TestPositions(t *testing.T) {
 	before, after := states(t)
 	for _, f := range compat.Compare(before, after) {

@@ -10,14 +10,14 @@ import (
 	"apigen.dev/generator/loadtest"
 )
 
-// versionRules are those that TestVersions has cases for.
+// versionRules are the rules that TestVersions covers.
 var versionRules = []string{
 	"GROUP_REMOVED", "GROUP_ADDED", "VERSION_REMOVED", "VERSION_ADDED", "PREFERRED_VERSION_CHANGED", "KIND_REMOVED",
 	"KIND_ADDED",
 	"STORED_VERSION_DROPPED", "STORAGE_VERSION_CHANGED", "STORAGE_PREFIX_CHANGED",
 }
 
-// group is a package for each version, with kinds and what stands above each.
+// group returns a package for each version, with kinds and their markers.
 func group(name string, versions ...string) string {
 	var out strings.Builder
 	for _, v := range versions {
@@ -37,7 +37,7 @@ func group(name string, versions ...string) string {
 	return out.String()
 }
 
-// TestVersions: groups, kinds and versions that come and go, at the level that they deserve.
+// TestVersions: Compare finds added and removed groups, kinds and versions, at the right level.
 func TestVersions(t *testing.T) {
 	const stored = "+kubebuilder:storageversion"
 	old := []string{

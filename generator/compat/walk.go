@@ -11,8 +11,8 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// walk compares the objects of a kind in one version, each pair of structs once: a change in a struct that a kind holds
-// in several places is reported at the first of them.
+// walk compares the objects of a kind in one version. It compares each pair of structs once: a change in a struct that
+// a kind holds in several places is reported at the first of them.
 type walk struct {
 	*diff
 	seen map[pair]bool
@@ -62,7 +62,7 @@ func below(here place, name string, old model.Position) place {
 	return here
 }
 
-// orAbove is a position, or the one above it where there is none: fields of dependencies have no position.
+// orAbove returns a position, or the one above it where the first is invalid: fields of dependencies have no position.
 func orAbove(pos, above model.Position) model.Position {
 	if pos.IsValid() {
 		return pos
@@ -70,7 +70,7 @@ func orAbove(pos, above model.Position) model.Position {
 	return above
 }
 
-// renames are fields whose Go field is the same and whose JSON name is another: old to new.
+// renames returns the fields whose Go name stayed and whose JSON name changed: the old names, each with the new one.
 func renames(before, after map[string]*schema.Property) map[string]string {
 	out := map[string]string{}
 	for name, o := range before {
@@ -86,7 +86,7 @@ func renames(before, after map[string]*schema.Property) map[string]string {
 	return out
 }
 
-// field compares two states of a field, and what is in it.
+// field compares two states of a field and of its value.
 func (w walk) field(here place, o, n *schema.Property) {
 	s := w.at(here)
 	switch {
@@ -112,7 +112,7 @@ func (s site) defaults(was, is string) {
 	}
 }
 
-// value compares two values, and what is in them.
+// value compares two states of a value and of its fields or elements.
 func (w walk) value(here place, o, n schema.Value) {
 	s := w.at(here)
 	s.changed(typeChanged, "type", string(o.JSON), string(n.JSON), "")

@@ -29,7 +29,7 @@ func shop(t *testing.T) *model.Program {
 	return loadtest.Program(t, string(data))
 }
 
-// TestGolden holds a document, and what is remarked on it, to the golden files.
+// TestGolden compares a document and its remarks with the golden files.
 func TestGolden(t *testing.T) {
 	p := shop(t)
 	p.Header = "// Copyright of nobody.\n//\n// All rights given."
@@ -89,7 +89,7 @@ func version(name, clause, marker, spec string) string {
 		strings.Replace(kind, "MARKER", marker, 1) + spec + "\n"
 }
 
-// TestFaults: what no definition can be written for is an error at its line.
+// TestFaults: a type without a possible definition is an error at its line.
 func TestFaults(t *testing.T) {
 	const asked = "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"
 	const group = "// +groupName=shop.example.com\n"
@@ -137,7 +137,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestSkipped: versions of a package or kind that is marked so are left out, and what remains is stored.
+// TestSkipped: versions that a marker skips are left out, and a remaining version is stored.
 func TestSkipped(t *testing.T) {
 	const group = "// +groupName=shop.example.com\n"
 	files, err := crd.Emit(loadtest.Program(t, "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"+

@@ -67,7 +67,7 @@ func (e endpoint) delete() object {
 	return takes(o, e.params(e.deleteParameters()), e.metaRef("DeleteOptions"), objectTypes...)
 }
 
-// watch is a watch by a path of its own, which is older than the parameter of lists.
+// watch returns the operation of a path that only watches. Such paths are older than the parameter watch of lists.
 func (e endpoint) watch(id, action, description string) object {
 	description += e.resource.Kind + ". deprecated: use the 'watch' parameter with a list operation instead"
 	if action == "watch" {
@@ -82,7 +82,7 @@ func takes(operation object, parameters []object, schema object, types ...string
 	return operation
 }
 
-// responses answer with the schema under each of the codes, and 401.
+// responses returns the schema under each of the codes, and the 401.
 func responses(schema object, watch bool, codes ...string) object {
 	names := map[string]string{"200": "OK", "201": "Created", "202": "Accepted"}
 	out := object{"401": object{"description": "Unauthorized"}}

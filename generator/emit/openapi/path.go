@@ -2,7 +2,7 @@ package openapi
 
 import "maps"
 
-// paths are all paths of the version.
+// paths returns all paths of the version.
 func (b *builder) paths() object {
 	root := "/apis/" + b.group.Name + "/" + b.version.Name
 	if b.group.Name == "" {
@@ -21,7 +21,7 @@ func (b *builder) paths() object {
 	return out
 }
 
-// discovery is the path that lists the version's resources.
+// discovery returns the path that lists the version's resources.
 func (b *builder) discovery() object {
 	return object{"get": object{
 		"description": "get available resources",
@@ -79,7 +79,7 @@ const (
 	watchesObject = "watch changes to an object of kind "
 )
 
-// whole are the operations on what is read and written like an object: the object, or a part of it.
+// whole returns the operations that read and write the object, or a part of it, in the form of the object.
 func (e endpoint) whole(subresource string) map[string]func() object {
 	return map[string]func() object{
 		"get":    func() object { return e.read(subresource) },
@@ -94,7 +94,7 @@ var methods = map[string]string{
 	"deletecollection": "delete",
 }
 
-// add adds a path with the operations of those verbs that the resource has.
+// add adds a path with the operations whose verbs the resource has.
 func (e endpoint) add(out object, path string, parameters []object, operations map[string]func() object) {
 	item := object{}
 	for verb, operation := range operations {
@@ -108,7 +108,7 @@ func (e endpoint) add(out object, path string, parameters []object, operations m
 	}
 }
 
-// id is an operation's: verb, group, version, an infix, the scope, the kind and a suffix.
+// id returns the id of an operation: verb, group, version, an infix, the scope, the kind and a suffix.
 func (e endpoint) id(verb, infix, suffix string) string {
 	scope := "Namespaced"
 	if e.resource.ClusterScoped {
@@ -117,7 +117,7 @@ func (e endpoint) id(verb, infix, suffix string) string {
 	return verb + operationGroup(e.group.Name, e.version.Name) + infix + scope + e.resource.Kind + suffix
 }
 
-// allID is that of an operation across namespaces.
+// allID returns the id of an operation across namespaces.
 func (e endpoint) allID(verb, suffix string) string {
 	return verb + operationGroup(e.group.Name, e.version.Name) + e.resource.Kind + suffix + "ForAllNamespaces"
 }
@@ -147,7 +147,7 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-// of is the part of a description that names the subresource.
+// of returns the part of a description that names the subresource.
 func of(subresource string) string {
 	if subresource == "" {
 		return ""

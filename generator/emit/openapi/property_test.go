@@ -157,7 +157,7 @@ func TestRequired(t *testing.T) {
 	}
 }
 
-// TestInlinedRules: what is said of a struct is said of those that inline it, by whichever way, once.
+// TestInlinedRules: rules of a struct apply once to each struct that inlines it, directly or indirectly.
 func TestInlinedRules(t *testing.T) {
 	ruled := func(name, rule string, fields ...*model.Field) *model.Type {
 		inner := named("example.com/shop/apis/shop/v1", "v1", name, model.Struct)

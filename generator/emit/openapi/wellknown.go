@@ -2,7 +2,7 @@ package openapi
 
 import "apigen.dev/generator/schema"
 
-// descriptions are those of the well-known types that are components of a document.
+// descriptions are the descriptions of the well-known types that are components of a document.
 var descriptions = map[schema.WellKnown]string{
 	schema.Time:      "Time is a moment, written as RFC 3339 in whole seconds.",
 	schema.MicroTime: "MicroTime is a moment, written as RFC 3339 in microseconds.",
@@ -19,5 +19,5 @@ var descriptions = map[schema.WellKnown]string{
 	schema.AnyJSONBeta:  "JSON is any JSON value.",
 }
 
-// inStandardLibrary are the well-known types that are written in place.
+// inStandardLibrary holds the well-known types whose schemas are written in place.
 var inStandardLibrary = map[schema.WellKnown]bool{schema.GoTime: true, schema.RawMessage: true, schema.JSONNumber: true}

@@ -79,7 +79,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestCommentsAreText: nothing that a comment says becomes an element, an attribute or a link of the page.
+// TestCommentsAreText: no text of a comment becomes an element, an attribute or a link of the page.
 func TestCommentsAreText(t *testing.T) {
 	active := regexp.MustCompile(`(?m)(^|[^\\])<script|[^\\]\[[^\]]*\]\(javascript|^<b>|[^\\]</td></tr></table> `)
 	for _, f := range shop(t) {
@@ -177,7 +177,7 @@ func TestTablesKeepTheirColumns(t *testing.T) {
 	}
 }
 
-// TestRefusals: what can't be written is told at the marker.
+// TestRefusals: a reference that can't be written is an error at the marker.
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct{ archive, want string }{
 		"nothing below": {"-- a/doc.go --\n// +apigen:reference=docs\npackage a\n",

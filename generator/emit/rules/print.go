@@ -147,7 +147,8 @@ func (p *printer) value(of, value any) jen.Code {
 	return jen.Lit(value)
 }
 
-// shared prints the fields of a struct: the call of the function that returns them, or in place where they are cut off.
+// shared prints the fields of a struct: the call of the function that returns them, or the fields in place where they
+// are cut off.
 func (p *printer) shared(s *cel.Schema) jen.Code {
 	r, ok := p.builder.types[s]
 	if !ok {
@@ -167,7 +168,7 @@ func (p *printer) shared(s *cel.Schema) jen.Code {
 	return jen.Id(p.names[r]).Call()
 }
 
-// literal is a string, in back quotes where it has quotes in it.
+// literal prints a string, in back quotes where it contains quotes.
 func literal(s string) jen.Code {
 	if strings.ContainsAny(s, `"\`) && !strings.ContainsFunc(s, func(r rune) bool { return r == '`' || r < ' ' }) {
 		return jen.Op("`" + s + "`")

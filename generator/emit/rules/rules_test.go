@@ -70,7 +70,7 @@ func program(t *testing.T, text string) *model.Program {
 	return p
 }
 
-// TestEmit: what is printed is Go, holds what rules see and nothing else, and ends where types contain themselves.
+// TestEmit: the emitted file is Go, holds only the fields that rules see, and ends where types contain themselves.
 func TestEmit(t *testing.T) {
 	files, err := rules.Emit(program(t, source))
 	if err != nil || len(files) != 1 {
@@ -140,7 +140,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestLenient: what is an error becomes a warning where that is asked for, and is not run.
+// TestLenient: a lenient run turns errors into warnings, and leaves the rules out.
 func TestLenient(t *testing.T) {
 	p := program(t, strings.Replace(source, "self.size > 0", "self.sise > 0", 1))
 	var errs emit.Errors
@@ -284,7 +284,7 @@ type Host Name
 type Name string
 `
 
-// TestLayers: rules of a struct hold for those that inline it, and rules of a type for those that are declared over it.
+// TestLayers: rules of a struct apply to structs that inline it, and rules of a type to types declared over it.
 func TestLayers(t *testing.T) {
 	files, err := rules.Emit(program(t, layered))
 	if err != nil || len(files) != 1 {

@@ -10,7 +10,7 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// content are the checks that a schema asks for of a value, whatever it was before.
+// content returns the checks of a value that don't depend on the old one.
 func (w *writer) content(v value, s *model.Schema) []jen.Code {
 	var code []jen.Code
 	for i := range s.Rules {
@@ -23,8 +23,8 @@ func (w *writer) content(v value, s *model.Schema) []jen.Code {
 	return code
 }
 
-// rule is the check of one rule: for those of Kubernetes' own grammar a call of the function that it has, for those of
-// controller-gen's the check that a custom resource's schema amounts to, with kube-apiserver's words for either.
+// rule returns the check of one rule. For Kubernetes' own grammar it calls apimachinery's function; for
+// controller-gen's it is the check that a custom resource's schema implies. The errors have kube-apiserver's words.
 func (w *writer) rule(v value, s *model.Schema, r *model.Rule) []jen.Code {
 	if half := halfOf(r, v.typ); half != nil {
 		kind, member := "Int", "IntVal"
@@ -74,14 +74,14 @@ var declarative = map[model.Check]string{
 	model.MinProperties: "MinProperties", model.MaxProperties: "MaxProperties",
 }
 
-// says is the message of a custom resource's schema about the value.
-func says(v value, what string) *jen.Statement {
+// inBody returns the message of a custom resource's schema about the value.
+func inBody(v value, what string) *jen.Statement {
 	return jen.Id(v.path).Dot("String").Call().Op("+").Lit(" in body " + what)
 }
 
-// refuse is the check that a condition doesn't hold of the value.
+// refuse returns the check that a condition doesn't hold.
 func (w *writer) refuse(v value, condition *jen.Statement, what string) []jen.Code {
-	return []jen.Code{jen.If(condition).Block(w.fail(v, "Invalid", v.place.Value(), says(v, what)))}
+	return []jen.Code{jen.If(condition).Block(w.fail(v, "Invalid", v.place.Value(), inBody(v, what)))}
 }
 
 // limit checks a number, or the size of text, a list, a map or a struct.
@@ -114,7 +114,7 @@ func (w *writer) limit(v value, r *model.Rule) []jen.Code {
 	case model.MinProperties:
 		unit = "properties"
 	}
-	refused := w.fail(v, "Invalid", jen.Id("n"), says(v, "should have at least "+n+" "+unit))
+	refused := w.fail(v, "Invalid", jen.Id("n"), inBody(v, "should have at least "+n+" "+unit))
 	if op == ">" {
 		refused = w.fail(v, "TooMany", jen.Id("n"), jen.Id(n))
 	}
@@ -131,7 +131,7 @@ func (w *writer) multiple(v value, of string) []jen.Code {
 	rounded := w.file.Qual("math", "Round").Call(jen.Id("q"))
 	distance := w.file.Qual("math", "Abs").Call(jen.Id("q").Op("-").Add(rounded))
 	return []jen.Code{jen.If(quotient, distance.Op(">").Id("1e-9")).Block(
-		w.fail(v, "Invalid", v.place.Value(), says(v, message)))}
+		w.fail(v, "Invalid", v.place.Value(), inBody(v, message)))}
 }
 
 // enum checks that the value is one of several.
@@ -163,7 +163,7 @@ func (w *writer) enum(v value, r *model.Rule) []jen.Code {
 	)}
 }
 
-// unique drops cases that occur twice, which the compiler refuses.
+// unique drops duplicate cases, which the compiler refuses.
 func unique(cases, known []jen.Code) []jen.Code {
 	seen := map[string]bool{}
 	var out []jen.Code
@@ -177,7 +177,7 @@ func unique(cases, known []jen.Code) []jen.Code {
 	return out
 }
 
-// literal is a value as Go writes it.
+// literal returns a value as a Go literal.
 func literal(text string, t *model.Type) jen.Code {
 	switch {
 	case isString(t):

@@ -17,7 +17,7 @@ func elementUnions(v value, s *model.Schema) (schema.Unions, map[*model.Field][]
 	var out schema.Unions
 	keys := map[*model.Field][]model.KeyValue{}
 	for _, p := range s.Elements {
-		if pick(v.typ.Elem.Pointee(), p.Keys) != nil {
+		if selects(v.typ.Elem.Pointee(), p.Keys) != nil {
 			element := &model.Field{JSON: selector(v.name, p.Keys)}
 			keys[element] = p.Keys
 			out.Add(element, slices.DeleteFunc(slices.Clone(p.Schema.Rules), func(r model.Rule) bool {
@@ -40,10 +40,10 @@ func (w *writer) elementUnions(v value, s *model.Schema) []jen.Code {
 	return code
 }
 
-// hasElement is the function that tells whether a list has an element of these keys.
+// hasElement returns the function that reports whether a list has an element with these keys.
 func (w *writer) hasElement(list *model.Type, keys []model.KeyValue) jen.Code {
 	item := jen.Id("item").Op(":=").Op("&").Id("list").Index(jen.Id("i"))
-	condition := pick(list.Elem.Pointee(), keys)
+	condition := selects(list.Elem.Pointee(), keys)
 	if list.Elem.Form == model.Pointer {
 		item = jen.Id("item").Op(":=").Id("list").Index(jen.Id("i"))
 		condition = jen.Id("item").Op("!=").Nil().Op("&&").Add(condition)
@@ -54,7 +54,7 @@ func (w *writer) hasElement(list *model.Type, keys []model.KeyValue) jen.Code {
 		jen.Return(jen.False()))
 }
 
-// selector names an element as validation-gen does: conditions[{"type": "Approved"}].
+// selector returns validation-gen's name of an element: conditions[{"type": "Approved"}].
 func selector(list string, keys []model.KeyValue) string {
 	var terms []string
 	for _, k := range keys {

@@ -9,7 +9,7 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// unique checks that the elements of a list are not the same: as a whole, or by their keys.
+// unique returns the check that the elements of a list differ: as a whole, or by their keys.
 func (w *writer) unique(v value, s *model.Schema, r *model.Rule) []jen.Code {
 	match := w.matchBy(v.typ, s, r.Text)
 	if match == nil {
@@ -36,7 +36,7 @@ func sliceOf(list *model.Type) string {
 	return ofValues
 }
 
-// byKeys has the errors of elements that are there twice show their keys, as those of a custom resource do.
+// byKeys replaces the value in errors about duplicate elements by their keys, as in errors of a custom resource.
 func (w *writer) byKeys(list *model.Type, s *model.Schema, errs jen.Code) *jen.Statement {
 	keys := jen.Dict{}
 	for _, key := range mapKeys(list, s) {
@@ -46,13 +46,13 @@ func (w *writer) byKeys(list *model.Type, s *model.Schema, errs jen.Code) *jen.S
 	return w.common(byKeys).Call(errs, expression(of, jen.Map(jen.String()).Any().Values(keys)))
 }
 
-// noNils checks that no element of a list of pointers is null.
+// noNils returns the check that no element of a list of pointers is null.
 func (w *writer) noNils(v value) jen.Code {
 	return w.check(v, "PtrSliceNoNils", v.place.Value(), jen.Nil())
 }
 
-// match is a function that tells whether two elements of a list are the same one, or nil where none can be told from
-// another.
+// match returns a function that reports whether two elements of a list have the same identity, or nil where elements
+// have none.
 func (w *writer) match(list *model.Type, s *model.Schema) jen.Code {
 	listType, of := listTypeOf(list, s)
 	return w.matchBy(list, of, listType)
@@ -85,7 +85,7 @@ func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Cod
 	elem := list.Elem.Pointee()
 	switch kind {
 	case "set":
-		return w.sameness(elem)
+		return w.comparison(elem)
 	case "map":
 		keys := mapKeys(list, s)
 		same := jen.Null()
@@ -112,7 +112,7 @@ func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Cod
 	return nil
 }
 
-// mapKeys are the JSON names of the fields that elements of a list are told apart by.
+// mapKeys returns the JSON names of the fields that identify the elements of a list.
 func mapKeys(list *model.Type, s *model.Schema) []string {
 	if len(s.ListMapKeys) > 0 {
 		return s.ListMapKeys
@@ -120,18 +120,18 @@ func mapKeys(list *model.Type, s *model.Schema) []string {
 	return schema.Enforced(list).ListMapKeys
 }
 
-// sameness is the function that compares two values of a type.
-func (w *writer) sameness(t *model.Type) jen.Code {
+// comparison returns the function that compares two values of a type.
+func (w *writer) comparison(t *model.Type) jen.Code {
 	if direct(t) {
 		return w.file.Qual(validatePath, "DirectEqual")
 	}
-	if hides(t, map[*model.Type]bool{}) {
+	if hasUnexported(t, map[*model.Type]bool{}) {
 		return w.common(sameJSON)
 	}
 	return w.file.Qual(validatePath, "SemanticDeepEqual")
 }
 
-// keyField is the field of that JSON name, also where it comes with an embedded struct.
+// keyField returns the field of that JSON name, also one of an embedded struct.
 func keyField(t *model.Type, key string, depth int) *model.Field {
 	if f := fieldByJSON(t, key); f != nil {
 		if at := f.Type.Pointee(); at != nil && at.Form == model.Basic {
@@ -152,8 +152,8 @@ func keyField(t *model.Type, key string, depth int) *model.Field {
 	return nil
 }
 
-// elements checks what is in a list or a map: what a schema says of its elements, and, where the list has no function
-// of its own that does so, what their type says.
+// elements returns the checks of the elements of a list or a map: those of a schema, and, where the list has no
+// function of its own for it, those of the elements' type.
 func (w *writer) elements(v value, s *model.Schema) []jen.Code {
 	deep := (v.typ.Name == "" || v.self) && !s.Opaque
 	switch v.typ.Form {
@@ -161,14 +161,15 @@ func (w *writer) elements(v value, s *model.Schema) []jen.Code {
 		if schema.IsBytes(v.typ) {
 			return nil
 		}
-		return slices.Concat(w.items(v, s, deep), w.picked(v, s), w.elementUnions(v, s))
+		return slices.Concat(w.items(v, s, deep), w.selected(v, s), w.elementUnions(v, s))
 	case model.Map:
 		return w.entries(v, s, deep)
 	}
 	return nil
 }
 
-// validator is the function that checks an element: its type's, or one of its own. Nil where nothing is checked.
+// validator returns the function that checks an element: its type's, or one of its own. It returns nil where there is
+// nothing to check.
 func (w *writer) validator(t *model.Type, s *model.Schema, deep bool, label string) jen.Code {
 	if s != nil && s.Opaque {
 		deep = false
@@ -210,39 +211,40 @@ func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
 	if match != nil {
 		old = w.oldList(v)
 		if keyed(v.typ, s) {
-			equal = w.sameness(elem)
+			equal = w.comparison(elem)
 		}
 	}
 	return append(code, w.check(v, "Each"+kind+"Val", v.place.Value(), old, orNil(match), equal, validator))
 }
 
-// keyed tells whether elements are told apart by their keys, rather than by themselves.
+// keyed reports whether keys identify the elements, rather than their whole values.
 func keyed(list *model.Type, s *model.Schema) bool {
 	listType, _ := listTypeOf(list, s)
 	return listType == "map"
 }
 
-// picked checks single elements of a list.
-func (w *writer) picked(v value, s *model.Schema) []jen.Code {
+// selected returns the checks of single elements of a list.
+func (w *writer) selected(v value, s *model.Schema) []jen.Code {
 	kind, elem := sliceOf(v.typ), v.typ.Elem
 	if kind == ofPointers {
 		elem = elem.Elem
 	}
 	var code []jen.Code
 	for _, p := range s.Elements {
-		condition := pick(elem, p.Keys)
+		condition := selects(elem, p.Keys)
 		validator := w.validator(elem, p.Schema, false, v.label+"Item")
 		if condition == nil || validator == nil {
 			continue
 		}
 		chosen := expression(jen.Params(jen.Id("item").Op("*").Add(w.file.Type(elem))).Bool(), condition)
-		code = append(code, w.check(v, kind+"Item", v.place.Value(), w.oldList(v), chosen, w.sameness(elem), validator))
+		check := w.check(v, kind+"Item", v.place.Value(), w.oldList(v), chosen, w.comparison(elem), validator)
+		code = append(code, check)
 	}
 	return code
 }
 
-// pick is the condition that item has these keys, or nil where it has no such fields.
-func pick(elem *model.Type, keys []model.KeyValue) *jen.Statement {
+// selects returns the condition that item has these keys, or nil where it has no such fields.
+func selects(elem *model.Type, keys []model.KeyValue) *jen.Statement {
 	var all *jen.Statement
 	for _, k := range keys {
 		f := keyField(elem, k.Key, 0)
@@ -262,7 +264,7 @@ func pick(elem *model.Type, keys []model.KeyValue) *jen.Statement {
 	return all
 }
 
-// entries checks the keys and the values of a map.
+// entries returns the checks of the keys and the values of a map.
 func (w *writer) entries(v value, s *model.Schema, deep bool) []jen.Code {
 	if !isString(v.typ.Key) {
 		return nil
@@ -275,12 +277,12 @@ func (w *writer) entries(v value, s *model.Schema, deep bool) []jen.Code {
 		return append(code, w.pointers(v, deep)...)
 	}
 	if validator := w.validator(v.typ.Elem, s.Items, deep, v.label+"Value"); validator != nil {
-		code = append(code, w.checkEntries(v, "EachMapVal", w.sameness(v.typ.Elem), validator))
+		code = append(code, w.checkEntries(v, "EachMapVal", w.comparison(v.typ.Elem), validator))
 	}
 	return code
 }
 
-// pointers checks the values of a map of pointers.
+// pointers returns the checks of the values of a map of pointers.
 func (w *writer) pointers(v value, deep bool) []jen.Code {
 	f := w.functionOf(v.typ.Elem.Elem)
 	if !deep || f == nil {

@@ -11,7 +11,7 @@ import (
 	shop "apigen.dev/generator/emit/validation/testdata/shop/v1"
 )
 
-// TestEntriesComeInOrder: what is wrong with the entries of a map is told in the same order each time.
+// TestEntriesComeInOrder: errors of the entries of a map have the same order each time.
 func TestEntriesComeInOrder(t *testing.T) {
 	d := &shop.Declarative{Map: map[string]int32{}}
 	c := &shop.CRD{ByName: map[string]*shop.Port{}}

@@ -73,7 +73,7 @@ func Validate_Spec(s *Spec) error { return nil }
 	}
 }
 
-// Nobody gets functions that didn't ask for them and has no server.
+// A package that neither asks for functions nor has a server gets none.
 func TestNotAsked(t *testing.T) {
 	program := loadtest.Program(t, strings.Replace(head, "// +k8s:validation-gen=TypeMeta\n", "", 1))
 	program.RuntimeAvailable = false

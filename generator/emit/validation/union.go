@@ -10,10 +10,10 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// unions are those of a struct by name, those that need no field set behind the others.
+// unions returns the unions of a struct by name, zero-or-one-of unions last.
 func unions(t *model.Type) schema.Unions { return checked(schema.UnionsOf(t)) }
 
-// subfieldUnions are those that markers make of fields of a struct where it is used.
+// subfieldUnions returns the unions that the markers of a place make of fields of its struct.
 func subfieldUnions(t *model.Type, s *model.Schema) schema.Unions {
 	var found schema.Unions
 	for _, p := range s.Subfields {
@@ -24,7 +24,7 @@ func subfieldUnions(t *model.Type, s *model.Schema) schema.Unions {
 	return checked(found)
 }
 
-// checked are the unions whose members can be absent, sorted.
+// checked returns the unions whose members can be absent, sorted.
 func checked(found schema.Unions) schema.Unions {
 	always := func(f *model.Field) bool { return f.Type.Form == model.Struct || f.JSON == "" }
 	out := slices.DeleteFunc(found, func(u *schema.Union) bool {
@@ -39,7 +39,7 @@ func checked(found schema.Unions) schema.Unions {
 	return out
 }
 
-// unions checks those of the struct in v.
+// unions returns the checks of the unions of the struct in v.
 func (w *writer) unions(v value) []jen.Code {
 	var code []jen.Code
 	for _, u := range unions(v.typ) {
@@ -84,7 +84,7 @@ func (w *writer) union(v value, u *schema.Union, obj, old jen.Code, isSet func(*
 		Multi: true}, args...))
 }
 
-// isSet is the function that tells whether a struct's field is set.
+// isSet returns the function that reports whether a struct's field is set.
 func (w *writer) isSet(t *model.Type, f *model.Field) jen.Code {
 	m := w.member(self(t, ""), f)
 	condition := w.set(m, true)
@@ -95,7 +95,7 @@ func (w *writer) isSet(t *model.Type, f *model.Field) jen.Code {
 		jen.Id("obj").Op("!=").Nil().Op("&&").Add(condition))
 }
 
-// discriminator is the function that returns the value of a struct's discriminator.
+// discriminator returns the function that returns the value of a struct's discriminator.
 func (w *writer) discriminator(t *model.Type, f *model.Field) jen.Code {
 	body := []jen.Code{jen.If(jen.Id("obj").Op("==").Nil()).Block(jen.Return(jen.Lit(""))),
 		jen.Return(jen.String().Call(jen.Id("obj").Dot(f.Name)))}
@@ -109,7 +109,7 @@ func (w *writer) discriminator(t *model.Type, f *model.Field) jen.Code {
 	return jen.Func().Params(jen.Id("obj").Op("*").Add(w.file.Type(t))).String().Block(body...)
 }
 
-// dependents checks what a field, once set, demands of its siblings.
+// dependents returns the checks of the siblings that a field requires or forbids.
 func (w *writer) dependents(parent value, m member) []jen.Code {
 	var code []jen.Code
 	for i := range m.field.Schema.Rules {
@@ -127,8 +127,8 @@ func (w *writer) dependents(parent value, m member) []jen.Code {
 	return code
 }
 
-// modes checks what a field must be for each value of the discriminator beside it. Under a value that nothing is said
-// of, the field must not be there.
+// modes returns the checks of a field for each value of its discriminator. Under a value without a rule, the field must
+// be absent.
 func (w *writer) modes(parent value, m member) []jen.Code {
 	var code []jen.Code
 	done := map[string]bool{}
@@ -153,7 +153,7 @@ func (w *writer) modes(parent value, m member) []jen.Code {
 	return code
 }
 
-// mode are the checks of a field under one value of its discriminator.
+// mode returns the checks of a field under one value of its discriminator.
 func (w *writer) mode(m member, p model.Part) []jen.Code {
 	f := subfield(m.field, p)
 	content := append(w.content(m.value, &f.Schema), w.elements(m.value, &f.Schema)...)
@@ -183,8 +183,8 @@ func modeDiscriminator(t *model.Type, group string) *model.Field {
 	return nil
 }
 
-// oneOf checks how many of several fields are set, in the words of the CEL rule that controller-gen makes of the
-// marker.
+// oneOf returns the check of how many of several fields are set, with the message of the CEL rule that controller-gen
+// writes for the marker.
 func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
 	count, ok := w.count(v, r.Values)
 	if !ok {
@@ -205,7 +205,7 @@ func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
 		jen.Lit("object"), jen.Lit(message)))}
 }
 
-// properties counts the properties that the struct in v has on the wire.
+// properties returns the number of properties that the struct in v has on the wire.
 func (w *writer) properties(v value) *jen.Statement {
 	var args []jen.Code
 	for _, f := range v.typ.Fields {
@@ -233,5 +233,5 @@ func (w *writer) count(v value, names []string) (*jen.Statement, bool) {
 	return w.common(countSet).Call(args...), true
 }
 
-// bracketed is a list as controller-gen's message has it.
+// bracketed returns a list as in controller-gen's message.
 func bracketed(names []string) string { return "[" + strings.Join(names, " ") + "]" }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/operation"
 )
 
-// TestUpdates: what an update leaves as it was is not checked again, however it is reached, and changes are checked.
+// TestUpdates: an update checks changed values, and does not check unchanged ones again, wherever they are.
 func TestUpdates(t *testing.T) {
 	for _, test := range []struct {
 		name, at, old, now string

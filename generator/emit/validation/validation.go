@@ -45,8 +45,8 @@ func Emitter() emit.Emitter {
 	}
 }
 
-// Function is the name of the function that checks the type, if one is emitted or written by hand in the home of the
-// type's package; otherwise it is empty.
+// Function returns the name of the function that checks the type, generated or hand-written in the home of the type's
+// package. It is empty where there is none.
 func Function(program *model.Program, t *model.Type) string {
 	if t.Package == nil || !newGraph(program, t.Package.Home()).exported(t) {
 		return ""
@@ -62,15 +62,14 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 			return nil, nil
 		}
 		w := newWriter(program, pkg)
-		w.obstacles()
+		w.conflicts()
 		w.functions()
 		return w.file, w.errs
 	})
 }
 
-// validates tells whether validation functions are written for a package: it has kinds, and either asks for them, or is
-// a version that a server serves. Others would not know what to do with them, and may require an apimachinery that is
-// too old.
+// validates reports whether a package gets validation functions: it has kinds, and either asks for the functions, or is
+// a version that a server serves. Other packages have no use for them, and may require an older apimachinery.
 func validates(program *model.Program, pkg *model.Package) bool {
 	if pkg.ServedBy != nil {
 		return false // they are written where it is served
@@ -87,7 +86,7 @@ func validates(program *model.Program, pkg *model.Package) bool {
 	return false
 }
 
-// inOrder are a package's types with functions, by name.
+// inOrder returns a package's types with functions, by name.
 func (g *graph) inOrder() []*model.Type {
 	var out []*model.Type
 	for _, t := range g.pkg.Source().Types {

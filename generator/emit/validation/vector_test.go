@@ -19,13 +19,13 @@ import (
 	shop "apigen.dev/generator/emit/validation/testdata/shop/v1"
 )
 
-// vector is an object, and what is wrong with it.
+// vector is an object with the errors of its checks.
 type vector struct {
 	// at is where value, JSON, is put into a valid object; null takes it away.
 	at, value string
 	// want are the errors; none accepts the object.
 	want []string
-	// unsaid: the schema can't tell, for OpenAPI has no word for the rule, or Go's types don't tell what the JSON was.
+	// unsaid: the schema accepts the object, for OpenAPI has no keyword for the rule, or Go's types lose the JSON form.
 	unsaid bool
 }
 
@@ -192,7 +192,7 @@ var vectors = []vector{
 		beyondOpenAPI(),
 }
 
-// TestVectors: the checks in Go say what they should, and the schema accepts and rejects the same objects.
+// TestVectors: the checks in Go return the right errors, and the schema accepts and rejects the same objects.
 func TestVectors(t *testing.T) {
 	validator := schemaValidator(t)
 	for _, v := range append(vectors, good("metadata.name", `"w"`)) {
@@ -302,7 +302,7 @@ func schemaValidator(t *testing.T) *validate.SchemaValidator {
 	return nil
 }
 
-// expand puts schemas in the place of references to them, but for those that would never end.
+// expand replaces references by their schemas, except references that would never end.
 func expand(s any, all map[string]any, within []string) any {
 	switch s := s.(type) {
 	case map[string]any:

@@ -21,7 +21,7 @@ type writer struct {
 	others  map[*model.Package]*graph
 	errs    emit.Errors
 
-	// helpers are functions of this file for types of packages that have none of their own.
+	// helpers holds functions of this file for types of packages that have none of their own.
 	helpers map[*model.Type]string
 	pending []*model.Type
 	taken   map[string]bool
@@ -45,8 +45,8 @@ func newWriter(program *model.Program, pkg *model.Package) *writer {
 	}
 }
 
-// obstacles reports what has the name of a function that is to be written or called, and is another one.
-func (w *writer) obstacles() {
+// conflicts reports hand-written functions that have the name of a validation function and another signature.
+func (w *writer) conflicts() {
 	for _, t := range w.pkg.Source().Types {
 		pos, taken := w.pkg.Declared[functionName(t)]
 		if !taken || !w.graph.exported(t) {
@@ -66,7 +66,7 @@ func (w *writer) obstacles() {
 	}
 }
 
-// functions writes the functions of the package's types, the helpers that those asked for, and what both need.
+// functions writes the functions of the package's types, the helper functions that they call, and the shared ones.
 func (w *writer) functions() {
 	for _, t := range w.graph.inOrder() {
 		name := functionName(t)
@@ -94,7 +94,7 @@ func (w *writer) common(name string) *jen.Statement {
 	return jen.Id(w.undeclared(name))
 }
 
-// undeclared is a name, longer where hand-written code has it.
+// undeclared returns a name, longer where hand-written code declares it.
 func (w *writer) undeclared(name string) string {
 	for declared(w.pkg, name) {
 		name += "_"
@@ -158,7 +158,7 @@ func (w *writer) function(name, doc string, t *model.Type) {
 	w.variables = nil
 }
 
-// signature is that of all functions, behind the name.
+// signature returns the signature of all functions, behind the name.
 func (w *writer) signature(t *model.Type) *jen.Statement {
 	return jen.Params(
 		jen.Id("ctx").Add(w.file.Qual(contextPath, "Context")),
@@ -168,9 +168,9 @@ func (w *writer) signature(t *model.Type) *jen.Statement {
 	).Params(jen.Id("errs").Add(w.file.Qual(fieldPath, "ErrorList")))
 }
 
-// body are the statements that check the value that obj points to: what its type says, and what is in it; or what a
-// schema says of it as the element of a list or map, and with deep what its type says, too. Of elements, those that an
-// update doesn't change never get here.
+// body returns the statements that check the value that obj points to. Without a schema, they check the type's rules
+// and its fields. With one, they check the element of a list or map by the schema, and with deep also by its type;
+// elements that an update doesn't change never get here.
 func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) []jen.Code {
 	v := self(t, label)
 	inside := new(model.Schema)
@@ -208,7 +208,7 @@ func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) [
 	return append(code, jen.Return(jen.Id("errs")))
 }
 
-// call is the statement that calls the function of the value's type, or nil where it has no rules.
+// call returns the statement that calls the function of the value's type, or nil where it has no rules.
 func (w *writer) call(v value, path jen.Code) jen.Code {
 	f := w.functionOf(v.typ)
 	if f == nil {
@@ -217,7 +217,7 @@ func (w *writer) call(v value, path jen.Code) jen.Code {
 	return w.add(f.Call(jen.Id("ctx"), jen.Id("op"), path, v.place.Address(), w.oldAddress(v)))
 }
 
-// functionOf is the function that checks values of a type, or nil where there is none.
+// functionOf returns the function that checks values of a type, or nil where there is none.
 func (w *writer) functionOf(t *model.Type) *jen.Statement {
 	if t.Name == "" || t.Package == nil || ignored(t) {
 		return nil
@@ -244,7 +244,7 @@ func (w *writer) graphOf(pkg *model.Package) *graph {
 	return g
 }
 
-// helper is the name of the file's own function for a type of another package.
+// helper returns the name of the file's own function for a type of another package.
 func (w *writer) helper(t *model.Type) string {
 	if name, ok := w.helpers[t]; ok {
 		return name
@@ -262,7 +262,7 @@ func (w *writer) helper(t *model.Type) string {
 	return name
 }
 
-// free is the name, or one like it that nobody has.
+// free returns the name, or a similar one that is not taken.
 func (w *writer) free(base string) string {
 	name := base
 	for n := 2; w.taken[name] || declared(w.pkg, name); n++ {
@@ -282,7 +282,7 @@ func (w *writer) declare(base, doc string, value jen.Code) string {
 	return name
 }
 
-// unexported begins a name with small letters: CRDText is crdText.
+// unexported lowers the first letters of a name: CRDText becomes crdText.
 func unexported(name string) string {
 	n := 0
 	for n < len(name) && name[n] >= 'A' && name[n] <= 'Z' {
@@ -294,12 +294,13 @@ func unexported(name string) string {
 	return strings.ToLower(name[:n]) + name[n:]
 }
 
-// add is the statement that adds the errors of a call.
+// add returns the statement that appends the errors of a call.
 func (w *writer) add(errors jen.Code) *jen.Statement {
 	return jen.Id("errs").Op("=").Append(jen.Id("errs"), jen.Add(errors).Op("..."))
 }
 
-// fail is the statement that adds one error of package field: its constructor, with what follows the path.
+// fail returns the statement that appends one error of package field: its constructor, and the arguments after the
+// path.
 func (w *writer) fail(v value, constructor string, args ...jen.Code) *jen.Statement {
 	args = append([]jen.Code{jen.Id(v.path)}, args...)
 	return jen.Id("errs").Op("=").Append(jen.Id("errs"), w.file.Qual(fieldPath, constructor).Call(args...))
@@ -315,7 +316,7 @@ func (w *writer) checked(v value, name string, val, old jen.Code, args ...jen.Co
 	return w.file.Qual(validatePath, name).Call(args...)
 }
 
-// checkEntries is check for the entries of a map: what is wrong with them comes in the same order each time.
+// checkEntries is check for the entries of a map: it sorts their errors.
 func (w *writer) checkEntries(v value, name string, args ...jen.Code) *jen.Statement {
 	return w.add(w.common(inOrder).Call(w.checked(v, name, v.place.Value(), w.oldList(v), args...)))
 }
