@@ -34,8 +34,8 @@ type CompatResult struct {
 	Warnings emit.Errors
 }
 
-// Compat loads two states of an API and compares them. The error is emit.Errors where one of them is at fault. Nothing is
-// written but a temporary folder that is removed.
+// Compat loads two states of an API and compares them. The error is emit.Errors where one of them is at fault. Nothing
+// is written but a temporary folder that is removed.
 func Compat(ctx context.Context, o CompatOptions) (*CompatResult, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -57,7 +57,8 @@ func Compat(ctx context.Context, o CompatOptions) (*CompatResult, error) {
 	defer clean()
 	before, err := loadState(ctx, old.dir, o)
 	if err != nil {
-		return nil, fmt.Errorf("the state to compare with, %s, doesn't load:\n%s%s", o.Against, Describe(err, old.dir), old.absent())
+		return nil, fmt.Errorf("the state to compare with, %s, doesn't load:\n%s%s", o.Against, Describe(err, old.dir),
+			old.absent())
 	}
 	after, err := loadState(ctx, dir, o)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/resolve"
 	"apigen.dev/generator/verify"
 )
@@ -57,12 +57,15 @@ type Result struct {
 	// Warnings are faults that didn't keep anything from being generated. Notes are for users who expected more.
 	Warnings emit.Errors
 	Notes    []string
-	// Losses are what conversions between versions don't copy as it is, one line each, below a line for each pair of kinds.
+	// Losses are what conversions between versions don't copy as it is, one line each, below a line for each pair of
+	// kinds.
 	Losses []string
 	// Remarks are what products leave out by their nature, for users who ask.
 	Remarks emit.Errors
 	// Unchanged: nothing changed since a build that succeeded, so nothing was loaded.
 	Unchanged bool
+	// Plan is what was decided; nil where Unchanged.
+	Plan *plan.Plan
 	// Program is what was loaded, and Dirs the folders of all modules in reach that can change; nil where Unchanged.
 	Program *model.Program
 	Dirs    []string
@@ -160,15 +163,18 @@ func (b *build) generate(ctx context.Context) error {
 	var err error
 	b.loaded, err = resolve.Load(ctx, resolve.Options{Header: b.Header, Options: load.Options{
 		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Lenient: b.Lenient,
-		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports, RuleImports: rules.Imports(), ClientImports: layout.Imports(),
+		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports,
+		RuleImports: rules.Imports(), ClientImports: layout.Imports(),
 	}})
 	if err != nil {
-		return b.withRest(ctx, err)
+		return b.withDiagnostics(ctx, err)
 	}
 	b.result.Warnings = b.loaded.Warnings
 	b.result.Program, b.result.Dirs = b.loaded.Program, b.loaded.Universe.MutableDirs()
 	b.progress("generating")
-	if err := b.emit(); err != nil {
+	p := planned(b.loaded.Program)
+	b.result.Plan = p
+	if err := b.emit(p); err != nil {
 		return b.withBodies(ctx, err)
 	}
 	leftOver, err := b.leftOver()
@@ -181,13 +187,13 @@ func (b *build) generate(ctx context.Context) error {
 		Gone: func(path string) bool { return leftOver[path] },
 	})
 	if err != nil {
-		return withPeers(b.loaded.Program, err)
+		return withPeers(p, err)
 	}
 	if w := append(b.result.Warnings, warnings...).Err(); w != nil {
 		errors.As(w, &b.result.Warnings)
 	}
 	b.note()
-	b.result.Losses = conversion.Report(b.loaded.Program)
+	b.result.Losses = p.Report()
 	return b.compare(leftOver)
 }
 
@@ -260,7 +266,8 @@ func (b *build) note() {
 		has[f.Package] = true
 	}
 	if len(b.files) == 0 {
-		b.result.Notes = append(b.result.Notes, "nothing to generate: no package holds markers such as +groupName=, +k8s:deepcopy-gen=package or +kubebuilder:object:generate=true above its package clause")
+		b.result.Notes = append(b.result.Notes, "nothing to generate: no package holds markers such as +groupName=, "+
+			"+k8s:deepcopy-gen=package or +kubebuilder:object:generate=true above its package clause")
 		return
 	}
 	if len(b.Only) > 0 {
@@ -274,10 +281,12 @@ func (b *build) note() {
 		switch {
 		case !p.Output || has[p.Path]:
 		case p.Serves != nil && !b.loaded.Program.RuntimeAvailable:
-			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:serve needs a module that requires apigen.dev")
+			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:serve needs a module that "+
+				"requires apigen.dev")
 		case p.Serves != nil: // what is generated for it stands in the wiring
 		case p.CollectGroups && !b.loaded.Program.RuntimeAvailable:
-			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:groups needs a module that requires apigen.dev")
+			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: +apigen:groups needs a module "+
+				"that requires apigen.dev")
 		case named[p.Path] || p.HasGroup:
 			b.result.Notes = append(b.result.Notes, p.Path+": nothing to generate: its markers ask for nothing")
 		}

@@ -13,7 +13,7 @@ import (
 	"apigen.dev/generator"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/loadtest"
-	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/verify"
 )
 
@@ -42,10 +42,10 @@ func tiny(body string) emit.Emitter {
 	return emit.Emitter{
 		Name: "tiny",
 		Owns: func(base string) bool { return base == name },
-		Emit: func(p *model.Program) ([]emit.File, error) {
+		Emit: func(p *plan.Plan) ([]emit.File, error) {
 			var out []emit.File
 			for _, pkg := range p.Packages {
-				text := emit.Header(p) + "\n\npackage " + pkg.Name + "\n"
+				text := emit.Header(p.Program) + "\n\npackage " + pkg.Name + "\n"
 				for _, t := range pkg.Types {
 					text += fmt.Sprintf("\nfunc (*%s) Tiny() string { %s }\n", t.Name, body)
 				}
@@ -221,7 +221,7 @@ func TestErrorsInBodiesAreTheUsers(t *testing.T) {
 func TestPanicsAreReported(t *testing.T) {
 	dir := loadtest.Dir(t, library)
 	o := options(dir)
-	o.Emitters = []emit.Emitter{{Name: "bad", Owns: func(string) bool { return false }, Emit: func(*model.Program) ([]emit.File, error) { panic("oops") }}}
+	o.Emitters = []emit.Emitter{{Name: "bad", Owns: func(string) bool { return false }, Emit: func(*plan.Plan) ([]emit.File, error) { panic("oops") }}}
 	_, err := generator.Build(context.Background(), o)
 	var p generator.Panic
 	if !errors.As(err, &p) || p.Value != "oops" {
@@ -234,7 +234,7 @@ func TestOnlyKeepsWhatOthersWrote(t *testing.T) {
 	o := options(dir)
 	second := tiny(`return "second"`)
 	second.Name, second.Owns = "second", func(base string) bool { return base == "zz_generated.second.go" }
-	second.Emit = func(p *model.Program) ([]emit.File, error) { return nil, nil }
+	second.Emit = func(*plan.Plan) ([]emit.File, error) { return nil, nil }
 	o.Emitters = append(o.Emitters, second)
 	build(t, o)
 	write(t, filepath.Join(dir, "books/zz_generated.second.go"), emit.Marker+"\n\npackage books\n")

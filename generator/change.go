@@ -68,8 +68,8 @@ func relative(dir, path string) string {
 
 var generatedPattern = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.\r?$`)
 
-// generated tells whether a file may be replaced: Go files and documents say so themselves; JSON, which can't, is ours where
-// a Go file of ours stands beside it.
+// generated tells whether a file may be replaced: Go files and documents say so themselves; JSON, which can't, is ours
+// where a Go file of ours stands beside it.
 func generated(path string, content []byte) bool {
 	switch {
 	case strings.HasSuffix(path, ".go"):
@@ -135,7 +135,8 @@ func (b *build) compare(leftOver map[string]bool) error {
 	for _, f := range b.files {
 		path := filepath.Join(f.Dir, f.Name)
 		if foreign[f.Dir] {
-			faults.Add(model.Position{Filename: path}, "package %s is not of the main module or a workspace, so that nothing can be written there", f.Package)
+			faults.Add(model.Position{Filename: path}, "package %s is not of the main module or a workspace, so that "+
+				"nothing can be written there", f.Package)
 			continue
 		}
 		old, err := os.ReadFile(path)
@@ -148,7 +149,8 @@ func (b *build) compare(leftOver map[string]bool) error {
 			old = []byte{}
 		}
 		if old != nil && !generated(path, old) && !emit.Same(old, f.Content) {
-			faults.Add(model.Position{Filename: path, Line: 1, Column: 1}, "this file is not generated (it has no line \"// Code generated ... DO NOT EDIT.\"), but apigen writes a file of this name: rename it")
+			faults.Add(model.Position{Filename: path, Line: 1, Column: 1}, "this file is not generated (it has no "+
+				"line \"// Code generated ... DO NOT EDIT.\"), but apigen writes a file of this name: rename it")
 			continue
 		}
 		if old == nil || !emit.Same(old, f.Content) {

@@ -29,13 +29,15 @@ func (s state) absent() string {
 	if len(s.missing) == 0 {
 		return ""
 	}
-	return "\nof the submodule " + strings.Join(s.missing, ", ") + " that commit is not here: git submodule update --init, and git fetch within it"
+	return "\nof the submodule " + strings.Join(s.missing, ", ") + " that commit is not here: git submodule update " +
+		"--init, and git fetch within it"
 }
 
 // checkout returns the old state, and what removes it again.
 func checkout(ctx context.Context, dir, against string) (state, func(), error) {
 	nothing := func() {}
-	if st, err := os.Stat(filepath.Join(dir, against)); against != "" && !filepath.IsAbs(against) && err == nil && st.IsDir() {
+	if st, err := os.Stat(filepath.Join(dir, against)); against != "" && !filepath.IsAbs(against) && err == nil &&
+		st.IsDir() {
 		return state{dir: resolved(filepath.Join(dir, against))}, nothing, nil
 	}
 	if st, err := os.Stat(against); filepath.IsAbs(against) && err == nil && st.IsDir() {
@@ -46,7 +48,8 @@ func checkout(ctx context.Context, dir, against string) (state, func(), error) {
 	}
 	commit, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", against+"^{commit}")
 	if err != nil {
-		return state{}, nil, fmt.Errorf("--against %s is neither a folder nor a commit that git knows in %s (a shallow clone has few: fetch with full depth)", against, dir)
+		return state{}, nil, fmt.Errorf("--against %s is neither a folder nor a commit that git knows in %s (a "+
+			"shallow clone has few: fetch with full depth)", against, dir)
 	}
 	prefix, err := git(ctx, dir, "rev-parse", "--show-prefix")
 	if err != nil {
@@ -99,8 +102,8 @@ func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// takeOut writes what git has of a commit of a repository below a folder, submodules included. Those that aren't checked out,
-// or not far enough, are returned.
+// takeOut writes what git has of a commit of a repository below a folder, submodules included. Those that aren't
+// checked out, or not far enough, are returned.
 func takeOut(ctx context.Context, repository, commit, dir string) (missing []string, err error) {
 	archive, err := git(ctx, repository, "archive", "--format=tar", commit)
 	if err != nil {
@@ -140,7 +143,8 @@ func takeOut(ctx context.Context, repository, commit, dir string) (missing []str
 	return missing, nil
 }
 
-// anchor makes modules in the copy of a repository find those beside the repository that go.mod and go.work name by relative paths.
+// anchor makes modules in the copy of a repository find those beside the repository that go.mod and go.work name by
+// relative paths.
 func anchor(dir, copied, repository string) error {
 	for ; ; dir = filepath.Dir(dir) {
 		below, err := filepath.Rel(copied, dir)
@@ -180,7 +184,8 @@ func anchoredModule(data []byte, outside func(string) string) []byte {
 		return nil
 	}
 	for _, r := range slices.Clone(f.Replace) {
-		if to := outside(r.New.Path); to != "" && r.New.Version == "" && f.AddReplace(r.Old.Path, r.Old.Version, to, "") != nil {
+		if to := outside(r.New.Path); to != "" && r.New.Version == "" &&
+			f.AddReplace(r.Old.Path, r.Old.Version, to, "") != nil {
 			return nil
 		}
 	}
@@ -202,7 +207,8 @@ func anchoredWork(data []byte, outside func(string) string) []byte {
 		}
 	}
 	for _, r := range slices.Clone(f.Replace) {
-		if to := outside(r.New.Path); to != "" && r.New.Version == "" && f.AddReplace(r.Old.Path, r.Old.Version, to, "") != nil {
+		if to := outside(r.New.Path); to != "" && r.New.Version == "" &&
+			f.AddReplace(r.Old.Path, r.Old.Version, to, "") != nil {
 			return nil
 		}
 	}

@@ -10,15 +10,16 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/verify"
 )
 
 // emit runs the emitters and collects all of their errors.
-func (b *build) emit() error {
+func (b *build) emit(p *plan.Plan) error {
 	var faults emit.Errors
 	byPath := map[string]string{}
 	for _, e := range b.emitters {
-		files, err := e.Emit(b.loaded.Program)
+		files, err := e.Emit(p)
 		var list emit.Errors
 		switch {
 		case errors.As(err, &list):
@@ -27,15 +28,16 @@ func (b *build) emit() error {
 			return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitter %s: %v", e.Name, err)}}}
 		}
 		if e.Warnings != nil {
-			b.result.Warnings = append(b.result.Warnings, e.Warnings(b.loaded.Program)...)
+			b.result.Warnings = append(b.result.Warnings, e.Warnings(p)...)
 		}
 		if e.Remarks != nil && err == nil {
-			b.result.Remarks = append(b.result.Remarks, e.Remarks(b.loaded.Program)...)
+			b.result.Remarks = append(b.result.Remarks, e.Remarks(p)...)
 		}
 		for _, f := range files {
 			path := pathOf(f)
 			if other := byPath[path]; other != "" {
-				return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitters %s and %s both write %s", other, e.Name, path)}}}
+				return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitters %s and %s both write %s", other,
+					e.Name, path)}}}
 			}
 			byPath[path] = e.Name
 			b.files = append(b.files, f)
@@ -65,12 +67,10 @@ func (b *build) emitAside() []emit.File {
 	for _, f := range b.files {
 		written[pathOf(f)] = true
 	}
-	for _, p := range looked {
-		p.Output = true
-	}
+	p := planned(b.loaded.Program, looked...)
 	var out []emit.File
 	for _, e := range b.all {
-		files, err := e.Emit(b.loaded.Program)
+		files, err := e.Emit(p)
 		if err != nil {
 			continue // its faults are those of a run that asks for it
 		}
@@ -79,9 +79,6 @@ func (b *build) emitAside() []emit.File {
 				out = append(out, f)
 			}
 		}
-	}
-	for _, p := range looked {
-		p.Output = false
 	}
 	b.noteStale(out)
 	return out

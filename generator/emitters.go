@@ -22,6 +22,8 @@ import (
 	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/emit/validation"
 	"apigen.dev/generator/emit/wiring"
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Emitters returns the products of the generator, in the order in which they run. A new one is a line here.
@@ -44,6 +46,14 @@ func Emitters() []emit.Emitter {
 		reference.Emitter(),
 		crd.Emitter(),
 	}
+}
+
+// planned decides what is written for the packages that a run was asked for, and for those in also.
+func planned(program *model.Program, also ...*model.Package) *plan.Plan {
+	p := plan.New(program, also...)
+	p.Checks = plan.Checks{Markers: validation.Functions(p), CEL: rules.Functions(p)}
+	p.Applied = openapi.Applied(p)
+	return p
 }
 
 // imports are the packages that emitted code imports; they are listed together with what the sources import, so that

@@ -76,7 +76,8 @@ func tellable(o Options) bool {
 			return false
 		case name == "GOENV" && value != "" && value != "off":
 			return false
-		case name == "GOFLAGS" && (strings.Contains(value, "-overlay") || strings.Contains(value, "-modfile") || strings.Contains(value, "-toolexec")):
+		case name == "GOFLAGS" && (strings.Contains(value, "-overlay") || strings.Contains(value, "-modfile") ||
+			strings.Contains(value, "-toolexec")):
 			return false
 		}
 	}
@@ -134,8 +135,8 @@ func frameOf(o Options) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// identity tells a program from others, without reading all of it: its size, its time, and its beginning, where the linker
-// puts a hash of what it was made from.
+// identity tells a program from others, without reading all of it: its size, its time, and its beginning, where the
+// linker puts a hash of what it was made from.
 func identity(program string) (string, error) {
 	const beginning = 64 << 10
 	f, err := os.Open(program)
@@ -174,7 +175,8 @@ func (s *stamp) remember(res *Result, loaded *resolve.Result, files []emit.File)
 	if s.path == "" {
 		return
 	}
-	r := record{Frame: s.frame, Dirs: loaded.Universe.MutableDirs(), Warnings: res.Warnings, Notes: res.Notes, Remarks: res.Remarks, Losses: res.Losses}
+	r := record{Frame: s.frame, Dirs: loaded.Universe.MutableDirs(), Warnings: res.Warnings, Notes: res.Notes,
+		Remarks: res.Remarks, Losses: res.Losses}
 	for _, f := range files {
 		if !IsInput(f.Name) {
 			r.Outputs = append(r.Outputs, filepath.Join(f.Dir, f.Name))
@@ -205,8 +207,8 @@ func (s *stamp) remember(res *Result, loaded *resolve.Result, files []emit.File)
 	}
 }
 
-// disturbed tells whether a file may have changed since the build began, other than those that it wrote, or one of those
-// since then.
+// disturbed tells whether a file may have changed since the build began, other than those that it wrote, or one of
+// those since then.
 func (s *stamp) disturbed(after, written map[string]string) bool {
 	for path, sum := range after {
 		if ours, ok := written[path]; ok {

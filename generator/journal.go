@@ -13,11 +13,12 @@ import (
 	"path/filepath"
 )
 
-// journalName is that of the file in which a run that writes says beforehand what it is about to do. It lies beside go.work
-// or go.mod, exists while something is written, and is what the next run of apigen undoes where one was killed.
+// journalName is that of the file in which a run that writes says beforehand what it is about to do. It lies beside
+// go.work or go.mod, exists while something is written, and is what the next run of apigen undoes where one was killed.
 const journalName = ".apigen-write.journal"
 
-// journal is what is kept of a write that isn't finished. Paths are relative to the journal's folder, where they lie below it.
+// journal is what is kept of a write that isn't finished. Paths are relative to the journal's folder, where they lie
+// below it.
 type journal struct {
 	// Dirs are the folders that are to be made, outermost first.
 	Dirs  []string
@@ -46,8 +47,9 @@ func journalDirs(dir string) []string {
 	return append(out, dir)
 }
 
-// Recover undoes what a run left half written that was killed: all files are again what they were before it, but for those
-// that were changed since. It waits for a run that is writing. Where there is nothing to undo, it costs next to nothing.
+// Recover undoes what a run left half written that was killed: all files are again what they were before it, but for
+// those that were changed since. It waits for a run that is writing. Where there is nothing to undo, it costs next to
+// nothing.
 func Recover(dir string) error {
 	for _, d := range journalDirs(dir) {
 		if _, err := os.Lstat(filepath.Join(d, journalName)); err != nil {
@@ -135,8 +137,8 @@ func sealed(data []byte) ([]byte, bool) {
 	return body, ok && string(h) == digest(body)
 }
 
-// rollback makes all files what they were, the last first. What is neither the old content nor the new one was written by
-// somebody else, and stays.
+// rollback makes all files what they were, the last first. What is neither the old content nor the new one was written
+// by somebody else, and stays.
 func (j *journal) rollback(dir string) error {
 	var errs []error
 	for i := len(j.Files) - 1; i >= 0; i-- {

@@ -2,7 +2,7 @@ package generator
 
 import (
 	"errors"
-	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -11,41 +11,72 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
-// missingConversion finds the packages and types in the name of a conversion function that isn't there.
-var missingConversion = regexp.MustCompile(`^undefined: (?:auto)?Convert_([^_]+)_(\w+)_To_([^_]+)_(\w+)$`)
+// conversionName finds the packages and types in the name of a conversion function.
+var conversionName = regexp.MustCompile(`^(?:auto)?Convert_([^_]+)_(\w+)_To_([^_]+)_(\w+)$`)
 
-// withPeers adds, to what the compiler says of conversion functions that the user calls and nothing writes, the marker that
-// has them written.
-func withPeers(p *model.Program, err error) error {
+// withPeers adds a hint to errors of the compiler that stand at the name of a conversion function which nothing
+// declares and which isn't planned: the marker that has it generated.
+func withPeers(p *plan.Plan, err error) error {
 	var faults emit.Errors
 	if !errors.As(err, &faults) {
 		return err
 	}
-	out := make(emit.Errors, len(faults))
+	out := slices.Clone(faults)
 	for i, f := range faults {
-		out[i] = f
-		if m := missingConversion.FindStringSubmatch(f.Message); m != nil {
-			out[i].Message += peerHint(p, filepath.Dir(f.Pos.Filename), [2]string{m[1], m[2]}, [2]string{m[3], m[4]})
+		name := identifierAt(f.Pos)
+		m := conversionName.FindStringSubmatch(name)
+		home := packageIn(p.Program, filepath.Dir(f.Pos.Filename))
+		if m != nil && home != nil && !hasFunction(p, home, name) {
+			out[i].Message += peerHint(p.Program, home, [2]string{m[1], m[2]}, [2]string{m[3], m[4]})
 		}
 	}
 	return out.Err()
 }
 
-// peerHint names the package, of which a function in dir converts a type, that no marker there names.
-func peerHint(p *model.Program, dir string, in, out [2]string) string {
-	var home *model.Package
-	for _, candidate := range p.Packages {
-		if candidate.Dir == dir {
-			home = candidate
-		}
-	}
-	if home == nil {
+// identifierAt reads the identifier at a place of the source; empty where there is none.
+func identifierAt(pos model.Position) string {
+	data, err := os.ReadFile(pos.Filename)
+	if err != nil {
 		return ""
 	}
+	lines := strings.Split(string(data), "\n")
+	if pos.Line < 1 || pos.Line > len(lines) || pos.Column < 1 || pos.Column > len(lines[pos.Line-1]) {
+		return ""
+	}
+	return identifierPattern.FindString(lines[pos.Line-1][pos.Column-1:])
+}
+
+var identifierPattern = regexp.MustCompile(`^\w+`)
+
+// packageIn is the package in a folder, or nil.
+func packageIn(p *model.Program, dir string) *model.Package {
+	for _, pkg := range p.Packages {
+		if pkg.Dir == dir {
+			return pkg
+		}
+	}
+	return nil
+}
+
+// hasFunction tells whether the package has a conversion function of that name after the run.
+func hasFunction(p *plan.Plan, pkg *model.Package, name string) bool {
+	if _, ok := pkg.Declared[name]; ok {
+		return true
+	}
+	c := p.ConversionsOf(pkg)
+	return c != nil && slices.ContainsFunc(c.Functions, func(f *plan.Conversion) bool {
+		return f.Name == name || "auto"+f.Name == name
+	})
+}
+
+// peerHint names the package, of which a function in home converts a type, that no marker there names.
+func peerHint(p *model.Program, home *model.Package, in, out [2]string) string {
 	if in[1] != out[1] {
-		return fmt.Sprintf(": only structs of one name are paired by themselves: write this function, or name %s and %s alike", in[1], out[1])
+		return ": only structs of one name are paired by themselves: write this function, or name " +
+			in[1] + " and " + out[1] + " alike"
 	}
 	var peers []string
 	for _, candidate := range p.Packages {
@@ -65,7 +96,9 @@ func peerHint(p *model.Program, dir string, in, out [2]string) string {
 		}
 	}
 	if len(peers) == 0 {
-		return ": nothing asks for it: write // +k8s:conversion-gen= with the import path of the package with the other type above the package clause"
+		return ": nothing asks for it: write // +k8s:conversion-gen= with the import path of the package with the " +
+			"other type above the package clause"
 	}
-	return ": nothing asks for it: write // +k8s:conversion-gen=" + strings.Join(peers, ", or =") + " above the package clause"
+	return ": nothing asks for it: write // +k8s:conversion-gen=" + strings.Join(peers,
+		", or =") + " above the package clause"
 }

@@ -30,8 +30,8 @@ func Describe(err error, dir string) string {
 	return err.Error()
 }
 
-// Adoption is what to say to those whose build failed of markers that other tools are less strict about: where these have
-// generated code beside them, and apigen has not.
+// Adoption is what to say to those whose build failed of markers that other tools are less strict about: where these
+// have generated code beside them, and apigen has not.
 func Adoption(err error) string {
 	var list emit.Errors
 	if !errors.As(err, &list) {
@@ -51,9 +51,11 @@ func Adoption(err error) string {
 	case lenient == 0:
 		return ""
 	case lenient == len(list):
-		return "with --lenient these are warnings, and what the markers ask for is left out: a first build of types that other tools read"
+		return "with --lenient these are warnings, and what the markers ask for is left out: a first build of types " +
+			"that other tools read"
 	default:
-		return fmt.Sprintf("with --lenient %d of these are warnings, and what their markers ask for is left out: a first build of types that other tools read", lenient)
+		return fmt.Sprintf("with --lenient %d of these are warnings, and what their markers ask for is left out: a "+
+			"first build of types that other tools read", lenient)
 	}
 }
 

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"apigen.dev/generator"
 	"apigen.dev/generator/loadtest"
-	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // hubSource has an internal hub: what is posted, answered and asked for has a type there and one in each version.

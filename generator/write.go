@@ -11,8 +11,8 @@ import (
 )
 
 // write makes all changes or, when one fails or the process is killed, none: what was there is noted in a journal, new
-// contents are written beside their targets and renamed into place when all are on the disk. On failure everything is put
-// back; where the process was killed, the next run does so. Dir is the folder that apigen runs in.
+// contents are written beside their targets and renamed into place when all are on the disk. On failure everything is
+// put back; where the process was killed, the next run does so. Dir is the folder that apigen runs in.
 func write(dir string, changes []Change) error {
 	return (&writer{changes: changes, step: func() {}}).run(journalDirs(dir)[0])
 }

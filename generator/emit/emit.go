@@ -1,11 +1,11 @@
-// Package emit defines what an emitter is: a pure function from the model to files. Each emitter is a package below this
-// one; package generator lists them. An emitter never touches the disk, never asks the type checker, and returns all
-// its errors at once.
+// Package emit defines what an emitter is: a pure function from the plan to files. Each emitter is a package below this
+// one; package generator lists them. An emitter never touches the disk, never asks the type checker, imports no other
+// emitter, and returns all its errors at once.
 package emit
 
 import (
 	"apigen.dev/generator/diag"
-	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // File is a generated file.
@@ -28,18 +28,17 @@ type Emitter struct {
 	// Owns tells whether a file of that base name is this emitter's, so that one that is no longer produced is found
 	// to be left over, and existing ones are blanked while loading.
 	Owns func(base string) bool
-	// Emit returns the files, formatted, in an order that depends on the program alone. The error may be Errors.
-	Emit func(*model.Program) ([]File, error)
+	// Emit returns the files, formatted, in an order that depends on the plan alone. The error may be Errors.
+	Emit func(*plan.Plan) ([]File, error)
 	// Warnings returns what the user should know though it is no fault: a method that looks like a convention's but has
 	// another signature. Nil where the emitter has none.
-	Warnings func(*model.Program) []Error
-	// Remarks returns what a user may want to know who asks: what the product leaves out by its nature. Nil where the emitter
-	// has none.
-	Remarks func(*model.Program) []Error
+	Warnings func(*plan.Plan) []Error
+	// Remarks returns what the product leaves out by its nature, for users who ask. Nil where the emitter has none.
+	Remarks func(*plan.Plan) []Error
 }
 
-// Error and Errors are diagnostics under the names that emitters call them by.
-type (
-	Error  = diag.Error
-	Errors = diag.Errors
-)
+// Error is a fault in the input, at a position.
+type Error = diag.Error
+
+// Errors are all the faults of a run.
+type Errors = diag.Errors

@@ -1,6 +1,8 @@
 package marker
 
-import "apigen.dev/generator/model"
+import (
+	"apigen.dev/generator/model"
+)
 
 // Place is a set of the places where a marker may stand.
 type Place uint8

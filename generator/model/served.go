@@ -34,21 +34,8 @@ func (g *Group) serves(version *Version) bool {
 	return false
 }
 
-// Output tells whether files are to be written for any package of the group.
-func (g *Group) Output() bool {
-	if g.Internal != nil && g.Internal.Output {
-		return true
-	}
-	for _, v := range g.Versions {
-		if v.Package.Output || v.Package.Home().Output {
-			return true
-		}
-	}
-	return false
-}
-
-// Wired are the groups that have wiring: those with a home for it, in a module that requires the runtime, with
-// something to serve. It is written for those of them that have Output.
+// Wired are the groups that have wiring: those with a home for it, in a module that requires the runtime, with something
+// to serve.
 func (p *Program) Wired() []*Group {
 	if !p.RuntimeAvailable {
 		return nil

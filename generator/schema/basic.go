@@ -1,6 +1,8 @@
 package schema
 
-import "apigen.dev/generator/model"
+import (
+	"apigen.dev/generator/model"
+)
 
 // Basic is a row of the table of predeclared types.
 type Basic struct {

@@ -1,6 +1,8 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+)
 
 // Property is a field of a JSON object.
 type Property struct {

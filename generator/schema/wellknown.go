@@ -1,6 +1,8 @@
 package schema
 
-import "apigen.dev/generator/model"
+import (
+	"apigen.dev/generator/model"
+)
 
 // WellKnown names a type of Go's or Kubernetes' libraries that descriptions of an API treat in their own way.
 type WellKnown string

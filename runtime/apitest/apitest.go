@@ -1,10 +1,11 @@
-// Package apitest runs an API server inside a test: the real pipeline over TLS on a loopback port, with storage in
-// memory, gone when the test ends. Types and generated wiring are those of production.
+// Package apitest runs an API server inside a test: the server of production, over TLS on a loopback port, with storage
+// in memory. It ends with the test.
 //
 //	server := apitest.Start(t, apis.Groups()...)
 //	config, err := clientcmd.RESTConfigFromKubeConfig(server.Kubeconfig)
 //
-// client-go is the test's own dependency: this package does not bring it along.
+// The package doesn't import client-go; a test that uses it adds the dependency itself. It may know packages auth,
+// registry, server, storage and storage/memory.
 package apitest
 
 import (
@@ -34,19 +35,19 @@ import (
 
 // Server is a running API server. Its fields are constant.
 type Server struct {
-	// URL is where the server answers: https://127.0.0.1:port.
+	// URL is the address of the server: https://127.0.0.1:port.
 	URL string
-	// CA is the PEM of the authority to trust.
+	// CA is the certificate authority of the server, in PEM.
 	CA []byte
-	// Token is an administrator's bearer token.
+	// Token is the bearer token of an administrator.
 	Token string
-	// Kubeconfig holds all of it, in the form that clientcmd.RESTConfigFromKubeConfig and kubectl read.
+	// Kubeconfig has URL, CA and Token in the format that clientcmd.RESTConfigFromKubeConfig and kubectl read.
 	Kubeconfig []byte
-	// Client is an HTTP client that trusts the server and is an administrator.
+	// Client is an HTTP client with CA and Token.
 	Client *http.Client
 }
 
-// Start starts a server for groups and stops it when the test ends. What the server logs goes to the test's log.
+// Start starts a server for groups, and stops it when the test ends. The server logs to the test's log.
 func Start(t testing.TB, groups ...registry.Group) *Server {
 	t.Helper()
 	certificate, authority := selfSigned(t)
@@ -76,14 +77,14 @@ func Start(t testing.TB, groups ...registry.Group) *Server {
 	return s
 }
 
-// run serves until the test ends, and fails the test where the server did not end well.
+// run serves until the test ends, and fails the test if the server ends with an error.
 func run(t testing.TB, running *server.Server, listener *listener, backend storage.Backend) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- running.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		listener.hangUp()
+		listener.closeConnections()
 		if err := <-ended; err != nil {
 			t.Errorf("apitest: the server ended with: %v", err)
 		}
@@ -93,7 +94,7 @@ func run(t testing.TB, running *server.Server, listener *listener, backend stora
 	})
 }
 
-// selfSigned makes a certificate for 127.0.0.1 that is its own authority.
+// selfSigned makes a self-signed certificate for 127.0.0.1.
 func selfSigned(t testing.TB) (tls.Certificate, []byte) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -124,7 +125,9 @@ func randomToken(t testing.TB) string {
 func client(authority []byte, token string) *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authority)
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
+	transport := &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true,
+	}
 	return &http.Client{Transport: bearer{token, transport}}
 }
 

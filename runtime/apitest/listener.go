@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// listener knows the connections that it accepted. A client that keeps an idle HTTP/2 connection makes a graceful
-// shutdown take a second; a test that is over need not wait for it.
+// listener keeps the connections that it accepted. A client with an idle HTTP/2 connection makes a graceful shutdown
+// take a second, so a test closes the connections first.
 type listener struct {
 	net.Listener
 	mu   sync.Mutex // guards open
@@ -23,33 +23,33 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: inner, of: l}
+	c := &conn{Conn: inner, listener: l}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open[c] = struct{}{}
 	return c, nil
 }
 
-// hangUp closes all connections that are open.
-func (l *listener) hangUp() {
+// closeConnections closes all open connections.
+func (l *listener) closeConnections() {
 	l.mu.Lock()
 	open := l.open
 	l.open = map[net.Conn]struct{}{}
 	l.mu.Unlock()
 	for c := range open {
-		_ = c.Close() // it may have been closed in between
+		_ = c.Close() // it may be closed already
 	}
 }
 
-// conn leaves its listener's books when it is closed.
+// conn is a connection that its listener forgets when it is closed.
 type conn struct {
 	net.Conn
-	of *listener
+	listener *listener
 }
 
 func (c *conn) Close() error {
-	c.of.mu.Lock()
-	delete(c.of.open, c)
-	c.of.mu.Unlock()
+	c.listener.mu.Lock()
+	delete(c.listener.open, c)
+	c.listener.mu.Unlock()
 	return c.Conn.Close()
 }

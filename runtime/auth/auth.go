@@ -1,13 +1,15 @@
-// Package auth says who sends a request and whether they may: users, authenticators and authorizers, and nothing of how
-// HTTP carries them beyond a request's headers and its connection.
+// Package auth has users, authenticators, which find the user of a request, and authorizers, which decide what a user
+// may do. It may know package request, and of HTTP a request's headers and its connection.
 package auth
 
 import (
 	"context"
 	"net/http"
+
+	"apigen.dev/runtime/request"
 )
 
-// User is who sends a request. It is immutable.
+// User is the user who sends a request. It is immutable.
 type User struct {
 	Name   string
 	UID    string
@@ -23,40 +25,30 @@ const (
 	Masters         = "system:masters"
 )
 
-// Authenticator finds the user of a request. It returns nil without an error where it has no opinion (no credentials of
-// its kind), and an error where the credentials are wrong.
+// Authenticator finds the user of a request. It returns nil without an error if the request has no credentials of its
+// kind, and an error if the credentials are wrong.
 type Authenticator interface {
 	Authenticate(r *http.Request) (*User, error)
 }
 
-// Attributes is what an authorizer decides on.
+// Attributes are what an authorizer decides on: a user, and what the user asks for. The Info comes from an HTTP
+// request, or from code that asks for a permission without one, such as impersonation. Both are immutable.
 type Attributes struct {
 	User *User
-	// Verb is create, get, list, watch, update, patch, delete, deletecollection; or the lower-cased HTTP method where
-	// the request is not for a resource.
-	Verb        string
-	Group       string
-	Version     string
-	Resource    string
-	Subresource string
-	Namespace   string
-	Name        string
-	// Resource requests name a resource; others only a Path.
-	IsResource bool
-	Path       string
+	*request.Info
 }
 
-// Decision is an authorizer's answer.
+// Decision is the answer of an authorizer.
 type Decision int
 
-// NoOpinion lets the next authorizer decide; the last NoOpinion denies.
+// With NoOpinion the next authorizer decides. If no authorizer has an opinion, the server denies the request.
 const (
 	NoOpinion Decision = iota
 	Allow
 	Deny
 )
 
-// Authorizer decides. The reason is shown to the user.
+// Authorizer decides whether a user may do something. The server shows the reason to the user.
 type Authorizer interface {
 	Authorize(ctx context.Context, a Attributes) (decision Decision, reason string, err error)
 }

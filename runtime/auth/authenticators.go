@@ -2,8 +2,8 @@ package auth
 
 import "net/http"
 
-// First asks authenticators in order: the first that finds a user decides. Where none does and one of them saw wrong
-// credentials, the first such error is returned.
+// First asks authenticators in order, and returns the first user that one of them finds. If none finds one, First
+// returns the first error.
 type First []Authenticator
 
 // Authenticate implements Authenticator.

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// MastersOnly lets the group system:masters do everything and has no opinion on anybody else, whom the server therefore
-// refuses: what holds until authorization is configured.
+// MastersOnly allows the group system:masters everything, and has no opinion on other users, whom the server therefore
+// denies everything. It is the server's authorizer as long as no other is configured.
 type MastersOnly struct{}
 
 // Authorize implements Authorizer.

@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// Discovery lets everybody who is authenticated read what tells a client what there is, as kube-apiserver does: the
-// documents of discovery, OpenAPI, and the version. Of all else Next decides.
+// Discovery allows authenticated users to read the documents of discovery, OpenAPI and the version, as kube-apiserver
+// does. Next decides about everything else.
 type Discovery struct{ Next Authorizer }
 
-// discoveryPaths are those of the documents; what ends in a slash stands for all that is below.
+// discoveryPaths are the paths of the documents. A path that ends in a slash stands for all paths below it.
 var discoveryPaths = []string{"/api", "/api/", "/apis", "/apis/", "/openapi", "/openapi/", "/version", "/version/"}
 
 // Authorize implements Authorizer.
 func (d Discovery) Authorize(ctx context.Context, a Attributes) (Decision, string, error) {
-	if a.User != nil && slices.Contains(a.User.Groups, Authenticated) && !a.IsResource && a.Verb == "get" && isDiscovery(a.Path) {
+	authenticated := a.User != nil && slices.Contains(a.User.Groups, Authenticated)
+	if authenticated && !a.IsResource && a.Verb == "get" && isDiscovery(a.Path) {
 		return Allow, "", nil
 	}
 	return d.Next.Authorize(ctx, a)

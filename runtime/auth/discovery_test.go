@@ -1,10 +1,15 @@
 package auth
 
-import "testing"
+import (
+	"testing"
+
+	"apigen.dev/runtime/request"
+)
 
 // Who is authenticated reads discovery, and nothing else.
 func TestDiscovery(t *testing.T) {
-	member, nobody := &User{Name: "a", Groups: []string{Authenticated}}, &User{Name: Anonymous, Groups: []string{Unauthenticated}}
+	member, nobody := &User{Name: "a", Groups: []string{Authenticated}},
+		&User{Name: Anonymous, Groups: []string{Unauthenticated}}
 	for _, test := range []struct {
 		user *User
 		verb string
@@ -23,12 +28,13 @@ func TestDiscovery(t *testing.T) {
 		{nobody, "get", "/api", NoOpinion},
 		{nil, "get", "/api", NoOpinion},
 	} {
-		got, _, err := Discovery{Next: MastersOnly{}}.Authorize(t.Context(), Attributes{User: test.user, Verb: test.verb, Path: test.path})
+		got, _, err := Discovery{Next: MastersOnly{}}.Authorize(t.Context(),
+			Attributes{test.user, &request.Info{Verb: test.verb, Path: test.path}})
 		if got != test.want || err != nil {
 			t.Errorf("%v %s %s: %v, %v; want %v", test.user, test.verb, test.path, got, err, test.want)
 		}
 	}
-	resource := Attributes{User: member, Verb: "get", IsResource: true, Path: "/api/v1/secrets"}
+	resource := Attributes{member, &request.Info{Verb: "get", IsResource: true, Path: "/api/v1/secrets"}}
 	if got, _, _ := (Discovery{Next: MastersOnly{}}).Authorize(t.Context(), resource); got != NoOpinion {
 		t.Error("a resource is read as discovery")
 	}

@@ -20,22 +20,21 @@ func widget() *cel.Schema {
 		"name": {Type: "string"}, "number": {Type: "integer",
 			Rules: []cel.Rule{{Rule: "self == oldSelf", Message: "may not move", Reason: "FieldValueForbidden"}}},
 	}, Rules: []cel.Rule{{Rule: "self.number != 22", Message: "not ssh"}}}
-	return &cel.Schema{Type: "object",
-		Rules: []cel.Rule{{Rule: "self.kind == 'Widget' && self.metadata.name != 'bad'",
-			Message: "no good name"}}, Properties: map[string]*cel.Schema{
-			"spec": {Type: "object", Properties: map[string]*cel.Schema{
-				"min": {Type: "integer"}, "max": {Type: "integer"},
-				"tags":  {Type: "array", Items: &cel.Schema{Type: "string", Rules: []cel.Rule{{Rule: "self != 'x'"}}}},
-				"ports": {Type: "array", ListType: "map", ListMapKeys: []string{"name"}, Items: port},
-				"labels": {Type: "object", Values: &cel.Schema{Type: "string",
-					Rules: []cel.Rule{{Rule: "self.size() < 3", Reason: "FieldValueDuplicate"}}}},
-				"once": {Type: "string", Rules: []cel.Rule{{Rule: "!oldSelf.hasValue() || self == oldSelf.value()",
-					OptionalOldSelf: true, Message: "only once"}}},
-			}, Rules: []cel.Rule{
-				{Rule: "!has(self.min) || !has(self.max) || self.min <= self.max",
-					MessageExpression: "'min is %d'.format([self.min])", FieldPath: ".min"},
-			}},
-		}}
+	return &cel.Schema{Type: "object", Rules: []cel.Rule{{Rule: "self.kind == 'Widget' && self.metadata.name != 'bad'",
+		Message: "no good name"}}, Properties: map[string]*cel.Schema{
+		"spec": {Type: "object", Properties: map[string]*cel.Schema{
+			"min": {Type: "integer"}, "max": {Type: "integer"},
+			"tags":  {Type: "array", Items: &cel.Schema{Type: "string", Rules: []cel.Rule{{Rule: "self != 'x'"}}}},
+			"ports": {Type: "array", ListType: "map", ListMapKeys: []string{"name"}, Items: port},
+			"labels": {Type: "object", Values: &cel.Schema{Type: "string",
+				Rules: []cel.Rule{{Rule: "self.size() < 3", Reason: "FieldValueDuplicate"}}}},
+			"once": {Type: "string", Rules: []cel.Rule{{Rule: "!oldSelf.hasValue() || self == oldSelf.value()",
+				OptionalOldSelf: true, Message: "only once"}}},
+		}, Rules: []cel.Rule{
+			{Rule: "!has(self.min) || !has(self.max) || self.min <= self.max",
+				MessageExpression: "'min is %d'.format([self.min])", FieldPath: ".min"},
+		}},
+	}}
 }
 
 func object(spec map[string]any) map[string]any {
@@ -45,7 +44,7 @@ func object(spec map[string]any) map[string]any {
 
 type m = map[string]any
 
-// TestRun: what is broken is told in Kubernetes' words, at its path; what an update leaves as it was is forgiven.
+// TestRun: a failed rule is reported with Kubernetes' message, at its path; an update may keep a value that fails.
 func TestRun(t *testing.T) {
 	rules := cel.New(kind, widget())
 	ports := func(numbers ...int64) []any {
@@ -118,8 +117,8 @@ type Thing struct {
 	} `json:"spec"`
 }
 
-// TestValidate: typed objects are seen as their JSON, with their kind; they aren't changed; other errors come first, and keep
-// rules from running where the object is not to be trusted.
+// TestValidate: typed objects are seen as their JSON, with their kind; they aren't changed; other errors come first,
+// and keep rules from running where the object is not to be trusted.
 func TestValidate(t *testing.T) {
 	rules := cel.New(kind, widget())
 	bad := &Thing{ObjectMeta: metav1.ObjectMeta{Name: "bad",
@@ -136,7 +135,7 @@ func TestValidate(t *testing.T) {
 	if len(errs) != 2 || !strings.HasPrefix(errs[1].Detail, "some validation rules were not checked") {
 		t.Errorf("%v", errs)
 	}
-	// No rule compares the metadata.
+	// metadata is nothing that rules compare
 	if errs := cel.Validate(t.Context(), rules, nil, bad, bad); len(errs) != 1 {
 		t.Errorf("an update that changes nothing: %v", errs)
 	}
@@ -157,8 +156,8 @@ func TestBudget(t *testing.T) {
 		long = append(long, "some text")
 	}
 	errs := rules.Run(t.Context(), object(m{"l": long}), nil)
-	const want = "no further validation rules will be run due to call cost exceeds limit for rule: slow"
-	if len(errs) != 1 || !strings.Contains(errs[0].Detail, want) {
+	if len(errs) != 1 || !strings.Contains(errs[0].Detail,
+		"no further validation rules will be run due to call cost exceeds limit for rule: slow") {
 		t.Errorf("%v", errs)
 	}
 }
@@ -166,8 +165,8 @@ func TestBudget(t *testing.T) {
 // TestBroken: rules that don't compile are an internal error of every write, never a pass.
 func TestBroken(t *testing.T) {
 	rules := cel.New(kind, &cel.Schema{Type: "object", Rules: []cel.Rule{{Rule: "self.nope"}}})
-	errs := cel.Validate(t.Context(), rules, nil, &Thing{}, nil)
-	if len(errs) != 1 || errs[0].Type != field.ErrorTypeInternal {
+	if errs := cel.Validate(t.Context(), rules, nil, &Thing{}, nil); len(errs) != 1 ||
+		errs[0].Type != field.ErrorTypeInternal {
 		t.Errorf("%v", errs)
 	}
 }
@@ -187,8 +186,8 @@ func TestEscape(t *testing.T) {
 			continue
 		}
 		s := &cel.Schema{Type: "object", Properties: map[string]*cel.Schema{"spec": {Type: "object",
-			Properties: map[string]*cel.Schema{name: {Type: "string"}}, Rules: []cel.Rule{{Rule: "self." + got +
-				" == 'there'"}}}}}
+			Properties: map[string]*cel.Schema{name: {Type: "string"}},
+			Rules:      []cel.Rule{{Rule: "self." + got + " == 'there'"}}}}}
 		if errs := cel.New(kind, s).Run(t.Context(), object(m{name: "there"}), nil); len(errs) > 0 {
 			t.Errorf("%q: %v", name, errs)
 		}

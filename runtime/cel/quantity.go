@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// quantities are quantity, isQuantity, and arithmetic with resource.Quantity.
+// quantities has quantity, isQuantity, and arithmetic with resource.Quantity.
 type quantities struct{ plain }
 
 type quantity = *resource.Quantity
@@ -20,10 +20,10 @@ var quantityClass = &class[quantity]{
 	text:  quantity.String,
 }
 
-// LibraryName is Kubernetes' name.
+// LibraryName returns Kubernetes' name.
 func (quantities) LibraryName() string { return "kubernetes.quantity" }
 
-// CompileOptions declare the functions.
+// CompileOptions declares the functions.
 func (quantities) CompileOptions() []celgo.EnvOption {
 	str, boolean, integer, typ := celgo.StringType, celgo.BoolType, celgo.IntType, quantityClass.typ
 	one, two, number := signature(typ), signature(typ, typ), signature(typ, integer)
@@ -44,13 +44,17 @@ func (quantities) CompileOptions() []celgo.EnvOption {
 		"isInteger": {member("quantity_is_integer", one, boolean, on(isInteger))},
 		"add": {
 			member("quantity_add", two, typ, onBoth(add)),
-			member("quantity_add_int", number, typ,
-				onBoth(func(q quantity, n int64) ref.Val { return add(q, whole(n)) })),
+			member("quantity_add_int", number, typ, onBoth(func(q quantity,
+				n int64) ref.Val {
+				return add(q, whole(n))
+			})),
 		},
 		"sub": {
 			member("quantity_sub", two, typ, onBoth(subtract)),
-			member("quantity_sub_int", number, typ,
-				onBoth(func(q quantity, n int64) ref.Val { return subtract(q, whole(n)) })),
+			member("quantity_sub_int", number, typ, onBoth(func(q quantity,
+				n int64) ref.Val {
+				return subtract(q, whole(n))
+			})),
 		},
 	}.options()
 }

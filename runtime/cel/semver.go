@@ -12,10 +12,16 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// semvers are semver, isSemver, and comparisons of semantic versions.
+// semvers has semver, isSemver, and comparisons of semantic versions.
 type semvers struct{ plain }
 
 // semver is a semantic version, 2.0.0. Build metadata doesn't count.
+//
+// Rules must accept, compare and refuse versions as kube-apiserver does, with its messages. kube-apiserver has them
+// from github.com/blang/semver/v4, which isn't in this module's graph: as a dependency it would come with every user's
+// server and with apigen, for these few functions. golang.org/x/mod/semver, which is in the graph, wants a leading v,
+// takes short versions, and gives no reasons. The tests of the generator compare this code with
+// apiextensions-apiserver.
 type semver struct {
 	numbers [3]uint64
 	pre     []identifier
@@ -35,10 +41,10 @@ var semverClass = &class[semver]{
 	text:  func(v semver) string { return v.written },
 }
 
-// LibraryName is Kubernetes' name.
+// LibraryName returns Kubernetes' name.
 func (semvers) LibraryName() string { return "kubernetes.Semver" }
 
-// CompileOptions declare the functions.
+// CompileOptions declares the functions.
 func (semvers) CompileOptions() []celgo.EnvOption {
 	str, boolean, integer, typ := celgo.StringType, celgo.BoolType, celgo.IntType, semverClass.typ
 	part := func(id string, i int) []celgo.FunctionOpt {
@@ -81,7 +87,8 @@ func isVersion(s string, lenient bool) ref.Val {
 	return types.Bool(err == nil)
 }
 
-// parseVersion reads a version. A lenient one may begin with a v, have zeros in front of its numbers, and lack the last.
+// parseVersion parses a version. A lenient one may begin with a v, have leading zeros in its numbers, and lack the last
+// numbers.
 func parseVersion(s string, lenient bool) (semver, error) {
 	if lenient {
 		var err error
@@ -148,7 +155,7 @@ func normalize(s string) (string, error) {
 	return strings.Join(parts, "."), nil
 }
 
-// numeral reads one of a version's numbers, which errors call by its name.
+// numeral parses one of a version's numbers; name is its name in errors.
 func numeral(name, text string) (uint64, error) {
 	if !consists(text, isDigit) {
 		return 0, fmt.Errorf("Invalid character(s) found in %s %q", strings.ToLower(name), text)
@@ -186,8 +193,8 @@ func isAlphanumeric(c byte) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-'
 }
 
-// compare orders versions: one before its release is less than it, and of two such the identifiers decide, numbers being
-// less than text.
+// compare orders versions: a pre-release is less than its release, and the identifiers order two pre-releases. Numbers
+// are less than text.
 func (v semver) compare(o semver) int {
 	for i := range v.numbers {
 		if c := cmp.Compare(v.numbers[i], o.numbers[i]); c != 0 {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// value is what expressions see of a value as JSON decodes to: maps and slices of any, strings, bools, int64 and float64.
-// What doesn't fit the schema is an error when it is used. Maps and lists share memory with v.
+// value converts a value of decoded JSON for expressions: maps and slices of any, strings, bools, int64 and float64. A
+// value that doesn't fit the schema is an error when an expression uses it. Maps and lists share memory with v.
 func value(v any, s *Schema) ref.Val {
 	switch {
 	case v == nil && s.Nullable:
@@ -63,7 +63,7 @@ func intOrString(v any) ref.Val {
 	return types.NewErr("invalid data, expected XIntOrString value to be either a string or integer")
 }
 
-// numberOf takes integers, too: nobody writes 1.0.
+// numberOf accepts integers, too: people write 1 rather than 1.0.
 func numberOf(v any) ref.Val {
 	switch v := v.(type) {
 	case int64:

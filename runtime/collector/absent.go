@@ -6,42 +6,42 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxAbsent bounds how many owners are remembered to be gone.
+// maxAbsent bounds how many absent owners the collector remembers.
 const maxAbsent = 4096
 
-// place is where a reference leads.
-type place struct {
+// ownerKey is the owner that a reference names.
+type ownerKey struct {
 	resource        *resource
 	namespace, name string
 	uid             types.UID
 }
 
-// absent are places at which storage had no such owner, so that the thousand dependents of one ask for it once. What is
-// gone doesn't come back: its uid is never given again.
+// absent is the set of owners that storage doesn't have, so that the collector asks once for the owner of a thousand
+// dependents. An absent owner stays absent: no object ever gets its uid again.
 type absent struct {
-	mu     sync.Mutex // guards places
-	places map[place]struct{}
+	mu   sync.Mutex // guards keys
+	keys map[ownerKey]struct{}
 }
 
-func (a *absent) has(p place) bool {
+func (a *absent) has(key ownerKey) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_, ok := a.places[p]
+	_, ok := a.keys[key]
 	return ok
 }
 
-func (a *absent) add(p place) {
+func (a *absent) add(key ownerKey) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.places == nil || len(a.places) >= maxAbsent {
-		a.places = map[place]struct{}{}
+	if a.keys == nil || len(a.keys) >= maxAbsent {
+		a.keys = map[ownerKey]struct{}{}
 	}
-	a.places[p] = struct{}{}
+	a.keys[key] = struct{}{}
 }
 
-// forget is for when storage may have been put back to what it was before.
+// forget empties the set, because storage may have been restored to an earlier state.
 func (a *absent) forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.places = nil
+	a.keys = nil
 }

@@ -1,12 +1,13 @@
-// Package collector is the garbage collector of a server that stands alone: it deletes what was owned by what is gone,
-// and resolves the finalizers foregroundDeletion and orphan that a deletion recorded, as kube-controller-manager does in
-// a cluster. It works over the open resources of its own process, like any other client, and knows registry and api alone.
+// Package collector is the garbage collector of a server without kube-controller-manager. It deletes objects whose
+// owners don't exist any more, and handles the finalizers foregroundDeletion and orphan that a deletion records, as the
+// garbage collector of kube-controller-manager does. It reads and writes through the open resources of its process. It
+// may know packages api and registry.
 //
-// It remembers only objects that have owners, and those whose deletion waits for their dependents: a graph that each
-// resource's watch keeps up to date. Whether an owner is there is asked of the resource's cache, and, before anything is
-// deleted for want of it, of storage. All that it does is a write with preconditions on uid and resourceVersion, or one that
-// changes nothing where it was done before: any number of processes may do it at the same time, and one that dies in the middle leaves
-// nothing behind that another wouldn't take up.
+// The collector remembers the objects that have owners, and those whose deletion waits for their dependents, in a graph
+// that the watches of the resources keep up to date. It asks the cache of a resource whether an owner exists, and asks
+// storage before it deletes a dependent. All its writes have preconditions on uid and resourceVersion, or change
+// nothing the second time. So several processes may collect at the same time, and when one of them dies, another
+// finishes its work.
 package collector
 
 import (
@@ -28,18 +29,18 @@ const manager = "garbage-collector"
 
 const (
 	workers = 8
-	// firstRetry is how soon what failed is tried again; the time doubles up to lastRetry.
+	// firstRetry is the time until the first retry after a failure; the time doubles up to lastRetry.
 	firstRetry = 10 * time.Millisecond
 	lastRetry  = 30 * time.Second
-	// patience is how long what waits for its dependents waits before it asks after them again.
-	patience = 30 * time.Second
+	// recheckAfter is how long an object waits for its dependents before the collector checks them again.
+	recheckAfter = 30 * time.Second
 	// actionTimeout bounds one action.
 	actionTimeout = time.Minute
-	// loudAfter is how many failures in a row are not worth a warning: conflicts and the like.
-	loudAfter = 8
+	// warnAfter is how many failures in a row the collector warns about. Fewer are usual, such as conflicts.
+	warnAfter = 8
 )
 
-// Collector collects the garbage of some resources. New makes it; it does nothing before Run.
+// Collector collects the garbage of some resources. It does nothing before Run.
 type Collector struct {
 	resources []*resource
 	kinds     map[schema.GroupKind]*resource
@@ -48,20 +49,23 @@ type Collector struct {
 	absent    *absent
 	log       *slog.Logger
 	counts    counts
-	// began is where its time begins, which steps of the wall clock don't touch.
-	began time.Time
+	// started is the origin of the collector's monotonic time.
+	started time.Time
 }
 
-// New returns a collector over open resources. Those that can't be watched are left alone, as are kinds that aren't
-// among them. Nil is silence.
+// New returns a Collector for open resources. It leaves alone resources that it can't watch, and kinds of other
+// resources. A nil log discards all messages.
 func New(handles []registry.Handle, log *slog.Logger) *Collector {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	c := &Collector{kinds: map[schema.GroupKind]*resource{}, graph: newGraph(), queue: newQueue(), absent: &absent{}, log: log, began: time.Now()}
+	c := &Collector{
+		kinds: map[schema.GroupKind]*resource{}, graph: newGraph(), queue: newQueue(), absent: &absent{}, log: log,
+		started: time.Now(),
+	}
 	for _, handle := range handles {
 		if handle.Info().Storage == "" {
-			continue // nothing is stored of the kind: there is nothing to collect
+			continue // objects of the kind aren't stored
 		}
 		r := newResource(handle, c.kinds)
 		c.resources = append(c.resources, r)
@@ -70,7 +74,7 @@ func New(handles []registry.Handle, log *slog.Logger) *Collector {
 	return c
 }
 
-// Run collects until ctx ends, and returns once all of its goroutines have.
+// Run collects until ctx ends, and returns when all of its goroutines have ended.
 func (c *Collector) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -91,7 +95,7 @@ func (c *Collector) Run(ctx context.Context) {
 	c.queue.close()
 }
 
-// Ready is nil once each resource has been read, or could not be.
+// Ready returns nil when the collector has read each resource, or failed to.
 func (c *Collector) Ready() error {
 	for _, r := range c.resources {
 		select {
@@ -103,7 +107,7 @@ func (c *Collector) Ready() error {
 	return nil
 }
 
-// work takes objects from the queue until that is closed.
+// work takes objects from the queue until it is closed.
 func (c *Collector) work(ctx context.Context) {
 	for {
 		uid, ok := c.queue.take()
@@ -114,7 +118,7 @@ func (c *Collector) work(ctx context.Context) {
 		tries := c.queue.done(uid, again, err != nil)
 		switch {
 		case err == nil || ctx.Err() != nil:
-		case tries == loudAfter:
+		case tries == warnAfter:
 			c.counts.failed.Add(1)
 			c.log.Warn("garbage could not be collected; it is tried again", "error", err)
 		default:
@@ -124,14 +128,14 @@ func (c *Collector) work(ctx context.Context) {
 	}
 }
 
-// attempt does what is to be done about an object, and tells when to look again at the latest; 0 is when something
-// happens. A panic of a user's function ends the attempt, and nothing else.
+// attempt handles one object, and returns the time after which the collector must check it again; 0 means after its
+// next event. A panic of an author's function only ends the attempt.
 func (c *Collector) attempt(ctx context.Context, uid types.UID) (again time.Duration, err error) {
 	o := c.graph.get(uid)
 	if o == nil {
 		return 0, nil
 	}
-	defer unpanic(o, &err)
+	defer recoverPanic(o, &err)
 	ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 	defer cancel()
 	switch {
@@ -148,34 +152,35 @@ func (c *Collector) attempt(ctx context.Context, uid types.UID) (again time.Dura
 	return again, nil
 }
 
-// unpanic turns a panic into an error. It is deferred.
-func unpanic(o *object, err *error) {
+// recoverPanic turns a panic into an error. The caller defers it.
+func recoverPanic(o *object, err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%s: panicked: %v", o, p)
 	}
 }
 
-// settled waits until the graph knows all that was written up to a revision: whoever was to be found then is.
-func (c *Collector) settled(ctx context.Context, revision int64) error {
+// waitForGraph waits until the graph has all writes up to a revision.
+func (c *Collector) waitForGraph(ctx context.Context, revision int64) error {
 	var errs []error
 	for _, r := range c.resources {
-		errs = append(errs, r.await(ctx, revision))
+		errs = append(errs, r.waitFor(ctx, revision))
 	}
 	return errors.Join(errs...)
 }
 
 type counts struct{ deleted, unlinked, finalized, failed, restarts atomic.Int64 }
 
-// Stats are counts since the beginning, but for those of what is now.
+// Stats are the counts of a Collector since it was made, and its present state.
 type Stats struct {
-	// Objects that are remembered, now; Queued are those to be looked at or tried again.
+	// Objects is how many objects the graph has now. Queued is how many of them are to be handled or retried.
 	Objects, Queued int64
-	// Unfollowed are resources that are not watched, now; Unreadable are objects of which nobody knows the owners.
-	Unfollowed, Unreadable int64
-	// Deleted objects whose owners were gone, Unlinked ones that lost references to owners, Finalized ones whose deletion
-	// no longer waits for their dependents.
+	// Unfollowed is how many resources aren't watched now. Corrupt is how many objects can't be read, so that their
+	// owners are unknown.
+	Unfollowed, Corrupt int64
+	// Deleted counts objects that were deleted because they had no owner any more, Unlinked objects that lost
+	// references to owners, and Finalized objects whose finalizer was removed.
 	Deleted, Unlinked, Finalized int64
-	// Failed attempts, and Restarts of watches.
+	// Failed counts failed attempts, Restarts restarts of watches.
 	Failed, Restarts int64
 }
 
@@ -187,8 +192,8 @@ func (c *Collector) Stats() Stats {
 		Failed: c.counts.failed.Load(), Restarts: c.counts.restarts.Load(),
 	}
 	for _, r := range c.resources {
-		s.Unreadable += int64(r.hidden.len())
-		if !r.skipped.Load() && r.follows() == 0 {
+		s.Corrupt += int64(r.corrupt.len())
+		if !r.skipped.Load() && r.followedRevision() == 0 {
 			s.Unfollowed++
 		}
 	}

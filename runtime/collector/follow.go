@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// glance is how long a follower waits for the progress of a storage that it asked for it.
-const glance = 50 * time.Millisecond
+// progressWait is how long a follower waits for a progress event that it asked storage for.
+const progressWait = 50 * time.Millisecond
 
 // follow keeps the graph up to date with a resource until ctx ends.
 func (c *Collector) follow(ctx context.Context, r *resource) {
@@ -19,13 +19,13 @@ func (c *Collector) follow(ctx context.Context, r *resource) {
 	for pause := firstRetry; ; pause = min(pause*2, lastRetry) {
 		began := time.Now()
 		err := c.watch(ctx, r)
-		r.reach(0)
+		r.setReached(0)
 		if ctx.Err() != nil {
 			return
 		}
 		if unwatchable(err) {
 			r.skipped.Store(true)
-			r.reach(0)
+			r.setReached(0)
 			c.log.Debug("the garbage collector leaves out what has no watch", "resource", r.gr.String())
 			return
 		}
@@ -34,7 +34,8 @@ func (c *Collector) follow(ctx context.Context, r *resource) {
 			pause = firstRetry
 		}
 		if !apierrors.IsResourceExpired(err) {
-			c.log.Warn("the garbage collector's watch ended; it begins anew in "+pause.String(), "resource", r.gr.String(), "error", err)
+			c.log.Warn("the garbage collector's watch ended; it begins anew in "+pause.String(),
+				"resource", r.gr.String(), "error", err)
 		}
 		r.setTried()
 		select {
@@ -45,7 +46,7 @@ func (c *Collector) follow(ctx context.Context, r *resource) {
 	}
 }
 
-// watch brings the graph to the state of a resource, and then follows what happens to it. Its error is never nil.
+// watch updates the graph with the state of a resource, and then with its events. Its error is never nil.
 func (c *Collector) watch(ctx context.Context, r *resource) error {
 	w, err := r.handle.Watch(ctx, "", api.WatchOptions{AllowBookmarks: true, Corrupt: true}, r.form)
 	if err != nil {
@@ -55,16 +56,16 @@ func (c *Collector) watch(ctx context.Context, r *resource) error {
 	r.floor.Store(0)
 	pace, ok := w.(api.Paced)
 	if !ok {
-		// It shows something else than what is stored here: nobody can wait for a revision of it.
-		return errUnpaced
+		// The objects of the resource aren't stored here, so they have no revision that one could wait for.
+		return errNoProgress
 	}
 	if err := c.replay(ctx, r, w, pace); err != nil {
 		return err
 	}
-	r.reach(pace.Revision())
+	r.setReached(pace.Revision())
 	r.setTried()
 	for {
-		waiting, cancel := r.wait(ctx)
+		waiting, cancel := r.waitContext(ctx)
 		events, err := w.Next(waiting)
 		interrupted := waiting.Err() != nil && ctx.Err() == nil
 		cancel()
@@ -74,20 +75,20 @@ func (c *Collector) watch(ctx context.Context, r *resource) error {
 		if err := c.observeAll(r, events); err != nil {
 			return err
 		}
-		if wanted := r.missing(); interrupted && wanted > 0 {
-			if err := c.hurry(ctx, r, pace, w, wanted); err != nil {
+		if wanted := r.wantedRevision(); interrupted && wanted > 0 {
+			if err := c.catchUp(ctx, r, pace, w, wanted); err != nil {
 				return err
 			}
 		}
-		r.reach(pace.Revision())
+		r.setReached(pace.Revision())
 	}
 }
 
-// replay takes in the state with which a watch begins. What the graph knew and the state doesn't have is gone, and
-// whoever refers to an object of the resource had better look whether it is there.
+// replay updates the graph with the state with which a watch begins. It removes objects that the state doesn't have,
+// and queues all objects with references to objects of the resource.
 func (c *Collector) replay(ctx context.Context, r *resource, w api.Watch, pace api.Paced) error {
 	c.absent.forget()
-	r.hidden.forget()
+	r.corrupt.forget()
 	seen := map[types.UID]bool{}
 	for {
 		events, err := w.Next(ctx)
@@ -96,7 +97,8 @@ func (c *Collector) replay(ctx context.Context, r *resource, w api.Watch, pace a
 		}
 		for i := range events {
 			if events[i].Type == api.Bookmark {
-				// The first one ends the state. Memory may lag behind it, and have what it no longer has.
+				// The first bookmark ends the state. A cache may lag behind it, and have objects that were deleted
+				// since.
 				r.floor.Store(pace.Revision())
 				if err := c.observeAll(r, events[i+1:]); err != nil {
 					return err
@@ -116,10 +118,10 @@ func (c *Collector) replay(ctx context.Context, r *resource, w api.Watch, pace a
 }
 
 func (c *Collector) reconcile(r *resource, seen map[types.UID]bool) {
-	for _, uid := range c.graph.selected(func(o *object) bool { return o.resource == r && !seen[o.uid] }) {
-		c.gone(uid)
+	for _, uid := range c.graph.selectUIDs(func(o *object) bool { return o.resource == r && !seen[o.uid] }) {
+		c.removed(uid)
 	}
-	c.queue.add(c.graph.selected(func(o *object) bool {
+	c.queue.add(c.graph.selectUIDs(func(o *object) bool {
 		for i := range o.owners {
 			if o.owners[i].resource == r {
 				return true
@@ -129,8 +131,8 @@ func (c *Collector) reconcile(r *resource, seen map[types.UID]bool) {
 	})...)
 }
 
-// hurry observes all up to a revision that storage has.
-func (c *Collector) hurry(ctx context.Context, r *resource, pace api.Paced, w api.Watch, wanted int64) error {
+// catchUp observes all events up to a revision that storage has.
+func (c *Collector) catchUp(ctx context.Context, r *resource, pace api.Paced, w api.Watch, wanted int64) error {
 	ended, end := context.WithCancel(ctx)
 	end()
 	for ctx.Err() == nil {
@@ -140,7 +142,7 @@ func (c *Collector) hurry(ctx context.Context, r *resource, pace api.Paced, w ap
 		if err := c.nextWithin(ended, r, w); err != nil || pace.Revision() >= wanted {
 			return err
 		}
-		bound, cancel := context.WithTimeout(ctx, glance)
+		bound, cancel := context.WithTimeout(ctx, progressWait)
 		err := c.nextWithin(bound, r, w)
 		cancel()
 		if err != nil {
@@ -150,7 +152,7 @@ func (c *Collector) hurry(ctx context.Context, r *resource, pace api.Paced, w ap
 	return ctx.Err()
 }
 
-// nextWithin observes what comes until bound ends, which is no error.
+// nextWithin observes the events that come until bound ends, which isn't an error.
 func (c *Collector) nextWithin(bound context.Context, r *resource, w api.Watch) error {
 	events, err := w.Next(bound)
 	if err != nil && bound.Err() == nil {
@@ -168,21 +170,21 @@ func (c *Collector) observeAll(r *resource, events []api.Event) error {
 	return nil
 }
 
-// observe takes an event in, and returns the object where it is notable.
+// observe updates the graph with an event, and returns the object if it is relevant.
 func (c *Collector) observe(r *resource, e *api.Event) (*object, error) {
 	switch {
 	case e.Type == api.Bookmark:
 		return nil, nil
-	case e.Type == api.Corrupt || r.hidden.any():
-		return c.unveil(r, e)
+	case e.Type == api.Corrupt || r.corrupt.any():
+		return c.observeCorrupt(r, e)
 	}
-	return c.take(r, e)
+	return c.observeReadable(r, e)
 }
 
-// take is observe for an event of an object that can be read.
-func (c *Collector) take(r *resource, e *api.Event) (*object, error) {
+// observeReadable is observe for an event of an object that can be read.
+func (c *Collector) observeReadable(r *resource, e *api.Event) (*object, error) {
 	removed := e.Type == api.Deleted
-	if (removed || !mayMatter(e.Object)) && !c.graph.concerns(r, removed) {
+	if (removed || !mayBeRelevant(e.Object)) && !c.graph.concerns(r, removed) {
 		return nil, nil
 	}
 	m, err := readMetadata(e.Object)
@@ -196,38 +198,38 @@ func (c *Collector) take(r *resource, e *api.Event) (*object, error) {
 	r.floor.Store(o.version)
 	switch {
 	case removed:
-		c.gone(m.UID)
+		c.removed(m.UID)
 		return nil, nil
-	case !o.notable():
+	case !o.isRelevant():
 		if before := c.graph.remove(m.UID); before != nil {
-			c.queue.add(c.graph.awaiting(before)...)
+			c.queue.add(c.graph.waitingOwners(before)...)
 		}
 		return nil, nil
 	}
-	c.noted(o)
+	c.updated(o)
 	return o, nil
 }
 
-// noted takes a notable object in, and has looked at whom its change concerns.
-func (c *Collector) noted(o *object) {
+// updated puts a relevant object into the graph, and queues the objects that its change concerns.
+func (c *Collector) updated(o *object) {
 	before := c.graph.put(o)
 	if before != nil && before.sameAs(o) {
 		return
 	}
 	c.queue.add(o.uid)
-	c.queue.add(c.graph.awaiting(o)...)
+	c.queue.add(c.graph.waitingOwners(o)...)
 	if before != nil {
-		c.queue.add(c.graph.awaiting(before)...)
+		c.queue.add(c.graph.waitingOwners(before)...)
 	}
-	if o.leads() && (before == nil || !before.leads()) {
-		c.queue.add(c.graph.refer(o.uid)...)
+	if o.isForeground() && (before == nil || !before.isForeground()) {
+		c.queue.add(c.graph.referrers(o.uid)...)
 	}
 }
 
-// gone forgets an object that was removed, and has looked at those that depended on it or that it kept waiting.
-func (c *Collector) gone(uid types.UID) {
+// removed removes a deleted object from the graph, and queues its dependents and the owners that waited for it.
+func (c *Collector) removed(uid types.UID) {
 	if before := c.graph.remove(uid); before != nil {
-		c.queue.add(c.graph.awaiting(before)...)
+		c.queue.add(c.graph.waitingOwners(before)...)
 	}
-	c.queue.add(c.graph.refer(uid)...)
+	c.queue.add(c.graph.referrers(uid)...)
 }

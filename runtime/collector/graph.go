@@ -6,18 +6,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// graph is who depends on whom: the notable objects by their uid, and who refers to a uid, whether that is of a notable
-// object, of another one or of none. Objects in it are replaced, never changed.
+// graph has the relevant objects by their uids, and the objects that refer to a uid, whether it is the uid of a
+// relevant object, of another object or of none. The graph replaces objects, and never changes them.
 type graph struct {
-	mu         sync.Mutex // guards all below; nothing is called while it is held
+	mu         sync.Mutex // guards the fields below; the graph calls nothing while it holds mu
 	objects    map[types.UID]*object
 	dependents map[types.UID]map[types.UID]struct{}
-	// of counts the objects of a resource.
-	of map[*resource]int
+	// counts are the numbers of objects of each resource.
+	counts map[*resource]int
 }
 
 func newGraph() *graph {
-	return &graph{objects: map[types.UID]*object{}, dependents: map[types.UID]map[types.UID]struct{}{}, of: map[*resource]int{}}
+	return &graph{
+		objects: map[types.UID]*object{}, dependents: map[types.UID]map[types.UID]struct{}{},
+		counts: map[*resource]int{},
+	}
 }
 
 func (g *graph) len() int {
@@ -32,15 +35,15 @@ func (g *graph) get(uid types.UID) *object {
 	return g.objects[uid]
 }
 
-// concerns tells whether the removal of an object of the resource could mean something, or a change of one that isn't
-// notable.
+// concerns tells whether the graph may have to change when an object of the resource is removed, or changes without
+// being relevant.
 func (g *graph) concerns(r *resource, removed bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.of[r] > 0 || removed && len(g.dependents) > 0
+	return g.counts[r] > 0 || removed && len(g.dependents) > 0
 }
 
-// put takes in an object, in the place of what was known of it, which it returns.
+// put adds an object, and returns the object that it replaces, or nil.
 func (g *graph) put(o *object) (before *object) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -50,7 +53,7 @@ func (g *graph) put(o *object) (before *object) {
 		o.asked.Store(before.asked.Load())
 	}
 	g.objects[o.uid] = o
-	g.of[o.resource]++
+	g.counts[o.resource]++
 	for i := range o.owners {
 		owner := o.owners[i].uid
 		if g.dependents[owner] == nil {
@@ -61,7 +64,7 @@ func (g *graph) put(o *object) (before *object) {
 	return before
 }
 
-// remove forgets an object, and returns what was known of it.
+// remove removes an object, and returns it, or nil.
 func (g *graph) remove(uid types.UID) *object {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -74,7 +77,7 @@ func (g *graph) remove(uid types.UID) *object {
 }
 
 func (g *graph) unlink(o *object) {
-	g.of[o.resource]--
+	g.counts[o.resource]--
 	for i := range o.owners {
 		owner := o.owners[i].uid
 		delete(g.dependents[owner], o.uid)
@@ -84,8 +87,8 @@ func (g *graph) unlink(o *object) {
 	}
 }
 
-// refer are the uids of all that refer to a uid, rightly or not.
-func (g *graph) refer(uid types.UID) []types.UID {
+// referrers returns the uids of all objects with a reference to a uid, even if its kind or name is wrong.
+func (g *graph) referrers(uid types.UID) []types.UID {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	all := make([]types.UID, 0, len(g.dependents[uid]))
@@ -95,33 +98,33 @@ func (g *graph) refer(uid types.UID) []types.UID {
 	return all
 }
 
-// awaiting are those owners of an object whose deletion waits for their dependents.
-func (g *graph) awaiting(o *object) (all []types.UID) {
+// waitingOwners returns the owners of an object whose deletion waits for dependents.
+func (g *graph) waitingOwners(o *object) (all []types.UID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range o.owners {
-		if owner := g.objects[o.owners[i].uid]; owner != nil && owner.waits() {
+		if owner := g.objects[o.owners[i].uid]; owner != nil && owner.awaitsDependents() {
 			all = append(all, owner.uid)
 		}
 	}
 	return all
 }
 
-// dependentsOf are the objects that depend on one.
+// dependentsOf returns the objects that depend on an object.
 func (g *graph) dependentsOf(owner *object) []*object {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var all []*object
 	for uid := range g.dependents[owner.uid] {
-		if o := g.objects[uid]; o.owned(owner) != nil {
+		if o := g.objects[uid]; o.referenceTo(owner) != nil {
 			all = append(all, o)
 		}
 	}
 	return all
 }
 
-// selected returns the uids of the objects that pass.
-func (g *graph) selected(pass func(*object) bool) (all []types.UID) {
+// selectUIDs returns the uids of the objects for which pass returns true.
+func (g *graph) selectUIDs(pass func(*object) bool) (all []types.UID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for uid, o := range g.objects {
@@ -132,8 +135,8 @@ func (g *graph) selected(pass func(*object) bool) (all []types.UID) {
 	return all
 }
 
-// blocked tells whether an object that is deleted in the foreground must wait for others. What waits for itself, through
-// others that all wait likewise, would do so for ever, and isn't blocked by them.
+// blocked tells whether an object that is deleted in the foreground must wait for dependents. Objects that wait for
+// each other in a ring, and for nothing else, would wait for ever, so they don't block each other.
 func (g *graph) blocked(o *object) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -142,14 +145,14 @@ func (g *graph) blocked(o *object) bool {
 	for open := []*object{o}; len(open) > 0; {
 		next := open[len(open)-1]
 		open = open[:len(open)-1]
-		blockers, leading := g.blockers(next)
+		blockers, foreground := g.blockers(next)
 		switch {
-		case !leading:
-			return true // one of them is not deleted in the foreground, and goes its own way
+		case !foreground:
+			return true // one of them isn't deleted in the foreground, so it waits for nobody
 		case len(blockers) == 0 && next == o:
 			return false
 		case len(blockers) == 0:
-			return true // it is about to go
+			return true // its deletion is about to end
 		}
 		for _, b := range blockers {
 			ring = ring || b.uid == o.uid
@@ -162,18 +165,18 @@ func (g *graph) blocked(o *object) bool {
 	return !ring
 }
 
-// blockers are the dependents, but for the object itself, that must be gone before it; leading tells that all of them
-// are being deleted in the foreground. They are incomplete where not.
-func (g *graph) blockers(owner *object) (all []*object, leading bool) {
+// blockers returns the dependents that must be deleted before an object, except for the object itself. foreground tells
+// whether all of them are being deleted in the foreground; if not, the result is incomplete.
+func (g *graph) blockers(owner *object) (all []*object, foreground bool) {
 	for uid := range g.dependents[owner.uid] {
 		o := g.objects[uid]
 		if o.uid == owner.uid {
 			continue
 		}
-		if ref := o.owned(owner); ref == nil || !ref.blocks {
+		if ref := o.referenceTo(owner); ref == nil || !ref.blocks {
 			continue
 		}
-		if !o.leads() {
+		if !o.isForeground() {
 			return nil, false
 		}
 		all = append(all, o)

@@ -26,8 +26,8 @@ func (r *remembering) Get(ctx context.Context, namespace, name, version string, 
 	return r.Handle.Get(ctx, namespace, name, version, form)
 }
 
-// TestMemoryIsNoOlderThanTheGraph: the state with which a watch begins may come from storage while memory lags behind it.
-// An owner that is gone from the one and still in the other must not be taken to be there.
+// TestMemoryIsNoOlderThanTheGraph: the state with which a watch begins may come from storage while memory lags behind
+// it. An owner that is gone from the one and still in the other must not be taken to be there.
 func TestMemoryIsNoOlderThanTheGraph(t *testing.T) {
 	w := newWorld(t, true)
 	var trees *remembering

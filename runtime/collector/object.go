@@ -12,22 +12,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 )
 
-// object is what the graph knows of one. It is immutable but for what is atomic.
+// object is an object in the graph. It is immutable except for the atomic field.
 type object struct {
 	resource        *resource
 	namespace, name string
 	uid             types.UID
 	version         int64
 	owners          []reference
-	// deleting tells that it is to go; foreground and orphan that it has the finalizer.
+	// deleting tells whether it has a deletionTimestamp; foreground and orphan tell whether it has the finalizer.
 	deleting, foreground, orphan bool
-	// asked is when its dependents were last asked to go, in nanoseconds since the collector began; 0 is never.
+	// asked is when its dependents were last queued, in nanoseconds since the collector started; 0 means never.
 	asked atomic.Int64
 }
 
-// reference is one to an owner. Its resource is nil where the kind isn't served here.
+// reference is a reference to an owner. Its resource is nil if the server doesn't serve the kind.
 type reference struct {
 	resource *resource
 	name     string
@@ -42,22 +43,24 @@ func (o *object) String() string {
 	return fmt.Sprintf("%s %s/%s", o.resource.gr, o.namespace, o.name)
 }
 
-// notable tells whether the graph must know the object.
-func (o *object) notable() bool { return len(o.owners) > 0 || o.waits() }
+// isRelevant tells whether the graph must have the object.
+func (o *object) isRelevant() bool { return len(o.owners) > 0 || o.awaitsDependents() }
 
-// waits tells whether its deletion waits for its dependents.
-func (o *object) waits() bool { return o.deleting && (o.foreground || o.orphan) }
+// awaitsDependents tells whether the deletion of the object waits for its dependents.
+func (o *object) awaitsDependents() bool { return o.deleting && (o.foreground || o.orphan) }
 
-// leads tells whether its deletion waits for its dependents to be deleted.
-func (o *object) leads() bool { return o.deleting && o.foreground && !o.orphan }
+// isForeground tells whether the object is being deleted in the foreground.
+func (o *object) isForeground() bool { return o.deleting && o.foreground && !o.orphan }
 
-// sameAs tells whether nothing differs that counts but the version.
+// sameAs tells whether two states of an object are the same for the collector.
 func (o *object) sameAs(other *object) bool {
-	return o.deleting == other.deleting && o.foreground == other.foreground && o.orphan == other.orphan && slices.Equal(o.owners, other.owners)
+	return o.deleting == other.deleting && o.foreground == other.foreground && o.orphan == other.orphan &&
+		slices.Equal(o.owners, other.owners)
 }
 
-// owned returns the reference by which o is a dependent of owner: of its uid, and one that leads there. Nil is none.
-func (o *object) owned(owner *object) *reference {
+// referenceTo returns the reference by which o depends on owner, or nil. It must have the uid, the kind and the name of
+// owner.
+func (o *object) referenceTo(owner *object) *reference {
 	for i := range o.owners {
 		r := &o.owners[i]
 		if r.uid == owner.uid && r.resource == owner.resource && r.name == owner.name &&
@@ -68,7 +71,7 @@ func (o *object) owned(owner *object) *reference {
 	return nil
 }
 
-// metadata is what counts of an object's.
+// metadata is the part of an object's metadata that the collector uses.
 type metadata struct {
 	Name              string                  `json:"name"`
 	Namespace         string                  `json:"namespace"`
@@ -81,7 +84,7 @@ type metadata struct {
 
 var metadataKey = []byte(`"metadata":`)
 
-// readMetadata finds an object's metadata, which usually stands first.
+// readMetadata decodes an object's metadata, which is usually its first member.
 func readMetadata(r api.Rendition) (m metadata, err error) {
 	if inside, ok := bytes.CutPrefix(r.Payload, metadataKey); ok {
 		err = json.NewDecoder(bytes.NewReader(inside)).Decode(&m)
@@ -94,28 +97,30 @@ func readMetadata(r api.Rendition) (m metadata, err error) {
 	return whole.Metadata, err
 }
 
-// mayMatter tells, without reading it, whether an object may be notable.
-func mayMatter(r api.Rendition) bool {
-	return bytes.Contains(r.Payload, []byte(`"ownerReferences":`)) || bytes.Contains(r.Payload, []byte(`"deletionTimestamp":`))
+// mayBeRelevant tells whether an object may be relevant. It searches the bytes and doesn't decode them.
+func mayBeRelevant(r api.Rendition) bool {
+	return bytes.Contains(r.Payload, []byte(`"ownerReferences":`)) ||
+		bytes.Contains(r.Payload, []byte(`"deletionTimestamp":`))
 }
 
-// object is what metadata tells of one of the resource.
+// object returns an object of the resource with this metadata.
 func (r *resource) object(m *metadata) (*object, error) {
 	version, err := strconv.ParseInt(m.ResourceVersion, 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("the resourceVersion of %s %s/%s: %w", r.gr, m.Namespace, m.Name, err)
 	}
 	o := &object{
-		resource: r, namespace: m.Namespace, name: m.Name, uid: m.UID, version: version, deleting: m.DeletionTimestamp != nil,
+		resource: r, namespace: m.Namespace, name: m.Name, uid: m.UID, version: version,
+		deleting:   m.DeletionTimestamp != nil,
 		foreground: slices.Contains(m.Finalizers, metav1.FinalizerDeleteDependents),
 		orphan:     slices.Contains(m.Finalizers, metav1.FinalizerOrphanDependents),
 	}
 	for i := range m.OwnerReferences {
 		ref := &m.OwnerReferences[i]
-		// The version doesn't count: it may be one that is served no more, and the uid tells more than it.
+		// The version doesn't matter: the server may not serve it any more, and the uid identifies the owner.
 		group := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
 		o.owners = append(o.owners, reference{
-			resource: r.kinds[group], name: ref.Name, uid: ref.UID, blocks: ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion,
+			resource: r.kinds[group], name: ref.Name, uid: ref.UID, blocks: ptr.Deref(ref.BlockOwnerDeletion, false),
 		})
 	}
 	return o, nil

@@ -7,19 +7,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// queue holds the uids of objects to look at, each once, however often it was added, and never with two workers at a time.
+// queue holds the uids of objects that workers handle. It holds a uid once, however often it is added, and gives it to
+// one worker at a time.
 type queue struct {
-	mu     sync.Mutex // guards all below
-	some   sync.Cond  // there is something in ready, or the queue is closed
+	mu     sync.Mutex // guards the fields below
+	some   sync.Cond  // signals that ready isn't empty, or that the queue is closed
 	ready  []types.UID
 	items  map[types.UID]*item
 	closed bool
 }
 
-// item is a uid that is in ready, with a worker, or waits for its timer.
+// item is the state of a uid that is in ready, with a worker, or waiting for its timer.
 type item struct {
 	running bool
-	again   bool // it was added while it was running
+	again   bool // the uid was added while it was running
 	tries   int
 	timer   *time.Timer
 }
@@ -30,7 +31,7 @@ func newQueue() *queue {
 	return q
 }
 
-// add makes a worker look at a uid, soon.
+// add makes a worker handle the uids soon.
 func (q *queue) add(uids ...types.UID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -45,7 +46,7 @@ func (q *queue) add(uids ...types.UID) {
 			it.again = true
 			continue
 		case it.timer == nil || !it.timer.Stop():
-			continue // it is in ready, or about to be
+			continue // the uid is in ready, or about to be
 		default:
 			it.timer = nil
 		}
@@ -58,7 +59,7 @@ func (q *queue) push(uid types.UID) {
 	q.some.Signal()
 }
 
-// take waits for a uid; ok is false once the queue is closed. done must follow.
+// take waits for a uid. It returns false when the queue is closed. The caller calls done afterwards.
 func (q *queue) take() (uid types.UID, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -70,14 +71,14 @@ func (q *queue) take() (uid types.UID, ok bool) {
 	}
 	uid = q.ready[0]
 	if q.ready = q.ready[1:]; len(q.ready) == 0 {
-		q.ready = nil // what was taken may go
+		q.ready = nil // frees the uids that were taken
 	}
 	q.items[uid].running = true
 	return uid, true
 }
 
-// done gives a uid back: to be looked at again after some time, where that isn't 0, sooner where it failed, and the later
-// the more often it did in a row, which it returns.
+// done says that a worker has handled a uid. The queue gives the uid out again after a time, if that isn't 0. If the
+// worker failed, the time depends on the number of failures in a row, which done returns.
 func (q *queue) done(uid types.UID, after time.Duration, failed bool) (tries int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -101,7 +102,7 @@ func (q *queue) done(uid types.UID, after time.Duration, failed bool) (tries int
 	return it.tries
 }
 
-// due is what a timer calls.
+// due is the function of a timer.
 func (q *queue) due(uid types.UID, it *item) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -111,14 +112,14 @@ func (q *queue) due(uid types.UID, it *item) {
 	}
 }
 
-// len is how many are to be looked at, or are being.
+// len returns how many uids are queued or being handled.
 func (q *queue) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.items)
 }
 
-// close lets all workers go, and stops all timers.
+// close ends all workers, and stops all timers.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -14,30 +14,30 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// resource is one that is watched, and how far the graph has followed it.
+// resource is a resource that the collector watches, and the revision up to which the graph has followed it.
 type resource struct {
 	handle     registry.Handle
 	kind       schema.GroupKind
 	gr         schema.GroupResource
 	namespaced bool
-	// form is the stored one: nothing is rendered for it, and nothing kept.
+	// form is the stored form, for which the cache renders and keeps nothing.
 	form  api.Form
 	kinds map[schema.GroupKind]*resource // constant once the collector runs
-	// tried is closed once all of the resource was read, or could not be; skipped tells that it has no watch.
+	// tried is closed when all of the resource was read, or could not be read. skipped tells whether it has no watch.
 	tried   chan struct{}
 	once    sync.Once
 	skipped atomic.Bool
-	// floor is the revision of the state with which the watch began or, later, of the last event that counted: reads from
-	// memory must not be older, since the watch need not come from there.
+	// floor is the revision of the state with which the watch began or, later, of the last relevant event. Reads from
+	// the cache must not be older, because the watch need not come from the cache.
 	floor atomic.Int64
-	// hidden are those of its objects that can't be read.
-	hidden hidden
+	// corrupt are its objects that can't be read.
+	corrupt corruptObjects
 
-	mu        sync.Mutex // guards all below
-	reached   int64      // the graph knows all up to this revision; 0 while the resource isn't followed
-	wanted    int64      // what somebody waits for
+	mu        sync.Mutex // guards the fields below
+	reached   int64      // the graph has all events up to this revision; 0 while the resource isn't watched
+	wanted    int64      // the revision that a caller waits for
 	changed   chan struct{}
-	interrupt context.CancelFunc // ends the follower's wait for events
+	interrupt context.CancelFunc // interrupts the follower's wait for events
 }
 
 func newResource(handle registry.Handle, kinds map[schema.GroupKind]*resource) *resource {
@@ -51,15 +51,15 @@ func newResource(handle registry.Handle, kinds map[schema.GroupKind]*resource) *
 
 func (r *resource) setTried() { r.once.Do(func() { close(r.tried) }) }
 
-// follows is how far the graph has followed the resource; 0 is not at all.
-func (r *resource) follows() int64 {
+// followedRevision returns the revision up to which the graph has followed the resource; 0 if it doesn't.
+func (r *resource) followedRevision() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.reached
 }
 
-// reach notes how far the graph has come; 0 is that it follows no more.
-func (r *resource) reach(revision int64) {
+// setReached records the revision up to which the graph has followed the resource; 0 if it doesn't any more.
+func (r *resource) setReached(revision int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.reached = revision
@@ -67,8 +67,8 @@ func (r *resource) reach(revision int64) {
 	r.changed = make(chan struct{})
 }
 
-// await returns once the graph knows all of the resource up to a revision, and fails where it isn't followed.
-func (r *resource) await(ctx context.Context, revision int64) error {
+// waitFor waits until the graph has all events up to a revision. It fails if the resource isn't watched.
+func (r *resource) waitFor(ctx context.Context, revision int64) error {
 	for {
 		r.mu.Lock()
 		reached, changed := r.reached, r.changed
@@ -90,8 +90,8 @@ func (r *resource) await(ctx context.Context, revision int64) error {
 	}
 }
 
-// wait returns a context for the follower's wait for events, which ends where somebody waits for more than there is.
-func (r *resource) wait(ctx context.Context) (context.Context, context.CancelFunc) {
+// waitContext returns a context for the follower's wait for events. It ends when a caller waits for a later revision.
+func (r *resource) waitContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,8 +101,8 @@ func (r *resource) wait(ctx context.Context) (context.Context, context.CancelFun
 	return ctx, cancel
 }
 
-// missing is the revision that somebody waits for; 0 is nobody.
-func (r *resource) missing() int64 {
+// wantedRevision returns the revision that a caller waits for; 0 if none does.
+func (r *resource) wantedRevision() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.wanted > r.reached {
@@ -111,8 +111,8 @@ func (r *resource) missing() int64 {
 	return 0
 }
 
-// get reads the metadata of an object: from memory, where that has what the graph has, or, live, from storage. Nil is that
-// there is none.
+// get reads the metadata of an object, from a cache that is as new as the graph or, if live is true, from storage. It
+// returns nil if the object doesn't exist.
 func (r *resource) get(ctx context.Context, namespace, name string, live bool) (*metadata, error) {
 	version := strconv.FormatInt(r.floor.Load(), 10)
 	if live {
@@ -129,9 +129,9 @@ func (r *resource) get(ctx context.Context, namespace, name string, live bool) (
 	return &m, err
 }
 
-var errUnpaced = errors.New("the resource has no watch that tells how far it is")
+var errNoProgress = errors.New("the resource has no watch that reports its progress")
 
-// unwatchable tells that a resource has no watch that the graph could follow, and never will.
+// unwatchable tells whether an error means that a resource has no watch that the collector could follow.
 func unwatchable(err error) bool {
-	return errors.Is(err, errUnpaced) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err)
+	return errors.Is(err, errNoProgress) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err)
 }

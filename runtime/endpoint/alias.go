@@ -8,8 +8,8 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 )
 
-// checkAliases refuses YAML whose aliases stand for more than limit bytes, without expanding them. Documents without
-// aliases, which is nearly all, cost two searches for a byte.
+// checkAliases refuses YAML that is larger than limit bytes after its aliases are expanded. It doesn't expand them. A
+// document without aliases costs two searches for a byte.
 func checkAliases(data []byte, limit int64) error {
 	if bytes.IndexByte(data, '&') < 0 || bytes.IndexByte(data, '*') < 0 {
 		return nil
@@ -28,16 +28,17 @@ func checkAliases(data []byte, limit int64) error {
 	return errors.New("yaml: document contains excessive aliasing")
 }
 
-// expansion measures nodes as if their aliases were written out, each anchor once.
+// expansion computes the sizes of nodes after their aliases are expanded. It visits each anchor once.
 type expansion struct {
 	sizes map[*yamlv3.Node]int64
 	limit int64
-	// open are the nodes that are being measured, cycle is the anchor of one that contains itself.
+	// open are the nodes whose size is being computed. cycle is the anchor of a node that contains itself.
 	open  map[*yamlv3.Node]bool
 	cycle string
 }
 
-// size is at most limit+1, so that sums can't overflow. A node that contains itself is beyond every limit.
+// size returns the size of a node, at most limit+1, so that sums can't overflow. A node that contains itself has the
+// size limit+1.
 func (e *expansion) size(node *yamlv3.Node) int64 {
 	if node.Kind == yamlv3.AliasNode {
 		if e.open[node.Alias] {
@@ -50,7 +51,7 @@ func (e *expansion) size(node *yamlv3.Node) int64 {
 	}
 	e.sizes[node], e.open[node] = e.limit+1, true
 	defer delete(e.open, node)
-	// Two bytes for quotes or brackets, one for what separates.
+	// A node has two quotes or brackets and a separator.
 	size := int64(len(node.Value)) + 3
 	for _, child := range node.Content {
 		if size = min(size+e.size(child), e.limit+1); size > e.limit {

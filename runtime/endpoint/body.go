@@ -2,47 +2,50 @@ package endpoint
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/negotiation"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
-// maxDepth is how deep a body may nest: what encoding/json takes.
+// maxDepth is the deepest nesting of a body, that of encoding/json.
 const maxDepth = 10000
 
-// maxReport bounds what an answer tells of a body's faults, of which a body may have as many as it has lines.
-const maxReport = 4 << 10
+// maxErrorText bounds the text of an answer about the faults of a body. A body may have a fault in each line.
+const maxErrorText = 4 << 10
 
-// readBody reads at most the limit. A body that is announced to be longer is refused unread.
-func (c *call) readBody() ([]byte, error) {
-	r := c.r
+// readBody reads the body up to the limit. It refuses a body with a larger Content-Length without reading it.
+func (req *resourceRequest) readBody() ([]byte, error) {
+	r := req.r
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		c.w.Header().Set("Accept-Encoding", "identity")
-		return nil, statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
-			fmt.Sprintf("the body of the request has the content encoding %q - send it without any", clip(encoding)))
+		req.w.Header().Set("Accept-Encoding", "identity")
+		return nil, negotiation.NewError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+			fmt.Sprintf("the body of the request has the content encoding %q - send it without any",
+				truncateShort(encoding)))
 	}
-	if r.ContentLength > c.api.maxBody {
-		return nil, c.tooLarge()
+	if r.ContentLength > req.api.maxBody {
+		return nil, req.tooLarge()
 	}
 	var buffer bytes.Buffer
-	// The announced length is trusted for no more than this.
+	// A client may send less than its Content-Length says.
 	buffer.Grow(int(min(max(r.ContentLength, 0), 64<<10)) + bytes.MinRead)
-	n, err := buffer.ReadFrom(io.LimitReader(r.Body, c.api.maxBody+1))
+	n, err := buffer.ReadFrom(io.LimitReader(r.Body, req.api.maxBody+1))
 	var tooLarge *http.MaxBytesError
 	switch {
-	case n > c.api.maxBody || errors.As(err, &tooLarge):
-		return nil, c.tooLarge()
-	case errors.Is(err, io.ErrUnexpectedEOF): // the connection's end ends the context, too
+	case n > req.api.maxBody || errors.As(err, &tooLarge):
+		return nil, req.tooLarge()
+	case errors.Is(err, io.ErrUnexpectedEOF): // when the connection ends, the context ends, too
 		return nil, errHalfBody
 	case r.Context().Err() != nil:
 		return nil, r.Context().Err()
@@ -50,75 +53,63 @@ func (c *call) readBody() ([]byte, error) {
 		return nil, errHalfBody
 	}
 	if strings.Contains(r.Header.Get("Content-Type"), "yaml") {
-		n *= yamlWeight
+		n *= yamlFactor
 	}
-	return buffer.Bytes(), c.weigh(r.Context(), n)
+	return buffer.Bytes(), req.reserveBody(r.Context(), n)
 }
 
 var errHalfBody = apierrors.NewBadRequest("the body of the request could not be read to its end")
 
-// tooLarge also ends the connection: nobody will read the rest.
-func (c *call) tooLarge() error {
-	if c.r.ProtoMajor == 1 {
-		c.w.Header().Set("Connection", "close")
+// tooLarge returns the error 413. It also makes the server close the connection, because nobody reads the rest of it.
+func (req *resourceRequest) tooLarge() error {
+	if req.r.ProtoMajor == 1 {
+		req.w.Header().Set("Connection", "close")
 	}
-	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", c.api.maxBody))
+	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", req.api.maxBody))
 }
 
-// inputFormat is the format of the body; JSON where the request doesn't say.
-func inputFormat(r *http.Request, allow allowFormat) (format, error) {
-	header := r.Header.Get("Content-Type")
-	if header == "" {
-		return formatJSON, nil
-	}
-	if mediaType, _, err := mime.ParseMediaType(header); err == nil {
-		for f := range formats {
-			if mediaType == formats[f].mediaType && allow(format(f), transform{}) {
-				return format(f), nil
-			}
-		}
-	}
-	return 0, unsupportedMediaType(mediaTypes(allow)...)
-}
-
-// readObject reads the body in the encoding of its format, YAML as JSON. Keys that YAML has twice are lost in JSON: they are
-// faults of the call where validation is strict, and warnings where it warns.
-func (c *call) readObject(f format, validation string) (data []byte, warnings []string, err error) {
-	if data, err = c.readBody(); err != nil {
+// readObject reads the body in the encoding of its format, and converts YAML to JSON. Duplicate keys of YAML are lost
+// in JSON: they are faults of the request if validation is strict, and warnings if it warns.
+func (req *resourceRequest) readObject(
+	f negotiation.Format, validation string,
+) (data []byte, warnings []string, err error) {
+	if data, err = req.readBody(); err != nil {
 		return nil, nil, err
 	}
-	if f == formatYAML {
+	if f == negotiation.YAML {
 		text := data
-		data, warnings, err = yamlToJSON(text, validation, c.api.maxBody)
+		data, warnings, err = yamlToJSON(text, validation, req.api.maxBody)
 		var syntax *syntaxError
 		if errors.As(err, &syntax) {
-			return nil, nil, codec.Unrecognized(c.resource.info.Names.Kind, err, text)
+			return nil, nil, codec.Unrecognized(req.resourceInfo.Names.Kind, err, text)
 		}
 		if err != nil {
-			c.faults = append(c.faults, err)
+			req.faults = append(req.faults, err)
 		}
 	}
-	if formats[f].encoding != api.JSON {
-		return data, nil, nil // their decoders have bounds of their own
+	if f.Encoding() != api.JSON {
+		return data, nil, nil // their decoders bound the depth themselves
 	}
 	return data, warnings, checkDepth(data)
 }
 
-// body is what a handle is given of a body that was read.
-func (c *call) body(f format, data []byte, validation string) api.Body {
-	return api.Body{Version: c.version.Name, Encoding: formats[f].encoding, Data: data, Validation: validation, Faults: c.faults}
+// body returns the body that a handle gets.
+func (req *resourceRequest) body(f negotiation.Format, data []byte, validation string) api.Body {
+	return api.Body{
+		Version: req.version.Name, Encoding: f.Encoding(), Data: data, Validation: validation, Faults: req.faults,
+	}
 }
 
-// syntaxError is what is no YAML.
+// syntaxError is the error of a body that isn't YAML.
 type syntaxError struct{ text string }
 
 func (e *syntaxError) Error() string { return e.text }
 
-// yamlToJSON converts a document whose expansion is bounded by limit. A syntaxError is without data, any other error is
-// what strict validation doesn't take.
+// yamlToJSON converts a document whose size is at most limit after aliases are expanded. It returns a syntaxError
+// without data, and any other error, which strict validation refuses, with data.
 func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, error) {
 	if err := checkAliases(data, limit); err != nil {
-		return nil, nil, &syntaxError{clipTo(err.Error(), maxReport)}
+		return nil, nil, &syntaxError{truncate(err.Error(), maxErrorText)}
 	}
 	var strict error
 	if validation != metav1.FieldValidationIgnore {
@@ -130,25 +121,25 @@ func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, 
 	out, err := yaml.YAMLToJSON(data)
 	switch {
 	case err != nil:
-		return nil, nil, &syntaxError{clipTo(err.Error(), maxReport)}
+		return nil, nil, &syntaxError{truncate(err.Error(), maxErrorText)}
 	case strict == nil:
 		return out, nil, nil
 	case validation == metav1.FieldValidationStrict:
-		return out, nil, errors.New(clipTo(strict.Error(), maxReport))
+		return out, nil, errors.New(truncate(strict.Error(), maxErrorText))
 	}
 	return out, yamlWarnings(strict), nil
 }
 
-// yamlWarnings are the lines of an error about duplicate keys.
+// yamlWarnings returns the lines of an error about duplicate keys.
 func yamlWarnings(err error) []string {
-	lines := strings.Split(strings.TrimPrefix(clipTo(err.Error(), maxReport), "yaml: unmarshal errors:\n"), "\n")
+	lines := strings.Split(strings.TrimPrefix(truncate(err.Error(), maxErrorText), "yaml: unmarshal errors:\n"), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])
 	}
 	return lines
 }
 
-// checkDepth refuses JSON that nests deeper than decoders go. It leaves all other judgement to them.
+// checkDepth refuses JSON that nests deeper than decoders allow. It checks nothing else.
 func checkDepth(data []byte) error {
 	if len(data) <= maxDepth {
 		return nil
@@ -163,7 +154,8 @@ func checkDepth(data []byte) error {
 		case inString:
 		case char == '{' || char == '[':
 			if depth++; depth > maxDepth {
-				return apierrors.NewBadRequest(fmt.Sprintf("the body of the request nests deeper than %d levels", maxDepth))
+				return apierrors.NewBadRequest(
+					fmt.Sprintf("the body of the request nests deeper than %d levels", maxDepth))
 			}
 		case char == '}' || char == ']':
 			depth--
@@ -172,10 +164,11 @@ func checkDepth(data []byte) error {
 	return nil
 }
 
-// readApply reads an apply patch. It reads JSON that is YAML, too, as JSON: reading it as YAML costs ten times as much.
-func (c *call) readApply(validation string) (data []byte, warnings []string, err error) {
-	if data, err = c.readBody(); err != nil || len(data) == 0 {
-		return []byte("{}"), nil, err // what is empty applies nothing, as in YAML
+// readApply reads an apply patch. It decodes JSON that is YAML, too, as JSON: decoding it as YAML costs ten times as
+// much.
+func (req *resourceRequest) readApply(validation string) (data []byte, warnings []string, err error) {
+	if data, err = req.readBody(); err != nil || len(data) == 0 {
+		return []byte("{}"), nil, err // as in YAML, an empty patch is an object without fields
 	}
 	if err := checkDepth(data); err != nil {
 		return nil, nil, err
@@ -185,20 +178,20 @@ func (c *call) readApply(validation string) (data []byte, warnings []string, err
 	if err == nil && (len(strict) == 0 || validation == metav1.FieldValidationIgnore) && isYAMLText(data) {
 		return data, nil, nil
 	}
-	if data, warnings, err = applyToJSON(data, validation, c.api.maxBody); err != nil {
+	if data, warnings, err = applyToJSON(data, validation, req.api.maxBody); err != nil {
 		return nil, nil, err
 	}
 	return data, warnings, checkDepth(data)
 }
 
-// applyToJSON is yamlToJSON with the texts of an apply.
+// applyToJSON is yamlToJSON with the error texts of an apply patch.
 func applyToJSON(data []byte, validation string, limit int64) ([]byte, []string, error) {
 	if err := checkAliases(data, limit); err != nil {
-		return nil, nil, apierrors.NewBadRequest("error encoding patch: " + clipTo(err.Error(), maxReport))
+		return nil, nil, apierrors.NewBadRequest("error encoding patch: " + truncate(err.Error(), maxErrorText))
 	}
 	out, err := yaml.YAMLToJSON(data)
 	if err != nil {
-		return nil, nil, apierrors.NewBadRequest("error encoding patch: " + clipTo(err.Error(), maxReport))
+		return nil, nil, apierrors.NewBadRequest("error encoding patch: " + truncate(err.Error(), maxErrorText))
 	}
 	if validation == metav1.FieldValidationIgnore {
 		return out, nil, nil
@@ -208,7 +201,21 @@ func applyToJSON(data []byte, validation string, limit int64) ([]byte, []string,
 	case strict == nil:
 		return out, nil, nil
 	case validation == metav1.FieldValidationStrict:
-		return nil, nil, apierrors.NewBadRequest("error strict decoding patch: error converting YAML to JSON: " + clipTo(strict.Error(), maxReport))
+		return nil, nil, apierrors.NewBadRequest("error strict decoding patch: error converting YAML to JSON: " +
+			truncate(strict.Error(), maxErrorText))
 	}
 	return out, yamlWarnings(strict), nil
+}
+
+// cborToJSON converts an object from CBOR to JSON.
+func cborToJSON(data []byte) ([]byte, error) {
+	var object map[string]any
+	if err := direct.Unmarshal(data, &object); err != nil {
+		return nil, apierrors.NewBadRequest("error decoding CBOR: " + truncate(err.Error(), maxErrorText))
+	}
+	out, err := stdjson.Marshal(object)
+	if err != nil {
+		return nil, apierrors.NewBadRequest("error converting CBOR to JSON: " + truncate(err.Error(), maxErrorText))
+	}
+	return out, checkDepth(out)
 }

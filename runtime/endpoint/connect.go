@@ -11,43 +11,44 @@ import (
 	"sync"
 )
 
-// pathOption is the option of a connection that holds the path below it.
+// pathOption is the option of a connection that holds the subpath.
 const pathOption = "path"
 
-// credentials are the headers that say who a client is, or wants to be taken for: what serves a connection may pass a
-// request on, and must not pass these on.
+// credentials are the headers that authenticate or impersonate a user. The handler of a connection doesn't get them,
+// because it may forward the request.
 var credentials = []string{"Authorization", "Impersonate-User", "Impersonate-Group", "Impersonate-Uid"}
 
 const (
 	impersonateExtra = "Impersonate-Extra-"
 	protocolHeader   = "Sec-Websocket-Protocol"
-	bearerProtocol   = "base64url.bearer.authorization.k8s.io." //nolint:gosec // G101: what credentials begin with is none
+	bearerProtocol   = "base64url.bearer.authorization.k8s.io." //nolint:gosec // G101: a prefix isn't a credential
 )
 
-// connect hands a request to the author's handler, which sees the path behind the subresource.
-func (c *call) connect() error {
-	below := ""
-	if c.extension.Subpath {
-		below, _ = c.info.subpath(c.r.URL) // it was looked at when the request was routed
-		if plain, err := url.PathUnescape(below); err == nil {
-			c.query.Set(pathOption, plain)
+// connect passes a request to the author's handler, with the path that follows the subresource.
+func (req *resourceRequest) connect() error {
+	subpath := ""
+	if req.extension.Subpath {
+		subpath, _ = req.requestInfo.Subpath(req.r.URL) // extension.accepts has checked it
+		if plain, err := url.PathUnescape(subpath); err == nil {
+			req.query.Set(pathOption, plain)
 		}
 	}
-	ctx, cancel := context.WithCancel(c.r.Context())
+	ctx, cancel := context.WithCancel(req.r.Context())
 	defer cancel()
-	handler, err := c.extension.handle.Connect(ctx, c.namespace, c.info.Name, c.query)
+	handler, err := req.extension.handle.Connect(ctx, req.namespace, req.requestInfo.Name, req.query)
 	if err != nil {
 		return err
 	}
-	w := &connector{ResponseWriter: c.w}
-	// An upgraded connection is the handler's, and ends with the request all the same.
+	w := &connectionWriter{ResponseWriter: req.w}
+	// The handler owns an upgraded connection, but it ends with the request.
 	defer context.AfterFunc(ctx, w.drop)()
-	handler.ServeHTTP(w, connectionRequest(ctx, c.r, below))
+	handler.ServeHTTP(w, connectionRequest(ctx, req.r, subpath))
 	return nil
 }
 
-// connectionRequest is the request as an author's handler sees it.
-func connectionRequest(ctx context.Context, r *http.Request, below string) *http.Request {
+// connectionRequest returns the request that the author's handler gets: without credentials, and with the subpath as
+// its path.
+func connectionRequest(ctx context.Context, r *http.Request, subpath string) *http.Request {
 	out := r.Clone(ctx)
 	for name := range out.Header {
 		if slices.Contains(credentials, name) || strings.HasPrefix(name, impersonateExtra) {
@@ -58,15 +59,15 @@ func connectionRequest(ctx context.Context, r *http.Request, below string) *http
 		out.Header[protocolHeader] = withoutBearer(offered)
 	}
 	out.TLS = nil
-	out.URL.Path, out.URL.RawPath = "/"+below, ""
-	if plain, err := url.PathUnescape(below); err == nil && plain != below {
-		out.URL.Path, out.URL.RawPath = "/"+plain, "/"+below
+	out.URL.Path, out.URL.RawPath = "/"+subpath, ""
+	if plain, err := url.PathUnescape(subpath); err == nil && plain != subpath {
+		out.URL.Path, out.URL.RawPath = "/"+plain, "/"+subpath
 	}
 	out.RequestURI = out.URL.RequestURI()
 	return out
 }
 
-// withoutBearer drops the protocols in which browsers carry tokens.
+// withoutBearer drops the WebSocket protocols in which browsers send tokens.
 func withoutBearer(offered []string) []string {
 	var kept []string
 	for _, header := range offered {
@@ -79,17 +80,17 @@ func withoutBearer(offered []string) []string {
 	return []string{strings.Join(kept, ", ")}
 }
 
-// connector is the writer of a connection: what upgrades connections asks for an http.Hijacker and an http.Flusher, and
-// doesn't look behind the writers of filters.
-type connector struct {
+// connectionWriter is the writer of a connection. Libraries that upgrade connections need an http.Hijacker and an
+// http.Flusher, and don't unwrap the writers of filters.
+type connectionWriter struct {
 	http.ResponseWriter
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	conn    net.Conn
 	dropped bool
 }
 
 // Hijack implements http.Hijacker.
-func (w *connector) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (w *connectionWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffer, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
@@ -104,17 +105,17 @@ func (w *connector) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 }
 
 // Flush implements http.Flusher.
-func (w *connector) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+func (w *connectionWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
 // Unwrap lets http.ResponseController reach the connection's writer.
-func (w *connector) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *connectionWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// drop closes a connection that was upgraded.
-func (w *connector) drop() {
+// drop closes the connection, if it was upgraded.
+func (w *connectionWriter) drop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.dropped = true
 	if w.conn != nil {
-		_ = w.conn.Close() // its handler sees the error
+		_ = w.conn.Close() // the handler that uses the connection gets the error
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/request"
 )
 
 // sink is a ResponseWriter that costs nothing.
@@ -26,8 +26,10 @@ func (s *sink) Write(b []byte) (int, error) { s.bytes += len(b); return len(b), 
 func lister(t testing.TB, n int, accept string) func() int {
 	a, handle := newAPI(t)
 	for i := range n {
-		body := fmt.Sprintf(`{"metadata":{"name":"w-%06d","annotations":{"a":%q}},"spec":{"color":"red"}}`, i, strings.Repeat("x", 700))
-		_, err := handle.Create(t.Context(), "default", api.Body{Version: "v1", Data: []byte(body)}, api.WriteOptions{Form: api.Form{Version: "v1"}})
+		body := fmt.Sprintf(`{"metadata":{"name":"w-%06d","annotations":{"a":%q}},"spec":{"color":"red"}}`, i,
+			strings.Repeat("x", 700))
+		_, err := handle.Create(t.Context(), "default", api.Body{Version: "v1", Data: []byte(body)},
+			api.WriteOptions{Form: api.Form{Version: "v1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,11 +38,11 @@ func lister(t testing.TB, n int, accept string) func() int {
 	if accept != "" {
 		r.Header.Set("Accept", accept)
 	}
-	info, err := endpoint.ParseRequestInfo(r)
+	info, err := request.New(r, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r = r.WithContext(endpoint.WithRequestInfo(r.Context(), info))
+	r = r.WithContext(request.WithInfo(r.Context(), info))
 	return func() int {
 		w := sink{header: http.Header{}}
 		a.ServeHTTP(&w, r)

@@ -6,6 +6,8 @@ import (
 	"net/http"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/respond"
 	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,25 +19,25 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// delete removes an object, and answers with a Status, or with the object where its kind says so; or marks it where it must
-// wait, and answers with the object.
-func (c *call) delete() error {
-	media, form, err := c.negotiate(singleTransform)
+// delete deletes an object, and answers with a Status, or with the object if its kind asks for that. An object that
+// waits for finalizers or its grace period is only marked, and delete answers with the object.
+func (req *resourceRequest) delete() error {
+	media, form, err := req.negotiate(negotiation.ObjectTransform)
 	if err != nil {
 		return err
 	}
-	options, err := c.deleteOptions()
+	options, err := req.deleteOptions()
 	if err != nil {
 		return err
 	}
 	if ignoresReadErrors(options) {
-		if err := c.api.unsafeDelete(c.r); err != nil {
+		if err := req.api.unsafeDelete(req.r); err != nil {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(c.writing(len(options.DryRun) > 0), maxWriteTime)
+	ctx, cancel := context.WithTimeout(req.writeContext(len(options.DryRun) > 0), maxWriteTime)
 	defer cancel()
-	deletion, err := c.handle.Delete(ctx, c.namespace, c.info.Name, asRegistryDelete(options, form))
+	deletion, err := req.handle.Delete(ctx, req.namespace, req.requestInfo.Name, apiDeleteOptions(options, form))
 	if err != nil {
 		return err
 	}
@@ -45,67 +47,70 @@ func (c *call) delete() error {
 		code = http.StatusAccepted
 	}
 	if deletion.Shown || !deletion.Done && !deletion.Pending {
-		c.object(media, code, form, deletion.Object)
+		req.writeObject(media, code, form, deletion.Object)
 		return nil
 	}
-	media.as = transform{}
-	writeDocument(c.w, media, code, &metav1.Status{
+	media.As = negotiation.Transform{}
+	respond.Document(req.w, media, code, &metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 		Status:   metav1.StatusSuccess,
 		Details: &metav1.StatusDetails{
-			Name: c.info.Name, Group: c.resource.info.Group, Kind: c.resource.info.Names.Plural, UID: types.UID(deletion.UID),
+			Name: req.requestInfo.Name, Group: req.resourceInfo.Group, Kind: req.resourceInfo.Names.Plural,
+			UID: types.UID(deletion.UID),
 		},
 	})
 	return nil
 }
 
-// deleteCollection deletes what a selection takes, and answers with a list of it.
-func (c *call) deleteCollection() error {
-	media, form, err := c.negotiate(listTransform)
+// deleteCollection deletes the objects that the selectors select, and answers with a list of them.
+func (req *resourceRequest) deleteCollection() error {
+	media, form, err := req.negotiate(negotiation.ListTransform)
 	if err != nil {
 		return err
 	}
-	list, err := c.listOptions()
+	list, err := req.listOptions()
 	if err != nil {
 		return err
 	}
-	options, err := c.deleteOptions()
+	options, err := req.deleteOptions()
 	if err != nil {
 		return err
 	}
 	if ignoresReadErrors(options) {
-		return invalidOptions("DeleteOptions", field.ErrorList{field.Invalid(field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential"),
-			true, "is not allowed with DELETECOLLECTION, try again after removing the option")})
+		return invalidOptions("DeleteOptions", field.ErrorList{field.Invalid(
+			field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential"), true,
+			"is not allowed with DELETECOLLECTION, try again after removing the option")})
 	}
-	page, err := c.handle.DeleteCollection(c.writing(len(options.DryRun) > 0), c.namespace, asRegistryDelete(options, form), asRegistryList(list))
+	ctx := req.writeContext(len(options.DryRun) > 0)
+	page, err := req.handle.DeleteCollection(ctx, req.namespace, apiDeleteOptions(options, form), apiListOptions(list))
 	if err != nil {
 		return err
 	}
 	defer page.Close()
-	c.page(media, form, page)
+	req.writePage(media, form, page)
 	return nil
 }
 
-// ignoresReadErrors tells a deletion of what can't be read.
+// ignoresReadErrors tells whether the client wants to delete an object although the server can't read it.
 func ignoresReadErrors(options *metav1.DeleteOptions) bool {
 	ignore := options.IgnoreStoreReadErrorWithClusterBreakingPotential
 	return ignore != nil && *ignore
 }
 
-// deleteOptions reads the options from the body where there is one, else from the query; it doesn't mix the two. The
-// resourceVersion in the query of a collection's deletion is that of the list alone: kube-apiserver takes it for a
+// deleteOptions reads the options from the body if there is one, else from the query; it doesn't mix the two. When a
+// collection is deleted, the resourceVersion in the query only applies to the list: kube-apiserver takes it for a
 // precondition, too, which hardly any object meets.
-func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
-	data, err := c.readBody()
+func (req *resourceRequest) deleteOptions() (*metav1.DeleteOptions, error) {
+	data, err := req.readBody()
 	if err != nil {
 		return nil, err
 	}
 	options := &metav1.DeleteOptions{}
 	if len(data) > 0 {
-		err = c.decodeDeleteOptions(data, options)
-	} else if err = metav1.Convert_url_Values_To_v1_DeleteOptions(&c.query, options, nil); err != nil {
+		err = req.decodeDeleteOptions(data, options)
+	} else if err = metav1.Convert_url_Values_To_v1_DeleteOptions(&req.query, options, nil); err != nil {
 		err = apierrors.NewBadRequest(err.Error())
-	} else if options.Preconditions != nil && c.info.Verb == "deletecollection" {
+	} else if options.Preconditions != nil && req.requestInfo.Verb == "deletecollection" {
 		options.Preconditions.ResourceVersion = nil
 	}
 	if err != nil {
@@ -114,20 +119,20 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	return options, invalidOptions("DeleteOptions", metavalidation.ValidateDeleteOptions(options))
 }
 
-// decodeDeleteOptions takes the kind DeleteOptions of any group, as kube-apiserver does: clients send it in the
-// resource's own, or in that of a client that knows another. Nothing else is taken.
-func (c *call) decodeDeleteOptions(data []byte, options *metav1.DeleteOptions) error {
-	format, err := inputFormat(c.r, anyFormat)
+// decodeDeleteOptions decodes the kind DeleteOptions of any group, as kube-apiserver does: clients send it in the group
+// of the resource, or in another group that they know. It refuses other kinds.
+func (req *resourceRequest) decodeDeleteOptions(data []byte, options *metav1.DeleteOptions) error {
+	format, err := negotiation.Input(req.r, negotiation.AnyFormat)
 	if err != nil {
 		return err
 	}
 	switch format {
-	case formatProtobuf:
+	case negotiation.Protobuf:
 		err = decodeProtobufOptions(data, options)
-	case formatCBOR:
+	case negotiation.CBOR:
 		data, err = cborToJSON(data)
-	case formatYAML:
-		data, _, err = yamlToJSON(data, metav1.FieldValidationIgnore, c.api.maxBody)
+	case negotiation.YAML:
+		data, _, err = yamlToJSON(data, metav1.FieldValidationIgnore, req.api.maxBody)
 	}
 	var syntax *syntaxError
 	if errors.As(err, &syntax) {
@@ -136,7 +141,7 @@ func (c *call) decodeDeleteOptions(data []byte, options *metav1.DeleteOptions) e
 	if err != nil {
 		return err
 	}
-	if format != formatProtobuf {
+	if format != negotiation.Protobuf {
 		if err := checkDepth(data); err != nil {
 			return err
 		}
@@ -168,7 +173,7 @@ func decodeProtobufOptions(data []byte, options *metav1.DeleteOptions) error {
 	return nil
 }
 
-func asRegistryDelete(options *metav1.DeleteOptions, form api.Form) api.DeleteOptions {
+func apiDeleteOptions(options *metav1.DeleteOptions, form api.Form) api.DeleteOptions {
 	propagation := options.PropagationPolicy
 	//nolint:staticcheck // clients still send the deprecated option
 	if orphan := options.OrphanDependents; orphan != nil {

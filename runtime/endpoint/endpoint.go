@@ -1,9 +1,11 @@
-// Package endpoint is the HTTP of resources: routes and verbs, content negotiation, decoding of bodies, watch streams,
-// tables, discovery and OpenAPI. It speaks to resources through registry.Handle and knows no Go type, no storage and no
-// cache. What every request passes before it comes here is package filter's.
+// Package endpoint is the HTTP of resources: the routes and their verbs, the decoding of bodies and options, the
+// answers and the watch streams. It works with resources through registry.Handle, and knows no Go type, no storage and
+// no cache. Package filter has what every request passes before it.
 //
-// What is read is written as the bytes that a Handle gives: nothing is decoded or encoded on the way out, but for people
-// (YAML, pretty). Which verb a request is stands in two tables: the routes of resources, and the documents of all else.
+// A read copies the bytes that a Handle returns. The endpoint decodes and encodes nothing on the way out, except for
+// formats that people read (YAML, indented JSON).
+//
+// It may know packages api, codec, discovery, encoder, negotiation, reach, registry, request, respond, store and wire.
 package endpoint
 
 import (
@@ -15,7 +17,11 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/discovery"
+	"apigen.dev/runtime/encoder"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/respond"
 	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,18 +36,18 @@ type Group struct {
 	Serves func(resource *api.Info, version string) bool
 }
 
-// Config is what New needs.
+// Config configures an API. Only Groups has no default.
 type Config struct {
 	Groups []Group
-	// MaxBodyBytes bounds a request's body; 0 is 3 MiB, as kube-apiserver's.
+	// MaxBodyBytes bounds the body of a request; 0 means 3 MiB, as in kube-apiserver.
 	MaxBodyBytes int64
-	// MinRequestTimeout bounds how long a watch without timeoutSeconds lives, at least; 0 is 30 min, as
-	// kube-apiserver's --min-request-timeout. The actual bound is random between it and its double.
-	MinRequestTimeout int64 // seconds
-	// UnsafeDelete decides whether the user of a request may delete an object that can't be read, in addition to being
-	// allowed to delete it: nil where they may, else the status to answer with. Where it isn't set nobody may.
+	// MinRequestTimeout is the shortest life, in seconds, of a watch without timeoutSeconds; 0 means 30 min, as in
+	// kube-apiserver. A watch lives for a random time between MinRequestTimeout and its double.
+	MinRequestTimeout int64
+	// UnsafeDelete decides whether the user of a request, who may delete an object, may delete it although the server
+	// can't read it. It returns nil or the error to answer with. If it isn't set, nobody may.
 	UnsafeDelete func(r *http.Request) error
-	// Log hears of failures that clients are told no more of than that; nil is slog.Default().
+	// Log receives the errors whose text the answers leave out; nil means slog.Default().
 	Log *slog.Logger
 }
 
@@ -51,27 +57,28 @@ const (
 	defaultMinRequestTimeout = 30 * 60
 )
 
-// API serves /api, /apis and /openapi/v3: an http.Handler. It is immutable; the handles that it was given stay their
-// owner's, who closes them after the last request.
+// API is the http.Handler of /api, /apis and /openapi. It is immutable. The caller of New owns the handles, and closes
+// them after the last request.
 type API struct {
 	resources  map[resourceKey]*resource
-	documents  map[string]document
+	documents  *discovery.Documents
 	maxBody    int64
 	minTimeout time.Duration
 	// unsafeDelete is Config.UnsafeDelete.
 	unsafeDelete func(r *http.Request) error
-	// writeTimeout is how long a client may leave a piece of an answer unread.
+	// writeTimeout is how long a client may take to read a piece of an answer.
 	writeTimeout time.Duration
-	pools        pools
-	// bodies bounds the bytes of large bodies that are worked on at once.
+	// frames are the buffers of answers, streamFrames those of watches.
+	frames, streamFrames *encoder.Frames
+	// bodies bounds the sum of the sizes of the large bodies that the server works on at once.
 	bodies *semaphore.Weighted
-	// converters bounds how many answers are turned into YAML at once.
+	// converters bounds how many answers the server converts to YAML at once.
 	converters *semaphore.Weighted
 	log        *slog.Logger
 }
 
-// New computes routes and documents. It fails where two resources claim one path, or a group's description is
-// incomplete.
+// New builds the routes and the documents. It fails if two resources have the same path, or if the description of a
+// group is incomplete.
 func New(config Config) (*API, error) {
 	a := &API{
 		resources:    map[resourceKey]*resource{},
@@ -79,9 +86,10 @@ func New(config Config) (*API, error) {
 		minTimeout:   time.Duration(config.MinRequestTimeout) * time.Second,
 		writeTimeout: defaultWriteTimeout,
 		unsafeDelete: config.UnsafeDelete,
-		pools:        newPools(),
+		frames:       encoder.NewFrames(frameSize),
+		streamFrames: encoder.NewFrames(streamFrameSize),
 		bodies:       semaphore.NewWeighted(maxBodyBytes),
-		converters:   converters(),
+		converters:   newConverters(),
 		log:          config.Log,
 	}
 	if a.log == nil {
@@ -92,7 +100,8 @@ func New(config Config) (*API, error) {
 	}
 	if a.unsafeDelete == nil {
 		a.unsafeDelete = func(*http.Request) error {
-			return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("objects that can't be read are not deleted here"))
+			return apierrors.NewForbidden(schema.GroupResource{}, "",
+				errors.New("objects that can't be read are not deleted here"))
 		}
 	}
 	if a.minTimeout <= 0 {
@@ -105,7 +114,7 @@ func New(config Config) (*API, error) {
 			}
 		}
 	}
-	documents, err := documentsOf(config.Groups)
+	documents, err := discovery.New(described(config.Groups))
 	if err != nil {
 		return nil, err
 	}
@@ -113,37 +122,53 @@ func New(config Config) (*API, error) {
 	return a, nil
 }
 
-// add makes the routes of one resource.
+// add adds the routes of one resource.
 func (a *API) add(group *Group, handle registry.Handle) error {
 	info := handle.Info()
 	if info.Group != group.Name {
 		return fmt.Errorf("resource %s stands in group %q", info.GroupResource(), group.Name)
 	}
 	for i := range info.Versions {
-		if !group.has(info, info.Versions[i].Name) {
+		version := &info.Versions[i]
+		if group.Serves != nil && !group.Serves(info, version.Name) {
 			continue
 		}
-		key := resourceKey{info.Group, info.Versions[i].Name, info.Names.Plural}
+		key := resourceKey{info.Group, version.Name, info.Names.Plural}
 		if a.resources[key] != nil {
 			return fmt.Errorf("resource %s is served twice in version %s", info.GroupResource(), key.version)
 		}
-		a.resources[key] = newResource(handle, &info.Versions[i])
+		a.resources[key] = newResource(handle, version)
 	}
 	return nil
 }
 
-// has tells whether a resource is served in a version.
-func (g *Group) has(info *api.Info, version string) bool {
-	return info.Version(version) != nil && (g.Serves == nil || g.Serves(info, version))
+// described returns the groups with the verbs of their resources, which discovery lists.
+func described(groups []Group) []discovery.Group {
+	out := make([]discovery.Group, len(groups))
+	for i := range groups {
+		group := &groups[i]
+		out[i] = discovery.Group{
+			Name: group.Name, Versions: group.Versions, OpenAPI: group.OpenAPI, Swagger: group.Swagger,
+			Serves: group.Serves,
+		}
+		for _, handle := range group.Handles {
+			info := handle.Info()
+			out[i].Resources = append(out[i].Resources, discovery.Resource{Info: info, Verbs: verbsOf(info)})
+		}
+	}
+	return out
 }
 
-// ServeHTTP answers requests that carry a RequestInfo. Where there is none it is read from the request.
+// Paths returns the sorted paths of the documents, for an index of the server.
+func (a *API) Paths() []string { return a.documents.Paths() }
+
+// ServeHTTP answers a request. It reads the request's Info from its context, and makes one if there is none.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	info := RequestInfoFrom(r.Context())
+	info := request.InfoFrom(r.Context())
 	if info == nil {
 		var err error
-		if info, err = ParseRequestInfo(r); err != nil {
-			WriteStatus(w, r, errNoRoute)
+		if info, err = request.New(r, a.LongRunning); err != nil {
+			respond.Error(w, r, respond.ErrNotFound)
 			return
 		}
 	}
@@ -151,21 +176,21 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if info.IsResource {
 		err = a.serveResource(w, r, info)
 	} else {
-		err = a.serveDocument(w, r, info)
+		err = a.documents.Serve(w, r, info)
 	}
 	if err != nil {
 		a.writeError(w, r, err)
 	}
 }
 
-// writeError answers with an error, and logs what the answer withholds.
+// writeError answers with an error, and logs it if the answer leaves out its text.
 func (a *API) writeError(w http.ResponseWriter, r *http.Request, err error) {
-	a.tell(r.Context(), err)
-	WriteStatus(w, r, err)
+	a.logWithheld(r.Context(), err)
+	respond.Error(w, r, err)
 }
 
-func (a *API) tell(ctx context.Context, err error) {
-	if isWithheld(err) {
+func (a *API) logWithheld(ctx context.Context, err error) {
+	if respond.IsWithheld(err) {
 		a.log.ErrorContext(ctx, "a request failed", "error", err)
 	}
 }

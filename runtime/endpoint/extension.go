@@ -3,104 +3,84 @@ package endpoint
 import (
 	"context"
 	"net/url"
-	"slices"
 	"strings"
 
 	"apigen.dev/runtime/api"
-	subresources "apigen.dev/runtime/subresource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"apigen.dev/runtime/encoder"
+	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// extended is what the resource of an extension has beyond others.
-type extended struct {
+// extension is the part of a resource that only extensions have.
+type extension struct {
 	*api.Extension
 	shape  shape
-	handle *subresources.Handle
+	handle *subresource.Handle
 }
 
-// extensionShapes are the rows that serve each form.
-var extensionShapes = [...]shape{api.KindForm: extension, api.StreamForm: output, api.ConnectionForm: connection}
+// extensionShapes are the shapes of the forms of extensions.
+var extensionShapes = [...]shape{
+	api.KindForm: kindExtension, api.StreamForm: streamExtension, api.ConnectionForm: connectionExtension,
+}
 
-// extend makes the resources of all extensions: as the resource, but for what answers say that they are.
-func (r *resource) extend() {
-	r.extensions = make(map[string]*resource, len(r.info.Extensions))
-	for i := range r.info.Extensions {
-		e := &r.info.Extensions[i]
+// addExtensions adds the extensions of a resource. An extension is a copy of the resource with the kind, the columns
+// and the encodings of the extension.
+func (r *resource) addExtensions() {
+	r.extensions = make(map[string]*resource, len(r.resourceInfo.Extensions))
+	for i := range r.resourceInfo.Extensions {
+		e := &r.resourceInfo.Extensions[i]
 		part := *r
 		version := *r.version
 		version.Columns, version.Protobuf = e.Columns, e.GivesProtobuf
-		part.version, part.columns = &version, columnDefinitions(e.Columns)
-		part.heads = newResourceHeads(r.info.Names.ListKind, schema.GroupVersion{Group: r.info.Group, Version: version.Name}.String(), e.Columns)
+		part.version = &version
+		apiVersion := schema.GroupVersion{Group: r.resourceInfo.Group, Version: version.Name}.String()
+		part.heads = encoder.NewHeads(r.resourceInfo.Names.ListKind, apiVersion, e.Columns)
 		if e.Kind.Kind != "" {
-			info := *r.info
+			info := *r.resourceInfo
 			info.Names.Kind = e.Kind.Kind
-			part.info = &info
+			part.resourceInfo = &info
 		}
-		part.extension = &extended{Extension: e, shape: extensionShapes[e.Form], handle: r.handle.Extension(e.Name)}
+		part.extension = &extension{Extension: e, shape: extensionShapes[e.Form], handle: r.handle.Extension(e.Name)}
 		r.extensions[e.Name] = &part
 	}
 }
 
-// extended is the resource of the extension that a path names, or the resource itself.
-func (r *resource) extended(info *RequestInfo) *resource {
-	if len(info.parts) < subpathPart {
-		return r
+// extensionOf returns the extension that a path names, or nil.
+func (r *resource) extensionOf(info *request.Info) *resource {
+	if len(info.Segments()) < request.SubresourceDepth {
+		return nil
 	}
-	if part := r.extensions[info.Subresource]; part != nil {
-		return part
-	}
-	return r
+	return r.extensions[info.Subresource]
 }
 
-// fits tells whether a path names the extension and nothing else. What follows it in a path may be spelled in any way, as
-// long as it doesn't lead up.
-func (e *extended) fits(info *RequestInfo, u *url.URL) bool {
+// accepts tells whether the extension serves a path. An extension without a subpath serves its own path alone. An
+// extension with one serves every spelling of the subpath, unless it has dot segments.
+func (e *extension) accepts(info *request.Info, u *url.URL) bool {
 	if !e.Subpath {
-		return !info.irregular && len(info.parts) == subpathPart
+		return !info.IsIrregular() && len(info.Segments()) == request.SubresourceDepth
 	}
-	below, ok := info.subpath(u)
+	subpath, ok := info.Subpath(u)
 	if !ok {
 		return false
 	}
-	plain, err := url.PathUnescape(below)
+	plain, err := url.PathUnescape(subpath)
 	if err != nil || strings.ContainsAny(plain, "\x00\\") {
 		return false
 	}
-	for part := range strings.SplitSeq(plain, "/") { // an encoded slash is one to whoever decodes it next
-		if part == "." || part == ".." {
+	// The next server that decodes the path takes an encoded slash for a slash.
+	for segment := range strings.SplitSeq(plain, "/") {
+		if segment == "." || segment == ".." {
 			return false
 		}
 	}
 	return true
 }
 
-// subpathPart is where in RequestInfo.parts an extension's own path begins.
-const subpathPart = 3
-
-// subpath is what follows the subresource in a path, as it was spelled. It is false where what comes before has a second
-// spelling.
-func (i *RequestInfo) subpath(u *url.URL) (string, bool) {
-	parts := splitPath(i.Path)
-	head := len(parts) - len(i.parts) + subpathPart
-	spelled := strings.SplitN(strings.TrimPrefix(u.EscapedPath(), "/"), "/", head+1)
-	if head > len(parts) || len(spelled) < head {
-		return "", false
-	}
-	for n, part := range spelled[:head] {
-		plain, err := url.PathUnescape(part)
-		if err != nil || plain != parts[n] || plain == "" || plain == "." || plain == ".." || strings.ContainsAny(plain, "%\x00") {
-			return "", false
-		}
-	}
-	if len(spelled) == head {
-		return "", true
-	}
-	return spelled[head], true
-}
-
-// LongRunning tells requests beside watches that live as long as their client wants: streams and connections.
-func (a *API) LongRunning(info *RequestInfo) bool {
+// LongRunning tells whether a request is for a stream or a connection, which last as long as the client wants. It is
+// the function that request.New takes.
+func (a *API) LongRunning(info *request.Info) bool {
 	if info.Subresource == "" {
 		return false
 	}
@@ -108,57 +88,14 @@ func (a *API) LongRunning(info *RequestInfo) bool {
 	if res == nil {
 		return false
 	}
-	part := res.extended(info)
-	return part != res && part.extension.Lasts()
+	e := res.extensionOf(info)
+	return e != nil && e.extension.Lasts()
 }
 
-// act posts a kind to a subresource: 201.
-func (c *call) act() error {
-	return c.write(noTransform, c.createOptions, func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
-		return c.extension.handle.Create(ctx, c.namespace, c.info.Name, body, options)
-	})
-}
-
-// extensionKind is what discovery says that an extension is of.
-func extensionKind(info *api.Info, e *api.Extension, version string) metav1.GroupVersionKind {
-	kind := metav1.GroupVersionKind{Group: info.Group, Version: version, Kind: info.Names.Kind}
-	if e.Kind.Kind != "" {
-		kind.Group, kind.Kind = e.Kind.Group, e.Kind.Kind
-		if e.Kind.Version != "" {
-			kind.Version = e.Kind.Version
-		}
-	}
-	return kind
-}
-
-// extensionVerbs are those of the rows that an extension has.
-func extensionVerbs(e *api.Extension) []string {
-	verbs := []string{}
-	for i := range routes {
-		row := &routes[i]
-		if row.shape == extensionShapes[e.Form] && row.verb != "" && slices.Contains(e.Methods, row.method) {
-			verbs = append(verbs, row.verb)
-		}
-	}
-	slices.Sort(verbs)
-	return slices.Compact(verbs)
-}
-
-// extensionRows are the extensions of a resource in legacy discovery.
-func extensionRows(info *api.Info, main metav1.APIResource, version string) (rows []metav1.APIResource) {
-	for i := range info.Extensions {
-		e := &info.Extensions[i]
-		kind := extensionKind(info, e, version)
-		row := metav1.APIResource{Name: main.Name + "/" + e.Name, Namespaced: main.Namespaced, Kind: kind.Kind, Verbs: extensionVerbs(e)}
-		if kind.Group != info.Group || kind.Version != version {
-			row.Group, row.Version = kind.Group, kind.Version
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// mainVerbs are those of a resource itself.
-func mainVerbs(info *api.Info) []string {
-	return slices.DeleteFunc(verbsOf(collection, item), func(verb string) bool { return !info.Has(verb) })
+// createInExtension passes a body of the extension's kind to the extension, and answers 201.
+func (req *resourceRequest) createInExtension() error {
+	return req.write(negotiation.NoTransform, req.createOptions,
+		func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
+			return req.extension.handle.Create(ctx, req.namespace, req.requestInfo.Name, body, options)
+		})
 }

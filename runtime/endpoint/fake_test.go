@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +11,8 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
-	subresources "apigen.dev/runtime/subresource"
+	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -24,13 +24,19 @@ var widgets = &api.Info{
 		ShortNames: []string{"wg"}, Categories: []string{"all"}},
 	Scope: api.Namespaced,
 	Versions: []api.VersionInfo{
-		{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Color", Type: "string", Priority: 1}, {Name: "Age", Type: "date"}}},
+		{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"},
+			{Name: "Color", Type: "string", Priority: 1}, {Name: "Age", Type: "date"}}},
 		{Name: "v1beta1", Deprecated: `shop.example.com/v1beta1 Widget is "deprecated"`},
 	},
 	Storage:          "v1",
 	Subresources:     []string{"status"},
 	SelectableFields: []string{"spec.color"},
 }
+
+// widgetColumns is the value of columnDefinitions in a Table of widgets.
+const widgetColumns = `[{"name":"Name","type":"string","format":"name","description":"","priority":0},` +
+	`{"name":"Color","type":"string","format":"","description":"","priority":1},` +
+	`{"name":"Age","type":"date","format":"","description":"","priority":0}]`
 
 var gadgets = &api.Info{
 	Group:    "shop.example.com",
@@ -59,7 +65,7 @@ type fake struct {
 	result    api.Result
 	deletion  api.Deletion
 	fail      error
-	extension subresources.Handle
+	extension subresource.Handle
 	openPages int
 	watching  api.Watch // instead of one of what stands above
 }
@@ -67,7 +73,7 @@ type fake struct {
 func (f *fake) Info() *api.Info { return f.info }
 func (f *fake) Ready() error    { return nil }
 
-func (f *fake) Extension(string) *subresources.Handle { return &f.extension }
+func (f *fake) Extension(string) *subresource.Handle { return &f.extension }
 
 func (f *fake) Close() error { return nil }
 
@@ -119,13 +125,15 @@ func (f *fake) Create(_ context.Context, namespace string, body api.Body, opts a
 	return result, f.fail
 }
 
-func (f *fake) Update(_ context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions) (api.Result, error) {
+func (f *fake) Update(_ context.Context, namespace, name, subresource string, body api.Body,
+	opts api.WriteOptions) (api.Result, error) {
 	f.note("update", namespace, name, subresource, opts.Form)
 	f.body, f.write = body, opts
 	return f.result, f.fail
 }
 
-func (f *fake) Patch(_ context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error) {
+func (f *fake) Patch(_ context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body,
+	opts api.WriteOptions) (api.Result, error) {
 	f.note("patch", namespace, name, subresource, kind, opts.Form)
 	f.body, f.write = body, opts
 	return f.result, f.fail
@@ -137,7 +145,8 @@ func (f *fake) Delete(_ context.Context, namespace, name string, opts api.Delete
 	return f.deletion, f.fail
 }
 
-func (f *fake) DeleteCollection(_ context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page, error) {
+func (f *fake) DeleteCollection(_ context.Context, namespace string, opts api.DeleteOptions,
+	list api.ListOptions) (*api.Page, error) {
 	f.note("deletecollection", namespace)
 	f.remove, f.list = opts, list
 	if f.fail != nil {
@@ -218,9 +227,9 @@ func do(a http.Handler, method, target, body string, headers ...string) *httptes
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	info, err := ParseRequestInfo(r)
+	info, err := request.New(r, nil)
 	if err == nil {
-		r = r.WithContext(WithRequestInfo(r.Context(), info))
+		r = r.WithContext(request.WithInfo(r.Context(), info))
 	}
 	w := httptest.NewRecorder()
 	a.ServeHTTP(w, r)

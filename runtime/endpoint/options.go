@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/request"
 	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -23,7 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// invalidOptions is the 422 for options of a kind.
+// invalidOptions returns the error 422 for the options of a kind, or nil.
 func invalidOptions(kind string, errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
@@ -32,13 +33,13 @@ func invalidOptions(kind string, errs field.ErrorList) error {
 }
 
 // listOptions reads the query of a list, a watch or a deletion of a collection.
-func (c *call) listOptions() (*internalversion.ListOptions, error) {
+func (req *resourceRequest) listOptions() (*internalversion.ListOptions, error) {
 	var query metav1.ListOptions
-	if err := metav1.Convert_url_Values_To_v1_ListOptions(&c.query, &query, nil); err != nil {
+	if err := metav1.Convert_url_Values_To_v1_ListOptions(&req.query, &query, nil); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	options := &internalversion.ListOptions{
-		Watch:                c.info.Verb == "watch",
+		Watch:                req.requestInfo.Verb == "watch",
 		AllowWatchBookmarks:  query.AllowWatchBookmarks,
 		ResourceVersion:      query.ResourceVersion,
 		ResourceVersionMatch: query.ResourceVersionMatch,
@@ -51,7 +52,7 @@ func (c *call) listOptions() (*internalversion.ListOptions, error) {
 	if options.LabelSelector, err = labels.Parse(query.LabelSelector); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	if options.FieldSelector, err = c.fieldSelector(query.FieldSelector); err != nil {
+	if options.FieldSelector, err = req.fieldSelector(query.FieldSelector); err != nil {
 		return nil, err
 	}
 	internalversion.SetListOptionsDefaults(options, true)
@@ -67,34 +68,35 @@ func (c *call) listOptions() (*internalversion.ListOptions, error) {
 	return options, nil
 }
 
-// fieldSelector parses a selector over the fields that the resource has, and joins a name that stands in the path.
-func (c *call) fieldSelector(text string) (fields.Selector, error) {
+// fieldSelector parses a selector over the fields of the resource, and adds the name in the path to it.
+func (req *resourceRequest) fieldSelector(text string) (fields.Selector, error) {
 	selector, err := fields.ParseSelector(text)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	for _, requirement := range selector.Requirements() {
 		path := requirement.Field
-		if path != "metadata.name" && path != "metadata.namespace" && !slices.Contains(c.resource.info.SelectableFields, path) {
-			return nil, apierrors.NewBadRequest(c.unknownField(path))
+		if path != "metadata.name" && path != "metadata.namespace" &&
+			!slices.Contains(req.resourceInfo.SelectableFields, path) {
+			return nil, apierrors.NewBadRequest(req.unknownField(path))
 		}
 	}
-	if !c.info.named() {
+	if !req.requestInfo.NamesObject() {
 		return selector, nil
 	}
-	byName := fields.OneTermEqualSelector("metadata.name", c.info.Name)
+	byName := fields.OneTermEqualSelector("metadata.name", req.requestInfo.Name)
 	if selector.Empty() {
 		return byName, nil
 	}
-	if name, ok := selector.RequiresExactMatch("metadata.name"); !ok || name != c.info.Name {
+	if name, ok := selector.RequiresExactMatch("metadata.name"); !ok || name != req.requestInfo.Name {
 		return nil, apierrors.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
 	}
 	return selector, nil
 }
 
-// unknownField says which fields there are, where only those are that every kind has.
-func (c *call) unknownField(path string) string {
-	if len(c.resource.info.SelectableFields) == 0 {
+// unknownField returns the text of an error. It lists the fields of a resource that has only the fields of all kinds.
+func (req *resourceRequest) unknownField(path string) string {
+	if len(req.resourceInfo.SelectableFields) == 0 {
 		if _, _, err := runtime.DefaultMetaV1FieldSelectorConversion(path, ""); err != nil {
 			return err.Error()
 		}
@@ -102,7 +104,7 @@ func (c *call) unknownField(path string) string {
 	return "field label not supported: " + path
 }
 
-// selection is nil where everything is selected, so that nothing needs to be asked of each object.
+// selection leaves out selectors that select everything, so that the store doesn't match each object.
 func selection(options *internalversion.ListOptions) api.Selection {
 	var s api.Selection
 	if !options.LabelSelector.Empty() {
@@ -114,7 +116,7 @@ func selection(options *internalversion.ListOptions) api.Selection {
 	return s
 }
 
-func asRegistryList(options *internalversion.ListOptions) api.ListOptions {
+func apiListOptions(options *internalversion.ListOptions) api.ListOptions {
 	return api.ListOptions{
 		Selection:            selection(options),
 		ResourceVersion:      options.ResourceVersion,
@@ -124,16 +126,16 @@ func asRegistryList(options *internalversion.ListOptions) api.ListOptions {
 	}
 }
 
-// isVersion tells whether a resourceVersion can be one that the server gave out, or none.
+// isVersion tells whether a resourceVersion is empty or a number, as the server's are.
 func isVersion(version string) bool {
 	_, err := strconv.ParseUint(version, 10, 63)
 	return err == nil || version == ""
 }
 
-// clip shortens what a message repeats of what a client sent.
-func clip(s string) string { return clipTo(s, 64) }
+// truncateShort shortens a text of a client that a message repeats.
+func truncateShort(s string) string { return truncate(s, 64) }
 
-func clipTo(s string, most int) string {
+func truncate(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
@@ -141,54 +143,54 @@ func clipTo(s string, most int) string {
 }
 
 // getOptions reads the query of a get.
-func (c *call) getOptions() (metav1.GetOptions, error) {
+func (req *resourceRequest) getOptions() (metav1.GetOptions, error) {
 	var options metav1.GetOptions
-	if err := metav1.Convert_url_Values_To_v1_GetOptions(&c.query, &options, nil); err != nil {
+	if err := metav1.Convert_url_Values_To_v1_GetOptions(&req.query, &options, nil); err != nil {
 		return options, apierrors.NewBadRequest(err.Error())
 	}
 	if !isVersion(options.ResourceVersion) {
 		return options, invalidOptions("GetOptions", field.ErrorList{store.VersionFault(options.ResourceVersion)})
 	}
-	if len(c.query["export"]) > 0 && isTrue(c.query["export"]) {
+	if len(req.query["export"]) > 0 && request.BoolOption(req.query["export"]) {
 		return options, apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 	}
 	return options, nil
 }
 
-// createOptions, updateOptions and patchOptions read the query of a write. They return the directive for unknown
-// fields beside.
-func (c *call) createOptions(form api.Form) (api.WriteOptions, string, error) {
+// createOptions, updateOptions and patchOptions read the query of a write. They also return the directive for unknown
+// fields.
+func (req *resourceRequest) createOptions(form api.Form) (api.WriteOptions, string, error) {
 	var options metav1.CreateOptions
-	if err := metav1.Convert_url_Values_To_v1_CreateOptions(&c.query, &options, nil); err != nil {
+	if err := metav1.Convert_url_Values_To_v1_CreateOptions(&req.query, &options, nil); err != nil {
 		return api.WriteOptions{}, "", apierrors.NewBadRequest(err.Error())
 	}
 	err := invalidOptions("CreateOptions", metavalidation.ValidateCreateOptions(&options))
-	return c.writeOptions(options.DryRun, options.FieldManager, form), directive(options.FieldValidation), err
+	return req.writeOptions(options.DryRun, options.FieldManager, form), directive(options.FieldValidation), err
 }
 
-func (c *call) updateOptions(form api.Form) (api.WriteOptions, string, error) {
+func (req *resourceRequest) updateOptions(form api.Form) (api.WriteOptions, string, error) {
 	var options metav1.UpdateOptions
-	if err := metav1.Convert_url_Values_To_v1_UpdateOptions(&c.query, &options, nil); err != nil {
+	if err := metav1.Convert_url_Values_To_v1_UpdateOptions(&req.query, &options, nil); err != nil {
 		return api.WriteOptions{}, "", apierrors.NewBadRequest(err.Error())
 	}
 	err := invalidOptions("UpdateOptions", metavalidation.ValidateUpdateOptions(&options))
-	return c.writeOptions(options.DryRun, options.FieldManager, form), directive(options.FieldValidation), err
+	return req.writeOptions(options.DryRun, options.FieldManager, form), directive(options.FieldValidation), err
 }
 
-func (c *call) patchOptions(kind api.PatchType, form api.Form) (api.WriteOptions, string, error) {
+func (req *resourceRequest) patchOptions(kind api.PatchType, form api.Form) (api.WriteOptions, string, error) {
 	var options metav1.PatchOptions
-	if err := metav1.Convert_url_Values_To_v1_PatchOptions(&c.query, &options, nil); err != nil {
+	if err := metav1.Convert_url_Values_To_v1_PatchOptions(&req.query, &options, nil); err != nil {
 		return api.WriteOptions{}, "", apierrors.NewBadRequest(err.Error())
 	}
 	err := invalidOptions("PatchOptions", metavalidation.ValidatePatchOptions(&options, types.PatchType(kind)))
-	write := c.writeOptions(options.DryRun, options.FieldManager, form)
+	write := req.writeOptions(options.DryRun, options.FieldManager, form)
 	write.Force = options.Force != nil && *options.Force
 	return write, directive(options.FieldValidation), err
 }
 
-func (c *call) writeOptions(dryRun []string, manager string, form api.Form) api.WriteOptions {
+func (req *resourceRequest) writeOptions(dryRun []string, manager string, form api.Form) api.WriteOptions {
 	if manager == "" {
-		manager = managerOf(c.r)
+		manager = managerOf(req.r)
 	}
 	return api.WriteOptions{DryRun: len(dryRun) > 0, FieldManager: manager, Form: form}
 }
@@ -200,7 +202,7 @@ func directive(validation string) string {
 	return validation
 }
 
-// managerOf is the field manager of clients that name none: the program in their User-Agent.
+// managerOf returns the field manager of a client that names none: the program in its User-Agent.
 func managerOf(r *http.Request) string {
 	agent, _, _ := strings.Cut(r.UserAgent(), "/")
 	var b strings.Builder

@@ -3,41 +3,41 @@ package endpoint
 import "time"
 
 const (
-	// burstPause is how long a stream waits for more before it writes the next piece, while events follow closely upon
-	// each other. It is the longest that an event of a burst is held back; one that comes alone never is.
+	// burstPause is how long a stream waits for more events before it writes the next piece, during a burst of events.
+	// It delays an event of a burst at most so long, and never an event that comes alone.
 	burstPause = 6 * time.Millisecond
-	// fewEvents is how many a piece may hold for the stream to wait: more would let it fall behind, and are worth a piece.
-	fewEvents = 32
-	// soonest and latest are how many pieces in a row must come within two pauses of one another before the stream waits:
-	// soonest at first, twice as many each time that it waited for nothing. So somebody who writes, awaits the event and
-	// writes again is held up once in many times.
-	soonest, latest = 2, 64
+	// maxDelayed is the largest piece, in events, after which a stream waits. With larger pieces it would fall behind.
+	maxDelayed = 32
+	// A stream waits after a number of pieces that follow each other within two pauses: at first minPieces, and twice
+	// as many each time that it waited in vain, up to maxPieces. So a client that writes, waits for the event and
+	// writes again is seldom delayed.
+	minPieces, maxPieces = 2, 64
 )
 
-// pace makes a stream write the events of a burst in fewer pieces: each costs a record of TLS, a frame and a share of a
-// system call, several times what the event does. The zero value is ready.
+// pace decides when a stream waits, so that it writes the events of a burst in fewer pieces. A piece costs a record of
+// TLS, a frame and a part of a system call, several times as much as an event. The zero value is ready.
 type pace struct {
-	last   time.Time
-	near   int // pieces in a row that came soon after the one before
-	need   int // how many of them it takes
-	paused bool
+	last        time.Time
+	consecutive int // how many pieces in a row came soon after the one before
+	needed      int // how many of them make the stream wait
+	paused      bool
 }
 
-// after is told when a piece was written, and of how many events, and returns how long to wait before the next one.
+// after returns how long a stream waits after it wrote a piece of so many events at now.
 func (p *pace) after(now time.Time, events int) time.Duration {
 	switch {
-	case p.need == 0, p.paused && events > 1:
-		p.need = soonest
+	case p.needed == 0, p.paused && events > 1:
+		p.needed = minPieces
 	case p.paused:
-		p.need, p.near = min(2*p.need, latest), 0
+		p.needed, p.consecutive = min(2*p.needed, maxPieces), 0
 	}
 	if now.Sub(p.last) < 2*burstPause {
-		p.near++
+		p.consecutive++
 	} else {
-		p.near = 0
+		p.consecutive = 0
 	}
 	p.last = now
-	p.paused = p.near > p.need && events <= fewEvents
+	p.paused = p.consecutive > p.needed && events <= maxDelayed
 	if p.paused {
 		return burstPause
 	}

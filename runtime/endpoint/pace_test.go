@@ -16,7 +16,7 @@ func TestPace(t *testing.T) {
 	burst := []step{{far, 1, false}, {near, 1, false}, {near, 1, false}, {near, 1, true}}
 	for name, more := range map[string][]step{
 		"it goes on":     {{near, 2, true}, {near, 3, true}},
-		"falling behind": {{near, fewEvents + 1, false}, {near, fewEvents, true}},
+		"falling behind": {{near, maxDelayed + 1, false}, {near, maxDelayed, true}},
 		"it ends":        {{far, 2, false}, {near, 1, false}},
 		"in vain":        {{near, 1, false}, {near, 1, false}, {near, 1, false}, {near, 1, false}, {near, 1, true}},
 	} {

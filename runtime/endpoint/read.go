@@ -2,55 +2,55 @@ package endpoint
 
 import (
 	"net/http"
-	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/negotiation"
 )
 
-// get answers with one object; a subresource that is a subset of the object's fields shows the whole of it.
-func (c *call) get() error {
-	media, form, notAcceptable := c.negotiate(singleTransform)
-	if notAcceptable != nil && !c.misfits(notAcceptable) {
+// get answers with one object. A subresource that is a part of the object is answered with the whole object.
+func (req *resourceRequest) get() error {
+	media, form, notAcceptable := req.negotiate(negotiation.ObjectTransform)
+	if notAcceptable != nil && !req.misfits(notAcceptable) {
 		return notAcceptable
 	}
-	options, err := c.getOptions()
+	options, err := req.getOptions()
 	if err != nil {
 		return err
 	}
-	object, err := c.read(options.ResourceVersion, form)
+	object, err := req.read(options.ResourceVersion, form)
 	if err != nil {
 		return err
 	}
 	if notAcceptable != nil {
 		return notAcceptable
 	}
-	c.object(media, http.StatusOK, form, object)
+	req.writeObject(media, http.StatusOK, form, object)
 	return nil
 }
 
-// read gets the object, or what an extension shows of it.
-func (c *call) read(resourceVersion string, form api.Form) (api.Rendition, error) {
-	ctx, name := c.r.Context(), c.info.Name
+// read reads the object, or the view of it that an extension returns.
+func (req *resourceRequest) read(resourceVersion string, form api.Form) (api.Rendition, error) {
+	ctx, name := req.r.Context(), req.requestInfo.Name
 	switch {
-	case c.extension == nil:
-		return c.handle.Get(ctx, c.namespace, name, resourceVersion, form)
-	case c.extension.handle.View != nil:
-		return c.extension.handle.View(ctx, c.namespace, name, c.query, form)
+	case req.extension == nil:
+		return req.handle.Get(ctx, req.namespace, name, resourceVersion, form)
+	case req.extension.handle.View != nil:
+		return req.extension.handle.View(ctx, req.namespace, name, req.query, form)
 	}
-	return c.extension.handle.Get(ctx, c.namespace, name, resourceVersion, form)
+	return req.extension.handle.Get(ctx, req.namespace, name, resourceVersion, form)
 }
 
-// list answers with one page.
-func (c *call) list() error {
-	media, form, notAcceptable := c.negotiate(listTransform)
-	if notAcceptable != nil && !c.misfits(notAcceptable) {
+// list answers with one page of a list.
+func (req *resourceRequest) list() error {
+	media, form, notAcceptable := req.negotiate(negotiation.ListTransform)
+	if notAcceptable != nil && !req.misfits(notAcceptable) {
 		return notAcceptable
 	}
-	options, err := c.listOptions()
+	options, err := req.listOptions()
 	if err != nil {
 		return err
 	}
-	page, err := c.handle.List(c.r.Context(), c.namespace, asRegistryList(options), form)
+	page, err := req.handle.List(req.r.Context(), req.namespace, apiListOptions(options), form)
 	if err != nil {
 		return err
 	}
@@ -58,27 +58,6 @@ func (c *call) list() error {
 	if notAcceptable != nil {
 		return notAcceptable
 	}
-	c.page(media, form, page)
+	req.writePage(media, form, page)
 	return nil
-}
-
-// object writes one object.
-func (c *call) object(media mediaType, code int, form api.Form, object api.Rendition) {
-	fill := func(f *frame) { encoders[form.Encoding].object(f, c.resource, form.Shape, &object, time.Now()) }
-	if media.format == formatYAML {
-		c.respondYAML(code, fill)
-		return
-	}
-	c.respond(media, code, fill)
-}
-
-// page writes a list. What it holds in memory does not depend on the number of items.
-func (c *call) page(media mediaType, form api.Form, page *api.Page) {
-	if media.format == formatYAML {
-		c.pageYAML(form.Shape, page)
-		return
-	}
-	c.respond(media, http.StatusOK, func(f *frame) {
-		encoders[form.Encoding].page(f, c.resource, form.Shape, page, time.Now())
-	})
 }

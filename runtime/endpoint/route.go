@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/respond"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // shape is what a path names.
@@ -18,146 +19,177 @@ type shape uint8
 const (
 	collection shape = iota
 	item
-	subresource
-	extension  // a subresource that is a kind of its own
-	output     // one that sends what it has as it comes
-	connection // one that a handler of the author's serves
+	fieldSubresource    // a part of the object, such as status
+	kindExtension       // a subresource that is a kind of its own
+	streamExtension     // a subresource that sends a stream of bytes
+	connectionExtension // a subresource that the author's http.Handler serves
 )
 
-// route is a row of the table. A request takes the row whose shape, method and verb are its own.
+// route is a row of the table. A request takes the row with its shape, method and verb.
 type route struct {
 	shape  shape
 	method string
 	verb   string
-	serve  func(*call) error
-	// everywhere: a namespaced resource has it across all namespaces, too.
-	everywhere bool
+	serve  func(*resourceRequest) error
+	// allNamespaces: the row also serves a namespaced resource without a namespace in the path.
+	allNamespaces bool
 }
 
-// routes is THE table of what can be asked of a resource. Discovery tells its verbs.
+// routes is the table of all operations of resources. Discovery lists its verbs. An extension has the rows of its shape
+// whose methods it declares.
 var routes = []route{
-	{collection, http.MethodGet, "list", (*call).list, true},
-	{collection, http.MethodGet, "watch", (*call).watch, true},
-	{collection, http.MethodPost, "create", (*call).create, false},
-	{collection, http.MethodDelete, "deletecollection", (*call).deleteCollection, false},
-	{item, http.MethodGet, "get", (*call).get, false},
-	{item, http.MethodHead, "get", (*call).get, false},
-	{item, http.MethodPut, "update", (*call).update, false},
-	{item, http.MethodPatch, "patch", (*call).patch, false},
-	{item, http.MethodDelete, "delete", (*call).delete, false},
-	{subresource, http.MethodGet, "get", (*call).get, false},
-	{subresource, http.MethodHead, "get", (*call).get, false},
-	{subresource, http.MethodPut, "update", (*call).update, false},
-	{subresource, http.MethodPatch, "patch", (*call).patch, false},
-	// Of these an extension has those whose methods are its own.
-	{extension, http.MethodGet, "get", (*call).get, false},
-	{extension, http.MethodHead, "get", (*call).get, false},
-	{extension, http.MethodPost, "create", (*call).act, false},
-	{extension, http.MethodPut, "update", (*call).update, false},
-	{extension, http.MethodPatch, "patch", (*call).patch, false},
-	{output, http.MethodGet, "get", (*call).send, false},
-	{connection, http.MethodGet, "get", (*call).connect, false},
-	{connection, http.MethodHead, "get", (*call).connect, false},
-	{connection, http.MethodPost, "create", (*call).connect, false},
-	{connection, http.MethodPut, "update", (*call).connect, false},
-	{connection, http.MethodPatch, "patch", (*call).connect, false},
-	{connection, http.MethodDelete, "delete", (*call).connect, false},
-	{connection, http.MethodOptions, "", (*call).connect, false},
+	{collection, http.MethodGet, "list", (*resourceRequest).list, true},
+	{collection, http.MethodGet, "watch", (*resourceRequest).watch, true},
+	{collection, http.MethodPost, "create", (*resourceRequest).create, false},
+	{collection, http.MethodDelete, "deletecollection", (*resourceRequest).deleteCollection, false},
+	{item, http.MethodGet, "get", (*resourceRequest).get, false},
+	{item, http.MethodHead, "get", (*resourceRequest).get, false},
+	{item, http.MethodPut, "update", (*resourceRequest).update, false},
+	{item, http.MethodPatch, "patch", (*resourceRequest).patch, false},
+	{item, http.MethodDelete, "delete", (*resourceRequest).delete, false},
+	{fieldSubresource, http.MethodGet, "get", (*resourceRequest).get, false},
+	{fieldSubresource, http.MethodHead, "get", (*resourceRequest).get, false},
+	{fieldSubresource, http.MethodPut, "update", (*resourceRequest).update, false},
+	{fieldSubresource, http.MethodPatch, "patch", (*resourceRequest).patch, false},
+	{kindExtension, http.MethodGet, "get", (*resourceRequest).get, false},
+	{kindExtension, http.MethodHead, "get", (*resourceRequest).get, false},
+	{kindExtension, http.MethodPost, "create", (*resourceRequest).createInExtension, false},
+	{kindExtension, http.MethodPut, "update", (*resourceRequest).update, false},
+	{kindExtension, http.MethodPatch, "patch", (*resourceRequest).patch, false},
+	{streamExtension, http.MethodGet, "get", (*resourceRequest).sendStream, false},
+	{connectionExtension, http.MethodGet, "get", (*resourceRequest).connect, false},
+	{connectionExtension, http.MethodHead, "get", (*resourceRequest).connect, false},
+	{connectionExtension, http.MethodPost, "create", (*resourceRequest).connect, false},
+	{connectionExtension, http.MethodPut, "update", (*resourceRequest).connect, false},
+	{connectionExtension, http.MethodPatch, "patch", (*resourceRequest).connect, false},
+	{connectionExtension, http.MethodDelete, "delete", (*resourceRequest).connect, false},
+	{connectionExtension, http.MethodOptions, "", (*resourceRequest).connect, false},
 	// The deprecated paths with the verb in front: /apis/g/v1/watch/widgets/name.
-	{item, http.MethodGet, "watch", (*call).watch, false},
+	{item, http.MethodGet, "watch", (*resourceRequest).watch, false},
 }
 
-// maxNameBytes is beyond what any kind allows as a name; nothing longer is looked up.
+// verbsOf returns the sorted verbs of a resource, under "", and of its subresources and extensions, under their names.
+func verbsOf(info *api.Info) map[string][]string {
+	verbs := map[string][]string{
+		"": selectVerbs(func(row *route) bool {
+			return (row.shape == collection || row.shape == item) && info.Has(row.verb)
+		}),
+	}
+	for _, name := range info.Subresources {
+		verbs[name] = selectVerbs(func(row *route) bool { return row.shape == fieldSubresource })
+	}
+	for i := range info.Extensions {
+		e := &info.Extensions[i]
+		verbs[e.Name] = selectVerbs(func(row *route) bool {
+			return row.shape == extensionShapes[e.Form] && row.verb != "" && slices.Contains(e.Methods, row.method)
+		})
+	}
+	return verbs
+}
+
+// selectVerbs returns the sorted verbs of the routes for which selects returns true.
+func selectVerbs(selects func(*route) bool) []string {
+	verbs := []string{}
+	for i := range routes {
+		if selects(&routes[i]) {
+			verbs = append(verbs, routes[i].verb)
+		}
+	}
+	slices.Sort(verbs)
+	return slices.Compact(verbs)
+}
+
+// maxNameBytes is more than the name of any kind may have. The server doesn't look up longer names.
 const maxNameBytes = 1024
 
-// errNoRoute is the answer to paths that nothing is served under. It has details, if empty ones: clients look for the name in
-// them that only an object which is not there has.
-var errNoRoute = apierrors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{}, "", "", 0, false)
-
-// noResource is the answer where a resource isn't served. Before kubectl says that an object was not found it asks for the
-// object's namespace, and shows the answer to that instead.
-func noResource(info *RequestInfo) error {
-	if info.Group != "" || info.Resource != namespacesPart || info.Verb != "get" || len(info.Name) > maxNameBytes {
-		return errNoRoute
+// noResource returns the answer for a resource that isn't served. Before kubectl says that an object was not found, it
+// asks for the object's namespace, and shows the answer to that request instead.
+func noResource(info *request.Info) error {
+	if info.Group != "" || info.Resource != request.NamespacesResource || info.Verb != "get" ||
+		len(info.Name) > maxNameBytes {
+		return respond.ErrNotFound
 	}
-	status := errNoRoute.ErrStatus
+	status := respond.ErrNotFound.ErrStatus
 	status.Message = fmt.Sprintf("namespace %q is only a name here: the object was not found", info.Name)
 	return &apierrors.StatusError{ErrStatus: status}
 }
 
-// errMethod is the answer to methods that a path doesn't have.
-var errMethod = apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "", "", 0, false)
-
-// serveResource finds the request's resource and row.
-func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *RequestInfo) error {
+// serveResource finds the resource and the route of a request, and serves it.
+func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *request.Info) error {
 	res, shape := a.find(r.URL, info)
 	if res == nil {
 		return noResource(info)
 	}
 	namespace, ok := res.namespaceOf(info)
 	if !ok {
-		return errNoRoute
+		return respond.ErrNotFound
 	}
-	everywhere := res.info.Scope == api.Namespaced && namespace == ""
-	if everywhere && shape != collection {
-		return errNoRoute
+	allNamespaces := res.resourceInfo.Scope == api.Namespaced && namespace == ""
+	if allNamespaces && shape != collection {
+		return respond.ErrNotFound
 	}
 	for i := range routes {
 		row := &routes[i]
-		if row.method != r.Method || row.verb != info.Verb || everywhere && !row.everywhere || !res.has(row, shape) {
+		if row.method != r.Method || row.verb != info.Verb || allNamespaces && !row.allNamespaces ||
+			!res.has(row, shape) {
 			continue
 		}
 		if warning := res.version.Deprecated; warning != "" {
-			addWarnings(w.Header(), []string{warning})
+			respond.AddWarnings(w.Header(), []string{warning})
 		}
-		c := &call{resource: res, api: a, info: info, namespace: namespace, w: w, r: r, query: r.URL.Query()}
-		defer c.unweigh()
-		return row.serve(c)
+		req := &resourceRequest{
+			resource: res, api: a, requestInfo: info, namespace: namespace, w: w, r: r, query: r.URL.Query(),
+		}
+		defer req.releaseBody()
+		return row.serve(req)
 	}
-	methods := res.allowed(shape, everywhere, info)
+	methods := res.allowedMethods(shape, allNamespaces, info)
 	if methods == "" {
-		return errNoRoute
+		return respond.ErrNotFound
 	}
 	w.Header().Set("Allow", methods)
-	return errMethod
+	return respond.ErrMethodNotAllowed
 }
 
-// find is what a path names, and its shape; nil where that is nothing.
-func (a *API) find(u *url.URL, info *RequestInfo) (*resource, shape) {
+// find returns the resource that a path names, and the shape of the path; nil if the server doesn't serve the path.
+func (a *API) find(u *url.URL, info *request.Info) (*resource, shape) {
 	res := a.resources[resourceKey{info.Group, info.Version, info.Resource}]
-	if res == nil || info.Verb == proxyPart || len(info.Name) > maxNameBytes {
+	if res == nil || info.Verb == request.VerbProxy || len(info.Name) > maxNameBytes {
 		return nil, 0
 	}
-	if part := res.extended(info); part != res {
-		if !part.extension.fits(info, u) {
+	if e := res.extensionOf(info); e != nil {
+		if !e.extension.accepts(info, u) {
 			return nil, 0
 		}
-		return part, part.extension.shape
+		return e, e.extension.shape
 	}
-	shape := info.shape()
-	if info.irregular || len(info.parts) > subpathPart || shape == subresource && !slices.Contains(res.info.Subresources, info.Subresource) {
+	shape := shapeOf(info)
+	if info.IsIrregular() || len(info.Segments()) > request.SubresourceDepth ||
+		shape == fieldSubresource && !slices.Contains(res.resourceInfo.Subresources, info.Subresource) {
 		return nil, 0
 	}
 	return res, shape
 }
 
-func (i *RequestInfo) shape() shape {
+func shapeOf(info *request.Info) shape {
 	switch {
-	case len(i.parts) > 2:
-		return subresource
-	case i.named():
+	case len(info.Segments()) >= request.SubresourceDepth:
+		return fieldSubresource
+	case info.NamesObject():
 		return item
 	}
 	return collection
 }
 
-// namespaceOf is the namespace as a Handle wants it. It is false where the path has one that the resource can't have.
-func (r *resource) namespaceOf(info *RequestInfo) (string, bool) {
-	if r.info.Scope == api.Namespaced {
+// namespaceOf returns the namespace as a Handle expects it. It returns false if the path has a namespace although the
+// resource is cluster-scoped.
+func (r *resource) namespaceOf(info *request.Info) (string, bool) {
+	if r.resourceInfo.Scope == api.Namespaced {
 		return info.Namespace, true
 	}
-	// A namespace's own RequestInfo has a Namespace, as authorizers expect, and no namespace in front of the resource.
-	return "", !info.namespaced
+	// The Info of a request for a namespace has a Namespace, as authorizers expect, but its path has no namespace in
+	// front of the resource.
+	return "", !info.IsBelowNamespace()
 }
 
 // has tells whether the resource is served by a row.
@@ -168,18 +200,18 @@ func (r *resource) has(row *route, shape shape) bool {
 	if r.extension != nil {
 		return slices.Contains(r.extension.Methods, row.method)
 	}
-	return shape == subresource || r.info.Has(row.verb)
+	return shape == fieldSubresource || r.resourceInfo.Has(row.verb)
 }
 
-// allowed is the header of a 405.
-func (r *resource) allowed(shape shape, everywhere bool, info *RequestInfo) string {
-	if info.oldWatch {
+// allowedMethods returns the value of the header Allow.
+func (r *resource) allowedMethods(shape shape, allNamespaces bool, info *request.Info) string {
+	if info.IsWatchPath() {
 		return http.MethodGet
 	}
 	var methods []string
 	for i := range routes {
 		row := &routes[i]
-		if r.has(row, shape) && (row.everywhere || !everywhere) && !slices.Contains(methods, row.method) {
+		if r.has(row, shape) && (row.allNamespaces || !allNamespaces) && !slices.Contains(methods, row.method) {
 			methods = append(methods, row.method)
 		}
 	}

@@ -9,10 +9,13 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/encoder"
+	"apigen.dev/runtime/negotiation"
 	"golang.org/x/net/websocket"
 )
 
-// wantsSocket tells requests that ask for a WebSocket, as scripts in browsers do, which can't read a stream otherwise.
+// wantsSocket tells whether a request asks for a WebSocket. Scripts in browsers do, which can't read a stream
+// otherwise.
 func wantsSocket(r *http.Request) bool {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		return false
@@ -26,9 +29,9 @@ func wantsSocket(r *http.Request) bool {
 type socket struct {
 	conn    *websocket.Conn
 	timeout time.Duration
-	// skip is how much of an event only streams have: the length that tells where it ends.
+	// skip is the size of the length with which an event of a stream begins, and which a message doesn't have.
 	skip int
-	// message is what was written of the next one.
+	// message is the part of the next message that was written.
 	message []byte
 }
 
@@ -38,7 +41,7 @@ func (s *socket) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// send ends a message. Its buffer isn't kept: sockets rest most of the time.
+// send sends the message. It doesn't keep the buffer: a socket waits most of the time.
 func (s *socket) send() error {
 	message := s.message[s.skip:]
 	s.message = nil
@@ -49,29 +52,29 @@ func (s *socket) send() error {
 	return err
 }
 
-// runSocket is run over a WebSocket, which ends with whichever side closes it. What the client sends is not read but for
-// its control frames.
-func (s *stream) runSocket(ctx context.Context, events api.Watch) {
+// runSocket writes events to a WebSocket until one side closes it. It only heeds the control frames that the client
+// sends.
+func (s *eventStream) runSocket(ctx context.Context, events api.Watch) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	websocket.Handler(func(conn *websocket.Conn) {
 		conn.PayloadType = websocket.BinaryFrame
-		if s.format == formatJSON {
+		if s.format == negotiation.JSON {
 			conn.PayloadType = websocket.TextFrame
 		}
 		s.socket = &socket{conn: conn, timeout: s.api.writeTimeout}
-		if s.format == formatProtobuf {
-			s.socket.skip = eventLength
+		if s.format == negotiation.Protobuf {
+			s.socket.skip = encoder.ProtobufEventLengthSize
 		}
 		received := make(chan struct{})
 		go func() {
 			defer close(received)
 			defer cancel()
-			_, _ = io.Copy(io.Discard, conn) // its end is the client's
+			_, _ = io.Copy(io.Discard, conn) // it ends when the client closes the connection
 		}()
 		s.follow(ctx, events, func() bool { return true })
 		_ = conn.SetWriteDeadline(time.Now().Add(s.api.writeTimeout))
-		_ = conn.Close() // which says so to the client, who may have gone
+		_ = conn.Close() // the client may have closed the connection before
 		<-received
-	}).ServeHTTP(&connector{ResponseWriter: s.w}, s.r)
+	}).ServeHTTP(&connectionWriter{ResponseWriter: s.w}, s.r)
 }

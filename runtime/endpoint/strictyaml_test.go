@@ -6,23 +6,28 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/negotiation"
 	"golang.org/x/sync/semaphore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // A key that YAML has twice is lost in JSON: a body carries the fault, to be told with those of its fields.
 func TestStrictYAMLIsAFaultOfTheBody(t *testing.T) {
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/x", strings.NewReader("kind: Widget\nkind: Widget\n"))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/x",
+		strings.NewReader("kind: Widget\nkind: Widget\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	info := &api.Info{Names: api.Names{Kind: "Widget"}}
-	c := &call{resource: &resource{info: info, version: &api.VersionInfo{Name: "v1"}}, api: &API{maxBody: 1 << 20, bodies: semaphore.NewWeighted(1)}, r: r}
-	data, _, err := c.readObject(formatYAML, metav1.FieldValidationStrict)
+	req := &resourceRequest{
+		resource: &resource{resourceInfo: info, version: &api.VersionInfo{Name: "v1"}},
+		api:      &API{maxBody: 1 << 20, bodies: semaphore.NewWeighted(1)}, r: r,
+	}
+	data, _, err := req.readObject(negotiation.YAML, metav1.FieldValidationStrict)
 	if err != nil {
 		t.Fatal(err)
 	}
-	faults := c.body(formatYAML, data, metav1.FieldValidationStrict).Faults
+	faults := req.body(negotiation.YAML, data, metav1.FieldValidationStrict).Faults
 	if len(faults) != 1 || !strings.Contains(faults[0].Error(), `"kind" already set`) {
 		t.Errorf("got %v, want that kind is already set", faults)
 	}

@@ -9,30 +9,33 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/encoder"
+	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/respond"
 )
 
-// watch streams events until the client goes, the time is over, or the stream fails.
-func (c *call) watch() error {
-	media, notAcceptable := negotiateStream(c.r, c.formats(watchTransform))
-	if notAcceptable != nil && !c.misfits(notAcceptable) {
+// watch streams events until the client closes the connection, the time of the watch is over, or the stream fails.
+func (req *resourceRequest) watch() error {
+	media, notAcceptable := negotiation.StreamOutput(req.r, req.formats(negotiation.WatchTransform))
+	if notAcceptable != nil && !req.misfits(notAcceptable) {
 		return notAcceptable
 	}
-	form, err := c.form(media)
+	form, err := req.form(media)
 	if err != nil {
 		return err
 	}
-	options, err := c.listOptions()
+	options, err := req.listOptions()
 	if err != nil {
 		return err
 	}
-	life := c.watchTime(options.TimeoutSeconds)
-	ctx, cancel := context.WithTimeout(c.r.Context(), life)
+	life := req.watchTime(options.TimeoutSeconds)
+	ctx, cancel := context.WithTimeout(req.r.Context(), life)
 	defer cancel()
 	beginning := ctx
 	if life < 0 {
-		beginning = c.r.Context()
+		beginning = req.r.Context()
 	}
-	events, err := c.handle.Watch(beginning, c.namespace, api.WatchOptions{
+	events, err := req.handle.Watch(beginning, req.namespace, api.WatchOptions{
 		Selection:         selection(options),
 		ResourceVersion:   options.ResourceVersion,
 		AllowBookmarks:    options.AllowWatchBookmarks,
@@ -45,9 +48,11 @@ func (c *call) watch() error {
 	if notAcceptable != nil {
 		return notAcceptable
 	}
-	s := &stream{call: c, format: media.format, shape: form.Shape, encoder: encoders[form.Encoding]}
-	defer s.watchdog.end()
-	if wantsSocket(c.r) {
+	s := &eventStream{
+		resourceRequest: req, format: media.Format, shape: form.Shape, encoder: encoder.For(form.Encoding),
+	}
+	defer s.deadline.Stop()
+	if wantsSocket(req.r) {
 		s.runSocket(ctx, events)
 	} else {
 		s.run(ctx, events)
@@ -55,56 +60,58 @@ func (c *call) watch() error {
 	return nil
 }
 
-// watchTime is what the client wants, or random between the minimum and its double, so that the watches of a moment
-// don't end in one moment. A watch that wants less than no time is over once it has begun, as with kube-apiserver.
-func (c *call) watchTime(seconds *int64) time.Duration {
+// watchTime returns the time of a watch: the time that the client asks for, or a random time between the minimum and
+// its double, so that watches that began together don't end together. As in kube-apiserver, a watch with a negative
+// time ends as soon as it has begun.
+func (req *resourceRequest) watchTime(seconds *int64) time.Duration {
 	if seconds == nil || *seconds == 0 {
-		return time.Duration(float64(c.api.minTimeout) * (1 + rand.Float64()))
+		return time.Duration(float64(req.api.minTimeout) * (1 + rand.Float64()))
 	}
 	return time.Duration(min(max(*seconds, -1), math.MaxInt64/int64(time.Second))) * time.Second
 }
 
-// stream is the body of a watch.
-type stream struct {
-	*call
-	format   format
+// eventStream is the body of a watch.
+type eventStream struct {
+	*resourceRequest
+	format   negotiation.Format
 	shape    api.Shape
-	encoder  encoder
+	encoder  encoder.Encoder
 	begun    bool // an event was written
-	watchdog watchdog
+	deadline respond.WriteDeadline
 	pace     pace
-	socket   *socket // nil where events are the body of an answer
+	socket   *socket // nil if the events are the body of an answer
 }
 
-// Write gives each piece its time.
-func (s *stream) Write(b []byte) (int, error) {
+// Write writes a piece, and gives the client its time to read it.
+func (s *eventStream) Write(b []byte) (int, error) {
 	if s.socket != nil {
 		return s.socket.Write(b)
 	}
-	s.watchdog.watch(s.w, s.api.writeTimeout)
+	s.deadline.Start(s.w, s.api.writeTimeout)
 	return s.w.Write(b)
 }
 
-// run writes events as they come into the body of the answer.
-func (s *stream) run(ctx context.Context, events api.Watch) {
-	s.w.Header()["Content-Type"] = streamTypes[s.format]
+// run writes events into the body of the answer.
+func (s *eventStream) run(ctx context.Context, events api.Watch) {
+	s.w.Header()["Content-Type"] = s.format.StreamContentType()
 	s.w.WriteHeader(http.StatusOK)
 	flusher := http.NewResponseController(s.w)
-	s.follow(ctx, events, func() bool { // where it isn't possible, the server's buffer decides when clients see events
+	// If the writer can't flush, the server's buffer decides when the client sees events.
+	s.follow(ctx, events, func() bool {
 		err := flusher.Flush()
 		return err == nil || errors.Is(err, http.ErrNotSupported)
 	})
 }
 
-// follow writes the events of one moment in one piece, flushed once. While nothing happens it holds no buffer.
-func (s *stream) follow(ctx context.Context, events api.Watch, flush func() bool) {
+// follow writes the events of one moment in one piece, and flushes once. It holds no buffer while it waits.
+func (s *eventStream) follow(ctx context.Context, events api.Watch, flush func() bool) {
 	for flush() {
-		began, last, ok := s.piece(ctx, events)
+		began, last, ok := s.writePiece(ctx, events)
 		if !ok {
 			flush()
 			return
 		}
-		s.watchdog.rest()
+		s.deadline.Pause()
 		if pause := s.pace.after(began, last); pause > 0 {
 			select {
 			case <-time.After(pause):
@@ -114,60 +121,48 @@ func (s *stream) follow(ctx context.Context, events api.Watch, flush func() bool
 	}
 }
 
-// piece writes what is due next, and is false where the stream ends with it. The state that a watch begins with is one
-// piece. It tells when it began to write, and how many events were due last.
-func (s *stream) piece(ctx context.Context, events api.Watch) (began time.Time, last int, ok bool) {
-	var f *frame
+// writePiece writes the next events, and returns false if the stream ends with them. The state with which a watch
+// begins is one piece. It returns when it began to write, and how many events the last batch had.
+func (s *eventStream) writePiece(ctx context.Context, events api.Watch) (began time.Time, last int, ok bool) {
+	var f *encoder.Frame
 	for {
 		batch, err := events.Next(ctx)
 		if ctx.Err() != nil || errors.Is(err, context.Canceled) {
 			if f != nil {
-				f.flush() // what went out before ends within an event
+				f.Flush() // the bytes that were sent before end within an event
 			}
-			return began, 0, false // the client, the time or the server: nothing that a client must be told
+			return began, 0, false // the client, the time of the watch or the server ended it, which isn't an error
 		}
 		now := time.Now()
 		if f == nil {
 			began = now
-			f = frameFor(s, &s.api.pools.streamFrames)
-			defer f.release(&s.api.pools.streamFrames)
+			f = s.api.streamFrames.Get(s)
+			defer s.api.streamFrames.Put(f)
 		}
 		for i := range batch {
-			s.encoder.event(f, s.resource, s.shape, &batch[i], !s.begun, now)
+			s.encoder.Event(f, s.heads, s.shape, &batch[i], !s.begun, now)
 			s.endEvent(f)
 			s.begun = true
 		}
 		if err != nil {
-			s.api.tell(ctx, err)
-			s.encoder.failure(f, statusOf(err))
+			s.api.logWithheld(ctx, err)
+			s.encoder.Failure(f, respond.StatusOf(err))
 			s.endEvent(f)
 		}
-		if backlog, is := events.(api.Backlog); err == nil && f.err == nil && is && backlog.More() {
+		if backlog, ok := events.(api.Backlog); err == nil && f.Err() == nil && ok && backlog.More() {
 			continue
 		}
-		f.flush()
-		return began, len(batch), err == nil && f.err == nil
+		f.Flush()
+		return began, len(batch), err == nil && f.Err() == nil
 	}
 }
 
-// endEvent sends what was written where each event is a message of its own.
-func (s *stream) endEvent(f *frame) {
+// endEvent sends an event over a WebSocket, where each event is a message of its own.
+func (s *eventStream) endEvent(f *encoder.Frame) {
 	if s.socket == nil {
 		return
 	}
-	if f.flush(); f.err == nil {
-		f.err = s.socket.send()
+	if f.Flush(); f.Err() == nil {
+		f.Fail(s.socket.send())
 	}
-}
-
-func eventHead(t api.EventType) string {
-	switch t {
-	case api.Added:
-		return `{"type":"ADDED","object":`
-	case api.Modified:
-		return `{"type":"MODIFIED","object":`
-	case api.Deleted:
-		return `{"type":"DELETED","object":`
-	}
-	return `{"type":"` + string(t) + `","object":`
 }

@@ -17,22 +17,26 @@ import (
 func TestWatchWritesEvents(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	fakes[0].batches = [][]api.Event{
-		{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)}, {Type: api.Modified, Object: rendered(api.Form{}, "a", 2)}},
+		{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)},
+			{Type: api.Modified, Object: rendered(api.Form{}, "a", 2)}},
 		{{Type: api.Bookmark, Object: rendered(api.Form{}, "", 3)}},
 	}
 	fakes[0].endWith = apierrors.NewResourceExpired("too old resource version: 1 (3)")
-	w := do(a, "GET", base+"/namespaces/n/widgets?watch=1&resourceVersion=1&allowWatchBookmarks=true&labelSelector=a%3Db", "")
+	w := do(a, "GET", base+"/namespaces/n/widgets?watch=1&resourceVersion=1&allowWatchBookmarks=true"+
+		"&labelSelector=a%3Db", "")
 	const object = `"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":`
 	want := `{"type":"ADDED","object":{` + object + `"a","resourceVersion":"1"},"spec":{"color":"red"}}}
 {"type":"MODIFIED","object":{` + object + `"a","resourceVersion":"2"},"spec":{"color":"red"}}}
 {"type":"BOOKMARK","object":{` + object + `"","resourceVersion":"3"},"spec":{"color":"red"}}}
-{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (3)","reason":"Expired","code":410}}
+{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
+		`"message":"too old resource version: 1 (3)","reason":"Expired","code":410}}
 `
 	if w.Code != 200 || w.Body.String() != want || w.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("%d %v\n%s", w.Code, w.Header(), w.Body)
 	}
 	got := fakes[0].watch
-	if got.ResourceVersion != "1" || !got.AllowBookmarks || got.Labels.String() != "a=b" || got.Fields != nil || got.SendInitialEvents != nil {
+	if got.ResourceVersion != "1" || !got.AllowBookmarks || got.Labels.String() != "a=b" || got.Fields != nil ||
+		got.SendInitialEvents != nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -44,8 +48,9 @@ func TestWatchAsTableTellsItsColumnsOnce(t *testing.T) {
 	fakes[0].endWith = context.Canceled
 	lines := strings.Split(do(a, "GET", base+"/widgets?watch=1", "", "Accept", asTable).Body.String(), "\n")
 	const tail = `,"rows":[{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"red"}}]}}`
-	const head = `,"object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"columnDefinitions":`
-	if lines[0] != `{"type":"ADDED"`+head+columnDefinitions(widgets.Versions[0].Columns)+tail || lines[1] != `{"type":"DELETED"`+head+`null`+tail {
+	const head = `,"object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},` +
+		`"columnDefinitions":`
+	if lines[0] != `{"type":"ADDED"`+head+widgetColumns+tail || lines[1] != `{"type":"DELETED"`+head+`null`+tail {
 		t.Errorf("%s", lines)
 	}
 	if fakes[0].asked != "watch  {v1 3}" {
@@ -56,7 +61,8 @@ func TestWatchAsTableTellsItsColumnsOnce(t *testing.T) {
 func TestWatchesFromNowBeginWithTheState(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	fakes[0].endWith = context.Canceled
-	for _, query := range []string{"watch=1", "watch=1&resourceVersion=0", "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"} {
+	for _, query := range []string{"watch=1", "watch=1&resourceVersion=0",
+		"watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"} {
 		do(a, "GET", base+"/widgets?"+query, "")
 		if got := fakes[0].watch.SendInitialEvents; got == nil || !*got {
 			t.Errorf("%s: %v", query, got)
@@ -68,7 +74,8 @@ func TestOldWatchPaths(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	fakes[0].endWith = context.Canceled
 	do(a, "GET", base+"/watch/namespaces/n/widgets/a", "")
-	if got := fakes[0].watch.Fields; fakes[0].asked != "watch n {v1 0}" || got == nil || got.String() != "metadata.name=a" {
+	if got := fakes[0].watch.Fields; fakes[0].asked != "watch n {v1 0}" || got == nil ||
+		got.String() != "metadata.name=a" {
 		t.Error(fakes[0].asked, got)
 	}
 	do(a, "GET", base+"/watch/widgets", "")
@@ -83,7 +90,7 @@ func TestOldWatchPaths(t *testing.T) {
 // TestWatchEndsInTime also looks at what a watch holds while nothing happens.
 func TestWatchEndsInTime(t *testing.T) {
 	a, _ := serve(t, widgets)
-	a.pools.streamFrames.New = func() any { t.Error("a buffer for nothing"); return &frame{} }
+	a.streamFrames = nil // a buffer for nothing would panic
 	begun := time.Now()
 	if w := do(a, "GET", base+"/widgets?watch=1&timeoutSeconds=1", ""); w.Code != 200 || w.Body.Len() != 0 {
 		t.Error(w.Code, w.Body)
@@ -95,7 +102,7 @@ func TestWatchEndsInTime(t *testing.T) {
 
 func TestWatchTimeIsBetweenTheMinimumAndItsDouble(t *testing.T) {
 	a, _ := serve(t, widgets)
-	c := call{api: a}
+	c := resourceRequest{api: a}
 	for range 100 {
 		if d := c.watchTime(nil); d < 30*time.Minute || d > time.Hour {
 			t.Fatal(d)
@@ -198,7 +205,8 @@ type flushes struct {
 
 func (f *flushes) Flush() { f.n++ }
 
-// backlogWatch has its batches at hand, and says so as long as others follow; or always, where it ends before it should.
+// backlogWatch has its batches at hand, and says so as long as others follow; or always, where it ends before it
+// should.
 type backlogWatch struct {
 	fakeWatch
 	always bool

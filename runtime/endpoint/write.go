@@ -8,47 +8,54 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/negotiation"
 	"apigen.dev/runtime/reach"
+	"apigen.dev/runtime/respond"
 )
 
-// maxWriteTime bounds a write, as kube-apiserver does.
+// maxWriteTime bounds the time of a write, as in kube-apiserver.
 const maxWriteTime = 34 * time.Second
 
-// writing is the context of a write.
-func (c *call) writing(dryRun bool) context.Context {
+// writeContext returns the context of a write.
+func (req *resourceRequest) writeContext(dryRun bool) context.Context {
 	if dryRun {
-		return reach.DryRun(c.r.Context())
+		return reach.DryRun(req.r.Context())
 	}
-	return c.r.Context()
+	return req.r.Context()
 }
 
-// change is what a handle makes of a body.
+// change is an operation of a handle that takes a body.
 type change func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error)
 
-// create makes an object: 201.
-func (c *call) create() error {
-	return c.write(singleTransform, c.createOptions, func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
-		return c.handle.Create(ctx, c.namespace, body, options)
-	})
+// create creates an object, and answers 201.
+func (req *resourceRequest) create() error {
+	return req.write(negotiation.ObjectTransform, req.createOptions,
+		func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
+			return req.handle.Create(ctx, req.namespace, body, options)
+		})
 }
 
-// update replaces an object, or creates it where its kind allows that.
-func (c *call) update() error {
-	return c.write(singleTransform, c.updateOptions, func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
-		if c.extension != nil {
-			return c.extension.handle.Update(ctx, c.namespace, c.info.Name, body, options)
-		}
-		return c.handle.Update(ctx, c.namespace, c.info.Name, c.info.Subresource, body, options)
-	})
+// update replaces an object, or creates it if its kind allows that.
+func (req *resourceRequest) update() error {
+	return req.write(negotiation.ObjectTransform, req.updateOptions,
+		func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
+			name, subresource := req.requestInfo.Name, req.requestInfo.Subresource
+			if req.extension != nil {
+				return req.extension.handle.Update(ctx, req.namespace, name, body, options)
+			}
+			return req.handle.Update(ctx, req.namespace, name, subresource, body, options)
+		})
 }
 
-// write reads an object, and answers with what is made of it.
-func (c *call) write(allow allowTransform, read func(api.Form) (api.WriteOptions, string, error), do change) error {
-	media, form, err := c.negotiate(allow)
+// write reads an object from the body, and answers with the result of do.
+func (req *resourceRequest) write(
+	allow negotiation.AllowTransform, read func(api.Form) (api.WriteOptions, string, error), do change,
+) error {
+	media, form, err := req.negotiate(allow)
 	if err != nil {
 		return err
 	}
-	format, err := c.inputFormat()
+	format, err := req.inputFormat()
 	if err != nil {
 		return err
 	}
@@ -56,19 +63,21 @@ func (c *call) write(allow allowTransform, read func(api.Form) (api.WriteOptions
 	if err != nil {
 		return err
 	}
-	data, warnings, err := c.readObject(format, validation)
+	data, warnings, err := req.readObject(format, validation)
 	if err != nil {
 		return err
 	}
-	return c.answer(media, c.body(format, data, validation), options, warnings, do)
+	return req.answer(media, req.body(format, data, validation), options, warnings, do)
 }
 
-// answer does what a body asks for: 201 with what was created, 200 with what was there.
-func (c *call) answer(media mediaType, body api.Body, options api.WriteOptions, warnings []string, do change) error {
-	ctx, cancel := context.WithTimeout(c.writing(options.DryRun), maxWriteTime)
+// answer calls do with a body. It answers 201 with an object that do created, and else 200.
+func (req *resourceRequest) answer(
+	media negotiation.MediaType, body api.Body, options api.WriteOptions, warnings []string, do change,
+) error {
+	ctx, cancel := context.WithTimeout(req.writeContext(options.DryRun), maxWriteTime)
 	defer cancel()
 	result, err := do(ctx, body, options)
-	addWarnings(c.w.Header(), append(warnings, result.Warnings...))
+	respond.AddWarnings(req.w.Header(), append(warnings, result.Warnings...))
 	if err != nil {
 		return err
 	}
@@ -76,67 +85,71 @@ func (c *call) answer(media mediaType, body api.Body, options api.WriteOptions, 
 	if result.Created {
 		code = http.StatusCreated
 	}
-	c.object(media, code, options.Form, result.Object)
+	req.writeObject(media, code, options.Form, result.Object)
 	return nil
 }
 
-// patchTypes are the patches that are taken. One more is one more row, and a type that a Handle applies.
+// patchTypes is the table of patches. A new type of patch is a new row, and a type that a Handle applies.
 var patchTypes = []struct {
 	mediaType string
 	kind      api.PatchType
-	format    format
+	format    negotiation.Format
 }{
-	{string(api.JSONPatch), api.JSONPatch, formatJSON},
-	{string(api.MergePatch), api.MergePatch, formatJSON},
-	{string(api.StrategicPatch), api.StrategicPatch, formatJSON},
-	{string(api.ApplyPatch), api.ApplyPatch, formatYAML},
-	{"application/apply-patch+cbor", api.ApplyPatch, formatCBOR},
+	{string(api.JSONPatch), api.JSONPatch, negotiation.JSON},
+	{string(api.MergePatch), api.MergePatch, negotiation.JSON},
+	{string(api.StrategicPatch), api.StrategicPatch, negotiation.JSON},
+	{string(api.ApplyPatch), api.ApplyPatch, negotiation.YAML},
+	{"application/apply-patch+cbor", api.ApplyPatch, negotiation.CBOR},
 }
 
-// patch changes an object.
-func (c *call) patch() error {
-	kind, format, err := patchType(c.r)
+// patch applies a patch to an object.
+func (req *resourceRequest) patch() error {
+	kind, format, err := patchType(req.r)
 	if err != nil {
 		return err
 	}
-	media, form, err := c.negotiate(singleTransform)
+	media, form, err := req.negotiate(negotiation.ObjectTransform)
 	if err != nil {
 		return err
 	}
-	options, validation, err := c.patchOptions(kind, form)
+	options, validation, err := req.patchOptions(kind, form)
 	if err != nil {
 		return err
 	}
-	data, warnings, err := c.readPatch(kind, format, validation)
+	data, warnings, err := req.readPatch(kind, format, validation)
 	if err != nil {
 		return err
 	}
-	body := api.Body{Version: c.version.Name, Data: data, Validation: validation}
-	return c.answer(media, body, options, warnings, func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
-		if c.extension != nil {
-			return c.extension.handle.Patch(ctx, c.namespace, c.info.Name, kind, body, options)
-		}
-		return c.handle.Patch(ctx, c.namespace, c.info.Name, c.info.Subresource, kind, body, options)
-	})
+	body := api.Body{Version: req.version.Name, Data: data, Validation: validation}
+	return req.answer(media, body, options, warnings,
+		func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
+			name, subresource := req.requestInfo.Name, req.requestInfo.Subresource
+			if req.extension != nil {
+				return req.extension.handle.Patch(ctx, req.namespace, name, kind, body, options)
+			}
+			return req.handle.Patch(ctx, req.namespace, name, subresource, kind, body, options)
+		})
 }
 
-// readPatch reads a patch as JSON. What is applied is YAML, of which JSON is a part, or CBOR.
-func (c *call) readPatch(kind api.PatchType, f format, validation string) (data []byte, warnings []string, err error) {
+// readPatch reads a patch, and converts it to JSON. An apply patch is YAML, of which JSON is a part, or CBOR.
+func (req *resourceRequest) readPatch(
+	kind api.PatchType, f negotiation.Format, validation string,
+) (data []byte, warnings []string, err error) {
 	switch {
-	case f == formatCBOR:
-		if data, err = c.readBody(); err == nil && len(data) > 0 {
+	case f == negotiation.CBOR:
+		if data, err = req.readBody(); err == nil && len(data) > 0 {
 			data, err = cborToJSON(data)
 		}
 	case kind == api.ApplyPatch:
-		data, warnings, err = c.readApply(validation)
+		data, warnings, err = req.readApply(validation)
 	default:
-		data, _, err = c.readObject(formatJSON, validation)
+		data, _, err = req.readObject(negotiation.JSON, validation)
 	}
 	return data, warnings, err
 }
 
-// patchType is the kind of patch that the body is, and its format. There is no default.
-func patchType(r *http.Request) (api.PatchType, format, error) {
+// patchType returns the type of the patch in the body, and its format. A body without a Content-Type has none.
+func patchType(r *http.Request) (api.PatchType, negotiation.Format, error) {
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	accepted := make([]string, len(patchTypes))
 	for i, known := range patchTypes {
@@ -145,5 +158,5 @@ func patchType(r *http.Request) (api.PatchType, format, error) {
 		}
 		accepted[i] = known.mediaType
 	}
-	return "", 0, unsupportedMediaType(accepted...)
+	return "", 0, negotiation.UnsupportedMediaType(accepted...)
 }

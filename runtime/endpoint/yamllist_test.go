@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
-	"sigs.k8s.io/yaml"
+	"apigen.dev/runtime/encoder"
+	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/request"
 )
 
 // manyForms are objects whose YAML has all that depends on where it stands: long lines, blocks, quotes, nesting.
@@ -22,8 +24,11 @@ func manyForms(n int) []api.Rendition {
 	for i := range items {
 		text := strings.Repeat(fmt.Sprintf("word%d ", i), i%40)
 		data, _ := json.Marshal(map[string]any{
-			"metadata": map[string]any{"name": fmt.Sprint("w-", i)}, "empty": map[string]any{}, "none": nil, "list": []any{i, text, []any{}},
-			"text": text, "lines": strings.ReplaceAll(text, " ", "\n"), "items: []": "\nitems: []\n", "blank": " ", "odd": "\u0085\ufeff\x7f" + strings.Repeat("é", i%100),
+			"metadata": map[string]any{"name": fmt.Sprint("w-",
+				i)}, "empty": map[string]any{}, "none": nil, "list": []any{i, text, []any{}},
+			"text": text, "lines": strings.ReplaceAll(text, " ",
+				"\n"), "items: []": "\nitems: []\n", "blank": " ", "odd": "\u0085\ufeff\x7f" +
+				strings.Repeat("é", i%100),
 		})
 		items[i] = api.Rendition{Head: `"kind":"Widget","apiVersion":"v1",`, Payload: data[1:]}
 	}
@@ -37,11 +42,12 @@ func TestAListInYAMLIsTheYAMLOfTheList(t *testing.T) {
 		for _, as := range []string{list, table, partial} {
 			a, fakes := serve(t, widgets)
 			remaining := int64(7)
-			fakes[0].page = api.Page{ResourceVersion: "100", Continue: "a\nitems: []\n", Remaining: &remaining, Items: slices.Values(manyForms(n))}
+			fakes[0].page = api.Page{ResourceVersion: "100", Continue: "a\nitems: []\n", Remaining: &remaining,
+				Items: slices.Values(manyForms(n))}
 			asJSON := do(a, "GET", base+"/widgets", "", "Accept", "application/json"+as)
 			got := do(a, "GET", base+"/widgets", "", "Accept", "application/yaml"+as)
-			want, err := yaml.JSONToYAML(escapeForYAML(asJSON.Body.Bytes()))
-			if err != nil || got.Code != http.StatusOK || got.Header().Get("Content-Type") != typeYAML {
+			want, err := encoder.ToYAML((asJSON.Body.Bytes()))
+			if err != nil || got.Code != http.StatusOK || got.Header().Get("Content-Type") != negotiation.TypeYAML {
 				t.Fatal(err, got.Code, got.Header())
 			}
 			if !bytes.Equal(got.Body.Bytes(), want) {
@@ -57,19 +63,19 @@ func TestAListInYAMLIsTheYAMLOfTheList(t *testing.T) {
 // TestJoinedItems are written as they would be one by one, also in YAML and indented.
 func TestJoinedItems(t *testing.T) {
 	items := manyForms(300)
-	var joined []api.Sheet
+	var joined []api.Block
 	for few := range slices.Chunk(items, 24) {
 		var data []byte
 		for _, item := range few {
 			data = append(append(data, ",{"...), item.Payload...)
 		}
-		joined = append(joined, api.Sheet{Data: data})
+		joined = append(joined, api.Block{Data: data})
 	}
-	for _, accept := range []string{typeJSON, typeJSON + ";pretty=1", typeYAML} {
+	for _, accept := range []string{negotiation.TypeJSON, negotiation.TypeJSON + ";pretty=1", negotiation.TypeYAML} {
 		a, fakes := serve(t, widgets)
 		fakes[0].page = api.Page{ResourceVersion: "100", Items: slices.Values(items)}
 		want := do(a, "GET", base+"/widgets", "", "Accept", accept).Body.String()
-		fakes[0].page.Sheets, fakes[0].page.Items = joined, nil
+		fakes[0].page.Blocks, fakes[0].page.Items = joined, nil
 		if got := do(a, "GET", base+"/widgets", "", "Accept", accept).Body.String(); got != want {
 			t.Errorf("%s: %d bytes, want %d:\n%.2000s", accept, len(got), len(want), got)
 		}
@@ -91,7 +97,7 @@ func TestAListInYAMLIsWrittenAsItComes(t *testing.T) {
 		}
 		written = w.Body.Len()
 	}}
-	a.ServeHTTP(w, request(t.Context(), t, base+"/widgets", typeYAML))
+	a.ServeHTTP(w, routedGet(t.Context(), t, base+"/widgets", negotiation.TypeYAML))
 	if written < 1<<20 || most > 512<<10 {
 		t.Errorf("%d bytes were written before the last item was read, %d were held", written, most)
 	}
@@ -99,7 +105,8 @@ func TestAListInYAMLIsWrittenAsItComes(t *testing.T) {
 
 // TestNobodyReadsTheRest: of a list whose client went away, the rest isn't made.
 func TestNobodyReadsTheRest(t *testing.T) {
-	for _, accept := range []string{typeJSON, typeJSON + ";pretty=1", typeYAML, typeCBOR, asTable} {
+	for _, accept := range []string{negotiation.TypeJSON, negotiation.TypeJSON + ";pretty=1", negotiation.TypeYAML,
+		negotiation.TypeCBOR, asTable} {
 		a, fakes := serve(t, widgets)
 		items, read := manyForms(3000), 0
 		fakes[0].page = api.Page{Items: func(yield func(api.Rendition) bool) {
@@ -109,7 +116,7 @@ func TestNobodyReadsTheRest(t *testing.T) {
 				}
 			}
 		}}
-		r := request(t.Context(), t, base+"/widgets", accept)
+		r := routedGet(t.Context(), t, base+"/widgets", accept)
 		a.ServeHTTP(gone{httptest.NewRecorder()}, r)
 		if read > 1000 {
 			t.Errorf("%s: %d of %d items were read", accept, read, len(items))
@@ -122,19 +129,20 @@ type gone struct{ *httptest.ResponseRecorder }
 
 func (gone) Write([]byte) (int, error) { return 0, http.ErrHandlerTimeout }
 
-// request is a routed GET.
-func request(ctx context.Context, t *testing.T, path, accept string) *http.Request {
+// routedGet is a routed GET.
+func routedGet(ctx context.Context, t *testing.T, path, accept string) *http.Request {
 	t.Helper()
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil)
 	r.Header.Set("Accept", accept)
-	info, err := ParseRequestInfo(r)
+	info, err := request.New(r, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.WithContext(WithRequestInfo(r.Context(), info))
+	return r.WithContext(request.WithInfo(r.Context(), info))
 }
 
-// TestYAMLTakesItsTurn: who converts to YAML leaves CPUs and memory to others, and waits no longer than its request lasts.
+// TestYAMLTakesItsTurn: who converts to YAML leaves CPUs and memory to others, and waits no longer than its request
+// lasts.
 func TestYAMLTakesItsTurn(t *testing.T) {
 	a, _ := serve(t, widgets)
 	all := max(1, int64(runtime.GOMAXPROCS(0)/2))
@@ -145,13 +153,13 @@ func TestYAMLTakesItsTurn(t *testing.T) {
 	cancel()
 	for _, path := range []string{"/widgets", "/namespaces/n/widgets/a"} {
 		w := httptest.NewRecorder()
-		if a.ServeHTTP(w, request(ended, t, base+path, typeYAML)); w.Code != http.StatusGatewayTimeout {
+		if a.ServeHTTP(w, routedGet(ended, t, base+path, negotiation.TypeYAML)); w.Code != http.StatusGatewayTimeout {
 			t.Errorf("%s: %d, and it isn't its turn", path, w.Code)
 		}
 	}
 	a.converters.Release(all)
 	for range 2 * all { // each gives back what it took
-		if w := do(a, "GET", base+"/widgets", "", "Accept", typeYAML); w.Code != http.StatusOK {
+		if w := do(a, "GET", base+"/widgets", "", "Accept", negotiation.TypeYAML); w.Code != http.StatusOK {
 			t.Errorf("%d %.200s", w.Code, w.Body)
 		}
 	}

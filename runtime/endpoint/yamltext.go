@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// isYAMLText tells whether YAML takes the characters of a JSON text. YAML doesn't take invalid UTF-8, control
-// characters and escaped halves of surrogate pairs, for which Go's JSON decoder puts U+FFFD.
+// isYAMLText tells whether YAML allows the characters of a JSON text. YAML doesn't allow invalid UTF-8, control
+// characters and escaped halves of surrogate pairs, which Go's JSON decoder replaces by U+FFFD.
 func isYAMLText(data []byte) bool {
 	for i := 0; i < len(data); {
 		if data[i] == '\\' {
@@ -27,18 +27,18 @@ func isYAMLText(data []byte) bool {
 	return true
 }
 
-// isYAMLChar is the range of characters that YAML allows, beyond those that JSON doesn't.
+// isYAMLChar tells whether YAML allows a character of valid JSON.
 func isYAMLChar(char rune) bool {
 	switch {
 	case char < 0x7f:
-		return true // JSON has refused the control characters
+		return true // the JSON decoder has refused the control characters
 	case char < 0xa0:
 		return char == 0x85
 	}
 	return char != 0xfffe && char != 0xffff
 }
 
-// escapeSize is the length of the escape that data, valid JSON, begins with; 0 where that is half a surrogate pair.
+// escapeSize returns the length of the escape with which data, valid JSON, begins; 0 for half a surrogate pair.
 func escapeSize(data []byte) int {
 	const size = len(`\u1234`)
 	first, ok := escapedUnit(data)

@@ -6,19 +6,20 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/respond"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Authenticate finds out who sends a request. Without credentials, or with wrong ones, the answer is 401, but for the
-// paths that public names: health checks, which anybody may read. What is wrong with credentials the client is not told; log
-// hears of it at debug level, since anybody may send them.
+// Authenticate finds the user of a request. It answers 401 to a request without credentials, or with wrong ones, except
+// for reads of the paths for which public returns true: everybody may read health checks. It doesn't tell the client
+// what is wrong with credentials. It logs that at debug level, because everybody can send wrong credentials.
 func Authenticate(authenticator auth.Authenticator, public func(path string) bool, log *slog.Logger) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			user, err := authenticator.Authenticate(r)
 			if err != nil {
-				log.DebugContext(r.Context(), "a client could not be authenticated", "client", r.RemoteAddr, "error", err)
+				log.DebugContext(r.Context(), "a client could not be authenticated",
+					"client", r.RemoteAddr, "error", err)
 			}
 			switch {
 			case err == nil && user != nil:
@@ -27,10 +28,10 @@ func Authenticate(authenticator auth.Authenticator, public func(path string) boo
 				user = &auth.User{Name: auth.Anonymous, Groups: []string{auth.Unauthenticated}}
 			default:
 				w.Header().Set("WWW-Authenticate", "Bearer")
-				endpoint.WriteStatus(w, r, apierrors.NewUnauthorized("Unauthorized"))
+				respond.Error(w, r, apierrors.NewUnauthorized("Unauthorized"))
 				return
 			}
-			// What proved the user is nobody else's business: a proxy behind us must not pass it on.
+			// No handler needs the credentials any more, and one that forwards the request must not forward them.
 			r.Header.Del("Authorization")
 			next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), user)))
 		})

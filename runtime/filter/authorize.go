@@ -1,17 +1,19 @@
 package filter
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/respond"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Authorize asks whether the user may do what the request asks for; all that is not allowed is 403. Public paths need no
-// leave.
+// Authorize asks whether the user may do what the request asks for, and answers 403 if the authorizer doesn't allow it.
+// Everybody may read the paths for which public returns true.
 func Authorize(authorizer auth.Authorizer, public func(path string) bool) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -19,9 +21,8 @@ func Authorize(authorizer auth.Authorizer, public func(path string) bool) Filter
 				next.ServeHTTP(w, r)
 				return
 			}
-			attributes := attributesOf(auth.UserFrom(r.Context()), endpoint.RequestInfoFrom(r.Context()))
-			if err := decide(authorizer, r, attributes); err != nil {
-				endpoint.WriteStatus(w, r, err)
+			if err := decide(authorizer, r, request.InfoFrom(r.Context())); err != nil {
+				respond.Error(w, r, err)
 				return
 			}
 			next.ServeHTTP(w, r)
@@ -29,25 +30,18 @@ func Authorize(authorizer auth.Authorizer, public func(path string) bool) Filter
 	}
 }
 
-// MayDeleteUnreadable asks whether the user of a request may delete an object that can't be read: kube-apiserver's verb
-// for it, in addition to delete. It is nil or 403.
+// MayDeleteUnreadable returns a function that asks whether the user of a request may delete an object that the server
+// can't read. As in kube-apiserver that is a verb of its own, which the user needs in addition to delete. The function
+// returns nil or the error 403.
 func MayDeleteUnreadable(authorizer auth.Authorizer) func(r *http.Request) error {
 	return func(r *http.Request) error {
-		attributes := attributesOf(auth.UserFrom(r.Context()), endpoint.RequestInfoFrom(r.Context()))
-		attributes.Verb = "unsafe-delete-ignore-read-errors"
-		return decide(authorizer, r, attributes)
+		return decide(authorizer, r, request.InfoFrom(r.Context()).WithVerb("unsafe-delete-ignore-read-errors"))
 	}
 }
 
-func attributesOf(user *auth.User, info *endpoint.RequestInfo) auth.Attributes {
-	return auth.Attributes{
-		User: user, Verb: info.Verb, IsResource: info.IsResource, Path: info.Path,
-		Group: info.Group, Version: info.Version, Resource: info.Resource, Subresource: info.Subresource,
-		Namespace: info.Namespace, Name: info.Name,
-	}
-}
-
-func decide(authorizer auth.Authorizer, r *http.Request, a auth.Attributes) error {
+// decide asks whether the user of a request may do what info says. It returns nil or the error to answer with.
+func decide(authorizer auth.Authorizer, r *http.Request, info *request.Info) error {
+	a := auth.Attributes{User: auth.UserFrom(r.Context()), Info: info}
 	decision, reason, err := authorizer.Authorize(r.Context(), a)
 	switch {
 	case decision == auth.Allow:
@@ -58,7 +52,7 @@ func decide(authorizer auth.Authorizer, r *http.Request, a auth.Attributes) erro
 	return forbidden(a, reason)
 }
 
-// forbidden says what was refused in kube-apiserver's words, which users and tools know.
+// forbidden returns the error 403 with the text of kube-apiserver, which users and tools know.
 func forbidden(a auth.Attributes, reason string) error {
 	message := fmt.Sprintf("User %q cannot %s", a.User.Name, a.Verb)
 	if !a.IsResource {
@@ -78,5 +72,6 @@ func forbidden(a auth.Attributes, reason string) error {
 	if reason != "" {
 		message += ": " + reason
 	}
-	return apierrors.NewForbidden(schema.GroupResource{Group: a.Group, Resource: a.Resource}, a.Name, fmt.Errorf("%s", message))
+	resource := schema.GroupResource{Group: a.Group, Resource: a.Resource}
+	return apierrors.NewForbidden(resource, a.Name, errors.New(message))
 }

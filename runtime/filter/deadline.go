@@ -8,12 +8,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/respond"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Deadline gives every request that is not long-running a deadline: limit, or less where the query's timeout asks for less.
-// The deadline holds for reading the body, too, so that a client that sends it drop by drop ends.
+// Deadline gives every request that is not long-running a deadline: limit, or less if the option timeout of the query
+// asks for less. The deadline also applies to reading the body, so that a client can't send it arbitrarily slowly.
 func Deadline(limit time.Duration) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -23,13 +24,13 @@ func Deadline(limit time.Duration) Filter {
 			}
 			timeout, err := requestTimeout(r, limit)
 			if err != nil {
-				endpoint.WriteStatus(w, r, apierrors.NewBadRequest(err.Error()))
+				respond.Error(w, r, apierrors.NewBadRequest(err.Error()))
 				return
 			}
-			ctx := &bounded{parent: r.Context(), deadline: time.Now().Add(timeout)}
+			ctx := &lazyDeadline{parent: r.Context(), deadline: time.Now().Add(timeout)}
 			defer ctx.end()
 			if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
-				// Writers that can't do this (in-process tests) have no slow clients either.
+				// A writer without read deadlines (in tests inside the process) has no slow clients either.
 				_ = http.NewResponseController(w).SetReadDeadline(ctx.deadline)
 			}
 			next.ServeHTTP(w, r.WithContext(ctx))
@@ -37,15 +38,15 @@ func Deadline(limit time.Duration) Filter {
 	}
 }
 
-// isLongRunning tells requests that live as long as their client wants.
+// isLongRunning tells whether a request lasts as long as its client wants.
 func isLongRunning(r *http.Request) bool {
-	info := endpoint.RequestInfoFrom(r.Context())
-	return info != nil && info.IsResource && (info.Verb == "watch" || info.LongRunning)
+	info := request.InfoFrom(r.Context())
+	return info != nil && info.LongRunning
 }
 
 func requestTimeout(r *http.Request, limit time.Duration) (time.Duration, error) {
 	if query := r.URL.RawQuery; !strings.Contains(query, "timeout") && !strings.Contains(query, "%") {
-		return limit, nil // as nearly always; a name may be escaped
+		return limit, nil // the usual case; the name of the option may be escaped
 	}
 	text := r.URL.Query().Get("timeout")
 	if text == "" {
@@ -61,70 +62,71 @@ func requestTimeout(r *http.Request, limit time.Duration) (time.Duration, error)
 	return timeout, nil
 }
 
-// bounded is a context with a deadline that has no timer until somebody waits for its end: most reads never wait.
-type bounded struct {
+// lazyDeadline is a context with a deadline. It starts a timer when somebody waits for its end, which most reads never
+// do.
+type lazyDeadline struct {
 	parent   context.Context
 	deadline time.Time
-	timed    atomic.Pointer[timed]
+	timer    atomic.Pointer[timerContext]
 }
 
-// timed is what context.WithDeadline made.
-type timed struct {
+// timerContext is a context of context.WithDeadline.
+type timerContext struct {
 	context.Context
 	cancel context.CancelFunc
 }
 
-// ended is the one for requests that were over before anybody waited.
-var ended = func() *timed {
+// ended is the timerContext of requests that ended before anybody waited.
+var ended = func() *timerContext {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	return &timed{ctx, cancel}
+	return &timerContext{ctx, cancel}
 }()
 
 // Deadline implements context.Context.
-func (b *bounded) Deadline() (time.Time, bool) {
-	if earlier, ok := b.parent.Deadline(); ok && earlier.Before(b.deadline) {
+func (d *lazyDeadline) Deadline() (time.Time, bool) {
+	if earlier, ok := d.parent.Deadline(); ok && earlier.Before(d.deadline) {
 		return earlier, true
 	}
-	return b.deadline, true
+	return d.deadline, true
 }
 
 // Done implements context.Context.
-func (b *bounded) Done() <-chan struct{} {
-	if t := b.timed.Load(); t != nil {
+func (d *lazyDeadline) Done() <-chan struct{} {
+	if t := d.timer.Load(); t != nil {
 		return t.Done()
 	}
-	ctx, cancel := context.WithDeadline(b.parent, b.deadline)
-	if !b.timed.CompareAndSwap(nil, &timed{ctx, cancel}) {
+	ctx, cancel := context.WithDeadline(d.parent, d.deadline)
+	if !d.timer.CompareAndSwap(nil, &timerContext{ctx, cancel}) {
 		cancel()
 	}
-	return b.timed.Load().Done()
+	return d.timer.Load().Done()
 }
 
-// Err implements context.Context. What it tells, Done tells too.
-func (b *bounded) Err() error {
-	if t := b.timed.Load(); t != nil {
+// Err implements context.Context. When it returns an error, the channel of Done is closed.
+func (d *lazyDeadline) Err() error {
+	if t := d.timer.Load(); t != nil {
 		return t.Err()
 	}
-	if b.parent.Err() == nil && time.Now().Before(b.deadline) {
+	if d.parent.Err() == nil && time.Now().Before(d.deadline) {
 		return nil
 	}
-	<-b.Done()
-	return b.timed.Load().Err()
+	<-d.Done()
+	return d.timer.Load().Err()
 }
 
-// Value implements context.Context. Once somebody waits, it answers package context's own question, too, which makes
+// Value implements context.Context. When somebody waits, it also has the key that package context uses itself, so that
 // children of the context end with it without a goroutine for each.
-func (b *bounded) Value(key any) any {
-	if t := b.timed.Load(); t != nil && t != ended {
+func (d *lazyDeadline) Value(key any) any {
+	if t := d.timer.Load(); t != nil && t != ended {
 		return t.Value(key)
 	}
-	return b.parent.Value(key)
+	return d.parent.Value(key)
 }
 
-// end is for the end of the request: who still holds the context sees that it is over.
-func (b *bounded) end() {
-	if !b.timed.CompareAndSwap(nil, ended) {
-		b.timed.Load().cancel()
+// end ends the context with the request.
+func (d *lazyDeadline) end() {
+	if !d.timer.CompareAndSwap(nil, ended) {
+		d.timer.Load().cancel()
 	}
 }

@@ -10,29 +10,34 @@ import (
 	"testing/synctest"
 	"time"
 
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/request"
 )
 
 type valueKey struct{}
 
 // TestBoundedIsAContext compares the deadline of requests with package context's.
 func TestBoundedIsAContext(t *testing.T) {
-	type end func(b *bounded, parent context.CancelFunc)
+	type end func(b *lazyDeadline, parent context.CancelFunc)
 	for name, test := range map[string]struct {
 		end  end
 		want error
 	}{
-		"nothing":              {func(*bounded, context.CancelFunc) {}, nil},
-		"the parent ends":      {func(_ *bounded, parent context.CancelFunc) { parent() }, context.Canceled},
-		"the time is over":     {func(*bounded, context.CancelFunc) { time.Sleep(time.Minute) }, context.DeadlineExceeded},
-		"the request is over":  {func(b *bounded, _ context.CancelFunc) { b.end() }, context.Canceled},
-		"ended, then the time": {func(b *bounded, _ context.CancelFunc) { b.end(); time.Sleep(time.Minute) }, context.Canceled},
+		"nothing":         {func(*lazyDeadline, context.CancelFunc) {}, nil},
+		"the parent ends": {func(_ *lazyDeadline, parent context.CancelFunc) { parent() }, context.Canceled},
+		"the time is over": {func(*lazyDeadline, context.CancelFunc) {
+			time.Sleep(time.Minute)
+		}, context.DeadlineExceeded},
+		"the request is over": {func(b *lazyDeadline, _ context.CancelFunc) { b.end() }, context.Canceled},
+		"ended, then the time": {func(b *lazyDeadline, _ context.CancelFunc) {
+			b.end()
+			time.Sleep(time.Minute)
+		}, context.Canceled},
 	} {
 		for _, waits := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				parent, cancel := context.WithCancel(context.WithValue(t.Context(), valueKey{}, "kept"))
 				defer cancel()
-				b := &bounded{parent: parent, deadline: time.Now().Add(time.Minute)}
+				b := &lazyDeadline{parent: parent, deadline: time.Now().Add(time.Minute)}
 				var child context.Context
 				if waits {
 					var stop context.CancelFunc
@@ -70,7 +75,7 @@ func TestBoundedTellsTheEarlierDeadline(t *testing.T) {
 	now := time.Now()
 	parent, cancel := context.WithDeadline(t.Context(), now.Add(time.Second))
 	defer cancel()
-	b := &bounded{parent: parent, deadline: now.Add(time.Hour)}
+	b := &lazyDeadline{parent: parent, deadline: now.Add(time.Hour)}
 	defer b.end()
 	if d, ok := b.Deadline(); !ok || !d.Equal(now.Add(time.Second)) {
 		t.Errorf("the deadline is %v", d)
@@ -80,9 +85,9 @@ func TestBoundedTellsTheEarlierDeadline(t *testing.T) {
 // TestBoundedCostsOneAllocation as long as nobody waits.
 func TestBoundedCostsOneAllocation(t *testing.T) {
 	parent := t.Context()
-	var kept *bounded
+	var kept *lazyDeadline
 	n := testing.AllocsPerRun(100, func() {
-		b := &bounded{parent: parent, deadline: time.Now().Add(time.Minute)}
+		b := &lazyDeadline{parent: parent, deadline: time.Now().Add(time.Minute)}
 		kept = b // so that it must be allocated
 		if err := kept.Err(); err != nil {
 			t.Error(err)
@@ -106,7 +111,9 @@ func TestLongRunning(t *testing.T) {
 			drained = true
 		}
 		_, _ = fmt.Fprint(w, limited, drained)
-	}), RequestInfo(func(i *endpoint.RequestInfo) bool { return i.Subresource == "log" }), drain.Filter(isHealth), Deadline(time.Minute))
+	}), RequestInfo(func(i *request.Info) bool {
+		return i.Subresource == "log"
+	}), drain.Filter(isHealth), Deadline(time.Minute))
 	for _, c := range []struct{ path, want string }{{"status", "true false"}, {"log", "false true"}} {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/apis/g/v1/namespaces/ns/widgets/a/"+c.path, nil))

@@ -5,30 +5,30 @@ import (
 	"net/http"
 	"sync"
 
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/respond"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Drain knows the requests under way, so that a server can end without cutting any off: once Start was called, new
-// requests are refused with 503 and Retry-After, watches are ended, and Wait returns when the rest is done.
+// Drain counts the requests in progress, so that a server can shut down without interrupting them. After Start it
+// answers 503 with Retry-After to new requests and ends watches, and Wait returns when the other requests are done.
 type Drain struct {
 	mu       sync.Mutex // guards draining together with Add on requests
 	draining bool
 	requests sync.WaitGroup
-	// ended is done from Start on. It is a context so that watches can end with it.
+	// ended is canceled by Start. It is a context so that watches can end with it.
 	ended context.Context
 	end   context.CancelFunc
 }
 
-// NewDrain returns a Drain that lets everything pass.
+// NewDrain returns a Drain that serves all requests.
 func NewDrain() *Drain {
 	d := new(Drain)
 	d.ended, d.end = context.WithCancel(context.Background())
 	return d
 }
 
-// Start begins to refuse requests, and ends watches.
+// Start refuses requests from now on, and ends watches.
 func (d *Drain) Start() {
 	d.mu.Lock()
 	d.draining = true
@@ -43,7 +43,7 @@ func (d *Drain) Draining() bool {
 	return d.draining
 }
 
-// Wait waits until no request is under way, or ctx ends.
+// Wait waits until no request is in progress, or ctx ends.
 func (d *Drain) Wait(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() { d.requests.Wait(); close(done) }()
@@ -55,7 +55,7 @@ func (d *Drain) Wait(ctx context.Context) error {
 	}
 }
 
-// Filter is the filter. Public paths (health) pass at any time.
+// Filter returns the filter. It serves the paths for which public returns true (health checks) at any time.
 func (d *Drain) Filter(public func(path string) bool) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +65,7 @@ func (d *Drain) Filter(public func(path string) bool) Filter {
 			}
 			if !d.enter() {
 				w.Header().Set("Connection", "close")
-				endpoint.WriteStatus(w, r, shuttingDown())
+				respond.Error(w, r, shuttingDown())
 				return
 			}
 			defer d.requests.Done()

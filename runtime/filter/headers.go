@@ -2,8 +2,8 @@ package filter
 
 import "net/http"
 
-// CacheControl forbids shared caches to keep answers, which depend on who asks; as kube-apiserver does. Documents with
-// an ETag set their own.
+// CacheControl forbids shared caches to keep answers, because answers depend on the user. kube-apiserver does the same.
+// Handlers of documents with an ETag set a value of their own.
 func CacheControl() Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -13,5 +13,5 @@ func CacheControl() Filter {
 	}
 }
 
-// notShared is never changed: whoever wants another value sets another slice.
+// notShared is never changed: a handler that wants another value sets another slice.
 var notShared = []string{"no-cache, private"}

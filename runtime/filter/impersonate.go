@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/respond"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 )
 
-// The headers with which a request asks to be taken for another user's, as kubectl --as sends them.
+// The headers of a request that impersonates another user, as kubectl --as sends them.
 const (
 	impersonateUser  = "Impersonate-User"
 	impersonateUID   = "Impersonate-Uid"
@@ -20,9 +21,12 @@ const (
 	impersonateExtra = "Impersonate-Extra-"
 )
 
-// Impersonate lets those who may (verb impersonate on users or serviceaccounts, groups, uids and userextras) act as somebody else, who
-// then has only the rights of that user. Headers that ask for more than the user may refuse the request: they are never
-// ignored, which would act with the wrong rights.
+// verbImpersonate is the verb that a user needs to impersonate another.
+const verbImpersonate = "impersonate"
+
+// Impersonate lets a user act as another user, with the rights of that user alone. The user needs the verb impersonate
+// on users or serviceaccounts, groups, uids and userextras. If a header asks for more than the user may, Impersonate
+// refuses the request: a request without the header would have the wrong rights.
 func Impersonate(authorizer auth.Authorizer) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +39,7 @@ func Impersonate(authorizer auth.Authorizer) Filter {
 				err = mayImpersonate(authorizer, r, wanted)
 			}
 			if err != nil {
-				endpoint.WriteStatus(w, r, err)
+				respond.Error(w, r, err)
 				return
 			}
 			for name := range r.Header {
@@ -48,12 +52,14 @@ func Impersonate(authorizer auth.Authorizer) Filter {
 	}
 }
 
-// impersonated reads the headers; asked tells whether there were any.
+// impersonated reads the user from the headers. asked tells whether a header asks for one.
 func impersonated(header http.Header) (user *auth.User, asked bool, err error) {
 	if !hasPrefix(header, "Impersonate-") {
 		return nil, false, nil
 	}
-	user = &auth.User{Name: header.Get(impersonateUser), UID: header.Get(impersonateUID), Groups: header[impersonateGroup]}
+	user = &auth.User{
+		Name: header.Get(impersonateUser), UID: header.Get(impersonateUID), Groups: header[impersonateGroup],
+	}
 	for name, values := range header {
 		if !strings.HasPrefix(name, impersonateExtra) {
 			continue
@@ -61,7 +67,7 @@ func impersonated(header http.Header) (user *auth.User, asked bool, err error) {
 		escaped := strings.ToLower(name[len(impersonateExtra):])
 		key, unescapeErr := url.PathUnescape(escaped)
 		if unescapeErr != nil {
-			key = escaped // and that is what the user must be allowed to say
+			key = escaped // the user needs the right to this key
 		}
 		if user.Extra == nil {
 			user.Extra = map[string][]string{}
@@ -69,7 +75,8 @@ func impersonated(header http.Header) (user *auth.User, asked bool, err error) {
 		user.Extra[key] = append(user.Extra[key], values...)
 	}
 	if user.Name == "" && (user.UID != "" || len(user.Groups) > 0 || len(user.Extra) > 0) {
-		return nil, true, apierrors.NewBadRequest("requested " + impersonateGroup + ", " + impersonateUID + " or " + impersonateExtra + " without impersonating a user")
+		return nil, true, apierrors.NewBadRequest("requested " + impersonateGroup + ", " + impersonateUID + " or " +
+			impersonateExtra + " without impersonating a user")
 	}
 	return user, user.Name != "", nil
 }
@@ -85,12 +92,12 @@ func hasPrefix(header http.Header, prefix string) bool {
 
 func mayImpersonate(authorizer auth.Authorizer, r *http.Request, wanted *auth.User) error {
 	ask := func(group, resource, subresource, name string) error {
-		return decide(authorizer, r, auth.Attributes{
-			User: auth.UserFrom(r.Context()), Verb: "impersonate", IsResource: true,
+		return decide(authorizer, r, &request.Info{
+			IsResource: true, Verb: verbImpersonate,
 			Group: group, Version: "v1", Resource: resource, Subresource: subresource, Name: name,
 		})
 	}
-	if err := mayBe(authorizer, r, wanted.Name); err != nil {
+	if err := mayHaveName(authorizer, r, wanted.Name); err != nil {
 		return err
 	}
 	for _, group := range wanted.Groups {
@@ -113,17 +120,18 @@ func mayImpersonate(authorizer auth.Authorizer, r *http.Request, wanted *auth.Us
 	return nil
 }
 
-// mayBe asks for the right to a name: that of a service account is a right in its namespace, all others are users'.
-func mayBe(authorizer auth.Authorizer, r *http.Request, wanted string) error {
-	attributes := auth.Attributes{User: auth.UserFrom(r.Context()), Verb: "impersonate", IsResource: true, Version: "v1", Resource: "users", Name: wanted}
+// mayHaveName asks whether the user may impersonate a name. The name of a service account is a resource in its
+// namespace, all other names are users.
+func mayHaveName(authorizer auth.Authorizer, r *http.Request, wanted string) error {
+	info := &request.Info{IsResource: true, Verb: verbImpersonate, Version: "v1", Resource: "users", Name: wanted}
 	if namespace, name, ok := serviceAccount(wanted); ok {
-		attributes.Resource, attributes.Namespace, attributes.Name = "serviceaccounts", namespace, name
+		info.Resource, info.Namespace, info.Name = "serviceaccounts", namespace, name
 	}
-	return decide(authorizer, r, attributes)
+	return decide(authorizer, r, info)
 }
 
-// serviceAccounts is the group of all service accounts, and the beginning of the names of groups of a namespace's; the
-// accounts' own names begin with accountPrefix.
+// serviceAccounts is the group of all service accounts. The group of the service accounts of a namespace begins with
+// it, and the names of service accounts begin with accountPrefix.
 const (
 	serviceAccounts = "system:serviceaccounts"
 	accountPrefix   = "system:serviceaccount:"
@@ -136,12 +144,13 @@ func serviceAccount(user string) (namespace, name string, ok bool) {
 		return "", "", false
 	}
 	namespace, name, ok = strings.Cut(rest, ":")
-	ok = ok && len(validation.NameIsDNSLabel(namespace, false)) == 0 && len(validation.NameIsDNSSubdomain(name, false)) == 0
+	ok = ok && len(validation.NameIsDNSLabel(namespace, false)) == 0 &&
+		len(validation.NameIsDNSSubdomain(name, false)) == 0
 	return namespace, name, ok
 }
 
-// withImplied adds the groups that authentication would have added: a service account's where none are asked for, and
-// those of all users.
+// withImplied adds the groups that authentication would have added: the groups of a service account, unless the request
+// names groups, and the group of all authenticated users.
 func withImplied(user *auth.User) *auth.User {
 	if namespace, _, ok := serviceAccount(user.Name); ok && len(user.Groups) == 0 {
 		user = withGroup(withGroup(user, serviceAccounts), serviceAccounts+":"+namespace)

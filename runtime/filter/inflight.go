@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/respond"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// MaxInFlight bounds how many requests are worked on at once: reads and writes separately, watches not at all, nor reads
-// of public paths: a server that is busy must not be taken for a dead one. Whoever comes when it is full gets 429 with
-// Retry-After, but for system:masters, who must be able to look what is wrong. A bound of 0 is none.
+// MaxInFlight bounds how many requests the server serves at once, reads and writes separately. Long-running requests
+// don't count, and neither do reads of the paths for which public returns true, so that a busy server isn't taken for a
+// dead one. Beyond the bound MaxInFlight answers 429 with Retry-After, except to the group system:masters, who must be
+// able to find out what is wrong. 0 is no bound.
 func MaxInFlight(reads, writes int, public func(path string) bool) Filter {
 	readSlots, writeSlots := slots(reads), slots(writes)
 	return func(next http.Handler) http.Handler {
@@ -33,7 +34,7 @@ func MaxInFlight(reads, writes int, public func(path string) bool) Filter {
 					next.ServeHTTP(w, r)
 					return
 				}
-				endpoint.WriteStatus(w, r, apierrors.NewTooManyRequests("too many requests, please try again later", 1))
+				respond.Error(w, r, apierrors.NewTooManyRequests("too many requests, please try again later", 1))
 			}
 		})
 	}

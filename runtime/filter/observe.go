@@ -6,20 +6,20 @@ import (
 	"net/http"
 	"time"
 
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/request"
 )
 
-// Observation is one request that has been answered.
+// Observation describes a request that was answered.
 type Observation struct {
-	Info *endpoint.RequestInfo // nil where the URL could not be read
-	// Method is the HTTP method, Code the status of the answer.
+	Info *request.Info // nil if the URL could not be read
+	// Method is the HTTP method. Code is the status code of the answer.
 	Method   string
 	Code     int
 	Bytes    int64
 	Duration time.Duration
 }
 
-// Observe tells observer about every request once it has been answered: for metrics and logs.
+// Observe calls observer with every request after it was answered, for metrics and logs.
 func Observe(observer func(Observation)) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -28,10 +28,10 @@ func Observe(observer func(Observation)) Filter {
 			returned := false
 			defer func() {
 				if !returned && counted.code == 0 {
-					counted.code = http.StatusInternalServerError // a panic on its way to Recover
+					counted.code = http.StatusInternalServerError // Recover will answer a panic
 				}
 				observer(Observation{
-					Info: endpoint.RequestInfoFrom(r.Context()), Method: r.Method,
+					Info: request.InfoFrom(r.Context()), Method: r.Method,
 					Code: counted.status(), Bytes: counted.bytes, Duration: time.Since(begin),
 				})
 			}()
@@ -41,7 +41,7 @@ func Observe(observer func(Observation)) Filter {
 	}
 }
 
-// counting remembers the status and the size of an answer.
+// counting records the status code and the size of an answer.
 type counting struct {
 	http.ResponseWriter
 	code  int
@@ -62,7 +62,7 @@ func (c *counting) WriteHeader(code int) {
 	c.ResponseWriter.WriteHeader(code)
 }
 
-// isFinal tells the code of an answer from those that only announce one.
+// isFinal tells whether a status code is that of an answer; an informational one only announces an answer.
 func isFinal(code int) bool { return code >= http.StatusOK || code == http.StatusSwitchingProtocols }
 
 func (c *counting) Write(p []byte) (int, error) {
@@ -74,7 +74,7 @@ func (c *counting) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Hijack is for upgraded connections, whose answer is written past us.
+// Hijack is for upgraded connections. Their handlers write the answer to the connection.
 func (c *counting) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffer, err := http.NewResponseController(c.ResponseWriter).Hijack()
 	if err == nil && c.code == 0 {

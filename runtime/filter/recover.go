@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"runtime/debug"
 
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/respond"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Recover answers a panic below it with 500 and logs its stack. A handler that aborts on purpose (http.ErrAbortHandler)
-// is left alone, and nothing is written where the answer has begun: the connection is aborted, so that the client can't
-// take half an answer for a whole one.
+// Recover answers a panic of a handler with 500, and logs its stack. If the handler has begun to write the answer,
+// Recover aborts the connection, so that the client doesn't take a part of the answer for the whole. It doesn't handle
+// http.ErrAbortHandler, with which handlers abort on purpose.
 func Recover(log *slog.Logger) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,18 +27,19 @@ func Recover(log *slog.Logger) Filter {
 				if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 					panic(cause)
 				}
-				log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", cause, "stack", string(debug.Stack()))
+				log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", cause,
+					"stack", string(debug.Stack()))
 				if begun.header {
 					panic(http.ErrAbortHandler)
 				}
-				endpoint.WriteStatus(w, r, apierrors.NewInternalError(errors.New("the server could not handle the request")))
+				respond.Error(w, r, apierrors.NewInternalError(errors.New("the server could not handle the request")))
 			}()
 			next.ServeHTTP(begun, r)
 		})
 	}
 }
 
-// began remembers whether an answer has begun.
+// began records whether a handler has begun to write an answer.
 type began struct {
 	http.ResponseWriter
 	header bool
@@ -54,7 +55,7 @@ func (b *began) Write(p []byte) (int, error) {
 	return b.ResponseWriter.Write(p)
 }
 
-// Hijack begins an answer that is not ours to write.
+// Hijack begins an answer, which the handler writes to the connection.
 func (b *began) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	b.header = true
 	return http.NewResponseController(b.ResponseWriter).Hijack()

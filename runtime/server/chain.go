@@ -4,13 +4,13 @@ import (
 	"net/http"
 	"strings"
 
-	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/filter"
+	"apigen.dev/runtime/request"
 )
 
-// chain is what every request passes, the outermost first. The order is kube-apiserver's, because codes depend on it:
-// 503 while draining comes before 401, that before 429, and that before 403.
-func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(*endpoint.RequestInfo) bool) http.Handler {
+// chain returns the handler with all filters, the outermost first. The order is kube-apiserver's, because it decides
+// which error a client gets: 503 during a shutdown comes before 401, 401 before 429, and 429 before 403.
+func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(*request.Info) bool) http.Handler {
 	return filter.Chain(handler,
 		filter.Stack(),
 		filter.Recover(s.config.Log),
@@ -26,7 +26,7 @@ func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(
 	)
 }
 
-// isHealth tells the paths that anybody may read.
+// isHealth tells whether a path is one of the health checks, which everybody may read.
 func isHealth(path string) bool {
 	for _, root := range []string{"/livez", "/readyz", "/healthz"} {
 		if rest, ok := strings.CutPrefix(path, root); ok && (rest == "" || rest[0] == '/') {

@@ -24,22 +24,22 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Program is a server binary, as its main describes it.
+// Program describes a server binary.
 type Program struct {
 	// Name of the binary, used in help and messages.
 	Name string
 	// Groups are the API groups to serve: the generated Groups().
 	Groups []registry.Group
-	// Embedded is a backend inside the process: embedded.Etcd{}. A main that leaves it nil links no etcd server, and its
-	// binary needs --etcd-servers.
+	// Embedded is a backend inside the process: embedded.Etcd{}. If it is nil, the binary links no etcd server and
+	// needs --etcd-servers.
 	Embedded storage.Embedded
 }
 
-// Main runs the program with the process's arguments until it is told to end by SIGINT or SIGTERM, and exits: 0 where
-// all ended well, 1 with one line on standard error otherwise.
+// Main runs the program with the arguments of the process until SIGINT or SIGTERM, and exits: with 0, or after an error
+// with 1 and one line on standard error.
 func Main(program Program) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal drains; with the handler gone, the second one kills.
+	// The first signal starts the shutdown. It also removes the handler, so that the second signal kills the process.
 	context.AfterFunc(ctx, stop)
 	err := Command(program).ExecuteContext(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func Main(program Program) {
 	}
 }
 
-// Command is the program as a cobra command, for mains that have more of them.
+// Command returns the program as a cobra command, for a main with further commands.
 func Command(program Program) *cobra.Command {
 	var f flags
 	command := &cobra.Command{
@@ -79,17 +79,18 @@ func Command(program Program) *cobra.Command {
 func long(program Program) string {
 	text := `Serve the API groups of ` + program.Name + ` to Kubernetes clients, until SIGINT or SIGTERM.
 
-Flags bear kube-apiserver's names where it has them. What isn't given the server makes itself, in --data-dir: an
-authority, a certificate for this machine, and a kubeconfig of an administrator, which is printed at the start.`
+Flags have the names of kube-apiserver's flags if it has them. The server makes certificates that no flag names itself,
+in --data-dir: a certificate authority, a certificate for this machine, and a kubeconfig of an administrator, whose
+path it prints at the start.`
 	if program.Embedded != nil {
 		text += `
-Objects are stored there, too, by an etcd inside the process, unless --etcd-servers names a cluster.`
+An etcd inside the process stores objects in --data-dir, too, unless --etcd-servers names a cluster.`
 	}
 	return text
 }
 
-// serve takes what can fail first: files, then the port, then storage. Nothing is written to the data directory, and
-// nothing answers, before all that was given has been read and storage is open.
+// serve runs the server. It begins with the steps that can fail: it reads files, listens and opens storage before it
+// writes to the data directory or answers requests.
 func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy, out io.Writer) (err error) {
 	given, err := readCredentials(f)
 	if err != nil {
@@ -114,23 +115,23 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 		return early(ctx, out, err)
 	}
 	defer func() { err = errors.Join(err, backend.Close()) }()
-	own, err := loadIdentity(filepath.Join(f.dataDir, "pki"))
+	id, err := loadIdentity(filepath.Join(f.dataDir, "pki"))
 	if err != nil {
 		return fmt.Errorf("certificates in %s: %w", filepath.Join(f.dataDir, "pki"), err)
 	}
-	certificate, authority, err := servingCertificate(own, given, f.bindAddress)
+	certificate, authority, err := servingCertificate(id, given, f.bindAddress)
 	if err != nil {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	config := f.config(garbage)
 	config.Groups, config.Backend, config.Listener, config.Certificate = program.Groups, backend, listener, certificate
-	config.Authenticator, config.Transformer, config.Log = authenticators(own, given), transformers(encryption), log
+	config.Authenticator, config.Transformer, config.Log = authenticators(id, given), transformers(encryption), log
 	server, err := New(ctx, config)
 	if err != nil {
 		return early(ctx, out, err)
 	}
-	kubeconfig, err := writeAdminKubeconfig(program.Name, f.dataDir, server.URL(), authority, own)
+	kubeconfig, err := writeAdminKubeconfig(program.Name, f.dataDir, server.URL(), authority, id)
 	if err != nil {
 		return errors.Join(err, server.close())
 	}
@@ -139,10 +140,11 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 	return server.Run(ctx)
 }
 
-// config is what the flags alone say of a server.
+// config returns the part of the configuration that comes from flags alone.
 func (f *flags) config(garbage GarbagePolicy) Config {
 	return Config{
-		Prefix: f.etcdPrefix, Garbage: garbage, Authorizer: auth.Discovery{Next: auth.MastersOnly{}}, RuntimeConfig: parseSwitches(f.runtimeConfig),
+		Prefix: f.etcdPrefix, Garbage: garbage, Authorizer: auth.Discovery{Next: auth.MastersOnly{}},
+		RuntimeConfig:  parseSwitches(f.runtimeConfig),
 		RequestTimeout: f.requestTimeout, MinRequestTimeout: time.Duration(f.minRequestTimeout) * time.Second,
 		MaxReads: bound(f.maxReads), MaxWrites: bound(f.maxWrites), Profiling: f.profiling,
 		DisableCache: !f.watchCache, CheckCache: f.checkCache, Verify: cache.VerifyFromEnvironment(),
@@ -150,7 +152,7 @@ func (f *flags) config(garbage GarbagePolicy) Config {
 	}
 }
 
-// early is how a server ends that could not begin: well, where it was told to end.
+// early returns the error of a server that failed to start. It is no error if a signal ended it.
 func early(ctx context.Context, out io.Writer, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -159,7 +161,7 @@ func early(ctx context.Context, out io.Writer, err error) error {
 	return nil
 }
 
-// bound turns a flag's 0, no bound, into Config's.
+// bound converts the value of a flag, whose 0 means no bound, to that of Config.
 func bound(n int) int {
 	if n == 0 {
 		return -1
@@ -167,18 +169,21 @@ func bound(n int) int {
 	return n
 }
 
-// openBackend opens what the flags name. existing refuses a data directory that has nothing yet, of which the server makes its
-// own.
+// openBackend opens the backend that the flags name. If existing is true, it refuses a data directory without data, in
+// which the server would create a new database.
 func openBackend(ctx context.Context, program Program, f flags, existing bool) (storage.Backend, string, error) {
 	if len(f.etcdServers) > 0 {
-		backend, err := etcd.New(ctx, etcd.Config{Endpoints: f.etcdServers, CAFile: f.etcdCA, CertFile: f.etcdCert, KeyFile: f.etcdKey, Prefix: strings.TrimSuffix(f.etcdPrefix, "/") + "/"})
+		backend, err := etcd.New(ctx, etcd.Config{
+			Endpoints: f.etcdServers, CAFile: f.etcdCA, CertFile: f.etcdCert, KeyFile: f.etcdKey,
+			Prefix: strings.TrimSuffix(f.etcdPrefix, "/") + "/",
+		})
 		return backend, "etcd at " + strings.Join(f.etcdServers, ","), err
 	}
 	backend, err := program.Embedded.Open(ctx, f.dataDir, storage.EmbeddedOptions{Quota: f.quota, Existing: existing})
 	return backend, "embedded etcd in " + display(f.dataDir), err
 }
 
-// display shows a path as a shell would take it.
+// display returns a path in a form that a shell accepts.
 func display(path string) string {
 	if filepath.IsAbs(path) || strings.HasPrefix(path, ".") {
 		return path
@@ -186,8 +191,8 @@ func display(path string) string {
 	return "." + string(filepath.Separator) + path
 }
 
-func writeAdminKubeconfig(name, dir, url string, authority []byte, own *identity) (string, error) {
-	admin, err := own.administrator()
+func writeAdminKubeconfig(name, dir, url string, authority []byte, id *identity) (string, error) {
+	admin, err := id.administrator()
 	if err != nil {
 		return "", err
 	}
@@ -203,11 +208,14 @@ func writeAdminKubeconfig(name, dir, url string, authority []byte, own *identity
 	return display(path), writeFile(path, content, 0o600)
 }
 
-// servingCertificate is the one that was given, or the server's own; authority is what clients are to trust.
-func servingCertificate(own *identity, given credentials, host string) (certificate tls.Certificate, authority []byte, err error) {
+// servingCertificate returns the certificate that the flags name, or the server's own, and the authority that clients
+// must trust.
+func servingCertificate(
+	id *identity, given credentials, host string,
+) (certificate tls.Certificate, authority []byte, err error) {
 	if given.certificate != nil {
 		return *given.certificate, given.certificatePEM, nil
 	}
-	certificate, err = own.serving(host)
-	return certificate, encodePEM("CERTIFICATE", own.authority.Raw), err
+	certificate, err = id.serving(host)
+	return certificate, encodePEM("CERTIFICATE", id.authority.Raw), err
 }

@@ -11,12 +11,12 @@ import (
 	"apigen.dev/runtime/auth"
 )
 
-// credentials is what the flags name, read.
+// credentials are the contents of the files that flags name.
 type credentials struct {
-	certificate    *tls.Certificate // nil where none was given
+	certificate    *tls.Certificate // nil if no flag names one
 	certificatePEM []byte
 	clientCAs      []*x509.Certificate
-	tokens         *auth.Tokens // nil where none were given
+	tokens         *auth.Tokens // nil if no flag names a file
 }
 
 func readCredentials(f flags) (credentials, error) {
@@ -45,7 +45,7 @@ func readCredentials(f flags) (credentials, error) {
 		if err != nil {
 			return c, fmt.Errorf("--token-auth-file: %w", err)
 		}
-		defer func() { _ = file.Close() }() // it was only read
+		defer func() { _ = file.Close() }() // it was opened for reading
 		if c.tokens, err = auth.ReadTokens(file, f.tokenFile); err != nil {
 			return c, err
 		}
@@ -53,7 +53,7 @@ func readCredentials(f flags) (credentials, error) {
 	return c, nil
 }
 
-// parseCertificates reads all certificates of a PEM file; other blocks are passed over.
+// parseCertificates reads all certificates of a PEM file, and ignores other blocks.
 func parseCertificates(content []byte) ([]*x509.Certificate, error) {
 	var certificates []*x509.Certificate
 	for {
@@ -77,10 +77,10 @@ func parseCertificates(content []byte) ([]*x509.Certificate, error) {
 	return certificates, nil
 }
 
-// authenticators accepts the server's own administrator, and whom the flags name.
-func authenticators(own *identity, given credentials) auth.Authenticator {
+// authenticators returns an authenticator for the server's own administrator, and for the users that the flags name.
+func authenticators(id *identity, given credentials) auth.Authenticator {
 	roots := x509.NewCertPool()
-	roots.AddCert(own.authority)
+	roots.AddCert(id.authority)
 	for _, certificate := range given.clientCAs {
 		roots.AddCert(certificate)
 	}

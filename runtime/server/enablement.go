@@ -15,13 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// enablement is what --runtime-config switches on and off, in kube-apiserver's words. What it doesn't name is on.
+// enablement holds the switches of --runtime-config, which are kube-apiserver's. Everything that no switch names is on.
 type enablement struct {
 	resources map[schema.GroupVersionResource]bool
 	versions  map[schema.GroupVersion]bool
-	// levels are the switches for all versions of one level of maturity, the one that counts most first.
+	// levels are the switches for all versions of one level of maturity, in order of precedence.
 	levels []level
-	// all: nothing was switched.
+	// all: there are no switches.
 	all bool
 }
 
@@ -31,7 +31,7 @@ type level struct {
 	on       bool
 }
 
-// maturity are the keys of levels, in the order in which they count.
+// maturity are the keys of levels, in order of precedence.
 var maturity = []level{
 	{key: "api/alpha", versions: regexp.MustCompile(`^v\d+alpha\d+$`)},
 	{key: "api/beta", versions: regexp.MustCompile(`^v\d+beta\d+$`)},
@@ -39,8 +39,7 @@ var maturity = []level{
 	{key: "api/all", versions: regexp.MustCompile(``)},
 }
 
-// newEnablement reads the switches. A name that none of groups has is an error, and so is a configuration that leaves
-// nothing to serve.
+// newEnablement parses the switches. It refuses a name that no group has, and switches that switch everything off.
 func newEnablement(switches map[string]string, groups []registry.Group) (*enablement, error) {
 	e := &enablement{resources: map[schema.GroupVersionResource]bool{}, versions: map[schema.GroupVersion]bool{}}
 	e.all = len(switches) == 0
@@ -65,7 +64,7 @@ func newEnablement(switches map[string]string, groups []registry.Group) (*enable
 	return e, errors.Join(errs...)
 }
 
-// set takes <group>/<version>[/<resource>]; the core group is "", or api, or left out: v1.
+// set parses <group>/<version>[/<resource>]. The core group is "" or api, or is left out: v1.
 func (e *enablement) set(key, value string, groups []registry.Group) error {
 	on := true
 	if value != "" {
@@ -82,7 +81,8 @@ func (e *enablement) set(key, value string, groups []registry.Group) error {
 		tokens[0] = ""
 	}
 	if len(tokens) > 3 || tokens[1] == "" {
-		return fmt.Errorf("runtime-config: invalid key %s: write <group>/<version> or <group>/<version>/<resource>", key)
+		return fmt.Errorf("runtime-config: invalid key %s: "+
+			"write <group>/<version> or <group>/<version>/<resource>", key)
 	}
 	gv := schema.GroupVersion{Group: tokens[0], Version: tokens[1]}
 	at := slices.IndexFunc(groups, func(g registry.Group) bool { return g.Name == gv.Group })
@@ -99,13 +99,14 @@ func (e *enablement) set(key, value string, groups []registry.Group) error {
 	if !slices.ContainsFunc(groups[at].Resources, func(r registry.Resource) bool {
 		return r.Info().Names.Plural == tokens[2] && r.Info().Version(gv.Version) != nil
 	}) {
-		return fmt.Errorf("runtime-config: %s has no resource %q: resources are named by their lowercase plural", gv, tokens[2])
+		return fmt.Errorf("runtime-config: %s has no resource %q: resources are named by their lowercase plural",
+			gv, tokens[2])
 	}
 	e.resources[gv.WithResource(tokens[2])] = on
 	return nil
 }
 
-// serves tells whether a resource is served in a version: what names it most closely counts.
+// serves tells whether a resource is served in a version. The most specific switch decides.
 func (e *enablement) serves(info *api.Info, version string) bool {
 	gv := schema.GroupVersion{Group: info.Group, Version: version}
 	if on, named := e.resources[gv.WithResource(info.Names.Plural)]; named {
@@ -122,8 +123,8 @@ func (e *enablement) serves(info *api.Info, version string) bool {
 	return true
 }
 
-// narrow leaves of a group what is served. Resources that are served in no version are not opened; a group without any
-// is not served.
+// narrow returns a group with the versions and resources that are served. The server opens no other resources, and
+// doesn't serve a group without versions.
 func (e *enablement) narrow(group registry.Group) endpoint.Group {
 	if e.all {
 		return endpoint.Group{Group: group}
@@ -141,14 +142,15 @@ func (e *enablement) narrow(group registry.Group) endpoint.Group {
 		}
 	}
 	for _, resource := range group.Resources {
-		if slices.ContainsFunc(resource.Info().Versions, func(v api.VersionInfo) bool { return e.serves(resource.Info(), v.Name) }) {
+		info := resource.Info()
+		if slices.ContainsFunc(info.Versions, func(v api.VersionInfo) bool { return e.serves(info, v.Name) }) {
 			narrowed.Resources = append(narrowed.Resources, resource)
 		}
 	}
 	return narrowed
 }
 
-// parseSwitches reads the values of --runtime-config: key=value, where a key alone is true.
+// parseSwitches parses the values of --runtime-config: key=value, or a key alone, which means true.
 func parseSwitches(values []string) map[string]string {
 	switches := map[string]string{}
 	for _, value := range values {

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// encryptionPoll is how often --encryption-provider-config is read again, where that was asked for: as kube-apiserver.
+// encryptionPoll is the interval of --encryption-provider-config-automatic-reload. It is kube-apiserver's.
 const encryptionPoll = time.Minute
 
-// loadEncryption reads --encryption-provider-config; without one, values are stored as they are.
+// loadEncryption reads --encryption-provider-config. Without it, values are stored unencrypted.
 func loadEncryption(f flags) (*seal.Source, error) {
 	source, err := seal.Load(f.encryptionConfig)
 	if err != nil {
@@ -29,9 +29,11 @@ func transformers(source *seal.Source) func(schema.GroupResource) store.Transfor
 	return func(gr schema.GroupResource) store.Transformer { return source.For(gr) }
 }
 
-// followEncryption warns of rules that concern nothing that is served, and reads the file again every minute where that
-// was asked for, until stop is called, which waits for the end of it.
-func followEncryption(ctx context.Context, f flags, source *seal.Source, groups []registry.Group, log *slog.Logger) (stop func()) {
+// followEncryption warns about rules for resources that the server doesn't have. If the flags ask for it, it reads the
+// file again every minute until stop is called. stop waits until the reading has ended.
+func followEncryption(
+	ctx context.Context, f flags, source *seal.Source, groups []registry.Group, log *slog.Logger,
+) (stop func()) {
 	warn := func(keys *seal.Keys) {
 		for _, rule := range keys.Unused(resourcesOf(groups)) {
 			log.Warn("the encryption configuration names a resource that this server does not have", "resource", rule)

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flags are the command's. They bear kube-apiserver's names and meanings, --quota-backend-bytes etcd's; --data-dir is
-// ours.
+// flags are the flags of the command. They have the names and meanings of kube-apiserver's flags. --quota-backend-bytes
+// is a flag of etcd; --data-dir, --garbage-collector and --watch-cache-consistency-check are our own.
 type flags struct {
 	etcdServers               []string
 	etcdPrefix                string
@@ -41,43 +42,58 @@ type flags struct {
 }
 
 func (f *flags) add(set *pflag.FlagSet, embedded bool) {
-	servers := "URLs of the etcd cluster to store objects in, comma separated"
+	servers := "URLs of the etcd cluster that stores objects, separated by commas"
 	if embedded {
-		servers += "; without any, an etcd inside this process stores them in --data-dir"
+		servers += "; without it, an etcd inside this process stores them in --data-dir"
 	}
 	set.StringSliceVar(&f.etcdServers, "etcd-servers", nil, servers)
 	set.StringVar(&f.etcdPrefix, "etcd-prefix", "/registry", "prefix of all keys in etcd")
 	set.StringVar(&f.etcdCA, "etcd-cafile", "", "certificate authority of the etcd servers")
 	set.StringVar(&f.etcdCert, "etcd-certfile", "", "client certificate for etcd")
 	set.StringVar(&f.etcdKey, "etcd-keyfile", "", "key of the client certificate for etcd")
-	set.DurationVar(&f.compactionInterval, "etcd-compaction-interval", 5*time.Minute, "how often old revisions are dropped from etcd, by one of all servers; 0 is never")
-	set.StringVar(&f.dataDir, "data-dir", "data", "directory for what the server makes itself: certificates, the admin kubeconfig, the embedded etcd")
+	set.DurationVar(&f.compactionInterval, "etcd-compaction-interval", 5*time.Minute,
+		"how often one of the servers drops old revisions from etcd; 0 means never")
+	set.StringVar(&f.dataDir, "data-dir", "data",
+		"directory of the files that the server makes: certificates, the admin kubeconfig, the embedded etcd")
 	if embedded {
-		set.Int64Var(&f.quota, "quota-backend-bytes", storage.DefaultQuota, "how large the embedded etcd may become; beyond, writes are refused")
+		set.Int64Var(&f.quota, "quota-backend-bytes", storage.DefaultQuota,
+			"size up to which the embedded etcd accepts writes")
 	}
-	set.StringVar(&f.encryptionConfig, "encryption-provider-config", "", "EncryptionConfiguration by which values are encrypted in etcd, in kube-apiserver's format")
-	set.BoolVar(&f.encryptionReload, "encryption-provider-config-automatic-reload", false, "read --encryption-provider-config again when it changes, within a minute")
-	set.StringVar(&f.bindAddress, "bind-address", "127.0.0.1", "IP address to listen on; 0.0.0.0 or :: for all interfaces")
-	set.IntVar(&f.securePort, "secure-port", 6443, "port to serve HTTPS on; 0 takes a free one")
-	set.StringVar(&f.tlsCert, "tls-cert-file", "", "certificate of the server, with its intermediates (PEM); without one, the server makes its own")
+	set.StringVar(&f.encryptionConfig, "encryption-provider-config", "",
+		"file with an EncryptionConfiguration, in kube-apiserver's format, for the encryption of values in etcd")
+	set.BoolVar(&f.encryptionReload, "encryption-provider-config-automatic-reload", false,
+		"read --encryption-provider-config again within a minute after it changes")
+	set.StringVar(&f.bindAddress, "bind-address", "127.0.0.1",
+		"IP address to listen on; 0.0.0.0 or :: for all interfaces")
+	set.IntVar(&f.securePort, "secure-port", 6443, "port of HTTPS; 0 means a free port")
+	set.StringVar(&f.tlsCert, "tls-cert-file", "",
+		"certificate of the server, with its intermediates (PEM); without it, the server makes one")
 	set.StringVar(&f.tlsKey, "tls-private-key-file", "", "key of --tls-cert-file")
-	set.StringVar(&f.clientCA, "client-ca-file", "", "authorities whose client certificates are accepted (PEM), beside the server's own: the common name is the user, organizations are groups")
+	set.StringVar(&f.clientCA, "client-ca-file", "",
+		"certificate authorities of clients (PEM), beside the server's own: the common name of a client "+
+			"certificate is the user, its organizations are the groups")
 	set.StringVar(&f.tokenFile, "token-auth-file", "", "CSV of bearer tokens: token,user,uid,\"group1,group2\"")
-	set.DurationVar(&f.requestTimeout, "request-timeout", time.Minute, "how long a request that is no watch may take")
-	set.IntVar(&f.minRequestTimeout, "min-request-timeout", 1800, "how long, in seconds, a watch lives at least before the server ends it")
-	set.IntVar(&f.maxReads, "max-requests-inflight", 400, "how many reads may be under way at once; 0 is no bound")
-	set.IntVar(&f.maxWrites, "max-mutating-requests-inflight", 200, "how many writes may be under way at once; 0 is no bound")
+	set.DurationVar(&f.requestTimeout, "request-timeout", time.Minute,
+		"how long a request may take, except for watches")
+	set.IntVar(&f.minRequestTimeout, "min-request-timeout", 1800,
+		"how many seconds a watch lasts, at least, before the server ends it")
+	set.IntVar(&f.maxReads, "max-requests-inflight", 400, "how many reads the server serves at once; 0 means no bound")
+	set.IntVar(&f.maxWrites, "max-mutating-requests-inflight", 200,
+		"how many writes the server serves at once; 0 means no bound")
 	set.BoolVar(&f.watchCache, "watch-cache", true, "serve reads from memory")
-	set.DurationVar(&f.checkCache, "watch-cache-consistency-check", 0, "how often what is in memory is compared with storage, at the cost of reading all of it; 0 is never")
-	set.StringSliceVar(&f.runtimeConfig, "runtime-config", nil, "versions and resources to switch on or off: <group>/<version>[/<resource>]=true|false, api/all, api/ga, api/beta, api/alpha; what is not named is on")
+	set.DurationVar(&f.checkCache, "watch-cache-consistency-check", 0,
+		"how often the server compares its caches with storage, of which it reads everything; 0 means never")
+	set.StringSliceVar(&f.runtimeConfig, "runtime-config", nil,
+		"versions and resources to switch on or off: <group>/<version>[/<resource>]=true|false, api/all, api/ga, "+
+			"api/beta, api/alpha; everything else is on")
 	f.addGarbage(set)
 	set.BoolVar(&f.profiling, "profiling", true, "serve /debug/pprof to administrators")
 }
 
-// minQuota is the size of a database with nothing in it, and some more.
+// minQuota is a little more than the size of an empty database.
 const minQuota = 1 << 20
 
-// check finds what is wrong with the flags alone; nothing has been started or touched yet.
+// check returns the errors in the flags. It starts and writes nothing.
 func (f *flags) check(embedded bool) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -85,15 +101,18 @@ func (f *flags) check(embedded bool) error {
 		bad("--etcd-servers is required: this server was built without the embedded etcd")
 	}
 	for _, server := range f.etcdServers {
-		if u, err := url.Parse(server); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "unix" && u.Scheme != "unixs") {
+		u, err := url.Parse(server)
+		if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "unix", "unixs"}, u.Scheme) {
 			bad("--etcd-servers: %q is no URL like https://10.0.0.1:2379", server)
 		}
 	}
 	if len(f.etcdServers) == 0 && (f.etcdCA != "" || f.etcdCert != "" || f.etcdKey != "") {
 		bad("--etcd-cafile, --etcd-certfile and --etcd-keyfile go with --etcd-servers")
 	}
-	if clean := path.Clean(f.etcdPrefix); clean == "/" || clean != strings.TrimSuffix(f.etcdPrefix, "/") || clean[0] != '/' {
-		bad("--etcd-prefix: %q must begin with a slash and name something, without dots and empty parts: /registry", f.etcdPrefix)
+	clean := path.Clean(f.etcdPrefix)
+	if clean == "/" || clean != strings.TrimSuffix(f.etcdPrefix, "/") || clean[0] != '/' {
+		bad("--etcd-prefix: %q must begin with a slash and name something, without dots and empty parts: /registry",
+			f.etcdPrefix)
 	}
 	if f.encryptionReload && f.encryptionConfig == "" {
 		bad("--encryption-provider-config-automatic-reload goes with --encryption-provider-config")
@@ -127,16 +146,21 @@ func (f *flags) check(embedded bool) error {
 	return oneLine(errs)
 }
 
-// checkFiles finds files that aren't there, and halves of pairs.
+// checkFiles finds files that don't exist, and flags that need another one.
 func (f *flags) checkFiles(bad func(format string, args ...any)) {
-	for _, pair := range [][4]string{{f.tlsCert, f.tlsKey, "tls-cert-file", "tls-private-key-file"}, {f.etcdCert, f.etcdKey, "etcd-certfile", "etcd-keyfile"}} {
+	for _, pair := range [][4]string{
+		{f.tlsCert, f.tlsKey, "tls-cert-file", "tls-private-key-file"},
+		{f.etcdCert, f.etcdKey, "etcd-certfile", "etcd-keyfile"},
+	} {
 		if (pair[0] == "") != (pair[1] == "") {
 			bad("--%s and --%s go together", pair[2], pair[3])
 		}
 	}
-	for _, file := range [][2]string{{"tls-cert-file", f.tlsCert}, {"tls-private-key-file", f.tlsKey}, {"client-ca-file", f.clientCA},
-		{"token-auth-file", f.tokenFile}, {"etcd-cafile", f.etcdCA}, {"etcd-certfile", f.etcdCert}, {"etcd-keyfile", f.etcdKey},
-		{"encryption-provider-config", f.encryptionConfig}} {
+	for _, file := range [][2]string{
+		{"tls-cert-file", f.tlsCert}, {"tls-private-key-file", f.tlsKey}, {"client-ca-file", f.clientCA},
+		{"token-auth-file", f.tokenFile}, {"etcd-cafile", f.etcdCA}, {"etcd-certfile", f.etcdCert},
+		{"etcd-keyfile", f.etcdKey}, {"encryption-provider-config", f.encryptionConfig},
+	} {
 		if file[1] == "" {
 			continue
 		}
@@ -146,7 +170,7 @@ func (f *flags) checkFiles(bad func(format string, args ...any)) {
 	}
 }
 
-// oneLine joins errors into one that prints on a line.
+// oneLine joins errors into one whose text is one line.
 func oneLine(errs []error) error {
 	if len(errs) == 0 {
 		return nil

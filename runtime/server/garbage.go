@@ -67,22 +67,32 @@ func (f *flags) garbagePolicy(set *pflag.FlagSet) GarbagePolicy {
 	return CollectGarbage
 }
 
-// garbage are the collector's metrics.
+// garbage collects the metrics of the garbage collector.
 type garbage struct{ collector *collector.Collector }
 
 var (
-	garbageObjects    = prometheus.NewDesc("apigen_garbage_collector_objects", "Objects that the garbage collector remembers: those with owners, and those whose deletion waits for dependents.", nil, nil)
-	garbageQueued     = prometheus.NewDesc("apigen_garbage_collector_queued", "Objects that the garbage collector is to look at, or to try again.", nil, nil)
-	garbageUnfollowed = prometheus.NewDesc("apigen_garbage_collector_unwatched_resources", "Resources that the garbage collector should watch and doesn't.", nil, nil)
-	garbageUnreadable = prometheus.NewDesc("apigen_garbage_collector_unreadable_objects", "Objects that can't be read, so that the garbage collector doesn't know their owners.", nil, nil)
-	garbageActions    = prometheus.NewDesc("apigen_garbage_collector_actions_total",
-		"What the garbage collector did: deleted what nobody owns any more, unlinked from owners, finalized what waited for its dependents; and how often it failed.", []string{"action"}, nil)
-	garbageRestarts = prometheus.NewDesc("apigen_garbage_collector_watch_restarts_total", "Times that a watch of the garbage collector had to begin anew.", nil, nil)
+	garbageObjects = prometheus.NewDesc("apigen_garbage_collector_objects",
+		"Objects in the graph of the garbage collector: those with owners, "+
+			"and those whose deletion waits for dependents.",
+		nil, nil)
+	garbageQueued = prometheus.NewDesc("apigen_garbage_collector_queued",
+		"Objects that the garbage collector is to handle or to retry.", nil, nil)
+	garbageUnfollowed = prometheus.NewDesc("apigen_garbage_collector_unwatched_resources",
+		"Resources that the garbage collector can't watch at the moment.", nil, nil)
+	garbageUnreadable = prometheus.NewDesc("apigen_garbage_collector_unreadable_objects",
+		"Objects that can't be read, so that their owners are unknown.", nil, nil)
+	garbageActions = prometheus.NewDesc("apigen_garbage_collector_actions_total",
+		"Actions of the garbage collector: delete (of an object without owners), unlink (from absent owners), "+
+			"finalize (after waiting for dependents), and fail.", []string{"action"}, nil)
+	garbageRestarts = prometheus.NewDesc("apigen_garbage_collector_watch_restarts_total",
+		"Restarts of watches of the garbage collector.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (garbage) Describe(out chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{garbageObjects, garbageQueued, garbageUnfollowed, garbageUnreadable, garbageActions, garbageRestarts} {
+	for _, desc := range []*prometheus.Desc{
+		garbageObjects, garbageQueued, garbageUnfollowed, garbageUnreadable, garbageActions, garbageRestarts,
+	} {
 		out <- desc
 	}
 }
@@ -96,7 +106,7 @@ func (g garbage) Collect(out chan<- prometheus.Metric) {
 	send(garbageObjects, prometheus.GaugeValue, stats.Objects)
 	send(garbageQueued, prometheus.GaugeValue, stats.Queued)
 	send(garbageUnfollowed, prometheus.GaugeValue, stats.Unfollowed)
-	send(garbageUnreadable, prometheus.GaugeValue, stats.Unreadable)
+	send(garbageUnreadable, prometheus.GaugeValue, stats.Corrupt)
 	send(garbageActions, prometheus.CounterValue, stats.Deleted, "delete")
 	send(garbageActions, prometheus.CounterValue, stats.Unlinked, "unlink")
 	send(garbageActions, prometheus.CounterValue, stats.Finalized, "finalize")

@@ -7,25 +7,25 @@ import (
 )
 
 const (
-	// gatherSize is how many bytes are written at once: a segment of the largest size that TCP has. The network's card or
-	// the other end of a loopback gets them as one; with a little more there would be a second, tiny one each time.
+	// gatherSize is the size of a write: the largest segment of TCP. The network card, or the other end of a loopback
+	// connection, gets it as one segment. A larger write would have a second, tiny segment each time.
 	gatherSize = 1<<16 - 53
-	// gatherTime is how long anything is held, and at most twice that.
+	// gatherTime is how long bytes are held. They may be held for up to twice that time.
 	gatherTime = time.Millisecond
 
 	recordHeader    = 5       // of TLS
-	recordData      = 23      // the type of a record that holds data
-	recordSize      = 1 << 14 // the most that a record holds
+	recordData      = 23      // the type of a record with data
+	recordSize      = 1 << 14 // the largest size of a record
 	http2HeaderSize = 9
 )
 
-// gathering is a listener whose connections gather what TLS writes. TLS hands over each record by itself, and a frame of
-// HTTP/2 at its usual limit is a full record and a tiny one with the 9 bytes that are left. A large answer would be two
-// system calls for each 16 KiB, each of which may wake the client; so it is one for a segment of 64 KiB.
+// gathering is a listener whose connections gather the records that TLS writes. TLS writes each record by itself, and a
+// full frame of HTTP/2 is a full record and a tiny one with the remaining 9 bytes. So a large answer would cost two
+// system calls for each 16 KiB, each of which may wake the client. With gathering it costs one for a segment of 64 KiB.
 //
-// A full record is followed by another one nearly always: it is held, and with it the rest of a full frame. Segments are
-// cut where they are full, within records, too. Whatever else is written goes out at once, behind what was held; so does
-// what nothing follows, after a millisecond or two.
+// A connection holds a full record, after which another one usually follows, and the rest of a full frame. It writes a
+// segment as soon as it is full, even within a record. It writes every other record at once, after the bytes that it
+// holds. If no record follows, it writes the bytes that it holds after one or two milliseconds.
 type gathering struct{ net.Listener }
 
 func (l gathering) Accept() (net.Conn, error) {
@@ -36,22 +36,22 @@ func (l gathering) Accept() (net.Conn, error) {
 	return &gatherer{Conn: conn}, nil
 }
 
-// gatherer is a connection below TLS. Errors of what was held are told by the next Write.
+// gatherer is a connection below TLS. If writing held bytes fails, the next Write returns the error.
 type gatherer struct {
 	net.Conn
 
-	mu   sync.Mutex // guards what follows; held while the connection is written to, so Close doesn't take it
-	held *[]byte    // nil: nothing is held, and no buffer
+	mu   sync.Mutex // guards the fields below; held during writes to the connection, so Close doesn't lock it
+	held *[]byte    // nil if no bytes are held
 	full int        // length of the last full record
 	err  error
-	// timer goes off as long as it finds something new held: setting it for every write would cost more.
+	// timer fires again as long as it finds new bytes. Setting it for every write would cost more.
 	timer *time.Timer
-	timed bool // it will go off
-	aged  bool // what is held was there when it last did
+	timed bool // the timer will fire
+	aged  bool // the held bytes were there when it last fired
 }
 
 var gatherBuffers = sync.Pool{New: func() any {
-	b := make([]byte, 0, gatherSize+2*recordSize) // a record may come when the segment is nearly full
+	b := make([]byte, 0, gatherSize+2*recordSize) // a record may follow when the segment is nearly full
 	return &b
 }}
 
@@ -61,7 +61,7 @@ func (g *gatherer) Write(b []byte) (int, error) {
 	if g.err != nil {
 		return 0, g.err
 	}
-	more := g.goesOn(b)
+	more := g.expectsMore(b)
 	if g.held == nil && !more {
 		return g.Conn.Write(b)
 	}
@@ -82,8 +82,8 @@ func (g *gatherer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// goesOn tells a record that others will follow, and the rest of a frame.
-func (g *gatherer) goesOn(b []byte) bool {
+// expectsMore tells whether b is a record after which others will follow, or the rest of a frame.
+func (g *gatherer) expectsMore(b []byte) bool {
 	if len(b) >= recordHeader && b[0] == recordData && int(b[3])<<8|int(b[4]) >= recordSize {
 		g.full = len(b)
 		return true
@@ -95,15 +95,15 @@ func (g *gatherer) setTimer() {
 	g.aged = false
 	switch {
 	case g.timer == nil:
-		g.timer = time.AfterFunc(gatherTime, g.look)
+		g.timer = time.AfterFunc(gatherTime, g.fire)
 	case !g.timed:
 		g.timer.Reset(gatherTime)
 	}
 	g.timed = true
 }
 
-// look is what the timer does.
-func (g *gatherer) look() {
+// fire is the function of the timer.
+func (g *gatherer) fire() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -117,7 +117,7 @@ func (g *gatherer) look() {
 	g.timer.Reset(gatherTime)
 }
 
-// flush writes n bytes of what is held; the buffer is given back when nothing is left. It sets err.
+// flush writes n of the held bytes, and gives the buffer back if none are left. It sets err.
 func (g *gatherer) flush(n int) {
 	_, g.err = g.Conn.Write((*g.held)[:n])
 	g.aged = false

@@ -14,15 +14,15 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// check is one named question about the server's health.
+// check is a named health check.
 type check struct {
 	name string
 	ask  func(ctx context.Context) error
 }
 
-// healthHandler answers /livez, /readyz and /healthz in kube-apiserver's form: "ok", or the failing checks with code
-// 500; ?verbose lists all, ?exclude=<check> leaves one out, /readyz/<check> asks one alone. Why a check failed is told
-// to authenticated users only.
+// healthHandler answers /livez, /readyz and /healthz as kube-apiserver does: with "ok", or with 500 and the failed
+// checks. ?verbose lists all checks, ?exclude=<check> leaves one out, and /readyz/<check> runs one alone. Only
+// authenticated users are shown the error of a check.
 type healthHandler struct {
 	live, ready []check
 }
@@ -35,7 +35,8 @@ func (s *Server) health() healthHandler {
 		ready = append(ready, check{"storage-space", func(ctx context.Context) error { return spaceLeft(ctx, m) }})
 	}
 	for _, handle := range s.handles {
-		ready = append(ready, check{handle.Info().GroupResource().String(), func(context.Context) error { return handle.Ready() }})
+		name := handle.Info().GroupResource().String()
+		ready = append(ready, check{name, func(context.Context) error { return handle.Ready() }})
 	}
 	if s.collector != nil {
 		ready = append(ready, check{"garbage-collector", func(context.Context) error { return s.collector.Ready() }})
@@ -78,7 +79,7 @@ func (h healthHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// examine asks the checks that the request does not exclude.
+// examine runs the checks that the request does not exclude.
 func examine(r *http.Request, checks []check) (report string, healthy bool) {
 	excluded := r.URL.Query()["exclude"]
 	user := auth.UserFrom(r.Context())
@@ -104,11 +105,11 @@ func examine(r *http.Request, checks []check) (report string, healthy bool) {
 	return text.String(), healthy
 }
 
-// storageCheck asks the backend, at most twice a second however many ask for health: anybody may.
+// storageCheck asks the backend at most twice a second, because everybody may send requests for health checks.
 type storageCheck struct {
 	backend storage.Backend
 
-	mu    sync.Mutex // guards all below, and is held while the backend is asked
+	mu    sync.Mutex // guards the fields below; held while the backend is asked
 	asked time.Time
 	err   error
 }
@@ -126,17 +127,19 @@ func (c *storageCheck) ask(ctx context.Context) error {
 	return c.err
 }
 
-// spaceLeft fails where the backend is damaged, or takes no writes since its quota is used up. Nobody else serves what is
-// in an embedded backend, so readiness takes away nothing that another server would give.
+// spaceLeft fails if the backend is corrupt, or refuses writes because its quota is used up. No other server serves the
+// data of an embedded backend, so a server that isn't ready takes nothing away from clients.
 func spaceLeft(ctx context.Context, m storage.Maintainer) error {
 	space, err := m.Space(ctx)
 	switch {
 	case err != nil:
 		return err
 	case space.Full():
-		return fmt.Errorf("alarm %s: %d of %d bytes are used; %s", storage.NoSpace, space.Size, space.Quota, spaceAdvice)
+		return fmt.Errorf("alarm %s: %d of %d bytes are used; %s",
+			storage.NoSpace, space.Size, space.Quota, spaceAdvice)
 	case len(space.Alarms) > 0:
-		return fmt.Errorf("alarm %s: the data is damaged; stop the server, move the data away and restore a snapshot", strings.Join(space.Alarms, ", "))
+		return fmt.Errorf("alarm %s: the data is damaged; stop the server, move the data away and restore a snapshot",
+			strings.Join(space.Alarms, ", "))
 	}
 	return nil
 }

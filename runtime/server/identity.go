@@ -21,16 +21,16 @@ import (
 	"apigen.dev/runtime/auth"
 )
 
-// identity is what a server that was given no certificates makes for itself and keeps in its data directory: an
-// authority, a serving certificate, and an administrator's client certificate.
+// identity has the certificates that a server makes itself and keeps in its data directory: an authority, a serving
+// certificate, and the client certificate of an administrator.
 type identity struct {
 	authority *x509.Certificate
 	key       *ecdsa.PrivateKey
 	dir       string
 }
 
-// How long certificates last, how long before its end one is made anew (which happens at a start), and from when on they
-// are valid: a clock that went ahead at the first start, and is set right by less than that, locks nobody out.
+// Certificates are valid for a life, and from a day before they are made: a clock that was fast at the first start, and
+// is corrected later by less than a day, locks nobody out. At a start, the server renews a certificate that ends soon.
 const (
 	backdated     = 24 * time.Hour
 	authorityLife = 10 * 365 * 24 * time.Hour
@@ -38,8 +38,8 @@ const (
 	renewBefore   = 60 * 24 * time.Hour
 )
 
-// loadIdentity reads the authority in dir, or makes one where there is none yet; it never replaces one. The directory is
-// the owner's alone.
+// loadIdentity reads the authority in dir, or makes one if there is none. It never replaces an authority. Only the user
+// of the process can read the directory.
 func loadIdentity(dir string) (*identity, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -54,7 +54,8 @@ func loadIdentity(dir string) (*identity, error) {
 		return id, nil
 	}
 	if _, lost := os.Stat(filepath.Join(dir, "ca.crt")); !errors.Is(err, fs.ErrNotExist) || lost == nil {
-		return nil, fmt.Errorf("%w; restore ca.crt and ca.key, or delete both to begin with a new authority, which no kubeconfig given out so far trusts", err)
+		return nil, fmt.Errorf("%w; restore ca.crt and ca.key, or delete both to begin with a new authority, "+
+			"which no kubeconfig given out so far trusts", err)
 	}
 	return id, id.makeAuthority()
 }
@@ -87,7 +88,7 @@ func (id *identity) makeAuthority() error {
 	return err
 }
 
-// serving returns a certificate for the server's addresses: the one in the directory where it fits, else a new one.
+// serving returns a certificate for the server's addresses: the one in the directory if it has them, else a new one.
 func (id *identity) serving(host string) (tls.Certificate, error) {
 	template := certificate(pkix.Name{CommonName: "apigen server"}, leafLife)
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
@@ -106,8 +107,8 @@ func (id *identity) serving(host string) (tls.Certificate, error) {
 	})
 }
 
-// addressesOf are the addresses at which clients of other machines reach a server that listens at host: those of all
-// interfaces, where it listens at all.
+// addressesOf returns the addresses at which clients of other machines reach a server that listens at host. If host is
+// unspecified, these are the addresses of all interfaces.
 func addressesOf(host string) []net.IP {
 	ip := net.ParseIP(host)
 	if ip == nil || ip.IsLoopback() {
@@ -136,11 +137,14 @@ func (id *identity) administrator() (tls.Certificate, error) {
 	return id.leaf("admin", template, func(*x509.Certificate) bool { return true })
 }
 
-// leaf returns the pair of that name, made anew where it doesn't fit, ends soon, or can't be understood: a kill may have
-// left a key beside an older certificate.
-func (id *identity) leaf(name string, template *x509.Certificate, fits func(*x509.Certificate) bool) (tls.Certificate, error) {
+// leaf returns the pair of a name. It makes a new one if the pair doesn't fit, ends soon, or can't be parsed: a kill
+// may have left a key beside an older certificate.
+func (id *identity) leaf(
+	name string, template *x509.Certificate, fits func(*x509.Certificate) bool,
+) (tls.Certificate, error) {
 	pair, err := id.read(name)
-	if err == nil && pair.Leaf.CheckSignatureFrom(id.authority) == nil && time.Until(pair.Leaf.NotAfter) > renewBefore && fits(pair.Leaf) {
+	if err == nil && pair.Leaf.CheckSignatureFrom(id.authority) == nil &&
+		time.Until(pair.Leaf.NotAfter) > renewBefore && fits(pair.Leaf) {
 		return pair, nil
 	}
 	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) && !errors.Is(err, fs.ErrNotExist) {
@@ -160,7 +164,7 @@ func (id *identity) leaf(name string, template *x509.Certificate, fits func(*x50
 func certificate(subject pkix.Name, life time.Duration) *x509.Certificate {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
-		serial = big.NewInt(time.Now().UnixNano()) // rand.Reader never fails on supported systems
+		serial = big.NewInt(time.Now().UnixNano()) // rand.Reader doesn't fail on supported systems
 	}
 	now := time.Now()
 	return &x509.Certificate{
@@ -173,7 +177,7 @@ func (id *identity) read(name string) (tls.Certificate, error) {
 	return tls.LoadX509KeyPair(filepath.Join(id.dir, name+".crt"), filepath.Join(id.dir, name+".key"))
 }
 
-// write stores a certificate and its key, the key first, each whole or not at all.
+// write stores a key and its certificate. It replaces each file in one step, the key first.
 func (id *identity) write(name string, der []byte, key *ecdsa.PrivateKey) (tls.Certificate, error) {
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -199,7 +203,7 @@ func writeFile(path string, content []byte, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(temp.Name()) }() // fails once it was renamed, as it should
+	defer func() { _ = os.Remove(temp.Name()) }() // fails after the file was renamed, as it should
 	_, err = temp.Write(content)
 	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
 	if err != nil {

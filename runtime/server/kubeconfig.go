@@ -4,8 +4,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Kubeconfig is what a client needs to reach a server: its address and whom to trust, and how to say who it is, by
-// client certificate or by token.
+// Kubeconfig has the address and the certificate authority of a server, and the credentials of a user: a client
+// certificate or a token.
 type Kubeconfig struct {
 	Name   string // of cluster, user and context
 	Server string // URL
@@ -15,7 +15,7 @@ type Kubeconfig struct {
 	Token            string
 }
 
-// YAML is the kubeconfig as kubectl and client-go read it.
+// YAML returns the kubeconfig in the format that kubectl and client-go read.
 func (k Kubeconfig) YAML() ([]byte, error) {
 	file := kubeconfigFile{APIVersion: "v1", Kind: "Config", CurrentContext: k.Name}
 	file.Clusters = []namedCluster{{Name: k.Name, Cluster: cluster{Server: k.Server, CA: k.CA}}}

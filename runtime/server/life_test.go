@@ -21,8 +21,8 @@ import (
 	"apigen.dev/runtime/storage/memory"
 )
 
-// TestListenerFails: a server whose listener fails ends as one that is told to: what it opened is closed, and so are the
-// connections over which clients would go on to ask for it.
+// TestListenerFails: a server whose listener fails ends as one that is told to: what it opened is closed, and so are
+// the connections over which clients would go on to ask for it.
 func TestListenerFails(t *testing.T) {
 	borrowed := httptest.NewTLSServer(nil) // for its certificate
 	defer borrowed.Close()
@@ -35,7 +35,8 @@ func TestListenerFails(t *testing.T) {
 	tokens := new(auth.Tokens)
 	tokens.Add(adminToken, &auth.User{Name: "admin", Groups: []string{auth.Masters}})
 	s, err := New(t.Context(), Config{
-		Groups: []registry.Group{widgets()}, Backend: backend, Listener: listener, Certificate: borrowed.TLS.Certificates[0],
+		Groups: []registry.Group{widgets()}, Backend: backend, Listener: listener,
+		Certificate:   borrowed.TLS.Certificates[0],
 		Authenticator: tokens, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -45,10 +46,12 @@ func TestListenerFails(t *testing.T) {
 	go func() { ended <- s.Run(context.Background()) }()
 	roots := x509.NewCertPool()
 	roots.AddCert(borrowed.Certificate())
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
 	ask := func() (int, error) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+"/apis/shop.example.com/v1/widgets", http.NoBody)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			s.URL()+"/apis/shop.example.com/v1/widgets", http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +79,7 @@ func TestListenerFails(t *testing.T) {
 // TestComplaintsAreHeard: what net/http complains of is told, but for what any stranger can make it complain of.
 func TestComplaintsAreHeard(t *testing.T) {
 	var heard bytes.Buffer
-	complain := log.New(complaints{slog.New(slog.NewTextHandler(&heard, nil))}, "", 0)
+	complain := log.New(httpErrorLog{slog.New(slog.NewTextHandler(&heard, nil))}, "", 0)
 	complain.Printf("http: TLS handshake error from 192.0.2.1:1234: EOF")
 	complain.Printf("http2: server: error reading preface from client 192.0.2.1:1234: timeout")
 	complain.Printf("http: URL query contains semicolon, which is no longer a supported separator")

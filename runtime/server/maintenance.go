@@ -13,16 +13,16 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// The paths under which administrators reach a backend that is inside the server.
+// The paths at which administrators manage a backend inside the server.
 const (
 	spacePath    = "/storage/status"
 	snapshotPath = "/storage/snapshot"
 	defragPath   = "/storage/defrag"
-	// snapshotRevision is a trailer: it stands behind a snapshot that is complete, and behind no other.
+	// snapshotRevision is a trailer. It follows a complete snapshot only.
 	snapshotRevision = "Apigen-Revision"
 )
 
-// maintenance serves a Maintainer. What it does takes as long as it takes: the deadline of requests doesn't hold for it.
+// maintenance returns the handlers of a Maintainer. Its operations have no deadline.
 func maintenance(m storage.Maintainer, log *slog.Logger) map[string]http.Handler {
 	serve := func(method string, do func(ctx context.Context, w http.ResponseWriter) error) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,14 +45,16 @@ func maintenance(m storage.Maintainer, log *slog.Logger) map[string]http.Handler
 			w.Header().Set("Content-Type", "application/json")
 			return json.NewEncoder(w).Encode(space)
 		}),
-		defragPath: serve(http.MethodPost, func(ctx context.Context, _ http.ResponseWriter) error { return m.Defrag(ctx) }),
+		defragPath: serve(http.MethodPost, func(ctx context.Context, _ http.ResponseWriter) error {
+			return m.Defrag(ctx)
+		}),
 		snapshotPath: serve(http.MethodGet, func(ctx context.Context, w http.ResponseWriter) error {
 			w.Header().Set("Content-Type", "application/octet-stream")
 			w.Header().Set("Trailer", snapshotRevision)
 			revision, err := m.Snapshot(ctx, w)
 			if err != nil {
 				log.Error("a snapshot was not sent to its end", "error", err)
-				panic(http.ErrAbortHandler) // so that nobody takes a part of it for all
+				panic(http.ErrAbortHandler) // the client must not take a part of the snapshot for the whole
 			}
 			w.Header().Set(snapshotRevision, strconv.FormatInt(revision, 10))
 			return nil
@@ -60,7 +62,7 @@ func maintenance(m storage.Maintainer, log *slog.Logger) map[string]http.Handler
 	}
 }
 
-// remote is the backend inside a server that runs, through its API.
+// remote is a client of the backend inside a running server.
 type remote struct {
 	client *http.Client
 	server string // URL
@@ -69,7 +71,8 @@ type remote struct {
 var _ storage.Maintainer = (*remote)(nil)
 
 func (r *remote) ask(ctx context.Context, method, path string) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, method, r.server+path, http.NoBody) //nolint:gosec // the operator's own kubeconfig says where
+	//nolint:gosec // the address is that of the operator's own kubeconfig
+	request, err := http.NewRequestWithContext(ctx, method, r.server+path, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +81,7 @@ func (r *remote) ask(ctx context.Context, method, path string) (*http.Response, 
 		return nil, fmt.Errorf("asking the running server: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(response.Body, 4096)) // part of it says more than nothing
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 4096)) // a part of the text is better than none
 		_ = response.Body.Close()
 		return nil, fmt.Errorf("the running server at %s answers %s: %s", r.server, response.Status, text)
 	}

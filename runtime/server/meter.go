@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// operation is what storage is asked for, by kube-apiserver's words where it has one.
+// operation is an operation of storage. It has kube-apiserver's name if kube-apiserver has the operation.
 type operation int
 
 const (
@@ -29,7 +29,7 @@ var operationNames = [operations]string{"get", "list", "listCount", "revision", 
 
 var storageLabels = []string{"operation", "group", "resource"}
 
-// meter returns the backend as one resource sees it, with its requests measured.
+// meter returns a backend for one resource that measures its requests.
 func (m *metrics) meter(backend storage.Backend, info *api.Info) storage.Backend {
 	metered := &meter{Backend: backend}
 	for op, name := range operationNames {

@@ -13,7 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are those of a server, in a registry of its own; names and labels are kube-apiserver's where it has them.
+// metrics are the metrics of a server, in a registry of its own. They have kube-apiserver's names and labels if it has
+// them.
 type metrics struct {
 	registry  *prometheus.Registry
 	requests  *prometheus.CounterVec
@@ -21,11 +22,11 @@ type metrics struct {
 	storage   *prometheus.HistogramVec
 	failures  *prometheus.CounterVec
 	resources *resources
-	known     map[resourceName][]string // with its subresources
+	known     map[resourceName][]string // the subresources of each resource
 }
 
-// resourceName is what a metric's labels name of a resource. Only resources that are served get labels of their own:
-// what clients invent must not make time series.
+// resourceName has the labels of a resource. Only served resources have labels, because clients could create any number
+// of time series with other names.
 type resourceName struct{ group, version, resource string }
 
 var resourceLabels = []string{"verb", "group", "version", "resource", "subresource"}
@@ -34,18 +35,20 @@ func newMetrics(config Config) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "apiserver_request_total", Help: "Requests that were answered, by what they asked for and the code of the answer.",
+			Name: "apiserver_request_total", Help: "Requests, by verb, resource and status code of the answer.",
 		}, append([]string{"code"}, resourceLabels...)),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "apiserver_request_duration_seconds", Help: "How long requests took to be answered, watches aside.",
+			Name: "apiserver_request_duration_seconds", Help: "Duration of requests, except for watches.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, resourceLabels),
 		storage: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "etcd_request_duration_seconds", Help: "How long storage took to answer, by what it was asked for; watches until they begin.",
+			Name:    "etcd_request_duration_seconds",
+			Help:    "Duration of requests to storage, by operation; of watches until they begin.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, storageLabels),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "etcd_request_errors_total", Help: "Requests to storage that failed, conflicts of optimistic writes aside.",
+			Name: "etcd_request_errors_total",
+			Help: "Requests to storage that failed, except for conflicts of optimistic writes.",
 		}, storageLabels),
 		resources: &resources{},
 		known:     map[resourceName][]string{},
@@ -58,7 +61,7 @@ func newMetrics(config Config) *metrics {
 	return m
 }
 
-// follow makes the metrics know an open resource. It is called before the first request.
+// follow adds an open resource. The server calls it before the first request.
 func (m *metrics) follow(handle registry.Handle) {
 	info := handle.Info()
 	for _, version := range info.Versions {
@@ -71,14 +74,14 @@ func (m *metrics) follow(handle registry.Handle) {
 	m.resources.handles = append(m.resources.handles, handle)
 }
 
-// observe counts one request.
+// observe counts one request. A request for a resource that isn't served has the verb other.
 func (m *metrics) observe(o filter.Observation) {
 	labels := [5]string{"other", "", "", "", ""}
 	if i := o.Info; i != nil && slices.Contains(m.known[resourceName{i.Group, i.Version, i.Resource}], i.Subresource) {
 		labels = [5]string{i.Verb, i.Group, i.Version, i.Resource, i.Subresource}
 	}
 	m.requests.WithLabelValues(strconv.Itoa(o.Code), labels[0], labels[1], labels[2], labels[3], labels[4]).Inc()
-	if labels[0] != "watch" && (o.Info == nil || !o.Info.LongRunning) {
+	if labels[0] == "other" || !o.Info.LongRunning {
 		m.durations.WithLabelValues(labels[:]...).Observe(o.Duration.Seconds())
 	}
 }

@@ -17,21 +17,21 @@ import (
 )
 
 // migrateLong is the help of the command.
-const migrateLong = `Write every object again that is not stored as it would be today: in an older version, with
-older defaults, or encrypted with an older key. Nothing else of an object changes, but for its
-resourceVersion. What is left is all there is to know: stop it at any time and run it again.
+const migrateLong = `Rewrite every object that is stored in an older version, with older defaults, or encrypted with an
+older key. Apart from that, only the resourceVersion of an object changes. The command keeps no state:
+you can stop it at any time and run it again.
 
-It runs beside servers on the same etcd; a server with the embedded etcd must be stopped for it.
-Run it once all servers have the release, or the first key, that is wanted; a release that cannot
-read an older version starts after that.`
+It can run beside servers on the same etcd. A server with the embedded etcd must be stopped first.
+Run the command when all servers have the new release, or the new first key. Start a release that
+cannot read an older version after that.`
 
-// progressEvery is how often a line tells how far a migration has come.
+// progressEvery is the interval of the lines that report the progress of a migration.
 const progressEvery = 2 * time.Second
 
-// storageFlags are the flags of the server that say where objects are stored, and how.
+// storageFlags are the flags of the server about where and how objects are stored.
 var storageFlags = []string{
-	"etcd-servers", "etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "data-dir", "encryption-provider-config",
-	"request-timeout",
+	"etcd-servers", "etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "data-dir",
+	"encryption-provider-config", "request-timeout",
 }
 
 func migrateCommand(program Program) *cobra.Command {
@@ -39,7 +39,7 @@ func migrateCommand(program Program) *cobra.Command {
 	var options store.MigrateOptions
 	command := &cobra.Command{
 		Use:   "migrate",
-		Short: "Write again what is stored in an older version or with an older key",
+		Short: "Rewrite objects that are stored in an older version or with an older key",
 		Long:  migrateLong,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -59,12 +59,13 @@ func migrateCommand(program Program) *cobra.Command {
 		command.Flags().AddFlag(all.Lookup(name))
 	}
 	command.Flags().Lookup("request-timeout").Usage = "how long one read or write of storage may take"
-	command.Flags().BoolVar(&options.DryRun, "dry-run", false, "count what is stale, and write nothing")
-	command.Flags().Float64Var(&options.Rate, "rate", 200, "how many objects are written in a second at most; 0 is no bound")
+	command.Flags().BoolVar(&options.DryRun, "dry-run", false, "count stale objects, and write nothing")
+	command.Flags().Float64Var(&options.Rate, "rate", 200,
+		"how many objects are written in a second, at most; 0 means no bound")
 	return command
 }
 
-// migrate goes through all resources, one after the other.
+// migrate migrates all resources, one after the other.
 func migrate(ctx context.Context, program Program, f flags, options store.MigrateOptions, out io.Writer) (err error) {
 	encryption, err := loadEncryption(f)
 	if err != nil {
@@ -79,7 +80,7 @@ func migrate(ctx context.Context, program Program, f flags, options store.Migrat
 	for _, group := range program.Groups {
 		for _, resource := range group.Resources {
 			if resource.Info().Storage == "" {
-				continue // nothing is stored of it
+				continue // its objects aren't stored
 			}
 			m, err := migrateResource(ctx, resource, backend, encryption, f, options, out)
 			if ctx.Err() != nil {
@@ -97,7 +98,10 @@ func migrate(ctx context.Context, program Program, f flags, options store.Migrat
 	return nil
 }
 
-func migrateResource(ctx context.Context, resource registry.Resource, backend storage.Backend, encryption *seal.Source, f flags, options store.MigrateOptions, out io.Writer) (store.Migration, error) {
+func migrateResource(
+	ctx context.Context, resource registry.Resource, backend storage.Backend, encryption *seal.Source, f flags,
+	options store.MigrateOptions, out io.Writer,
+) (store.Migration, error) {
 	said := time.Now()
 	options.Report = func(m store.Migration) {
 		if time.Since(said) >= progressEvery {

@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// checkPrefixes refuses resources whose keys would be among those of others.
+// checkPrefixes refuses resources whose storage prefixes contain one another.
 func checkPrefixes(groups []registry.Group) error {
-	type place struct {
-		prefix string
-		of     schema.GroupResource
+	type storagePrefix struct {
+		prefix   string
+		resource schema.GroupResource
 	}
-	var taken []place
+	var taken []storagePrefix
 	var errs []error
 	for _, group := range groups {
 		for _, resource := range group.Resources {
@@ -23,14 +23,15 @@ func checkPrefixes(groups []registry.Group) error {
 			if info.Storage == "" {
 				continue
 			}
-			is := place{info.StoragePrefix + "/", info.GroupResource()}
+			keys := storagePrefix{info.StoragePrefix + "/", info.GroupResource()}
 			for _, other := range taken {
-				if strings.HasPrefix(is.prefix, other.prefix) || strings.HasPrefix(other.prefix, is.prefix) {
-					errs = append(errs, fmt.Errorf("the keys of %s, below %s, would be among those of %s, below %s: give one another +apigen:storagePrefix",
-						is.of, is.prefix, other.of, other.prefix))
+				if strings.HasPrefix(keys.prefix, other.prefix) || strings.HasPrefix(other.prefix, keys.prefix) {
+					errs = append(errs, fmt.Errorf("the keys of %s, below %s, would be among those of %s, below %s: "+
+						"give one another +apigen:storagePrefix",
+						keys.resource, keys.prefix, other.resource, other.prefix))
 				}
 			}
-			taken = append(taken, is)
+			taken = append(taken, keys)
 		}
 	}
 	return errors.Join(errs...)

@@ -4,23 +4,22 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/pprof"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/respond"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// root routes the paths that are no API, and hands the rest to the API.
+// root serves the paths that don't belong to the API, and passes all other requests to the API.
 func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
 	paths := map[string]http.Handler{
-		"/version":  jsonDocument(versionInfo()),
-		"/version/": jsonDocument(versionInfo()),
+		"/version":  jsonDocument(versionInfo(buildInfo())),
+		"/version/": jsonDocument(versionInfo(buildInfo())),
 		"/metrics":  metrics.handler(),
 	}
 	if s.config.Profiling {
@@ -56,19 +55,20 @@ func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			endpoint.WriteStatus(w, r, notSupported(r))
+			respond.Error(w, r, notSupported(r))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// notSupported is the answer to a method that a path doesn't have, in kube-apiserver's words.
+// notSupported returns the error for a method that a path doesn't have, with the text of kube-apiserver.
 func notSupported(r *http.Request) error {
-	return apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, strings.ToLower(r.Method), schema.GroupResource{}, "", "", 0, false)
+	return apierrors.NewGenericServerResponse(
+		http.StatusMethodNotAllowed, strings.ToLower(r.Method), schema.GroupResource{}, "", "", 0, false)
 }
 
-// rootPaths is the answer to /: what there is.
+// rootPaths is the answer to /, the paths of the server.
 type rootPaths struct {
 	Paths []string `json:"paths"`
 }
@@ -92,38 +92,6 @@ func jsonDocument[T version.Info | rootPaths](value T) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(body) // an error here is the client's, who is gone
+		_, _ = w.Write(body) // an error means that the client closed the connection
 	})
-}
-
-// The Kubernetes release whose API conventions this server follows: that of the k8s.io/apimachinery it is built with.
-// Clients decide by it what they may ask for.
-const (
-	kubernetesMajor = "1"
-	kubernetesMinor = "37"
-)
-
-// versionInfo tells the Kubernetes release that clients may take the server for, with the build of the server itself as
-// build metadata.
-func versionInfo() version.Info {
-	info := version.Info{
-		Major: kubernetesMajor, Minor: kubernetesMinor,
-		GitVersion: "v" + kubernetesMajor + "." + kubernetesMinor + ".0+apigen",
-		GoVersion:  runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
-	}
-	build, ok := debug.ReadBuildInfo()
-	if !ok {
-		return info
-	}
-	for _, setting := range build.Settings {
-		switch setting.Key {
-		case "vcs.revision":
-			info.GitCommit = setting.Value
-		case "vcs.time":
-			info.BuildDate = setting.Value
-		case "vcs.modified":
-			info.GitTreeState = map[string]string{"true": "dirty", "false": "clean"}[setting.Value]
-		}
-	}
-	return info
 }

@@ -1,6 +1,7 @@
-// Package server makes a process of API groups: it binds resources to a backend, puts the one ordered list of filters
-// before the endpoint, serves TLS, tells its health, and ends cleanly. Its command is what a user's main calls. It may
-// know everything in the runtime but the embedded etcd, which a main brings along if it wants it.
+// Package server runs API groups as a process: it opens their resources on a backend, puts the filters in front of the
+// endpoint, serves TLS, metrics and health checks, and shuts down. Main is what the main of a generated program calls.
+//
+// It may know all packages of the runtime except the embedded etcd, which a main passes in if it wants it.
 package server
 
 import (
@@ -30,7 +31,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Config is what a Server is made of. The zero values of durations and limits mean kube-apiserver's defaults.
+// Config configures a Server. The zero values of durations and limits mean kube-apiserver's defaults.
 type Config struct {
 	// Groups are the API groups to serve.
 	Groups []registry.Group
@@ -38,55 +39,58 @@ type Config struct {
 	Backend storage.Backend
 	// Prefix is the key prefix of all objects; empty is "/registry".
 	Prefix string
-	// Listener is where connections come from; the server closes it.
+	// Listener accepts the connections; the server closes it.
 	Listener net.Listener
-	// Certificate is the server's.
+	// Certificate is the serving certificate.
 	Certificate tls.Certificate
-	// Authenticator and Authorizer decide who may do what; nil authenticates nobody, and lets only system:masters act, and
-	// who is authenticated read discovery.
+	// Authenticator finds the user of a request; nil authenticates nobody. Authorizer decides what users may do; nil
+	// allows system:masters everything, and other authenticated users to read discovery.
 	Authenticator auth.Authenticator
 	Authorizer    auth.Authorizer
-	// Log is where the server tells what an operator must know; nil is slog.Default().
+	// Log receives messages for the operator; nil means slog.Default().
 	Log *slog.Logger
 
-	// RequestTimeout bounds every request but watches (1 min), MinRequestTimeout is how long a watch lives at least (30
-	// min), ShutdownTimeout bounds the draining of requests (RequestTimeout).
+	// RequestTimeout bounds requests except for watches (1 min). MinRequestTimeout is the shortest life of a watch that
+	// names none (30 min). ShutdownTimeout bounds how long a shutdown waits for requests (RequestTimeout).
 	RequestTimeout, MinRequestTimeout, ShutdownTimeout time.Duration
-	// MaxReads and MaxWrites bound the requests under way, watches aside (400 and 200); negative is no bound.
+	// MaxReads and MaxWrites bound the requests in progress, except for watches (400 and 200). A negative value is no
+	// bound.
 	MaxReads, MaxWrites int
 	// DisableCache sends all reads to the backend.
 	DisableCache bool
-	// CompactionInterval is how often old revisions are dropped from the backend, by one of all servers that share it,
-	// and how much of the history stays; 0 is never.
+	// CompactionInterval is how often one of the servers that share the backend drops old revisions, and how much
+	// history it keeps; 0 means never.
 	CompactionInterval time.Duration
-	// CheckCache is how often each cache is compared with the backend, and dropped where they differ; 0 is never.
+	// CheckCache is how often the server compares each cache with the backend, and drops it if they differ; 0 means
+	// never.
 	CheckCache time.Duration
 	// Garbage says what the server does about the dependents of deleted objects.
 	Garbage GarbagePolicy
-	// Verify turns on expensive checks of invariants, which panic: for tests.
+	// Verify turns on expensive checks of invariants, which panic. It is for tests.
 	Verify bool
-	// Transformer returns what the values of a resource pass on their way to the backend and back; nil, and where it
-	// returns nil, values are stored as they are.
+	// Transformer returns the transformer of the stored values of a resource, such as their encryption. If it is nil,
+	// or returns nil, the server stores values as they are.
 	Transformer func(schema.GroupResource) store.Transformer
 	// Profiling serves /debug/pprof.
 	Profiling bool
-	// RuntimeConfig switches served versions and resources on and off, as kube-apiserver's --runtime-config: group/version
-	// or group/version/resource, or api/all, api/ga, api/beta, api/alpha, to true or false. What it doesn't name is on.
+	// RuntimeConfig switches served versions and resources on and off, as kube-apiserver's --runtime-config:
+	// group/version or group/version/resource, or api/all, api/ga, api/beta, api/alpha, to true or false. Everything
+	// else is on.
 	RuntimeConfig map[string]string
 }
 
-// Server is an API server. New makes it, Run serves, and closes what New opened.
+// Server is an API server. New opens its resources; Run serves, and closes them.
 type Server struct {
 	config  Config
 	handles []registry.Handle
 	drain   *filter.Drain
 	http    *http.Server
-	// collector is nil where the server doesn't collect garbage.
+	// collector is nil if the server doesn't collect garbage.
 	collector *collector.Collector
 }
 
-// New opens the resources, as long as ctx lasts, and builds the handler; it serves nothing yet. After an error nothing is
-// left open but what the config brought.
+// New opens the resources and builds the handler. It serves nothing yet. ctx bounds the opening. After an error, New
+// leaves open only what config has brought.
 func New(ctx context.Context, config Config) (*Server, error) {
 	config = withDefaults(config)
 	s := &Server{config: config, drain: filter.NewDrain()}
@@ -116,7 +120,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		IdleTimeout:       90 * time.Second,
 		MaxHeaderBytes:    1 << 20,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 250, MaxReceiveBufferPerStream: 256 << 10},
-		ErrorLog:          log.New(complaints{config.Log}, "", 0),
+		ErrorLog:          log.New(httpErrorLog{config.Log}, "", 0),
 	}
 	return s, nil
 }
@@ -170,7 +174,8 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 		for _, resource := range open.Resources {
 			config := registry.Config{
 				Backend: metrics.meter(s.config.Backend, resource.Info()), Prefix: s.config.Prefix,
-				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache, Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas,
+				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache,
+				Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas,
 				IgnorePropagation: s.config.Garbage == IgnoreGarbage,
 			}
 			if transformer := s.config.Transformer; transformer != nil {
@@ -197,12 +202,12 @@ func (s *Server) close() error {
 	return errors.Join(errs...)
 }
 
-// URL is where the server answers.
+// URL returns the address of the server.
 func (s *Server) URL() string { return "https://" + reachable(s.config.Listener.Addr()) }
 
-// Run serves until ctx ends, or the listener fails, then drains: readiness fails, watches end, requests under way are
-// finished within the shutdown timeout, and everything that the server opened is closed before Run returns. It returns nil
-// where all ended well.
+// Run serves until ctx ends or the listener fails, and then shuts down: readiness fails, watches end, and the server
+// waits for requests in progress up to ShutdownTimeout. Run closes everything that the server opened before it returns.
+// It returns nil after a shutdown without errors.
 func (s *Server) Run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var working sync.WaitGroup
@@ -219,7 +224,7 @@ func (s *Server) Run(ctx context.Context) error {
 	go func() { failed <- s.http.ServeTLS(gathering{s.config.Listener}, "", "") }()
 	var err error
 	select {
-	case err = <-failed: // connections that were taken are there all the same
+	case err = <-failed: // accepted connections are still open
 		err = errors.Join(err, s.shutdown())
 	case <-ctx.Done():
 		err = s.shutdown()
@@ -228,7 +233,7 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 	}
 	stop()
-	working.Wait() // what follows closes what it works with
+	working.Wait() // close ends what the goroutines use
 	return errors.Join(err, s.close())
 }
 
@@ -245,19 +250,19 @@ func (s *Server) shutdown() error {
 	return errors.Join(err, s.http.Close())
 }
 
-// tlsConfig asks for client certificates without requiring them; package auth verifies those that come.
+// tlsConfig asks for client certificates without requiring them. Package auth verifies them.
 func tlsConfig(certificate tls.Certificate) *tls.Config {
 	return &tls.Config{
 		Certificates: []tls.Certificate{certificate},
 		MinVersion:   tls.VersionTLS12,
 		ClientAuth:   tls.RequestClientCert,
 		NextProtos:   []string{"h2", "http/1.1"},
-		// Small records let a browser begin early with what comes first. Clients of an API read whole objects.
+		// Small records help browsers, which use the beginning of a page early. Clients of an API read whole objects.
 		DynamicRecordSizingDisabled: true,
 	}
 }
 
-// reachable is the address under which a listener's is dialed from this machine.
+// reachable returns an address at which this machine reaches a listener.
 func reachable(addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok {
@@ -270,18 +275,18 @@ func reachable(addr net.Addr) string {
 	return net.JoinHostPort(ip.String(), fmt.Sprint(tcp.Port))
 }
 
-// complaints logs what net/http complains of: at debug level what any stranger can make it complain of, and as a warning
-// all else, that no connections can be accepted above all.
-type complaints struct{ log *slog.Logger }
+// httpErrorLog logs the errors of net/http. Errors that any client can cause have debug level. All others are warnings,
+// such as that the server can't accept connections.
+type httpErrorLog struct{ log *slog.Logger }
 
-// strangers is how complaints begin that need no more than a connection.
-var strangers = []string{"http: TLS handshake error", "http2: ", "http: URL query contains semicolon"}
+// causedByClients are the beginnings of errors that any client can cause.
+var causedByClients = []string{"http: TLS handshake error", "http2: ", "http: URL query contains semicolon"}
 
-func (c complaints) Write(p []byte) (int, error) {
+func (l httpErrorLog) Write(p []byte) (int, error) {
 	level, message := slog.LevelWarn, strings.TrimSpace(string(p))
-	if slices.ContainsFunc(strangers, func(begin string) bool { return strings.HasPrefix(message, begin) }) {
+	if slices.ContainsFunc(causedByClients, func(begin string) bool { return strings.HasPrefix(message, begin) }) {
 		level = slog.LevelDebug
 	}
-	c.log.Log(context.Background(), level, "http server", "message", message)
+	l.log.Log(context.Background(), level, "http server", "message", message)
 	return len(p), nil
 }

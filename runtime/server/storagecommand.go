@@ -16,48 +16,52 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// keeper is what the storage commands work on: the embedded backend of a data directory, in a server that runs or not.
-type keeper struct {
+// storageTarget is the embedded backend of a data directory, which a running server may have opened.
+type storageTarget struct {
 	embedded storage.Embedded
 	dir      string
 	quota    int64
 }
 
-// storageCommand is `<server> storage`: an operator's day with the embedded etcd.
+// storageCommand is `<server> storage`, with which an operator maintains the embedded etcd.
 func storageCommand(program Program) *cobra.Command {
-	k := &keeper{embedded: program.Embedded}
+	t := &storageTarget{embedded: program.Embedded}
 	command := &cobra.Command{
 		Use:   "storage",
-		Short: "Look after the embedded etcd: status, snapshot, restore, defrag",
-		Long: `Look after the embedded etcd in --data-dir. Where a server runs on it, the server is asked, with the
-admin kubeconfig in the data directory; else the data is opened. A restore wants no server to run.`,
+		Short: "Maintain the embedded etcd: status, snapshot, restore, defrag",
+		Long: `Maintain the embedded etcd in --data-dir. If a server runs on the data directory, the command sends
+requests to that server, with the admin kubeconfig in the data directory; else it opens the data.
+Stop the server before a restore.`,
 		Args: cobra.NoArgs, // a misspelled command is an error
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	command.PersistentFlags().StringVar(&k.dir, "data-dir", "data", "data directory of the server")
-	command.PersistentFlags().Int64Var(&k.quota, "quota-backend-bytes", storage.DefaultQuota, "the quota, where no server runs that knows it")
-	command.AddCommand(k.statusCommand(), k.snapshotCommand(), k.restoreCommand(), k.defragCommand())
+	command.PersistentFlags().StringVar(&t.dir, "data-dir", "data", "data directory of the server")
+	command.PersistentFlags().Int64Var(&t.quota, "quota-backend-bytes", storage.DefaultQuota,
+		"the quota, if no server runs")
+	command.AddCommand(t.statusCommand(), t.snapshotCommand(), t.restoreCommand(), t.defragCommand())
 	return command
 }
 
-func (k *keeper) statusCommand() *cobra.Command {
+func (t *storageTarget) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Print revision, size, quota and alarms", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return k.with(cmd.Context(), func(m storage.Maintainer) error { return printSpace(cmd.Context(), cmd.OutOrStdout(), m) })
+			return t.with(cmd.Context(), func(m storage.Maintainer) error {
+				return printSpace(cmd.Context(), cmd.OutOrStdout(), m)
+			})
 		},
 	}
 }
 
-func (k *keeper) defragCommand() *cobra.Command {
+func (t *storageTarget) defragCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "defrag", Short: "Give unused space back to the system, and take writes again after an alarm for space",
-		Long: `Give unused space back to the system. Where the quota was used up, all history is dropped before, so that
-watches begin anew, and writes are taken again if the size is below the quota then. The server answers
-nothing meanwhile.`,
+		Use: "defrag", Short: "Give unused space back to the system, and accept writes again after an alarm for space",
+		Long: `Give unused space back to the system. If the quota was used up, the command drops all history before,
+so that watches begin anew, and the server accepts writes again if the size is below the quota afterwards. The
+server answers no requests meanwhile.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return k.with(cmd.Context(), func(m storage.Maintainer) error {
+			return t.with(cmd.Context(), func(m storage.Maintainer) error {
 				if err := m.Defrag(cmd.Context()); err != nil {
 					return err
 				}
@@ -67,11 +71,11 @@ nothing meanwhile.`,
 	}
 }
 
-func (k *keeper) snapshotCommand() *cobra.Command {
+func (t *storageTarget) snapshotCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "snapshot FILE", Short: "Write all data, of one revision, to a new file", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return k.with(cmd.Context(), func(m storage.Maintainer) error {
+			return t.with(cmd.Context(), func(m storage.Maintainer) error {
 				revision, size, err := writeSnapshot(cmd.Context(), m, args[0])
 				if err == nil {
 					fmt.Fprintf(cmd.OutOrStdout(), "%s: revision %d, %d bytes\n", args[0], revision, size)
@@ -82,14 +86,13 @@ func (k *keeper) snapshotCommand() *cobra.Command {
 	}
 }
 
-func (k *keeper) restoreCommand() *cobra.Command {
+func (t *storageTarget) restoreCommand() *cobra.Command {
 	bump := int64(storage.DefaultBump)
 	command := &cobra.Command{
-		Use: "restore FILE", Short: "Fill a data directory that holds no data from a snapshot", Args: cobra.ExactArgs(1),
-		Long: `Fill a data directory that holds no data from a snapshot, of this command or of etcdctl. Data that is there
-must be moved away first: mv data/etcd elsewhere. Revisions go on above those that were given out since
-the snapshot was taken, so that clients don't take what they remember for what there is: their watches
-begin anew.`,
+		Use: "restore FILE", Short: "Restore a snapshot into a data directory without data", Args: cobra.ExactArgs(1),
+		Long: `Restore a snapshot of this command or of etcdctl into a data directory without data. Move existing
+data away first: mv data/etcd elsewhere. Revisions continue above all revisions that clients have seen since the
+snapshot was taken, so that clients don't use outdated caches: their watches begin anew.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if bump < 0 {
 				return fmt.Errorf("--bump-revision: %d must not be negative", bump)
@@ -98,24 +101,27 @@ begin anew.`,
 			if bump == 0 {
 				options.Bump = -1
 			}
-			if err := k.embedded.Restore(cmd.Context(), args[0], k.dir, options); err != nil {
+			if err := t.embedded.Restore(cmd.Context(), args[0], t.dir, options); err != nil {
 				if errors.Is(err, storage.ErrInUse) {
 					err = fmt.Errorf("%w: stop it first", err)
 				}
 				return err
 			}
-			return k.with(cmd.Context(), func(m storage.Maintainer) error { return printSpace(cmd.Context(), cmd.OutOrStdout(), m) })
+			return t.with(cmd.Context(), func(m storage.Maintainer) error {
+				return printSpace(cmd.Context(), cmd.OutOrStdout(), m)
+			})
 		},
 	}
-	command.Flags().Int64Var(&bump, "bump-revision", bump, "how far revisions move forward: by more than were written since the snapshot was taken")
+	command.Flags().Int64Var(&bump, "bump-revision", bump,
+		"how far revisions move forward: by more than the number of writes since the snapshot was taken")
 	return command
 }
 
-// with calls do with the backend: opened where no server has it, else through the server.
-func (k *keeper) with(ctx context.Context, do func(storage.Maintainer) error) (err error) {
-	backend, err := k.embedded.Open(ctx, k.dir, storage.EmbeddedOptions{Quota: k.quota, Existing: true})
+// with calls do with the backend, which it opens if no server has opened it, or with a client of that server.
+func (t *storageTarget) with(ctx context.Context, do func(storage.Maintainer) error) (err error) {
+	backend, err := t.embedded.Open(ctx, t.dir, storage.EmbeddedOptions{Quota: t.quota, Existing: true})
 	if errors.Is(err, storage.ErrInUse) {
-		running, connectErr := connect(filepath.Join(k.dir, "admin.kubeconfig"))
+		running, connectErr := connect(filepath.Join(t.dir, "admin.kubeconfig"))
 		if connectErr != nil {
 			return fmt.Errorf("%w, which can't be asked: %w", err, connectErr)
 		}
@@ -128,12 +134,12 @@ func (k *keeper) with(ctx context.Context, do func(storage.Maintainer) error) (e
 	defer func() { err = errors.Join(err, backend.Close()) }()
 	maintainer, ok := backend.(storage.Maintainer)
 	if !ok {
-		return errors.New("this backend has nothing to look after")
+		return errors.New("this backend has nothing to maintain")
 	}
 	return do(maintainer)
 }
 
-// connect reads the admin kubeconfig.
+// connect returns a client with the credentials of the admin kubeconfig.
 func connect(path string) (*remote, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -155,13 +161,15 @@ func connect(path string) (*remote, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	transport := &http.Transport{
-		TLSClientConfig:   &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+		TLSClientConfig: &tls.Config{
+			RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
+		},
 		ForceAttemptHTTP2: true,
 	}
 	return &remote{client: &http.Client{Transport: transport}, server: file.Clusters[0].Cluster.Server}, nil
 }
 
-// writeSnapshot writes to a file that must not exist, and leaves none where it fails.
+// writeSnapshot writes a snapshot to a file that must not exist. After an error it leaves no file.
 func writeSnapshot(ctx context.Context, m storage.Maintainer, path string) (revision, size int64, err error) {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		return 0, 0, fmt.Errorf("%s exists, and a snapshot overwrites nothing", path)
@@ -172,7 +180,7 @@ func writeSnapshot(ctx context.Context, m storage.Maintainer, path string) (revi
 	}
 	defer func() {
 		if err != nil {
-			_ = file.Close() // closed already, or of no use
+			_ = file.Close() // it may be closed already
 			_ = os.Remove(file.Name())
 		}
 	}()
@@ -194,8 +202,9 @@ func printSpace(ctx context.Context, out io.Writer, m storage.Maintainer) error 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "etcd:     %s\nrevision: %d\nsize:     %d bytes, %d of them in use\nquota:    %d bytes (%d %% used)\n", space.Version,
-		space.Revision, space.Size, space.InUse, space.Quota, 100*space.Size/max(space.Quota, 1))
+	fmt.Fprintf(out, "etcd:     %s\nrevision: %d\nsize:     %d bytes, %d of them in use\n"+
+		"quota:    %d bytes (%d %% used)\n",
+		space.Version, space.Revision, space.Size, space.InUse, space.Quota, 100*space.Size/max(space.Quota, 1))
 	for _, alarm := range space.Alarms {
 		fmt.Fprintf(out, "alarm:    %s\n", alarm)
 	}
@@ -205,5 +214,6 @@ func printSpace(ctx context.Context, out io.Writer, m storage.Maintainer) error 
 	return nil
 }
 
-// spaceAdvice is what to do when the quota is used up.
-const spaceAdvice = "writes are refused: delete what is not needed and run `storage defrag`, or restart with a larger --quota-backend-bytes"
+// spaceAdvice says what to do when the quota is used up.
+const spaceAdvice = "writes are refused: delete what is not needed and run `storage defrag`, " +
+	"or restart with a larger --quota-backend-bytes"

@@ -15,6 +15,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/crd"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // accepted holds a document to the checks of kube-apiserver, structural schemas and the cost of rules among them.
@@ -75,7 +76,7 @@ func refusals(t *testing.T, document any) []string {
 func TestRefused(t *testing.T) {
 	s := source{below: "apigen.dev/generator/conformance/crd/refused", patterns: []string{"./refused/..."}}
 	p := s.program(t)
-	warnings := crd.Emitter().Warnings(p)
+	warnings := crd.Emitter().Warnings(plan.New(p))
 	for name, document := range s.ours(t) {
 		if len(refusals(t, document)) == 0 {
 			t.Errorf("a cluster accepts %s", name)

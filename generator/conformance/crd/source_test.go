@@ -13,6 +13,7 @@ import (
 	"apigen.dev/generator/emit/crd"
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/resolve"
 )
 
@@ -117,7 +118,7 @@ func (s source) program(t *testing.T) *model.Program {
 // ours are apigen's.
 func (s source) ours(t *testing.T) map[string]any {
 	t.Helper()
-	files, err := crd.Emit(s.program(t))
+	files, err := crd.Emit(plan.New(s.program(t)))
 	if err != nil {
 		t.Fatal(err)
 	}

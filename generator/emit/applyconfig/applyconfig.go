@@ -1,13 +1,13 @@
-// Package applyconfig emits the apply configurations that +apigen:clients asks for: for each kind that clients apply, and
-// for each struct in it, one whose fields are all optional, with functions that set them; the extraction of what a manager
-// has applied; and the schema that it needs. It knows the model, emit, layout, and package openapi, whose schemas it
-// translates.
+// Package applyconfig emits the apply configurations that +apigen:clients asks for: for each kind that clients apply,
+// and for each struct in it, one whose fields are all optional, with functions that set them; the extraction of what a
+// manager has applied; and the schema that it needs, which it translates from the plan's. It knows the plan, the model,
+// emit and layout.
 package applyconfig
 
 import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/layout"
-	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Name is the emitter's.
@@ -24,11 +24,11 @@ func Emitter() emit.Emitter {
 }
 
 // Emit returns the files of all apply configurations that are asked for.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	sets := layout.Sets(p, &errs)
 	if err := errs.Err(); err != nil {
-		return nil, nil //nolint:nilerr // the emitter of clients tells
+		return nil, nil //nolint:nilerr // the emitter of clients reports them
 	}
 	var files []*layout.File
 	for _, s := range sets {
@@ -56,7 +56,8 @@ func set(s *layout.Set) ([]*layout.File, error) {
 		if len(g.types[v]) == 0 {
 			continue
 		}
-		w := &writer{File: s.NewFile(Name, v.ApplyPath(), v.Name, "Package "+v.Name+" has the apply configurations of "+v.GroupVersion()+"."), graph: g, version: v}
+		w := &writer{File: s.NewFile(Name, v.ApplyPath(), v.Name,
+			"Package "+v.Name+" has the apply configurations of "+v.GroupVersion()+"."), graph: g, version: v}
 		w.Import("internal", s.ParserPath())
 		for _, t := range g.types[v] {
 			w.configuration(t)
@@ -68,18 +69,22 @@ func set(s *layout.Set) ([]*layout.File, error) {
 
 // kindsFile has what is said of all apply configurations together.
 func kindsFile(s *layout.Set, g *graph) *layout.File {
-	f := s.NewFile(Name, s.ApplyPath(), "applyconfiguration", "Package applyconfiguration finds the apply configuration of a kind.")
+	f := s.NewFile(Name, s.ApplyPath(), "applyconfiguration", "Package applyconfiguration finds the apply "+
+		"configuration of a kind.")
 	f.Import("internal", s.ParserPath())
-	f.Add("// ForKind returns a new apply configuration of the kind, or of the struct of that name in its version; nil where there is\n// none.\n")
+	f.Add("// ForKind returns a new apply configuration of the kind, or of the struct of that name in its version; " +
+		"nil where there is\n// none.\n")
 	f.Add("func ForKind(kind schema.GroupVersionKind) any {\n\tswitch kind {\n")
 	for _, v := range s.Versions() {
 		f.Import(v.ApplyAlias(), v.ApplyPath())
 		for _, t := range g.types[v] {
-			printf(f, "\tcase schema.GroupVersionKind{Group: %q, Version: %q, Kind: %q}:\n\t\treturn &%s.%s{}\n", v.Group.Name, v.Name, t.Name, v.ApplyAlias(), layout.ApplyName(t.Name))
+			printf(f, "\tcase schema.GroupVersionKind{Group: %q, Version: %q, Kind: %q}:\n\t\treturn &%s.%s{}\n",
+				v.Group.Name, v.Name, t.Name, v.ApplyAlias(), layout.ApplyName(t.Name))
 		}
 	}
 	f.Add("\t}\n\treturn nil\n}\n\n")
 	f.Add("// NewTypeConverter returns what server-side apply needs to know of the types in a scheme.\n")
-	f.Add("func NewTypeConverter(scheme *runtime.Scheme) managedfields.TypeConverter {\n\treturn managedfields.NewSchemeTypeConverter(scheme, internal.Parser())\n}\n")
+	f.Add("func NewTypeConverter(scheme *runtime.Scheme) managedfields.TypeConverter {\n\treturn " +
+		"managedfields.NewSchemeTypeConverter(scheme, internal.Parser())\n}\n")
 	return f
 }

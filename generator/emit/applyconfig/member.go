@@ -34,14 +34,15 @@ func (m member) path() string {
 
 // hidden tells the fields that no apply configuration has.
 func hidden(owner *model.Type, f *model.Field) bool {
-	if owner.Package != nil && owner.Package.Path == metaPath && owner.Name == "ObjectMeta" && (f.Name == "ManagedFields" || f.Name == "SelfLink") {
+	if owner.Package != nil && owner.Package.Path == metaPath && owner.Name == "ObjectMeta" &&
+		(f.Name == "ManagedFields" || f.Name == "SelfLink") {
 		return true
 	}
 	return strings.HasPrefix(f.Name, "ZZZ_") // on its way to be removed, by custom
 }
 
-// fields are the members that a configuration declares: the type's fields, and, as its own, those of inlined structs that
-// have no apply configuration.
+// fields are the members that a configuration declares: the type's fields, and, as its own, those of inlined structs
+// that have no apply configuration.
 func (w *writer) fields(t *model.Type) []member {
 	var out []member
 	for _, f := range t.Fields {
@@ -58,8 +59,8 @@ func (w *writer) fields(t *model.Type) []member {
 	return out
 }
 
-// settable are the members that can be set: the configuration's own, and those of what is embedded. A name that came before
-// is not there again.
+// settable are the members that can be set: the configuration's own, and those of what is embedded. A name that came
+// before is not there again.
 func (w *writer) settable(t *model.Type) []member {
 	var out []member
 	seen := map[string]bool{}

@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit/layout"
-	"apigen.dev/generator/emit/openapi"
-	"apigen.dev/generator/model"
 )
 
-// atomicName and deducedName are the types of values of which nothing is known: merged as a whole, or as deep as they go.
+// atomicName and deducedName are the types of values of which nothing is known: merged as a whole, or as deep as they
+// go.
 const (
 	atomicName  = "__untyped_atomic_"
 	deducedName = "__untyped_deduced_"
@@ -52,19 +51,16 @@ var parser = sync.OnceValue(func() *typed.Parser {
 
 // definitions are the schemas of all kinds that are applied, and of what they refer to.
 func definitions(s *layout.Set) (map[string]map[string]any, error) {
+	applied := s.Plan.Applied
+	if applied.Err != nil {
+		return nil, applied.Err
+	}
 	out := map[string]map[string]any{}
 	for _, v := range s.Versions() {
-		var kinds []*model.Type
-		for _, k := range v.Applied() {
-			kinds = append(kinds, k.Type)
-		}
-		components, err := openapi.Components(s.Program, v.Group.Model, v.Model, kinds)
-		if err != nil {
-			return nil, err
-		}
+		components := applied.Components[v.Model]
 		maps.Copy(out, components)
-		for _, t := range kinds {
-			out[openapi.SchemeName(t)] = components[openapi.Name(t)]
+		for _, k := range v.Applied() {
+			out[applied.SchemeNames[k.Type]] = components[applied.Names[k.Type]]
 		}
 	}
 	return out, nil
@@ -79,7 +75,8 @@ func (y *translation) line(indent, format string, args ...any) {
 	printf(y, "%s"+format+"\n", append([]any{indent}, args...)...)
 }
 
-// atom writes what is known of values with a schema. Preserve says that fields which the schema doesn't know may be there.
+// atom writes what is known of values with a schema. Preserve says that fields which the schema doesn't know may be
+// there.
 func (y *translation) atom(s map[string]any, indent string, preserve bool) {
 	if s["x-kubernetes-preserve-unknown-fields"] == true {
 		preserve = true

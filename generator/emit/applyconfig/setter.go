@@ -19,7 +19,8 @@ func (w *writer) setters(t *model.Type) {
 	}
 	for _, m := range members {
 		if needsGetter(m) {
-			printf(w, "// Get%[2]s returns the field %[2]s, which is nil where it isn't set.\nfunc (b *%[1]s) Get%[2]s() *%[3]s {\n", name, m.Name, w.text(m.Type))
+			printf(w, "// Get%[2]s returns the field %[2]s, which is nil where it isn't set.\nfunc (b *%[1]s) "+
+				"Get%[2]s() *%[3]s {\n", name, m.Name, w.text(m.Type))
 			w.ensure(m)
 			printf(w, "\treturn %s\n}\n\n", m.path())
 		}
@@ -60,7 +61,8 @@ func (w *writer) setter(name string, m member) {
 		if w.graph.has(m.Type) {
 			param, value = "*"+param, "value"
 		}
-		printf(w, "// With%[2]s sets the field %[2]s, and returns the receiver.\nfunc (b *%[1]s) With%[2]s(value %[3]s) *%[1]s {\n", name, m.Name, param)
+		printf(w, "// With%[2]s sets the field %[2]s, and returns the receiver.\nfunc (b *%[1]s) With%[2]s(value "+
+			"%[3]s) *%[1]s {\n", name, m.Name, param)
 		w.ensure(m)
 		printf(w, "\t%s = %s\n\treturn b\n}\n\n", m.path(), value)
 	}
@@ -73,7 +75,8 @@ func (w *writer) appender(name string, m member, list *model.Type) {
 	if applied {
 		param, value = "*"+w.text(list.Elem), "*value"
 	}
-	printf(w, "// With%[2]s adds values to the list %[2]s, and returns the receiver.\nfunc (b *%[1]s) With%[2]s(values ...%[3]s) *%[1]s {\n", name, m.Name, param)
+	printf(w, "// With%[2]s adds values to the list %[2]s, and returns the receiver.\nfunc (b *%[1]s) "+
+		"With%[2]s(values ...%[3]s) *%[1]s {\n", name, m.Name, param)
 	w.ensure(m)
 	path := m.path()
 	if list != m.Type {
@@ -93,7 +96,9 @@ func (w *writer) elementText(list *model.Type) string { return w.TypeText(list)[
 // putter writes the function that adds to a map.
 func (w *writer) putter(name string, m member) {
 	text := w.text(m.Type)
-	printf(w, "// With%[2]s puts entries into the map %[2]s, over those of the same keys, and returns the receiver.\nfunc (b *%[1]s) With%[2]s(entries %[3]s) *%[1]s {\n", name, m.Name, text)
+	printf(w, "// With%[2]s puts entries into the map %[2]s, over those of the same keys, and returns the "+
+		"receiver.\nfunc (b *%[1]s) With%[2]s(entries %[3]s) *%[1]s {\n", name, m.Name, text)
 	w.ensure(m)
-	printf(w, "\tif %[1]s == nil && len(entries) > 0 {\n\t\t%[1]s = make(%[2]s, len(entries))\n\t}\n\tfor k, v := range entries {\n\t\t%[1]s[k] = v\n\t}\n\treturn b\n}\n\n", m.path(), text)
+	printf(w, "\tif %[1]s == nil && len(entries) > 0 {\n\t\t%[1]s = make(%[2]s, len(entries))\n\t}\n\tfor k, v := "+
+		"range entries {\n\t\t%[1]s[k] = v\n\t}\n\treturn b\n}\n\n", m.path(), text)
 }

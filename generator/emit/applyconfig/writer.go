@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit/layout"
-	"apigen.dev/generator/emit/openapi"
 	"apigen.dev/generator/model"
 )
 
@@ -35,13 +34,16 @@ func (w *writer) configuration(t *model.Type) {
 			w.extract(kind)
 		}
 	case typeMeta:
-		printf(w, "// %s returns an apply configuration of that kind.\nfunc %s() *%s {\n\tb := &%s{}\n", t.Name, t.Name, layout.ApplyName(t.Name), layout.ApplyName(t.Name))
+		printf(w, "// %s returns an apply configuration of that kind.\nfunc %s() *%s {\n\tb := &%s{}\n", t.Name, t.Name,
+			layout.ApplyName(t.Name), layout.ApplyName(t.Name))
 		w.identity(t)
 	default:
-		printf(w, "// %s returns an apply configuration that sets nothing.\nfunc %s() *%s {\n\treturn &%s{}\n}\n\n", t.Name, t.Name, layout.ApplyName(t.Name), layout.ApplyName(t.Name))
+		printf(w, "// %s returns an apply configuration that sets nothing.\nfunc %s() *%s {\n\treturn &%s{}\n}\n\n",
+			t.Name, t.Name, layout.ApplyName(t.Name), layout.ApplyName(t.Name))
 	}
 	if kind != nil || typeMeta {
-		printf(w, "// IsApplyConfiguration marks apply configurations of whole objects.\nfunc (b %s) IsApplyConfiguration() {}\n\n", layout.ApplyName(t.Name))
+		printf(w, "// IsApplyConfiguration marks apply configurations of whole objects.\nfunc (b %s) "+
+			"IsApplyConfiguration() {}\n\n", layout.ApplyName(t.Name))
 	}
 	w.setters(t)
 }
@@ -125,7 +127,7 @@ func Extract%[1]sFrom(object *%[2]s, fieldManager string, subresource string) (*
 		return nil, err
 	}
 	b.WithName(object.GetName())
-`, k.Name(), api, name, openapi.SchemeName(k.Type))
+`, k.Name(), api, name, w.graph.set.Plan.Applied.SchemeNames[k.Type])
 	if k.Namespaced {
 		w.Add("\tb.WithNamespace(object.GetNamespace())\n")
 	}
@@ -165,7 +167,8 @@ func subresources(k *layout.Kind) []string {
 // title makes the end of a function's name of a subresource's.
 func title(sub string) string {
 	var out strings.Builder
-	for _, word := range strings.FieldsFunc(sub, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) {
+	for _, word := range strings.FieldsFunc(sub,
+		func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) {
 		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	return out.String()

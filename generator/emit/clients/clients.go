@@ -6,7 +6,7 @@ package clients
 import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/layout"
-	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Name is the emitter's.
@@ -23,18 +23,19 @@ func Emitter() emit.Emitter {
 }
 
 // Emit returns the files of all clientsets that are asked for.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	sets := layout.Sets(p, &errs)
 	for _, s := range sets {
 		for _, v := range s.Versions() {
-			emit.SchemeFunction(v.Package, &errs)
+			p.SchemeFunction(v.Package, &errs)
 		}
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	w := writer{typed: layout.Template("typed.tmpl"), set: layout.Template("*set.tmpl"), scheme: layout.Template("scheme.tmpl")}
+	w := writer{typed: layout.Template("typed.tmpl"), set: layout.Template("*set.tmpl"),
+		scheme: layout.Template("scheme.tmpl")}
 	for _, s := range sets {
 		w.clientset(s)
 		for _, v := range s.Versions() {

@@ -14,6 +14,7 @@ import (
 	"apigen.dev/generator/emit/informers"
 	"apigen.dev/generator/emit/listers"
 	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/plan"
 )
 
 const shop = `
@@ -57,11 +58,11 @@ func TestEmitters(t *testing.T) {
 	}{
 		"clients": {clients.Emitter(), 5}, "listers": {listers.Emitter(), 1}, "informers": {informers.Emitter(), 4}, "applyconfig": {applyconfig.Emitter(), 3},
 	} {
-		files, err := want.emitter.Emit(program)
+		files, err := want.emitter.Emit(plan.New(program))
 		if err != nil || len(files) != want.files {
 			t.Errorf("%s: %d files, %v", e, len(files), err)
 		}
-		again, err := want.emitter.Emit(program)
+		again, err := want.emitter.Emit(plan.New(program))
 		if err != nil || len(again) != len(files) {
 			t.Fatalf("%s: the second run differs: %v", e, err)
 		}
@@ -87,7 +88,7 @@ func TestNotAsked(t *testing.T) {
 	} {
 		program := loadtest.Program(t, archive)
 		for _, e := range []emit.Emitter{clients.Emitter(), listers.Emitter(), informers.Emitter(), applyconfig.Emitter()} {
-			if files, err := e.Emit(program); err != nil || len(files) > 0 {
+			if files, err := e.Emit(plan.New(program)); err != nil || len(files) > 0 {
 				t.Errorf("%s: %d files, %v", e.Name, len(files), err)
 			}
 		}
@@ -100,7 +101,7 @@ func TestRegistrationUnderAnotherName(t *testing.T) {
 	const function = "func AddWidgetsToScheme(scheme *runtime.Scheme) error { return nil }\n"
 	const scheme = "import \"k8s.io/apimachinery/pkg/runtime\"\n"
 	text := strings.Replace(shop, "import metav1", scheme+"import metav1", 1) + function
-	_, err := clients.Emitter().Emit(loadtest.Program(t, text))
+	_, err := clients.Emitter().Emit(plan.New(loadtest.Program(t, text)))
 	var errs emit.Errors
 	line := strings.Count(text[strings.Index(text, "// +groupName"):], "\n") // of the file: the function is its last
 	if !errors.As(err, &errs) || len(errs) != 1 || errs[0].Pos.Line != line ||

@@ -29,7 +29,8 @@ func (w *writer) execute(f *layout.File, t *template.Template, name string, data
 func (w *writer) clientset(s *layout.Set) {
 	f := w.file(s, s.ClientsetPath(), "versioned", "Package versioned has the clients of all groups and versions.")
 	fake := w.file(s, s.FakePath(), "fake", "Package fake has a clientset for tests, which needs no server.")
-	scheme := w.file(s, s.SchemePath(), "scheme", "Package scheme has the types of all groups and versions of the clientset.")
+	scheme := w.file(s, s.SchemePath(), "scheme", "Package scheme has the types of all groups and versions of the "+
+		"clientset.")
 	fake.Import("clientset", s.ClientsetPath())
 	fake.Import("applyconfiguration", s.ApplyPath())
 	for _, v := range s.Versions() {
@@ -66,7 +67,8 @@ func (w *writer) version(v *layout.Version) {
 
 // fakeVersion writes the fakes of a version's clients.
 func (w *writer) fakeVersion(v *layout.Version) {
-	f := w.file(v.Set, v.TypedFakePath(), "fake", "Package fake has the clients of "+v.GroupVersion()+" for tests, which need no server.")
+	f := w.file(v.Set, v.TypedFakePath(), "fake",
+		"Package fake has the clients of "+v.GroupVersion()+" for tests, which need no server.")
 	f.Import(v.Alias(), v.TypedPath())
 	f.Import(v.API(), v.Package.Path)
 	f.Import(v.ApplyAlias(), v.ApplyPath())

@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/plan"
 )
 
 // TestBad holds the errors of bad input to those at the end of each archive.
@@ -31,7 +32,7 @@ func TestBad(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			files, err := Emitter().Emit(loaded.Program)
+			files, err := Emitter().Emit(plan.New(loaded.Program))
 			if err == nil {
 				t.Fatal("no error")
 			}

@@ -1,18 +1,20 @@
 // Package conversion emits zz_generated.conversion.go: functions that convert between the types of a hub and those of
 // its spokes, field by field, under the names and signatures of conversion-gen. A package is a spoke where it says
 // +k8s:conversion-gen=<internal package>, or where its group is served, has no internal package, and stores another
-// version. Hand-written functions are found by name and signature and called. What a conversion would lose is an error
-// at the field that says what to write.
+// version. Hand-written functions are called. The plan decides all of that, field by field; a field that a conversion
+// would lose is an error that says what to write.
 //
-// It knows the model, emit and gocode.
+// It knows the plan, the model, emit and gocode.
 package conversion
 
 import (
 	"errors"
+	"slices"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 const fileName = "zz_generated.conversion.go"
@@ -28,41 +30,28 @@ func Emitter() emit.Emitter {
 	}
 }
 
-func emitFiles(program *model.Program) ([]emit.File, error) {
-	var errs emit.Errors
+func emitFiles(p *plan.Plan) ([]emit.File, error) {
+	errs := slices.Clone(p.ConversionFaults)
 	var files []emit.File
-	tasks := plan(program, &errs)
-	checkPreserved(tasks, &errs)
-	for _, t := range tasks {
-		if !t.pkg.Output {
+	for _, c := range p.Conversions {
+		if !p.Writes(c.Package) {
 			continue
 		}
-		before := len(errs)
-		file, err := t.emit(program, &errs)
+		errs = append(errs, c.Faults...)
+		if len(c.Faults) > 0 || c.Empty() {
+			continue
+		}
+		file, err := render(p, c)
 		if err != nil {
-			collect(&errs, t.pkg, err)
+			collect(&errs, c.Package, err)
+			continue
 		}
-		if file != nil && len(errs) == before {
-			files = append(files, *file)
-		}
+		files = append(files, file)
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	return files, nil
-}
-
-// Registers tells whether the package gets a RegisterConversions, or has it by hand.
-func Registers(program *model.Program, pkg *model.Package) bool {
-	if pkg.Func("RegisterConversions") != nil {
-		return true
-	}
-	for _, t := range plan(program, &emit.Errors{}) {
-		if t.pkg == pkg {
-			return len(t.pairs)+len(t.explicit)+len(t.funcs.own) > 0
-		}
-	}
-	return false
 }
 
 // collect adds an error of rendering to the others.
@@ -75,32 +64,24 @@ func collect(errs *emit.Errors, pkg *model.Package, err error) {
 	errs.Add(pkg.Pos, "%v", err)
 }
 
-// emit writes the file of one package, or nil where there is nothing to convert.
-func (t *task) emit(program *model.Program, errs *emit.Errors) (*emit.File, error) {
-	b := newBuild(t, gocode.New(program, t.pkg, locals...), errs)
-	b.checkDeclared("RegisterConversions", "remove it, or take +k8s:conversion-gen away")
-	functions := b.functions()
-	for _, to := range t.explicit {
-		functions = append(functions, b.fromValues(to)...)
+// render prints the file of one package.
+func render(p *plan.Plan, c *plan.Conversions) (emit.File, error) {
+	w := &writer{plan: c, file: gocode.New(p.Program, c.Package, locals...)}
+	if builder := p.Registrations[c.Package].Builder; builder != "" {
+		w.file.Add("", initFunc(builder))
 	}
-	if len(functions) == 0 && len(t.funcs.own) == 0 {
-		return nil, nil
+	w.file.Add("RegisterConversions adds conversion functions to the given scheme.\n"+
+		"Public to allow building arbitrary schemes.", w.register())
+	for _, f := range c.Functions {
+		w.conversion(f)
 	}
-	if builder := t.pkg.Registration().Builder; builder != "" {
-		b.file.Add("", initFunc(builder))
+	for _, q := range c.FromQuery {
+		w.query(q)
 	}
-	b.file.Add("RegisterConversions adds conversion functions to the given scheme.\n"+
-		"Public to allow building arbitrary schemes.", b.register())
-	for _, f := range functions {
-		b.file.Add(f.doc, f.code)
-	}
-	b.guards.addTo(b.file)
-	file, err := b.file.Render(fileName)
-	if err != nil {
-		return nil, err
-	}
-	return &file, nil
+	w.guards()
+	return w.file.Render(fileName)
 }
 
 // locals are the variables of emitted functions, which no import may be called by.
-var locals = []string{"in", "out", "s", "i", "key", "val", "newVal", "err", "values", "ok", "a", "b", "scope", "kept", "data", "text", "v", "sum", "value", "bare"}
+var locals = []string{"in", "out", "s", "i", "key", "val", "newVal", "err", "values", "ok", "a", "b", "scope", "kept",
+	"data", "text", "v", "sum", "value", "bare"}

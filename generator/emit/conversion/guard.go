@@ -5,10 +5,11 @@ import (
 
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
-// guards are declarations that compile only as long as the casts of a file are right: Go itself checks, by its rule that
-// types with identical underlying types convert, that each pair has the shape that the generator saw.
+// guards are declarations that compile only as long as the casts of a file are right: Go itself checks, by its rule
+// that types with identical underlying types convert, that each pair has the shape that the generator saw.
 type guards struct {
 	file *gocode.File
 	seen map[string]bool
@@ -17,20 +18,17 @@ type guards struct {
 	lines []jen.Code
 }
 
-func newGuards(file *gocode.File) *guards {
-	return &guards{file: file, seen: map[string]bool{}, whole: map[string]bool{}}
-}
-
 // add writes down what a cast between the types rests on.
 func (g *guards) add(a, b *model.Type) {
-	p := pair{a, b}
-	if identical(a, b) || g.seen[p.key()] || g.seen[p.reverse().key()] {
+	p := plan.Pair{In: a, Out: b}
+	if plan.Identical(a, b) || g.seen[p.Key()] || g.seen[p.Reverse().Key()] {
 		return
 	}
-	g.seen[p.key()] = true
+	g.seen[p.Key()] = true
 	composite := a.Package == nil && b.Package == nil && a.Form != model.Struct
-	if !composite && convertible(a, b) {
-		g.line(jen.Parens(jen.Op("*").Add(g.file.Type(b))).Call(jen.Parens(jen.Op("*").Add(g.file.Type(a))).Call(jen.Nil())))
+	if !composite && plan.Convertible(a, b) {
+		g.line(jen.Parens(jen.Op("*").Add(g.file.Type(b))).
+			Call(jen.Parens(jen.Op("*").Add(g.file.Type(a))).Call(jen.Nil())))
 		return
 	}
 	g.shape(a)
@@ -50,10 +48,10 @@ func (g *guards) add(a, b *model.Type) {
 
 // shape holds a named type to the underlying type that it has now.
 func (g *guards) shape(t *model.Type) {
-	if t.Package == nil || g.whole[typeKey(t)] {
+	if t.Package == nil || g.whole[plan.TypeKey(t)] {
 		return
 	}
-	g.whole[typeKey(t)] = true
+	g.whole[plan.TypeKey(t)] = true
 	underlying := *t
 	underlying.Name, underlying.Package = "", nil
 	if t.Form == model.Struct {
@@ -64,17 +62,23 @@ func (g *guards) shape(t *model.Type) {
 			underlying.Fields[i] = &bare
 		}
 	}
-	g.line(jen.Parens(jen.Op("*").Add(g.file.Type(&underlying))).Call(jen.Parens(jen.Op("*").Add(g.file.Type(t))).Call(jen.Nil())))
+	g.line(jen.Parens(jen.Op("*").Add(g.file.Type(&underlying))).
+		Call(jen.Parens(jen.Op("*").Add(g.file.Type(t))).Call(jen.Nil())))
 }
 
 func (g *guards) line(check *jen.Statement) {
 	g.lines = append(g.lines, jen.Id("_").Op("=").Add(check))
 }
 
-func (g *guards) addTo(file *gocode.File) {
-	if len(g.lines) == 0 {
-		return
+// guards writes what the casts of the file rest on.
+func (w *writer) guards() {
+	g := &guards{file: w.file, seen: map[string]bool{}, whole: map[string]bool{}}
+	for _, p := range w.plan.Casts {
+		g.add(p.In, p.Out)
 	}
-	file.Add("The conversions above take values of some types for values of others as they lie in memory. These lines don't\n"+
-		"compile once one of those types has changed: generate again.", jen.Var().Defs(g.lines...))
+	if len(g.lines) > 0 {
+		w.file.Add("The conversions above take values of some types for values of others as they lie in memory. "+
+			"These lines don't\n"+
+			"compile once one of those types has changed: generate again.", jen.Var().Defs(g.lines...))
+	}
 }

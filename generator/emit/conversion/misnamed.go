@@ -4,25 +4,26 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/spelling"
 )
 
 // warnings tells of functions that convert a pair of types as generated code would call them, but for a slip in their
 // names. What other code of the package mentions may be called as it likes.
-func warnings(program *model.Program) []emit.Error {
+func warnings(p *plan.Plan) []emit.Error {
 	var errs emit.Errors
-	for _, pkg := range program.Packages {
-		if !pkg.Output {
+	for _, pkg := range p.Packages {
+		if !p.Writes(pkg) {
 			continue
 		}
 		for _, f := range pkg.Funcs {
-			if f.Mentioned || !strings.HasPrefix(strings.ToLower(f.Name), "conver") || !isConversion(f) {
+			if f.Mentioned || !strings.HasPrefix(strings.ToLower(f.Name), "conver") || !plan.IsConversion(f) {
 				continue
 			}
-			p := pair{f.Params[0].Elem, f.Params[1].Elem}
-			if want := p.function(); spelling.Misspelt(f.Name, want) && pkg.Func(want) == nil {
-				errs.Add(f.Pos, "%s is not called by generated code: a function that converts these types is called %s", f.Name, want)
+			p := plan.Pair{In: f.Params[0].Elem, Out: f.Params[1].Elem}
+			if want := p.Function(); spelling.Misspelt(f.Name, want) && pkg.Func(want) == nil {
+				errs.Add(f.Pos, "%s is not called by generated code: a function that converts these types is called %s",
+					f.Name, want)
 			}
 		}
 	}

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 func TestPeerThatIsNotThere(t *testing.T) {
 	pkg := &model.Package{Path: "example.com/v1", Name: "v1", Output: true, PackageConversion: model.PackageConversion{ConversionPeers: []string{"example.com/hub"}}}
-	_, err := Emitter().Emit(&model.Program{Packages: []*model.Package{pkg}})
+	_, err := Emitter().Emit(plan.New(&model.Program{Packages: []*model.Package{pkg}}))
 	if err == nil || !strings.Contains(err.Error(), "package example.com/hub of +k8s:conversion-gen is not there") {
 		t.Errorf("got %v", err)
 	}
@@ -18,7 +19,7 @@ func TestPeerThatIsNotThere(t *testing.T) {
 func TestNothingToConvert(t *testing.T) {
 	off := &model.Package{Path: "example.com/off/v1", Name: "v1", Output: true, PackageConversion: model.PackageConversion{ConversionOff: true}}
 	plain := &model.Package{Path: "example.com/v1", Name: "v1", Output: true}
-	files, err := Emitter().Emit(&model.Program{Packages: []*model.Package{off, plain}})
+	files, err := Emitter().Emit(plan.New(&model.Program{Packages: []*model.Package{off, plain}}))
 	if err != nil || len(files) != 0 {
 		t.Errorf("got %d files, %v", len(files), err)
 	}
@@ -35,10 +36,10 @@ func TestNames(t *testing.T) {
 		"Pointer_v1beta_Book":         {Form: model.Pointer, Elem: named},
 		"Map_string_To_v1beta_Book":   {Form: model.Map, Key: text, Elem: named},
 		"Array_3_string":              {Form: model.Array, Len: 3, Elem: text},
-		"Struct_string_Slice_string":  {Form: model.Struct, Fields: []*model.Field{{Name: "A", Type: text}, {Name: "B", Type: texts}}},
+		"Struct_string_Slice_string":  {Form: model.Struct, Fields: []*model.Field{{Name: "A", Type: text}, {Name: "B", Type: &model.Type{Form: model.Slice, Elem: text}}}},
 		"Interface_DeepCopy_GetKinds": {Form: model.Interface, InterfaceMethods: []string{"DeepCopy", "GetKinds"}},
 	} {
-		if got := typeName(typ); got != want {
+		if got := plan.TypeName(typ); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
@@ -61,9 +62,9 @@ func TestStorageVersionIsTheHub(t *testing.T) {
 					{Version: v1, Type: hub}, {Version: v1beta1, Type: v1beta1.Package.Types[0]},
 				},
 			}}}
-			files, err := Emitter().Emit(&model.Program{
+			files, err := Emitter().Emit(plan.New(&model.Program{
 				Packages: []*model.Package{v1.Package, v1beta1.Package}, Groups: []*model.Group{group}, RuntimeAvailable: test.served,
-			})
+			}))
 			if err != nil || len(files) != test.files {
 				t.Errorf("got %d files, %v", len(files), err)
 			}

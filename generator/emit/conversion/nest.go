@@ -6,36 +6,37 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
-// nest prints the conditions and loops that lead along steps, in the object with the fields and in the one beside it, by which
-// its elements are told apart. Where the two part, because a client took something away, nothing is done. Without a name for
-// the one beside there is none.
-func (c *carrier) nest(steps []step, holder, beside string, keys []key, end inner) []jen.Code {
+// nest prints the conditions and loops that lead along steps, in the object with the fields and in the one beside it,
+// by which its elements are told apart. Where the two part, because a client took something away, nothing is done.
+// Without a name for the one beside there is none.
+func (c *carrier) nest(steps []plan.Step, holder, beside string, keys []key, end inner) []jen.Code {
 	if len(steps) == 0 {
 		return end(holder, keys)
 	}
 	s, rest := steps[0], steps[1:]
-	switch s.kind {
-	case fieldStep:
+	switch s.Kind {
+	case plan.FieldStep:
 		if beside != "" {
-			beside += "." + s.spoke
+			beside += "." + s.Spoke
 		}
-		return c.nest(rest, holder+"."+s.hub, beside, keys, end)
-	case pointerStep:
+		return c.nest(rest, holder+"."+s.Hub, beside, keys, end)
+	case plan.PointerStep:
 		return c.nestPointer(s, rest, holder, beside, keys, end)
-	case listStep:
+	case plan.ListStep:
 		return c.nestList(s, rest, holder, beside, keys, end)
 	}
 	return c.nestMap(s, rest, holder, beside, keys, end)
 }
 
-func (c *carrier) nestPointer(s step, rest []step, holder, beside string, keys []key, end inner) []jen.Code {
+func (c *carrier) nestPointer(s plan.Step, rest []plan.Step, holder, beside string, keys []key, end inner) []jen.Code {
 	var condition *jen.Statement
 	for _, side := range []struct {
 		pointer bool
 		expr    string
-	}{{s.hubNil, holder}, {s.spokeNil && beside != "", beside}} {
+	}{{s.HubNil, holder}, {s.SpokeNil && beside != "", beside}} {
 		switch {
 		case !side.pointer:
 		case condition == nil:
@@ -44,11 +45,11 @@ func (c *carrier) nestPointer(s step, rest []step, holder, beside string, keys [
 			condition = condition.Op("&&").Id(side.expr).Op("!=").Nil()
 		}
 	}
-	if len(rest) > 0 && rest[0].kind != fieldStep { // a pointer to a list, or to a map
-		if s.hubNil {
+	if len(rest) > 0 && rest[0].Kind != plan.FieldStep { // a pointer to a list, or to a map
+		if s.HubNil {
 			holder = "(*" + holder + ")"
 		}
-		if s.spokeNil && beside != "" {
+		if s.SpokeNil && beside != "" {
 			beside = "(*" + beside + ")"
 		}
 	}
@@ -61,30 +62,30 @@ func (c *carrier) nestPointer(s step, rest []step, holder, beside string, keys [
 
 // variables are what the element of a list or a map is called, and the one beside it.
 func (c *carrier) variables(n int) (holder, beside string) {
-	if c.own {
+	if c.Own {
 		return fmt.Sprintf("own%d", n), fmt.Sprintf("bare%d", n)
 	}
 	return fmt.Sprintf("hub%d", n), fmt.Sprintf("own%d", n)
 }
 
-func (c *carrier) nestList(s step, rest []step, holder, beside string, keys []key, end inner) []jen.Code {
+func (c *carrier) nestList(s plan.Step, rest []plan.Step, holder, beside string, keys []key, end inner) []jen.Code {
 	n := len(keys) + 1
 	i := fmt.Sprintf("i%d", n)
 	h, v := c.variables(n)
-	body := []jen.Code{jen.Id(h).Op(":=").Add(elementOf(s.hubType, holder, i))}
+	body := []jen.Code{jen.Id(h).Op(":=").Add(elementOf(s.HubType, holder, i))}
 	keys = append([]key(nil), keys...)
-	if s.keys == nil {
+	if s.Keys == nil {
 		keys = append(keys, key{"%d", i}, key{"%s", "preservedDigest(" + v + ")"})
 	}
-	for _, name := range s.keys {
+	for _, name := range s.Keys {
 		keys = append(keys, key{"%q", fmt.Sprintf("fmt.Sprint(%s.%s)", h, name)})
 	}
-	if beside == "" || s.keys != nil && !usesBeside(rest) {
+	if beside == "" || s.Keys != nil && !usesBeside(rest) {
 		v = ""
 	} else {
 		body = append(body,
 			jen.If(jen.Id(i).Op("==").Len(jen.Id(beside))).Block(jen.Break()),
-			jen.Id(v).Op(":=").Add(elementOf(s.spokeType, beside, i)))
+			jen.Id(v).Op(":=").Add(elementOf(s.SpokeType, beside, i)))
 	}
 	return one(jen.For(jen.Id(i).Op(":=").Range().Id(holder)).Block(append(body, c.nest(rest, h, v, keys, end)...)...))
 }
@@ -98,7 +99,7 @@ func elementOf(list *model.Type, expr, index string) jen.Code {
 	return element
 }
 
-func (c *carrier) nestMap(s step, rest []step, holder, beside string, keys []key, end inner) []jen.Code {
+func (c *carrier) nestMap(s plan.Step, rest []plan.Step, holder, beside string, keys []key, end inner) []jen.Code {
 	n := len(keys) + 1
 	k := fmt.Sprintf("k%d", n)
 	h, v := c.variables(n)
@@ -111,8 +112,8 @@ func (c *carrier) nestMap(s step, rest []step, holder, beside string, keys []key
 			own = jen.Id("_")
 		}
 		at := jen.Id(k)
-		if !identical(s.hubType.Key, s.spokeType.Key) {
-			at = c.file.Type(s.spokeType.Key).Call(at)
+		if !plan.Identical(s.HubType.Key, s.SpokeType.Key) {
+			at = c.file.Type(s.SpokeType.Key).Call(at)
 		}
 		body = append(body,
 			jen.List(own, jen.Id("ok")).Op(":=").Id(beside).Index(at),
@@ -120,16 +121,16 @@ func (c *carrier) nestMap(s step, rest []step, holder, beside string, keys []key
 	}
 	keys = append(append([]key(nil), keys...), key{"%q", "fmt.Sprint(" + k + ")"})
 	body = append(body, c.nest(rest, h, v, keys, end)...)
-	if c.fills() && s.hubType.Elem.Form == model.Struct {
+	if c.Fills() && s.HubType.Elem.Form == model.Struct {
 		body = append(body, jen.Id(holder).Index(jen.Id(k)).Op("=").Id(h))
 	}
 	return one(jen.For(jen.List(jen.Id(k), jen.Id(h)).Op(":=").Range().Id(holder)).Block(body...))
 }
 
 // usesBeside tells whether what the steps print looks at the object beside.
-func usesBeside(steps []step) bool {
+func usesBeside(steps []plan.Step) bool {
 	for _, s := range steps {
-		if s.kind == listStep || s.kind == mapStep || s.kind == pointerStep && s.spokeNil {
+		if s.Kind == plan.ListStep || s.Kind == plan.MapStep || s.Kind == plan.PointerStep && s.SpokeNil {
 			return true
 		}
 	}

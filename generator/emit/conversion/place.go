@@ -1,6 +1,8 @@
 package conversion
 
-import "github.com/dave/jennifer/jen"
+import (
+	"github.com/dave/jennifer/jen"
+)
 
 // place is something in emitted code that can be read, written and pointed at.
 type place struct {

@@ -14,6 +14,7 @@ import (
 
 	carryv1 "apigen.dev/generator/emit/conversion/testdata/carry/v1"
 	carryv1beta1 "apigen.dev/generator/emit/conversion/testdata/carry/v1beta1"
+	"apigen.dev/generator/plan"
 )
 
 func spokeOf(t *testing.T, hub *carryv1.Rack) *carryv1beta1.Rack {
@@ -56,7 +57,7 @@ func TestPreservedFieldsComeBack(t *testing.T) {
 			t.Fatalf("the hub's annotations changed: %v", hub.Annotations)
 		}
 		noted := maps.Clone(spoke.Annotations)
-		if noted[PreservedAnnotation] != "" {
+		if noted[plan.PreservedAnnotation] != "" {
 			carried++
 		}
 		back := hubOf(t, spoke)
@@ -133,7 +134,7 @@ func TestOwnFieldsComeBack(t *testing.T) {
 			t.Fatalf("the hub's object changed: %s", cmp.Diff(noted, hub))
 		}
 		again := hubOf(t, back)
-		delete(back.Annotations, PreservedAnnotation)
+		delete(back.Annotations, plan.PreservedAnnotation)
 		if !equality.Semantic.DeepEqual(spoke, back) {
 			t.Fatalf("seed %d: -before +after:\n%s", seed, cmp.Diff(spoke, back))
 		}
@@ -146,7 +147,7 @@ func TestOwnFieldsComeBack(t *testing.T) {
 	}
 }
 
-const ownAnnotation = PreservedAnnotation + "-v1beta1"
+const ownAnnotation = plan.PreservedAnnotation + "-v1beta1"
 
 func TestOwnFieldsFollowTheirPlace(t *testing.T) {
 	slot := func(name string, depth int) carryv1beta1.Slot {
@@ -237,7 +238,7 @@ func TestForgedAnnotations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			spoke := &carryv1beta1.Rack{Spec: carryv1beta1.RackSpec{Units: 3}}
-			spoke.Annotations = map[string]string{PreservedAnnotation: c.text}
+			spoke.Annotations = map[string]string{plan.PreservedAnnotation: c.text}
 			out := new(carryv1.Rack)
 			err := carryv1beta1.Convert_v1beta1_Rack_To_v1_Rack(spoke, out, nil)
 			switch {
@@ -266,7 +267,7 @@ func TestMembersOfWhatIsCarried(t *testing.T) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
-	c := &carrier{fields: []preserved{{name: "a.b"}, {name: "a_b"}, {name: "a.bc"}}}
+	c := &carrier{Carrier: &plan.Carrier{Fields: []plan.Preserved{{Name: "a.b"}, {Name: "a_b"}, {Name: "a.bc"}}}}
 	if got := []string{c.member(0), c.member(1), c.member(2)}; !slices.Equal(got, []string{"AB", "AB_1", "ABc"}) {
 		t.Errorf("%q", got)
 	}

@@ -1,9 +1,9 @@
 package conversion
 
 import (
-	"sort"
-
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/plan"
 )
 
 // initFunc registers RegisterConversions with the package's scheme builder, as the convention of API packages asks.
@@ -11,41 +11,38 @@ func initFunc(builder string) jen.Code {
 	return jen.Func().Id("init").Params().Block(jen.Id(builder).Dot("Register").Call(jen.Id("RegisterConversions")))
 }
 
-// register writes RegisterConversions: what is generated for the package's own types first, what is written by hand, and
-// wins, after it.
-func (b *build) register() jen.Code {
+// register writes RegisterConversions: what is generated for the package's own types first, what is written by hand,
+// and wins, after it.
+func (w *writer) register() jen.Code {
 	var body []jen.Code
-	for _, p := range b.pairs {
-		if b.concerned(p) && b.funcs.find(p) == nil {
-			body = append(body, b.registration("AddGeneratedConversionFunc", p, b.names[p.key()]))
+	for _, c := range w.plan.Functions {
+		if c.Public && !c.ByHand {
+			body = append(body, w.registration("AddGeneratedConversionFunc", c.Pair, c.Name))
 		}
 	}
-	for _, t := range b.explicit {
-		p := pair{valuesType(), t}
-		if b.funcs.find(p) == nil {
-			body = append(body, b.registration("AddGeneratedConversionFunc", p, p.function()))
+	for _, q := range w.plan.FromQuery {
+		if !q.ByHand {
+			body = append(body, w.registration("AddGeneratedConversionFunc", q.Pair, q.Pair.Function()))
 		}
 	}
-	own := append([]*function(nil), b.funcs.own...)
-	sort.Slice(own, func(i, j int) bool { return own[i].name < own[j].name })
-	for _, fn := range own {
-		body = append(body, b.registration("AddConversionFunc", fn.pair, fn.name))
+	for _, fn := range w.plan.ByHand {
+		body = append(body, w.registration("AddConversionFunc", fn.Pair, fn.Name))
 	}
 	body = append(body, jen.Return(jen.Nil()))
 	return jen.Func().Id("RegisterConversions").Params(
-		jen.Id("s").Op("*").Add(b.file.Qual(runtimePath, "Scheme")),
+		jen.Id("s").Op("*").Add(w.file.Qual(runtimePath, "Scheme")),
 	).Error().Block(body...)
 }
 
-func (b *build) registration(method string, p pair, name string) jen.Code {
+func (w *writer) registration(method string, p plan.Pair, name string) jen.Code {
 	pointer := func(of jen.Code) *jen.Statement { return jen.Parens(jen.Op("*").Add(of)) }
-	in, out := b.file.Type(p.in), b.file.Type(p.out)
-	if p.in.Package != nil && p.in.Package.Path == valuesPath {
-		in = b.file.Qual(valuesPath, "Values")
+	in, out := w.file.Type(p.In), w.file.Type(p.Out)
+	if p.In.Package != nil && p.In.Package.Path == valuesPath {
+		in = w.file.Qual(valuesPath, "Values")
 	}
 	convert := jen.Func().Params(
 		jen.List(jen.Id("a"), jen.Id("b")).Id("any"),
-		jen.Id("scope").Add(b.file.Qual(conversionPath, "Scope")),
+		jen.Id("scope").Add(w.file.Qual(conversionPath, "Scope")),
 	).Error().Block(jen.Return(jen.Id(name).Call(
 		jen.Id("a").Assert(jen.Op("*").Add(in)), jen.Id("b").Assert(jen.Op("*").Add(out)), jen.Id("scope"),
 	)))

@@ -6,13 +6,14 @@ import (
 
 	"apigen.dev/generator/emit/conversion"
 	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/plan"
 )
 
 // TestRegistrationByHand: a package that registers its types in a function of its own has no scheme builder that
 // conversions could register with, and registers them itself.
 func TestRegistrationByHand(t *testing.T) {
 	for function, want := range map[string]bool{"AddWidgetsToScheme": false, "Widgets": true} {
-		files, err := conversion.Emitter().Emit(loadtest.Program(t, `
+		files, err := conversion.Emitter().Emit(plan.New(loadtest.Program(t, `
 -- shop/types.go --
 // +groupName=shop.example.com
 package shop
@@ -37,7 +38,7 @@ type Status struct {
 	metav1.TypeMeta   `+"`json:\",inline\"`"+`
 	metav1.ObjectMeta `+"`json:\"metadata,omitempty\"`"+`
 }
-`))
+`)))
 		if err != nil || len(files) != 1 {
 			t.Fatalf("%d files, %v", len(files), err)
 		}

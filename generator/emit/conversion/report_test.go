@@ -8,11 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"apigen.dev/generator/emit/emittest"
+	"apigen.dev/generator/plan"
 )
 
 // TestReport: what is dropped, preserved, renamed, written by hand or narrower is told, and nothing else.
 func TestReport(t *testing.T) {
-	got := strings.Join(Report(emittest.Load(t, "./testdata/carry/...", "./testdata/methods/...", "./testdata/shop/...")), "\n")
+	got := strings.Join(plan.New(emittest.Load(t, "./testdata/carry/...", "./testdata/methods/...", "./testdata/shop/...")).Report(), "\n")
 	want, err := os.ReadFile("testdata/report.txt")
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Emitter returns the emitter of CustomResourceDefinitions.
@@ -32,12 +33,12 @@ func Emitter() emit.Emitter {
 }
 
 // Emit returns the documents of all marked packages.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
 	taken := map[string]*model.Package{}
 	for _, pkg := range p.Packages {
-		if pkg.CRDs == nil || !pkg.Output {
+		if pkg.CRDs == nil || !p.Writes(pkg) {
 			continue
 		}
 		if other := taken[pkg.CRDs.Dir]; other != nil {
@@ -46,7 +47,7 @@ func Emit(p *model.Program) ([]emit.File, error) {
 			continue
 		}
 		taken[pkg.CRDs.Dir] = pkg
-		documents, err := emitPackage(p, pkg, &errs)
+		documents, err := emitPackage(p.Program, pkg, &errs)
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ import (
 	"apigen.dev/generator/emit/crd"
 	"apigen.dev/generator/loadtest"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -33,7 +34,7 @@ func shop(t *testing.T) *model.Program {
 func TestGolden(t *testing.T) {
 	p := shop(t)
 	p.Header = "// Copyright of nobody.\n//\n// All rights given."
-	files, err := crd.Emit(p)
+	files, err := crd.Emit(plan.New(p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,12 +46,12 @@ func TestGolden(t *testing.T) {
 		t.Error("the document doesn't say that it is generated")
 	}
 	golden(t, "testdata/"+files[0].Name, files[0].Content)
-	again, err := crd.Emit(p)
+	again, err := crd.Emit(plan.New(p))
 	if err != nil || !bytes.Equal(again[0].Content, files[0].Content) {
 		t.Error("the second run differs", err)
 	}
 	var remarks strings.Builder
-	for _, r := range crd.Remarks(p) {
+	for _, r := range crd.Remarks(plan.New(p)) {
 		r.Pos.Filename = filepath.Base(filepath.Dir(r.Pos.Filename)) + "/" + filepath.Base(r.Pos.Filename)
 		remarks.WriteString(r.Error() + "\n")
 	}
@@ -128,7 +129,7 @@ func TestFaults(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := crd.Emit(loadtest.Program(t, c.archive))
+			_, err := crd.Emit(plan.New(loadtest.Program(t, c.archive)))
 			var faults emit.Errors
 			if !errors.As(err, &faults) || !strings.Contains(filepath.ToSlash(err.Error()), c.want) {
 				t.Errorf("got %v, want %s", err, c.want)
@@ -140,10 +141,10 @@ func TestFaults(t *testing.T) {
 // TestSkipped: versions that a marker skips are left out, and a remaining version is stored.
 func TestSkipped(t *testing.T) {
 	const group = "// +groupName=shop.example.com\n"
-	files, err := crd.Emit(loadtest.Program(t, "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"+
+	files, err := crd.Emit(plan.New(loadtest.Program(t, "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"+
 		version("v1", group, "// +kubebuilder:skipversion\n", "type Spec struct{}")+
 		version("v1beta1", group, "// +kubebuilder:unservedversion\n", "type Spec struct{}")+
-		version("v1alpha1", group+"// +kubebuilder:skip\n", "", "type Spec struct{}")))
+		version("v1alpha1", group+"// +kubebuilder:skip\n", "", "type Spec struct{}"))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +208,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, w := range crd.Emitter().Warnings(loadtest.Program(t, asked+c.archive)) {
+			for _, w := range crd.Emitter().Warnings(plan.New(loadtest.Program(t, asked+c.archive))) {
 				got = append(got, fmt.Sprintf("%d:%d: %s", w.Pos.Line, w.Pos.Column,
 					strings.TrimPrefix(w.Message, "kube-apiserver refuses the CustomResourceDefinition: ")))
 			}

@@ -1,6 +1,8 @@
 package crd
 
-import "apigen.dev/generator/model"
+import (
+	"apigen.dev/generator/model"
+)
 
 // object is a JSON object. Encoding sorts its keys.
 type object = map[string]any

@@ -1,6 +1,8 @@
 package crd
 
-import "strings"
+import (
+	"strings"
+)
 
 // description returns a doc comment as the description of a schema, line by line, without markers, lines that begin
 // with TODO and the text after a line of dashes. In a block of code, it keeps all lines.

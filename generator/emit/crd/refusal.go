@@ -8,15 +8,16 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/schema"
 )
 
 // warnings are of definitions that kube-apiserver refuses, though types and markers are fine for a server of the user's
 // own, each at the marker or type that it refuses.
-func warnings(p *model.Program) []emit.Error {
+func warnings(p *plan.Plan) []emit.Error {
 	var out emit.Errors
 	for _, pkg := range p.Packages {
-		if pkg.CRDs == nil || !pkg.Output {
+		if pkg.CRDs == nil || !p.Writes(pkg) {
 			continue
 		}
 		types := schema.New(schema.CRD)
@@ -26,7 +27,7 @@ func warnings(p *model.Program) []emit.Error {
 			setOfObjects(f, &out)
 		}, seen: map[*model.Type]bool{}}
 		changes := transitions{&out, map[visited]bool{}}
-		for _, r := range resourcesBelow(p, pkg) {
+		for _, r := range resourcesBelow(p.Program, pkg) {
 			unapproved(r, &out)
 			for _, v := range r.versions {
 				selectables(v.Type.Kind, &out)

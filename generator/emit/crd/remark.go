@@ -6,24 +6,24 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/emit/wiring"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/schema"
 )
 
 // Remarks are what the definitions of all marked packages leave out, since a CustomResourceDefinition has no word for
 // it: a cluster that is given the definition doesn't do it. They are sorted by position.
-func Remarks(p *model.Program) []emit.Error {
+func Remarks(p *plan.Plan) []emit.Error {
 	var out emit.Errors
 	for _, pkg := range p.Packages {
-		if pkg.CRDs == nil || !pkg.Output {
+		if pkg.CRDs == nil || !p.Writes(pkg) {
 			continue
 		}
 		b := newBuilder(pkg.EmbeddedMetadata, new(emit.Errors))
 		u := inexpressible{&out}
 		w := &walk{visitField: u.field, visitType: func(t *schema.Type) { u.schema(&t.Go.Schema) },
 			seen: map[*model.Type]bool{}}
-		for _, r := range kindsBelow(p, pkg) {
+		for _, r := range kindsBelow(p.Program, pkg) {
 			switch {
 			case r.Virtual():
 				out.Add(r.Hub.Pos, cannot+"%s, of which nothing is stored: there is none", r.Kind)
@@ -32,7 +32,7 @@ func Remarks(p *model.Program) []emit.Error {
 				out.Add(r.Hub.Pos, cannot+"%s, which is of the core group: there is none", r.Kind)
 				continue
 			}
-			hooks(&out, r)
+			hooks(&out, r, p.Hooks[r.Resource])
 			subresources(&out, r)
 			kinds(&out, r)
 			b.conversions(&out, r)
@@ -49,13 +49,15 @@ func Remarks(p *model.Program) []emit.Error {
 }
 
 // hooks remarks on the methods that a server calls on writes, and on the functions that stand for them.
-func hooks(out *emit.Errors, r resource) {
-	for _, m := range wiring.Hooks(r.Resource) {
-		if r.Hub.Package.ServedBy != nil && strings.HasSuffix(m.Name, "_"+r.Kind) {
-			out.Add(m.Pos, cannot+"%s: what the function does on writes, a cluster needs a webhook for", m.Name)
+func hooks(out *emit.Errors, r resource, hooks []plan.Hook) {
+	for _, h := range hooks {
+		if h.Function {
+			out.Add(h.Func.Pos, cannot+"%s: what the function does on writes, a cluster needs a webhook for",
+				h.Func.Name)
 			continue
 		}
-		out.Add(m.Pos, cannot+"%s.%s: what the method does on writes, a cluster needs a webhook for", r.Kind, m.Name)
+		out.Add(h.Func.Pos, cannot+"%s.%s: what the method does on writes, a cluster needs a webhook for", r.Kind,
+			h.Func.Name)
 	}
 }
 

@@ -1,6 +1,8 @@
 package crd
 
-import "apigen.dev/generator/schema"
+import (
+	"apigen.dev/generator/schema"
+)
 
 // quantity is the pattern of a resource.Quantity in a string.
 const quantity = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))` +

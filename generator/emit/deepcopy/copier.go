@@ -20,8 +20,8 @@ type copier struct {
 	// refused are the positions that were complained about already: once is enough.
 	refused map[model.Position]bool
 
-	// top is the type whose method is being written, path and pos where in it we are, open the named types that are being
-	// copied in place.
+	// top is the type whose method is being written, path and pos where in it we are, open the named types that are
+	// being copied in place.
 	top  *model.Type
 	path []string
 	pos  model.Position
@@ -148,7 +148,8 @@ func (c *copier) structFields(t *model.Type, out, in gocode.Place, depth int, as
 func (c *copier) enter(owner *model.Type, field *model.Field) (leave func()) {
 	pos := c.pos
 	users := owner.Package == nil || owner.Package == c.file.Package() && len(owner.TypeArgs) == 0
-	if users && field.Pos.IsValid() && (!c.top.Pos.IsValid() || filepath.Dir(field.Pos.Filename) == filepath.Dir(c.top.Pos.Filename)) {
+	if users && field.Pos.IsValid() && (!c.top.Pos.IsValid() ||
+		filepath.Dir(field.Pos.Filename) == filepath.Dir(c.top.Pos.Filename)) {
 		c.pos = field.Pos
 	}
 	c.path = append(c.path, field.Name)
@@ -158,8 +159,8 @@ func (c *copier) enter(owner *model.Type, field *model.Field) (leave func()) {
 	}
 }
 
-// accessible tells whether the package may name the field. A type defined over a foreign one keeps that one's unexported
-// fields to the other package, so where the field stands counts, not whose type it is in.
+// accessible tells whether the package may name the field. A type defined over a foreign one keeps that one's
+// unexported fields to the other package, so where the field stands counts, not whose type it is in.
 func (c *copier) accessible(owner *model.Type, field *model.Field) bool {
 	if field.Exported {
 		return true
@@ -203,7 +204,8 @@ func (c *copier) elements(t *model.Type, out, in gocode.Place, depth int) []jen.
 
 func (c *copier) mapEntries(t *model.Type, out, in gocode.Place, depth int) jen.Code {
 	if !c.shapes.plain(t.Key) {
-		c.refuse("is a map with keys of the type %s, which hold references: a copied key would be another key; use keys of "+
+		c.refuse("is a map with keys of the type %s, which hold references: a copied key would be another key; use "+
+			"keys of "+
 			"plain values, or %s", display(t.Key), c.byHand())
 		return jen.Null()
 	}

@@ -1,6 +1,6 @@
-// Package deepcopy emits zz_generated.deepcopy.go: DeepCopyInto, DeepCopy and the DeepCopyObject of kinds, with the names
-// and signatures of code-generator's deepcopy-gen. A copy shares nothing with its original; what can't be copied so is
-// refused at the field's line. It knows the model, emit and gocode.
+// Package deepcopy emits zz_generated.deepcopy.go: DeepCopyInto, DeepCopy and the DeepCopyObject of kinds, with the
+// names and signatures of code-generator's deepcopy-gen. A copy shares nothing with its original; what can't be copied
+// so is refused at the field's line. It knows the model, emit and gocode.
 package deepcopy
 
 import (
@@ -9,6 +9,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the file that is emitted, as users know it.
@@ -24,9 +25,9 @@ func Emitter() emit.Emitter {
 	}
 }
 
-func emitAll(program *model.Program) ([]emit.File, error) {
-	return gocode.Files(program, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
-		file := gocode.New(program, pkg)
+func emitAll(p *plan.Plan) ([]emit.File, error) {
+	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
+		file := gocode.New(p.Program, pkg)
 		return file, emitPackage(file)
 	})
 }

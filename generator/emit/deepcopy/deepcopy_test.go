@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 var (
@@ -27,7 +28,7 @@ func emitOne(t *testing.T, types ...*model.Type) (string, error) {
 	for _, typ := range types {
 		typ.Package = pkg
 	}
-	files, err := Emitter().Emit(&model.Program{Packages: []*model.Package{pkg}})
+	files, err := Emitter().Emit(plan.New(&model.Program{Packages: []*model.Package{pkg}}))
 	if err != nil || len(files) == 0 {
 		return "", err
 	}

@@ -32,7 +32,8 @@ func (m methods) into() {
 		return
 	}
 	m.file.Add("DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.",
-		jen.Func().Add(m.receiver()).Id("DeepCopyInto").Params(jen.Id("out").Op("*").Id(m.t.Name)).Block(m.intoBody()...))
+		jen.Func().Add(m.receiver()).Id("DeepCopyInto").Params(jen.Id("out").Op("*").Id(m.t.Name)).
+			Block(m.intoBody()...))
 }
 
 func (m methods) intoBody() []jen.Code {

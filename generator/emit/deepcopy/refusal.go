@@ -45,7 +45,8 @@ func (c *copier) refuseHidden(t *model.Type, field *model.Field) {
 		c.refuseLock(lock)
 		return
 	}
-	c.refuse("has the type %s, whose unexported field %s holds references that only its own package can copy: use a type "+
+	c.refuse("has the type %s, whose unexported field %s holds references that only its own package can copy: use a "+
+		"type "+
 		"with a DeepCopyInto method, or %s", display(t), field.Name, c.byHand())
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/plan"
 )
 
 // All that can't be copied is told at once, each at the user's line.
@@ -18,7 +19,7 @@ func TestRefusedSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := loadtest.Dir(t, string(archive))
-	_, err = Emitter().Emit(loadtest.Load(t, dir).Program)
+	_, err = Emitter().Emit(plan.New(loadtest.Load(t, dir).Program))
 	var errs emit.Errors
 	if !errors.As(err, &errs) {
 		t.Fatalf("got %v", err)

@@ -157,7 +157,8 @@ func isLock(t *model.Type) bool {
 // lockIn finds the lock that a value of the type has in it, or nil.
 func lockIn(t *model.Type) *model.Type { return lockWithin(t, nil) }
 
-// lockWithin doesn't look into structs again on its way: one that holds itself doesn't compile, which is told elsewhere.
+// lockWithin doesn't look into structs again on its way: one that holds itself doesn't compile, which is told
+// elsewhere.
 func lockWithin(t *model.Type, way []*model.Type) *model.Type {
 	switch {
 	case isLock(t):

@@ -1,7 +1,7 @@
 // Package defaults emits zz_generated.defaults.go: SetObjectDefaults_X for every kind that reaches a default, and
 // RegisterDefaults, with the names and the order of calls of code-generator's defaulter-gen. Hand-written SetDefaults_X
-// functions are called at every depth, and the values of markers are set where a field is still zero. It knows the
-// model, emit and gocode.
+// functions are called at every depth, and the values of markers are set where a field is still zero. The plan says
+// what is called and set where. It knows the plan, the model, emit and gocode.
 package defaults
 
 import (
@@ -12,6 +12,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the file that is emitted, as users know it.
@@ -31,36 +32,21 @@ func Emitter() emit.Emitter {
 	}
 }
 
-// Emits tells whether a RegisterDefaults is emitted for the package, so that who writes its registration can register it
-// without asking this emitter to run.
-func Emits(program *model.Program, pkg *model.Package) bool {
-	return emits(program, pkg, newIndex(program))
-}
-
-func emits(program *model.Program, pkg *model.Package, functions *index) bool {
-	if !pkg.Output || declared(pkg, "RegisterDefaults") {
-		return false
-	}
-	return pkg.Defaulter || len(newGraph(program, pkg, functions).roots()) > 0
-}
-
-func emitAll(program *model.Program) ([]emit.File, error) {
-	functions := newIndex(program)
-	return gocode.Files(program, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
-		w := newWriter(program, pkg, functions)
-		w.roots()
+func emitAll(p *plan.Plan) ([]emit.File, error) {
+	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
+		w := newWriter(p, p.Defaults[pkg])
+		w.functions()
 		return w.file, w.errs
 	})
 }
 
-// roots writes RegisterDefaults, the functions of the kinds, and the helpers that those asked for.
-func (w *writer) roots() {
-	roots := w.graph.roots()
-	if (w.pkg.Defaulter || len(roots) > 0) && !declared(w.pkg, "RegisterDefaults") {
-		w.register(roots)
+// functions writes RegisterDefaults, the functions of the kinds, and the functions of types that contain themselves.
+func (w *writer) functions() {
+	if w.plan.Generated {
+		w.register(w.plan.Objects)
 	}
-	for _, t := range roots {
-		name := objectFunc(t)
+	for _, t := range w.plan.Objects {
+		name := plan.ObjectDefaulter(t)
 		w.function(name, name+" sets the defaults of the object and of all that is in it.", t)
 	}
 	for len(w.pending) > 0 {
@@ -70,20 +56,21 @@ func (w *writer) roots() {
 	}
 }
 
-func (w *writer) register(roots []*model.Type) {
-	body := make([]jen.Code, 0, len(roots)+1)
-	for _, t := range roots {
+func (w *writer) register(objects []*model.Type) {
+	body := make([]jen.Code, 0, len(objects)+1)
+	for _, t := range objects {
 		if !isObject(t) {
 			continue
 		}
-		call := jen.Id(objectFunc(t)).Call(jen.Id("obj").Assert(jen.Op("*").Add(w.file.Type(t))))
+		call := jen.Id(plan.ObjectDefaulter(t)).Call(jen.Id("obj").Assert(jen.Op("*").Add(w.file.Type(t))))
 		body = append(body, jen.Id("scheme").Dot("AddTypeDefaultingFunc").Call(
 			jen.Op("&").Add(w.file.Type(t)).Values(),
 			jen.Func().Params(jen.Id("obj").Any()).Block(call),
 		))
 	}
 	body = append(body, jen.Return(jen.Nil()))
-	doc := "RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of all\n" +
+	doc := "RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of " +
+		"all\n" +
 		"that its object holds."
 	w.file.Add(doc, jen.Func().Id("RegisterDefaults").
 		Params(jen.Id("scheme").Op("*").Add(w.file.Qual(runtimePath, "Scheme"))).Error().Block(body...))
@@ -107,13 +94,6 @@ func isObject(t *model.Type) bool {
 	return false
 }
 
-func objectFunc(t *model.Type) string { return "SetObjectDefaults_" + t.Name }
-
-func declared(pkg *model.Package, name string) bool {
-	_, ok := pkg.Declared[name]
-	return ok
-}
-
 // helper is a function of our own for a type that contains itself.
 type helper struct {
 	name string
@@ -126,11 +106,16 @@ func (w *writer) helperFor(t *model.Type) string {
 		return name
 	}
 	name := "setNestedDefaults_" + t.Name
-	for n := 2; w.taken[name] || declared(w.pkg, name); n++ {
+	for n := 2; w.taken[name] || w.declared(name); n++ {
 		name = fmt.Sprintf("setNestedDefaults_%s%d", t.Name, n)
 	}
 	w.taken[name] = true
 	w.helpers[t] = name
 	w.pending = append(w.pending, helper{name, t})
 	return name
+}
+
+func (w *writer) declared(name string) bool {
+	_, ok := w.plan.Package.Declared[name]
+	return ok
 }

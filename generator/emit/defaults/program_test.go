@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/plan"
 )
 
 // input is a module in which types and defaults stand in different packages, as in Kubernetes itself.
@@ -115,7 +116,8 @@ type Gadget struct {
 func TestDefaultsOfOtherPackages(t *testing.T) {
 	dir := loadtest.Dir(t, input)
 	program := loadtest.Load(t, dir).Program
-	files, err := Emitter().Emit(program)
+	planned := plan.New(program)
+	files, err := Emitter().Emit(planned)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +127,8 @@ func TestDefaultsOfOtherPackages(t *testing.T) {
 	}
 	for _, pkg := range program.Packages {
 		name := strings.TrimPrefix(pkg.Path, loadtest.Module+"/")
-		if _, emitted := got[name]; emitted != Emits(program, pkg) {
-			t.Errorf("%s: emitted is %v, Emits is %v", name, emitted, Emits(program, pkg))
+		if _, emitted := got[name]; emitted != planned.Defaults[pkg].Generated {
+			t.Errorf("%s: emitted is %v, planned is %v", name, emitted, planned.Defaults[pkg].Generated)
 		}
 	}
 	if len(got) != 3 {
@@ -166,7 +168,7 @@ import v1 "example.com/test/api/v1"
 
 func SetDefaults_Size(in *v1.Size) {}
 `)
-	_, err := Emitter().Emit(program)
+	_, err := Emitter().Emit(plan.New(program))
 	if err == nil || !strings.Contains(err.Error(), "defaults.go:5:6: SetDefaults_Size is in package example.com/test/defaults/") {
 		t.Errorf("got %v", err)
 	}
@@ -176,7 +178,7 @@ func SetDefaults_Size(in *v1.Size) {}
 func TestDefaultsNobodyAskedFor(t *testing.T) {
 	program := loadtest.Program(t, input)
 	program.RuntimeAvailable = false
-	files, err := Emitter().Emit(program)
+	files, err := Emitter().Emit(plan.New(program))
 	if err != nil || len(files) != 2 {
 		t.Fatalf("got %d files, %v", len(files), err)
 	}

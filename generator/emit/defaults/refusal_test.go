@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 var (
@@ -21,7 +22,7 @@ var (
 // emitField emits a package with a kind whose one field has the type and the default.
 func emitField(t *model.Type, d *model.Default) ([]string, error) {
 	var contents []string
-	files, err := Emitter().Emit(withField(t, d))
+	files, err := Emitter().Emit(plan.New(withField(t, d)))
 	for _, file := range files {
 		contents = append(contents, string(file.Content))
 	}

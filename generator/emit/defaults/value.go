@@ -38,10 +38,11 @@ func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Cod
 }
 
 // setRef writes a constant, converted to the type.
-func (w *writer) setRef(d *model.Default, t *model.Type, pointers []*model.Type, base *model.Type, in gocode.Place) []jen.Code {
+func (w *writer) setRef(d *model.Default, t *model.Type, pointers []*model.Type, base *model.Type,
+	in gocode.Place) []jen.Code {
 	path := d.Ref.Path
 	if path == "" {
-		path = w.graph.source().Path
+		path = w.plan.Source.Path
 	}
 	value := w.file.Qual(path, d.Ref.Name)
 	if !w.hasType(path, d.Ref.Name, base) {

@@ -1,6 +1,7 @@
 package defaults
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/dave/jennifer/jen"
@@ -8,42 +9,40 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // writer writes the file of one package.
 type writer struct {
-	pkg       *model.Package
-	program   *model.Program
-	file      *gocode.File
-	functions *index
-	graph     *graph
-	errs      emit.Errors
+	plan    *plan.Defaults
+	program *model.Program
+	file    *gocode.File
+	errs    emit.Errors
 
 	helpers map[*model.Type]string
 	taken   map[string]bool
 	pending []helper
 }
 
-func newWriter(program *model.Program, pkg *model.Package, functions *index) *writer {
+func newWriter(p *plan.Plan, d *plan.Defaults) *writer {
 	return &writer{
-		pkg:       pkg,
-		program:   program,
-		file:      gocode.New(program, pkg, "d", "e", "f", "g", "h", "l", "m", "n"),
-		functions: functions,
-		graph:     newGraph(program, pkg, functions),
-		helpers:   map[*model.Type]string{},
-		taken:     map[string]bool{},
+		plan:    d,
+		program: p.Program,
+		file:    gocode.New(p.Program, d.Package, "d", "e", "f", "g", "h", "l", "m", "n"),
+		errs:    slices.Clone(d.Faults),
+		helpers: map[*model.Type]string{},
+		taken:   map[string]bool{},
 	}
 }
 
 // nested defaults a value that occurs in another.
 func (w *writer) nested(t *model.Type, in gocode.Place, depth int) []jen.Code {
-	switch {
-	case !w.graph.reaches(t):
+	switch d := w.plan.Types[t]; {
+	case d == nil:
 		return nil
-	case w.graph.objects[t]:
-		return []jen.Code{jen.Id(objectFunc(t)).Call(in.Address())}
-	case t.Name != "" && w.graph.containsItself(t):
+	case w.plan.Object(t):
+		return []jen.Code{jen.Id(plan.ObjectDefaulter(t)).Call(in.Address())}
+	case d.ContainsItself:
 		return []jen.Code{jen.Id(w.helperFor(t)).Call(in.Address())}
 	}
 	return w.inside(t, in, depth)
@@ -52,15 +51,11 @@ func (w *writer) nested(t *model.Type, in gocode.Place, depth int) []jen.Code {
 // inside calls the type's own functions and then goes into what the value holds.
 func (w *writer) inside(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	var code []jen.Code
-	own := w.functions.calls(t, w.pkg)
-	for _, f := range own.functions {
-		if rival := w.functions.rival(f, t, w.pkg); rival != nil {
-			w.errs.Add(rival.Pos, "%s is in package %s too: which of the two is meant for package %s can't be told, so declare it there",
-				f.Name, f.Package.Path, w.pkg.Path)
-		}
+	d := w.plan.Types[t]
+	for _, f := range d.Calls {
 		code = append(code, w.file.PackageQual(f.Package, f.Name).Call(in.Address()))
 	}
-	if own.covers {
+	if d.Covers {
 		return code
 	}
 	switch t.Form {
@@ -73,10 +68,8 @@ func (w *writer) inside(t *model.Type, in gocode.Place, depth int) []jen.Code {
 			code = append(code, in.IfNotNil(rest...))
 		}
 	case model.Struct:
-		for _, field := range t.Fields {
-			if w.graph.accessible(t, field) {
-				code = append(code, w.field(field, in.Field(field.Name), depth)...)
-			}
+		for _, f := range d.Fields {
+			code = append(code, w.field(f, in.Field(f.Field.Name), depth)...)
 		}
 	case model.Slice, model.Array:
 		code = append(code, w.elements(t, in, depth)...)
@@ -87,19 +80,18 @@ func (w *writer) inside(t *model.Type, in gocode.Place, depth int) []jen.Code {
 }
 
 // field sets the field's own default first, so that what it brings is defaulted like the rest.
-func (w *writer) field(field *model.Field, in gocode.Place, depth int) []jen.Code {
+func (w *writer) field(f plan.FieldDefault, in gocode.Place, depth int) []jen.Code {
 	var code []jen.Code
-	if d := fieldDefault(field); d != nil {
-		code = w.set(d, field.Type, in)
+	if f.Default != nil {
+		code = w.set(f.Default, f.Field.Type, in)
 	}
-	return append(code, w.nested(field.Type, in, depth)...)
+	return append(code, w.nested(f.Field.Type, in, depth)...)
 }
 
-// elementSet sets the default that the type of an element has; one that has defaults inside gets only these, as
-// defaulter-gen has it.
+// elementSet sets the default that the elements of a list or a map have.
 func (w *writer) elementSet(t *model.Type, in gocode.Place) []jen.Code {
-	if d := elementDefault(t); d != nil && !w.graph.reaches(t) {
-		return w.set(d, t, in)
+	if d := w.plan.Types[t].Element; d != nil {
+		return w.set(d, t.Elem, in)
 	}
 	return nil
 }
@@ -107,7 +99,7 @@ func (w *writer) elementSet(t *model.Type, in gocode.Place) []jen.Code {
 func (w *writer) elements(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	i := name("ijklmnop", "i", depth)
 	element := in.Index(i)
-	body := w.elementSet(t.Elem, element)
+	body := w.elementSet(t, element)
 	local := name("abcdefgh", "local", depth)
 	switch {
 	case t.Elem.Form == model.Pointer && t.Elem.Name == "":
@@ -129,7 +121,7 @@ func (w *writer) elements(t *model.Type, in gocode.Place, depth int) []jen.Code 
 // value is a pointer that stays the same.
 func (w *writer) entries(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	key, val := name("", "key", depth), name("", "val", depth)
-	body := w.elementSet(t.Elem, gocode.Variable(val))
+	body := w.elementSet(t, gocode.Variable(val))
 	store := len(body) > 0 || t.Elem.Form != model.Pointer || t.Elem.Name != ""
 	body = append(body, w.nested(t.Elem, gocode.Variable(val), depth+1)...)
 	if len(body) == 0 {

@@ -14,6 +14,7 @@ import (
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/loadtest"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/resolve"
 )
 
@@ -42,14 +43,14 @@ func Load(t testing.TB, patterns ...string) *model.Program {
 func Golden(t *testing.T, program *model.Program, emitters ...emit.Emitter) {
 	t.Helper()
 	for _, e := range emitters {
-		files, err := e.Emit(program)
+		files, err := e.Emit(plan.New(program))
 		if err != nil {
 			t.Fatalf("%s: %v", e.Name, err)
 		}
 		if len(files) == 0 {
 			t.Errorf("%s emitted nothing", e.Name)
 		}
-		again, err := e.Emit(program)
+		again, err := e.Emit(plan.New(program))
 		if err != nil || len(again) != len(files) {
 			t.Fatalf("%s: the second run differs: %v", e.Name, err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // buildTag lets code-generator's tools, which set the tag, look past generated files, as they do for their own.
@@ -43,13 +44,13 @@ func New(program *model.Program, pkg *model.Package, locals ...string) *File {
 	return f
 }
 
-// Files renders one file of that name for each package that output is written for, of what write puts into it: none where
-// that is nil or empty. Faults of all packages are told together, and then there are no files.
-func Files(program *model.Program, base string, write func(pkg *model.Package) (*File, emit.Errors)) ([]emit.File, error) {
+// Files renders one file of that name for each package that output is written for, of what write puts into it: none
+// where that is nil or empty. Faults of all packages are told together, and then there are no files.
+func Files(p *plan.Plan, base string, write func(pkg *model.Package) (*File, emit.Errors)) ([]emit.File, error) {
 	var files []emit.File
 	var errs emit.Errors
-	for _, pkg := range program.Packages {
-		if !pkg.Output {
+	for _, pkg := range p.Packages {
+		if !p.Writes(pkg) {
 			continue
 		}
 		file, faults := write(pkg)

@@ -85,7 +85,8 @@ func candidates(path, pkgName string) []string {
 		name = letters(elems[len(elems)-1])
 	}
 	parents := elems[:len(elems)-1]
-	if majorOnly.MatchString(elems[len(elems)-1]) && pkgName != "" && !version.MatchString(pkgName) && len(parents) > 0 {
+	if majorOnly.MatchString(elems[len(elems)-1]) && pkgName != "" && !version.MatchString(pkgName) &&
+		len(parents) > 0 {
 		parents = parents[:len(parents)-1] // a major version's element says nothing: example.com/widget/v2 is widget
 	}
 	var names []string

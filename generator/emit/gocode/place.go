@@ -54,8 +54,8 @@ func (p Place) Index(by string) Place { return Place{code: p.operand().Index(jen
 // Deref is what the pointer in the place points to.
 func (p Place) Deref() Place { return Place{code: p.operand(), pointee: true} }
 
-// Starred is what the pointer in the place points to, with the star written out: Go calls no methods through a pointer of a
-// named type.
+// Starred is what the pointer in the place points to, with the star written out: Go calls no methods through a pointer
+// of a named type.
 func (p Place) Starred() Place { return Place{code: jen.Parens(jen.Op("*").Add(p.operand()))} }
 
 // Set assigns to the place.

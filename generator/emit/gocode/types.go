@@ -8,8 +8,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Type is the type as it is written in this file, imports included. A type that can't be written here (an unnamed func or
-// interface with methods, a struct with another package's unexported fields) makes Render fail: emitters refuse such
+// Type is the type as it is written in this file, imports included. A type that can't be written here (an unnamed func
+// or interface with methods, a struct with another package's unexported fields) makes Render fail: emitters refuse such
 // fields at the user's line before they get here.
 func (f *File) Type(t *model.Type) *jen.Statement {
 	if t.Name != "" {

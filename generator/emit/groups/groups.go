@@ -1,5 +1,5 @@
-// Package groups emits, for packages marked +apigen:groups, a function that returns every API group whose wiring lies below
-// the package: what a server's main passes on, so that a new group needs no line of anybody's hand.
+// Package groups emits, for packages marked +apigen:groups, a function that returns every API group whose wiring lies
+// below the package: what a server's main passes on, so that a new group needs no line of anybody's hand.
 package groups
 
 import (
@@ -9,11 +9,12 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
-	"apigen.dev/generator/emit/wiring"
 	"apigen.dev/generator/model"
-	"github.com/dave/jennifer/jen"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the base name of the emitter's files.
@@ -32,18 +33,19 @@ func Emitter() emit.Emitter {
 }
 
 // Emit returns a file for each marked package.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
 	for _, pkg := range p.Packages {
-		if !pkg.CollectGroups || !pkg.Output || !p.RuntimeAvailable {
+		if !pkg.CollectGroups || !p.Writes(pkg) || !p.RuntimeAvailable {
 			continue
 		}
 		if pos, ok := pkg.Declared["Groups"]; ok {
-			errs.Add(pos, "Groups is declared here, and +apigen:groups would declare it again: rename it, or remove the marker")
+			errs.Add(pos, "Groups is declared here, and +apigen:groups would declare it again: rename it, or remove "+
+				"the marker")
 			continue
 		}
-		file, err := render(p, pkg, below(p, pkg))
+		file, err := render(p.Program, pkg, below(p.Program, pkg))
 		if err != nil {
 			return nil, err
 		}
@@ -80,20 +82,21 @@ func render(p *model.Program, pkg *model.Package, groups []*model.Group) (emit.F
 	for _, g := range groups {
 		f.ImportAlias(g.Wiring.Path, alias(g, taken))
 		var providers []jen.Code
-		for _, r := range wiring.Provided(g) {
-			name := wiring.ProviderParameter(r)
+		for _, r := range plan.Provided(g) {
+			name := plan.ProviderParameter(r)
 			for taken[name] {
 				name = strings.ToLower(g.GoName) + strings.ToUpper(name[:1]) + name[1:]
 			}
 			taken[name] = true
-			params = append(params, jen.Id(name).Qual(g.Wiring.Path, wiring.ProviderName(r)))
+			params = append(params, jen.Id(name).Qual(g.Wiring.Path, plan.ProviderName(r)))
 			providers = append(providers, jen.Id(name))
 		}
 		calls = append(calls, jen.Qual(g.Wiring.Path, "Group").Call(providers...))
 	}
 	f.Comment("Groups are all API groups below this package, sorted by name.")
 	f.Func().Id("Groups").Params(params...).Index().Qual(registryPath, "Group").Block(
-		jen.Return(jen.Index().Qual(registryPath, "Group").Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, calls...)))
+		jen.Return(jen.Index().Qual(registryPath, "Group").
+			Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, calls...)))
 	return gocode.Render(f, emit.File{Package: pkg.Path, Dir: pkg.Dir, PackageName: pkg.Name, Name: FileName})
 }
 

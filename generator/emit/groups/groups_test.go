@@ -4,9 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"apigen.dev/generator/loadtest"
 	"apigen.dev/generator/model"
-	"github.com/google/go-cmp/cmp"
+	"apigen.dev/generator/plan"
 )
 
 const source = `
@@ -73,7 +75,7 @@ func Groups() []registry.Group {
 `
 
 func TestGolden(t *testing.T) {
-	files, err := Emit(loadtest.Program(t, source))
+	files, err := Emit(plan.New(loadtest.Program(t, source)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func TestGolden(t *testing.T) {
 
 func TestDeclaredByHand(t *testing.T) {
 	pkg := &model.Package{Path: "example.com/a", Name: "a", Output: true, PackageProducts: model.PackageProducts{CollectGroups: true}, Declared: map[string]model.Position{"Groups": {Filename: "a.go", Line: 3, Column: 6}}}
-	_, err := Emit(&model.Program{RuntimeAvailable: true, Packages: []*model.Package{pkg}})
+	_, err := Emit(plan.New(&model.Program{RuntimeAvailable: true, Packages: []*model.Package{pkg}}))
 	if err == nil || !strings.HasPrefix(err.Error(), "a.go:3:6: Groups is declared here") {
 		t.Errorf("error %v", err)
 	}
@@ -96,7 +98,7 @@ func TestDeclaredByHand(t *testing.T) {
 func TestNoneWithoutRuntime(t *testing.T) {
 	pkg := &model.Package{Path: "example.com/a", Name: "a", Output: true, PackageProducts: model.PackageProducts{CollectGroups: true}}
 	for _, available := range []bool{false, true} {
-		files, err := Emit(&model.Program{RuntimeAvailable: available, Packages: []*model.Package{pkg}})
+		files, err := Emit(plan.New(&model.Program{RuntimeAvailable: available, Packages: []*model.Package{pkg}}))
 		if err != nil || (len(files) == 1) != available {
 			t.Errorf("runtime available %v: %d files, %v", available, len(files), err)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/layout"
-	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Name is the emitter's.
@@ -25,11 +25,11 @@ func Emitter() emit.Emitter {
 }
 
 // Emit returns the files of all informers that are asked for.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	sets := layout.Sets(p, &errs)
 	if err := errs.Err(); err != nil {
-		return nil, nil //nolint:nilerr // the emitter of clients tells
+		return nil, nil //nolint:nilerr // the emitter of clients reports them
 	}
 	w := writer{templates: layout.Template("informer.tmpl")}
 	for _, s := range sets {
@@ -72,19 +72,22 @@ func (w *writer) execute(f *layout.File, name string, data any) {
 
 // factory writes the packages of the whole set.
 func (w *writer) factory(s *layout.Set) {
-	f := w.file(s, s.InformersPath(), "externalversions", "Package externalversions has the factory of shared informers of all groups and versions.")
+	f := w.file(s, s.InformersPath(), "externalversions", "Package externalversions has the factory of shared "+
+		"informers of all groups and versions.")
 	for _, g := range s.InformedGroups() {
 		f.Import(g.Alias(), s.GroupInformers(g))
 	}
 	w.execute(f, "factory", s)
 	w.execute(f, "generic", s)
-	f = w.file(s, s.InterfacesPath(), "internalinterfaces", "Package internalinterfaces has what the factory of informers and the informers know of each other.")
+	f = w.file(s, s.InterfacesPath(), "internalinterfaces", "Package internalinterfaces has what the factory of "+
+		"informers and the informers know of each other.")
 	w.execute(f, "interfaces", s)
 }
 
 // group writes the package of a group.
 func (w *writer) group(s *layout.Set, g *layout.Group) {
-	f := w.file(s, s.GroupInformers(g), g.PackageName, "Package "+g.PackageName+" has the informers of "+g.GroupName()+".")
+	f := w.file(s, s.GroupInformers(g), g.PackageName,
+		"Package "+g.PackageName+" has the informers of "+g.GroupName()+".")
 	for _, v := range g.InformedVersions() {
 		f.Import(v.Name, v.InformerPath())
 	}

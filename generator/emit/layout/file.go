@@ -58,8 +58,8 @@ func Imports() []string {
 	return append(slices.Sorted(maps.Values(usual)), ApplyMeta)
 }
 
-// File is a Go file of a client package under construction. What it imports is what its text uses, of the usual packages
-// and of those that it was told.
+// File is a Go file of a client package under construction. What it imports is what its text uses, of the usual
+// packages and of those that it was told.
 type File struct {
 	bytes.Buffer
 	set       *Set
@@ -72,7 +72,8 @@ type File struct {
 
 // NewFile begins the emitter's file of a package below the set's path, which is called name. The doc is the package's.
 func (s *Set) NewFile(emitter, pkg, name, doc string) *File {
-	f := &File{set: s, path: pkg, name: name, doc: doc, base: FileName(emitter), imports: map[string]string{}, byPath: map[string]string{}}
+	f := &File{set: s, path: pkg, name: name, doc: doc, base: FileName(emitter), imports: map[string]string{},
+		byPath: map[string]string{}}
 	f.ImportAll(usual)
 	return f
 }
@@ -103,7 +104,7 @@ func (f *File) ImportAll(byAlias map[string]string) {
 // Render returns the formatted file.
 func (f *File) Render() (emit.File, error) {
 	var src bytes.Buffer
-	src.WriteString(emit.Header(f.set.Program) + "\n\n")
+	src.WriteString(emit.Header(f.set.Plan.Program) + "\n\n")
 	for line := range strings.Lines(f.doc) {
 		src.WriteString("// " + strings.TrimSpace(line) + "\n")
 	}

@@ -26,11 +26,13 @@ func newKind(v *Version, r *model.Resource, t *model.Type, errs *emit.Errors) *K
 		Resource: r.Plural, Singular: strings.ToLower(t.Name), Namespaced: !r.ClusterScoped,
 	}
 	if k.List == nil && (k.Has("list") || k.Has("deleteCollection")) {
-		errs.Add(t.Pos, "kind %s has no type of its lists, which its client needs: declare %sList with Items []%s, or say +genclient:skipVerbs=list,deleteCollection,watch", t.Name, t.Name, t.Name)
+		errs.Add(t.Pos, "kind %s has no type of its lists, which its client needs: declare %sList with Items []%s, "+
+			"or say +genclient:skipVerbs=list,deleteCollection,watch", t.Name, t.Name, t.Name)
 	}
 	for _, m := range k.Methods {
 		if m.Verb == "apply" && k.applyOf(m.Input) == "" {
-			errs.Add(m.Pos, "method %s applies %s.%s, of which no apply configuration is written here: name the package that has it with +apigen:clients:external=%s:... beside +apigen:clients", m.Name, m.Input.Path, m.Input.Name, m.Input.Path)
+			errs.Add(m.Pos, "method %s applies %s.%s, of which no apply configuration is written here: name the "+
+				"package that has it with +apigen:clients:external=%s:... beside +apigen:clients", m.Name, m.Input.Path, m.Input.Name, m.Input.Path)
 		}
 	}
 	return k

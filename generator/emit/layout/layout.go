@@ -11,12 +11,13 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Set is all client packages of one marker. It and what it holds are read-only.
 type Set struct {
 	*model.Clients
-	Program *model.Program
+	Plan *plan.Plan
 	// Groups have at least a version each, sorted by name.
 	Groups []*Group
 }
@@ -45,13 +46,13 @@ type Version struct {
 }
 
 // Sets returns the client packages to be written. Faults of the input are added to the errors.
-func Sets(p *model.Program, errs *emit.Errors) []*Set {
+func Sets(p *plan.Plan, errs *emit.Errors) []*Set {
 	var out []*Set
 	for _, c := range p.Clients {
-		if !c.Marked.Output {
+		if !p.Writes(c.Marked) {
 			continue
 		}
-		s := &Set{Clients: c, Program: p}
+		s := &Set{Clients: c, Plan: p}
 		for _, g := range c.Groups {
 			if group := s.group(g, errs); len(group.Versions) > 0 {
 				s.Groups = append(s.Groups, group)
@@ -105,7 +106,8 @@ func (s *Set) tellApart(errs *emit.Errors) {
 	for _, g := range s.Groups {
 		folders[g.Folder]++
 		if other := names[g.GoName]; other != nil {
-			errs.Add(g.Versions[0].Package.Pos, "the groups %q and %q are both called %s in Go: tell them apart with +groupGoName=", other.Name, g.Name, g.GoName)
+			errs.Add(g.Versions[0].Package.Pos, "the groups %q and %q are both called %s in Go: tell them apart with "+
+				"+groupGoName=", other.Name, g.Name, g.GoName)
 		}
 		names[g.GoName] = g
 	}
@@ -217,8 +219,8 @@ func (v *Version) ListerAlias() string { return "listers" + v.API() }
 func (v *Version) ApplyAlias() string { return "apply" + v.API() }
 
 // AddToScheme is the function of the types' package that registers them. Emitters that call it check that it is there
-// (emit.SchemeFunction).
-func (v *Version) AddToScheme() string { return v.Package.Registration().Function }
+// (plan.SchemeFunction).
+func (v *Version) AddToScheme() string { return v.Set.Plan.Registrations[v.Package].Function }
 
 // Listed are the kinds with a lister.
 func (v *Version) Listed() []*Kind { return v.with((*Kind).Listed) }

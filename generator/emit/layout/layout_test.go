@@ -8,6 +8,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/loadtest"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // kind is the source of a kind of that name, with markers, and of its list.
@@ -37,7 +38,7 @@ const marked = "-- apis/doc.go --\n// +apigen:clients\npackage apis\n"
 func sets(t *testing.T, archive string) ([]*Set, error) {
 	t.Helper()
 	var errs emit.Errors
-	out := Sets(loadtest.Program(t, archive), &errs)
+	out := Sets(plan.New(loadtest.Program(t, archive)), &errs)
 	return out, errs.Err()
 }
 

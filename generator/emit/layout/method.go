@@ -33,7 +33,8 @@ func (m Method) Doc() string {
 	} else if m.Verb == "list" {
 		target = m.kind.Resource
 	}
-	does := map[string]string{"create": "creates", "update": "updates", "get": "gets", "list": "lists", "patch": "patches", "apply": "applies"}[m.Verb]
+	does := map[string]string{"create": "creates", "update": "updates", "get": "gets", "list": "lists",
+		"patch": "patches", "apply": "applies"}[m.Verb]
 	return fmt.Sprintf("%s %s %s, and returns what the server has then.", m.Name, does, target)
 }
 
@@ -71,7 +72,8 @@ func (m Method) Options() string { return upperFirst(m.Verb) + "Options" }
 
 // Request is the beginning of the request.
 func (m Method) Request() string {
-	return map[string]string{"create": "Post()", "update": "Put()", "get": "Get()", "list": "Get()", "patch": "Patch(pt)"}[m.Verb]
+	return map[string]string{"create": "Post()", "update": "Put()", "get": "Get()", "list": "Get()",
+		"patch": "Patch(pt)"}[m.Verb]
 }
 
 // ByName is the expression for the name of what the request is about; empty where it is about a collection.
@@ -106,7 +108,8 @@ func (m Method) Action() string {
 	case "update":
 		return "testing.NewUpdateSubresourceActionWithOptions(c.Resource(), " + sub + ", c.Namespace(), object, opts)"
 	case "patch":
-		return "testing.NewPatchSubresourceActionWithOptions(c.Resource(), c.Namespace(), name, pt, data, opts, subresources...)"
+		return "testing.NewPatchSubresourceActionWithOptions(c.Resource(), c.Namespace(), name, pt, data, opts, " +
+			"subresources...)"
 	case "apply":
 		name, more := "*name", ""
 		if m.Subresource != "" {

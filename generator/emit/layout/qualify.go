@@ -10,7 +10,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Qualify is a name of a package as the file says it. The package need not have been told before.
+// Qualify is a name of a package as the file says it. The package need not have been imported before.
 func (f *File) Qualify(pkg *model.Package, name string) string {
 	if pkg == nil || pkg.Path == f.path {
 		return name
@@ -49,7 +49,8 @@ var variables = []string{"", "b", "c", "entries", "err", "k", "name", "namespace
 // keep gives a package that name, or one like it where another package has it.
 func (f *File) keep(alias, path string) string {
 	name := alias
-	for n := 2; f.imports[name] != "" && f.imports[name] != path || slices.Contains(variables, name) || token.IsKeyword(name); n++ {
+	for n := 2; f.imports[name] != "" && f.imports[name] != path || slices.Contains(variables, name) ||
+		token.IsKeyword(name); n++ {
 		name = alias + strconv.Itoa(n)
 	}
 	f.Import(name, path)

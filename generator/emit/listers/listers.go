@@ -5,7 +5,7 @@ package listers
 import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/layout"
-	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Name is the emitter's.
@@ -22,11 +22,11 @@ func Emitter() emit.Emitter {
 }
 
 // Emit returns a file for each version that has a kind which can be listed and got.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	sets := layout.Sets(p, &errs)
 	if err := errs.Err(); err != nil {
-		return nil, nil //nolint:nilerr // the emitter of clients tells
+		return nil, nil //nolint:nilerr // the emitter of clients reports them
 	}
 	lister := layout.Template("lister.tmpl")
 	var files []*layout.File

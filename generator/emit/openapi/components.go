@@ -1,35 +1,60 @@
 package openapi
 
 import (
-	"maps"
-	"slices"
-
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
-// Components returns the schemas of kinds of one version and of all that they refer to, by name, as they stand in the
-// version's document. They are the caller's.
-func Components(p *model.Program, g *model.Group, v *model.Version, kinds []*model.Type) (map[string]map[string]any,
-	error) {
+// Applied returns the schemas of the kinds that clients apply.
+func Applied(p *plan.Plan) plan.AppliedSchemas {
+	out := plan.AppliedSchemas{
+		Components: map[*model.Version]map[string]map[string]any{},
+		Names:      map[*model.Type]string{}, SchemeNames: map[*model.Type]string{},
+	}
 	var errs emit.Errors
-	b := newBuilder(p, g, v, &errs)
+	for _, c := range p.Clients {
+		if !p.Writes(c.Marked) {
+			continue
+		}
+		for _, g := range c.Groups {
+			for _, v := range g.Versions {
+				var kinds []*model.Type
+				for _, t := range v.Kinds {
+					if client := t.Kind.Client; client != nil && (client.Has("apply") || client.Has("applyStatus")) {
+						kinds = append(kinds, t)
+						out.Names[t], out.SchemeNames[t] = Name(t), schemeName(t)
+					}
+				}
+				out.Components[v] = components(p.Program, g, v, kinds, &errs)
+			}
+		}
+	}
+	out.Err = errs.Err()
+	return out
+}
+
+// components returns the schemas of kinds of one version, and all schemas that they refer to, by name, as in the
+// version's document.
+func components(
+	p *model.Program, g *model.Group, v *model.Version, kinds []*model.Type, errs *emit.Errors,
+) map[string]object {
+	b := newBuilder(p, g, v, errs)
 	for _, t := range kinds {
 		b.ref(t)
 	}
-	all := b.components()
-	out := make(map[string]map[string]any, len(all))
-	for _, name := range slices.Collect(maps.Keys(all)) {
-		if s, ok := all[name].(object); ok {
+	out := map[string]object{}
+	for name, s := range b.components() {
+		if s, ok := s.(object); ok {
 			out[name] = s
 		}
 	}
-	return out, errs.Err()
+	return out
 }
 
-// SchemeName is the name by which a scheme of apimachinery looks for the schema of a registered type: Name's, where the
+// schemeName returns the name by which a scheme of apimachinery looks for the schema of a registered type: Name's, where the
 // type says so with a method OpenAPIModelName, else the one of its import path.
-func SchemeName(t *model.Type) string {
+func schemeName(t *model.Type) string {
 	if t.Methods["OpenAPIModelName"] != nil {
 		return Name(t)
 	}

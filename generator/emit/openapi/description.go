@@ -1,6 +1,8 @@
 package openapi
 
-import "strings"
+import (
+	"strings"
+)
 
 // description turns a doc comment into a description as Kubernetes' documents have it: the lines of a paragraph are
 // joined, indented ones keep their place, markers, TODO lines and everything behind a line of dashes are left out.

@@ -7,14 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/generator/emit"
 	"k8s.io/kube-openapi/pkg/spec3"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/plan"
 )
 
 // sampleDocument is the document of the sample, as bytes.
 func sampleDocument(t *testing.T) []byte {
 	t.Helper()
-	files, err := Emit(sample(field("color", predeclared("string"))))
+	files, err := Emit(plan.New(sample(field("color", predeclared("string")))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,12 +114,12 @@ func TestReferencesResolve(t *testing.T) {
 func TestUnservedIsLeftOut(t *testing.T) {
 	p := sample()
 	p.Groups[0].Resources[1].Versions[0].Type.Kind.Unserved = true
-	files, err := Emit(p)
+	files, err := Emit(plan.New(p))
 	if err != nil || len(files) != 3 || bytes.Contains(emit.Readable(files[0].Content), []byte("Zone")) {
 		t.Errorf("an unserved kind is in %d files: %v", len(files), err)
 	}
 	p.Groups[0].Resources[0].Versions[0].Type.Kind.Unserved = true
-	if files, err = Emit(p); err != nil || len(files) != 0 {
+	if files, err = Emit(plan.New(p)); err != nil || len(files) != 0 {
 		t.Errorf("%d files for an unserved version: %v", len(files), err)
 	}
 }

@@ -5,22 +5,16 @@ import (
 	"encoding/hex"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
-	"github.com/dave/jennifer/jen"
+	"apigen.dev/generator/plan"
 )
 
 // GoFileName is the base name of the file that embeds the documents of a group.
 const GoFileName = "zz_generated.openapi.go"
-
-// The functions that the file declares: wiring calls them.
-const (
-	// VersionsFunc returns the OpenAPI v3 document of each version, by its name.
-	VersionsFunc = "openAPI"
-	// GroupFunc returns the OpenAPI v2 document.
-	GroupFunc = "swagger"
-)
 
 const apiPath = "apigen.dev/runtime/api"
 
@@ -43,13 +37,13 @@ func embedding(p *model.Program, g *model.Group, documents []embedded) (emit.Fil
 			versions[jen.Lit(d.version.Name)] = value
 		}
 	}
-	f.Commentf("%s returns the OpenAPI v3 document of each version.", VersionsFunc)
-	f.Func().Id(VersionsFunc).Params().Map(jen.String()).Qual(apiPath, "Document").Block(
+	f.Commentf("%s returns the OpenAPI v3 document of each version.", plan.OpenAPIFunc)
+	f.Func().Id(plan.OpenAPIFunc).Params().Map(jen.String()).Qual(apiPath, "Document").Block(
 		jen.Return(jen.Map(jen.String()).Qual(apiPath, "Document").Values(versions)),
 	)
 	f.Line()
-	f.Commentf("%s returns the OpenAPI v2 document of all versions.", GroupFunc)
-	f.Func().Id(GroupFunc).Params().Qual(apiPath, "Document").Block(jen.Return(group))
+	f.Commentf("%s returns the OpenAPI v2 document of all versions.", plan.SwaggerFunc)
+	f.Func().Id(plan.SwaggerFunc).Params().Qual(apiPath, "Document").Block(jen.Return(group))
 	return gocode.Render(f, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name,
 		Name: GoFileName})
 }

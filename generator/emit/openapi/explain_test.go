@@ -10,6 +10,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/schema"
 )
 
@@ -25,7 +26,7 @@ func TestKubectlExplain(t *testing.T) {
 		}})
 	color := field("color", predeclared("string"))
 	color.Doc = "Color is what it looks like."
-	files, err := Emit(sample(color, field("parts", parts)))
+	files, err := Emit(plan.New(sample(color, field("parts", parts))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,12 +4,13 @@ import (
 	"reflect"
 	"strings"
 
-	"apigen.dev/generator/model"
-	"apigen.dev/generator/schema"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 // meta holds the types of k8s.io/apimachinery as model types, which it reads by reflection from the module that apigen

@@ -19,6 +19,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Emitter returns the emitter of OpenAPI documents.
@@ -40,14 +41,11 @@ func owns(base string) bool {
 }
 
 // Emit returns the documents of all groups that have wiring, and for each group a file that embeds them.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
-	for _, g := range p.Wired() {
-		if !g.Output() {
-			continue
-		}
-		documents, err := groupDocuments(p, g, &errs)
+	for _, g := range p.WiredGroups() {
+		documents, err := groupDocuments(p.Program, g, &errs)
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +57,7 @@ func Emit(p *model.Program) ([]emit.File, error) {
 			files = append(files, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name,
 				Name: d.name, Content: packed})
 		}
-		file, err := embedding(p, g, documents)
+		file, err := embedding(p.Program, g, documents)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,8 @@
 package openapi
 
-import "maps"
+import (
+	"maps"
+)
 
 // paths returns all paths of the version.
 func (b *builder) paths() object {

@@ -8,6 +8,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/schema"
 )
 
@@ -133,7 +134,7 @@ func TestBadDefaults(t *testing.T) {
 	} {
 		f := field("x", predeclared("string"))
 		f.Default = &test.def
-		_, err := Emit(sample(f))
+		_, err := Emit(plan.New(sample(f)))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("error %v does not say %q", err, test.want)
 		}

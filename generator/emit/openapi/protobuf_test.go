@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"testing"
 
-	"apigen.dev/generator/emit"
 	"k8s.io/kube-openapi/pkg/spec3"
 
+	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // TestDocumentsTellProtobuf: of the kind that brings it, and of no other.
@@ -20,7 +21,7 @@ func TestDocumentsTellProtobuf(t *testing.T) {
 		"Marshal":   {Name: "Marshal", Results: []*model.Type{bytes, failure}},
 		"Unmarshal": {Name: "Unmarshal", Params: []*model.Type{bytes}, Results: []*model.Type{failure}},
 	}
-	files, err := Emit(program)
+	files, err := Emit(plan.New(program))
 	if err != nil {
 		t.Fatal(err)
 	}

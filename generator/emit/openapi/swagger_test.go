@@ -18,13 +18,14 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/schema"
 )
 
 // sampleSwagger is the OpenAPI v2 document of the sample.
 func sampleSwagger(t *testing.T, fields ...*model.Field) []byte {
 	t.Helper()
-	files, err := Emit(sample(fields...))
+	files, err := Emit(plan.New(sample(fields...)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package openapi
 
-import "apigen.dev/generator/schema"
+import (
+	"apigen.dev/generator/schema"
+)
 
 // descriptions are the descriptions of the well-known types that are components of a document.
 var descriptions = map[schema.WellKnown]string{

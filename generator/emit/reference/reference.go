@@ -11,6 +11,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // Emitter returns the emitter of references.
@@ -24,12 +25,12 @@ func Emitter() emit.Emitter {
 }
 
 // Emit returns the pages of all marked packages.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
 	taken := map[string]*model.Package{}
 	for _, pkg := range p.Packages {
-		if pkg.Reference == nil || !pkg.Output {
+		if pkg.Reference == nil || !p.Writes(pkg) {
 			continue
 		}
 		if other := taken[pkg.Reference.Dir]; other != nil {
@@ -38,7 +39,7 @@ func Emit(p *model.Program) ([]emit.File, error) {
 			continue
 		}
 		taken[pkg.Reference.Dir] = pkg
-		pages, err := emitPackage(p, pkg)
+		pages, err := emitPackage(p.Program, pkg)
 		if err != nil {
 			return nil, err
 		}

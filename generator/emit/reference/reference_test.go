@@ -15,6 +15,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/reference"
 	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/plan"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -25,7 +26,7 @@ func shop(t *testing.T) []emit.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := reference.Emit(loadtest.Program(t, string(data)))
+	files, err := reference.Emit(plan.New(loadtest.Program(t, string(data))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,7 @@ func TestRefusals(t *testing.T) {
 			"+apigen:reference=../docs\npackage b\n",
 			"would go to the same folder"},
 	} {
-		_, err := reference.Emit(loadtest.Program(t, c.archive))
+		_, err := reference.Emit(plan.New(loadtest.Program(t, c.archive)))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}

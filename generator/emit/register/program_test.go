@@ -11,6 +11,7 @@ import (
 	"apigen.dev/generator/emit/deepcopy"
 	"apigen.dev/generator/emit/defaults"
 	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/plan"
 )
 
 // input holds packages that declare a part of their registration by hand.
@@ -109,7 +110,7 @@ func TestWithWhatIsDeclaredByHand(t *testing.T) {
 	program := loadtest.Load(t, dir).Program
 	got := map[string]string{}
 	for _, e := range []emit.Emitter{deepcopy.Emitter(), defaults.Emitter(), Emitter()} {
-		files, err := e.Emit(program)
+		files, err := e.Emit(plan.New(program))
 		if err != nil {
 			t.Fatal(err)
 		}

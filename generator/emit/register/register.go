@@ -1,14 +1,14 @@
 // Package register emits zz_generated.register.go: the group and version of a package, and AddToScheme for its kinds,
 // under the names that clients of API packages use. It declares no name that the package declares by hand, and writes
-// nothing for a package with a registration of its own: model.Registration tells which. It knows the model, emit,
-// gocode, and from package defaults whether there are defaults to register.
+// nothing for a package with a registration of its own: the plan says which. It knows the plan, the model, emit and
+// gocode.
 package register
 
 import (
 	"apigen.dev/generator/emit"
-	"apigen.dev/generator/emit/defaults"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the file that is emitted, as users know it.
@@ -30,19 +30,20 @@ func Emitter() emit.Emitter {
 	}
 }
 
-func emitAll(program *model.Program) ([]emit.File, error) {
-	return gocode.Files(program, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
-		if !pkg.Output || !pkg.Registration().Generated {
+func emitAll(p *plan.Plan) ([]emit.File, error) {
+	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
+		r := p.Registrations[pkg]
+		if !r.Generated {
 			return nil, nil
 		}
 		if errs := obstacles(pkg); len(errs) > 0 {
 			return nil, errs
 		}
-		w := writer{file: gocode.New(program, pkg, symbols...), pkg: pkg}
+		w := writer{file: gocode.New(p.Program, pkg, symbols...), pkg: pkg, plan: r}
 		w.groupVersion()
 		w.qualifiers()
 		w.schemeBuilder()
-		w.init(initial(program, pkg))
+		w.init(r.Initial)
 		w.knownTypes()
 		return w.file, nil
 	})
@@ -51,33 +52,22 @@ func emitAll(program *model.Program) ([]emit.File, error) {
 // obstacles are why a package's registration can't be emitted.
 func obstacles(pkg *model.Package) emit.Errors {
 	var errs emit.Errors
-	if pos, taken := pkg.Declared[model.LocalSchemeBuilder]; taken && pkg.LocalSchemeBuilder != model.LocalSchemeBuilder {
-		errs.Add(pos, "%s is the name by which functions are registered: make it a *runtime.SchemeBuilder, or give it another name", model.LocalSchemeBuilder)
+	if pos, taken := pkg.Declared[plan.LocalSchemeBuilder]; taken && pkg.LocalSchemeBuilder != plan.LocalSchemeBuilder {
+		errs.Add(pos, "%s is the name by which functions are registered: make it a *runtime.SchemeBuilder, or give "+
+			"it another name", plan.LocalSchemeBuilder)
 	}
 	if bare := bareKind(pkg); bare != nil {
-		errs.Add(bare.Pos, "kind %s is marked +genclient, and is no object: mark it with +kubebuilder:object:root=true or +k8s:deepcopy-gen:interfaces=%s.Object", bare.Name, runtimePath)
+		errs.Add(bare.Pos, "kind %s is marked +genclient, and is no object: mark it with "+
+			"+kubebuilder:object:root=true or +k8s:deepcopy-gen:interfaces=%s.Object", bare.Name, runtimePath)
 	}
 	return errs
-}
-
-// initial are the functions that the scheme builder begins with. Conversions register themselves where they are
-// emitted; defaults are registered by a hand-written addDefaultingFuncs, by custom, or else here.
-func initial(program *model.Program, pkg *model.Package) []string {
-	functions := []string{"addKnownTypes"}
-	switch {
-	case declared(pkg, "addDefaultingFuncs"):
-		functions = append(functions, "addDefaultingFuncs")
-	case declared(pkg, "RegisterDefaults") || defaults.Emits(program, pkg):
-		functions = append(functions, "RegisterDefaults")
-	}
-	return functions
 }
 
 // bareKind is a kind that only a marker of clients makes one, so that it has no DeepCopyObject; nil where there is
 // none.
 func bareKind(pkg *model.Package) *model.Type {
 	for _, t := range pkg.Types {
-		if t.Kind != nil && t.Kind.Client != nil && !t.IsObject() {
+		if t.Kind != nil && t.Kind.Client != nil && !plan.IsObject(t) {
 			return t
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // TestLeftToThePackage: nothing is written where a package registers its types by hand, or where no files are asked
@@ -25,7 +26,7 @@ func TestLeftToThePackage(t *testing.T) {
 				Output: true, Group: "shop", HasGroup: true,
 				Types: []*model.Type{{Name: "Book", Form: model.Struct, Kind: &model.Kind{}}}}
 			test.change(p)
-			files, err := Emitter().Emit(&model.Program{Packages: []*model.Package{p}})
+			files, err := Emitter().Emit(plan.New(&model.Program{Packages: []*model.Package{p}}))
 			if err != nil || len(files) != test.want {
 				t.Errorf("emitted %d files, %v", len(files), err)
 			}

@@ -11,8 +11,8 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
-	"apigen.dev/generator/emit/wiring"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the base name of the emitter's files.
@@ -32,12 +32,9 @@ func Emitter() emit.Emitter {
 }
 
 // Emit returns a file for each group that has wiring, and kinds whose tests are not switched off.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var files []emit.File
-	for _, g := range p.Wired() {
-		if !g.Output() {
-			continue
-		}
+	for _, g := range p.WiredGroups() {
 		file, err := printGroup(p, g)
 		if err != nil {
 			return nil, fmt.Errorf("round-trip tests of %s: %w", g.Name, err)
@@ -51,23 +48,27 @@ func Emit(p *model.Program) ([]emit.File, error) {
 
 // printer prints the tests of one group.
 type printer struct {
-	file  *gocode.File
-	calls wiring.Calls
-	path  string
+	file   *gocode.File
+	plan   *plan.Plan
+	scoped bool
+	path   string
 }
 
 // locals are the names in the file that no import may be called by.
 var locals = []string{"f", "in", "out", "scope", "newScope", "roundTripFillers", "roundTripValues"}
 
-func printGroup(program *model.Program, g *model.Group) (*emit.File, error) {
+func printGroup(decided *plan.Plan, g *model.Group) (*emit.File, error) {
 	w := g.Wiring
-	file := gocode.New(program, &model.Package{Path: w.Path, Name: w.Name, Dir: w.Dir}, locals...)
-	p := &printer{file: file, calls: wiring.CallsOf(program, g), path: w.Path}
+	file := gocode.New(decided.Program, &model.Package{Path: w.Path, Name: w.Name, Dir: w.Dir}, locals...)
+	p := &printer{file: file, plan: decided, scoped: decided.Scoped[g], path: w.Path}
 	var tested []*model.Type
 	for _, r := range g.Resources {
 		for _, v := range r.Served() {
 			if v.Type.Kind != nil && v.Type.Kind.RoundTripOff || v.Version.Package.Home().RoundTripOff {
 				continue
+			}
+			if !p.convertible(v.Type, r.Hub) {
+				continue // the emitter of wiring reports it
 			}
 			tested = append(tested, v.Type, r.Hub)
 			p.test(r, v)
@@ -85,22 +86,23 @@ func printGroup(program *model.Program, g *model.Group) (*emit.File, error) {
 func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 	name := "FuzzRoundTrip" + r.Kind + strings.ToUpper(v.Version.Name[:1]) + v.Version.Name[1:]
 	hub := r.Hub
-	members := []jen.Code{member("New", p.calls.New(v.Type)), member("NewHub", p.calls.New(hub))}
-	if f := p.calls.Default(v.Type); f != nil {
-		members = append(members, member("Default", f))
+	members := []jen.Code{member("New", gocode.Constructor(v.Type)), member("NewHub", gocode.Constructor(hub))}
+	if f, ok := p.plan.Defaulters[v.Type]; ok {
+		members = append(members, member("Default", jen.Qual(f.Path, f.Name)))
 	}
 	if v.Type != hub {
 		members = append(members,
-			member("ToHub", p.calls.Conversion(v, v.Type, hub)),
-			member("FromHub", p.calls.Conversion(v, hub, v.Type)))
-		l := lossesOf(v.Type, hub)
-		members = append(members, p.fields("Dropped", l.dropped)...)
-		members = append(members, p.fields("NeverNil", l.neverNil)...)
+			member("ToHub", p.conversion(v.Type, hub)),
+			member("FromHub", p.conversion(hub, v.Type)))
+		losses := p.plan.RoundTrips[plan.Pair{In: v.Type, Out: hub}]
+		members = append(members, p.fields("Dropped", losses.Dropped)...)
+		members = append(members, p.fields("NeverNil", losses.NeverNil)...)
 	}
-	members = append(members, member("Values", jen.Id("roundTripValues")), member("Fillers", jen.Id("roundTripFillers")))
+	members = append(members, member("Values", jen.Id("roundTripValues")),
+		member("Fillers", jen.Id("roundTripFillers")))
 	typ := p.file.PackageQual(helper, "Version").Types(p.pointer(v.Type), p.pointer(hub))
 	var body []jen.Code
-	if p.calls.Scoped() && v.Type != hub {
+	if p.scoped && v.Type != hub {
 		body = append(body, jen.Id("scope").Op(":=").Id("newScope").Call())
 	}
 	body = append(body, p.file.PackageQual(helper, "Fuzz").Call(jen.Id("f"), typ.Custom(lines, members...)))
@@ -108,16 +110,31 @@ func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 		jen.Func().Id(name).Params(jen.Id("f").Op("*").Add(p.file.Qual("testing", "F"))).Block(body...))
 }
 
+// convertible tells whether something converts a version's type to the hub and back.
+func (p *printer) convertible(version, hub *model.Type) bool {
+	pair := plan.Pair{In: version, Out: hub}
+	_, to := p.plan.Converters[pair]
+	_, from := p.plan.Converters[pair.Reverse()]
+	return version == hub || to && from
+}
+
+// conversion is a function from in to out, one of which is the hub's.
+func (p *printer) conversion(in, out *model.Type) jen.Code {
+	pair := plan.Pair{In: in, Out: out}
+	return gocode.Converter(p.plan.Converters[pair], pair, p.scoped)
+}
+
 func (p *printer) pointer(t *model.Type) jen.Code { return jen.Op("*").Add(p.file.Type(t)) }
 
-func (p *printer) fields(name string, fields []field) []jen.Code {
+func (p *printer) fields(name string, fields []plan.StructField) []jen.Code {
 	if len(fields) == 0 {
 		return nil
 	}
 	var values []jen.Code
 	for _, f := range fields {
-		if reachable(f.owner, p.path) {
-			values = append(values, p.file.PackageQual(helper, "FieldOf").Types(p.file.Type(f.owner)).Call(jen.Lit(f.name)))
+		if reachable(f.Owner, p.path) {
+			values = append(values, p.file.PackageQual(helper, "FieldOf").Types(p.file.Type(f.Owner)).
+				Call(jen.Lit(f.Name)))
 		}
 	}
 	return []jen.Code{member(name, jen.Index().Add(p.file.PackageQual(helper, "Field")).Custom(lines, values...))}
@@ -137,7 +154,8 @@ func (p *printer) variables(tested []*model.Type) {
 	}
 	p.file.Add("roundTripValues are what values of types with constants are taken from.",
 		jen.Var().Id("roundTripValues").Op("=").Index().Any().Custom(lines, lists...))
-	p.file.Add("roundTripFillers may be added to in an init function of a test file of yours, where values of a type can't be any:\n"+
+	p.file.Add("roundTripFillers may be added to in an init function of a test file of yours, where values of a type "+
+		"can't be any:\n"+
 		"functions func(*T, randfill.Continue).",
 		jen.Var().Id("roundTripFillers").Index().Any())
 }

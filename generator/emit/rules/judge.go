@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/spelling"
 	"apigen.dev/runtime/cel"
 )
@@ -24,13 +25,13 @@ type finding struct {
 
 // judge compiles the rules of all kinds, and of types that no kind leads to, in packages that output is written for. A
 // rule is found fault with once, at its marker, wherever its type is used.
-func judge(p *model.Program) []finding {
+func judge(p *plan.Plan) []finding {
 	b := newBuilder(nil)
 	j := &judgement{builder: b, lenient: p.Lenient, reported: map[string]bool{}, judged: map[model.Position]bool{}}
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {
 			for _, v := range r.Versions {
-				if v.Version.Package.Home().Output {
+				if p.Writes(v.Version.Package.Home()) {
 					j.schema(b.kind(v.Type), r.Kind, true, v.Type.Package)
 				}
 			}
@@ -38,7 +39,7 @@ func judge(p *model.Program) []finding {
 	}
 	for _, pkg := range p.Packages {
 		for _, t := range pkg.Types {
-			if pkg.Home().Output && !j.all(t) {
+			if p.Writes(pkg.Home()) && !j.all(t) {
 				j.schema(b.kind(t), t.Name, false, pkg)
 			}
 		}

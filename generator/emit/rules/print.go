@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/runtime/cel"
-	"github.com/dave/jennifer/jen"
 )
 
 // The packages that emitted code imports, by path.

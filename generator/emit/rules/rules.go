@@ -11,6 +11,7 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the base name of the file that the emitter writes into a group's wiring package.
@@ -34,7 +35,7 @@ func Imports() []string {
 
 // Emit returns a file for each group with wiring that has rules. Faults of rules are errors where the user can mend
 // them.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	faulty := map[model.Position]bool{}
 	for _, f := range judge(p) {
@@ -50,11 +51,8 @@ func Emit(p *model.Program) ([]emit.File, error) {
 		return nil, err
 	}
 	var files []emit.File
-	for _, g := range p.Wired() {
-		if !g.Output() {
-			continue
-		}
-		made, err := file(p, g, faulty)
+	for _, g := range p.WiredGroups() {
+		made, err := file(p.Program, g, faulty)
 		if err != nil {
 			return nil, fmt.Errorf("rules of %s: %w", g.Name, err)
 		}
@@ -67,7 +65,7 @@ func Emit(p *model.Program) ([]emit.File, error) {
 
 // warnings are what is odd about rules that are run, and the faults of those in packages that the user can't edit,
 // which are not run.
-func warnings(p *model.Program) []emit.Error {
+func warnings(p *plan.Plan) []emit.Error {
 	var out emit.Errors
 	for _, f := range judge(p) {
 		switch {
@@ -80,22 +78,23 @@ func warnings(p *model.Program) []emit.Error {
 	return out
 }
 
-// Functions returns a function that names the function which returns the rules of a kind in its version, in the group's
-// wiring package; empty where it has none.
-func Functions(p *model.Program) func(*model.Type) string {
+// Functions returns the functions of the groups' wiring packages that return the rules of a kind in one version, by its
+// type.
+func Functions(p *plan.Plan) map[*model.Type]string {
 	faulty := map[model.Position]bool{}
-	if foreign(p) {
+	if foreign(p.Program) {
 		for _, f := range judge(p) {
 			faulty[f.rule.Pos] = faulty[f.rule.Pos] || !f.advice
 		}
 	}
 	b := newBuilder(faulty)
-	return func(t *model.Type) string {
-		if !b.kind(t).HasRules() {
-			return ""
+	functions := map[*model.Type]string{}
+	for _, t := range p.WireTypes() {
+		if b.kind(t).HasRules() {
+			functions[t] = function(t)
 		}
-		return function(t)
 	}
+	return functions
 }
 
 func function(t *model.Type) string { return "rules" + upperFirst(t.Package.Name) + t.Name }

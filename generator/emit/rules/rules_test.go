@@ -12,6 +12,7 @@ import (
 	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/loadtest"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 const source = `
@@ -72,7 +73,7 @@ func program(t *testing.T, text string) *model.Program {
 
 // TestEmit: the emitted file is Go, holds only the fields that rules see, and ends where types contain themselves.
 func TestEmit(t *testing.T) {
-	files, err := rules.Emit(program(t, source))
+	files, err := rules.Emit(plan.New(program(t, source)))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
@@ -117,7 +118,7 @@ func TestKnot(t *testing.T) {
 	text := strings.Replace(source, "Deeper *Tree",
 		"Nest Nest `json:\"nest,omitempty\"`\n\tMaze Maze `json:\"maze,omitempty\"`\n\tKnot *K0 "+
 			"`json:\"knot,omitempty\"`\n\tDeeper *Tree", 1) + knot.String()
-	if files, err := rules.Emit(program(t, text)); err != nil || len(files) != 1 {
+	if files, err := rules.Emit(plan.New(program(t, text))); err != nil || len(files) != 1 {
 		t.Errorf("%d files, %v", len(files), err)
 	}
 }
@@ -131,11 +132,11 @@ func TestNothing(t *testing.T) {
 		}
 	}
 	p := program(t, strings.Join(kept, "\n"))
-	files, err := rules.Emit(p)
+	files, err := rules.Emit(plan.New(p))
 	if len(files) > 0 || err != nil {
 		t.Errorf("%v, %v", files, err)
 	}
-	if name := rules.Functions(p)(p.Groups[0].Resources[0].Hub); name != "" {
+	if name := rules.Functions(plan.New(p))[p.Groups[0].Resources[0].Hub]; name != "" {
 		t.Errorf("function %s", name)
 	}
 }
@@ -144,17 +145,17 @@ func TestNothing(t *testing.T) {
 func TestLenient(t *testing.T) {
 	p := program(t, strings.Replace(source, "self.size > 0", "self.sise > 0", 1))
 	var errs emit.Errors
-	_, err := rules.Emit(p)
+	_, err := rules.Emit(plan.New(p))
 	if !errors.As(err, &errs) || len(errs) != 1 || !strings.Contains(errs[0].Message, "undefined field 'sise'") ||
 		!strings.Contains(errs[0].Message, "did you mean size?") {
 		t.Errorf("%v", err)
 	}
 	p.Lenient = true
-	files, err := rules.Emit(p)
+	files, err := rules.Emit(plan.New(p))
 	if err != nil || len(files) != 1 || strings.Contains(string(files[0].Content), "sise") {
 		t.Errorf("%v, %s", err, files)
 	}
-	warnings := rules.Emitter().Warnings(p)
+	warnings := rules.Emitter().Warnings(plan.New(p))
 	if len(warnings) != 1 || !strings.HasSuffix(warnings[0].Message, "the rule is not run") {
 		t.Errorf("%v", warnings)
 	}
@@ -163,10 +164,10 @@ func TestLenient(t *testing.T) {
 // TestAdvice: a rule that asks for a field which need not be there works, and is told about.
 func TestAdvice(t *testing.T) {
 	p := program(t, strings.Replace(source, "!has(self.deeper) || has(self.name)", "self.name != ''", 1))
-	if _, err := rules.Emit(p); err != nil {
+	if _, err := rules.Emit(plan.New(p)); err != nil {
 		t.Fatal(err)
 	}
-	warnings := rules.Emitter().Warnings(p)
+	warnings := rules.Emitter().Warnings(plan.New(p))
 	if len(warnings) != 1 || !strings.Contains(warnings[0].Message, "fails where name is not there") {
 		t.Errorf("%v", warnings)
 	}
@@ -227,15 +228,15 @@ type Room struct {
 // TestRulesElsewhere: a faulty rule that the user can't edit is not run, and the wiring is told so.
 func TestRulesElsewhere(t *testing.T) {
 	p := program(t, brokenElsewhere)
-	files, err := rules.Emit(p)
+	files, err := rules.Emit(plan.New(p))
 	if err != nil || len(files) != 0 {
 		t.Errorf("%d files, %v", len(files), err)
 	}
-	name, kinds := rules.Functions(p), 0
+	name, kinds := rules.Functions(plan.New(p)), 0
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {
 			kinds++
-			if fn := name(r.Hub); fn != "" {
+			if fn := name[r.Hub]; fn != "" {
 				t.Errorf("%s calls %s, which isn't written", r.Kind, fn)
 			}
 		}
@@ -286,7 +287,7 @@ type Name string
 
 // TestLayers: rules of a struct apply to structs that inline it, and rules of a type to types declared over it.
 func TestLayers(t *testing.T) {
-	files, err := rules.Emit(program(t, layered))
+	files, err := rules.Emit(plan.New(program(t, layered)))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}

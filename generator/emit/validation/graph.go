@@ -3,7 +3,6 @@ package validation
 import (
 	"slices"
 
-	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
 )
@@ -12,14 +11,14 @@ import (
 type graph struct {
 	program *model.Program
 	pkg     *model.Package
-	reach   *emit.Reach
+	reach   *model.Reach
 	// builtIn: the kinds are those of another module, without controller-gen's markers.
 	builtIn bool
 }
 
 func newGraph(program *model.Program, pkg *model.Package) *graph {
 	g := &graph{program: program, pkg: pkg, builtIn: isBuiltIn(pkg)}
-	g.reach = emit.NewReach(g.has, g.inner)
+	g.reach = model.NewReach(g.has, g.inner)
 	return g
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"apigen.dev/generator/emit/validation"
 	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/plan"
 )
 
 const head = `
@@ -33,7 +34,7 @@ type Spec struct {
 
 // A function by hand is called in place of one that would be written.
 func TestHandWritten(t *testing.T) {
-	files, err := validation.Emitter().Emit(loadtest.Program(t, head+`
+	files, err := validation.Emitter().Emit(plan.New(loadtest.Program(t, head+`
 -- v1/spec.go --
 package v1
 
@@ -49,7 +50,7 @@ func Validate_Spec(
 ) field.ErrorList {
 	return nil
 }
-`))
+`)))
 	if err != nil || len(files) != 1 {
 		t.Fatal(len(files), err)
 	}
@@ -61,12 +62,12 @@ func Validate_Spec(
 
 // Something else of that name is an error at its place.
 func TestNameIsTaken(t *testing.T) {
-	_, err := validation.Emitter().Emit(loadtest.Program(t, head+`
+	_, err := validation.Emitter().Emit(plan.New(loadtest.Program(t, head+`
 -- v1/spec.go --
 package v1
 
 func Validate_Spec(s *Spec) error { return nil }
-`))
+`)))
 	const want = "v1/spec.go:3:6: Validate_Spec is the name of the function that checks the rules of Spec"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
@@ -77,11 +78,11 @@ func Validate_Spec(s *Spec) error { return nil }
 func TestNotAsked(t *testing.T) {
 	program := loadtest.Program(t, strings.Replace(head, "// +k8s:validation-gen=TypeMeta\n", "", 1))
 	program.RuntimeAvailable = false
-	if files, err := validation.Emitter().Emit(program); err != nil || len(files) != 0 {
+	if files, err := validation.Emitter().Emit(plan.New(program)); err != nil || len(files) != 0 {
 		t.Error(len(files), err)
 	}
 	program.RuntimeAvailable = true
-	if files, err := validation.Emitter().Emit(program); err != nil || len(files) != 1 {
+	if files, err := validation.Emitter().Emit(plan.New(program)); err != nil || len(files) != 1 {
 		t.Error(len(files), err)
 	}
 }
@@ -95,7 +96,7 @@ func TestWarnings(t *testing.T) {
 	).Replace(head))
 	program.RuntimeAvailable = true
 	var got []string
-	for _, w := range validation.Emitter().Warnings(program) {
+	for _, w := range validation.Emitter().Warnings(plan.New(program)) {
 		got = append(got, w.Message)
 	}
 	want := []string{"marker \"+kubebuilder:validation:Pattern\" of Spec.Wait is in the schema"}

@@ -10,6 +10,7 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the file that is emitted, as users know it.
@@ -45,23 +46,26 @@ func Emitter() emit.Emitter {
 	}
 }
 
-// Function returns the name of the function that checks the type, generated or hand-written in the home of the type's
-// package. It is empty where there is none.
-func Function(program *model.Program, t *model.Type) string {
-	if t.Package == nil || !newGraph(program, t.Package.Home()).exported(t) {
-		return ""
+// Functions returns the functions that check the types which servers decode, by type: generated ones and hand-written
+// ones in the home of the type's package.
+func Functions(p *plan.Plan) map[*model.Type]plan.Func {
+	functions := map[*model.Type]plan.Func{}
+	for _, t := range p.WireTypes() {
+		if home := t.Package.Home(); newGraph(p.Program, home).exported(t) {
+			functions[t] = plan.Func{Path: home.Path, Name: functionName(t)}
+		}
 	}
-	return functionName(t)
+	return functions
 }
 
 func functionName(t *model.Type) string { return "Validate_" + t.Name }
 
-func emitAll(program *model.Program) ([]emit.File, error) {
-	return gocode.Files(program, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
-		if !validates(program, pkg) {
+func emitAll(p *plan.Plan) ([]emit.File, error) {
+	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
+		if !validates(p.Program, pkg) {
 			return nil, nil
 		}
-		w := newWriter(program, pkg)
+		w := newWriter(p.Program, pkg)
 		w.conflicts()
 		w.functions()
 		return w.file, w.errs

@@ -7,16 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/generator/emit"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 	"k8s.io/kube-openapi/pkg/validation/validate"
 
+	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/emittest"
 	"apigen.dev/generator/emit/openapi"
 	shop "apigen.dev/generator/emit/validation/testdata/shop/v1"
+	"apigen.dev/generator/plan"
 )
 
 // vector is an object with the errors of its checks.
@@ -275,7 +276,7 @@ func schemaValidator(t *testing.T) *validate.SchemaValidator {
 	t.Helper()
 	program := emittest.Load(t, "./testdata/shop/...")
 	program.RuntimeAvailable = true
-	files, err := openapi.Emit(program)
+	files, err := openapi.Emit(plan.New(program))
 	if err != nil || len(files) != 3 {
 		t.Fatal(len(files), err)
 	}

@@ -5,15 +5,16 @@ import (
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // warnings name the rules that clients read in the schema and that no server checks: those in CEL, and those about JSON
 // that isn't what Go's types say. Only users with a server are warned.
-func warnings(program *model.Program) []emit.Error {
+func warnings(program *plan.Plan) []emit.Error {
 	var out emit.Errors
 	for _, group := range program.Wired() {
 		for _, v := range group.ServedVersions() {
-			if !v.Package.Output {
+			if !program.Writes(v.Package) {
 				continue
 			}
 			for _, t := range v.Package.Types {

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"strconv"
 
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
-// operand is a Go expression and its type. Where Pointer is set, the expression is a pointer to a value of the type that
-// is known not to be nil. Where omitted is set, JSON leaves the value out where it is zero.
+// operand is a Go expression and its type. Where Pointer is set, the expression is a pointer to a value of the type
+// that is known not to be nil. Where omitted is set, JSON leaves the value out where it is zero.
 type operand struct {
 	expr    string
 	typ     *model.Type
@@ -56,13 +58,14 @@ func (w *walker) walk(g *jen.Group, at operand, steps []model.Step) error {
 		return w.walk(g, operand{expr: expr, typ: step.Field.Type, omitted: step.Field.OmitEmpty}, rest)
 	case step.IsIndex:
 		if at.typ.Form != model.Slice && at.typ.Form != model.Array {
-			return fmt.Errorf("[%d] is no index of %s", step.Index, typeText(at.typ))
+			return fmt.Errorf("[%d] is no index of %s", step.Index, plan.TypeText(at.typ))
 		}
 		g.If(tooShort(at.value(), step.Index)).Block(w.none())
-		return w.walk(g, operand{expr: at.indexable() + "[" + indexOf(at.value(), step.Index) + "]", typ: at.typ.Elem}, rest)
+		return w.walk(g, operand{expr: at.indexable() + "[" + indexOf(at.value(), step.Index) + "]", typ: at.typ.Elem},
+			rest)
 	default:
 		if at.typ.Form != model.Map {
-			return fmt.Errorf("%q is no key of %s", step.Key, typeText(at.typ))
+			return fmt.Errorf("%q is no key of %s", step.Key, plan.TypeText(at.typ))
 		}
 		name := w.variable("value")
 		g.List(jen.Id(name), jen.Id("ok")).Op(":=").Id(at.indexable()).Index(jen.Lit(step.Key))
@@ -71,10 +74,11 @@ func (w *walker) walk(g *jen.Group, at operand, steps []model.Step) error {
 	}
 }
 
-// promotes tells that the field which follows an embedded struct can be selected without naming that struct: nothing else
-// in outer bears its name.
+// promotes tells that the field which follows an embedded struct can be selected without naming that struct: nothing
+// else in outer bears its name.
 func promotes(outer *model.Type, embedded *model.Field, rest []model.Step) bool {
-	if !embedded.Embedded || embedded.Type.Form != model.Struct || len(rest) == 0 || rest[0].Field == nil || outer.Form != model.Struct {
+	if !embedded.Embedded || embedded.Type.Form != model.Struct || len(rest) == 0 || rest[0].Field == nil ||
+		outer.Form != model.Struct {
 		return false
 	}
 	name := rest[0].Field.Name
@@ -135,7 +139,7 @@ func (w *walker) reach(g *jen.Group, at operand) (operand, error) {
 // filter prints a loop to the first element that satisfies the filter.
 func (w *walker) filter(g *jen.Group, at operand, filter *model.Filter, rest []model.Step) error {
 	if at.typ.Form != model.Slice && at.typ.Form != model.Array {
-		return fmt.Errorf("a filter needs a list, not %s", typeText(at.typ))
+		return fmt.Errorf("a filter needs a list, not %s", plan.TypeText(at.typ))
 	}
 	index, item := w.variable("i"), w.variable("item")
 	element := operand{expr: item, typ: at.typ.Elem, pointer: true}
@@ -176,7 +180,7 @@ func filterTest(element operand, filter *model.Filter) (*jen.Statement, error) {
 		expr, typ = "*"+expr, typ.Elem
 	}
 	if !isString(typ) {
-		return nil, fmt.Errorf("a filter compares a string, not %s", typeText(typ))
+		return nil, fmt.Errorf("a filter compares a string, not %s", plan.TypeText(typ))
 	}
 	return test.Id(expr).Op("==").Lit(filter.Value), nil
 }
@@ -202,37 +206,3 @@ func (w *walker) variable(name string) string {
 }
 
 func isString(t *model.Type) bool { return t.Form == model.Basic && t.Basic == "string" }
-
-// isNamed tells a type by its package and name.
-func isNamed(t *model.Type, path string, names ...string) bool {
-	if t.Package == nil || t.Package.Path != path {
-		return false
-	}
-	for _, name := range names {
-		if t.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
-// typeText is a type as Go writes it.
-func typeText(t *model.Type) string {
-	switch {
-	case t.Package != nil:
-		return t.Package.Name + "." + t.Name
-	case t.Form == model.Basic:
-		return t.Basic
-	case t.Form == model.Pointer:
-		return "*" + typeText(t.Elem)
-	case t.Form == model.Slice:
-		return "[]" + typeText(t.Elem)
-	case t.Form == model.Map:
-		return "map[" + typeText(t.Key) + "]" + typeText(t.Elem)
-	case t.Form == model.Interface && len(t.InterfaceMethods) == 0:
-		return "any"
-	case t.Name != "":
-		return t.Name
-	}
-	return "a composite type"
-}

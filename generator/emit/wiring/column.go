@@ -4,8 +4,10 @@ import (
 	"go/token"
 	"strings"
 
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // columns prints the descriptions of a version's columns and the functions of their cells; both nil where it has none.
@@ -77,13 +79,14 @@ func (p *printer) methodOperand(t *model.Type, c model.Column) (operand, error) 
 	m := t.Methods[c.Method]
 	if m == nil && t.Package.ServedBy != nil {
 		return operand{typ: t}, faultf("package %s has no function %s_%s that fits: write `func %s_%s(obj *%s) string`",
-			t.Package.ServedBy.Path, c.Method, t.Name, c.Method, t.Name, typeText(t))
+			t.Package.ServedBy.Path, c.Method, t.Name, c.Method, t.Name, plan.TypeText(t))
 	}
 	if m == nil {
 		return operand{typ: t}, faultf("%s has no method %s: write `func (in *%s) %s() string`", t.Name, c.Method, t.Name, c.Method)
 	}
 	if !token.IsExported(c.Method) && t.Package.ServedBy == nil {
-		return operand{typ: t}, faultf("method %s is not exported, and is called from another package: call it %s", c.Method, strings.ToUpper(c.Method[:1])+c.Method[1:])
+		return operand{typ: t}, faultf("method %s is not exported, and is called from another package: call it %s",
+			c.Method, strings.ToUpper(c.Method[:1])+c.Method[1:])
 	}
 	if len(m.Params) != 0 || len(m.Results) != 1 {
 		return operand{typ: t}, faultf("method %s must take nothing and return one value, as `func (in *%s) %s() string` does", c.Method, t.Name, c.Method)
@@ -102,7 +105,7 @@ func (p *printer) finish(g *jen.Group, c model.Column, found operand) {
 	switch {
 	case c.Type == "date" && isTime(t):
 		g.If(jen.Id(found.expr).Dot("IsZero").Call()).Block(jen.Return(jen.Qual(apiPath, "Cell").Values()))
-		if !isNamed(t, "time", "Time") {
+		if !plan.IsNamed(t, "time", "Time") {
 			value = jen.Id(found.expr).Dot("Time")
 		}
 		cell("Age", value)
@@ -149,11 +152,13 @@ func as(name string, t *model.Type, value *jen.Statement) jen.Code {
 }
 
 func isTime(t *model.Type) bool {
-	return isNamed(t, "k8s.io/apimachinery/pkg/apis/meta/v1", "Time", "MicroTime") || isNamed(t, "time", "Time")
+	return plan.IsNamed(t, "k8s.io/apimachinery/pkg/apis/meta/v1", "Time", "MicroTime") ||
+		plan.IsNamed(t, "time", "Time")
 }
 
 func isInteger(t *model.Type) bool {
-	return t.Form == model.Basic && (strings.HasPrefix(t.Basic, "int") || strings.HasPrefix(t.Basic, "uint") || t.Basic == "byte" || t.Basic == "rune")
+	return t.Form == model.Basic && (strings.HasPrefix(t.Basic, "int") || strings.HasPrefix(t.Basic, "uint") ||
+		t.Basic == "byte" || t.Basic == "rune")
 }
 
 func isFloat(t *model.Type) bool { return t.Form == model.Basic && strings.HasPrefix(t.Basic, "float") }

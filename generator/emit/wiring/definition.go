@@ -1,8 +1,10 @@
 package wiring
 
 import (
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
 )
 
 // define prints the function that returns a resource's Definition.
@@ -20,7 +22,7 @@ func (p *printer) define(f *jen.File, r *model.Resource, served []model.Resource
 		member("Group", jen.Lit(p.group.Name)),
 		member("Names", names(r)),
 		member("Scope", scope(r)),
-		member("New", constructor(r.Hub)),
+		member("New", gocode.Constructor(r.Hub)),
 		member("Versions", p.versions(r, served)),
 		storage(r),
 		storagePrefix(r),
@@ -40,11 +42,13 @@ func (p *printer) storageServed(r *model.Resource, served []model.ResourceVersio
 	}
 	for _, v := range r.Versions {
 		if v.Version == r.Storage {
-			p.errs.Add(v.Type.Pos, "%s is stored in version %s, which is not served: serve it, or put +kubebuilder:storageversion on a version that is", r.Kind, r.Storage.Name)
+			p.errs.Add(v.Type.Pos, "%s is stored in version %s, which is not served: serve it, or put "+
+				"+kubebuilder:storageversion on a version that is", r.Kind, r.Storage.Name)
 			return false
 		}
 	}
-	p.errs.Add(r.Hub.Pos, "%s has no version to store it in: put +kubebuilder:storageversion on one of its versions", r.Kind)
+	p.errs.Add(r.Hub.Pos, "%s has no version to store it in: put +kubebuilder:storageversion on one of its versions",
+		r.Kind)
 	return false
 }
 
@@ -93,11 +97,6 @@ func stringList(values []string) jen.Code {
 		lits = append(lits, jen.Lit(v))
 	}
 	return jen.Index().String().Values(lits...)
-}
-
-// constructor is a function that returns an empty T.
-func constructor(t *model.Type) jen.Code {
-	return jen.Func().Params().Add(pointer(t)).Block(jen.Return(jen.New(jen.Qual(t.Package.Path, t.Name))))
 }
 
 // copyField is the statement that copies a field deeply.

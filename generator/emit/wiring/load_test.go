@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/loadtest"
-	"github.com/google/go-cmp/cmp"
+	"apigen.dev/generator/plan"
 )
 
 // badSource has, for each error that wiring reports, one line.
@@ -88,7 +90,7 @@ type Gone struct {
 
 func TestErrors(t *testing.T) {
 	p := loadtest.Program(t, badSource)
-	_, err := Emit(p)
+	_, err := Emit(plan.New(p))
 	var errs emit.Errors
 	if !errors.As(err, &errs) {
 		t.Fatalf("no list of errors: %v", err)
@@ -112,7 +114,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	wantWarning := "method Canonicalize of v1.Widget is not called by the server: logic works on the hub, so write it for example.com/test/shop.Widget"
-	if warnings := Warnings(p); len(warnings) != 1 || warnings[0].Message != wantWarning {
+	if warnings := Warnings(plan.New(p)); len(warnings) != 1 || warnings[0].Message != wantWarning {
 		t.Errorf("warnings: %v", warnings)
 	}
 }
@@ -174,7 +176,7 @@ func (w *Widget) ValidateUpdate(ctx context.Context, old *Widget) field.ErrorLis
 
 func TestKind(t *testing.T) {
 	p := loadtest.Program(t, kindSource)
-	files, err := Emit(p)
+	files, err := Emit(plan.New(p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +211,7 @@ func TestKind(t *testing.T) {
 		t.Log(code)
 	}
 	var warnings []string
-	for _, w := range Warnings(p) {
+	for _, w := range Warnings(plan.New(p)) {
 		warnings = append(warnings, w.Message)
 	}
 	want := []string{

@@ -1,72 +1,31 @@
 package wiring
 
 import (
-	"path"
 	"strings"
 
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
-// home is the package that holds what was generated or written for a version's types: the one that declares them, or the
-// local one that takes them from elsewhere (+k8s:conversion-gen-external-types).
-func (p *printer) home(types *model.Package) *model.Package {
-	for _, pkg := range p.program.Packages {
-		if pkg.ConversionExternal == types || pkg.DefaulterInput == types {
-			return pkg
-		}
+// converter is the function from in to out. One of the types is the version's.
+func (p *printer) converter(v model.ResourceVersion, in, out *model.Type) plan.Func {
+	pair := plan.Pair{In: in, Out: out}
+	if f, ok := p.plan.Converters[pair]; ok {
+		return f
 	}
-	return types
+	return plan.Func{Path: p.plan.Home(v.Version.Package).Path, Name: pair.Function()} // checkHub reports the fault
 }
 
-// converter is the function from in to out, in the package home.
-func converter(home *model.Package, in, out *model.Type) *jen.Statement {
-	return jen.Qual(home.Path, converterName(in, out))
-}
-
-func converterName(in, out *model.Type) string {
-	return "Convert_" + conversionName(in) + "_To_" + conversionName(out)
-}
-
-// conversionName is how the names of conversion functions call a type: the last element of its package's path, and its
-// name.
-func conversionName(t *model.Type) string {
-	base := strings.NewReplacer("-", "_", ".", "").Replace(path.Base(t.Package.Path))
-	return base + "_" + t.Name
-}
-
-// callsHandWritten tells whether the author wrote conversion functions, which may use the conversion.Scope they are
-// given; generated ones only hand it on.
-func (p *printer) callsHandWritten() bool {
-	for _, v := range p.group.Versions {
-		for _, pkg := range []*model.Package{v.Package, p.home(v.Package), p.group.Internal} {
-			if pkg == nil {
-				continue
-			}
-			for _, f := range pkg.Funcs {
-				if strings.HasPrefix(f.Name, "Convert_") {
-					return p.converts()
-				}
-			}
-		}
-	}
-	return false
-}
-
-// converts tells whether any served version is not its own hub.
-func (p *printer) converts() bool {
-	for _, r := range p.group.Resources {
-		for _, v := range r.Served() {
-			if v.Type != r.Hub {
-				return true
-			}
-		}
-	}
-	return false
+// conversion is a function from in to out that calls the converter.
+func (p *printer) conversion(v model.ResourceVersion, in, out *model.Type) jen.Code {
+	return gocode.Converter(p.converter(v, in, out), plan.Pair{In: in, Out: out}, p.scoped)
 }
 
 // pointer is the type *T.
-func pointer(t *model.Type) *jen.Statement { return jen.Op("*").Qual(t.Package.Path, t.Name) }
+func pointer(t *model.Type) *jen.Statement { return gocode.PointerTo(t) }
 
 func upperFirst(s string) string {
 	if s == "" {

@@ -1,8 +1,11 @@
 package wiring
 
 import (
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // options prints how the query of a stream or a connection is read into its options.
@@ -10,7 +13,7 @@ func (p *printer) options(s *model.Subresource) jen.Code {
 	var reads []jen.Code
 	p.optionFields(s, s.Options, jen.Id("options"), &reads, 0)
 	typ := pointer(s.Options)
-	members := []jen.Code{member("New", constructor(s.Options))}
+	members := []jen.Code{member("New", gocode.Constructor(s.Options))}
 	if len(reads) > 0 {
 		var body []jen.Code
 		if len(reads) == 1 {
@@ -19,7 +22,8 @@ func (p *printer) options(s *model.Subresource) jen.Code {
 			body = append(body, jen.Return(jen.Qual("errors", "Join").Custom(arguments, reads...)))
 		}
 		members = append(members, member("Decode",
-			jen.Func().Params(jen.Id("query").Qual("net/url", "Values"), jen.Id("options").Add(typ)).Error().Block(body...)))
+			jen.Func().Params(jen.Id("query").Qual("net/url", "Values"), jen.Id("options").Add(typ)).Error().
+				Block(body...)))
 	}
 	return literal(jen.Qual(subresourcePath, "Options").Types(typ), members...)
 }
@@ -28,7 +32,7 @@ func (p *printer) options(s *model.Subresource) jen.Code {
 func (p *printer) optionFields(s *model.Subresource, t *model.Type, into *jen.Statement, reads *[]jen.Code, depth int) {
 	for _, f := range t.Fields {
 		switch {
-		case f.Ignored || !f.Exported || isNamed(f.Type, metaPath, "TypeMeta", "ObjectMeta"):
+		case f.Ignored || !f.Exported || plan.IsNamed(f.Type, metaPath, "TypeMeta", "ObjectMeta"):
 		case f.Inline && f.Type.Form == model.Struct && depth < 8:
 			p.optionFields(s, f.Type, into.Clone().Dot(f.Name), reads, depth+1)
 		default:
@@ -38,8 +42,10 @@ func (p *printer) optionFields(s *model.Subresource, t *model.Type, into *jen.St
 				if !t.Package.Output {
 					pos = s.Method.Pos
 				}
-				p.errs.Add(pos, "field %s of %s can't be read from a query, as the options of the subresource %s are: it is %s; options are strings, booleans, whole numbers, times, pointers to these and lists of them",
-					f.Name, typeText(t), s.Name, typeText(f.Type))
+				p.errs.Add(pos, "field %s of %s can't be read from a query, as the options of the subresource %s "+
+					"are: it is %s; options are strings, booleans, whole numbers, times, pointers to these and lists "+
+					"of them",
+					f.Name, plan.TypeText(t), s.Name, plan.TypeText(f.Type))
 				continue
 			}
 			*reads = append(*reads, call)
@@ -58,13 +64,14 @@ func optionRead(f *model.Field, into jen.Code) jen.Code {
 	}
 	var parser string
 	switch {
-	case isNamed(t, metaPath, "Time", "MicroTime"):
+	case plan.IsNamed(t, metaPath, "Time", "MicroTime"):
 		return jen.Qual(subresourcePath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(subresourcePath, "QueryParsed").Types(jen.Qual(metaPath, t.Name)), into)
 	case isString(t):
 		parser = "QueryText"
 	case isBool(t):
 		parser = "QueryBool"
-	case t.Form == model.Basic && (t.Basic == "int" || t.Basic == "int8" || t.Basic == "int16" || t.Basic == "int32" || t.Basic == "int64"):
+	case t.Form == model.Basic && (t.Basic == "int" || t.Basic == "int8" || t.Basic == "int16" || t.Basic == "int32" ||
+		t.Basic == "int64"):
 		parser = "QueryInt"
 	default:
 		return nil

@@ -1,17 +1,19 @@
 package wiring
 
 import (
-	"apigen.dev/generator/emit/conversion"
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
-// validatorOf is the validator of a version. Where its objects carry fields of the hub in an annotation, which a client can
-// write as it likes, they must also keep the rules of the storage version, which has these fields.
+// validatorOf is the validator of a version. Where its objects carry fields of the hub in an annotation, which a client
+// can write as it likes, they must also keep the rules of the storage version, which has these fields.
 func (p *printer) validatorOf(r *model.Resource, v model.ResourceVersion) jen.Code {
 	own := p.validator(v.Type)
 	stored := p.storageOf(r)
-	if stored == nil || stored.Type == v.Type || !conversion.Preserves(v.Type, r.Hub) {
+	if stored == nil || stored.Type == v.Type || !p.plan.Preserves(v.Type, r.Hub) {
 		return own
 	}
 	rules := p.checks(stored.Type, "to", "from")
@@ -20,8 +22,9 @@ func (p *printer) validatorOf(r *model.Resource, v model.ResourceVersion) jen.Co
 	}
 	typ := pointer(stored.Type)
 	preserved := jen.Qual(codecPath, "ValidatePreserved").Call(
-		jen.Lit(conversion.PreservedAnnotation), jen.Id("obj"), jen.Id("old"), p.toStorage(r, v, stored),
-		jen.Func().Params(jen.List(jen.Id("to"), jen.Id("from")).Add(typ)).Qual(fieldPath, "ErrorList").Block(jen.Return(rules)))
+		jen.Lit(plan.PreservedAnnotation), jen.Id("obj"), jen.Id("old"), p.toStorage(r, v, stored),
+		jen.Func().Params(jen.List(jen.Id("to"), jen.Id("from")).Add(typ)).Qual(fieldPath, "ErrorList").
+			Block(jen.Return(rules)))
 	body := []jen.Code{jen.Return(preserved)}
 	if checks := p.checks(v.Type, "obj", "old"); checks != nil {
 		body = []jen.Code{
@@ -30,36 +33,29 @@ func (p *printer) validatorOf(r *model.Resource, v model.ResourceVersion) jen.Co
 		}
 	}
 	return jen.Func().Params(
-		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(v.Type)),
+		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").
+			Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(v.Type)),
 	).Qual(fieldPath, "ErrorList").Block(body...)
 }
 
 // toStorage is a function from the version to the storage version.
 func (p *printer) toStorage(r *model.Resource, v model.ResourceVersion, stored *model.ResourceVersion) jen.Code {
-	scope := jen.Nil()
-	if p.scoped {
-		scope = jen.Id("scope")
+	scope := gocode.Scope(p.scoped)
+	convert := func(f plan.Func, from, to string) *jen.Statement {
+		return jen.Qual(f.Path, f.Name).Call(jen.Id(from), jen.Id(to), scope)
 	}
 	hub := jen.Id("hub").Op(":=").New(jen.Qual(r.Hub.Package.Path, r.Hub.Name))
-	toHub := converter(p.convertingHome(v, v.Type, r.Hub), v.Type, r.Hub).Call(jen.Id("in"), jen.Id("hub"), scope)
+	toHub := convert(p.converter(v, v.Type, r.Hub), "in", "hub")
 	signature := jen.Func().Params(jen.Id("in").Add(pointer(v.Type))).Params(pointer(stored.Type), jen.Error())
 	if stored.Type == r.Hub {
 		return signature.Block(hub, jen.Return(jen.Id("hub"), toHub))
 	}
-	fromHub := converter(p.convertingHome(*stored, r.Hub, stored.Type), r.Hub, stored.Type).Call(jen.Id("hub"), jen.Id("out"), scope)
+	fromHub := convert(p.converter(*stored, r.Hub, stored.Type), "hub", "out")
 	return signature.Block(
 		hub,
 		jen.If(jen.Err().Op(":=").Add(toHub), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Id("out").Op(":=").New(jen.Qual(stored.Type.Package.Path, stored.Type.Name)),
 		jen.Return(jen.Id("out"), fromHub))
-}
-
-// convertingHome is convertedIn, or any package where that is told as a fault elsewhere.
-func (p *printer) convertingHome(v model.ResourceVersion, in, out *model.Type) *model.Package {
-	if home := p.convertedIn(v, in, out); home != nil {
-		return home
-	}
-	return p.home(v.Version.Package)
 }
 
 func (p *printer) storageOf(r *model.Resource) *model.ResourceVersion {

@@ -2,55 +2,45 @@ package wiring
 
 import (
 	"slices"
-	"strings"
+
+	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
-	"github.com/dave/jennifer/jen"
+	"apigen.dev/generator/plan"
 )
-
-// Provided are the group's kinds without storage: Group takes a provider for each of them, in this order.
-func Provided(g *model.Group) (kinds []*model.Resource) {
-	for _, r := range g.Resources {
-		if r.Virtual() && len(r.Served()) > 0 {
-			kinds = append(kinds, r)
-		}
-	}
-	return kinds
-}
-
-// ProviderName is the name of the interface that answers for a kind, in the group's wiring.
-func ProviderName(r *model.Resource) string { return r.Kind + "Provider" }
-
-// ProviderParameter is the name of the parameter that takes it.
-func ProviderParameter(r *model.Resource) string {
-	return strings.ToLower(r.Kind[:1]) + r.Kind[1:] + "Provider"
-}
 
 // provider prints the interface that answers for a kind.
 func (p *printer) provider(f *jen.File, r *model.Resource) {
 	hub := pointer(r.Hub)
 	ctx, namespace := jen.Id("ctx").Qual("context", "Context"), jen.Id("namespace").String()
 	methods := map[string]jen.Code{
-		"create": jen.Id("Create").Params(ctx, jen.Id("obj").Add(hub), jen.Id("dryRun").Bool()).Params(hub, jen.Error()),
-		"get":    jen.Id("Get").Params(ctx, jen.List(jen.Id("namespace"), jen.Id("name")).String()).Params(hub, jen.Error()),
+		"create": jen.Id("Create").Params(ctx, jen.Id("obj").Add(hub), jen.Id("dryRun").Bool()).
+			Params(hub, jen.Error()),
+		"get": jen.Id("Get").Params(ctx, jen.List(jen.Id("namespace"), jen.Id("name")).String()).
+			Params(hub, jen.Error()),
 		"list": jen.Id("List").Params(ctx, namespace, jen.Id("selection").Qual(apiPath, "Selection")).
 			Params(jen.Op("*").Qual(registryPath, "List").Types(hub), jen.Error()),
 		"watch": jen.Id("Watch").Params(ctx, namespace, jen.Id("options").Qual(apiPath, "WatchOptions")).
 			Params(jen.Qual(registryPath, "ObjectWatch").Types(hub), jen.Error()),
-		"update": jen.Id("Update").Params(ctx, jen.List(jen.Id("obj"), jen.Id("old")).Add(hub), jen.Id("dryRun").Bool()).Params(hub, jen.Error()),
-		"delete": jen.Id("Delete").Params(ctx, jen.Id("obj").Add(hub), jen.Id("options").Op("*").Qual(metav1Path, "DeleteOptions")).Params(hub, jen.Error()),
+		"update": jen.Id("Update").Params(ctx, jen.List(jen.Id("obj"), jen.Id("old")).Add(hub), jen.Id("dryRun").
+			Bool()).Params(hub, jen.Error()),
+		"delete": jen.Id("Delete").Params(ctx, jen.Id("obj").Add(hub), jen.Id("options").Op("*").Qual(metav1Path,
+			"DeleteOptions")).Params(hub, jen.Error()),
 	}
 	var has []jen.Code
 	for _, verb := range provided(r) {
 		has = append(has, methods[verb])
 	}
-	f.Commentf("%s answers for the resource %s, of which nothing is stored. What its methods mean stands at registry.Provider.", ProviderName(r), r.Plural)
-	f.Type().Id(ProviderName(r)).Interface(has...)
+	f.Commentf("%s answers for the resource %s, of which nothing is stored. What its methods mean stands at "+
+		"registry.Provider.", plan.ProviderName(r), r.Plural)
+	f.Type().Id(plan.ProviderName(r)).Interface(has...)
 }
 
-// provided are the verbs that the provider has methods for: patches are updates, and collections are deleted one by one.
+// provided are the verbs that the provider has methods for: patches are updates, and collections are deleted one by
+// one.
 func provided(r *model.Resource) []string {
-	return slices.DeleteFunc(slices.Clone(r.Verbs), func(verb string) bool { return verb == "patch" || verb == "deletecollection" })
+	return slices.DeleteFunc(slices.Clone(r.Verbs),
+		func(verb string) bool { return verb == "patch" || verb == "deletecollection" })
 }
 
 // virtual is the expression of a kind without storage.
@@ -58,15 +48,16 @@ func (p *printer) virtual(r *model.Resource, definition jen.Code) jen.Code {
 	var members []jen.Code
 	for _, verb := range provided(r) {
 		name := upperFirst(verb)
-		members = append(members, member(name, jen.Id(ProviderParameter(r)).Dot(name)))
+		members = append(members, member(name, jen.Id(plan.ProviderParameter(r)).Dot(name)))
 	}
-	return jen.Qual(registryPath, "NewVirtual").Call(definition, literal(jen.Qual(registryPath, "Provider").Types(pointer(r.Hub)), members...))
+	return jen.Qual(registryPath, "NewVirtual").
+		Call(definition, literal(jen.Qual(registryPath, "Provider").Types(pointer(r.Hub)), members...))
 }
 
 // providers are the parameters of Group.
 func (p *printer) providers() (params []jen.Code) {
-	for _, r := range Provided(p.group) {
-		params = append(params, jen.Id(ProviderParameter(r)).Id(ProviderName(r)))
+	for _, r := range plan.Provided(p.group) {
+		params = append(params, jen.Id(plan.ProviderParameter(r)).Id(plan.ProviderName(r)))
 	}
 	return params
 }

@@ -3,8 +3,10 @@ package wiring
 import (
 	"strconv"
 
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 const metaPath = "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +19,8 @@ func (p *printer) scale(r *model.Resource, s *model.Subresource) jen.Code {
 	for _, v := range r.Served() {
 		marked := s.Scales[v.Version]
 		if marked == nil {
-			p.errs.Add(v.Type.Pos, "kind %s has the subresource scale in another version, and none in %s: mark all served versions with +kubebuilder:subresource:scale", r.Kind, v.Version.Name)
+			p.errs.Add(v.Type.Pos, "kind %s has the subresource scale in another version, and none in %s: mark all "+
+				"served versions with +kubebuilder:subresource:scale", r.Kind, v.Version.Name)
 			return jen.Null()
 		}
 		if first == nil || v.Type == r.Hub {
@@ -40,17 +43,20 @@ func (p *printer) scale(r *model.Resource, s *model.Subresource) jen.Code {
 		member("SetReplicas", p.scaleSetter(r, from, first)),
 	}
 	if first.StatusSteps != nil {
-		members = append(members, member("StatusReplicas", p.scaleGetter(r, from, first, first.StatusSteps, jen.Int32(), returnInt32)))
+		members = append(members, member("StatusReplicas", p.scaleGetter(r, from, first, first.StatusSteps, jen.Int32(),
+			returnInt32)))
 	}
 	if first.SelectorSteps != nil {
-		members = append(members, member("Selector", p.scaleGetter(r, from, first, first.SelectorSteps, jen.String(), p.returnSelector)))
+		members = append(members, member("Selector", p.scaleGetter(r, from, first, first.SelectorSteps, jen.String(),
+			p.returnSelector)))
 	}
 	members = append(members, member("Paths", jen.Map(jen.String()).Index().String().Values(paths...)))
 	return jen.Qual(subresourcePath, "ScaleOf").Call(literal(jen.Qual(subresourcePath, "Scale").Types(hub), members...))
 }
 
 // scaleGetter prints the function that reads what is at the end of a path of the hub.
-func (p *printer) scaleGetter(r *model.Resource, from *model.Type, s *model.Scale, steps []model.Step, result *jen.Statement, done func(*jen.Group, operand) error) jen.Code {
+func (p *printer) scaleGetter(r *model.Resource, from *model.Type, s *model.Scale, steps []model.Step,
+	result *jen.Statement, done func(*jen.Group, operand) error) jen.Code {
 	steps, err := onHub(r.Hub, from, steps)
 	if err != nil {
 		p.errs.Add(s.Pos, "marker \"+kubebuilder:subresource:scale\": %s", err)
@@ -72,7 +78,7 @@ func returnInt32(g *jen.Group, found operand) error {
 	value := jen.Id(found.value())
 	switch {
 	case !isInteger(found.typ):
-		return faultf("%s is no number of replicas", typeText(found.typ))
+		return faultf("%s is no number of replicas", plan.TypeText(found.typ))
 	case found.typ.Basic == "int64" || found.typ.Basic == "int":
 		g.Return(jen.Int32().Call(jen.Id("min").Call(value, jen.Qual("math", "MaxInt32"))))
 	default:
@@ -86,7 +92,7 @@ func (p *printer) returnSelector(g *jen.Group, found operand) error {
 	switch {
 	case isString(found.typ):
 		g.Return(as("string", found.typ, jen.Id(found.value())))
-	case isNamed(found.typ, metaPath, "LabelSelector"):
+	case plan.IsNamed(found.typ, metaPath, "LabelSelector"):
 		p.selecting = true
 		expr := "&" + found.expr
 		if found.pointer {
@@ -94,7 +100,7 @@ func (p *printer) returnSelector(g *jen.Group, found operand) error {
 		}
 		g.Return(jen.Id("selectorText").Call(jen.Id(expr)))
 	default:
-		return faultf("%s is neither a string nor a LabelSelector", typeText(found.typ))
+		return faultf("%s is neither a string nor a LabelSelector", plan.TypeText(found.typ))
 	}
 	return nil
 }
@@ -105,9 +111,10 @@ func (p *printer) scaleSetter(r *model.Resource, from *model.Type, s *model.Scal
 	if err != nil {
 		return jen.Nil() // scaleGetter says so
 	}
-	return jen.Func().Params(jen.Id("obj").Add(pointer(r.Hub)), jen.Id("replicas").Int32()).BlockFunc(func(g *jen.Group) {
-		new(setter).set(g, jen.Id("obj"), r.Hub, steps)
-	})
+	return jen.Func().Params(jen.Id("obj").Add(pointer(r.Hub)), jen.Id("replicas").Int32()).
+		BlockFunc(func(g *jen.Group) {
+			new(setter).set(g, jen.Id("obj"), r.Hub, steps)
+		})
 }
 
 // setter prints the statements that set a number of replicas.
@@ -179,7 +186,7 @@ func typeCode(t *model.Type) *jen.Statement {
 	case t.Form == model.Map:
 		return jen.Map(typeCode(t.Key)).Add(typeCode(t.Elem))
 	default:
-		return jen.Id(typeText(t))
+		return jen.Id(plan.TypeText(t))
 	}
 }
 

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"apigen.dev/generator/emit/conversion"
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // faultf is a fault without a position: whoever knows the marker adds it.
@@ -31,7 +32,8 @@ func (p *printer) selectable(r *model.Resource, served []model.ResourceVersion) 
 			goPath := goPathOf(steps)
 			if other, said := seen[path]; said {
 				if other != goPath {
-					p.errs.Add(s.Pos, "selectable field %s: is %s of the hub here, and %s in another version: a path means the same in every version", s.JSONPath, goPath, other)
+					p.errs.Add(s.Pos, "selectable field %s: is %s of the hub here, and %s in another version: a path "+
+						"means the same in every version", s.JSONPath, goPath, other)
 				}
 				continue
 			}
@@ -47,7 +49,8 @@ func (p *printer) selectable(r *model.Resource, served []model.ResourceVersion) 
 	if fields == nil {
 		return nil
 	}
-	return member("SelectableFields", jen.Index().Qual(apiPath, "SelectableField").Types(pointer(r.Hub)).Custom(braces, fields...))
+	return member("SelectableFields", jen.Index().Qual(apiPath, "SelectableField").Types(pointer(r.Hub)).Custom(braces,
+		fields...))
 }
 
 // selectorSteps is where a version's selectable field stands in the hub.
@@ -101,10 +104,11 @@ func onHub(hub, version *model.Type, steps []model.Step) ([]model.Step, error) {
 		default:
 			return nil, faultf("only fields and keys of maps can be followed to the hub")
 		}
-		field := conversion.Counterpart(at, step.Field)
+		field := plan.Counterpart(at, step.Field)
 		if field == nil {
-			return nil, faultf("%s has no field %s: selectors work on the hub, so the path must exist there under the same Go names, or those of +apigen:conversion:name",
-				typeText(at), cmp.Or(step.Field.ConversionName, step.Field.Name))
+			return nil, faultf("%s has no field %s: selectors work on the hub, so the path must exist there under "+
+				"the same Go names, or those of +apigen:conversion:name",
+				plan.TypeText(at), cmp.Or(step.Field.ConversionName, step.Field.Name))
 		}
 		out[i].Field = field
 		at = field.Type
@@ -123,7 +127,7 @@ func returnText(g *jen.Group, found operand) error {
 	case isInteger(t):
 		g.Return(jen.Qual("strconv", "FormatInt").Call(as("int64", t, value), jen.Lit(10)))
 	default:
-		return faultf("%s is neither a string, nor a boolean, nor an integer", typeText(t))
+		return faultf("%s is neither a string, nor a boolean, nor an integer", plan.TypeText(t))
 	}
 	return nil
 }

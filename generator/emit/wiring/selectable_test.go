@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/plan"
 )
 
 // renamedSource is a kind whose older version calls a selectable field otherwise, in JSON and in Go.
@@ -51,7 +52,7 @@ type WidgetSpec struct {
 `
 
 func TestSelectableFieldsFollowTheirNames(t *testing.T) {
-	files, err := Emit(loadtest.Program(t, strings.Replace(renamedSource, "PATH", "paint", 1)))
+	files, err := Emit(plan.New(loadtest.Program(t, strings.Replace(renamedSource, "PATH", "paint", 1))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestSelectableFieldsFollowTheirNames(t *testing.T) {
 }
 
 func TestASelectablePathMeansOneField(t *testing.T) {
-	_, err := Emit(loadtest.Program(t, strings.Replace(renamedSource, "PATH", "color", 1)))
+	_, err := Emit(plan.New(loadtest.Program(t, strings.Replace(renamedSource, "PATH", "color", 1))))
 	want := "selectable field .spec.color: is Spec.Paint of the hub here, and Spec.Other in another version: a path means the same in every version"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v\nwant %s", err, want)

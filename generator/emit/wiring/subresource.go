@@ -1,8 +1,11 @@
 package wiring
 
 import (
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // subresources prints the subresources that are fields of the object, or nothing.
@@ -12,7 +15,8 @@ func (p *printer) subresources(r *model.Resource) jen.Code {
 		if status := fieldNamed(r.Hub, "Status"); status != nil {
 			printed = append(printed, p.fieldSubresource(r, "status", status))
 		} else {
-			p.errs.Add(r.Hub.Pos, "%s has a status in its versions, and none in %s.%s: add a Status field there", r.Kind, r.Hub.Package.Name, r.Hub.Name)
+			p.errs.Add(r.Hub.Pos, "%s has a status in its versions, and none in %s.%s: add a Status field there",
+				r.Kind, r.Hub.Package.Name, r.Hub.Name)
 		}
 	}
 	for _, s := range r.Subresources {
@@ -33,31 +37,13 @@ func (p *printer) fieldSubresource(r *model.Resource, name string, f *model.Fiel
 	members := []jen.Code{
 		member("Name", jen.Lit(name)),
 		member("Copy", jen.Func().Params(jen.List(jen.Id("from"), jen.Id("to")).Add(hub)).Block(copyField(f))),
-		member("Reset", jen.Func().Params(jen.Id("obj").Add(hub)).Block(jen.Id("obj").Dot(f.Name).Op("=").Add(zero(r.Hub, f)))),
+		member("Reset", jen.Func().Params(jen.Id("obj").Add(hub)).Block(jen.Id("obj").Dot(f.Name).Op("=").
+			Add(zero(r.Hub, f)))),
 	}
-	c := updateConvention(f.Name)
-	if f := c.wireFunction(r.Hub); f != nil {
-		members = append(members, member("Validate", f))
-	} else if m := r.Hub.Methods[c.name]; m != nil && c.fits(m, r.Hub) {
-		members = append(members, member("Validate", c.call(r.Hub)))
+	if h := p.plan.Hook(r, plan.UpdateHook(f.Name)); h != nil {
+		members = append(members, member("Validate", hookCall(*h, r.Hub)))
 	}
 	return jen.Custom(braces, members...)
-}
-
-// updateConvention is the method that checks a write of a subresource that is a field: ValidateStatusUpdate.
-func updateConvention(field string) convention {
-	return convention{"Validate" + field + "Update", "", "(ctx context.Context, old *T) field.ErrorList", []shape{contextShape, hubShape}, []shape{errorsShape}}
-}
-
-// conventionsOf are all conventions that hold for a kind.
-func conventionsOf(r *model.Resource) []convention {
-	out := conventions()
-	for _, s := range r.Subresources {
-		if s.Form == model.FieldSubresource {
-			out = append(out, updateConvention(s.Field.Name))
-		}
-	}
-	return out
 }
 
 // extensions prints the subresources that are no part of the object, or nothing.
@@ -71,7 +57,8 @@ func (p *printer) extensions(r *model.Resource) jen.Code {
 		case model.ActionSubresource:
 			printed = append(printed, p.action(r, s, "Action", jen.Error()))
 		case model.RemovalSubresource:
-			printed = append(printed, p.action(r, s, "Removal", jen.Params(jen.Op("*").Qual(metav1Path, "DeleteOptions"), jen.Error())))
+			printed = append(printed, p.action(r, s, "Removal", jen.Params(jen.Op("*").Qual(metav1Path,
+				"DeleteOptions"), jen.Error())))
 		case model.RequestSubresource:
 			printed = append(printed, p.request(r, s))
 		case model.ViewSubresource:
@@ -147,7 +134,8 @@ func called(r *model.Resource, s *model.Subresource, argument string, typ, resul
 	if s.Function {
 		return jen.Qual(r.Hub.Package.ServedBy.Path, s.Method.Name)
 	}
-	return jen.Func().Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("obj").Add(pointer(r.Hub)), jen.Id(argument).Add(typ)).Add(results).Block(
+	return jen.Func().Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("obj").Add(pointer(r.Hub)),
+		jen.Id(argument).Add(typ)).Add(results).Block(
 		jen.Return(jen.Id("obj").Dot(s.Method.Name).Call(jen.Id("ctx"), jen.Id(argument))))
 }
 
@@ -162,7 +150,7 @@ func (p *printer) payload(k *model.Payload) jen.Code {
 	return literal(jen.Qual(codecPath, "Kind").Types(pointer(k.Hub)),
 		member("Group", jen.Lit(k.Group)),
 		member("Kind", jen.Lit(k.Kind)),
-		member("New", constructor(k.Hub)),
+		member("New", gocode.Constructor(k.Hub)),
 		member("Versions", p.versions(as, as.Versions)))
 }
 

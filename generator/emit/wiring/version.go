@@ -1,13 +1,13 @@
 package wiring
 
 import (
-	"slices"
 	"strings"
 
-	"apigen.dev/generator/emit/defaults"
-	"apigen.dev/generator/emit/validation"
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // versions prints the served versions, each with its conversions and columns.
@@ -21,7 +21,7 @@ func (p *printer) versions(r *model.Resource, served []model.ResourceVersion) je
 
 func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	columns, cells := p.columns(v.Type)
-	conversion := []jen.Code{member("New", constructor(v.Type))}
+	conversion := []jen.Code{member("New", gocode.Constructor(v.Type))}
 	if f := p.defaulter(v.Type); f != nil {
 		conversion = append(conversion, member("Default", f))
 	}
@@ -44,31 +44,34 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	return jen.Qual(codecPath, "VersionOf").Call(p.info(r, v, columns), literal(typ, conversion...))
 }
 
-// validator is the function that checks an object of the version against the rules of its markers, those in CEL after the
-// others; or nil where it has none.
+// validator is the function that checks an object of the version against the rules of its markers, those in CEL after
+// the others; or nil where it has none.
 func (p *printer) validator(t *model.Type) jen.Code {
 	result := p.checks(t, "obj", "old")
 	if result == nil {
 		return nil
 	}
 	return jen.Func().Params(
-		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(t)),
+		jen.Id("ctx").Qual("context", "Context"), jen.Id("op").
+			Qual(operationPath, "Operation"), jen.List(jen.Id("obj"), jen.Id("old")).Add(pointer(t)),
 	).Qual(fieldPath, "ErrorList").Block(
 		jen.Return(result))
 }
 
 // checks is the expression of all faults of the object by the rules of its version, or nil where there are none.
 func (p *printer) checks(t *model.Type, obj, old string) *jen.Statement {
-	name, inCEL := validation.Function(p.program, t), p.rules(t)
-	if name == "" && inCEL == "" {
+	markers, inCEL := p.plan.Checks.Markers[t], p.plan.Checks.CEL[t]
+	if markers == (plan.Func{}) && inCEL == "" {
 		return nil
 	}
 	result := jen.Nil()
-	if name != "" {
-		result = jen.Qual(t.Package.Home().Path, name).Call(jen.Id("ctx"), jen.Id("op"), jen.Nil(), jen.Id(obj), jen.Id(old))
+	if markers != (plan.Func{}) {
+		result = jen.Qual(markers.Path, markers.Name).
+			Call(jen.Id("ctx"), jen.Id("op"), jen.Nil(), jen.Id(obj), jen.Id(old))
 	}
 	if inCEL != "" {
-		result = jen.Qual(celPath, "Validate").Call(jen.Id("ctx"), jen.Id(inCEL).Call(), result, jen.Id(obj), jen.Id(old))
+		result = jen.Qual(celPath, "Validate").
+			Call(jen.Id("ctx"), jen.Id(inCEL).Call(), result, jen.Id(obj), jen.Id(old))
 	}
 	return result
 }
@@ -92,29 +95,10 @@ func (p *printer) info(r *model.Resource, v model.ResourceVersion, columns jen.C
 	return literal(jen.Qual(apiPath, "VersionInfo"), members...)
 }
 
-// conversion is a function from in to out that calls the one in the version's home.
-func (p *printer) conversion(v model.ResourceVersion, in, out *model.Type) jen.Code {
-	scope := jen.Nil()
-	if p.scoped {
-		scope = jen.Id("scope")
-	}
-	home := p.convertedIn(v, in, out)
-	if home == nil {
-		home = p.home(v.Version.Package) // the fault is told by checkHub
-	}
-	return jen.Func().Params(jen.Id("in").Add(pointer(in)), jen.Id("out").Add(pointer(out))).Error().Block(
-		jen.Return(converter(home, in, out).Call(jen.Id("in"), jen.Id("out"), scope)))
-}
-
-// defaulter is the SetObjectDefaults function of the type, or nil where there is none: written by hand, or emitted.
+// defaulter is the function that sets the defaults of the type, or nil where there is none.
 func (p *printer) defaulter(t *model.Type) jen.Code {
-	home := p.home(t.Package)
-	name := "SetObjectDefaults_" + t.Name
-	switch {
-	case home.Func(name) != nil || slices.Contains(defaults.Objects(p.program, home), t):
-		return jen.Qual(home.Path, name)
-	case t.Package.Func(name) != nil: // another module brings it
-		return jen.Qual(t.Package.Path, name)
+	if f, ok := p.plan.Defaulters[t]; ok {
+		return jen.Qual(f.Path, f.Name)
 	}
 	return nil
 }

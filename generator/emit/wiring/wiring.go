@@ -1,6 +1,6 @@
-// Package wiring emits the value that a server is made of: for each API group a package of its own, whose Group function
-// lists kinds, versions, conversions, columns and the author's logic, so that one can read top to bottom what will be
-// served. It prints code that uses the runtime, and knows the runtime by name alone.
+// Package wiring emits the value that a server is made of: for each API group a package of its own, whose Group
+// function lists kinds, versions, conversions, columns and the author's logic, so that one can read top to bottom what
+// will be served. It prints code that uses the runtime, and knows the runtime by name alone.
 package wiring
 
 import (
@@ -9,13 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/emit"
-	"apigen.dev/generator/emit/conversion"
-	"apigen.dev/generator/emit/gocode"
-	"apigen.dev/generator/emit/openapi"
-	"apigen.dev/generator/emit/rules"
-	"apigen.dev/generator/model"
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // FileName is the base name of the file that the emitter writes into a group's wiring package.
@@ -46,29 +45,19 @@ func Emitter() emit.Emitter {
 	}
 }
 
-// asked are the groups with wiring of which a package was asked for.
-func asked(p *model.Program) []*model.Group {
-	var out []*model.Group
-	for _, g := range p.Wired() {
-		if g.Output() {
-			out = append(out, g)
-		}
-	}
-	return out
-}
-
 // Emit returns one file for each group of p that has wiring.
-func Emit(p *model.Program) ([]emit.File, error) {
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var errs emit.Errors
 	var files []emit.File
-	homes, emitted, inCEL := map[string]*model.Group{}, conversion.Emitted(p), rules.Functions(p)
-	for _, g := range asked(p) {
+	homes := map[string]*model.Group{}
+	for _, g := range p.WiredGroups() {
 		if other := homes[g.Wiring.Dir]; other != nil {
-			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
+			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of "+
+				"each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
 			continue
 		}
 		homes[g.Wiring.Dir] = g
-		file, err := (&printer{program: p, group: g, emitted: emitted, rules: inCEL, errs: &errs}).print()
+		file, err := (&printer{plan: p, group: g, scoped: p.Scoped[g], errs: &errs}).print()
 		if err != nil {
 			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
 		}
@@ -82,12 +71,8 @@ func Emit(p *model.Program) ([]emit.File, error) {
 
 // printer prints the wiring of one group. Faults of the input go to errs; what is printed then is not used.
 type printer struct {
-	program *model.Program
-	group   *model.Group
-	// emitted tells which conversions are going to be there.
-	emitted func(home *model.Package, in, out *model.Type) bool
-	// rules names the function that returns the rules of a kind in CEL, or is empty.
-	rules func(*model.Type) string
+	plan  *plan.Plan
+	group *model.Group
 	errs  *emit.Errors
 	// unregistered are versions that the wiring registers itself.
 	unregistered []*model.Version
@@ -102,17 +87,17 @@ type printer struct {
 func (p *printer) print() (emit.File, error) {
 	w := p.group.Wiring
 	f := jen.NewFilePathName(w.Path, w.Name)
-	f.HeaderComment(emit.Header(p.program))
-	f.PackageComment(fmt.Sprintf("Package %s is %s as a server takes it: its kinds, versions, conversions, columns and hooks.", w.Name, p.called()))
+	f.HeaderComment(emit.Header(p.plan.Program))
+	f.PackageComment(fmt.Sprintf("Package %s is %s as a server takes it: its kinds, versions, conversions, columns "+
+		"and hooks.", w.Name, p.called()))
 	p.imports(f)
-	p.scoped = p.callsHandWritten()
 
 	f.Comment("A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,")
 	f.Comment("with the apigen of the version that go.mod names for apigen.dev.")
 	f.Const().Id("_").Op("=").Qual(apiPath, "GeneratedCodeVersion1")
 	p.groupFunc(f)
 	p.addToScheme(f)
-	for _, r := range Provided(p.group) {
+	for _, r := range plan.Provided(p.group) {
 		p.provider(f, r)
 	}
 	for _, r := range p.group.Resources {
@@ -135,7 +120,8 @@ func (p *printer) called() string {
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for _, path := range []string{apiPath, celPath, codecPath, registryPath, subresourcePath, runtimePath, conversionPath, operationPath, schemaPath, fieldPath} {
+	for _, path := range []string{apiPath, celPath, codecPath, registryPath, subresourcePath, runtimePath, conversionPath, operationPath,
+		schemaPath, fieldPath} {
 		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
 	}
 	packages := []*model.Package{}
@@ -143,7 +129,7 @@ func (p *printer) imports(f *jen.File) {
 		packages = append(packages, p.group.Internal)
 	}
 	for _, v := range p.group.Versions {
-		packages = append(packages, v.Package, p.home(v.Package))
+		packages = append(packages, v.Package, p.plan.Home(v.Package))
 	}
 	for _, pkg := range packages {
 		if pkg.ServedBy != nil {
@@ -212,8 +198,8 @@ func (p *printer) groupFunc(f *jen.File) {
 			member("Versions", jen.Index().String().Values(versions...)),
 			member("Resources", jen.Index().Qual(registryPath, "Resource").Custom(braces, resources...)),
 			member("AddToScheme", jen.Id("AddToScheme")),
-			member("OpenAPI", jen.Id(openapi.VersionsFunc).Call()),
-			member("Swagger", jen.Id(openapi.GroupFunc).Call()),
+			member("OpenAPI", jen.Id(plan.OpenAPIFunc).Call()),
+			member("Swagger", jen.Id(plan.SwaggerFunc).Call()),
 		))
 	})
 }
@@ -224,15 +210,16 @@ func (p *printer) addToScheme(f *jen.File) {
 	seen := map[string]bool{}
 	if p.group.Internal != nil {
 		seen[p.group.Internal.Path] = true
-		adders = append(adders, jen.Qual(p.group.Internal.Path, emit.SchemeFunction(p.group.Internal, p.errs)))
+		adders = append(adders, jen.Qual(p.group.Internal.Path, p.plan.SchemeFunction(p.group.Internal, p.errs)))
 	}
 	for _, v := range p.group.Versions {
-		if home := p.home(v.Package); !seen[home.Path] {
+		if home := p.plan.Home(v.Package); !seen[home.Path] {
 			seen[home.Path] = true
 			adders = append(adders, p.adders(v)...)
 		}
 	}
-	f.Comment("AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.")
+	f.Comment("AddToScheme registers the Go types of the group, with their defaults and conversions, and the " +
+		"priority of its versions.")
 	f.Func().Id("AddToScheme").Params(jen.Id("scheme").Op("*").Qual(runtimePath, "Scheme")).Error().Block(
 		addAll(adders),
 		jen.Return(jen.Id("scheme").Dot("SetVersionPriority").Custom(arguments, p.priority()...)),
@@ -245,13 +232,15 @@ func (p *printer) addToScheme(f *jen.File) {
 // addAll prints the calls of what registers: a loop, where there is more than one.
 func addAll(adders []jen.Code) jen.Code {
 	call := func(add jen.Code) jen.Code {
-		return jen.If(jen.Err().Op(":=").Add(add).Call(jen.Id("scheme")), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err()))
+		return jen.If(jen.Err().Op(":=").Add(add).Call(jen.Id("scheme")), jen.Err().Op("!=").Nil()).
+			Block(jen.Return(jen.Err()))
 	}
 	if len(adders) == 1 {
 		return call(adders[0])
 	}
 	typ := jen.Index().Func().Params(jen.Op("*").Qual(runtimePath, "Scheme")).Error()
-	return jen.For(jen.List(jen.Id("_"), jen.Id("add")).Op(":=").Range().Add(typ).Values(adders...)).Block(call(jen.Id("add")))
+	return jen.For(jen.List(jen.Id("_"), jen.Id("add")).Op(":=").Range().Add(typ).Values(adders...)).
+		Block(call(jen.Id("add")))
 }
 
 // priority lists the served versions, the preferred one first.

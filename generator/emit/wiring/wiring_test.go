@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/openapi"
-	"github.com/google/go-cmp/cmp"
+	"apigen.dev/generator/plan"
 )
 
 var update = flag.Bool("update", false, "write the goldens")
@@ -37,11 +39,11 @@ func golden(t *testing.T, files []emit.File) {
 
 func TestGolden(t *testing.T) {
 	s := newShop()
-	files, err := Emit(s.program)
+	files, err := Emit(plan.New(s.program))
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents, err := openapi.Emit(s.program)
+	documents, err := openapi.Emit(plan.New(s.program))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +57,12 @@ func TestGolden(t *testing.T) {
 }
 
 func TestSameBytes(t *testing.T) {
-	first, err := Emit(newShop().program)
+	first, err := Emit(plan.New(newShop().program))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
-		again, err := Emit(newShop().program)
+		again, err := Emit(plan.New(newShop().program))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +73,7 @@ func TestSameBytes(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	warnings := Warnings(newShop().program)
+	warnings := Warnings(plan.New(newShop().program))
 	if len(warnings) != 1 {
 		t.Fatalf("%d warnings: %v", len(warnings), warnings)
 	}
@@ -84,7 +86,7 @@ func TestWarnings(t *testing.T) {
 func TestNoWiringWithoutRuntime(t *testing.T) {
 	s := newShop()
 	s.program.RuntimeAvailable = false
-	if files, err := Emit(s.program); err != nil || len(files) != 0 {
+	if files, err := Emit(plan.New(s.program)); err != nil || len(files) != 0 {
 		t.Errorf("%d files, %v", len(files), err)
 	}
 }

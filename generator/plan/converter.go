@@ -1,0 +1,121 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// convert decides the conversions, and which function converts the types of versions to the hub and back.
+func (p *Plan) convert() {
+	trees := newConversionPlan(p.Program)
+	p.Conversions, p.ConversionFaults = trees.conversions(), trees.invalid
+	for _, g := range p.Wired() {
+		p.Scoped[g] = p.handWritten(g) && hasSpokes(g)
+		for _, r := range g.Resources {
+			for _, v := range r.Versions {
+				p.converters(v.Type, r.Hub)
+			}
+			for _, v := range r.Served() {
+				if pair := (Pair{v.Type, r.Hub}); v.Type != r.Hub {
+					p.RoundTrips[pair] = roundTripOf(trees.conversion(pair))
+				}
+			}
+			for _, s := range r.Subresources {
+				for _, payload := range []*model.Payload{s.Body, s.Answer} {
+					if payload == nil {
+						continue
+					}
+					for _, v := range payload.Versions {
+						p.converters(v.Type, payload.Hub)
+					}
+				}
+			}
+		}
+	}
+}
+
+// converters notes the functions between a version's type and the hub.
+func (p *Plan) converters(version, hub *model.Type) {
+	if version == hub {
+		return
+	}
+	for _, pair := range []Pair{{version, hub}, {hub, version}} {
+		if home := p.convertedIn(version, pair); home != nil {
+			p.Converters[pair] = Func{home.Path, pair.Function()}
+		}
+	}
+}
+
+// convertedIn is the package with the function for a pair: the version's home, that of the hub where the version can't
+// import it, or that of one of the types, where another module brings it. Nil where nothing converts.
+func (p *Plan) convertedIn(version *model.Type, pair Pair) *model.Package {
+	name := pair.Function()
+	home, in, out := p.Home(version.Package), p.Home(pair.In.Package), p.Home(pair.Out.Package)
+	switch {
+	case home.Func(name) != nil || p.converted(home, pair):
+		return home
+	case p.converted(in, pair):
+		return in
+	case p.converted(out, pair):
+		return out
+	case pair.In.Package.Func(name) != nil:
+		return pair.In.Package
+	case pair.Out.Package.Func(name) != nil:
+		return pair.Out.Package
+	}
+	return nil
+}
+
+// converted tells whether a function for the pair is written into the package.
+func (p *Plan) converted(home *model.Package, pair Pair) bool {
+	c := p.ConversionsOf(home)
+	return c != nil && c.Has(pair)
+}
+
+// ConversionsOf are the conversions that are written into a package; nil where it is no spoke.
+func (p *Plan) ConversionsOf(pkg *model.Package) *Conversions {
+	for _, c := range p.Conversions {
+		if c.Package == pkg {
+			return c
+		}
+	}
+	return nil
+}
+
+// RegistersConversions tells whether the package has a RegisterConversions after the run.
+func (p *Plan) RegistersConversions(pkg *model.Package) bool {
+	c := p.ConversionsOf(pkg)
+	return pkg.Func("RegisterConversions") != nil || c != nil && !c.Empty()
+}
+
+// Preserves tells whether objects of the version carry fields of the hub in an annotation.
+func (p *Plan) Preserves(version, hub *model.Type) bool {
+	return slices.ContainsFunc(p.Conversions, func(c *Conversions) bool {
+		f := c.Of(Pair{version, hub})
+		return f != nil && slices.ContainsFunc(f.Carriers, func(c *Carrier) bool { return !c.Own })
+	})
+}
+
+// handWritten tells whether the author wrote conversion functions, which may use the conversion.Scope that they are
+// given; generated ones only hand it on.
+func (p *Plan) handWritten(g *model.Group) bool {
+	var packages []*model.Package
+	if g.Internal != nil {
+		packages = append(packages, g.Internal)
+	}
+	for _, v := range g.Versions {
+		packages = append(packages, v.Package, p.Home(v.Package))
+	}
+	return slices.ContainsFunc(packages, func(pkg *model.Package) bool {
+		return slices.ContainsFunc(pkg.Funcs, func(f *model.Func) bool { return strings.HasPrefix(f.Name, "Convert_") })
+	})
+}
+
+// hasSpokes tells whether any served version of the group is not its own hub.
+func hasSpokes(g *model.Group) bool {
+	return slices.ContainsFunc(g.Resources, func(r *model.Resource) bool {
+		return slices.ContainsFunc(r.Served(), func(v model.ResourceVersion) bool { return v.Type != r.Hub })
+	})
+}

@@ -1,0 +1,198 @@
+package plan
+
+import (
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// Converter is a hand-written function that converts one pair.
+type Converter struct {
+	Func
+	Pair Pair
+	// Drop: nothing is to be converted here. CopyOnly: it only assigns, so that an assignment may take its place.
+	Drop, CopyOnly bool
+}
+
+// functions are the hand-written ones that one package's conversions call.
+type functions struct {
+	// near are those of the package, its peers and the package of its external types. They win over everything.
+	near map[string]*Converter
+	// far are those of other packages, for types of theirs.
+	far map[string]*Converter
+	// own are those of the package itself, by name: they are registered.
+	own []*Converter
+	// misnamed are functions that look like conversions but can't be called as such, by name.
+	misnamed map[string]*model.Func
+}
+
+func findFunctions(u *universe, pkg *model.Package, near []*model.Package) functions {
+	f := functions{near: map[string]*Converter{}, far: map[string]*Converter{}, misnamed: map[string]*model.Func{}}
+	seen := map[string]bool{}
+	for _, p := range near {
+		if seen[p.Path] {
+			continue
+		}
+		seen[p.Path] = true
+		f.scan(p, f.near, func(found *Converter) bool {
+			if p == pkg {
+				f.own = append(f.own, found)
+			}
+			return true
+		})
+	}
+	for _, p := range u.sorted() {
+		if seen[p.Path] || isBase(p.Path) || u.reaches(p, pkg) {
+			continue
+		}
+		f.scan(p, f.far, func(found *Converter) bool { return concerns(found.Pair, p) })
+	}
+	return f
+}
+
+// scan adds the package's conversion functions to the map, unless there is one for the pair already.
+func (f *functions) scan(p *model.Package, into map[string]*Converter, want func(*Converter) bool) {
+	for _, fn := range p.Funcs {
+		found := asConversion(fn)
+		if found == nil {
+			if strings.HasPrefix(fn.Name, "Convert_") && f.misnamed[fn.Name] == nil {
+				f.misnamed[fn.Name] = fn
+			}
+			continue
+		}
+		found.Path = p.Path
+		if key := found.Pair.Key(); want(found) && into[key] == nil {
+			into[key] = found
+		}
+	}
+}
+
+// asConversion returns the function where name and signature are those of a conversion, and nil otherwise.
+func asConversion(fn *model.Func) *Converter {
+	if !IsConversion(fn) {
+		return nil
+	}
+	p := Pair{fn.Params[0].Elem, fn.Params[1].Elem}
+	if fn.Name != p.Function() {
+		return nil
+	}
+	return &Converter{
+		Func:     Func{Name: fn.Name},
+		Pair:     p,
+		Drop:     fn.ConversionFn == "drop",
+		CopyOnly: fn.ConversionFn == "copy-only",
+	}
+}
+
+// IsConversion tells whether the signature is a conversion's.
+func IsConversion(fn *model.Func) bool {
+	return !fn.Variadic && len(fn.Params) == 3 && len(fn.Results) == 1 && isError(fn.Results[0]) &&
+		isScope(fn.Params[2]) &&
+		isPointer(fn.Params[0]) && isPointer(fn.Params[1])
+}
+
+func isPointer(t *model.Type) bool { return t.Form == model.Pointer && t.Package == nil }
+
+func isError(t *model.Type) bool {
+	return t.Package == nil && t.Form == model.Interface &&
+		(t.Name == "error" || len(t.InterfaceMethods) == 1 && t.InterfaceMethods[0] == "Error")
+}
+
+func isScope(t *model.Type) bool {
+	return t.Name == "Scope" && t.Package != nil && t.Package.Path == conversionPath
+}
+
+// concerns tells whether the pair is the package's business, so that its function may be called from elsewhere.
+func concerns(p Pair, pkg *model.Package) bool {
+	var of func(t *model.Type) bool
+	of = func(t *model.Type) bool {
+		switch {
+		case t == nil:
+			return false
+		case t.Package == nil: // a pointer to, or a list or map of, the package's types
+			return of(t.Elem) || of(t.Key)
+		}
+		path := t.Package.Path
+		if path == pkg.Path || pkg.ConversionExternal != nil && path == pkg.ConversionExternal.Path {
+			return true
+		}
+		for _, peer := range pkg.ConversionPeers {
+			if path == peer {
+				return true
+			}
+		}
+		return false
+	}
+	return of(p.In) || of(p.Out)
+}
+
+// find returns the hand-written function for the pair, or nil.
+func (f *functions) find(p Pair) *Converter {
+	key := p.Key()
+	if fn := f.near[key]; fn != nil {
+		return fn
+	}
+	if Identical(p.In, p.Out) {
+		return nil
+	}
+	return f.far[key]
+}
+
+// blocks tells whether values of the pair must not be copied as memory, because a function stands for either direction.
+func (f *functions) blocks(p Pair) bool {
+	for _, d := range []Pair{p, p.Reverse()} {
+		if fn := f.find(d); fn != nil && !fn.CopyOnly {
+			return true
+		}
+	}
+	return false
+}
+
+// isBase tells apimachinery's packages whose functions are consulted last.
+func isBase(path string) bool {
+	return path == conversionPath || path == runtimePath || path == metaPath
+}
+
+// base are apimachinery's functions for pairs of types that have nothing in common. They are the same in every program,
+// so they are known without having been loaded.
+var base = map[string]*Converter{
+	"[]string -> string": {Func: Func{runtimePath, "Convert_Slice_string_To_string"}},
+	"[]string -> int":    {Func: Func{runtimePath, "Convert_Slice_string_To_int"}},
+	"[]string -> bool":   {Func: Func{runtimePath, "Convert_Slice_string_To_bool"}},
+	"[]string -> *bool": {Func: Func{runtimePath,
+		"Convert_Slice_string_To_Pointer_bool"}},
+	"[]string -> int64": {Func: Func{runtimePath, "Convert_Slice_string_To_int64"}},
+	"[]string -> *int64": {Func: Func{runtimePath,
+		"Convert_Slice_string_To_Pointer_int64"}},
+	"string -> int64":  {Func: Func{runtimePath, "Convert_string_To_int64"}},
+	"string -> *int64": {Func: Func{runtimePath, "Convert_string_To_Pointer_int64"}},
+	"[]string -> []int32": {Func: Func{metaPath,
+		"Convert_Slice_string_To_Slice_int32"}},
+	"[]string -> " + metaPath + ".Time": {Func: Func{metaPath, "Convert_Slice_string_To_v1_Time"}},
+	"[]string -> *" + metaPath + ".Time": {Func: Func{metaPath,
+		"Convert_Slice_string_To_Pointer_v1_Time"}},
+	"[]string -> *" + metaPath + ".DeletionPropagation": {Func: Func{metaPath,
+		"Convert_Slice_string_To_Pointer_v1_DeletionPropagation"}},
+	"[]string -> " + metaPath + ".IncludeObjectPolicy": {Func: Func{metaPath,
+		"Convert_Slice_string_To_v1_IncludeObjectPolicy"}},
+	"[]string -> " + metaPath + ".ResourceVersionMatch": {Func: Func{metaPath,
+		"Convert_Slice_string_To_v1_ResourceVersionMatch"}},
+	"map[string]string -> " + metaPath + ".LabelSelector": {Func: Func{metaPath,
+		"Convert_Map_string_To_string_To_v1_LabelSelector"}},
+	metaPath + ".LabelSelector -> map[string]string": {Func: Func{metaPath,
+		"Convert_v1_LabelSelector_To_Map_string_To_string"}},
+	"string -> k8s.io/apimachinery/pkg/labels.Selector": {Func: Func{metaPath, "Convert_string_To_labels_Selector"}},
+	"string -> k8s.io/apimachinery/pkg/fields.Selector": {Func: Func{metaPath, "Convert_string_To_fields_Selector"}},
+	"k8s.io/apimachinery/pkg/labels.Selector -> string": {Func: Func{metaPath, "Convert_labels_Selector_To_string"}},
+	"k8s.io/apimachinery/pkg/fields.Selector -> string": {Func: Func{metaPath, "Convert_fields_Selector_To_string"}},
+	runtimePath + ".Object -> " + runtimePath + ".RawExtension": {
+		Func: Func{runtimePath, "Convert_runtime_Object_To_runtime_RawExtension"}},
+	runtimePath + ".RawExtension -> " + runtimePath + ".Object": {
+		Func: Func{runtimePath, "Convert_runtime_RawExtension_To_runtime_Object"}},
+}
+
+// isTypeMeta: apiVersion and kind say what an object was decoded from. The scheme sets them after a conversion, and
+// conversions leave them alone.
+func isTypeMeta(t *model.Type) bool {
+	return t.Name == "TypeMeta" && t.Package != nil && t.Package.Path == metaPath
+}

@@ -1,0 +1,198 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// Hook is logic of a kind, written by hand, that a server calls when objects are written.
+type Hook struct {
+	// Name is the convention's: PrepareForCreate. Field is the Strategy's field that calls it; it is empty for hooks of
+	// subresources.
+	Name, Field string
+	Func        *model.Func
+	// Function: it is a function of the package that serves the kind, with the object as a parameter, since the kind is
+	// of another module; else it is a method of the hub. Its signature is then that of the Strategy's field.
+	Function bool
+}
+
+// The hooks that printing treats in ways of their own.
+const (
+	CheckGracefulDelete  = "CheckGracefulDelete"
+	validateStatusUpdate = "ValidateStatusUpdate"
+)
+
+// UpdateHook is the hook that checks a write of a subresource that is a field: ValidateStatusUpdate.
+func UpdateHook(field string) string { return "Validate" + field + "Update" }
+
+// Hook returns the resource's hook of that name, or nil.
+func (p *Plan) Hook(r *model.Resource, name string) *Hook {
+	for i, h := range p.Hooks[r] {
+		if h.Name == name {
+			return &p.Hooks[r][i]
+		}
+	}
+	return nil
+}
+
+// hooksOf finds the hooks of a kind, in the order of a Strategy's fields.
+func hooksOf(r *model.Resource) []Hook {
+	var out []Hook
+	for _, c := range conventionsOf(r) {
+		if f := c.functionOf(r.Hub); f != nil {
+			out = append(out, Hook{c.name, c.field, f, true})
+		} else if m := r.Hub.Methods[c.name]; m != nil && c.fits(m, r.Hub) {
+			out = append(out, Hook{c.name, c.field, m, false})
+		}
+	}
+	return out
+}
+
+// convention is a method of the hub type that is called on writes, found by its name and its signature.
+type convention struct {
+	name string
+	// field of the Strategy that calls it; empty for those of subresources.
+	field string
+	// signature is what the user has to write behind the receiver and the name, with T for the type.
+	signature       string
+	params, results []paramShape
+}
+
+// paramShape recognizes a type; hub is T.
+type paramShape func(t, hub *model.Type) bool
+
+func contextShape(t, _ *model.Type) bool { return IsNamed(t, "context", "Context") }
+func hubShape(t, hub *model.Type) bool {
+	return t.Form == model.Pointer && t.Package == nil && t.Elem == hub
+}
+func errorsShape(t, _ *model.Type) bool { return IsNamed(t, fieldPath, "ErrorList") }
+func stringShape(t, _ *model.Type) bool {
+	return t.Package == nil && t.Form == model.Basic && t.Basic == "string"
+}
+func booleanShape(t, _ *model.Type) bool {
+	return t.Package == nil && t.Form == model.Basic && t.Basic == "bool"
+}
+func deleteOptionsShape(t, _ *model.Type) bool {
+	return t.Form == model.Pointer && t.Package == nil && IsNamed(t.Elem, metaPath, "DeleteOptions")
+}
+func propagationShape(t, _ *model.Type) bool { return IsNamed(t, metaPath, "DeletionPropagation") }
+func stringsShape(t, hub *model.Type) bool {
+	return t.Package == nil && t.Form == model.Slice && stringShape(t.Elem, hub)
+}
+
+// conventions returns the table of methods, in the order of a Strategy's fields.
+func conventions() []convention {
+	var (
+		ctx    = []paramShape{contextShape}
+		update = []paramShape{contextShape, hubShape}
+		errs   = []paramShape{errorsShape}
+	)
+	return []convention{
+		{"PrepareForCreate", "PrepareForCreate", "(ctx context.Context)", ctx, nil},
+		{"PrepareForUpdate", "PrepareForUpdate", "(ctx context.Context, old *T)", update, nil},
+		{"Validate", "Validate", "(ctx context.Context) field.ErrorList", ctx, errs},
+		{"ValidateUpdate", "ValidateUpdate", "(ctx context.Context, old *T) field.ErrorList", update, errs},
+		{validateStatusUpdate, "", "(ctx context.Context, old *T) field.ErrorList", update, errs},
+		{"Canonicalize", "Canonicalize", "()", nil, nil},
+		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string", update, []paramShape{stringsShape}},
+		{CheckGracefulDelete, CheckGracefulDelete, "(ctx context.Context, options *metav1.DeleteOptions) bool",
+			[]paramShape{contextShape, deleteOptionsShape}, []paramShape{booleanShape}},
+		{"DefaultPropagationPolicy", "DefaultPropagationPolicy", "(ctx context.Context) metav1.DeletionPropagation",
+			ctx, []paramShape{propagationShape}},
+		{"ValidateName", "ValidateName", "(name string, generated bool) []string",
+			[]paramShape{stringShape, booleanShape}, []paramShape{stringsShape}},
+	}
+}
+
+// conventionsOf are all conventions that hold for a kind.
+func conventionsOf(r *model.Resource) []convention {
+	out := conventions()
+	for _, s := range r.Subresources {
+		if s.Form == model.FieldSubresource {
+			out = append(out, convention{UpdateHook(s.Field.Name), "", "(ctx context.Context, old *T) field.ErrorList",
+				[]paramShape{contextShape, hubShape}, []paramShape{errorsShape}})
+		}
+	}
+	return out
+}
+
+func isConvention(name string) bool {
+	return slices.ContainsFunc(conventions(), func(c convention) bool { return c.name == name })
+}
+
+// fits tells whether a method of the hub has the convention's signature.
+func (c convention) fits(m *model.Func, hub *model.Type) bool {
+	return !m.Variadic && sameShapes(m.Params, c.params, hub) && sameShapes(m.Results, c.results, hub)
+}
+
+func sameShapes(types []*model.Type, shapes []paramShape, hub *model.Type) bool {
+	if len(types) != len(shapes) {
+		return false
+	}
+	for i, s := range shapes {
+		if !s(types[i], hub) {
+			return false
+		}
+	}
+	return true
+}
+
+// Kinds of another module have no methods of the user's. What would be one is a function in the package that serves
+// them, with the object as a parameter: PrepareForCreate_Deployment(ctx, obj). Its signature is that of the Strategy's
+// field.
+
+// functionName is the function that stands for the method. Validate_X is the name under which the rules of markers are
+// checked, so that what the user adds to those is called otherwise.
+func (c convention) functionName(kind string) string {
+	if c.name == "Validate" {
+		return "ValidateObject_" + kind
+	}
+	return c.name + "_" + kind
+}
+
+// functionShapes are the function's parameters: those of the method, with the object behind the context.
+func (c convention) functionShapes() []paramShape {
+	switch {
+	case c.name == "ValidateName":
+		return c.params
+	case len(c.params) == 0:
+		return []paramShape{hubShape}
+	}
+	return append([]paramShape{c.params[0], hubShape}, c.params[1:]...)
+}
+
+// functionSignature is what the user has to write behind the name.
+func (c convention) functionSignature(hub *model.Type) string {
+	signature := c.signature
+	switch {
+	case c.name == "ValidateName":
+	case len(c.params) == 2:
+		signature = strings.Replace(signature, "old *T", "obj, old *T", 1)
+	case len(c.params) == 1:
+		signature = strings.Replace(signature, "ctx context.Context", "ctx context.Context, obj *T", 1)
+	default:
+		signature = "(obj *T)"
+	}
+	return expand(signature, TypeText(hub))
+}
+
+func (c convention) fitsFunction(f *model.Func, hub *model.Type) bool {
+	return !f.Variadic && sameShapes(f.Params, c.functionShapes(), hub) && sameShapes(f.Results, c.results, hub)
+}
+
+// functionOf is the function that stands for the method, or nil where there is none.
+func (c convention) functionOf(hub *model.Type) *model.Func {
+	home := hub.Package.ServedBy
+	if home == nil {
+		return nil
+	}
+	if f := home.Func(c.functionName(hub.Name)); f != nil && c.fitsFunction(f, hub) {
+		return f
+	}
+	return nil
+}
+
+// expand writes a signature's T as the type's name.
+func expand(signature, name string) string { return strings.ReplaceAll(signature, "*T", "*"+name) }

@@ -1,0 +1,139 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/diag"
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
+)
+
+// HookWarnings names the methods and functions of a kind that look as if the server called them and that it doesn't
+// call, since they have another signature or name, or stand on another type than the hub.
+func HookWarnings(r *model.Resource) diag.Errors {
+	var out diag.Errors
+	warnMethods(&out, r)
+	warnMisnamed(&out, r)
+	warnFunctions(&out, r)
+	for _, v := range r.Versions {
+		warnElsewhere(&out, r, v.Type)
+		warnFunctionsElsewhere(&out, r, v.Type)
+	}
+	return out
+}
+
+func warnMethods(out *diag.Errors, r *model.Resource) {
+	for _, c := range conventionsOf(r) {
+		m := r.Hub.Methods[c.name]
+		switch {
+		case m == nil || c.fits(m, r.Hub):
+		case r.Hub.Package.ServedBy != nil:
+			c.warnForeign(out, m, r.Hub)
+		default:
+			signature := fmt.Sprintf("func (in *%s) %s%s", r.Hub.Name, c.name, expand(c.signature, r.Hub.Name))
+			out.Add(m.Pos, "method %s of %s is not called by the server: its signature is not `%s`",
+				c.name, r.Hub.Name, signature)
+		}
+	}
+}
+
+// warnElsewhere finds logic on a version that is not the hub, where nobody calls it.
+func warnElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
+	if t == r.Hub {
+		return
+	}
+	for _, c := range conventions() {
+		if m := t.Methods[c.name]; m != nil && c.fits(m, t) {
+			out.Add(m.Pos, "method %s of %s is not called by the server: logic works on the hub, so write it for %s.%s",
+				c.name, TypeText(t), r.Hub.Package.Path, r.Hub.Name)
+		}
+	}
+}
+
+// webhookMethods are those of controller-runtime's webhooks, and what takes their places. ValidateUpdate is a name of
+// ours, too.
+var webhookMethods = map[string]string{
+	"ValidateCreate": "func (in *T) Validate(ctx context.Context) field.ErrorList",
+	"ValidateDelete": "",
+	"Default":        "func SetDefaults_T(in *T), or +default on its fields",
+}
+
+// warnMisnamed finds methods of the hub that nobody calls: those that a webhook would have, and those that are nearly
+// called like one that the server calls.
+func warnMisnamed(out *diag.Errors, r *model.Resource) {
+	for _, name := range slices.Sorted(maps.Keys(r.Hub.Methods)) {
+		m := r.Hub.Methods[name]
+		if instead, ok := webhookMethods[name]; ok {
+			warnWebhook(out, m, r.Hub, instead)
+			continue
+		}
+		for _, c := range conventionsOf(r) {
+			if spelling.Misspelt(name, c.name) && r.Hub.Methods[c.name] == nil && !isConvention(name) &&
+				c.fits(m, r.Hub) {
+				out.Add(m.Pos, "method %s of %s is not called by the server: it is called %s there", name, r.Hub.Name,
+					c.name)
+				break
+			}
+		}
+	}
+}
+
+// warnWebhook says what takes the place of a webhook's method.
+func warnWebhook(out *diag.Errors, m *model.Func, hub *model.Type, instead string) {
+	home := hub.Package.ServedBy
+	switch {
+	case m.Name == "ValidateDelete":
+		out.Add(m.Pos, "method ValidateDelete of %s is not called by the server: nothing of a kind validates its "+
+			"deletion; an admission policy or webhook can", hub.Name)
+	case home == nil:
+		out.Add(m.Pos, "method %s of %s is not called by the server: write %s", m.Name, hub.Name,
+			strings.NewReplacer("_T", "_"+hub.Name, "*T", "*"+hub.Name).Replace(instead))
+	case m.Name == "ValidateCreate":
+		validates := slices.IndexFunc(conventions(), func(c convention) bool { return c.name == "Validate" })
+		conventions()[validates].warnForeign(out, m, hub)
+	case home.Func("SetDefaults_"+hub.Name) == nil:
+		out.Add(m.Pos, "method %s of %s is not called by the server: write `func SetDefaults_%s(in *%s)` in package %s",
+			m.Name, hub.Name, hub.Name, TypeText(hub), home.Path)
+	}
+}
+
+// warnForeign names what to write in place of a method of a kind of another module that the server can't call, unless
+// it is there.
+func (c convention) warnForeign(out *diag.Errors, m *model.Func, hub *model.Type) {
+	if c.functionOf(hub) == nil {
+		out.Add(m.Pos, "method %s of %s is not called by the server: write `func %s%s` in package %s", m.Name, hub.Name,
+			c.functionName(hub.Name), c.functionSignature(hub), hub.Package.ServedBy.Path)
+	}
+}
+
+// warnFunctions names the functions that look as if the server called them and that it doesn't call.
+func warnFunctions(out *diag.Errors, r *model.Resource) {
+	home := r.Hub.Package.ServedBy
+	if home == nil {
+		return
+	}
+	for _, c := range conventions() {
+		name := c.functionName(r.Kind)
+		if f := home.Func(name); f != nil && !c.fitsFunction(f, r.Hub) {
+			out.Add(f.Pos, "function %s is not called by the server: its signature is not `func %s%s`",
+				name, name, c.functionSignature(r.Hub))
+		}
+	}
+}
+
+// warnFunctionsElsewhere finds functions for a version of another module that is not the hub, where nobody calls them.
+func warnFunctionsElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
+	home := t.Package.ServedBy
+	if home == nil || t == r.Hub {
+		return
+	}
+	for _, c := range conventions() {
+		if f := home.Func(c.functionName(t.Name)); f != nil && c.fitsFunction(f, t) {
+			out.Add(f.Pos, "function %s is not called by the server: logic works on the hub, so write it for %s.%s",
+				f.Name, r.Hub.Package.Path, r.Hub.Name)
+		}
+	}
+}

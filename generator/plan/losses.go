@@ -1,0 +1,169 @@
+package plan
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// Losses are what the conversions of a kind of a spoke to the hub and back don't copy as it is: fields that are
+// dropped, preserved or renamed, functions written by hand, and values that one side can't tell apart or hold.
+type Losses struct {
+	Pair
+	// Lines say one loss each, sorted by the field's path; none: everything is copied.
+	Lines []string
+}
+
+// Report is the losses of all packages that files are planned for, one line each, below a line for each pair of kinds.
+func (p *Plan) Report() []string {
+	var out []string
+	for _, c := range p.Conversions {
+		if !p.Writes(c.Package) {
+			continue
+		}
+		for _, l := range c.Losses {
+			head := fmt.Sprintf("%s <-> %s", Text(l.In, nil), Text(l.Out, nil))
+			if len(l.Lines) == 0 {
+				out = append(out, head+": nothing is lost")
+				continue
+			}
+			out = append(out, head+":")
+			for _, line := range l.Lines {
+				out = append(out, "  "+line)
+			}
+		}
+	}
+	return out
+}
+
+// lossesOf follows the conversion of a kind of the spoke.
+func (t *planner) lossesOf(p Pair) Losses {
+	r := &losses{planner: t, active: map[Pair]bool{}, said: map[string]bool{}}
+	c := t.conversion(p)
+	r.active[p] = true
+	r.fields(c.Fields, c.Unset, "", r.byHand(p, ""))
+	sort.SliceStable(r.lines, func(i, j int) bool {
+		a, _, _ := strings.Cut(r.lines[i], ": ")
+		b, _, _ := strings.Cut(r.lines[j], ": ")
+		return a < b
+	})
+	return Losses{Pair: p, Lines: r.lines}
+}
+
+// hubName is the hub in messages.
+const hubName = "the hub"
+
+// losses are those of one pair of kinds, in the making.
+type losses struct {
+	*planner
+	active map[Pair]bool
+	said   map[string]bool
+	lines  []string
+}
+
+func (r *losses) say(path, format string, args ...any) {
+	if path == "" {
+		path = "."
+	}
+	line := path + ": " + fmt.Sprintf(format, args...)
+	if !r.said[line] {
+		r.said[line] = true
+		r.lines = append(r.lines, line)
+	}
+}
+
+func (r *losses) move(m *Move, path string) {
+	if r.active[m.Pair] || m.Kind == Assign || m.Kind == Nothing {
+		return
+	}
+	r.active[m.Pair] = true
+	defer delete(r.active, m.Pair)
+	byHand := r.byHand(m.Pair, path)
+	if m.Instead != nil {
+		m = m.Instead
+	}
+	switch {
+	case m.Conversion != nil:
+		r.fields(m.Conversion.Fields, m.Conversion.Unset, path, byHand)
+	case m.Fields != nil:
+		r.fields(m.Fields, m.Unset, path, byHand)
+	case byHand:
+	case m.Kind == FromPointer:
+		r.say(path, "a pointer in %s and a value in %s: nil becomes the zero value", r.Types.Name, hubName)
+		r.move(m.Elem, path)
+	case m.Kind == ToPointer:
+		r.say(path, "a value in %s and a pointer in %s: nil becomes the zero value", r.Types.Name, hubName)
+		r.move(m.Elem, path)
+	case m.Kind == Pointer:
+		r.move(m.Elem, path)
+	case m.Kind == Slice, m.Kind == Array:
+		r.move(m.Elem, path+"[]")
+	case m.Kind == Map:
+		r.move(m.Elem, path+"{}")
+	case m.In.Form == model.Basic && m.Out.Form == model.Basic:
+		r.numbers(m.Pair, path)
+	}
+}
+
+// byHand names the functions and methods written by hand for the pair, and tells whether they take care of all of it.
+func (r *losses) byHand(p Pair, path string) bool {
+	both := 0
+	for _, d := range []Pair{p, p.Reverse()} {
+		switch fn := r.funcs.find(d); {
+		case fn != nil && fn.Drop:
+			r.say(path, "dropped by %s", fn.Name)
+			both++
+		case fn != nil && !fn.CopyOnly:
+			r.say(path, "by hand: %s", fn.Name)
+			both++
+		case byMethod(d) != "":
+			r.say(path, "by hand: a method of %s", Text(p.In, nil))
+			both++
+		}
+	}
+	return both == 2
+}
+
+func (r *losses) fields(fields []*FieldMove, unset []*model.Field, path string, byHand bool) {
+	for _, m := range fields {
+		f, g, at := m.Field, m.To, dotted(path, m.Field)
+		switch {
+		case isTypeMeta(f.Type):
+		case f.ConversionOff || g != nil && g.ConversionOff:
+			r.say(at, "dropped")
+		case g == nil && f.Preserve:
+			r.say(at, "preserved in the annotation %s of %s", OwnAnnotation(r.Types), hubName)
+		case g == nil && byHand:
+			r.say(at, "left to what is written by hand")
+		case g != nil:
+			if f.Name != g.Name {
+				r.say(at, "renamed: %s in %s", dotted(path, g), hubName)
+			}
+			r.move(m.Move, at)
+		}
+	}
+	for _, g := range unset {
+		at := dotted(path, g)
+		switch {
+		case g.ConversionOff:
+			r.say(at, "dropped from %s", hubName)
+		case g.Preserve:
+			r.say(at, "preserved in the annotation %s", PreservedAnnotation)
+		case byHand:
+			r.say(at, "of %s, left to what is written by hand", hubName)
+		}
+	}
+}
+
+// numbers tells where one side holds less than the other: conversions to it may be refused.
+func (r *losses) numbers(p Pair, path string) {
+	in, inBits := class(basicName(p.In))
+	out, outBits := class(basicName(p.Out))
+	if in == "" || out == "" || in == out && inBits == outBits {
+		return
+	}
+	r.say(path, "%s in %s and %s in %s: what doesn't fit is refused", basicName(p.In), r.Types.Name, basicName(p.Out),
+		hubName)
+}

@@ -1,0 +1,191 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// Pair is one direction of a conversion: from one type to another.
+type Pair struct {
+	In, Out *model.Type
+}
+
+func (p Pair) String() string { return TypeText(p.In) + " -> " + TypeText(p.Out) }
+
+// Key tells pairs apart by the identity of their types.
+func (p Pair) Key() string { return TypeKey(p.In) + " -> " + TypeKey(p.Out) }
+
+// Reverse is the other direction.
+func (p Pair) Reverse() Pair { return Pair{In: p.Out, Out: p.In} }
+
+// Function is the conventional name of the pair's function.
+func (p Pair) Function() string { return "Convert_" + TypeName(p.In) + "_To_" + TypeName(p.Out) }
+
+// sanitizer makes an identifier's part of an import path's element, as conversion-gen does.
+var sanitizer = strings.NewReplacer("-", "_", ".", "")
+
+// TypeName is the type's name in names of functions: v1_Book, Slice_string, Pointer_v1_Time.
+func TypeName(t *model.Type) string {
+	if t.Package != nil {
+		path := t.Package.Path
+		return sanitizer.Replace(path[strings.LastIndexByte(path, '/')+1:]) + "_" + t.Name
+	}
+	switch t.Form {
+	case model.Basic:
+		return basicName(t)
+	case model.Pointer:
+		return "Pointer_" + TypeName(t.Elem)
+	case model.Slice:
+		return "Slice_" + TypeName(t.Elem)
+	case model.Array:
+		return "Array_" + strconv.FormatInt(t.Len, 10) + "_" + TypeName(t.Elem)
+	case model.Map:
+		return "Map_" + TypeName(t.Key) + "_To_" + TypeName(t.Elem)
+	case model.Struct:
+		parts := []string{"Struct"}
+		for _, f := range t.Fields {
+			parts = append(parts, TypeName(f.Type))
+		}
+		return strings.Join(parts, "_")
+	case model.Interface:
+		return strings.Join(append([]string{"Interface"}, t.InterfaceMethods...), "_")
+	}
+	return "unnameable"
+}
+
+func basicName(t *model.Type) string {
+	switch t.Basic {
+	case "uint8":
+		return "byte"
+	case "rune":
+		return "int32"
+	}
+	return t.Basic
+}
+
+// TypeKey is equal for identical types, and only for those.
+func TypeKey(t *model.Type) string {
+	if t.Package == nil || t.Name == "" {
+		if t.Name != "" && t.Form != model.Basic {
+			return t.Name // error
+		}
+		return shape(t, true)
+	}
+	key := t.Package.Path + "." + t.Name
+	if len(t.TypeArgs) == 0 {
+		return key
+	}
+	args := make([]string, len(t.TypeArgs))
+	for i, a := range t.TypeArgs {
+		args[i] = TypeKey(a)
+	}
+	return key + "[" + strings.Join(args, ",") + "]"
+}
+
+// shape is equal for types whose underlying types are identical. Without tags it is equal where Go converts one
+// to the other.
+func shape(t *model.Type, tags bool) string {
+	switch t.Form {
+	case model.Basic:
+		return basicName(t)
+	case model.Pointer:
+		return "*" + TypeKey(t.Elem)
+	case model.Slice:
+		return "[]" + TypeKey(t.Elem)
+	case model.Array:
+		return "[" + strconv.FormatInt(t.Len, 10) + "]" + TypeKey(t.Elem)
+	case model.Map:
+		return "map[" + TypeKey(t.Key) + "]" + TypeKey(t.Elem)
+	case model.Struct:
+		return structShape(t, tags)
+	case model.Interface:
+		if len(t.InterfaceMethods) == 0 {
+			return "any"
+		}
+	case model.UnsafePointer:
+		return "unsafe.Pointer"
+	}
+	return fmt.Sprintf("%p", t) // methods and signatures aren't known: identical only to itself
+}
+
+func structShape(t *model.Type, tags bool) string {
+	var s strings.Builder
+	s.WriteString("struct{")
+	for _, f := range t.Fields {
+		if f.Embedded {
+			s.WriteString("=")
+		}
+		if !f.Exported && t.Package != nil {
+			s.WriteString(t.Package.Path + ".")
+		}
+		s.WriteString(f.Name + " " + TypeKey(f.Type))
+		if tags {
+			s.WriteString(strconv.Quote(f.Tag))
+		}
+		s.WriteString(";")
+	}
+	s.WriteString("}")
+	return s.String()
+}
+
+// Identical tells whether Go takes the types for one.
+func Identical(a, b *model.Type) bool { return a == b || TypeKey(a) == TypeKey(b) }
+
+// Convertible tells whether Go converts a value of the one type to the other without any change of its memory.
+func Convertible(a, b *model.Type) bool {
+	if Identical(a, b) {
+		return true
+	}
+	if a.Form != b.Form || a.Form == model.Interface || a.Form == model.Func_ || a.Form == model.Chan ||
+		a.Form == model.TypeParam {
+		return false
+	}
+	if a.Form == model.Pointer && a.Package == nil && b.Package == nil {
+		return shape(a.Elem, false) == shape(b.Elem, false)
+	}
+	return shape(a, false) == shape(b, false)
+}
+
+// Text is the type as a person writes it in the package.
+func Text(t *model.Type, in *model.Package) string {
+	if t.Package != nil {
+		if t.Package == in || in != nil && t.Package.Path == in.Path {
+			return t.Name
+		}
+		return t.Package.Name + "." + t.Name
+	}
+	switch t.Form {
+	case model.Pointer:
+		return "*" + Text(t.Elem, in)
+	case model.Slice:
+		return "[]" + Text(t.Elem, in)
+	case model.Array:
+		return "[" + strconv.FormatInt(t.Len, 10) + "]" + Text(t.Elem, in)
+	case model.Map:
+		return "map[" + Text(t.Key, in) + "]" + Text(t.Elem, in)
+	case model.Struct:
+		return "struct{...}"
+	case model.Interface:
+		if t.Name != "" {
+			return t.Name
+		}
+		if len(t.InterfaceMethods) == 0 {
+			return "any"
+		}
+		return "interface{...}"
+	case model.Func_:
+		return "func"
+	case model.Chan:
+		return "chan"
+	}
+	return basicName(t)
+}
+
+// signature is what a person must write for the pair in the package.
+func (p Pair) signature(in *model.Package) string {
+	return "func " + p.Function() + "(in *" + Text(p.In, in) + ", out *" + Text(p.Out,
+		in) + ", s conversion.Scope) error"
+}

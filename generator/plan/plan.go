@@ -1,0 +1,170 @@
+// Package plan decides what a run of the generator writes, once and for the whole program: which functions will exist,
+// how each field is converted, what registers a package's types, and what a server calls. A plan is pure data; it can
+// be built from a model in a test, and printed. Emitters print from it and decide nothing that another one needs to
+// know. It knows the model.
+package plan
+
+import (
+	"slices"
+
+	"apigen.dev/generator/diag"
+	"apigen.dev/generator/model"
+)
+
+// Plan is a program and what is decided about it. It isn't changed once it is made.
+type Plan struct {
+	*model.Program
+	// Also are the packages that files are planned for although the run only looks at them.
+	Also []*model.Package
+	// Registrations and Defaults are there for each package of the program and of its groups.
+	Registrations map[*model.Package]*Registration
+	Defaults      map[*model.Package]*Defaults
+	// Conversions are those of each package that is a spoke, in the order of the packages. ConversionFaults are marks
+	// of preserved fields, and of packages, that can't mean anything.
+	Conversions      []*Conversions
+	ConversionFaults diag.Errors
+	// Hooks are the hand-written logic of each resource, in the order of a Strategy's fields.
+	Hooks map[*model.Resource][]Hook
+	// Defaulters are the functions that set the defaults of the types that servers decode.
+	Defaulters map[*model.Type]Func
+	// Converters are the functions that convert the types of versions to the hub and back. A pair that nothing converts
+	// is missing.
+	Converters map[Pair]Func
+	// Scoped are the groups whose conversions take a conversion.Scope, since some are written by hand.
+	Scoped map[*model.Group]bool
+	// RoundTrips are the losses that tests of conversions to the hub expect.
+	RoundTrips map[Pair]*RoundTrip
+	// Checks are the functions that check those types.
+	Checks Checks
+	// Applied are the schemas of the kinds that clients apply.
+	Applied AppliedSchemas
+}
+
+// Checks are functions that check objects when they are written, by type.
+type Checks struct {
+	// Markers are those for the rules of markers.
+	Markers map[*model.Type]Func
+	// CEL are the functions of a group's wiring package that return the rules in CEL.
+	CEL map[*model.Type]string
+}
+
+// New plans the files of the packages that a run was asked for, and those of the packages in also.
+func New(program *model.Program, also ...*model.Package) *Plan {
+	p := &Plan{
+		Program: program, Also: also,
+		Registrations: map[*model.Package]*Registration{}, Defaults: map[*model.Package]*Defaults{},
+		Hooks: map[*model.Resource][]Hook{}, Defaulters: map[*model.Type]Func{},
+		Converters: map[Pair]Func{}, Scoped: map[*model.Group]bool{}, RoundTrips: map[Pair]*RoundTrip{},
+	}
+	functions := findDefaulters(program)
+	for _, pkg := range p.packages() {
+		p.Defaults[pkg] = defaultsOf(program, pkg, functions)
+		p.Registrations[pkg] = registrationOf(pkg, p.Defaults[pkg])
+	}
+	for _, g := range program.Groups {
+		for _, r := range g.Resources {
+			p.Hooks[r] = hooksOf(r)
+		}
+	}
+	for _, t := range p.WireTypes() {
+		if f, ok := p.defaulter(t); ok {
+			p.Defaulters[t] = f
+		}
+	}
+	p.convert()
+	return p
+}
+
+// packages are those of the program, of its groups, and of the types that its servers decode.
+func (p *Plan) packages() []*model.Package {
+	all := slices.Clone(p.Packages)
+	add := func(pkg *model.Package) {
+		if pkg != nil && !slices.Contains(all, pkg) {
+			all = append(all, pkg)
+		}
+	}
+	for _, g := range p.Groups {
+		add(g.Internal)
+		for _, v := range g.Versions {
+			add(v.Package)
+		}
+	}
+	for _, t := range p.WireTypes() {
+		add(t.Package)
+	}
+	return all
+}
+
+// WireTypes are the types that servers of the groups with wiring decode: kinds in each of their versions, and what
+// subresources take and answer.
+func (p *Plan) WireTypes() []*model.Type {
+	var types []*model.Type
+	seen := map[*model.Type]bool{}
+	add := func(t *model.Type) {
+		if !seen[t] {
+			seen[t] = true
+			types = append(types, t)
+		}
+	}
+	for _, g := range p.Wired() {
+		for _, r := range g.Resources {
+			for _, v := range r.Versions {
+				add(v.Type)
+			}
+			for _, s := range r.Subresources {
+				for _, payload := range []*model.Payload{s.Body, s.Answer} {
+					if payload == nil {
+						continue
+					}
+					for _, v := range payload.Versions {
+						add(v.Type)
+					}
+				}
+			}
+		}
+	}
+	return types
+}
+
+// defaulter is the SetObjectDefaults function of the type: written by hand, generated, or brought by another module.
+func (p *Plan) defaulter(t *model.Type) (Func, bool) {
+	home, name := p.Home(t.Package), ObjectDefaulter(t)
+	switch d := p.Defaults[home]; {
+	case home.Func(name) != nil || d != nil && d.Object(t):
+		return Func{home.Path, name}, true
+	case t.Package.Func(name) != nil:
+		return Func{t.Package.Path, name}, true
+	}
+	return Func{}, false
+}
+
+// Home is the package that holds what was generated or written for a version's types: the one that declares them, or
+// the local one that takes them from elsewhere (+k8s:conversion-gen-external-types).
+func (p *Plan) Home(types *model.Package) *model.Package {
+	for _, pkg := range p.Packages {
+		if pkg.ConversionExternal == types || pkg.DefaulterInput == types {
+			return pkg
+		}
+	}
+	return types
+}
+
+// Writes tells whether files are planned for a package.
+func (p *Plan) Writes(pkg *model.Package) bool {
+	return pkg.Output || slices.Contains(p.Also, pkg)
+}
+
+// WritesGroup tells whether files are planned for any package of a group.
+func (p *Plan) WritesGroup(g *model.Group) bool {
+	if g.Internal != nil && p.Writes(g.Internal) {
+		return true
+	}
+	return slices.ContainsFunc(g.Versions, func(v *model.Version) bool {
+		return p.Writes(v.Package) || p.Writes(v.Package.Home())
+	})
+}
+
+// WiredGroups are the groups that wiring is planned for.
+func (p *Plan) WiredGroups() []*model.Group {
+	return slices.DeleteFunc(p.Wired(), func(g *model.Group) bool { return !p.WritesGroup(g) })
+}

@@ -1,0 +1,154 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"apigen.dev/generator/model"
+)
+
+// Problem is why a field can't be converted.
+type Problem struct {
+	// Field is the field's name, or the path to it through structs without names.
+	Field string
+	fate  Fate
+	// rule is the innermost pair of types without a rule; it is nil for other problems.
+	rule *Pair
+	// move is that of the field.
+	move *FieldMove
+	pos  model.Position
+}
+
+// problemsOf are the problems of the fields of a struct.
+func problemsOf(fields []*FieldMove) []Problem {
+	var out []Problem
+	for _, f := range fields {
+		for _, x := range f.problems() {
+			if x.Field == "" {
+				x.pos, x.Field, x.move = f.Field.Pos, f.Field.Name, f
+			} else { // a field further in has given its own place
+				x.Field = f.Field.Name + "." + x.Field
+			}
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func (f *FieldMove) problems() []Problem {
+	switch f.Fate {
+	case Dropped, Carried:
+		return nil
+	case Moved:
+		return f.Move.problems()
+	case LeftToHand:
+		return noRule(Pair{f.Field.Type, f.To.Type})
+	}
+	return []Problem{{fate: f.Fate}}
+}
+
+func noRule(p Pair) []Problem { return []Problem{{rule: &p}} }
+
+// problems are those of what the move converts.
+func (m *Move) problems() []Problem {
+	switch m.Kind {
+	case NoRule:
+		return noRule(m.Pair)
+	case Pointer, Slice, Array:
+		return m.Elem.problems()
+	case Map:
+		if m.Keys != nil {
+			return noRule(*m.Keys)
+		}
+		return m.Elem.problems()
+	case FromPointer, ToPointer:
+		problems := m.Elem.problems()
+		if len(problems) == 0 || problems[0].Field != "" {
+			return problems
+		}
+		return noRule(m.Pair) // the whole pair, unless something is known of a field further in
+	case InPlace:
+		return problemsOf(m.Fields)
+	}
+	return nil
+}
+
+// Fails tells whether something that the move converts has no rule.
+func (m *Move) Fails() bool { return len(m.problems()) > 0 }
+
+// Comment says shortly, in code of the package, why the field isn't converted.
+func (x Problem) Comment(pkg *model.Package) string {
+	switch {
+	case x.rule != nil:
+		return "inconvertible types (" + Text(x.rule.In, pkg) + " vs " + Text(x.rule.Out, pkg) + ")"
+	case x.fate == UnknownName:
+		return "is renamed to what peer-type doesn't have"
+	case x.fate == Missing:
+		return "does not exist in peer-type"
+	case x.fate == Taken:
+		return "becomes " + x.move.To.Name + ", as " + x.move.Other.Name + " does"
+	}
+	return "is not exported"
+}
+
+// message says what would be lost, and what to write.
+func (t *planner) message(p Pair, x Problem) string {
+	in, out := Text(p.In, nil), Text(p.Out, nil)
+	var what string
+	switch {
+	case x.rule != nil:
+		what = fmt.Sprintf("field %s of %s can't be converted to %s: there is no rule from %s to %s",
+			x.Field, in, out, Text(x.rule.In, nil), Text(x.rule.Out, nil))
+	case x.fate == UnknownName:
+		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:name, and %s has no field of that name: its "+
+			"fields are %s",
+			x.Field, in, out, strings.Join(fieldNames(p.Out), ", "))
+	case x.fate == Taken:
+		return fmt.Sprintf("fields %s and %s of %s would both become field %s of %s: one of them needs another "+
+			"+apigen:conversion:name, or +apigen:conversion:drop",
+			x.move.Other.Name, x.Field, in, x.move.To.Name, out)
+	case x.fate == Missing && x.move.Field.Preserve:
+		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:preserve, which works for fields that a kind "+
+			"of %s and its counterpart lead to under the same names; others are lost in the conversion to %s: %s",
+			x.Field, in, t.Types.Path, out,
+			"add the field there, or write "+p.signature(t.Package)+" in package "+t.Package.Path)
+	case x.fate == Missing:
+		what = fmt.Sprintf("field %s of %s is lost in the conversion to %s, which has no such field", x.Field, in, out)
+	default:
+		what = fmt.Sprintf("field %s of %s can't be converted to %s: it is not exported", x.Field, in, out)
+	}
+	return what + ": " + t.remedy(p, x)
+}
+
+func (t *planner) remedy(p Pair, x Problem) string {
+	s := fmt.Sprintf("write %s in package %s", p.signature(t.Package), t.Package.Path)
+	names := []string{p.Function()}
+	if x.rule != nil {
+		names = append(names, x.rule.Function())
+		if t.writable(*x.rule) {
+			s = fmt.Sprintf("write %s for these two types, or %s for the whole, in package %s",
+				x.rule.signature(t.Package), p.signature(t.Package), t.Package.Path)
+		}
+	}
+	if p.In.Package != nil && (p.In.Package.Module == nil || p.In.Package.Module.Own) {
+		s += ", or mark the field with +apigen:conversion:drop"
+		if x.rule == nil && x.fate == Missing {
+			s += " or +apigen:conversion:preserve"
+			if t.spokes(p.In) {
+				s += ", or name its counterpart with +apigen:conversion:name"
+			}
+		}
+	}
+	for _, name := range names {
+		if fn := t.funcs.misnamed[name]; fn != nil {
+			return s + fmt.Sprintf(" (the %s at %s has another signature)", name, fn.Pos)
+		}
+	}
+	return s
+}
+
+// writable tells whether a function for just the pair can be written, and is worth it: for two predeclared types it
+// would be called everywhere.
+func (t *planner) writable(p Pair) bool {
+	return t.nameable(p.In) && t.nameable(p.Out) && (p.In.Package != nil || p.Out.Package != nil)
+}

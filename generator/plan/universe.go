@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"slices"
+	"sort"
+
+	"apigen.dev/generator/model"
+)
+
+// universe is every package that the program's types lead to.
+type universe struct {
+	program  *model.Program
+	packages map[string]*model.Package
+	reached  map[string]map[string]bool
+	// stored are the kinds that are converted to their storage version, by the path of the package that does it.
+	stored map[string][]Pair
+	// emitted are the pairs whose public function another run over the same program writes, by key.
+	emitted map[string]*planner
+}
+
+func newUniverse(program *model.Program) *universe {
+	u := &universe{
+		program:  program,
+		packages: map[string]*model.Package{},
+		reached:  map[string]map[string]bool{},
+		emitted:  map[string]*planner{},
+	}
+	w := walker{types: map[*model.Type]bool{}, packages: u.packages}
+	for _, p := range program.Packages {
+		w.pkg(p)
+	}
+	for _, g := range program.Groups {
+		w.pkg(g.Internal)
+		for _, v := range g.Versions {
+			w.pkg(v.Package)
+		}
+	}
+	return u
+}
+
+// sorted are the packages by path.
+func (u *universe) sorted() []*model.Package {
+	all := make([]*model.Package, 0, len(u.packages))
+	for _, p := range u.packages {
+		all = append(all, p)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Path < all[j].Path })
+	return all
+}
+
+// reaches tells whether the package's types and functions lead to the other one, which therefore can't import it.
+func (u *universe) reaches(from, to *model.Package) bool {
+	seen, ok := u.reached[from.Path]
+	if !ok {
+		w := walker{types: map[*model.Type]bool{}, packages: map[string]*model.Package{}}
+		w.pkg(from)
+		seen = map[string]bool{}
+		for path := range w.packages {
+			seen[path] = true
+		}
+		u.reached[from.Path] = seen
+	}
+	return seen[to.Path]
+}
+
+// way is the shortest one from a package to another, by their paths, over what packages import, or would for the
+// conversions written into them; nil where there is none.
+func (u *universe) way(from, to *model.Package) []string {
+	before := map[*model.Package]*model.Package{from: nil}
+	for queue := []*model.Package{from}; len(queue) > 0; queue = queue[1:] {
+		if queue[0] == to {
+			var out []string
+			for p := to; p != nil; p = before[p] {
+				out = append(out, p.Path)
+			}
+			slices.Reverse(out)
+			return out
+		}
+		for _, p := range u.imports(queue[0]) {
+			if _, seen := before[p]; !seen {
+				before[p] = queue[0]
+				queue = append(queue, p)
+			}
+		}
+	}
+	return nil
+}
+
+// imports are the packages that a package imports, or would.
+func (u *universe) imports(p *model.Package) []*model.Package {
+	var out []*model.Package
+	for _, path := range p.Imports {
+		if q := u.packages[path]; q != nil {
+			out = append(out, q)
+		}
+	}
+	if len(p.ConversionPeers) == 0 && !p.ConversionOff {
+		for _, k := range u.stored[p.Path] {
+			out = append(out, k.Out.Package)
+		}
+	}
+	for _, path := range p.ConversionPeers {
+		if q := u.packages[path]; q != nil && q != p && shareNames(typesOf(p), q) {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// walker collects packages by following types.
+type walker struct {
+	types    map[*model.Type]bool
+	packages map[string]*model.Package
+}
+
+func (w *walker) pkg(p *model.Package) {
+	if p == nil || w.packages[p.Path] != nil {
+		return
+	}
+	w.packages[p.Path] = p
+	w.pkg(p.ConversionExternal)
+	for _, peer := range p.Peers {
+		w.pkg(peer)
+	}
+	for _, t := range p.Types {
+		w.typ(t)
+	}
+	for _, f := range p.Funcs {
+		for _, t := range f.Params {
+			w.typ(t)
+		}
+	}
+}
+
+func (w *walker) typ(t *model.Type) {
+	if t == nil || w.types[t] {
+		return
+	}
+	w.types[t] = true
+	w.pkg(t.Package)
+	w.typ(t.Elem)
+	w.typ(t.Key)
+	for _, f := range t.Fields {
+		w.typ(f.Type)
+	}
+	for _, a := range t.TypeArgs {
+		w.typ(a)
+	}
+}

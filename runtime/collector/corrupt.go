@@ -1,0 +1,154 @@
+package collector
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"apigen.dev/runtime/api"
+)
+
+// corruptObjects are the objects of a resource that can't be read, so that their owners are unknown. When one of them
+// can be read again and its owner is absent, the collector deletes it then. That would be wrong if the owner was
+// deleted with the policy orphan, so only orphaning waits for corrupt objects.
+type corruptObjects struct {
+	mu      sync.Mutex // guards the fields below
+	names   map[objectName]struct{}
+	changes int64 // how often names changed
+}
+
+type objectName struct{ namespace, name string }
+
+func (h *corruptObjects) any() bool { return h.len() > 0 }
+
+func (h *corruptObjects) len() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.names)
+}
+
+func (h *corruptObjects) add(n objectName) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.names == nil {
+		h.names = map[objectName]struct{}{}
+	}
+	h.names[n] = struct{}{}
+	h.changes++
+}
+
+func (h *corruptObjects) has(n objectName) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, ok := h.names[n]
+	return ok
+}
+
+// remove removes an object, and tells whether the set had it.
+func (h *corruptObjects) remove(n objectName) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, ok := h.names[n]
+	if ok {
+		delete(h.names, n)
+		h.changes++
+	}
+	return ok
+}
+
+// forget empties the set before the state of the resource is read again.
+func (h *corruptObjects) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.names = nil
+	h.changes++
+}
+
+// changed returns how often the set has changed.
+func (h *corruptObjects) changed() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.changes
+}
+
+// within returns an object in a namespace, or any object if all is true.
+func (h *corruptObjects) within(namespace string, all bool) (objectName, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for n := range h.names {
+		if all || n.namespace == namespace {
+			return n, true
+		}
+	}
+	return objectName{}, false
+}
+
+// observeCorrupt observes an event of an object that can't be read, or that may have been one: it records objects that
+// can't be read, and removes those that can be read again or were deleted.
+func (c *Collector) observeCorrupt(r *resource, e *api.Event) (*object, error) {
+	m, err := readMetadata(e.Object)
+	if err != nil {
+		return nil, fmt.Errorf("the metadata of an object of %s: %w", r.gr, err)
+	}
+	name := objectName{m.Namespace, m.Name}
+	if e.Type == api.Corrupt {
+		r.corrupt.add(name) // before the graph removes it, so that one of the two has it at any time
+		known := c.graph.selectUIDs(func(o *object) bool {
+			return o.resource == r && o.namespace == m.Namespace && o.name == m.Name
+		})
+		for _, uid := range known {
+			if before := c.graph.remove(uid); before != nil {
+				c.queue.add(c.graph.waitingOwners(before)...)
+			}
+		}
+		return nil, nil
+	}
+	var o *object
+	if gone := m.UID == "" && r.corrupt.has(name); !gone {
+		if o, err = c.observeReadable(r, e); err != nil {
+			return nil, err
+		}
+	}
+	// The set loses the object after the graph has it, for the same reason.
+	if !r.corrupt.remove(name) {
+		return o, nil
+	}
+	c.queue.add(c.graph.selectUIDs((*object).awaitsDependents)...)
+	if m.UID == "" {
+		// The object was deleted, and its uid is unknown.
+		c.queue.add(c.graph.selectUIDs(func(o *object) bool {
+			return slices.ContainsFunc(o.owners, func(ref reference) bool {
+				return ref.resource == r && ref.name == m.Name
+			})
+		})...)
+	}
+	return o, nil
+}
+
+// corruptChanges returns how often the sets of corrupt objects have changed.
+func (c *Collector) corruptChanges() (n int64) {
+	for _, r := range c.resources {
+		n += r.corrupt.changed()
+	}
+	return n
+}
+
+// errCorruptChanged makes the collector retry an owner.
+var errCorruptChanged = errors.New("the set of corrupt objects changed while its dependents were searched")
+
+// errMayDepend is why the collector can't orphan the dependents of an owner.
+var errMayDepend = errors.New("can't be read, and may depend on it")
+
+// corruptDependent returns an error that names an object which can't be read and may depend on the owner, or nil.
+func (c *Collector) corruptDependent(owner *object) error {
+	for _, r := range c.resources {
+		if owner.resource.namespaced && !r.namespaced {
+			continue
+		}
+		if n, ok := r.corrupt.within(owner.namespace, !owner.resource.namespaced); ok {
+			return fmt.Errorf("%s %s/%s %w", r.gr, n.namespace, n.name, errMayDepend)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package discovery
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/respond"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// legacyDocument is a document of legacy discovery, which describes one level: the groups, a group or a version.
+type legacyDocument struct {
+	data   []byte
+	binary binaryForms
+}
+
+func (d *legacyDocument) serve(w http.ResponseWriter, r *http.Request) error {
+	media, err := negotiation.Output(r, legacyFormats)
+	if err != nil {
+		return err
+	}
+	return d.write(w, r, media)
+}
+
+func (d *legacyDocument) write(w http.ResponseWriter, r *http.Request, media negotiation.MediaType) error {
+	data, err := d.binary.encoded(media.Format, d.data)
+	if err != nil {
+		return err
+	}
+	return respond.Bytes(w, r, media, media.Format.MediaType(), data)
+}
+
+// legacyFormats are the formats of legacy discovery. As in kube-apiserver CBOR is none of them: client-go's discovery
+// client accepts CBOR if clients are configured to prefer it, but can't read it.
+func legacyFormats(f negotiation.Format, as negotiation.Transform) bool {
+	return f != negotiation.CBOR && as == negotiation.Transform{}
+}
+
+// addDiscovery adds the documents below /apis, and below /api if there is a core group.
+func addDiscovery(documents map[string]document, groups []Group) error {
+	core := metav1.APIVersions{
+		TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{},
+		ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{},
+	}
+	named := metav1.APIGroupList{
+		TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{},
+	}
+	aggregatedCore, aggregatedNamed := []groupDiscovery{}, []groupDiscovery{}
+	for i := range groups {
+		group := &groups[i]
+		if err := group.check(); err != nil {
+			return err
+		}
+		root := groupRoot(group.Name)
+		if group.Name == "" {
+			core.Versions = group.Versions
+			aggregatedCore = append(aggregatedCore, group.aggregated())
+		} else {
+			if documents[root] != nil {
+				return fmt.Errorf("group %q is served twice", group.Name)
+			}
+			described := group.describe()
+			named.Groups = append(named.Groups, described)
+			described.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
+			documents[root] = &legacyDocument{data: toJSON(described)}
+			aggregatedNamed = append(aggregatedNamed, group.aggregated())
+		}
+		for _, version := range group.Versions {
+			documents[root+"/"+version] = &legacyDocument{data: toJSON(group.resourceList(version))}
+		}
+	}
+	if len(core.Versions) > 0 { // client-go makes a group without a name of an empty document
+		documents["/"+request.CoreRoot] = newRootDocument(core, aggregatedCore)
+	}
+	documents["/"+request.GroupsRoot] = newRootDocument(named, aggregatedNamed)
+	return nil
+}
+
+// toJSON encodes a document.
+func toJSON(object any) []byte {
+	data, err := json.Marshal(object)
+	if err != nil {
+		panic(fmt.Sprintf("%T can't be encoded: %v", object, err)) // types of this package, made of strings
+	}
+	return append(data, '\n')
+}
+
+func (g *Group) describe() metav1.APIGroup {
+	described := metav1.APIGroup{Name: g.Name}
+	for _, version := range g.Versions {
+		described.Versions = append(described.Versions, metav1.GroupVersionForDiscovery{
+			GroupVersion: schema.GroupVersion{Group: g.Name, Version: version}.String(), Version: version,
+		})
+	}
+	described.PreferredVersion = described.Versions[0]
+	return described
+}
+
+func (g *Group) resourceList(version string) metav1.APIResourceList {
+	list := metav1.APIResourceList{
+		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
+		GroupVersion: schema.GroupVersion{Group: g.Name, Version: version}.String(),
+		APIResources: []metav1.APIResource{},
+	}
+	for _, resource := range g.resourcesIn(version) {
+		info := resource.Info
+		main := metav1.APIResource{
+			Name:               info.Names.Plural,
+			SingularName:       info.Names.Singular,
+			Namespaced:         info.Scope == api.Namespaced,
+			Kind:               info.Names.Kind,
+			Verbs:              resource.Verbs[""],
+			ShortNames:         info.Names.ShortNames,
+			Categories:         info.Names.Categories,
+			StorageVersionHash: storageVersionHash(info),
+		}
+		list.APIResources = append(list.APIResources, main)
+		for _, name := range info.Subresources {
+			list.APIResources = append(list.APIResources, metav1.APIResource{
+				Name: main.Name + "/" + name, Namespaced: main.Namespaced, Kind: main.Kind, Verbs: resource.Verbs[name],
+			})
+		}
+		list.APIResources = append(list.APIResources, resource.extensions(main, version)...)
+	}
+	return list
+}
+
+// extensions returns the entries of a resource's extensions; main is the entry of the resource itself.
+func (r *Resource) extensions(main metav1.APIResource, version string) (entries []metav1.APIResource) {
+	for i := range r.Info.Extensions {
+		e := &r.Info.Extensions[i]
+		kind := extensionKind(r.Info, e, version)
+		entry := metav1.APIResource{
+			Name: main.Name + "/" + e.Name, Namespaced: main.Namespaced, Kind: kind.Kind, Verbs: r.Verbs[e.Name],
+		}
+		if kind.Group != r.Info.Group || kind.Version != version {
+			entry.Group, entry.Version = kind.Group, kind.Version
+		}
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
+// extensionKind returns the kind of an extension. An extension that declares none has the kind of the resource.
+func extensionKind(info *api.Info, e *api.Extension, version string) metav1.GroupVersionKind {
+	kind := metav1.GroupVersionKind{Group: info.Group, Version: version, Kind: info.Names.Kind}
+	if e.Kind.Kind != "" {
+		kind.Group, kind.Kind = e.Kind.Group, e.Kind.Kind
+		if e.Kind.Version != "" {
+			kind.Version = e.Kind.Version
+		}
+	}
+	return kind
+}
+
+// storageVersionHash returns a hash that changes with the storage version of a resource.
+func storageVersionHash(info *api.Info) string {
+	if info.Storage == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(info.Group + "/" + info.Storage + "/" + info.Names.Kind))
+	return base64.StdEncoding.EncodeToString(sum[:8])
+}

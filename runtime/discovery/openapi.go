@@ -1,0 +1,161 @@
+package discovery
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/respond"
+	openapi_v3 "github.com/google/gnostic-models/openapiv3"
+	"google.golang.org/protobuf/proto"
+)
+
+const openAPIRoot = "/openapi/v3"
+
+// openAPIIndex lists the addresses of the documents of all versions. As in kube-apiserver it is JSON, whatever the
+// client accepts.
+type openAPIIndex struct {
+	data []byte
+	hash string
+}
+
+func (d *openAPIIndex) serve(w http.ResponseWriter, r *http.Request) error {
+	if respond.NotModified(w, r, d.hash) {
+		return nil
+	}
+	return respond.Bytes(w, r, negotiation.MediaType{}, negotiation.TypeJSON, d.data)
+}
+
+// openAPIDocument is the OpenAPI v3 document of one version.
+type openAPIDocument struct {
+	api.Document
+	// location is the address with the hash. The document at this address never changes.
+	location string
+	// protobuf returns the document in compressed protobuf. It is encoded when a client first asks for it.
+	protobuf func() ([]byte, error)
+}
+
+func newOpenAPIDocument(document api.Document, location string) *openAPIDocument {
+	return &openAPIDocument{document, location, sync.OnceValues(func() ([]byte, error) {
+		return asProtobuf(document, openapi_v3.ParseDocument)
+	})}
+}
+
+func (d *openAPIDocument) serve(w http.ResponseWriter, r *http.Request) error {
+	header := w.Header()
+	header.Add("Vary", "Accept")
+	contentType := openAPIType(r, openAPIProtobuf)
+	if contentType == "" {
+		return negotiation.NotAcceptable(negotiation.TypeJSON, openAPIProtobuf)
+	}
+	if hash := r.URL.Query().Get("hash"); hash != "" {
+		if hash != d.Hash {
+			http.Redirect(w, r, d.location, http.StatusMovedPermanently)
+			return nil
+		}
+		header.Set("Cache-Control", "public, immutable")
+		header.Set("Expires", time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
+	}
+	if respond.NotModified(w, r, d.Hash) {
+		return nil
+	}
+	data := d.Gzip
+	if contentType == openAPIProtobuf {
+		var err error
+		if data, err = d.protobuf(); err != nil {
+			return err
+		}
+	}
+	return respond.Compressed(w, r, contentType, data)
+}
+
+// asProtobuf returns the message that parse reads from a document, encoded and compressed.
+func asProtobuf[M proto.Message](document api.Document, parse func([]byte) (M, error)) ([]byte, error) {
+	data, err := document.JSON()
+	if err != nil {
+		return nil, err
+	}
+	message, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	data, err = proto.Marshal(message)
+	return api.NewDocument(data).Gzip, err
+}
+
+// addOpenAPI adds the document of each version that has one, and the index.
+func addOpenAPI(documents map[string]document, groups []Group) error {
+	type location struct {
+		ServerRelativeURL string `json:"serverRelativeURL"`
+	}
+	paths := map[string]location{}
+	for i := range groups {
+		for version, document := range groups[i].OpenAPI {
+			if !slices.Contains(groups[i].Versions, version) {
+				return fmt.Errorf("OpenAPI of group %q: version %q is not served", groups[i].Name, version)
+			}
+			document, err := groups[i].withoutUnserved(document)
+			if err != nil {
+				return fmt.Errorf("OpenAPI of group %q, version %q: %w", groups[i].Name, version, err)
+			}
+			path := groupRoot(groups[i].Name) + "/" + version
+			address := openAPIRoot + path + "?" + url.Values{"hash": {document.Hash}}.Encode()
+			documents[openAPIRoot+path] = newOpenAPIDocument(document, address)
+			paths[path[1:]] = location{address}
+		}
+	}
+	data := toJSON(map[string]any{"paths": paths})
+	documents[openAPIRoot] = &openAPIIndex{data, api.HashOf(data)}
+	return nil
+}
+
+// withoutUnserved returns a document without the paths of resources that the server doesn't serve, and without the
+// schemas that only those paths need.
+func (g *Group) withoutUnserved(document api.Document) (api.Document, error) {
+	if g.Serves == nil {
+		return document, nil
+	}
+	data, err := document.JSON()
+	if err != nil {
+		return document, err
+	}
+	var members, components map[string]json.RawMessage
+	var paths, schemas map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return document, err
+	}
+	if members["paths"] == nil {
+		return document, nil
+	}
+	if err := json.Unmarshal(members["paths"], &paths); err != nil {
+		return document, err
+	}
+	root, before := groupRoot(g.Name)+"/", len(paths)
+	maps.DeleteFunc(paths, func(path string, _ json.RawMessage) bool {
+		return !g.servesPath(strings.TrimPrefix(path, root))
+	})
+	if len(paths) == before {
+		return document, nil
+	}
+	err = errors.Join(json.Unmarshal(members["components"], &components),
+		json.Unmarshal(components["schemas"], &schemas))
+	if err != nil {
+		return document, err
+	}
+	prune(paths, schemas, componentReference)
+	components["schemas"] = toJSON(schemas)
+	members["components"], members["paths"] = toJSON(components), toJSON(paths)
+	return api.NewDocument(toJSON(members)), nil
+}
+
+var componentReference = regexp.MustCompile(`"#/components/schemas/([^"]+)"`)

@@ -1,0 +1,227 @@
+package discovery
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/respond"
+	openapi_v2 "github.com/google/gnostic-models/openapiv2"
+	"github.com/munnerz/goautoneg"
+)
+
+const swaggerPath = "/openapi/v2"
+
+// The media types of OpenAPI documents in protobuf.
+const (
+	swaggerProtobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+	openAPIProtobuf = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+)
+
+// swagger is the OpenAPI v2 document of all groups. Each form is encoded when a client first asks for it, and kept
+// compressed.
+type swagger struct {
+	json     func() (api.Document, error)
+	protobuf func() ([]byte, error)
+}
+
+func (d *swagger) serve(w http.ResponseWriter, r *http.Request) error {
+	header := w.Header()
+	header.Add("Vary", "Accept")
+	contentType := openAPIType(r, swaggerProtobuf)
+	if contentType == "" {
+		return negotiation.NotAcceptable(negotiation.TypeJSON, swaggerProtobuf)
+	}
+	document, err := d.json()
+	if err != nil {
+		return err
+	}
+	if respond.NotModified(w, r, document.Hash) {
+		return nil
+	}
+	data := document.Gzip
+	if contentType == swaggerProtobuf {
+		if data, err = d.protobuf(); err != nil {
+			return err
+		}
+	}
+	return respond.Compressed(w, r, contentType, data)
+}
+
+// openAPIType returns the media type that the client prefers, JSON or protobuf, or "" if it accepts neither. Clients
+// also ask for protobuf by an older name, which isn't a valid media type.
+func openAPIType(r *http.Request, protobuf string) string {
+	header := r.Header.Get("Accept")
+	if header == "" {
+		return negotiation.TypeJSON
+	}
+	kind, _ := strings.CutPrefix(protobuf, "application/")
+	for _, clause := range goautoneg.ParseAccept(header) {
+		switch {
+		case clause.Type != "application" && clause.Type != "*":
+		case clause.SubType == "json", clause.SubType == "*":
+			return negotiation.TypeJSON
+		case clause.SubType == kind, clause.SubType == strings.Replace(kind, ".v1.0", "@v1.0", 1):
+			return protobuf
+		}
+	}
+	return ""
+}
+
+// swaggerParts are the parts of a document that differ between groups.
+type swaggerParts struct {
+	Paths       map[string]json.RawMessage `json:"paths"`
+	Definitions map[string]json.RawMessage `json:"definitions"`
+}
+
+// addSwagger adds the document of all groups, if at least one of them has one.
+func addSwagger(documents map[string]document, groups []Group) {
+	if !slices.ContainsFunc(groups, func(g Group) bool { return !g.Swagger.IsZero() }) {
+		return
+	}
+	json := sync.OnceValues(func() (api.Document, error) { return joined(groups) })
+	documents[swaggerPath] = &swagger{json: json, protobuf: sync.OnceValues(func() ([]byte, error) {
+		document, err := json()
+		if err != nil {
+			return nil, err
+		}
+		return asProtobuf(document, openapi_v2.ParseDocument)
+	})}
+}
+
+// joined returns the document of all groups, with the paths that the server serves.
+func joined(groups []Group) (api.Document, error) {
+	all := swaggerParts{map[string]json.RawMessage{}, map[string]json.RawMessage{}}
+	for i := range groups {
+		if err := all.add(&groups[i]); err != nil {
+			return api.Document{}, fmt.Errorf("OpenAPI v2 of group %q: %w", groups[i].Name, err)
+		}
+	}
+	prune(all.Paths, all.Definitions, definitionReference)
+	return api.NewDocument(toJSON(map[string]any{
+		"swagger": "2.0", "info": map[string]string{"title": "Kubernetes API", "version": "unversioned"},
+		"paths": all.Paths, "definitions": all.Definitions,
+		"securityDefinitions": map[string]any{"BearerToken": map[string]string{
+			"type": "apiKey", "in": "header", "name": "authorization", "description": "Bearer Token authentication",
+		}},
+		"security": []map[string][]string{{"BearerToken": {}}},
+	})), nil
+}
+
+// add decodes the document of a group, if there is one, and joins it.
+func (p *swaggerParts) add(group *Group) error {
+	if group.Swagger.IsZero() {
+		return nil
+	}
+	data, err := group.Swagger.JSON()
+	if err != nil {
+		return err
+	}
+	var parts swaggerParts
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return err
+	}
+	return p.join(group, parts)
+}
+
+// join adds the paths of a group that the server serves, and its definitions.
+func (p *swaggerParts) join(group *Group, parts swaggerParts) error {
+	root := groupRoot(group.Name) + "/"
+	for path, item := range parts.Paths {
+		if _, known := p.Paths[path]; known {
+			return fmt.Errorf("path %s is another group's", path)
+		}
+		if group.servesPath(strings.TrimPrefix(path, root)) {
+			p.Paths[path] = item
+		}
+	}
+	for name, definition := range parts.Definitions {
+		if known := p.Definitions[name]; known != nil {
+			var err error
+			if definition, err = sharedDefinition(known, definition); err != nil {
+				return err
+			}
+		}
+		p.Definitions[name] = definition
+	}
+	return nil
+}
+
+// servesPath tells whether the server serves a path below the root of its group: v1/widgets/{name}, or
+// v1/namespaces/{namespace}/widgets, or either after v1/watch; v1/ alone is a version.
+func (g *Group) servesPath(path string) bool {
+	parts := strings.Split(path, "/")
+	version, parts := parts[0], parts[1:]
+	if !slices.Contains(g.Versions, version) {
+		return false
+	}
+	if len(parts) > 0 && parts[0] == request.VerbWatch {
+		parts = parts[1:]
+	}
+	if request.BelowNamespace(parts) {
+		parts = parts[2:]
+	}
+	return len(parts) == 0 || parts[0] == "" || slices.ContainsFunc(g.resourcesIn(version), func(r Resource) bool {
+		return r.Info.Names.Plural == parts[0]
+	})
+}
+
+// kindsKey is the member that lists the kinds of a type. A type may be a kind in several groups: DeleteOptions is a
+// kind in each group.
+const kindsKey = "x-kubernetes-group-version-kind"
+
+// sharedDefinition joins the definitions that two groups have of one type: it lists the kinds of both.
+func sharedDefinition(a, b json.RawMessage) (json.RawMessage, error) {
+	var first, second map[string]json.RawMessage
+	var kinds, more []map[string]string
+	if err := errors.Join(json.Unmarshal(a, &first), json.Unmarshal(b, &second)); err != nil {
+		return nil, err
+	}
+	if first[kindsKey] == nil || second[kindsKey] == nil {
+		return a, nil
+	}
+	err := errors.Join(json.Unmarshal(first[kindsKey], &kinds), json.Unmarshal(second[kindsKey], &more))
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range more {
+		if !slices.ContainsFunc(kinds, func(known map[string]string) bool { return maps.Equal(known, kind) }) {
+			kinds = append(kinds, kind)
+		}
+	}
+	data, err := json.Marshal(kinds)
+	if err != nil {
+		return nil, err
+	}
+	first[kindsKey] = data
+	return json.Marshal(first)
+}
+
+var definitionReference = regexp.MustCompile(`"#/definitions/([^"]+)"`)
+
+// prune removes the schemas that no path needs. The first group of the expression reference is the name of a schema.
+func prune(paths, schemas map[string]json.RawMessage, reference *regexp.Regexp) {
+	needed := map[string]bool{}
+	var visit func(data []byte)
+	visit = func(data []byte) {
+		for _, found := range reference.FindAllSubmatch(data, -1) {
+			if name := string(found[1]); !needed[name] {
+				needed[name] = true
+				visit(schemas[name])
+			}
+		}
+	}
+	for _, item := range paths {
+		visit(item)
+	}
+	maps.DeleteFunc(schemas, func(name string, _ json.RawMessage) bool { return !needed[name] })
+}

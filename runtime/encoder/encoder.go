@@ -1,0 +1,55 @@
+// Package encoder writes the bodies of answers from renditions: objects, lists, Tables and the events of watches, in
+// JSON, CBOR and Kubernetes protobuf, and lists in YAML. It copies the bytes of renditions and decodes nothing. Into
+// Tables it writes ages, which depend on the time.
+//
+// It may know packages api and wire, and nothing of HTTP.
+package encoder
+
+import (
+	"time"
+
+	"apigen.dev/runtime/api"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Encoder writes the answers of resources in one encoding. An Encoder has no state.
+type Encoder interface {
+	// Object writes one object, or a Table of one row.
+	Object(f *Frame, heads *Heads, shape api.Shape, object *api.Rendition, now time.Time)
+	// Page writes a list, or a Table.
+	Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page, now time.Time)
+	// Event writes an event of a watch. first tells whether it is the first event of the stream: only the first Table
+	// of a stream has column definitions.
+	Event(f *Frame, heads *Heads, shape api.Shape, event *api.Event, first bool, now time.Time)
+	// Failure writes the event that ends a stream with an error.
+	Failure(f *Frame, status *metav1.Status)
+}
+
+// For returns the Encoder of an encoding.
+func For(encoding api.Encoding) Encoder { return encoders[encoding] }
+
+var encoders = [...]Encoder{api.JSON: jsonEncoder{}, api.CBOR: cborEncoder{}, api.Protobuf: protobufEncoder{}}
+
+// Heads are the constant beginnings of the answers of a resource in one version.
+type Heads struct {
+	// jsonList opens a list, through the opening brace of its metadata.
+	jsonList string
+	// jsonColumns is the value of a Table's columnDefinitions.
+	jsonColumns string
+	// cborList holds the members kind and apiVersion of a list, cborColumns the value of columnDefinitions.
+	cborList, cborColumns string
+	// protobufList is the head of a list's envelope.
+	protobufList string
+}
+
+// NewHeads returns the heads of a resource whose lists have this kind and apiVersion. Without columns, a Table has the
+// columns name and age.
+func NewHeads(listKind, apiVersion string, columns []api.Column) *Heads {
+	return &Heads{
+		jsonList:     `{"kind":` + quoted(listKind) + `,"apiVersion":` + quoted(apiVersion) + `,"metadata":{`,
+		jsonColumns:  jsonColumns(columns),
+		cborList:     cborKind(listKind, apiVersion),
+		cborColumns:  cborColumns(columns),
+		protobufList: protobufListHead(listKind, apiVersion),
+	}
+}

@@ -1,0 +1,129 @@
+package encoder
+
+import (
+	"io"
+	"iter"
+	"sync"
+	"time"
+
+	"apigen.dev/runtime/api"
+)
+
+// Frames is a pool of Frames of one size. Several goroutines may use it.
+type Frames struct{ pool sync.Pool }
+
+// NewFrames returns a pool of Frames that hold size bytes.
+func NewFrames(size int) *Frames {
+	return &Frames{sync.Pool{New: func() any { return &Frame{buf: make([]byte, 0, size)} }}}
+}
+
+// Get returns a Frame that writes to out. The caller gives it back with Put.
+func (p *Frames) Get(out io.Writer) *Frame {
+	f := p.pool.Get().(*Frame)
+	f.out = out
+	return f
+}
+
+// Put takes a Frame back. Put drops the bytes that the caller didn't flush.
+func (p *Frames) Put(f *Frame) {
+	f.out, f.err, f.buf = nil, nil, f.buf[:0]
+	p.pool.Put(f)
+}
+
+// Frame is a buffer that collects what encoders write, so that the writer behind it gets large pieces. After an error
+// of that writer a Frame drops everything. One goroutine uses a Frame at a time.
+type Frame struct {
+	out io.Writer
+	buf []byte
+	err error
+}
+
+// Flush writes the bytes that the Frame holds.
+func (f *Frame) Flush() {
+	if len(f.buf) > 0 {
+		f.send(f.buf)
+		f.buf = f.buf[:0]
+	}
+}
+
+// Err returns the first error of the writer.
+func (f *Frame) Err() error { return f.err }
+
+// Fail makes the Frame drop everything from now on. A Frame keeps the first error.
+func (f *Frame) Fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// bytes fills frames completely: HTTP/2 then has full frames only, and gathers them on their way to the connection.
+func (f *Frame) bytes(b []byte) {
+	if room := cap(f.buf) - len(f.buf); len(b) > room {
+		f.buf = append(f.buf, b[:room]...)
+		f.Flush()
+		if b = b[room:]; len(b) > cap(f.buf) {
+			f.send(b)
+			return
+		}
+	}
+	f.buf = append(f.buf, b...)
+}
+
+func (f *Frame) text(s string) {
+	for len(s) > cap(f.buf)-len(f.buf) {
+		n := cap(f.buf) - len(f.buf)
+		f.buf = append(f.buf, s[:n]...)
+		s = s[n:]
+		f.Flush()
+	}
+	f.buf = append(f.buf, s...)
+}
+
+// reserve makes room for n bytes, which the caller appends to f.buf directly. n is small.
+func (f *Frame) reserve(n int) {
+	if n > cap(f.buf)-len(f.buf) {
+		f.Flush()
+	}
+}
+
+func (f *Frame) send(b []byte) {
+	if f.err == nil {
+		_, f.err = f.out.Write(b)
+	}
+}
+
+// untilError returns the items up to the first error of the writer. Most items of a list are still to be read when its
+// client closes the connection.
+func (f *Frame) untilError(items iter.Seq[api.Rendition]) iter.Seq[api.Rendition] {
+	return func(yield func(api.Rendition) bool) {
+		for item := range items {
+			if f.err != nil || !yield(item) {
+				return
+			}
+		}
+	}
+}
+
+// rendition writes an object in JSON; head tells whether with its kind and apiVersion.
+func (f *Frame) rendition(r *api.Rendition, head bool, now time.Time) {
+	f.text("{")
+	if head {
+		f.text(r.Head)
+	}
+	at := uint32(0)
+	for i := range r.Holes {
+		hole := &r.Holes[i]
+		f.bytes(r.Payload[at:hole.At])
+		f.age(hole.Since, now)
+		at = hole.At
+	}
+	f.bytes(r.Payload[at:])
+}
+
+// age writes an age as a JSON string.
+func (f *Frame) age(since, now time.Time) {
+	f.reserve(32)
+	f.buf = append(f.buf, '"')
+	f.buf = appendAge(f.buf, since, now)
+	f.buf = append(f.buf, '"')
+}

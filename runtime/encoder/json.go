@@ -1,0 +1,145 @@
+package encoder
+
+import (
+	"encoding/json"
+	"iter"
+	"strconv"
+	"time"
+
+	"apigen.dev/runtime/api"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+type jsonEncoder struct{}
+
+func (jsonEncoder) Object(f *Frame, heads *Heads, shape api.Shape, object *api.Rendition, now time.Time) {
+	if isRow(shape) {
+		f.table(shape, object, heads.jsonColumns, now)
+	} else {
+		f.rendition(object, true, now)
+	}
+	f.text("\n")
+}
+
+func (jsonEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page, now time.Time) {
+	head, items := heads.jsonList, `},"items":[`
+	switch {
+	case shape.Plain() == api.Metadata:
+		head = partialListHead(shape)
+	case isRow(shape):
+		head, items = tableHead(shape), `},"columnDefinitions":`+heads.jsonColumns+`,"rows":[`
+	}
+	f.text(head)
+	f.listMeta(page)
+	f.text(items)
+	if page.Blocks != nil {
+		f.joinedItems(page.Blocks, now)
+	} else {
+		f.items(page.Items, shape, now)
+	}
+	f.text("]}\n")
+}
+
+// items writes the items of a list with commas between them.
+func (f *Frame) items(items iter.Seq[api.Rendition], shape api.Shape, now time.Time) {
+	comma := false
+	for rendition := range f.untilError(items) {
+		if comma {
+			f.text(",")
+		}
+		comma = true
+		f.rendition(&rendition, shape != api.Whole, now)
+	}
+}
+
+// joinedItems writes items that the cache keeps joined. Each item begins with a comma, which the first item of a list
+// doesn't need.
+func (f *Frame) joinedItems(blocks []api.Block, now time.Time) {
+	for i := range blocks {
+		if f.err != nil {
+			return
+		}
+		f.joinedBlock(&blocks[i], i == 0, now)
+	}
+}
+
+func (f *Frame) joinedBlock(block *api.Block, first bool, now time.Time) {
+	at := 0
+	if first {
+		at = len(",")
+	}
+	for i := range block.Holes {
+		hole := &block.Holes[i]
+		f.bytes(block.Data[at : hole.At-block.At])
+		f.age(hole.Since, now)
+		at = int(hole.At - block.At)
+	}
+	f.bytes(block.Data[at:])
+}
+
+// Event writes {"type":"ADDED","object":{...}} and a newline.
+func (jsonEncoder) Event(f *Frame, heads *Heads, shape api.Shape, event *api.Event, first bool, now time.Time) {
+	f.text(eventHead(event.Type))
+	if isRow(shape) {
+		columns := "null"
+		if first {
+			columns = heads.jsonColumns
+		}
+		f.table(shape, &event.Object, columns, now)
+	} else {
+		f.rendition(&event.Object, true, now)
+	}
+	f.text("}\n")
+}
+
+func eventHead(t api.EventType) string {
+	switch t {
+	case api.Added:
+		return `{"type":"ADDED","object":`
+	case api.Modified:
+		return `{"type":"MODIFIED","object":`
+	case api.Deleted:
+		return `{"type":"DELETED","object":`
+	}
+	return `{"type":"` + string(t) + `","object":`
+}
+
+func (jsonEncoder) Failure(f *Frame, status *metav1.Status) {
+	data, err := json.Marshal(status)
+	if err != nil {
+		return // a Status can always be encoded
+	}
+	f.text(`{"type":"ERROR","object":`)
+	f.bytes(data)
+	f.text("}\n")
+}
+
+// partialListHead opens a list of PartialObjectMetadata, through the opening brace of its metadata.
+func partialListHead(shape api.Shape) string {
+	if shape != shape.Plain() {
+		return `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1beta1","metadata":{`
+	}
+	return `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{`
+}
+
+// listMeta writes the members of a list's metadata.
+func (f *Frame) listMeta(page *api.Page) {
+	comma := ""
+	if page.ResourceVersion != "" {
+		f.text(`"resourceVersion":` + quoted(page.ResourceVersion))
+		comma = ","
+	}
+	if page.Continue != "" {
+		f.text(comma + `"continue":` + quoted(page.Continue))
+		comma = ","
+	}
+	if page.Remaining != nil {
+		f.text(comma + `"remainingItemCount":` + strconv.FormatInt(*page.Remaining, 10))
+	}
+}
+
+// quoted returns s as a JSON string.
+func quoted(s string) string {
+	data, _ := json.Marshal(s) // a string can always be encoded
+	return string(data)
+}

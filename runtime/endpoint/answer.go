@@ -1,0 +1,123 @@
+package endpoint
+
+import (
+	"net/http"
+	"runtime"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/encoder"
+	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/respond"
+	"golang.org/x/sync/semaphore"
+)
+
+// frameSize is the size of the pieces in which answers are written. It is more than respond.GzipThreshold, so that an
+// answer of several pieces is beyond the threshold. HTTP/2 cuts a piece into frames of its own without waking the
+// writer for each.
+const frameSize = respond.GzipThreshold + 16<<10
+
+// streamFrameSize is the size of the pieces of watches. Many watches may have something to write at one moment, to
+// clients of any speed.
+const streamFrameSize = 64 << 10
+
+// defaultWriteTimeout is how long a client may take to read a piece.
+const defaultWriteTimeout = time.Minute
+
+// newConverters bounds how many pieces of answers the server converts to YAML at once. A conversion takes forty times
+// the size of its piece in memory, and CPU time: half of the CPUs are left to other requests.
+func newConverters() *semaphore.Weighted {
+	return semaphore.NewWeighted(max(1, int64(runtime.GOMAXPROCS(0)/2)))
+}
+
+// writeObject writes one object.
+func (req *resourceRequest) writeObject(media negotiation.MediaType, code int, form api.Form, object api.Rendition) {
+	write := func(f *encoder.Frame) {
+		encoder.For(form.Encoding).Object(f, req.heads, form.Shape, &object, time.Now())
+	}
+	if media.Format == negotiation.YAML {
+		req.writeYAML(code, write)
+		return
+	}
+	req.writeBody(media, code, write)
+}
+
+// writePage writes a list. The memory that it takes doesn't depend on the number of items.
+func (req *resourceRequest) writePage(media negotiation.MediaType, form api.Form, page *api.Page) {
+	if media.Format == negotiation.YAML {
+		req.writeYAMLPage(form.Shape, page)
+		return
+	}
+	req.writeBody(media, http.StatusOK, func(f *encoder.Frame) {
+		encoder.For(form.Encoding).Page(f, req.heads, form.Shape, page, time.Now())
+	})
+}
+
+func (req *resourceRequest) newBody(f negotiation.Format, code int) *respond.Body {
+	return &respond.Body{
+		Writer: req.w, Code: code, ContentType: f.ContentType(), Gzip: respond.AcceptsGzip(req.r),
+		WriteTimeout: req.api.writeTimeout,
+	}
+}
+
+// writeBody writes the body that write writes, and indents it if media asks for that.
+func (req *resourceRequest) writeBody(media negotiation.MediaType, code int, write func(*encoder.Frame)) {
+	frames := req.api.frames
+	body := req.newBody(media.Format, code)
+	defer body.Close()
+	f := frames.Get(body)
+	defer frames.Put(f)
+	if media.Format == negotiation.JSON && media.Pretty {
+		compact := frames.Get(encoder.NewIndenter(f))
+		defer frames.Put(compact)
+		write(compact)
+		compact.Flush()
+	} else {
+		write(f)
+	}
+	body.SetWhole()
+	f.Flush()
+}
+
+// writeYAML writes a document in YAML. It converts all of the document before it writes anything, so that an error of
+// the conversion has a status.
+func (req *resourceRequest) writeYAML(code int, write func(*encoder.Frame)) {
+	data, err := req.convertToYAML(write)
+	if err != nil {
+		req.api.writeError(req.w, req.r, err)
+		return
+	}
+	body := req.newBody(negotiation.YAML, code)
+	defer body.Close()
+	body.WriteWhole(data)
+}
+
+// convertToYAML converts the JSON that write writes when its turn comes. If the request ends before that, the error is
+// the end of the request and no 429: the server may have done what the client asked for.
+func (req *resourceRequest) convertToYAML(write func(*encoder.Frame)) ([]byte, error) {
+	if err := req.api.converters.Acquire(req.r.Context(), 1); err != nil {
+		return nil, err
+	}
+	defer req.api.converters.Release(1)
+	return encoder.YAML(req.api.frames, write)
+}
+
+// writeYAMLPage writes a list in YAML, several items at once.
+func (req *resourceRequest) writeYAMLPage(shape api.Shape, page *api.Page) {
+	body := req.newBody(negotiation.YAML, http.StatusOK)
+	defer body.Close()
+	out := req.api.frames.Get(body)
+	defer req.api.frames.Put(out)
+	list := encoder.YAMLList{Heads: req.heads, Shape: shape, Now: time.Now(), Out: out, Convert: req.convertToYAML}
+	err := list.Write(page)
+	switch {
+	case err == nil:
+		body.SetWhole()
+		out.Flush()
+	case !body.Begun():
+		req.api.writeError(req.w, req.r, err)
+	default:
+		req.api.logWithheld(req.r.Context(), err)
+		panic(http.ErrAbortHandler) // the client must not take a part of the list for the whole
+	}
+}

@@ -1,0 +1,218 @@
+package ownership
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+const (
+	// maxUpdaters bounds the entries for updates in an object's managedFields. Further entries are merged, oldest
+	// first, into entries of the manager ancient.
+	maxUpdaters = 10
+	ancient     = "ancient-changes"
+	// beforeApply manages the fields that an object without managedFields had before its first apply.
+	beforeApply = "before-first-apply"
+	fieldsType  = "FieldsV1"
+)
+
+// identity identifies an entry of managedFields. It has no version where a manager applies: such a manager has one set,
+// whatever its version.
+type identity struct {
+	Manager     string                            `json:"manager,omitempty"`
+	Operation   metav1.ManagedFieldsOperationType `json:"operation,omitempty"`
+	APIVersion  string                            `json:"apiVersion,omitempty"`
+	Subresource string                            `json:"subresource,omitempty"`
+}
+
+func identityOf(manager string, operation metav1.ManagedFieldsOperationType, m *Manager) identity {
+	id := identity{Manager: manager, Operation: operation, Subresource: m.Subresource}
+	if manager == "" {
+		id.Manager = "unknown"
+	}
+	if operation == metav1.ManagedFieldsOperationUpdate {
+		id.APIVersion = string(m.Version)
+	}
+	return id
+}
+
+// key returns the identity as a key of fieldpath.ManagedFields. Conflicts are sorted by this key.
+func (id identity) key() string {
+	key, _ := json.Marshal(id) // it can always be encoded
+	return string(key)
+}
+
+// identityIn decodes a key.
+func identityIn(key string) (id identity, err error) {
+	err = json.Unmarshal([]byte(key), &id)
+	return id, err
+}
+
+// managers are the decoded managedFields of one object, by the key of their identity.
+type managers struct {
+	sets   *Sets
+	fields fieldpath.ManagedFields
+	times  map[string]*metav1.Time
+	ids    map[string]identity
+	// raw is the encoded form of each decoded set. An unchanged set isn't encoded again.
+	raw     map[string]*metav1.FieldsV1
+	decoded map[string]*fieldpath.Set
+}
+
+func newManagers(sets *Sets, n int) *managers {
+	return &managers{
+		sets: sets, fields: make(fieldpath.ManagedFields, n), times: make(map[string]*metav1.Time, n),
+		ids: make(map[string]identity, n),
+		raw: make(map[string]*metav1.FieldsV1, n), decoded: make(map[string]*fieldpath.Set, n),
+	}
+}
+
+// managers decodes managedFields.
+func (s *Sets) managers(entries []metav1.ManagedFieldsEntry) (*managers, error) {
+	all := newManagers(s, len(entries)+1)
+	for i := range entries {
+		e := &entries[i]
+		switch {
+		case e.Operation != metav1.ManagedFieldsOperationApply && e.Operation != metav1.ManagedFieldsOperationUpdate:
+			return nil, errors.New("operation must be `Apply` or `Update`")
+		case e.APIVersion == "":
+			return nil, errors.New("apiVersion must not be empty")
+		case e.FieldsType == "":
+			return nil, fmt.Errorf("missing fieldsType in managed fields entry %d", i)
+		case e.FieldsType != fieldsType:
+			return nil, fmt.Errorf("invalid fieldsType %q in managed fields entry %d", e.FieldsType, i)
+		}
+		set, err := s.decode(e.FieldsV1)
+		if err != nil {
+			return nil, fmt.Errorf("error decoding the fields of managed fields entry %d: %w", i, err)
+		}
+		applied := e.Operation == metav1.ManagedFieldsOperationApply
+		id := identity{Manager: e.Manager, Operation: e.Operation, APIVersion: e.APIVersion, Subresource: e.Subresource}
+		if applied {
+			id.APIVersion = ""
+		}
+		name := id.key()
+		all.fields[name] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(e.APIVersion), applied)
+		all.times[name], all.ids[name], all.raw[name], all.decoded[name] = e.Time, id, e.FieldsV1, set
+	}
+	return all, nil
+}
+
+func (all *managers) drop(name string) { delete(all.fields, name) }
+
+func (all *managers) set(name string, set fieldpath.VersionedSet, at *metav1.Time) {
+	all.fields[name], all.times[name] = set, at
+}
+
+// entries encodes managedFields: those of applies first, then by time, manager, version and subresource.
+func (all *managers) entries() ([]metav1.ManagedFieldsEntry, error) {
+	if len(all.fields) == 0 {
+		return nil, nil
+	}
+	entries := make([]metav1.ManagedFieldsEntry, 0, len(all.fields))
+	for name, managed := range all.fields {
+		entry, err := all.entry(name, managed)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry)
+	}
+	slices.SortFunc(entries, compareEntries)
+	return entries, nil
+}
+
+func (all *managers) entry(name string, managed fieldpath.VersionedSet) (e metav1.ManagedFieldsEntry, err error) {
+	id, ok := all.ids[name]
+	if !ok {
+		if id, err = identityIn(name); err != nil {
+			return e, err
+		}
+	}
+	e = metav1.ManagedFieldsEntry{
+		Manager: id.Manager, Operation: id.Operation, Subresource: id.Subresource,
+		APIVersion: string(managed.APIVersion()), FieldsType: fieldsType, Time: all.times[name],
+	}
+	if managed.Applied() {
+		e.Operation = metav1.ManagedFieldsOperationApply
+	}
+	if set := all.decoded[name]; set != nil && all.raw[name] != nil &&
+		(set == managed.Set() || set.Equals(managed.Set())) {
+		e.FieldsV1 = all.raw[name]
+		return e, nil
+	}
+	e.FieldsV1, err = all.sets.encode(managed.Set())
+	return e, err
+}
+
+func compareEntries(a, b metav1.ManagedFieldsEntry) int {
+	if c := strings.Compare(string(a.Operation), string(b.Operation)); c != 0 {
+		return c
+	}
+	if c := seconds(a.Time) - seconds(b.Time); c != 0 {
+		return int(max(-1, min(1, c)))
+	}
+	if c := strings.Compare(a.Manager, b.Manager); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.APIVersion, b.APIVersion); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Subresource, b.Subresource)
+}
+
+func seconds(t *metav1.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.Unix()
+}
+
+// capUpdaters merges the oldest entries for updates, each with others of its version, until at most maxUpdaters are
+// left. Old entries stay where no two of them have the same version.
+func (all *managers) capUpdaters() error {
+	var updaters []string
+	for name, managed := range all.fields {
+		if !managed.Applied() {
+			updaters = append(updaters, name)
+		}
+	}
+	left := len(updaters)
+	if left <= maxUpdaters {
+		return nil
+	}
+	slices.SortFunc(updaters, func(a, b string) int {
+		if c := seconds(all.times[a]) - seconds(all.times[b]); c != 0 {
+			return int(max(-1, min(1, c)))
+		}
+		return strings.Compare(a, b)
+	})
+	first := map[fieldpath.APIVersion]string{}
+	for _, name := range updaters {
+		if left <= maxUpdaters {
+			return nil
+		}
+		managed, at := all.fields[name], all.times[name]
+		version := managed.APIVersion()
+		oldest, seen := first[version]
+		if !seen {
+			first[version] = name
+			continue
+		}
+		bucket := identity{Manager: ancient, Operation: metav1.ManagedFieldsOperationUpdate,
+			APIVersion: string(version)}.key()
+		if _, exists := all.fields[bucket]; !exists {
+			all.fields[bucket] = all.fields[oldest]
+			all.drop(oldest)
+		}
+		merged := fieldpath.NewVersionedSet(managed.Set().Union(all.fields[bucket].Set()), version, false)
+		all.drop(name)
+		all.set(bucket, merged, at)
+		left--
+	}
+	return nil
+}
