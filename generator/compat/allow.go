@@ -3,15 +3,17 @@ package compat
 import (
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// AllowFile is the name of the file of allowed findings that is read where none is named, in the module's root.
+// AllowFile is the name of the allow file that apigen compat reads from the module's root where no flag names one.
 const AllowFile = "apigen-compat.yaml"
 
-// Allowed is an entry of an allow file: findings that somebody has looked at.
+// Allowed is an entry of an allow file: findings that a person has accepted.
 type Allowed struct {
 	Rule string `yaml:"rule"`
 	// Subject is a finding's, in which * stands for any text without a slash: shop.example.com/v1/*:spec.color.
@@ -80,7 +82,7 @@ func parseEntry(n *yaml.Node) (Allowed, error) {
 	}
 	e.Line = n.Line
 	switch {
-	case ruleOf(ruleID(e.Rule)).Doc == "":
+	case !slices.ContainsFunc(rules, func(r Rule) bool { return r.ID == e.Rule }):
 		return e, fmt.Errorf("unknown rule %q: apigen compat --rules lists them", e.Rule)
 	case e.Subject == "":
 		return e, errors.New("the entry names no subject: group/version/Kind:path, as apigen compat prints it")
@@ -90,7 +92,7 @@ func parseEntry(n *yaml.Node) (Allowed, error) {
 	return e, nil
 }
 
-// Filter takes out the findings that are allowed, and returns the entries that allowed none.
+// Filter removes the allowed findings, and returns the remaining ones and the entries that allowed none.
 func (a *Allowances) Filter(findings []Finding) (left []Finding, idle []Allowed) {
 	if a == nil {
 		return findings, nil
@@ -115,22 +117,11 @@ func (a *Allowances) Filter(findings []Finding) (left []Finding, idle []Allowed)
 	return left, idle
 }
 
-// matches compares a subject, piece by piece between the asterisks.
+// literally takes their meaning from all characters of a pattern but the asterisk.
+var literally = strings.NewReplacer(`\`, `\\`, "[", `\[`, "?", `\?`)
+
+// matches reports whether the entry's pattern matches a subject.
 func (e Allowed) matches(subject string) bool {
-	first, pattern, wild := strings.Cut(e.Subject, "*")
-	rest, ok := strings.CutPrefix(subject, first)
-	if !ok || !wild {
-		return ok && rest == ""
-	}
-	pieces := strings.Split(pattern, "*")
-	last := len(pieces) - 1
-	for _, piece := range pieces[:last] {
-		i := strings.Index(rest, piece)
-		if i < 0 || strings.Contains(rest[:i], "/") {
-			return false
-		}
-		rest = rest[i+len(piece):]
-	}
-	passed, ok := strings.CutSuffix(rest, pieces[last])
-	return ok && !strings.Contains(passed, "/")
+	matched, err := path.Match(literally.Replace(e.Subject), subject)
+	return matched && err == nil
 }

@@ -11,11 +11,17 @@ import (
 )
 
 var found = []compat.Finding{
-	{Rule: compat.Rule{ID: "FIELD_REMOVED", Level: compat.Break, Area: compat.Wire}, Level: compat.Break, Group: "shop.example.com", Version: "v1", Kind: "Widget", Path: "spec.ports[].name", Message: "name is gone", Pos: model.Position{Filename: "/new/v1/types.go", Line: 3, Column: 2}, Old: model.Position{Filename: "/old/v1/types.go", Line: 4, Column: 2}},
-	{Rule: compat.Rule{ID: "ENUM_VALUE_ADDED", Level: compat.Warn, Area: compat.Wire}, Level: compat.Warn, Group: "shop.example.com", Version: "v1", Kind: "Gadget", Path: "spec.color", Message: "the value \"a\",\n100% is new"},
+	{Rule: compat.Rule{ID: "FIELD_REMOVED", Level: compat.Break, Area: compat.Wire}, Level: compat.Break,
+		Group: "shop.example.com", Version: "v1", Kind: "Widget", Path: "spec.ports[].name", Message: "name is gone",
+		Pos: model.Position{Filename: "/new/v1/types.go", Line: 3, Column: 2},
+		Old: model.Position{Filename: "/old/v1/types.go", Line: 4, Column: 2}},
+	{Rule: compat.Rule{ID: "ENUM_VALUE_ADDED", Level: compat.Warn, Area: compat.Wire}, Level: compat.Warn,
+		Group: "shop.example.com", Version: "v1", Kind: "Gadget", Path: "spec.color",
+		Message: "the value \"a\",\n100% is new"},
 }
 
-// TestAllow: an entry takes out what it names, literally or by a pattern, and one that takes out nothing is told.
+// TestAllow: an entry removes the findings that it names, literally or by a pattern; entries that remove none are
+// returned.
 func TestAllow(t *testing.T) {
 	for _, c := range []struct {
 		subject string
@@ -30,7 +36,8 @@ func TestAllow(t *testing.T) {
 		{"shop.example.com/*/W*:spec.*.nam", 2},
 		{"*", 2},
 	} {
-		a, err := compat.ParseAllow("f.yaml", []byte("allow:\n- rule: FIELD_REMOVED\n  subject: \""+c.subject+"\"\n  reason: never shipped\n"))
+		a, err := compat.ParseAllow("f.yaml",
+			[]byte("allow:\n- rule: FIELD_REMOVED\n  subject: \""+c.subject+"\"\n  reason: never shipped\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +48,7 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// TestAllowRefusals: faults of an allow file are told with their lines.
+// TestAllowRefusals: errors in an allow file name their lines.
 func TestAllowRefusals(t *testing.T) {
 	for text, want := range map[string]string{
 		"allow:\n- rule: FIELD_REMOVED\n  subject: a\n":   "f.yaml:2: the entry gives no reason",
@@ -63,7 +70,7 @@ func TestAllowRefusals(t *testing.T) {
 	}
 }
 
-// FuzzAllow: whatever the file holds, it is read or refused.
+// FuzzAllow: the parser reads or refuses any file.
 func FuzzAllow(f *testing.F) {
 	f.Add([]byte("allow:\n- rule: FIELD_REMOVED\n  subject: a\n  reason: b\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -86,12 +93,14 @@ func TestPrint(t *testing.T) {
 	if err := p.JSON(&lines, found); err != nil {
 		t.Fatal(err)
 	}
-	wantText := "v1/types.go:3:2: break: shop.example.com/v1/Widget:spec.ports[].name [FIELD_REMOVED] name is gone (v1.0.0:v1/types.go:4:2)\n" +
+	wantText := "v1/types.go:3:2: break: shop.example.com/v1/Widget:spec.ports[].name [FIELD_REMOVED] name is gone " +
+		"(v1.0.0:v1/types.go:4:2)\n" +
 		"warn: shop.example.com/v1/Gadget:spec.color [ENUM_VALUE_ADDED] the value \"a\",\n100% is new\n"
 	if text.String() != wantText {
 		t.Errorf("text:\n%s", text.String())
 	}
-	wantGitHub := "::error file=v1/types.go,line=3,col=2,title=FIELD_REMOVED::shop.example.com/v1/Widget:spec.ports[].name: name is gone\n" +
+	wantGitHub := "::error file=v1/types.go,line=3,col=2,title=FIELD_REMOVED::shop.example.com/v1/Widget:" +
+		"spec.ports[].name: name is gone\n" +
 		"::warning title=ENUM_VALUE_ADDED::shop.example.com/v1/Gadget:spec.color: the value \"a\",%0A100%25 is new\n"
 	if github.String() != wantGitHub {
 		t.Errorf("github:\n%s", github.String())
@@ -100,7 +109,8 @@ func TestPrint(t *testing.T) {
 	if err := json.NewDecoder(&lines).Decode(&first); err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]string{"id": "FIELD_REMOVED", "level": "break", "area": "wire", "path": "spec.ports[].name", "position": "v1/types.go:3:2", "oldPosition": "v1/types.go:4:2"} {
+	for key, want := range map[string]string{"id": "FIELD_REMOVED", "level": "break", "area": "wire",
+		"path": "spec.ports[].name", "position": "v1/types.go:3:2", "oldPosition": "v1/types.go:4:2"} {
 		if first[key] != want {
 			t.Errorf("json: %s is %q, want %q", key, first[key], want)
 		}

@@ -1,20 +1,20 @@
-// Package compat compares two states of an API: what clients of the old one see when the new one is served, what was
-// stored by it, and what people are shown. It compares models, not Go: types that were renamed, moved, embedded or made
-// generic are the same as long as what goes over the wire is. Each finding is that of a rule in a table, with an ID to
-// allow it by.
+// Package compat compares two states of an API: the requests and responses of clients, the stored objects, and the
+// output for people. It compares models, not Go: types that were renamed, moved, embedded or made generic are the same
+// as long as their JSON is. A rule in a table covers each finding; allow files name the rule's ID.
 //
 // It knows model and schema and nothing else of the generator; package generator loads the two states.
 package compat
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
 )
 
-// Finding is a difference that a rule speaks of.
+// Finding is a difference between the two states, with the rule that covers it.
 type Finding struct {
 	Rule Rule
 	// Level is the rule's, but for alpha versions, which promise nothing: there a break is a warning.
@@ -24,14 +24,14 @@ type Finding struct {
 	// Path is the field's, as kubectl explain has it, with [] for elements and {} for values: spec.ports[].name. Empty
 	// for the kind itself.
 	Path string
-	// Message says what was and what is.
+	// Message says how the property was and how it is now.
 	Message string
 	// Pos is in the new source: of the field, or of what it was taken from. Old is in the old source, where it was
 	// there.
 	Pos, Old model.Position
 }
 
-// Subject is what an allow file names: group/version/Kind:path, without what is empty.
+// Subject identifies the place of the finding in an allow file: group/version/Kind:path, without empty parts.
 func (f Finding) Subject() string {
 	s := f.Group
 	if f.Version != "" {
@@ -46,7 +46,7 @@ func (f Finding) Subject() string {
 	return s
 }
 
-// Compare returns what differs, sorted by position in the new source, then by subject and rule.
+// Compare returns the differences between two states, sorted by position in the new source, then by subject and rule.
 func Compare(before, after *model.Program) []Finding {
 	d := &diff{types: schema.New(schema.Wire)}
 	for _, o := range before.Groups {
@@ -77,13 +77,13 @@ type diff struct {
 	findings []Finding
 }
 
-// place is where in the API something is looked at, in both sources.
+// place is a place in the API, with its positions in both sources.
 type place struct {
 	group, version, kind, path string
 	pos, old                   model.Position
 }
 
-// site is a place that findings are added at.
+// site is a place to which findings are added.
 type site struct {
 	*diff
 	place
@@ -91,8 +91,7 @@ type site struct {
 
 func (d *diff) at(p place) site { return site{d, p} }
 
-func (s site) add(id ruleID, message string) {
-	rule := ruleOf(id)
+func (s site) add(rule Rule, message string) {
 	f := Finding{
 		Rule: rule, Level: rule.Level, Message: message,
 		Group: s.place.group, Version: s.place.version, Kind: s.kind, Path: s.path, Pos: s.pos, Old: s.old,
@@ -101,6 +100,25 @@ func (s site) add(id ruleID, message string) {
 		f.Level = Warn
 	}
 	s.findings = append(s.findings, f)
+}
+
+// changed adds a finding where a property has another value now; absent stands for an empty one.
+func (s site) changed(rule Rule, property, was, is, absent string) {
+	if was != is {
+		s.add(rule, fmt.Sprintf("the %s was %s, and is %s", property, cmp.Or(was, absent), cmp.Or(is, absent)))
+	}
+}
+
+// each adds a finding for each of the names that are in one list and not in another.
+func (s site) each(rule Rule, in, notIn []string, format string) {
+	for _, name := range missing(in, notIn) {
+		s.add(rule, fmt.Sprintf(format, name))
+	}
+}
+
+// missing returns the names that are in one list and not in another.
+func missing(in, notIn []string) []string {
+	return slices.DeleteFunc(slices.Clone(in), func(name string) bool { return slices.Contains(notIn, name) })
 }
 
 func groupNamed(p *model.Program, name string) *model.Group {

@@ -16,7 +16,7 @@ type bound struct {
 	of    func(*model.Schema) *float64
 }
 
-// limits are all bounds.
+// limits are all bounds with a lower or an upper end.
 var limits = []bound{
 	{"minimum", true, func(s *model.Schema) *float64 { return s.Minimum }},
 	{"maximum", false, func(s *model.Schema) *float64 { return s.Maximum }},
@@ -36,7 +36,7 @@ func count(n *int64) *float64 {
 	return &f
 }
 
-// bounds reports limits that are narrower.
+// bounds reports bounds that are new or narrower.
 func (s site) bounds(o, n schema.Layers) {
 	for _, b := range limits {
 		was, is := o.Strictest(b.of, b.lower), n.Strictest(b.of, b.lower)
@@ -52,7 +52,7 @@ func (s site) bounds(o, n schema.Layers) {
 	}
 }
 
-// exclusive reports a bound that stayed, and is out of bounds now.
+// exclusive reports a bound that kept its number and now excludes it.
 func (s site) exclusive(name string, o, n schema.Layers, of func(*model.Schema) (*float64, bool)) {
 	find := func(layers schema.Layers) (*float64, bool) {
 		for _, layer := range layers {
@@ -76,7 +76,7 @@ func number(f *float64) string {
 	return strconv.FormatFloat(*f, 'g', -1, 64)
 }
 
-// rules reports rules that are new.
+// rules reports validation rules that are new.
 func (s site) rules(o, n schema.Layers) {
 	for _, p := range missing(n.Patterns(), o.Patterns()) {
 		if was := missing(o.Patterns(), n.Patterns()); len(was) > 0 {
@@ -89,12 +89,10 @@ func (s site) rules(o, n schema.Layers) {
 	if n.Flag(immutable) && !o.Flag(immutable) {
 		s.add(immutableAdded, "the value could be changed, and can't be any more")
 	}
-	for _, rule := range missing(others(n), others(o)) {
-		s.add(validationAdded, "the rule is new: "+rule)
-	}
+	s.each(validationAdded, otherRules(n), otherRules(o), "the rule is new: %s")
 }
 
-// parts are the rules for parts of the value, as a reader would say them.
+// parts returns the rules for parts of a value, in words for readers.
 func parts(s *model.Schema) []string {
 	var out []string
 	add := func(what, name string, inner *model.Schema) {

@@ -21,7 +21,8 @@ func (d *diff) group(o, n *model.Group) {
 			d.resource(here, r, now)
 		} else {
 			gone := here
-			gone.version, gone.kind, gone.old = newest(r), r.Kind, r.Served()[0].Type.Pos
+			newest := r.Served()[0]
+			gone.version, gone.kind, gone.old = newest.Version.Name, r.Kind, newest.Type.Pos
 			d.at(gone).add(kindRemoved, "the kind is gone")
 		}
 	}
@@ -33,17 +34,13 @@ func (d *diff) group(o, n *model.Group) {
 	}
 }
 
-// newest is the version by which a kind that is gone was known best.
-func newest(r *model.Resource) string { return r.Served()[0].Version.Name }
-
 func (d *diff) preferred(here place, o, n *model.Group) {
 	was, is := o.ServedVersions(), n.ServedVersions()
-	if len(was) == 0 || len(is) == 0 || was[0].Name == is[0].Name {
+	if len(was) == 0 || len(is) == 0 {
 		return
 	}
 	if slices.ContainsFunc(is, func(v *model.Version) bool { return v.Name == was[0].Name }) {
-		d.at(here).add(preferredChanged, fmt.Sprintf("the preferred version was %s, and is %s", was[0].Name,
-			is[0].Name))
+		d.at(here).changed(preferredChanged, "preferred version", was[0].Name, is[0].Name, "")
 	}
 }
 
@@ -64,7 +61,7 @@ func versions(r *model.Resource) []string {
 	return out
 }
 
-// resource compares a kind: what holds in all versions, and each version.
+// resource compares the properties that a kind has in all versions, and then each version.
 func (d *diff) resource(here place, o, n *model.Resource) {
 	here.kind, here.pos, here.old = o.Kind, n.Served()[0].Type.Pos, o.Served()[0].Type.Pos
 	d.at(here).names(o, n)
@@ -99,7 +96,7 @@ func versionOf(list []model.ResourceVersion, name string) *model.ResourceVersion
 	return nil
 }
 
-// gone reports a version that is no longer served; a version that was marked deprecated before is a warning.
+// gone reports a version that is no longer served. For a version that was marked as deprecated, this is a warning.
 func (s site) gone(was *model.Type) {
 	s.add(versionRemoved, "the version is no longer served")
 	if was.Kind != nil && (was.Kind.IsDeprecated || was.Kind.Deprecated != "") {
@@ -108,56 +105,35 @@ func (s site) gone(was *model.Type) {
 	}
 }
 
-// names compares what a resource is called.
+// names compares the names, the scope and the subresources of a resource.
 func (s site) names(o, n *model.Resource) {
-	if o.Plural != n.Plural {
-		s.add(resourceRenamed, fmt.Sprintf("the resource was %s, and is %s", o.Plural, n.Plural))
-	}
-	if o.ClusterScoped != n.ClusterScoped {
-		s.add(scopeChanged, fmt.Sprintf("the kind was %s, and is %s", scope(o), scope(n)))
-	}
+	s.changed(resourceRenamed, "resource", o.Plural, n.Plural, "")
+	s.changed(scopeChanged, "kind", scope(o), scope(n), "")
 	if o.ListKind != n.ListKind {
 		s.add(listKindChanged, fmt.Sprintf("lists were %s, and are %s", o.ListKind, n.ListKind))
 	}
-	if o.Singular != n.Singular {
-		s.add(singularChanged, fmt.Sprintf("the singular was %s, and is %s", o.Singular, n.Singular))
-	}
-	for _, name := range missing(o.ShortNames, n.ShortNames) {
-		s.add(shortNameRemoved, fmt.Sprintf("the short name %s is gone", name))
-	}
-	for _, name := range missing(o.Categories, n.Categories) {
-		s.add(categoryRemoved, fmt.Sprintf("the category %s is gone", name))
-	}
-	switch {
-	case o.Status && !n.Status:
-		s.add(subresourceRemoved, "the subresource status is gone")
-	case !o.Status && n.Status:
-		s.add(subresourceAdded, "status is a subresource now")
-	}
-	s.subresources(o, n)
+	s.changed(singularChanged, "singular", o.Singular, n.Singular, "")
+	s.each(shortNameRemoved, o.ShortNames, n.ShortNames, "the short name %s is gone")
+	s.each(categoryRemoved, o.Categories, n.Categories, "the category %s is gone")
+	before, _ := subresources(o)
+	after, fields := subresources(n)
+	s.each(subresourceRemoved, before, after, "the subresource %s is gone")
+	s.each(subresourceAdded, fields, before, "%s is a subresource now")
 }
 
-// subresources compares those beside status. A new one hurts only where it takes a part of the object for itself.
-func (s site) subresources(o, n *model.Resource) {
-	for _, was := range o.Subresources {
-		if subresourceOf(n, was.Name) == nil {
-			s.add(subresourceRemoved, fmt.Sprintf("the subresource %s is gone", was.Name))
+// subresources returns the names of all subresources, and those of fields: a new one of these takes its part of the
+// object away from other writes.
+func subresources(r *model.Resource) (all, fields []string) {
+	if r.Status {
+		all, fields = []string{"status"}, []string{"status"}
+	}
+	for _, s := range r.Subresources {
+		all = append(all, s.Name)
+		if s.Form == model.FieldSubresource {
+			fields = append(fields, s.Name)
 		}
 	}
-	for _, is := range n.Subresources {
-		if is.Form == model.FieldSubresource && subresourceOf(o, is.Name) == nil {
-			s.add(subresourceAdded, fmt.Sprintf("%s is a subresource now", is.Name))
-		}
-	}
-}
-
-func subresourceOf(r *model.Resource, name string) *model.Subresource {
-	for _, x := range r.Subresources {
-		if x.Name == name {
-			return x
-		}
-	}
-	return nil
+	return all, fields
 }
 
 func scope(r *model.Resource) string {
@@ -167,18 +143,7 @@ func scope(r *model.Resource) string {
 	return "namespaced"
 }
 
-// missing are the names of was that are not in is.
-func missing(was, is []string) []string {
-	var out []string
-	for _, name := range was {
-		if !slices.Contains(is, name) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// provider compares whether objects are stored, and the verbs of kinds of which nothing is.
+// provider compares whether the server stores a kind's objects, and the verbs of kinds without storage.
 func (s site) provider(o, n *model.Resource) {
 	switch {
 	case !o.Virtual() && n.Virtual():
@@ -189,15 +154,11 @@ func (s site) provider(o, n *model.Resource) {
 		s.add(storageAdded, "objects came from a provider, and are stored")
 		return
 	}
-	for _, verb := range missing(o.Verbs, n.Verbs) {
-		s.add(verbRemoved, fmt.Sprintf("the verb %s is gone", verb))
-	}
-	for _, verb := range missing(n.Verbs, o.Verbs) {
-		s.add(verbAdded, fmt.Sprintf("the verb %s is new", verb))
-	}
+	s.each(verbRemoved, o.Verbs, n.Verbs, "the verb %s is gone")
+	s.each(verbAdded, n.Verbs, o.Verbs, "the verb %s is new")
 }
 
-// storage compares where objects are stored, and in which version.
+// storage compares the key prefix and the storage version of a kind.
 func (s site) storage(o, n *model.Resource) {
 	if o.Virtual() || n.Virtual() {
 		return
@@ -217,7 +178,7 @@ func (s site) storage(o, n *model.Resource) {
 		n.Storage.Name))
 }
 
-// prefix is where a resource's keys are.
+// prefix names the key prefix of a resource.
 func prefix(r *model.Resource) string {
 	return cmp.Or(r.StoragePrefix, "the group's name and "+r.Plural)
 }
@@ -239,7 +200,7 @@ func (s site) version(was, is *model.Type) {
 		s.add(deletionChanged, fmt.Sprintf("a deletion answered with %s, and answers with %s",
 			answers[o.ReturnDeletedObject], answers[n.ReturnDeletedObject]))
 	}
-	s.selectable(o, n)
+	s.each(selectableRemoved, selectable(o), selectable(n), "field selectors may no longer name %s")
 	s.columns(o, n)
 	w := walk{diff: s.diff, seen: map[pair]bool{}}
 	w.object(s.place, s.types.Type(was), s.types.Type(is))
@@ -252,13 +213,13 @@ func kindOf(t *model.Type) *model.Kind {
 	return t.Kind
 }
 
-func (s site) selectable(o, n *model.Kind) {
-	for _, f := range o.Selectable {
-		if !slices.ContainsFunc(n.Selectable, func(x model.SelectableField) bool { return x.JSONPath == f.JSONPath }) {
-			s.add(selectableRemoved, fmt.Sprintf("field selectors may no longer name %s",
-				strings.TrimPrefix(f.JSONPath, ".")))
-		}
+// selectable returns the paths that field selectors may name.
+func selectable(k *model.Kind) []string {
+	var out []string
+	for _, f := range k.Selectable {
+		out = append(out, strings.TrimPrefix(f.JSONPath, "."))
 	}
+	return out
 }
 
 func (s site) columns(o, n *model.Kind) {

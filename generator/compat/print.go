@@ -16,7 +16,7 @@ type Printer struct {
 	Dir, OldDir, Against string
 }
 
-// Text writes one line for each finding: where, how bad, which rule, what, and where it was.
+// Text writes one line for each finding: its position, level, subject, rule and message, and the old position.
 func (p Printer) Text(out io.Writer, findings []Finding) error {
 	for _, f := range findings {
 		line := fmt.Sprintf("%s: %s [%s] %s", f.Level, f.Subject(), f.Rule.ID, f.Message)
@@ -33,7 +33,7 @@ func (p Printer) Text(out io.Writer, findings []Finding) error {
 	return nil
 }
 
-// record is a finding in JSON.
+// record is the JSON form of a finding.
 type record struct {
 	Rule
 	// Level is that of the finding, which may be lower than the rule's.

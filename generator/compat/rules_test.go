@@ -11,7 +11,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// sample is a kind in two states: what stands above it, its fields, and what else the package holds.
+// sample is one state of a kind: its markers, its fields, and the rest of the package.
 type sample struct {
 	marks, fields, rest string
 	// version is v1 where it is empty.
@@ -34,79 +34,148 @@ func kindOf(marks string) sample {
 	return s
 }
 
-// cases are pairs of states: what is found on the way forth, and on the way back.
+// cases are pairs of states, with the findings of the change and of its reversal.
 var cases = []struct {
 	name        string
 	old, new    sample
 	forth, back string
 }{
-	{"fieldGone", specOf("A string `json:\"a,omitempty\"`\nB string `json:\"b,omitempty\"`"), specOf("A string `json:\"a,omitempty\"`"), "FIELD_REMOVED spec.b", "FIELD_ADDED spec.b"},
-	{"fieldRenamed", specOf("A string `json:\"a,omitempty\"`"), specOf("A string `json:\"aa,omitempty\"`"), "FIELD_RENAMED spec.a", "FIELD_RENAMED spec.aa"},
-	{"requiredNew", specOf(""), specOf("// +required\nA string `json:\"a\"`"), "REQUIRED_FIELD_ADDED spec.a", "FIELD_REMOVED spec.a"},
-	{"requiredNow", specOf("// +optional\nA *string `json:\"a,omitempty\"`"), specOf("// +required\nA *string `json:\"a\"`"), "FIELD_BECAME_REQUIRED spec.a", "FIELD_BECAME_OPTIONAL spec.a"},
-	{"type", specOf("A string `json:\"a,omitempty\"`"), specOf("A bool `json:\"a,omitempty\"`"), "TYPE_CHANGED spec.a", "TYPE_CHANGED spec.a"},
-	{"typeOfElement", specOf("A []string `json:\"a,omitempty\"`"), specOf("A []int32 `json:\"a,omitempty\"`"), "TYPE_CHANGED spec.a[]", "TYPE_CHANGED spec.a[]"},
-	{"typeOfMapValue", specOf("A map[string]string `json:\"a,omitempty\"`"), specOf("A map[string]int32 `json:\"a,omitempty\"`"), "TYPE_CHANGED spec.a{}", "TYPE_CHANGED spec.a{}"},
-	{"objectOrMap", specOf("A map[string]string `json:\"a,omitempty\"`"), specOf("A struct{} `json:\"a,omitempty\"`"), "TYPE_CHANGED spec.a", "TYPE_CHANGED spec.a"},
-	{"bits", specOf("A int64 `json:\"a,omitempty\"`"), specOf("A int32 `json:\"a,omitempty\"`"), "INTEGER_NARROWED spec.a", "INTEGER_WIDENED spec.a"},
-	{"format", specOf("// +kubebuilder:validation:Format=ipv4\nA string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:Format=ipv6\nA string `json:\"a,omitempty\"`"), "FORMAT_CHANGED spec.a", "FORMAT_CHANGED spec.a"},
-	{"null", specOf("// +nullable\nA *string `json:\"a,omitempty\"`"), specOf("A *string `json:\"a,omitempty\"`"), "NULL_REFUSED spec.a", "NULL_ALLOWED spec.a"},
-	{"default", specOf("// +default=1\nA int32 `json:\"a,omitempty\"`"), specOf("// +default=2\nA int32 `json:\"a,omitempty\"`"), "DEFAULT_CHANGED spec.a", "DEFAULT_CHANGED spec.a"},
-	{"defaultGone", specOf("// +default=1\nA int32 `json:\"a,omitempty\"`"), specOf("A int32 `json:\"a,omitempty\"`"), "DEFAULT_REMOVED spec.a", "DEFAULT_ADDED spec.a"},
-	{"defaultMakesOptional", specOf("// +kubebuilder:default=1\nA int32 `json:\"a\"`"), specOf("// +kubebuilder:default=1\n// +optional\nA int32 `json:\"a,omitempty\"`"), "", ""},
-	{"enum", specOf("// +kubebuilder:validation:Enum=a;b\nA string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:Enum=a\nA string `json:\"a,omitempty\"`"), "ENUM_VALUE_REMOVED spec.a", "ENUM_VALUE_ADDED spec.a"},
-	{"enumOfConstants", constants("Red", "Blue"), constants("Red"), "ENUM_VALUE_REMOVED spec.a", "ENUM_VALUE_ADDED spec.a"},
-	{"enumNew", specOf("A string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:Enum=a\nA string `json:\"a,omitempty\"`"), "ENUM_INTRODUCED spec.a", "ENUM_LIFTED spec.a"},
-	{"minimum", specOf("// +kubebuilder:validation:Minimum=1\nA int32 `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:Minimum=2\nA int32 `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a", ""},
-	{"exclusive", specOf("// +kubebuilder:validation:Minimum=1\nA int32 `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:Minimum=1\n// +kubebuilder:validation:ExclusiveMinimum=true\nA int32 `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a", ""},
-	{"maxLength", specOf("A string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:MaxLength=9\nA string `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a", ""},
-	{"maxItemsOnType", specOf("A Names `json:\"a,omitempty\"`\n}\ntype Names []string\ntype filler struct {"), specOf("A Names `json:\"a,omitempty\"`\n}\n// +kubebuilder:validation:MaxItems=3\ntype Names []string\ntype filler struct {"), "BOUND_TIGHTENED spec.a", ""},
-	{"declarative", specOf("A int32 `json:\"a,omitempty\"`"), specOf("// +optional\n// +k8s:optional\n// +k8s:maximum=9\nA int32 `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a", ""},
+	{"fieldGone", specOf("A string `json:\"a,omitempty\"`\nB string `json:\"b,omitempty\"`"),
+		specOf("A string `json:\"a,omitempty\"`"), "FIELD_REMOVED spec.b", "FIELD_ADDED spec.b"},
+	{"fieldRenamed", specOf("A string `json:\"a,omitempty\"`"), specOf("A string `json:\"aa,omitempty\"`"),
+		"FIELD_RENAMED spec.a", "FIELD_RENAMED spec.aa"},
+	{"requiredNew", specOf(""), specOf("// +required\nA string `json:\"a\"`"), "REQUIRED_FIELD_ADDED spec.a",
+		"FIELD_REMOVED spec.a"},
+	{"requiredNow", specOf("// +optional\nA *string `json:\"a,omitempty\"`"),
+		specOf("// +required\nA *string `json:\"a\"`"), "FIELD_BECAME_REQUIRED spec.a", "FIELD_BECAME_OPTIONAL spec.a"},
+	{"type", specOf("A string `json:\"a,omitempty\"`"), specOf("A bool `json:\"a,omitempty\"`"), "TYPE_CHANGED spec.a",
+		"TYPE_CHANGED spec.a"},
+	{"typeOfElement", specOf("A []string `json:\"a,omitempty\"`"), specOf("A []int32 `json:\"a,omitempty\"`"),
+		"TYPE_CHANGED spec.a[]", "TYPE_CHANGED spec.a[]"},
+	{"typeOfMapValue", specOf("A map[string]string `json:\"a,omitempty\"`"),
+		specOf("A map[string]int32 `json:\"a,omitempty\"`"), "TYPE_CHANGED spec.a{}", "TYPE_CHANGED spec.a{}"},
+	{"objectOrMap", specOf("A map[string]string `json:\"a,omitempty\"`"), specOf("A struct{} `json:\"a,omitempty\"`"),
+		"TYPE_CHANGED spec.a", "TYPE_CHANGED spec.a"},
+	{"bits", specOf("A int64 `json:\"a,omitempty\"`"), specOf("A int32 `json:\"a,omitempty\"`"),
+		"INTEGER_NARROWED spec.a", "INTEGER_WIDENED spec.a"},
+	{"format", specOf("// +kubebuilder:validation:Format=ipv4\nA string `json:\"a,omitempty\"`"),
+		specOf("// +kubebuilder:validation:Format=ipv6\nA string `json:\"a,omitempty\"`"), "FORMAT_CHANGED spec.a",
+		"FORMAT_CHANGED spec.a"},
+	{"null", specOf("// +nullable\nA *string `json:\"a,omitempty\"`"), specOf("A *string `json:\"a,omitempty\"`"),
+		"NULL_REFUSED spec.a", "NULL_ALLOWED spec.a"},
+	{"default", specOf("// +default=1\nA int32 `json:\"a,omitempty\"`"),
+		specOf("// +default=2\nA int32 `json:\"a,omitempty\"`"), "DEFAULT_CHANGED spec.a", "DEFAULT_CHANGED spec.a"},
+	{"defaultGone", specOf("// +default=1\nA int32 `json:\"a,omitempty\"`"), specOf("A int32 `json:\"a,omitempty\"`"),
+		"DEFAULT_REMOVED spec.a", "DEFAULT_ADDED spec.a"},
+	{"defaultMakesOptional", specOf("// +kubebuilder:default=1\nA int32 `json:\"a\"`"),
+		specOf("// +kubebuilder:default=1\n// +optional\nA int32 `json:\"a,omitempty\"`"), "", ""},
+	{"enum", specOf("// +kubebuilder:validation:Enum=a;b\nA string `json:\"a,omitempty\"`"),
+		specOf("// +kubebuilder:validation:Enum=a\nA string `json:\"a,omitempty\"`"), "ENUM_VALUE_REMOVED spec.a",
+		"ENUM_VALUE_ADDED spec.a"},
+	{"enumOfConstants", constants("Red", "Blue"), constants("Red"), "ENUM_VALUE_REMOVED spec.a",
+		"ENUM_VALUE_ADDED spec.a"},
+	{"enumNew", specOf("A string `json:\"a,omitempty\"`"),
+		specOf("// +kubebuilder:validation:Enum=a\nA string `json:\"a,omitempty\"`"), "ENUM_INTRODUCED spec.a",
+		"ENUM_LIFTED spec.a"},
+	{"minimum", specOf("// +kubebuilder:validation:Minimum=1\nA int32 `json:\"a,omitempty\"`"),
+		specOf("// +kubebuilder:validation:Minimum=2\nA int32 `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a", ""},
+	{"exclusive", specOf("// +kubebuilder:validation:Minimum=1\nA int32 `json:\"a,omitempty\"`"),
+		specOf("// +kubebuilder:validation:Minimum=1\n// +kubebuilder:validation:ExclusiveMinimum=true\nA int32 " +
+			"`json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a", ""},
+	{"maxLength", specOf("A string `json:\"a,omitempty\"`"),
+		specOf("// +kubebuilder:validation:MaxLength=9\nA string `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a",
+		""},
+	{"maxItemsOnType", specOf("A Names `json:\"a,omitempty\"`\n}\ntype Names []string\ntype filler struct {"),
+		specOf("A Names `json:\"a,omitempty\"`\n}\n// +kubebuilder:validation:MaxItems=3\ntype Names []string\ntype " +
+			"filler struct {"), "BOUND_TIGHTENED spec.a", ""},
+	{"declarative", specOf("A int32 `json:\"a,omitempty\"`"),
+		specOf("// +optional\n// +k8s:optional\n// +k8s:maximum=9\nA int32 `json:\"a,omitempty\"`"),
+		"BOUND_TIGHTENED spec.a", ""},
 	{"declaredOver", overDNS(""), overDNS("// +kubebuilder:validation:MaxLength=63\n"), "BOUND_TIGHTENED spec.a", ""},
-	{"multipleOf", specOf("// +kubebuilder:validation:MultipleOf=2\nA int32 `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:MultipleOf=3\nA int32 `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a", "BOUND_TIGHTENED spec.a"},
-	{"items", specOf("A []string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:items:MaxLength=3\nA []string `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a[]", ""},
-	{"pattern", specOf("// +kubebuilder:validation:Pattern=`^a`\nA string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:Pattern=`^b`\nA string `json:\"a,omitempty\"`"), "PATTERN_CHANGED spec.a", "PATTERN_CHANGED spec.a"},
-	{"cel", specOf("A string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:XValidation:rule=\"self != 'x'\"\nA string `json:\"a,omitempty\"`"), "VALIDATION_ADDED spec.a", ""},
-	{"celMessage", specOf("// +kubebuilder:validation:XValidation:rule=\"self != 'x'\"\nA string `json:\"a,omitempty\"`"), specOf("// +kubebuilder:validation:XValidation:rule=\"self != 'x'\",message=\"no x\"\nA string `json:\"a,omitempty\"`"), "", ""},
-	{"immutable", specOf("// +optional\n// +k8s:optional\nA string `json:\"a,omitempty\"`"), specOf("// +optional\n// +k8s:optional\n// +k8s:immutable\nA string `json:\"a,omitempty\"`"), "FIELD_BECAME_IMMUTABLE spec.a", ""},
-	{"listType", specOf("// +listType=atomic\nA []string `json:\"a,omitempty\"`"), specOf("// +listType=set\nA []string `json:\"a,omitempty\"`"), "LIST_TYPE_CHANGED spec.a", "LIST_TYPE_CHANGED spec.a"},
+	{"multipleOf", specOf("// +kubebuilder:validation:MultipleOf=2\nA int32 `json:\"a,omitempty\"`"),
+		specOf("// +kubebuilder:validation:MultipleOf=3\nA int32 `json:\"a,omitempty\"`"), "BOUND_TIGHTENED spec.a",
+		"BOUND_TIGHTENED spec.a"},
+	{"items", specOf("A []string `json:\"a,omitempty\"`"),
+		specOf("// +kubebuilder:validation:items:MaxLength=3\nA []string `json:\"a,omitempty\"`"),
+		"BOUND_TIGHTENED spec.a[]", ""},
+	{"pattern", specOf("// +kubebuilder:validation:Pattern=`^a`\nA string `json:\"a,omitempty\"`"),
+		specOf("// +kubebuilder:validation:Pattern=`^b`\nA string `json:\"a,omitempty\"`"), "PATTERN_CHANGED spec.a",
+		"PATTERN_CHANGED spec.a"},
+	{"cel", specOf("A string `json:\"a,omitempty\"`"),
+		specOf("// +kubebuilder:validation:XValidation:rule=\"self != 'x'\"\nA string `json:\"a,omitempty\"`"),
+		"VALIDATION_ADDED spec.a", ""},
+	{"celMessage",
+		specOf("// +kubebuilder:validation:XValidation:rule=\"self != 'x'\"\nA string `json:\"a,omitempty\"`"),
+		specOf("// +kubebuilder:validation:XValidation:rule=\"self != 'x'\",message=\"no x\"\n" +
+			"A string `json:\"a,omitempty\"`"), "", ""},
+	{"immutable", specOf("// +optional\n// +k8s:optional\nA string `json:\"a,omitempty\"`"),
+		specOf("// +optional\n// +k8s:optional\n// +k8s:immutable\nA string `json:\"a,omitempty\"`"),
+		"FIELD_BECAME_IMMUTABLE spec.a", ""},
+	{"listType", specOf("// +listType=atomic\nA []string `json:\"a,omitempty\"`"),
+		specOf("// +listType=set\nA []string `json:\"a,omitempty\"`"), "LIST_TYPE_CHANGED spec.a",
+		"LIST_TYPE_CHANGED spec.a"},
 	{"listKeys", listMap("name"), listMap("kind"), "LIST_MAP_KEYS_CHANGED spec.a", "LIST_MAP_KEYS_CHANGED spec.a"},
-	{"mapType", specOf("// +mapType=atomic\nA map[string]string `json:\"a,omitempty\"`"), specOf("A map[string]string `json:\"a,omitempty\"`"), "MAP_TYPE_CHANGED spec.a", "MAP_TYPE_CHANGED spec.a"},
-	{"patchStrategy", specOf("A []string `json:\"a,omitempty\"`"), specOf("A []string `json:\"a,omitempty\" patchStrategy:\"merge\"`"), "PATCH_STRATEGY_CHANGED spec.a", "PATCH_STRATEGY_CHANGED spec.a"},
-	{"unknownFields", specOf("// +kubebuilder:pruning:PreserveUnknownFields\nA map[string]string `json:\"a,omitempty\"`"), specOf("A map[string]string `json:\"a,omitempty\"`"), "UNKNOWN_FIELDS_DROPPED spec.a", ""},
+	{"mapType", specOf("// +mapType=atomic\nA map[string]string `json:\"a,omitempty\"`"),
+		specOf("A map[string]string `json:\"a,omitempty\"`"), "MAP_TYPE_CHANGED spec.a", "MAP_TYPE_CHANGED spec.a"},
+	{"patchStrategy", specOf("A []string `json:\"a,omitempty\"`"),
+		specOf("A []string `json:\"a,omitempty\" patchStrategy:\"merge\"`"), "PATCH_STRATEGY_CHANGED spec.a",
+		"PATCH_STRATEGY_CHANGED spec.a"},
+	{"unknownFields",
+		specOf("// +kubebuilder:pruning:PreserveUnknownFields\nA map[string]string `json:\"a,omitempty\"`"),
+		specOf("A map[string]string `json:\"a,omitempty\"`"), "UNKNOWN_FIELDS_DROPPED spec.a", ""},
 
 	{"plural", kindOf(""), kindOf("// +kubebuilder:resource:path=widgetz"), "RESOURCE_RENAMED", "RESOURCE_RENAMED"},
 	{"scope", kindOf(""), kindOf("// +kubebuilder:resource:scope=Cluster"), "SCOPE_CHANGED", "SCOPE_CHANGED"},
 	{"shortName", kindOf("// +kubebuilder:resource:shortName=wd"), kindOf(""), "SHORT_NAME_REMOVED", ""},
 	{"category", kindOf("// +kubebuilder:resource:categories=all"), kindOf(""), "CATEGORY_REMOVED", ""},
 	{"singular", kindOf(""), kindOf("// +kubebuilder:resource:singular=wid"), "SINGULAR_CHANGED", "SINGULAR_CHANGED"},
-	{"column", kindOf("// +kubebuilder:printcolumn:name=Color,type=string,JSONPath=`.spec.color`"), kindOf(""), "COLUMN_REMOVED", ""},
-	{"columnShows", kindOf("// +kubebuilder:printcolumn:name=Color,type=string,JSONPath=`.spec.color`"), kindOf("// +kubebuilder:printcolumn:name=Color,type=string,JSONPath=`.metadata.name`"), "COLUMN_CHANGED", "COLUMN_CHANGED"},
-	{"selectable", kindOf("// +kubebuilder:selectablefield:JSONPath=`.spec.color`"), kindOf(""), "SELECTABLE_FIELD_REMOVED", ""},
+	{"column", kindOf("// +kubebuilder:printcolumn:name=Color,type=string,JSONPath=`.spec.color`"), kindOf(""),
+		"COLUMN_REMOVED", ""},
+	{"columnShows", kindOf("// +kubebuilder:printcolumn:name=Color,type=string,JSONPath=`.spec.color`"),
+		kindOf("// +kubebuilder:printcolumn:name=Color,type=string,JSONPath=`.metadata.name`"), "COLUMN_CHANGED",
+		"COLUMN_CHANGED"},
+	{"selectable", kindOf("// +kubebuilder:selectablefield:JSONPath=`.spec.color`"), kindOf(""),
+		"SELECTABLE_FIELD_REMOVED", ""},
 	{"createOnUpdate", kindOf("// +apigen:createOnUpdate"), kindOf(""), "CREATE_ON_UPDATE_REMOVED", ""},
 	{"needsVersion", kindOf(""), kindOf("// +apigen:requireResourceVersion"), "RESOURCE_VERSION_REQUIRED", ""},
 	{"deprecated", kindOf(""), kindOf("// +kubebuilder:deprecatedversion"), "VERSION_DEPRECATED", ""},
-	{"status", sample{fields: spec + status, rest: "type WidgetSpec struct{}\ntype WidgetStatus struct{}\n", marks: "// +genclient:noStatus"}, sample{fields: spec + status, rest: "type WidgetSpec struct{}\ntype WidgetStatus struct{}\n"}, "SUBRESOURCE_ADDED", "SUBRESOURCE_REMOVED"},
+	{"status", sample{fields: spec + status, rest: "type WidgetSpec struct{}\ntype WidgetStatus struct{}\n",
+		marks: "// +genclient:noStatus"}, sample{fields: spec + status,
+		rest: "type WidgetSpec struct{}\ntype WidgetStatus struct{}\n"}, "SUBRESOURCE_ADDED", "SUBRESOURCE_REMOVED"},
 
 	{"storage", kindOf(""), kindOf("// +apigen:storage=none"), "STORAGE_REMOVED", "STORAGE_ADDED"},
-	{"verb", kindOf("// +apigen:storage=none\n// +genclient:onlyVerbs=get,list"), kindOf("// +apigen:storage=none\n// +genclient:onlyVerbs=get"), "VERB_REMOVED", "VERB_ADDED"},
-	{"verbsOfAll", kindOf("// +apigen:storage=none"), kindOf("// +apigen:storage=none\n// +genclient:onlyVerbs=create,get,list"), "VERB_REMOVED", "VERB_ADDED"},
+	{"verb", kindOf("// +apigen:storage=none\n// +genclient:onlyVerbs=get,list"),
+		kindOf("// +apigen:storage=none\n// +genclient:onlyVerbs=get"), "VERB_REMOVED", "VERB_ADDED"},
+	{"verbsOfAll", kindOf("// +apigen:storage=none"),
+		kindOf("// +apigen:storage=none\n// +genclient:onlyVerbs=create,get,list"), "VERB_REMOVED", "VERB_ADDED"},
 	{"clientVerbs", kindOf("// +genclient:onlyVerbs=get,list"), kindOf("// +genclient:onlyVerbs=get"), "", ""},
-	{"deletionAnswer", kindOf(""), kindOf("// +apigen:returnDeletedObject"), "DELETION_ANSWER_CHANGED", "DELETION_ANSWER_CHANGED"},
-	{"scale", scaled("// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas"), scaled(""), "SUBRESOURCE_REMOVED", ""},
-	{"partGone", parted("// +apigen:subresource:name=approval"), parted(""), "SUBRESOURCE_REMOVED", "SUBRESOURCE_ADDED"},
+	{"deletionAnswer", kindOf(""), kindOf("// +apigen:returnDeletedObject"), "DELETION_ANSWER_CHANGED",
+		"DELETION_ANSWER_CHANGED"},
+	{"scale", scaled("// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas"),
+		scaled(""), "SUBRESOURCE_REMOVED", ""},
+	{"partGone", parted("// +apigen:subresource:name=approval"), parted(""), "SUBRESOURCE_REMOVED",
+		"SUBRESOURCE_ADDED"},
 
 	// Go changes, the wire does not.
 	{"goName", specOf("A string `json:\"a,omitempty\"`"), specOf("Renamed string `json:\"a,omitempty\"`"), "", ""},
-	{"embedded", specOf("A string `json:\"a,omitempty\"`"), specOf("Inner `json:\",inline\"`\n}\ntype Inner struct {\nA string `json:\"a,omitempty\"`"), "", ""},
-	{"namedString", specOf("A string `json:\"a,omitempty\"`"), specOf("A Word `json:\"a,omitempty\"`\n}\ntype Word string\ntype filler struct {"), "", ""},
+	{"embedded", specOf("A string `json:\"a,omitempty\"`"),
+		specOf("Inner `json:\",inline\"`\n}\ntype Inner struct {\nA string `json:\"a,omitempty\"`"), "", ""},
+	{"namedString", specOf("A string `json:\"a,omitempty\"`"),
+		specOf("A Word `json:\"a,omitempty\"`\n}\ntype Word string\ntype filler struct {"), "", ""},
 	{"pointer", specOf("A string `json:\"a,omitempty\"`"), specOf("A *string `json:\"a,omitempty\"`"), "", ""},
-	{"recursive", specOf("A []WidgetSpec `json:\"a,omitempty\"`"), specOf("A []WidgetSpec `json:\"a,omitempty\"`\nB string `json:\"b,omitempty\"`"), "FIELD_ADDED spec.b", "FIELD_REMOVED spec.b"},
-	{"recursiveMap", specOf("A Tree `json:\"a,omitempty\"`\n}\ntype Tree map[string]Tree\ntype filler struct {"), specOf("A Tree `json:\"a,omitempty\"`\nB string `json:\"b,omitempty\"`\n}\ntype Tree map[string]Tree\ntype filler struct {"), "FIELD_ADDED spec.b", "FIELD_REMOVED spec.b"},
-	{"bytes", specOf("A []byte `json:\"a,omitempty\"`"), specOf("A [4]byte `json:\"a,omitempty\"`"), "TYPE_CHANGED spec.a", "TYPE_CHANGED spec.a"},
+	{"recursive", specOf("A []WidgetSpec `json:\"a,omitempty\"`"),
+		specOf("A []WidgetSpec `json:\"a,omitempty\"`\nB string `json:\"b,omitempty\"`"), "FIELD_ADDED spec.b",
+		"FIELD_REMOVED spec.b"},
+	{"recursiveMap", specOf("A Tree `json:\"a,omitempty\"`\n}\ntype Tree map[string]Tree\ntype filler struct {"),
+		specOf("A Tree `json:\"a,omitempty\"`\nB string `json:\"b,omitempty\"`\n}\ntype Tree map[string]Tree\ntype " +
+			"filler struct {"), "FIELD_ADDED spec.b", "FIELD_REMOVED spec.b"},
+	{"bytes", specOf("A []byte `json:\"a,omitempty\"`"), specOf("A [4]byte `json:\"a,omitempty\"`"),
+		"TYPE_CHANGED spec.a", "TYPE_CHANGED spec.a"},
 	{"time", specOf("A metav1.Time `json:\"a,omitempty\"`"), specOf("A *metav1.Time `json:\"a,omitempty\"`"), "", ""},
-	{"generic", specOf("A Box `json:\"a,omitempty\"`\n}\ntype Box struct { V string `json:\"v,omitempty\"`"), specOf("A Box[string] `json:\"a,omitempty\"`\n}\ntype Box[T any] struct { V T `json:\"v,omitempty\"`"), "", ""},
-	{"comments", specOf("A string `json:\"a,omitempty\"`"), specOf("// A is a.\nA string `json:\"a,omitempty\"`"), "", ""},
+	{"generic", specOf("A Box `json:\"a,omitempty\"`\n}\ntype Box struct { V string `json:\"v,omitempty\"`"),
+		specOf("A Box[string] `json:\"a,omitempty\"`\n}\ntype Box[T any] struct { V T `json:\"v,omitempty\"`"), "", ""},
+	{"comments", specOf("A string `json:\"a,omitempty\"`"), specOf("// A is a.\nA string `json:\"a,omitempty\"`"), "",
+		""},
 }
 
 func constants(names ...string) sample {
@@ -128,16 +197,20 @@ func overDNS(mark string) sample {
 
 func listMap(key string) sample {
 	s := specOf("// +listType=map\n// +listMapKey=" + key + "\nA []Item `json:\"a,omitempty\"`")
-	s.rest += "type Item struct {\n\t// +required\n\tName string `json:\"name\"`\n\t// +required\n\tKind string `json:\"kind\"`\n}\n"
+	s.rest += "type Item struct {\n\t// +required\n\tName string `json:\"name\"`\n\t// +required\n\tKind string " +
+		"`json:\"kind\"`\n}\n"
 	return s
 }
 
 func scaled(mark string) sample {
-	return sample{marks: mark, fields: spec + status, rest: "type WidgetSpec struct {\n\tReplicas *int32 `json:\"replicas,omitempty\"`\n}\ntype WidgetStatus struct {\n\tReplicas int32 `json:\"replicas,omitempty\"`\n}\n"}
+	return sample{marks: mark, fields: spec + status,
+		rest: "type WidgetSpec struct {\n\tReplicas *int32 `json:\"replicas,omitempty\"`\n}\ntype WidgetStatus " +
+			"struct {\n\tReplicas int32 `json:\"replicas,omitempty\"`\n}\n"}
 }
 
 func parted(mark string) sample {
-	return sample{marks: mark, fields: spec + "\tApproval Approval `json:\"approval,omitempty\"`\n", rest: "type WidgetSpec struct{}\ntype Approval struct {\n\tBy string `json:\"by,omitempty\"`\n}\n"}
+	return sample{marks: mark, fields: spec + "\tApproval Approval `json:\"approval,omitempty\"`\n",
+		rest: "type WidgetSpec struct{}\ntype Approval struct {\n\tBy string `json:\"by,omitempty\"`\n}\n"}
 }
 
 // archive is a module with a group for each case.
@@ -149,8 +222,12 @@ func archive(of func(i int) sample) string {
 		if version == "" {
 			version = "v1"
 		}
-		fmt.Fprintf(&out, "-- %s/%s/types.go --\n// +groupName=%s.example.com\npackage %s\n\nimport metav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n\n", strings.ToLower(c.name), version, strings.ToLower(c.name), version)
-		fmt.Fprintf(&out, "// Widget is one.\n//\n// +kubebuilder:object:root=true\n%s\ntype Widget struct {\n\tmetav1.TypeMeta `json:\",inline\"`\n\tmetav1.ObjectMeta `json:\"metadata,omitempty\"`\n\n%s}\n\n%s\n", strings.TrimRight("// +genclient\n"+s.marks, "\n"), s.fields, s.rest)
+		fmt.Fprintf(&out, "-- %s/%s/types.go --\n// +groupName=%s.example.com\npackage %s\n\nimport metav1 "+
+			"\"k8s.io/apimachinery/pkg/apis/meta/v1\"\n\n", strings.ToLower(c.name), version, strings.ToLower(c.name),
+			version)
+		fmt.Fprintf(&out, "// Widget is one.\n//\n// +kubebuilder:object:root=true\n%s\ntype Widget struct "+
+			"{\n\tmetav1.TypeMeta `json:\",inline\"`\n\tmetav1.ObjectMeta `json:\"metadata,omitempty\"`\n\n%s}\n\n%s\n",
+			strings.TrimRight("// +genclient\n"+s.marks, "\n"), s.fields, s.rest)
 	}
 	return out.String()
 }
@@ -158,10 +235,11 @@ func archive(of func(i int) sample) string {
 // states are both states of all cases, loaded once.
 func states(t *testing.T) (before, after *model.Program) {
 	t.Helper()
-	return loadtest.Program(t, archive(func(i int) sample { return cases[i].old })), loadtest.Program(t, archive(func(i int) sample { return cases[i].new }))
+	return loadtest.Program(t, archive(func(i int) sample { return cases[i].old })),
+		loadtest.Program(t, archive(func(i int) sample { return cases[i].new }))
 }
 
-// TestCases: each change is found, for what it is, and nothing else is.
+// TestCases: Compare finds each change by its rule, and nothing else.
 func TestCases(t *testing.T) {
 	before, after := states(t)
 	forth, back := byGroup(compat.Compare(before, after)), byGroup(compat.Compare(after, before))
@@ -195,7 +273,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestPositions: what is found stands at the field, and what is gone at the struct that lost it, with where it was.
+// TestPositions: a finding has the position of the field; that of a removed field is the struct, with the old position.
 func TestPositions(t *testing.T) {
 	before, after := states(t)
 	for _, f := range compat.Compare(before, after) {

@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,8 +11,8 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// walk compares the objects of a kind in one version, each pair of structs once: a change in a struct that a kind holds
-// in several places is reported at the first of them.
+// walk compares the objects of a kind in one version. It compares each pair of structs once: a change in a struct that
+// a kind holds in several places is reported at the first of them.
 type walk struct {
 	*diff
 	seen map[pair]bool
@@ -44,7 +45,11 @@ func (w walk) object(here place, was, is *schema.Type) {
 		if n := after[name]; before[name] == nil && !slices.Contains(slices.Collect(maps.Values(renamed)), name) {
 			there := below(here, name, model.Position{})
 			there.pos = orAbove(n.Go.Pos, here.pos)
-			w.added(there, n)
+			if n.Required {
+				w.at(there).add(requiredAdded, name+" is new, and required")
+			} else {
+				w.at(there).add(fieldAdded, name+" is new")
+			}
 		}
 	}
 }
@@ -57,7 +62,7 @@ func below(here place, name string, old model.Position) place {
 	return here
 }
 
-// orAbove is a position, or the one above it where there is none: fields of dependencies have no position.
+// orAbove returns a position, or the one above it where the first is invalid: fields of dependencies have no position.
 func orAbove(pos, above model.Position) model.Position {
 	if pos.IsValid() {
 		return pos
@@ -65,7 +70,7 @@ func orAbove(pos, above model.Position) model.Position {
 	return above
 }
 
-// renames are fields whose Go field is the same and whose JSON name is another: old to new.
+// renames returns the fields whose Go name stayed and whose JSON name changed: the old names, each with the new one.
 func renames(before, after map[string]*schema.Property) map[string]string {
 	out := map[string]string{}
 	for name, o := range before {
@@ -81,15 +86,7 @@ func renames(before, after map[string]*schema.Property) map[string]string {
 	return out
 }
 
-func (w walk) added(here place, n *schema.Property) {
-	if n.Required {
-		w.at(here).add(requiredAdded, n.Go.JSON+" is new, and required")
-		return
-	}
-	w.at(here).add(fieldAdded, n.Go.JSON+" is new")
-}
-
-// field compares two states of a field, and what is in it.
+// field compares two states of a field and of its value.
 func (w walk) field(here place, o, n *schema.Property) {
 	s := w.at(here)
 	switch {
@@ -99,10 +96,7 @@ func (w walk) field(here place, o, n *schema.Property) {
 		s.add(becameOptional, o.Go.JSON+" was always there, and may be missing")
 	}
 	s.defaults(defaultOf(o), defaultOf(n))
-	if was, is := patchStrategy(o), patchStrategy(n); was != is {
-		s.add(patchChanged, fmt.Sprintf("the patch strategy was %s, and is %s", orElse(was, "none"),
-			orElse(is, "none")))
-	}
+	s.changed(patchChanged, "patch strategy", patchStrategy(o), patchStrategy(n), "none")
 	w.value(here, o.Value(), n.Value())
 }
 
@@ -118,11 +112,11 @@ func (s site) defaults(was, is string) {
 	}
 }
 
-// value compares two values, and what is in them.
+// value compares two states of a value and of its fields or elements.
 func (w walk) value(here place, o, n schema.Value) {
 	s := w.at(here)
+	s.changed(typeChanged, "type", string(o.JSON), string(n.JSON), "")
 	if o.JSON != n.JSON {
-		s.add(typeChanged, fmt.Sprintf("the type was %s, and is %s", o.JSON, n.JSON))
 		return
 	}
 	switch {
@@ -131,10 +125,7 @@ func (w walk) value(here place, o, n schema.Value) {
 	case n.Bits > o.Bits:
 		s.add(integerWidened, fmt.Sprintf("the number had %d bits, and has %d", o.Bits, n.Bits))
 	}
-	if o.Format != n.Format {
-		s.add(formatChanged, fmt.Sprintf("the format was %s, and is %s", orElse(o.Format, "none"), orElse(n.Format,
-			"none")))
-	}
+	s.changed(formatChanged, "format", o.Format, n.Format, "none")
 	s.nulls(o.Layers, n.Layers)
 	s.enums(enum(o.Layers), enum(n.Layers))
 	s.bounds(o.Layers, n.Layers)
@@ -187,12 +178,8 @@ func (s site) enums(was, is []string) {
 	case len(was) == 0:
 		s.add(enumIntroduced, "any value was taken, and only "+strings.Join(is, ", ")+" are")
 	default:
-		for _, gone := range missing(was, is) {
-			s.add(enumRemoved, "the value "+gone+" is gone")
-		}
-		for _, added := range missing(is, was) {
-			s.add(enumAdded, "the value "+added+" is new")
-		}
+		s.each(enumRemoved, was, is, "the value %s is gone")
+		s.each(enumAdded, is, was, "the value %s is new")
 	}
 }
 
@@ -201,19 +188,11 @@ func (s site) merging(o, n schema.Layers) {
 	list := func(s *model.Schema) string { return s.ListType }
 	keys := func(s *model.Schema) string { return strings.Join(s.ListMapKeys, ", ") }
 	object := func(s *model.Schema) string { return s.MapType + s.StructType }
-	if was, is := orElse(o.Text(list), "atomic"), orElse(n.Text(list), "atomic"); was != is {
-		s.add(listTypeChanged, fmt.Sprintf("the list type was %s, and is %s", was, is))
-	} else if was, is := orElse(o.Text(keys), "none"), orElse(n.Text(keys), "none"); was != is {
-		s.add(listKeysChanged, fmt.Sprintf("the keys were %s, and are %s", was, is))
+	was, is := cmp.Or(o.Text(list), "atomic"), cmp.Or(n.Text(list), "atomic")
+	s.changed(listTypeChanged, "list type", was, is, "")
+	if before, after := o.Text(keys), n.Text(keys); was == is && before != after {
+		s.add(listKeysChanged, fmt.Sprintf("the keys were %s, and are %s", cmp.Or(before, "none"),
+			cmp.Or(after, "none")))
 	}
-	if was, is := orElse(o.Text(object), "granular"), orElse(n.Text(object), "granular"); was != is {
-		s.add(mapTypeChanged, fmt.Sprintf("the map type was %s, and is %s", was, is))
-	}
-}
-
-func orElse(s, fallback string) string {
-	if s == "" {
-		return fallback
-	}
-	return s
+	s.changed(mapTypeChanged, "map type", cmp.Or(o.Text(object), "granular"), cmp.Or(n.Text(object), "granular"), "")
 }

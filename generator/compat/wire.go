@@ -9,15 +9,15 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// elsewhere are the checks that have a rule of their own here.
-var elsewhere = map[model.Check]bool{
+// covered holds the checks that have a rule of their own in the table.
+var covered = map[model.Check]bool{
 	model.Required: true, model.Optional: true, model.Minimum: true, model.Maximum: true, model.MultipleOf: true,
 	model.MinLength: true, model.MaxLength: true, model.MinItems: true, model.MaxItems: true, model.MinProperties: true,
 	model.MaxProperties: true, model.Pattern: true, model.Enum: true, model.Immutable: true, model.Format: true,
 }
 
-// others are the rules of a value that are only there or not, as a reader would say them.
-func others(layers schema.Layers) []string {
+// otherRules returns the rules of a value that can only be added or removed, in words for readers.
+func otherRules(layers schema.Layers) []string {
 	var out []string
 	add := func(s string) {
 		if !slices.Contains(out, s) {
@@ -26,7 +26,7 @@ func others(layers schema.Layers) []string {
 	}
 	for _, s := range layers {
 		for _, r := range s.Rules {
-			if listType := r.Check == model.Unique && r.Text == s.ListType; !listType && !elsewhere[r.Check] {
+			if listType := r.Check == model.Unique && r.Text == s.ListType; !listType && !covered[r.Check] {
 				words := slices.DeleteFunc(append([]string{string(r.Check), r.Text}, r.Values...),
 					func(word string) bool { return word == "" })
 				add(strings.Join(words, " "))
@@ -45,7 +45,7 @@ func others(layers schema.Layers) []string {
 	return out
 }
 
-// enum are the values that are taken, as JSON in one form; nil where any value is.
+// enum returns the values that a field takes, as canonical JSON; nil where it takes any value.
 func enum(layers schema.Layers) []string {
 	values := layers.Enum()
 	for i, value := range values {
@@ -54,7 +54,7 @@ func enum(layers schema.Layers) []string {
 	return values
 }
 
-// fields are the properties of a struct by their JSON names.
+// fields returns the properties of a struct by their JSON names.
 func fields(t *schema.Type) map[string]*schema.Property {
 	out := map[string]*schema.Property{}
 	for _, p := range t.Properties() {
@@ -63,7 +63,7 @@ func fields(t *schema.Type) map[string]*schema.Property {
 	return out
 }
 
-// defaultOf is the default of a field as JSON; empty where there is none.
+// defaultOf returns the default of a field as JSON; it is empty where the field has none.
 func defaultOf(f *schema.Property) string {
 	switch d := f.Default; {
 	case d == nil:
@@ -75,7 +75,7 @@ func defaultOf(f *schema.Property) string {
 	}
 }
 
-// patchStrategy is how strategic merge patches treat a field.
+// patchStrategy returns the strategy and the key by which strategic merge patches merge a field.
 func patchStrategy(f *schema.Property) string {
 	return strings.TrimSpace(f.Go.Schema.PatchStrategy + " " + f.Go.Schema.PatchMergeKey)
 }

@@ -7,7 +7,7 @@ import (
 // Basic is a row of the table of predeclared types.
 type Basic struct {
 	JSON JSON
-	// Size is the number of bits in Go; 0 for what is no number.
+	// Size is the number of bits in Go; 0 for types that are no numbers.
 	Size     int
 	Unsigned bool
 	// Bits is the width that clients need for integers.
@@ -40,7 +40,8 @@ var Basics = map[string]Basic{
 	"float64": {JSON: Number, Size: 64, Format: "double"},
 }
 
-// IsBytes tells lists of bytes, which JSON writes as text in base64. Arrays of bytes are lists of numbers.
+// IsBytes reports whether a type is a slice of bytes, which JSON encodes as a base64 string. JSON encodes arrays of
+// bytes as lists of numbers.
 func IsBytes(t *model.Type) bool {
 	if t.Form != model.Slice || t.Elem == nil || t.Elem.Form != model.Basic {
 		return false

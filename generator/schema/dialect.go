@@ -6,15 +6,14 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Dialect is how one description of an API reads Go types: a row of data about the one resolver.
+// Dialect describes, as data for the one resolver, how one description of an API reads Go types.
 type Dialect struct {
 	// Presence says when a field is required.
 	Presence Presence
-	// forms are the forms of well-known types where they differ from the usual ones; of those with an empty form, the
-	// dialect knows nothing.
+	// forms are the forms of well-known types where they differ from the usual ones. An empty form means that the
+	// dialect doesn't treat the type as well-known.
 	forms map[WellKnown]Form
-	// encodings are the ways in which a type may get another form than its Go type has, in the order in which they
-	// count.
+	// encodings are the rules by which a type may get another form than its Go type has. The first that applies counts.
 	encodings []encoding
 	// namedBytes: lists of a named type over byte are lists of numbers.
 	namedBytes bool
@@ -22,21 +21,21 @@ type Dialect struct {
 	format func(Basic) string
 }
 
-// encoding returns the JSON form of a type where it isn't what the Go form says.
+// encoding returns the JSON form of a type where it differs from the Go form.
 type encoding func(*model.Type) (Form, bool)
 
-// unknown is the form of well-known types that a dialect has no form for.
+// unknown is the form of well-known types that a dialect doesn't treat as such.
 var unknown = Form{}
 
 // The dialects.
 var (
-	// OpenAPI is that of kube-apiserver's documents.
+	// OpenAPI is the dialect of kube-apiserver's documents.
 	OpenAPI = &Dialect{
 		forms:     map[WellKnown]Form{Patch: object},
 		encodings: []encoding{bySchemaMethods, byTypeMarker, opaque},
 		format:    func(b Basic) string { return b.Format },
 	}
-	// CRD is that of controller-gen's CustomResourceDefinitions.
+	// CRD is the dialect of controller-gen's CustomResourceDefinitions.
 	CRD = &Dialect{
 		Presence: Presence{ControllerGen: true},
 		forms: map[WellKnown]Form{
@@ -56,7 +55,7 @@ var (
 		encodings: []encoding{bySchemaMethods, byTypeMarker, opaque, byText},
 		format:    func(Basic) string { return "" },
 	}
-	// Wire is the dialect in which two states of an API are compared.
+	// Wire is the dialect in which apigen compat compares two states of an API.
 	Wire = &Dialect{
 		Presence:  Presence{Default: MayOmit, ZeroStructs: true},
 		forms:     map[WellKnown]Form{FieldsV1: anything, RawExtension: anything, AnyJSONBeta: unknown},
@@ -116,21 +115,21 @@ func (d *Dialect) structure(t *model.Type) Form {
 	return anything
 }
 
-// bySchemaMethods is the form that OpenAPISchemaType and OpenAPISchemaFormat return.
+// bySchemaMethods returns the form that the methods OpenAPISchemaType and OpenAPISchemaFormat return.
 func bySchemaMethods(t *model.Type) (Form, bool) {
 	return Form{JSON: JSON(t.SchemaType), Format: t.SchemaFormat}, t.SchemaType != ""
 }
 
-// byTypeMarker is the form that +kubebuilder:validation:Type names at the type, unless its fields say the same.
+// byTypeMarker returns the form that +kubebuilder:validation:Type names at the type, unless the fields already have it.
 func byTypeMarker(t *model.Type) (Form, bool) {
 	same := t.Form == model.Struct && t.Schema.Type == string(Object) && !t.OpaqueJSON()
 	return Form{JSON: JSON(t.Schema.Type)}, t.Package != nil && t.Schema.Type != "" && !same
 }
 
-// opaque is any value, where nothing is known of what MarshalJSON writes.
+// opaque returns the form of any value for a type whose MarshalJSON may write anything.
 func opaque(t *model.Type) (Form, bool) { return anything, t.Package != nil && t.OpaqueJSON() }
 
-// byMarshalJSON is a form of the type's own where it has a MarshalJSON.
+// byMarshalJSON returns a form of the type's own where the type has a MarshalJSON.
 func byMarshalJSON(t *model.Type) (Form, bool) {
 	if t.Package == nil || t.Methods["MarshalJSON"] == nil {
 		return Form{}, false
@@ -138,23 +137,23 @@ func byMarshalJSON(t *model.Type) (Form, bool) {
 	return Form{JSON: JSON(t.Package.Path + "." + t.Name)}, true
 }
 
-// byText is a string where the type has a MarshalText.
+// byText returns the form of a string where the type has a MarshalText.
 func byText(t *model.Type) (Form, bool) {
 	return Form{JSON: String}, t.Package != nil && t.Methods["MarshalText"] != nil
 }
 
-// markedJSON is the form that a marker names at a type with a MarshalJSON.
+// markedJSON returns the form that a marker names at a type with a MarshalJSON.
 func markedJSON(t *model.Type) (Form, bool) {
 	return Form{JSON: JSON(t.Schema.Type)}, t.Package != nil && t.Schema.Type != "" && promotes(t, "MarshalJSON", nil)
 }
 
-// byPromotedText is a string where the type has a MarshalText and no MarshalJSON.
+// byPromotedText returns the form of a string where the type has a MarshalText and no MarshalJSON.
 func byPromotedText(t *model.Type) (Form, bool) {
 	text := t.Package != nil && promotes(t, "MarshalText", nil) && !promotes(t, "MarshalJSON", nil)
 	return Form{JSON: String}, text
 }
 
-// promotes tells whether a type has a method, its own or one of a struct that it embeds.
+// promotes reports whether a type has a method, its own or one of a struct that it embeds.
 func promotes(t *model.Type, method string, passed []*model.Type) bool {
 	if t.Methods[method] != nil {
 		return true

@@ -9,8 +9,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Keywords returns OpenAPI's keywords and Kubernetes' extensions for what the markers of one layer say, with values
-// that encoding/json writes. Rules in CEL, titles of forms and what a dialect says in its own way are not among them.
+// Keywords returns the keywords of OpenAPI and Kubernetes' extensions for the markers of one layer, with values that
+// encoding/json writes. It leaves out CEL rules and the keywords that differ between dialects.
 func Keywords(s *model.Schema) map[string]any {
 	out := map[string]any{}
 	for keyword, value := range map[string]string{
@@ -57,7 +57,7 @@ func Keywords(s *model.Schema) map[string]any {
 	return out
 }
 
-// Validations returns the rules in CEL of one layer, as x-kubernetes-validations lists them.
+// Validations returns the CEL rules of one layer in the form of x-kubernetes-validations.
 func Validations(s *model.Schema) []any {
 	var out []any
 	for _, r := range s.CEL {
@@ -78,7 +78,7 @@ func Validations(s *model.Schema) []any {
 	return out
 }
 
-// OneOfMessage is controller-gen's message of a rule that bounds how many of some fields are set.
+// OneOfMessage returns controller-gen's message of a rule that bounds how many of some fields are set.
 func OneOfMessage(r *model.Rule) string {
 	fields := "[" + strings.Join(r.Values, " ") + "]"
 	switch {
@@ -90,7 +90,8 @@ func OneOfMessage(r *model.Rule) string {
 	return "exactly one of the fields in " + fields + " must be set"
 }
 
-// Literal is the value of JSON text, numbers as they are written. A text that is no JSON is taken as a string.
+// Literal returns the value of a JSON text, with numbers as they are written. It returns a text that is not JSON as a
+// string.
 func Literal(text string) any {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -101,7 +102,7 @@ func Literal(text string) any {
 	return value
 }
 
-// Literals are the values of several texts.
+// Literals returns the values of several texts.
 func Literals(texts []string) []any {
 	out := make([]any, len(texts))
 	for i, text := range texts {

@@ -16,7 +16,7 @@ type Layer struct {
 	Type  *model.Type
 }
 
-// Pos is the position of what the markers stand at; zero for elements.
+// Pos returns the position of the field or type; it is zero for elements.
 func (l Layer) Pos() model.Position {
 	switch {
 	case l.Field != nil:
@@ -43,8 +43,9 @@ func layersOf(t *model.Type) Layers {
 	return out
 }
 
-// Enforced returns what a server checks of all values of a type: what the type's own markers say, and controller-gen's
-// markers of the types that it is declared over. Kubernetes' declarative markers hold for the type alone that has them.
+// Enforced returns the constraints that a server checks for all values of a type: those of the type's own markers, and
+// those of controller-gen's markers at the types that it is declared over. Kubernetes' declarative markers apply only
+// to the type that has them.
 func Enforced(t *model.Type) *model.Schema {
 	if t.Of == nil {
 		return &t.Schema
@@ -72,13 +73,13 @@ func (l Layers) Text(of func(*model.Schema) string) string {
 	return ""
 }
 
-// Flag tells whether the condition holds in any layer.
+// Flag reports whether the condition holds in any layer.
 func (l Layers) Flag(of func(*model.Schema) bool) bool {
 	return slices.ContainsFunc(l, func(layer Layer) bool { return of(layer.Schema) })
 }
 
-// Strictest is the bound that counts where several layers have one: the highest of lower bounds, the lowest of upper
-// ones. It is nil where there is none.
+// Strictest returns the effective bound where several layers have one: the highest lower bound or the lowest upper
+// bound. It returns nil where there is none.
 func (l Layers) Strictest(of func(*model.Schema) *float64, lower bool) *float64 {
 	var out *float64
 	for _, layer := range l {
@@ -89,8 +90,8 @@ func (l Layers) Strictest(of func(*model.Schema) *float64, lower bool) *float64 
 	return out
 }
 
-// Enum are the values that are taken, as JSON: those of the nearest layer with a marker for them, else the constants of
-// the nearest type that is an enumeration. It is nil where any value is taken.
+// Enum returns the values that a field takes, as JSON: those of the nearest layer with a marker for them, else the
+// constants of the nearest type that is an enumeration. It returns nil where the field takes any value.
 func (l Layers) Enum() []string {
 	for _, layer := range l {
 		if len(layer.Enum) > 0 {
@@ -110,7 +111,7 @@ func (l Layers) Enum() []string {
 	return nil
 }
 
-// Patterns are all that a string must match, each once.
+// Patterns returns all patterns that a string must match, each once.
 func (l Layers) Patterns() []string {
 	var out []string
 	for _, layer := range l {
@@ -121,7 +122,7 @@ func (l Layers) Patterns() []string {
 	return out
 }
 
-// Items are what the layers say of elements.
+// Items returns the layers of the elements.
 func (l Layers) Items() Layers {
 	var out Layers
 	for _, layer := range l {
@@ -132,7 +133,7 @@ func (l Layers) Items() Layers {
 	return out
 }
 
-// Override is the form that markers put in the place of what the Go type says; false where they do not.
+// Override returns the form that markers set instead of the Go type's; false where they set none.
 func Override(s *model.Schema) (JSON, bool) {
 	switch {
 	case s.Schemaless:
@@ -143,7 +144,7 @@ func Override(s *model.Schema) (JSON, bool) {
 	return JSON(s.Type), s.Type != ""
 }
 
-// Value is a place that holds values of a type, with what the markers there say.
+// Value is a place that holds values of a type, with the markers that apply there.
 type Value struct {
 	Form
 	// Type is nil where markers put another form in the place of the type's.
@@ -185,7 +186,7 @@ func (f *Field) Value() Value { return f.Type.Value(FieldLayer(f.Go)) }
 // Elem returns the place of the elements of a list or a map.
 func (v Value) Elem() Value { return v.Type.Elem.Value(v.Layers.Items()...) }
 
-// Canonical is JSON in one form. A text that is no JSON is taken as a string.
+// Canonical returns JSON in one form. It takes a text that is not JSON as a string.
 func Canonical(text string) string {
 	var value any
 	if err := json.Unmarshal([]byte(text), &value); err != nil {

@@ -13,9 +13,9 @@ type Property struct {
 	index []int
 }
 
-// Properties returns the fields of a struct as its JSON has them, those of inlined structs included. Of two fields with
-// the same name, the one nearer to the outer struct counts, as in Go. A struct's own fields come before those that it
-// inlines.
+// Properties returns the fields of a struct as its JSON has them, including the fields of inlined structs. Of two
+// fields with the same name, the one nearer to the outer struct counts, as in Go. A struct's own fields come before the
+// inlined ones.
 func (t *Type) Properties() []*Property {
 	if t.properties == nil {
 		t.flatten(t, nil, map[string]bool{}, map[*Type]bool{})
@@ -38,7 +38,7 @@ func (t *Type) flatten(from *Type, index []int, names map[string]bool, passed ma
 	}
 }
 
-// InSourceOrder returns the properties as a reader of the source meets them.
+// InSourceOrder returns the properties in the order of the source.
 func (t *Type) InSourceOrder() []*Property {
 	return slices.SortedFunc(slices.Values(t.Properties()), func(a, b *Property) int {
 		return slices.Compare(a.index,
@@ -56,8 +56,8 @@ func (t *Type) Property(name string) *Property {
 	return nil
 }
 
-// Inlines returns the fields by which a struct inlines others, directly and by those, the innermost first, one for each
-// inlined struct: what markers say of the inlined struct holds for the outer one.
+// Inlines returns the fields by which a struct inlines others, directly and indirectly, the innermost first, one for
+// each inlined struct. The markers of an inlined struct apply to the outer one.
 func (t *Type) Inlines() []*Property { return t.inlines(map[*Type]bool{t: true}) }
 
 func (t *Type) inlines(passed map[*Type]bool) []*Property {
@@ -73,5 +73,5 @@ func (t *Type) inlines(passed map[*Type]bool) []*Property {
 	return out
 }
 
-// Inlined returns the struct that an inlining field leads to.
+// Inlined returns the struct that an inlining field has as its type.
 func (f *Field) Inlined() *Type { return f.pointee() }

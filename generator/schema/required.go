@@ -9,20 +9,20 @@ import (
 // Presence holds the differences of a dialect from the one definition of a required field: a marker requires it, or no
 // marker makes it optional and its tag has no omitempty.
 type Presence struct {
-	// ControllerGen: +kubebuilder:validation:Required counts even beside a marker that says optional, and a field's own
-	// markers count alone, not its package's.
+	// ControllerGen: +kubebuilder:validation:Required counts even beside a marker for optional fields, and only the
+	// field's own markers count, not its package's.
 	ControllerGen bool
 	// Default says whether a field with a default may be omitted.
 	Default Omission
-	// ZeroStructs: a struct that is no pointer may be omitted unless it is marked required, for its zero value stands
-	// for it.
+	// ZeroStructs: clients may omit a struct that is no pointer unless a marker requires it, for its zero value
+	// replaces it.
 	ZeroStructs bool
 }
 
-// Omission says when a field with a default may be omitted by clients.
+// Omission says when clients may omit a field with a default.
 type Omission uint8
 
-// The answers: never, only where no marker says that the field is required, always.
+// The answers: never, only where no marker requires the field, always.
 const (
 	NoOmission Omission = iota
 	MayOmitUnmarked
@@ -48,8 +48,8 @@ func (p Presence) requires(f *model.Field) bool {
 	return marked || !p.ZeroStructs || f.Type.Form != model.Struct
 }
 
-// Checked tells whether a server checks that the field is there, and whether Kubernetes' declarative markers say so: to
-// those a zero value is no value.
+// Checked reports whether a server checks that the field is present, and whether Kubernetes' declarative markers ask
+// for it: they treat a zero value as absent.
 func Checked(f *model.Field) (required, declarative bool) {
 	if o := f.Schema.Rule(model.Optional); o != nil && alwaysDefaulted(f) {
 		return true, true // the server sets it
@@ -65,8 +65,7 @@ func Checked(f *model.Field) (required, declarative bool) {
 	return required, false
 }
 
-// alwaysDefaulted tells whether a field always has a value, by its default, other than the one that means that it has
-// none.
+// alwaysDefaulted reports whether the field's default guarantees a value that doesn't count as absent.
 func alwaysDefaulted(f *model.Field) bool {
 	if f.Default == nil {
 		return false

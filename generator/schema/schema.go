@@ -1,16 +1,17 @@
 // Package schema resolves what the values of Go types are on the wire: one tree of JSON forms, fields and constraints,
 // from which OpenAPI documents, CustomResourceDefinitions, CEL's schemas, the comparison of two states and the
-// reference are printed. Where these differ in how they read a type, a Dialect says so as data. The package knows model
+// reference are printed. Dialects hold, as data, the differences in how these read a type. The package knows model
 // and nothing else of the generator.
 package schema
 
 import (
 	"slices"
+	"strings"
 
 	"apigen.dev/generator/model"
 )
 
-// JSON is the form of a value in JSON. Beside those below, a type may have a form of its own, which is its Go name.
+// JSON is the form of a value in JSON. A type may also have a form of its own, which is its Go name.
 type JSON string
 
 // The forms. A Map is an object without named fields; a Pointer is a named pointer, whose form is its element's.
@@ -40,41 +41,41 @@ type Type struct {
 	Form
 	// Go is the type; pointers without a name are followed.
 	Go *model.Type
-	// Known is the name of a type of others whose JSON isn't what its fields say; empty for all others.
+	// Known names a library type whose JSON differs from its fields; it is empty for all other types.
 	Known WellKnown
-	// Structural tells that the form follows from the Go form, and not from methods or a marker: an Object has Fields,
-	// a List and a Map an Elem.
+	// Structural reports that the form follows from the Go form, and not from methods or a marker: an Object has
+	// Fields, a List and a Map an Elem.
 	Structural bool
-	// Elem is the type of elements, also of a Pointer. Nil where there are none.
+	// Elem is the type of the elements, or the type that a Pointer points to. It is nil for other forms.
 	Elem *Type
-	// Fields are those of a Go struct in the order of the source, without those that JSON ignores.
+	// Fields are the fields of a Go struct in the order of the source, without those that JSON ignores.
 	Fields []*Field
-	// Layers are what markers say of all values: the type's, and those of the types that it is declared over.
+	// Layers hold the markers that apply to all values: the type's, and those of the types that it is declared over.
 	Layers Layers
 
 	properties []*Property
 }
 
-// Named tells whether the type has a name that a schema can have, too.
+// Named reports whether the type has a name that a schema can have, too.
 func (t *Type) Named() bool { return t.Go.Package != nil && t.Go.Name != "" }
 
 // Field is a field of a Go struct.
 type Field struct {
 	Go   *model.Field
 	Type *Type
-	// Required tells whether the field must be there, as the dialect has it.
+	// Required reports whether the dialect requires the field.
 	Required bool
 	// Default is the field's, or its type's; nil where there is none.
 	Default *model.Default
 }
 
-// Layers are what markers say of the field's values: its own first, then the type's.
+// Layers returns the markers that apply to the field's values: its own first, then the type's.
 func (f *Field) Layers() Layers { return append(Layers{FieldLayer(f.Go)}, f.Type.Layers...) }
 
-// inlined tells whether the fields of a struct appear in the object of the struct that has this field.
+// inlined reports whether the fields of a struct appear in the object of the struct that has this field.
 func (f *Field) inlined() bool { return f.Go.Inline && f.pointee().Go.Form == model.Struct }
 
-// pointee is the field's type; named pointers are followed.
+// pointee returns the field's type; it follows named pointers.
 func (f *Field) pointee() *Type {
 	t := f.Type
 	for range 8 { // type P *P has no end
@@ -137,6 +138,13 @@ func DefaultOf(f *model.Field) *model.Default {
 		return f.Default
 	}
 	return f.Type.Pointee().Default
+}
+
+// ConstantsByValue returns the values of an enumeration in their own order.
+func ConstantsByValue(t *model.Type) []*model.Const {
+	out := Constants(t)
+	slices.SortFunc(out, func(a, b *model.Const) int { return strings.Compare(a.Value, b.Value) })
+	return out
 }
 
 // Constants returns the values of an enumeration in the order of the source, one constant for each value.

@@ -50,7 +50,7 @@ func inline(t *model.Type) *model.Field {
 // tree is the printed tree of a type, without its own line's name.
 func tree(d *schema.Dialect, t *model.Type) string { return schema.New(d).Type(t).Print() }
 
-// TestForms holds what each dialect makes of a type that stands alone.
+// TestForms holds the form of single types in each dialect.
 func TestForms(t *testing.T) {
 	dialects := []*schema.Dialect{schema.OpenAPI, schema.CRD, schema.CEL, schema.Wire, schema.Reference}
 	own := "example.com/shop/v1.X"
@@ -181,7 +181,7 @@ func TestInlines(t *testing.T) {
 	}
 }
 
-// TestRequired holds the one definition of a required field, and what the dialects make of it.
+// TestRequired holds the one definition of a required field, and its differences in the dialects.
 func TestRequired(t *testing.T) {
 	rule := func(marker string) []model.Rule { return []model.Rule{{Check: model.Required, Marker: marker}} }
 	byDefault := &model.Default{JSON: "1"}

@@ -6,19 +6,19 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Union is a set of fields of a struct of which one is set, or at most one.
+// Union is a set of fields of a struct of which exactly one, or at most one, is set.
 type Union struct {
 	Name string
-	// ZeroOrOne: no field need be set.
+	// ZeroOrOne: no field has to be set.
 	ZeroOrOne bool
-	// Discriminator is the field that says which one is set; nil where there is none.
+	// Discriminator is the field that names the member that is set; nil where there is none.
 	Discriminator *model.Field
 	Members       []*model.Field
-	// Values are the discriminator's, one for each member.
+	// Values are the values of the discriminator, one for each member.
 	Values []string
 }
 
-// Unions are those of a struct, in the order of their first fields.
+// Unions are the unions of a struct, in the order of their first fields.
 type Unions []*Union
 
 // UnionsOf returns the unions that markers at the fields of a struct make.

@@ -61,7 +61,7 @@ var wellKnown = map[string]WellKnown{
 	extensionsPath + "v1beta1.JSON":         AnyJSONBeta,
 }
 
-// KnownAs names a well-known type; it is empty for all others.
+// KnownAs returns the name of a well-known type; it is empty for all other types.
 func KnownAs(t *model.Type) WellKnown {
 	if t.Package == nil {
 		return ""
@@ -76,7 +76,7 @@ var (
 	either   = Form{JSON: IntOrString}
 )
 
-// forms are the JSON forms of well-known types, as most dialects have them. A dialect's own come first.
+// forms are the JSON forms of well-known types in most dialects. A dialect's own forms override them.
 var forms = map[WellKnown]Form{
 	GoTime: dateTime, Time: dateTime, MicroTime: dateTime,
 	Duration:     {JSON: String},

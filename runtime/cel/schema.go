@@ -1,7 +1,7 @@
 package cel
 
 // Schema describes a value for CEL: a structural schema without the parts that expressions can't see. A Schema is
-// shared and must not be changed.
+// shared and must not be changed. Generated code lists the fields in this order.
 type Schema struct {
 	// Type is the type in JSON: object, array, string, integer, number, boolean; or empty. Format is used for strings:
 	// byte, date, date-time and duration are types of their own in CEL.
@@ -10,11 +10,8 @@ type Schema struct {
 	// schema doesn't describe, which expressions don't see. An EmbeddedResource has apiVersion, kind and metadata.
 	Nullable, IntOrString, PreserveUnknownFields, EmbeddedResource bool
 
-	// Properties are an object's fields, by their names in JSON; Required are the fields that are always there.
-	Properties map[string]*Schema
-	Required   []string
-	// Values is the schema of a map's values, Items that of a list's elements. They are nil where they are unknown.
-	Values, Items *Schema
+	// Required are the properties that are always there.
+	Required []string
 	// ListType is map, set or atomic; an empty one is atomic. ListMapKeys identify the elements of a map. MapType is
 	// granular or atomic; old and new values are compared only within a granular one.
 	ListType    string
@@ -29,6 +26,11 @@ type Schema struct {
 
 	// Rules are the rules of the value.
 	Rules []Rule
+
+	// Properties are an object's fields, by their names in JSON.
+	Properties map[string]*Schema
+	// Values is the schema of a map's values, Items that of a list's elements. They are nil where they are unknown.
+	Values, Items *Schema
 }
 
 // Rule is a validation rule in CEL for values of a schema: one x-kubernetes-validations.

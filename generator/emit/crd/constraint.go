@@ -9,8 +9,8 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// constrainPlace adds what markers at a place say of its value. Where that is of a named type, the constraints of its
-// elements are added when the type is there.
+// constrainPlace adds the constraints of the markers at a place. Where the value is of a named type, flat adds the
+// constraints of its elements later, when it has merged the type.
 func constrainPlace(p *place, c *model.Schema, t *schema.Type) {
 	constrain(p.here, c, t.Go)
 	p.items, p.elem = c.Items, t.Elem
@@ -20,7 +20,7 @@ func constrainPlace(p *place, c *model.Schema, t *schema.Type) {
 	}
 }
 
-// elements adds what markers say of the elements of a list, or of the values of a map.
+// elements adds the constraints of the elements of a list, or of the values of a map.
 func elements(s object, c *model.Schema, t *schema.Type) {
 	if c == nil || t == nil {
 		return
@@ -41,7 +41,7 @@ func elements(s object, c *model.Schema, t *schema.Type) {
 	}
 }
 
-// constrain adds what the markers of one layer say of values of a type.
+// constrain adds the constraints of one layer of markers to the schema of a type's values.
 func constrain(s object, c *model.Schema, t *model.Type) {
 	text(s, "type", c.Type)
 	maps.Copy(s, schema.Keywords(c))
@@ -69,7 +69,7 @@ func marked(c *model.Schema, marker string) bool {
 	return slices.ContainsFunc(c.Rules, func(r model.Rule) bool { return r.Marker == marker })
 }
 
-// notEmpty bounds what Kubernetes' own grammar requires: there, an empty value is no value.
+// notEmpty adds a minimum of 1 to a field that Kubernetes' own grammar requires: there, an empty value is no value.
 func notEmpty(s object, t *model.Type) {
 	var keyword string
 	switch {
@@ -90,16 +90,16 @@ func enum(s object, t *model.Type) {
 	if !marked(&t.Schema, "k8s:enum") {
 		return
 	}
-	var values []string
-	for _, c := range schema.Constants(t) {
-		values = append(values, c.Value)
+	var values []any
+	for _, c := range schema.ConstantsByValue(t) {
+		values = append(values, schema.Literal(c.Value))
 	}
-	if slices.Sort(values); len(values) > 0 {
-		s["enum"] = schema.Literals(values)
+	if len(values) > 0 {
+		s["enum"] = values
 	}
 }
 
-// validations are the rules in CEL: the user's, and those that other markers stand for, as controller-gen writes them.
+// validations returns the CEL rules: the user's, and those by which controller-gen expresses other markers.
 func validations(c *model.Schema) []any {
 	var out []any
 	if c.Immutable {
@@ -117,7 +117,7 @@ func validations(c *model.Schema) []any {
 	return out
 }
 
-// oneOf is the rule that bounds how many of some fields are set.
+// oneOf returns the CEL rule that bounds how many of some fields are set.
 func oneOf(r *model.Rule) object {
 	var counted, has []string
 	for _, name := range r.Values {
@@ -134,7 +134,7 @@ func oneOf(r *model.Rule) object {
 	return object{"rule": rule, "message": schema.OneOfMessage(r)}
 }
 
-// setDefault adds the default of a field. A constant that can't be read is left out.
+// setDefault adds the default of a field. It leaves out a constant whose value is unknown.
 func setDefault(s object, f *schema.Field) {
 	if f.Default != nil && f.Default.JSON != "" {
 		s["default"] = schema.Literal(f.Default.JSON)

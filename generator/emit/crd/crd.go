@@ -1,10 +1,10 @@
 // Package crd emits CustomResourceDefinitions: for packages marked +apigen:crds=<folder>, a document in YAML for each
 // kind of the groups below the package, by which a cluster serves the same types without a server of their own. They
-// are what controller-gen makes of the types, to the word, so that a user of its documents sees no difference: the
-// structural schema with everything in place, since it can't refer; what a field and its type both say is put together
-// as controller-gen does.
+// are the same as controller-gen's documents of the types, to the word: the structural schema has everything in place,
+// since it can't have references, and merges the constraints of a field and of its type as controller-gen does.
 //
-// A CustomResourceDefinition can't express all that a server does. Remarks name what it leaves out, each at its line.
+// A CustomResourceDefinition can't express all features of a server. Remarks name those that it leaves out, each at its
+// line.
 // The package knows emit, model, schema and wiring.
 package crd
 
@@ -96,7 +96,7 @@ func head(header string) []byte {
 	return []byte(out.String())
 }
 
-// resource is a kind with those of its versions that a definition has.
+// resource is a kind with the versions that its definition has.
 type resource struct {
 	*model.Resource
 	group    *model.Group
@@ -104,13 +104,13 @@ type resource struct {
 	storage  *model.Version
 }
 
-// resourcesBelow are the kinds below a package that have a definition: those of a group with a name that are stored, in
-// any version that isn't left out.
+// resourcesBelow returns the kinds below a package that have a definition: stored kinds of a group with a name, in the
+// versions that no marker leaves out.
 func resourcesBelow(p *model.Program, pkg *model.Package) []resource {
 	return slices.DeleteFunc(kindsBelow(p, pkg), func(r resource) bool { return r.Virtual() || r.group.Name == "" })
 }
 
-// kindsBelow are all kinds below a package, stored or not.
+// kindsBelow returns all kinds below a package, stored or not.
 func kindsBelow(p *model.Program, pkg *model.Package) []resource {
 	var out []resource
 	for _, g := range p.Groups {
@@ -138,7 +138,7 @@ func kindsBelow(p *model.Program, pkg *model.Package) []resource {
 	return out
 }
 
-// stores tells whether the version that is stored is one of the definition's.
+// stores reports whether the definition has the storage version.
 func (r resource) stores() bool {
 	for _, v := range r.versions {
 		if v.Version == r.storage {

@@ -30,7 +30,7 @@ func shop(t *testing.T) *model.Program {
 	return loadtest.Program(t, string(data))
 }
 
-// TestGolden holds a document, and what is remarked on it, to the golden files.
+// TestGolden compares a document and its remarks with the golden files.
 func TestGolden(t *testing.T) {
 	p := shop(t)
 	p.Header = "// Copyright of nobody.\n//\n// All rights given."
@@ -38,7 +38,8 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 1 || files[0].Name != crd.FileName("shop.example.com", "widgets") || !crd.Emitter().Owns(files[0].Name) {
+	if len(files) != 1 || files[0].Name != crd.FileName("shop.example.com", "widgets") ||
+		!crd.Emitter().Owns(files[0].Name) {
 		t.Fatalf("%v", files)
 	}
 	if !bytes.Contains(files[0].Content[:200], []byte(emit.Notice)) {
@@ -85,20 +86,25 @@ MARKERtype Widget struct {
 `
 
 func version(name, clause, marker, spec string) string {
-	return "-- apis/shop/" + name + "/types.go --\n" + clause + "package " + name + "\n" + strings.Replace(kind, "MARKER", marker, 1) + spec + "\n"
+	return "-- apis/shop/" + name + "/types.go --\n" + clause + "package " + name + "\n" +
+		strings.Replace(kind, "MARKER", marker, 1) + spec + "\n"
 }
 
-// TestFaults: what no definition can be written for is an error at its line.
+// TestFaults: a type without a possible definition is an error at its line.
 func TestFaults(t *testing.T) {
 	const asked = "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"
 	const group = "// +groupName=shop.example.com\n"
 	for name, c := range map[string]struct{ archive, want string }{
 		"a type that contains itself": {
-			asked + version("v1", group, "", "// Spec is one.\ntype Spec struct {\n\tNext *Spec `json:\"next,omitempty\"`\n}"),
-			"apis/shop/v1/types.go:14:2: Spec contains itself here, which a CustomResourceDefinition can't express: mark the field +kubebuilder:validation:Schemaless",
+			asked + version("v1", group, "",
+				"// Spec is one.\ntype Spec struct {\n\tNext *Spec `json:\"next,omitempty\"`\n}"),
+			"apis/shop/v1/types.go:14:2: Spec contains itself here, which a CustomResourceDefinition can't express: " +
+				"mark the field +kubebuilder:validation:Schemaless",
 		},
 		"one that contains itself through another": {
-			asked + version("v1", group, "", "// Spec is one.\ntype Spec struct {\n\tNext map[string]Other `json:\"next,omitempty\"`\n}\ntype Other []Spec"),
+			asked + version("v1", group, "",
+				"// Spec is one.\ntype Spec struct {\n\tNext map[string]Other `json:\"next,omitempty\"`\n}\ntype "+
+					"Other []Spec"),
 			"Spec contains itself here",
 		},
 		"the core group": {
@@ -106,8 +112,10 @@ func TestFaults(t *testing.T) {
 			"there is no kind below example.com/test/apis",
 		},
 		"a version that is stored and left out": {
-			asked + version("v1", group, "// +kubebuilder:storageversion\n// +kubebuilder:skipversion\n", "type Spec struct{}") +
-				version("v1beta1", group, "", "type Spec struct{}") + version("v1beta2", group, "", "type Spec struct{}"),
+			asked + version("v1", group, "// +kubebuilder:storageversion\n// +kubebuilder:skipversion\n",
+				"type Spec struct{}") +
+				version("v1beta1", group, "", "type Spec struct{}") +
+				version("v1beta2", group, "", "type Spec struct{}"),
 			"kind Widget is stored in v1, which its CustomResourceDefinition doesn't have",
 		},
 		"nothing to write": {
@@ -115,7 +123,8 @@ func TestFaults(t *testing.T) {
 			"apis/doc.go:1:4: there is no kind below example.com/test/apis to write a CustomResourceDefinition of",
 		},
 		"one folder for two": {
-			asked + version("v1", group, "", "type Spec struct{}") + "-- apis/shop/doc.go --\n// +apigen:crds=../../crd\npackage shop\n",
+			asked + version("v1", group, "", "type Spec struct{}") +
+				"-- apis/shop/doc.go --\n// +apigen:crds=../../crd\npackage shop\n",
 			"would go to the same folder: name another",
 		},
 	} {
@@ -129,7 +138,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestSkipped: versions of a package or kind that is marked so are left out, and what remains is stored.
+// TestSkipped: versions that a marker skips are left out, and a remaining version is stored.
 func TestSkipped(t *testing.T) {
 	const group = "// +groupName=shop.example.com\n"
 	files, err := crd.Emit(plan.New(loadtest.Program(t, "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"+
@@ -161,30 +170,50 @@ func TestRefusals(t *testing.T) {
 	const asked = "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"
 	const group = "// +groupName=shop.example.com\n"
 	const scale = "// +kubebuilder:subresource:scale:specpath=%s,statuspath=%s\n"
-	const spec = "type Spec struct {\n\tA string `json:\"a\"`\n\tN int32 `json:\"n\"`\n\tF float64 `json:\"f\"`\n\tL []string `json:\"l\"`\n}"
+	const spec = "type Spec struct {\n\tA string `json:\"a\"`\n\tN int32 `json:\"n\"`\n\tF float64 `json:\"f\"`\n\tL " +
+		"[]string `json:\"l\"`\n}"
 	field := func(text string) string {
 		return "type Spec struct {\n" + text + "\n}\ntype Part struct {\n\tA string `json:\"a\"`\n}"
 	}
 	for name, c := range map[string]struct{ archive, want string }{
-		"a group of Kubernetes": {version("v1", "// +groupName=shop.k8s.io\n", "", spec), "7:6: group shop.k8s.io is Kubernetes' own: mark Widget"},
+		"a group of Kubernetes": {version("v1", "// +groupName=shop.k8s.io\n", "", spec),
+			"7:6: group shop.k8s.io is Kubernetes' own: mark Widget"},
 		"that is approved": {
-			version("v1", "// +groupName=shop.k8s.io\n", "// +kubebuilder:metadata:annotations=\"api-approved.kubernetes.io=none\"\n", spec), "",
+			version("v1", "// +groupName=shop.k8s.io\n",
+				"// +kubebuilder:metadata:annotations=\"api-approved.kubernetes.io=none\"\n", spec), "",
 		},
-		"a number":                         {version("v1", group, "// +kubebuilder:selectablefield:JSONPath=.spec.f\n", spec), "7:4: .spec.f can't be selected by: it is a number with fractions"},
-		"metadata":                         {version("v1", group, "// +kubebuilder:selectablefield:JSONPath=.metadata.namespace\n", spec), "7:4: .metadata.namespace can't be selected by: it is in the metadata"},
-		"a whole number":                   {version("v1", group, "// +kubebuilder:selectablefield:JSONPath=.spec.n\n", spec), ""},
-		"a scale":                          {version("v1", group, fmt.Sprintf(scale, ".spec.n", ".spec.n"), spec), "7:4: the statuspath of its scale is .spec.n, and is not below .status"},
-		"without a schema":                 {version("v1", group, "", field("\t// +kubebuilder:validation:Schemaless\n\tA string `json:\"a\"`")), "14:2: nothing is said of A, which is schemaless"},
-		"what changes":                     {version("v1", group, "", field("\t// +listType=atomic\n\tA []Fixed `json:\"a\"`\n\t// +listType=map\n\t// +listMapKey=a\n\tM []Fixed `json:\"m\"`")+"\ntype Fixed struct {\n\t// +k8s:immutable\n\tA string `json:\"a\"`\n}"), "23:5: A is immutable, and in a list whose elements can't be followed"},
-		"what changes in a list with keys": {version("v1", group, "", field("\t// +listType=map\n\t// +listMapKey=a\n\tM []Fixed `json:\"m\"`\n\tN map[string]Fixed `json:\"n\"`")+"\ntype Fixed struct {\n\t// +k8s:immutable\n\tA string `json:\"a\"`\n}"), ""},
-		"a set of objects":                 {version("v1", group, "", field("\t// +listType=set\n\tA []Part `json:\"a\"`")), "13:5: the elements of the set A are objects, and not atomic: mark Part with +structType=atomic"},
+		"a number": {version("v1", group, "// +kubebuilder:selectablefield:JSONPath=.spec.f\n",
+			spec), "7:4: .spec.f can't be selected by: it is a number with fractions"},
+		"metadata": {version("v1", group,
+			"// +kubebuilder:selectablefield:JSONPath=.metadata.namespace\n", spec),
+			"7:4: .metadata.namespace can't be selected by: it is in the metadata"},
+		"a whole number": {version("v1", group, "// +kubebuilder:selectablefield:JSONPath=.spec.n\n",
+			spec), ""},
+		"a scale": {version("v1", group, fmt.Sprintf(scale, ".spec.n", ".spec.n"), spec),
+			"7:4: the statuspath of its scale is .spec.n, and is not below .status"},
+		"without a schema": {version("v1", group, "",
+			field("\t// +kubebuilder:validation:Schemaless\n\tA string `json:\"a\"`")), "14:2: nothing is said of A, " +
+			"which is schemaless"},
+		"what changes": {version("v1", group, "",
+			field("\t// +listType=atomic\n\tA []Fixed `json:\"a\"`\n\t// +listType=map\n\t// +listMapKey=a\n\tM "+
+				"[]Fixed `json:\"m\"`")+"\ntype Fixed struct {\n\t// +k8s:immutable\n\tA string `json:\"a\"`\n}"),
+			"23:5: A is immutable, and in a list whose elements can't be followed"},
+		"what changes in a list with keys": {version("v1", group, "",
+			field("\t// +listType=map\n\t// +listMapKey=a\n\tM []Fixed `json:\"m\"`\n"+
+				"\tN map[string]Fixed `json:\"n\"`")+"\n"+
+				"type Fixed struct {\n\t// +k8s:immutable\n\tA string `json:\"a\"`\n}"), ""},
+		"a set of objects": {version("v1", group, "",
+			field("\t// +listType=set\n\tA []Part `json:\"a\"`")), "13:5: the elements of the set A are objects, and " +
+			"not atomic: mark Part with +structType=atomic"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			for _, w := range crd.Emitter().Warnings(plan.New(loadtest.Program(t, asked+c.archive))) {
-				got = append(got, fmt.Sprintf("%d:%d: %s", w.Pos.Line, w.Pos.Column, strings.TrimPrefix(w.Message, "kube-apiserver refuses the CustomResourceDefinition: ")))
+				got = append(got, fmt.Sprintf("%d:%d: %s", w.Pos.Line, w.Pos.Column,
+					strings.TrimPrefix(w.Message, "kube-apiserver refuses the CustomResourceDefinition: ")))
 			}
-			if text := strings.Join(got, "\n"); c.want == "" && text != "" || len(got) > 1 || !strings.HasPrefix(text, c.want) {
+			text := strings.Join(got, "\n")
+			if c.want == "" && text != "" || len(got) > 1 || !strings.HasPrefix(text, c.want) {
 				t.Errorf("warnings are %q, want %s", got, c.want)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 // object is a JSON object. Encoding sorts its keys.
 type object = map[string]any
 
-// definition is the whole CustomResourceDefinition of a kind.
+// definition returns the whole CustomResourceDefinition of a kind.
 func (b *builder) definition(r resource) object {
 	if !r.stores() {
 		b.errs.Add(r.versions[0].Type.Pos, "kind %s is stored in %s, which its CustomResourceDefinition doesn't have: "+
@@ -47,7 +47,7 @@ func pairs(s object, key string, values []model.KeyValue) {
 	}
 }
 
-// version is one version of a definition.
+// version returns one version of a definition.
 func (b *builder) version(v model.ResourceVersion, storage bool) object {
 	k := v.Type.Kind
 	out := object{"name": v.Version.Name, "served": !k.Unserved, "storage": storage,
@@ -82,7 +82,7 @@ func (b *builder) version(v model.ResourceVersion, storage bool) object {
 	return out
 }
 
-// columns are those that a path says; those of methods can't be expressed.
+// columns returns the printer columns with a JSON path. A definition can't express those that methods compute.
 func columns(k *model.Kind) []any {
 	var out []any
 	for _, c := range k.Columns {
@@ -100,7 +100,7 @@ func columns(k *model.Kind) []any {
 	return out
 }
 
-// root is the schema of a kind: its metadata is said by the server.
+// root returns the schema of a kind. The server defines its metadata.
 func (b *builder) root(t *model.Type) object {
 	s := clone(b.named(b.types.Type(t))).(object)
 	if properties, ok := s["properties"].(object); ok && properties["metadata"] != nil {

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// description is a comment as a schema tells it: line by line, without what is for developers, lines that begin with
-// TODO and what follows dashes, as long as these don't stand in a block of code.
+// description returns a doc comment as the description of a schema, line by line, without markers, lines that begin
+// with TODO and the text after a line of dashes. In a block of code, it keeps all lines.
 func description(doc string) string {
 	var out []string
 	code := false

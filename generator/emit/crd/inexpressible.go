@@ -8,10 +8,10 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// cannot begins remarks on what is left out.
+// cannot begins remarks on features that a definition leaves out.
 const cannot = "a CustomResourceDefinition can't express "
 
-// inexpressible remarks on markers of values that a schema has no keyword for.
+// inexpressible remarks on markers of values for which schemas have no keyword.
 type inexpressible struct{ out *emit.Errors }
 
 // field remarks on the markers of a field.
@@ -65,7 +65,7 @@ func (u inexpressible) part(marker string, s *model.Schema) {
 // checkedFormats are the formats of Kubernetes' own grammar that clusters check in custom resources.
 var checkedFormats = map[string]bool{"k8s-short-name": true, "k8s-long-name": true}
 
-// expressed tells whether a schema has a keyword for the rule.
+// expressed reports whether a schema has a keyword for the rule.
 func expressed(r model.Rule) bool {
 	switch r.Check {
 	case model.Forbidden, model.NotEqual, model.Update, model.Monotonic, model.UnionMember, model.UnionDiscriminator,

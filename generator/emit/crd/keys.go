@@ -5,8 +5,8 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// keysOf warns of keys of a list that may be omitted: kube-apiserver refuses a list whose elements may lack what tells
-// them apart. A server of the user's own accepts it, and k8s.io/api has such lists.
+// keysOf warns of optional keys of a list: kube-apiserver refuses a list whose elements may lack a key. A server of the
+// user's own accepts it, and k8s.io/api has such lists.
 func keysOf(list *schema.Field, out *emit.Errors) {
 	markers := &list.Go.Schema
 	if markers.ListType != "map" || list.Type.Elem == nil {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// merge puts what a schema says into another, as a document without references must: a struct gets the properties of
-// what it embeds, and the place where a type is used what the type says. Where both say the same thing differently,
-// both hold: they stand side by side in allOf, but for what can be joined.
+// merge merges a schema into another, since a document without references needs everything in place: a struct gets the
+// properties of the structs that it embeds, and a place the schema of its type. Where both have different values of a
+// keyword, merge joins the values if it can, and otherwise puts both into allOf.
 func merge(dst, src object) {
 	for _, part := range parts(src) {
 		merge(dst, part)
@@ -33,10 +33,10 @@ func merge(dst, src object) {
 	}
 }
 
-// documentation is what a place says itself, or takes from the type: it is never joined.
+// documentation holds the keywords that are never joined: the place's own count, else the type's.
 var documentation = map[string]bool{"description": true, "title": true, "example": true, "externalDocs": true}
 
-// scalar are the keywords that may say the same twice. Of bounds, controller-gen lets both stand.
+// scalar are the keywords that are merged where both values are equal. Of bounds, controller-gen keeps both.
 var scalar = map[string]bool{
 	"type": true, "format": true, "pattern": true, "exclusiveMinimum": true, "exclusiveMaximum": true,
 	"uniqueItems": true,
@@ -44,7 +44,7 @@ var scalar = map[string]bool{
 	"minProperties": true, "maxProperties": true,
 }
 
-// join joins the values of a keyword where that is possible, and tells whether it was.
+// join joins the values of a keyword, and reports whether that is possible.
 func join(dst object, key string, value any) bool {
 	switch key {
 	case "properties":
@@ -74,7 +74,7 @@ func join(dst object, key string, value any) bool {
 	return true
 }
 
-// parts are the schemas of an allOf.
+// parts returns the schemas of an allOf.
 func parts(s object) []object {
 	var out []object
 	all, _ := s["allOf"].([]any)
@@ -84,7 +84,7 @@ func parts(s object) []object {
 	return out
 }
 
-// clone copies objects and lists, all the way down; other values are never changed.
+// clone copies objects and lists deeply. Other values are immutable.
 func clone(v any) any {
 	switch v := v.(type) {
 	case object:

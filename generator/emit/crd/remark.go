@@ -52,7 +52,8 @@ func Remarks(p *plan.Plan) []emit.Error {
 func hooks(out *emit.Errors, r resource, hooks []plan.Hook) {
 	for _, h := range hooks {
 		if h.Function {
-			out.Add(h.Func.Pos, cannot+"%s: what the function does on writes, a cluster needs a webhook for", h.Func.Name)
+			out.Add(h.Func.Pos, cannot+"%s: what the function does on writes, a cluster needs a webhook for",
+				h.Func.Name)
 			continue
 		}
 		out.Add(h.Func.Pos, cannot+"%s.%s: what the method does on writes, a cluster needs a webhook for", r.Kind,

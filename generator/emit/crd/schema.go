@@ -28,18 +28,18 @@ func newBuilder(embeddedMetadata bool, errs *emit.Errors) *builder {
 	}
 }
 
-// place is a schema where a type is used: what markers say there, and the named type, which says more.
+// place is a schema where a type is used: the markers there, and the named type whose schema is merged into it.
 type place struct {
 	named *schema.Type // nil for types without a name
 	here  object
-	// inlined are the structs whose fields the value has, too.
+	// inlined are the schemas of the structs that the value inlines.
 	inlined []object
 	// items constrain the elements, which are of that type, where the named type is the list or map.
 	items *model.Schema
 	elem  *schema.Type
 }
 
-// flat is the schema of a place with everything in place. The result is the caller's.
+// flat returns the schema of a place with everything in place. The result is the caller's.
 func (b *builder) flat(p place, at *model.Field) object {
 	if p.named == nil && p.inlined == nil {
 		return p.here
@@ -81,7 +81,7 @@ func (b *builder) endless(t *model.Type, at *model.Field) {
 		"+kubebuilder:validation:Schemaless and +kubebuilder:pruning:PreserveUnknownFields", t.Name)
 }
 
-// use is the place where a type is used.
+// use returns the place where a type is used.
 func (b *builder) use(t *schema.Type, at *model.Field) place {
 	if t.Named() {
 		return place{named: t, here: object{}}
@@ -89,7 +89,7 @@ func (b *builder) use(t *schema.Type, at *model.Field) place {
 	return b.form(t, at)
 }
 
-// named is the schema of a named type. It must not be changed.
+// named returns the schema of a named type. Callers must not change it.
 func (b *builder) named(t *schema.Type) object {
 	if s := b.done[t]; s != nil {
 		return s
@@ -101,7 +101,7 @@ func (b *builder) named(t *schema.Type) object {
 	return s
 }
 
-// declared is the schema of a type by its declaration: by its methods where they make its JSON, by the type that it is
+// declared returns the schema of a type by its declaration: by the methods that write its JSON, by the type that it is
 // declared over, or by its form.
 func (b *builder) declared(t *schema.Type) object {
 	if !t.Structural {
@@ -122,7 +122,7 @@ func (b *builder) declared(t *schema.Type) object {
 	return b.flat(p, nil)
 }
 
-// form is the place of a type's JSON form, whatever its name.
+// form returns the place of a type's JSON form, whatever its name.
 func (b *builder) form(t *schema.Type, at *model.Field) place {
 	switch {
 	case t.Structural && t.JSON == schema.Object:
@@ -133,7 +133,7 @@ func (b *builder) form(t *schema.Type, at *model.Field) place {
 	return place{here: b.simple(t, at)}
 }
 
-// simple is the schema of a type that is no struct.
+// simple returns the schema of a type that is no struct.
 func (b *builder) simple(t *schema.Type, at *model.Field) object {
 	switch {
 	case t.JSON == schema.Any:
@@ -150,7 +150,7 @@ func (b *builder) simple(t *schema.Type, at *model.Field) object {
 	return s
 }
 
-// structure is the place of a struct: its fields, and apart from them those of the structs that it inlines.
+// structure returns the place of a struct: its fields, and separately the fields of the structs that it inlines.
 func (b *builder) structure(t *schema.Type) place {
 	s, properties := object{"type": "object"}, object{}
 	p := place{here: s}
@@ -185,14 +185,14 @@ func (b *builder) structure(t *schema.Type) place {
 	return p
 }
 
-// standsFor tells whether a field is what a struct that writes its own JSON writes in its place: one that its tag calls
-// inline, though it has a name.
+// standsFor reports whether a struct that writes its own JSON writes the field in its place: its tag says inline,
+// though the field has a name.
 func standsFor(t *model.Type, f *model.Field) bool {
 	name, options, _ := strings.Cut(reflect.StructTag(f.Tag).Get("json"), ",")
 	return t.Methods["MarshalJSON"] != nil && name == "" && slices.Contains(strings.Split(options, ","), "inline")
 }
 
-// field is the schema of a field.
+// field returns the schema of a field.
 func (b *builder) field(f *schema.Field) object {
 	p := place{here: object{}}
 	if !f.Go.Schema.Schemaless {

@@ -21,7 +21,7 @@ type visited struct {
 	loose bool
 }
 
-// value visits a value of a type, and what markers say of it. Loose is a value within a list without keys.
+// value visits a value of a type and its markers. Loose is a value within a list without keys.
 func (w *transitions) value(t *schema.Type, s *model.Schema, name string, loose bool) {
 	w.immutable(s, name, loose)
 	if t.Go.Name != "" {

@@ -5,7 +5,7 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// walk visits the types that kinds lead to, once each, and their fields, as far as they are the user's to change.
+// walk visits the types that kinds lead to, once each, and their fields, in the packages that the user can edit.
 type walk struct {
 	visitType  func(*schema.Type)
 	visitField func(*schema.Field)
@@ -35,7 +35,7 @@ func (w *walk) named(t *schema.Type) {
 	}
 }
 
-// editable tells whether a type has no package, or one in a module of the user's own.
+// editable reports whether a type has no package, or one in a module of the user's own.
 func editable(t *model.Type) bool {
 	return t.Package == nil || t.Package.Module != nil && t.Package.Module.Own
 }

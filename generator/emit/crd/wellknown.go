@@ -4,7 +4,7 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// quantity is the pattern of a resource.Quantity that is written as a string.
+// quantity is the pattern of a resource.Quantity in a string.
 const quantity = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))` +
 	`(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
 
@@ -13,7 +13,7 @@ const (
 	intOrString = "x-kubernetes-int-or-string"
 )
 
-// special is the schema of a type whose form doesn't follow from its Go form.
+// special returns the schema of a type whose form doesn't follow from its Go form.
 func (b *builder) special(t *schema.Type) object {
 	s := b.simple(t, nil)
 	switch t.Known {
@@ -29,7 +29,8 @@ func (b *builder) special(t *schema.Type) object {
 	return s
 }
 
-// metadata is that of an object inside of another: a cluster prunes what isn't described here.
+// metadata returns the schema of the metadata of an embedded object. A cluster prunes all fields that it doesn't
+// describe.
 func (b *builder) metadata() object {
 	if !b.embeddedMetadata {
 		return object{"type": "object"}

@@ -19,7 +19,8 @@ type builder struct {
 	kinds    map[*model.Type]string // the kinds and list kinds of the version, and what they are called
 	done     map[string]object      // components.schemas
 	queue    []*model.Type
-	// unfinished holds the named types that are being written in place, so that a type which contains itself is found.
+	// unfinished holds the named types whose schemas are being written in place, to detect types that contain
+	// themselves.
 	unfinished map[*schema.Type]bool
 }
 
@@ -43,7 +44,7 @@ type served struct {
 	kind, list *model.Type
 }
 
-// resources are those that the version serves.
+// resources returns the resources that the version serves.
 func (b *builder) resources() []served {
 	var out []served
 	for _, r := range b.group.Resources {
@@ -56,7 +57,7 @@ func (b *builder) resources() []served {
 	return out
 }
 
-// listType is the list of a kind: the package's, or one of the usual form where it declares none.
+// listType returns the list type of a kind: the package's, or one of the usual form where it declares none.
 func (b *builder) listType(r *model.Resource, kind *model.Type) *model.Type {
 	if kind.Kind != nil && kind.Kind.ListType != nil {
 		return kind.Kind.ListType
@@ -77,7 +78,7 @@ func (b *builder) listType(r *model.Resource, kind *model.Type) *model.Type {
 	return list
 }
 
-// components returns all schemas that were referred to, and those that they refer to.
+// components returns all schemas that the document refers to, directly and indirectly.
 func (b *builder) components() object {
 	for len(b.queue) > 0 {
 		t := b.queue[0]
@@ -104,7 +105,7 @@ func (b *builder) ref(t *model.Type) object {
 // metaRef refers to a type of metav1.
 func (b *builder) metaRef(name string) object { return b.ref(b.meta.root(name)) }
 
-// component is the schema of a named type.
+// component returns the schema of a named type.
 func (b *builder) component(t *model.Type) object {
 	resolved := b.types.Type(t)
 	b.unfinished[resolved] = true
@@ -125,7 +126,7 @@ func (b *builder) component(t *model.Type) object {
 	return s
 }
 
-// describeMetadata says what metadata is, where the author of a kind or list did not.
+// describeMetadata describes the metadata of a kind or list whose author did not.
 func describeMetadata(kind object) {
 	properties, _ := kind["properties"].(object)
 	if metadata, ok := properties["metadata"].(object); ok && metadata["description"] == nil {
@@ -134,7 +135,7 @@ func describeMetadata(kind object) {
 	}
 }
 
-// structure is the schema of a struct. Rules in CEL of the structs that it inlines hold for the whole of it.
+// structure returns the schema of a struct. CEL rules of the structs that it inlines apply to the whole of it.
 func (b *builder) structure(t *schema.Type) object {
 	s := object{"type": "object"}
 	properties, required := object{}, []string{}
@@ -166,7 +167,7 @@ func (b *builder) documented(t *model.Type) *model.Type {
 	return t
 }
 
-// groupVersionKinds is the extension by which clients find the schema of a kind.
+// groupVersionKinds returns the extension by which clients find the schema of a kind.
 func (b *builder) groupVersionKinds(t *model.Type) []any {
 	gvk := func(group, version, kind string) object {
 		return object{"group": group, "version": version, "kind": kind}

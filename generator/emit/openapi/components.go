@@ -34,14 +34,16 @@ func Applied(p *plan.Plan) plan.AppliedSchemas {
 	return out
 }
 
-// components are the schemas of kinds of one version and of all that they refer to, by name, as they stand in the version's
-// document.
-func components(p *model.Program, g *model.Group, v *model.Version, kinds []*model.Type, errs *emit.Errors) map[string]map[string]any {
+// components returns the schemas of kinds of one version, and all schemas that they refer to, by name, as in the
+// version's document.
+func components(
+	p *model.Program, g *model.Group, v *model.Version, kinds []*model.Type, errs *emit.Errors,
+) map[string]object {
 	b := newBuilder(p, g, v, errs)
 	for _, t := range kinds {
 		b.ref(t)
 	}
-	out := map[string]map[string]any{}
+	out := map[string]object{}
 	for name, s := range b.components() {
 		if s, ok := s.(object); ok {
 			out[name] = s
@@ -50,7 +52,7 @@ func components(p *model.Program, g *model.Group, v *model.Version, kinds []*mod
 	return out
 }
 
-// schemeName is the name by which a scheme of apimachinery looks for the schema of a registered type: Name's, where the
+// schemeName returns the name by which a scheme of apimachinery looks for the schema of a registered type: Name's, where the
 // type says so with a method OpenAPIModelName, else the one of its import path.
 func schemeName(t *model.Type) string {
 	if t.Methods["OpenAPIModelName"] != nil {

@@ -9,14 +9,14 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// layers adds what markers say of all values of a type: what is nearer replaces what is further away.
+// layers adds the constraints of all layers of a type: nearer layers override the others.
 func (b *builder) layers(s object, t *schema.Type) {
 	for _, layer := range slices.Backward(t.Layers) {
 		b.constrain(s, layer.Schema)
 	}
 }
 
-// constrain adds what the markers of one layer say.
+// constrain adds the constraints of one layer of markers.
 func (b *builder) constrain(s object, c *model.Schema) {
 	maps.Copy(s, schema.Keywords(c))
 	if c.UniqueItems {
@@ -26,7 +26,7 @@ func (b *builder) constrain(s object, c *model.Schema) {
 	b.elements(s, c.Items)
 }
 
-// elements adds what markers say of the elements of a list, or of the values of a map.
+// elements adds the constraints of the elements of a list, or of the values of a map.
 func (b *builder) elements(s object, c *model.Schema) {
 	if c == nil {
 		return
@@ -41,7 +41,7 @@ func (b *builder) elements(s object, c *model.Schema) {
 	}
 }
 
-// validations appends the rules in CEL to those that are there.
+// validations appends CEL rules to those of the schema.
 func validations(s object, c *model.Schema) {
 	rules, _ := s["x-kubernetes-validations"].([]any)
 	rules = append(append(rules, counts(c.Rules)...), schema.Validations(c)...)
@@ -50,7 +50,7 @@ func validations(s object, c *model.Schema) {
 	}
 }
 
-// counts are the rules in CEL that bound how many of some fields are set.
+// counts returns the CEL rules that bound how many of some fields are set.
 func counts(rules []model.Rule) []any {
 	var out []any
 	for i := range rules {

@@ -46,7 +46,8 @@ func TestParsedByKubeOpenAPI(t *testing.T) {
 	if gvk["group"] != "shop.example.com" || gvk["version"] != "v1" || gvk["kind"] != "Widget" {
 		t.Errorf("kind of PATCH: %v", gvk)
 	}
-	if doc.Components.Schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"].Properties["finalizers"].Description == "" {
+	metadata := doc.Components.Schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
+	if metadata.Properties["finalizers"].Description == "" {
 		t.Error("metadata.finalizers is not described")
 	}
 }
@@ -58,7 +59,8 @@ func TestPaths(t *testing.T) {
 	}
 	ids := map[string]string{}
 	for path, item := range doc.Paths.Paths {
-		for method, o := range map[string]*spec3.Operation{"get": item.Get, "put": item.Put, "post": item.Post, "patch": item.Patch, "delete": item.Delete} {
+		for method, o := range map[string]*spec3.Operation{"get": item.Get, "put": item.Put, "post": item.Post,
+			"patch": item.Patch, "delete": item.Delete} {
 			if o == nil {
 				continue
 			}
@@ -74,12 +76,14 @@ func TestPaths(t *testing.T) {
 		"listShopExampleComV1WidgetForAllNamespaces":       "get " + root + "widgets",
 		"createShopExampleComV1NamespacedWidget":           "post " + root + "namespaces/{namespace}/widgets",
 		"deleteShopExampleComV1CollectionNamespacedWidget": "delete " + root + "namespaces/{namespace}/widgets",
-		"replaceShopExampleComV1NamespacedWidgetStatus":    "put " + root + "namespaces/{namespace}/widgets/{name}/status",
-		"watchShopExampleComV1WidgetListForAllNamespaces":  "get " + root + "watch/widgets",
-		"watchShopExampleComV1NamespacedWidget":            "get " + root + "watch/namespaces/{namespace}/widgets/{name}",
-		"listShopExampleComV1Zone":                         "get " + root + "zones",
-		"patchShopExampleComV1Zone":                        "patch " + root + "zones/{name}",
-		"watchShopExampleComV1ZoneList":                    "get " + root + "watch/zones",
+		"replaceShopExampleComV1NamespacedWidgetStatus": "put " + root +
+			"namespaces/{namespace}/widgets/{name}/status",
+		"watchShopExampleComV1WidgetListForAllNamespaces": "get " + root + "watch/widgets",
+		"watchShopExampleComV1NamespacedWidget": "get " + root +
+			"watch/namespaces/{namespace}/widgets/{name}",
+		"listShopExampleComV1Zone":      "get " + root + "zones",
+		"patchShopExampleComV1Zone":     "patch " + root + "zones/{name}",
+		"watchShopExampleComV1ZoneList": "get " + root + "watch/zones",
 	} {
 		if ids[id] != want {
 			t.Errorf("%s is %q, want %q", id, ids[id], want)

@@ -20,9 +20,10 @@ func TestKubectlExplain(t *testing.T) {
 	if err != nil {
 		t.Skip("this machine has no kubectl to explain with")
 	}
-	parts := sliceOf(&model.Type{Name: "Part", Package: sample().Packages[0], Form: model.Struct, Doc: "Part is a piece.", Fields: []*model.Field{
-		field("size", named(schema.ResourcePath, "resource", "Quantity", model.Struct)),
-	}})
+	parts := sliceOf(&model.Type{Name: "Part", Package: sample().Packages[0], Form: model.Struct,
+		Doc: "Part is a piece.", Fields: []*model.Field{
+			field("size", named(schema.ResourcePath, "resource", "Quantity", model.Struct)),
+		}})
 	color := field("color", predeclared("string"))
 	color.Doc = "Color is what it looks like."
 	files, err := Emit(plan.New(sample(color, field("parts", parts))))
@@ -35,10 +36,12 @@ func TestKubectlExplain(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"widgets", []string{"GROUP:      shop.example.com", "KIND:       Widget", "Widget is a thing in a shop.", "spec\t<WidgetSpec> -required-", "metadata\t<ObjectMeta>"}},
+		{"widgets", []string{"GROUP:      shop.example.com", "KIND:       Widget", "Widget is a thing in a shop.",
+			"spec\t<WidgetSpec> -required-", "metadata\t<ObjectMeta>"}},
 		{"widgets.spec.color", []string{"FIELD: color <string>", "Color is what it looks like."}},
 		{"widgets.spec.parts.size", []string{"FIELD: size <Quantity>"}},
-		{"zones.metadata.ownerReferences --recursive", []string{"FIELD: ownerReferences <[]OwnerReference>", "uid\t<string> -required-"}},
+		{"zones.metadata.ownerReferences --recursive",
+			[]string{"FIELD: ownerReferences <[]OwnerReference>", "uid\t<string> -required-"}},
 	} {
 		args := append([]string{"--server", server.URL, "explain"}, strings.Fields(test.args)...)
 		cmd := exec.Command(kubectl, args...)
@@ -65,11 +68,15 @@ func discovery(document []byte) http.Handler {
 		})
 	}
 	reply("/api", `{"kind":"APIVersions","versions":[]}`)
-	reply("/apis", `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"shop.example.com","versions":[{"groupVersion":"shop.example.com/v1","version":"v1"}],"preferredVersion":{"groupVersion":"shop.example.com/v1","version":"v1"}}]}`)
-	reply("/apis/shop.example.com/v1", `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"shop.example.com/v1","resources":[
+	reply("/apis", `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"shop.example.com",`+
+		`"versions":[{"groupVersion":"shop.example.com/v1","version":"v1"}],`+
+		`"preferredVersion":{"groupVersion":"shop.example.com/v1","version":"v1"}}]}`)
+	reply("/apis/shop.example.com/v1", `{"kind":"APIResourceList","apiVersion":"v1",
+		"groupVersion":"shop.example.com/v1","resources":[
 		{"name":"widgets","singularName":"widget","namespaced":true,"kind":"Widget","verbs":["get","list"]},
 		{"name":"zones","singularName":"zone","namespaced":false,"kind":"Zone","verbs":["get","list"]}]}`)
-	reply("/openapi/v3", `{"paths":{"apis/shop.example.com/v1":{"serverRelativeURL":"/openapi/v3/apis/shop.example.com/v1"}}}`)
+	reply("/openapi/v3", `{"paths":{"apis/shop.example.com/v1":{`+
+		`"serverRelativeURL":"/openapi/v3/apis/shop.example.com/v1"}}}`)
 	reply("/openapi/v3/apis/shop.example.com/v1", string(document))
 	return mux
 }

@@ -8,7 +8,7 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// extensionPaths are those of the subresources beside status.
+// extensionPaths adds the paths of the subresources other than status.
 func (e endpoint) extensionPaths(item string, out object) {
 	parameters := e.params(e.name(), e.namespace(), e.pretty())
 	for _, s := range e.resource.Subresources {
@@ -41,12 +41,12 @@ func (e endpoint) extensionPaths(item string, out object) {
 	}
 }
 
-// readOnly is a path that is only read, with the query parameters that an options type has.
+// readOnly returns a path with a GET alone, with the query parameters of an options type.
 func (e endpoint) readOnly(read object, parameters []object, options *model.Type) object {
 	return object{"get": read, "parameters": e.params(parameters, e.optionQueries(options, ""))}
 }
 
-// withKind names the kind that an operation is about, where that isn't the resource's.
+// withKind sets the kind of an operation where it differs from the resource's.
 func withKind(operation, gvk object) object {
 	operation["x-kubernetes-group-version-kind"] = gvk
 	return operation
@@ -54,18 +54,15 @@ func withKind(operation, gvk object) object {
 
 // action posts a kind to a subresource.
 func (e endpoint) action(s *model.Subresource) object {
-	body := s.Body.At(e.version.Name)
 	answer := e.metaRef("Status")
 	if s.Answer != nil {
 		answer = e.payloadRef(s.Answer)
 	}
 	o := e.operation(e.id("create", "", upperFirst(camel(s.Name))), "post",
 		"create "+s.Name+" of "+article(e.resource.Kind), responses(answer, false, "200", "201", "202"))
-	o["requestBody"] = bodyOf(e.payloadRef(s.Body))
-	return withKind(o, object{"group": s.Body.Group, "version": body.Name, "kind": s.Body.Kind})
+	o["requestBody"] = body(e.payloadRef(s.Body), jsonType, yamlType)
+	return withKind(o, object{"group": s.Body.Group, "version": s.Body.At(e.version.Name).Name, "kind": s.Body.Kind})
 }
-
-func bodyOf(schema object) object { return body(schema, jsonType, yamlType) }
 
 // payloadRef refers to the schema of a kind that a subresource takes or answers.
 func (e endpoint) payloadRef(p *model.Payload) object {
@@ -76,7 +73,7 @@ func (e endpoint) payloadRef(p *model.Payload) object {
 	return e.ref(v.Type)
 }
 
-// connectionPaths are those of a subresource that serves connections, and of what is below it.
+// connectionPaths adds the paths of a subresource that serves connections, and of the paths below it.
 func (e endpoint) connectionPaths(at string, s *model.Subresource, out object) {
 	operations := func(suffix string) object {
 		o := object{}
@@ -101,7 +98,7 @@ func (e endpoint) connectionPaths(at string, s *model.Subresource, out object) {
 	}
 }
 
-// texts answer with text.
+// texts returns the responses of an operation that answers with text.
 func texts(contentType string) object {
 	return object{
 		"200": object{"description": "OK", "content": object{contentType: object{"schema": object{"type": "string"}}}},
@@ -109,8 +106,8 @@ func texts(contentType string) object {
 	}
 }
 
-// optionQueries are the query parameters that are fields of an options type, without one of them. Those of metav1's
-// options are not the subresource's.
+// optionQueries returns the query parameters for the fields of an options type, except one. It leaves out the fields of
+// metav1's options, which are not the subresource's.
 func (e endpoint) optionQueries(t *model.Type, without string) (out []object) {
 	for _, f := range t.Fields {
 		inner := f.Type.Pointee()
@@ -127,7 +124,7 @@ func (e endpoint) optionQueries(t *model.Type, without string) (out []object) {
 	return out
 }
 
-// optionType is the type of one value of an option.
+// optionType returns the JSON type of one value of a query parameter.
 func optionType(t *model.Type) string {
 	t = t.Pointee()
 	if t.Form == model.Slice && t.Package == nil {
@@ -139,7 +136,7 @@ func optionType(t *model.Type) string {
 	return string(schema.Basics[t.Basic].JSON)
 }
 
-// camel is a subresource in the name of an operation.
+// camel returns the name of a subresource for the id of an operation.
 func camel(name string) string {
 	words := strings.Split(name, "-")
 	for i := 1; i < len(words); i++ {

@@ -6,9 +6,9 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// mergeable tells whether clients can compute a strategic merge patch of a kind by its document. They walk along the
-// schema wherever two objects differ, and kubectl apply fails where the schema does not describe what is inside of a
-// value, or of an entry of a map. Such kinds are patched as custom resources are.
+// mergeable reports whether clients can compute a strategic merge patch of a kind by its document. They walk the schema
+// wherever two objects differ, and kubectl apply fails where the schema does not describe the inside of a value, or of
+// an entry of a map. Clients patch such kinds as they do custom resources.
 func mergeable(t *schema.Type) bool { return walkable(t, map[*schema.Type]bool{}) }
 
 func walkable(t *schema.Type, passed map[*schema.Type]bool) bool {
@@ -34,7 +34,7 @@ func walkable(t *schema.Type, passed map[*schema.Type]bool) bool {
 	return true
 }
 
-// walkableField is walkable for a field's value. Lists are replaced, unless the field says that they are merged.
+// walkableField is walkable for a field's value. Clients replace lists, unless the field's strategy merges them.
 func walkableField(f *schema.Field, passed map[*schema.Type]bool) bool {
 	switch {
 	case f.Go.Schema.Schemaless:
@@ -45,7 +45,7 @@ func walkableField(f *schema.Field, passed map[*schema.Type]bool) bool {
 	return walkable(f.Type, passed)
 }
 
-// scalar tells whether nothing is inside of a value of the type.
+// scalar reports whether values of the type have no inside.
 func scalar(t *schema.Type) bool {
 	switch t.JSON {
 	case schema.Object, schema.List, schema.Map, schema.Any:

@@ -13,7 +13,8 @@ import (
 // TestMergeable: a document offers strategic merge patches for exactly those kinds for which clients can compute them
 // by it.
 func TestMergeable(t *testing.T) {
-	inner := &model.Type{Name: "Inner", Package: &model.Package{Path: "example.com/shop/apis/shop/v1", Name: "v1"}, Form: model.Struct,
+	inner := &model.Type{Name: "Inner", Package: &model.Package{Path: "example.com/shop/apis/shop/v1", Name: "v1"},
+		Form:   model.Struct,
 		Fields: []*model.Field{field("a", predeclared("string"))}}
 	written := func(tag string) *model.Type {
 		f := field("a", predeclared("string"))
@@ -30,15 +31,18 @@ func TestMergeable(t *testing.T) {
 		old, new string
 		want     bool
 	}{
-		"struct":           {field("x", inner), `{"a":"1"}`, `{"a":"2"}`, true},
-		"pointer":          {field("x", pointerTo(inner)), `{"a":"1"}`, `{"a":"2"}`, true},
-		"list":             {field("x", sliceOf(inner)), `[{"a":"1"}]`, `[{"a":"2"}]`, true},
-		"strings":          {field("x", mapOf(predeclared("string"))), `{"k":"1"}`, `{"k":"2"}`, true},
-		"bytes":            {field("x", mapOf(sliceOf(predeclared("byte")))), `{"k":"MQ=="}`, `{"k":"Mg=="}`, true},
-		"map of structs":   {field("x", mapOf(inner)), `{"k":{"a":"1"}}`, `{"k":{"a":"2"}}`, false},
-		"map of lists":     {field("x", mapOf(sliceOf(predeclared("string")))), `{"k":["1"]}`, `{"k":["2"]}`, false},
-		"any":              {field("x", &model.Type{Form: model.Interface}), `{"k":{"a":"1"}}`, `{"k":{"a":"2"}}`, false},
-		"raw":              {field("x", named("k8s.io/apimachinery/pkg/runtime", "runtime", "RawExtension", model.Struct)), `{"k":{"a":1}}`, `{"k":{"a":2}}`, false},
+		"struct":         {field("x", inner), `{"a":"1"}`, `{"a":"2"}`, true},
+		"pointer":        {field("x", pointerTo(inner)), `{"a":"1"}`, `{"a":"2"}`, true},
+		"list":           {field("x", sliceOf(inner)), `[{"a":"1"}]`, `[{"a":"2"}]`, true},
+		"strings":        {field("x", mapOf(predeclared("string"))), `{"k":"1"}`, `{"k":"2"}`, true},
+		"bytes":          {field("x", mapOf(sliceOf(predeclared("byte")))), `{"k":"MQ=="}`, `{"k":"Mg=="}`, true},
+		"map of structs": {field("x", mapOf(inner)), `{"k":{"a":"1"}}`, `{"k":{"a":"2"}}`, false},
+		"map of lists":   {field("x", mapOf(sliceOf(predeclared("string")))), `{"k":["1"]}`, `{"k":["2"]}`, false},
+		"any": {field("x", &model.Type{Form: model.Interface}), `{"k":{"a":"1"}}`, `{"k":{"a":"2"}}`,
+			false},
+		"raw": {field("x",
+			named("k8s.io/apimachinery/pkg/runtime", "runtime", "RawExtension",
+				model.Struct)), `{"k":{"a":1}}`, `{"k":{"a":2}}`, false},
 		"list of any":      {field("x", sliceOf(&model.Type{Form: model.Interface})), `[{"k":1}]`, `[{"k":2}]`, true},
 		"merged list":      {merged, `[{"name":"n","k":{"a":1}}]`, `[{"name":"n","k":{"a":2}}]`, false},
 		"own JSON":         {field("x", written("")), `{"k":{"a":1}}`, `{"k":{"a":2}}`, false},
@@ -47,14 +51,16 @@ func TestMergeable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := parsed(t, sample(c.field))
-			_, offered := doc.Paths.Paths["/apis/shop.example.com/v1/zones/{name}"].Patch.RequestBody.Content["application/strategic-merge-patch+json"]
+			operation := doc.Paths.Paths["/apis/shop.example.com/v1/zones/{name}"].Patch
+			_, offered := operation.RequestBody.Content["application/strategic-merge-patch+json"]
 			if offered != c.want {
 				t.Errorf("offered is %v", offered)
 			}
 			kind := "com.example.shop.apis.shop.v1.Zone"
 			patch := func(value string) []byte { return []byte(`{"spec":{"x":` + value + `}}`) }
 			_, err := strategicpatch.CreateThreeWayMergePatch(patch(c.old), patch(c.new), patch(c.old),
-				strategicpatch.PatchMetaFromOpenAPIV3{SchemaList: doc.Components.Schemas, Schema: doc.Components.Schemas[kind]}, true)
+				strategicpatch.PatchMetaFromOpenAPIV3{SchemaList: doc.Components.Schemas,
+					Schema: doc.Components.Schemas[kind]}, true)
 			if (err == nil) != c.want {
 				t.Errorf("a client gets %v", err)
 			}

@@ -13,8 +13,9 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// meta holds the types of k8s.io/apimachinery as model types, read by reflection from the module that apigen is linked
-// with: structure and documentation (SwaggerDoc) are there, what only comments say (list types) is in a table below.
+// meta holds the types of k8s.io/apimachinery as model types, which it reads by reflection from the module that apigen
+// is linked with. Reflection gives the structure and the documentation (SwaggerDoc); a table below holds the list
+// types, which only comments name.
 type meta struct {
 	types    map[reflect.Type]*model.Type
 	packages map[string]*model.Package

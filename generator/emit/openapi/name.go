@@ -7,8 +7,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Name is the name of a type's schema: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta. It begins with the package's
-// +k8s:openapi-model-package, or with the import path, whose first element, a host, is turned around.
+// Name returns the name of a type's schema: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta. It begins with the
+// package's +k8s:openapi-model-package, or with the import path with the elements of its host reversed.
 func Name(t *model.Type) string {
 	prefix := t.Package.ModelPackage
 	if prefix == "" {
@@ -17,7 +17,7 @@ func Name(t *model.Type) string {
 	return prefix + "." + identifier(t.Name) + arguments(t)
 }
 
-// arguments tell apart the instances of a generic type: Box_string, Box_v1_Widget.
+// arguments returns the suffix of an instance of a generic type: Box_string, Box_v1_Widget.
 func arguments(t *model.Type) string {
 	out := ""
 	for _, a := range t.TypeArgs {
@@ -53,7 +53,8 @@ func restful(path string) string {
 	return strings.Join(elements, ".")
 }
 
-// identifier leaves nothing in the name of a type that is special in a reference: those of generic types have brackets.
+// identifier replaces the characters of a type's name that are special in a reference: names of generic types have
+// brackets.
 func identifier(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -63,13 +64,13 @@ func identifier(name string) string {
 	}, name)
 }
 
-// operationGroup is the group and version in names of operations: ShopExampleComV1 for shop.example.com/v1,
-// AppsV1 for apps/v1, CoreV1 for v1; without a domain where that is Kubernetes' own.
+// operationGroup returns the group and version for ids of operations: ShopExampleComV1 for shop.example.com/v1, AppsV1
+// for apps/v1, CoreV1 for v1. It leaves out Kubernetes' own domain.
 func operationGroup(group, version string) string {
 	return upperFirst(groupCamel(group)) + upperFirst(version)
 }
 
-// tag is the tag of a version's operations: shopExampleCom_v1.
+// tag returns the tag of a version's operations: shopExampleCom_v1.
 func tag(group, version string) string { return groupCamel(group) + "_" + version }
 
 func groupCamel(group string) string {

@@ -13,7 +13,8 @@ func TestName(t *testing.T) {
 		{"example.com/shop/apis/shop/v1", "com.shop.v1", "Widget", "com.shop.v1.Widget"},
 		{"shop/v1", "", "Box[int]", "shop.v1.Box_int_"},
 	} {
-		typ := &model.Type{Name: test.name, Package: &model.Package{Path: test.path, PackageSchemas: model.PackageSchemas{ModelPackage: test.model}}}
+		typ := &model.Type{Name: test.name,
+			Package: &model.Package{Path: test.path, PackageSchemas: model.PackageSchemas{ModelPackage: test.model}}}
 		if got := Name(typ); got != test.want {
 			t.Errorf("%s.%s is called %s, want %s", test.path, test.name, got, test.want)
 		}
@@ -45,7 +46,8 @@ func TestOperationGroup(t *testing.T) {
 		{"apps", "v1", "AppsV1", "apps_v1"},
 		{"", "v1", "CoreV1", "core_v1"},
 	} {
-		if id, tag := operationGroup(test.group, test.version), tag(test.group, test.version); id != test.id || tag != test.tag {
+		id, tag := operationGroup(test.group, test.version), tag(test.group, test.version)
+		if id != test.id || tag != test.tag {
 			t.Errorf("%s/%s: %s and %s, want %s and %s", test.group, test.version, id, tag, test.id, test.tag)
 		}
 	}

@@ -32,7 +32,8 @@ func Emitter() emit.Emitter {
 	}
 }
 
-// owns knows the names, and those of documents that were not compressed yet.
+// owns reports whether a file is a document or the Go file that embeds them. Earlier versions wrote documents
+// uncompressed.
 func owns(base string) bool {
 	document, isJSON := strings.CutSuffix(strings.TrimSuffix(base, ".gz"), ".json")
 	return base == GoFileName || isJSON && (document == "zz_generated.swagger" || strings.HasPrefix(document,
@@ -68,14 +69,14 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 	return files, nil
 }
 
-// embedded is a document in its file: of a version, or of the group.
+// embedded is a document in its file: a version's or the group's.
 type embedded struct {
 	version *model.Version
 	name    string
 	content []byte
 }
 
-// groupDocuments are those of the versions, and after them the group's.
+// groupDocuments returns the documents of the versions, and after them the group's.
 func groupDocuments(p *model.Program, g *model.Group, errs *emit.Errors) ([]embedded, error) {
 	var documents []embedded
 	for _, v := range g.ServedVersions() {
@@ -93,7 +94,7 @@ func groupDocuments(p *model.Program, g *model.Group, errs *emit.Errors) ([]embe
 	return append(documents, embedded{name: SwaggerFileName, content: content}), err
 }
 
-// FileName is the base name of the document of a version.
+// FileName returns the base name of the document of a version.
 func FileName(version string) string { return "zz_generated.openapi." + version + ".json.gz" }
 
 // encode writes JSON that diffs well, as build --check shows it: sorted keys, one a line.
@@ -109,7 +110,7 @@ func encode(doc object) ([]byte, error) {
 // object is a JSON object. Encoding sorts its keys.
 type object = map[string]any
 
-// document is the whole document of one version.
+// document returns the whole document of one version.
 func document(p *model.Program, g *model.Group, v *model.Version, errs *emit.Errors) object {
 	b := newBuilder(p, g, v, errs)
 	paths := b.paths()

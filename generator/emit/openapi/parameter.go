@@ -2,9 +2,6 @@ package openapi
 
 import (
 	"sort"
-
-	"apigen.dev/generator/model"
-	"apigen.dev/generator/schema"
 )
 
 // params joins lists of parameters and sorts them by name, as kube-apiserver's documents have them.
@@ -17,7 +14,7 @@ func (e endpoint) params(lists ...[]object) []object {
 	return out
 }
 
-// name, namespace and pretty are the parameters of paths.
+// name, namespace and pretty return the parameters of paths.
 func (e endpoint) name() []object {
 	return []object{inPath("name", "name of the "+e.resource.Kind)}
 }
@@ -33,7 +30,7 @@ func (e endpoint) pretty() []object {
 	return []object{query("pretty", "string", "Indent the JSON of the answer, where this is 'true'.")}
 }
 
-// writeParameters are those of create, replace and patch. They bear metav1's own documentation.
+// writeParameters returns the parameters of create, replace and patch, with metav1's own documentation.
 func (e endpoint) writeParameters() []object {
 	return e.params(e.queries("PatchOptions", "dryRun", "fieldManager", "fieldValidation"))
 }
@@ -42,7 +39,7 @@ func (e endpoint) deleteParameters() []object {
 	return e.queries("DeleteOptions", "dryRun", "gracePeriodSeconds", "orphanDependents", "propagationPolicy")
 }
 
-// listParameters are those of lists, and of watches where watch is set.
+// listParameters returns the parameters of lists, and of watches where watch is set.
 func (e endpoint) listParameters(watch bool) []object {
 	names := []string{"continue", "fieldSelector", "labelSelector", "limit", "resourceVersion",
 		"resourceVersionMatch", "sendInitialEvents", "timeoutSeconds"}
@@ -52,27 +49,18 @@ func (e endpoint) listParameters(watch bool) []object {
 	return e.queries("ListOptions", names...)
 }
 
-// queries are query parameters that are fields of metav1's type of that name.
+// queries returns query parameters for fields of metav1's type of that name.
 func (e endpoint) queries(options string, names ...string) []object {
 	var out []object
 	t := e.meta.root(options)
 	for _, name := range names {
 		for _, f := range t.Fields {
 			if f.JSON == name {
-				out = append(out, query(name, parameterType(f.Type), description(f.Doc)))
+				out = append(out, query(name, optionType(f.Type), description(f.Doc)))
 			}
 		}
 	}
 	return out
-}
-
-// parameterType is the type of one value in a query.
-func parameterType(t *model.Type) string {
-	t = t.Pointee()
-	if t.Form == model.Slice {
-		t = t.Elem
-	}
-	return string(schema.Basics[t.Basic].JSON)
 }
 
 func query(name, typ, description string) object {

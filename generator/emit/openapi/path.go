@@ -4,7 +4,7 @@ import (
 	"maps"
 )
 
-// paths are all paths of the version.
+// paths returns all paths of the version.
 func (b *builder) paths() object {
 	root := "/apis/" + b.group.Name + "/" + b.version.Name
 	if b.group.Name == "" {
@@ -23,7 +23,7 @@ func (b *builder) paths() object {
 	return out
 }
 
-// discovery is the path that lists the version's resources.
+// discovery returns the path that lists the version's resources.
 func (b *builder) discovery() object {
 	return object{"get": object{
 		"description": "get available resources",
@@ -51,7 +51,8 @@ func (e endpoint) paths(root string, out object) {
 			out[all] = object{"get": e.listAll(), "parameters": lists}
 		}
 		if r.Has("watch") {
-			out[watch+"/"+r.Plural] = object{"get": e.watchAll(), "parameters": lists}
+			out[watch+"/"+r.Plural] = object{"get": e.watch(e.allID("watch", "List"), "watchlist", watchesList),
+				"parameters": lists}
 		}
 	}
 	item := collection + "/{name}"
@@ -66,13 +67,21 @@ func (e endpoint) paths(root string, out object) {
 		e.add(out, item+"/status", named, e.whole("status"))
 	}
 	if r.Has("watch") {
-		out[watched] = object{"get": e.watchList(), "parameters": e.params(lists, e.namespace())}
-		out[watched+"/{name}"] = object{"get": e.watchOne(), "parameters": e.params(lists, e.name(), e.namespace())}
+		out[watched] = object{"get": e.watch(e.id("watch", "", "List"), "watchlist", watchesList),
+			"parameters": e.params(lists, e.namespace())}
+		out[watched+"/{name}"] = object{"get": e.watch(e.id("watch", "", ""), "watch", watchesObject),
+			"parameters": e.params(lists, e.name(), e.namespace())}
 	}
 	e.extensionPaths(item, out)
 }
 
-// whole are the operations on what is read and written like an object: the object, or a part of it.
+// How the descriptions of the paths that watch begin.
+const (
+	watchesList   = "watch individual changes to a list of "
+	watchesObject = "watch changes to an object of kind "
+)
+
+// whole returns the operations that read and write the object, or a part of it, in the form of the object.
 func (e endpoint) whole(subresource string) map[string]func() object {
 	return map[string]func() object{
 		"get":    func() object { return e.read(subresource) },
@@ -87,7 +96,7 @@ var methods = map[string]string{
 	"deletecollection": "delete",
 }
 
-// add adds a path with the operations of those verbs that the resource has.
+// add adds a path with the operations whose verbs the resource has.
 func (e endpoint) add(out object, path string, parameters []object, operations map[string]func() object) {
 	item := object{}
 	for verb, operation := range operations {
@@ -101,7 +110,7 @@ func (e endpoint) add(out object, path string, parameters []object, operations m
 	}
 }
 
-// id is an operation's: verb, group, version, an infix, the scope, the kind and a suffix.
+// id returns the id of an operation: verb, group, version, an infix, the scope, the kind and a suffix.
 func (e endpoint) id(verb, infix, suffix string) string {
 	scope := "Namespaced"
 	if e.resource.ClusterScoped {
@@ -110,7 +119,7 @@ func (e endpoint) id(verb, infix, suffix string) string {
 	return verb + operationGroup(e.group.Name, e.version.Name) + infix + scope + e.resource.Kind + suffix
 }
 
-// allID is that of an operation across namespaces.
+// allID returns the id of an operation across namespaces.
 func (e endpoint) allID(verb, suffix string) string {
 	return verb + operationGroup(e.group.Name, e.version.Name) + e.resource.Kind + suffix + "ForAllNamespaces"
 }
@@ -140,7 +149,7 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-// of is the part of a description that names the subresource.
+// of returns the part of a description that names the subresource.
 func of(subresource string) string {
 	if subresource == "" {
 		return ""

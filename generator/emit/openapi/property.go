@@ -1,14 +1,13 @@
 package openapi
 
 import (
-	"sort"
 	"strings"
 
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
 )
 
-// property is the schema of a field.
+// property returns the schema of a field.
 func (b *builder) property(f *schema.Field) object {
 	extra := object{}
 	text(extra, "description", description(f.Go.Doc))
@@ -22,7 +21,7 @@ func (b *builder) property(f *schema.Field) object {
 	return whole
 }
 
-// replaceBase is the schema that markers put in the place of what the Go type says.
+// replaceBase returns the schema of the form that markers set instead of the Go type's.
 func replaceBase(base object, s *model.Schema) object {
 	switch form, _ := schema.Override(s); form {
 	case "":
@@ -36,7 +35,7 @@ func replaceBase(base object, s *model.Schema) object {
 	}
 }
 
-// overlay puts keywords beside a schema; a reference can't have any, and becomes the only part of an allOf.
+// overlay adds keywords to a schema. A reference can't have any, so it becomes the only part of an allOf.
 func overlay(base, extra object) object {
 	if len(extra) == 0 {
 		return base
@@ -50,7 +49,7 @@ func overlay(base, extra object) object {
 	return base
 }
 
-// value is the schema of a type where it is used: a reference to a struct, else in place.
+// value returns the schema of a type where it is used: a reference to a struct, else the schema in place.
 func (b *builder) value(t *schema.Type) object {
 	if !t.Named() || inStandardLibrary[t.Known] {
 		return b.form(t)
@@ -65,7 +64,7 @@ func (b *builder) value(t *schema.Type) object {
 	return s
 }
 
-// form is the schema of a type's JSON form, whatever its name.
+// form returns the schema of a type's JSON form, whatever its name.
 func (b *builder) form(t *schema.Type) object {
 	switch {
 	case t.JSON == schema.Any:
@@ -88,7 +87,7 @@ func (b *builder) form(t *schema.Type) object {
 	return s
 }
 
-// element is the schema of a list's or a map's elements.
+// element returns the schema of a list's or a map's elements.
 func (b *builder) element(t *schema.Type) object {
 	extra := object{}
 	enum(extra, t.Go)
@@ -118,8 +117,8 @@ func (b *builder) setDefault(s object, f *schema.Field) {
 	s["default"] = value
 }
 
-// zeroOf is the value of a field that clients may omit though the server always writes one: a document states it as the
-// default. It is nil where there is none.
+// zeroOf returns the default that a document states for a field that clients may omit and the server always writes: its
+// zero value. It returns nil where there is none.
 func zeroOf(f *schema.Field) any {
 	t := f.Go.Type
 	if !f.Type.Structural || t.Methods["UnmarshalJSON"] != nil || t.Methods["MarshalJSON"] != nil {
@@ -144,11 +143,10 @@ func enum(s object, t *model.Type) {
 	if !t.Enum || len(t.Schema.Enum) > 0 {
 		return
 	}
-	consts := schema.Constants(t)
+	consts := schema.ConstantsByValue(t)
 	if len(consts) == 0 {
 		return
 	}
-	sort.SliceStable(consts, func(i, j int) bool { return consts[i].Value < consts[j].Value })
 	var values []any
 	lines := []string{"Possible enum values:"}
 	for _, c := range consts {

@@ -5,8 +5,8 @@ const (
 	protobufWatchType = protobufType + ";stream=watch"
 )
 
-// addProtobuf adds protobuf to what the paths of a kind take and give, wherever CBOR is: bodies, answers and streams,
-// but no patches.
+// addProtobuf adds protobuf to the bodies, answers and streams of a kind's paths wherever they have CBOR, except in
+// patches.
 func addProtobuf(paths object) {
 	for _, item := range paths {
 		for _, value := range item.(object) {

@@ -32,13 +32,16 @@ func TestDocumentsTellProtobuf(t *testing.T) {
 	const root = "/apis/shop.example.com/v1/"
 	widgets, zones := doc.Paths.Paths[root+"namespaces/{namespace}/widgets"], doc.Paths.Paths[root+"zones"]
 	list := widgets.Get.Responses.StatusCodeResponses[200].Content
-	if list[protobufType] == nil || list[protobufWatchType] == nil || widgets.Post.RequestBody.Content[protobufType] == nil {
+	if list[protobufType] == nil || list[protobufWatchType] == nil ||
+		widgets.Post.RequestBody.Content[protobufType] == nil {
 		t.Errorf("widgets lack protobuf: %v", list)
 	}
-	if zones.Get.Responses.StatusCodeResponses[200].Content[protobufType] != nil || zones.Post.RequestBody.Content[protobufType] != nil {
+	if zones.Get.Responses.StatusCodeResponses[200].Content[protobufType] != nil ||
+		zones.Post.RequestBody.Content[protobufType] != nil {
 		t.Error("zones have protobuf")
 	}
-	if patch := doc.Paths.Paths[root+"namespaces/{namespace}/widgets/{name}"].Patch; len(patch.RequestBody.Content) != 5 {
+	patch := doc.Paths.Paths[root+"namespaces/{namespace}/widgets/{name}"].Patch
+	if len(patch.RequestBody.Content) != 5 {
 		t.Errorf("patches are %v", patch.RequestBody.Content)
 	}
 }

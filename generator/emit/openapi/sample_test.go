@@ -23,18 +23,23 @@ func field(json string, t *model.Type) *model.Field {
 
 // sample is a group with one namespaced kind, Widget, with a status, and one cluster-scoped kind, Zone, without.
 func sample(spec ...*model.Field) *model.Program {
-	pkg := &model.Package{Path: "example.com/shop/apis/shop/v1", Name: "v1", Version: "v1", Group: "shop.example.com", HasGroup: true, Output: true}
+	pkg := &model.Package{Path: "example.com/shop/apis/shop/v1", Name: "v1", Version: "v1", Group: "shop.example.com",
+		HasGroup: true, Output: true}
 	version := &model.Version{Name: "v1", Package: pkg}
-	group := &model.Group{Name: "shop.example.com", Versions: []*model.Version{version}, Wiring: &model.WiringPackage{Path: "example.com/shop/apis/shop/wiring", Name: "wiring", Dir: "wiring"}}
+	group := &model.Group{Name: "shop.example.com", Versions: []*model.Version{version},
+		Wiring: &model.WiringPackage{Path: "example.com/shop/apis/shop/wiring", Name: "wiring", Dir: "wiring"}}
 	for _, name := range []string{"Widget", "Zone"} {
-		specType := &model.Type{Name: name + "Spec", Package: pkg, Form: model.Struct, Doc: name + "Spec is what is wanted.", Fields: spec}
+		specType := &model.Type{Name: name + "Spec", Package: pkg, Form: model.Struct,
+			Doc: name + "Spec is what is wanted.", Fields: spec}
 		objectMeta := field("metadata", meta1("ObjectMeta"))
 		objectMeta.Embedded, objectMeta.OmitEmpty = true, true
-		t := &model.Type{Name: name, Package: pkg, Form: model.Struct, Kind: &model.Kind{}, Doc: name + " is a thing in a shop.\n+kubebuilder:object:root=true", Fields: []*model.Field{
-			{Name: "TypeMeta", Type: meta1("TypeMeta"), Embedded: true, Inline: true, Exported: true}, objectMeta,
-			field("spec", specType),
-		}}
-		r := &model.Resource{Kind: name, ListKind: name + "List", Plural: lower(name) + "s", Singular: lower(name), Hub: t, Storage: version, ClusterScoped: name == "Zone"}
+		t := &model.Type{Name: name, Package: pkg, Form: model.Struct, Kind: &model.Kind{},
+			Doc: name + " is a thing in a shop.\n+kubebuilder:object:root=true", Fields: []*model.Field{
+				{Name: "TypeMeta", Type: meta1("TypeMeta"), Embedded: true, Inline: true, Exported: true}, objectMeta,
+				field("spec", specType),
+			}}
+		r := &model.Resource{Kind: name, ListKind: name + "List", Plural: lower(name) + "s", Singular: lower(name),
+			Hub: t, Storage: version, ClusterScoped: name == "Zone"}
 		r.Versions = []model.ResourceVersion{{Version: version, Type: t}}
 		if name == "Widget" {
 			r.Status = true

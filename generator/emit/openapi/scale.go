@@ -1,6 +1,6 @@
 package openapi
 
-// scaleName begins the names of the schemas of autoscaling/v1 Scale, as kube-apiserver calls them.
+// scaleName begins the names of the schemas of autoscaling/v1 Scale, as in kube-apiserver.
 const scaleName = "io.k8s.api.autoscaling.v1.Scale"
 
 func scaleGVK() object { return object{"group": "autoscaling", "version": "v1", "kind": "Scale"} }

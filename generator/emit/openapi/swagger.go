@@ -15,8 +15,8 @@ const (
 	definitionPrefix = "#/definitions/"
 )
 
-// swagger makes the OpenAPI v2 document of a group of the v3 documents of its versions. What v2 has no words for is
-// left out, as kube-apiserver does: defaults, alternatives, and the type of what may be null.
+// swagger converts the v3 documents of a group's versions to the group's OpenAPI v2 document. As kube-apiserver does,
+// it leaves out the features that v2 lacks: defaults, alternatives, and the type of nullable values.
 func swagger(group string, documents []embedded) (object, error) {
 	paths, definitions := object{}, object{}
 	for _, d := range documents {
@@ -52,7 +52,7 @@ func swagger(group string, documents []embedded) (object, error) {
 
 const kindsKey = "x-kubernetes-group-version-kind"
 
-// shareKinds joins the kinds that one type is in several versions, as DeleteOptions are.
+// shareKinds joins the kinds of a type that several versions share, as DeleteOptions.
 func shareKinds(definition, known object) {
 	kinds, _ := definition[kindsKey].([]any)
 	before, _ := known[kindsKey].([]any)
@@ -72,7 +72,7 @@ func sameKind(a, b any) bool {
 	return x["group"] == y["group"] && x["version"] == y["version"] && x["kind"] == y["kind"]
 }
 
-// pathItem is a path: its operations, and the parameters of all of them.
+// pathItem converts a path: its operations, and the parameters of all of them.
 func pathItem(item object) object {
 	out := object{}
 	for key, value := range item {
@@ -114,7 +114,7 @@ func swaggerOperation(operation object) object {
 	return out
 }
 
-// swaggerResponses are an operation's answers, and the media types of those that it has where all is well.
+// swaggerResponses converts an operation's responses, and returns the media types of the successful ones.
 func swaggerResponses(responses object) (out object, produces []any) {
 	out = object{}
 	for code, value := range responses {
@@ -131,7 +131,7 @@ func swaggerResponses(responses object) (out object, produces []any) {
 	return out, produces
 }
 
-// contentOf is the schema of a body, which is the same in all of its media types.
+// contentOf returns the schema of a body, which all of its media types share, and the media types.
 func contentOf(body object) (schema any, types []any) {
 	content, _ := body["content"].(object)
 	for mediaType, value := range content {
@@ -145,7 +145,7 @@ func contentOf(body object) (schema any, types []any) {
 	return schema, types
 }
 
-// parameters have their type beside their name, without a schema between.
+// parameters converts parameters: v2 has the keywords of a parameter's type beside its name, without a schema between.
 func parameters(value any) []any {
 	list, _ := value.([]any)
 	out := make([]any, 0, len(list))
@@ -166,7 +166,7 @@ func parameters(value any) []any {
 	return out
 }
 
-// definition is a schema in the words of v2.
+// definition converts a schema.
 func definition(s object) object {
 	if ref := reference(s); ref != "" {
 		out := object{"$ref": definitionPrefix + strings.TrimPrefix(ref, componentPrefix)}
@@ -222,7 +222,8 @@ func reference(s object) string {
 	return ""
 }
 
-// textual tells a value that may be text or a number: v2 has one type only, and its validators take numbers for text.
+// textual reports whether a value may be text or a number: v2 has one type only, and its validators take numbers for
+// text.
 func textual(s object) bool {
 	alternatives, _ := s["oneOf"].([]any)
 	if len(alternatives) == 0 {

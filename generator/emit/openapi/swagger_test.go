@@ -38,7 +38,8 @@ func sampleSwagger(t *testing.T, fields ...*model.Field) []byte {
 
 // TestSwaggerIsParsed: gnostic refuses words that v2 doesn't have; kube-openapi is what kubectl reads models with.
 func TestSwaggerIsParsed(t *testing.T) {
-	document, err := openapi_v2.ParseDocument(sampleSwagger(t, field("size", named(schema.ResourcePath, "resource", "Quantity", model.Struct))))
+	document, err := openapi_v2.ParseDocument(sampleSwagger(t,
+		field("size", named(schema.ResourcePath, "resource", "Quantity", model.Struct))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,8 @@ func TestSwaggerIsParsed(t *testing.T) {
 		if kinds, ok := models.LookupModel(name).GetExtensions()[kindsKey].([]any); ok {
 			for _, kind := range kinds {
 				k := kind.(map[any]any)
-				found = found || kubeschema.GroupVersionKind{Group: k["group"].(string), Version: k["version"].(string), Kind: k["kind"].(string)} ==
+				found = found || kubeschema.GroupVersionKind{Group: k["group"].(string), Version: k["version"].(string),
+					Kind: k["kind"].(string)} ==
 					kubeschema.GroupVersionKind{Group: "shop.example.com", Version: "v1", Kind: "Widget"}
 			}
 		}
@@ -70,7 +72,8 @@ func TestSwaggerSaysWhatItSays(t *testing.T) {
 	if !ok || item.Patch == nil || item.Put == nil || item.Delete == nil {
 		t.Fatal("no path of a widget")
 	}
-	if item.Patch.Extensions["x-kubernetes-action"] != "patch" || len(item.Patch.Consumes) != 5 || item.Patch.Produces[1] != jsonType {
+	if item.Patch.Extensions["x-kubernetes-action"] != "patch" || len(item.Patch.Consumes) != 5 ||
+		item.Patch.Produces[1] != jsonType {
 		t.Errorf("%+v", item.Patch)
 	}
 	var names []string
@@ -80,7 +83,8 @@ func TestSwaggerSaysWhatItSays(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	if got := strings.Join(names, ", "); got != "dryRun query string, fieldManager query string, fieldValidation query string, body body " {
+	if got := strings.Join(names, ", "); got != "dryRun query string, fieldManager query string, fieldValidation "+
+		"query string, body body " {
 		t.Error(got)
 	}
 	owners := doc.Definitions["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"].Properties["ownerReferences"]
@@ -93,24 +97,33 @@ func TestSwaggerSaysWhatItSays(t *testing.T) {
 }
 
 func TestDefinition(t *testing.T) {
-	for v3, want := range map[string]string{
-		`{"type":"string","default":"x","description":"d","x-kubernetes-list-type":"set"}`:                         `{"description":"d","type":"string","x-kubernetes-list-type":"set"}`,
-		`{"allOf":[{"$ref":"#/components/schemas/a.B"}],"default":{},"description":"d"}`:                           `{"$ref":"#/definitions/a.B","description":"d"}`,
-		`{"oneOf":[{"type":"string"},{"type":"number"}],"description":"d"}`:                                        `{"description":"d","type":"string"}`,
-		`{"format":"int-or-string","oneOf":[{"type":"integer"},{"type":"string"}]}`:                                `{"format":"int-or-string","type":"string"}`,
-		`{"type":"object","nullable":true,"properties":{"a":{"type":"string"}},"description":"d"}`:                 `{"description":"d"}`,
-		`{"type":"array","items":{"$ref":"#/components/schemas/a.B","default":{}}}`:                                `{"items":{"$ref":"#/definitions/a.B"},"type":"array"}`,
-		`{"type":"object","additionalProperties":{"type":"string","default":""}}`:                                  `{"additionalProperties":{"type":"string"},"type":"object"}`,
-		`{"type":"object","properties":{"default":{"type":"string"},"allOf":{"type":"integer","format":"int32"}}}`: `{"properties":{"allOf":{"format":"int32","type":"integer"},"default":{"type":"string"}},"type":"object"}`,
-		`{"x-kubernetes-preserve-unknown-fields":true}`:                                                            `{"x-kubernetes-preserve-unknown-fields":true}`,
+	for _, test := range []struct{ v3, want string }{
+		{`{"type":"string","default":"x","description":"d","x-kubernetes-list-type":"set"}`,
+			`{"description":"d","type":"string","x-kubernetes-list-type":"set"}`},
+		{`{"allOf":[{"$ref":"#/components/schemas/a.B"}],"default":{},"description":"d"}`,
+			`{"$ref":"#/definitions/a.B","description":"d"}`},
+		{`{"oneOf":[{"type":"string"},{"type":"number"}],"description":"d"}`,
+			`{"description":"d","type":"string"}`},
+		{`{"format":"int-or-string","oneOf":[{"type":"integer"},{"type":"string"}]}`,
+			`{"format":"int-or-string","type":"string"}`},
+		{`{"type":"object","nullable":true,"properties":{"a":{"type":"string"}},"description":"d"}`,
+			`{"description":"d"}`},
+		{`{"type":"array","items":{"$ref":"#/components/schemas/a.B","default":{}}}`,
+			`{"items":{"$ref":"#/definitions/a.B"},"type":"array"}`},
+		{`{"type":"object","additionalProperties":{"type":"string","default":""}}`,
+			`{"additionalProperties":{"type":"string"},"type":"object"}`},
+		{`{"type":"object","properties":{"default":{"type":"string"},"allOf":{"type":"integer","format":"int32"}}}`,
+			`{"properties":{"allOf":{"format":"int32","type":"integer"},"default":{"type":"string"}},"type":"object"}`},
+		{`{"x-kubernetes-preserve-unknown-fields":true}`,
+			`{"x-kubernetes-preserve-unknown-fields":true}`},
 	} {
 		var s object
-		if err := json.Unmarshal([]byte(v3), &s); err != nil {
+		if err := json.Unmarshal([]byte(test.v3), &s); err != nil {
 			t.Fatal(err)
 		}
 		got, err := json.Marshal(definition(s))
-		if err != nil || string(got) != want {
-			t.Errorf("%s\ngot  %s %v\nwant %s", v3, got, err, want)
+		if err != nil || string(got) != test.want {
+			t.Errorf("%s\ngot  %s %v\nwant %s", test.v3, got, err, test.want)
 		}
 	}
 }
@@ -155,10 +168,12 @@ func TestKubectlExplainsFromSwagger(t *testing.T) {
 	mux.HandleFunc("/openapi/v3", http.NotFound)
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	cmd := exec.Command(kubectl, "--server", server.URL, "explain", "widgets.metadata.ownerReferences", "--output=plaintext-openapiv2")
+	cmd := exec.Command(kubectl, "--server", server.URL, "explain", "widgets.metadata.ownerReferences",
+		"--output=plaintext-openapiv2")
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "KUBECONFIG=/dev/null")
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "ownerReferences") || !strings.Contains(string(out), "uid\t<string> -required-") {
+	if err != nil || !strings.Contains(string(out), "ownerReferences") || !strings.Contains(string(out),
+		"uid\t<string> -required-") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -32,7 +32,7 @@ type kind struct {
 	Columns                         []column
 	Selectable                      []string
 	Subresources                    []subresource
-	// Verbs are those of a kind of which nothing is stored.
+	// Verbs are the verbs of a kind without storage.
 	Verbs []string
 }
 
@@ -45,7 +45,7 @@ type section struct {
 	Text         text
 	Fields       []field
 	Values       []enumValue
-	// Shape tells what a type that is no struct is.
+	// Shape describes a type that is no struct.
 	Shape shape
 	Rules []string
 }
@@ -119,8 +119,8 @@ func newPage(g *model.Group, v *model.Version) *page {
 	return out
 }
 
-// anchor is where a type is described. It is made of the name alone, so that links from elsewhere last; the second type
-// of a name, of another package, gets a number.
+// anchor returns the anchor of a type's description. It is made of the name alone, so that links from elsewhere last. A
+// second type of the same name, of another package, gets a number.
 func (m *maker) anchor(t *model.Type) string {
 	if a := m.anchors[t]; a != "" {
 		return a

@@ -77,7 +77,7 @@ func emitPackage(p *model.Program, pkg *model.Package) ([]emit.File, error) {
 	return files, nil
 }
 
-// FileName is the base name of a version's pages, without an ending.
+// FileName returns the base name of a version's pages, without an ending.
 func FileName(group, version string) string {
 	if group == "" {
 		group = "core"
@@ -85,7 +85,7 @@ func FileName(group, version string) string {
 	return group + "." + version
 }
 
-// tidy takes out blanks at the ends of lines and runs of empty lines, which templates leave.
+// tidy removes the blanks at the ends of lines and the runs of empty lines that templates leave.
 func tidy(page []byte) []byte {
 	var out bytes.Buffer
 	empty := false

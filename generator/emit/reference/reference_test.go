@@ -80,7 +80,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestCommentsAreText: nothing that a comment says becomes an element, an attribute or a link of the page.
+// TestCommentsAreText: no text of a comment becomes an element, an attribute or a link of the page.
 func TestCommentsAreText(t *testing.T) {
 	active := regexp.MustCompile(`(?m)(^|[^\\])<script|[^\\]\[[^\]]*\]\(javascript|^<b>|[^\\]</td></tr></table> `)
 	for _, f := range shop(t) {
@@ -100,7 +100,8 @@ func TestCommentsAreText(t *testing.T) {
 // onlyKnownElements reads a page as a browser does.
 func onlyKnownElements(t *testing.T, page []byte) {
 	t.Helper()
-	const known = " html head meta title style body main h1 h2 h3 h5 nav ul ol li a section p pre code table caption thead tbody tr th td span "
+	const known = " html head meta title style body main h1 h2 h3 h5 nav ul ol li a section p pre code table caption " +
+		"thead tbody tr th td span "
 	for z := html.NewTokenizer(bytes.NewReader(page)); ; {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -111,7 +112,8 @@ func onlyKnownElements(t *testing.T, page []byte) {
 				t.Errorf("the page has an element %s", token.Data)
 			}
 			for _, a := range token.Attr {
-				if a.Key == "href" && !strings.HasPrefix(a.Val, "#") && !strings.HasPrefix(a.Val, "https://") || strings.HasPrefix(a.Key, "on") {
+				if a.Key == "href" && !strings.HasPrefix(a.Val, "#") &&
+					!strings.HasPrefix(a.Val, "https://") || strings.HasPrefix(a.Key, "on") {
 					t.Errorf("the page has %s=%s", a.Key, a.Val)
 				}
 			}
@@ -176,11 +178,13 @@ func TestTablesKeepTheirColumns(t *testing.T) {
 	}
 }
 
-// TestRefusals: what can't be written is told at the marker.
+// TestRefusals: a reference that can't be written is an error at the marker.
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct{ archive, want string }{
-		"nothing below": {"-- a/doc.go --\n// +apigen:reference=docs\npackage a\n", "a/doc.go:1:4: there is no API group below example.com/test/a"},
-		"same folder": {"-- a/doc.go --\n// +apigen:reference=../docs\npackage a\n-- b/doc.go --\n// +apigen:reference=../docs\npackage b\n",
+		"nothing below": {"-- a/doc.go --\n// +apigen:reference=docs\npackage a\n",
+			"a/doc.go:1:4: there is no API group below example.com/test/a"},
+		"same folder": {"-- a/doc.go --\n// +apigen:reference=../docs\npackage a\n-- b/doc.go --\n// " +
+			"+apigen:reference=../docs\npackage b\n",
 			"would go to the same folder"},
 	} {
 		_, err := reference.Emit(plan.New(loadtest.Program(t, c.archive)))

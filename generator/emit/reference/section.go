@@ -56,7 +56,7 @@ func (m *maker) field(p *schema.Property) field {
 // documentation is where Kubernetes' own reference describes common types.
 const documentation = "https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/"
 
-// wellKnown are types of Kubernetes and Go in words, with links to their descriptions.
+// wellKnown describes types of Kubernetes and Go in words, with links to their descriptions.
 var wellKnown = map[schema.WellKnown]shape{
 	schema.ObjectMeta:    {Name: "ObjectMeta", Link: documentation + "object-meta/"},
 	schema.ListMeta:      {Name: "ListMeta", Link: documentation + "list-meta/"},
@@ -71,7 +71,7 @@ var wellKnown = map[schema.WellKnown]shape{
 	schema.RawMessage:    {Name: "any value"},
 }
 
-// shape is a type where it is used.
+// shape describes a type where it is used.
 func (m *maker) shape(t *schema.Type) shape {
 	if words, ok := wellKnown[t.Known]; ok {
 		return words
@@ -103,7 +103,7 @@ func (m *maker) form(t *schema.Type) shape {
 	return s
 }
 
-// inWords is a JSON form in words.
+// inWords describes a JSON form.
 func inWords(f schema.Form) string {
 	switch {
 	case f.JSON == schema.Any || f.JSON == schema.Pointer:
@@ -116,7 +116,7 @@ func inWords(f schema.Form) string {
 	return string(f.JSON)
 }
 
-// rules are the constraints of a schema in words.
+// rules describes the constraints of a schema.
 func rules(s *model.Schema) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -167,7 +167,7 @@ func rules(s *model.Schema) []string {
 // code marks a piece of text as code, for words that may be shown as such.
 func code(s string) string { return codeMark + s + codeMark }
 
-// codeMark is a character that no source holds in text: the templates show what is between two of them as code.
+// codeMark is a character that no source holds in text. The templates show the text between two of them as code.
 const codeMark = "\x00"
 
 func bounds(s *model.Schema, add func(string, ...any)) {

@@ -7,19 +7,19 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// subresource is one of a kind's subresources: its methods, what is sent and answered, and what its author says of it.
+// subresource is one of a kind's subresources: its methods, the types of requests and responses, and its documentation.
 type subresource struct {
 	Name, Methods string
-	// Takes and Answers are types; Takes is what the query is read into where Query is set.
+	// Takes and Answers are the types of requests and responses. Where Query is set, Takes is the type of the query.
 	Takes, Answers shape
 	Query          bool
 	Text           text
 }
 
-// whole are the methods of what is read and written like the object.
+// whole are the methods of a subresource that clients read and write in the form of the object.
 const whole = "GET, PUT, PATCH"
 
-// subresources describes those of a resource, status first.
+// subresources describes the subresources of a resource, status first.
 func (m *maker) subresources(r *model.Resource, kind *model.Type) []subresource {
 	var out []subresource
 	if r.Status {
@@ -31,7 +31,7 @@ func (m *maker) subresources(r *model.Resource, kind *model.Type) []subresource 
 	return out
 }
 
-// part is a part of the object, which is written through it alone.
+// part describes a subresource through which clients write a part of the object.
 func (m *maker) part(name string, kind *model.Type) subresource {
 	object := shape{Name: kind.Name, Link: "#" + m.anchor(kind), After: ", of which " + name + " is written"}
 	return subresource{Name: name, Methods: whole, Takes: object}

@@ -13,12 +13,12 @@ import (
 	"apigen.dev/templates"
 )
 
-// text is a comment, taken apart.
+// text is a parsed comment.
 type text struct{ doc *comment.Doc }
 
 var listItem = regexp.MustCompile(`^([-*•]|\d+[.)]) `)
 
-// parse reads a doc comment as Kubernetes writes them: markers, TODO lines and what follows a line of dashes are for
+// parse reads a doc comment as Kubernetes writes them: markers, TODO lines and the text after a line of dashes are for
 // developers, and lists begin at the margin.
 func parse(doc string) text {
 	var lines []string
@@ -51,10 +51,10 @@ func printer() *comment.Printer {
 	}
 }
 
-// Empty tells that there is nothing to show.
+// Empty reports whether there is nothing to show.
 func (t text) Empty() bool { return t.doc == nil || len(t.doc.Content) == 0 }
 
-// HTML is the comment as HTML, escaped by go/doc/comment.
+// HTML returns the comment as HTML, escaped by go/doc/comment.
 func (t text) HTML() htmltemplate.HTML {
 	if t.Empty() {
 		return ""
@@ -62,7 +62,7 @@ func (t text) HTML() htmltemplate.HTML {
 	return htmltemplate.HTML(printer().HTML(t.doc)) //nolint:gosec // the printer escapes all text
 }
 
-// Markdown is the comment as Markdown.
+// Markdown returns the comment as Markdown.
 func (t text) Markdown() string {
 	if t.Empty() {
 		return ""
@@ -70,7 +70,8 @@ func (t text) Markdown() string {
 	return strings.TrimSpace(string(printer().Markdown(t.doc)))
 }
 
-// Cell is the comment for a cell of a table in Markdown: HTML in one line, in which nothing means anything to Markdown.
+// Cell returns the comment for a cell of a table in Markdown: HTML in one line, without characters that Markdown
+// interprets.
 func (t text) Cell() string {
 	if t.Empty() {
 		return ""
@@ -87,7 +88,7 @@ func (t text) Cell() string {
 
 var preformatted = regexp.MustCompile(`(?s)<pre>.*?</pre>`)
 
-// inert replaces what Markdown would take for markup, outside of tags.
+// inert escapes the characters outside of tags that Markdown would interpret as markup.
 func inert(s string) string {
 	var out strings.Builder
 	tag := false
@@ -106,7 +107,7 @@ func inert(s string) string {
 	return out.String()
 }
 
-// words shows text with code in it: of rules, as inert HTML.
+// words returns a rule's text, with code in it, as HTML that Markdown doesn't interpret.
 func words(s string) string {
 	parts := strings.Split(s, codeMark)
 	var out strings.Builder

@@ -8,7 +8,7 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// unions describes the fields of a struct that exclude each other.
+// unions describes the unions of a struct.
 func unions(t *model.Type) []string {
 	var out []string
 	for _, u := range schema.UnionsOf(t) {
@@ -29,7 +29,7 @@ func unions(t *model.Type) []string {
 	return out
 }
 
-// oneOf says how many of some fields are set.
+// oneOf describes how many of some fields are set.
 func oneOf(least, most int, fields []string) string {
 	switch {
 	case least == most:

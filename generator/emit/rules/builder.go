@@ -11,49 +11,52 @@ import (
 	"apigen.dev/runtime/cel"
 )
 
-// builder makes the schemas that CEL sees of Go types. They are those of a custom resource: what controller-gen would
+// builder makes the schemas of Go types for CEL. They equal the schemas of a custom resource that controller-gen would
 // write for the type.
 type builder struct {
 	resolver *schema.Resolver
-	// without are rules that are left out, by their positions.
-	without map[model.Position]bool
-	// under are the structs that are being made, and how deep: what contains itself is cut off there, and expressions
-	// see that it is there, and not what is in it. low is the least depth of those that were met again.
-	under map[request]int
-	low   int
-	// passed are structs that were made for a place in one that is being made, which is in them, too: in another place
-	// they would be cut off elsewhere. They are not made again for that one, or it would take for ever.
+	// excluded holds the positions of rules that are left out.
+	excluded map[model.Position]bool
+	// unfinished holds the structs that are being made, with their depth. A struct that contains itself is cut off
+	// there: expressions see that it is present, and nothing inside of it. low is the least depth of the structs that
+	// were met again.
+	unfinished map[request]int
+	low        int
+	// passed holds structs that were made for a place within an unfinished struct that contains itself. In another
+	// place they would be cut off elsewhere. They are not made again within that struct, or the builder would never
+	// end.
 	passed map[request]int
-	// nested are the named lists and maps that are being made.
+	// nested holds the named lists and maps that are being made.
 	nested map[*schema.Type]bool
-	// made holds what was made of structs, and is the same everywhere.
+	// made holds finished schemas of structs that are the same everywhere.
 	made map[request]*cel.Schema
-	// sources are the rules' markers, for each schema with rules, and owners what messages call it.
+	// sources holds the rules' markers for each schema with rules, and owners the name of its Go type or field for
+	// messages.
 	sources map[*cel.Schema][]model.CELRule
 	owners  map[*cel.Schema]string
-	// types are the structs whose fields a schema has.
+	// types holds the struct of a schema.
 	types map[*cel.Schema]request
 }
 
-// request is for a struct's schema: all of it, or of its fields only what has rules in it.
+// request asks for a struct's schema: with all fields, or only with the fields that have rules in them.
 type request struct {
 	typ *schema.Type
 	all bool
 }
 
-func newBuilder(without map[model.Position]bool) *builder {
+func newBuilder(excluded map[model.Position]bool) *builder {
 	return &builder{
-		resolver: schema.New(schema.CEL), without: without, under: map[request]int{}, low: math.MaxInt,
+		resolver: schema.New(schema.CEL), excluded: excluded, unfinished: map[request]int{}, low: math.MaxInt,
 		passed: map[request]int{}, nested: map[*schema.Type]bool{}, made: map[request]*cel.Schema{},
 		sources: map[*cel.Schema][]model.CELRule{}, owners: map[*cel.Schema]string{}, types: map[*cel.Schema]request{},
 	}
 }
 
-// kind is the schema of a kind or another type that rules are collected from. Fields without rules are left out.
+// kind returns the schema of a kind, or of another type whose rules are judged, without the fields that have no rules.
 func (b *builder) kind(t *model.Type) *cel.Schema { return b.value(b.resolver.Type(t), false) }
 
-// value is the schema of a type's values. Unless all of it is asked for, fields without rules are left out: expressions
-// see what is at the place of a rule and below.
+// value returns the schema of a type's values. Unless all is set, it leaves out fields without rules: expressions see
+// only the value with the rule and its inside.
 func (b *builder) value(t *schema.Type, all bool) *cel.Schema {
 	if t.Go.Name != "" && t.Elem != nil {
 		if b.nested[t] { // type T []T
@@ -72,7 +75,7 @@ func (b *builder) value(t *schema.Type, all bool) *cel.Schema {
 	return s
 }
 
-// field is the schema of a field's values.
+// field returns the schema of a field's values.
 func (b *builder) field(p *schema.Property, all bool) *cel.Schema {
 	markers := &p.Go.Schema
 	s := b.copy(b.value(p.Type, all || b.ruled(markers)))
@@ -84,7 +87,7 @@ func (b *builder) field(p *schema.Property, all bool) *cel.Schema {
 	return s
 }
 
-// copy is a schema of its own, which shares what is below.
+// copy returns a shallow copy of a schema.
 func (b *builder) copy(s *cel.Schema) *cel.Schema {
 	out := *s
 	out.Rules = slices.Clone(s.Rules)
@@ -96,7 +99,7 @@ func (b *builder) copy(s *cel.Schema) *cel.Schema {
 	return &out
 }
 
-// shape is the schema of a type's JSON form.
+// shape returns the schema of a type's JSON form.
 func (b *builder) shape(t *schema.Type, all bool) *cel.Schema {
 	switch {
 	case t.JSON == schema.Any:
@@ -118,26 +121,27 @@ func (b *builder) shape(t *schema.Type, all bool) *cel.Schema {
 	return &cel.Schema{Type: string(t.JSON), Format: t.Format}
 }
 
-// structure is the schema of a struct, made once, unless it is part of one that is being made and leads back there.
+// structure returns the schema of a struct. It makes the schema once, unless the struct is part of an unfinished one
+// and leads back to it.
 func (b *builder) structure(t *schema.Type, all bool) *cel.Schema {
 	key := request{t, all}
 	if s, ok := b.made[key]; ok {
 		return s
 	}
-	for _, met := range []map[request]int{b.under, b.passed} {
+	for _, met := range []map[request]int{b.unfinished, b.passed} {
 		if depth, ok := met[key]; ok {
 			b.low = min(b.low, depth)
 			return &cel.Schema{Type: "object", PreserveUnknownFields: true}
 		}
 	}
-	depth, outer := len(b.under), b.low
-	b.under[key], b.low = depth, math.MaxInt
+	depth, outer := len(b.unfinished), b.low
+	b.unfinished[key], b.low = depth, math.MaxInt
 	s := &cel.Schema{Type: "object", Properties: map[string]*cel.Schema{}}
 	nested := b.nested
 	b.nested = map[*schema.Type]bool{} // a struct in between is what is cut off
 	b.fields(t, s, all)
 	b.nested = nested
-	delete(b.under, key)
+	delete(b.unfinished, key)
 	if b.low >= depth { // what was met again is in here
 		maps.DeleteFunc(b.passed, func(_ request, low int) bool { return low >= depth })
 		b.made[key] = s
@@ -172,7 +176,7 @@ func (b *builder) fields(t *schema.Type, s *cel.Schema, all bool) {
 	}
 }
 
-// constrain adds what markers say of values.
+// constrain adds the constraints of markers.
 func (b *builder) constrain(s *cel.Schema, c *model.Schema, owner string) {
 	if c.IntOrString {
 		*s = cel.Schema{IntOrString: true}
@@ -206,7 +210,7 @@ func (b *builder) constrain(s *cel.Schema, c *model.Schema, owner string) {
 	b.addRules(s, c.CEL, owner)
 }
 
-// addRules appends rules that messages call those of owner.
+// addRules appends rules with the owner that messages name.
 func (b *builder) addRules(s *cel.Schema, rules []model.CELRule, owner string) {
 	for _, r := range b.rules(rules) {
 		s.Rules = append(s.Rules, cel.Rule{
@@ -219,12 +223,12 @@ func (b *builder) addRules(s *cel.Schema, rules []model.CELRule, owner string) {
 	}
 }
 
-// rules are those that are not left out.
+// rules returns the rules that are not left out.
 func (b *builder) rules(all []model.CELRule) []model.CELRule {
-	return slices.DeleteFunc(slices.Clone(all), func(r model.CELRule) bool { return b.without[r.Pos] })
+	return slices.DeleteFunc(slices.Clone(all), func(r model.CELRule) bool { return b.excluded[r.Pos] })
 }
 
-// ruledType tells whether there are rules for all values of a type.
+// ruledType reports whether a type has rules for all of its values.
 func (b *builder) ruledType(t *schema.Type) bool {
 	ruled := func(layer schema.Layer) bool { return b.ruled(layer.Schema) }
 	return slices.ContainsFunc(t.Layers, ruled) || slices.ContainsFunc(t.Inlines(), func(inline *schema.Property) bool {
@@ -232,7 +236,7 @@ func (b *builder) ruledType(t *schema.Type) bool {
 	})
 }
 
-// ruled tells whether there are rules for a value or its elements.
+// ruled reports whether a value or its elements have rules.
 func (b *builder) ruled(s *model.Schema) bool {
 	return s != nil && (len(b.rules(s.CEL)) > 0 || b.ruled(s.Items))
 }
@@ -243,7 +247,7 @@ func set(at *string, value string) {
 	}
 }
 
-// least is the tighter of two bounds.
+// least returns the tighter of two bounds.
 func least(a, b *int64) *int64 {
 	if a == nil || b != nil && *b < *a {
 		return b
@@ -251,7 +255,7 @@ func least(a, b *int64) *int64 {
 	return a
 }
 
-// stringsOf are the values of an enumeration of strings, or nil.
+// stringsOf returns the values of an enumeration of strings, or nil.
 func stringsOf(values []string) []string {
 	var out []string
 	for _, v := range values {

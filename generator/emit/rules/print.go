@@ -2,8 +2,9 @@ package rules
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -89,13 +90,8 @@ var braces = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
 
 // properties prints a map of fields.
 func (p *printer) properties(s *cel.Schema) jen.Code {
-	var names []string
-	for name := range s.Properties {
-		names = append(names, name)
-	}
-	sort.Strings(names)
 	var members []jen.Code
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		members = append(members, jen.Lit(name).Op(":").Add(p.body(s.Properties[name])))
 	}
 	typ := jen.Map(jen.String()).Op("*").Qual(celPath, "Schema")
@@ -107,68 +103,53 @@ func (p *printer) properties(s *cel.Schema) jen.Code {
 
 // body prints a schema without its type.
 func (p *printer) body(s *cel.Schema) jen.Code {
-	var members []jen.Code
-	add := func(name string, value jen.Code) { members = append(members, jen.Id(name).Op(":").Add(value)) }
-	text := func(name, value string) {
-		if value != "" {
-			add(name, jen.Lit(value))
-		}
-	}
-	flag := func(name string, value bool) {
-		if value {
-			add(name, jen.True())
-		}
-	}
-	list := func(name string, values []string) {
-		if len(values) > 0 {
-			lits := make([]jen.Code, len(values))
-			for i, v := range values {
-				lits[i] = jen.Lit(v)
-			}
-			add(name, jen.Index().String().Values(lits...))
-		}
-	}
-	limit := func(name string, value *int64) {
-		if value != nil {
-			add(name, jen.Qual(celPath, "Limit").Call(jen.Lit(int(*value))))
-		}
-	}
-	text("Type", s.Type)
-	text("Format", s.Format)
-	flag("Nullable", s.Nullable)
-	flag("IntOrString", s.IntOrString)
-	flag("PreserveUnknownFields", s.PreserveUnknownFields)
-	flag("EmbeddedResource", s.EmbeddedResource)
-	list("Required", s.Required)
-	text("ListType", s.ListType)
-	list("ListMapKeys", s.ListMapKeys)
-	text("MapType", s.MapType)
-	list("Enum", s.Enum)
-	flag("Defaulted", s.Defaulted)
-	limit("MaxLength", s.MaxLength)
-	limit("MaxItems", s.MaxItems)
-	limit("MaxProperties", s.MaxProperties)
-	if len(s.Rules) > 0 {
-		add("Rules", p.list(s.Rules))
-	}
-	if s.Properties != nil {
-		add("Properties", p.shared(s))
-	}
-	for _, inner := range []struct {
-		name   string
-		schema *cel.Schema
-	}{{"Values", s.Values}, {"Items", s.Items}} {
-		if inner.schema != nil {
-			add(inner.name, jen.Op("&").Qual(celPath, "Schema").Add(p.body(inner.schema)))
-		}
-	}
+	members := p.members(s)
 	if len(members) < 2 && len(s.Rules) == 0 && s.Properties == nil {
 		return jen.Values(members...)
 	}
 	return jen.Custom(braces, members...)
 }
 
-// shared prints the fields of a struct: the call of the function that returns them, or in place where they are cut off.
+// members prints the fields of a schema or a rule that are set.
+func (p *printer) members(of any) []jen.Code {
+	var out []jen.Code
+	for f, v := range reflect.Indirect(reflect.ValueOf(of)).Fields() {
+		if !v.IsZero() {
+			out = append(out, jen.Id(f.Name).Op(":").Add(p.value(of, v.Interface())))
+		}
+	}
+	return out
+}
+
+// value prints a field of a schema or a rule.
+func (p *printer) value(of, value any) jen.Code {
+	switch v := value.(type) {
+	case string:
+		return literal(v)
+	case []string:
+		lits := make([]jen.Code, len(v))
+		for i := range v {
+			lits[i] = jen.Lit(v[i])
+		}
+		return jen.Index().String().Values(lits...)
+	case *int64:
+		return jen.Qual(celPath, "Limit").Call(jen.Lit(int(*v)))
+	case []cel.Rule:
+		var rules []jen.Code
+		for _, r := range v {
+			rules = append(rules, jen.Values(p.members(r)...))
+		}
+		return jen.Index().Qual(celPath, "Rule").Custom(braces, rules...)
+	case *cel.Schema:
+		return jen.Op("&").Qual(celPath, "Schema").Add(p.body(v))
+	case map[string]*cel.Schema:
+		return p.shared(of.(*cel.Schema))
+	}
+	return jen.Lit(value)
+}
+
+// shared prints the fields of a struct: the call of the function that returns them, or the fields in place where they
+// are cut off.
 func (p *printer) shared(s *cel.Schema) jen.Code {
 	r, ok := p.builder.types[s]
 	if !ok {
@@ -188,28 +169,7 @@ func (p *printer) shared(s *cel.Schema) jen.Code {
 	return jen.Id(p.names[r]).Call()
 }
 
-// list prints rules.
-func (p *printer) list(rules []cel.Rule) jen.Code {
-	var out []jen.Code
-	for _, r := range slices.Clone(rules) {
-		members := []jen.Code{jen.Id("Rule").Op(":").Add(literal(r.Rule))}
-		for _, m := range []struct{ name, value string }{
-			{"Message", r.Message}, {"MessageExpression", r.MessageExpression}, {"Reason", r.Reason}, {"FieldPath",
-				r.FieldPath},
-		} {
-			if m.value != "" {
-				members = append(members, jen.Id(m.name).Op(":").Add(literal(m.value)))
-			}
-		}
-		if r.OptionalOldSelf {
-			members = append(members, jen.Id("OptionalOldSelf").Op(":").True())
-		}
-		out = append(out, jen.Values(members...))
-	}
-	return jen.Index().Qual(celPath, "Rule").Custom(braces, out...)
-}
-
-// literal is a string, in back quotes where it has quotes in it.
+// literal prints a string, in back quotes where it contains quotes.
 func literal(s string) jen.Code {
 	if strings.ContainsAny(s, `"\`) && !strings.ContainsFunc(s, func(r rune) bool { return r == '`' || r < ' ' }) {
 		return jen.Op("`" + s + "`")

@@ -78,7 +78,8 @@ func warnings(p *plan.Plan) []emit.Error {
 	return out
 }
 
-// Functions are the functions of the groups' wiring packages that return the rules of a kind in one version, by its type.
+// Functions returns the functions of the groups' wiring packages that return the rules of a kind in one version, by its
+// type.
 func Functions(p *plan.Plan) map[*model.Type]string {
 	faulty := map[model.Position]bool{}
 	if foreign(p.Program) {

@@ -71,7 +71,7 @@ func program(t *testing.T, text string) *model.Program {
 	return p
 }
 
-// TestEmit: what is printed is Go, holds what rules see and nothing else, and ends where types contain themselves.
+// TestEmit: the emitted file is Go, holds only the fields that rules see, and ends where types contain themselves.
 func TestEmit(t *testing.T) {
 	files, err := rules.Emit(plan.New(program(t, source)))
 	if err != nil || len(files) != 1 {
@@ -115,7 +115,9 @@ func TestKnot(t *testing.T) {
 		knot.WriteString("}\n")
 	}
 	knot.WriteString("type Nest []Nest\ntype Maze map[string]*Maze\n")
-	text := strings.Replace(source, "Deeper *Tree", "Nest Nest `json:\"nest,omitempty\"`\n\tMaze Maze `json:\"maze,omitempty\"`\n\tKnot *K0 `json:\"knot,omitempty\"`\n\tDeeper *Tree", 1) + knot.String()
+	text := strings.Replace(source, "Deeper *Tree",
+		"Nest Nest `json:\"nest,omitempty\"`\n\tMaze Maze `json:\"maze,omitempty\"`\n\tKnot *K0 "+
+			"`json:\"knot,omitempty\"`\n\tDeeper *Tree", 1) + knot.String()
 	if files, err := rules.Emit(plan.New(program(t, text))); err != nil || len(files) != 1 {
 		t.Errorf("%d files, %v", len(files), err)
 	}
@@ -139,11 +141,13 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestLenient: what is an error becomes a warning where that is asked for, and is not run.
+// TestLenient: a lenient run turns errors into warnings, and leaves the rules out.
 func TestLenient(t *testing.T) {
 	p := program(t, strings.Replace(source, "self.size > 0", "self.sise > 0", 1))
 	var errs emit.Errors
-	if _, err := rules.Emit(plan.New(p)); !errors.As(err, &errs) || len(errs) != 1 || !strings.Contains(errs[0].Message, "undefined field 'sise'") || !strings.Contains(errs[0].Message, "did you mean size?") {
+	_, err := rules.Emit(plan.New(p))
+	if !errors.As(err, &errs) || len(errs) != 1 || !strings.Contains(errs[0].Message, "undefined field 'sise'") ||
+		!strings.Contains(errs[0].Message, "did you mean size?") {
 		t.Errorf("%v", err)
 	}
 	p.Lenient = true
@@ -281,7 +285,7 @@ type Host Name
 type Name string
 `
 
-// TestLayers: rules of a struct hold for those that inline it, and rules of a type for those that are declared over it.
+// TestLayers: rules of a struct apply to structs that inline it, and rules of a type to types declared over it.
 func TestLayers(t *testing.T) {
 	files, err := rules.Emit(plan.New(program(t, layered)))
 	if err != nil || len(files) != 1 {
@@ -289,7 +293,8 @@ func TestLayers(t *testing.T) {
 	}
 	text := squeezed(string(files[0].Content))
 	for _, want := range []string{
-		`"weighted": { Type: "object", Required: []string{"weight", "name"}, Rules: []cel.Rule{ {Rule: "self.name != '' || has(self.port)"}, }, Properties:`,
+		`"weighted": { Type: "object", Required: []string{"weight", "name"}, Rules: []cel.Rule{ {Rule: "self.name != ` +
+			`'' || has(self.port)"}, }, Properties:`,
 		`"host": { Type: "string", MaxLength: cel.Limit(20), Rules: []cel.Rule{ {Rule: "self.startsWith('a')"}, }, }`,
 	} {
 		if !strings.Contains(text, want) {

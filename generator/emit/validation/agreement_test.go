@@ -61,20 +61,26 @@ func TestAgreement(t *testing.T) {
 		}
 	}
 	fields := map[string]func() string{
-		"crd.bounded": number(-3, 12), "crd.between": number(-3, 12), "crd.fives": number(1, 20), "crd.power": number(-1, 5),
+		"crd.bounded": number(-3, 12), "crd.between": number(-3, 12), "crd.fives": number(1, 20),
+		"crd.power": number(-1, 5),
 		"crd.ratio": func() string { return fmt.Sprint(float64(random.Intn(300)) / 100) },
 		"crd.text":  text("aä𝒳"), "crd.pattern": text("ab12"), "crd.inherited": text("é"),
-		"crd.size": func() string { return pick(`"small"`, `"large"`, `"Large"`, `"other"`) },
-		"crd.list": list(func() string { return pick(`"a"`, `"b"`, `"long"`, `"d"`) }), "crd.uniques": list(number(-2, 2)),
-		"crd.counts": object(number(-2, 3)), "crd.nested": list(list(func() string { return pick(`"Low"`, `"High"`, `"low"`) })),
-		"crd.share": func() string { return pick(`"1%"`, `"%"`, `1`, `-1`, `7`) },
-		"crd.ipv4":  func() string { return pick(`"1.2.3.4"`, `"1.2.3"`, `"256.1.1.1"`, `"::1"`, `"x"`) },
-		"crd.cidr":  func() string { return pick(`"1.2.3.4/8"`, `"1.2.3.4"`, `"fd00::/8"`, `"1.2.3.4/33"`) },
+		"crd.size":    func() string { return pick(`"small"`, `"large"`, `"Large"`, `"other"`) },
+		"crd.list":    list(func() string { return pick(`"a"`, `"b"`, `"long"`, `"d"`) }),
+		"crd.uniques": list(number(-2, 2)),
+		"crd.counts":  object(number(-2, 3)),
+		"crd.nested":  list(list(func() string { return pick(`"Low"`, `"High"`, `"low"`) })),
+		"crd.share":   func() string { return pick(`"1%"`, `"%"`, `1`, `-1`, `7`) },
+		"crd.ipv4":    func() string { return pick(`"1.2.3.4"`, `"1.2.3"`, `"256.1.1.1"`, `"::1"`, `"x"`) },
+		"crd.cidr":    func() string { return pick(`"1.2.3.4/8"`, `"1.2.3.4"`, `"fd00::/8"`, `"1.2.3.4/33"`) },
 		"crd.dateTime": func() string {
-			return pick(`"2026-02-28T10:00:00Z"`, `"2026-02-28T10:00:00.5+01:00"`, `"2026-02-28"`, `"2026-13-01T00:00:00Z"`)
+			return pick(`"2026-02-28T10:00:00Z"`, `"2026-02-28T10:00:00.5+01:00"`, `"2026-02-28"`,
+				`"2026-13-01T00:00:00Z"`)
 		},
-		"declarative.bounded": number(-3, 12), "declarative.text": text("aä𝒳"), "declarative.map": object(number(-2, 3)),
-		"declarative.name": text("a-"), "declarative.color": func() string { return pick(`"Red"`, `"Black"`, `"Green"`, `"red"`) },
+		"declarative.bounded": number(-3, 12), "declarative.text": text("aä𝒳"),
+		"declarative.map":   object(number(-2, 3)),
+		"declarative.name":  text("a-"),
+		"declarative.color": func() string { return pick(`"Red"`, `"Black"`, `"Green"`, `"red"`) },
 	}
 	rejected := 0
 	for at, value := range fields {

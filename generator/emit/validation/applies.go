@@ -7,8 +7,8 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// applies tells whether a rule can be checked on values of a type, which is no pointer. Those that are about a field as
-// a whole, or about several, never do.
+// applies reports whether the server can check a rule on values of a type, which is no pointer. It is false for rules
+// about a field as a whole, and for rules about several fields.
 func applies(r *model.Rule, t *model.Type) bool {
 	if half := halfOf(r, t); half != nil {
 		t = half
@@ -50,7 +50,7 @@ func (g *graph) applies(r *model.Rule, t *model.Type) bool {
 	return applies(r, t)
 }
 
-// effective tells whether anything is checked of a value of the type, given what a schema says of it.
+// effective reports whether a schema has checks for values of a type.
 func (g *graph) effective(t *model.Type, s *model.Schema) bool {
 	t = t.Pointee()
 	if s == nil || t == nil {
@@ -63,25 +63,21 @@ func (g *graph) effective(t *model.Type, s *model.Schema) bool {
 		t.Form == model.Map && s.Keys != nil && g.effective(t.Key, s.Keys) {
 		return true
 	}
-	if slices.ContainsFunc(s.Elements, func(p model.Part) bool {
-		return t.Form == model.Slice && g.effective(t.Elem,
-			p.Schema)
-	}) {
-		return true
-	}
-	if t.Form == model.Slice && len(elementUnions(t, s)) > 0 || t.Form == model.Struct &&
-		len(subfieldUnions(t, s)) > 0 {
-		return true
-	}
-	for _, p := range s.Subfields {
-		if f := fieldByJSON(t, p.Name); f != nil && g.fieldEffective(subfield(f, p)) {
-			return true
-		}
+	switch t.Form {
+	case model.Slice:
+		checked := func(p model.Part) bool { return g.effective(t.Elem, p.Schema) }
+		unions, _ := elementUnions(value{typ: t}, s)
+		return len(unions) > 0 || slices.ContainsFunc(s.Elements, checked)
+	case model.Struct:
+		return len(subfieldUnions(t, s)) > 0 || slices.ContainsFunc(s.Subfields, func(p model.Part) bool {
+			f := fieldByJSON(t, p.Name)
+			return f != nil && g.fieldEffective(subfield(f, p))
+		})
 	}
 	return false
 }
 
-// fieldEffective is effective for a field, whose presence is checked, too.
+// fieldEffective is effective for a field, whose presence may be checked, too.
 func (g *graph) fieldEffective(f *model.Field) bool {
 	s := &f.Schema
 	if missing(f) || s.Rule(model.Forbidden) != nil || s.Rule(model.DependentRequired) != nil ||
@@ -91,7 +87,7 @@ func (g *graph) fieldEffective(f *model.Field) bool {
 	return g.effective(f.Type, s) || len(s.Modes) > 0
 }
 
-// subfield is the field as a part of its parent sees it: with the rules that stand there, and no others.
+// subfield returns the field with the rules that a part of its parent has for it, and no others.
 func subfield(f *model.Field, p model.Part) *model.Field {
 	out := *f
 	out.Schema = *p.Schema
@@ -100,9 +96,9 @@ func subfield(f *model.Field, p model.Part) *model.Field {
 	return &out
 }
 
-// missing tells whether there is a value of the field that is none although there must be one. A custom resource's
-// field may be there with its zero value, so that only those that can be nil are missing; what Kubernetes' own grammar
-// calls required may not be zero either.
+// missing reports whether the field is required and has a value that counts as absent. A required field of a custom
+// resource may have its zero value, so that only fields that can be nil may be absent. Kubernetes' own grammar treats a
+// zero value as absent.
 func missing(f *model.Field) bool {
 	yes, declarative := schema.Checked(f)
 	if !yes {
@@ -117,23 +113,23 @@ func missing(f *model.Field) bool {
 	return false
 }
 
-// optional tells whether a value that isn't set is left alone.
+// optional reports whether an unset value is not checked.
 func optional(f *model.Field) bool {
 	if yes, declarative := schema.Checked(f); yes && declarative {
 		return false
 	}
 	if f.Type.Form == model.Struct {
-		return f.Schema.Optional && len(f.Schema.Subfields) == 0 && !demanding(f.Type)
+		return f.Schema.Optional && len(f.Schema.Subfields) == 0 && !hasDeclarativeRules(f.Type)
 	}
 	return f.Schema.Optional || !f.Schema.Required && f.OmitEmpty
 }
 
-// demanding tells whether rules of Kubernetes' own grammar are on fields of a struct: to them a struct that is no
-// pointer is always there.
-func demanding(t *model.Type) bool {
+// hasDeclarativeRules reports whether fields of a struct have rules of Kubernetes' own grammar: these apply to a struct
+// that is no pointer even where it is zero.
+func hasDeclarativeRules(t *model.Type) bool {
 	for _, f := range t.Fields {
 		ruled := func(r model.Rule) bool { return r.Declarative && r.Check != model.Optional }
-		if slices.ContainsFunc(f.Schema.Rules, ruled) || f.Type.Form == model.Struct && demanding(f.Type) {
+		if slices.ContainsFunc(f.Schema.Rules, ruled) || f.Type.Form == model.Struct && hasDeclarativeRules(f.Type) {
 			return true
 		}
 	}
@@ -157,7 +153,7 @@ var (
 	plainInt32  = &model.Type{Form: model.Basic, Basic: "int32"}
 )
 
-// halfOf is the half of an IntOrString that a rule is about, or nil for other types and rules.
+// halfOf returns the half of an IntOrString to which a rule applies, or nil for other types and rules.
 func halfOf(r *model.Rule, t *model.Type) *model.Type {
 	if schema.KnownAs(t) != schema.IntOrStr {
 		return nil
@@ -183,12 +179,12 @@ func integer(t *model.Type) bool {
 	return t.Form == model.Basic && schema.Basics[t.Basic].JSON == schema.Integer
 }
 
-// opaqueJSON tells whether the JSON of a struct isn't what its fields say.
+// opaqueJSON reports whether the JSON of a struct differs from its fields.
 func opaqueJSON(t *model.Type) bool {
 	return t.SchemaType != "" || t.Methods["MarshalJSON"] != nil
 }
 
-// direct tells whether Go compares values of the type with ==.
+// direct reports whether == compares values of the type.
 func direct(t *model.Type) bool {
 	switch t.Form {
 	case model.Basic, model.Pointer:

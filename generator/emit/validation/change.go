@@ -6,8 +6,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// change are the checks that a schema asks for of the change of a value, before it matters whether the value is set.
-// They run where the value is not known to be what it was: what came on an update counts as changed, too.
+// change returns the checks of a change of a value, whether or not the value is set. They run where the value may
+// differ from the old one: a field that an update adds counts as changed.
 func (w *writer) change(v value, s *model.Schema) []jen.Code {
 	var code []jen.Code
 	var words []string
@@ -25,10 +25,10 @@ func (w *writer) change(v value, s *model.Schema) []jen.Code {
 	return code
 }
 
-// updates are what an update may not do, and the constants of it.
+// updates are the restrictions on updates, which apimachinery's constants name.
 var updates = map[string]bool{"NoSet": true, "NoUnset": true, "NoModify": true, "NoAddItem": true, "NoRemoveItem": true}
 
-// update checks what an update may not do, nil where it may do everything.
+// update returns the check of restrictions on updates, or nil where there are none.
 func (w *writer) update(v value, s *model.Schema, words []string) jen.Code {
 	var args []jen.Code
 	for _, name := range words {
@@ -44,15 +44,8 @@ func (w *writer) update(v value, s *model.Schema, words []string) jen.Code {
 	case v.pointer:
 		return w.check(v, "UpdatePointer", v.place.Address(), address, args...)
 	case v.typ.Form == model.Slice:
-		match := w.match(v.typ, s)
-		if match == nil {
-			match = jen.Nil()
-		}
-		name := "ValSliceUpdate"
-		if v.typ.Elem.Form == model.Pointer {
-			name = "PtrSliceUpdate"
-		}
-		return w.check(v, name, v.place.Value(), w.oldList(v), append([]jen.Code{match}, args...)...)
+		args = append([]jen.Code{orNil(w.match(v.typ, s))}, args...)
+		return w.check(v, sliceOf(v.typ)+"Update", v.place.Value(), w.oldList(v), args...)
 	case v.typ.Form == model.Map:
 		return w.check(v, "UpdateMap", v.place.Value(), w.oldList(v), args...)
 	case v.typ.Form == model.Struct:

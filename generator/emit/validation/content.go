@@ -2,9 +2,7 @@ package validation
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -12,7 +10,7 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// content are the checks that a schema asks for of a value, whatever it was before.
+// content returns the checks of a value that don't depend on the old one.
 func (w *writer) content(v value, s *model.Schema) []jen.Code {
 	var code []jen.Code
 	for i := range s.Rules {
@@ -25,8 +23,8 @@ func (w *writer) content(v value, s *model.Schema) []jen.Code {
 	return code
 }
 
-// rule is the check of one rule: for those of Kubernetes' own grammar a call of the function that it has, for those of
-// controller-gen's the check that a custom resource's schema amounts to, with kube-apiserver's words for either.
+// rule returns the check of one rule. For Kubernetes' own grammar it calls apimachinery's function; for
+// controller-gen's it is the check that a custom resource's schema implies. The errors have kube-apiserver's words.
 func (w *writer) rule(v value, s *model.Schema, r *model.Rule) []jen.Code {
 	if half := halfOf(r, v.typ); half != nil {
 		kind, member := "Int", "IntVal"
@@ -37,11 +35,23 @@ func (w *writer) rule(v value, s *model.Schema, r *model.Rule) []jen.Code {
 		v.typ, v.place, v.pointer = half, v.place.Field(member), false
 		return []jen.Code{jen.If(of).Block(w.rule(v, s, r)...)}
 	}
+	if function := declarative[r.Check]; r.Declarative && function != "" && !isFloat(v.typ) {
+		operand := v.place.Address()
+		if v.typ.Form != model.Basic {
+			operand = v.place.Value()
+		}
+		return []jen.Code{w.check(v, function, operand, jen.Nil(), jen.Id(number(r.Text)))}
+	}
 	switch r.Check {
-	case model.Minimum, model.Maximum, model.MultipleOf:
-		return w.bound(v, r)
-	case model.MinLength, model.MaxLength, model.MaxBytes, model.Pattern, model.Format:
-		return w.text(v, r)
+	case model.Minimum, model.Maximum, model.MinLength, model.MaxLength, model.MinItems, model.MaxItems,
+		model.MinProperties, model.MaxProperties:
+		return w.limit(v, r)
+	case model.MultipleOf:
+		return w.multiple(v, number(r.Text))
+	case model.Pattern:
+		return w.pattern(v, r.Text)
+	case model.Format:
+		return w.format(v, r.Text)
 	case model.Enum:
 		return w.enum(v, r)
 	case model.NotEqual:
@@ -50,74 +60,78 @@ func (w *writer) rule(v value, s *model.Schema, r *model.Rule) []jen.Code {
 		return []jen.Code{w.check(v, "Monotonic", v.place.Address(), w.oldAddress(v))}
 	case model.Unique:
 		return w.unique(v, s, r)
-	case model.MinItems, model.MaxItems, model.MinProperties, model.MaxProperties:
-		return w.size(v, r)
 	case model.OneOf:
 		return w.oneOf(v, r)
 	}
 	return nil
 }
 
-// says is the message of a custom resource's schema about the value.
-func says(v value, what string) *jen.Statement {
+// declarative are apimachinery's functions for the limits of Kubernetes' own grammar.
+var declarative = map[model.Check]string{
+	model.Minimum: "Minimum", model.Maximum: "Maximum",
+	model.MinLength: "MinLength", model.MaxLength: "MaxLength", model.MaxBytes: "MaxBytes",
+	model.MinItems: "MinItems", model.MaxItems: "MaxItems",
+	model.MinProperties: "MinProperties", model.MaxProperties: "MaxProperties",
+}
+
+// inBody returns the message of a custom resource's schema about the value.
+func inBody(v value, what string) *jen.Statement {
 	return jen.Id(v.path).Dot("String").Call().Op("+").Lit(" in body " + what)
 }
 
-// refuse is the check that a condition doesn't hold of the value.
+// refuse returns the check that a condition doesn't hold.
 func (w *writer) refuse(v value, condition *jen.Statement, what string) []jen.Code {
-	return []jen.Code{jen.If(condition).Block(w.fail(v, "Invalid", v.place.Value(), says(v, what)))}
+	return []jen.Code{jen.If(condition).Block(w.fail(v, "Invalid", v.place.Value(), inBody(v, what)))}
 }
 
-// bound checks numbers.
-func (w *writer) bound(v value, r *model.Rule) []jen.Code {
+// limit checks a number, or the size of text, a list, a map or a struct.
+func (w *writer) limit(v value, r *model.Rule) []jen.Code {
 	n := number(r.Text)
-	if r.Declarative {
-		name := map[model.Check]string{model.Minimum: "Minimum", model.Maximum: "Maximum"}[r.Check]
-		if integer(v.typ) && name != "" {
-			return []jen.Code{w.check(v, name, v.place.Address(), jen.Nil(), jen.Id(n))}
+	switch r.Check {
+	case model.Minimum:
+		if r.Exclusive {
+			return w.refuse(v, v.place.Value().Op("<=").Id(n), "should be greater than "+n)
 		}
-	}
-	switch {
-	case r.Check == model.MultipleOf && integer(v.typ):
-		return w.refuse(v, v.place.Value().Op("%").Id(n).Op("!=").Lit(0), "should be a multiple of "+n)
-	case r.Check == model.MultipleOf:
-		quotient := jen.Id("q").Op(":=").Float64().Call(v.place.Value()).Op("/").Id(n)
-		distance := w.file.Qual("math", "Abs").Call(jen.Id("q").Op("-").Add(w.file.Qual("math",
-			"Round").Call(jen.Id("q"))))
-		return []jen.Code{jen.If(quotient, distance.Op(">").Id("1e-9")).Block(
-			w.fail(v, "Invalid", v.place.Value(), says(v, "should be a multiple of "+n)))}
-	case r.Check == model.Minimum && r.Exclusive:
-		return w.refuse(v, v.place.Value().Op("<=").Id(n), "should be greater than "+n)
-	case r.Check == model.Minimum:
 		return w.refuse(v, v.place.Value().Op("<").Id(n), "should be greater than or equal to "+n)
-	case r.Exclusive:
-		return w.refuse(v, v.place.Value().Op(">=").Id(n), "should be less than "+n)
-	}
-	return w.refuse(v, v.place.Value().Op(">").Id(n), "should be less than or equal to "+n)
-}
-
-// size checks the number of elements of lists, of entries of maps, and of properties of structs.
-func (w *writer) size(v value, r *model.Rule) []jen.Code {
-	n := number(r.Text)
-	if r.Declarative {
-		name := map[model.Check]string{model.MinItems: "MinItems", model.MaxItems: "MaxItems",
-			model.MinProperties: "MinProperties", model.MaxProperties: "MaxProperties"}[r.Check]
-		return []jen.Code{w.check(v, name, v.place.Value(), jen.Nil(), jen.Id(n))}
+	case model.Maximum:
+		if r.Exclusive {
+			return w.refuse(v, v.place.Value().Op(">=").Id(n), "should be less than "+n)
+		}
+		return w.refuse(v, v.place.Value().Op(">").Id(n), "should be less than or equal to "+n)
+	case model.MinLength:
+		return w.refuse(v, w.length(v).Op("<").Id(n), "should be at least "+n+" chars long")
+	case model.MaxLength:
+		return []jen.Code{jen.If(w.length(v).Op(">").Id(n)).Block(w.fail(v, "TooLong", jen.Lit(""), jen.Id(n)))}
 	}
 	size := jen.Len(v.place.Value())
 	if v.typ.Form == model.Struct {
 		size = w.properties(v)
 	}
+	unit, op := "items", "<"
 	switch r.Check {
 	case model.MaxItems, model.MaxProperties:
-		return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(size), jen.Id("n").Op(">").Id(n)).Block(
-			w.fail(v, "TooMany", jen.Id("n"), jen.Id(n)))}
-	case model.MinItems:
-		return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(size), jen.Id("n").Op("<").Id(n)).Block(
-			w.fail(v, "Invalid", jen.Id("n"), says(v, "should have at least "+n+" items")))}
+		op = ">"
+	case model.MinProperties:
+		unit = "properties"
 	}
-	return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(size), jen.Id("n").Op("<").Id(n)).Block(
-		w.fail(v, "Invalid", jen.Id("n"), says(v, "should have at least "+n+" properties")))}
+	refused := w.fail(v, "Invalid", jen.Id("n"), inBody(v, "should have at least "+n+" "+unit))
+	if op == ">" {
+		refused = w.fail(v, "TooMany", jen.Id("n"), jen.Id(n))
+	}
+	return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(size), jen.Id("n").Op(op).Id(n)).Block(refused)}
+}
+
+// multiple checks that a number is a multiple of another.
+func (w *writer) multiple(v value, of string) []jen.Code {
+	message := "should be a multiple of " + of
+	if integer(v.typ) {
+		return w.refuse(v, v.place.Value().Op("%").Id(of).Op("!=").Lit(0), message)
+	}
+	quotient := jen.Id("q").Op(":=").Float64().Call(v.place.Value()).Op("/").Id(of)
+	rounded := w.file.Qual("math", "Round").Call(jen.Id("q"))
+	distance := w.file.Qual("math", "Abs").Call(jen.Id("q").Op("-").Add(rounded))
+	return []jen.Code{jen.If(quotient, distance.Op(">").Id("1e-9")).Block(
+		w.fail(v, "Invalid", v.place.Value(), inBody(v, message)))}
 }
 
 // enum checks that the value is one of several.
@@ -125,7 +139,7 @@ func (w *writer) enum(v value, r *model.Rule) []jen.Code {
 	var cases, known []jen.Code
 	element := w.file.Type(v.typ)
 	if r.Declarative {
-		for _, c := range enumConstants(v.typ) {
+		for _, c := range schema.ConstantsByValue(v.typ) {
 			cases = append(cases, w.file.PackageQual(v.typ.Package, c.Name))
 		}
 		known = cases
@@ -149,7 +163,7 @@ func (w *writer) enum(v value, r *model.Rule) []jen.Code {
 	)}
 }
 
-// unique drops cases that occur twice, which the compiler refuses.
+// unique drops duplicate cases, which the compiler refuses.
 func unique(cases, known []jen.Code) []jen.Code {
 	seen := map[string]bool{}
 	var out []jen.Code
@@ -163,13 +177,7 @@ func unique(cases, known []jen.Code) []jen.Code {
 	return out
 }
 
-// enumConstants are the values of an enumeration by value, one constant for each.
-func enumConstants(t *model.Type) []*model.Const {
-	byValue := func(a, b *model.Const) int { return strings.Compare(a.Value, b.Value) }
-	return slices.SortedFunc(slices.Values(schema.Constants(t)), byValue)
-}
-
-// literal is a value as Go writes it.
+// literal returns a value as a Go literal.
 func literal(text string, t *model.Type) jen.Code {
 	switch {
 	case isString(t):

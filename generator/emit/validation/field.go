@@ -22,7 +22,7 @@ func (w *writer) fields(v value) []jen.Code {
 	return code
 }
 
-// subfields checks what a schema says of single fields of the struct in v.
+// subfields returns the checks of single fields of the struct in v.
 func (w *writer) subfields(v value, s *model.Schema) []jen.Code {
 	var code []jen.Code
 	for _, p := range s.Subfields {
@@ -32,17 +32,17 @@ func (w *writer) subfields(v value, s *model.Schema) []jen.Code {
 	}
 	if v.self {
 		for _, u := range subfieldUnions(v.typ, s) {
-			code = append(code, w.union(v, u))
+			code = append(code, w.fieldUnion(v, u))
 		}
 	}
 	return code
 }
 
-// member is a field of a struct that is checked.
+// member is a field of a struct to check.
 type member struct {
 	value
 	field *model.Field
-	// holder is the field's own place: that of the pointer, where the field is one.
+	// holder is the field's own place: the pointer's, where the field is a pointer.
 	holder gocode.Place
 	// at is the expression of the field's path.
 	at *jen.Statement
@@ -64,8 +64,8 @@ func (w *writer) member(parent value, f *model.Field) member {
 	return m
 }
 
-// field checks one field: what its markers say, and what its type says. Nothing is checked of one that is optional and
-// not set.
+// field returns the checks of one field: of its markers and of its type. An optional field that is not set is not
+// checked.
 func (w *writer) field(parent value, f *model.Field) []jen.Code {
 	m := w.member(parent, f)
 	if m.typ.Form == model.Pointer { // of a pointer
@@ -94,8 +94,8 @@ func (w *writer) field(parent value, f *model.Field) []jen.Code {
 	return append(append(code, w.present(m, content, calls)...), w.modes(parent, m)...)
 }
 
-// present puts the checks of a field behind the conditions under which they run: content where the field is set and has
-// changed, calls, which see to changes by themselves, where it is set.
+// present puts the checks of a field behind their conditions: content runs where the field is set and has changed,
+// calls, which handle changes themselves, run where it is set.
 func (w *writer) present(m member, content, calls []jen.Code) []jen.Code {
 	var set, none *jen.Statement
 	if m.pointer || optional(m.field) || missing(m.field) {
@@ -126,7 +126,7 @@ func (w *writer) present(m member, content, calls []jen.Code) []jen.Code {
 		calls)...)...)}
 }
 
-// both are the checks of what changed, and the calls.
+// both returns the checks of a changed value, and the calls.
 func (w *writer) both(changed *jen.Statement, content, calls []jen.Code) []jen.Code {
 	if len(content) == 0 {
 		return calls
@@ -139,9 +139,9 @@ func (w *writer) when(m member, condition *jen.Statement, body ...jen.Code) jen.
 	return jen.If(jen.Id("path").Op(":=").Add(m.at), condition).Block(body...)
 }
 
-// set is the condition that the field is set, or that it isn't. Go's JSON leaves nothing but the value itself to tell
-// whether it was there: zero is not there. A list or a map that is there and empty counts as set where controller-gen's
-// markers rule, and as unset where Kubernetes' do.
+// set returns the condition that the field is set, or that it isn't. After decoding, only the value itself shows
+// whether the field was present: a zero value counts as absent. An empty list or map that was present counts as set for
+// controller-gen's markers, and as unset for Kubernetes'.
 func (w *writer) set(m member, yes bool) *jen.Statement {
 	op := "=="
 	if yes {
@@ -179,13 +179,13 @@ func (w *writer) set(m member, yes bool) *jen.Statement {
 	return jen.Lit(yes)
 }
 
-// omitsZero tells whether a struct that is zero is left out of the JSON.
+// omitsZero reports whether JSON omits a struct that is zero.
 func omitsZero(f *model.Field) bool {
 	_, options, _ := strings.Cut(reflect.StructTag(f.Tag).Get("json"), ",")
 	return slices.Contains(strings.Split(options, ","), "omitzero")
 }
 
-// declarativePresence tells whether the field's presence is ruled by Kubernetes' own markers.
+// declarativePresence reports whether Kubernetes' own markers define the field's presence.
 func declarativePresence(f *model.Field) bool {
 	for _, r := range f.Schema.Rules {
 		if r.Declarative {
@@ -195,7 +195,7 @@ func declarativePresence(f *model.Field) bool {
 	return false
 }
 
-// and joins conditions; nil ones are left out.
+// and joins conditions; it ignores nil ones.
 func and(a, b *jen.Statement) *jen.Statement {
 	switch {
 	case a == nil:
@@ -206,13 +206,13 @@ func and(a, b *jen.Statement) *jen.Statement {
 	return jen.Add(a).Op("&&").Parens(b)
 }
 
-// anonymous checks a struct without a name, in a function of its own.
+// anonymous returns the check of a struct without a name, in a function of its own.
 func (w *writer) anonymous(m member) jen.Code {
 	f := jen.Func().Add(w.signature(m.typ)).Block(w.body(m.typ, nil, true, m.label)...)
 	return w.add(f.Call(jen.Id("ctx"), jen.Id("op"), jen.Id("path"), m.place.Address(), w.oldAddress(m.value)))
 }
 
-// inner checks what a field's markers say of the fields of its struct.
+// inner returns the checks that a field's markers make of the fields of its struct.
 func (w *writer) inner(m member) []jen.Code {
 	if m.typ.Form != model.Struct {
 		return nil
@@ -233,7 +233,8 @@ func (w *writer) inner(m member) []jen.Code {
 	if !m.pointer && !grouped {
 		return w.subfields(m.value, &model.Schema{Constraints: model.Constraints{Subfields: effective}})
 	}
-	body := append(w.subfields(self(m.typ, m.label), &model.Schema{Constraints: model.Constraints{Subfields: effective}}), jen.Return(jen.Id("errs")))
+	body := append(w.subfields(self(m.typ, m.label),
+		&model.Schema{Constraints: model.Constraints{Subfields: effective}}), jen.Return(jen.Id("errs")))
 	f := jen.Func().Add(w.signature(m.typ)).Block(body...)
 	return []jen.Code{w.add(f.Call(jen.Id("ctx"), jen.Id("op"), jen.Id("path"), m.place.Address(),
 		w.oldAddress(m.value)))}

@@ -8,5 +8,5 @@ import (
 )
 
 func TestGolden(t *testing.T) {
-	emittest.Golden(t, emittest.Load(t, "./internal/shop/..."), deepcopy.Emitter(), Emitter())
+	emittest.Golden(t, emittest.Load(t, "./testdata/shop/..."), deepcopy.Emitter(), Emitter())
 }

@@ -7,12 +7,12 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// graph answers, for one package that functions are written for, which types have rules somewhere.
+// graph knows which types have rules, for one package with validation functions.
 type graph struct {
 	program *model.Program
 	pkg     *model.Package
 	reach   *model.Reach
-	// builtIn: the kinds are of another module, and not controller-gen's.
+	// builtIn: the kinds are those of another module, without controller-gen's markers.
 	builtIn bool
 }
 
@@ -22,16 +22,15 @@ func newGraph(program *model.Program, pkg *model.Package) *graph {
 	return g
 }
 
-// isBuiltIn tells packages that serve kinds as Kubernetes has its own: what +listType says of their lists is for who
-// merges them, and elements that are there twice (addresses of a node, say, of one type) are kube-apiserver's to
-// accept.
+// isBuiltIn reports whether a package serves kinds of Kubernetes' own style. Their +listType markers define how lists
+// are merged, and kube-apiserver accepts duplicate elements (addresses of a node of one type, say).
 func isBuiltIn(pkg *model.Package) bool {
 	return pkg.Serves != nil && !slices.ContainsFunc(pkg.Serves.Types,
 		func(t *model.Type) bool { return t.Kind != nil && t.Kind.Kubebuilder })
 }
 
-// exported tells whether the type has a Validate_X in the graph's package: all of its own types have that have rules;
-// of types of another module, the kinds that are served.
+// exported reports whether the type has a Validate_X in the graph's package. All types of the package with rules have
+// one; of types of another module, only the served kinds.
 func (g *graph) exported(t *model.Type) bool {
 	if t.Name == "" || t.Package != g.pkg.Source() || len(t.TypeArgs) > 0 || t.ListOf != nil || !validates(g.program,
 		g.pkg) {
@@ -43,10 +42,10 @@ func (g *graph) exported(t *model.Type) bool {
 	return declared(g.pkg, functionName(t)) || g.reaches(t)
 }
 
-// reaches tells whether values of the type, or anything in them, are checked.
+// reaches reports whether values of the type, or values inside of them, are checked.
 func (g *graph) reaches(t *model.Type) bool { return g.reach.From(t) }
 
-// has tells whether values of the type itself are checked, or of one of its fields.
+// has reports whether values of the type itself, or one of its fields, are checked.
 func (g *graph) has(t *model.Type) bool {
 	if ignored(t) {
 		return false
@@ -59,7 +58,7 @@ func (g *graph) has(t *model.Type) bool {
 	})
 }
 
-// inner are the types of what the type holds, as far as checks go into it.
+// inner returns the types inside of a type that checks descend into.
 func (g *graph) inner(t *model.Type) []*model.Type {
 	if ignored(t) {
 		return nil
@@ -81,7 +80,8 @@ func (g *graph) inner(t *model.Type) []*model.Type {
 	return nil
 }
 
-// ignored tells the types whose rules are not for objects of others: the metadata that every server checks by itself.
+// ignored reports whether a type's rules are not checked in objects that hold it: every server checks the metadata by
+// itself.
 func ignored(t *model.Type) bool {
 	if t == nil {
 		return true
@@ -98,7 +98,7 @@ func ignored(t *model.Type) bool {
 	return false
 }
 
-// accessible tells whether a value of the field is on the wire, and the package may name it.
+// accessible reports whether a field is on the wire and visible to the package.
 func accessible(pkg *model.Package, owner *model.Type, f *model.Field) bool {
 	return f.Name != "_" && !f.Ignored && (f.Exported || owner.Package == pkg)
 }

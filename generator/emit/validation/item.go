@@ -8,64 +8,42 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
-// elementUnion is a set of elements of a list, identified by their keys: one of them is there, or at most one.
-type elementUnion struct {
-	name      string
-	zeroOrOne bool
-	members   []model.Part
-}
-
-// elementUnions are those that a schema makes of elements of its list, in the order of their first members.
-func elementUnions(list *model.Type, s *model.Schema) []*elementUnion {
-	var out []*elementUnion
+// elementUnions returns the unions that a schema makes of elements of its list, in the order of their first members,
+// and the keys of each member. A member's field has the name by which errors call the element.
+func elementUnions(v value, s *model.Schema) (schema.Unions, map[*model.Field][]model.KeyValue) {
+	var out schema.Unions
+	keys := map[*model.Field][]model.KeyValue{}
 	for _, p := range s.Elements {
-		if pick(list.Elem.Pointee(), p.Keys) == nil {
-			continue
-		}
-		for i := range p.Schema.Rules {
-			r := &p.Schema.Rules[i]
-			if r.Check != model.UnionMember && r.Check != model.ZeroOrOneOfMember {
-				continue
-			}
-			zeroOrOne := r.Check == model.ZeroOrOneOfMember
-			at := slices.IndexFunc(out, func(u *elementUnion) bool {
-				return u.name == r.Text &&
-					u.zeroOrOne == zeroOrOne
-			})
-			if at < 0 {
-				at, out = len(out), append(out, &elementUnion{name: r.Text, zeroOrOne: zeroOrOne})
-			}
-			out[at].members = append(out[at].members, p)
+		if selects(v.typ.Elem.Pointee(), p.Keys) != nil {
+			element := &model.Field{JSON: selector(v.name, p.Keys)}
+			keys[element] = p.Keys
+			out.Add(element, slices.DeleteFunc(slices.Clone(p.Schema.Rules), func(r model.Rule) bool {
+				return r.Check == model.UnionDiscriminator // which is a field's alone
+			}))
 		}
 	}
-	return out
+	return out, keys
 }
 
-// elementUnion checks which of a union's elements the list in v has.
-func (w *writer) elementUnion(v value, u *elementUnion) jen.Code {
-	var members, set []jen.Code
-	for _, p := range u.members {
-		members = append(members, w.file.Qual(validatePath, "NewUnionMember").Call(jen.Lit(selector(v.name, p.Keys))))
-		set = append(set, w.hasElement(v.typ, p.Keys))
+// elementUnions checks which of the elements that unions name the list in v has.
+func (w *writer) elementUnions(v value, s *model.Schema) []jen.Code {
+	var code []jen.Code
+	unions, keys := elementUnions(v, s)
+	for _, u := range unions {
+		code = append(code, w.union(v, u, v.place.Value(), w.oldList(v), func(element *model.Field) jen.Code {
+			return w.hasElement(v.typ, keys[element])
+		}))
 	}
-	function := "Union"
-	if u.zeroOrOne {
-		function = "ZeroOrOneOfUnion"
-	}
-	name := w.declare(v.label+"Union", "are the elements of which one is there.", w.file.Qual(validatePath,
-		"NewUnionMembership").Call(members...))
-	args := append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path), v.place.Value(), w.oldList(v),
-		jen.Id(name)}, set...)
-	return w.add(w.file.Qual(validatePath, function).Custom(jen.Options{Open: "(", Close: ")", Separator: ",",
-		Multi: true}, args...))
+	return code
 }
 
-// hasElement is the function that tells whether a list has an element of these keys.
+// hasElement returns the function that reports whether a list has an element with these keys.
 func (w *writer) hasElement(list *model.Type, keys []model.KeyValue) jen.Code {
 	item := jen.Id("item").Op(":=").Op("&").Id("list").Index(jen.Id("i"))
-	condition := pick(list.Elem.Pointee(), keys)
+	condition := selects(list.Elem.Pointee(), keys)
 	if list.Elem.Form == model.Pointer {
 		item = jen.Id("item").Op(":=").Id("list").Index(jen.Id("i"))
 		condition = jen.Id("item").Op("!=").Nil().Op("&&").Add(condition)
@@ -76,7 +54,7 @@ func (w *writer) hasElement(list *model.Type, keys []model.KeyValue) jen.Code {
 		jen.Return(jen.False()))
 }
 
-// selector names an element as validation-gen does: conditions[{"type": "Approved"}].
+// selector returns validation-gen's name of an element: conditions[{"type": "Approved"}].
 func selector(list string, keys []model.KeyValue) string {
 	var terms []string
 	for _, k := range keys {

@@ -1,67 +1,91 @@
 package validation
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
 )
 
-// unique checks that the elements of a list are not the same: as a whole, or by their keys.
+// unique returns the check that the elements of a list differ: as a whole, or by their keys.
 func (w *writer) unique(v value, s *model.Schema, r *model.Rule) []jen.Code {
 	match := w.matchBy(v.typ, s, r.Text)
 	if match == nil {
 		return nil
 	}
-	check, pointers := "ValSliceUnique", v.typ.Elem.Form == model.Pointer
-	if pointers {
-		check = "PtrSliceUnique"
-	}
-	doubles := w.checked(v, check, v.place.Value(), jen.Nil(), match)
+	doubles := w.checked(v, sliceOf(v.typ)+"Unique", v.place.Value(), jen.Nil(), match)
 	if r.Text == "map" && !r.Declarative {
 		doubles = w.byKeys(v.typ, s, doubles)
 	}
-	if pointers {
+	if sliceOf(v.typ) == ofPointers {
 		return []jen.Code{w.noNils(v), w.add(doubles)}
 	}
 	return []jen.Code{w.add(doubles)}
 }
 
-// byKeys has the errors of elements that are there twice show their keys, as those of a custom resource do.
+// How apimachinery's functions of slices begin: those of values, and those of pointers.
+const ofValues, ofPointers = "ValSlice", "PtrSlice"
+
+// sliceOf begins the name of apimachinery's functions of a slice.
+func sliceOf(list *model.Type) string {
+	if list.Elem.Form == model.Pointer && list.Elem.Name == "" {
+		return ofPointers
+	}
+	return ofValues
+}
+
+// byKeys replaces the value in errors about duplicate elements by their keys, as in errors of a custom resource.
 func (w *writer) byKeys(list *model.Type, s *model.Schema, errs jen.Code) *jen.Statement {
-	w.keyed = true
 	keys := jen.Dict{}
 	for _, key := range mapKeys(list, s) {
 		keys[jen.Lit(key)] = jen.Id("e").Dot(keyField(list.Elem.Pointee(), key, 0).Name)
 	}
 	of := jen.Params(jen.Id("e").Add(w.file.Type(list.Elem))).Map(jen.String()).Any()
-	return jen.Id(w.common("byKeys")).Call(errs, expression(of, jen.Map(jen.String()).Any().Values(keys)))
+	return w.common(byKeys).Call(errs, expression(of, jen.Map(jen.String()).Any().Values(keys)))
 }
 
-// noNils checks that no element of a list of pointers is null.
+// noNils returns the check that no element of a list of pointers is null.
 func (w *writer) noNils(v value) jen.Code {
 	return w.check(v, "PtrSliceNoNils", v.place.Value(), jen.Nil())
 }
 
-// match is a function that tells whether two elements of a list are the same one, or nil where none can be told from
-// another.
+// match returns a function that reports whether two elements of a list have the same identity, or nil where elements
+// have none.
 func (w *writer) match(list *model.Type, s *model.Schema) jen.Code {
-	for _, of := range []*model.Schema{s, schema.Enforced(list)} {
-		if r := of.Rule(model.Unique); r != nil {
-			return w.matchBy(list, of, r.Text)
-		}
-		if of.ListType != "" {
-			return w.matchBy(list, of, of.ListType)
-		}
-	}
-	return nil
+	listType, of := listTypeOf(list, s)
+	return w.matchBy(list, of, listType)
 }
 
+// listTypeOf returns the type of a list, set or map, and the schema that says so: that of the place or that of the
+// list. It is empty where neither does.
+func listTypeOf(list *model.Type, s *model.Schema) (string, *model.Schema) {
+	for _, of := range []*model.Schema{s, schema.Enforced(list)} {
+		if r := of.Rule(model.Unique); r != nil {
+			return r.Text, of
+		}
+		if of.ListType != "" {
+			return of.ListType, of
+		}
+	}
+	return "", s
+}
+
+// orNil is code, or nil in the emitted code where there is none.
+func orNil(code jen.Code) jen.Code {
+	if code == nil {
+		return jen.Nil()
+	}
+	return code
+}
+
+// matchBy is match for a list of a type: set or map.
 func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Code {
 	elem := list.Elem.Pointee()
 	switch kind {
 	case "set":
-		return w.sameness(elem)
+		return w.comparison(elem)
 	case "map":
 		keys := mapKeys(list, s)
 		same := jen.Null()
@@ -88,7 +112,7 @@ func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Cod
 	return nil
 }
 
-// mapKeys are the JSON names of the fields that elements of a list are told apart by.
+// mapKeys returns the JSON names of the fields that identify the elements of a list.
 func mapKeys(list *model.Type, s *model.Schema) []string {
 	if len(s.ListMapKeys) > 0 {
 		return s.ListMapKeys
@@ -96,19 +120,18 @@ func mapKeys(list *model.Type, s *model.Schema) []string {
 	return schema.Enforced(list).ListMapKeys
 }
 
-// sameness is the function that compares two values of a type.
-func (w *writer) sameness(t *model.Type) jen.Code {
+// comparison returns the function that compares two values of a type.
+func (w *writer) comparison(t *model.Type) jen.Code {
 	if direct(t) {
 		return w.file.Qual(validatePath, "DirectEqual")
 	}
-	if hides(t, map[*model.Type]bool{}) {
-		w.compares = true
-		return jen.Id(w.common("sameJSON"))
+	if hasUnexported(t, map[*model.Type]bool{}) {
+		return w.common(sameJSON)
 	}
 	return w.file.Qual(validatePath, "SemanticDeepEqual")
 }
 
-// keyField is the field of that JSON name, also where it comes with an embedded struct.
+// keyField returns the field of that JSON name, also one of an embedded struct.
 func keyField(t *model.Type, key string, depth int) *model.Field {
 	if f := fieldByJSON(t, key); f != nil {
 		if at := f.Type.Pointee(); at != nil && at.Form == model.Basic {
@@ -129,8 +152,8 @@ func keyField(t *model.Type, key string, depth int) *model.Field {
 	return nil
 }
 
-// elements checks what is in a list or a map: what a schema says of its elements, and, where the list has no function
-// of its own that does so, what their type says.
+// elements returns the checks of the elements of a list or a map: those of a schema, and, where the list has no
+// function of its own for it, those of the elements' type.
 func (w *writer) elements(v value, s *model.Schema) []jen.Code {
 	deep := (v.typ.Name == "" || v.self) && !s.Opaque
 	switch v.typ.Form {
@@ -138,18 +161,15 @@ func (w *writer) elements(v value, s *model.Schema) []jen.Code {
 		if schema.IsBytes(v.typ) {
 			return nil
 		}
-		code := append(w.items(v, s, deep), w.picked(v, s)...)
-		for _, u := range elementUnions(v.typ, s) {
-			code = append(code, w.elementUnion(v, u))
-		}
-		return code
+		return slices.Concat(w.items(v, s, deep), w.selected(v, s), w.elementUnions(v, s))
 	case model.Map:
 		return w.entries(v, s, deep)
 	}
 	return nil
 }
 
-// validator is the function that checks an element: its type's, or one of its own. Nil where nothing is checked.
+// validator returns the function that checks an element: its type's, or one of its own. It returns nil where there is
+// nothing to check.
 func (w *writer) validator(t *model.Type, s *model.Schema, deep bool, label string) jen.Code {
 	if s != nil && s.Opaque {
 		deep = false
@@ -172,10 +192,10 @@ func (w *writer) validator(t *model.Type, s *model.Schema, deep bool, label stri
 }
 
 func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
-	elem, name := v.typ.Elem, "EachValSliceVal"
 	var code []jen.Code
-	if elem.Form == model.Pointer && elem.Name == "" {
-		elem, name = elem.Elem, "EachPtrSliceVal"
+	kind, elem := sliceOf(v.typ), v.typ.Elem
+	if kind == ofPointers {
+		elem = elem.Elem
 	}
 	if elem.Form == model.Pointer {
 		return nil
@@ -184,76 +204,67 @@ func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
 	if validator == nil {
 		return nil
 	}
-	if unique := s.Rule(model.Unique); name == "EachPtrSliceVal" && (unique == nil || !w.graph.applies(unique, v.typ)) {
+	if unique := s.Rule(model.Unique); kind == ofPointers && (unique == nil || !w.graph.applies(unique, v.typ)) {
 		code = append(code, w.noNils(v))
 	}
 	match, old, equal := w.match(v.typ, s), jen.Code(jen.Nil()), jen.Code(jen.Nil())
-	if match == nil {
-		match = jen.Nil()
-	} else {
+	if match != nil {
 		old = w.oldList(v)
-		if byKeys(v.typ, s) {
-			equal = w.sameness(elem)
+		if keyed(v.typ, s) {
+			equal = w.comparison(elem)
 		}
 	}
-	return append(code, w.check(v, name, v.place.Value(), old, match, equal, validator))
+	return append(code, w.check(v, "Each"+kind+"Val", v.place.Value(), old, orNil(match), equal, validator))
 }
 
-// byKeys tells whether elements are told apart by their keys, rather than by themselves.
-func byKeys(list *model.Type, s *model.Schema) bool {
-	for _, of := range []*model.Schema{s, schema.Enforced(list)} {
-		if r := of.Rule(model.Unique); r != nil {
-			return r.Text == "map"
-		}
-		if of.ListType != "" {
-			return of.ListType == "map"
-		}
-	}
-	return false
+// keyed reports whether keys identify the elements, rather than their whole values.
+func keyed(list *model.Type, s *model.Schema) bool {
+	listType, _ := listTypeOf(list, s)
+	return listType == "map"
 }
 
-// picked checks single elements of a list.
-func (w *writer) picked(v value, s *model.Schema) []jen.Code {
-	elem := v.typ.Elem
-	name := "ValSliceItem"
-	if elem.Form == model.Pointer && elem.Name == "" {
-		elem, name = elem.Elem, "PtrSliceItem"
+// selected returns the checks of single elements of a list.
+func (w *writer) selected(v value, s *model.Schema) []jen.Code {
+	kind, elem := sliceOf(v.typ), v.typ.Elem
+	if kind == ofPointers {
+		elem = elem.Elem
 	}
 	var code []jen.Code
 	for _, p := range s.Elements {
-		condition := pick(elem, p.Keys)
+		condition := selects(elem, p.Keys)
 		validator := w.validator(elem, p.Schema, false, v.label+"Item")
 		if condition == nil || validator == nil {
 			continue
 		}
 		chosen := expression(jen.Params(jen.Id("item").Op("*").Add(w.file.Type(elem))).Bool(), condition)
-		code = append(code, w.check(v, name, v.place.Value(), w.oldList(v), chosen, w.sameness(elem), validator))
+		check := w.check(v, kind+"Item", v.place.Value(), w.oldList(v), chosen, w.comparison(elem), validator)
+		code = append(code, check)
 	}
 	return code
 }
 
-// pick is the condition that item has these keys, or nil where it has no such fields.
-func pick(elem *model.Type, keys []model.KeyValue) *jen.Statement {
+// selects returns the condition that item has these keys, or nil where it has no such fields.
+func selects(elem *model.Type, keys []model.KeyValue) *jen.Statement {
 	var all *jen.Statement
 	for _, k := range keys {
 		f := keyField(elem, k.Key, 0)
 		if f == nil {
 			return nil
 		}
-		one := jen.Id("item").Dot(f.Name).Op("==").Add(literal(k.Value, f.Type))
-		if f.Type.Form == model.Pointer {
-			one = jen.Id("item").Dot(f.Name).Op("!=").Nil().Op("&&").Op("*").Id("item").Dot(f.Name).Op("==").Add(literal(k.Value, f.Type.Elem))
-		}
 		if all == nil {
-			all = one
+			all = jen.Null()
 		} else {
-			all = all.Op("&&").Add(one)
+			all.Op("&&")
 		}
+		if f.Type.Form == model.Pointer {
+			all.Id("item").Dot(f.Name).Op("!=").Nil().Op("&&").Op("*")
+		}
+		all.Id("item").Dot(f.Name).Op("==").Add(literal(k.Value, f.Type.Pointee()))
 	}
 	return all
 }
 
-// entries checks the keys and the values of a map.
+// entries returns the checks of the keys and the values of a map.
 func (w *writer) entries(v value, s *model.Schema, deep bool) []jen.Code {
 	if !isString(v.typ.Key) {
 		return nil
@@ -266,12 +277,12 @@ func (w *writer) entries(v value, s *model.Schema, deep bool) []jen.Code {
 		return append(code, w.pointers(v, deep)...)
 	}
 	if validator := w.validator(v.typ.Elem, s.Items, deep, v.label+"Value"); validator != nil {
-		code = append(code, w.checkEntries(v, "EachMapVal", w.sameness(v.typ.Elem), validator))
+		code = append(code, w.checkEntries(v, "EachMapVal", w.comparison(v.typ.Elem), validator))
 	}
 	return code
 }
 
-// pointers checks the values of a map of pointers.
+// pointers returns the checks of the values of a map of pointers.
 func (w *writer) pointers(v value, deep bool) []jen.Code {
 	f := w.functionOf(v.typ.Elem.Elem)
 	if !deep || f == nil {

@@ -8,7 +8,7 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// limits are the least and the greatest value of a type of whole numbers; ok is false for other types.
+// limits returns the least and the greatest value of a type of whole numbers; ok is false for other types.
 func limits(basic string) (least, most *big.Int, ok bool) {
 	row := schema.Basics[basic]
 	if row.JSON != schema.Integer {
@@ -23,7 +23,7 @@ func limits(basic string) (least, most *big.Int, ok bool) {
 	return new(big.Int).Neg(half), half.Sub(power(row.Size-1), one), true
 }
 
-// number is a literal that Go and people read alike: 10, not 1e1.
+// number returns a literal that Go and people read alike: 10, not 1e1.
 func number(text string) string {
 	f, ok := new(big.Float).SetString(text)
 	if !ok {
@@ -37,14 +37,14 @@ func number(text string) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// integral tells whether the text is a whole number.
+// integral reports whether the text is a whole number.
 func integral(text string) bool {
 	f, ok := new(big.Float).SetString(text)
 	return ok && f.IsInt()
 }
 
-// vacuous tells whether the bound is no value of the type, or one that excludes nothing: the compiler would not take a
-// comparison with the former.
+// vacuous reports whether a bound excludes no value of the type, or is no value of it, which the compiler would not
+// compare with one.
 func vacuous(r *model.Rule, t *model.Type) bool {
 	least, most, ok := limits(t.Basic)
 	bound, parsed := new(big.Int).SetString(number(r.Text), 10)

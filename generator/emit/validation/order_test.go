@@ -8,10 +8,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/operation"
 
-	shop "apigen.dev/generator/emit/validation/internal/shop/v1"
+	shop "apigen.dev/generator/emit/validation/testdata/shop/v1"
 )
 
-// TestEntriesComeInOrder: what is wrong with the entries of a map is told in the same order each time.
+// TestEntriesComeInOrder: errors of the entries of a map have the same order each time.
 func TestEntriesComeInOrder(t *testing.T) {
 	d := &shop.Declarative{Map: map[string]int32{}}
 	c := &shop.CRD{ByName: map[string]*shop.Port{}}

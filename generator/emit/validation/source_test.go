@@ -45,12 +45,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func Validate_Spec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Spec) field.ErrorList { return nil }
+func Validate_Spec(
+	ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Spec,
+) field.ErrorList {
+	return nil
+}
 `)))
 	if err != nil || len(files) != 1 {
 		t.Fatal(len(files), err)
 	}
-	if s := string(files[0].Content); strings.Contains(s, "func Validate_Spec(") || !strings.Contains(s, "Validate_Spec(ctx, op,") {
+	s := string(files[0].Content)
+	if strings.Contains(s, "func Validate_Spec(") || !strings.Contains(s, "Validate_Spec(ctx, op,") {
 		t.Errorf("%s", s)
 	}
 }
@@ -63,12 +68,13 @@ package v1
 
 func Validate_Spec(s *Spec) error { return nil }
 `)))
-	if err == nil || !strings.Contains(err.Error(), "v1/spec.go:3:6: Validate_Spec is the name of the function that checks the rules of Spec") {
+	const want = "v1/spec.go:3:6: Validate_Spec is the name of the function that checks the rules of Spec"
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
 }
 
-// Nobody gets functions that didn't ask for them and has no server.
+// A package that neither asks for functions nor has a server gets none.
 func TestNotAsked(t *testing.T) {
 	program := loadtest.Program(t, strings.Replace(head, "// +k8s:validation-gen=TypeMeta\n", "", 1))
 	program.RuntimeAvailable = false
@@ -85,7 +91,8 @@ func TestNotAsked(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	program := loadtest.Program(t, strings.NewReplacer(
 		"	// +k8s:minimum=1\n", "",
-		"	Size int32", "	// +kubebuilder:validation:Pattern=`^1`\n	Wait metav1.Duration `json:\"wait\"`\n	Size int32",
+		"	Size int32", "	// +kubebuilder:validation:Pattern=`^1`\n	Wait metav1.Duration "+
+			"`json:\"wait\"`\n	Size int32",
 	).Replace(head))
 	program.RuntimeAvailable = true
 	var got []string

@@ -3,29 +3,10 @@ package validation
 import (
 	"github.com/dave/jennifer/jen"
 
-	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
 )
 
-// text checks strings.
-func (w *writer) text(v value, r *model.Rule) []jen.Code {
-	n := number(r.Text)
-	switch {
-	case r.Check == model.Format:
-		return w.format(v, r.Text)
-	case r.Check == model.Pattern:
-		return w.pattern(v, r.Text)
-	case r.Declarative:
-		name := map[model.Check]string{model.MinLength: "MinLength", model.MaxLength: "MaxLength",
-			model.MaxBytes: "MaxBytes"}[r.Check]
-		return []jen.Code{w.check(v, name, v.place.Address(), jen.Nil(), jen.Id(n))}
-	case r.Check == model.MaxLength:
-		return []jen.Code{jen.If(w.length(v).Op(">").Id(n)).Block(w.fail(v, "TooLong", jen.Lit(""), jen.Id(n)))}
-	}
-	return w.refuse(v, w.length(v).Op("<").Id(n), "should be at least "+n+" chars long")
-}
-
-// length counts the characters of the value's JSON.
+// length returns the number of characters of the value's JSON.
 func (w *writer) length(v value) *jen.Statement {
 	if schema.IsBytes(v.typ) {
 		return w.file.Qual("encoding/base64", "StdEncoding").Dot("EncodedLen").Call(jen.Len(v.place.Value()))
@@ -33,7 +14,7 @@ func (w *writer) length(v value) *jen.Statement {
 	return w.file.Qual("unicode/utf8", "RuneCountInString").Call(w.string(v))
 }
 
-// string is the value as a plain string.
+// string returns the value as a plain string.
 func (w *writer) string(v value) *jen.Statement {
 	if v.typ.Name == "" {
 		return v.place.Value()
@@ -60,7 +41,7 @@ func rawString(s string) jen.Code {
 	return jen.Op("`" + s + "`")
 }
 
-// named are the formats of Kubernetes' own grammar, and the functions that check them.
+// named holds the formats of Kubernetes' own grammar, and the functions that check them.
 var named = map[string]string{
 	"k8s-short-name":                    "ShortName",
 	"k8s-long-name":                     "LongName",
@@ -75,7 +56,7 @@ var named = map[string]string{
 	"k8s-resource-fully-qualified-name": "ResourceFullyQualifiedName",
 }
 
-// parsed are the formats of OpenAPI that a function of the standard library reads: its package, its name, and the
+// parsed holds the formats of OpenAPI that a function of the standard library parses: its package, its name, and the
 // arguments in front of the value.
 var parsed = map[string]struct {
 	path, name string
@@ -90,10 +71,10 @@ var parsed = map[string]struct {
 	"email":     {"net/mail", "ParseAddress", nil},
 }
 
-// uuidPattern is what kube-apiserver takes for a UUID in a custom resource.
+// uuidPattern is kube-apiserver's pattern of a UUID in a custom resource.
 const uuidPattern = `^(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`
 
-// knownFormat tells the formats that are checked; others are for readers of the schema.
+// knownFormat reports whether the server checks a format; other formats only document the schema.
 func knownFormat(name string) bool {
 	_, byParsing := parsed[name]
 	return named[name] != "" || byParsing || name == "ipv4" || name == "ipv6" || name == "uuid" || name == "byte"
@@ -104,7 +85,7 @@ func (w *writer) format(v value, name string) []jen.Code {
 		return []jen.Code{w.check(v, function, v.place.Address(), jen.Nil())}
 	}
 	refused := w.fail(v, "TypeInvalid", v.place.Value(),
-		says(v, "must be of type "+name+": ").Op("+").Add(w.file.Qual("strconv", "Quote").Call(w.string(v))))
+		inBody(v, "must be of type "+name+": ").Op("+").Add(w.file.Qual("strconv", "Quote").Call(w.string(v))))
 	if p, ok := parsed[name]; ok {
 		var args []jen.Code
 		for _, a := range p.before {

@@ -10,10 +10,10 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// unions are those of a struct by name, those that need no field set behind the others.
+// unions returns the unions of a struct by name, zero-or-one-of unions last.
 func unions(t *model.Type) schema.Unions { return checked(schema.UnionsOf(t)) }
 
-// subfieldUnions are those that markers make of fields of a struct where it is used.
+// subfieldUnions returns the unions that the markers of a place make of fields of its struct.
 func subfieldUnions(t *model.Type, s *model.Schema) schema.Unions {
 	var found schema.Unions
 	for _, p := range s.Subfields {
@@ -24,7 +24,7 @@ func subfieldUnions(t *model.Type, s *model.Schema) schema.Unions {
 	return checked(found)
 }
 
-// checked are the unions whose members can be absent, sorted.
+// checked returns the unions whose members can be absent, sorted.
 func checked(found schema.Unions) schema.Unions {
 	always := func(f *model.Field) bool { return f.Type.Form == model.Struct || f.JSON == "" }
 	out := slices.DeleteFunc(found, func(u *schema.Union) bool {
@@ -39,45 +39,52 @@ func checked(found schema.Unions) schema.Unions {
 	return out
 }
 
-// unions checks those of the struct in v.
+// unions returns the checks of the unions of the struct in v.
 func (w *writer) unions(v value) []jen.Code {
 	var code []jen.Code
 	for _, u := range unions(v.typ) {
-		code = append(code, w.union(v, u))
+		code = append(code, w.fieldUnion(v, u))
 	}
 	return code
 }
 
-func (w *writer) union(v value, u *schema.Union) jen.Code {
-	var members, set []jen.Code
-	for i, f := range u.Members {
-		set = append(set, w.isSet(v.typ, f))
-		if u.Discriminator != nil {
-			members = append(members, w.file.Qual(validatePath, "NewDiscriminatedUnionMember").Call(jen.Lit(f.JSON),
-				jen.Lit(u.Values[i])))
-		} else {
-			members = append(members, w.file.Qual(validatePath, "NewUnionMember").Call(jen.Lit(f.JSON)))
-		}
-	}
-	function, membership := "Union", w.file.Qual(validatePath, "NewUnionMembership").Call(members...)
-	if u.ZeroOrOne {
-		function = "ZeroOrOneOfUnion"
-	}
-	args := []jen.Code{jen.Id("obj"), jen.Id("oldObj")}
-	if d := u.Discriminator; d != nil && !u.ZeroOrOne {
-		function = "DiscriminatedUnion"
-		membership = w.file.Qual(validatePath,
-			"NewDiscriminatedUnionMembership").Call(append([]jen.Code{jen.Lit(d.JSON)}, members...)...)
-		set = append([]jen.Code{w.discriminator(v.typ, d)}, set...)
-	}
-	name := w.declare(v.label+"Union", "are the fields of which one is set.", membership)
-	all := append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path)}, append(args,
-		append([]jen.Code{jen.Id(name)}, set...)...)...)
-	return w.add(w.file.Qual(validatePath, function).Custom(jen.Options{Open: "(", Close: ")", Separator: ",",
-		Multi: true}, all...))
+// fieldUnion checks which fields of the struct in v are set.
+func (w *writer) fieldUnion(v value, u *schema.Union) jen.Code {
+	return w.union(v, u, jen.Id("obj"), jen.Id("oldObj"), func(f *model.Field) jen.Code { return w.isSet(v.typ, f) })
 }
 
-// isSet is the function that tells whether a struct's field is set.
+// union calls apimachinery's check of a union in obj, where isSet returns the function that tells whether a member is
+// set.
+func (w *writer) union(v value, u *schema.Union, obj, old jen.Code, isSet func(*model.Field) jen.Code) jen.Code {
+	function, constructor, member := "Union", "NewUnionMembership", "NewUnionMember"
+	doc := "are the fields of which one is set."
+	var members, set []jen.Code
+	switch d := u.Discriminator; {
+	case u.ZeroOrOne:
+		function = "ZeroOrOneOfUnion"
+	case d != nil:
+		function, constructor = "DiscriminatedUnion", "NewDiscriminatedUnionMembership"
+		member = "NewDiscriminatedUnionMember"
+		members, set = []jen.Code{jen.Lit(d.JSON)}, []jen.Code{w.discriminator(v.typ, d)}
+	}
+	for i, f := range u.Members {
+		args := []jen.Code{jen.Lit(f.JSON)}
+		if u.Discriminator != nil {
+			args = append(args, jen.Lit(u.Values[i]))
+		}
+		members = append(members, w.file.Qual(validatePath, member).Call(args...))
+		set = append(set, isSet(f))
+	}
+	if v.typ.Form == model.Slice {
+		doc = "are the elements of which one is there."
+	}
+	name := w.declare(v.label+"Union", doc, w.file.Qual(validatePath, constructor).Call(members...))
+	args := append([]jen.Code{jen.Id("ctx"), jen.Id("op"), jen.Id(v.path), obj, old, jen.Id(name)}, set...)
+	return w.add(w.file.Qual(validatePath, function).Custom(jen.Options{Open: "(", Close: ")", Separator: ",",
+		Multi: true}, args...))
+}
+
+// isSet returns the function that reports whether a struct's field is set.
 func (w *writer) isSet(t *model.Type, f *model.Field) jen.Code {
 	m := w.member(self(t, ""), f)
 	condition := w.set(m, true)
@@ -88,20 +95,21 @@ func (w *writer) isSet(t *model.Type, f *model.Field) jen.Code {
 		jen.Id("obj").Op("!=").Nil().Op("&&").Add(condition))
 }
 
-// discriminator is the function that returns the value of a struct's discriminator.
+// discriminator returns the function that returns the value of a struct's discriminator.
 func (w *writer) discriminator(t *model.Type, f *model.Field) jen.Code {
 	body := []jen.Code{jen.If(jen.Id("obj").Op("==").Nil()).Block(jen.Return(jen.Lit(""))),
 		jen.Return(jen.String().Call(jen.Id("obj").Dot(f.Name)))}
 	if f.Type.Form == model.Pointer {
 		body = []jen.Code{
-			jen.If(jen.Id("obj").Op("==").Nil().Op("||").Id("obj").Dot(f.Name).Op("==").Nil()).Block(jen.Return(jen.Lit(""))),
+			jen.If(jen.Id("obj").Op("==").Nil().Op("||").Id("obj").Dot(f.Name).Op("==").Nil()).
+				Block(jen.Return(jen.Lit(""))),
 			jen.Return(jen.String().Call(jen.Op("*").Id("obj").Dot(f.Name))),
 		}
 	}
 	return jen.Func().Params(jen.Id("obj").Op("*").Add(w.file.Type(t))).String().Block(body...)
 }
 
-// dependents checks what a field, once set, demands of its siblings.
+// dependents returns the checks of the siblings that a field requires or forbids.
 func (w *writer) dependents(parent value, m member) []jen.Code {
 	var code []jen.Code
 	for i := range m.field.Schema.Rules {
@@ -119,8 +127,8 @@ func (w *writer) dependents(parent value, m member) []jen.Code {
 	return code
 }
 
-// modes checks what a field must be for each value of the discriminator beside it. Under a value that nothing is said
-// of, the field must not be there.
+// modes returns the checks of a field for each value of its discriminator. Under a value without a rule, the field must
+// be absent.
 func (w *writer) modes(parent value, m member) []jen.Code {
 	var code []jen.Code
 	done := map[string]bool{}
@@ -138,13 +146,14 @@ func (w *writer) modes(parent value, m member) []jen.Code {
 		}
 		cases = append(cases, jen.Default().Block(jen.If(w.set(m, true)).Block(w.fail(m.value, "Forbidden",
 			jen.Lit("")))))
-		changed := jen.Id("oldObj").Op("==").Nil().Op("||").Id("obj").Dot(d.Name).Op("!=").Id("oldObj").Dot(d.Name).Op("||").Add(w.differs(m.value))
+		changed := jen.Id("oldObj").Op("==").Nil().Op("||").
+			Id("obj").Dot(d.Name).Op("!=").Id("oldObj").Dot(d.Name).Op("||").Add(w.differs(m.value))
 		code = append(code, w.when(m, changed, jen.Switch(jen.Id("obj").Dot(d.Name)).Block(cases...)))
 	}
 	return code
 }
 
-// mode are the checks of a field under one value of its discriminator.
+// mode returns the checks of a field under one value of its discriminator.
 func (w *writer) mode(m member, p model.Part) []jen.Code {
 	f := subfield(m.field, p)
 	content := append(w.content(m.value, &f.Schema), w.elements(m.value, &f.Schema)...)
@@ -174,8 +183,8 @@ func modeDiscriminator(t *model.Type, group string) *model.Field {
 	return nil
 }
 
-// oneOf checks how many of several fields are set, in the words of the CEL rule that controller-gen makes of the
-// marker.
+// oneOf returns the check of how many of several fields are set, with the message of the CEL rule that controller-gen
+// writes for the marker.
 func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
 	count, ok := w.count(v, r.Values)
 	if !ok {
@@ -196,9 +205,8 @@ func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
 		jen.Lit("object"), jen.Lit(message)))}
 }
 
-// properties counts the properties that the struct in v has on the wire.
+// properties returns the number of properties that the struct in v has on the wire.
 func (w *writer) properties(v value) *jen.Statement {
-	w.counts = true
 	var args []jen.Code
 	for _, f := range v.typ.Fields {
 		if f.Ignored || f.Inline || f.JSON == "" || !accessible(w.pkg, v.typ, f) {
@@ -210,11 +218,10 @@ func (w *writer) properties(v value) *jen.Statement {
 		}
 		args = append(args, w.set(w.member(v, f), true))
 	}
-	return jen.Id(w.common("countSet")).Call(args...)
+	return w.common(countSet).Call(args...)
 }
 
 func (w *writer) count(v value, names []string) (*jen.Statement, bool) {
-	w.counts = true
 	var args []jen.Code
 	for _, name := range names {
 		f := fieldByJSON(v.typ, name)
@@ -223,8 +230,8 @@ func (w *writer) count(v value, names []string) (*jen.Statement, bool) {
 		}
 		args = append(args, w.set(w.member(v, f), true))
 	}
-	return jen.Id(w.common("countSet")).Call(args...), true
+	return w.common(countSet).Call(args...), true
 }
 
-// bracketed is a list as controller-gen's message has it.
+// bracketed returns a list as in controller-gen's message.
 func bracketed(names []string) string { return "[" + strings.Join(names, " ") + "]" }

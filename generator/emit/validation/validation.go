@@ -46,8 +46,8 @@ func Emitter() emit.Emitter {
 	}
 }
 
-// Functions are the functions that check the types which servers decode, by type: those that are emitted, or written by
-// hand, in the home of the type's package.
+// Functions returns the functions that check the types which servers decode, by type: generated ones and hand-written
+// ones in the home of the type's package.
 func Functions(p *plan.Plan) map[*model.Type]plan.Func {
 	functions := map[*model.Type]plan.Func{}
 	for _, t := range p.WireTypes() {
@@ -66,15 +66,14 @@ func emitAll(p *plan.Plan) ([]emit.File, error) {
 			return nil, nil
 		}
 		w := newWriter(p.Program, pkg)
-		w.obstacles()
+		w.conflicts()
 		w.functions()
 		return w.file, w.errs
 	})
 }
 
-// validates tells whether validation functions are written for a package: it has kinds, and either asks for them, or is
-// a version that a server serves. Others would not know what to do with them, and may require an apimachinery that is
-// too old.
+// validates reports whether a package gets validation functions: it has kinds, and either asks for the functions, or is
+// a version that a server serves. Other packages have no use for them, and may require an older apimachinery.
 func validates(program *model.Program, pkg *model.Package) bool {
 	if pkg.ServedBy != nil {
 		return false // they are written where it is served
@@ -91,7 +90,7 @@ func validates(program *model.Program, pkg *model.Package) bool {
 	return false
 }
 
-// inOrder are a package's types with functions, by name.
+// inOrder returns a package's types with functions, by name.
 func (g *graph) inOrder() []*model.Type {
 	var out []*model.Type
 	for _, t := range g.pkg.Source().Types {
@@ -109,6 +108,6 @@ func declared(pkg *model.Package, name string) bool {
 }
 
 func newFile(program *model.Program, pkg *model.Package) *gocode.File {
-	return gocode.New(program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", "countSet", "inOrder",
-		"byKeys", "sameJSON")
+	return gocode.New(program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", countSet, inOrder, byKeys,
+		sameJSON)
 }

@@ -16,17 +16,17 @@ import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/emittest"
 	"apigen.dev/generator/emit/openapi"
-	shop "apigen.dev/generator/emit/validation/internal/shop/v1"
+	shop "apigen.dev/generator/emit/validation/testdata/shop/v1"
 	"apigen.dev/generator/plan"
 )
 
-// vector is an object, and what is wrong with it.
+// vector is an object with the errors of its checks.
 type vector struct {
 	// at is where value, JSON, is put into a valid object; null takes it away.
 	at, value string
 	// want are the errors; none accepts the object.
 	want []string
-	// unsaid: the schema can't tell, for OpenAPI has no word for the rule, or Go's types don't tell what the JSON was.
+	// unsaid: the schema accepts the object, for OpenAPI has no keyword for the rule, or Go's types lose the JSON form.
 	unsaid bool
 }
 
@@ -39,7 +39,8 @@ func (v vector) beyondOpenAPI() vector            { v.unsaid = true; return v }
 
 var vectors = []vector{
 	good("crd.bounded", `1`), good("crd.bounded", `9`),
-	bad("crd.bounded", `-1`, `crd.bounded: Invalid value: -1: crd.bounded in body should be greater than or equal to 1`),
+	bad("crd.bounded", `-1`,
+		`crd.bounded: Invalid value: -1: crd.bounded in body should be greater than or equal to 1`),
 	bad("crd.bounded", `10`, `crd.bounded: Invalid value: 10: crd.bounded in body should be less than or equal to 9`),
 	good("crd.bounded", `0`).beyondOpenAPI(), // as good as absent
 	good("crd.between", `2`), good("crd.between", `8`),
@@ -60,7 +61,8 @@ var vectors = []vector{
 	good("crd.header", `"HOST"`),
 	bad("crd.header", `"host"`, `crd.header: Invalid value: "host": crd.header in body should match '^[A-Z]+$'`),
 	bad("crd.header", `"HOSTNAME"`, `crd.header: Too long: may not be more than 6 bytes`),
-	bad("crd.headers", `["HOST","host"]`, `crd.headers[1]: Invalid value: "host": crd.headers[1] in body should match '^[A-Z]+$'`),
+	bad("crd.headers", `["HOST","host"]`,
+		`crd.headers[1]: Invalid value: "host": crd.headers[1] in body should match '^[A-Z]+$'`),
 	good("crd.size", `"large"`),
 	bad("crd.size", `"Large"`, `crd.size: Unsupported value: "Large": supported values: "small", "large"`),
 	good("crd.power", `4`),
@@ -75,36 +77,50 @@ var vectors = []vector{
 	good("crd.counts", `{"a":1}`),
 	bad("crd.counts", `{}`, `crd.counts: Invalid value: 0: crd.counts in body should have at least 1 properties`),
 	bad("crd.counts", `{"a":1,"b":1,"c":1}`, `crd.counts: Too many: 3: must have at most 2 items`),
-	bad("crd.counts", `{"a":0}`, `crd.counts[a]: Invalid value: 0: crd.counts[a] in body should be greater than or equal to 1`),
+	bad("crd.counts", `{"a":0}`, `crd.counts[a]: Invalid value: 0: crd.counts[a] in body should be greater than or `+
+		`equal to 1`),
 	good("crd.part", `{"must":"x"}`),
-	bad("crd.part", `{"must":""}`, `crd.part.must: Invalid value: "": crd.part.must in body should be at least 1 chars long`),
-	bad("crd.part", `{"must":"x","number":0}`, `crd.part.number: Invalid value: 0: crd.part.number in body should be greater than or equal to 1`),
-	bad("crd.optional", `{"must":"","number":1}`, `crd.optional.must: Invalid value: "": crd.optional.must in body should be at least 1 chars long`),
+	bad("crd.part", `{"must":""}`,
+		`crd.part.must: Invalid value: "": crd.part.must in body should be at least 1 chars long`),
+	bad("crd.part", `{"must":"x","number":0}`,
+		`crd.part.number: Invalid value: 0: crd.part.number in body should be greater than or equal to 1`),
+	bad("crd.optional", `{"must":"","number":1}`,
+		`crd.optional.must: Invalid value: "": crd.optional.must in body should be at least 1 chars long`),
 	bad("crd.needed", `null`, `crd.needed: Required value`),
 	good("crd.nullable", `"x"`),
 	good("crd.dateTime", `"2026-01-02T03:04:05Z"`),
-	bad("crd.dateTime", `"yesterday"`, `crd.dateTime: Invalid value: "yesterday": crd.dateTime in body must be of type date-time: "yesterday"`),
+	bad("crd.dateTime", `"yesterday"`,
+		`crd.dateTime: Invalid value: "yesterday": crd.dateTime in body must be of type date-time: "yesterday"`),
 	good("crd.ipv4", `"10.0.0.1"`),
-	bad("crd.ipv4", `"10.0.0.256"`, `crd.ipv4: Invalid value: "10.0.0.256": crd.ipv4 in body must be of type ipv4: "10.0.0.256"`),
+	bad("crd.ipv4", `"10.0.0.256"`,
+		`crd.ipv4: Invalid value: "10.0.0.256": crd.ipv4 in body must be of type ipv4: "10.0.0.256"`),
 	bad("crd.ipv4", `"::1"`, `crd.ipv4: Invalid value: "::1": crd.ipv4 in body must be of type ipv4: "::1"`),
 	good("crd.uuid", `"6ba7b810-9dad-11d1-80b4-00c04fd430c8"`),
-	bad("crd.uuid", `"6ba7b810"`, `crd.uuid: Invalid value: "6ba7b810": crd.uuid in body must be of type uuid: "6ba7b810"`),
+	bad("crd.uuid", `"6ba7b810"`, `crd.uuid: Invalid value: "6ba7b810": crd.uuid in body must be of type uuid: `+
+		`"6ba7b810"`),
 	good("crd.cidr", `"10.0.0.0/8"`),
-	bad("crd.cidr", `"10.0.0.0"`, `crd.cidr: Invalid value: "10.0.0.0": crd.cidr in body must be of type cidr: "10.0.0.0"`),
+	bad("crd.cidr", `"10.0.0.0"`, `crd.cidr: Invalid value: "10.0.0.0": crd.cidr in body must be of type cidr: `+
+		`"10.0.0.0"`),
 	good("crd.bytes", `"AAAAAAA="`),
 	bad("crd.bytes", `"AAAAAAAAAAA="`, `crd.bytes: Too long: may not be more than 8 bytes`),
 	good("crd.share", `"50%"`), good("crd.share", `5`),
 	bad("crd.share", `"half"`, `crd.share: Invalid value: "half": crd.share in body should match '^[0-9]+%$'`),
 	bad("crd.share", `0`, `crd.share: Invalid value: 0: crd.share in body should be greater than or equal to 1`),
 	good("crd.ports", `[{"name":"a","number":1},{"name":"b"}]`),
-	bad("crd.ports", `[{"name":"a","number":-1}]`, `crd.ports[0].number: Invalid value: -1: crd.ports[0].number in body should be greater than or equal to 1`),
-	bad("crd.ports", `[{"name":"a"},{"name":"a","number":2}]`, `crd.ports[1]: Duplicate value: {"name":"a"}`).beyondOpenAPI(),
+	bad("crd.ports", `[{"name":"a","number":-1}]`,
+		`crd.ports[0].number: Invalid value: -1: crd.ports[0].number in body should be greater than or equal to 1`),
+	bad("crd.ports", `[{"name":"a"},{"name":"a","number":2}]`,
+		`crd.ports[1]: Duplicate value: {"name":"a"}`).beyondOpenAPI(),
 	bad("crd.set", `["Low","High","Low"]`, `crd.set[2]: Duplicate value: "Low"`).beyondOpenAPI(),
 	bad("crd.set", `["Low","low"]`, `crd.set[1]: Unsupported value: "low": supported values: "Low", "High"`),
-	bad("crd.nested", `[["Low"],["High","low"]]`, `crd.nested[1][1]: Unsupported value: "low": supported values: "Low", "High"`),
-	bad("crd.byName", `{"x":{"name":"a","number":65536}}`, `crd.byName[x].number: Invalid value: 65536: crd.byName[x].number in body should be less than or equal to 65535`),
+	bad("crd.nested", `[["Low"],["High","low"]]`,
+		`crd.nested[1][1]: Unsupported value: "low": supported values: "Low", "High"`),
+	bad("crd.byName", `{"x":{"name":"a","number":65536}}`,
+		`crd.byName[x].number: Invalid value: 65536: crd.byName[x].number in body `+
+			`should be less than or equal to 65535`),
 	good("crd.left", `"x"`),
-	bad("crd", `{"needed":"x","nullable":null,"left":"x","right":0}`, `crd: Invalid value: "object": at most one of the fields in [left right] may be set`).beyondOpenAPI(),
+	bad("crd", `{"needed":"x","nullable":null,"left":"x","right":0}`,
+		`crd: Invalid value: "object": at most one of the fields in [left right] may be set`).beyondOpenAPI(),
 	bad("crd.anonymous", `{"short":"long"}`, `crd.anonymous.short: Too long: may not be more than 2 bytes`),
 	bad("crd.inherited", `"too long"`, `crd.inherited: Too long: may not be more than 5 bytes`),
 
@@ -117,7 +133,8 @@ var vectors = []vector{
 	bad("declarative.bounded", `10`, `declarative.bounded: Invalid value: 10: must be less than or equal to 9`),
 	bad("declarative.text", `"ä"`, `declarative.text: Too short: must be at least 2 characters`),
 	bad("declarative.text", `"äöüßa"`, `declarative.text: Too long: may not be more than 4 characters`),
-	bad("declarative.text", `"none"`, `declarative.text: Invalid value: "none": must not be equal to "none"`).beyondOpenAPI(),
+	bad("declarative.text", `"none"`,
+		`declarative.text: Invalid value: "none": must not be equal to "none"`).beyondOpenAPI(),
 	good("declarative.bytes", `"äö"`),
 	bad("declarative.bytes", `"äöü"`, `declarative.bytes: Too long: may not be more than 4 bytes`).beyondOpenAPI(),
 	bad("declarative.bytes", `"abcde"`, `declarative.bytes: Too long: may not be more than 4 bytes`),
@@ -130,35 +147,53 @@ var vectors = []vector{
 	bad("declarative.map", `{"a":0}`, `declarative.map[a]: Invalid value: 0: must be greater than or equal to 1`),
 	bad("declarative.map", `{"a":1,"b":1,"c":1}`, `declarative.map: Too many: 3: must have at most 2 items`),
 	bad("declarative.unique", `["a","a"]`, `declarative.unique[1]: Duplicate value: "a"`).beyondOpenAPI(),
-	bad("declarative.entries", `[{"type":"a","text":"x"},{"type":"a","text":"y"}]`, `declarative.entries[1]: Duplicate value: {"type":"a","text":"y"}`).beyondOpenAPI(),
+	bad("declarative.entries", `[{"type":"a","text":"x"},{"type":"a","text":"y"}]`,
+		`declarative.entries[1]: Duplicate value: {"type":"a","text":"y"}`).beyondOpenAPI(),
 	bad("declarative.entries", `[{"type":"a"}]`, `declarative.entries[0].text: Required value`),
 	good("declarative.verdicts", `[{"type":"Approved","text":"x"},{"type":"Else","text":"x"}]`),
-	bad("declarative.verdicts", `[{"type":"Denied","text":"x"},{"type":"Approved","text":"x"}]`, "declarative.verdicts: Invalid value: \"{verdicts[{\\\"type\\\": \\\"Approved\\\"}], verdicts[{\\\"type\\\": \\\"Denied\\\"}]}\": must specify at most one of: `verdicts[{\"type\": \"Approved\"}]`, `verdicts[{\"type\": \"Denied\"}]`").beyondOpenAPI(),
+	bad("declarative.verdicts", `[{"type":"Denied","text":"x"},{"type":"Approved","text":"x"}]`,
+		"declarative.verdicts: Invalid value: \"{verdicts[{\\\"type\\\": \\\"Approved\\\"}], verdicts[{\\\"type\\\": "+
+			"\\\"Denied\\\"}]}\": must specify at most one of: `verdicts[{\"type\": \"Approved\"}]`, "+
+			"`verdicts[{\"type\": \"Denied\"}]`").beyondOpenAPI(),
 	good("declarative.chosen", `{"left":"x"}`),
-	bad("declarative.chosen", `{}`, "declarative.chosen: Invalid value: \"\": must specify one of: `left`, `right`").beyondOpenAPI(),
+	bad("declarative.chosen", `{}`,
+		"declarative.chosen: Invalid value: \"\": must specify one of: `left`, `right`").beyondOpenAPI(),
 	good("declarative.color", `"Red"`),
-	bad("declarative.color", `"Black"`, `declarative.color: Unsupported value: "Black": supported values: "Green", "Red"`),
+	bad("declarative.color", `"Black"`,
+		`declarative.color: Unsupported value: "Black": supported values: "Green", "Red"`),
 	good("declarative.opaque", `"Blue"`).beyondOpenAPI(),
-	bad("declarative.letter", `"x"`, `declarative.seal: Required value: must be set when letter is set`).beyondOpenAPI(),
-	bad("declarative", `{"required":"x","requiredList":["x"],"free":true,"pay":1}`, `declarative.pay: Forbidden: may not be set when free is set`).beyondOpenAPI(),
+	bad("declarative.letter", `"x"`,
+		`declarative.seal: Required value: must be set when letter is set`).beyondOpenAPI(),
+	bad("declarative", `{"required":"x","requiredList":["x"],"free":true,"pay":1}`,
+		`declarative.pay: Forbidden: may not be set when free is set`).beyondOpenAPI(),
 	good("declarative.union", `{"second":["x"]}`),
-	bad("declarative.union", `{}`, "declarative.union: Invalid value: \"\": must specify one of: `first`, `second`").beyondOpenAPI(),
-	bad("declarative.union", `{"first":"","second":["x"]}`, "declarative.union: Invalid value: \"{first, second}\": must specify exactly one of: `first`, `second`").beyondOpenAPI(),
+	bad("declarative.union", `{}`,
+		"declarative.union: Invalid value: \"\": must specify one of: `first`, `second`").beyondOpenAPI(),
+	bad("declarative.union", `{"first":"","second":["x"]}`,
+		"declarative.union: Invalid value: \"{first, second}\": must specify exactly one of: `first`, `second`").
+		beyondOpenAPI(),
 	good("declarative.tagged", `{"kind":"Web","url":"x"}`),
-	bad("declarative.tagged", `{"kind":"File"}`, "declarative.tagged.file: Invalid value: \"\": must be specified when `kind` is \"File\"").beyondOpenAPI(),
+	bad("declarative.tagged", `{"kind":"File"}`,
+		"declarative.tagged.file: Invalid value: \"\": must be specified when `kind` is \"File\"").beyondOpenAPI(),
 	good("declarative.loose", `{}`),
-	bad("declarative.loose", `{"left":"","right":"x"}`, "declarative.loose: Invalid value: \"{left, right}\": must specify at most one of: `left`, `right`").beyondOpenAPI(),
+	bad("declarative.loose", `{"left":"","right":"x"}`,
+		"declarative.loose: Invalid value: \"{left, right}\": must specify at most one of: `left`, `right`").
+		beyondOpenAPI(),
 	bad("declarative.modal", `{"mode":"Queue"}`, `declarative.modal.queue: Required value`).beyondOpenAPI(),
-	bad("declarative.modal", `{"mode":"Queue","queue":"long"}`, `declarative.modal.queue: Too long: may not be more than 3 characters`).beyondOpenAPI(),
+	bad("declarative.modal", `{"mode":"Queue","queue":"long"}`,
+		`declarative.modal.queue: Too long: may not be more than 3 characters`).beyondOpenAPI(),
 	good("declarative.modal", `{"mode":"Maybe"}`),
 	bad("declarative.modal", `{"mode":"Other","queue":"x"}`, `declarative.modal.queue: Forbidden`).beyondOpenAPI(),
 
-	bad("status", `{"ready":-1}`, `status.ready: Invalid value: -1: status.ready in body should be greater than or equal to 0`),
-	bad("status.conditions", `[{"type":"Ready","status":"Maybe","reason":"R","message":"","lastTransitionTime":"2026-01-02T03:04:05Z"}]`,
-		`status.conditions[0].status: Unsupported value: "Maybe": supported values: "True", "False", "Unknown"`).beyondOpenAPI(),
+	bad("status", `{"ready":-1}`, `status.ready: Invalid value: -1: status.ready in body should be greater than or `+
+		`equal to 0`),
+	bad("status.conditions", `[{"type":"Ready","status":"Maybe","reason":"R","message":"",`+
+		`"lastTransitionTime":"2026-01-02T03:04:05Z"}]`,
+		`status.conditions[0].status: Unsupported value: "Maybe": supported values: "True", "False", "Unknown"`).
+		beyondOpenAPI(),
 }
 
-// TestVectors: the checks in Go say what they should, and the schema accepts and rejects the same objects.
+// TestVectors: the checks in Go return the right errors, and the schema accepts and rejects the same objects.
 func TestVectors(t *testing.T) {
 	validator := schemaValidator(t)
 	for _, v := range append(vectors, good("metadata.name", `"w"`)) {
@@ -239,7 +274,7 @@ func with(t *testing.T, at, value string) map[string]any {
 // schemaValidator validates by the schema that is emitted from the same types.
 func schemaValidator(t *testing.T) *validate.SchemaValidator {
 	t.Helper()
-	program := emittest.Load(t, "./internal/shop/...")
+	program := emittest.Load(t, "./testdata/shop/...")
 	program.RuntimeAvailable = true
 	files, err := openapi.Emit(plan.New(program))
 	if err != nil || len(files) != 3 {
@@ -268,7 +303,7 @@ func schemaValidator(t *testing.T) *validate.SchemaValidator {
 	return nil
 }
 
-// expand puts schemas in the place of references to them, but for those that would never end.
+// expand replaces references by their schemas, except references that would never end.
 func expand(s any, all map[string]any, within []string) any {
 	switch s := s.(type) {
 	case map[string]any:

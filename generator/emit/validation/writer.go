@@ -21,17 +21,15 @@ type writer struct {
 	others  map[*model.Package]*graph
 	errs    emit.Errors
 
-	// helpers are functions of this file for types of packages that have none of their own.
+	// helpers holds functions of this file for types of packages that have none of their own.
 	helpers map[*model.Type]string
 	pending []*model.Type
 	taken   map[string]bool
 	// variables are declared below the function that needs them.
 	variables []declaration
 	patterns  map[string]string
-	counts    bool
-	sorts     bool
-	keyed     bool
-	compares  bool
+	// used holds the functions that others of the file call.
+	used map[string]bool
 }
 
 type declaration struct {
@@ -43,12 +41,12 @@ func newWriter(program *model.Program, pkg *model.Package) *writer {
 	return &writer{
 		program: program, pkg: pkg, file: newFile(program, pkg), graph: newGraph(program, pkg),
 		others: map[*model.Package]*graph{}, helpers: map[*model.Type]string{}, taken: map[string]bool{},
-		patterns: map[string]string{},
+		patterns: map[string]string{}, used: map[string]bool{},
 	}
 }
 
-// obstacles reports what has the name of a function that is to be written or called, and is another one.
-func (w *writer) obstacles() {
+// conflicts reports hand-written functions that have the name of a validation function and another signature.
+func (w *writer) conflicts() {
 	for _, t := range w.pkg.Source().Types {
 		pos, taken := w.pkg.Declared[functionName(t)]
 		if !taken || !w.graph.exported(t) {
@@ -68,7 +66,7 @@ func (w *writer) obstacles() {
 	}
 }
 
-// functions writes the functions of the package's types, the helpers that those asked for, and what both need.
+// functions writes the functions of the package's types, the helper functions that they call, and the shared ones.
 func (w *writer) functions() {
 	for _, t := range w.graph.inOrder() {
 		name := functionName(t)
@@ -82,60 +80,72 @@ func (w *writer) functions() {
 	w.shared()
 }
 
-// common is the name of a function that others of the file call: longer where hand-written code has it.
-func (w *writer) common(name string) string {
+// The functions that others of the file call.
+const (
+	countSet = "countSet"
+	inOrder  = "inOrder"
+	byKeys   = "byKeys"
+	sameJSON = "sameJSON"
+)
+
+// common returns one of the functions that others of the file call, and sees to it that the file has it.
+func (w *writer) common(name string) *jen.Statement {
+	w.used[name] = true
+	return jen.Id(w.undeclared(name))
+}
+
+// undeclared returns a name, longer where hand-written code declares it.
+func (w *writer) undeclared(name string) string {
 	for declared(w.pkg, name) {
 		name += "_"
 	}
 	return name
 }
 
-// shared writes the functions that all of the file's call.
+// shared writes the functions that others of the file call.
 func (w *writer) shared() {
 	list := jen.Add(w.file.Qual(fieldPath, "ErrorList"))
-	if w.counts {
-		w.file.Add(w.common("countSet")+" counts the fields that are set.",
-			jen.Func().Id(w.common("countSet")).Params(jen.Id("set").Op("...").Bool()).
-				Params(jen.Id("n").Int()).Block(
-				jen.For(jen.List(jen.Id("_"), jen.Id("s")).Op(":=").Range().Id("set")).Block(
-					jen.If(jen.Id("s")).Block(jen.Id("n").Op("++"))),
-				jen.Return(jen.Id("n"))))
+	write := func(name, doc string, code func(f *jen.Statement) *jen.Statement) {
+		if w.used[name] {
+			name = w.undeclared(name)
+			w.file.Add(name+" "+doc, code(jen.Func().Id(name)))
+		}
 	}
-	if w.sorts {
-		w.file.Add(w.common("inOrder")+" sorts what is wrong with the entries of a map, which Go visits in another "+
-			"order each time.",
-			jen.Func().Id(w.common("inOrder")).Params(jen.Id("errs").Add(list)).Add(list).Block(
+	write(countSet, "counts the fields that are set.", func(f *jen.Statement) *jen.Statement {
+		return f.Params(jen.Id("set").Op("...").Bool()).Params(jen.Id("n").Int()).Block(
+			jen.For(jen.List(jen.Id("_"), jen.Id("s")).Op(":=").Range().Id("set")).Block(
+				jen.If(jen.Id("s")).Block(jen.Id("n").Op("++"))),
+			jen.Return(jen.Id("n")))
+	})
+	write(inOrder, "sorts what is wrong with the entries of a map, which Go visits in another order each time.",
+		func(f *jen.Statement) *jen.Statement {
+			return f.Params(jen.Id("errs").Add(list)).Add(list).Block(
 				w.file.Qual("slices", "SortStableFunc").Call(jen.Id("errs"), expression(
 					jen.Params(jen.List(jen.Id("a"), jen.Id("b")).Op("*").Add(w.file.Qual(fieldPath, "Error"))).Int(),
 					w.file.Qual("strings", "Compare").Call(jen.Id("a").Dot("Error").Call(),
 						jen.Id("b").Dot("Error").Call()))),
-				jen.Return(jen.Id("errs"))))
-	}
-	if w.keyed {
-		w.file.Add(w.common("byKeys")+" says of elements that are in a list twice only what they are told apart by.",
-			jen.Func().Id(w.common("byKeys")).Types(jen.Id("E").Any()).Params(jen.Id("errs").Add(list),
+				jen.Return(jen.Id("errs")))
+		})
+	write(byKeys, "says of elements that are in a list twice only what they are told apart by.",
+		func(f *jen.Statement) *jen.Statement {
+			bad := func() *jen.Statement { return jen.Id("err").Dot("BadValue") }
+			return f.Types(jen.Id("E").Any()).Params(jen.Id("errs").Add(list),
 				jen.Id("keys").Func().Params(jen.Id("E")).Map(jen.String()).Any()).Add(list).Block(
 				jen.For(jen.List(jen.Id("_"), jen.Id("err")).Op(":=").Range().Id("errs")).Block(
-					jen.Id("err").Dot("BadValue").Op("=").Id("keys").Call(jen.Id("err").Dot("BadValue").Assert(jen.Id("E")))),
-				jen.Return(jen.Id("errs"))))
-	}
-	if w.compares {
-		w.sameJSON()
-	}
-}
-
-// sameJSON writes the comparison of values that have fields which aren't exported.
-func (w *writer) sameJSON() {
-	marshal := func(text, err, of string) jen.Code {
-		return jen.List(jen.Id(text), jen.Id(err)).Op(":=").Add(w.file.Qual("encoding/json",
-			"Marshal")).Call(jen.Id(of))
-	}
-	w.file.Add(w.common("sameJSON")+" tells whether two values are the same on the wire. Fields that aren't exported "+
-		"don't count.",
-		jen.Func().Id(w.common("sameJSON")).Types(jen.Id("T").Any()).Params(jen.List(jen.Id("a"),
-			jen.Id("b")).Id("T")).Bool().Block(
-			marshal("x", "errX", "a"), marshal("y", "errY", "b"),
-			jen.Return(jen.Id("errX").Op("==").Nil().Op("&&").Id("errY").Op("==").Nil().Op("&&").Add(w.file.Qual("bytes", "Equal")).Call(jen.Id("x"), jen.Id("y")))))
+					bad().Op("=").Id("keys").Call(bad().Assert(jen.Id("E")))),
+				jen.Return(jen.Id("errs")))
+		})
+	write(sameJSON, "tells whether two values are the same on the wire. Fields that aren't exported don't count.",
+		func(f *jen.Statement) *jen.Statement {
+			marshal := func(text, err, of string) jen.Code {
+				return jen.List(jen.Id(text), jen.Id(err)).Op(":=").Add(w.file.Qual("encoding/json", "Marshal")).
+					Call(jen.Id(of))
+			}
+			return f.Types(jen.Id("T").Any()).Params(jen.List(jen.Id("a"), jen.Id("b")).Id("T")).Bool().Block(
+				marshal("x", "errX", "a"), marshal("y", "errY", "b"),
+				jen.Return(jen.Id("errX").Op("==").Nil().Op("&&").Id("errY").Op("==").Nil().Op("&&").
+					Add(w.file.Qual("bytes", "Equal")).Call(jen.Id("x"), jen.Id("y"))))
+		})
 }
 
 // function writes the function that checks values of a named type.
@@ -148,7 +158,7 @@ func (w *writer) function(name, doc string, t *model.Type) {
 	w.variables = nil
 }
 
-// signature is that of all functions, behind the name.
+// signature returns the signature of all functions, behind the name.
 func (w *writer) signature(t *model.Type) *jen.Statement {
 	return jen.Params(
 		jen.Id("ctx").Add(w.file.Qual(contextPath, "Context")),
@@ -158,9 +168,9 @@ func (w *writer) signature(t *model.Type) *jen.Statement {
 	).Params(jen.Id("errs").Add(w.file.Qual(fieldPath, "ErrorList")))
 }
 
-// body are the statements that check the value that obj points to: what its type says, and what is in it; or what a
-// schema says of it as the element of a list or map, and with deep what its type says, too. Of elements, those that an
-// update doesn't change never get here.
+// body returns the statements that check the value that obj points to. Without a schema, they check the type's rules
+// and its fields. With one, they check the element of a list or map by the schema, and with deep also by its type;
+// elements that an update doesn't change never get here.
 func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) []jen.Code {
 	v := self(t, label)
 	inside := new(model.Schema)
@@ -184,7 +194,8 @@ func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) [
 	case t.Form == model.Struct:
 		code = append(code, jen.If(w.changed(v)).Block(content...))
 	default:
-		code = append(code, jen.If(jen.Id("oldObj").Op("!=").Nil().Op("&&").Add(w.equals(v))).Block(jen.Return(jen.Id("errs"))))
+		code = append(code, jen.If(jen.Id("oldObj").Op("!=").Nil().Op("&&").Add(w.equals(v))).
+			Block(jen.Return(jen.Id("errs"))))
 		code = append(code, content...)
 	}
 	code = append(code, w.subfields(v, inside)...)
@@ -197,7 +208,7 @@ func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) [
 	return append(code, jen.Return(jen.Id("errs")))
 }
 
-// call is the statement that calls the function of the value's type, or nil where it has no rules.
+// call returns the statement that calls the function of the value's type, or nil where it has no rules.
 func (w *writer) call(v value, path jen.Code) jen.Code {
 	f := w.functionOf(v.typ)
 	if f == nil {
@@ -206,7 +217,7 @@ func (w *writer) call(v value, path jen.Code) jen.Code {
 	return w.add(f.Call(jen.Id("ctx"), jen.Id("op"), path, v.place.Address(), w.oldAddress(v)))
 }
 
-// functionOf is the function that checks values of a type, or nil where there is none.
+// functionOf returns the function that checks values of a type, or nil where there is none.
 func (w *writer) functionOf(t *model.Type) *jen.Statement {
 	if t.Name == "" || t.Package == nil || ignored(t) {
 		return nil
@@ -233,7 +244,7 @@ func (w *writer) graphOf(pkg *model.Package) *graph {
 	return g
 }
 
-// helper is the name of the file's own function for a type of another package.
+// helper returns the name of the file's own function for a type of another package.
 func (w *writer) helper(t *model.Type) string {
 	if name, ok := w.helpers[t]; ok {
 		return name
@@ -251,7 +262,7 @@ func (w *writer) helper(t *model.Type) string {
 	return name
 }
 
-// free is the name, or one like it that nobody has.
+// free returns the name, or a similar one that is not taken.
 func (w *writer) free(base string) string {
 	name := base
 	for n := 2; w.taken[name] || declared(w.pkg, name); n++ {
@@ -271,7 +282,7 @@ func (w *writer) declare(base, doc string, value jen.Code) string {
 	return name
 }
 
-// unexported begins a name with small letters: CRDText is crdText.
+// unexported lowers the first letters of a name: CRDText becomes crdText.
 func unexported(name string) string {
 	n := 0
 	for n < len(name) && name[n] >= 'A' && name[n] <= 'Z' {
@@ -283,12 +294,13 @@ func unexported(name string) string {
 	return strings.ToLower(name[:n]) + name[n:]
 }
 
-// add is the statement that adds the errors of a call.
+// add returns the statement that appends the errors of a call.
 func (w *writer) add(errors jen.Code) *jen.Statement {
 	return jen.Id("errs").Op("=").Append(jen.Id("errs"), jen.Add(errors).Op("..."))
 }
 
-// fail is the statement that adds one error of package field: its constructor, with what follows the path.
+// fail returns the statement that appends one error of package field: its constructor, and the arguments after the
+// path.
 func (w *writer) fail(v value, constructor string, args ...jen.Code) *jen.Statement {
 	args = append([]jen.Code{jen.Id(v.path)}, args...)
 	return jen.Id("errs").Op("=").Append(jen.Id("errs"), w.file.Qual(fieldPath, constructor).Call(args...))
@@ -304,8 +316,7 @@ func (w *writer) checked(v value, name string, val, old jen.Code, args ...jen.Co
 	return w.file.Qual(validatePath, name).Call(args...)
 }
 
-// checkEntries is check for the entries of a map: what is wrong with them comes in the same order each time.
+// checkEntries is check for the entries of a map: it sorts their errors.
 func (w *writer) checkEntries(v value, name string, args ...jen.Code) *jen.Statement {
-	w.sorts = true
-	return w.add(jen.Id(w.common("inOrder")).Call(w.checked(v, name, v.place.Value(), w.oldList(v), args...)))
+	return w.add(w.common(inOrder).Call(w.checked(v, name, v.place.Value(), w.oldList(v), args...)))
 }

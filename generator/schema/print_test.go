@@ -8,7 +8,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Print returns the tree below a type as text, for tests and for people: a line for each property and element,
+// Print returns the tree below a type as text: a line for each property and element,
 // indented, with the form, whether the property is required, its default, and what each layer of markers says, the
 // nearest first. A type that is inside of itself is printed once.
 func (t *Type) Print() string {
