@@ -207,7 +207,7 @@ var (
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	anchor  = regexp.MustCompile(`<a id="([^"]*)">`)
-	symbols = regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+	symbols = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
 // TestLinks holds every link to a file of this repository against the file, and its fragment against the headings.

@@ -21,8 +21,8 @@ var declarativeFormats = map[string]func(context.Context, operation.Operation, *
 	"k8s-label-key":              validate.LabelKey[string],
 	"k8s-label-value":            validate.LabelValue[string],
 	"k8s-long-name":              validate.LongName[string],
-	"k8s-long-name-caseless":     validate.LongNameCaseless[string],
-	//nolint:staticcheck // advice for authors of new types; the format is there
+	//nolint:staticcheck // The deprecation advises authors of new types. Types that exist have the format.
+	"k8s-long-name-caseless":            validate.LongNameCaseless[string],
 	"k8s-path-segment-name":             validate.PathSegmentName[string],
 	"k8s-prefixed-label-key":            validate.PrefixedLabelKey[string],
 	"k8s-resource-fully-qualified-name": validate.ResourceFullyQualifiedName[string],

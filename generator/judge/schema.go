@@ -42,14 +42,15 @@ func (r *referee) rulesOf(t *model.Type, s *model.Schema, owner *model.Type) []m
 // fitDefault holds a default against the rules. Field is what has it, or nil where a type does.
 func (r *referee) fitDefault(d *model.Default, t *model.Type, field *model.Field, without Omission) {
 	at, before := t.Pointee(), len(r.findings)
-	s, name, rules := r.of(&t.Schema), t.Name, []model.Rule(nil)
+	s, name := r.of(&t.Schema), t.Name
 	if field != nil {
 		s, name = r.of(&field.Schema), field.Name
 	}
 	if d == nil || at == nil || flexible(at, s) {
 		return
 	}
-	if rules = s.Rules; field != nil && at.Name != "" {
+	rules := s.Rules
+	if field != nil && at.Name != "" {
 		rules = slices.Concat(rules, r.of(&at.Schema).Rules)
 	}
 	r.byDefault(d, at, s, rules, name)

@@ -77,7 +77,7 @@ func (c *Comments) check() {
 // group returns the API group that the markers of the package name, and whether they name one.
 func (c *Comments) group() (string, bool) {
 	var p model.Package
-	c.Package.Markers.ToPackage(&p)
+	_ = c.Package.Markers.ToPackage(&p) // check reports the faults
 	return p.Group, p.HasGroup
 }
 

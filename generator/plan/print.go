@@ -29,7 +29,7 @@ func (p *Plan) Print(w io.Writer) {
 type printer struct{ w io.Writer }
 
 func (t *printer) line(depth int, format string, args ...any) {
-	fmt.Fprintf(t.w, strings.Repeat("\t", depth)+format+"\n", args...) //nolint:errcheck // of a writer in memory
+	fmt.Fprintf(t.w, strings.Repeat("\t", depth)+format+"\n", args...)
 }
 
 // when is the text where the condition holds, and nothing else.

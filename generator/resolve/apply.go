@@ -52,7 +52,7 @@ func (b *typeBuilder) fieldDefaults(p *model.Package, c *load.Comments) {
 	if n := len(c.Package.Markers); n > b.markers[p] {
 		b.markers[p] = n
 		var whole model.Package
-		c.Package.Markers.ToPackage(&whole)
+		_ = c.Package.Markers.ToPackage(&whole) // nobody here can mend the markers of a dependency
 		p.OptionalFields, p.RequiredFields = whole.OptionalFields, whole.RequiredFields
 	}
 }

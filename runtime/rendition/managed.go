@@ -3,6 +3,7 @@ package rendition
 import "apigen.dev/runtime/api"
 
 // ManagedFieldsKey is the key of managedFields in the metadata.
+// ManagedFieldsKey is the key of managedFields in metadata.
 const ManagedFieldsKey = "managedFields"
 
 // CutManagedFields returns the whole object of r without its managedFields, and their value. They are the larger part

@@ -16,8 +16,9 @@ const (
 	versionKey      = `"resourceVersion":"`
 	maxRenditionLen = 1<<32 - 1
 
-	// MetadataKey and ResourceVersionKey are keys of objects in JSON and CBOR.
-	MetadataKey        = "metadata"
+	// MetadataKey is the key of the metadata of an object in JSON and CBOR.
+	MetadataKey = "metadata"
+	// ResourceVersionKey is the key of the resourceVersion in the metadata.
 	ResourceVersionKey = "resourceVersion"
 )
 

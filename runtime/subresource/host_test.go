@@ -127,7 +127,7 @@ func TestActionKeepsTheWarningsOfItsPayload(t *testing.T) {
 func TestStreamReadsItsOptionsFirst(t *testing.T) {
 	h, _ := fakeHost()
 	type options struct{ lines int64 }
-	var output io.ReadCloser = io.NopCloser(strings.NewReader("log"))
+	output := io.NopCloser(strings.NewReader("log"))
 	stream := openOne(t, h, subresource.StreamOf(subresource.Stream[*shop.Gadget, *options]{
 		Name: "log",
 		Options: subresource.Options[*options]{

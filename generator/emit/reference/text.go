@@ -140,9 +140,9 @@ func markdown(out io.Writer, p *page) error {
 
 func hypertext(out io.Writer, p *page) error {
 	tmpl, err := htmltemplate.New("page.html.tmpl").Funcs(htmltemplate.FuncMap{
+		//nolint:gosec // G203: words escapes
 		"words": func(s string) htmltemplate.HTML { return htmltemplate.HTML(words(s)) },
-		//nolint:gosec // words escapes
-		"code": code, "join": strings.Join,
+		"code":  code, "join": strings.Join,
 	}).ParseFS(templates.FS, "reference/page.html.tmpl")
 	if err != nil {
 		return err
