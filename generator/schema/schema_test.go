@@ -22,10 +22,6 @@ func methods(names ...string) map[string]*model.Func {
 	return out
 }
 
-func table(of *model.Type) *model.Type {
-	return &model.Type{Form: model.Map, Key: basic("string"), Elem: of}
-}
-
 // named gives a type a name in the home package, or in the package that the name begins with.
 func named(name string, t *model.Type) *model.Type {
 	t.Name, t.Package = name, home

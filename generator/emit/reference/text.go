@@ -140,8 +140,9 @@ func markdown(out io.Writer, p *page) error {
 
 func hypertext(out io.Writer, p *page) error {
 	tmpl, err := htmltemplate.New("page.html.tmpl").Funcs(htmltemplate.FuncMap{
-		"words": func(s string) htmltemplate.HTML { return htmltemplate.HTML(words(s)) },
-		//nolint:gosec // words escapes
+		"words": func(s string) htmltemplate.HTML {
+			return htmltemplate.HTML(words(s)) //nolint:gosec // words escapes
+		},
 		"code": code, "join": strings.Join,
 	}).ParseFS(templates.FS, "reference/page.html.tmpl")
 	if err != nil {
