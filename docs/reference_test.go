@@ -115,7 +115,8 @@ func markersPage() string {
 		if family != "apigen" && family != "kubebuilder" && family != "k8s" && family != "genclient" {
 			family = "others"
 		}
-		form, place = strings.ReplaceAll(form, "|", "\\|"), strings.TrimPrefix(strings.TrimSpace(place), "on a ")
+		place = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(place), "on "), "a ")
+		form = strings.ReplaceAll(form, "|", "\\|")
 		row := fmt.Sprintf("| `%s` | %s | %s |\n", form, place, cell(text))
 		families[family] = append(families[family], row)
 	}

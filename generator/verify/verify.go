@@ -18,7 +18,8 @@ type Bug struct {
 }
 
 func (b Bug) Error() string {
-	return fmt.Sprintf("apigen generated code that doesn't compile, and wrote nothing; this is a bug of apigen:\n%v", b.Errors)
+	return fmt.Sprintf("apigen generated code that doesn't compile, and wrote nothing; this is a bug of "+
+		"apigen:\n%v", b.Errors)
 }
 
 // Plan is what is to be checked.
@@ -68,9 +69,9 @@ func Check(ctx context.Context, u *load.Universe, p Plan) (warnings emit.Errors,
 	return warnings, nil
 }
 
-// Bodies returns what doesn't compile in the bodies of the user's functions, whatever else is wrong: files may be some of
-// those that are to be written. What generated code that isn't there would make good is left out. What can't be checked, since
-// generated code is at odds with the rest, has no faults.
+// Bodies returns what doesn't compile in the bodies of the user's functions, whatever else is wrong: files may be some
+// of those that are to be written. It leaves out errors that missing generated code would resolve. Where the check
+// itself fails, it returns no faults.
 func Bodies(ctx context.Context, u *load.Universe, files []emit.File) (faults emit.Errors, err error) {
 	defer func() {
 		if recover() != nil {
@@ -89,10 +90,14 @@ func Bodies(ctx context.Context, u *load.Universe, files []emit.File) (faults em
 	return faults, nil
 }
 
-// generatedName finds the names of what is generated in what the compiler misses.
-var generatedName = regexp.MustCompile(`\b(DeepCopy|(auto)?Convert_|SetObjectDefaults_|Validate_|AddToScheme|SchemeBuilder|localSchemeBuilder|SchemeGroupVersion|GroupVersion|GroupName|Resource|Kind|AddKnownTypes|addKnownTypes|RegisterConversions|RegisterDefaults|wiring|Groups|OpenAPIModelName)|could not import|not used|no such package`)
+// generatedName finds names of generated code in errors about undefined names.
+var generatedName = regexp.MustCompile(
+	`\b(DeepCopy|(auto)?Convert_|SetObjectDefaults_|Validate_|AddToScheme|SchemeBuilder|` +
+		`localSchemeBuilder|SchemeGroupVersion|GroupVersion|GroupName|Resource|Kind|AddKnownTypes|addKnownTypes|` +
+		`RegisterConversions|RegisterDefaults|wiring|Groups|OpenAPIModelName)|` +
+		`could not import|not used|no such package`)
 
-// filesOf are the emitters' files as the universe takes them.
+// filesOf returns the emitters' files as the universe takes them.
 func filesOf(files []emit.File) []load.File {
 	out := make([]load.File, len(files))
 	for i, f := range files {

@@ -49,8 +49,8 @@ type Rendition struct {
 	Holes []Hole
 }
 
-// Block is one or more objects in one form, joined as a list in JSON has them. A comma stands before each object, the first
-// one included. A Block is immutable and shared, as renditions are.
+// Block is one or more objects in one form, joined as a list in JSON has them. A comma stands before each object, the
+// first one included. A Block is immutable and shared, as renditions are.
 type Block struct {
 	Data []byte
 	// Holes are the ages in the block, in ascending order. A hole at At+i belongs to Data[i].

@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Body is an object, or a patch, as a client sent it, in a version. The endpoint turns YAML into JSON before.
+// Body is an object or a patch of a client, in a version. The endpoint has translated YAML to JSON.
 type Body struct {
 	Version string
 	// Encoding is that of an object; a patch is JSON.
@@ -12,7 +12,7 @@ type Body struct {
 	Data     []byte
 	// Validation is Strict, Warn or Ignore for unknown and duplicate fields (metav1.FieldValidation...).
 	Validation string
-	// Faults are those that were found already, in the text that Data was made of, and that aren't in Data any more.
+	// Faults are faults of the YAML text that Data no longer has.
 	Faults []error
 }
 
@@ -31,9 +31,9 @@ const (
 // WriteOptions are common to the writes.
 type WriteOptions struct {
 	DryRun bool
-	// FieldManager is who will own the fields that the write sets.
+	// FieldManager will own the fields that the write sets.
 	FieldManager string
-	// Force makes an apply take fields from those who own them, instead of failing.
+	// Force makes an apply take fields over from their owners, instead of failing.
 	Force bool
 	// Form is the form of the answer.
 	Form Form
@@ -42,9 +42,9 @@ type WriteOptions struct {
 // Result is the answer of a write.
 type Result struct {
 	Object Rendition
-	// Created tells 201 from 200: what was created, by whatever verb, or posted.
+	// Created makes the answer 201 instead of 200.
 	Created bool
-	// Warnings for the client: of fieldValidation=Warn, and of the strategy. They are there beside an error, too.
+	// Warnings are for the client, beside an error, too.
 	Warnings []string
 }
 
@@ -52,25 +52,25 @@ type Result struct {
 type DeleteOptions struct {
 	WriteOptions
 	Preconditions *metav1.Preconditions
-	// GracePeriodSeconds has an effect on kinds whose strategy grants a time of grace.
+	// GracePeriodSeconds has an effect on kinds with graceful deletion.
 	GracePeriodSeconds *int64
-	// Propagation is what becomes of the dependents; nil is what the object's finalizers or its kind say.
+	// Propagation is the propagation policy; nil is the one of the object's finalizers or its kind.
 	Propagation *metav1.DeletionPropagation
-	// IgnoreReadErrors deletes a value that can't be read, and nothing else: one that can be is a conflict. It goes
-	// with none of Preconditions, GracePeriodSeconds and Propagation, heeds no finalizers, and the answer has no
-	// object.
+	// IgnoreReadErrors deletes a corrupt object without reading it; another object is a conflict. It can't be combined
+	// with Preconditions, GracePeriodSeconds and Propagation, and ignores finalizers. The answer has no object.
 	IgnoreReadErrors bool
 }
 
 // Deletion is the answer of a delete.
 type Deletion struct {
-	// Object is there where it is shown: by Shown, or since it was marked and not removed.
+	// Object is set where Shown is, or where the object was marked and not removed.
 	Object Rendition
 	UID    string
-	// Done is false where finalizers or a time of grace hold the object: it was marked, and is still there.
+	// Done tells that the object was removed. It is false for an object with finalizers or a grace period, which only
+	// has a deletionTimestamp now.
 	Done bool
-	// Pending tells that its time of grace was running already, and that the deletion changed nothing.
+	// Pending tells that the grace period was running already, and that the deletion changed nothing.
 	Pending bool
-	// Shown: the answer is the object, even where it is gone, or nothing changed.
+	// Shown tells that the answer is the object, even where it was removed or nothing changed.
 	Shown bool
 }

@@ -14,9 +14,9 @@ import (
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// DecodeBody reads an object of a version that a client sent, into hub where that is another type. What the object does
-// not say of kind and apiVersion, the URL says.
-func DecodeBody[T api.Object](v *Served[T], hub T, body api.Body) (obj T, warnings []string, err error) {
+// DecodeBody decodes an object of the version that a client sent, into hub where that is another type. The URL supplies
+// a kind or apiVersion that the body lacks.
+func (v *Served[T]) DecodeBody(hub T, body api.Body) (obj T, warnings []string, err error) {
 	d, err := v.read(body, hub)
 	gvk, unknown := statedKind(body, d, err)
 	if unknown != nil {
@@ -53,7 +53,7 @@ func statedKind[T api.Object](body api.Body, d Decoded[T], err error) (schema.Gr
 	return *stated, nil
 }
 
-// read decodes what a client sent, whatever its encoding.
+// read decodes the body of a client in any encoding.
 func (v *Served[T]) read(body api.Body, hub T) (Decoded[T], error) {
 	strictly := body.Validation != metav1.FieldValidationIgnore
 	if body.Encoding == api.JSON {
@@ -62,8 +62,7 @@ func (v *Served[T]) read(body api.Body, hub T) (Decoded[T], error) {
 	return v.codec.read(body.Encoding, body.Data, hub, v.GVK, strictly)
 }
 
-// CheckType compares what a body says of itself with the URL that it was sent to. An apiVersion that is none decodes to
-// nothing.
+// CheckType compares kind and apiVersion of a body with those of the URL. An invalid apiVersion decodes to none.
 func (v *Served[T]) CheckType(gvk schema.GroupVersionKind, data []byte) error {
 	if gvk.Version == "" {
 		apiVersion, _ := rendition.TypeOf(data)
@@ -98,8 +97,8 @@ func (v *Served[T]) unrecognized(err error, data []byte) error {
 	return Unrecognized(v.GVK.Kind, err, data)
 }
 
-// Unrecognized is the error for a body that doesn't even tell what it is, with its first bytes: the text of what begins
-// like JSON, and anything else in hexadecimal.
+// Unrecognized returns the error for a body whose kind can't be decoded. It shows the first bytes, as text where the
+// body begins like JSON, else in hexadecimal.
 func Unrecognized(kind string, err error, body []byte) error {
 	const most = 30
 	begin, more := body[:min(len(body), most)], ""

@@ -1,7 +1,7 @@
 // Package codec binds the versions of one kind: it decodes bytes of every served version to objects of the hub, encodes
 // objects of the hub, and renders the forms of answers.
 //
-// It may know packages api, rendition and wire.
+// It may know packages api, patch, rendition and wire.
 package codec
 
 import (
@@ -21,8 +21,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// VersionOf makes a served version from its typed conversions: the version's Go type V is closed over here, and known
-// nowhere else.
+// VersionOf returns a served version with its typed conversions. It erases V, the version's Go type.
 func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V]) Version[T] {
 	c := typed[T, V]{Conversion: conversion}
 	return Version[T]{Info: info, codec: versionCodec[T]{
@@ -49,40 +48,40 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 
 // versionCodec is a version's codec with its Go type erased. The functions are safe for concurrent use.
 type versionCodec[T api.Object] struct {
-	// check tells what is missing.
+	// check refuses a conversion that lacks a function.
 	check func(columns int) error
-	// decode reads JSON, defaults it and converts it to a hub object of its own, whose kind and apiVersion are empty.
-	// strict are the unknown and duplicate fields, where they were asked for. gvk is what the data says of itself, also
-	// where it can't be decoded.
+	// decode decodes JSON, sets defaults and converts to an object of the hub, whose kind and apiVersion are empty. It
+	// returns the kind and apiVersion in the data also with an error.
 	decode func(data []byte, hub T, strictly bool) (Decoded[T], error)
-	// encode writes an object with kind and apiVersion in front, without a newline. The object isn't changed for good.
+	// encode encodes an object with kind and apiVersion in front, without a newline. It sets both in the object and
+	// resets them.
 	encode func(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
-	// read and write are decode and encode in an encoding that isn't JSON; protobuf tells that it can be that one. gvk
-	// is what data that doesn't say so is; what is written has neither kind nor apiVersion.
+	// read and write are decode and encode in another encoding than JSON; protobuf tells that this includes protobuf.
+	// gvk is the kind of data that has none. write writes neither kind nor apiVersion.
 	read func(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T],
 		error)
 	write    func(encoding api.Encoding, obj T) ([]byte, error)
 	protobuf bool
-	// translate makes JSON of a protobuf message, where protobuf is true.
+	// translate translates a protobuf message to JSON, where protobuf is true.
 	translate func(message []byte, gvk schema.GroupVersionKind) ([]byte, error)
-	// cells are those of the declared columns.
+	// cells returns the cells of the declared columns.
 	cells func(obj T) ([]api.Cell, error)
-	// validate checks an object, which replaces old where there is one, by the rules of the version. An error is one of
-	// conversion.
+	// validate checks an object, which replaces old unless that is nil, by the rules of the version. Its error is one
+	// of conversion.
 	validate func(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error)
-	// view is an object in the version, with its kind and apiVersion and without managedFields. It shares memory with
-	// the object and must only be read.
+	// view returns an object in the version, with kind and apiVersion and without managedFields. It shares memory with
+	// the object, so callers must only read it.
 	view func(obj T, gvk schema.GroupVersionKind) (runtime.Object, error)
-	// empty is a view of nothing.
+	// empty returns a view of an empty object.
 	empty func(gvk schema.GroupVersionKind) runtime.Object
-	// adopt makes a hub object of what JSON decodes to in the version. A complete one gets defaults, and must not have
+	// adopt converts a decoded JSON object of the version to the hub. A complete one gets defaults, and must not have
 	// unknown fields.
 	adopt func(object map[string]any, hub T, complete bool) (T, error)
-	// merging tells how strategic merge patches treat the version's fields.
+	// merging returns how strategic merge patches treat the version's fields.
 	merging func() (strategicpatch.PatchMetaFromStruct, error)
 }
 
-// Decoded is what decode found.
+// Decoded is a decoded object. GVK is what the data says about its kind, Strict are its unknown and duplicate fields.
 type Decoded[T api.Object] struct {
 	Object T
 	GVK    schema.GroupVersionKind
@@ -121,7 +120,7 @@ func (c typed[T, V]) decode(data []byte, hub T, strictly bool) (d Decoded[T], er
 	return c.complete(d, obj, hub)
 }
 
-// complete makes the hub object of one that was decoded.
+// complete sets defaults in a decoded object, and converts it to the hub.
 func (c typed[T, V]) complete(d Decoded[T], obj V, hub T) (Decoded[T], error) {
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	if c.Default != nil {
@@ -143,7 +142,7 @@ func (c typed[T, V]) version(obj T) (V, error) {
 	return out, c.FromHub(obj, out)
 }
 
-// encode writes kind and apiVersion first, whatever the order of the Go type's fields.
+// encode writes kind and apiVersion first, whatever the order of fields in the Go type.
 func (c typed[T, V]) encode(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
 	out, err := c.version(obj)
 	if err != nil {

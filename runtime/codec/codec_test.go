@@ -42,7 +42,8 @@ func TestKindStandsFirstWhateverTheType(t *testing.T) {
 	if err != nil || string(data) != want || obj.Kind != "" {
 		t.Errorf("%s %v %+v", data, err, obj)
 	}
-	if obj, err = all.Decode([]byte(`{"metadata":{"name":"a"},"kind":"Odd","apiVersion":"g.example.com/v1"}`)); err != nil || obj.Name != "a" || obj.Kind != "" {
+	obj, err = all.Decode([]byte(`{"metadata":{"name":"a"},"kind":"Odd","apiVersion":"g.example.com/v1"}`))
+	if err != nil || obj.Name != "a" || obj.Kind != "" {
 		t.Errorf("%+v %v", obj, err)
 	}
 	obj.Spec = map[string]any{"x": math.NaN()}

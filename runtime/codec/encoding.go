@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 )
 
-// Message is a type that brings its own protobuf, as the types of k8s.io/api do.
+// Message is a type with methods for protobuf, as the types of k8s.io/api have them.
 type Message interface {
 	api.Object
 	Size() int
@@ -21,13 +21,13 @@ type Message interface {
 	Unmarshal(data []byte) error
 }
 
-// Proto is how a version's type is read and written as Kubernetes protobuf. Its zero value says that it isn't.
+// Proto encodes and decodes a version's type as Kubernetes protobuf. The zero value stands for a type that has none.
 type Proto[V api.Object] struct {
 	marshal   func(V) ([]byte, error)
 	unmarshal func([]byte, V) error
 }
 
-// ProtoOf reads and writes a version's type by its own methods.
+// ProtoOf returns the Proto of a type that calls its methods.
 func ProtoOf[V Message]() Proto[V] {
 	return Proto[V]{
 		marshal:   func(obj V) ([]byte, error) { return obj.Marshal() },
@@ -35,8 +35,7 @@ func ProtoOf[V Message]() Proto[V] {
 	}
 }
 
-// read decodes what a client sent in an encoding that isn't JSON. What the data doesn't say of kind and apiVersion, gvk
-// says.
+// read decodes data in another encoding than JSON. gvk supplies a kind or apiVersion that the data lacks.
 func (c typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind,
 	strictly bool,
 ) (d Decoded[T], err error) {
@@ -59,7 +58,7 @@ func (c typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema.
 	return c.complete(d, obj, hub)
 }
 
-// write encodes an object in an encoding that isn't JSON: the payload of its whole form.
+// write encodes an object in another encoding than JSON: the payload of its whole form.
 func (c typed[T, V]) write(encoding api.Encoding, obj T) ([]byte, error) {
 	out, err := c.version(obj)
 	switch {
@@ -73,7 +72,7 @@ func (c typed[T, V]) write(encoding api.Encoding, obj T) ([]byte, error) {
 	return nil, fmt.Errorf("it can't be written as %v", encoding)
 }
 
-// decodeCBOR is apimachinery's serializer for an object whose kind is known.
+// decodeCBOR decodes an object of a known kind with apimachinery's serializer.
 func decodeCBOR(data []byte, into runtime.Object, gvk schema.GroupVersionKind,
 	strictly bool,
 ) (strict []error, err error) {
@@ -99,8 +98,8 @@ func (k knownKind) Recognizes(schema.GroupVersionKind) bool { return true }
 
 func (k knownKind) New(schema.GroupVersionKind) (runtime.Object, error) { return k.object, nil }
 
-// shapeAs makes a form in an encoding that isn't JSON, of the hub object and of the version's object in JSON; for the
-// shape Whole the hub suffices.
+// shapeAs renders a form in another encoding than JSON from the hub object and the version's object in JSON. The shape
+// Whole needs only the hub object.
 func (v *Served[T]) shapeAs(hub T, object api.Rendition, form api.Form) (api.Rendition, error) {
 	shape := form.Shape.Plain()
 	switch shape {
@@ -131,7 +130,7 @@ func (v *Served[T]) shapeAs(hub T, object api.Rendition, form api.Form) (api.Ren
 	return rendition.RowCBOR(cells, &in)
 }
 
-// bookmarkHub is the hub object that says nothing but how far a watch has come.
+// bookmarkHub returns the hub object of a bookmark.
 func (a *Versions[T]) bookmarkHub(revision int64, initialEnd bool) T {
 	hub := a.NewHub()
 	hub.SetResourceVersion(strconv.FormatInt(revision, 10))

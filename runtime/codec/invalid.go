@@ -8,15 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxFaults and maxFaultText bound how many faults of an object are told, and in how many bytes: a body has room for
-// hundreds of thousands, and joining their texts takes time that grows with their square.
+// maxFaults and maxFaultText bound the number and the bytes of the faults in an error: a body can have hundreds of
+// thousands, and joining their texts takes quadratic time.
 const (
 	maxFaults    = 1000
 	maxFaultText = 1 << 20
 )
 
-// Invalid is the error for the faults of an object, nil where there are none. What several rules say in the same words
-// is said once.
+// Invalid returns the error for the faults of an object, without duplicates; nil where there are none.
 func Invalid(kind schema.GroupKind, name string, errs field.ErrorList) error {
 	said, size, more := map[string]bool{}, 0, 0
 	var once field.ErrorList

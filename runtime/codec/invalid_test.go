@@ -31,14 +31,16 @@ func TestFaultsAreBounded(t *testing.T) {
 			}
 			began := time.Now()
 			var status apierrors.APIStatus
-			if err := Invalid(schema.GroupKind{Kind: "Widget"}, "a", errs); !errors.As(err, &status) || !apierrors.IsInvalid(err) {
+			if err := Invalid(schema.GroupKind{Kind: "Widget"}, "a", errs); !errors.As(err, &status) ||
+				!apierrors.IsInvalid(err) {
 				t.Fatal(err)
 			}
 			got := status.Status()
 			if took := time.Since(began); took > 10*time.Second { // of a minute
 				t.Error(took)
 			}
-			if len(got.Details.Causes) != c.told || !strings.HasSuffix(got.Message, c.message) || c.message == "" && strings.Contains(got.Message, "more faults") {
+			if len(got.Details.Causes) != c.told || !strings.HasSuffix(got.Message, c.message) || c.message == "" &&
+				strings.Contains(got.Message, "more faults") {
 				t.Errorf("%d causes, ...%s", len(got.Details.Causes), got.Message[max(0, len(got.Message)-100):])
 			}
 		})

@@ -18,7 +18,7 @@ type Kind[T api.Object] struct {
 	Versions []Version[T]
 }
 
-// BindKind binds the versions of a kind that nothing is stored of: its first version stands for the storage version.
+// BindKind binds the versions of a kind without storage. Its first version takes the place of the storage version.
 func BindKind[T api.Object](k Kind[T]) (*Versions[T], error) {
 	if k.New == nil || k.Kind == "" || len(k.Versions) == 0 {
 		return nil, fmt.Errorf("the kind %q lacks New, Kind or Versions", k.Kind)
@@ -26,8 +26,8 @@ func BindKind[T api.Object](k Kind[T]) (*Versions[T], error) {
 	return Bind(k, k.Versions[0].Info.Name)
 }
 
-// DiscoveryKind is the kind as the discovery document of a group tells it: without a version where the kind has the
-// version of the URL.
+// DiscoveryKind returns the kind as the discovery document of a group shows it: without a version where the kind has
+// the version of the URL.
 func (k Kind[T]) DiscoveryKind(group string) schema.GroupVersionKind {
 	kind := schema.GroupVersionKind{Group: k.Group, Kind: k.Kind}
 	if (k.Group != group || len(k.Versions) == 1) && len(k.Versions) > 0 {
@@ -51,16 +51,16 @@ func (a *Versions[T]) OrStorage(name string) *Served[T] {
 
 // DecodeBody decodes a body, whose version may be that of another kind: see OrStorage.
 func (a *Versions[T]) DecodeBody(body api.Body) (obj T, warnings []string, err error) {
-	return DecodeBody(a.OrStorage(body.Version), a.NewHub(), body)
+	return a.OrStorage(body.Version).DecodeBody(a.NewHub(), body)
 }
 
 // RenderObject renders an object in a form, whose version may be that of another kind: see OrStorage.
 func (a *Versions[T]) RenderObject(obj T, form api.Form) (api.Rendition, error) {
-	return RenderObject(a.OrStorage(form.Version), obj, form)
+	return a.OrStorage(form.Version).RenderObject(obj, form)
 }
 
-// RenderObject renders an object that nothing is stored of. Its errors are API statuses.
-func RenderObject[T api.Object](v *Served[T], obj T, form api.Form) (api.Rendition, error) {
+// RenderObject renders an object without a stored form. Its errors are API statuses.
+func (v *Served[T]) RenderObject(obj T, form api.Form) (api.Rendition, error) {
 	data, err := v.Encode(obj)
 	if err != nil {
 		return api.Rendition{}, apierrors.NewInternalError(err)

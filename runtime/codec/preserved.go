@@ -5,10 +5,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidatePreserved checks an object that carries fields of the hub in an annotation, which a client can write as it
-// likes: by the rules of the storage version, which has these fields. It checks nothing where obj has no such
-// annotation. Stored converts to the storage version; validate gets what becomes of obj and of old, which is nil where
-// old is.
+// ValidatePreserved checks an object that carries fields of the hub in an annotation by the rules of the storage
+// version, which has these fields: a client can write the annotation as it likes. It checks nothing where obj has no
+// such annotation. stored converts to the storage version; validate gets the converted obj and old, nil where old is
+// nil.
 func ValidatePreserved[V, S api.Object](annotation string, obj, old V, stored func(V) (S, error),
 	validate func(obj, old S) field.ErrorList,
 ) field.ErrorList {

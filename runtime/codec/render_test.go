@@ -37,8 +37,10 @@ func twoVersions(t testing.TB) *Versions[*odd] {
 	return all
 }
 
-const managers = `[{"manager":"kubectl","operation":"Update","apiVersion":"g.example.com/v1","time":"2024-05-01T10:00:00Z",` +
-	`"fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:annotations":{".":{},"f:note":{}},"f:labels":{".":{},"f:app":{}}},"f:spec":{"f:is":{},"f:size":{}}}}]`
+const managers = `[{"manager":"kubectl","operation":"Update","apiVersion":"g.example.com/v1",` +
+	`"time":"2024-05-01T10:00:00Z",` +
+	`"fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:annotations":{".":{},"f:note":{}},"f:labels":{".":{},` +
+	`"f:app":{}}},"f:spec":{"f:is":{},"f:size":{}}}}]`
 
 // storedOdd is an odd as the cache has it.
 func storedOdd(t testing.TB, all *Versions[*odd], object string) api.Rendition {
@@ -65,12 +67,15 @@ func TestOtherVersionsKeepManagedFields(t *testing.T) {
 		object string
 		cut    bool
 	}{
-		"among others":       {`{"metadata":{"name":"a","resourceVersion":"7","managedFields":` + managers + `},"spec":{"is":1}}`, true},
-		"behind annotations": {`{"metadata":{"name":"a","annotations":{"managedFields":"}]\"","x":"\\"},"managedFields":` + managers + `},"spec":{"managedFields":[1]}}`, true},
-		"with owners":        {`{"metadata":{"name":"a","resourceVersion":"7","finalizers":["f"],"managedFields":` + managers + `}}`, true},
-		"alone":              {`{"metadata":{"managedFields":` + managers + `},"spec":{"is":1}}`, false},
-		"none":               {`{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"managedFields":[]}}`, false},
-		"no metadata":        {`{"spec":{"is":1}}`, false},
+		"among others": {`{"metadata":{"name":"a","resourceVersion":"7","managedFields":` + managers +
+			`},"spec":{"is":1}}`, true},
+		"behind annotations": {`{"metadata":{"name":"a","annotations":{"managedFields":"}]\"","x":"\\"},` +
+			`"managedFields":` + managers + `},"spec":{"managedFields":[1]}}`, true},
+		"with owners": {`{"metadata":{"name":"a","resourceVersion":"7","finalizers":["f"],"managedFields":` + managers +
+			`}}`, true},
+		"alone":       {`{"metadata":{"managedFields":` + managers + `},"spec":{"is":1}}`, false},
+		"none":        {`{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"managedFields":[]}}`, false},
+		"no metadata": {`{"spec":{"is":1}}`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stored, v2 := storedOdd(t, all, c.object), all.ByName("v2")
@@ -115,8 +120,10 @@ func mustMetadata(t *testing.T, r api.Rendition) api.Rendition {
 func BenchmarkRender(b *testing.B) {
 	all := twoVersions(b)
 	note := strings.Repeat("x", 600)
-	stored := storedOdd(b, all, `{"metadata":{"name":"a","namespace":"default","uid":"c3d9b0f8-0c4f-4f0e-9d6b-6a2f0d1b7c11","resourceVersion":"123456","generation":1,`+
-		`"creationTimestamp":"2024-05-01T10:00:00Z","labels":{"app":"a"},"annotations":{"note":"`+note+`"},"managedFields":`+managers+`},"spec":{"is":"x","size":3}}`)
+	stored := storedOdd(b, all, `{"metadata":{"name":"a","namespace":"default",`+
+		`"uid":"c3d9b0f8-0c4f-4f0e-9d6b-6a2f0d1b7c11","resourceVersion":"123456","generation":1,`+
+		`"creationTimestamp":"2024-05-01T10:00:00Z","labels":{"app":"a"},"annotations":{"note":"`+note+
+		`"},"managedFields":`+managers+`},"spec":{"is":"x","size":3}}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := all.Render(stored, api.Form{Version: "v2"}); err != nil {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Translate makes JSON of an object that is stored in Kubernetes protobuf, in the version that it is in. kube-apiserver
-// stores its own kinds so.
+// Translate translates an object that is stored in Kubernetes protobuf to JSON, in the same version. kube-apiserver
+// stores its own kinds in protobuf.
 func (a *Versions[T]) Translate(data []byte) ([]byte, error) {
 	message, gvk, err := wire.OpenEnvelope(data)
 	if err != nil {
@@ -27,7 +27,7 @@ func (a *Versions[T]) Translate(data []byte) ([]byte, error) {
 	return v.codec.translate(message, v.GVK)
 }
 
-// translate makes JSON of a message: the object as it is, without defaults.
+// translate translates a message to JSON, without defaults.
 func (c typed[T, V]) translate(message []byte, gvk schema.GroupVersionKind) ([]byte, error) {
 	obj := c.New()
 	if err := c.Proto.unmarshal(message, obj); err != nil {

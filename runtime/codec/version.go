@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -119,9 +118,8 @@ func (a *Versions[T]) versionOf(data []byte) (*Served[T], error) {
 	return a.called(kind, apiVersion)
 }
 
-// ToStorageVersion sets what the storage version defaults in an object that came in another version. A read from storage
-// would set the same defaults: so an object is stored as it will be read, and a client that writes it back unchanged
-// changes nothing.
+// ToStorageVersion sets the defaults of the storage version in an object of another version. A read from storage would
+// set the same defaults: a client that reads the object and writes it back unchanged then changes nothing.
 func (a *Versions[T]) ToStorageVersion(obj T) (T, error) {
 	data, err := a.Encode(obj)
 	if err != nil {
@@ -131,7 +129,7 @@ func (a *Versions[T]) ToStorageVersion(obj T) (T, error) {
 	return d.Object, err
 }
 
-// called is the version that a stored object says it is of.
+// called returns the version of a kind and apiVersion.
 func (a *Versions[T]) called(kind, apiVersion string) (*Served[T], error) {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
@@ -145,17 +143,17 @@ func (a *Versions[T]) called(kind, apiVersion string) (*Served[T], error) {
 	return v, nil
 }
 
-// Encode writes an object in the storage version, as it is: a resourceVersion that it has is written, too.
+// Encode encodes an object in the storage version, including its resourceVersion.
 func (a *Versions[T]) Encode(obj T) ([]byte, error) {
 	return a.Storage.Encode(obj)
 }
 
-// Encode writes an object in the version in JSON, with kind and apiVersion in front. It leaves the object as it was.
+// Encode encodes an object in the version in JSON, with kind and apiVersion in front.
 func (v *Served[T]) Encode(obj T) ([]byte, error) {
 	return v.codec.encode(obj, v.GVK, v.Head)
 }
 
-// Render makes another form of a rendition of the storage version in JSON.
+// Render renders another form from the whole object in JSON in the storage version.
 func (a *Versions[T]) Render(stored api.Rendition, form api.Form) (api.Rendition, error) {
 	v, err := a.Lookup(form.Version)
 	if err != nil {
@@ -187,7 +185,7 @@ func (a *Versions[T]) Render(stored api.Rendition, form api.Form) (api.Rendition
 	return v.shape(hub, object, form)
 }
 
-// isNative tells the forms that are made of the hub object, without the version's in JSON.
+// isNative tells whether a form is rendered from the hub object alone, without the version's JSON.
 func isNative(form api.Form) bool {
 	switch form.Shape.Plain() {
 	case api.Row:
@@ -198,7 +196,7 @@ func isNative(form api.Form) bool {
 	return false
 }
 
-// convert makes the object of another version without touching its managedFields. It is false where that can't be done,
+// convert converts an object to another version without decoding its managedFields. It returns false where it can't,
 // for whatever reason.
 func (a *Versions[T]) convert(v *Served[T], stored api.Rendition) (api.Rendition, bool) {
 	data, managed, ok := rendition.CutManagedFields(stored)
@@ -249,7 +247,7 @@ func (v *Served[T]) shape(hub T, object api.Rendition, form api.Form) (api.Rendi
 	return rendition.Row(cells, nil)
 }
 
-// cells are those of a row, complete.
+// cells returns all cells of a row.
 func (v *Served[T]) cells(hub T) ([]api.Cell, error) {
 	cells, err := v.codec.cells(hub)
 	if err != nil {
@@ -258,7 +256,7 @@ func (v *Served[T]) cells(hub T) ([]api.Cell, error) {
 	return rendition.Cells(hub, v.Info.Columns, cells), nil
 }
 
-// Bookmark is an object that says nothing but how far a watch has come.
+// Bookmark renders the object of a bookmark at a revision.
 func (a *Versions[T]) Bookmark(revision int64, initialEnd bool, form api.Form) (api.Rendition, error) {
 	v, err := a.Lookup(form.Version)
 	if err != nil {
@@ -290,20 +288,14 @@ func (v *Served[T]) Validate(ctx context.Context, op operation.Operation, obj T,
 	return v.codec.validate(ctx, op, obj, old)
 }
 
-// View returns obj in the version, with kind and apiVersion and without managedFields. The view shares memory with obj
-// and must only be read.
+// View returns obj in the version, with kind and apiVersion and without managedFields. The view shares memory with obj,
+// so callers must only read it.
 func (v *Served[T]) View(obj T) (runtime.Object, error) { return v.codec.view(obj, v.GVK) }
 
 // Empty returns an empty object of the version, with kind and apiVersion.
 func (v *Served[T]) Empty() runtime.Object { return v.codec.empty(v.GVK) }
 
-// FromMap makes a hub object of a decoded JSON object of the version. A complete one gets defaults, and must not have
-// unknown fields.
-func (v *Served[T]) FromMap(object map[string]any, hub T, complete bool) (T, error) {
-	return v.codec.adopt(object, hub, complete)
-}
-
-// PatchMeta tells how strategic merge patches treat the fields of the version.
-func (v *Served[T]) PatchMeta() (strategicpatch.PatchMetaFromStruct, error) {
-	return v.codec.merging()
+// FromMap makes a hub object of a part of an object of the version, without defaults. It ignores unknown fields.
+func (v *Served[T]) FromMap(object map[string]any, hub T) (T, error) {
+	return v.codec.adopt(object, hub, false)
 }

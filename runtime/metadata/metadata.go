@@ -1,5 +1,7 @@
-// Package metadata is what a server does with the metadata of an object that is written: names, namespaces, the fields
-// that the server alone sets, owner references, and the options of a deletion. It knows runtime/api and no storage.
+// Package metadata applies the rules for an object's metadata on a write: names, namespaces, the fields that only the
+// server sets, owner references, and the options of a deletion.
+//
+// It may know package api.
 package metadata
 
 import (
@@ -18,16 +20,16 @@ import (
 )
 
 const (
-	// maxGenerated bounds GenerateName's prefix, so that prefix and suffix stay a DNS label.
+	// maxGenerated bounds the prefix in GenerateName, so that the name is at most as long as a DNS label.
 	maxGenerated = 63 - suffixLength
 	suffixLength = 5
-	// suffixes holds neither vowels nor what looks alike, so that no words come out.
+	// suffixes has neither vowels, so that suffixes form no words, nor characters that look alike.
 	suffixes = "bcdfghjklmnpqrstvwxz2456789"
-	// MaxGeneratedNames is how many generated names are tried.
+	// MaxGeneratedNames bounds how many generated names a creation tries.
 	MaxGeneratedNames = 8
 )
 
-// GenerateName appends a random suffix to a prefix, which is shortened where need be.
+// GenerateName appends a random suffix to a prefix, which it shortens if necessary.
 func GenerateName(prefix string) string {
 	name := []byte(prefix[:min(len(prefix), maxGenerated)])
 	for range suffixLength {
@@ -36,7 +38,7 @@ func GenerateName(prefix string) string {
 	return string(name)
 }
 
-// EnsureNamespace sets the namespace of the URL in an object that has none.
+// EnsureNamespace sets the namespace of the URL in an object that has none, and refuses another one.
 func EnsureNamespace(obj metav1.Object, scope api.Scope, namespace string) error {
 	if scope == api.Cluster {
 		obj.SetNamespace("")
@@ -47,23 +49,26 @@ func EnsureNamespace(obj metav1.Object, scope api.Scope, namespace string) error
 	case "":
 		obj.SetNamespace(namespace)
 	default:
-		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on " +
+			"the request")
 	}
 	return nil
 }
 
-// MatchName compares the object's name with that of the URL.
+// MatchName refuses an object with another name than that of the URL.
 func MatchName(obj metav1.Object, name string) error {
 	if obj.GetName() == "" {
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", name))
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: "+
+			"name must be provided", name))
 	}
 	if obj.GetName() != name {
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", obj.GetName(), name))
+		return apierrors.NewBadRequest(
+			fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", obj.GetName(), name))
 	}
 	return nil
 }
 
-// Reset takes from an object that is to be created what the server alone decides.
+// Reset resets the fields of a new object that only the server sets.
 func Reset(obj metav1.Object) {
 	obj.SetUID("")
 	obj.SetCreationTimestamp(metav1.Time{})
@@ -78,11 +83,11 @@ func Initialize(obj metav1.Object) {
 	obj.SetCreationTimestamp(Now())
 }
 
-// Now has the precision with which times are stored.
+// Now returns the current time in the precision of stored times.
 func Now() metav1.Time { return metav1.NewTime(time.Now().UTC().Truncate(time.Second)) }
 
-// KeepSystemFields takes over from old what an update can't change. What has a value in obj and is immutable stays, for
-// validation to refuse.
+// KeepSystemFields copies the fields that only the server sets from old. It keeps a UID and a grace period that obj
+// has: validation refuses a changed value of these immutable fields.
 func KeepSystemFields(obj, old metav1.Object) {
 	obj.SetGeneration(old.GetGeneration())
 	obj.SetSelfLink("")
@@ -100,7 +105,7 @@ func KeepSystemFields(obj, old metav1.Object) {
 	}
 }
 
-// MarkDeleted notes that an object is to be deleted once its finalizers are gone.
+// MarkDeleted sets the deletionTimestamp of an object that has finalizers.
 func MarkDeleted(obj metav1.Object) {
 	at := Now()
 	if deleted := obj.GetDeletionTimestamp(); deleted == nil || deleted.After(at.Time) {
@@ -110,14 +115,13 @@ func MarkDeleted(obj metav1.Object) {
 	obj.SetDeletionGracePeriodSeconds(new(int64))
 }
 
-// Finalized tells that an update took the last finalizer of an object that was to be deleted.
+// Finalized tells whether an update removed the last finalizer of an object that is being deleted.
 func Finalized(obj, old metav1.Object) bool {
 	grace := old.GetDeletionGracePeriodSeconds()
 	return len(obj.GetFinalizers()) == 0 && old.GetDeletionTimestamp() != nil && (grace == nil || *grace == 0)
 }
 
-// DeduplicateOwners drops owner references that stand twice, with kube-apiserver's warning, which says when they were
-// found.
+// DeduplicateOwners removes duplicate owner references, and returns kube-apiserver's warning, which includes when.
 func DeduplicateOwners(obj metav1.Object, when string) (warnings []string) {
 	refs := obj.GetOwnerReferences()
 	if len(refs) < 2 {
@@ -127,7 +131,8 @@ func DeduplicateOwners(obj metav1.Object, when string) (warnings []string) {
 	kept := refs[:0:0]
 	seen := make(map[ownerID]bool, len(refs))
 	for _, ref := range refs {
-		id := ownerID{ref.APIVersion, ref.Kind, ref.Name, ref.UID, optionOf(ref.Controller), optionOf(ref.BlockOwnerDeletion)}
+		id := ownerID{ref.APIVersion, ref.Kind, ref.Name, ref.UID, optionOf(ref.Controller),
+			optionOf(ref.BlockOwnerDeletion)}
 		if seen[id] {
 			doubled = append(doubled, string(ref.UID))
 			continue
@@ -144,7 +149,7 @@ func DeduplicateOwners(obj metav1.Object, when string) (warnings []string) {
 		"please fix your requests; duplicate UID(s) observed: " + strings.Join(doubled, ", ")}
 }
 
-// ownerID is all of an owner reference, comparable.
+// ownerID is an owner reference as a comparable value.
 type ownerID struct {
 	apiVersion, kind, name string
 	uid                    types.UID
@@ -160,25 +165,26 @@ func optionOf(b *bool) option {
 	return option{true, *b}
 }
 
-// AdvanceGeneration advances the generation of what begins to be deleted.
+// AdvanceGeneration increments the generation of an object whose deletion begins.
 func AdvanceGeneration(obj metav1.Object) {
 	if obj.GetDeletionTimestamp() == nil && obj.GetGeneration() > 0 {
 		obj.SetGeneration(obj.GetGeneration() + 1)
 	}
 }
 
-// UIDConflict is 409 for an update of another object of the same name.
+// UIDConflict returns 409 for an update whose UID isn't that of the stored object.
 func UIDConflict(gr schema.GroupResource, name string, sent, found types.UID) error {
 	return apierrors.NewConflict(gr, name,
 		fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", sent, found))
 }
 
-// SetDeleteOptions makes options of metav1 those of a deletion.
+// SetDeleteOptions validates options, and sets those of a deletion.
 func SetDeleteOptions(o *api.DeleteOptions, options *metav1.DeleteOptions) error {
 	if errs := metavalidation.ValidateDeleteOptions(options); len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
-	o.Preconditions, o.GracePeriodSeconds, o.Propagation = options.Preconditions, options.GracePeriodSeconds, options.PropagationPolicy
+	o.Preconditions, o.GracePeriodSeconds, o.Propagation = options.Preconditions, options.GracePeriodSeconds,
+		options.PropagationPolicy
 	//nolint:staticcheck // an eviction may bring the deprecated option
 	if orphan := options.OrphanDependents; orphan != nil {
 		policy := metav1.DeletePropagationBackground

@@ -13,7 +13,8 @@ import (
 func TestCopiesAreLookedAtInTime(t *testing.T) {
 	object := []byte(`{"data":"` + strings.Repeat("x", 500<<10) + `","list":["` + strings.Repeat("y", 1000) + `"]}`)
 	patch := func(copies int, from, to string) string {
-		return "[" + strings.TrimSuffix(strings.Repeat(`{"op":"copy","from":"`+from+`","path":"`+to+`"},`, copies), ",") + "]"
+		return "[" + strings.TrimSuffix(strings.Repeat(`{"op":"copy","from":"`+from+`","path":"`+to+`"},`, copies),
+			",") + "]"
 	}
 	for _, c := range []struct {
 		name, patch string

@@ -12,12 +12,17 @@ import (
 // FuzzJSONPatch: a patch that is applied in pieces, behind bounds, makes what the library makes of it at once, and
 // fails where it fails.
 func FuzzJSONPatch(f *testing.F) {
-	const object = `{"kind":"Widget","metadata":{"name":"a","labels":{"x":"1"},"finalizers":["a","b"]},"spec":{"size":3,"notes":{"k/~":"v"}}}`
+	const object = `{"kind":"Widget","metadata":{"name":"a","labels":{"x":"1"},"finalizers":["a","b"]},` +
+		`"spec":{"size":3,"notes":{"k/~":"v"}}}`
 	for _, seed := range []string{
-		`[]`, `[{"op":"add","path":"/metadata/labels/y","value":"2"},{"op":"copy","from":"/metadata","path":"/spec/copy"},{"op":"remove","path":"/spec/copy/name"}]`,
-		`[{"op":"copy","from":"/spec","path":"/spec/notes"},{"op":"copy","from":"/spec","path":"/spec/notes"}]`, `[{"op":"move","from":"/metadata/finalizers/0","path":"/metadata/finalizers/-"}]`,
-		`[{"op":"test","path":"/spec/size","value":3.0},{"op":"replace","path":"/spec/notes/k~1~0","value":null}]`, `[{"op":"replace","path":"","value":{}}]`,
-		`[{"op":"remove","path":"/metadata/finalizers/-1"}]`, `[{"op":"add","path":"/metadata/finalizers/9","value":"x"}]`, `[{"op":"nonsense","path":"/a"}]`, `[null]`, `{}`,
+		`[]`, `[{"op":"add","path":"/metadata/labels/y","value":"2"},{"op":"copy","from":"/metadata",` +
+			`"path":"/spec/copy"},{"op":"remove","path":"/spec/copy/name"}]`,
+		`[{"op":"copy","from":"/spec","path":"/spec/notes"},{"op":"copy","from":"/spec","path":"/spec/notes"}]`,
+		`[{"op":"move","from":"/metadata/finalizers/0","path":"/metadata/finalizers/-"}]`,
+		`[{"op":"test","path":"/spec/size","value":3.0},{"op":"replace","path":"/spec/notes/k~1~0","value":null}]`,
+		`[{"op":"replace","path":"","value":{}}]`,
+		`[{"op":"remove","path":"/metadata/finalizers/-1"}]`,
+		`[{"op":"add","path":"/metadata/finalizers/9","value":"x"}]`, `[{"op":"nonsense","path":"/a"}]`, `[null]`, `{}`,
 	} {
 		f.Add(seed)
 	}

@@ -87,7 +87,8 @@ func TestDeepMergePatchIsQuick(t *testing.T) {
 // The library reads a value again at each level that it goes down; what would take it minutes is refused.
 func TestDeepJSONPatchIsRefused(t *testing.T) {
 	deep := func(depth, text int) api.Body {
-		return api.Body{Data: []byte(`[{"op":"add","path":"/x","value":` + strings.Repeat(`{"a":`, depth) + `"` + strings.Repeat(`x\"{`, text/4) + `"` +
+		return api.Body{Data: []byte(`[{"op":"add","path":"/x","value":` + strings.Repeat(`{"a":`, depth) + `"` +
+			strings.Repeat(`x\"{`, text/4) + `"` +
 			strings.Repeat("}", depth) + `}]`)}
 	}
 	if _, _, err := New(api.JSONPatch, deep(1000, 2<<20)); !apierrors.IsRequestEntityTooLargeError(err) {

@@ -17,14 +17,14 @@ import (
 
 // Patch applies one patch to JSON objects. It may be used again. Its errors are API statuses.
 type Patch interface {
-	// Apply returns the patched object, and leaves object alone.
+	// Apply returns the patched object, and doesn't change object.
 	Apply(object []byte) ([]byte, error)
-	// Describe is how an error shows the patch that made object.
+	// Describe returns how an error shows the patch that resulted in object.
 	Describe(object []byte) string
 }
 
-// New reads a JSON patch or a merge patch. strict are its unknown and duplicate fields, unless body.Validation ignores
-// them.
+// New decodes a JSON patch or a merge patch. strict are its unknown and duplicate fields, unless body.Validation
+// ignores them.
 func New(kind api.PatchType, body api.Body) (p Patch, strict []error, err error) {
 	lax := body.Validation == metav1.FieldValidationIgnore
 	switch kind {
@@ -44,7 +44,7 @@ func New(kind api.PatchType, body api.Body) (p Patch, strict []error, err error)
 	return nil, nil, apierrors.NewInternalError(fmt.Errorf("patches of type %q are not applied here", kind))
 }
 
-// safely turns a panic of the patch library, whatever the patch that provoked it, into an error.
+// safely turns a panic of the patch library into an error.
 func safely(apply func() ([]byte, error)) (out []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -54,7 +54,7 @@ func safely(apply func() ([]byte, error)) (out []byte, err error) {
 	return apply()
 }
 
-// unprocessable is a 422 without a kind, as a patch that can't be applied gets it.
+// unprocessable returns the 422 without a kind for a patch that can't be applied.
 func unprocessable(err error) error {
 	return apierrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", err.Error(), 0, false)
 }

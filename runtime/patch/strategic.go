@@ -11,13 +11,13 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Strategic is a strategic merge patch: how lists merge is in the struct tags of the version's Go type.
+// Strategic is a strategic merge patch. The struct tags of the version's Go type say how lists merge.
 type Strategic struct {
 	data []byte
 	meta strategicpatch.PatchMetaFromStruct
 }
 
-// NewStrategic reads a strategic merge patch. meta tells how lists merge; lax ignores unknown and duplicate fields.
+// NewStrategic decodes a strategic merge patch. meta says how lists merge; lax ignores unknown and duplicate fields.
 func NewStrategic(data []byte, meta strategicpatch.PatchMetaFromStruct, lax bool) (Patch, []error, error) {
 	var patch map[string]any
 	strict, err := kjson.UnmarshalStrict(data, &patch)
@@ -58,8 +58,7 @@ func (p *Strategic) Describe([]byte) string {
 	return fmt.Sprintf("%+v", patch)
 }
 
-// strategicError is 422 for a patch that contradicts itself, and 400 for all else: what can't be merged is the patch's
-// fault.
+// strategicError returns 422 for a patch that contradicts itself, and 400 for all other errors.
 func strategicError(err error) error {
 	if errors.Is(err, mergepatch.ErrNoListOfLists) || errors.Is(err, mergepatch.ErrPatchContentNotMatchRetainKeys) {
 		return unprocessable(err)

@@ -13,9 +13,11 @@ import (
 func TestUpdateOfTheVeryObjectThatIsGone(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		for _, subresource := range []string{"", "status"} {
-			_, err := b.Update(b.ctx(), "ns", "a", subresource, body(`{"metadata":{"name":"a","uid":"u-1"}}`), api.WriteOptions{Form: v1})
+			_, err := b.Update(b.ctx(), "ns", "a", subresource, body(`{"metadata":{"name":"a","uid":"u-1"}}`),
+				api.WriteOptions{Form: v1})
 			wantStatus(t, err, 404, metav1.StatusReasonNotFound, `widgets.shop.example.com "a" not found`)
-			_, err = b.Update(b.ctx(), "ns", "a", subresource, body(`{"metadata":{"name":"a"}}`), api.WriteOptions{Form: v1})
+			_, err = b.Update(b.ctx(), "ns", "a", subresource, body(`{"metadata":{"name":"a"}}`),
+				api.WriteOptions{Form: v1})
 			wantStatus(t, err, 404, metav1.StatusReasonNotFound, `widgets.shop.example.com "a" not found`)
 		}
 	})
@@ -32,15 +34,18 @@ func TestWarningsOfRefusedWrites(t *testing.T) {
 		check := func(what string, result api.Result, err error) {
 			t.Helper()
 			if err == nil || !slices.Equal(result.Warnings, want) {
-				t.Errorf("%s: warnings %q, error %v; want an error, and the warnings %q", what, result.Warnings, err, want)
+				t.Errorf("%s: warnings %q, error %v; want an error, and the warnings %q", what, result.Warnings, err,
+					want)
 			}
 		}
 		result, err := b.Create(b.ctx(), "ns", warned(invalid), api.WriteOptions{Form: v1})
 		check("create", result, err)
 		b.create(`{"metadata":{"name":"a"}}`)
-		result, err = b.Create(b.ctx(), "ns", warned(`{"metadata":{"name":"a"},"spec":{"sise":1}}`), api.WriteOptions{Form: v1})
+		result, err = b.Create(b.ctx(), "ns", warned(`{"metadata":{"name":"a"},"spec":{"sise":1}}`),
+			api.WriteOptions{Form: v1})
 		check("create of what exists", result, err)
-		result, err = b.Create(b.ctx(), "elsewhere", warned(`{"metadata":{"name":"a","namespace":"ns"},"spec":{"sise":1}}`), api.WriteOptions{Form: v1})
+		result, err = b.Create(b.ctx(), "elsewhere", warned(`{"metadata":{"name":"a","namespace":"ns"},`+
+			`"spec":{"sise":1}}`), api.WriteOptions{Form: v1})
 		check("create in another namespace", result, err)
 		result, err = b.Update(b.ctx(), "ns", "a", "", warned(invalid), api.WriteOptions{Form: v1})
 		check("update", result, err)

@@ -4,20 +4,19 @@ import (
 	"fmt"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	kjson "sigs.k8s.io/json"
 )
 
-// apply is the object that what is applied makes of the attempt's old one, with its managedFields.
+// apply returns the attempt's old object with the applied configuration merged into it, and its managedFields.
 func (o *fieldManagers[T]) apply(a *attempt[T], body api.Body) (obj T, err error) {
 	current := a.old
-	config, err := configuration(a.version.GVK, body)
+	config, err := decodeConfiguration(a.version, body)
 	if err != nil {
 		return obj, err
 	}
@@ -39,7 +38,7 @@ func (o *fieldManagers[T]) apply(a *attempt[T], body api.Body) (obj T, err error
 	return obj, annotate(obj, config, a.options.FieldManager)
 }
 
-// refuseUID refuses to create what is said to be a certain object.
+// refuseUID refuses to create an object for which the client sent a UID: that object no longer exists.
 func refuseUID(gr schema.GroupResource, obj metav1.Object, name string) error {
 	uid := obj.GetUID()
 	if uid == "" {
@@ -49,42 +48,36 @@ func refuseUID(gr schema.GroupResource, obj metav1.Object, name string) error {
 		fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 }
 
-// dropVersion takes from an object that an update creates what it was made from: that is gone, and what is wanted
-// counts.
+// dropVersion removes the resourceVersion from an object that an update creates: the object that had it no longer
+// exists. It refuses one that is no number.
 func dropVersion(obj metav1.Object) error {
 	_, err := store.ParseVersion(obj.GetResourceVersion())
 	obj.SetResourceVersion("")
 	return err
 }
 
-// configuration reads what is applied, anew for each attempt: merging may take parts of it over.
-func configuration(kind schema.GroupVersionKind, body api.Body) (map[string]any, error) {
-	var config map[string]any
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(body.Data, &config); err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
-	}
-	u := unstructured.Unstructured{Object: config}
-	if gvk := u.GroupVersionKind(); gvk != kind {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("invalid object type: %v", gvk))
-	}
-	if metadata, ok := config["metadata"].(map[string]any); ok && metadata["managedFields"] != nil {
+// decodeConfiguration decodes the body of an apply, anew for each attempt: the merge may keep parts of the result.
+func decodeConfiguration[T api.Object](v *codec.Served[T], body api.Body) (map[string]any, error) {
+	config, err := v.DecodeApply(body)
+	if metadata, ok := config["metadata"].(map[string]any); err == nil && ok && metadata["managedFields"] != nil {
 		return nil, apierrors.NewBadRequest("metadata.managedFields must be nil")
 	}
-	return config, nil
+	return config, err
 }
 
-// applied is the hub object that an apply made.
+// applied converts the result of an apply to an object of the hub.
 func (o *fieldManagers[T]) applied(a *attempt[T], applied ownership.Applied) (obj T, err error) {
 	if applied.Object == nil && a.old.Exists {
 		obj = a.old.Object.DeepCopyObject().(T)
-	} else if obj, err = a.version.FromMap(applied.Object, o.versions.NewHub(), true); err != nil {
-		return obj, apierrors.NewBadRequest(fmt.Sprintf("failed to convert new object to proper version: %v", err))
+	} else if obj, err = a.version.FromApplied(applied.Object, o.versions.NewHub()); err != nil {
+		return obj, err
 	}
 	obj.SetManagedFields(applied.ManagedFields)
 	return obj, nil
 }
 
-// annotate keeps kubectl's annotation up to date where kubectl goes from applying on the client's side to the server's.
+// annotate updates kubectl's annotation for client-side apply, where an object has one and kubectl applies it on the
+// server's side.
 func annotate(obj metav1.Object, config map[string]any, manager string) error {
 	annotations := obj.GetAnnotations()
 	if manager != ownership.Kubectl || annotations[ownership.LastAppliedAnnotation] == "" {

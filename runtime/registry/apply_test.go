@@ -43,7 +43,8 @@ func (b *bench) applied(manager, data string) *shop.WidgetV1 {
 func ownersOf(w *shop.WidgetV1) string {
 	var all []string
 	for _, m := range w.ManagedFields {
-		all = append(all, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", m.Manager, m.Operation, m.FieldsV1.GetRawString(), m.Subresource)))
+		all = append(all, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", m.Manager, m.Operation,
+			m.FieldsV1.GetRawString(), m.Subresource)))
 	}
 	return strings.Join(all, "\n")
 }
@@ -57,7 +58,8 @@ func wantOwners(t testing.TB, w *shop.WidgetV1, want ...string) {
 
 func TestApplyCreates(t *testing.T) {
 	b := openSchema(t)
-	r, err := b.apply("m", config(`,"labels":{"x":"1"}`, `,"spec":{"color":"red","parts":["p"]},"status":{"phase":"Up"}`), false)
+	r, err := b.apply("m", config(`,"labels":{"x":"1"}`,
+		`,"spec":{"color":"red","parts":["p"]},"status":{"phase":"Up"}`), false)
 	if err != nil || !r.Created {
 		t.Fatal(r.Created, err)
 	}
@@ -66,7 +68,8 @@ func TestApplyCreates(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	wantOwners(t, w, `m Apply {"f:metadata":{"f:labels":{"f:x":{}}},"f:spec":{"f:color":{},"f:parts":{"v:\"p\"":{}}}}`)
-	if at := w.ManagedFields[0].Time; at == nil || time.Since(at.Time) > time.Minute || w.ManagedFields[0].APIVersion != "shop.example.com/v1" {
+	if at := w.ManagedFields[0].Time; at == nil || time.Since(at.Time) > time.Minute ||
+		w.ManagedFields[0].APIVersion != "shop.example.com/v1" {
 		t.Errorf("%+v", w.ManagedFields[0])
 	}
 	if got := b.get("a"); got.ResourceVersion != w.ResourceVersion || ownersOf(got) != ownersOf(w) {
@@ -82,7 +85,8 @@ func TestApplyLeavesOutWhatIsNotApplied(t *testing.T) {
 	b.applied("m", config(`,"labels":{"x":"1","y":"1"}`, `,"spec":{"color":"red","parts":["p","q"],"notes":{"k":"v"}}`))
 	b.applied("n", config(`,"labels":{"x":"1"}`, `,"spec":{"parts":["q","r"]}`))
 	w := b.applied("m", config(``, `,"spec":{"size":4}`))
-	if w.Labels["x"] != "1" || w.Labels["y"] != "" || w.Spec.Color != "" || strings.Join(w.Spec.Parts, "") != "qr" || w.Spec.Notes != nil || w.Spec.Size != 4 {
+	if w.Labels["x"] != "1" || w.Labels["y"] != "" || w.Spec.Color != "" || strings.Join(w.Spec.Parts, "") != "qr" ||
+		w.Spec.Notes != nil || w.Spec.Size != 4 {
 		t.Errorf("%+v", w)
 	}
 	wantOwners(t, w,
@@ -94,8 +98,10 @@ func TestApplyConflicts(t *testing.T) {
 	b := openSchema(t)
 	b.applied("m", config(``, `,"spec":{"color":"red","notes":{"k":"1"}}`))
 	_, err := b.apply("n", config(``, `,"spec":{"color":"blue"}`), false)
-	s := wantStatus(t, err, 409, metav1.StatusReasonConflict, `Apply failed with 1 conflict: conflict with "m": .spec.color`)
-	want := metav1.StatusCause{Type: metav1.CauseTypeFieldManagerConflict, Message: `conflict with "m"`, Field: ".spec.color"}
+	s := wantStatus(t, err, 409, metav1.StatusReasonConflict, `Apply failed with 1 conflict: conflict with "m": `+
+		`.spec.color`)
+	want := metav1.StatusCause{Type: metav1.CauseTypeFieldManagerConflict, Message: `conflict with "m"`,
+		Field: ".spec.color"}
 	if len(s.Details.Causes) != 1 || s.Details.Causes[0] != want {
 		t.Errorf("%+v", s.Details)
 	}
@@ -106,7 +112,8 @@ func TestApplyConflicts(t *testing.T) {
 	}
 	_, err = b.apply("n", config(``, `,"spec":{"color":"blue","size":6,"notes":{"k":"2"}}`), false)
 	wantStatus(t, err, 409, metav1.StatusReasonConflict,
-		"Apply failed with 3 conflicts: conflicts with \"edit\" using shop.example.com/v1:\n- .spec.size\nconflicts with \"m\":\n- .spec.color\n- .spec.notes.k")
+		"Apply failed with 3 conflicts: conflicts with \"edit\" using shop.example.com/v1:\n- "+
+			".spec.size\nconflicts with \"m\":\n- .spec.color\n- .spec.notes.k")
 	if w := b.get("a"); w.Spec.Color != "red" || w.Spec.Size != 5 {
 		t.Errorf("a conflict changed %+v", w.Spec)
 	}
@@ -130,27 +137,46 @@ func TestRefusedApplies(t *testing.T) {
 		reason  metav1.StatusReason
 		message string
 	}{
-		"managedFields":    {config(`,"managedFields":[]`, ``), false, 400, metav1.StatusReasonBadRequest, "metadata.managedFields must be nil"},
-		"no type":          {`{"metadata":{"name":"a"}}`, false, 400, metav1.StatusReasonBadRequest, "invalid object type: /, Kind="},
-		"null":             {`null`, false, 400, metav1.StatusReasonBadRequest, "invalid object type: /, Kind="},
-		"other version":    {strings.Replace(config(``, ``), "/v1", "/v1beta1", 1), false, 400, metav1.StatusReasonBadRequest, "invalid object type: shop.example.com/v1beta1, Kind=Widget"},
-		"other kind":       {strings.Replace(config(``, ``), "Widget", "Gadget", 1), true, 400, metav1.StatusReasonBadRequest, "invalid object type: shop.example.com/v1, Kind=Gadget"},
-		"no JSON":          {`{`, false, 400, metav1.StatusReasonBadRequest, "error decoding patch: "},
-		"a list":           {`[]`, false, 400, metav1.StatusReasonBadRequest, "error decoding patch: "},
-		"other name":       {strings.Replace(config(``, ``), `"a"`, `"b"`, 1), false, 400, metav1.StatusReasonBadRequest, "the name of the object (b) does not match the name on the URL (a)"},
-		"no name":          {strings.Replace(config(``, ``), `"name":"a"`, ``, 1), true, 400, metav1.StatusReasonBadRequest, "name must be provided"},
-		"other namespace":  {config(`,"namespace":"other"`, ``), false, 400, metav1.StatusReasonBadRequest, "the namespace of the provided object does not match"},
-		"unknown field":    {config(``, `,"spec":{"colour":"red"}`), false, 400, metav1.StatusReasonBadRequest, "failed to create typed patch object (/a; shop.example.com/v1, Kind=Widget): .spec.colour: field not declared in schema"},
-		"wrong type":       {config(``, `,"spec":{"size":"big"}`), false, 400, metav1.StatusReasonBadRequest, ".spec.size: expected numeric"},
-		"fraction":         {config(``, `,"spec":{"size":1.5}`), false, 400, metav1.StatusReasonBadRequest, "cannot unmarshal number 1.5 into Go struct field SpecV1.spec.size of type int64"},
-		"huge number":      {config(``, `,"spec":{"size":1e300}`), false, 400, metav1.StatusReasonBadRequest, "cannot unmarshal number 1e+300"},
-		"twice in a set":   {config(``, `,"spec":{"parts":["p","p"]}`), false, 400, metav1.StatusReasonBadRequest, `.spec.parts: duplicate entries for key [="p"]`},
-		"metadata is text": {strings.Replace(config(``, ``), `{"name":"a"}`, `"a"`, 1), false, 400, metav1.StatusReasonBadRequest, ""},
-		"invalid":          {config(``, `,"spec":{"size":-1}`), false, 422, metav1.StatusReasonInvalid, "must not be negative"},
-		"stale":            {config(`,"resourceVersion":"1"`, ``), false, 409, metav1.StatusReasonConflict, "the object has been modified"},
-		"other uid":        {config(`,"uid":"u"`, ``), false, 422, metav1.StatusReasonInvalid, "metadata.uid: Invalid value"},
-		"uid of nothing":   {config(`,"uid":"u"`, ``), true, 409, metav1.StatusReasonConflict, "uid mismatch: the provided object specified uid u, and no existing object was found"},
-		"no version":       {config(`,"resourceVersion":"abc"`, ``), true, 400, metav1.StatusReasonBadRequest, `resourceVersion: Invalid value: "abc"`},
+		"managedFields": {config(`,"managedFields":[]`, ``), false, 400, metav1.StatusReasonBadRequest,
+			"metadata.managedFields must be nil"},
+		"no type": {`{"metadata":{"name":"a"}}`, false, 400, metav1.StatusReasonBadRequest,
+			"invalid object type: /, Kind="},
+		"null": {`null`, false, 400, metav1.StatusReasonBadRequest, "invalid object type: /, Kind="},
+		"other version": {strings.Replace(config(``, ``), "/v1", "/v1beta1", 1), false, 400,
+			metav1.StatusReasonBadRequest, "invalid object type: shop.example.com/v1beta1, Kind=Widget"},
+		"other kind": {strings.Replace(config(``, ``), "Widget", "Gadget", 1), true, 400,
+			metav1.StatusReasonBadRequest, "invalid object type: shop.example.com/v1, Kind=Gadget"},
+		"no JSON": {`{`, false, 400, metav1.StatusReasonBadRequest, "error decoding patch: "},
+		"a list":  {`[]`, false, 400, metav1.StatusReasonBadRequest, "error decoding patch: "},
+		"other name": {strings.Replace(config(``, ``), `"a"`, `"b"`, 1), false, 400,
+			metav1.StatusReasonBadRequest, "the name of the object (b) does not match the name on the URL (a)"},
+		"no name": {strings.Replace(config(``, ``), `"name":"a"`, ``, 1), true, 400,
+			metav1.StatusReasonBadRequest, "name must be provided"},
+		"other namespace": {config(`,"namespace":"other"`, ``), false, 400, metav1.StatusReasonBadRequest,
+			"the namespace of the provided object does not match"},
+		"unknown field": {config(``, `,"spec":{"colour":"red"}`), false, 400, metav1.StatusReasonBadRequest,
+			"failed to create typed patch object (/a; shop.example.com/v1, Kind=Widget): .spec.colour: field not " +
+				"declared in schema"},
+		"wrong type": {config(``, `,"spec":{"size":"big"}`), false, 400, metav1.StatusReasonBadRequest,
+			".spec.size: expected numeric"},
+		"fraction": {config(``, `,"spec":{"size":1.5}`), false, 400, metav1.StatusReasonBadRequest,
+			"cannot unmarshal number 1.5 into Go struct field SpecV1.spec.size of type int64"},
+		"huge number": {config(``, `,"spec":{"size":1e300}`), false, 400, metav1.StatusReasonBadRequest,
+			"cannot unmarshal number 1e+300"},
+		"twice in a set": {config(``, `,"spec":{"parts":["p","p"]}`), false, 400, metav1.StatusReasonBadRequest,
+			`.spec.parts: duplicate entries for key [="p"]`},
+		"metadata is text": {strings.Replace(config(``, ``), `{"name":"a"}`, `"a"`, 1), false, 400,
+			metav1.StatusReasonBadRequest, ""},
+		"invalid": {config(``, `,"spec":{"size":-1}`), false, 422, metav1.StatusReasonInvalid,
+			"must not be negative"},
+		"stale": {config(`,"resourceVersion":"1"`, ``), false, 409, metav1.StatusReasonConflict,
+			"the object has been modified"},
+		"other uid": {config(`,"uid":"u"`, ``), false, 422, metav1.StatusReasonInvalid,
+			"metadata.uid: Invalid value"},
+		"uid of nothing": {config(`,"uid":"u"`, ``), true, 409, metav1.StatusReasonConflict,
+			"uid mismatch: the provided object specified uid u, and no existing object was found"},
+		"no version": {config(`,"resourceVersion":"abc"`, ``), true, 400, metav1.StatusReasonBadRequest,
+			`resourceVersion: Invalid value: "abc"`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -174,7 +200,9 @@ func TestApplyTwiceWritesOnce(t *testing.T) {
 		t.Errorf("written at %s, then %s", first.ResourceVersion, again.ResourceVersion)
 	}
 	// Another manager who wants the same is noted.
-	if shared := b.applied("n", config(``, `,"spec":{"color":"red"}`)); shared.ResourceVersion == first.ResourceVersion || len(shared.ManagedFields) != 2 {
+	if shared := b.applied("n",
+		config(``, `,"spec":{"color":"red"}`)); shared.ResourceVersion == first.ResourceVersion ||
+		len(shared.ManagedFields) != 2 {
 		t.Errorf("%+v", shared)
 	}
 }
@@ -190,7 +218,8 @@ func TestDryApplyLeavesNoTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := b.applied("m", config(``, `,"spec":{"color":"red"}`))
-	if _, err := b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, body(config(``, `,"spec":{"color":"blue"}`)), opts); err != nil {
+	if _, err := b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, body(config(``, `,"spec":{"color":"blue"}`)),
+		opts); err != nil {
 		t.Fatal(err)
 	}
 	if w := b.get("a"); w.ResourceVersion != first.ResourceVersion || w.Spec.Color != "red" {
@@ -203,7 +232,8 @@ func TestApplyToSubresources(t *testing.T) {
 	_, err := b.applyTo("status", "m", config(``, `,"status":{"phase":"Up"}`), false)
 	wantStatus(t, err, 404, metav1.StatusReasonNotFound, `widgets.shop.example.com "a" not found`)
 	b.applied("m", config(``, `,"spec":{"color":"red"}`))
-	r, err := b.applyTo("status", "s", config(`,"labels":{"x":"1"}`, `,"spec":{"color":"blue"},"status":{"phase":"Up"}`), true)
+	r, err := b.applyTo("status", "s", config(`,"labels":{"x":"1"}`,
+		`,"spec":{"color":"blue"},"status":{"phase":"Up"}`), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,12 +282,14 @@ func TestManagedFieldsOfUpdates(t *testing.T) {
 		}
 		return b.parse(r.Object)
 	}
-	r, err := b.Create(b.ctx(), "ns", body(config(``, `,"spec":{"color":"red","size":2}`)), api.WriteOptions{Form: v1, FieldManager: "m"})
+	r, err := b.Create(b.ctx(), "ns", body(config(``, `,"spec":{"color":"red","size":2}`)), api.WriteOptions{Form: v1,
+		FieldManager: "m"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantOwners(t, b.parse(r.Object), `m Update {"f:spec":{"f:color":{},"f:size":{}}}`)
-	wantOwners(t, put("n", config(``, `,"spec":{"color":"blue","size":2}`)), `m Update {"f:spec":{"f:size":{}}}`, `n Update {"f:spec":{"f:color":{}}}`)
+	wantOwners(t, put("n", config(``, `,"spec":{"color":"blue","size":2}`)), `m Update {"f:spec":{"f:size":{}}}`,
+		`n Update {"f:spec":{"f:color":{}}}`)
 	// Nothing changed, nothing owned, nothing written.
 	before := b.get("a").ResourceVersion
 	w := put("o", config(``, `,"spec":{"color":"blue","size":2}`))
@@ -268,9 +300,12 @@ func TestManagedFieldsOfUpdates(t *testing.T) {
 	// What is gone is owned by nobody.
 	wantOwners(t, put("o", config(``, `,"spec":{"size":2}`)), `m Update {"f:spec":{"f:size":{}}}`)
 	// A client may write owners itself, and forget them all.
-	entry := `{"manager":"x","operation":"Apply","apiVersion":"shop.example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:size":{}}}}`
-	wantOwners(t, put("o", config(`,"managedFields":[`+entry+`]`, `,"spec":{"size":2}`)), `x Apply {"f:spec":{"f:size":{}}}`)
-	wantOwners(t, put("o", config(`,"managedFields":[{"manager":"broken"}]`, `,"spec":{"size":2}`)), `x Apply {"f:spec":{"f:size":{}}}`)
+	entry := `{"manager":"x","operation":"Apply","apiVersion":"shop.example.com/v1","fieldsType":"FieldsV1",` +
+		`"fieldsV1":{"f:spec":{"f:size":{}}}}`
+	wantOwners(t, put("o", config(`,"managedFields":[`+entry+`]`, `,"spec":{"size":2}`)),
+		`x Apply {"f:spec":{"f:size":{}}}`)
+	wantOwners(t, put("o", config(`,"managedFields":[{"manager":"broken"}]`, `,"spec":{"size":2}`)),
+		`x Apply {"f:spec":{"f:size":{}}}`)
 	if w = put("o", config(`,"managedFields":[{}]`, `,"spec":{"size":3}`)); w.ManagedFields != nil {
 		t.Errorf("%+v", w.ManagedFields)
 	}
@@ -278,7 +313,8 @@ func TestManagedFieldsOfUpdates(t *testing.T) {
 	if w = put("o", config(``, `,"spec":{"size":4}`)); w.ManagedFields != nil {
 		t.Errorf("%+v", w.ManagedFields)
 	}
-	wantOwners(t, b.applied("m", config(``, `,"spec":{"color":"red"}`)), `m Apply {"f:spec":{"f:color":{}}}`, `before-first-apply Update {"f:spec":{"f:size":{}}}`)
+	wantOwners(t, b.applied("m", config(``, `,"spec":{"color":"red"}`)), `m Apply {"f:spec":{"f:color":{}}}`,
+		`before-first-apply Update {"f:spec":{"f:size":{}}}`)
 }
 
 func TestUpdatersAreCapped(t *testing.T) {
@@ -294,7 +330,8 @@ func TestUpdatersAreCapped(t *testing.T) {
 			notes += fmt.Sprintf(`,"n%d":"%d"`, k, k)
 		}
 		data, manager := config(``, `,"spec":{"notes":{"n":"0"`+notes+`}}`), fmt.Sprintf("m%02d", i)
-		if _, err := b.Update(b.ctx(), "ns", "a", "", body(data), api.WriteOptions{Form: v1, FieldManager: manager}); err != nil {
+		if _, err := b.Update(b.ctx(), "ns", "a", "", body(data), api.WriteOptions{Form: v1,
+			FieldManager: manager}); err != nil {
 			t.Fatal(err)
 		}
 		p.set("v1", "", manager, p.read("v1", []byte(data)))
@@ -310,18 +347,24 @@ func TestUpdatersAreCapped(t *testing.T) {
 // kubectl takes over, without a conflict, what it applied on the client's side.
 func TestApplyAfterClientSideApply(t *testing.T) {
 	b := openSchema(t)
-	last := `{\"apiVersion\":\"shop.example.com/v1\",\"kind\":\"Widget\",\"metadata\":{\"name\":\"a\"},\"spec\":{\"color\":\"red\"}}`
-	annotated := config(`,"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"`+last+`"}`, `,"spec":{"color":"red","size":2}`)
-	if _, err := b.Create(b.ctx(), "ns", body(annotated), api.WriteOptions{Form: v1, FieldManager: "kubectl-client-side-apply"}); err != nil {
+	last := `{\"apiVersion\":\"shop.example.com/v1\",\"kind\":\"Widget\",\"metadata\":{\"name\":\"a\"},` +
+		`\"spec\":{\"color\":\"red\"}}`
+	annotated := config(`,"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"`+last+`"}`,
+		`,"spec":{"color":"red","size":2}`)
+	if _, err := b.Create(b.ctx(), "ns", body(annotated), api.WriteOptions{Form: v1,
+		FieldManager: "kubectl-client-side-apply"}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := b.apply("other", config(``, `,"spec":{"color":"blue"}`), false)
-	wantStatus(t, err, 409, metav1.StatusReasonConflict, `conflict with "kubectl-client-side-apply" using shop.example.com/v1: .spec.color`)
+	wantStatus(t, err, 409, metav1.StatusReasonConflict, `conflict with "kubectl-client-side-apply" using `+
+		`shop.example.com/v1: .spec.color`)
 	// It didn't apply size.
 	_, err = b.apply("kubectl", config(``, `,"spec":{"color":"blue","size":3}`), false)
-	wantStatus(t, err, 409, metav1.StatusReasonConflict, "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using shop.example.com/v1: .spec.size")
+	wantStatus(t, err, 409, metav1.StatusReasonConflict, "Apply failed with 1 conflict: conflict with "+
+		"\"kubectl-client-side-apply\" using shop.example.com/v1: .spec.size")
 	w := b.applied("kubectl", config(``, `,"spec":{"color":"blue"}`))
-	if want := config(``, `,"spec":{"color":"blue"}`) + "\n"; w.Annotations["kubectl.kubernetes.io/last-applied-configuration"] != want {
+	if want := config(``, `,"spec":{"color":"blue"}`) +
+		"\n"; w.Annotations["kubectl.kubernetes.io/last-applied-configuration"] != want {
 		t.Errorf("%q\nwant %q", w.Annotations, want)
 	}
 }
@@ -367,7 +410,8 @@ func TestBrokenSchemasAreTold(t *testing.T) {
 	b := openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{Schemas: brokenDocuments()})
 	_, err := b.apply("m", config(``, ``), false)
 	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Code != 500 || !strings.Contains(err.Error(), "the OpenAPI document of shop.example.com/v1") {
+	if !errors.As(err, &status) || status.Status().Code != 500 || !strings.Contains(err.Error(),
+		"the OpenAPI document of shop.example.com/v1") {
 		t.Error(err)
 	}
 }
@@ -377,8 +421,11 @@ func TestTimesAloneAreNotWritten(t *testing.T) {
 	b := openSchema(t)
 	data := config(``, `,"spec":{"color":"red","size":0}`)
 	b.applied("m", data)
-	entry := `{"manager":"m","operation":"Apply","apiVersion":"shop.example.com/v1","time":"2020-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:color":{},"f:size":{}}}}`
-	r, err := b.Update(b.ctx(), "ns", "a", "", body(config(`,"managedFields":[`+entry+`]`, `,"spec":{"color":"red","notes":{"k":"v"}}`)), api.WriteOptions{Form: v1, FieldManager: "p"})
+	entry := `{"manager":"m","operation":"Apply","apiVersion":"shop.example.com/v1","time":"2020-01-01T00:00:00Z",` +
+		`"fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:color":{},"f:size":{}}}}`
+	r, err := b.Update(b.ctx(), "ns", "a", "",
+		body(config(`,"managedFields":[`+entry+`]`, `,"spec":{"color":"red","notes":{"k":"v"}}`)),
+		api.WriteOptions{Form: v1, FieldManager: "p"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +437,8 @@ func TestTimesAloneAreNotWritten(t *testing.T) {
 	if after.ResourceVersion != before.ResourceVersion || after.ManagedFields[0].Time.Year() != 2020 {
 		t.Errorf("written at %s, then at %s: %+v", before.ResourceVersion, after.ResourceVersion, after.ManagedFields)
 	}
-	if after = b.applied("m", config(``, `,"spec":{"color":"blue","size":0}`)); after.ManagedFields[0].Time.Year() == 2020 {
+	if after = b.applied("m",
+		config(``, `,"spec":{"color":"blue","size":0}`)); after.ManagedFields[0].Time.Year() == 2020 {
 		t.Errorf("%+v", after.ManagedFields)
 	}
 }

@@ -17,9 +17,11 @@ var filler = strings.Repeat("x", 700)
 
 // loaded opens widgets of about 1 KiB.
 func loaded(b *testing.B, n int) *bench {
-	w := openOver(b, memory.New(), registry.New(shop.Definition()), registry.Config{Schemas: ownership.NewSchemas(shop.Documents())})
+	w := openOver(b, memory.New(), registry.New(shop.Definition()),
+		registry.Config{Schemas: ownership.NewSchemas(shop.Documents())})
 	for i := range n {
-		w.create(fmt.Sprintf(`{"metadata":{"name":"w%05d","labels":{"even":"%t"}},"spec":{"color":"red","notes":{"a":%q}}}`, i, i%2 == 0, filler))
+		w.create(fmt.Sprintf(`{"metadata":{"name":"w%05d","labels":{"even":"%t"}},"spec":{"color":"red",`+
+			`"notes":{"a":%q}}}`, i, i%2 == 0, filler))
 	}
 	if err := readable(w); err != nil {
 		b.Fatal(err)
@@ -104,7 +106,8 @@ func BenchmarkUpdate(b *testing.B) {
 	for b.Loop() {
 		i++
 		name := fmt.Sprintf("w%05d", i%2000)
-		data := body(fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"size":%d,"color":"red","notes":{"a":%q}}}`, name, i, filler))
+		data := body(fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"size":%d,"color":"red","notes":{"a":%q}}}`, name, i,
+			filler))
 		if _, err := w.Update(w.ctx(), "ns", name, "", data, api.WriteOptions{Form: v1}); err != nil {
 			b.Fatal(err)
 		}
@@ -117,7 +120,8 @@ func BenchmarkPatch(b *testing.B) {
 	for b.Loop() {
 		i++
 		name := fmt.Sprintf("w%05d", i%2000)
-		if _, err := w.Patch(w.ctx(), "ns", name, "", api.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i)), api.WriteOptions{Form: v1}); err != nil {
+		if _, err := w.Patch(w.ctx(), "ns", name, "", api.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i)),
+			api.WriteOptions{Form: v1}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -126,7 +130,8 @@ func BenchmarkPatch(b *testing.B) {
 // BenchmarkUpdateAnswered is an update by the form of its answer.
 func BenchmarkUpdateAnswered(b *testing.B) {
 	forms := map[string]api.Form{
-		"stored": v1, "other": v1beta1, "metadata": {Version: "v1", Shape: api.Metadata}, "CBOR": {Version: "v1", Encoding: api.CBOR}, "row": {Version: "v1", Shape: api.RowWithMetadata},
+		"stored": v1, "other": v1beta1, "metadata": {Version: "v1", Shape: api.Metadata},
+		"CBOR": {Version: "v1", Encoding: api.CBOR}, "row": {Version: "v1", Shape: api.RowWithMetadata},
 	}
 	for name, form := range forms {
 		b.Run(name, func(b *testing.B) {
@@ -135,7 +140,8 @@ func BenchmarkUpdateAnswered(b *testing.B) {
 			for b.Loop() {
 				i++
 				name := fmt.Sprintf("w%05d", i%2000)
-				data := body(fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"size":%d,"color":"red","notes":{"a":%q}}}`, name, i, filler))
+				data := body(fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"size":%d,"color":"red","notes":{"a":%q}}}`,
+					name, i, filler))
 				if _, err := w.Update(w.ctx(), "ns", name, "", data, api.WriteOptions{Form: form}); err != nil {
 					b.Fatal(err)
 				}
@@ -153,8 +159,10 @@ func BenchmarkApply(b *testing.B) {
 				i++
 				name := fmt.Sprintf("w%05d", i%2000)
 				size := strings.Replace(c.size, "%d", fmt.Sprint(i), 1)
-				data := body(fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":%q},"spec":{"size":%s}}`, name, size))
-				if _, err := w.Patch(w.ctx(), "ns", name, "", api.ApplyPatch, data, api.WriteOptions{Form: v1, FieldManager: "b", Force: true}); err != nil {
+				data := body(fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget",`+
+					`"metadata":{"name":%q},"spec":{"size":%s}}`, name, size))
+				if _, err := w.Patch(w.ctx(), "ns", name, "", api.ApplyPatch, data, api.WriteOptions{Form: v1,
+					FieldManager: "b", Force: true}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -166,7 +174,8 @@ func BenchmarkOpen(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		backend := memory.New()
-		h, err := registry.New(shop.Definition()).Open(b.Context(), registry.Config{Backend: backend, Prefix: "/registry"})
+		h, err := registry.New(shop.Definition()).Open(b.Context(), registry.Config{Backend: backend,
+			Prefix: "/registry"})
 		if err != nil {
 			b.Fatal(err)
 		}

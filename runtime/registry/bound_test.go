@@ -31,7 +31,8 @@ func TestLongListsAreQuick(t *testing.T) {
 	notes := `,"spec":{"notes":{` + repeated(100_000, `"p%06d":""`) + `}}`
 	owners := `,"ownerReferences":[` + repeated(20_000, `{"apiVersion":"v1","kind":"Pod","name":"p","uid":"%d"}`) + `]`
 	entries := func(n int, fields string) string {
-		return `,"managedFields":[` + repeated(n, `{"manager":"m%d","operation":"Update","apiVersion":"shop.example.com/v1","fieldsType":"FieldsV1","fieldsV1":`+fields+`}`) + `]`
+		return `,"managedFields":[` + repeated(n, `{"manager":"m%d","operation":"Update",`+
+			`"apiVersion":"shop.example.com/v1","fieldsType":"FieldsV1","fieldsV1":`+fields+`}`) + `]`
 	}
 	cases := map[string]struct {
 		kind   api.PatchType // "" is a PUT
@@ -48,7 +49,8 @@ func TestLongListsAreQuick(t *testing.T) {
 		"apply of a list":            {api.ApplyPatch, config(``, parts), 413, 1},
 		"apply of a map":             {api.ApplyPatch, config(``, notes), 413, 1},
 		"strategic merge of objects": {api.StrategicPatch, config(owners, ``), 413, 1},
-		"strategic merge of values":  {api.StrategicPatch, config(`,"finalizers":[`+repeated(100_000, `"e.com/p%d"`)+`]`, ``), 413, 1},
+		"strategic merge of values": {api.StrategicPatch, config(`,"finalizers":[`+repeated(100_000, `"e.com/p%d"`)+
+			`]`, ``), 413, 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -77,23 +79,27 @@ func TestLongListsAreQuick(t *testing.T) {
 	}
 }
 
-// An object that the schema doesn't allow for is written all the same; who owned what before still does, and the log tells.
+// An object that the schema doesn't allow for is written all the same; who owned what before still does, and the log
+// tells.
 func TestWritesDoNotFailOfOwnership(t *testing.T) {
 	var log bytes.Buffer
-	b := openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{Schemas: ownership.NewSchemas(unownable()), Log: slog.New(slog.NewTextHandler(&log, nil))})
+	b := openOver(t, memory.New(), registry.New(shop.Definition()),
+		registry.Config{Schemas: ownership.NewSchemas(unownable()), Log: slog.New(slog.NewTextHandler(&log, nil))})
 	before := b.create(config(``, `,"spec":{"color":"red"}`))
 	w, err := b.patch("a", "", `{"spec":{"color":"blue","parts":["p"]}}`)
 	if err != nil || w.Spec.Color != "blue" || ownersOf(w) != ownersOf(before) {
 		t.Errorf("%v %+v", err, w)
 	}
-	if text := log.String(); !strings.Contains(text, ".spec.parts: field not declared in schema") || !strings.Contains(text, "name=a") {
+	if text := log.String(); !strings.Contains(text, ".spec.parts: field not declared in schema") ||
+		!strings.Contains(text, "name=a") {
 		t.Errorf("the log says %q", text)
 	}
 }
 
 // unownable is a schema that lacks fields which widgets have.
 func unownable() map[string]api.Document {
-	return map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{"Widget":{"type":"object","properties":{
+	return map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{
+		"Widget":{"type":"object","properties":{
 		"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"type":"object"},"status":{"type":"object"},
 		"spec":{"type":"object","properties":{"color":{"type":"string"},"size":{"type":"integer"}}}},
 		"x-kubernetes-group-version-kind":[{"group":"shop.example.com","version":"v1","kind":"Widget"}]}}}}`))}

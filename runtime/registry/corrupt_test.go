@@ -17,14 +17,16 @@ import (
 func TestListOfMuchThatIsUnreadable(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		for i := range 120 {
-			if _, err := b.backend.Put(b.ctx(), fmt.Sprintf("/registry/shop.example.com/widgets/ns/w%03d", i), []byte("junk"), 0, 0); err != nil {
+			if _, err := b.backend.Put(b.ctx(), fmt.Sprintf("/registry/shop.example.com/widgets/ns/w%03d", i),
+				[]byte("junk"), 0, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, opts := range []api.ListOptions{{}, {Limit: 7}, {Selection: selection(t, "a=b", "")}} {
 			_, err := b.List(b.ctx(), "ns", opts, v1)
 			causes := wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, "(and 99 more)").Details.Causes
-			if len(causes) != 101 || causes[99].Field != "/registry/shop.example.com/widgets/ns/w099" || causes[100].Type != metav1.CauseTypeTooMany {
+			if len(causes) != 101 || causes[99].Field != "/registry/shop.example.com/widgets/ns/w099" ||
+				causes[100].Type != metav1.CauseTypeTooMany {
 				t.Errorf("%d causes: %+v", len(causes), causes[len(causes)-2:])
 			}
 		}
@@ -37,7 +39,8 @@ func TestPageBeforeWhatIsUnreadable(t *testing.T) {
 		for _, name := range []string{"a", "b", "d"} {
 			b.create(`{"metadata":{"name":"` + name + `"}}`)
 		}
-		if _, err := b.backend.Put(b.ctx(), "/registry/shop.example.com/widgets/ns/c", []byte("junk"), 0, 0); err != nil {
+		if _, err := b.backend.Put(b.ctx(), "/registry/shop.example.com/widgets/ns/c", []byte("junk"), 0,
+			0); err != nil {
 			t.Fatal(err)
 		}
 		for _, sel := range []api.Selection{{}, selection(t, "a!=b", "")} {
@@ -80,12 +83,14 @@ func TestWatchOfStateThatIsUnreadable(t *testing.T) {
 			name := fmt.Sprintf("w%03d", i)
 			if i < 300 || i%100 != 0 {
 				b.create(`{"metadata":{"name":"` + name + `"}}`)
-			} else if _, err := b.backend.Put(b.ctx(), "/registry/shop.example.com/widgets/ns/"+name, []byte("junk"), 0, 0); err != nil {
+			} else if _, err := b.backend.Put(b.ctx(), "/registry/shop.example.com/widgets/ns/"+name, []byte("junk"), 0,
+				0); err != nil {
 				t.Fatal(err)
 			}
 		}
 		begin := true
-		for _, opts := range []api.WatchOptions{{}, {SendInitialEvents: &begin, AllowBookmarks: true}, {Selection: selection(t, "a!=b", "")}} {
+		for _, opts := range []api.WatchOptions{{}, {SendInitialEvents: &begin, AllowBookmarks: true},
+			{Selection: selection(t, "a!=b", "")}} {
 			sent, err := b.initial(opts, v1)
 			causes := wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, "widgets/ns/w300").Details.Causes
 			if sent != 300 || len(causes) != 3 || causes[2].Field != "/registry/shop.example.com/widgets/ns/w500" {
@@ -99,7 +104,8 @@ func TestWatchOfStateThatIsUnreadable(t *testing.T) {
 // versions show it.
 func TestListAndWatchOfWhatCantBeShown(t *testing.T) {
 	d := shop.Definition()
-	d.Versions[1] = codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*shop.Widget, *shop.WidgetV1beta1]{
+	d.Versions[1] = codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*shop.Widget,
+		*shop.WidgetV1beta1]{
 		New:   func() *shop.WidgetV1beta1 { return &shop.WidgetV1beta1{} },
 		ToHub: func(v *shop.WidgetV1beta1, w *shop.Widget) error { w.ObjectMeta = v.ObjectMeta; return nil },
 		FromHub: func(w *shop.Widget, v *shop.WidgetV1beta1) error {
@@ -112,12 +118,15 @@ func TestListAndWatchOfWhatCantBeShown(t *testing.T) {
 	for _, cached := range []bool{true, false} {
 		b := open(t, registry.New(d), cached)
 		for i := range 300 {
-			b.create(fmt.Sprintf(`{"metadata":{"name":"w%03d"},"spec":{"color":%q}}`, i, map[bool]string{true: "infrared", false: "red"}[i > 290]))
+			b.create(fmt.Sprintf(`{"metadata":{"name":"w%03d"},"spec":{"color":%q}}`, i,
+				map[bool]string{true: "infrared", false: "red"}[i > 290]))
 		}
 		wanted := func(err error) {
 			t.Helper()
-			s := wantStatus(t, err, 500, metav1.StatusReasonInternalError, "ns/w291 can't be shown in version v1beta1: ")
-			if c := s.Details.Causes; len(c) != 9 || c[8].Field != "/registry/shop.example.com/widgets/ns/w299" || !strings.HasSuffix(s.Message, "no word for infrared (and 8 more)") {
+			s := wantStatus(t, err, 500, metav1.StatusReasonInternalError,
+				"ns/w291 can't be shown in version v1beta1: ")
+			if c := s.Details.Causes; len(c) != 9 || c[8].Field != "/registry/shop.example.com/widgets/ns/w299" ||
+				!strings.HasSuffix(s.Message, "no word for infrared (and 8 more)") {
 				t.Errorf("%+v", s)
 			}
 		}

@@ -24,14 +24,15 @@ func (k *kind[T]) Create(
 		return api.Result{}, internal(err)
 	}
 	return k.create(ctx, &request[T]{
-		verb: createVerb, namespace: namespace, version: v, scope: wholeScope[T]{}, proposal: &sent[T]{body: body}, options: opts,
+		verb: createVerb, namespace: namespace, version: v, scope: wholeScope[T]{}, proposal: &sent[T]{body: body},
+		options: opts,
 	})
 }
 
-// needsName tells whether an object that is to be created gets its name from the server.
+// needsName tells whether the server generates the name of a new object.
 func needsName(obj metav1.Object) bool { return obj.GetName() == "" && obj.GetGenerateName() != "" }
 
-// nameTaken is the error of an object with a generateName whose name is taken.
+// nameTaken returns the error for an object with a generateName whose generated name another object has.
 func nameTaken(gr schema.GroupResource, name string, taken error) error {
 	status := apierrors.NewGenerateNameConflict(gr, name, store.RetryAfterSeconds)
 	if strings.HasPrefix(taken.Error(), store.BeingDeleted) {
@@ -40,7 +41,7 @@ func nameTaken(gr schema.GroupResource, name string, taken error) error {
 	return store.WithCause(status, taken)
 }
 
-// resetMetadata is the step that takes from a new object what the server alone decides.
+// resetMetadata is the step that resets the fields of a new object's metadata that only the server sets.
 func (k *kind[T]) resetMetadata(_ context.Context, a *attempt[T]) error {
 	if a.verb == createVerb {
 		metadata.Reset(a.obj)
@@ -48,7 +49,8 @@ func (k *kind[T]) resetMetadata(_ context.Context, a *attempt[T]) error {
 	return nil
 }
 
-// setSystemMetadata is the step that sets what the server alone decides: that of a new object, or what the old one has.
+// setSystemMetadata is the step that sets the fields of the metadata that only the server sets: it initializes those of
+// a new object, and keeps those of an old one.
 func (k *kind[T]) setSystemMetadata(_ context.Context, a *attempt[T]) error {
 	if a.old.Exists {
 		metadata.KeepSystemFields(a.obj, a.old.Object)
@@ -72,7 +74,7 @@ func isAbsent[T api.Object](obj T) bool {
 	return any(obj) == any(none)
 }
 
-// deduplicateOwners is the step that drops owner references which stand twice, once the proposal is complete.
+// deduplicateOwners is the step that removes duplicate owner references from the complete proposal.
 func (k *kind[T]) deduplicateOwners(_ context.Context, a *attempt[T]) error {
 	a.addWarnings(metadata.DeduplicateOwners(a.obj, " after mutating admission happens"))
 	return nil

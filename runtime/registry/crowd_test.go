@@ -12,7 +12,8 @@ import (
 )
 
 // crowdForms are those in which a crowd has its answers.
-var crowdForms = []api.Form{v1, v1beta1, {Version: "v1", Shape: api.Metadata}, {Version: "v1", Encoding: api.CBOR}, {Version: "v1beta1", Encoding: api.CBOR, Shape: api.Metadata}}
+var crowdForms = []api.Form{v1, v1beta1, {Version: "v1", Shape: api.Metadata}, {Version: "v1", Encoding: api.CBOR},
+	{Version: "v1beta1", Encoding: api.CBOR, Shape: api.Metadata}}
 
 // shownIn is an object as an answer shows it.
 func shownIn(t *testing.T, form api.Form, r api.Rendition) metav1.Object {
@@ -51,7 +52,8 @@ func TestCrowdOnOneObject(t *testing.T) {
 					if got := shown.GetAnnotations()[key]; got != fmt.Sprint("n", i) {
 						t.Errorf("%s, %d: the answer has %q", key, i, got)
 					}
-					if before, twice := told.LoadOrStore(shown.GetResourceVersion(), key); twice || shown.GetResourceVersion() == "" {
+					if before, twice := told.LoadOrStore(shown.GetResourceVersion(), key); twice ||
+						shown.GetResourceVersion() == "" {
 						t.Errorf("%s, %d: the revision %q is %v's", key, i, shown.GetResourceVersion(), before)
 					}
 				}
@@ -71,7 +73,8 @@ func (b *bench) crowdWrite(w, i int, key string, form api.Form) (api.Result, err
 	opts := api.WriteOptions{Form: form, FieldManager: key}
 	switch w % 3 {
 	case 0:
-		return b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(fmt.Sprintf(`{"metadata":{"annotations":{%q:"n%d"}}}`, key, i)), opts)
+		return b.Patch(b.ctx(), "ns", "a", "", api.MergePatch,
+			body(fmt.Sprintf(`{"metadata":{"annotations":{%q:"n%d"}}}`, key, i)), opts)
 	case 1:
 		patch := fmt.Sprintf(`[{"op":"add","path":"/metadata/annotations/%s","value":"n%d"}]`, key, i)
 		if i == 0 { // there may be none yet
@@ -80,6 +83,7 @@ func (b *bench) crowdWrite(w, i int, key string, form api.Form) (api.Result, err
 		}
 		return b.Patch(b.ctx(), "ns", "a", "", api.JSONPatch, body(patch), opts)
 	}
-	config := fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a","annotations":{%q:"n%d"}}}`, key, i)
+	config := fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a",`+
+		`"annotations":{%q:"n%d"}}}`, key, i)
 	return b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, body(config), opts)
 }

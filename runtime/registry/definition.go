@@ -10,9 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Definition is everything static about one resource: what generated wiring fills in, and what a reader of the wiring
-// reads top to bottom. T is the pointer to the hub type: the internal type where a group has one, else the type of the
-// storage version.
+// Definition is everything static about one resource; generated wiring fills it in. T is the pointer to the hub type:
+// the internal type where the group has one, else the type of the storage version.
 type Definition[T api.Object] struct {
 	Group string
 	Names api.Names
@@ -22,15 +21,15 @@ type Definition[T api.Object] struct {
 	New func() T
 	// Versions are the served versions, the preferred one first.
 	Versions []codec.Version[T]
-	// Storage names the version that is written to the backend; it is one of Versions.
+	// Storage names the version in which objects are stored; it is one of Versions.
 	Storage string
-	// StoragePrefix is where the objects' keys are, below the prefix of all resources. It has no slashes at its ends.
-	// Empty is <group>/<plural>, or the plural alone in the core group.
+	// StoragePrefix is the prefix of the objects' keys, below the prefix of all resources. It neither begins nor ends
+	// with a slash. An empty one means <group>/<plural>, or <plural> in the core group.
 	StoragePrefix string
 
 	// Strategy is the user's logic. Its zero value works.
 	Strategy Strategy[T]
-	// Subresources that are a subset of the object's fields, status above all.
+	// Subresources are the subresources that are a subset of the object's fields, like status.
 	Subresources []Subresource[T]
 	// Extensions are all other subresources.
 	Extensions []subresource.Extension[T]
@@ -38,24 +37,24 @@ type Definition[T api.Object] struct {
 	SelectableFields []api.SelectableField[T]
 }
 
-// Subresource is a subset of an object's fields that is written through a path of its own. What it covers is kept from
-// the stored object on every write of the object itself, and nothing else is taken on a write of the subresource.
+// Subresource is a subset of an object's fields that clients write through a path of its own. A write of the object
+// keeps these fields as they are stored; a write of the subresource changes no other fields.
 type Subresource[T api.Object] struct {
-	// Name is also that of the member of the object that holds the covered fields, in every version: status.
+	// Name is the name of the subresource, and of the member that holds its fields in every version: status.
 	Name string
-	// Copy copies the covered fields, deeply, from one object to another.
+	// Copy makes a deep copy of the fields from one object in another.
 	Copy func(from, to T)
-	// Reset empties the covered fields: what a creation may not set.
+	// Reset empties the fields. A creation can't set them.
 	Reset func(T)
-	// Validate checks a write of the subresource; nil accepts all that the schema accepts.
+	// Validate checks a write of the subresource, in addition to the rules of the version; it may be nil.
 	Validate func(ctx context.Context, obj, old T) field.ErrorList
 }
 
-// Strategy is what the author of a kind wants to happen on a write, found by convention in the package of the hub type
-// and wired as calls. Each function may be nil. The order is that of kube-apiserver: prepare, validate, canonicalize.
-// Functions of a Strategy own obj and may change it (where their name says so); they must not change old.
+// Strategy holds the functions of a kind's author that run on a write. The generator finds them by convention in the
+// package of the hub type. Each may be nil. They run in kube-apiserver's order: prepare, validate, canonicalize. The
+// functions that prepare or canonicalize may change obj; none may change old.
 type Strategy[T api.Object] struct {
-	// PrepareForCreate and PrepareForUpdate set what clients don't.
+	// PrepareForCreate and PrepareForUpdate set the fields that clients don't decide.
 	PrepareForCreate func(ctx context.Context, obj T)
 	PrepareForUpdate func(ctx context.Context, obj, old T)
 	// Validate checks an object, on creation and on update.
@@ -64,26 +63,26 @@ type Strategy[T api.Object] struct {
 	ValidateUpdate func(ctx context.Context, obj, old T) field.ErrorList
 	// Canonicalize brings a valid object into its canonical form.
 	Canonicalize func(obj T)
-	// Warnings are sent with the answer of a write; old is nil on creation.
+	// Warnings returns warnings for the client of a write; old is nil on creation.
 	Warnings func(ctx context.Context, obj, old T) []string
-	// ValidateName replaces the rule for metadata.name, which is that of a DNS subdomain; generated tells that name is
-	// a generateName's prefix. It returns messages.
+	// ValidateName replaces the rule that metadata.name is a DNS subdomain. It returns messages. generated tells that
+	// name is the prefix in a generateName.
 	ValidateName func(name string, generated bool) []string
-	// CheckGracefulDelete tells whether an object is deleted with a time of grace, and sets options.GracePeriodSeconds
-	// to how many seconds it takes where the client didn't. The object is marked with the time by which it is to be
-	// gone; whoever winds it up removes it before, or then, by a deletion with a grace of 0. Nil: there is no grace.
+	// CheckGracefulDelete tells whether an object is deleted gracefully, and sets options.GracePeriodSeconds where the
+	// client didn't. The server then sets the object's deletionTimestamp, and an agent that has shut down what the
+	// object describes removes it by a deletion with a grace period of 0. Nil means that no deletion is graceful.
 	CheckGracefulDelete func(ctx context.Context, obj T, options *metav1.DeleteOptions) bool
-	// DefaultPropagationPolicy is what becomes of an object's dependents where neither the deletion nor the object's
-	// finalizers say: Background, which is that of a nil function, Orphan, or Foreground. Empty: dependents are not for
-	// this kind, and whatever is asked for, no finalizer is recorded.
+	// DefaultPropagationPolicy returns the propagation policy where neither the deletion nor the object's finalizers
+	// name one: Background, Orphan or Foreground. A nil function means Background. The empty policy means that objects
+	// of the kind have no dependents: the server records no finalizer, whatever a deletion asks for.
 	DefaultPropagationPolicy func(ctx context.Context, obj T) metav1.DeletionPropagation
 	// AllowCreateOnUpdate lets a PUT create the object.
 	AllowCreateOnUpdate bool
 	// RequireVersionOnUpdate refuses a PUT without metadata.resourceVersion.
 	RequireVersionOnUpdate bool
-	// NoGeneration leaves metadata.generation to clients, where there is nothing of which it could count the changes: a
-	// kind without a spec.
+	// NoGeneration leaves metadata.generation to clients. It is for kinds without a spec, whose changes the generation
+	// would count.
 	NoGeneration bool
-	// ReturnDeletedObject answers a deletion with the object, and not with a Status.
+	// ReturnDeletedObject makes a deletion answer with the object instead of a Status.
 	ReturnDeletedObject bool
 }

@@ -24,9 +24,9 @@ const (
 	collectionWorkers = 8
 )
 
-// Delete implements Write. The object is removed; or, where finalizers hold it or the strategy grants it a time of
-// grace, marked, for a later write to remove it. How its dependents are dealt with is recorded as a finalizer, which
-// whoever collects garbage resolves.
+// Delete implements Write. It removes the object, or sets its deletionTimestamp where the object has finalizers or a
+// grace period: a later write then removes it. It records the propagation policy as a finalizer, for the garbage
+// collector.
 func (k *kind[T]) Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
 	if err := k.checkVerb("delete"); err != nil {
 		return api.Deletion{}, err
@@ -37,7 +37,7 @@ func (k *kind[T]) Delete(ctx context.Context, namespace, name string, opts api.D
 	return k.delete(ctx, deletionOf[T](namespace, name, opts, nil), nil)
 }
 
-// deletionOf is the request to delete an object.
+// deletionOf returns the request to delete an object.
 func deletionOf[T api.Object](
 	namespace, name string, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error,
 ) *request[T] {
@@ -47,7 +47,7 @@ func deletionOf[T api.Object](
 	}
 }
 
-// Delete implements Write. It also deletes values that can't be read.
+// Delete implements Write. It also deletes corrupt objects, where the options ask for that.
 func (h *handle[T]) Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
 	if !opts.IgnoreReadErrors {
 		return h.kind.Delete(ctx, namespace, name, opts)
@@ -78,7 +78,7 @@ func validateDeletion(opts api.DeleteOptions) error {
 	return nil
 }
 
-// checkDeletion is the step that refuses to delete an object which isn't the one that the client means.
+// checkDeletion is the step that refuses to delete an object that doesn't meet the preconditions of the request.
 func (k *kind[T]) checkDeletion(_ context.Context, a *attempt[T]) error {
 	if !a.old.Exists {
 		return apierrors.NewNotFound(k.gr, a.name)
@@ -95,7 +95,7 @@ func (k *kind[T]) checkDeletion(_ context.Context, a *attempt[T]) error {
 	return nil
 }
 
-// planDeletion removes an object, or marks it where it must wait.
+// planDeletion plans to remove an object, or to set its deletionTimestamp where it has finalizers or a grace period.
 func (e *storageEnd[T]) planDeletion(ctx context.Context, a *attempt[T]) (err error) {
 	grace, err := e.grant(ctx, a.obj, *a.deleteOptions)
 	if err != nil {
@@ -121,10 +121,10 @@ func (e *storageEnd[T]) planDeletion(ctx context.Context, a *attempt[T]) (err er
 
 var errNotSelected = errors.New("the object is no longer what was listed")
 
-// DeleteCollection implements Write. An object that was replaced or changed since it was listed, so that the selection
-// no longer takes it, stays, and is not part of the answer. What is shows as it was listed, as kube-apiserver has it:
-// with the resourceVersion from before. Where a limit was asked for, the answer tells how the list goes on. The first
-// error ends the deletion; the objects that were deleted until then are gone.
+// DeleteCollection implements Write. It skips an object that another write replaced since it was listed, or changed so
+// that the selection no longer selects it. As in kube-apiserver, the answer shows each object as it was listed, with
+// the resourceVersion from before its deletion, and has a continue token where the request has a limit. The first error
+// ends the deletion; the objects that were deleted before it stay deleted.
 func (h *handle[T]) DeleteCollection(
 	ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions,
 ) (*api.Page, error) {
@@ -140,7 +140,7 @@ func (h *handle[T]) DeleteCollection(
 	}
 	bounded := list.Limit > 0
 	if !bounded {
-		// A limit makes a resourceVersion without a match an exact one: what was created later stays.
+		// With a limit a resourceVersion without a match is an exact one: objects that were created later stay.
 		list.Limit = collectionPage
 	}
 	var deleted []api.Rendition
@@ -210,8 +210,9 @@ func (h *handle[T]) deletePage(
 	return nil
 }
 
-// deleteListed deletes the object that a list showed, and returns it as it was listed, in the form of the answer; what
-// is gone already, or another one now, is no error, and nothing. What can't be shown in that form stays.
+// deleteListed deletes an object of a list, and returns it as it was listed, in the form of the answer. It returns the
+// zero value where the object no longer exists or another one has its name. It doesn't delete an object that it can't
+// render in that form.
 func (h *handle[T]) deleteListed(
 	ctx context.Context, listed api.Rendition, opts api.DeleteOptions, sel *store.Selector,
 ) (api.Rendition, error) {
@@ -231,7 +232,7 @@ func (h *handle[T]) deleteListed(
 			return api.Rendition{}, apierrors.NewInternalError(err)
 		}
 	}
-	opts.Form = h.store.Form() // of the deletion's own answer, which nobody sees
+	opts.Form = h.store.Form() // the cheapest one: nobody sees the answer to this deletion
 	_, err = h.kind.delete(ctx, deletionOf(meta.Namespace, meta.Name, opts, func(obj T, _ *api.DeleteOptions) error {
 		if obj.GetUID() != meta.UID || !h.store.Selects(sel, obj) {
 			return errNotSelected

@@ -27,13 +27,16 @@ func TestFinalizers(t *testing.T) {
 		if marked.DeletionTimestamp == nil || *marked.DeletionGracePeriodSeconds != 0 || marked.Generation != 2 {
 			t.Errorf("marked: %+v", marked.ObjectMeta)
 		}
-		if d, err = b.delete("a", api.DeleteOptions{}); err != nil || d.Done || b.parse(d.Object).ResourceVersion != marked.ResourceVersion {
+		if d, err = b.delete("a", api.DeleteOptions{}); err != nil || d.Done ||
+			b.parse(d.Object).ResourceVersion != marked.ResourceVersion {
 			t.Errorf("a second deletion: %+v %v", d, err)
 		}
 		_, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a"}}`), api.WriteOptions{Form: v1})
-		wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, `object is being deleted: widgets.shop.example.com "a" already exists`)
+		wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, `object is being deleted: `+
+			`widgets.shop.example.com "a" already exists`)
 		_, err = b.patch("a", "", `{"metadata":{"finalizers":["x.example.com/a","x.example.com/c"]}}`)
-		wantStatus(t, err, 422, metav1.StatusReasonInvalid, "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted")
+		wantStatus(t, err, 422, metav1.StatusReasonInvalid, "metadata.finalizers: Forbidden: no new finalizers can "+
+			"be added if the object is being deleted")
 		got, err := b.patch("a", "", `{"metadata":{"finalizers":["x.example.com/b"],"deletionTimestamp":null}}`)
 		if err != nil || got.DeletionTimestamp == nil {
 			t.Fatalf("%+v %v", got, err)
@@ -51,14 +54,18 @@ func TestDeletePreconditions(t *testing.T) {
 		w := b.create(`{"metadata":{"name":"a"}}`)
 		old, wrong := "1", types.UID("wrong")
 		_, err := b.delete("a", api.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &wrong}})
-		wantStatus(t, err, 409, metav1.StatusReasonConflict, `Operation cannot be fulfilled on Widget.shop.example.com "a": the UID in the precondition (wrong) does not match the UID in record (`+string(w.UID))
+		wantStatus(t, err, 409, metav1.StatusReasonConflict, `Operation cannot be fulfilled on `+
+			`Widget.shop.example.com "a": the UID in the precondition (wrong) does not match the UID in record (`+
+			string(w.UID))
 		_, err = b.delete("a", api.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &old}})
-		wantStatus(t, err, 409, metav1.StatusReasonConflict, "the ResourceVersion in the precondition (1) does not match the ResourceVersion in record ("+w.ResourceVersion)
+		wantStatus(t, err, 409, metav1.StatusReasonConflict, "the ResourceVersion in the precondition (1) does not "+
+			"match the ResourceVersion in record ("+w.ResourceVersion)
 		bogus := metav1.DeletionPropagation("Bogus")
 		_, err = b.delete("a", api.DeleteOptions{Propagation: &bogus})
 		wantStatus(t, err, 422, metav1.StatusReasonInvalid, "propagationPolicy: Unsupported value")
 		background := metav1.DeletePropagationBackground
-		d, err := b.delete("a", api.DeleteOptions{Propagation: &background, Preconditions: &metav1.Preconditions{UID: &w.UID, ResourceVersion: &w.ResourceVersion}})
+		d, err := b.delete("a", api.DeleteOptions{Propagation: &background,
+			Preconditions: &metav1.Preconditions{UID: &w.UID, ResourceVersion: &w.ResourceVersion}})
 		if err != nil || !d.Done {
 			t.Fatalf("%+v %v", d, err)
 		}
@@ -67,11 +74,13 @@ func TestDeletePreconditions(t *testing.T) {
 	})
 }
 
-// TestDeletionOfWhatAVersionCantShow: an object that a version has no words for is deleted through it all the same, since
+// TestDeletionOfWhatAVersionCantShow: an object that a version has no words for is deleted through it all the same,
+// since
 // the answer doesn't show it; a collection, which is shown, is left alone as a whole.
 func TestDeletionOfWhatAVersionCantShow(t *testing.T) {
 	d := shop.Definition()
-	d.Versions[1] = codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*shop.Widget, *shop.WidgetV1beta1]{
+	d.Versions[1] = codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*shop.Widget,
+		*shop.WidgetV1beta1]{
 		New:     func() *shop.WidgetV1beta1 { return &shop.WidgetV1beta1{} },
 		ToHub:   func(*shop.WidgetV1beta1, *shop.Widget) error { return nil },
 		FromHub: func(*shop.Widget, *shop.WidgetV1beta1) error { return errors.New("no word for it") },
@@ -83,7 +92,8 @@ func TestDeletionOfWhatAVersionCantShow(t *testing.T) {
 	if got, err := b.Delete(b.ctx(), "ns", "a", opts); err != nil || !got.Done {
 		t.Errorf("%+v %v", got, err)
 	}
-	if _, err := b.DeleteCollection(b.ctx(), "ns", opts, api.ListOptions{}); err == nil || !strings.Contains(err.Error(), "no word for it") {
+	if _, err := b.DeleteCollection(b.ctx(), "ns", opts, api.ListOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "no word for it") {
 		t.Errorf("%v", err)
 	}
 	if names, _ := b.names("ns", api.ListOptions{}); names != "b" {
@@ -94,7 +104,8 @@ func TestDeletionOfWhatAVersionCantShow(t *testing.T) {
 // A write whose answer a version has no words for is refused, not done: its client would be told of a failure.
 func TestWritesThatAVersionCantShow(t *testing.T) {
 	d := shop.Definition()
-	d.Versions[1] = codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*shop.Widget, *shop.WidgetV1beta1]{
+	d.Versions[1] = codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*shop.Widget,
+		*shop.WidgetV1beta1]{
 		New: func() *shop.WidgetV1beta1 { return &shop.WidgetV1beta1{} },
 		ToHub: func(v *shop.WidgetV1beta1, w *shop.Widget) error {
 			w.ObjectMeta = v.ObjectMeta
@@ -118,7 +129,8 @@ func TestWritesThatAVersionCantShow(t *testing.T) {
 		return n
 	}
 	before := revision()
-	_, err := b.Create(b.ctx(), "ns", api.Body{Version: "v1beta1", Data: []byte(`{"apiVersion":"shop.example.com/v1beta1","kind":"Widget","metadata":{"name":"a"}}`)}, opts)
+	_, err := b.Create(b.ctx(), "ns", api.Body{Version: "v1beta1",
+		Data: []byte(`{"apiVersion":"shop.example.com/v1beta1","kind":"Widget","metadata":{"name":"a"}}`)}, opts)
 	refused("create", err)
 	if revision() != before {
 		t.Error("it was created")
@@ -146,7 +158,8 @@ func TestDeleteCollection(t *testing.T) {
 		b.fill(20)
 		b.create(`{"metadata":{"name":"w100","finalizers":["x.example.com/y"],"labels":{"third":"true"}}}`)
 		remove := func(opts api.ListOptions, dry bool) (got int) {
-			page, err := b.DeleteCollection(b.ctx(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1, DryRun: dry}}, opts)
+			page, err := b.DeleteCollection(b.ctx(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1,
+				DryRun: dry}}, opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +167,8 @@ func TestDeleteCollection(t *testing.T) {
 				b.parse(r)
 				got++
 			}
-			if more := page.Continue != ""; got != page.Len || more != (opts.Limit > 0) || more != (page.Remaining != nil) {
+			if more := page.Continue != ""; got != page.Len || more != (opts.Limit > 0) ||
+				more != (page.Remaining != nil) {
 				t.Errorf("%d items, %+v", got, page)
 			}
 			page.Close()
@@ -239,7 +253,8 @@ func TestDeletedAsListed(t *testing.T) {
 		plain := b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
 		held := b.create(`{"metadata":{"name":"b","finalizers":["x.example.com/y"]}}`)
 		for _, form := range []api.Form{v1, v1beta1} {
-			page, err := b.DeleteCollection(b.ctx(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: form, DryRun: form == v1beta1}}, api.ListOptions{})
+			page, err := b.DeleteCollection(b.ctx(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: form,
+				DryRun: form == v1beta1}}, api.ListOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -264,7 +279,8 @@ func TestDeletedAsListed(t *testing.T) {
 }
 
 func TestPropagationIsRecorded(t *testing.T) {
-	const foreground, orphan, background = metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan, metav1.DeletePropagationBackground
+	const foreground, orphan, background = metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan,
+		metav1.DeletePropagationBackground
 	for _, c := range []struct {
 		name, finalizers string
 		asked, usual     metav1.DeletionPropagation // "none" is what knows no propagation
@@ -275,18 +291,24 @@ func TestPropagationIsRecorded(t *testing.T) {
 		{name: "background", asked: background},
 		{name: "foreground", asked: foreground, want: "foregroundDeletion"},
 		{name: "orphan", asked: orphan, want: "orphan"},
-		{name: "beside others", finalizers: `"x.example.com/y"`, asked: foreground, want: "x.example.com/y foregroundDeletion"},
+		{name: "beside others", finalizers: `"x.example.com/y"`, asked: foreground,
+			want: "x.example.com/y foregroundDeletion"},
 		{name: "the finalizer says", finalizers: `"orphan"`, want: "orphan"},
-		{name: "foreground by finalizer", finalizers: `"foregroundDeletion","x.example.com/y"`, want: "foregroundDeletion x.example.com/y"},
-		{name: "asked for overrides the finalizer", finalizers: `"orphan"`, asked: foreground, want: "foregroundDeletion"},
+		{name: "foreground by finalizer", finalizers: `"foregroundDeletion","x.example.com/y"`,
+			want: "foregroundDeletion x.example.com/y"},
+		{name: "asked for overrides the finalizer", finalizers: `"orphan"`, asked: foreground,
+			want: "foregroundDeletion"},
 		{name: "background takes it away", finalizers: `"orphan"`, asked: background},
 		{name: "the kind orphans", usual: orphan, want: "orphan"},
 		{name: "asked for overrides the kind", usual: orphan, asked: background},
-		{name: "the finalizer overrides the kind", usual: orphan, finalizers: `"foregroundDeletion"`, want: "foregroundDeletion"},
+		{name: "the finalizer overrides the kind", usual: orphan, finalizers: `"foregroundDeletion"`,
+			want: "foregroundDeletion"},
 		{name: "a kind without", usual: "none", asked: foreground},
-		{name: "a kind without drops the finalizer", usual: "none", finalizers: `"x.example.com/y","orphan"`, asked: orphan, want: "x.example.com/y"},
+		{name: "a kind without drops the finalizer", usual: "none", finalizers: `"x.example.com/y","orphan"`,
+			asked: orphan, want: "x.example.com/y"},
 		{name: "nobody collects", ignored: true, asked: foreground},
-		{name: "nobody collects, the finalizer stays", ignored: true, finalizers: `"orphan"`, asked: background, want: "orphan"},
+		{name: "nobody collects, the finalizer stays", ignored: true, finalizers: `"orphan"`, asked: background,
+			want: "orphan"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := shop.Definition()
@@ -311,7 +333,8 @@ func TestPropagationIsRecorded(t *testing.T) {
 				return
 			}
 			w := b.get("a")
-			if got := strings.Join(w.Finalizers, " "); got != c.want || w.DeletionTimestamp == nil || w.Generation != 2 {
+			if got := strings.Join(w.Finalizers, " "); got != c.want || w.DeletionTimestamp == nil ||
+				w.Generation != 2 {
 				t.Errorf("got %q, %+v", got, w.ObjectMeta)
 			}
 		})
@@ -326,7 +349,8 @@ func TestPropagationChangesWhileDeleted(t *testing.T) {
 			policy metav1.DeletionPropagation
 			want   string
 		}{{metav1.DeletePropagationForeground, "foregroundDeletion"}, {metav1.DeletePropagationOrphan, "orphan"}} {
-			if d, err := b.delete("a", api.DeleteOptions{Propagation: &c.policy}); err != nil || d.Done || strings.Join(b.get("a").Finalizers, " ") != c.want {
+			if d, err := b.delete("a", api.DeleteOptions{Propagation: &c.policy}); err != nil || d.Done ||
+				strings.Join(b.get("a").Finalizers, " ") != c.want {
 				t.Fatalf("%s: %+v %v", c.policy, b.get("a").ObjectMeta, err)
 			}
 		}

@@ -5,21 +5,20 @@ import (
 	"context"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// maxProviderAttempts is how often a write is tried while the provider says that somebody was faster.
+// maxProviderAttempts bounds how often a write is tried again because the provider reports a conflict.
 const maxProviderAttempts = 5
 
-// providerEnd is the end of the pipeline in a provider's functions.
+// providerEnd is the end of the pipeline that calls the functions of a provider.
 type providerEnd[T api.Object] struct {
 	kind     *kind[T]
 	provider Provider[T]
 }
 
-// status maps an error of the provider's.
+// status maps an error of the provider to an API status.
 func (e *providerEnd[T]) status(err error, verb, name string) error {
 	return store.ToStatus(err, e.kind.gr, verb, name)
 }
@@ -43,16 +42,16 @@ func (e *providerEnd[T]) get(ctx context.Context, namespace, name string) (T, er
 	return obj, nil
 }
 
-// render writes an object in a form.
+// render renders an object in a form.
 func (e *providerEnd[T]) render(obj T, form api.Form) (api.Rendition, error) {
 	v, err := e.kind.versions.Lookup(form.Version)
 	if err != nil {
 		return api.Rendition{}, internal(err)
 	}
-	return codec.RenderObject(v, obj, form)
+	return v.RenderObject(obj, form)
 }
 
-// plan implements end. The provider isn't asked for an apply that changes nothing.
+// plan implements end. An apply that changes nothing doesn't call the provider.
 func (e *providerEnd[T]) plan(_ context.Context, a *attempt[T]) error {
 	switch {
 	case a.operation() == deleteOperation:
@@ -63,7 +62,7 @@ func (e *providerEnd[T]) plan(_ context.Context, a *attempt[T]) error {
 	return nil
 }
 
-// unchanged tells whether two objects differ in nothing but the times in managedFields.
+// unchanged tells whether two objects are equal, apart from the times in managedFields.
 func (e *providerEnd[T]) unchanged(a, b T) bool {
 	x, err := e.kind.versions.Encode(a)
 	if err != nil {
@@ -73,7 +72,8 @@ func (e *providerEnd[T]) unchanged(a, b T) bool {
 	return err == nil && (bytes.Equal(x, y) || sameButTimes(x, y, a.GetManagedFields(), b.GetManagedFields()))
 }
 
-// renderAhead implements end: what can't be shown is refused. What the provider makes of it is known only afterwards.
+// renderAhead implements end. It refuses an object that can't be rendered. It can't check the object that the provider
+// will return.
 func (e *providerEnd[T]) renderAhead(a *attempt[T]) error {
 	if !a.shown() {
 		return nil
@@ -93,7 +93,7 @@ func (e *providerEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Renditi
 	return e.render(obj, a.options.Form)
 }
 
-// modify implements end: it has the provider do what is decided on the object as it is.
+// modify implements end: it reads the object from the provider, and has the provider do what decide plans.
 func (e *providerEnd[T]) modify(
 	ctx context.Context, r *request[T], found *store.State[T], decide decide[T],
 ) (api.Rendition, error) {
@@ -122,17 +122,17 @@ func (e *providerEnd[T]) modify(
 	}
 }
 
-// newProviderState is the state of an object that the provider returned; nil is absent.
+// newProviderState returns the state of an object that the provider returned; a nil object is absent.
 func newProviderState[T api.Object](obj T) *store.State[T] {
 	s := &store.State[T]{Object: obj, Exists: !isAbsent(obj)}
 	if s.Exists {
-		// A version that is no number equals no other number.
+		// A resourceVersion that is no number leaves the revision 0, which equals no other.
 		s.Revision, _ = store.ParseVersion(obj.GetResourceVersion())
 	}
 	return s
 }
 
-// write does what an attempt plans, and returns the answer.
+// write has the provider do what an attempt plans, and returns the answer.
 func (e *providerEnd[T]) write(ctx context.Context, a *attempt[T]) (answer api.Rendition, err error) {
 	obj, dryRun := a.obj, a.options.DryRun
 	switch {
@@ -149,7 +149,7 @@ func (e *providerEnd[T]) write(ctx context.Context, a *attempt[T]) (answer api.R
 	return e.render(obj, a.options.Form)
 }
 
-// remove has an object deleted. One that is going to be gone only later is the answer.
+// remove has the provider delete an object. Where the provider only marks it, the marked object is the answer.
 func (e *providerEnd[T]) remove(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
 	left, err := e.provider.Delete(ctx, a.obj, asMeta(*a.deleteOptions))
 	if err != nil {

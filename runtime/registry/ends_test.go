@@ -32,7 +32,8 @@ func (k *keeper) provider() registry.Provider[*shop.Widget] {
 	p := s.provider()
 	p.Create = func(_ context.Context, obj *shop.Widget, dryRun bool) (*shop.Widget, error) {
 		if k.widgets[obj.Name] != nil {
-			return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: "shop.example.com", Resource: "widgets"}, obj.Name)
+			return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: "shop.example.com", Resource: "widgets"},
+				obj.Name)
 		}
 		obj.UID, obj.CreationTimestamp = types.UID("u-"+obj.Name), metav1.Now()
 		return k.put(obj, dryRun), nil
@@ -52,7 +53,8 @@ func (k *keeper) put(obj *shop.Widget, dryRun bool) *shop.Widget {
 	return obj
 }
 
-// endsOf opens a kind twice: with storage, and with a provider that keeps objects in the same way. Each has the object a.
+// endsOf opens a kind twice: with storage, and with a provider that keeps objects in the same way. Each has the object
+// a.
 func endsOf(t *testing.T, d registry.Definition[*shop.Widget]) map[string]registry.Handle {
 	t.Helper()
 	d.Subresources = nil // a provider has none
@@ -61,7 +63,7 @@ func endsOf(t *testing.T, d registry.Definition[*shop.Widget]) map[string]regist
 	k := &keeper{widgets: map[string]*shop.Widget{}}
 	handles := map[string]registry.Handle{}
 	for name, resource := range map[string]registry.Resource{
-		"storage": registry.New(d), "provider": registry.NewVirtual(d, k.provider()),
+		"storage": registry.New(d), "provider": registry.NewProvided(d, k.provider()),
 	} {
 		h, err := resource.Open(t.Context(), registry.Config{
 			Backend: backend, Prefix: "/registry", DisableCache: true, Schemas: ownership.NewSchemas(shop.Documents()),
@@ -93,41 +95,63 @@ const missing = `Widget.shop.example.com "x" is invalid: metadata.`
 
 var endCases = []endCase{
 	{"create", "create", "", `{"metadata":{"name":"x"},"spec":{"color":"blue"}}`, false, `"color":"blue"`},
-	{"create again", "create", "", `{"metadata":{"name":"a"}}`, false, `409 widgets.shop.example.com "a" already exists`},
+	{"create again", "create", "", `{"metadata":{"name":"a"}}`, false,
+		`409 widgets.shop.example.com "a" already exists`},
 	{"generate a name", "create", "", `{"metadata":{"generateName":"x-"}}`, false, `"name":"x-`},
-	{"a name and a generateName", "create", "", `{"metadata":{"name":"a","generateName":"x-"}}`, false, `the server was not able to generate`},
-	{"create with warnings", "create", "", `{"metadata":{"name":"x"},"spec":{"color":"beige"}}`, false, `[spec.color: beige is out of fashion]`},
+	{"a name and a generateName", "create", "", `{"metadata":{"name":"a","generateName":"x-"}}`, false,
+		`the server was not able to generate`},
+	{"create with warnings", "create", "", `{"metadata":{"name":"x"},"spec":{"color":"beige"}}`, false,
+		`[spec.color: beige is out of fashion]`},
 	{"create in a dry run", "create", "", `{"metadata":{"name":"x"},"spec":{"color":"blue"}}`, true, `"color":"blue"`},
-	{"create with a bad label", "create", "", `{"metadata":{"name":"x","labels":{"a b":"c"}}}`, false, `422 ` + missing + `labels`},
-	{"create with a bad annotation", "create", "", `{"metadata":{"name":"x","annotations":{"a b":"c"}}}`, false, `422 ` + missing + `annotations`},
-	{"create with a bad finalizer", "create", "", `{"metadata":{"name":"x","finalizers":["no no"]}}`, false, `422 ` + missing + `finalizers`},
-	{"create with a bad owner", "create", "", `{"metadata":{"name":"x","ownerReferences":[{"name":"o"}]}}`, false, `metadata.ownerReferences[0].uid: Required value`},
-	{"create with a bad name", "create", "", `{"metadata":{"name":"X_y"}}`, false, `422 Widget.shop.example.com "X_y" is invalid: metadata.name`},
-	{"create with a bad generateName", "create", "", `{"metadata":{"generateName":"X_"}}`, false, `metadata.generateName`},
-	{"create of what is deleted", "create", "", `{"metadata":{"name":"x","uid":"mine","creationTimestamp":"2001-01-01T00:00:00Z",` +
-		`"deletionTimestamp":"2001-01-01T00:00:00Z","deletionGracePeriodSeconds":3,"selfLink":"/x"}}`, false, `{"metadata":{"name":"x","namespace":"ns"}`},
-	{"create with an owner twice", "create", "", `{"metadata":{"name":"x","ownerReferences":[` + dependentOf + `,` + dependentOf + `]}}`, false,
+	{"create with a bad label", "create", "", `{"metadata":{"name":"x","labels":{"a b":"c"}}}`, false, `422 ` +
+		missing + `labels`},
+	{"create with a bad annotation", "create", "", `{"metadata":{"name":"x","annotations":{"a b":"c"}}}`, false,
+		`422 ` + missing + `annotations`},
+	{"create with a bad finalizer", "create", "", `{"metadata":{"name":"x","finalizers":["no no"]}}`, false, `422 ` +
+		missing + `finalizers`},
+	{"create with a bad owner", "create", "", `{"metadata":{"name":"x","ownerReferences":[{"name":"o"}]}}`, false,
+		`metadata.ownerReferences[0].uid: Required value`},
+	{"create with a bad name", "create", "", `{"metadata":{"name":"X_y"}}`, false,
+		`422 Widget.shop.example.com "X_y" is invalid: metadata.name`},
+	{"create with a bad generateName", "create", "", `{"metadata":{"generateName":"X_"}}`, false,
+		`metadata.generateName`},
+	{"create of what is deleted", "create", "", `{"metadata":{"name":"x","uid":"mine",` +
+		`"creationTimestamp":"2001-01-01T00:00:00Z",` +
+		`"deletionTimestamp":"2001-01-01T00:00:00Z","deletionGracePeriodSeconds":3,"selfLink":"/x"}}`, false,
+		`{"metadata":{"name":"x","namespace":"ns"}`},
+	{"create with an owner twice", "create", "", `{"metadata":{"name":"x","ownerReferences":[` + dependentOf + `,` +
+		dependentOf + `]}}`, false,
 		`[.metadata.ownerReferences contains duplicate entries; API server dedups`},
 	{"update", "update", "", `{"metadata":{"name":"a"},"spec":{"color":"blue"}}`, false, `"color":"blue"`},
 	{"update in a dry run", "update", "", `{"metadata":{"name":"a"},"spec":{"color":"blue"}}`, true, `"color":"blue"`},
-	{"update of another UID", "update", "", `{"metadata":{"name":"a","uid":"other"}}`, false, `409 Operation cannot be fulfilled on widgets.shop.example.com "a": Precondition failed: UID`},
-	{"update of a stale version", "update", "", `{"metadata":{"name":"a","resourceVersion":"99"}}`, false, `409 Operation cannot be fulfilled`},
-	{"update of version 0", "update", "", `{"metadata":{"name":"a","resourceVersion":"0"},"spec":{"color":"blue"}}`, false, `"color":"blue"`},
-	{"update of a bad version", "update", "", `{"metadata":{"name":"a","resourceVersion":"x"}}`, false, `400 invalid resource version`},
-	{"update of nothing", "update", "x", `{"metadata":{"name":"x"}}`, false, `404 widgets.shop.example.com "x" not found`},
+	{"update of another UID", "update", "", `{"metadata":{"name":"a","uid":"other"}}`, false,
+		`409 Operation cannot be fulfilled on widgets.shop.example.com "a": Precondition failed: UID`},
+	{"update of a stale version", "update", "", `{"metadata":{"name":"a","resourceVersion":"99"}}`, false,
+		`409 Operation cannot be fulfilled`},
+	{"update of version 0", "update", "", `{"metadata":{"name":"a","resourceVersion":"0"},"spec":{"color":"blue"}}`,
+		false, `"color":"blue"`},
+	{"update of a bad version", "update", "", `{"metadata":{"name":"a","resourceVersion":"x"}}`, false,
+		`400 invalid resource version`},
+	{"update of nothing", "update", "x", `{"metadata":{"name":"x"}}`, false,
+		`404 widgets.shop.example.com "x" not found`},
 	{"a bad update of nothing", "update", "x", `{"metadata":`, false, `400 `},
 	{"update of another name", "update", "", `{"metadata":{"name":"b"}}`, false, `400 the name of the object (b)`},
-	{"update in another namespace", "update", "", `{"metadata":{"name":"a","namespace":"b"}}`, false, `400 the namespace of the provided object`},
+	{"update in another namespace", "update", "", `{"metadata":{"name":"a","namespace":"b"}}`, false,
+		`400 the namespace of the provided object`},
 	{"update with a bad label", "update", "", `{"metadata":{"name":"a","labels":{"a b":"c"}}}`, false, `422 `},
 	{"update of what is invalid", "update", "", `{"metadata":{"name":"a"},"spec":{"size":-1}}`, false, `422 `},
-	{"update with an owner twice", "update", "", `{"metadata":{"name":"a","ownerReferences":[` + dependentOf + `,` + dependentOf + `]}}`, false,
+	{"update with an owner twice", "update", "", `{"metadata":{"name":"a","ownerReferences":[` + dependentOf + `,` +
+		dependentOf + `]}}`, false,
 		`[.metadata.ownerReferences contains duplicate entries; API server dedups`},
-	{"warnings of a refused update", "update", "", `{"metadata":{"name":"a","uid":"other","ownerReferences":[` + dependentOf + `,` + dependentOf + `]}}`, false, `409 `},
+	{"warnings of a refused update", "update", "", `{"metadata":{"name":"a","uid":"other","ownerReferences":[` +
+		dependentOf + `,` + dependentOf + `]}}`, false, `409 `},
 	{"update of a bad path", "update", "..", `{"metadata":{"name":".."}}`, false, `400 Name parameter invalid`},
 	{"merge patch", string(api.MergePatch), "", `{"spec":{"color":"blue"}}`, false, `"color":"blue"`},
 	{"merge patch in a dry run", string(api.MergePatch), "", `{"spec":{"color":"blue"}}`, true, `"color":"blue"`},
-	{"JSON patch", string(api.JSONPatch), "", `[{"op":"replace","path":"/spec/color","value":"blue"}]`, false, `"color":"blue"`},
-	{"JSON patch that fails", string(api.JSONPatch), "", `[{"op":"test","path":"/spec/color","value":"blue"}]`, false, `422 `},
+	{"JSON patch", string(api.JSONPatch), "", `[{"op":"replace","path":"/spec/color","value":"blue"}]`, false,
+		`"color":"blue"`},
+	{"JSON patch that fails", string(api.JSONPatch), "", `[{"op":"test","path":"/spec/color","value":"blue"}]`, false,
+		`422 `},
 	{"strategic merge patch", string(api.StrategicPatch), "", `{"spec":{"color":"blue"}}`, false, `"color":"blue"`},
 	{"patch of the UID", string(api.MergePatch), "", `{"metadata":{"uid":"other"}}`, false, `422 `},
 	{"patch of the version", string(api.MergePatch), "", `{"metadata":{"resourceVersion":"99"}}`, false, `409 `},
@@ -135,13 +159,17 @@ var endCases = []endCase{
 	{"patch of nothing", string(api.MergePatch), "x", `{"spec":{"color":"blue"}}`, false, `404 `},
 	{"a bad patch of nothing", string(api.MergePatch), "x", `{"spec":`, false, `404 `},
 	{"a bad patch", string(api.MergePatch), "", `{"spec":`, false, `400 `},
-	{"patch with an owner twice", string(api.MergePatch), "", `{"metadata":{"ownerReferences":[` + dependentOf + `,` + dependentOf + `]}}`, false,
+	{"patch with an owner twice", string(api.MergePatch), "", `{"metadata":{"ownerReferences":[` + dependentOf + `,` +
+		dependentOf + `]}}`, false,
 		`[.metadata.ownerReferences contains duplicate entries after mutating admission happens`},
-	{"apply", string(api.ApplyPatch), "", appliedWidget(`"a"`, `,"spec":{"size":7}`), false, `409 Apply failed with 1 conflict`},
-	{"apply of what nobody has", string(api.ApplyPatch), "", appliedWidget(`"a"`, `,"spec":{"notes":{"n":"1"}}`), false, `"notes":{"n":"1"}`},
+	{"apply", string(api.ApplyPatch), "", appliedWidget(`"a"`, `,"spec":{"size":7}`), false,
+		`409 Apply failed with 1 conflict`},
+	{"apply of what nobody has", string(api.ApplyPatch), "", appliedWidget(`"a"`, `,"spec":{"notes":{"n":"1"}}`), false,
+		`"notes":{"n":"1"}`},
 	{"apply that creates", string(api.ApplyPatch), "x", appliedWidget(`"x"`, `,"spec":{"size":7}`), false, `"size":7`},
 	{"apply of a UID to nothing", string(api.ApplyPatch), "x", appliedWidget(`"x","uid":"u"`, ``), false, `409 `},
-	{"apply with a bad label", string(api.ApplyPatch), "x", appliedWidget(`"x","labels":{"a b":"c"}`, ``), false, `422 `},
+	{"apply with a bad label", string(api.ApplyPatch), "x", appliedWidget(`"x","labels":{"a b":"c"}`, ``), false,
+		`422 `},
 	{"delete", "delete", "", ``, false, `deleted`},
 	{"delete in a dry run", "delete", "", ``, true, `deleted`},
 	{"delete of nothing", "delete", "x", ``, false, `404 `},
@@ -155,7 +183,8 @@ func appliedWidget(name, rest string) string {
 	return `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":` + name + `}` + rest + `}`
 }
 
-// TestWritesAtBothEnds runs each write against a kind with storage, and against one that a provider keeps, and expects the
+// TestWritesAtBothEnds runs each write against a kind with storage, and against one that a provider keeps, and expects
+// the
 // same answer and the same object afterwards.
 func TestWritesAtBothEnds(t *testing.T) {
 	for _, c := range endCases {

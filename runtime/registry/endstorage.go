@@ -17,7 +17,7 @@ import (
 type storageEnd[T api.Object] struct {
 	kind  *kind[T]
 	store *store.Store[T]
-	// ignorePropagation is Config's.
+	// ignorePropagation is Config.IgnorePropagation.
 	ignorePropagation bool
 }
 
@@ -29,7 +29,7 @@ func (e *storageEnd[T]) initialize(obj T) {
 	}
 }
 
-// key is that of one object.
+// key returns the key of one object.
 func (e *storageEnd[T]) key(namespace, name string) (string, error) {
 	if err := e.kind.checkPath(namespace, name); err != nil {
 		return "", err
@@ -53,7 +53,8 @@ func (e *storageEnd[T]) plan(ctx context.Context, a *attempt[T]) (err error) {
 	return err
 }
 
-// planUpdate encodes the object. One whose last finalizer went, and that was to be deleted, is removed.
+// planUpdate encodes the object. It removes an object that is being deleted where the update removes its last
+// finalizer.
 func (e *storageEnd[T]) planUpdate(a *attempt[T]) (err error) {
 	old := a.old.Object
 	data, err := e.encode(a.version, a.obj)
@@ -76,7 +77,7 @@ func (e *storageEnd[T]) planUpdate(a *attempt[T]) (err error) {
 	return nil
 }
 
-// encode is the stored form of a valid object, which came in a version.
+// encode returns the stored form of a valid object that a client sent in a version.
 func (e *storageEnd[T]) encode(from *codec.Served[T], obj T) ([]byte, error) {
 	var err error
 	if from != e.kind.versions.Storage {
@@ -106,12 +107,12 @@ func (e *storageEnd[T]) renderAhead(a *attempt[T]) (err error) {
 	return err
 }
 
-// shown tells whether the object is the answer: that of a deletion may be a Status.
+// shown tells whether the answer is the object; that of a deletion may be a Status.
 func (a *attempt[T]) shown() bool {
 	return a.done == nil || a.done.Shown || a.plan.Verb == store.Write
 }
 
-// renderer makes the answers to a request.
+// renderer returns the renderer of the answers to a request.
 func (e *storageEnd[T]) renderer(r *request[T]) renderer {
 	if r.render != nil {
 		return r.render
@@ -119,7 +120,7 @@ func (e *storageEnd[T]) renderer(r *request[T]) renderer {
 	return e.render
 }
 
-// render is the rendition of a stored form at a revision; 0 is none.
+// render renders a stored form at a revision, 0 for none, in a form.
 func (e *storageEnd[T]) render(data []byte, revision int64, form api.Form) (api.Rendition, error) {
 	r, err := rendition.New(data, e.kind.versions.Storage.Head)
 	if err != nil {
@@ -154,13 +155,13 @@ func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Renditio
 	}
 	revision := out.Revision
 	if dryRun {
-		// Nothing was written that would give the object another resourceVersion than the client's.
+		// A dry run writes nothing, so the object keeps the resourceVersion that the client sent.
 		revision, _ = store.ParseVersion(a.obj.GetResourceVersion())
 	}
 	return a.ahead.at(e.render, a.plan.Data, revision, a.options.Form)
 }
 
-// modify implements end: it compares and swaps. It doesn't trust an object that was found before.
+// modify implements end: it compares and swaps. It reads the object itself, and ignores one that was found before.
 func (e *storageEnd[T]) modify(
 	ctx context.Context, r *request[T], _ *store.State[T], decide decide[T],
 ) (api.Rendition, error) {
@@ -189,7 +190,7 @@ func (e *storageEnd[T]) modify(
 	}
 	revision := out.Revision
 	if out.Removed && r.verb == updateVerb {
-		// Its last finalizer went: the answer is the object as it was sent, at the revision that it had.
+		// The update removed the last finalizer: the answer is the object as the client sent it, at its old revision.
 		revision = a.old.Revision
 	}
 	return a.ahead.at(e.renderer(r), out.Data, revision, r.options.Form)

@@ -43,7 +43,8 @@ func extended() registry.Definition[*shop.Widget] {
 				return nil
 			},
 		}),
-		subresource.RemovalOf(subresource.Removal[*shop.Widget, *shop.Widget]{Name: "discard", Body: payload, Do: discard}),
+		subresource.RemovalOf(subresource.Removal[*shop.Widget, *shop.Widget]{Name: "discard", Body: payload,
+			Do: discard}),
 		subresource.RequestOf(subresource.Request[*shop.Widget, *shop.Widget, *shop.Widget]{
 			Name: "look", Body: payload, Answer: payload,
 			Do: func(_ context.Context, w, in *shop.Widget) (*shop.Widget, error) {
@@ -51,16 +52,19 @@ func extended() registry.Definition[*shop.Widget] {
 				return in, nil
 			},
 		}),
-		subresource.RequestOf(subresource.Request[*shop.Widget, *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadata]{
+		subresource.RequestOf(subresource.Request[*shop.Widget, *metav1.PartialObjectMetadata,
+			*metav1.PartialObjectMetadata]{
 			Name: "label", Body: partial(), Answer: partial(),
-			Do: func(_ context.Context, w *shop.Widget, in *metav1.PartialObjectMetadata) (*metav1.PartialObjectMetadata, error) {
+			Do: func(_ context.Context, w *shop.Widget,
+				in *metav1.PartialObjectMetadata) (*metav1.PartialObjectMetadata, error) {
 				w.Labels, in.Annotations = in.Labels, map[string]string{"color": w.Color}
 				return in, nil
 			},
 		}),
 		subresource.ProjectionOf(subresource.Projection[*shop.Widget, *string, *shop.Widget]{
 			Name: "shade", Answer: payload,
-			Options: subresource.Options[*string]{New: func() *string { return new(string) }, Decode: func(q url.Values, prefix *string) error {
+			Options: subresource.Options[*string]{New: func() *string { return new(string) }, Decode: func(q url.Values,
+				prefix *string) error {
 				return subresource.QueryValue(q, "prefix", subresource.QueryText, prefix)
 			}},
 			Show: func(_ context.Context, w *shop.Widget, prefix *string) (*shop.Widget, error) {
@@ -73,9 +77,10 @@ func extended() registry.Definition[*shop.Widget] {
 			},
 		}),
 		subresource.StreamOf(subresource.Stream[*shop.Widget, *bool]{
-			Name: "log", Options: subresource.Options[*bool]{New: func() *bool { return new(bool) }, Decode: func(q url.Values, loud *bool) error {
-				return subresource.QueryValue(q, "loud", subresource.QueryBool, loud)
-			}},
+			Name: "log", Options: subresource.Options[*bool]{New: func() *bool { return new(bool) },
+				Decode: func(q url.Values, loud *bool) error {
+					return subresource.QueryValue(q, "loud", subresource.QueryBool, loud)
+				}},
 			Open: func(_ context.Context, w *shop.Widget, loud *bool) (io.ReadCloser, error) {
 				return io.NopCloser(strings.NewReader(fmt.Sprint(w.Color, *loud))), nil
 			},
@@ -100,23 +105,28 @@ func partial() codec.Kind[*metav1.PartialObjectMetadata] {
 func TestRequestInProtobuf(t *testing.T) {
 	both2(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
-		message, err := (&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"x": "y"}}}).Marshal()
+		message, err := (&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a",
+			Labels: map[string]string{"x": "y"}}}).Marshal()
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := api.Body{Version: "v1", Encoding: api.Protobuf, Data: wire.Enveloped(wire.EnvelopeHead("Label", "label.example.com/v1"), message)}
-		r, err := b.Extension("label").Create(b.ctx(), "ns", "a", body, api.WriteOptions{Form: api.Form{Version: "v1", Encoding: api.Protobuf}})
+		body := api.Body{Version: "v1", Encoding: api.Protobuf,
+			Data: wire.Enveloped(wire.EnvelopeHead("Label", "label.example.com/v1"), message)}
+		r, err := b.Extension("label").Create(b.ctx(), "ns", "a", body,
+			api.WriteOptions{Form: api.Form{Version: "v1", Encoding: api.Protobuf}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		answer := new(metav1.PartialObjectMetadata)
-		if err := answer.Unmarshal(r.Object.Payload); err != nil || answer.Annotations["color"] != "red" || r.Object.Head != wire.EnvelopeHead("Label", "label.example.com/v1") {
+		if err := answer.Unmarshal(r.Object.Payload); err != nil || answer.Annotations["color"] != "red" ||
+			r.Object.Head != wire.EnvelopeHead("Label", "label.example.com/v1") {
 			t.Errorf("%+v, %v, %q", answer, err, r.Object.Head)
 		}
 		if w := b.get("a"); w.Labels["x"] != "y" {
 			t.Errorf("%+v", w)
 		}
-		for name, want := range map[string][2]bool{"label": {true, true}, "paint": {false, true}, "look": {false, false}, "shade": {false, false}, "scale": {true, true}} {
+		for name, want := range map[string][2]bool{"label": {true, true}, "paint": {false, true},
+			"look": {false, false}, "shade": {false, false}, "scale": {true, true}} {
 			if e := b.Info().Extension(name); e.TakesProtobuf != want[0] || e.GivesProtobuf != want[1] {
 				t.Errorf("%s: takes protobuf is %t, gives it %t", name, e.TakesProtobuf, e.GivesProtobuf)
 			}
@@ -129,14 +139,17 @@ func TestScaleThroughVersions(t *testing.T) {
 		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red","size":3}}`)
 		scale := b.Extension("scale")
 		r, err := scale.Get(b.ctx(), "ns", "a", "", v1beta1)
-		if want := `"spec":{"replicas":3},"status":{"replicas":0,"selector":"color=red"}}`; err != nil || !strings.HasSuffix(whole(r), want) {
+		if want := `"spec":{"replicas":3},"status":{"replicas":0,"selector":"color=red"}}`; err != nil ||
+			!strings.HasSuffix(whole(r), want) {
 			t.Fatalf("%s, %v", whole(r), err)
 		}
 		write := func(version, data string) (api.Result, error) {
-			return scale.Update(b.ctx(), "ns", "a", api.Body{Version: version, Data: []byte(data), Validation: metav1.FieldValidationStrict},
+			return scale.Update(b.ctx(), "ns", "a", api.Body{Version: version, Data: []byte(data),
+				Validation: metav1.FieldValidationStrict},
 				api.WriteOptions{Form: api.Form{Version: version}, FieldManager: "scaler"})
 		}
-		if _, err := write("v1beta1", `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a"},"spec":{"replicas":7}}`); err != nil {
+		if _, err := write("v1beta1", `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a"},`+
+			`"spec":{"replicas":7}}`); err != nil {
 			t.Fatal(err)
 		}
 		if w := b.get("a"); w.Spec.Size != 7 || w.Spec.Color != "red" || w.Generation != 2 {
@@ -159,12 +172,14 @@ func TestScaleThroughVersions(t *testing.T) {
 			api.MergePatch: `{"apiVersion":null,"spec":{"replicas":8}}`,
 			api.JSONPatch:  `[{"op":"remove","path":"/apiVersion"}]`,
 		} {
-			if _, err := scale.Patch(b.ctx(), "ns", "a", kind, body(patch), api.WriteOptions{Form: v1}); !apierrors.IsBadRequest(err) {
+			if _, err := scale.Patch(b.ctx(), "ns", "a", kind, body(patch),
+				api.WriteOptions{Form: v1}); !apierrors.IsBadRequest(err) {
 				t.Errorf("%s: %v", patch, err)
 			}
 		}
 		form := api.Form{Version: "v1", Shape: api.Row}
-		if r, err = scale.Get(b.ctx(), "ns", "a", "", form); err != nil || !strings.HasPrefix(string(r.Payload), `"cells":["a",7,0,`) {
+		if r, err = scale.Get(b.ctx(), "ns", "a", "", form); err != nil || !strings.HasPrefix(string(r.Payload),
+			`"cells":["a",7,0,`) {
 			t.Errorf("%s, %v", r.Payload, err)
 		}
 		if _, err := scale.Get(b.ctx(), "ns", "missing", "", v1); !apierrors.IsNotFound(err) {
@@ -236,12 +251,14 @@ func TestAction(t *testing.T) {
 		if w := b.get("a"); w.ResourceVersion != before {
 			t.Errorf("what changes nothing was written: %+v", w)
 		}
-		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`, api.WriteOptions{FieldManager: "painter"}); err != nil {
+		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`,
+			api.WriteOptions{FieldManager: "painter"}); err != nil {
 			t.Fatal(err)
 		}
 		w := b.get("a")
 		painted := slices.ContainsFunc(w.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
-			return e.Manager == "painter" && e.Subresource == "paint" && strings.Contains(e.FieldsV1.String(), "f:color")
+			return e.Manager == "painter" && e.Subresource == "paint" && strings.Contains(e.FieldsV1.String(),
+				"f:color")
 		})
 		if w.Spec.Color != "blue" || w.Generation != 2 || !painted {
 			t.Errorf("%+v of generation %d, %+v", w.Spec, w.Generation, w.ManagedFields)
@@ -254,10 +271,12 @@ func TestProjection(t *testing.T) {
 	b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
 	show := b.Extension("shade").View
 	r, err := show(b.ctx(), "ns", "a", url.Values{"prefix": {"dark"}}, v1beta1)
-	if want := `"apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a"},"spec":{"colour":"darkred"}`; err != nil || !strings.Contains(whole(r), want) {
+	want := `"apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a"},"spec":{"colour":"darkred"}`
+	if err != nil || !strings.Contains(whole(r), want) {
 		t.Errorf("%s, %v", whole(r), err)
 	}
-	if r, err = show(b.ctx(), "ns", "a", nil, api.Form{Version: "v1", Shape: api.Row}); err != nil || !strings.HasPrefix(string(r.Payload), `"cells":["a","red",`) {
+	if r, err = show(b.ctx(), "ns", "a", nil, api.Form{Version: "v1", Shape: api.Row}); err != nil ||
+		!strings.HasPrefix(string(r.Payload), `"cells":["a","red",`) {
 		t.Errorf("%s, %v", r.Payload, err)
 	}
 	for name, query := range map[string]url.Values{"b": nil, "a": {"prefix": {"nothing"}}} {
@@ -287,12 +306,16 @@ func TestBadExtensions(t *testing.T) {
 	scale := func(w *shop.Widget) int32 { return 0 }
 	set := func(*shop.Widget, int32) {}
 	for want, extensions := range map[string][]subresource.Extension[*shop.Widget]{
-		"was not made by":                {{}},
-		`"scale" stands twice`:           {subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set}), subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set})},
+		"was not made by": {{}},
+		`"scale" stands twice`: {subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale,
+			SetReplicas: set}), subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale,
+			SetReplicas: set})},
 		"needs Replicas and SetReplicas": {subresource.ScaleOf(subresource.Scale[*shop.Widget]{})},
-		`version "v7" is not served`:     {subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale, SetReplicas: set, Paths: map[string][]string{"v7": {"x"}}})},
-		"Do is not set":                  {subresource.ActionOf(subresource.Action[*shop.Widget, *shop.Widget]{Name: "x"})},
-		`"status" stands twice`: {subresource.ConnectionOf(subresource.Connection[*shop.Widget, *bool]{Name: "status", Options: subresource.Options[*bool]{New: func() *bool { return nil }},
+		`version "v7" is not served`: {subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale,
+			SetReplicas: set, Paths: map[string][]string{"v7": {"x"}}})},
+		"Do is not set": {subresource.ActionOf(subresource.Action[*shop.Widget, *shop.Widget]{Name: "x"})},
+		`"status" stands twice`: {subresource.ConnectionOf(subresource.Connection[*shop.Widget, *bool]{Name: "status",
+			Options: subresource.Options[*bool]{New: func() *bool { return nil }},
 			Connect: func(context.Context, *shop.Widget, *bool) (http.Handler, error) { return nil, nil }})},
 		"needs Connect and Options": {subresource.ConnectionOf(subresource.Connection[*shop.Widget, *bool]{Name: "x"})},
 	} {
@@ -310,7 +333,8 @@ func TestBadExtensions(t *testing.T) {
 
 func TestQuery(t *testing.T) {
 	type color string
-	query := url.Values{"n": {"3", "4"}, "s": {"x"}, "b": {""}, "no": {"False"}, "big": {"300"}, "t": {"2026-01-02T03:04:05Z"}}
+	query := url.Values{"n": {"3", "4"}, "s": {"x"}, "b": {""}, "no": {"False"}, "big": {"300"},
+		"t": {"2026-01-02T03:04:05Z"}}
 	var n int32
 	var p *int64
 	var all []int
@@ -318,9 +342,12 @@ func TestQuery(t *testing.T) {
 	b, no := false, true
 	var at metav1.Time
 	err := errors.Join(
-		subresource.QueryValue(query, "n", subresource.QueryInt, &n), subresource.QueryPointer(query, "n", subresource.QueryInt, &p),
-		subresource.QueryValues(query, "n", subresource.QueryInt, &all), subresource.QueryValue(query, "s", subresource.QueryText, &s),
-		subresource.QueryValue(query, "b", subresource.QueryBool, &b), subresource.QueryValue(query, "no", subresource.QueryBool, &no),
+		subresource.QueryValue(query, "n", subresource.QueryInt, &n), subresource.QueryPointer(query, "n",
+			subresource.QueryInt, &p),
+		subresource.QueryValues(query, "n", subresource.QueryInt, &all), subresource.QueryValue(query, "s",
+			subresource.QueryText, &s),
+		subresource.QueryValue(query, "b", subresource.QueryBool, &b), subresource.QueryValue(query, "no",
+			subresource.QueryBool, &no),
 		subresource.QueryValue(query, "t", subresource.QueryParsed[metav1.Time], &at))
 	if err != nil || n != 3 || *p != 3 || len(all) != 2 || all[1] != 4 || s != "x" || !b || no || at.Year() != 2026 {
 		t.Error(err, n, *p, all, s, b, no, at)
@@ -331,7 +358,8 @@ func TestQuery(t *testing.T) {
 	}
 	var small int8
 	for _, name := range []string{"big", "s"} {
-		if err := subresource.QueryValue(query, name, subresource.QueryInt, &small); err == nil || !strings.Contains(err.Error(), name) {
+		if err := subresource.QueryValue(query, name, subresource.QueryInt, &small); err == nil ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

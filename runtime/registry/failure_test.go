@@ -63,7 +63,8 @@ func TestFailedWrites(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			backend := &failing{Backend: openBackend(t)}
-			h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true})
+			h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: backend,
+				Prefix: "/registry", DisableCache: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,11 +76,13 @@ func TestFailedWrites(t *testing.T) {
 			var errs [4]error
 			_, errs[0] = b.Create(b.ctx(), "ns", body(`{"metadata":{"generateName":"b-"}}`), api.WriteOptions{Form: v1})
 			_, errs[1] = b.patch("a", "", `{"spec":{"size":3}}`)
-			_, errs[2] = b.update("a", &shop.WidgetV1{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: shop.SpecV1{Size: 4}})
+			_, errs[2] = b.update("a", &shop.WidgetV1{ObjectMeta: metav1.ObjectMeta{Name: "a"},
+				Spec: shop.SpecV1{Size: 4}})
 			_, errs[3] = b.delete("a", api.DeleteOptions{})
 			for i, err := range errs {
 				s := wantStatus(t, err, c.code, c.reason, "")
-				if strings.Contains(s.Message, "/registry") || !strings.Contains(s.Message, "widgets.shop.example.com") || i > 0 && !strings.Contains(s.Message, `"a"`) {
+				if strings.Contains(s.Message, "/registry") || !strings.Contains(s.Message,
+					"widgets.shop.example.com") || i > 0 && !strings.Contains(s.Message, `"a"`) {
 					t.Errorf("it tells of storage's key, or not of the object: %s", s.Message)
 				}
 				if got := s.Details; got != nil && got.RetryAfterSeconds != c.retry || got == nil && c.retry != 0 {

@@ -19,7 +19,8 @@ import (
 	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// fieldManagers keep metadata.managedFields of a resource: who set what through which version and subresource.
+// fieldManagers keep metadata.managedFields of a resource: which manager set which fields, through which version and
+// subresource.
 type fieldManagers[T api.Object] struct {
 	versions *codec.Versions[T]
 	types    map[string]managedfields.TypeConverter
@@ -31,10 +32,8 @@ type managerKey struct{ version, subresource string }
 func newFieldManagers[T api.Object](
 	d *Definition[T], all *codec.Versions[T], schemas *ownership.Schemas,
 ) (*fieldManagers[T], error) {
-	o := &fieldManagers[T]{versions: all, types: map[string]managedfields.TypeConverter{}, managers: map[managerKey]*ownership.Manager{}}
-	if schemas == nil {
-		schemas = ownership.NewSchemas(nil)
-	}
+	o := &fieldManagers[T]{versions: all, types: map[string]managedfields.TypeConverter{},
+		managers: map[managerKey]*ownership.Manager{}}
 	for i := range all.Served {
 		v := &all.Served[i]
 		types, err := schemas.Of(v.GVK)
@@ -49,8 +48,9 @@ func newFieldManagers[T api.Object](
 		for i := range all.Served {
 			v := &all.Served[i]
 			o.managers[managerKey{v.GVK.Version, subresource}] = &ownership.Manager{
-				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource, Filters: filters,
-				Types: o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
+				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource,
+				Filters: filters,
+				Types:   o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func newFieldManagers[T api.Object](
 	return o, nil
 }
 
-// addActions makes the managers of extensions that may set any field.
+// addActions adds the managers of extensions, which may set any field.
 func (o *fieldManagers[T]) addActions(d *Definition[T], sets *ownership.Sets) {
 	for _, e := range d.Extensions {
 		for i := range o.versions.Served {
@@ -78,7 +78,8 @@ func names[T api.Object](subresources []Subresource[T]) (all []string) {
 	return all
 }
 
-// filters leave what a write can set: the member of the subresource's name, or all but those of the subresources.
+// filters select the fields that a write can set: the member that has the subresource's name, or, for the object
+// itself, all fields but those of subresources.
 func (o *fieldManagers[T]) filters(d *Definition[T], subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
 	var filter fieldpath.Filter
 	switch {
@@ -100,12 +101,12 @@ func (o *fieldManagers[T]) filters(d *Definition[T], subresource string) map[fie
 	return all
 }
 
-// manager keeps the fields that an attempt writes.
+// manager returns the manager of the fields that an attempt writes.
 func (o *fieldManagers[T]) manager(a *attempt[T]) *ownership.Manager {
 	return o.managers[managerKey{a.version.GVK.Version, a.scope.subresource()}]
 }
 
-// served finds a version by its group and name.
+// served returns the served version of an apiVersion.
 func (o *fieldManagers[T]) served(version fieldpath.APIVersion) (*codec.Served[T], error) {
 	gv, err := schema.ParseGroupVersion(string(version))
 	if err != nil {
@@ -118,7 +119,7 @@ func (o *fieldManagers[T]) served(version fieldpath.APIVersion) (*codec.Served[T
 	return v, nil
 }
 
-// convert brings a typed value into another version, through the hub.
+// convert converts a typed value to another version, through the hub.
 func (o *fieldManagers[T]) convert(object *smd.TypedValue, version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	to, err := o.served(version)
 	if err != nil {
@@ -140,7 +141,7 @@ func (o *fieldManagers[T]) convert(object *smd.TypedValue, version fieldpath.API
 		return object, nil
 	}
 	fields, _ := value.Unstructured().(map[string]any)
-	hub, err := from.FromMap(fields, o.versions.NewHub(), false)
+	hub, err := from.FromMap(fields, o.versions.NewHub())
 	if err != nil {
 		return nil, err
 	}
@@ -154,10 +155,12 @@ func (o *fieldManagers[T]) convert(object *smd.TypedValue, version fieldpath.API
 // managedObject shows a hub object to package ownership.
 type managedObject[T api.Object] struct {
 	managers *fieldManagers[T]
-	// obj is the object; nothing where it is absent.
+	// obj is the object; its value has no meaning where it is absent.
 	obj    T
 	absent bool
-	seen   []seen
+	// seen are the views that were made. Most writes take one, for which first has room.
+	seen  []seen
+	first [1]seen
 }
 
 type seen struct {
@@ -189,12 +192,15 @@ func (o *managedObject[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, er
 	if err != nil {
 		return nil, err
 	}
+	if o.seen == nil {
+		o.seen = o.first[:0]
+	}
 	o.seen = append(o.seen, seen{version, value})
 	return value, nil
 }
 
-// trackFields is the step that sets managedFields: the request's field manager owns what it changes. Where that can't
-// be found out, they stay as they were: a write doesn't fail of it.
+// trackFields is the step that sets managedFields: the request's field manager owns the fields that it changes. Where
+// an error prevents that, the fields stay as they were: the write doesn't fail.
 func (k *kind[T]) trackFields(_ context.Context, a *attempt[T]) error {
 	switch {
 	case k.fieldManagers == nil || a.ownership == merged:
@@ -213,14 +219,15 @@ func (k *kind[T]) trackFields(_ context.Context, a *attempt[T]) error {
 	return nil
 }
 
-// update sets the managedFields of an attempt's new object; where that fails, to those of the old one.
+// update sets the managedFields of an attempt's new object. On an error the object keeps those of the old one.
 func (o *fieldManagers[T]) update(a *attempt[T]) error {
 	old := &managedObject[T]{managers: o, obj: a.old.Object, absent: !a.old.Exists}
 	var stored []metav1.ManagedFieldsEntry
 	if a.old.Exists {
 		stored = a.old.Object.GetManagedFields()
 	}
-	entries, err := o.manager(a).Update(old, &managedObject[T]{managers: o, obj: a.obj}, stored, a.obj.GetManagedFields(),
+	entries, err := o.manager(a).Update(old, &managedObject[T]{managers: o, obj: a.obj}, stored,
+		a.obj.GetManagedFields(),
 		!a.old.Exists, a.options.FieldManager)
 	if err != nil {
 		entries = stored
@@ -229,8 +236,8 @@ func (o *fieldManagers[T]) update(a *attempt[T]) error {
 	return err
 }
 
-// trackPreparation lets the strategy change the new object, and brings its managedFields in line: what the strategy
-// takes back from a client is not that client's.
+// trackPreparation lets the strategy change the new object, and updates its managedFields: a client doesn't own a field
+// whose change the strategy reverts.
 func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	if k.fieldManagers == nil || len(a.obj.GetManagedFields()) == 0 {
 		change()
@@ -239,11 +246,11 @@ func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	sent := a.obj.DeepCopyObject().(T)
 	change()
 	if same, err := k.sameEncoded(sent, a.obj); same || err != nil {
-		return // an object that can't be encoded is refused by the step that encodes it
+		return // the step that encodes the object refuses it
 	}
 	managers, err := k.fieldManagers()
 	if err != nil {
-		return // then managedFields are those that the client sent
+		return // the object keeps the managedFields that the client sent
 	}
 	c := ownership.Change{
 		Live:    &managedObject[T]{managers: managers, obj: a.old.Object, absent: !a.old.Exists},
@@ -262,7 +269,7 @@ func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	a.obj.SetManagedFields(entries)
 }
 
-// sameEncoded tells whether two objects are the same in the storage version.
+// sameEncoded tells whether two objects have the same encoding in the storage version.
 func (k *kind[T]) sameEncoded(a, b T) (bool, error) {
 	x, err := k.versions.Encode(a)
 	if err != nil {
@@ -272,8 +279,8 @@ func (k *kind[T]) sameEncoded(a, b T) (bool, error) {
 	return bytes.Equal(x, y), err
 }
 
-// logOwnership logs, at most once a second, that the managedFields of a write could not be found out. Fields that are
-// too long to track are no trouble.
+// logOwnership logs, at most once a second, that managedFields could not be updated. It doesn't log fields that are too
+// long to track.
 func (k *kind[T]) logOwnership(obj metav1.Object, err error) {
 	last, now := k.logged.Load(), time.Now().Unix()
 	if errors.Is(err, ownership.ErrTooLong) || last == now || !k.logged.CompareAndSwap(last, now) {
@@ -283,14 +290,15 @@ func (k *kind[T]) logOwnership(obj metav1.Object, err error) {
 		"name", obj.GetName(), "error", err)
 }
 
-// sameButTimes tells whether two stored forms, and the managedFields in them, differ in nothing but the times of these.
+// sameButTimes tells whether two stored forms are equal, apart from the times in their managedFields.
 func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) bool {
 	if len(fieldsA) != len(fieldsB) || len(fieldsA) == 0 {
 		return false
 	}
 	for i := range fieldsA {
 		x, y := &fieldsA[i], &fieldsB[i]
-		if x.Manager != y.Manager || x.Operation != y.Operation || x.APIVersion != y.APIVersion || x.Subresource != y.Subresource ||
+		if x.Manager != y.Manager || x.Operation != y.Operation || x.APIVersion != y.APIVersion ||
+			x.Subresource != y.Subresource ||
 			x.FieldsType != y.FieldsType || x.FieldsV1.GetRawString() != y.FieldsV1.GetRawString() {
 			return false
 		}
@@ -300,7 +308,7 @@ func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) boo
 	return okA && okB && bytes.Equal(beforeA, beforeB) && bytes.Equal(afterA, afterB)
 }
 
-// aroundFields is what stands before and behind metadata.managedFields in a stored form.
+// aroundFields returns the parts of a stored form before and after the value of metadata.managedFields.
 func aroundFields(data []byte) (before, after []byte, ok bool) {
 	inside, ok := rendition.InsideMetadata(data, 1)
 	if !ok {

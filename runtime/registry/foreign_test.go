@@ -55,8 +55,10 @@ func notes(proto bool) registry.Resource {
 		conversion.Proto = codec.ProtoOf[*note]()
 	}
 	return registry.New(registry.Definition[*note]{
-		Group: "shop.example.com", Names: api.Names{Kind: "Note", Plural: "notes"}, Scope: api.Namespaced, Storage: "v1",
-		New: func() *note { return &note{} }, Versions: []codec.Version[*note]{codec.VersionOf(api.VersionInfo{Name: "v1"}, conversion)},
+		Group: "shop.example.com", Names: api.Names{Kind: "Note", Plural: "notes"}, Scope: api.Namespaced,
+		Storage:  "v1",
+		New:      func() *note { return &note{} },
+		Versions: []codec.Version[*note]{codec.VersionOf(api.VersionInfo{Name: "v1"}, conversion)},
 	})
 }
 
@@ -82,13 +84,16 @@ func TestForeignValues(t *testing.T) {
 		proto bool
 		want  string // an error; "" is none
 	}{
-		"protobuf":                      {envelope("shop.example.com/v1"), true, ""},
-		"protobuf of a type without it": {envelope("shop.example.com/v1"), false, "it is stored as Kubernetes protobuf, which the Go type of"},
-		"protobuf of another version":   {envelope("shop.example.com/v7"), true, `it says that it is kind "Note", apiVersion "shop.example.com/v7"`},
-		"protobuf that is cut off":      {envelope("shop.example.com/v1")[:9], true, "unexpected EOF"},
-		"nothing":                       {nil, true, `it is no JSON: 0 bytes, which begin with ""`},
-		"garbage":                       {[]byte("garbage, and more of it"), true, `it is no JSON: 23 bytes, which begin with "garbage, and mor"`},
-		"JSON of nothing":               {[]byte("null"), true, `it says that it is kind "", apiVersion ""`},
+		"protobuf": {envelope("shop.example.com/v1"), true, ""},
+		"protobuf of a type without it": {envelope("shop.example.com/v1"), false,
+			"it is stored as Kubernetes protobuf, which the Go type of"},
+		"protobuf of another version": {envelope("shop.example.com/v7"), true,
+			`it says that it is kind "Note", apiVersion "shop.example.com/v7"`},
+		"protobuf that is cut off": {envelope("shop.example.com/v1")[:9], true, "unexpected EOF"},
+		"nothing":                  {nil, true, `it is no JSON: 0 bytes, which begin with ""`},
+		"garbage": {[]byte("garbage, and more of it"), true,
+			`it is no JSON: 23 bytes, which begin with "garbage, and mor"`},
+		"JSON of nothing": {[]byte("null"), true, `it says that it is kind "", apiVersion ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := openOver(t, memory.New(), notes(test.proto), registry.Config{})
@@ -101,13 +106,16 @@ func TestForeignValues(t *testing.T) {
 				return
 			}
 			var got note
-			if err != nil || json.Unmarshal([]byte(whole(found)), &got) != nil || got.Text != "hello" || got.UID != "u" {
+			if err != nil || json.Unmarshal([]byte(whole(found)), &got) != nil || got.Text != "hello" ||
+				got.UID != "u" {
 				t.Fatalf("%s, %v", whole(found), err)
 			}
-			if _, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(`{}`), api.WriteOptions{Form: v1}); err != nil {
+			if _, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(`{}`),
+				api.WriteOptions{Form: v1}); err != nil {
 				t.Fatal(err)
 			}
-			if now, _ := b.stored(key); !strings.HasPrefix(now, `{"kind":"Note","apiVersion":"shop.example.com/v1",`) || !strings.Contains(now, `"text":"hello"`) {
+			if now, _ := b.stored(key); !strings.HasPrefix(now, `{"kind":"Note","apiVersion":"shop.example.com/v1",`) ||
+				!strings.Contains(now, `"text":"hello"`) {
 				t.Errorf("stored %q", now)
 			}
 		})

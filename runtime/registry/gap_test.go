@@ -14,7 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// replaced is a backend at the end of a connection that can be cut. Streams go on by themselves in whatever there is when
+// replaced is a backend at the end of a connection that can be cut. Streams go on by themselves in whatever there is
+// when
 // it comes back, unless they were asked to end with it.
 type replaced struct {
 	storage.Backend
@@ -59,7 +60,8 @@ func (c *connected) Next(ctx context.Context) (storage.Batch, error) {
 	}
 }
 
-// A watch that storage itself serves can't tell whether what comes back behind a lost connection is what it was: it expires.
+// A watch that storage itself serves can't tell whether what comes back behind a lost connection is what it was: it
+// expires.
 // That is so without a cache, and for a revision that lies before the cache's window.
 func TestWatchOfStorageExpiresWithItsConnection(t *testing.T) {
 	for name, cached := range map[string]bool{"bare": false, "before the window": true} {
@@ -68,7 +70,8 @@ func TestWatchOfStorageExpiresWithItsConnection(t *testing.T) {
 			if cached {
 				// What the cache is filled with lies behind the revision that is watched.
 				first := &bench{TB: t, backend: backend}
-				value := []byte(`{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","namespace":"ns"},"spec":{}}`)
+				value := []byte(`{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a",` +
+					`"namespace":"ns"},"spec":{}}`)
 				for _, key := range []string{"/elsewhere", "/registry/shop.example.com/widgets/ns/a"} {
 					if _, err := backend.Put(first.ctx(), key, value, 0, 0); err != nil {
 						t.Fatal(err)
@@ -116,11 +119,13 @@ func (d *deserted) Watch(ctx context.Context, prefix string, after int64) (stora
 	return &connected{Stream: stream, cut: d.lost}, err
 }
 
-// While the cache doesn't follow storage, nobody can tell whether what storage says of a revision that a client knows is what
+// While the cache doesn't follow storage, nobody can tell whether what storage says of a revision that a client knows
+// is what
 // the client knows: it is asked to come back.
 func TestWatchOfStorageWithoutProof(t *testing.T) {
 	backend := &deserted{Backend: memory.New(), lost: make(chan struct{})}
-	value := []byte(`{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","namespace":"ns"},"spec":{}}`)
+	value := []byte(`{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","namespace":"ns"},` +
+		`"spec":{}}`)
 	for _, key := range []string{"/elsewhere", "/registry/shop.example.com/widgets/ns/a"} {
 		if _, err := backend.Put(t.Context(), key, value, 0, 0); err != nil {
 			t.Fatal(err)

@@ -28,19 +28,19 @@ func (e *storageEnd[T]) setGeneration(from *codec.Served[T], obj T, generation i
 	return append(out, data[end:]...), nil
 }
 
-// differ tells whether two stored forms differ in what counts for metadata.generation: in any member at their top
-// beside metadata and status.
+// differ tells whether two stored forms differ in a field whose changes metadata.generation counts: in any member at
+// the top level but metadata and status.
 func differ(a, b []byte) bool {
 	var few [2][16][]byte // room for keys and values, so that they are on the stack
 	x, y := specified(a, few[0][:0]), specified(b, few[1][:0])
 	return !slices.EqualFunc(x, y, bytes.Equal)
 }
 
-// preservedFields is how annotations begin in which the hub's objects carry fields that a version alone has, as
-// generated conversions write them.
+// preservedFields is the prefix of the annotations in which generated conversions preserve fields that only one version
+// has.
 const preservedFields = "apigen.dev/preserved-"
 
-// preservedDiffer tells whether two objects differ in what versions alone have.
+// preservedDiffer tells whether two objects differ in the fields that such annotations preserve.
 func preservedDiffer(a, b metav1.Object) bool {
 	x, y := a.GetAnnotations(), b.GetAnnotations()
 	carried := func(annotations, others map[string]string) bool {
@@ -54,7 +54,7 @@ func preservedDiffer(a, b metav1.Object) bool {
 	return carried(x, y) || carried(y, x)
 }
 
-// specified appends the keys and values of a stored form that count for metadata.generation.
+// specified appends the keys and values of a stored form whose changes metadata.generation counts.
 func specified(data []byte, to [][]byte) [][]byte {
 	rendition.Members(data, 1, func(key []byte, start, end int) bool {
 		switch string(key) {

@@ -11,20 +11,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// grace is what a deletion finds of a time of grace.
+// grace is what a deletion does with the grace period of an object.
 type grace uint8
 
 const (
-	// noGrace: there is none, or it is over.
+	// noGrace means that the object has no grace period, or that it has ended.
 	noGrace grace = iota
-	// graceSet: the object was given one, or a shorter one.
+	// graceSet means that the deletion set a grace period, or a shorter one.
 	graceSet
-	// graceRuns: the one that is running stays as it is.
+	// graceRuns means that a grace period is running, which the deletion doesn't change.
 	graceRuns
 )
 
-// grant gives an object its time of grace, where the strategy knows one. A deletion of what is being deleted can only
-// shorten it; none at all, 0, ends it.
+// grant sets the grace period of an object, where the strategy has graceful deletion. A further deletion can only
+// shorten it; one with a period of 0 ends it.
 func (e *storageEnd[T]) grant(ctx context.Context, obj T, opts api.DeleteOptions) (grace, error) {
 	if e.kind.definition.Strategy.CheckGracefulDelete == nil {
 		return noGrace, nil
@@ -41,7 +41,7 @@ func (e *storageEnd[T]) grant(ctx context.Context, obj T, opts api.DeleteOptions
 	}
 	seconds := positive(*options.GracePeriodSeconds)
 	if seconds == 0 && len(obj.GetFinalizers()) == 0 {
-		// Nothing waits for what would be written before the removal.
+		// No finalizer waits for the deletionTimestamp: the object is removed in one write.
 		return noGrace, nil
 	}
 	metadata.AdvanceGeneration(obj)
@@ -49,7 +49,7 @@ func (e *storageEnd[T]) grant(ctx context.Context, obj T, opts api.DeleteOptions
 	return graceSet, nil
 }
 
-// shorten moves the end of an object's time of grace nearer.
+// shorten shortens the grace period of an object that is being deleted.
 func shorten(obj metav1.Object, deleted time.Time, wanted *int64) grace {
 	given := obj.GetDeletionGracePeriodSeconds()
 	if given == nil || *given == 0 {
@@ -67,14 +67,14 @@ func shorten(obj metav1.Object, deleted time.Time, wanted *int64) grace {
 	}
 	at := deleted.Add(time.Duration(seconds-last) * time.Second)
 	if present := metadata.Now(); at.Before(present.Time) {
-		// All of it is over already: the shortest that still lets somebody wind up.
+		// The shorter period has ended already: the shortest one that an agent can still act on.
 		at, seconds = present.Time, min(seconds, 1)
 	}
 	until(obj, at, seconds)
 	return graceSet
 }
 
-// positive is a period as the wire means it: negative is 1.
+// positive returns a grace period as clients mean it: a negative one is 1.
 func positive(seconds int64) int64 {
 	if seconds < 0 {
 		return 1
@@ -82,13 +82,14 @@ func positive(seconds int64) int64 {
 	return seconds
 }
 
+// until sets the time and the grace period of a deletion.
 func until(obj metav1.Object, at time.Time, seconds int64) {
 	deleted := metav1.NewTime(at)
 	obj.SetDeletionTimestamp(&deleted)
 	obj.SetDeletionGracePeriodSeconds(&seconds)
 }
 
-// asMeta are options as a strategy's function knows them. It may change them: they are its own.
+// asMeta returns a copy of options as a strategy's function takes them.
 func asMeta(opts api.DeleteOptions) *metav1.DeleteOptions {
 	options := &metav1.DeleteOptions{Preconditions: opts.Preconditions.DeepCopy()}
 	options.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("DeleteOptions"))
@@ -106,7 +107,7 @@ func asMeta(opts api.DeleteOptions) *metav1.DeleteOptions {
 	return options
 }
 
-// propagate records what is to become of an object's dependents, as a finalizer.
+// propagate records the propagation policy of a deletion as a finalizer.
 func (e *storageEnd[T]) propagate(ctx context.Context, obj T, asked *metav1.DeletionPropagation) {
 	if e.ignorePropagation {
 		return
@@ -118,8 +119,8 @@ func (e *storageEnd[T]) propagate(ctx context.Context, obj T, asked *metav1.Dele
 	setPropagation(obj, propagation(obj, asked, usual))
 }
 
-// propagation is what becomes of the dependents: what was asked for, else what the object's finalizers say, else what
-// is usual for its kind. A kind for which nothing is usual knows none.
+// propagation returns the policy of a deletion: the one that the client asked for, else that of the object's
+// finalizers, else the usual one of its kind. A kind without a usual policy has no dependents.
 func propagation(
 	obj metav1.Object, asked *metav1.DeletionPropagation, usual metav1.DeletionPropagation,
 ) metav1.DeletionPropagation {
@@ -140,7 +141,7 @@ func propagation(
 	return usual
 }
 
-// setPropagation brings an object's finalizers in line with a policy. Those that are right stay where they are.
+// setPropagation sets the finalizer of a policy, and removes that of another one. Other finalizers keep their order.
 func setPropagation(obj metav1.Object, policy metav1.DeletionPropagation) {
 	wanted := map[metav1.DeletionPropagation]string{
 		metav1.DeletePropagationOrphan:     metav1.FinalizerOrphanDependents,

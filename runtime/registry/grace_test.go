@@ -47,8 +47,10 @@ func TestGrace(t *testing.T) {
 		{"at once", `{}`, []deletion{{seconds(0), true, false, 0}}},
 		{"negative is one", `{}`, []deletion{{seconds(-5), false, false, 1}}},
 		{"again", `{}`, []deletion{{nil, false, false, 30}, {nil, false, true, 30}}},
-		{"not longer", `{}`, []deletion{{seconds(7), false, false, 7}, {seconds(60), false, true, 7}, {seconds(7), false, true, 7}}},
-		{"shorter", `{}`, []deletion{{nil, false, false, 30}, {seconds(5), false, false, 5}, {seconds(0), true, false, 0}}},
+		{"not longer", `{}`, []deletion{{seconds(7), false, false, 7}, {seconds(60), false, true, 7},
+			{seconds(7), false, true, 7}}},
+		{"shorter", `{}`, []deletion{{nil, false, false, 30}, {seconds(5), false, false, 5}, {seconds(0), true, false,
+			0}}},
 		{"none is due", `{"color":"white"}`, []deletion{{seconds(60), true, false, 0}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -67,8 +69,10 @@ func TestGrace(t *testing.T) {
 				}
 				w := b.get("a")
 				at := begin.Add(time.Duration(d.left) * time.Second)
-				if off := w.DeletionTimestamp.Sub(at); *w.DeletionGracePeriodSeconds != d.left || off < 0 || off > 10*time.Second || w.Generation != 2 {
-					t.Errorf("deletion %d: until %s, %s off, %d s, generation %d", i, w.DeletionTimestamp, off, *w.DeletionGracePeriodSeconds, w.Generation)
+				if off := w.DeletionTimestamp.Sub(at); *w.DeletionGracePeriodSeconds != d.left || off < 0 ||
+					off > 10*time.Second || w.Generation != 2 {
+					t.Errorf("deletion %d: until %s, %s off, %d s, generation %d", i, w.DeletionTimestamp, off,
+						*w.DeletionGracePeriodSeconds, w.Generation)
 				}
 			}
 		})
@@ -79,7 +83,8 @@ func TestGrace(t *testing.T) {
 func TestGraceWithFinalizers(t *testing.T) {
 	b := graceful(t)
 	b.create(`{"metadata":{"name":"a","finalizers":["x.example.com/y"]}}`)
-	if d, err := b.delete("a", api.DeleteOptions{}); err != nil || d.Done || *b.get("a").DeletionGracePeriodSeconds != 30 {
+	if d, err := b.delete("a", api.DeleteOptions{}); err != nil || d.Done ||
+		*b.get("a").DeletionGracePeriodSeconds != 30 {
 		t.Fatalf("%+v %v", d, err)
 	}
 	if w, err := b.patch("a", "", `{"metadata":{"finalizers":null}}`); err != nil || w.DeletionTimestamp == nil {
@@ -93,7 +98,8 @@ func TestGraceWithFinalizers(t *testing.T) {
 	}
 	b.create(`{"metadata":{"name":"b","finalizers":["x.example.com/y"]}}`)
 	for range 2 {
-		if d, err := b.delete("b", api.DeleteOptions{GracePeriodSeconds: seconds(0)}); err != nil || d.Done || *b.get("b").DeletionGracePeriodSeconds != 0 {
+		if d, err := b.delete("b", api.DeleteOptions{GracePeriodSeconds: seconds(0)}); err != nil || d.Done ||
+			*b.get("b").DeletionGracePeriodSeconds != 0 {
 			t.Fatalf("%+v %v", d, err)
 		}
 	}
@@ -121,7 +127,8 @@ func TestGraceOfACollection(t *testing.T) {
 	for i := range 10 {
 		b.create(fmt.Sprintf(`{"metadata":{"name":"w%d"},"spec":{"color":%q}}`, i, []string{"white", "red"}[i%2]))
 	}
-	page, err := b.DeleteCollection(b.ctx(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}}, api.ListOptions{})
+	page, err := b.DeleteCollection(b.ctx(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}},
+		api.ListOptions{})
 	if err != nil || page.Len != 10 {
 		t.Fatalf("%+v %v", page, err)
 	}
@@ -141,7 +148,8 @@ func TestDeletedObjectIsShown(t *testing.T) {
 	if err != nil || !got.Done || !got.Shown {
 		t.Fatalf("%+v %v", got, err)
 	}
-	if shown := b.parse(got.Object); shown.Spec.Color != "red" || shown.UID != w.UID || shown.ResourceVersion == w.ResourceVersion {
+	if shown := b.parse(got.Object); shown.Spec.Color != "red" || shown.UID != w.UID ||
+		shown.ResourceVersion == w.ResourceVersion {
 		t.Errorf("%+v", shown)
 	}
 }

@@ -13,14 +13,14 @@ import (
 	"apigen.dev/runtime/subresource"
 )
 
-// New erases T: it returns the definition as a Resource that a server can open. A definition that contradicts itself
-// (a storage version that isn't served, say) fails at Open.
+// New returns the definition as a Resource that a server can open; it erases T. Open fails where the definition
+// contradicts itself, for example by a storage version that isn't served.
 func New[T api.Object](definition Definition[T]) Resource {
 	d, info := describe(definition)
 	return &resource[T]{definition: d, info: info}
 }
 
-// describe completes a definition, and tells what is known of it.
+// describe completes a definition, and returns its Info.
 func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 	if d.Names.ListKind == "" {
 		d.Names.ListKind = d.Names.Kind + "List"
@@ -48,7 +48,7 @@ func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 	return &d, info
 }
 
-// resource is a Definition as a Resource. Its Info has the columns of each version complete, name first.
+// resource is a Definition as a Resource. Its Info has all columns of each version, the name first.
 type resource[T api.Object] struct {
 	definition *Definition[T]
 	info       *api.Info
@@ -86,8 +86,9 @@ func (r *resource[T]) store(
 ) (*store.Store[T], error) {
 	d := r.definition
 	return store.New(store.Config[T]{
-		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer, BeforeWrite: stored.BeforeWrite,
-		CheckCache: config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
+		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer,
+		BeforeWrite: stored.BeforeWrite,
+		CheckCache:  config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
 		KeyPrefix: config.Prefix, ResourcePrefix: r.info.StoragePrefix + "/",
 		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
 		New: d.New, Encode: all.Encode, Decode: all.Decode, Translate: all.Translate, Fields: d.SelectableFields,
@@ -96,7 +97,7 @@ func (r *resource[T]) store(
 	})
 }
 
-// checkDefinition finds contradictions, and binds the versions.
+// checkDefinition refuses contradictions, and binds the versions.
 func checkDefinition[T api.Object](d *Definition[T]) (*codec.Versions[T], error) {
 	switch {
 	case d.New == nil:
@@ -172,7 +173,7 @@ func (h *handle[T]) Watch(
 	return h.store.Watch(ctx, prefix, opts, form)
 }
 
-// prefix is that of the keys in a namespace; "" is all of them.
+// prefix returns the prefix of the keys in a namespace, "" for all namespaces.
 func (h *handle[T]) prefix(namespace string) (string, error) {
 	if namespace == "" || h.info.Scope == api.Cluster {
 		return h.store.Prefix(), nil

@@ -199,9 +199,12 @@ func managed(w *shop.WidgetV1, fields string) string {
 
 func TestCreateSetsWhatTheServerDecides(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
-		w := b.create(`{"metadata":{"name":"a","uid":"forged","creationTimestamp":"2001-01-01T00:00:00Z","generation":7,` +
-			`"deletionTimestamp":"2001-01-01T00:00:00Z","selfLink":"/x","managedFields":[{"manager":"m"}]},"spec":{"color":"red"},"status":{"phase":"Done"}}`)
-		if w.UID == "" || w.UID == "forged" || w.CreationTimestamp.Year() < 2020 || w.Generation != 1 || w.DeletionTimestamp != nil ||
+		w := b.create(`{"metadata":{"name":"a","uid":"forged","creationTimestamp":"2001-01-01T00:00:00Z",` +
+			`"generation":7,` +
+			`"deletionTimestamp":"2001-01-01T00:00:00Z","selfLink":"/x","managedFields":[{"manager":"m"}]},` +
+			`"spec":{"color":"red"},"status":{"phase":"Done"}}`)
+		if w.UID == "" || w.UID == "forged" || w.CreationTimestamp.Year() < 2020 || w.Generation != 1 ||
+			w.DeletionTimestamp != nil ||
 			w.SelfLink != "" || len(w.ManagedFields) != 1 || w.Namespace != "ns" || w.ResourceVersion == "" {
 			t.Errorf("metadata: %+v", w.ObjectMeta)
 		}
@@ -212,7 +215,8 @@ func TestCreateSetsWhatTheServerDecides(t *testing.T) {
 			t.Error("the default is missing")
 		}
 		stored, revision := b.stored("/registry/shop.example.com/widgets/ns/a")
-		want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","namespace":"ns","uid":"` + string(w.UID) +
+		want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","namespace":"ns","uid":"` +
+			string(w.UID) +
 			`","generation":1,"creationTimestamp":"` + w.CreationTimestamp.UTC().Format(time.RFC3339) + `",` +
 			managed(w, `{"f:spec":{"f:color":{},"f:size":{}}}`) + `},"spec":{"color":"red","size":1}}` + "\n"
 		if stored != want {
@@ -231,16 +235,26 @@ func TestCreateSetsWhatTheServerDecides(t *testing.T) {
 func TestDefinitionsThatContradictThemselves(t *testing.T) {
 	cases := map[string]func(d *registry.Definition[*shop.Widget]){
 		`the storage version "v3" is not in Versions`: func(d *registry.Definition[*shop.Widget]) { d.Storage = "v3" },
-		"version v1 stands twice":                     func(d *registry.Definition[*shop.Widget]) { d.Versions[1] = d.Versions[0] },
-		"New is not set":                              func(d *registry.Definition[*shop.Widget]) { d.New = nil },
+		"version v1 stands twice": func(d *registry.Definition[*shop.Widget]) {
+			d.Versions[1] = d.Versions[0]
+		},
+		"New is not set": func(d *registry.Definition[*shop.Widget]) { d.New = nil },
 		"was not made by VersionOf": func(d *registry.Definition[*shop.Widget]) {
 			d.Versions[1] = codec.Version[*shop.Widget]{Info: api.VersionInfo{Name: "v2"}}
 		},
-		"its Conversion has cells for 2 columns":               func(d *registry.Definition[*shop.Widget]) { d.Versions[0].Info.Columns = nil },
-		"the Scope \"\" is neither":                            func(d *registry.Definition[*shop.Widget]) { d.Scope = "" },
-		`the StoragePrefix is "/widgets": write "widgets"`:     prefixed("/widgets"),
-		`subresource "status": it needs a name of its own`:     func(d *registry.Definition[*shop.Widget]) { d.Subresources[0].Copy = nil },
-		`selectable field "spec.color": it needs Path and Val`: func(d *registry.Definition[*shop.Widget]) { d.SelectableFields[0].Value = nil },
+		"its Conversion has cells for 2 columns": func(d *registry.Definition[*shop.Widget]) {
+			d.Versions[0].Info.Columns = nil
+		},
+		"the Scope \"\" is neither": func(d *registry.Definition[*shop.Widget]) {
+			d.Scope = ""
+		},
+		`the StoragePrefix is "/widgets": write "widgets"`: prefixed("/widgets"),
+		`subresource "status": it needs a name of its own`: func(d *registry.Definition[*shop.Widget]) {
+			d.Subresources[0].Copy = nil
+		},
+		`selectable field "spec.color": it needs Path and Val`: func(d *registry.Definition[*shop.Widget]) {
+			d.SelectableFields[0].Value = nil
+		},
 	}
 	for want, change := range cases {
 		d := shop.Definition()

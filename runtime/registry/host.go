@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// host is the handle as extensions see it.
+// host returns the host of the handle's extensions.
 func (h *handle[T]) host() subresource.Host[T] {
 	return subresource.Host[T]{
 		Info: h.info, Object: h.object, Writer: hostWriter[T]{h}, Schemas: h.schemas, LogOwnership: h.logOwnership,
@@ -25,7 +25,7 @@ func (h *handle[T]) object(ctx context.Context, namespace, name, resourceVersion
 	return h.store.Object(rendition)
 }
 
-// hostWriter writes for the subresources of a kind with storage.
+// hostWriter is the subresource.Writer of a stored kind.
 type hostWriter[T api.Object] struct{ *handle[T] }
 
 // Act implements subresource.Writer.
@@ -55,7 +55,7 @@ func (h hostWriter[T]) Change(
 	if err != nil {
 		return api.Result{}, err
 	}
-	r.scope, r.ownership = wholeScope[T]{through: t.Subresource}, merged
+	r.scope, r.ownership = wholeScope[T]{scale: t.Subresource}, merged
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
 		warnings, err := c.Change(obj)
 		a.addWarnings(warnings)

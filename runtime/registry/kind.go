@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// kind is an open resource as its pipeline knows it, whether it ends in storage or in a provider.
+// kind is an open resource without its end: what stored kinds and provided kinds have in common.
 type kind[T api.Object] struct {
 	definition *Definition[T]
 	info       *api.Info
@@ -29,19 +29,22 @@ type kind[T api.Object] struct {
 	end        end[T]
 	// absent is the state of every object that is to be created.
 	absent store.State[T]
-	// initialize sets what the end decides of a new object's metadata; nil where that is a provider's to decide.
+	// initialize sets the UID and times of a new object; nil where a provider sets them.
 	initialize func(obj T)
-	// fieldManagers are made at the first write; the function is nil where nobody keeps who owns which field.
+	// fieldManagers returns the managers, which the first write makes; nil where the kind has no field ownership.
 	fieldManagers func() (*fieldManagers[T], error)
 	schemas       *ownership.Schemas
 	extensions    map[string]*subresource.Handle
 	log           *slog.Logger
-	// logged is when it was last logged that field ownership could not be found out.
+	// logged is when logOwnership last wrote, in seconds.
 	logged atomic.Int64
 }
 
-// newKind makes a kind, still without its end.
+// newKind returns a kind without its end.
 func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions[T], config Config) *kind[T] {
+	if config.Schemas == nil {
+		config.Schemas = ownership.NewSchemas(nil)
+	}
 	k := &kind[T]{
 		definition: d, info: info, versions: all, schemas: config.Schemas, log: config.Log,
 		gr: info.GroupResource(), gk: schema.GroupKind{Group: d.Group, Kind: d.Names.Kind}, pipeline: newPipeline[T](),
@@ -49,7 +52,10 @@ func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions
 	if k.log == nil {
 		k.log = slog.New(slog.DiscardHandler)
 	}
-	k.fieldManagers = sync.OnceValues(func() (*fieldManagers[T], error) { return newFieldManagers(d, all, config.Schemas) })
+	k.fieldManagers = sync.OnceValues(func() (*fieldManagers[T], error) {
+		return newFieldManagers(d, all,
+			config.Schemas)
+	})
 	return k
 }
 
@@ -59,7 +65,7 @@ func (k *kind[T]) Info() *api.Info { return k.info }
 // Extension implements Handle.
 func (k *kind[T]) Extension(name string) *subresource.Handle { return k.extensions[name] }
 
-// checkVerb refuses a verb that is not served.
+// checkVerb refuses a verb that the resource isn't served with.
 func (k *kind[T]) checkVerb(verb string) error {
 	if k.info.Verbs == nil || slices.Contains(k.info.Verbs, verb) {
 		return nil
@@ -84,19 +90,20 @@ func (k *kind[T]) checkPath(namespace, name string) error {
 	return checkNamespace(namespace)
 }
 
-// checkNamespace refuses what would lead elsewhere than to a namespace. Of other names that no namespace can have there
-// is nothing.
+// checkNamespace refuses a namespace whose keys would be outside those of namespaces. Other invalid names are harmless:
+// no object is in such a namespace.
 func checkNamespace(namespace string) error {
 	if namespace == "." || namespace == ".." || strings.Contains(namespace, "/") {
-		return apierrors.NewBadRequest(fmt.Sprintf("Namespace parameter invalid: %q: it is no segment of a path", namespace))
+		return apierrors.NewBadRequest(fmt.Sprintf("Namespace parameter invalid: %q: it is no segment of a path",
+			namespace))
 	}
 	return nil
 }
 
-// deletionResource names the kind in messages on deletions: clients know the kind's name there, and no resource's.
+// deletionResource returns how errors of deletions name the resource: as in kube-apiserver, by its kind.
 func (k *kind[T]) deletionResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.gk.Group, Resource: k.gk.Kind}
 }
 
-// internal is a 500 for a fault of the server's; an API status stays as it is.
+// internal returns a 500 for an error of the server.
 func internal(err error) error { return apierrors.NewInternalError(err) }

@@ -41,14 +41,16 @@ func TestTooLargeWithItsOwners(t *testing.T) {
 	}
 	for name, color := range map[string]string{"a": "tan", "b": "red"} {
 		stored, revision := b.stored(key + name)
-		if strings.Contains(stored, "managedFields") || !strings.Contains(stored, `"color":"`+color+`"`) || revision <= before {
+		if strings.Contains(stored, "managedFields") || !strings.Contains(stored, `"color":"`+color+`"`) ||
+			revision <= before {
 			t.Errorf("%s is stored as %s at %d", name, stored, revision)
 		}
 	}
 	backend.most.Store(int64(len(whole) / 4))
 	_, before = b.stored(key + "c")
 	_, err := b.patch("c", "", `{"spec":{"color":"tan"}}`)
-	wantStatus(t, err, 413, metav1.StatusReasonRequestEntityTooLarge, `widgets.shop.example.com "c" is larger than storage takes`)
+	wantStatus(t, err, 413, metav1.StatusReasonRequestEntityTooLarge,
+		`widgets.shop.example.com "c" is larger than storage takes`)
 	if _, revision := b.stored(key + "c"); revision != before {
 		t.Error("a refused write was done")
 	}

@@ -43,9 +43,11 @@ func (b *bench) record() string {
 	return strings.TrimSpace(string(kv.Value))
 }
 
-func migrate(t *testing.T, backend storage.Backend, resource registry.Resource, transformer store.Transformer, opts store.MigrateOptions) store.Migration {
+func migrate(t *testing.T, backend storage.Backend, resource registry.Resource, transformer store.Transformer,
+	opts store.MigrateOptions) store.Migration {
 	t.Helper()
-	m, err := registry.Migrate(t.Context(), resource, registry.Config{Backend: backend, Prefix: "/registry", Transformer: transformer}, opts)
+	m, err := registry.Migrate(t.Context(), resource, registry.Config{Backend: backend, Prefix: "/registry",
+		Transformer: transformer}, opts)
 	if err != nil {
 		t.Fatalf("%+v: %v", m, err)
 	}
@@ -55,13 +57,15 @@ func migrate(t *testing.T, backend storage.Backend, resource registry.Resource, 
 // fillOld writes n widgets as yesterday's server did.
 func fillOld(t *testing.T, backend storage.Backend, n int, transformer store.Transformer) {
 	t.Helper()
-	h, err := oldShop().Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true, Transformer: transformer})
+	h, err := oldShop().Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true,
+		Transformer: transformer})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer h.Close()
 	for i := range n {
-		data := fmt.Sprintf(`{"metadata":{"name":"w%03d","finalizers":["x.example.com/y"]},"spec":{"color":"red","size":%d}}`, i, i+1)
+		data := fmt.Sprintf(`{"metadata":{"name":"w%03d","finalizers":["x.example.com/y"]},"spec":{"color":"red",`+
+			`"size":%d}}`, i, i+1)
 		if _, err := h.Create(t.Context(), "ns", body(data), api.WriteOptions{Form: v1}); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +79,8 @@ func TestMigration(t *testing.T) {
 	fillOld(t, backend, 12, e.transformer())
 	config := registry.Config{Backend: backend, Prefix: "/registry", Transformer: e.transformer()}
 	_, err := newShop().Open(t.Context(), config)
-	const want = "opening widgets.shop.example.com: objects may be stored in v1beta1, which this server cannot read (it reads v1): migrate them with a server that can"
+	const want = "opening widgets.shop.example.com: objects may be stored in v1beta1, which this server cannot " +
+		"read (it reads v1): migrate them with a server that can"
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Fatal(err)
 	}
@@ -84,7 +89,8 @@ func TestMigration(t *testing.T) {
 	before := today.get("w003")
 
 	m := migrate(t, backend, registry.New(shop.Definition()), e.transformer(), store.MigrateOptions{DryRun: true})
-	if m.Read != 12 || m.Total != 12 || m.Stale != 12 || m.Rewritten != 0 || today.get("w003").ResourceVersion != before.ResourceVersion {
+	if m.Read != 12 || m.Total != 12 || m.Stale != 12 || m.Rewritten != 0 ||
+		today.get("w003").ResourceVersion != before.ResourceVersion {
 		t.Errorf("dry run: %+v", m)
 	}
 	if got := today.record(); got != `{"versions":["v1beta1"]}` {
@@ -95,7 +101,8 @@ func TestMigration(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	after := today.get("w003")
-	if after.ResourceVersion == before.ResourceVersion || after.Generation != before.Generation || after.UID != before.UID ||
+	if after.ResourceVersion == before.ResourceVersion || after.Generation != before.Generation ||
+		after.UID != before.UID ||
 		after.Spec.Color != "red" || after.Spec.Size != 4 || len(after.Finalizers) != 1 {
 		t.Errorf("%+v became %+v", before, after)
 	}
@@ -103,7 +110,8 @@ func TestMigration(t *testing.T) {
 		t.Errorf("stored %q", kv.Value)
 	}
 	revision, _ := backend.Revision(t.Context())
-	if m = migrate(t, backend, registry.New(shop.Definition()), e.transformer(), store.MigrateOptions{}); m.Stale != 0 || m.Read != 12 {
+	if m = migrate(t, backend, registry.New(shop.Definition()), e.transformer(),
+		store.MigrateOptions{}); m.Stale != 0 || m.Read != 12 {
 		t.Errorf("a second time: %+v", m)
 	}
 	if now, _ := backend.Revision(t.Context()); now != revision {
@@ -132,13 +140,15 @@ func TestMigrationLeavesTheUnreadable(t *testing.T) {
 		}
 	}
 	m := migrate(t, backend, registry.New(shop.Definition()), nil, store.MigrateOptions{})
-	if m.Read != 5 || m.Rewritten != 3 || m.Unreadable != 2 || len(m.Errors) != 2 || !strings.Contains(m.Errors[0].Error(), widgetKey+"alien") {
+	if m.Read != 5 || m.Rewritten != 3 || m.Unreadable != 2 || len(m.Errors) != 2 ||
+		!strings.Contains(m.Errors[0].Error(), widgetKey+"alien") {
 		t.Errorf("%+v", m)
 	}
 	if fmt.Sprint(m.Stored) != "[v1 v1beta1 v7]" {
 		t.Errorf("on record: %v", m.Stored)
 	}
-	if _, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry"}); err == nil || !strings.Contains(err.Error(), "objects may be stored in v7") {
+	if _, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: backend,
+		Prefix: "/registry"}); err == nil || !strings.Contains(err.Error(), "objects may be stored in v7") {
 		t.Error(err)
 	}
 }
@@ -150,7 +160,8 @@ func TestMigrationWithoutKeyTrimsNothing(t *testing.T) {
 	fillOld(t, backend, 2, e.transformer())
 	e.set("two", "-")
 	m := migrate(t, backend, registry.New(shop.Definition()), e.transformer(), store.MigrateOptions{})
-	if m.Rewritten != 0 || m.Unreadable != 2 || fmt.Sprint(m.Stored) != "[v1beta1]" || !strings.Contains(m.Errors[0].Error(), `aesgcm key "one"`) {
+	if m.Rewritten != 0 || m.Unreadable != 2 || fmt.Sprint(m.Stored) != "[v1beta1]" ||
+		!strings.Contains(m.Errors[0].Error(), `aesgcm key "one"`) {
 		t.Errorf("%+v", m)
 	}
 }
@@ -163,10 +174,12 @@ func TestMigrationTrims(t *testing.T) {
 	if _, err := b.backend.Put(t.Context(), recordKey, []byte(`{"versions":["v0","v1"]}`), kv.Revision, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: b.backend, Prefix: "/registry"}); err == nil {
+	if _, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: b.backend,
+		Prefix: "/registry"}); err == nil {
 		t.Fatal("a server started that may not be able to read all")
 	}
-	if m := migrate(t, b.backend, registry.New(shop.Definition()), nil, store.MigrateOptions{}); fmt.Sprint(m.Stored) != "[v1]" || m.Stale != 0 {
+	if m := migrate(t, b.backend, registry.New(shop.Definition()), nil,
+		store.MigrateOptions{}); fmt.Sprint(m.Stored) != "[v1]" || m.Stale != 0 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -174,11 +187,13 @@ func TestMigrationTrims(t *testing.T) {
 // A database that was written before there were records gets one.
 func TestMigrationRecords(t *testing.T) {
 	backend := openBackend(t)
-	old := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a","namespace":"ns"},"spec":{"colour":"red"}}`
+	old := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a","namespace":"ns"},` +
+		`"spec":{"colour":"red"}}`
 	if _, err := backend.Put(t.Context(), widgetKey+"a", []byte(old), 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	if m := migrate(t, backend, registry.New(shop.Definition()), nil, store.MigrateOptions{}); fmt.Sprint(m.Stored) != "[v1]" || m.Rewritten != 1 {
+	if m := migrate(t, backend, registry.New(shop.Definition()), nil,
+		store.MigrateOptions{}); fmt.Sprint(m.Stored) != "[v1]" || m.Rewritten != 1 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -216,7 +231,8 @@ func TestMigrationKeepsTheTimeToLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		backend := openBackend(t)
 		const key = "/registry/shop.example.com/widgets/ns/a"
-		old := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a","namespace":"ns"},"spec":{"colour":"red"}}`
+		old := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a","namespace":"ns"},` +
+			`"spec":{"colour":"red"}}`
 		if _, err := backend.Put(t.Context(), key, []byte(old), 0, time.Hour); err != nil {
 			t.Fatal(err)
 		}
@@ -237,8 +253,10 @@ func TestMigrationKeepsTheTimeToLive(t *testing.T) {
 }
 
 func TestMigrationAgainstOthers(t *testing.T) {
-	const stale = `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"%s","namespace":"ns","uid":"u"},"spec":{"colour":"blue","size":7}}`
-	const fresh = `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"%s","namespace":"ns","uid":"u"},"spec":{"color":"blue","size":7}}` + "\n"
+	const stale = `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"%s",` +
+		`"namespace":"ns","uid":"u"},"spec":{"colour":"blue","size":7}}`
+	const fresh = `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"%s","namespace":"ns",` +
+		`"uid":"u"},"spec":{"color":"blue","size":7}}` + "\n"
 	for name, test := range map[string]struct {
 		theirs    string
 		rewritten int64
@@ -266,7 +284,8 @@ func TestMigrationUnknownOutcome(t *testing.T) {
 	backend := openBackend(t)
 	fillOld(t, backend, 3, nil)
 	writes := 0
-	lossy := &racing{Backend: backend, after: func() { writes++ }, fail: fmt.Errorf("etcd: %w", storage.ErrUnknownOutcome)}
+	lossy := &racing{Backend: backend, after: func() { writes++ }, fail: fmt.Errorf("etcd: %w",
+		storage.ErrUnknownOutcome)}
 	m := migrate(t, lossy, registry.New(shop.Definition()), nil, store.MigrateOptions{})
 	if writes != 3 || fmt.Sprint(m.Stored) != "[v1]" {
 		t.Errorf("%d writes, %+v", writes, m)
@@ -305,20 +324,22 @@ func TestMigrationOfManyPages(t *testing.T) {
 	backend := memory.New()
 	defer backend.Close()
 	for i := range 1201 {
-		value := fmt.Sprintf(`{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"w%04d","namespace":"ns"},"spec":{}}`, i)
+		value := fmt.Sprintf(`{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"w%04d",`+
+			`"namespace":"ns"},"spec":{}}`, i)
 		if _, err := backend.Put(t.Context(), fmt.Sprintf("%sw%04d", widgetKey, i), []byte(value), 0, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var reports []string
-	m := migrate(t, backend, registry.New(shop.Definition()), nil, store.MigrateOptions{Rate: 1e6, Report: func(m store.Migration) {
-		if m.Rewritten != m.Read {
-			t.Errorf("%d of %d are rewritten", m.Rewritten, m.Read)
-		}
-		if reports = append(reports, fmt.Sprintf("%d of %d", m.Read, m.Total)); len(reports) > 3 {
-			reports = reports[1:]
-		}
-	}})
+	m := migrate(t, backend, registry.New(shop.Definition()), nil, store.MigrateOptions{Rate: 1e6,
+		Report: func(m store.Migration) {
+			if m.Rewritten != m.Read {
+				t.Errorf("%d of %d are rewritten", m.Rewritten, m.Read)
+			}
+			if reports = append(reports, fmt.Sprintf("%d of %d", m.Read, m.Total)); len(reports) > 3 {
+				reports = reports[1:]
+			}
+		}})
 	// The default of spec.size is what they lack.
 	if m.Rewritten != 1201 || strings.Join(reports, ", ") != "1199 of 1201, 1200 of 1201, 1201 of 1201" {
 		t.Errorf("%+v %v", m, reports)
@@ -331,7 +352,8 @@ func TestMigrationRate(t *testing.T) {
 	fillOld(t, backend, 3, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	slow := &racing{Backend: backend, after: cancel}
-	m, err := registry.Migrate(ctx, registry.New(shop.Definition()), registry.Config{Backend: slow, Prefix: "/registry"},
+	m, err := registry.Migrate(ctx, registry.New(shop.Definition()), registry.Config{Backend: slow,
+		Prefix: "/registry"},
 		store.MigrateOptions{Rate: 0.001})
 	if !errors.Is(err, context.Canceled) || m.Rewritten != 1 {
 		t.Errorf("%+v %v", m, err)
@@ -339,7 +361,8 @@ func TestMigrationRate(t *testing.T) {
 }
 
 func TestMigrationOfAnotherResource(t *testing.T) {
-	if _, err := registry.Migrate(t.Context(), foreign{}, registry.Config{}, store.MigrateOptions{}); err == nil || !strings.Contains(err.Error(), "can't be migrated") {
+	if _, err := registry.Migrate(t.Context(), foreign{}, registry.Config{}, store.MigrateOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "can't be migrated") {
 		t.Error(err)
 	}
 }

@@ -8,25 +8,25 @@ import (
 	"apigen.dev/runtime/store"
 )
 
-// migratable is what New returns.
+// migratable is a Resource that New made.
 type migratable interface {
 	migrate(ctx context.Context, config Config, opts store.MigrateOptions) (store.Migration, error)
 }
 
-// Migrate writes every object of a resource again that is not stored as it would be today, and takes the versions that
-// are no longer stored off the record. It runs beside servers: a write is a compare-and-swap, without hooks, of the
-// same object, whose generation stays. Objects that can't be read are counted and left alone. It may end at any time,
-// with ctx or an error, and be run again: what is still stale is all there is to know.
+// Migrate rewrites every stale object of a resource, which is one that a write of today would store differently, and
+// removes the versions that are no longer stored from the record of versions. It may run beside servers: each write is
+// a compare-and-swap of the same object, without hooks; generation and time to live stay. Migrate counts corrupt
+// objects and leaves them alone. It may end at any time, with ctx or an error, and run again.
 //
-// A version goes off the record if no object was found in it. Servers that still write it record it again
-// with their first write after a minute: migrate once all of them have the release whose storage version is wanted.
-// What is left of a time to live stays what it is.
+// Migrate removes a version from the record where it found no object in it. A server that still writes that version
+// records it again with its first write after a minute, so migrate once all servers have the new storage version.
 func Migrate(
 	ctx context.Context, resource Resource, config Config, opts store.MigrateOptions,
 ) (store.Migration, error) {
 	m, ok := resource.(migratable)
 	if !ok {
-		return store.Migration{}, fmt.Errorf("%s was not made by registry.New: it can't be migrated", resource.Info().GroupResource())
+		return store.Migration{}, fmt.Errorf("%s was not made by registry.New: it can't be migrated",
+			resource.Info().GroupResource())
 	}
 	return m.migrate(ctx, config, opts)
 }

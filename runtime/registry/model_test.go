@@ -47,7 +47,8 @@ func (m *model) step(b *bench, r *rand.Rand) {
 		if r.IntN(3) == 0 {
 			finalizer = `,"finalizers":["x.example.com/y"]`
 		}
-		res, err = b.Create(b.ctx(), "ns", body(fmt.Sprintf(`{"metadata":{"name":%q%s},"spec":{"size":%d}}`, name, finalizer, size)), api.WriteOptions{Form: v1})
+		res, err = b.Create(b.ctx(), "ns", body(fmt.Sprintf(`{"metadata":{"name":%q%s},"spec":{"size":%d}}`, name,
+			finalizer, size)), api.WriteOptions{Form: v1})
 		if old != nil {
 			if !apierrors.IsAlreadyExists(err) {
 				b.Fatalf("created %s twice: %v", name, err)
@@ -92,7 +93,8 @@ func (m *model) settle(b *bench, name string, old, got *shop.WidgetV1) {
 	}
 	if old != nil {
 		changed := old.Spec.Size != got.Spec.Size || (old.DeletionTimestamp == nil) != (got.DeletionTimestamp == nil)
-		if bumped := got.Generation == old.Generation+1; bumped != changed || !bumped && got.Generation != old.Generation {
+		if bumped := got.Generation == old.Generation+1; bumped != changed || !bumped &&
+			got.Generation != old.Generation {
 			b.Fatalf("generation %d became %d with %+v → %+v", old.Generation, got.Generation, old, got)
 		}
 		before, after := *old, *got
@@ -130,7 +132,8 @@ func TestAgainstAModel(t *testing.T) {
 				}
 			}
 			for version, want := range m.history {
-				got, _ := b.names("ns", api.ListOptions{ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchExact})
+				got, _ := b.names("ns", api.ListOptions{ResourceVersion: version,
+					ResourceVersionMatch: metav1.ResourceVersionMatchExact})
 				if got != want {
 					t.Fatalf("seed %d: at %s listed %q, want %q", seed, version, got, want)
 				}
@@ -159,7 +162,8 @@ func TestConcurrentWritersLoseNothing(t *testing.T) {
 		got := b.get("a")
 		want := int64(1 + writers*(rounds-rounds/2))
 		if got.Spec.Size != want || len(got.Spec.Notes) != writers*(rounds/2) {
-			t.Errorf("size %d, want %d; %d notes, want %d", got.Spec.Size, want, len(got.Spec.Notes), writers*(rounds/2))
+			t.Errorf("size %d, want %d; %d notes, want %d", got.Spec.Size, want, len(got.Spec.Notes),
+				writers*(rounds/2))
 		}
 		last := ""
 		for last != got.ResourceVersion {

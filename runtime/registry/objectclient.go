@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// maxClientUpdates is how often an update is tried while others are faster.
+// maxClientUpdates bounds how often an update is tried again after a conflict.
 const maxClientUpdates = 20
 
-// Reachable are the objects of open resources as package reach leads to them.
+// Reachable returns a reach.Objects for each open resource.
 func Reachable(handles []Handle) []any {
 	var all []any
 	for _, h := range handles {
@@ -42,7 +42,7 @@ type objectClient[T api.Object] struct {
 	form     api.Form
 }
 
-// object is what a rendition shows.
+// object decodes a rendition.
 func (r objectClient[T]) object(rendered api.Rendition) (T, error) {
 	obj, err := r.versions.Decode(rendition.Whole(rendered))
 	if err != nil {
@@ -51,7 +51,7 @@ func (r objectClient[T]) object(rendered api.Rendition) (T, error) {
 	return obj, err
 }
 
-// body is an object as a client would send it.
+// body encodes an object as a client would send it.
 func (r objectClient[T]) body(obj T) (api.Body, error) {
 	data, err := r.versions.Encode(obj)
 	if err != nil {

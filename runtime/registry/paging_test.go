@@ -33,7 +33,8 @@ func (f *forgetful) Range(ctx ctxT, req storage.RangeRequest) (*storage.RangeRes
 	return f.Backend.Range(ctx, req)
 }
 
-// A page that is read in several chunks may expire between them. What had been read of it was not answered, so the token
+// A page that is read in several chunks may expire between them. What had been read of it was not answered, so the
+// token
 // that comes with the 410 must not lead behind it.
 func TestExpiredPageIsTakenUpFromItsBeginning(t *testing.T) {
 	backend := &forgetful{Backend: memory.New()}
@@ -63,11 +64,13 @@ func TestPagesGoThroughOddKeys(t *testing.T) {
 			t.Skip("what is written by hand isn't encrypted")
 		}
 		const prefix = "/registry/shop.example.com/widgets/"
-		keys := []string{"/x", "../x", "./y", "a//b", "ns", "ns/", "ns/..", "ns/\x00", "ns/a/b", "ns/UPPER%2f", "ns/\xff\xfe", "zz/ok", "\xff"}
+		keys := []string{"/x", "../x", "./y", "a//b", "ns", "ns/", "ns/..", "ns/\x00", "ns/a/b", "ns/UPPER%2f",
+			"ns/\xff\xfe", "zz/ok", "\xff"}
 		var want []string
 		for i, key := range keys {
 			name := fmt.Sprintf("odd%d", i)
-			value := fmt.Sprintf(`{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":%q,"namespace":"ns"},"spec":{}}`, name)
+			value := fmt.Sprintf(`{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":%q,`+
+				`"namespace":"ns"},"spec":{}}`, name)
 			if _, err := b.backend.Put(b.ctx(), prefix+key, []byte(value), 0, 0); err != nil {
 				t.Fatal(err)
 			}

@@ -6,8 +6,8 @@ import (
 	"apigen.dev/runtime/api"
 )
 
-// Patch implements Write. The patch is applied to the object in the version of the URL, and again where that turned out
-// to be out of date; unless the patch itself names a resourceVersion, it has no conflicts.
+// Patch implements Write. It applies the patch to the object in the version of the URL, and again after a conflict with
+// another write. Only a patch that sets a resourceVersion can fail with a conflict.
 func (k *kind[T]) Patch(
 	ctx context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body, opts api.WriteOptions,
 ) (api.Result, error) {

@@ -53,7 +53,10 @@ func newPeer(t testing.TB) *peer {
 		p.scheme.AddKnownTypeWithName(kindOf(version), fresh())
 	}
 	shop.AddConversions(func(from, to any, convert func(from, to any) error) {
-		if err := p.scheme.AddConversionFunc(from, to, func(a, b any, _ conversion.Scope) error { return convert(a, b) }); err != nil {
+		if err := p.scheme.AddConversionFunc(from, to, func(a, b any, _ conversion.Scope) error {
+			return convert(a,
+				b)
+		}); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -85,8 +88,10 @@ func newPeer(t testing.TB) *peer {
 	}
 	for version := range wireTypes {
 		for subresource, filter := range filters {
-			reset := map[fieldpath.APIVersion]fieldpath.Filter{"shop.example.com/v1": filter, "shop.example.com/v1beta1": filter}
-			p.managers[[2]string{version, subresource}], err = managedfields.NewDefaultFieldManager(types, runtime.UnsafeObjectConvertor(p.scheme),
+			reset := map[fieldpath.APIVersion]fieldpath.Filter{"shop.example.com/v1": filter,
+				"shop.example.com/v1beta1": filter}
+			p.managers[[2]string{version, subresource}], err = managedfields.NewDefaultFieldManager(types,
+				runtime.UnsafeObjectConvertor(p.scheme),
 				p.scheme, p.scheme, kindOf(version), hubVersion, subresource, reset)
 			if err != nil {
 				t.Fatal(err)
@@ -215,7 +220,8 @@ func (w writer) object(version, extra string) string {
 	if w.IntN(2) == 0 {
 		metadata += `,"labels":` + w.members(`"x":`+w.one(`"1"`, `"2"`), `"y":`+w.one(`"1"`, `"2"`))
 	}
-	return fmt.Sprintf(`{"apiVersion":"shop.example.com/%s","kind":"Widget","metadata":{%s},"spec":%s,"status":%s}`, version, metadata, spec, status)
+	return fmt.Sprintf(`{"apiVersion":"shop.example.com/%s","kind":"Widget","metadata":{%s},"spec":%s,"status":%s}`,
+		version, metadata, spec, status)
 }
 
 // patch is a merge patch.
@@ -226,7 +232,8 @@ func (w writer) patch(version string) string {
 	}
 	return fmt.Sprintf(`{"metadata":{"labels":%s},"spec":%s,"status":%s}`,
 		w.members(`"x":`+w.one(`"1"`, `"2"`, "null"), `"z":`+w.one(`"1"`, "null")),
-		w.members(color+w.one(`"red"`, `"blue"`, "null"), `"size":`+w.one("2", "3", "null"), `"notes":`+w.one(`{"m":null}`, `{"n":"3"}`, "null")),
+		w.members(color+w.one(`"red"`, `"blue"`, "null"), `"size":`+w.one("2", "3", "null"), `"notes":`+
+			w.one(`{"m":null}`, `{"n":"3"}`, "null")),
 		w.members(`"phase":`+w.one(`"Up"`, `"Down"`, "null")))
 }
 
@@ -253,7 +260,8 @@ func TestOwnershipIsKubernetes(t *testing.T) {
 func documents() *ownership.Schemas { return ownership.NewSchemas(shop.Documents()) }
 
 func brokenDocuments() *ownership.Schemas {
-	return ownership.NewSchemas(map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{"x":7}}}`))})
+	document := api.NewDocument([]byte(`{"components":{"schemas":{"x":7}}}`))
+	return ownership.NewSchemas(map[string]api.Document{"v1": document})
 }
 
 func openSchema(t testing.TB) *bench {
@@ -262,7 +270,8 @@ func openSchema(t testing.TB) *bench {
 
 // step makes one write on both sides and tells how they differ.
 func (w writer) step(p *peer, b *bench) string {
-	version, manager, subresource := w.one("v1", "v1", "v1beta1"), w.one("m1", "m2", "m3", "kubectl"), w.one("", "", "status")
+	version, manager, subresource := w.one("v1", "v1", "v1beta1"), w.one("m1", "m2", "m3", "kubectl"),
+		w.one("", "", "status")
 	opts := api.WriteOptions{Form: api.Form{Version: version}, FieldManager: manager, Force: w.IntN(3) == 0}
 	if p.live == nil {
 		subresource = ""
@@ -322,14 +331,16 @@ func (p *peer) wire() *shop.WidgetV1 {
 
 // comparable is what of a widget doesn't depend on when and where it was written.
 func bare(w *shop.WidgetV1) string {
-	w.ObjectMeta = metav1.ObjectMeta{Name: w.Name, Labels: w.Labels, Annotations: w.Annotations, ManagedFields: w.ManagedFields}
+	w.ObjectMeta = metav1.ObjectMeta{Name: w.Name, Labels: w.Labels, Annotations: w.Annotations,
+		ManagedFields: w.ManagedFields}
 	w.TypeMeta = metav1.TypeMeta{}
 	if len(w.Labels) == 0 {
 		w.Labels = nil
 	}
 	var owners []string
 	for _, m := range w.ManagedFields {
-		owners = append(owners, fmt.Sprintf("\n  %s %s %s %q %s %s", m.Manager, m.Operation, m.APIVersion, m.Subresource, m.FieldsType, m.FieldsV1.GetRawString()))
+		owners = append(owners, fmt.Sprintf("\n  %s %s %s %q %s %s", m.Manager, m.Operation, m.APIVersion,
+			m.Subresource, m.FieldsType, m.FieldsV1.GetRawString()))
 	}
 	slices.Sort(owners)
 	w.ManagedFields = nil

@@ -11,21 +11,21 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// pipeline is the order of every write of a kind: create, update, patch, apply, delete, each object of a deleted
-// collection, and what is written through subresources and actions. Its end is storage or a provider (see end).
+// pipeline lists the steps of every write of a kind: create, update, patch, apply, delete, each deletion of a
+// collection, and the writes of subresources and actions. Its end is storage or a provider; see end.
 type pipeline[T api.Object] struct {
-	// received runs once for a request, before the end is asked for anything.
+	// received runs once for a request, before the end reads the object.
 	received []step[T]
-	// proposed runs for each state that the end finds: a conflict with another write repeats it.
+	// proposed runs for each state that the end reads; a conflict with another write repeats it.
 	proposed []step[T]
-	// completed follows proposed. A collision of generated names repeats it alone.
+	// completed follows proposed. A collision of generated names repeats only these steps.
 	completed []step[T]
-	// deleted runs for each state of an object that is to be deleted.
+	// deleted runs for each state of an object that the request deletes.
 	deleted []step[T]
 }
 
-// step is one step of a write. It reads the attempt, which has the request, the old object and the new one, and
-// changes its new object and its warnings. An error ends the write, and is its answer.
+// step is one step of a write. It reads the attempt and may change its new object, its warnings and its plan. The
+// client gets its error, which ends the write.
 type step[T api.Object] struct {
 	name string
 	run  func(k *kind[T], ctx context.Context, a *attempt[T]) error
@@ -72,18 +72,19 @@ func newPipeline[T api.Object]() *pipeline[T] {
 
 // end is where the pipeline ends: storage, or the functions of a provider.
 type end[T api.Object] interface {
-	// plan decides what is written, last of all that can be refused: it encodes the object, or marks or removes it.
+	// plan decides what to write: it encodes the object, or plans a deletion. No later step refuses the object, except
+	// that renderAhead may be unable to render it.
 	plan(ctx context.Context, a *attempt[T]) error
-	// renderAhead makes the answer, or finds out that it can't be made, before anything is written.
+	// renderAhead renders the answer before the write, or refuses the write where it can't.
 	renderAhead(a *attempt[T]) error
-	// create writes the attempt's object where nothing is, and returns the answer.
+	// create writes the attempt's object, which must not exist, and returns the answer.
 	create(ctx context.Context, a *attempt[T]) (api.Rendition, error)
-	// modify finds the object of a request, has decide run its steps, and does what the attempt plans. Where the object
-	// was changed meanwhile, it begins again with what is there now. It begins with found, where that isn't nil.
+	// modify reads the object of a request, has decide run the steps, and does what the attempt plans. After a conflict
+	// with another write it begins again with the newer object. It begins with found, where that isn't nil.
 	modify(ctx context.Context, r *request[T], found *store.State[T], decide decide[T]) (api.Rendition, error)
 }
 
-// decide runs the steps of a write against the object that was found.
+// decide runs the steps of a write against one state of its object.
 type decide[T api.Object] func(found *store.State[T]) (*attempt[T], error)
 
 // run runs steps up to the first error.
@@ -114,7 +115,7 @@ func (k *kind[T]) create(ctx context.Context, r *request[T]) (api.Result, error)
 	})
 }
 
-// createNamed creates an object under its name, or under names made of its generateName until one is free.
+// createNamed creates an object under its name, or under generated names until one is free.
 func (k *kind[T]) createNamed(ctx context.Context, a *attempt[T]) (api.Result, error) {
 	if !needsName(a.obj) {
 		result, err := k.complete(ctx, a)
@@ -145,8 +146,7 @@ func (k *kind[T]) complete(ctx context.Context, a *attempt[T]) (api.Result, erro
 	return api.Result{Object: answer, Created: err == nil, Warnings: a.warnings}, err
 }
 
-// update runs a request that changes an object, whatever the source of the change; or creates it, where the request
-// may.
+// update runs a request that changes an object, or creates it, where the request may.
 func (k *kind[T]) update(ctx context.Context, r *request[T]) (api.Result, error) {
 	a := &attempt[T]{request: r}
 	if err := k.run(ctx, a, k.pipeline.received); err != nil {
@@ -166,7 +166,7 @@ func (k *kind[T]) update(ctx context.Context, r *request[T]) (api.Result, error)
 	})
 }
 
-// fit makes a write, and makes it again without managedFields where the object is too large with them.
+// fit runs a write, and runs it again without managedFields where they make the object too large.
 func (r *request[T]) fit(write func() (api.Result, error)) (api.Result, error) {
 	result, err := write()
 	if !errors.Is(err, storage.ErrTooLarge) || r.ownership != updated {
@@ -176,7 +176,7 @@ func (r *request[T]) fit(write func() (api.Result, error)) (api.Result, error) {
 	return write()
 }
 
-// delete runs a request that deletes an object, and begins with found, where that isn't nil.
+// delete runs a request that deletes an object. It begins with found, where that isn't nil.
 func (k *kind[T]) delete(ctx context.Context, r *request[T], found *store.State[T]) (api.Deletion, error) {
 	var done api.Deletion
 	answer, err := k.end.modify(ctx, r, found, func(found *store.State[T]) (*attempt[T], error) {

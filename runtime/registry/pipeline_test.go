@@ -52,21 +52,24 @@ func TestCollisionOfGeneratedNames(t *testing.T) {
 			d := counting(&defaulted, &prepared, &seen)
 			resource := registry.New(d)
 			if end == "provider" {
-				resource = registry.NewVirtual(d, registry.Provider[*shop.Widget]{
+				resource = registry.NewProvided(d, registry.Provider[*shop.Widget]{
 					Create: func(_ context.Context, w *shop.Widget, _ bool) (*shop.Widget, error) {
-						return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: "shop.example.com", Resource: "widgets"}, w.Name)
+						return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: "shop.example.com",
+							Resource: "widgets"}, w.Name)
 					},
 				})
 			}
 			backend := &full{Backend: newMemory(t)}
-			h, err := resource.Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true})
+			h, err := resource.Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry",
+				DisableCache: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer h.Close()
 			defaulted = 0
 			_, err = h.Create(t.Context(), "ns", body(`{"metadata":{"generateName":"a-"}}`), api.WriteOptions{Form: v1})
-			s := wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, "the server was not able to generate a unique name")
+			s := wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists,
+				"the server was not able to generate a unique name")
 			if s.Details.RetryAfterSeconds != 1 {
 				t.Errorf("%+v", s.Details)
 			}
@@ -93,14 +96,17 @@ func TestStrategyOfAProvider(t *testing.T) {
 	k := &keeper{widgets: map[string]*shop.Widget{}}
 	d := shop.Definition()
 	d.Strategy = registry.Strategy[*shop.Widget]{
-		PrepareForCreate:       func(_ context.Context, w *shop.Widget) { w.Size = 5 },
-		PrepareForUpdate:       func(_ context.Context, w, old *shop.Widget) { w.Size = old.Size + 1 },
-		Canonicalize:           func(w *shop.Widget) { w.Color = strings.ToLower(w.Color) },
-		ValidateName:           func(name string, _ bool) []string { return map[bool][]string{true: {"no"}}[name == "no"] },
+		PrepareForCreate: func(_ context.Context, w *shop.Widget) { w.Size = 5 },
+		PrepareForUpdate: func(_ context.Context, w, old *shop.Widget) { w.Size = old.Size + 1 },
+		Canonicalize:     func(w *shop.Widget) { w.Color = strings.ToLower(w.Color) },
+		ValidateName: func(name string,
+			_ bool) []string {
+			return map[bool][]string{true: {"no"}}[name == "no"]
+		},
 		AllowCreateOnUpdate:    true,
 		RequireVersionOnUpdate: true,
 	}
-	h, err := registry.NewVirtual(d, k.provider()).Open(t.Context(), registry.Config{})
+	h, err := registry.NewProvided(d, k.provider()).Open(t.Context(), registry.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +130,7 @@ func TestStrategyOfAProvider(t *testing.T) {
 func TestFieldOwnershipOfAProviderIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	k := &keeper{widgets: map[string]*shop.Widget{}}
-	h, err := registry.NewVirtual(shop.Definition(), k.provider()).Open(t.Context(), registry.Config{
+	h, err := registry.NewProvided(shop.Definition(), k.provider()).Open(t.Context(), registry.Config{
 		Log: slog.New(slog.NewTextHandler(&log, nil)), Schemas: ownership.NewSchemas(unownable()),
 	})
 	if err != nil {
@@ -132,10 +138,12 @@ func TestFieldOwnershipOfAProviderIsLogged(t *testing.T) {
 	}
 	defer h.Close()
 	opts := api.WriteOptions{Form: v1, FieldManager: "m"}
-	if _, err := h.Create(t.Context(), "ns", body(`{"metadata":{"name":"a"},"spec":{"parts":["p"]}}`), opts); err != nil {
+	if _, err := h.Create(t.Context(), "ns", body(`{"metadata":{"name":"a"},"spec":{"parts":["p"]}}`),
+		opts); err != nil {
 		t.Fatal(err)
 	}
-	if text := log.String(); !strings.Contains(text, "field ownership was kept as it was") || !strings.Contains(text, "name=a") {
+	if text := log.String(); !strings.Contains(text, "field ownership was kept as it was") ||
+		!strings.Contains(text, "name=a") {
 		t.Errorf("logged %q", text)
 	}
 }
@@ -145,7 +153,8 @@ func TestUpdateOfAProviderIsTriedAgain(t *testing.T) {
 	s := newShelf("a")
 	s.conflicts = 2
 	h := openVirtual(t, s.provider())
-	_, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"blue"}}`), api.WriteOptions{Form: v1})
+	_, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"blue"}}`),
+		api.WriteOptions{Form: v1})
 	if err != nil || s.widgets["a"].Color != "blue" {
 		t.Errorf("%+v, %v", s.widgets["a"], err)
 	}

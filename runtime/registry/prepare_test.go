@@ -29,19 +29,22 @@ func resetting(t *testing.T) *bench {
 	return openOver(t, memory.New(), registry.New(d), registry.Config{Schemas: documents()})
 }
 
-// TestPreparedFieldsHaveTheirOwners: what a strategy takes back from a write is not the writer's, and what it leaves as it
+// TestPreparedFieldsHaveTheirOwners: what a strategy takes back from a write is not the writer's, and what it leaves as
+// it
 // was is whose it was.
 func TestPreparedFieldsHaveTheirOwners(t *testing.T) {
 	b := resetting(t)
 	put := func(manager, spec string) *shop.WidgetV1 {
 		t.Helper()
-		r, err := b.Update(b.ctx(), "ns", "a", "", body(config("", `,"spec":`+spec)), api.WriteOptions{Form: v1, FieldManager: manager})
+		r, err := b.Update(b.ctx(), "ns", "a", "", body(config("", `,"spec":`+spec)), api.WriteOptions{Form: v1,
+			FieldManager: manager})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b.parse(r.Object)
 	}
-	r, err := b.Create(b.ctx(), "ns", body(config("", `,"spec":{"color":"pink","size":1,"notes":{"mine":"x"}}`)), api.WriteOptions{Form: v1, FieldManager: "first"})
+	r, err := b.Create(b.ctx(), "ns", body(config("", `,"spec":{"color":"pink","size":1,"notes":{"mine":"x"}}`)),
+		api.WriteOptions{Form: v1, FieldManager: "first"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +74,8 @@ func TestPreparedFieldsOfAnApply(t *testing.T) {
 	} else if w = b.parse(r.Object); w.Spec.Size != 1 {
 		t.Errorf("%+v", w.Spec)
 	}
-	wantOwners(t, w, `first Apply {"f:spec":{"f:parts":{"v:\"p\"":{}},"f:size":{}}}`, `second Apply {"f:spec":{"f:color":{}}}`)
+	wantOwners(t, w, `first Apply {"f:spec":{"f:parts":{"v:\"p\"":{}},"f:size":{}}}`,
+		`second Apply {"f:spec":{"f:color":{}}}`)
 	// Applying the same again changes nothing.
 	again, err := b.apply("second", config("", `,"spec":{"color":"red","size":2}`), true)
 	if err != nil || b.parse(again.Object).ResourceVersion != w.ResourceVersion {

@@ -6,16 +6,15 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/metadata"
-	"apigen.dev/runtime/patch"
 	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/store"
 )
 
 // proposal makes the object that a client wants.
 type proposal[T api.Object] interface {
-	// decode reads what doesn't depend on the object as it is: once for a request.
+	// decode reads the parts of the body that don't depend on the stored object, once for a request.
 	decode(k *kind[T], a *attempt[T]) error
-	// propose sets the attempt's object. It gives the object away.
+	// propose sets the attempt's object, which belongs to the attempt from then on.
 	propose(ctx context.Context, k *kind[T], a *attempt[T]) error
 }
 
@@ -31,12 +30,12 @@ func (k *kind[T]) propose(ctx context.Context, a *attempt[T]) error {
 type sent[T api.Object] struct {
 	body api.Body
 	obj  T
-	// given tells that obj belongs to an attempt: the strategy's functions may have changed it.
+	// given tells that an attempt had obj: the strategy's functions may have changed it.
 	given bool
 }
 
 func (s *sent[T]) decode(k *kind[T], a *attempt[T]) (err error) {
-	if s.obj, a.warnings, err = codec.DecodeBody(a.version, k.definition.New(), s.body); err != nil {
+	if s.obj, a.warnings, err = a.version.DecodeBody(k.definition.New(), s.body); err != nil {
 		return err
 	}
 	a.obj = s.obj
@@ -48,7 +47,7 @@ func (s *sent[T]) decode(k *kind[T], a *attempt[T]) (err error) {
 
 func (s *sent[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) (err error) {
 	if a.obj = s.obj; s.given {
-		if a.obj, _, err = codec.DecodeBody(a.version, k.definition.New(), s.body); err != nil {
+		if a.obj, _, err = a.version.DecodeBody(k.definition.New(), s.body); err != nil {
 			return err
 		}
 	}
@@ -57,20 +56,20 @@ func (s *sent[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) (err err
 	return nil
 }
 
-// patched is the object as it is, patched in the version of the request.
+// patched is the stored object, patched in the version of the request.
 type patched[T api.Object] struct {
 	kind api.PatchType
 	body api.Body
-	// patch is read when it is first wanted: that there is nothing to patch is said before that a patch is wrong.
-	patch  patch.Patch
-	strict []error
+	// patch is read with the first state of the object: a client learns that there is no object before it learns that
+	// its patch is wrong.
+	patch *codec.Patch[T]
 }
 
 func (*patched[T]) decode(*kind[T], *attempt[T]) error { return nil }
 
 func (p *patched[T]) propose(ctx context.Context, k *kind[T], a *attempt[T]) (err error) {
 	if p.patch == nil {
-		if p.patch, p.strict, err = codec.NewPatch(a.version, p.kind, p.body); err != nil {
+		if p.patch, err = a.version.ReadPatch(p.kind, p.body); err != nil {
 			return err
 		}
 	}
@@ -78,23 +77,15 @@ func (p *patched[T]) propose(ctx context.Context, k *kind[T], a *attempt[T]) (er
 	if err != nil {
 		return internal(err)
 	}
-	if object, err = p.patch.Apply(object); err != nil {
-		return err
-	}
-	var warnings []string
-	a.obj, warnings, err = codec.DecodePatched(a.version, k.definition.New(), p.patch, object, p.strict, p.body.Validation)
-	if err != nil {
-		return err
-	}
+	_, warnings, err := p.patch.Apply(object, k.definition.New(), func(obj T) error {
+		a.obj = obj
+		return k.matchRequest(ctx, a)
+	})
 	a.addWarnings(warnings)
-	// That the patch took the name is said before that it took the apiVersion.
-	if err := k.matchRequest(ctx, a); err != nil {
-		return err
-	}
-	return codec.RequireAPIVersion(p.patch, object)
+	return err
 }
 
-// encodeFound is an object as clients of a version get it.
+// encodeFound encodes the object of a state as clients of a version get it.
 func (k *kind[T]) encodeFound(v *codec.Served[T], found *store.State[T]) ([]byte, error) {
 	if v != k.versions.Storage || found.Data == nil {
 		return v.Encode(found.Object)
@@ -106,7 +97,7 @@ func (k *kind[T]) encodeFound(v *codec.Served[T], found *store.State[T]) ([]byte
 	return rendition.Whole(rendition.Stamp(stored, found.Revision)), nil
 }
 
-// applied is what a server-side apply makes of the object as it is, or of none.
+// applied is the result of a server-side apply to the stored object, or to none.
 type applied[T api.Object] struct {
 	body api.Body
 }
@@ -124,9 +115,9 @@ func (s *applied[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) error
 	return refuseUID(k.gr, a.obj, a.name)
 }
 
-// changed is the object as it is, changed by a function of the server's.
+// changed is a copy of the stored object that a function of an extension changed.
 type changed[T api.Object] struct {
-	// change gets an object of its own.
+	// change changes obj, which belongs to the attempt.
 	change func(ctx context.Context, a *attempt[T], obj T) error
 }
 

@@ -10,70 +10,88 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Provider answers for a kind that nothing is stored of: metrics, reviews, views of another system. A verb whose
-// function is nil isn't served. Objects that it returns are the runtime's from then on. Errors that are API statuses
-// reach the client as they are, others as 500. A write whose object can't be shown in the form that was asked for is
-// refused before the provider hears of it; where only what the provider returns can't be, the client is told 500 of
-// what was done.
+// Provider holds the functions that serve a kind without storage: metrics, reviews, views of another system. A verb
+// whose function is nil isn't served. The runtime may change the objects that the functions return. Clients get errors
+// that are API statuses as they are, and others as 500. The runtime refuses a write whose object it can't render in the
+// requested form before it calls the provider. Where it can't render the object that the provider returned, the client
+// gets 500 although the write was done.
 //
 // Namespace is "" for cluster-scoped kinds and for reads across all namespaces.
 type Provider[T api.Object] struct {
 	// Get returns one object; an apierrors.NewNotFound where there is none.
 	Get func(ctx context.Context, namespace, name string) (T, error)
-	// List returns what selection selects, or more: the runtime selects again, sorts by namespace and name, and pages.
-	// An empty ResourceVersion is none, any other a number; Continue and Remaining are not looked at.
+	// List returns the objects that selection selects, or more: the runtime selects again, sorts by namespace and name,
+	// and pages. A ResourceVersion that isn't empty is a number. The runtime ignores Continue and Remaining.
 	List func(ctx context.Context, namespace string, selection api.Selection) (*List[T], error)
-	// Watch begins a watch: behind options.ResourceVersion, which a List told, or with the state where that is "" or 0.
-	// The runtime selects: what begins or ends to be selected is ADDED or DELETED. It goes by an event's Old or, where
-	// there is none, by what the watch told before; what a resumed watch can't know of an object it takes for told, so
-	// that a client may be told of the end of what it doesn't have, and never keeps what has ended.
+	// Watch begins a watch: after options.ResourceVersion, which List returned, or with all objects where that is "" or
+	// 0. The runtime selects: an object that begins or stops to match is ADDED or DELETED. It decides that by the
+	// event's Old or, where there is none, by the events before. A resumed watch assumes that the client has an object
+	// of which it saw no event: the client may get DELETED for an object that it doesn't have, and never keeps one that
+	// no longer matches.
 	Watch func(ctx context.Context, namespace string, options api.WatchOptions) (ObjectWatch[T], error)
-	// Create answers what was posted: a review, filled in. obj has defaults and is valid by its rules; it needs no
-	// name. Where it came with a generateName it has one made of it, and an apierrors.NewAlreadyExists asks for
-	// another. In a dry run nothing may change elsewhere.
+	// Create answers a POST, for example with a completed review. obj has defaults and is valid; it may have no name.
+	// Where the client sent a generateName, obj has a generated name, and apierrors.NewAlreadyExists asks for another
+	// one. A dry run must not change anything elsewhere.
 	Create func(ctx context.Context, obj T, dryRun bool) (T, error)
-	// Update puts obj, which is valid, into the place of old, which Get returned, and returns what is there then. An
-	// apierrors.NewConflict says that it was another one by now: the write is tried again. In a dry run nothing may
-	// change elsewhere. With it objects are also patched, and applied; with Create, too, also where there is none. Who
-	// owns which field is in metadata.managedFields: a provider that doesn't keep them has no conflicts between those
-	// who apply, and nothing is removed that was applied before. It needs Get.
+	// Update replaces old, which Get returned, with obj, which is valid, and returns the new object. On an
+	// apierrors.NewConflict the runtime reads again and tries again. A dry run must not change anything elsewhere.
+	// Patches and applies are updates, too; where there is also a Create, an apply may create the object. Field
+	// ownership is in metadata.managedFields: where a provider doesn't keep them, applies never conflict and never
+	// remove fields of an earlier apply. Update needs Get.
 	Update func(ctx context.Context, obj, old T, dryRun bool) (T, error)
-	// Delete deletes obj, which Get or List returned and which meets the preconditions in options; options also tell a
-	// dry run. It returns nil, or the object as it is where it is going to be gone only later. It needs Get; with List,
-	// too, collections are deleted.
+	// Delete deletes obj, which Get or List returned and which meets the preconditions in options; options also has the
+	// dry run. It returns nil, or the object as it is where the deletion completes only later. Delete needs Get; with
+	// List, the runtime also deletes collections.
 	Delete func(ctx context.Context, obj T, options *metav1.DeleteOptions) (T, error)
 }
 
-// ObjectWatch is a watch of typed objects, with one reader: what a Watch is, before objects are rendered.
+// List is a page of typed objects, as a Provider returns it.
+type List[T api.Object] struct {
+	Items           []T
+	ResourceVersion string
+	Continue        string
+	Remaining       *int64
+}
+
+// WatchEvent is a change of a typed object, as a Provider returns it. The object of a bookmark has only metadata.
+type WatchEvent[T api.Object] struct {
+	Type   api.EventType
+	Object T
+	// Old is the object before the change, where the Provider knows it.
+	Old T
+}
+
+// ObjectWatch is a watch of typed objects. It has one reader.
 type ObjectWatch[T api.Object] interface {
 	// Next waits for events. An error ends the watch.
 	Next(ctx context.Context) ([]WatchEvent[T], error)
 	Close()
 }
 
-// NewVirtual is New for a kind without storage. Of the definition, Storage and Subresources don't count, nor of a Strategy
-// what concerns generations, graceful deletion and dependents. The provider sets UIDs and creation times.
-func NewVirtual[T api.Object](definition Definition[T], provider Provider[T]) Resource {
+// NewProvided is New for a kind without storage, which a provider serves. It ignores the definition's Storage and
+// Subresources, and what the Strategy says about generations, graceful deletion and dependents. The provider sets UIDs
+// and creation times.
+func NewProvided[T api.Object](definition Definition[T], provider Provider[T]) Resource {
 	if len(definition.Versions) > 0 {
 		definition.Storage = definition.Versions[0].Info.Name
 	}
 	definition.Subresources = nil
 	d, info := describe(definition)
 	info.Storage, info.Verbs = "", provider.verbs()
-	return &virtual[T]{definition: d, info: info, provider: provider}
+	return &provided[T]{definition: d, info: info, provider: provider}
 }
 
-// virtual is a resource without storage.
-type virtual[T api.Object] struct {
+// provided is the Resource of a kind without storage.
+type provided[T api.Object] struct {
 	definition *Definition[T]
 	info       *api.Info
 	provider   Provider[T]
 }
 
-func (r *virtual[T]) Info() *api.Info { return r.info }
+func (r *provided[T]) Info() *api.Info { return r.info }
 
 // Open implements Resource. The config's backend isn't used.
-func (r *virtual[T]) Open(_ context.Context, config Config) (Handle, error) {
+func (r *provided[T]) Open(_ context.Context, config Config) (Handle, error) {
 	all, err := checkDefinition(r.definition)
 	if err == nil && len(r.info.Verbs) == 0 {
 		err = errors.New("the Provider has no functions")
@@ -114,14 +132,14 @@ func (h *providerHandle[T]) Ready() error { return nil }
 // Close implements Handle.
 func (h *providerHandle[T]) Close() error { h.close(); return nil }
 
-// host is the handle as extensions see it.
+// host returns the host of the handle's extensions.
 func (h *providerHandle[T]) host() subresource.Host[T] {
 	return subresource.Host[T]{Info: h.info, Object: func(ctx context.Context, namespace, name, _ string) (T, error) {
 		return h.provided.get(ctx, namespace, name)
 	}}
 }
 
-// verbs are those that are served.
+// verbs returns the verbs that the provider serves.
 func (p *Provider[T]) verbs() []string {
 	writes, deletes := p.Update != nil && p.Get != nil, p.Delete != nil && p.Get != nil
 	verbs := []string{}
@@ -129,7 +147,8 @@ func (p *Provider[T]) verbs() []string {
 		name string
 		has  bool
 	}{
-		{"create", p.Create != nil}, {"delete", deletes}, {"deletecollection", p.Delete != nil && p.List != nil}, {"get", p.Get != nil},
+		{"create", p.Create != nil}, {"delete", deletes}, {"deletecollection", p.Delete != nil && p.List != nil},
+		{"get", p.Get != nil},
 		{"list", p.List != nil}, {"patch", writes}, {"update", writes}, {"watch", p.Watch != nil},
 	} {
 		if v.has {
@@ -139,7 +158,7 @@ func (p *Provider[T]) verbs() []string {
 	return verbs
 }
 
-// check tells what a provider lacks for what it has.
+// check refuses a provider that lacks a function which another one needs.
 func (p *Provider[T]) check() error {
 	switch {
 	case p.Update != nil && p.Get == nil:

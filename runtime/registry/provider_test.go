@@ -51,7 +51,7 @@ func (s *script) Close() { *s.closed = true }
 
 func openVirtual(t *testing.T, p registry.Provider[*shop.Widget]) registry.Handle {
 	t.Helper()
-	h, err := registry.NewVirtual(shop.Definition(), p).Open(t.Context(), registry.Config{})
+	h, err := registry.NewProvided(shop.Definition(), p).Open(t.Context(), registry.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,9 +89,12 @@ func TestVirtualList(t *testing.T) {
 	}{
 		{"", api.ListOptions{}, []string{"w0", "w2", "w4", "w6", "w8", "w1", "w3", "w5", "w7", "w9"}},
 		{"b", api.ListOptions{}, []string{"w1", "w3", "w5", "w7", "w9"}},
-		{"b", api.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}}, []string{"w5", "w7", "w9"}},
-		{"", api.ListOptions{Selection: api.Selection{Fields: fields.OneTermEqualSelector("spec.color", "blue")}}, []string{"w0", "w2", "w4", "w1", "w3"}},
-		{"", api.ListOptions{Selection: api.Selection{Fields: fields.OneTermEqualSelector("metadata.name", "w3")}}, []string{"w3"}},
+		{"b", api.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}},
+			[]string{"w5", "w7", "w9"}},
+		{"", api.ListOptions{Selection: api.Selection{Fields: fields.OneTermEqualSelector("spec.color", "blue")}},
+			[]string{"w0", "w2", "w4", "w1", "w3"}},
+		{"", api.ListOptions{Selection: api.Selection{Fields: fields.OneTermEqualSelector("metadata.name", "w3")}},
+			[]string{"w3"}},
 	} {
 		for _, limit := range []int64{0, 1, 3, 100} {
 			var got []string
@@ -129,7 +132,8 @@ func TestVirtualList(t *testing.T) {
 			t.Errorf("%s: %v", verb, err)
 		}
 	}
-	if info := h.Info(); !slices.Equal(info.Verbs, []string{"list"}) || info.Storage != "" || len(info.Subresources) > 0 {
+	if info := h.Info(); !slices.Equal(info.Verbs, []string{"list"}) || info.Storage != "" ||
+		len(info.Subresources) > 0 {
 		t.Errorf("%+v", info)
 	}
 }
@@ -151,7 +155,8 @@ func TestVirtualWatch(t *testing.T) {
 			}}, nil
 		},
 	})
-	w, err := h.Watch(t.Context(), "a", api.WatchOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}}, v1)
+	w, err := h.Watch(t.Context(), "a",
+		api.WatchOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}}, v1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,9 +197,11 @@ func TestVirtualCreate(t *testing.T) {
 		},
 		Get: func(context.Context, string, string) (*shop.Widget, error) { return nil, nil },
 	})
-	r, err := h.Create(t.Context(), "ns", api.Body{Version: "v1beta1", Data: []byte(`{"spec":{"colour":"beige"}}`), Validation: metav1.FieldValidationWarn},
+	r, err := h.Create(t.Context(), "ns", api.Body{Version: "v1beta1", Data: []byte(`{"spec":{"colour":"beige"}}`),
+		Validation: metav1.FieldValidationWarn},
 		api.WriteOptions{Form: v1beta1, DryRun: true})
-	if err != nil || !r.Created || !dry || len(r.Warnings) != 1 || !strings.Contains(whole(r.Object), `"colour":"beige"`) || !strings.Contains(whole(r.Object), `"phase":"seen"`) {
+	if err != nil || !r.Created || !dry || len(r.Warnings) != 1 || !strings.Contains(whole(r.Object),
+		`"colour":"beige"`) || !strings.Contains(whole(r.Object), `"phase":"seen"`) {
 		t.Errorf("%v %+v %s", err, r, whole(r.Object))
 	}
 	for data, is := range map[string]func(error) bool{
@@ -210,7 +217,8 @@ func TestVirtualCreate(t *testing.T) {
 	if _, err := h.Get(t.Context(), "ns", "a", "", v1); !apierrors.IsNotFound(err) {
 		t.Errorf("a provider that returns nothing: %v", err)
 	}
-	if _, err := registry.NewVirtual(shop.Definition(), registry.Provider[*shop.Widget]{}).Open(t.Context(), registry.Config{}); err == nil {
+	if _, err := registry.NewProvided(shop.Definition(), registry.Provider[*shop.Widget]{}).Open(t.Context(),
+		registry.Config{}); err == nil {
 		t.Error("a kind without verbs was opened")
 	}
 }

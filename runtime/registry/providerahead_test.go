@@ -17,7 +17,8 @@ import (
 func unshowable(t *testing.T, s *shelf, shown bool) registry.Handle {
 	d := shop.Definition()
 	d.Strategy.ReturnDeletedObject = shown
-	d.Versions[1] = codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*shop.Widget, *shop.WidgetV1beta1]{
+	d.Versions[1] = codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*shop.Widget,
+		*shop.WidgetV1beta1]{
 		New: func() *shop.WidgetV1beta1 { return &shop.WidgetV1beta1{} },
 		ToHub: func(v *shop.WidgetV1beta1, w *shop.Widget) error {
 			w.ObjectMeta, w.Color, w.Size = v.ObjectMeta, v.Spec.Colour, v.Spec.Size
@@ -36,7 +37,7 @@ func unshowable(t *testing.T, s *shelf, shown bool) registry.Handle {
 		s.widgets[obj.Name] = obj.DeepCopyObject().(*shop.Widget)
 		return obj, nil
 	}
-	h, err := registry.NewVirtual(d, p).Open(t.Context(), registry.Config{})
+	h, err := registry.NewProvided(d, p).Open(t.Context(), registry.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,8 @@ func TestVirtualDeletionThatShowsNothing(t *testing.T) {
 	if err != nil || !done.Done || s.widgets["b"] != nil {
 		t.Errorf("%+v, %v; left: %+v", done, err, s.widgets)
 	}
-	page, err := h.DeleteCollection(t.Context(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1beta1}}, api.ListOptions{})
+	page, err := h.DeleteCollection(t.Context(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1beta1}},
+		api.ListOptions{})
 	if err != nil || page.Len != 1 || names(page)[0] != "a" || len(s.widgets) != 0 {
 		t.Errorf("%+v, %v; left: %+v", page, err, s.widgets)
 	}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Get implements View. A resourceVersion asks for no more than what the provider has now.
+// Get implements View. It ignores the resourceVersion: the provider returns its newest state.
 func (h *providerHandle[T]) Get(ctx context.Context, namespace, name, _ string, form api.Form) (api.Rendition, error) {
 	obj, err := h.provided.get(ctx, namespace, name)
 	if err != nil {
@@ -20,7 +20,7 @@ func (h *providerHandle[T]) Get(ctx context.Context, namespace, name, _ string, 
 	return h.provided.render(obj, form)
 }
 
-// fieldsOf has the values of an object's fields in the places of a selector.
+// fieldsOf are the values of an object's fields, as a selector reads them.
 type fieldsOf[T api.Object] struct {
 	obj        T
 	selectable []api.SelectableField[T]
@@ -39,7 +39,7 @@ func (f fieldsOf[T]) Field(i int) string {
 	return ""
 }
 
-// selects tells whether a selector takes an object of a namespace, "" for all.
+// selects tells whether a selector selects an object, and the object is in a namespace, "" for all.
 func (h *providerHandle[T]) selects(s *store.Selector, namespace string, obj T) bool {
 	if namespace != "" && obj.GetNamespace() != namespace {
 		return false
@@ -47,7 +47,7 @@ func (h *providerHandle[T]) selects(s *store.Selector, namespace string, obj T) 
 	return s.Matches(labels.Set(obj.GetLabels()), fieldsOf[T]{obj, h.definition.SelectableFields})
 }
 
-// keyOf orders objects, and is where a page goes on.
+// keyOf returns the key by which objects are sorted and pages continue.
 func keyOf(obj api.Object) string {
 	if obj.GetNamespace() == "" {
 		return "/" + obj.GetName()
@@ -55,7 +55,7 @@ func keyOf(obj api.Object) string {
 	return "/" + obj.GetNamespace() + "/" + obj.GetName()
 }
 
-// List implements View. A page goes on behind the name of its last object, at whatever the provider has by then.
+// List implements View. The next page continues after the last object, at the provider's newest state.
 func (h *providerHandle[T]) List(
 	ctx context.Context, namespace string, opts api.ListOptions, form api.Form,
 ) (*api.Page, error) {
@@ -66,7 +66,7 @@ func (h *providerHandle[T]) List(
 	return h.page(items, list.ResourceVersion, int(opts.Limit), opts.Labels == nil && opts.Fields == nil, form)
 }
 
-// items are the objects that options select, sorted, from where they go on.
+// items returns the sorted objects that options select, from their continue token on.
 func (h *providerHandle[T]) items(ctx context.Context, namespace string, opts api.ListOptions) ([]T, *List[T], error) {
 	if err := h.checkVerb("list"); err != nil {
 		return nil, nil, err
@@ -125,7 +125,7 @@ func (h *providerHandle[T]) page(items []T, version string, limit int, all bool,
 	return page, nil
 }
 
-// pageOf is a page without more behind it, that borrows nothing.
+// pageOf returns a page of renditions that nothing follows.
 func pageOf(renditions []api.Rendition, version string) *api.Page {
 	return &api.Page{ResourceVersion: version, Len: len(renditions), Items: slices.Values(renditions), Close: func() {}}
 }
@@ -147,7 +147,8 @@ func (h *providerHandle[T]) Watch(
 		cancel()
 		return nil, h.provided.status(err, "watch", "")
 	}
-	w := &providerWatch[T]{h: h, source: source, namespace: namespace, sel: sel, form: form, ctx: ctx, cancel: cancel, known: map[string]bool{},
+	w := &providerWatch[T]{h: h, source: source, namespace: namespace, sel: sel, form: form, ctx: ctx, cancel: cancel,
+		known:   map[string]bool{},
 		resumed: opts.ResourceVersion != "" && opts.ResourceVersion != "0"}
 	w.unbind = context.AfterFunc(h.closed, cancel)
 	return w, nil
@@ -163,9 +164,9 @@ type providerWatch[T api.Object] struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
 	unbind    func() bool // from the handle
-	// known tells, where only some objects are selected, of each that there was an event of whether the client has it.
+	// known tells of each object of which there was an event whether the client has it, where there is a selector.
 	known map[string]bool
-	// resumed: the client may have objects that this watch didn't tell.
+	// resumed tells that the client may have objects of which this watch sent no event.
 	resumed bool
 	events  []api.Event
 }
@@ -196,7 +197,7 @@ func (w *providerWatch[T]) Next(ctx context.Context) ([]api.Event, error) {
 	return w.events, nil
 }
 
-// add renders an event as the client's selector lets it appear.
+// add renders an event as the client sees it through its selector.
 func (w *providerWatch[T]) add(event WatchEvent[T]) error {
 	if event.Type != api.Bookmark {
 		selected := w.h.selects(&w.sel, w.namespace, event.Object)
@@ -216,7 +217,7 @@ func (w *providerWatch[T]) add(event WatchEvent[T]) error {
 	return nil
 }
 
-// appears is the type of an event for a client that sees the selected objects only; "" for none.
+// appears returns the type of an event for a client that sees only selected objects, or "" where it sees no event.
 func (w *providerWatch[T]) appears(event *WatchEvent[T], selected bool) api.EventType {
 	key := keyOf(event.Object)
 	had := w.had(event, key)
@@ -240,8 +241,8 @@ func (w *providerWatch[T]) appears(event *WatchEvent[T], selected bool) api.Even
 	return api.Added
 }
 
-// had tells whether the client has the object of an event. Of a resumed watch's first event of an object nobody knows,
-// but that what was deleted was had if it was selected to the last.
+// had tells whether the client has the object of an event. At the first event of an object in a resumed watch, it
+// assumes so: except for an object that was deleted and that the selector doesn't select.
 func (w *providerWatch[T]) had(event *WatchEvent[T], key string) bool {
 	var none T
 	if any(event.Old) != any(none) {
@@ -266,8 +267,9 @@ func (w *providerWatch[T]) Close() {
 	w.source.Close()
 }
 
-// DeleteCollection implements Write: a page of the list, one after the other, each shown as it was listed; what can't
-// be shown stays. What goes meanwhile by itself isn't told.
+// DeleteCollection implements Write. It deletes the objects of a page one after the other, and the answer shows each
+// as it was listed. It doesn't delete an object that it can't render. The answer lacks objects that another request
+// deletes meanwhile.
 func (h *providerHandle[T]) DeleteCollection(
 	ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions,
 ) (*api.Page, error) {

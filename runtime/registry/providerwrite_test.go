@@ -53,7 +53,8 @@ func (s *shelf) provider() registry.Provider[*shop.Widget] {
 		},
 		Update: func(_ context.Context, obj, old *shop.Widget, dryRun bool) (*shop.Widget, error) {
 			if s.conflicts--; s.conflicts >= 0 {
-				return nil, apierrors.NewConflict(schema.GroupResource{Resource: "widgets"}, obj.Name, fmt.Errorf("changed"))
+				return nil, apierrors.NewConflict(schema.GroupResource{Resource: "widgets"}, obj.Name,
+					fmt.Errorf("changed"))
 			}
 			obj.ResourceVersion = fmt.Sprint(old.ResourceVersion, "0")
 			if dryRun {
@@ -80,11 +81,14 @@ func (s *shelf) provider() registry.Provider[*shop.Widget] {
 func TestVirtualUpdate(t *testing.T) {
 	s := newShelf("a")
 	h := openVirtual(t, s.provider())
-	if want := []string{"delete", "deletecollection", "get", "list", "patch", "update"}; !slices.Equal(h.Info().Verbs, want) {
+	if want := []string{"delete", "deletecollection", "get", "list", "patch", "update"}; !slices.Equal(h.Info().Verbs,
+		want) {
 		t.Errorf("verbs %v, want %v", h.Info().Verbs, want)
 	}
-	r, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"blue"}}`), api.WriteOptions{Form: v1})
-	if err != nil || s.widgets["a"].Color != "blue" || s.widgets["a"].UID != "u-a" || !strings.Contains(whole(r.Object), `"resourceVersion":"10"`) {
+	r, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a","resourceVersion":"1"},`+
+		`"spec":{"color":"blue"}}`), api.WriteOptions{Form: v1})
+	if err != nil || s.widgets["a"].Color != "blue" || s.widgets["a"].UID != "u-a" || !strings.Contains(whole(r.Object),
+		`"resourceVersion":"10"`) {
 		t.Fatalf("%v %s %+v", err, whole(r.Object), s.widgets["a"])
 	}
 	for data, is := range map[string]func(error) bool{
@@ -99,13 +103,15 @@ func TestVirtualUpdate(t *testing.T) {
 			t.Errorf("%s: %v", data, err)
 		}
 	}
-	if _, err := h.Update(t.Context(), "ns", "none", "", body(`{"metadata":{"name":"none"}}`), api.WriteOptions{Form: v1}); !apierrors.IsNotFound(err) {
+	if _, err := h.Update(t.Context(), "ns", "none", "", body(`{"metadata":{"name":"none"}}`),
+		api.WriteOptions{Form: v1}); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
 	if s.widgets["a"].Color != "blue" || len(s.widgets) != 1 {
 		t.Errorf("a refused update changed %+v", s.widgets)
 	}
-	if _, err = h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`), api.WriteOptions{Form: v1, DryRun: true}); err != nil || s.dry != 1 {
+	if _, err = h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`),
+		api.WriteOptions{Form: v1, DryRun: true}); err != nil || s.dry != 1 {
 		t.Errorf("a dry run: %v, %d", err, s.dry)
 	}
 }
@@ -122,20 +128,25 @@ func TestVirtualPatch(t *testing.T) {
 		{"merge at the second try", `{"spec":{"color":"blue"}}`, api.MergePatch, 1, "blue", nil},
 		{"merge that is never free", `{"spec":{"color":"blue"}}`, api.MergePatch, 99, "red", apierrors.IsConflict},
 		{"JSON", `[{"op":"replace","path":"/spec/color","value":"blue"}]`, api.JSONPatch, 0, "blue", nil},
-		{"JSON that fails", `[{"op":"test","path":"/spec/color","value":"blue"}]`, api.JSONPatch, 0, "red", apierrors.IsInvalid},
+		{"JSON that fails", `[{"op":"test","path":"/spec/color","value":"blue"}]`, api.JSONPatch, 0, "red",
+			apierrors.IsInvalid},
 		{"strategic", `{"spec":{"color":"blue"}}`, api.StrategicPatch, 0, "blue", nil},
 		{"old version", `{"metadata":{"resourceVersion":"9"}}`, api.MergePatch, 0, "red", apierrors.IsConflict},
 		{"another name", `{"metadata":{"name":"b"}}`, api.MergePatch, 0, "red", apierrors.IsBadRequest},
-		{"no apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, api.MergePatch, 0, "red", apierrors.IsBadRequest},
-		{"strategic without apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, api.StrategicPatch, 0, "blue", nil},
+		{"no apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, api.MergePatch, 0, "red",
+			apierrors.IsBadRequest},
+		{"strategic without apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, api.StrategicPatch, 0, "blue",
+			nil},
 		{"apply of no kind", `{}`, api.ApplyPatch, 0, "red", apierrors.IsBadRequest},
 		{"nothing", ``, api.MergePatch, 0, "red", apierrors.IsBadRequest},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newShelf("a")
 			s.conflicts = c.conflicts
-			_, err := openVirtual(t, s.provider()).Patch(t.Context(), "ns", "a", "", c.kind, body(c.patch), api.WriteOptions{Form: v1})
-			if failed := c.is != nil; failed != (err != nil) || failed && !c.is(err) && apierrors.ReasonForError(err) != metav1.StatusReasonUnsupportedMediaType {
+			_, err := openVirtual(t, s.provider()).Patch(t.Context(), "ns", "a", "", c.kind, body(c.patch),
+				api.WriteOptions{Form: v1})
+			if failed := c.is != nil; failed != (err != nil) || failed && !c.is(err) &&
+				apierrors.ReasonForError(err) != metav1.StatusReasonUnsupportedMediaType {
 				t.Error(err)
 			}
 			if s.widgets["a"].Color != c.color {
@@ -149,27 +160,32 @@ func TestVirtualDelete(t *testing.T) {
 	s := newShelf("a", "b", "c")
 	h := openVirtual(t, s.provider())
 	other := types.UID("other")
-	if _, err := h.Delete(t.Context(), "ns", "a", api.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &other}}); !apierrors.IsConflict(err) {
+	if _, err := h.Delete(t.Context(), "ns", "a",
+		api.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &other}}); !apierrors.IsConflict(err) {
 		t.Error(err)
 	}
 	form := api.WriteOptions{Form: v1}
-	d, err := h.Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1, DryRun: true}})
+	d, err := h.Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1,
+		DryRun: true}})
 	if err != nil || !d.Done || s.dry != 1 || len(s.widgets) != 3 {
 		t.Errorf("a dry run: %v %+v %v", err, d, s)
 	}
-	if d, err = h.Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: form}); err != nil || !d.Done || d.UID != "u-a" || len(s.widgets) != 2 {
+	if d, err = h.Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: form}); err != nil || !d.Done ||
+		d.UID != "u-a" || len(s.widgets) != 2 {
 		t.Errorf("%v %+v %v", err, d, s.widgets)
 	}
 	if _, err = h.Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: form}); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
-	page, err := h.DeleteCollection(t.Context(), "ns", api.DeleteOptions{WriteOptions: form}, api.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}})
+	page, err := h.DeleteCollection(t.Context(), "ns", api.DeleteOptions{WriteOptions: form},
+		api.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}})
 	if err != nil || page.Len != 2 || len(s.widgets) != 0 {
 		t.Errorf("%v %+v %v", err, page, s.widgets)
 	}
 	s = newShelf("a")
 	s.slow = true
-	if d, err = openVirtual(t, s.provider()).Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: form}); err != nil || d.Done {
+	if d, err = openVirtual(t, s.provider()).Delete(t.Context(), "ns", "a",
+		api.DeleteOptions{WriteOptions: form}); err != nil || d.Done {
 		t.Errorf("what goes later: %v %+v", err, d)
 	}
 }
@@ -177,12 +193,13 @@ func TestVirtualDelete(t *testing.T) {
 func TestProviderThatLacksGet(t *testing.T) {
 	p := newShelf().provider()
 	p.Get = nil
-	if _, err := registry.NewVirtual(shop.Definition(), p).Open(t.Context(), registry.Config{}); err == nil {
+	if _, err := registry.NewProvided(shop.Definition(), p).Open(t.Context(), registry.Config{}); err == nil {
 		t.Error("an Update without Get was opened")
 	}
 }
 
-// A client that goes on watching has objects that the watch didn't tell: it hears of their end, by what the provider knows of
+// A client that goes on watching has objects that the watch didn't tell: it hears of their end, by what the provider
+// knows of
 // them before, and where it doesn't, to be safe. One that begins hears of nothing that it doesn't have.
 func TestVirtualWatchThatGoesOn(t *testing.T) {
 	type event = registry.WatchEvent[*shop.Widget]
@@ -251,24 +268,30 @@ func TestVirtualApply(t *testing.T) {
 	if err != nil || !r.Created || creations != 1 || len(s.widgets["a"].ManagedFields) != 1 {
 		t.Fatalf("%v %+v, %d creations", err, s.widgets["a"], creations)
 	}
-	if r, err = apply("me", `{"color":"red","parts":["m"]}`, api.WriteOptions{}); err != nil || r.Created || s.widgets["a"].ResourceVersion != "1" {
+	if r, err = apply("me", `{"color":"red","parts":["m"]}`, api.WriteOptions{}); err != nil || r.Created ||
+		s.widgets["a"].ResourceVersion != "1" {
 		t.Errorf("the same again: %v, %+v", err, s.widgets["a"])
 	}
-	if _, err = apply("you", `{"color":"blue"}`, api.WriteOptions{}); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "me": .spec.color`) {
+	if _, err = apply("you", `{"color":"blue"}`, api.WriteOptions{}); !apierrors.IsConflict(err) ||
+		!strings.Contains(err.Error(), `conflict with "me": .spec.color`) {
 		t.Errorf("what another has applied: %v", err)
 	}
 	s.conflicts = 2
-	if _, err = apply("you", `{"color":"blue"}`, api.WriteOptions{Force: true}); err != nil || s.widgets["a"].Color != "blue" {
+	if _, err = apply("you", `{"color":"blue"}`, api.WriteOptions{Force: true}); err != nil ||
+		s.widgets["a"].Color != "blue" {
 		t.Errorf("by force: %v, %+v", err, s.widgets["a"])
 	}
-	if _, err = apply("me", `{}`, api.WriteOptions{}); err != nil || len(s.widgets["a"].Parts) > 0 || s.widgets["a"].Color != "blue" {
+	if _, err = apply("me", `{}`, api.WriteOptions{}); err != nil || len(s.widgets["a"].Parts) > 0 ||
+		s.widgets["a"].Color != "blue" {
 		t.Errorf("what isn't applied any more: %v, %+v", err, s.widgets["a"])
 	}
 	update := body(`{"metadata":{"name":"a"},"spec":{"color":"green"}}`)
-	if _, err = h.Update(t.Context(), "ns", "a", "", update, api.WriteOptions{Form: v1, FieldManager: "they"}); err != nil {
+	if _, err = h.Update(t.Context(), "ns", "a", "", update, api.WriteOptions{Form: v1,
+		FieldManager: "they"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = apply("you", `{"color":"blue"}`, api.WriteOptions{}); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "they"`) {
+	if _, err = apply("you", `{"color":"blue"}`, api.WriteOptions{}); !apierrors.IsConflict(err) ||
+		!strings.Contains(err.Error(), `conflict with "they"`) {
 		t.Errorf("what was updated: %v", err)
 	}
 	if _, err = apply("you", `{"size":-1}`, api.WriteOptions{Force: true}); !apierrors.IsInvalid(err) {
@@ -294,14 +317,17 @@ func TestVirtualGenerateName(t *testing.T) {
 		return h.Create(t.Context(), "ns", body(data), api.WriteOptions{Form: v1})
 	}
 	r, err := create(`{"metadata":{"generateName":"a-"}}`)
-	if err != nil || len(names) != 3 || names[0] == names[2] || !strings.HasPrefix(names[2], "a-") || !strings.Contains(whole(r.Object), `"name":"`+names[2]+`"`) {
+	if err != nil || len(names) != 3 || names[0] == names[2] || !strings.HasPrefix(names[2], "a-") ||
+		!strings.Contains(whole(r.Object), `"name":"`+names[2]+`"`) {
 		t.Errorf("%v %v %s", err, names, whole(r.Object))
 	}
 	taken = 1000
-	if _, err = create(`{"metadata":{"generateName":"a-"}}`); !apierrors.IsAlreadyExists(err) || !strings.Contains(err.Error(), "not able to generate a unique name") || len(names) > 100 {
+	if _, err = create(`{"metadata":{"generateName":"a-"}}`); !apierrors.IsAlreadyExists(err) ||
+		!strings.Contains(err.Error(), "not able to generate a unique name") || len(names) > 100 {
 		t.Errorf("%v, %v", names, err)
 	}
-	if _, err = create(`{"metadata":{"name":"b","generateName":"a-"}}`); !apierrors.IsAlreadyExists(err) || len(names) != 1 {
+	if _, err = create(`{"metadata":{"name":"b","generateName":"a-"}}`); !apierrors.IsAlreadyExists(err) ||
+		len(names) != 1 {
 		t.Errorf("%v, %v", names, err)
 	}
 	taken = 0

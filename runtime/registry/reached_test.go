@@ -43,7 +43,8 @@ func TestReached(t *testing.T) {
 				t.Errorf("%q: %v, %v", selector, all, err)
 			}
 		}
-		if all, err := widgets.List(ctx, "", nil); err != nil || len(all) != 1 || all[0].ResourceVersion != made.ResourceVersion {
+		if all, err := widgets.List(ctx, "", nil); err != nil || len(all) != 1 ||
+			all[0].ResourceVersion != made.ResourceVersion {
 			t.Errorf("%v, %v", all, err)
 		}
 		raced := false
@@ -60,11 +61,13 @@ func TestReached(t *testing.T) {
 		if err != nil || changed.Phase != "seen" || changed.Color != "green" {
 			t.Errorf("%+v, %v", changed, err)
 		}
-		if _, err = widgets.Update(ctx, "ns", "a", reach.Write{}, func(w *shop.Widget) error { w.Size = -1; return nil }); !apierrors.IsInvalid(err) {
+		if _, err = widgets.Update(ctx, "ns", "a", reach.Write{},
+			func(w *shop.Widget) error { w.Size = -1; return nil }); !apierrors.IsInvalid(err) {
 			t.Errorf("against the rules: %v", err)
 		}
 		enough := errors.New("enough")
-		if _, err = widgets.Update(ctx, "ns", "a", reach.Write{}, func(*shop.Widget) error { return enough }); !errors.Is(err, enough) {
+		if _, err = widgets.Update(ctx, "ns", "a", reach.Write{},
+			func(*shop.Widget) error { return enough }); !errors.Is(err, enough) {
 			t.Error(err)
 		}
 		other := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions("other")}
@@ -75,7 +78,8 @@ func TestReached(t *testing.T) {
 		if err := widgets.Delete(dry, "ns", "a", metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
-		if changed, err = widgets.Update(dry, "ns", "a", reach.Write{}, func(w *shop.Widget) error { w.Color = "dry"; return nil }); err != nil || changed.Color != "dry" {
+		if changed, err = widgets.Update(dry, "ns", "a", reach.Write{},
+			func(w *shop.Widget) error { w.Color = "dry"; return nil }); err != nil || changed.Color != "dry" {
 			t.Errorf("%+v, %v", changed, err)
 		}
 		if kept, err := widgets.Get(ctx, "ns", "a"); err != nil || kept.Color != "green" {

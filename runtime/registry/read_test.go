@@ -53,7 +53,8 @@ func (b *bench) fill(n int) {
 	b.Helper()
 	for i := range n {
 		color := []string{"red", "blue"}[i%2]
-		b.create(fmt.Sprintf(`{"metadata":{"name":"w%03d","labels":{"third":"%t"}},"spec":{"color":%q}}`, i, i%3 == 0, color))
+		b.create(fmt.Sprintf(`{"metadata":{"name":"w%03d","labels":{"third":"%t"}},"spec":{"color":%q}}`, i, i%3 == 0,
+			color))
 	}
 }
 
@@ -66,13 +67,15 @@ func TestPagesOfAnyLength(t *testing.T) {
 		for _, selected := range []string{"", "third"} {
 			for _, form := range []api.Form{v1, v1beta1} {
 				for limit := 1; limit <= n; limit++ {
-					page, err := b.List(b.ctx(), "ns", api.ListOptions{Limit: int64(limit), Selection: selection(t, selected, "")}, form)
+					page, err := b.List(b.ctx(), "ns", api.ListOptions{Limit: int64(limit),
+						Selection: selection(t, selected, "")}, form)
 					if err != nil {
 						t.Fatal(err)
 					}
 					for stop := range limit + 1 {
 						if got := b.first(page, stop); got != min(stop, limit) {
-							t.Fatalf("limit %d, selector %q, %v: %d of the first %d items are right", limit, selected, form, got, stop)
+							t.Fatalf("limit %d, selector %q, %v: %d of the first %d items are right", limit, selected,
+								form, got, stop)
 						}
 					}
 					page.Close()
@@ -82,13 +85,15 @@ func TestPagesOfAnyLength(t *testing.T) {
 	})
 }
 
-// TestJoinedPages: what a long page has joined is its items, each behind a comma, in all forms that are joined; also where
+// TestJoinedPages: what a long page has joined is its items, each behind a comma, in all forms that are joined; also
+// where
 // objects were written since it was joined before.
 func TestJoinedPages(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), true)
 	const n = 200
 	b.fill(n)
-	forms := []api.Form{{Version: "v1", Shape: api.Metadata}, {Version: "v1", Shape: api.Row}, {Version: "v1", Shape: api.RowWithObject}}
+	forms := []api.Form{{Version: "v1", Shape: api.Metadata}, {Version: "v1", Shape: api.Row},
+		{Version: "v1", Shape: api.RowWithObject}}
 	for round := range 3 {
 		for _, form := range forms {
 			for _, limit := range []int64{0, 100, 150} {
@@ -172,12 +177,15 @@ func TestGetAtRevisions(t *testing.T) {
 func TestForms(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		w := b.create(`{"metadata":{"name":"a"},"spec":{"color":"red","parts":["m","n"]}}`)
-		metadata := `"metadata":{"name":"a","namespace":"ns","uid":"` + string(w.UID) + `","resourceVersion":"` + w.ResourceVersion +
+		metadata := `"metadata":{"name":"a","namespace":"ns","uid":"` + string(w.UID) + `","resourceVersion":"` +
+			w.ResourceVersion +
 			`","generation":1,"creationTimestamp":"` + w.CreationTimestamp.UTC().Format("2006-01-02T15:04:05Z") + `",` +
 			managed(w, `{"f:spec":{"f:color":{},"f:parts":{},"f:size":{}}}`) + `}`
 		partial := `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",` + metadata + `}`
-		object := `{"kind":"Widget","apiVersion":"shop.example.com/v1",` + metadata + `,"spec":{"color":"red","size":1,"parts":["m","n"]}}`
-		old := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1",` + metadata + `,"spec":{"colour":"red","size":1,"parts":"m,n"}}`
+		object := `{"kind":"Widget","apiVersion":"shop.example.com/v1",` + metadata +
+			`,"spec":{"color":"red","size":1,"parts":["m","n"]}}`
+		old := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1",` + metadata +
+			`,"spec":{"colour":"red","size":1,"parts":"m,n"}}`
 		for form, want := range map[api.Form]string{
 			{Version: "v1"}:                                  object,
 			{Version: "v1beta1"}:                             old,
@@ -192,10 +200,12 @@ func TestForms(t *testing.T) {
 			if err != nil || whole(r) != want {
 				t.Errorf("%v: %v\ngot  %s\nwant %s", form, err, whole(r), want)
 			}
-			if at := string(r.Payload[r.VersionAt : r.VersionAt+r.VersionLen]); form.Shape != api.Row && at != w.ResourceVersion {
+			if at := string(r.Payload[r.VersionAt : r.VersionAt+r.VersionLen]); form.Shape != api.Row &&
+				at != w.ResourceVersion {
 				t.Errorf("%v: resourceVersion %q", form, at)
 			}
-			if form.Shape >= api.Row && (len(r.Holes) != 1 || !r.Holes[0].Since.Equal(w.CreationTimestamp.Time) || r.Payload[r.Holes[0].At] != ']') {
+			if form.Shape >= api.Row && (len(r.Holes) != 1 || !r.Holes[0].Since.Equal(w.CreationTimestamp.Time) ||
+				r.Payload[r.Holes[0].At] != ']') {
 				t.Errorf("%v: holes %v", form, r.Holes)
 			}
 		}
@@ -215,7 +225,8 @@ func TestInfoHasColumns(t *testing.T) {
 	if s := strings.Join(got, " "); s != "v1:Name:name v1:Color: v1:Age: v1beta1:Name:name v1beta1:Age:" {
 		t.Error(s)
 	}
-	if info.Names.ListKind != "WidgetList" || info.Names.Singular != "widget" || fmt.Sprint(info.Subresources) != "[status]" {
+	if info.Names.ListKind != "WidgetList" || info.Names.Singular != "widget" ||
+		fmt.Sprint(info.Subresources) != "[status]" {
 		t.Errorf("%+v", info)
 	}
 }
@@ -238,20 +249,23 @@ func TestListSelects(t *testing.T) {
 		b.fill(7)
 		for _, c := range cases {
 			for _, namespace := range []string{"ns", ""} {
-				if got, _ := b.names(namespace, api.ListOptions{Selection: selection(t, c.labels, c.fields)}); got != c.want {
+				if got, _ := b.names(namespace,
+					api.ListOptions{Selection: selection(t, c.labels, c.fields)}); got != c.want {
 					t.Errorf("%q %q in %q: %s", c.labels, c.fields, namespace, got)
 				}
 			}
 		}
 		_, err := b.List(b.ctx(), "ns", api.ListOptions{Selection: selection(t, "", "spec.size=1")}, v1)
-		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, `"spec.size" is not a known field selector: only "metadata.name", "metadata.namespace", "spec.color"`)
+		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, `"spec.size" is not a known field selector: only `+
+			`"metadata.name", "metadata.namespace", "spec.color"`)
 	})
 }
 
 func TestNamespacesDoNotLeak(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		for _, namespace := range []string{"a", "ab"} {
-			if _, err := b.Create(b.ctx(), namespace, body(`{"metadata":{"name":"in-`+namespace+`"}}`), api.WriteOptions{Form: v1}); err != nil {
+			if _, err := b.Create(b.ctx(), namespace, body(`{"metadata":{"name":"in-`+namespace+`"}}`),
+				api.WriteOptions{Form: v1}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -341,7 +355,8 @@ func TestListAtRevisions(t *testing.T) {
 			{second, "", 0, "a b"},
 		}
 		for _, c := range cases {
-			got, page := b.names("ns", api.ListOptions{ResourceVersion: c.version, ResourceVersionMatch: c.match, Limit: c.limit})
+			got, page := b.names("ns", api.ListOptions{ResourceVersion: c.version, ResourceVersionMatch: c.match,
+				Limit: c.limit})
 			if got != c.want {
 				t.Errorf("%+v: %s", c, got)
 			}
@@ -363,8 +378,9 @@ func TestLimitOfWhatIsAtHand(t *testing.T) {
 		opts list
 		want string
 	}{
-		"all":             {list{ResourceVersion: "0"}, "w000 w001 w002 w003 w004"},
-		"not older":       {list{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, "w000 w001 w002 w003 w004"},
+		"all": {list{ResourceVersion: "0"}, "w000 w001 w002 w003 w004"},
+		"not older": {list{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"},
+			"w000 w001 w002 w003 w004"},
 		"selected":        {list{ResourceVersion: "0", Selection: third}, "w000 w003"},
 		"continued":       {list{ResourceVersion: "0", Continue: page.Continue}, "w002 w003 w004"},
 		"another version": {list{ResourceVersion: page.ResourceVersion}, "w000"},
@@ -387,16 +403,24 @@ func TestListRefuses(t *testing.T) {
 		reason  metav1.StatusReason
 		message string
 	}{
-		"a resourceVersion that is none": {api.ListOptions{ResourceVersion: "abc"}, 400, metav1.StatusReasonBadRequest, "invalid resource version"},
+		"a resourceVersion that is none": {api.ListOptions{ResourceVersion: "abc"}, 400, metav1.StatusReasonBadRequest,
+			"invalid resource version"},
 		"a match without a version": {api.ListOptions{ResourceVersionMatch: "Exact"}, 422, metav1.StatusReasonInvalid,
-			`ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided`},
-		"exactly 0": {api.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "Exact"}, 422, metav1.StatusReasonInvalid,
+			`ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is ` +
+				`forbidden unless resourceVersion is provided`},
+		"exactly 0": {api.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "Exact"}, 422,
+			metav1.StatusReasonInvalid,
 			`resourceVersionMatch "exact" is forbidden for resourceVersion "0"`},
-		"an unknown match":              {api.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "X"}, 422, metav1.StatusReasonInvalid, "Unsupported value"},
-		"a token that is none":          {api.ListOptions{Continue: "!!!"}, 400, metav1.StatusReasonBadRequest, "invalid continue token: continue key is not valid"},
-		"a token and a resourceVersion": {api.ListOptions{Continue: escape("x"), ResourceVersion: "5"}, 400, metav1.StatusReasonBadRequest, "specifying resource version is not allowed when using continue"},
-		"a token that leads elsewhere":  {api.ListOptions{Continue: escape("../../secrets/x")}, 400, metav1.StatusReasonBadRequest, "continue key is not valid"},
-		"a token of revision 0":         {api.ListOptions{Continue: registry.EncodeTokenForTest(0, "x")}, 400, metav1.StatusReasonBadRequest, "incorrect encoded start resourceVersion"},
+		"an unknown match": {api.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "X"}, 422,
+			metav1.StatusReasonInvalid, "Unsupported value"},
+		"a token that is none": {api.ListOptions{Continue: "!!!"}, 400, metav1.StatusReasonBadRequest,
+			"invalid continue token: continue key is not valid"},
+		"a token and a resourceVersion": {api.ListOptions{Continue: escape("x"), ResourceVersion: "5"}, 400,
+			metav1.StatusReasonBadRequest, "specifying resource version is not allowed when using continue"},
+		"a token that leads elsewhere": {api.ListOptions{Continue: escape("../../secrets/x")}, 400,
+			metav1.StatusReasonBadRequest, "continue key is not valid"},
+		"a token of revision 0": {api.ListOptions{Continue: registry.EncodeTokenForTest(0, "x")}, 400,
+			metav1.StatusReasonBadRequest, "incorrect encoded start resourceVersion"},
 	}
 	both(t, func(t *testing.T, b *bench) {
 		b.fill(2)
@@ -421,11 +445,13 @@ func TestCompactedRevisionsExpire(t *testing.T) {
 	_, err := b.List(b.ctx(), "ns", api.ListOptions{ResourceVersion: old, ResourceVersionMatch: "Exact"}, v1)
 	wantStatus(t, err, 410, metav1.StatusReasonExpired, "The resourceVersion for the provided list is too old.")
 	_, err = b.List(b.ctx(), "ns", api.ListOptions{Limit: 2, Continue: page.Continue}, v1)
-	status := wantStatus(t, err, 410, metav1.StatusReasonExpired, "The provided continue parameter is too old to display a consistent list result.")
+	status := wantStatus(t, err, 410, metav1.StatusReasonExpired, "The provided continue parameter is too old to "+
+		"display a consistent list result.")
 	if status.ListMeta.Continue == "" {
 		t.Fatal("no token to go on with")
 	}
-	if got, _ := b.names("ns", api.ListOptions{Continue: status.ListMeta.Continue}); got != "w001x w002 w003 w004 w004x w005" {
+	if got, _ := b.names("ns",
+		api.ListOptions{Continue: status.ListMeta.Continue}); got != "w001x w002 w003 w004 w004x w005" {
 		t.Error(got)
 	}
 	_, err = b.Watch(b.ctx(), "ns", api.WatchOptions{ResourceVersion: old}, v1)
@@ -444,7 +470,8 @@ func TestPoisonFailsByName(t *testing.T) {
 			"alien": `{"kind":"Widget","apiVersion":"shop.example.com/v7","metadata":{"name":"alien"}}`,
 			"junk":  `junk`,
 		} {
-			if _, err := b.backend.Put(b.ctx(), "/registry/shop.example.com/widgets/bad/"+name, []byte(value), 0, 0); err != nil {
+			if _, err := b.backend.Put(b.ctx(), "/registry/shop.example.com/widgets/bad/"+name, []byte(value), 0,
+				0); err != nil {
 				t.Fatal(err)
 			}
 			_, err := b.Get(b.ctx(), "bad", name, "", v1)
@@ -457,8 +484,10 @@ func TestPoisonFailsByName(t *testing.T) {
 		}
 		for _, opts := range []api.ListOptions{{}, {Limit: 1}, {Selection: selection(t, "a=b", "")}} {
 			_, err := b.List(b.ctx(), "bad", opts, v1)
-			s := wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, "/registry/shop.example.com/widgets/bad/alien")
-			if c := s.Details.Causes; len(c) != 2 || c[1].Field != "/registry/shop.example.com/widgets/bad/junk" || !errors.Is(err, cache.ErrCorrupt) {
+			s := wantStatus(t, err, 500, metav1.StatusReasonStoreReadError,
+				"/registry/shop.example.com/widgets/bad/alien")
+			if c := s.Details.Causes; len(c) != 2 || c[1].Field != "/registry/shop.example.com/widgets/bad/junk" ||
+				!errors.Is(err, cache.ErrCorrupt) {
 				t.Errorf("it doesn't tell of both: %+v", c)
 			}
 		}
@@ -475,7 +504,8 @@ func TestPoisonFailsByName(t *testing.T) {
 func TestStaleValuesAreWrittenAgain(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		const key = "/registry/shop.example.com/widgets/ns/old"
-		old := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"old","namespace":"ns","uid":"u"},"spec":{"colour":"red","size":2}}`
+		old := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"old","namespace":"ns",` +
+			`"uid":"u"},"spec":{"colour":"red","size":2}}`
 		revision, err := b.backend.Put(b.ctx(), key, []byte(old), 0, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -488,7 +518,8 @@ func TestStaleValuesAreWrittenAgain(t *testing.T) {
 			t.Fatalf("%+v %v", w, err)
 		}
 		stored, _ := b.stored(key)
-		if want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"old","namespace":"ns","uid":"u"},"spec":{"color":"red","size":2}}` + "\n"; stored != want {
+		if want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"old","namespace":"ns",` +
+			`"uid":"u"},"spec":{"color":"red","size":2}}` + "\n"; stored != want {
 			t.Errorf("stored %s", stored)
 		}
 		again, err := b.patch("old", "", `{}`)

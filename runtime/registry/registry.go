@@ -1,9 +1,9 @@
-// Package registry defines what create, update, patch, apply and delete mean for a Go type: the rules of metadata, the
-// author's strategy, the order of validation, subresources and actions, and kinds without storage. New and NewVirtual
-// erase the Go type; the server's HTTP half works with the Resource that they return.
+// Package registry defines what create, update, patch, apply and delete mean for a Go type, in storage or by the
+// functions of a provider: one pipeline of steps for metadata, field ownership, the author's strategy and validation.
+// New and NewProvided erase the Go type and return a Resource, which the packages of HTTP work with.
 //
-// It may know api, cache, codec, ownership, patch, reach, rendition, storage, store and wire, and nothing of HTTP,
-// except that the handler of a connection passes through it.
+// It may know packages api, cache, codec, metadata, ownership, reach, rendition, storage, store and subresource, and
+// nothing of HTTP.
 package registry
 
 import (
@@ -24,19 +24,21 @@ type Config struct {
 	Prefix string
 	// DisableCache makes reads go to the backend.
 	DisableCache bool
-	// CheckCache is how often the cache is compared with the backend, and dropped where they differ; 0 is never.
+	// CheckCache is how often the cache compares itself with the backend; it starts again where they differ. 0 is
+	// never.
 	CheckCache time.Duration
 	// Window is how much history the cache keeps for watches; its zero value means the cache's defaults.
 	Window cache.Window
-	// Log hears of trouble with the backend; nil is silence.
+	// Log gets messages about failures of the backend; nil discards them.
 	Log *slog.Logger
 	// Verify turns on expensive checks of invariants, which panic.
 	Verify bool
-	// Schemas are those of the resource's group, by which field ownership is kept and server-side apply merges. The
-	// resources of a group share them. Nil: the resource has none, and is treated as a kind without a schema.
+	// Schemas are those of the resource's group; field ownership and server-side apply need them. The resources of a
+	// group share them. Nil treats the resource as a kind without a schema.
 	Schemas *ownership.Schemas
-	// IgnorePropagation makes deletions record no finalizer for a propagation policy: no collector would remove it.
+	// IgnorePropagation makes deletions record no finalizer for their propagation policy, because no garbage collector
+	// would remove it.
 	IgnorePropagation bool
-	// Transformer is what values pass on their way to the backend and back; nil stores them as they are.
+	// Transformer encrypts values at rest; nil stores them as they are.
 	Transformer store.Transformer
 }

@@ -44,14 +44,16 @@ func TestRemoval(t *testing.T) {
 		fails func(error) bool
 		stays bool
 	}{
-		"any": {}, "refuse": {fails: apierrors.IsTooManyRequests, stays: true}, "keep": {stays: true}, "dry": {stays: true},
+		"any": {}, "refuse": {fails: apierrors.IsTooManyRequests, stays: true}, "keep": {stays: true},
+		"dry":   {stays: true},
 		"other": {fails: apierrors.IsConflict, stays: true}, "wrong": {fails: apierrors.IsInvalid, stays: true},
 		"asked": {query: true, stays: true}, "orphan": {stays: true},
 	} {
 		both2(t, func(t *testing.T, b *bench) {
 			b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
 			body := api.Body{Version: "v1", Data: fmt.Appendf(nil, `{"spec":{"color":%q}}`, color)}
-			r, err := b.Extension("discard").Create(b.ctx(), "ns", "a", body, api.WriteOptions{Form: v1, DryRun: c.query})
+			r, err := b.Extension("discard").Create(b.ctx(), "ns", "a", body, api.WriteOptions{Form: v1,
+				DryRun: c.query})
 			if c.fails != nil {
 				if !c.fails(err) {
 					t.Errorf("%s: %v", color, err)
@@ -60,7 +62,8 @@ func TestRemoval(t *testing.T) {
 				t.Errorf("%s: %v %s", color, err, whole(r.Object))
 			}
 			got, err := b.Get(b.ctx(), "ns", "a", "", v1)
-			if stays := err == nil; stays != c.stays || !stays && !apierrors.IsNotFound(err) || strings.Contains(whole(got), "spoilt") {
+			if stays := err == nil; stays != c.stays || !stays && !apierrors.IsNotFound(err) ||
+				strings.Contains(whole(got), "spoilt") {
 				t.Errorf("%s: then %s, %v", color, whole(got), err)
 			}
 			if held := strings.Contains(whole(got), `"finalizers":["orphan"]`); held != (color == "orphan") {
@@ -78,7 +81,8 @@ func TestRemovalsRace(t *testing.T) {
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				_, err := b.Extension("discard").Create(b.ctx(), "ns", "a", api.Body{Version: "v1", Data: []byte(`{}`)}, api.WriteOptions{Form: api.Form{Version: "v1"}})
+				_, err := b.Extension("discard").Create(b.ctx(), "ns", "a", api.Body{Version: "v1", Data: []byte(`{}`)},
+					api.WriteOptions{Form: api.Form{Version: "v1"}})
 				switch {
 				case err == nil:
 					done.Add(1)

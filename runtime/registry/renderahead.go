@@ -7,12 +7,12 @@ import (
 	"apigen.dev/runtime/rendition"
 )
 
-// renderer makes the answer of a stored form, at a revision; 0 is none.
+// renderer renders the answer of a stored form at a revision, 0 for none.
 type renderer func(data []byte, revision int64, form api.Form) (api.Rendition, error)
 
-// renderedAhead is the answer to a write that is about to be made. It is made before, since a client that is told of a
-// failure must be able to trust that nothing was done; and it is the one that is sent, but for its revision. The zero
-// value is one that can't fail, and is made after the write.
+// renderedAhead is the answer to a write, rendered before the write: a client that gets an error must be able to trust
+// that nothing was written. After the write it only gets the new revision. The zero value is an answer whose rendering
+// can't fail, and which is rendered after the write.
 type renderedAhead struct {
 	answer   api.Rendition
 	revision int64
@@ -20,17 +20,17 @@ type renderedAhead struct {
 }
 
 const (
-	// unwritten stands for the revision of what isn't written yet, in forms where one is replaced more easily than
-	// inserted.
+	// unwritten stands for the revision of an object that isn't written yet, in forms in which a revision can be
+	// replaced but not inserted.
 	unwritten = 1 << 62
-	// anyRevision is that of an answer which tells none.
+	// anyRevision is the revision of an answer that shows none.
 	anyRevision = -1
 )
 
-// renderAhead is the step that makes the answer before the write.
+// renderAhead is the step that renders the answer before the write.
 func (k *kind[T]) renderAhead(_ context.Context, a *attempt[T]) error { return k.end.renderAhead(a) }
 
-// renderAheadOf makes the answer to what is going to be stored in the place of a state at revision, 0 for none.
+// renderAheadOf renders the answer of a stored form that replaces a state at revision, 0 for none.
 func renderAheadOf(render renderer, data []byte, revision int64, form api.Form) (renderedAhead, error) {
 	if revision == 0 && !rendition.IsPlainJSON(form) {
 		revision = unwritten
@@ -39,7 +39,7 @@ func renderAheadOf(render renderer, data []byte, revision int64, form api.Form) 
 	return renderedAhead{answer: r, revision: revision, made: err == nil}, err
 }
 
-// at is the answer once the write has got its revision; 0 is none, of a dry run.
+// at returns the answer at the revision of the write, 0 for a dry run that has none.
 func (f *renderedAhead) at(render renderer, data []byte, revision int64, form api.Form) (api.Rendition, error) {
 	switch {
 	case f.made && (f.revision == revision || f.revision == anyRevision):

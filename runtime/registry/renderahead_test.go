@@ -18,7 +18,8 @@ import (
 // otherwise is the widget whose conversion to v1beta1 is counted.
 func otherwise(counted *atomic.Int64) registry.Resource {
 	d := shop.Definition()
-	d.Versions[1] = codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*shop.Widget, *shop.WidgetV1beta1]{
+	d.Versions[1] = codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*shop.Widget,
+		*shop.WidgetV1beta1]{
 		New: func() *shop.WidgetV1beta1 { return &shop.WidgetV1beta1{} },
 		ToHub: func(v *shop.WidgetV1beta1, w *shop.Widget) error {
 			w.ObjectMeta, w.Color, w.Size = v.ObjectMeta, v.Spec.Colour, v.Spec.Size
@@ -41,8 +42,10 @@ func TestAnswersOfWritesInOtherForms(t *testing.T) {
 		for i, form := range []api.Form{
 			v1, v1beta1, {Version: "v1beta1", Shape: api.Metadata}, {Version: "v1", Shape: api.Metadata | api.V1beta1},
 			{Version: "v1beta1", Encoding: api.CBOR}, {Version: "v1beta1", Encoding: api.CBOR, Shape: api.Metadata},
-			{Version: "v1", Shape: api.RowWithMetadata}, {Version: "v1beta1", Shape: api.RowWithObject}, {Version: "v1beta1", Shape: api.Row},
-			{Version: "v1beta1", Encoding: api.CBOR, Shape: api.RowWithObject}, {Version: "v1beta1", Encoding: api.CBOR, Shape: api.RowWithMetadata},
+			{Version: "v1", Shape: api.RowWithMetadata}, {Version: "v1beta1", Shape: api.RowWithObject},
+			{Version: "v1beta1", Shape: api.Row},
+			{Version: "v1beta1", Encoding: api.CBOR, Shape: api.RowWithObject}, {Version: "v1beta1", Encoding: api.CBOR,
+				Shape: api.RowWithMetadata},
 		} {
 			name := fmt.Sprintf("w%d", i)
 			opts := api.WriteOptions{Form: form}
@@ -59,16 +62,19 @@ func TestAnswersOfWritesInOtherForms(t *testing.T) {
 					t.Errorf("%v: %s rendered its answer %d times", form, what, n)
 				}
 				read, err := b.Get(b.ctx(), "ns", name, "", form)
-				if err != nil || whole(read) != whole(answer) || read.VersionAt != answer.VersionAt || read.VersionLen != answer.VersionLen {
+				if err != nil || whole(read) != whole(answer) || read.VersionAt != answer.VersionAt ||
+					read.VersionLen != answer.VersionLen {
 					t.Errorf("%v: %s answered\n%q, a read\n%q (%v)", form, what, whole(answer), whole(read), err)
 				}
 			}
 			check("create", func() (api.Rendition, error) {
-				r, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"`+name+`","finalizers":["a.example.com/b"]},"spec":{"color":"red"}}`), opts)
+				r, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"`+name+`",`+
+					`"finalizers":["a.example.com/b"]},"spec":{"color":"red"}}`), opts)
 				return r.Object, err
 			})
 			check("update", func() (api.Rendition, error) {
-				r, err := b.Update(b.ctx(), "ns", name, "", body(`{"metadata":{"name":"`+name+`","finalizers":["a.example.com/b"]},"spec":{"color":"blue"}}`), opts)
+				r, err := b.Update(b.ctx(), "ns", name, "", body(`{"metadata":{"name":"`+name+`",`+
+					`"finalizers":["a.example.com/b"]},"spec":{"color":"blue"}}`), opts)
 				return r.Object, err
 			})
 			check("patch", func() (api.Rendition, error) {
@@ -76,7 +82,8 @@ func TestAnswersOfWritesInOtherForms(t *testing.T) {
 				return r.Object, err
 			})
 			check("status", func() (api.Rendition, error) {
-				r, err := b.Patch(b.ctx(), "ns", name, "status", api.MergePatch, body(`{"status":{"phase":"Done"}}`), opts)
+				r, err := b.Patch(b.ctx(), "ns", name, "status", api.MergePatch, body(`{"status":{"phase":"Done"}}`),
+					opts)
 				return r.Object, err
 			})
 			check("delete", func() (api.Rendition, error) {
@@ -117,7 +124,8 @@ func TestAnswersOfWritesInProtobuf(t *testing.T) {
 func TestColumnOfTheRevision(t *testing.T) {
 	d := shop.Definition()
 	d.Versions = d.Versions[:1]
-	d.Versions[0] = codec.VersionOf(api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Version", Type: "string"}}},
+	d.Versions[0] = codec.VersionOf(api.VersionInfo{Name: "v1",
+		Columns: []api.Column{{Name: "Version", Type: "string"}}},
 		codec.Conversion[*shop.Widget, *shop.WidgetV1]{
 			New: func() *shop.WidgetV1 { return &shop.WidgetV1{} },
 			ToHub: func(v *shop.WidgetV1, w *shop.Widget) error {
@@ -128,10 +136,14 @@ func TestColumnOfTheRevision(t *testing.T) {
 				v.ObjectMeta, v.Spec.Size = w.ObjectMeta, w.Size
 				return nil
 			},
-			Columns: []func(*shop.WidgetV1) api.Cell{func(w *shop.WidgetV1) api.Cell { return api.Text("v" + w.ResourceVersion) }},
+			Columns: []func(*shop.WidgetV1) api.Cell{func(w *shop.WidgetV1) api.Cell {
+				return api.Text("v" +
+					w.ResourceVersion)
+			}},
 		})
 	b := openOver(t, memory.New(), registry.New(d), registry.Config{DisableCache: true})
-	for _, form := range []api.Form{{Version: "v1", Shape: api.Row}, {Version: "v1", Shape: api.RowWithObject, Encoding: api.CBOR}} {
+	for _, form := range []api.Form{{Version: "v1", Shape: api.Row}, {Version: "v1", Shape: api.RowWithObject,
+		Encoding: api.CBOR}} {
 		name, opts := fmt.Sprint("w", form.Shape), api.WriteOptions{Form: form}
 		r, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"`+name+`"}}`), opts)
 		for i := range 3 {
@@ -142,7 +154,8 @@ func TestColumnOfTheRevision(t *testing.T) {
 			if err != nil || whole(read) != whole(r.Object) {
 				t.Errorf("%v: answered\n%q, a read\n%q (%v)", form, whole(r.Object), whole(read), err)
 			}
-			r, err = b.Patch(b.ctx(), "ns", name, "", api.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i+1)), opts)
+			r, err = b.Patch(b.ctx(), "ns", name, "", api.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i+1)),
+				opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +187,8 @@ func TestScaleThatCouldNotBeAnswered(t *testing.T) {
 	})}
 	b := openOver(t, memory.New(), registry.New(d), registry.Config{})
 	created := b.create(`{"metadata":{"name":"a"},"spec":{"size":2}}`)
-	_, err := b.Extension("scale").Update(b.ctx(), "ns", "a", body(`{"metadata":{"name":"a"},"spec":{"replicas":13}}`), api.WriteOptions{Form: v1})
+	_, err := b.Extension("scale").Update(b.ctx(), "ns", "a", body(`{"metadata":{"name":"a"},"spec":{"replicas":13}}`),
+		api.WriteOptions{Form: v1})
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no thirteen")
 	if w := b.get("a"); w.ResourceVersion != created.ResourceVersion || w.Spec.Size != 2 {
 		t.Errorf("it was written: %+v", w)

@@ -14,11 +14,11 @@ const (
 	deleteVerb = "delete"
 )
 
-// request is one write as a client asks for it: what is the same for all states that it is tried against.
+// request is one write as a client asks for it, whatever the state of the object.
 type request[T api.Object] struct {
 	verb            string
 	namespace, name string
-	// version is that of the URL.
+	// version is the version in the URL.
 	version *codec.Served[T]
 	// scope is what the write covers: the object, a part of it, or what an action needs.
 	scope scope[T]
@@ -26,36 +26,36 @@ type request[T api.Object] struct {
 	proposal  proposal[T]
 	ownership fieldOwnership
 	options   api.WriteOptions
-	// uid is that of the very object that the client means; "" is any.
+	// uid is the UID that the object must have; "" is any.
 	uid types.UID
-	// mayCreate lets an update create an object that is absent.
+	// mayCreate lets an update create the object.
 	mayCreate bool
-	// render makes the answer of the stored form; nil is the object.
+	// render renders the answer; nil renders the object.
 	render renderer
 	// deletion is set for the verb delete.
 	deletion *deletion[T]
 }
 
-// fieldOwnership tells how the managedFields of a proposal come about.
+// fieldOwnership says how a proposal gets its managedFields.
 type fieldOwnership uint8
 
 const (
-	// updated: the field manager of the request owns the fields that it changes.
+	// updated makes the field manager of the request the owner of the fields that it changes.
 	updated fieldOwnership = iota
-	// merged: the source of the proposal, an apply or a scale, has set managedFields.
+	// merged keeps the managedFields that the proposal, an apply or a scale, has set.
 	merged
-	// dropped: the object is too large to keep managedFields.
+	// dropped removes managedFields, because the object is too large with them.
 	dropped
 )
 
-// deletion is what a request to delete says beyond other requests.
+// deletion holds what only a request to delete has.
 type deletion[T api.Object] struct {
 	options api.DeleteOptions
-	// consent, where it isn't nil, refuses to delete an object by an error, or changes the options.
+	// consent, where it isn't nil, may change the options, or refuse to delete the object by an error.
 	consent func(obj T, options *api.DeleteOptions) error
 }
 
-// writeOperation is what an attempt does to its object, as admission knows it.
+// writeOperation is what an attempt does to its object, in the terms of admission.
 type writeOperation string
 
 const (
@@ -67,22 +67,22 @@ const (
 // attempt is a request against one state of its object.
 type attempt[T api.Object] struct {
 	*request[T]
-	// old is the object as it was found; it is nil until the end was asked for it.
+	// old is the state of the object that the end read; nil before that.
 	old *store.State[T]
-	// obj is the new object; nil until it is proposed. Of a deletion, it is the one that was found.
+	// obj is the new object; nil until a step proposes it. A deletion has the old object here.
 	obj T
-	// warnings are sent to the client, beside an error, too.
+	// warnings are for the client, which gets them beside an error, too.
 	warnings []string
 	// plan is what the end is to do.
 	plan store.Plan[T]
-	// ahead is the answer, as far as it could be made before the write.
+	// ahead is the answer, where it was rendered before the write.
 	ahead renderedAhead
-	// deleteOptions and done are those of a deletion.
+	// deleteOptions and done are the options and the answer of a deletion.
 	deleteOptions *api.DeleteOptions
 	done          *api.Deletion
 }
 
-// operation tells what becomes of the object. An update that finds nothing, and may create, is a creation.
+// operation returns what the attempt does. An update that creates the object is a creation.
 func (a *attempt[T]) operation() writeOperation {
 	switch {
 	case a.verb == deleteVerb:
@@ -93,7 +93,7 @@ func (a *attempt[T]) operation() writeOperation {
 	return updateOperation
 }
 
-// addWarnings appends warnings, without a change to those of other attempts.
+// addWarnings appends warnings, and leaves those of other attempts alone.
 func (a *attempt[T]) addWarnings(warnings []string) {
 	if len(warnings) > 0 {
 		a.warnings = append(a.warnings[:len(a.warnings):len(a.warnings)], warnings...)

@@ -14,8 +14,10 @@ import (
 	"apigen.dev/runtime/store"
 )
 
-// Replicas of two releases that store different versions write the same objects, while a migration runs, is interrupted and
-// is run again: no write is lost, both show the same, and once the older one is gone and a migration has ended, a release
+// Replicas of two releases that store different versions write the same objects, while a migration runs, is interrupted
+// and
+// is run again: no write is lost, both show the same, and once the older one is gone and a migration has ended, a
+// release
 // that knows nothing of the older version starts. And all the way back.
 func TestRollingUpgradeAndDowngrade(t *testing.T) {
 	backend := openBackend(t)
@@ -54,7 +56,8 @@ func TestRollingUpgradeAndDowngrade(t *testing.T) {
 		if err := from.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if m := migrate(t, backend, step.to, nil, store.MigrateOptions{}); fmt.Sprint(m.Stored) != step.left || m.Unreadable != 0 {
+		if m := migrate(t, backend, step.to, nil, store.MigrateOptions{}); fmt.Sprint(m.Stored) != step.left ||
+			m.Unreadable != 0 {
 			t.Errorf("%+v", m)
 		}
 		if err := to.Close(); err != nil {

@@ -23,11 +23,13 @@ func TestRulesOfVersions(t *testing.T) {
 			if old != nil {
 				before = old.Spec.Color + old.Status.Phase
 			}
-			calls = append(calls, fmt.Sprintf("v1 %s %d %s to %s", op.Request.SubresourcePath(), op.Type, before, obj.Spec.Color+obj.Status.Phase))
+			calls = append(calls, fmt.Sprintf("v1 %s %d %s to %s", op.Request.SubresourcePath(), op.Type, before,
+				obj.Spec.Color+obj.Status.Phase))
 			if obj.Spec.Size < 0 {
 				errs = append(errs,
 					field.Invalid(field.NewPath("spec", "color"), obj.Spec.Color, "must be a color"),
-					field.Invalid(field.NewPath("spec", "size"), obj.Spec.Size, "must not be negative")) // as the Strategy says, too
+					// as the Strategy says, too
+					field.Invalid(field.NewPath("spec", "size"), obj.Spec.Size, "must not be negative"))
 			}
 			return errs
 		},
@@ -46,7 +48,8 @@ func TestRulesOfVersions(t *testing.T) {
 	_, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch,
 		api.Body{Version: "v1beta1", Data: []byte(`{"spec":{"colour":"green"}}`)}, api.WriteOptions{Form: v1})
 	wantStatus(t, err, 422, metav1.StatusReasonInvalid, "spec.colour: Forbidden")
-	want := []string{"v1 / 0 nothing to red", "v1 / 1 red to blue", "v1 /status 1 blue to blueNew", "v1beta1 blue to green"}
+	want := []string{"v1 / 0 nothing to red", "v1 / 1 red to blue", "v1 /status 1 blue to blueNew",
+		"v1beta1 blue to green"}
 	if strings.Join(calls, "\n") != strings.Join(want, "\n") {
 		t.Errorf("calls: %q", calls)
 	}

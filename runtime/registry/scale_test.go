@@ -36,10 +36,13 @@ var crowdPadding = strings.Repeat("0123456789abcdef", 38)
 
 func (c *crowd) widget(i int, revision int64) storage.KeyValue {
 	namespace, name := fmt.Sprintf("ns-%04d", i/1000), fmt.Sprintf("widget-%07d", i)
-	return storage.KeyValue{Key: crowdPrefix + namespace + "/" + name, Revision: revision, Value: fmt.Appendf(nil, `{"kind":"Widget","apiVersion":"shop.example.com/v1",`+
-		`"metadata":{"name":%q,"namespace":%q,"uid":"4f0a7b0c-1b5e-4a5c-9b62-%012d","generation":%d,"creationTimestamp":"2024-05-06T07:08:09Z",`+
-		`"labels":{"app.kubernetes.io/name":"shop","tier":"t%d"},"annotations":{"a":%q}},"spec":{"color":"c%d","size":%d}}`+"\n",
-		name, namespace, i, revision, i%10, c.padding, i%1000, i)}
+	return storage.KeyValue{Key: crowdPrefix + namespace + "/" + name, Revision: revision,
+		Value: fmt.Appendf(nil, `{"kind":"Widget","apiVersion":"shop.example.com/v1",`+
+			`"metadata":{"name":%q,"namespace":%q,"uid":"4f0a7b0c-1b5e-4a5c-9b62-%012d","generation":%d,`+
+			`"creationTimestamp":"2024-05-06T07:08:09Z",`+
+			`"labels":{"app.kubernetes.io/name":"shop","tier":"t%d"},"annotations":{"a":%q}},"spec":{"color":"c%d",`+
+			`"size":%d}}`+"\n",
+			name, namespace, i, revision, i%10, c.padding, i%1000, i)}
 }
 
 func (c *crowd) Range(_ context.Context, r storage.RangeRequest) (*storage.RangeResult, error) {
@@ -144,7 +147,8 @@ func used(t testing.TB) usage {
 		t.Fatal(err)
 	}
 	seconds := func(v syscall.Timeval) float64 { return float64(v.Sec) + float64(v.Usec)/1e6 }
-	samples := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/total:cpu-seconds"}, {Name: "/cpu/classes/idle:cpu-seconds"}}
+	samples := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/total:cpu-seconds"},
+		{Name: "/cpu/classes/idle:cpu-seconds"}}
 	runtime.GC() // the classes are told at its end
 	metrics.Read(samples)
 	u := usage{all: seconds(r.Utime) + seconds(r.Stime)}
@@ -214,12 +218,14 @@ func TestMillion(t *testing.T) {
 	for time.Since(since) < each {
 		<-tick.C
 		revision++
-		c.changes <- storage.Batch{Revision: revision, Events: []storage.Event{{KeyValue: c.widget(int(revision*7919)%n, revision)}}}
+		c.changes <- storage.Batch{Revision: revision,
+			Events: []storage.Event{{KeyValue: c.widget(int(revision*7919)%n, revision)}}}
 	}
 	elapsed := time.Since(since).Seconds()
 	collecting := used(t).collecting - begin // with one cycle more than there was
 	heap := live()
-	t.Logf("%.0f writes/s: %.2f %% of a core for collections, %.2f GiB live", float64(revision-10)/elapsed, 100*collecting/elapsed, heap)
+	t.Logf("%.0f writes/s: %.2f %% of a core for collections, %.2f GiB live", float64(revision-10)/elapsed,
+		100*collecting/elapsed, heap)
 	if collecting/elapsed > 0.03 {
 		t.Errorf("the garbage collector takes %.1f %% of a core", 100*collecting/elapsed)
 	}

@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// scope is what a write covers.
+// scope is the part of an object that a write may change.
 type scope[T api.Object] interface {
-	// subresource is its name, by which validation rules and field managers go; "" is the object itself.
+	// subresource returns the name that validation rules and field managers know the scope by; "" is the object.
 	subresource() string
-	// prepare restricts the new object to what is covered, and lets the strategy prepare it.
+	// prepare reverts the changes of the new object outside the scope, and lets the strategy prepare it.
 	prepare(ctx context.Context, k *kind[T], a *attempt[T])
-	// validate returns the faults of the new object; an error is one of conversion.
+	// validate returns the faults of the new object. Its error is one of conversion.
 	validate(ctx context.Context, k *kind[T], a *attempt[T]) (field.ErrorList, error)
 	// warn returns the strategy's warnings.
 	warn(ctx context.Context, k *kind[T], a *attempt[T]) []string
@@ -24,7 +24,7 @@ type scope[T api.Object] interface {
 	counted() bool
 }
 
-// scope finds what a subresource of the definition covers; "" is the whole object.
+// scope returns the scope of a subresource of the definition; "" is the whole object.
 func (k *kind[T]) scope(subresource string) (scope[T], error) {
 	if subresource == "" {
 		return wholeScope[T]{}, nil
@@ -37,10 +37,10 @@ func (k *kind[T]) scope(subresource string) (scope[T], error) {
 	return nil, apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "", 0, true)
 }
 
-// wholeScope is all of the object but its subresources. It is written directly, or through another kind, a scale.
-type wholeScope[T api.Object] struct{ through string }
+// wholeScope is the object without its subresources. Clients write it directly, or through a scale.
+type wholeScope[T api.Object] struct{ scale string }
 
-func (s wholeScope[T]) subresource() string { return s.through }
+func (s wholeScope[T]) subresource() string { return s.scale }
 func (wholeScope[T]) counted() bool         { return true }
 
 func (wholeScope[T]) prepare(ctx context.Context, k *kind[T], a *attempt[T]) {
@@ -72,15 +72,15 @@ func (wholeScope[T]) warn(ctx context.Context, k *kind[T], a *attempt[T]) []stri
 	return k.strategyWarnings(ctx, a)
 }
 
-// partScope is a subset of the object's fields that has a path of its own: status.
+// partScope is a subset of the object's fields that has a path of its own, like status.
 type partScope[T api.Object] struct{ *Subresource[T] }
 
 func (s partScope[T]) subresource() string { return s.Name }
 
-// counted implements scope: what is written through a part of the object is no change of what it is to be.
+// counted implements scope: a status is no part of the desired state, whose changes metadata.generation counts.
 func (partScope[T]) counted() bool { return false }
 
-// prepare takes what the subresource covers, and managedFields, from the new object, and everything else from the old.
+// prepare takes the fields of the subresource and managedFields from the new object, and all others from the old one.
 func (s partScope[T]) prepare(_ context.Context, _ *kind[T], a *attempt[T]) {
 	obj := a.old.Object.DeepCopyObject().(T)
 	s.Copy(a.obj, obj)
@@ -98,15 +98,15 @@ func (s partScope[T]) validate(ctx context.Context, _ *kind[T], a *attempt[T]) (
 
 func (partScope[T]) warn(context.Context, *kind[T], *attempt[T]) []string { return nil }
 
-// actionScope is what a function of the author's changes: any field that an update may change.
+// actionScope is the scope of an action, which may change any field that an update may change.
 type actionScope[T api.Object] struct{ name string }
 
 func (s actionScope[T]) subresource() string                          { return s.name }
 func (actionScope[T]) counted() bool                                  { return true }
 func (actionScope[T]) prepare(context.Context, *kind[T], *attempt[T]) {}
 
-// validate implements scope. The action stands in the place of ValidateUpdate: a binding may set what an update must
-// not change.
+// validate implements scope. It doesn't call ValidateUpdate: an action may set fields that are immutable for updates,
+// as a binding does.
 func (actionScope[T]) validate(ctx context.Context, k *kind[T], a *attempt[T]) (field.ErrorList, error) {
 	return k.validateObject(ctx, a)
 }

@@ -25,7 +25,8 @@ func kinds(t *testing.T, test func(t *testing.T, b *bench, e *encryption), names
 	for kind, cached := range map[string]bool{"cache": true, "bare": false} {
 		t.Run(kind, func(t *testing.T) {
 			e := newEncryption(t, names...)
-			test(t, openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{DisableCache: !cached, Transformer: e.transformer()}), e)
+			test(t, openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{DisableCache: !cached,
+				Transformer: e.transformer()}), e)
 		})
 	}
 }
@@ -43,7 +44,8 @@ func (b *bench) raw(name string) *storage.KeyValue {
 func TestRotation(t *testing.T) {
 	kinds(t, func(t *testing.T, b *bench, e *encryption) {
 		created := b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
-		if kv := b.raw("a"); !bytes.HasPrefix(kv.Value, []byte("k8s:enc:aesgcm:v1:one:")) || bytes.Contains(kv.Value, []byte("red")) {
+		if kv := b.raw("a"); !bytes.HasPrefix(kv.Value, []byte("k8s:enc:aesgcm:v1:one:")) ||
+			bytes.Contains(kv.Value, []byte("red")) {
 			t.Fatalf("stored %q", kv.Value)
 		}
 		if same, err := b.patch("a", "", `{}`); err != nil || same.ResourceVersion != created.ResourceVersion {
@@ -79,7 +81,8 @@ func TestLostKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := widgetKey + `bad`
-		const why = `the value was encrypted with aesgcm key "one", and the encryption configuration has only aesgcm key "two"`
+		const why = `the value was encrypted with aesgcm key "one", and the encryption configuration has only ` +
+			`aesgcm key "two"`
 		_, err := b.Get(b.ctx(), "ns", "bad", "", v1)
 		wantStatus(t, err, 500, metav1.StatusReasonInternalError, want)
 		wantStatus(t, err, 500, metav1.StatusReasonInternalError, why)
@@ -293,8 +296,10 @@ func (r *replacing) Delete(ctx ctxT, key string, expect int64) (int64, error) {
 
 // A transformer that can't seal ends the write before anything is sent.
 func TestSealFails(t *testing.T) {
-	b := openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{DisableCache: true, Transformer: sealsNothing{}})
-	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a"}}`), api.WriteOptions{Form: api.Form{Version: "v1"}})
+	b := openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{DisableCache: true,
+		Transformer: sealsNothing{}})
+	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a"}}`),
+		api.WriteOptions{Form: api.Form{Version: "v1"}})
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no randomness")
 	if n, _ := b.backend.Count(b.ctx(), widgetKey); n != 0 {
 		t.Error("it was written all the same")
@@ -306,7 +311,8 @@ type sealsNothing struct{}
 func (sealsNothing) Open(_ string, stored []byte) ([]byte, bool, error) { return stored, false, nil }
 func (sealsNothing) Seal(string, []byte) ([]byte, error)                { return nil, errors.New("no randomness") }
 
-// While keys rotate under writers, readers and a watcher, no request fails and no write is lost; in the end the last key
+// While keys rotate under writers, readers and a watcher, no request fails and no write is lost; in the end the last
+// key
 // alone opens everything that was written since.
 func TestRotationUnderLoad(t *testing.T) {
 	kinds(t, func(t *testing.T, b *bench, e *encryption) {
@@ -320,7 +326,8 @@ func TestRotationUnderLoad(t *testing.T) {
 			workers.Go(func() {
 				for n := range rounds {
 					name := fmt.Sprintf("w%d", i)
-					if _, err := b.Patch(b.ctx(), "ns", name, "", api.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, n+10)), api.WriteOptions{Form: v1}); err != nil {
+					if _, err := b.Patch(b.ctx(), "ns", name, "", api.MergePatch,
+						body(fmt.Sprintf(`{"spec":{"size":%d}}`, n+10)), api.WriteOptions{Form: v1}); err != nil {
 						t.Error(err)
 					}
 					for _, version := range []string{"", "0"} {
@@ -336,7 +343,8 @@ func TestRotationUnderLoad(t *testing.T) {
 			names = append([]string{fmt.Sprintf("key%d", n)}, names...)
 			e.set(names...)
 			for i := range objects { // a migration, as it were
-				if _, err := b.Patch(b.ctx(), "ns", fmt.Sprintf("w%d", i), "", api.MergePatch, body(`{}`), api.WriteOptions{Form: v1}); err != nil {
+				if _, err := b.Patch(b.ctx(), "ns", fmt.Sprintf("w%d", i), "", api.MergePatch, body(`{}`),
+					api.WriteOptions{Form: v1}); err != nil {
 					t.Error(err)
 				}
 			}

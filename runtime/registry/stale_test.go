@@ -48,7 +48,8 @@ func TestStaleCacheIsNotBelieved(t *testing.T) {
 		}
 		synctest.Wait()
 		backend.stalled.Store(true)
-		h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true})
+		h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: backend,
+			Prefix: "/registry", DisableCache: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +79,8 @@ func TestStaleCacheIsNotBelieved(t *testing.T) {
 			t.Errorf("a stale list: %s", names)
 		}
 		// What was decided on the stale entry is decided again: to write nothing, and to write.
-		if w, err := b.patch("written", "", `{"spec":{"size":5}}`); err != nil || w.Spec.Size != 5 || other.get("written").Spec.Size != 5 {
+		if w, err := b.patch("written", "", `{"spec":{"size":5}}`); err != nil || w.Spec.Size != 5 ||
+			other.get("written").Spec.Size != 5 {
 			t.Errorf("%+v %v", w, err)
 		}
 		if w, err := b.patch("changed", "", `{"spec":{"color":"red"}}`); err != nil || w.Spec.Size != 6 {

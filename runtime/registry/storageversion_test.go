@@ -10,7 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What a client of another version leaves out is stored with the storage version's defaults, since that is what is read. So
+// What a client of another version leaves out is stored with the storage version's defaults, since that is what is
+// read. So
 // what it writes is not stale, and writing the same again writes nothing.
 func TestWritesOfAnotherVersionAreNotStale(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
@@ -33,10 +34,12 @@ func TestWritesOfAnotherVersionAreNotStale(t *testing.T) {
 			}
 			was, is := b.parse(created.Object), b.parse(updated.Object)
 			if is.ResourceVersion != was.ResourceVersion || is.Generation != was.Generation {
-				t.Errorf("the same again is revision %s, generation %d; it was %s and %d", is.ResourceVersion, is.Generation, was.ResourceVersion, was.Generation)
+				t.Errorf("the same again is revision %s, generation %d; it was %s and %d", is.ResourceVersion,
+					is.Generation, was.ResourceVersion, was.Generation)
 			}
 		}
-		if w, err := b.patch("a", "", `{}`); err != nil || w.ResourceVersion != b.parse(created.Object).ResourceVersion {
+		if w, err := b.patch("a", "", `{}`); err != nil ||
+			w.ResourceVersion != b.parse(created.Object).ResourceVersion {
 			t.Errorf("a patch that says nothing: %+v, %v", w, err)
 		}
 		if last, _ := b.stored("/registry/shop.example.com/widgets/ns/a"); last != first {
@@ -45,19 +48,22 @@ func TestWritesOfAnotherVersionAreNotStale(t *testing.T) {
 	})
 }
 
-// What a migration wrote needs no second one, also where an older version left out what has a default today; and nothing but
+// What a migration wrote needs no second one, also where an older version left out what has a default today; and
+// nothing but
 // the revision of the object changes.
 func TestMigrationIsDoneAtOnce(t *testing.T) {
 	backend := openBackend(t)
 	const key = "/registry/shop.example.com/widgets/ns/old"
-	value := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"old","namespace":"ns","uid":"u"},"spec":{"colour":"red"}}`
+	value := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"old","namespace":"ns",` +
+		`"uid":"u"},"spec":{"colour":"red"}}`
 	if _, err := backend.Put(t.Context(), key, []byte(value), 0, 0); err != nil {
 		t.Fatal(err)
 	}
 	b := openOver(t, backend, registry.New(shop.Definition()), registry.Config{})
 	before := b.get("old")
 	for want := int64(1); want >= 0; want-- {
-		if m := migrate(t, backend, registry.New(shop.Definition()), nil, store.MigrateOptions{}); m.Stale != want || m.Rewritten != want {
+		if m := migrate(t, backend, registry.New(shop.Definition()), nil, store.MigrateOptions{}); m.Stale != want ||
+			m.Rewritten != want {
 			t.Errorf("%+v, want %d stale", m, want)
 		}
 	}

@@ -20,20 +20,28 @@ func owner(name, uid string) string {
 
 // The struct tags of metadata say that finalizers are merged, and ownerReferences too, by uid; spec.parts have no tag.
 func TestStrategicMerge(t *testing.T) {
-	created := `{"metadata":{"name":"a","labels":{"x":"1","y":"2"},"finalizers":["e.com/a","e.com/b"],"ownerReferences":[` + owner("p", "1") + `,` + owner("q", "2") +
+	created := `{"metadata":{"name":"a","labels":{"x":"1","y":"2"},"finalizers":["e.com/a","e.com/b"],` +
+		`"ownerReferences":[` + owner("p", "1") + `,` + owner("q", "2") +
 		`]},"spec":{"color":"red","parts":["p","q"],"notes":{"k":"v"}}}`
 	cases := map[string]struct{ patch, finalizers, owners, parts, labels string }{
 		"lists without a tag are replaced": {`{"spec":{"parts":["r"]}}`, "e.com/a e.com/b", "p q", "r", "x y"},
-		"lists of values are merged":       {`{"metadata":{"finalizers":["e.com/c","e.com/a"]}}`, "e.com/c e.com/a e.com/b", "p q", "p q", "x y"},
-		"values are deleted":               {`{"metadata":{"$deleteFromPrimitiveList/finalizers":["e.com/a"]}}`, "e.com/b", "p q", "p q", "x y"},
-		"order is set": {`{"metadata":{"$setElementOrder/finalizers":["e.com/b","e.com/c","e.com/a"],"finalizers":["e.com/c"]}}`,
+		"lists of values are merged": {`{"metadata":{"finalizers":["e.com/c","e.com/a"]}}`,
+			"e.com/c e.com/a e.com/b", "p q", "p q", "x y"},
+		"values are deleted": {`{"metadata":{"$deleteFromPrimitiveList/finalizers":["e.com/a"]}}`, "e.com/b", "p q",
+			"p q", "x y"},
+		"order is set": {`{"metadata":{"$setElementOrder/finalizers":["e.com/b","e.com/c","e.com/a"],` +
+			`"finalizers":["e.com/c"]}}`,
 			"e.com/b e.com/c e.com/a", "p q", "p q", "x y"},
-		"lists of objects are merged by key": {`{"metadata":{"ownerReferences":[{"uid":"1","name":"n"},` + owner("r", "3") + `]}}`, "e.com/a e.com/b", "n r q", "p q", "x y"},
-		"objects are deleted by key":         {`{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"1"}]}}`, "e.com/a e.com/b", "q", "p q", "x y"},
-		"lists are replaced":                 {`{"metadata":{"ownerReferences":[{"$patch":"replace"},` + owner("r", "3") + `]}}`, "e.com/a e.com/b", "r", "p q", "x y"},
-		"objects are replaced":               {`{"metadata":{"labels":{"$patch":"replace","z":"3"}}}`, "e.com/a e.com/b", "p q", "p q", "z"},
-		"null deletes":                       {`{"metadata":{"labels":{"x":null}},"spec":{"parts":null}}`, "e.com/a e.com/b", "p q", "", "y"},
-		"nothing":                            {`{}`, "e.com/a e.com/b", "p q", "p q", "x y"},
+		"lists of objects are merged by key": {`{"metadata":{"ownerReferences":[{"uid":"1","name":"n"},` +
+			owner("r", "3") + `]}}`, "e.com/a e.com/b", "n r q", "p q", "x y"},
+		"objects are deleted by key": {`{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"1"}]}}`,
+			"e.com/a e.com/b", "q", "p q", "x y"},
+		"lists are replaced": {`{"metadata":{"ownerReferences":[{"$patch":"replace"},` + owner("r", "3") + `]}}`,
+			"e.com/a e.com/b", "r", "p q", "x y"},
+		"objects are replaced": {`{"metadata":{"labels":{"$patch":"replace","z":"3"}}}`, "e.com/a e.com/b", "p q",
+			"p q", "z"},
+		"null deletes": {`{"metadata":{"labels":{"x":null}},"spec":{"parts":null}}`, "e.com/a e.com/b", "p q", "", "y"},
+		"nothing":      {`{}`, "e.com/a e.com/b", "p q", "p q", "x y"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -52,14 +60,17 @@ func TestStrategicMerge(t *testing.T) {
 				labels = append(labels, label)
 			}
 			slices.Sort(labels)
-			got := []string{strings.Join(w.Finalizers, " "), strings.Join(owners, " "), strings.Join(w.Spec.Parts, " "), strings.Join(labels, " ")}
+			got := []string{strings.Join(w.Finalizers, " "), strings.Join(owners, " "), strings.Join(w.Spec.Parts, " "),
+				strings.Join(labels, " ")}
 			if want := []string{c.finalizers, c.owners, c.parts, c.labels}; !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 			if (w.ResourceVersion == before.ResourceVersion) != (c.patch == "{}") {
 				t.Errorf("written at %s, then %s", before.ResourceVersion, w.ResourceVersion)
 			}
-			if c.patch != "{}" && !slices.ContainsFunc(w.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == "m" }) && name != "objects are deleted by key" && name != "values are deleted" && name != "null deletes" {
+			if c.patch != "{}" && !slices.ContainsFunc(w.ManagedFields,
+				func(e metav1.ManagedFieldsEntry) bool { return e.Manager == "m" }) &&
+				name != "objects are deleted by key" && name != "values are deleted" && name != "null deletes" {
 				t.Errorf("nobody is noted: %s", ownersOf(w))
 			}
 		})
@@ -92,27 +103,40 @@ func TestRefusedStrategicMerges(t *testing.T) {
 		reason  metav1.StatusReason
 		message string
 	}{
-		"no JSON":              {`{`, 400, metav1.StatusReasonBadRequest, "unexpected end of JSON input"},
-		"a list":               {`[]`, 400, metav1.StatusReasonBadRequest, ""},
-		"directive":            {`{"spec":{"$patch":"nonsense"}}`, 400, metav1.StatusReasonBadRequest, "unknown patch type: nonsense"},
-		"directive at the top": {`{"$patch":"nonsense"}`, 400, metav1.StatusReasonBadRequest, "unknown patch type: nonsense"},
-		"no key":               {`{"metadata":{"ownerReferences":[{"name":"n"}]}}`, 400, metav1.StatusReasonBadRequest, "does not contain declared merge key: uid"},
-		"order of text":        {`{"metadata":{"$setElementOrder/finalizers":"x"}}`, 400, metav1.StatusReasonBadRequest, ""},
-		"retained keys":        {`{"spec":{"$retainKeys":["color"],"size":3}}`, 400, metav1.StatusReasonBadRequest, "invalid patch format of retainKeys"},
-		"retained text":        {`{"spec":{"$retainKeys":"color"}}`, 400, metav1.StatusReasonBadRequest, "invalid patch format of retainKeys"},
-		"wrong type":           {`{"spec":{"size":"big"}}`, 422, metav1.StatusReasonInvalid, `patch: Invalid value: "map[spec:map[size:big]]": `},
-		"unknown field":        {`{"spec":{"bogus":1}}`, 422, metav1.StatusReasonInvalid, `strict decoding error: unknown field "spec.bogus"`},
-		"twice":                {`{"spec":{"size":1,"size":2}}`, 422, metav1.StatusReasonInvalid, `duplicate field "spec.size"`},
-		"other name":           {`{"metadata":{"name":"b"}}`, 400, metav1.StatusReasonBadRequest, "does not match the name on the URL"},
-		"invalid":              {`{"spec":{"size":-1}}`, 422, metav1.StatusReasonInvalid, "must not be negative"},
-		"stale":                {`{"metadata":{"resourceVersion":"1"}}`, 409, metav1.StatusReasonConflict, "the object has been modified"},
-		"object for a list":    {`{"metadata":{"finalizers":{"a":"b"}}}`, 422, metav1.StatusReasonInvalid, "cannot unmarshal object"},
-		"list for an object":   {`{"metadata":{"labels":["a"]}}`, 422, metav1.StatusReasonInvalid, ""},
+		"no JSON": {`{`, 400, metav1.StatusReasonBadRequest, "unexpected end of JSON input"},
+		"a list":  {`[]`, 400, metav1.StatusReasonBadRequest, ""},
+		"directive": {`{"spec":{"$patch":"nonsense"}}`, 400, metav1.StatusReasonBadRequest,
+			"unknown patch type: nonsense"},
+		"directive at the top": {`{"$patch":"nonsense"}`, 400, metav1.StatusReasonBadRequest,
+			"unknown patch type: nonsense"},
+		"no key": {`{"metadata":{"ownerReferences":[{"name":"n"}]}}`, 400, metav1.StatusReasonBadRequest,
+			"does not contain declared merge key: uid"},
+		"order of text": {`{"metadata":{"$setElementOrder/finalizers":"x"}}`, 400, metav1.StatusReasonBadRequest,
+			""},
+		"retained keys": {`{"spec":{"$retainKeys":["color"],"size":3}}`, 400, metav1.StatusReasonBadRequest,
+			"invalid patch format of retainKeys"},
+		"retained text": {`{"spec":{"$retainKeys":"color"}}`, 400, metav1.StatusReasonBadRequest,
+			"invalid patch format of retainKeys"},
+		"wrong type": {`{"spec":{"size":"big"}}`, 422, metav1.StatusReasonInvalid,
+			`patch: Invalid value: "map[spec:map[size:big]]": `},
+		"unknown field": {`{"spec":{"bogus":1}}`, 422, metav1.StatusReasonInvalid,
+			`strict decoding error: unknown field "spec.bogus"`},
+		"twice": {`{"spec":{"size":1,"size":2}}`, 422, metav1.StatusReasonInvalid,
+			`duplicate field "spec.size"`},
+		"other name": {`{"metadata":{"name":"b"}}`, 400, metav1.StatusReasonBadRequest,
+			"does not match the name on the URL"},
+		"invalid": {`{"spec":{"size":-1}}`, 422, metav1.StatusReasonInvalid, "must not be negative"},
+		"stale": {`{"metadata":{"resourceVersion":"1"}}`, 409, metav1.StatusReasonConflict,
+			"the object has been modified"},
+		"object for a list": {`{"metadata":{"finalizers":{"a":"b"}}}`, 422, metav1.StatusReasonInvalid,
+			"cannot unmarshal object"},
+		"list for an object": {`{"metadata":{"labels":["a"]}}`, 422, metav1.StatusReasonInvalid, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			b := openSchema(t)
-			before := b.create(`{"metadata":{"name":"a","labels":{"x":"1"},"finalizers":["e.com/a"],"ownerReferences":[` + owner("p", "1") + `]},"spec":{"color":"red","parts":["p"]}}`)
+			before := b.create(`{"metadata":{"name":"a","labels":{"x":"1"},"finalizers":["e.com/a"],` +
+				`"ownerReferences":[` + owner("p", "1") + `]},"spec":{"color":"red","parts":["p"]}}`)
 			_, err := b.strategic(c.patch, metav1.FieldValidationStrict)
 			wantStatus(t, err, c.code, c.reason, c.message)
 			if after := b.get("a"); after.ResourceVersion != before.ResourceVersion {
@@ -125,7 +149,8 @@ func TestRefusedStrategicMerges(t *testing.T) {
 	wantStatus(t, err, 404, metav1.StatusReasonNotFound, `widgets.shop.example.com "a" not found`)
 	b.create(`{"metadata":{"name":"a"}}`)
 	r, err := b.strategic(`{"spec":{"bogus":1,"size":2,"size":3}}`, metav1.FieldValidationWarn)
-	if err != nil || !slices.Equal(r.Warnings, []string{`duplicate field "spec.size"`, `unknown field "spec.bogus"`}) || b.parse(r.Object).Spec.Size != 3 {
+	if err != nil || !slices.Equal(r.Warnings, []string{`duplicate field "spec.size"`, `unknown field "spec.bogus"`}) ||
+		b.parse(r.Object).Spec.Size != 3 {
 		t.Errorf("%v %q", err, r.Warnings)
 	}
 	if r, err = b.strategic(`{"spec":{"bogus":1}}`, metav1.FieldValidationIgnore); err != nil || len(r.Warnings) > 0 {
@@ -136,13 +161,19 @@ func TestRefusedStrategicMerges(t *testing.T) {
 // FuzzPatches: no patch of any type makes the server panic or fail; what it did can be read.
 func FuzzPatches(f *testing.F) {
 	for _, seed := range []string{
-		config(``, `,"spec":{"color":"red","parts":["x"],"notes":{"k":"v"}}`), config(`,"managedFields":[{}]`, `,"status":{"clicks":1}`),
-		config(`,"labels":null,"finalizers":["e.com/x",null]`, `,"spec":null`), config(`,"ownerReferences":[{"uid":"1"},{"uid":"1"},{}]`, ``),
+		config(``, `,"spec":{"color":"red","parts":["x"],"notes":{"k":"v"}}`), config(`,"managedFields":[{}]`,
+			`,"status":{"clicks":1}`),
+		config(`,"labels":null,"finalizers":["e.com/x",null]`, `,"spec":null`),
+		config(`,"ownerReferences":[{"uid":"1"},{"uid":"1"},{}]`, ``),
 		`{"apiVersion":"shop.example.com/v1","kind":"Widget"}`, `{"apiVersion":[],"kind":{}}`, `null`, `[]`, `{"a":`,
-		`{"spec":{"$patch":"delete"}}`, `{"metadata":{"$setElementOrder/ownerReferences":[{"uid":"1"}],"ownerReferences":[{"$patch":"merge"}]}}`,
-		`{"metadata":{"$deleteFromPrimitiveList/finalizers":[1,{}]}}`, `{"spec":{"$retainKeys":["color",1]}}`, `{"$patch":"replace"}`, `{"$patch":"delete"}`,
-		`{"metadata":{"ownerReferences":[{"$patch":"replace"},{"$patch":"delete","uid":"1"}]}}`, `{"spec":{"parts":[["a"],["b"]]}}`,
-		`{"metadata":{"managedFields":[{"manager":"x","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"k:{}":{},"v:":{},"i:x":{},"":{}}}}]}}`,
+		`{"spec":{"$patch":"delete"}}`, `{"metadata":{"$setElementOrder/ownerReferences":[{"uid":"1"}],` +
+			`"ownerReferences":[{"$patch":"merge"}]}}`,
+		`{"metadata":{"$deleteFromPrimitiveList/finalizers":[1,{}]}}`, `{"spec":{"$retainKeys":["color",1]}}`,
+		`{"$patch":"replace"}`, `{"$patch":"delete"}`,
+		`{"metadata":{"ownerReferences":[{"$patch":"replace"},{"$patch":"delete","uid":"1"}]}}`,
+		`{"spec":{"parts":[["a"],["b"]]}}`,
+		`{"metadata":{"managedFields":[{"manager":"x","operation":"Apply","apiVersion":"v1",` +
+			`"fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"k:{}":{},"v:":{},"i:x":{},"":{}}}}]}}`,
 	} {
 		f.Add(seed, true)
 		f.Add(seed, false)
@@ -152,7 +183,8 @@ func FuzzPatches(f *testing.F) {
 		b := &bench{TB: t, backend: resources.backend, Handle: resources.Handle}
 		defer b.remove("a")
 		b.remove("a")
-		b.create(`{"metadata":{"name":"a","labels":{"x":"1"},"ownerReferences":[` + owner("p", "1") + `]},"spec":{"color":"red","parts":["p"]},"status":{"phase":"Up"}}`)
+		b.create(`{"metadata":{"name":"a","labels":{"x":"1"},"ownerReferences":[` + owner("p", "1") +
+			`]},"spec":{"color":"red","parts":["p"]},"status":{"phase":"Up"}}`)
 		for _, kind := range []api.PatchType{api.ApplyPatch, api.StrategicPatch, api.MergePatch} {
 			for _, subresource := range []string{"", "status"} {
 				opts := api.WriteOptions{Form: v1, FieldManager: "m", Force: force && kind == api.ApplyPatch}

@@ -12,7 +12,8 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// united is a backend whose watches tell all that happened up to a revision as one change, as etcd does of the keys of a
+// united is a backend whose watches tell all that happened up to a revision as one change, as etcd does of the keys of
+// a
 // lease that ended.
 type united struct {
 	storage.Backend

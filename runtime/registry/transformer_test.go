@@ -32,7 +32,8 @@ func newEncryption(t testing.TB, names ...string) *encryption {
 // write sets the keys, the first one first; "-" is identity.
 func (e *encryption) write(names []string) {
 	e.Helper()
-	text := "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources:\n- resources: ['*.*']\n  providers:\n"
+	text := "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources:\n- resources: " +
+		"['*.*']\n  providers:\n"
 	for _, name := range names {
 		if name == "-" {
 			text += "  - identity: {}\n"

@@ -56,34 +56,41 @@ func TestStoredProtobuf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			backend := memory.New()
 			object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
-				Namespace: "ns", Name: "a", UID: "u1", Labels: map[string]string{"x": "y"}, Finalizers: []string{"example.com/hold"},
+				Namespace: "ns", Name: "a", UID: "u1", Labels: map[string]string{"x": "y"},
+				Finalizers: []string{"example.com/hold"},
 			}}
 			put(t, backend, "/registry/labels/ns/a", encoded(t, labelKind, object))
-			put(t, backend, "/registry/labels/ns/b", []byte(`{"kind":"Label","apiVersion":"label.example.com/v1","metadata":{"namespace":"ns","name":"b","uid":"u2"}}`+"\n"))
+			put(t, backend, "/registry/labels/ns/b", []byte(`{"kind":"Label","apiVersion":"label.example.com/v1",`+
+				`"metadata":{"namespace":"ns","name":"b","uid":"u2"}}`+"\n"))
 			b := openOver(t, backend, registry.New(labelled()), registry.Config{DisableCache: disabled})
 			r, err := b.Get(b.ctx(), "ns", "a", "", v1)
-			if err != nil || !strings.HasPrefix(whole(r), `{"kind":"Label","apiVersion":"label.example.com/v1","metadata":{"name":"a","namespace":"ns","uid":"u1","resourceVersion":"`) {
+			if err != nil || !strings.HasPrefix(whole(r), `{"kind":"Label","apiVersion":"label.example.com/v1",`+
+				`"metadata":{"name":"a","namespace":"ns","uid":"u1","resourceVersion":"`) {
 				t.Fatalf("%s, %v", whole(r), err)
 			}
-			page, err := b.List(b.ctx(), "ns", api.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"x": "y"})}}, v1)
+			page, err := b.List(b.ctx(), "ns",
+				api.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"x": "y"})}}, v1)
 			if err != nil || page.Len != 1 {
 				t.Fatalf("listed by its label: %v", err)
 			}
 			page.Close()
 			patch := func(data string) {
 				t.Helper()
-				if _, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, api.Body{Version: "v1", Data: []byte(data)}, api.WriteOptions{Form: v1}); err != nil {
+				if _, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch,
+					api.Body{Version: "v1", Data: []byte(data)}, api.WriteOptions{Form: v1}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			patch(`{}`) // changes nothing, and is written, since what is stored is stale
 			kv, _, err := backend.Get(b.ctx(), "/registry/labels/ns/a", storage.GetOptions{})
-			if err != nil || !strings.HasPrefix(string(kv.Value), `{"kind":"Label","apiVersion":"label.example.com/v1","metadata":{"name":"a"`) {
+			if err != nil || !strings.HasPrefix(string(kv.Value), `{"kind":"Label",`+
+				`"apiVersion":"label.example.com/v1","metadata":{"name":"a"`) {
 				t.Fatalf("%s, %v", kv.Value, err)
 			}
 			first := kv.Revision
 			patch(`{}`)
-			if kv, _, err = backend.Get(b.ctx(), "/registry/labels/ns/a", storage.GetOptions{}); err != nil || kv.Revision != first {
+			if kv, _, err = backend.Get(b.ctx(), "/registry/labels/ns/a", storage.GetOptions{}); err != nil ||
+				kv.Revision != first {
 				t.Fatalf("written again, though nothing changed: %v", err)
 			}
 		})
@@ -93,15 +100,19 @@ func TestStoredProtobuf(t *testing.T) {
 func TestStoredProtobufIsMigrated(t *testing.T) {
 	backend := memory.New()
 	for _, name := range []string{"a", "b", "c"} {
-		put(t, backend, "/registry/labels/ns/"+name, encoded(t, labelKind, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}))
+		put(t, backend, "/registry/labels/ns/"+name,
+			encoded(t, labelKind, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns",
+				Name: name}}))
 	}
-	put(t, backend, "/registry/labels/ns/cut", encoded(t, labelKind, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "cut"}})[:30])
+	put(t, backend, "/registry/labels/ns/cut",
+		encoded(t, labelKind, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "cut"}})[:30])
 	config := registry.Config{Backend: backend, Prefix: "/registry"}
 	for _, want := range []struct {
 		dry                     bool
 		stale, rewritten, wrong int64
 	}{{true, 3, 0, 1}, {false, 3, 3, 1}, {false, 0, 0, 1}} {
-		m, err := registry.Migrate(context.Background(), registry.New(labelled()), config, store.MigrateOptions{DryRun: want.dry})
+		m, err := registry.Migrate(context.Background(), registry.New(labelled()), config,
+			store.MigrateOptions{DryRun: want.dry})
 		if err != nil || m.Stale != want.stale || m.Rewritten != want.rewritten || m.Unreadable != want.wrong {
 			t.Errorf("%+v, %v", m, err)
 		}
@@ -116,19 +127,24 @@ func TestUnreadableProtobuf(t *testing.T) {
 		value []byte
 		says  string
 	}{
-		"cut":          {whole[:len(whole)-9], "EOF"},
-		"nothing":      {[]byte("k8s\x00"), "protobuf"},
-		"noise":        {[]byte("k8s\x00\xff\xff\xff\xff\xff\xff"), "EOF"},
-		"another kind": {encoded(t, schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, message), `kind "Pod", apiVersion "v1"`},
-		"another version": {encoded(t, schema.GroupVersionKind{Group: "label.example.com", Version: "v3", Kind: "Label"}, message),
+		"cut":     {whole[:len(whole)-9], "EOF"},
+		"nothing": {[]byte("k8s\x00"), "protobuf"},
+		"noise":   {[]byte("k8s\x00\xff\xff\xff\xff\xff\xff"), "EOF"},
+		"another kind": {encoded(t, schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, message),
+			`kind "Pod", apiVersion "v1"`},
+		"another version": {encoded(t, schema.GroupVersionKind{Group: "label.example.com", Version: "v3",
+			Kind: "Label"}, message),
 			`apiVersion "label.example.com/v3"`},
 	} {
 		backend := memory.New()
 		put(t, backend, "/registry/labels/ns/bad", c.value)
-		put(t, backend, "/registry/labels/other/good", encoded(t, labelKind, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "good"}}))
+		put(t, backend, "/registry/labels/other/good",
+			encoded(t, labelKind, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "other",
+				Name: "good"}}))
 		b := openOver(t, backend, registry.New(labelled()), registry.Config{})
 		_, err := b.Get(b.ctx(), "ns", "bad", "", v1)
-		if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "/registry/labels/ns/bad") || !strings.Contains(err.Error(), c.says) {
+		if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "/registry/labels/ns/bad") ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := b.Get(b.ctx(), "other", "good", "", v1); err != nil {
@@ -145,7 +161,8 @@ func TestUnreadableProtobuf(t *testing.T) {
 	gvk := schema.GroupVersionKind{Group: shop.Definition().Group, Version: "v1", Kind: shop.Definition().Names.Kind}
 	put(t, backend, "/registry/"+gvk.Group+"/"+shop.Definition().Names.Plural+"/ns/bad", encoded(t, gvk, message))
 	b := openOver(t, backend, registry.New(shop.Definition()), registry.Config{})
-	if _, err := b.Get(b.ctx(), "ns", "bad", "", v1); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "stored as Kubernetes protobuf") {
+	if _, err := b.Get(b.ctx(), "ns", "bad", "", v1); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(),
+		"stored as Kubernetes protobuf") {
 		t.Errorf("without methods: %v", err)
 	}
 }

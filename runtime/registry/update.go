@@ -26,7 +26,7 @@ func (k *kind[T]) Update(
 	return k.update(ctx, r)
 }
 
-// updateRequest is a request that changes an object, still without its source.
+// updateRequest returns a request that changes an object, without its proposal.
 func (k *kind[T]) updateRequest(
 	verb, namespace, name, subresource, version string, opts api.WriteOptions,
 ) (r *request[T], err error) {
@@ -46,8 +46,8 @@ func (k *kind[T]) updateRequest(
 	return r, nil
 }
 
-// matchRequest is the step that compares the new object with the namespace and name of the request. A patch has no new
-// object before it is proposed.
+// matchRequest is the step that compares the new object with the namespace and name of the request. It does nothing for
+// a patch that isn't applied yet.
 func (k *kind[T]) matchRequest(_ context.Context, a *attempt[T]) error {
 	if isAbsent(a.obj) {
 		return nil
@@ -58,8 +58,9 @@ func (k *kind[T]) matchRequest(_ context.Context, a *attempt[T]) error {
 	return metadata.MatchName(a.obj, a.name)
 }
 
-// checkPreconditions is the step that refuses an object which isn't the one that the client means. Its absence is no
-// exception, where an update could create it: a client that knew the object is told that there is none any more.
+// checkPreconditions is the step that refuses an object with another UID than the client sent. An update that could
+// create the object is refused, too, where it has a UID and the object doesn't exist: the client means one that is
+// gone.
 func (k *kind[T]) checkPreconditions(_ context.Context, a *attempt[T]) error {
 	var found types.UID
 	switch {
@@ -76,7 +77,8 @@ func (k *kind[T]) checkPreconditions(_ context.Context, a *attempt[T]) error {
 	return metadata.UIDConflict(k.gr, a.name, a.uid, found)
 }
 
-// checkVersion is the step of optimistic concurrency: an update that names a resourceVersion is meant for that state.
+// checkVersion is the step of optimistic concurrency: it refuses an update with a resourceVersion that isn't the
+// object's.
 func (k *kind[T]) checkVersion(_ context.Context, a *attempt[T]) error {
 	switch {
 	case a.verb == createVerb:
@@ -91,9 +93,10 @@ func (k *kind[T]) checkVersion(_ context.Context, a *attempt[T]) error {
 		case err != nil:
 			return err
 		case number == 0 && k.definition.Strategy.RequireVersionOnUpdate:
-			return apierrors.NewInvalid(schema.GroupKind{Group: k.gr.Group, Kind: k.gr.Resource}, a.name, field.ErrorList{
-				field.Invalid(metadataPath.Child("resourceVersion"), uint64(0), "must be specified for an update"),
-			})
+			return apierrors.NewInvalid(schema.GroupKind{Group: k.gr.Group, Kind: k.gr.Resource}, a.name,
+				field.ErrorList{
+					field.Invalid(metadataPath.Child("resourceVersion"), uint64(0), "must be specified for an update"),
+				})
 		case number != 0 && number != a.old.Revision:
 			return apierrors.NewConflict(k.gr, a.name, fmt.Errorf("%s", store.OptimisticLock))
 		}

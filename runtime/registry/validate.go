@@ -13,7 +13,7 @@ import (
 
 var metadataPath = field.NewPath("metadata")
 
-// validateName is the author's rule, or that of a DNS subdomain. Whatever the rule, a name must fit into a URL.
+// validateName checks a name by the author's rule, or that of a DNS subdomain. It always must fit into a URL.
 func (k *kind[T]) validateName(name string, generated bool) []string {
 	rule := k.definition.Strategy.ValidateName
 	if rule == nil {
@@ -25,7 +25,7 @@ func (k *kind[T]) validateName(name string, generated bool) []string {
 	return fitsPath(name, generated)
 }
 
-// fitsPath tells why a name, or the prefix of one, doesn't fit into a URL.
+// fitsPath returns why a name, or the prefix of one, doesn't fit into a URL.
 func fitsPath(name string, generated bool) []string {
 	if generated {
 		return content.IsPathSegmentPrefix(name)
@@ -33,7 +33,7 @@ func fitsPath(name string, generated bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-// validateObject checks the new object: its metadata, by the rules of the request's version, and by the strategy's.
+// validateObject checks the new object's metadata, the rules of the request's version, and those of the strategy.
 func (k *kind[T]) validateObject(ctx context.Context, a *attempt[T]) (field.ErrorList, error) {
 	errs := k.validateMetadata(a)
 	rules, err := a.validateRules(ctx)
@@ -47,7 +47,7 @@ func (k *kind[T]) validateObject(ctx context.Context, a *attempt[T]) (field.Erro
 	return errs, nil
 }
 
-// validateMetadata checks the new object's metadata. A name is as it was, whatever rule there is for new ones.
+// validateMetadata checks the new object's metadata. The rule for names applies to new objects only.
 func (k *kind[T]) validateMetadata(a *attempt[T]) field.ErrorList {
 	namespaced := k.info.Scope == api.Namespaced
 	if a.old.Exists {
@@ -56,7 +56,7 @@ func (k *kind[T]) validateMetadata(a *attempt[T]) field.ErrorList {
 	}
 	errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, k.validateName, metadataPath)
 	if k.info.Storage == "" {
-		// A review has no name: its provider answers it, and nobody finds it again.
+		// A review needs no name: its provider answers it, and no client reads it again.
 		errs = slices.DeleteFunc(errs, isNameRequired)
 	}
 	return errs
@@ -66,7 +66,7 @@ func isNameRequired(e *field.Error) bool {
 	return e.Type == field.ErrorTypeRequired && e.Field == metadataPath.Child("name").String()
 }
 
-// validateRules checks the new object by the rules of the version that the client speaks.
+// validateRules checks the new object by the rules of the request's version.
 func (a *attempt[T]) validateRules(ctx context.Context) (field.ErrorList, error) {
 	op, old := operation.Operation{Type: operation.Create}, (*T)(nil)
 	if a.old.Exists {
@@ -78,7 +78,7 @@ func (a *attempt[T]) validateRules(ctx context.Context) (field.ErrorList, error)
 	return a.version.Validate(ctx, op, a.obj, old)
 }
 
-// strategyWarnings are what the strategy warns of.
+// strategyWarnings returns the warnings of the strategy.
 func (k *kind[T]) strategyWarnings(ctx context.Context, a *attempt[T]) []string {
 	warn := k.definition.Strategy.Warnings
 	if warn == nil {

@@ -128,7 +128,8 @@ func TestWatchListEndsWithABookmark(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 		revision, _ := b.backend.Revision(b.ctx())
-		want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"resourceVersion":"` + strconv.FormatInt(revision, 10) +
+		want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"resourceVersion":"` +
+			strconv.FormatInt(revision, 10) +
 			`","annotations":{"k8s.io/initial-events-end":"true"}}}`
 		if whole(w.last) != want {
 			t.Errorf("got  %s\nwant %s", whole(w.last), want)
@@ -136,7 +137,8 @@ func TestWatchListEndsWithABookmark(t *testing.T) {
 	})
 }
 
-// TestWatchHasABacklogUntilTheStateIsTold: where there is more, nobody waits for it; where the last piece is full, there is
+// TestWatchHasABacklogUntilTheStateIsTold: where there is more, nobody waits for it; where the last piece is full,
+// there is
 // no more.
 func TestWatchHasABacklogUntilTheStateIsTold(t *testing.T) {
 	for _, n := range []int{0, 1, 512, 600} {
@@ -171,7 +173,8 @@ func TestWatchSelects(t *testing.T) {
 		named := b.watch(api.WatchOptions{Selection: selection(t, "", "metadata.name=b")})
 		w.expect("ADDED a")
 		named.expect("ADDED b")
-		for _, change := range []string{`a {"spec":{"color":"blue"}}`, `b {"spec":{"color":"red"}}`, `a {"spec":{"size":3}}`, `b {"spec":{"size":3}}`} {
+		for _, change := range []string{`a {"spec":{"color":"blue"}}`, `b {"spec":{"color":"red"}}`,
+			`a {"spec":{"size":3}}`, `b {"spec":{"size":3}}`} {
 			name, patch, _ := strings.Cut(change, " ")
 			if _, err := b.patch(name, "", patch); err != nil {
 				t.Fatal(err)
@@ -207,7 +210,8 @@ func TestWatchInOtherForms(t *testing.T) {
 		}
 		defer w.Close()
 		events, err := w.Next(b.ctx())
-		if err != nil || len(events) != 1 || !strings.Contains(whole(events[0].Object), `"spec":{"colour":"red","size":1}`) {
+		if err != nil || len(events) != 1 || !strings.Contains(whole(events[0].Object),
+			`"spec":{"colour":"red","size":1}`) {
 			t.Fatal(events, err)
 		}
 	})
@@ -227,7 +231,8 @@ func TestWatchOfPoisonEnds(t *testing.T) {
 		w := b.watch(api.WatchOptions{})
 		b.create(`{"metadata":{"name":"a"}}`)
 		w.expect("ADDED a")
-		if _, err := b.backend.Put(b.ctx(), "/registry/shop.example.com/widgets/ns/b", []byte("junk"), 0, 0); err != nil {
+		if _, err := b.backend.Put(b.ctx(), "/registry/shop.example.com/widgets/ns/b", []byte("junk"), 0,
+			0); err != nil {
 			t.Fatal(err)
 		}
 		_, err := w.w.Next(b.ctx())
@@ -263,7 +268,8 @@ func TestBookmarkBeforeTheDeadline(t *testing.T) {
 			w := b.watchFor(ctx, api.WatchOptions{AllowBookmarks: true})
 			// A watch that begins with the state tells where it ends.
 			w.expect("ADDED a, BOOKMARK, BOOKMARK")
-			if got := whole(w.last); strings.Contains(got, "initial-events-end") || !strings.Contains(got, `"resourceVersion":"`+a.ResourceVersion+`"`) {
+			if got := whole(w.last); strings.Contains(got, "initial-events-end") ||
+				!strings.Contains(got, `"resourceVersion":"`+a.ResourceVersion+`"`) {
 				t.Errorf("%s", got)
 			}
 			deadline, _ := ctx.Deadline()
@@ -279,7 +285,8 @@ func TestWatchFallsBackToTheBackend(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), true)
 	first := b.create(`{"metadata":{"name":"a"}}`)
 	b.create(`{"metadata":{"name":"b"}}`)
-	h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: b.backend, Prefix: "/registry"})
+	h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: b.backend,
+		Prefix: "/registry"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,16 +303,19 @@ func TestWatchFallsBackToTheBackend(t *testing.T) {
 func TestWatchBookmarksAreRowsToo(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), true)
 	for shape, want := range map[api.Shape]string{
-		api.Metadata:        `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1",`,
-		api.Row:             `{"cells":["","",],"object":null}`,
-		api.RowWithMetadata: `{"cells":["","",],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1",`,
+		api.Metadata: `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",` +
+			`"metadata":{"resourceVersion":"1",`,
+		api.Row: `{"cells":["","",],"object":null}`,
+		api.RowWithMetadata: `{"cells":["","",],"object":{"kind":"PartialObjectMetadata",` +
+			`"apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1",`,
 	} {
 		w, err := b.Watch(b.ctx(), "ns", api.WatchOptions{AllowBookmarks: true}, api.Form{Version: "v1", Shape: shape})
 		if err != nil {
 			t.Fatal(err)
 		}
 		events, err := w.Next(b.ctx())
-		if err != nil || len(events) != 1 || events[0].Type != api.Bookmark || !strings.HasPrefix(whole(events[0].Object), want) {
+		if err != nil || len(events) != 1 || events[0].Type != api.Bookmark ||
+			!strings.HasPrefix(whole(events[0].Object), want) {
 			t.Errorf("%v: %v %s", shape, err, whole(events[0].Object))
 		}
 		w.Close()
@@ -320,7 +330,8 @@ func TestWatchFromBeforeACompactionExpires(t *testing.T) {
 	if err := b.backend.Compact(b.ctx(), now); err != nil {
 		t.Fatal(err)
 	}
-	h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: b.backend, Prefix: "/registry"})
+	h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: b.backend,
+		Prefix: "/registry"})
 	if err != nil {
 		t.Fatal(err)
 	}

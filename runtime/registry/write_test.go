@@ -26,34 +26,49 @@ func TestCreateRefuses(t *testing.T) {
 		"no name": {"ns", `{"metadata":{}}`, 422, metav1.StatusReasonInvalid,
 			`Widget.shop.example.com "" is invalid: metadata.name: Required value: name or generateName is required`},
 		"a name in the wrong case": {"ns", `{"metadata":{"Name":"a"}}`, 400, metav1.StatusReasonBadRequest,
-			`Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "metadata.Name"`},
+			`Widget in version "v1" cannot be handled as a Widget: strict decoding error: ` +
+				`unknown field "metadata.Name"`},
 		"a name that is none": {"ns", `{"metadata":{"name":"A_b"}}`, 422, metav1.StatusReasonInvalid,
 			`metadata.name: Invalid value: "A_b": a lowercase RFC 1123 subdomain must consist of`},
 		"another namespace": {"ns", `{"metadata":{"name":"a","namespace":"other"}}`, 400, metav1.StatusReasonBadRequest,
 			"the namespace of the provided object does not match the namespace sent on the request"},
-		"no namespace": {"", `{"metadata":{"name":"a"}}`, 422, metav1.StatusReasonInvalid, "metadata.namespace: Required value"},
-		"a resourceVersion": {"ns", `{"metadata":{"name":"a","resourceVersion":"5"}}`, 400, metav1.StatusReasonBadRequest,
+		"no namespace": {"", `{"metadata":{"name":"a"}}`, 422, metav1.StatusReasonInvalid,
+			"metadata.namespace: Required value"},
+		"a resourceVersion": {"ns", `{"metadata":{"name":"a","resourceVersion":"5"}}`, 400,
+			metav1.StatusReasonBadRequest,
 			"resourceVersion should not be set on objects to be created"},
-		"another kind": {"ns", `{"kind":"List","apiVersion":"shop.example.com/v1","metadata":{"name":"a"}}`, 400, metav1.StatusReasonBadRequest,
+		"another kind": {"ns", `{"kind":"List","apiVersion":"shop.example.com/v1","metadata":{"name":"a"}}`, 400,
+			metav1.StatusReasonBadRequest,
 			`List in version "v1" cannot be handled as a Widget`},
-		"an apiVersion that is none": {"ns", `{"kind":"Widget","apiVersion":"a/b/c","metadata":{"name":"a"}}`, 400, metav1.StatusReasonBadRequest,
+		"an apiVersion that is none": {"ns", `{"kind":"Widget","apiVersion":"a/b/c","metadata":{"name":"a"}}`, 400,
+			metav1.StatusReasonBadRequest,
 			"the object provided is unrecognized (must be of type Widget): unexpected GroupVersion string: a/b/c"},
-		"another version": {"ns", `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a"}}`, 400, metav1.StatusReasonBadRequest,
-			"the API version in the data (shop.example.com/v1beta1) does not match the expected API version (shop.example.com/v1)"},
-		"an unknown field": {"ns", `{"metadata":{"name":"a"},"spec":{"colr":"red"}}`, 400, metav1.StatusReasonBadRequest,
+		"another version": {"ns", `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1","metadata":{"name":"a"}}`,
+			400, metav1.StatusReasonBadRequest,
+			"the API version in the data (shop.example.com/v1beta1) does not match the expected API version " +
+				"(shop.example.com/v1)"},
+		"an unknown field": {"ns", `{"metadata":{"name":"a"},"spec":{"colr":"red"}}`, 400,
+			metav1.StatusReasonBadRequest,
 			`Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.colr"`},
 		"a field twice": {"ns", `{"metadata":{"name":"a"},"metadata":{"name":"a"}}`, 400, metav1.StatusReasonBadRequest,
 			`strict decoding error: duplicate field "metadata"`},
-		"a value of the wrong type": {"ns", `{"metadata":{"name":"a","labels":{"a":1}}}`, 400, metav1.StatusReasonBadRequest,
+		"a value of the wrong type": {"ns", `{"metadata":{"name":"a","labels":{"a":1}}}`, 400,
+			metav1.StatusReasonBadRequest,
 			"cannot unmarshal number into Go struct field"},
-		"a number":       {"ns", `42`, 400, metav1.StatusReasonBadRequest, "the object provided is unrecognized (must be of type Widget)"},
-		"half an object": {"ns", `{"metadata":{"name":`, 400, metav1.StatusReasonBadRequest, `json parse error: unexpected end of JSON input ({"metadata":{"name":)`},
-		"what the strategy refuses": {"ns", `{"metadata":{"name":"a"},"spec":{"size":-1}}`, 422, metav1.StatusReasonInvalid,
+		"a number": {"ns", `42`, 400, metav1.StatusReasonBadRequest, "the object provided is unrecognized " +
+			"(must be of type Widget)"},
+		"half an object": {"ns", `{"metadata":{"name":`, 400, metav1.StatusReasonBadRequest,
+			`json parse error: unexpected end of JSON input ({"metadata":{"name":)`},
+		"what the strategy refuses": {"ns", `{"metadata":{"name":"a"},"spec":{"size":-1}}`, 422,
+			metav1.StatusReasonInvalid,
 			`Widget.shop.example.com "a" is invalid: spec.size: Invalid value: -1: must not be negative`},
-		"a label that is none": {"ns", `{"metadata":{"name":"a","labels":{"a b":"c"}}}`, 422, metav1.StatusReasonInvalid, `metadata.labels: Invalid value: "a b"`},
-		"a finalizer that is none": {"ns", `{"metadata":{"name":"a","finalizers":["not valid"]}}`, 422, metav1.StatusReasonInvalid,
+		"a label that is none": {"ns", `{"metadata":{"name":"a","labels":{"a b":"c"}}}`, 422,
+			metav1.StatusReasonInvalid, `metadata.labels: Invalid value: "a b"`},
+		"a finalizer that is none": {"ns", `{"metadata":{"name":"a","finalizers":["not valid"]}}`, 422,
+			metav1.StatusReasonInvalid,
 			`metadata.finalizers: Invalid value: "not valid"`},
-		"objects without end": {"ns", `{"metadata":{"name":"a"},"x":` + strings.Repeat(`{"a":`, 20000) + "1" + strings.Repeat("}", 20000) + "}",
+		"objects without end": {"ns", `{"metadata":{"name":"a"},"x":` + strings.Repeat(`{"a":`, 20000) + "1" +
+			strings.Repeat("}", 20000) + "}",
 			400, metav1.StatusReasonBadRequest, "exceeded max depth"},
 	}
 	both(t, func(t *testing.T, b *bench) {
@@ -96,7 +111,8 @@ func TestEnvelopeInAnotherCase(t *testing.T) {
 
 func TestInvalidNamesEveryField(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), true)
-	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"A_b","labels":{"a b":"c"}},"spec":{"size":-1}}`), api.WriteOptions{Form: v1})
+	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"A_b","labels":{"a b":"c"}},"spec":{"size":-1}}`),
+		api.WriteOptions{Form: v1})
 	s := wantStatus(t, err, 422, metav1.StatusReasonInvalid, "")
 	var fields []string
 	for _, c := range s.Details.Causes {
@@ -152,13 +168,15 @@ func (f *full) Put(ctx ctxT, key string, value []byte, expect int64, ttl duratio
 func TestGenerateNameGivesUp(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), false)
 	backend := &full{Backend: b.backend}
-	h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true})
+	h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry",
+		DisableCache: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer h.Close()
 	_, err = h.Create(b.ctx(), "ns", body(`{"metadata":{"generateName":"a-"}}`), api.WriteOptions{Form: v1})
-	s := wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, "the server was not able to generate a unique name for the object")
+	s := wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, "the server was not able to generate a unique "+
+		"name for the object")
 	if backend.puts != 8 || s.Details.RetryAfterSeconds != 1 {
 		t.Errorf("%d attempts, %+v", backend.puts, s.Details)
 	}
@@ -180,7 +198,8 @@ func TestDryRunLeavesNoTrace(t *testing.T) {
 		_, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a"}}`), dry)
 		wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, "")
 		r, err = b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(`{"spec":{"size":9}}`), dry)
-		if got := b.parse(r.Object); err != nil || got.Spec.Size != 9 || got.Generation != 2 || got.ResourceVersion != w.ResourceVersion {
+		if got := b.parse(r.Object); err != nil || got.Spec.Size != 9 || got.Generation != 2 ||
+			got.ResourceVersion != w.ResourceVersion {
 			t.Errorf("patch: %v %s", err, whole(r.Object))
 		}
 		d, err := b.Delete(b.ctx(), "ns", "a", api.DeleteOptions{WriteOptions: dry})
@@ -202,13 +221,15 @@ func TestUpdateRules(t *testing.T) {
 			t.Fatalf("a label: %v %+v", err, got)
 		}
 		_, err = b.update("a", w)
-		wantStatus(t, err, 409, metav1.StatusReasonConflict, `Operation cannot be fulfilled on widgets.shop.example.com "a": `+
+		wantStatus(t, err, 409, metav1.StatusReasonConflict, `Operation cannot be fulfilled on `+
+			`widgets.shop.example.com "a": `+
 			"the object has been modified; please apply your changes to the latest version and try again")
 
 		w = got
 		w.Spec.Color, w.Status.Phase, w.Generation, w.CreationTimestamp = "blue", "Done", 77, metav1.Time{}
 		w.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}}
-		if got, err = b.update("a", w); err != nil || got.Generation != 2 || got.Status.Phase != "" || got.CreationTimestamp.IsZero() ||
+		if got, err = b.update("a", w); err != nil || got.Generation != 2 || got.Status.Phase != "" ||
+			got.CreationTimestamp.IsZero() ||
 			len(got.ManagedFields) != 1 || got.ManagedFields[0].Manager != "unknown" {
 			t.Fatalf("spec and status: %v %+v", err, got)
 		}
@@ -221,7 +242,9 @@ func TestUpdateRules(t *testing.T) {
 		}
 		w.UID = "other"
 		_, err = b.update("a", w)
-		wantStatus(t, err, 409, metav1.StatusReasonConflict, `Operation cannot be fulfilled on widgets.shop.example.com "a": Precondition failed: UID in precondition: other, UID in object meta: `+string(got.UID))
+		wantStatus(t, err, 409, metav1.StatusReasonConflict, `Operation cannot be fulfilled on `+
+			`widgets.shop.example.com "a": Precondition failed: UID in precondition: other, UID in object meta: `+
+			string(got.UID))
 	})
 }
 
@@ -232,14 +255,20 @@ func TestUpdateRefuses(t *testing.T) {
 		reason     metav1.StatusReason
 		message    string
 	}{
-		"an absent object": {"nope", `{"metadata":{"name":"nope"}}`, 404, metav1.StatusReasonNotFound, `widgets.shop.example.com "nope" not found`},
-		"another name":     {"a", `{"metadata":{"name":"b"}}`, 400, metav1.StatusReasonBadRequest, "the name of the object (b) does not match the name on the URL (a)"},
-		"no name":          {"a", `{"metadata":{}}`, 400, metav1.StatusReasonBadRequest, "the name of the object (a based on URL) was undeterminable: name must be provided"},
+		"an absent object": {"nope", `{"metadata":{"name":"nope"}}`, 404, metav1.StatusReasonNotFound,
+			`widgets.shop.example.com "nope" not found`},
+		"another name": {"a", `{"metadata":{"name":"b"}}`, 400, metav1.StatusReasonBadRequest,
+			"the name of the object (b) does not match the name on the URL (a)"},
+		"no name": {"a", `{"metadata":{}}`, 400, metav1.StatusReasonBadRequest,
+			"the name of the object (a based on URL) was undeterminable: name must be provided"},
 		"another namespace": {"a", `{"metadata":{"name":"a","namespace":"b"}}`, 400, metav1.StatusReasonBadRequest,
 			"the namespace of the provided object does not match the namespace sent on the request"},
-		"a resourceVersion that is none": {"a", `{"metadata":{"name":"a","resourceVersion":"x"}}`, 400, metav1.StatusReasonBadRequest, "invalid resource version"},
-		"what the strategy refuses":      {"a", `{"metadata":{"name":"a"},"spec":{"size":-4}}`, 422, metav1.StatusReasonInvalid, "spec.size: Invalid value: -4"},
-		"a name that is no name":         {"a%2f", `{"metadata":{"name":"a%2f"}}`, 400, metav1.StatusReasonBadRequest, `Name parameter invalid: "a%2f": may not contain '%'`},
+		"a resourceVersion that is none": {"a", `{"metadata":{"name":"a","resourceVersion":"x"}}`, 400,
+			metav1.StatusReasonBadRequest, "invalid resource version"},
+		"what the strategy refuses": {"a", `{"metadata":{"name":"a"},"spec":{"size":-4}}`, 422,
+			metav1.StatusReasonInvalid, "spec.size: Invalid value: -4"},
+		"a name that is no name": {"a%2f", `{"metadata":{"name":"a%2f"}}`, 400, metav1.StatusReasonBadRequest,
+			`Name parameter invalid: "a%2f": may not contain '%'`},
 	}
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"}}`)
@@ -259,7 +288,8 @@ func TestRequireVersionOnUpdate(t *testing.T) {
 	w := b.create(`{"metadata":{"name":"a"}}`)
 	w.ResourceVersion = ""
 	_, err := b.update("a", w)
-	wantStatus(t, err, 422, metav1.StatusReasonInvalid, `widgets.shop.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`)
+	wantStatus(t, err, 422, metav1.StatusReasonInvalid, `widgets.shop.example.com "a" is invalid: `+
+		`metadata.resourceVersion: Invalid value: 0: must be specified for an update`)
 }
 
 func TestCreateOnUpdate(t *testing.T) {
@@ -271,7 +301,8 @@ func TestCreateOnUpdate(t *testing.T) {
 		if w := b.parse(r.Object); err != nil || !r.Created || w.UID == "" || w.Generation != 1 {
 			t.Errorf("%v %+v", err, r)
 		}
-		r, err = b.Update(b.ctx(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"size":3}}`), api.WriteOptions{Form: v1})
+		r, err = b.Update(b.ctx(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"size":3}}`),
+			api.WriteOptions{Form: v1})
 		if err != nil || r.Created {
 			t.Errorf("%v %+v", err, r)
 		}
@@ -289,14 +320,16 @@ func TestStatusSubresource(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := b.parse(r.Object)
-		if got.Spec.Color != "red" || got.Status.Phase != "Done" || got.Labels != nil || got.Generation != 1 || got.ResourceVersion == w.ResourceVersion {
+		if got.Spec.Color != "red" || got.Status.Phase != "Done" || got.Labels != nil || got.Generation != 1 ||
+			got.ResourceVersion == w.ResourceVersion {
 			t.Errorf("status took %+v", got)
 		}
 		_, err = b.Update(b.ctx(), "ns", "a", "status", body(string(data)), api.WriteOptions{Form: v1})
 		wantStatus(t, err, 409, metav1.StatusReasonConflict, "the object has been modified")
 		_, err = b.patch("a", "status", `{"status":{"clicks":-1}}`)
 		wantStatus(t, err, 422, metav1.StatusReasonInvalid, "status.clicks: Invalid value: -1: must not be negative")
-		if got, err = b.patch("a", "", `{"spec":{"color":"green"},"status":{"phase":"Lost"}}`); err != nil || got.Status.Phase != "Done" || got.Generation != 2 {
+		if got, err = b.patch("a", "", `{"spec":{"color":"green"},"status":{"phase":"Lost"}}`); err != nil ||
+			got.Status.Phase != "Done" || got.Generation != 2 {
 			t.Errorf("an update of the object took %+v, %v", got, err)
 		}
 	})
@@ -309,16 +342,19 @@ func TestPatch(t *testing.T) {
 		if err != nil || got.Spec.Color != "blue" || len(got.Labels) != 1 || got.Generation != 2 {
 			t.Errorf("merge: %v %+v", err, got)
 		}
-		_, err = b.patch("a", "", `[{"op":"test","path":"/spec/color","value":"blue"},{"op":"add","path":"/spec/parts/-","value":"q"},{"op":"copy","from":"/spec/color","path":"/spec/notes","value":{}}]`)
+		_, err = b.patch("a", "", `[{"op":"test","path":"/spec/color","value":"blue"},{"op":"add",`+
+			`"path":"/spec/parts/-","value":"q"},{"op":"copy","from":"/spec/color","path":"/spec/notes","value":{}}]`)
 		wantStatus(t, err, 422, metav1.StatusReasonInvalid, "patch: Invalid value")
-		got, err = b.patch("a", "", `[{"op":"add","path":"/spec/parts/-","value":"q"},{"op":"copy","from":"/spec/color","path":"/spec/parts/0"}]`)
+		got, err = b.patch("a", "", `[{"op":"add","path":"/spec/parts/-","value":"q"},{"op":"copy",`+
+			`"from":"/spec/color","path":"/spec/parts/0"}]`)
 		if err != nil || fmt.Sprint(got.Spec.Parts) != "[blue p q]" {
 			t.Errorf("JSON: %v %+v", err, got)
 		}
 		if same, err := b.patch("a", "", `{}`); err != nil || same.ResourceVersion != got.ResourceVersion {
 			t.Errorf("an empty patch wrote: %v %+v", err, same)
 		}
-		r, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, api.Body{Version: "v1beta1", Data: []byte(`{"spec":{"parts":"m,n","colour":"pink"}}`)}, api.WriteOptions{Form: v1beta1})
+		r, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, api.Body{Version: "v1beta1",
+			Data: []byte(`{"spec":{"parts":"m,n","colour":"pink"}}`)}, api.WriteOptions{Form: v1beta1})
 		if err != nil || !strings.Contains(whole(r.Object), `"spec":{"colour":"pink","size":1,"parts":"m,n"}`) {
 			t.Errorf("v1beta1: %v %s", err, whole(r.Object))
 		}
@@ -340,26 +376,44 @@ func TestPatchRefuses(t *testing.T) {
 		reason      metav1.StatusReason
 		message     string
 	}{
-		"an absent object":          {"nope", `{}`, 404, metav1.StatusReasonNotFound, `widgets.shop.example.com "nope" not found`},
-		"what is no JSON":           {"a", `{`, 400, metav1.StatusReasonBadRequest, "error decoding patch"},
-		"an unknown field":          {"a", `{"bogus":1}`, 422, metav1.StatusReasonInvalid, `strict decoding error: unknown field "bogus"`},
-		"a wrong type":              {"a", `{"spec":{"size":"x"}}`, 422, metav1.StatusReasonInvalid, "patch: Invalid value"},
-		"another resourceVersion":   {"a", `{"metadata":{"resourceVersion":"1"}}`, 409, metav1.StatusReasonConflict, "the object has been modified"},
-		"another uid":               {"a", `{"metadata":{"uid":"x"}}`, 422, metav1.StatusReasonInvalid, "metadata.uid: Invalid value: \"x\": field is immutable"},
-		"another name":              {"a", `{"metadata":{"name":"b"}}`, 400, metav1.StatusReasonBadRequest, "the name of the object (b) does not match the name on the URL (a)"},
-		"another kind":              {"a", `{"kind":"Gadget"}`, 422, metav1.StatusReasonInvalid, "patch: Invalid value"},
-		"no apiVersion":             {"a", `{"apiVersion":null,"spec":{"size":9}}`, 400, metav1.StatusReasonBadRequest, "Object 'apiVersion' is missing"},
-		"an empty apiVersion":       {"a", `{"apiVersion":""}`, 400, metav1.StatusReasonBadRequest, "Object 'apiVersion' is missing"},
-		"a removed apiVersion":      {"a", `[{"op":"remove","path":"/apiVersion"}]`, 400, metav1.StatusReasonBadRequest, "Object 'apiVersion' is missing"},
-		"nothing at all":            {"a", `[{"op":"replace","path":"","value":{}}]`, 400, metav1.StatusReasonBadRequest, "name must be provided"},
-		"what the strategy refuses": {"a", `{"spec":{"size":-1}}`, 422, metav1.StatusReasonInvalid, "spec.size: Invalid value: -1"},
-		"a failing test":            {"a", `[{"op":"test","path":"/kind","value":"x"}]`, 422, metav1.StatusReasonInvalid, ""},
-		"an index out of range":     {"a", `[{"op":"add","path":"/spec/parts/99999999999","value":"d"}]`, 422, metav1.StatusReasonInvalid, ""},
-		"a scalar as the object":    {"a", `[{"op":"replace","path":"","value":1}]`, 422, metav1.StatusReasonInvalid, ""},
-		"a missing path":            {"a", `[{"op":"remove","path":"/spec/none"}]`, 422, metav1.StatusReasonInvalid, ""},
-		"operations without end":    {"a", "[" + strings.Repeat(`{"op":"remove","path":"/x"},`, 10000) + `{"op":"remove","path":"/x"}]`, 413, metav1.StatusReasonRequestEntityTooLarge, "The allowed maximum operations in a JSON patch is 10000, got 10001"},
-		"copies without end": {"a", `[{"op":"add","path":"/spec/notes","value":{"a":"` + strings.Repeat("x", 1000) + `"}},` +
-			copies(40) + `{"op":"remove","path":"/spec/notes"}]`, 413, metav1.StatusReasonRequestEntityTooLarge, "copy operations"},
+		"an absent object": {"nope", `{}`, 404, metav1.StatusReasonNotFound,
+			`widgets.shop.example.com "nope" not found`},
+		"what is no JSON": {"a", `{`, 400, metav1.StatusReasonBadRequest, "error decoding patch"},
+		"an unknown field": {"a", `{"bogus":1}`, 422, metav1.StatusReasonInvalid,
+			`strict decoding error: unknown field "bogus"`},
+		"a wrong type": {"a", `{"spec":{"size":"x"}}`, 422, metav1.StatusReasonInvalid,
+			"patch: Invalid value"},
+		"another resourceVersion": {"a", `{"metadata":{"resourceVersion":"1"}}`, 409, metav1.StatusReasonConflict,
+			"the object has been modified"},
+		"another uid": {"a", `{"metadata":{"uid":"x"}}`, 422, metav1.StatusReasonInvalid,
+			"metadata.uid: Invalid value: \"x\": field is immutable"},
+		"another name": {"a", `{"metadata":{"name":"b"}}`, 400, metav1.StatusReasonBadRequest,
+			"the name of the object (b) does not match the name on the URL (a)"},
+		"another kind": {"a", `{"kind":"Gadget"}`, 422, metav1.StatusReasonInvalid,
+			"patch: Invalid value"},
+		"no apiVersion": {"a", `{"apiVersion":null,"spec":{"size":9}}`, 400, metav1.StatusReasonBadRequest,
+			"Object 'apiVersion' is missing"},
+		"an empty apiVersion": {"a", `{"apiVersion":""}`, 400, metav1.StatusReasonBadRequest,
+			"Object 'apiVersion' is missing"},
+		"a removed apiVersion": {"a", `[{"op":"remove","path":"/apiVersion"}]`, 400, metav1.StatusReasonBadRequest,
+			"Object 'apiVersion' is missing"},
+		"nothing at all": {"a", `[{"op":"replace","path":"","value":{}}]`, 400,
+			metav1.StatusReasonBadRequest, "name must be provided"},
+		"what the strategy refuses": {"a", `{"spec":{"size":-1}}`, 422, metav1.StatusReasonInvalid,
+			"spec.size: Invalid value: -1"},
+		"a failing test": {"a", `[{"op":"test","path":"/kind","value":"x"}]`, 422, metav1.StatusReasonInvalid,
+			""},
+		"an index out of range": {"a", `[{"op":"add","path":"/spec/parts/99999999999","value":"d"}]`, 422,
+			metav1.StatusReasonInvalid, ""},
+		"a scalar as the object": {"a", `[{"op":"replace","path":"","value":1}]`, 422, metav1.StatusReasonInvalid, ""},
+		"a missing path":         {"a", `[{"op":"remove","path":"/spec/none"}]`, 422, metav1.StatusReasonInvalid, ""},
+		"operations without end": {"a", "[" + strings.Repeat(`{"op":"remove","path":"/x"},`, 10000) +
+			`{"op":"remove","path":"/x"}]`, 413, metav1.StatusReasonRequestEntityTooLarge,
+			"The allowed maximum operations in a JSON patch is 10000, got 10001"},
+		"copies without end": {"a", `[{"op":"add","path":"/spec/notes","value":{"a":"` + strings.Repeat("x", 1000) +
+			`"}},` +
+			copies(40) + `{"op":"remove","path":"/spec/notes"}]`, 413, metav1.StatusReasonRequestEntityTooLarge,
+			"copy operations"},
 	}
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"},"spec":{"parts":["p"]}}`)
@@ -381,15 +435,28 @@ func TestStrategyHooks(t *testing.T) {
 	d.Strategy = registry.Strategy[*shop.Widget]{
 		PrepareForCreate: func(_ ctxT, w *shop.Widget) { calls = append(calls, "prepare"); w.Phase = "New" },
 		PrepareForUpdate: func(_ ctxT, w, old *shop.Widget) { calls = append(calls, "prepare "+old.Color+"-"+w.Color) },
-		Validate:         func(_ ctxT, w *shop.Widget) field.ErrorList { calls = append(calls, "validate"); return nil },
-		ValidateUpdate:   func(_ ctxT, w, old *shop.Widget) field.ErrorList { calls = append(calls, "validateUpdate"); return nil },
-		Canonicalize:     func(w *shop.Widget) { calls = append(calls, "canonicalize"); w.Color = strings.ToLower(w.Color) },
-		Warnings:         func(_ ctxT, w, old *shop.Widget) []string { calls = append(calls, "warn"); return nil },
-		ValidateName:     func(name string, generated bool) []string { return nil },
+		Validate: func(_ ctxT, w *shop.Widget) field.ErrorList {
+			calls = append(calls,
+				"validate")
+			return nil
+		},
+		ValidateUpdate: func(_ ctxT, w, old *shop.Widget) field.ErrorList {
+			calls = append(calls,
+				"validateUpdate")
+			return nil
+		},
+		Canonicalize: func(w *shop.Widget) {
+			calls = append(calls,
+				"canonicalize")
+			w.Color = strings.ToLower(w.Color)
+		},
+		Warnings:     func(_ ctxT, w, old *shop.Widget) []string { calls = append(calls, "warn"); return nil },
+		ValidateName: func(name string, generated bool) []string { return nil },
 	}
 	b := open(t, registry.New(d), false)
 	w := b.create(`{"metadata":{"name":"Any_Name"},"spec":{"color":"RED"}}`)
-	if w.Spec.Color != "red" || w.Status.Phase != "New" || strings.Join(calls, " ") != "prepare validate warn canonicalize" {
+	if w.Spec.Color != "red" || w.Status.Phase != "New" ||
+		strings.Join(calls, " ") != "prepare validate warn canonicalize" {
 		t.Errorf("%v %+v", calls, w)
 	}
 	calls = nil
@@ -405,8 +472,10 @@ func TestStrategyHooks(t *testing.T) {
 
 func TestClusterScope(t *testing.T) {
 	b := open(t, registry.New(shop.Gadgets()), true)
-	r, err := b.Create(b.ctx(), "", body(`{"metadata":{"name":"a","namespace":"ns"},"spec":{"power":3}}`), api.WriteOptions{Form: v1})
-	if err != nil || !strings.HasPrefix(whole(r.Object), `{"kind":"Gadget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","uid":`) {
+	r, err := b.Create(b.ctx(), "", body(`{"metadata":{"name":"a","namespace":"ns"},"spec":{"power":3}}`),
+		api.WriteOptions{Form: v1})
+	if err != nil || !strings.HasPrefix(whole(r.Object), `{"kind":"Gadget","apiVersion":"shop.example.com/v1",`+
+		`"metadata":{"name":"a","uid":`) {
 		t.Fatal(err, whole(r.Object))
 	}
 	kv, _, _ := b.backend.Get(b.ctx(), "/registry/shop.example.com/gadgets/a", storage.GetOptions{})

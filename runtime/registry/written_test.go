@@ -18,11 +18,13 @@ func TestCreateOnUpdateOfAnOlderState(t *testing.T) {
 	d.Strategy.AllowCreateOnUpdate = true
 	for _, cached := range []bool{true, false} {
 		b := open(t, registry.New(d), cached)
-		r, err := b.Update(b.ctx(), "ns", "a", "", body(`{"metadata":{"name":"a","resourceVersion":"7"}}`), api.WriteOptions{Form: v1})
+		r, err := b.Update(b.ctx(), "ns", "a", "", body(`{"metadata":{"name":"a","resourceVersion":"7"}}`),
+			api.WriteOptions{Form: v1})
 		if w := b.parse(r.Object); err != nil || !r.Created || w.ResourceVersion == "7" {
 			t.Fatalf("%v %+v", err, r)
 		}
-		_, err = b.Update(b.ctx(), "ns", "b", "", body(`{"metadata":{"name":"b","resourceVersion":"x"}}`), api.WriteOptions{Form: v1})
+		_, err = b.Update(b.ctx(), "ns", "b", "", body(`{"metadata":{"name":"b","resourceVersion":"x"}}`),
+			api.WriteOptions{Form: v1})
 		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "invalid resource version")
 	}
 }
@@ -38,7 +40,8 @@ func TestUpdateUnderAnOlderName(t *testing.T) {
 	if w, err := b.patch("Old_Name", "", `{"spec":{"size":2}}`); err != nil || w.Spec.Size != 2 {
 		t.Errorf("%+v, %v", w, err)
 	}
-	if _, err := b.Update(b.ctx(), "ns", "Old_Name", "", body(`{"metadata":{"name":"Old_Name"},"spec":{"size":3}}`), api.WriteOptions{Form: v1}); err != nil {
+	if _, err := b.Update(b.ctx(), "ns", "Old_Name", "", body(`{"metadata":{"name":"Old_Name"},"spec":{"size":3}}`),
+		api.WriteOptions{Form: v1}); err != nil {
 		t.Error(err)
 	}
 	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"New_Name"}}`), api.WriteOptions{Form: v1})
@@ -49,15 +52,18 @@ func TestUpdateUnderAnOlderName(t *testing.T) {
 func TestTakenNameBesideGenerateName(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a","finalizers":["a.example.com/b"]}}`)
-		const taken = `widgets.shop.example.com "a" already exists, the server was not able to generate a unique name for the object`
+		const taken = `widgets.shop.example.com "a" already exists, the server was not able to generate a unique ` +
+			`name for the object`
 		create := func() error {
-			_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a","generateName":"b-"}}`), api.WriteOptions{Form: v1})
+			_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a","generateName":"b-"}}`),
+				api.WriteOptions{Form: v1})
 			return err
 		}
 		if s := wantStatus(t, create(), 409, metav1.StatusReasonAlreadyExists, taken); s.Message != taken {
 			t.Errorf("%q", s.Message)
 		}
-		if _, err := b.Delete(b.ctx(), "ns", "a", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}}); err != nil {
+		if _, err := b.Delete(b.ctx(), "ns", "a",
+			api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}}); err != nil {
 			t.Fatal(err)
 		}
 		wantStatus(t, create(), 409, metav1.StatusReasonAlreadyExists, "object is being deleted: "+taken)
@@ -66,7 +72,8 @@ func TestTakenNameBesideGenerateName(t *testing.T) {
 
 // Owners that stand twice are told of on every write, in kube-apiserver's words for each.
 func TestOwnersThatStandTwice(t *testing.T) {
-	const owners = `"ownerReferences":[{"apiVersion":"v1","kind":"A","name":"a","uid":"u"},{"apiVersion":"v1","kind":"A","name":"a","uid":"u"}]`
+	const owners = `"ownerReferences":[{"apiVersion":"v1","kind":"A","name":"a","uid":"u"},{"apiVersion":"v1",` +
+		`"kind":"A","name":"a","uid":"u"}]`
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"}}`)
 		check := func(what, begin string, r api.Result, err error) {

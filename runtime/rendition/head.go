@@ -7,7 +7,7 @@ import (
 	"apigen.dev/runtime/wire"
 )
 
-// Head is the head of a form in an encoding.
+// Head returns the head of a whole object in an encoding.
 func Head(encoding api.Encoding, kind, apiVersion string) string {
 	switch encoding {
 	case api.CBOR:

@@ -2,11 +2,12 @@ package rendition
 
 import "apigen.dev/runtime/api"
 
+// ManagedFieldsKey is the key of managedFields in the metadata.
 const ManagedFieldsKey = "managedFields"
 
-// CutManagedFields is the whole object of r without its managedFields, and their value. They are the larger part of
-// many objects, dear to decode and to encode, and the same in all versions. It is false where they don't stand last in
-// the metadata, behind others, as encoding/json writes them.
+// CutManagedFields returns the whole object of r without its managedFields, and their value. They are the larger part
+// of many objects, expensive to decode and to encode, and the same in all versions. It returns false where they aren't
+// the last of several members of the metadata, as encoding/json writes them.
 func CutManagedFields(r api.Rendition) (object, managed []byte, ok bool) {
 	start, end, found := Member(r.Payload, 0, MetadataKey)
 	if !found || r.Payload[start] != '{' {
@@ -31,8 +32,8 @@ func CutManagedFields(r api.Rendition) (object, managed []byte, ok bool) {
 	return append(object, r.Payload[last:]...), managed, true
 }
 
-// InsertManagedFields puts managedFields where encoding/json would, into an object that has none. It is false where
-// there is no metadata with other members, or managedFields are there.
+// InsertManagedFields inserts managedFields where encoding/json would write them. It returns false for an object that
+// already has some, or has no other metadata.
 func InsertManagedFields(r api.Rendition, managed []byte) (api.Rendition, bool) {
 	start, end, found := Member(r.Payload, 0, MetadataKey)
 	if !found || r.Payload[start] != '{' {

@@ -112,8 +112,8 @@ func mergeInto(object, patch map[string]any) {
 	}
 }
 
-// withoutNulls is a copy of a value without the members that a patch would delete: there is nothing to delete where the
-// value is new. Objects in arrays lose theirs too, as kube-apiserver has it.
+// withoutNulls returns a copy of a new value without its null members, which would delete members of an old value. As
+// in kube-apiserver, this includes objects in arrays.
 func withoutNulls(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -11,7 +11,8 @@ func FuzzMergePatch(f *testing.F) {
 	f.Add(`{"a":1,"b":{"c":[1,{"d":null}],"e":"f"}}`, `{"b":{"c":null,"e":{"x":null}},"z":[{"y":null}],"a":{"b":1}}`)
 	f.Add(`{}`, `{"a":{"b":null}}`)
 	f.Add(`{"a\"":1,"\u0062":2}`, `{"b":null,"a\"":{}}`)
-	f.Add(`{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":1}}}}}}}}}`, `{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":2}}}}}}}}}`)
+	f.Add(`{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":1}}}}}}}}}`,
+		`{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":2}}}}}}}}}`)
 	f.Fuzz(func(t *testing.T, object, data string) {
 		var tree map[string]any
 		if DecodeTree([]byte(object), &tree) != nil || tree == nil {

@@ -11,7 +11,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// MetadataIn writes the metadata of an object that is there in JSON.
+// MetadataIn encodes the metadata of an object in JSON in another encoding.
 func MetadataIn(encoding api.Encoding, object api.Rendition, shape api.Shape) (m api.Rendition, err error) {
 	plain, err := Metadata(object, shape)
 	if err != nil {
@@ -33,7 +33,7 @@ func MetadataIn(encoding api.Encoding, object api.Rendition, shape api.Shape) (m
 	return m, err
 }
 
-// EncodeCBOR writes an object without kind and apiVersion as a map.
+// EncodeCBOR encodes an object as a map, without kind and apiVersion.
 func EncodeCBOR(obj runtime.Object) ([]byte, error) {
 	var value any = obj
 	if u, ok := obj.(runtime.Unstructured); ok {

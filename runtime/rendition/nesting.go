@@ -1,6 +1,6 @@
 package rendition
 
-// Nesting is how deep valid JSON nests.
+// Nesting returns the depth of valid JSON.
 func Nesting(data []byte) int {
 	depth, deepest, inString := 0, 0, false
 	for i := 0; i < len(data); i++ {

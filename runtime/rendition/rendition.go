@@ -13,14 +13,16 @@ import (
 )
 
 const (
-	versionKey         = `"resourceVersion":"`
+	versionKey      = `"resourceVersion":"`
+	maxRenditionLen = 1<<32 - 1
+
+	// MetadataKey and ResourceVersionKey are keys of objects in JSON and CBOR.
 	MetadataKey        = "metadata"
 	ResourceVersionKey = "resourceVersion"
-	maxRenditionLen    = 1<<32 - 1
 )
 
-// New splits a whole object, as an encoder wrote it, into head and payload, and finds its resourceVersion. The
-// payload shares memory with object.
+// New splits a whole object into head and payload, and finds its resourceVersion. The payload shares memory with
+// object.
 func New(object []byte, head string) (api.Rendition, error) {
 	object = bytes.TrimRight(object, "\n")
 	if len(object) < 2 || object[0] != '{' || len(object) > maxRenditionLen {
@@ -49,8 +51,8 @@ func findVersion(data []byte, inside int) (at, n uint32) {
 	return uint32(start + 1), uint32(end - start - 2)
 }
 
-// Stamp returns a copy of r that carries revision as its resourceVersion, where encoding/json would write it: behind
-// the last of the members of ObjectMeta that precede it. A rendition without metadata is returned as it is.
+// Stamp returns a copy of r with revision as its resourceVersion, where encoding/json would write it: after the members
+// of ObjectMeta that precede it. It returns a rendition without metadata as it is.
 func Stamp(r api.Rendition, revision int64) api.Rendition {
 	if r.VersionLen > 0 {
 		return Restamp(r, revision)
@@ -120,7 +122,7 @@ func moveHoles(holes []api.Hole, behind uint32, by int) []api.Hole {
 	return moved
 }
 
-// unversioned is the span of a payload that its resourceVersion takes, comma included: what stored bytes lack.
+// unversioned returns the span of the resourceVersion in a payload, including a comma. Stored bytes lack it.
 func unversioned(r api.Rendition) (from, to int) {
 	if r.VersionLen == 0 {
 		return len(r.Payload), len(r.Payload)
@@ -135,7 +137,7 @@ func unversioned(r api.Rendition) (from, to int) {
 	return from, to
 }
 
-// StoredForm is the object of r as it is stored: whole, without resourceVersion, with a newline.
+// StoredForm returns the object of r as it is stored: whole, without resourceVersion, with a newline.
 func StoredForm(r api.Rendition) []byte {
 	from, to := unversioned(r)
 	data := make([]byte, 0, 2+len(r.Head)+len(r.Payload))
@@ -157,7 +159,7 @@ func IsStoredForm(r api.Rendition, stored []byte) bool {
 	return bytes.Equal(stored[:from], r.Payload[:from]) && bytes.Equal(stored[from:], r.Payload[to:])
 }
 
-// Whole is the object of r with its braces and head.
+// Whole returns the object of r with its braces and head.
 func Whole(r api.Rendition) []byte {
 	data := make([]byte, 0, 1+len(r.Head)+len(r.Payload))
 	data = append(data, '{')
@@ -165,7 +167,7 @@ func Whole(r api.Rendition) []byte {
 	return append(data, r.Payload...)
 }
 
-// Metadata returns r's object as PartialObjectMetadata, in the version that a shape is of.
+// Metadata returns the object of r as PartialObjectMetadata, in the version of a shape.
 func Metadata(r api.Rendition, shape api.Shape) (api.Rendition, error) {
 	start, end, ok := Member(r.Payload, 0, MetadataKey)
 	if !ok || r.Payload[start] != '{' {

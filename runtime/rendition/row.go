@@ -8,7 +8,7 @@ import (
 	"apigen.dev/runtime/api"
 )
 
-// NameColumn and AgeColumn are the columns that a version has where it declares none; the name stands first always.
+// NameColumn and AgeColumn are the columns of a version that declares none. Every version has the name first.
 var (
 	NameColumn = api.Column{Name: "Name", Type: "string", Format: "name",
 		Description: "The name of the object, unique among the objects of its kind in its namespace."}
@@ -41,7 +41,7 @@ func Cells(obj api.Object, declared []api.Column, cells []api.Cell) []api.Cell {
 // behindCells separates the cells of a row from its object. Within a cell its quotes would be escaped.
 const behindCells = `],"object":`
 
-// Row writes a table row with the object that goes with it; nil is none.
+// Row renders a table row with its object; nil is none.
 func Row(cells []api.Cell, object *api.Rendition) (api.Rendition, error) {
 	row := api.Rendition{Payload: []byte(`"cells":[`)}
 	for i, c := range cells {

@@ -12,7 +12,8 @@ import (
 
 // FuzzMembers checks that no data makes the scanner panic, and that it agrees with encoding/json on what is JSON.
 func FuzzMembers(f *testing.F) {
-	for _, s := range []string{`{}`, `{"a":1}`, `{"a":{"b":[1,"}\"",null]},"c":"\\"}`, `{"a"`, `{"a":}`, `{"a":"`, `{ "a" : [ ] , "b" : -1.5e3 }`, `{"a":{}`} {
+	for _, s := range []string{`{}`, `{"a":1}`, `{"a":{"b":[1,"}\"",null]},"c":"\\"}`, `{"a"`, `{"a":}`, `{"a":"`,
+		`{ "a" : [ ] , "b" : -1.5e3 }`, `{"a":{}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -95,7 +96,8 @@ func itoa(n int64) string { return string(encodeInt(n)) }
 func encodeInt(n int64) []byte { data, _ := json.Marshal(n); return data }
 
 func TestRestampMovesHoles(t *testing.T) {
-	r := api.Rendition{Payload: []byte(`"metadata":{"resourceVersion":"9"},"cells":[,]}`), VersionAt: 31, VersionLen: 1, Holes: []api.Hole{{At: 5}, {At: 44}}}
+	r := api.Rendition{Payload: []byte(`"metadata":{"resourceVersion":"9"},"cells":[,]}`), VersionAt: 31, VersionLen: 1,
+		Holes: []api.Hole{{At: 5}, {At: 44}}}
 	if r.Payload[31] != '9' || r.Payload[44] != ',' {
 		t.Fatal("the test is wrong about its offsets")
 	}

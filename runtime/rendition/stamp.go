@@ -9,13 +9,13 @@ import (
 	"apigen.dev/runtime/wire"
 )
 
-// IsPlainJSON tells the forms that have one resourceVersion at a place that is known, or none that can be inserted.
+// IsPlainJSON tells whether Stamp can set the resourceVersion of a form, which New locates.
 func IsPlainJSON(form api.Form) bool {
 	return form.Encoding == api.JSON && form.Shape.Plain() <= api.Metadata
 }
 
-// StampForm returns the same object, in a form, with another resourceVersion. It is false where that can't be told from
-// the rendition alone.
+// StampForm returns the rendition of a form with the resourceVersion to in the place of from. It returns false where it
+// can't locate from without doubt.
 func StampForm(r api.Rendition, form api.Form, from, to int64) (api.Rendition, bool) {
 	old, digits := strconv.AppendInt(nil, from, 10), strconv.AppendInt(nil, to, 10)
 	switch {
@@ -31,7 +31,7 @@ func StampForm(r api.Rendition, form api.Form, from, to int64) (api.Rendition, b
 	return r, false
 }
 
-// stampRow leaves a row alone one of whose cells may tell the resourceVersion.
+// stampRow gives up on a row with a cell that may show the resourceVersion.
 func stampRow(r api.Rendition, form api.Form, old, digits []byte) (api.Rendition, bool) {
 	at := int(r.VersionAt)
 	switch {
@@ -50,8 +50,8 @@ func stampRow(r api.Rendition, form api.Form, old, digits []byte) (api.Rendition
 	return r, true
 }
 
-// cellsIn are the cells of a row as they were written, and perhaps more: a hole for an age is none to whom counts
-// items.
+// cellsIn returns the part of a row that has its cells, and perhaps more: in CBOR a hole for an age isn't counted as an
+// item.
 func cellsIn(r api.Rendition, form api.Form) []byte {
 	if form.Encoding == api.CBOR {
 		if start, end, err := wire.Find(r.Payload, "cells"); err == nil {

@@ -12,63 +12,64 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Plan is what a writer decides on a state.
+// Plan is what a Writer decides for a state.
 type Plan[T api.Object] struct {
 	Verb Verb
 	// Object is the object to write. The store encodes it, unless Data is there.
 	Object T
-	// Data is the stored form of what to write, as Encode returns it; of a removal or of nothing, what to answer: the
-	// stored form of the state where it is nil.
+	// Data is the stored form to write, as Encode returns it. With Remove and Nothing it becomes the Data of the
+	// Outcome, which is the stored form of the state where it is nil.
 	Data []byte
-	// TTL is the new time to live, 0 for ever, or storage.KeepTTL.
+	// TTL is the new time to live: 0 for no limit, or storage.KeepTTL.
 	TTL time.Duration
 }
 
+// Verb says what a Plan does to the object.
 type Verb uint8
 
-// What becomes of an object.
+// The verbs of plans.
 const (
 	Write Verb = iota
 	Remove
 	Nothing
 )
 
-// Outcome is what a write did.
+// Outcome is the result of a write.
 type Outcome struct {
-	// Data is the stored form that the plan had.
+	// Data is the stored form in the plan.
 	Data []byte
-	// Revision is that of the object now, or of its removal; without a write (dry run, nothing to do), that of before.
+	// Revision is that of the write. Without a write (a dry run, or nothing to do) it is the object's.
 	Revision int64
 	Created  bool
 	Removed  bool
 }
 
-// Writer decides what becomes of a state. The store calls it again, with another state, where the first one turned out
-// to be out of date; it may change and keep what it is given.
+// Writer decides what a write does to a state. After a conflict with another write the store calls it again, with the
+// newer state. It may change and keep the state.
 type Writer[T api.Object] func(current *State[T]) (Plan[T], error)
 
 // CommitOptions refine an Update or a Delete of a Store. The zero value works.
 type CommitOptions[T api.Object] struct {
-	// Preconditions are checked against each state that the write is tried on.
+	// Preconditions must hold for each state that the write is tried on.
 	Preconditions *metav1.Preconditions
-	// IgnoreNotFound lets an Update begin with an empty object, and create it.
+	// IgnoreNotFound lets an Update begin with an empty object, which it creates.
 	IgnoreNotFound bool
-	// Guess, where it is set, is what the caller believes the object to be: a shortcut, never trusted. The store only
-	// reads it, so several writes may share one.
+	// Guess, where it is set, is the object as the caller knows it. The store tries it first, and never trusts it. It
+	// only reads it, so several writes may share one.
 	Guess T
-	// DryRun reads and decides, and writes nothing.
+	// DryRun makes the store read and decide, and write nothing.
 	DryRun bool
 }
 
-// Update writes what decide makes of the current state of an object: most often another object, but decide may also
-// remove it or leave it alone. Errors of decide are returned as they are. What equals the stored form isn't written,
-// and keeps its TTL.
+// Update runs decide on the current state of an object, and writes what it plans. It returns errors of decide as they
+// are. It doesn't write an object that equals the stored form, which keeps its TTL.
 func (s *Store[T]) Update(ctx context.Context, key string, opts CommitOptions[T], decide Writer[T]) (Outcome, error) {
 	return s.commit(ctx, key, "update", opts, decide)
 }
 
-// Delete removes an object, unless decide, where it isn't nil, refuses that with an error or finds something else to
-// do: to mark an object that finalizers hold. The outcome is the last state with the revision of the removal.
+// Delete runs decide on the current state of an object, and does what it plans: decide may refuse the deletion by an
+// error, or write an object that has finalizers. A nil decide removes the object. The outcome is the last state with
+// the revision of the removal.
 func (s *Store[T]) Delete(ctx context.Context, key string, opts CommitOptions[T], decide Writer[T]) (Outcome, error) {
 	if decide == nil {
 		decide = func(*State[T]) (Plan[T], error) { return Plan[T]{Verb: Remove}, nil }
@@ -77,7 +78,7 @@ func (s *Store[T]) Delete(ctx context.Context, key string, opts CommitOptions[T]
 	return s.commit(ctx, key, "delete", opts, decide)
 }
 
-// refusal is an error of a caller's function, on its way through the loop untouched.
+// refusal wraps an error of a caller's function, which commit returns as it is.
 type refusal struct{ error }
 
 func (s *Store[T]) commit(ctx context.Context, key, verb string, opts CommitOptions[T],
@@ -101,7 +102,7 @@ func (s *Store[T]) commit(ctx context.Context, key, verb string, opts CommitOpti
 	return Outcome{}, s.Status(err, verb, name)
 }
 
-// plan checks what a write expects of a state, and has the caller decide on it.
+// plan checks the preconditions of a write, and has the caller decide on a state.
 func (s *Store[T]) plan(current *State[T], name string, opts CommitOptions[T],
 	decide Writer[T],
 ) (p Plan[T], err error) {
@@ -127,9 +128,9 @@ func (s *Store[T]) plan(current *State[T], name string, opts CommitOptions[T],
 	return p, err
 }
 
-// try is the optimistic loop: it begins with the caller's guess, or with the cache's entry where there is none, and
-// goes on with what the backend answers. What was decided on a guess (an error, or that nothing is to be done) is
-// confirmed by a read before it counts. A write of unknown outcome is never repeated.
+// try is the optimistic loop. It begins with the caller's guess or with the cache's entry, and goes on with the state
+// that the backend answers to a conflict. Where decide returns an error or has nothing to do for a guess, try reads the
+// object before it returns that. It never repeats a write of unknown outcome.
 func (s *Store[T]) try(ctx context.Context, key string, opts CommitOptions[T], decide Writer[T]) (Outcome, error) {
 	current := s.stateOfCaller(opts.Guess)
 	if current == nil && !opts.DryRun {
@@ -177,6 +178,7 @@ func (s *Store[T]) try(ctx context.Context, key string, opts CommitOptions[T], d
 	}
 }
 
+// apply does what a plan says.
 func (s *Store[T]) apply(ctx context.Context, key string, current *State[T], p Plan[T]) (int64, error) {
 	if p.Verb == Remove {
 		return s.backend.Delete(ctx, key, current.Revision)

@@ -12,16 +12,16 @@ import (
 
 // CreateOptions refine a Create of a Store. The zero value works.
 type CreateOptions struct {
-	// Data is the stored form of the object, as Encode returns it, where the caller has it already.
+	// Data is the stored form of the object, as Encode returns it; nil has the store encode the object.
 	Data []byte
-	// TTL is how long the object lives; 0 is for ever.
+	// TTL is how long the object lives; 0 is no limit.
 	TTL time.Duration
-	// DryRun looks whether the object exists, and writes nothing.
+	// DryRun makes Create check that the object doesn't exist, and write nothing.
 	DryRun bool
 }
 
-// Create writes an object that must not exist, in one transaction. It refuses an object with a resourceVersion,
-// except in a dry run.
+// Create writes an object that must not exist, in one transaction. Except in a dry run it refuses an object that has a
+// resourceVersion.
 func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOptions) (Outcome, error) {
 	full, err := s.key(key)
 	if err != nil {
@@ -43,13 +43,13 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOpt
 	return Outcome{Data: data, Revision: revision, Created: true}, nil
 }
 
-// IsVersioned tells whether an object says that it was read from somewhere. Zero says nothing.
+// IsVersioned tells whether an object has a resourceVersion other than 0.
 func IsVersioned(obj api.Object) bool {
 	version := obj.GetResourceVersion()
 	return version != "" && version != "0"
 }
 
-// VersionOnCreate is the error for an object that has a resourceVersion before it is created.
+// VersionOnCreate returns the error for a new object that has a resourceVersion.
 func VersionOnCreate() error {
 	return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
 }
@@ -74,10 +74,10 @@ func (s *Store[T]) insert(ctx context.Context, key, name string, data []byte, op
 	return 0, err
 }
 
-// BeingDeleted is how the message on an object begins that is on its way out.
+// BeingDeleted begins the message of an error about an object with a deletionTimestamp.
 const BeingDeleted = "object is being deleted: "
 
-// exists is 409 AlreadyExists, with a word on why where the one that exists is on its way out.
+// exists returns 409 AlreadyExists, whose message says so where the existing object is being deleted.
 func (s *Store[T]) exists(conflict *storage.ConflictError, name string) error {
 	status := apierrors.NewAlreadyExists(s.gr, name)
 	if conflict.Current != nil {

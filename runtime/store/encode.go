@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// encodeCopy encodes an object that the store's caller may share with readers: it leaves obj alone.
+// encodeCopy encodes a copy of an object, which the caller of the store may share with readers.
 func (s *Store[T]) encodeCopy(obj T) ([]byte, error) { return s.Encode(obj.DeepCopyObject().(T)) }
 
-// Encode returns the stored form of an object: without resourceVersion and selfLink, and with a newline. It takes both
-// off obj and puts them back, so obj must belong to the caller alone.
+// Encode returns the stored form of an object: without resourceVersion and selfLink, and with a newline. It resets both
+// fields of obj and sets them again, so no other goroutine may read obj.
 func (s *Store[T]) Encode(obj T) ([]byte, error) {
 	version, link := obj.GetResourceVersion(), obj.GetSelfLink()
 	obj.SetResourceVersion("")
@@ -31,7 +31,7 @@ func (s *Store[T]) Encode(obj T) ([]byte, error) {
 	return append(bytes.TrimRight(data, "\n"), '\n'), nil
 }
 
-// Decode is the object of a stored form, at a revision; 0 is none.
+// Decode decodes a stored form, and sets the resourceVersion to a revision, unless that is 0.
 func (s *Store[T]) Decode(data []byte, revision int64) (T, error) {
 	obj, err := s.config.Decode(data)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Store[T]) Decode(data []byte, revision int64) (T, error) {
 	return obj, nil
 }
 
-// Object is the object of a rendition in the stored form. That of the zero value is empty.
+// Object decodes a rendition in the stored form. The zero value decodes to an empty object.
 func (s *Store[T]) Object(r api.Rendition) (T, error) {
 	if r.Payload == nil {
 		return s.config.New(), nil
@@ -55,7 +55,7 @@ func (s *Store[T]) Object(r api.Rendition) (T, error) {
 	return obj, nil
 }
 
-// Selects tells whether a selector takes an object.
+// Selects tells whether a selector selects an object.
 func (s *Store[T]) Selects(sel *Selector, obj T) bool {
 	if sel.Empty() {
 		return true
@@ -80,7 +80,7 @@ func (s *Store[T]) plainBookmark(revision int64, initialEnd bool, _ api.Form) (a
 // cacheCodec makes renditions of stored values: the cache.Codec of a Store.
 type cacheCodec[T api.Object] struct{ config *Config[T] }
 
-// Decode implements cache.Codec. What it keeps is always what would be stored today, with the resourceVersion.
+// Decode implements cache.Codec. The record has the object as the store would write it today, with the resourceVersion.
 func (c *cacheCodec[T]) Decode(key string, value []byte, revision int64) (cache.Record, error) {
 	plain, stale, err := c.config.open(key, value)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 const (
 	expiredList = "The resourceVersion for the provided list is too old."
-	// The words are those that clients of Kubernetes have seen for years.
+	// These are the messages of kube-apiserver.
 	expiredContinue = "The provided continue parameter is too old to display a consistent list result. " +
 		"You can start a new list without the continue parameter."
 	resumeContinue = "The provided continue parameter is too old to display a consistent list result. " +
@@ -26,13 +26,13 @@ const (
 		"retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - " +
 		"objects that were created, modified, or deleted between the time the first chunk was returned " +
 		"and now may show up in the list."
+	// OptimisticLock is the message of a conflict with another write.
 	OptimisticLock = "the object has been modified; please apply your changes to the latest version and try again"
-	// RetryAfterSeconds is the hint, in seconds, where repeating is safe.
+	// RetryAfterSeconds is the retry hint of errors after which a client may safely repeat its request.
 	RetryAfterSeconds = 1
 )
 
-// Error is a status with its cause: errors.Is and errors.As find both, the API status for the wire and what storage or
-// cache said.
+// Error is an API status with its cause, the error of storage or cache: errors.Is and errors.As find both.
 type Error struct {
 	*apierrors.StatusError
 	cause error
@@ -46,8 +46,8 @@ func WithCause(status *apierrors.StatusError, cause error) error {
 	return &Error{StatusError: status, cause: cause}
 }
 
-// ToStatus maps an error of storage, cache or a context to the status that a client gets; an error that is one already
-// is returned as it is. It is the only place that does so.
+// ToStatus maps an error of storage, cache or a context to the status that the client gets, and returns an error that
+// is a status as it is. No other function maps these errors.
 func ToStatus(err error, gr schema.GroupResource, verb, name string) error {
 	if err == nil {
 		return nil
@@ -63,7 +63,7 @@ func ToStatus(err error, gr schema.GroupResource, verb, name string) error {
 	case errors.As(err, &compacted), errors.Is(err, cache.ErrExpired):
 		return WithCause(apierrors.NewResourceExpired(expiredList), err)
 	case errors.Is(err, storage.ErrUnknownOutcome):
-		// No hint to retry: the write may have been done, and done twice it may do harm.
+		// No hint to retry: the backend may have done the write, and a second one may do harm.
 		return WithCause(apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s may or may not have been done: "+
 			"read the object before trying again", verb, subject(gr, name)), 0), err)
 	case errors.Is(err, cache.ErrCorrupt):
@@ -83,7 +83,7 @@ func ToStatus(err error, gr schema.GroupResource, verb, name string) error {
 	return WithCause(apierrors.NewInternalError(err), err)
 }
 
-// noSpace is 507, without a hint to retry: space is not had back by waiting.
+// noSpace returns 507, without a hint to retry: the backend gets no space by waiting.
 func noSpace(gr schema.GroupResource, name string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInsufficientStorage, Reason: ReasonNoSpace,
@@ -93,11 +93,11 @@ func noSpace(gr schema.GroupResource, name string) *apierrors.StatusError {
 	}}
 }
 
-// ReasonNoSpace is the reason of a 507: nothing was written, and nothing will be until there is space.
+// ReasonNoSpace is the reason of a 507: the backend has no space left, and wrote nothing.
 const ReasonNoSpace metav1.StatusReason = "InsufficientStorage"
 
-// unavailable is 503 with a hint to retry: nothing was written. It names what was asked for as its client knows it;
-// keys and addresses of storage are in the cause alone.
+// unavailable returns 503 with a hint to retry: the backend wrote nothing. The message names the object as its client
+// knows it; only the cause has keys and addresses of storage.
 func unavailable(err error, gr schema.GroupResource, verb, name string) *apierrors.StatusError {
 	reason := storage.ErrUnavailable
 	for _, known := range []error{storage.ErrClosed, cache.ErrNotReady, cache.ErrLagging} {
@@ -112,7 +112,7 @@ func unavailable(err error, gr schema.GroupResource, verb, name string) *apierro
 	return status
 }
 
-// subject is a resource, or an object of it where it has a name.
+// subject names a resource, or an object of it where there is a name.
 func subject(gr schema.GroupResource, name string) string {
 	if name == "" {
 		return gr.String()
@@ -120,7 +120,7 @@ func subject(gr schema.GroupResource, name string) string {
 	return fmt.Sprintf("%s %q", gr, name)
 }
 
-// tooLargeVersion is the answer to a read that wants what has not happened.
+// tooLargeVersion returns the error for a read at a revision of the future.
 func tooLargeVersion(wanted, current int64) error {
 	status := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", wanted, current),
 		RetryAfterSeconds)
@@ -130,7 +130,8 @@ func tooLargeVersion(wanted, current int64) error {
 	return WithCause(status, storage.ErrFutureRevision)
 }
 
-// expiredToken is the answer to a page whose revision is gone: 410 with a token that goes on at the present.
+// expiredToken returns the error for a page at a compacted revision: 410 with a token that continues at the current
+// revision.
 func expiredToken(prefix, from string, cause error) error {
 	status := apierrors.NewResourceExpired(expiredContinue)
 	if next, err := EncodeToken(prefix, from, -1); err == nil {
@@ -140,7 +141,7 @@ func expiredToken(prefix, from string, cause error) error {
 	return WithCause(status, cause)
 }
 
-// expiredWatch is the answer to a watch from what is no longer known.
+// expiredWatch returns the error for a watch from a compacted revision.
 func expiredWatch(wanted int64, cause error) error {
 	message := "too old resource version: " + strconv.FormatInt(wanted, 10)
 	var compacted *storage.CompactedError
@@ -150,7 +151,7 @@ func expiredWatch(wanted int64, cause error) error {
 	return WithCause(apierrors.NewResourceExpired(message), cause)
 }
 
-// ParseVersion reads a resourceVersion; "" is 0.
+// ParseVersion parses a resourceVersion; "" is 0.
 func ParseVersion(s string) (int64, error) {
 	if s == "" {
 		return 0, nil
@@ -162,12 +163,12 @@ func ParseVersion(s string) (int64, error) {
 	return int64(n), nil
 }
 
-// InvalidVersion is the error for a resourceVersion that is no number that a server could have given out.
+// InvalidVersion returns the error for a resourceVersion that is no number, or out of range.
 func InvalidVersion(s string) error {
 	return apierrors.NewBadRequest("invalid resource version: " + VersionFault(s).Error())
 }
 
-// VersionFault says what is wrong with a resourceVersion.
+// VersionFault describes what is wrong with a resourceVersion.
 func VersionFault(s string) *field.Error {
 	s = Excerpt(s)
 	_, err := strconv.ParseUint(s, 10, 63)
@@ -177,7 +178,7 @@ func VersionFault(s string) *field.Error {
 	return field.Invalid(field.NewPath("resourceVersion"), s, err.Error())
 }
 
-// Excerpt shortens what a message repeats of what a client sent.
+// Excerpt shortens text of a client for a message.
 func Excerpt(text string) string {
 	const most = 64
 	if len(text) <= most {

@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// object is what a read found under a key: an entry of the cache, a record from the backend, or neither.
+// object is the result of a read: an entry of the cache, a record from the backend, or neither.
 type object struct {
 	entry  *cache.Entry
 	record *record
@@ -31,7 +31,7 @@ func (o object) selected(s *Selector) bool {
 	return s.Empty() || s.entry(o.entry)
 }
 
-// get reads the object under key, absent without an error, and tells the revision of the state that was read.
+// get reads the object under key, and the revision of the state that it read. A missing object is no error.
 func (r *reader) get(ctx context.Context, key, wanted string) (object, int64, error) {
 	revision, err := ParseVersion(wanted)
 	if err != nil {
@@ -55,8 +55,8 @@ func (r *reader) get(ctx context.Context, key, wanted string) (object, int64, er
 	return r.fromBackend(ctx, key)
 }
 
-// latest is a linearizable read: the backend tells the key's revision, and where the cache has that, its bytes. While
-// others do the same, one question for the revision of all is shared, as long as the cache has what it tells.
+// latest is a linearizable read: it asks the backend for the key's revision, and reads from the cache where that has
+// the revision. Concurrent reads share one request for the current revision.
 func (r *reader) latest(ctx context.Context, key string) (object, int64, error) {
 	if r.cache == nil {
 		return r.fromBackend(ctx, key)
@@ -78,7 +78,7 @@ func (r *reader) latest(ctx context.Context, key string) (object, int64, error) 
 	}
 	entry := snapshot.Get(key)
 	if entry == nil || entry.Revision() != kv.Revision {
-		// Written a moment ago: the cache may have it by now, else the backend is asked for the value, too.
+		// A write was faster than the cache, which may have it by now; else the value comes from the backend, too.
 		if snapshot, err = r.cache.Current(); err == nil {
 			entry = snapshot.Get(key)
 		}
@@ -113,9 +113,9 @@ func cached(entry *cache.Entry, revision int64) (object, int64, error) {
 
 // GetOptions refine a Get of a Store.
 type GetOptions struct {
-	// ResourceVersion "" is a linearizable read, "0" what there is at hand, a number what is not older.
+	// ResourceVersion "" is a linearizable read, "0" reads the cache's current state, a number one not older than it.
 	ResourceVersion string
-	// IgnoreNotFound returns the zero value where there is no object.
+	// IgnoreNotFound makes Get return the zero value for a missing object.
 	IgnoreNotFound bool
 }
 

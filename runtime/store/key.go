@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Prefix is what the keys of all objects begin with: "/pods/".
+// Prefix returns the prefix of all keys: "/pods/".
 func (s *Store[T]) Prefix() string { return s.root }
 
-// key checks a key, or the prefix of some, and makes it one of the backend.
+// key checks a key, or a prefix of keys, and returns it as the backend has it.
 func (s *Store[T]) key(key string) (string, error) {
 	relative := strings.TrimPrefix(key, "/")
 	for part := range strings.SplitSeq(strings.TrimSuffix(relative, "/"), "/") {
@@ -28,7 +28,7 @@ func (s *Store[T]) key(key string) (string, error) {
 	return s.prefix + below, nil
 }
 
-// listPrefix is key for what is below a key.
+// listPrefix is key for the keys below a key.
 func (s *Store[T]) listPrefix(prefix string) (string, error) {
 	key, err := s.key(prefix)
 	if err != nil || strings.HasSuffix(key, "/") {
@@ -37,11 +37,11 @@ func (s *Store[T]) listPrefix(prefix string) (string, error) {
 	return key + "/", nil
 }
 
-// nameOf is the last segment of a key.
+// nameOf returns the last segment of a key.
 func nameOf(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
-// checkResourcePrefix refuses a prefix that is no canonical path below that of all keys. Without the slash at its end,
-// "pods" would look like the prefix of "podtemplates/", too.
+// checkResourcePrefix refuses a prefix that isn't a canonical path with a slash at its end. Without the slash, "pods"
+// would be a prefix of "podtemplates/", too.
 func checkResourcePrefix(prefix string) error {
 	switch clean := CleanPrefix(prefix); {
 	case clean == "":
@@ -53,5 +53,5 @@ func checkResourcePrefix(prefix string) error {
 	return nil
 }
 
-// CleanPrefix returns a prefix of keys without dots, empty parts and slashes at its ends.
+// CleanPrefix returns a prefix of keys without dots and empty segments, and without slashes at both ends.
 func CleanPrefix(prefix string) string { return strings.TrimPrefix(path.Clean("/"+prefix), "/") }

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// listing is a list whose options were understood.
+// listing is a list with parsed options.
 type listing struct {
 	Selector
 	prefix string // of the keys asked for
@@ -105,6 +105,7 @@ func (l *listing) resume(opts api.ListOptions) error {
 	return nil
 }
 
+// ValidateListOptions refuses contradictions in the options of a list.
 func ValidateListOptions(opts api.ListOptions) error {
 	if opts.ResourceVersionMatch == "" {
 		return nil
@@ -118,7 +119,7 @@ func ValidateListOptions(opts api.ListOptions) error {
 	return nil
 }
 
-// listSnapshot is nil where the backend must answer.
+// listSnapshot returns the snapshot to list, or nil where the backend must answer.
 func (r *reader) listSnapshot(ctx context.Context, l *listing) (*cache.Snapshot, error) {
 	if l.exact == 0 || r.cache == nil {
 		return r.snapshot(ctx, l.wanted, l.revision)
@@ -127,7 +128,7 @@ func (r *reader) listSnapshot(ctx context.Context, l *listing) (*cache.Snapshot,
 	return s, r.fallBack(ctx, err, l.exact)
 }
 
-// listOne is a list whose field selector names the one object that can match: a read of that key.
+// listOne lists by reading one key, where a field selector names the only object that can match.
 func (r *reader) listOne(ctx context.Context, l *listing) (*api.Page, error) {
 	o, revision, err := r.get(ctx, l.only, l.wanted)
 	if errors.Is(err, cache.ErrCorrupt) {
@@ -152,7 +153,7 @@ func (r *reader) listOne(ctx context.Context, l *listing) (*api.Page, error) {
 	return p.page(l, revision, "", false, -1)
 }
 
-// keyBelow is the key of a name directly below prefix; "" where there can be none.
+// keyBelow returns the key of a name directly below prefix, or "" for a name that no object can have.
 func keyBelow(prefix, name string) string {
 	if name == "" || strings.ContainsAny(name, "/%") || name == "." || name == ".." {
 		return ""

@@ -9,13 +9,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A page that is filled through a selector reads on with chunks that grow up to maxChunk.
+// A page with a selector reads chunks that grow up to maxChunk, until it is full.
 const (
 	maxChunk   = 10000
 	firstChunk = 500
 )
 
-// listBackend serves a page from the backend, all of it at the revision of the first chunk.
+// listBackend reads a page from the backend, all of it at the revision of the first chunk.
 func (r *reader) listBackend(ctx context.Context, l *listing) (*api.Page, error) {
 	if wait := max(l.exact, l.revision); wait > 0 && !l.paging {
 		if err := r.await(ctx, wait); err != nil {
@@ -78,8 +78,8 @@ func (r *reader) fillFromBackend(ctx context.Context, p *pageItems, l *listing) 
 	}
 }
 
-// rangeError is what a page ends with that can't be read at a revision. What was read of it is lost with it, so the
-// token of one that expired goes on where the page began.
+// rangeError returns the error of a page that can't be read at a revision. The token of an expired page continues where
+// the page began, because the client gets nothing of it.
 func (r *reader) rangeError(ctx context.Context, err error, revision int64, l *listing) error {
 	if errors.Is(err, storage.ErrFutureRevision) {
 		return r.future(ctx, revision)

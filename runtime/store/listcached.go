@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
-	"sync"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/cache"
 )
 
-// listCached serves a page from a snapshot.
+// listCached reads a page from a snapshot.
 func (r *reader) listCached(s *cache.Snapshot, l *listing) (*api.Page, error) {
 	revision := s.Revision()
 	if l.exact > 0 {
@@ -37,12 +36,12 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*api.Page, error) {
 	return p.page(l, revision, last, more, left)
 }
 
-// fewest is how many objects a page must have for blocks to pay.
+// fewest is how many objects a page must have to be read from joined blocks.
 const fewest = 64
 
-// joined is a page of what the cache keeps joined: metadata, and rows, which hardly anybody asks for but lists. Whole
-// objects in other versions are read by name and watched, too, and would be kept twice. It is nil where something can't
-// be read or shown: who collects the page names it.
+// joined returns a page of joined blocks, which the cache keeps of metadata and of rows: these forms are read mostly by
+// lists. Whole objects in other versions are also read by name and watched, and the cache would hold them twice. It
+// returns nil where an object can't be read or rendered; fill then names that object.
 func (l *listing) joined(s *cache.Snapshot, revision int64) (*api.Page, error) {
 	n, left := l.extent(s)
 	if n < fewest || l.form.Shape == api.Whole || l.form.Encoding != api.JSON || s.Corrupt(l.prefix) != nil {
@@ -52,10 +51,10 @@ func (l *listing) joined(s *cache.Snapshot, revision int64) (*api.Page, error) {
 	var err error
 	if p.blocks, err = s.Blocks(p.blocks, l.prefix, l.from, n, l.form); err != nil {
 		p.close()
-		return nil, nil //nolint:nilerr // it will be met again
+		return nil, nil //nolint:nilerr // fill meets it again
 	}
 	page := &api.Page{
-		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Blocks: p.blocks, Close: sync.OnceFunc(p.close),
+		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Blocks: p.blocks, Close: p.closeOnce(),
 		Items: preparedItems(firstOf(n, s.Entries(l.prefix, l.from)), l.form),
 	}
 	if err := l.toBeContinued(page, s, revision, left); err != nil {
@@ -65,7 +64,7 @@ func (l *listing) joined(s *cache.Snapshot, revision int64) (*api.Page, error) {
 	return page, nil
 }
 
-// extent is how many objects the page has that is asked for, and how many follow it.
+// extent returns how many objects the page has, and how many follow it.
 func (l *listing) extent(s *cache.Snapshot) (n, left int) {
 	n = s.Count(l.prefix, l.from)
 	if l.limit > 0 && l.limit < n {
@@ -74,7 +73,7 @@ func (l *listing) extent(s *cache.Snapshot) (n, left int) {
 	return n, left
 }
 
-// toBeContinued says what follows a page of a snapshot, if anything does.
+// toBeContinued sets the continue token of a page that objects follow.
 func (l *listing) toBeContinued(page *api.Page, s *cache.Snapshot, revision int64, left int) error {
 	if left == 0 {
 		return nil
@@ -82,8 +81,8 @@ func (l *listing) toBeContinued(page *api.Page, s *cache.Snapshot, revision int6
 	return continueFrom(page, l, s.Nth(l.prefix, l.from, page.Len-1).Key(), revision, left)
 }
 
-// atHand is a page of the common case, everything in a form that is at hand: it keeps nothing but the snapshot. It is
-// nil where something can't be read or shown, or must be rendered first.
+// atHand returns a page of objects that are already rendered, which keeps nothing but the snapshot. It returns nil
+// where an object can't be read, or many must be rendered first.
 func (l *listing) atHand(s *cache.Snapshot, stored api.Form, revision int64) (*api.Page, error) {
 	if s.Corrupt(l.prefix) != nil {
 		return nil, nil
@@ -111,9 +110,9 @@ func firstOf(n int, entries iter.Seq[*cache.Entry]) iter.Seq[*cache.Entry] {
 	}
 }
 
-// prepare renders what of n entries is not at hand, and tells whether all of it now is. Where much is missing it gives
-// up: the page had better keep what it renders, since the cache may not. So it does where something can't be shown: who
-// collects the page names all that can't.
+// prepare renders those of n entries that are not rendered, and tells whether all of them are. It gives up where many
+// are missing, because the cache may drop them again and the page must keep them itself, and where an entry can't be
+// rendered; fill then names all such entries.
 func (l *listing) prepare(entries iter.Seq[*cache.Entry], n int, stored api.Form) bool {
 	if l.form == stored {
 		return true
@@ -133,8 +132,8 @@ func (l *listing) prepare(entries iter.Seq[*cache.Entry], n int, stored api.Form
 	return true
 }
 
-// preparedItems are the renditions of entries that had them before. One that the cache dropped since is made again of
-// the same bytes: it can't fail, and an object must not be left out.
+// preparedItems returns the renditions of entries that were rendered before. Where the cache dropped one since, it is
+// rendered again from the same bytes, which can't fail.
 func preparedItems(entries iter.Seq[*cache.Entry], form api.Form) iter.Seq[api.Rendition] {
 	return func(yield func(api.Rendition) bool) {
 		var next [ahead]api.Rendition
@@ -156,7 +155,7 @@ func preparedItems(entries iter.Seq[*cache.Entry], form api.Form) iter.Seq[api.R
 	}
 }
 
-// fill takes matching entries until the page is full, and tells the last key taken and whether a matching one follows.
+// fill appends matching entries until the page is full. It returns the last key and whether a matching entry follows.
 func (p *pageItems) fill(entries iter.Seq[*cache.Entry], l *listing) (last string, more bool, err error) {
 	var bad listFailures
 	for e := range entries {

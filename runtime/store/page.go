@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"apigen.dev/runtime/api"
 )
@@ -11,7 +12,7 @@ import (
 // maxPooled is the size up to which slices are kept for the next page.
 const maxPooled = 1 << 16
 
-// pageItems are the items of a page that were collected, in slices that are used again.
+// pageItems are the items of a page, in slices of a pool.
 type pageItems struct {
 	items  []api.Rendition
 	blocks []api.Block
@@ -21,6 +22,17 @@ var pages = sync.Pool{New: func() any { return &pageItems{} }}
 
 func newPage() *pageItems { return pages.Get().(*pageItems) }
 
+// closeOnce returns close for a page, whose reader may call it twice: by then the slices may belong to another page.
+func (p *pageItems) closeOnce() func() {
+	var closed atomic.Bool
+	return func() {
+		if !closed.Swap(true) {
+			p.close()
+		}
+	}
+}
+
+// close returns the slices to the pool.
 func (p *pageItems) close() {
 	if cap(p.items) > maxPooled || cap(p.blocks) > maxPooled {
 		return
@@ -31,7 +43,7 @@ func (p *pageItems) close() {
 	pages.Put(p)
 }
 
-// unless is page, or the error of what could not be read.
+// unless is page, or the error of objects that could not be read.
 func (p *pageItems) unless(bad *listFailures, l *listing, revision int64, last string, more bool,
 	left int,
 ) (*api.Page, error) {
@@ -41,17 +53,17 @@ func (p *pageItems) unless(bad *listFailures, l *listing, revision int64, last s
 	return p.page(l, revision, last, more, left)
 }
 
-// page hands the items over. left is how many follow; -1 is unknown.
+// page makes the page of the items. left is how many objects follow; -1 is unknown.
 func (p *pageItems) page(l *listing, revision int64, last string, more bool, left int) (*api.Page, error) {
 	page := &api.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: len(p.items), Items: p.all,
-		Close: sync.OnceFunc(p.close)}
+		Close: p.closeOnce()}
 	if !more {
 		return page, nil
 	}
 	return page, continueFrom(page, l, last, revision, left)
 }
 
-// continueFrom says that more follows behind the key last; left is how much, -1 is unknown.
+// continueFrom sets the token that continues after the key last. left is how many objects follow; -1 is unknown.
 func continueFrom(page *api.Page, l *listing, last string, revision int64, left int) (err error) {
 	if l.Empty() && left >= 0 {
 		remaining := int64(left)
@@ -69,9 +81,9 @@ func (p *pageItems) all(yield func(api.Rendition) bool) {
 	}
 }
 
-// ahead is how many renditions are looked up before the first of them is written. Finding one is a few steps through
-// memory that no cache holds, each of which waits for the one before. The processor takes the steps of several at a
-// time where they stand close together, and not where a copy of the whole object lies between.
+// ahead is how many renditions a page looks up before it yields the first one. A lookup misses the processor's caches a
+// few times, each time waiting for the one before. The processor overlaps the misses of several lookups only where no
+// copy of a whole object is between them.
 const ahead = 16
 
 // yieldAll yields a few renditions.
@@ -85,8 +97,8 @@ func yieldAll(next []api.Rendition, yield func(api.Rendition) bool) bool {
 	return true
 }
 
-// fetch reads the first byte of every payload, so that all of them are on their way before one is copied. What it
-// returns is of no use but to have them read.
+// fetch reads the first byte of every payload, so that the processor loads all of them before one is copied. Its result
+// only keeps the compiler from removing the reads.
 //
 //go:noinline
 func fetch(next []api.Rendition) (sum byte) {

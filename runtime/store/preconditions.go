@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// CheckPreconditions is 409 where the object isn't the one that was meant.
+// CheckPreconditions returns 409 where an object doesn't meet preconditions.
 func CheckPreconditions[T api.Object](gr schema.GroupResource, name string, p *metav1.Preconditions, obj T) error {
 	if p == nil {
 		return nil

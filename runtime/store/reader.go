@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// reader reads one resource as renditions: from the cache where there is one and it can answer, else from the backend
-// through the same codec. It is the untyped half of a Store.
+// reader is the untyped half of a Store. It reads renditions from the cache where that can answer, else from the
+// backend through the same codec.
 type reader struct {
 	backend storage.Backend
 	cache   *cache.Cache // nil: there is none
@@ -22,7 +22,7 @@ type reader struct {
 	stored  api.Form
 	prefix  string // of the resource's keys, with "/" at its end
 	gr      schema.GroupResource
-	// namespaced: keys are <prefix><namespace>/<name>, else <prefix><name>.
+	// namespaced tells that keys are <prefix><namespace>/<name>, else <prefix><name>.
 	namespaced bool
 	// selectable are the field paths beyond name and namespace.
 	selectable []string
@@ -30,11 +30,11 @@ type reader struct {
 	bookmark func(revision int64, initialEnd bool, form api.Form) (api.Rendition, error)
 	// patience is how long a read waits for a revision of the future.
 	patience time.Duration
-	// bookmarks is how often a watch is told how far it has come.
+	// bookmarks is how often a watch sends a bookmark.
 	bookmarks time.Duration
-	// asking are the reads that wait for the backend to tell a key's revision.
+	// asking counts the reads that wait for a key's revision from the backend.
 	asking atomic.Int32
-	// compacted is the last compaction that was noticed.
+	// compacted is the revision of the last compaction that a read noticed.
 	compacted atomic.Int64
 	// closed ends with shut; watches end with it.
 	closed context.Context
@@ -63,7 +63,7 @@ func (r *reader) shut() {
 	r.goroutines.Wait()
 }
 
-// Status maps err; it takes note of compactions.
+// Status maps err to an API status, and notes compactions.
 func (r *reader) Status(err error, verb, name string) error {
 	if err == nil {
 		return nil
@@ -75,7 +75,7 @@ func (r *reader) Status(err error, verb, name string) error {
 	return ToStatus(err, r.gr, verb, name)
 }
 
-// noticed takes note of the oldest revision that can still be read, as far as a failed read of an older one told.
+// noticed notes the oldest revision that can be read, as a failed read of an older one told.
 func (r *reader) noticed(revision int64) {
 	for last := r.compacted.Load(); revision > last; last = r.compacted.Load() {
 		if r.compacted.CompareAndSwap(last, revision) {
@@ -84,8 +84,8 @@ func (r *reader) noticed(revision int64) {
 	}
 }
 
-// snapshot returns the cache's state for a resourceVersion as List and Watch understand it: "" is consistent, "0" what
-// there is, a number not older. It is nil where the backend must answer instead.
+// snapshot returns the cache's state for a resourceVersion: "" is a consistent read, "0" the current state, a number a
+// state not older. It returns nil where the backend must answer instead.
 func (r *reader) snapshot(ctx context.Context, wanted string, revision int64) (*cache.Snapshot, error) {
 	if r.cache == nil {
 		return nil, nil
@@ -103,7 +103,7 @@ func (r *reader) snapshot(ctx context.Context, wanted string, revision int64) (*
 	return s, r.fallBack(ctx, err, revision)
 }
 
-// fallBack turns those errors of the cache into nil that mean: ask the backend.
+// fallBack returns nil for errors of the cache after which the backend must answer.
 func (r *reader) fallBack(ctx context.Context, err error, revision int64) error {
 	switch {
 	case err == nil:
@@ -116,7 +116,7 @@ func (r *reader) fallBack(ctx context.Context, err error, revision int64) error 
 	return err
 }
 
-// future is the error of a read at a revision that has not come.
+// future returns the error of a read at a revision of the future.
 func (r *reader) future(ctx context.Context, revision int64) error {
 	current, err := r.backend.Revision(ctx)
 	if err != nil {
@@ -125,7 +125,7 @@ func (r *reader) future(ctx context.Context, revision int64) error {
 	return tooLargeVersion(revision, current)
 }
 
-// await waits, for a bounded time, until the backend has revision: what the cache does where there is one.
+// await waits, for a bounded time, until the backend has revision. Where there is a cache, that waits instead.
 func (r *reader) await(ctx context.Context, revision int64) error {
 	bound, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
@@ -150,7 +150,7 @@ func (r *reader) await(ctx context.Context, revision int64) error {
 	}
 }
 
-// decode makes a record of what the backend holds.
+// decode decodes a value of the backend.
 func (r *reader) decode(kv *storage.KeyValue) (*record, error) {
 	rec, err := r.codec.Decode(kv.Key, kv.Value, kv.Revision)
 	if err != nil {
@@ -159,7 +159,7 @@ func (r *reader) decode(kv *storage.KeyValue) (*record, error) {
 	return &record{Record: rec, key: kv.Key, revision: kv.Revision, codec: r.codec, stored: r.stored}, nil
 }
 
-// ready is nil where reads are served from memory.
+// ready returns nil where the cache serves reads, or there is none.
 func (r *reader) ready() error {
 	if r.cache == nil {
 		return nil

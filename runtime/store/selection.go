@@ -20,15 +20,15 @@ const (
 	FirstSelectable
 )
 
-// Selector is a Selection made ready: nil selectors where they select everything, fields as places.
+// Selector is a parsed Selection. The zero value selects everything.
 type Selector struct {
 	labels labels.Selector
 	fields []requirement
-	// name and namespace are what a field selector pins them to, or "".
+	// name and namespace are the values that a field selector demands, or "".
 	name, namespace string
-	// key, where not empty, is the only one.
+	// key, where not empty, is the only key that is selected.
 	key string
-	// lookup is what of it the cache can look up; nil where that is nothing.
+	// lookup has the requirements that the cache can look up; nil where there are none.
 	lookup *cache.Lookup
 }
 
@@ -38,9 +38,10 @@ type requirement struct {
 	not   bool
 }
 
-// Fields is what has the values of fields: a cache.Entry, or an object that never was in a cache.
+// Fields returns the values of an object's fields by their places. A cache.Entry implements it.
 type Fields interface{ Field(i int) string }
 
+// NewSelector parses a Selection. selectable are the field paths beyond name and namespace.
 func NewSelector(s api.Selection, selectable []string) (Selector, error) {
 	var sel Selector
 	if s.Fields != nil && !s.Fields.Empty() {
@@ -59,14 +60,17 @@ func NewSelector(s api.Selection, selectable []string) (Selector, error) {
 	return sel, nil
 }
 
-// Selector makes a Selection of the resource's objects ready.
+// Selector parses a Selection of the resource's objects.
 func (s *Store[T]) Selector(selection api.Selection) (Selector, error) {
 	return NewSelector(selection, s.selectable)
 }
 
-// findLookup takes from a selector what asks for equality; other operators are left to the match. A name comes first,
-// since fewest objects have it.
+// findLookup collects the requirements of equality; the match checks all others. A name comes first, because it selects
+// the fewest objects.
 func (s *Selector) findLookup() *cache.Lookup {
+	if s.labels == nil && len(s.fields) == 0 {
+		return nil
+	}
 	l := new(cache.Lookup)
 	if s.name != "" {
 		l.Field(cache.Value{Place: NameField, Value: s.name})
@@ -123,8 +127,10 @@ func fieldPlace(path string, selectable []string) (int, error) {
 		", ")))
 }
 
+// Empty tells whether the selector selects everything.
 func (s *Selector) Empty() bool { return s.labels == nil && len(s.fields) == 0 && s.key == "" }
 
+// Matches tells whether the selector selects an object with these labels and fields.
 func (s *Selector) Matches(l labels.Labels, f Fields) bool {
 	for i := range s.fields {
 		r := &s.fields[i]
@@ -145,7 +151,7 @@ func (s *Selector) entry(e *cache.Entry) bool {
 	return s.Matches(e.Labels(), e)
 }
 
-// match is the selector as the cache wants it; nil takes all.
+// match returns the selector as the cache takes it; nil selects everything.
 func (s *Selector) match() cache.Match {
 	if s.Empty() {
 		return nil
@@ -153,7 +159,7 @@ func (s *Selector) match() cache.Match {
 	return s.entry
 }
 
-// record is an object that was read from the backend without the cache: what cache.Entry is with it.
+// record is an object that was read from the backend, as cache.Entry is one of the cache.
 type record struct {
 	cache.Record
 	key      string

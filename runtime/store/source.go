@@ -10,7 +10,7 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// narrow shortens the keys to look at to those of the namespace that a selector names.
+// narrow returns the prefix of the namespace that a selector names, where it names one.
 func (r *reader) narrow(prefix string, sel *Selector) string {
 	if r.namespaced && prefix == r.prefix && sel.namespace != "" {
 		if below := keyBelow(prefix, sel.namespace); below != "" {
@@ -28,11 +28,11 @@ type initial struct {
 	prefix   string
 	revision int64
 	from     string
-	// bad is what can't be sent. Where there is any the watch ends, once all of the state was looked at.
+	// bad are the objects that can't be sent. They end the watch, once it has read all of the state.
 	bad listFailures
 }
 
-// state finds the state for a watch: that of the cache, or that of the backend.
+// state returns the state that a watch begins with, from the cache or the backend.
 func (r *reader) state(ctx context.Context, prefix, wanted string, revision int64, sel *Selector) (*initial, error) {
 	snapshot, err := r.snapshot(ctx, wanted, revision)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *reader) state(ctx context.Context, prefix, wanted string, revision int6
 	return s, err
 }
 
-// next appends the next piece to w's events, and tells whether it was the last one.
+// next appends the next part of the state to w's events, and tells whether it was the last one.
 func (s *initial) next(ctx context.Context, w *watch) (done bool, err error) {
 	if s.snapshot != nil {
 		done = s.nextCached(w)
@@ -106,8 +106,8 @@ func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err err
 	return true, nil
 }
 
-// add appends one object of the state to w's events, or notes that it can't be read or shown, and tells whether enough
-// such were noted.
+// add appends one object of the state to w's events, or notes that it can't be read or rendered. It tells whether it
+// has noted enough of them.
 func (s *initial) add(w *watch, key string, revision int64, readErr error,
 	render func() (api.Rendition, error),
 ) (enough bool) {
@@ -166,11 +166,11 @@ func (s *cacheSource) close()          { s.cursor.Close() }
 
 func (s *cacheSource) arrived(context.Context) (bool, error) { return s.cursor.Arrived(), nil }
 
-// backendSource follows the backend itself, through the same codec and with the same meaning. Its one goroutine reads
-// the stream, since a stream does not survive a Next that was given up.
+// backendSource follows a watch of the backend, through the same codec. Its goroutine reads the stream, because a
+// stream doesn't survive a Next whose context ends.
 //
-// It ends where the backend is lost, and expires: what comes back may have another history, in which what was told
-// never was. The cache, which holds what it knows against what comes back, can tell; this can't.
+// It expires where the connection to the backend is lost: a backend that was restored may have another history. The
+// cache can detect that, because it compares its state with the backend's; a backendSource can't.
 type backendSource struct {
 	r       *reader
 	stream  storage.Stream
@@ -178,8 +178,8 @@ type backendSource struct {
 	batches chan storage.Batch // closed by pump, after it set err
 	err     error
 	cancel  context.CancelFunc
-	reached int64 // all up to here was returned
-	came    bool  // ... and has happened
+	reached int64 // next has returned all events up to this revision
+	came    bool  // the backend has that revision
 	batch   storage.Batch
 	at      int // the next event of batch
 
@@ -208,7 +208,7 @@ func newBackendSource(ctx context.Context, r *reader, prefix string, after int64
 	return s, nil
 }
 
-// pump hands batches over until the stream or ctx ends.
+// pump sends batches until the stream or ctx ends.
 func (s *backendSource) pump(ctx context.Context) {
 	defer close(s.batches)
 	for {
@@ -264,8 +264,8 @@ func (s *backendSource) next(ctx context.Context, into []api.Event, form api.For
 	return into, nil
 }
 
-// within tells that the next event is of the revision of the one before: who goes on from one of them later would miss
-// the others, so they stay together.
+// within tells that the next event has the revision of the one before. A client that resumed between the two would miss
+// the second, so they stay in one slice.
 func (s *backendSource) within() bool {
 	events := s.batch.Events
 	return s.at > 0 && events[s.at].Revision == events[s.at-1].Revision
@@ -273,7 +273,7 @@ func (s *backendSource) within() bool {
 
 var errGap = errors.New("storage was lost, and what happened meanwhile can't be known")
 
-// event is what a change means to this watch: an object that begins or stops to match is added or deleted.
+// event returns the event of a change: an object that begins or stops to match is added or deleted.
 func (s *backendSource) event(e *storage.Event, form api.Form) (event api.Event, ok bool, err error) {
 	if !e.Created && e.Previous == nil {
 		cause := fmt.Errorf("storage no longer has the state of %s before revision %d", e.Key, e.Revision)
@@ -286,7 +286,7 @@ func (s *backendSource) event(e *storage.Event, form api.Form) (event api.Event,
 		}
 	}
 	if e.Previous != nil {
-		// A write over a value that can't be decoded makes it good again; its removal can't be told to anyone.
+		// A write over a corrupt value repairs it. The removal of one has no object to send.
 		if before, err = s.matching(e.Previous); err != nil && e.Deleted {
 			return s.corruptEvent(api.Deleted, e, err)
 		}

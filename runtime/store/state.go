@@ -10,22 +10,21 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// State is an object as an optimistic write finds it. A writer may change and keep it.
+// State is the state of an object that an optimistic write reads. A Writer may change and keep it.
 type State[T api.Object] struct {
-	// Object is the object with its resourceVersion; empty where it is absent. It belongs to the writer that gets the
-	// state.
+	// Object is the object with its resourceVersion; an empty one where it doesn't exist.
 	Object   T
 	Exists   bool
 	Revision int64
-	// Data is its stored form, as the store would write it today.
+	// Data is the stored form, as the store would write it today.
 	Data []byte
-	// stale tells that the backend holds another form than Data: an older version, older defaults, an older key.
+	// stale tells that the backend has another form than Data: an older version, older defaults, an older key.
 	stale bool
-	// fresh tells what was read from the backend for this write from a guess that the cache made.
+	// fresh tells that this write read the state from the backend: it is no guess.
 	fresh bool
 }
 
-// read is the state in the backend.
+// read reads the state from the backend.
 func (s *Store[T]) read(ctx context.Context, key string) (*State[T], error) {
 	kv, _, err := s.backend.Get(ctx, key, storage.GetOptions{})
 	if err != nil {
@@ -34,8 +33,8 @@ func (s *Store[T]) read(ctx context.Context, key string) (*State[T], error) {
 	return s.stateOf(key, kv)
 }
 
-// stateOf makes a state of what the backend returned; nil is absent. A value that can't be decoded can't be written
-// over or deleted either: that takes an option of its own, since it may break what relies on it.
+// stateOf decodes a value of the backend; nil is absent. Writes fail for a corrupt value, too: only DeleteCorrupt
+// removes one.
 func (s *Store[T]) stateOf(key string, kv *storage.KeyValue) (*State[T], error) {
 	if kv == nil {
 		return &State[T]{fresh: true}, nil
@@ -58,7 +57,7 @@ func (s *Store[T]) stateOf(key string, kv *storage.KeyValue) (*State[T], error) 
 	return &State[T]{Object: obj, Exists: true, Revision: kv.Revision, Data: data, stale: stale, fresh: true}, nil
 }
 
-// guess is the state that the cache has, or nil.
+// guess returns the state in the cache, or nil.
 func (s *Store[T]) guess(key string) *State[T] {
 	if s.cache == nil {
 		return nil
@@ -84,7 +83,7 @@ func (s *Store[T]) guess(key string) *State[T] {
 	return &State[T]{Object: obj, Exists: true, Revision: entry.Revision(), Data: data, stale: entry.Stale()}
 }
 
-// stateOfCaller is the state that a caller believes an object to be in; nil where the caller has none.
+// stateOfCaller returns the state of the caller's guess, or nil where the caller has none.
 func (s *Store[T]) stateOfCaller(obj T) *State[T] {
 	var none T
 	if any(obj) == any(none) {

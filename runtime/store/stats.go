@@ -6,26 +6,26 @@ import (
 	"apigen.dev/runtime/cache"
 )
 
-// Stats are counts.
+// Stats are counts of a store.
 type Stats struct {
 	Objects int64
 }
 
-// Stats asks the backend.
+// Stats reads the counts from the backend.
 func (s *Store[T]) Stats(ctx context.Context) (Stats, error) {
 	n, err := s.backend.Count(ctx, s.prefix)
 	return Stats{Objects: n}, s.Status(err, "list", "")
 }
 
-// Measurement is how a resource does at a moment.
+// Measurement is the state of a resource for metrics.
 type Measurement struct {
-	// Objects that there are, by the cache's count or by the backend's where there is no cache; -1 is not known.
+	// Objects is the number of objects, counted by the cache, or by the backend where there is none; -1 is unknown.
 	Objects int64
-	// Cache is the cache's; nil where there is none.
+	// Cache has the statistics of the cache; nil where there is none.
 	Cache *cache.Stats
 }
 
-// Measure implements Measured.
+// Measure returns the state of the resource for metrics.
 func (s *Store[T]) Measure(ctx context.Context) Measurement {
 	m := Measurement{Objects: -1}
 	if s.cache == nil {

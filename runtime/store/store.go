@@ -23,35 +23,34 @@ type Config[T api.Object] struct {
 	// KeyPrefix is that of all resources, "/registry/". ResourcePrefix is that of this resource's keys below it,
 	// "pods/"; it must end in a slash, and may begin with one.
 	KeyPrefix, ResourcePrefix string
-	// Resource is how errors call the resource.
+	// Resource names the resource in errors.
 	Resource schema.GroupResource
-	// Namespaced: keys are <ResourcePrefix><namespace>/<name>.
+	// Namespaced tells that keys are <ResourcePrefix><namespace>/<name>.
 	Namespaced bool
 
 	// New returns an empty object.
 	New func() T
-	// Encode returns an object as JSON. It is called with objects that belong to the store; before a write they have
+	// Encode encodes an object as JSON. It may change the object, which belongs to the store; before a write it has
 	// neither resourceVersion nor selfLink.
 	Encode func(T) ([]byte, error)
-	// Decode reads what Encode, or an older one, wrote.
+	// Decode decodes what Encode, or an older release of it, returned.
 	Decode func([]byte) (T, error)
-	// Translate makes JSON, as Decode reads it, of a value in Kubernetes protobuf, as kube-apiserver stores its own
-	// kinds; such a value is stale. nil: Decode is given all values as they are.
+	// Translate translates a value in Kubernetes protobuf, in which kube-apiserver stores its own kinds, to JSON. Such
+	// a value is stale. Without Translate, Decode gets all values as they are.
 	Translate func(protobuf []byte) ([]byte, error)
-	// Transformer is what values pass on their way to the backend and back; nil stores them as Encode writes them.
+	// Transformer encrypts values at rest; nil stores them as Encode returns them.
 	Transformer Transformer
-	// BeforeWrite is called before a value is written; its error ends the write, of which nothing was sent. nil:
-	// nothing.
+	// BeforeWrite runs before each write; its error ends the write before anything is sent. It may be nil.
 	BeforeWrite func(ctx context.Context) error
 
 	// Fields are those by which lists and watches may select beyond metadata.name and metadata.namespace.
 	Fields []api.SelectableField[T]
-	// Form is what renditions of the stored form are asked by, and Head their constant beginning behind the brace.
+	// Form is the form of stored objects, and Head their constant beginning after the brace.
 	Form api.Form
 	Head string
-	// Render makes other forms of a rendition of the stored one; nil: there are none.
+	// Render renders other forms from the stored one; nil means that there are none.
 	Render func(stored api.Rendition, form api.Form) (api.Rendition, error)
-	// Bookmark makes the object of a bookmark event; nil: one with nothing but metadata.
+	// Bookmark renders the object of a bookmark; nil renders an object with only metadata.
 	Bookmark func(revision int64, initialEnd bool, form api.Form) (api.Rendition, error)
 
 	// DisableCache makes all reads go to the backend.
@@ -61,27 +60,27 @@ type Config[T api.Object] struct {
 	Window     cache.Window
 	Log        *slog.Logger
 	Verify     bool
-	// Patience is how long a read waits for a revision of the future; 0 is 3 s.
+	// Patience is how long a read waits for a revision of the future; 0 means 3 s.
 	Patience time.Duration
-	// BookmarkEvery is how often a watch that wants bookmarks gets one; 0 is a minute.
+	// BookmarkEvery is how often a watch sends a bookmark; 0 means a minute.
 	BookmarkEvery time.Duration
 }
 
 // Store is the typed store of one resource over a backend, with the cache in front of it or without. Keys begin with
 // Config.ResourcePrefix. Errors are API statuses (apierrors.APIStatus) that wrap their cause.
 //
-// All methods are safe for concurrent use. Objects that it returns belong to the caller; those that it is given must
-// not be changed while the method runs.
+// All methods are safe for concurrent use. Objects that a method returns belong to the caller, which must not change
+// its arguments while a method runs.
 type Store[T api.Object] struct {
 	reader
 	config Config[T]
-	// root is what keys begin with, between slashes.
+	// root is the prefix of keys, between slashes.
 	root string
-	// unfollow ends what followTransformer began; nil where there is nothing to follow.
+	// unfollow ends followTransformer; nil where the transformer doesn't change.
 	unfollow func()
 }
 
-// New opens a store. It owns a goroutine, the cache's, until it is closed.
+// New opens a store, which owns the goroutine of the cache until it is closed.
 func New[T api.Object](config Config[T]) (*Store[T], error) {
 	switch {
 	case config.Backend == nil:
@@ -130,7 +129,7 @@ func (s *Store[T]) runCache() {
 		Check: s.config.CheckCache, Logger: s.config.Log, Verify: s.config.Verify,
 	})
 	s.spawn(func() {
-		// It ends with its context and only then: whatever else goes wrong, it tries again.
+		// Run ends only with its context: it tries again after all other errors.
 		_ = s.cache.Run(s.closed)
 	})
 }
@@ -144,19 +143,20 @@ func (s *Store[T]) Close() error {
 	return nil
 }
 
-// Ready is nil while reads are served from memory, or where they never are; else the reason why not.
+// Ready returns nil where the cache serves reads or there is no cache, else the reason why it doesn't.
 func (s *Store[T]) Ready() error { return s.ready() }
 
-// CurrentRevision asks the backend for its current revision.
+// CurrentRevision reads the current revision from the backend.
 func (s *Store[T]) CurrentRevision(ctx context.Context) (int64, error) {
 	revision, err := s.backend.Revision(ctx)
 	return revision, s.Status(err, "get", "")
 }
 
-// CompactRevision is the oldest revision that can be read, as the last read of an older one found; 0 where none did.
+// CompactRevision returns the oldest revision that can be read, as the last read of an older one found; 0 where no read
+// found one.
 func (s *Store[T]) CompactRevision() int64 { return s.compacted.Load() }
 
-// RequestProgress makes the cache catch up with the backend, and waits for it.
+// RequestProgress waits until the cache has the current revision of the backend.
 func (s *Store[T]) RequestProgress(ctx context.Context) error {
 	if s.cache == nil {
 		return nil
@@ -165,8 +165,8 @@ func (s *Store[T]) RequestProgress(ctx context.Context) error {
 	return s.Status(err, "watch", "")
 }
 
-// Resource is how errors call the resource.
+// Resource names the resource in errors.
 func (s *Store[T]) Resource() schema.GroupResource { return s.gr }
 
-// Form is that of the stored form: reads in it cost least, and Object reads it.
+// Form returns the form of stored objects: reads in it cost least, and Object decodes it.
 func (s *Store[T]) Form() api.Form { return s.stored }

@@ -214,7 +214,8 @@ func TestUpdate(t *testing.T) {
 				if calls++; calls == 1 {
 					// Somebody else is faster.
 					value := []byte(strings.Replace(mustJSON(gadget("a", 10)), "\n", "", 1))
-					if _, err := backend.Put(t.Context(), "/registry/gadgets/ns/a", value, mustInt(current.ResourceVersion),
+					if _, err := backend.Put(t.Context(), "/registry/gadgets/ns/a", value,
+						mustInt(current.ResourceVersion),
 						0); err != nil {
 						t.Fatal(err)
 					}

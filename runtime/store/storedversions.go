@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// recordsBelow stands behind the prefix of all resources and before the name of one. No group's name begins with
-	// an underscore: no resource's keys are there.
+	// recordsBelow is the prefix of records below the prefix of all resources. No group's name begins with an
+	// underscore, so no resource has keys there.
 	recordsBelow = "_apigen/storageversions/"
-	// recordTrust is how long a record that was seen is believed to be still there: it may be trimmed by a migration,
-	// or lost with a restore of the backend.
+	// recordTrust is how long a store trusts that a record still exists: a migration may trim it, and a restore of the
+	// backend may lose it.
 	recordTrust = time.Minute
 	// recordTries bounds how often a record is read and written again.
 	recordTries = 5
 	openTimeout = 30 * time.Second
 )
 
-// StoredVersions is the record, in the backend, of the versions in which a resource's objects may be stored. A version
-// is recorded before the first object is written in it, so that a server can tell before it serves that it could not
-// read all.
+// StoredVersions is the record, in the backend, of the versions in which a resource's objects may be stored. A store
+// records a version before it writes the first object in it, so that a server which can't read all objects can refuse
+// to start.
 type StoredVersions struct {
 	backend storage.Backend
 	key     string
@@ -47,6 +47,7 @@ type versionRecord struct {
 	Versions []string `json:"versions"`
 }
 
+// NewStoredVersions returns the record of a resource whose store writes the version current.
 func NewStoredVersions(backend storage.Backend, prefix string, gr schema.GroupResource,
 	current string,
 ) *StoredVersions {
@@ -60,7 +61,7 @@ func NewStoredVersions(backend storage.Backend, prefix string, gr schema.GroupRe
 	return v
 }
 
-// Check fails where a version is recorded that is none of readable.
+// Check fails where the record has a version that isn't in readable.
 func (v *StoredVersions) Check(ctx context.Context, readable []string) error {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
@@ -101,8 +102,8 @@ func (v *StoredVersions) parse(kv *storage.KeyValue) (versionRecord, int64, erro
 	return record, kv.Revision, nil
 }
 
-// BeforeWrite sees to it that the current version is on the record. Where that can't be done nothing may be written,
-// and nothing was: its errors never are of an unknown outcome.
+// BeforeWrite records the current version. After an error the store must not write; the error is never one of unknown
+// outcome, because no object was written.
 func (v *StoredVersions) BeforeWrite(ctx context.Context) error {
 	if v.elapsed().Nanoseconds() < v.trusted.Load() {
 		return nil
@@ -124,7 +125,7 @@ func (v *StoredVersions) BeforeWrite(ctx context.Context) error {
 	return nil
 }
 
-// confirm asks whether the record that was seen is still there, and else records the current version.
+// confirm checks that the record is as it was last seen, else it records the current version.
 func (v *StoredVersions) confirm(ctx context.Context) error {
 	if v.seen > 0 {
 		kv, _, err := v.backend.Get(ctx, v.key, storage.GetOptions{RevisionOnly: true})
@@ -138,8 +139,8 @@ func (v *StoredVersions) confirm(ctx context.Context) error {
 	return v.update(ctx, func(versions []string) []string { return append(versions, v.current) })
 }
 
-// update changes the record by compare-and-swap, until it is what change makes of it. A write of unknown outcome is
-// read before it is tried again: done twice it does no harm.
+// update changes the record by compare-and-swap. After a write of unknown outcome it reads the record and tries again:
+// a second write does no harm.
 func (v *StoredVersions) update(ctx context.Context, change func([]string) []string) error {
 	record, revision, err := v.read(ctx)
 	var last error // of the write before

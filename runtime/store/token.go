@@ -11,27 +11,26 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// token is what a continue parameter holds, in the form that kube-apiserver gives out.
+// token is the content of a continue parameter, as in kube-apiserver.
 type token struct {
 	Version  string `json:"v"`
 	Revision int64  `json:"rv"`
 	Start    string `json:"start,omitempty"`
-	// Raw replaces a Start that can't be told: there may be keys that no server made, without which a list would go on
-	// at the wrong place. It is compared as bytes, like all keys.
+	// Raw replaces a Start that JSON can't represent: such keys exist where another program wrote them.
 	Raw []byte `json:"raw,omitempty"`
 }
 
 const tokenVersion = "meta.k8s.io/v1" //nolint:gosec // G101: a continue token is no credential
 
-// EncodeToken returns the parameter that continues a list below prefix at from, a key. revision -1 is whatever is
-// current then.
+// EncodeToken returns the parameter that continues a list below prefix at the key from. A revision of -1 is the current
+// one at that time.
 func EncodeToken(prefix, from string, revision int64) (string, error) {
 	start, ok := strings.CutPrefix(from, prefix)
 	if !ok || start == "" {
 		return "", fmt.Errorf("key %q is not below %q", from, prefix)
 	}
 	t := token{Version: tokenVersion, Revision: revision, Start: start}
-	if !tellable(start) {
+	if !encodable(start) {
 		t.Start, t.Raw = "", []byte(start)
 	}
 	data, err := json.Marshal(t)
@@ -41,7 +40,7 @@ func EncodeToken(prefix, from string, revision int64) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(data), nil
 }
 
-// DecodeToken returns the key to go on from, which is always below prefix, whatever a client sent.
+// DecodeToken returns the key that a list continues at, which is always below prefix, whatever the client sent.
 func DecodeToken(parameter, prefix string) (from string, revision int64, err error) {
 	bad := func(format string, args ...any) (string, int64, error) {
 		return "", 0, apierrors.NewBadRequest("invalid continue token: continue key is not valid: " +
@@ -60,21 +59,20 @@ func DecodeToken(parameter, prefix string) (from string, revision int64, err err
 		return bad("server does not recognize this encoded version %v", t.Version)
 	case t.Revision == 0 || t.Revision < -1:
 		return bad("incorrect encoded start resourceVersion (version %s)", tokenVersion)
-	case t.Start == "" && len(t.Raw) > 0 && !tellable(string(t.Raw)):
+	case t.Start == "" && len(t.Raw) > 0 && !encodable(string(t.Raw)):
 		return prefix + string(t.Raw), t.Revision, nil
 	case t.Start == "":
 		return bad("encoded start key empty (version %s)", tokenVersion)
 	}
 	start := strings.TrimPrefix(t.Start, "/")
-	if !tellable(start) {
+	if !encodable(start) {
 		return bad("%s", t.Start)
 	}
 	return prefix + start, t.Revision, nil
 }
 
-// tellable tells whether a start can stand in a token as it is: JSON must be able to say it, and path.Clean must not
-// change it.
-func tellable(start string) bool {
+// encodable tells whether a token can have a start as it is: it must be valid UTF-8, and path.Clean must not change it.
+func encodable(start string) bool {
 	rooted := "/" + start
 	return path.Clean(rooted) == rooted && rooted != "/" && utf8.ValidString(start)
 }

@@ -9,25 +9,24 @@ import (
 	"apigen.dev/runtime/wire"
 )
 
-// Transformer is what values pass on their way to the backend and back: encryption at rest. Its methods are safe for
-// concurrent use; key is the value's full key in the backend, so that a value can be bound to its place.
+// Transformer transforms values before they are stored and after they are read: encryption at rest. Its methods are
+// safe for concurrent use. key is the full key in the backend, by which a value can be authenticated.
 type Transformer interface {
-	// Open returns what Seal was given. stale tells that Seal would write something else today (with another key): the
-	// next write of the object, also one that changes nothing, then writes it. stored must not be changed. An error
-	// poisons this one object, and must say what can't be opened without repeating it; key is told beside it.
+	// Open returns the argument of Seal. stale tells that Seal would return something else today, for example with
+	// another key; then the next write stores the object again, even if it changes nothing. Open must not change
+	// stored. An error makes this one object corrupt; it must not contain the value.
 	Open(key string, stored []byte) (plain []byte, stale bool, err error)
 	// Seal returns the value to store. It must not change plain.
 	Seal(key string, plain []byte) ([]byte, error)
 }
 
-// Changing is implemented by Transformers that may open tomorrow what they don't today. OnChange calls f after each
-// change, until cancel is called; f is quick.
+// Changing is implemented by Transformers whose keys may change. OnChange calls f after each change until the caller
+// calls cancel; f returns quickly.
 type Changing interface {
 	OnChange(f func()) (cancel func())
 }
 
-// open is config.Transformer's Open; without one, all is stored as it is. What is Kubernetes protobuf comes as JSON,
-// and is stale.
+// open opens a value with the Transformer, where there is one, and translates Kubernetes protobuf to JSON.
 func (c *Config[T]) open(key string, stored []byte) (plain []byte, stale bool, err error) {
 	plain = stored
 	if c.Transformer != nil {
@@ -49,7 +48,7 @@ func (c *Config[T]) seal(key string, plain []byte) ([]byte, error) {
 	return c.Transformer.Seal(key, plain)
 }
 
-// put seals a stored form and writes it. An error other than the backend's own means that nothing was sent.
+// put seals a stored form and writes it. After an error that isn't the backend's nothing was sent.
 func (s *Store[T]) put(ctx context.Context, key string, data []byte, expect int64, ttl time.Duration) (int64, error) {
 	if s.config.BeforeWrite != nil {
 		if err := s.config.BeforeWrite(ctx); err != nil {
@@ -65,7 +64,7 @@ func (s *Store[T]) put(ctx context.Context, key string, data []byte, expect int6
 
 var errKeysChanged = errors.New("values that could not be opened may be readable now")
 
-// followTransformer has the cache look again at what it could not read, whenever the transformer has changed.
+// followTransformer makes the cache read corrupt objects again whenever the transformer changes.
 func (s *Store[T]) followTransformer() {
 	changing, ok := s.config.Transformer.(Changing)
 	if !ok || s.cache == nil {
@@ -74,8 +73,8 @@ func (s *Store[T]) followTransformer() {
 	s.unfollow = changing.OnChange(func() { s.spawn(s.reread) })
 }
 
-// reread restarts the cache where it holds what could not be read. All that was decoded before the change is in its
-// snapshot once that has reached a revision which was asked for after it.
+// reread restarts the cache where that has corrupt objects. It first waits for the backend's current revision: then the
+// snapshot has all values that were decoded before the change.
 func (s *Store[T]) reread() {
 	pause := time.NewTicker(100 * time.Millisecond)
 	defer pause.Stop()

@@ -17,12 +17,12 @@ import (
 const (
 	// maxEvents bounds what one Next returns, but for events of one revision.
 	maxEvents = 256
-	// beforeDeadline is how long before a watch's deadline its last bookmark is sent.
+	// beforeDeadline is how long before its deadline a watch sends the last bookmark.
 	beforeDeadline = 2 * time.Second
 )
 
-// watch is a Watch: first the state, where one was asked for, then what follows it. It has no goroutine and no queue;
-// its reader drives it.
+// watch is a Watch: first the state, where the client asks for it, then the events after it. It has no goroutine and no
+// queue; its reader drives it.
 type watch struct {
 	r      *reader
 	given  context.Context // what Watch was called with
@@ -31,10 +31,10 @@ type watch struct {
 	unbind func() bool // from the handle
 	form   api.Form
 
-	failure error    // why it could not begin
-	initial *initial // nil once the state was sent, and where none was asked for
+	failure error    // why the watch could not begin
+	initial *initial // nil once the state was sent, and where the client doesn't ask for it
 	source  source
-	// marks: send bookmarks; markInitial: send the one that ends the initial events.
+	// marks asks for bookmarks, markInitial for the one that ends the initial events.
 	marks, markInitial bool
 	events             []api.Event
 	// corrupt is WatchOptions.Corrupt.
@@ -44,18 +44,18 @@ type watch struct {
 	unmarked context.CancelFunc
 }
 
-// source is what happens after the state: a cursor of the cache, or a stream of the backend.
+// source has the events after the state: a cursor of the cache, or a stream of the backend.
 type source interface {
 	// next waits for events, at most maxEvents, and appends them.
 	next(ctx context.Context, into []api.Event, form api.Form) ([]api.Event, error)
-	// revision is how far the source has come.
+	// revision is the revision up to which next has returned all events.
 	revision() int64
-	// arrived tells whether that has happened at all: a watch may begin in the future.
+	// arrived tells whether the backend has that revision: a watch may begin in the future.
 	arrived(ctx context.Context) (bool, error)
 	close()
 }
 
-// Watch watches the objects below prefix in a form, or the one object whose key prefix is where it doesn't end in "/".
+// Watch watches the objects below prefix in a form, or one object where prefix is its key, without a "/" at the end.
 // The Watch is a Paced and a Backlog, too.
 func (s *Store[T]) Watch(ctx context.Context, prefix string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
 	full, err := s.key(prefix)
@@ -69,7 +69,7 @@ func (s *Store[T]) Watch(ctx context.Context, prefix string, opts api.WatchOptio
 	return w, nil
 }
 
-// watch begins a watch of the keys below prefix, or of the one key that it is where it doesn't end in "/".
+// watch begins a watch of the keys below prefix, or of one key without a "/" at the end.
 func (r *reader) watch(ctx context.Context, prefix string, opts api.WatchOptions, form api.Form) (*watch, error) {
 	after, err := ParseVersion(opts.ResourceVersion)
 	if err != nil {
@@ -95,14 +95,14 @@ func (r *reader) watch(ctx context.Context, prefix string, opts api.WatchOptions
 			w.Close()
 			return nil, err
 		}
-		w.failure = err // kube-apiserver tells it by an event, as if the watch had begun
+		w.failure = err // as in kube-apiserver, the client gets this error as an event
 	}
 	w.schedule(time.Now())
 	return w, nil
 }
 
-// begin decides where the watch begins. Without a revision, or from 0, it begins with the state, as sendInitialEvents
-// asks it to from any revision.
+// begin decides where the watch begins: with the state where the revision is missing or 0, or sendInitialEvents asks
+// for it, else after the revision.
 func (w *watch) begin(prefix string, opts api.WatchOptions, after int64, sel *Selector) error {
 	withState := after == 0
 	if opts.SendInitialEvents != nil {
@@ -124,7 +124,7 @@ func (w *watch) begin(prefix string, opts api.WatchOptions, after int64, sel *Se
 	return w.follow(prefix, state.revision, sel)
 }
 
-// follow finds the source of what happens after a revision: the cache's log, or the backend where the log begins later.
+// follow sets the source of the events after a revision: the cache's log, or the backend where the log begins later.
 func (w *watch) follow(prefix string, after int64, sel *Selector) error {
 	r := w.r
 	if r.cache != nil {
@@ -149,7 +149,7 @@ func (w *watch) follow(prefix string, after int64, sel *Selector) error {
 	return nil
 }
 
-// unbroken tells, by nil, that the source goes on from a revision which a client named. What a cursor follows does.
+// unbroken returns nil where the history that the source follows has the revision of the client. A cursor's always has.
 func (w *watch) unbroken(after int64) error {
 	if _, direct := w.source.(*backendSource); !direct || w.r.cache == nil {
 		return nil
@@ -198,7 +198,7 @@ func (w *watch) Next(ctx context.Context) ([]api.Event, error) {
 	return w.events, w.ended(ctx, err)
 }
 
-// ended prefers the reason why the watch was ended over what that did to storage.
+// ended prefers the error of a context over the error of storage that it caused.
 func (w *watch) ended(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -211,7 +211,7 @@ func (w *watch) ended(ctx context.Context, err error) error {
 	return w.r.Status(err, "watch", "")
 }
 
-// nextInitial sends the next piece of the state, and the bookmark at its end.
+// nextInitial appends the next part of the state, and the bookmark at its end.
 func (w *watch) nextInitial(ctx context.Context) error {
 	done, err := w.initial.next(ctx, w)
 	if err != nil || !done {
@@ -224,8 +224,8 @@ func (w *watch) nextInitial(ctx context.Context) error {
 	return nil
 }
 
-// markReached appends a bookmark, unless the watch waits for a revision that has not come: who went on from such a
-// bookmark later would miss what happened until then.
+// markReached appends a bookmark, unless the watch waits for a revision of the future: a client that resumed from such
+// a bookmark would miss the events before it.
 func (w *watch) markReached(ctx context.Context) error {
 	arrived, err := w.source.arrived(ctx)
 	if err != nil || !arrived {
@@ -244,7 +244,7 @@ func (w *watch) mark(initialEnd bool) error {
 	return nil
 }
 
-// schedule sets when the next bookmark is due: after the usual time, a little scattered, or just before the deadline.
+// schedule sets when the next bookmark is due: after the usual time with some jitter, or just before the deadline.
 func (w *watch) schedule(now time.Time) {
 	w.unmarked()
 	w.due, w.unmarked = w.ctx, func() {}
@@ -264,7 +264,7 @@ func (w *watch) schedule(now time.Time) {
 	w.due, w.unmarked = context.WithDeadline(w.ctx, next)
 }
 
-// More implements Backlog: a piece of a state from the cache ends where it knows what follows.
+// More implements Backlog: a part of the state from the cache is followed by another one.
 func (w *watch) More() bool {
 	return w.initial != nil && w.initial.snapshot != nil && w.initial.from != ""
 }

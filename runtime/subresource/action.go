@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -17,19 +16,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Action is a subresource that a kind of its own, B, is posted to, and that acts on the object: a binding, an eviction.
+// Action is a subresource to which clients POST a kind of its own, B, and which changes the object, like a binding.
 type Action[T, B api.Object] struct {
 	Name string
 	Body codec.Kind[B]
-	// Do changes obj as in asks for. The object is then validated and stored as an update of it, at once with what was
-	// read: where it was changed meanwhile, Do is called again with the newer one. Of metadata only what an update may
-	// change is taken. In a dry run nothing is stored.
+	// Do changes obj as in asks for. The server then validates and stores obj as an update; after a conflict with
+	// another write it calls Do again with the newer object. Do can change the fields of the metadata that an update
+	// can change. A dry run stores nothing.
 	Do func(ctx context.Context, obj T, in B) error
 }
 
 // ActionOf makes the extension, which answers 201 with a Status.
 func ActionOf[T, B api.Object](a Action[T, B]) Extension[T] {
-	return actionOf(a.Name, a.Body, a.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error) {
+	return actionOf(a.Name, a.Body, a.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition,
+		error) {
 		if err := a.Do(ctx, obj, in); err != nil {
 			return api.Rendition{}, err
 		}
@@ -37,19 +37,20 @@ func ActionOf[T, B api.Object](a Action[T, B]) Extension[T] {
 	})
 }
 
-// Request is an Action that answers with a kind of its own, A: a token.
+// Request is an Action that answers with a kind of its own, A, like a token.
 type Request[T, B, A api.Object] struct {
 	Name   string
 	Body   codec.Kind[B]
 	Answer codec.Kind[A]
-	// Do is that of an Action. An object that it leaves as it is isn't written.
+	// Do is as in Action. The server doesn't write an object that it leaves unchanged.
 	Do func(ctx context.Context, obj T, in B) (A, error)
 }
 
 // RequestOf makes the extension, which answers 201 with what Do returns.
 func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 	answer, err := codec.BindKind(r.Answer)
-	e := actionOf(r.Name, r.Body, r.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error) {
+	e := actionOf(r.Name, r.Body, r.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition,
+		error) {
 		out, err := r.Do(ctx, obj, in)
 		if err != nil {
 			return api.Rendition{}, err
@@ -63,7 +64,7 @@ func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 	return e
 }
 
-// successRendition is the Status of what was done.
+// successRendition renders the Status of a success.
 func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusCreated}
 	r.Head = rendition.Head(encoding, "Status", "v1")
@@ -83,7 +84,7 @@ func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 	return r, nil
 }
 
-// act changes an object and makes the answer.
+// act changes an object and renders the answer.
 type act[T, B api.Object] func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error)
 
 func actionOf[T, B api.Object](name string, kind codec.Kind[B], complete bool, do act[T, B]) Extension[T] {
@@ -94,13 +95,14 @@ func actionOf[T, B api.Object](name string, kind codec.Kind[B], complete bool, d
 }
 
 // createFunc is Handle.Create.
-type createFunc = func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
+type createFunc = func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result,
+	error)
 
-// posted makes an extension that a kind is posted to; create serves it.
+// posted makes an extension to which clients POST a kind; create serves it.
 func posted[T, B api.Object](
 	name string, kind codec.Kind[B], complete bool, create func(*action[T, B]) createFunc,
 ) Extension[T] {
-	// The answer is a Status, or else who calls it says what.
+	// The answer is a Status, unless the caller changes that.
 	e := Extension[T]{info: api.Extension{Name: name, Methods: []string{http.MethodPost}, GivesProtobuf: true}}
 	e.open = func(h Host[T]) (*Handle, error) {
 		switch {
@@ -131,7 +133,7 @@ type action[T, B api.Object] struct {
 	do act[T, B]
 }
 
-// target is the object that a body is posted for.
+// target returns the object that a body is for.
 func (a *action[T, B]) target(namespace, name string, body api.Body) Target {
 	return Target{Namespace: namespace, Name: name, Version: body.Version, Subresource: a.name}
 }
@@ -151,7 +153,7 @@ func (a *action[T, B]) create(
 	return result, err
 }
 
-// read decodes and checks the body. One that names no object is for the one of the URL.
+// read decodes and checks the body. A body without a name is for the object of the URL.
 func (a *action[T, B]) read(ctx context.Context, body api.Body, t Target) (in B, warnings []string, err error) {
 	if in, warnings, err = a.body.DecodeBody(body); err != nil {
 		return in, warnings, err
@@ -159,13 +161,11 @@ func (a *action[T, B]) read(ctx context.Context, body api.Body, t Target) (in B,
 	if err := metadata.EnsureNamespace(in, a.host.Info.Scope, t.Namespace); err != nil {
 		return in, warnings, err
 	}
-	switch in.GetName() {
-	case t.Name:
-	case "":
+	if in.GetName() == "" {
 		in.SetName(t.Name)
-	default:
-		return in, warnings, apierrors.NewBadRequest(
-			fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", in.GetName(), t.Name))
+	}
+	if err := metadata.MatchName(in, t.Name); err != nil {
+		return in, warnings, err
 	}
 	v := a.body.OrStorage(body.Version)
 	errs, err := v.Validate(ctx, operation.Operation{Type: operation.Create}, in, nil)

@@ -1,5 +1,7 @@
-// Package subresource makes the subresources that are no part of their object: actions, removals, requests, scales,
-// projections, streams and connections. It knows how objects are encoded and written through a Host, and no resource.
+// Package subresource serves the subresources that are no part of their object: actions, removals, requests, scales,
+// projections, streams and connections. It reads and writes the object through a Host.
+//
+// It may know packages api, codec, metadata, ownership, reach, rendition, store and wire.
 package subresource
 
 import (
@@ -23,26 +25,27 @@ type Extension[T api.Object] struct {
 	info api.Extension
 	// describe, where set, completes info for the resource's group.
 	describe func(info api.Extension, group string) api.Extension
-	// open binds it to an open resource.
+	// open binds the extension to an open resource.
 	open func(Host[T]) (*Handle, error)
 }
 
-// Handle is an open Extension: of its functions those are set that it has. Errors are API statuses, as those of
-// a Handle; what an author's function returns is passed on.
+// Handle is an open Extension. It has the functions of its form; the others are nil. Errors are API statuses, and those
+// that the author's functions return.
 type Handle struct {
 	Get    func(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error)
 	Update func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
-	Patch  func(ctx context.Context, namespace, name string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error)
+	Patch  func(ctx context.Context, namespace, name string, kind api.PatchType, body api.Body,
+		opts api.WriteOptions) (api.Result, error)
 	Create func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
 	// View is a Get with options.
 	View func(ctx context.Context, namespace, name string, query url.Values, form api.Form) (api.Rendition, error)
-	// Stream is closed by its reader.
+	// Stream returns the output, which its reader must close.
 	Stream func(ctx context.Context, namespace, name string, query url.Values) (Output, error)
-	// Connect returns what serves the connection. A handler passes through here untouched; nothing else of HTTP does.
+	// Connect returns the author's handler, which serves the connection.
 	Connect func(ctx context.Context, namespace, name string, query url.Values) (http.Handler, error)
 }
 
-// Output is what a stream sends.
+// Output is the output of a stream.
 type Output struct {
 	io.ReadCloser
 	ContentType string
@@ -53,7 +56,7 @@ type Host[T api.Object] struct {
 	Info *api.Info
 	// Object reads one object. resourceVersion is as in metav1.GetOptions.
 	Object func(ctx context.Context, namespace, name, resourceVersion string) (T, error)
-	// Writer is nil where nothing is stored.
+	// Writer is nil for a kind without storage.
 	Writer  Writer[T]
 	Schemas *ownership.Schemas
 	// LogOwnership logs that the managedFields of a write could not be found out.
@@ -62,31 +65,31 @@ type Host[T api.Object] struct {
 
 // Writer writes objects for their extensions.
 type Writer[T api.Object] interface {
-	// Act changes an object, all of it that an update may change, and answers with what do returns.
+	// Act runs do on an object, stores all its changes that an update may make, and answers with the result of do.
 	Act(ctx context.Context, t Target, opts api.WriteOptions, do func(obj T) (api.Rendition, error)) (api.Result, error)
-	// Change is an update of the object through another kind: change sets the managedFields, too, and show makes the
-	// answer.
+	// Change updates the object through another kind. The Change also sets managedFields and renders the answer.
 	Change(ctx context.Context, t Target, opts api.WriteOptions, change Change[T]) (api.Result, error)
 	// Remove deletes an object that consent doesn't refuse.
-	Remove(ctx context.Context, t Target, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error) (api.Deletion, error)
-	// ServedVersion is a version of the resource.
+	Remove(ctx context.Context, t Target, opts api.DeleteOptions,
+		consent func(T, *api.DeleteOptions) error) (api.Deletion, error)
+	// ServedVersion returns the group and version of a served version of the resource.
 	ServedVersion(name string) (schema.GroupVersion, error)
 }
 
-// Target is the object that is written through an extension, in a version of the resource.
+// Target is the object that an extension writes, in a version of the resource.
 type Target struct {
 	Namespace, Name, Version string
 	// Subresource is the extension's name.
 	Subresource string
 }
 
-// Change is how an extension changes an object, and shows it.
+// Change changes an object for an extension, and renders the answer.
 type Change[T api.Object] struct {
 	Change func(obj T) (warnings []string, err error)
 	Show   func(obj T, form api.Form) (api.Rendition, error)
 }
 
-// errNeedsStorage refuses what is written where nothing is stored.
+// errNeedsStorage refuses an extension that writes objects of a kind without storage.
 var errNeedsStorage = errors.New("it changes the object, and nothing is stored of it")
 
 // Open binds extensions to an open resource.
@@ -95,7 +98,8 @@ func Open[T api.Object](extensions []Extension[T], h Host[T]) (map[string]*Handl
 	for _, e := range extensions {
 		switch {
 		case e.open == nil || e.info.Name == "":
-			return nil, fmt.Errorf("extension %q was not made by one of ScaleOf, ActionOf, RemovalOf, RequestOf, ProjectionOf, StreamOf and ConnectionOf, or has no name", e.info.Name)
+			return nil, fmt.Errorf("extension %q was not made by one of ScaleOf, ActionOf, RemovalOf, RequestOf, "+
+				"ProjectionOf, StreamOf and ConnectionOf, or has no name", e.info.Name)
 		case opened[e.info.Name] != nil || slices.Contains(h.Info.Subresources, e.info.Name):
 			return nil, fmt.Errorf("subresource %q stands twice", e.info.Name)
 		}
@@ -108,7 +112,7 @@ func Open[T api.Object](extensions []Extension[T], h Host[T]) (map[string]*Handl
 	return opened, nil
 }
 
-// Infos tells what extensions a resource of a group has.
+// Infos describes the extensions of a resource in a group.
 func Infos[T api.Object](extensions []Extension[T], group string) (infos []api.Extension) {
 	for _, e := range extensions {
 		info := e.info

@@ -13,8 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Projection is a subresource that shows a kind of its own, A, made of the object: a get with options. O is the pointer
-// to them.
+// Projection is a subresource that shows the object as a kind of its own, A. O is the pointer to the options of the
+// request.
 type Projection[T api.Object, O any, A api.Object] struct {
 	Name    string
 	Options Options[O]
@@ -40,12 +40,10 @@ func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Exte
 		if err != nil {
 			return nil, err
 		}
-		return &Handle{View: func(ctx context.Context, namespace, name string, query url.Values, form api.Form) (api.Rendition, error) {
-			options, err := v.Options.read(query)
-			if err != nil {
-				return api.Rendition{}, err
-			}
-			obj, err := h.Object(ctx, namespace, name, "")
+		fetch := fetcher(h, v.Options)
+		return &Handle{View: func(ctx context.Context, namespace, name string, query url.Values,
+			form api.Form) (api.Rendition, error) {
+			obj, options, err := fetch(ctx, namespace, name, query)
 			if err != nil {
 				return api.Rendition{}, err
 			}

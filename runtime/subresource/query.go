@@ -9,10 +9,10 @@ import (
 	"apigen.dev/runtime/store"
 )
 
-// A Parser reads one value of a query.
+// A Parser parses one value of a query.
 type Parser[V any] func(text string) (V, error)
 
-// QueryValue sets into to the first value of that name in a query; without one it leaves it alone.
+// QueryValue parses the first value of a parameter, and leaves into alone where there is none.
 func QueryValue[V any](query url.Values, name string, parse Parser[V], into *V) error {
 	values := query[name]
 	if len(values) == 0 {
@@ -26,7 +26,7 @@ func QueryValue[V any](query url.Values, name string, parse Parser[V], into *V) 
 	return nil
 }
 
-// QueryPointer is QueryValue for options of which it matters whether they were given.
+// QueryPointer is QueryValue for an option that is nil where the query lacks it.
 func QueryPointer[V any](query url.Values, name string, parse Parser[V], into **V) error {
 	if len(query[name]) == 0 {
 		return nil
@@ -39,7 +39,7 @@ func QueryPointer[V any](query url.Values, name string, parse Parser[V], into **
 	return nil
 }
 
-// QueryValues takes all values of that name.
+// QueryValues parses and appends all values of a parameter.
 func QueryValues[V any](query url.Values, name string, parse Parser[V], into *[]V) error {
 	for _, text := range query[name] {
 		value, err := parse(text)
@@ -51,15 +51,15 @@ func QueryValues[V any](query url.Values, name string, parse Parser[V], into *[]
 	return nil
 }
 
-// QueryText takes text as it is.
+// QueryText returns text as it is.
 func QueryText[V ~string](text string) (V, error) { return V(text), nil }
 
-// QueryBool reads a boolean as Kubernetes does: whatever is neither false nor 0 is true, nothing included.
+// QueryBool parses a boolean as Kubernetes does: all text but "false" and "0" is true, also the empty one.
 func QueryBool[V ~bool](text string) (V, error) {
 	return V(text != "0" && !strings.EqualFold(text, "false")), nil
 }
 
-// QueryInt reads a whole number that fits V.
+// QueryInt parses an integer that fits into V.
 func QueryInt[V ~int | ~int8 | ~int16 | ~int32 | ~int64](text string) (V, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || int64(V(n)) != n {
@@ -68,7 +68,7 @@ func QueryInt[V ~int | ~int8 | ~int16 | ~int32 | ~int64](text string) (V, error)
 	return V(n), nil
 }
 
-// QueryParsed reads what a type reads from text by itself: a time, a quantity.
+// QueryParsed parses a type with its own method, like a time.
 func QueryParsed[V any, P interface {
 	*V
 	UnmarshalQueryParameter(text string) error

@@ -17,15 +17,15 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Scale tells how the subresource scale, of the kind Scale in autoscaling/v1, reads and writes an object.
+// Scale reads and writes an object for the subresource scale, of the kind Scale in autoscaling/v1.
 type Scale[T api.Object] struct {
-	// Replicas is the number that is wanted, SetReplicas sets it.
+	// Replicas returns the desired number of replicas, SetReplicas sets it.
 	Replicas    func(T) int32
 	SetReplicas func(obj T, replicas int32)
-	// StatusReplicas is the number that there is, Selector what selects them, as text. Each may be nil.
+	// StatusReplicas returns the observed number of replicas, Selector their label selector. Each may be nil.
 	StatusReplicas func(T) int32
 	Selector       func(T) string
-	// Paths tell, for each version, where the number that is wanted stands: who scales owns that field.
+	// Paths has the path of the desired number in each version: the field manager of a scale owns that field.
 	Paths map[string][]string
 }
 
@@ -84,18 +84,14 @@ type scaler[T api.Object] struct {
 }
 
 func (s *scaler[T]) newManager() (*ownership.Manager, error) {
-	schemas := s.host.Schemas
-	if schemas == nil {
-		schemas = ownership.NewSchemas(nil)
-	}
-	types, err := schemas.In(s.host.Info.Storage, scaleGVK)
+	types, err := s.host.Schemas.In(s.host.Info.Storage, scaleGVK)
 	if err != nil {
 		return nil, err
 	}
 	return newScaleManager(types), nil
 }
 
-// of is the scale of an object.
+// of returns the scale of an object.
 func (s *scaler[T]) of(obj T) *scaleObject {
 	scale := &scaleObject{
 		ObjectMeta: metav1.ObjectMeta{
@@ -123,7 +119,7 @@ func (s *scaler[T]) get(
 	return s.kind.RenderObject(s.of(obj), form)
 }
 
-// wanted is what a client makes of a scale: it owns live. entries are who owns what of it then.
+// wanted makes the scale that a client wants from the live one, which it may change, and its managedFields.
 type wanted func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (
 	scale *scaleObject, entries []metav1.ManagedFieldsEntry, warnings []string, err error,
 )
@@ -155,7 +151,7 @@ func (s *scaler[T]) patch(
 		})
 	}
 	v := s.kind.Storage
-	p, strict, err := codec.NewPatch(v, kind, body)
+	p, err := v.ReadPatch(kind, body)
 	if err != nil {
 		return api.Result{}, err
 	}
@@ -166,13 +162,7 @@ func (s *scaler[T]) patch(
 		if err != nil {
 			return nil, nil, nil, apierrors.NewInternalError(err)
 		}
-		if data, err = p.Apply(data); err != nil {
-			return nil, nil, nil, err
-		}
-		scale, warnings, err := codec.DecodePatched(v, new(scaleObject), p, data, strict, body.Validation)
-		if err == nil {
-			err = codec.RequireAPIVersion(p, data)
-		}
+		scale, warnings, err := p.Apply(data, new(scaleObject), nil)
 		if err != nil {
 			return nil, nil, warnings, err
 		}
@@ -181,7 +171,7 @@ func (s *scaler[T]) patch(
 	})
 }
 
-// write brings an object to the scale that a client wants.
+// write sets the scale of an object to the one that a client wants.
 func (s *scaler[T]) write(
 	ctx context.Context, namespace, name, version string, opts api.WriteOptions, want wanted,
 ) (api.Result, error) {
@@ -198,7 +188,7 @@ func (s *scaler[T]) write(
 	})
 }
 
-// scale changes an object as a client wants its scale.
+// scale sets the scale of an object, and its managedFields.
 func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, want wanted) ([]string, error) {
 	stored, err := fields.ToSubresource()
 	if err != nil {
@@ -224,7 +214,7 @@ func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, w
 	return warnings, nil
 }
 
-// check compares a scale with what it is to be the scale of.
+// check refuses a scale that doesn't fit the object.
 func (s *scaler[T]) check(scale, live *scaleObject, t Target) error {
 	if err := metadata.EnsureNamespace(scale, s.host.Info.Scope, t.Namespace); err != nil {
 		return err

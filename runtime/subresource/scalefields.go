@@ -7,14 +7,12 @@ import (
 	"apigen.dev/runtime/ownership"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// newScaleManager keeps who owns what of a Scale, which is known in one version only.
+// newScaleManager returns the manager of the fields of a Scale, which has one version.
 func newScaleManager(types managedfields.TypeConverter) *ownership.Manager {
 	version := fieldpath.APIVersion(scaleGVK.GroupVersion().String())
 	return &ownership.Manager{
@@ -45,7 +43,7 @@ func (v scaleView) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	return v.manager.Types.ObjectToTyped(&view, smd.AllowDuplicates)
 }
 
-// trackFields is who owns what once scale took the place of live. Where that can't be found out, what was known stays.
+// trackFields returns the managedFields after scale replaces live. On an error it returns those that are stored.
 func (s *scaler[T]) trackFields(
 	live, scale *scaleObject, stored []metav1.ManagedFieldsEntry, manager string,
 ) ([]metav1.ManagedFieldsEntry, error) {
@@ -69,13 +67,9 @@ func (s *scaler[T]) apply(
 	if err != nil {
 		return nil, nil, apierrors.NewInternalError(err)
 	}
-	var config map[string]any
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(body.Data, &config); err != nil {
-		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
-	}
-	u := unstructured.Unstructured{Object: config}
-	if gvk := u.GroupVersionKind(); gvk != scaleGVK {
-		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("invalid object type: %v", gvk))
+	config, err := s.kind.Storage.DecodeApply(body)
+	if err != nil {
+		return nil, nil, err
 	}
 	applied, err := m.Apply(&ownership.Live{
 		Object: scaleView{m, live}, Empty: scaleView{m, new(scaleObject)}, ManagedFields: stored,
@@ -86,9 +80,6 @@ func (s *scaler[T]) apply(
 	if applied.Object == nil {
 		return live, applied.ManagedFields, nil
 	}
-	scale, err := s.kind.Storage.FromMap(applied.Object, new(scaleObject), true)
-	if err != nil {
-		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("failed to convert new object to proper version: %v", err))
-	}
-	return scale, applied.ManagedFields, nil
+	scale, err := s.kind.Storage.FromApplied(applied.Object, new(scaleObject))
+	return scale, applied.ManagedFields, err
 }

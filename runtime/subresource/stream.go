@@ -13,20 +13,33 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Stream is a subresource whose output is sent as it comes: a log. O is the pointer to its options.
+// Stream is a subresource that sends output as it comes, like a log. O is the pointer to its options.
 type Stream[T api.Object, O any] struct {
 	Name string
-	// ContentType of what is sent; empty is text/plain.
+	// ContentType is that of the output; empty is text/plain.
 	ContentType string
 	Options     Options[O]
-	// Open returns the output. It is closed at its end, or when the client goes, which must end a Read that waits.
+	// Open returns the output. The server closes it at its end, or when the client disconnects; closing must end a Read
+	// that waits.
 	Open func(ctx context.Context, obj T, options O) (io.ReadCloser, error)
 }
 
-// Options are what a query says. A nil Decode reads nothing.
+// Options decode the query of a request. A nil Decode ignores it.
 type Options[O any] struct {
 	New    func() O
 	Decode func(query url.Values, into O) error
+}
+
+// fetcher returns the function that reads the options and then the object of a request.
+func fetcher[T api.Object, O any](
+	h Host[T], options Options[O],
+) func(ctx context.Context, namespace, name string, query url.Values) (T, O, error) {
+	return func(ctx context.Context, namespace, name string, query url.Values) (obj T, read O, err error) {
+		if read, err = options.read(query); err == nil {
+			obj, err = h.Object(ctx, namespace, name, "")
+		}
+		return obj, read, err
+	}
 }
 
 func (o Options[O]) read(query url.Values) (O, error) {
@@ -52,12 +65,9 @@ func StreamOf[T api.Object, O any](s Stream[T, O]) Extension[T] {
 			if s.Open == nil || s.Options.New == nil {
 				return nil, errors.New("a Stream needs Open and Options")
 			}
+			fetch := fetcher(h, s.Options)
 			return &Handle{Stream: func(ctx context.Context, namespace, name string, query url.Values) (Output, error) {
-				options, err := s.Options.read(query)
-				if err != nil {
-					return Output{}, err
-				}
-				obj, err := h.Object(ctx, namespace, name, "")
+				obj, options, err := fetch(ctx, namespace, name, query)
 				if err != nil {
 					return Output{}, err
 				}
@@ -74,16 +84,16 @@ func StreamOf[T api.Object, O any](s Stream[T, O]) Extension[T] {
 	}
 }
 
-// Connection is a subresource that a handler of the author's serves: an upgraded connection, a proxy. O is the pointer
-// to its options.
+// Connection is a subresource that the author's handler serves, like an upgraded connection or a proxy. O is the
+// pointer to its options.
 type Connection[T api.Object, O any] struct {
 	Name string
-	// Methods are the HTTP methods; empty is GET and POST.
+	// Methods are the HTTP methods; none means GET and POST.
 	Methods []string
-	// Subpath: paths below the subresource are its own, too. What follows its name is the option "path".
+	// Subpath makes the subresource serve the paths below it, too. The option "path" has the part after its name.
 	Subpath bool
 	Options Options[O]
-	// Connect returns what serves the request, whose path begins behind the subresource, and which bears no
+	// Connect returns the handler of the request, whose path begins after the subresource, and which has no
 	// credentials.
 	Connect func(ctx context.Context, obj T, options O) (http.Handler, error)
 }
@@ -101,12 +111,10 @@ func ConnectionOf[T api.Object, O any](c Connection[T, O]) Extension[T] {
 			if c.Connect == nil || c.Options.New == nil {
 				return nil, errors.New("a Connection needs Connect and Options")
 			}
-			return &Handle{Connect: func(ctx context.Context, namespace, name string, query url.Values) (http.Handler, error) {
-				options, err := c.Options.read(query)
-				if err != nil {
-					return nil, err
-				}
-				obj, err := h.Object(ctx, namespace, name, "")
+			fetch := fetcher(h, c.Options)
+			return &Handle{Connect: func(ctx context.Context, namespace, name string, query url.Values) (http.Handler,
+				error) {
+				obj, options, err := fetch(ctx, namespace, name, query)
 				if err != nil {
 					return nil, err
 				}

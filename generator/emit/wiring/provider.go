@@ -50,7 +50,7 @@ func (p *printer) virtual(r *model.Resource, definition jen.Code) jen.Code {
 		name := upperFirst(verb)
 		members = append(members, member(name, jen.Id(plan.ProviderParameter(r)).Dot(name)))
 	}
-	return jen.Qual(registryPath, "NewVirtual").
+	return jen.Qual(registryPath, "NewProvided").
 		Call(definition, literal(jen.Qual(registryPath, "Provider").Types(pointer(r.Hub)), members...))
 }
 

@@ -34,7 +34,7 @@ func Group(mooringProvider MooringProvider, passageReviewProvider PassageReviewP
 		Name:     "fleet.example.com",
 		Versions: []string{"v1"},
 		Resources: []registry.Resource{
-			registry.NewVirtual(defineMooring(), registry.Provider[*v1.Mooring]{
+			registry.NewProvided(defineMooring(), registry.Provider[*v1.Mooring]{
 				Create: mooringProvider.Create,
 				Delete: mooringProvider.Delete,
 				Get:    mooringProvider.Get,
@@ -42,11 +42,11 @@ func Group(mooringProvider MooringProvider, passageReviewProvider PassageReviewP
 				Update: mooringProvider.Update,
 				Watch:  mooringProvider.Watch,
 			}),
-			registry.NewVirtual(definePassageReview(), registry.Provider[*v1.PassageReview]{
+			registry.NewProvided(definePassageReview(), registry.Provider[*v1.PassageReview]{
 				Create: passageReviewProvider.Create,
 			}),
 			registry.New(defineShip()),
-			registry.NewVirtual(defineTide(), registry.Provider[*v1.Tide]{
+			registry.NewProvided(defineTide(), registry.Provider[*v1.Tide]{
 				Get:   tideProvider.Get,
 				List:  tideProvider.List,
 				Watch: tideProvider.Watch,

@@ -1,0 +1,143 @@
+package codec
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/patch"
+	"apigen.dev/runtime/rendition"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+)
+
+// Patch is a patch of one version. A write reads it once, and applies it to each state of the object that it tries.
+type Patch[T api.Object] struct {
+	version    *Served[T]
+	patch      patch.Patch
+	strict     []error // the unknown and duplicate fields of the patch itself
+	validation string
+}
+
+// ReadPatch reads a patch of the version.
+func (v *Served[T]) ReadPatch(kind api.PatchType, body api.Body) (*Patch[T], error) {
+	p := &Patch[T]{version: v, validation: body.Validation}
+	if kind != api.StrategicPatch {
+		var err error
+		p.patch, p.strict, err = patch.New(kind, body)
+		return p, err
+	}
+	meta, err := v.codec.merging()
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	p.patch, p.strict, err = patch.NewStrategic(body.Data, meta, body.Validation == metav1.FieldValidationIgnore)
+	return p, err
+}
+
+// Apply patches an object in JSON, and decodes the result into hub. Where match isn't nil, it may refuse the new
+// object; clients see its error before that of a missing apiVersion. Apply returns warnings beside these two errors.
+func (p *Patch[T]) Apply(object []byte, hub T, match func(T) error) (obj T, warnings []string, err error) {
+	if object, err = p.patch.Apply(object); err != nil {
+		return obj, nil, err
+	}
+	if obj, warnings, err = p.decode(object, hub); err != nil {
+		return obj, nil, err
+	}
+	if match != nil {
+		err = match(obj)
+	}
+	if err == nil && !p.strategic() {
+		err = requireAPIVersion(object)
+	}
+	return obj, warnings, err
+}
+
+// strategic tells whether the patch is a strategic merge patch. Such a patch is of the version's Go type: the server
+// ignores what it says about kind and apiVersion.
+func (p *Patch[T]) strategic() bool {
+	_, strategic := p.patch.(*patch.Strategic)
+	return strategic
+}
+
+// decode decodes a patched object.
+func (p *Patch[T]) decode(object []byte, hub T) (obj T, warnings []string, err error) {
+	refuse := func(why error) error {
+		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
+			field.Invalid(field.NewPath("patch"), p.patch.Describe(object), why.Error()),
+		})
+	}
+	d, err := p.version.Decode(object, hub, p.validation != metav1.FieldValidationIgnore)
+	if err == nil && !p.strategic() {
+		err = p.version.CheckType(d.GVK, object)
+	}
+	if err != nil {
+		return obj, nil, refuse(err)
+	}
+	if _, merged := p.patch.(patch.Merge); merged && len(d.Strict) > 1 {
+		d.Strict = p.version.sortedFaults(hub, object, d.Strict)
+	}
+	strict := append(p.strict[:len(p.strict):len(p.strict)], d.Strict...)
+	if len(strict) > 0 && p.validation == metav1.FieldValidationStrict {
+		return obj, nil, refuse(runtime.NewStrictDecodingError(strict))
+	}
+	for _, e := range strict {
+		warnings = append(warnings, e.Error())
+	}
+	return d.Object, warnings, nil
+}
+
+// requireAPIVersion refuses an object from which a patch removed the apiVersion, because nothing else says what its
+// fields mean. The kind follows from the path.
+func requireAPIVersion(object []byte) error {
+	if apiVersion, _ := rendition.TypeOf(object); apiVersion == "" {
+		return apierrors.NewBadRequest("Object 'apiVersion' is missing in what the patch makes of it")
+	}
+	return nil
+}
+
+// sortedFaults returns the faults of an object in the order of its sorted keys, as kube-apiserver reports them: it
+// decodes an object to merge a patch into it, while rendition.Merge keeps the order of the members that it copies.
+func (v *Served[T]) sortedFaults(hub T, object []byte, faults []error) []error {
+	var tree map[string]any
+	if rendition.DecodeTree(object, &tree) != nil {
+		return faults
+	}
+	sorted, err := json.Marshal(tree)
+	if err != nil {
+		return faults
+	}
+	d, err := v.Decode(sorted, hub.DeepCopyObject().(T), true)
+	if err != nil || len(d.Strict) != len(faults) {
+		return faults
+	}
+	return d.Strict
+}
+
+// DecodeApply decodes the body of a server-side apply, which must be an object of the version.
+func (v *Served[T]) DecodeApply(body api.Body) (map[string]any, error) {
+	var config map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(body.Data, &config); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	u := unstructured.Unstructured{Object: config}
+	if gvk := u.GroupVersionKind(); gvk != v.GVK {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("invalid object type: %v", gvk))
+	}
+	return config, nil
+}
+
+// FromApplied makes a hub object of the object of the version that a server-side apply made, with defaults. The object
+// must not have unknown fields.
+func (v *Served[T]) FromApplied(object map[string]any, hub T) (T, error) {
+	obj, err := v.codec.adopt(object, hub, true)
+	if err != nil {
+		err = apierrors.NewBadRequest(fmt.Sprintf("failed to convert new object to proper version: %v", err))
+	}
+	return obj, err
+}
