@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
@@ -16,16 +17,16 @@ import (
 
 // emit runs the emitters and collects all of their errors.
 func (b *build) emit(p *plan.Plan) error {
-	var faults emit.Errors
+	var faults diag.Errors
 	byPath := map[string]string{}
 	for _, e := range b.emitters {
 		files, err := e.Emit(p)
-		var list emit.Errors
+		var list diag.Errors
 		switch {
 		case errors.As(err, &list):
 			faults = append(faults, list...)
 		case err != nil:
-			return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitter %s: %v", e.Name, err)}}}
+			return verify.Bug{Errors: diag.Errors{{Message: fmt.Sprintf("emitter %s: %v", e.Name, err)}}}
 		}
 		if e.Warnings != nil {
 			b.result.Warnings = append(b.result.Warnings, e.Warnings(p)...)
@@ -36,7 +37,7 @@ func (b *build) emit(p *plan.Plan) error {
 		for _, f := range files {
 			path := pathOf(f)
 			if other := byPath[path]; other != "" {
-				return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitters %s and %s both write %s", other,
+				return verify.Bug{Errors: diag.Errors{{Message: fmt.Sprintf("emitters %s and %s both write %s", other,
 					e.Name, path)}}}
 			}
 			byPath[path] = e.Name

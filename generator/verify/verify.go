@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"regexp"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/load"
 )
 
 // Bug is the error for generated code that doesn't compile although the user's does.
 type Bug struct {
-	Errors emit.Errors
+	Errors diag.Errors
 }
 
 func (b Bug) Error() string {
@@ -33,15 +34,15 @@ type Plan struct {
 	Partial bool
 }
 
-// Check type-checks the packages of a load with a plan's files in them. The error is emit.Errors where the user's own
+// Check type-checks the packages of a load with a plan's files in them. The error is diag.Errors where the user's own
 // code doesn't compile, a Bug where only generated code doesn't. Faults in files of other generators are warnings, and
 // so are the user's in a partial plan.
-func Check(ctx context.Context, u *load.Universe, p Plan) (warnings emit.Errors, err error) {
+func Check(ctx context.Context, u *load.Universe, p Plan) (warnings diag.Errors, err error) {
 	diagnostics, err := u.Compile(ctx, filesOf(p.Files), filesOf(p.Aside), p.Gone)
 	if err != nil {
 		return nil, err
 	}
-	var user, ours emit.Errors
+	var user, ours diag.Errors
 	for _, d := range diagnostics {
 		switch {
 		case !d.Output:
@@ -61,7 +62,7 @@ func Check(ctx context.Context, u *load.Universe, p Plan) (warnings emit.Errors,
 		return warnings, err
 	}
 	if ours != nil {
-		var sorted emit.Errors
+		var sorted diag.Errors
 		errors.As(ours.Err(), &sorted)
 		return warnings, Bug{sorted}
 	}
@@ -71,7 +72,7 @@ func Check(ctx context.Context, u *load.Universe, p Plan) (warnings emit.Errors,
 // Bodies returns what doesn't compile in the bodies of the user's functions, whatever else is wrong: files may be some of
 // those that are to be written. What generated code that isn't there would make good is left out. What can't be checked, since
 // generated code is at odds with the rest, has no faults.
-func Bodies(ctx context.Context, u *load.Universe, files []emit.File) (faults emit.Errors, err error) {
+func Bodies(ctx context.Context, u *load.Universe, files []emit.File) (faults diag.Errors, err error) {
 	defer func() {
 		if recover() != nil {
 			faults = nil

@@ -5,6 +5,7 @@
 package applyconfig
 
 import (
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/plan"
@@ -25,7 +26,7 @@ func Emitter() emit.Emitter {
 
 // Emit returns the files of all apply configurations that are asked for.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	sets := layout.Sets(p, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, nil //nolint:nilerr // the emitter of clients reports them

@@ -4,6 +4,7 @@
 package clients
 
 import (
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/plan"
@@ -24,7 +25,7 @@ func Emitter() emit.Emitter {
 
 // Emit returns the files of all clientsets that are asked for.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	sets := layout.Sets(p, &errs)
 	for _, s := range sets {
 		for _, v := range s.Versions() {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"text/template"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/plan"
@@ -26,7 +27,7 @@ func Emitter() emit.Emitter {
 
 // Emit returns the files of all informers that are asked for.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	sets := layout.Sets(p, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, nil //nolint:nilerr // the emitter of clients reports them

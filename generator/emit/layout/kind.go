@@ -4,7 +4,7 @@ import (
 	"go/token"
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 )
 
@@ -20,7 +20,7 @@ type Kind struct {
 	Namespaced         bool
 }
 
-func newKind(v *Version, r *model.Resource, t *model.Type, errs *emit.Errors) *Kind {
+func newKind(v *Version, r *model.Resource, t *model.Type, errs *diag.Errors) *Kind {
 	k := &Kind{
 		Client: t.Kind.Client, Version: v, Type: t, List: t.Kind.ListType,
 		Resource: r.Plural, Singular: strings.ToLower(t.Name), Namespaced: !r.ClusterScoped,

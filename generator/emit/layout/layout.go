@@ -9,7 +9,7 @@ import (
 	"sort"
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -46,7 +46,7 @@ type Version struct {
 }
 
 // Sets returns the client packages to be written. Faults of the input are added to the errors.
-func Sets(p *plan.Plan, errs *emit.Errors) []*Set {
+func Sets(p *plan.Plan, errs *diag.Errors) []*Set {
 	var out []*Set
 	for _, c := range p.Clients {
 		if !p.Writes(c.Marked) {
@@ -66,7 +66,7 @@ func Sets(p *plan.Plan, errs *emit.Errors) []*Set {
 	return out
 }
 
-func (s *Set) group(g *model.Group, errs *emit.Errors) *Group {
+func (s *Set) group(g *model.Group, errs *diag.Errors) *Group {
 	out := &Group{Name: g.Name, Model: g, GoName: upperFirst(g.GoName)}
 	for _, v := range g.Versions {
 		if !v.Package.Below(s.Marked.Path) {
@@ -101,7 +101,7 @@ func resource(g *model.Group, t *model.Type) *model.Resource {
 
 // tellApart gives groups whose folders have the same name that of the group, and refuses groups that are called the
 // same in Go: the clientset would have a method twice.
-func (s *Set) tellApart(errs *emit.Errors) {
+func (s *Set) tellApart(errs *diag.Errors) {
 	folders, names := map[string]int{}, map[string]*Group{}
 	for _, g := range s.Groups {
 		folders[g.Folder]++

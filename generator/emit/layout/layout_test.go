@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/loadtest"
 	"apigen.dev/generator/model"
@@ -37,7 +38,7 @@ const marked = "-- apis/doc.go --\n// +apigen:clients\npackage apis\n"
 
 func sets(t *testing.T, archive string) ([]*Set, error) {
 	t.Helper()
-	var errs emit.Errors
+	var errs diag.Errors
 	out := Sets(plan.New(loadtest.Program(t, archive)), &errs)
 	return out, errs.Err()
 }
@@ -112,7 +113,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := sets(t, marked+test.archive)
-			var list emit.Errors
+			var list diag.Errors
 			if !errors.As(err, &list) || len(list) != 1 || !strings.Contains(list[0].Message, test.want) || !list[0].Pos.IsValid() {
 				t.Errorf("got %v, want %s", err, test.want)
 			}

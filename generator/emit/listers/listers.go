@@ -3,6 +3,7 @@
 package listers
 
 import (
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/plan"
@@ -23,7 +24,7 @@ func Emitter() emit.Emitter {
 
 // Emit returns a file for each version that has a kind which can be listed and got.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	sets := layout.Sets(p, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, nil //nolint:nilerr // the emitter of clients reports them

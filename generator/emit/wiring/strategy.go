@@ -5,7 +5,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -116,8 +116,8 @@ func hookCall(h plan.Hook, hub *model.Type) jen.Code {
 
 // Warnings names the methods that look as if the server called them and that it doesn't call, since they have another
 // signature or stand on another type than the hub, and the columns that can't show what they lead to.
-func Warnings(p *plan.Plan) []emit.Error {
-	var out emit.Errors
+func Warnings(p *plan.Plan) []diag.Error {
+	var out diag.Errors
 	for _, g := range p.WiredGroups() {
 		for _, r := range g.Resources {
 			out = append(out, plan.HookWarnings(r)...)
@@ -129,7 +129,7 @@ func Warnings(p *plan.Plan) []emit.Error {
 	return out
 }
 
-func warnColumns(out *emit.Errors, t *model.Type) {
+func warnColumns(out *diag.Errors, t *model.Type) {
 	if t.Kind == nil {
 		return
 	}

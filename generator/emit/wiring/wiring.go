@@ -11,6 +11,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
@@ -47,7 +48,7 @@ func Emitter() emit.Emitter {
 
 // Emit returns one file for each group of p that has wiring.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	var files []emit.File
 	homes := map[string]*model.Group{}
 	for _, g := range p.WiredGroups() {
@@ -73,7 +74,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 type printer struct {
 	plan  *plan.Plan
 	group *model.Group
-	errs  *emit.Errors
+	errs  *diag.Errors
 	// unregistered are versions that the wiring registers itself.
 	unregistered []*model.Version
 	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
