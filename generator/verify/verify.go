@@ -19,7 +19,8 @@ type Bug struct {
 }
 
 func (b Bug) Error() string {
-	return fmt.Sprintf("apigen generated code that doesn't compile, and wrote nothing; this is a bug of apigen:\n%v", b.Errors)
+	return fmt.Sprintf("apigen generated code that doesn't compile, and wrote nothing; this is a bug of apigen:\n%v",
+		b.Errors)
 }
 
 // Plan is what is to be checked.
@@ -69,29 +70,28 @@ func Check(ctx context.Context, u *load.Universe, p Plan) (warnings diag.Errors,
 	return warnings, nil
 }
 
-// Bodies returns what doesn't compile in the bodies of the user's functions, whatever else is wrong: files may be some of
-// those that are to be written. What generated code that isn't there would make good is left out. What can't be checked, since
-// generated code is at odds with the rest, has no faults.
-func Bodies(ctx context.Context, u *load.Universe, files []emit.File) (faults diag.Errors, err error) {
-	defer func() {
-		if recover() != nil {
-			faults = nil
-		}
-	}()
+// Bodies returns the errors of the compiler in the bodies of the user's functions while other faults keep code from being
+// generated. Files are those that emitters could make. Bodies leaves out errors that follow from generated code that is
+// missing.
+func Bodies(ctx context.Context, u *load.Universe, files []emit.File) (diag.Errors, error) {
 	diagnostics, err := u.Compile(ctx, filesOf(files), nil, func(string) bool { return false })
 	if err != nil {
 		return nil, err
 	}
+	var faults diag.Errors
 	for _, d := range diagnostics {
-		if d.Output && d.Origin == load.ByHand && d.Body && !generatedName.MatchString(d.Message) {
+		missing := d.Soft || d.Uncopied || generatedName.MatchString(d.Name)
+		if d.Output && d.Origin == load.ByHand && d.Body && !missing {
 			faults.Add(d.Pos, "%s", d.Message)
 		}
 	}
 	return faults, nil
 }
 
-// generatedName finds the names of what is generated in what the compiler misses.
-var generatedName = regexp.MustCompile(`\b(DeepCopy|(auto)?Convert_|SetObjectDefaults_|Validate_|AddToScheme|SchemeBuilder|localSchemeBuilder|SchemeGroupVersion|GroupVersion|GroupName|Resource|Kind|AddKnownTypes|addKnownTypes|RegisterConversions|RegisterDefaults|wiring|Groups|OpenAPIModelName)|could not import|not used|no such package`)
+// generatedName matches the identifiers that generated code declares.
+var generatedName = regexp.MustCompile(`^(DeepCopy|(auto)?Convert_|SetObjectDefaults_|Validate_)|^(AddToScheme|` +
+	`SchemeBuilder|localSchemeBuilder|SchemeGroupVersion|GroupVersion|GroupName|Resource|Kind|[aA]ddKnownTypes|` +
+	`RegisterConversions|RegisterDefaults|wiring|Groups?|OpenAPIModelName)$`)
 
 // filesOf are the emitters' files as the universe takes them.
 func filesOf(files []emit.File) []load.File {
