@@ -29,7 +29,7 @@ func (b *build) withDiagnostics(ctx context.Context, err error) error {
 		errors.As(err, &more)
 		for _, f := range more {
 			if !reported[f.Pos] && !b.loaded.Universe.Incomplete(f.Pos) {
-				faults = append(faults, f)
+				faults = addNew(faults, diag.Errors{f})
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func (b *build) emit(p *plan.Plan) error {
 		var list diag.Errors
 		switch {
 		case errors.As(err, &list):
-			faults = append(faults, list...)
+			faults = addNew(faults, list)
 		case err != nil:
 			return verify.Bug{Errors: diag.Errors{{Message: fmt.Sprintf("emitter %s: %v", e.Name, err)}}}
 		}
@@ -47,6 +47,16 @@ func (b *build) emit(p *plan.Plan) error {
 	sort.Slice(b.files, func(i, j int) bool { return pathOf(b.files[i]) < pathOf(b.files[j]) })
 	b.result.Files = len(b.files)
 	return faults.Err()
+}
+
+// addNew adds the faults that aren't there yet: emitters that share a part of the plan report its faults alike.
+func addNew(faults, more diag.Errors) diag.Errors {
+	for _, f := range more {
+		if !slices.Contains(faults, f) {
+			faults = append(faults, f)
+		}
+	}
+	return faults
 }
 
 func pathOf(f emit.File) string { return filepath.Join(f.Dir, f.Name) }

@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/clientset"
 )
 
 // Plan is a program and what is decided about it. It isn't changed once it is made.
@@ -34,6 +35,9 @@ type Plan struct {
 	Scoped map[*model.Group]bool
 	// RoundTrips are the losses that tests of conversions to the hub expect.
 	RoundTrips map[Pair]*RoundTrip
+	// ClientSets are the client packages that are planned. ClientFaults keep them from being written.
+	ClientSets   []*clientset.Set
+	ClientFaults diag.Errors
 	// Checks are the functions that check those types.
 	Checks Checks
 	// Applied are the schemas of the kinds that clients apply.
@@ -72,7 +76,25 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		}
 	}
 	p.convert()
+	p.clients()
 	return p
+}
+
+// clients plans the client packages.
+func (p *Plan) clients() {
+	for _, c := range p.Clients {
+		if !p.Writes(c.Marked) {
+			continue
+		}
+		s, faults := clientset.New(c)
+		p.ClientFaults = append(p.ClientFaults, faults...)
+		for _, v := range s.Versions() {
+			v.AddToScheme = p.SchemeFunction(v.Package, &p.ClientFaults)
+		}
+		if len(s.Groups) > 0 {
+			p.ClientSets = append(p.ClientSets, s)
+		}
+	}
 }
 
 // packages are those of the program, of its groups, and of the types that its servers decode.

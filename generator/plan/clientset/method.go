@@ -1,4 +1,4 @@
-package layout
+package clientset
 
 import (
 	"fmt"
@@ -182,7 +182,7 @@ func foreignAlias(path string) string {
 	elements := strings.Split(path, "/")
 	name := "api"
 	for _, e := range elements[max(0, len(elements)-2):] {
-		name += identifier(e)
+		name += Identifier(e)
 	}
 	return name
 }

@@ -1,4 +1,4 @@
-package layout
+package clientset
 
 import (
 	"go/token"
