@@ -35,6 +35,9 @@ type Plan struct {
 	Scoped map[*model.Group]bool
 	// RoundTrips are the losses that tests of conversions to the hub expect.
 	RoundTrips map[Pair]*RoundTrip
+	// Serving is there for each resource of groups with wiring. Columns are those of the types that servers encode.
+	Serving map[*model.Resource]*Serving
+	Columns map[*model.Type][]Column
 	// ClientSets are the client packages that are planned. ClientFaults keep them from being written.
 	ClientSets   []*clientset.Set
 	ClientFaults diag.Errors
@@ -59,6 +62,7 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		Registrations: map[*model.Package]*Registration{}, Defaults: map[*model.Package]*Defaults{},
 		Hooks: map[*model.Resource][]Hook{}, Defaulters: map[*model.Type]Func{},
 		Converters: map[Pair]Func{}, Scoped: map[*model.Group]bool{}, RoundTrips: map[Pair]*RoundTrip{},
+		Serving: map[*model.Resource]*Serving{}, Columns: map[*model.Type][]Column{},
 	}
 	functions := findDefaulters(program)
 	for _, pkg := range p.packages() {
@@ -74,8 +78,14 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		if f, ok := p.defaulter(t); ok {
 			p.Defaulters[t] = f
 		}
+		p.Columns[t] = columnsOf(t)
 	}
 	p.convert()
+	for _, g := range p.Wired() {
+		for _, r := range g.Resources {
+			p.Serving[r] = p.serve(g, r)
+		}
+	}
 	p.clients()
 	return p
 }

@@ -65,10 +65,11 @@ func optionRead(f *model.Field, into jen.Code) jen.Code {
 	var parser string
 	switch {
 	case plan.IsNamed(t, metaPath, "Time", "MicroTime"):
-		return jen.Qual(subresourcePath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(subresourcePath, "QueryParsed").Types(jen.Qual(metaPath, t.Name)), into)
-	case isString(t):
+		parser := jen.Qual(subresourcePath, "QueryParsed").Types(jen.Qual(metaPath, t.Name))
+		return jen.Qual(subresourcePath, function).Call(jen.Id("query"), jen.Lit(f.JSON), parser, into)
+	case plan.IsString(t):
 		parser = "QueryText"
-	case isBool(t):
+	case plan.IsBool(t):
 		parser = "QueryBool"
 	case t.Form == model.Basic && (t.Basic == "int" || t.Basic == "int8" || t.Basic == "int16" || t.Basic == "int32" ||
 		t.Basic == "int64"):
@@ -76,5 +77,6 @@ func optionRead(f *model.Field, into jen.Code) jen.Code {
 	default:
 		return nil
 	}
-	return jen.Qual(subresourcePath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(subresourcePath, parser), into)
+	return jen.Qual(subresourcePath, function).
+		Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(subresourcePath, parser), into)
 }

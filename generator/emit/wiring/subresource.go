@@ -11,13 +11,8 @@ import (
 // subresources prints the subresources that are fields of the object, or nothing.
 func (p *printer) subresources(r *model.Resource) jen.Code {
 	var printed []jen.Code
-	if r.Status {
-		if status := fieldNamed(r.Hub, "Status"); status != nil {
-			printed = append(printed, p.fieldSubresource(r, "status", status))
-		} else {
-			p.errs.Add(r.Hub.Pos, "%s has a status in its versions, and none in %s.%s: add a Status field there",
-				r.Kind, r.Hub.Package.Name, r.Hub.Name)
-		}
+	if status := p.plan.Serving[r].Status; status != nil {
+		printed = append(printed, p.fieldSubresource(r, "status", status))
 	}
 	for _, s := range r.Subresources {
 		if s.Form == model.FieldSubresource {
@@ -53,11 +48,11 @@ func (p *printer) extensions(r *model.Resource) jen.Code {
 		switch s.Form {
 		case model.FieldSubresource:
 		case model.ScaleSubresource:
-			printed = append(printed, p.scale(r, s))
+			printed = append(printed, p.scale(r))
 		case model.ActionSubresource:
 			printed = append(printed, p.action(r, s, "Action", jen.Error()))
 		case model.RemovalSubresource:
-			printed = append(printed, p.action(r, s, "Removal", jen.Params(jen.Op("*").Qual(metav1Path,
+			printed = append(printed, p.action(r, s, "Removal", jen.Params(jen.Op("*").Qual(metaPath,
 				"DeleteOptions"), jen.Error())))
 		case model.RequestSubresource:
 			printed = append(printed, p.request(r, s))

@@ -32,6 +32,7 @@ const (
 	schemaPath      = "k8s.io/apimachinery/pkg/runtime/schema"
 	conversionPath  = "k8s.io/apimachinery/pkg/conversion"
 	operationPath   = "k8s.io/apimachinery/pkg/api/operation"
+	metaPath        = "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fieldPath       = "k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -58,6 +59,9 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 			continue
 		}
 		homes[g.Wiring.Dir] = g
+		for _, r := range g.Resources {
+			errs = append(errs, p.Serving[r].Faults...)
+		}
 		file, err := (&printer{plan: p, group: g, scoped: p.Scoped[g], errs: &errs}).print()
 		if err != nil {
 			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
