@@ -39,6 +39,10 @@ const (
 	JSONCell
 )
 
+func (c Cell) String() string {
+	return [...]string{"empty", "age", "date", "integer", "number", "boolean", "text", "JSON"}[c]
+}
+
 // columnsOf decides the columns of a type.
 func columnsOf(t *model.Type) []Column {
 	if t.Kind == nil {
