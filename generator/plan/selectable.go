@@ -31,8 +31,8 @@ func (s *Serving) selectable(r *model.Resource) {
 			name := goPath(steps)
 			if other, ok := known[path]; ok {
 				if other != name {
-					s.Faults.Add(f.Pos, "selectable field %s: is %s of the hub here, and %s in another version: a path "+
-						"means the same in every version", f.JSONPath, name, other)
+					s.Faults.Add(f.Pos, "selectable field %s: is %s of the hub here, and %s in another version: a "+
+						"path means the same in every version", f.JSONPath, name, other)
 				}
 				continue
 			}

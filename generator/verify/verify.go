@@ -70,9 +70,9 @@ func Check(ctx context.Context, u *load.Universe, p Plan) (warnings diag.Errors,
 	return warnings, nil
 }
 
-// Bodies returns the errors of the compiler in the bodies of the user's functions while other faults keep code from being
-// generated. Files are those that emitters could make. Bodies leaves out errors that follow from generated code that is
-// missing.
+// Bodies returns the errors of the compiler in the bodies of the user's functions while other faults keep code from
+// being generated. Files are those that emitters could make. Bodies leaves out errors that follow from generated code
+// that is missing.
 func Bodies(ctx context.Context, u *load.Universe, files []emit.File) (diag.Errors, error) {
 	diagnostics, err := u.Compile(ctx, filesOf(files), nil, func(string) bool { return false })
 	if err != nil {

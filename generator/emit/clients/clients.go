@@ -1,6 +1,6 @@
 // Package clients emits the clientset that +apigen:clients asks for: one typed client for each kind marked +genclient,
-// over client-go's generic one, the set of all of them, and their fakes for tests. It knows emit, layout and the plan of
-// clients, which is the templates' data.
+// over client-go's generic one, the set of all of them, and their fakes for tests. It knows emit, layout and the plan
+// of clients, which is the templates' data.
 package clients
 
 import (

@@ -10,8 +10,8 @@ import (
 // columns prints the descriptions of a version's columns and the functions of their cells; both nil where it has none.
 //
 // A cell shows what kubectl shows for a custom resource: text as it is, other values in a text column as their JSON, a
-// date as an age. It is empty where a value on the way is absent or doesn't fit the column's type. It shows a zero value,
-// with omitempty too: the Go type knows no difference.
+// date as an age. It is empty where a value on the way is absent or doesn't fit the column's type. It shows a zero
+// value, with omitempty too: the Go type knows no difference.
 func (p *printer) columns(t *model.Type) (columns, cells jen.Code) {
 	var infos, funcs []jen.Code
 	for _, c := range p.plan.Columns[t] {

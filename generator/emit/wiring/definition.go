@@ -72,12 +72,13 @@ func scope(r *model.Resource) jen.Code {
 	return jen.Qual(apiPath, "Namespaced")
 }
 
-func stringList(values []string) jen.Code {
-	var lits []jen.Code
+func stringList(values []string) jen.Code { return jen.Index().String().Values(literals(values)...) }
+
+func literals(values []string) (out []jen.Code) {
 	for _, v := range values {
-		lits = append(lits, jen.Lit(v))
+		out = append(out, jen.Lit(v))
 	}
-	return jen.Index().String().Values(lits...)
+	return out
 }
 
 // copyField is the statement that copies a field deeply.

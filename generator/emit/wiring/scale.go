@@ -18,28 +18,23 @@ func (p *printer) scale(r *model.Resource) jen.Code {
 	number := func(steps []model.Step) jen.Code {
 		return hubGetter(r.Hub, steps, jen.Int32(), jen.Lit(0), returnInt32)
 	}
-	members := []jen.Code{
-		member("Replicas", number(s.Spec)),
-		member("SetReplicas", scaleSetter(r.Hub, s.Spec)),
-	}
+	var status, selector jen.Code
 	if s.Status != nil {
-		members = append(members, member("StatusReplicas", number(s.Status)))
+		status = member("StatusReplicas", number(s.Status))
 	}
 	if s.Selector != nil {
-		members = append(members, member("Selector",
-			hubGetter(r.Hub, s.Selector, jen.String(), jen.Lit(""), p.returnSelector)))
+		selector = member("Selector", hubGetter(r.Hub, s.Selector, jen.String(), jen.Lit(""), p.returnSelector))
 	}
 	var paths []jen.Code
 	for _, path := range s.Paths {
-		var elements []jen.Code
-		for _, e := range path.Elements {
-			elements = append(elements, jen.Lit(e))
-		}
-		paths = append(paths, jen.Lit(path.Version).Op(":").Values(elements...))
+		paths = append(paths, jen.Lit(path.Version).Op(":").Values(literals(path.Elements)...))
 	}
-	members = append(members, member("Paths", jen.Map(jen.String()).Index().String().Values(paths...)))
-	return jen.Qual(subresourcePath, "ScaleOf").
-		Call(literal(jen.Qual(subresourcePath, "Scale").Types(pointer(r.Hub)), members...))
+	return extension("Scale", []jen.Code{pointer(r.Hub)},
+		member("Replicas", number(s.Spec)),
+		member("SetReplicas", scaleSetter(r.Hub, s.Spec)),
+		status,
+		selector,
+		member("Paths", jen.Map(jen.String()).Index().String().Values(paths...)))
 }
 
 // returnInt32 prints the statement that returns a number of replicas.

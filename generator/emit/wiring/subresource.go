@@ -67,61 +67,68 @@ func (p *printer) extensions(r *model.Resource) jen.Code {
 	if printed == nil {
 		return nil
 	}
-	return member("Extensions", jen.Index().Qual(subresourcePath, "Extension").Types(pointer(r.Hub)).Custom(braces, printed...))
+	return member("Extensions", jen.Index().Qual(subresourcePath, "Extension").Types(pointer(r.Hub)).
+		Custom(braces, printed...))
 }
 
-// action prints an Action or a Removal, of which the method returns results.
+// extension prints a subresource of a form of package subresource.
+func extension(form string, types []jen.Code, members ...jen.Code) jen.Code {
+	return jen.Qual(subresourcePath, form+"Of").
+		Call(literal(jen.Qual(subresourcePath, form).Types(types...), members...))
+}
+
+// action prints an Action or a Removal, whose method returns results.
 func (p *printer) action(r *model.Resource, s *model.Subresource, form string, results jen.Code) jen.Code {
 	body := pointer(s.Body.Hub)
-	return jen.Qual(subresourcePath, form+"Of").Call(literal(jen.Qual(subresourcePath, form).Types(pointer(r.Hub), body),
+	return extension(form, []jen.Code{pointer(r.Hub), body},
 		member("Name", jen.Lit(s.Name)),
 		member("Body", p.payload(s.Body)),
-		member("Do", called(r, s, "in", body, results)),
-	))
+		member("Do", called(r, s, "in", body, results)))
 }
 
 func (p *printer) request(r *model.Resource, s *model.Subresource) jen.Code {
 	body, answer := pointer(s.Body.Hub), pointer(s.Answer.Hub)
-	return jen.Qual(subresourcePath, "RequestOf").Call(literal(jen.Qual(subresourcePath, "Request").Types(pointer(r.Hub), body, answer),
+	return extension("Request", []jen.Code{pointer(r.Hub), body, answer},
 		member("Name", jen.Lit(s.Name)),
 		member("Body", p.payload(s.Body)),
 		member("Answer", p.payload(s.Answer)),
-		member("Do", called(r, s, "in", body, jen.Params(answer, jen.Error()))),
-	))
+		member("Do", called(r, s, "in", body, jen.Params(answer, jen.Error()))))
 }
 
 func (p *printer) view(r *model.Resource, s *model.Subresource) jen.Code {
 	options, answer := pointer(s.Options), pointer(s.Answer.Hub)
-	return jen.Qual(subresourcePath, "ProjectionOf").Call(literal(jen.Qual(subresourcePath, "Projection").Types(pointer(r.Hub), options, answer),
+	return extension("Projection", []jen.Code{pointer(r.Hub), options, answer},
 		member("Name", jen.Lit(s.Name)),
 		member("Options", p.options(s)),
 		member("Answer", p.payload(s.Answer)),
-		member("Show", called(r, s, "options", options, jen.Params(answer, jen.Error()))),
-	))
+		member("Show", called(r, s, "options", options, jen.Params(answer, jen.Error()))))
 }
 
 func (p *printer) stream(r *model.Resource, s *model.Subresource) jen.Code {
 	options := pointer(s.Options)
-	members := []jen.Code{member("Name", jen.Lit(s.Name))}
+	var contentType jen.Code
 	if s.ContentType != "" {
-		members = append(members, member("ContentType", jen.Lit(s.ContentType)))
+		contentType = member("ContentType", jen.Lit(s.ContentType))
 	}
-	members = append(members,
+	return extension("Stream", []jen.Code{pointer(r.Hub), options},
+		member("Name", jen.Lit(s.Name)),
+		contentType,
 		member("Options", p.options(s)),
 		member("Open", called(r, s, "options", options, jen.Params(jen.Qual("io", "ReadCloser"), jen.Error()))))
-	return jen.Qual(subresourcePath, "StreamOf").Call(literal(jen.Qual(subresourcePath, "Stream").Types(pointer(r.Hub), options), members...))
 }
 
 func (p *printer) connection(r *model.Resource, s *model.Subresource) jen.Code {
 	options := pointer(s.Options)
-	members := []jen.Code{member("Name", jen.Lit(s.Name)), member("Methods", stringList(s.Methods))}
+	var subpath jen.Code
 	if s.Subpath {
-		members = append(members, member("Subpath", jen.True()))
+		subpath = member("Subpath", jen.True())
 	}
-	members = append(members,
+	return extension("Connection", []jen.Code{pointer(r.Hub), options},
+		member("Name", jen.Lit(s.Name)),
+		member("Methods", stringList(s.Methods)),
+		subpath,
 		member("Options", p.options(s)),
 		member("Connect", called(r, s, "options", options, jen.Params(jen.Qual("net/http", "Handler"), jen.Error()))))
-	return jen.Qual(subresourcePath, "ConnectionOf").Call(literal(jen.Qual(subresourcePath, "Connection").Types(pointer(r.Hub), options), members...))
 }
 
 // called is the function that calls the hub's method; or the function that stands for it.

@@ -97,7 +97,8 @@ func (p *printer) print() (emit.File, error) {
 		"and hooks.", w.Name, p.called()))
 	p.imports(f)
 
-	f.Comment("A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,")
+	f.Comment("A compile error here means that this file and apigen.dev/runtime don't fit together: run " +
+		"`go tool apigen build ./...`,")
 	f.Comment("with the apigen of the version that go.mod names for apigen.dev.")
 	f.Const().Id("_").Op("=").Qual(apiPath, "GeneratedCodeVersion1")
 	p.groupFunc(f)
@@ -125,8 +126,8 @@ func (p *printer) called() string {
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for _, path := range []string{apiPath, celPath, codecPath, registryPath, subresourcePath, runtimePath, conversionPath, operationPath,
-		schemaPath, fieldPath} {
+	for _, path := range []string{apiPath, celPath, codecPath, registryPath, subresourcePath, runtimePath,
+		conversionPath, operationPath, schemaPath, fieldPath} {
 		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
 	}
 	packages := []*model.Package{}
@@ -168,8 +169,10 @@ func importAlias(importPath string) string {
 
 // locals are the names of variables and functions of the file, which no import may be called by.
 var locals = []string{
-	"add", "ctx", "data", "date", "dateCell", "err", "errs", "from", "generated", "groupScope", "hub", "i", "in", "item", "jsonCell", "name",
-	"newScope", "obj", "ok", "old", "op", "openAPI", "options", "out", "query", "replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "stored", "swagger", "text", "to", "value",
+	"add", "ctx", "data", "date", "dateCell", "err", "errs", "from", "generated", "groupScope", "hub", "i", "in",
+	"item", "jsonCell", "name", "newScope", "obj", "ok", "old", "op", "openAPI", "options", "out", "query",
+	"replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "stored", "swagger", "text", "to",
+	"value",
 }
 
 // groupFunc prints Group.
@@ -234,7 +237,7 @@ func (p *printer) addToScheme(f *jen.File) {
 	}
 }
 
-// addAll prints the calls of what registers: a loop, where there is more than one.
+// addAll prints the calls of the functions that register types: a loop, where there is more than one.
 func addAll(adders []jen.Code) jen.Code {
 	call := func(add jen.Code) jen.Code {
 		return jen.If(jen.Err().Op(":=").Add(add).Call(jen.Id("scheme")), jen.Err().Op("!=").Nil()).

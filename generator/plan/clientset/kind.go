@@ -32,7 +32,8 @@ func newKind(v *Version, r *model.Resource, t *model.Type, errs *diag.Errors) *K
 	for _, m := range k.Methods {
 		if m.Verb == "apply" && k.applyOf(m.Input) == "" {
 			errs.Add(m.Pos, "method %s applies %s.%s, of which no apply configuration is written here: name the "+
-				"package that has it with +apigen:clients:external=%s:... beside +apigen:clients", m.Name, m.Input.Path, m.Input.Name, m.Input.Path)
+				"package that has it with +apigen:clients:external=%s:... beside +apigen:clients",
+				m.Name, m.Input.Path, m.Input.Name, m.Input.Path)
 		}
 	}
 	return k

@@ -104,7 +104,8 @@ func (m Method) Action() string {
 		if m.Subresource == "" {
 			return "testing.NewCreateActionWithOptions(c.Resource(), c.Namespace(), object, opts)"
 		}
-		return "testing.NewCreateSubresourceActionWithOptions(c.Resource(), name, " + sub + ", c.Namespace(), object, opts)"
+		return "testing.NewCreateSubresourceActionWithOptions(c.Resource(), name, " + sub +
+			", c.Namespace(), object, opts)"
 	case "update":
 		return "testing.NewUpdateSubresourceActionWithOptions(c.Resource(), " + sub + ", c.Namespace(), object, opts)"
 	case "patch":
@@ -115,7 +116,8 @@ func (m Method) Action() string {
 		if m.Subresource != "" {
 			name, more = "name", ", "+sub
 		}
-		return "testing.NewPatchSubresourceActionWithOptions(c.Resource(), c.Namespace(), " + name + ", apitypes.ApplyPatchType, data, opts.ToPatchOptions()" + more + ")"
+		return "testing.NewPatchSubresourceActionWithOptions(c.Resource(), c.Namespace(), " + name +
+			", apitypes.ApplyPatchType, data, opts.ToPatchOptions()" + more + ")"
 	}
 	return "action"
 }
