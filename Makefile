@@ -26,7 +26,7 @@ build: ## build bin/apigen
 	$(GO) build -o $(BIN)/apigen ./cmd/apigen
 
 .PHONY: demo
-demo: build ## from a struct to a server that kubectl drives, with a transcript
+demo: build ## run the commands of docs/getting-started.md, from a struct to a server that kubectl drives
 	$(GO) run ./examples/demo --apigen $(BIN)/apigen
 
 .PHONY: run
@@ -75,19 +75,21 @@ check: check-format check-generate lint ## everything CI checks beside the tests
 
 .PHONY: check-format
 check-format: ## fail on code that gofmt would change; `make format` mends it
-	@out=$$(gofmt -l cmd generator runtime templates examples *.go); test -z "$$out" || { echo "gofmt -w $$out"; exit 1; }
+	@out=$$(gofmt -l cmd docs generator runtime templates examples *.go); test -z "$$out" || { echo "gofmt -w $$out"; exit 1; }
 
 .PHONY: format
 format: ## gofmt all
-	gofmt -w cmd generator runtime templates examples *.go
+	gofmt -w cmd docs generator runtime templates examples *.go
 
 .PHONY: check-generate
-check-generate: build ## fail where generated code is stale; `make generate` mends it
+check-generate: build ## fail if generated code or docs/reference is stale; `make generate` mends it
 	@for e in $(FRESH); do echo "apigen build --check: $$e"; (cd $$e && ../../$(BIN)/apigen build --check ./...) || exit 1; done
+	$(GO) test -count=1 -run '^TestReference$$' ./docs
 
 .PHONY: generate
-generate: build ## bring generated code that is checked in up to date
+generate: build ## bring generated code that is checked in, and docs/reference, up to date
 	@for e in $(FRESH); do (cd $$e && ../../$(BIN)/apigen build ./...) || exit 1; done
+	$(GO) test -count=1 -run '^TestReference$$' ./docs -update
 
 .PHONY: lint
 lint: $(LINT) ## go vet and golangci-lint; `make lint-fix` mends what can be mended

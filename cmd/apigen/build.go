@@ -22,11 +22,12 @@ func buildCommand() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "build [PACKAGES]",
-		Short: "Generate the code that the packages' markers ask for",
-		Long: `Build loads the packages (./... unless told otherwise), generates, verifies that everything compiles, and writes what
-changed. It is silent when all is well. Exit status 1 means that --check found stale code, 2 an error.
+		Short: "Generate code from the types and markers of packages",
+		Long: `Build loads the packages (by default ./...), generates code, checks that everything compiles, and writes
+the files that changed. It prints nothing if it succeeds. Exit status 1 means that --check found stale code; 2 means an
+error.
 
-What it generates, in this order:
+It runs these emitters, in this order:
 ` + strings.Join(docs, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			header, err := generator.ReadHeader(headerFile)
@@ -37,15 +38,19 @@ What it generates, in this order:
 			return build(cmd, o, verbose)
 		},
 	}
-	cmd.Flags().BoolVar(&o.Check, "check", false, "write nothing; print a diff and exit with 1 if generated code is stale, missing or left over")
-	cmd.Flags().StringSliceVar(&o.Only, "only", nil, "run only these emitters of those above, separated by commas")
-	cmd.Flags().StringVar(&headerFile, "header-file", "", "a file of Go comments that every generated file begins with")
-	cmd.Flags().BoolVar(&o.Lenient, "lenient", false, "faults of markers are warnings, for a first build of types that other tools were less strict about")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "say what is written, what CustomResourceDefinitions can't express, and what conversions don't copy as it is")
+	cmd.Flags().BoolVar(&o.Check, "check", false,
+		"write nothing; print a diff and exit with status 1 if generated code is stale, missing or left over")
+	cmd.Flags().StringSliceVar(&o.Only, "only", nil, "run only these emitters, separated by commas")
+	cmd.Flags().StringVar(&headerFile, "header-file", "",
+		"start every generated file with the Go comments of this file")
+	cmd.Flags().BoolVar(&o.Lenient, "lenient", false,
+		"report faults of markers as warnings, for a first build of types that other tools were less strict about")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false,
+		"list the written files, what CustomResourceDefinitions can't express, and what conversions change or lose")
 	return cmd
 }
 
-// cacheDir is where unchanged runs are remembered; empty where the user has no such folder.
+// cacheDir returns the folder that remembers unchanged runs, or "" if the user has no cache folder.
 func cacheDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -83,7 +88,8 @@ func build(cmd *cobra.Command, o generator.Options, verbose bool) error {
 	if verbose {
 		reportWritten(stderr, res, dir)
 	} else if n := len(res.Remarks); n > 0 && len(res.Changes) > 0 {
-		fmt.Fprintf(stderr, "CustomResourceDefinitions can't express all that the server does, in %d places: apigen build -v tells where\n", n)
+		fmt.Fprintf(stderr,
+			"CustomResourceDefinitions can't express what the server does in %d places: see apigen build -v\n", n)
 	}
 	return nil
 }

@@ -24,19 +24,20 @@ func compatCommand() *cobra.Command {
 	var f compatFlags
 	cmd := &cobra.Command{
 		Use:   "compat --against REF|DIR [PACKAGES]",
-		Short: "Find changes of the API that break clients or what is stored",
-		Long: `Compat loads the packages (./... unless told otherwise) as they are and as they were, and compares what goes over the wire,
-what is stored and what people are shown. Go names don't count. Each finding has a rule; --rules lists them.
+		Short: "Find changes of the API that break clients or stored objects",
+		Long: `Compat loads the packages (by default ./...) in their present and in an earlier state. It compares what
+clients send and receive, what is stored, and what kubectl shows. Go names don't count. Each finding has a rule;
+--rules lists the rules.
 
-A break of an alpha version is a warning. Breaks that somebody has looked at go into ` + compat.AllowFile + ` in the module's
-root, each with a reason:
+A break in an alpha version is a warning. To accept a break, add it to ` + compat.AllowFile + ` in the module's root,
+with a reason:
 
   allow:
   - rule: FIELD_REMOVED
     subject: shop.example.com/v1/Widget:spec.color
     reason: never shipped
 
-Exit status 1 means that something breaks, 2 an error.`,
+Exit status 1 means that something breaks; 2 means an error.`,
 		Example: `  apigen compat --against origin/main
   apigen compat --against v1.2.0 --format github ./apis/...`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,11 +48,15 @@ Exit status 1 means that something breaks, 2 an error.`,
 			return runCompat(cmd, f, args)
 		},
 	}
-	cmd.Flags().StringVar(&f.against, "against", "", "the state to compare with: a commit, branch or tag of git, or a folder")
-	cmd.Flags().StringVar(&f.format, "format", "text", "how findings are written: text, json (an object a line), github (annotations)")
-	cmd.Flags().StringVar(&f.allow, "allow", "", "a file of findings that are allowed (default "+compat.AllowFile+" in the module's root, where it exists)")
-	cmd.Flags().StringVar(&f.level, "level", "warn", "the least level that is shown: break, warn, info (additions)")
-	cmd.Flags().BoolVar(&f.rules, "rules", false, "list the rules")
+	cmd.Flags().StringVar(&f.against, "against", "",
+		"compare with this state: a commit, branch or tag of git, or a folder")
+	cmd.Flags().StringVar(&f.format, "format", "text",
+		"write findings as text, as json (one object per line), or as github annotations")
+	cmd.Flags().StringVar(&f.allow, "allow", "",
+		"accept the findings in this file (default "+compat.AllowFile+" in the module's root, if it exists)")
+	cmd.Flags().StringVar(&f.level, "level", "warn",
+		"show findings of at least this level: break, warn, info (additions)")
+	cmd.Flags().BoolVar(&f.rules, "rules", false, "list the rules and exit")
 	return cmd
 }
 
@@ -82,10 +87,12 @@ func runCompat(cmd *cobra.Command, f compatFlags, patterns []string) error {
 	}
 	left, idle := allowed.Filter(res.Findings)
 	for _, e := range idle {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s:%d: nothing is found any more that this entry allows: %s of %s\n", allowed.File, e.Line, e.Rule, e.Subject)
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s:%d: nothing is found any more that this entry allows: %s of %s\n",
+			allowed.File, e.Line, e.Rule, e.Subject)
 	}
 	shown := slices.DeleteFunc(slices.Clone(left), func(x compat.Finding) bool { return x.Level < level })
-	if err := write(compat.Printer{Dir: res.Dir, OldDir: res.OldDir, Against: f.against}, cmd.OutOrStdout(), shown); err != nil {
+	printer := compat.Printer{Dir: res.Dir, OldDir: res.OldDir, Against: f.against}
+	if err := write(printer, cmd.OutOrStdout(), shown); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(left, func(x compat.Finding) bool { return x.Level == compat.Break }) {

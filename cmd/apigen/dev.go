@@ -11,9 +11,9 @@ func devCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev [PACKAGES] [-- SERVER ARGUMENTS]",
 		Short: "Generate, compile and restart the server whenever a source changes",
-		Long: `Dev watches the sources of the module and of those that replace others. On each change it generates, compiles, and
-restarts the server, which goes on with its data, and says in one line what it did and how the API changed. While
-something is wrong it says what, at file:line:col, and the server goes on as it was. Ctrl-C ends both.`,
+		Long: `Dev watches the sources of the module and of modules that replace others. On each change it generates,
+compiles and restarts the server on the same data. It prints one line that says what it did and how the API changed. If
+the sources have errors, it prints them with file:line:col, and the old server keeps running. Ctrl-C ends both.`,
 		Example: `  apigen dev
   apigen dev -- --data-dir /tmp/shop --secure-port 7443`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -25,6 +25,6 @@ something is wrong it says what, at file:line:col, and the server goes on as it 
 			return dev.Run(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().StringVar(&o.Main, "main", "", "the folder of the server's main package (default the only one below ./cmd)")
+	cmd.Flags().StringVar(&o.Main, "main", "", "run the main package in this folder (default the only one below ./cmd)")
 	return cmd
 }

@@ -26,12 +26,14 @@ func newInit() *cobra.Command {
 	var replace string
 	command := &cobra.Command{
 		Use:   "init [DIR] --module M --group G --version V --kind K",
-		Short: "Write a new project, or add a kind, a version or a group to one",
-		Long: `Init writes a project that serves one kind: its types with explained markers, its logic, a main, a sample, a Makefile,
-a README and a CI workflow. Run in a project that exists, it adds a kind, a version or a group. It never overwrites.
+		Short: "Write a new project, or add a kind, a version or a group",
+		Long: `Init writes a project that serves one kind: its types with markers, its logic, a main package, a sample,
+a Makefile, a README and a CI workflow. In an existing project it adds a kind, a version or a group. It never
+overwrites a file.
 
-Run without --group, --version and --kind in a project that has API packages (of kubebuilder, or of a server built on
-k8s.io/apiserver), it writes a package that collects them and a main that serves them, and leaves all else as it is.`,
+In a project that has API packages already (of kubebuilder, or of a server built on k8s.io/apiserver), run it without
+--group, --version and --kind. It then writes a package that collects the API packages and a main package that serves
+them, and changes nothing else.`,
 		Example: `  apigen init shop --module example.com/shop --group shop.example.com --version v1 --kind Widget
   apigen init . --group shop.example.com --version v1 --kind Gadget --cluster-scoped
   apigen init`,
@@ -63,12 +65,13 @@ k8s.io/apiserver), it writes a package that collects them and a main that serves
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&options.Module, "module", "", "path of the new module: example.com/shop (taken from go.mod in a project that exists)")
-	flags.StringVar(&options.Group, "group", "", "API group: shop.example.com")
-	flags.StringVar(&options.Version, "version", "", "API version: v1, v1beta1, v2alpha1")
-	flags.StringVar(&options.Kind, "kind", "", "kind, in singular: Widget")
-	flags.BoolVar(&options.ClusterScoped, "cluster-scoped", false, "the kind's objects live in no namespace")
-	flags.StringVar(&replace, "replace", "", "checkout of apigen.dev that the new go.mod is to use in place of a release")
+	flags.StringVar(&options.Module, "module", "",
+		"path of the new module, such as example.com/shop (an existing project has it in go.mod)")
+	flags.StringVar(&options.Group, "group", "", "API group, such as shop.example.com")
+	flags.StringVar(&options.Version, "version", "", "API version, such as v1, v1beta1 or v2alpha1")
+	flags.StringVar(&options.Kind, "kind", "", "kind, in singular, such as Widget")
+	flags.BoolVar(&options.ClusterScoped, "cluster-scoped", false, "make the kind cluster-scoped")
+	flags.StringVar(&replace, "replace", "", "use this checkout of apigen.dev in the new go.mod, in place of a release")
 	return command
 }
 
@@ -99,7 +102,8 @@ func findOrigin(replace string) (origin, error) {
 	if dir := filepath.Dir(filepath.Dir(filepath.Dir(file))); ok && filepath.IsAbs(file) && isCheckout(dir) {
 		return origin{"v0.0.0", dir}, nil
 	}
-	return origin{}, errors.New("this apigen is no release, and the checkout that it was built from is gone: name one with --replace DIR")
+	return origin{}, errors.New("this apigen is no release, and the checkout that it was built from is gone: " +
+		"name one with --replace DIR")
 }
 
 // releaseVersion is the version of apigen.dev that was built, or "" for a checkout's.
@@ -113,7 +117,8 @@ func releaseVersion() string {
 			continue
 		}
 		// What the go command makes up for a build from a repository has build metadata, or a time and a hash.
-		if module.Replace != nil || !semver.IsValid(module.Version) || semver.Build(module.Version) != "" || strings.HasPrefix(module.Version, "v0.0.0-") {
+		if module.Replace != nil || !semver.IsValid(module.Version) || semver.Build(module.Version) != "" ||
+			strings.HasPrefix(module.Version, "v0.0.0-") {
 			return ""
 		}
 		return module.Version
@@ -126,7 +131,7 @@ func isCheckout(dir string) bool {
 	return err == nil && modfile.ModulePath(content) == "apigen.dev"
 }
 
-// report says what was written.
+// report prints which files were written and which were kept.
 func report(w io.Writer, dir string, result *scaffold.Result) {
 	for _, path := range result.Created {
 		fmt.Fprintln(w, "created", filepath.Join(dir, filepath.FromSlash(path)))
@@ -136,24 +141,25 @@ func report(w io.Writer, dir string, result *scaffold.Result) {
 	}
 }
 
-// adopted says what is left to do in a project whose types are served as they are.
+// adopted prints the steps that are left in a project whose types are served as they are.
 func adopted(w io.Writer, result *scaffold.Result, from origin) {
 	get := "go get -tool apigen.dev/cmd/apigen@" + from.version
 	if from.checkout != "" {
-		get = "go mod edit -tool apigen.dev/cmd/apigen -require apigen.dev@" + from.version + " -replace apigen.dev=" + from.checkout
+		get = "go mod edit -tool apigen.dev/cmd/apigen -require apigen.dev@" + from.version +
+			" -replace apigen.dev=" + from.checkout
 	}
 	fmt.Fprintf(w, `
 serves %s, from where they are. What is left to do:
   %s
   go mod tidy && go tool apigen build --lenient ./... && go mod tidy
   go run ./cmd/apiserver
-Logic of webhooks goes into methods of the types: Default into SetDefaults_X, ValidateCreate into Validate; hubs and
-ConvertTo and ConvertFrom are called as they are.
+Move the logic of webhooks into methods of the types: Default into SetDefaults_X, ValidateCreate into Validate. The
+server calls Hub, ConvertTo and ConvertFrom as they are.
 `, strings.Join(result.Adopted, ", "), get)
 }
 
-// resolve makes a project's module require what it needs, apigen.dev first. What a checkout has resolved is taken over,
-// so that little, and on most machines nothing, must be fetched.
+// resolve adds the requirements of a project to its go.mod, apigen.dev first. It copies versions and checksums from a
+// checkout, so that the go command fetches little, and on most machines nothing.
 func resolve(ctx context.Context, dir string, from origin, progress io.Writer) error {
 	if err := require(dir, from); err != nil {
 		return err
@@ -164,7 +170,8 @@ func resolve(ctx context.Context, dir string, from origin, progress io.Writer) e
 	tidy.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
 	out, err := tidy.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("the project was written, but its dependencies could not be resolved; run `go mod tidy` in %s: %w\n%s", dir, err, out)
+		return fmt.Errorf("the project was written, but its dependencies could not be resolved; "+
+			"run `go mod tidy` in %s: %w\n%s", dir, err, out)
 	}
 	return nil
 }
@@ -178,7 +185,8 @@ func require(dir string, from origin) error {
 	}
 	err = errors.Join(target.AddRequire("apigen.dev", from.version), target.AddTool("apigen.dev/cmd/apigen"))
 	if from.checkout != "" {
-		err = errors.Join(err, target.AddReplace("apigen.dev", "", from.checkout, ""), takeRequirements(target, dir, from.checkout))
+		err = errors.Join(err, target.AddReplace("apigen.dev", "", from.checkout, ""),
+			takeRequirements(target, dir, from.checkout))
 	}
 	if err != nil {
 		return err

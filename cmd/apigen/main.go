@@ -1,11 +1,11 @@
 // Command apigen generates the code of Kubernetes-style API servers from annotated Go structs.
 //
 //	apigen init            writes a new project, or adds to one
-//	apigen build ./...     writes what the markers of the packages ask for
-//	apigen build --check   fails, with a diff, when generated code is stale
-//	apigen compat          finds changes that break clients or what is stored
+//	apigen build ./...     generates code from the types and markers of packages
+//	apigen build --check   fails, with a diff, if generated code is stale
+//	apigen compat          finds changes that break clients or stored objects
 //	apigen dev             generates, compiles and restarts the server on every change
-//	apigen markers         explains every marker
+//	apigen markers         prints the reference of markers
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:]))
 }
 
-// status is an error that is nothing but an exit status: what was wrong is said already.
+// status is an error that only sets the exit status, for errors that were printed already.
 type status int
 
 func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
@@ -47,11 +47,11 @@ func run(ctx context.Context, args []string) int {
 	return 2
 }
 
-// command is the whole command: a line a subcommand.
+// command returns the root command with its subcommands.
 func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "apigen",
-		Short: "From annotated Go structs to a Kubernetes-style API server",
+		Short: "Generate a Kubernetes-style API server from annotated Go structs",
 		Example: `  apigen init shop --module example.com/shop --group shop.example.com --version v1 --kind Widget
   cd shop && go generate ./... && go run ./cmd/shop`,
 		SilenceErrors: true,

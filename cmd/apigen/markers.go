@@ -12,9 +12,9 @@ import (
 func markersCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "markers [NAME]",
-		Short: "Explain every marker that apigen knows, or some",
-		Long: `Markers explains every marker that apigen knows, or those whose name holds NAME: where it stands, what it does,
-and why it has no effect, where it has none.`,
+		Short: "Print the reference of markers",
+		Long: `Markers prints every marker that apigen knows, or those whose name contains NAME: where the marker may
+stand, what it does, or why it has no effect.`,
 		Example: "  apigen markers printcolumn",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

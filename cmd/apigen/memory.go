@@ -6,11 +6,11 @@ import (
 	"runtime/metrics"
 )
 
-// softLimit is what a build of all of k8s.io/api, the largest API there is, gets by with at no cost that can be measured; with
-// Go's usual pace of collection it takes a sixth more memory than that. Smaller ones never come near.
+// softLimit is enough memory to build all of k8s.io/api, the largest API there is, without a measurable cost. Go's
+// usual pace of garbage collection would take a sixth more. Smaller APIs never come near the limit.
 const softLimit = 224 << 20
 
-// limitMemory lets garbage be collected sooner where memory comes near the limit, unless the user set Go's own variables.
+// limitMemory makes the garbage collector run sooner near the limit, unless the user set Go's own variables.
 func limitMemory(getenv func(string) string) {
 	if getenv("GOMEMLIMIT") == "" && getenv("GOGC") == "" {
 		debug.SetMemoryLimit(softLimit)
@@ -18,7 +18,7 @@ func limitMemory(getenv func(string) string) {
 	}
 }
 
-// afterCollection calls a function after each collection of garbage, until it says that it has seen enough.
+// afterCollection calls enough after each garbage collection, until it returns true.
 func afterCollection(enough func() bool) {
 	runtime.AddCleanup(new([16]byte), func(enough func() bool) {
 		if !enough() {
@@ -27,8 +27,8 @@ func afterCollection(enough func() bool) {
 	}, enough)
 }
 
-// yield lifts the limit where what is in use leaves too little room below it: a larger input would be collected over and over,
-// for twice the CPU of the build. It tells whether it did.
+// yield removes the limit if the memory in use comes near it, and reports whether it did. A larger input would
+// otherwise keep the garbage collector running, which doubles the build's CPU time.
 func yield() bool {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
@@ -41,5 +41,5 @@ func yield() bool {
 
 const noLimit = 1<<63 - 1
 
-// leavesNoRoom tells whether less than a fifth of the limit is left above what is in use.
+// leavesNoRoom reports whether less than a fifth of the limit is free.
 func leavesNoRoom(live uint64) bool { return live > softLimit/5*4 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress is a line on a terminal that says what is going on, once that takes longer than a second. Where there is no
-// terminal it says nothing.
+// progress shows the current stage on a line of the terminal, once a run takes longer than a second. Without a terminal
+// it shows nothing.
 type progress struct {
 	out   *os.File
 	mu    sync.Mutex // guards what follows
@@ -27,7 +27,7 @@ func newProgress(out *os.File) *progress {
 	return p
 }
 
-// stage says what happens next.
+// stage sets the text of the line.
 func (p *progress) stage(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

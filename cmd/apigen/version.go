@@ -14,12 +14,13 @@ func versionCommand() *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintf(cmd.OutOrStdout(), "apigen %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(cmd.OutOrStdout(),
+				"apigen %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},
 	}
 }
 
-// version is what the build says of itself: the module's version, or the revision that was checked out.
+// version returns the module's version, or the revision of the checkout that the binary was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

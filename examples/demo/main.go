@@ -1,6 +1,6 @@
-// Command demo walks the road of a newcomer, in front of your eyes: it scaffolds a project with apigen, builds it, serves
-// it on the embedded etcd, drives it with kubectl (with plain HTTPS where there is no kubectl), kills the server with -9
-// in between and shows that nothing was lost. It exits with 1 where any step misbehaves.
+// Command demo shows a newcomer's first steps: it runs the commands of docs/getting-started.md, which scaffold a project
+// with apigen, serve it on the embedded etcd, drive it with kubectl and kill it with kill -9. It prints the commands and
+// their output, and exits with status 1 if an output differs from the page.
 package main
 
 import (
@@ -12,14 +12,15 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
+
+	"apigen.dev/examples/demo/transcript"
 )
 
 func main() {
 	apigen := flag.String("apigen", "bin/apigen", "the apigen binary to use")
-	plain := flag.Bool("https", false, "use plain HTTPS, also where there is a kubectl")
+	page := flag.String("page", "docs/getting-started.md", "the page whose commands to run")
 	keep := flag.Bool("keep", false, "leave the project where it is")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -27,7 +28,7 @@ func main() {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	begin := time.Now()
-	if err := demo(ctx, *apigen, *plain, *keep); err != nil {
+	if err := demo(ctx, *apigen, *page, *keep); err != nil {
 		fmt.Fprintln(os.Stderr, "\ndemo:", err)
 		cancel()
 		os.Exit(1)
@@ -35,69 +36,44 @@ func main() {
 	fmt.Printf("\n# All of it worked, in %s.\n", time.Since(begin).Round(100*time.Millisecond))
 }
 
-func demo(ctx context.Context, apigen string, plain, keep bool) (err error) {
+func demo(ctx context.Context, apigen, page string, keep bool) (err error) {
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		return fmt.Errorf("%w: make kubectl builds bin/kubectl; put bin on the PATH", err)
+	}
+	blocks, err := transcript.Blocks(page)
+	if err != nil {
+		return err
+	}
 	apigen, err = filepath.Abs(apigen)
 	if err != nil {
 		return err
 	}
-	temp, err := os.MkdirTemp("", "apigen-demo-")
+	dir, err := os.MkdirTemp("", "apigen-demo-")
 	if err != nil {
 		return err
 	}
 	if keep {
-		fmt.Printf("# The project stays in %s\n", temp)
+		fmt.Printf("# The project stays in %s\n", dir)
 	} else {
-		defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
-	project := filepath.Join(temp, "shop")
-	if err := scaffold(ctx, apigen, temp, project); err != nil {
-		return err
-	}
-	server := &server{project: project}
-	if err := server.start(ctx); err != nil {
-		return err
-	}
-	defer server.kill()
-	client, err := newClient(project, plain)
+	path := filepath.Dir(apigen) + string(filepath.ListSeparator) + os.Getenv("PATH")
+	shell, err := transcript.Start(ctx, dir, filepath.Join(dir, "server.log"), append(os.Environ(), "PATH="+path))
 	if err != nil {
 		return err
 	}
-	if err := drive(ctx, client, server); err != nil {
-		return errors.Join(err, server.failure())
-	}
-	say("SIGTERM drains and ends the server.")
-	return server.stop()
-}
-
-// scaffold makes the project and builds its server.
-func scaffold(ctx context.Context, apigen, temp, project string) error {
-	say("A new project, outside of apigen's repository.")
-	if err := command(ctx, temp, apigen, "init", "shop", "--module", "example.com/shop", "--group", "shop.example.com",
-		"--version", "v1", "--kind", "Widget"); err != nil {
-		return err
-	}
-	say("Everything that follows from the types.")
-	if err := command(ctx, project, apigen, "build", "./..."); err != nil {
-		return err
-	}
-	if err := command(ctx, project, apigen, "build", "--check", "./..."); err != nil {
-		return err
-	}
-	say("The server.")
-	return command(ctx, project, "go", "build", "-o", binary("bin/shop"), "./cmd/shop")
-}
-
-// say prints what comes next.
-func say(format string, args ...any) { fmt.Printf("\n# "+format+"\n", args...) }
-
-// command runs a program and shows it.
-func command(ctx context.Context, dir, name string, args ...string) error {
-	fmt.Printf("$ %s %s\n", filepath.Base(name), strings.Join(args, " "))
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = dir
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Base(name), err)
+	shell.Echo = os.Stdout
+	defer func() { err = errors.Join(err, shell.Close()) }()
+	for _, block := range blocks {
+		if block.Language != "console" {
+			continue
+		}
+		fmt.Printf("\n# %s\n", block.Heading)
+		for _, step := range block.Steps() {
+			if err := shell.Run(ctx, step); err != nil {
+				return fmt.Errorf("%s:%d: $ %s: %w", page, step.Line, step.Command, err)
+			}
+		}
 	}
 	return nil
 }

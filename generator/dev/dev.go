@@ -1,6 +1,6 @@
-// Package dev is `apigen dev`: it watches the sources of a project, and on each change generates, compiles, and restarts
-// the server on its data, in one line a cycle. While something is wrong it says what, at its place, and the last server that
-// worked goes on. It knows package generator and the comparison of APIs; it is no part of what servers are made of.
+// Package dev is `apigen dev`: it watches the sources of a project, and on each change generates, compiles, and
+// restarts the server on its data, in one line a cycle. While something is wrong it says what, at its place, and the
+// last server that worked goes on. It knows package generator and the comparison of APIs; servers don't link it.
 package dev
 
 import (
@@ -75,7 +75,7 @@ func (o *Options) complete() error {
 	return err
 }
 
-// temporary is where the go command is told to work; empty is the system's place.
+// temporary returns the go command's GOTMPDIR, which is empty where the environment doesn't set it.
 func (o *Options) temporary() (dir string) {
 	for _, variable := range o.Env {
 		if value, ok := strings.CutPrefix(variable, "GOTMPDIR="); ok {
@@ -85,7 +85,7 @@ func (o *Options) temporary() (dir string) {
 	return dir
 }
 
-// onlyMain is the one folder below cmd.
+// onlyMain returns the one folder below cmd.
 func onlyMain(dir string) (string, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, "cmd"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

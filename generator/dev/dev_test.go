@@ -98,8 +98,8 @@ func start(t *testing.T, dir string, o dev.Options) (s *stage, stop func() error
 	return s, stop
 }
 
-// expect waits for lines of all patterns, in any order: a server may speak before it is said that it was started. It returns
-// the match of the last pattern.
+// expect waits for lines of all patterns, in any order: a server may speak before it is said that it was started. It
+// returns the match of the last pattern.
 func (s *stage) expect(patterns ...string) []string {
 	s.t.Helper()
 	missing := make(map[string]*regexp.Regexp)
@@ -148,12 +148,13 @@ func (s *stage) edit(name, old, now string) {
 	}
 }
 
-// TestDay is a day of work: a start, a new field, a mistake and its mending, one in Go alone, a change that changes nothing,
-// a server that dies, and the end.
+// TestDay is a day of work: a start, a new field, a mistake and its mending, one in Go alone, a change that
+// changes nothing, a server that dies, and the end.
 func TestDay(t *testing.T) {
 	const types = "apis/shop/v1/types.go"
 	s, stop := start(t, loadtest.Dir(t, project), dev.Options{Args: []string{"--flag"}})
-	s.expect(`^\d\d:\d\d:\d\d generated \d files in \d+\.\ds, compiled in \d+\.\ds, started$`, `^serving \d+ \[--flag\] true$`)
+	s.expect(`^\d\d:\d\d:\d\d generated \d files in \d+\.\ds, compiled in \d+\.\ds, started$`,
+		`^serving \d+ \[--flag\] true$`)
 
 	s.edit(types, "\tSize int32", "\tColor string `json:\"color,omitempty\"`\n\tSize int32")
 	s.expect(`^bye$`)
@@ -172,7 +173,8 @@ func TestDay(t *testing.T) {
 	s.expect(`the server is the same$`)
 
 	s.edit(types, "\tColor string `json:\"color,omitempty\"`\n", "")
-	served := s.expect(`restarted, API: shop.example.com/v1/Widget:color: color is gone \(breaking: FIELD_REMOVED\)$`, `^serving (\d+)`)
+	served := s.expect(`restarted, API: shop.example.com/v1/Widget:color: color is gone \(breaking: FIELD_REMOVED\)$`,
+		`^serving (\d+)`)
 	pid, err := strconv.Atoi(served[1])
 	if err != nil {
 		t.Fatal(err)
@@ -220,7 +222,7 @@ func TestEndWhileCompiling(t *testing.T) {
 	}
 }
 
-// compiling tells whether the go command has a working folder with something in it.
+// compiling reports whether the go command has a working folder with something in it.
 func compiling(temp string) bool {
 	for _, pattern := range []string{"go-build*", "*/go-build*", "*/*/go-build*"} {
 		if found, _ := filepath.Glob(filepath.Join(temp, pattern, "b*")); len(found) > 0 {

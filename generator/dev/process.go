@@ -10,7 +10,7 @@ import (
 // grace is how long a server may take to end: it drains requests first.
 const grace = 70 * time.Second
 
-// process is a server that was started. It is told to end once, by stop, or ends by itself.
+// process is a server that was started. Stop ends it once, or it ends by itself.
 type process struct {
 	file string
 	cmd  *exec.Cmd
@@ -19,8 +19,8 @@ type process struct {
 	err error
 }
 
-// start runs a server. It is in a process group of its own, so that a Ctrl-C in the terminal ends it through us, once: the
-// second signal would kill it.
+// start runs a server. It is in a process group of its own, so that a Ctrl-C in the terminal ends it through us, once:
+// the second signal would kill it.
 func start(file string, o Options) (*process, error) {
 	cmd := exec.Command(file, o.Args...) //nolint:noctx // it is asked to end by a signal; a context would kill it
 	cmd.Dir, cmd.Env = o.Dir, o.Env
@@ -37,7 +37,7 @@ func start(file string, o Options) (*process, error) {
 	return p, nil
 }
 
-// exited is closed when the process has ended. Of no process it is nil, and never ready.
+// exited is closed when the process has ended. For a nil process it returns nil, which is never ready.
 func (p *process) exited() <-chan struct{} {
 	if p == nil {
 		return nil

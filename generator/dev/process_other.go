@@ -9,5 +9,6 @@ import (
 
 func setGroup(*exec.Cmd) {}
 
-// terminate kills: where there are no signals a process can't be asked. What it answered is stored all the same.
+// terminate kills: without signals, apigen can't ask a process to end. Writes that the server answered are stored all
+// the same.
 func terminate(p *os.Process) error { return p.Kill() }

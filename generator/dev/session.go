@@ -153,7 +153,7 @@ func (s *session) fail(stage, what string) {
 	fmt.Fprintln(s.Out, strings.TrimRight(what, "\n"))
 }
 
-// goEnv is the environment of the go command.
+// goEnv returns the environment of the go command.
 func (s *session) goEnv() []string { return append(slices.Clone(s.Env), "GOTMPDIR="+s.work) }
 
 // compile builds the server and returns the file.
@@ -203,7 +203,7 @@ func (s *session) restart(file string) (string, error) {
 // maxShown is how many changes of the API a line shows.
 const maxShown = 4
 
-// apiChange is how the API differs from that of the last cycle.
+// apiChange returns how the API differs from that of the last cycle.
 func (s *session) apiChange(now *model.Program) string {
 	before := s.api
 	s.api = now

@@ -15,11 +15,11 @@ type mark struct {
 	size, time int64
 }
 
-// state are the inputs below some folders. Files are looked at, not subscribed to: that works on every file system, needs
-// nothing of the kernel, and costs a project of a thousand files a few milliseconds.
+// state are the inputs below some folders. Files are looked at, not subscribed to: that works on every file system,
+// needs nothing of the kernel, and costs a project of a thousand files a few milliseconds.
 type state map[string]mark
 
-// look reads the state of folders. What can't be read is as if it weren't there: the next build says why.
+// look reads the state of folders. It ignores files that it can't read: the next build reports why.
 func look(dirs []string) state {
 	out := state{}
 	for _, root := range dirs {
@@ -46,8 +46,8 @@ func look(dirs []string) state {
 
 func (s state) equal(other state) bool { return maps.Equal(s, other) }
 
-// settle brings the state that was seen before a build up to date with what the build itself wrote, and with folders that
-// it found to be watched: whatever else changed meanwhile still differs.
+// settle brings the state that was seen before a build up to date with what the build itself wrote, and with folders
+// that it found to be watched: whatever else changed meanwhile still differs.
 func (s state) settle(written []generator.Change, added []string) {
 	maps.Copy(s, look(added))
 	for _, c := range written {

@@ -1,5 +1,5 @@
-// Package diag holds diagnostics: the faults of the user's input, each at its position. The packages that load, resolve,
-// judge and emit share them; diag knows none of them.
+// Package diag holds diagnostics: the faults of the user's input, each at its position. The packages that load,
+// resolve, judge and emit share them; diag knows none of them.
 package diag
 
 import (

@@ -16,12 +16,11 @@ func (r *referee) claims(t *model.Type, s *model.Schema, name string) {
 			r.constants(c, t, name)
 		case form == model.SchemaTypes:
 			r.schemaType(s, c, at, name)
-		case flexible(at, &model.Schema{}):
+		case opaque(at):
 		case form == model.IntsOrStrings:
 			if at.Form == model.Basic {
 				r.faultf(c.Pos, "marker \"+%s\": %s is %s, and can't hold both numbers and strings: make it an "+
-					"intstr.IntOrString",
-					c.Marker, name, at.Describe())
+					"intstr.IntOrString", c.Marker, name, at.Describe())
 			}
 		case form == model.MergedLists && !at.IsList():
 			r.warnf(c.Pos, noEffect, c.Marker, "lists", name, at.Describe())
@@ -66,7 +65,7 @@ func (r *referee) schemaType(s *model.Schema, c model.Claim, t *model.Type, name
 		r.withoutType(s)
 		return
 	}
-	if t == nil || t.Form != model.Basic || flexible(t, &model.Schema{}) || slices.Contains(typesOf(t), c.Value) {
+	if t == nil || t.Form != model.Basic || opaque(t) || slices.Contains(typesOf(t), c.Value) {
 		return
 	}
 	r.faultf(c.Pos, "marker \"+%s\": %s is %s in Go, and its JSON is never of type %s: give its type methods for "+
@@ -82,7 +81,7 @@ func (r *referee) withoutType(s *model.Schema) {
 	}
 }
 
-// typesOf are the types of a schema that the JSON of a plain value is of.
+// typesOf returns the types of a schema that the JSON of a plain value is of.
 func typesOf(t *model.Type) []string {
 	switch {
 	case t.Basic == "string":

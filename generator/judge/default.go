@@ -12,23 +12,16 @@ func Defaults(types []*model.Type) []Finding {
 	for _, t := range types {
 		r.in = t.Package
 		r.value(t.Default, t, Omission{DefaultOfType: t})
-		r.values(t, map[*model.Type]bool{})
+		for part := range t.WithAnonymous() {
+			for _, f := range part.Fields {
+				r.value(f.Default, f.Type, Omission{DefaultOfField: f})
+			}
+		}
 	}
 	return r.findings
 }
 
-// values judges the defaults of the fields of a struct, and of those without a name in it.
-func (r *referee) values(t *model.Type, seen map[*model.Type]bool) {
-	for _, f := range t.Fields {
-		r.value(f.Default, f.Type, Omission{DefaultOfField: f})
-		for inner := f.Type; inner != nil && inner.Name == "" && !seen[inner]; inner = inner.Elem {
-			seen[inner] = true
-			r.values(inner, seen)
-		}
-	}
-}
-
-// value judges one default. Of a type parameter nothing is known.
+// value judges one default. It accepts any default of a type parameter.
 func (r *referee) value(d *model.Default, t *model.Type, without Omission) {
 	if d == nil || t.Pointee().Form == model.TypeParam {
 		return

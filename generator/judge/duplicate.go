@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"strings"
@@ -8,8 +9,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// shown is a field as encoding/json finds it in a struct: through what the struct embeds.
-type shown struct {
+// promoted is a field that encoding/json finds in a struct, through the structs that it embeds.
+type promoted struct {
 	field *model.Field
 	// by is the struct's own field that leads there, and owner the type that declares the field.
 	by     *model.Field
@@ -17,28 +18,24 @@ type shown struct {
 	tagged bool
 }
 
-// duplicates reports names on the wire that a struct gets from two structs that it embeds: encoding/json leaves out
-// both.
+// duplicates reports names on the wire that a struct has from two embedded structs: encoding/json leaves out both
+// fields.
 func (r *referee) duplicates(t *model.Type) {
 	if t.Form != model.Struct || t.Package == nil || t.Package.HasGroup &&
 		t.Package.Version == "" { // internal types are not on the wire
 		return
 	}
-	taken := map[string]shown{}
-	level := []shown{}
-	for _, f := range t.Fields {
-		level = append(level, shown{field: f, by: f, owner: t, tagged: tagged(f)})
-	}
-	for seen := map[*model.Type]bool{t: true}; len(level) > 0; {
-		byName := map[string]shown{}
-		var next []shown
+	taken := map[string]promoted{}
+	for level, seen := promotedIn(t, nil), map[*model.Type]bool{t: true}; len(level) > 0; {
+		byName := map[string]promoted{}
+		var next []promoted
 		var entered []*model.Type
 		for _, x := range level {
 			switch {
 			case x.field.Ignored:
 			case x.field.Inline:
 				if inner := x.field.Type.Pointee(); inner != nil && !seen[inner] {
-					next, entered = append(next, shownIn(inner, x.by)...), append(entered, inner)
+					next, entered = append(next, promotedIn(inner, x.by)...), append(entered, inner)
 				}
 			case taken[x.field.JSON].field != nil:
 				r.hidden(t, taken[x.field.JSON], x)
@@ -56,7 +53,7 @@ func (r *referee) duplicates(t *model.Type) {
 
 // duplicate notes a field under its name, and reports it where another one of the level has that name through another
 // embedded struct.
-func (r *referee) duplicate(t *model.Type, byName map[string]shown, x shown) {
+func (r *referee) duplicate(t *model.Type, byName map[string]promoted, x promoted) {
 	name := x.field.JSON
 	other, met := byName[name]
 	switch {
@@ -69,9 +66,9 @@ func (r *referee) duplicate(t *model.Type, byName map[string]shown, x shown) {
 	}
 }
 
-// hidden reports a field behind another one of that name that is nearer: its rules would be checked of what is never
-// there. Where both are embedded, which one is meant is easily mistaken.
-func (r *referee) hidden(t *model.Type, by, x shown) {
+// hidden reports a promoted field that another field of that name hides: the server would check its rules on a value
+// that is never there. Where both are promoted, readers easily mistake one for the other.
+func (r *referee) hidden(t *model.Type, by, x promoted) {
 	if by.field == by.by && len(r.of(&x.field.Schema).Rules) == 0 {
 		return
 	}
@@ -80,16 +77,16 @@ func (r *referee) hidden(t *model.Type, by, x shown) {
 		x.owner.Name, x.field.Name, t.Name, by.owner.Name, by.field.Name, x.field.JSON, t.Name)
 }
 
-// shownIn are the fields of a struct that an embedded field leads to.
-func shownIn(t *model.Type, by *model.Field) []shown {
-	var out []shown
+// promotedIn returns the fields of a struct that the field by leads to, or of the outermost struct where by is nil.
+func promotedIn(t *model.Type, by *model.Field) []promoted {
+	var out []promoted
 	for _, f := range t.Fields {
-		out = append(out, shown{field: f, by: by, owner: t, tagged: tagged(f)})
+		out = append(out, promoted{field: f, by: cmp.Or(by, f), owner: t, tagged: tagged(f)})
 	}
 	return out
 }
 
-// tagged tells whether a tag names the field.
+// tagged reports whether a tag names the field.
 func tagged(f *model.Field) bool {
 	tag, _ := reflect.StructTag(f.Tag).Lookup("json")
 	name, _, _ := strings.Cut(tag, ",")

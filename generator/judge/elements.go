@@ -28,7 +28,7 @@ func (r *referee) elements(d *model.Default, value any, t *model.Type, rules []m
 	}
 }
 
-// itemRules are the rules that a default's elements keep: those for elements here, and those of the elements' type.
+// itemRules returns the rules that a default's elements keep: those for elements here, and those of the elements' type.
 func (r *referee) itemRules(s *model.Schema, t *model.Type) []model.Rule {
 	var out []model.Rule
 	if s.Items != nil {
@@ -79,7 +79,7 @@ func (r *referee) part(d *model.Default, value any, t *model.Type, s *model.Sche
 	r.within(d, value, at, s, name)
 }
 
-// partsOf is what a schema says of the elements of a list, or of the values of a map.
+// partsOf returns what a schema says of the elements of a list, or of the values of a map.
 func partsOf(s *model.Schema) *model.Schema {
 	if s.Items == nil {
 		return &model.Schema{}
@@ -87,7 +87,7 @@ func partsOf(s *model.Schema) *model.Schema {
 	return s.Items
 }
 
-// rulesOfField are those of a field, and of its type.
+// rulesOfField returns those of a field, and of its type.
 func (r *referee) rulesOfField(f *model.Field) []model.Rule {
 	if at := f.Type.Pointee(); at != nil && at.Name != "" {
 		return slices.Concat(r.of(&f.Schema).Rules, r.of(&at.Schema).Rules)

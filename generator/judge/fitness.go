@@ -16,10 +16,14 @@ import (
 // updateWords are what an update may be kept from.
 var updateWords = []string{"NoSet", "NoUnset", "NoModify", "NoAddItem", "NoRemoveItem"}
 
-// flexible tells whether nothing certain is known of the JSON of a type's values.
+// flexible reports whether a schema or a type leaves open what the JSON of values is.
 func flexible(t *model.Type, s *model.Schema) bool {
-	if t == nil || s.Type != "" || s.IntOrString || s.Schemaless || t.SchemaType != "" || t.Schema.Type != "" ||
-		t.Schema.IntOrString {
+	return s.Type != "" || s.IntOrString || s.Schemaless || opaque(t)
+}
+
+// opaque reports whether a type leaves open what the JSON of its values is.
+func opaque(t *model.Type) bool {
+	if t == nil || t.SchemaType != "" || t.Schema.Type != "" || t.Schema.IntOrString {
 		return true
 	}
 	switch t.Form {
@@ -40,7 +44,7 @@ func flexible(t *model.Type, s *model.Schema) bool {
 	return false
 }
 
-// suits tells whether values of the type are what a check is for.
+// suits reports whether values of the type are what a check is for.
 func suits(r *model.Rule, t *model.Type, want string) bool {
 	bytes := t.Form == model.Slice && t.Elem != nil && t.Elem.Form == model.Basic && (t.Elem.Basic == "uint8" ||
 		t.Elem.Basic == "byte")
@@ -119,7 +123,7 @@ func disorder(own, all []model.Rule) (model.Position, string) {
 	return model.Position{}, ""
 }
 
-// fits tells whether a JSON value can be one of a type.
+// fits reports whether a JSON value can be one of a type.
 func fits(value string, t *model.Type) bool {
 	var v any
 	d := json.NewDecoder(strings.NewReader(value))
@@ -258,30 +262,14 @@ func violatesCount(n int, r *model.Rule, least, most model.Check, what string) s
 	return ""
 }
 
-// fieldNamed is the field of that JSON name, also where it comes with an embedded struct; nil where there is none.
-func fieldNamed(t *model.Type, name string) *model.Field { return fieldWithin(t, name, 0) }
-
-func fieldWithin(t *model.Type, name string, depth int) *model.Field {
-	if t = t.Pointee(); t == nil || depth > 8 {
-		return nil
+// fieldNamed returns the field of that JSON name, or nil. Internal types have no names in JSON: their markers are
+// copies of a version's, so that a field without a tag goes by its Go name.
+func fieldNamed(t *model.Type, name string) *model.Field {
+	if f := t.Property(name); f != nil {
+		return f
 	}
-	for _, f := range t.Fields {
-		if !f.Ignored && !f.Inline && f.JSON == name {
-			return f
-		}
-	}
-	for _, f := range t.Fields { // internal types have no names in JSON: their markers are copies of a version's
-		if _, tagged := reflect.StructTag(f.Tag).Lookup("json"); !tagged && !f.Embedded && strings.EqualFold(f.Name,
-			name) {
-			return f
-		}
-	}
-	for _, f := range t.Fields {
-		if f.Inline {
-			if inner := fieldWithin(f.Type, name, depth+1); inner != nil {
-				return inner
-			}
-		}
-	}
-	return nil
+	return t.Find(func(f *model.Field) bool {
+		_, tagged := reflect.StructTag(f.Tag).Lookup("json")
+		return !tagged && !f.Embedded && strings.EqualFold(f.Name, name)
+	})
 }

@@ -34,8 +34,8 @@ var declarativeFormats = map[string]func(context.Context, operation.Operation, *
 // formats are the names of those.
 var formats = slices.Sorted(maps.Keys(declarativeFormats))
 
-// ofFormat tells whether a text is of the rule's format. Of a format that kube-apiserver doesn't know, every text is,
-// but for ip, whose meaning nobody doubts. In Kubernetes' own grammar an empty text is none.
+// ofFormat reports whether a text is of the rule's format. Every text is of a format that kube-apiserver doesn't know,
+// except ip, which is checked. For Kubernetes' own markers, an empty text is unset and so valid.
 func ofFormat(r *model.Rule, text string) bool {
 	check, known := declarativeFormats[r.Text]
 	switch {

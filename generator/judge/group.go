@@ -30,9 +30,8 @@ func (r *referee) shortNames(g *model.Group) {
 		r.in = t.Package
 		for _, name := range x.ShortNames {
 			if other := called[name]; other != nil && other != x {
-				r.faultf(t.Pos, "the short name %q of kind %s is what kind %s of group %q is called: choose "+
-					"another one",
-					name, x.Kind, other.Kind, g.Name)
+				r.faultf(t.Pos, "the short name %q of kind %s is what kind %s of group %q is called: choose another "+
+					"one", name, x.Kind, other.Kind, g.Name)
 			}
 			if other := owner[name]; other != nil {
 				r.faultf(t.Pos, "the kinds %s and %s of group %q have the short name %q: take it from one",

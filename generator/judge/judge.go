@@ -67,8 +67,7 @@ func (o Omission) apply() {
 		o.Schema.Type = ""
 	case o.Schema != nil:
 		o.Schema.Rules = slices.DeleteFunc(o.Schema.Rules, func(r model.Rule) bool {
-			return r.Check == o.Check &&
-				r.Pos == o.Pos
+			return r.Check == o.Check && r.Pos == o.Pos
 		})
 		leaveOut(o.Schema, o.Check)
 	}
@@ -124,7 +123,12 @@ func (r *referee) faultf(pos model.Position, format string, args ...any) {
 	r.add(Fault, Omission{}, pos, fmt.Sprintf(format, args...))
 }
 
-// errorf reports what no leniency helps with.
+// rulef reports a fault of a rule, in a message that begins with its marker.
+func (r *referee) rulef(rule *model.Rule, format string, args ...any) {
+	r.faultf(rule.Pos, "marker \"+%s\"%s", rule.Marker, fmt.Sprintf(format, args...))
+}
+
+// errorf reports an error that stays one with --lenient.
 func (r *referee) errorf(pos model.Position, format string, args ...any) {
 	r.add(Error, Omission{}, pos, fmt.Sprintf(format, args...))
 }
@@ -133,7 +137,7 @@ func (r *referee) warnf(pos model.Position, format string, args ...any) {
 	r.add(Warning, Omission{}, pos, fmt.Sprintf(format, args...))
 }
 
-// of is a schema as far as it could be kept.
+// of returns a schema as far as it could be kept.
 func (r *referee) of(s *model.Schema) *model.Schema {
 	if kept := r.kept[s]; kept != nil {
 		return kept
@@ -147,11 +151,13 @@ func (r *referee) typ(t *model.Type) {
 	r.fitDefault(t.Default, t, nil, Omission{DefaultOfType: t})
 	r.claims(t, &t.Schema, t.Name)
 	r.unions(t)
-	r.fields(t, map[*model.Type]bool{})
+	for part := range t.WithAnonymous() {
+		r.fields(part)
+	}
 }
 
-// fields judges the fields of a struct, and of those without a name in it.
-func (r *referee) fields(t *model.Type, seen map[*model.Type]bool) {
+// fields judges the fields of a struct.
+func (r *referee) fields(t *model.Type) {
 	r.duplicates(t)
 	for _, f := range t.Fields {
 		r.wire(t, f)
@@ -160,9 +166,5 @@ func (r *referee) fields(t *model.Type, seen map[*model.Type]bool) {
 		r.claims(f.Type, &f.Schema, f.Name)
 		r.siblings(t, f)
 		r.patch(f)
-		for inner := f.Type; inner != nil && inner.Name == "" && !seen[inner]; inner = inner.Elem {
-			seen[inner] = true
-			r.fields(inner, seen)
-		}
 	}
 }

@@ -12,7 +12,7 @@ func at(line int) model.Position { return model.Position{Filename: "types.go", L
 
 func basic(name string) *model.Type { return &model.Type{Form: model.Basic, Basic: name} }
 
-// lamp is a program with one package and one struct.
+// lamp returns a program with one package and one struct.
 func lamp(fields ...*model.Field) *model.Program {
 	pkg := &model.Package{Path: "example.com/shop/v1", Name: "v1", Version: "v1", HasGroup: true, Output: true}
 	for _, f := range fields {
@@ -26,7 +26,7 @@ func lamp(fields ...*model.Field) *model.Program {
 	return &model.Program{Packages: []*model.Package{pkg}}
 }
 
-// with is a field with rules.
+// with returns a field with rules.
 func with(name string, t *model.Type, rules ...model.Rule) *model.Field {
 	f := &model.Field{Name: name, Type: t, Pos: at(1)}
 	f.Schema.Rules = rules
@@ -89,7 +89,8 @@ func TestProgram(t *testing.T) {
 					Form: model.SchemaTypes, Pos: at(2)}}
 				return lamp(f)
 			},
-			[]string{`types.go:2:1: marker "+kubebuilder:validation:Type": "text" of Watts is not one of array, boolean, integer, number, object, string`},
+			[]string{`types.go:2:1: marker "+kubebuilder:validation:Type": "text" of Watts is not one of array, ` +
+				`boolean, integer, number, object, string`},
 		},
 		"a list marker on a map": {
 			func() *model.Program {
@@ -104,7 +105,8 @@ func TestProgram(t *testing.T) {
 				return lamp(with("Color", basic("string")), &model.Field{Name: "Hue", JSON: "color",
 					Type: basic("string"), Pos: at(7)})
 			},
-			[]string{`types.go:7:1: the fields Color and Hue have the same name on the wire, "color": encoding/json would leave out both`},
+			[]string{`types.go:7:1: the fields Color and Hue have the same name on the wire, "color": encoding/json ` +
+				`would leave out both`},
 		},
 		"numbers that JSON doesn't have": {
 			func() *model.Program { return lamp(with("Phase", basic("complex128"))) },

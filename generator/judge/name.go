@@ -16,20 +16,18 @@ func (r *referee) names(p *model.Package) {
 			r.envelope(t)
 		}
 		if t.Of == nil || t.Of.Package == p { // of another package's struct, its fields have the names
-			r.fieldNames(t, map[*model.Type]bool{})
+			for part := range t.WithAnonymous() {
+				r.fieldNames(part)
+			}
 		}
 	}
 }
 
 // fieldNames reports names on the wire that two fields of a struct have: encoding/json would leave out both. It also
 // reports tags that can't be read.
-func (r *referee) fieldNames(t *model.Type, met map[*model.Type]bool) {
+func (r *referee) fieldNames(t *model.Type) {
 	seen := map[string]*model.Field{}
 	for _, f := range t.Fields {
-		for inner := f.Type; inner != nil && inner.Name == "" && !met[inner]; inner = inner.Elem {
-			met[inner] = true
-			r.fieldNames(inner, met)
-		}
 		if _, ok := reflect.StructTag(f.Tag).Lookup("json"); !ok && strings.Contains(f.Tag, "json:") {
 			r.errorf(f.Pos, "the tag `%s` of field %s can't be read: write `json:\"name\"`", f.Tag, f.Name)
 		}
@@ -38,9 +36,8 @@ func (r *referee) fieldNames(t *model.Type, met map[*model.Type]bool) {
 			continue
 		}
 		if other := seen[f.JSON]; other != nil {
-			r.errorf(f.Pos, "the fields %s and %s have the same name on the wire, %q: encoding/json would leave "+
-				"out both",
-				other.Name, f.Name, f.JSON)
+			r.errorf(f.Pos, "the fields %s and %s have the same name on the wire, %q: encoding/json would leave out "+
+				"both", other.Name, f.Name, f.JSON)
 			continue
 		}
 		seen[f.JSON] = f
@@ -121,7 +118,8 @@ func (r *referee) options(f *model.Field, options string) {
 
 var leadingWord = regexp.MustCompile(`^[A-Z]+([A-Z][a-z])|^[A-Z]+`)
 
-// wireName is the name that a field customarily has on the wire: its first word is lower-case, as in dnsNames and url.
+// wireName returns the name that a field customarily has on the wire: its first word is lower-case, as in dnsNames and
+// url.
 func wireName(field string) string {
 	at := leadingWord.FindStringSubmatchIndex(field)
 	if at == nil {

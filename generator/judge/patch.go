@@ -46,7 +46,7 @@ func (r *referee) patch(f *model.Field) {
 	}
 }
 
-// patchText is what the tag says, or else the marker of that name. It reports one that denies the tag.
+// patchText returns what the tag says, or else the marker of that name. It reports a marker that contradicts the tag.
 func (r *referee) patchText(f *model.Field, name, tag string) patchSource {
 	out := patchSource{name: name, text: tag, pos: f.Pos}
 	for _, m := range f.PatchMarkers {
@@ -93,8 +93,7 @@ func badStrategy(text string, f *model.Field) string {
 		return "retainKeys is for objects, and the field is a list: write merge,retainKeys, which is for its elements"
 	case retains && isBasic(at.Elem):
 		return fmt.Sprintf("retainKeys is for objects, and each element is %s: remove it", at.Elem.Pointee().Describe())
-	case slices.Contains(words, "merge") && !flexible(at.Elem.Pointee(), &model.Schema{}) && suits(list,
-		at.Elem.Pointee(), "lists"):
+	case slices.Contains(words, "merge") && !opaque(at.Elem.Pointee()) && suits(list, at.Elem.Pointee(), "lists"):
 		return "lists of lists can't be merged: write replace, or remove it"
 	}
 	return ""
@@ -108,7 +107,7 @@ func badMergeKey(key, strategy string, f *model.Field) string {
 	}
 	list, merges := suits(&model.Rule{}, at, "lists"), slices.Contains(strings.Split(strategy, ","), "merge")
 	switch {
-	case key == "" && (!list || !merges || isBasic(at.Elem) || flexible(at.Elem.Pointee(), &model.Schema{})):
+	case key == "" && (!list || !merges || isBasic(at.Elem) || opaque(at.Elem.Pointee())):
 		return ""
 	case key == "":
 		return "the elements are objects, which are merged by a field that tells them apart: name it in the " +
@@ -126,20 +125,20 @@ func badKey(key string, elem *model.Type) string {
 	switch {
 	case isBasic(elem):
 		return fmt.Sprintf("each element is %s, and has no fields to tell it apart by: remove it", elem.Describe())
-	case flexible(elem, &model.Schema{}) || elem.Form != model.Struct:
+	case opaque(elem) || elem.Form != model.Struct:
 		return ""
 	}
 	field := fieldNamed(elem, key)
 	if field == nil {
 		return fmt.Sprintf("the elements have no field %q%s", key, otherKey(elem, key))
 	}
-	if value := field.Type.Pointee(); !flexible(value, &model.Schema{}) && !isBasic(value) {
+	if value := field.Type.Pointee(); !opaque(value) && !isBasic(value) {
 		return fmt.Sprintf("the field %q of the elements is %s, and no plain value", key, value.Describe())
 	}
 	return ""
 }
 
-// suggestedKey is the key that server-side apply goes by.
+// suggestedKey returns the key that server-side apply goes by.
 func suggestedKey(f *model.Field) string {
 	if len(f.Schema.ListMapKeys) == 0 {
 		return ""

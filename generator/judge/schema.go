@@ -31,7 +31,7 @@ func (r *referee) schema(t *model.Type, s *model.Schema, owner *model.Type, name
 	r.parts(at, kept, name)
 }
 
-// rulesOf are those of a place, and where it is a field those of its type.
+// rulesOf returns those of a place, and where it is a field those of its type.
 func (r *referee) rulesOf(t *model.Type, s *model.Schema, owner *model.Type) []model.Rule {
 	if owner == nil || t == nil || t.Name == "" {
 		return s.Rules
@@ -105,28 +105,26 @@ func isMap(r model.Rule) bool { return r.Check == model.Unique && r.Text == "map
 // misplaced reports rules for parts that a value doesn't have.
 func (r *referee) misplaced(s *model.Schema, name string, t *model.Type, want string) {
 	for _, rule := range s.Rules {
-		r.faultf(rule.Pos, "marker \"+%s\" here is for the parts of %s, and %s is %s", rule.Marker, want, name,
-			t.Describe())
+		r.rulef(&rule, " here is for the parts of %s, and %s is %s", want, name, t.Describe())
 	}
 }
 
-// siblings judges what a field says of those beside it.
+// siblings judges the rules of a field that refer to its siblings.
 func (r *referee) siblings(owner *model.Type, f *model.Field) {
 	for _, rule := range r.of(&f.Schema).Rules {
 		switch rule.Check {
 		case model.DependentRequired, model.DependentForbidden:
 			if rule.Text == f.JSON || fieldNamed(owner, rule.Text) == nil {
-				r.faultf(rule.Pos, "marker \"+%s\": there is no field %q beside %s", rule.Marker, rule.Text, f.Name)
+				r.rulef(&rule, ": there is no field %q beside %s", rule.Text, f.Name)
 			}
 		case model.UnionMember, model.ZeroOrOneOfMember:
 			if f.Type.Form == model.Struct {
-				r.faultf(rule.Pos, "marker \"+%s\": %s is a struct, which is always there: make it a pointer",
-					rule.Marker, f.Name)
+				r.rulef(&rule, ": %s is a struct, which is always there: make it a pointer", f.Name)
 			}
 		case model.UnionDiscriminator, model.ModeDiscriminator:
 			if at := f.Type.Pointee(); !f.Type.IsString() && (rule.Check == model.UnionDiscriminator || at == nil ||
 				at.Form != model.Basic) {
-				r.faultf(rule.Pos, "marker \"+%s\" is for strings, and %s is %s", rule.Marker, f.Name, at.Describe())
+				r.rulef(&rule, " is for strings, and %s is %s", f.Name, at.Describe())
 			}
 		}
 	}
@@ -150,7 +148,7 @@ var wants = map[model.Check]string{
 	model.MinProperties: "objects", model.MaxProperties: "objects", model.OneOf: "structs",
 }
 
-// sound judges a rule, and tells whether it can be kept, or at least in part: most of an enumeration is better than
+// sound judges a rule, and reports whether it can be kept, or at least in part: most of an enumeration is better than
 // none.
 func (r *referee) sound(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
 	if !r.placed(rule, t, s, name) {
@@ -161,14 +159,13 @@ func (r *referee) sound(rule *model.Rule, t *model.Type, s *model.Schema, name s
 	return len(r.findings) == before || rule.Check == model.Enum || rule.Check == model.Required
 }
 
-// placed tells whether a rule is for values of the type, and reports one that isn't.
+// placed reports whether a rule is for values of the type, and reports one that isn't.
 func (r *referee) placed(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
 	want := wants[rule.Check]
 	if want == "" || flexible(t, s) || suits(rule, t, want) {
 		return true
 	}
-	r.faultf(rule.Pos, "marker \"+%s\" is for %s, and %s is %s%s", rule.Marker, want, name, t.Describe(),
-		insteadFor(rule, t, want))
+	r.rulef(rule, " is for %s, and %s is %s%s", want, name, t.Describe(), insteadFor(rule, t, want))
 	return false
 }
 
@@ -204,50 +201,47 @@ func leaveOut(s *model.Schema, check model.Check) {
 
 // rule judges one rule by itself.
 func (r *referee) rule(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
-	say := func(format string, args ...any) {
-		r.faultf(rule.Pos, "marker \"+%s\": %s", rule.Marker, fmt.Sprintf(format, args...))
-	}
 	switch rule.Check {
 	case model.Minimum, model.Maximum, model.MultipleOf:
 		if message := outOfRange(rule, t); message != "" {
-			say("%s", message)
+			r.rulef(rule, ": %s", message)
 		}
 	case model.MinLength, model.MaxLength, model.MaxBytes, model.MinItems, model.MaxItems, model.MinProperties,
 		model.MaxProperties:
 		if strings.HasPrefix(rule.Text, "-") {
-			say("%s is less than nothing", rule.Text)
+			r.rulef(rule, ": %s is less than nothing", rule.Text)
 		}
 	case model.Pattern:
 		if _, err := regexp.Compile(rule.Text); err != nil {
-			say("%v", err)
+			r.rulef(rule, ": %v", err)
 		}
 	case model.Format:
 		if rule.Declarative && !t.IsString() && !flexible(t, s) {
-			r.faultf(rule.Pos, "marker \"+%s\" is for strings, and %s is %s", rule.Marker, name, t.Describe())
+			r.rulef(rule, " is for strings, and %s is %s", name, t.Describe())
 		} else if rule.Declarative && !slices.Contains(formats, rule.Text) {
-			say("unknown format %q: known are %s", rule.Text, strings.Join(formats, ", "))
+			r.rulef(rule, ": unknown format %q: known are %s", rule.Text, strings.Join(formats, ", "))
 		}
 	case model.Enum:
-		r.enum(rule, t, s, name, say)
+		r.enum(rule, t, s, name)
 	case model.Unique:
 		if rule.Text != "set" && rule.Text != "map" {
-			say("%q is not set or map", rule.Text)
+			r.rulef(rule, ": %q is not set or map", rule.Text)
 		}
 	case model.Update:
 		for _, word := range rule.Values {
 			if !slices.Contains(updateWords, word) {
-				say("%q is not one of %s", word, strings.Join(updateWords, ", "))
+				r.rulef(rule, ": %q is not one of %s", word, strings.Join(updateWords, ", "))
 			}
 		}
 	case model.OneOf:
 		for _, field := range rule.Values {
 			if fieldNamed(t, field) == nil {
-				say("%s has no field %q", name, field)
+				r.rulef(rule, ": %s has no field %q", name, field)
 			}
 		}
 	case model.Required:
 		if rule.Declarative && s.Rule(model.Forbidden) != nil {
-			say("%s is forbidden, too", name)
+			r.rulef(rule, ": %s is forbidden, too", name)
 		}
 	}
 }
@@ -260,7 +254,7 @@ const (
 
 // insteadFor says how to write a rule that was meant for the elements of a list.
 func insteadFor(rule *model.Rule, t *model.Type, want string) string {
-	if t.Elem == nil || flexible(t.Elem, &model.Schema{}) || !suits(rule, t.Elem.Pointee(), want) {
+	if t.Elem == nil || opaque(t.Elem) || !suits(rule, t.Elem.Pointee(), want) {
 		return ""
 	}
 	if rule.Declarative {
@@ -271,38 +265,38 @@ func insteadFor(rule *model.Rule, t *model.Type, want string) string {
 }
 
 // enum judges the values of an enumeration.
-func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name string, say func(string, ...any)) {
+func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
 	if flexible(t, s) {
 		return
 	}
 	if rule.Declarative {
 		if !t.IsString() {
-			say("the constants of strings are values, and %s is %s", name, t.Describe())
-		} else if t.Package == nil || !slices.ContainsFunc(t.Package.Consts,
-			func(c *model.Const) bool { return c.Type == t && !c.Excluded }) {
-			say("there is no constant of the type")
+			r.rulef(rule, ": the constants of strings are values, and %s is %s", name, t.Describe())
+		} else if len(constantsOf(t)) == 0 {
+			r.rulef(rule, ": there is no constant of the type")
 		}
 		return
 	}
 	if t.Form == model.Slice || t.Form == model.Array {
-		say("%s is a list: for its elements, write +%sEnum", name, elements)
+		r.rulef(rule, ": %s is a list: for its elements, write +%sEnum", name, elements)
 		return
 	}
 	if text := rule.Text; strings.Contains(text, ",") && !strings.ContainsAny(text, ";{[\"'`") {
-		say("the values of an enumeration are separated by semicolons: %s", strings.ReplaceAll(text, ",", ";"))
+		r.rulef(rule, ": the values of an enumeration are separated by semicolons: %s",
+			strings.ReplaceAll(text, ",", ";"))
 		return
 	}
 	for i, v := range rule.Values {
 		if slices.Contains(rule.Values[:i], v) {
-			say("%s is there twice", unquoted(v))
+			r.rulef(rule, ": %s is there twice", unquoted(v))
 		}
 		if !fits(v, t) {
-			say("%s is no value of %s, which is %s", unquoted(v), name, t.Describe())
+			r.rulef(rule, ": %s is no value of %s, which is %s", unquoted(v), name, t.Describe())
 		}
 	}
 }
 
-// unquoted is the text of a JSON string, and other values as they are.
+// unquoted returns the text of a JSON string, and other values as they are.
 func unquoted(value string) string {
 	var text string
 	if json.Unmarshal([]byte(value), &text) == nil {
@@ -311,7 +305,7 @@ func unquoted(value string) string {
 	return value
 }
 
-// otherKey is what may have been meant by a key that there isn't.
+// otherKey returns advice for a key that the elements don't have.
 func otherKey(elem *model.Type, key string) string {
 	if strings.ContainsAny(key, ", ") {
 		return ": write +listMapKey= once for each of several keys"
@@ -348,7 +342,7 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 		return
 	}
 	elem := t.Elem.Pointee()
-	if flexible(elem, &model.Schema{}) {
+	if opaque(elem) {
 		return
 	}
 	if elem.Form != model.Struct {
@@ -361,18 +355,17 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 
 // keyFields judges the fields that are the keys of a list's elements.
 func (r *referee) keyFields(unique *model.Rule, elem *model.Type, keys []string, name string) {
-	say := func(format string, args ...any) {
-		r.faultf(unique.Pos, "marker \"+%s\": %s", unique.Marker, fmt.Sprintf(format, args...))
-	}
 	for i, key := range keys {
 		f := fieldNamed(elem, key)
 		switch {
 		case slices.Contains(keys[:i], key):
-			say("the key %q is there twice: remove one", key)
+			r.rulef(unique, ": the key %q is there twice: remove one", key)
 		case f == nil:
-			say("the elements of %s have no field %q, which is their key%s", name, key, otherKey(elem, key))
-		case !flexible(f.Type.Pointee(), &model.Schema{}) && f.Type.Pointee().Form != model.Basic:
-			say("the key %q of the elements of %s is %s, and no plain value", key, name, f.Type.Pointee().Describe())
+			r.rulef(unique, ": the elements of %s have no field %q, which is their key%s", name, key,
+				otherKey(elem, key))
+		case !opaque(f.Type.Pointee()) && f.Type.Pointee().Form != model.Basic:
+			r.rulef(unique, ": the key %q of the elements of %s is %s, and no plain value", key, name,
+				f.Type.Pointee().Describe())
 		}
 	}
 }

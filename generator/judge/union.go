@@ -16,13 +16,11 @@ func (r *referee) unions(t *model.Type) {
 			case model.UnionMember:
 				members[rule.Text]++
 				if s := r.of(&f.Schema).Rule(model.Required); s != nil && s.Declarative {
-					r.faultf(s.Pos, "marker \"+%s\": %s is a member of a union, of which one is set: mark it "+
-						"+k8s:optional", s.Marker, f.Name)
+					r.rulef(s, ": %s is a member of a union, of which one is set: mark it +k8s:optional", f.Name)
 				}
 			case model.UnionDiscriminator:
 				if other := said[rule.Text]; other != nil {
-					r.faultf(rule.Pos, "marker \"+%s\": line %d marks another field as the discriminator: remove one",
-						rule.Marker, other.Pos.Line)
+					r.rulef(rule, ": line %d marks another field as the discriminator: remove one", other.Pos.Line)
 				}
 				said[rule.Text] = rule
 			}
@@ -30,7 +28,7 @@ func (r *referee) unions(t *model.Type) {
 	}
 	for name, rule := range said {
 		if members[name] == 0 {
-			r.faultf(rule.Pos, "marker \"+%s\": no field beside it is a +k8s:unionMember%s", rule.Marker, ofUnion(name))
+			r.rulef(rule, ": no field beside it is a +k8s:unionMember%s", ofUnion(name))
 		}
 	}
 }

@@ -39,12 +39,12 @@ func fieldOf(owner *model.Type, f *model.Field) string {
 	return owner.Name + "." + f.Name
 }
 
-// keyOfJSON tells whether encoding/json makes names of properties of the values of a type.
+// keyOfJSON reports whether encoding/json makes names of properties of the values of a type.
 func keyOfJSON(t *model.Type) bool {
 	if t == nil || t.Methods["MarshalText"] != nil || t.Form == model.TypeParam {
 		return true
 	}
-	return t.Form == model.Basic && (t.Basic == "string" || t.Bits() != 0 || t.Basic == "uintptr")
+	return t.Form == model.Basic && (t.Basic == "string" || t.Bits() != 0)
 }
 
 func inPlural(t *model.Type) string {

@@ -43,7 +43,7 @@ func (u *Universe) Info(path string) (Info, bool) {
 	return info, true
 }
 
-// Roots are the packages that are read from source for their own sake, by path.
+// Roots returns the packages that are read from source for their own sake, by path.
 func (u *Universe) Roots() []*Source {
 	var out []*Source
 	for _, path := range u.rootPaths() {
@@ -60,16 +60,16 @@ func (u *Universe) Root(path string) *Source {
 	return nil
 }
 
-// IsRoot tells whether a package is read from source for its own sake.
+// IsRoot reports whether a package is read from source for its own sake.
 func (u *Universe) IsRoot(p *types.Package) bool { return p != nil && u.Root(p.Path()) != nil }
 
 // IsWritten tells the packages that files are written for.
 func (u *Universe) IsWritten(p *types.Package) bool { return u.IsRoot(p) && u.sources[p.Path()].output }
 
-// Position is a place in the source.
+// Position returns a place in the source.
 func (u *Universe) Position(pos token.Pos) token.Position { return u.fset.Position(pos) }
 
-// RuntimeAvailable tells whether a module of the roots requires apigen.dev and has what wiring imports.
+// RuntimeAvailable reports whether a module of the roots requires apigen.dev and has what wiring imports.
 func (u *Universe) RuntimeAvailable() bool {
 	for _, path := range u.options.RuntimeImports {
 		if !u.Listed(path) {
@@ -79,7 +79,7 @@ func (u *Universe) RuntimeAvailable() bool {
 	return u.runtime
 }
 
-// Listed tells whether the go command knows the files of a package.
+// Listed reports whether the go command knows the files of a package.
 func (u *Universe) Listed(path string) bool {
 	m := u.metas[path]
 	return m != nil && len(m.GoFiles) > 0
@@ -102,28 +102,30 @@ func (u *Universe) Missing(path string) error {
 // ListError returns the error of the go command for a package that can't be imported.
 func (u *Universe) ListError(path string) error { return listError(u.metas[path]) }
 
-// Path is the import path of a root.
+// Path returns the import path of a root.
 func (s *Source) Path() string { return s.meta.PkgPath }
 
-// Name is the name of a root.
+// Name returns the name of a root.
 func (s *Source) Name() string { return s.meta.Name }
 
-// Markers are those of the package itself.
+// Markers returns those of the package itself.
 func (s *Source) Markers() marker.Markers { return s.comments.Package.Markers }
 
-// Types is the type-checked package, complete or not; nil where it isn't checked.
+// Types returns the type-checked package, complete or not; nil where it isn't checked.
 func (s *Source) Types() *types.Package { return s.types }
 
-// Checked tells whether the types of a package matter: those of one that only gathers what lies below it don't.
+// Checked reports whether the types of a package matter: those of a package that only collects from packages below
+// don't.
 func (s *Source) Checked() bool { return !s.shallow }
 
-// Output tells whether files may be written for the package.
+// Output reports whether files may be written for the package.
 func (s *Source) Output() bool { return s.output }
 
-// Own tells whether the package is in a module of the user's.
+// Own reports whether the package is in a module of the user's.
 func (s *Source) Own() bool { return own(s.meta) }
 
-// DeclaredBelow are the names that hand-written files in a folder and below declare, by folder, relative to the first.
+// DeclaredBelow returns the names that hand-written files in a folder and below declare, by folder, relative to the
+// first.
 func (u *Universe) DeclaredBelow(dir string) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {

@@ -8,11 +8,12 @@ import (
 	"go/types"
 )
 
-// Files that other tools generated are as large as all others together, nearly all of it bodies of functions (methods
-// for protobuf), and nothing asks for those but the check of finished code: they are dropped as soon as a file is
-// parsed, and read once more for that check, a package at a time. So are the files that are about to be written.
+// Files of other generators are as large as all others together, and nearly all of their text is bodies of functions
+// (methods for protobuf). Only the check of finished code needs bodies. The loader drops them as soon as it has parsed
+// a file, and that check parses the file again, one package at a time. It does the same with the files that apigen is
+// about to write.
 
-// dropBodies takes the bodies of a file's functions away, but those that the type checker insists on.
+// dropBodies removes the bodies of a file's functions, except those that the type checker requires.
 func dropBodies(f *ast.File) {
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
@@ -22,30 +23,29 @@ func dropBodies(f *ast.File) {
 	}
 }
 
-// withBodies puts files of other tools, and those of which only the imports were parsed, in with all that is in them,
-// the bodies until the function that it returns is called. A file of another tool that can't be parsed by now stays as
-// it is.
+// withBodies parses files of other tools, and files of which only the imports were parsed, once more and completely.
+// The function that it returns drops the bodies again. A file of another tool that no longer parses stays as it is.
 func (u *Universe) withBodies(s *Source) (drop func()) {
 	var whole []*ast.File
 	for i, f := range s.files {
-		content, unread := s.unread[f]
-		if !unread && !s.generated[f] {
+		content, importsOnly := s.importsOnly[f]
+		if !importsOnly && !s.generated[f] {
 			continue
 		}
 		var source any // nil is what is in the file
-		if unread {
+		if importsOnly {
 			source = content
 		}
 		again, err := parser.ParseFile(u.fset, u.fset.PositionFor(f.Package, false).Filename, source,
 			parser.SkipObjectResolution)
-		if unread {
+		if importsOnly {
 			s.errs = append(s.errs, u.syntaxErrors(again, err)...)
 		} else if err != nil {
 			continue
 		}
 		s.files[i], s.generated[again] = again, s.generated[f]
 		delete(s.generated, f)
-		delete(s.unread, f)
+		delete(s.importsOnly, f)
 		whole = append(whole, again)
 	}
 	return func() {
@@ -55,7 +55,7 @@ func (u *Universe) withBodies(s *Source) (drop func()) {
 	}
 }
 
-// syntaxErrors are those that a file was parsed with, as the type checker would tell them.
+// syntaxErrors returns the syntax errors of a file in the form of the type checker's errors.
 func (u *Universe) syntaxErrors(f *ast.File, err error) []types.Error {
 	var list scanner.ErrorList
 	errors.As(err, &list)

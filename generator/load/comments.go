@@ -3,20 +3,28 @@ package load
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strconv"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/marker"
 )
 
-// collector reads the comments of files.
+// collector reads the comments of one file.
 type collector struct {
 	fset     *token.FileSet
+	file     *ast.File
 	comments *Comments
+	// read are the comment groups that belong to a declaration or to the package clause.
+	read map[*ast.CommentGroup]bool
 	// reads takes what markers mean to the loader; it may be nil.
 	reads *reads
 	// reporting: faults of markers are noted. generated: the file is another tool's, whose faults are never errors.
 	reporting, generated bool
+}
+
+func newCollector(fset *token.FileSet, f *ast.File, comments *Comments) *collector {
+	return &collector{fset: fset, file: f, comments: comments, read: map[*ast.CommentGroup]bool{}}
 }
 
 // report notes a fault of a marker.
@@ -33,101 +41,95 @@ func (c *collector) warn(pos token.Position, message string) {
 	}
 }
 
-// see takes note of what a marker means to the loader, wherever it stands.
+// see notes what a marker means to the loader.
 func (c *collector) see(m marker.Marker) {
 	if c.reads != nil {
 		c.reads.add(m)
 	}
 }
 
-// file adds the comments of a file.
-func (c *collector) file(f *ast.File) {
-	used := map[*ast.CommentGroup]bool{}
-	c.packageClause(f, used)
-	last := f.Name.End()
-	defer c.alone(f, used)
-	for _, d := range f.Decls {
+// collect adds the comments of the file.
+func (c *collector) collect() {
+	c.packageClause()
+	last := c.file.Name.End()
+	for _, d := range c.file.Decls {
 		switch d := d.(type) {
 		case *ast.GenDecl:
-			c.gen(f, d, last, used)
+			c.gen(d, last)
 		case *ast.FuncDecl:
-			groups := groupsAbove(c.fset, f.Comments, d.Doc, last, d.Pos())
 			name := d.Name.Name
 			if d.Recv != nil {
 				name = receiverName(d) + "." + name + "()"
 				c.schemaMethod(d, name)
 			}
-			c.add(d.Name.Pos(), name, marker.Func, d.Doc, groups, used)
+			c.add(d.Name.Pos(), name, marker.Func, d.Doc, c.groupsAbove(d.Doc, last, d.Pos()))
 		}
 		last = d.End()
 	}
+	c.detached()
 }
 
 // packageClause reads the comments above the package clause; all groups count.
-func (c *collector) packageClause(f *ast.File, used map[*ast.CommentGroup]bool) {
+func (c *collector) packageClause() {
 	n := &c.comments.Package
-	for _, g := range f.Comments {
-		if g.Pos() > f.Package {
+	for _, g := range c.file.Comments {
+		if g.Pos() > c.file.Package {
 			break
 		}
-		used[g] = true
+		c.read[g] = true
 		n.Markers = append(n.Markers, c.parse(g, marker.Package, false)...)
 	}
-	if f.Doc != nil {
-		if d := docText(f.Doc); d != "" && n.Doc == "" {
-			n.Doc = d
-		}
+	if c.file.Doc != nil && n.Doc == "" {
+		n.Doc = docText(c.file.Doc)
 	}
 	if !n.Pos.IsValid() || len(n.Markers) > 0 && n.Pos.Filename != n.Markers[0].Pos.Filename {
-		n.Pos = c.fset.Position(f.Package)
+		n.Pos = c.fset.Position(c.file.Package)
 	}
 }
 
-func (c *collector) gen(f *ast.File, d *ast.GenDecl, last token.Pos, used map[*ast.CommentGroup]bool) {
+// gen reads the comments of a declaration of types or constants, which begins behind last.
+func (c *collector) gen(d *ast.GenDecl, last token.Pos) {
 	place := map[token.Token]marker.Place{token.TYPE: marker.Type, token.CONST: marker.Const}[d.Tok]
 	if place == 0 {
 		return
 	}
-	start, outer := last, d.Doc
-	if d.Lparen.IsValid() {
-		start = d.Lparen
+	grouped := d.Lparen.IsValid()
+	if grouped {
+		last = d.Lparen
 		if d.Doc != nil {
-			used[d.Doc] = true
+			c.read[d.Doc] = true
 		}
 	}
 	for _, spec := range d.Specs {
+		var doc *ast.CommentGroup
+		var names []*ast.Ident
+		begin := spec.Pos()
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
-			doc := spec.Doc
-			if doc == nil && !d.Lparen.IsValid() {
-				doc = outer
-			}
-			begin := spec.Pos()
-			if !d.Lparen.IsValid() {
-				begin = d.Pos()
-			}
-			c.add(spec.Name.Pos(), spec.Name.Name, place, doc, groupsAbove(c.fset, f.Comments, doc, start, begin), used)
-			c.comments.byPos[spec.Name.Pos()].over = nameIn(f, spec.Type)
-			c.fields(f, spec.Name.Name, spec.Type, used)
+			doc, names = spec.Doc, []*ast.Ident{spec.Name}
 		case *ast.ValueSpec:
-			doc := spec.Doc
-			if doc == nil && !d.Lparen.IsValid() {
-				doc = outer
-			}
-			groups := groupsAbove(c.fset, f.Comments, doc, start, spec.Pos())
-			if !d.Lparen.IsValid() {
-				groups = groupsAbove(c.fset, f.Comments, doc, start, d.Pos())
-			}
-			for _, name := range spec.Names {
-				c.add(name.Pos(), name.Name, place, doc, groups, used)
+			doc, names = spec.Doc, spec.Names
+		}
+		if !grouped {
+			begin = d.Pos()
+			if doc == nil {
+				doc = d.Doc
 			}
 		}
-		start = spec.End()
+		groups := c.groupsAbove(doc, last, begin)
+		for _, name := range names {
+			c.add(name.Pos(), name.Name, place, doc, groups)
+		}
+		if spec, ok := spec.(*ast.TypeSpec); ok {
+			c.comments.byPos[spec.Name.Pos()].over = nameIn(c.file, spec.Type)
+			c.fields(spec.Name.Name, spec.Type)
+		}
+		last = spec.End()
 	}
 }
 
 // fields reads the comments of the fields of all structs in a type expression.
-func (c *collector) fields(f *ast.File, owner string, expr ast.Expr, used map[*ast.CommentGroup]bool) {
+func (c *collector) fields(owner string, expr ast.Expr) {
 	ast.Inspect(expr, func(n ast.Node) bool {
 		st, ok := n.(*ast.StructType)
 		if !ok {
@@ -135,7 +137,7 @@ func (c *collector) fields(f *ast.File, owner string, expr ast.Expr, used map[*a
 		}
 		last := st.Fields.Opening
 		for _, field := range st.Fields.List {
-			groups := groupsAbove(c.fset, f.Comments, field.Doc, last, field.Pos())
+			groups := c.groupsAbove(field.Doc, last, field.Pos())
 			names := field.Names
 			if len(names) == 0 {
 				if id := embeddedName(field.Type); id != nil {
@@ -147,7 +149,7 @@ func (c *collector) fields(f *ast.File, owner string, expr ast.Expr, used map[*a
 				if n == ast.Node(expr) {
 					path = owner + "." + name.Name
 				}
-				c.add(name.Pos(), path, marker.Field, field.Doc, groups, used)
+				c.add(name.Pos(), path, marker.Field, field.Doc, groups)
 			}
 			last = field.End()
 			if field.Comment != nil {
@@ -158,15 +160,15 @@ func (c *collector) fields(f *ast.File, owner string, expr ast.Expr, used map[*a
 	})
 }
 
-// embeddedName is the identifier that names an embedded field.
+// embeddedName returns the identifier that names an embedded field.
 func embeddedName(e ast.Expr) *ast.Ident {
 	switch e := e.(type) {
 	case *ast.Ident:
 		return e
-	case *ast.StarExpr:
-		return embeddedName(e.X)
 	case *ast.SelectorExpr:
 		return e.Sel
+	case *ast.StarExpr:
+		return embeddedName(e.X)
 	case *ast.IndexExpr:
 		return embeddedName(e.X)
 	case *ast.IndexListExpr:
@@ -177,35 +179,25 @@ func embeddedName(e ast.Expr) *ast.Ident {
 	return nil
 }
 
-// groupsAbove returns the comment group that stands apart above a declaration, between what is before it and its doc,
-// and the doc. A comment on the line where the thing before ends is that one's.
-func groupsAbove(fset *token.FileSet, all []*ast.CommentGroup, doc *ast.CommentGroup, after,
-	before token.Pos) []*ast.CommentGroup {
+// groupsAbove returns the detached comment group above a declaration, between what is before it and its doc, and the
+// doc. A comment on the line where the thing before ends belongs to that one.
+func (c *collector) groupsAbove(doc *ast.CommentGroup, after, before token.Pos) []*ast.CommentGroup {
+	var out []*ast.CommentGroup
 	if doc != nil {
 		before = doc.Pos()
-	}
-	line := fset.Position(after).Line
-	var apart *ast.CommentGroup
-	for _, g := range all {
-		if g.Pos() >= before {
-			break
-		}
-		if g.Pos() >= after && g.End() <= before && fset.Position(g.Pos()).Line > line {
-			apart = g
-		}
-	}
-	var out []*ast.CommentGroup
-	if apart != nil {
-		out = append(out, apart)
-	}
-	if doc != nil {
 		out = append(out, doc)
+	}
+	line := c.fset.Position(after).Line
+	for _, g := range slices.Backward(c.file.Comments) {
+		if g.Pos() >= after && g.End() <= before && g.Pos() < before && c.fset.Position(g.Pos()).Line > line {
+			return append([]*ast.CommentGroup{g}, out...)
+		}
 	}
 	return out
 }
 
 func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast.CommentGroup,
-	groups []*ast.CommentGroup, used map[*ast.CommentGroup]bool) {
+	groups []*ast.CommentGroup) {
 	n := &Comment{Pos: c.fset.Position(pos)}
 	if doc != nil {
 		n.Doc = docText(doc)
@@ -214,12 +206,12 @@ func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast
 		for _, m := range c.parse(g, place, g != doc) {
 			if place == marker.Type && g != doc && m.Definition.Read.DocOnly {
 				// conversion-gen reads its own nowhere else, and packages rely on what it then generates.
-				c.idle(m.Pos, m)
+				c.warnMisplaced(m)
 				continue
 			}
 			n.Markers = append(n.Markers, m)
 		}
-		used[g] = true
+		c.read[g] = true
 	}
 	for _, e := range n.Markers.Disagreements() {
 		c.report(e.Pos, e.Message)
@@ -233,9 +225,9 @@ func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast
 	}
 }
 
-// parse returns the markers of a comment group and reports their faults. Markers of the package that stand in a group
-// apart are added to those of the package.
-func (c *collector) parse(g *ast.CommentGroup, place marker.Place, apart bool) marker.Markers {
+// parse returns the markers of a comment group and reports their faults. It adds markers of the package that stand in a
+// detached group to those of the package.
+func (c *collector) parse(g *ast.CommentGroup, place marker.Place, detached bool) marker.Markers {
 	var out marker.Markers
 	for _, line := range markerLines(c.fset, g) {
 		m, ok, err := marker.Parse(line.text, line.pos)
@@ -246,13 +238,13 @@ func (c *collector) parse(g *ast.CommentGroup, place marker.Place, apart bool) m
 			continue
 		}
 		c.see(m)
-		if apart && err == nil && ofPackage(m, place) {
+		if detached && err == nil && ofPackage(m, place) {
 			c.comments.Package.Markers = append(c.comments.Package.Markers, m)
 			continue
 		}
 		if err == nil {
 			if err = m.CheckPlace(place); err != nil && place&(marker.Func|marker.Const) != 0 {
-				c.idle(line.pos, m) // no tool looks there: dead, but harmless
+				c.warnMisplaced(m) // no tool looks there: dead, but harmless
 				continue
 			}
 		}
@@ -280,7 +272,7 @@ func (c *collector) schemaMethod(d *ast.FuncDecl, name string) {
 	c.comments.byName[name] = n
 }
 
-// receiverName is the name of the type that a method is declared on.
+// receiverName returns the name of the type that a method is declared on.
 func receiverName(d *ast.FuncDecl) string {
 	if len(d.Recv.List) == 0 {
 		return ""

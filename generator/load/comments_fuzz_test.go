@@ -16,8 +16,10 @@ func FuzzComments(f *testing.F) {
 			"+required\n\tB, C *struct{ D string }\n}\n",
 		"/* +k8s:required\n * +default=ref(x) */ package v1\n\ntype (\n// +genclient\n\n// x\nA[T any] = " +
 			"map[string]T\n)\nconst (\n// +k8s:enumExclude\nX = iota\n)\n",
-		"package v1\n\n// +kubebuilder:validation:XValidation:rule=`a\nfunc (a *A[T]) OpenAPISchemaType() []string { return []string{\"x\"} }\nfunc () X()\n",
-		"// +k8s:item(type: \"a\", b: 1)=+k8s:immutable\npackage", "package v1; type A struct { a.b.c; (d); *e[f,g] } //+x\n", "\r\n// +a\r\npackage v1\r\n",
+		"package v1\n\n// +kubebuilder:validation:XValidation:rule=`a\nfunc (a *A[T]) OpenAPISchemaType() []string " +
+			"{ return []string{\"x\"} }\nfunc () X()\n",
+		"// +k8s:item(type: \"a\", b: 1)=+k8s:immutable\npackage",
+		"package v1; type A struct { a.b.c; (d); *e[f,g] } //+x\n", "\r\n// +a\r\npackage v1\r\n",
 	} {
 		f.Add(s)
 	}
@@ -29,12 +31,15 @@ func FuzzComments(f *testing.F) {
 		}
 		lines := strings.Count(text, "\n") + 1
 		report := func(pos token.Position, message string) {
-			if message == "" || pos.Line < 1 || !strings.Contains(text, "//line") && !strings.Contains(text, "/*line") && pos.Line > lines {
+			if message == "" || pos.Line < 1 ||
+				!strings.Contains(text, "//line") && !strings.Contains(text, "/*line") && pos.Line > lines {
 				t.Errorf("%s: %q in %d lines", pos, message, lines)
 			}
 		}
 		c := newComments()
-		(&collector{fset: fset, comments: c, reads: new(reads), reporting: true}).file(file)
+		collect := newCollector(fset, file, c)
+		collect.reads, collect.reporting = new(reads), true
+		collect.collect()
 		c.check()
 		for _, f := range append(c.faults, c.warnings...) {
 			report(f.Pos, f.Message)

@@ -60,7 +60,8 @@ type Diagnostic struct {
 
 // Compile type-checks the packages of a load as they will be once files are written, function bodies included. Aside
 // are files that other runs are to write, for packages that this one only looks at. Existing generated files count,
-// too, unless they are replaced or gone says that they go. What Load returned stays as it is.
+// too, unless a new file replaces them or gone reports that this run removes them. Compile changes nothing in what Load
+// returned.
 func (u *Universe) Compile(ctx context.Context, files, aside []File, gone func(path string) bool) ([]Diagnostic,
 	error) {
 	c := &compilation{
@@ -91,7 +92,7 @@ type compilation struct {
 	diagnostics []Diagnostic
 }
 
-// withoutRoots is a universe that shares all packages but the roots and those that depend on them.
+// withoutRoots returns a universe that shares all packages but the roots and those that depend on them.
 func (u *Universe) withoutRoots() *Universe {
 	out := *u
 	out.sources = map[string]*Source{}
@@ -151,14 +152,14 @@ func (c *compilation) parseImports(s *Source, name string, data []byte) {
 		c.parseInto(s, name, data) // which tells what is wrong
 		return
 	}
-	if s.unread == nil {
-		s.unread = map[*ast.File][]byte{}
+	if s.importsOnly == nil {
+		s.importsOnly = map[*ast.File][]byte{}
 	}
 	s.files = append(s.files, f)
-	s.unread[f] = data
+	s.importsOnly[f] = data
 }
 
-// fresh is a package's source with what the user wrote in it.
+// fresh returns a package's source with what the user wrote in it.
 func (c *compilation) fresh(f File, output bool) *Source {
 	s := &Source{root: true, output: output, generated: map[*ast.File]bool{}}
 	if old := c.old.sources[f.Package]; old != nil && old.root {
@@ -211,7 +212,7 @@ func (s *Source) adopt(old *Source) {
 	s.generated = maps.Clone(old.generated)
 }
 
-// moduleOf is the module of the root whose folder is nearest above.
+// moduleOf returns the module of the root whose folder is nearest above.
 func (c *compilation) moduleOf(dir string) *packages.Module {
 	var best *packages.Module
 	for _, s := range c.old.sources {
@@ -336,7 +337,7 @@ func (c *compilation) diagnose(s *Source, e types.Error) Diagnostic {
 	return d
 }
 
-// dotImport is the path of the import without a name that an error of the type checker is about.
+// dotImport returns the path of the import without a name that an error of the type checker is about.
 func dotImport(message string) (path string, ok bool) {
 	_, path, ok = strings.Cut(message, " already declared through dot-import of package ")
 	_, path, _ = strings.Cut(path, `("`)
@@ -357,8 +358,8 @@ var known = map[string]string{
 
 var word = regexp.MustCompile(`\w+`)
 
-// blame lays an error of generated code at the door of a hand-written declaration that it is about, where that is one
-// of those that generated code uses.
+// blame reports an error of generated code at a hand-written declaration, where the error mentions one that generated
+// code uses.
 func (c *compilation) blame(s *Source, d *Diagnostic) {
 	mentioned := map[string]bool{}
 	for _, w := range word.FindAllString(d.Message, -1) {

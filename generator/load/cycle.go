@@ -1,10 +1,8 @@
 package load
 
 import (
-	"go/token"
+	"go/ast"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // cycles reports packages that import one another in a ring, at an import of it that the user can take away.
@@ -36,7 +34,7 @@ func (u *Universe) cycles() {
 func (u *Universe) cycle(ring []string) {
 	for i, path := range ring[:len(ring)-1] {
 		s := u.sources[path]
-		at := s.importOf(ring[i+1])
+		at := s.importOf(ring[i+1], func(*ast.File) bool { return true })
 		if !s.root || !at.IsValid() {
 			continue
 		}
@@ -55,15 +53,3 @@ func (u *Universe) cycle(ring []string) {
 
 // importCycle begins the message about an import cycle.
 const importCycle = "import cycle"
-
-// importOf is where a package imports another.
-func (s *Source) importOf(path string) token.Pos {
-	for _, f := range s.files {
-		for _, i := range f.Imports {
-			if p, err := strconv.Unquote(i.Path.Value); err == nil && strings.EqualFold(p, path) {
-				return i.Path.Pos()
-			}
-		}
-	}
-	return token.NoPos
-}

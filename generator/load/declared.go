@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Declared are the package-level names that hand-written files declare.
+// Declared returns the package-level names that hand-written files declare.
 func (u *Universe) Declared(s *Source) map[string]token.Position {
 	out := map[string]token.Position{}
 	add := func(id *ast.Ident) {
@@ -23,7 +23,7 @@ func (u *Universe) Declared(s *Source) map[string]token.Position {
 	return out
 }
 
-// declaredIn are the package-level names of a file, methods aside.
+// declaredIn returns the package-level names of a file, methods aside.
 func declaredIn(f *ast.File) iter.Seq[*ast.Ident] {
 	return func(yield func(*ast.Ident) bool) {
 		for _, d := range f.Decls {
@@ -36,8 +36,8 @@ func declaredIn(f *ast.File) iter.Seq[*ast.Ident] {
 	}
 }
 
-// Mentions are the names that hand-written functions and variables hold, and that may be those of functions that set
-// defaults or convert. Of a package that isn't read from source, there are none.
+// Mentions returns the names that hand-written functions and variables hold, and that may be those of functions that
+// set defaults or convert. It is empty for a package that isn't read from source.
 func (s *Source) Mentions() map[string]bool {
 	out := map[string]bool{}
 	if s == nil {
@@ -63,7 +63,7 @@ func (s *Source) Mentions() map[string]bool {
 	return out
 }
 
-// conventional tells whether a name begins like those that conventions give to functions.
+// conventional reports whether a name begins like those that conventions give to functions.
 func conventional(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasPrefix(name, "setdefault") || strings.HasPrefix(name, "conver")
@@ -89,7 +89,7 @@ func namesOf(d ast.Decl) []*ast.Ident {
 	return out
 }
 
-// Registers tells whether a hand-written function init adds types to a scheme.
+// Registers reports whether a hand-written function init adds types to a scheme.
 func (s *Source) Registers() bool {
 	found := false
 	for _, f := range s.files {

@@ -37,7 +37,7 @@ func explainPlace(p *packages.Package, message string) (token.Position, string) 
 	return token.Position{}, message
 }
 
-// clauseOf is where a file names its package.
+// clauseOf returns where a file names its package.
 func clauseOf(name string) token.Position {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, nil, parser.PackageClauseOnly)

@@ -2,7 +2,6 @@ package load
 
 import (
 	"bytes"
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"io"
@@ -12,13 +11,14 @@ import (
 	"strings"
 )
 
-// A group may have its versions in folders that have nothing in common. What is generated for it depends on all of
-// them, so that they are looked for in the whole module, whatever was asked for: by the heads of files, which is cheap.
+// A group may have its versions in folders that have nothing in common. The code that apigen generates for the group
+// depends on all of them. The loader therefore searches the whole module for them, whatever the patterns are. It reads
+// only the heads of files, which is cheap.
 
 // headSize bounds what is read of a file to find its package clause.
 const headSize = 1 << 14
 
-// folders are the folders of a module whose packages name a group, by group.
+// folders returns the folders of a module whose packages name a group, by group.
 func folders(module string) map[string][]string {
 	out := map[string][]string{}
 	_ = filepath.WalkDir(module, func(path string, d fs.DirEntry, err error) error {
@@ -45,7 +45,7 @@ func isModule(dir string) bool {
 	return err == nil
 }
 
-// groupOf is the group that a file names above its package clause, and whether it names one.
+// groupOf returns the group that a file names above its package clause, and whether it names one.
 func groupOf(path string) (string, bool) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -56,17 +56,17 @@ func groupOf(path string) (string, bool) {
 	if err != nil || !bytes.Contains(data, []byte("+")) {
 		return "", false
 	}
-	c := &collector{fset: token.NewFileSet(), comments: newComments()}
-	file, _ := parser.ParseFile(c.fset, path, data, parser.PackageClauseOnly|parser.ParseComments)
+	fset, comments := token.NewFileSet(), newComments()
+	file, _ := parser.ParseFile(fset, path, data, parser.PackageClauseOnly|parser.ParseComments)
 	if file == nil || file.Name == nil {
 		return "", false
 	}
-	c.packageClause(file, map[*ast.CommentGroup]bool{})
-	return c.comments.group()
+	newCollector(fset, file, comments).packageClause()
+	return comments.group()
 }
 
-// elsewhere are the folders of the user's module that hold versions of the package's group and are no roots yet. The
-// list of a module is made once.
+// elsewhere returns the folders of the user's module that hold versions of the package's group and are no roots yet.
+// The list of a module is made once.
 func (u *Universe) elsewhere(s *Source) []string {
 	if !s.grouped || !own(s.meta) {
 		return nil

@@ -3,6 +3,8 @@ package load
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -19,19 +21,15 @@ func (u *Universe) checkImports() {
 			continue
 		}
 		for _, f := range s.files {
-			if !s.generated[f] {
-				u.checkImportsOf(s, f.Imports)
+			if s.generated[f] {
+				continue
 			}
-		}
-	}
-}
-
-func (u *Universe) checkImportsOf(s *Source, imports []*ast.ImportSpec) {
-	for _, spec := range imports {
-		path, _ := strconv.Unquote(spec.Path.Value)
-		if err := u.Lacks(path); err != nil {
-			s.wrong = true
-			u.errs.Add(u.fset.Position(spec.Path.Pos()), "could not import %s (%v)", path, err)
+			for path, spec := range importsOf(f) {
+				if err := u.Lacks(path); err != nil {
+					s.wrong = true
+					u.errs.Add(u.fset.Position(spec.Path.Pos()), "could not import %s (%v)", path, err)
+				}
+			}
 		}
 	}
 }
@@ -57,4 +55,27 @@ func (u *Universe) Lacks(path string) error {
 		return nil
 	}
 	return visit(u.metas[path])
+}
+
+// importsOf returns the imports of a file, with their paths.
+func importsOf(f *ast.File) iter.Seq2[string, *ast.ImportSpec] {
+	return func(yield func(string, *ast.ImportSpec) bool) {
+		for _, spec := range f.Imports {
+			if path, err := strconv.Unquote(spec.Path.Value); err == nil && path != "" && !yield(path, spec) {
+				return
+			}
+		}
+	}
+}
+
+// importOf returns where a package imports the path, in the files that are asked for, or token.NoPos.
+func (s *Source) importOf(path string, in func(*ast.File) bool) token.Pos {
+	for _, f := range s.files {
+		for imported, spec := range importsOf(f) {
+			if imported == path && in(f) {
+				return spec.Path.Pos()
+			}
+		}
+	}
+	return token.NoPos
 }

@@ -12,11 +12,11 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Users see all that is wrong in one run, and nothing that only follows from something else. So a package that doesn't
-// parse, or isn't there, is set aside with all that hang together with it; of one whose declarations don't compile only
-// the faults of its markers are reported beside that. All others are read as ever.
+// Users see all faults in one run, and no fault that only follows from another. The loader therefore leaves out a
+// package that doesn't parse or doesn't exist, with all packages that are connected with it. Of a package whose
+// declarations don't compile it reports only the compile errors and the faults of markers.
 
-// Endless tells whether a type holds itself, or a package imports itself: no model can be made of those.
+// Endless reports whether a type holds itself, or a package imports itself: resolve can't make a model of those.
 func (u *Universe) Endless() bool {
 	return slices.ContainsFunc(u.errs, func(e diag.Error) bool {
 		return strings.HasPrefix(e.Message, recursive) || strings.HasPrefix(e.Message, importCycle) ||
@@ -24,13 +24,13 @@ func (u *Universe) Endless() bool {
 	})
 }
 
-// Faulty tells whether anything was found that keeps output from being written, faults of markers aside: what is read
+// Faulty reports whether anything was found that keeps output from being written, faults of markers aside: what is read
 // of the packages may be incomplete then.
 func (u *Universe) Faulty() bool { return u.errs != nil }
 
 // Report returns all the faults that were found: those of the universe and of its markers, and those found in the
-// model. Invalid are fields whose types don't compile. What only follows from other faults is left out; nil is
-// none.
+// model. Invalid are fields whose types don't compile. Report leaves out faults that only follow from others. It
+// returns nil where there are none.
 func (u *Universe) Report(found, invalid diag.Errors) diag.Errors {
 	marked := u.markerFaults()
 	if u.errs == nil {
@@ -54,7 +54,7 @@ func (u *Universe) Report(found, invalid diag.Errors) diag.Errors {
 	return out
 }
 
-// Warnings are the faults that keep nothing from being generated.
+// Warnings returns the faults that keep nothing from being generated.
 func (u *Universe) Warnings() diag.Errors {
 	out := slices.Clone(u.warnings)
 	u.eachMarkerFault(func(e diag.Error, isError bool) {
@@ -106,7 +106,7 @@ func (u *Universe) withMarkers(err error) error {
 // Faults returns the faults alone of the universe and of its markers; nil where there are none.
 func (u *Universe) Faults() error { return append(u.errs, u.markerFaults()...).Err() }
 
-// markerFaults are the errors in markers.
+// markerFaults returns the errors in markers.
 func (u *Universe) markerFaults() diag.Errors {
 	var out diag.Errors
 	u.eachMarkerFault(func(e diag.Error, isError bool) {
@@ -133,8 +133,8 @@ func (u *Universe) eachMarkerFault(report func(e diag.Error, isError bool)) {
 	}
 }
 
-// Incomplete tells whether a place is in a package that is known incompletely, or on a line whose fault isn't reported,
-// so that faults which others find there may follow from those that Report returned.
+// Incomplete reports whether a place is in a package that is known incompletely, or on a line whose fault isn't
+// reported, so that faults which others find there may follow from those that Report returned.
 func (u *Universe) Incomplete(pos token.Position) bool {
 	if u.incomplete == nil {
 		u.incomplete = u.dirs(u.around(func(s *Source) bool { return s.broken || s.wrong }))
@@ -152,8 +152,8 @@ func (u *Universe) dirs(paths map[string]bool) map[string]bool {
 	return out
 }
 
-// around are the packages that hang together with those that are asked for: by imports, in either direction, or as
-// versions of one group.
+// around returns the packages that start selects, and those that are connected with them: by imports, in either
+// direction, or as versions of one group.
 func (u *Universe) around(start func(*Source) bool) map[string]bool {
 	near := map[string][]string{}
 	join := func(x, y string) { near[x], near[y] = append(near[x], y), append(near[y], x) }
@@ -198,7 +198,7 @@ func (u *Universe) around(start func(*Source) bool) map[string]bool {
 	return out
 }
 
-// imported are the paths that a package imports, as far as they were read.
+// imported returns the paths that a package imports, as far as they were read.
 func (s *Source) imported() []string {
 	if s.root {
 		return s.Imports()

@@ -30,11 +30,11 @@ type listing struct {
 	missing map[string]bool
 	// folders are those of the user's modules that name groups, by module and group.
 	folders map[string]map[string][]string
-	// runtime tells whether a module of the roots requires apigen.dev.
+	// runtime reports whether a module of the roots requires apigen.dev.
 	runtime bool
 }
 
-// Matched are the packages that the patterns matched, whether or not there is something to generate for them.
+// Matched returns the packages that the patterns matched, whether or not there is something to generate for them.
 func (u *Universe) Matched() []Matched { return u.matched }
 
 // listRoots finds the packages to read from source: those that the patterns match and that hold markers, and, in the
@@ -62,13 +62,14 @@ func (u *Universe) listRoots(ctx context.Context) error {
 	return u.listRelatives(ctx)
 }
 
-// usable reports the errors that the go command had with a package, and tells whether there is anything to read.
+// usable reports the errors that the go command had with a package, and reports whether there is anything to read.
 func (u *Universe) usable(p *packages.Package) bool {
 	ok := len(p.GoFiles) > 0
 	for _, e := range p.Errors {
 		pos := parsePosition(e.Pos)
 		if pos.Filename != "" && !filepath.IsAbs(pos.Filename) {
-			pos.Filename = filepath.Join(u.query.dir, pos.Filename) // the go command speaks as seen from where it runs
+			pos.Filename = filepath.Join(u.query.dir,
+				pos.Filename) // the go command prints paths relative to its own folder
 		}
 		if pos.Filename != "" && u.isGenerated(pos.Filename) {
 			continue
@@ -137,7 +138,7 @@ func (u *Universe) listRelatives(ctx context.Context) error {
 	}
 }
 
-// named tells whether a marker of a root names the package: its types count even where it has no markers itself.
+// named reports whether a marker of a root names the package: its types count even where it has no markers itself.
 func (u *Universe) named(path string) bool {
 	for _, s := range u.sources {
 		if s.root && slices.Contains(s.reads.named, path) {
@@ -147,7 +148,7 @@ func (u *Universe) named(path string) bool {
 	return false
 }
 
-// relatives are the folders of the other versions and the parent of a version package, and the packages that a
+// relatives returns the folders of the other versions and the parent of a version package, and the packages that a
 // package's markers name, as far as they are no roots yet.
 func (u *Universe) relatives(s *Source) []string {
 	var out []string
@@ -156,7 +157,7 @@ func (u *Universe) relatives(s *Source) []string {
 			out = append(out, path)
 		}
 	}
-	if s.reads.gathers && own(s.meta) {
+	if s.reads.collects && own(s.meta) {
 		out = append(out, s.meta.Dir+"/...") // the list of groups is complete, whatever was asked for
 	}
 	if !own(s.meta) || s.shallow {
@@ -185,7 +186,7 @@ func (u *Universe) relatives(s *Source) []string {
 	return append(out, u.elsewhere(s)...)
 }
 
-// packageName is the name that the first file in a folder gives its package; empty where there is none.
+// packageName returns the name that the first file in a folder gives its package; empty where there is none.
 func packageName(dir string) string {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -297,7 +298,7 @@ func hasGo(dir string) bool {
 // runtimeModule is the module that wiring imports.
 const runtimeModule = "apigen.dev"
 
-// requiresRuntime tells whether a package's module is, or requires, the runtime's.
+// requiresRuntime reports whether a package's module is, or requires, the runtime's.
 func requiresRuntime(p *packages.Package) bool {
 	if p.Module == nil {
 		return false

@@ -20,7 +20,7 @@ type Options struct {
 	Patterns []string
 	// Env is the environment of the go command; nil is the process's.
 	Env []string
-	// Owns tells whether a file of that base name is one that the emitters write. Such files, if generated, are not
+	// Owns reports whether a file of that base name is one that the emitters write. Such files, if generated, are not
 	// read. Nil owns nothing.
 	Owns func(base string) bool
 	// Lenient makes faults of markers warnings everywhere, not only in modules that the user can't edit: what they ask
@@ -69,7 +69,7 @@ func Load(ctx context.Context, o Options) (*Universe, error) {
 	return u, nil
 }
 
-// wildcard tells whether a pattern can match more than one package.
+// wildcard reports whether a pattern can match more than one package.
 func wildcard(pattern string) bool {
 	return strings.Contains(pattern, "...") || pattern == "all" || pattern == "std" || pattern == "cmd"
 }
@@ -78,7 +78,7 @@ func wildcard(pattern string) bool {
 type diagnostics struct {
 	errs     diag.Errors
 	warnings diag.Errors
-	// causes are packages that files of other generators import in vain: where there are errors, those come from it.
+	// causes are failed imports in files of other generators: where there are errors, they follow from these.
 	causes diag.Errors
 	// silenced are the lines of fields whose types don't compile, beyond the first of a package.
 	silenced map[lineOf]bool

@@ -9,20 +9,20 @@ import (
 	"apigen.dev/generator/marker"
 )
 
-// ofPackage tells whether a marker in a group apart above something is the package's: one that types have, too, is
-// theirs.
+// ofPackage reports whether a marker in a detached group above a declaration belongs to the package. A marker that
+// types can have, too, belongs to the type.
 func ofPackage(m marker.Marker, place marker.Place) bool {
-	return m.Definition != nil && m.Definition.Read.Apart && (place != marker.Type || m.Definition.Set.Type == nil)
+	return m.Definition != nil && m.Definition.Read.Detached && (place != marker.Type || m.Definition.Set.Type == nil)
 }
 
-// alone reads the groups that belong to nothing: below the package clause, between declarations. Markers of the package
-// count there; of others it warns, as of all that stand behind a field or above a variable.
-func (c *collector) alone(f *ast.File, used map[*ast.CommentGroup]bool) {
-	for _, g := range f.Comments {
-		if used[g] || inFunction(f, g) {
+// detached reads the comment groups that belong to no declaration. Markers of the package count between declarations;
+// it warns of others, and of all markers behind a field or above a variable.
+func (c *collector) detached() {
+	for _, g := range c.file.Comments {
+		around := c.declarationAround(g)
+		if _, function := around.(*ast.FuncDecl); function || c.read[g] {
 			continue
 		}
-		free := !inDeclaration(f, g)
 		for _, line := range markerLines(c.fset, g) {
 			m, ok, err := marker.Parse(line.text, line.pos)
 			if ok {
@@ -30,46 +30,35 @@ func (c *collector) alone(f *ast.File, used map[*ast.CommentGroup]bool) {
 			}
 			switch {
 			case !ok:
-			case free && err == nil && ofPackage(m, marker.Package):
+			case around == nil && err == nil && ofPackage(m, marker.Package):
 				c.comments.Package.Markers = append(c.comments.Package.Markers, m)
 			case c.generated: // the user can't edit the file
 			case m.Definition == nil:
 				c.report(line.pos, err.Error())
 			case m.Definition.Ignored == "":
-				c.idle(line.pos, m)
+				c.warnMisplaced(m)
 			}
 		}
 	}
 }
 
-// inDeclaration tells whether a group stands in a declaration or is its doc.
-func inDeclaration(f *ast.File, g *ast.CommentGroup) bool {
-	for _, d := range f.Decls {
-		if d.Pos() <= g.Pos() && g.Pos() <= d.End() {
-			return true
-		}
-		if gen, ok := d.(*ast.GenDecl); ok && gen.Doc == g {
-			return true
+// declarationAround returns the declaration that a comment group stands in, or whose doc it is; nil where there is
+// none.
+func (c *collector) declarationAround(g *ast.CommentGroup) ast.Decl {
+	for _, d := range c.file.Decls {
+		if gen, ok := d.(*ast.GenDecl); ok && gen.Doc == g || d.Pos() <= g.Pos() && g.Pos() <= d.End() {
+			return d
 		}
 	}
-	return false
+	return nil
 }
 
-// idle warns of a marker that nothing reads where it stands.
-func (c *collector) idle(pos token.Position, m marker.Marker) {
+// warnMisplaced warns of a marker that has no effect where it stands.
+func (c *collector) warnMisplaced(m marker.Marker) {
 	if m.Definition.Ignored == "" {
-		c.warn(pos, fmt.Sprintf("marker \"+%s\" has no effect here: put it into the comment right above the %s "+
+		c.warn(m.Pos, fmt.Sprintf("marker \"+%s\" has no effect here: put it into the comment right above the %s "+
 			"that it is meant for", m.Name, m.Definition.Places))
 	}
-}
-
-func inFunction(f *ast.File, g *ast.CommentGroup) bool {
-	for _, d := range f.Decls {
-		if _, ok := d.(*ast.FuncDecl); ok && d.Pos() <= g.Pos() && g.Pos() <= d.End() {
-			return true
-		}
-	}
-	return false
 }
 
 type markerLine struct {
@@ -77,7 +66,7 @@ type markerLine struct {
 	pos  token.Position
 }
 
-// markerLines are the lines of a comment group that begin with a plus sign and a letter, without the sign.
+// markerLines returns the lines of a comment group that begin with a plus sign and a letter, without the sign.
 func markerLines(fset *token.FileSet, g *ast.CommentGroup) []markerLine {
 	var out []markerLine
 	for _, c := range g.List {
@@ -110,7 +99,7 @@ func markerLines(fset *token.FileSet, g *ast.CommentGroup) []markerLine {
 
 func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
-// docText is the text of a comment without its markers. Lines that are for developers only, TODO and what follows
+// docText returns the text of a comment without its markers. Lines that are for developers only, TODO and what follows
 // dashes, are left to whoever shows it.
 func docText(g *ast.CommentGroup) string {
 	kept := new(ast.CommentGroup)

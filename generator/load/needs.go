@@ -2,8 +2,8 @@ package load
 
 import "apigen.dev/generator/marker"
 
-// ruleImports are the packages that rules in CEL are run with, where any are there: they bring a library that servers
-// without rules neither compile nor link.
+// ruleImports returns the packages that rules in CEL are run with, where any are there: they bring a library that
+// servers without rules neither compile nor link.
 func (u *Universe) ruleImports() []string {
 	for _, s := range u.sources {
 		if s.reads.needs[marker.NeedsCEL] && u.runtime {
@@ -13,7 +13,7 @@ func (u *Universe) ruleImports() []string {
 	return nil
 }
 
-// clientImports are the packages that generated clients import, where any are asked for.
+// clientImports returns the packages that generated clients import, where any are asked for.
 func (u *Universe) clientImports() []string {
 	var out []string
 	wanted := false

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -26,8 +25,8 @@ type Comment struct {
 }
 
 // Comments are the comments of one package: of the package itself, and of its declarations by name, a field's name
-// following its type's after a dot. Those of packages read from source are known by position too, which tells the
-// fields of anonymous structs apart.
+// following its type's after a dot. Those of packages that are read from source are also found by position, which
+// distinguishes the fields of anonymous structs.
 type Comments struct {
 	Package Comment
 
@@ -75,7 +74,7 @@ func (c *Comments) check() {
 	}
 }
 
-// group is the API group that the markers of the package name, and whether they name one.
+// group returns the API group that the markers of the package name, and whether they name one.
 func (c *Comments) group() (string, bool) {
 	var p model.Package
 	c.Package.Markers.ToPackage(&p)
@@ -121,7 +120,7 @@ func (u *Universe) readComments(path, base string, c *Comments) {
 		}
 		f, _ := parser.ParseFile(u.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
 		if f != nil && f.Name != nil {
-			(&collector{fset: u.fset, comments: c}).file(f)
+			newCollector(u.fset, f, c).collect()
 		}
 	}
 }
@@ -139,7 +138,7 @@ func (u *Universe) readClauses(path string, c *Comments) {
 		}
 		f, _ := parser.ParseFile(u.fset, name, nil, parser.ParseComments|parser.PackageClauseOnly)
 		if f != nil && f.Name != nil {
-			(&collector{fset: u.fset, comments: c}).packageClause(f, map[*ast.CommentGroup]bool{})
+			newCollector(u.fset, f, c).packageClause()
 		}
 	}
 }

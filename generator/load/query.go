@@ -49,8 +49,8 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 	return pkgs, nil
 }
 
-// complaint is why the go command fails at patterns for which go/packages has no answer and no error: at a go.mod that
-// is not up to date, a folder that it can't write to, a platform that there isn't. Empty where it doesn't fail.
+// complaint returns why the go command fails at patterns for which go/packages has no answer and no error: at a go.mod
+// that is not up to date, a folder that it can't write to, a platform that there isn't. Empty where it doesn't fail.
 func (u *Universe) complaint(ctx context.Context, mode packages.LoadMode, patterns []string) string {
 	args := []string{"list", "-e", "-deps"}
 	if mode&packages.NeedExportFile != 0 {
@@ -97,7 +97,7 @@ func explain(message string) string {
 	return message
 }
 
-// brief leaves the first of many modules that a vendor folder is at odds with, and what to do about all of them.
+// brief shortens the list of modules that a vendor folder is inconsistent with, and keeps the advice behind the list.
 func brief(message string) string {
 	const few = 3
 	modules, remedy, _ := strings.Cut(message, "\n\n")

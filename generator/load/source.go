@@ -8,10 +8,11 @@ import (
 	"go/scanner"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,9 +27,9 @@ type Source struct {
 	files []*ast.File
 	// generated are those of files that other tools wrote.
 	generated map[*ast.File]bool
-	// unread is the text of those files of which only the imports were parsed so far.
-	unread map[*ast.File][]byte
-	// blanked are the paths of generated files of ours, which are not read.
+	// importsOnly is the text of files of which only the imports are parsed so far.
+	importsOnly map[*ast.File][]byte
+	// blanked are the paths of files that apigen generated, which it doesn't read.
 	blanked []string
 	// comments are those of the files, reads what the markers in them mean to the loader.
 	comments *Comments
@@ -67,20 +68,20 @@ func (u *Universe) read(p *packages.Package) *Source {
 	}
 	s.comments.check()
 	s.inGroup, s.grouped = s.comments.group()
-	s.shallow = s.reads.gathers && !s.reads.types
-	sort.Strings(s.reads.named)
+	s.shallow = s.reads.collects && !s.reads.types
+	slices.Sort(s.reads.named)
 	return s
 }
 
-// relevant tells whether there is something to generate for a package.
-func (s *Source) relevant() bool { return s.reads.gathers || s.reads.types }
+// relevant reports whether there is something to generate for a package.
+func (s *Source) relevant() bool { return s.reads.collects || s.reads.types }
 
 // reads is what markers mean to the loader.
 type reads struct {
-	// gathers: there is a marker that gathers what lies below, as +apigen:groups. types: there are others, which
+	// collects: there is a marker that collects what lies below, as +apigen:groups. types: there are others, which
 	// packages of API types have.
-	gathers, types bool
-	needs          map[marker.Need]bool
+	collects, types bool
+	needs           map[marker.Need]bool
 	// named are packages that markers name, to be read for their types and markers; refs are those of other names, and
 	// ofClients those that matter to clients alone.
 	named, refs, ofClients []string
@@ -90,7 +91,7 @@ type reads struct {
 func (r *reads) add(m marker.Marker) {
 	r.types = r.types || m.OfAPI()
 	if d := m.Definition; d != nil {
-		r.gathers = r.gathers || d.Read.Gathers
+		r.collects = r.collects || d.Read.Collects
 		if d.Read.Needs != marker.NeedsNothing {
 			if r.needs == nil {
 				r.needs = map[marker.Need]bool{}
@@ -118,7 +119,7 @@ var (
 	clausePattern    = regexp.MustCompile(`(?m)^package\s`)
 )
 
-// generatedHeader tells whether a file says before its package clause that it is generated.
+// generatedHeader reports whether a file says before its package clause that it is generated.
 func generatedHeader(data []byte) bool {
 	loc := generatedPattern.FindIndex(data)
 	if loc == nil {
@@ -128,11 +129,11 @@ func generatedHeader(data []byte) bool {
 	return clause == nil || loc[0] < clause[0]
 }
 
-// replaceable tells whether a file under one of our names holds nothing of the user's: it is generated, or empty, as a
-// disk that lost power leaves files.
+// replaceable reports whether a file under one of our names holds nothing of the user's: it is generated, or empty, as
+// a disk that lost power leaves files.
 func replaceable(data []byte) bool { return generatedHeader(data) || len(bytes.TrimSpace(data)) == 0 }
 
-// isGenerated tells whether a file on the disk is a generated one of ours.
+// isGenerated reports whether apigen generated a file on the disk.
 func (u *Universe) isGenerated(name string) bool {
 	if !u.options.Owns(filepath.Base(name)) {
 		return false
@@ -159,29 +160,23 @@ func (u *Universe) parse(s *Source, name string, data []byte) {
 	}
 	s.files = append(s.files, f)
 	s.generated[f] = generatedHeader(data)
-	(&collector{fset: u.fset, comments: s.comments, reads: &s.reads, reporting: true,
-		generated: s.generated[f]}).file(f)
+	c := newCollector(u.fset, f, s.comments)
+	c.reads, c.reporting, c.generated = &s.reads, true, s.generated[f]
+	c.collect()
 	if s.generated[f] {
 		dropBodies(f)
 	}
 }
 
-// Imports are the import paths of the files, sorted.
+// Imports returns the import paths of the files, sorted.
 func (s *Source) Imports() []string {
 	seen := map[string]bool{}
 	for _, f := range s.files {
-		for _, i := range f.Imports {
-			if path, err := strconv.Unquote(i.Path.Value); err == nil && path != "" {
-				seen[path] = true
-			}
+		for path := range importsOf(f) {
+			seen[path] = true
 		}
 	}
-	out := make([]string, 0, len(seen))
-	for path := range seen {
-		out = append(out, path)
-	}
-	sort.Strings(out)
-	return out
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // parsePosition parses the file:line:col of the go command.

@@ -83,7 +83,7 @@ func joined(errs []types.Error) []types.Error {
 // registered are the names by which constants may know what is generated for a package: those of its group.
 var registered = map[string]bool{"GroupName": true, "GroupVersion": true, "SchemeGroupVersion": true}
 
-// importPath is the path of the import at a position; empty where there is none.
+// importPath returns the path of the import at a position; empty where there is none.
 func importPath(d ast.Decl, pos token.Pos) string {
 	g, ok := d.(*ast.GenDecl)
 	if !ok {
@@ -98,16 +98,9 @@ func importPath(d ast.Decl, pos token.Pos) string {
 	return ""
 }
 
-// handImport is where a hand-written file imports a package.
-func (s *Source) handImport(importPath string) token.Pos {
-	for _, f := range s.files {
-		for _, i := range f.Imports {
-			if p, _ := strconv.Unquote(i.Path.Value); p == importPath && !s.generated[f] {
-				return i.Path.Pos()
-			}
-		}
-	}
-	return token.NoPos
+// handImport returns where a hand-written file imports a package.
+func (s *Source) handImport(path string) token.Pos {
+	return s.importOf(path, func(f *ast.File) bool { return !s.generated[f] })
 }
 
 // enclosing returns the file and the declaration around a position.

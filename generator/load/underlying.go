@@ -4,13 +4,12 @@ import (
 	"go/ast"
 	"go/types"
 	"path"
-	"strconv"
 )
 
-// name is a type's name as a file writes it, with the imports that may be meant where it is qualified.
+// name is a type's name as a file writes it.
 type name struct {
 	qualifier, name string
-	imports         []*ast.ImportSpec
+	file            *ast.File
 }
 
 // nameIn returns the name that a type expression of a file is, or nil where it is none.
@@ -20,7 +19,7 @@ func nameIn(f *ast.File, e ast.Expr) *name {
 		return &name{name: e.Name}
 	case *ast.SelectorExpr:
 		if id, ok := e.X.(*ast.Ident); ok {
-			return &name{qualifier: id.Name, name: e.Sel.Name, imports: f.Imports}
+			return &name{qualifier: id.Name, name: e.Sel.Name, file: f}
 		}
 	case *ast.ParenExpr:
 		return nameIn(f, e.X)
@@ -53,19 +52,15 @@ func (u *Universe) DeclaredOver(obj *types.TypeName, c *Comment) *types.Named {
 	return named
 }
 
-// imported returns the package that a qualifier means, or nil where none is found.
+// imported returns the package that a qualifier means, or nil.
 func (u *Universe) imported(n *name) *types.Package {
-	for _, i := range n.imports {
-		at, err := strconv.Unquote(i.Path.Value)
-		if err != nil {
-			continue
-		}
+	for at, spec := range importsOf(n.file) {
 		called := path.Base(at)
 		if meta := u.metas[at]; meta != nil && meta.Name != "" {
 			called = meta.Name
 		}
-		if i.Name != nil {
-			called = i.Name.Name
+		if spec.Name != nil {
+			called = spec.Name.Name
 		}
 		if called != n.qualifier {
 			continue

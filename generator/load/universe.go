@@ -237,8 +237,8 @@ func (u *Universe) Import(path string) (*types.Package, error) {
 	return p, nil
 }
 
-// MutableDirs are the folders of all modules in reach whose files can change: the main module, those of the workspace,
-// and local replacements, sorted.
+// MutableDirs returns the folders of all modules in reach whose files can change: the main module, those of the
+// workspace, and local replacements, sorted.
 func (u *Universe) MutableDirs() []string {
 	seen := map[string]bool{}
 	add := func(m *packages.Module) {
@@ -259,8 +259,8 @@ func (u *Universe) MutableDirs() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Linked tells whether a package in one of the folders is reached by a symbolic link that leads out of it: who walks
-// the folder doesn't see its files.
+// Linked reports whether a symbolic link in one of the folders leads to a package outside: a walk of the folder
+// doesn't see the files of that package.
 func (u *Universe) Linked(dirs []string) bool {
 	for _, dir := range dirs {
 		target, err := filepath.EvalSymlinks(dir)

@@ -28,7 +28,8 @@ const Module = "example.com/test"
 
 // Owned tells the files that all emitters together write, for loads without a list of emitters.
 func Owned(base string) bool {
-	return strings.HasPrefix(base, "zz_generated.") && strings.HasSuffix(base, ".go") && base != "zz_generated.model_name.go" &&
+	return strings.HasPrefix(base, "zz_generated.") && strings.HasSuffix(base, ".go") &&
+		base != "zz_generated.model_name.go" &&
 		base != "zz_generated.prerelease-lifecycle.go"
 }
 
@@ -146,7 +147,7 @@ var (
 	cacheErr  error
 )
 
-// checkout is the folder of apigen's own module.
+// checkout returns the folder of apigen's own module.
 func checkout(t testing.TB) string {
 	_, file, _, ok := runtime.Caller(0)
 	if !ok || !filepath.IsAbs(file) {
@@ -165,8 +166,8 @@ func write(t testing.TB, name string, data []byte) {
 	}
 }
 
-// ModuleDir is the folder of a module of Kubernetes in the module cache, in the version of apigen's own apimachinery.
-// The go command fetches it where the cache doesn't have it; the test fails where that can't be done.
+// ModuleDir returns the folder of a module of Kubernetes in the module cache, in the version of apigen's own
+// apimachinery. The go command fetches it where the cache doesn't have it; the test fails where that can't be done.
 func ModuleDir(t testing.TB, module string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(checkout(t), "go.mod"))

@@ -2,12 +2,13 @@ package marker
 
 import (
 	"go/token"
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/diag"
 )
 
-// Disagreements are the faults of markers of one thing that say different things, or deny one another.
+// Disagreements returns the faults of markers of one declaration that differ, or contradict each other.
 func (ms Markers) Disagreements() diag.Errors {
 	var faults diag.Errors
 	first := map[string]Marker{}
@@ -19,21 +20,21 @@ func (ms Markers) Disagreements() diag.Errors {
 		if !again {
 			first[m.Name] = m
 		} else if before.Value != m.Value {
-			faults.Add(m.Pos, "marker \"+%s\" is said twice, with %s here and with %s at line %d: remove one",
+			faults.Add(m.Pos, "marker \"+%s\" is given twice, with %s here and with %s at line %d: remove one",
 				m.Name, m.Value, before.Value, before.Pos.Line)
 		}
 	}
 	for _, name := range ms.names() {
 		d := byName[name]
-		if d.Agree.Denies != "" && ms.has(name) && ms.has(d.Agree.Denies) {
-			faults.Add(later(ms.last(name), ms.last(d.Agree.Denies)),
-				"+%s and +%s deny one another: remove one", name, d.Agree.Denies)
+		if d.Contradicts != "" && ms.has(name) && ms.has(d.Contradicts) {
+			faults.Add(later(ms.last(name), ms.last(d.Contradicts)), "+%s and +%s contradict each other: remove one",
+				name, d.Contradicts)
 		}
-		for _, other := range d.Agree.Yields {
+		for _, other := range d.OverriddenBy {
 			a, ok := first[other]
 			b := first[name]
-			if d.Agree.Same && ok && plain(a.Value) != plain(b.Value) && !strings.ContainsAny(a.Value+b.Value, "{[(") {
-				faults.Add(later(a, b), "+%s=%s and +%s=%s deny one another: remove one", a.Name, a.Value, b.Name,
+			if d.MustMatch && ok && plain(a.Value) != plain(b.Value) && !strings.ContainsAny(a.Value+b.Value, "{[(") {
+				faults.Add(later(a, b), "+%s=%s and +%s=%s contradict each other: remove one", a.Name, a.Value, b.Name,
 					b.Value)
 			}
 		}
@@ -41,10 +42,10 @@ func (ms Markers) Disagreements() diag.Errors {
 	return faults
 }
 
-// once tells whether one thing has one such marker.
-func (d *Definition) once() bool { return d.Agree.Once || d.Kind == Int || d.Kind == Number }
+// once reports whether one thing has one such marker.
+func (d *Definition) once() bool { return d.Single || d.Kind == Int || d.Kind == Number }
 
-// names are the names of known markers, in the order of the source, each once.
+// names returns the names of known markers, in the order of the source, each once.
 func (ms Markers) names() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -57,11 +58,11 @@ func (ms Markers) names() []string {
 	return out
 }
 
-// last is the last marker of that name.
+// last returns the last marker of that name, or a zero one.
 func (ms Markers) last(name string) Marker {
-	for i := len(ms) - 1; i >= 0; i-- {
-		if ms[i].Name == name {
-			return ms[i]
+	for _, m := range slices.Backward(ms) {
+		if m.Name == name {
+			return m
 		}
 	}
 	return Marker{}
@@ -69,7 +70,7 @@ func (ms Markers) last(name string) Marker {
 
 func plain(value string) string { return Unquote(strings.TrimSpace(value)) }
 
-// later is the position of the marker that stands below the other.
+// later returns the position of the marker that stands below the other.
 func later(a, b Marker) token.Position {
 	if a.Pos.Filename == b.Pos.Filename && a.Pos.Offset > b.Pos.Offset || a.Pos.Line > b.Pos.Line {
 		return a.Pos

@@ -23,7 +23,7 @@ type Use struct {
 // Errorf reports what is wrong with the marker.
 func (u *Use) Errorf(format string, args ...any) { u.faults.Add(u.Pos, format, args...) }
 
-// says tells whether a marker that may say false doesn't.
+// says reports whether a marker that may say false doesn't.
 func (m Marker) says() bool { return m.Value != "false" }
 
 // off tells a marker that is there and says no.
@@ -87,27 +87,23 @@ func apply[T any](ms Markers, to *T, u Use, setter func(*Set) func(*T, *Use)) di
 	return faults
 }
 
-// counts tells whether a marker sets what it says: only the last of a name does where the table doesn't say otherwise,
-// and none beside one that it yields to.
+// counts reports whether a marker takes effect. Without Many only the last of a name does, and none does beside a
+// marker that overrides it.
 func (ms Markers) counts(i int) bool {
 	d := ms[i].Definition
 	if !d.Many && slices.ContainsFunc(ms[i+1:], func(m Marker) bool { return m.Definition == d }) {
 		return false
 	}
-	return !slices.ContainsFunc(d.Agree.Yields, ms.has)
+	return !slices.ContainsFunc(d.OverriddenBy, ms.has)
 }
 
-// has tells whether a marker of that name is there and doesn't say no.
+// has reports whether a marker of that name is there and doesn't say no.
 func (ms Markers) has(name string) bool {
-	for i := len(ms) - 1; i >= 0; i-- {
-		if ms[i].Name == name {
-			return ms[i].Definition == nil || !ms[i].off()
-		}
-	}
-	return false
+	m := ms.last(name)
+	return m.Name != "" && (m.Definition == nil || !m.off())
 }
 
-// Counting are the known markers of a type, without the betas around them.
+// Counting returns the known markers of a type, without the betas around them.
 func (ms Markers) Counting() iter.Seq[Marker] {
 	return func(yield func(Marker) bool) {
 		for _, m := range ms.effective() {
@@ -118,7 +114,7 @@ func (ms Markers) Counting() iter.Seq[Marker] {
 	}
 }
 
-// effective are the markers that count: those that a beta wraps count as if they stood alone.
+// effective returns the markers that count: those that a beta wraps count as if they stood alone.
 func (ms Markers) effective() Markers {
 	var out Markers
 	for _, m := range ms {
@@ -139,7 +135,7 @@ type OnKind struct {
 	By Marker
 }
 
-// OnKinds are the markers that a package puts on kinds of another module.
+// OnKinds returns the markers that a package puts on kinds of another module.
 func (ms Markers) OnKinds() []OnKind {
 	var out []OnKind
 	for _, m := range ms {

@@ -109,8 +109,8 @@ func (m Marker) checkKeys() error {
 	return nil
 }
 
-// CheckPlace tells what is wrong with a marker that stands at a place; nil if nothing is. Markers without effect may
-// stand anywhere: where they belong is their own tools' business.
+// CheckPlace tells what is wrong with a marker that stands at a place; nil if nothing is. Ignored markers may stand at
+// any place, which only their own tools know.
 func (m Marker) CheckPlace(p Place) error {
 	if m.Definition == nil || m.Definition.Ignored != "" || m.Definition.Places&p != 0 {
 		return nil

@@ -1,8 +1,6 @@
 package marker
 
-import (
-	"apigen.dev/generator/model"
-)
+import "apigen.dev/generator/model"
 
 // Place is a set of the places where a marker may stand.
 type Place uint8
@@ -52,7 +50,7 @@ const (
 )
 
 // Definition is a row of the table: what a marker is called, where it may stand, what its value is, and what it does.
-// Whoever adds a marker adds a row, and the field of the model that its setter sets; nothing else knows its name.
+// To add a marker, add a row, and the field of the model that its setter sets. No other code knows its name.
 type Definition struct {
 	// Name is without the leading plus sign.
 	Name   string
@@ -89,8 +87,13 @@ type Definition struct {
 	// Subject narrows the types that the marker is for. Foreign: +apigen:kind can put it on a kind of another module.
 	Subject Subject
 	Foreign bool
-	// Agree says how the marker gets on with others.
-	Agree Agree
+	// Single: two such markers with different values on one thing are a fault. So they are for markers of numbers.
+	Single bool
+	// Contradicts is the marker that says the opposite: both on one thing are a fault.
+	Contradicts string
+	// OverriddenBy are markers beside which this one sets nothing. MustMatch: another value beside them is a fault.
+	OverriddenBy []string
+	MustMatch    bool
 	// Read says what the marker means to the loader of packages.
 	Read Read
 }
@@ -132,29 +135,17 @@ const (
 	KindsAndLists         // a kind, or the list of one
 )
 
-// Agree says how a marker gets on with other markers of the same thing.
-type Agree struct {
-	// Once: two of them that say different things are a fault. Markers of numbers are always so.
-	Once bool
-	// Denies is the marker that says the opposite.
-	Denies string
-	// Yields are the markers that win where they stand beside this one: then this one sets nothing. Same: it must say
-	// what they say.
-	Yields []string
-	Same   bool
-}
-
 // Read says what a marker means to the loader of packages, which reads markers before types.
 type Read struct {
-	// Gathers: the marker gathers what lies below its package, which needs no types of its own for it.
-	Gathers bool
-	// Anywhere: the marker stands in all kinds of packages, and doesn't make one of types of an API.
-	Anywhere bool
-	// Apart: the package's marker is also found in comments between declarations, as controller-gen finds it.
-	Apart bool
+	// Collects: the marker collects from the packages below its own, which needs no types itself for it.
+	Collects bool
+	// AnyPackage: the marker stands in packages of all kinds, and doesn't make one a package of API types.
+	AnyPackage bool
+	// Detached: the marker of a package also counts in comments between declarations, where controller-gen finds it.
+	Detached bool
 	// DocOnly: on a type, the marker counts only in the comment right above.
 	DocOnly bool
-	// Needs is what generated code needs on account of the marker.
+	// Needs is what the code needs that apigen generates for the marker.
 	Needs Need
 	// Packages are the packages that the marker names. Named: they are read for their types and markers. OfClients:
 	// they matter to clients alone.
@@ -162,7 +153,7 @@ type Read struct {
 	Named, OfClients bool
 }
 
-// Need is what generated code needs on account of a marker.
+// Need is what the code needs that apigen generates for a marker.
 type Need uint8
 
 // The needs.

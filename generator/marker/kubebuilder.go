@@ -22,7 +22,7 @@ func parseKubebuilder(m *Marker, rest string) error {
 		m.HasValue = true
 		m.Value = trimRemark(m.Definition, v)
 		if m.Definition.Kind == Text || m.Definition.Kind == OptionalText {
-			m.Value = unquoteAny(m.Value)
+			m.Value = Unquote(m.Value)
 		}
 		return nil
 	}
@@ -77,7 +77,7 @@ func cutValue(s string) (value, rest string, err error) {
 		if !ok {
 			return "", "", fmt.Errorf("no closing %c", s[0])
 		}
-		value = unquoteAny(quoted)
+		value = Unquote(quoted)
 		tail = strings.TrimSpace(tail)
 		if tail == "" {
 			return value, "", nil
@@ -135,8 +135,8 @@ func cutQuoted(s string) (quoted, rest string, ok bool) {
 	return "", "", false
 }
 
-// unquoteAny removes the quotes of a quoted string, whichever they are; other text stays.
-func unquoteAny(s string) string {
+// Unquote returns a quoted string without its quotes, whichever they are, and other text as it is.
+func Unquote(s string) string {
 	if len(s) < 2 || s[0] != s[len(s)-1] {
 		return s
 	}
@@ -151,8 +151,8 @@ func unquoteAny(s string) string {
 	return s
 }
 
-// splitList splits a;b;c or {a,b,c}; elements may be quoted.
-func splitList(s string) []string {
+// SplitList splits a;b;c or {a,b,c} into its elements, and removes their quotes.
+func SplitList(s string) []string {
 	s = strings.TrimSpace(s)
 	sep := byte(';')
 	if strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}") && len(s) >= 2 {
@@ -168,16 +168,10 @@ func splitList(s string) []string {
 		}
 		if i == len(s) || s[i] == sep {
 			if e := strings.TrimSpace(s[start:i]); e != "" {
-				out = append(out, unquoteAny(e))
+				out = append(out, Unquote(e))
 			}
 			start = i + 1
 		}
 	}
 	return out
 }
-
-// Unquote removes the quotes of a value that is one quoted string, whichever they are; other text stays.
-func Unquote(s string) string { return unquoteAny(s) }
-
-// SplitList splits a;b;c or {a,b,c} into its elements, without their quotes.
-func SplitList(s string) []string { return splitList(s) }

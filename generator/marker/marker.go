@@ -50,22 +50,22 @@ func (m Marker) Arg(key string) (string, bool) {
 	return "", false
 }
 
-// True tells whether a marker of kind Flag or Bool says yes: nothing and true do.
+// True reports whether a marker of kind Flag or Bool says yes: nothing and true do.
 func (m Marker) True() bool { return !m.HasValue || m.Value == "" || m.Value == "true" }
 
-// OfAPI tells whether the marker says that its package holds types of an API.
+// OfAPI reports whether the marker says that its package holds types of an API.
 func (m Marker) OfAPI() bool {
 	if m.Definition == nil {
 		return ours(m.Name)
 	}
 	r := m.Definition.Read
-	return !r.Gathers && !r.Anywhere && (ours(m.Name) || r.Apart)
+	return !r.Collects && !r.AnyPackage && (ours(m.Name) || r.Detached)
 }
 
-// Strings are the elements of a List value.
-func (m Marker) Strings() []string { return splitList(m.Value) }
+// Strings returns the elements of a List value.
+func (m Marker) Strings() []string { return SplitList(m.Value) }
 
-// Float is the value as a number, or nil.
+// Float returns the value as a number, or nil.
 func (m Marker) Float() *float64 {
 	f, err := strconv.ParseFloat(strings.TrimSpace(m.Value), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
@@ -74,7 +74,7 @@ func (m Marker) Float() *float64 {
 	return &f
 }
 
-// Int is the value as a whole number, or nil.
+// Int returns the value as a whole number, or nil.
 func (m Marker) Int() *int64 {
 	i, err := strconv.ParseInt(strings.TrimSpace(m.Value), 0, 64)
 	if err != nil {
@@ -105,7 +105,7 @@ func Parse(text string, pos token.Position) (Marker, bool, error) {
 	}
 	m := Marker{Name: strings.TrimSuffix(word, ":"), Definition: def, Text: text, Pos: pos}
 	if def == nil {
-		return m, true, unknown(m.Name)
+		return m, true, Unknown(m.Name)
 	}
 	m.Name = def.Name
 	if def.Kind == Family {
@@ -125,7 +125,7 @@ func Parse(text string, pos token.Position) (Marker, bool, error) {
 	return m, true, m.check()
 }
 
-// ours tells whether a name that isn't in the table belongs to a family whose names are all in the table.
+// ours reports whether a name that isn't in the table belongs to a family whose names are all in the table.
 func ours(word string) bool {
 	for _, f := range families {
 		if strings.HasPrefix(word, f) {
@@ -147,8 +147,8 @@ func Doubt(text string) string {
 	return ""
 }
 
-// lookalike is the marker that a name is but for its case, or for what stands between its words; empty where it is
-// none. What follows the name tells a marker from prose.
+// lookalike returns the marker whose name differs only in case or in separators, or an empty text. The text behind the
+// name distinguishes a marker from prose.
 func lookalike(word, behind string) string {
 	if behind != "" && !strings.ContainsAny(behind[:1], "=(") {
 		return ""
@@ -170,7 +170,7 @@ func lookalike(word, behind string) string {
 	return ""
 }
 
-// nameOf is what stands before the value, the arguments or the trailing words.
+// nameOf returns what stands before the value, the arguments or the trailing words.
 func nameOf(text string) string {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return !(r == ':' || r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' ||
@@ -197,7 +197,9 @@ func find(word string) *Definition {
 	}
 }
 
-func unknown(name string) error {
+// Unknown returns the error for a name that the table doesn't have, with a suggestion where one is near.
+func Unknown(name string) error {
+	name = strings.TrimPrefix(name, "+")
 	if s := Suggest(name); s != "" {
 		return fmt.Errorf("unknown marker \"+%s\": did you mean \"+%s\"?", name, s)
 	}

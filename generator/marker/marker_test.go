@@ -56,10 +56,12 @@ func TestParse(t *testing.T) {
 				Value: "Cluster"}}},
 		"kubebuilder:printcolumn:name=\"A, B\",type=string,JSONPath=`.a[?(@.t==\"x\")].b`": {
 			Name: "kubebuilder:printcolumn", Value: "name=\"A, B\",type=string,JSONPath=`.a[?(@.t==\"x\")].b`",
-			Args: []marker.Arg{{Key: "name", Value: "A, B"}, {Key: "type", Value: "string"}, {Key: "JSONPath", Value: `.a[?(@.t=="x")].b`}}},
+			Args: []marker.Arg{{Key: "name", Value: "A, B"}, {Key: "type", Value: "string"}, {Key: "JSONPath",
+				Value: `.a[?(@.t=="x")].b`}}},
 		`kubebuilder:validation:XValidation:rule="self == \"a\"",message='no',optionalOldSelf`: {
 			Name: "kubebuilder:validation:XValidation", Value: `rule="self == \"a\"",message='no',optionalOldSelf`,
-			Args: []marker.Arg{{Key: "rule", Value: `self == "a"`}, {Key: "message", Value: "no"}, {Key: "optionalOldSelf", Value: "true", Bare: true}}},
+			Args: []marker.Arg{{Key: "rule", Value: `self == "a"`}, {Key: "message", Value: "no"},
+				{Key: "optionalOldSelf", Value: "true", Bare: true}}},
 	} {
 		m, ok, err := marker.Parse(text, at)
 		if !ok || err != nil {
@@ -78,29 +80,45 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"k8s:deepcopy-gn":                              `unknown marker "+k8s:deepcopy-gn": did you mean "+k8s:deepcopy-gen"?`,
-		"k8s:deepcopy-gen=perhaps":                     `marker "+k8s:deepcopy-gen": "perhaps" is not one of package, register, true, false`,
-		"k8s:deepcopy-gen":                             `marker "+k8s:deepcopy-gen" needs a value: one of package, register, true, false`,
-		"k8s:deepcopy-gen =package":                    `marker "+k8s:deepcopy-gen": there must be no blank behind the name`,
-		"k8s:beta(since: \"1.37\"=+k8s:required":       `marker "+k8s:beta": `,
-		"k8s:beta=required":                            `marker "+k8s:beta": expected another marker behind the equals sign, such as =+k8s:required`,
-		"k8s:beta=+k8s:requird":                        `marker "+k8s:beta": unknown marker "+k8s:requird": did you mean "+k8s:required"?`,
-		"k8s:maxItems=many":                            `marker "+k8s:maxItems": "many" is not a whole number`,
-		"default=text":                                 `marker "+default": "text" is not a JSON literal or ref(Constant); strings need double quotes: +default="text"`,
-		"listType=bag":                                 `marker "+listType": "bag" is not one of atomic, set, map`,
-		"genclient:nonNamespace":                       `unknown marker "+genclient:nonNamespace": did you mean "+genclient:nonNamespaced"?`,
-		"kubebuilder:Enum=A":                           `unknown marker "+kubebuilder:Enum": did you mean "+kubebuilder:validation:Enum"?`,
-		"kubebuilder:validation:OneOf=A,B":             `unknown marker "+kubebuilder:validation:OneOf": did you mean "+kubebuilder:validation:AtMostOneOf"?`,
-		"kubebuilder:oneOf":                            `unknown marker "+kubebuilder:oneOf": did you mean "+kubebuilder:validation:AtMostOneOf"?`,
-		"kubebuilder:not:={required: [a]}":             `unknown marker "+kubebuilder:not": see apigen markers`,
-		"kubebuilder:validation:Optionals":             `unknown marker "+kubebuilder:validation:Optionals": did you mean "+kubebuilder:validation:Optional"?`,
-		"kubebuilder:object:root=yes":                  `marker "+kubebuilder:object:root": "yes" is not true or false`,
-		"kubebuilder:printcolumn:nam=Age":              `marker "+kubebuilder:printcolumn": unknown argument "nam": did you mean "name"?`,
-		"kubebuilder:printcolumn:name=\"Age":           `marker "+kubebuilder:printcolumn": name: no closing "`,
-		"kubebuilder:resource:shortName={a,b":          `marker "+kubebuilder:resource": shortName: no closing bracket`,
-		"apigen:nothing:of:the:sort":                   `unknown marker "+apigen:nothing:of:the:sort": see apigen markers`,
-		"kubebuilder:resource=books":                   `marker "+kubebuilder:resource": expected a colon and arguments: +kubebuilder:resource:key=value`,
-		"kubebuilder:validation:MaxLength=ten":         `marker "+kubebuilder:validation:MaxLength": "ten" is not a whole number`,
+		"k8s:deepcopy-gn": `unknown marker "+k8s:deepcopy-gn": did you mean ` +
+			`"+k8s:deepcopy-gen"?`,
+		"k8s:deepcopy-gen=perhaps": `marker "+k8s:deepcopy-gen": "perhaps" is not one of ` +
+			`package, register, true, false`,
+		"k8s:deepcopy-gen": `marker "+k8s:deepcopy-gen" needs a value: one of package, ` +
+			`register, true, false`,
+		"k8s:deepcopy-gen =package": `marker "+k8s:deepcopy-gen": there must be no blank ` +
+			`behind the name`,
+		"k8s:beta(since: \"1.37\"=+k8s:required": `marker "+k8s:beta": `,
+		"k8s:beta=required": `marker "+k8s:beta": expected another marker behind the ` +
+			`equals sign, such as =+k8s:required`,
+		"k8s:beta=+k8s:requird": `marker "+k8s:beta": unknown marker "+k8s:requird": did ` +
+			`you mean "+k8s:required"?`,
+		"k8s:maxItems=many": `marker "+k8s:maxItems": "many" is not a whole number`,
+		"default=text": `marker "+default": "text" is not a JSON literal or ref(Constant); ` +
+			`strings need double quotes: +default="text"`,
+		"listType=bag": `marker "+listType": "bag" is not one of atomic, set, map`,
+		"genclient:nonNamespace": `unknown marker "+genclient:nonNamespace": did you mean ` +
+			`"+genclient:nonNamespaced"?`,
+		"kubebuilder:Enum=A": `unknown marker "+kubebuilder:Enum": did you mean ` +
+			`"+kubebuilder:validation:Enum"?`,
+		"kubebuilder:validation:OneOf=A,B": `unknown marker ` +
+			`"+kubebuilder:validation:OneOf": did you mean "+kubebuilder:validation:AtMostOneOf"?`,
+		"kubebuilder:oneOf": `unknown marker "+kubebuilder:oneOf": did you mean ` +
+			`"+kubebuilder:validation:AtMostOneOf"?`,
+		"kubebuilder:not:={required: [a]}": `unknown marker "+kubebuilder:not": see apigen markers`,
+		"kubebuilder:validation:Optionals": `unknown marker ` +
+			`"+kubebuilder:validation:Optionals": did you mean "+kubebuilder:validation:Optional"?`,
+		"kubebuilder:object:root=yes": `marker "+kubebuilder:object:root": "yes" is not true or false`,
+		"kubebuilder:printcolumn:nam=Age": `marker "+kubebuilder:printcolumn": unknown ` +
+			`argument "nam": did you mean "name"?`,
+		"kubebuilder:printcolumn:name=\"Age":  `marker "+kubebuilder:printcolumn": name: no closing "`,
+		"kubebuilder:resource:shortName={a,b": `marker "+kubebuilder:resource": shortName: no closing bracket`,
+		"apigen:nothing:of:the:sort": `unknown marker "+apigen:nothing:of:the:sort": see ` +
+			`apigen markers`,
+		"kubebuilder:resource=books": `marker "+kubebuilder:resource": expected a colon ` +
+			`and arguments: +kubebuilder:resource:key=value`,
+		"kubebuilder:validation:MaxLength=ten": `marker ` +
+			`"+kubebuilder:validation:MaxLength": "ten" is not a whole number`,
 		strings.Repeat("k8s:beta=+", 99) + "k8s:alpha": `marker "+k8s:beta": too many markers in one another`,
 	} {
 		_, ok, err := marker.Parse(text, at)
@@ -168,7 +186,7 @@ func TestTable(t *testing.T) {
 		if d.Places == 0 {
 			t.Errorf("+%s may stand nowhere", d.Name)
 		}
-		if !strings.HasSuffix(d.Doc, ".") || strings.Contains(d.Doc, "\n") {
+		if d.Ignored == "" && !strings.HasSuffix(d.Doc, ".") || strings.Contains(d.Doc, "\n") {
 			t.Errorf("+%s: the doc is no sentence: %q", d.Name, d.Doc)
 		}
 		if strings.HasSuffix(d.Ignored, ".") {
@@ -187,14 +205,16 @@ func TestTable(t *testing.T) {
 }
 
 func FuzzKubernetes(f *testing.F) {
-	for _, s := range []string{`k8s:beta(since: "1.37")=+k8s:required`, "k8s:deepcopy-gen=package", "default=\"a\"", "k8s:item(a: 1, b: `x`)=+k8s:immutable", "genclient:method=A,verb=b"} {
+	for _, s := range []string{`k8s:beta(since: "1.37")=+k8s:required`, "k8s:deepcopy-gen=package", "default=\"a\"",
+		"k8s:item(a: 1, b: `x`)=+k8s:immutable", "genclient:method=A,verb=b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) { parse(t, "k8s:"+text); parse(t, text) })
 }
 
 func FuzzKubebuilder(f *testing.F) {
-	for _, s := range []string{"printcolumn:name=\"a,b\",JSONPath=`.x`", "validation:Enum={a,\"b\"}", "default:={x: [1,2]}", "resource:shortName={a;b},scope=Cluster", "validation:XValidation:rule='a',x"} {
+	for _, s := range []string{"printcolumn:name=\"a,b\",JSONPath=`.x`", "validation:Enum={a,\"b\"}",
+		"default:={x: [1,2]}", "resource:shortName={a;b},scope=Cluster", "validation:XValidation:rule='a',x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) { parse(t, "kubebuilder:"+text) })

@@ -4,7 +4,7 @@ import "strings"
 
 // The packages that markers name, for the loader.
 
-// ownValue is the package that is the value.
+// ownValue returns the package that is the value.
 func ownValue(m Marker) []string {
 	if m.Value == "true" || m.Value == "false" || !importPath(m.Value) {
 		return nil
@@ -21,7 +21,7 @@ func importPath(s string) bool {
 		})
 }
 
-// packagesOfTypes are the packages of the types in the value.
+// packagesOfTypes returns the packages of the types in the value.
 func packagesOfTypes(m Marker) []string {
 	var out []string
 	for typ := range strings.SplitSeq(m.Value, ",") {
@@ -30,7 +30,7 @@ func packagesOfTypes(m Marker) []string {
 	return out
 }
 
-// packageOf is the package of path.Name; nothing for a name alone.
+// packageOf returns the package of path.Name; nothing for a name alone.
 func packageOf(name string) []string {
 	if i := strings.LastIndexByte(name, '.'); i > 0 && i > strings.LastIndexByte(name, '/') {
 		return []string{name[:i]}
@@ -38,7 +38,7 @@ func packageOf(name string) []string {
 	return nil
 }
 
-// packageOfConstant is the package of the constant in ref(path.Name).
+// packageOfConstant returns the package of the constant in ref(path.Name).
 func packageOfConstant(m Marker) []string {
 	if name, ok := strings.CutPrefix(m.Value, "ref("); ok {
 		return packageOf(strings.TrimSuffix(name, ")"))
@@ -46,7 +46,7 @@ func packageOfConstant(m Marker) []string {
 	return nil
 }
 
-// methodPackages are the packages of the types that a method of a client takes and returns.
+// methodPackages returns the packages of the types that a method of a client takes and returns.
 func methodPackages(m Marker) []string {
 	var out []string
 	for part := range strings.SplitSeq(m.Value, ",") {
@@ -58,7 +58,7 @@ func methodPackages(m Marker) []string {
 	return out
 }
 
-// externalPackages are the packages of types and of the apply configurations that exist for them.
+// externalPackages returns the packages of types and of the apply configurations that exist for them.
 func externalPackages(m Marker) []string {
 	return withSlash(strings.Split(strings.TrimSpace(m.Value), ":"))
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Reference is the reference of all markers whose name holds a text, for users to read; empty where there is none. A
-// leading plus sign is allowed. Where the text is a whole name, that marker and those below it are described.
+// Reference returns the documentation of all markers whose name contains a text, or an empty text. The text may begin
+// with a plus sign. Where it is the whole name of a marker, Reference describes that marker and those below it.
 func Reference(name string) string {
 	name = strings.TrimPrefix(name, "+")
 	_, exact := Lookup(name)
@@ -15,24 +15,22 @@ func Reference(name string) string {
 		if exact && d.Name != name && !strings.HasPrefix(d.Name, name+":") || !strings.Contains(d.Name, name) {
 			continue
 		}
-		fmt.Fprintf(&b, "+%s%s\n    on a %s\n", d.Name, d.syntax(), d.Places)
-		for _, line := range wrap(d.Doc, 100) {
-			fmt.Fprintf(&b, "    %s\n", line)
+		fmt.Fprintf(&b, "+%s%s\n", d.Name, d.syntax())
+		doc := d.Doc
+		if d.Ignored == "" {
+			fmt.Fprintf(&b, "    on a %s\n", d.Places)
+		} else {
+			doc += " Has no effect: " + d.Ignored + "."
 		}
-		if d.Ignored != "" {
-			for _, line := range wrap("Has no effect: "+d.Ignored+".", 100) {
-				fmt.Fprintf(&b, "    %s\n", line)
-			}
+		for _, line := range wrap(doc, 100) {
+			fmt.Fprintf(&b, "    %s\n", line)
 		}
 		b.WriteByte('\n')
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Unknown is the error for a name that is in no row of the table, with a suggestion where one is near.
-func Unknown(name string) error { return unknown(strings.TrimPrefix(name, "+")) }
-
-// syntax is how the value is written.
+// syntax returns how the value is written.
 func (d Definition) syntax() string {
 	switch d.Kind {
 	case Text:

@@ -29,7 +29,7 @@ func (ms Markers) toSchema(s *model.Schema, u Use) diag.Errors {
 	return faults
 }
 
-// schema is what markers say of a part of a value; nil where there are none.
+// schema returns what markers say of a part of a value; nil where there are none.
 func (ms Markers) schema(u Use) *model.Schema {
 	if len(ms) == 0 {
 		return nil
@@ -87,10 +87,11 @@ func (ms Markers) rules(s *model.Schema, u Use) {
 	s.Rules = slices.DeleteFunc(s.Rules, func(r model.Rule) bool { return slices.Contains(lifted, r.Check) })
 }
 
-// declarative tells whether the marker is Kubernetes' own: it means what kube-apiserver makes of it for its own kinds.
+// declarative reports whether the marker is Kubernetes' own: it means what kube-apiserver makes of it for its own
+// kinds.
 func (m Marker) declarative() bool { return strings.HasPrefix(m.Name, "k8s:") }
 
-// written is the name of a marker as the user wrote it: that of one for elements is another while it is read.
+// written returns the name of a marker as the user wrote it: that of one for elements is another while it is read.
 func (m Marker) written() string {
 	if m.Element != "" {
 		return m.Element

@@ -2,13 +2,8 @@ package marker
 
 // The setters of markers whose value is a field of the model.
 
-// flag sets whether the marker is there and doesn't say false.
+// flag sets that the marker is there and doesn't say false. Where several markers set a field, one is enough.
 func flag[T any](field func(*T) *bool) func(*T, *Use) {
-	return func(to *T, u *Use) { *field(to) = u.says() }
-}
-
-// either is flag for a field that several markers set: one that says yes is enough.
-func either[T any](field func(*T) *bool) func(*T, *Use) {
 	return func(to *T, u *Use) { *field(to) = *field(to) || u.says() }
 }
 
@@ -17,9 +12,9 @@ func set[T any](field func(*T) *bool) func(*T, *Use) {
 	return func(to *T, _ *Use) { *field(to) = true }
 }
 
-// off sets whether the marker says false.
+// off sets that the marker says false.
 func off[T any](field func(*T) *bool) func(*T, *Use) {
-	return func(to *T, u *Use) { *field(to) = !u.says() }
+	return func(to *T, u *Use) { *field(to) = *field(to) || !u.says() }
 }
 
 // boolean is flag for a field that tells false from nothing.
@@ -42,7 +37,7 @@ func number[T any](field func(*T) **float64) func(*T, *Use) {
 	return func(to *T, u *Use) { *field(to) = u.Float() }
 }
 
-// whole sets the value as a whole number.
-func whole[T any](field func(*T) **int64) func(*T, *Use) {
+// integer sets the value as a whole number.
+func integer[T any](field func(*T) **int64) func(*T, *Use) {
 	return func(to *T, u *Use) { *field(to) = u.Int() }
 }

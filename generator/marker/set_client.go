@@ -36,7 +36,7 @@ func addSkippedVerbs(k *model.Kind, u *Use) {
 	k.Client.Skip = append(k.Client.Skip, u.clientVerbs()...)
 }
 
-// clientVerbs are the verbs in the value.
+// clientVerbs returns the verbs in the value.
 func (u *Use) clientVerbs() []string {
 	known := model.ClientVerbs()
 	var out []string
@@ -79,7 +79,7 @@ func addClientMethod(k *model.Kind, u *Use) {
 	k.Client.Methods = append(k.Client.Methods, m)
 }
 
-// setMethod sets what one argument of a method says, and tells whether it says anything.
+// setMethod sets what one argument of a method says, and reports whether it says anything.
 func (u *Use) setMethod(m *model.ClientMethod, part string) bool {
 	key, value, _ := strings.Cut(part, "=")
 	switch {

@@ -53,7 +53,7 @@ func setResource(k *model.Kind, u *Use) {
 	}
 }
 
-// labels are the names in an argument.
+// labels returns the names in an argument.
 func (u *Use) labels(a Arg) []string {
 	names := SplitList(a.Value)
 	for i, name := range names {
@@ -72,7 +72,8 @@ func (u *Use) setScope(k *model.Kind, scope string) {
 	case "Namespaced":
 		k.ClusterScoped = false
 		if u.beside.has("genclient:nonNamespaced") {
-			u.Errorf("+kubebuilder:resource:scope=Namespaced and +genclient:nonNamespaced deny one another: remove one")
+			u.Errorf("+kubebuilder:resource:scope=Namespaced and +genclient:nonNamespaced contradict each other: " +
+				"remove one")
 		}
 	default:
 		u.Errorf("scope %q of marker \"+%s\" is neither Cluster nor Namespaced", scope, u.Name)
@@ -101,7 +102,7 @@ func (u *Use) checkRepeated(i int) {
 		}
 	}
 	if a := u.Args[i]; line > 0 && a.Value != before.Value {
-		u.Errorf("marker \"+%s\": %s is said twice, with %s here and with %s at line %d: remove one",
+		u.Errorf("marker \"+%s\": %s is given twice, with %s here and with %s at line %d: remove one",
 			u.Name, a.Key, a.Value, before.Value, line)
 	}
 }
@@ -157,7 +158,7 @@ func addSelectable(k *model.Kind, u *Use) {
 	path := u.arg("JSONPath")
 	for i := len(k.Selectable) - 1; i >= 0 && path != ""; i-- {
 		if k.Selectable[i].JSONPath == path {
-			u.Errorf("marker \"+%s\": %s is said at line %d already", u.Name, path, k.Selectable[i].Pos.Line)
+			u.Errorf("marker \"+%s\": %s is already given at line %d", u.Name, path, k.Selectable[i].Pos.Line)
 			break
 		}
 	}
@@ -171,7 +172,7 @@ func addMetadata(k *model.Kind, u *Use) {
 	k.Manifest.Annotations = append(k.Manifest.Annotations, u.pairs("annotations")...)
 }
 
-// pairs are the elements key=value of an argument.
+// pairs returns the elements key=value of an argument.
 func (u *Use) pairs(arg string) []model.KeyValue {
 	var out []model.KeyValue
 	for _, element := range SplitList(u.arg(arg)) {
@@ -188,8 +189,7 @@ func (u *Use) pairs(arg string) []model.KeyValue {
 func setStoragePrefix(k *model.Kind, u *Use) {
 	if !storagePrefixPattern.MatchString(u.Value) {
 		u.Errorf("%q is no prefix of keys: it needs lower-case letters, digits, dots and dashes between single "+
-			"slashes, "+
-			"and none at its ends, as in deployments or services/specs", u.Value)
+			"slashes, and none at its ends, as in deployments or services/specs", u.Value)
 		return
 	}
 	k.StoragePrefix, k.StoragePrefixPos = u.Value, u.Pos

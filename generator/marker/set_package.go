@@ -16,8 +16,7 @@ func setGroup(p *model.Package, u *Use) {
 	p.Group, p.HasGroup = u.Value, true
 	if u.Value != "" && !domainPattern.MatchString(u.Value) {
 		u.Errorf("marker \"+groupName\": %q is no name of an API group: write a DNS name of small letters, digits, "+
-			"dashes "+
-			"and dots, such as shop.example.com", u.Value)
+			"dashes and dots, such as shop.example.com", u.Value)
 	}
 }
 
@@ -106,8 +105,7 @@ func folder(field func(*model.Package) **model.Folder) func(*model.Package, *Use
 		rel, err := filepath.Rel(p.Module.Dir, dir)
 		if err != nil || !filepath.IsLocal(rel) || path.IsAbs(u.Value) {
 			u.Errorf("marker \"+%s\": %q is no folder of this module: name one relative to that of the package: "+
-				"+%s=../docs",
-				u.Name, u.Value, u.Name)
+				"+%s=../docs", u.Name, u.Value, u.Name)
 			return
 		}
 		*field(p) = &model.Folder{Dir: dir, Pos: u.Pos}

@@ -54,7 +54,7 @@ func addSubresource(k *model.Kind, u *Use) {
 // httpMethods are those that a connection may serve.
 var httpMethods = []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
 
-// methods are the HTTP methods of an argument, sorted; nil where it isn't there.
+// methods returns the HTTP methods of an argument, sorted; nil where it isn't there.
 func (u *Use) methods() []string {
 	var out []string
 	for _, method := range SplitList(u.arg("methods")) {

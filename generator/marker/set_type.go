@@ -31,10 +31,8 @@ func addObject(t *model.Type, u *Use) {
 }
 
 func addInterface(t *model.Type, r model.Ref) {
-	if !slices.ContainsFunc(t.DeepCopyInterfaces, func(o model.Ref) bool {
-		return o.Path == r.Path &&
-			o.Name == r.Name
-	}) {
+	same := func(o model.Ref) bool { return o.Path == r.Path && o.Name == r.Name }
+	if !slices.ContainsFunc(t.DeepCopyInterfaces, same) {
 		t.DeepCopyInterfaces = append(t.DeepCopyInterfaces, r)
 	}
 }
@@ -52,8 +50,6 @@ func (u *Use) ref(value string) model.Ref {
 	return model.Ref{Path: value[:i], Name: value[i+1:], Pos: u.Pos}
 }
 
-func setFieldConversion(f *model.Field, u *Use) { f.ConversionOff = f.ConversionOff || !u.says() }
-
 func setCovers(f *model.Func, u *Use) { f.Covers = u.Value == "covers" }
 
 func addPatchMarker(f *model.Field, u *Use) {
@@ -64,7 +60,7 @@ func setTypeDefault(t *model.Type, u *Use) { t.Default = u.defaulted() }
 
 func setDefault(f *model.Field, u *Use) { f.Default = u.defaulted() }
 
-// defaulted is the value of +default. What the constant of a reference says is read later.
+// defaulted returns the value of +default. Package resolve reads the constant of a reference later.
 func (u *Use) defaulted() *model.Default {
 	if name, ok := strings.CutPrefix(u.Value, "ref("); ok {
 		return &model.Default{Ref: new(u.ref(strings.TrimSuffix(name, ")"))), Pos: u.Pos}

@@ -33,7 +33,7 @@ func addCELRule(s *model.Schema, u *Use) {
 	})
 }
 
-// arg is the value of an argument; empty where it isn't there.
+// arg returns the value of an argument; empty where it isn't there.
 func (u *Use) arg(key string) string {
 	v, _ := u.Arg(key)
 	return v

@@ -49,7 +49,7 @@ func Suggest(name string) string {
 	return ""
 }
 
-// begun is what a name is the beginning of: a marker, or what several have in common and dots.
+// begun returns what a name is the beginning of: a marker, or what several have in common and dots.
 func begun(name string, names []string) string {
 	common, n := "", 0
 	if !strings.Contains(name, ":") {

@@ -46,7 +46,7 @@ type ClientMethod struct {
 	Pos           Position
 }
 
-// ClientVerbs are all verbs of clients, in the order in which generated interfaces list them.
+// ClientVerbs returns all verbs of clients, in the order in which generated interfaces list them.
 func ClientVerbs() []string {
 	return []string{
 		"create", "update", "updateStatus", "delete", "deleteCollection", "get", "list", "watch", "patch", "apply",
@@ -54,7 +54,7 @@ func ClientVerbs() []string {
 	}
 }
 
-// Has tells whether the client has all of the verbs.
+// Has reports whether the client has all of the verbs.
 func (c *Client) Has(verbs ...string) bool {
 	for _, v := range verbs {
 		if c.NoVerbs || !slices.Contains(c.Verbs, v) {
@@ -64,5 +64,5 @@ func (c *Client) Has(verbs ...string) bool {
 	return true
 }
 
-// Below tells whether a package lies in or below another's folder of import paths.
+// Below reports whether a package lies in or below another's folder of import paths.
 func (p *Package) Below(path string) bool { return strings.HasPrefix(p.Path+"/", path+"/") }

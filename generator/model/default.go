@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// JSONString is a text as a JSON string.
+// JSONString returns a text as a JSON string.
 func JSONString(s string) string {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -19,7 +19,7 @@ func JSONString(s string) string {
 	return string(data)
 }
 
-// Value is what the literal says, numbers as they are written.
+// Value returns what the literal says, numbers as they are written.
 func (d *Default) Value() (any, error) {
 	decoder := json.NewDecoder(strings.NewReader(d.JSON))
 	decoder.UseNumber()
@@ -69,32 +69,17 @@ func (d *Default) mismatchedConstant(t *Type) error {
 	}
 }
 
-// DecodesItself tells whether the type has its own way to read JSON, so that only it knows what it accepts.
-func (t *Type) DecodesItself() bool {
-	return embeds(t, map[*Type]bool{}, func(t *Type) bool {
-		return t.Methods["UnmarshalJSON"] != nil || t.Methods["UnmarshalText"] != nil
-	})
-}
+// DecodesItself reports whether the type has its own way to read JSON, so that only it knows what it accepts. A struct
+// has that of a type that it embeds.
+func (t *Type) DecodesItself() bool { return t.decodesItself(map[*Type]bool{}) }
 
-// embeds tells whether the condition holds of the type or of one that it embeds.
-func embeds(t *Type, seen map[*Type]bool, condition func(*Type) bool) bool {
+func (t *Type) decodesItself(seen map[*Type]bool) bool {
 	if seen[t] {
 		return false
 	}
 	seen[t] = true
-	if condition(t) {
-		return true
-	}
-	for _, field := range t.Fields {
-		inner := field.Type
-		if inner.Form == Pointer {
-			inner = inner.Elem
-		}
-		if field.Embedded && embeds(inner, seen, condition) {
-			return true
-		}
-	}
-	return false
+	return t.Methods["UnmarshalJSON"] != nil || t.Methods["UnmarshalText"] != nil ||
+		slices.ContainsFunc(t.Fields, func(f *Field) bool { return f.Embedded && f.Type.Pointee().decodesItself(seen) })
 }
 
 // fits tells why the value can't be decoded into the type.
@@ -139,24 +124,20 @@ func fitsBasic(value any, t *Type) error {
 	return fmt.Errorf("is no %s", t.Basic)
 }
 
-var bits = map[string]int{
-	"int": 64, "int8": 8, "int16": 16, "int32": 32, "int64": 64, "rune": 32,
-	"uint": 64, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64, "uintptr": 64, "byte": 8,
-	"float32": 32, "float64": 64,
-}
-
+// number reports whether a literal is a value of a basic type of numbers.
 func number(text, basic string) bool {
-	size, known := bits[basic]
 	var err error
-	switch {
-	case !known:
-		return false
-	case strings.HasPrefix(basic, "float"):
-		_, err = strconv.ParseFloat(text, size)
-	case strings.HasPrefix(basic, "int") || basic == "rune":
+	switch size := integerBits[basic]; {
+	case size > 0:
 		_, err = strconv.ParseInt(text, 10, size)
+	case size < 0:
+		_, err = strconv.ParseUint(text, 10, -size)
+	case basic == "float32":
+		_, err = strconv.ParseFloat(text, 32)
+	case basic == "float64":
+		_, err = strconv.ParseFloat(text, 64)
 	default:
-		_, err = strconv.ParseUint(text, 10, size)
+		return false
 	}
 	return err == nil
 }
@@ -180,7 +161,7 @@ func fitsList(value any, t *Type) error {
 	return nil
 }
 
-// isByte tells whether slices of the type are text in base64.
+// isByte reports whether slices of the type are text in base64.
 func isByte(t *Type) bool {
 	return t.Form == Basic && (t.Basic == "byte" || t.Basic == "uint8")
 }
@@ -207,7 +188,8 @@ func fitsStruct(value any, t *Type) error {
 		return fmt.Errorf("is no object")
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		field := fieldNamed(t, key)
+		// encoding/json finds a field without regard to case.
+		field := t.Find(func(f *Field) bool { return strings.EqualFold(f.JSON, key) })
 		if field == nil {
 			return fmt.Errorf("sets %q, which %s does not have", key, t.Name)
 		}
@@ -216,20 +198,4 @@ func fitsStruct(value any, t *Type) error {
 		}
 	}
 	return nil
-}
-
-// fieldNamed finds the field that JSON of that name goes into, as encoding/json does: without regard to case, and in
-// embedded structs.
-func fieldNamed(t *Type, key string) *Field {
-	var found *Field
-	embeds(t, map[*Type]bool{}, func(t *Type) bool {
-		for _, field := range t.Fields {
-			if !field.Inline && !field.Ignored && strings.EqualFold(field.JSON, key) {
-				found = field
-				return true
-			}
-		}
-		return false
-	})
-	return found
 }

@@ -46,7 +46,7 @@ type KindWrites struct {
 	CreateOnUpdate, RequireResourceVersion bool
 	// ReturnDeletedObject is +apigen:returnDeletedObject: a deletion answers with the object.
 	ReturnDeletedObject bool
-	// Generation is +apigen:generation: whether the server counts in metadata.generation; nil where nobody says.
+	// Generation is +apigen:generation: whether the server counts in metadata.generation; nil without the marker.
 	Generation *bool
 }
 

@@ -1,7 +1,7 @@
 package model
 
-// Layers are what the type is declared over, the innermost first, and the type itself: what markers say of each holds
-// for its values.
+// Layers returns what the type is declared over, the innermost first, and the type itself: what markers say of each
+// holds for its values.
 func (t *Type) Layers() []*Type {
 	if t.Of == nil {
 		return []*Type{t}

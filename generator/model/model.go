@@ -1,6 +1,7 @@
 // Package model is what the generator knows of its input: groups, versions, kinds, types and fields, with markers
 // resolved and positions kept. It is pure data that a test can build by hand and dump: package load makes it, package
-// emit's emitters print from it, and neither asks the type checker anything in between. It knows nobody.
+// emit's emitters print from it, and neither asks the type checker anything in between. It imports no package of
+// apigen.
 package model
 
 import (
@@ -18,8 +19,8 @@ type Program struct {
 	Clients []*Clients
 	// Header is the text that every generated file begins with: a license, as Go comments, or empty.
 	Header string
-	// RuntimeAvailable tells whether the module that the packages belong to requires apigen.dev, so that wiring, which
-	// imports the runtime, can compile.
+	// RuntimeAvailable reports whether the module that the packages belong to requires apigen.dev, so that wiring,
+	// which imports the runtime, can compile.
 	RuntimeAvailable bool
 	// Lenient makes faults of markers warnings; what is wrong is left out.
 	Lenient bool
@@ -73,7 +74,7 @@ type Package struct {
 	Requests Requests
 }
 
-// Home is the package that files for the package's types are written into: itself, or the one that serves it.
+// Home returns the package that files for the package's types are written into: itself, or the one that serves it.
 func (p *Package) Home() *Package {
 	if p.ServedBy != nil {
 		return p.ServedBy
@@ -81,7 +82,7 @@ func (p *Package) Home() *Package {
 	return p
 }
 
-// Source is the package whose types files in this one are about: itself, or the one that it serves.
+// Source returns the package whose types files in this one are about: itself, or the one that it serves.
 func (p *Package) Source() *Package {
 	if p.Serves != nil {
 		return p.Serves
@@ -233,7 +234,7 @@ type DeepCopyMode uint8
 // otherwise.
 const (
 	DeepCopyNone DeepCopyMode = iota
-	// DeepCopyGenerate: DeepCopyInto and DeepCopy are to be emitted, as far as Methods has them not by hand.
+	// DeepCopyGenerate: apigen writes DeepCopyInto and DeepCopy, except those that Methods has.
 	DeepCopyGenerate
 	// DeepCopyExisting: DeepCopyInto(*T) exists: hand-written, or in a package that isn't ours to emit.
 	DeepCopyExisting

@@ -9,15 +9,15 @@ import (
 	"github.com/gobuffalo/flect"
 )
 
-// Plural is the resource of a kind by the rules of English that Kubernetes' generators follow: clients that client-gen
-// wrote ask for that name.
+// Plural returns the resource of a kind by the rules of English that Kubernetes' generators follow: clients that
+// client-gen wrote ask for that name.
 func Plural(kind string) string { return strings.ToLower(PluralName(kind)) }
 
-// KubebuilderPlural is the resource of a kind as controller-gen names it, by a dictionary of English: metadata has no
-// plural, and withtriggers is one.
+// KubebuilderPlural returns the resource of a kind as controller-gen names it, by a dictionary of English: metadata has
+// no plural, and withtriggers is one.
 func KubebuilderPlural(kind string) string { return flect.Pluralize(strings.ToLower(kind)) }
 
-// PluralName is the plural of a kind in its own spelling: FlunderTypes of FlunderType.
+// PluralName returns the plural of a kind in its own spelling: FlunderTypes of FlunderType.
 func PluralName(kind string) string {
 	name := kind
 	if len(name) < 2 || strings.EqualFold(name, "endpoints") {
@@ -39,7 +39,7 @@ func PluralName(kind string) string {
 
 var versionPattern = regexp.MustCompile(`^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$`)
 
-// IsVersion tells whether a name looks like an API version: v1, v2beta1.
+// IsVersion reports whether a name looks like an API version: v1, v2beta1.
 func IsVersion(name string) bool { return versionPattern.MatchString(name) }
 
 // CompareVersions orders versions by Kubernetes' priority, highest first: v2, v1, v2beta1, v1alpha1.
@@ -57,7 +57,7 @@ func CompareVersions(a, b string) int {
 	)
 }
 
-// GroupGoName is the name that a group has in Go where no marker gives it one: Shop for shop.example.com.
+// GroupGoName returns the name that a group has in Go where no marker gives it one: Shop for shop.example.com.
 func GroupGoName(group string) string {
 	label, _, _ := strings.Cut(group, ".")
 	var out strings.Builder

@@ -2,9 +2,9 @@ package model
 
 import "reflect"
 
-// OpaqueJSON tells whether nothing is known of what the type's own MarshalJSON writes. Where the tags of a struct name
-// all that is in it, it is taken to write that, as controller-gen and openapi-gen take it; but for messages of
-// protobuf, whose tags are not what their JSON is.
+// OpaqueJSON reports whether the output of the type's own MarshalJSON is unknown. apigen assumes that a struct with a
+// tag at each field writes those fields, as controller-gen and openapi-gen do. It doesn't assume so for messages of
+// protobuf, whose JSON differs from their tags.
 func (t *Type) OpaqueJSON() bool {
 	if t.Methods["MarshalJSON"] == nil {
 		return false
@@ -12,7 +12,7 @@ func (t *Type) OpaqueJSON() bool {
 	return t.Form != Struct || t.Methods["ProtoReflect"] != nil || !t.tagged()
 }
 
-// tagged tells whether a struct has fields, and a tag for JSON at each of them.
+// tagged reports whether a struct has fields, and a tag for JSON at each of them.
 func (t *Type) tagged() bool {
 	for _, f := range t.Fields {
 		if _, ok := reflect.StructTag(f.Tag).Lookup("json"); !ok && (f.Exported || f.Embedded) {

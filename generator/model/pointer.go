@@ -1,6 +1,6 @@
 package model
 
-// Pointee follows pointers to what they finally point at. Of a type that is a pointer to itself, it returns some
+// Pointee follows pointers to what they finally point at. For a type that is a pointer to itself, it returns some
 // pointer.
 func (t *Type) Pointee() *Type {
 	for range 8 { // nobody points at more; type P *P does, forever

@@ -86,7 +86,7 @@ func (s *Schema) Rule(c Check) *Rule {
 	return nil
 }
 
-// Checked tells whether anything in the schema is checked when objects are written.
+// Checked reports whether anything in the schema is checked when objects are written.
 func (s *Schema) Checked() bool {
 	return s != nil && (len(s.Rules) > 0 || s.Items.Checked() || s.Keys.Checked() ||
 		len(s.Subfields) > 0 || len(s.Elements) > 0 || len(s.Modes) > 0)

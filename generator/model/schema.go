@@ -58,8 +58,8 @@ type Constraints struct {
 	// Claims are the markers that say of what form values are, and constrain nothing: +listType,
 	// +kubebuilder:validation:Type.
 	Claims []Claim
-	// Rules are the constraints that are checked when objects are written, in the order of the source. What OpenAPI has
-	// words for is among the Bounds, too.
+	// Rules are the constraints that are checked when objects are written, in the order of the source. Rules that
+	// OpenAPI can express are among the Bounds, too.
 	Rules []Rule
 	// Items constrain the elements of a list or the values of a map (+k8s:eachVal, +kubebuilder:validation:items:),
 	// Keys the keys of a map (+k8s:eachKey). Nil where nothing was said.

@@ -1,6 +1,6 @@
 package model
 
-// Served are the resource's versions that clients may ask for, in order of priority: all but those marked
+// Served returns the resource's versions that clients may ask for, in order of priority: all but those marked
 // +kubebuilder:unservedversion.
 func (r *Resource) Served() []ResourceVersion {
 	var out []ResourceVersion
@@ -12,7 +12,7 @@ func (r *Resource) Served() []ResourceVersion {
 	return out
 }
 
-// ServedVersions are the group's versions with anything to serve, in order of priority.
+// ServedVersions returns the group's versions with anything to serve, in order of priority.
 func (g *Group) ServedVersions() []*Version {
 	var out []*Version
 	for _, v := range g.Versions {
@@ -34,8 +34,8 @@ func (g *Group) serves(version *Version) bool {
 	return false
 }
 
-// Wired are the groups that have wiring: those with a home for it, in a module that requires the runtime, with something
-// to serve.
+// Wired returns the groups that have wiring: those with a home for it, in a module that requires the runtime, with
+// something to serve.
 func (p *Program) Wired() []*Group {
 	if !p.RuntimeAvailable {
 		return nil
@@ -49,7 +49,7 @@ func (p *Program) Wired() []*Group {
 	return out
 }
 
-// InGroup tells whether the package of that path is a version of an API group, or one's internal package.
+// InGroup reports whether the package of that path is a version of an API group, or one's internal package.
 func (p *Program) InGroup(path string) bool {
 	for _, g := range p.Groups {
 		if g.Internal != nil && g.Internal.Path == path {

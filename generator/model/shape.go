@@ -1,6 +1,6 @@
 package model
 
-// IsString tells whether values of the type are JSON strings by Go's rules.
+// IsString reports whether values of the type are JSON strings by Go's rules.
 func (t *Type) IsString() bool {
 	for t != nil && t.Form == Pointer {
 		t = t.Elem
@@ -8,7 +8,7 @@ func (t *Type) IsString() bool {
 	return t != nil && t.Form == Basic && t.Basic == "string"
 }
 
-// IsList tells whether values of the type are JSON lists by Go's rules.
+// IsList reports whether values of the type are JSON lists by Go's rules.
 func (t *Type) IsList() bool {
 	t = t.Pointee()
 	return t != nil && (t.Form == Slice || t.Form == Array)

@@ -65,7 +65,7 @@ type PayloadVersion struct {
 	Type *Type
 }
 
-// At is the payload's type in a version of the resource, and the version's name.
+// At returns the payload's type in a version of the resource, and the version's name.
 func (p *Payload) At(version string) PayloadVersion {
 	for _, v := range p.Versions {
 		if v.Name == version {
@@ -78,7 +78,7 @@ func (p *Payload) At(version string) PayloadVersion {
 // Virtual tells that nothing is stored of the kind.
 func (r *Resource) Virtual() bool { return r.Verbs != nil }
 
-// Has tells whether the kind is served with a verb.
+// Has reports whether the kind is served with a verb.
 func (r *Resource) Has(verb string) bool {
 	if !r.Virtual() {
 		return true

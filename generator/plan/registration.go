@@ -129,22 +129,10 @@ func isScheme(t *model.Type) bool {
 func schemeTypes(pkg *model.Package) []*model.Type {
 	var types []*model.Type
 	for _, t := range pkg.Types {
-		if t.Kind != nil || t.ListOf != nil || IsObject(t) && token.IsExported(t.Name) {
+		if t.Kind != nil || t.ListOf != nil || t.IsObject() && token.IsExported(t.Name) {
 			types = append(types, t)
 		}
 	}
 	slices.SortFunc(types, func(a, b *model.Type) int { return strings.Compare(a.Name, b.Name) })
 	return types
-}
-
-// IsObject tells whether the type is a struct with a TypeMeta that is, or is going to be, a runtime.Object.
-func IsObject(t *model.Type) bool {
-	if t.Form != model.Struct || !slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
-		return f.Embedded &&
-			f.Name == "TypeMeta"
-	}) {
-		return false
-	}
-	object := func(ref model.Ref) bool { return ref.Path == runtimePath && ref.Name == "Object" }
-	return slices.ContainsFunc(t.DeepCopyInterfaces, object) || t.Methods["DeepCopyObject"] != nil
 }

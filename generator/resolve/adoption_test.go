@@ -36,7 +36,8 @@ type Lamp struct {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "types.go:6:2: field DNSNames is called \"DNSNames\" on the wire, since it has no tag: write `json:\"dnsNames\"`"
+	const want = "types.go:6:2: field DNSNames is called \"DNSNames\" on the wire, since it has no tag: write " +
+		"`json:\"dnsNames\"`"
 	if len(res.Warnings) != 1 || !strings.HasSuffix(res.Warnings[0].Error(), "v1/"+want) {
 		t.Errorf("the warnings are\n%v", res.Warnings)
 	}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"fmt"
 	"go/types"
 
 	"apigen.dev/generator/load"
@@ -18,7 +19,9 @@ func (b *typeBuilder) typeMarkers(m *model.Type, n *types.Named, c *load.Comment
 	obj := n.Obj()
 	b.marked(m.Package, ms.ToType(m))
 	for _, r := range m.DeepCopyInterfaces {
-		b.checkInterface(m.Package, r)
+		if _, err := b.interfaceNamed(m.Package, r); err != nil {
+			b.errorf(r.Pos, "%v", err)
+		}
 	}
 	m.DeepCopy = b.deepCopy(n, m)
 	b.checkCopies(m, n)
@@ -59,7 +62,7 @@ func (b *typeBuilder) fieldDefaults(p *model.Package, c *load.Comments) {
 func (b *typeBuilder) deepCopy(n *types.Named, t *model.Type) model.DeepCopyMode {
 	mode := existingCopy(n)
 	p := n.Obj().Pkg()
-	if !b.u.IsRoot(p) || mode == model.DeepCopyExisting && declares(n, "DeepCopy") || n.TypeParams().Len() > 0 {
+	if !b.u.IsRoot(p) || mode == model.DeepCopyExisting && t.Methods["DeepCopy"] != nil || n.TypeParams().Len() > 0 {
 		return mode
 	}
 	wanted, explicit := b.pkg(p).DeepCopy || len(t.DeepCopyInterfaces) > 0, false
@@ -79,21 +82,22 @@ func (b *typeBuilder) deepCopy(n *types.Named, t *model.Type) model.DeepCopyMode
 	return mode
 }
 
-// checkInterface reports a name that is no interface.
-func (b *typeBuilder) checkInterface(in *model.Package, r model.Ref) {
+// interfaceNamed returns the interface that a marker names.
+func (b *typeBuilder) interfaceNamed(in *model.Package, r model.Ref) (*types.TypeName, error) {
 	written := r.Path + "." + r.Name
 	if r.Path == in.Path {
 		written = r.Name
 	}
 	p, err := b.u.Import(r.Path)
 	if err != nil {
-		b.errorf(r.Pos, "package of interface %s can't be loaded: %v", written, err)
-		return
+		return nil, fmt.Errorf("package of interface %s can't be loaded: %w", written, err)
 	}
 	o, ok := p.Scope().Lookup(r.Name).(*types.TypeName)
 	if !ok {
-		b.errorf(r.Pos, "there is no interface %s", written)
-	} else if _, ok := o.Type().Underlying().(*types.Interface); !ok {
-		b.errorf(r.Pos, "%s is no interface", written)
+		return nil, fmt.Errorf("there is no interface %s", written)
 	}
+	if !types.IsInterface(o.Type()) {
+		return nil, fmt.Errorf("%s is no interface", written)
+	}
+	return o, nil
 }

@@ -58,7 +58,7 @@ func (b *typeBuilder) packagesOf(roots []*load.Source) []*model.Package {
 	return out
 }
 
-// all are the named types that were met, by name.
+// all returns the named types that were met, by name.
 func (b *typeBuilder) all() []*model.Type {
 	var out []*model.Type
 	for _, key := range slices.Sorted(maps.Keys(b.named)) {

@@ -28,9 +28,8 @@ func chooseVerbs(c *model.Client, t *model.Type) diag.Errors {
 	var faults diag.Errors
 	for _, verb := range c.Only {
 		if slices.Contains(c.Skip, verb) {
-			faults.Add(c.Pos, "verb %q of %s is among +genclient:onlyVerbs and +genclient:skipVerbs: leave it out "+
-				"of one",
-				verb, t.Name)
+			faults.Add(c.Pos, "verb %q of %s is among +genclient:onlyVerbs and +genclient:skipVerbs: leave it out of "+
+				"one", verb, t.Name)
 		}
 	}
 	status := slices.ContainsFunc(t.Fields, func(f *model.Field) bool { return f.Name == "Status" })
@@ -47,7 +46,7 @@ type clientBuilder struct {
 	imports []string // what clients import
 }
 
-// clients are the client packages that +apigen:clients asks for.
+// clients returns the client packages that +apigen:clients asks for.
 func (b *clientBuilder) clients(prog *model.Program) []*model.Clients {
 	var out []*model.Clients
 	for _, p := range prog.Packages {
@@ -148,16 +147,15 @@ func (b *clientBuilder) checkClientType(ref model.Ref) {
 	}
 }
 
-// clientModule tells whether the module of the clients requires client-go, and a version that has what is called.
+// clientModule reports whether the module of the clients requires client-go, and a version that has what is called.
 func (b *clientBuilder) clientModule(c *model.Clients) bool {
 	for _, path := range b.imports {
 		if !strings.HasPrefix(path, clientModule) {
 			continue
 		}
 		if !b.u.Listed(path) {
-			b.errorf(c.Pos, "clients need %s, of which %s can't be imported (%v): run go get %s@%s, "+
-				"and once clients are generated go mod tidy", clientModule, path, b.u.ListError(path), clientModule,
-				b.clientVersion())
+			b.errorf(c.Pos, "clients need %s, of which %s can't be imported (%v): run go get %s@%s, and once clients "+
+				"are generated go mod tidy", clientModule, path, b.u.ListError(path), clientModule, b.clientVersion())
 			return false
 		}
 		info, _ := b.u.Info(path)
@@ -171,7 +169,7 @@ func (b *clientBuilder) clientModule(c *model.Clients) bool {
 	return true
 }
 
-// clientVersion is the version of client-go that goes with the module's apimachinery.
+// clientVersion returns the version of client-go that goes with the module's apimachinery.
 func (b *clientBuilder) clientVersion() string {
 	const newest = "v0.37.2"
 	if info, ok := b.u.Info(metaPath); ok && info.Module != nil && semver.Compare(info.Module.Version,

@@ -8,7 +8,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// clientGroups are the groups that a marker of clients collects: those of the program, and, as client-gen has it,
+// clientGroups returns the groups that a marker of clients collects: those of the program, and, as client-gen has it,
 // packages of versions without +groupName, whose group is their constant GroupName, or the folder above. Only clients
 // know the latter: what is served needs the marker.
 func (b *clientBuilder) clientGroups(prog *model.Program, p *model.Package) []*model.Group {
@@ -44,7 +44,7 @@ func hasClients(p *model.Package) bool {
 	return slices.ContainsFunc(kinds(p), func(t *model.Type) bool { return t.Kind.Client != nil })
 }
 
-// unmarkedGroup is the group of a package without +groupName.
+// unmarkedGroup returns the group of a package without +groupName.
 func (b *clientBuilder) unmarkedGroup(p *model.Package) string {
 	if name, ok := b.groupConstant(p.Path); ok {
 		return name
@@ -52,7 +52,7 @@ func (b *clientBuilder) unmarkedGroup(p *model.Package) string {
 	return path.Base(path.Dir(p.Path))
 }
 
-// below tells whether a version of the group with clients lies in or below a package's folder.
+// below reports whether a version of the group with clients lies in or below a package's folder.
 func below(g *model.Group, p *model.Package) bool {
 	return slices.ContainsFunc(g.Versions, func(v *model.Version) bool {
 		return v.Package.Below(p.Path) &&

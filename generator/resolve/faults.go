@@ -54,7 +54,7 @@ func (f *faults) marked(p *model.Package, errs diag.Errors) {
 	}
 }
 
-// rootOf is the source of a package; nil for one that isn't read from source.
+// rootOf returns the source of a package; nil for one that isn't read from source.
 func (f *faults) rootOf(p *model.Package) *load.Source {
 	if p == nil {
 		return nil

@@ -16,14 +16,14 @@ import (
 type groupBuilder struct {
 	*faults
 	packages []*model.Package
-	// runtime tells whether wiring is generated.
+	// runtime reports whether wiring is generated.
 	runtime bool
 }
 
-// groups are the API groups of the packages.
+// groups returns the API groups of the packages.
 func (b *groupBuilder) groups() []*model.Group {
 	pkgs := b.packages
-	byName, apart := map[string]*model.Group{}, b.apart()
+	byName, split := map[string]*model.Group{}, b.split()
 	var out []*model.Group
 	for _, p := range pkgs {
 		if p.ServedBy != nil {
@@ -34,7 +34,7 @@ func (b *groupBuilder) groups() []*model.Group {
 			continue
 		}
 		key := p.Group
-		if apart[p.Group] {
+		if split[p.Group] {
 			key += " " + path.Dir(p.Path)
 		}
 		g := byName[key]
@@ -62,9 +62,9 @@ func (b *groupBuilder) groups() []*model.Group {
 	return out
 }
 
-// apart are the groups of which a version is spread over packages in several folders: each folder is treated as a group
-// of its own then, where nothing is generated that has one place for all of a version, as a server and clients have.
-func (b *groupBuilder) apart() map[string]bool {
+// split returns the groups that have packages of one version in several folders. Where neither wiring nor clients are
+// generated, which need one package for each version, each folder is then a group of its own.
+func (b *groupBuilder) split() map[string]bool {
 	out, seen := map[string]bool{}, map[string]string{}
 	if b.runtime || slices.ContainsFunc(b.packages, func(p *model.Package) bool { return p.Clients }) {
 		return out
@@ -82,7 +82,7 @@ func (b *groupBuilder) apart() map[string]bool {
 	return out
 }
 
-// kinds are the kinds of a package, by position; those of the package that holds its types, where another does.
+// kinds returns the kinds of a package, by position; those of the package that holds its types, where another does.
 func kinds(p *model.Package) []*model.Type {
 	var out []*model.Type
 	for _, t := range p.Types {
@@ -93,8 +93,8 @@ func kinds(p *model.Package) []*model.Type {
 	return out
 }
 
-// resourceKinds are the kinds of a version that are resources: all but those that only subresources take or answer. Of
-// a package of another module they are those that are served.
+// resourceKinds returns the kinds of a version that are resources: all but those that only subresources take or answer.
+// For a package of another module it returns those that are served.
 func resourceKinds(p *model.Package, pkgs []*model.Package) []*model.Type {
 	if p.ServedBy != nil {
 		return slices.DeleteFunc(kinds(p), func(t *model.Type) bool { return !t.Kind.Served })
@@ -158,16 +158,14 @@ func (b *groupBuilder) finish(g *model.Group) {
 		b.resource(g, r)
 		if other := plurals[r.Plural]; other != nil {
 			b.errorf(r.Versions[0].Type.Pos, "the kinds %s and %s of group %q would both be served as %q: name one "+
-				"with +kubebuilder:resource:path=",
-				other.Kind, r.Kind, g.Name, r.Plural)
+				"with +kubebuilder:resource:path=", other.Kind, r.Kind, g.Name, r.Plural)
 		}
 		plurals[r.Plural] = r
 	}
 	sort.Slice(g.Resources, func(i, j int) bool { return g.Resources[i].Plural < g.Resources[j].Plural })
 }
 
-// unversioned warns of kinds of the user's hub that no version has, where the group is served: nobody could ask for
-// them.
+// unversioned warns of kinds of the user's hub that no version of a served group has: clients can't ask for them.
 func (b *groupBuilder) unversioned(g *model.Group, known map[string]*model.Resource) {
 	if g.Internal == nil || !g.Internal.Output || !b.runtime {
 		return
@@ -181,8 +179,8 @@ func (b *groupBuilder) unversioned(g *model.Group, known map[string]*model.Resou
 	}
 }
 
-// internal is the hub: the package that a version's conversions name, or the parent of a version, as long as it is of
-// the group and no version itself.
+// internal returns the hub: the package that a version's conversions name, or the parent of a version, as long as it is
+// of the group and no version itself.
 func internal(g *model.Group, pkgs []*model.Package) *model.Package {
 	candidate := func(importPath string) *model.Package {
 		for _, p := range pkgs {
@@ -216,7 +214,7 @@ func internal(g *model.Group, pkgs []*model.Package) *model.Package {
 	return nil
 }
 
-// wiring is the package beside the versions that wiring goes into; nil where the user owns none of them.
+// wiring returns the package beside the versions that wiring goes into; nil where the user owns none of them.
 func wiring(g *model.Group) *model.WiringPackage {
 	for _, v := range g.Versions {
 		p := v.Package.Home()
@@ -234,7 +232,7 @@ func wiring(g *model.Group) *model.WiringPackage {
 	return nil
 }
 
-// plural is the name of a resource that no marker names: that of the tool which the kind is marked for.
+// plural returns the name of a resource that no marker names: that of the tool which the kind is marked for.
 func plural(r *model.Resource) string {
 	if slices.ContainsFunc(r.Versions, func(v model.ResourceVersion) bool { return v.Type.Kind.Kubebuilder }) {
 		return model.KubebuilderPlural(r.Kind)
@@ -297,7 +295,7 @@ func (b *groupBuilder) resource(g *model.Group, r *model.Resource) {
 	(&subresourceBuilder{b.faults, g, r}).subresources()
 }
 
-// hub is the internal type of the kind, or that of the storage version.
+// hub returns the internal type of the kind, or that of the storage version.
 func hub(g *model.Group, r *model.Resource) *model.Type {
 	if g.Internal != nil {
 		if t := g.Internal.Type(r.Kind); t != nil && t.Form == model.Struct {

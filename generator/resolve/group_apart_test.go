@@ -13,7 +13,8 @@ import (
 // server and no clients are made of it.
 func TestVersionsInSeveralFolders(t *testing.T) {
 	file := func(dir, version, kind string) string {
-		return "-- " + dir + "/" + version + "/types.go --\n// +groupName=shop.example.com\n// +kubebuilder:object:generate=true\npackage " + version + `
+		return "-- " + dir + "/" + version + "/types.go --\n// +groupName=shop.example.com\n" +
+			"// +kubebuilder:object:generate=true\npackage " + version + `
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -31,7 +32,8 @@ type ` + kind + ` struct {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(mod, regexp.MustCompile(`(?m)^(require|replace) apigen.dev .*$`).ReplaceAll(text, nil), 0o644); err != nil {
+	if err := os.WriteFile(mod, regexp.MustCompile(`(?m)^(require|replace) apigen.dev .*$`).ReplaceAll(text, nil),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	res := loadtest.Load(t, dir)

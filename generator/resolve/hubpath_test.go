@@ -15,7 +15,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Color",type=string,JSONPath=.spec.color
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=.metadata.creationTimestamp
 `
-	loadtest.Program(t, "-- apis/shop/types.go --\n// +groupName=shop.example.com\npackage shop\n"+types+`type Lamp struct {
+	loadtest.Program(t, "-- apis/shop/types.go --\n// +groupName=shop.example.com\npackage shop\n"+types+
+		`type Lamp struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
 	Spec LampSpec
@@ -26,6 +27,7 @@ type LampSpec struct{ Color string }
 // +groupName=shop.example.com
 // +k8s:conversion-gen=example.com/test/apis/shop
 package v1
-`+types+"type Lamp struct {\n\tmetav1.TypeMeta `json:\",inline\"`\n\tmetav1.ObjectMeta `json:\"metadata\"`\n\tSpec LampSpec `json:\"spec\"`\n}\n\n"+
+`+types+"type Lamp struct {\n\tmetav1.TypeMeta `json:\",inline\"`\n\tmetav1.ObjectMeta `json:\"metadata\"`\n"+
+		"\tSpec LampSpec `json:\"spec\"`\n}\n\n"+
 		"type LampSpec struct {\n\tColor string `json:\"color\"`\n}\n")
 }

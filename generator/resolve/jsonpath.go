@@ -25,8 +25,7 @@ func resolvePaths(f *faults, p *model.Package) {
 			x.Steps = f.path(t, x.JSONPath, x.Pos, true)
 			if slices.ContainsFunc(x.Steps, func(s model.Step) bool { return s.IsIndex || s.Filter != nil }) {
 				f.fault(p, x.Pos, "selectable field %s: it leads into a list, and only fields of the object itself "+
-					"can be "+
-					"selected by: remove the marker", x.JSONPath)
+					"can be selected by: remove the marker", x.JSONPath)
 			}
 		}
 		unresolved := func(x model.SelectableField) bool { return x.Steps == nil }
@@ -99,7 +98,7 @@ func splitPath(s string) ([]element, error) {
 	return out, nil
 }
 
-// closing is the index of the bracket that closes the first; quotes are honoured. Negative where there is none.
+// closing returns the index of the bracket that closes the first; quotes are honoured. Negative where there is none.
 func closing(s string) int {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(s); i++ {
@@ -140,8 +139,8 @@ func cutName(s string) (name, rest string) {
 	return b.String(), ""
 }
 
-// Of what a bracket may hold beside keys and indices, these select elements of a list of which a column shows the
-// first: a wildcard, a slice and a comparison with a string.
+// A bracket may also hold a wildcard, a slice, or a comparison with a string. They select elements of a list, and a
+// column shows the first.
 var (
 	slicePattern  = regexp.MustCompile(`^(-?[0-9]*):-?[0-9]*$`)
 	filterPattern = regexp.MustCompile(`^\?\(\s*@((?:\.[\w-]+)+)\s*==\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\)$`)
@@ -175,7 +174,7 @@ func walk(t *model.Type, path []element) ([]model.Step, error) {
 	var steps []model.Step
 	for _, e := range path {
 		t = t.Pointee()
-		if t == nil || e.unclear || opaque(t) && (t.Form != model.Struct || lookup(t, e.name, 0) == nil) {
+		if t == nil || e.unclear || opaque(t) && (t.Form != model.Struct || t.FieldPath(called(e.name)) == nil) {
 			return nil, nil
 		}
 		switch {
@@ -196,7 +195,7 @@ func walk(t *model.Type, path []element) ([]model.Step, error) {
 			steps = append(steps, model.Step{Key: e.name})
 			t = t.Elem
 		case t.Form == model.Struct:
-			found := lookup(t, e.name, 0)
+			found := t.FieldPath(called(e.name))
 			if found == nil {
 				return nil, fmt.Errorf("%s has no field %q", describe(t), e.name)
 			}
@@ -238,29 +237,9 @@ func opaque(t *model.Type) bool {
 	return json || t.Form == model.Interface || t.Form == model.TypeParam
 }
 
-// lookup finds the field that JSON calls name, through inlined structs, which are part of the result.
-func lookup(t *model.Type, name string, depth int) []*model.Field {
-	for _, f := range t.Fields {
-		if !f.Inline && !f.Ignored && f.JSON == name {
-			return []*model.Field{f}
-		}
-	}
-	if depth > 8 {
-		return nil
-	}
-	for _, f := range t.Fields {
-		if !f.Inline || f.Ignored {
-			continue
-		}
-		inner := f.Type.Pointee()
-		if inner == nil {
-			continue
-		}
-		if found := lookup(inner, name, depth+1); found != nil {
-			return append([]*model.Field{f}, found...)
-		}
-	}
-	return nil
+// called matches the field that JSON calls name.
+func called(name string) func(*model.Field) bool {
+	return func(f *model.Field) bool { return f.JSON == name }
 }
 
 func describe(t *model.Type) string {

@@ -81,7 +81,8 @@ func TestPaths(t *testing.T) {
 
 // FuzzPath: no path panics.
 func FuzzPath(f *testing.F) {
-	for _, seed := range []string{".a.b", ".a[0]", ".a['b']", ".a[?(@.b==\"c\")]", ".a[-1:]", "{.a}", `.a\.b`, "[", ".a[']']"} {
+	for _, seed := range []string{".a.b", ".a[0]", ".a['b']", ".a[?(@.b==\"c\")]", ".a[-1:]", "{.a}", `.a\.b`, "[",
+		".a[']']"} {
 		f.Add(seed)
 	}
 	kind := &model.Type{Name: "T", Form: model.Struct}
@@ -94,7 +95,8 @@ func FuzzPath(f *testing.F) {
 }
 
 func FuzzJSONPath(f *testing.F) {
-	for _, s := range []string{".spec.a", ".status.conditions[?(@.type==\"Ready\")].status", ".a[0].b['c.d']", "{.x}", `.a\.b`, "[", ".a[", "..", ".a[-1:]"} {
+	for _, s := range []string{".spec.a", ".status.conditions[?(@.type==\"Ready\")].status", ".a[0].b['c.d']", "{.x}",
+		`.a\.b`, "[", ".a[", "..", ".a[-1:]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, path string) {

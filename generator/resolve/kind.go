@@ -20,8 +20,7 @@ func (b *typeBuilder) kind(m *model.Type, ms marker.Markers) {
 		return
 	}
 	k, faults := readKind(m, ms)
-	_, method := m.Methods["DeepCopyObject"]
-	if !isObject(m) && !method && k.Client == nil {
+	if !m.IsObject() && k.Client == nil {
 		b.checkNoKind(m, ms)
 		return
 	}
@@ -29,9 +28,10 @@ func (b *typeBuilder) kind(m *model.Type, ms marker.Markers) {
 	m.Kind = k
 }
 
-// readKind is what markers say of a type as a kind.
+// readKind returns what markers say of a type as a kind.
 func readKind(m *model.Type, ms marker.Markers) (*model.Kind, diag.Errors) {
-	k := &model.Kind{KindSubresources: model.KindSubresources{HasStatus: hasStatus(m)}, Client: &model.Client{}}
+	k := &model.Kind{KindSubresources: model.KindSubresources{HasStatus: field(m, "Status") != nil},
+		Client: &model.Client{}}
 	faults := ms.ToKind(k, m)
 	if !k.Client.Pos.IsValid() {
 		k.Client = nil
@@ -41,28 +41,11 @@ func readKind(m *model.Type, ms marker.Markers) (*model.Kind, diag.Errors) {
 	return k, faults
 }
 
-// isObject tells a type that is marked as a runtime.Object.
-func isObject(m *model.Type) bool {
-	return slices.ContainsFunc(m.DeepCopyInterfaces, func(r model.Ref) bool {
-		return r.Path == runtimePath &&
-			r.Name == "Object"
-	})
-}
-
 func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
 
-// embeds tells whether a struct embeds a type of metav1 by value.
+// embeds reports whether a struct embeds a type of metav1 by value.
 func embeds(m *model.Type, name string) bool {
-	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool {
-		return f.Embedded && f.Type.Name == name && f.Type.Package != nil && f.Type.Package.Path == metaPath
-	})
-}
-
-func hasStatus(m *model.Type) bool {
-	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool {
-		return f.Name == "Status" && !f.Ignored &&
-			!f.Embedded
-	})
+	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool { return f.Embedded && f.Type.Is(metaPath, name) })
 }
 
 // lists finds the list types of a package's kinds: by their items, which must be of the kind that a list is named
@@ -88,7 +71,7 @@ func lists(f *faults, p *model.Package) {
 		if x := itemsOf(t); x.JSON != "items" && x.Tag != "" {
 			f.errorf(x.Pos, "the items of a list are called \"items\" on the wire: write `json:\"items\"`")
 		}
-		if s := f.u.Root(p.Path); s != nil && s.Output() && !isObject(t) && t.Methods["DeepCopyObject"] == nil {
+		if s := f.u.Root(p.Path); s != nil && s.Output() && !t.IsObject() {
 			f.errorf(t.Pos, "%s is the list of kind %s, and no object: mark it with +kubebuilder:object:root=true or "+
 				"+k8s:deepcopy-gen:interfaces=%s.Object", t.Name, item.Name, runtimePath)
 		}
@@ -99,7 +82,7 @@ func lists(f *faults, p *model.Package) {
 	}
 }
 
-// itemOf is the type of a list's items, or of what they point to; nil where there are none.
+// itemOf returns the type of a list's items, or of what they point to; nil where there are none.
 func itemOf(list *model.Type) *model.Type {
 	f := itemsOf(list)
 	if f == nil {
@@ -111,7 +94,7 @@ func itemOf(list *model.Type) *model.Type {
 	return f.Type.Elem
 }
 
-// itemsOf is the field of a list's items; nil where there is none.
+// itemsOf returns the field of a list's items; nil where there is none.
 func itemsOf(list *model.Type) *model.Field {
 	for _, f := range list.Fields {
 		if f.Name == "Items" && f.Type.Form == model.Slice {

@@ -70,7 +70,8 @@ func TestLoadMakesGroups(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 	spec := p.Packages[0].Type("WidgetSpec")
-	if f := spec.Fields[0]; f.Doc != "Color of the widget." || f.JSON != "color" || !f.Schema.Optional || f.Default == nil || f.Default.JSON != `"red"` {
+	if f := spec.Fields[0]; f.Doc != "Color of the widget." || f.JSON != "color" || !f.Schema.Optional ||
+		f.Default == nil || f.Default.JSON != `"red"` {
 		t.Errorf("got %+v", f)
 	}
 	if spec.DeepCopy != model.DeepCopyGenerate {

@@ -56,36 +56,29 @@ func (b *typeBuilder) fn(f *types.Func, signature bool) *model.Func {
 // existingCopy tells how a type is copied by the methods that it declares.
 func existingCopy(n *types.Named) model.DeepCopyMode {
 	mode := model.DeepCopyNone
-	for i := range n.NumMethods() {
-		f := n.Method(i)
-		sig, ok := f.Type().(*types.Signature)
-		if !ok {
-			continue
-		}
-		switch f.Name() {
-		case "DeepCopyInto":
-			if sig.Params().Len() == 1 && sig.Results().Len() == 0 && pointsTo(sig.Params().At(0).Type(), n) {
-				return model.DeepCopyExisting
-			}
-		case "DeepCopy":
-			if sig.Params().Len() == 0 && sig.Results().Len() == 1 {
-				if r := sig.Results().At(0).Type(); pointsTo(r, n) || same(r, n) {
-					mode = model.DeepCopyMethodOnly
-				}
-			}
+	for f := range n.Methods() {
+		switch {
+		case !copies(f, n):
+		case f.Name() == "DeepCopyInto":
+			return model.DeepCopyExisting
+		case f.Name() == "DeepCopy":
+			mode = model.DeepCopyMethodOnly
 		}
 	}
 	return mode
 }
 
-// declares tells whether the type itself has a method of that name.
-func declares(n *types.Named, name string) bool {
-	for i := range n.NumMethods() {
-		if n.Method(i).Name() == name {
-			return true
-		}
+// copies reports whether a method has the name and the signature of one that copies the type.
+func copies(f *types.Func, n *types.Named) bool {
+	params, results := f.Signature().Params(), f.Signature().Results()
+	if f.Name() == "DeepCopyInto" {
+		return params.Len() == 1 && results.Len() == 0 && pointsTo(params.At(0).Type(), n)
 	}
-	return false
+	if params.Len() != 0 || results.Len() != 1 {
+		return false
+	}
+	r := results.At(0).Type()
+	return f.Name() == "DeepCopyObject" || f.Name() == "DeepCopy" && (pointsTo(r, n) || same(r, n))
 }
 
 func pointsTo(t types.Type, n *types.Named) bool {
@@ -99,32 +92,19 @@ func same(t types.Type, n *types.Named) bool {
 	return ok && m.Obj() == n.Obj()
 }
 
-// checkCopies reports methods that have the name of one that copies, and aren't: nothing can be written beside them.
+// checkCopies reports methods that have the name of one that is generated to copy the type, and another signature.
 func (b *typeBuilder) checkCopies(m *model.Type, n *types.Named) {
 	if m.DeepCopy != model.DeepCopyGenerate {
 		return
 	}
-	for i := range n.NumMethods() {
-		f := n.Method(i)
-		sig, ok := f.Type().(*types.Signature)
-		if !ok {
-			continue
-		}
-		name := m.Name
-		want := map[string]string{
-			"DeepCopyInto":   "func (in *" + name + ") DeepCopyInto(out *" + name + ")",
-			"DeepCopy":       "func (in *" + name + ") DeepCopy() *" + name,
-			"DeepCopyObject": "func (in *" + name + ") DeepCopyObject() runtime.Object",
-		}[f.Name()]
-		fits := sig.Params().Len() == 0 && sig.Results().Len() == 1
-		if f.Name() == "DeepCopyInto" {
-			fits = sig.Params().Len() == 1 && sig.Results().Len() == 0 && pointsTo(sig.Params().At(0).Type(), n)
-		}
-		if f.Name() == "DeepCopy" && fits {
-			r := sig.Results().At(0).Type()
-			fits = pointsTo(r, n) || same(r, n)
-		}
-		if want != "" && !fits {
+	name := m.Name
+	signatures := map[string]string{
+		"DeepCopyInto":   "func (in *" + name + ") DeepCopyInto(out *" + name + ")",
+		"DeepCopy":       "func (in *" + name + ") DeepCopy() *" + name,
+		"DeepCopyObject": "func (in *" + name + ") DeepCopyObject() runtime.Object",
+	}
+	for f := range n.Methods() {
+		if want := signatures[f.Name()]; want != "" && !copies(f, n) {
 			b.errorf(b.u.Position(f.Pos()), "%s.%s has another signature than the method that copies %s: write it "+
 				"as %s, or give it another name", name, f.Name(), name, want)
 		}

@@ -30,7 +30,7 @@ func (b *typeBuilder) checkObject(m *model.Type, n *types.Named) {
 	}
 }
 
-// embedsInvalid tells whether a struct embeds something that doesn't compile, so that it may be anything.
+// embedsInvalid reports whether a struct embeds something that doesn't compile, so that it may be anything.
 func embedsInvalid(m *model.Type) bool {
 	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool {
 		return f.Embedded && f.Type.Form == model.Interface && f.Type.Name == ""
@@ -39,13 +39,9 @@ func embedsInvalid(m *model.Type) bool {
 
 // checkImplements reports methods of an interface that a type doesn't have; those that copy are generated.
 func (b *typeBuilder) checkImplements(m *model.Type, n *types.Named, ref model.Ref) {
-	p, err := b.u.Import(ref.Path)
+	o, err := b.interfaceNamed(m.Package, ref)
 	if err != nil {
-		return // checkInterface reports it
-	}
-	o, ok := p.Scope().Lookup(ref.Name).(*types.TypeName)
-	if !ok {
-		return
+		return // typeMarkers reports it
 	}
 	want, ok := o.Type().Underlying().(*types.Interface)
 	if !ok || want.NumEmbeddeds() > 0 && want.NumMethods() == 0 {
@@ -65,7 +61,8 @@ func (b *typeBuilder) checkImplements(m *model.Type, n *types.Named, ref model.R
 		if f.Name() == "GetObjectKind" {
 			advice = "embed metav1.TypeMeta `json:\",inline\"`"
 		}
-		b.errorf(ref.Pos, "%s is no %s.%s, since it has no method %s: %s", m.Name, p.Name(), ref.Name, f.Name(), advice)
+		b.errorf(ref.Pos, "%s is no %s.%s, since it has no method %s: %s", m.Name, o.Pkg().Name(), ref.Name, f.Name(),
+			advice)
 	}
 }
 

@@ -173,7 +173,7 @@ func (b *typeBuilder) constant(c *types.Const, comments *load.Comments) *model.C
 	return out
 }
 
-// constantJSON is a constant's value as JSON, where there is such a thing.
+// constantJSON returns a constant's value as JSON, where there is such a thing.
 func constantJSON(v constant.Value) (string, bool) {
 	switch v.Kind() {
 	case constant.String:

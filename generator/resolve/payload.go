@@ -24,8 +24,7 @@ func (b *subresourceBuilder) payload(s *model.Subresource, p *model.Payload) boo
 	}
 	if t.Package != g.Internal || g.Internal == nil {
 		b.errorf(s.Method.Pos, "%s, which the subresource %s takes or answers, belongs to no version of a group: "+
-			"package %s needs +groupName and the name of a version",
-			t.Name, s.Name, t.Package.Path)
+			"package %s needs +groupName and the name of a version", t.Name, s.Name, t.Package.Path)
 		return false
 	}
 	p.Group = g.Name
@@ -41,7 +40,7 @@ func (b *subresourceBuilder) payload(s *model.Subresource, p *model.Payload) boo
 	return true
 }
 
-// groupOf is the group that a package of types belongs to: by its marker, or by the constant GroupName where a
+// groupOf returns the group that a package of types belongs to: by its marker, or by the constant GroupName where a
 // dependency, as policy/v1 in k8s.io/api, has none.
 func (f *faults) groupOf(p *model.Package) (string, bool) {
 	if p.HasGroup {
@@ -50,8 +49,8 @@ func (f *faults) groupOf(p *model.Package) (string, bool) {
 	return f.groupConstant(p.Path)
 }
 
-// payloads are the names of the kinds of a group that its subresources take or answer. They are no resources of their
-// own, unless a marker says how they are served.
+// payloads returns the names of the kinds of a group that its subresources take or answer. They are no resources of
+// their own, unless a marker says how they are served.
 func payloads(pkgs []*model.Package, group string) map[string]bool {
 	methods, served, taken := map[string][]string{}, map[string]bool{}, map[string]bool{}
 	var types []*model.Type
@@ -82,7 +81,7 @@ func payloads(pkgs []*model.Package, group string) map[string]bool {
 	return taken
 }
 
-// pointedTo are the structs that parameters and results of a function point to; none where it is nil.
+// pointedTo returns the structs that parameters and results of a function point to; none where it is nil.
 func pointedTo(f *model.Func) iter.Seq[*model.Type] {
 	return func(yield func(*model.Type) bool) {
 		if f == nil {

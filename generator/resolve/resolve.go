@@ -78,7 +78,7 @@ func program(f *faults, o Options) *model.Program {
 	for _, pkg := range p.Packages {
 		served.resolve(pkg)
 	}
-	served.leaveKinds(p.Packages)
+	served.dropKinds(p.Packages)
 	types.expand()
 	types.foreignHooks()
 	for _, pkg := range p.Packages {

@@ -38,15 +38,15 @@ func (f *faults) resolveScale(t *model.Type) {
 	s.SpecSteps = resolve(s.SpecPath, "int32 or int64", isReplicas)
 	s.StatusSteps = resolve(s.StatusPath, "int32 or int64", isReplicas)
 	s.SelectorSteps = resolve(s.SelectorPath, "string or *metav1.LabelSelector", func(t *model.Type) bool {
-		return t.IsString() || t.Package != nil && t.Package.Path == metaPath && t.Name == "LabelSelector"
+		return t.IsString() || t.Is(metaPath, "LabelSelector")
 	})
 	if s.SpecSteps == nil {
 		t.Kind.Scale = nil
 	}
 }
 
-// settable is the type of what a step leads to, where that can be set: a field, or a value of a map by its text. Else
-// nil. What is absent on the way has to be made, and so needs a name.
+// settable returns the type of what a step leads to, where that can be set: a field, or a value of a map by its text.
+// Else nil. A write creates absent structs on the way, which therefore need a name.
 func settable(from *model.Type, step model.Step) *model.Type {
 	nameless := func(t *model.Type) bool { return t.Pointee().Form == model.Struct && t.Pointee().Package == nil }
 	if from.Form == model.Pointer && nameless(from) {

@@ -34,8 +34,8 @@ func (b *serveBuilder) resolve(m *model.Package) {
 	b.serve(m, b.u.Root(m.Path).Markers().OnKinds())
 }
 
-// named is the package that a marker of other generators names; nil, and a fault, where there is none: projects keep
-// such markers after the package has gone.
+// named returns the package that a marker of other generators names; nil, and a fault, where there is none: projects
+// keep such markers after the package was removed.
 func (b *serveBuilder) named(m *model.Package, r model.PackageRequest) *model.Package {
 	p, err := b.whole(r.Path)
 	if err != nil {
@@ -123,7 +123,7 @@ func (b *serveBuilder) versionOf(m, from *model.Package, at model.PackageRequest
 	return from.HasGroup && from.Version != ""
 }
 
-// groupConstant is the value of the package's constant GroupName, and whether there is one.
+// groupConstant returns the value of the package's constant GroupName, and whether there is one.
 func (f *faults) groupConstant(importPath string) (string, bool) {
 	tp, err := f.u.Import(importPath)
 	if err != nil {
@@ -164,7 +164,7 @@ func (b *serveBuilder) foreignKind(t *model.Type, added marker.Markers) {
 	}
 }
 
-// markersOf are the markers of a type of a dependency.
+// markersOf returns the markers of a type of a dependency.
 func (b *serveBuilder) markersOf(t *model.Type) marker.Markers {
 	tp, err := b.u.Import(t.Package.Path)
 	if err != nil {
@@ -173,13 +173,13 @@ func (b *serveBuilder) markersOf(t *model.Type) marker.Markers {
 	return b.u.Comments(tp, 0).Of(0, t.Name).Markers
 }
 
-// leaveKinds leaves those types of packages that are served kinds that are wanted, or that a subresource takes or
+// dropKinds makes plain types of those kinds of served packages that neither the user wants nor a subresource takes or
 // answers.
-func (b *serveBuilder) leaveKinds(pkgs []*model.Package) {
+func (b *serveBuilder) dropKinds(pkgs []*model.Package) {
 	taken := map[*model.Type]bool{}
 	for _, p := range pkgs {
 		for _, t := range p.Source().Types {
-			takenKinds(t, taken)
+			payloadKinds(t, taken)
 		}
 	}
 	for _, p := range pkgs {
@@ -194,9 +194,9 @@ func (b *serveBuilder) leaveKinds(pkgs []*model.Package) {
 	}
 }
 
-// wantedKinds are the names of the kinds to serve: those of +apigen:serve:kinds; or all that have clients for more than
-// single verbs: others are bodies of subresources, or are computed; or, where no kind has clients, all that are roots
-// for controller-gen.
+// wantedKinds returns the names of the kinds to serve: those of +apigen:serve:kinds; or all that have clients for more
+// than single verbs: others are bodies of subresources, or are computed; or, where no kind has clients, all that are
+// roots for controller-gen.
 func (b *serveBuilder) wantedKinds(from *model.Package, at model.PackageRequest) map[string]bool {
 	wanted := map[string]bool{}
 	lists := from.ServedBy.Requests.ServeKinds
@@ -243,7 +243,7 @@ func kindNames(p *model.Package) string {
 	return "it has " + strings.Join(names, ", ")
 }
 
-// kindMarkers are those that +apigen:kind puts on kinds, by kind.
+// kindMarkers returns those that +apigen:kind puts on kinds, by kind.
 func (b *serveBuilder) kindMarkers(
 	from *model.Package, wanted map[string]bool, extra []marker.OnKind,
 ) map[string]marker.Markers {
@@ -253,8 +253,7 @@ func (b *serveBuilder) kindMarkers(
 		switch {
 		case !x.HasKind || put == nil:
 			b.errorf(x.By.Pos, "marker \"+%s\" needs a kind and a marker: "+
-				"+%s(Deployment)=+kubebuilder:resource:shortName=deploy",
-				x.By.Name, x.By.Name)
+				"+%s(Deployment)=+kubebuilder:resource:shortName=deploy", x.By.Name, x.By.Name)
 		case !wanted[x.Kind]:
 			b.errorf(x.By.Pos, "kind %q of marker \"+%s\" is not among those that are served of %s", x.Kind,
 				x.By.Name, from.Path)

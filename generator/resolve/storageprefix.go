@@ -2,7 +2,7 @@ package resolve
 
 import "apigen.dev/generator/model"
 
-// resolveStoragePrefix decides where a resource's keys are. What any version says holds for all.
+// resolveStoragePrefix decides where a resource's keys are. A prefix of any version holds for all versions.
 func (b *groupBuilder) resolveStoragePrefix(r *model.Resource) {
 	for _, rv := range r.Versions {
 		k := rv.Type.Kind

@@ -15,7 +15,8 @@ type subresourceBuilder struct {
 	resource *model.Resource
 }
 
-// subresources decides what the subresources of a kind are. What any version or the hub says holds for all.
+// subresources decides what the subresources of a kind are. A marker of any version or of the hub holds for all
+// versions.
 func (b *subresourceBuilder) subresources() {
 	r := b.resource
 	seen := map[string]bool{}
@@ -50,7 +51,7 @@ func (b *subresourceBuilder) subresources() {
 	slices.SortFunc(r.Subresources, func(x, y *model.Subresource) int { return strings.Compare(x.Name, y.Name) })
 }
 
-// camel is the Go name of a subresource: PortForward for port-forward.
+// camel returns the Go name of a subresource: PortForward for port-forward.
 func camel(name string) string {
 	var out strings.Builder
 	for word := range strings.SplitSeq(name, "-") {
@@ -90,10 +91,9 @@ func forms(hub *model.Type, name string) string {
 			"*" + hub.Package.Name + "." + hub.Name + ", "
 	}
 	return fmt.Sprintf("%sbody *Body) error to take a POST, or with (*Answer, error) to answer it, or with "+
-		"(*metav1.DeleteOptions, error) to delete the object; "+
-		"the same with *Options, which is no kind, to answer a GET; "+
-		"%soptions *Options) (io.ReadCloser, error) to send output; "+
-		"or %soptions *Options) (http.Handler, error) to serve connections", begin, begin, begin)
+		"(*metav1.DeleteOptions, error) to delete the object; the same with *Options, which is no kind, to answer a "+
+		"GET; %soptions *Options) (io.ReadCloser, error) to send output; or %soptions *Options) (http.Handler, "+
+		"error) to serve connections", begin, begin, begin)
 }
 
 // recognize tells the form of a method, or of a function that stands for one, by its signature.
@@ -105,7 +105,7 @@ func recognize(hub *model.Type, s *model.Subresource) bool {
 		}
 		params = []*model.Type{params[0], params[2]}
 	}
-	if m.Variadic || len(params) != 2 || len(m.Params) == 2 && s.Function || !isType(params[0], "context",
+	if m.Variadic || len(params) != 2 || len(m.Params) == 2 && s.Function || !params[0].Is("context",
 		"Context") || !isStructPointer(params[1]) {
 		return false
 	}
@@ -117,11 +117,11 @@ func recognize(hub *model.Type, s *model.Subresource) bool {
 	switch {
 	case n == 1:
 		s.Form, s.Body = model.ActionSubresource, &model.Payload{Hub: argument}
-	case isType(m.Results[0], "io", "ReadCloser"):
+	case m.Results[0].Is("io", "ReadCloser"):
 		s.Form, s.Options = model.StreamSubresource, argument
-	case isType(m.Results[0], "net/http", "Handler"):
+	case m.Results[0].Is("net/http", "Handler"):
 		s.Form, s.Options = model.ConnectSubresource, argument
-	case isStructPointer(m.Results[0]) && isType(m.Results[0].Elem, metaPath, "DeleteOptions"):
+	case isStructPointer(m.Results[0]) && m.Results[0].Elem.Is(metaPath, "DeleteOptions"):
 		s.Form, s.Body = model.RemovalSubresource, &model.Payload{Hub: argument}
 	case isStructPointer(m.Results[0]) && argument.Kind == nil:
 		s.Form, s.Options, s.Answer = model.ViewSubresource, argument, &model.Payload{Hub: m.Results[0].Elem}
@@ -163,7 +163,7 @@ func (b *subresourceBuilder) complete(s *model.Subresource) *model.Subresource {
 	return s
 }
 
-// fieldSubresource is a subresource that is a field of the kind.
+// fieldSubresource returns a subresource that is a field of the kind.
 func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string) *model.Subresource {
 	r := b.resource
 	for _, rv := range r.Versions {
@@ -201,7 +201,7 @@ func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string)
 	return s
 }
 
-// field is the field of a struct by its Go name.
+// field returns the field of a struct by its Go name.
 func field(t *model.Type, name string) *model.Field {
 	for _, f := range t.Fields {
 		if f.Name == name && !f.Ignored && !f.Embedded {
@@ -209,10 +209,6 @@ func field(t *model.Type, name string) *model.Field {
 		}
 	}
 	return nil
-}
-
-func isType(t *model.Type, path, name string) bool {
-	return t.Package != nil && t.Package.Path == path && t.Name == name
 }
 
 func isStructPointer(t *model.Type) bool {

@@ -6,13 +6,13 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// Kinds of another module have no methods of the user's. What would be one is a function in the package that serves
-// them, named after both, with the object behind the context: Log_Pod(ctx, pod, options).
+// The user can't add methods to kinds of another module. In their place the user writes functions in the package that
+// serves the kinds, named after both, which take the object behind the context: Log_Pod(ctx, pod, options).
 
-// functionName is the function that stands for a method of a kind.
+// functionName returns the function that stands for a method of a kind.
 func functionName(t *model.Type, method string) string { return method + "_" + t.Name }
 
-// subresourceFunction is the function that stands for the method of a subresource, nil where there is none.
+// subresourceFunction returns the function that stands for the method of a subresource, nil where there is none.
 func subresourceFunction(t *model.Type, subresource string) *model.Func {
 	if t.Package.ServedBy == nil {
 		return nil
@@ -20,7 +20,8 @@ func subresourceFunction(t *model.Type, subresource string) *model.Func {
 	return t.Package.ServedBy.Func(functionName(t, camel(subresource)))
 }
 
-// subresourceMethod is the function, or the method of the type, that a subresource would call; nil where there is none.
+// subresourceMethod returns the function, or the method of the type, that a subresource would call; nil where there is
+// none.
 func subresourceMethod(t *model.Type, subresource string) *model.Func {
 	if f := subresourceFunction(t, subresource); f != nil {
 		return f
@@ -28,7 +29,7 @@ func subresourceMethod(t *model.Type, subresource string) *model.Func {
 	return t.Methods[camel(subresource)]
 }
 
-// described names what makes a subresource what it is.
+// described names the method or function of a subresource.
 func described(hub *model.Type, s *model.Subresource) string {
 	if s.Function {
 		return "function " + s.Method.Name
@@ -49,8 +50,8 @@ func (b *typeBuilder) subresourceTypes(home *model.Package, t *model.Type) {
 	}
 }
 
-// takenKinds notes the types that what makes a kind's subresources takes or answers.
-func takenKinds(t *model.Type, taken map[*model.Type]bool) {
+// payloadKinds adds the types that the methods and functions of a kind's subresources take or answer.
+func payloadKinds(t *model.Type, taken map[*model.Type]bool) {
 	if t.Kind == nil {
 		return
 	}

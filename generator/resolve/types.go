@@ -107,22 +107,21 @@ func (b *typeBuilder) annotate(m *model.Type, st *types.Struct, obj *types.TypeN
 	}
 }
 
+// holder is a pointer, a list, a map or a channel.
+type holder interface{ Elem() types.Type }
+
 // shape fills in what the underlying type says.
 func (b *typeBuilder) shape(m *model.Type, t types.Type, expand bool) {
 	m.Form = form(t)
 	switch t := t.(type) {
 	case *types.Basic:
 		m.Basic = t.Name()
-	case *types.Pointer:
-		m.Elem = b.convert(t.Elem(), expand)
-	case *types.Slice:
-		m.Elem = b.convert(t.Elem(), expand)
 	case *types.Array:
 		m.Elem, m.Len = b.convert(t.Elem(), expand), t.Len()
-	case *types.Chan:
-		m.Elem = b.convert(t.Elem(), expand)
 	case *types.Map:
 		m.Key, m.Elem = b.convert(t.Key(), expand), b.convert(t.Elem(), expand)
+	case holder:
+		m.Elem = b.convert(t.Elem(), expand)
 	case *types.Interface:
 		for i := range t.NumMethods() {
 			m.InterfaceMethods = append(m.InterfaceMethods, t.Method(i).Name())
@@ -189,19 +188,15 @@ func (b *typeBuilder) field(v *types.Var, tag string, expand bool) *model.Field 
 	return f
 }
 
-// invalid tells whether the type checker gave up on a type, or on what it points to or holds.
+// invalid reports whether the type checker gave up on a type, or on what it points to or holds.
 func invalid(t types.Type) bool {
 	switch t := types.Unalias(t).(type) {
 	case *types.Basic:
 		return t.Kind() == types.Invalid
-	case *types.Pointer:
-		return invalid(t.Elem())
-	case *types.Slice:
-		return invalid(t.Elem())
-	case *types.Array:
-		return invalid(t.Elem())
 	case *types.Map:
 		return invalid(t.Key()) || invalid(t.Elem())
+	case holder:
+		return invalid(t.Elem())
 	}
 	return false
 }

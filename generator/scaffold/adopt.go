@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"apigen.dev/generator/model"
 )
 
 // adoption is what the files are rendered with that serve the types of a project as they are.
@@ -22,7 +24,7 @@ type adoption struct {
 }
 
 // adoptable adopts the API packages that a module has, where no kind is named. It fails where one is, and would begin a
-// second tree beside them. It does nothing in a module without such packages, or of ours.
+// second tree beside them. It does nothing in a module without such packages, or in a project of apigen init.
 func adoptable(options Options) (*Result, error) {
 	if exists(filepath.Join(options.Dir, filepath.FromSlash(collector))) {
 		return nil, nil
@@ -40,14 +42,17 @@ func adoptable(options Options) (*Result, error) {
 		return nil, nil
 	}
 	if collected {
-		return nil, fmt.Errorf("%s has API packages that are served already, %s, and a kind under apis/ would be a second tree: write new kinds beside them, and run `go tool apigen build ./...`",
+		return nil, fmt.Errorf("%s has API packages that are served already, %s, and a kind under apis/ would be a "+
+			"second tree: write new kinds beside them, and run `go tool apigen build ./...`",
 			options.Dir, packages[outside])
 	}
-	return nil, fmt.Errorf("%s has API packages already, %s, and a kind under apis/ would be a second tree: leave --group, --version and --kind out to serve what is there, and write new kinds beside it",
+	return nil, fmt.Errorf("%s has API packages already, %s, and a kind under apis/ would be a second tree: leave "+
+		"--group, --version and --kind out to serve what is there, and write new kinds beside it",
 		options.Dir, packages[outside])
 }
 
-// adopt writes what serves the API packages that a project has, where they are: a package that collects them, and a main.
+// adopt writes what serves the API packages that a project has, where they are: a package that collects them, and a
+// main.
 func adopt(dir, module string, packages []string) (*Result, error) {
 	base, err := collectorDir(dir, packages)
 	if err != nil {
@@ -55,14 +60,15 @@ func adopt(dir, module string, packages []string) (*Result, error) {
 	}
 	v := adoption{Module: module, Base: base, Package: packageName(path.Base(base))}
 	v.Alias = v.Package != path.Base(base)
-	result, err := write(dir, v, []file{{"{{.Base}}/groups.go", "adopt/groups.go.tmpl"}, {"cmd/apiserver/main.go", "adopt/main.go.tmpl"}})
+	result, err := write(dir, v, []file{{"{{.Base}}/groups.go", "adopt/groups.go.tmpl"}, {"cmd/apiserver/main.go",
+		"adopt/main.go.tmpl"}})
 	if result != nil {
 		result.Adopted = packages
 	}
 	return result, err
 }
 
-// collectorDir is the nearest folder above all of the packages that holds no package itself, with slashes.
+// collectorDir returns the nearest folder above all of the packages that holds no package itself, with slashes.
 func collectorDir(dir string, packages []string) (string, error) {
 	base := path.Dir(packages[0])
 	for _, p := range packages[1:] {
@@ -80,11 +86,12 @@ func collectorDir(dir string, packages []string) (string, error) {
 		}
 		base = path.Dir(base)
 	}
-	return "", fmt.Errorf("the API packages %s have no folder above them for a package that collects them: write one with the marker +apigen:groups above its package clause, and a main that serves its Groups()",
+	return "", fmt.Errorf("the API packages %s have no folder above them for a package that collects them: write one "+
+		"with the marker +apigen:groups above its package clause, and a main that serves its Groups()",
 		strings.Join(packages, ", "))
 }
 
-// packageName is the name of a package in a folder of that name.
+// packageName returns the name of a package in a folder of that name.
 func packageName(folder string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -103,8 +110,8 @@ var (
 	collectorMarker = regexp.MustCompile(`(?m)^//\s*\+apigen:groups\s*$`)
 )
 
-// apiPackages finds the folders of a module that are named like a version and whose package says which group it is of, with
-// slashes and sorted, and tells whether a package collects groups already: such a project is one of ours.
+// apiPackages finds the folders of a module that are named like a version and whose package says which group it is of,
+// with slashes and sorted, and reports whether a package collects groups already: apigen init made such a project.
 func apiPackages(dir string) (packages []string, collected bool, err error) {
 	err = filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -127,7 +134,7 @@ func apiPackages(dir string) (packages []string, collected bool, err error) {
 			return err
 		}
 		collected = collected || collectorMarker.Match(content)
-		if !isAPIVersion(filepath.Base(filepath.Dir(name))) || !groupMarker.Match(content) {
+		if !model.IsVersion(filepath.Base(filepath.Dir(name))) || !groupMarker.Match(content) {
 			return nil
 		}
 		folder, err := filepath.Rel(dir, filepath.Dir(name))
@@ -142,5 +149,6 @@ func apiPackages(dir string) (packages []string, collected bool, err error) {
 
 // isApart tells folders whose packages are not the module's own.
 func isApart(name, base string) bool {
-	return base == "vendor" || base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' || exists(filepath.Join(name, "go.mod"))
+	return base == "vendor" || base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' ||
+		exists(filepath.Join(name, "go.mod"))
 }

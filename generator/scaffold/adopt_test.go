@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"apigen.dev/generator/model"
 )
 
 // project writes a module whose folders hold packages; a folder named like a version is an API package.
@@ -25,7 +27,7 @@ func project(t *testing.T, folders ...string) string {
 	write("go.mod", "module example.com/guest\n\ngo 1.26.0\n")
 	for _, folder := range folders {
 		name := filepath.Base(folder)
-		if isAPIVersion(name) {
+		if model.IsVersion(name) {
 			write(folder+"/doc.go", "// +groupName=guest.example.com\npackage "+name+"\n")
 		} else {
 			write(folder+"/code.go", "package code\n")
@@ -39,11 +41,15 @@ func TestAdopt(t *testing.T) {
 		name, collector, imported string
 		folders                   []string
 	}{
-		{"kubebuilder, one group", "api/groups.go", "\n\t\"example.com/guest/api\"", []string{"api/v1", "api/v1beta1", "cmd"}},
-		{"kubebuilder, groups", "api/groups.go", "\n\t\"example.com/guest/api\"", []string{"api/guest/v1", "api/room/v1"}},
-		{"an internal hub", "pkg/apis/groups.go", "\n\t\"example.com/guest/pkg/apis\"", []string{"pkg/apis/wardle", "pkg/apis/wardle/v1alpha1"}},
+		{"kubebuilder, one group", "api/groups.go", "\n\t\"example.com/guest/api\"", []string{"api/v1", "api/v1beta1",
+			"cmd"}},
+		{"kubebuilder, groups", "api/groups.go", "\n\t\"example.com/guest/api\"", []string{"api/guest/v1",
+			"api/room/v1"}},
+		{"an internal hub", "pkg/apis/groups.go", "\n\t\"example.com/guest/pkg/apis\"", []string{"pkg/apis/wardle",
+			"pkg/apis/wardle/v1alpha1"}},
 		{"an odd name", "my-api/groups.go", "\n\tmyapi \"example.com/guest/my-api\"", []string{"my-api/v1"}},
-		{"what is not its own", "api/groups.go", "\n\t\"example.com/guest/api\"", []string{"api/v1", "vendor/other/v1", "x/testdata/v1", ".cache/v1"}},
+		{"what is not its own", "api/groups.go", "\n\t\"example.com/guest/api\"", []string{"api/v1", "vendor/other/v1",
+			"x/testdata/v1", ".cache/v1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := project(t, c.folders...)
@@ -52,7 +58,8 @@ func TestAdopt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := []string{c.collector, "cmd/apiserver/main.go"}; !slices.Equal(result.Created, want) || result.NewProject || len(result.Adopted) == 0 {
+			if want := []string{c.collector, "cmd/apiserver/main.go"}; !slices.Equal(result.Created, want) ||
+				result.NewProject || len(result.Adopted) == 0 {
 				t.Errorf("%+v, want %v", result, want)
 			}
 			after := tree(t, dir)
@@ -64,7 +71,8 @@ func TestAdopt(t *testing.T) {
 			if main := after["cmd/apiserver/main.go"]; !strings.Contains(main, c.imported) {
 				t.Errorf("main doesn't import %s:\n%s", c.imported, main)
 			}
-			if collects := after[c.collector]; !strings.Contains(collects, "\n// +apigen:groups\n") || !strings.Contains(collects, "\n//go:generate go tool apigen build ./...\n") {
+			if collects := after[c.collector]; !strings.Contains(collects, "\n// +apigen:groups\n") ||
+				!strings.Contains(collects, "\n//go:generate go tool apigen build ./...\n") {
 				t.Error(collects)
 			}
 		})

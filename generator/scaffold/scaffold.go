@@ -1,6 +1,6 @@
-// Package scaffold is `apigen init`: it writes a new project, adds a group, a version or a kind to one, or has the types of
-// a project that was made otherwise served as they are. It never changes a file that exists. It knows package templates and the model's rules for names, and nothing else of the
-// generator.
+// Package scaffold is `apigen init`: it writes a new project, adds a group, a version or a kind to one, or has the
+// types of a project that was made otherwise served as they are. It never changes a file that exists. It knows package
+// templates and the model's rules for names, and nothing else of the generator.
 package scaffold
 
 import (
@@ -47,8 +47,8 @@ type Result struct {
 	Kept []string
 	// NewProject tells that the module's requirements are still to be resolved.
 	NewProject bool
-	// Adopted are the folders of API packages that the project had, and that are served from where they are. What the module
-	// is to require is left to its owner.
+	// Adopted are the folders of API packages that the project had, and that are served from where they are. What the
+	// module is to require is left to its owner.
 	Adopted []string
 }
 
@@ -90,7 +90,8 @@ func Init(options Options) (*Result, error) {
 	}
 	if existing != "" {
 		if options.Module != "" && options.Module != existing {
-			return nil, fmt.Errorf("%s is module %s, not %s: leave --module out to add to it", options.Dir, existing, options.Module)
+			return nil, fmt.Errorf("%s is module %s, not %s: leave --module out to add to "+
+				"it", options.Dir, existing, options.Module)
 		}
 		options.Module = existing
 		if adopted, err := adoptable(options); adopted != nil || err != nil {
@@ -107,8 +108,8 @@ func Init(options Options) (*Result, error) {
 	return write(options.Dir, v, files)
 }
 
-// collector is the package that collects the groups. A project has it, whatever else was moved or removed since; without
-// it nothing that is added would be served.
+// collector is the package that collects the groups. A project has it, whatever else was moved or removed since;
+// without it nothing that is added would be served.
 const collector = "apis/apis.go"
 
 // plan decides which files are to be there.
@@ -129,7 +130,8 @@ func plan(options Options) (values, []file, error) {
 		return v, nil, err
 	}
 	if found[options.Version] != "" {
-		return v, nil, fmt.Errorf("kind %s is in version %s already: %s", options.Kind, options.Version, found[options.Version])
+		return v, nil, fmt.Errorf("kind %s is in version %s already: %s", options.Kind, options.Version,
+			found[options.Version])
 	}
 	v.First = len(found) == 0
 	for _, where := range found {
@@ -148,7 +150,7 @@ func plan(options Options) (values, []file, error) {
 	return v, append(files, kindFiles(options, v)...), nil
 }
 
-// kindFiles are a kind's. The first kind of a version is in types.go, others in files of their own; logic stands
+// kindFiles returns a kind's. The first kind of a version is in types.go, others in files of their own; logic stands
 // beside the first version of a kind, which is its hub.
 func kindFiles(options Options, v values) []file {
 	dir := "apis/{{.GroupDir}}/{{.Version}}/"
@@ -324,14 +326,15 @@ func (o Options) check() error {
 	}
 	if o.Version == "" {
 		bad("--version is missing: v1, v1beta2 or v2alpha1")
-	} else if !isAPIVersion(o.Version) {
+	} else if !model.IsVersion(o.Version) {
 		bad("--version %q is no API version like v1, v1beta2 or v2alpha1", o.Version)
 	}
 	if o.Kind == "" {
 		bad("--kind is missing: an exported Go name in singular, Widget")
 	} else if !kindPattern.MatchString(o.Kind) {
 		bad("--kind %q is no kind: an exported Go name in singular, like Widget", o.Kind)
-	} else if strings.HasSuffix(o.Kind, "List") || strings.HasSuffix(o.Kind, "Spec") || strings.HasSuffix(o.Kind, "Status") {
+	} else if strings.HasSuffix(o.Kind, "List") || strings.HasSuffix(o.Kind, "Spec") || strings.HasSuffix(o.Kind,
+		"Status") {
 		bad("--kind %q: names that end in List, Spec or Status are those of a kind's parts", o.Kind)
 	} else if messages := validation.IsDNS1035Label(strings.ToLower(o.Kind)); len(messages) > 0 {
 		bad("--kind %q: %s", o.Kind, strings.Join(messages, "; "))
@@ -341,12 +344,7 @@ func (o Options) check() error {
 
 var kindPattern = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
-// isAPIVersion tells versions as Kubernetes writes them.
-func isAPIVersion(s string) bool { return versionPattern.MatchString(s) }
-
-var versionPattern = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
-
-// groupDir is the directory of a group: the first label, as a Go package name has it.
+// groupDir returns the directory of a group: the first label, as a Go package name has it.
 func groupDir(group string) string {
 	label, _, _ := strings.Cut(group, ".")
 	dir := strings.ReplaceAll(label, "-", "")
@@ -356,7 +354,7 @@ func groupDir(group string) string {
 	return dir
 }
 
-// projectName is the last element of a module's path that is no major version.
+// projectName returns the last element of a module's path that is no major version.
 func projectName(modulePath string) string {
 	prefix, _, ok := module.SplitPathVersion(modulePath)
 	if !ok {

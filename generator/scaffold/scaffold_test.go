@@ -50,7 +50,8 @@ func TestNewProject(t *testing.T) {
 	}
 	want := []string{
 		".github/workflows/ci.yaml", ".gitignore", "Makefile", "README.md", "apis/apis.go", "apis/shop/v1/doc.go",
-		"apis/shop/v1/types.go", "apis/shop/v1/widget_strategy.go", "cmd/shop/main.go", "config/samples/widget.yaml", "go.mod",
+		"apis/shop/v1/types.go", "apis/shop/v1/widget_strategy.go", "cmd/shop/main.go", "config/samples/widget.yaml",
+		"go.mod",
 	}
 	created := slices.Sorted(slices.Values(result.Created))
 	if !slices.Equal(created, want) || !result.NewProject || len(result.Kept) > 0 {
@@ -94,7 +95,8 @@ func TestAddToProject(t *testing.T) {
 		{"a version of a kind", func(o *Options) { o.Version = "v2" },
 			[]string{"apis/shop/v2/doc.go", "apis/shop/v2/types.go", "config/samples/widget.v2.yaml"}},
 		{"a group", func(o *Options) { o.Group, o.Kind = "depot.example.com", "Shelf" },
-			[]string{"apis/depot/v1/doc.go", "apis/depot/v1/shelf_strategy.go", "apis/depot/v1/types.go", "config/samples/shelf.yaml"}},
+			[]string{"apis/depot/v1/doc.go", "apis/depot/v1/shelf_strategy.go", "apis/depot/v1/types.go",
+				"config/samples/shelf.yaml"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -153,7 +155,8 @@ func TestSecondVersionHasTheScopeOfTheFirst(t *testing.T) {
 	if _, err := Init(in(dir, func(o *Options) { o.ClusterScoped = true })); err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []Options{in(dir, func(o *Options) { o.Version = "v2" }), in(dir, func(o *Options) { o.Kind = "Gadget" })} {
+	for _, o := range []Options{in(dir, func(o *Options) { o.Version = "v2" }), in(dir,
+		func(o *Options) { o.Kind = "Gadget" })} {
 		if _, err := Init(o); err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +178,8 @@ func TestSecondVersionIsNoStorageVersion(t *testing.T) {
 		}
 	}
 	files := tree(t, dir)
-	if !strings.Contains(files["apis/shop/v1/types.go"], "+kubebuilder:storageversion") || strings.Contains(files["apis/shop/v2/types.go"], "storageversion") {
+	if !strings.Contains(files["apis/shop/v1/types.go"], "+kubebuilder:storageversion") ||
+		strings.Contains(files["apis/shop/v2/types.go"], "storageversion") {
 		t.Error("the first version of a kind is to be the storage version, and no other")
 	}
 }
@@ -187,10 +191,13 @@ func TestBadOptions(t *testing.T) {
 		change func(*Options)
 		want   []string
 	}{
-		{"nothing", func(o *Options) { *o = Options{Dir: o.Dir} }, []string{"--module is missing", "--group is missing", "--version is missing", "--kind is missing"}},
+		{"nothing", func(o *Options) { *o = Options{Dir: o.Dir} }, []string{"--module is " +
+			"missing", "--group is missing", "--version is missing", "--kind is missing"}},
 		{"module", func(o *Options) { o.Module = "a b" }, []string{`--module "a b"`}},
-		{"group", func(o *Options) { o.Group = "Shop_1" }, []string{`--group "Shop_1" is no API group like shop.example.com`}},
-		{"group of generated code", func(o *Options) { o.Group = "wiring.example.com" }, []string{"taken by generated code"}},
+		{"group", func(o *Options) { o.Group = "Shop_1" },
+			[]string{`--group "Shop_1" is no API group like shop.example.com`}},
+		{"group of generated code", func(o *Options) { o.Group = "wiring.example.com" },
+			[]string{"taken by generated code"}},
 		{"version", func(o *Options) { o.Version = "1.0" }, []string{`--version "1.0" is no API version like v1`}},
 		{"version zero", func(o *Options) { o.Version = "v0" }, []string{`--version "v0"`}},
 		{"lower-case kind", func(o *Options) { o.Kind = "widget" }, []string{`--kind "widget" is no kind`}},
@@ -227,7 +234,8 @@ func TestConflictsWithTheProject(t *testing.T) {
 	}{
 		{"another module", func(o *Options) { o.Module, o.Kind = "example.com/other", "X" }, "leave --module out"},
 		{"the same kind", func(*Options) {}, "kind Widget is in version v1 already"},
-		{"another group of the same first label", func(o *Options) { o.Group, o.Kind = "shop.other.com", "X" }, "belongs to group shop.example.com"},
+		{"another group of the same first label", func(o *Options) { o.Group, o.Kind = "shop.other.com", "X" },
+			"belongs to group shop.example.com"},
 	} {
 		if _, err := Init(in(dir, test.change)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q", test.name, err, test.want)

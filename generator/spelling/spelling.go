@@ -3,8 +3,8 @@ package spelling
 
 import "strings"
 
-// Nearest returns the candidate that a word is likely to be misspelt from: the one at the smallest distance, at most a third
-// of the word's length; empty where there is none.
+// Nearest returns the candidate that a word is likely to be misspelt from: the one at the smallest distance, at most a
+// third of the word's length; empty where there is none.
 func Nearest(word string, candidates []string) string { return Within(word, candidates, len(word)/3) }
 
 // Within returns the candidate at the smallest distance, at most that given, case aside; empty where there is none. Of
@@ -20,19 +20,19 @@ func Within(word string, candidates []string, most int) string {
 	return best
 }
 
-// beginsAs tells whether two words have the first letter in common: who mistypes begins right.
+// beginsAs reports whether two words have the first letter in common, which typing mistakes rarely change.
 func beginsAs(a, b string) bool { return a != "" && b != "" && strings.EqualFold(a[:1], b[:1]) }
 
-// Misspelt tells whether a name is nearly another and not that name: they differ in case, in underscores, or in one letter
-// that is wrong, missing, too many, or has changed places with the next.
+// Misspelt reports whether a name is nearly another and not that name: they differ in case, in underscores, or in one
+// letter that is wrong, missing, too many, or has changed places with the next.
 func Misspelt(name, want string) bool {
 	return name != want && distance(folded(name), folded(want), 2) < 2
 }
 
 func folded(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// distance is Levenshtein's, where two letters that changed places count as one change, or limit where it would be as much
-// or more.
+// distance is Levenshtein's, where two letters that changed places count as one change, or limit where it would be as
+// much or more.
 func distance(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

@@ -33,8 +33,8 @@ type Page struct {
 	Len int
 	// Items yields the renditions in key order. All were rendered before the Page was returned: it cannot fail.
 	Items iter.Seq[Rendition]
-	// Sheets are the same items joined, where they are at hand in that form; else nil.
-	Sheets []Sheet
+	// Blocks are the same items joined, where they are at hand in that form; else nil.
+	Blocks []Block
 	// Close gives back what the page borrowed.
 	Close func()
 }

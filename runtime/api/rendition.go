@@ -49,11 +49,11 @@ type Rendition struct {
 	Holes []Hole
 }
 
-// Sheet is one or more objects in one form, joined as they stand in a list in JSON, each behind a comma: the first one,
-// too. It is immutable and shared, as renditions are.
-type Sheet struct {
+// Block is one or more objects in one form, joined as a list in JSON has them. A comma stands before each object, the first
+// one included. A Block is immutable and shared, as renditions are.
+type Block struct {
 	Data []byte
-	// Holes are the ages in it, in ascending order; those of Data[i] are at At+i.
+	// Holes are the ages in the block, in ascending order. A hole at At+i belongs to Data[i].
 	Holes []Hole
 	At    uint32
 }

@@ -24,11 +24,12 @@ func TestReadTokens(t *testing.T) {
 		want              *User
 		err               string
 	}{
-		{name: "groups", file: "t1,alice,7,\"dev,ops\"\n", token: "t1", want: &User{Name: "alice", UID: "7", Groups: []string{"dev", "ops"}}},
+		{name: "groups", file: "t1,alice,7,\"dev,ops\"\n", token: "t1",
+			want: &User{Name: "alice", UID: "7", Groups: []string{"dev", "ops"}}},
 		{name: "no groups", file: "# comment\nt1,alice,7\n", token: "t1", want: &User{Name: "alice", UID: "7"}},
 		{name: "too few columns", file: "ok,a,1\nt1,alice\n", err: "token file f:2: 2 columns"},
 		{name: "empty token", file: ",alice,7\n", err: "must not be empty"},
-		{name: "twice", file: "t,a,1\nt,b,2\n", err: "f:2: the token stands in an earlier line already"},
+		{name: "twice", file: "t,a,1\nt,b,2\n", err: "f:2: an earlier line has the same token"},
 		{name: "broken quotes", file: "t,a,1,\"x\n", err: "token file f: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -45,7 +46,8 @@ func TestReadTokens(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.Header.Set("Authorization", "Bearer "+test.token)
 			user, err := tokens.Authenticate(r)
-			if err != nil || user == nil || user.Name != test.want.Name || user.UID != test.want.UID || !slices.Equal(user.Groups, test.want.Groups) {
+			if err != nil || user == nil || user.Name != test.want.Name || user.UID != test.want.UID ||
+				!slices.Equal(user.Groups, test.want.Groups) {
 				t.Errorf("user %+v (%v), want %+v", user, err, test.want)
 			}
 			r.Header.Set("Authorization", "Bearer wrong")
@@ -151,8 +153,9 @@ func newAuthority(t *testing.T, now time.Time) authority {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ca"}, NotBefore: now.Add(-time.Hour),
-		NotAfter: now.Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ca"},
+		NotBefore: now.Add(-time.Hour),
+		NotAfter:  now.Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +173,8 @@ func (a authority) issue(t *testing.T, subject pkix.Name, until time.Time, usage
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: subject, NotBefore: a.cert.NotBefore, NotAfter: until,
+	template := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: subject, NotBefore: a.cert.NotBefore,
+		NotAfter:    until,
 		ExtKeyUsage: []x509.ExtKeyUsage{usage}}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
 	if err != nil {
@@ -240,7 +244,7 @@ func TestCertificateExpiresOnConnection(t *testing.T) {
 	}
 }
 
-// What one authority says of a connection's certificate is not what another one says of it.
+// The verdict of one authority on a connection's certificate is not that of another one.
 func TestAuthoritiesOfOneConnection(t *testing.T) {
 	now := time.Now()
 	ca, other := newAuthority(t, now), newAuthority(t, now)

@@ -13,8 +13,8 @@ import (
 )
 
 // Certificates authenticates by the client certificate of a TLS connection: the common name is the user, the
-// organizations are the groups. A chain is verified once per connection, not once per request; its expiry is
-// looked at each time.
+// organizations are the groups. It verifies a chain once per connection, not once per request, and checks the expiry
+// for each request.
 type Certificates struct {
 	roots *x509.CertPool
 	now   func() time.Time
@@ -25,8 +25,7 @@ func NewCertificates(roots *x509.CertPool) *Certificates {
 	return &Certificates{roots: roots, now: time.Now}
 }
 
-// connection remembers what was found out about a connection's client certificate: one verdict for each Certificates that
-// was asked.
+// connection caches the verdicts on a connection's client certificate, one for each Certificates that was asked.
 type connection struct {
 	mu       sync.Mutex // held while a chain is verified
 	verdicts atomic.Pointer[verdict]
@@ -51,8 +50,8 @@ func (conn *connection) of(c *Certificates) *verdict {
 
 type connectionKey struct{}
 
-// ConnContext is for http.Server.ConnContext: it gives a connection the place where its verification is kept. Without
-// it every request is verified anew.
+// ConnContext is for http.Server.ConnContext: it adds to the context of a connection the place where Certificates
+// caches its verdict. Without it Certificates verifies the chain for every request.
 func ConnContext(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, new(connection))
 }
@@ -76,7 +75,7 @@ func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
 	return v.user, nil
 }
 
-// judge verifies the chain of a connection, unless that was done before.
+// judge verifies the chain of a connection, unless it has done so before.
 func (c *Certificates) judge(conn *connection, peers []*x509.Certificate) *verdict {
 	if v := conn.of(c); v != nil {
 		return v
@@ -92,7 +91,7 @@ func (c *Certificates) judge(conn *connection, peers []*x509.Certificate) *verdi
 	return v
 }
 
-// verify checks a chain and returns its user and the time until which all of the chain is valid.
+// verify verifies a chain. It returns the user, and the time until which all certificates of the chain are valid.
 func (c *Certificates) verify(peers []*x509.Certificate) (*User, time.Time, error) {
 	intermediates := x509.NewCertPool()
 	for _, cert := range peers[1:] {

@@ -8,7 +8,8 @@ import (
 
 // Who is authenticated reads discovery, and nothing else.
 func TestDiscovery(t *testing.T) {
-	member, nobody := &User{Name: "a", Groups: []string{Authenticated}}, &User{Name: Anonymous, Groups: []string{Unauthenticated}}
+	member, nobody := &User{Name: "a", Groups: []string{Authenticated}},
+		&User{Name: Anonymous, Groups: []string{Unauthenticated}}
 	for _, test := range []struct {
 		user *User
 		verb string
@@ -27,7 +28,8 @@ func TestDiscovery(t *testing.T) {
 		{nobody, "get", "/api", NoOpinion},
 		{nil, "get", "/api", NoOpinion},
 	} {
-		got, _, err := Discovery{Next: MastersOnly{}}.Authorize(t.Context(), Attributes{test.user, &request.Info{Verb: test.verb, Path: test.path}})
+		got, _, err := Discovery{Next: MastersOnly{}}.Authorize(t.Context(),
+			Attributes{test.user, &request.Info{Verb: test.verb, Path: test.path}})
 		if got != test.want || err != nil {
 			t.Errorf("%v %s %s: %v, %v; want %v", test.user, test.verb, test.path, got, err, test.want)
 		}

@@ -11,14 +11,15 @@ import (
 	"strings"
 )
 
-// Tokens authenticates by a bearer token out of a fixed set. Tokens are kept as hashes, so that looking one up takes no
-// time that depends on how much of it was right.
+// Tokens authenticates by a bearer token from a fixed set. It keeps tokens as hashes, so that the time of a lookup
+// doesn't depend on how much of a token is right.
 type Tokens struct {
 	users map[[sha256.Size]byte]*User
 }
 
 // ReadTokens reads the format of kube-apiserver's --token-auth-file: CSV with the columns token, user, uid and,
-// optionally, one quoted column of comma-separated groups. Lines that begin with # are comments. name is used in errors.
+// optionally, one quoted column of comma-separated groups. Lines that begin with # are comments. name is used in
+// errors.
 func ReadTokens(r io.Reader, name string) (*Tokens, error) {
 	reader := csv.NewReader(r)
 	reader.FieldsPerRecord = -1
@@ -49,7 +50,7 @@ func (t *Tokens) add(record []string) error {
 	}
 	key := sha256.Sum256([]byte(token))
 	if t.users[key] != nil {
-		return errors.New("the token stands in an earlier line already")
+		return errors.New("an earlier line has the same token")
 	}
 	var groups []string
 	if len(record) > 3 {
@@ -63,7 +64,8 @@ func (t *Tokens) add(record []string) error {
 	return nil
 }
 
-// Add gives a token to a user; it is for servers that make their own, and must not be called once requests are served.
+// Add gives a token to a user. Servers that make their own tokens use it; it must not be called once the server serves
+// requests.
 func (t *Tokens) Add(token string, user *User) {
 	if t.users == nil {
 		t.users = map[[sha256.Size]byte]*User{}
@@ -71,8 +73,8 @@ func (t *Tokens) Add(token string, user *User) {
 	t.users[sha256.Sum256([]byte(token))] = user
 }
 
-// Authenticate implements Authenticator. Scripts in browsers, which can't set headers on WebSockets, send the token as one
-// of the protocols that they offer; it is taken off these, since what is chosen of them is sent back.
+// Authenticate implements Authenticator. Scripts in browsers can't set headers on WebSockets, and send the token as one
+// of the protocols that they offer. Authenticate removes it from these, since the server sends back one of them.
 func (t *Tokens) Authenticate(r *http.Request) (*User, error) {
 	token := bearerToken(r)
 	var protocols []string
@@ -102,10 +104,12 @@ func bearerToken(r *http.Request) string {
 
 const (
 	protocolHeader = "Sec-Websocket-Protocol"
-	tokenProtocol  = "base64url.bearer.authorization.k8s.io." //nolint:gosec // G101: what credentials begin with is none
+	//nolint:gosec // G101: what credentials begin with is none
+	tokenProtocol = "base64url.bearer.authorization.k8s.io."
 )
 
-// protocolToken is the token among the protocols of a WebSocket, and the others, of which there must be one to send back.
+// protocolToken returns the token among the protocols of a WebSocket, and the other protocols, one of which the server
+// must send back.
 func protocolToken(r *http.Request) (token string, others []string, err error) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		return "", nil, nil

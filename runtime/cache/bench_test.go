@@ -30,7 +30,8 @@ func filled(b *testing.B, n int) (*Cache, *generation) {
 	return c, g
 }
 
-// BenchmarkPublish writes one object while so many watchers wait, each for a namespace of its own that is not written to.
+// BenchmarkPublish writes one object while so many watchers wait, each for a namespace of its own that is not written
+// to.
 func BenchmarkPublish(b *testing.B) {
 	for _, watchers := range []int{1, 10_000} {
 		b.Run(fmt.Sprintf("unconcerned=%d", watchers), func(b *testing.B) {
@@ -45,7 +46,8 @@ func BenchmarkPublish(b *testing.B) {
 			for b.Loop() {
 				revision++
 				kv := storage.KeyValue{Key: toys + "ns00007/toy-000700", Value: value, Revision: revision}
-				if err := c.apply(g, storage.Batch{Events: []storage.Event{{KeyValue: kv}}, Revision: revision}); err != nil {
+				if err := c.apply(g, storage.Batch{Events: []storage.Event{{KeyValue: kv}},
+					Revision: revision}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -57,7 +59,8 @@ func BenchmarkPublish(b *testing.B) {
 }
 
 // waitAll begins as many watches and waits in each; what it returns waits for their end, which ctx's brings.
-func waitAll(ctx context.Context, b *testing.B, c *Cache, watchers int, of func(i int) (prefix string, l *Lookup)) func() {
+func waitAll(ctx context.Context, b *testing.B, c *Cache, watchers int,
+	of func(i int) (prefix string, l *Lookup)) func() {
 	var waiting sync.WaitGroup
 	for i := range watchers {
 		prefix, l := of(i)
@@ -68,18 +71,18 @@ func waitAll(ctx context.Context, b *testing.B, c *Cache, watchers int, of func(
 		waiting.Go(func() {
 			defer w.Close()
 			if _, err := w.Next(ctx); ctx.Err() == nil {
-				b.Errorf("a watcher was told something, %v", err)
+				b.Errorf("a watcher got something, %v", err)
 			}
 		})
 	}
 	return waiting.Wait
 }
 
-// BenchmarkWake writes one object that so many watchers follow, and waits until all have told it.
+// BenchmarkWake writes one object that so many watchers follow, and waits until all of them have returned it.
 func BenchmarkWake(b *testing.B) {
 	const watchers = 1000
 	c, g := filled(b, 10_000)
-	var told sync.WaitGroup
+	var returned sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
 	var waiting sync.WaitGroup
 	for range watchers {
@@ -94,7 +97,7 @@ func BenchmarkWake(b *testing.B) {
 				if err != nil {
 					return
 				}
-				told.Add(-len(events))
+				returned.Add(-len(events))
 			}
 		})
 	}
@@ -103,12 +106,12 @@ func BenchmarkWake(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		revision++
-		told.Add(watchers)
+		returned.Add(watchers)
 		kv := storage.KeyValue{Key: toys + "ns00007/toy-000700", Value: value, Revision: revision}
 		if err := c.apply(g, storage.Batch{Events: []storage.Event{{KeyValue: kv}}, Revision: revision}); err != nil {
 			b.Fatal(err)
 		}
-		told.Wait()
+		returned.Wait()
 	}
 	b.StopTimer()
 	cancel()
@@ -162,7 +165,8 @@ func BenchmarkAt(b *testing.B) {
 	c, g := filled(b, 10_000)
 	const events = 10_000
 	for i := range int64(events) {
-		kv := storage.KeyValue{Key: fmt.Sprintf("%sns%05d/toy-%06d", toys, i%100, i), Value: []byte("x"), Revision: 3 + i}
+		kv := storage.KeyValue{Key: fmt.Sprintf("%sns%05d/toy-%06d", toys, i%100, i), Value: []byte("x"),
+			Revision: 3 + i}
 		if err := c.apply(g, storage.Batch{Events: []storage.Event{{KeyValue: kv}}, Revision: 3 + i}); err != nil {
 			b.Fatal(err)
 		}

@@ -1,12 +1,14 @@
-// Package cache is the cacher of one resource: an immutable, ordered snapshot of every object's renditions and a sliding
-// log of events, both fed by one watch on the backend, so that GET, LIST and WATCH write bytes and ask nobody.
+// Package cache is the watch cache of one resource: an immutable, ordered snapshot of the renditions of all objects,
+// and a sliding log of events. One watch on the backend feeds both, so that GET, LIST and WATCH write bytes and ask
+// nobody.
 //
-// It knows storage and the vocabulary, no Go type of a user and no format: a Codec, given by the registry, decodes what
-// the backend holds and renders forms.
+// The package knows storage and the vocabulary, but no Go type of a user and no format: a Codec, which the registry
+// provides, decodes stored values and renders forms.
 //
-// One goroutine, in Run, applies what the backend's watch delivers: it decodes, makes the next tree, appends to the log
-// and publishes both with one atomic pointer. Readers take that pointer and no lock. A watcher is a Cursor, a place in
-// the log; it is woken by changes of its topic (the narrowest folder of keys that has all that it covers) alone.
+// One goroutine, in Run, applies the events of the backend's watch: it decodes them, makes the next tree, appends to
+// the log, and publishes both with one atomic pointer. Readers take that pointer and no lock. A watcher is a Cursor, a
+// place in the log. Only changes of its topic (the narrowest prefix of keys that has everything that it covers) wake
+// it.
 package cache
 
 import (
@@ -27,12 +29,13 @@ import (
 
 // Codec turns stored values into renditions. Its methods are safe for concurrent use.
 type Codec interface {
-	// Decode reads a stored value. Its errors, and its panics, poison the entry: reads that cover it fail by name.
+	// Decode reads a stored value. Where it fails or panics the entry is corrupt: reads that cover it fail, and name
+	// it.
 	Decode(key string, value []byte, revision int64) (Record, error)
 	// Render makes another form of an object from the rendition that Decode returned.
 	Render(key string, stored api.Rendition, form api.Form) (api.Rendition, error)
-	// Join appends an object to others, all as they stand in a list in a form that Snapshot.Sheets is asked for. What it
-	// appends ends with the payload, and doesn't depend on what stands before.
+	// Join appends an object to others, as a list has them, in a form that a caller of Snapshot.Blocks asks for. The
+	// appended bytes end with the payload, and don't depend on the bytes before.
 	Join(list []byte, r *api.Rendition, form api.Form) []byte
 	// Restamp returns the same object with another resourceVersion.
 	Restamp(r api.Rendition, revision int64) api.Rendition
@@ -45,11 +48,11 @@ type Record struct {
 	Labels    map[string]string
 	// Fields are the values of metadata.name, metadata.namespace and then of api.Info.SelectableFields, in that order.
 	Fields []string
-	// Stale says that what is stored is not what would be stored today.
+	// Stale says that the value would be stored with other bytes today: in another version, or with another key.
 	Stale bool
 }
 
-// Config is what New needs: the fields down to Name. The zero values of the others mean their defaults.
+// Config configures a Cache. The fields down to Name are required; the zero values of the others mean their defaults.
 type Config struct {
 	Backend storage.Backend
 	// Prefix of the resource's keys; it ends in "/".
@@ -59,57 +62,57 @@ type Config struct {
 	Stored api.Form
 	// Name is used in messages and metrics: widgets.shop.example.com.
 	Name string
-	// Indexed are the places in Record.Fields of fields whose values are looked up in an index; others are found by
-	// passing over everything.
+	// Indexed are the places in Record.Fields of the fields that have an index. The cache finds values of other fields
+	// by looking at all signatures.
 	Indexed []int
 
-	// Logger hears of trouble with the backend; nil is silence.
+	// Logger logs trouble with the backend; nil logs nothing.
 	Logger *slog.Logger
 	Window Window
-	// RenditionBytes bounds the forms kept beside the stored ones: 128 MiB.
+	// RenditionBytes bounds the memory for forms other than the stored ones: 128 MiB.
 	RenditionBytes int64
-	// PageSize is the number of keys in a page of a filling: 500.
+	// PageSize is the number of keys in a page while the cache is filled: 500.
 	PageSize int64
-	// Wait bounds the waiting of Consistent, NotOlderThan and At: 3 s.
+	// Wait bounds how long Consistent, NotOlderThan and At wait: 3 s.
 	Wait time.Duration
-	// Progress is the time after which an unanswered request for progress is repeated: 100 ms.
+	// Progress is the time after which the cache repeats an unanswered request for progress: 100 ms.
 	Progress time.Duration
-	// Backoff is the pause before trying again, after so many failures in a row (beginning with 0) since anything
-	// came from the backend: by default from 50 ms, doubling, to 10 s, with jitter.
+	// Backoff returns the pause before the next attempt, after a number of failures in a row (beginning with 0) since
+	// the backend last delivered something. The default goes from 50 ms, doubling, to 10 s, with jitter.
 	Backoff func(failures int) time.Duration
-	// Verify turns on expensive checks of invariants, which panic.
+	// Verify turns on expensive checks of invariants. A failed check panics.
 	Verify bool
-	// Check is how often the whole cache is compared with the backend, see Cache.Check; 0 is never.
+	// Check is the interval at which the cache compares itself with the backend, see Cache.Check; 0 is never.
 	Check time.Duration
-	// SuspectPause is how often, at most, that is done where a resumed watch could not prove that the backend's history is
-	// what it was: 10 minutes.
+	// SuspectPause is the shortest time between two such comparisons where a resumed watch can't prove that the
+	// backend's history is unchanged: 10 minutes.
 	SuspectPause time.Duration
 }
 
-// Match decides whether a selection takes an entry; nil takes all. It must be fast and without side effects. It is not
-// asked about entries that could not be decoded.
+// Match decides whether a selection takes an entry; nil takes all. It must be fast and without side effects. The cache
+// doesn't ask it about corrupt entries.
 type Match func(*Entry) bool
 
-// Cache is the cacher. All methods are safe for concurrent use.
+// Cache is the watch cache of one resource. All methods are safe for concurrent use.
 type Cache struct {
 	config   Config
 	counts   counters
 	asker    asker
 	progress progress
 	running  atomic.Bool
-	// began is where its time begins, which steps of the wall clock don't touch.
+	// began is the beginning of the cache's time, which steps of the wall clock don't change.
 	began time.Time
-	// behind is until when Latest needn't be tried, in nanoseconds since began.
+	// behind is the time until which Latest doesn't wait for the cache, in nanoseconds since began.
 	behind atomic.Int64
-	// suspected asks for a Check.
+	// suspected requests a Check.
 	suspected chan struct{}
-	// trouble is why the cache doesn't follow the backend; nil while it does.
+	// trouble is the reason why the cache doesn't follow the backend; nil while it does.
 	trouble atomic.Pointer[error]
-	// generation is the latest that was filled; nil before the first.
+	// generation is the latest one that was filled; nil before the first.
 	generation atomic.Pointer[generation]
-	// severed is the highest revision of the generations that ended: what came behind it or an older one, in a history
-	// that may have been another, the cache doesn't know.
-	severed atomic.Int64
+	// endedRevision is the highest revision of the generations that ended. The cache doesn't know the events between an
+	// older revision and the present generation: they may be of another history.
+	endedRevision atomic.Int64
 }
 
 // New returns a cache that is empty and not ready until Run fills it.
@@ -130,13 +133,13 @@ func New(config Config) *Cache {
 	c.asker.kick = make(chan struct{}, 1)
 	c.suspected = make(chan struct{}, 1)
 	c.progress.kick = make(chan struct{}, 1)
-	c.stumble(errors.New("it has not been filled yet"))
+	c.setTrouble(errors.New("it has not been filled yet"))
 	return c
 }
 
-// Run fills the cache and follows the backend until ctx ends, and then returns nil. Whatever goes wrong with the
-// backend, it tries again; a lost watch is resumed, a compacted one or a backend that was rolled back makes it start
-// anew with a new snapshot. A cache runs once.
+// Run fills the cache and follows the backend until ctx ends, and then returns nil. After any failure of the backend it
+// tries again: it resumes a lost watch, and starts anew with a new snapshot where history was compacted or the backend
+// was rolled back. A cache runs once.
 func (c *Cache) Run(ctx context.Context) error {
 	if !c.running.CompareAndSwap(false, true) {
 		return fmt.Errorf("the cache of %s was run already", c.config.Name)
@@ -150,29 +153,29 @@ func (c *Cache) Run(ctx context.Context) error {
 	defer asking.Wait()
 	for failures := 0; ctx.Err() == nil; failures++ {
 		before := c.counts.batches.Load() + c.counts.fills.Load()
-		err := c.keepUp(ctx)
+		err := c.fillAndFollow(ctx)
 		if ctx.Err() != nil {
 			break
 		}
 		if c.counts.batches.Load()+c.counts.fills.Load() != before {
 			failures = 0
 		}
-		c.stumble(err)
+		c.setTrouble(err)
 		c.config.Logger.Warn("the cache lost the backend", "resource", c.config.Name, "error", err)
 		select {
 		case <-time.After(c.config.Backoff(failures)):
 		case <-ctx.Done():
 		}
 	}
-	c.stumble(errStopped)
+	c.setTrouble(errStopped)
 	if g := c.generation.Load(); g != nil {
 		g.close(errStopped)
 	}
 	return nil
 }
 
-// Restart makes a cache that was filled begin anew, as if history had been lost for the reason why: cursors expire, all
-// is decoded again, and the last snapshot can be read until then.
+// Restart makes a filled cache start anew, as if history had been lost for the given reason: cursors expire, and the
+// cache decodes all values again. Readers see the last snapshot until then.
 func (c *Cache) Restart(why error) {
 	if g := c.generation.Load(); g != nil {
 		g.cancel(why)
@@ -185,13 +188,13 @@ func backoff(failures int) time.Duration {
 	return min(d, 10*time.Second)/2 + rand.N(d/2)
 }
 
-// stumble says why the cache doesn't follow the backend.
-func (c *Cache) stumble(why error) {
+// setTrouble records why the cache doesn't follow the backend.
+func (c *Cache) setTrouble(why error) {
 	err := fmt.Errorf("%w: %s: %w", ErrNotReady, c.config.Name, why)
 	c.trouble.Store(&err)
 }
 
-// Ready is nil while the cache follows the backend, else the reason why not; it wraps ErrNotReady.
+// Ready returns nil while the cache follows the backend, else the reason why it doesn't, which wraps ErrNotReady.
 func (c *Cache) Ready() error {
 	if trouble := c.trouble.Load(); trouble != nil {
 		return *trouble
@@ -199,8 +202,8 @@ func (c *Cache) Ready() error {
 	return nil
 }
 
-// Current returns the latest snapshot at once: what resourceVersion=0 reads. It fails with ErrNotReady before the first
-// filling. While the cache starts anew, it is the last one from before.
+// Current returns the latest snapshot without waiting, as a read at resourceVersion=0 does. It fails with ErrNotReady
+// before the cache is filled for the first time. While the cache starts anew, it returns the last snapshot from before.
 func (c *Cache) Current() (*Snapshot, error) {
 	g := c.generation.Load()
 	if g == nil {
@@ -216,9 +219,9 @@ func (c *Cache) unfilled() error {
 	return ErrNotReady
 }
 
-// NotOlderThan returns a snapshot at revision or later, waiting a bounded time (Config.Wait) for it; then ErrFuture. Where
-// the cache has not been filled it fails with ErrNotReady; where it starts anew, too, unless the last snapshot from before
-// is late enough.
+// NotOlderThan returns a snapshot at a revision or later. It waits for the revision up to Config.Wait and then fails
+// with ErrFuture. It fails with ErrNotReady where the cache has not been filled, or starts anew and its last snapshot
+// is too old.
 func (c *Cache) NotOlderThan(ctx context.Context, revision int64) (*Snapshot, error) {
 	g := c.generation.Load()
 	if g == nil {
@@ -241,8 +244,8 @@ func (c *Cache) NotOlderThan(ctx context.Context, revision int64) (*Snapshot, er
 	return nil, err
 }
 
-// At returns the snapshot at exactly this revision; ErrExpired where the window no longer has it, ErrFuture where it has
-// not come after the bounded wait.
+// At returns the snapshot at exactly this revision. It fails with ErrExpired where the window no longer has the
+// revision, and with ErrFuture where the revision doesn't come within Config.Wait.
 func (c *Cache) At(ctx context.Context, revision int64) (*Snapshot, error) {
 	if _, err := c.NotOlderThan(ctx, revision); err != nil {
 		return nil, err
@@ -258,24 +261,26 @@ func (c *Cache) At(ctx context.Context, revision int64) (*Snapshot, error) {
 	return s, nil
 }
 
-// Watch returns a cursor that yields what happens after revision to entries whose key begins with prefix (which begins
-// with the cache's). ErrExpired where the window begins later; whether the backend may be asked for what happened instead,
-// Unbroken tells. ErrNotReady before the first filling. A revision of the future is waited for.
+// Watch returns a cursor over the changes after a revision to entries whose key begins with prefix, which begins with
+// the cache's. It fails with ErrExpired where the window begins later; Unbroken then says whether the caller may ask
+// the backend instead. It fails with ErrNotReady before the cache is filled for the first time. The cursor waits for a
+// revision of the future.
 func (c *Cache) Watch(prefix string, after int64, match Match) (*Cursor, error) {
 	return c.Follow(prefix, nil, after, match)
 }
 
-// Follow is Watch for a match that takes only what the lookup lets pass. Where the lookup asks for the value of a field,
-// the cursor is woken by changes of entries alone that have or had that value.
+// Follow is Watch for a match that takes no entry that the lookup excludes. Where the lookup asks for the value of a
+// field, only changes of entries that have or had that value wake the cursor.
 func (c *Cache) Follow(prefix string, l *Lookup, after int64, match Match) (*Cursor, error) {
 	if !strings.HasPrefix(prefix, c.config.Prefix) {
-		return nil, fmt.Errorf("the prefix %q of a watch doesn't begin with %q, that of the cache", prefix, c.config.Prefix)
+		return nil, fmt.Errorf("the prefix %q of a watch doesn't begin with %q, that of the cache", prefix,
+			c.config.Prefix)
 	}
 	g := c.generation.Load()
 	if g == nil {
 		return nil, c.unfilled()
 	}
-	if after <= c.severed.Load() && after > g.state.Load().revision {
+	if after <= c.endedRevision.Load() && after > g.state.Load().revision {
 		return nil, fmt.Errorf("%w: %d is of a history that has ended", ErrExpired, after)
 	}
 	return g.watch(prefix, l, after, match)

@@ -94,7 +94,8 @@ func (f *fake) scribble(r *rand.Rand, writes int) {
 }
 
 // TestCursorsTellExactlyOnce: while the backend is written to and the watch breaks, cursors of all kinds begin at
-// different times, are interrupted and go on, and are begun again from their revision. Each has told what the model says.
+// different times, are interrupted and go on, and are begun again from their revision. Each has returned what the model
+// says.
 func TestCursorsTellExactlyOnce(t *testing.T) {
 	f := newFake()
 	f.scribble(rand.New(rand.NewPCG(9, 9)), 30)
@@ -133,7 +134,7 @@ func followOnce(t *testing.T, c *Cache, f *fake, r *rand.Rand, done <-chan struc
 		return
 	}
 	defer func() { w.Close() }()
-	var told []seen
+	var returned []seen
 	var last int64 // the end of history, once it is known
 	for last == 0 || w.Revision() < last {
 		select {
@@ -148,7 +149,7 @@ func followOnce(t *testing.T, c *Cache, f *fake, r *rand.Rand, done <-chan struc
 		events, err := w.Next(ctx)
 		cancel()
 		for _, e := range events {
-			told = append(told, seen{e.Type, e.Revision, e.Entry.Key(), payload(e.Entry)})
+			returned = append(returned, seen{e.Type, e.Revision, e.Entry.Key(), payload(e.Entry)})
 		}
 		if w.Revision() < before || (err != nil && !errors.Is(err, context.DeadlineExceeded)) {
 			t.Errorf("at %d after %d: %v", w.Revision(), before, err)
@@ -164,8 +165,8 @@ func followOnce(t *testing.T, c *Cache, f *fake, r *rand.Rand, done <-chan struc
 			w = next
 		}
 	}
-	if want := f.expected(prefix, first, w.Revision(), takes); !slices.Equal(told, want) {
-		t.Errorf("%s: %d events were told, not %d: %v", prefix, len(told), len(want), firstOdd(told, want))
+	if want := f.expected(prefix, first, w.Revision(), takes); !slices.Equal(returned, want) {
+		t.Errorf("%s: %d events were returned, not %d: %v", prefix, len(returned), len(want), firstOdd(returned, want))
 	}
 }
 
@@ -225,7 +226,8 @@ func compareState(t *testing.T, f *fake, s *Snapshot) {
 	n := 0
 	for e := range s.Entries(toys, "") {
 		kv, found := want[e.Key()]
-		if !found || kv.Revision != e.Revision() || payload(e) != string(toyRendition(string(kv.Value), kv.Revision).Payload) {
+		if !found || kv.Revision != e.Revision() || payload(e) != string(toyRendition(string(kv.Value),
+			kv.Revision).Payload) {
 			t.Fatalf("at revision %d, %s is %s, not %+v", s.Revision(), e.Key(), payload(e), kv)
 		}
 		n++
@@ -255,7 +257,8 @@ func TestConsistentSeesWhatWasAcknowledged(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if e := s.Get(key); s.Revision() < revision || e == nil || !strings.Contains(payload(e), fmt.Sprintf("|%d\"", n)) {
+				if e := s.Get(key); s.Revision() < revision || e == nil ||
+					!strings.Contains(payload(e), fmt.Sprintf("|%d\"", n)) {
 					t.Errorf("the read of revision %d misses %s of revision %d", s.Revision(), value, revision)
 				}
 			}
@@ -373,7 +376,7 @@ func TestLateEventIsNotLost(t *testing.T) {
 		fails bool
 	}{
 		{storage.Batch{Revision: 10}, false},
-		{storage.Batch{Events: []storage.Event{write("x", 2)}, Revision: 10}, false}, // told twice
+		{storage.Batch{Events: []storage.Event{write("x", 2)}, Revision: 10}, false}, // returned twice
 		{storage.Batch{Events: []storage.Event{write("y", 7)}, Revision: 10}, true},
 		{storage.Batch{Events: []storage.Event{write("z", 11)}}, false},
 	} {

@@ -12,7 +12,7 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// checkFrom runs Check every Config.Check until ctx ends.
+// checkFrom runs Check at intervals of Config.Check until ctx ends.
 func (c *Cache) checkFrom(ctx context.Context) {
 	every := time.NewTicker(c.config.Check)
 	defer every.Stop()
@@ -23,7 +23,7 @@ func (c *Cache) checkFrom(ctx context.Context) {
 			return
 		}
 		if c.Ready() != nil {
-			continue // it says so itself
+			continue // the trouble was logged already
 		}
 		err := c.Check(ctx)
 		if c.config.Verify && errors.Is(err, ErrInconsistent) && ctx.Err() == nil {
@@ -37,16 +37,18 @@ func (c *Cache) reportCheck(ctx context.Context, err error) {
 	switch {
 	case err == nil || ctx.Err() != nil:
 	case errors.Is(err, ErrInconsistent):
-		c.config.Logger.Error("the cache differed from the backend, and was dropped", "resource", c.config.Name, "error", err)
+		c.config.Logger.Error("the cache differed from the backend, and was dropped", "resource", c.config.Name,
+			"error", err)
 	default:
-		c.config.Logger.Warn("the cache could not be compared with the backend", "resource", c.config.Name, "error", err)
+		c.config.Logger.Warn("the cache could not be compared with the backend", "resource", c.config.Name, "error",
+			err)
 	}
 }
 
-// Check compares the current snapshot with what the backend holds at its revision: keys, revisions, and the hash of each
-// object. It fails with ErrInconsistent where they differ; the generation is dropped then, so that cursors expire and the
-// cache starts anew. Any other error means that there was nothing to compare with. It costs what a filling costs, and
-// disturbs no reader.
+// Check compares the current snapshot with the backend at the snapshot's revision: keys, revisions, and the hash of
+// each object. Where they differ it fails with ErrInconsistent and drops the generation, so that cursors expire and the
+// cache starts anew. Any other error means that the comparison wasn't possible. A check costs as much as filling the
+// cache, and disturbs no reader.
 func (c *Cache) Check(ctx context.Context) error {
 	g := c.generation.Load()
 	if g == nil {
@@ -68,8 +70,8 @@ func (c *Cache) Check(ctx context.Context) error {
 	return err
 }
 
-// confirm looks again, once the watch has told what there was after the difference was found: the backend may be another
-// one by now, which the watch finds out by itself.
+// confirm compares again, after the watch has delivered the events up to the time when the difference was found. The
+// backend may have been replaced meanwhile, which the watch notices by itself.
 func (c *Cache) confirm(ctx context.Context, g *generation, found error) error {
 	revision, err := c.config.Backend.Revision(ctx)
 	if err != nil {
@@ -107,7 +109,8 @@ func (c *Cache) compare(ctx context.Context, g *generation, s *Snapshot) error {
 			continue
 		}
 		if e, ok := next(); ok {
-			return fmt.Errorf("%w: %s at revision %d: the backend doesn't have %s", ErrInconsistent, c.config.Name, s.revision, e.Key())
+			return fmt.Errorf("%w: %s at revision %d: the backend doesn't have %s", ErrInconsistent, c.config.Name,
+				s.revision, e.Key())
 		}
 		return nil
 	}
@@ -115,7 +118,7 @@ func (c *Cache) compare(ctx context.Context, g *generation, s *Snapshot) error {
 
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
-// differs tells what is wrong with an entry, nil for none, that should be what the backend holds; "" is nothing.
+// differs describes how an entry, or nil for none, differs from the backend's value; "" is no difference.
 func (s *shared) differs(e *Entry, kv *storage.KeyValue) string {
 	switch {
 	case e == nil || e.Key() > kv.Key:
@@ -125,7 +128,7 @@ func (s *shared) differs(e *Entry, kv *storage.KeyValue) string {
 	case e.revision != kv.Revision:
 		return fmt.Sprintf("the cache has %s at revision %d, the backend at %d", kv.Key, e.revision, kv.Revision)
 	}
-	// What is kept is what would be stored today, which what is stored need not be: so both are brought to one form.
+	// A stale value is kept as it would be stored today, so both sides are brought to one form.
 	want := s.decode(kv).entry
 	if have, want := e.Err() != nil, want.Err() != nil; have != want {
 		return fmt.Sprintf("%s can be decoded in one of them only (in the backend: %t)", kv.Key, !want)

@@ -15,20 +15,28 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// What differs is found whatever it is, and the cache is right again afterwards.
+// TestCheck: Check finds every kind of difference, and the cache is right again afterwards.
 func TestCheck(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		corrupt func(history []storage.Event) []storage.Event // behind the cache's back
 		want    string
 	}{
-		{"a value", func(h []storage.Event) []storage.Event { h[700].Value = []byte("|other"); return h }, "toys/0700 hashes to "},
-		{"a value that can't be decoded", func(h []storage.Event) []storage.Event { h[700].Value = []byte("bad"); return h }, "toys/0700 can be decoded in one of them only"},
-		{"a revision", func(h []storage.Event) []storage.Event { h[700].Revision--; return h }, "the cache has /registry/toys/0700 at revision 702, the backend at 701"},
-		{"a key that is not there", func(h []storage.Event) []storage.Event { h[700].Key = "/elsewhere"; return h }, "the backend doesn't have /registry/toys/0700"},
-		{"the last key", func(h []storage.Event) []storage.Event { h[1199].Key = "/elsewhere"; return h }, "the backend doesn't have /registry/toys/1199"},
-		{"one key more", func(h []storage.Event) []storage.Event { h[700].Key = toys + "0000x"; return h }, "the cache doesn't have /registry/toys/0000x"},
-		{"one key more at the end", func(h []storage.Event) []storage.Event { h[1199].Key = toys + "2"; return h }, "the backend doesn't have /registry/toys/1199"},
+		{"a value", func(h []storage.Event) []storage.Event { h[700].Value = []byte("|other"); return h },
+			"toys/0700 hashes to "},
+		{"a value that can't be decoded",
+			func(h []storage.Event) []storage.Event { h[700].Value = []byte("bad"); return h },
+			"toys/0700 can be decoded in one of them only"},
+		{"a revision", func(h []storage.Event) []storage.Event { h[700].Revision--; return h },
+			"the cache has /registry/toys/0700 at revision 702, the backend at 701"},
+		{"a key that is not there", func(h []storage.Event) []storage.Event { h[700].Key = "/elsewhere"; return h },
+			"the backend doesn't have /registry/toys/0700"},
+		{"the last key", func(h []storage.Event) []storage.Event { h[1199].Key = "/elsewhere"; return h },
+			"the backend doesn't have /registry/toys/1199"},
+		{"one key more", func(h []storage.Event) []storage.Event { h[700].Key = toys + "0000x"; return h },
+			"the cache doesn't have /registry/toys/0000x"},
+		{"one key more at the end", func(h []storage.Event) []storage.Event { h[1199].Key = toys + "2"; return h },
+			"the backend doesn't have /registry/toys/1199"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFake()
@@ -48,7 +56,8 @@ func TestCheck(t *testing.T) {
 			f.mu.Lock()
 			f.history = test.corrupt(f.history)
 			f.mu.Unlock()
-			if err := c.Check(t.Context()); !errors.Is(err, ErrInconsistent) || !strings.Contains(err.Error(), test.want) {
+			if err := c.Check(t.Context()); !errors.Is(err, ErrInconsistent) ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Fatalf("error %v, want %q", err, test.want)
 			}
 			eventually(t, func() bool { return c.Ready() == nil && c.Stats().Fills == 2 })
@@ -122,7 +131,8 @@ func TestCheckByItself(t *testing.T) {
 		if s := c.Stats(); s.Checks != 2 || s.Differences != 1 || s.Fills != 2 {
 			t.Errorf("%d checks, %d differences, %d fillings", s.Checks, s.Differences, s.Fills)
 		}
-		if !strings.Contains(log.text.String(), "level=ERROR msg=\"the cache differed from the backend, and was dropped\" resource=toys") {
+		if !strings.Contains(log.text.String(),
+			"level=ERROR msg=\"the cache differed from the backend, and was dropped\" resource=toys") {
 			t.Errorf("logged:\n%s", log.text.String())
 		}
 		cancel()

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// EventType is what an event means to one cursor, with its match applied to the state before and after.
+// EventType is the type of an event for one cursor: its match was applied to the states before and after the change.
 type EventType uint8
 
 // The types of events.
@@ -20,14 +20,14 @@ const (
 // Event is one change as a cursor sees it.
 type Event struct {
 	Type EventType
-	// Entry is the state after the change; of a Deleted event it is the last matching state before, restamped with the
-	// revision of the change.
+	// Entry is the state after the change. The entry of a Deleted event is the last matching state before the change,
+	// with the revision of the change.
 	Entry *Entry
-	// Revision is that of the change.
+	// Revision is the revision of the change.
 	Revision int64
 }
 
-// maxEvents bounds what Next returns; idleEvents is the room for events that a waiting cursor keeps.
+// maxEvents bounds the events that Next returns; idleEvents bounds the room for events that a waiting cursor keeps.
 const (
 	maxEvents  = 128
 	idleEvents = 4
@@ -35,11 +35,11 @@ const (
 
 var errClosed = errors.New("the cursor was closed")
 
-// Cursor is a watcher: a place in the log. It has one reader, and neither queue nor goroutine.
+// Cursor is a watcher: a place in the log. It has one reader, and neither a queue nor a goroutine.
 type Cursor struct {
 	generation *generation
 	topic      *topic
-	// log is the topic's or, until the topic's beginning is reached, that of all changes.
+	// log is the log of the topic or, until the beginning of the topic is reached, the log of all changes.
 	log      *log
 	place    uint64 // of the next change to look at
 	prefix   string
@@ -47,21 +47,22 @@ type Cursor struct {
 	after    int64
 	revision int64
 	events   []Event
-	err      error // for good
+	err      error // every further Next returns it
 	closed   bool
-	// lenient: PassUnreadable was called.
-	lenient bool
+	// passCorrupt: PassCorrupt was called.
+	passCorrupt bool
 }
 
-// PassUnreadable has changes of and to values that can't be decoded told as events, instead of ending the cursor: with an
-// Entry whose Err isn't nil, which for a Deleted event is the state before as it was. It is called before the first Next, on a
-// cursor that selects nothing.
-func (w *Cursor) PassUnreadable() { w.lenient = true }
+// PassCorrupt makes the cursor return changes of and to corrupt values as events, instead of ending with an error. Such
+// an event has an Entry whose Err isn't nil; that of a Deleted event is the state before the change. PassCorrupt is
+// called before the first Next, on a cursor that selects nothing.
+func (w *Cursor) PassCorrupt() { w.passCorrupt = true }
 
-// Next waits until there is something to tell and returns it, at most a bounded number of events and what else is of the
-// last one's revision; the slice is valid until the next call. ErrExpired where the cursor fell out of the window or the
-// cache was dropped, ctx's error where it ended; a poisoned value that the cursor covers is returned as an error that wraps
-// ErrCorrupt. After an error of ctx Next may be called again, and nothing is lost; after others it returns the same error.
+// Next waits for events and returns them: at most a bounded number, and all further events of the last one's revision.
+// The slice is valid until the next call. Next fails with ErrExpired where the window no longer has the cursor's place
+// or the cache was dropped, with an error that wraps ErrCorrupt where a value that the cursor covers is corrupt, and
+// with ctx's error where ctx ends. After an error of ctx the caller may call Next again and loses nothing; after other
+// errors Next returns the same error.
 func (w *Cursor) Next(ctx context.Context) ([]Event, error) {
 	w.events = w.events[:0]
 	for {
@@ -78,7 +79,7 @@ func (w *Cursor) Next(ctx context.Context) ([]Event, error) {
 			w.err = err
 			return nil, err
 		}
-		w.rest()
+		w.shrink()
 		select {
 		case <-wait:
 		case <-ctx.Done():
@@ -88,12 +89,12 @@ func (w *Cursor) Next(ctx context.Context) ([]Event, error) {
 
 // skip advances the revision past changes that don't concern the cursor, and stops before one that does.
 func (w *Cursor) skip() {
-	// What is found is not consumed: it is collected again by the next call.
-	_, _ = w.collect(0) // an error is found again, too
+	// The events are not consumed: the next call collects them again.
+	_, _ = w.collect(0) // the next call finds the error again
 }
 
-// collect gathers at most limit events, but for those of one revision. Where there are none, wait is closed when it is
-// worth to look again.
+// collect gathers at most limit events, and all further events of the last one's revision. Where there are none, wait
+// is closed when another call may find some.
 func (w *Cursor) collect(limit int) (wait <-chan struct{}, err error) {
 	switch {
 	case w.err != nil:
@@ -105,20 +106,21 @@ func (w *Cursor) collect(limit int) (wait <-chan struct{}, err error) {
 	}
 	s, v := w.generation.state.Load(), w.log.view.Load()
 	if w.place < v.first {
-		return nil, w.expired(fmt.Errorf("the watcher at revision %d is too slow, the window begins at %d", w.revision, v.floor))
+		return nil, w.expired(fmt.Errorf("the watcher at revision %d is too slow, the window begins at %d", w.revision,
+			v.floor))
 	}
 	for ; w.place < v.end; w.place++ {
 		c := v.at(w.place)
 		if w.log != w.topic.log && c.revision > w.topic.since {
 			break
 		}
-		if c.revision > s.revision { // its state is about to be published
-			w.come(s.revision)
+		if c.revision > s.revision { // the state of this change is about to be published
+			w.advance(s.revision)
 			return s.changed, nil
 		}
-		event, concerns, err := w.meaning(c)
+		event, concerns, err := w.eventOf(c)
 		if concerns && (err != nil || w.full(limit, c.revision)) {
-			w.come(c.revision - 1)
+			w.advance(c.revision - 1)
 			return nil, err
 		}
 		if concerns {
@@ -129,83 +131,86 @@ func (w *Cursor) collect(limit int) (wait <-chan struct{}, err error) {
 		w.log, w.place = w.topic.log, 0
 		return w.collect(limit)
 	}
-	w.come(s.revision)
+	w.advance(s.revision)
 	return v.changed, nil
 }
 
-// full tells that no event of a revision is taken any more. One revision may have many, where a lease ends or somebody else
-// wrote several keys at once; they stay together, since who goes on from one of them later would miss the others.
+// full tells that the cursor takes no event of a revision any more. One revision may have many events, where a lease
+// ends or another program writes several keys at once. They stay together, since a client that resumes from one of them
+// would miss the others.
 func (w *Cursor) full(limit int, revision int64) bool {
 	n := len(w.events)
 	return n >= limit && (n == 0 || w.events[n-1].Revision != revision)
 }
 
-// come notes that everything up to revision was told.
-func (w *Cursor) come(revision int64) { w.revision = max(w.revision, revision) }
+// advance records that the cursor has returned everything up to a revision.
+func (w *Cursor) advance(revision int64) { w.revision = max(w.revision, revision) }
 
-// meaning tells what a change is to this cursor, and whether it concerns it at all.
-func (w *Cursor) meaning(c *change) (event Event, concerns bool, err error) {
+// eventOf returns the event that a change is for this cursor, and whether the change concerns the cursor at all.
+func (w *Cursor) eventOf(c *change) (event Event, concerns bool, err error) {
 	if c.revision <= w.after || !strings.HasPrefix(c.key(), w.prefix) {
 		return Event{}, false, nil
 	}
-	if w.lenient && (unreadable(c.entry) || unreadable(c.previous)) {
-		return unreadableEvent(c), true, nil
+	if w.passCorrupt && (c.entry.corrupt() || c.previous.corrupt()) {
+		return corruptEvent(c), true, nil
 	}
-	if c.entry != nil && c.entry.Err() != nil {
+	if c.entry.corrupt() {
 		return Event{}, true, c.entry.Err()
 	}
-	now := w.takes(c.entry)
-	if c.previous != nil && c.previous.Err() != nil {
-		// What the watcher knows of this object, if anything, is older than the poison. A state that it selects
-		// replaces that; that the object left cannot be told, since nobody knows how it looked.
+	now := w.selects(c.entry)
+	if c.previous.corrupt() {
+		// If the watcher knows a state of this object, that state is older than the corrupt value. A state that the
+		// watcher selects replaces it. A deletion can't be reported, since nobody knows the last state.
 		if !now {
 			return Event{}, true, c.previous.Err()
 		}
 		return Event{Type: Added, Entry: c.entry, Revision: c.revision}, true, nil
 	}
-	before := w.takes(c.previous)
+	before := w.selects(c.previous)
 	switch {
 	case now && before:
 		return Event{Type: Modified, Entry: c.entry, Revision: c.revision}, true, nil
 	case now:
 		return Event{Type: Added, Entry: c.entry, Revision: c.revision}, true, nil
 	case before:
-		return Event{Type: Deleted, Entry: c.departed(), Revision: c.revision}, true, nil
+		return Event{Type: Deleted, Entry: c.deletedEntry(), Revision: c.revision}, true, nil
 	}
 	return Event{}, false, nil
 }
 
-// unreadableEvent is what is told of a change of or to what can't be decoded.
-func unreadableEvent(c *change) Event {
+// corruptEvent returns the event for a change of or to a corrupt value.
+func corruptEvent(c *change) Event {
 	switch {
 	case c.entry == nil:
 		return Event{Type: Deleted, Entry: c.previous, Revision: c.revision}
-	case c.previous == nil || unreadable(c.previous) && !unreadable(c.entry):
+	case c.previous == nil || c.previous.corrupt() && !c.entry.corrupt():
 		return Event{Type: Added, Entry: c.entry, Revision: c.revision}
 	}
 	return Event{Type: Modified, Entry: c.entry, Revision: c.revision}
 }
 
-func (w *Cursor) takes(e *Entry) bool { return e != nil && (w.match == nil || w.match(e)) }
+func (w *Cursor) selects(e *Entry) bool { return e != nil && (w.match == nil || w.match(e)) }
 
 func (w *Cursor) expired(why error) error {
 	w.generation.shared.counts.expired.Add(1)
 	return fmt.Errorf("%w: %w", ErrExpired, why)
 }
 
-// rest lets go of what the cursor needn't keep alive while it waits.
-func (w *Cursor) rest() {
+// shrink drops the events, which a waiting cursor needn't keep alive.
+func (w *Cursor) shrink() {
 	clear(w.events[:cap(w.events)])
 	if cap(w.events) > idleEvents {
 		w.events = nil
 	}
 }
 
-// Revision is how far the cursor has come: every matching event up to and including it was returned. It advances with
-// the backend's progress when Next is called, also while nothing matches, and also when the call ends with its ctx.
+// Revision returns how far the cursor has come: it has returned every matching event up to and including this revision.
+// The revision advances with the backend's progress when Next is called, also while nothing matches, and also when the
+// call ends with its ctx.
 func (w *Cursor) Revision() int64 { return w.revision }
 
-// Arrived tells whether the backend has come to the revision that the cursor began behind, which may be of the future.
+// Arrived tells whether the backend has reached the revision after which the cursor began. That revision may be of the
+// future.
 func (w *Cursor) Arrived() bool { return w.generation.state.Load().revision >= w.after }
 
 // Close releases the cursor. It may be called more than once, but not while Next is running.

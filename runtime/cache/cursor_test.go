@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Events of one revision are told at once, however many: who resumes from that revision is told none of them again.
+// A cursor returns all events of one revision at once, however many: a client that resumes from that revision gets none
+// of them again.
 func TestEventsOfOneRevisionStayTogether(t *testing.T) {
 	f := newFake()
 	f.put("color=blue|", toys+"a/first")

@@ -10,37 +10,37 @@ import (
 	"apigen.dev/runtime/api"
 )
 
-// Entry is one object at one revision: its rendition in the storage version, what selectors ask for, and the other
-// forms as they were asked for. It is immutable but for those, and safe for concurrent use.
+// Entry is one object at one revision: its rendition in the storage version, the labels and fields that selectors ask
+// for, and further forms, which are rendered at demand. It is immutable but for those, and safe for concurrent use.
 //
-// It has few pointers, since a million of them shall cost the garbage collector little: key, fields and labels are
+// An Entry has few pointers, so that a million entries cost the garbage collector little: key, fields and labels are
 // packed into one string.
 type Entry struct {
 	shared *shared
-	// packed is the key, then the number of fields and the fields, then the labels in the order of their names. A
-	// field is a length, doubled, and its bytes; or, where the key holds the same bytes, the doubled length plus one
-	// and the offset in the key. A label is two strings with their lengths in front.
-	packed   string
-	payload  []byte
-	sign     sign
-	revision int64
-	forms    atomic.Pointer[formList]
-	rare     *rare // nil for nearly all
+	// packed is the key, then the number of fields and the fields, then the labels in the order of their names. A field
+	// is its length, doubled, and its bytes; where the key holds the same bytes, it is the doubled length plus one and
+	// the offset in the key. A label is two strings with their lengths in front.
+	packed    string
+	payload   []byte
+	signature signature
+	revision  int64
+	forms     atomic.Pointer[formList]
+	rare      *rare // nil for nearly all
 
 	keyLen, labelsAt      uint32
 	versionAt, versionLen uint32
 	stale                 bool
 }
 
-// rare holds what few entries have.
+// rare holds the data that only few entries have.
 type rare struct {
 	err      error
-	head     *string // where it is not that of the others
+	head     *string // where it differs from that of the other entries
 	holes    []api.Hole
 	checksum uint32 // of the payload, with Config.Verify
 }
 
-// shared is what all entries of one generation point to.
+// shared is the data to which all entries of one generation point.
 type shared struct {
 	codec  Codec
 	stored api.Form
@@ -50,63 +50,63 @@ type shared struct {
 	counts *counters
 }
 
-// newEntry packs a record.
+// newEntry packs a record into an entry.
 func newEntry(s *shared, key string, revision int64, r Record) *Entry {
 	packed := make([]byte, 0, 192)
 	packed = append(packed, key...)
 	packed = binary.AppendUvarint(packed, uint64(len(r.Fields)))
-	var signs sign
+	var signatures signature
 	for i, field := range r.Fields {
 		packed = appendField(packed, key, field)
-		signs |= signOfField(i, field)
+		signatures |= signatureOfField(i, field)
 	}
 	labelsAt := len(packed)
 	packed = appendLabels(packed, r.Labels)
 	for name, value := range r.Labels {
-		signs |= signOfLabel(name, value)
+		signatures |= signatureOfLabel(name, value)
 	}
 	e := &Entry{
-		shared:   s,
-		packed:   string(packed),
-		keyLen:   uint32(len(key)),
-		labelsAt: uint32(labelsAt),
-		sign:     signs,
-		revision: revision,
-		stale:    r.Stale,
+		shared:    s,
+		packed:    string(packed),
+		keyLen:    uint32(len(key)),
+		labelsAt:  uint32(labelsAt),
+		signature: signatures,
+		revision:  revision,
+		stale:     r.Stale,
 	}
 	e.setStored(r.Rendition)
 	return e
 }
 
-// newPoisoned makes the entry of a value that could not be decoded.
-func newPoisoned(s *shared, key string, revision int64, err error) *Entry {
+// newCorrupt makes the entry of a value that the codec could not decode.
+func newCorrupt(s *shared, key string, revision int64, err error) *Entry {
 	return &Entry{
-		shared:   s,
-		packed:   key + "\x00",
-		keyLen:   uint32(len(key)),
-		labelsAt: uint32(len(key)) + 1,
-		sign:     everything,
-		revision: revision,
-		rare:     &rare{err: fmt.Errorf("%w: %s at revision %d: %w", ErrCorrupt, key, revision, err)},
+		shared:    s,
+		packed:    key + "\x00",
+		keyLen:    uint32(len(key)),
+		labelsAt:  uint32(len(key)) + 1,
+		signature: everything,
+		revision:  revision,
+		rare:      &rare{err: fmt.Errorf("%w: %s at revision %d: %w", ErrCorrupt, key, revision, err)},
 	}
 }
 
-// restamped is the same object as of the revision of a change that took it away.
+// restamped returns the same object with the revision of the change that deleted it.
 func (e *Entry) restamped(revision int64) *Entry {
 	c := &Entry{
-		shared:   e.shared,
-		packed:   e.packed,
-		keyLen:   e.keyLen,
-		labelsAt: e.labelsAt,
-		sign:     e.sign,
-		revision: revision,
-		stale:    e.stale,
+		shared:    e.shared,
+		packed:    e.packed,
+		keyLen:    e.keyLen,
+		labelsAt:  e.labelsAt,
+		signature: e.signature,
+		revision:  revision,
+		stale:     e.stale,
 	}
 	c.setStored(e.shared.codec.Restamp(e.stored(), revision))
 	return c
 }
 
-// share makes e, which nobody has seen yet, keep no copy of what it has in common with the entry before it.
+// share makes e, which no reader has seen yet, share memory with the entry before it.
 func (e *Entry) share(before *Entry) {
 	if e.packed == before.packed {
 		e.packed = before.packed
@@ -130,7 +130,7 @@ func (e *Entry) setStored(r api.Rendition) {
 	}
 }
 
-// isHead tells whether head is that of all entries, which the first one decides.
+// isHead tells whether head is the one that all entries share. The first entry decides which one it is.
 func (s *shared) isHead(head string) bool {
 	known := s.head.Load()
 	if known == nil {
@@ -140,16 +140,17 @@ func (s *shared) isHead(head string) bool {
 	return *known == head
 }
 
-// Key is the entry's key in the backend.
+// Key returns the entry's key in the backend.
 func (e *Entry) Key() string { return e.packed[:e.keyLen] }
 
-// Revision is that of the object's last write. For the entry of a Deleted event it is that of the change.
+// Revision returns the revision of the object's last write. For the entry of a Deleted event it is the revision of the
+// change.
 func (e *Entry) Revision() int64 { return e.revision }
 
-// Stale tells that what is stored is not what would be stored today.
+// Stale tells that the value would be stored with other bytes today.
 func (e *Entry) Stale() bool { return e.stale }
 
-// Err is why the value could not be decoded, or nil. It wraps ErrCorrupt and names the key.
+// Err returns why the value could not be decoded, or nil. The error wraps ErrCorrupt and names the key.
 func (e *Entry) Err() error {
 	if e.rare == nil {
 		return nil
@@ -157,9 +158,11 @@ func (e *Entry) Err() error {
 	return e.rare.err
 }
 
-// Rendition returns a form of the object, rendering it at first demand, once however many ask for it. It is kept, and
-// after that costs no allocation, as long as the budget for renditions allows. It fails for a value that could not be
-// decoded, and where the codec fails to render; it then tries again at the next demand.
+func (e *Entry) corrupt() bool { return e != nil && e.Err() != nil }
+
+// Rendition returns a form of the object. The first caller renders it, and concurrent callers wait. The entry keeps the
+// form as long as the budget for renditions allows; then further calls don't allocate. It fails for a corrupt value,
+// and where the codec fails to render; the next call tries again.
 func (e *Entry) Rendition(wanted api.Form) (api.Rendition, error) {
 	if wanted == e.shared.stored {
 		if err := e.Err(); err != nil {
@@ -174,8 +177,8 @@ func (e *Entry) Rendition(wanted api.Form) (api.Rendition, error) {
 	return e.render(wanted)
 }
 
-// Rendered tells that Rendition has the form at hand: it would neither render nor fail. The next call may find otherwise,
-// where the budget for renditions is used up.
+// Rendered tells that the entry has a form, so that Rendition would neither render nor fail. This may be over by the
+// next call, where the budget for renditions is used up.
 func (e *Entry) Rendered(wanted api.Form) bool {
 	if wanted == e.shared.stored {
 		return e.Err() == nil
@@ -199,10 +202,10 @@ func (e *Entry) stored() api.Rendition {
 	return r
 }
 
-// Labels lets a labels.Selector match the entry's labels without allocating: it is a labels.Labels.
+// Labels returns the entry's labels as a labels.Labels, so that a labels.Selector can match them without allocating.
 func (e *Entry) Labels() LabelSet { return LabelSet{e} }
 
-// Field returns the value at index i of Record.Fields; "" where there is none.
+// Field returns the value at index i of Record.Fields, "" where there is none.
 func (e *Entry) Field(i int) string {
 	rest := e.packed[e.keyLen:e.labelsAt]
 	n, rest := cutNumber(rest)
@@ -231,19 +234,19 @@ func (e *Entry) Field(i int) string {
 // interface without allocating.
 type LabelSet struct{ e *Entry }
 
-// Has tells whether the label is there.
+// Has tells whether the entry has the label.
 func (l LabelSet) Has(label string) bool {
 	_, found := l.Lookup(label)
 	return found
 }
 
-// Get returns the label's value, "" where it isn't there.
+// Get returns the label's value, "" where the entry doesn't have the label.
 func (l LabelSet) Get(label string) string {
 	value, _ := l.Lookup(label)
 	return value
 }
 
-// Lookup returns the label's value and whether it is there.
+// Lookup returns the label's value and whether the entry has the label.
 func (l LabelSet) Lookup(label string) (value string, exists bool) {
 	for rest := l.e.packed[l.e.labelsAt:]; rest != ""; {
 		var name string

@@ -24,7 +24,8 @@ func toyShared(codec Codec, budget int64) *shared {
 func TestEntryPacksRecords(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	word := func() string {
-		return strings.Repeat(string(rune('a'+r.IntN(26))), r.IntN(4)) + []string{"", "app", "ü", "/x", strings.Repeat("long", 60)}[r.IntN(5)]
+		return strings.Repeat(string(rune('a'+r.IntN(26))), r.IntN(4)) +
+			[]string{"", "app", "ü", "/x", strings.Repeat("long", 60)}[r.IntN(5)]
 	}
 	s := toyShared(&toyCodec{}, 1)
 	for range 2000 {
@@ -63,11 +64,11 @@ func TestEntryPacksRecords(t *testing.T) {
 	}
 }
 
-func TestPoisonedEntryHasNothing(t *testing.T) {
+func TestCorruptEntryHasNothing(t *testing.T) {
 	cause := errors.New("bad")
-	e := newPoisoned(toyShared(&toyCodec{}, 1), toys+"a/x", 4, cause)
+	e := newCorrupt(toyShared(&toyCodec{}, 1), toys+"a/x", 4, cause)
 	if e.Key() != toys+"a/x" || e.Field(0) != "" || e.Labels().Has("a") || e.Revision() != 4 {
-		t.Error("a poisoned entry has more than its key")
+		t.Error("a corrupt entry has more than its key")
 	}
 	for _, form := range []api.Form{toyForm, otherOne} {
 		_, err := e.Rendition(form)
@@ -100,7 +101,7 @@ func TestRenditionIsRenderedOnce(t *testing.T) {
 // TestRenderedTellsWhatIsAtHand: the stored form always, another one from its rendering to its eviction.
 func TestRenderedTellsWhatIsAtHand(t *testing.T) {
 	s := toyShared(&toyCodec{}, formOverhead+100)
-	e, bad := toyEntry(s, "a/x", "x"), newPoisoned(s, toys+"a/y", 4, errors.New("bad"))
+	e, bad := toyEntry(s, "a/x", "x"), newCorrupt(s, toys+"a/y", 4, errors.New("bad"))
 	if !e.Rendered(toyForm) || e.Rendered(otherOne) || bad.Rendered(toyForm) || bad.Rendered(otherOne) {
 		t.Error("before anything was rendered")
 	}
@@ -217,7 +218,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 		entries[i] = toyEntry(s, fmt.Sprintf("a/%04d", i), fmt.Sprintf("color=red,size=%d|data", i))
 	}
 	tr := buildTree(entries, byKey)
-	snapshot := &Snapshot{root: tr.freeze()}
+	snapshot := &Snapshot{root: tr.Freeze()}
 	selector, err := labels.Parse("color=red,size!=5,missing!=x")
 	if err != nil {
 		t.Fatal(err)

@@ -3,16 +3,16 @@ package cache
 import "errors"
 
 var (
-	// ErrNotReady: the cache has not been filled yet.
+	// ErrNotReady means that the cache has not been filled yet, or doesn't follow the backend.
 	ErrNotReady = errors.New("the cache is not ready")
-	// ErrLagging: the cache did not catch up with the backend in time.
+	// ErrLagging means that the cache did not catch up with the backend in time.
 	ErrLagging = errors.New("the cache lags behind storage")
-	// ErrFuture: the revision asked for has not come within the bounded wait.
+	// ErrFuture means that the requested revision did not come within the bounded wait.
 	ErrFuture = errors.New("the revision is in the future")
-	// ErrExpired: the window no longer holds what was asked for.
+	// ErrExpired means that the window no longer has the requested revision.
 	ErrExpired = errors.New("the revision is no longer in the window")
-	// ErrCorrupt: a value could not be decoded.
+	// ErrCorrupt means that a stored value can't be decoded.
 	ErrCorrupt = errors.New("the stored value can't be decoded")
-	// ErrInconsistent: the cache held something else than the backend, and was dropped.
+	// ErrInconsistent means that the cache differed from the backend, and was dropped.
 	ErrInconsistent = errors.New("the cache differs from the backend")
 )

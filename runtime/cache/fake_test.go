@@ -64,7 +64,8 @@ func (f *fake) put(value string, keys ...string) (revision int64) {
 		f.revision++
 		revision = f.revision
 		for _, key := range keys {
-			f.history = append(f.history, storage.Event{KeyValue: storage.KeyValue{Key: key, Value: []byte(value), Revision: revision}})
+			f.history = append(f.history, storage.Event{KeyValue: storage.KeyValue{Key: key, Value: []byte(value),
+				Revision: revision}})
 		}
 	})
 	return revision
@@ -74,7 +75,8 @@ func (f *fake) remove(key string) (revision int64) {
 	f.change(func() {
 		f.revision++
 		revision = f.revision
-		f.history = append(f.history, storage.Event{Deleted: true, KeyValue: storage.KeyValue{Key: key, Revision: revision}})
+		f.history = append(f.history, storage.Event{Deleted: true,
+			KeyValue: storage.KeyValue{Key: key, Revision: revision}})
 	})
 	return revision
 }

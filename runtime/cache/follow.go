@@ -12,8 +12,8 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// keepUp fills the cache where need be, and follows the backend until something goes wrong.
-func (c *Cache) keepUp(ctx context.Context) error {
+// fillAndFollow fills the cache where it must, and follows the backend until an error occurs.
+func (c *Cache) fillAndFollow(ctx context.Context) error {
 	g := c.generation.Load()
 	if g == nil || g.ctx.Err() != nil {
 		next, err := c.fill(ctx)
@@ -30,7 +30,7 @@ func (c *Cache) keepUp(ctx context.Context) error {
 		g.cancel(fmt.Errorf("history was lost: %w", err))
 	}
 	if cause := context.Cause(g.ctx); cause != nil {
-		c.severed.Store(max(c.severed.Load(), g.state.Load().revision))
+		c.endedRevision.Store(max(c.endedRevision.Load(), g.state.Load().revision))
 		g.close(cause)
 		return cause
 	}
@@ -43,7 +43,7 @@ func (c *Cache) fill(ctx context.Context) (*generation, error) {
 	var reader sync.WaitGroup
 	defer reader.Wait()
 	defer stop()
-	pages := make(chan page, 1) // one is read while another is decoded
+	pages := make(chan page, 1) // one is read while the previous one is decoded
 	reader.Go(func() { c.read(reading, pages) })
 
 	s := &shared{codec: c.config.Codec, stored: c.config.Stored, verify: c.config.Verify, counts: &c.counts}
@@ -78,7 +78,7 @@ type page struct {
 	err      error
 }
 
-// read sends all pages of the prefix, at the revision of the first, and closes the channel.
+// read sends all pages of the prefix, at the revision of the first page, and closes the channel.
 func (c *Cache) read(ctx context.Context, pages chan<- page) {
 	defer close(pages)
 	request := storage.RangeRequest{Prefix: c.config.Prefix, Limit: c.config.PageSize}
@@ -101,8 +101,8 @@ func (c *Cache) read(ctx context.Context, pages chan<- page) {
 	}
 }
 
-// apply decodes a batch and makes the next state of it. It fails where the backend tells of a write that should have
-// come before: then the state was wrong, and the generation is lost.
+// apply decodes a batch and makes the next state of it. It fails where the backend delivers an event too late: then the
+// state was wrong, and the generation is lost.
 func (c *Cache) apply(g *generation, batch storage.Batch) error {
 	have := g.state.Load().revision
 	revision := max(have, batch.Revision)
@@ -113,10 +113,12 @@ func (c *Cache) apply(g *generation, batch storage.Batch) error {
 			continue
 		}
 		if e.Revision <= have {
-			if known := g.state.Load().Get(e.Key); (known == nil && !e.Deleted) || (known != nil && known.revision < e.Revision) {
-				return fmt.Errorf("the backend told of %s at revision %d after it had told all up to %d", e.Key, e.Revision, have)
+			known := g.state.Load().Get(e.Key)
+			if (known == nil && !e.Deleted) || (known != nil && known.revision < e.Revision) {
+				return fmt.Errorf("the backend delivered %s at revision %d after everything up to revision %d", e.Key,
+					e.Revision, have)
 			}
-			continue // told before
+			continue // the backend has delivered it before
 		}
 		events = append(events, e)
 		revision = max(revision, e.Revision)
@@ -136,24 +138,24 @@ func (c *Cache) apply(g *generation, batch storage.Batch) error {
 	return nil
 }
 
-// decode makes an entry of a stored value, a poisoned one where the codec can't.
+// decode makes an entry of a stored value. Where the codec can't read the value, the entry is corrupt.
 func (s *shared) decode(kv *storage.KeyValue) (w write) {
 	w = write{key: kv.Key, revision: kv.Revision}
 	defer func() {
 		if r := recover(); r != nil {
-			w.entry = newPoisoned(s, kv.Key, kv.Revision, fmt.Errorf("decoding panicked: %v", r))
+			w.entry = newCorrupt(s, kv.Key, kv.Revision, fmt.Errorf("decoding panicked: %v", r))
 		}
 	}()
 	record, err := s.codec.Decode(kv.Key, kv.Value, kv.Revision)
 	if err != nil {
-		w.entry = newPoisoned(s, kv.Key, kv.Revision, err)
+		w.entry = newCorrupt(s, kv.Key, kv.Revision, err)
 	} else {
 		w.entry = newEntry(s, kv.Key, kv.Revision, record)
 	}
 	return w
 }
 
-// Work is spread over the cores from spreadFrom items on, in portions.
+// inParallel uses all cores from spreadFrom items on, and gives each core a portion at a time.
 const (
 	spreadFrom = 64
 	portion    = 16

@@ -9,9 +9,10 @@ import (
 	"apigen.dev/runtime/api"
 )
 
-// form is one other form of an entry, rendered or being rendered. What readers look at stands first.
+// form is one form of an entry beside the stored one, rendered or being rendered. The fields that readers look at come
+// first.
 type form struct {
-	// done tells that rendition and err are there.
+	// done says that rendition and err are set.
 	done      atomic.Bool
 	used      atomic.Bool // since the pool's hand came by
 	rendition api.Rendition
@@ -22,8 +23,9 @@ type form struct {
 	place     int // in the pool's ring, counted from 1, 0 where it isn't there; guarded by the pool
 }
 
-// formList is the forms of an entry. It is immutable. Names stand beside each other, the first where the list is: a list
-// of many objects is as fast as memory is, so a form should be found in few steps through it.
+// formList is the forms of an entry. It is immutable. The names stand beside each other, and the first one is in the
+// list itself: reading a list of many objects is as fast as memory is, so a reader should find a form in few steps
+// through memory.
 type formList struct {
 	first namedForm
 	rest  []namedForm
@@ -34,7 +36,7 @@ type namedForm struct {
 	form *form
 }
 
-// retired is the list of forms of an entry that left the window: what is rendered for it is kept no more.
+// retired is the list of forms of an entry that left the window. The entry keeps no more forms.
 var retired = &formList{}
 
 // find returns a form, or nil.
@@ -53,7 +55,7 @@ func (l *formList) find(wanted api.Form) *form {
 	return nil
 }
 
-// with returns a list that has f, too.
+// with returns a list that also has f.
 func (l *formList) with(f *form) *formList {
 	named := namedForm{f.name, f}
 	if l == nil {
@@ -62,7 +64,7 @@ func (l *formList) with(f *form) *formList {
 	return &formList{l.first, append(slices.Clip(l.rest), named)}
 }
 
-// without returns a list that doesn't have f, nil where that is none.
+// without returns a list that doesn't have f, nil where no form is left.
 func (l *formList) without(f *form) *formList {
 	var without *formList
 	for _, other := range l.all() {
@@ -73,7 +75,7 @@ func (l *formList) without(f *form) *formList {
 	return without
 }
 
-// all returns the forms in a slice of the caller's own.
+// all returns the forms in a slice that belongs to the caller.
 func (l *formList) all() []*form {
 	if l == nil || l.first.form == nil {
 		return nil
@@ -107,7 +109,7 @@ func (e *Entry) render(wanted api.Form) (api.Rendition, error) {
 	}
 }
 
-// get returns the rendition; the first caller renders, and all wait for it.
+// get returns the rendition. The first caller renders it, and the others wait.
 func (f *form) get() (api.Rendition, error) {
 	if !f.done.Load() {
 		f.once.Do(f.fill)
@@ -134,7 +136,7 @@ func (f *form) fill() {
 	}
 }
 
-// forget removes a form, so that the next demand renders it again.
+// forget removes a form, so that the next caller renders it again.
 func (e *Entry) forget(f *form) {
 	for {
 		old := e.forms.Load()
@@ -147,7 +149,7 @@ func (e *Entry) forget(f *form) {
 	}
 }
 
-// retire drops the entry's forms for good, since neither the tree nor the log hold it any more.
+// retire drops the entry's forms for good, since neither the tree nor the log hold the entry any more.
 func (e *Entry) retire() {
 	if e == nil {
 		return
@@ -159,7 +161,7 @@ func (e *Entry) retire() {
 	}
 }
 
-// formOverhead is what a kept form costs beside its bytes, roughly.
+// formOverhead is roughly what a form costs beside its bytes.
 const formOverhead = 200
 
 func (f *form) cost() int64 {

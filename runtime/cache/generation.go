@@ -10,57 +10,59 @@ import (
 	"time"
 )
 
-// The changes in a chunk of the log of all, where each full chunk keeps a tree, and in one of a topic.
+// chunkOfAll is the number of changes in a chunk of the log of all changes, where each full chunk keeps a tree;
+// chunkOfTopic is that of a topic's log.
 const (
 	chunkOfAll   = 64
 	chunkOfTopic = 8
 )
 
-// generation is one unbroken line of history: a filling, and what was followed from there. When history was lost, the
-// generation ends and another one begins; its last snapshot can be read until then.
+// generation is one unbroken line of history: the state with which the cache was filled, and the events since. When
+// history is lost, the generation ends and another one begins. Readers see its last snapshot until then.
 type generation struct {
 	prefix string
 	shared *shared
-	// began is where the log's time begins, which steps of the wall clock don't touch.
+	// began is the beginning of the log's time, which steps of the wall clock don't change.
 	began time.Time
-	// ctx ends with the generation; its cause tells why.
+	// ctx ends with the generation; its cause says why.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	// state is what readers see. It is stored after the logs that belong to it were published, and before those who
-	// wait for them are woken. So a reader loads the state first and then a log, and leaves alone what in the log is
-	// newer than the state.
+	// state is the state that readers see. The writer stores it after it has published the logs, and before it wakes
+	// readers. So a reader loads the state first and then a log, and ignores changes in the log that are newer than the
+	// state.
 	state atomic.Pointer[state]
 
-	mu      sync.Mutex // guards what follows; nothing is locked below it but the pool
+	mu      sync.Mutex // guards the following fields; the writer locks nothing else but the pool while it holds mu
 	closed  bool
 	tree    tree
 	indexes []tree // in the order of Config.Indexed
 	all     *topic
-	topics  map[subject]*topic // but all
-	// valued counts the topics of values for each place of a field.
+	topics  map[subject]*topic // apart from all
+	// valued counts, for each place of a field, the topics of its values.
 	valued  []int
 	touched []*log
 	window  window
 	newest  newest
-	// followed: a watch has told what comes after the filling.
+	// followed: a watch has begun to deliver the events after the first state.
 	followed bool
 	batches  int
 }
 
-// state is a snapshot, and where in the log it is.
+// state is a snapshot, and its place in the log.
 type state struct {
 	Snapshot
 	end     uint64        // the place behind the last change that the snapshot holds
 	changed chan struct{} // closed when the next state was published
 }
 
-// subject is what a topic is about: what lies below a prefix, or what has a value of a field where there is no prefix.
+// subject is the subject of a topic: the keys below a prefix or, where prefix is empty, the entries with a value of a
+// field.
 type subject struct {
 	prefix string
 	value  Value
 }
 
-// topic is what a cursor follows: the changes of one subject, since the topic was first asked for.
+// topic is the log that a cursor follows: the changes of one subject since the first cursor asked for the topic.
 type topic struct {
 	subject subject
 	since   int64
@@ -68,7 +70,7 @@ type topic struct {
 	cursors int
 }
 
-// write is a decoded event: a write of entry, or a deletion of key where entry is nil.
+// write is a decoded event: a write of entry or, where entry is nil, a deletion of key.
 type write struct {
 	key      string
 	revision int64
@@ -96,7 +98,7 @@ func (g *generation) begin(entries []*Entry, indexed []int, revision int64) {
 	g.count()
 }
 
-// sorted returns the entries, which are in the order of their keys, in another order.
+// sorted returns entries, which are in the order of their keys, in another order.
 func sorted(entries []*Entry, o order) []*Entry {
 	type valued struct {
 		value string
@@ -114,20 +116,20 @@ func sorted(entries []*Entry, o order) []*Entry {
 	return out
 }
 
-// snapshot freezes what the trees hold.
+// snapshot freezes the trees.
 func (g *generation) snapshot(revision int64) Snapshot {
-	s := Snapshot{revision: revision, root: g.tree.freeze()}
+	s := Snapshot{revision: revision, root: g.tree.Freeze()}
 	if len(g.indexes) > 0 {
-		s.indexes = make([]*node, len(g.indexes))
+		s.indexes = make([]index, len(g.indexes))
 		for i := range g.indexes {
-			s.indexes[i] = g.indexes[i].freeze()
+			s.indexes[i] = index{g.indexes[i].order, g.indexes[i].Freeze()}
 		}
 	}
 	return s
 }
 
-// apply makes the next state of a batch of writes and publishes it. What it costs doesn't depend on how many follow the
-// log; those whom no write concerns are not woken.
+// apply makes the next state of a batch of writes and publishes it. Its cost doesn't depend on the number of cursors;
+// it wakes only the cursors that a write concerns.
 func (g *generation) apply(writes []write, revision int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -178,35 +180,35 @@ func (g *generation) record(w *write, now int64) {
 	c.previous.check()
 	g.window.bytes += c.cost()
 	if g.all.log.append(c) {
-		g.all.log.checkpoint(g.tree.freeze())
+		g.all.log.checkpoint(g.tree.Freeze())
 	}
-	for t := range g.concerned(c) {
+	for t := range g.topicsOf(c) {
 		g.touch(t.log)
 		t.log.append(c)
 	}
 }
 
-// follows notes that a watch follows the generation.
-func (g *generation) follows() {
+// setFollowed records that a watch follows the generation.
+func (g *generation) setFollowed() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.followed = true
 }
 
-// shrink drops what the window has no room for.
+// shrink drops the changes for which the window has no room.
 func (g *generation) shrink(now int64) {
 	g.window.resize(g.all.log, now)
-	for g.window.over(g.all.log) {
+	for g.window.exceeds(g.all.log) {
 		c := g.all.log.trim()
 		g.window.bytes -= c.cost()
-		for t := range g.concerned(c) {
+		for t := range g.topicsOf(c) {
 			for t.log.len() > 0 && t.log.at(t.log.first).revision <= c.revision {
 				g.touch(t.log)
 				t.log.trim()
 			}
 		}
 		c.previous.retire()
-		c.gone.Load().retire()
+		c.deleted.Load().retire()
 	}
 }
 
@@ -217,9 +219,9 @@ func (g *generation) touch(l *log) {
 	}
 }
 
-// concerned yields the topics, beside that of all, to which a change belongs: of those that somebody follows, one for
-// each "/" in the key, and one for each value that a field has or had.
-func (g *generation) concerned(c *change) func(func(*topic) bool) {
+// topicsOf yields the topics to which a change belongs, apart from that of all changes: among the topics that a cursor
+// follows, one for each "/" in the key, and one for each value that a field has or had.
+func (g *generation) topicsOf(c *change) func(func(*topic) bool) {
 	return func(yield func(*topic) bool) {
 		if len(g.topics) == 0 {
 			return
@@ -234,17 +236,17 @@ func (g *generation) concerned(c *change) func(func(*topic) bool) {
 			}
 		}
 		for place, topics := range g.valued {
-			if topics > 0 && !g.concernedBy(c, place, yield) {
+			if topics > 0 && !g.topicsByValue(c, place, yield) {
 				return
 			}
 		}
 	}
 }
 
-// concernedBy is concerned for the values of one field. A change from or to a state that can't be read concerns all who
-// follow the field, since nobody knows what it is.
-func (g *generation) concernedBy(c *change, place int, yield func(*topic) bool) bool {
-	if unreadable(c.entry) || unreadable(c.previous) {
+// topicsByValue is topicsOf for the values of one field. A change from or to a corrupt value concerns all cursors that
+// follow the field, since nobody knows the field's value.
+func (g *generation) topicsByValue(c *change, place int, yield func(*topic) bool) bool {
+	if c.entry.corrupt() || c.previous.corrupt() {
 		for s, t := range g.topics {
 			if s.prefix == "" && s.value.Place == place && !yield(t) {
 				return false
@@ -271,10 +273,8 @@ func (g *generation) concernedBy(c *change, place int, yield func(*topic) bool) 
 	return true
 }
 
-func unreadable(e *Entry) bool { return e != nil && e.Err() != nil }
-
-// topicOf returns the narrowest topic that has everything below prefix, or everything below it that a lookup is after,
-// and makes it where nobody followed it yet.
+// topicOf returns the narrowest topic that has everything below prefix, or everything below it that a lookup selects.
+// It makes the topic where no cursor follows it yet.
 func (g *generation) topicOf(prefix string, l *Lookup) *topic {
 	s := subject{prefix: prefix[:strings.LastIndexByte(prefix, '/')+1]}
 	switch {
@@ -289,13 +289,13 @@ func (g *generation) topicOf(prefix string, l *Lookup) *topic {
 		s.prefix, s.value.Value = strings.Clone(s.prefix), strings.Clone(s.value.Value)
 		t = &topic{subject: s, since: now, log: newLog(chunkOfTopic, now)}
 		g.topics[s] = t
-		g.follow(s, 1)
+		g.countValue(s, 1)
 	}
 	return t
 }
 
-// follow counts a topic of a value, or forgets it.
-func (g *generation) follow(s subject, by int) {
+// countValue adds to the number of topics of a field, where the subject is a value.
+func (g *generation) countValue(s subject, by int) {
 	if s.prefix != "" {
 		return
 	}
@@ -305,7 +305,7 @@ func (g *generation) follow(s subject, by int) {
 	g.valued[s.value.Place] += by
 }
 
-// watch makes a cursor.
+// watch returns a new cursor.
 func (g *generation) watch(prefix string, l *Lookup, after int64, match Match) (*Cursor, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -328,7 +328,7 @@ func (g *generation) watch(prefix string, l *Lookup, after int64, match Match) (
 	return w, nil
 }
 
-// release forgets a cursor, and its topic where it was the last.
+// release forgets a cursor, and its topic where no other cursor follows it.
 func (g *generation) release(t *topic) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -336,12 +336,12 @@ func (g *generation) release(t *topic) {
 	g.shared.counts.cursors.Add(-1)
 	if t.cursors == 0 && t != g.all {
 		delete(g.topics, t.subject)
-		g.follow(t.subject, -1)
+		g.countValue(t.subject, -1)
 	}
 	g.count()
 }
 
-// close ends the generation: cursors expire, its last snapshot stays.
+// close ends the generation. Cursors expire; the last snapshot stays.
 func (g *generation) close(cause error) {
 	g.cancel(cause)
 	g.mu.Lock()
@@ -356,7 +356,7 @@ func (g *generation) close(cause error) {
 	}
 }
 
-// at returns the snapshot at a revision of the past; nil where the window doesn't have it.
+// at returns the snapshot at a revision of the past, nil where the window doesn't have the revision.
 func (g *generation) at(revision int64) *Snapshot {
 	s, v := g.state.Load(), g.all.log.view.Load()
 	switch {
@@ -372,7 +372,7 @@ func (g *generation) at(revision int64) *Snapshot {
 	return &Snapshot{revision: revision, root: v.rootAt(place, s.root, s.end), latest: s.root}
 }
 
-// count tells the gauges how things are, unless they are another generation's by now.
+// count updates the gauges, unless another generation does so by now.
 func (g *generation) count() {
 	if g.closed {
 		return
@@ -387,8 +387,8 @@ func (g *generation) count() {
 // verify panics where an invariant is broken.
 func (g *generation) verify(before, after *state) {
 	err := verifyStep(before, after)
-	if g.batches++; err == nil && (after.root == nil || after.root.count <= verifyTreeSize || g.batches%verifyTreeEvery == 0) {
-		if err = after.root.verify(); err == nil {
+	if g.batches++; err == nil && (after.root.Len() <= verifyTreeSize || g.batches%verifyTreeEvery == 0) {
+		if err = verifyTree(after.root); err == nil {
 			err = after.verifyIndexes()
 		}
 	}

@@ -13,11 +13,12 @@ type change struct {
 	entry    *Entry // nil for a deletion
 	previous *Entry // nil for a creation
 	revision int64
-	at       int64 // when it was applied, in nanoseconds since the generation began
-	gone     atomic.Pointer[Entry]
+	at       int64 // time of the change, in nanoseconds since the generation began
+	deleted  atomic.Pointer[Entry]
 }
 
-// changeOverhead is what a change costs beside the payload that it keeps alive: itself, and copied paths of the tree.
+// changeOverhead is roughly what a change costs beside the payload that it keeps alive: itself, and copied paths of the
+// tree.
 const changeOverhead = 1024
 
 func (c *change) key() string {
@@ -27,7 +28,7 @@ func (c *change) key() string {
 	return c.previous.Key()
 }
 
-// cost is what is set free when the change leaves the log, roughly.
+// cost is roughly the memory that is freed when the change leaves the log.
 func (c *change) cost() int64 {
 	if c.previous == nil {
 		return changeOverhead
@@ -35,39 +36,39 @@ func (c *change) cost() int64 {
 	return int64(len(c.previous.payload)) + changeOverhead
 }
 
-// departed is the previous entry as of this change, made once for all who ask.
-func (c *change) departed() *Entry {
-	if e := c.gone.Load(); e != nil {
+// deletedEntry returns the previous entry with the revision of this change. The first caller makes it.
+func (c *change) deletedEntry() *Entry {
+	if e := c.deleted.Load(); e != nil {
 		return e
 	}
 	e := c.previous.restamped(c.revision)
-	if !c.gone.CompareAndSwap(nil, e) {
-		return c.gone.Load()
+	if !c.deleted.CompareAndSwap(nil, e) {
+		return c.deleted.Load()
 	}
 	return e
 }
 
-// log is an append-only list of changes in a sliding window: all of the cache's, or those of one topic. One goroutine at
-// a time writes; what it wrote is seen by readers, who take no lock, from publish on. Places in the log are numbers that
-// only grow.
+// log is an append-only list of changes in a sliding window: the log of all changes, or that of one topic. One
+// goroutine at a time writes. Readers take no lock, and see what the writer has published. Places in the log are
+// numbers that only grow.
 type log struct {
 	view atomic.Pointer[view]
 
-	// What follows belongs to the writer.
+	// The following fields belong to the writer.
 	chunkLen   uint64
 	chunks     []*chunk
 	base       uint64 // place of the first change of chunks[0]; a multiple of chunkLen
 	first, end uint64 // places in the window: first inclusive, end exclusive
 	floor      int64  // the revision behind which the window begins: all later changes are in it
-	dirty      bool   // there is something to publish
-	appended   bool   // ... that wakes
+	dirty      bool   // publish has something to do
+	appended   bool   // the changes wake readers
 	stale      chan struct{}
 }
 
-// chunk holds a fixed number of changes. Readers see those before their view's end.
+// chunk holds a fixed number of changes. Readers see the changes before their view's end.
 type chunk struct {
 	changes []*change
-	// root is the tree after the last change of the chunk; set, in the log of all changes, when the chunk is full.
+	// root is the tree after the last change of the chunk. It is set in the log of all changes when the chunk is full.
 	root *node
 }
 
@@ -78,7 +79,7 @@ type view struct {
 	base       uint64
 	first, end uint64
 	floor      int64
-	// changed is closed when changes were appended behind end, and the state that holds them was published.
+	// changed is closed after changes were appended behind end and the state with these changes was published.
 	changed chan struct{}
 }
 
@@ -106,7 +107,7 @@ func (l *log) append(c *change) (full bool) {
 	return l.end%l.chunkLen == 0
 }
 
-// checkpoint keeps the tree as it is behind the last change, which was the last of its chunk.
+// checkpoint keeps the tree after the last change, which was the last of its chunk.
 func (l *log) checkpoint(root *node) { l.chunks[len(l.chunks)-1].root = root }
 
 // trim drops the oldest change and returns it.
@@ -122,11 +123,11 @@ func (l *log) trim() *change {
 	return c
 }
 
-// publish shows readers what was appended and trimmed. Those who wait are woken by a call of wake, after the state was
-// published too.
+// publish shows readers the appended and trimmed changes. The writer calls wake after it has published the state, too.
 func (l *log) publish() {
 	old := l.view.Load()
-	v := &view{chunks: l.chunks, chunkLen: l.chunkLen, base: l.base, first: l.first, end: l.end, floor: l.floor, changed: old.changed}
+	v := &view{chunks: l.chunks, chunkLen: l.chunkLen, base: l.base, first: l.first, end: l.end, floor: l.floor,
+		changed: old.changed}
 	if l.appended {
 		v.changed = make(chan struct{})
 		l.stale = old.changed
@@ -135,7 +136,7 @@ func (l *log) publish() {
 	l.view.Store(v)
 }
 
-// wake wakes those who waited for what was published.
+// wake wakes the readers that wait for the published changes.
 func (l *log) wake() {
 	if l.stale != nil {
 		close(l.stale)
@@ -153,13 +154,14 @@ func (v *view) behind(revision int64) uint64 {
 	return v.first + uint64(sort.Search(n, func(i int) bool { return v.at(v.first+uint64(i)).revision > revision }))
 }
 
-// rootAt returns the tree at place, which is before end, by undoing what came after it from the nearest root kept.
-// latest is the tree behind the place latestEnd.
+// rootAt returns the tree at place, which is before end: it undoes changes from the nearest tree that is kept. latest
+// is the tree behind the place latestEnd.
 func (v *view) rootAt(place uint64, latest *node, latestEnd uint64) *node {
-	t, from := tree{root: latest, owner: &owner{past: true}, order: byKey}, latestEnd
+	nearest, from := latest, latestEnd
 	if i := (place - v.base) / v.chunkLen; v.base+(i+1)*v.chunkLen <= v.end && v.chunks[i].root != nil {
-		t.root, from = v.chunks[i].root, v.base+(i+1)*v.chunkLen
+		nearest, from = v.chunks[i].root, v.base+(i+1)*v.chunkLen
 	}
+	t := pastTree(nearest)
 	for ; from > place; from-- {
 		c := v.at(from - 1)
 		if c.previous == nil {
@@ -168,21 +170,21 @@ func (v *view) rootAt(place uint64, latest *node, latestEnd uint64) *node {
 			t.set(c.previous)
 		}
 	}
-	return t.freeze()
+	return t.Freeze()
 }
 
-// roots is how many trees of the past are kept: one for each full chunk.
+// roots returns how many trees of the past are kept: one for each full chunk.
 func (v *view) roots() int64 { return int64((v.end - v.base) / v.chunkLen) }
 
 // Window bounds the log. Its zero value means the defaults.
 type Window struct {
-	// Min and Max number of changes that the window has room for: 100 and 102,400. It doubles when it is full of
-	// changes that are younger than Fresh, and is halved when most of them are older.
+	// Min and Max bound the number of changes for which the window has room: 100 and 102,400. The number doubles when
+	// the window is full of changes that are younger than Fresh, and is halved when most of them are older.
 	Min, Max int
-	// Fresh is 75 s: kube-apiserver's, a little more than the time in which clients ask for bookmarks.
+	// Fresh is 75 s, as in kube-apiserver: a little more than the time in which clients ask for bookmarks.
 	Fresh time.Duration
-	// Bytes bounds what the window keeps alive that isn't current any more, in payloads and trees: 256 MiB. It is
-	// exceeded only where Min demands it.
+	// Bytes bounds the memory of past states that the window keeps alive, in payloads and trees: 256 MiB. The window
+	// exceeds it only where Min demands it.
 	Bytes int64
 }
 
@@ -201,7 +203,7 @@ type window struct {
 	bytes    int64
 }
 
-// resize adapts the capacity to what the log holds at now.
+// resize adapts the capacity to the changes that the log holds at the time now.
 func (w *window) resize(l *log, now int64) {
 	stale := now - w.Fresh.Nanoseconds()
 	for l.len() > w.capacity && w.capacity < w.Max && l.at(l.first).at > stale {
@@ -212,7 +214,7 @@ func (w *window) resize(l *log, now int64) {
 	}
 }
 
-// over tells whether the oldest change must go.
-func (w *window) over(l *log) bool {
+// exceeds tells whether the log must drop its oldest change.
+func (w *window) exceeds(l *log) bool {
 	return l.len() > w.capacity || (w.bytes > w.Bytes && l.len() > w.Min)
 }

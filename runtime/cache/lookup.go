@@ -11,63 +11,63 @@ type Value struct {
 	Value string
 }
 
-// Lookup is what of a selection the cache can look up: values that fields have, and labels. It only narrows: what it
-// leaves out can't match, and of what it lets pass some may not. Its zero value lets all pass; once it is in use it must
-// not be changed.
+// Lookup is the part of a selection that the cache can look up: values of fields, and labels. It excludes only entries
+// that can't match, and may pass others that don't match. Its zero value passes all entries. A Lookup in use must not
+// be changed.
 type Lookup struct {
 	values []Value
-	all    sign
-	any    [][]sign
+	all    signature
+	any    [][]signature
 }
 
-// Field asks for a value of a field. Lookups are quickest for the field that is asked for first.
+// Field asks for a value of a field. The cache uses the index of the field that is asked for first.
 func (l *Lookup) Field(v Value) {
 	l.values = append(l.values, v)
-	l.all |= signOfField(v.Place, v.Value)
+	l.all |= signatureOfField(v.Place, v.Value)
 }
 
-// Label asks for a label that has one of the values. Without any it asks for nothing.
+// Label asks for a label that has one of the values. Without values it asks for nothing.
 func (l *Lookup) Label(name string, values ...string) {
-	signs := make([]sign, len(values))
+	signatures := make([]signature, len(values))
 	for i, value := range values {
-		signs[i] = signOfLabel(name, value)
+		signatures[i] = signatureOfLabel(name, value)
 	}
-	switch len(signs) {
+	switch len(signatures) {
 	case 0:
 	case 1:
-		l.all |= signs[0]
+		l.all |= signatures[0]
 	default:
-		l.any = append(l.any, signs)
+		l.any = append(l.any, signatures)
 	}
 }
 
 // Empty tells whether nothing was asked for.
 func (l *Lookup) Empty() bool { return l.all == 0 && len(l.any) == 0 }
 
-// passes tells whether an entry of this sign may match.
-func (l *Lookup) passes(s sign) bool {
+// passes tells whether an entry of this signature may match.
+func (l *Lookup) passes(s signature) bool {
 	if l == nil {
 		return true
 	}
 	if s&l.all != l.all {
 		return false
 	}
-	for _, signs := range l.any {
-		if !s.hasOne(signs) {
+	for _, signatures := range l.any {
+		if !s.hasOne(signatures) {
 			return false
 		}
 	}
 	return true
 }
 
-// sign is a summary of an entry's fields and labels: some bits for each. An entry that lacks a bit lacks what the bit
-// stands for; one that has it may.
-type sign uint64
+// signature is a summary of an entry's fields and labels: some bits for each of them. An entry that lacks a bit doesn't
+// have the field or label that sets the bit; an entry that has the bit may.
+type signature uint64
 
-// everything is the sign of an entry of which nothing is known.
-const everything = ^sign(0)
+// everything is the signature of an entry whose fields and labels are unknown.
+const everything = ^signature(0)
 
-func (s sign) hasOne(of []sign) bool {
+func (s signature) hasOne(of []signature) bool {
 	for _, one := range of {
 		if s&one == one {
 			return true
@@ -76,19 +76,19 @@ func (s sign) hasOne(of []sign) bool {
 	return false
 }
 
-// seed keeps clients from choosing labels that all have the same sign.
+// seed keeps clients from choosing labels that all have the same signature.
 var seed = maphash.MakeSeed()
 
-func signOfField(place int, value string) sign {
-	return signOf(uint64(place)+1, maphash.String(seed, value))
+func signatureOfField(place int, value string) signature {
+	return signatureOf(uint64(place)+1, maphash.String(seed, value))
 }
 
-func signOfLabel(name, value string) sign {
-	return signOf(maphash.String(seed, name), maphash.String(seed, value))
+func signatureOfLabel(name, value string) signature {
+	return signatureOf(maphash.String(seed, name), maphash.String(seed, value))
 }
 
-// signOf picks two bits.
-func signOf(what, value uint64) sign {
+// signatureOf picks two bits.
+func signatureOf(what, value uint64) signature {
 	high, low := bits.Mul64(what^0x9e3779b97f4a7c15, value|1)
 	h := high ^ low
 	return 1<<(h&63) | 1<<(h>>6&63)

@@ -36,7 +36,10 @@ func wants() []wanted {
 		{"field", red, func(e *Entry) bool { return e.Field(colorField) == "red" }},
 		{"empty field", none, func(e *Entry) bool { return e.Field(colorField) == "" }},
 		{"name, which has no index", name, func(e *Entry) bool { return e.Field(0) == "x3" }},
-		{"field and label", both, func(e *Entry) bool { return e.Field(colorField) == "blue" && e.Labels().Get("size") == "2" }},
+		{"field and label", both, func(e *Entry) bool {
+			return e.Field(colorField) == "blue" &&
+				e.Labels().Get("size") == "2"
+		}},
 		{"labels", in, func(e *Entry) bool {
 			color := e.Labels().Get("color")
 			return (color == "red" || color == "green") && e.Labels().Get("size") == "1"
@@ -44,8 +47,8 @@ func wants() []wanted {
 	}
 }
 
-// randomWrites feeds a cache with creations, changes, deletions and, now and then, poison.
-func randomWrites(t *testing.T, c *Cache, g *generation, r *rand.Rand, n int, poisonous bool) {
+// randomWrites feeds a cache with creations, changes, deletions and, now and then, corrupt values.
+func randomWrites(t *testing.T, c *Cache, g *generation, r *rand.Rand, n int, corrupt bool) {
 	t.Helper()
 	for range n {
 		key := fmt.Sprintf("ns%d/x%d", r.IntN(3), r.IntN(40))
@@ -53,23 +56,23 @@ func randomWrites(t *testing.T, c *Cache, g *generation, r *rand.Rand, n int, po
 		switch {
 		case r.IntN(5) == 0:
 			value = ""
-		case poisonous && r.IntN(20) == 0:
+		case corrupt && r.IntN(20) == 0:
 			value = "bad"
 		}
 		c.feed(t, g, key, value, g.state.Load().revision+1)
 	}
 }
 
-// TestSelectAgainstScan compares what is looked up in snapshots, also in those kept from the past, with what a scan of all
-// finds.
+// TestSelectAgainstScan compares what is looked up in snapshots, also in those kept from the past, with what a scan of
+// all finds.
 func TestSelectAgainstScan(t *testing.T) {
-	for _, poisonous := range []bool{false, true} {
+	for _, corrupt := range []bool{false, true} {
 		r := rand.New(rand.NewPCG(3, 4))
 		config := toyConfig(newFake())
 		c, g := fedCache(t, config)
 		var kept []*Snapshot
 		for range 60 {
-			randomWrites(t, c, g, r, 20, poisonous)
+			randomWrites(t, c, g, r, 20, corrupt)
 			kept = append(kept, &g.state.Load().Snapshot)
 			if past := g.at(g.state.Load().revision - int64(r.IntN(30))); past != nil {
 				kept = append(kept, past)
@@ -99,7 +102,8 @@ func compareSelect(t *testing.T, s *Snapshot, prefix, from string, w wanted) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Fatalf("%s below %q from %q at %d: %d entries are found, not %d", w.name, prefix, from, s.Revision(), len(got), len(want))
+		t.Fatalf("%s below %q from %q at %d: %d entries are found, not %d", w.name, prefix, from, s.Revision(),
+			len(got), len(want))
 	}
 }
 
@@ -133,7 +137,7 @@ func TestFollowTellsWhatWatchTells(t *testing.T) {
 	type pair struct {
 		wanted
 		follow, watch *Cursor
-		told          [2][]string
+		returned      [2][]string
 	}
 	var pairs []*pair
 	for round := range 40 {
@@ -160,11 +164,12 @@ func TestFollowTellsWhatWatchTells(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, e := range w.events {
-					p.told[i] = append(p.told[i], fmt.Sprint(e.Type, e.Revision, text(t, e.Entry)))
+					p.returned[i] = append(p.returned[i], fmt.Sprint(e.Type, e.Revision, text(t, e.Entry)))
 				}
 			}
-			if !slices.Equal(p.told[0], p.told[1]) {
-				t.Fatalf("%s: one tells\n%s\nthe other\n%s", p.name, strings.Join(p.told[0], "\n"), strings.Join(p.told[1], "\n"))
+			if !slices.Equal(p.returned[0], p.returned[1]) {
+				t.Fatalf("%s: one returns\n%s\nthe other\n%s", p.name, strings.Join(p.returned[0], "\n"),
+					strings.Join(p.returned[1], "\n"))
 			}
 			p.follow.Next(ended)
 			if p.follow.Revision() != g.state.Load().revision {
@@ -181,8 +186,8 @@ func TestFollowTellsWhatWatchTells(t *testing.T) {
 	}
 }
 
-// TestFollowIsPoisonedToo: a value that can't be read may be one that is followed.
-func TestFollowIsPoisonedToo(t *testing.T) {
+// TestFollowSeesCorruptValues: a value that can't be read may be one that is followed.
+func TestFollowSeesCorruptValues(t *testing.T) {
 	c, g := fedCache(t, toyConfig(newFake()))
 	c.feed(t, g, "a/x", "color=red|", 2)
 	l := &Lookup{}
@@ -194,7 +199,7 @@ func TestFollowIsPoisonedToo(t *testing.T) {
 	defer w.Close()
 	c.feed(t, g, "a/y", "bad", 3)
 	if _, err := w.Next(t.Context()); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("a poisoned write is told as %v", err)
+		t.Errorf("a corrupt write is reported as %v", err)
 	}
 	s, err := c.Current()
 	if err != nil {
@@ -205,7 +210,7 @@ func TestFollowIsPoisonedToo(t *testing.T) {
 		found = found || e.Err() != nil
 	}
 	if !found {
-		t.Error("a lookup leaves a poisoned entry out")
+		t.Error("a lookup leaves a corrupt entry out")
 	}
 }
 
@@ -250,7 +255,7 @@ func TestOthersAreNotWoken(t *testing.T) {
 	}
 }
 
-// TestUnchangedWritesShareTheirStrings: what key, fields and labels cost is paid once for all states of an object.
+// TestUnchangedWritesShareTheirStrings: all states of an object share the memory of its key, fields and labels.
 func TestUnchangedWritesShareTheirStrings(t *testing.T) {
 	c, g := fedCache(t, toyConfig(newFake()))
 	packed := func() string { return g.state.Load().Get(toys + "a/x").packed }
@@ -270,7 +275,8 @@ func TestUnchangedWritesShareTheirStrings(t *testing.T) {
 func BenchmarkSelect(b *testing.B) {
 	f := newFake()
 	for i := range 10_000 {
-		f.put(fmt.Sprintf("color=c%d,size=%d|%s", i%100, i%100, strings.Repeat("x", 1000)), fmt.Sprintf("%sns/toy-%06d", toys, i))
+		f.put(fmt.Sprintf("color=c%d,size=%d|%s", i%100, i%100, strings.Repeat("x", 1000)),
+			fmt.Sprintf("%sns/toy-%06d", toys, i))
 	}
 	config := toyConfig(f)
 	config.Verify = false
@@ -302,7 +308,8 @@ func BenchmarkSelect(b *testing.B) {
 	}
 }
 
-// BenchmarkPublishByValue writes one object while so many watchers wait, each for a value of a field that it doesn't have.
+// BenchmarkPublishByValue writes one object while so many watchers wait, each for a value of a field that it doesn't
+// have.
 func BenchmarkPublishByValue(b *testing.B) {
 	for _, watchers := range []int{1, 10_000} {
 		b.Run(fmt.Sprintf("unconcerned=%d", watchers), func(b *testing.B) {
@@ -319,7 +326,8 @@ func BenchmarkPublishByValue(b *testing.B) {
 			for b.Loop() {
 				revision++
 				kv := storage.KeyValue{Key: toys + "ns00007/toy-000700", Value: value, Revision: revision}
-				if err := c.apply(g, storage.Batch{Events: []storage.Event{{KeyValue: kv}}, Revision: revision}); err != nil {
+				if err := c.apply(g, storage.Batch{Events: []storage.Event{{KeyValue: kv}},
+					Revision: revision}); err != nil {
 					b.Fatal(err)
 				}
 			}

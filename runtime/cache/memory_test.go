@@ -61,11 +61,11 @@ func TestOverMemory(t *testing.T) {
 		}
 		for e := range s.Entries(toys, "") {
 			if known[e.Key()] != e.Revision() {
-				t.Fatalf("at %d, %s is at %d, and events told %d", s.Revision(), e.Key(), e.Revision(), known[e.Key()])
+				t.Fatalf("at %d, %s is at %d, and events say %d", s.Revision(), e.Key(), e.Revision(), known[e.Key()])
 			}
 		}
 		if s.Count(toys, "") != len(known) {
-			t.Fatalf("at %d there are %d entries, and events told %d", s.Revision(), s.Count(toys, ""), len(known))
+			t.Fatalf("at %d there are %d entries, and events say %d", s.Revision(), s.Count(toys, ""), len(known))
 		}
 	}
 }

@@ -2,39 +2,40 @@ package cache
 
 import "sync"
 
-// pool keeps what was rendered beside the stored form under a budget. Where it exceeds it, a hand goes round, spares once
-// what was used since it last came by (marking a use is one atomic write, no lock), and drops the rest.
+// pool bounds the memory for forms beside the stored one. When the budget is exceeded, a hand goes round the ring: it
+// spares once every form that was used since its last round (a reader marks a use with one atomic write, without a
+// lock), and drops the others.
 type pool struct {
 	budget int64
 	counts *counters
 
-	mu    sync.Mutex // guards what follows; nothing is locked below it
+	mu    sync.Mutex // guards the following fields; nothing else is locked while it is held
 	ring  []pooled
 	hand  int
 	bytes int64
 }
 
-// pooled is what the pool holds, and what it cost when it came.
+// pooled is something that the pool holds, and its cost when it came.
 type pooled struct {
 	what rendered
 	cost int64
 }
 
-// rendered is a form of one entry, or a sheet.
+// rendered is a form of one entry, or a block.
 type rendered interface {
-	// cost is what it takes, in bytes.
+	// cost is the memory that it takes, in bytes.
 	cost() int64
-	// kept tells whether it was not given up meanwhile.
+	// kept tells whether its bytes are still there.
 	kept() bool
-	// spare tells whether it was used since it was asked last.
+	// spare tells whether it was used since the last call of spare.
 	spare() bool
-	// evict lets go of the bytes.
+	// evict drops the bytes.
 	evict()
-	// at is the place in the ring, counted from 1; 0 where it isn't there. It is the pool's.
+	// at is its place in the ring, counted from 1, or 0 outside the ring. It belongs to the pool.
 	at() *int
 }
 
-// add takes up what was just rendered, and makes room for it.
+// add adds something that was just rendered, and makes room for it.
 func (p *pool) add(r rendered) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,14 +60,14 @@ func (p *pool) add(r rendered) {
 	}
 }
 
-// size is the bytes that are kept.
+// size returns the number of bytes that are kept.
 func (p *pool) size() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.bytes
 }
 
-// drop removes what was given up.
+// drop removes something whose bytes were dropped.
 func (p *pool) drop(r rendered) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,9 +16,9 @@ var (
 	errRolledBack = errors.New("the backend was rolled back")
 )
 
-// Consistent returns a snapshot that holds every write acknowledged before the call. Concurrent calls share
-// questions to the backend, but none joins a question that was asked before it arrived. It fails with ErrLagging where
-// the cache doesn't catch up within its bound, and with ErrNotReady where it doesn't follow the backend; the caller then
+// Consistent returns a snapshot that has every write acknowledged before the call. Concurrent calls share questions to
+// the backend, but no call joins a question that was asked before the call. Consistent fails with ErrLagging where the
+// cache doesn't catch up within its bound, and with ErrNotReady where it doesn't follow the backend. The caller then
 // reads from the backend.
 func (c *Cache) Consistent(ctx context.Context) (*Snapshot, error) {
 	if err := c.Ready(); err != nil {
@@ -31,7 +31,7 @@ func (c *Cache) Consistent(ctx context.Context) (*Snapshot, error) {
 	select {
 	case <-q.done:
 	case <-bound.C:
-		return nil, c.lags(errors.New("storage doesn't tell its revision"))
+		return nil, c.lags(errors.New("storage doesn't answer with its revision"))
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -45,14 +45,15 @@ func (c *Cache) Consistent(ctx context.Context) (*Snapshot, error) {
 	return s, err
 }
 
-// Latest waits for the cache latestWait at most, and where that was in vain doesn't try again for behindFor.
+// Latest waits for the cache at most latestWait. After it has waited in vain, it doesn't wait again for behindFor.
 const (
 	latestWait = 5 * time.Millisecond
 	behindFor  = 10 * time.Millisecond
 )
 
-// Latest is Consistent for reads that know another way than to wait: where the cache has, or soon gets, what the backend
-// had when it was asked, after the call began, the snapshot; else nil. Concurrent calls share questions.
+// Latest is Consistent for reads that have another way than to wait. It returns a snapshot that has every write
+// acknowledged before the call where the cache has it already or gets it soon, else nil. Concurrent calls share
+// questions.
 func (c *Cache) Latest(ctx context.Context) *Snapshot {
 	if c.Ready() != nil || time.Since(c.began) < time.Duration(c.behind.Load()) {
 		return nil
@@ -66,7 +67,7 @@ func (c *Cache) Latest(ctx context.Context) *Snapshot {
 	if q.err != nil {
 		return nil
 	}
-	// Where other keys are written, each write puts the cache behind until the backend tells progress.
+	// A write to another prefix puts the cache behind until the backend reports progress.
 	bound := time.NewTimer(latestWait)
 	defer bound.Stop()
 	s, err := c.reach(ctx, q.generation, q.revision, bound.C)
@@ -85,7 +86,7 @@ func (c *Cache) lags(why error) error {
 
 var errTooSlow = errors.New("the revision has not come in time")
 
-// reach waits until g has come to revision.
+// reach waits until g has a revision.
 func (c *Cache) reach(ctx context.Context, g *generation, revision int64, bound <-chan time.Time) (*Snapshot, error) {
 	s := g.state.Load()
 	if s.revision >= revision {
@@ -107,17 +108,17 @@ func (c *Cache) reach(ctx context.Context, g *generation, revision int64, bound 
 	return &s.Snapshot, nil
 }
 
-// asker asks the backend for its revision on behalf of all who wait. There is one question at a time, and one that
-// gathers those who arrived since it was asked.
+// asker asks the backend for its revision on behalf of all readers that wait. One question is under way at a time;
+// readers that arrive meanwhile share the next one.
 type asker struct {
 	kick chan struct{}
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following fields
 	next    *question
 	stopped bool
 }
 
-// question and its answer, which may be read once done is closed.
+// question is a question with its answer, which readers may read once done is closed.
 type question struct {
 	done       chan struct{}
 	generation *generation // whose state the answer was compared to
@@ -125,7 +126,7 @@ type question struct {
 	err        error
 }
 
-// join returns the question that is asked next.
+// join returns the next question.
 func (a *asker) join() *question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -146,7 +147,7 @@ func (a *asker) join() *question {
 	return q
 }
 
-// run asks until ctx ends.
+// run asks questions until ctx ends.
 func (a *asker) run(ctx context.Context, ask func(context.Context, *question)) {
 	for ctx.Err() == nil {
 		select {
@@ -170,7 +171,8 @@ func (a *asker) run(ctx context.Context, ask func(context.Context, *question)) {
 	}
 }
 
-// ask is one question to the backend. An answer below what the cache had when it was asked ends the generation.
+// ask puts one question to the backend. An answer below the cache's revision at the time of the question ends the
+// generation.
 func (c *Cache) ask(ctx context.Context, q *question) {
 	c.counts.questions.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, c.config.Wait)
@@ -183,7 +185,7 @@ func (c *Cache) ask(ctx context.Context, q *question) {
 	}
 }
 
-// rolledBack ends a generation that has come further than the backend.
+// rolledBack ends a generation whose revision is above the backend's.
 func (c *Cache) rolledBack(g *generation, have, found int64) error {
 	err := fmt.Errorf("%w: from revision %d or later to %d", errRolledBack, have, found)
 	if g.ctx.Err() == nil {
@@ -193,7 +195,7 @@ func (c *Cache) rolledBack(g *generation, have, found int64) error {
 	return err
 }
 
-// progress asks the watch how far it is while somebody waits for a revision: writes under other prefixes move the
+// progress requests progress from the watch while a reader waits for a revision: writes to other prefixes move the
 // backend's revision, but bring no event.
 type progress struct {
 	waiting atomic.Int64
@@ -210,14 +212,14 @@ func (p *progress) enter() {
 
 func (p *progress) leave() { p.waiting.Add(-1) }
 
-// run asks stream for progress until ctx ends: when somebody begins to wait, and again and again while somebody does,
+// run requests progress from the stream until ctx ends: when a reader begins to wait, and repeatedly while one waits,
 // since requests may be lost.
 func (p *progress) run(ctx context.Context, stream storage.Stream, every time.Duration) {
 	again := time.NewTimer(every)
 	defer again.Stop()
 	for ctx.Err() == nil {
 		if p.waiting.Load() > 0 {
-			// An error means that the stream is at its end, which its reader learns too.
+			// An error means that the stream has ended. Its reader gets the same error.
 			_ = stream.RequestProgress(ctx)
 			again.Reset(every)
 			select {

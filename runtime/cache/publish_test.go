@@ -30,7 +30,7 @@ func (c *Cache) feed(t *testing.T, g *generation, key, value string, revision in
 	}
 }
 
-// TestCursorIsNotAheadOfTheState: a log is published before the state that it belongs to. In between, a cursor tells
+// TestCursorIsNotAheadOfTheState: a log is published before the state that it belongs to. In between, a cursor returns
 // nothing, or a client that saw an event could read an older state; and it waits for the state, not for the log.
 func TestCursorIsNotAheadOfTheState(t *testing.T) {
 	_, g := fedCache(t, toyConfig(newFake()))
@@ -46,17 +46,21 @@ func TestCursorIsNotAheadOfTheState(t *testing.T) {
 		g.all.log.publish()
 		w.topic.log.publish()
 		wait, err := w.collect(maxEvents)
-		if err != nil || len(w.events) > 0 || w.Revision() != before.revision || wait != (<-chan struct{})(before.changed) {
-			t.Errorf("%s: before the state was published, the cursor is at %d and told %d events, %v", prefix, w.Revision(), len(w.events), err)
+		if err != nil || len(w.events) > 0 || w.Revision() != before.revision ||
+			wait != (<-chan struct{})(before.changed) {
+			t.Errorf("%s: before the state was published, the cursor is at %d and returned %d events, %v", prefix,
+				w.Revision(), len(w.events), err)
 		}
-		g.state.Store(&state{Snapshot: Snapshot{revision: revision, root: g.tree.freeze()}, end: g.all.log.end, changed: make(chan struct{})})
+		g.state.Store(&state{Snapshot: Snapshot{revision: revision, root: g.tree.Freeze()}, end: g.all.log.end,
+			changed: make(chan struct{})})
 		if _, err := w.collect(maxEvents); err != nil || len(w.events) != 1 || w.Revision() != revision {
-			t.Errorf("%s: after it was published, the cursor is at %d and told %d events, %v", prefix, w.Revision(), len(w.events), err)
+			t.Errorf("%s: after it was published, the cursor is at %d and returned %d events, %v", prefix, w.Revision(),
+				len(w.events), err)
 		}
 	}
 }
 
-// TestRevisionIsNotClaimedTooEarly: what a cursor says to have told, it has, at whatever moment it is asked.
+// TestRevisionIsNotClaimedTooEarly: a cursor has returned everything up to its Revision, at any moment.
 func TestRevisionIsNotClaimedTooEarly(t *testing.T) {
 	config := toyConfig(newFake())
 	config.Verify = false
@@ -72,14 +76,15 @@ func TestRevisionIsNotClaimedTooEarly(t *testing.T) {
 		cancel()
 		watchers.Go(func() {
 			for w.Revision() < events {
-				w.Next(ended) // tells nothing, but how far it is
+				w.Next(ended) // returns nothing, but advances its Revision
 				claimed := w.Revision()
 				if _, err := w.collect(maxEvents); err != nil {
 					t.Error(err)
 					return
 				}
 				if len(w.events) > 0 && w.events[0].Revision <= claimed {
-					t.Errorf("%s: %d was told after the cursor had said that it told all up to %d", prefix, w.events[0].Revision, claimed)
+					t.Errorf("%s: %d was returned after the cursor had said that it returned all up to %d", prefix,
+						w.events[0].Revision, claimed)
 					return
 				}
 				w.events = w.events[:0]
@@ -123,7 +128,7 @@ func TestFormsOfWhatIsGoneAreDropped(t *testing.T) {
 	}
 	for place := g.all.log.first; place < g.all.log.end; place++ {
 		change := g.all.log.at(place)
-		live[change.entry], live[change.previous], live[change.gone.Load()] = true, true, true
+		live[change.entry], live[change.previous], live[change.deleted.Load()] = true, true, true
 	}
 	if len(g.shared.pool.ring) == 0 {
 		t.Error("no forms are kept")

@@ -25,7 +25,7 @@ func (k *keyed) Render(key string, stored api.Rendition, form api.Form) (api.Ren
 	return k.toyCodec.Render(key, stored, form)
 }
 
-// After a restart all was decoded again, and who follows the old history is told to begin anew.
+// After a restart all was decoded again, and who follows the old history must begin anew.
 func TestRestart(t *testing.T) {
 	f := newFake()
 	f.put("color=red", toys+"a/1", toys+"a/2")
@@ -34,7 +34,7 @@ func TestRestart(t *testing.T) {
 	config.Codec = codec
 	c := start(t, config)
 	s, err := c.Current()
-	if err != nil || s.Poisoned(toys) == nil {
+	if err != nil || s.Corrupt(toys) == nil {
 		t.Fatalf("%v %v", s, err)
 	}
 	w, err := c.Watch(toys, s.Revision(), nil)
@@ -46,14 +46,14 @@ func TestRestart(t *testing.T) {
 	why := errors.New("the key has come")
 	c.Restart(why)
 	if _, err := w.Next(t.Context()); !errors.Is(err, ErrExpired) || !errors.Is(err, why) {
-		t.Errorf("the cursor was told %v", err)
+		t.Errorf("the cursor returned %v", err)
 	}
 	if _, err := c.Current(); err != nil {
 		t.Errorf("meanwhile: %v", err)
 	}
 	eventually(t, func() bool {
 		s, err := c.Current()
-		return err == nil && s.Poisoned(toys) == nil && s.Count(toys, "") == 2
+		return err == nil && s.Corrupt(toys) == nil && s.Count(toys, "") == 2
 	})
 	eventually(t, func() bool { return c.Ready() == nil })
 }

@@ -10,53 +10,56 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// A watch that is resumed may have another history before it: that of a backend which was restored from a snapshot, and
-// written beyond the revision that the cache had. Revisions alone don't tell. So the watch begins with the newest change
-// that the cache has seen: it must be told again, as it was, and nothing else up to the revision of the cache. A history
-// that parted before that change can't repeat it, with its revision, key and content; one that parted later tells what
-// the cache doesn't know. It costs one event.
+// The backend may have another history when the cache resumes a watch: an operator may have restored it from a
+// snapshot, and clients may have written beyond the revision that the cache had. Revisions alone don't show that. So
+// the resumed watch begins with the newest change that the cache has seen: the backend must deliver it again,
+// unchanged, and nothing else up to the revision of the cache. A history that parted before that change can't repeat it
+// with its revision, key and content; a history that parted later delivers changes that the cache doesn't know. The
+// proof costs one event.
 //
-// Where that change was compacted, which is so of what is quiet for longer than the history is kept, the object and the
-// number of objects are compared at the cache's revision; and since a change of another object would escape that, all are
-// compared afterwards, in the background and not too often.
+// Where that change was compacted, as it is in a resource that is quiet for longer than the history is kept, the cache
+// compares the object and the number of objects at its revision. That doesn't find a change of another object, so the
+// cache compares all objects afterwards, in the background and not too often.
 
-// newest is the latest change that a generation has seen; a revision of 0 is none.
+// newest is the latest change that a generation has seen; the revision 0 means that there is none.
 type newest struct {
 	key      string
 	revision int64
 	deleted  bool
 }
 
-// see notes a change, where it is the latest.
+// see records a change if it is the latest.
 func (n *newest) see(key string, revision int64, deleted bool) {
 	if revision >= n.revision {
 		*n = newest{key, revision, deleted}
 	}
 }
 
-// proof holds what a resumed watch tells against what is known. It is used by the goroutine that follows.
+// proof compares the events of a resumed watch with the state of the cache. The goroutine that follows the backend uses
+// it.
 type proof struct {
 	newest newest
 	have   int64
-	told   map[string]storage.Event // the last one of each key, up to have
+	known  map[string]storage.Event // the last event of each key, up to have
 }
 
-// proof is nil where there is nothing to prove: the generation has not been followed yet, or has seen no change.
+// proof returns nil where there is nothing to prove: no watch has followed the generation yet, or it has seen no
+// change.
 func (g *generation) proof(have int64) *proof {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.followed || g.newest.revision < 2 { // after 0 is "from now"
 		return nil
 	}
-	return &proof{newest: g.newest, have: have, told: map[string]storage.Event{}}
+	return &proof{newest: g.newest, have: have, known: map[string]storage.Event{}}
 }
 
-// take looks at a batch and returns what of it is new, once all is proven.
+// take looks at a batch. Once the history is proven, it returns the new part of the batch.
 func (p *proof) take(g *generation, batch storage.Batch) (rest storage.Batch, proven bool, err error) {
 	rest.Revision = batch.Revision
 	for _, e := range batch.Events {
 		if e.Revision <= p.have {
-			p.told[e.Key] = e
+			p.known[e.Key] = e
 		} else {
 			rest.Events = append(rest.Events, e)
 		}
@@ -64,32 +67,34 @@ func (p *proof) take(g *generation, batch storage.Batch) (rest storage.Batch, pr
 	if batch.Revision < p.have {
 		return rest, false, nil
 	}
-	if p.told[p.newest.key].Revision != p.newest.revision {
-		return rest, false, fmt.Errorf("%w: it no longer has the change of %s at revision %d", errRolledBack, p.newest.key, p.newest.revision)
+	if p.known[p.newest.key].Revision != p.newest.revision {
+		return rest, false, fmt.Errorf("%w: it no longer has the change of %s at revision %d", errRolledBack,
+			p.newest.key, p.newest.revision)
 	}
 	state := g.state.Load()
-	for key := range p.told {
-		if why := g.shared.contradicts(state.Get(key), p.told[key]); why != "" {
+	for key := range p.known {
+		if why := g.shared.contradicts(state.Get(key), p.known[key]); why != "" {
 			return rest, false, fmt.Errorf("%w: %s", errRolledBack, why)
 		}
 	}
 	return rest, true, nil
 }
 
-// contradicts tells how the last event of a key differs from what is known of it; "" is not at all.
-func (s *shared) contradicts(known *Entry, told storage.Event) string {
+// contradicts describes how the last event of a key differs from the cache's entry; "" is no difference.
+func (s *shared) contradicts(known *Entry, event storage.Event) string {
 	switch {
-	case told.Deleted && known == nil:
+	case event.Deleted && known == nil:
 		return ""
-	case told.Deleted:
-		return fmt.Sprintf("%s, known at revision %d, was deleted at %d", told.Key, known.revision, told.Revision)
+	case event.Deleted:
+		return fmt.Sprintf("%s, known at revision %d, was deleted at %d", event.Key, known.revision, event.Revision)
 	case known == nil:
-		return fmt.Sprintf("%s, which is not known, was written at revision %d", told.Key, told.Revision)
+		return fmt.Sprintf("%s, which is not known, was written at revision %d", event.Key, event.Revision)
 	}
-	return s.differs(known, &told.KeyValue)
+	return s.differs(known, &event.KeyValue)
 }
 
-// follow applies what the backend's watch delivers after the state of g, until that or g ends. Its error is never nil.
+// follow applies the events of the backend's watch after the state of g, until the watch or g ends. Its error is never
+// nil.
 func (c *Cache) follow(g *generation) error {
 	ctx, cancel := context.WithCancel(g.ctx)
 	defer cancel()
@@ -119,7 +124,7 @@ func (c *Cache) follow(g *generation) error {
 
 var errFirstWrites = errors.New("the backend's first writes came while the cache was filled")
 
-// followAfter is follow with a watch after a revision, that of the state or, with a proof, an earlier one.
+// followAfter is follow with a watch that begins after a revision: that of the state or, with a proof, an earlier one.
 func (c *Cache) followAfter(ctx context.Context, g *generation, after int64, p *proof) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -131,7 +136,7 @@ func (c *Cache) followAfter(ctx context.Context, g *generation, after int64, p *
 	if s, ok := stream.(storage.Resumer); ok {
 		s.EndWithConnection()
 	}
-	if after == 0 { // to the backend that means "from now": has anything happened since the filling?
+	if after == 0 { // to the backend, 0 means "from now": the cache may have missed a write
 		now, err := c.config.Backend.Revision(ctx)
 		if err != nil {
 			return err
@@ -151,7 +156,7 @@ func (c *Cache) followAfter(ctx context.Context, g *generation, after int64, p *
 			return err
 		}
 	}
-	g.follows()
+	g.setFollowed()
 	c.trouble.Store(nil)
 	for {
 		batch, err := stream.Next(ctx)
@@ -165,13 +170,13 @@ func (c *Cache) followAfter(ctx context.Context, g *generation, after int64, p *
 	}
 }
 
-// proofTimeout bounds how long a resumed watch may take to tell what is known. Then the backend is asked for its revision
-// again: it may have been replaced a second time.
+// proofTimeout bounds how long a resumed watch may take to deliver the known changes. Then the cache asks the backend
+// for its revision again: the backend may have been replaced a second time.
 const proofTimeout = time.Minute
 
-// prove reads the stream until it has told all that the cache knows, and ends a generation that it contradicts.
+// prove reads the stream up to the cache's revision, and ends a generation that the stream contradicts.
 func (c *Cache) prove(ctx context.Context, g *generation, stream storage.Stream, p *proof) error {
-	c.progress.enter() // the end of what is known may be no event
+	c.progress.enter() // progress alone may show the end of the known changes
 	defer c.progress.leave()
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
@@ -195,17 +200,18 @@ func (c *Cache) prove(ctx context.Context, g *generation, stream storage.Stream,
 	}
 }
 
-// Unbroken tells, by nil, that what the backend says now of what happened after a revision is the history that a client
-// knows who has seen that revision, as far as the cache can know. It is asked after a watch of the backend began which ends
-// with its connection. Where history was lost since then it fails with ErrExpired, where the cache doesn't follow the
-// backend, so that history may have been lost, with ErrLagging. A cache that was never filled knows nothing, and says nil.
+// Unbroken returns nil if the backend's present account of the events after a revision is the history of a client that
+// has seen that revision, as far as the cache can know. The caller has begun a watch of the backend that ends with its
+// connection, and asks afterwards. Unbroken fails with ErrExpired where history was lost since that revision, and with
+// ErrLagging where the cache doesn't follow the backend, so that history may have been lost. A cache that was never
+// filled knows nothing, and returns nil.
 func (c *Cache) Unbroken(ctx context.Context, after int64) error {
 	if c.generation.Load() == nil {
 		return nil
 	}
-	_, err := c.Consistent(ctx) // it is told by the watch which has proven that it goes on
+	_, err := c.Consistent(ctx) // its answer comes from a watch that has proven its history
 	switch {
-	case after <= c.severed.Load():
+	case after <= c.endedRevision.Load():
 		return fmt.Errorf("%w: %d is of a history that has ended", ErrExpired, after)
 	case errors.Is(err, ErrNotReady):
 		return c.lags(err)
@@ -222,7 +228,8 @@ func (c *Cache) spotCheck(ctx context.Context, g *generation, n newest) error {
 		return err
 	}
 	if found, want := all.Remaining+int64(len(all.Items)), s.Count(c.config.Prefix, ""); found != int64(want) {
-		return c.otherHistory(g, fmt.Errorf("%w: at revision %d it has %d objects, and had %d", errRolledBack, s.revision, found, want))
+		return c.otherHistory(g, fmt.Errorf("%w: at revision %d it has %d objects, and had %d", errRolledBack,
+			s.revision, found, want))
 	}
 	request.From = n.key
 	page, err := c.config.Backend.Range(ctx, request)
@@ -243,7 +250,7 @@ func (c *Cache) spotCheck(ctx context.Context, g *generation, n newest) error {
 	return nil
 }
 
-// otherHistory ends a generation whose history is not the backend's.
+// otherHistory ends a generation whose history differs from the backend's.
 func (c *Cache) otherHistory(g *generation, why error) error {
 	if g.ctx.Err() == nil {
 		c.counts.rollBacks.Add(1)
@@ -252,18 +259,18 @@ func (c *Cache) otherHistory(g *generation, why error) error {
 	return why
 }
 
-// suspectPause is how often, at most, a cache is compared because its watch could not prove all.
+// suspectPause is the default of Config.SuspectPause.
 const suspectPause = 10 * time.Minute
 
-// suspect asks for a comparison in the background.
+// suspect requests a comparison in the background.
 func (c *Cache) suspect() {
 	select {
 	case c.suspected <- struct{}{}:
-	default: // one is due already
+	default: // a request is pending already
 	}
 }
 
-// checkSuspects compares the cache where suspect asked for it, until ctx ends.
+// checkSuspects compares the cache after each call of suspect, until ctx ends.
 func (c *Cache) checkSuspects(ctx context.Context) {
 	for {
 		select {
@@ -274,7 +281,7 @@ func (c *Cache) checkSuspects(ctx context.Context) {
 		err := c.Check(ctx)
 		c.reportCheck(ctx, err)
 		if err != nil && !errors.Is(err, ErrInconsistent) {
-			c.suspect() // nothing was compared
+			c.suspect() // the comparison wasn't possible
 		}
 		select {
 		case <-time.After(c.config.SuspectPause):

@@ -42,21 +42,36 @@ func TestResumeOfAnotherHistory(t *testing.T) {
 		{name: "the same, with a removal at its end", before: both(put("|1", "e"), remove("a"))},
 		{name: "the same, and quiet", before: elsewhere(10)},
 		{name: "the same, compacted", before: elsewhere(10), compacted: true, comparison: true},
-		{name: "the same, compacted behind a removal", before: both(remove("a"), elsewhere(10)), compacted: true, comparison: true},
-		{name: "the newest change is lost", before: put("|1", "e"), after: elsewhere(10), want: "no longer has the change of /registry/toys/e at revision 6"},
-		{name: "a removal is lost", before: remove("a"), after: elsewhere(10), want: "no longer has the change of /registry/toys/a at revision 6"},
-		{name: "a removal came later", before: both(remove("a"), elsewhere(5)), after: both(elsewhere(2), remove("a"), elsewhere(10)), want: "no longer has the change"},
-		{name: "the same key and revision, another value", before: put("|1", "e"), after: both(put("|2", "e"), elsewhere(10)), want: "/registry/toys/e hashes to"},
-		{name: "more changes of the newest", before: both(put("|1", "e"), elsewhere(5)), after: both(put("|1", "e"), put("|1", "e"), elsewhere(10)), want: "no longer has the change of /registry/toys/e"},
-		{name: "a write in a quiet time", before: elsewhere(10), after: both(elsewhere(5), put("|1", "e"), elsewhere(10)), want: "/registry/toys/e, which is not known"},
-		{name: "a removal in a quiet time", before: elsewhere(10), after: both(elsewhere(5), remove("a"), elsewhere(10)), want: "/registry/toys/a, known at revision 2, was deleted at 11"},
-		{name: "an update in a quiet time", before: elsewhere(10), after: both(put("|9", "a"), elsewhere(15)), want: "the cache has /registry/toys/a at revision 2, the backend at 6"},
-		{name: "one more, compacted", before: elsewhere(10), after: both(put("|1", "e"), elsewhere(12), compacted, elsewhere(10)), want: "the revision was compacted"},
-		{name: "one more, the end is not compacted", before: elsewhere(10), after: both(put("|1", "e"), elsewhere(7), compacted, elsewhere(10)), want: "it has 5 objects, and had 4"},
-		{name: "one less", before: elsewhere(10), after: both(remove("a"), elsewhere(7), compacted, elsewhere(10)), want: "it has 3 objects, and had 4"},
-		{name: "another newest", before: elsewhere(10), after: both(put("|5", "d"), elsewhere(7), compacted, elsewhere(10)), want: "the cache has /registry/toys/d at revision 5, the backend at 6"},
-		{name: "the newest is gone", before: elsewhere(10), after: both(remove("d"), put("|1", "e"), elsewhere(7), compacted, elsewhere(10)), want: "that it has /registry/toys/d is false"},
-		{name: "another one, compacted", before: elsewhere(10), after: both(put("|1", "a"), elsewhere(7), compacted, elsewhere(10)), comparison: true, found: "the cache has /registry/toys/a at revision 2, the backend at 6"},
+		{name: "the same, compacted behind a removal", before: both(remove("a"), elsewhere(10)), compacted: true,
+			comparison: true},
+		{name: "the newest change is lost", before: put("|1", "e"), after: elsewhere(10),
+			want: "no longer has the change of /registry/toys/e at revision 6"},
+		{name: "a removal is lost", before: remove("a"), after: elsewhere(10),
+			want: "no longer has the change of /registry/toys/a at revision 6"},
+		{name: "a removal came later", before: both(remove("a"), elsewhere(5)),
+			after: both(elsewhere(2), remove("a"), elsewhere(10)), want: "no longer has the change"},
+		{name: "the same key and revision, another value", before: put("|1", "e"),
+			after: both(put("|2", "e"), elsewhere(10)), want: "/registry/toys/e hashes to"},
+		{name: "more changes of the newest", before: both(put("|1", "e"), elsewhere(5)), after: both(put("|1", "e"),
+			put("|1", "e"), elsewhere(10)), want: "no longer has the change of /registry/toys/e"},
+		{name: "a write in a quiet time", before: elsewhere(10),
+			after: both(elsewhere(5), put("|1", "e"), elsewhere(10)), want: "/registry/toys/e, which is not known"},
+		{name: "a removal in a quiet time", before: elsewhere(10), after: both(elsewhere(5), remove("a"),
+			elsewhere(10)), want: "/registry/toys/a, known at revision 2, was deleted at 11"},
+		{name: "an update in a quiet time", before: elsewhere(10), after: both(put("|9", "a"), elsewhere(15)),
+			want: "the cache has /registry/toys/a at revision 2, the backend at 6"},
+		{name: "one more, compacted", before: elsewhere(10),
+			after: both(put("|1", "e"), elsewhere(12), compacted, elsewhere(10)), want: "the revision was compacted"},
+		{name: "one more, the end is not compacted", before: elsewhere(10),
+			after: both(put("|1", "e"), elsewhere(7), compacted, elsewhere(10)), want: "it has 5 objects, and had 4"},
+		{name: "one less", before: elsewhere(10), after: both(remove("a"), elsewhere(7), compacted, elsewhere(10)),
+			want: "it has 3 objects, and had 4"},
+		{name: "another newest", before: elsewhere(10), after: both(put("|5", "d"), elsewhere(7), compacted,
+			elsewhere(10)), want: "the cache has /registry/toys/d at revision 5, the backend at 6"},
+		{name: "the newest is gone", before: elsewhere(10), after: both(remove("d"), put("|1", "e"), elsewhere(7),
+			compacted, elsewhere(10)), want: "that it has /registry/toys/d is false"},
+		{name: "another one, compacted", before: elsewhere(10), after: both(put("|1", "a"), elsewhere(7), compacted,
+			elsewhere(10)), comparison: true, found: "the cache has /registry/toys/a at revision 2, the backend at 6"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, log := newFake(), &lines{}
@@ -82,7 +97,11 @@ func TestResumeOfAnotherHistory(t *testing.T) {
 			}
 			f.change(func() { f.down = false })
 			last := f.put("|last", toys+"last")
-			eventually(t, func() bool { s, err := c.Current(); return err == nil && c.Ready() == nil && s.Revision() >= last })
+			eventually(t, func() bool {
+				s, err := c.Current()
+				return err == nil && c.Ready() == nil &&
+					s.Revision() >= last
+			})
 			if test.comparison {
 				eventually(t, func() bool { s := c.Stats(); return s.Checks+s.Differences == 1 })
 			}
@@ -104,7 +123,7 @@ func TestResumeOfAnotherHistory(t *testing.T) {
 	}
 }
 
-// TestResumeIsBounded: what a resumption asks for doesn't grow with the number of objects.
+// TestResumeIsBounded: a resumption asks the backend for as much, whatever the number of objects.
 func TestResumeIsBounded(t *testing.T) {
 	f := newFake()
 	for i := range 3000 {
@@ -120,11 +139,13 @@ func TestResumeIsBounded(t *testing.T) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s := c.Stats(); f.pages != before || s.Fills != 1 || s.Batches > 100 {
-		t.Errorf("5 resumptions read %d pages, filled %d times, and took %d batches", f.pages-before, s.Fills, s.Batches)
+		t.Errorf("5 resumptions read %d pages, filled %d times, and took %d batches", f.pages-before, s.Fills,
+			s.Batches)
 	}
 }
 
-// TestDifferenceOfAnotherBackendIsNone: the self-check doesn't take a backend that was replaced for a cache that is wrong.
+// TestDifferenceOfAnotherBackendIsNone: the self-check doesn't take a backend that was replaced for a cache that is
+// wrong.
 func TestDifferenceOfAnotherBackendIsNone(t *testing.T) {
 	f := newFake()
 	f.put("|a", toys+"a")

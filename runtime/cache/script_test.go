@@ -17,9 +17,9 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what the scripts of testdata print into them")
 
-// TestScripts runs testdata/*.txt. A script is a list of commands, each followed by a line "----" and by what it prints,
-// up to an empty line. Time is the bubble's: it passes only in "sleep", and in what waits. Keys are relative to the
-// cache's prefix but for those that begin with "/". The commands are the methods of script.
+// TestScripts runs testdata/*.txt. A script is a list of commands, each followed by a line "----" and by what it
+// prints, up to an empty line. Time is the bubble's: it passes only in "sleep", and in what waits. Keys are relative to
+// the cache's prefix but for those that begin with "/". The commands are the methods of script.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -38,7 +38,8 @@ func TestScripts(t *testing.T) {
 					t.Fatal(err)
 				}
 			} else if printed != string(source) {
-				t.Errorf("%s prints something else; run with -rewrite and look at the diff:\n%s", file, firstDifference(string(source), printed))
+				t.Errorf("%s prints something else; run with -rewrite and look at the diff:\n%s", file,
+					firstDifference(string(source), printed))
 			}
 		})
 	}
@@ -72,7 +73,8 @@ type script struct {
 
 // runScript returns the script with what its commands print.
 func runScript(t *testing.T, source string) string {
-	s := &script{t: t, fake: newFake(), cursors: map[string]*Cursor{}, waiting: map[string]chan string{}, held: map[string]*Snapshot{}}
+	s := &script{t: t, fake: newFake(), cursors: map[string]*Cursor{}, waiting: map[string]chan string{},
+		held: map[string]*Snapshot{}}
 	s.config = toyConfig(s.fake)
 	s.config.Backoff = func(int) time.Duration { return 10 * time.Millisecond }
 	s.config.Progress = 90 * time.Millisecond // no divisor of what is waited for
@@ -213,7 +215,7 @@ func (s *script) Break(...string) string {
 	return "ok"
 }
 
-// Asked tells how often the backend was asked for its revision and for progress since the last time.
+// Asked prints how often the cache has asked the backend for its revision and for progress since the last time.
 func (s *script) Asked(...string) string {
 	s.fake.mu.Lock()
 	defer s.fake.mu.Unlock()
@@ -269,8 +271,8 @@ func (s *script) snapshot(snapshot *Snapshot, err error, show []string) string {
 		out += fmt.Sprintf("%s %d %s\n", strings.TrimPrefix(e.Key(), toys), e.Revision(), text(s.t, e))
 	}
 	out += fmt.Sprintf("count %d\n", snapshot.Count(prefix, from))
-	if e := snapshot.Poisoned(prefix); e != nil {
-		out += fmt.Sprintf("poisoned %s\n", strings.TrimPrefix(e.Key(), toys))
+	if e := snapshot.Corrupt(prefix); e != nil {
+		out += fmt.Sprintf("corrupt %s\n", strings.TrimPrefix(e.Key(), toys))
 	}
 	return out
 }
@@ -343,11 +345,12 @@ func (s *script) Watch(args ...string) string {
 	return "ok"
 }
 
-func (s *script) told(w *Cursor, events []Event, err error) string {
+func (s *script) printed(w *Cursor, events []Event, err error) string {
 	var out strings.Builder
 	for _, e := range events {
 		kind := [...]string{"ADDED", "MODIFIED", "DELETED"}[e.Type]
-		fmt.Fprintf(&out, "%s %d %s %s\n", kind, e.Revision, strings.TrimPrefix(e.Entry.Key(), toys), text(s.t, e.Entry))
+		fmt.Fprintf(&out, "%s %d %s %s\n", kind, e.Revision, strings.TrimPrefix(e.Entry.Key(), toys),
+			text(s.t, e.Entry))
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -359,7 +362,7 @@ func (s *script) told(w *Cursor, events []Event, err error) string {
 	return out.String()
 }
 
-// Next NAME prints what the cursor tells within a millisecond.
+// Next NAME prints what the cursor returns within a millisecond.
 func (s *script) Next(args ...string) string {
 	w := s.cursors[args[0]]
 	if w == nil {
@@ -368,16 +371,16 @@ func (s *script) Next(args ...string) string {
 	ctx, cancel := context.WithTimeout(s.ctx, time.Millisecond)
 	defer cancel()
 	events, err := w.Next(ctx)
-	return s.told(w, events, err)
+	return s.printed(w, events, err)
 }
 
-// Wait NAME lets the cursor wait, Woken NAME tells what came, if anything did.
+// Wait NAME lets the cursor wait, Woken NAME prints what came, if anything did.
 func (s *script) Wait(args ...string) string {
 	w, done := s.cursors[args[0]], make(chan string, 1)
 	s.waiting[args[0]] = done
 	go func() {
 		events, err := w.Next(s.ctx)
-		done <- s.told(w, events, err)
+		done <- s.printed(w, events, err)
 	}()
 	return "ok"
 }

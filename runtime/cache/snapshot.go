@@ -7,21 +7,27 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// Snapshot is the state at one revision. It is immutable; readers take no lock.
+// Snapshot is the state at one revision. It is immutable, and readers take no lock.
 type Snapshot struct {
 	revision int64
 	root     *node
-	// indexes are trees of the same entries, in the order of Config.Indexed; nil for states of the past.
-	indexes []*node
-	// latest is the root of the present, for states of the past.
+	// indexes has the same entries in other orders, one for each of Config.Indexed; nil for states of the past.
+	indexes []index
+	// latest is the root of the present; it is set in states of the past.
 	latest *node
 }
 
-// Revision is the backend's revision that the snapshot shows.
+// index has the entries in the order of a field's values.
+type index struct {
+	order order
+	root  *node
+}
+
+// Revision returns the backend's revision that the snapshot shows.
 func (s *Snapshot) Revision() int64 { return s.revision }
 
-// Get returns the entry of key, or nil.
-func (s *Snapshot) Get(key string) *Entry { return s.root.get(position{key: key}) }
+// Get returns the entry of a key, or nil.
+func (s *Snapshot) Get(key string) *Entry { return entryAt(s.root, position{key: key}) }
 
 // Count returns the number of entries whose key begins with prefix and is not below from ("" is all of the prefix), in
 // logarithmic time.
@@ -29,29 +35,29 @@ func (s *Snapshot) Count(prefix, from string) int {
 	if s.root == nil {
 		return 0
 	}
-	before, all := s.root.rank(position{key: max(prefix, from)}), s.root.count
+	before, all := s.root.Rank(position{key: max(prefix, from)}), s.root.Len()
 	if end := storage.PrefixEnd(prefix); end != "" {
-		all = s.root.rank(position{key: end})
+		all = s.root.Rank(position{key: end})
 	}
 	return max(all-before, 0)
 }
 
-// Nth returns the entry that n others stand before among those that Entries yields, or nil, in logarithmic time.
+// Nth returns the entry with rank n, counted from 0, among those that Entries yields, or nil, in logarithmic time.
 func (s *Snapshot) Nth(prefix, from string, n int) *Entry {
-	e := s.root.nth(s.root.rank(position{key: max(prefix, from)}) + n)
-	if n < 0 || e == nil || !strings.HasPrefix(e.Key(), prefix) {
+	found, _ := s.root.Nth(s.root.Rank(position{key: max(prefix, from)}) + n)
+	if n < 0 || found.entry == nil || !strings.HasPrefix(found.entry.Key(), prefix) {
 		return nil
 	}
-	return e
+	return found.entry
 }
 
 // Entries yields the entries whose key begins with prefix, beginning at from (inclusive; "" is the prefix's first), in
 // key order.
 func (s *Snapshot) Entries(prefix, from string) iter.Seq[*Entry] { return s.Select(prefix, from, nil) }
 
-// Select is Entries without those that the lookup proves to be of no interest; nil proves nothing. It reads an index
-// where the lookup names a value of an indexed field, and passes over signs where it doesn't. What it yields need not
-// match. Poisoned entries are always among it, since nobody knows what they are.
+// Select is Entries without the entries that the lookup excludes; nil excludes none. It reads an index where the lookup
+// names a value of an indexed field, and compares signatures otherwise. It may yield entries that don't match. It
+// always yields corrupt entries, since nobody knows their labels.
 func (s *Snapshot) Select(prefix, from string, l *Lookup) iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		end := storage.PrefixEnd(prefix)
@@ -64,29 +70,30 @@ func (s *Snapshot) Select(prefix, from string, l *Lookup) iter.Seq[*Entry] {
 			if end == "" {
 				last = position{value + "\x00", ""}
 			}
-			index.walk(position{value, from}, last, l, yield)
+			walk(index, position{value, from}, last, l, yield)
 			return
 		}
-		s.root.walk(position{key: from}, position{key: end}, l, yield)
+		walk(s.root, position{key: from}, position{key: end}, l, yield)
 	}
 }
 
-// index finds the index that has what a lookup wants, if there is one.
+// index returns the index that has the value of a lookup, if there is one.
 func (s *Snapshot) index(l *Lookup) (*node, string) {
-	if l == nil || s.root == nil || s.root.poisoned > 0 {
+	if l == nil || s.root == nil || s.root.Marked() > 0 {
 		return nil, ""
 	}
 	for _, index := range s.indexes {
 		for _, v := range l.values {
 			if index.order == order(v.Place) {
-				return index, v.Value
+				return index.root, v.Value
 			}
 		}
 	}
 	return nil, ""
 }
 
-// Poisoned returns the first entry below prefix that could not be decoded, or nil; in constant time where there is none.
-func (s *Snapshot) Poisoned(prefix string) *Entry {
-	return s.root.firstPoisoned(position{key: prefix}, position{key: storage.PrefixEnd(prefix)})
+// Corrupt returns the first corrupt entry below prefix, or nil; in constant time where there is none.
+func (s *Snapshot) Corrupt(prefix string) *Entry {
+	found, _ := s.root.FirstMarked(position{key: prefix}, position{key: storage.PrefixEnd(prefix)})
+	return found.entry
 }

@@ -2,32 +2,34 @@ package cache
 
 import "sync/atomic"
 
-// Stats is how a cache does: gauges as they are, and counters since New.
+// Stats describes a cache: gauges, and counters since New.
 type Stats struct {
-	// Revision of the current snapshot, its entries, and those among them that could not be decoded.
-	Revision, Entries, Poisoned int64
-	// WindowLen changes are in the log, which has room for WindowCapacity and keeps about WindowBytes alive.
+	// Revision of the current snapshot, the number of its entries, and how many of these are corrupt.
+	Revision, Entries, Corrupt int64
+	// WindowLen is the number of changes in the log, WindowCapacity the number for which it has room, and WindowBytes
+	// roughly the memory that it keeps alive.
 	WindowLen, WindowCapacity, WindowBytes int64
-	// Snapshots of the past are kept, among what WindowBytes counts; WindowBudget bounds that.
+	// Snapshots is the number of past states that are kept. Their memory is part of WindowBytes, which WindowBudget
+	// bounds.
 	Snapshots, WindowBudget int64
-	// Cursors are open, in Topics beside that of the whole prefix.
+	// Cursors is the number of open cursors, Topics that of their topics apart from the whole prefix.
 	Cursors, Topics int64
-	// FormBytes is the size of the forms kept beside the stored one, FormBudget what it may become.
+	// FormBytes is the size of the forms kept beside the stored one, FormBudget its bound.
 	FormBytes, FormBudget int64
 
-	// Events were applied in Batches; the rest of the batches told progress alone.
+	// Batches and the Events in them were applied. Some batches report progress alone.
 	Batches, Events int64
-	// Fills were completed, and Resumes times the watch was opened.
+	// Fills counts how often the cache was filled, Resumes how often the watch was opened.
 	Fills, Resumes int64
-	// Expired cursors, or requests for one.
+	// Expired counts expired cursors, and requests for a cursor that had expired.
 	Expired int64
-	// Rendered forms, and those Evicted from the budget.
+	// Rendered counts rendered forms, Evicted the forms that the budget had no room for.
 	Rendered, Evicted int64
-	// Questions for the backend's revision; Consistent reads, and those that were Lagging.
+	// Questions for the backend's revision, Consistent reads, and those among these that failed with ErrLagging.
 	Questions, Consistent, Lagging int64
-	// RollBacks of the backend that were noticed.
+	// RollBacks of the backend that the cache noticed.
 	RollBacks int64
-	// Checks found the cache to be what the backend holds, Differences that it was not, and FailedChecks nothing.
+	// Checks found no difference, Differences found one, and FailedChecks could not compare.
 	Checks, Differences, FailedChecks int64
 }
 
@@ -41,7 +43,7 @@ type counters struct {
 	checks, differences, failedChecks      atomic.Int64
 }
 
-// Stats returns the numbers of this moment; they are not from one instant.
+// Stats returns the present numbers, which are not from one instant.
 func (c *Cache) Stats() Stats {
 	n := &c.counts
 	s := Stats{
@@ -58,9 +60,7 @@ func (c *Cache) Stats() Stats {
 		s.Revision = current.revision
 		g := c.generation.Load()
 		s.FormBytes, s.Snapshots = g.shared.pool.size(), g.all.log.view.Load().roots()
-		if current.root != nil {
-			s.Entries, s.Poisoned = int64(current.root.count), int64(current.root.poisoned)
-		}
+		s.Entries, s.Corrupt = int64(current.root.Len()), int64(current.root.Marked())
 	}
 	return s
 }

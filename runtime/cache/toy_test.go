@@ -79,7 +79,8 @@ func (c *toyCodec) Render(key string, stored api.Rendition, form api.Form) (api.
 	stored.Payload = append([]byte(nil), stored.Payload...)
 	if form == agedOne {
 		since := time.Unix(int64(len(stored.Payload)), 0)
-		stored.Holes = []api.Hole{{At: stored.VersionAt, Since: since}, {At: uint32(len(stored.Payload)) - 1, Since: since.Add(time.Second)}}
+		stored.Holes = []api.Hole{{At: stored.VersionAt, Since: since},
+			{At: uint32(len(stored.Payload)) - 1, Since: since.Add(time.Second)}}
 	}
 	return stored, nil
 }
@@ -109,8 +110,9 @@ func text(t testing.TB, e *Entry) string {
 // toyConfig is the configuration of tests: everything that can be checked is.
 func toyConfig(f *fake) Config {
 	return Config{
-		Backend: f, Prefix: toys, Codec: &toyCodec{}, Stored: toyForm, Name: "toys", Indexed: []int{colorField}, Backoff: noPause,
-		Verify: true,
+		Backend: f, Prefix: toys, Codec: &toyCodec{}, Stored: toyForm, Name: "toys", Indexed: []int{colorField},
+		Backoff: noPause,
+		Verify:  true,
 	}
 }
 

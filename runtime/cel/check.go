@@ -9,23 +9,23 @@ import (
 	celgo "github.com/google/cel-go/cel"
 )
 
-// Fault is what is wrong with a rule of a schema.
+// Fault is a fault of a rule of a schema.
 type Fault struct {
-	// Schema has the rule, at Index. Of faults InAll, the rule is the most expensive one.
+	// Schema has the rule, at Index. For a fault InAll the rule is the most expensive one.
 	Schema *Schema
 	Index  int
 	Part   Part
-	// Message says what is wrong, Issues where in the expression, if it doesn't compile.
+	// Message describes the fault; Issues has the places in the expression, if it doesn't compile.
 	Message string
 	Issues  []Issue
 	// Path leads to the value: Widget.spec.items[*].name
 	Path string
-	// Advice: the rule works, and is probably not what its author means.
+	// Advice says that the rule works, but probably not as its author means it.
 	Advice bool
 }
 
-// Check compiles the rules of a schema and returns what is wrong with them: the same that keeps a custom resource
-// definition from being accepted. Path is how messages call the value; resource is true where it is the root of an object.
+// Check compiles the rules of a schema and returns their faults: those for which kube-apiserver rejects a custom
+// resource definition. Path is the path of the value in messages; resource is true for the root of an object.
 func Check(s *Schema, path string, resource bool) []Fault {
 	d := declare(s, path, resource)
 	env, err := typed(d)
@@ -35,20 +35,20 @@ func Check(s *Schema, path string, resource bool) []Fault {
 	one := uint64(1)
 	j := judge{types: env}
 	j.value(s, d, place{path: path, resource: resource, times: &one})
-	if j.total > TotalEstimateLimit && !j.exceeded { // each for itself is reported
+	if j.total > TotalEstimateLimit && !j.exceeded { // a rule that exceeds its own limit is reported
 		j.add(j.dearest.schema, j.dearest.index, j.dearest.path, flaw{part: InAll,
 			message: exceeded("the estimated cost of all rules", j.total, TotalEstimateLimit)})
 	}
 	return j.faults
 }
 
-// judge finds the faults of rules, and adds up what they may cost.
+// judge finds the faults of rules, and adds up their estimated costs.
 type judge struct {
 	types  *celgo.Env
 	faults []Fault
 
 	total    uint64
-	exceeded bool // some rule for itself
+	exceeded bool // a rule exceeds its own limit
 	dearest  struct {
 		schema *Schema
 		index  int
@@ -57,18 +57,21 @@ type judge struct {
 	}
 }
 
-// place is where in an object a value is.
+// place is the place of a value in an object.
 type place struct {
 	path     string
 	resource bool
-	// times is how often it can be there, by the bounds of the lists and maps that it is in; nil where one has none.
+	// times bounds the number of such values in an object, by the bounds of the lists and maps around it; nil where one
+	// of these has no bound.
 	times *uint64
-	// apart is the path of the list or map within which old and new values can't be compared, or empty.
-	apart string
+	// uncorrelated is the path of the list or map around the value within which old and new values can't be compared,
+	// or empty.
+	uncorrelated string
 }
 
 func (j *judge) add(s *Schema, index int, path string, f flaw) {
-	j.faults = append(j.faults, Fault{Schema: s, Index: index, Part: f.part, Message: f.message, Issues: f.issues, Path: path})
+	j.faults = append(j.faults, Fault{Schema: s, Index: index, Part: f.part, Message: f.message, Issues: f.issues,
+		Path: path})
 }
 
 func (j *judge) value(s *Schema, d *declaration, at place) {
@@ -79,41 +82,45 @@ func (j *judge) value(s *Schema, d *declaration, at place) {
 		outer := j.types
 		defer func() { j.types = outer }()
 		if d = declare(s, at.path, at.resource); d != nil {
-			j.types, _ = typed(d) // it was made before
+			j.types, _ = typed(d) // the same environment was made before
 		}
 	}
 	j.rules(s, d, at)
 	if d == nil {
-		d = &declaration{} // what is below may be seen again
+		d = &declaration{} // the places below may still have rules
 	}
 	for _, name := range sortedNames(s.Properties) {
-		below := place{path: at.path + "." + name, resource: s.Properties[name].EmbeddedResource, times: at.times, apart: at.apart}
+		below := place{path: at.path + "." + name, resource: s.Properties[name].EmbeddedResource, times: at.times,
+			uncorrelated: at.uncorrelated}
 		if s.MapType == "atomic" || s.MapType == "granular" || s.MapType == "" {
 			j.value(s.Properties[name], d.fields[escaped(name)], below)
 			continue
 		}
-		below.apart = first(at.apart, at.path)
+		below.uncorrelated = first(at.uncorrelated, at.path)
 		j.value(s.Properties[name], d.fields[escaped(name)], below)
 	}
 	if s.Values != nil {
-		j.value(s.Values, d.elem, place{path: at.path + "[*]", resource: s.Values.EmbeddedResource, times: times(at.times, s.MaxProperties), apart: at.apart})
+		j.value(s.Values, d.elem, place{path: at.path + "[*]", resource: s.Values.EmbeddedResource,
+			times: times(at.times, s.MaxProperties), uncorrelated: at.uncorrelated})
 	}
 	if s.Items != nil {
-		below := place{path: at.path + "[*]", resource: s.Items.EmbeddedResource, times: times(at.times, s.MaxItems), apart: at.apart}
+		below := place{path: at.path + "[*]", resource: s.Items.EmbeddedResource, times: times(at.times, s.MaxItems),
+			uncorrelated: at.uncorrelated}
 		if s.ListType != "map" {
-			below.apart = first(at.apart, at.path)
+			below.uncorrelated = first(at.uncorrelated, at.path)
 		}
 		j.value(s.Items, d.elem, below)
 	}
 }
 
-// rules judges the rules of one value.
+// rules checks the rules of one value.
 func (j *judge) rules(s *Schema, d *declaration, at place) {
 	if len(s.Rules) == 0 {
 		return
 	}
 	if d == nil {
-		j.add(s, 0, at.path, flaw{part: InRule, message: "is for a value that expressions can't see: it has no type in the schema"})
+		j.add(s, 0, at.path,
+			flaw{part: InRule, message: "is for a value that expressions can't see: it has no type in the schema"})
 		return
 	}
 	sc, err := newScope(j.types, d)
@@ -133,20 +140,24 @@ func (j *judge) rules(s *Schema, d *declaration, at place) {
 		j.cost(s, i, at, c, d)
 		if missing := c.probe(s, at.resource); missing != "" {
 			j.faults = append(j.faults, Fault{Schema: s, Index: i, Part: InRule, Path: at.path, Advice: true,
-				Message: fmt.Sprintf("fails where %s is not there, and so refuses the object: ask with has() first, make it required, or give it a default", missing)})
+				Message: fmt.Sprintf("fails where %s is not there, and so refuses the object: ask with has() first, "+
+					"make it required, or give it a default", missing)})
 		}
 		switch {
-		case c.transition && at.apart != "":
-			j.add(s, i, at.path, flaw{part: InRule, message: fmt.Sprintf("oldSelf cannot be used on the uncorrelatable portion of the schema within %s: make it a list of type map, or put the rule there", at.apart)})
+		case c.transition && at.uncorrelated != "":
+			j.add(s, i, at.path, flaw{part: InRule, message: fmt.Sprintf("oldSelf cannot be used on the "+
+				"uncorrelatable portion of the schema within %s: make it a list of type map, or put the rule there",
+				at.uncorrelated)})
 		case !c.transition && r.OptionalOldSelf:
-			j.add(s, i, at.path, flaw{part: InOptionalOldSelf, message: "may not be set if oldSelf is not used in rule"})
+			j.add(s, i, at.path, flaw{part: InOptionalOldSelf,
+				message: "may not be set if oldSelf is not used in rule"})
 		}
 	}
 }
 
-// cost holds what a rule may cost, as often as it may be run in one object, against the limits.
+// cost compares a rule's cost, for all its evaluations in one object, with the limits.
 func (j *judge) cost(s *Schema, i int, at place, c compiled, d *declaration) {
-	count := uint64(requestLimit / (d.least + 1)) // that many values fit into an object
+	count := uint64(requestLimit / (d.least + 1)) // so many values fit into an object
 	if at.times != nil {
 		count = *at.times
 	}
@@ -156,7 +167,8 @@ func (j *judge) cost(s *Schema, i int, at place, c compiled, d *declaration) {
 		j.add(s, i, at.path, flaw{part: InRule, message: exceeded("estimated rule cost", cost, RuleEstimateLimit)})
 	}
 	if c.messageCost > RuleEstimateLimit {
-		j.add(s, i, at.path, flaw{part: InMessageExpression, message: exceeded("estimated messageExpression cost", c.messageCost, RuleEstimateLimit)})
+		j.add(s, i, at.path, flaw{part: InMessageExpression,
+			message: exceeded("estimated messageExpression cost", c.messageCost, RuleEstimateLimit)})
 	}
 	if dear := max(cost, c.messageCost); dear >= j.dearest.cost {
 		j.dearest.schema, j.dearest.index, j.dearest.path, j.dearest.cost = s, i, at.path, dear
@@ -168,7 +180,7 @@ func (j *judge) cost(s *Schema, i int, at place, c compiled, d *declaration) {
 	}
 }
 
-// times is how often an element is there in so many lists of a bounded size.
+// times returns a bound of the number of elements in a number of lists of a bounded size.
 func times(lists *uint64, most *int64) *uint64 {
 	if lists == nil || most == nil {
 		return nil
@@ -184,7 +196,7 @@ func multiply(a, b uint64) uint64 {
 	return a * b
 }
 
-// exceeded says by how much a limit is exceeded; far beyond it, the factor says nothing.
+// exceeded says by which factor a limit is exceeded. Where the limit is far exceeded it omits the factor.
 func exceeded(what string, cost, limit uint64) string {
 	factor := float64(cost) / float64(limit)
 	text := fmt.Sprintf("%.1fx", factor)
@@ -194,7 +206,8 @@ func exceeded(what string, cost, limit uint64) string {
 	case factor < 1.5:
 		text = fmt.Sprintf("%fx", factor)
 	}
-	return fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)", what, text)
+	return fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, "+
+		"maxProperties, and maxLength where arrays, maps, and strings are declared)", what, text)
 }
 
 func first(a, b string) string {

@@ -10,20 +10,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// compiled is a rule that can be run.
+// compiled is a compiled rule.
 type compiled struct {
 	Rule
 	program celgo.Program // nil where the rule is empty
 	message celgo.Program // nil where there is none
-	// path is where errors are below the value; empty where that is the value itself.
+	// path is the path of errors below the value; empty for the value itself.
 	path string
-	// transition: the rule looks at oldSelf.
+	// transition says that the rule uses oldSelf.
 	transition bool
-	// cost and messageCost are what the expressions may cost at worst.
+	// cost and messageCost are the estimated worst costs of the expressions.
 	cost, messageCost uint64
 }
 
-// Part names the part of a Rule that is at fault.
+// Part is a part of a Rule that has a fault.
 type Part string
 
 // The parts of a rule.
@@ -34,31 +34,31 @@ const (
 	InReason            Part = "reason"
 	InFieldPath         Part = "fieldPath"
 	InOptionalOldSelf   Part = "optionalOldSelf"
-	// InAll: it is all rules of a kind together.
+	// InAll stands for all rules of a kind together.
 	InAll Part = "all"
 )
 
-// Issue is one thing that the compiler has to say of an expression, at a line and a column, both from 1.
+// Issue is a message of the compiler about an expression, at a line and a column, both from 1.
 type Issue struct {
 	Line, Column int
 	Message      string
 }
 
-// flaw is what is wrong with a part of a rule.
+// flaw is a fault of a part of a rule.
 type flaw struct {
 	part    Part
 	message string
 	issues  []Issue
 }
 
-// scope is where rules of one schema are compiled.
+// scope compiles the rules of one schema.
 type scope struct {
 	declaration *declaration
 	env         *celgo.Env
 	costs       *costs
 }
 
-// newScope declares self. types is the environment that knows the types of self's parts.
+// newScope declares self. types is the environment with the types of self's parts.
 func newScope(types *celgo.Env, d *declaration) (*scope, error) {
 	env, err := types.Extend(celgo.Variable(self, d.typ))
 	if err != nil {
@@ -67,7 +67,7 @@ func newScope(types *celgo.Env, d *declaration) (*scope, error) {
 	return &scope{declaration: d, env: env, costs: &costs{root: d}}, nil
 }
 
-// compile makes a rule executable. Flaws are those that keep it from that, or make part of it useless.
+// compile compiles a rule. It returns flaws that prevent this, or that make a part of the rule useless.
 func (s *scope) compile(r Rule) (compiled, []flaw) {
 	c := compiled{Rule: r}
 	if strings.TrimSpace(r.Rule) == "" {
@@ -106,14 +106,16 @@ func (s *scope) compile(r Rule) (compiled, []flaw) {
 	return c, nil
 }
 
-// check parses and type-checks an expression, which must be of a type.
+// check parses and type-checks an expression, which must have a type.
 func check(env *celgo.Env, text string, part Part, want *celgo.Type) (*celgo.Ast, *flaw) {
 	ast, issues := env.Compile(text)
 	if issues != nil && issues.Err() != nil {
-		return nil, &flaw{part: part, message: "compilation failed: " + issues.String(), issues: locate(issues.Errors())}
+		return nil, &flaw{part: part, message: "compilation failed: " + issues.String(),
+			issues: locate(issues.Errors())}
 	}
 	if !ast.OutputType().IsExactType(want) {
-		return nil, &flaw{part: part, message: fmt.Sprintf("must evaluate to a %s, and evaluates to %s", want, ast.OutputType())}
+		return nil, &flaw{part: part, message: fmt.Sprintf("must evaluate to a %s, and evaluates to %s", want,
+			ast.OutputType())}
 	}
 	return ast, nil
 }
@@ -126,7 +128,7 @@ func locate(errors []*common.Error) []Issue {
 	return out
 }
 
-// executable makes a program, and estimates what it costs.
+// executable makes a program, and estimates its cost.
 func (s *scope) executable(env *celgo.Env, ast *celgo.Ast, part Part) (celgo.Program, uint64, *flaw) {
 	p, err := program(env, ast, s.costs)
 	if err != nil {
@@ -139,7 +141,7 @@ func (s *scope) executable(env *celgo.Env, ast *celgo.Ast, part Part) (celgo.Pro
 	return p, estimate.Max, nil
 }
 
-// static are the flaws of a rule that no compiler is needed to see.
+// static returns the flaws of a rule that are found without the compiler.
 func static(r Rule, s *Schema) []flaw {
 	var out []flaw
 	add := func(part Part, message string) { out = append(out, flaw{part: part, message: message}) }
@@ -158,7 +160,8 @@ func static(r Rule, s *Schema) []flaw {
 		add(InMessageExpression, "must be non-empty if specified")
 	}
 	if r.Reason != "" && reasons[r.Reason] == nil {
-		add(InReason, fmt.Sprintf("is %q, and must be one of FieldValueDuplicate, FieldValueForbidden, FieldValueInvalid, FieldValueRequired", r.Reason))
+		add(InReason, fmt.Sprintf("is %q, and must be one of FieldValueDuplicate, FieldValueForbidden, "+
+			"FieldValueInvalid, FieldValueRequired", r.Reason))
 	}
 	if r.FieldPath != "" {
 		if _, err := parseFieldPath(r.FieldPath, s); err != nil || strings.ContainsAny(r.FieldPath, "\r\n") {
@@ -172,11 +175,20 @@ func static(r Rule, s *Schema) []flaw {
 	return out
 }
 
-// reasons make the errors of rules.
+// reasons are the constructors of rules' errors, by reason.
 var reasons = map[string]func(path *field.Path, value any, detail string) *field.Error{
-	"":                    field.Invalid,
-	"FieldValueInvalid":   field.Invalid,
-	"FieldValueForbidden": func(path *field.Path, _ any, detail string) *field.Error { return field.Forbidden(path, detail) },
-	"FieldValueRequired":  func(path *field.Path, _ any, detail string) *field.Error { return field.Required(path, detail) },
-	"FieldValueDuplicate": func(path *field.Path, value any, _ string) *field.Error { return field.Duplicate(path, value) },
+	"":                  field.Invalid,
+	"FieldValueInvalid": field.Invalid,
+	"FieldValueForbidden": func(path *field.Path, _ any,
+		detail string) *field.Error {
+		return field.Forbidden(path, detail)
+	},
+	"FieldValueRequired": func(path *field.Path, _ any,
+		detail string) *field.Error {
+		return field.Required(path, detail)
+	},
+	"FieldValueDuplicate": func(path *field.Path, value any,
+		_ string) *field.Error {
+		return field.Duplicate(path, value)
+	},
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// costs tells what the functions of this package cost: while a rule runs, and before, at worst. What it says nothing of
-// costs what CEL makes of it. The figures are Kubernetes': they decide which rules are accepted.
+// costs gives CEL the costs of this package's functions: at run time, and as worst-case estimates. For other functions
+// CEL's own costs apply. The figures are Kubernetes': they decide which rules are accepted.
 type costs struct {
 	// root is the declaration of self.
 	root *declaration
@@ -21,21 +21,24 @@ type costs struct {
 
 const perCharacter, perPattern = common.StringTraversalCostFactor, common.RegexStringLengthCostFactor
 
-// class of a function's cost.
+// costClass is the class of a function's cost.
 type costClass uint8
 
 const (
-	nominal     costClass = iota + 1 // 1, whatever the arguments
-	traversal                        // once through a list and what is in it
-	reading                          // once through the text of the first argument
-	readingThis                      // the same of what the function is a member of, of which it makes text as long
-	readTwice                        // twice through the first argument
+	nominal   costClass = iota + 1 // 1, whatever the arguments
+	traversal                      // once through a list and its elements
+	reading                        // once through the text of the first argument
+	// the same for the value on which the function is called; the result is text of the same length
+	readingThis
+	readTwice // twice through the first argument
 )
 
 var costClasses = classes(map[costClass][]string{
 	nominal: {
-		"masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast",
-		"format.named", "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub",
+		"masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast",
+		"isGlobalUnicast",
+		"format.named", "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan",
+		"compareTo", "add", "sub",
 		"major", "minor", "patch", "getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery",
 	},
 	traversal:   {"isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"},
@@ -54,7 +57,7 @@ func classes(by map[costClass][]string) map[string]costClass {
 	return out
 }
 
-// CallCost is what a call did cost, or nil.
+// CallCost returns the cost of a call, or nil for CEL's own.
 func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.Val) *uint64 {
 	if len(args) == 0 {
 		return nil
@@ -93,14 +96,16 @@ func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.V
 		return units(containment(function, overload, args))
 	case "_==_":
 		switch args[0].(type) {
-		case opaque[quantity], opaque[semver], opaque[*format], opaque[*url.URL], opaque[netip.Addr], opaque[netip.Prefix]:
+		case opaque[quantity], opaque[semver], opaque[*format], opaque[*url.URL], opaque[netip.Addr],
+			opaque[netip.Prefix]:
 			return units(1)
 		}
 	}
 	return nil
 }
 
-// containment compares the bytes of two blocks, or of a block and an address, and reads the second where it is text.
+// containment is the cost of comparing the bytes of two blocks, or of a block and an address, and of parsing the second
+// where it is text.
 func containment(function, overload string, args []ref.Val) uint64 {
 	cost := read(args[0], 2)
 	if function == "containsCIDR" {
@@ -114,7 +119,7 @@ func containment(function, overload string, args []ref.Val) uint64 {
 
 func units(n uint64) *uint64 { return &n }
 
-// size is how long text is, or how many elements there are.
+// size returns the length of text, or the number of elements.
 func size(v ref.Val) uint64 {
 	if s, ok := v.(traits.Sizer); ok {
 		if n, ok := s.Size().(types.Int); ok {
@@ -124,18 +129,18 @@ func size(v ref.Val) uint64 {
 	return 1
 }
 
-// read is the cost of going through text so many times.
+// read returns the cost of reading text a number of times.
 func read(v ref.Val, times float64) uint64 {
 	return uint64(math.Ceil(float64(size(v)) * times * perCharacter))
 }
 
-// match is the cost of looking for a pattern of some length; the text is taken to be longer than it is, so that an
-// expensive pattern is expensive on none.
+// match returns the cost of searching for a pattern. It takes the text to be longer than it is, so that an expensive
+// pattern is expensive for any text.
 func match(text, pattern uint64) uint64 {
 	return uint64(math.Ceil((1+float64(text))*perCharacter)) * uint64(math.Ceil(float64(pattern)*perPattern))
 }
 
-// traverse is the cost of going through a value and all that is in it.
+// traverse returns the cost of traversing a value and all values within.
 func traverse(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case types.String:
@@ -159,7 +164,7 @@ func traverse(v ref.Val) uint64 {
 	return 1
 }
 
-// EstimateSize is how large the value of a node can be, by the schema.
+// EstimateSize returns bounds for the size of a node's value, by the schema.
 func (c *costs) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	path := node.Path()
 	if len(path) == 0 || c.root == nil {

@@ -6,26 +6,27 @@ import (
 	celgo "github.com/google/cel-go/cel"
 )
 
-// declaration is the type that expressions see of a schema, and how large its values can be.
+// declaration is the type of a schema in expressions, and the bounds of its values' sizes.
 type declaration struct {
 	schema *Schema
 	typ    *celgo.Type
-	// fields are those of an object, by their escaped names.
+	// fields are the fields of an object, by their escaped names.
 	fields map[string]*declaration
-	// key and elem are those of lists and maps.
+	// key and elem are the types in lists and maps.
 	key, elem *declaration
-	// most is how many elements, bytes or characters a value has at most, least how many bytes of JSON it takes at least.
+	// most bounds the number of elements, bytes or characters of a value from above, least the bytes of its JSON from
+	// below.
 	most, least int64
 }
 
-// Sizes of JSON.
+// Sizes in JSON.
 const (
 	leastString, leastBool, leastNumber       = 2, 4, 1
 	leastDuration, leastDateTime, sizeOfDate  = 3, 21, 12
 	mostDuration, mostDateTime, mostRequested = 32, 32, requestLimit - 2
 )
 
-// declare makes the declaration of a schema, or nil where expressions don't see its values. path names the types of
+// declare returns the declaration of a schema, or nil where expressions can't use its values. path names the types of
 // objects, and must be unique. resource is true for the root of an object.
 func declare(s *Schema, path string, resource bool) *declaration {
 	if s == nil {
@@ -81,14 +82,16 @@ func declareMap(s *Schema, path string) *declaration {
 	if s.MaxProperties != nil {
 		most = max(0, *s.MaxProperties)
 	}
-	// Nobody bounds keys: their size is that of a string type without a length.
+	// Keys have no bound: their size is that of a string type without a length.
 	key := &declaration{schema: text, typ: celgo.StringType, least: leastString}
-	return &declaration{schema: s, typ: celgo.MapType(celgo.StringType, elem.typ), key: key, elem: elem, most: most, least: 2}
+	return &declaration{schema: s, typ: celgo.MapType(celgo.StringType, elem.typ), key: key, elem: elem, most: most,
+		least: 2}
 }
 
-// declareObject leaves out the fields that expressions can't see, or can't name.
+// declareObject omits the fields that expressions can't see, or can't name.
 func declareObject(s *Schema, path string) *declaration {
-	d := &declaration{schema: s, typ: celgo.ObjectType(path), fields: make(map[string]*declaration, len(s.Properties)), least: 2}
+	d := &declaration{schema: s, typ: celgo.ObjectType(path), fields: make(map[string]*declaration, len(s.Properties)),
+		least: 2}
 	required := make(map[string]bool, len(s.Required))
 	for _, name := range s.Required {
 		required[name] = true
@@ -133,7 +136,7 @@ func declareString(s *Schema) *declaration {
 	return &declaration{schema: s, typ: celgo.StringType, most: characters(s, most), least: leastString}
 }
 
-// characters is how many bytes text takes at most: MaxLength counts characters, of four bytes at most.
+// characters returns the number of bytes that text has at most: MaxLength counts characters, of four bytes at most.
 func characters(s *Schema, unbounded int64) int64 {
 	if s.MaxLength == nil {
 		return unbounded
@@ -141,7 +144,7 @@ func characters(s *Schema, unbounded int64) int64 {
 	return max(0, min(*s.MaxLength, math.MaxInt64/4)) * 4
 }
 
-// objects collects the types of objects in a declaration by name.
+// objects adds the types of the objects in a declaration, by name.
 func (d *declaration) objects(into map[string]*declaration) {
 	if d == nil {
 		return

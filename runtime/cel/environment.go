@@ -9,9 +9,9 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// base is the environment of all expressions, without variables: what Kubernetes 1.36 and 1.37 let new custom resources
-// use. Functions for authorization need a request and mean nothing to a rule; what came with 1.37 alone (includes) is not
-// yet taken by its own servers, which first have to be able to go back.
+// base is the environment of all expressions, without variables: the functions that Kubernetes 1.36 and 1.37 allow in
+// new custom resources. It has no functions for authorization, which need a request, and not the functions that are new
+// in 1.37 (includes): a 1.37 server doesn't accept these yet, so that it can be rolled back.
 var base = sync.OnceValues(func() (*celgo.Env, error) {
 	return celgo.NewEnv(
 		celgo.HomogeneousAggregateLiterals(),
@@ -35,7 +35,7 @@ var base = sync.OnceValues(func() (*celgo.Env, error) {
 	)
 })
 
-// program makes an expression executable, with a bound on what one evaluation may cost.
+// program makes an expression executable, with a bound on the cost of one evaluation.
 func program(env *celgo.Env, ast *celgo.Ast, costs *costs) (celgo.Program, error) {
 	return env.Program(ast,
 		celgo.EvalOptions(celgo.OptOptimize, celgo.OptTrackCost),

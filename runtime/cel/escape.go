@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// reserved are the words that no name in an expression may be.
+// reserved are words that expressions can't use as names.
 var reserved = map[string]bool{
 	"true": true, "false": true, "null": true, "in": true, "as": true, "break": true, "const": true, "continue": true,
 	"else": true, "for": true, "function": true, "if": true, "import": true, "let": true, "loop": true, "package": true,
 	"namespace": true, "return": true, "var": true, "void": true, "while": true,
 }
 
-// escapes are what the names of fields may hold and names in expressions may not.
+// escapes are the characters that names of fields may have and names in expressions may not.
 var (
 	escapes   = strings.NewReplacer("__", "__underscores__", ".", "__dot__", "-", "__dash__", "/", "__slash__")
 	sequences = map[string]string{"underscores": "__", "dot": ".", "dash": "-", "slash": "/"}
 )
 
-// Escape is the name by which expressions know a field: __namespace__ for namespace, a__dash__b for a-b. It is false where
-// they can't name it.
+// Escape returns the name of a field in expressions: __namespace__ for namespace, a__dash__b for a-b. It returns false
+// where expressions can't name the field.
 func Escape(name string) (string, bool) {
 	if name == "" || name[0] >= '0' && name[0] <= '9' {
 		return "", false
@@ -37,10 +37,10 @@ func Escape(name string) (string, bool) {
 	return escapes.Replace(name), true
 }
 
-// sequence is what stands in an escaped name for something else.
+// sequence is an escape sequence in a name.
 var sequence = regexp.MustCompile(`__[^_]+__`)
 
-// unescape is the field that an expression names; false where no field is escaped to that.
+// unescape returns the field that an expression names, false where no field has this escaped name.
 func unescape(name string) (string, bool) {
 	if !strings.Contains(name, "__") {
 		return name, true

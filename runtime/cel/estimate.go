@@ -8,8 +8,9 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// EstimateCallCost is what a call may cost, and how large its result may be; nil leaves that to CEL.
-func (c *costs) EstimateCallCost(function, overload string, target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+// EstimateCallCost returns bounds for the cost of a call and for the size of its result, or nil for CEL's own.
+func (c *costs) EstimateCallCost(function, overload string, target *checker.AstNode,
+	args []checker.AstNode) *checker.CallEstimate {
 	class := costClasses[function]
 	if overload == "cidr_ip" {
 		class = nominal
@@ -39,8 +40,9 @@ func (c *costs) EstimateCallCost(function, overload string, target *checker.AstN
 	return nil
 }
 
-// member is the cost of what is called on a value.
-func (c *costs) member(function, overload string, target checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+// member estimates the cost of a call on a value.
+func (c *costs) member(function, overload string, target checker.AstNode,
+	args []checker.AstNode) *checker.CallEstimate {
 	size := c.size(target)
 	switch function {
 	case "split":
@@ -59,7 +61,8 @@ func (c *costs) member(function, overload string, target checker.AstNode, args [
 	case "find", "findAll":
 		text := size.Add(checker.SizeEstimate{Min: 1, Max: 1}).MultiplyByCostFactor(perCharacter)
 		pattern := c.size(args[0]).MultiplyByCostFactor(perPattern)
-		return &checker.CallEstimate{CostEstimate: text.Multiply(pattern), ResultSize: &checker.SizeEstimate{Max: size.Max}}
+		return &checker.CallEstimate{CostEstimate: text.Multiply(pattern),
+			ResultSize: &checker.SizeEstimate{Max: size.Max}}
 	case "validate":
 		cost := c.size(args[0]).MultiplyByCostFactor(perCharacter).MultiplyByCostFactor(mostPattern * perPattern)
 		return &checker.CallEstimate{CostEstimate: cost}
@@ -77,7 +80,8 @@ func (c *costs) member(function, overload string, target checker.AstNode, args [
 	return nil
 }
 
-// traversal is once through a list; of text and bytes, also through each of them. Text itself has an indexOf, too.
+// traversal estimates the cost of traversing a list, and of reading each element that is text or bytes. Text has an
+// indexOf of its own, too.
 func (c *costs) traversal(target checker.AstNode) checker.CostEstimate {
 	size := c.size(target)
 	elem := element(target)
@@ -91,7 +95,7 @@ func (c *costs) traversal(target checker.AstNode) checker.CostEstimate {
 	return size.MultiplyByCost(each)
 }
 
-// split makes, at worst, an element of each character, if there is no limit.
+// split returns an element for each character at worst, if there is no limit.
 func (c *costs) split(size checker.SizeEstimate, args []checker.AstNode) *checker.CallEstimate {
 	most := size.Max
 	if len(args) > 1 {
@@ -101,10 +105,11 @@ func (c *costs) split(size checker.SizeEstimate, args []checker.AstNode) *checke
 			}
 		}
 	}
-	return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(2 * perCharacter), ResultSize: &checker.SizeEstimate{Max: most}}
+	return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(2 * perCharacter),
+		ResultSize: &checker.SizeEstimate{Max: most}}
 }
 
-// join makes text of all elements, with separators between them.
+// join returns text with all elements and the separators between them.
 func (c *costs) join(target checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
 	count := c.size(target)
 	var size checker.SizeEstimate
@@ -118,12 +123,12 @@ func (c *costs) join(target checker.AstNode, args []checker.AstNode) *checker.Ca
 	return &checker.CallEstimate{CostEstimate: size.MultiplyByCostFactor(perCharacter), ResultSize: &size}
 }
 
-// replace makes text that is longest where the shortest of what is searched for is replaced by the longest, as often as it
-// fits, and shortest the other way round.
+// replace estimates the size of the result. It is longest where the shortest pattern is replaced by the longest
+// replacement as often as the pattern fits, and shortest the other way round.
 func (c *costs) replace(size, old, by checker.SizeEstimate) *checker.CallEstimate {
 	var times, kept checker.SizeEstimate
 	switch {
-	case old.Min == 0: // nothing is found around each character
+	case old.Min == 0: // an empty pattern matches around each character
 		times.Max, kept.Max = after(size.Max), size.Max
 	case by.Max <= old.Min:
 		kept.Max = size.Max
@@ -149,14 +154,15 @@ func after(n uint64) uint64 {
 	return n + 1
 }
 
-// equality is cheap between values of our own classes.
+// equality is cheap for values of this package's classes.
 func (c *costs) equality(left, right checker.AstNode) *checker.CallEstimate {
 	if left.Type().Equal(right.Type()) != types.True {
 		return nil
 	}
 	most := uint64(1)
 	switch left.Type().TypeName() {
-	case addressClass.typ.TypeName(), networkClass.typ.TypeName(), quantityClass.typ.TypeName(), semverClass.typ.TypeName():
+	case addressClass.typ.TypeName(), networkClass.typ.TypeName(), quantityClass.typ.TypeName(),
+		semverClass.typ.TypeName():
 		return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Min: 1, Max: 1}}
 	case formatClass.typ.TypeName():
 		most = mostFormat
@@ -167,10 +173,11 @@ func (c *costs) equality(left, right checker.AstNode) *checker.CallEstimate {
 	default:
 		return nil
 	}
-	return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Min: 1, Max: most}.MultiplyByCostFactor(perCharacter)}
+	return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Min: 1,
+		Max: most}.MultiplyByCostFactor(perCharacter)}
 }
 
-// size is how large a value may be: as computed, by the schema, or without a bound.
+// size returns bounds for the size of a value: as computed, by the schema, or none.
 func (c *costs) size(node checker.AstNode) checker.SizeEstimate {
 	if size := node.ComputedSize(); size != nil {
 		return *size
@@ -181,7 +188,7 @@ func (c *costs) size(node checker.AstNode) checker.SizeEstimate {
 	return checker.SizeEstimate{Max: math.MaxUint64}
 }
 
-// element stands for the elements of a list, or is nil where the node is none.
+// element returns a node for the elements of a list, or nil where the node is no list.
 func element(list checker.AstNode) checker.AstNode {
 	params := list.Type().Parameters()
 	if len(params) == 0 {
@@ -199,14 +206,14 @@ type elementNode struct {
 	typ  *types.Type
 }
 
-// Path leads to the elements, where the list is part of self.
+// Path returns the path of the elements, where the list is part of self.
 func (e elementNode) Path() []string { return e.path }
 
-// Type is the type of the elements.
+// Type returns the type of the elements.
 func (e elementNode) Type() *types.Type { return e.typ }
 
-// Expr is nothing: no expression stands for the elements.
+// Expr returns nil: no expression stands for the elements.
 func (e elementNode) Expr() ast.Expr { return nil }
 
-// ComputedSize is unknown.
+// ComputedSize returns nil: the size is unknown.
 func (e elementNode) ComputedSize() *checker.SizeEstimate { return nil }

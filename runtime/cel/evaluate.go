@@ -15,7 +15,7 @@ import (
 
 const exhausted = "validation failed due to running out of cost budget, no further validation rules will be run"
 
-// variables are those of an evaluation; old is nil where oldSelf is not there.
+// variables are the variables of an evaluation; old is nil without oldSelf.
 type variables struct{ self, old ref.Val }
 
 // ResolveName finds a variable.
@@ -29,10 +29,10 @@ func (v variables) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-// Parent is nothing: there are no other variables.
+// Parent returns nil: there are no other variables.
 func (variables) Parent() interpreter.Activation { return nil }
 
-// rules runs the rules of one value.
+// rules runs the rules for one value.
 func (w *walk) rules(n *node, path *field.Path, v, old any, at ratchet) {
 	if len(n.rules) == 0 {
 		return
@@ -67,20 +67,20 @@ func (w *walk) rules(n *node, path *field.Path, v, old any, at ratchet) {
 		if held {
 			continue
 		}
-		w.broken(n, r, path, v, vars, !r.transition && at.forgives())
+		w.failed(n, r, path, v, vars, !r.transition && at.forgives())
 		if w.budget < 0 {
 			return
 		}
 	}
 }
 
-// stop adds the error after which no rule is run.
+// stop adds the error after which no further rule runs.
 func (w *walk) stop(err *field.Error) {
 	w.errs = append(w.errs, err)
 	w.budget = -1
 }
 
-// spend takes the cost of an evaluation from the budget, and is false where that doesn't suffice.
+// spend subtracts the cost of an evaluation from the budget, and returns false where the budget doesn't suffice.
 func (w *walk) spend(details *celgo.EvalDetails) bool {
 	if details == nil || details.ActualCost() == nil {
 		return false
@@ -93,7 +93,8 @@ func (w *walk) spend(details *celgo.EvalDetails) bool {
 	return true
 }
 
-// holds tells whether a rule is met, or could not be evaluated, which is an error of its own.
+// holds tells whether a value satisfies a rule. Where the evaluation fails, holds adds an error for that and returns
+// true.
 func (w *walk) holds(n *node, r *compiled, path *field.Path, vars variables) bool {
 	out, details, err := r.program.ContextEval(w.ctx, vars)
 	if !w.spend(details) {
@@ -108,18 +109,20 @@ func (w *walk) holds(n *node, r *compiled, path *field.Path, vars variables) boo
 	}
 	switch text := err.Error(); {
 	case strings.HasPrefix(text, "no such overload"): // the types of int-or-string are not known before
-		w.errs = append(w.errs, fault("'%v': call arguments did not match a supported operator, function or macro signature for rule: %v", text, r.title()))
+		w.errs = append(w.errs, fault("'%v': call arguments did not match a supported operator, function or macro "+
+			"signature for rule: %v", text, r.title()))
 	case strings.HasPrefix(text, "operation cancelled: actual cost limit exceeded"):
-		w.stop(fault("'%v': no further validation rules will be run due to call cost exceeds limit for rule: %v", text, r.title()))
+		w.stop(fault("'%v': no further validation rules will be run due to call cost exceeds limit for rule: %v", text,
+			r.title()))
 	default:
 		w.errs = append(w.errs, fault("%v evaluating rule: %v", text, r.title()))
 	}
 	return true
 }
 
-// broken adds the error of a rule that is not met, unless it is forgiven. The message is computed with oldSelf as rules
-// without optionalOldSelf see it.
-func (w *walk) broken(n *node, r *compiled, path *field.Path, v any, vars variables, forgiven bool) {
+// failed adds the error of a rule that the value doesn't satisfy, unless ratcheting forgives it. The message is
+// computed with the oldSelf of rules without optionalOldSelf.
+func (w *walk) failed(n *node, r *compiled, path *field.Path, v any, vars variables, forgiven bool) {
 	if r.path != "" {
 		path = path.Child(r.path)
 	}
@@ -152,16 +155,18 @@ func (w *walk) broken(n *node, r *compiled, path *field.Path, v any, vars variab
 	add(fault(path, v, detail))
 }
 
-// message computes a message: empty where that fails, which is no fault of the object. stopped says why no more rules are
-// run.
+// message computes a message. It is empty where the evaluation fails, which is no fault of the object. stopped is why
+// no further rules run.
 func (w *walk) message(r *compiled, vars variables) (text, stopped string) {
 	out, details, err := r.message.ContextEval(w.ctx, vars)
 	if !w.spend(details) {
-		return "", "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
+		return "", "messageExpression evaluation failed due to running out of cost budget, no further validation " +
+			"rules will be run"
 	}
 	if err != nil {
 		if strings.HasPrefix(err.Error(), "operation cancelled: actual cost limit exceeded") {
-			return "", fmt.Sprintf("no further validation rules will be run due to call cost exceeds limit for messageExpression: %q", r.MessageExpression)
+			return "", fmt.Sprintf("no further validation rules will be run due to call cost exceeds limit for "+
+				"messageExpression: %q", r.MessageExpression)
 		}
 		return "", ""
 	}
@@ -173,7 +178,7 @@ func (w *walk) message(r *compiled, vars variables) (text, stopped string) {
 	return text, ""
 }
 
-// title is how errors call a rule.
+// title returns the name of a rule in errors.
 func (r *compiled) title() string {
 	if r.Message != "" {
 		return strings.TrimSpace(r.Message)

@@ -17,9 +17,9 @@ type formats struct{ plain }
 // format is a named format.
 type format struct {
 	name string
-	// check returns what is wrong with text.
+	// check returns the errors of text.
 	check func(string) []string
-	// pattern is the length of a regular expression that would say the same, for the cost.
+	// pattern is the length of an equivalent regular expression, for the cost.
 	pattern int
 }
 
@@ -71,19 +71,21 @@ func checkURI(s string) []string {
 	return nil
 }
 
-// LibraryName is Kubernetes' name.
+// LibraryName returns Kubernetes' name.
 func (formats) LibraryName() string { return "kubernetes.format" }
 
-// CompileOptions declare the functions, one for each format among them.
+// CompileOptions declares the functions, one of them for each format.
 func (formats) CompileOptions() []celgo.EnvOption {
 	str, typ := celgo.StringType, formatClass.typ
 	d := declarations{
-		"validate":     {member("format-validate", signature(typ, str), celgo.OptionalType(celgo.ListType(str)), onBoth(validate))},
+		"validate": {member("format-validate", signature(typ, str), celgo.OptionalType(celgo.ListType(str)),
+			onBoth(validate))},
 		"format.named": {global("format-named", signature(str), celgo.OptionalType(typ), on(byName))},
 	}
 	for name, f := range known {
 		value := formatClass.of(f)
-		d["format."+name] = []celgo.FunctionOpt{global("format."+name, nil, typ, celgo.FunctionBinding(func(...ref.Val) ref.Val { return value }))}
+		d["format."+name] = []celgo.FunctionOpt{global("format."+name, nil, typ,
+			celgo.FunctionBinding(func(...ref.Val) ref.Val { return value }))}
 	}
 	return d.options()
 }

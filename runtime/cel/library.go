@@ -20,7 +20,7 @@ func (d declarations) options(more ...celgo.EnvOption) []celgo.EnvOption {
 // plain is a library that changes nothing about programs.
 type plain struct{}
 
-// ProgramOptions are none.
+// ProgramOptions returns none.
 func (plain) ProgramOptions() []celgo.ProgramOption { return nil }
 
 // global and member declare one overload of a function, called f(a, b) or a.f(b).
@@ -32,7 +32,7 @@ func member(id string, args []*celgo.Type, result *celgo.Type, f celgo.OverloadO
 	return celgo.MemberOverload(id, args, result, f)
 }
 
-// on binds a function of one Go value, by which a CEL value is known.
+// on binds a function with one argument, which it converts from a CEL value to a Go value.
 func on[A any](f func(A) ref.Val) celgo.OverloadOpt {
 	return celgo.UnaryBinding(func(arg ref.Val) ref.Val {
 		a, ok := arg.Value().(A)
@@ -43,7 +43,7 @@ func on[A any](f func(A) ref.Val) celgo.OverloadOpt {
 	})
 }
 
-// onBoth binds a function of two.
+// onBoth binds a function with two such arguments.
 func onBoth[A, B any](f func(A, B) ref.Val) celgo.OverloadOpt {
 	return celgo.BinaryBinding(func(first, second ref.Val) ref.Val {
 		a, ok := first.Value().(A)

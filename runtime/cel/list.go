@@ -9,10 +9,10 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// list is a list of JSON, or the sum of such lists. What it is equal to and what a sum is depends on its type: for a set
-// and a map, order doesn't count, and an element is there once.
+// list is a list from JSON, or the sum of such lists. Equality and sums depend on its type: in a set and a map the
+// order doesn't count, and each element is there once.
 type list struct {
-	raw []any     // elements of JSON,
+	raw []any     // elements from JSON,
 	got []ref.Val // or, of a sum, values
 	// kind is map, set or atomic; keys are the escaped names of a map's keys.
 	kind  string
@@ -64,7 +64,7 @@ func (l *list) all() []ref.Val {
 	return out
 }
 
-// key is what tells an element from others in a map or set: text that is the same for the same key.
+// key returns the identity of an element in a map or set: text that is the same for the same key.
 func (l *list) key(e ref.Val) (string, ref.Val) {
 	if l.kind == "set" {
 		switch e.(type) {
@@ -75,7 +75,8 @@ func (l *list) key(e ref.Val) (string, ref.Val) {
 	}
 	m, ok := e.(traits.Mapper)
 	if !ok {
-		return "", types.NewErr("unexpected data format for element of array with x-kubernetes-list-type=map: %T", e.Value())
+		return "", types.NewErr("unexpected data format for element of array with x-kubernetes-list-type=map: %T",
+			e.Value())
 	}
 	key := make([]any, len(l.keys))
 	for i, name := range l.keys {
@@ -134,7 +135,7 @@ func (l *list) equalByKey(o traits.Lister) ref.Val {
 	return types.Bool(len(seen) == len(mine))
 }
 
-// Add makes a sum: of a set, what is new is appended; of a map, what has a key that is there takes its place.
+// Add returns the sum. For a set it appends the new elements; for a map, an element replaces the one with the same key.
 func (l *list) Add(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
 	if !ok {
@@ -195,7 +196,7 @@ func (l *list) Contains(v ref.Val) ref.Val {
 	return types.False
 }
 
-// Get is the element at an index.
+// Get returns the element at an index.
 func (l *list) Get(index ref.Val) ref.Val {
 	i, ok := index.(types.Int)
 	if !ok {
@@ -207,20 +208,20 @@ func (l *list) Get(index ref.Val) ref.Val {
 	return l.at(int(i))
 }
 
-// Iterator goes through the elements.
+// Iterator iterates over the elements.
 func (l *list) Iterator() traits.Iterator {
 	return types.NewRefValList(types.DefaultTypeAdapter, l.all()).Iterator()
 }
 
-// Size counts the elements.
+// Size returns the number of elements.
 func (l *list) Size() ref.Val { return types.Int(l.len()) }
 
-// ConvertToNative makes a slice of Go values.
+// ConvertToNative returns a slice of Go values.
 func (l *list) ConvertToNative(to reflect.Type) (any, error) {
 	return types.NewRefValList(types.DefaultTypeAdapter, l.all()).ConvertToNative(to)
 }
 
-// ConvertToType is the list itself, or its type.
+// ConvertToType returns the list itself, or its type.
 func (l *list) ConvertToType(to ref.Type) ref.Val {
 	switch to {
 	case types.ListType:
@@ -231,10 +232,10 @@ func (l *list) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("type conversion error from '%s' to '%s'", l.Type(), to.TypeName())
 }
 
-// Type is list.
+// Type returns list.
 func (l *list) Type() ref.Type { return types.ListType }
 
-// Value is the slice of JSON, or of values.
+// Value returns the slice from JSON, or of values.
 func (l *list) Value() any {
 	if l.got != nil {
 		return l.got

@@ -10,14 +10,14 @@ import (
 // lists are functions of lists: isSorted, sum, min, max, indexOf and lastIndexOf.
 type lists struct{ plain }
 
-// LibraryName is Kubernetes' name.
+// LibraryName returns Kubernetes' name.
 func (lists) LibraryName() string { return "kubernetes.lists" }
 
-// scalar is a type of elements, and the sum of none of them.
+// scalar is a type of elements, with the sum of an empty list.
 type scalar struct {
 	name string
 	typ  *celgo.Type
-	zero ref.Val // nil where there are no sums
+	zero ref.Val // nil where elements have no sum
 }
 
 var scalars = []scalar{
@@ -31,20 +31,26 @@ var scalars = []scalar{
 	{"bytes", celgo.BytesType, nil},
 }
 
-// CompileOptions declare the functions, for lists of each scalar type.
+// CompileOptions declares the functions, for lists of each scalar type.
 func (lists) CompileOptions() []celgo.EnvOption {
 	a := celgo.TypeParamType("A")
 	d := declarations{
-		"indexOf":     {member("list_a_index_of_int", signature(celgo.ListType(a), a), celgo.IntType, celgo.BinaryBinding(indexOf))},
-		"lastIndexOf": {member("list_a_last_index_of_int", signature(celgo.ListType(a), a), celgo.IntType, celgo.BinaryBinding(lastIndexOf))},
+		"indexOf": {member("list_a_index_of_int", signature(celgo.ListType(a), a), celgo.IntType,
+			celgo.BinaryBinding(indexOf))},
+		"lastIndexOf": {member("list_a_last_index_of_int", signature(celgo.ListType(a), a), celgo.IntType,
+			celgo.BinaryBinding(lastIndexOf))},
 	}
 	for _, s := range scalars {
 		list := signature(celgo.ListType(s.typ))
-		d["isSorted"] = append(d["isSorted"], member("list_"+s.name+"_is_sorted_bool", list, celgo.BoolType, celgo.UnaryBinding(isSorted)))
-		d["max"] = append(d["max"], member("list_"+s.name+"_max_"+s.name, list, s.typ, celgo.UnaryBinding(extreme("max", types.IntNegOne))))
-		d["min"] = append(d["min"], member("list_"+s.name+"_min_"+s.name, list, s.typ, celgo.UnaryBinding(extreme("min", types.IntOne))))
+		d["isSorted"] = append(d["isSorted"], member("list_"+s.name+"_is_sorted_bool", list, celgo.BoolType,
+			celgo.UnaryBinding(isSorted)))
+		d["max"] = append(d["max"], member("list_"+s.name+"_max_"+s.name, list, s.typ,
+			celgo.UnaryBinding(extreme("max", types.IntNegOne))))
+		d["min"] = append(d["min"], member("list_"+s.name+"_min_"+s.name, list, s.typ,
+			celgo.UnaryBinding(extreme("min", types.IntOne))))
 		if s.zero != nil {
-			d["sum"] = append(d["sum"], member("list_"+s.name+"_sum_"+s.name, list, s.typ, celgo.UnaryBinding(sum(s.zero))))
+			d["sum"] = append(d["sum"], member("list_"+s.name+"_sum_"+s.name, list, s.typ,
+				celgo.UnaryBinding(sum(s.zero))))
 		}
 	}
 	return d.options()
@@ -83,7 +89,7 @@ func isSorted(list ref.Val) ref.Val {
 	return out
 }
 
-// sum adds elements up, beginning with zero.
+// sum adds the elements to zero.
 func sum(zero ref.Val) func(ref.Val) ref.Val {
 	return func(list ref.Val) ref.Val {
 		total := zero
@@ -105,7 +111,8 @@ func sum(zero ref.Val) func(ref.Val) ref.Val {
 	}
 }
 
-// extreme is the first of the elements that no other is preferred to: one to which the best so far compares as worse does.
+// extreme returns the smallest or largest element. worse is the result of comparing the best element so far with a
+// better one.
 func extreme(name string, worse ref.Val) func(ref.Val) ref.Val {
 	return func(list ref.Val) ref.Val {
 		var best traits.Comparer

@@ -10,8 +10,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// mapping is an object or a map of JSON. Of an object, expressions see the fields that the schema names, and null is as
-// good as absent; of a map, all entries.
+// mapping is an object or a map from JSON. Of an object, expressions see the fields in the schema, and null is the same
+// as absent; of a map, they see all entries.
 type mapping struct {
 	raw    map[string]any
 	schema *Schema
@@ -19,10 +19,10 @@ type mapping struct {
 
 var _ traits.Mapper = (*mapping)(nil)
 
-// isObject tells an object with fields from a map.
+// isObject distinguishes an object with fields from a map.
 func (m *mapping) isObject() bool { return m.schema.Properties != nil }
 
-// member is the schema of a key, or nil where expressions don't see it.
+// member returns the schema of a key, or nil where expressions don't see the key.
 func (m *mapping) member(key string) *Schema {
 	if m.isObject() {
 		return m.schema.Properties[key]
@@ -30,7 +30,7 @@ func (m *mapping) member(key string) *Schema {
 	return m.schema.Values
 }
 
-// Find looks a value up, a field by its escaped name.
+// Find returns the value of a key; it finds a field by its escaped name.
 func (m *mapping) Find(key ref.Val) (ref.Val, bool) {
 	name, ok := key.(types.String)
 	if !ok {
@@ -52,7 +52,7 @@ func (m *mapping) Find(key ref.Val) (ref.Val, bool) {
 	return nil, false
 }
 
-// Get is the value of a key, or an error.
+// Get returns the value of a key, or an error.
 func (m *mapping) Get(key ref.Val) ref.Val {
 	if v, ok := m.Find(key); ok {
 		return v
@@ -69,7 +69,7 @@ func (m *mapping) Contains(key ref.Val) ref.Val {
 	return types.Bool(ok)
 }
 
-// keys are those that expressions see, in order.
+// keys returns the keys that expressions see, in order.
 func (m *mapping) keys() []string {
 	keys := make([]string, 0, len(m.raw))
 	for k := range m.raw {
@@ -87,15 +87,16 @@ func (m *mapping) keys() []string {
 	return keys
 }
 
-// Iterator goes through the keys.
+// Iterator iterates over the keys.
 func (m *mapping) Iterator() traits.Iterator {
 	return types.NewStringList(types.DefaultTypeAdapter, m.keys()).Iterator()
 }
 
-// Size counts all members, seen or not.
+// Size returns the number of all members, seen or not.
 func (m *mapping) Size() ref.Val { return types.Int(len(m.raw)) }
 
-// Equal compares the members; those that the schema doesn't know, as JSON, and only where both have them.
+// Equal compares the members. It compares members that the schema doesn't have as JSON, and only where both mappings
+// have them.
 func (m *mapping) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	if !ok {
@@ -130,7 +131,7 @@ func (m *mapping) Equal(other ref.Val) ref.Val {
 	return types.True
 }
 
-// ConvertToNative is the map of JSON.
+// ConvertToNative returns the map from JSON.
 func (m *mapping) ConvertToNative(to reflect.Type) (any, error) {
 	if to.Kind() == reflect.Map {
 		return m.raw, nil
@@ -138,7 +139,7 @@ func (m *mapping) ConvertToNative(to reflect.Type) (any, error) {
 	return nil, fmt.Errorf("type conversion error from '%s' to '%s'", m.Type(), to)
 }
 
-// ConvertToType is the map itself, or its type.
+// ConvertToType returns the map itself, or its type.
 func (m *mapping) ConvertToType(to ref.Type) ref.Val {
 	switch to {
 	case types.MapType:
@@ -149,16 +150,17 @@ func (m *mapping) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("type conversion error from '%s' to '%s'", m.Type(), to.TypeName())
 }
 
-// Type is map, of objects, too.
+// Type returns map, for objects, too.
 func (m *mapping) Type() ref.Type { return types.MapType }
 
-// Value is the map of JSON.
+// Value returns the map from JSON.
 func (m *mapping) Value() any { return m.raw }
 
-// unknown is a value of which the schema says only that it is kept. It can be compared and nothing else.
+// unknown is a value that the schema preserves without describing it. Expressions can compare it and nothing else.
 type unknown struct{ raw any }
 
-const noConversion = "type conversion to '%s' not supported for values preserved by x-kubernetes-preserve-unknown-fields"
+const noConversion = "type conversion to '%s' not supported for values preserved by " +
+	"x-kubernetes-preserve-unknown-fields"
 
 // ConvertToNative fails.
 func (u unknown) ConvertToNative(to reflect.Type) (any, error) {
@@ -168,11 +170,11 @@ func (u unknown) ConvertToNative(to reflect.Type) (any, error) {
 // ConvertToType fails.
 func (u unknown) ConvertToType(to ref.Type) ref.Val { return types.NewErr(noConversion, to.TypeName()) }
 
-// Equal compares as JSON.
+// Equal compares the values as JSON.
 func (u unknown) Equal(other ref.Val) ref.Val { return types.Bool(same(u.raw, other.Value())) }
 
-// Type is unknown.
+// Type returns unknown.
 func (u unknown) Type() ref.Type { return types.UnknownType }
 
-// Value is the value of JSON.
+// Value returns the value from JSON.
 func (u unknown) Value() any { return u.raw }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// addresses are ip, isIP, ip.isCanonical and what one asks of an address; networks the same of CIDR blocks.
+// addresses has ip, isIP, ip.isCanonical and the methods of an address; networks has the same of CIDR blocks.
 type (
 	addresses struct{ plain }
 	networks  struct{ plain }
@@ -27,14 +27,15 @@ var networkClass = &class[netip.Prefix]{
 	size:  func(p netip.Prefix) int { return (p.Bits() + 7) / 8 },
 }
 
-// LibraryName is Kubernetes' name.
+// LibraryName returns Kubernetes' name.
 func (addresses) LibraryName() string { return "kubernetes.net.ip" }
 
-// CompileOptions declare the functions of addresses.
+// CompileOptions declares the functions of addresses.
 func (addresses) CompileOptions() []celgo.EnvOption {
 	str, boolean, typ := celgo.StringType, celgo.BoolType, addressClass.typ
 	is := func(id string, f func(netip.Addr) bool) []celgo.FunctionOpt {
-		return []celgo.FunctionOpt{member(id, signature(typ), boolean, on(func(a netip.Addr) ref.Val { return types.Bool(f(a)) }))}
+		return []celgo.FunctionOpt{member(id, signature(typ), boolean,
+			on(func(a netip.Addr) ref.Val { return types.Bool(f(a)) }))}
 	}
 	return declarations{
 		"ip":                   {global("string_to_ip", signature(str), typ, on(address))},
@@ -46,11 +47,12 @@ func (addresses) CompileOptions() []celgo.EnvOption {
 		"isLinkLocalMulticast": is("ip_is_link_local_multicast", netip.Addr.IsLinkLocalMulticast),
 		"isLinkLocalUnicast":   is("ip_is_link_local_unicast", netip.Addr.IsLinkLocalUnicast),
 		"isGlobalUnicast":      is("ip_is_global_unicast", netip.Addr.IsGlobalUnicast),
-		"string":               {global("ip_to_string", signature(typ), str, on(func(a netip.Addr) ref.Val { return types.String(a.String()) }))},
+		"string": {global("ip_to_string", signature(typ), str,
+			on(func(a netip.Addr) ref.Val { return types.String(a.String()) }))},
 	}.options(celgo.Types(typ))
 }
 
-// parseAddress takes neither zones nor IPv4 addresses in the clothes of IPv6.
+// parseAddress rejects zones, and IPv4 addresses in the form of IPv6.
 func parseAddress(s string) (netip.Addr, error) {
 	a, err := netip.ParseAddr(s)
 	switch {
@@ -92,10 +94,10 @@ func family(a netip.Addr) ref.Val {
 	return types.Int(6)
 }
 
-// LibraryName is Kubernetes' name.
+// LibraryName returns Kubernetes' name.
 func (networks) LibraryName() string { return "kubernetes.net.cidr" }
 
-// CompileOptions declare the functions of networks.
+// CompileOptions declares the functions of networks.
 func (networks) CompileOptions() []celgo.EnvOption {
 	str, boolean, typ := celgo.StringType, celgo.BoolType, networkClass.typ
 	return declarations{
@@ -103,16 +105,22 @@ func (networks) CompileOptions() []celgo.EnvOption {
 		"isCIDR": {global("is_cidr", signature(str), boolean, on(isNetwork))},
 		"containsIP": {
 			member("cidr_contains_ip_string", signature(typ, str), boolean, onBoth(holdsAddress)),
-			member("cidr_contains_ip_ip", signature(typ, addressClass.typ), boolean, onBoth(func(n netip.Prefix, a netip.Addr) ref.Val { return types.Bool(n.Contains(a)) })),
+			member("cidr_contains_ip_ip", signature(typ, addressClass.typ), boolean,
+				onBoth(func(n netip.Prefix, a netip.Addr) ref.Val { return types.Bool(n.Contains(a)) })),
 		},
 		"containsCIDR": {
 			member("cidr_contains_cidr_string", signature(typ, str), boolean, onBoth(holdsNetwork)),
-			member("cidr_contains_cidr", signature(typ, typ), boolean, onBoth(func(n, o netip.Prefix) ref.Val { return types.Bool(contains(n, o)) })),
+			member("cidr_contains_cidr", signature(typ, typ), boolean,
+				onBoth(func(n, o netip.Prefix) ref.Val { return types.Bool(contains(n, o)) })),
 		},
-		"ip":           {member("cidr_ip", signature(typ), addressClass.typ, on(func(n netip.Prefix) ref.Val { return addressClass.of(n.Addr()) }))},
-		"prefixLength": {member("cidr_prefix_length", signature(typ), celgo.IntType, on(func(n netip.Prefix) ref.Val { return types.Int(n.Bits()) }))},
-		"masked":       {member("cidr_masked", signature(typ), typ, on(func(n netip.Prefix) ref.Val { return networkClass.of(n.Masked()) }))},
-		"string":       {global("cidr_to_string", signature(typ), str, on(func(n netip.Prefix) ref.Val { return types.String(n.String()) }))},
+		"ip": {member("cidr_ip", signature(typ), addressClass.typ,
+			on(func(n netip.Prefix) ref.Val { return addressClass.of(n.Addr()) }))},
+		"prefixLength": {member("cidr_prefix_length", signature(typ), celgo.IntType,
+			on(func(n netip.Prefix) ref.Val { return types.Int(n.Bits()) }))},
+		"masked": {member("cidr_masked", signature(typ), typ,
+			on(func(n netip.Prefix) ref.Val { return networkClass.of(n.Masked()) }))},
+		"string": {global("cidr_to_string", signature(typ), str,
+			on(func(n netip.Prefix) ref.Val { return types.String(n.String()) }))},
 	}.options(celgo.Types(typ))
 }
 
@@ -146,8 +154,8 @@ func contains(outer, inner netip.Prefix) bool {
 	return outer.Overlaps(inner) && outer.Bits() <= inner.Bits()
 }
 
-// holdsAddress asks about an address in text. That what is no address is answered as if there were no such function is
-// Kubernetes' way; of networks in text it says what is wrong.
+// holdsAddress tells whether a network has an address, which is given as text. As in Kubernetes, the error for an
+// invalid address is that of an unknown function, while an invalid network has an error of its own.
 func holdsAddress(n netip.Prefix, s string) ref.Val {
 	a, err := parseAddress(s)
 	if err != nil {

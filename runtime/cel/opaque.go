@@ -8,18 +8,18 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// class is a type of CEL whose values are Go values that expressions handle by functions alone.
+// class is a type of CEL whose values are Go values. Expressions use them through functions alone.
 type class[T any] struct {
 	typ   *types.Type
 	name  string
 	equal func(a, b T) bool
-	text  func(T) string // nil where it has none
+	text  func(T) string // nil where values have no text
 	size  func(T) int    // nil: 1
 	// converts: string(x) is the text.
 	converts bool
 }
 
-// of is a value of the class.
+// of returns a value of the class.
 func (c *class[T]) of(value T) ref.Val { return opaque[T]{c, value} }
 
 // opaque is a value of a class.
@@ -28,7 +28,7 @@ type opaque[T any] struct {
 	value T
 }
 
-// ConvertToNative is the Go value, or its text.
+// ConvertToNative returns the Go value, or its text.
 func (o opaque[T]) ConvertToNative(to reflect.Type) (any, error) {
 	if reflect.TypeFor[T]().AssignableTo(to) {
 		return o.value, nil
@@ -39,7 +39,7 @@ func (o opaque[T]) ConvertToNative(to reflect.Type) (any, error) {
 	return nil, fmt.Errorf("type conversion error from '%s' to '%v'", o.class.name, to)
 }
 
-// ConvertToType is the value itself, its type, or its text where the class converts.
+// ConvertToType returns the value itself, its type, or its text where the class converts.
 func (o opaque[T]) ConvertToType(to ref.Type) ref.Val {
 	switch {
 	case to.TypeName() == o.class.typ.TypeName():
@@ -61,13 +61,13 @@ func (o opaque[T]) Equal(other ref.Val) ref.Val {
 	return types.Bool(o.class.equal(o.value, b.value))
 }
 
-// Type is that of the class.
+// Type returns the type of the class.
 func (o opaque[T]) Type() ref.Type { return o.class.typ }
 
-// Value is the Go value.
+// Value returns the Go value.
 func (o opaque[T]) Value() any { return o.value }
 
-// Size is what counts for the cost of handling the value.
+// Size returns the size that counts for the cost of the value.
 func (o opaque[T]) Size() ref.Val {
 	if o.class.size == nil {
 		return types.IntOne

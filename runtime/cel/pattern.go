@@ -9,30 +9,31 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// patterns are find and findAll, by regular expressions. An expression that is a constant is compiled with the program.
+// patterns has find and findAll, with regular expressions. A constant expression is compiled with the program.
 type patterns struct{}
 
-// LibraryName is Kubernetes' name.
+// LibraryName returns Kubernetes' name.
 func (patterns) LibraryName() string { return "kubernetes.regex" }
 
-// CompileOptions declare the functions.
+// CompileOptions declares the functions.
 func (patterns) CompileOptions() []celgo.EnvOption {
 	str, strs := celgo.StringType, celgo.ListType(celgo.StringType)
 	return declarations{
 		"find": {member("string_find_string", signature(str, str), str, celgo.FunctionBinding(searched(find)))},
 		"findAll": {
 			member("string_find_all_string", signature(str, str), strs, celgo.FunctionBinding(searched(findAll))),
-			member("string_find_all_string_int", signature(str, str, celgo.IntType), strs, celgo.FunctionBinding(searched(findAll))),
+			member("string_find_all_string_int", signature(str, str, celgo.IntType), strs,
+				celgo.FunctionBinding(searched(findAll))),
 		},
 	}.options()
 }
 
-// ProgramOptions compile constant expressions once.
+// ProgramOptions compiles constant expressions once.
 func (patterns) ProgramOptions() []celgo.ProgramOption {
 	return []celgo.ProgramOption{celgo.OptimizeRegex(once("find", find), once("findAll", findAll))}
 }
 
-// search looks for an expression in the first of the arguments; a third is how many matches are wanted.
+// search searches the first argument for an expression. A third argument bounds the number of matches.
 type search func(re *regexp.Regexp, args []ref.Val) ref.Val
 
 func find(re *regexp.Regexp, args []ref.Val) ref.Val {
@@ -72,7 +73,7 @@ func searched(f search) func(args ...ref.Val) ref.Val {
 	}
 }
 
-// once compiles it with the program.
+// once compiles the expression with the program.
 func once(function string, f search) *interpreter.RegexOptimization {
 	return &interpreter.RegexOptimization{Function: function, RegexIndex: 1,
 		Factory: func(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// probe runs a rule on the least value that the schema lets there be, with required and defaulted fields alone, and says
-// where that fails for want of a field: such a rule refuses objects for what it forgot to ask.
+// probe runs a rule on the smallest value that the schema allows, which has only the required fields and those with a
+// default. It reports a rule that fails because a field is missing: such a rule rejects objects because it doesn't
+// check whether the field is there.
 func (r *compiled) probe(s *Schema, resource bool) (missing string) {
 	v, ok := minimal(s, 0)
 	if !ok || r.program == nil {
@@ -32,8 +33,8 @@ func (r *compiled) probe(s *Schema, resource bool) (missing string) {
 	return name
 }
 
-// minimal is a value of a schema: the zero of its type, and of an object those fields that are always there. It is false
-// where nothing is known of the value.
+// minimal returns the smallest value of a schema: the zero of its type, and for an object the fields that are always
+// there. It returns false where the schema doesn't describe the value.
 func minimal(s *Schema, depth int) (any, bool) {
 	if s == nil || depth > 20 {
 		return nil, false

@@ -5,7 +5,8 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// provider tells the checker the fields of objects, by the names of their types, and leaves all other types to another.
+// provider gives the checker the fields of objects, by the names of their types. It leaves all other types to another
+// provider.
 type provider struct {
 	types.Provider
 	objects map[string]*declaration
@@ -19,7 +20,7 @@ func (p *provider) FindStructType(name string) (*types.Type, bool) {
 	return p.Provider.FindStructType(name)
 }
 
-// FindStructFieldNames names nothing: nobody can make an object in an expression.
+// FindStructFieldNames returns no names: expressions can't make objects.
 func (p *provider) FindStructFieldNames(name string) ([]string, bool) {
 	if _, ok := p.objects[name]; ok {
 		return nil, false
@@ -39,7 +40,7 @@ func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bo
 	return nil, false
 }
 
-// typed is the environment in which the types of a declaration's objects are known.
+// typed returns the environment with the types of a declaration's objects.
 func typed(root *declaration) (*celgo.Env, error) {
 	env, err := base()
 	if err != nil {

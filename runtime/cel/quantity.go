@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// quantities are quantity, isQuantity, and arithmetic with resource.Quantity.
+// quantities has quantity, isQuantity, and arithmetic with resource.Quantity.
 type quantities struct{ plain }
 
 type quantity = *resource.Quantity
@@ -20,30 +20,41 @@ var quantityClass = &class[quantity]{
 	text:  quantity.String,
 }
 
-// LibraryName is Kubernetes' name.
+// LibraryName returns Kubernetes' name.
 func (quantities) LibraryName() string { return "kubernetes.quantity" }
 
-// CompileOptions declare the functions.
+// CompileOptions declares the functions.
 func (quantities) CompileOptions() []celgo.EnvOption {
 	str, boolean, integer, typ := celgo.StringType, celgo.BoolType, celgo.IntType, quantityClass.typ
 	one, two, number := signature(typ), signature(typ, typ), signature(typ, integer)
 	return declarations{
-		"quantity":           {global("string_to_quantity", signature(str), typ, on(parseQuantity))},
-		"isQuantity":         {global("is_quantity_string", signature(str), boolean, on(isQuantity))},
-		"sign":               {global("quantity_sign", one, integer, on(func(q quantity) ref.Val { return types.Int(q.Sign()) }))},
-		"isGreaterThan":      {member("quantity_is_greater_than", two, boolean, onBoth(func(a, b quantity) ref.Val { return types.Bool(a.Cmp(*b) > 0) }))},
-		"isLessThan":         {member("quantity_is_less_than", two, boolean, onBoth(func(a, b quantity) ref.Val { return types.Bool(a.Cmp(*b) < 0) }))},
-		"compareTo":          {member("quantity_compare_to", two, integer, onBoth(func(a, b quantity) ref.Val { return types.Int(a.Cmp(*b)) }))},
-		"asApproximateFloat": {member("quantity_get_float", one, celgo.DoubleType, on(func(q quantity) ref.Val { return types.Double(q.AsApproximateFloat64()) }))},
-		"asInteger":          {member("quantity_get_int", one, integer, on(asInteger))},
-		"isInteger":          {member("quantity_is_integer", one, boolean, on(isInteger))},
+		"quantity":   {global("string_to_quantity", signature(str), typ, on(parseQuantity))},
+		"isQuantity": {global("is_quantity_string", signature(str), boolean, on(isQuantity))},
+		"sign": {global("quantity_sign", one, integer,
+			on(func(q quantity) ref.Val { return types.Int(q.Sign()) }))},
+		"isGreaterThan": {member("quantity_is_greater_than", two, boolean,
+			onBoth(func(a, b quantity) ref.Val { return types.Bool(a.Cmp(*b) > 0) }))},
+		"isLessThan": {member("quantity_is_less_than", two, boolean,
+			onBoth(func(a, b quantity) ref.Val { return types.Bool(a.Cmp(*b) < 0) }))},
+		"compareTo": {member("quantity_compare_to", two, integer,
+			onBoth(func(a, b quantity) ref.Val { return types.Int(a.Cmp(*b)) }))},
+		"asApproximateFloat": {member("quantity_get_float", one, celgo.DoubleType,
+			on(func(q quantity) ref.Val { return types.Double(q.AsApproximateFloat64()) }))},
+		"asInteger": {member("quantity_get_int", one, integer, on(asInteger))},
+		"isInteger": {member("quantity_is_integer", one, boolean, on(isInteger))},
 		"add": {
 			member("quantity_add", two, typ, onBoth(add)),
-			member("quantity_add_int", number, typ, onBoth(func(q quantity, n int64) ref.Val { return add(q, whole(n)) })),
+			member("quantity_add_int", number, typ, onBoth(func(q quantity,
+				n int64) ref.Val {
+				return add(q, whole(n))
+			})),
 		},
 		"sub": {
 			member("quantity_sub", two, typ, onBoth(subtract)),
-			member("quantity_sub_int", number, typ, onBoth(func(q quantity, n int64) ref.Val { return subtract(q, whole(n)) })),
+			member("quantity_sub_int", number, typ, onBoth(func(q quantity,
+				n int64) ref.Val {
+				return subtract(q, whole(n))
+			})),
 		},
 	}.options()
 }

@@ -5,22 +5,23 @@ import (
 	"strings"
 )
 
-// ratchet is what an update changes at one place: a value, the old one that it is compared with, and the nearest place
-// above for which there is an old one. Where nothing changed there, faults are forgiven: what was stored was accepted
-// once.
+// ratchet is the change that an update makes at one place: a value, the old value that corresponds to it, and the
+// nearest place above that has an old value. Where nothing changed there, an update may keep faults, since the stored
+// value was accepted once.
 type ratchet struct {
-	// correlated: old is there. schema, now and old are those of this place, or of the nearest one above.
+	// correlated says that there is an old value. schema, now and old belong to this place, or to the nearest one
+	// above.
 	correlated bool
 	schema     *Schema
 	now, old   any
 }
 
-// forgives tells whether a fault of the value at this place is left in peace.
+// forgives tells whether the update may keep a fault of the value.
 func (r ratchet) forgives() bool {
 	return r.schema != nil && unchanged(r.schema, r.now, r.old)
 }
 
-// field is the place of a member of an object or a map.
+// field returns the ratchet of a member of an object or a map.
 func (r ratchet) field(name string, s *Schema, root bool) ratchet {
 	if !r.correlated {
 		return r
@@ -38,7 +39,7 @@ func (r ratchet) field(name string, s *Schema, root bool) ratchet {
 	return r
 }
 
-// element is the place of an element; old is the one with its key, or nil.
+// element returns the ratchet of an element; old is the old element with its key, or nil.
 func (r ratchet) element(now, old any, s *Schema) ratchet {
 	if r.correlated && old != nil {
 		return ratchet{correlated: true, schema: s, now: now, old: old}
@@ -47,8 +48,8 @@ func (r ratchet) element(now, old any, s *Schema) ratchet {
 	return r
 }
 
-// unchanged compares two values of a schema. In a list with keys, order doesn't count; what the schema doesn't describe
-// counts as changed.
+// unchanged compares two values of a schema. In a list with keys, the order doesn't count. A value that the schema
+// doesn't describe counts as changed.
 func unchanged(s *Schema, now, old any) bool {
 	switch now := now.(type) {
 	case map[string]any:
@@ -119,13 +120,14 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// index finds the elements of a list by its keys.
+// index finds the elements of a list by their keys.
 type index struct {
 	keys    []string
 	entries map[string]any
 }
 
-// newIndex is an index of a list, empty where it has no keys. Of several elements with a key the first is found.
+// newIndex returns the index of a list, which is empty where the list has no keys. Of several elements with one key it
+// has the first.
 func newIndex(s *Schema, elements []any) index {
 	x := index{}
 	if s.ListType != "map" || len(s.ListMapKeys) == 0 || len(elements) == 0 {
@@ -140,7 +142,7 @@ func newIndex(s *Schema, elements []any) index {
 	return x
 }
 
-// find is the element with the key of another, or nil.
+// find returns the element with the key of another element, or nil.
 func (x index) find(element any) any {
 	if x.entries == nil {
 		return nil
@@ -152,7 +154,7 @@ func (x index) find(element any) any {
 	return x.entries[key]
 }
 
-// key is text that is the same for the same values of the keys, which must be scalars.
+// key returns text that is the same for the same values of the keys, which must be scalars.
 func (x index) key(element any) (string, bool) {
 	m, ok := element.(map[string]any)
 	if !ok {

@@ -11,17 +11,17 @@ import (
 type Rules struct {
 	kind schema.GroupVersionKind
 	root *node
-	// fault is what keeps them from being run, which Check would have told.
+	// fault is the reason why the rules can't run. Check reports it, too.
 	fault error
 }
 
-// node is a place in a schema with rules at it or below.
+// node is a place in a schema that has rules, or has places with rules below it.
 type node struct {
 	schema *Schema
-	// name is what errors give as the value of an object or a list.
+	// resource says that the place is the root of an object.
 	resource bool
 	rules    []compiled
-	// transitions: some rule looks at oldSelf.
+	// transitions says that a rule uses oldSelf.
 	transitions bool
 	names       []string // of properties, sorted
 	properties  map[string]*node
@@ -29,8 +29,8 @@ type node struct {
 	values      *node
 }
 
-// New compiles the rules of a schema, which is that of a kind's objects. It takes milliseconds: the wiring does it once,
-// when the first object is written.
+// New compiles the rules of a schema, which describes the objects of a kind. It takes milliseconds: the wiring calls it
+// once, when the first object is written.
 func New(kind schema.GroupVersionKind, s *Schema) *Rules {
 	r := &Rules{kind: kind}
 	d := declare(s, kind.Kind, true)
@@ -45,14 +45,14 @@ func New(kind schema.GroupVersionKind, s *Schema) *Rules {
 	return r
 }
 
-// compiler makes nodes. The first fault is kept.
+// compiler makes nodes. It keeps the first fault.
 type compiler struct {
 	env   *celgo.Env
 	fault error
 }
 
-// node compiles what is at a place and below, or returns nil where there is nothing. Path names types whose declaration is
-// not part of the one above.
+// node compiles the rules of a place and of the places below, or returns nil where there are none. Path names types
+// whose declaration is not part of the one above.
 func (c *compiler) node(s *Schema, d *declaration, path string, resource bool) *node {
 	if !s.HasRules() {
 		return nil
@@ -119,7 +119,7 @@ func (c *compiler) compile(n *node, s *Schema, d *declaration) {
 	}
 }
 
-// ruleError is the error of a rule that can't be compiled.
+// ruleError returns the error of a rule that can't be compiled.
 type ruleError struct {
 	rule Rule
 	flaw flaw

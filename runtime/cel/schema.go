@@ -1,52 +1,52 @@
 package cel
 
-// Schema is what CEL knows of a value: a structural schema without what expressions can't see. A Schema is shared and
-// must not be changed.
+// Schema describes a value for CEL: a structural schema without the parts that expressions can't see. A Schema is
+// shared and must not be changed.
 type Schema struct {
-	// Type is that of JSON: object, array, string, integer, number, boolean; or empty. Format counts for strings: byte,
-	// date, date-time and duration are types of their own in CEL.
+	// Type is the type in JSON: object, array, string, integer, number, boolean; or empty. Format is used for strings:
+	// byte, date, date-time and duration are types of their own in CEL.
 	Type, Format string
-	// Nullable: null is a value. IntOrString is of any type to expressions. PreserveUnknownFields: what is not described is
-	// there, and expressions don't see it. EmbeddedResource has apiVersion, kind and metadata.
+	// Nullable allows null. An IntOrString has any type in expressions. PreserveUnknownFields keeps fields that the
+	// schema doesn't describe, which expressions don't see. An EmbeddedResource has apiVersion, kind and metadata.
 	Nullable, IntOrString, PreserveUnknownFields, EmbeddedResource bool
 
-	// Properties are an object's fields, by their names in JSON; Required those that are never missing.
+	// Properties are an object's fields, by their names in JSON; Required are the fields that are always there.
 	Properties map[string]*Schema
 	Required   []string
-	// Values is the schema of the values of a map, Items that of a list's elements. Nil where unknown.
+	// Values is the schema of a map's values, Items that of a list's elements. They are nil where they are unknown.
 	Values, Items *Schema
-	// ListType is map, set or atomic, which is that of an empty one; ListMapKeys tell elements of a map apart. MapType is
-	// granular or atomic; only within it are old and new values compared.
+	// ListType is map, set or atomic; an empty one is atomic. ListMapKeys identify the elements of a map. MapType is
+	// granular or atomic; old and new values are compared only within a granular one.
 	ListType    string
 	ListMapKeys []string
 	MapType     string
 
-	// Enum are the values of an enumeration of strings, Defaulted: there is a default, so that nobody has to send a value. Of
-	// the bounds, nil is none. All of them are for estimates of cost.
+	// Enum are the values of an enumeration of strings. Defaulted says that there is a default, so that clients needn't
+	// send a value. Of the bounds, nil is none. All of these are used to estimate costs.
 	Enum                               []string
 	Defaulted                          bool
 	MaxLength, MaxItems, MaxProperties *int64
 
-	// Rules are those of the value.
+	// Rules are the rules of the value.
 	Rules []Rule
 }
 
-// Rule is a demand in CEL that values of a schema must meet: one x-kubernetes-validations.
+// Rule is a validation rule in CEL for values of a schema: one x-kubernetes-validations.
 type Rule struct {
 	// Rule is the expression, of type bool.
 	Rule string
-	// Message is what a user reads where the rule is not met; MessageExpression, of type string, computes it.
+	// Message is the message of the error; MessageExpression, of type string, computes it.
 	Message, MessageExpression string
-	// Reason is the kind of error: FieldValueInvalid, which is that of an empty one, FieldValueForbidden,
+	// Reason is the kind of the error: FieldValueInvalid, which an empty one means, too, FieldValueForbidden,
 	// FieldValueRequired or FieldValueDuplicate.
 	Reason string
-	// FieldPath is where the error is said to be, below the value: .spec.replicas
+	// FieldPath is the path of the error below the value: .spec.replicas
 	FieldPath string
-	// OptionalOldSelf: oldSelf is optional, and the rule is run on creation, too.
+	// OptionalOldSelf makes oldSelf optional, so that the rule runs on creation, too.
 	OptionalOldSelf bool
 }
 
-// Limit is a bound of a Schema.
+// Limit returns a bound of a Schema.
 func Limit(n int64) *int64 { return &n }
 
 // HasRules tells whether there are rules in the schema or below it.
@@ -65,11 +65,10 @@ func (s *Schema) HasRules() bool {
 	return false
 }
 
-// text is the schema of what is only known to be text.
+// text is the schema of a value that is known to be text.
 var text = &Schema{Type: "string"}
 
-// asResource is the schema of the root of an object, where kind, apiVersion and the names in metadata are known whether the
-// schema says so or not.
+// asResource returns the schema of the root of an object, which always has kind, apiVersion and the names in metadata.
 func (s *Schema) asResource() *Schema {
 	out := *s
 	out.Properties = make(map[string]*Schema, len(s.Properties)+3)
@@ -79,7 +78,8 @@ func (s *Schema) asResource() *Schema {
 	out.Properties["kind"], out.Properties["apiVersion"] = text, text
 	metadata := s.Properties["metadata"]
 	if metadata == nil || metadata.Properties["name"] == nil || metadata.Properties["generateName"] == nil {
-		out.Properties["metadata"] = &Schema{Type: "object", Properties: map[string]*Schema{"name": text, "generateName": text}}
+		out.Properties["metadata"] = &Schema{Type: "object",
+			Properties: map[string]*Schema{"name": text, "generateName": text}}
 	}
 	return &out
 }

@@ -12,10 +12,16 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// semvers are semver, isSemver, and comparisons of semantic versions.
+// semvers has semver, isSemver, and comparisons of semantic versions.
 type semvers struct{ plain }
 
 // semver is a semantic version, 2.0.0. Build metadata doesn't count.
+//
+// Rules must accept, compare and refuse versions as kube-apiserver does, with its messages. kube-apiserver has them
+// from github.com/blang/semver/v4, which isn't in this module's graph: as a dependency it would come with every user's
+// server and with apigen, for these few functions. golang.org/x/mod/semver, which is in the graph, wants a leading v,
+// takes short versions, and gives no reasons. The tests of the generator compare this code with
+// apiextensions-apiserver.
 type semver struct {
 	numbers [3]uint64
 	pre     []identifier
@@ -35,14 +41,15 @@ var semverClass = &class[semver]{
 	text:  func(v semver) string { return v.written },
 }
 
-// LibraryName is Kubernetes' name.
+// LibraryName returns Kubernetes' name.
 func (semvers) LibraryName() string { return "kubernetes.Semver" }
 
-// CompileOptions declare the functions.
+// CompileOptions declares the functions.
 func (semvers) CompileOptions() []celgo.EnvOption {
 	str, boolean, integer, typ := celgo.StringType, celgo.BoolType, celgo.IntType, semverClass.typ
 	part := func(id string, i int) []celgo.FunctionOpt {
-		return []celgo.FunctionOpt{member(id, signature(typ), integer, on(func(v semver) ref.Val { return types.Int(v.numbers[i]) }))}
+		return []celgo.FunctionOpt{member(id, signature(typ), integer,
+			on(func(v semver) ref.Val { return types.Int(v.numbers[i]) }))}
 	}
 	two := signature(typ, typ)
 	return declarations{
@@ -51,15 +58,19 @@ func (semvers) CompileOptions() []celgo.EnvOption {
 			global("string_bool_to_semver", signature(str, boolean), typ, onBoth(version)),
 		},
 		"isSemver": {
-			global("is_semver_string", signature(str), boolean, on(func(s string) ref.Val { return isVersion(s, false) })),
+			global("is_semver_string", signature(str), boolean,
+				on(func(s string) ref.Val { return isVersion(s, false) })),
 			global("is_semver_string_bool", signature(str, boolean), boolean, onBoth(isVersion)),
 		},
-		"isGreaterThan": {member("semver_is_greater_than", two, boolean, onBoth(func(a, b semver) ref.Val { return types.Bool(a.compare(b) > 0) }))},
-		"isLessThan":    {member("semver_is_less_than", two, boolean, onBoth(func(a, b semver) ref.Val { return types.Bool(a.compare(b) < 0) }))},
-		"compareTo":     {member("semver_compare_to", two, integer, onBoth(func(a, b semver) ref.Val { return types.Int(a.compare(b)) }))},
-		"major":         part("semver_major", 0),
-		"minor":         part("semver_minor", 1),
-		"patch":         part("semver_patch", 2),
+		"isGreaterThan": {member("semver_is_greater_than", two, boolean,
+			onBoth(func(a, b semver) ref.Val { return types.Bool(a.compare(b) > 0) }))},
+		"isLessThan": {member("semver_is_less_than", two, boolean,
+			onBoth(func(a, b semver) ref.Val { return types.Bool(a.compare(b) < 0) }))},
+		"compareTo": {member("semver_compare_to", two, integer,
+			onBoth(func(a, b semver) ref.Val { return types.Int(a.compare(b)) }))},
+		"major": part("semver_major", 0),
+		"minor": part("semver_minor", 1),
+		"patch": part("semver_patch", 2),
 	}.options()
 }
 
@@ -76,7 +87,8 @@ func isVersion(s string, lenient bool) ref.Val {
 	return types.Bool(err == nil)
 }
 
-// parseVersion reads a version. A lenient one may begin with a v, have zeros in front of its numbers, and lack the last.
+// parseVersion parses a version. A lenient one may begin with a v, have leading zeros in its numbers, and lack the last
+// numbers.
 func parseVersion(s string, lenient bool) (semver, error) {
 	if lenient {
 		var err error
@@ -143,7 +155,7 @@ func normalize(s string) (string, error) {
 	return strings.Join(parts, "."), nil
 }
 
-// numeral reads one of a version's numbers, which errors call by its name.
+// numeral parses one of a version's numbers; name is its name in errors.
 func numeral(name, text string) (uint64, error) {
 	if !consists(text, isDigit) {
 		return 0, fmt.Errorf("Invalid character(s) found in %s %q", strings.ToLower(name), text)
@@ -181,8 +193,8 @@ func isAlphanumeric(c byte) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-'
 }
 
-// compare orders versions: one before its release is less than it, and of two such the identifiers decide, numbers being
-// less than text.
+// compare orders versions: a pre-release is less than its release, and the identifiers order two pre-releases. Numbers
+// are less than text.
 func (v semver) compare(o semver) int {
 	for i := range v.numbers {
 		if c := cmp.Compare(v.numbers[i], o.numbers[i]); c != 0 {

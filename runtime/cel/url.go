@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// urls are url, isURL and what one asks of a URL.
+// urls has url, isURL and the methods of a URL.
 type urls struct{ plain }
 
 var urlClass = &class[*url.URL]{
@@ -17,14 +17,15 @@ var urlClass = &class[*url.URL]{
 	text:  (*url.URL).String,
 }
 
-// LibraryName is Kubernetes' name.
+// LibraryName returns Kubernetes' name.
 func (urls) LibraryName() string { return "kubernetes.urls" }
 
-// CompileOptions declare the functions.
+// CompileOptions declares the functions.
 func (urls) CompileOptions() []celgo.EnvOption {
 	str, typ := celgo.StringType, urlClass.typ
 	part := func(id string, f func(*url.URL) string) []celgo.FunctionOpt {
-		return []celgo.FunctionOpt{member(id, signature(typ), str, on(func(u *url.URL) ref.Val { return types.String(f(u)) }))}
+		return []celgo.FunctionOpt{member(id, signature(typ), str,
+			on(func(u *url.URL) ref.Val { return types.String(f(u)) }))}
 	}
 	return declarations{
 		"url":            {global("string_to_url", signature(str), typ, on(parseURL))},
@@ -38,8 +39,8 @@ func (urls) CompileOptions() []celgo.EnvOption {
 	}.options()
 }
 
-// parseURL takes absolute URLs and absolute paths. What is told apart by ParseRequestURI is read by Parse, which knows
-// fragments.
+// parseURL accepts absolute URLs and absolute paths. ParseRequestURI decides which text is one, and Parse, which knows
+// fragments, parses it.
 func parseURL(s string) ref.Val {
 	_, err := url.ParseRequestURI(s)
 	if err == nil {

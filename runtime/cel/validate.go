@@ -11,17 +11,19 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// skipped is said where rules were not run since the object can't be trusted to be what they expect.
-const skipped = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
+// skipped is the message for rules that don't run because the object may not have the form that they expect.
+const skipped = "some validation rules were not checked because the object was invalid; correct the existing errors " +
+	"to complete validation"
 
-// Validate runs the rules over an object of the kind and returns their errors behind those that other checks found. old is
-// the object that is replaced, or nil on a creation; rules that look at oldSelf run only where there is one, and rules whose
-// value an update leaves as it was are forgiven. Where an error before says that a value is missing, too large or none of
-// those allowed, no rule is run, as for a custom resource. Neither object is changed.
+// Validate runs the rules over an object of the kind, and returns their errors after the errors that other checks
+// found. old is the object that is replaced, or nil on a creation. Rules that use oldSelf run only where there is an
+// old object, and a rule whose value an update leaves unchanged may fail. As for a custom resource, no rule runs where
+// an earlier error says that a value is missing, too large or not allowed. Validate changes neither object.
 func Validate[T any](ctx context.Context, r *Rules, errs field.ErrorList, obj, old *T) field.ErrorList {
 	for _, e := range errs {
 		switch e.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,
+			field.ErrorTypeTypeInvalid:
 			return append(errs, field.Invalid(nil, nil, skipped))
 		}
 	}
@@ -41,7 +43,8 @@ func Validate[T any](ctx context.Context, r *Rules, errs field.ErrorList, obj, o
 	return append(errs, r.Run(ctx, now, before)...)
 }
 
-// content is the object as JSON decodes, with its kind and without managedFields, which are large and which no rule sees.
+// content returns the object as decoded JSON, with its kind and without managedFields, which are large and which no
+// rule sees.
 func content[T any](r *Rules, obj *T) (map[string]any, error) {
 	shallow := *obj
 	if o, ok := any(&shallow).(metav1.Object); ok {
@@ -59,8 +62,8 @@ func content[T any](r *Rules, obj *T) (map[string]any, error) {
 	return out, err
 }
 
-// Run runs the rules over an object as JSON decodes, with int64 for whole numbers, and returns their errors in the order of
-// the schema. old is nil on a creation.
+// Run runs the rules over an object, which is decoded JSON with int64 for whole numbers, and returns their errors in
+// the order of the schema. old is nil on a creation.
 func (r *Rules) Run(ctx context.Context, obj, old map[string]any) field.ErrorList {
 	if r.fault != nil {
 		return field.ErrorList{field.InternalError(nil, r.fault)}
@@ -87,14 +90,14 @@ func (n *node) schemaOf() *Schema {
 // walk is one run over an object.
 type walk struct {
 	ctx    context.Context
-	budget int64 // what may still be spent; negative: no more rules are run
+	budget int64 // the remaining budget; no further rules run where it is negative
 	errs   field.ErrorList
 }
 
-// value runs the rules of a value and of what is in it. old is nil where there is no value to compare with.
+// value runs the rules for a value and for the values in it. old is nil where there is no value to compare with.
 func (w *walk) value(n *node, path *field.Path, v, old any, at ratchet) {
 	if v == nil {
-		return // rules about null are those of what holds it
+		return // the value around null has rules about null
 	}
 	w.rules(n, path, v, old, at)
 	if w.budget < 0 {

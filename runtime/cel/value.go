@@ -8,8 +8,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// value is what expressions see of a value as JSON decodes to: maps and slices of any, strings, bools, int64 and float64.
-// What doesn't fit the schema is an error when it is used. Maps and lists share memory with v.
+// value converts a value of decoded JSON for expressions: maps and slices of any, strings, bools, int64 and float64. A
+// value that doesn't fit the schema is an error when an expression uses it. Maps and lists share memory with v.
 func value(v any, s *Schema) ref.Val {
 	switch {
 	case v == nil && s.Nullable:
@@ -49,7 +49,8 @@ func value(v any, s *Schema) ref.Val {
 	if s.PreserveUnknownFields {
 		return unknown{v}
 	}
-	return types.NewErr("invalid type, expected object, array, number, integer, boolean or string, or no type with x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got %s", s.Type)
+	return types.NewErr("invalid type, expected object, array, number, integer, boolean or string, or no type with "+
+		"x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got %s", s.Type)
 }
 
 func intOrString(v any) ref.Val {
@@ -62,7 +63,7 @@ func intOrString(v any) ref.Val {
 	return types.NewErr("invalid data, expected XIntOrString value to be either a string or integer")
 }
 
-// numberOf takes integers, too: nobody writes 1.0.
+// numberOf accepts integers, too: people write 1 rather than 1.0.
 func numberOf(v any) ref.Val {
 	switch v := v.(type) {
 	case int64:

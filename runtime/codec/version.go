@@ -92,13 +92,9 @@ func (a *Versions[T]) Lookup(name string) (*Served[T], error) {
 
 // Decode reads an object in whichever served version it is, as it would be stored today.
 func (a *Versions[T]) Decode(data []byte) (T, error) {
-	var none T
-	apiVersion, kind := rendition.TypeOf(data)
-	if apiVersion == "" && kind == "" && !json.Valid(data) {
-		return none, fmt.Errorf("it is no JSON: %d bytes, which begin with %q", len(data), data[:min(len(data), 16)])
-	}
-	v, err := a.called(kind, apiVersion)
+	v, err := a.versionOf(data)
 	if err != nil {
+		var none T
 		return none, err
 	}
 	d, err := v.codec.decode(data, a.NewHub(), false)
@@ -106,6 +102,21 @@ func (a *Versions[T]) Decode(data []byte) (T, error) {
 		return d.Object, err
 	}
 	return a.ToStorageVersion(d.Object)
+}
+
+// versionOf returns the version that a stored object states.
+func (a *Versions[T]) versionOf(data []byte) (*Served[T], error) {
+	for i := range a.Served {
+		// Encode writes kind and apiVersion first.
+		if v := &a.Served[i]; len(data) > len(v.Head) && data[0] == '{' && string(data[1:1+len(v.Head)]) == v.Head {
+			return v, nil
+		}
+	}
+	apiVersion, kind := rendition.TypeOf(data)
+	if apiVersion == "" && kind == "" && !json.Valid(data) {
+		return nil, fmt.Errorf("it is no JSON: %d bytes, which begin with %q", len(data), data[:min(len(data), 16)])
+	}
+	return a.called(kind, apiVersion)
 }
 
 // ToStorageVersion sets what the storage version defaults in an object that came in another version. A read from storage

@@ -13,7 +13,8 @@ import (
 // TestDeathBetweenWrites ends the process before each of the writes that a cascade needs, in turn. Whoever comes next
 // brings it to the same end.
 func TestDeathBetweenWrites(t *testing.T) {
-	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan, metav1.DeletePropagationBackground} {
+	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationForeground,
+		metav1.DeletePropagationOrphan, metav1.DeletePropagationBackground} {
 		deaths := 0
 		for n := int64(1); ; n++ {
 			w := newWorld(t, true)
@@ -36,7 +37,8 @@ func TestDeathBetweenWrites(t *testing.T) {
 			want := "leafs/ns/kept0 trees/elm*\nleafs/ns/kept1 trees/elm*\nleafs/ns/kept2 trees/elm*\ntrees/elm"
 			want = strings.ReplaceAll(want, "*", "")
 			if policy == metav1.DeletePropagationOrphan {
-				want = "leafs/ns/kept0 trees/elm\nleafs/ns/kept1 trees/elm\nleafs/ns/kept2 trees/elm\nleafs/ns/l0 twigs/t0*\nleafs/ns/l1 twigs/t1*\nleafs/ns/l2 twigs/t2*\n" +
+				want = "leafs/ns/kept0 trees/elm\nleafs/ns/kept1 trees/elm\nleafs/ns/kept2 trees/elm\nleafs/ns/l0 " +
+					"twigs/t0*\nleafs/ns/l1 twigs/t1*\nleafs/ns/l2 twigs/t2*\n" +
 					"trees/elm\ntwigs/ns/t0\ntwigs/ns/t1\ntwigs/ns/t2"
 			}
 			if got := w.list(); got != want {
@@ -55,7 +57,8 @@ func TestDeathBetweenWrites(t *testing.T) {
 
 // TestThousandDependents: one owner's dependents ask storage for it once, and all go.
 func TestThousandDependents(t *testing.T) {
-	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
+	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground,
+		metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
 		t.Run(string(policy), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, true)
@@ -138,13 +141,20 @@ func TestGraph(t *testing.T) {
 		{"nobody depends", []*object{node("a", true)}, ""},
 		{"blocked by what is not deleted", []*object{node("a", true), node("b", false, owner("a", true))}, "a"},
 		{"not by what doesn't block", []*object{node("a", true), node("b", false, owner("a", false))}, ""},
-		{"nor by what refers to another", []*object{node("a", true), node("b", false, reference{resource: leaf, name: "a", uid: "a", blocks: true})}, ""},
-		{"nor by another name", []*object{node("a", true), node("b", false, reference{resource: tree, name: "x", uid: "a", blocks: true})}, ""},
-		{"a chain", []*object{node("a", true), node("b", true, owner("a", true)), node("c", true, owner("b", true))}, "a b"},
-		{"a ring", []*object{node("a", true, owner("c", true)), node("b", true, owner("a", true)), node("c", true, owner("b", true))}, ""},
-		{"a ring that isn't all deleted", []*object{node("a", true, owner("c", true)), node("b", true, owner("a", true)), node("c", false, owner("b", true))}, "a b"},
-		{"a ring with a leaf", []*object{node("a", true, owner("b", true)), node("b", true, owner("a", true)), node("l", true, owner("b", true))}, "a b"},
-		{"in front of a ring", []*object{node("f", true), node("a", true, owner("b", true), owner("f", true)), node("b", true, owner("a", true))}, "f"},
+		{"nor by what refers to another", []*object{node("a", true),
+			node("b", false, reference{resource: leaf, name: "a", uid: "a", blocks: true})}, ""},
+		{"nor by another name", []*object{node("a", true), node("b", false,
+			reference{resource: tree, name: "x", uid: "a", blocks: true})}, ""},
+		{"a chain", []*object{node("a", true), node("b", true, owner("a", true)),
+			node("c", true, owner("b", true))}, "a b"},
+		{"a ring", []*object{node("a", true, owner("c", true)), node("b", true, owner("a", true)),
+			node("c", true, owner("b", true))}, ""},
+		{"a ring that isn't all deleted", []*object{node("a", true, owner("c", true)),
+			node("b", true, owner("a", true)), node("c", false, owner("b", true))}, "a b"},
+		{"a ring with a leaf", []*object{node("a", true, owner("b", true)), node("b", true, owner("a", true)),
+			node("l", true, owner("b", true))}, "a b"},
+		{"in front of a ring", []*object{node("f", true), node("a", true, owner("b", true), owner("f", true)),
+			node("b", true, owner("a", true))}, "f"},
 		{"itself", []*object{node("a", true, owner("a", true))}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

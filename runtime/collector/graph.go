@@ -18,7 +18,8 @@ type graph struct {
 
 func newGraph() *graph {
 	return &graph{
-		objects: map[types.UID]*object{}, dependents: map[types.UID]map[types.UID]struct{}{}, counts: map[*resource]int{},
+		objects: map[types.UID]*object{}, dependents: map[types.UID]map[types.UID]struct{}{},
+		counts: map[*resource]int{},
 	}
 }
 

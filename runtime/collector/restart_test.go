@@ -35,7 +35,8 @@ func (f *fragile) mend() {
 	f.broken = make(chan struct{})
 }
 
-func (f *fragile) Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
+func (f *fragile) Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch,
+	error) {
 	broken := f.state()
 	select {
 	case <-broken:
@@ -126,7 +127,8 @@ func TestMissedDeletions(t *testing.T) {
 
 // TestOrphaningWaitsForWatches: as long as dependents may be unknown, their owner doesn't go.
 func TestOrphaningWaitsForWatches(t *testing.T) {
-	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationOrphan, metav1.DeletePropagationForeground} {
+	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationOrphan,
+		metav1.DeletePropagationForeground} {
 		w := newWorld(t, true)
 		leafs := w.breakable("leafs")
 		w.start(1)
@@ -180,7 +182,8 @@ func TestUnwatchedResources(t *testing.T) {
 // lagging is a resource whose memory knows nothing yet.
 type lagging struct{ registry.Handle }
 
-func (l lagging) Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error) {
+func (l lagging) Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition,
+	error) {
 	if resourceVersion != "" {
 		return api.Rendition{}, apierrors.NewNotFound(l.Info().GroupResource(), name)
 	}
@@ -227,7 +230,8 @@ type panicking struct {
 	once sync.Once
 }
 
-func (p *panicking) Patch(ctx context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error) {
+func (p *panicking) Patch(ctx context.Context, namespace, name, subresource string, kind api.PatchType,
+	body api.Body, opts api.WriteOptions) (api.Result, error) {
 	p.once.Do(func() { panic("a conversion that panics") })
 	return p.Handle.Patch(ctx, namespace, name, subresource, kind, body, opts)
 }

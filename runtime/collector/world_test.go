@@ -40,8 +40,10 @@ func resources() []registry.Resource {
 	for kind, scope := range map[string]api.Scope{"Leaf": api.Namespaced, "Twig": api.Namespaced, "Tree": api.Cluster} {
 		newThing := func() *thing { return &thing{} }
 		all = append(all, registry.New(registry.Definition[*thing]{
-			Group: "wood.example.com", Names: api.Names{Kind: kind, Plural: strings.ToLower(kind) + "s"}, Scope: scope, New: newThing, Storage: "v1",
-			Versions: []codec.Version[*thing]{codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*thing, *thing]{New: newThing})},
+			Group: "wood.example.com", Names: api.Names{Kind: kind, Plural: strings.ToLower(kind) +
+				"s"}, Scope: scope, New: newThing, Storage: "v1",
+			Versions: []codec.Version[*thing]{codec.VersionOf(api.VersionInfo{Name: "v1"},
+				codec.Conversion[*thing, *thing]{New: newThing})},
 		}))
 	}
 	return all
@@ -92,7 +94,8 @@ func (m *mortal) Delete(ctx context.Context, key string, expect int64) (int64, e
 func newWorld(t testing.TB, cached bool) *world {
 	w := &world{TB: t, backend: &mortal{Backend: memory.New()}}
 	for _, resource := range resources() {
-		h, err := resource.Open(t.Context(), registry.Config{Backend: w.backend, Prefix: "/registry", DisableCache: !cached, Verify: true})
+		h, err := resource.Open(t.Context(), registry.Config{Backend: w.backend, Prefix: "/registry",
+			DisableCache: !cached, Verify: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,8 +252,10 @@ func (w *world) create(path string, words ...string) {
 		}
 	}
 	h, namespace, name := w.split(path)
-	data := fmt.Sprintf(`{"metadata":{"name":%q,"finalizers":[%s],"ownerReferences":[%s]}}`, name, strings.Join(finalizers, ","), strings.Join(owners, ","))
-	if _, err := h.Create(w.Context(), namespace, api.Body{Version: "v1", Data: []byte(data)}, api.WriteOptions{Form: form}); err != nil {
+	data := fmt.Sprintf(`{"metadata":{"name":%q,"finalizers":[%s],"ownerReferences":[%s]}}`, name,
+		strings.Join(finalizers, ","), strings.Join(owners, ","))
+	if _, err := h.Create(w.Context(), namespace, api.Body{Version: "v1", Data: []byte(data)},
+		api.WriteOptions{Form: form}); err != nil {
 		w.Fatalf("creating %s: %v", path, err)
 	}
 }
@@ -259,7 +264,8 @@ func (w *world) patch(path, format string, args ...any) {
 	w.Helper()
 	h, namespace, name := w.split(path)
 	body := api.Body{Version: "v1", Data: fmt.Appendf(nil, format, args...)}
-	if _, err := h.Patch(w.Context(), namespace, name, "", api.MergePatch, body, api.WriteOptions{Form: form}); err != nil {
+	if _, err := h.Patch(w.Context(), namespace, name, "", api.MergePatch, body,
+		api.WriteOptions{Form: form}); err != nil {
 		w.Fatalf("patching %s: %v", path, err)
 	}
 }

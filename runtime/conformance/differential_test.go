@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/endpoint"
-	"apigen.dev/runtime/request"
+	apirequest "apigen.dev/runtime/request"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/endpoints/handlers/negotiation"
@@ -31,7 +31,7 @@ func FuzzRoutes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, path, query string) {
 		r := &http.Request{Method: method, URL: &url.URL{Path: path, RawQuery: query}, Header: http.Header{}}
 		want, wantErr := theirs.NewRequestInfo(r)
-		got, err := request.New(r, nil)
+		got, err := apirequest.New(r, nil)
 		if (err == nil) != (wantErr == nil) {
 			t.Fatalf("%s %s?%s: %v, want %v", method, path, query, err, wantErr)
 		}

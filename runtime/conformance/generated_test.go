@@ -4,12 +4,6 @@ import (
 	"context"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-
 	"apigen.dev/runtime/conformance/apis/wardle/v1alpha1"
 	"apigen.dev/runtime/conformance/apis/wardle/v1beta1"
 	applyv1alpha1 "apigen.dev/runtime/conformance/client/applyconfiguration/wardle/v1alpha1"
@@ -18,6 +12,11 @@ import (
 	"apigen.dev/runtime/conformance/client/clientset/versioned/fake"
 	"apigen.dev/runtime/conformance/client/informers/externalversions"
 	informersv1beta1 "apigen.dev/runtime/conformance/client/informers/externalversions/wardle/v1beta1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // generatedClients are the clients that apigen wrote, for a server, or without one.

@@ -9,6 +9,7 @@ import (
 	"apigen.dev/runtime/encoder"
 	"apigen.dev/runtime/negotiation"
 	"apigen.dev/runtime/wire"
+	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -130,20 +131,20 @@ type protobufFields struct {
 	err  error
 }
 
-func (f *protobufFields) texts(number byte, values ...string) {
+func (f *protobufFields) texts(number protowire.Number, values ...string) {
 	for _, value := range values {
-		f.data = wire.AppendField(f.data, number<<3|2, value)
+		f.data = wire.AppendField(f.data, number, value)
 	}
 }
 
-func (f *protobufFields) nested(number byte, inner protobufFields) {
+func (f *protobufFields) nested(number protowire.Number, inner protobufFields) {
 	if f.err == nil {
 		f.err = inner.err
 	}
 	f.texts(number, string(inner.data))
 }
 
-func (f *protobufFields) message(number byte, m interface{ Marshal() ([]byte, error) }) {
+func (f *protobufFields) message(number protowire.Number, m interface{ Marshal() ([]byte, error) }) {
 	data, err := m.Marshal()
 	f.nested(number, protobufFields{data, err})
 }

@@ -40,7 +40,8 @@ func twoGroups(t *testing.T) handler {
 		group("park.example.com", "park/apis/park/wiring/zz_generated.swagger.json.gz", []string{"v1"},
 			&api.Info{Names: api.Names{Kind: "Park", ListKind: "ParkList", Plural: "parks"}, Scope: api.Cluster}),
 		group("shop.example.com", "quickstart/apis/shop/wiring/zz_generated.swagger.json.gz", []string{"v1"},
-			&api.Info{Names: api.Names{Kind: "Widget", ListKind: "WidgetList", Plural: "widgets"}, Scope: api.Namespaced}),
+			&api.Info{Names: api.Names{Kind: "Widget", ListKind: "WidgetList", Plural: "widgets"},
+				Scope: api.Namespaced}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -51,15 +52,18 @@ func twoGroups(t *testing.T) handler {
 func TestSwaggerHasAllGroups(t *testing.T) {
 	a := twoGroups(t)
 	w := do(a, swaggerPath)
-	if w.Code != 200 || w.Header().Get("Content-Type") != negotiation.TypeJSON || w.Header().Get("Etag") == "" || w.Header().Get("Vary") == "" {
+	if w.Code != 200 || w.Header().Get("Content-Type") != negotiation.TypeJSON || w.Header().Get("Etag") == "" ||
+		w.Header().Get("Vary") == "" {
 		t.Fatal(w.Code, w.Header())
 	}
 	var doc swaggerParts
 	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"/apis/park.example.com/v1/", "/apis/park.example.com/v1/parks/{name}/status", "/apis/park.example.com/v1/watch/parks/{name}",
-		"/apis/shop.example.com/v1/widgets", "/apis/shop.example.com/v1/watch/namespaces/{namespace}/widgets", "/apis/shop.example.com/v1/namespaces/{namespace}/widgets/{name}"} {
+	for _, path := range []string{"/apis/park.example.com/v1/", "/apis/park.example.com/v1/parks/{name}/status",
+		"/apis/park.example.com/v1/watch/parks/{name}",
+		"/apis/shop.example.com/v1/widgets", "/apis/shop.example.com/v1/watch/namespaces/{namespace}/widgets",
+		"/apis/shop.example.com/v1/namespaces/{namespace}/widgets/{name}"} {
 		if doc.Paths[path] == nil {
 			t.Errorf("%s is missing", path)
 		}
@@ -80,11 +84,14 @@ func TestSwaggerHasAllGroups(t *testing.T) {
 	var options struct {
 		Kinds []map[string]string `json:"x-kubernetes-group-version-kind"`
 	}
-	if err := json.Unmarshal(doc.Definitions["io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"], &options); err != nil {
+	if err := json.Unmarshal(doc.Definitions["io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"],
+		&options); err != nil {
 		t.Fatal(err)
 	}
 	for _, group := range []string{"park.example.com", "shop.example.com"} {
-		if !slices.ContainsFunc(options.Kinds, func(kind map[string]string) bool { return kind["group"] == group && kind["version"] == "v1" }) {
+		if !slices.ContainsFunc(options.Kinds, func(kind map[string]string) bool {
+			return kind["group"] == group && kind["version"] == "v1"
+		}) {
 			t.Errorf("DeleteOptions are no kind of %s: %v", group, options.Kinds)
 		}
 	}
@@ -92,7 +99,8 @@ func TestSwaggerHasAllGroups(t *testing.T) {
 
 func TestSwaggerInProtobuf(t *testing.T) {
 	a := twoGroups(t)
-	for _, accept := range []string{"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", swaggerProtobuf + ",application/json;q=0.5"} {
+	for _, accept := range []string{"application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+		swaggerProtobuf + ",application/json;q=0.5"} {
 		w := do(a, swaggerPath, "Accept", accept)
 		if w.Code != 200 || w.Header().Get("Content-Type") != swaggerProtobuf {
 			t.Fatal(accept, w.Code, w.Header())
@@ -117,7 +125,8 @@ func TestOpenAPIInProtobuf(t *testing.T) {
 		t.Fatal(err)
 	}
 	documents, err := New([]Group{{
-		Name: "park.example.com", Versions: []string{"v1"}, OpenAPI: map[string]api.Document{"v1": {Gzip: data, Hash: "of it"}},
+		Name: "park.example.com", Versions: []string{"v1"}, OpenAPI: map[string]api.Document{"v1": {Gzip: data,
+			Hash: "of it"}},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -125,9 +134,11 @@ func TestOpenAPIInProtobuf(t *testing.T) {
 	a := handler{documents}
 	const path = openAPIRoot + "/apis/park.example.com/v1"
 	plain := do(a, path)
-	for _, accept := range []string{"application/com.github.proto-openapi.spec.v3@v1.0+protobuf", openAPIProtobuf + ",application/json;q=0.5"} {
+	for _, accept := range []string{"application/com.github.proto-openapi.spec.v3@v1.0+protobuf",
+		openAPIProtobuf + ",application/json;q=0.5"} {
 		w := do(a, path, "Accept", accept)
-		if w.Code != 200 || w.Header().Get("Content-Type") != openAPIProtobuf || w.Header().Get("Etag") != plain.Header().Get("Etag") {
+		if w.Code != 200 || w.Header().Get("Content-Type") != openAPIProtobuf ||
+			w.Header().Get("Etag") != plain.Header().Get("Etag") {
 			t.Fatal(accept, w.Code, w.Header())
 		}
 		document := &openapi_v3.Document{}
@@ -154,11 +165,13 @@ func TestSwaggerIsCached(t *testing.T) {
 	}
 	tag := plain.Header().Get("Etag")
 	var again *httptest.ResponseRecorder
-	if again = do(a, swaggerPath, "If-None-Match", tag); again.Code != 304 || again.Body.Len() > 0 || again.Header().Get("Etag") != tag {
+	if again = do(a, swaggerPath, "If-None-Match", tag); again.Code != 304 || again.Body.Len() > 0 ||
+		again.Header().Get("Etag") != tag {
 		t.Error(again.Code, again.Header())
 	}
 	another, err := twoGroups(t).documents.byPath[swaggerPath].(*swagger).json()
-	if err != nil || !regexp.MustCompile(`^"[0-9A-F]{128}"$`).MatchString(tag) || another.Hash != strings.Trim(tag, `"`) {
+	if err != nil || !regexp.MustCompile(`^"[0-9A-F]{128}"$`).MatchString(tag) ||
+		another.Hash != strings.Trim(tag, `"`) {
 		t.Error(tag, err)
 	}
 }

@@ -55,7 +55,8 @@ func serve(t testing.TB, infos ...*api.Info) handler {
 	group := Group{Name: "shop.example.com", Versions: []string{"v1", "v1beta1"},
 		OpenAPI: map[string]api.Document{"v1": api.NewDocument([]byte(`{"openapi":"3.0.0"}`))}}
 	for _, info := range infos {
-		group.Resources = append(group.Resources, Resource{info, map[string][]string{"": {"get", "list"}, "status": {"get", "patch"}}})
+		group.Resources = append(group.Resources, Resource{info,
+			map[string][]string{"": {"get", "list"}, "status": {"get", "patch"}}})
 	}
 	documents, err := New([]Group{group})
 	if err != nil {

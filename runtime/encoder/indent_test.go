@@ -31,7 +31,8 @@ func FuzzIndent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, document []byte, n int) {
 		var want bytes.Buffer
 		trimmed := bytes.TrimLeft(document, " \t\r\n")
-		if len(trimmed) == 0 || trimmed[0] != '{' && trimmed[0] != '[' || json.Indent(&want, document, "", "  ") != nil {
+		if len(trimmed) == 0 || trimmed[0] != '{' && trimmed[0] != '[' ||
+			json.Indent(&want, document, "", "  ") != nil {
 			t.Skip() // answers are objects
 		}
 		if got := indented(document, max(1, n%64)); got != want.String() {

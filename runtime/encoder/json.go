@@ -32,8 +32,8 @@ func (jsonEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	f.text(head)
 	f.listMeta(page)
 	f.text(items)
-	if page.Sheets != nil {
-		f.joinedItems(page.Sheets, now)
+	if page.Blocks != nil {
+		f.joinedItems(page.Blocks, now)
 	} else {
 		f.items(page.Items, shape, now)
 	}
@@ -54,7 +54,7 @@ func (f *Frame) items(items iter.Seq[api.Rendition], shape api.Shape, now time.T
 
 // joinedItems writes items that the cache keeps joined. Each item begins with a comma, which the first item of a list
 // doesn't need.
-func (f *Frame) joinedItems(blocks []api.Sheet, now time.Time) {
+func (f *Frame) joinedItems(blocks []api.Block, now time.Time) {
 	for i := range blocks {
 		if f.err != nil {
 			return
@@ -63,7 +63,7 @@ func (f *Frame) joinedItems(blocks []api.Sheet, now time.Time) {
 	}
 }
 
-func (f *Frame) joinedBlock(block *api.Sheet, first bool, now time.Time) {
+func (f *Frame) joinedBlock(block *api.Block, first bool, now time.Time) {
 	at := 0
 	if first {
 		at = len(",")

@@ -6,6 +6,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/wire"
+	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -29,8 +30,8 @@ func protobufListHead(listKind, apiVersion string) string {
 
 // listLayout says how a list is written: the head of its envelope, and the tags of its fields.
 type listLayout struct {
-	head                 string
-	metadataTag, itemTag byte
+	head                     string
+	metadataField, itemField protowire.Number
 }
 
 // partialList is the layout of a PartialObjectMetadataList. In meta.k8s.io/v1beta1 the fields have each other's
@@ -78,9 +79,9 @@ func (protobufEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.P
 	f.text(layout.head)
 	f.reserve(maxFieldHead)
 	f.buf = wire.AppendRawHead(f.buf, size)
-	f.field(layout.metadataTag, metadata)
+	f.field(layout.metadataField, metadata)
 	for rendition := range f.untilError(page.Items) {
-		f.field(layout.itemTag, rendition.Payload)
+		f.field(layout.itemField, rendition.Payload)
 	}
 	f.text(wire.EnvelopeTail())
 }
@@ -125,8 +126,8 @@ func (f *Frame) envelope(r *api.Rendition) {
 	f.text(wire.EnvelopeTail())
 }
 
-func (f *Frame) field(tag byte, value []byte) {
+func (f *Frame) field(number protowire.Number, value []byte) {
 	f.reserve(maxFieldHead)
-	f.buf = wire.AppendFieldHead(f.buf, tag, len(value))
+	f.buf = wire.AppendFieldHead(f.buf, number, len(value))
 	f.bytes(value)
 }

@@ -47,8 +47,8 @@ func (l *YAMLList) Write(page *api.Page) error {
 	if l.prepare(page); l.err != nil {
 		return l.err
 	}
-	if page.Sheets != nil {
-		l.joinedItems(page.Sheets)
+	if page.Blocks != nil {
+		l.joinedItems(page.Blocks)
 	} else {
 		l.items(page)
 	}
@@ -70,7 +70,7 @@ func (l *YAMLList) prepare(page *api.Page) {
 		l.member = "rows"
 	}
 	empty := *page
-	empty.Items, empty.Sheets = func(func(api.Rendition) bool) {}, nil
+	empty.Items, empty.Blocks = func(func(api.Rendition) bool) {}, nil
 	around, err := l.Convert(func(f *Frame) { jsonEncoder{}.Page(f, l.Heads, l.Shape, &empty, l.Now) })
 	// Other lines that read like this one are indented, because they are deeper in the document.
 	l.before, l.after, _ = bytes.Cut(around, []byte("\n"+l.member+": []\n"))
@@ -78,7 +78,7 @@ func (l *YAMLList) prepare(page *api.Page) {
 }
 
 // joinedItems writes items that the cache keeps joined, one block after the other.
-func (l *YAMLList) joinedItems(blocks []api.Sheet) {
+func (l *YAMLList) joinedItems(blocks []api.Block) {
 	for i := range blocks {
 		l.piece(func(f *Frame) { f.joinedBlock(&blocks[i], true, l.Now) })
 		if l.err != nil || l.Out.err != nil {

@@ -12,7 +12,8 @@ import (
 
 // FuzzToYAML: whatever JSON says can be said in YAML, and says the same.
 func FuzzToYAML(f *testing.F) {
-	for _, s := range []string{"plain", "\x7f", "\u0080\u0085\u009f", "\ufeff\ufffe\uffff", "\U0001f600", "a\x00\x01\n\t\"\\", "ä\u2028"} {
+	for _, s := range []string{"plain", "\x7f", "\u0080\u0085\u009f", "\ufeff\ufffe\uffff", "\U0001f600",
+		"a\x00\x01\n\t\"\\", "ä\u2028"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

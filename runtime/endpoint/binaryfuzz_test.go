@@ -17,13 +17,17 @@ import (
 // FuzzBinaryBodies: what apimachinery's serializers read of a body is what is written, and what they refuse is a 400.
 func FuzzBinaryBodies(f *testing.F) {
 	for _, mediaType := range []string{typeCBOR, typeProtobuf} {
-		f.Add(mediaType == typeCBOR, encode(f, mediaType, &gauge{TypeMeta: metav1.TypeMeta{Kind: "Gauge", APIVersion: "shop.example.com/v1"},
-			ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"b": "c"}}, Value: 1.5, Note: "n", Blob: []byte{1}}))
+		f.Add(mediaType == typeCBOR, encode(f, mediaType,
+			&gauge{TypeMeta: metav1.TypeMeta{Kind: "Gauge", APIVersion: "shop.example.com/v1"},
+				ObjectMeta: metav1.ObjectMeta{Name: "a",
+					Labels: map[string]string{"b": "c"}}, Value: 1.5, Note: "n", Blob: []byte{1}}))
 	}
 	f.Add(true, []byte("\xd9\xd9\xf7\xbf\x44note\x5f\x41a\x41b\xff\x48metadata\xa1\x44name\x61x\xff"))
 	f.Add(true, []byte("\xa2\x44note\xf6\x48metadata\xf6"))
 	f.Add(true, []byte("\xa1\x45value\xfb\x7f\xf0\x00\x00\x00\x00\x00\x00"))
-	f.Add(false, encode(f, typeProtobuf, &gauge{TypeMeta: metav1.TypeMeta{Kind: "Gauge", APIVersion: "shop.example.com/v1"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}, Value: math.NaN()}))
+	f.Add(false, encode(f, typeProtobuf,
+		&gauge{TypeMeta: metav1.TypeMeta{Kind: "Gauge", APIVersion: "shop.example.com/v1"},
+			ObjectMeta: metav1.ObjectMeta{Name: "a"}, Value: math.NaN()}))
 	f.Add(false, []byte("k8s\x00\x0a\x00\x12\x02\x12\xff"))
 	w := newGaugeWorld(f, true, true)
 	f.Fuzz(func(t *testing.T, asCBOR bool, body []byte) {
@@ -34,7 +38,8 @@ func FuzzBinaryBodies(f *testing.F) {
 		want := &gauge{}
 		gvk := gaugeVersion.WithKind("Gauge")
 		_, actual, err := serializersOf(t, mediaType).Serializer.Decode(body, &gvk, want)
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, gaugePath+"?dryRun=All&fieldValidation=Ignore", strings.NewReader(string(body)))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost,
+			gaugePath+"?dryRun=All&fieldValidation=Ignore", strings.NewReader(string(body)))
 		r.Header.Set("Content-Type", mediaType)
 		r.Header.Set("Accept", mediaType)
 		answer := httptest.NewRecorder()
@@ -58,7 +63,8 @@ func FuzzBinaryBodies(f *testing.F) {
 				}
 				counts[key] = n
 			}
-			if want.Counts = counts; asCBOR && !apiequality.Semantic.DeepEqual(got, want) || got.Note != want.Note || got.Value != want.Value {
+			if want.Counts = counts; asCBOR && !apiequality.Semantic.DeepEqual(got, want) ||
+				got.Note != want.Note || got.Value != want.Value {
 				t.Fatalf("got  %+v\nwant %+v", got, want)
 			}
 		case answer.Code != http.StatusUnprocessableEntity && answer.Code != http.StatusBadRequest:
@@ -91,14 +97,16 @@ func FuzzRoundTrip(f *testing.F) {
 			t.Skip()
 		}
 		want := &gauge{TypeMeta: metav1.TypeMeta{Kind: "Gauge", APIVersion: "shop.example.com/v1"},
-			ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"l": label}}, Value: value, Note: note, Blob: blob}
+			ObjectMeta: metav1.ObjectMeta{Name: "a",
+				Labels: map[string]string{"l": label}}, Value: value, Note: note, Blob: blob}
 		for _, mediaType := range []string{typeJSON, typeCBOR, typeProtobuf} {
 			if want.Counts = nil; mediaType != typeProtobuf {
 				want.Counts = map[string]int64{"n": count}
 			}
 			body := encode(t, mediaType, want)
 			for _, accept := range []string{typeJSON, typeCBOR, typeProtobuf} {
-				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, gaugePath+"?dryRun=All", strings.NewReader(string(body)))
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, gaugePath+"?dryRun=All",
+					strings.NewReader(string(body)))
 				r.Header.Set("Content-Type", mediaType)
 				r.Header.Set("Accept", accept)
 				answer := httptest.NewRecorder()

@@ -38,8 +38,10 @@ func TestWeigh(t *testing.T) {
 
 // TestYAMLWeighsMore: of YAML fewer bytes are worked on at once.
 func TestYAMLWeighsMore(t *testing.T) {
-	for mediaType, want := range map[string]int64{"application/json": 1 << 20, "application/yaml": 2 << 20, "application/apply-patch+yaml": 2 << 20} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/x", strings.NewReader(strings.Repeat(" ", 1<<20)))
+	for mediaType, want := range map[string]int64{"application/json": 1 << 20, "application/yaml": 2 << 20,
+		"application/apply-patch+yaml": 2 << 20} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/x",
+			strings.NewReader(strings.Repeat(" ", 1<<20)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,13 +87,16 @@ func TestObjectsInBinary(t *testing.T) {
 		}
 		for range 2 { // rendered, and from what was kept
 			answer := w.do("GET", gaugePath+"/a", "", mediaType, nil, 200)
-			if answer.Header().Get("Content-Type") != mediaType || answer.Header().Get("Content-Length") != fmt.Sprint(answer.Body.Len()) {
+			if answer.Header().Get("Content-Type") != mediaType ||
+				answer.Header().Get("Content-Length") != fmt.Sprint(answer.Body.Len()) {
 				t.Error(answer.Header())
 			}
 			same(t, mediaType, decode(t, mediaType, answer.Body.Bytes(), &gauge{}), &want)
 		}
-		partial := decode(t, mediaType, w.do("GET", gaugePath+"/a", "", mediaType+asOne, nil, 200).Body.Bytes(), &metav1.PartialObjectMetadata{})
-		if partial.Kind != "PartialObjectMetadata" || !apiequality.Semantic.DeepEqual(partial.ObjectMeta, want.ObjectMeta) {
+		partial := decode(t, mediaType, w.do("GET", gaugePath+"/a", "", mediaType+asOne, nil, 200).Body.Bytes(),
+			&metav1.PartialObjectMetadata{})
+		if partial.Kind != "PartialObjectMetadata" || !apiequality.Semantic.DeepEqual(partial.ObjectMeta,
+			want.ObjectMeta) {
 			t.Error(cmp.Diff(want.ObjectMeta, partial.ObjectMeta))
 		}
 	})
@@ -107,23 +110,29 @@ func TestListsInBinary(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := decode(t, mediaType, w.do("GET", gaugePath, "", mediaType, nil, 200).Body.Bytes(), &gaugeList{})
-			if got.Kind != "GaugeList" || got.APIVersion != "shop.example.com/v1" || got.ResourceVersion != want.ResourceVersion || len(got.Items) != n {
+			if got.Kind != "GaugeList" || got.APIVersion != "shop.example.com/v1" ||
+				got.ResourceVersion != want.ResourceVersion || len(got.Items) != n {
 				t.Fatalf("%+v", got)
 			}
 			for i := range got.Items {
 				same(t, mediaType, &got.Items[i], &want.Items[i])
 			}
-			metadata := decode(t, mediaType, w.do("GET", gaugePath, "", mediaType+asList, nil, 200).Body.Bytes(), &metav1.PartialObjectMetadataList{})
-			if metadata.Kind != "PartialObjectMetadataList" || len(metadata.Items) != n || metadata.ResourceVersion != want.ResourceVersion {
+			metadata := decode(t, mediaType, w.do("GET", gaugePath, "", mediaType+asList, nil, 200).Body.Bytes(),
+				&metav1.PartialObjectMetadataList{})
+			if metadata.Kind != "PartialObjectMetadataList" || len(metadata.Items) != n ||
+				metadata.ResourceVersion != want.ResourceVersion {
 				t.Fatalf("%+v", metadata)
 			}
 			w.create(fmt.Sprintf("g%02d", n))
 		}
-		page := decode(t, mediaType, w.do("GET", gaugePath+"?limit=7", "", mediaType, nil, 200).Body.Bytes(), &gaugeList{})
-		if len(page.Items) != 7 || page.RemainingItemCount == nil || *page.RemainingItemCount != 23 || page.Continue == "" {
+		page := decode(t, mediaType, w.do("GET", gaugePath+"?limit=7", "", mediaType, nil, 200).Body.Bytes(),
+			&gaugeList{})
+		if len(page.Items) != 7 || page.RemainingItemCount == nil || *page.RemainingItemCount != 23 ||
+			page.Continue == "" {
 			t.Fatalf("%+v", page.ListMeta)
 		}
-		rest := decode(t, mediaType, w.do("GET", gaugePath+"?continue="+page.Continue, "", mediaType, nil, 200).Body.Bytes(), &gaugeList{})
+		rest := decode(t, mediaType, w.do("GET", gaugePath+"?continue="+page.Continue, "", mediaType, nil,
+			200).Body.Bytes(), &gaugeList{})
 		if len(rest.Items) != 23 || rest.Items[0].Name != "g07" {
 			t.Fatalf("%+v", rest.ListMeta)
 		}
@@ -138,10 +147,12 @@ func TestTablesInCBOR(t *testing.T) {
 		for _, query := range []string{"", "?includeObject=None", "?includeObject=Metadata", "?includeObject=Object"} {
 			for _, path := range []string{gaugePath, gaugePath + "/b"} {
 				var want metav1.Table
-				if err := json.Unmarshal(w.do("GET", path+query, "", typeJSON+asTable, nil, 200).Body.Bytes(), &want); err != nil {
+				if err := json.Unmarshal(w.do("GET", path+query, "", typeJSON+asTable, nil, 200).Body.Bytes(),
+					&want); err != nil {
 					t.Fatal(err)
 				}
-				got := decode(t, typeCBOR, w.do("GET", path+query, "", typeCBOR+asTable, nil, 200).Body.Bytes(), &metav1.Table{})
+				got := decode(t, typeCBOR, w.do("GET", path+query, "", typeCBOR+asTable, nil, 200).Body.Bytes(),
+					&metav1.Table{})
 				for i := range got.Rows {
 					sameRow(t, &got.Rows[i], &want.Rows[i])
 				}
@@ -183,7 +194,8 @@ func TestOldFormsInBinary(t *testing.T) {
 		}
 		all := decode(t, mediaType, get(gaugePath, asList), &metav1.PartialObjectMetadataList{})
 		list := decode(t, mediaType, get(gaugePath, asOldList), &metav1beta1.PartialObjectMetadataList{})
-		if list.APIVersion != "meta.k8s.io/v1beta1" || list.ResourceVersion != all.ResourceVersion || len(list.Items) != 2 ||
+		if list.APIVersion != "meta.k8s.io/v1beta1" || list.ResourceVersion != all.ResourceVersion ||
+			len(list.Items) != 2 ||
 			!apiequality.Semantic.DeepEqual(list.Items[1].ObjectMeta, all.Items[1].ObjectMeta) {
 			t.Errorf("%+v", list)
 		}
@@ -191,10 +203,12 @@ func TestOldFormsInBinary(t *testing.T) {
 			w.do("GET", gaugePath, "", mediaType+asOldTable, nil, 406)
 			return
 		}
-		for query, kind := range map[string]string{"": "meta.k8s.io/v1beta1", "?includeObject=Object": "shop.example.com/v1"} {
+		for query, kind := range map[string]string{"": "meta.k8s.io/v1beta1",
+			"?includeObject=Object": "shop.example.com/v1"} {
 			var object metav1.TypeMeta
 			table := decode(t, mediaType, get(gaugePath+query, asOldTable), &metav1beta1.Table{})
-			if raw, err := table.Rows[1].Object.MarshalJSON(); err != nil || json.Unmarshal(raw, &object) != nil || object.APIVersion != kind || table.APIVersion != "meta.k8s.io/v1beta1" {
+			if raw, err := table.Rows[1].Object.MarshalJSON(); err != nil || json.Unmarshal(raw, &object) != nil ||
+				object.APIVersion != kind || table.APIVersion != "meta.k8s.io/v1beta1" {
 				t.Errorf("%+v: %v, %+v", object, err, table)
 			}
 		}
@@ -203,31 +217,38 @@ func TestOldFormsInBinary(t *testing.T) {
 
 func TestWritesInBinary(t *testing.T) {
 	eachEncoding(t, func(t *testing.T, w *gaugeWorld, mediaType string) {
-		g := &gauge{TypeMeta: metav1.TypeMeta{Kind: "Gauge", APIVersion: "shop.example.com/v1"}, ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{"a/b": "\x00é"}},
-			Value: -0.25, Note: "x", Blob: []byte{0, 255}}
+		g := &gauge{TypeMeta: metav1.TypeMeta{Kind: "Gauge", APIVersion: "shop.example.com/v1"},
+			ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{"a/b": "\x00é"}},
+			Value:      -0.25, Note: "x", Blob: []byte{0, 255}}
 		if mediaType == typeCBOR {
 			g.Extra, g.Counts = runtime.RawExtension{Raw: []byte(`{"a":[1,"b",null]}`)}, map[string]int64{"n": 1 << 60}
 		}
-		created := decode(t, mediaType, w.do("POST", gaugePath, mediaType, mediaType, encode(t, mediaType, g), 201).Body.Bytes(), &gauge{})
+		created := decode(t, mediaType, w.do("POST", gaugePath, mediaType, mediaType, encode(t, mediaType, g),
+			201).Body.Bytes(), &gauge{})
 		want := g.DeepCopyObject().(*gauge)
 		want.ObjectMeta = created.ObjectMeta
 		same(t, mediaType, created, want)
-		if created.UID == "" || created.ResourceVersion == "" || created.Namespace != "n" || created.Annotations["a/b"] != "\x00é" {
+		if created.UID == "" || created.ResourceVersion == "" || created.Namespace != "n" ||
+			created.Annotations["a/b"] != "\x00é" {
 			t.Errorf("%+v", created.ObjectMeta)
 		}
 		created.Note = "changed"
-		updated := decode(t, mediaType, w.do("PUT", gaugePath+"/a", mediaType, mediaType, encode(t, mediaType, created), 200).Body.Bytes(), &gauge{})
+		updated := decode(t, mediaType, w.do("PUT", gaugePath+"/a", mediaType, mediaType,
+			encode(t, mediaType, created), 200).Body.Bytes(), &gauge{})
 		if updated.Note != "changed" || updated.Generation != 2 {
 			t.Errorf("%+v", updated)
 		}
-		conflict := decode(t, mediaType, w.do("PUT", gaugePath+"/a", mediaType, mediaType, encode(t, mediaType, created), 409).Body.Bytes(), &metav1.Status{})
+		conflict := decode(t, mediaType, w.do("PUT", gaugePath+"/a", mediaType, mediaType,
+			encode(t, mediaType, created), 409).Body.Bytes(), &metav1.Status{})
 		if conflict.Reason != metav1.StatusReasonConflict || conflict.Kind != "Status" {
 			t.Errorf("%+v", conflict)
 		}
-		options := &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{Kind: "DeleteOptions", APIVersion: "meta.k8s.io/v1"}, Preconditions: metav1.NewUIDPreconditions("other")}
+		options := &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{Kind: "DeleteOptions",
+			APIVersion: "meta.k8s.io/v1"}, Preconditions: metav1.NewUIDPreconditions("other")}
 		w.do("DELETE", gaugePath+"/a", mediaType, mediaType, encode(t, mediaType, options), 409)
 		options.Preconditions.UID = &updated.UID
-		done := decode(t, mediaType, w.do("DELETE", gaugePath+"/a", mediaType, mediaType, encode(t, mediaType, options), 200).Body.Bytes(), &metav1.Status{})
+		done := decode(t, mediaType, w.do("DELETE", gaugePath+"/a", mediaType, mediaType,
+			encode(t, mediaType, options), 200).Body.Bytes(), &metav1.Status{})
 		if done.Status != metav1.StatusSuccess || done.Details.UID != updated.UID {
 			t.Errorf("%+v", done)
 		}
@@ -240,8 +261,10 @@ func TestApplyInCBOR(t *testing.T) {
 		"metadata": map[string]any{"name": "a"}, "value": 2.5, "counts": map[string]any{"n": int64(7)}}}
 	const patchType = "application/apply-patch+cbor"
 	w.do("PATCH", gaugePath+"/a?fieldManager=m", patchType, typeCBOR, encode(t, typeCBOR, apply), 201)
-	got := decode(t, typeCBOR, w.do("PATCH", gaugePath+"/a?fieldManager=m", patchType, typeCBOR, encode(t, typeCBOR, apply), 200).Body.Bytes(), &gauge{})
-	if got.Value != 2.5 || got.Counts["n"] != 7 || len(got.ManagedFields) != 1 || got.ManagedFields[0].Operation != metav1.ManagedFieldsOperationApply {
+	got := decode(t, typeCBOR, w.do("PATCH", gaugePath+"/a?fieldManager=m", patchType, typeCBOR,
+		encode(t, typeCBOR, apply), 200).Body.Bytes(), &gauge{})
+	if got.Value != 2.5 || got.Counts["n"] != 7 || len(got.ManagedFields) != 1 ||
+		got.ManagedFields[0].Operation != metav1.ManagedFieldsOperationApply {
 		t.Errorf("%+v", got)
 	}
 }
@@ -255,7 +278,9 @@ func TestWatchesInBinary(t *testing.T) {
 			w.create("a")
 			ctx, cancel := context.WithCancel(t.Context())
 			server := httptest.NewServer(w.api)
-			r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+gaugePath+"?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", nil)
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet,
+				server.URL+gaugePath+"?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"+
+					"&allowWatchBookmarks=true", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -264,7 +289,9 @@ func TestWatchesInBinary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := map[string]string{typeCBOR: "application/cbor-seq", typeProtobuf: typeProtobuf + ";stream=watch"}[mediaType]; answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != want {
+			if want := map[string]string{typeCBOR: "application/cbor-seq",
+				typeProtobuf: typeProtobuf + ";stream=watch"}[mediaType]; answer.StatusCode != http.StatusOK ||
+				answer.Header.Get("Content-Type") != want {
 				t.Fatal(answer.Status, answer.Header)
 			}
 			follow(t, w, mediaType, as, answer.Body)
@@ -309,7 +336,8 @@ func follow(t *testing.T, w *gaugeWorld, mediaType, as string, body io.ReadClose
 		} else {
 			version = now
 		}
-		if table, ok := object.(*metav1.Table); ok != isTable(as) || ok && (len(table.Rows) != 1 || len(table.ColumnDefinitions) > 0 != (kind == "ADDED")) {
+		if table, ok := object.(*metav1.Table); ok != isTable(as) || ok &&
+			(len(table.Rows) != 1 || len(table.ColumnDefinitions) > 0 != (kind == "ADDED")) {
 			t.Errorf("%s: %T %+v", kind, object, object)
 		}
 	}
@@ -331,7 +359,8 @@ func TestKindsWithoutProtobuf(t *testing.T) {
 	w.create("a")
 	for _, path := range []string{gaugePath, gaugePath + "/a", gaugePath + "?watch=1"} {
 		answer := w.do("GET", path, "", typeProtobuf, nil, 406)
-		if !strings.Contains(answer.Body.String(), "application/json") || strings.Contains(answer.Body.String(), "protobuf") || answer.Header().Get("Content-Type") != typeJSON {
+		if !strings.Contains(answer.Body.String(), "application/json") ||
+			strings.Contains(answer.Body.String(), "protobuf") || answer.Header().Get("Content-Type") != typeJSON {
 			t.Errorf("%s: %v", answer.Body, answer.Header())
 		}
 	}
@@ -340,15 +369,18 @@ func TestKindsWithoutProtobuf(t *testing.T) {
 	if answer.Header().Get("Content-Type") != typeJSON {
 		t.Error(answer.Header())
 	}
-	partial := decode(t, typeProtobuf, w.do("GET", gaugePath+"/a", "", typeProtobuf+asOne, nil, 200).Body.Bytes(), &metav1.PartialObjectMetadata{})
+	partial := decode(t, typeProtobuf, w.do("GET", gaugePath+"/a", "", typeProtobuf+asOne, nil, 200).Body.Bytes(),
+		&metav1.PartialObjectMetadata{})
 	if partial.Name != "a" || partial.Labels["a"] != "b" || len(partial.ManagedFields) != 1 {
 		t.Errorf("%+v", partial)
 	}
-	missing := decode(t, typeProtobuf, w.do("GET", gaugePath+"/nobody", "", typeProtobuf+asOne, nil, 404).Body.Bytes(), &metav1.Status{})
+	missing := decode(t, typeProtobuf, w.do("GET", gaugePath+"/nobody", "", typeProtobuf+asOne, nil,
+		404).Body.Bytes(), &metav1.Status{})
 	if missing.Reason != metav1.StatusReasonNotFound {
 		t.Errorf("%+v", missing)
 	}
-	options := &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"}, DryRun: []string{metav1.DryRunAll}}
+	options := &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"},
+		DryRun: []string{metav1.DryRunAll}}
 	w.do("DELETE", gaugePath+"/a", typeProtobuf, typeProtobuf+","+typeJSON, encode(t, typeProtobuf, options), 200)
 	w.do("GET", gaugePath+"/a", "", typeJSON, nil, 200)
 }
@@ -372,14 +404,17 @@ func TestBinaryBodiesThatAreRefused(t *testing.T) {
 		{"an array", typeCBOR, "", []byte{0x80}, 400, "cannot unmarshal array"},
 		{"doubled key", typeCBOR, "", []byte("\xa2\x44note\x41a\x44note\x41b"), 400, "duplicate map key"},
 		{"a bomb", typeCBOR, "", []byte("\xa1\x44note\x9b\x7f\xff\xff\xff\xff\xff\xff\xff"), 400, ""},
-		{"unknown field", typeCBOR, "?fieldValidation=Strict", []byte("\xa2\x44nope\x41a\x48metadata\xa1\x44name\x41x"), 400, "strict decoding error: cbor: found unknown field at map element index 0"},
+		{"unknown field", typeCBOR, "?fieldValidation=Strict",
+			[]byte("\xa2\x44nope\x41a\x48metadata\xa1\x44name\x41x"), 400, "strict decoding error: cbor: found " +
+				"unknown field at map element index 0"},
 		{"deep", typeCBOR, "", append([]byte("\xa1\x45extra"), bytes.Repeat([]byte{0x81}, 20000)...), 400, ""},
 		{"wrong type", typeCBOR, "", []byte("\xa1\x45value\x41x"), 400, "cannot unmarshal"},
 	} {
 		t.Run(c.mediaType+" "+c.name, func(t *testing.T) {
 			var status metav1.Status
 			answer := w.do("POST", gaugePath+c.query, c.mediaType, typeJSON, c.body, c.code)
-			if err := json.Unmarshal(answer.Body.Bytes(), &status); err != nil || status.Reason != metav1.StatusReasonBadRequest || !strings.Contains(status.Message, c.want) {
+			if err := json.Unmarshal(answer.Body.Bytes(), &status); err != nil ||
+				status.Reason != metav1.StatusReasonBadRequest || !strings.Contains(status.Message, c.want) {
 				t.Errorf("%v %s", err, answer.Body)
 			}
 		})

@@ -26,8 +26,10 @@ func (s *sink) Write(b []byte) (int, error) { s.bytes += len(b); return len(b), 
 func lister(t testing.TB, n int, accept string) func() int {
 	a, handle := newAPI(t)
 	for i := range n {
-		body := fmt.Sprintf(`{"metadata":{"name":"w-%06d","annotations":{"a":%q}},"spec":{"color":"red"}}`, i, strings.Repeat("x", 700))
-		_, err := handle.Create(t.Context(), "default", api.Body{Version: "v1", Data: []byte(body)}, api.WriteOptions{Form: api.Form{Version: "v1"}})
+		body := fmt.Sprintf(`{"metadata":{"name":"w-%06d","annotations":{"a":%q}},"spec":{"color":"red"}}`, i,
+			strings.Repeat("x", 700))
+		_, err := handle.Create(t.Context(), "default", api.Body{Version: "v1", Data: []byte(body)},
+			api.WriteOptions{Form: api.Form{Version: "v1"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,8 +25,10 @@ import (
 func forms() *api.Info {
 	info := *widgets
 	info.Extensions = []api.Extension{
-		{Name: "scale", Kind: schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}, Methods: []string{"GET", "HEAD", "PATCH", "PUT"}},
-		{Name: "binding", Kind: schema.GroupVersionKind{Group: "shop.example.com", Kind: "Binding"}, Methods: []string{"POST"}},
+		{Name: "scale", Kind: schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"},
+			Methods: []string{"GET", "HEAD", "PATCH", "PUT"}},
+		{Name: "binding", Kind: schema.GroupVersionKind{Group: "shop.example.com", Kind: "Binding"},
+			Methods: []string{"POST"}},
 		{Name: "log", Form: api.StreamForm, Methods: []string{"GET"}},
 		{Name: "exec", Form: api.ConnectionForm, Methods: []string{"GET", "POST"}},
 		{Name: "proxy", Form: api.ConnectionForm, Subpath: true, Methods: []string{"DELETE", "GET", "OPTIONS"}},
@@ -57,11 +59,13 @@ func TestExtensionRoutes(t *testing.T) {
 			note("update", namespace, name, body.Version)
 			return f.result, nil
 		},
-		Patch: func(_ context.Context, namespace, name string, kind api.PatchType, _ api.Body, _ api.WriteOptions) (api.Result, error) {
+		Patch: func(_ context.Context, namespace, name string, kind api.PatchType, _ api.Body,
+			_ api.WriteOptions) (api.Result, error) {
 			note("patch", namespace, name, kind)
 			return f.result, nil
 		},
-		Create: func(_ context.Context, namespace, name string, body api.Body, options api.WriteOptions) (api.Result, error) {
+		Create: func(_ context.Context, namespace, name string, body api.Body,
+			options api.WriteOptions) (api.Result, error) {
 			note("create", namespace, name, string(body.Data), options.DryRun)
 			result := f.result
 			result.Created = true
@@ -73,7 +77,9 @@ func TestExtensionRoutes(t *testing.T) {
 		},
 		Connect: func(_ context.Context, namespace, name string, query url.Values) (http.Handler, error) {
 			note("connect", namespace, name, query.Get("path"))
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Method, " ", r.URL) }), nil
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				fmt.Fprint(w, r.Method, " ", r.URL)
+			}), nil
 		},
 	}
 	const merge = "application/merge-patch+json"
@@ -99,7 +105,8 @@ func TestExtensionRoutes(t *testing.T) {
 		{"DELETE", "/proxy/b%2Fc/%20d//", "", 200, "connect ns a b/c/ d//"},
 		{"GET", "/proxy/b/../c", "", 404, ""},
 		{"GET", "/proxy/%2E%2e/c", "", 404, ""},
-		{"GET", "/proxy/..%2F..%2Fc", "", 404, ""}, {"GET", "/proxy/b/%2e%2fc", "", 404, ""}, {"GET", "/proxy/b%2F..", "", 404, ""},
+		{"GET", "/proxy/..%2F..%2Fc", "", 404, ""}, {"GET", "/proxy/b/%2e%2fc", "", 404, ""},
+		{"GET", "/proxy/b%2F..", "", 404, ""},
 		{"GET", "/proxy/%00", "", 404, ""},
 		{"GET", "//proxy/b", "", 404, ""},
 		{"GET", "%2Fproxy/b", "", 404, ""},
@@ -108,7 +115,8 @@ func TestExtensionRoutes(t *testing.T) {
 		{"GET", "/nothing", "", 404, ""},
 	} {
 		f.asked = ""
-		w := do(a, c.method, widgetA+c.path, c.body, "Content-Type", map[bool]string{true: merge, false: "application/json"}[c.method == "PATCH"])
+		w := do(a, c.method, widgetA+c.path, c.body, "Content-Type", map[bool]string{true: merge,
+			false: "application/json"}[c.method == "PATCH"])
 		got := f.asked
 		if w.Code == http.StatusMethodNotAllowed {
 			got = w.Header().Get("Allow")
@@ -117,7 +125,8 @@ func TestExtensionRoutes(t *testing.T) {
 			t.Errorf("%s %s: %d %q, want %d %q: %s", c.method, c.path, w.Code, got, c.code, c.want, w.Body)
 		}
 	}
-	for path, lasts := range map[string]bool{"/log": true, "/exec": true, "/proxy/x/y": true, "/scale": false, "/binding": false, "/status": false, "": false} {
+	for path, lasts := range map[string]bool{"/log": true, "/exec": true, "/proxy/x/y": true, "/scale": false,
+		"/binding": false, "/status": false, "": false} {
 		info, err := request.New(httptest.NewRequest(http.MethodGet, widgetA+path, nil), a.LongRunning)
 		if err != nil || info.LongRunning != lasts {
 			t.Errorf("%q is long-running: %v, %v", path, !lasts, err)
@@ -144,7 +153,8 @@ func TestVerbs(t *testing.T) {
 			t.Errorf("%s %s: %d %q", c.method, c.path, w.Code, w.Header().Get("Allow"))
 		}
 	}
-	if body := do(a, "GET", "/apis/shop.example.com/v1", "").Body.String(); !strings.Contains(body, `"verbs":["get","list"],`) || strings.Contains(body, "storageVersionHash") {
+	if body := do(a, "GET", "/apis/shop.example.com/v1", "").Body.String(); !strings.Contains(body,
+		`"verbs":["get","list"],`) || strings.Contains(body, "storageVersionHash") {
 		t.Error(body)
 	}
 }
@@ -153,10 +163,12 @@ func TestOutput(t *testing.T) {
 	_, fakes := serve(t, forms())
 	read := func(output io.Reader) (int, string, string, error) {
 		closed := make(chan struct{})
-		fakes[0].extension = subresource.Handle{Stream: func(context.Context, string, string, url.Values) (subresource.Output, error) {
+		fakes[0].extension = subresource.Handle{Stream: func(context.Context, string, string,
+			url.Values) (subresource.Output, error) {
 			return subresource.Output{ReadCloser: &noted{output, closed}, ContentType: "text/plain"}, nil
 		}}
-		a, err := New(Config{Groups: []Group{{Group: registry.Group{Name: "shop.example.com", Versions: []string{"v1", "v1beta1"}}, Handles: []registry.Handle{fakes[0]}}}})
+		a, err := New(Config{Groups: []Group{{Group: registry.Group{Name: "shop.example.com",
+			Versions: []string{"v1", "v1beta1"}}, Handles: []registry.Handle{fakes[0]}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,10 +183,12 @@ func TestOutput(t *testing.T) {
 		<-closed
 		return response.StatusCode, response.Header.Get("Content-Type"), string(body), err
 	}
-	if code, kind, body, err := read(strings.NewReader("all")); code != 200 || kind != "text/plain" || body != "all" || err != nil {
+	if code, kind, body, err := read(strings.NewReader("all")); code != 200 || kind != "text/plain" ||
+		body != "all" || err != nil {
 		t.Error(code, kind, body, err)
 	}
-	if code, kind, body, err := read(strings.NewReader("")); code != 200 || kind != "text/plain" || body != "" || err != nil {
+	if code, kind, body, err := read(strings.NewReader("")); code != 200 || kind != "text/plain" || body != "" ||
+		err != nil {
 		t.Error(code, kind, body, err)
 	}
 	failure := io.MultiReader(lostOutput{})
@@ -182,7 +196,8 @@ func TestOutput(t *testing.T) {
 		t.Error(code, body, err)
 	}
 	// Who got a part knows that it is one.
-	if code, _, body, err := read(io.MultiReader(strings.NewReader("part"), lostOutput{})); code != 200 || body != "part" || !errors.Is(err, io.ErrUnexpectedEOF) {
+	if code, _, body, err := read(io.MultiReader(strings.NewReader("part"), lostOutput{})); code != 200 ||
+		body != "part" || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(code, body, err)
 	}
 }
@@ -196,7 +211,8 @@ func TestConnection(t *testing.T) {
 	_, fakes := serve(t, forms())
 	ended := make(chan error, 1)
 	seen := make(chan http.Header, 1)
-	fakes[0].extension = subresource.Handle{Connect: func(context.Context, string, string, url.Values) (http.Handler, error) {
+	fakes[0].extension = subresource.Handle{Connect: func(context.Context, string, string,
+		url.Values) (http.Handler, error) {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			seen <- r.Header
 			conn, buffer, err := w.(http.Hijacker).Hijack()
@@ -213,12 +229,15 @@ func TestConnection(t *testing.T) {
 			ended <- err
 		}), nil
 	}}
-	a, err := New(Config{Groups: []Group{{Group: registry.Group{Name: "shop.example.com", Versions: []string{"v1", "v1beta1"}}, Handles: []registry.Handle{fakes[0]}}}})
+	a, err := New(Config{Groups: []Group{{Group: registry.Group{Name: "shop.example.com",
+		Versions: []string{"v1", "v1beta1"}}, Handles: []registry.Handle{fakes[0]}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, drain := context.WithCancel(t.Context())
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.ServeHTTP(w, r.WithContext(ctx)) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.ServeHTTP(w, r.WithContext(ctx))
+	}))
 	defer server.Close()
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
@@ -228,15 +247,18 @@ func TestConnection(t *testing.T) {
 	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(conn, "GET %s/exec HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\nAuthorization: Bearer secret\r\nImpersonate-User: root\r\n"+
-		"Impersonate-Extra-Scopes: all\r\nSec-WebSocket-Protocol: v5.channel.k8s.io, base64url.bearer.authorization.k8s.io.c2VjcmV0\r\nX-Own: 1\r\n\r\n", widgetA)
+	fmt.Fprintf(conn, "GET %s/exec HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\nAuthorization: "+
+		"Bearer secret\r\nImpersonate-User: root\r\n"+
+		"Impersonate-Extra-Scopes: all\r\nSec-WebSocket-Protocol: v5.channel.k8s.io, "+
+		"base64url.bearer.authorization.k8s.io.c2VjcmV0\r\nX-Own: 1\r\n\r\n", widgetA)
 	reader := bufio.NewReader(conn)
 	response, err := http.ReadResponse(reader, nil)
 	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
 		t.Fatal(response, err)
 	}
 	header := <-seen
-	if header.Get("Authorization") != "" || header.Get("Impersonate-User") != "" || header.Get("Impersonate-Extra-Scopes") != "" ||
+	if header.Get("Authorization") != "" || header.Get("Impersonate-User") != "" ||
+		header.Get("Impersonate-Extra-Scopes") != "" ||
 		header.Get("Sec-Websocket-Protocol") != "v5.channel.k8s.io" || header.Get("X-Own") != "1" {
 		t.Errorf("the handler sees %v", header)
 	}
@@ -259,7 +281,8 @@ func FuzzSubpath(f *testing.F) {
 	}
 	a, fakes := serve(f, forms())
 	var served *http.Request
-	fakes[0].extension = subresource.Handle{Connect: func(context.Context, string, string, url.Values) (http.Handler, error) {
+	fakes[0].extension = subresource.Handle{Connect: func(context.Context, string, string,
+		url.Values) (http.Handler, error) {
 		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { served = r }), nil
 	}}
 	f.Fuzz(func(t *testing.T, path string) {

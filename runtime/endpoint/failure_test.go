@@ -36,13 +36,15 @@ func TestStreamsEndWithTheirReason(t *testing.T) {
 		encoder.For(f.Encoding()).Failure(frame, status)
 		frame.Flush()
 		info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), f.MediaType())
-		events := streaming.NewDecoder(info.StreamSerializer.NewFrameReader(io.NopCloser(&out)), info.StreamSerializer.Serializer)
+		events := streaming.NewDecoder(info.StreamSerializer.NewFrameReader(io.NopCloser(&out)),
+			info.StreamSerializer.Serializer)
 		var event metav1.WatchEvent
 		if _, _, err := events.Decode(nil, &event); err != nil || event.Type != "ERROR" {
 			t.Fatal(f.MediaType(), event, err)
 		}
 		got, _, err := info.Serializer.Decode(event.Object.Raw, nil, nil)
-		if known, ok := got.(*metav1.Status); err != nil || !ok || known.Code != 410 || known.Reason != metav1.StatusReasonExpired {
+		if known, ok := got.(*metav1.Status); err != nil || !ok || known.Code != 410 ||
+			known.Reason != metav1.StatusReasonExpired {
 			t.Errorf("%s: %v %+v", f.MediaType(), err, got)
 		}
 	}

@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -25,7 +24,8 @@ var widgets = &api.Info{
 		ShortNames: []string{"wg"}, Categories: []string{"all"}},
 	Scope: api.Namespaced,
 	Versions: []api.VersionInfo{
-		{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Color", Type: "string", Priority: 1}, {Name: "Age", Type: "date"}}},
+		{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"},
+			{Name: "Color", Type: "string", Priority: 1}, {Name: "Age", Type: "date"}}},
 		{Name: "v1beta1", Deprecated: `shop.example.com/v1beta1 Widget is "deprecated"`},
 	},
 	Storage:          "v1",
@@ -125,13 +125,15 @@ func (f *fake) Create(_ context.Context, namespace string, body api.Body, opts a
 	return result, f.fail
 }
 
-func (f *fake) Update(_ context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions) (api.Result, error) {
+func (f *fake) Update(_ context.Context, namespace, name, subresource string, body api.Body,
+	opts api.WriteOptions) (api.Result, error) {
 	f.note("update", namespace, name, subresource, opts.Form)
 	f.body, f.write = body, opts
 	return f.result, f.fail
 }
 
-func (f *fake) Patch(_ context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body, opts api.WriteOptions) (api.Result, error) {
+func (f *fake) Patch(_ context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body,
+	opts api.WriteOptions) (api.Result, error) {
 	f.note("patch", namespace, name, subresource, kind, opts.Form)
 	f.body, f.write = body, opts
 	return f.result, f.fail
@@ -143,7 +145,8 @@ func (f *fake) Delete(_ context.Context, namespace, name string, opts api.Delete
 	return f.deletion, f.fail
 }
 
-func (f *fake) DeleteCollection(_ context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page, error) {
+func (f *fake) DeleteCollection(_ context.Context, namespace string, opts api.DeleteOptions,
+	list api.ListOptions) (*api.Page, error) {
 	f.note("deletecollection", namespace)
 	f.remove, f.list = opts, list
 	if f.fail != nil {

@@ -17,11 +17,15 @@ import (
 // known code, and every refusal is a Status.
 func FuzzServe(f *testing.F) {
 	const widgets = "/apis/shop.example.com/v1/namespaces/default/widgets"
-	const object = `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"generateName":"f-"},"spec":{"size":1}}`
-	f.Add("GET", widgets, "limit=1&fieldSelector=spec.color=red", "", "application/json;as=Table;v=v1;g=meta.k8s.io", "")
+	const object = `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"generateName":"f-"},` +
+		`"spec":{"size":1}}`
+	f.Add("GET", widgets, "limit=1&fieldSelector=spec.color=red", "",
+		"application/json;as=Table;v=v1;g=meta.k8s.io", "")
 	f.Add("POST", widgets, "dryRun=All&fieldValidation=Strict", "application/json", "", object)
-	f.Add("PUT", widgets+"/a", "dryRun=All", "application/yaml", "application/yaml", "kind: Widget\nmetadata: {name: a}\n")
-	f.Add("PATCH", widgets+"/a", "dryRun=All", "application/json-patch+json", "", `[{"op":"add","path":"/metadata/labels","value":{"a":"b"}}]`)
+	f.Add("PUT", widgets+"/a", "dryRun=All", "application/yaml", "application/yaml",
+		"kind: Widget\nmetadata: {name: a}\n")
+	f.Add("PATCH", widgets+"/a", "dryRun=All", "application/json-patch+json", "",
+		`[{"op":"add","path":"/metadata/labels","value":{"a":"b"}}]`)
 	f.Add("PATCH", widgets+"/a/status", "dryRun=All", "application/merge-patch+json", "", `{"status":{"phase":"x"}}`)
 	f.Add("DELETE", widgets+"/a", "", "", "", `{"dryRun":["All"],"preconditions":{"uid":"x"}}`)
 	f.Add("GET", "/apis/shop.example.com/v1/watch/widgets", "resourceVersion=1&allowWatchBookmarks=1", "", "*/*", "")

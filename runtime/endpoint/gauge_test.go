@@ -59,10 +59,10 @@ func (g *gauge) MarshalTo(data []byte) (int, error) {
 
 func (g *gauge) Marshal() ([]byte, error) {
 	metadata, err := g.ObjectMeta.Marshal()
-	out := wire.AppendField(nil, 1<<3|2, string(metadata))
-	out = wire.AppendField(out, 2<<3|2, fmt.Sprint(g.Value))
-	out = wire.AppendField(out, 3<<3|2, g.Note)
-	return wire.AppendField(out, 4<<3|2, string(g.Blob)), err
+	out := wire.AppendField(nil, 1, metadata)
+	out = wire.AppendField(out, 2, fmt.Sprint(g.Value))
+	out = wire.AppendField(out, 3, g.Note)
+	return wire.AppendField(out, 4, g.Blob), err
 }
 
 func (g *gauge) Unmarshal(data []byte) error {
@@ -127,7 +127,8 @@ func gaugeScheme() *runtime.Scheme {
 	scheme.AddKnownTypeWithName(gaugeVersion.WithKind("GaugeList"), &gaugeList{})
 	metav1.AddToGroupVersion(scheme, gaugeVersion)
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
-	scheme.AddKnownTypes(metav1.SchemeGroupVersion, &metav1.PartialObjectMetadata{}, &metav1.PartialObjectMetadataList{}, &metav1.Table{})
+	scheme.AddKnownTypes(metav1.SchemeGroupVersion, &metav1.PartialObjectMetadata{},
+		&metav1.PartialObjectMetadataList{}, &metav1.Table{})
 	utilruntime.Must(metav1beta1.AddMetaToScheme(scheme))
 	return scheme
 }
@@ -165,8 +166,10 @@ func newGaugeWorld(t testing.TB, protobuf, cached bool) *gaugeWorld {
 	if protobuf {
 		conversion.Proto = codec.ProtoOf[*gauge]()
 	}
-	info := api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Value", Type: "number"},
-		{Name: "Length", Type: "integer"}, {Name: "Noted", Type: "boolean"}, {Name: "Nothing", Type: "string"}, {Name: "Age", Type: "date"}}}
+	info := api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"},
+		{Name: "Value", Type: "number"},
+		{Name: "Length", Type: "integer"}, {Name: "Noted", Type: "boolean"}, {Name: "Nothing",
+			Type: "string"}, {Name: "Age", Type: "date"}}}
 	resource := registry.New(registry.Definition[*gauge]{
 		Group: "shop.example.com",
 		Names: api.Names{Kind: "Gauge", ListKind: "GaugeList", Plural: "gauges", Singular: "gauge"},
@@ -174,7 +177,8 @@ func newGaugeWorld(t testing.TB, protobuf, cached bool) *gaugeWorld {
 		New:   conversion.New, Versions: []codec.Version[*gauge]{codec.VersionOf(info, conversion)}, Storage: "v1",
 	})
 	backend := memory.New()
-	handle, err := resource.Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", DisableCache: !cached, Verify: true})
+	handle, err := resource.Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry",
+		DisableCache: !cached, Verify: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +188,8 @@ func newGaugeWorld(t testing.TB, protobuf, cached bool) *gaugeWorld {
 		}
 		backend.Close()
 	})
-	group := endpoint.Group{Group: registry.Group{Name: "shop.example.com", Versions: []string{"v1"}}, Handles: []registry.Handle{handle}}
+	group := endpoint.Group{Group: registry.Group{Name: "shop.example.com", Versions: []string{"v1"}},
+		Handles: []registry.Handle{handle}}
 	a, err := endpoint.New(endpoint.Config{Groups: []endpoint.Group{group}})
 	if err != nil {
 		t.Fatal(err)
@@ -211,6 +216,8 @@ func (w *gaugeWorld) do(method, path, contentType, accept string, body []byte, c
 // create makes a gauge by JSON.
 func (w *gaugeWorld) create(name string) {
 	w.Helper()
-	w.do(http.MethodPost, gaugePath, typeJSON, typeJSON, []byte(`{"kind":"Gauge","apiVersion":"shop.example.com/v1","metadata":{"name":"`+name+
-		`","labels":{"a":"b"}},"value":1.5,"note":"`+strings.Repeat("n", 30)+`","blob":"AAEC/w==","extra":{"x":[1,2.5,null]},"counts":{"z":-3,"b":9007199254740993}}`), 201)
+	w.do(http.MethodPost, gaugePath, typeJSON, typeJSON,
+		[]byte(`{"kind":"Gauge","apiVersion":"shop.example.com/v1","metadata":{"name":"`+name+
+			`","labels":{"a":"b"}},"value":1.5,"note":"`+strings.Repeat("n",
+			30)+`","blob":"AAEC/w==","extra":{"x":[1,2.5,null]},"counts":{"z":-3,"b":9007199254740993}}`), 201)
 }

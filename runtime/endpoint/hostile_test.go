@@ -134,7 +134,8 @@ func (c *hostile) accepts(code int, body string) bool {
 func checkStatus(t *testing.T, code int, body string) {
 	t.Helper()
 	var status metav1.Status
-	if err := json.Unmarshal([]byte(body), &status); err != nil || status.Kind != "Status" || int(status.Code) != code || status.Message == "" {
+	if err := json.Unmarshal([]byte(body), &status); err != nil || status.Kind != "Status" ||
+		int(status.Code) != code || status.Message == "" {
 		t.Errorf("no proper Status: %d %.500s", code, body)
 	}
 }
@@ -142,7 +143,8 @@ func checkStatus(t *testing.T, code int, body string) {
 // fill puts the target's names into a case.
 func (g *target) fill(s string) string {
 	return strings.NewReplacer(
-		"{base}", g.base, "{item}", g.base+"/"+g.name, "{name}", g.name, "{ns}", "default", "{api}", "shop.example.com/v1",
+		"{base}", g.base, "{item}", g.base+"/"+g.name, "{name}", g.name, "{ns}", "default", "{api}",
+		"shop.example.com/v1",
 		"{kind}", "Widget", "{spec}", `"spec":{"color":"red"}`, "{host}", g.host, "{auth}", "X-Nobody: 1",
 	).Replace(s)
 }

@@ -17,10 +17,13 @@ const openAPI = `{"openapi":"3.0.0","info":{"title":"shop","version":"v1"},
 "paths":{"/apis/shop.example.com/v1/namespaces/{namespace}/widgets":{"post":{
  "operationId":"createWidget","x-kubernetes-action":"post",
  "x-kubernetes-group-version-kind":{"group":"shop.example.com","version":"v1","kind":"Widget"},
- "parameters":[{"name":"dryRun","in":"query","schema":{"type":"string"}},{"name":"fieldValidation","in":"query","schema":{"type":"string"}}],
+ "parameters":[{"name":"dryRun","in":"query","schema":{"type":"string"}},
+ {"name":"fieldValidation","in":"query","schema":{"type":"string"}}],
  "responses":{"200":{"description":"OK"}}},
- "patch":{"x-kubernetes-action":"patch","x-kubernetes-group-version-kind":{"group":"shop.example.com","version":"v1","kind":"Widget"},
- "parameters":[{"name":"dryRun","in":"query","schema":{"type":"string"}},{"name":"fieldValidation","in":"query","schema":{"type":"string"}}],
+ "patch":{"x-kubernetes-action":"patch",
+ "x-kubernetes-group-version-kind":{"group":"shop.example.com","version":"v1","kind":"Widget"},
+ "parameters":[{"name":"dryRun","in":"query","schema":{"type":"string"}},
+ {"name":"fieldValidation","in":"query","schema":{"type":"string"}}],
  "responses":{"200":{"description":"OK"}}}}},
 "components":{"schemas":{"com.example.shop.v1.Widget":{"description":"A widget is sold.","type":"object",
  "x-kubernetes-group-version-kind":[{"group":"shop.example.com","version":"v1","kind":"Widget"}],
@@ -97,7 +100,8 @@ func TestKubectl(t *testing.T) {
 	m := newMachine(t, target)
 	manifest := filepath.Join(m.dir, "widget.yaml")
 	write := func(color, more string) {
-		text := "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata:\n  name: k\nspec:\n  color: " + color + "\n" + more
+		text := "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata:\n  name: k\nspec:\n  color: " + color +
+			"\n" + more
 		if err := os.WriteFile(manifest, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -123,8 +127,10 @@ func TestKubectl(t *testing.T) {
 	run(false, "k      green", "get", "widget", "k")
 	run(false, "unchanged", "apply", "-f", manifest)
 	run(false, "replaced", "replace", "-f", manifest)
-	run(false, "patched", "patch", "widget", "k", "--type=json", "-p", `[{"op":"replace","path":"/spec/color","value":"blue"}]`)
-	run(false, "patched", "patch", "widget", "k", "--type=merge", "--subresource=status", "-p", `{"status":{"phase":"Sold"}}`)
+	run(false, "patched", "patch", "widget", "k", "--type=json", "-p",
+		`[{"op":"replace","path":"/spec/color","value":"blue"}]`)
+	run(false, "patched", "patch", "widget", "k", "--type=merge", "--subresource=status", "-p",
+		`{"status":{"phase":"Sold"}}`)
 	run(false, "Sold", "get", "widget", "k", "-o", "jsonpath={.status.phase}")
 	run(false, "labeled", "label", "widget", "k", "a=b")
 	run(false, "k      blue", "get", "widgets", "-l", "a=b", "--chunk-size=1")

@@ -89,7 +89,8 @@ const (
 // matrixStates are the names that a list shows; matrixEvents what a watch tells, without bookmarks.
 var (
 	matrixStates = map[string]string{"compacted": "ab", "old": "abc", "window": "acd", "now": "acde", "rest": "cd"}
-	matrixEvents = map[string]string{"state": "+a +c +d +e", "later": "+c -b +d +e", "sinceOld": "-b +d +e", "sinceD": "+e", "nothing": "", "ahead": ""}
+	matrixEvents = map[string]string{"state": "+a +c +d +e", "later": "+c -b +d +e", "sinceOld": "-b +d +e",
+		"sinceD": "+e", "nothing": "", "ahead": ""}
 )
 
 type matrixError struct {
@@ -102,22 +103,30 @@ const matchForbidden = "resourceVersionMatch: Forbidden: resourceVersionMatch is
 
 // matrixErrors are those of the tables.
 var matrixErrors = map[string]matrixError{
-	"unless":      {422, metav1.StatusReasonInvalid, matchForbidden + "unless resourceVersion is provided"},
-	"exactly0":    {422, metav1.StatusReasonInvalid, `resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"`},
-	"unknown":     {422, metav1.StatusReasonInvalid, `resourceVersionMatch: Unsupported value: "Bogus": supported values: "Exact", "NotOlderThan", ""`},
-	"continued":   {422, metav1.StatusReasonInvalid, matchForbidden + "when continue is provided"},
-	"unpaired":    {422, metav1.StatusReasonInvalid, matchForbidden + "for watch unless sendInitialEvents is provided"},
-	"unsupported": {422, metav1.StatusReasonInvalid, `resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"`},
-	"needs":       {422, metav1.StatusReasonInvalid, "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"},
-	"invalid":     {422, metav1.StatusReasonInvalid, `resourceVersion: Invalid value: "abc"`},
-	"number":      {400, metav1.StatusReasonBadRequest, `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`},
-	"exclusive":   {400, metav1.StatusReasonBadRequest, "specifying resource version is not allowed when using continue"},
-	"expired":     {410, metav1.StatusReasonExpired, "The resourceVersion for the provided list is too old."},
-	"gone":        {410, metav1.StatusReasonExpired, "too old resource version: "},
-	"future":      {504, metav1.StatusReasonTimeout, "Too large resource version: "},
-	"absent":      {404, metav1.StatusReasonNotFound, `widgets.shop.example.com "b" not found`},
-	"tooOld":      {410, metav1.StatusReasonExpired, "or use the continue token in this response to retrieve the remainder of the results"},
-	"badToken":    {400, metav1.StatusReasonBadRequest, "invalid continue token: continue key is not valid"},
+	"unless": {422, metav1.StatusReasonInvalid, matchForbidden + "unless resourceVersion is provided"},
+	"exactly0": {422, metav1.StatusReasonInvalid,
+		`resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"`},
+	"unknown": {422, metav1.StatusReasonInvalid,
+		`resourceVersionMatch: Unsupported value: "Bogus": supported values: "Exact", "NotOlderThan", ""`},
+	"continued": {422, metav1.StatusReasonInvalid, matchForbidden + "when continue is provided"},
+	"unpaired":  {422, metav1.StatusReasonInvalid, matchForbidden + "for watch unless sendInitialEvents is provided"},
+	"unsupported": {422, metav1.StatusReasonInvalid,
+		`resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"`},
+	"needs": {422, metav1.StatusReasonInvalid,
+		"resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"},
+	"invalid": {422, metav1.StatusReasonInvalid, `resourceVersion: Invalid value: "abc"`},
+	"number": {400, metav1.StatusReasonBadRequest,
+		`invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid ` +
+			`syntax`},
+	"exclusive": {400, metav1.StatusReasonBadRequest,
+		"specifying resource version is not allowed when using continue"},
+	"expired": {410, metav1.StatusReasonExpired, "The resourceVersion for the provided list is too old."},
+	"gone":    {410, metav1.StatusReasonExpired, "too old resource version: "},
+	"future":  {504, metav1.StatusReasonTimeout, "Too large resource version: "},
+	"absent":  {404, metav1.StatusReasonNotFound, `widgets.shop.example.com "b" not found`},
+	"tooOld": {410, metav1.StatusReasonExpired,
+		"or use the continue token in this response to retrieve the remainder of the results"},
+	"badToken": {400, metav1.StatusReasonBadRequest, "invalid continue token: continue key is not valid"},
 }
 
 func TestMatrixOfGet(t *testing.T) {
@@ -136,15 +145,18 @@ func TestMatrixOfGet(t *testing.T) {
 func TestMatrixOfList(t *testing.T) {
 	inMatrixWorld(t, func(t *testing.T, w *matrixWorld, server string) {
 		w.eachCell(server, listMatrix, func(version, match, cell string) {
-			w.wantState(cell, w.ask(server, http.MethodGet, "", "resourceVersion", w.versions[version], "resourceVersionMatch", match))
+			w.wantState(cell, w.ask(server, http.MethodGet, "", "resourceVersion", w.versions[version],
+				"resourceVersionMatch", match))
 		})
 		w.eachCell(server, limitMatrix, func(version, match, cell string) {
-			a := w.ask(server, http.MethodGet, "", "resourceVersion", w.versions[version], "resourceVersionMatch", match, "limit", "2")
+			a := w.ask(server, http.MethodGet, "", "resourceVersion", w.versions[version], "resourceVersionMatch",
+				match, "limit", "2")
 			if ignoresLimit(server, version) {
 				w.wantState(cell, a)
 				return
 			}
-			if want := len(matrixStates[cell]) - 2; a.code == http.StatusOK && want > 0 && (a.remaining == nil || *a.remaining != int64(want)) {
+			if want := len(matrixStates[cell]) - 2; a.code == http.StatusOK && want > 0 &&
+				(a.remaining == nil || *a.remaining != int64(want)) {
 				t.Errorf("remainingItemCount is not %d in %s", want, a.body)
 			}
 			for a.code == http.StatusOK && a.next != "" {
@@ -158,7 +170,8 @@ func TestMatrixOfList(t *testing.T) {
 		})
 		w.eachCell(server, continueMatrix, func(version, match, cell string) {
 			w.wantState(cell, w.ask(server, http.MethodGet, "",
-				"resourceVersion", w.versions[version], "resourceVersionMatch", match, "continue", w.tokens["good"], "limit", "7"))
+				"resourceVersion", w.versions[version], "resourceVersionMatch", match,
+				"continue", w.tokens["good"], "limit", "7"))
 		})
 	})
 }
@@ -190,7 +203,8 @@ func TestMatrixOfTokens(t *testing.T) {
 	}
 	inMatrixWorld(t, func(t *testing.T, w *matrixWorld, server string) {
 		for token, want := range map[string]string{
-			"!": "badToken", made(0, "a\x00"): "badToken", made(-2, "a\x00"): "badToken", made(w.number("now"), ""): "badToken",
+			"!": "badToken", made(0, "a\x00"): "badToken", made(-2, "a\x00"): "badToken", made(w.number("now"),
+				""): "badToken",
 			made(w.number("now"), "../../secrets/x"): "badToken", made(w.number("now"), "a/../b"): "badToken",
 			made(w.number("future"), "a\x00"): "future",
 		} {
@@ -204,7 +218,8 @@ func TestMatrixOfTokens(t *testing.T) {
 			return
 		}
 		w.wantErrors("tooOld", a.status)
-		if a = w.ask(server, http.MethodGet, "", "continue", a.status.Continue); a.names != "cde" || a.version != w.versions["now"] {
+		if a = w.ask(server, http.MethodGet, "", "continue", a.status.Continue); a.names != "cde" ||
+			a.version != w.versions["now"] {
 			t.Errorf("what the answer's token goes on with: %+v", a)
 		}
 	})
@@ -252,7 +267,8 @@ func TestMatrixOfWatch(t *testing.T) {
 		for _, marks := range []string{"-", "true"} {
 			w.eachCell(server, watchMatrix, func(version, column, cell string) {
 				initial, match, _ := strings.Cut(column, ",")
-				a := w.ask(server, http.MethodGet, "", "watch", "true", "timeoutSeconds", "5", "allowWatchBookmarks", marks,
+				a := w.ask(server, http.MethodGet, "", "watch", "true", "timeoutSeconds", "5",
+					"allowWatchBookmarks", marks,
 					"resourceVersion", w.versions[version], "sendInitialEvents", initial, "resourceVersionMatch", match)
 				told := w.told(a)
 				want, tells := matrixEvents[cell]
@@ -286,7 +302,8 @@ func TestWatchOfTheFuture(t *testing.T) {
 		ahead := w.number("now") + 2
 		done := make(chan matrixAnswer)
 		go func() {
-			done <- w.ask(server, http.MethodGet, "", "watch", "true", "timeoutSeconds", "300", "allowWatchBookmarks", "true",
+			done <- w.ask(server, http.MethodGet, "", "watch", "true", "timeoutSeconds", "300",
+				"allowWatchBookmarks", "true",
 				"resourceVersion", strconv.FormatInt(ahead, 10))
 		}()
 		<-time.After(2 * time.Minute) // the bubble's time: bookmarks have been due
@@ -304,7 +321,8 @@ func TestWatchOfTheFuture(t *testing.T) {
 // A watch that wants bookmarks gets one about each minute, and one before its end, while nothing happens.
 func TestBookmarksEachMinute(t *testing.T) {
 	inMatrixWorld(t, func(t *testing.T, w *matrixWorld, server string) {
-		told := w.told(w.ask(server, http.MethodGet, "", "watch", "true", "timeoutSeconds", "600", "allowWatchBookmarks", "true",
+		told := w.told(w.ask(server, http.MethodGet, "", "watch", "true", "timeoutSeconds", "600",
+			"allowWatchBookmarks", "true",
 			"resourceVersion", w.versions["now"]))
 		marks := strings.Count(told.events, "MARK")
 		if strings.Trim(told.events, "MARK ") != "" || marks < 8 || marks > 10 || told.last != w.versions["now"] {
@@ -318,7 +336,8 @@ func TestWatchOfNoTime(t *testing.T) {
 	inMatrixWorld(t, func(t *testing.T, w *matrixWorld, server string) {
 		for _, seconds := range []string{"-1", "-9223372036854775808"} {
 			for _, version := range []string{"-", "0", "old"} {
-				r := httptest.NewRequest(http.MethodGet, matrixPath+"?watch=1&timeoutSeconds="+seconds+"&resourceVersion="+w.versions[version], nil)
+				r := httptest.NewRequest(http.MethodGet,
+					matrixPath+"?watch=1&timeoutSeconds="+seconds+"&resourceVersion="+w.versions[version], nil)
 				answer := httptest.NewRecorder()
 				w.servers[server].ServeHTTP(answer, r)
 				if answer.Code != http.StatusOK || answer.Body.Len() > 0 {

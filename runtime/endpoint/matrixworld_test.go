@@ -90,7 +90,8 @@ func (w *matrixWorld) number(version string) int64 {
 
 func (w *matrixWorld) create(name string) string {
 	r := httptest.NewRequestWithContext(w.Context(), http.MethodPost, matrixPath,
-		strings.NewReader(fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":%q}}`, name)))
+		strings.NewReader(fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":%q}}`,
+			name)))
 	a := w.answer(noCache, r)
 	if a.code != http.StatusCreated {
 		w.Fatalf("%+v", a)
@@ -117,7 +118,8 @@ func (w *matrixWorld) ask(server, method, path string, parameters ...string) mat
 			query.Set(pair[0], pair[1])
 		}
 	}
-	return w.answer(server, httptest.NewRequestWithContext(w.Context(), method, matrixPath+path+"?"+query.Encode(), nil))
+	return w.answer(server, httptest.NewRequestWithContext(w.Context(), method, matrixPath+path+"?"+query.Encode(),
+		nil))
 }
 
 func (w *matrixWorld) answer(server string, r *http.Request) matrixAnswer {
@@ -139,7 +141,8 @@ func (w *matrixWorld) answer(server string, r *http.Request) matrixAnswer {
 	if err := json.NewDecoder(bytes.NewReader(a.body)).Decode(&content); err != nil && len(a.body) > 0 {
 		w.Fatalf("%v in %s", err, a.body)
 	}
-	a.version, a.next, a.remaining = content.ListMeta.ResourceVersion, content.ListMeta.Continue, content.ListMeta.RemainingItemCount
+	a.version, a.next, a.remaining = content.ListMeta.ResourceVersion, content.ListMeta.Continue,
+		content.ListMeta.RemainingItemCount
 	for _, item := range content.Items {
 		a.names += item.Name
 	}
@@ -151,7 +154,8 @@ func (w *matrixWorld) wantErrors(cell string, status metav1.Status) {
 	w.Helper()
 	for name := range strings.SplitSeq(cell, "+") {
 		want, known := matrixErrors[name]
-		if !known || status.Code != want.code || status.Reason != want.reason || !strings.Contains(status.Message, want.text) {
+		if !known || status.Code != want.code || status.Reason != want.reason ||
+			!strings.Contains(status.Message, want.text) {
 			w.Errorf("got %d %s %q, want %s: %v", status.Code, status.Reason, status.Message, name, want)
 		}
 	}
@@ -163,11 +167,13 @@ func (w *matrixWorld) wantErrors(cell string, status metav1.Status) {
 		causes := status.Details.Causes
 		text := matrixErrors["future"].text + w.versions["future"] + ", current: " + w.versions["now"]
 		if status.Message != "Timeout: "+text && status.Message != text || status.Details.RetryAfterSeconds != 1 ||
-			len(causes) != 1 || causes[0].Type != metav1.CauseTypeResourceVersionTooLarge || causes[0].Message != "Too large resource version" {
+			len(causes) != 1 || causes[0].Type != metav1.CauseTypeResourceVersionTooLarge ||
+			causes[0].Message != "Too large resource version" {
 			w.Errorf("%+v %+v", status, status.Details)
 		}
 	case "gone":
-		if text := fmt.Sprintf("too old resource version: %s (%d)", w.versions["compacted"], w.number("old")-1); !strings.Contains(status.Message, text) {
+		if text := fmt.Sprintf("too old resource version: %s (%d)", w.versions["compacted"],
+			w.number("old")-1); !strings.Contains(status.Message, text) {
 			w.Errorf("%q, want %q", status.Message, text)
 		}
 	}

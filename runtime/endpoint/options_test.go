@@ -25,12 +25,15 @@ func TestRefusedQueries(t *testing.T) {
 		{"GET", collectionPath + "?watch=1&resourceVersion=abc", "", 400, ""},
 		{"GET", collectionPath + "?limit=abc", "", 400, ""},
 		{"GET", collectionPath + "?timeoutSeconds=abc", "", 400, ""},
-		{"GET", collectionPath + "?limit=1&resourceVersion=5&continue=x", "", 400, "specifying resource version is not allowed when using continue"},
-		{"GET", collectionPath + "?resourceVersionMatch=Exact", "", 422, "resourceVersionMatch is forbidden unless resourceVersion is provided"},
+		{"GET", collectionPath + "?limit=1&resourceVersion=5&continue=x", "", 400,
+			"specifying resource version is not allowed when using continue"},
+		{"GET", collectionPath + "?resourceVersionMatch=Exact", "", 422,
+			"resourceVersionMatch is forbidden unless resourceVersion is provided"},
 		{"GET", collectionPath + "?resourceVersion=1&resourceVersionMatch=Bogus", "", 422, "Unsupported value"},
 		{"GET", collectionPath + "?resourceVersion=0&resourceVersionMatch=Exact", "", 422, ""},
 		{"GET", collectionPath + "?sendInitialEvents=true", "", 422, "sendInitialEvents is forbidden for list"},
-		{"GET", collectionPath + "?watch=1&sendInitialEvents=true", "", 422, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"},
+		{"GET", collectionPath + "?watch=1&sendInitialEvents=true", "", 422,
+			"sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"},
 		{"GET", collectionPath + "?watch=1&resourceVersion=1&resourceVersionMatch=NotOlderThan", "", 422, ""},
 		{"GET", collectionPath + "?fieldSelector=metadata.name", "", 400, ""},
 		{"GET", collectionPath + "?fieldSelector=spec.size%3D1", "", 400, "field label not supported: spec.size"},
@@ -40,7 +43,8 @@ func TestRefusedQueries(t *testing.T) {
 		{"POST", collectionPath + "?fieldValidation=Maybe", "", 422, `fieldValidation: Unsupported value: "Maybe"`},
 		{"POST", collectionPath + "?fieldManager=" + strings.Repeat("x", 129), "", 422, ""},
 		{"PUT", itemPath + "?fieldManager=a%01", "", 422, ""},
-		{"PATCH", itemPath + "?force=true", "application/merge-patch+json", 422, "may not be specified for non-apply patch"},
+		{"PATCH", itemPath + "?force=true", "application/merge-patch+json", 422,
+			"may not be specified for non-apply patch"},
 	} {
 		a, fakes := serve(t, widgets)
 		w := do(a, c.method, c.path, "{}", "Content-Type", c.contentType)
@@ -52,9 +56,11 @@ func TestRefusedQueries(t *testing.T) {
 
 func TestListOptionsReachTheHandle(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	do(a, "GET", collectionPath+"?limit=5&resourceVersion=7&resourceVersionMatch=Exact&labelSelector=a+in+(b,c)&fieldSelector=spec.color%3Dred,metadata.namespace%3Dn&bogus=1", "")
+	do(a, "GET", collectionPath+"?limit=5&resourceVersion=7&resourceVersionMatch=Exact&labelSelector=a+in+(b,c)"+
+		"&fieldSelector=spec.color%3Dred,metadata.namespace%3Dn&bogus=1", "")
 	got := fakes[0].list
-	if got.Limit != 5 || got.ResourceVersion != "7" || got.ResourceVersionMatch != "Exact" || got.Labels.String() != "a in (b,c)" ||
+	if got.Limit != 5 || got.ResourceVersion != "7" || got.ResourceVersionMatch != "Exact" ||
+		got.Labels.String() != "a in (b,c)" ||
 		got.Fields.String() != "metadata.namespace=n,spec.color=red" {
 		t.Errorf("%+v", got)
 	}
@@ -66,7 +72,8 @@ func TestListOptionsReachTheHandle(t *testing.T) {
 
 func TestManagersAreNamedByTheirProgram(t *testing.T) {
 	for agent, want := range map[string]string{
-		"kubectl/v1.30 (linux/amd64)": "kubectl", "": "", "a\tb\x00c": "abc", strings.Repeat("é", 100): strings.Repeat("é", 64),
+		"kubectl/v1.30 (linux/amd64)": "kubectl", "": "", "a\tb\x00c": "abc", strings.Repeat("é",
+			100): strings.Repeat("é", 64),
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.Header.Set("User-Agent", agent)
@@ -90,13 +97,15 @@ func FuzzListOptions(f *testing.F) {
 			t.Fatal(err)
 		}
 		req := &resourceRequest{
-			resource: newResource(&fake{info: widgets}, &widgets.Versions[0]), api: a, requestInfo: info, r: r, query: r.URL.Query(),
+			resource: newResource(&fake{info: widgets},
+				&widgets.Versions[0]), api: a, requestInfo: info, r: r, query: r.URL.Query(),
 		}
 		options, err := req.listOptions()
 		if (options == nil) == (err == nil) {
 			t.Error(options, err)
 		}
-		for _, allow := range []negotiation.AllowTransform{negotiation.ObjectTransform, negotiation.ListTransform, negotiation.NoTransform} {
+		for _, allow := range []negotiation.AllowTransform{negotiation.ObjectTransform, negotiation.ListTransform,
+			negotiation.NoTransform} {
 			media, form, err := req.negotiate(allow)
 			if err == nil && (media.Format >= negotiation.FormatCount || form.Shape > api.RowWithObject) {
 				t.Error(media, form)

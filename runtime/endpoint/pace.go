@@ -17,10 +17,10 @@ const (
 // pace decides when a stream waits, so that it writes the events of a burst in fewer pieces. A piece costs a record of
 // TLS, a frame and a part of a system call, several times as much as an event. The zero value is ready.
 type pace struct {
-	last   time.Time
-	close  int // how many pieces followed the one before closely, in a row
-	needed int // how many of them make the stream wait
-	paused bool
+	last        time.Time
+	consecutive int // how many pieces in a row came soon after the one before
+	needed      int // how many of them make the stream wait
+	paused      bool
 }
 
 // after returns how long a stream waits after it wrote a piece of so many events at now.
@@ -29,15 +29,15 @@ func (p *pace) after(now time.Time, events int) time.Duration {
 	case p.needed == 0, p.paused && events > 1:
 		p.needed = minPieces
 	case p.paused:
-		p.needed, p.close = min(2*p.needed, maxPieces), 0
+		p.needed, p.consecutive = min(2*p.needed, maxPieces), 0
 	}
 	if now.Sub(p.last) < 2*burstPause {
-		p.close++
+		p.consecutive++
 	} else {
-		p.close = 0
+		p.consecutive = 0
 	}
 	p.last = now
-	p.paused = p.close > p.needed && events <= maxDelayed
+	p.paused = p.consecutive > p.needed && events <= maxDelayed
 	if p.paused {
 		return burstPause
 	}

@@ -35,16 +35,17 @@ func TestErrorsComeBeforeNotAcceptable(t *testing.T) {
 		code                 int
 		asked                bool
 	}{
-		"nothing to get":               {"GET", itemPath, ofList, absent, 404, true},
-		"get":                          {"GET", itemPath, ofList, nil, 406, true},
-		"get of a bad version":         {"GET", itemPath + "?resourceVersion=x", ofList, nil, 422, false},
-		"get of an unknown shape":      {"GET", itemPath, bogus, absent, 406, false},
-		"get of text":                  {"GET", itemPath, "text/plain", absent, 406, false},
-		"list":                         {"GET", collectionPath, ofOne, nil, 406, true},
-		"list of a bad selector":       {"GET", collectionPath + "?labelSelector=!!", ofOne, nil, 400, false},
-		"watch in YAML":                {"GET", collectionPath + "?watch=1", "application/yaml", nil, 406, true},
-		"watch in YAML of a bad field": {"GET", collectionPath + "?watch=1&fieldSelector=no%3D", "application/yaml", nil, 400, false},
-		"a write":                      {"DELETE", itemPath, ofList, absent, 406, false},
+		"nothing to get":          {"GET", itemPath, ofList, absent, 404, true},
+		"get":                     {"GET", itemPath, ofList, nil, 406, true},
+		"get of a bad version":    {"GET", itemPath + "?resourceVersion=x", ofList, nil, 422, false},
+		"get of an unknown shape": {"GET", itemPath, bogus, absent, 406, false},
+		"get of text":             {"GET", itemPath, "text/plain", absent, 406, false},
+		"list":                    {"GET", collectionPath, ofOne, nil, 406, true},
+		"list of a bad selector":  {"GET", collectionPath + "?labelSelector=!!", ofOne, nil, 400, false},
+		"watch in YAML":           {"GET", collectionPath + "?watch=1", "application/yaml", nil, 406, true},
+		"watch in YAML of a bad field": {"GET", collectionPath + "?watch=1&fieldSelector=no%3D", "application/yaml",
+			nil, 400, false},
+		"a write": {"DELETE", itemPath, ofList, absent, 406, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, fakes := serve(t, widgets)
@@ -58,41 +59,58 @@ func TestErrorsComeBeforeNotAcceptable(t *testing.T) {
 }
 
 func TestGetWritesTheRendition(t *testing.T) {
-	const whole = `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","resourceVersion":"7"},"spec":{"color":"red"}}` + "\n"
+	const whole = `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a",` +
+		`"resourceVersion":"7"},"spec":{"color":"red"}}` + "\n"
 	columns := widgetColumns
 	cases := []struct{ name, query, accept, asked, contentType, want string }{
 		{"plain", "", "", "{v1 0}", "application/json", whole},
 		{"any", "", "*/*", "{v1 0}", "application/json", whole},
-		{"protobuf preferred", "", "application/vnd.kubernetes.protobuf,application/json", "{v1 0}", "application/json", whole},
+		{"protobuf preferred", "", "application/vnd.kubernetes.protobuf,application/json", "{v1 0}",
+			"application/json", whole},
 		{"yaml", "", "application/yaml", "{v1 0}", "application/yaml",
-			"apiVersion: shop.example.com/v1\nkind: Widget\nmetadata:\n  name: a\n  resourceVersion: \"7\"\nspec:\n  color: red\n"},
+			"apiVersion: shop.example.com/v1\nkind: Widget\nmetadata:\n  name: a\n  resourceVersion: \"7\"\nspec:\n  " +
+				"color: red\n"},
 		{"pretty", "?pretty=true", "", "{v1 0}", "application/json",
-			"{\n  \"kind\": \"Widget\",\n  \"apiVersion\": \"shop.example.com/v1\",\n  \"metadata\": {\n    \"name\": \"a\",\n    \"resourceVersion\": \"7\"\n  },\n  \"spec\": {\n    \"color\": \"red\"\n  }\n}\n"},
+			"{\n  \"kind\": \"Widget\",\n  \"apiVersion\": \"shop.example.com/v1\",\n  \"metadata\": {\n    " +
+				"\"name\": \"a\",\n    \"resourceVersion\": \"7\"\n  },\n  \"spec\": {\n    \"color\": \"red\"\n  " +
+				"}\n}\n"},
 		{"metadata", "", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "{v1 1}", "application/json",
-			strings.Replace(whole, `"kind":"Widget","apiVersion":"shop.example.com/v1"`, `"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1"`, 1)},
+			strings.Replace(whole, `"kind":"Widget","apiVersion":"shop.example.com/v1"`,
+				`"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1"`, 1)},
 		{"table", "", asTable, "{v1 3}", "application/json",
-			`{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},"columnDefinitions":` + columns +
+			`{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},` +
+				`"columnDefinitions":` + columns +
 				`,"rows":[{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"color":"red"}}]}` + "\n"},
 		{"table of rows", "?includeObject=None", asTable, "{v1 2}", "application/json", ""},
 		{"table of objects", "?includeObject=Object", asTable, "{v1 4}", "application/json", ""},
-		{"kubectl's", "", asTable + ",application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 3}", "application/json", ""},
-		{"old table", "", "application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 131}", "application/json",
-			`{"kind":"Table","apiVersion":"meta.k8s.io/v1beta1","metadata":{"resourceVersion":"7"},"columnDefinitions":` + columns +
+		{"kubectl's", "", asTable + ",application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 3}",
+			"application/json", ""},
+		{"old table", "", "application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 131}",
+			"application/json",
+			`{"kind":"Table","apiVersion":"meta.k8s.io/v1beta1","metadata":{"resourceVersion":"7"},` +
+				`"columnDefinitions":` + columns +
 				`,"rows":[{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"color":"red"}}]}` + "\n"},
-		{"old table of rows", "?includeObject=None", "application/json;as=Table;v=v1beta1;g=meta.k8s.io", "{v1 130}", "application/json", ""},
-		{"old table in protobuf, else JSON", "", "application/vnd.kubernetes.protobuf;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 0}", "application/json", whole},
-		{"table of no version, else JSON", "", "application/json;as=Table;v=v2;g=meta.k8s.io,application/json", "{v1 0}", "application/json", whole},
+		{"old table of rows", "?includeObject=None", "application/json;as=Table;v=v1beta1;g=meta.k8s.io",
+			"{v1 130}", "application/json", ""},
+		{"old table in protobuf, else JSON", "",
+			"application/vnd.kubernetes.protobuf;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 0}",
+			"application/json", whole},
+		{"table of no version, else JSON", "", "application/json;as=Table;v=v2;g=meta.k8s.io,application/json",
+			"{v1 0}", "application/json", whole},
 		{"as a watch", "", "application/json;stream=watch", "{v1 0}", "application/json", whole},
-		{"as another stream, else YAML", "", "application/json;stream=x,application/yaml;q=0.1", "{v1 0}", "application/yaml", ""},
+		{"as another stream, else YAML", "", "application/json;stream=x,application/yaml;q=0.1", "{v1 0}",
+			"application/yaml", ""},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			a, fakes := serve(t, widgets)
-			form := api.Form{Shape: map[string]api.Shape{"{v1 1}": api.Metadata, "{v1 2}": api.Row, "{v1 3}": api.RowWithMetadata, "{v1 4}": api.RowWithObject,
+			form := api.Form{Shape: map[string]api.Shape{"{v1 1}": api.Metadata, "{v1 2}": api.Row,
+				"{v1 3}": api.RowWithMetadata, "{v1 4}": api.RowWithObject,
 				"{v1 130}": api.Row, "{v1 131}": api.RowWithMetadata}[c.asked]}
 			fakes[0].object = rendered(form, "a", 7)
 			w := do(a, "GET", base+"/namespaces/n/widgets/a"+c.query, "", "Accept", c.accept)
-			if w.Code != 200 || fakes[0].asked != "get n a  "+c.asked || w.Header().Get("Content-Type") != c.contentType {
+			if w.Code != 200 || fakes[0].asked != "get n a  "+c.asked ||
+				w.Header().Get("Content-Type") != c.contentType {
 				t.Fatalf("%d %q %v: %s", w.Code, fakes[0].asked, w.Header(), w.Body)
 			}
 			if c.want != "" && w.Body.String() != c.want {
@@ -111,9 +129,12 @@ func TestWhatCannotBeAccepted(t *testing.T) {
 		{list, "application/json;as=Bogus;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
 		{list, "application/vnd.kubernetes.protobuf", "application/json, application/yaml, application/cbor"},
 		{list, ";;;,,,", "application/json, application/yaml, application/cbor"},
-		{list, "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
-		{get, "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
-		{get, "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io", "application/json, application/yaml, application/cbor"},
+		{list, "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+			"application/json, application/yaml, application/cbor"},
+		{get, "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+			"application/json, application/yaml, application/cbor"},
+		{get, "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io",
+			"application/json, application/yaml, application/cbor"},
 		{watch, "application/yaml", "application/json, application/yaml, application/cbor"},
 		{watch, "application/json;stream=other", "application/json, application/yaml, application/cbor"},
 		{get, "application/json;stream=other", "application/json, application/yaml, application/cbor"},
@@ -147,16 +168,23 @@ func TestListWritesItsItems(t *testing.T) {
 		page         api.Page
 		want         string
 	}{
-		{"empty", "", pageOf(), `{"kind":"WidgetList","apiVersion":"shop.example.com/v1","metadata":{"resourceVersion":"100"},"items":[]}` + "\n"},
+		{"empty", "", pageOf(), `{"kind":"WidgetList","apiVersion":"shop.example.com/v1",` +
+			`"metadata":{"resourceVersion":"100"},"items":[]}` + "\n"},
 		{"page", "", api.Page{ResourceVersion: "9", Continue: "ab=", Remaining: ptr.To(int64(3)),
 			Items: pageOf(rendered(api.Form{}, "a", 1), rendered(api.Form{}, "b", 2)).Items},
-			`{"kind":"WidgetList","apiVersion":"shop.example.com/v1","metadata":{"resourceVersion":"9","continue":"ab=","remainingItemCount":3},"items":[` +
-				`{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"red"}},{"metadata":{"name":"b","resourceVersion":"2"},"spec":{"color":"red"}}]}` + "\n"},
-		{"metadata", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", pageOf(rendered(api.Form{Shape: api.Metadata}, "a", 1)),
-			`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"100"},"items":[` +
-				`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"red"}}]}` + "\n"},
-		{"empty table", asTable, pageOf(), `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"100"},"columnDefinitions":` +
-			widgetColumns + `,"rows":[]}` + "\n"},
+			`{"kind":"WidgetList","apiVersion":"shop.example.com/v1","metadata":{"resourceVersion":"9",` +
+				`"continue":"ab=","remainingItemCount":3},"items":[` +
+				`{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"red"}},{"metadata":{"name":"b",` +
+				`"resourceVersion":"2"},"spec":{"color":"red"}}]}` + "\n"},
+		{"metadata", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+			pageOf(rendered(api.Form{Shape: api.Metadata}, "a", 1)),
+			`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"100"},` +
+				`"items":[` +
+				`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a",` +
+				`"resourceVersion":"1"},"spec":{"color":"red"}}]}` + "\n"},
+		{"empty table", asTable, pageOf(),
+			`{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"100"},"columnDefinitions":` +
+				widgetColumns + `,"rows":[]}` + "\n"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

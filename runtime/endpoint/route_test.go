@@ -31,7 +31,8 @@ func TestRoutes(t *testing.T) {
 		{"PUT", base + "/namespaces/n/widgets/a", 200, "update n a  {v1 0}", ""},
 		{"PUT", base + "/namespaces/n/widgets/a/status", 200, "update n a status {v1 0}", ""},
 		{"PATCH", base + "/namespaces/n/widgets/a", 200, "patch n a  application/merge-patch+json {v1 0}", ""},
-		{"PATCH", base + "/namespaces/n/widgets/a/status", 200, "patch n a status application/merge-patch+json {v1 0}", ""},
+		{"PATCH", base + "/namespaces/n/widgets/a/status", 200,
+			"patch n a status application/merge-patch+json {v1 0}", ""},
 		{"DELETE", base + "/namespaces/n/widgets/a", 200, "delete n a", ""},
 		{"DELETE", base + "/namespaces/n/widgets", 200, "deletecollection n", ""},
 		{"DELETE", base + "/gadgets", 200, "deletecollection ", ""},
@@ -77,7 +78,8 @@ func TestRoutes(t *testing.T) {
 			for _, f := range fakes {
 				f.deletion.Done = true
 			}
-			w := do(a, c.method, c.path, "{}", "Content-Type", map[bool]string{true: merge, false: "application/json"}[c.method == "PATCH"])
+			w := do(a, c.method, c.path, "{}", "Content-Type", map[bool]string{true: merge,
+				false: "application/json"}[c.method == "PATCH"])
 			if w.Code != c.code || fakes[0].asked+fakes[1].asked != c.asked || w.Header().Get("Allow") != c.allow {
 				t.Errorf("%d %q allow %q: %s", w.Code, fakes[0].asked+fakes[1].asked, w.Header().Get("Allow"), w.Body)
 			}
@@ -94,7 +96,8 @@ func TestRoutes(t *testing.T) {
 func TestUnknownPathsAreNotFoundInKubesWords(t *testing.T) {
 	a, _ := serve(t, widgets)
 	status := statusIn(t, do(a, "GET", "/apis/nope.example.com/v1/foos", ""))
-	if status.Reason != "NotFound" || status.Message != "the server could not find the requested resource" || status.Details == nil {
+	if status.Reason != "NotFound" || status.Message != "the server could not find the requested resource" ||
+		status.Details == nil {
 		t.Errorf("%+v", status)
 	}
 }
@@ -103,7 +106,9 @@ func TestUnknownPathsAreNotFoundInKubesWords(t *testing.T) {
 func TestNamespacesThatAreNoObjects(t *testing.T) {
 	a, _ := serve(t, widgets)
 	status := statusIn(t, do(a, "GET", "/api/v1/namespaces/team", ""))
-	if status.Reason != "NotFound" || status.Message != `namespace "team" is only a name here: the object was not found` || status.Details == nil || status.Details.Name != "" {
+	if status.Reason != "NotFound" ||
+		status.Message != `namespace "team" is only a name here: the object was not found` ||
+		status.Details == nil || status.Details.Name != "" {
 		t.Errorf("%+v", status)
 	}
 }

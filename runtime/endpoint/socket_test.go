@@ -58,13 +58,15 @@ func openSocket(t *testing.T, host, query, accept string) *websocket.Conn {
 func TestWatchOverASocket(t *testing.T) {
 	host, f, ended := socketServer(t)
 	f.batches = [][]api.Event{
-		{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)}, {Type: api.Modified, Object: rendered(api.Form{}, strings.Repeat("b", streamFrameSize), 2)}},
+		{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)},
+			{Type: api.Modified, Object: rendered(api.Form{}, strings.Repeat("b", streamFrameSize), 2)}},
 		{{Type: api.Bookmark, Object: rendered(api.Form{}, "", 3)}},
 	}
 	conn := openSocket(t, host, "&timeoutSeconds=1", "")
 	for _, want := range []string{"ADDED", "MODIFIED", "BOOKMARK"} {
 		var message string
-		if err := websocket.Message.Receive(conn, &message); err != nil || !strings.HasPrefix(message, `{"type":"`+want+`"`) || !strings.HasSuffix(message, "}\n") {
+		if err := websocket.Message.Receive(conn, &message); err != nil ||
+			!strings.HasPrefix(message, `{"type":"`+want+`"`) || !strings.HasSuffix(message, "}\n") {
 			t.Fatalf("%v %.200s, want %s", err, message, want)
 		}
 	}
@@ -77,7 +79,8 @@ func TestWatchOverASocket(t *testing.T) {
 
 // TestSocketsOfBinaryFormats: messages hold what streams have, without the length that only these need.
 func TestSocketsOfBinaryFormats(t *testing.T) {
-	for _, accept := range []string{negotiation.TypeCBOR, negotiation.TypeProtobuf + ";stream=watch;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"} {
+	for _, accept := range []string{negotiation.TypeCBOR, negotiation.TypeProtobuf +
+		";stream=watch;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"} {
 		host, f, ended := socketServer(t)
 		event := []api.Event{{Type: api.Added, Object: api.Rendition{Head: "\x0a", Payload: []byte("\xa1\x41a\x01")}}}
 		f.batches = [][]api.Event{event, event}
@@ -89,7 +92,8 @@ func TestSocketsOfBinaryFormats(t *testing.T) {
 				t.Fatal(err, frame)
 			}
 			message, err := io.ReadAll(frame)
-			if err != nil || !strings.HasPrefix(string(message), "\xd9\xd9\xf7\xa2") && !strings.HasPrefix(string(message), "\x0a\x05ADDED") {
+			if err != nil || !strings.HasPrefix(string(message), "\xd9\xd9\xf7\xa2") &&
+				!strings.HasPrefix(string(message), "\x0a\x05ADDED") {
 				t.Errorf("%s: %q %v", accept, message, err)
 			}
 		}
@@ -155,7 +159,8 @@ func TestWhatSocketsNeed(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n%s\r\n", base+c.path, strings.Replace(socketHeaders, c.from, c.to, 1))
+			fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n%s\r\n", base+c.path,
+				strings.Replace(socketHeaders, c.from, c.to, 1))
 			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil || response.StatusCode != c.code {
 				t.Errorf("%v %v, want %d", response, err, c.code)

@@ -1,11 +1,12 @@
 package endpoint
 
 import (
-	"apigen.dev/runtime/respond"
 	"context"
 	"errors"
 	"io"
 	"net/http"
+
+	"apigen.dev/runtime/respond"
 )
 
 // streamReadSize is how many bytes of a stream are read at once.

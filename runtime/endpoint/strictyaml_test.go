@@ -13,7 +13,8 @@ import (
 
 // A key that YAML has twice is lost in JSON: a body carries the fault, to be told with those of its fields.
 func TestStrictYAMLIsAFaultOfTheBody(t *testing.T) {
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/x", strings.NewReader("kind: Widget\nkind: Widget\n"))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/x",
+		strings.NewReader("kind: Widget\nkind: Widget\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,8 @@ func newTarget(t testing.TB) *target {
 		url: server.URL, host: strings.TrimPrefix(server.URL, "http://"), name: "a",
 		base: "/apis/shop.example.com/v1/namespaces/default/widgets", api: a, handle: handle,
 	}
-	body := fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":%q},"spec":{"color":"blue"}}`, g.name)
+	body := fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":%q},`+
+		`"spec":{"color":"blue"}}`, g.name)
 	if code := g.do(t, "POST", g.base, body); code != http.StatusCreated {
 		t.Fatalf("the target's object: %d", code)
 	}
@@ -80,11 +81,13 @@ func newAPI(t testing.TB) (*endpoint.API, registry.Handle) {
 // newAPIOver serves widgets from a backend, which stays the caller's.
 func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, registry.Handle) {
 	t.Helper()
-	info := api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Color", Type: "string"}, {Name: "Age", Type: "date"}}}
+	info := api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"},
+		{Name: "Color", Type: "string"}, {Name: "Age", Type: "date"}}}
 	newWidget := func() *widget { return &widget{} }
 	resource := registry.New(registry.Definition[*widget]{
 		Group: "shop.example.com",
-		Names: api.Names{Kind: "Widget", ListKind: "WidgetList", Plural: "widgets", Singular: "widget", ShortNames: []string{"wg"}},
+		Names: api.Names{Kind: "Widget", ListKind: "WidgetList", Plural: "widgets", Singular: "widget",
+			ShortNames: []string{"wg"}},
 		Scope: api.Namespaced,
 		New:   newWidget,
 		Versions: []codec.Version[*widget]{codec.VersionOf(info, codec.Conversion[*widget, *widget]{
@@ -101,7 +104,9 @@ func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, registry.H
 			Copy:  func(from, to *widget) { to.Status = from.Status },
 			Reset: func(w *widget) { w.Status = widgetStatus{} },
 		}},
-		SelectableFields: []api.SelectableField[*widget]{{Path: "spec.color", Value: func(w *widget) string { return w.Spec.Color }}},
+		SelectableFields: []api.SelectableField[*widget]{{Path: "spec.color", Value: func(w *widget) string {
+			return w.Spec.Color
+		}}},
 	})
 	config.Prefix = "/registry"
 	handle, err := resource.Open(t.Context(), config)
@@ -109,7 +114,9 @@ func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, registry.H
 		t.Fatal(err)
 	}
 	group := endpoint.Group{
-		Group:   registry.Group{Name: "shop.example.com", Versions: []string{"v1"}, Resources: []registry.Resource{resource}, OpenAPI: map[string]api.Document{"v1": api.NewDocument([]byte(openAPI))}},
+		Group: registry.Group{Name: "shop.example.com", Versions: []string{"v1"},
+			Resources: []registry.Resource{resource},
+			OpenAPI:   map[string]api.Document{"v1": api.NewDocument([]byte(openAPI))}},
 		Handles: []registry.Handle{handle},
 	}
 	a, err := endpoint.New(endpoint.Config{Groups: []endpoint.Group{group}})

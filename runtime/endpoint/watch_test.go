@@ -17,22 +17,26 @@ import (
 func TestWatchWritesEvents(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	fakes[0].batches = [][]api.Event{
-		{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)}, {Type: api.Modified, Object: rendered(api.Form{}, "a", 2)}},
+		{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)},
+			{Type: api.Modified, Object: rendered(api.Form{}, "a", 2)}},
 		{{Type: api.Bookmark, Object: rendered(api.Form{}, "", 3)}},
 	}
 	fakes[0].endWith = apierrors.NewResourceExpired("too old resource version: 1 (3)")
-	w := do(a, "GET", base+"/namespaces/n/widgets?watch=1&resourceVersion=1&allowWatchBookmarks=true&labelSelector=a%3Db", "")
+	w := do(a, "GET", base+"/namespaces/n/widgets?watch=1&resourceVersion=1&allowWatchBookmarks=true"+
+		"&labelSelector=a%3Db", "")
 	const object = `"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":`
 	want := `{"type":"ADDED","object":{` + object + `"a","resourceVersion":"1"},"spec":{"color":"red"}}}
 {"type":"MODIFIED","object":{` + object + `"a","resourceVersion":"2"},"spec":{"color":"red"}}}
 {"type":"BOOKMARK","object":{` + object + `"","resourceVersion":"3"},"spec":{"color":"red"}}}
-{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (3)","reason":"Expired","code":410}}
+{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
+		`"message":"too old resource version: 1 (3)","reason":"Expired","code":410}}
 `
 	if w.Code != 200 || w.Body.String() != want || w.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("%d %v\n%s", w.Code, w.Header(), w.Body)
 	}
 	got := fakes[0].watch
-	if got.ResourceVersion != "1" || !got.AllowBookmarks || got.Labels.String() != "a=b" || got.Fields != nil || got.SendInitialEvents != nil {
+	if got.ResourceVersion != "1" || !got.AllowBookmarks || got.Labels.String() != "a=b" || got.Fields != nil ||
+		got.SendInitialEvents != nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -44,7 +48,8 @@ func TestWatchAsTableTellsItsColumnsOnce(t *testing.T) {
 	fakes[0].endWith = context.Canceled
 	lines := strings.Split(do(a, "GET", base+"/widgets?watch=1", "", "Accept", asTable).Body.String(), "\n")
 	const tail = `,"rows":[{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"red"}}]}}`
-	const head = `,"object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"columnDefinitions":`
+	const head = `,"object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},` +
+		`"columnDefinitions":`
 	if lines[0] != `{"type":"ADDED"`+head+widgetColumns+tail || lines[1] != `{"type":"DELETED"`+head+`null`+tail {
 		t.Errorf("%s", lines)
 	}
@@ -56,7 +61,8 @@ func TestWatchAsTableTellsItsColumnsOnce(t *testing.T) {
 func TestWatchesFromNowBeginWithTheState(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	fakes[0].endWith = context.Canceled
-	for _, query := range []string{"watch=1", "watch=1&resourceVersion=0", "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"} {
+	for _, query := range []string{"watch=1", "watch=1&resourceVersion=0",
+		"watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"} {
 		do(a, "GET", base+"/widgets?"+query, "")
 		if got := fakes[0].watch.SendInitialEvents; got == nil || !*got {
 			t.Errorf("%s: %v", query, got)
@@ -68,7 +74,8 @@ func TestOldWatchPaths(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	fakes[0].endWith = context.Canceled
 	do(a, "GET", base+"/watch/namespaces/n/widgets/a", "")
-	if got := fakes[0].watch.Fields; fakes[0].asked != "watch n {v1 0}" || got == nil || got.String() != "metadata.name=a" {
+	if got := fakes[0].watch.Fields; fakes[0].asked != "watch n {v1 0}" || got == nil ||
+		got.String() != "metadata.name=a" {
 		t.Error(fakes[0].asked, got)
 	}
 	do(a, "GET", base+"/watch/widgets", "")

@@ -22,7 +22,8 @@ func TestCreateHandsOver(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	f := fakes[0]
 	f.result.Warnings = []string{`unknown field "spec.x"`}
-	w := do(a, "POST", collectionPath+"?dryRun=All&fieldManager=me&fieldValidation=Strict&unknown=1", `{"a":1}`, "Content-Type", "application/json; charset=utf-8")
+	w := do(a, "POST", collectionPath+"?dryRun=All&fieldManager=me&fieldValidation=Strict&unknown=1", `{"a":1}`,
+		"Content-Type", "application/json; charset=utf-8")
 	if w.Code != 201 || string(f.body.Data) != `{"a":1}` || f.body.Version != "v1" || f.body.Validation != "Strict" ||
 		!f.write.DryRun || f.write.FieldManager != "me" {
 		t.Errorf("%d %+v %+v", w.Code, f.body, f.write)
@@ -62,7 +63,8 @@ func TestYAMLBodies(t *testing.T) {
 		before := string(next - 1)
 		bomb += fmt.Sprintf("%c: &%c [%s]\n", next, next, strings.TrimSuffix(strings.Repeat("*"+before+",", 9), ","))
 	}
-	long := "a: &a " + strings.Repeat("x", 100000) + "\nb: [" + strings.TrimSuffix(strings.Repeat("*a,", 1000), ",") + "]\n"
+	long := "a: &a " + strings.Repeat("x", 100000) + "\nb: [" + strings.TrimSuffix(strings.Repeat("*a,", 1000),
+		",") + "]\n"
 	cases := []struct {
 		name, query, body string
 		code              int
@@ -106,20 +108,32 @@ func TestRefusedBodies(t *testing.T) {
 		reason                                          metav1.StatusReason
 		message                                         string
 	}{
-		{"text", "POST", collectionPath, "{}", "text/plain", "", 415, metav1.StatusReasonUnsupportedMediaType, unknown + "application/json, application/yaml, application/cbor"},
-		{"protobuf", "PUT", itemPath, "k8s", "application/vnd.kubernetes.protobuf", "", 415, metav1.StatusReasonUnsupportedMediaType, unknown + "application/json, application/yaml, application/cbor"},
-		{"patch as JSON", "PATCH", itemPath, "{}", "application/json", "", 415, metav1.StatusReasonUnsupportedMediaType, unknown + "application/json-patch+json, application/merge-patch+json, " +
-			"application/strategic-merge-patch+json, application/apply-patch+yaml, application/apply-patch+cbor"},
+		{"text", "POST", collectionPath, "{}", "text/plain", "", 415, metav1.StatusReasonUnsupportedMediaType,
+			unknown + "application/json, application/yaml, application/cbor"},
+		{"protobuf", "PUT", itemPath, "k8s", "application/vnd.kubernetes.protobuf", "", 415,
+			metav1.StatusReasonUnsupportedMediaType, unknown + "application/json, application/yaml, application/cbor"},
+		{"patch as JSON", "PATCH", itemPath, "{}", "application/json", "", 415,
+			metav1.StatusReasonUnsupportedMediaType, unknown +
+				"application/json-patch+json, application/merge-patch+json, " +
+				"application/strategic-merge-patch+json, application/apply-patch+yaml, application/apply-patch+cbor"},
 		{"patch of no type", "PATCH", itemPath, "{}", "", "", 415, metav1.StatusReasonUnsupportedMediaType, ""},
-		{"apply in CBOR that is none", "PATCH", itemPath + "?fieldManager=m", "\xa1", "application/apply-patch+cbor", "", 400, metav1.StatusReasonBadRequest, "error decoding CBOR: unexpected EOF"},
-		{"apply by nobody", "PATCH", itemPath, "{}", "application/apply-patch+yaml", "", 422, metav1.StatusReasonInvalid,
+		{"apply in CBOR that is none", "PATCH", itemPath + "?fieldManager=m", "\xa1",
+			"application/apply-patch+cbor", "", 400, metav1.StatusReasonBadRequest, "error decoding CBOR: " +
+				"unexpected EOF"},
+		{"apply by nobody", "PATCH", itemPath, "{}", "application/apply-patch+yaml", "", 422,
+			metav1.StatusReasonInvalid,
 			`PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch`},
-		{"forced merge", "PATCH", itemPath + "?force=true", "{}", "application/merge-patch+json", "", 422, metav1.StatusReasonInvalid,
+		{"forced merge", "PATCH", itemPath + "?force=true", "{}", "application/merge-patch+json", "", 422,
+			metav1.StatusReasonInvalid,
 			`PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch`},
-		{"gzip", "POST", collectionPath, "\x1f\x8b", "application/json", "gzip", 415, metav1.StatusReasonUnsupportedMediaType, ""},
-		{"options in gzip", "DELETE", itemPath, "\x1f\x8b", "application/json", "gzip", 415, metav1.StatusReasonUnsupportedMediaType, ""},
-		{"too large", "POST", collectionPath, big, "", "", 413, metav1.StatusReasonRequestEntityTooLarge, "Request entity too large: limit is 1048576"},
-		{"patch too large", "PATCH", itemPath, big, "application/merge-patch+json", "", 413, metav1.StatusReasonRequestEntityTooLarge, ""},
+		{"gzip", "POST", collectionPath, "\x1f\x8b", "application/json", "gzip", 415,
+			metav1.StatusReasonUnsupportedMediaType, ""},
+		{"options in gzip", "DELETE", itemPath, "\x1f\x8b", "application/json", "gzip", 415,
+			metav1.StatusReasonUnsupportedMediaType, ""},
+		{"too large", "POST", collectionPath, big, "", "", 413, metav1.StatusReasonRequestEntityTooLarge,
+			"Request entity too large: limit is 1048576"},
+		{"patch too large", "PATCH", itemPath, big, "application/merge-patch+json", "", 413,
+			metav1.StatusReasonRequestEntityTooLarge, ""},
 		{"deep", "POST", collectionPath, deep, "", "", 400, metav1.StatusReasonBadRequest, ""},
 		{"deep in a string", "POST", collectionPath, inString, "", "", 201, "", ""},
 	}
@@ -172,7 +186,8 @@ func TestDeleteAnswers(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	fakes[0].deletion = api.Deletion{Object: fakes[0].object, UID: "u-1", Done: true}
 	w := do(a, "DELETE", itemPath, "", "Accept", asTable+",application/json")
-	const gone = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","details":{"name":"a","group":"shop.example.com","kind":"widgets","uid":"u-1"}}` + "\n"
+	const gone = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","details":{"name":"a",` +
+		`"group":"shop.example.com","kind":"widgets","uid":"u-1"}}` + "\n"
 	if w.Code != 200 || w.Body.String() != gone {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -212,10 +227,14 @@ func TestDeleteUnreadable(t *testing.T) {
 		message    string
 	}{
 		{collectionPath, ignore, 422, "is not allowed with DELETECOLLECTION"},
-		{itemPath, `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"preconditions":{"uid":"u"}}`, 422, "cannot be set together with .preconditions"},
-		{itemPath, `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"gracePeriodSeconds":0}`, 422, "cannot be set together with .gracePeriodSeconds"},
-		{itemPath, `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"propagationPolicy":"Background"}`, 422, "cannot be set together with .propagationPolicy"},
-		{itemPath, `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"orphanDependents":true}`, 422, "cannot be set together with .orphanDependents"},
+		{itemPath, `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"preconditions":{"uid":"u"}}`, 422,
+			"cannot be set together with .preconditions"},
+		{itemPath, `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"gracePeriodSeconds":0}`, 422,
+			"cannot be set together with .gracePeriodSeconds"},
+		{itemPath, `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"propagationPolicy":"Background"}`,
+			422, "cannot be set together with .propagationPolicy"},
+		{itemPath, `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"orphanDependents":true}`, 422,
+			"cannot be set together with .orphanDependents"},
 		{itemPath, ignore, 200, `"status":"Success"`},
 		{itemPath + "?ignoreStoreReadErrorWithClusterBreakingPotential=true", "", 200, `"status":"Success"`},
 	} {
@@ -238,15 +257,18 @@ func TestDeleteUnreadable(t *testing.T) {
 }
 
 func TestDeleteOptions(t *testing.T) {
-	const options = `{"apiVersion":"shop.example.com/v1","kind":"DeleteOptions","propagationPolicy":"Orphan","gracePeriodSeconds":5,"dryRun":["All"],"preconditions":{"uid":"u","resourceVersion":"3"}}`
-	const asYAML = "propagationPolicy: Orphan\ngracePeriodSeconds: 5\ndryRun: [All]\npreconditions: {uid: u, resourceVersion: \"3\"}\n"
+	const options = `{"apiVersion":"shop.example.com/v1","kind":"DeleteOptions","propagationPolicy":"Orphan",` +
+		`"gracePeriodSeconds":5,"dryRun":["All"],"preconditions":{"uid":"u","resourceVersion":"3"}}`
+	const asYAML = "propagationPolicy: Orphan\ngracePeriodSeconds: 5\ndryRun: [All]\npreconditions: {uid: u, " +
+		"resourceVersion: \"3\"}\n"
 	for _, c := range []struct{ query, body, contentType string }{
 		{"", options, ""}, {"?propagationPolicy=Bogus", options, "application/json"}, {"", asYAML, "application/yaml"},
 	} {
 		a, fakes := serve(t, widgets)
 		w := do(a, "DELETE", itemPath+c.query, c.body, "Content-Type", c.contentType)
 		got := fakes[0].remove
-		if w.Code != 200 || !got.DryRun || *got.Propagation != metav1.DeletePropagationOrphan || *got.GracePeriodSeconds != 5 ||
+		if w.Code != 200 || !got.DryRun || *got.Propagation != metav1.DeletePropagationOrphan ||
+			*got.GracePeriodSeconds != 5 ||
 			*got.Preconditions.UID != "u" || *got.Preconditions.ResourceVersion != "3" {
 			t.Errorf("%s: %d %+v %s", c.body, w.Code, got, w.Body)
 		}
@@ -256,14 +278,17 @@ func TestDeleteOptions(t *testing.T) {
 		const query = "?dryRun=All&propagationPolicy=Foreground&gracePeriodSeconds=1"
 		w := do(a, "DELETE", path+query, `{"propagationPolicy":"Orphan"}`)
 		got := fakes[0].remove
-		if w.Code != 200 || got.DryRun || got.GracePeriodSeconds != nil || *got.Propagation != metav1.DeletePropagationOrphan {
+		if w.Code != 200 || got.DryRun || got.GracePeriodSeconds != nil ||
+			*got.Propagation != metav1.DeletePropagationOrphan {
 			t.Errorf("%s with a body and a query: %d %+v", path, w.Code, got)
 		}
 	}
 	a, fakes := serve(t, widgets)
-	do(a, "DELETE", collectionPath+"?propagationPolicy=Foreground&gracePeriodSeconds=0&labelSelector=a%3Db&fieldSelector=spec.color%3Dred", "")
+	do(a, "DELETE", collectionPath+"?propagationPolicy=Foreground&gracePeriodSeconds=0&labelSelector=a%3Db"+
+		"&fieldSelector=spec.color%3Dred", "")
 	got := fakes[0]
-	if *got.remove.Propagation != metav1.DeletePropagationForeground || *got.remove.GracePeriodSeconds != 0 || got.remove.DryRun ||
+	if *got.remove.Propagation != metav1.DeletePropagationForeground || *got.remove.GracePeriodSeconds != 0 ||
+		got.remove.DryRun ||
 		got.list.Labels.String() != "a=b" || got.list.Fields.String() != "spec.color=red" {
 		t.Errorf("%+v %+v", got.remove, got.list)
 	}

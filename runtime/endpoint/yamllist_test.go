@@ -24,8 +24,11 @@ func manyForms(n int) []api.Rendition {
 	for i := range items {
 		text := strings.Repeat(fmt.Sprintf("word%d ", i), i%40)
 		data, _ := json.Marshal(map[string]any{
-			"metadata": map[string]any{"name": fmt.Sprint("w-", i)}, "empty": map[string]any{}, "none": nil, "list": []any{i, text, []any{}},
-			"text": text, "lines": strings.ReplaceAll(text, " ", "\n"), "items: []": "\nitems: []\n", "blank": " ", "odd": "\u0085\ufeff\x7f" + strings.Repeat("é", i%100),
+			"metadata": map[string]any{"name": fmt.Sprint("w-",
+				i)}, "empty": map[string]any{}, "none": nil, "list": []any{i, text, []any{}},
+			"text": text, "lines": strings.ReplaceAll(text, " ",
+				"\n"), "items: []": "\nitems: []\n", "blank": " ", "odd": "\u0085\ufeff\x7f" +
+				strings.Repeat("é", i%100),
 		})
 		items[i] = api.Rendition{Head: `"kind":"Widget","apiVersion":"v1",`, Payload: data[1:]}
 	}
@@ -39,7 +42,8 @@ func TestAListInYAMLIsTheYAMLOfTheList(t *testing.T) {
 		for _, as := range []string{list, table, partial} {
 			a, fakes := serve(t, widgets)
 			remaining := int64(7)
-			fakes[0].page = api.Page{ResourceVersion: "100", Continue: "a\nitems: []\n", Remaining: &remaining, Items: slices.Values(manyForms(n))}
+			fakes[0].page = api.Page{ResourceVersion: "100", Continue: "a\nitems: []\n", Remaining: &remaining,
+				Items: slices.Values(manyForms(n))}
 			asJSON := do(a, "GET", base+"/widgets", "", "Accept", "application/json"+as)
 			got := do(a, "GET", base+"/widgets", "", "Accept", "application/yaml"+as)
 			want, err := encoder.ToYAML((asJSON.Body.Bytes()))
@@ -59,19 +63,19 @@ func TestAListInYAMLIsTheYAMLOfTheList(t *testing.T) {
 // TestJoinedItems are written as they would be one by one, also in YAML and indented.
 func TestJoinedItems(t *testing.T) {
 	items := manyForms(300)
-	var joined []api.Sheet
+	var joined []api.Block
 	for few := range slices.Chunk(items, 24) {
 		var data []byte
 		for _, item := range few {
 			data = append(append(data, ",{"...), item.Payload...)
 		}
-		joined = append(joined, api.Sheet{Data: data})
+		joined = append(joined, api.Block{Data: data})
 	}
 	for _, accept := range []string{negotiation.TypeJSON, negotiation.TypeJSON + ";pretty=1", negotiation.TypeYAML} {
 		a, fakes := serve(t, widgets)
 		fakes[0].page = api.Page{ResourceVersion: "100", Items: slices.Values(items)}
 		want := do(a, "GET", base+"/widgets", "", "Accept", accept).Body.String()
-		fakes[0].page.Sheets, fakes[0].page.Items = joined, nil
+		fakes[0].page.Blocks, fakes[0].page.Items = joined, nil
 		if got := do(a, "GET", base+"/widgets", "", "Accept", accept).Body.String(); got != want {
 			t.Errorf("%s: %d bytes, want %d:\n%.2000s", accept, len(got), len(want), got)
 		}
@@ -101,7 +105,8 @@ func TestAListInYAMLIsWrittenAsItComes(t *testing.T) {
 
 // TestNobodyReadsTheRest: of a list whose client went away, the rest isn't made.
 func TestNobodyReadsTheRest(t *testing.T) {
-	for _, accept := range []string{negotiation.TypeJSON, negotiation.TypeJSON + ";pretty=1", negotiation.TypeYAML, negotiation.TypeCBOR, asTable} {
+	for _, accept := range []string{negotiation.TypeJSON, negotiation.TypeJSON + ";pretty=1", negotiation.TypeYAML,
+		negotiation.TypeCBOR, asTable} {
 		a, fakes := serve(t, widgets)
 		items, read := manyForms(3000), 0
 		fakes[0].page = api.Page{Items: func(yield func(api.Rendition) bool) {

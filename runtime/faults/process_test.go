@@ -17,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"sigs.k8s.io/yaml"
 )
 
 // startTimeout bounds how long a server may take to be ready.

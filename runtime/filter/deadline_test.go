@@ -22,11 +22,16 @@ func TestBoundedIsAContext(t *testing.T) {
 		end  end
 		want error
 	}{
-		"nothing":              {func(*lazyDeadline, context.CancelFunc) {}, nil},
-		"the parent ends":      {func(_ *lazyDeadline, parent context.CancelFunc) { parent() }, context.Canceled},
-		"the time is over":     {func(*lazyDeadline, context.CancelFunc) { time.Sleep(time.Minute) }, context.DeadlineExceeded},
-		"the request is over":  {func(b *lazyDeadline, _ context.CancelFunc) { b.end() }, context.Canceled},
-		"ended, then the time": {func(b *lazyDeadline, _ context.CancelFunc) { b.end(); time.Sleep(time.Minute) }, context.Canceled},
+		"nothing":         {func(*lazyDeadline, context.CancelFunc) {}, nil},
+		"the parent ends": {func(_ *lazyDeadline, parent context.CancelFunc) { parent() }, context.Canceled},
+		"the time is over": {func(*lazyDeadline, context.CancelFunc) {
+			time.Sleep(time.Minute)
+		}, context.DeadlineExceeded},
+		"the request is over": {func(b *lazyDeadline, _ context.CancelFunc) { b.end() }, context.Canceled},
+		"ended, then the time": {func(b *lazyDeadline, _ context.CancelFunc) {
+			b.end()
+			time.Sleep(time.Minute)
+		}, context.Canceled},
 	} {
 		for _, waits := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
@@ -106,7 +111,9 @@ func TestLongRunning(t *testing.T) {
 			drained = true
 		}
 		_, _ = fmt.Fprint(w, limited, drained)
-	}), RequestInfo(func(i *request.Info) bool { return i.Subresource == "log" }), drain.Filter(isHealth), Deadline(time.Minute))
+	}), RequestInfo(func(i *request.Info) bool {
+		return i.Subresource == "log"
+	}), drain.Filter(isHealth), Deadline(time.Minute))
 	for _, c := range []struct{ path, want string }{{"status", "true false"}, {"log", "false true"}} {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/apis/g/v1/namespaces/ns/widgets/a/"+c.path, nil))

@@ -66,24 +66,34 @@ func TestChain(t *testing.T) {
 		code                      int
 		body, message             string
 	}{
-		{name: "admin", path: "/apis/g/v1/things", token: "admin", code: 200, body: "admin system:masters,system:authenticated"},
+		{name: "admin", path: "/apis/g/v1/things", token: "admin", code: 200,
+			body: "admin system:masters,system:authenticated"},
 		{name: "nobody", path: "/apis/g/v1/things", code: 401, message: "Unauthorized"},
 		{name: "wrong token", path: "/apis/g/v1/things", token: "eve", code: 401, message: "Unauthorized"},
 		{name: "nobody asks for health", path: "/readyz", code: 200, body: "system:anonymous system:unauthenticated"},
 		{name: "nobody posts health", method: "POST", path: "/readyz", code: 401, message: "Unauthorized"},
 		{name: "bob lists", path: "/apis/g/v1/namespaces/n/things", token: "bob", code: 403,
-			message: `things.g is forbidden: User "bob" cannot list resource "things" in API group "g" in the namespace "n"`},
+			message: `things.g is forbidden: User "bob" cannot list resource "things" in API group "g" in the ` +
+				`namespace "n"`},
 		{name: "bob gets a status", path: "/apis/g/v1/things/a/status", token: "bob", code: 403,
-			message: `things.g "a" is forbidden: User "bob" cannot get resource "things/status" in API group "g" at the cluster scope`},
-		{name: "bob reads metrics", path: "/metrics", token: "bob", code: 403, message: `forbidden: User "bob" cannot get path "/metrics"`},
-		{name: "a bad timeout", path: "/apis/g/v1/things?timeout=soon", token: "admin", code: 400, message: `invalid timeout specified in the request URL - time: invalid duration "soon"`},
-		{name: "admin as bob", path: "/apis/g/v1/things", token: "admin", header: http.Header{"Impersonate-User": {"bob"}}, code: 403,
-			message: `things.g is forbidden: User "bob" cannot list resource "things" in API group "g" at the cluster scope`},
-		{name: "admin as another admin", path: "/x", token: "admin", header: http.Header{"Impersonate-User": {"root"}, "Impersonate-Group": {auth.Masters}},
-			code: 200, body: "root system:masters,system:authenticated"},
+			message: `things.g "a" is forbidden: User "bob" cannot get resource "things/status" in API group "g" at ` +
+				`the cluster scope`},
+		{name: "bob reads metrics", path: "/metrics", token: "bob", code: 403,
+			message: `forbidden: User "bob" cannot get path "/metrics"`},
+		{name: "a bad timeout", path: "/apis/g/v1/things?timeout=soon", token: "admin", code: 400,
+			message: `invalid timeout specified in the request URL - time: invalid duration "soon"`},
+		{name: "admin as bob", path: "/apis/g/v1/things", token: "admin",
+			header: http.Header{"Impersonate-User": {"bob"}}, code: 403,
+			message: `things.g is forbidden: User "bob" cannot list resource "things" in API group "g" at the ` +
+				`cluster scope`},
+		{name: "admin as another admin", path: "/x", token: "admin",
+			header: http.Header{"Impersonate-User": {"root"}, "Impersonate-Group": {auth.Masters}},
+			code:   200, body: "root system:masters,system:authenticated"},
 		{name: "bob as admin", path: "/x", token: "bob", header: http.Header{"Impersonate-User": {"admin"}}, code: 403,
-			message: `users "admin" is forbidden: User "bob" cannot impersonate resource "users" in API group "" at the cluster scope`},
-		{name: "a group without a user", path: "/x", token: "admin", header: http.Header{"Impersonate-Group": {"g"}}, code: 400,
+			message: `users "admin" is forbidden: User "bob" cannot impersonate resource "users" in API group "" at ` +
+				`the cluster scope`},
+		{name: "a group without a user", path: "/x", token: "admin",
+			header: http.Header{"Impersonate-Group": {"g"}}, code: 400,
 			message: "requested Impersonate-Group, Impersonate-Uid or Impersonate-Extra- without impersonating a user"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -252,7 +262,9 @@ func TestObserve(t *testing.T) {
 			panic("x")
 		}
 		_, _ = io.WriteString(w, "body")
-	}), Recover(slog.New(slog.NewTextHandler(io.Discard, nil))), RequestInfo(nil), Observe(func(o Observation) { seen = append(seen, o) }))
+	}), Recover(slog.New(slog.NewTextHandler(io.Discard, nil))), RequestInfo(nil), Observe(func(o Observation) {
+		seen = append(seen, o)
+	}))
 	for _, path := range []string{"/ok", "/teapot", "/panic"} {
 		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil))
 	}
@@ -282,7 +294,8 @@ func TestMayDeleteUnreadable(t *testing.T) {
 			if (err == nil) != (name == "admin") {
 				t.Errorf("%s: %v", name, err)
 			}
-			if err != nil && !strings.Contains(err.Error(), `User "bob" cannot unsafe-delete-ignore-read-errors resource "things" in API group "g"`) {
+			if err != nil && !strings.Contains(err.Error(),
+				`User "bob" cannot unsafe-delete-ignore-read-errors resource "things" in API group "g"`) {
 				t.Error(err)
 			}
 		}
@@ -311,7 +324,8 @@ func TestRefusedCredentialsAreTold(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer eve")
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
-	if w.Code != http.StatusUnauthorized || strings.Contains(w.Body.String(), "unknown") || !strings.Contains(heard.String(), "error=unknown") {
+	if w.Code != http.StatusUnauthorized || strings.Contains(w.Body.String(), "unknown") ||
+		!strings.Contains(heard.String(), "error=unknown") {
 		t.Errorf("%d %s, the log has %q", w.Code, w.Body, heard.String())
 	}
 }

@@ -18,7 +18,9 @@ func TestInformationalAnswers(t *testing.T) {
 			panic("x")
 		}
 		w.WriteHeader(http.StatusTeapot)
-	}), Recover(slog.New(slog.NewTextHandler(io.Discard, nil))), RequestInfo(nil), Observe(func(o Observation) { observed <- o.Code })))
+	}), Recover(slog.New(slog.NewTextHandler(io.Discard, nil))), RequestInfo(nil), Observe(func(o Observation) {
+		observed <- o.Code
+	})))
 	defer server.Close()
 	for path, want := range map[string]int{"/teapot": http.StatusTeapot, "/panic": http.StatusInternalServerError} {
 		request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, server.URL+path, http.NoBody)

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// Kubectl is the manager as which kubectl applies. It owns, without a conflict, what the annotation says that it
-	// applied on the client's side before, and keeps the annotation up to date where there is one.
+	// Kubectl is the field manager of kubectl apply. It takes over, without a conflict, the fields that the annotation
+	// says kubectl applied on the client's side before, and it keeps the annotation up to date.
 	Kubectl = "kubectl"
-	// LastAppliedAnnotation is where kubectl keeps what it applied on the client's side.
+	// LastAppliedAnnotation is where kubectl keeps the object that it applied on the client's side.
 	LastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
-// Live is what an apply is applied to.
+// Live is the object to which a client applies a configuration.
 type Live struct {
 	Object
 	// Empty is the object with nothing in it but its apiVersion and kind.
@@ -34,18 +34,20 @@ type Live struct {
 	LastApplied string
 }
 
-// Applied is what an apply makes of an object.
+// Applied is the result of an apply.
 type Applied struct {
-	// Object is nil where applying changes nothing but, maybe, managedFields.
+	// Object is nil where the apply changes nothing but, maybe, managedFields.
 	Object        map[string]any
 	ManagedFields []metav1.ManagedFieldsEntry
 }
 
-// Apply merges what a manager applies into an object: what it sets it owns, what it owned and doesn't set any more is
-// removed unless others own it. config must be of the Manager's version. Where others own what would change, the error is
-// a 409 that names them, unless force takes it from them. What is wrong with config is a 400, what is too long a 413.
+// Apply merges the configuration of a manager into an object. The manager then manages all fields that config sets.
+// Apply removes fields that the manager applied before and that config doesn't set any more, unless another manager has
+// them. config must be of the Manager's version. Where other managers have fields that would change, the error is a 409
+// that names them; with force, the manager takes these fields over. A wrong config is a 400, one that is too long a
+// 413.
 func (m *Manager) Apply(live *Live, config map[string]any, manager string, force bool) (Applied, error) {
-	owners, err := m.Sets.owners(live.ManagedFields)
+	all, err := m.Sets.managers(live.ManagedFields)
 	if err != nil {
 		return Applied{}, fmt.Errorf("failed to decode managed fields: %w", err)
 	}
@@ -54,7 +56,8 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 	}
 	object, err := m.types(config)
 	if err != nil {
-		return Applied{}, apierrors.NewBadRequest("failed to create typed patch object (" + nameOf(config) + "): " + err.Error())
+		return Applied{}, apierrors.NewBadRequest("failed to create typed patch object (" + nameOf(config) + "): " +
+			err.Error())
 	}
 	before, err := live.At(m.Version)
 	if errors.Is(err, ErrTooLong) {
@@ -63,46 +66,46 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 	if err != nil {
 		return Applied{}, fmt.Errorf("failed to create typed live object: %w", err)
 	}
-	if len(owners.fields) == 0 {
+	if len(all.fields) == 0 {
 		id := identityOf(beforeApply, metav1.ManagedFieldsOperationUpdate, m)
-		if err := m.update(owners, live.Empty, live.Object, id); err != nil {
+		if err := m.update(all, live.Empty, live.Object, id); err != nil {
 			return Applied{}, fmt.Errorf("failed to create manager for existing fields: %w", err)
 		}
 	}
 	id := identityOf(manager, metav1.ManagedFieldsOperationApply, m).key()
-	after, fields, err := m.updater().Apply(before, object, m.Version, owners.fields, id, force)
+	after, fields, err := m.updater().Apply(before, object, m.Version, all.fields, id, force)
 	var conflicts merge.Conflicts
 	if errors.As(err, &conflicts) {
-		if conflicts = m.without(conflicts, before, live.LastApplied, manager); len(conflicts) > 0 {
+		if conflicts = m.withoutLastApplied(conflicts, before, live.LastApplied, manager); len(conflicts) > 0 {
 			return Applied{}, conflictError(conflicts)
 		}
-		after, fields, err = m.updater().Apply(before, object, m.Version, owners.fields, id, true)
+		after, fields, err = m.updater().Apply(before, object, m.Version, all.fields, id, true)
 	}
 	if err != nil {
 		return Applied{}, apierrors.NewBadRequest(err.Error())
 	}
-	owners.fields = fields
-	return m.applied(owners, after, id)
+	all.fields = fields
+	return m.applied(all, after, id)
 }
 
-// applied encodes what came out.
-func (m *Manager) applied(owners *owners, after *typed.TypedValue, id string) (out Applied, err error) {
-	if owned, ok := owners.fields[id]; ok {
-		if set := owned.Set().Difference(unowned); set.Empty() {
-			owners.drop(id)
+// applied encodes the result of a merge.
+func (m *Manager) applied(all *managers, after *typed.TypedValue, id string) (out Applied, err error) {
+	if managed, ok := all.fields[id]; ok {
+		if set := managed.Set().Difference(unmanaged); set.Empty() {
+			all.drop(id)
 		} else {
-			owners.fields[id] = fieldpath.NewVersionedSet(set, owned.APIVersion(), owned.Applied())
+			all.fields[id] = fieldpath.NewVersionedSet(set, managed.APIVersion(), managed.Applied())
 		}
 	}
 	if after != nil {
-		owners.times[id] = now()
+		all.times[id] = now()
 		object, ok := after.AsValue().Unstructured().(map[string]any)
 		if !ok {
 			return out, apierrors.NewBadRequest("the object that was applied is no object")
 		}
 		out.Object = object
 	}
-	out.ManagedFields, err = owners.entries()
+	out.ManagedFields, err = all.entries()
 	return out, err
 }
 
@@ -110,8 +113,9 @@ func (m *Manager) types(object map[string]any, options ...typed.ValidationOption
 	return m.Types.ObjectToTyped(&unstructured.Unstructured{Object: object}, options...)
 }
 
-// without leaves the conflicts that kubectl's annotation doesn't settle.
-func (m *Manager) without(conflicts merge.Conflicts, live *typed.TypedValue, annotation, manager string) merge.Conflicts {
+// withoutLastApplied returns the conflicts about fields that kubectl's annotation doesn't have.
+func (m *Manager) withoutLastApplied(conflicts merge.Conflicts, live *typed.TypedValue, annotation,
+	manager string) merge.Conflicts {
 	if manager != Kubectl || annotation == "" {
 		return conflicts
 	}
@@ -128,7 +132,8 @@ func (m *Manager) without(conflicts merge.Conflicts, live *typed.TypedValue, ann
 	return left
 }
 
-// lastApplied are the fields that the annotation sets and that still are as it set them; nil where it can't be read.
+// lastApplied returns the fields that the annotation sets and that still have the annotation's values; nil where it
+// can't be read.
 func (m *Manager) lastApplied(live *typed.TypedValue, annotation string) *fieldpath.Set {
 	var object map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts([]byte(annotation), &object); err != nil {
@@ -152,7 +157,7 @@ func (m *Manager) lastApplied(live *typed.TypedValue, annotation string) *fieldp
 	return set.Difference(change.Modified).Difference(change.Added).Difference(change.Removed)
 }
 
-// LastApplied is the value that kubectl's annotation is to have once config was applied, where the object has one.
+// LastApplied returns the value of kubectl's annotation after config was applied to an object that has the annotation.
 func LastApplied(config map[string]any) (string, error) {
 	bare := (&unstructured.Unstructured{Object: config}).DeepCopy()
 	annotations := bare.GetAnnotations()
@@ -162,17 +167,19 @@ func LastApplied(config map[string]any) (string, error) {
 	return string(value) + "\n", err
 }
 
-// conflictError is the 409 that names each conflict's manager.
+// conflictError returns the 409 that names the manager of each conflict.
 func conflictError(conflicts merge.Conflicts) error {
 	slices.SortStableFunc(conflicts, func(a, b merge.Conflict) int { return strings.Compare(a.Manager, b.Manager) })
 	causes := make([]metav1.StatusCause, len(conflicts))
 	for i, c := range conflicts {
 		causes[i] = metav1.StatusCause{
-			Type: metav1.CauseTypeFieldManagerConflict, Message: "conflict with " + printed(c.Manager), Field: c.Path.String(),
+			Type: metav1.CauseTypeFieldManagerConflict, Message: "conflict with " + printed(c.Manager),
+			Field: c.Path.String(),
 		}
 	}
 	if len(conflicts) == 1 {
-		return apierrors.NewApplyConflict(causes, fmt.Sprintf("Apply failed with 1 conflict: %s: %s", causes[0].Message, causes[0].Field))
+		return apierrors.NewApplyConflict(causes, fmt.Sprintf("Apply failed with 1 conflict: %s: %s", causes[0].Message,
+			causes[0].Field))
 	}
 	var lines []string
 	manager := ""
@@ -183,10 +190,11 @@ func conflictError(conflicts merge.Conflicts) error {
 		manager = c.Manager
 		lines = append(lines, "- "+causes[i].Field)
 	}
-	return apierrors.NewApplyConflict(causes, fmt.Sprintf("Apply failed with %d conflicts: %s", len(conflicts), strings.Join(lines, "\n")))
+	return apierrors.NewApplyConflict(causes, fmt.Sprintf("Apply failed with %d conflicts: %s", len(conflicts),
+		strings.Join(lines, "\n")))
 }
 
-// printed is a manager as messages call it.
+// printed returns the name of a manager for messages.
 func printed(key string) string {
 	id, err := identityIn(key)
 	if err != nil {
@@ -202,7 +210,7 @@ func printed(key string) string {
 	return text
 }
 
-// nameOf is an object in an error: namespace/name; kind.
+// nameOf returns the name of an object for errors: namespace/name; kind.
 func nameOf(object map[string]any) string {
 	u := unstructured.Unstructured{Object: object}
 	return fmt.Sprintf("%s/%s; %s", u.GetNamespace(), u.GetName(), u.GroupVersionKind())

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Field sets are sorted slices: what is spent on an object grows with the square of the lengths of its lists and maps.
-// These bounds keep it below a second or so, at lists of 6,000 items or maps of 38,000 members.
+// Field sets are sorted slices, so the time spent on an object grows with the square of the lengths of its lists and
+// maps. These bounds keep it below a second or so, at lists of 6,000 items or maps of 38,000 members.
 const (
 	maxWork = 1_500_000_000
 	// listWork is how much more an item of a list costs than a member of a map.
@@ -18,10 +18,10 @@ const (
 	maxSentBytes = 256 << 10
 )
 
-// ErrTooLong tells that an object has lists or maps too long for the ownership of its fields to be kept.
-var ErrTooLong = errors.New("the lists or maps of the object are too long for their ownership to be kept")
+// ErrTooLong means that an object has lists or maps that are too long to keep managedFields for.
+var ErrTooLong = errors.New("the lists or maps of the object are too long to keep managedFields for")
 
-// Bound returns ErrTooLong for an object, typed or decoded JSON, that is beyond what ownership is kept of.
+// Bound returns ErrTooLong for an object, typed or decoded JSON, whose lists or maps are too long.
 func Bound(object any) error {
 	if work(reflect.ValueOf(object), 0) > maxWork {
 		return ErrTooLong
@@ -29,7 +29,7 @@ func Bound(object any) error {
 	return nil
 }
 
-// work adds what the lists and maps of a value cost to done, until that is too much.
+// work adds the cost of the lists and maps in a value to done. It stops once the sum is above maxWork.
 func work(v reflect.Value, done int64) int64 {
 	if done > maxWork {
 		return done
@@ -68,7 +68,7 @@ func work(v reflect.Value, done int64) int64 {
 	return done
 }
 
-// holds tells whether there may be lists or maps in values of a kind.
+// holds tells whether values of a kind may have lists or maps in them.
 func holds(kind reflect.Kind) bool {
 	switch kind {
 	case reflect.Pointer, reflect.Interface, reflect.Struct, reflect.Map, reflect.Slice, reflect.Array:
@@ -77,8 +77,8 @@ func holds(kind reflect.Kind) bool {
 	return false
 }
 
-// overSent tells whether a client sent more managedFields than servers write: they are not read.
-func overSent(entries []metav1.ManagedFieldsEntry) bool {
+// tooMuchSent tells whether a client sent more managedFields than servers write. The server doesn't read them.
+func tooMuchSent(entries []metav1.ManagedFieldsEntry) bool {
 	size := 0
 	for i := range entries {
 		if fields := entries[i].FieldsV1; fields != nil {

@@ -1,9 +1,10 @@
-// Package ownership keeps metadata.managedFields: who set which field of an object, what a server-side apply may change,
-// and with whom it is in conflict. The rules are those of k8s.io/apimachinery/pkg/util/managedfields, and its texts; field
-// sets and merging are sigs.k8s.io/structured-merge-diff's. What is ours is the order in which these are asked for, so
-// that a write pays for what it changed and not for all that is known of the object.
+// Package ownership implements field management: it keeps metadata.managedFields, which say which manager set which
+// field of an object, and implements server-side apply with its conflicts. The rules and the messages are those of
+// k8s.io/apimachinery/pkg/util/managedfields; field sets and merging come from sigs.k8s.io/structured-merge-diff. The
+// package adds an order of evaluation in which a write pays for the fields that it changes, and not for all fields of
+// the object.
 //
-// It knows objects as typed values and as JSON maps, and no Go type of a user.
+// The package knows objects as typed values and as JSON maps, and no Go type of a user.
 package ownership
 
 import (
@@ -17,68 +18,69 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// ErrNotServed is what an Object, or a Converter, answers where it is asked for a version that isn't served: who owned
-// fields in such a version owns nothing any more.
+// ErrNotServed is the error of an Object or a Converter for a version that isn't served. A manager whose fields are in
+// such a version loses them.
 var ErrNotServed = errors.New("the version is not served")
 
-// Object is an object of which a write needs typed values, without managedFields.
+// Object is an object that Update and Apply read as a typed value. It has no managedFields.
 type Object interface {
-	// At returns the object in a version, with apiVersion and kind; ErrNotServed, ErrTooLong.
+	// At returns the object in a version, with apiVersion and kind. It fails with ErrNotServed or ErrTooLong.
 	At(version fieldpath.APIVersion) (*typed.TypedValue, error)
 }
 
-// Manager keeps the managedFields of one resource in one version, written through the object itself or through one of
-// its subresources. It is immutable and safe for concurrent use.
+// Manager keeps the managedFields of one resource in one version, for writes of the object itself or of one of its
+// subresources. It is immutable and safe for concurrent use.
 type Manager struct {
-	// Version is the group and version in which clients write: shop.example.com/v1.
+	// Version is the group and version of the write: shop.example.com/v1.
 	Version fieldpath.APIVersion
 	// Subresource is "" for the object itself.
 	Subresource string
-	// Filters leave, for each version, the fields that a write through this Manager can set; nil leaves all.
+	// Filters select, for each version, the fields that a write through this Manager can set; nil selects all.
 	Filters map[fieldpath.APIVersion]fieldpath.Filter
-	// Types makes typed values of maps, in Version.
+	// Types makes typed values from maps, in Version.
 	Types managedfields.TypeConverter
-	// Convert converts a typed value to another version; ErrNotServed.
+	// Convert converts a typed value to another version. It fails with ErrNotServed.
 	Convert func(object *typed.TypedValue, version fieldpath.APIVersion) (*typed.TypedValue, error)
-	// Sets may be shared by Managers.
+	// Sets caches decoded sets. Managers may share it.
 	Sets *Sets
 }
 
-// Update returns the managedFields of an object whose state is to become next. live is the state of before, which has the
-// managedFields stored; on a creation, an empty object without any. sent are the managedFields in what the client sent:
-// it may change them, and drops them with an empty list.
-func (m *Manager) Update(live, next Object, stored, sent []metav1.ManagedFieldsEntry, created bool, manager string) ([]metav1.ManagedFieldsEntry, error) {
-	owners := m.known(stored, sent)
-	if len(owners.fields) == 0 && !created {
-		// Nobody kept track so far, or nobody shall from now on.
+// Update returns the managedFields of an object whose new state is next. live is the state before, whose managedFields
+// are stored; for a creation it is an empty object without any. sent are the managedFields in the client's object: a
+// client may change them, and resets them with an empty list.
+func (m *Manager) Update(live, next Object, stored, sent []metav1.ManagedFieldsEntry, created bool,
+	manager string) ([]metav1.ManagedFieldsEntry, error) {
+	all := m.initial(stored, sent)
+	if len(all.fields) == 0 && !created {
+		// Nobody manages fields of this object, or the client has reset them.
 		return nil, nil
 	}
-	if err := m.update(owners, live, next, identityOf(manager, metav1.ManagedFieldsOperationUpdate, m)); err != nil {
+	if err := m.update(all, live, next, identityOf(manager, metav1.ManagedFieldsOperationUpdate, m)); err != nil {
 		return nil, err
 	}
-	return owners.entries()
+	return all.entries()
 }
 
-// known are the owners that an update begins with.
-func (m *Manager) known(stored, sent []metav1.ManagedFieldsEntry) *owners {
+// initial returns the managers with which an update begins.
+func (m *Manager) initial(stored, sent []metav1.ManagedFieldsEntry) *managers {
 	if m.Subresource == "" {
 		if isReset(sent) {
-			return newOwners(m.Sets, 0)
+			return newManagers(m.Sets, 0)
 		}
-		if !overSent(sent) {
-			if owners, err := m.Sets.owners(sent); err == nil && len(owners.fields) > 0 {
-				return owners
+		if !tooMuchSent(sent) {
+			if all, err := m.Sets.managers(sent); err == nil && len(all.fields) > 0 {
+				return all
 			}
 		}
 	}
-	owners, err := m.Sets.owners(stored)
+	all, err := m.Sets.managers(stored)
 	if err != nil {
-		return newOwners(m.Sets, 0)
+		return newManagers(m.Sets, 0)
 	}
-	return owners
+	return all
 }
 
-// isReset tells that a client wants nobody to own anything: an empty list, or one empty entry.
+// isReset tells that a client resets managedFields, with an empty list or with one empty entry.
 func isReset(sent []metav1.ManagedFieldsEntry) bool {
 	switch len(sent) {
 	case 0:
@@ -90,8 +92,8 @@ func isReset(sent []metav1.ManagedFieldsEntry) bool {
 	return false
 }
 
-// update gives what differs between live and next to id, and takes it from all others.
-func (m *Manager) update(owners *owners, live, next Object, id identity) error {
+// update gives the fields that differ between live and next to id, and removes them from all other managers.
+func (m *Manager) update(all *managers, live, next Object, id identity) error {
 	before, err := live.At(m.Version)
 	if err != nil {
 		return err
@@ -100,7 +102,7 @@ func (m *Manager) update(owners *owners, live, next Object, id identity) error {
 	if err != nil {
 		return err
 	}
-	if err := m.reconcile(owners, live); err != nil {
+	if err := m.reconcile(all, live); err != nil {
 		return err
 	}
 	whole, err := before.Compare(after)
@@ -108,55 +110,55 @@ func (m *Manager) update(owners *owners, live, next Object, id identity) error {
 		return err
 	}
 	change := whole.FilterFields(m.Filters[m.Version])
-	if err := m.disown(owners, live, next, change, whole.IsSame()); err != nil {
+	if err := m.removeChanged(all, live, next, change, whole.IsSame()); err != nil {
 		return err
 	}
 	set := change.Modified.Union(change.Added)
 	if filter := m.Filters[m.Version]; filter != nil {
 		set = filter.Filter(set)
 	}
-	if set = set.Difference(unowned); !set.Empty() {
+	if set = set.Difference(unmanaged); !set.Empty() {
 		name := id.key()
-		if previous, ok := owners.fields[name]; ok {
+		if previous, ok := all.fields[name]; ok {
 			set = set.Union(previous.Set())
 		}
-		owners.ids[name] = id
-		owners.set(name, fieldpath.NewVersionedSet(set, m.Version, false), now())
+		all.ids[name] = id
+		all.set(name, fieldpath.NewVersionedSet(set, m.Version, false), now())
 	}
-	return owners.capUpdaters()
+	return all.capUpdaters()
 }
 
-// disown takes what changed from those who owned it, each in the version in which they did.
-func (m *Manager) disown(owners *owners, live, next Object, change *typed.Comparison, same bool) error {
+// removeChanged removes the changed fields from the managers that have them, each in the version of the manager.
+func (m *Manager) removeChanged(all *managers, live, next Object, change *typed.Comparison, same bool) error {
 	changes := map[fieldpath.APIVersion]*typed.Comparison{m.Version: change}
-	for name, owned := range owners.fields {
-		change, ok := changes[owned.APIVersion()]
+	for name, managed := range all.fields {
+		change, ok := changes[managed.APIVersion()]
 		if !ok {
 			var err error
-			change, err = m.changeAt(live, next, owned.APIVersion(), same)
+			change, err = m.changeAt(live, next, managed.APIVersion(), same)
 			if errors.Is(err, ErrNotServed) {
-				owners.drop(name)
+				all.drop(name)
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			changes[owned.APIVersion()] = change
+			changes[managed.APIVersion()] = change
 		}
 		if change == nil || change.IsSame() {
 			continue
 		}
-		left := owned.Set().Difference(change.Modified.Union(change.Added)).Difference(change.Removed)
+		left := managed.Set().Difference(change.Modified.Union(change.Added)).Difference(change.Removed)
 		if left.Empty() {
-			owners.drop(name)
+			all.drop(name)
 		} else {
-			owners.fields[name] = fieldpath.NewVersionedSet(left, owned.APIVersion(), owned.Applied())
+			all.fields[name] = fieldpath.NewVersionedSet(left, managed.APIVersion(), managed.Applied())
 		}
 	}
 	return nil
 }
 
-// changeAt is what changed as another version shows it; nil where nothing did.
+// changeAt returns the change as another version shows it, nil where there is none.
 func (m *Manager) changeAt(live, next Object, version fieldpath.APIVersion, same bool) (*typed.Comparison, error) {
 	if same {
 		_, err := live.At(version)
@@ -165,34 +167,34 @@ func (m *Manager) changeAt(live, next Object, version fieldpath.APIVersion, same
 	return m.changed(live, next, version)
 }
 
-// reconcile follows lists and maps that became atomic since their owners were noted.
-func (m *Manager) reconcile(owners *owners, live Object) error {
-	for name, owned := range owners.fields {
-		if m.Sets.isReconciled(owners.raw[name], owned.APIVersion()) {
+// reconcile updates the sets for lists and maps that became atomic after the sets were recorded.
+func (m *Manager) reconcile(all *managers, live Object) error {
+	for name, managed := range all.fields {
+		if m.Sets.isReconciled(all.raw[name], managed.APIVersion()) {
 			continue
 		}
-		object, err := live.At(owned.APIVersion())
+		object, err := live.At(managed.APIVersion())
 		if errors.Is(err, ErrNotServed) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		set, err := typed.ReconcileFieldSetWithSchema(owned.Set(), object)
+		set, err := typed.ReconcileFieldSetWithSchema(managed.Set(), object)
 		switch {
 		case err != nil:
 			return err
 		case set != nil:
-			owners.fields[name] = fieldpath.NewVersionedSet(set, owned.APIVersion(), owned.Applied())
+			all.fields[name] = fieldpath.NewVersionedSet(set, managed.APIVersion(), managed.Applied())
 		default:
-			m.Sets.setReconciled(owners.raw[name], owned.APIVersion())
+			m.Sets.setReconciled(all.raw[name], managed.APIVersion())
 		}
 	}
 	return nil
 }
 
-// unowned are the fields that identify an object, or that the server alone writes.
-var unowned = fieldpath.NewSet(
+// unmanaged are the fields that identify an object, and those that the server alone writes.
+var unmanaged = fieldpath.NewSet(
 	fieldpath.MakePathOrDie("apiVersion"),
 	fieldpath.MakePathOrDie("kind"),
 	fieldpath.MakePathOrDie("metadata"),
@@ -209,7 +211,7 @@ var unowned = fieldpath.NewSet(
 
 func now() *metav1.Time { return &metav1.Time{Time: time.Now().UTC().Truncate(time.Second)} }
 
-// converter is Convert as structured-merge-diff wants it.
+// converter adapts Convert to structured-merge-diff.
 type converter struct{ m *Manager }
 
 func (c converter) Convert(object *typed.TypedValue, version fieldpath.APIVersion) (*typed.TypedValue, error) {

@@ -24,10 +24,14 @@ const version = fieldpath.APIVersion("e.com/v1")
 
 // document describes Thing: items is a list by name, tags a set, and whole is atomic where atomic says so.
 func document(atomic string) map[string]api.Document {
-	return map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{"Thing":{"type":"object","properties":{
+	return map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{"Thing":{
+		"type":"object","properties":{
 		"apiVersion":{"type":"string"},"kind":{"type":"string"},
-		"metadata":{"type":"object","properties":{"name":{"type":"string"},"annotations":{"type":"object","additionalProperties":{"type":"string"}}}},
-		"items":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name"],"items":{"type":"object","properties":{"name":{"type":"string"},"n":{"type":"integer"}}}},
+		"metadata":{"type":"object","properties":{
+			"name":{"type":"string"},
+			"annotations":{"type":"object","additionalProperties":{"type":"string"}}}},
+		"items":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name"],"items":{
+			"type":"object","properties":{"name":{"type":"string"},"n":{"type":"integer"}}}},
 		"tags":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},
 		"whole":{"type":"object",` + atomic + `"properties":{"a":{"type":"integer"},"b":{"type":"integer"}}}},
 		"x-kubernetes-group-version-kind":[{"group":"e.com","version":"v1","kind":"Thing"}]}}}}`))}
@@ -40,12 +44,13 @@ func manager(t testing.TB, atomic string) *Manager {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Manager{Version: version, Types: types, Sets: &Sets{}, Convert: func(object *typed.TypedValue, to fieldpath.APIVersion) (*typed.TypedValue, error) {
-		if to != version {
-			return nil, ErrNotServed
-		}
-		return object, nil
-	}}
+	return &Manager{Version: version, Types: types, Sets: &Sets{},
+		Convert: func(object *typed.TypedValue, to fieldpath.APIVersion) (*typed.TypedValue, error) {
+			if to != version {
+				return nil, ErrNotServed
+			}
+			return object, nil
+		}}
 }
 
 // thing is an Object made of JSON.
@@ -70,7 +75,8 @@ func parsed(members string) map[string]any {
 }
 
 func entry(manager string, operation metav1.ManagedFieldsOperationType, fields string) metav1.ManagedFieldsEntry {
-	return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, APIVersion: string(version), FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
+	return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, APIVersion: string(version),
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
 }
 
 func text(entries []metav1.ManagedFieldsEntry) string {
@@ -84,7 +90,8 @@ func text(entries []metav1.ManagedFieldsEntry) string {
 func TestUpdate(t *testing.T) {
 	m := manager(t, "")
 	stored := []metav1.ManagedFieldsEntry{
-		entry("a", metav1.ManagedFieldsOperationApply, `{"f:items":{"k:{\"name\":\"x\"}":{".":{},"f:n":{},"f:name":{}}}}`),
+		entry("a", metav1.ManagedFieldsOperationApply,
+			`{"f:items":{"k:{\"name\":\"x\"}":{".":{},"f:n":{},"f:name":{}}}}`),
 		entry("u", metav1.ManagedFieldsOperationUpdate, `{"f:tags":{"v:\"p\"":{}}}`),
 	}
 	cases := map[string]struct {
@@ -94,13 +101,17 @@ func TestUpdate(t *testing.T) {
 	}{
 		"nothing changed": {stored, `,"tags":["p"]`, `,"tags":["p"]`, text(stored)},
 		"an item's field": {stored, `,"items":[{"name":"x","n":1}]`, `,"items":[{"name":"x","n":2}]`,
-			"a Apply e.com/v1 {\"f:items\":{\"k:{\\\"name\\\":\\\"x\\\"}\":{\".\":{},\"f:name\":{}}}}\n" + text(stored[1:]) +
+			"a Apply e.com/v1 {\"f:items\":{\"k:{\\\"name\\\":\\\"x\\\"}\":{\".\":{},\"f:name\":{}}}}\n" +
+				text(stored[1:]) +
 				"\nw Update e.com/v1 {\"f:items\":{\"k:{\\\"name\\\":\\\"x\\\"}\":{\"f:n\":{}}}}"},
-		"an owner with nothing left": {stored, `,"tags":["p"]`, ``, text(stored[:1])},
-		"a version that is gone": {[]metav1.ManagedFieldsEntry{{Manager: "o", Operation: "Update", APIVersion: "e.com/v0", FieldsType: "FieldsV1",
-			FieldsV1: metav1.NewFieldsV1(`{"f:tags":{}}`)}}, `,"tags":["p"]`, `,"tags":["p","q"]`, `w Update e.com/v1 {"f:tags":{"v:\"q\"":{}}}`},
-		"broken owners are forgotten": {[]metav1.ManagedFieldsEntry{{Manager: "o"}}, ``, `,"tags":["q"]`, ""},
-		"what identifies the object":  {stored, `,"metadata":{"name":"a"}`, `,"metadata":{"name":"b"}`, text(stored)},
+		"a manager without fields": {stored, `,"tags":["p"]`, ``, text(stored[:1])},
+		"a version that is gone": {[]metav1.ManagedFieldsEntry{{Manager: "o", Operation: "Update",
+			APIVersion: "e.com/v0", FieldsType: "FieldsV1",
+			FieldsV1: metav1.NewFieldsV1(`{"f:tags":{}}`)}}, `,"tags":["p"]`, `,"tags":["p","q"]`,
+			`w Update e.com/v1 {"f:tags":{"v:\"q\"":{}}}`},
+		"undecodable entries are dropped": {[]metav1.ManagedFieldsEntry{{Manager: "o"}}, ``, `,"tags":["q"]`, ""},
+		"what identifies the object": {stored, `,"metadata":{"name":"a"}`, `,"metadata":{"name":"b"}`,
+			text(stored)},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -112,13 +123,16 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// A map that became atomic since its owner was noted is owned as a whole, in every later write.
-func TestOwnersFollowTheSchema(t *testing.T) {
+// A map that became atomic after its set was recorded is managed as a whole, in every later write.
+func TestManagersFollowTheSchema(t *testing.T) {
 	m := manager(t, `"x-kubernetes-map-type":"atomic",`)
-	stored := []metav1.ManagedFieldsEntry{entry("a", metav1.ManagedFieldsOperationApply, `{"f:whole":{"f:a":{},"f:b":{}}}`)}
+	stored := []metav1.ManagedFieldsEntry{entry("a", metav1.ManagedFieldsOperationApply,
+		`{"f:whole":{"f:a":{},"f:b":{}}}`)}
 	for range 2 {
-		got, err := m.Update(thing{m, `,"whole":{"a":1,"b":2}`}, thing{m, `,"whole":{"a":1,"b":2},"tags":["p"]`}, stored, nil, false, "w")
-		if want := "a Apply e.com/v1 {\"f:whole\":{}}\nw Update e.com/v1 {\"f:tags\":{\".\":{},\"v:\\\"p\\\"\":{}}}"; err != nil || text(got) != want {
+		got, err := m.Update(thing{m, `,"whole":{"a":1,"b":2}`}, thing{m, `,"whole":{"a":1,"b":2},"tags":["p"]`},
+			stored, nil, false, "w")
+		if want := "a Apply e.com/v1 {\"f:whole\":{}}\nw Update e.com/v1 " +
+			"{\"f:tags\":{\".\":{},\"v:\\\"p\\\"\":{}}}"; err != nil || text(got) != want {
 			t.Errorf("%v\ngot  %s\nwant %s", err, text(got), want)
 		}
 	}
@@ -137,22 +151,37 @@ func TestConflictsAreNamedInOrder(t *testing.T) {
 		{Manager: id("z", metav1.ManagedFieldsOperationApply, ""), Path: path("d")},
 		{Manager: id("", metav1.ManagedFieldsOperationUpdate, ""), Path: path("e")},
 	}
-	want := "Apply failed with 5 conflicts: conflicts with \"not JSON\":\n- .c\nconflicts with \"b\" with subresource \"status\" using e.com/v1:\n- .b\n" +
+	want := "Apply failed with 5 conflicts: conflicts with \"not JSON\":\n- .c\nconflicts with \"b\" with " +
+		"subresource \"status\" using e.com/v1:\n- .b\n" +
 		"conflicts with \"unknown\" using e.com/v1:\n- .e\nconflicts with \"z\":\n- .a\n- .d"
-	if got := conflictError(conflicts).Error(); !strings.Contains(got, strings.TrimPrefix(want, "Apply failed with 5 conflicts: conflicts with \"not JSON\":\n- .c\n")) {
+	if got := conflictError(conflicts).Error(); !strings.Contains(got,
+		strings.TrimPrefix(want, "Apply failed with 5 conflicts: conflicts with \"not JSON\":\n- .c\n")) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-func TestUndecodableOwners(t *testing.T) {
+func TestUndecodableManagers(t *testing.T) {
 	m := manager(t, "")
 	fine := entry("a", metav1.ManagedFieldsOperationApply, `{"f:tags":{}}`)
 	for want, change := range map[string]func(*metav1.ManagedFieldsEntry){
-		"operation must be `Apply` or `Update`":                func(e *metav1.ManagedFieldsEntry) { e.Operation = "Delete" },
-		"apiVersion must not be empty":                         func(e *metav1.ManagedFieldsEntry) { e.APIVersion = "" },
-		"missing fieldsType in managed fields entry 0":         func(e *metav1.ManagedFieldsEntry) { e.FieldsType = "" },
-		`invalid fieldsType "V2" in managed fields entry 0`:    func(e *metav1.ManagedFieldsEntry) { e.FieldsType = "V2" },
-		"error decoding the fields of managed fields entry 0:": func(e *metav1.ManagedFieldsEntry) { e.FieldsV1 = metav1.NewFieldsV1(`{"x`) },
+		"operation must be `Apply` or `Update`": func(
+			e *metav1.ManagedFieldsEntry) {
+			e.Operation = "Delete"
+		},
+		"apiVersion must not be empty": func(
+			e *metav1.ManagedFieldsEntry) {
+			e.APIVersion = ""
+		},
+		"missing fieldsType in managed fields entry 0": func(
+			e *metav1.ManagedFieldsEntry) {
+			e.FieldsType = ""
+		},
+		`invalid fieldsType "V2" in managed fields entry 0`: func(
+			e *metav1.ManagedFieldsEntry) {
+			e.FieldsType = "V2"
+		},
+		"error decoding the fields of managed " +
+			"fields entry 0:": func(e *metav1.ManagedFieldsEntry) { e.FieldsV1 = metav1.NewFieldsV1(`{"x`) },
 	} {
 		broken := fine
 		change(&broken)
@@ -209,7 +238,8 @@ func TestSetsAreBoundedAndShared(t *testing.T) {
 }
 
 func TestSchemas(t *testing.T) {
-	schemas := NewSchemas(map[string]api.Document{"v1": document("")["v1"], "v2": api.NewDocument([]byte(`{`)), "v3": api.NewDocument([]byte(`{}`))})
+	schemas := NewSchemas(map[string]api.Document{"v1": document("")["v1"], "v2": api.NewDocument([]byte(`{`)),
+		"v3": api.NewDocument([]byte(`{}`))})
 	object := func(version string) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{Object: map[string]any{"anything": map[string]any{"goes": []any{int64(1)}}}}
 		u.SetGroupVersionKind(kind.GroupKind().WithVersion(version))
@@ -219,10 +249,12 @@ func TestSchemas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := strict.ObjectToTyped(object("v1")); err == nil || !strings.Contains(err.Error(), ".anything: field not declared in schema") {
+	if _, err := strict.ObjectToTyped(object("v1")); err == nil ||
+		!strings.Contains(err.Error(), ".anything: field not declared in schema") {
 		t.Error(err)
 	}
-	if _, err := schemas.Of(kind.GroupKind().WithVersion("v2")); err == nil || !strings.Contains(err.Error(), "the OpenAPI document of e.com/v2") {
+	if _, err := schemas.Of(kind.GroupKind().WithVersion("v2")); err == nil ||
+		!strings.Contains(err.Error(), "the OpenAPI document of e.com/v2") {
 		t.Error(err)
 	}
 	for _, version := range []string{"v3", "v4"} { // not described, and without a document
@@ -243,21 +275,25 @@ func TestLastApplied(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("%v\ngot  %s\nwant %s", err, got, want)
 	}
-	if annotations := config["metadata"].(map[string]any)["annotations"].(map[string]any); annotations[LastAppliedAnnotation] != "old" {
+	metadata := config["metadata"].(map[string]any)
+	if annotations := metadata["annotations"].(map[string]any); annotations[LastAppliedAnnotation] != "old" {
 		t.Error("what is applied was changed")
 	}
 }
 
-// FuzzOwners: whatever clients store as managedFields, an update answers, and what it returns can be read again.
-func FuzzOwners(f *testing.F) {
-	f.Add("m", "Apply", "e.com/v1", "FieldsV1", `{"f:tags":{"v:\"p\"":{}},"f:items":{"k:{\"name\":\"x\"}":{".":{},"f:n":{}}}}`)
+// FuzzManagers: whatever clients store as managedFields, an update answers, and what it returns can be read again.
+func FuzzManagers(f *testing.F) {
+	f.Add("m", "Apply", "e.com/v1", "FieldsV1",
+		`{"f:tags":{"v:\"p\"":{}},"f:items":{"k:{\"name\":\"x\"}":{".":{},"f:n":{}}}}`)
 	f.Add("", "Update", "v1", "FieldsV1", `{"i:0":{},"v:1":{},".":{},"f:":{}}`)
 	f.Add("x", "Update", "a/b/c", "FieldsV1", `{"k:{}":{}}`)
 	m := manager(f, "")
 	f.Fuzz(func(t *testing.T, manager, operation, apiVersion, fieldsType, fields string) {
-		stored := []metav1.ManagedFieldsEntry{{Manager: manager, Operation: metav1.ManagedFieldsOperationType(operation), APIVersion: apiVersion,
+		stored := []metav1.ManagedFieldsEntry{{Manager: manager,
+			Operation: metav1.ManagedFieldsOperationType(operation), APIVersion: apiVersion,
 			FieldsType: fieldsType, FieldsV1: metav1.NewFieldsV1(fields)}}
-		live, next := thing{m, `,"tags":["p"],"items":[{"name":"x","n":1}]`}, thing{m, `,"tags":["q"],"items":[{"name":"x","n":2}]`}
+		live, next := thing{m, `,"tags":["p"],"items":[{"name":"x","n":1}]`},
+			thing{m, `,"tags":["q"],"items":[{"name":"x","n":2}]`}
 		for _, sent := range [][]metav1.ManagedFieldsEntry{nil, stored} {
 			got, err := m.Update(live, next, stored, sent, false, "w")
 			if err != nil {
@@ -270,7 +306,8 @@ func FuzzOwners(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		_, err := m.Apply(&Live{Object: live, Empty: thing{m, ``}, ManagedFields: stored}, parsed(`,"tags":["r"]`), "m", false)
+		_, err := m.Apply(&Live{Object: live, Empty: thing{m, ``}, ManagedFields: stored}, parsed(`,"tags":["r"]`), "m",
+			false)
 		if errors.Is(err, ErrNotServed) {
 			t.Fatal(err)
 		}

@@ -8,76 +8,77 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// Change is a write that a server changed once more, after the owners had been found out: from Live, a client made Sent
-// (an update, or an apply), and the server Next.
+// Change is a write that the server changed after the managers had been updated: a client turned Live into Sent, by an
+// update or an apply, and the server turned Sent into Next.
 type Change struct {
 	Live, Sent, Next Object
 	// Stored are the managedFields of Live, and Entries those of Sent.
 	Stored, Entries []metav1.ManagedFieldsEntry
-	// Manager wrote, and applied where Applied is set.
+	// Manager is the manager that wrote. Applied says that it applied.
 	Manager string
 	Applied bool
 }
 
-// Prepared returns the managedFields of what the server made of a write. What it took back, or set otherwise, is not the
-// writer's; and what is as it was before still is whose it was. What the server set by itself is nobody's.
+// Prepared returns the managedFields of the object that the server made of a write. The writer loses the fields that
+// the server removed or set to other values. A field that is again as it was before the write goes back to its previous
+// managers. Nobody manages the fields that the server alone set.
 func (m *Manager) Prepared(c Change) ([]metav1.ManagedFieldsEntry, error) {
-	owners, err := m.Sets.owners(c.Entries)
+	all, err := m.Sets.managers(c.Entries)
 	if err != nil {
 		return nil, err
 	}
-	before, err := m.Sets.owners(c.Stored)
+	before, err := m.Sets.managers(c.Stored)
 	if err != nil {
-		before = newOwners(m.Sets, 0)
+		before = newManagers(m.Sets, 0)
 	}
 	operation := metav1.ManagedFieldsOperationUpdate
 	if c.Applied {
 		operation = metav1.ManagedFieldsOperationApply
 	}
 	writer := identityOf(c.Manager, operation, m).key()
-	if owned, ok := owners.fields[writer]; ok {
-		undone, err := m.changed(c.Sent, c.Next, owned.APIVersion())
+	if managed, ok := all.fields[writer]; ok {
+		undone, err := m.changed(c.Sent, c.Next, managed.APIVersion())
 		if err != nil {
 			return nil, err
 		}
-		set := owned.Set().Difference(undone.Modified).Difference(undone.Removed)
-		owners.keep(writer, fieldpath.NewVersionedSet(set, owned.APIVersion(), owned.Applied()))
+		set := managed.Set().Difference(undone.Modified).Difference(undone.Removed)
+		all.setFields(writer, fieldpath.NewVersionedSet(set, managed.APIVersion(), managed.Applied()))
 	}
-	for name, owned := range before.fields {
-		back, err := m.back(c, owned, owners.fields[name])
+	for name, managed := range before.fields {
+		restored, err := m.restored(c, managed, all.fields[name])
 		if errors.Is(err, ErrNotServed) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if back.Empty() {
+		if restored.Empty() {
 			continue
 		}
-		if now, ok := owners.fields[name]; ok {
-			back = back.Union(now.Set())
+		if now, ok := all.fields[name]; ok {
+			restored = restored.Union(now.Set())
 		} else {
-			owners.ids[name], owners.times[name] = before.ids[name], before.times[name]
+			all.ids[name], all.times[name] = before.ids[name], before.times[name]
 		}
-		owners.fields[name] = fieldpath.NewVersionedSet(back, owned.APIVersion(), owned.Applied())
+		all.fields[name] = fieldpath.NewVersionedSet(restored, managed.APIVersion(), managed.Applied())
 	}
-	return owners.entries()
+	return all.entries()
 }
 
-// back are the fields that an owner lost to the writer, and that the server then left, or put back, as they had been.
-func (m *Manager) back(c Change, owned, now fieldpath.VersionedSet) (*fieldpath.Set, error) {
-	lost := owned.Set()
+// restored returns the fields that a manager lost to the writer, and that the server left or put back as they had been.
+func (m *Manager) restored(c Change, managed, now fieldpath.VersionedSet) (*fieldpath.Set, error) {
+	lost := managed.Set()
 	if now != nil {
 		lost = lost.Difference(now.Set())
 	}
 	if lost.Empty() {
 		return lost, nil
 	}
-	undone, err := m.changed(c.Sent, c.Next, owned.APIVersion())
+	undone, err := m.changed(c.Sent, c.Next, managed.APIVersion())
 	if err != nil {
 		return nil, err
 	}
-	moved, err := m.changed(c.Live, c.Next, owned.APIVersion())
+	moved, err := m.changed(c.Live, c.Next, managed.APIVersion())
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,8 @@ func (m *Manager) back(c Change, owned, now fieldpath.VersionedSet) (*fieldpath.
 	return lost.Difference(moved.Modified).Difference(moved.Added).Difference(moved.Removed), nil
 }
 
-// changed is what differs between two objects in a version, of what a write through the Manager can set.
+// changed returns the difference between two objects in a version, of the fields that a write through the Manager can
+// set.
 func (m *Manager) changed(from, to Object, version fieldpath.APIVersion) (*typed.Comparison, error) {
 	before, err := from.At(version)
 	if err != nil {
@@ -102,11 +104,11 @@ func (m *Manager) changed(from, to Object, version fieldpath.APIVersion) (*typed
 	return change.FilterFields(m.Filters[version]), nil
 }
 
-// keep sets what an owner owns; nothing is no owner.
-func (o *owners) keep(name string, set fieldpath.VersionedSet) {
+// setFields sets the fields of a manager. A manager without fields is dropped.
+func (all *managers) setFields(name string, set fieldpath.VersionedSet) {
 	if set.Set().Empty() {
-		o.drop(name)
+		all.drop(name)
 		return
 	}
-	o.fields[name] = set
+	all.fields[name] = set
 }

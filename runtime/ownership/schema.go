@@ -12,13 +12,13 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// Schemas are the schemas of one API group, read from its OpenAPI v3 documents when they are first asked for: a server
-// that is only read from never reads them. It is safe for concurrent use.
+// Schemas are the schemas of one API group. The first write that needs a schema reads it from the OpenAPI v3 documents,
+// so a server that serves no writes never reads them. Schemas are safe for concurrent use.
 type Schemas struct {
 	versions map[string]func() (managedfields.TypeConverter, error)
 }
 
-// NewSchemas takes the documents by the name of their version. Nil documents are allowed.
+// NewSchemas returns the schemas in documents, which are keyed by the name of their version. Nil documents are allowed.
 func NewSchemas(documents map[string]api.Document) *Schemas {
 	s := &Schemas{versions: map[string]func() (managedfields.TypeConverter, error){}}
 	for version, document := range documents {
@@ -27,13 +27,13 @@ func NewSchemas(documents map[string]api.Document) *Schemas {
 	return s
 }
 
-// Of makes typed values of objects of a kind. A kind that no document describes gets what the kinds without a schema have:
-// its lists are atomic.
+// Of returns a converter that makes typed values of objects of a kind. For a kind that no document describes it returns
+// the converter for kinds without a schema, in which lists are atomic.
 func (s *Schemas) Of(kind schema.GroupVersionKind) (managedfields.TypeConverter, error) {
 	return s.In(kind.Version, kind)
 }
 
-// In is Of for a kind of any group, as a version's document describes it.
+// In is Of for a kind of any group that the document of a version describes.
 func (s *Schemas) In(version string, kind schema.GroupVersionKind) (managedfields.TypeConverter, error) {
 	load := s.versions[version]
 	if load == nil {

@@ -7,26 +7,27 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// maxSets bounds the bytes of the encoded sets that each of the two generations of a Sets remembers.
+// maxSets bounds the bytes of the encoded sets in each of the two generations of a Sets.
 const maxSets = 256 << 10
 
-// Sets remembers field sets by their encoded form. The objects of a resource have few different ones, and decoding them
-// would cost more than all else that ownership does on a small write. Its zero value is ready; it is safe for concurrent
-// use. Sets that it returns are shared and must not be changed.
+// Sets caches field sets by their encoded form. The objects of a resource have few different ones, and decoding them
+// would cost more than all other work of field management on a small write. The zero value is ready. Sets is safe for
+// concurrent use. The sets that it returns are shared and must not be changed.
 type Sets struct {
 	mu sync.Mutex
-	// young is what was used since it was begun, old what was before: what isn't used for two generations is forgotten.
+	// young has the sets used since it was begun, old those before: a set that isn't used for two generations is
+	// dropped.
 	young, old map[string]*known
 	size       int
 }
 
-// known is a set, with the versions for whose schema it is known to be right.
+// known is a cached set, with the versions for whose schema it is known to be right.
 type known struct {
 	set        *fieldpath.Set
 	reconciled []fieldpath.APIVersion
 }
 
-// find returns what is known, or nil. It must be called with the lock.
+// find returns a cached set, or nil. The caller holds the lock.
 func (s *Sets) find(raw string) *known {
 	if k := s.young[raw]; k != nil {
 		return k
@@ -38,7 +39,7 @@ func (s *Sets) find(raw string) *known {
 	return k
 }
 
-// keep must be called with the lock.
+// keep caches a set. The caller holds the lock.
 func (s *Sets) keep(raw string, k *known) {
 	if len(raw) > maxSets/8 {
 		return

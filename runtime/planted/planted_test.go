@@ -39,19 +39,21 @@ var bugs = []bug{
 	},
 	{
 		name: "an object deleted that is another one by now", file: "collector/collect.go",
-		right: "Preconditions: &metav1.Preconditions{UID: &o.uid, ResourceVersion: &version}", wrong: "Preconditions: map[string]*metav1.Preconditions{}[version]",
-		dir: "collector", tests: []string{"TestOnlyWhatIsKnownIsDeleted"},
+		right: "Preconditions: &metav1.Preconditions{UID: &o.uid, ResourceVersion: &version}",
+		wrong: "Preconditions: map[string]*metav1.Preconditions{}[version]",
+		dir:   "collector", tests: []string{"TestOnlyWhatIsKnownIsDeleted"},
 	},
 	{
-		name: "an older state of an object joined into a list", file: "cache/sheet.go",
+		name: "an older state of an object joined into a list", file: "cache/block.go",
 		right: "j.entries[i].entry == e {", wrong: "j.entries[i].entry.Key() == e.Key() {",
-		dir: "cache", tests: []string{"TestSheetsAreTheEntriesJoined"},
+		dir: "cache", tests: []string{"TestBlocksAreTheEntriesJoined"},
 	},
 	{
 		name: "joining a question that was already asked", file: "cache/progress.go",
 		right: "\t\t\ta.next = nil\n\t\t\ta.mu.Unlock()\n\t\t\task(ctx, q)\n\t\t\tclose(q.done)\n",
-		wrong: "\t\t\ta.mu.Unlock()\n\t\t\task(ctx, q)\n\t\t\ta.mu.Lock()\n\t\t\ta.next = nil\n\t\t\ta.mu.Unlock()\n\t\t\tclose(q.done)\n",
-		dir:   "cache", tests: []string{"TestQuestionsAreSharedButNotJoinedLate"},
+		wrong: "\t\t\ta.mu.Unlock()\n\t\t\task(ctx, q)\n\t\t\ta.mu.Lock()\n\t\t\ta.next = nil\n" +
+			"\t\t\ta.mu.Unlock()\n\t\t\tclose(q.done)\n",
+		dir: "cache", tests: []string{"TestQuestionsAreSharedButNotJoinedLate"},
 	},
 	{
 		name: "a state older than the answer believed", file: "cache/progress.go",
@@ -82,14 +84,17 @@ var bugs = []bug{
 	{
 		name: "a write of unknown outcome tried again", file: "store/commit.go",
 		right: "\t\trevision, err := s.apply(ctx, key, current, p)\n",
-		wrong: "\t\trevision, err := s.apply(ctx, key, current, p)\n\t\tif errors.Is(err, storage.ErrUnknownOutcome) {\n\t\t\trevision, err = s.apply(ctx, key, current, p)\n\t\t}\n",
-		dir:   "registry", tests: []string{"TestFailedWrites"},
+		wrong: "\t\trevision, err := s.apply(ctx, key, current, p)\n" +
+			"\t\tif errors.Is(err, storage.ErrUnknownOutcome) {\n" +
+			"\t\t\trevision, err = s.apply(ctx, key, current, p)\n\t\t}\n",
+		dir: "registry", tests: []string{"TestFailedWrites"},
 	},
 	{
 		name: "a dropped event", file: "cache/cursor.go",
-		right: "if concerns && (err != nil || w.full(limit, c.revision)) {\n\t\t\tw.come(c.revision - 1)\n",
-		wrong: "if concerns && (err != nil || w.full(limit, c.revision)) {\n\t\t\tw.come(c.revision - 1)\n\t\t\tw.place++\n",
-		dir:   "cache", tests: []string{"TestCursorsTellExactlyOnce"},
+		right: "if concerns && (err != nil || w.full(limit, c.revision)) {\n\t\t\tw.advance(c.revision - 1)\n",
+		wrong: "if concerns && (err != nil || w.full(limit, c.revision)) {\n\t\t\tw.advance(c.revision - 1)\n" +
+			"\t\t\tw.place++\n",
+		dir: "cache", tests: []string{"TestCursorsTellExactlyOnce"},
 	},
 	{
 		name: "an event dropped between the pieces of the state", file: "store/source.go",
@@ -98,14 +103,15 @@ var bugs = []bug{
 	},
 	{
 		name: "events dropped while the cache is filled", file: "cache/follow.go",
-		right: "if known := g.state.Load().Get(e.Key); (known == nil && !e.Deleted) || (known != nil && known.revision < e.Revision) {",
-		wrong: "if false {",
+		right: "if (known == nil && !e.Deleted) || (known != nil && known.revision < e.Revision) {",
+		wrong: "if known != nil && false {",
 		dir:   "cache", tests: []string{"TestLateEventIsNotLost"},
 	},
 	{
 		name: "an early bookmark", file: "cache/cursor.go",
-		right: "\t\t\tw.come(s.revision)\n\t\t\treturn s.changed, nil\n", wrong: "\t\t\tw.come(c.revision)\n\t\t\treturn s.changed, nil\n",
-		dir: "cache", tests: []string{"TestCursorIsNotAheadOfTheState", "TestRevisionIsNotClaimedTooEarly"},
+		right: "\t\t\tw.advance(s.revision)\n\t\t\treturn s.changed, nil\n",
+		wrong: "\t\t\tw.advance(c.revision)\n\t\t\treturn s.changed, nil\n",
+		dir:   "cache", tests: []string{"TestCursorIsNotAheadOfTheState", "TestRevisionIsNotClaimedTooEarly"},
 	},
 	{
 		name: "a bookmark of the future", file: "store/watch.go",
@@ -134,8 +140,9 @@ var bugs = []bug{
 	},
 	{
 		name: "a stale entry believed", file: "store/get.go",
-		right: "\tif entry == nil || entry.Revision() != kv.Revision {\n\t\treturn r.fromBackend(ctx, key)\n\t}\n", wrong: "",
-		dir: "registry", tests: []string{"TestStaleCacheIsNotBelieved"},
+		right: "\tif entry == nil || entry.Revision() != kv.Revision {\n\t\treturn r.fromBackend(ctx, key)\n\t}\n",
+		wrong: "",
+		dir:   "registry", tests: []string{"TestStaleCacheIsNotBelieved"},
 	},
 	{
 		name: "an answer with the revision of before the write", file: "registry/renderahead.go",

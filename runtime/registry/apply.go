@@ -1,11 +1,11 @@
 package registry
 
 import (
-	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/store"
 	"fmt"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/ownership"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

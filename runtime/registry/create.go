@@ -1,12 +1,12 @@
 package registry
 
 import (
-	"apigen.dev/runtime/metadata"
-	"apigen.dev/runtime/store"
 	"context"
 	"strings"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"

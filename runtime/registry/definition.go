@@ -1,11 +1,11 @@
 package registry
 
 import (
-	"apigen.dev/runtime/subresource"
 	"context"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )

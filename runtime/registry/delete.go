@@ -1,13 +1,13 @@
 package registry
 
 import (
-	"apigen.dev/runtime/metadata"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/store"
 	"golang.org/x/sync/errgroup"

@@ -1,12 +1,12 @@
 package registry
 
 import (
-	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/store"
 	"bytes"
 	"context"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 

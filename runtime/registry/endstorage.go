@@ -1,15 +1,15 @@
 package registry
 
 import (
-	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/metadata"
-	"apigen.dev/runtime/rendition"
-	"apigen.dev/runtime/store"
 	"context"
 	"encoding/json"
 	"errors"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -86,14 +86,14 @@ func (e *storageEnd[T]) encode(from *codec.Served[T], obj T) ([]byte, error) {
 	if err == nil {
 		data, err = e.store.Encode(obj)
 	}
-	var unsupported *json.UnsupportedValueError
-	switch {
-	case errors.As(err, &unsupported): // NaN, say, which protobuf can say and JSON can't
-		return nil, apierrors.NewBadRequest("the object can't be stored: " + err.Error())
-	case err != nil:
-		return nil, internal(err)
+	if err == nil {
+		return data, nil
 	}
-	return data, nil
+	var unsupported *json.UnsupportedValueError
+	if errors.As(err, &unsupported) { // protobuf has NaN, JSON has not
+		return nil, apierrors.NewBadRequest("the object can't be stored: " + err.Error())
+	}
+	return nil, internal(err)
 }
 
 // renderAhead implements end.
@@ -168,18 +168,19 @@ func (e *storageEnd[T]) modify(
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	write, opts := e.store.Update, store.CommitOptions[T]{IgnoreNotFound: true, DryRun: r.options.DryRun}
-	if r.verb == deleteVerb {
-		write = e.store.Delete
-	}
 	var a *attempt[T]
-	out, err := write(ctx, key, opts, func(found *store.State[T]) (store.Plan[T], error) {
-		var err error
-		if a, err = decide(found); err != nil {
-			return store.Plan[T]{}, err
+	writer := func(found *store.State[T]) (p store.Plan[T], err error) {
+		if a, err = decide(found); err == nil {
+			p = a.plan
 		}
-		return a.plan, nil
-	})
+		return p, err
+	}
+	var out store.Outcome
+	if opts := (store.CommitOptions[T]{IgnoreNotFound: true, DryRun: r.options.DryRun}); r.verb == deleteVerb {
+		out, err = e.store.Delete(ctx, key, opts, writer)
+	} else {
+		out, err = e.store.Update(ctx, key, opts, writer)
+	}
 	if err != nil {
 		return api.Rendition{}, e.store.Status(err, r.verb, r.name)
 	}

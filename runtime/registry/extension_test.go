@@ -1,7 +1,6 @@
 package registry_test
 
 import (
-	"apigen.dev/runtime/subresource"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/subresource"
 	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

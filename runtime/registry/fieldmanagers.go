@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/rendition"
 	"bytes"
 	"context"
 	"errors"
@@ -10,7 +8,9 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/ownership"
+	"apigen.dev/runtime/rendition"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"

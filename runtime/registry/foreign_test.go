@@ -36,7 +36,7 @@ var written atomic.Int64
 func (n *note) Marshal() ([]byte, error) {
 	written.Add(1)
 	meta, err := n.ObjectMeta.Marshal()
-	return wire.AppendBytes(wire.AppendBytes(nil, 1, meta), 2, []byte(n.Text)), err
+	return wire.AppendField(wire.AppendField(nil, 1, meta), 2, n.Text), err
 }
 
 func (n *note) Unmarshal(data []byte) error {

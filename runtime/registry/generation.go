@@ -1,13 +1,13 @@
 package registry
 
 import (
-	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/rendition"
 	"bytes"
 	"slices"
 	"strconv"
 	"strings"
 
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/rendition"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 

@@ -1,12 +1,12 @@
 package registry
 
 import (
-	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/metadata"
 	"context"
 	"errors"
 	"time"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/metadata"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"apigen.dev/runtime/subresource"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/subresource"
 )
 
 // New erases T: it returns the definition as a Resource that a server can open. A definition that contradicts itself

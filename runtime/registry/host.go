@@ -1,10 +1,10 @@
 package registry
 
 import (
-	"apigen.dev/runtime/subresource"
 	"context"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 

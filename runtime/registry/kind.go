@@ -1,9 +1,6 @@
 package registry
 
 import (
-	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/store"
-	"apigen.dev/runtime/subresource"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -12,7 +9,10 @@ import (
 	"sync/atomic"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/ownership"
+	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/subresource"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"

@@ -1,10 +1,11 @@
 package registry
 
 import (
-	"apigen.dev/runtime/store"
 	"context"
 	"errors"
 	"fmt"
+
+	"apigen.dev/runtime/store"
 )
 
 // migratable is what New returns.

@@ -1,11 +1,11 @@
 package registry
 
 import (
-	"apigen.dev/runtime/metadata"
 	"context"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/rendition"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"

@@ -1,13 +1,13 @@
 package registry
 
 import (
-	"apigen.dev/runtime/metadata"
-	"apigen.dev/runtime/store"
 	"context"
 	"errors"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 

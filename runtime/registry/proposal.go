@@ -1,14 +1,14 @@
 package registry
 
 import (
+	"context"
+
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/patch"
 	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/store"
-	"context"
-
-	"apigen.dev/runtime/api"
 )
 
 // proposal makes the object that a client wants.

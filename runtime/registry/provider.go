@@ -1,12 +1,12 @@
 package registry
 
 import (
-	"apigen.dev/runtime/subresource"
 	"context"
 	"errors"
 	"fmt"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 

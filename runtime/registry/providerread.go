@@ -1,12 +1,12 @@
 package registry
 
 import (
-	"apigen.dev/runtime/store"
 	"cmp"
 	"context"
 	"slices"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 )

@@ -100,8 +100,8 @@ func TestJoinedPages(t *testing.T) {
 				for r := range page.Items {
 					want.WriteString(",{" + r.Head + aged(r.Payload, r.Holes, 0))
 				}
-				for _, sheet := range page.Sheets {
-					got.WriteString(aged(sheet.Data, sheet.Holes, sheet.At))
+				for _, block := range page.Blocks {
+					got.WriteString(aged(block.Data, block.Holes, block.At))
 				}
 				if got.String() != want.String() || got.Len() == 0 {
 					t.Errorf("round %d, %v, limit %d:\n%s\nnot\n%s", round, form, limit, got.String(), want.String())

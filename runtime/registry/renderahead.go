@@ -1,10 +1,10 @@
 package registry
 
 import (
-	"apigen.dev/runtime/rendition"
 	"context"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/rendition"
 )
 
 // renderer makes the answer of a stored form, at a revision; 0 is none.

@@ -1,7 +1,6 @@
 package registry_test
 
 import (
-	"apigen.dev/runtime/subresource"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
+	"apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 

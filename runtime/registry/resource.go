@@ -1,11 +1,11 @@
 package registry
 
 import (
-	"apigen.dev/runtime/subresource"
 	"context"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 

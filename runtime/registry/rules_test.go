@@ -8,9 +8,8 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"k8s.io/apimachinery/pkg/api/operation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 

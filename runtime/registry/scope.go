@@ -1,10 +1,10 @@
 package registry
 
 import (
-	"apigen.dev/runtime/codec"
 	"context"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"

@@ -1,12 +1,12 @@
 package registry
 
 import (
-	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/metadata"
-	"apigen.dev/runtime/store"
 	"context"
 	"fmt"
 
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"

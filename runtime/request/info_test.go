@@ -46,7 +46,8 @@ func TestNew(t *testing.T) {
 		{"GET", base + "/widgets?watch=1&fieldSelector=metadata.name%3Dx,spec.a%3Db", resource("watch", "", "x", "")},
 		{"GET", base + "/widgets?fieldSelector=metadata.name%3D..", resource("list", "", "", "")},
 		{"GET", base + "/widgets?fieldSelector=metadata.name%21%3Dx", resource("list", "", "", "")},
-		{"DELETE", base + "/namespaces/a/widgets?fieldSelector=metadata.name%3Dx", resource("deletecollection", "a", "", "")},
+		{"DELETE", base + "/namespaces/a/widgets?fieldSelector=metadata.name%3Dx",
+			resource("deletecollection", "a", "", "")},
 		{"DELETE", base + "/namespaces/a/widgets/x", resource("delete", "a", "x", "")},
 		{"POST", base + "/namespaces/a/widgets", resource("create", "a", "", "")},
 		{"PUT", base + "/namespaces/a/widgets/x/status", resource("update", "a", "x", "status")},
@@ -90,7 +91,8 @@ func TestNewRefusesVerbsWithoutResource(t *testing.T) {
 func TestPathsWithTwoSpellingsAreIrregular(t *testing.T) {
 	for _, path := range []string{
 		"/api/v1/namespaces/a%2f..%2fkube-system/configmaps", "/apis/g.example.com/v1/x/%2e%2e%2f%2e%2e%2fsecrets",
-		"/apis/g.example.com/v1/x/..", "/apis/g.example.com/v1/./x", "/apis//g.example.com/v1/x", "//apis/g.example.com/v1/x",
+		"/apis/g.example.com/v1/x/..", "/apis/g.example.com/v1/./x", "/apis//g.example.com/v1/x",
+		"//apis/g.example.com/v1/x",
 		"/apis/g.example.com/v1/x/a%2Fb", "/apis/g.example.com/v1/x/%2e", "/apis/g.example.com/v1/x/a%00",
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
@@ -151,7 +153,8 @@ func TestLongRunningIsDecidedWhenTheInfoIsMade(t *testing.T) {
 }
 
 func TestWithVerbLeavesTheOriginal(t *testing.T) {
-	info, err := New(httptest.NewRequestWithContext(t.Context(), http.MethodDelete, "/api/v1/namespaces/n/pods/p", nil), nil)
+	info, err := New(httptest.NewRequestWithContext(t.Context(), http.MethodDelete, "/api/v1/namespaces/n/pods/p",
+		nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,8 @@ func TestError(t *testing.T) {
 		retry  string
 	}{
 		{"not found", apierrors.NewNotFound(widgets, "a"), 404, metav1.StatusReasonNotFound, ""},
-		{"wrapped", fmt.Errorf("while reading: %w", apierrors.NewConflict(widgets, "a", errors.New("x"))), 409, metav1.StatusReasonConflict, ""},
+		{"wrapped", fmt.Errorf("while reading: %w", apierrors.NewConflict(widgets, "a", errors.New("x"))), 409,
+			metav1.StatusReasonConflict, ""},
 		{"retry", apierrors.NewTooManyRequests("busy", 7), 429, metav1.StatusReasonTooManyRequests, "7"},
 		{"cancelled", context.Canceled, 504, metav1.StatusReasonTimeout, ""},
 		{"foreign", errors.New("open /secret/path: denied"), 500, metav1.StatusReasonInternalError, ""},
@@ -42,7 +43,8 @@ func TestError(t *testing.T) {
 			if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil {
 				t.Fatal(err)
 			}
-			if w.Code != c.code || int(status.Code) != c.code || status.Reason != c.reason || w.Header().Get("Retry-After") != c.retry {
+			if w.Code != c.code || int(status.Code) != c.code || status.Reason != c.reason ||
+				w.Header().Get("Retry-After") != c.retry {
 				t.Errorf("got %d %+v %v", w.Code, status, w.Header())
 			}
 			if status.Kind != "Status" || status.APIVersion != "v1" || status.Status != metav1.StatusFailure {
@@ -57,10 +59,16 @@ func TestError(t *testing.T) {
 
 func TestErrorInTheFormatAccepted(t *testing.T) {
 	for accept, want := range map[string]string{
-		"":                 `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
-		"application/yaml": "apiVersion: v1\ncode: 400\nkind: Status\nmessage: |-\n  a\n  b<\nmetadata: {}\nreason: BadRequest\nstatus: Failure\n",
-		"text/html,application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io": `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
-		"application/json;as=Table;v=v1;g=meta.k8s.io,*/*;q=0":                      `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
+		"": `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
+			`"message":"a\nb\u003c","reason":"BadRequest","code":400}` + "\n",
+		"application/yaml": "apiVersion: v1\ncode: 400\nkind: Status\nmessage: |-\n  a\n  b<\nmetadata: {}\nreason: " +
+			"BadRequest\nstatus: Failure\n",
+		"text/html,application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io": `{"kind":"Status",` +
+			`"apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest",` +
+			`"code":400}` + "\n",
+		"application/json;as=Table;v=v1;g=meta.k8s.io,*/*;q=0": `{"kind":"Status",` +
+			`"apiVersion":"v1","metadata":{},"status":"Failure","message":"a\nb\u003c","reason":"BadRequest",` +
+			`"code":400}` + "\n",
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.Header.Set("Accept", accept)
@@ -78,10 +86,12 @@ func TestLongTextsAreShortened(t *testing.T) {
 	for name, err := range map[string]error{
 		"message": apierrors.NewBadRequest(huge),
 		"name":    apierrors.NewNotFound(schema.GroupResource{Resource: "widgets"}, huge),
-		"value":   apierrors.NewInvalid(widget, "a", field.ErrorList{field.Invalid(field.NewPath("spec"), huge, "is wrong")}),
-		"path":    apierrors.NewInvalid(widget, "a", field.ErrorList{field.Required(field.NewPath("spec").Key(huge), "is missing")}),
-		"kind":    apierrors.NewInvalid(schema.GroupKind{Kind: huge}, "a", nil),
-		"group":   apierrors.NewNotFound(schema.GroupResource{Group: huge, Resource: huge}, "a"),
+		"value": apierrors.NewInvalid(widget, "a",
+			field.ErrorList{field.Invalid(field.NewPath("spec"), huge, "is wrong")}),
+		"path": apierrors.NewInvalid(widget, "a",
+			field.ErrorList{field.Required(field.NewPath("spec").Key(huge), "is missing")}),
+		"kind":  apierrors.NewInvalid(schema.GroupKind{Kind: huge}, "a", nil),
+		"group": apierrors.NewNotFound(schema.GroupResource{Group: huge, Resource: huge}, "a"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := httptest.NewRecorder()
@@ -90,7 +100,8 @@ func TestLongTextsAreShortened(t *testing.T) {
 			if json.Unmarshal(w.Body.Bytes(), &status) != nil || w.Body.Len() > 8*maxText {
 				t.Fatalf("%d bytes: %.100s", w.Body.Len(), w.Body)
 			}
-			if !strings.Contains(status.Message, "begin") || !strings.Contains(status.Message, "end") || strings.ContainsRune(status.Message, utf8.RuneError) {
+			if !strings.Contains(status.Message, "begin") || !strings.Contains(status.Message, "end") ||
+				strings.ContainsRune(status.Message, utf8.RuneError) {
 				t.Errorf("%.100q", status.Message)
 			}
 			var known apierrors.APIStatus

@@ -10,13 +10,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// check is one property of objects: run returns why an object doesn't have it, or "".
+// check is one property of objects. run returns why an object doesn't have it, or "".
 type check[T runtime.Object] struct {
 	name string
 	run  func(T) difference
 }
 
-// errRefused: a conversion refused the object, which is no loss.
+// errRefused means that a conversion refused the object, which loses nothing.
 var errRefused = errors.New("the conversion refuses the object")
 
 func (v *Version[V, H]) checks() []check[V] {
@@ -30,7 +30,8 @@ func (v *Version[V, H]) checks() []check[V] {
 		all = append(all, check[V]{"its defaults, set twice", v.defaultedTwice})
 	}
 	if v.ToHub != nil {
-		all = append(all, check[V]{"the way to the hub and back", func(obj V) difference { d, _ := v.throughHub(obj); return d }})
+		all = append(all, check[V]{"the way to the hub and back",
+			func(obj V) difference { d, _ := v.throughHub(obj); return d }})
 	}
 	return all
 }
@@ -38,12 +39,14 @@ func (v *Version[V, H]) checks() []check[V] {
 func (v *Version[V, H]) hubChecks() []check[H] {
 	return []check[H]{
 		{"its deep copy", copied[H]},
-		{"the way from the hub to the version and back", func(obj H) difference { d, _ := v.throughVersion(obj); return d }},
+		{"the way from the hub to the version and back",
+			func(obj H) difference { d, _ := v.throughVersion(obj); return d }},
 	}
 }
 
-// codec is the property that an object comes out of an encoding as it went in.
-func codec[T runtime.Object](empty func() T, encode func(any) ([]byte, error), decode func([]byte, any) error) func(T) difference {
+// codec is the property that encoding and decoding an object doesn't change it.
+func codec[T runtime.Object](empty func() T, encode func(any) ([]byte, error),
+	decode func([]byte, any) error) func(T) difference {
 	return func(obj T) difference {
 		data, err := encode(obj)
 		if err != nil {
@@ -104,7 +107,7 @@ func (v *Version[V, H]) throughVersion(obj H) (difference, error) {
 	return compare(in, out), nil
 }
 
-// refusesAll tells where no seed passes a conversion, so that nothing is tested.
+// refusesAll reports conversions that refuse the objects of all seeds, so that the test would test nothing.
 func (v *Version[V, H]) refusesAll() []string {
 	if v.ToHub == nil {
 		return nil
@@ -127,7 +130,8 @@ func (v *Version[V, H]) refusesAll() []string {
 		name   string
 	}{{to, "to the hub"}, {from, "from the hub"}} {
 		if way.passed == 0 {
-			out = append(out, fmt.Sprintf("%T: the conversion %s refused all of %d objects: add a filler for the values that it wants to roundTripFillers, in a test file of this package", v.New(), way.name, seeds))
+			out = append(out, fmt.Sprintf("%T: the conversion %s refused all of %d objects: add a filler for the "+
+				"values that it wants to roundTripFillers, in a test file of this package", v.New(), way.name, seeds))
 		}
 	}
 	return out

@@ -12,17 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// meaning compares as apimachinery compares objects, and documents by what they say: a RawExtension that was read as CBOR
-// holds other bytes than one that was read as JSON.
+// meaning compares objects as apimachinery does, and documents by their content: a RawExtension that was read as CBOR
+// has other bytes than one that was read as JSON.
 var meaning = func() conversion.Equalities {
 	out := equality.Semantic.Copy()
 	if err := out.AddFunc(func(a, b runtime.RawExtension) bool { return saying(a) == saying(b) }); err != nil {
-		panic(err) // of a function that is none
+		panic(err) // a mistake in the list of functions
 	}
 	return out
 }()
 
-// saying is the JSON of a document, in one order and form.
+// saying returns the JSON of a document, in one order and form.
 func saying(r runtime.RawExtension) string {
 	data, err := r.MarshalJSON()
 	if err != nil {
@@ -38,7 +38,7 @@ func saying(r runtime.RawExtension) string {
 	return string(data)
 }
 
-// difference is the first place where two objects differ, or what went wrong instead.
+// difference is the first place where two objects differ, or the reason why they could not be compared.
 type difference struct {
 	path, text string
 }
@@ -47,8 +47,8 @@ func (d difference) found() bool { return d.text != "" }
 
 func failed(what string, err error) difference { return difference{text: what + ": " + err.Error()} }
 
-// compare finds the first difference between what went in and what came back. Empty lists and maps equal absent ones, and
-// quantities and times are compared by what they mean, as apimachinery compares objects.
+// compare finds the first difference between an object and its copy from a round trip. As in apimachinery, empty lists
+// and maps equal absent ones, and quantities and times are compared by their meaning.
 func compare(in, out any) difference {
 	return differ("", reflect.ValueOf(in), reflect.ValueOf(out))
 }
@@ -102,7 +102,7 @@ func differ(path string, a, b reflect.Value) difference {
 	return difference{path, shown(a) + " became " + shown(b)}
 }
 
-// hides tells whether there are fields within a type that only its own package sees, at which apimachinery's comparison panics.
+// hides tells whether a type has unexported fields below it, at which apimachinery's comparison panics.
 func hides(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if _, known := meaning.Equalities[t]; known || seen[t] {
 		return false
@@ -123,8 +123,8 @@ func hides(t reflect.Type, seen map[reflect.Type]bool) bool {
 	return false
 }
 
-// alike tells whether two values with hidden fields, whose exported parts are the same as far as both have them, are the same:
-// hidden fields don't travel, but for those of values that write their own JSON.
+// alike tells whether two values with unexported fields are the same. The exported parts are the same as far as both
+// have them. Encodings carry unexported fields only of values that write their own JSON.
 func alike(a, b reflect.Value) bool {
 	switch a.Kind() {
 	case reflect.Pointer:
@@ -146,7 +146,7 @@ func pointerTo(v reflect.Value) any {
 	return p.Interface()
 }
 
-// join is the path of a field: by its name on the wire, where it has one.
+// join returns the path of a field, by the field's name in JSON where it has one.
 func join(path string, f reflect.StructField) string {
 	name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
 	switch {
@@ -164,7 +164,7 @@ func sortedKeys(m reflect.Value) []reflect.Value {
 	return keys
 }
 
-// shown is a value in a message.
+// shown returns a value for a message.
 func shown(v reflect.Value) string {
 	for v.Kind() == reflect.Pointer && !v.IsNil() {
 		if s, ok := v.Interface().(fmt.Stringer); ok {
@@ -188,7 +188,7 @@ func shown(v reflect.Value) string {
 	return text
 }
 
-// shared finds memory that an object and its copy both lead to.
+// shared finds memory that both an object and its copy refer to.
 func shared(in, out any) difference {
 	mine := map[uintptr]bool{}
 	walk("", reflect.ValueOf(in), func(_ string, v reflect.Value) bool {
@@ -207,7 +207,7 @@ func shared(in, out any) difference {
 	return found
 }
 
-// memory is where a reference leads, or 0. What has no size has no memory to share.
+// memory returns the address to which a reference refers, or 0. A value of size 0 has no memory to share.
 func memory(v reflect.Value) uintptr {
 	switch v.Kind() {
 	case reflect.Slice:
@@ -226,7 +226,7 @@ func memory(v reflect.Value) uintptr {
 	return 0
 }
 
-// walk visits a value and what exported fields, elements and pointers lead to, as long as visit says so.
+// walk visits a value and the values below it in exported fields, elements and pointers, as long as visit returns true.
 func walk(path string, v reflect.Value, visit func(path string, v reflect.Value) bool) {
 	if !visit(path, v) {
 		return

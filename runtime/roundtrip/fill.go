@@ -15,10 +15,12 @@ import (
 	"sigs.k8s.io/randfill/bytesource"
 )
 
-// awkward are strings that encodings are known to mistake for something else.
-var awkward = []string{"true", "null", "~", "0x10", "1e3", "007", "2001-01-01", "- a", "a: b", "#a", "<&>", `"`, "é世", " a ", "a\nb", "no", "="}
+// awkward are strings that encodings are known to misread.
+var awkward = []string{
+	"true", "null", "~", "0x10", "1e3", "007", "2001-01-01", "- a", "a: b", "#a", "<&>", `"`, "é世", " a ", "a\nb", "no", "=",
+}
 
-// fill makes a random object of data.
+// fill makes a random object from data.
 func (v *Version[V, H]) fill(object runtime.Object, data []byte) {
 	source := bytesource.New(data)
 	random := rand.New(source)
@@ -39,7 +41,7 @@ func (v *Version[V, H]) fill(object runtime.Object, data []byte) {
 		fillMeta,
 		func(q *resource.Quantity, c randfill.Continue) {
 			*q = *resource.NewMilliQuantity(int64(c.Intn(100000)), resource.DecimalSI)
-			_ = q.String() // what is remembered of it is no difference
+			_ = q.String() // the text that a quantity caches is no difference
 		},
 		func(r *runtime.RawExtension, c randfill.Continue) { *r = runtime.RawExtension{Raw: document(c)} },
 		func(f *metav1.FieldsV1, _ randfill.Continue) { *f = *metav1.NewFieldsV1(`{"f:spec":{}}`) },
@@ -49,7 +51,7 @@ func (v *Version[V, H]) fill(object runtime.Object, data []byte) {
 	filler.Funcs(v.choices()...)
 	filler.Funcs(v.Fillers...)
 	filler.Fill(object)
-	v.settle(reflect.ValueOf(object).Elem(), random)
+	v.normalize(reflect.ValueOf(object).Elem(), random)
 }
 
 // word is a short string.
@@ -72,7 +74,8 @@ func document(c randfill.Continue) []byte {
 	return fmt.Appendf(nil, `{"a":%q,"n":%d}`, fmt.Sprintf("b%d", c.Intn(100)), c.Intn(100))
 }
 
-// fillMeta sets what objects have. managedFields name fields of a version, which conversions of objects leave alone.
+// fillMeta sets common metadata. It sets no managedFields, which name fields of a version, and which conversions don't
+// change.
 func fillMeta(m *metav1.ObjectMeta, c randfill.Continue) {
 	c.FillNoCustom(m)
 	m.ManagedFields = nil
@@ -84,12 +87,13 @@ func fillMeta(m *metav1.ObjectMeta, c randfill.Continue) {
 	m.UID = types.UID(word(c))
 }
 
-// choices are fillers that pick one of Values.
+// choices returns fillers that pick one of Values.
 func (v *Version[V, H]) choices() []any {
 	var out []any
 	for _, values := range v.Values {
 		all := reflect.ValueOf(values)
-		typ := reflect.FuncOf([]reflect.Type{reflect.PointerTo(all.Type().Elem()), reflect.TypeFor[randfill.Continue]()}, nil, false)
+		typ := reflect.FuncOf([]reflect.Type{reflect.PointerTo(all.Type().Elem()),
+			reflect.TypeFor[randfill.Continue]()}, nil, false)
 		out = append(out, reflect.MakeFunc(typ, func(args []reflect.Value) []reflect.Value {
 			c := args[1].Interface().(randfill.Continue)
 			args[0].Elem().Set(all.Index(c.Intn(all.Len())))
@@ -99,14 +103,15 @@ func (v *Version[V, H]) choices() []any {
 	return out
 }
 
-// unfillable are fillers that leave the types within t alone of which there are no random values: interfaces above all.
+// unfillable returns fillers that leave types within t unset which have no random values, such as interfaces.
 func unfillable(t reflect.Type, seen map[reflect.Type]bool) []any {
 	if seen[t] {
 		return nil
 	}
 	seen[t] = true
 	switch t.Kind() {
-	case reflect.Interface, reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Uintptr, reflect.Complex64, reflect.Complex128:
+	case reflect.Interface, reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Uintptr, reflect.Complex64,
+		reflect.Complex128:
 		typ := reflect.FuncOf([]reflect.Type{reflect.PointerTo(t), reflect.TypeFor[randfill.Continue]()}, nil, false)
 		return []any{reflect.MakeFunc(typ, func([]reflect.Value) []reflect.Value { return nil }).Interface()}
 	case reflect.Pointer, reflect.Slice, reflect.Array:
@@ -125,16 +130,16 @@ func unfillable(t reflect.Type, seen map[reflect.Type]bool) []any {
 	return nil
 }
 
-// settle corrects what no client could have sent: values that their own JSON can't express.
-func (v *Version[V, H]) settle(at reflect.Value, random *rand.Rand) {
+// normalize replaces values that no client could have sent, since their own JSON can't express them.
+func (v *Version[V, H]) normalize(at reflect.Value, random *rand.Rand) {
 	switch at.Kind() {
 	case reflect.Pointer:
 		if !at.IsNil() {
-			v.settle(at.Elem(), random)
+			v.normalize(at.Elem(), random)
 		}
 	case reflect.Struct:
 		if at.CanAddr() && speaksForItself(at) {
-			v.settleJSON(at, random)
+			v.normalizeJSON(at, random)
 			return
 		}
 		for i := range at.NumField() {
@@ -146,31 +151,31 @@ func (v *Version[V, H]) settle(at reflect.Value, random *rand.Rand) {
 				at.Field(i).SetZero()
 				continue
 			}
-			v.settle(at.Field(i), random)
+			v.normalize(at.Field(i), random)
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range at.Len() {
-			v.settle(at.Index(i), random)
+			v.normalize(at.Index(i), random)
 		}
 	case reflect.Map:
 		for _, key := range sortedKeys(at) {
 			value := reflect.New(at.Type().Elem()).Elem()
 			value.Set(at.MapIndex(key))
-			v.settle(value, random)
+			v.normalize(value, random)
 			at.SetMapIndex(key, value)
 		}
 	}
 }
 
-// speaksForItself tells values with methods for JSON.
+// speaksForItself tells whether a type has methods for JSON.
 func speaksForItself(v reflect.Value) bool {
 	_, in := v.Addr().Interface().(json.Unmarshaler)
 	_, out := v.Addr().Interface().(json.Marshaler)
 	return in && out
 }
 
-// settleJSON replaces a value by what its own JSON says of it, or by nothing where that is no JSON.
-func (v *Version[V, H]) settleJSON(at reflect.Value, random *rand.Rand) {
+// normalizeJSON replaces a value by the value of its own JSON, or by the zero value where that isn't valid JSON.
+func (v *Version[V, H]) normalizeJSON(at reflect.Value, random *rand.Rand) {
 	if raw := at.FieldByName("Raw"); raw.IsValid() && at.NumField() == 1 && raw.Type() == reflect.TypeFor[[]byte]() {
 		raw.SetBytes(fmt.Appendf(nil, `{"a":%d}`, random.Intn(100)))
 	}
@@ -185,7 +190,7 @@ func (v *Version[V, H]) settleJSON(at reflect.Value, random *rand.Rand) {
 	}
 }
 
-// prepare brings an object that is to be converted in line with what conversions say that they lose.
+// prepare empties and fills the fields of an object about which conversions declare a loss.
 func (v *Version[V, H]) prepare(object runtime.Object) {
 	lost, kept := map[Field]bool{}, map[Field]bool{}
 	for _, f := range v.Dropped {
@@ -226,7 +231,7 @@ func adjust(v reflect.Value, lost, kept map[Field]bool) {
 	}
 }
 
-// present makes a pointer that is nil point to a zero value, and those in a list or a map.
+// present makes a nil pointer point to a zero value, also within a list or a map.
 func present(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -214,7 +214,8 @@ func TestRawExtensionsAreComparedByWhatTheySay(t *testing.T) {
 	}
 }
 
-// TestHiddenFields: what isn't exported doesn't travel, and isn't missed; what is beside it is compared.
+// TestHiddenFields: the comparison ignores unexported fields, which no encoding carries, and compares the fields beside
+// them.
 func TestHiddenFields(t *testing.T) {
 	type sealed struct {
 		Text   string
@@ -227,7 +228,8 @@ func TestHiddenFields(t *testing.T) {
 		Sum  *big.Int
 	}
 	in := holder{&sealed{"x", []int{1}}, []sealed{{"y", nil}}, map[string]sealed{"k": {"z", []int{2}}}, big.NewInt(7)}
-	if d := compare(in, holder{&sealed{Text: "x"}, []sealed{{Text: "y"}}, map[string]sealed{"k": {Text: "z"}}, big.NewInt(7)}); d.found() {
+	if d := compare(in, holder{&sealed{Text: "x"}, []sealed{{Text: "y"}}, map[string]sealed{"k": {Text: "z"}},
+		big.NewInt(7)}); d.found() {
 		t.Errorf("hidden fields are missed: %+v", d)
 	}
 	for path, out := range map[string]holder{

@@ -22,7 +22,7 @@ type fault struct {
 // patience bounds how many smaller objects are tried.
 const patience = 5000
 
-// examine checks an object, and shrinks it where it is at fault.
+// examine checks an object, and shrinks it where it has a fault.
 func examine[T runtime.Object](object T, c check[T]) *fault {
 	why := c.run(object)
 	if !why.found() {
@@ -41,11 +41,12 @@ func (f *fault) report() string {
 	if f.why.path != "" {
 		at = f.why.path + ": "
 	}
-	return fmt.Sprintf("%s: %s%s\nthe smallest object that shows it (%d were tried):\n  %s", f.summary(), at, f.why.text, f.attempts,
+	return fmt.Sprintf("%s: %s%s\nthe smallest object that shows it (%d were tried):\n  %s", f.summary(), at,
+		f.why.text, f.attempts,
 		strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "\n  "))
 }
 
-// summary is equal for faults of the same field.
+// summary is the same for all faults of a field.
 func (f *fault) summary() string {
 	s := fmt.Sprintf("%T doesn't survive %s", f.object, f.check)
 	if field, _, _ := strings.Cut(f.why.path, "["); field != "" {
@@ -54,7 +55,7 @@ func (f *fault) summary() string {
 	return s
 }
 
-// plain is a value as a person reads it: without what is empty, whatever its tags say.
+// plain returns a value as a person reads it: without empty parts, whatever its tags say.
 func plain(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -119,8 +120,9 @@ func shrink[T runtime.Object](object T, fails func(T) bool) (T, int) {
 	return object, attempts
 }
 
-// empty empties the nth part of a value that is not empty yet, counted from the outside in, and tells whether there was
-// one. It changes n. Of what speaks for itself no part is emptied: there might be no JSON that says so.
+// empty empties the nth part of a value that isn't empty yet, counted from the outside in, and tells whether there was
+// such a part. It changes n. It empties no part of a value with its own JSON, which might not be able to express the
+// result.
 func empty(v reflect.Value, n *int) bool {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -148,7 +150,7 @@ func empty(v reflect.Value, n *int) bool {
 	return false
 }
 
-// emptyParts sets a part to zero, or something within it. All of the parts come first.
+// emptyParts sets a part to zero, or something within a part. It tries all parts first.
 func emptyParts(count int, part func(int) reflect.Value, n *int) bool {
 	for i := range count {
 		if p := part(i); p.CanSet() && !p.IsZero() && take(n) {
@@ -187,13 +189,14 @@ func emptyEntry(m reflect.Value, n *int) bool {
 	return false
 }
 
-// take counts down to the part that is asked for.
+// take counts down to the requested part.
 func take(n *int) bool {
 	*n--
 	return *n < 0
 }
 
-// opaque tells structs whose state is not in exported fields alone: they are copied, emptied and filled as a whole.
+// opaque tells whether a struct has state outside of its exported fields. Such a struct is copied, emptied and filled
+// as a whole.
 func opaque(t reflect.Type) bool {
 	for i := range t.NumField() {
 		if !t.Field(i).IsExported() {
@@ -203,7 +206,7 @@ func opaque(t reflect.Type) bool {
 	return false
 }
 
-// clone copies an object without asking its own functions, which are under test.
+// clone copies an object without calling the object's own functions, which are under test.
 func clone[T any](object T) T {
 	return cloned(reflect.ValueOf(object)).Interface().(T)
 }

@@ -57,8 +57,7 @@ type secret struct {
 	Secret string `json:"secret"`
 }
 
-// Keys is what a configuration says: a Chain for each resource. It is immutable; the zero value leaves all values as
-// they are.
+// Keys is a configuration: a Chain for each resource. It is immutable; the zero value leaves all values unencrypted.
 type Keys struct {
 	chains map[schema.GroupResource]*Chain
 }
@@ -68,8 +67,8 @@ var (
 	anyAny = schema.GroupResource{Group: "*", Resource: "*"}
 )
 
-// For returns the chain of a resource: that of its own name, of its group's "*", or of "*.*". What no rule names is
-// stored as it is.
+// For returns the chain of a resource: that of its own name, of its group's "*", or of "*.*". A resource that no rule
+// names is stored unencrypted.
 func (k *Keys) For(gr schema.GroupResource) *Chain {
 	for _, name := range []schema.GroupResource{gr, {Group: gr.Group, Resource: "*"}, anyAny} {
 		if chain := k.chains[name]; chain != nil {
@@ -79,8 +78,8 @@ func (k *Keys) For(gr schema.GroupResource) *Chain {
 	return plain
 }
 
-// Unused returns the rules, as the file has them, that concern none of the resources: a resource that was misspelt is
-// stored in the clear. Those for all resources, or all of a group, are never among them.
+// Unused returns the names in rules that match none of the resources: a resource whose name is misspelled is stored
+// unencrypted. Names for all resources, or for all of a group, are never among them.
 func (k *Keys) Unused(resources []schema.GroupResource) []string {
 	var unused []string
 	for gr := range k.chains {
@@ -92,7 +91,7 @@ func (k *Keys) Unused(resources []schema.GroupResource) []string {
 	return unused
 }
 
-// typeName is a Go type in words of YAML.
+// typeName returns the name of a Go type in words of YAML.
 func typeName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Struct, reflect.Pointer, reflect.Map:
@@ -103,9 +102,10 @@ func typeName(t reflect.Type) string {
 	return t.Kind().String()
 }
 
-// Parse reads an EncryptionConfiguration in YAML or JSON. Unknown and duplicate fields are errors, as is all that
-// kube-apiserver refuses; every error names the field, and none repeats a secret. So are names that no resource can have, and
-// a second document in the file: kube-apiserver ignores them, and who wrote them believes that they encrypt something.
+// Parse reads an EncryptionConfiguration in YAML or JSON. It rejects unknown and duplicate fields, and everything that
+// kube-apiserver rejects. It also rejects names that no resource can have, and a second document in the file:
+// kube-apiserver ignores these, and their author believes that they encrypt something. Every error names the field, and
+// none repeats a secret.
 func Parse(data []byte) (*Keys, error) {
 	data, err := onlyDocument(data)
 	if err != nil {
@@ -121,7 +121,8 @@ func Parse(data []byte) (*Keys, error) {
 		if wrong.Field == "" {
 			return nil, fmt.Errorf("no EncryptionConfiguration: the file is a %s", wrong.Value)
 		}
-		return nil, fmt.Errorf("no EncryptionConfiguration: %s is a %s, and should be of type %s", wrong.Field, wrong.Value, typeName(wrong.Type))
+		return nil, fmt.Errorf("no EncryptionConfiguration: %s is a %s, and should be of type %s", wrong.Field,
+			wrong.Value, typeName(wrong.Type))
 	}
 	if err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func Parse(data []byte) (*Keys, error) {
 	return k, nil
 }
 
-// onlyDocument is the one document of a file that says anything.
+// onlyDocument returns the one document of a file that isn't blank.
 func onlyDocument(data []byte) ([]byte, error) {
 	var only []byte
 	for reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data))); ; {
@@ -163,7 +164,8 @@ func onlyDocument(data []byte) ([]byte, error) {
 		case isBlank(document):
 			continue
 		case only != nil:
-			return nil, errors.New("the file holds several YAML documents: put the rules of all under the resources of one")
+			return nil, errors.New("the file holds several YAML documents: put the rules of all under the " +
+				"resources of one")
 		}
 		only = document
 	}
@@ -179,7 +181,7 @@ func isBlank(document []byte) bool {
 	return true
 }
 
-// add takes one rule in. The links of a resource that stands in several are those of the first, then of the next.
+// add adds one rule. A resource that several rules name has the links of the first rule, then of the next.
 func (k *Keys) add(r *rule, path *field.Path) (errs field.ErrorList) {
 	if len(r.Resources) == 0 {
 		errs = append(errs, field.Required(path.Child("resources"), "at least one resource is needed"))
@@ -197,7 +199,8 @@ func (k *Keys) add(r *rule, path *field.Path) (errs field.ErrorList) {
 		gr := schema.ParseGroupResource(name)
 		for _, wider := range []schema.GroupResource{{Group: gr.Group, Resource: "*"}, anyAny} {
 			if k.chains[wider] != nil {
-				errs = append(errs, field.Invalid(path.Child("resources").Index(i), name, "an earlier rule, for "+text(wider)+", hides this one"))
+				errs = append(errs, field.Invalid(path.Child("resources").Index(i), name,
+					"an earlier rule, for "+text(wider)+", hides this one"))
 			}
 		}
 	}
@@ -213,7 +216,7 @@ func (k *Keys) add(r *rule, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// text is how the file names a resource.
+// text returns a resource as the file names it.
 func text(gr schema.GroupResource) string {
 	if gr.Group == "" && gr.Resource == "*" {
 		return "*."
@@ -221,7 +224,7 @@ func text(gr schema.GroupResource) string {
 	return gr.String()
 }
 
-// checkResources refuses names that mean nothing, and such as hide one another within one rule.
+// checkResources rejects names without a meaning, and names that hide one another within one rule.
 func checkResources(names []string, path *field.Path) (errs field.ErrorList) {
 	for i, name := range names {
 		gr := schema.ParseGroupResource(name)
@@ -239,13 +242,14 @@ func checkResources(names []string, path *field.Path) (errs field.ErrorList) {
 			bad("it names a group and no resource of it")
 		case strings.ContainsFunc(name, unicode.IsSpace):
 			bad("it has a space")
-		case gr.Resource != "*" && strings.Contains(gr.Resource, "*"), gr.Group != "*" && strings.Contains(gr.Group, "*"):
+		case gr.Resource != "*" && strings.Contains(gr.Resource, "*"),
+			gr.Group != "*" && strings.Contains(gr.Group, "*"):
 			bad(`"*" stands for all resources, or for all groups, and not for a part of a name`)
 		}
 		for _, other := range names[:i] {
 			switch o := schema.ParseGroupResource(other); {
 			case o == gr:
-				bad("it stands twice in the list")
+				bad("the list has it twice")
 			case o == anyAny || gr == anyAny, o.Group == gr.Group && (o.Resource == "*" || gr.Resource == "*"):
 				bad(fmt.Sprintf("it overlaps with %q in the same list", other))
 			}
@@ -254,7 +258,7 @@ func checkResources(names []string, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// links makes the links of a provider.
+// links returns the links of a provider.
 func (p *provided) links(path *field.Path) ([]link, field.ErrorList) {
 	var links []link
 	var errs field.ErrorList
@@ -284,7 +288,8 @@ func (p *provided) links(path *field.Path) ([]link, field.ErrorList) {
 		for i, s := range candidate.keys.Keys {
 			cipher, bad := s.cipher(keys.Index(i), candidate.sizes, candidate.build)
 			errs = append(errs, bad...)
-			links = append(links, link{prefix: mark + candidate.name + ":v1:" + s.Name + ":", name: nameOf(candidate.name, s.Name), cipher: cipher})
+			links = append(links, link{prefix: mark + candidate.name + ":v1:" + s.Name + ":",
+				name: nameOf(candidate.name, s.Name), cipher: cipher})
 		}
 	}
 	if p.KMS != nil {
@@ -293,15 +298,17 @@ func (p *provided) links(path *field.Path) ([]link, field.ErrorList) {
 	}
 	if found != 1 {
 		errs = append(errs, field.Invalid(path, field.OmitValueType{},
-			fmt.Sprintf("it names %d providers; each element has exactly one of identity, aesgcm, secretbox, aescbc", found)))
+			fmt.Sprintf("it names %d providers; each element has exactly one of identity, aesgcm, secretbox, aescbc",
+				found)))
 	}
 	return links, errs
 }
 
-func (s *secret) cipher(path *field.Path, sizes []int, build func([]byte) (provider, error)) (provider, field.ErrorList) {
+func (s *secret) cipher(path *field.Path, sizes []int,
+	build func([]byte) (provider, error)) (provider, field.ErrorList) {
 	var errs field.ErrorList
 	if s.Name == "" {
-		errs = append(errs, field.Required(path.Child("name"), "what the key sealed bears its name"))
+		errs = append(errs, field.Required(path.Child("name"), "sealed values begin with the name of their key"))
 	}
 	if s.Secret == "" {
 		return nil, append(errs, field.Required(path.Child("secret"), "it is the key itself, in base64"))
@@ -311,7 +318,8 @@ func (s *secret) cipher(path *field.Path, sizes []int, build func([]byte) (provi
 		return nil, append(errs, field.Invalid(path.Child("secret"), redacted, "it must be base64"))
 	}
 	if !slices.Contains(sizes, len(raw)) {
-		return nil, append(errs, field.Invalid(path.Child("secret"), redacted, fmt.Sprintf("it has %d bytes, not one of %v", len(raw), sizes)))
+		return nil, append(errs, field.Invalid(path.Child("secret"), redacted,
+			fmt.Sprintf("it has %d bytes, not one of %v", len(raw), sizes)))
 	}
 	cipher, err := build(raw)
 	if err != nil {

@@ -92,8 +92,8 @@ func (p *box) open(_ string, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// cbc is AES-CBC with the padding of PKCS #7: a random block, then the ciphertext. Nothing is authenticated; it is here
-// to read what others wrote, and to write what they read.
+// cbc is AES-CBC with the padding of PKCS #7: a random block, then the ciphertext. It authenticates nothing. It is here
+// to read values of other servers, and to write values that they read.
 type cbc struct{ block cipher.Block }
 
 func newCBC(secret []byte) (provider, error) {

@@ -1,13 +1,13 @@
-// Package seal keeps values encrypted at rest, as kube-apiserver does it: it reads the same EncryptionConfiguration
-// and writes the same bytes, so that a server can be replaced in place, keys and all. Providers are identity, aesgcm,
-// secretbox and aescbc; the first one of a resource seals, all of them open.
+// Package seal encrypts values at rest, as kube-apiserver does: it reads the same EncryptionConfiguration and writes
+// the same bytes, so that a server can be replaced in place, keys and all. Providers are identity, aesgcm, secretbox
+// and aescbc; the first one of a resource seals, all of them open.
 //
-// A Source is a configuration that is read from a file and may be read again; a Transformer is what it means to one
-// resource at any time. The package knows keys of etcd and bytes, no objects, and nothing else of ours.
+// A Source is a configuration in a file, which it may read again; a Transformer applies the present configuration to
+// one resource. The package knows keys of etcd and bytes, no objects, and nothing else of ours.
 //
-// A value that aesgcm sealed opens under the key of etcd where it was written and nowhere else. Its nonces are random:
-// one secret should seal no more than 2^32 values before a new one is put in front of it. secretbox has no such limit in
-// practice, and doesn't bind a value to its key; aescbc does not even tell a value that was tampered with.
+// A value that aesgcm sealed opens only under the key of etcd for which it was sealed. Its nonces are random: one
+// secret should seal at most 2^32 values before an operator puts a new one in front of it. secretbox has no such limit
+// in practice, and doesn't bind a value to its key. aescbc doesn't even detect a manipulated value.
 package seal
 
 import (
@@ -17,32 +17,32 @@ import (
 	"strings"
 )
 
-// mark is how every sealed value begins: no JSON does.
+// mark is the beginning of every sealed value. No JSON begins with it.
 const mark = "k8s:enc:"
 
-// Chain is the providers of one resource, with a link for each of their keys: the first link seals, all open. It is
-// immutable and safe for concurrent use.
+// Chain is the providers of one resource, with a link for each of their keys: the first link seals, all links open. It
+// is immutable and safe for concurrent use.
 type Chain struct{ links []link }
 
 // link is one key of one provider.
 type link struct {
-	prefix string // what its values begin with; "" for identity
-	name   string // how errors call it
+	prefix string // the prefix of its values; "" for identity
+	name   string // its name in errors
 	cipher provider
 }
 
-// provider seals and opens what stands behind a link's prefix. The etcd key is authenticated, where it can be.
+// provider seals and opens the bytes behind a link's prefix. It authenticates the etcd key, where it can.
 type provider interface {
 	// seal appends the sealed value to dst.
 	seal(dst []byte, key string, plain []byte) ([]byte, error)
-	// open must not change sealed.
+	// open opens a sealed value, which it must not change.
 	open(key string, sealed []byte) ([]byte, error)
-	// overhead is by how much seal grows a value at most.
+	// overhead bounds the bytes that seal adds to a value.
 	overhead() int
 }
 
-// Open returns what Seal was given, or kube-apiserver with the same configuration. stale tells that Seal would take
-// another key today. plain may share memory with stored, which is not changed.
+// Open returns the value that this package's Seal, or kube-apiserver with the same configuration, has sealed. stale
+// says that Seal would use another key today. plain may share memory with stored, which Open doesn't change.
 func (c *Chain) Open(key string, stored []byte) (plain []byte, stale bool, err error) {
 	var failed []string
 	for i := range c.links {
@@ -54,14 +54,15 @@ func (c *Chain) Open(key string, stored []byte) (plain []byte, stale bool, err e
 		switch {
 		case err == nil:
 			return plain, i > 0, nil
-		case l.prefix != "": // that identity doesn't open a sealed value says nothing
+		case l.prefix != "": // no need to report that identity doesn't open a sealed value
 			failed = append(failed, fmt.Sprintf("%s does not open it: %v", l.name, err))
 		}
 	}
 	if len(failed) > 0 {
 		return nil, false, errors.New(strings.Join(failed, "; "))
 	}
-	return nil, false, fmt.Errorf("%s, and the encryption configuration has only %s for this resource", sealedWith(stored), c.names())
+	return nil, false, fmt.Errorf("%s, and the encryption configuration has only %s for this resource",
+		sealedWith(stored), c.names())
 }
 
 // Seal returns the value to store under a key of etcd.
@@ -83,13 +84,13 @@ func (c *Chain) names() string {
 	return strings.Join(names, ", ")
 }
 
-// sealedWith says what a stored value tells of itself: provider and name of the key, no secret.
+// sealedWith returns the provider and the name of the key with which a stored value was sealed. It returns no secret.
 func sealedWith(stored []byte) string {
 	rest, sealed := bytes.CutPrefix(stored, []byte(mark))
 	if !sealed {
 		return "the value is not encrypted"
 	}
-	const longest = 300 // of names that are worth to be repeated
+	const longest = 300 // longer names are not repeated
 	parts := strings.SplitN(string(rest[:min(len(rest), longest)]), ":", 4)
 	if len(parts) < 4 {
 		return "the value begins as an encrypted one and is none"

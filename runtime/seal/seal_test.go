@@ -59,14 +59,19 @@ func TestRotation(t *testing.T) {
 		stale  bool
 		err    string
 	}{
-		"clear, to be encrypted":        {value, first, true, ""},
-		"old key, still the first":      {old, first, false, ""},
-		"old key, one before it":        {old, both, true, ""},
-		"old key, gone":                 {old, done, false, `the value was encrypted with aesgcm key "old", and the encryption configuration has only aesgcm key "new" for this resource`},
-		"new key":                       {mustSeal(t, both, value), done, false, ""},
-		"clear, where nothing is":       {value, done, false, "the value is not encrypted, and the encryption configuration has only"},
-		"encrypted, where nothing is":   {old, plain, false, `the value was encrypted with aesgcm key "old", and the encryption configuration has only identity`},
-		"back to the clear, first step": {old, mustParse(t, rules("identity: {}", keys("aesgcm", "old", secret32))).For(widgets), true, ""},
+		"clear, to be encrypted":   {value, first, true, ""},
+		"old key, still the first": {old, first, false, ""},
+		"old key, one before it":   {old, both, true, ""},
+		"old key, gone": {old, done, false,
+			`the value was encrypted with aesgcm key "old", and the encryption configuration has only aesgcm key ` +
+				`"new" for this resource`},
+		"new key": {mustSeal(t, both, value), done, false, ""},
+		"clear, where nothing is": {value, done, false,
+			"the value is not encrypted, and the encryption configuration has only"},
+		"encrypted, where nothing is": {old, plain, false,
+			`the value was encrypted with aesgcm key "old", and the encryption configuration has only identity`},
+		"back to the clear, first step": {old, mustParse(t,
+			rules("identity: {}", keys("aesgcm", "old", secret32))).For(widgets), true, ""},
 	} {
 		got, stale, err := test.chain.Open(etcdKey, test.stored)
 		switch {
@@ -87,7 +92,7 @@ func TestSameName(t *testing.T) {
 	}
 }
 
-// What was changed, moved to another key, or sealed with another secret under the same name is refused by name.
+// A value that was changed, moved to another key, or sealed with another secret of the same name is refused by name.
 func TestTampering(t *testing.T) {
 	for _, provider := range []string{"aesgcm", "secretbox"} {
 		c := mustParse(t, rules(keys(provider, "k", secret32))).For(widgets)
@@ -139,7 +144,8 @@ func TestUnknownProvider(t *testing.T) {
 
 // Whatever is stored, Open neither panics nor changes it, and only identity takes what it didn't seal.
 func FuzzOpen(f *testing.F) {
-	all := mustParse(f, rules(keys("aesgcm", "a", secret32), keys("secretbox", "b", secret32), keys("aescbc", "c", secret32), "identity: {}")).For(widgets)
+	all := mustParse(f, rules(keys("aesgcm", "a", secret32), keys("secretbox", "b", secret32),
+		keys("aescbc", "c", secret32), "identity: {}")).For(widgets)
 	for i := range all.links {
 		c := &Chain{links: all.links[i : i+1]}
 		f.Add(mustSeal(f, c, value))
@@ -157,14 +163,16 @@ func FuzzOpen(f *testing.F) {
 			}
 			return
 		}
-		if again, stale, err := all.Open(etcdKey, mustSeal(t, all, plain)); err != nil || stale || !bytes.Equal(again, plain) {
+		if again, stale, err := all.Open(etcdKey, mustSeal(t, all, plain)); err != nil || stale ||
+			!bytes.Equal(again, plain) {
 			t.Fatalf("%q %v %v", again, stale, err)
 		}
 	})
 }
 
 func BenchmarkOpen(b *testing.B) {
-	for name, provider := range map[string]string{"aesgcm": keys("aesgcm", "a", secret32), "secretbox": keys("secretbox", "a", secret32)} {
+	for name, provider := range map[string]string{"aesgcm": keys("aesgcm", "a", secret32),
+		"secretbox": keys("secretbox", "a", secret32)} {
 		b.Run(name, func(b *testing.B) {
 			c := mustParse(b, rules(provider)).For(widgets)
 			stored := mustSeal(b, c, bytes.Repeat([]byte("0123456789abcdef"), 64))

@@ -18,7 +18,7 @@ type Source struct {
 	path string
 	keys atomic.Pointer[Keys]
 
-	mu        sync.Mutex // guards what follows, and orders reloads
+	mu        sync.Mutex // guards the following fields, and orders reloads
 	hash      [sha256.Size]byte
 	listeners map[*func()]bool
 }
@@ -34,11 +34,11 @@ func Load(path string) (*Source, error) {
 	return s, err
 }
 
-// Keys is the configuration as it was last read.
+// Keys returns the configuration as it was last read.
 func (s *Source) Keys() *Keys { return s.keys.Load() }
 
-// Reload reads the file again, and takes what it says where its content has changed; what is wrong in it leaves the
-// configuration as it was. It tells whether anything was taken.
+// Reload reads the file again, and uses the new configuration where the content has changed. An error in the file
+// leaves the configuration as it was. Reload tells whether the configuration changed.
 func (s *Source) Reload() (changed bool, err error) {
 	if s.path == "" {
 		return false, nil
@@ -65,8 +65,8 @@ func (s *Source) Reload() (changed bool, err error) {
 	return true, nil
 }
 
-// Follow reads the file again at every tick until ctx ends; it tells log that it took it, or why it could not, and calls
-// taken with what it took.
+// Follow reloads the file at every tick until ctx ends. It logs a changed configuration or the reason why it can't be
+// used, and calls taken with a changed configuration.
 func (s *Source) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.Logger, taken func(*Keys)) {
 	for {
 		select {
@@ -76,15 +76,17 @@ func (s *Source) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.L
 		}
 		switch changed, err := s.Reload(); {
 		case err != nil:
-			log.Error("the encryption configuration can't be read again, the one before stays", "file", s.path, "error", err)
+			log.Error("the encryption configuration could not be reloaded, the previous one stays in use", "file",
+				s.path, "error",
+				err)
 		case changed:
-			log.Info("the encryption configuration was read again", "file", s.path)
+			log.Info("the encryption configuration was reloaded", "file", s.path)
 			taken(s.Keys())
 		}
 	}
 }
 
-// For returns what the configuration means to a resource, now and after each reload.
+// For returns the Transformer of a resource, which follows each reload.
 func (s *Source) For(gr schema.GroupResource) *Transformer {
 	return &Transformer{source: s, resource: gr}
 }
@@ -95,18 +97,18 @@ type Transformer struct {
 	resource schema.GroupResource
 }
 
-// Open is Chain.Open of the configuration of this moment.
+// Open is Chain.Open with the present configuration.
 func (t *Transformer) Open(key string, stored []byte) (plain []byte, stale bool, err error) {
 	return t.source.Keys().For(t.resource).Open(key, stored)
 }
 
-// Seal is Chain.Seal of the configuration of this moment.
+// Seal is Chain.Seal with the present configuration.
 func (t *Transformer) Seal(key string, plain []byte) ([]byte, error) {
 	return t.source.Keys().For(t.resource).Seal(key, plain)
 }
 
-// OnChange calls f after each reload that changed anything, one call at a time, until cancel is called. f must be quick
-// and must not reload.
+// OnChange calls f after each reload that changed the configuration, one call at a time, until cancel is called. f must
+// be quick and must not reload.
 func (t *Transformer) OnChange(f func()) (cancel func()) {
 	s := t.source
 	s.mu.Lock()

@@ -39,7 +39,8 @@ func anonymousClient(t *testing.T, path string) *http.Client {
 	t.Helper()
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(readKubeconfig(t, path).Clusters[0].Cluster.CA)
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
 }

@@ -38,8 +38,8 @@ var (
 	cacheChecks = describe("apiserver_storage_consistency_checks_total",
 		"Comparisons of the watch cache with storage.", "status")
 
-	cacheReady    = describe("apigen_watch_cache_ready", "1 while the watch cache follows storage.")
-	cachePoisoned = describe("apigen_watch_cache_undecodable_objects",
+	cacheReady   = describe("apigen_watch_cache_ready", "1 while the watch cache follows storage.")
+	cacheCorrupt = describe("apigen_watch_cache_undecodable_objects",
 		"Objects in the watch cache that could not be decoded.")
 	cacheWindow    = describe("apigen_watch_cache_window_events", "Events in the window.")
 	cacheBytes     = describe("apigen_watch_cache_window_bytes", "Estimated memory that the window keeps.")
@@ -49,15 +49,15 @@ var (
 	cacheTopics    = describe("apigen_watch_cache_topics", "Logs of namespaces and field values that watchers follow.")
 	cacheForms     = describe("apigen_watch_cache_rendition_bytes",
 		"Size of the renditions kept beside the stored form.")
-	cacheFormsMost = describe("apigen_watch_cache_rendition_budget_bytes",
+	cacheFormsBudget = describe("apigen_watch_cache_rendition_budget_bytes",
 		"Bound of the size of the renditions kept beside the stored form.")
 	cacheRendered = describe("apigen_watch_cache_renditions_total", "Renditions made beside the stored form.")
 	cacheEvicted  = describe("apigen_watch_cache_renditions_evicted_total",
 		"Renditions dropped to stay within the bound.")
 	cacheExpired = describe("apigen_watch_cache_expired_total",
 		"Watches that fell out of the window, or began before it.")
-	cacheResumes   = describe("apigen_watch_cache_resumes_total", "Times that the watch on storage was opened.")
-	cacheQuestions = describe("apigen_watch_cache_revision_questions_total",
+	cacheResumes          = describe("apigen_watch_cache_resumes_total", "Times that the watch on storage was opened.")
+	cacheRevisionRequests = describe("apigen_watch_cache_revision_questions_total",
 		"Requests for the revision of storage. Reads that wait at the same time share a request.")
 	cacheRollBacks = describe("apigen_watch_cache_storage_rollbacks_total",
 		"Times that the revision of storage went backwards.")
@@ -105,7 +105,7 @@ func (s series) cache(m store.Measurement, ready bool) {
 	}
 	s.send(cacheReady, gauge, following)
 	s.send(cacheRevision, gauge, c.Revision)
-	s.send(cachePoisoned, gauge, c.Poisoned)
+	s.send(cacheCorrupt, gauge, c.Corrupt)
 	s.send(cacheCapacity, gauge, c.WindowCapacity)
 	s.send(cacheWindow, gauge, c.WindowLen)
 	s.send(cacheBytes, gauge, c.WindowBytes)
@@ -114,14 +114,14 @@ func (s series) cache(m store.Measurement, ready bool) {
 	s.send(cacheWatchers, gauge, c.Cursors)
 	s.send(cacheTopics, gauge, c.Topics)
 	s.send(cacheForms, gauge, c.FormBytes)
-	s.send(cacheFormsMost, gauge, c.FormBudget)
+	s.send(cacheFormsBudget, gauge, c.FormBudget)
 	s.send(cacheFills, counter, c.Fills)
 	s.send(cacheResumes, counter, c.Resumes)
 	s.send(cacheEvents, counter, c.Events)
 	s.send(cacheExpired, counter, c.Expired)
 	s.send(cacheRendered, counter, c.Rendered)
 	s.send(cacheEvicted, counter, c.Evicted)
-	s.send(cacheQuestions, counter, c.Questions)
+	s.send(cacheRevisionRequests, counter, c.Questions)
 	s.send(cacheRollBacks, counter, c.RollBacks)
 	s.send(cacheReads, counter, max(c.Consistent-c.Lagging, 0), "false")
 	s.send(cacheReads, counter, c.Lagging, "true")

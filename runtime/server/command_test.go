@@ -23,7 +23,9 @@ import (
 
 // program is a binary whose embedded backend is in memory.
 func program() Program {
-	return Program{Name: "shop", Embedded: opens(func(context.Context, string) (storage.Backend, error) { return memory.New(), nil })}
+	return Program{Name: "shop", Embedded: opens(func(context.Context, string) (storage.Backend, error) {
+		return memory.New(), nil
+	})}
 }
 
 // opens is an embedded backend that has nothing to restore.
@@ -63,21 +65,27 @@ func TestBadFlags(t *testing.T) {
 		{"address", []string{"--bind-address=here"}, `--bind-address: "here" is no IP address`},
 		{"prefix", []string{"--etcd-prefix=registry"}, "--etcd-prefix"},
 		{"etcd URL", []string{"--etcd-servers=localhost"}, `--etcd-servers: "localhost" is no URL like`},
-		{"half a pair", []string{"--tls-cert-file=" + garbage}, "--tls-cert-file and --tls-private-key-file go together"},
+		{"half a pair", []string{"--tls-cert-file=" + garbage},
+			"--tls-cert-file and --tls-private-key-file go together"},
 		{"etcd's without etcd", []string{"--etcd-cafile=" + garbage}, "go with --etcd-servers"},
 		{"missing file", []string{"--token-auth-file=" + dir + "/none"}, "--token-auth-file: stat"},
-		{"unreadable certificate", []string{"--tls-cert-file=" + garbage, "--tls-private-key-file=" + garbage}, "--tls-cert-file and --tls-private-key-file: tls: failed to find any PEM data"},
+		{"unreadable certificate", []string{"--tls-cert-file=" + garbage, "--tls-private-key-file=" + garbage},
+			"--tls-cert-file and --tls-private-key-file: tls: failed to find any PEM data"},
 		{"no certificate", []string{"--client-ca-file=" + garbage}, "holds no certificate in PEM"},
 		{"bad tokens", []string{"--token-auth-file=" + garbage}, "garbage.pem:1: 1 columns"},
-		{"compaction", []string{"--etcd-compaction-interval=-1s"}, "--etcd-compaction-interval: -1s must not be negative"},
+		{"compaction", []string{"--etcd-compaction-interval=-1s"},
+			"--etcd-compaction-interval: -1s must not be negative"},
 		{"quota", []string{"--quota-backend-bytes=1000"}, "--quota-backend-bytes: 1000 must be at least"},
-		{"reload of nothing", []string{"--encryption-provider-config-automatic-reload"}, "goes with --encryption-provider-config"},
-		{"no encryption configuration", []string{"--encryption-provider-config=" + garbage}, "--encryption-provider-config: " + garbage + ": "},
+		{"reload of nothing", []string{"--encryption-provider-config-automatic-reload"},
+			"goes with --encryption-provider-config"},
+		{"no encryption configuration", []string{"--encryption-provider-config=" + garbage},
+			"--encryption-provider-config: " + garbage + ": "},
 		{"collector", []string{"--garbage-collector=nobody"}, `"nobody" is neither server nor external`},
 		{"no collector", []string{"--enable-garbage-collector=false", "--garbage-collector=external"},
 			"--garbage-collector goes with --enable-garbage-collector=true"},
 		{"timeout", []string{"--request-timeout=0s"}, "--request-timeout"},
-		{"all at once", []string{"--secure-port=-1", "--bind-address=x"}, `--bind-address: "x" is no IP address; --secure-port: -1 is no port`},
+		{"all at once", []string{"--secure-port=-1", "--bind-address=x"},
+			`--bind-address: "x" is no IP address; --secure-port: -1 is no port`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			data := filepath.Join(t.TempDir(), "data")
@@ -150,7 +158,8 @@ func TestEndedBeforeServing(t *testing.T) {
 			p.Embedded = opens(func(ctx context.Context, _ string) (storage.Backend, error) { return open(ctx, end) })
 			var out bytes.Buffer
 			began := time.Now()
-			if err := run(ctx, p, &out, "--data-dir="+filepath.Join(t.TempDir(), "data"), "--secure-port=0"); err != nil {
+			if err := run(ctx, p, &out, "--data-dir="+filepath.Join(t.TempDir(), "data"),
+				"--secure-port=0"); err != nil {
 				t.Errorf("error %v", err)
 			}
 			if took := time.Since(began); took > 15*time.Second {
@@ -270,7 +279,8 @@ func TestServes(t *testing.T) {
 		want   string
 	}{
 		{anonymous, "/livez", 200, "ok"},
-		{anonymous, "/readyz?verbose", 200, "[+]storage ok\n[+]garbage-collector ok\n[+]shutdown ok\nreadyz check passed"},
+		{anonymous, "/readyz?verbose", 200,
+			"[+]storage ok\n[+]garbage-collector ok\n[+]shutdown ok\nreadyz check passed"},
 		{anonymous, "/readyz/storage", 200, "ok"},
 		{anonymous, "/readyz/nonsense", 404, `there is no check "nonsense"`},
 		{anonymous, "/version", 401, `"reason":"Unauthorized"`},

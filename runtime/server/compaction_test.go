@@ -29,7 +29,8 @@ func TestCompacts(t *testing.T) {
 	defer tick.Stop()
 	for late := time.After(2 * time.Minute); ; {
 		var compacted *storage.CompactedError
-		if _, err := backend.Range(t.Context(), storage.RangeRequest{Prefix: "/x", Revision: first}); errors.As(err, &compacted) {
+		if _, err := backend.Range(t.Context(), storage.RangeRequest{Prefix: "/x", Revision: first}); errors.As(err,
+			&compacted) {
 			break
 		}
 		select {

@@ -21,10 +21,12 @@ func twoKinds() registry.Group {
 		newWidget := func() *widget { return new(widget) }
 		var served []codec.Version[*widget]
 		for _, name := range group.Versions {
-			served = append(served, codec.VersionOf(api.VersionInfo{Name: name}, codec.Conversion[*widget, *widget]{New: newWidget}))
+			served = append(served, codec.VersionOf(api.VersionInfo{Name: name},
+				codec.Conversion[*widget, *widget]{New: newWidget}))
 		}
 		return registry.New(registry.Definition[*widget]{
-			Group: group.Name, Names: api.Names{Kind: kind, Plural: plural}, Scope: api.Namespaced, New: newWidget, Versions: served, Storage: "v1alpha1",
+			Group: group.Name, Names: api.Names{Kind: kind,
+				Plural: plural}, Scope: api.Namespaced, New: newWidget, Versions: served, Storage: "v1alpha1",
 		})
 	}
 	group.Resources = []registry.Resource{definition("Widget", "widgets"), definition("Gadget", "gadgets")}
@@ -42,7 +44,8 @@ func TestRuntimeConfigNamesWhatThereIs(t *testing.T) {
 		"shop.example.com/v1/widgets/status=true": "invalid key shop.example.com/v1/widgets/status",
 		"v1=true":                `unknown api group ""`,
 		"shop.example.com/=true": "invalid key shop.example.com/",
-		"shop.example.com/v1/gizmos=false,api/ga=": `invalid value api/ga=` + "\n" + `runtime-config: shop.example.com/v1 has no resource "gizmos"`,
+		"shop.example.com/v1/gizmos=false,api/ga=": `invalid value api/ga=` + "\n" +
+			`runtime-config: shop.example.com/v1 has no resource "gizmos"`,
 	} {
 		_, err := newEnablement(parseSwitches(strings.Split(flag, ",")), []registry.Group{twoKinds()})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -54,14 +57,18 @@ func TestRuntimeConfigNamesWhatThereIs(t *testing.T) {
 func TestRuntimeConfigDecides(t *testing.T) {
 	core := registry.Group{Versions: []string{"v1"}}
 	for flag, want := range map[string]string{
-		"":                                      "v1/widgets v1/gadgets v1beta1/widgets v1beta1/gadgets v1alpha1/widgets v1alpha1/gadgets",
-		"api/alpha=false":                       "v1/widgets v1/gadgets v1beta1/widgets v1beta1/gadgets",
-		"api/all=false,api/ga=true":             "v1/widgets v1/gadgets",
-		"api/all=true,api/beta=false":           "v1/widgets v1/gadgets v1alpha1/widgets v1alpha1/gadgets",
-		"api/ga=false,shop.example.com/v1=true": "v1/widgets v1/gadgets v1beta1/widgets v1beta1/gadgets v1alpha1/widgets v1alpha1/gadgets",
-		"api/all=false,shop.example.com/v1beta1/gadgets":                                          "v1beta1/gadgets",
-		"shop.example.com/v1/widgets=false,shop.example.com/v1alpha1=0,shop.example.com/v1beta1=": "v1/gadgets v1beta1/widgets v1beta1/gadgets",
-		"api/v1=false,v1=true,/v1=true":                                                           "v1/widgets v1/gadgets v1beta1/widgets v1beta1/gadgets v1alpha1/widgets v1alpha1/gadgets",
+		"": "v1/widgets v1/gadgets v1beta1/widgets v1beta1/gadgets " +
+			"v1alpha1/widgets v1alpha1/gadgets",
+		"api/alpha=false":             "v1/widgets v1/gadgets v1beta1/widgets v1beta1/gadgets",
+		"api/all=false,api/ga=true":   "v1/widgets v1/gadgets",
+		"api/all=true,api/beta=false": "v1/widgets v1/gadgets v1alpha1/widgets v1alpha1/gadgets",
+		"api/ga=false,shop.example.com/v1=true": "v1/widgets v1/gadgets v1beta1/widgets v1beta1/gadgets " +
+			"v1alpha1/widgets v1alpha1/gadgets",
+		"api/all=false,shop.example.com/v1beta1/gadgets": "v1beta1/gadgets",
+		"shop.example.com/v1/widgets=false,shop.example.com/v1alpha1=0,shop.example.com/v1beta1=": "v1/gadgets " +
+			"v1beta1/widgets v1beta1/gadgets",
+		"api/v1=false,v1=true,/v1=true": "v1/widgets " +
+			"v1/gadgets v1beta1/widgets v1beta1/gadgets v1alpha1/widgets v1alpha1/gadgets",
 	} {
 		group := twoKinds()
 		e, err := newEnablement(parseSwitches(strings.Split(flag, ",")), []registry.Group{group, core})
@@ -90,22 +97,30 @@ func TestSwitchedOff(t *testing.T) {
 	group := twoKinds()
 	group.OpenAPI = map[string]api.Document{}
 	for _, version := range group.Versions {
-		group.OpenAPI[version] = api.NewDocument([]byte(strings.ReplaceAll(`{"openapi":"3.0.0","paths":{"/apis/shop.example.com/VERSION/":{},
-			"/apis/shop.example.com/VERSION/namespaces/{namespace}/widgets":{"get":{"$ref":"#/components/schemas/Widget"}},
-			"/apis/shop.example.com/VERSION/namespaces/{namespace}/gadgets/{name}":{"get":{"$ref":"#/components/schemas/Gadget"}}},
-			"components":{"schemas":{"Widget":{"properties":{"a":{"$ref":"#/components/schemas/Part"}}},"Gadget":{},"Part":{}}}}`, "VERSION", version)))
+		group.OpenAPI[version] = api.NewDocument([]byte(strings.ReplaceAll(`{"openapi":"3.0.0","paths":{
+			"/apis/shop.example.com/VERSION/":{},
+			"/apis/shop.example.com/VERSION/namespaces/{namespace}/widgets":{
+				"get":{"$ref":"#/components/schemas/Widget"}},
+			"/apis/shop.example.com/VERSION/namespaces/{namespace}/gadgets/{name}":{
+				"get":{"$ref":"#/components/schemas/Gadget"}}},
+			"components":{"schemas":{
+				"Widget":{"properties":{"a":{"$ref":"#/components/schemas/Part"}}},"Gadget":{},"Part":{}}}}`,
+			"VERSION", version)))
 	}
 	program := serving(group)
 	program.Embedded = opens(func(context.Context, string) (storage.Backend, error) { return kept{backend}, nil })
-	s := startProgram(t, program, t.TempDir(), "--runtime-config=api/alpha=false", "--runtime-config=shop.example.com/v1/gadgets=false")
+	s := startProgram(t, program, t.TempDir(), "--runtime-config=api/alpha=false",
+		"--runtime-config=shop.example.com/v1/gadgets=false")
 	client := s.client(t)
 	root := s.url + "/apis/shop.example.com"
-	if code, body := send(t, client, "POST", root+"/v1/namespaces/n/widgets", `{"metadata":{"name":"a"}}`); code != 201 {
+	if code, body := send(t, client, "POST", root+"/v1/namespaces/n/widgets",
+		`{"metadata":{"name":"a"}}`); code != 201 {
 		t.Fatal(code, body)
 	}
 	for path, want := range map[string]int{
-		"/v1/namespaces/n/widgets/a": 200, "/v1beta1/namespaces/n/widgets/a": 200, "/v1alpha1/namespaces/n/widgets/a": 404,
-		"/v1/gadgets": 404, "/v1beta1/gadgets": 200, "/v1alpha1": 404, "/v1": 200,
+		"/v1/namespaces/n/widgets/a": 200, "/v1beta1/namespaces/n/widgets/a": 200,
+		"/v1alpha1/namespaces/n/widgets/a": 404,
+		"/v1/gadgets":                      404, "/v1beta1/gadgets": 200, "/v1alpha1": 404, "/v1": 200,
 	} {
 		if code, body := get(t, client, root+path); code != want {
 			t.Errorf("%s: %d %s", path, code, body)
@@ -113,16 +128,19 @@ func TestSwitchedOff(t *testing.T) {
 	}
 	_, body := get(t, client, root)
 	var described metav1.APIGroup
-	if err := json.Unmarshal([]byte(body), &described); err != nil || len(described.Versions) != 2 || described.PreferredVersion.Version != "v1" {
+	if err := json.Unmarshal([]byte(body), &described); err != nil || len(described.Versions) != 2 ||
+		described.PreferredVersion.Version != "v1" {
 		t.Errorf("%s", body)
 	}
 	_, v1 := get(t, client, root+"/v1")
 	_, aggregated := get(t, client, s.url+"/openapi/v3")
-	if strings.Contains(v1, "gadgets") || !strings.Contains(v1, "widgets") || strings.Contains(aggregated, "v1alpha1") || !strings.Contains(aggregated, "v1beta1") {
+	if strings.Contains(v1, "gadgets") || !strings.Contains(v1, "widgets") ||
+		strings.Contains(aggregated, "v1alpha1") || !strings.Contains(aggregated, "v1beta1") {
 		t.Errorf("%s\n%s", v1, aggregated)
 	}
 	_, document := get(t, client, s.url+"/openapi/v3/apis/shop.example.com/v1")
-	if strings.Contains(document, "gadgets") || strings.Contains(document, "Gadget") || !strings.Contains(document, `"Part"`) {
+	if strings.Contains(document, "gadgets") || strings.Contains(document, "Gadget") ||
+		!strings.Contains(document, `"Part"`) {
 		t.Error(document)
 	}
 	s.end(t)

@@ -15,7 +15,8 @@ import (
 func TestUnusedRulesAreTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "encryption.yaml")
 	text := "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources:\n" +
-		"- resources: [widgets.shop.example.com, wigdets.shop.example.com, '*.other.example.com']\n  providers: [{identity: {}}]\n"
+		"- resources: [widgets.shop.example.com, wigdets.shop.example.com, '*.other.example.com']\n  providers: " +
+		"[{identity: {}}]\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,8 @@ func TestUnusedRulesAreTold(t *testing.T) {
 	}
 	var log bytes.Buffer
 	followEncryption(t.Context(), f, source, []registry.Group{widgets()}, slog.New(slog.NewTextHandler(&log, nil)))()
-	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "resource=wigdets.shop.example.com") {
+	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got,
+		"resource=wigdets.shop.example.com") {
 		t.Errorf("%s", got)
 	}
 }
@@ -39,7 +41,8 @@ func TestEncryptedWithoutConfiguration(t *testing.T) {
 	}
 	transformer := transformers(source)(widgets().Resources[0].Info().GroupResource())
 	_, _, err = transformer.Open("/k", []byte("k8s:enc:aesgcm:v1:key1:xyz"))
-	if err == nil || !strings.Contains(err.Error(), `encrypted with aesgcm key "key1", and the encryption configuration has only identity`) {
+	if err == nil || !strings.Contains(err.Error(),
+		`encrypted with aesgcm key "key1", and the encryption configuration has only identity`) {
 		t.Error(err)
 	}
 }

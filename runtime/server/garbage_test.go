@@ -67,22 +67,25 @@ func ask(t *testing.T, c *http.Client, method, url, body string) (int, string) {
 	return response.StatusCode, string(text)
 }
 
-// TestCollectsGarbage: a server that stands alone does, counts it, and leaves no goroutine behind; one that was told not
-// to records nothing.
+// TestCollectsGarbage: a server that stands alone does, counts it, and leaves no goroutine behind; one that was told
+// not to records nothing.
 func TestCollectsGarbage(t *testing.T) {
 	const path = "/apis/shop.example.com/v1/namespaces/ns/widgets"
 	p := program()
 	p.Groups = []registry.Group{widgets()}
 	s := startProgram(t, p, filepath.Join(t.TempDir(), "data"))
 	c := s.client(t)
-	if code, body := ask(t, c, "POST", s.url+path, `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"orphan","ownerReferences":[
+	if code, body := ask(t, c, "POST", s.url+path, `{"apiVersion":"shop.example.com/v1","kind":"Widget",
+		"metadata":{"name":"orphan","ownerReferences":[
 		{"apiVersion":"shop.example.com/v1","kind":"Widget","name":"nobody","uid":"u"}]}}`); code != 201 {
 		t.Fatalf("%d %s", code, body)
 	}
-	if code, body := ask(t, c, "POST", s.url+path, `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"alone"}}`); code != 201 {
+	if code, body := ask(t, c, "POST", s.url+path,
+		`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"alone"}}`); code != 201 {
 		t.Fatalf("%d %s", code, body)
 	}
-	if code, body := ask(t, c, "DELETE", s.url+path+"/alone?propagationPolicy=Foreground", ""); code != 200 || !strings.Contains(body, `"foregroundDeletion"`) {
+	if code, body := ask(t, c, "DELETE", s.url+path+"/alone?propagationPolicy=Foreground", ""); code != 200 ||
+		!strings.Contains(body, `"foregroundDeletion"`) {
 		t.Errorf("%d %s", code, body)
 	}
 	await(t, func() bool { _, body := get(t, c, s.url+path); return strings.Contains(body, `"items":[]`) })
@@ -90,7 +93,8 @@ func TestCollectsGarbage(t *testing.T) {
 	await(t, func() bool {
 		_, body := get(t, c, s.url+"/metrics")
 		return strings.Contains(body, `apigen_garbage_collector_actions_total{action="delete"} 1`) &&
-			strings.Contains(body, `apigen_garbage_collector_actions_total{action="finalize"} 1`) && strings.Contains(body, "apigen_garbage_collector_objects 0")
+			strings.Contains(body, `apigen_garbage_collector_actions_total{action="finalize"} 1`) &&
+			strings.Contains(body, "apigen_garbage_collector_objects 0")
 	})
 	s.end(t)
 	stacks := make([]byte, 1<<20)
@@ -100,10 +104,12 @@ func TestCollectsGarbage(t *testing.T) {
 
 	s = startProgram(t, p, filepath.Join(t.TempDir(), "data"), "--enable-garbage-collector=false")
 	c = s.client(t)
-	if code, body := ask(t, c, "POST", s.url+path, `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"alone"}}`); code != 201 {
+	if code, body := ask(t, c, "POST", s.url+path,
+		`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"alone"}}`); code != 201 {
 		t.Fatalf("%d %s", code, body)
 	}
-	if code, body := ask(t, c, "DELETE", s.url+path+"/alone?propagationPolicy=Foreground", ""); code != 200 || !strings.Contains(body, `"Success"`) {
+	if code, body := ask(t, c, "DELETE", s.url+path+"/alone?propagationPolicy=Foreground", ""); code != 200 ||
+		!strings.Contains(body, `"Success"`) {
 		t.Errorf("%d %s", code, body)
 	}
 	s.end(t)

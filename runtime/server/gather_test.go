@@ -51,7 +51,8 @@ func gathered(t testing.TB, version uint16) (server *tls.Conn, below *counted, c
 	defer given.Close()
 	below = &counted{Conn: in}
 	server = tls.Server(&gatherer{Conn: below}, &tls.Config{
-		Certificates: given.TLS.Certificates, MinVersion: version, MaxVersion: version, DynamicRecordSizingDisabled: true,
+		Certificates: given.TLS.Certificates, MinVersion: version, MaxVersion: version,
+		DynamicRecordSizingDisabled: true,
 	})
 	peer := tls.Client(out, &tls.Config{InsecureSkipVerify: true})
 	shaken := make(chan error, 1)
@@ -69,7 +70,8 @@ func TestGatheringKeepsEveryByte(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		server, _, client := gathered(t, version)
 		random := rand.New(rand.NewPCG(1, uint64(version)))
-		sizes := []int{1, 9, recordSize - 1, recordSize, recordSize + 1, recordSize + http2HeaderSize, 2 * recordSize, gatherSize, 200_000}
+		sizes := []int{1, 9, recordSize - 1, recordSize, recordSize + 1, recordSize + http2HeaderSize,
+			2 * recordSize, gatherSize, 200_000}
 		for i := range 300 {
 			size := random.IntN(3 * recordSize)
 			if i%2 == 0 {

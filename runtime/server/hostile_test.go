@@ -127,7 +127,9 @@ func (v *victim) attack(t *testing.T, c hostile) {
 	}
 	name := "w-" + c.ID
 	fill := v.filler(name)
-	if code := v.do(t, "POST", v.base, fill(`{"apiVersion":"{api}","kind":"{kind}","metadata":{"name":"{name}"},{spec}}`)); code != http.StatusCreated {
+	if code := v.do(t, "POST", v.base,
+		fill(`{"apiVersion":"{api}","kind":"{kind}","metadata":{"name":"{name}"},`+
+			`{spec}}`)); code != http.StatusCreated {
 		t.Fatalf("the object to attack: %d", code)
 	}
 	began := time.Now()
@@ -212,7 +214,8 @@ func startVictim(t *testing.T) *victim {
 	tokens.Add(adminToken, &auth.User{Name: "admin", Groups: []string{auth.Masters}})
 	tokens.Add(limitedToken, &auth.User{Name: "limited", Groups: []string{"dev"}})
 	s, err := New(t.Context(), Config{
-		Groups: []registry.Group{widgets()}, Backend: backend, Listener: listener, Certificate: borrowed.TLS.Certificates[0],
+		Groups: []registry.Group{widgets()}, Backend: backend, Listener: listener,
+		Certificate:   borrowed.TLS.Certificates[0],
 		Authenticator: tokens, Log: slog.New(slog.DiscardHandler), ShutdownTimeout: 10 * time.Second,
 	})
 	if err != nil {
@@ -242,7 +245,8 @@ func startVictim(t *testing.T) *victim {
 func (v *victim) filler(name string) func(string) string {
 	return strings.NewReplacer(
 		"{base}", v.base, "{item}", v.base+"/"+name, "{name}", name, "{ns}", "default", "{api}", "shop.example.com/v1",
-		"{kind}", "Widget", "{spec}", `"spec":{"color":"red"}`, "{host}", v.host, "{auth}", "Authorization: Bearer "+adminToken,
+		"{kind}", "Widget", "{spec}", `"spec":{"color":"red"}`, "{host}", v.host, "{auth}", "Authorization: "+
+			"Bearer "+adminToken,
 	).Replace
 }
 

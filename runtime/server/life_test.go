@@ -21,8 +21,8 @@ import (
 	"apigen.dev/runtime/storage/memory"
 )
 
-// TestListenerFails: a server whose listener fails ends as one that is told to: what it opened is closed, and so are the
-// connections over which clients would go on to ask for it.
+// TestListenerFails: a server whose listener fails ends as one that is told to: what it opened is closed, and so are
+// the connections over which clients would go on to ask for it.
 func TestListenerFails(t *testing.T) {
 	borrowed := httptest.NewTLSServer(nil) // for its certificate
 	defer borrowed.Close()
@@ -35,7 +35,8 @@ func TestListenerFails(t *testing.T) {
 	tokens := new(auth.Tokens)
 	tokens.Add(adminToken, &auth.User{Name: "admin", Groups: []string{auth.Masters}})
 	s, err := New(t.Context(), Config{
-		Groups: []registry.Group{widgets()}, Backend: backend, Listener: listener, Certificate: borrowed.TLS.Certificates[0],
+		Groups: []registry.Group{widgets()}, Backend: backend, Listener: listener,
+		Certificate:   borrowed.TLS.Certificates[0],
 		Authenticator: tokens, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -45,10 +46,12 @@ func TestListenerFails(t *testing.T) {
 	go func() { ended <- s.Run(context.Background()) }()
 	roots := x509.NewCertPool()
 	roots.AddCert(borrowed.Certificate())
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
 	ask := func() (int, error) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+"/apis/shop.example.com/v1/widgets", http.NoBody)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			s.URL()+"/apis/shop.example.com/v1/widgets", http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}

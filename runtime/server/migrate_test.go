@@ -25,7 +25,8 @@ const migrated = 120
 // encryptWith writes an encryption configuration with keys, the first one first.
 func encryptWith(t *testing.T, names ...string) (flag string) {
 	t.Helper()
-	text := "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources:\n- resources: [widgets.shop.example.com]\n  providers:\n"
+	text := "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources:\n- resources: " +
+		"[widgets.shop.example.com]\n  providers:\n"
 	for _, name := range names {
 		secret := base64.StdEncoding.EncodeToString([]byte((name + strings.Repeat("-", 32))[:32]))
 		text += "  - secretbox: {keys: [{name: " + name + ", secret: " + secret + "}]}\n"
@@ -74,14 +75,16 @@ func rewritten(t *testing.T, backend storage.Backend) (n int) {
 }
 
 // interrupted migrates slowly until enough was rewritten, lets stop end it, and returns what it said.
-func interrupted(t *testing.T, backend storage.Backend, enough int, stop func(cancel context.CancelFunc), args ...string) (string, error) {
+func interrupted(t *testing.T, backend storage.Backend, enough int, stop func(cancel context.CancelFunc),
+	args ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var out bytes.Buffer
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, serving(widgetsIn("v1", "v1beta1")), &out, append([]string{"migrate", "--rate=20", "--request-timeout=5s"}, args...)...)
+		ended <- run(ctx, serving(widgetsIn("v1", "v1beta1")), &out,
+			append([]string{"migrate", "--rate=20", "--request-timeout=5s"}, args...)...)
 	}()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -104,7 +107,8 @@ func interrupted(t *testing.T, backend storage.Backend, enough int, stop func(ca
 // real etcd, which is interrupted, loses its etcd, and is resumed.
 func TestMigrateCommand(t *testing.T) {
 	process := etcdtest.Start(t)
-	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{process.Endpoint()}, DialTimeout: time.Minute})
+	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{process.Endpoint()},
+		DialTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,22 +127,27 @@ func TestMigrateCommand(t *testing.T) {
 	}
 	yesterday.end(t)
 
-	err = run(t.Context(), serving(widgets()), io.Discard, "--secure-port=0", "--data-dir="+filepath.Join(t.TempDir(), "data"), servers, two)
-	const refusal = "opening widgets.shop.example.com: objects may be stored in v1beta1, which this server cannot read (it reads v1)"
+	err = run(t.Context(), serving(widgets()), io.Discard, "--secure-port=0",
+		"--data-dir="+filepath.Join(t.TempDir(), "data"), servers, two)
+	const refusal = "opening widgets.shop.example.com: objects may be stored in v1beta1, which this server cannot " +
+		"read (it reads v1)"
 	if err == nil || !strings.HasPrefix(err.Error(), refusal) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := run(t.Context(), serving(widgetsIn("v1", "v1beta1")), &out, "migrate", "--dry-run", servers, both); err != nil {
+	if err := run(t.Context(), serving(widgetsIn("v1", "v1beta1")), &out, "migrate", "--dry-run", servers,
+		both); err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("widgets.shop.example.com: %d of %d read, %d stale, 0 rewritten, done; versions on record: v1beta1\n", migrated, migrated, migrated)
+	want := fmt.Sprintf("widgets.shop.example.com: %d of %d read, %d stale, 0 rewritten, done; versions on record: "+
+		"v1beta1\n", migrated, migrated, migrated)
 	if out.String() != want || rewritten(t, backend) != 0 {
 		t.Errorf("%s", out.String())
 	}
 
 	said, err := interrupted(t, backend, 3, func(cancel context.CancelFunc) { cancel() }, servers, both)
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "interrupted: run it again to go on") || !strings.Contains(said, ", not done\n") {
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "interrupted: run it again to go on") ||
+		!strings.Contains(said, ", not done\n") {
 		t.Errorf("%v\n%s", err, said)
 	}
 	first := rewritten(t, backend)
@@ -149,10 +158,12 @@ func TestMigrateCommand(t *testing.T) {
 	process.Restart()
 
 	out.Reset()
-	if err := run(t.Context(), serving(widgetsIn("v1", "v1beta1")), &out, "migrate", "--rate=0", servers, both); err != nil {
+	if err := run(t.Context(), serving(widgetsIn("v1", "v1beta1")), &out, "migrate", "--rate=0", servers,
+		both); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
-	if !strings.Contains(out.String(), ", done; versions on record: v1\n") || strings.Contains(out.String(), fmt.Sprintf(" %d rewritten", migrated)) {
+	if !strings.Contains(out.String(), ", done; versions on record: v1\n") ||
+		strings.Contains(out.String(), fmt.Sprintf(" %d rewritten", migrated)) {
 		t.Error(out.String())
 	}
 	if n := rewritten(t, backend); n != migrated {
@@ -170,7 +181,8 @@ func TestMigrateCommand(t *testing.T) {
 // What can't be read is named, ends the command with an error, and can be deleted by an administrator alone.
 func TestUnreadableObjects(t *testing.T) {
 	process := etcdtest.Start(t)
-	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{process.Endpoint()}, DialTimeout: time.Minute})
+	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{process.Endpoint()},
+		DialTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +192,8 @@ func TestUnreadableObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	servers, two := "--etcd-servers="+process.Endpoint(), encryptWith(t, "two")
-	const why = key + `: the value was encrypted with secretbox key "lost", and the encryption configuration has only secretbox key "two"`
+	const why = key + `: the value was encrypted with secretbox key "lost", and the encryption configuration has ` +
+		`only secretbox key "two"`
 	var out bytes.Buffer
 	err = run(t.Context(), serving(widgets()), &out, "migrate", servers, two)
 	if err == nil || err.Error() != "1 objects were left as they are" || !strings.Contains(out.String(), why) {
@@ -197,14 +210,16 @@ func TestUnreadableObjects(t *testing.T) {
 		{"GET", "/bad", "", 500, `secretbox key \"lost\"`},
 		{"GET", "", "", 500, key},
 		{"DELETE", "/bad", "", 500, key},
-		{"DELETE", "/bad", `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"gracePeriodSeconds":0}`, 422, "cannot be set together with"},
+		{"DELETE", "/bad", `{"ignoreStoreReadErrorWithClusterBreakingPotential":true,"gracePeriodSeconds":0}`, 422,
+			"cannot be set together with"},
 		{"DELETE", "/bad", `{"ignoreStoreReadErrorWithClusterBreakingPotential":true}`, 200, `"status":"Success"`},
 		{"GET", "", "", 200, `"items":[]`},
 		{"POST", "", `{"metadata":{"name":"good"}}`, 201, ""},
 		{"DELETE", "/good", `{"ignoreStoreReadErrorWithClusterBreakingPotential":true}`, 409, "the object can be read"},
 		{"GET", "/good", "", 200, ""},
 	} {
-		if code, answer := send(t, client, step.method, path+step.path, step.body); code != step.code || !strings.Contains(answer, step.want) {
+		if code, answer := send(t, client, step.method, path+step.path, step.body); code != step.code ||
+			!strings.Contains(answer, step.want) {
 			t.Errorf("%s %s %s: %d %s", step.method, step.path, step.body, code, answer)
 		}
 	}
@@ -213,10 +228,11 @@ func TestUnreadableObjects(t *testing.T) {
 
 func TestMigrateFlags(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--etcd-servers is required":                   nil,
-		"--rate: -1 must not be negative":              {"--rate=-1", "--etcd-servers=http://127.0.0.1:1"},
-		"unknown flag: --secure-port":                  {"--secure-port=1"},
-		"--encryption-provider-config: stat":           {"--encryption-provider-config=/none", "--etcd-servers=http://127.0.0.1:1"},
+		"--etcd-servers is required":      nil,
+		"--rate: -1 must not be negative": {"--rate=-1", "--etcd-servers=http://127.0.0.1:1"},
+		"unknown flag: --secure-port":     {"--secure-port=1"},
+		"--encryption-provider-config: stat": {"--encryption-provider-config=/none",
+			"--etcd-servers=http://127.0.0.1:1"},
 		`unknown command "widgets" for "shop migrate"`: {"widgets"},
 	} {
 		err := run(t.Context(), serving(widgets()), io.Discard, append([]string{"migrate"}, args...)...)

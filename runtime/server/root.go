@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/pprof"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -20,8 +18,8 @@ import (
 // root serves the paths that don't belong to the API, and passes all other requests to the API.
 func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
 	paths := map[string]http.Handler{
-		"/version":  jsonDocument(versionInfo()),
-		"/version/": jsonDocument(versionInfo()),
+		"/version":  jsonDocument(versionInfo(buildInfo())),
+		"/version/": jsonDocument(versionInfo(buildInfo())),
 		"/metrics":  metrics.handler(),
 	}
 	if s.config.Profiling {
@@ -96,36 +94,4 @@ func jsonDocument[T version.Info | rootPaths](value T) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(body) // an error means that the client closed the connection
 	})
-}
-
-// The Kubernetes release whose API conventions this server follows: that of the k8s.io/apimachinery it is built with.
-// Clients decide by it what they may ask for.
-const (
-	kubernetesMajor = "1"
-	kubernetesMinor = "37"
-)
-
-// versionInfo returns the Kubernetes release whose features clients may expect, with the build of the server as build
-// metadata.
-func versionInfo() version.Info {
-	info := version.Info{
-		Major: kubernetesMajor, Minor: kubernetesMinor,
-		GitVersion: "v" + kubernetesMajor + "." + kubernetesMinor + ".0+apigen",
-		GoVersion:  runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
-	}
-	build, ok := debug.ReadBuildInfo()
-	if !ok {
-		return info
-	}
-	for _, setting := range build.Settings {
-		switch setting.Key {
-		case "vcs.revision":
-			info.GitCommit = setting.Value
-		case "vcs.time":
-			info.BuildDate = setting.Value
-		case "vcs.modified":
-			info.GitTreeState = map[string]string{"true": "dirty", "false": "clean"}[setting.Value]
-		}
-	}
-	return info
 }

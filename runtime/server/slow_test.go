@@ -40,28 +40,33 @@ func TestSlowWatcher(t *testing.T) {
 		}
 		return w
 	}
-	call("POST", slowPath, "application/json", `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a"}}`)
+	call("POST", slowPath, "application/json",
+		`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a"}}`)
 	begin := call("GET", slowPath, "", "") // a list, so that the cache has come so far
 	slow, fast := watchWidgets(t, server, begin), watchWidgets(t, server, begin)
 	var written []int64
 	for i := range updates {
 		color := fmt.Sprintf("%d-%s", i, strings.Repeat("x", size))
-		written = append(written, call("PATCH", slowPath+"/a", "application/merge-patch+json", `{"spec":{"color":"`+color+`"}}`))
+		written = append(written, call("PATCH", slowPath+"/a", "application/merge-patch+json",
+			`{"spec":{"color":"`+color+`"}}`))
 		e, err := fast()
 		if err != nil || e.Type != "MODIFIED" || e.Object.revision(t) != written[i] || e.Object.Spec.Color != color {
-			t.Fatalf("the fast watcher was told %s at revision %s (%v), want update %d at %d", e.Type, e.Object.Metadata.ResourceVersion, err, i, written[i])
+			t.Fatalf("the fast watcher was told %s at revision %s (%v), want update %d at %d", e.Type,
+				e.Object.Metadata.ResourceVersion, err, i, written[i])
 		}
 	}
 	told := 0
 	e, err := slow()
 	for ; err == nil && e.Type == "MODIFIED"; e, err = slow() {
 		if told == updates || e.Object.revision(t) != written[told] {
-			t.Fatalf("the slow watcher was told revision %s as its event %d, want %v", e.Object.Metadata.ResourceVersion, told, written)
+			t.Fatalf("the slow watcher was told revision %s as its event %d, want %v",
+				e.Object.Metadata.ResourceVersion, told, written)
 		}
 		told++
 	}
 	if err != nil || e.Type != "ERROR" || e.Object.Code != http.StatusGone || e.Object.Reason != "Expired" {
-		t.Errorf("after %d events the slow watcher was told %s %d %s, %v, want ERROR 410 Expired", told, e.Type, e.Object.Code, e.Object.Reason, err)
+		t.Errorf("after %d events the slow watcher was told %s %d %s, %v, want ERROR 410 Expired", told, e.Type,
+			e.Object.Code, e.Object.Reason, err)
 	}
 	if told == 0 || told > updates-window {
 		t.Fatalf("the slow watcher was told %d events of %d", told, updates)
@@ -73,14 +78,16 @@ func TestSlowWatcher(t *testing.T) {
 	resumed := watchWidgets(t, server, written[told-1])
 	for i := told; i < updates; i++ {
 		if e, err := resumed(); err != nil || e.Type != "MODIFIED" || e.Object.revision(t) != written[i] {
-			t.Fatalf("a watch from where the slow one had come was told %s at revision %s, %v, want %d", e.Type, e.Object.Metadata.ResourceVersion, err, written[i])
+			t.Fatalf("a watch from where the slow one had come was told %s at revision %s, %v, want %d", e.Type,
+				e.Object.Metadata.ResourceVersion, err, written[i])
 		}
 	}
 	if err := backend.Compact(t.Context(), written[updates-1]); err != nil {
 		t.Fatal(err)
 	}
 	// This is known before the first event: the answer itself may be the 410.
-	if e, err := watchWidgets(t, server, written[told-1])(); err != nil || e.Object.Code+e.Code != http.StatusGone || e.Object.Reason+e.Reason != "Expired" {
+	if e, err := watchWidgets(t, server, written[told-1])(); err != nil ||
+		e.Object.Code+e.Code != http.StatusGone || e.Object.Reason+e.Reason != "Expired" {
 		t.Errorf("after a compaction a watch from there was told %+v %v, want 410 Expired", e, err)
 	}
 }
@@ -90,7 +97,8 @@ func serveWidgets(t *testing.T, backend storage.Backend, window cache.Window) *h
 	t.Helper()
 	group := endpoint.Group{Group: widgets()}
 	for _, resource := range group.Resources {
-		handle, err := resource.Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry", Window: window, Verify: true})
+		handle, err := resource.Open(t.Context(), registry.Config{Backend: backend, Prefix: "/registry",
+			Window: window, Verify: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +167,8 @@ func watchWidgets(t *testing.T, server *httptest.Server, after int64) func() (he
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s%s?watch=1&resourceVersion=%d", server.URL, slowPath, after), http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s%s?watch=1&resourceVersion=%d",
+		server.URL, slowPath, after), http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

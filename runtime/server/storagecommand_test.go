@@ -57,13 +57,16 @@ func TestStorageCommands(t *testing.T) {
 			t.Errorf("%s while the server runs: %q, %v", args[0], out, err)
 		}
 	}
-	if _, err := keep(t, dir, "restore", running); !errors.Is(err, storage.ErrInUse) || !strings.HasSuffix(err.Error(), ": stop it first") {
+	if _, err := keep(t, dir, "restore", running); !errors.Is(err, storage.ErrInUse) ||
+		!strings.HasSuffix(err.Error(), ": stop it first") {
 		t.Errorf("restore while the server runs: %v", err)
 	}
-	if code, body := get(t, s.client(t), s.url+"/readyz?verbose"); code != 200 || !strings.Contains(body, "[+]storage-space ok") {
+	if code, body := get(t, s.client(t), s.url+"/readyz?verbose"); code != 200 ||
+		!strings.Contains(body, "[+]storage-space ok") {
 		t.Errorf("readyz: %d %s", code, body)
 	}
-	if code, _ := get(t, anonymousClient(t, filepath.Join(dir, "admin.kubeconfig")), s.url+snapshotPath); code != http.StatusUnauthorized {
+	if code, _ := get(t, anonymousClient(t, filepath.Join(dir, "admin.kubeconfig")),
+		s.url+snapshotPath); code != http.StatusUnauthorized {
 		t.Errorf("anybody's snapshot: %d", code)
 	}
 	if code, _ := get(t, s.client(t), s.url+defragPath); code != http.StatusMethodNotAllowed {
@@ -97,7 +100,8 @@ func TestStorageCommands(t *testing.T) {
 
 func TestStorageCommandsRefuse(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
-	if err := run(t.Context(), onDisk(), new(bytes.Buffer), "migrate", "--data-dir="+none); !errors.Is(err, storage.ErrNoData) {
+	if err := run(t.Context(), onDisk(), new(bytes.Buffer), "migrate", "--data-dir="+none); !errors.Is(err,
+		storage.ErrNoData) {
 		t.Errorf("a migration of nothing: %v", err)
 	}
 	if _, err := os.Stat(none); err == nil {
@@ -163,13 +167,15 @@ func TestSpaceAlarm(t *testing.T) {
 	flag := fmt.Sprintf("--quota-backend-bytes=%d", quota)
 	s := startProgram(t, onDisk(), dir, flag)
 	admin := s.client(t)
-	if code, body := get(t, admin, s.url+"/readyz"); code != 500 || !strings.Contains(body, "[-]storage-space failed: alarm NOSPACE: ") || !strings.Contains(body, spaceAdvice) {
+	if code, body := get(t, admin, s.url+"/readyz"); code != 500 || !strings.Contains(body,
+		"[-]storage-space failed: alarm NOSPACE: ") || !strings.Contains(body, spaceAdvice) {
 		t.Errorf("readyz: %d %s", code, body)
 	}
 	if code, _ := get(t, admin, s.url+"/livez"); code != 200 {
 		t.Errorf("livez: %d", code)
 	}
-	if out, err := keep(t, dir, "status"); err != nil || !strings.Contains(out, "alarm:    NOSPACE\n"+spaceAdvice) || !strings.Contains(out, fmt.Sprintf("quota:    %d bytes", quota)) {
+	if out, err := keep(t, dir, "status"); err != nil || !strings.Contains(out,
+		"alarm:    NOSPACE\n"+spaceAdvice) || !strings.Contains(out, fmt.Sprintf("quota:    %d bytes", quota)) {
 		t.Errorf("status: %q, %v", out, err)
 	}
 	// All but the last of the revisions is history.
@@ -181,7 +187,8 @@ func TestSpaceAlarm(t *testing.T) {
 	}
 	s.end(t)
 	withBackend(t, dir, quota, func(b storage.Backend) {
-		if kv, _, err := b.Get(t.Context(), last.key, storage.GetOptions{}); err != nil || kv == nil || kv.Revision != last.revision {
+		if kv, _, err := b.Get(t.Context(), last.key, storage.GetOptions{}); err != nil || kv == nil ||
+			kv.Revision != last.revision {
 			t.Errorf("what was stored is %v, %v", kv, err)
 		}
 	})

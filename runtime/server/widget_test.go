@@ -34,7 +34,8 @@ func widgetsIn(versions ...string) registry.Group {
 	newWidget := func() *widget { return new(widget) }
 	var served []codec.Version[*widget]
 	for _, name := range versions {
-		served = append(served, codec.VersionOf(api.VersionInfo{Name: name}, codec.Conversion[*widget, *widget]{New: newWidget}))
+		served = append(served, codec.VersionOf(api.VersionInfo{Name: name},
+			codec.Conversion[*widget, *widget]{New: newWidget}))
 	}
 	return registry.Group{Name: "shop.example.com", Versions: versions, Resources: []registry.Resource{
 		registry.New(registry.Definition[*widget]{

@@ -6,21 +6,22 @@ import (
 )
 
 var (
-	// ErrUnavailable: the backend could not be reached, or had no leader, and nothing was written.
+	// ErrUnavailable means that the backend could not be reached, or had no leader, and that nothing was written.
 	ErrUnavailable = errors.New("storage is unavailable")
-	// ErrUnknownOutcome: a write was sent, and whether it took effect is not known. It must not be repeated blindly.
+	// ErrUnknownOutcome means that a write was sent, and that nobody knows whether it took effect. It must not be
+	// repeated blindly.
 	ErrUnknownOutcome = errors.New("the outcome of the write is unknown")
-	// ErrFutureRevision: a read at a revision that the backend has not reached.
+	// ErrFutureRevision means that the backend has not reached the revision of a read.
 	ErrFutureRevision = errors.New("the revision is in the future")
-	// ErrTooLarge: the value is larger than the backend takes. Nothing was written.
+	// ErrTooLarge means that the value is larger than the backend accepts. Nothing was written.
 	ErrTooLarge = errors.New("the value is too large")
-	// ErrNoSpace: the backend's space quota is used up. Nothing was written.
+	// ErrNoSpace means that the backend has used up its space quota. Nothing was written.
 	ErrNoSpace = errors.New("storage has no space left")
-	// ErrInUse: another process has the backend's directory.
+	// ErrInUse means that another process has the backend's directory.
 	ErrInUse = errors.New("in use by another server")
-	// ErrNoData: the backend's directory holds no data.
+	// ErrNoData means that the backend's directory holds no data.
 	ErrNoData = errors.New("it holds no data")
-	// ErrClosed: the backend was closed.
+	// ErrClosed means that the backend was closed.
 	ErrClosed = errors.New("storage is closed")
 )
 
@@ -28,7 +29,7 @@ var (
 type ConflictError struct {
 	Key      string
 	Expected int64
-	// Current is the state that was found, read in the same transaction; nil where the key is absent.
+	// Current is the state that the transaction found; nil where the key is absent.
 	Current *KeyValue
 }
 
@@ -40,9 +41,9 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%s: expected revision %d, found %s", e.Key, e.Expected, found)
 }
 
-// CompactedError says that the history asked for is gone.
+// CompactedError says that the backend has dropped the requested history.
 type CompactedError struct {
-	// Revision is the oldest one that can still be had; 0 where it is not known.
+	// Revision is the oldest revision that the backend still has; 0 where it is not known.
 	Revision int64
 }
 

@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// Embedded is a kind of backend that lives inside the process, on a directory of its own.
+// Embedded is a kind of backend that runs inside the process, on a directory of its own.
 type Embedded interface {
-	// Open opens the backend on dir, which it makes where it is not there, and fails at once with an error that wraps
-	// ErrInUse where another process has it. The backend is a Maintainer.
+	// Open opens the backend on dir, which it creates where it is absent. It fails at once with an error that wraps
+	// ErrInUse where another process has the directory. The backend is a Maintainer.
 	Open(ctx context.Context, dir string, options EmbeddedOptions) (Backend, error)
-	// Restore makes dir's data of a snapshot. It fails where dir has data already, and then, as where anything else
-	// fails, leaves it as it was. Every revision becomes older than the state that is restored, by options.Bump: what
-	// clients know from after the snapshot was taken does not come back with another meaning.
+	// Restore writes the data of a snapshot to dir. It fails where dir has data already; whenever it fails it leaves
+	// dir as it was. The revision moves forward by options.Bump above that of the snapshot, so that no revision that a
+	// client has seen after the snapshot gets another meaning.
 	Restore(ctx context.Context, snapshot, dir string, options RestoreOptions) error
 }
 
 // EmbeddedOptions refine Open.
 type EmbeddedOptions struct {
-	// Quota bounds the backend's size in bytes; 0 is DefaultQuota. Beyond it writes fail with ErrNoSpace.
+	// Quota bounds the backend's size in bytes; 0 is DefaultQuota. Writes beyond it fail with ErrNoSpace.
 	Quota int64
-	// Existing makes Open fail with an error that wraps ErrNoData, and make nothing, where dir holds no data.
+	// Existing makes Open fail with an error that wraps ErrNoData, and create nothing, where dir holds no data.
 	Existing bool
 }
 
@@ -30,45 +30,45 @@ const DefaultQuota = 8 << 30
 
 // RestoreOptions refine Restore.
 type RestoreOptions struct {
-	// Bump is how far the revision is moved forward: more than the writes that were made since the snapshot was taken.
-	// 0 is DefaultBump; negative is not at all.
+	// Bump is the number by which the revision moves forward. It must be above the number of writes since the snapshot.
+	// 0 is DefaultBump; a negative number is none.
 	Bump int64
 }
 
-// DefaultBump lasts for 1,000 writes in each second of a snapshot's age, for eleven days.
+// DefaultBump covers 1,000 writes in each second for eleven days after the snapshot.
 const DefaultBump = 1_000_000_000
 
-// Maintainer is what a backend that owns its disk does beside storing. Its methods are safe for concurrent use.
+// Maintainer maintains a backend that owns its disk. Its methods are safe for concurrent use.
 type Maintainer interface {
-	// Snapshot writes the whole state, of one revision and with a checksum behind it. It returns a revision that the
-	// snapshot holds: all that was written up to it, and maybe some that was written since.
+	// Snapshot writes the whole state of one revision, followed by a checksum. It returns a revision that the snapshot
+	// includes: the snapshot has all writes up to it, and maybe later ones.
 	Snapshot(ctx context.Context, w io.Writer) (revision int64, err error)
-	// Defrag gives space that nothing uses back to the system, and lowers NoSpace where the size is below the quota
-	// then. Where NoSpace is raised it first drops all history. Nothing is read or written meanwhile.
+	// Defrag returns unused space to the system, and clears NoSpace where the size is below the quota afterwards. Where
+	// NoSpace is raised it drops all history first. The backend serves nothing meanwhile.
 	Defrag(ctx context.Context) error
-	// Space tells how the backend does.
+	// Space returns the size and the alarms of the backend.
 	Space(ctx context.Context) (Space, error)
 }
 
-// Space is the size of a backend, in bytes, and what is wrong with it.
+// Space is the size of a backend, in bytes, and its alarms.
 type Space struct {
-	// Revision is the current one.
+	// Revision is the current revision.
 	Revision int64 `json:"revision"`
-	// Size is that of the file; InUse is what of it is used, the rest can be had back by a defragmentation.
+	// Size is the size of the file. InUse is the part that is used; a defragmentation frees the remainder.
 	Size  int64 `json:"size"`
 	InUse int64 `json:"inUse"`
 	Quota int64 `json:"quota"`
-	// Alarms are raised by the backend: NoSpace, Corrupt.
+	// Alarms are the alarms that the backend has raised: NoSpace, Corrupt.
 	Alarms []string `json:"alarms,omitempty"`
-	// Version of what runs: 3.7.3.
+	// Version is the version of the backend's program: 3.7.3.
 	Version string `json:"version"`
 }
 
-// The alarms that Space knows.
+// The alarms of a Space.
 const (
 	NoSpace = "NOSPACE"
 	Corrupt = "CORRUPT"
 )
 
-// Full tells that writes are refused until there is space again.
+// Full tells that the backend refuses writes until it has space again.
 func (s Space) Full() bool { return slices.Contains(s.Alarms, NoSpace) }

@@ -1,6 +1,6 @@
 package storage
 
-// PrefixEnd is the first key behind all that begin with prefix; "" where there is none.
+// PrefixEnd returns the first key behind all keys that begin with prefix; "" where there is none.
 func PrefixEnd(prefix string) string {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] != 0xff {

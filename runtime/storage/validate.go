@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Validate tells what is wrong with a request, whatever the backend: a From outside the prefix, or a number below 0.
+// Validate returns an error for a request that no backend accepts: a From outside of the prefix, or a number below 0.
 func (r RangeRequest) Validate() error {
 	switch {
 	case r.From != "" && !strings.HasPrefix(r.From, r.Prefix):
@@ -18,7 +18,7 @@ func (r RangeRequest) Validate() error {
 	return nil
 }
 
-// ValidateWatch tells what is wrong with the revision after which a watch is to begin, whatever the backend.
+// ValidateWatch returns an error for a revision after which no backend can begin a watch.
 func ValidateWatch(after int64) error {
 	if after < 0 {
 		return fmt.Errorf("watch: the revision must not be negative, got %d", after)

@@ -91,11 +91,14 @@ func (s *Store[T]) commit(ctx context.Context, key, verb string, opts CommitOpti
 	out, err := s.try(ctx, full, opts, func(current *State[T]) (Plan[T], error) {
 		return s.plan(current, name, opts, decide)
 	})
+	if err == nil {
+		return out, nil
+	}
 	var refused refusal
 	if errors.As(err, &refused) {
 		return Outcome{}, refused.error
 	}
-	return out, s.Status(err, verb, name)
+	return Outcome{}, s.Status(err, verb, name)
 }
 
 // plan checks what a write expects of a state, and has the caller decide on it.

@@ -56,22 +56,22 @@ func VersionOnCreate() error {
 
 // insert writes an object that must be absent.
 func (s *Store[T]) insert(ctx context.Context, key, name string, data []byte, opts CreateOptions) (int64, error) {
-	var conflict *storage.ConflictError
 	if opts.DryRun {
 		kv, _, err := s.backend.Get(ctx, key, storage.GetOptions{})
-		if err == nil && kv != nil {
-			err = &storage.ConflictError{Key: key, Current: kv}
-		}
-		if !errors.As(err, &conflict) {
+		if err != nil || kv == nil {
 			return 0, err
 		}
-		return 0, s.exists(conflict, name)
+		return 0, s.exists(&storage.ConflictError{Key: key, Current: kv}, name)
 	}
 	revision, err := s.put(ctx, key, data, 0, opts.TTL)
-	if errors.As(err, &conflict) {
-		return 0, s.exists(conflict, name)
+	if err == nil {
+		return revision, nil
 	}
-	return revision, err
+	var conflict *storage.ConflictError
+	if errors.As(err, &conflict) {
+		err = s.exists(conflict, name)
+	}
+	return 0, err
 }
 
 // BeingDeleted is how the message on an object begins that is on its way out.

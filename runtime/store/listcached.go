@@ -37,7 +37,7 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*api.Page, error) {
 	return p.page(l, revision, last, more, left)
 }
 
-// fewest is how many objects a page must have for sheets to pay.
+// fewest is how many objects a page must have for blocks to pay.
 const fewest = 64
 
 // joined is a page of what the cache keeps joined: metadata, and rows, which hardly anybody asks for but lists. Whole
@@ -45,17 +45,17 @@ const fewest = 64
 // be read or shown: who collects the page names it.
 func (l *listing) joined(s *cache.Snapshot, revision int64) (*api.Page, error) {
 	n, left := l.extent(s)
-	if n < fewest || l.form.Shape == api.Whole || l.form.Encoding != api.JSON || s.Poisoned(l.prefix) != nil {
+	if n < fewest || l.form.Shape == api.Whole || l.form.Encoding != api.JSON || s.Corrupt(l.prefix) != nil {
 		return nil, nil
 	}
 	p := newPage()
 	var err error
-	if p.sheets, err = s.Sheets(p.sheets, l.prefix, l.from, n, l.form); err != nil {
+	if p.blocks, err = s.Blocks(p.blocks, l.prefix, l.from, n, l.form); err != nil {
 		p.close()
 		return nil, nil //nolint:nilerr // it will be met again
 	}
 	page := &api.Page{
-		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Sheets: p.sheets, Close: sync.OnceFunc(p.close),
+		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Blocks: p.blocks, Close: sync.OnceFunc(p.close),
 		Items: preparedItems(firstOf(n, s.Entries(l.prefix, l.from)), l.form),
 	}
 	if err := l.toBeContinued(page, s, revision, left); err != nil {
@@ -85,7 +85,7 @@ func (l *listing) toBeContinued(page *api.Page, s *cache.Snapshot, revision int6
 // atHand is a page of the common case, everything in a form that is at hand: it keeps nothing but the snapshot. It is
 // nil where something can't be read or shown, or must be rendered first.
 func (l *listing) atHand(s *cache.Snapshot, stored api.Form, revision int64) (*api.Page, error) {
-	if s.Poisoned(l.prefix) != nil {
+	if s.Corrupt(l.prefix) != nil {
 		return nil, nil
 	}
 	n, left := l.extent(s)

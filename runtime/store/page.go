@@ -14,7 +14,7 @@ const maxPooled = 1 << 16
 // pageItems are the items of a page that were collected, in slices that are used again.
 type pageItems struct {
 	items  []api.Rendition
-	sheets []api.Sheet
+	blocks []api.Block
 }
 
 var pages = sync.Pool{New: func() any { return &pageItems{} }}
@@ -22,12 +22,12 @@ var pages = sync.Pool{New: func() any { return &pageItems{} }}
 func newPage() *pageItems { return pages.Get().(*pageItems) }
 
 func (p *pageItems) close() {
-	if cap(p.items) > maxPooled || cap(p.sheets) > maxPooled {
+	if cap(p.items) > maxPooled || cap(p.blocks) > maxPooled {
 		return
 	}
 	clear(p.items)
-	clear(p.sheets)
-	p.items, p.sheets = p.items[:0], p.sheets[:0]
+	clear(p.blocks)
+	p.items, p.blocks = p.items[:0], p.blocks[:0]
 	pages.Put(p)
 }
 

@@ -75,13 +75,13 @@ func (s *Store[T]) guess(key string) *State[T] {
 	if err != nil {
 		return nil
 	}
-	obj, err := s.config.Decode(rendition.Whole(rendered))
+	data := rendition.StoredForm(rendered)
+	obj, err := s.config.Decode(data)
 	if err != nil {
 		return nil
 	}
 	obj.SetResourceVersion(strconv.FormatInt(entry.Revision(), 10))
-	return &State[T]{Object: obj, Exists: true, Revision: entry.Revision(), Data: rendition.StoredForm(rendered),
-		stale: entry.Stale()}
+	return &State[T]{Object: obj, Exists: true, Revision: entry.Revision(), Data: data, stale: entry.Stale()}
 }
 
 // stateOfCaller is the state that a caller believes an object to be in; nil where the caller has none.

@@ -82,7 +82,7 @@ func (s *Store[T]) reread() {
 	for {
 		snapshot, err := s.cache.Consistent(s.closed)
 		if err == nil {
-			if snapshot.Poisoned(s.prefix) != nil {
+			if snapshot.Corrupt(s.prefix) != nil {
 				s.cache.Restart(errKeysChanged)
 			}
 			return

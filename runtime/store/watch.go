@@ -131,7 +131,7 @@ func (w *watch) follow(prefix string, after int64, sel *Selector) error {
 		cursor, err := r.cache.Follow(prefix, sel.lookup, after, sel.match())
 		if err == nil {
 			if w.corrupt {
-				cursor.PassUnreadable()
+				cursor.PassCorrupt()
 			}
 			w.source = &cacheSource{cursor: cursor, r: r, corrupt: w.corrupt}
 			return nil

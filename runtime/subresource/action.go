@@ -1,9 +1,6 @@
 package subresource
 
 import (
-	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/metadata"
-	"apigen.dev/runtime/rendition"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +9,9 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/rendition"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

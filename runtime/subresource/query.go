@@ -1,11 +1,12 @@
 package subresource
 
 import (
-	"apigen.dev/runtime/store"
 	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
+
+	"apigen.dev/runtime/store"
 )
 
 // A Parser reads one value of a query.

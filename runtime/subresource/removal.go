@@ -1,15 +1,15 @@
 package subresource
 
 import (
-	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/metadata"
-	"apigen.dev/runtime/store"
 	"context"
 	"errors"
 	"slices"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/reach"
+	"apigen.dev/runtime/store"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )

@@ -1,14 +1,14 @@
 package subresource
 
 import (
-	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/metadata"
 	"context"
 	"errors"
 	"net/http"
 	"sync"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/ownership"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

@@ -20,10 +20,10 @@ func (s *scaleObject) Marshal() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := wire.AppendBytes(nil, 1, metadata)
-	out = wire.AppendBytes(out, 2, wire.AppendInt32(nil, 1, s.Spec.Replicas))
+	out := wire.AppendField(nil, 1, metadata)
+	out = wire.AppendField(out, 2, wire.AppendInt32(nil, 1, s.Spec.Replicas))
 	status := wire.AppendInt32(nil, 1, s.Status.Replicas)
-	return wire.AppendBytes(out, 3, wire.AppendBytes(status, 2, []byte(s.Status.Selector))), nil
+	return wire.AppendField(out, 3, wire.AppendField(status, 2, s.Status.Selector)), nil
 }
 
 // Unmarshal implements Message.

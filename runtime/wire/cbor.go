@@ -22,7 +22,7 @@ const (
 	majorMask = 7 << 5
 )
 
-// maxDepth bounds the nesting of what is skipped: that of apimachinery's decoder.
+// maxDepth bounds the nesting of skipped items, as apimachinery's decoder does.
 const maxDepth = 10000
 
 // AppendMap appends the head of a map of n members, key and value each.
@@ -31,12 +31,12 @@ func AppendMap(b []byte, n int) []byte { return appendHead(b, majorMap, uint64(n
 // AppendArray appends the head of an array of n items.
 func AppendArray(b []byte, n int) []byte { return appendHead(b, majorArray, uint64(n)) }
 
-// AppendString appends a string as apimachinery does, which is a byte string: it need not be valid UTF-8.
+// AppendString appends a string as apimachinery does: as a byte string, which need not be valid UTF-8.
 func AppendString(b []byte, s string) []byte {
 	return append(appendHead(b, majorBytes, uint64(len(s))), s...)
 }
 
-// ShortString is the head of a string of n bytes, at most 23: where the head is written behind the string.
+// ShortString returns the head of a string of at most 23 bytes, for a caller that writes the head after the string.
 func ShortString(n int) byte { return majorBytes | byte(n) }
 
 // AppendInt appends a whole number.
@@ -73,7 +73,7 @@ func appendHead(b []byte, major byte, n uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, major|27), n)
 }
 
-// MapHead reads the head of a map of definite length: how many members it has, and what follows the head.
+// MapHead reads the head of a map of definite length. It returns the number of members, and the bytes behind the head.
 func MapHead(data []byte) (members int, rest []byte, err error) {
 	major, n, rest, err := head(data)
 	switch {
@@ -87,8 +87,8 @@ func MapHead(data []byte) (members int, rest []byte, err error) {
 	return int(n), rest, nil
 }
 
-// Find finds a value in maps within maps by the keys that lead to it, strings of either kind: it is data[start:end],
-// empty where there is none.
+// Find finds a value in nested maps by the keys that lead to it, strings of either kind. The value is data[start:end],
+// which is empty where there is none.
 func Find(data []byte, path ...string) (start, end int, err error) {
 	end = len(data)
 	for _, key := range path {
@@ -120,7 +120,7 @@ func member(data []byte, key string) (start, end int, err error) {
 	return 0, 0, err
 }
 
-// String reads a string of either kind, which must be all of data.
+// String reads a string of either kind. data must have nothing else.
 func String(data []byte) (string, error) {
 	s, rest, err := stringOf(data)
 	if err == nil && len(rest) > 0 {

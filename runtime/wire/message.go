@@ -4,88 +4,73 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The types of fields in a protobuf message, which are the last three bits of their tags.
-const (
-	varintType  = 0
-	fixed64Type = 1
-	bytesType   = 2
-	fixed32Type = 5
-	maxField    = 1<<29 - 1
-)
-
-// Field is one of a message: Varint where that is its type, Bytes where it is bytes, a string or a message. What has
-// another type has neither.
+// Field is one field of a protobuf message. Varint is set where the field is a varint, Bytes where it is bytes, a
+// string or a message; neither is set for the other types.
 type Field struct {
-	Number uint64
+	Number protowire.Number
 	Varint uint64
 	Bytes  []byte
 }
 
-// EachField calls visit with the fields of a message, in their order; Bytes share memory with it. It ends with the first
-// error, visit's or that of data which is no message.
+// EachField calls visit with the fields of a message, in their order. Bytes share memory with the message. It ends with
+// the first error, that of visit or that of data which is no message.
 func EachField(message []byte, visit func(Field) error) error {
 	for len(message) > 0 {
-		f, rest, err := nextField(message)
+		f, n, err := consumeField(message)
 		if err != nil {
 			return err
 		}
 		if err := visit(f); err != nil {
 			return err
 		}
-		message = rest
+		message = message[n:]
 	}
 	return nil
 }
 
-func nextField(data []byte) (f Field, rest []byte, err error) {
-	tag, n := binary.Uvarint(data)
-	if n <= 0 {
-		return f, nil, errTruncated("the tag of a field")
+// consumeField reads the first field of data, and returns its size.
+func consumeField(data []byte) (f Field, size int, err error) {
+	number, typ, head := protowire.ConsumeTag(data)
+	switch {
+	case head < 0:
+		return f, 0, fmt.Errorf("the tag of a field: %w", protowire.ParseError(head))
+	case !number.IsValid():
+		return f, 0, fmt.Errorf("no field has the number %d", number)
 	}
-	data = data[n:]
-	if f.Number = tag >> 3; f.Number == 0 || f.Number > maxField {
-		return f, nil, fmt.Errorf("no field has the number %d", f.Number)
+	f.Number = number
+	var n int
+	switch typ {
+	case protowire.VarintType:
+		f.Varint, n = protowire.ConsumeVarint(data[head:])
+	case protowire.BytesType:
+		f.Bytes, n = protowire.ConsumeBytes(data[head:])
+		f.Bytes = f.Bytes[:len(f.Bytes):len(f.Bytes)]
+	case protowire.Fixed32Type, protowire.Fixed64Type:
+		n = protowire.ConsumeFieldValue(number, typ, data[head:])
+	default: // Kubernetes' messages have no groups
+		return f, 0, fmt.Errorf("field %d has the type %d, which no message of Kubernetes has", number, typ)
 	}
-	var size uint64
-	switch tag & 7 {
-	case varintType:
-		if f.Varint, n = binary.Uvarint(data); n <= 0 {
-			return f, nil, errTruncated("a number")
-		}
-		return f, data[n:], nil
-	case fixed64Type:
-		size = 8
-	case fixed32Type:
-		size = 4
-	case bytesType:
-		if size, n = binary.Uvarint(data); n <= 0 {
-			return f, nil, errTruncated("the length of a field")
-		}
-		data = data[n:]
-	default:
-		return f, nil, fmt.Errorf("field %d is of the type %d, which is none", f.Number, tag&7)
+	if n < 0 {
+		return f, 0, fmt.Errorf("field %d: %w", number, protowire.ParseError(n))
 	}
-	if size > uint64(len(data)) {
-		return f, nil, errTruncated("a field")
-	}
-	if tag&7 == bytesType {
-		f.Bytes = data[:size:size]
-	}
-	return f, data[size:], nil
+	return f, head + n, nil
 }
 
-// ReplaceBytes is a message with other bytes in a field of a message within it, which the numbers of path lead to; false
-// where there is no such field, or it isn't old. Of fields that stand twice the first one counts.
-func ReplaceBytes(message, old, replacement []byte, path ...uint64) ([]byte, bool) {
+// ReplaceBytes returns a message with other bytes in a field of a message within it, to which the numbers of path lead.
+// It returns false where there is no such field, or the field doesn't hold old. Of several fields with one number it
+// takes the first.
+func ReplaceBytes(message, old, replacement []byte, path ...protowire.Number) ([]byte, bool) {
 	for at := message; len(at) > 0; {
-		f, rest, err := nextField(at)
+		f, n, err := consumeField(at)
 		if err != nil {
 			return nil, false
 		}
 		if f.Number != path[0] || f.Bytes == nil {
-			at = rest
+			at = at[n:]
 			continue
 		}
 		inner, ok := replacement, bytes.Equal(f.Bytes, old)
@@ -95,21 +80,29 @@ func ReplaceBytes(message, old, replacement []byte, path ...uint64) ([]byte, boo
 		if !ok {
 			return nil, false
 		}
-		out := make([]byte, 0, len(message)+len(inner)-len(f.Bytes)+binary.MaxVarintLen32)
+		out := make([]byte, 0, len(message)+len(inner)-len(f.Bytes)+binary.MaxVarintLen32) // the length may grow
 		out = append(out, message[:len(message)-len(at)]...)
-		out = binary.AppendUvarint(out, f.Number<<3|bytesType)
-		out = binary.AppendUvarint(out, uint64(len(inner)))
-		return append(append(out, inner...), rest...), true
+		return append(AppendField(out, f.Number, inner), at[n:]...), true
 	}
 	return nil, false
 }
 
-// AppendInt32 appends a field that is an int32.
-func AppendInt32(b []byte, number byte, value int32) []byte {
-	return binary.AppendUvarint(append(b, number<<3|varintType), uint64(int64(value)))
+// AppendField appends a field that holds bytes, a string or a message.
+func AppendField[B string | []byte](b []byte, number protowire.Number, value B) []byte {
+	return append(AppendFieldHead(b, number, len(value)), value...)
 }
 
-// AppendBytes appends a field of bytes.
-func AppendBytes(b []byte, number byte, value []byte) []byte {
-	return append(AppendFieldHead(b, number<<3|bytesType, len(value)), value...)
+// AppendFieldHead appends the tag and the length of a field that holds n bytes. It uses encoding/binary's varints,
+// which are protobuf's: appending them costs a quarter of protowire.AppendVarint.
+func AppendFieldHead(b []byte, number protowire.Number, n int) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(b, protowire.EncodeTag(number, protowire.BytesType)), uint64(n))
 }
+
+// AppendInt32 appends a field that is an int32.
+func AppendInt32(b []byte, number protowire.Number, value int32) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(b, number, protowire.VarintType), uint64(int64(value)))
+}
+
+// FieldSize returns the size of a field that holds n bytes, with its tag and its length. Its number is at most 15, as
+// all numbers in lists, events and envelopes are.
+func FieldSize(n int) int { return 1 + protowire.SizeBytes(n) }

@@ -9,15 +9,16 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/wire"
+	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestEachField(t *testing.T) {
 	message := wire.AppendInt32(nil, 1, -7)
-	message = wire.AppendBytes(message, 2, []byte("text"))
+	message = wire.AppendField(message, 2, []byte("text"))
 	message = binary.LittleEndian.AppendUint64(append(message, 3<<3|1), 1)
 	message = binary.LittleEndian.AppendUint32(append(message, 4<<3|5), 1)
-	message = wire.AppendBytes(message, 5, nil)
+	message = wire.AppendField(message, 5, "")
 	var got []string
 	err := wire.EachField(message, func(f wire.Field) error {
 		got = append(got, fmt.Sprint(f.Number, int32(f.Varint), string(f.Bytes)))
@@ -31,8 +32,9 @@ func TestEachField(t *testing.T) {
 		t.Error(err)
 	}
 	for name, data := range map[string]string{
-		"tag": "\x80", "number": "\x08\x80", "length": "\x0a\x80", "short": "\x0a\x05abc", "fixed": "\x09\x01", "fixed32": "\x0d\x01",
-		"group": "\x0b", "zero": "\x02\x00", "huge": "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+		"tag": "\x80", "number": "\x08\x80", "length": "\x0a\x80", "short": "\x0a\x05abc", "fixed": "\x09\x01",
+		"fixed32": "\x0d\x01",
+		"group":   "\x0b", "zero": "\x02\x00", "huge": "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
 	} {
 		if err := wire.EachField([]byte(data), func(wire.Field) error { return nil }); err == nil {
 			t.Errorf("%s is a message", name)
@@ -43,7 +45,8 @@ func TestEachField(t *testing.T) {
 // A string within messages is replaced by one of any length, and where it isn't what was expected nothing is.
 func TestReplaceBytes(t *testing.T) {
 	object := func(version string) []byte {
-		partial := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: version, Labels: map[string]string{"a": "7"}}}
+		partial := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: version,
+			Labels: map[string]string{"a": "7"}}}
 		data, err := partial.Marshal()
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +59,7 @@ func TestReplaceBytes(t *testing.T) {
 			t.Errorf("%q: %q %t, want %q", version, got, ok, want)
 		}
 	}
-	for name, path := range map[string][]uint64{"another": {1, 1}, "none": {1, 30}, "none above": {9, 6}} {
+	for name, path := range map[string][]protowire.Number{"another": {1, 1}, "none": {1, 30}, "none above": {9, 6}} {
 		if got, ok := wire.ReplaceBytes(object("7"), []byte("7"), []byte("8"), path...); ok {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -86,7 +89,7 @@ func FuzzEachField(f *testing.F) {
 				if field.Number > 31 {
 					return nil
 				}
-				one = wire.AppendBytes(nil, byte(field.Number), field.Bytes)
+				one = wire.AppendField(nil, field.Number, field.Bytes)
 			}
 			return parts.Unmarshal(one)
 		})
@@ -94,4 +97,30 @@ func FuzzEachField(f *testing.F) {
 			t.Errorf("%q is not %q", parts.Message, whole.Message)
 		}
 	})
+}
+
+// BenchmarkReplaceBytes restamps an object, as a write whose answer was rendered before does.
+func BenchmarkReplaceBytes(b *testing.B) {
+	partial := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Name: "a", Namespace: "default", ResourceVersion: "7", Labels: map[string]string{"a": "7"},
+	}}
+	data, err := partial.Marshal()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, ok := wire.ReplaceBytes(data, []byte("7"), []byte("12345"), 1, 6); !ok {
+			b.Fatal("the version isn't found")
+		}
+	}
+}
+
+// BenchmarkAppendField writes an event's type.
+func BenchmarkAppendField(b *testing.B) {
+	buf := make([]byte, 0, 64)
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = wire.AppendField(buf[:0], wire.EventTypeField, "MODIFIED")
+	}
 }

@@ -39,10 +39,12 @@ func TestHeadsAreThoseOfApimachinery(t *testing.T) {
 		for i := range items {
 			array = AppendInt(array, int64(i))
 		}
-		if !bytes.Equal(AppendString(nil, text), wantString) || !bytes.Equal(array, wantArray) || !bytes.HasPrefix(wantMap, AppendMap(nil, n)) {
+		if !bytes.Equal(AppendString(nil, text), wantString) || !bytes.Equal(array, wantArray) ||
+			!bytes.HasPrefix(wantMap, AppendMap(nil, n)) {
 			t.Errorf("heads of %d differ", n)
 		}
-		if got, rest, err := MapHead(wantMap); err != nil || got != n || len(rest) != len(wantMap)-len(AppendMap(nil, n)) {
+		if got, rest, err := MapHead(wantMap); err != nil || got != n ||
+			len(rest) != len(wantMap)-len(AppendMap(nil, n)) {
 			t.Errorf("head of a map of %d: %d %v", n, got, err)
 		}
 	}
@@ -67,7 +69,8 @@ func TestEnvelopeIsApimachinerys(t *testing.T) {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	for _, n := range sizes {
-		status := &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Message: strings.Repeat("m", n)}
+		status := &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+			Message: strings.Repeat("m", n)}
 		want, err := runtime.Encode(protobuf.NewSerializer(scheme, scheme), status)
 		if err != nil {
 			t.Fatal(err)
@@ -80,15 +83,17 @@ func TestEnvelopeIsApimachinerys(t *testing.T) {
 		if !bytes.Equal(got, want) || len(got) != EnvelopeSize(EnvelopeHead("Status", "v1"), len(message)) {
 			t.Errorf("a message of %d bytes differs", len(message))
 		}
-		if back, gvk, err := OpenEnvelope(got); err != nil || !bytes.Equal(back, message) || gvk != (schema.GroupVersionKind{Version: "v1", Kind: "Status"}) {
+		if back, gvk, err := OpenEnvelope(got); err != nil || !bytes.Equal(back, message) ||
+			gvk != (schema.GroupVersionKind{Version: "v1", Kind: "Status"}) {
 			t.Errorf("%v %v", gvk, err)
 		}
 	}
 }
 
-// FuzzFind: what is found in a map is what decoding it finds; nothing panics.
+// FuzzFind: Find returns the value that decoding the map gives; nothing panics.
 func FuzzFind(f *testing.F) {
-	seed, err := direct.Marshal(map[string]any{"metadata": map[string]any{"name": "a", "resourceVersion": "7", "x": []any{1.5, nil, "é"}}, "kind": "W"})
+	seed, err := direct.Marshal(map[string]any{"metadata": map[string]any{"name": "a", "resourceVersion": "7",
+		"x": []any{1.5, nil, "é"}}, "kind": "W"})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package apis collects the API groups of this project, for cmd/fleet to serve. Groups() is generated.
+// Package apis collects the API groups of this project. apigen generates its function Groups; cmd/fleet serves them.
 //
 // +apigen:groups
 package apis

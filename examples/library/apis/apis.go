@@ -1,5 +1,5 @@
-// Package apis collects the API groups of this project, for cmd/library to serve. Groups() is generated, and so are the
-// clients in ../client.
+// Package apis collects the API groups of this project. apigen generates its function Groups, which cmd/library serves,
+// and the clients in ../client.
 //
 // +apigen:groups
 // +apigen:clients

@@ -1,5 +1,5 @@
-// Package apis collects the API groups of this project. Groups() in it is generated: it lists the wiring of every group
-// below this directory, for cmd/workloads to serve. The types are those of k8s.io/api, which stays as it is.
+// Package apis collects the API groups of this project. apigen generates its function Groups, which cmd/workloads
+// serves. The types are those of k8s.io/api.
 //
 // +apigen:groups
 package apis

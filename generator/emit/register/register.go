@@ -68,7 +68,7 @@ func obstacles(pkg *model.Package) diag.Errors {
 // none.
 func bareKind(pkg *model.Package) *model.Type {
 	for _, t := range pkg.Types {
-		if t.Kind != nil && t.Kind.Client != nil && !plan.IsObject(t) {
+		if t.Kind != nil && t.Kind.Client != nil && !t.IsObject() {
 			return t
 		}
 	}

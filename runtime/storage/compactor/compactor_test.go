@@ -9,14 +9,13 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/compactor"
 	"apigen.dev/runtime/storage/etcd"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 	"apigen.dev/runtime/storage/memory"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 )
 
 // onBoth runs a test on a backend in memory and on a real etcd.
@@ -27,7 +26,8 @@ func onBoth(t *testing.T, test func(t *testing.T, b storage.Backend)) {
 		test(t, b)
 	})
 	t.Run("etcd", func(t *testing.T) {
-		b, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{etcdtest.Start(t).Endpoint()}, DialTimeout: time.Minute})
+		b, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{etcdtest.Start(t).Endpoint()},
+			DialTimeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func step(t *testing.T, c *compactor.Compactor) int64 {
 	return revision
 }
 
-// readable tells whether the history at a revision is there.
+// readable tells whether the backend still has the history at a revision.
 func readable(t *testing.T, b storage.Backend, revision int64) bool {
 	t.Helper()
 	_, err := b.Range(t.Context(), storage.RangeRequest{Prefix: "/x", Revision: revision})
@@ -86,7 +86,8 @@ func TestOneOfMany(t *testing.T) {
 				t.Fatal(err)
 			}
 			after := grow(t, b, 5)
-			if got := step(t, first); got > before || got < before-1 { // the second one's look at the clock writes nothing
+			// the second one's look at the clock writes nothing
+			if got := step(t, first); got > before || got < before-1 {
 				t.Fatalf("the first compacted to %d, the backend was at %d an interval ago", got, before)
 			}
 			if got := step(t, second); got != 0 {
@@ -178,12 +179,13 @@ func TestBesideAPIServer(t *testing.T) {
 			}
 		}
 		if our != round.ourCompacts || all != round.compacts {
-			t.Errorf("%s: %d compactions, %d of them ours; want %d and %d", round.name, all, our, round.compacts, round.ourCompacts)
+			t.Errorf("%s: %d compactions, %d of them ours; want %d and %d", round.name, all, our, round.compacts,
+				round.ourCompacts)
 		}
 	}
 }
 
-// failing fails what it is told to.
+// failing fails the operations that a test sets.
 type failing struct {
 	storage.Backend
 	put, compact error
@@ -204,8 +206,8 @@ func (f *failing) Compact(ctx context.Context, revision int64) error {
 	return f.Backend.Compact(ctx, revision)
 }
 
-// What fails costs one interval: a write of unknown outcome is found to have happened, a failed compaction is made up
-// for by the next one.
+// TestFailuresPass: a failure costs one interval. The compactor finds out that a write of unknown outcome has happened,
+// and the next compaction makes up for a failed one.
 func TestFailuresPass(t *testing.T) {
 	inner := memory.New()
 	defer inner.Close()

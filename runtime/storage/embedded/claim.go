@@ -6,21 +6,20 @@ import (
 	"os"
 	"path/filepath"
 
-	"go.etcd.io/etcd/client/pkg/v3/fileutil"
-
 	"apigen.dev/runtime/storage"
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
 
-// claim is the right to a data directory, which one process has at a time. It is a lock of our own: etcd would wait for
-// that of its database for ever. The system releases it with the process, however that ends.
+// claim is the right to a data directory, which one process has at a time. It is a lock of our own, since etcd would
+// wait for that of its database for ever. The system releases the lock when the process ends.
 type claim struct {
 	file *fileutil.LockedFile
 	dir  string
-	// madeDir and madeFile tell what wasn't there before.
+	// madeDir and madeFile say which of the two this claim created.
 	madeDir, madeFile bool
 }
 
-// take makes the directory, for this user alone, and claims it. It fails at once where another process has it.
+// take creates the directory, for this user alone, and claims it. It fails at once where another process has it.
 func take(dir string) (*claim, error) {
 	c := &claim{dir: dir, madeDir: isAbsent(dir)}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -48,7 +47,8 @@ func isAbsent(path string) bool {
 
 func (c *claim) path() string { return filepath.Join(c.dir, "lock") }
 
-// errReturned: the file that was locked was removed meanwhile by who had it before, and protects nothing.
+// errReturned means that the process that had the lock before has removed its file meanwhile, so that the lock protects
+// nothing.
 var errReturned = errors.New("the lock was given back")
 
 func (c *claim) lock() error {
@@ -71,10 +71,10 @@ func (c *claim) lock() error {
 	return nil
 }
 
-// Close gives the directory up.
+// Close releases the directory.
 func (c *claim) Close() error { return c.file.Close() }
 
-// undo gives the directory up, and takes away what was made for the claim.
+// undo releases the directory, and removes the files that were created for the claim.
 func (c *claim) undo() error {
 	var errs []error
 	if c.madeFile {
@@ -82,7 +82,7 @@ func (c *claim) undo() error {
 	}
 	errs = append(errs, c.file.Close())
 	if c.madeDir && c.madeFile {
-		_ = os.Remove(c.dir) // where it is empty
+		_ = os.Remove(c.dir) // succeeds where it is empty
 	}
 	return errors.Join(errs...)
 }

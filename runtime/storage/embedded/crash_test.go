@@ -79,7 +79,8 @@ func TestKilledServerKeepsWhatItAcknowledged(t *testing.T) {
 		}
 		want[key] = revision
 		if len(want) == 1 {
-			if _, err := embedded.Open(context.Background(), dir); err == nil || !strings.Contains(err.Error(), "in use") {
+			if _, err := embedded.Open(context.Background(), dir); err == nil ||
+				!strings.Contains(err.Error(), "in use") {
 				t.Errorf("a second server: got %v", err)
 			}
 		}
@@ -112,8 +113,9 @@ func TestDamagedDataIsAnError(t *testing.T) {
 		file, want string
 		content    []byte
 	}{
-		"database":     {"snap/db", "failed to open database: invalid database", make([]byte, 1<<16)},
-		"log":          {"wal/0000000000000000-0000000000000000.wal", "its data can't be used, restore a copy", bytes.Repeat([]byte{0xa5}, 1<<16)},
+		"database": {"snap/db", "failed to open database: invalid database", make([]byte, 1<<16)},
+		"log": {"wal/0000000000000000-0000000000000000.wal", "its data can't be used, restore a copy",
+			bytes.Repeat([]byte{0xa5}, 1<<16)},
 		"log, emptied": {"wal/0000000000000000-0000000000000000.wal", "its data can't be used, restore a copy", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +123,8 @@ func TestDamagedDataIsAnError(t *testing.T) {
 			if err := open(t, dir).Close(); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, "etcd", "member", filepath.FromSlash(damage.file)), damage.content, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "etcd", "member", filepath.FromSlash(damage.file)),
+				damage.content, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			server := exec.Command(os.Args[0])

@@ -1,9 +1,9 @@
 // Package embedded is a backend that runs a real etcd inside the process, on a data directory: one binary is a whole
-// server, and what it has acknowledged is on disk.
+// server, and acknowledged writes are on disk.
 //
-// It knows storage, the etcd backend and etcd's server. The client is that of package etcd, the same code path as with a
-// cluster, but it calls the server's functions directly (etcdserver/api/v3client): etcd listens on no port and on no
-// socket, so no other user of the machine can reach it, and nothing needs a free port or a certificate.
+// It knows storage, the etcd backend and etcd's server. The client is that of package etcd, on the same code path as
+// with a cluster, but it calls the server's functions directly (etcdserver/api/v3client). etcd listens on no port and
+// on no socket, so no other user of the machine can reach it, and nothing needs a free port or a certificate.
 package embedded
 
 import (
@@ -17,28 +17,27 @@ import (
 	"strings"
 	"sync"
 
-	"go.etcd.io/etcd/server/v3/embed"
-	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
-
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 )
 
-// Etcd is the embedded etcd as a storage.Embedded: what a main gives its server.
+// Etcd is the embedded etcd as a storage.Embedded. A main passes it to its server.
 type Etcd struct{}
 
 var _ storage.Embedded = Etcd{}
 
-// Open is Etcd's, with the default options.
+// Open is the method Open of Etcd with the default options.
 func Open(ctx context.Context, dir string) (storage.Backend, error) {
 	return Etcd{}.Open(ctx, dir, storage.EmbeddedOptions{})
 }
 
-// Open starts an etcd of one member on dir, which it creates for this user alone, and waits until it serves. It fails at
-// once where another process has the directory. Close stops etcd; what was acknowledged survives a crash, too. Where the
-// database is smaller than its quota, an alarm from a time when it was not is lowered.
+// Open starts an etcd of one member on dir, which it creates for this user alone, and waits until etcd serves. It fails
+// at once where another process has the directory. Close stops etcd; acknowledged writes survive a crash, too. Open
+// clears an alarm for space where the database is smaller than its quota.
 //
-// etcd's own compaction is off: who keeps the history decides what of it goes.
+// etcd's own compaction is off: the owner of the backend compacts.
 func (Etcd) Open(ctx context.Context, dir string, options storage.EmbeddedOptions) (storage.Backend, error) {
 	if options.Existing {
 		if _, err := os.Stat(filepath.Join(dir, "etcd", "member")); err != nil {
@@ -82,8 +81,8 @@ func (b *backend) Close() error {
 	return b.err
 }
 
-// sweep removes the copies of the database that defragmentations left which were killed: etcd doesn't. Who calls it has
-// the lock, so none is under way.
+// sweep removes copies of the database that killed defragmentations left, which etcd doesn't remove. The caller holds
+// the lock, so no defragmentation is under way.
 func sweep(data string) error {
 	snap := filepath.Join(data, "member", "snap")
 	files, err := os.ReadDir(snap)
@@ -98,7 +97,7 @@ func sweep(data string) error {
 	return err
 }
 
-// start returns a server that takes requests, on the files in data. Errors name dir.
+// start returns a server that serves requests, on the files in data. Errors name dir.
 func start(ctx context.Context, dir, data string, quota int64) (*embed.Etcd, error) {
 	starting := newBirth()
 	server, err := starting.start(ctx, configuration(data, quota, starting))
@@ -112,7 +111,7 @@ func start(ctx context.Context, dir, data string, quota int64) (*embed.Etcd, err
 		case <-server.Server.StopNotify():
 			err = errors.New("it stopped")
 		case err = <-starting.failed:
-			go server.Close() // what failed may have left a lock held that this waits for
+			go server.Close() // a failed start may hold a lock for which Close waits
 			return nil, fmt.Errorf("starting etcd in %s: %w", dir, err)
 		}
 		server.Close()
@@ -120,16 +119,16 @@ func start(ctx context.Context, dir, data string, quota int64) (*embed.Etcd, err
 	return nil, fmt.Errorf("starting etcd in %s: %w", dir, err)
 }
 
-func configuration(data string, quota int64, starting *birth) *embed.Config {
+func configuration(data string, quota int64, starting *startup) *embed.Config {
 	config := embed.NewConfig()
 	config.Name = "apigen"
 	config.Dir = data
 	config.ListenClientUrls, config.ListenPeerUrls = nil, nil
 	config.AdvertiseClientUrls = nil
-	// A member needs an address for its peers. It has none, and nobody listens here.
+	// A member needs an address for its peers. This one has no peers, and nothing listens here.
 	config.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "localhost:2380"}}
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
-	// One member elects itself when the election timeout has passed: a short one is a quick start.
+	// A single member elects itself when the election timeout has passed. A short one makes a quick start.
 	config.TickMs, config.ElectionMs = 20, 100
 	config.QuotaBackendBytes = quota
 	config.AutoCompactionMode, config.AutoCompactionRetention = embed.CompactorModePeriodic, "0" // off

@@ -45,11 +45,12 @@ func TestSecondServerIsRefusedAtOnce(t *testing.T) {
 	open(t, dir)
 }
 
-// What a defragmentation left that was killed takes no space for ever, and a directory that must hold data is not made.
+// The remains of a killed defragmentation are removed, and Open doesn't create a directory that must hold data.
 func TestOpenOfWhatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	none := filepath.Join(dir, "none")
-	if _, err := (embedded.Etcd{}).Open(t.Context(), none, storage.EmbeddedOptions{Existing: true}); !errors.Is(err, storage.ErrNoData) {
+	if _, err := (embedded.Etcd{}).Open(t.Context(), none, storage.EmbeddedOptions{Existing: true}); !errors.Is(err,
+		storage.ErrNoData) {
 		t.Errorf("without data: %v", err)
 	}
 	if _, err := os.Stat(none); !errors.Is(err, os.ErrNotExist) {

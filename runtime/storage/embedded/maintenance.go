@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"io"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/version"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
-
-	"apigen.dev/runtime/storage"
 )
 
 var _ storage.Maintainer = (*backend)(nil)
@@ -23,7 +22,7 @@ func (b *backend) Snapshot(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	revision := b.server.Server.KV().Rev()
-	snapshot := b.server.Server.Backend().Snapshot() // it commits before
+	snapshot := b.server.Server.Backend().Snapshot() // it commits first
 	sum := sha256.New()
 	_, err := snapshot.WriteTo(io.MultiWriter(canceling{ctx, w}, sum))
 	if closed := snapshot.Close(); err == nil {
@@ -54,7 +53,7 @@ func (c canceling) Write(p []byte) (int, error) {
 // Defrag implements storage.Maintainer.
 func (b *backend) Defrag(ctx context.Context) error {
 	if len(b.alarms(etcdserverpb.AlarmType_NOSPACE)) > 0 {
-		// The history may be all that fills the database, and with no space left nobody advances the compaction.
+		// The history may fill the database, and without space no server can advance the compaction.
 		request := &etcdserverpb.CompactionRequest{Revision: b.server.Server.KV().Rev(), Physical: true}
 		if _, err := b.server.Server.Compact(ctx, request); err != nil && !errors.Is(err, mvcc.ErrCompacted) {
 			return fmt.Errorf("dropping old revisions: %w", err)
@@ -66,15 +65,16 @@ func (b *backend) Defrag(ctx context.Context) error {
 	return b.disarm(ctx)
 }
 
-// disarm lowers the alarms for space where there is some.
+// disarm clears the alarms for space where there is space again.
 func (b *backend) disarm(ctx context.Context) error {
 	if b.server.Server.Backend().Size() >= b.server.Server.Cfg.QuotaBackendBytes {
 		return nil
 	}
 	for _, alarm := range b.alarms(etcdserverpb.AlarmType_NOSPACE) {
-		request := &etcdserverpb.AlarmRequest{Action: etcdserverpb.AlarmRequest_DEACTIVATE, MemberID: alarm.MemberID, Alarm: alarm.Alarm}
+		request := &etcdserverpb.AlarmRequest{Action: etcdserverpb.AlarmRequest_DEACTIVATE, MemberID: alarm.MemberID,
+			Alarm: alarm.Alarm}
 		if _, err := b.server.Server.Alarm(ctx, request); err != nil {
-			return fmt.Errorf("lowering the alarm %s: %w", alarm.Alarm, err)
+			return fmt.Errorf("clearing the alarm %s: %w", alarm.Alarm, err)
 		}
 	}
 	return nil

@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/embedded"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 )
 
 func put(t *testing.T, b storage.Backend, key, value string, expect int64) int64 {
@@ -63,8 +62,8 @@ func snapshot(t *testing.T, b storage.Backend) (file string, revision int64) {
 	return file, revision
 }
 
-// What a snapshot holds is what a restore brings back, each key at its revision; the revisions between the snapshot and
-// the restored state never were, and no watch goes on from one of them.
+// A restore brings back the keys of a snapshot, each at its revision. The revisions between the snapshot and the
+// restored state never existed, and no watch goes on from one of them.
 func TestSnapshotAndRestore(t *testing.T) {
 	ctx := t.Context()
 	first := open(t, t.TempDir())
@@ -104,7 +103,7 @@ func TestSnapshotAndRestore(t *testing.T) {
 	if next := put(t, second, "/next", "x", 0); next != now+1 {
 		t.Errorf("the first write has revision %d, want %d", next, now+1)
 	}
-	// It is a member like any other: what it acknowledges is there after a restart.
+	// It is a member like any other: acknowledged writes are there after a restart.
 	if err := second.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +117,8 @@ func TestSnapshotAndRestore(t *testing.T) {
 
 // A snapshot of another etcd, as etcdctl takes it, is restored, too, whatever its members and its users are.
 func TestRestoreOfACluster(t *testing.T) {
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{etcdtest.Start(t).Endpoint()}, Logger: zap.NewNop()})
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{etcdtest.Start(t).Endpoint()},
+		Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,13 +128,15 @@ func TestRestoreOfACluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, err := range []error{
-		second(client.UserAdd(ctx, "root", "secret")), second(client.UserGrantRole(ctx, "root", "root")), second(client.AuthEnable(ctx)),
+		second(client.UserAdd(ctx, "root", "secret")), second(client.UserGrantRole(ctx, "root", "root")),
+		second(client.AuthEnable(ctx)),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	user, err := clientv3.New(clientv3.Config{Endpoints: client.Endpoints(), Username: "root", Password: "secret", Logger: zap.NewNop()})
+	user, err := clientv3.New(clientv3.Config{Endpoints: client.Endpoints(), Username: "root", Password: "secret",
+		Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +215,8 @@ func TestRestoreRefuses(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := restore(file, dir); err == nil || !strings.Contains(err.Error(), "holds data, which a restore does not overwrite") {
+	if err := restore(file, dir); err == nil || !strings.Contains(err.Error(),
+		"holds data, which a restore does not overwrite") {
 		t.Errorf("over data: %v", err)
 	}
 	again := open(t, dir)
@@ -246,7 +249,7 @@ func TestRestoreRefuses(t *testing.T) {
 			t.Errorf("%s: %v was left of a new directory, %v", test.name, left, err)
 		}
 	}
-	// What was there before stays.
+	// The data of before stays.
 	if err := os.RemoveAll(filepath.Join(dir, "etcd")); err != nil {
 		t.Fatal(err)
 	}
@@ -381,7 +384,8 @@ func TestDefrag(t *testing.T) {
 	if s := space(t, b); s.Size > 4<<20 || s.Revision != written {
 		t.Errorf("after the defragmentation: %+v", s)
 	}
-	if got, err := b.Range(t.Context(), storage.RangeRequest{Prefix: "/kept", Revision: last}); err != nil || string(got.Items[0].Value) != "1" {
+	if got, err := b.Range(t.Context(), storage.RangeRequest{Prefix: "/kept", Revision: last}); err != nil ||
+		string(got.Items[0].Value) != "1" {
 		t.Errorf("the history: %v, %v", got, err)
 	}
 }

@@ -11,18 +11,16 @@ import (
 	"os"
 	"path/filepath"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	bolt "go.etcd.io/etcd/server/v3/storage/backend"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
 	"go.etcd.io/etcd/server/v3/storage/schema"
 	"go.uber.org/zap"
-
-	"apigen.dev/runtime/storage"
 )
 
-// Restore implements storage.Embedded, for snapshots of this package and of etcdctl, of whatever cluster. It makes a new
-// member beside the place where the data will be, gives it the snapshot's keys, and moves it into its place when it is
-// complete.
+// Restore implements storage.Embedded, for snapshots of this package and of etcdctl, of any cluster. It makes a new
+// member beside the data directory, gives it the snapshot's keys, and moves it into place when it is complete.
 func (Etcd) Restore(ctx context.Context, snapshot, dir string, options storage.RestoreOptions) (err error) {
 	lock, err := take(dir)
 	if err != nil {
@@ -37,9 +35,10 @@ func (Etcd) Restore(ctx context.Context, snapshot, dir string, options storage.R
 	}()
 	place, unfinished := filepath.Join(dir, "etcd"), filepath.Join(dir, "etcd.unfinished")
 	if entries, err := os.ReadDir(place); err == nil && len(entries) > 0 {
-		return fmt.Errorf("%s holds data, which a restore does not overwrite: move it away, or restore to another directory", place)
+		return fmt.Errorf("%s holds data, which a restore does not overwrite: move it away, or restore to another "+
+			"directory", place)
 	}
-	if err := os.RemoveAll(unfinished); err != nil { // of a restore that was killed
+	if err := os.RemoveAll(unfinished); err != nil { // from a restore that was killed
 		return err
 	}
 	defer func() {
@@ -80,16 +79,16 @@ func fill(data, snapshot string, bump int64) error {
 	return syncDirectory(filepath.Dir(own))
 }
 
-// pageSize of the database, of which every file of it is a multiple.
+// pageSize is the size of the database's pages. The size of every database file is a multiple of it.
 const pageSize = 512
 
-// copyVerified copies the database in a snapshot, whose checksum must be right.
+// copyVerified copies the database in a snapshot, and verifies its checksum.
 func copyVerified(snapshot, to string) (err error) {
 	in, err := os.Open(snapshot)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // it was only read
+	defer func() { _ = in.Close() }() // the file was only read
 	info, err := in.Stat()
 	if err != nil {
 		return err
@@ -117,9 +116,9 @@ func copyVerified(snapshot, to string) (err error) {
 	return out.Sync()
 }
 
-// graft makes the restored database that of the new member: who the member is, and how far it has come in its own log,
-// is copied from the member's; alarms are dropped, since etcd raises them again where they are right. What the revision
-// is bumped by counts as compacted, so that no watch goes on across the gap.
+// graft makes the restored database that of the new member. It copies the member's identity, and its place in its own
+// log, from the member's database. It drops alarms, since etcd raises them again where they are right. The skipped
+// revisions count as compacted, so that no watch goes on across the gap.
 func graft(own, restored string, bump int64) (err error) {
 	from, err := openDatabase(own)
 	if err != nil {
@@ -146,11 +145,11 @@ func graft(own, restored string, bump int64) (err error) {
 	return err
 }
 
-// identify copies who a member is, and how far it has come. It leaves out users: an embedded etcd has one, who needs no
-// password.
+// identify copies a member's identity, and its place in its log. It leaves out users: an embedded etcd has one user,
+// who needs no password.
 func identify(source, target bolt.BatchTx) error {
 	empty := func(bucket bolt.Bucket) {
-		target.UnsafeCreateBucket(bucket) // only what is there can be deleted
+		target.UnsafeCreateBucket(bucket) // a bucket must exist before it is deleted
 		target.UnsafeDeleteBucket(bucket)
 		target.UnsafeCreateBucket(bucket)
 	}
@@ -176,7 +175,7 @@ func identify(source, target bolt.BatchTx) error {
 	return nil
 }
 
-// openDatabase makes an error of etcd's panic.
+// openDatabase turns etcd's panic into an error.
 func openDatabase(path string) (database bolt.Backend, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -188,7 +187,7 @@ func openDatabase(path string) (database bolt.Backend, err error) {
 	return bolt.New(config), nil
 }
 
-// lastRevision is that of the last write, or of the last compaction where nothing is left of what was written.
+// lastRevision returns the revision of the last write, or of the last compaction where no key is left.
 func lastRevision(tx bolt.UnsafeReader) (int64, error) {
 	scheduled, _ := mvcc.UnsafeReadScheduledCompact(tx)
 	finished, _ := mvcc.UnsafeReadFinishedCompact(tx)

@@ -10,23 +10,24 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// attempt watches over one write on its way, so that its outcome is told exactly and it is never sent twice.
+// attempt observes one write, so that the backend reports its outcome exactly and never sends it twice.
 //
-// clientv3's retry interceptor (client/v3/retry_interceptor.go) calls a unary RPC up to 100 times. For writes its policy
-// is "non-repeatable": an Unavailable is repeated only where no connection could be had, which is right. But before it
-// asks the policy it repeats whatever failed with Canceled or DeadlineExceeded while the caller's context is alive, and
-// that is what a server (or a proxy on the way) answers that gave up a request which it may have committed. The repeated
-// transaction would then find the revision of its own first attempt and call it a conflict.
+// clientv3's retry interceptor (client/v3/retry_interceptor.go) calls a unary RPC up to 100 times. For writes its
+// policy is "non-repeatable": it repeats an Unavailable only where it could not get a connection, which is right. But
+// before it asks the policy it repeats every call that failed with Canceled or DeadlineExceeded while the caller's
+// context is alive. A server (or a proxy on the way) answers so when it gives up a request that it may have committed.
+// The repeated transaction would then find the revision of its own first attempt and report a conflict.
 //
-// gRPC asks per-call credentials for metadata just before it writes the headers of a request. So an attempt that never
-// was asked was surely not sent, and one that is asked again after a call ended can refuse. Within one call gRPC asks
-// again only where it repeats transparently what no server has processed; that is let through.
+// gRPC asks per-call credentials for metadata just before it writes the headers of a request. So an attempt that gRPC
+// never asked was surely not sent, and an attempt that gRPC asks again after a call ended can refuse. Within one call
+// gRPC asks again only where it transparently repeats a request that no server has processed; the attempt lets that
+// through.
 type attempt struct {
 	mu      sync.Mutex
 	sent    bool  // headers were about to be written
 	ended   bool  // a call that was sent has ended
-	failure error // what it ended with
-	refused bool  // a repetition was refused
+	failure error // the error with which it ended
+	refused bool  // the attempt refused a repetition
 }
 
 type attemptKey struct{}
@@ -40,7 +41,8 @@ func withAttempt(ctx context.Context) (context.Context, *attempt) {
 // onceKV sends each transaction at most once: that of the attempt in its context.
 type onceKV struct{ etcdserverpb.KVClient }
 
-func (kv onceKV) Txn(ctx context.Context, in *etcdserverpb.TxnRequest, opts ...grpc.CallOption) (*etcdserverpb.TxnResponse, error) {
+func (kv onceKV) Txn(ctx context.Context, in *etcdserverpb.TxnRequest,
+	opts ...grpc.CallOption) (*etcdserverpb.TxnResponse, error) {
 	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
 		opts = append(opts, grpc.PerRPCCredentials(a), grpc.OnFinish(a.finish))
 	}
@@ -62,7 +64,7 @@ func (a *attempt) GetRequestMetadata(context.Context, ...string) (map[string]str
 // RequireTransportSecurity implements credentials.PerRPCCredentials. There is no secret in the metadata.
 func (a *attempt) RequireTransportSecurity() bool { return false }
 
-// finish is told the result of each call.
+// finish records the result of each call.
 func (a *attempt) finish(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,7 +73,7 @@ func (a *attempt) finish(err error) {
 	}
 }
 
-// result returns what the write ended with, and whether it may have been processed.
+// result returns the error with which the write ended, and whether a server may have processed the write.
 func (a *attempt) result(err error) (sent bool, cause error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

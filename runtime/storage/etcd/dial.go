@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -20,19 +21,18 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"apigen.dev/runtime/storage"
 )
 
-// Config says where an etcd cluster is and how to speak with it.
+// Config says how to connect to an etcd cluster.
 type Config struct {
 	// Endpoints are URLs or host:port; at least one.
 	Endpoints []string
-	// CAFile verifies the servers; CertFile and KeyFile are the client's. Empty: the system's CAs, no client certificate.
+	// CAFile has the CAs that verify the servers; CertFile and KeyFile are the client's. Where they are empty, the
+	// system's CAs verify the servers, and the client has no certificate.
 	CAFile, CertFile, KeyFile string
-	// Username and Password, where etcd's authentication is on.
+	// Username and Password are the client's where etcd's authentication is on.
 	Username, Password string
-	// Prefix is what all keys begin with, for users that may read nothing else; "" is "/".
+	// Prefix is the prefix of all keys, for users that may read nothing else; "" is "/".
 	Prefix string
 	// DialTimeout bounds New; 0 is 5 seconds.
 	DialTimeout time.Duration
@@ -40,16 +40,17 @@ type Config struct {
 
 const (
 	defaultDialTimeout = 5 * time.Second
-	// A server that does not answer a ping within keepAliveTimeout is given up. etcd takes a ping every 5 s at most.
+	// The client closes a connection on which a server doesn't answer a ping within keepAliveTimeout. etcd accepts a
+	// ping every 5 s at most.
 	keepAliveTime    = 10 * time.Second
 	keepAliveTimeout = 5 * time.Second
-	// A server that was away is tried again this often: gRPC's own pauses grow to two minutes.
+	// The pauses between attempts to reach a server: gRPC's own grow to two minutes.
 	firstPause, longestPause = 50 * time.Millisecond, 2 * time.Second
-	// stragglerTimeout is how long endpoints may take to tell their version once one has.
+	// stragglerTimeout is the time that the other endpoints have to return their version once one has done so.
 	stragglerTimeout = 500 * time.Millisecond
 )
 
-// dial returns a client of a cluster that answers and is new enough.
+// dial returns a client of a cluster that answers and whose etcd is new enough.
 func dial(ctx context.Context, config Config) (*clientv3.Client, error) {
 	if len(config.Endpoints) == 0 {
 		return nil, errors.New("etcd: no endpoints are configured")
@@ -70,16 +71,17 @@ func dial(ctx context.Context, config Config) (*clientv3.Client, error) {
 		DialKeepAliveTime:    keepAliveTime,
 		DialKeepAliveTimeout: keepAliveTimeout,
 		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: firstPause, Multiplier: 1.6, Jitter: 0.2, MaxDelay: longestPause},
+			Backoff: backoff.Config{BaseDelay: firstPause, Multiplier: 1.6, Jitter: 0.2,
+				MaxDelay: longestPause},
 			MinConnectTimeout: config.DialTimeout,
 		})},
-		Logger: zap.NewNop(), // every error is returned; the client's log would tell it twice
+		Logger: zap.NewNop(), // the backend returns every error, so the client needn't log it
 	}
 	client, err := probed(ctx, config, settings)
 	if err != nil || config.Username == "" {
 		return client, err
 	}
-	// A client with a user logs in as it is made, and would not say why nobody answers.
+	// A client with a user logs in as it is made, and would not say why no endpoint answers.
 	if err := client.Close(); err != nil {
 		return nil, fmt.Errorf("etcd: %w", err)
 	}
@@ -101,7 +103,7 @@ func probed(ctx context.Context, config Config, settings clientv3.Config) (*clie
 	return client, nil
 }
 
-// tls reads the files once, so that a wrong one is named now and not at the first handshake.
+// tls reads the files once, so that New reports a wrong one, and not the first handshake.
 func (c Config) tls() (*tls.Config, error) {
 	if c.CAFile == "" && c.CertFile == "" && c.KeyFile == "" {
 		return nil, nil
@@ -129,11 +131,12 @@ func (c Config) unreachable(err error) error {
 	if s, ok := status.FromError(err); ok {
 		reason = s.Message()
 	}
-	return fmt.Errorf("etcd: no answer from %s within %s (%s): %w", strings.Join(c.Endpoints, ", "), c.DialTimeout, reason,
+	return fmt.Errorf("etcd: no answer from %s within %s (%s): %w", strings.Join(c.Endpoints, ", "), c.DialTimeout,
+		reason,
 		storage.ErrUnavailable)
 }
 
-// probe asks the endpoints for their versions. It waits for one, and then a moment for the others.
+// probe asks the endpoints for their versions. It waits for one answer, and then a moment for the others.
 func (c Config) probe(ctx context.Context, client *clientv3.Client) error {
 	type answer struct {
 		endpoint, version string
@@ -173,27 +176,28 @@ func (c Config) probe(ctx context.Context, client *clientv3.Client) error {
 	return nil
 }
 
-// locked is the version of an endpoint that tells it to users alone.
+// locked stands for the version of an endpoint that returns it to authenticated users alone.
 const locked = "locked"
 
-// ask returns the version of one endpoint. It tries again until ctx ends, and fails with what went wrong then.
+// ask returns the version of one endpoint. It tries again until ctx ends, and then fails with the error of the
+// attempts.
 func ask(ctx context.Context, client *clientv3.Client, endpoint string) (string, error) {
 	connection, err := client.Dial(endpoint)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = connection.Close() }() // nothing is under way any more
+	defer func() { _ = connection.Close() }() // no call is under way
 	maintenance := etcdserverpb.NewMaintenanceClient(connection)
 	var failure error
 	for {
-		// Not waiting for a connection is what makes gRPC say why there is none.
+		// Without waiting for a connection, gRPC says why there is none.
 		response, err := maintenance.Status(ctx, &etcdserverpb.StatusRequest{}, grpc.WaitForReady(false))
 		switch {
 		case err == nil:
 			return response.Version, nil
 		case rejected(err) && code(err) != codes.Unavailable:
 			return locked, nil
-		case failure == nil || code(err) == codes.Unavailable: // which says more than that time is over
+		case failure == nil || code(err) == codes.Unavailable: // which says more than that the time is over
 			failure = err
 		}
 		select {
@@ -204,17 +208,19 @@ func ask(ctx context.Context, client *clientv3.Client, endpoint string) (string,
 	}
 }
 
-// oldest is the first usable patch release of each line that has unusable ones.
+// oldest is the first usable patch release of each minor version that has unusable ones.
 var oldest = map[string]string{"v3.4": "v3.4.31", "v3.5": "v3.5.13"}
 
 func (c Config) check(client *clientv3.Client, endpoint, version string) error {
 	switch {
 	case version == locked && c.Username == "":
-		return fmt.Errorf("etcd: %s wants a user: a client certificate whose common name is one, or a user name and a password", endpoint)
+		return fmt.Errorf("etcd: %s requires a user: a client certificate whose common name is one, or a user "+
+			"name and "+
+			"a password", endpoint)
 	case version == locked && client.Username == "":
-		return nil // the user's client will ask again
+		return nil // the client with the user asks again
 	case version == locked:
-		return fmt.Errorf("etcd: %s does not tell %s its version", endpoint, c.Username)
+		return fmt.Errorf("etcd: %s does not report its version to %s", endpoint, c.Username)
 	}
 	v := "v" + version
 	first, ok := oldest[semver.MajorMinor(v)]
@@ -222,7 +228,7 @@ func (c Config) check(client *clientv3.Client, endpoint, version string) error {
 		first = "v3.4.31"
 	}
 	if !semver.IsValid(v) {
-		return fmt.Errorf("etcd: %s says that its version is %q, which is none", endpoint, version)
+		return fmt.Errorf("etcd: %s reports the version %q, which is no semantic version", endpoint, version)
 	}
 	if semver.Compare(v, first) < 0 {
 		return fmt.Errorf("etcd: %s has version %s, but watches are only reliable from 3.4.31, 3.5.13 and 3.6.0 on: "+

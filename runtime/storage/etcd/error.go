@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"apigen.dev/runtime/storage"
 )
 
-// code returns the gRPC code of an error, in whatever form it comes; those of the server are typed by then.
+// code returns the gRPC code of an error, in any form; clientv3 has given the server's errors types of its own.
 func code(err error) codes.Code {
 	var fromServer rpctypes.EtcdError
 	switch {
@@ -26,14 +25,14 @@ func code(err error) codes.Code {
 	return status.Code(err)
 }
 
-// rejected tells that a request which failed with err was surely not carried out: the server said no before or instead of
-// applying it. All that is not known to be a rejection is none.
+// rejected tells that a failed request was surely not carried out: the server rejected it before or instead of applying
+// it. An unknown error is no rejection.
 func rejected(err error) bool {
 	if err == nil {
 		return false
 	}
 	if errors.Is(rpctypes.Error(err), rpctypes.ErrNoLeader) {
-		return true // the requests that demand a leader, as ours do, are not looked at without one
+		return true // our requests demand a leader, and a server without one doesn't look at them
 	}
 	switch code(err) {
 	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.ResourceExhausted,
@@ -43,7 +42,7 @@ func rejected(err error) bool {
 	return false
 }
 
-// writeError names what a failed write means. Nothing was written unless it is an ErrUnknownOutcome.
+// writeError returns the contract's error for a failed write. Nothing was written unless it is an ErrUnknownOutcome.
 func (b *backend) writeError(ctx context.Context, what string, err error, sent bool) error {
 	if sent && !rejected(err) {
 		if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
@@ -54,7 +53,7 @@ func (b *backend) writeError(ctx context.Context, what string, err error, sent b
 	return b.readError(ctx, what, err)
 }
 
-// readError names what a failed read, or a write that was surely not carried out, means.
+// readError returns the contract's error for a failed read, or for a write that was surely not carried out.
 func (b *backend) readError(ctx context.Context, what string, err error) error {
 	kind := storageError(err)
 	switch {
@@ -78,7 +77,7 @@ func (b *backend) readError(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("%s: etcd: %w", what, err)
 }
 
-// storageError maps the server's answers that have a name in the contract; nil for all others.
+// storageError returns the contract's error for an answer of the server; nil where the contract has none.
 func storageError(err error) error {
 	err = rpctypes.Error(err)
 	switch {
@@ -93,7 +92,7 @@ func storageError(err error) error {
 	case errors.Is(err, rpctypes.ErrTooManyRequests):
 		return storage.ErrUnavailable
 	case code(err) == codes.ResourceExhausted:
-		return storage.ErrTooLarge // gRPC's own limits, of this side or of the other
+		return storage.ErrTooLarge // gRPC's own limits, on this side or on the server's
 	}
 	return nil
 }

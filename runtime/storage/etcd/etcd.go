@@ -1,8 +1,8 @@
 // Package etcd is the backend over an etcd cluster: the contract of runtime/storage on go.etcd.io/etcd/client/v3.
 //
-// It knows storage and etcd's client, nothing else. What it adds to the client is exactness: a write whose outcome is
-// not known is never repeated and is told from one that was surely not sent (attempt.go), progress belongs to one
-// stream (stream.go), and keys with a TTL share leases (lease.go).
+// It knows storage and etcd's client, nothing else. It adds exactness to the client: it never repeats a write of
+// unknown outcome, and distinguishes it from one that was surely not sent (attempt.go); a report of progress belongs to
+// one stream (stream.go); keys with a TTL share leases (lease.go).
 //
 // The oldest etcd that it works with is 3.4.31 in the 3.4 line and 3.5.13 in the 3.5 line: before these, a requested
 // progress notification could overtake events (etcd-io/etcd#15220, fixed in 3.4.25 and 3.5.8) or be missing for watches
@@ -18,14 +18,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"apigen.dev/runtime/storage"
 )
 
-// New connects to an etcd cluster. It fails within the dial timeout, and with one line, where no endpoint answers, where
-// one is too old, or where a file can't be read.
+// New connects to an etcd cluster. It fails within the dial timeout, and with one line, where no endpoint answers,
+// where one is too old, or where a file can't be read.
 func New(ctx context.Context, config Config) (storage.Backend, error) {
 	client, err := dial(ctx, config)
 	if err != nil {
@@ -34,9 +33,9 @@ func New(ctx context.Context, config Config) (storage.Backend, error) {
 	return fromClient(client, cmp.Or(config.Prefix, "/")), nil
 }
 
-// FromClient returns a backend over a client, which the backend owns from now on: Close closes it. It asks nothing of
-// the server, so the caller vouches for its version. Clients without a connection, of an etcd in the same process, are
-// welcome.
+// FromClient returns a backend over a client. The backend owns the client from now on: Close closes it. FromClient
+// doesn't ask the server for its version; the caller guarantees that it is new enough. The client may be one without a
+// connection, of an etcd in the same process.
 func FromClient(client *clientv3.Client) storage.Backend { return fromClient(client, "/") }
 
 func fromClient(client *clientv3.Client, anyKey string) *backend {
@@ -51,19 +50,19 @@ func fromClient(client *clientv3.Client, anyKey string) *backend {
 
 type backend struct {
 	client *clientv3.Client
-	kv     clientv3.KV // at most one attempt for each write
-	remote bool        // there is a connection, which tells of attempts
-	anyKey string      // read where the revision alone is wanted; it need not exist
+	kv     clientv3.KV // sends at most one attempt for each write
+	remote bool        // there is a connection, on which attempts can be observed
+	anyKey string      // the key of reads that want the revision alone; it need not exist
 	leases *leases
 
-	watches atomic.Int64 // counts them
+	watches atomic.Int64 // the number of watches so far
 
 	mu      sync.Mutex
 	closed  chan struct{} // closed under mu
 	streams map[*stream]struct{}
 }
 
-// usable tells why a call can't be served, if so.
+// usable returns why the backend can't serve a call, or nil.
 func (b *backend) usable(ctx context.Context) error {
 	select {
 	case <-b.closed:
@@ -95,7 +94,7 @@ func (b *backend) Close() error {
 	return nil
 }
 
-// register notes a stream, so that Close ends it.
+// register records a stream, so that Close ends it.
 func (b *backend) register(s *stream) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -123,5 +122,5 @@ func (b *backend) Compact(ctx context.Context, revision int64) error {
 	return nil
 }
 
-// openTimeout bounds how long a watch may take to begin.
+// openTimeout bounds the time in which etcd must confirm a watch.
 const openTimeout = 10 * time.Second

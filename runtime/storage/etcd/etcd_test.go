@@ -13,7 +13,8 @@ import (
 
 func open(t testing.TB, process *etcdtest.Process) storage.Backend {
 	t.Helper()
-	backend, err := etcd.New(context.Background(), etcd.Config{Endpoints: []string{process.Endpoint()}, DialTimeout: time.Minute})
+	backend, err := etcd.New(context.Background(),
+		etcd.Config{Endpoints: []string{process.Endpoint()}, DialTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 	"apigen.dev/runtime/storage/storagetest"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 )
 
 func patience(t *testing.T) context.Context {
@@ -138,7 +137,8 @@ func TestWritesToAHaltedEtcd(t *testing.T) {
 	case kv.Revision == first+1 && string(kv.Value) == "1" && revision == first+2:
 	case kv.Revision == first+2 && string(kv.Value) == "1" && revision == first+1:
 	default:
-		t.Errorf("got %s at revision %d, the next write at %d; the first was at %d", kv.Value, kv.Revision, revision, first)
+		t.Errorf("got %s at revision %d, the next write at %d; the first was at %d", kv.Value, kv.Revision, revision,
+			first)
 	}
 }
 
@@ -215,8 +215,8 @@ func TestKeysOfSimilarTTLShareALease(t *testing.T) {
 	}
 }
 
-// Keys with a TTL go also where etcd was killed and came back, and where the server did: who watches from before is told. A
-// shared lease lasts beyond a restart.
+// Keys with a TTL also expire where etcd was killed and came back, and where the server did: a watch from before gets
+// the deletions. A shared lease survives a restart.
 func TestTTLOverRestarts(t *testing.T) {
 	process, ctx := etcdtest.Start(t), patience(t)
 	backend := open(t, process)
@@ -272,7 +272,8 @@ func TestFullEtcdRefusesWrites(t *testing.T) {
 	backend := open(t, process)
 	value := []byte(strings.Repeat("x", 100<<10))
 	for i := range 10_000 { // etcd looks at its size when it commits, which on a fast machine is many writes later
-		if _, err := backend.Put(ctx, fmt.Sprintf("/%d", i), value, 0, 0); err != nil && !errors.Is(err, storage.ErrUnknownOutcome) {
+		if _, err := backend.Put(ctx, fmt.Sprintf("/%d", i), value, 0, 0); err != nil &&
+			!errors.Is(err, storage.ErrUnknownOutcome) {
 			expectKind(t, err, storage.ErrNoSpace)
 			return
 		}
@@ -298,12 +299,13 @@ func TestUserWithItsOwnPrefix(t *testing.T) {
 	must(client.UserGrantRole(ctx, "root", "root"))
 	must(client.UserAdd(ctx, "apigen", "secret"))
 	must(client.RoleAdd(ctx, "apigen"))
-	must(client.RoleGrantPermission(ctx, "apigen", "/registry/", clientv3.GetPrefixRangeEnd("/registry/"), clientv3.PermissionType(clientv3.PermReadWrite)))
+	must(client.RoleGrantPermission(ctx, "apigen", "/registry/", clientv3.GetPrefixRangeEnd("/registry/"),
+		clientv3.PermissionType(clientv3.PermReadWrite)))
 	must(client.UserGrantRole(ctx, "apigen", "apigen"))
 	must(client.AuthEnable(ctx))
 
 	config := etcd.Config{Endpoints: []string{process.Endpoint()}, DialTimeout: time.Minute}
-	if _, err := etcd.New(ctx, config); err == nil || !strings.Contains(err.Error(), "wants a user") {
+	if _, err := etcd.New(ctx, config); err == nil || !strings.Contains(err.Error(), "requires a user") {
 		t.Errorf("without a user: got %v", err)
 	}
 	config.Username, config.Password, config.Prefix = "apigen", "wrong", "/registry/"

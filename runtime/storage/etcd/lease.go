@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	// leaseKeys is how many keys may share a lease: when it expires, etcd removes them all in one step.
+	// leaseKeys is the number of keys that may share a lease: when it expires, etcd removes them all in one step.
 	leaseKeys = 1000
-	// A lease outlives the first key's TTL by a leaseShare-th of it, at least a second and at most leaseSpan, and is
-	// given to the keys whose TTL ends in that time. So no key lives longer than that beyond its TTL.
+	// A lease outlives the first key's TTL by a leaseShare-th of it, at least a second and at most leaseSpan. Keys
+	// whose TTL ends in that time share the lease, so no key lives longer than that beyond its TTL.
 	leaseShare = 20
 	leaseSpan  = time.Minute
 )
 
-// leases hands out leases that keys of similar TTL share: a lease costs etcd more than a key.
+// leases returns leases that keys of similar TTL share: a lease costs etcd more than a key.
 type leases struct {
 	client *clientv3.Client
-	turn   chan struct{} // holds one token: who has it owns what is below
+	turn   chan struct{} // one token: the goroutine that has it owns the following fields
 	live   []*lease
 }
 
 type lease struct {
 	id      clientv3.LeaseID
-	expires time.Time // not before
+	expires time.Time // the earliest time at which it expires
 	keys    int
 }
 
@@ -57,12 +57,12 @@ func (l *leases) get(ctx context.Context, ttl time.Duration) (clientv3.LeaseID, 
 	if err != nil {
 		return 0, err
 	}
-	// etcd began to count after now, so the lease ends no sooner than this.
+	// etcd began to count after now, so the lease doesn't end before this time.
 	l.live = append(l.live, &lease{id: granted.ID, expires: now.Add(time.Duration(granted.TTL) * time.Second), keys: 1})
 	return granted.ID, nil
 }
 
-// drop forgets a lease that is no more.
+// drop forgets a lease that has ended.
 func (l *leases) drop(id clientv3.LeaseID) {
 	<-l.turn
 	l.live = slices.DeleteFunc(l.live, func(x *lease) bool { return x.id == id })

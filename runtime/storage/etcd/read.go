@@ -3,14 +3,14 @@ package etcd
 import (
 	"context"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"apigen.dev/runtime/storage"
 )
 
 // read makes one linearizable range.
-func (b *backend) read(ctx context.Context, what, key string, options ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+func (b *backend) read(ctx context.Context, what, key string,
+	options ...clientv3.OpOption) (*clientv3.GetResponse, error) {
 	if err := b.usable(ctx); err != nil {
 		return nil, err
 	}

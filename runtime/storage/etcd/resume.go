@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"apigen.dev/runtime/storage"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"apigen.dev/runtime/storage"
 )
 
-// resumption is what a stream's watcher speaks to etcd by. The watcher resumes unseen by its user; resumption ends the
-// stream where the etcd that came back is behind what the stream has heard: its data was replaced by older data, or this
-// member lags. Whoever opens a new watch finds out which. Where the stream is to end with its connection, it always does.
+// resumption is the client with which a stream's watcher calls etcd. The watcher resumes by itself. resumption ends the
+// stream where the resumed etcd is behind the revision that the stream has seen: older data has replaced its data, or
+// this member lags. A new watch shows which of the two it is. Where the stream is to end with its connection,
+// resumption ends it in any case.
 type resumption struct {
 	pb.WatchClient
 	stream *stream
@@ -26,7 +26,8 @@ type resumption struct {
 
 // newWatcher returns a watcher with a gRPC stream of its own.
 func (s *stream) newWatcher(client *clientv3.Client) clientv3.Watcher {
-	return clientv3.NewWatchFromWatchClient(&resumption{WatchClient: pb.NewWatchClient(client.ActiveConnection()), stream: s}, client)
+	return clientv3.NewWatchFromWatchClient(&resumption{WatchClient: pb.NewWatchClient(client.ActiveConnection()),
+		stream: s}, client)
 }
 
 // Watch implements pb.WatchClient.
@@ -53,7 +54,8 @@ func (c *resumed) Recv() (*pb.WatchResponse, error) {
 	found, heard := response.GetHeader().GetRevision(), c.of.heard.Load()
 	if response.Created && found < heard {
 		s := c.of.stream
-		err := s.fail(fmt.Errorf("watch of %s: %w: etcd came back at revision %d after it had been at %d", s.prefix, storage.ErrUnavailable, found, heard))
+		err := s.fail(fmt.Errorf("watch of %s: %w: etcd came back at revision %d after it had been at %d", s.prefix,
+			storage.ErrUnavailable, found, heard))
 		return nil, status.Error(codes.Aborted, err.Error()) // the watcher gives up, and closes its channel
 	}
 	if response.Created && c.of.began.Swap(true) && c.of.stream.fragile.Load() {

@@ -8,8 +8,9 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// sharedWatcher is one stream of the one watcher that a client of the same process has: without a connection there is
-// nothing to make another on. That watcher opens a stream for each set of metadata, so every sharedWatcher has its own.
+// sharedWatcher is one stream of the one watcher that a client of an etcd in the same process has: without a
+// connection, a client can't make another one. That watcher opens a stream for each set of metadata, so every
+// sharedWatcher has its own.
 type sharedWatcher struct {
 	clientv3.Watcher
 	key string
@@ -33,12 +34,12 @@ func (w *sharedWatcher) RequestProgress(ctx context.Context) error {
 	return w.Watcher.RequestProgress(w.apart(ctx))
 }
 
-// Close waits until the watch has ended, whose context has.
+// Close waits until the watch has ended. The caller has ended its context.
 func (w *sharedWatcher) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.events != nil {
-		for range w.events { // what is left is dropped
+		for range w.events { // drop the remaining events
 		}
 	}
 	return nil

@@ -9,18 +9,17 @@ import (
 	"sync/atomic"
 	"time"
 
+	"apigen.dev/runtime/storage"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
-
-	"apigen.dev/runtime/storage"
 )
 
-// Watch has a watcher of its own, which is a gRPC stream of its own on the shared connection: etcd answers a request for
-// progress only when all watches of a stream are synchronized, and tells it to all of them.
+// Watch has a watcher of its own, which is a gRPC stream of its own on the shared connection: etcd answers a request
+// for progress only when all watches of a stream are synchronized, and sends the answer to all of them.
 //
-// The watcher resumes by itself where the connection was lost and comes back; it fails where etcd has no leader, or is
-// behind what it was before.
+// The watcher resumes by itself after its connection was lost. It fails where etcd has no leader, or is behind the
+// revision that the watcher has seen.
 func (b *backend) Watch(ctx context.Context, prefix string, after int64) (storage.Stream, error) {
 	if err := b.usable(ctx); err != nil {
 		return nil, err
@@ -36,7 +35,7 @@ func (b *backend) Watch(ctx context.Context, prefix string, after int64) (storag
 			return nil, err
 		}
 	}
-	s := b.newStream(ctx, prefix, min(after, math.MaxInt64-1)) // it begins behind that
+	s := b.newStream(ctx, prefix, min(after, math.MaxInt64-1)) // the watch begins after floor
 	if err := b.register(s); err != nil {
 		s.release()
 		return nil, err
@@ -53,7 +52,7 @@ type stream struct {
 	backend *backend
 	ctx     context.Context // the caller's
 	prefix  string
-	floor   int64 // nothing up to it is delivered
+	floor   int64 // the stream delivers nothing up to it
 
 	watching context.Context // ctx, until the stream is closed
 	cancel   context.CancelFunc
@@ -62,8 +61,8 @@ type stream struct {
 	once     sync.Once
 	shut     chan struct{} // closed when the stream begins to end
 
-	failure atomic.Pointer[error] // what ended the stream
-	fragile atomic.Bool           // it ends with its connection
+	failure atomic.Pointer[error] // the error that ended the stream
+	fragile atomic.Bool           // the stream ends with its connection
 }
 
 var _ storage.Resumer = (*stream)(nil)
@@ -83,10 +82,10 @@ func (b *backend) newStream(ctx context.Context, prefix string, after int64) *st
 	return s
 }
 
-// open starts the watch and waits until etcd has it, for a bounded time.
+// open starts the watch, and waits for a bounded time until etcd has confirmed it.
 func (s *stream) open() error {
 	late := time.AfterFunc(openTimeout, s.cancel)
-	// Fragments are put together again by the client; etcd never parts the events of one revision otherwise.
+	// The client puts fragments together again; otherwise etcd never splits the events of one revision.
 	s.events = s.watcher.Watch(s.watching, s.prefix, clientv3.WithPrefix(), clientv3.WithRev(s.floor+1),
 		clientv3.WithPrevKV(), clientv3.WithProgressNotify(), clientv3.WithFragment(), clientv3.WithCreatedNotify())
 	if late.Stop() {
@@ -121,10 +120,10 @@ func (s *stream) Next(ctx context.Context) (storage.Batch, error) {
 	}
 }
 
-// batch turns a response into a batch; ok is false for one that tells nothing.
+// batch turns a response into a batch; ok is false for a response that reports nothing.
 //
-// The revision in the header of a response with events may be ahead of events that are yet to come; that of a progress
-// notification never is.
+// The revision in the header of a response with events may be ahead of events that have not come yet; that of a
+// progress notification never is.
 func (s *stream) batch(response clientv3.WatchResponse) (batch storage.Batch, ok bool, err error) {
 	if response.CompactRevision != 0 {
 		return batch, false, fmt.Errorf("watch of %s: %w", s.prefix,
@@ -134,8 +133,8 @@ func (s *stream) batch(response clientv3.WatchResponse) (batch storage.Batch, ok
 		return batch, false, s.lost(err)
 	}
 	if response.Created {
-		// Newer servers answer no request for progress before a revision above floor has come, since it might be of
-		// the future. Where it is not, floor itself is what can be told.
+		// Newer servers don't answer a request for progress before a revision above floor has come, since floor might
+		// be of the future. Where it is not, the stream reports floor itself.
 		return storage.Batch{Revision: s.floor}, response.Header.Revision >= s.floor, nil
 	}
 	if response.IsProgressNotify() {
@@ -162,7 +161,8 @@ func convert(event *clientv3.Event) storage.Event {
 	return e
 }
 
-// lost names why the watch ended, which etcd said or, by closing the channel, left unsaid.
+// lost returns the error for a watch that ended, with a reason from etcd or, where it only closed the channel, without
+// one.
 func (s *stream) lost(err error) error {
 	if ended := s.ended(s.ctx); ended != nil {
 		return ended
@@ -181,7 +181,7 @@ func (s *stream) fail(err error) error {
 	return err
 }
 
-// ended tells why nothing more comes, if so.
+// ended returns the error with which the stream has ended, or nil.
 func (s *stream) ended(ctx context.Context) error {
 	select {
 	case <-s.backend.closed:
@@ -199,7 +199,7 @@ func (s *stream) ended(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// progressTimeout bounds how long a request for progress waits for a connection. After that it is lost.
+// progressTimeout bounds how long a request for progress waits for a connection. Then the request is lost.
 const progressTimeout = time.Second
 
 func (s *stream) RequestProgress(ctx context.Context) error {
@@ -227,6 +227,6 @@ func (s *stream) release() {
 	s.once.Do(func() {
 		close(s.shut)
 		s.cancel()
-		_ = s.watcher.Close() // it tells why the stream ended, which we know
+		_ = s.watcher.Close() // the error is why the stream ended, which the reader has already
 	})
 }

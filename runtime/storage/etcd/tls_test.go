@@ -9,12 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/storage/etcd"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
-
-	"apigen.dev/runtime/storage/etcd"
 )
 
 // certificate makes a certificate that signs itself, for server and client.
@@ -34,7 +33,8 @@ func certificate(t *testing.T) (certFile, keyFile string) {
 func TestTLS(t *testing.T) {
 	certFile, keyFile := certificate(t)
 	otherCert, otherKey := certificate(t)
-	info := transport.TLSInfo{CertFile: certFile, KeyFile: keyFile, TrustedCAFile: certFile, ClientCertAuth: true, Logger: zap.NewNop()}
+	info := transport.TLSInfo{CertFile: certFile, KeyFile: keyFile, TrustedCAFile: certFile, ClientCertAuth: true,
+		Logger: zap.NewNop()}
 	config, err := info.ServerConfig()
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,8 @@ func TestTLS(t *testing.T) {
 	config.MinVersion = tls.VersionTLS12 // a refused client hears of it in the handshake
 	config.MaxVersion = tls.VersionTLS12
 	config.NextProtos = []string{"h2"}
-	s := &server{version: "3.6.0", txn: func(int64) error { return nil }, options: []grpc.ServerOption{grpc.Creds(credentials.NewTLS(config))}}
+	s := &server{version: "3.6.0", txn: func(int64) error { return nil },
+		options: []grpc.ServerOption{grpc.Creds(credentials.NewTLS(config))}}
 	serve(t, s)
 	endpoint := strings.Replace(s.endpoint, "http://", "https://", 1)
 	for _, c := range []struct {
@@ -54,7 +55,8 @@ func TestTLS(t *testing.T) {
 		{"NoFiles", etcd.Config{}, "certificate"},
 		{"OtherCA", etcd.Config{CAFile: otherCert, CertFile: certFile, KeyFile: keyFile}, "certificate"},
 		{"NoClientCertificate", etcd.Config{CAFile: certFile}, "tls: "},
-		{"OtherClientCertificate", etcd.Config{CAFile: certFile, CertFile: otherCert, KeyFile: otherKey}, "certificate"},
+		{"OtherClientCertificate", etcd.Config{CAFile: certFile, CertFile: otherCert, KeyFile: otherKey},
+			"certificate"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -11,13 +11,14 @@ import (
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
-// A member that ends forgets who has logged in, as etcd's tokens are by default. A user goes on all the same: its writes
-// are made once, its watch loses nothing, and it has no more rights than before.
+// A member that ends forgets who has logged in, as etcd's tokens are by default. A user goes on all the same: its
+// writes are made once, its watch loses nothing, and it has no more rights than before.
 func TestUserOutlivesMembers(t *testing.T) {
 	cluster, ctx := etcdtest.StartCluster(t, 3), patience(t)
 	cluster.Authenticate(t, "apigen", "secret", "/watched/")
 	files := cluster.Certificates
-	backend, err := etcd.New(ctx, etcd.Config{Endpoints: cluster.Endpoints(), CAFile: files.CAFile, CertFile: files.CertFile, KeyFile: files.KeyFile,
+	backend, err := etcd.New(ctx, etcd.Config{Endpoints: cluster.Endpoints(), CAFile: files.CAFile,
+		CertFile: files.CertFile, KeyFile: files.KeyFile,
 		Username: "apigen", Password: "secret", Prefix: "/watched/", DialTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -61,11 +62,13 @@ func TestUserOutlivesMembers(t *testing.T) {
 		t.Errorf("%v\nseen    %v\nwritten %v", r.err, r.seen, revisions)
 	}
 	for key, revision := range written {
-		if kv, _, err := backend.Get(ctx, key, storage.GetOptions{}); err != nil || kv == nil || kv.Revision != revision {
+		if kv, _, err := backend.Get(ctx, key, storage.GetOptions{}); err != nil || kv == nil ||
+			kv.Revision != revision {
 			t.Errorf("%s: %+v, %v, written at %d", key, kv, err, revision)
 		}
 	}
-	if _, err := backend.Put(ctx, "/other", nil, 0, 0); err == nil || !strings.Contains(err.Error(), "permission denied") {
+	if _, err := backend.Put(ctx, "/other", nil, 0, 0); err == nil ||
+		!strings.Contains(err.Error(), "permission denied") {
 		t.Errorf("a write outside of the prefix: got %v", err)
 	}
 }

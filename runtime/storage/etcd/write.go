@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"apigen.dev/runtime/storage"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"apigen.dev/runtime/storage"
 )
 
 func (b *backend) Put(ctx context.Context, key string, value []byte, expect int64, ttl time.Duration) (int64, error) {
@@ -17,7 +16,7 @@ func (b *backend) Put(ctx context.Context, key string, value []byte, expect int6
 		return 0, err
 	}
 	switch {
-	case ttl == storage.KeepTTL && expect > 0: // an absent key has nothing to keep, and etcd would refuse it
+	case ttl == storage.KeepTTL && expect > 0: // an absent key has no TTL to keep, and etcd would reject the request
 		return b.put(ctx, key, value, expect, clientv3.WithIgnoreLease())
 	case ttl <= 0:
 		return b.put(ctx, key, value, expect)
@@ -28,7 +27,8 @@ func (b *backend) Put(ctx context.Context, key string, value []byte, expect int6
 	}
 	revision, err := b.put(ctx, key, value, expect, clientv3.WithLease(lease))
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
-		// A shared lease was revoked, or expired early by the server's clock. Nothing was written, so once more.
+		// A shared lease was revoked, or expired early by the server's clock. Nothing was written, so the write is
+		// tried once more.
 		b.leases.drop(lease)
 		if lease, err = b.leases.get(ctx, ttl); err != nil {
 			return 0, b.readError(ctx, "put "+key+": getting a lease", err)
@@ -38,7 +38,8 @@ func (b *backend) Put(ctx context.Context, key string, value []byte, expect int6
 	return revision, err
 }
 
-func (b *backend) put(ctx context.Context, key string, value []byte, expect int64, options ...clientv3.OpOption) (int64, error) {
+func (b *backend) put(ctx context.Context, key string, value []byte, expect int64,
+	options ...clientv3.OpOption) (int64, error) {
 	put := clientv3.OpPut(key, "", options...)
 	put.WithValueBytes(value)
 	return b.write(ctx, "put", key, expect, put)
@@ -54,7 +55,7 @@ func (b *backend) Delete(ctx context.Context, key string, expect int64) (int64, 
 	return b.write(ctx, "delete", key, expect, clientv3.OpDelete(key))
 }
 
-// write carries out op if key is at revision expect, in one transaction that is sent at most once.
+// write executes op if key is at revision expect, in one transaction that is sent at most once.
 func (b *backend) write(ctx context.Context, verb, key string, expect int64, op clientv3.Op) (int64, error) {
 	attempted, attempt := withAttempt(clientv3.WithRequireLeader(ctx))
 	response, err := b.kv.Txn(attempted).
@@ -63,7 +64,7 @@ func (b *backend) write(ctx context.Context, verb, key string, expect int64, op 
 		Else(clientv3.OpGet(key)).
 		Commit()
 	if err != nil {
-		// Without a connection there is nobody to tell that the request was not sent.
+		// Without a connection, gRPC doesn't ask the attempt whether the request was sent.
 		sent, cause := attempt.result(err)
 		if op.IsPut() && errors.Is(storageError(cause), storage.ErrNoSpace) && !b.untouched(ctx, key, expect) {
 			return 0, fmt.Errorf("%s %s: %w: %w", verb, key, storage.ErrUnknownOutcome, cause)
@@ -80,9 +81,9 @@ func (b *backend) write(ctx context.Context, verb, key string, expect int64, op 
 	return 0, conflict
 }
 
-// untouched tells that a key is as a write expected it. etcd answers that it has no space also where it does carry out a
-// write, one that was on its way when the space ran out. A key that was created by that, and deleted by somebody else
-// before it is looked at, is untouched, too.
+// untouched tells that a key is in the state that a write expected. etcd may report that it has no space also where it
+// executes a write that was under way when the space ran out. A key that this write created, and that another client
+// deleted before the check, is untouched, too.
 func (b *backend) untouched(ctx context.Context, key string, expect int64) bool {
 	kv, _, err := b.Get(ctx, key, storage.GetOptions{RevisionOnly: true})
 	switch {

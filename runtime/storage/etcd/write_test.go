@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/etcd"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -19,9 +21,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"apigen.dev/runtime/storage"
-	"apigen.dev/runtime/storage/etcd"
 )
 
 // server is an etcd that answers transactions as a test wants, and counts them.
@@ -61,7 +60,8 @@ func (s *server) Range(_ context.Context, r *etcdserverpb.RangeRequest) (*etcdse
 	return response, nil
 }
 
-func (s *server) Authenticate(context.Context, *etcdserverpb.AuthenticateRequest) (*etcdserverpb.AuthenticateResponse, error) {
+func (s *server) Authenticate(context.Context,
+	*etcdserverpb.AuthenticateRequest) (*etcdserverpb.AuthenticateResponse, error) {
 	s.tokens.Add(1)
 	return &etcdserverpb.AuthenticateResponse{Token: "token"}, nil
 }
@@ -100,7 +100,8 @@ func serve(t *testing.T, s *server) {
 // connect makes a backend over a client of the default configuration, with all its retries.
 func connect(t *testing.T, endpoint, user string) storage.Backend {
 	t.Helper()
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop(), Username: user, Password: user})
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop(), Username: user,
+		Password: user})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestWritesAreSentOnceAndTheirFailureIsNamed(t *testing.T) {
 		answer error
 		kind   error
 	}{
-		// What the client's retry interceptor would repeat, were it let.
+		// The client's retry interceptor would repeat these.
 		{"Canceled", rpctypes.ErrGRPCCanceled, storage.ErrUnknownOutcome},
 		{"DeadlineExceeded", rpctypes.ErrGRPCDeadlineExceeded, storage.ErrUnknownOutcome},
 		{"Timeout", rpctypes.ErrGRPCTimeout, storage.ErrUnknownOutcome},
@@ -147,7 +148,8 @@ func TestWritesAreSentOnceAndTheirFailureIsNamed(t *testing.T) {
 		{"TooManyRequests", rpctypes.ErrGRPCRequestTooManyRequests, storage.ErrUnavailable},
 		{"NoSpace", rpctypes.ErrGRPCNoSpace, storage.ErrNoSpace},
 		{"TooLarge", rpctypes.ErrGRPCRequestTooLarge, storage.ErrTooLarge},
-		{"TooLargeForGRPC", status.Error(codes.ResourceExhausted, "grpc: received message larger than max"), storage.ErrTooLarge},
+		{"TooLargeForGRPC", status.Error(codes.ResourceExhausted, "grpc: received message larger than max"),
+			storage.ErrTooLarge},
 		{"PermissionDenied", rpctypes.ErrGRPCPermissionDenied, nil},
 		{"EmptyKey", rpctypes.ErrGRPCEmptyKey, nil},
 	} {
@@ -304,7 +306,8 @@ func TestNewFails(t *testing.T) {
 			switch {
 			case c.want == "" && err != nil:
 				t.Error(err)
-			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")):
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "\n")):
 				t.Errorf("got %v, expected one line with %q", err, c.want)
 			case time.Since(began) > time.Minute:
 				t.Errorf("it took %s: what is known was waited for", time.Since(began))
@@ -314,8 +317,8 @@ func TestNewFails(t *testing.T) {
 	}
 }
 
-// inTime makes a backend that can't be made, and returns the error. Where that is another than wanted the machine may have
-// been too busy to come so far within DialTimeout: it is tried again with more.
+// inTime makes a backend that can't be made, and returns the error. Where that is another than wanted the machine may
+// have been too busy to come so far within DialTimeout: it is tried again with more.
 func inTime(config etcd.Config, want string) error {
 	for config.DialTimeout = 300 * time.Millisecond; ; config.DialTimeout *= 3 {
 		backend, err := etcd.New(context.Background(), config)
@@ -336,11 +339,13 @@ func TestNewWhereNobodyListens(t *testing.T) {
 		want   string
 	}{
 		{"Unreachable", etcd.Config{Endpoints: []string{dead}}, "connection refused"},
-		{"UnreachableWithUser", etcd.Config{Endpoints: []string{dead}, Username: "a", Password: "b"}, "no answer from " + dead},
+		{"UnreachableWithUser", etcd.Config{Endpoints: []string{dead}, Username: "a", Password: "b"},
+			"no answer from " + dead},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if err := inTime(c.config, c.want); !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			if err := inTime(c.config, c.want); !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, expected one line with %q", err, c.want)
 			}
 		})

@@ -8,8 +8,8 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// record is one revision: what happened, and the state after it. Records form a list that watchers walk on their own;
-// what nobody holds any longer is collected.
+// record is one revision: an event, and the state after it. Records form a list that watchers walk on their own. The
+// garbage collector frees records that no watcher holds.
 type record struct {
 	revision int64
 	event    storage.Event // zero in the first record of all
@@ -38,8 +38,8 @@ func newHistory() *history {
 	return h
 }
 
-// publish appends r. The caller makes sure that only one publishes at a time, and that r follows the tail. The state
-// can be read before any watcher hears of it.
+// publish appends r. The caller makes sure that one goroutine at a time publishes, and that r follows the tail. Readers
+// may see the state before a watcher sees the event.
 func (h *history) publish(r *record) {
 	previous := h.tail.Load()
 	h.mu.Lock()
@@ -64,8 +64,9 @@ func (h *history) at(revision int64) (*record, error) {
 	return h.records[i], nil
 }
 
-// before returns a record from which a watcher that wants what is above after can set out: that of the revision itself
-// or, where that is gone but nothing after it is, a stand-in for it; the tail where after is of the future.
+// before returns the record from which a watcher starts that wants the events after a revision: the record of the
+// revision itself; where that was compacted and no later one was, a stand-in for it; the tail where after is of the
+// future.
 func (h *history) before(after int64) (*record, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,7 +86,7 @@ func (h *history) before(after int64) (*record, error) {
 	return h.records[i], nil
 }
 
-// compact forgets what came before revision.
+// compact drops the records before a revision.
 func (h *history) compact(revision int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,8 +1,9 @@
-// Package memory is a backend that holds its key space in memory: for tests and for the test harness. It keeps the whole
-// history until it is compacted, and nothing once the process ends.
+// Package memory is a backend that holds its key space in memory: for tests and for the test harness. It keeps the
+// whole history until it is compacted, and nothing once the process ends.
 //
-// It knows storage alone. Every revision is a record with an immutable tree of the keys and a link to the next record:
-// readers take a tree and no lock, a write copies O(log n) nodes, and a watcher is a place in the list of records.
+// It knows storage and the tree alone. Every revision is a record with an immutable tree of the keys and a link to the
+// next record: readers take a tree and no lock, a write copies O(log n) nodes, and a watcher is a place in the list of
+// records.
 package memory
 
 import (
@@ -12,27 +13,34 @@ import (
 	"sync"
 	"time"
 
+	"apigen.dev/runtime/btree"
 	"apigen.dev/runtime/storage"
 )
 
-// maxBytes bounds key and value of a write together, as etcd's default does.
+// maxBytes bounds the size of key and value together, as etcd's default does.
 const maxBytes = 3 << 19
 
-// New returns an empty backend. Its first revision is 1, as etcd's.
+// New returns an empty backend. Its first revision is 1, as etcd's is.
 func New() storage.Backend {
-	return &backend{history: newHistory(), closed: make(chan struct{}), timers: map[string]timer{}}
+	return &backend{
+		history: newHistory(),
+		closed:  make(chan struct{}),
+		tree:    btree.Edit(nil, byKey, btree.Hooks[struct{}]{}),
+		timers:  map[string]timer{},
+	}
 }
 
 type backend struct {
 	history *history
 	closed  chan struct{}
 
-	mu       sync.Mutex       // held by writers; taken before history.mu
+	mu       sync.Mutex       // writers hold it; taken before history.mu
+	tree     tree             // its frozen state is that of the history's tail
 	timers   map[string]timer // of keys with a TTL
-	expiring sync.WaitGroup   // counts timers that may still run
+	expiring sync.WaitGroup   // timers that may still run
 }
 
-// timer removes a key at its end.
+// timer removes a key at the end of its TTL.
 type timer struct {
 	*time.Timer
 	end time.Time
@@ -43,7 +51,7 @@ func (b *backend) Get(ctx context.Context, key string, opts storage.GetOptions) 
 		return nil, 0, err
 	}
 	now := b.history.tail.Load()
-	kv := now.root.get(key)
+	kv, _ := now.root.Get(key)
 	if kv != nil && opts.RevisionOnly {
 		kv = &storage.KeyValue{Key: kv.Key, Revision: kv.Revision}
 	}
@@ -75,8 +83,10 @@ func (b *backend) Range(ctx context.Context, req storage.RangeRequest) (*storage
 		return result, nil
 	}
 	result.Items = make([]storage.KeyValue, 0, wanted)
-	state.root.ascend(from, func(kv *storage.KeyValue) bool {
-		result.Items = append(result.Items, *kv)
+	state.root.Leaves(from, "", func(leaf *node, first, last int) bool {
+		for _, kv := range leaf.Values()[first:min(last, first+int(wanted)-len(result.Items))] {
+			result.Items = append(result.Items, *kv)
+		}
 		return int64(len(result.Items)) < wanted
 	})
 	return result, nil
@@ -125,7 +135,8 @@ func (b *backend) Put(ctx context.Context, key string, value []byte, expect int6
 		b.startTimer(kv, ttl)
 	}
 	event := storage.Event{Created: current == nil, KeyValue: *kv, Previous: current}
-	b.history.publish(newRecord(kv.Revision, event, now.root.put(kv, current != nil)))
+	b.tree.Set(kv)
+	b.history.publish(newRecord(kv.Revision, event, b.tree.Freeze()))
 	return kv.Revision, nil
 }
 
@@ -154,7 +165,8 @@ func (b *backend) remove(key string, expect int64) (int64, error) {
 	b.stopTimer(key)
 	revision := now.revision + 1
 	event := storage.Event{Deleted: true, KeyValue: storage.KeyValue{Key: key, Revision: revision}, Previous: current}
-	b.history.publish(newRecord(revision, event, now.root.remove(key)))
+	b.tree.Remove(key)
+	b.history.publish(newRecord(revision, event, b.tree.Freeze()))
 	return revision, nil
 }
 
@@ -181,7 +193,7 @@ func (b *backend) Close() error {
 	return nil
 }
 
-// startTimer and stopTimer are called with mu held.
+// startTimer starts the timer of a key. The caller holds mu, as for stopTimer.
 func (b *backend) startTimer(kv *storage.KeyValue, ttl time.Duration) {
 	b.expiring.Add(1)
 	b.timers[kv.Key] = timer{end: time.Now().Add(ttl), Timer: time.AfterFunc(ttl, func() {
@@ -206,7 +218,7 @@ func (b *backend) stopTimer(key string) {
 	}
 }
 
-// usable tells why a call can't be served, if so.
+// usable returns why the backend can't serve a call, or nil.
 func (b *backend) usable(ctx context.Context) error {
 	select {
 	case <-b.closed:
@@ -218,7 +230,7 @@ func (b *backend) usable(ctx context.Context) error {
 
 // expected returns the state of key if its revision is expect (0: absent), else a ConflictError.
 func expected(now *record, key string, expect int64) (*storage.KeyValue, error) {
-	current := now.root.get(key)
+	current, _ := now.root.Get(key)
 	found := int64(0)
 	if current != nil {
 		found = current.Revision
@@ -231,9 +243,9 @@ func expected(now *record, key string, expect int64) (*storage.KeyValue, error) 
 
 // countBetween counts the keys from the first (inclusive) to the end (exclusive; "" is none).
 func countBetween(root *node, from, end string) int64 {
-	above := root.count()
+	above := root.Len()
 	if end != "" {
-		above = root.rank(end)
+		above = root.Rank(end)
 	}
-	return int64(above - root.rank(from))
+	return int64(above - root.Rank(from))
 }

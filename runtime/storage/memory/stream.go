@@ -36,11 +36,11 @@ type stream struct {
 	ctx     context.Context
 	backend *backend
 	prefix  string
-	floor   int64   // nothing up to it is delivered
-	place   *record // the last one that was looked at
+	floor   int64   // the stream delivers nothing up to it
+	place   *record // the last record that the reader has looked at
 
 	asked    atomic.Bool   // progress is wanted
-	progress chan struct{} // wakes the reader for it
+	progress chan struct{} // wakes the reader for progress
 	shut     atomic.Bool
 	closed   chan struct{}
 }
@@ -72,7 +72,7 @@ func (s *stream) Next(ctx context.Context) (storage.Batch, error) {
 	}
 }
 
-// collect moves the place forward and returns the events that it passed; atTail tells that it came to the end.
+// collect moves the place forward and returns the events in between. atTail says that it has reached the end.
 func (s *stream) collect() (events []storage.Event, atTail bool) {
 	for range batchRecords {
 		next := s.place.next.Load()

@@ -13,7 +13,7 @@ import (
 // benchmarkValue is the size of values: that of a small Kubernetes object.
 const benchmarkValue = 1 << 10
 
-// Benchmark measures what matters of a backend. Open hands out one for each measurement; Benchmark closes it.
+// Benchmark measures the operations of a backend. It calls open for each measurement, and closes the backend.
 func Benchmark(b *testing.B, open func(b *testing.B) storage.Backend) {
 	for _, m := range []struct {
 		name    string
@@ -80,7 +80,8 @@ func benchmarkPutParallel(b *testing.B, backend storage.Backend) {
 func benchmarkGet(b *testing.B, backend storage.Backend) {
 	keys := benchmarkFill(b, backend, benchmarkPrefix(), 1000)
 	for i := range b.N {
-		if kv, _, err := backend.Get(context.Background(), keys[i%1000], storage.GetOptions{}); err != nil || kv == nil {
+		if kv, _, err := backend.Get(context.Background(), keys[i%1000], storage.GetOptions{}); err != nil ||
+			kv == nil {
 			b.Fatal(kv, err)
 		}
 	}
@@ -115,7 +116,7 @@ func benchmarkRange(b *testing.B, backend storage.Backend) {
 	}
 }
 
-// benchmarkWatch measures how long it takes from a thousand writes' history to their arrival at all watchers.
+// benchmarkWatch measures the time in which a thousand writes of the past arrive at all watchers.
 func benchmarkWatch(b *testing.B, backend storage.Backend, watchers int) {
 	ctx, prefix := context.Background(), benchmarkPrefix()
 	start, err := backend.Revision(ctx)

@@ -41,7 +41,8 @@ func ttl(b *bench) {
 	b.same(kv, nil)
 }
 
-// overwrite writes a key for a second and, before that is over, again with the TTL. It returns the revision of that write.
+// overwrite writes a key for a second and, before that is over, again with the TTL. It returns the revision of that
+// write.
 func (b *bench) overwrite(key string, ttl time.Duration) int64 {
 	b.Helper()
 	for { // once more where the second was over before the next write
@@ -60,8 +61,8 @@ func (b *bench) overwrite(key string, ttl time.Duration) int64 {
 	}
 }
 
-// expire waits until storage has deleted a key that was written at the revision. No event after that may be of the key that
-// is to stay.
+// expire waits until storage has deleted a key that was written at the revision. No event after that may be of the key
+// that must stay.
 func (o *observer) expire(key string, written int64, stays string, last int64) {
 	o.Helper()
 	for gone := false; !gone; {
@@ -74,7 +75,7 @@ func (o *observer) expire(key string, written int64, stays string, last int64) {
 	}
 }
 
-// ttlEndsWithTheNextWrite: a write without TTL keeps the key, whatever the one before said.
+// ttlEndsWithTheNextWrite: a write without TTL keeps the key for ever, also after a write with a TTL.
 func ttlEndsWithTheNextWrite(b *bench) {
 	o := b.watch(b.revision())
 	last := b.overwrite(b.key("kept"), 0)
@@ -87,7 +88,7 @@ func ttlEndsWithTheNextWrite(b *bench) {
 	b.same(kv, &storage.KeyValue{Key: b.key("kept"), Value: []byte("2"), Revision: last})
 }
 
-// keptTTL: a write may leave a key the time that it has, be that for ever.
+// keptTTL: a write may keep the remaining time of a key, which may be for ever.
 func keptTTL(b *bench) {
 	o := b.watch(b.revision())
 	first, err := b.Put(b.ctx, b.key("b"), []byte("1"), 0, storage.KeepTTL)
@@ -186,7 +187,7 @@ func closeEndsWatches(b *bench) {
 	}
 }
 
-// closeLeavesNoGoroutines: neither those of the backend nor those of a client that it is made of.
+// closeLeavesNoGoroutines: Close ends the goroutines of the backend, and those of its client.
 func closeLeavesNoGoroutines(b *bench) {
 	b.create("a")
 	for i := range 5 {
@@ -206,7 +207,8 @@ func closeLeavesNoGoroutines(b *bench) {
 		}
 	}()
 	b.eventually("no goroutines are left", func() bool {
-		left = goroutinesOf("go.etcd.io/etcd/", "apigen.dev/runtime/storage/memory.", "apigen.dev/runtime/storage/etcd.")
+		left = goroutinesOf("go.etcd.io/etcd/", "apigen.dev/runtime/storage/memory.",
+			"apigen.dev/runtime/storage/etcd.")
 		return left == ""
 	})
 }

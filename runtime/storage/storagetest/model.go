@@ -26,7 +26,8 @@ func randomOperationsAgreeWithModel(b *bench) {
 	b.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	start := b.revision()
-	m := &model{bench: b, now: map[string]storage.KeyValue{}, states: map[int64]map[string]storage.KeyValue{}, oldest: start}
+	m := &model{bench: b, now: map[string]storage.KeyValue{}, states: map[int64]map[string]storage.KeyValue{},
+		oldest: start}
 	m.states[start] = maps.Clone(m.now)
 	live := b.watch(start)
 	for range 400 {
@@ -50,7 +51,7 @@ func randomOperationsAgreeWithModel(b *bench) {
 	m.checkEvents(live)
 }
 
-// expectation is the right revision of a key most of the time.
+// expectation returns the right revision of a key most of the time.
 func (m *model) expectation(random *rand.Rand, name string) int64 {
 	expect := m.now[name].Revision
 	if random.IntN(4) == 0 {
@@ -124,7 +125,8 @@ func (m *model) checkGet(name string) {
 }
 
 func (m *model) checkRange(random *rand.Rand) {
-	req := storage.RangeRequest{Prefix: m.key([]string{"", "a/", "b/", "c/"}[random.IntN(4)]), Limit: int64(random.IntN(10))}
+	req := storage.RangeRequest{Prefix: m.key([]string{"", "a/", "b/", "c/"}[random.IntN(4)]),
+		Limit: int64(random.IntN(10))}
 	if random.IntN(2) == 0 {
 		req.From = req.Prefix + strconv.Itoa(random.IntN(8))
 	}
@@ -183,7 +185,7 @@ func (m *model) randomCompact(random *rand.Rand) {
 	m.oldest = revision
 }
 
-// checkEvents compares what a watch from the start saw, and what one from the compaction on sees.
+// checkEvents compares the events of a watch from the start, and those of a watch from the compaction.
 func (m *model) checkEvents(live *observer) {
 	m.sameEvents(live.events(len(m.events)), m.events)
 	var rest []storage.Event

@@ -186,8 +186,10 @@ func rangeAtRevision(b *bench) {
 		want     []storage.KeyValue
 	}{
 		{first, []storage.KeyValue{{Key: b.key("a"), Value: []byte("1"), Revision: first}}},
-		{second, []storage.KeyValue{{Key: b.key("a"), Value: []byte("1"), Revision: first}, {Key: b.key("b"), Value: []byte("1"), Revision: second}}},
-		{third, []storage.KeyValue{{Key: b.key("a"), Value: []byte("2"), Revision: third}, {Key: b.key("b"), Value: []byte("1"), Revision: second}}},
+		{second, []storage.KeyValue{{Key: b.key("a"), Value: []byte("1"), Revision: first},
+			{Key: b.key("b"), Value: []byte("1"), Revision: second}}},
+		{third, []storage.KeyValue{{Key: b.key("a"), Value: []byte("2"), Revision: third},
+			{Key: b.key("b"), Value: []byte("1"), Revision: second}}},
 		{fourth, []storage.KeyValue{{Key: b.key("a"), Value: []byte("2"), Revision: third}}},
 	} {
 		result := b.rangeOf(storage.RangeRequest{Prefix: b.prefix, Revision: c.revision})

@@ -37,7 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) storage.Backend) {
 	}
 }
 
-// property is one thing that holds for every backend.
+// property is a property that every backend has.
 type property struct {
 	name  string
 	check func(*bench)
@@ -46,8 +46,8 @@ type property struct {
 // prefixes counts, so that no two properties share keys.
 var prefixes atomic.Int64
 
-// bench is what a property works with: the backend, a prefix of its own, a context that ends with the test's patience,
-// and operations that fail the test where they are not expected to fail.
+// bench is the environment of a property: the backend, a prefix of its own, a context that ends with the test's
+// patience, and operations that fail the test where the property doesn't expect them to fail.
 type bench struct {
 	*testing.T
 	storage.Backend
@@ -146,11 +146,11 @@ func (b *bench) watchPrefix(prefix string, after int64) *observer {
 	return &observer{bench: b, Stream: stream, revision: after}
 }
 
-// observer reads a stream and checks what holds for every batch.
+// observer reads a stream and checks each batch.
 type observer struct {
 	*bench
 	storage.Stream
-	revision int64 // nothing up to it may come any more
+	revision int64 // no further event may be up to it
 }
 
 // next returns the next batch.
@@ -164,7 +164,7 @@ func (o *observer) next() storage.Batch {
 	return batch
 }
 
-// verify checks what holds for every batch: events are above what was told before, in order, and covered by Revision.
+// verify checks a batch: its events are in order, above those of earlier batches, and covered by Revision.
 func (o *observer) verify(batch storage.Batch) {
 	o.Helper()
 	last := o.revision
@@ -180,7 +180,7 @@ func (o *observer) verify(batch storage.Batch) {
 	o.revision = max(o.revision, batch.Revision)
 }
 
-// events reads on until n events have come, and fails where more have.
+// events reads until n events have come, and fails where there are more.
 func (o *observer) events(n int) []storage.Event {
 	o.Helper()
 	var events []storage.Event
@@ -193,7 +193,7 @@ func (o *observer) events(n int) []storage.Event {
 	return events
 }
 
-// until asks for progress until the stream has come to revision, and returns the events on the way.
+// until requests progress until the stream has come to revision, and returns the events on the way.
 func (o *observer) until(revision int64) []storage.Event {
 	o.Helper()
 	var events []storage.Event
@@ -209,7 +209,7 @@ func (o *observer) until(revision int64) []storage.Event {
 	}
 }
 
-// progress asks for progress, again and again, until a batch comes.
+// progress requests progress repeatedly until a batch comes.
 func (o *observer) progress() (storage.Batch, error) {
 	type answer struct {
 		batch storage.Batch
@@ -258,7 +258,8 @@ func (b *bench) conflict(err error, name string, expect int64, current *storage.
 		b.Fatalf("got %v, expected a ConflictError", err)
 	}
 	if conflict.Key != b.key(name) || conflict.Expected != expect {
-		b.Errorf("the conflict is about %s at %d, expected %s at %d", conflict.Key, conflict.Expected, b.key(name), expect)
+		b.Errorf("the conflict is about %s at %d, expected %s at %d", conflict.Key, conflict.Expected, b.key(name),
+			expect)
 	}
 	b.same(conflict.Current, current)
 }

@@ -92,7 +92,7 @@ func watchTellsPrevious(b *bench) {
 }
 
 // watchOfCompactedRevisionTellsCreations: the state before a change at the compacted revision may be gone. Created
-// tells such a change from a creation.
+// distinguishes such a change from a creation.
 func watchOfCompactedRevisionTellsCreations(b *bench) {
 	first := b.put("a", "1", 0)
 	second := b.put("a", "2", first)
@@ -148,7 +148,8 @@ func watchOfLargeHistory(b *bench) {
 		revision = b.put("a", value, revision)
 	}
 	events := b.watch(start).events(100)
-	if last := events[99]; last.Revision != revision || string(last.Value) != value || string(last.Previous.Value) != value {
+	if last := events[99]; last.Revision != revision || string(last.Value) != value ||
+		string(last.Previous.Value) != value {
 		b.Errorf("the last event is at revision %d, expected %d", last.Revision, revision)
 	}
 }
@@ -237,8 +238,8 @@ func watchProgressFromTheStart(b *bench) {
 	}
 }
 
-// watchProgressNeverOvertakesEvents asks for progress all the time while a stream catches up and others write: observer
-// fails where an event comes that was said to be behind.
+// watchProgressNeverOvertakesEvents requests progress all the time while a stream catches up and other goroutines
+// write. The observer fails where an event comes after a batch that claims to cover it.
 func watchProgressNeverOvertakesEvents(b *bench) {
 	start := b.revision()
 	revision := int64(0)
@@ -272,7 +273,7 @@ func watchProgressNeverOvertakesEvents(b *bench) {
 	}
 }
 
-// watchOfTheEndOfTime: nothing comes behind the largest revision there is, and that is no error.
+// watchOfTheEndOfTime: no event comes after the largest revision, and waiting for one is no error.
 func watchOfTheEndOfTime(b *bench) {
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
@@ -316,7 +317,7 @@ func watchOfNegativeRevisionFails(b *bench) {
 	}
 }
 
-// toTheEnd reads a stream that tells of no events until it fails. Batches without events may come at any time.
+// toTheEnd reads a stream without events until it fails. Batches without events may come at any time.
 func toTheEnd(ctx context.Context, stream storage.Stream) error {
 	for {
 		batch, err := stream.Next(ctx)

@@ -1,4 +1,4 @@
-// Command agent is what runs on board of a ship: see status.address.
+// Command agent runs on board of a ship, at the ship's status.address.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command fleet serves the API groups of this project to Kubernetes clients. See --help.
+// Command fleet serves the API groups of this project to Kubernetes clients. Its --help lists the flags.
 package main
 
 import (

@@ -29,7 +29,7 @@ import (
 
 var ships = fleetv1.SchemeGroupVersion.WithResource("ships")
 
-// bench is the fleet's API with a ship on it, whose agent runs.
+// bench is a server of the fleet's API with one ship and its running agent.
 type bench struct {
 	*testing.T
 	config *rest.Config
@@ -76,7 +76,7 @@ func start(t *testing.T) *bench {
 
 const aurora = "/apis/fleet.example.com/v1/namespaces/default/ships/aurora"
 
-// ask sends a request, and returns the answer's code and body.
+// ask sends a request and returns the code and the body of the answer.
 func (b *bench) ask(method, path, body string, header ...string) (int, string) {
 	b.Helper()
 	client, err := rest.HTTPClientFor(b.config)
@@ -102,7 +102,7 @@ func (b *bench) ask(method, path, body string, header ...string) (int, string) {
 	return response.StatusCode, out.String()
 }
 
-// post posts what must be answered with a code.
+// post posts a body and fails the test if the answer has another code.
 func (b *bench) post(path, body string, want int) string {
 	b.Helper()
 	code, answer := b.ask(http.MethodPost, path, body, "Content-Type", "application/json")
@@ -112,7 +112,7 @@ func (b *bench) post(path, body string, want int) string {
 	return answer
 }
 
-// field is a string field of the ship as it is.
+// field returns a string field of the stored ship.
 func (b *bench) spec() fleetv1.Ship {
 	b.Helper()
 	_, body := b.ask(http.MethodGet, aurora, "")
@@ -123,7 +123,7 @@ func (b *bench) spec() fleetv1.Ship {
 	return s
 }
 
-// kubectl runs kubectl, and returns what it says.
+// kubectl runs kubectl and returns its output.
 func (b *bench) kubectl(args string) (string, error) {
 	b.Helper()
 	path, err := exec.LookPath("kubectl")
@@ -139,7 +139,7 @@ func (b *bench) kubectl(args string) (string, error) {
 	return string(out), err
 }
 
-// says runs kubectl, which must succeed and say something.
+// says runs kubectl and fails the test if it fails or prints something else.
 func (b *bench) says(want, args string) {
 	b.Helper()
 	out, err := b.kubectl(args)
@@ -179,7 +179,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// Who scales owns the field in the object, and nothing else.
+// A client that scales becomes the manager of the scaled field only.
 func TestScaleOwners(t *testing.T) {
 	b := start(t)
 	apply := func(manager, path, body string) (int, string) {

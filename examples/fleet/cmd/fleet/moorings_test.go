@@ -36,7 +36,7 @@ func (b *bench) manifest(names ...string) string {
 	return path
 }
 
-// TestMooringsByKubectl: what a provider keeps in memory is, to kubectl, as what is stored.
+// TestMooringsByKubectl drives a kind that a provider keeps in memory with kubectl, as a stored kind.
 func TestMooringsByKubectl(t *testing.T) {
 	b := start(t)
 	events := b.follow("get moorings -w --output-watch-events --no-headers")
@@ -81,7 +81,7 @@ func TestMooringsByKubectl(t *testing.T) {
 	b.says("kubectl harbour", "get mooring pier-3 -o jsonpath={.metadata.managedFields[*].manager}")
 }
 
-// follow runs a kubectl that doesn't end, and returns a function that waits for its next line.
+// follow starts a kubectl that doesn't end and returns a function that waits for its next line.
 func (b *bench) follow(args string) (next func() string) {
 	b.Helper()
 	path, err := exec.LookPath("kubectl")
@@ -108,7 +108,7 @@ func (b *bench) follow(args string) (next func() string) {
 	}
 }
 
-// TestMooringsByClientGo: an informer follows, optimistic concurrency holds, and a collection goes by its selector.
+// TestMooringsByClientGo checks an informer, optimistic concurrency, and deletecollection by a selector.
 func TestMooringsByClientGo(t *testing.T) {
 	b := start(t)
 	client, err := dynamic.NewForConfig(b.config)

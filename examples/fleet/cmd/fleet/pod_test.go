@@ -14,7 +14,7 @@ import (
 
 const pods = "/api/v1/namespaces/default/pods"
 
-// TestPodsOfKubectl: kubectl's own commands for pods work on a kind of ours, as long as it is called as they expect.
+// TestPodsOfKubectl checks that kubectl's commands for pods work on a kind of this project with the same names.
 func TestPodsOfKubectl(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("kubectl is not installed")

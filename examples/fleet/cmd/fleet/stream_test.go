@@ -20,7 +20,7 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// address is where a subresource of the ship is.
+// address returns the path of a subresource of the ship.
 func (b *bench) address(subresource, query string) *url.URL {
 	b.Helper()
 	u, err := url.Parse(b.config.Host + aurora + "/" + subresource + "?" + query)

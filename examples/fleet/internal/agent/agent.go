@@ -1,5 +1,5 @@
-// Package agent is what runs on board of a ship: it tells the log, runs commands (of which it knows three), forwards ports
-// and serves pages, in the protocols that Kubernetes' clients speak. The API server passes their requests on to it.
+// Package agent runs on board of a ship. It serves the log, three commands, forwarded ports and pages, in the protocols
+// of Kubernetes' clients. The API server passes their requests on to it.
 package agent
 
 import (
@@ -35,7 +35,7 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mux.ServeHTTP(w, r)
 }
 
-// log writes lines, and with follow those that come.
+// log writes the lines of the log, and with follow also new lines.
 func (a *Agent) log(w http.ResponseWriter, r *http.Request) {
 	lines, changed := a.journal.from(0)
 	if n, err := strconv.Atoi(r.URL.Query().Get("tailLines")); err == nil && n >= 0 && n < len(lines) {
@@ -63,7 +63,7 @@ func (a *Agent) log(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// page tells what was asked for, as it arrived.
+// page answers with the request as it arrived.
 func (a *Agent) page(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 	if err != nil {
@@ -74,14 +74,14 @@ func (a *Agent) page(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s %s authorization=%q %s\n", r.Method, r.URL.RequestURI(), r.Header.Get("Authorization"), body)
 }
 
-// command is what runs: its standard streams, of which those that nobody asked for are nil.
+// command holds the standard streams of a running command. Streams that the client did not ask for are nil.
 type command struct {
 	words          []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
 }
 
-// run runs one of the commands, and returns its exit code.
+// run runs one of the commands and returns its exit code.
 func (c command) run(context.Context) int {
 	if c.stdout == nil {
 		c.stdout = io.Discard
@@ -129,7 +129,7 @@ func (j *journal) add(line string) {
 	}
 }
 
-// from are the lines from one on, and a channel that tells of more.
+// from returns the lines from an index on, and a channel that is closed when there are more.
 func (j *journal) from(at int) ([]string, <-chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

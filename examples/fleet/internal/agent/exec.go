@@ -26,7 +26,7 @@ const (
 	streamsTimeout = 10 * time.Second
 )
 
-// terminal is what a client and a command talk through; streams that nobody asked for are nil.
+// terminal connects a client and a command. Streams that the client did not ask for are nil.
 type terminal struct {
 	stdin          io.Reader
 	stdout, stderr io.WriteCloser
@@ -39,7 +39,7 @@ func (a *Agent) exec(w http.ResponseWriter, r *http.Request) {
 	a.serve(w, r, r.URL.Query()["command"])
 }
 
-// attach is a command that runs already: it repeats what it hears.
+// attach connects to a running command, which echoes its input.
 func (a *Agent) attach(w http.ResponseWriter, r *http.Request) { a.serve(w, r, []string{"cat"}) }
 
 func (a *Agent) serve(w http.ResponseWriter, r *http.Request, words []string) {
@@ -71,7 +71,7 @@ func (a *Agent) serve(w http.ResponseWriter, r *http.Request, words []string) {
 	}
 }
 
-// report tells a client how a command ended.
+// report sends the client the exit status of a command.
 func (t *terminal) report(code int) error {
 	status := metav1.Status{Status: metav1.StatusSuccess}
 	if code != 0 {
@@ -88,7 +88,7 @@ func (t *terminal) report(code int) error {
 	return err
 }
 
-// wanted are the streams that a query asks for.
+// wanted returns the streams that a query asks for.
 func wanted(r *http.Request) []string {
 	streams := []string{"error"}
 	for _, name := range []string{"stdin", "stdout", "stderr"} {

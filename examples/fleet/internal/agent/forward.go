@@ -22,8 +22,8 @@ const (
 	tunnelPrefix = "SPDY/3.1+"
 )
 
-// portForward forwards streams to ports of this machine. Of each connection that a client forwards there are two streams,
-// with one id: for its data, and for what went wrong.
+// portForward forwards streams to ports of this machine. Each forwarded connection has two streams with one id: one for
+// data, and one for errors.
 func (a *Agent) portForward(w http.ResponseWriter, r *http.Request) {
 	f := &forwarder{agent: a, pairs: map[string]*pair{}}
 	var conn httpstream.Connection
@@ -64,7 +64,7 @@ func (f *forwarder) upgrade(w http.ResponseWriter, r *http.Request) (httpstream.
 	return nil, errors.New("the connection could not be upgraded")
 }
 
-// tunnel speaks SPDY inside of a WebSocket.
+// tunnel speaks SPDY inside a WebSocket.
 func (f *forwarder) tunnel(w http.ResponseWriter, r *http.Request) (httpstream.Connection, error) {
 	upgrader := websocket.Upgrader{
 		Subprotocols: []string{tunnelPrefix + forwardProtocol},
@@ -80,7 +80,7 @@ func (f *forwarder) tunnel(w http.ResponseWriter, r *http.Request) (httpstream.C
 	return spdy.NewServerConnection(portforward.NewTunnelingConnection("server", socket), f.arrived)
 }
 
-// arrived takes a stream, and begins to forward where it completes a pair.
+// arrived accepts a stream and starts to forward once a pair is complete.
 func (f *forwarder) arrived(stream httpstream.Stream, _ <-chan struct{}) error {
 	port, err := strconv.ParseUint(stream.Headers().Get("port"), 10, 16)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package harbour answers for the kinds of which nothing is stored: tides, moorings, and reviews of passages. What a real one would
-// measure, this one holds in memory.
+// Package harbour implements the providers of the kinds without storage: tides, moorings, and reviews of passages. It
+// holds its data in memory.
 package harbour
 
 import (
@@ -25,7 +25,7 @@ type Tides struct {
 	changed chan struct{}
 }
 
-// Set tells the height of the water in a harbour.
+// Set sets the height of the water in a harbour.
 func (t *Tides) Set(namespace, name string, height int32) {
 	tide := &fleetv1.Tide{Harbour: name, HeightCentimetres: height}
 	tide.Namespace, tide.Name = namespace, name
@@ -45,7 +45,7 @@ func (t *Tides) Set(namespace, name string, height int32) {
 	}
 }
 
-// now is the state, and a channel that tells of the next one.
+// now returns the state, and a channel that is closed at the next change.
 func (t *Tides) now() (map[string]*fleetv1.Tide, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,7 +80,7 @@ func (t *Tides) Watch(context.Context, string, api.WatchOptions) (registry.Objec
 	return &watch{tides: t, seen: map[string]*fleetv1.Tide{}}, nil
 }
 
-// watch tells what differs from what it told before.
+// watch sends the differences from the state that it sent before.
 type watch struct {
 	tides *Tides
 	seen  map[string]*fleetv1.Tide

@@ -15,11 +15,11 @@ import (
 	fleetv1 "example.com/fleet/apis/fleet/v1"
 )
 
-// history is how many changes are remembered for watches that begin in the past.
+// history is the number of changes that are kept for watches that begin in the past.
 const history = 1000
 
-// Moorings is a wiring.MooringProvider that keeps its objects in memory. Its zero value is empty; it is safe for concurrent
-// use. What it holds is never changed, but replaced: what goes in and out is a copy.
+// Moorings is a wiring.MooringProvider that keeps its objects in memory. Its zero value is empty; it is safe for
+// concurrent use. Objects that it holds are never changed, only replaced; callers get and give copies.
 type Moorings struct {
 	mu       sync.Mutex // guards all
 	objects  map[string]*fleetv1.Mooring
@@ -30,7 +30,7 @@ type Moorings struct {
 	changed chan struct{}
 }
 
-// change is an event, and the revision that it made.
+// change is an event and its revision.
 type change struct {
 	registry.WatchEvent[*fleetv1.Mooring]
 	revision int64
@@ -40,7 +40,7 @@ var moorings = fleetv1.SchemeGroupVersion.WithResource("moorings").GroupResource
 
 func keyOf(namespace, name string) string { return namespace + "/" + name }
 
-// commit puts next, which may be nil, into the place of old, which may be nil, and tells watches. The caller holds the lock.
+// commit replaces old by next, of which one may be nil, and wakes watches. The caller holds the lock.
 func (m *Moorings) commit(old, next *fleetv1.Mooring) {
 	if m.objects == nil {
 		m.objects = map[string]*fleetv1.Mooring{}
@@ -70,7 +70,7 @@ func (m *Moorings) commit(old, next *fleetv1.Mooring) {
 	}
 }
 
-// Create implements wiring.MooringProvider. What storage does for other kinds is done here: uids, times, revisions.
+// Create implements wiring.MooringProvider. It sets UIDs, times and revisions, which storage sets for other kinds.
 func (m *Moorings) Create(_ context.Context, obj *fleetv1.Mooring, dryRun bool) (*fleetv1.Mooring, error) {
 	obj.UID, obj.CreationTimestamp = uuid.NewUUID(), metav1.Now().Rfc3339Copy()
 	obj.ResourceVersion, obj.Generation = "", 0
@@ -121,7 +121,7 @@ func (m *Moorings) Update(_ context.Context, obj, old *fleetv1.Mooring, dryRun b
 	return obj.DeepCopy(), nil
 }
 
-// Delete implements wiring.MooringProvider. What it deletes is what the preconditions were checked on.
+// Delete implements wiring.MooringProvider. It deletes only the object that the preconditions were checked on.
 func (m *Moorings) Delete(_ context.Context, obj *fleetv1.Mooring, options *metav1.DeleteOptions) (*fleetv1.Mooring, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,7 +135,7 @@ func (m *Moorings) Delete(_ context.Context, obj *fleetv1.Mooring, options *meta
 	return nil, nil
 }
 
-// unchanged is what is kept under the name of old, which must be old still. The caller holds the lock.
+// unchanged returns the object under the name of old, or a conflict if it is no longer old. The caller holds the lock.
 func (m *Moorings) unchanged(old *fleetv1.Mooring) (*fleetv1.Mooring, error) {
 	now := m.objects[keyOf(old.Namespace, old.Name)]
 	switch {
@@ -147,7 +147,7 @@ func (m *Moorings) unchanged(old *fleetv1.Mooring) (*fleetv1.Mooring, error) {
 	return now, nil
 }
 
-// Watch implements wiring.MooringProvider: behind a revision, or with the state.
+// Watch implements wiring.MooringProvider. The watch begins behind a revision, or with the current state.
 func (m *Moorings) Watch(_ context.Context, _ string, options api.WatchOptions) (registry.ObjectWatch[*fleetv1.Mooring], error) {
 	w := &mooringWatch{moorings: m}
 	m.mu.Lock()
@@ -158,7 +158,7 @@ func (m *Moorings) Watch(_ context.Context, _ string, options api.WatchOptions) 
 		if w.seen, err = strconv.ParseInt(v, 10, 64); err != nil {
 			return nil, apierrors.NewBadRequest("invalid resource version " + strconv.Quote(v))
 		}
-		// A revision of the future was told by a process of the past, whose moorings are gone.
+		// A future revision comes from an earlier process, whose moorings are gone.
 		if w.seen > m.revision || w.seen < m.revision-int64(len(m.changes)) {
 			return nil, apierrors.NewResourceExpired("too old resource version: " + v)
 		}
@@ -206,7 +206,7 @@ func (w *mooringWatch) Next(ctx context.Context) ([]registry.WatchEvent[*fleetv1
 	}
 }
 
-// since are the changes behind a revision, which moves on, and a channel that tells of the next one.
+// since returns the changes behind the cursor's revision, and a channel that is closed at the next change.
 func (m *Moorings) since(seen *int64) ([]registry.WatchEvent[*fleetv1.Mooring], <-chan struct{}, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

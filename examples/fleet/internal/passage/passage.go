@@ -1,5 +1,5 @@
-// Package passage passes requests for an object on to the agent that the object names, as kube-apiserver passes those for a
-// pod on to a kubelet.
+// Package passage passes requests for an object on to the agent that the object names, as kube-apiserver passes
+// requests for a pod on to a kubelet.
 package passage
 
 import (
@@ -16,13 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Agent is where an object's agent is: Address is a URL, or empty where there is none.
+// Agent names the agent of an object. Address is its URL, or empty if there is none.
 type Agent struct {
 	Resource      schema.GroupResource
 	Name, Address string
 }
 
-// Connect returns what passes a request on to a path of the agent, upgrades included.
+// Connect returns a handler that passes requests on to a path of the agent, including upgrades.
 func (a Agent) Connect(name string) (http.Handler, error) {
 	target, err := a.url(name)
 	if err != nil {

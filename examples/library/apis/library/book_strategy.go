@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Validate checks what markers of the versions don't say, in whatever version a book came.
+// Validate checks rules that markers don't express, for books of all versions.
 func (b *Book) Validate(_ context.Context) field.ErrorList {
 	if isbn := bare(b.Spec.ISBN); isbn != "" && !checks(isbn) {
 		return field.ErrorList{field.Invalid(field.NewPath("spec", "isbn"), b.Spec.ISBN, "must have the right check digit")}
@@ -15,7 +15,7 @@ func (b *Book) Validate(_ context.Context) field.ErrorList {
 	return nil
 }
 
-// checks tells whether the last digit of an ISBN is what the others demand.
+// checks reports whether the check digit of an ISBN is right.
 func checks(isbn string) bool {
 	sum := 0
 	for i, r := range isbn {
@@ -36,7 +36,7 @@ func checks(isbn string) bool {
 	return len(isbn) == 13 && sum%10 == 0
 }
 
-// ValidateUpdate keeps the ISBN: another one is another book.
+// ValidateUpdate rejects another ISBN, which would be another book.
 func (b *Book) ValidateUpdate(_ context.Context, old *Book) field.ErrorList {
 	if bare(b.Spec.ISBN) != bare(old.Spec.ISBN) {
 		return field.ErrorList{field.Invalid(field.NewPath("spec", "isbn"), b.Spec.ISBN, "field is immutable")}
@@ -44,7 +44,7 @@ func (b *Book) ValidateUpdate(_ context.Context, old *Book) field.ErrorList {
 	return nil
 }
 
-// ValidateStatusUpdate checks what controllers report.
+// ValidateStatusUpdate checks the numbers that controllers report.
 func (b *Book) ValidateStatusUpdate(_ context.Context, _ *Book) field.ErrorList {
 	if b.Status.Lent > b.Status.Copies {
 		return field.ErrorList{field.Invalid(field.NewPath("status", "lent"), b.Status.Lent, "must not be more than there are copies")}
@@ -57,5 +57,5 @@ func (b *Book) Canonicalize() {
 	b.Spec.ISBN = bare(b.Spec.ISBN)
 }
 
-// bare is an ISBN without its dashes. Validation comes before Canonicalize, so it must not mind them.
+// bare removes the dashes of an ISBN. Validation runs before Canonicalize, so it sees dashes.
 func bare(isbn string) string { return strings.ReplaceAll(isbn, "-", "") }

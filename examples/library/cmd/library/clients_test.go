@@ -15,8 +15,8 @@ import (
 	informersv1 "example.com/library/client/informers/externalversions/library/v1"
 )
 
-// restock raises the pages of a book to at least some number: code as users write it, against an interface that a server
-// and a fake have.
+// restock raises the pages of a book to at least some number. It is code of a user, which works with a server and with
+// a fake.
 func restock(ctx context.Context, clients versioned.Interface, name string, pages int32) (*libraryv1.Book, error) {
 	book, err := clients.LibraryV1().Books("default").Get(ctx, name, metav1.GetOptions{})
 	if err != nil || book.Spec.Pages >= pages {
@@ -64,7 +64,7 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// And the fake does without a server.
+// The same code works with the fake, without a server.
 func TestFakeClients(t *testing.T) { uses(t, fake.NewClientset()) }
 
 func uses(t *testing.T, clients versioned.Interface) {

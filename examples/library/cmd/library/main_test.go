@@ -36,7 +36,7 @@ var (
 	oldBooks = v1alpha1.SchemeGroupVersion.WithResource("books")
 )
 
-// warnings collects what the server warns of.
+// warnings collects the server's warnings.
 type warnings struct {
 	mu    sync.Mutex
 	texts []string
@@ -57,7 +57,7 @@ func (w *warnings) take() []string {
 	return texts
 }
 
-// start runs the library's API in this test, and returns how its clients reach it.
+// start runs a server of the library's API and returns the configuration of its clients.
 func start(t *testing.T) (*rest.Config, *warnings) {
 	t.Helper()
 	server := apitest.Start(t, apis.Groups()...)
@@ -70,7 +70,7 @@ func start(t *testing.T) (*rest.Config, *warnings) {
 	return config, told
 }
 
-// in are the books of a namespace, in a version.
+// in returns a client of the books of a namespace, in a version.
 func in(t *testing.T, config *rest.Config, resource schema.GroupVersionResource) dynamic.ResourceInterface {
 	t.Helper()
 	client, err := dynamic.NewForConfig(config)
@@ -80,7 +80,7 @@ func in(t *testing.T, config *rest.Config, resource schema.GroupVersionResource)
 	return client.Resource(resource).Namespace("default")
 }
 
-// book makes an object to create.
+// book returns a new book.
 func book(version, name string, spec map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "library.example.com/" + version, "kind": "Book",
@@ -101,7 +101,7 @@ func as[T any](t *testing.T, object *unstructured.Unstructured, err error) T {
 	return out
 }
 
-// What is written in one version is read in the other: split, renamed, moved and defaulted.
+// A book that is written in one version can be read in the other: fields are split, renamed, moved and defaulted.
 func TestVersions(t *testing.T) {
 	config, told := start(t)
 	current, old := in(t, config, books), in(t, config, oldBooks)
@@ -140,7 +140,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// What the version's types and markers default is there in the answer.
+// The answer has the defaults of the version's types and markers.
 func TestDefaults(t *testing.T) {
 	config, _ := start(t)
 	created, err := in(t, config, books).Create(t.Context(), book("v1", "emma", map[string]any{"title": "Emma"}), metav1.CreateOptions{})
@@ -150,7 +150,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// An object that the library refuses is answered with everything that is wrong with it.
+// The answer to an invalid object lists all of its errors.
 func TestValidation(t *testing.T) {
 	config, _ := start(t)
 	client := in(t, config, books)
@@ -186,7 +186,7 @@ func TestValidation(t *testing.T) {
 		t.Errorf("another ISBN: %v", err)
 	}
 
-	// Rules in CEL, about one field and another, and about the change of one; what is not changed is left in peace.
+	// CEL rules about two fields, and about the change of one. Unchanged fields are not checked.
 	_, err = client.Create(t.Context(), book("v1", "facts", map[string]any{"title": "Facts", "genre": "NonFiction"}), metav1.CreateOptions{})
 	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.authors: Required value: non-fiction has an author") {
 		t.Errorf("non-fiction without an author: %v", err)
@@ -202,7 +202,7 @@ func TestValidation(t *testing.T) {
 		t.Errorf("less pages: %v", err)
 	}
 
-	// The rules of the version that a client speaks count, in its own names.
+	// The rules of the client's version apply, with its names.
 	_, err = in(t, config, oldBooks).Create(t.Context(), book("v1alpha1", "old", map[string]any{
 		"title": "Old", "pageCount": int64(-1), "genre": "Poetry",
 	}), metav1.CreateOptions{})
@@ -213,7 +213,7 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// The status is written through its own path, and nowhere else.
+// Only the path of the status writes the status.
 func TestStatus(t *testing.T) {
 	config, _ := start(t)
 	client := in(t, config, books)
@@ -243,7 +243,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// Lists select by the fields that the type marks, in every version that marks them.
+// Lists select by marked fields, in every version that marks them.
 func TestSelectableFields(t *testing.T) {
 	config, _ := start(t)
 	client := in(t, config, books)
@@ -307,7 +307,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// An informer sees books come, change and go.
+// An informer sees creations, updates and deletions.
 func TestInformer(t *testing.T) {
 	config, _ := start(t)
 	client := in(t, config, books)

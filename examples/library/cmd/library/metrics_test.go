@@ -33,8 +33,8 @@ func scrape(t *testing.T, server *apitest.Server) map[string]string {
 	return series
 }
 
-// The metrics tell of storage and of the cache under kube-apiserver's names, and their number doesn't depend on what
-// clients ask for.
+// The metrics of storage and of the cache have kube-apiserver's names, and their number doesn't depend on the requests
+// of clients.
 func TestMetrics(t *testing.T) {
 	server := apitest.Start(t, apis.Groups()...)
 	books := server.URL + "/apis/library.example.com/v1/namespaces/default/books"
@@ -74,7 +74,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is %q, want %q", series, got, want)
 		}
 	}
-	// One was ours; the collector of garbage may have asked, too.
+	// The test made one request; the garbage collector may have made others.
 	if got := first[`apiserver_watch_cache_consistent_read_total{fallback="false",`+labels+`}`]; got != "1" && got != "2" {
 		t.Errorf("%s consistent reads, want 1 or 2", got)
 	}

@@ -1,4 +1,4 @@
-// Command park serves the API groups of this project to Kubernetes clients. See --help.
+// Command park serves the API groups of this project to Kubernetes clients. Its --help lists the flags.
 package main
 
 import (

@@ -55,7 +55,7 @@ func park(t *testing.T, a answer, code int) parkv1.Park {
 	return p
 }
 
-// The hooks of the strategy are called on every write, in whatever version it comes.
+// The server calls the hooks on every write, in every version.
 func TestStrategy(t *testing.T) {
 	server := apitest.Start(t, apis.Groups()...)
 	const central = `{"apiVersion":"park.example.com/v1","kind":"Park","metadata":{"name":"central"},
@@ -92,7 +92,7 @@ func TestStrategy(t *testing.T) {
 	}
 }
 
-// Every object can be had in every version; there are no namespaces.
+// Clients can read every object in every version; there are no namespaces.
 func TestVersions(t *testing.T) {
 	server := apitest.Start(t, apis.Groups()...)
 	park(t, send(t, server, "POST", v1beta1, "application/json",

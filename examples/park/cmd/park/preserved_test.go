@@ -12,7 +12,7 @@ import (
 	"example.com/park/apis"
 )
 
-// What v1beta1 has no fields for survives every kind of write by its clients, and is stored as v1 has it.
+// Fields that v1beta1 lacks survive every kind of write by its clients, and are stored as in v1.
 func TestPreservedFields(t *testing.T) {
 	const object = `{"apiVersion":"park.example.com/v1","kind":"Park","metadata":{"name":"central"},
 		"spec":{"trees":340,"fountains":3,"paths":[{"name":"lake","surface":"gravel"},{"name":"oak"}]}}`
@@ -52,8 +52,8 @@ func TestPreservedFields(t *testing.T) {
 	}
 }
 
-// What only v1beta1 has survives every kind of write by clients of v1, who see it in an annotation. One who spoils that takes
-// the field away, and nothing else.
+// Fields that only v1beta1 has survive every kind of write by clients of v1, which see them in an annotation. A client
+// that corrupts the annotation removes the fields, and nothing else.
 func TestFieldsOfOneVersion(t *testing.T) {
 	const object = `{"apiVersion":"park.example.com/v1beta1","kind":"Park","metadata":{"name":"central"},"spec":{"trees":340,"keeper":"Ann"}}`
 	for _, write := range []struct{ name, method, contentType, path, body, keeper string }{
@@ -98,7 +98,7 @@ func TestFieldsOfOneVersion(t *testing.T) {
 	}
 }
 
-// The annotation can be forged, and sets nothing that a client couldn't set in v1.
+// A forged annotation sets nothing that a client couldn't set in v1.
 func TestForgedPreservedFields(t *testing.T) {
 	server := apitest.Start(t, apis.Groups()...)
 	forged := func(preserved string) string {

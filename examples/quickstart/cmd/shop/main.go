@@ -1,4 +1,4 @@
-// Command shop serves the API groups of this project to Kubernetes clients. See --help.
+// Command shop serves the API groups of this project to Kubernetes clients. Its --help lists the flags.
 package main
 
 import (
@@ -12,7 +12,7 @@ func main() {
 	server.Main(server.Program{
 		Name:   "shop",
 		Groups: apis.Groups(),
-		// Without this line the binary carries no etcd of its own, and needs --etcd-servers.
+		// This line links an etcd into the binary. Without it the server needs --etcd-servers.
 		Embedded: embedded.Etcd{},
 	})
 }

@@ -52,21 +52,21 @@ func (k *kubectl) run(line, stdin string) (out string, ok bool) {
 	return both.String(), err == nil
 }
 
-// says runs what must succeed, and say each of the texts, whatever the blanks between words.
+// says runs a command and fails the test if it fails or lacks one of the texts. Blanks between words don't count.
 func (k *kubectl) says(line string, texts ...string) {
 	k.t.Helper()
 	out, ok := k.run(line, "")
 	k.check(line, out, ok, true, texts)
 }
 
-// refuses runs what must fail, and say each of the texts.
+// refuses runs a command and fails the test if it succeeds or lacks one of the texts.
 func (k *kubectl) refuses(line string, texts ...string) {
 	k.t.Helper()
 	out, ok := k.run(line, "")
 	k.check(line, out, ok, false, texts)
 }
 
-// given is says with something on the standard input.
+// given is says with text on the standard input.
 func (k *kubectl) given(stdin, line string, texts ...string) {
 	k.t.Helper()
 	out, ok := k.run(line, stdin)
@@ -86,7 +86,7 @@ func (k *kubectl) check(line, out string, ok, want bool, texts []string) {
 	}
 }
 
-// The server says what it has as a cluster does.
+// The server describes its API as a cluster does.
 func TestDiscovery(t *testing.T) {
 	k := start(t)
 	k.says("api-resources", "configmaps cm v1 true ConfigMap", "deployments deploy apps/v1 true Deployment",
@@ -148,7 +148,7 @@ func TestStrategicMerge(t *testing.T) {
 	k.says("get deploy web -o jsonpath={.spec.template.spec.containers[1].env[0].value}", "test")
 }
 
-// A pod begins its life as one does, with the defaults of a template of pods.
+// A new pod has the defaults of a template of pods, and the phase Pending.
 func TestPod(t *testing.T) {
 	k := start(t)
 	pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one"},"spec":{"containers":[{"name":"main","image":"main:1","ports":[{"containerPort":80}]}]},"status":{"phase":"Running"}}`
@@ -161,7 +161,7 @@ func TestPod(t *testing.T) {
 	k.says("get po one --no-headers", "one Running")
 }
 
-// Events are asked for by what they are about.
+// Field selectors find events by the object that they are about.
 func TestEvents(t *testing.T) {
 	k := start(t)
 	for _, name := range []string{"one", "two"} {

@@ -15,8 +15,8 @@ import (
 	"k8s.io/streaming/pkg/httpstream/wsstream"
 )
 
-// kubelet is what runs pods in these tests: it has one line of output for each, and one program, which says its arguments
-// and what it hears.
+// kubelet runs pods in these tests. It has one line of output for each pod, and one program, which prints its arguments
+// and its input.
 func kubelet(t *testing.T) (host, port string) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/log/", func(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +66,7 @@ func run(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// runningPod is a pod on node n1, that the agent at host and port runs, and that is ready.
+// runningPod returns a ready pod on node n1, which the agent at host and port runs.
 func (k *kubectl) runningPod(name, host, port string) {
 	k.t.Helper()
 	pod := map[string]any{
@@ -84,7 +84,7 @@ func (k *kubectl) runningPod(name, host, port string) {
 	k.says(fmt.Sprintf(`patch pod %s --subresource=status -p {"status":{"phase":"Running","hostIP":%q,"conditions":[{"type":"PodScheduled","status":"True"},{"type":"Ready","status":"True"}]}}`, name, host), "patched")
 }
 
-// What kubectl does with a pod beside reading and writing it.
+// kubectl's commands for pods, beside reads and writes.
 func TestPodIsRun(t *testing.T) {
 	k := start(t)
 	host, port := kubelet(t)
@@ -102,7 +102,7 @@ func TestPodIsRun(t *testing.T) {
 	k.says("get --raw /api/v1", `{"name":"pods/eviction","singularName":"","namespaced":true,"group":"policy","version":"v1","kind":"Eviction","verbs":["create"]}`)
 }
 
-// A node is drained: its pods are evicted as far as their budget allows it.
+// kubectl drain evicts the pods of a node as far as their budget allows.
 func TestDrain(t *testing.T) {
 	k := start(t)
 	host, port := kubelet(t)
@@ -117,7 +117,7 @@ func TestDrain(t *testing.T) {
 	}
 	out, ok := evict("one", "")
 	k.check("eviction before anybody counted", out, ok, false, []string{"Cannot evict pod as it would violate the pod's disruption budget"})
-	// What the controller of budgets would count.
+	// The controller of budgets would set these numbers.
 	k.says(`patch pdb web --subresource=status -p {"status":{"observedGeneration":1,"expectedPods":2,"currentHealthy":2,"desiredHealthy":1,"disruptionsAllowed":1}}`, "patched")
 	out, ok = evict("two", `"preconditions":{"uid":"another"}`)
 	k.check("eviction of another", out, ok, false, []string{"the UID in the precondition (another) does not match"})
@@ -136,7 +136,7 @@ func TestDrain(t *testing.T) {
 	k.says("get pdb web -o jsonpath={.status.disruptedPods}", `"two"`)
 }
 
-// A token is asked of a service account, by name.
+// kubectl create token asks a service account for a token.
 func TestToken(t *testing.T) {
 	k := start(t)
 	k.refuses("create token builder", `serviceaccounts "builder" not found`)

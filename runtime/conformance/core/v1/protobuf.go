@@ -28,13 +28,13 @@ func (m *Memo) Marshal() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := wire.AppendField(nil, 1<<3|2, string(metadata))
-	out = wire.AppendField(out, 2<<3|2, m.Text)
+	out := wire.AppendField(nil, 1, metadata)
+	out = wire.AppendField(out, 2, m.Text)
 	if m.Ink != nil {
-		out = wire.AppendField(out, 3<<3|2, string(m.Ink))
+		out = wire.AppendField(out, 3, m.Ink)
 	}
 	weight := binary.LittleEndian.AppendUint64(nil, math.Float64bits(m.Weight))
-	return wire.AppendField(out, 4<<3|2, string(weight)), nil
+	return wire.AppendField(out, 4, weight), nil
 }
 
 // MarshalTo writes the message to data.

@@ -12,8 +12,9 @@ import (
 	"go.uber.org/zap"
 )
 
-// Authenticate turns the cluster's authentication on, with a user who may read and write the keys below a prefix and
-// nothing else, beside root. Where password is "", the user is known by a certificate with that common name.
+// Authenticate turns the cluster's authentication on. Beside root there is a user who may read and write the keys below
+// a prefix and nothing else. Where password is "", the user authenticates with a certificate that has the user as its
+// common name.
 func (c *Cluster) Authenticate(t testing.TB, user, password, prefix string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
@@ -28,7 +29,8 @@ func (c *Cluster) Authenticate(t testing.TB, user, password, prefix string) {
 		},
 		func() (any, error) { return client.RoleAdd(ctx, user) },
 		func() (any, error) {
-			return client.RoleGrantPermission(ctx, user, prefix, clientv3.GetPrefixRangeEnd(prefix), clientv3.PermissionType(clientv3.PermReadWrite))
+			return client.RoleGrantPermission(ctx, user, prefix, clientv3.GetPrefixRangeEnd(prefix),
+				clientv3.PermissionType(clientv3.PermReadWrite))
 		},
 		func() (any, error) { return client.UserGrantRole(ctx, user, user) },
 		func() (any, error) { return client.AuthEnable(ctx) },
@@ -39,8 +41,8 @@ func (c *Cluster) Authenticate(t testing.TB, user, password, prefix string) {
 	}
 }
 
-// insist takes a step until it is taken: members on a busy machine elect often, and fail what is under way meanwhile. What
-// is there already was done by a step whose answer was lost.
+// insist repeats a step until it succeeds: members on a busy machine often elect a leader, and fail the calls that are
+// under way. Where something exists already, an earlier attempt has made it and its answer was lost.
 func insist(ctx context.Context, step func() (any, error)) error {
 	for {
 		_, err := step()
@@ -55,10 +57,11 @@ func insist(ctx context.Context, step func() (any, error)) error {
 	}
 }
 
-// client is one of no user.
+// client returns a client without a user.
 func (c *Cluster) client(t testing.TB) *clientv3.Client {
 	t.Helper()
-	info := transport.TLSInfo{TrustedCAFile: c.Certificates.CAFile, CertFile: c.Certificates.CertFile, KeyFile: c.Certificates.KeyFile}
+	info := transport.TLSInfo{TrustedCAFile: c.Certificates.CAFile, CertFile: c.Certificates.CertFile,
+		KeyFile: c.Certificates.KeyFile}
 	config, err := info.ClientConfig()
 	if err != nil {
 		t.Fatal(err)

@@ -31,8 +31,8 @@ func binary(t testing.TB) string {
 	return path
 }
 
-// buildBinary builds etcd into the user's cache, where other runs find it: linking takes seconds. The name holds what
-// the binary depends on.
+// buildBinary builds etcd into the user's cache, where later runs find it: linking takes seconds. The name has a hash
+// of all inputs of the build.
 func buildBinary() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -40,7 +40,8 @@ func buildBinary() (string, error) {
 	}
 	dir := filepath.Join(cache, "apigen", "etcdtest")
 	sum := sha256.Sum256(source)
-	name := fmt.Sprintf("etcd-%s-%s-%s-%s-%x", version.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, sum[:4])
+	name := fmt.Sprintf("etcd-%s-%s-%s-%s-%x", version.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		sum[:4])
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
@@ -57,7 +58,8 @@ func buildBinary() (string, error) {
 	}
 	defer os.RemoveAll(unfinished)
 	built := filepath.Join(unfinished, name)
-	command := exec.Command("go", "build", "-ldflags=-s -w", "-o", built, "apigen.dev/runtime/storage/etcd/etcdtest/etcd")
+	command := exec.Command("go", "build", "-ldflags=-s -w", "-o", built,
+		"apigen.dev/runtime/storage/etcd/etcdtest/etcd")
 	command.Dir = moduleDirectory()
 	if output, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building etcd: %w\n%s", err, output)
@@ -71,7 +73,8 @@ func buildBinary() (string, error) {
 	return path, nil
 }
 
-// moduleDirectory is within the module of this file, where all that etcd needs is known; "" where that is not there.
+// moduleDirectory returns the directory of this file's module, which requires all modules of etcd; "" where there is
+// none.
 func moduleDirectory() string {
 	_, file, _, ok := runtime.Caller(0)
 	if _, err := os.Stat(file); !ok || err != nil {

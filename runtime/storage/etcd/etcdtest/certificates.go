@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Certificates are the files with which members and clients of a Cluster know each other. The certificate names no user.
+// Certificates are the files with which members and clients of a Cluster authenticate. The certificate names no user.
 type Certificates struct {
 	CAFile, CertFile, KeyFile string
 
@@ -23,7 +23,7 @@ type Certificates struct {
 	key       *ecdsa.PrivateKey
 }
 
-// newCertificates makes an authority, and a certificate for the members and whoever is to be taken for one.
+// newCertificates makes an authority, and a certificate for the members and for clients.
 func newCertificates(t testing.TB) Certificates {
 	t.Helper()
 	template := newTemplate(pkix.Name{CommonName: "authority"})
@@ -69,11 +69,12 @@ func (c Certificates) sign(t testing.TB, template *x509.Certificate) Certificate
 	return c
 }
 
-// newTemplate is valid for years around now: tests step clocks.
+// newTemplate returns a certificate that is valid for years around now: tests change clocks.
 func newTemplate(subject pkix.Name) *x509.Certificate {
 	return &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: subject, BasicConstraintsValid: true,
-		NotBefore: time.Now().AddDate(-2, 0, 0), NotAfter: time.Now().AddDate(2, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature,
+		NotBefore: time.Now().AddDate(-2, 0, 0), NotAfter: time.Now().AddDate(2, 0, 0),
+		KeyUsage: x509.KeyUsageDigitalSignature,
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Cluster is an etcd of several members that speak TLS and take clients with a certificate only.
+// Cluster is an etcd of several members that speak TLS and accept only clients with a certificate.
 type Cluster struct {
 	Members      []*Process
 	Certificates Certificates
@@ -37,7 +37,7 @@ func StartCluster(t testing.TB, n int) *Cluster {
 	return c
 }
 
-// Endpoints are the URLs for clients.
+// Endpoints returns the URLs for clients.
 func (c *Cluster) Endpoints() (urls []string) {
 	for _, p := range c.Members {
 		urls = append(urls, p.Endpoint())
@@ -45,7 +45,7 @@ func (c *Cluster) Endpoints() (urls []string) {
 	return urls
 }
 
-// Restart kills what still runs, starts all members, and waits until they serve.
+// Restart kills the members that still run, starts all members, and waits until they serve.
 func (c *Cluster) Restart() {
 	c.t.Helper()
 	for _, p := range c.Members {
@@ -63,7 +63,7 @@ func (c *Cluster) Restart() {
 	}
 }
 
-// Cut parts the members from each other; their clients still reach all of them.
+// Cut separates the members from each other; their clients still reach all of them.
 func (c *Cluster) Cut() {
 	for _, p := range c.Members {
 		p.peerProxy.Cut()
@@ -77,7 +77,7 @@ func (c *Cluster) Heal() {
 	}
 }
 
-// Leader returns the member that leads, waiting for one.
+// Leader returns the leader, and waits until there is one.
 func (c *Cluster) Leader() *Process {
 	c.t.Helper()
 	client := c.client(c.t)

@@ -21,14 +21,14 @@ import (
 // startTimeout bounds how long etcd may take to serve.
 const startTimeout = 2 * time.Minute
 
-// Process is an etcd on loopback ports: of one member, or one member of a Cluster. Its methods fail the test where they
-// fail; they are called from one goroutine at a time.
+// Process is an etcd on loopback ports: one of a single member, or one member of a Cluster. A failed method fails the
+// test. One goroutine at a time calls methods.
 type Process struct {
 	t                    testing.TB
 	name, dir            string
 	clientPort, peerPort int
 	flags                []string
-	// cluster and certificates are those of a Cluster.
+	// cluster and certificates are set for a member of a Cluster.
 	cluster      string
 	certificates *Certificates
 	metricsPort  int
@@ -40,7 +40,8 @@ type Process struct {
 	done    chan struct{} // closed when command has ended
 }
 
-// Start runs an etcd on an empty data directory, waits until it serves, and ends it with the test. Flags are passed on.
+// Start runs an etcd on an empty data directory, waits until it serves, and ends it with the test. flags are further
+// flags of etcd.
 func Start(t testing.TB, flags ...string) *Process {
 	t.Helper()
 	p := &Process{t: t, name: "test", dir: t.TempDir(), flags: flags}
@@ -52,29 +53,29 @@ func Start(t testing.TB, flags ...string) *Process {
 		if err == nil {
 			return p
 		}
-		if try == 3 { // somebody else may have taken a port in between, but not that often
+		if try == 3 { // another process may have taken a port meanwhile, but not that often
 			t.Fatalf("etcd does not start: %v", err)
 		}
 	}
 }
 
-// Endpoint is the URL for clients.
+// Endpoint returns the URL for clients.
 func (p *Process) Endpoint() string {
 	return fmt.Sprintf("%s://127.0.0.1:%d", p.scheme(), p.clientPort)
 }
 
-// ClientPort is that of Endpoint.
+// ClientPort returns the port of Endpoint.
 func (p *Process) ClientPort() int { return p.clientPort }
 
-// Pid is the id of the process, which is another one after Restart.
+// Pid returns the id of the process. Restart changes it.
 func (p *Process) Pid() int { return p.command.Process.Pid }
 
-// Directory is that of the data. It may be replaced while the process is killed.
+// Directory returns the data directory. A test may replace it while the process is killed.
 func (p *Process) Directory() string { return p.dir }
 
 func (p *Process) peerURL() string { return fmt.Sprintf("%s://127.0.0.1:%d", p.scheme(), p.peerPort) }
 
-// advertisedURL is where the other members look for this one.
+// advertisedURL returns the URL at which the other members reach this one.
 func (p *Process) advertisedURL() string {
 	if p.peerProxy == nil {
 		return p.peerURL()
@@ -104,7 +105,7 @@ func (p *Process) Kill() {
 	p.command = nil
 }
 
-// Reclaim gives the system back the space of the history that was compacted, and lowers all alarms.
+// Reclaim returns the space of compacted history to the system, and clears all alarms.
 func (p *Process) Reclaim() {
 	p.t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{p.Endpoint()}, Logger: zap.NewNop()})
@@ -118,7 +119,7 @@ func (p *Process) Reclaim() {
 		p.t.Fatalf("defragmenting etcd: %v", err)
 	}
 	if _, err := client.AlarmDisarm(ctx, &clientv3.AlarmMember{}); err != nil {
-		p.t.Fatalf("lowering the alarms of etcd: %v", err)
+		p.t.Fatalf("clearing the alarms of etcd: %v", err)
 	}
 }
 
@@ -131,7 +132,7 @@ func (p *Process) Restart() {
 	}
 }
 
-// Close ends the process. It may be called more than once; Start sees to it.
+// Close ends the process. It may be called more than once; Start registers it.
 func (p *Process) Close() { p.Kill() }
 
 func (p *Process) ended() bool {
@@ -152,13 +153,15 @@ func (p *Process) run() error {
 
 func (p *Process) arguments() []string {
 	client, peer := p.Endpoint(), p.peerURL()
-	// A short election, for a quick start of the one member. Several must not lose each other where the machine is busy.
+	// A short election, for a quick start of the one member. Several must not lose each other where the machine is
+	// busy.
 	heartbeat, election := "10", "100"
 	if p.peerProxy != nil {
 		heartbeat, election = "50", "500"
 	}
 	arguments := []string{
-		"--name=" + p.name, "--data-dir=" + p.dir, "--log-level=error", "--heartbeat-interval=" + heartbeat, "--election-timeout=" + election,
+		"--name=" + p.name, "--data-dir=" + p.dir, "--log-level=error", "--heartbeat-interval=" + heartbeat,
+		"--election-timeout=" + election,
 		"--listen-client-urls=" + client, "--advertise-client-urls=" + client, "--listen-peer-urls=" + peer,
 		"--initial-advertise-peer-urls=" + p.advertisedURL(), "--initial-cluster=" + p.cluster,
 		"--listen-metrics-urls=" + p.metricsURL(),
@@ -197,14 +200,14 @@ func (p *Process) launch() error {
 	}
 	done := make(chan struct{})
 	go func() {
-		_ = command.Wait() // how it ended is in its log
+		_ = command.Wait() // the log says how it ended
 		close(done)
 	}()
 	p.command, p.stdin, p.log, p.done = command, stdin, log, done
 	return nil
 }
 
-// await waits until the process serves. One that doesn't is killed, and the error has what it logged.
+// await waits until the process serves. It kills a process that doesn't, and returns its log in the error.
 func (p *Process) await() error {
 	if err := p.healthy(); err != nil {
 		name := p.log.Name()
@@ -215,7 +218,7 @@ func (p *Process) await() error {
 	return nil
 }
 
-// healthy waits until etcd says that it has a leader and takes requests.
+// healthy waits until etcd reports that it has a leader and serves requests.
 func (p *Process) healthy() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FreePort is a loopback port that nobody listens on. It is below those that systems choose from for connections and for
-// listeners on port 0: nobody gets it by chance before it is listened on, or while a server that was killed is away.
+// FreePort returns a loopback port on which nobody listens. It is below the ports that systems choose for connections
+// and for listeners on port 0, so that no other process gets it by chance, also while a killed server is away.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	const lowest, highest, tries = 10_000, 32_000, 1000

@@ -8,13 +8,12 @@ import (
 	"time"
 )
 
-// Proxy is a wire between two processes that a test can cut, or through which nothing comes any more. Its methods are safe
-// for concurrent use.
+// Proxy is a connection between two processes that a test can cut or silence. Its methods are safe for concurrent use.
 type Proxy struct {
 	listener net.Listener
 	target   string
 
-	mu          sync.Mutex // guards what follows
+	mu          sync.Mutex // guards the following fields
 	cut, closed bool
 	delay       time.Duration
 	open        chan struct{} // closed while bytes pass
@@ -22,7 +21,7 @@ type Proxy struct {
 	working     sync.WaitGroup
 }
 
-// StartProxy listens on a loopback port for what goes to host and port, until the test ends.
+// StartProxy listens on a loopback port, and forwards connections to host and port until the test ends.
 func StartProxy(t testing.TB, port int) *Proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -39,7 +38,7 @@ func StartProxy(t testing.TB, port int) *Proxy {
 	return p
 }
 
-// Address is where the proxy listens: host and port.
+// Address returns the host and port on which the proxy listens.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
 // Cut ends all connections and refuses new ones.
@@ -50,21 +49,21 @@ func (p *Proxy) Cut() {
 	p.hangUp()
 }
 
-// Silence lets nothing pass, and tells nobody: packets are lost.
+// Silence drops all bytes without closing connections, as a network that loses packets does.
 func (p *Proxy) Silence() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open = make(chan struct{})
 }
 
-// Delay makes everything that passes late, in both directions.
+// Delay delays all bytes, in both directions.
 func (p *Proxy) Delay(by time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.delay = by
 }
 
-// Heal undoes Cut, Silence and Delay. What was held back by a silence passes.
+// Heal undoes Cut, Silence and Delay. Bytes that a silence held back pass.
 func (p *Proxy) Heal() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +108,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// keep notes a connection, or closes it where none is wanted.
+// keep records a connection, or closes it after a Cut.
 func (p *Proxy) keep(connection net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +144,7 @@ func (p *Proxy) serve(connection net.Conn) {
 	back.Wait()
 }
 
-// pass copies until an end.
+// pass copies bytes until one end closes.
 func (p *Proxy) pass(from, to net.Conn) {
 	buffer := make([]byte, 64<<10)
 	for {

@@ -12,7 +12,7 @@ import (
 	"example.com/fleet/internal/passage"
 )
 
-// Log is pods/log.
+// Log implements pods/log.
 func (p *Pod) Log(ctx context.Context, options *PodLogOptions) (io.ReadCloser, error) {
 	if err := p.has(options.Container); err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func (p *Pod) Log(ctx context.Context, options *PodLogOptions) (io.ReadCloser, e
 	return p.agent().Log(ctx, options.Follow, options.TailLines)
 }
 
-// Exec is pods/exec.
+// Exec implements pods/exec.
 func (p *Pod) Exec(_ context.Context, options *PodExecOptions) (http.Handler, error) {
 	if len(options.Command) == 0 {
 		return nil, apierrors.NewBadRequest("you must specify at least 1 command for the container")
@@ -31,7 +31,7 @@ func (p *Pod) Exec(_ context.Context, options *PodExecOptions) (http.Handler, er
 	return p.agent().Connect("exec")
 }
 
-// Attach is pods/attach.
+// Attach implements pods/attach.
 func (p *Pod) Attach(_ context.Context, options *PodExecOptions) (http.Handler, error) {
 	if err := p.has(options.Container); err != nil {
 		return nil, err
@@ -39,12 +39,12 @@ func (p *Pod) Attach(_ context.Context, options *PodExecOptions) (http.Handler, 
 	return p.agent().Connect("attach")
 }
 
-// Portforward is pods/portforward.
+// Portforward implements pods/portforward.
 func (p *Pod) Portforward(context.Context, *PodPortForwardOptions) (http.Handler, error) {
 	return p.agent().Connect("portforward")
 }
 
-// has refuses the name of a container that the pod doesn't have. None is the first.
+// has returns an error if the pod has no container of the name. An empty name is the first container.
 func (p *Pod) has(container string) error {
 	if container == "" || slices.ContainsFunc(p.Spec.Containers, func(c Container) bool { return c.Name == container }) {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Mooring is a berth that a ship has taken for now. The harbour keeps it in memory and nothing stores it: it is gone with the
-// process. Clients do with it what they do with any kind.
+// Mooring is a berth that a ship has taken for now. The harbour keeps it in memory and nothing stores it: it is gone
+// with the process. Clients do with it what they do with any kind.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:printcolumn:name="Ship",type=string,JSONPath=`.spec.ship`
@@ -46,12 +46,12 @@ type MooringList struct {
 	Items []Mooring `json:"items"`
 }
 
-// Validate is called before each write. What is stored is named and labelled by rules; what isn't, by its author's.
+// Validate checks the metadata before each write. The runtime checks the metadata of stored kinds only.
 func (m *Mooring) Validate(context.Context) field.ErrorList {
 	return validation.ValidateObjectMeta(&m.ObjectMeta, true, validation.NameIsDNSSubdomain, field.NewPath("metadata"))
 }
 
-// ValidateUpdate is called for updates: a berth is not handed from ship to ship.
+// ValidateUpdate rejects updates that give the berth to another ship.
 func (m *Mooring) ValidateUpdate(_ context.Context, old *Mooring) field.ErrorList {
 	if m.Spec.Ship != old.Spec.Ship {
 		return field.ErrorList{field.Forbidden(field.NewPath("spec", "ship"), "cast off, and moor the other ship")}

@@ -18,7 +18,7 @@ import (
 	"example.com/fleet/internal/passage"
 )
 
-// ValidateClearanceUpdate checks what is written through ships/clearance.
+// ValidateClearanceUpdate checks writes of ships/clearance.
 func (s *Ship) ValidateClearanceUpdate(_ context.Context, _ *Ship) field.ErrorList {
 	if s.Clearance.Granted && s.Clearance.By == "" {
 		return field.ErrorList{field.Required(field.NewPath("clearance", "by"), "somebody must have granted it")}
@@ -26,7 +26,7 @@ func (s *Ship) ValidateClearanceUpdate(_ context.Context, _ *Ship) field.ErrorLi
 	return nil
 }
 
-// ValidateUpdate lets nobody move a ship but a Docking.
+// ValidateUpdate rejects a change of the harbour. Only a Docking may move a ship.
 func (s *Ship) ValidateUpdate(_ context.Context, old *Ship) field.ErrorList {
 	if s.Spec.Harbour != old.Spec.Harbour {
 		return field.ErrorList{field.Forbidden(field.NewPath("spec", "harbour"), "post a Docking to ships/docking")}
@@ -34,7 +34,7 @@ func (s *Ship) ValidateUpdate(_ context.Context, old *Ship) field.ErrorList {
 	return nil
 }
 
-// Docking is ships/docking.
+// Docking implements ships/docking: it moves the ship to a harbour.
 func (s *Ship) Docking(_ context.Context, in *Docking) error {
 	if !s.Clearance.Granted {
 		return apierrors.NewForbidden(s.resource(), s.Name, fmt.Errorf("the ship has no clearance"))
@@ -46,7 +46,7 @@ func (s *Ship) Docking(_ context.Context, in *Docking) error {
 	return nil
 }
 
-// Eviction is ships/eviction: a passenger, named by an annotation, goes ashore. The kind is that of policy/v1.
+// Eviction implements ships/eviction: it sends the passenger ashore whom an annotation names. The kind is policy/v1's.
 func (s *Ship) Eviction(_ context.Context, in *policyv1.Eviction) error {
 	passenger := in.Annotations["fleet.example.com/passenger"]
 	at := slices.Index(s.Spec.Passengers, passenger)
@@ -57,7 +57,7 @@ func (s *Ship) Eviction(_ context.Context, in *policyv1.Eviction) error {
 	return nil
 }
 
-// Ticket is ships/ticket: it answers with the request, filled in, and takes the passenger on board.
+// Ticket implements ships/ticket: it takes the passenger on board and answers with the completed request.
 func (s *Ship) Ticket(_ context.Context, in *TicketRequest) (*TicketRequest, error) {
 	if slices.Contains(s.Spec.Passengers, in.Spec.Passenger) {
 		return nil, apierrors.NewConflict(s.resource(), s.Name, fmt.Errorf("%s is on board already", in.Spec.Passenger))
@@ -69,7 +69,7 @@ func (s *Ship) Ticket(_ context.Context, in *TicketRequest) (*TicketRequest, err
 	return in, nil
 }
 
-// Manifest is ships/manifest.
+// Manifest implements ships/manifest: it lists the passengers.
 func (s *Ship) Manifest(_ context.Context, options *ManifestOptions) (*Manifest, error) {
 	out := &Manifest{}
 	out.Name, out.Namespace, out.CreationTimestamp = s.Name, s.Namespace, s.CreationTimestamp
@@ -82,14 +82,14 @@ func (s *Ship) Manifest(_ context.Context, options *ManifestOptions) (*Manifest,
 	return out, nil
 }
 
-// Log is ships/log: what the agent tells.
+// Log implements ships/log: it returns the agent's log.
 func (s *Ship) Log(ctx context.Context, options *LogOptions) (io.ReadCloser, error) {
 	return s.agent().Log(ctx, options.Follow, options.TailLines)
 }
 
 // Exec, Attach, PortForward and Proxy are connections to the agent.
 
-// Exec is ships/exec.
+// Exec implements ships/exec.
 func (s *Ship) Exec(_ context.Context, options *ExecOptions) (http.Handler, error) {
 	if len(options.Command) == 0 {
 		return nil, apierrors.NewBadRequest("you must specify at least 1 command for the container")
@@ -97,17 +97,17 @@ func (s *Ship) Exec(_ context.Context, options *ExecOptions) (http.Handler, erro
 	return s.agent().Connect("exec")
 }
 
-// Attach is ships/attach.
+// Attach implements ships/attach.
 func (s *Ship) Attach(context.Context, *ExecOptions) (http.Handler, error) {
 	return s.agent().Connect("attach")
 }
 
-// Portforward is ships/portforward.
+// Portforward implements ships/portforward.
 func (s *Ship) Portforward(context.Context, *PortForwardOptions) (http.Handler, error) {
 	return s.agent().Connect("portforward")
 }
 
-// Proxy is ships/proxy.
+// Proxy implements ships/proxy.
 func (s *Ship) Proxy(context.Context, *ProxyOptions) (http.Handler, error) {
 	return s.agent().Connect("proxy")
 }

@@ -2,7 +2,7 @@ package v1
 
 import "strings"
 
-// AuthorNames is the column Authors.
+// AuthorNames returns the cell of the column Authors.
 func (b *Book) AuthorNames() string {
 	names := make([]string, len(b.Spec.Authors))
 	for i, author := range b.Spec.Authors {

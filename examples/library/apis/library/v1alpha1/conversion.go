@@ -8,8 +8,8 @@ import (
 	"example.com/library/apis/library"
 )
 
-// Convert_v1alpha1_BookSpec_To_library_BookSpec splits the author, and gives the renamed and the moved fields their
-// place; the generated function does the rest.
+// Convert_v1alpha1_BookSpec_To_library_BookSpec splits the author, and sets the renamed and the moved fields. The
+// generated function converts the other fields.
 func Convert_v1alpha1_BookSpec_To_library_BookSpec(in *BookSpec, out *library.BookSpec, s conversion.Scope) error {
 	if err := autoConvert_v1alpha1_BookSpec_To_library_BookSpec(in, out, s); err != nil {
 		return err
@@ -29,8 +29,8 @@ func Convert_v1alpha1_BookSpec_To_library_BookSpec(in *BookSpec, out *library.Bo
 	return nil
 }
 
-// Convert_library_BookSpec_To_v1alpha1_BookSpec joins the authors again. A price in another currency than euros has no
-// place in this version and is left out.
+// Convert_library_BookSpec_To_v1alpha1_BookSpec joins the authors again. It drops a price in another currency than
+// euros, which this version can't express.
 func Convert_library_BookSpec_To_v1alpha1_BookSpec(in *library.BookSpec, out *BookSpec, s conversion.Scope) error {
 	if err := autoConvert_library_BookSpec_To_v1alpha1_BookSpec(in, out, s); err != nil {
 		return err
@@ -48,7 +48,7 @@ func Convert_library_BookSpec_To_v1alpha1_BookSpec(in *library.BookSpec, out *Bo
 	return nil
 }
 
-// splitName takes the last word for the family's.
+// splitName takes the last word for the family name.
 func splitName(name string) (given, family string) {
 	at := strings.LastIndexByte(name, ' ')
 	return strings.TrimSpace(name[:max(at, 0)]), name[at+1:]

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// SetDefaults_BookSpec is called for every book that comes in this version.
+// SetDefaults_BookSpec sets the genre of books that clients send in this version.
 func SetDefaults_BookSpec(spec *BookSpec) {
 	if spec.Genre == "" {
 		spec.Genre = "Fiction"

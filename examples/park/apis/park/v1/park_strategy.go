@@ -9,17 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// PrepareForCreate sets what clients don't.
+// PrepareForCreate sets a field that clients can't set.
 func (p *Park) PrepareForCreate(_ context.Context) {
 	p.Spec.PlantedBy = "the city"
 }
 
-// PrepareForUpdate keeps what only the server sets.
+// PrepareForUpdate keeps the field that clients can't set.
 func (p *Park) PrepareForUpdate(_ context.Context, old *Park) {
 	p.Spec.PlantedBy = old.Spec.PlantedBy
 }
 
-// Validate checks what the markers of the types don't say.
+// Validate checks a rule that markers can't express.
 func (p *Park) Validate(_ context.Context) field.ErrorList {
 	const most = 2000 // trees on a hectare
 	if area := p.Spec.AreaHectares; area > 0 && float64(p.Spec.Trees) > area*most {
@@ -28,7 +28,7 @@ func (p *Park) Validate(_ context.Context) field.ErrorList {
 	return nil
 }
 
-// ValidateUpdate forbids to cut trees.
+// ValidateUpdate rejects updates that cut trees.
 func (p *Park) ValidateUpdate(_ context.Context, old *Park) field.ErrorList {
 	if p.Spec.Trees < old.Spec.Trees {
 		return field.ErrorList{field.Forbidden(field.NewPath("spec", "trees"), "trees must not be cut")}
@@ -41,7 +41,7 @@ func (p *Park) Canonicalize() {
 	slices.SortFunc(p.Spec.Paths, func(a, b Path) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Warnings tell of what is legal and odd.
+// Warnings returns a warning for a valid but odd park.
 func (p *Park) Warnings(_ context.Context, _ *Park) []string {
 	if p.Spec.Trees == 0 {
 		return []string{fmt.Sprintf("park %s has no trees", p.Name)}

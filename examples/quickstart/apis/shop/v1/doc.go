@@ -1,6 +1,5 @@
-// The markers below concern the whole package: which group it belongs to, that its types get DeepCopy functions, that
-// the defaults of its kinds are applied, and that its schema is published for kubectl explain. What else there is:
-// go tool apigen markers.
+// The markers below are about the whole package. They name its group, and ask for DeepCopy functions and for defaults;
+// +k8s:openapi-gen is for other tools. `go tool apigen markers` prints all markers.
 
 // Package v1 holds the kinds of API group shop.example.com in version v1.
 //

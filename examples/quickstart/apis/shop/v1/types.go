@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Widget is the Schema for the widgets API: what it is for is what `kubectl explain widget` shows.
+// Widget is the schema of the widgets API. `kubectl explain widget` shows this comment.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -17,19 +17,19 @@ type Widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the user wants.
+	// Spec is the state that the user asks for.
 	Spec WidgetSpec `json:"spec,omitempty"`
-	// Status is what was observed. It is written through the status subresource, by controllers.
+	// Status is the state that a controller observed. Controllers write it through the status subresource.
 	Status WidgetStatus `json:"status,omitempty"`
 }
 
 // WidgetSpec is the desired state of a Widget.
 type WidgetSpec struct {
-	// Size says how many there are to be.
+	// Size is the number of copies that the user asks for. It is 1 where the user names none.
 	// +optional
 	// +default=1
 	Size *int32 `json:"size,omitempty"`
-	// Color may be any. Lists and watches can select by it: --field-selector spec.color=red.
+	// Color is any text. Lists and watches can select by it: --field-selector spec.color=red.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Color string `json:"color,omitempty"`
@@ -37,10 +37,10 @@ type WidgetSpec struct {
 
 // WidgetStatus is the observed state of a Widget.
 type WidgetStatus struct {
-	// Phase sums up the state in one word.
+	// Phase is a one-word summary of the state.
 	// +optional
 	Phase string `json:"phase,omitempty"`
-	// Conditions tell the state in detail.
+	// Conditions describe the state in detail.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// This file is the logic of Widget. Methods with these names and signatures are found by `apigen build` and called
-// on every write; there may be any of:
+// This file holds the logic of Widget. `apigen build` finds methods with these names and signatures, and the server
+// calls them on every write. All of them are optional:
 //
 //	PrepareForCreate(ctx context.Context)
 //	PrepareForUpdate(ctx context.Context, old *Widget)
@@ -19,9 +19,9 @@ import (
 //	CheckGracefulDelete(ctx context.Context, options *metav1.DeleteOptions) bool
 //	DefaultPropagationPolicy(ctx context.Context) metav1.DeletionPropagation
 //
-// Defaults that a marker can't express go into functions SetDefaults_WidgetSpec(spec *WidgetSpec).
+// Write defaults that a marker can't express in a function SetDefaults_WidgetSpec(spec *WidgetSpec).
 
-// Validate tells what is wrong with the object, on creation and on update.
+// Validate returns the errors of the object. The server calls it on creations and updates.
 func (obj *Widget) Validate(_ context.Context) field.ErrorList {
 	var errs field.ErrorList
 	if size := obj.Spec.Size; size != nil && *size < 0 {

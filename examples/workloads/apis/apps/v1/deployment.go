@@ -14,7 +14,7 @@ import (
 	core "example.com/workloads/apis/core/v1"
 )
 
-// SetDefaults_Deployment fills in what a deployment doesn't say.
+// SetDefaults_Deployment sets the defaults of a deployment.
 func SetDefaults_Deployment(deployment *appsv1.Deployment) {
 	spec := &deployment.Spec
 	setDefault(&spec.Replicas, 1)
@@ -33,7 +33,7 @@ func SetDefaults_Deployment(deployment *appsv1.Deployment) {
 	setDefault(&spec.Strategy.RollingUpdate.MaxSurge, intstr.FromString("25%"))
 }
 
-// SetDefaults_ReplicaSet fills in what a replica set doesn't say.
+// SetDefaults_ReplicaSet sets the defaults of a replica set.
 func SetDefaults_ReplicaSet(set *appsv1.ReplicaSet) { setDefault(&set.Spec.Replicas, 1) }
 
 func setDefault[T any](to **T, value T) {
@@ -42,7 +42,7 @@ func setDefault[T any](to **T, value T) {
 	}
 }
 
-// ValidateObject_Deployment checks what the rules of the types' markers don't.
+// ValidateObject_Deployment checks rules that the types' markers don't express.
 func ValidateObject_Deployment(_ context.Context, deployment *appsv1.Deployment) field.ErrorList {
 	spec := field.NewPath("spec")
 	errs := validateSelector(deployment.Spec.Selector, deployment.Spec.Template.Labels, spec)
@@ -52,7 +52,7 @@ func ValidateObject_Deployment(_ context.Context, deployment *appsv1.Deployment)
 	return errs
 }
 
-// ValidateUpdate_Deployment keeps the selector: pods that it no longer matches would be nobody's.
+// ValidateUpdate_Deployment rejects a change of the selector: pods that it no longer matched would have no owner.
 func ValidateUpdate_Deployment(_ context.Context, deployment, old *appsv1.Deployment) field.ErrorList {
 	if metav1.FormatLabelSelector(deployment.Spec.Selector) == metav1.FormatLabelSelector(old.Spec.Selector) {
 		return nil
@@ -77,7 +77,7 @@ func validateSelector(selector *metav1.LabelSelector, template map[string]string
 	return nil
 }
 
-// ReadyColumn_Deployment tells how many of the wanted replicas are ready: 2/3.
+// ReadyColumn_Deployment returns the ready and the wanted replicas, such as 2/3.
 func ReadyColumn_Deployment(deployment *appsv1.Deployment) string {
 	var wanted int32
 	if deployment.Spec.Replicas != nil {
@@ -86,5 +86,5 @@ func ReadyColumn_Deployment(deployment *appsv1.Deployment) string {
 	return fmt.Sprintf("%d/%d", deployment.Status.ReadyReplicas, wanted)
 }
 
-// SetDefaults_PodSpec does for templates of pods what is done for pods.
+// SetDefaults_PodSpec sets the defaults of pods in templates.
 func SetDefaults_PodSpec(spec *corev1.PodSpec) { core.SetDefaults_PodSpec(spec) }

@@ -1,4 +1,4 @@
-// Package v1 serves leases, which controllers elect their leader by, with the types of k8s.io/api.
+// Package v1 serves leases, by which controllers elect a leader, with the types of k8s.io/api.
 //
 // +apigen:serve=k8s.io/api/coordination/v1
 //

@@ -14,14 +14,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// agent is what runs a pod.
+// agent runs a pod.
 type agent struct {
 	pod  *corev1.Pod
 	port string
 }
 
-// agentPort is the annotation that names the port of a pod's agent, where it isn't the usual one. The machine is
-// status.hostIP alone, which only those can set who may write pods/status.
+// agentPort is the annotation that names an unusual port of a pod's agent. The agent's machine is always status.hostIP,
+// which only users who may write pods/status can set.
 const (
 	agentPort   = "workloads.example.com/agent-port"
 	defaultPort = "10255"
@@ -35,7 +35,7 @@ func agentOf(pod *corev1.Pod) agent {
 	return agent{pod, port}
 }
 
-// url is where the agent serves a path.
+// url returns the URL of a path of the agent.
 func (a agent) url(path string) (*url.URL, error) {
 	port, err := strconv.ParseUint(a.port, 10, 16)
 	if err != nil || net.ParseIP(a.pod.Status.HostIP) == nil {

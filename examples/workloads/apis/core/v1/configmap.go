@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateObject_ConfigMap says what kube-apiserver says of the same config map.
+// ValidateObject_ConfigMap returns kube-apiserver's errors for the config map.
 func ValidateObject_ConfigMap(_ context.Context, config *corev1.ConfigMap) field.ErrorList {
 	var errs field.ErrorList
 	size := 0
@@ -36,7 +36,7 @@ func ValidateObject_ConfigMap(_ context.Context, config *corev1.ConfigMap) field
 	return errs
 }
 
-// ValidateUpdate_ConfigMap keeps what says that it is immutable.
+// ValidateUpdate_ConfigMap rejects changes of an immutable config map.
 func ValidateUpdate_ConfigMap(_ context.Context, config, old *corev1.ConfigMap) field.ErrorList {
 	if old.Immutable == nil || !*old.Immutable {
 		return nil

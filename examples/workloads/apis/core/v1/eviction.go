@@ -16,11 +16,11 @@ import (
 	"apigen.dev/runtime/reach"
 )
 
-// evictor owns the fields of a budget that an eviction sets.
+// evictor is the field manager of a budget's fields that an eviction sets.
 const evictor = "eviction"
 
-// Eviction_Pod is pods/eviction, which kubectl drain posts to: it deletes the pod, if the budget that the pod counts for lets
-// it go.
+// Eviction_Pod implements pods/eviction, which kubectl drain uses. It deletes the pod if the pod's disruption budget
+// allows that.
 func Eviction_Pod(ctx context.Context, pod *corev1.Pod, in *policyv1.Eviction) (*metav1.DeleteOptions, error) {
 	options := in.DeleteOptions
 	if options == nil {
@@ -45,12 +45,12 @@ func Eviction_Pod(ctx context.Context, pod *corev1.Pod, in *policyv1.Eviction) (
 	return options, err
 }
 
-// runs tells whether a pod does any work that its eviction would disrupt.
+// runs reports whether an eviction would disrupt the pod's work.
 func runs(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil
 }
 
-// budgetOf is the budget that a pod counts for, or nil.
+// budgetOf returns the budget that selects the pod, or nil.
 func budgetOf(ctx context.Context, pod *corev1.Pod, budgets reach.Objects[*policyv1.PodDisruptionBudget]) (*policyv1.PodDisruptionBudget, error) {
 	all, err := budgets.List(ctx, pod.Namespace, nil)
 	if err != nil {
@@ -69,7 +69,7 @@ func budgetOf(ctx context.Context, pod *corev1.Pod, budgets reach.Objects[*polic
 	return nil, apierrors.NewInternalError(errors.New("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."))
 }
 
-// counts tells whether a budget guards a pod: one that isn't ready only as its policy says.
+// counts reports whether a budget protects the pod. A pod that isn't ready is protected as the budget's policy says.
 func counts(pod *corev1.Pod, budget *policyv1.PodDisruptionBudget) bool {
 	if slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
@@ -82,7 +82,7 @@ func counts(pod *corev1.Pod, budget *policyv1.PodDisruptionBudget) bool {
 	return budget.Status.DesiredHealthy == 0 || budget.Status.CurrentHealthy < budget.Status.DesiredHealthy
 }
 
-// spend takes a pod from what its budget allows, once.
+// spend counts the pod's disruption in its budget, once.
 func spend(budget *policyv1.PodDisruptionBudget, pod *corev1.Pod) error {
 	status := &budget.Status
 	if _, spent := status.DisruptedPods[pod.Name]; spent {
@@ -103,7 +103,7 @@ func spend(budget *policyv1.PodDisruptionBudget, pod *corev1.Pod) error {
 	return nil
 }
 
-// refusal has no time to retry after: clients see it at once, and kubectl drain comes back on its own.
+// refusal returns a 429 without a time to retry after: clients see it at once, and kubectl drain retries by itself.
 func refusal(cause string) error {
 	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: cause})

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// SetDefaults_PodSpec fills in what pods and templates of pods have in common.
+// SetDefaults_PodSpec sets the defaults of pods and of templates of pods.
 func SetDefaults_PodSpec(spec *corev1.PodSpec) {
 	if spec.RestartPolicy == "" {
 		spec.RestartPolicy = corev1.RestartPolicyAlways
@@ -25,7 +25,7 @@ func SetDefaults_PodSpec(spec *corev1.PodSpec) {
 	}
 }
 
-// PrepareForCreate_Pod begins a pod's life.
+// PrepareForCreate_Pod sets the status of a new pod.
 func PrepareForCreate_Pod(_ context.Context, pod *corev1.Pod) {
 	pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
 }

@@ -13,11 +13,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What runs a pod is an agent on the machine that status.hostIP names; requests for its output and its processes are passed
-// on to it, as kube-apiserver passes them on to a kubelet. Functions that are named after a subresource and the kind are what
-// a method would be, were Pod a type of this module.
+// An agent on the machine that status.hostIP names runs a pod. The server passes requests for its output and its
+// processes on to the agent, as kube-apiserver does to a kubelet. The functions are named after a subresource and the
+// kind. They take the place of methods, which a type of another module can't have.
 
-// Log_Pod is pods/log.
+// Log_Pod implements pods/log.
 func Log_Pod(ctx context.Context, pod *corev1.Pod, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 	if err := hasContainer(pod, options.Container); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func Log_Pod(ctx context.Context, pod *corev1.Pod, options *corev1.PodLogOptions
 	return agentOf(pod).log(ctx, options)
 }
 
-// Exec_Pod is pods/exec.
+// Exec_Pod implements pods/exec.
 func Exec_Pod(_ context.Context, pod *corev1.Pod, options *corev1.PodExecOptions) (http.Handler, error) {
 	if len(options.Command) == 0 {
 		return nil, apierrors.NewBadRequest("you must specify at least 1 command for the container")
@@ -36,7 +36,7 @@ func Exec_Pod(_ context.Context, pod *corev1.Pod, options *corev1.PodExecOptions
 	return agentOf(pod).connect("exec")
 }
 
-// Attach_Pod is pods/attach.
+// Attach_Pod implements pods/attach.
 func Attach_Pod(_ context.Context, pod *corev1.Pod, options *corev1.PodAttachOptions) (http.Handler, error) {
 	if err := hasContainer(pod, options.Container); err != nil {
 		return nil, err
@@ -44,12 +44,12 @@ func Attach_Pod(_ context.Context, pod *corev1.Pod, options *corev1.PodAttachOpt
 	return agentOf(pod).connect("attach")
 }
 
-// Portforward_Pod is pods/portforward.
+// Portforward_Pod implements pods/portforward.
 func Portforward_Pod(_ context.Context, pod *corev1.Pod, _ *corev1.PodPortForwardOptions) (http.Handler, error) {
 	return agentOf(pod).connect("portforward")
 }
 
-// Binding_Pod is pods/binding: a scheduler's word on which node a pod is to run.
+// Binding_Pod implements pods/binding: a scheduler assigns the pod to a node.
 func Binding_Pod(_ context.Context, pod *corev1.Pod, in *corev1.Binding) error {
 	switch {
 	case in.Target.Kind != "" && in.Target.Kind != "Node":
@@ -68,10 +68,10 @@ func Binding_Pod(_ context.Context, pod *corev1.Pod, in *corev1.Binding) error {
 	return nil
 }
 
-// pods is how errors call the resource.
+// pods is the resource in errors.
 var pods = corev1.Resource("pods")
 
-// hasContainer refuses the name of a container that the pod doesn't have. None is the first.
+// hasContainer returns an error if the pod has no container of the name. An empty name is the first container.
 func hasContainer(pod *corev1.Pod, name string) error {
 	if name == "" || slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == name }) {
 		return nil

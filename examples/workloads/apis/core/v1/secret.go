@@ -8,20 +8,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// SetDefaults_Secret names the type of secrets that are nothing special.
+// SetDefaults_Secret sets the type Opaque.
 func SetDefaults_Secret(secret *corev1.Secret) {
 	if secret.Type == "" {
 		secret.Type = corev1.SecretTypeOpaque
 	}
 }
 
-// PrepareForCreate_Secret takes stringData over into data: it is only a convenience of writers.
+// PrepareForCreate_Secret moves stringData, which is a convenience of writers, into data.
 func PrepareForCreate_Secret(_ context.Context, secret *corev1.Secret) { takeOver(secret) }
 
-// PrepareForUpdate_Secret does what PrepareForCreate_Secret does.
+// PrepareForUpdate_Secret moves stringData into data.
 func PrepareForUpdate_Secret(_ context.Context, secret, _ *corev1.Secret) { takeOver(secret) }
 
-// takeOver doesn't write into the map that it finds, which may be shared with the stored object.
+// takeOver moves stringData into a new map, because the stored object may share the old one.
 func takeOver(secret *corev1.Secret) {
 	if len(secret.StringData) == 0 {
 		return
@@ -36,7 +36,7 @@ func takeOver(secret *corev1.Secret) {
 	secret.Data, secret.StringData = data, nil
 }
 
-// ValidateUpdate_Secret keeps the type, and all of the data where the secret says that it is immutable.
+// ValidateUpdate_Secret rejects a change of the type, and any change of an immutable secret's data.
 func ValidateUpdate_Secret(_ context.Context, secret, old *corev1.Secret) field.ErrorList {
 	var errs field.ErrorList
 	if secret.Type != old.Type {

@@ -15,13 +15,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// issuer signs tokens with a key that is as old as the process.
+// issuer signs tokens with a key that the process creates when it starts.
 var issuer = sync.OnceValues(func() (ed25519.PrivateKey, error) {
 	_, key, err := ed25519.GenerateKey(nil)
 	return key, err
 })
 
-// Token_ServiceAccount is serviceaccounts/token, which kubectl create token posts to.
+// Token_ServiceAccount implements serviceaccounts/token, which kubectl create token uses.
 func Token_ServiceAccount(_ context.Context, account *corev1.ServiceAccount, in *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
 	seconds := int64(time.Hour / time.Second)
 	if in.Spec.ExpirationSeconds != nil {
@@ -46,7 +46,7 @@ func Token_ServiceAccount(_ context.Context, account *corev1.ServiceAccount, in 
 	return in, nil
 }
 
-// sign makes a JSON Web Token of claims.
+// sign returns a JSON Web Token with the claims.
 func sign(claims map[string]any) (string, error) {
 	key, err := issuer()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package v1 serves the events that recorders of today write, with the types of k8s.io/api. They are not those of the core
-// group, which are another kind here.
+// Package v1 serves the events of the group events.k8s.io, which today's recorders write, with the types of k8s.io/api.
+// The events of the core group are another kind here.
 //
 // +apigen:serve=k8s.io/api/events/v1
 //

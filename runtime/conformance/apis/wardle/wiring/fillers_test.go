@@ -1,10 +1,9 @@
 package wiring
 
 import (
-	"sigs.k8s.io/randfill"
-
 	"apigen.dev/runtime/conformance/apis/wardle"
 	"apigen.dev/runtime/conformance/apis/wardle/v1alpha1"
+	"sigs.k8s.io/randfill"
 )
 
 // The hand-written conversions of v1alpha1 know one reference, of the type that is named beside it.

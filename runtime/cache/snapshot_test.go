@@ -10,16 +10,17 @@ import (
 	"testing"
 )
 
-// bare is an entry with nothing but a key and a revision; poisoned where the revision is negative.
+// bare is an entry with nothing but a key and a revision; corrupt where the revision is negative.
 func bare(s *shared, key string, revision int64) *Entry {
 	if revision < 0 {
-		return newPoisoned(s, key, -revision, errors.New("bad"))
+		return newCorrupt(s, key, -revision, errors.New("bad"))
 	}
 	return newEntry(s, key, revision, Record{})
 }
 
-// TestTreeAgainstModel does random writes to a tree and a map, keeps frozen roots, and compares all questions.
-func TestTreeAgainstModel(t *testing.T) {
+// TestSnapshotsAgainstModel does random writes to a tree and a map, keeps frozen roots, and asks snapshots of them and
+// the map the same questions.
+func TestSnapshotsAgainstModel(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
@@ -53,20 +54,20 @@ func TestTreeAgainstModel(t *testing.T) {
 					model[key] = e
 				}
 				if step%500 == 0 {
-					kept = append(kept, frozen{tr.freeze(), maps.Clone(model)})
+					kept = append(kept, frozen{tr.Freeze(), maps.Clone(model)})
 				}
 				if step%150 == 0 {
-					compareTree(t, tr.root, model, r)
+					compareSnapshot(t, tr.Freeze(), model, r)
 				}
 			}
 			for _, f := range kept {
-				compareTree(t, f.root, f.model, r)
+				compareSnapshot(t, f.root, f.model, r)
 			}
 			for key := range model {
 				tr.remove(position{key: key})
 			}
-			if tr.root != nil {
-				t.Errorf("after all was removed, %d entries are left", tr.root.count)
+			if root := tr.Freeze(); root != nil {
+				t.Errorf("after all was removed, %d entries are left", root.Len())
 			}
 		})
 	}
@@ -83,9 +84,9 @@ func grownTree(s *shared, r *rand.Rand) (tree, map[string]*Entry) {
 	return buildTree(entries, byKey), model
 }
 
-func compareTree(t *testing.T, root *node, model map[string]*Entry, r *rand.Rand) {
+func compareSnapshot(t *testing.T, root *node, model map[string]*Entry, r *rand.Rand) {
 	t.Helper()
-	if err := root.verify(); err != nil {
+	if err := verifyTree(root); err != nil {
 		t.Fatal(err)
 	}
 	snapshot := &Snapshot{root: root}
@@ -93,10 +94,10 @@ func compareTree(t *testing.T, root *node, model map[string]*Entry, r *rand.Rand
 	for range 4 {
 		prefix := []string{"/p0/", "/p1/", "/p2/", "/", "", "/p1/1", "\xff", "/p9/", "/p2/\xff\xff"}[r.IntN(9)]
 		from := []string{"", prefix, prefix + "2", "/p1/200", "/p1/200\x00"}[r.IntN(5)]
-		var want, poisoned []string
+		var want, corrupt []string
 		for _, k := range keys {
 			if strings.HasPrefix(k, prefix) && model[k].Err() != nil {
-				poisoned = append(poisoned, k)
+				corrupt = append(corrupt, k)
 			}
 			if strings.HasPrefix(k, prefix) && k >= from {
 				want = append(want, k)
@@ -125,9 +126,9 @@ func compareTree(t *testing.T, root *node, model map[string]*Entry, r *rand.Rand
 				t.Fatalf("Nth(%q, %q, %d) is not %s", prefix, from, n, want[n])
 			}
 		}
-		switch e := snapshot.Poisoned(prefix); {
-		case e == nil && len(poisoned) > 0, e != nil && (len(poisoned) == 0 || e.Key() != poisoned[0]):
-			t.Fatalf("Poisoned(%q) is %v, not the first of %v", prefix, e, poisoned)
+		switch e := snapshot.Corrupt(prefix); {
+		case e == nil && len(corrupt) > 0, e != nil && (len(corrupt) == 0 || e.Key() != corrupt[0]):
+			t.Fatalf("Corrupt(%q) is %v, not the first of %v", prefix, e, corrupt)
 		}
 		for range snapshot.Entries(prefix, from) {
 			break // may end early
@@ -146,7 +147,7 @@ func BenchmarkTreeWrite(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		tr.set(entries[r.IntN(len(entries))])
-		tr.freeze()
+		tr.Freeze()
 	}
 }
 
@@ -157,7 +158,7 @@ func BenchmarkCount(b *testing.B) {
 		entries[i] = bare(s, fmt.Sprintf("/registry/toys/ns%02d/toy-%05d", i/1000, i), 1)
 	}
 	tr := buildTree(entries, byKey)
-	snapshot := &Snapshot{root: tr.freeze()}
+	snapshot := &Snapshot{root: tr.Freeze()}
 	b.ReportAllocs()
 	for b.Loop() {
 		if snapshot.Count("/registry/toys/ns50/", "/registry/toys/ns50/toy-50500") != 500 {

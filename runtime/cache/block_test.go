@@ -25,7 +25,7 @@ func unholed(data []byte, holes []api.Hole, at uint32) string {
 	return b.String()
 }
 
-// oneByOne is what Sheets should be, made of the entries' own renditions; "" where one fails.
+// oneByOne is what Blocks should be, made of the entries' own renditions; "" where one fails.
 func oneByOne(s *Snapshot, prefix, from string, n int, form api.Form) string {
 	var b strings.Builder
 	for e := range s.Entries(prefix, from) {
@@ -44,20 +44,20 @@ func oneByOne(s *Snapshot, prefix, from string, n int, form api.Form) string {
 	return b.String()
 }
 
-func bySheets(s *Snapshot, prefix, from string, n int, form api.Form) string {
-	sheets, err := s.Sheets(nil, prefix, from, n, form)
+func byBlocks(s *Snapshot, prefix, from string, n int, form api.Form) string {
+	blocks, err := s.Blocks(nil, prefix, from, n, form)
 	if err != nil {
 		return ""
 	}
 	var b strings.Builder
-	for _, sheet := range sheets {
-		b.WriteString(unholed(sheet.Data, sheet.Holes, sheet.At))
+	for _, block := range blocks {
+		b.WriteString(unholed(block.Data, block.Holes, block.At))
 	}
 	return b.String()
 }
 
-// TestSheetsAreTheEntriesJoined: after random writes, pages of the present and the past, in several forms.
-func TestSheetsAreTheEntriesJoined(t *testing.T) {
+// TestBlocksAreTheEntriesJoined: after random writes, pages of the present and the past, in several forms.
+func TestBlocksAreTheEntriesJoined(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 3))
@@ -108,8 +108,9 @@ func TestSheetsAreTheEntriesJoined(t *testing.T) {
 				if want == "" {
 					continue
 				}
-				if got := bySheets(s, prefix, from, n, form); got != want {
-					t.Fatalf("revision %d: %d below %q from %q as %s are\n%s\nnot\n%s", revision, n, prefix, from, form.Version, got, want)
+				if got := byBlocks(s, prefix, from, n, form); got != want {
+					t.Fatalf("revision %d: %d below %q from %q as %s are\n%s\nnot\n%s", revision, n, prefix, from,
+						form.Version, got, want)
 				}
 				checkPool(t, g)
 			}
@@ -117,12 +118,13 @@ func TestSheetsAreTheEntriesJoined(t *testing.T) {
 	}
 }
 
-// checkPool: what the pool counts is what it holds, under its budget; and it holds no sheet that nobody can find.
+// checkPool checks that the pool counts what it holds, that this is within its budget, and that a reader can find each
+// block that it holds.
 func checkPool(t *testing.T, g *generation) {
 	t.Helper()
 	reachable := map[rendered]bool{}
-	g.state.Load().root.leaves(position{}, position{}, func(leaf *node, _, _ int) bool {
-		for _, s := range leaf.lineage() {
+	g.state.Load().root.Leaves(position{}, position{}, func(leaf *node, _, _ int) bool {
+		for _, s := range leaf.Attachment().lineage() {
 			reachable[s] = true
 		}
 		return true
@@ -136,8 +138,8 @@ func checkPool(t *testing.T, g *generation) {
 		if *one.what.at() != i+1 {
 			t.Fatalf("place %d of the ring holds what believes to be at %d", i+1, *one.what.at())
 		}
-		if s, ok := one.what.(*sheet); ok && (!reachable[s] || s.joined.Load() == nil) {
-			t.Fatalf("a sheet is kept that nobody can find, or holds nothing: %v", s.joined.Load() == nil)
+		if s, ok := one.what.(*leafBlock); ok && (!reachable[s] || s.joined.Load() == nil) {
+			t.Fatalf("a block is kept that nobody can find, or holds nothing: %v", s.joined.Load() == nil)
 		}
 	}
 	if bytes != p.bytes || bytes > p.budget {
@@ -145,8 +147,8 @@ func checkPool(t *testing.T, g *generation) {
 	}
 }
 
-// TestSheetsRenderWhatIsNewAlone: a write costs one rendition at the next list, also of a page of the past.
-func TestSheetsRenderWhatIsNewAlone(t *testing.T) {
+// TestBlocksRenderWhatIsNewAlone: a write costs one rendition at the next list, also of a page of the past.
+func TestBlocksRenderWhatIsNewAlone(t *testing.T) {
 	config := toyConfig(newFake())
 	c, g := fedCache(t, config)
 	codec := config.Codec.(*toyCodec)
@@ -159,8 +161,8 @@ func TestSheetsRenderWhatIsNewAlone(t *testing.T) {
 	list := func(s *Snapshot) int64 {
 		t.Helper()
 		before := codec.rendered.Load()
-		if sheets, err := s.Sheets(nil, toys, "", objects, otherOne); err != nil || len(sheets) == 0 {
-			t.Fatalf("%d sheets, %v", len(sheets), err)
+		if blocks, err := s.Blocks(nil, toys, "", objects, otherOne); err != nil || len(blocks) == 0 {
+			t.Fatalf("%d blocks, %v", len(blocks), err)
 		}
 		return codec.rendered.Load() - before
 	}
@@ -193,8 +195,8 @@ func TestSheetsRenderWhatIsNewAlone(t *testing.T) {
 	}
 }
 
-// TestSheetsBesideWrites: readers of many snapshots while a writer goes on.
-func TestSheetsBesideWrites(t *testing.T) {
+// TestBlocksBesideWrites: readers of many snapshots while a writer goes on.
+func TestBlocksBesideWrites(t *testing.T) {
 	config := toyConfig(newFake())
 	config.RenditionBytes = 64 << 10
 	c, g := fedCache(t, config)
@@ -215,7 +217,7 @@ func TestSheetsBesideWrites(t *testing.T) {
 				s := &g.state.Load().Snapshot
 				form := []api.Form{otherOne, agedOne}[r.IntN(2)]
 				n := s.Count(toys, "")
-				if got, want := bySheets(s, toys, "", n, form), oneByOne(s, toys, "", n, form); got != want {
+				if got, want := byBlocks(s, toys, "", n, form), oneByOne(s, toys, "", n, form); got != want {
 					t.Errorf("revision %d: %s", s.revision, got)
 					return
 				}
@@ -232,28 +234,29 @@ func TestSheetsBesideWrites(t *testing.T) {
 	checkPool(t, g)
 }
 
-// TestSheetsFail by the entry that can't be read or shown, and leave those beside it alone.
-func TestSheetsFail(t *testing.T) {
+// TestBlocksFail by the entry that can't be read or shown, and leave those beside it alone.
+func TestBlocksFail(t *testing.T) {
 	c, g := fedCache(t, toyConfig(newFake()))
 	for i := range 64 {
 		c.feed(t, g, fmt.Sprintf("%c/%02d", 'a'+i%2, i), "x", int64(i)+2)
 	}
 	c.feed(t, g, "a/bad", "bad", 100)
 	s := &g.state.Load().Snapshot
-	if _, err := s.Sheets(nil, toys, "", 65, otherOne); !errors.Is(err, ErrCorrupt) {
+	if _, err := s.Blocks(nil, toys, "", 65, otherOne); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a value that can't be read: %v", err)
 	}
-	if got, want := bySheets(s, toys+"b/", "", 32, otherOne), oneByOne(s, toys+"b/", "", 32, otherOne); got != want || got == "" {
+	if got, want := byBlocks(s, toys+"b/", "", 32, otherOne), oneByOne(s, toys+"b/", "", 32, otherOne); got != want ||
+		got == "" {
 		t.Errorf("beside it: %s", got)
 	}
 	c.feed(t, g, "a/bad", "|unrenderable", 101)
-	if _, err := g.state.Load().Sheets(nil, toys, "", 65, otherOne); err == nil {
+	if _, err := g.state.Load().Blocks(nil, toys, "", 65, otherOne); err == nil {
 		t.Error("a value that can't be shown: no error")
 	}
 }
 
-// BenchmarkSheets lists 10,000 objects beside one write each.
-func BenchmarkSheets(b *testing.B) {
+// BenchmarkBlocks lists 10,000 objects beside one write each.
+func BenchmarkBlocks(b *testing.B) {
 	f := newFake()
 	for i := range 10_000 {
 		f.put(strings.Repeat("x", 1500), fmt.Sprintf("%sa/%05d", toys, i))
@@ -266,15 +269,16 @@ func BenchmarkSheets(b *testing.B) {
 		b.Fatal(err)
 	}
 	c.generation.Store(g)
-	var sheets []api.Sheet
+	var blocks []api.Block
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		revision := g.state.Load().revision + 1
-		event := storage.Event{KeyValue: storage.KeyValue{Key: fmt.Sprintf("%sa/%05d", toys, i*7%10_000), Value: []byte("x"), Revision: revision}}
+		event := storage.Event{KeyValue: storage.KeyValue{Key: fmt.Sprintf("%sa/%05d", toys, i*7%10_000),
+			Value: []byte("x"), Revision: revision}}
 		if err := c.apply(g, storage.Batch{Events: []storage.Event{event}, Revision: revision}); err != nil {
 			b.Fatal(err)
 		}
-		if sheets, err = g.state.Load().Sheets(sheets[:0], toys, "", 10_000, otherOne); err != nil {
+		if blocks, err = g.state.Load().Blocks(blocks[:0], toys, "", 10_000, otherOne); err != nil {
 			b.Fatal(err)
 		}
 	}

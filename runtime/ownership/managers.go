@@ -12,16 +12,17 @@ import (
 )
 
 const (
-	// maxUpdaters is how many entries of updates an object keeps; what is more is merged, oldest first, into entries
-	// of the manager ancient.
+	// maxUpdaters bounds the entries for updates in an object's managedFields. Further entries are merged, oldest
+	// first, into entries of the manager ancient.
 	maxUpdaters = 10
 	ancient     = "ancient-changes"
-	// beforeApply owns what an object without managedFields had when it was first applied to.
+	// beforeApply manages the fields that an object without managedFields had before its first apply.
 	beforeApply = "before-first-apply"
 	fieldsType  = "FieldsV1"
 )
 
-// identity tells owners apart. The version is none where a manager applies: it has one set, whatever its version.
+// identity identifies an entry of managedFields. It has no version where a manager applies: such a manager has one set,
+// whatever its version.
 type identity struct {
 	Manager     string                            `json:"manager,omitempty"`
 	Operation   metav1.ManagedFieldsOperationType `json:"operation,omitempty"`
@@ -40,39 +41,40 @@ func identityOf(manager string, operation metav1.ManagedFieldsOperationType, m *
 	return id
 }
 
-// key is the identity as a key of fieldpath.ManagedFields, by which conflicts are sorted.
+// key returns the identity as a key of fieldpath.ManagedFields. Conflicts are sorted by this key.
 func (id identity) key() string {
 	key, _ := json.Marshal(id) // it can always be encoded
 	return string(key)
 }
 
-// identityIn reads a key.
+// identityIn decodes a key.
 func identityIn(key string) (id identity, err error) {
 	err = json.Unmarshal([]byte(key), &id)
 	return id, err
 }
 
-// owners are the decoded managedFields of one object.
-type owners struct {
+// managers are the decoded managedFields of one object, by the key of their identity.
+type managers struct {
 	sets   *Sets
 	fields fieldpath.ManagedFields
 	times  map[string]*metav1.Time
 	ids    map[string]identity
-	// raw is what the set of an owner was decoded from, and decoded that set: what didn't change isn't encoded again.
+	// raw is the encoded form of each decoded set. An unchanged set isn't encoded again.
 	raw     map[string]*metav1.FieldsV1
 	decoded map[string]*fieldpath.Set
 }
 
-func newOwners(sets *Sets, n int) *owners {
-	return &owners{
-		sets: sets, fields: make(fieldpath.ManagedFields, n), times: make(map[string]*metav1.Time, n), ids: make(map[string]identity, n),
+func newManagers(sets *Sets, n int) *managers {
+	return &managers{
+		sets: sets, fields: make(fieldpath.ManagedFields, n), times: make(map[string]*metav1.Time, n),
+		ids: make(map[string]identity, n),
 		raw: make(map[string]*metav1.FieldsV1, n), decoded: make(map[string]*fieldpath.Set, n),
 	}
 }
 
-// owners decodes managedFields.
-func (s *Sets) owners(entries []metav1.ManagedFieldsEntry) (*owners, error) {
-	o := newOwners(s, len(entries)+1)
+// managers decodes managedFields.
+func (s *Sets) managers(entries []metav1.ManagedFieldsEntry) (*managers, error) {
+	all := newManagers(s, len(entries)+1)
 	for i := range entries {
 		e := &entries[i]
 		switch {
@@ -95,26 +97,26 @@ func (s *Sets) owners(entries []metav1.ManagedFieldsEntry) (*owners, error) {
 			id.APIVersion = ""
 		}
 		name := id.key()
-		o.fields[name] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(e.APIVersion), applied)
-		o.times[name], o.ids[name], o.raw[name], o.decoded[name] = e.Time, id, e.FieldsV1, set
+		all.fields[name] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(e.APIVersion), applied)
+		all.times[name], all.ids[name], all.raw[name], all.decoded[name] = e.Time, id, e.FieldsV1, set
 	}
-	return o, nil
+	return all, nil
 }
 
-func (o *owners) drop(name string) { delete(o.fields, name) }
+func (all *managers) drop(name string) { delete(all.fields, name) }
 
-func (o *owners) set(name string, set fieldpath.VersionedSet, at *metav1.Time) {
-	o.fields[name], o.times[name] = set, at
+func (all *managers) set(name string, set fieldpath.VersionedSet, at *metav1.Time) {
+	all.fields[name], all.times[name] = set, at
 }
 
-// entries encodes managedFields: appliers first, then by time, manager, version and subresource.
-func (o *owners) entries() ([]metav1.ManagedFieldsEntry, error) {
-	if len(o.fields) == 0 {
+// entries encodes managedFields: those of applies first, then by time, manager, version and subresource.
+func (all *managers) entries() ([]metav1.ManagedFieldsEntry, error) {
+	if len(all.fields) == 0 {
 		return nil, nil
 	}
-	entries := make([]metav1.ManagedFieldsEntry, 0, len(o.fields))
-	for name, owned := range o.fields {
-		entry, err := o.entry(name, owned)
+	entries := make([]metav1.ManagedFieldsEntry, 0, len(all.fields))
+	for name, managed := range all.fields {
+		entry, err := all.entry(name, managed)
 		if err != nil {
 			return nil, err
 		}
@@ -124,8 +126,8 @@ func (o *owners) entries() ([]metav1.ManagedFieldsEntry, error) {
 	return entries, nil
 }
 
-func (o *owners) entry(name string, owned fieldpath.VersionedSet) (e metav1.ManagedFieldsEntry, err error) {
-	id, ok := o.ids[name]
+func (all *managers) entry(name string, managed fieldpath.VersionedSet) (e metav1.ManagedFieldsEntry, err error) {
+	id, ok := all.ids[name]
 	if !ok {
 		if id, err = identityIn(name); err != nil {
 			return e, err
@@ -133,16 +135,17 @@ func (o *owners) entry(name string, owned fieldpath.VersionedSet) (e metav1.Mana
 	}
 	e = metav1.ManagedFieldsEntry{
 		Manager: id.Manager, Operation: id.Operation, Subresource: id.Subresource,
-		APIVersion: string(owned.APIVersion()), FieldsType: fieldsType, Time: o.times[name],
+		APIVersion: string(managed.APIVersion()), FieldsType: fieldsType, Time: all.times[name],
 	}
-	if owned.Applied() {
+	if managed.Applied() {
 		e.Operation = metav1.ManagedFieldsOperationApply
 	}
-	if set := o.decoded[name]; set != nil && o.raw[name] != nil && (set == owned.Set() || set.Equals(owned.Set())) {
-		e.FieldsV1 = o.raw[name]
+	if set := all.decoded[name]; set != nil && all.raw[name] != nil &&
+		(set == managed.Set() || set.Equals(managed.Set())) {
+		e.FieldsV1 = all.raw[name]
 		return e, nil
 	}
-	e.FieldsV1, err = o.sets.encode(owned.Set())
+	e.FieldsV1, err = all.sets.encode(managed.Set())
 	return e, err
 }
 
@@ -169,12 +172,12 @@ func seconds(t *metav1.Time) int64 {
 	return t.Unix()
 }
 
-// capUpdaters merges the oldest entries of updates, each with others of its version, until there are few enough. Where
-// no two of the old ones have a version in common, they stay.
-func (o *owners) capUpdaters() error {
+// capUpdaters merges the oldest entries for updates, each with others of its version, until at most maxUpdaters are
+// left. Old entries stay where no two of them have the same version.
+func (all *managers) capUpdaters() error {
 	var updaters []string
-	for name, owned := range o.fields {
-		if !owned.Applied() {
+	for name, managed := range all.fields {
+		if !managed.Applied() {
 			updaters = append(updaters, name)
 		}
 	}
@@ -183,7 +186,7 @@ func (o *owners) capUpdaters() error {
 		return nil
 	}
 	slices.SortFunc(updaters, func(a, b string) int {
-		if c := seconds(o.times[a]) - seconds(o.times[b]); c != 0 {
+		if c := seconds(all.times[a]) - seconds(all.times[b]); c != 0 {
 			return int(max(-1, min(1, c)))
 		}
 		return strings.Compare(a, b)
@@ -193,21 +196,22 @@ func (o *owners) capUpdaters() error {
 		if left <= maxUpdaters {
 			return nil
 		}
-		owned, at := o.fields[name], o.times[name]
-		version := owned.APIVersion()
+		managed, at := all.fields[name], all.times[name]
+		version := managed.APIVersion()
 		oldest, seen := first[version]
 		if !seen {
 			first[version] = name
 			continue
 		}
-		bucket := identity{Manager: ancient, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: string(version)}.key()
-		if _, exists := o.fields[bucket]; !exists {
-			o.fields[bucket] = o.fields[oldest]
-			o.drop(oldest)
+		bucket := identity{Manager: ancient, Operation: metav1.ManagedFieldsOperationUpdate,
+			APIVersion: string(version)}.key()
+		if _, exists := all.fields[bucket]; !exists {
+			all.fields[bucket] = all.fields[oldest]
+			all.drop(oldest)
 		}
-		merged := fieldpath.NewVersionedSet(owned.Set().Union(o.fields[bucket].Set()), version, false)
-		o.drop(name)
-		o.set(bucket, merged, at)
+		merged := fieldpath.NewVersionedSet(managed.Set().Union(all.fields[bucket].Set()), version, false)
+		all.drop(name)
+		all.set(bucket, merged, at)
 		left--
 	}
 	return nil

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestRevisionsOfAnEndedHistory: who knows of a revision of a history that has ended is told so, be it that the revision lies
-// in the future of the one that there is now, or before all that the cache has seen of it. Who knows of the present goes on.
+// TestRevisionsOfAnEndedHistory: a client that knows a revision of a history that has ended gets ErrExpired, whether
+// the revision lies in the future of the present history or before everything that the cache has seen of it. A client
+// that knows the present history goes on.
 func TestRevisionsOfAnEndedHistory(t *testing.T) {
 	f := newFake()
 	for _, key := range []string{"a", "b", "c", "d"} {
@@ -52,7 +53,7 @@ func TestRevisionsOfAnEndedHistory(t *testing.T) {
 	}
 }
 
-// TestUnbrokenBeforeTheFirstFilling: a cache that knows nothing can't tell.
+// TestUnbrokenBeforeTheFirstFilling: a cache that knows nothing has no objection.
 func TestUnbrokenBeforeTheFirstFilling(t *testing.T) {
 	if err := New(toyConfig(newFake())).Unbroken(t.Context(), 1); err != nil {
 		t.Error(err)

@@ -1,0 +1,338 @@
+// Package docs has no code of its own: this directory holds the manual, and the tests that keep it true.
+package docs
+
+import (
+	"bufio"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"apigen.dev/examples/demo/transcript"
+	"apigen.dev/generator/loadtest"
+)
+
+// pages returns every Markdown page that people write, and the generated reference, by its path from the root.
+func pages(t *testing.T) []string {
+	t.Helper()
+	found := []string{"../README.md", "../ARCHITECTURE.md", "../CONTRIBUTING.md"}
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".md") {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func blocks(t *testing.T, page string) []transcript.Block {
+	t.Helper()
+	blocks, err := transcript.Blocks(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blocks
+}
+
+// TestSnippets holds every Go snippet against the file that it names: each piece between lines "// ..." must stand
+// there, in this order. The files are compiled by the tests of their modules.
+func TestSnippets(t *testing.T) {
+	for _, page := range pages(t) {
+		for _, block := range blocks(t, page) {
+			if block.Language != "go" {
+				continue
+			}
+			name, ok := strings.CutPrefix(block.Info, "file=")
+			if !ok {
+				t.Errorf("%s:%d: a Go snippet names the file that it quotes: ```go file=examples/...", page, block.Line)
+				continue
+			}
+			content, err := os.ReadFile(filepath.Join("..", name))
+			if err != nil {
+				t.Errorf("%s:%d: %v", page, block.Line, err)
+				continue
+			}
+			rest := "\n" + string(content)
+			for piece := range strings.SplitSeq(strings.Join(block.Lines, "\n"), "// ...\n") {
+				piece = "\n" + strings.TrimSuffix(strings.TrimSuffix(piece, "// ..."), "\n") + "\n"
+				_, after, ok := strings.Cut(rest, piece)
+				if !ok {
+					t.Errorf("%s:%d: %s doesn't hold, in this order:%s", page, block.Line, name, piece)
+					break
+				}
+				rest = "\n" + after
+			}
+		}
+	}
+}
+
+// TestTranscripts runs the shell sessions of all pages with an apigen that it builds, servers, and kubectl.
+func TestTranscripts(t *testing.T) {
+	bin := t.TempDir()
+	build(t, ".", filepath.Join(bin, "apigen"), "../cmd/apigen")
+	_, missing := exec.LookPath("kubectl")
+	for _, page := range pages(t) {
+		sessions := sessionsOf(blocks(t, page))
+		if len(sessions) == 0 {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
+			for _, session := range sessions {
+				if missing != nil && usesKubectl(session) {
+					t.Skipf("there is no kubectl here; make kubectl builds one: %v", missing)
+				}
+				runSession(t, page, bin, session)
+			}
+		})
+	}
+}
+
+// build builds a command, named by its folder from dir.
+func build(t *testing.T, dir, binary, command string) {
+	t.Helper()
+	run := exec.Command("go", "build", "-o", binary, command)
+	run.Dir, run.Env = dir, append(os.Environ(), "GOWORK=off")
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("go build %s: %v\n%s", command, err, out)
+	}
+}
+
+// sessionsOf are the transcripts of a page: a block that names a folder begins a new one.
+func sessionsOf(all []transcript.Block) [][]transcript.Block {
+	var sessions [][]transcript.Block
+	for _, block := range all {
+		switch {
+		case block.Language != "console":
+		case block.Directory != "" || len(sessions) == 0:
+			sessions = append(sessions, []transcript.Block{block})
+		default:
+			sessions[len(sessions)-1] = append(sessions[len(sessions)-1], block)
+		}
+	}
+	return sessions
+}
+
+func usesKubectl(session []transcript.Block) bool {
+	return slices.ContainsFunc(session, func(block transcript.Block) bool {
+		return slices.ContainsFunc(block.Lines, func(line string) bool { return strings.HasPrefix(line, "$ kubectl ") })
+	})
+}
+
+// runSession runs a session in a folder of its own, with a home of its own: what tools remember must not matter.
+func runSession(t *testing.T, page, bin string, session []transcript.Block) {
+	t.Helper()
+	home := t.TempDir()
+	env := append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home, "GOWORK=off",
+		"PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+		out, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		env = append(env, name+"="+strings.TrimSpace(string(out)))
+	}
+	log := filepath.Join(home, "server.log")
+	shell, err := transcript.Start(t.Context(), folder(t, session[0].Directory), log, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := shell.Close(); err != nil {
+			t.Error(err)
+		}
+		if logged, err := os.ReadFile(log); err == nil && t.Failed() {
+			t.Logf("the server logged\n%s", logged)
+		}
+	}()
+	for _, block := range session {
+		for _, step := range block.Steps() {
+			if err := shell.Run(t.Context(), step); err != nil {
+				t.Fatalf("%s:%d: $ %s\n%v", page, step.Line, step.Command, err)
+			}
+		}
+	}
+}
+
+// folder returns a new folder for a session: an empty one, a copy of a module of this repository, which git knows, or a
+// module with the files of an archive.
+func folder(t *testing.T, name string) string {
+	t.Helper()
+	switch {
+	case name == "":
+		return t.TempDir()
+	case strings.HasSuffix(name, ".txtar"):
+		archive, err := os.ReadFile(filepath.Join("..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return loadtest.Dir(t, string(archive))
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "project")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, name))); err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod = []byte(strings.ReplaceAll(string(mod), "=> ../..", "=> "+root))
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), mod, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"init -q", "add -A", "-c user.name=a -c user.email=a@example.com commit -qm a"} {
+		args := strings.Fields(line)
+		git := exec.Command("git", args...)
+		git.Dir = dir
+		if out, err := git.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	return dir
+}
+
+var (
+	fenced  = regexp.MustCompile("(?ms)^```.*?^```$")
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	anchor  = regexp.MustCompile(`<a id="([^"]*)">`)
+	symbols = regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+)
+
+// TestLinks holds every link to a file of this repository against the file, and its fragment against the headings.
+func TestLinks(t *testing.T) {
+	for _, page := range pages(t) {
+		content, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range link.FindAllStringSubmatch(fenced.ReplaceAllString(string(content), ""), -1) {
+			target, fragment, _ := strings.Cut(found[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			path := page
+			if target != "" {
+				path = filepath.Join(filepath.Dir(page), target)
+			}
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s: link %s: %v", page, found[1], err)
+			} else if fragment != "" && !slices.Contains(anchors(t, path), fragment) {
+				t.Errorf("%s: link %s: the page has no such heading", page, found[1])
+			}
+		}
+	}
+}
+
+// anchors are the fragments that GitHub makes of a page's headings, and those that the page names.
+func anchors(t *testing.T, page string) []string {
+	t.Helper()
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, m := range heading.FindAllStringSubmatch(string(content), -1) {
+		found = append(found, strings.ReplaceAll(symbols.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	for _, m := range anchor.FindAllStringSubmatch(string(content), -1) {
+		found = append(found, m[1])
+	}
+	return found
+}
+
+// TestIndex holds the indexes of the manual and of the decisions against the pages in their folders.
+func TestIndex(t *testing.T) {
+	for _, folder := range []string{".", "reference", "decisions"} {
+		index := "README.md"
+		if folder == "decisions" {
+			index = "decisions/README.md"
+		}
+		content, err := os.ReadFile(index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(folder, "*.md"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s has no pages: %v", folder, err)
+		}
+		for _, page := range files {
+			target, err := filepath.Rel(filepath.Dir(index), page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if target != "README.md" && !strings.Contains(string(content), "]("+target+")") {
+				t.Errorf("%s doesn't link %s", index, target)
+			}
+		}
+	}
+}
+
+// TestPackages holds the table of packages in ARCHITECTURE.md against the packages of the two halves.
+func TestPackages(t *testing.T) {
+	content, err := os.ReadFile("../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "list", "apigen.dev/generator/...", "apigen.dev/runtime/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range strings.FieldsSeq(strings.ReplaceAll(string(out), "apigen.dev/", "")) {
+		if name == "generator" || strings.HasPrefix(name, "generator/emit") || strings.HasPrefix(name, "runtime/storage/") ||
+			strings.Contains(name, "internal") {
+			continue // they share a row, or have none
+		}
+		if !strings.Contains(string(content), "| `"+name+"` |") {
+			t.Errorf("the table of packages in ARCHITECTURE.md lacks %s", name)
+		}
+	}
+	for _, m := range row.FindAllStringSubmatch(string(content), -1) {
+		if _, err := os.Stat(filepath.Join("..", strings.TrimSuffix(m[1], "/..."))); err != nil {
+			t.Errorf("ARCHITECTURE.md: %v", err)
+		}
+	}
+}
+
+// row is a row of the table of packages.
+var row = regexp.MustCompile("(?m)^\\| `([a-z/.]+)` \\|")
+
+// TestShape bounds the width of lines, rows of tables and what is quoted aside, and the size of the two first pages.
+func TestShape(t *testing.T) {
+	for _, page := range pages(t) {
+		if strings.HasPrefix(page, "reference/") {
+			continue
+		}
+		content, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		quoted := false
+		scanner := bufio.NewScanner(strings.NewReader(string(content)))
+		for n := 1; scanner.Scan(); n++ {
+			line := scanner.Text()
+			if strings.HasPrefix(line, "```") {
+				quoted = strings.HasPrefix(line, "```go") || strings.HasPrefix(line, "```console")
+			}
+			if width := utf8.RuneCountInString(line); width > 120 && !quoted && !strings.HasPrefix(line, "|") {
+				t.Errorf("%s:%d: %d columns, more than 120", page, n, width)
+			}
+		}
+	}
+	for _, page := range []string{"../README.md", "../ARCHITECTURE.md"} {
+		if info, err := os.Stat(page); err != nil || info.Size() > 15_000 {
+			t.Errorf("%s: %v bytes, more than 15000 (%v)", page, info.Size(), err)
+		}
+	}
+}

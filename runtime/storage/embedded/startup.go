@@ -1,0 +1,88 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"sync/atomic"
+
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap/zapcore"
+)
+
+// startup is the time until etcd serves. During startup, etcd panics in one of its goroutines when it can't read its
+// data; startup turns these panics into errors. After startup a panic ends the process: a server whose data is corrupt
+// must not go on. A fatal error of etcd ends the process in any goroutine, with etcd's line in the log, since the
+// server might recover from a panic in a request's goroutine.
+type startup struct {
+	done   atomic.Bool
+	failed chan error
+}
+
+func newBirth() *startup { return &startup{failed: make(chan error, 1)} }
+
+func (s *startup) end() { s.done.Store(true) }
+
+// OnWrite implements zapcore.CheckWriteHook. etcd has logged why it can't go on.
+func (s *startup) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
+	if s.done.Load() {
+		if entry.Level == zapcore.FatalLevel {
+			os.Exit(1) // etcd's line in the log has the reason, such as a full disk
+		}
+		panic(entry.Message)
+	}
+	reason := zapcore.NewMapObjectEncoder()
+	for _, field := range fields {
+		field.AddTo(reason)
+	}
+	err := fmt.Errorf("%s", entry.Message)
+	if cause, ok := reason.Fields["error"]; ok {
+		err = fmt.Errorf("%s: %v", entry.Message, cause)
+	}
+	s.fail(err)
+	runtime.Goexit()
+}
+
+// fail records why etcd doesn't start. The first reason counts.
+func (s *startup) fail(err error) {
+	select {
+	case s.failed <- err:
+	default: // an earlier failure is recorded
+	}
+}
+
+// start waits until etcd has started, a failure occurs, or ctx ends.
+func (s *startup) start(ctx context.Context, config *embed.Config) (*embed.Etcd, error) {
+	type result struct {
+		server *embed.Etcd
+		err    error
+	}
+	results := make(chan result, 1)
+	go func() {
+		defer func() {
+			// etcd expects its log to be complete; where it isn't, etcd may panic without a reason.
+			if reason := recover(); reason != nil {
+				s.fail(fmt.Errorf("its data can't be used, restore a copy (etcd: %v)", reason))
+			}
+		}()
+		server, err := embed.StartEtcd(config)
+		results <- result{server, err}
+	}()
+	abandon := func(err error) (*embed.Etcd, error) {
+		go func() {
+			if r := <-results; r.err == nil {
+				r.server.Close()
+			}
+		}()
+		return nil, err
+	}
+	select {
+	case r := <-results:
+		return r.server, r.err
+	case err := <-s.failed:
+		return abandon(err)
+	case <-ctx.Done():
+		return abandon(ctx.Err())
+	}
+}
