@@ -72,14 +72,16 @@ var floors = map[string][]string{
 	},
 	"generator/emit/wiring": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/plan/serving",
 	},
 	"generator/judge":          {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/load":           {"generator/diag", "generator/marker", "generator/model"},
 	"generator/loadtest":       {"generator/load", "generator/model", "generator/resolve"},
 	"generator/marker":         {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/model":          {},
-	"generator/plan":           {"generator/diag", "generator/model", "generator/plan/clientset", "generator/spelling"},
+	"generator/plan":           {"generator/diag", "generator/model", "generator/plan/clientset", "generator/plan/serving", "generator/spelling"},
 	"generator/plan/clientset": {"generator/diag", "generator/model"},
+	"generator/plan/serving":   {"generator/diag", "generator/model"},
 	"generator/resolve": {
 		"generator/diag", "generator/judge", "generator/load", "generator/marker", "generator/model",
 	},

@@ -10,6 +10,7 @@ import (
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan/clientset"
+	"apigen.dev/generator/plan/serving"
 )
 
 // Plan is a program and what is decided about it. It isn't changed once it is made.
@@ -36,8 +37,8 @@ type Plan struct {
 	// RoundTrips are the losses that tests of conversions to the hub expect.
 	RoundTrips map[Pair]*RoundTrip
 	// Serving is there for each resource of groups with wiring. Columns are those of the types that servers encode.
-	Serving map[*model.Resource]*Serving
-	Columns map[*model.Type][]Column
+	Serving map[*model.Resource]*serving.Serving
+	Columns map[*model.Type][]serving.Column
 	// ClientSets are the client packages that are planned. ClientFaults keep them from being written.
 	ClientSets   []*clientset.Set
 	ClientFaults diag.Errors
@@ -62,7 +63,7 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		Registrations: map[*model.Package]*Registration{}, Defaults: map[*model.Package]*Defaults{},
 		Hooks: map[*model.Resource][]Hook{}, Defaulters: map[*model.Type]Func{},
 		Converters: map[Pair]Func{}, Scoped: map[*model.Group]bool{}, RoundTrips: map[Pair]*RoundTrip{},
-		Serving: map[*model.Resource]*Serving{}, Columns: map[*model.Type][]Column{},
+		Serving: map[*model.Resource]*serving.Serving{}, Columns: map[*model.Type][]serving.Column{},
 	}
 	functions := findDefaulters(program)
 	for _, pkg := range p.packages() {
@@ -78,7 +79,7 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		if f, ok := p.defaulter(t); ok {
 			p.Defaulters[t] = f
 		}
-		p.Columns[t] = columnsOf(t)
+		p.Columns[t] = serving.Columns(t)
 	}
 	p.convert()
 	for _, g := range p.Wired() {

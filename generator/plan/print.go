@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/serving"
 )
 
 // Print writes what is decided, for people: a line for each decision, indented below what it is about.
@@ -212,13 +213,13 @@ func (t *printer) resource(p *Plan, r *model.Resource) {
 	}
 }
 
-func (t *printer) serving(s *Serving) {
+func (t *printer) serving(s *serving.Serving) {
 	for _, f := range s.Selectable {
-		t.line(2, "selectable %s: %s", f.Path, goPath(f.Steps))
+		t.line(2, "selectable %s: %s", f.Path, serving.GoPath(f.Steps))
 	}
 	if c := s.Scale; c != nil {
-		t.line(2, "scale: %s%s%s", goPath(c.Spec), when(c.Status != nil, ", status "+goPath(c.Status)),
-			when(c.Selector != nil, ", selector "+goPath(c.Selector)))
+		t.line(2, "scale: %s%s%s", serving.GoPath(c.Spec), when(c.Status != nil, ", status "+serving.GoPath(c.Status)),
+			when(c.Selector != nil, ", selector "+serving.GoPath(c.Selector)))
 	}
 	for _, fault := range s.Faults {
 		t.line(2, "fault: %s", fault.Message)

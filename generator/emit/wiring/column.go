@@ -4,7 +4,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/serving"
 )
 
 // columns prints the descriptions of a version's columns and the functions of their cells; both nil where it has none.
@@ -42,7 +42,7 @@ func columnInfo(c model.Column) jen.Code {
 func noCell() jen.Code { return jen.Return(jen.Qual(apiPath, "Cell").Values()) }
 
 // cell prints the function that makes a column's cell.
-func (p *printer) cell(t *model.Type, c plan.Column) jen.Code {
+func (p *printer) cell(t *model.Type, c serving.Column) jen.Code {
 	return jen.Func().Params(jen.Id("in").Add(pointer(t))).Qual(apiPath, "Cell").BlockFunc(func(g *jen.Group) {
 		start := operand{expr: "in", typ: c.Start}
 		switch {
@@ -66,31 +66,31 @@ func (p *printer) cell(t *model.Type, c plan.Column) jen.Code {
 
 // finish prints the statements that return the cell of a value. A text that JSON leaves out has none, as for a custom
 // resource, whose columns look at JSON; of numbers and booleans, zero is worth showing.
-func (p *printer) finish(g *jen.Group, c plan.Column, found operand) {
-	if found.omitted && plan.IsString(found.typ) {
+func (p *printer) finish(g *jen.Group, c serving.Column, found operand) {
+	if found.omitted && model.IsString(found.typ) {
 		g.If(jen.Id(found.value()).Op("==").Lit("")).Block(noCell())
 	}
 	cell := func(name string, value jen.Code) { g.Return(jen.Qual(apiPath, name).Call(value)) }
 	t, value := found.typ, jen.Id(found.value())
 	switch c.Cell {
-	case plan.AgeCell:
+	case serving.AgeCell:
 		g.If(jen.Id(found.expr).Dot("IsZero").Call()).Block(noCell())
-		if !plan.IsNamed(t, "time", "Time") {
+		if !model.IsNamed(t, "time", "Time") {
 			value = jen.Id(found.expr).Dot("Time")
 		}
 		cell("Age", value)
-	case plan.DateCell:
+	case serving.DateCell:
 		p.dated = true
 		g.Return(jen.Id("dateCell").Call(as("string", t, value)))
-	case plan.IntegerCell:
+	case serving.IntegerCell:
 		cell("Int", as("int64", t, value))
-	case plan.NumberCell:
+	case serving.NumberCell:
 		cell("Number", as("float64", t, value))
-	case plan.BooleanCell:
+	case serving.BooleanCell:
 		cell("Bool", as("bool", t, value))
-	case plan.TextCell:
+	case serving.TextCell:
 		cell("Text", as("string", t, value))
-	case plan.JSONCell:
+	case serving.JSONCell:
 		p.textual = true
 		g.Return(jen.Id("jsonCell").Call(value))
 	default:

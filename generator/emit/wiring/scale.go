@@ -6,7 +6,6 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
 )
 
 // scale prints the subresource scale.
@@ -49,7 +48,7 @@ func returnInt32(g *jen.Group, found operand) {
 
 // returnSelector prints the statement that returns a selector as text.
 func (p *printer) returnSelector(g *jen.Group, found operand) {
-	if plan.IsString(found.typ) {
+	if model.IsString(found.typ) {
 		g.Return(as("string", found.typ, jen.Id(found.value())))
 		return
 	}
@@ -136,7 +135,7 @@ func typeCode(t *model.Type) *jen.Statement {
 	case t.Form == model.Map:
 		return jen.Map(typeCode(t.Key)).Add(typeCode(t.Elem))
 	default:
-		return jen.Id(plan.TypeText(t))
+		return jen.Id(model.TypeText(t))
 	}
 }
 

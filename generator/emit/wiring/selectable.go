@@ -4,7 +4,6 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
 )
 
 // selectable prints the selectable fields of all versions, read from the hub, or nothing.
@@ -35,9 +34,9 @@ func hubGetter(hub *model.Type, steps []model.Step, result, absent *jen.Statemen
 func returnText(g *jen.Group, found operand) {
 	value := jen.Id(found.value())
 	switch t := found.typ; {
-	case plan.IsBool(t):
+	case model.IsBool(t):
 		g.Return(jen.Qual("strconv", "FormatBool").Call(as("bool", t, value)))
-	case plan.IsInteger(t):
+	case model.IsInteger(t):
 		g.Return(jen.Qual("strconv", "FormatInt").Call(as("int64", t, value), jen.Lit(10)))
 	default:
 		g.Return(as("string", t, value))

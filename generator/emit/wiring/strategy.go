@@ -8,6 +8,7 @@ import (
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/serving"
 )
 
 // strategy prints the Strategy, or nothing where the author has no logic.
@@ -119,7 +120,7 @@ func Warnings(p *plan.Plan) []diag.Error {
 		for _, r := range g.Resources {
 			out = append(out, plan.HookWarnings(r)...)
 			for _, v := range r.Versions {
-				out = append(out, p.ColumnWarnings(v.Type)...)
+				out = append(out, serving.Warnings(p.Columns[v.Type])...)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package plan
+package serving
 
 import (
 	"fmt"
@@ -76,15 +76,15 @@ func (s *Serving) scale(r *model.Resource, sub *model.Subresource) {
 }
 
 func checkReplicas(t *model.Type) error {
-	if !IsInteger(t) {
-		return fmt.Errorf("%s is no number of replicas", TypeText(t))
+	if !model.IsInteger(t) {
+		return fmt.Errorf("%s is no number of replicas", model.TypeText(t))
 	}
 	return nil
 }
 
 func checkSelector(t *model.Type) error {
-	if !IsString(t) && !IsNamed(t, metaPath, "LabelSelector") {
-		return fmt.Errorf("%s is neither a string nor a LabelSelector", TypeText(t))
+	if !model.IsString(t) && !model.IsNamed(t, "k8s.io/apimachinery/pkg/apis/meta/v1", "LabelSelector") {
+		return fmt.Errorf("%s is neither a string nor a LabelSelector", model.TypeText(t))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package plan
+package serving
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ func pathEnd(t *model.Type, steps []model.Step) (*model.Type, error) {
 		list := t.Form == model.Slice || t.Form == model.Array
 		switch {
 		case step.Filter != nil && !list:
-			return nil, fmt.Errorf("a filter needs a list, not %s", TypeText(t))
+			return nil, fmt.Errorf("a filter needs a list, not %s", model.TypeText(t))
 		case step.Filter != nil:
 			if err := checkFilter(step.Filter); err != nil {
 				return nil, err
@@ -27,9 +27,9 @@ func pathEnd(t *model.Type, steps []model.Step) (*model.Type, error) {
 		case step.Field != nil:
 			t = step.Field.Type
 		case step.IsIndex && !list:
-			return nil, fmt.Errorf("[%d] is no index of %s", step.Index, TypeText(t))
+			return nil, fmt.Errorf("[%d] is no index of %s", step.Index, model.TypeText(t))
 		case !step.IsIndex && t.Form != model.Map:
-			return nil, fmt.Errorf("%q is no key of %s", step.Key, TypeText(t))
+			return nil, fmt.Errorf("%q is no key of %s", step.Key, model.TypeText(t))
 		default:
 			t = t.Elem
 		}
@@ -60,8 +60,8 @@ func checkFilter(filter *model.Filter) error {
 	if t != nil && t.Form == model.Pointer {
 		t = t.Elem
 	}
-	if t == nil || !IsString(t) {
-		return fmt.Errorf("a filter compares a string, not %s", TypeText(t))
+	if t == nil || !model.IsString(t) {
+		return fmt.Errorf("a filter compares a string, not %s", model.TypeText(t))
 	}
 	return nil
 }
@@ -85,11 +85,11 @@ func onHub(hub, version *model.Type, steps []model.Step) ([]model.Step, error) {
 		default:
 			return nil, fmt.Errorf("only fields and keys of maps can be followed to the hub")
 		}
-		field := Counterpart(at, step.Field)
+		field := model.Counterpart(at, step.Field)
 		if field == nil {
 			return nil, fmt.Errorf("%s has no field %s: selectors work on the hub, so the path must exist there under "+
 				"the same Go names, or those of +apigen:conversion:name",
-				TypeText(at), cmp.Or(step.Field.ConversionName, step.Field.Name))
+				model.TypeText(at), cmp.Or(step.Field.ConversionName, step.Field.Name))
 		}
 		out[i].Field = field
 		at = field.Type
@@ -97,8 +97,8 @@ func onHub(hub, version *model.Type, steps []model.Step) ([]model.Step, error) {
 	return out, nil
 }
 
-// goPath is a path by its Go names: Spec.Color.
-func goPath(steps []model.Step) string {
+// GoPath is a path by its Go names: Spec.Color.
+func GoPath(steps []model.Step) string {
 	names := make([]string, 0, len(steps))
 	for _, step := range steps {
 		if step.Field != nil {
@@ -108,20 +108,8 @@ func goPath(steps []model.Step) string {
 	return strings.Join(names, ".")
 }
 
-// IsString tells whether the type's values are strings.
-func IsString(t *model.Type) bool { return t.Form == model.Basic && t.Basic == "string" }
-
-// IsBool tells whether the type's values are booleans.
-func IsBool(t *model.Type) bool { return t.Form == model.Basic && t.Basic == "bool" }
-
-// IsInteger tells whether the type's values are whole numbers.
-func IsInteger(t *model.Type) bool {
-	return t.Form == model.Basic && (strings.HasPrefix(t.Basic, "int") || strings.HasPrefix(t.Basic, "uint") ||
-		t.Basic == "byte" || t.Basic == "rune")
-}
-
 func isFloat(t *model.Type) bool { return t.Form == model.Basic && strings.HasPrefix(t.Basic, "float") }
 
 func isTime(t *model.Type) bool {
-	return IsNamed(t, metaPath, "Time", "MicroTime") || IsNamed(t, "time", "Time")
+	return model.IsNamed(t, "k8s.io/apimachinery/pkg/apis/meta/v1", "Time", "MicroTime") || model.IsNamed(t, "time", "Time")
 }

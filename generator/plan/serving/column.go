@@ -1,4 +1,4 @@
-package plan
+package serving
 
 import (
 	"fmt"
@@ -18,10 +18,10 @@ type Column struct {
 	Start *model.Type
 	// Cell is how the value is shown.
 	Cell Cell
-	// end is the type of the value, pointers followed; nil where Go's types don't tell it. fault is why nothing can be
-	// shown.
-	end   *model.Type
-	fault error
+	// Fault is why the column can't be generated, or nil.
+	Fault error
+	// end is the type of the value, pointers followed; nil where Go's types don't tell it.
+	end *model.Type
 }
 
 // Cell is how a column shows a value.
@@ -43,8 +43,8 @@ func (c Cell) String() string {
 	return [...]string{"empty", "age", "date", "integer", "number", "boolean", "text", "JSON"}[c]
 }
 
-// columnsOf decides the columns of a type.
-func columnsOf(t *model.Type) []Column {
+// Columns decides the columns of a type.
+func Columns(t *model.Type) []Column {
 	if t.Kind == nil {
 		return nil
 	}
@@ -55,10 +55,10 @@ func columnsOf(t *model.Type) []Column {
 		case c.Function != nil:
 			c.Start = c.Function.Results[0]
 		case c.Method != "":
-			c.Start, c.fault = methodResult(t, marked)
+			c.Start, c.Fault = methodResult(t, marked)
 		}
-		if c.fault == nil && (c.Method != "" || c.Steps != nil) {
-			if c.end, c.fault = pathEnd(c.Start, c.Steps); c.fault == nil {
+		if c.Fault == nil && (c.Method != "" || c.Steps != nil) {
+			if c.end, c.Fault = pathEnd(c.Start, c.Steps); c.Fault == nil {
 				c.Cell = cellOf(c.Type, c.end)
 			}
 		}
@@ -87,7 +87,7 @@ func methodResult(t *model.Type, c model.Column) (*model.Type, error) {
 	switch {
 	case m == nil && t.Package.ServedBy != nil:
 		return nil, fmt.Errorf("package %s has no function %s_%s that fits: write `func %s_%s(obj *%s) string`",
-			t.Package.ServedBy.Path, c.Method, t.Name, c.Method, t.Name, TypeText(t))
+			t.Package.ServedBy.Path, c.Method, t.Name, c.Method, t.Name, model.TypeText(t))
 	case m == nil:
 		return nil, fmt.Errorf("%s has no method %s: write `func (in *%s) %s() string`", t.Name, c.Method, t.Name,
 			c.Method)
@@ -106,15 +106,15 @@ func cellOf(column string, t *model.Type) Cell {
 	switch {
 	case column == "date" && isTime(t):
 		return AgeCell
-	case column == "date" && IsString(t):
+	case column == "date" && model.IsString(t):
 		return DateCell
-	case column == "integer" && (IsInteger(t) || isFloat(t)):
+	case column == "integer" && (model.IsInteger(t) || isFloat(t)):
 		return IntegerCell
-	case column == "number" && (IsInteger(t) || isFloat(t)):
+	case column == "number" && (model.IsInteger(t) || isFloat(t)):
 		return NumberCell
-	case column == "boolean" && IsBool(t):
+	case column == "boolean" && model.IsBool(t):
 		return BooleanCell
-	case column == "string" && IsString(t):
+	case column == "string" && model.IsString(t):
 		return TextCell
 	case column == "string":
 		return JSONCell
@@ -122,25 +122,15 @@ func cellOf(column string, t *model.Type) Cell {
 	return EmptyCell
 }
 
-// columnFaults are the columns of a type that can't be generated.
-func (p *Plan) columnFaults(t *model.Type) (out diag.Errors) {
-	for _, c := range p.Columns[t] {
-		if c.fault != nil {
-			out.Add(c.Pos, "column %q: %s", c.Name, c.fault)
-		}
-	}
-	return out
-}
-
-// ColumnWarnings are the columns of a type that are always empty.
-func (p *Plan) ColumnWarnings(t *model.Type) (out diag.Errors) {
-	for _, c := range p.Columns[t] {
+// Warnings are the columns that are always empty.
+func Warnings(columns []Column) (out diag.Errors) {
+	for _, c := range columns {
 		switch {
 		case c.Method == "" && c.Steps == nil:
 			out.Add(c.Pos, "column %q is always empty: Go's types don't tell where %s leads; write a method and "+
 				"+apigen:printcolumn:name=%q,type=%s,method=", c.Name, c.JSONPath, c.Name, c.Type)
 		case c.end != nil && c.Cell == EmptyCell:
-			out.Add(c.Pos, "column %q is always empty: %s is no %s", c.Name, TypeText(c.end), c.Type)
+			out.Add(c.Pos, "column %q is always empty: %s is no %s", c.Name, model.TypeText(c.end), c.Type)
 		}
 	}
 	return out

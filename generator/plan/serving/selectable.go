@@ -1,4 +1,4 @@
-package plan
+package serving
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func (s *Serving) selectable(r *model.Resource) {
 				s.Faults.Add(f.Pos, "selectable field %s: %s", f.JSONPath, err)
 				continue
 			}
-			name := goPath(steps)
+			name := GoPath(steps)
 			if other, ok := known[path]; ok {
 				if other != name {
 					s.Faults.Add(f.Pos, "selectable field %s: is %s of the hub here, and %s in another version: a "+
@@ -59,8 +59,8 @@ func selectorSteps(hub, version *model.Type, path string, steps []model.Step) ([
 
 func checkSelectable(hub *model.Type, steps []model.Step) error {
 	end, err := pathEnd(hub, steps)
-	if err == nil && !IsString(end) && !IsBool(end) && !IsInteger(end) {
-		err = fmt.Errorf("%s is neither a string, nor a boolean, nor an integer", TypeText(end))
+	if err == nil && !model.IsString(end) && !model.IsBool(end) && !model.IsInteger(end) {
+		err = fmt.Errorf("%s is neither a string, nor a boolean, nor an integer", model.TypeText(end))
 	}
 	return err
 }
