@@ -26,34 +26,42 @@ var floors = map[string][]string{
 	},
 
 	"generator": {
-		"generator/compat", "generator/emit/...", "generator/load", "generator/model", "generator/plan",
-		"generator/resolve", "generator/verify",
+		"generator/compat", "generator/diag", "generator/emit/...", "generator/load", "generator/model",
+		"generator/plan", "generator/resolve", "generator/verify",
 	},
 	"generator/compat": {"generator/model", "generator/schema"},
 	"generator/dev":    {"generator", "generator/compat", "generator/model"},
 	"generator/diag":   {},
 	"generator/emit":   {"generator/diag", "generator/model", "generator/plan"},
 	"generator/emit/conversion": {
-		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/spelling",
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/spelling",
 	},
-	"generator/emit/crd":      {"generator/emit", "generator/model", "generator/plan", "generator/schema"},
-	"generator/emit/deepcopy": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
+	"generator/emit/crd": {"generator/emit", "generator/model", "generator/plan", "generator/schema"},
+	"generator/emit/deepcopy": {
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+	},
 	"generator/emit/defaults": {
-		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/spelling",
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/spelling",
 	},
 	"generator/emit/emittest": {
 		"generator/emit", "generator/load", "generator/loadtest", "generator/model", "generator/plan",
 		"generator/resolve",
 	},
-	"generator/emit/gocode": {"generator/emit", "generator/model", "generator/plan"},
-	"generator/emit/groups": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
+	"generator/emit/gocode": {"generator/diag", "generator/emit", "generator/model", "generator/plan"},
+	"generator/emit/groups": {
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+	},
 	"generator/emit/openapi": {
 		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/schema",
 	},
 	"generator/emit/reference": {
 		"generator/emit", "generator/model", "generator/plan", "generator/schema", "templates",
 	},
-	"generator/emit/register":  {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
+	"generator/emit/register": {
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+	},
 	"generator/emit/roundtrip": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
 	"generator/emit/rules": {
 		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/schema",
@@ -62,27 +70,36 @@ var floors = map[string][]string{
 	"generator/emit/validation": {
 		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/schema",
 	},
-	"generator/emit/wiring": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
-	"generator/judge":       {"generator/diag", "generator/model", "generator/spelling"},
-	"generator/load":        {"generator/diag", "generator/marker", "generator/model"},
-	"generator/loadtest":    {"generator/load", "generator/model", "generator/resolve"},
-	"generator/marker":      {"generator/diag", "generator/model", "generator/spelling"},
-	"generator/model":       {},
-	"generator/plan":        {"generator/diag", "generator/model", "generator/spelling"},
+	"generator/emit/wiring": {
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/plan/serving",
+	},
+	"generator/judge":          {"generator/diag", "generator/model", "generator/spelling"},
+	"generator/load":           {"generator/diag", "generator/marker", "generator/model"},
+	"generator/loadtest":       {"generator/load", "generator/model", "generator/resolve"},
+	"generator/marker":         {"generator/diag", "generator/model", "generator/spelling"},
+	"generator/model":          {},
+	"generator/plan":           {"generator/diag", "generator/model", "generator/plan/clientset", "generator/plan/serving", "generator/spelling"},
+	"generator/plan/clientset": {"generator/diag", "generator/model"},
+	"generator/plan/serving":   {"generator/diag", "generator/model"},
 	"generator/resolve": {
 		"generator/diag", "generator/judge", "generator/load", "generator/marker", "generator/model",
 	},
 	"generator/schema":   {"generator/model"},
 	"generator/scaffold": {"generator/model", "templates"},
 	"generator/spelling": {},
-	"generator/verify":   {"generator/emit", "generator/load", "generator/model"},
+	"generator/verify":   {"generator/diag", "generator/emit", "generator/load", "generator/model"},
 	"templates":          {},
 
-	"generator/emit/applyconfig": {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
-	"generator/emit/clients":     {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
-	"generator/emit/informers":   {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
-	"generator/emit/layout":      {"generator/emit", "generator/model", "generator/plan", "templates"},
-	"generator/emit/listers":     {"generator/emit", "generator/emit/layout", "generator/model", "generator/plan"},
+	"generator/emit/applyconfig": {
+		"generator/emit", "generator/emit/layout", "generator/model", "generator/plan", "generator/plan/clientset",
+	},
+	"generator/emit/clients":   {"generator/emit", "generator/emit/layout", "generator/plan/clientset"},
+	"generator/emit/informers": {"generator/emit", "generator/emit/layout", "generator/plan/clientset"},
+	"generator/emit/layout": {
+		"generator/emit", "generator/model", "generator/plan", "generator/plan/clientset", "templates",
+	},
+	"generator/emit/listers": {"generator/emit", "generator/emit/layout", "generator/plan/clientset"},
 
 	"runtime/api":                        {},
 	"runtime/btree":                      {},

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"apigen.dev/generator/compat"
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/load"
 	"apigen.dev/generator/resolve"
@@ -31,10 +31,10 @@ type CompatResult struct {
 	// Dir and OldDir are the folders that were read: positions lie below them, unless in other modules.
 	Dir, OldDir string
 	// Warnings are faults of the new state that don't keep anything from being compared.
-	Warnings emit.Errors
+	Warnings diag.Errors
 }
 
-// Compat loads two states of an API and compares them. The error is emit.Errors where one of them is at fault. Nothing
+// Compat loads two states of an API and compares them. The error is diag.Errors where one of them is at fault. Nothing
 // is written but a temporary folder that is removed.
 func Compat(ctx context.Context, o CompatOptions) (*CompatResult, error) {
 	dir, err := filepath.Abs(o.Dir)

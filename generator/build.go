@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/emit/rules"
@@ -55,13 +56,13 @@ type Result struct {
 	// Files counts all generated files, changed or not. It is zero where Unchanged.
 	Files int
 	// Warnings are faults that didn't keep anything from being generated. Notes are for users who expected more.
-	Warnings emit.Errors
+	Warnings diag.Errors
 	Notes    []string
 	// Losses are what conversions between versions don't copy as it is, one line each, below a line for each pair of
 	// kinds.
 	Losses []string
 	// Remarks are what products leave out by their nature, for users who ask.
-	Remarks emit.Errors
+	Remarks diag.Errors
 	// Unchanged: nothing changed since a build that succeeded, so nothing was loaded.
 	Unchanged bool
 	// Plan is what was decided; nil where Unchanged.
@@ -81,7 +82,7 @@ func (p Panic) Error() string {
 	return fmt.Sprintf("apigen panicked; this is a bug of apigen: %v\n%s", p.Value, p.Stack)
 }
 
-// Build generates. The error is emit.Errors where the input is at fault, and verify.Bug or Panic where apigen is.
+// Build generates. The error is diag.Errors where the input is at fault, and verify.Bug or Panic where apigen is.
 // Nothing is written when there is an error. What a run left half written that was killed is undone first.
 func Build(ctx context.Context, o Options) (res *Result, err error) {
 	defer func() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 )
@@ -121,7 +122,7 @@ func generatedBeside(path string) (ours, others bool) {
 
 // compare finds the changes between what was generated and the disk. It refuses to touch what a user wrote.
 func (b *build) compare(leftOver map[string]bool) error {
-	var faults emit.Errors
+	var faults diag.Errors
 	own := map[string]bool{}
 	for _, p := range b.loaded.Program.Packages {
 		if p.Module == nil || p.Module.Own {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/verify"
 )
@@ -13,7 +13,7 @@ import (
 // so that users see all of them at once. The plan is of an incomplete program then: what follows from a fault that the
 // load has reported is left out.
 func (b *build) withDiagnostics(ctx context.Context, err error) error {
-	var faults emit.Errors
+	var faults diag.Errors
 	if b.loaded == nil || !errors.As(err, &faults) {
 		return err
 	}
@@ -25,11 +25,11 @@ func (b *build) withDiagnostics(ctx context.Context, err error) error {
 	for _, e := range b.emitters {
 		files, err := e.Emit(p)
 		b.files = append(b.files, files...)
-		var more emit.Errors
+		var more diag.Errors
 		errors.As(err, &more)
 		for _, f := range more {
 			if !reported[f.Pos] && !b.loaded.Universe.Incomplete(f.Pos) {
-				faults = append(faults, f)
+				faults = addNew(faults, diag.Errors{f})
 			}
 		}
 	}
@@ -39,7 +39,7 @@ func (b *build) withDiagnostics(ctx context.Context, err error) error {
 // withBodies adds the errors of the compiler in the bodies of the user's functions, as far as they can be told while
 // something else keeps code from being generated.
 func (b *build) withBodies(ctx context.Context, err error) error {
-	var faults emit.Errors
+	var faults diag.Errors
 	if !errors.As(err, &faults) {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
@@ -16,16 +17,16 @@ import (
 
 // emit runs the emitters and collects all of their errors.
 func (b *build) emit(p *plan.Plan) error {
-	var faults emit.Errors
+	var faults diag.Errors
 	byPath := map[string]string{}
 	for _, e := range b.emitters {
 		files, err := e.Emit(p)
-		var list emit.Errors
+		var list diag.Errors
 		switch {
 		case errors.As(err, &list):
-			faults = append(faults, list...)
+			faults = addNew(faults, list)
 		case err != nil:
-			return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitter %s: %v", e.Name, err)}}}
+			return verify.Bug{Errors: diag.Errors{{Message: fmt.Sprintf("emitter %s: %v", e.Name, err)}}}
 		}
 		if e.Warnings != nil {
 			b.result.Warnings = append(b.result.Warnings, e.Warnings(p)...)
@@ -36,7 +37,7 @@ func (b *build) emit(p *plan.Plan) error {
 		for _, f := range files {
 			path := pathOf(f)
 			if other := byPath[path]; other != "" {
-				return verify.Bug{Errors: emit.Errors{{Message: fmt.Sprintf("emitters %s and %s both write %s", other,
+				return verify.Bug{Errors: diag.Errors{{Message: fmt.Sprintf("emitters %s and %s both write %s", other,
 					e.Name, path)}}}
 			}
 			byPath[path] = e.Name
@@ -46,6 +47,16 @@ func (b *build) emit(p *plan.Plan) error {
 	sort.Slice(b.files, func(i, j int) bool { return pathOf(b.files[i]) < pathOf(b.files[j]) })
 	b.result.Files = len(b.files)
 	return faults.Err()
+}
+
+// addNew adds the faults that aren't there yet: emitters that share a part of the plan report its faults alike.
+func addNew(faults, more diag.Errors) diag.Errors {
+	for _, f := range more {
+		if !slices.Contains(faults, f) {
+			faults = append(faults, f)
+		}
+	}
+	return faults
 }
 
 func pathOf(f emit.File) string { return filepath.Join(f.Dir, f.Name) }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/resolve"
 )
@@ -39,9 +40,9 @@ type record struct {
 	// Outputs are the files that were generated and that no walk of Dirs finds: documents.
 	Outputs  []string
 	Sum      string
-	Warnings emit.Errors
+	Warnings diag.Errors
 	Notes    []string
-	Remarks  emit.Errors
+	Remarks  diag.Errors
 	Losses   []string
 }
 

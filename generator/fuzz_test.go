@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/loadtest"
 	"apigen.dev/generator/verify"
 )
@@ -97,7 +97,7 @@ type trial struct {
 }
 
 // build builds the module and returns what is at fault with it.
-func (x trial) build() emit.Errors {
+func (x trial) build() diag.Errors {
 	x.t.Helper()
 	before := x.tree()
 	_, err := generator.Build(x.deadline(), x.options())
@@ -107,7 +107,7 @@ func (x trial) build() emit.Errors {
 	if d := cmp.Diff(before, x.tree()); d != "" {
 		x.t.Errorf("it failed, and wrote:\n%s", d)
 	}
-	var faults emit.Errors
+	var faults diag.Errors
 	if errors.As(err, &verify.Bug{}) || errors.As(err, &generator.Panic{}) || !errors.As(err, &faults) {
 		x.t.Fatalf("a bug of apigen: %v\n%s", err, x.sources())
 	}
@@ -143,7 +143,7 @@ func (x trial) deadline() context.Context {
 }
 
 // placed reports an error that doesn't lead its reader to a place in the module.
-func (x trial) placed(e emit.Error) {
+func (x trial) placed(e diag.Error) {
 	x.t.Helper()
 	name := e.Pos.Filename
 	rel, err := filepath.Rel(x.dir, name)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -20,7 +20,7 @@ var conversionName = regexp.MustCompile(`^(?:auto)?Convert_([^_]+)_(\w+)_To_([^_
 // withPeers adds a hint to errors of the compiler that stand at the name of a conversion function which nothing
 // declares and which isn't planned: the marker that has it generated.
 func withPeers(p *plan.Plan, err error) error {
-	var faults emit.Errors
+	var faults diag.Errors
 	if !errors.As(err, &faults) {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/verify"
 )
 
@@ -18,7 +18,7 @@ func Describe(err error, dir string) string {
 		dir = resolved
 	}
 	var bug verify.Bug
-	var list emit.Errors
+	var list diag.Errors
 	switch {
 	case errors.As(err, &bug):
 		return verify.Bug{Errors: relativeTo(bug.Errors, dir)}.Error()
@@ -33,7 +33,7 @@ func Describe(err error, dir string) string {
 // Adoption is what to say to those whose build failed of markers that other tools are less strict about: where these
 // have generated code beside them, and apigen has not.
 func Adoption(err error) string {
-	var list emit.Errors
+	var list diag.Errors
 	if !errors.As(err, &list) {
 		return ""
 	}
@@ -60,12 +60,12 @@ func Adoption(err error) string {
 }
 
 // DescribeWarnings is the same for warnings.
-func DescribeWarnings(w emit.Errors, dir string) string { return describeAs("warning: ", w, dir) }
+func DescribeWarnings(w diag.Errors, dir string) string { return describeAs("warning: ", w, dir) }
 
 // DescribeRemarks is the same for remarks.
-func DescribeRemarks(r emit.Errors, dir string) string { return describeAs("remark: ", r, dir) }
+func DescribeRemarks(r diag.Errors, dir string) string { return describeAs("remark: ", r, dir) }
 
-func describeAs(prefix string, list emit.Errors, dir string) string {
+func describeAs(prefix string, list diag.Errors, dir string) string {
 	if len(list) == 0 {
 		return ""
 	}
@@ -79,8 +79,8 @@ func describeAs(prefix string, list emit.Errors, dir string) string {
 	return strings.Join(out, "\n")
 }
 
-func relativeTo(list emit.Errors, dir string) emit.Errors {
-	out := make(emit.Errors, len(list))
+func relativeTo(list diag.Errors, dir string) diag.Errors {
+	out := make(diag.Errors, len(list))
 	for i, e := range list {
 		if e.Pos.Filename != "" {
 			e.Pos.Filename = filepath.FromSlash(relative(dir, e.Pos.Filename))

@@ -28,13 +28,13 @@ type Emitter struct {
 	// Owns tells whether a file of that base name is this emitter's, so that one that is no longer produced is found
 	// to be left over, and existing ones are blanked while loading.
 	Owns func(base string) bool
-	// Emit returns the files, formatted, in an order that depends on the plan alone. The error may be Errors.
+	// Emit returns the files, formatted, in an order that depends on the plan alone. The error may be diag.Errors.
 	Emit func(*plan.Plan) ([]File, error)
 	// Warnings returns what the user should know though it is no fault: a method that looks like a convention's but has
 	// another signature. Nil where the emitter has none.
-	Warnings func(*plan.Plan) []Error
+	Warnings func(*plan.Plan) []diag.Error
 	// Remarks returns what the product leaves out by its nature, for users who ask. Nil where the emitter has none.
-	Remarks func(*plan.Plan) []Error
+	Remarks func(*plan.Plan) []diag.Error
 }
 
 // Error is a fault in the input, at a position.

@@ -49,8 +49,13 @@ type Diagnostic struct {
 	Origin  Origin
 	// Output tells the packages that files are written for from those that were only looked at.
 	Output bool
-	// Body: it is in the body of a function.
+	// Body: it is in the body of a function. Name is the identifier at the position then, or empty.
 	Body bool
+	Name string
+	// Soft: a variable is not used, which may follow from another error.
+	Soft bool
+	// Uncopied: the code at the position uses an API type whose generated methods aren't there.
+	Uncopied bool
 }
 
 // Compile type-checks the packages of a load as they will be once files are written, function bodies included. Aside
@@ -324,6 +329,10 @@ func (c *compilation) diagnose(s *Source, e types.Error) Diagnostic {
 	}
 	if fn, ok := decl.(*ast.FuncDecl); ok && fn.Body != nil {
 		d.Body = fn.Body.Pos() <= e.Pos && e.Pos <= fn.Body.End()
+	}
+	if d.Body && d.Origin == ByHand {
+		expr, name := expressionAt(decl, e.Pos)
+		d.Name, d.Soft, d.Uncopied = name, e.Soft, c.usesUncopied(s, expr)
 	}
 	return d
 }

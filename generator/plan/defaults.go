@@ -163,7 +163,7 @@ func (g *defaultGraph) wanted(t *model.Type, field string, asked bool) bool {
 	if t.Defaulter == "true" {
 		return true
 	}
-	return asked && t.Form == model.Struct && fieldNamed(t, field) != nil
+	return asked && t.Form == model.Struct && model.FieldNamed(t, field) != nil
 }
 
 // has tells whether the type itself has a default: a function that sets it, or a marker.

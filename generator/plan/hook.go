@@ -63,11 +63,11 @@ type convention struct {
 // paramShape recognizes a type; hub is T.
 type paramShape func(t, hub *model.Type) bool
 
-func contextShape(t, _ *model.Type) bool { return IsNamed(t, "context", "Context") }
+func contextShape(t, _ *model.Type) bool { return model.IsNamed(t, "context", "Context") }
 func hubShape(t, hub *model.Type) bool {
 	return t.Form == model.Pointer && t.Package == nil && t.Elem == hub
 }
-func errorsShape(t, _ *model.Type) bool { return IsNamed(t, fieldPath, "ErrorList") }
+func errorsShape(t, _ *model.Type) bool { return model.IsNamed(t, fieldPath, "ErrorList") }
 func stringShape(t, _ *model.Type) bool {
 	return t.Package == nil && t.Form == model.Basic && t.Basic == "string"
 }
@@ -75,9 +75,11 @@ func booleanShape(t, _ *model.Type) bool {
 	return t.Package == nil && t.Form == model.Basic && t.Basic == "bool"
 }
 func deleteOptionsShape(t, _ *model.Type) bool {
-	return t.Form == model.Pointer && t.Package == nil && IsNamed(t.Elem, metaPath, "DeleteOptions")
+	return t.Form == model.Pointer && t.Package == nil && model.IsNamed(t.Elem, metaPath, "DeleteOptions")
 }
-func propagationShape(t, _ *model.Type) bool { return IsNamed(t, metaPath, "DeletionPropagation") }
+func propagationShape(t, _ *model.Type) bool {
+	return model.IsNamed(t, metaPath, "DeletionPropagation")
+}
 func stringsShape(t, hub *model.Type) bool {
 	return t.Package == nil && t.Form == model.Slice && stringShape(t.Elem, hub)
 }
@@ -175,7 +177,7 @@ func (c convention) functionSignature(hub *model.Type) string {
 	default:
 		signature = "(obj *T)"
 	}
-	return expand(signature, TypeText(hub))
+	return expand(signature, model.TypeText(hub))
 }
 
 func (c convention) fitsFunction(f *model.Func, hub *model.Type) bool {

@@ -48,7 +48,7 @@ func warnElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
 	for _, c := range conventions() {
 		if m := t.Methods[c.name]; m != nil && c.fits(m, t) {
 			out.Add(m.Pos, "method %s of %s is not called by the server: logic works on the hub, so write it for %s.%s",
-				c.name, TypeText(t), r.Hub.Package.Path, r.Hub.Name)
+				c.name, model.TypeText(t), r.Hub.Package.Path, r.Hub.Name)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func warnWebhook(out *diag.Errors, m *model.Func, hub *model.Type, instead strin
 		conventions()[validates].warnForeign(out, m, hub)
 	case home.Func("SetDefaults_"+hub.Name) == nil:
 		out.Add(m.Pos, "method %s of %s is not called by the server: write `func SetDefaults_%s(in *%s)` in package %s",
-			m.Name, hub.Name, hub.Name, TypeText(hub), home.Path)
+			m.Name, hub.Name, hub.Name, model.TypeText(hub), home.Path)
 	}
 }
 

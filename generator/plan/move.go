@@ -135,7 +135,7 @@ func (t *planner) conversion(p Pair) *Conversion {
 func (t *planner) fields(p Pair, where string) (moves []*FieldMove, unset []*model.Field) {
 	takenBy := map[*model.Field]*model.Field{}
 	for _, f := range p.In.Fields {
-		to := Counterpart(p.Out, f)
+		to := model.Counterpart(p.Out, f)
 		m := &FieldMove{Field: f, To: to, Out: p.Out, Fate: t.fate(p, f, to)}
 		if to != nil && m.Fate != Dropped {
 			if m.Other = takenBy[to]; m.Other != nil {
@@ -154,7 +154,7 @@ func (t *planner) fields(p Pair, where string) (moves []*FieldMove, unset []*mod
 		moves = append(moves, m)
 	}
 	for _, g := range p.Out.Fields {
-		if Counterpart(p.In, g) == nil {
+		if model.Counterpart(p.In, g) == nil {
 			unset = append(unset, g)
 		}
 	}
@@ -187,8 +187,8 @@ func (t *planner) leftToHand(of, field Pair) bool {
 		return false
 	}
 	in, out = pointee(in), pointee(out)
-	known := in.Form == model.Basic && in.Package == nil || IsNamed(in, metaPath, "Duration") ||
-		IsNamed(in, "k8s.io/apimachinery/pkg/util/intstr", "IntOrString")
+	known := in.Form == model.Basic && in.Package == nil || model.IsNamed(in, metaPath, "Duration") ||
+		model.IsNamed(in, "k8s.io/apimachinery/pkg/util/intstr", "IntOrString")
 	return !known || !Identical(in, out)
 }
 

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"apigen.dev/generator/model"
 )
 
@@ -11,45 +9,10 @@ type Func struct{ Path, Name string }
 
 func (f Func) String() string { return f.Path + "." + f.Name }
 
-// IsNamed tells a type by its package and name.
-func IsNamed(t *model.Type, path string, names ...string) bool {
-	return t.Package != nil && t.Package.Path == path && slices.Contains(names, t.Name)
-}
-
 // declares tells whether hand-written code of the package declares the name.
 func declares(pkg *model.Package, name string) bool {
 	_, ok := pkg.Declared[name]
 	return ok
-}
-
-func fieldNamed(t *model.Type, name string) *model.Field {
-	for _, f := range t.Fields {
-		if f.Name == name {
-			return f
-		}
-	}
-	return nil
-}
-
-// TypeText is a type as Go writes it.
-func TypeText(t *model.Type) string {
-	switch {
-	case t.Package != nil:
-		return t.Package.Name + "." + t.Name
-	case t.Form == model.Basic:
-		return t.Basic
-	case t.Form == model.Pointer:
-		return "*" + TypeText(t.Elem)
-	case t.Form == model.Slice:
-		return "[]" + TypeText(t.Elem)
-	case t.Form == model.Map:
-		return "map[" + TypeText(t.Key) + "]" + TypeText(t.Elem)
-	case t.Form == model.Interface && len(t.InterfaceMethods) == 0:
-		return "any"
-	case t.Name != "":
-		return t.Name
-	}
-	return "a composite type"
 }
 
 // The functions of a group's wiring package that return its OpenAPI documents.
@@ -69,4 +32,19 @@ type AppliedSchemas struct {
 	Names, SchemeNames map[*model.Type]string
 	// Err are faults of the types.
 	Err error
+}
+
+func fieldNames(t *model.Type) []string {
+	var out []string
+	for _, f := range t.Fields {
+		if f.Exported {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+// spokes tells whether the type is the spoke's, and not the hub's.
+func (t *planner) spokes(typ *model.Type) bool {
+	return typ.Package != nil && typ.Package.Path == t.Types.Path
 }

@@ -13,7 +13,7 @@ type Pair struct {
 	In, Out *model.Type
 }
 
-func (p Pair) String() string { return TypeText(p.In) + " -> " + TypeText(p.Out) }
+func (p Pair) String() string { return model.TypeText(p.In) + " -> " + model.TypeText(p.Out) }
 
 // Key tells pairs apart by the identity of their types.
 func (p Pair) Key() string { return TypeKey(p.In) + " -> " + TypeKey(p.Out) }

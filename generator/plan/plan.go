@@ -9,6 +9,8 @@ import (
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/clientset"
+	"apigen.dev/generator/plan/serving"
 )
 
 // Plan is a program and what is decided about it. It isn't changed once it is made.
@@ -34,6 +36,12 @@ type Plan struct {
 	Scoped map[*model.Group]bool
 	// RoundTrips are the losses that tests of conversions to the hub expect.
 	RoundTrips map[Pair]*RoundTrip
+	// Serving is there for each resource of groups with wiring. Columns are those of the types that servers encode.
+	Serving map[*model.Resource]*serving.Serving
+	Columns map[*model.Type][]serving.Column
+	// ClientSets are the client packages that are planned. ClientFaults keep them from being written.
+	ClientSets   []*clientset.Set
+	ClientFaults diag.Errors
 	// Checks are the functions that check those types.
 	Checks Checks
 	// Applied are the schemas of the kinds that clients apply.
@@ -55,6 +63,7 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		Registrations: map[*model.Package]*Registration{}, Defaults: map[*model.Package]*Defaults{},
 		Hooks: map[*model.Resource][]Hook{}, Defaulters: map[*model.Type]Func{},
 		Converters: map[Pair]Func{}, Scoped: map[*model.Group]bool{}, RoundTrips: map[Pair]*RoundTrip{},
+		Serving: map[*model.Resource]*serving.Serving{}, Columns: map[*model.Type][]serving.Column{},
 	}
 	functions := findDefaulters(program)
 	for _, pkg := range p.packages() {
@@ -70,9 +79,33 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		if f, ok := p.defaulter(t); ok {
 			p.Defaulters[t] = f
 		}
+		p.Columns[t] = serving.Columns(t)
 	}
 	p.convert()
+	for _, g := range p.Wired() {
+		for _, r := range g.Resources {
+			p.Serving[r] = p.serve(g, r)
+		}
+	}
+	p.clients()
 	return p
+}
+
+// clients plans the client packages.
+func (p *Plan) clients() {
+	for _, c := range p.Clients {
+		if !p.Writes(c.Marked) {
+			continue
+		}
+		s, faults := clientset.New(c)
+		p.ClientFaults = append(p.ClientFaults, faults...)
+		for _, v := range s.Versions() {
+			v.AddToScheme = p.SchemeFunction(v.Package, &p.ClientFaults)
+		}
+		if len(s.Groups) > 0 {
+			p.ClientSets = append(p.ClientSets, s)
+		}
+	}
 }
 
 // packages are those of the program, of its groups, and of the types that its servers decode.

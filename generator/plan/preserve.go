@@ -190,7 +190,7 @@ func listKeys(f, g *model.Field) []string {
 				continue
 			}
 			if marked == f {
-				if k = Counterpart(other, k); k == nil || k.Type.Form != model.Basic {
+				if k = model.Counterpart(other, k); k == nil || k.Type.Form != model.Basic {
 					continue
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/serving"
 )
 
 // Print writes what is decided, for people: a line for each decision, indented below what it is about.
@@ -17,6 +18,14 @@ func (p *Plan) Print(w io.Writer) {
 		t.registration(p.Registrations[pkg])
 		t.defaults(p.Defaults[pkg])
 		t.conversions(p.ConversionsOf(pkg))
+	}
+	for _, s := range p.ClientSets {
+		t.line(0, "clients in %s", s.Path)
+		for _, v := range s.Versions() {
+			for _, k := range v.Kinds {
+				t.line(1, "%s %s: %s", v.GroupVersion(), k.Name(), k.Generic())
+			}
+		}
 	}
 	for _, g := range p.Wired() {
 		t.line(0, "group %q, wired in %s%s", g.Name, g.Wiring.Path, when(p.Scoped[g], ", with a conversion.Scope"))
@@ -172,8 +181,12 @@ func (t *printer) resource(p *Plan, r *model.Resource) {
 	for _, h := range p.Hooks[r] {
 		t.line(2, "%s: %s %s", h.Name, map[bool]string{true: "function", false: "method"}[h.Function], h.Func.Name)
 	}
+	t.serving(p.Serving[r])
 	for _, v := range r.Served() {
 		t.line(2, "%s", v.Version.Name)
+		for _, c := range p.Columns[v.Type] {
+			t.line(3, "column %q: %s", c.Name, c.Cell)
+		}
 		if f, ok := p.Defaulters[v.Type]; ok {
 			t.line(3, "default: %s", f)
 		}
@@ -197,5 +210,18 @@ func (t *printer) resource(p *Plan, r *model.Resource) {
 		for _, f := range p.RoundTrips[pair].Dropped {
 			t.line(3, "drops: %s.%s", Text(f.Owner, nil), f.Name)
 		}
+	}
+}
+
+func (t *printer) serving(s *serving.Serving) {
+	for _, f := range s.Selectable {
+		t.line(2, "selectable %s: %s", f.Path, serving.GoPath(f.Steps))
+	}
+	if c := s.Scale; c != nil {
+		t.line(2, "scale: %s%s%s", serving.GoPath(c.Spec), when(c.Status != nil, ", status "+serving.GoPath(c.Status)),
+			when(c.Selector != nil, ", selector "+serving.GoPath(c.Selector)))
+	}
+	for _, fault := range s.Faults {
+		t.line(2, "fault: %s", fault.Message)
 	}
 }

@@ -121,7 +121,7 @@ func fitsScheme(f *model.Func) bool {
 }
 
 func isScheme(t *model.Type) bool {
-	return t.Form == model.Pointer && t.Package == nil && IsNamed(t.Elem, runtimePath, "Scheme")
+	return t.Form == model.Pointer && t.Package == nil && model.IsNamed(t.Elem, runtimePath, "Scheme")
 }
 
 // schemeTypes are the types that the scheme knows: kinds, their lists, and other exported types that have a TypeMeta

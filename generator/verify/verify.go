@@ -8,18 +8,19 @@ import (
 	"fmt"
 	"regexp"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/load"
 )
 
 // Bug is the error for generated code that doesn't compile although the user's does.
 type Bug struct {
-	Errors emit.Errors
+	Errors diag.Errors
 }
 
 func (b Bug) Error() string {
-	return fmt.Sprintf("apigen generated code that doesn't compile, and wrote nothing; this is a bug of "+
-		"apigen:\n%v", b.Errors)
+	return fmt.Sprintf("apigen generated code that doesn't compile, and wrote nothing; this is a bug of apigen:\n%v",
+		b.Errors)
 }
 
 // Plan is what is to be checked.
@@ -34,15 +35,15 @@ type Plan struct {
 	Partial bool
 }
 
-// Check type-checks the packages of a load with a plan's files in them. The error is emit.Errors where the user's own
+// Check type-checks the packages of a load with a plan's files in them. The error is diag.Errors where the user's own
 // code doesn't compile, a Bug where only generated code doesn't. Faults in files of other generators are warnings, and
 // so are the user's in a partial plan.
-func Check(ctx context.Context, u *load.Universe, p Plan) (warnings emit.Errors, err error) {
+func Check(ctx context.Context, u *load.Universe, p Plan) (warnings diag.Errors, err error) {
 	diagnostics, err := u.Compile(ctx, filesOf(p.Files), filesOf(p.Aside), p.Gone)
 	if err != nil {
 		return nil, err
 	}
-	var user, ours emit.Errors
+	var user, ours diag.Errors
 	for _, d := range diagnostics {
 		switch {
 		case !d.Output:
@@ -62,40 +63,35 @@ func Check(ctx context.Context, u *load.Universe, p Plan) (warnings emit.Errors,
 		return warnings, err
 	}
 	if ours != nil {
-		var sorted emit.Errors
+		var sorted diag.Errors
 		errors.As(ours.Err(), &sorted)
 		return warnings, Bug{sorted}
 	}
 	return warnings, nil
 }
 
-// Bodies returns what doesn't compile in the bodies of the user's functions, whatever else is wrong: files may be some
-// of those that are to be written. It leaves out errors that missing generated code would resolve. Where the check
-// itself fails, it returns no faults.
-func Bodies(ctx context.Context, u *load.Universe, files []emit.File) (faults emit.Errors, err error) {
-	defer func() {
-		if recover() != nil {
-			faults = nil
-		}
-	}()
+// Bodies returns the errors of the compiler in the bodies of the user's functions while other faults keep code from
+// being generated. Files are those that emitters could make. Bodies leaves out errors that follow from generated code
+// that is missing.
+func Bodies(ctx context.Context, u *load.Universe, files []emit.File) (diag.Errors, error) {
 	diagnostics, err := u.Compile(ctx, filesOf(files), nil, func(string) bool { return false })
 	if err != nil {
 		return nil, err
 	}
+	var faults diag.Errors
 	for _, d := range diagnostics {
-		if d.Output && d.Origin == load.ByHand && d.Body && !generatedName.MatchString(d.Message) {
+		missing := d.Soft || d.Uncopied || generatedName.MatchString(d.Name)
+		if d.Output && d.Origin == load.ByHand && d.Body && !missing {
 			faults.Add(d.Pos, "%s", d.Message)
 		}
 	}
 	return faults, nil
 }
 
-// generatedName finds names of generated code in errors about undefined names.
-var generatedName = regexp.MustCompile(
-	`\b(DeepCopy|(auto)?Convert_|SetObjectDefaults_|Validate_|AddToScheme|SchemeBuilder|` +
-		`localSchemeBuilder|SchemeGroupVersion|GroupVersion|GroupName|Resource|Kind|AddKnownTypes|addKnownTypes|` +
-		`RegisterConversions|RegisterDefaults|wiring|Groups|OpenAPIModelName)|` +
-		`could not import|not used|no such package`)
+// generatedName matches the identifiers that generated code declares.
+var generatedName = regexp.MustCompile(`^(DeepCopy|(auto)?Convert_|SetObjectDefaults_|Validate_)|^(AddToScheme|` +
+	`SchemeBuilder|localSchemeBuilder|SchemeGroupVersion|GroupVersion|GroupName|Resource|Kind|[aA]ddKnownTypes|` +
+	`RegisterConversions|RegisterDefaults|wiring|Groups?|OpenAPIModelName)$`)
 
 // filesOf returns the emitters' files as the universe takes them.
 func filesOf(files []emit.File) []load.File {

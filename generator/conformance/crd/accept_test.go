@@ -12,7 +12,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit/crd"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
@@ -84,7 +84,7 @@ func TestRefused(t *testing.T) {
 	}
 	var kinds []string
 	for _, r := range p.Groups[0].Resources {
-		if n := len(slices.DeleteFunc(slices.Clone(warnings), func(w emit.Error) bool { return !of(w, r.Hub) })); n != 1 {
+		if n := len(slices.DeleteFunc(slices.Clone(warnings), func(w diag.Error) bool { return !of(w, r.Hub) })); n != 1 {
 			kinds = append(kinds, r.Kind)
 		}
 	}
@@ -94,7 +94,7 @@ func TestRefused(t *testing.T) {
 }
 
 // of tells whether a warning stands at a field of a kind, or in the comment above it.
-func of(w emit.Error, t *model.Type) bool {
+func of(w diag.Error, t *model.Type) bool {
 	markers := t.Pos.Line
 	for _, f := range t.Kind.Selectable {
 		markers = min(markers, f.Pos.Line)

@@ -6,6 +6,7 @@ import (
 
 	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/clientset"
 )
 
 const (
@@ -21,18 +22,18 @@ var meta = map[string]bool{
 
 // graph is which types have apply configurations, and in which packages.
 type graph struct {
-	set *layout.Set
+	set *clientset.Set
 	// types are those that get one here, sorted by name.
-	types map[*layout.Version][]*model.Type
+	types map[*clientset.Version][]*model.Type
 	// own holds the same types.
-	own map[*model.Type]*layout.Version
+	own map[*model.Type]*clientset.Version
 }
 
 // newGraph finds the types that are reached from the kinds that clients apply.
-func newGraph(s *layout.Set) *graph {
-	g := &graph{set: s, types: map[*layout.Version][]*model.Type{}, own: map[*model.Type]*layout.Version{}}
+func newGraph(s *clientset.Set) *graph {
+	g := &graph{set: s, types: map[*clientset.Version][]*model.Type{}, own: map[*model.Type]*clientset.Version{}}
 	reached := map[*model.Type]bool{}
-	versions := map[*model.Package]*layout.Version{}
+	versions := map[*model.Package]*clientset.Version{}
 	for _, v := range s.Versions() {
 		versions[v.Package] = v
 		for _, k := range v.Applied() {
@@ -61,7 +62,7 @@ func newGraph(s *layout.Set) *graph {
 }
 
 // lookup finds a type that a marker names among the set's; nil where it is another's.
-func lookup(s *layout.Set, ref model.Ref) *model.Type {
+func lookup(s *clientset.Set, ref model.Ref) *model.Type {
 	for _, v := range s.Versions() {
 		if v.Package.Path == ref.Path {
 			return v.Package.Type(ref.Name)

@@ -3,8 +3,8 @@ package applyconfig
 import (
 	"strings"
 
-	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/clientset"
 )
 
 // member is a field of an apply configuration, or what is embedded in it.
@@ -84,7 +84,7 @@ func (w *writer) settable(t *model.Type) []member {
 
 func (w *writer) embedded(m member) *embedded {
 	inner := deref(m.Type)
-	return &embedded{name: layout.ApplyName(inner.Name), text: w.text(inner), pointer: !m.Inline}
+	return &embedded{name: clientset.ApplyName(inner.Name), text: w.text(inner), pointer: !m.Inline}
 }
 
 // text is the type that an apply configuration has in a type's place.
@@ -92,13 +92,13 @@ func (w *writer) text(t *model.Type) string {
 	t = deref(t)
 	if path, alias := w.graph.home(t); path != "" {
 		if alias == "" {
-			return w.Qualify(&model.Package{Path: path}, layout.ApplyName(t.Name))
+			return w.Qualify(&model.Package{Path: path}, clientset.ApplyName(t.Name))
 		}
 		if path == w.version.ApplyPath() {
-			return layout.ApplyName(t.Name)
+			return clientset.ApplyName(t.Name)
 		}
 		w.Import(alias, path)
-		return alias + "." + layout.ApplyName(t.Name)
+		return alias + "." + clientset.ApplyName(t.Name)
 	}
 	if t.Name == "" && t.Form == model.Slice && w.graph.has(t.Elem) {
 		return "[]" + w.text(t.Elem)

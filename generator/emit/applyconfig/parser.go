@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit/layout"
+	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/clientset"
 )
 
 // atomicName and deducedName are the types of values of which nothing is known: merged as a whole, or as deep as they
@@ -16,12 +18,10 @@ const (
 	deducedName = "__untyped_deduced_"
 )
 
-// parserFile has the schema by which what a manager applied is extracted, in structured-merge-diff's terms.
-func parserFile(s *layout.Set) (*layout.File, error) {
-	definitions, err := definitions(s)
-	if err != nil {
-		return nil, err
-	}
+// writeParser adds the file with the schema that extracts a manager's fields, in structured-merge-diff's terms.
+func writeParser(w *layout.Writer, s *clientset.Set) {
+	w.Fail(w.Plan.Applied.Err)
+	definitions := definitions(w.Plan.Applied, s)
 	var out translation
 	out.line("", "types:")
 	for _, name := range slices.Sorted(maps.Keys(definitions)) {
@@ -32,7 +32,7 @@ func parserFile(s *layout.Set) (*layout.File, error) {
 	out.untyped("  ", atomicName, "atomic")
 	out.line("", "- name: %s", deducedName)
 	out.untyped("  ", deducedName, "separable")
-	f := s.NewFile(Name, s.ParserPath(), "internal", "Package internal has the schema of all apply configurations.")
+	f := w.File(s, s.ParserPath(), "internal", "Package internal has the schema of all apply configurations.")
 	f.Add(`// Parser returns the schema of all apply configurations. It is made once, and shared.
 func Parser() *typed.Parser { return parser() }
 
@@ -46,15 +46,10 @@ var parser = sync.OnceValue(func() *typed.Parser {
 
 `)
 	f.Add("var schemaYAML = typed.YAMLObject(`" + strings.ReplaceAll(out.String(), "`", "` + \"`\" + `") + "`)\n")
-	return f, nil
 }
 
 // definitions are the schemas of all kinds that are applied, and of what they refer to.
-func definitions(s *layout.Set) (map[string]map[string]any, error) {
-	applied := s.Plan.Applied
-	if applied.Err != nil {
-		return nil, applied.Err
-	}
+func definitions(applied plan.AppliedSchemas, s *clientset.Set) map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for _, v := range s.Versions() {
 		components := applied.Components[v.Model]
@@ -63,7 +58,7 @@ func definitions(s *layout.Set) (map[string]map[string]any, error) {
 			out[applied.SchemeNames[k.Type]] = components[applied.Names[k.Type]]
 		}
 	}
-	return out, nil
+	return out
 }
 
 // translation is text in YAML, in the making.

@@ -1,13 +1,13 @@
 package applyconfig
 
 import (
-	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/clientset"
 )
 
 // setters writes the functions that set, and the few that get, a configuration's fields.
 func (w *writer) setters(t *model.Type) {
-	name := layout.ApplyName(t.Name)
+	name := clientset.ApplyName(t.Name)
 	members := w.settable(t)
 	ensured := map[string]bool{}
 	for _, m := range members {

@@ -8,13 +8,16 @@ import (
 
 	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/clientset"
 )
 
 // writer writes the apply configurations of a version.
 type writer struct {
 	*layout.File
 	graph   *graph
-	version *layout.Version
+	version *clientset.Version
+	// schemeNames are the names of kinds in the schema.
+	schemeNames map[*model.Type]string
 }
 
 // printf writes to a buffer, which never fails.
@@ -35,21 +38,21 @@ func (w *writer) configuration(t *model.Type) {
 		}
 	case typeMeta:
 		printf(w, "// %s returns an apply configuration of that kind.\nfunc %s() *%s {\n\tb := &%s{}\n", t.Name, t.Name,
-			layout.ApplyName(t.Name), layout.ApplyName(t.Name))
+			clientset.ApplyName(t.Name), clientset.ApplyName(t.Name))
 		w.identity(t)
 	default:
 		printf(w, "// %s returns an apply configuration that sets nothing.\nfunc %s() *%s {\n\treturn &%s{}\n}\n\n",
-			t.Name, t.Name, layout.ApplyName(t.Name), layout.ApplyName(t.Name))
+			t.Name, t.Name, clientset.ApplyName(t.Name), clientset.ApplyName(t.Name))
 	}
 	if kind != nil || typeMeta {
 		printf(w, "// IsApplyConfiguration marks apply configurations of whole objects.\nfunc (b %s) "+
-			"IsApplyConfiguration() {}\n\n", layout.ApplyName(t.Name))
+			"IsApplyConfiguration() {}\n\n", clientset.ApplyName(t.Name))
 	}
 	w.setters(t)
 }
 
 // kind is the client's kind of a type, or nil.
-func (w *writer) kind(t *model.Type) *layout.Kind {
+func (w *writer) kind(t *model.Type) *clientset.Kind {
 	for _, k := range w.version.Kinds {
 		if k.Type == t {
 			return k
@@ -60,7 +63,7 @@ func (w *writer) kind(t *model.Type) *layout.Kind {
 
 // declaration declares the type.
 func (w *writer) declaration(t *model.Type) {
-	name := layout.ApplyName(t.Name)
+	name := clientset.ApplyName(t.Name)
 	printf(w, "// %s is what is to be applied of type %s: fields that are nil are left to others.\n", name, t.Name)
 	if t.Doc != "" {
 		w.Add("//\n")
@@ -94,8 +97,8 @@ func (w *writer) comment(doc string) {
 }
 
 // kindConstructor writes the function that makes the configuration of an object.
-func (w *writer) kindConstructor(k *layout.Kind) {
-	name, params := layout.ApplyName(k.Name()), "name string"
+func (w *writer) kindConstructor(k *clientset.Kind) {
+	name, params := clientset.ApplyName(k.Name()), "name string"
 	if k.NonNamespaced || !k.Namespaced {
 		printf(w, "// %s returns an apply configuration of the object of that name.\n", k.Name())
 	} else {
@@ -115,8 +118,8 @@ func (w *writer) identity(t *model.Type) {
 }
 
 // extract writes the functions that return what a manager has applied of an object.
-func (w *writer) extract(k *layout.Kind) {
-	name, api := layout.ApplyName(k.Name()), w.Qualify(k.Type.Package, k.Type.Name)
+func (w *writer) extract(k *clientset.Kind) {
+	name, api := clientset.ApplyName(k.Name()), w.Qualify(k.Type.Package, k.Type.Name)
 	printf(w, `// Extract%[1]sFrom returns what the manager has applied of an object and still owns, to be changed and applied again. The
 // object must be as the server returned it. The subresource is that through which it was applied: status, scale; empty is
 // the object's own.
@@ -127,7 +130,7 @@ func Extract%[1]sFrom(object *%[2]s, fieldManager string, subresource string) (*
 		return nil, err
 	}
 	b.WithName(object.GetName())
-`, k.Name(), api, name, w.graph.set.Plan.Applied.SchemeNames[k.Type])
+`, k.Name(), api, name, w.schemeNames[k.Type])
 	if k.Namespaced {
 		w.Add("\tb.WithNamespace(object.GetNamespace())\n")
 	}
@@ -150,7 +153,7 @@ func Extract%[1]s%[5]s(object *%[2]s, fieldManager string) (*%[3]s, error) {
 }
 
 // subresources are those of a kind that can be applied, sorted.
-func subresources(k *layout.Kind) []string {
+func subresources(k *clientset.Kind) []string {
 	var out []string
 	if !k.NoStatus && slices.ContainsFunc(k.Type.Fields, func(f *model.Field) bool { return f.Name == "Status" }) {
 		out = append(out, "status")

@@ -1,50 +1,26 @@
 // Package clients emits the clientset that +apigen:clients asks for: one typed client for each kind marked +genclient,
-// over client-go's generic one, the set of all of them, and their fakes for tests. It knows the model, emit and layout,
-// which holds the templates' data.
+// over client-go's generic one, the set of all of them, and their fakes for tests. It knows emit, layout and the plan
+// of clients, which is the templates' data.
 package clients
 
 import (
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/layout"
-	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/clientset"
 )
-
-// Name is the emitter's.
-const Name = "clients"
 
 // Emitter returns the emitter of clientsets.
 func Emitter() emit.Emitter {
-	return emit.Emitter{
-		Name: Name,
-		Doc:  "the clientset of the kinds marked +genclient, where +apigen:clients asks for one",
-		Owns: func(base string) bool { return base == layout.FileName(Name) },
-		Emit: Emit,
-	}
+	return layout.Emitter("clients", "the clientset of the kinds marked +genclient, where +apigen:clients asks for one",
+		write)
 }
 
-// Emit returns the files of all clientsets that are asked for.
-func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
-	sets := layout.Sets(p, &errs)
-	for _, s := range sets {
-		for _, v := range s.Versions() {
-			p.SchemeFunction(v.Package, &errs)
-		}
+// write adds the files of a set.
+func write(out *layout.Writer, s *clientset.Set) {
+	w := writer{out, layout.Template("typed.tmpl"), layout.Template("*set.tmpl"), layout.Template("scheme.tmpl")}
+	w.clientset(s)
+	for _, v := range s.Versions() {
+		w.version(v)
+		w.fakeVersion(v)
 	}
-	if err := errs.Err(); err != nil {
-		return nil, err
-	}
-	w := writer{typed: layout.Template("typed.tmpl"), set: layout.Template("*set.tmpl"),
-		scheme: layout.Template("scheme.tmpl")}
-	for _, s := range sets {
-		w.clientset(s)
-		for _, v := range s.Versions() {
-			w.version(v)
-			w.fakeVersion(v)
-		}
-	}
-	if w.err != nil {
-		return nil, w.err
-	}
-	return layout.Files(w.files)
 }

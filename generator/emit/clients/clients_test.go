@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/applyconfig"
 	"apigen.dev/generator/emit/clients"
@@ -102,7 +103,7 @@ func TestRegistrationUnderAnotherName(t *testing.T) {
 	const scheme = "import \"k8s.io/apimachinery/pkg/runtime\"\n"
 	text := strings.Replace(shop, "import metav1", scheme+"import metav1", 1) + function
 	_, err := clients.Emitter().Emit(plan.New(loadtest.Program(t, text)))
-	var errs emit.Errors
+	var errs diag.Errors
 	line := strings.Count(text[strings.Index(text, "// +groupName"):], "\n") // of the file: the function is its last
 	if !errors.As(err, &errs) || len(errs) != 1 || errs[0].Pos.Line != line ||
 		!strings.Contains(errs[0].Message, "rename this function to AddToScheme, or write a func AddToScheme") {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"slices"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
@@ -55,8 +56,8 @@ func emitFiles(p *plan.Plan) ([]emit.File, error) {
 }
 
 // collect adds an error of rendering to the others.
-func collect(errs *emit.Errors, pkg *model.Package, err error) {
-	var many emit.Errors
+func collect(errs *diag.Errors, pkg *model.Package, err error) {
+	var many diag.Errors
 	if errors.As(err, &many) {
 		*errs = append(*errs, many...)
 		return

@@ -3,15 +3,15 @@ package conversion
 import (
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/plan"
 	"apigen.dev/generator/spelling"
 )
 
 // warnings tells of functions that convert a pair of types as generated code would call them, but for a slip in their
 // names. What other code of the package mentions may be called as it likes.
-func warnings(p *plan.Plan) []emit.Error {
-	var errs emit.Errors
+func warnings(p *plan.Plan) []diag.Error {
+	var errs diag.Errors
 	for _, pkg := range p.Packages {
 		if !p.Writes(pkg) {
 			continue

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 )
@@ -16,7 +16,7 @@ import (
 type copier struct {
 	file   *gocode.File
 	shapes shapes
-	errs   emit.Errors
+	errs   diag.Errors
 	// refused are the positions that were complained about already: once is enough.
 	refused map[model.Position]bool
 

@@ -6,6 +6,7 @@ package deepcopy
 import (
 	"sort"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
@@ -26,7 +27,7 @@ func Emitter() emit.Emitter {
 }
 
 func emitAll(p *plan.Plan) ([]emit.File, error) {
-	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
+	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, diag.Errors) {
 		file := gocode.New(p.Program, pkg)
 		return file, emitPackage(file)
 	})
@@ -34,7 +35,7 @@ func emitAll(p *plan.Plan) ([]emit.File, error) {
 
 // emitPackage writes the methods of the package's types, in the order of their names: moving a declaration changes
 // nothing.
-func emitPackage(file *gocode.File) emit.Errors {
+func emitPackage(file *gocode.File) diag.Errors {
 	c := &copier{file: file, shapes: shapes{}, refused: map[model.Position]bool{}}
 	types := append([]*model.Type(nil), file.Package().Types...)
 	sort.Slice(types, func(i, j int) bool { return types[i].Name < types[j].Name })

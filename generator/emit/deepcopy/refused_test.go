@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/loadtest"
 	"apigen.dev/generator/plan"
 )
@@ -20,7 +20,7 @@ func TestRefusedSource(t *testing.T) {
 	}
 	dir := loadtest.Dir(t, string(archive))
 	_, err = Emitter().Emit(plan.New(loadtest.Load(t, dir).Program))
-	var errs emit.Errors
+	var errs diag.Errors
 	if !errors.As(err, &errs) {
 		t.Fatalf("got %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
@@ -33,7 +34,7 @@ func Emitter() emit.Emitter {
 }
 
 func emitAll(p *plan.Plan) ([]emit.File, error) {
-	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
+	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, diag.Errors) {
 		w := newWriter(p, p.Defaults[pkg])
 		w.functions()
 		return w.file, w.errs

@@ -3,15 +3,15 @@ package defaults
 import (
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 	"apigen.dev/generator/spelling"
 )
 
 // warnings tells of functions that are called like defaulting functions and never called.
-func warnings(p *plan.Plan) []emit.Error {
-	var errs emit.Errors
+func warnings(p *plan.Plan) []diag.Error {
+	var errs diag.Errors
 	for _, pkg := range p.Packages {
 		for _, f := range pkg.Funcs {
 			name, ok := strings.CutPrefix(f.Name, "SetDefaults_")
@@ -32,7 +32,7 @@ func warnings(p *plan.Plan) []emit.Error {
 }
 
 // misnamed tells of a function that would default its one parameter, but for a slip in its name.
-func misnamed(errs *emit.Errors, pkg *model.Package, f *model.Func) {
+func misnamed(errs *diag.Errors, pkg *model.Package, f *model.Func) {
 	if len(f.Params) != 1 || len(f.Results) != 0 || f.Variadic || f.Params[0].Form != model.Pointer ||
 		f.Params[0].Elem == nil {
 		return

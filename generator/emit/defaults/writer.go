@@ -6,7 +6,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
@@ -17,7 +17,7 @@ type writer struct {
 	plan    *plan.Defaults
 	program *model.Program
 	file    *gocode.File
-	errs    emit.Errors
+	errs    diag.Errors
 
 	helpers map[*model.Type]string
 	taken   map[string]bool

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
@@ -25,7 +26,7 @@ type File struct {
 	pkg     *model.Package
 	body    *jen.File
 	imports *imports
-	errs    emit.Errors
+	errs    diag.Errors
 	// field is where the field stands whose type is being written, within a struct without a name.
 	field model.Position
 	decls int
@@ -46,9 +47,9 @@ func New(program *model.Program, pkg *model.Package, locals ...string) *File {
 
 // Files renders one file of that name for each package that output is written for, of what write puts into it: none
 // where that is nil or empty. Faults of all packages are told together, and then there are no files.
-func Files(p *plan.Plan, base string, write func(pkg *model.Package) (*File, emit.Errors)) ([]emit.File, error) {
+func Files(p *plan.Plan, base string, write func(pkg *model.Package) (*File, diag.Errors)) ([]emit.File, error) {
 	var files []emit.File
-	var errs emit.Errors
+	var errs diag.Errors
 	for _, pkg := range p.Packages {
 		if !p.Writes(pkg) {
 			continue

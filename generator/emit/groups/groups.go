@@ -11,6 +11,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
@@ -34,7 +35,7 @@ func Emitter() emit.Emitter {
 
 // Emit returns a file for each marked package.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	var files []emit.File
 	for _, pkg := range p.Packages {
 		if !pkg.CollectGroups || !p.Writes(pkg) || !p.RuntimeAvailable {

@@ -1,106 +1,81 @@
 // Package informers emits the informers that +apigen:clients asks for: a factory of shared informers, and below it a
-// package for each group and each version. It knows the model, emit and layout, which holds the templates' data.
+// package for each group and each version. It knows emit, layout and the plan of clients, which is the templates' data.
 package informers
 
 import (
-	"errors"
 	"text/template"
 
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/layout"
-	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/clientset"
 )
-
-// Name is the emitter's.
-const Name = "informers"
 
 // Emitter returns the emitter of informers.
 func Emitter() emit.Emitter {
-	return emit.Emitter{
-		Name: Name,
-		Doc:  "the informers of the kinds marked +genclient, where +apigen:clients asks for them",
-		Owns: func(base string) bool { return base == layout.FileName(Name) },
-		Emit: Emit,
+	return layout.Emitter("informers",
+		"the informers of the kinds marked +genclient, where +apigen:clients asks for them", write)
+}
+
+// write adds the files of a set.
+func write(out *layout.Writer, s *clientset.Set) {
+	if len(s.InformedGroups()) == 0 {
+		return
+	}
+	w := writer{out, layout.Template("informer.tmpl")}
+	w.factory(s)
+	for _, g := range s.InformedGroups() {
+		w.group(s, g)
+		for _, v := range g.InformedVersions() {
+			w.version(s, v)
+		}
 	}
 }
 
-// Emit returns the files of all informers that are asked for.
-func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
-	sets := layout.Sets(p, &errs)
-	if err := errs.Err(); err != nil {
-		return nil, nil //nolint:nilerr // the emitter of clients reports them
-	}
-	w := writer{templates: layout.Template("informer.tmpl")}
-	for _, s := range sets {
-		if len(s.InformedGroups()) == 0 {
-			continue
-		}
-		w.factory(s)
-		for _, g := range s.InformedGroups() {
-			w.group(s, g)
-			for _, v := range g.InformedVersions() {
-				w.version(s, v)
-			}
-		}
-	}
-	if w.err != nil {
-		return nil, w.err
-	}
-	return layout.Files(w.files)
-}
-
-// writer collects the files, and the errors of templates, which are bugs.
+// writer writes the informers of a set.
 type writer struct {
+	*layout.Writer
 	templates *template.Template
-	files     []*layout.File
-	err       error
 }
 
-// file begins a file and keeps it.
-func (w *writer) file(s *layout.Set, pkg, name, doc string) *layout.File {
-	f := s.NewFile(Name, pkg, name, doc)
+// file begins a file that can import the clientset.
+func (w writer) file(s *clientset.Set, pkg, name, doc string) *layout.File {
+	f := w.File(s, pkg, name, doc)
 	f.Import("versioned", s.ClientsetPath())
 	f.Import("internalinterfaces", s.InterfacesPath())
-	w.files = append(w.files, f)
 	return f
 }
 
-func (w *writer) execute(f *layout.File, name string, data any) {
-	w.err = errors.Join(w.err, w.templates.ExecuteTemplate(f, name, data))
-}
-
 // factory writes the packages of the whole set.
-func (w *writer) factory(s *layout.Set) {
+func (w writer) factory(s *clientset.Set) {
 	f := w.file(s, s.InformersPath(), "externalversions", "Package externalversions has the factory of shared "+
 		"informers of all groups and versions.")
 	for _, g := range s.InformedGroups() {
 		f.Import(g.Alias(), s.GroupInformers(g))
 	}
-	w.execute(f, "factory", s)
-	w.execute(f, "generic", s)
+	w.Execute(f, w.templates, "factory", s)
+	w.Execute(f, w.templates, "generic", s)
 	f = w.file(s, s.InterfacesPath(), "internalinterfaces", "Package internalinterfaces has what the factory of "+
 		"informers and the informers know of each other.")
-	w.execute(f, "interfaces", s)
+	w.Execute(f, w.templates, "interfaces", s)
 }
 
 // group writes the package of a group.
-func (w *writer) group(s *layout.Set, g *layout.Group) {
+func (w writer) group(s *clientset.Set, g *clientset.Group) {
 	f := w.file(s, s.GroupInformers(g), g.PackageName,
 		"Package "+g.PackageName+" has the informers of "+g.GroupName()+".")
 	for _, v := range g.InformedVersions() {
 		f.Import(v.Name, v.InformerPath())
 	}
-	w.execute(f, "group", g)
+	w.Execute(f, w.templates, "group", g)
 }
 
 // version writes the package of a version.
-func (w *writer) version(s *layout.Set, v *layout.Version) {
+func (w writer) version(s *clientset.Set, v *clientset.Version) {
 	f := w.file(s, v.InformerPath(), v.Name, "Package "+v.Name+" has the informers of "+v.GroupVersion()+".")
 	f.Import(v.API(), v.Package.Path)
 	f.Import(v.ListerAlias(), v.ListerPath())
-	w.execute(f, "version", v)
+	w.Execute(f, w.templates, "version", v)
 	for _, k := range v.Informed() {
-		w.execute(f, "kind", k)
+		w.Execute(f, w.templates, "kind", k)
 	}
 }

@@ -1,8 +1,9 @@
+// Package layout has what the emitters of clients share: Go files that are written from templates. It knows the plan,
+// emit and the templates.
 package layout
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"go/format"
 	"maps"
@@ -13,10 +14,10 @@ import (
 	"text/template"
 
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/clientset"
 	"apigen.dev/templates"
 )
-
-const metaAlias = "metav1"
 
 // usual are the packages that client files import, by the names under which they do. None is a plural in small letters,
 // as the types that implement clients are.
@@ -35,7 +36,7 @@ var usual = map[string]string{
 	"labels":        "k8s.io/apimachinery/pkg/labels",
 	"listers":       "k8s.io/client-go/listers",
 	"managedfields": "k8s.io/apimachinery/pkg/util/managedfields",
-	metaAlias:       "k8s.io/apimachinery/pkg/apis/meta/v1",
+	"metav1":        "k8s.io/apimachinery/pkg/apis/meta/v1",
 	"reflect":       "reflect",
 	"rest":          "k8s.io/client-go/rest",
 	"runtime":       "k8s.io/apimachinery/pkg/runtime",
@@ -59,27 +60,17 @@ func Imports() []string {
 }
 
 // File is a Go file of a client package under construction. What it imports is what its text uses, of the usual
-// packages and of those that it was told.
+// packages and of those that Import names.
 type File struct {
 	bytes.Buffer
-	set       *Set
+	program   *model.Program
+	set       *clientset.Set
 	path, doc string
 	name      string
 	base      string
 	imports   map[string]string
 	byPath    map[string]string
 }
-
-// NewFile begins the emitter's file of a package below the set's path, which is called name. The doc is the package's.
-func (s *Set) NewFile(emitter, pkg, name, doc string) *File {
-	f := &File{set: s, path: pkg, name: name, doc: doc, base: FileName(emitter), imports: map[string]string{},
-		byPath: map[string]string{}}
-	f.ImportAll(usual)
-	return f
-}
-
-// FileName is the base name of an emitter's files.
-func FileName(emitter string) string { return "zz_generated." + emitter + ".go" }
 
 // Add adds text.
 func (f *File) Add(parts ...string) {
@@ -104,7 +95,7 @@ func (f *File) ImportAll(byAlias map[string]string) {
 // Render returns the formatted file.
 func (f *File) Render() (emit.File, error) {
 	var src bytes.Buffer
-	src.WriteString(emit.Header(f.set.Plan.Program) + "\n\n")
+	src.WriteString(emit.Header(f.program) + "\n\n")
 	for line := range strings.Lines(f.doc) {
 		src.WriteString("// " + strings.TrimSpace(line) + "\n")
 	}
@@ -203,20 +194,4 @@ func afterLine(src []byte, i int) int {
 // Template parses the templates of clients of that name.
 func Template(name string) *template.Template {
 	return template.Must(template.ParseFS(templates.FS, "client/"+name))
-}
-
-// Files renders files, and sorts them as emitters return them.
-func Files(files []*File) ([]emit.File, error) {
-	out := make([]emit.File, 0, len(files))
-	for _, f := range files {
-		file, err := f.Render()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, file)
-	}
-	slices.SortFunc(out, func(a, b emit.File) int {
-		return cmp.Or(strings.Compare(a.Dir, b.Dir), strings.Compare(a.Name, b.Name))
-	})
-	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/clientset"
 )
 
 // Qualify is a name of a package as the file says it. The package need not have been imported before.
@@ -34,9 +35,9 @@ func (f *File) alias(path string) string {
 // customaryAlias is the last element of a path, behind that of its parent where it is a version: intstr, corev1.
 func customaryAlias(path string) string {
 	elements := strings.Split(path, "/")
-	name := identifier(elements[len(elements)-1])
+	name := clientset.Identifier(elements[len(elements)-1])
 	if len(elements) > 1 && (name == "" || versionPattern.MatchString(name)) {
-		return identifier(elements[len(elements)-2]) + name
+		return clientset.Identifier(elements[len(elements)-2]) + name
 	}
 	return name
 }

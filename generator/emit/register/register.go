@@ -5,6 +5,7 @@
 package register
 
 import (
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
@@ -31,7 +32,7 @@ func Emitter() emit.Emitter {
 }
 
 func emitAll(p *plan.Plan) ([]emit.File, error) {
-	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
+	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, diag.Errors) {
 		r := p.Registrations[pkg]
 		if !r.Generated {
 			return nil, nil
@@ -50,8 +51,8 @@ func emitAll(p *plan.Plan) ([]emit.File, error) {
 }
 
 // obstacles are why a package's registration can't be emitted.
-func obstacles(pkg *model.Package) emit.Errors {
-	var errs emit.Errors
+func obstacles(pkg *model.Package) diag.Errors {
+	var errs diag.Errors
 	if pos, taken := pkg.Declared[plan.LocalSchemeBuilder]; taken && pkg.LocalSchemeBuilder != plan.LocalSchemeBuilder {
 		errs.Add(pos, "%s is the name by which functions are registered: make it a *runtime.SchemeBuilder, or give "+
 			"it another name", plan.LocalSchemeBuilder)

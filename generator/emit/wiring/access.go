@@ -7,7 +7,6 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
 )
 
 // operand is a Go expression and its type. Where Pointer is set, the expression is a pointer to a value of the type
@@ -27,50 +26,44 @@ func (o operand) value() string {
 	return o.expr
 }
 
-// walker prints statements that lead from an object along a path, and leave through none where something on the way is
-// absent.
+// walker prints statements that lead from an object along a path of the plan, and return none where a value on the way
+// is absent.
 type walker struct {
 	// none is the statement that returns for an absent value.
 	none func() jen.Code
 	// done prints the statement that returns for the value found.
-	done func(g *jen.Group, found operand) error
+	done func(g *jen.Group, found operand)
 	vars map[string]int // how often a name was given
 }
 
 // walk prints the statements for the steps that are left.
-func (w *walker) walk(g *jen.Group, at operand, steps []model.Step) error {
-	at, err := w.reach(g, at)
-	if err != nil {
-		return err
+func (w *walker) walk(g *jen.Group, at operand, steps []model.Step) {
+	if at.typ.Form == model.Pointer {
+		g.If(jen.Id(at.expr).Op("==").Nil()).Block(w.none())
+		at = operand{expr: at.expr, typ: at.typ.Elem, pointer: true}
 	}
 	if len(steps) == 0 {
-		return w.done(g, at)
+		w.done(g, at)
+		return
 	}
 	step, rest := steps[0], steps[1:]
 	switch {
 	case step.Filter != nil:
-		return w.filter(g, at, step.Filter, rest)
+		w.filter(g, at, step.Filter, rest)
 	case step.Field != nil:
 		expr := at.expr + "." + step.Field.Name
 		if promotes(at.typ, step.Field, rest) {
-			expr = at.expr // obj.CreationTimestamp, as one writes it by hand
+			expr = at.expr // obj.CreationTimestamp, as people write it
 		}
-		return w.walk(g, operand{expr: expr, typ: step.Field.Type, omitted: step.Field.OmitEmpty}, rest)
+		w.walk(g, operand{expr: expr, typ: step.Field.Type, omitted: step.Field.OmitEmpty}, rest)
 	case step.IsIndex:
-		if at.typ.Form != model.Slice && at.typ.Form != model.Array {
-			return fmt.Errorf("[%d] is no index of %s", step.Index, plan.TypeText(at.typ))
-		}
 		g.If(tooShort(at.value(), step.Index)).Block(w.none())
-		return w.walk(g, operand{expr: at.indexable() + "[" + indexOf(at.value(), step.Index) + "]", typ: at.typ.Elem},
-			rest)
+		w.walk(g, operand{expr: at.indexable() + "[" + indexOf(at.value(), step.Index) + "]", typ: at.typ.Elem}, rest)
 	default:
-		if at.typ.Form != model.Map {
-			return fmt.Errorf("%q is no key of %s", step.Key, plan.TypeText(at.typ))
-		}
 		name := w.variable("value")
 		g.List(jen.Id(name), jen.Id("ok")).Op(":=").Id(at.indexable()).Index(jen.Lit(step.Key))
 		g.If(jen.Op("!").Id("ok")).Block(w.none())
-		return w.walk(g, operand{expr: name, typ: at.typ.Elem}, rest)
+		w.walk(g, operand{expr: name, typ: at.typ.Elem}, rest)
 	}
 }
 
@@ -124,23 +117,8 @@ func indexOf(list string, index int) string {
 	return strconv.Itoa(index)
 }
 
-// reach follows pointers to the value, leaving at nil.
-func (w *walker) reach(g *jen.Group, at operand) (operand, error) {
-	if at.typ.Form == model.Pointer {
-		if at.pointer {
-			return at, fmt.Errorf("a pointer to a pointer is no step of a path")
-		}
-		g.If(jen.Id(at.expr).Op("==").Nil()).Block(w.none())
-		return w.reach(g, operand{expr: at.expr, typ: at.typ.Elem, pointer: true})
-	}
-	return at, nil
-}
-
 // filter prints a loop to the first element that satisfies the filter.
-func (w *walker) filter(g *jen.Group, at operand, filter *model.Filter, rest []model.Step) error {
-	if at.typ.Form != model.Slice && at.typ.Form != model.Array {
-		return fmt.Errorf("a filter needs a list, not %s", plan.TypeText(at.typ))
-	}
+func (w *walker) filter(g *jen.Group, at operand, filter *model.Filter, rest []model.Step) {
 	index, item := w.variable("i"), w.variable("item")
 	element := operand{expr: item, typ: at.typ.Elem, pointer: true}
 	address := jen.Op("&").Id(at.indexable()).Index(jen.Id(index))
@@ -150,39 +128,27 @@ func (w *walker) filter(g *jen.Group, at operand, filter *model.Filter, rest []m
 		address = jen.Id(at.indexable()).Index(jen.Id(index))
 		condition = jen.Id(item).Op("!=").Nil().Op("&&")
 	}
-	test, err := filterTest(element, filter)
-	if err != nil {
-		return err
-	}
-	var inner error
 	g.For(jen.Id(index).Op(":=").Range().Id(at.value())).BlockFunc(func(g *jen.Group) {
 		g.Id(item).Op(":=").Add(address)
-		g.If(condition.Add(test)).BlockFunc(func(g *jen.Group) { inner = w.walk(g, element, rest) })
+		g.If(condition.Add(filterTest(element, filter))).BlockFunc(func(g *jen.Group) { w.walk(g, element, rest) })
 	})
 	g.Add(w.none())
-	return inner
 }
 
 // filterTest is the condition that an element satisfies a filter.
-func filterTest(element operand, filter *model.Filter) (*jen.Statement, error) {
+func filterTest(element operand, filter *model.Filter) *jen.Statement {
 	test := jen.Null()
 	expr, typ := element.expr, element.typ
 	for _, step := range filter.Steps {
-		if step.Field == nil {
-			return nil, fmt.Errorf("a filter compares a field")
-		}
 		expr, typ = expr+"."+step.Field.Name, step.Field.Type
 		if typ.Form == model.Pointer {
 			test.Id(expr).Op("!=").Nil().Op("&&")
 		}
 	}
 	if typ.Form == model.Pointer {
-		expr, typ = "*"+expr, typ.Elem
+		expr = "*" + expr
 	}
-	if !isString(typ) {
-		return nil, fmt.Errorf("a filter compares a string, not %s", plan.TypeText(typ))
-	}
-	return test.Id(expr).Op("==").Lit(filter.Value), nil
+	return test.Id(expr).Op("==").Lit(filter.Value)
 }
 
 // indexable is the expression that can be indexed.
@@ -204,5 +170,3 @@ func (w *walker) variable(name string) string {
 	}
 	return fmt.Sprintf("%s%d", name, w.vars[name])
 }
-
-func isString(t *model.Type) bool { return t.Form == model.Basic && t.Basic == "string" }

@@ -1,28 +1,25 @@
 package wiring
 
 import (
-	"go/token"
-	"strings"
-
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/serving"
 )
 
 // columns prints the descriptions of a version's columns and the functions of their cells; both nil where it has none.
 //
 // A cell shows what kubectl shows for a custom resource: text as it is, other values in a text column as their JSON, a
-// date as an age, and nothing where something on the way is absent or the value doesn't fit the column's type. A zero
-// value is shown as such, with omitempty too: the Go type knows no difference.
+// date as an age. It is empty where a value on the way is absent or doesn't fit the column's type. It shows a zero
+// value, with omitempty too: the Go type knows no difference.
 func (p *printer) columns(t *model.Type) (columns, cells jen.Code) {
-	if t.Kind == nil || len(t.Kind.Columns) == 0 {
-		return nil, nil
-	}
 	var infos, funcs []jen.Code
-	for _, c := range t.Kind.Columns {
-		infos = append(infos, columnInfo(c))
+	for _, c := range p.plan.Columns[t] {
+		infos = append(infos, columnInfo(c.Column))
 		funcs = append(funcs, p.cell(t, c))
+	}
+	if infos == nil {
+		return nil, nil
 	}
 	cell := jen.Func().Params(pointer(t)).Qual(apiPath, "Cell")
 	return jen.Index().Qual(apiPath, "Column").Custom(braces, infos...), jen.Index().Add(cell).Custom(braces, funcs...)
@@ -42,105 +39,63 @@ func columnInfo(c model.Column) jen.Code {
 	return jen.Values(members...)
 }
 
+func noCell() jen.Code { return jen.Return(jen.Qual(apiPath, "Cell").Values()) }
+
 // cell prints the function that makes a column's cell.
-func (p *printer) cell(t *model.Type, c model.Column) jen.Code {
-	noCell := func() jen.Code { return jen.Return(jen.Qual(apiPath, "Cell").Values()) }
-	var fault error
-	body := func(g *jen.Group) {
-		w := &walker{none: noCell, done: func(g *jen.Group, found operand) error { p.finish(g, c, found); return nil }}
-		start := operand{expr: "in", typ: t}
-		if m := columnFunction(t, c); m != nil {
-			g.Id("result").Op(":=").Qual(m.Package.Path, m.Name).Call(jen.Id("in"))
-			start = operand{expr: "result", typ: m.Results[0]}
-		} else if c.Method != "" {
-			start, fault = p.methodOperand(t, c)
-			if fault == nil && start.typ.Form == model.Pointer {
+func (p *printer) cell(t *model.Type, c serving.Column) jen.Code {
+	return jen.Func().Params(jen.Id("in").Add(pointer(t))).Qual(apiPath, "Cell").BlockFunc(func(g *jen.Group) {
+		start := operand{expr: "in", typ: c.Start}
+		switch {
+		case c.Start == nil || c.Method == "" && c.Steps == nil:
+			g.Add(noCell())
+			return
+		case c.Function != nil:
+			g.Id("result").Op(":=").Qual(c.Function.Package.Path, c.Function.Name).Call(jen.Id("in"))
+			start.expr = "result"
+		case c.Method != "":
+			start.expr = "in." + c.Method + "()"
+			if c.Start.Form == model.Pointer {
 				g.Id("result").Op(":=").Id(start.expr)
 				start.expr = "result"
 			}
 		}
-		if c.Method == "" && c.Steps == nil {
-			g.Add(noCell())
-			return
-		}
-		if fault == nil {
-			fault = w.walk(g, start, c.Steps)
-		}
-	}
-	code := jen.Func().Params(jen.Id("in").Add(pointer(t))).Qual(apiPath, "Cell").BlockFunc(body)
-	if fault != nil {
-		p.errs.Add(c.Pos, "column %q: %s", c.Name, fault)
-	}
-	return code
-}
-
-// methodOperand is the call of a column's method.
-func (p *printer) methodOperand(t *model.Type, c model.Column) (operand, error) {
-	m := t.Methods[c.Method]
-	if m == nil && t.Package.ServedBy != nil {
-		return operand{typ: t}, faultf("package %s has no function %s_%s that fits: write `func %s_%s(obj *%s) string`",
-			t.Package.ServedBy.Path, c.Method, t.Name, c.Method, t.Name, plan.TypeText(t))
-	}
-	if m == nil {
-		return operand{typ: t}, faultf("%s has no method %s: write `func (in *%s) %s() string`", t.Name, c.Method, t.Name, c.Method)
-	}
-	if !token.IsExported(c.Method) && t.Package.ServedBy == nil {
-		return operand{typ: t}, faultf("method %s is not exported, and is called from another package: call it %s",
-			c.Method, strings.ToUpper(c.Method[:1])+c.Method[1:])
-	}
-	if len(m.Params) != 0 || len(m.Results) != 1 {
-		return operand{typ: t}, faultf("method %s must take nothing and return one value, as `func (in *%s) %s() string` does", c.Method, t.Name, c.Method)
-	}
-	return operand{expr: "in." + c.Method + "()", typ: m.Results[0]}, nil
+		w := &walker{none: noCell, done: func(g *jen.Group, found operand) { p.finish(g, c, found) }}
+		w.walk(g, start, c.Steps)
+	})
 }
 
 // finish prints the statements that return the cell of a value. A text that JSON leaves out has none, as for a custom
-// resource, whose columns look at JSON; of numbers and truths, zero is worth showing.
-func (p *printer) finish(g *jen.Group, c model.Column, found operand) {
-	if found.omitted && isString(found.typ) {
-		g.If(jen.Id(found.value()).Op("==").Lit("")).Block(jen.Return(jen.Qual(apiPath, "Cell").Values()))
+// resource, whose columns look at JSON; of numbers and booleans, zero is worth showing.
+func (p *printer) finish(g *jen.Group, c serving.Column, found operand) {
+	if found.omitted && model.IsString(found.typ) {
+		g.If(jen.Id(found.value()).Op("==").Lit("")).Block(noCell())
 	}
 	cell := func(name string, value jen.Code) { g.Return(jen.Qual(apiPath, name).Call(value)) }
 	t, value := found.typ, jen.Id(found.value())
-	switch {
-	case c.Type == "date" && isTime(t):
-		g.If(jen.Id(found.expr).Dot("IsZero").Call()).Block(jen.Return(jen.Qual(apiPath, "Cell").Values()))
-		if !plan.IsNamed(t, "time", "Time") {
+	switch c.Cell {
+	case serving.AgeCell:
+		g.If(jen.Id(found.expr).Dot("IsZero").Call()).Block(noCell())
+		if !model.IsNamed(t, "time", "Time") {
 			value = jen.Id(found.expr).Dot("Time")
 		}
 		cell("Age", value)
-	case c.Type == "date" && isString(t):
+	case serving.DateCell:
 		p.dated = true
 		g.Return(jen.Id("dateCell").Call(as("string", t, value)))
-	case c.Type == "integer" && (isInteger(t) || isFloat(t)):
+	case serving.IntegerCell:
 		cell("Int", as("int64", t, value))
-	case c.Type == "number" && (isInteger(t) || isFloat(t)):
+	case serving.NumberCell:
 		cell("Number", as("float64", t, value))
-	case c.Type == "boolean" && isBool(t):
+	case serving.BooleanCell:
 		cell("Bool", as("bool", t, value))
-	case c.Type == "string" && isString(t):
+	case serving.TextCell:
 		cell("Text", as("string", t, value))
-	case c.Type == "string":
+	case serving.JSONCell:
 		p.textual = true
 		g.Return(jen.Id("jsonCell").Call(value))
 	default:
-		g.Return(jen.Qual(apiPath, "Cell").Values())
+		g.Add(noCell())
 	}
-}
-
-// fits tells whether a column of the type shows anything of a value.
-func fits(column string, t *model.Type) bool {
-	switch column {
-	case "string":
-		return true
-	case "date":
-		return isTime(t) || isString(t)
-	case "integer", "number":
-		return isInteger(t) || isFloat(t)
-	case "boolean":
-		return isBool(t)
-	}
-	return false
 }
 
 // as converts a value to a predeclared type, where it isn't of that type.
@@ -150,17 +105,3 @@ func as(name string, t *model.Type, value *jen.Statement) jen.Code {
 	}
 	return jen.Id(name).Call(value)
 }
-
-func isTime(t *model.Type) bool {
-	return plan.IsNamed(t, "k8s.io/apimachinery/pkg/apis/meta/v1", "Time", "MicroTime") ||
-		plan.IsNamed(t, "time", "Time")
-}
-
-func isInteger(t *model.Type) bool {
-	return t.Form == model.Basic && (strings.HasPrefix(t.Basic, "int") || strings.HasPrefix(t.Basic, "uint") ||
-		t.Basic == "byte" || t.Basic == "rune")
-}
-
-func isFloat(t *model.Type) bool { return t.Form == model.Basic && strings.HasPrefix(t.Basic, "float") }
-
-func isBool(t *model.Type) bool { return t.Form == model.Basic && t.Basic == "bool" }

@@ -9,8 +9,8 @@ import (
 
 // define prints the function that returns a resource's Definition.
 func (p *printer) define(f *jen.File, r *model.Resource, served []model.ResourceVersion) {
-	if !r.Virtual() && !p.storageServed(r, served) {
-		return
+	if !r.Virtual() && p.plan.Serving[r].Storage == nil {
+		return // the plan has the fault
 	}
 	var params []jen.Code
 	if p.scoped {
@@ -29,27 +29,8 @@ func (p *printer) define(f *jen.File, r *model.Resource, served []model.Resource
 		p.strategy(r),
 		p.subresources(r),
 		p.extensions(r),
-		p.selectable(r, served),
+		p.selectable(r),
 	)))
-}
-
-// storageServed reports a storage version that isn't served: the runtime writes only versions that it serves.
-func (p *printer) storageServed(r *model.Resource, served []model.ResourceVersion) bool {
-	for _, v := range served {
-		if v.Version == r.Storage {
-			return true
-		}
-	}
-	for _, v := range r.Versions {
-		if v.Version == r.Storage {
-			p.errs.Add(v.Type.Pos, "%s is stored in version %s, which is not served: serve it, or put "+
-				"+kubebuilder:storageversion on a version that is", r.Kind, r.Storage.Name)
-			return false
-		}
-	}
-	p.errs.Add(r.Hub.Pos, "%s has no version to store it in: put +kubebuilder:storageversion on one of its versions",
-		r.Kind)
-	return false
 }
 
 // storage prints the storage version; nothing is stored of some kinds.
@@ -91,12 +72,13 @@ func scope(r *model.Resource) jen.Code {
 	return jen.Qual(apiPath, "Namespaced")
 }
 
-func stringList(values []string) jen.Code {
-	var lits []jen.Code
+func stringList(values []string) jen.Code { return jen.Index().String().Values(literals(values)...) }
+
+func literals(values []string) (out []jen.Code) {
 	for _, v := range values {
-		lits = append(lits, jen.Lit(v))
+		out = append(out, jen.Lit(v))
 	}
-	return jen.Index().String().Values(lits...)
+	return out
 }
 
 // copyField is the statement that copies a field deeply.
@@ -125,13 +107,4 @@ func zero(kind *model.Type, f *model.Field) jen.Code {
 		return jen.Nil()
 	}
 	return jen.New(jen.Qual(kind.Package.Path, kind.Name)).Dot(f.Name)
-}
-
-func fieldNamed(t *model.Type, name string) *model.Field {
-	for _, f := range t.Fields {
-		if f.Name == name {
-			return f
-		}
-	}
-	return nil
 }

@@ -8,20 +8,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// columnFunction is the function of the user's that makes a column of a kind of another module, in place of a method:
-// one named after both, with the object as its parameter. Nil where there is none.
-func columnFunction(t *model.Type, c model.Column) *model.Func {
-	if t.Package.ServedBy == nil || c.Method == "" {
-		return nil
-	}
-	f := t.Package.ServedBy.Func(c.Method + "_" + t.Name)
-	if f == nil || f.Variadic || len(f.Params) != 1 || f.Params[0].Form != model.Pointer ||
-		f.Params[0].Package != nil || f.Params[0].Elem != t || len(f.Results) != 1 {
-		return nil
-	}
-	return f
-}
-
 // adders are the functions that register what a version has: the AddToScheme or Install of its home; or, where it is of
 // another module, that module's own, or one in the wiring where it has none, and what was generated here.
 func (p *printer) adders(v *model.Version) []jen.Code {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/loadtest"
 	"apigen.dev/generator/plan"
 )
@@ -91,7 +91,7 @@ type Gone struct {
 func TestErrors(t *testing.T) {
 	p := loadtest.Program(t, badSource)
 	_, err := Emit(plan.New(p))
-	var errs emit.Errors
+	var errs diag.Errors
 	if !errors.As(err, &errs) {
 		t.Fatalf("no list of errors: %v", err)
 	}

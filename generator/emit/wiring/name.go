@@ -16,7 +16,7 @@ func (p *printer) converter(v model.ResourceVersion, in, out *model.Type) plan.F
 	if f, ok := p.plan.Converters[pair]; ok {
 		return f
 	}
-	return plan.Func{Path: p.plan.Home(v.Version.Package).Path, Name: pair.Function()} // checkHub reports the fault
+	return plan.Func{Path: p.plan.Home(v.Version.Package).Path, Name: pair.Function()} // the plan has the fault
 }
 
 // conversion is a function from in to out that calls the converter.

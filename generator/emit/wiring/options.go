@@ -5,7 +5,6 @@ import (
 
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
 )
 
 // options prints how the query of a stream or a connection is read into its options.
@@ -32,7 +31,7 @@ func (p *printer) options(s *model.Subresource) jen.Code {
 func (p *printer) optionFields(s *model.Subresource, t *model.Type, into *jen.Statement, reads *[]jen.Code, depth int) {
 	for _, f := range t.Fields {
 		switch {
-		case f.Ignored || !f.Exported || plan.IsNamed(f.Type, metaPath, "TypeMeta", "ObjectMeta"):
+		case f.Ignored || !f.Exported || model.IsNamed(f.Type, metaPath, "TypeMeta", "ObjectMeta"):
 		case f.Inline && f.Type.Form == model.Struct && depth < 8:
 			p.optionFields(s, f.Type, into.Clone().Dot(f.Name), reads, depth+1)
 		default:
@@ -45,7 +44,7 @@ func (p *printer) optionFields(s *model.Subresource, t *model.Type, into *jen.St
 				p.errs.Add(pos, "field %s of %s can't be read from a query, as the options of the subresource %s "+
 					"are: it is %s; options are strings, booleans, whole numbers, times, pointers to these and lists "+
 					"of them",
-					f.Name, plan.TypeText(t), s.Name, plan.TypeText(f.Type))
+					f.Name, model.TypeText(t), s.Name, model.TypeText(f.Type))
 				continue
 			}
 			*reads = append(*reads, call)
@@ -64,11 +63,12 @@ func optionRead(f *model.Field, into jen.Code) jen.Code {
 	}
 	var parser string
 	switch {
-	case plan.IsNamed(t, metaPath, "Time", "MicroTime"):
-		return jen.Qual(subresourcePath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(subresourcePath, "QueryParsed").Types(jen.Qual(metaPath, t.Name)), into)
-	case isString(t):
+	case model.IsNamed(t, metaPath, "Time", "MicroTime"):
+		parser := jen.Qual(subresourcePath, "QueryParsed").Types(jen.Qual(metaPath, t.Name))
+		return jen.Qual(subresourcePath, function).Call(jen.Id("query"), jen.Lit(f.JSON), parser, into)
+	case model.IsString(t):
 		parser = "QueryText"
-	case isBool(t):
+	case model.IsBool(t):
 		parser = "QueryBool"
 	case t.Form == model.Basic && (t.Basic == "int" || t.Basic == "int8" || t.Basic == "int16" || t.Basic == "int32" ||
 		t.Basic == "int64"):
@@ -76,5 +76,6 @@ func optionRead(f *model.Field, into jen.Code) jen.Code {
 	default:
 		return nil
 	}
-	return jen.Qual(subresourcePath, function).Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(subresourcePath, parser), into)
+	return jen.Qual(subresourcePath, function).
+		Call(jen.Id("query"), jen.Lit(f.JSON), jen.Qual(subresourcePath, parser), into)
 }

@@ -12,8 +12,12 @@ import (
 // can write as it likes, they must also keep the rules of the storage version, which has these fields.
 func (p *printer) validatorOf(r *model.Resource, v model.ResourceVersion) jen.Code {
 	own := p.validator(v.Type)
-	stored := p.storageOf(r)
-	if stored == nil || stored.Type == v.Type || !p.plan.Preserves(v.Type, r.Hub) {
+	serving := p.plan.Serving[r]
+	if serving == nil || serving.Storage == nil {
+		return own // of a payload, or of a kind without storage
+	}
+	stored := serving.Storage
+	if stored.Type == v.Type || !p.plan.Preserves(v.Type, r.Hub) {
 		return own
 	}
 	rules := p.checks(stored.Type, "to", "from")
@@ -56,13 +60,4 @@ func (p *printer) toStorage(r *model.Resource, v model.ResourceVersion, stored *
 		jen.If(jen.Err().Op(":=").Add(toHub), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Id("out").Op(":=").New(jen.Qual(stored.Type.Package.Path, stored.Type.Name)),
 		jen.Return(jen.Id("out"), fromHub))
-}
-
-func (p *printer) storageOf(r *model.Resource) *model.ResourceVersion {
-	for i := range r.Versions {
-		if r.Versions[i].Version == r.Storage {
-			return &r.Versions[i]
-		}
-	}
-	return nil
 }

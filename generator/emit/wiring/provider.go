@@ -24,7 +24,7 @@ func (p *printer) provider(f *jen.File, r *model.Resource) {
 			Params(jen.Qual(registryPath, "ObjectWatch").Types(hub), jen.Error()),
 		"update": jen.Id("Update").Params(ctx, jen.List(jen.Id("obj"), jen.Id("old")).Add(hub), jen.Id("dryRun").
 			Bool()).Params(hub, jen.Error()),
-		"delete": jen.Id("Delete").Params(ctx, jen.Id("obj").Add(hub), jen.Id("options").Op("*").Qual(metav1Path,
+		"delete": jen.Id("Delete").Params(ctx, jen.Id("obj").Add(hub), jen.Id("options").Op("*").Qual(metaPath,
 			"DeleteOptions")).Params(hub, jen.Error()),
 	}
 	var has []jen.Code

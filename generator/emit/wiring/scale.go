@@ -6,115 +6,64 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
 )
 
-const metaPath = "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 // scale prints the subresource scale.
-func (p *printer) scale(r *model.Resource, s *model.Subresource) jen.Code {
+func (p *printer) scale(r *model.Resource) jen.Code {
+	s := p.plan.Serving[r].Scale
+	if s == nil {
+		return jen.Null() // the plan has the fault
+	}
+	number := func(steps []model.Step) jen.Code {
+		return hubGetter(r.Hub, steps, jen.Int32(), jen.Lit(0), returnInt32)
+	}
+	var status, selector jen.Code
+	if s.Status != nil {
+		status = member("StatusReplicas", number(s.Status))
+	}
+	if s.Selector != nil {
+		selector = member("Selector", hubGetter(r.Hub, s.Selector, jen.String(), jen.Lit(""), p.returnSelector))
+	}
 	var paths []jen.Code
-	var first *model.Scale
-	var from *model.Type
-	for _, v := range r.Served() {
-		marked := s.Scales[v.Version]
-		if marked == nil {
-			p.errs.Add(v.Type.Pos, "kind %s has the subresource scale in another version, and none in %s: mark all "+
-				"served versions with +kubebuilder:subresource:scale", r.Kind, v.Version.Name)
-			return jen.Null()
-		}
-		if first == nil || v.Type == r.Hub {
-			first, from = marked, v.Type
-		}
-		var names []jen.Code
-		for _, step := range marked.SpecSteps {
-			switch {
-			case step.Field == nil:
-				names = append(names, jen.Lit(step.Key))
-			case !step.Field.Inline:
-				names = append(names, jen.Lit(step.Field.JSON))
-			}
-		}
-		paths = append(paths, jen.Lit(v.Version.Name).Op(":").Values(names...))
+	for _, path := range s.Paths {
+		paths = append(paths, jen.Lit(path.Version).Op(":").Values(literals(path.Elements)...))
 	}
-	hub := pointer(r.Hub)
-	members := []jen.Code{
-		member("Replicas", p.scaleGetter(r, from, first, first.SpecSteps, jen.Int32(), returnInt32)),
-		member("SetReplicas", p.scaleSetter(r, from, first)),
-	}
-	if first.StatusSteps != nil {
-		members = append(members, member("StatusReplicas", p.scaleGetter(r, from, first, first.StatusSteps, jen.Int32(),
-			returnInt32)))
-	}
-	if first.SelectorSteps != nil {
-		members = append(members, member("Selector", p.scaleGetter(r, from, first, first.SelectorSteps, jen.String(),
-			p.returnSelector)))
-	}
-	members = append(members, member("Paths", jen.Map(jen.String()).Index().String().Values(paths...)))
-	return jen.Qual(subresourcePath, "ScaleOf").Call(literal(jen.Qual(subresourcePath, "Scale").Types(hub), members...))
+	return extension("Scale", []jen.Code{pointer(r.Hub)},
+		member("Replicas", number(s.Spec)),
+		member("SetReplicas", scaleSetter(r.Hub, s.Spec)),
+		status,
+		selector,
+		member("Paths", jen.Map(jen.String()).Index().String().Values(paths...)))
 }
 
-// scaleGetter prints the function that reads what is at the end of a path of the hub.
-func (p *printer) scaleGetter(r *model.Resource, from *model.Type, s *model.Scale, steps []model.Step,
-	result *jen.Statement, done func(*jen.Group, operand) error) jen.Code {
-	steps, err := onHub(r.Hub, from, steps)
-	if err != nil {
-		p.errs.Add(s.Pos, "marker \"+kubebuilder:subresource:scale\": %s", err)
-		return jen.Nil()
-	}
-	none := jen.Lit(0)
-	if result.GoString() == "string" {
-		none = jen.Lit("")
-	}
-	return jen.Func().Params(jen.Id("obj").Add(pointer(r.Hub))).Add(result).BlockFunc(func(g *jen.Group) {
-		w := &walker{none: func() jen.Code { return jen.Return(none.Clone()) }, done: done}
-		if err := w.walk(g, operand{expr: "obj", typ: r.Hub}, steps); err != nil {
-			p.errs.Add(s.Pos, "marker \"+kubebuilder:subresource:scale\": %s", err)
-		}
-	})
-}
-
-func returnInt32(g *jen.Group, found operand) error {
+// returnInt32 prints the statement that returns a number of replicas.
+func returnInt32(g *jen.Group, found operand) {
 	value := jen.Id(found.value())
-	switch {
-	case !isInteger(found.typ):
-		return faultf("%s is no number of replicas", plan.TypeText(found.typ))
-	case found.typ.Basic == "int64" || found.typ.Basic == "int":
+	if found.typ.Basic == "int64" || found.typ.Basic == "int" {
 		g.Return(jen.Int32().Call(jen.Id("min").Call(value, jen.Qual("math", "MaxInt32"))))
-	default:
-		g.Return(as("int32", found.typ, value))
+		return
 	}
-	return nil
+	g.Return(as("int32", found.typ, value))
 }
 
 // returnSelector prints the statement that returns a selector as text.
-func (p *printer) returnSelector(g *jen.Group, found operand) error {
-	switch {
-	case isString(found.typ):
+func (p *printer) returnSelector(g *jen.Group, found operand) {
+	if model.IsString(found.typ) {
 		g.Return(as("string", found.typ, jen.Id(found.value())))
-	case plan.IsNamed(found.typ, metaPath, "LabelSelector"):
-		p.selecting = true
-		expr := "&" + found.expr
-		if found.pointer {
-			expr = found.expr
-		}
-		g.Return(jen.Id("selectorText").Call(jen.Id(expr)))
-	default:
-		return faultf("%s is neither a string nor a LabelSelector", plan.TypeText(found.typ))
+		return
 	}
-	return nil
+	p.selecting = true
+	expr := "&" + found.expr
+	if found.pointer {
+		expr = found.expr
+	}
+	g.Return(jen.Id("selectorText").Call(jen.Id(expr)))
 }
 
-// scaleSetter prints the function that sets the number of replicas. What is absent on the way is made.
-func (p *printer) scaleSetter(r *model.Resource, from *model.Type, s *model.Scale) jen.Code {
-	steps, err := onHub(r.Hub, from, s.SpecSteps)
-	if err != nil {
-		return jen.Nil() // scaleGetter says so
-	}
-	return jen.Func().Params(jen.Id("obj").Add(pointer(r.Hub)), jen.Id("replicas").Int32()).
-		BlockFunc(func(g *jen.Group) {
-			new(setter).set(g, jen.Id("obj"), r.Hub, steps)
-		})
+// scaleSetter prints the function that sets the number of replicas. It makes what is absent on the way.
+func scaleSetter(hub *model.Type, steps []model.Step) jen.Code {
+	return jen.Func().Params(jen.Id("obj").Add(pointer(hub)), jen.Id("replicas").Int32()).
+		BlockFunc(func(g *jen.Group) { new(setter).set(g, jen.Id("obj"), hub, steps) })
 }
 
 // setter prints the statements that set a number of replicas.
@@ -186,7 +135,7 @@ func typeCode(t *model.Type) *jen.Statement {
 	case t.Form == model.Map:
 		return jen.Map(typeCode(t.Key)).Add(typeCode(t.Elem))
 	default:
-		return jen.Id(plan.TypeText(t))
+		return jen.Id(model.TypeText(t))
 	}
 }
 

@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"apigen.dev/generator/model"
+	"slices"
 )
 
 const shopRoot = "apigen.dev/generator/emit/wiring/testdata/shop"
@@ -117,8 +118,8 @@ func (s *shop) logic() {
 		method("ValidateStatusUpdate", []*model.Type{ctx, old}, []*model.Type{list}),
 		method("Canonicalize", nil, nil),
 		method("Warnings", []*model.Type{ctx, old}, []*model.Type{sliceOf(text())}),
-		method("CheckGracefulDelete", []*model.Type{ctx, pointerTo(foreign(metav1Path, "v1", "DeleteOptions", model.Struct))}, []*model.Type{predeclared("bool")}),
-		method("DefaultPropagationPolicy", []*model.Type{ctx}, []*model.Type{foreign(metav1Path, "v1", "DeletionPropagation", model.Basic)}),
+		method("CheckGracefulDelete", []*model.Type{ctx, pointerTo(foreign(metaPath, "v1", "DeleteOptions", model.Struct))}, []*model.Type{predeclared("bool")}),
+		method("DefaultPropagationPolicy", []*model.Type{ctx}, []*model.Type{foreign(metaPath, "v1", "DeletionPropagation", model.Basic)}),
 		method("ValidateName", []*model.Type{text(), predeclared("bool")}, []*model.Type{sliceOf(text())}),
 	} {
 		s.hub.Methods[m.Name] = m
@@ -133,7 +134,7 @@ func (s *shop) columns() {
 			for t.Form == model.Pointer {
 				t = t.Elem
 			}
-			field := fieldNamed(t, name)
+			field := t.Fields[slices.IndexFunc(t.Fields, func(f *model.Field) bool { return f.Name == name })]
 			steps = append(steps, model.Step{Field: field})
 			t = field.Type
 		}

@@ -5,12 +5,11 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/serving"
 )
-
-const metav1Path = "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // strategy prints the Strategy, or nothing where the author has no logic.
 func (p *printer) strategy(r *model.Resource) jen.Code {
@@ -72,8 +71,7 @@ func counted(r *model.Resource) bool {
 			return *t.Kind.Generation
 		}
 		spec = spec || slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
-			return f.JSON == "spec" ||
-				f.Name == "Spec"
+			return f.JSON == "spec" || f.Name == "Spec"
 		})
 	}
 	return spec
@@ -91,7 +89,7 @@ func hookCall(h plan.Hook, hub *model.Type) jen.Code {
 		return jen.New(jen.Qual(hub.Package.Path, hub.Name)).Dot(h.Name)
 	case plan.CheckGracefulDelete:
 		return jen.Func().Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("obj").Add(pointer(hub)),
-			jen.Id("options").Op("*").Qual(metav1Path, "DeleteOptions")).
+			jen.Id("options").Op("*").Qual(metaPath, "DeleteOptions")).
 			Bool().Block(jen.Return(jen.Id("obj").Dot(h.Name).Call(jen.Id("ctx"), jen.Id("options"))))
 	}
 	object := []jen.Code{jen.Id("obj").Add(pointer(hub))}
@@ -109,65 +107,22 @@ func hookCall(h plan.Hook, hub *model.Type) jen.Code {
 	case "Warnings":
 		return f.Index().String().Block(jen.Return(call))
 	case "DefaultPropagationPolicy":
-		return f.Qual(metav1Path, "DeletionPropagation").Block(jen.Return(call))
+		return f.Qual(metaPath, "DeletionPropagation").Block(jen.Return(call))
 	}
 	return f.Qual(fieldPath, "ErrorList").Block(jen.Return(call))
 }
 
 // Warnings names the methods that look as if the server called them and that it doesn't call, since they have another
 // signature or stand on another type than the hub, and the columns that can't show what they lead to.
-func Warnings(p *plan.Plan) []emit.Error {
-	var out emit.Errors
+func Warnings(p *plan.Plan) []diag.Error {
+	var out diag.Errors
 	for _, g := range p.WiredGroups() {
 		for _, r := range g.Resources {
 			out = append(out, plan.HookWarnings(r)...)
 			for _, v := range r.Versions {
-				warnColumns(&out, v.Type)
+				out = append(out, serving.Warnings(p.Columns[v.Type])...)
 			}
 		}
 	}
 	return out
-}
-
-func warnColumns(out *emit.Errors, t *model.Type) {
-	if t.Kind == nil {
-		return
-	}
-	for _, c := range t.Kind.Columns {
-		if c.Method == "" && c.Steps == nil {
-			out.Add(c.Pos, "column %q is always empty: Go's types don't tell where %s leads; write a method and "+
-				"+apigen:printcolumn:name=%q,type=%s,method=", c.Name, c.JSONPath, c.Name, c.Type)
-			continue
-		}
-		end := t
-		if c.Method != "" {
-			m := columnFunction(t, c)
-			if m == nil {
-				m = t.Methods[c.Method]
-			}
-			if m == nil || len(m.Results) != 1 {
-				continue
-			}
-			end = m.Results[0]
-		}
-		for _, step := range c.Steps {
-			end = after(end, step)
-		}
-		end = end.Pointee()
-		if end != nil && !fits(c.Type, end) {
-			out.Add(c.Pos, "column %q is always empty: %s is no %s", c.Name, plan.TypeText(end), c.Type)
-		}
-	}
-}
-
-// after is the type that one step leads to.
-func after(t *model.Type, step model.Step) *model.Type {
-	if step.Field != nil {
-		return step.Field.Type
-	}
-	t = t.Pointee()
-	if t == nil {
-		return nil
-	}
-	return t.Elem
 }

@@ -11,13 +11,8 @@ import (
 // subresources prints the subresources that are fields of the object, or nothing.
 func (p *printer) subresources(r *model.Resource) jen.Code {
 	var printed []jen.Code
-	if r.Status {
-		if status := fieldNamed(r.Hub, "Status"); status != nil {
-			printed = append(printed, p.fieldSubresource(r, "status", status))
-		} else {
-			p.errs.Add(r.Hub.Pos, "%s has a status in its versions, and none in %s.%s: add a Status field there",
-				r.Kind, r.Hub.Package.Name, r.Hub.Name)
-		}
+	if status := p.plan.Serving[r].Status; status != nil {
+		printed = append(printed, p.fieldSubresource(r, "status", status))
 	}
 	for _, s := range r.Subresources {
 		if s.Form == model.FieldSubresource {
@@ -53,11 +48,11 @@ func (p *printer) extensions(r *model.Resource) jen.Code {
 		switch s.Form {
 		case model.FieldSubresource:
 		case model.ScaleSubresource:
-			printed = append(printed, p.scale(r, s))
+			printed = append(printed, p.scale(r))
 		case model.ActionSubresource:
 			printed = append(printed, p.action(r, s, "Action", jen.Error()))
 		case model.RemovalSubresource:
-			printed = append(printed, p.action(r, s, "Removal", jen.Params(jen.Op("*").Qual(metav1Path,
+			printed = append(printed, p.action(r, s, "Removal", jen.Params(jen.Op("*").Qual(metaPath,
 				"DeleteOptions"), jen.Error())))
 		case model.RequestSubresource:
 			printed = append(printed, p.request(r, s))
@@ -72,61 +67,68 @@ func (p *printer) extensions(r *model.Resource) jen.Code {
 	if printed == nil {
 		return nil
 	}
-	return member("Extensions", jen.Index().Qual(subresourcePath, "Extension").Types(pointer(r.Hub)).Custom(braces, printed...))
+	return member("Extensions", jen.Index().Qual(subresourcePath, "Extension").Types(pointer(r.Hub)).
+		Custom(braces, printed...))
 }
 
-// action prints an Action or a Removal, of which the method returns results.
+// extension prints a subresource of a form of package subresource.
+func extension(form string, types []jen.Code, members ...jen.Code) jen.Code {
+	return jen.Qual(subresourcePath, form+"Of").
+		Call(literal(jen.Qual(subresourcePath, form).Types(types...), members...))
+}
+
+// action prints an Action or a Removal, whose method returns results.
 func (p *printer) action(r *model.Resource, s *model.Subresource, form string, results jen.Code) jen.Code {
 	body := pointer(s.Body.Hub)
-	return jen.Qual(subresourcePath, form+"Of").Call(literal(jen.Qual(subresourcePath, form).Types(pointer(r.Hub), body),
+	return extension(form, []jen.Code{pointer(r.Hub), body},
 		member("Name", jen.Lit(s.Name)),
 		member("Body", p.payload(s.Body)),
-		member("Do", called(r, s, "in", body, results)),
-	))
+		member("Do", called(r, s, "in", body, results)))
 }
 
 func (p *printer) request(r *model.Resource, s *model.Subresource) jen.Code {
 	body, answer := pointer(s.Body.Hub), pointer(s.Answer.Hub)
-	return jen.Qual(subresourcePath, "RequestOf").Call(literal(jen.Qual(subresourcePath, "Request").Types(pointer(r.Hub), body, answer),
+	return extension("Request", []jen.Code{pointer(r.Hub), body, answer},
 		member("Name", jen.Lit(s.Name)),
 		member("Body", p.payload(s.Body)),
 		member("Answer", p.payload(s.Answer)),
-		member("Do", called(r, s, "in", body, jen.Params(answer, jen.Error()))),
-	))
+		member("Do", called(r, s, "in", body, jen.Params(answer, jen.Error()))))
 }
 
 func (p *printer) view(r *model.Resource, s *model.Subresource) jen.Code {
 	options, answer := pointer(s.Options), pointer(s.Answer.Hub)
-	return jen.Qual(subresourcePath, "ProjectionOf").Call(literal(jen.Qual(subresourcePath, "Projection").Types(pointer(r.Hub), options, answer),
+	return extension("Projection", []jen.Code{pointer(r.Hub), options, answer},
 		member("Name", jen.Lit(s.Name)),
 		member("Options", p.options(s)),
 		member("Answer", p.payload(s.Answer)),
-		member("Show", called(r, s, "options", options, jen.Params(answer, jen.Error()))),
-	))
+		member("Show", called(r, s, "options", options, jen.Params(answer, jen.Error()))))
 }
 
 func (p *printer) stream(r *model.Resource, s *model.Subresource) jen.Code {
 	options := pointer(s.Options)
-	members := []jen.Code{member("Name", jen.Lit(s.Name))}
+	var contentType jen.Code
 	if s.ContentType != "" {
-		members = append(members, member("ContentType", jen.Lit(s.ContentType)))
+		contentType = member("ContentType", jen.Lit(s.ContentType))
 	}
-	members = append(members,
+	return extension("Stream", []jen.Code{pointer(r.Hub), options},
+		member("Name", jen.Lit(s.Name)),
+		contentType,
 		member("Options", p.options(s)),
 		member("Open", called(r, s, "options", options, jen.Params(jen.Qual("io", "ReadCloser"), jen.Error()))))
-	return jen.Qual(subresourcePath, "StreamOf").Call(literal(jen.Qual(subresourcePath, "Stream").Types(pointer(r.Hub), options), members...))
 }
 
 func (p *printer) connection(r *model.Resource, s *model.Subresource) jen.Code {
 	options := pointer(s.Options)
-	members := []jen.Code{member("Name", jen.Lit(s.Name)), member("Methods", stringList(s.Methods))}
+	var subpath jen.Code
 	if s.Subpath {
-		members = append(members, member("Subpath", jen.True()))
+		subpath = member("Subpath", jen.True())
 	}
-	members = append(members,
+	return extension("Connection", []jen.Code{pointer(r.Hub), options},
+		member("Name", jen.Lit(s.Name)),
+		member("Methods", stringList(s.Methods)),
+		subpath,
 		member("Options", p.options(s)),
 		member("Connect", called(r, s, "options", options, jen.Params(jen.Qual("net/http", "Handler"), jen.Error()))))
-	return jen.Qual(subresourcePath, "ConnectionOf").Call(literal(jen.Qual(subresourcePath, "Connection").Types(pointer(r.Hub), options), members...))
 }
 
 // called is the function that calls the hub's method; or the function that stands for it.

@@ -29,7 +29,6 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 		conversion = append(conversion, member("Validate", f))
 	}
 	if v.Type != r.Hub {
-		p.checkHub(r, v)
 		conversion = append(conversion,
 			member("ToHub", p.conversion(v, v.Type, r.Hub)),
 			member("FromHub", p.conversion(v, r.Hub, v.Type)))

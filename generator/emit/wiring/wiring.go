@@ -11,6 +11,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
@@ -31,6 +32,7 @@ const (
 	schemaPath      = "k8s.io/apimachinery/pkg/runtime/schema"
 	conversionPath  = "k8s.io/apimachinery/pkg/conversion"
 	operationPath   = "k8s.io/apimachinery/pkg/api/operation"
+	metaPath        = "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fieldPath       = "k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -47,7 +49,7 @@ func Emitter() emit.Emitter {
 
 // Emit returns one file for each group of p that has wiring.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	var files []emit.File
 	homes := map[string]*model.Group{}
 	for _, g := range p.WiredGroups() {
@@ -57,6 +59,9 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 			continue
 		}
 		homes[g.Wiring.Dir] = g
+		for _, r := range g.Resources {
+			errs = append(errs, p.Serving[r].Faults...)
+		}
 		file, err := (&printer{plan: p, group: g, scoped: p.Scoped[g], errs: &errs}).print()
 		if err != nil {
 			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
@@ -73,7 +78,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 type printer struct {
 	plan  *plan.Plan
 	group *model.Group
-	errs  *emit.Errors
+	errs  *diag.Errors
 	// unregistered are versions that the wiring registers itself.
 	unregistered []*model.Version
 	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
@@ -92,7 +97,8 @@ func (p *printer) print() (emit.File, error) {
 		"and hooks.", w.Name, p.called()))
 	p.imports(f)
 
-	f.Comment("A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,")
+	f.Comment("A compile error here means that this file and apigen.dev/runtime don't fit together: run " +
+		"`go tool apigen build ./...`,")
 	f.Comment("with the apigen of the version that go.mod names for apigen.dev.")
 	f.Const().Id("_").Op("=").Qual(apiPath, "GeneratedCodeVersion1")
 	p.groupFunc(f)
@@ -120,8 +126,8 @@ func (p *printer) called() string {
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for _, path := range []string{apiPath, celPath, codecPath, registryPath, subresourcePath, runtimePath, conversionPath, operationPath,
-		schemaPath, fieldPath} {
+	for _, path := range []string{apiPath, celPath, codecPath, registryPath, subresourcePath, runtimePath,
+		conversionPath, operationPath, schemaPath, fieldPath} {
 		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
 	}
 	packages := []*model.Package{}
@@ -163,8 +169,10 @@ func importAlias(importPath string) string {
 
 // locals are the names of variables and functions of the file, which no import may be called by.
 var locals = []string{
-	"add", "ctx", "data", "date", "dateCell", "err", "errs", "from", "generated", "groupScope", "hub", "i", "in", "item", "jsonCell", "name",
-	"newScope", "obj", "ok", "old", "op", "openAPI", "options", "out", "query", "replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "stored", "swagger", "text", "to", "value",
+	"add", "ctx", "data", "date", "dateCell", "err", "errs", "from", "generated", "groupScope", "hub", "i", "in",
+	"item", "jsonCell", "name", "newScope", "obj", "ok", "old", "op", "openAPI", "options", "out", "query",
+	"replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "stored", "swagger", "text", "to",
+	"value",
 }
 
 // groupFunc prints Group.
@@ -229,7 +237,7 @@ func (p *printer) addToScheme(f *jen.File) {
 	}
 }
 
-// addAll prints the calls of what registers: a loop, where there is more than one.
+// addAll prints the calls of the functions that register types: a loop, where there is more than one.
 func addAll(adders []jen.Code) jen.Code {
 	call := func(add jen.Code) jen.Code {
 		return jen.If(jen.Err().Op(":=").Add(add).Call(jen.Id("scheme")), jen.Err().Op("!=").Nil()).

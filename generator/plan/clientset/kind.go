@@ -1,10 +1,10 @@
-package layout
+package clientset
 
 import (
 	"go/token"
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 )
 
@@ -20,7 +20,7 @@ type Kind struct {
 	Namespaced         bool
 }
 
-func newKind(v *Version, r *model.Resource, t *model.Type, errs *emit.Errors) *Kind {
+func newKind(v *Version, r *model.Resource, t *model.Type, errs *diag.Errors) *Kind {
 	k := &Kind{
 		Client: t.Kind.Client, Version: v, Type: t, List: t.Kind.ListType,
 		Resource: r.Plural, Singular: strings.ToLower(t.Name), Namespaced: !r.ClusterScoped,
@@ -32,7 +32,8 @@ func newKind(v *Version, r *model.Resource, t *model.Type, errs *emit.Errors) *K
 	for _, m := range k.Methods {
 		if m.Verb == "apply" && k.applyOf(m.Input) == "" {
 			errs.Add(m.Pos, "method %s applies %s.%s, of which no apply configuration is written here: name the "+
-				"package that has it with +apigen:clients:external=%s:... beside +apigen:clients", m.Name, m.Input.Path, m.Input.Name, m.Input.Path)
+				"package that has it with +apigen:clients:external=%s:... beside +apigen:clients",
+				m.Name, m.Input.Path, m.Input.Name, m.Input.Path)
 		}
 	}
 	return k

@@ -1,23 +1,20 @@
-// Package layout is what the emitters of clients share: which groups, versions and kinds get clients, what their
-// packages and things are called, where they lie, and Go files that are written from templates. Names and places are
-// those of k8s.io/code-generator's clients, which users know. It decides nothing about what the files say. It knows the
-// model and emit.
-package layout
+// Package clientset says which groups, versions and kinds get clients, what their packages and Go names are, and where
+// they lie: those of k8s.io/code-generator, which users know. It is the part of the plan that the emitters of clients
+// share. It knows the model.
+package clientset
 
 import (
 	"path"
 	"sort"
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
 )
 
 // Set is all client packages of one marker. It and what it holds are read-only.
 type Set struct {
 	*model.Clients
-	Plan *plan.Plan
 	// Groups have at least a version each, sorted by name.
 	Groups []*Group
 }
@@ -41,32 +38,26 @@ type Version struct {
 	Name    string
 	Model   *model.Version
 	Package *model.Package
+	// AddToScheme is the function of the types' package that registers them.
+	AddToScheme string
 	// Kinds are sorted by name.
 	Kinds []*Kind
 }
 
-// Sets returns the client packages to be written. Faults of the input are added to the errors.
-func Sets(p *plan.Plan, errs *emit.Errors) []*Set {
-	var out []*Set
-	for _, c := range p.Clients {
-		if !p.Writes(c.Marked) {
-			continue
-		}
-		s := &Set{Clients: c, Plan: p}
-		for _, g := range c.Groups {
-			if group := s.group(g, errs); len(group.Versions) > 0 {
-				s.Groups = append(s.Groups, group)
-			}
-		}
-		s.tellApart(errs)
-		if len(s.Groups) > 0 {
-			out = append(out, s)
+// New returns the client packages of a marker, with the faults that keep them from being written.
+func New(c *model.Clients) (*Set, diag.Errors) {
+	var errs diag.Errors
+	s := &Set{Clients: c}
+	for _, g := range c.Groups {
+		if group := s.group(g, &errs); len(group.Versions) > 0 {
+			s.Groups = append(s.Groups, group)
 		}
 	}
-	return out
+	s.distinguish(&errs)
+	return s, errs
 }
 
-func (s *Set) group(g *model.Group, errs *emit.Errors) *Group {
+func (s *Set) group(g *model.Group, errs *diag.Errors) *Group {
 	out := &Group{Name: g.Name, Model: g, GoName: upperFirst(g.GoName)}
 	for _, v := range g.Versions {
 		if !v.Package.Below(s.Marked.Path) {
@@ -99,9 +90,9 @@ func resource(g *model.Group, t *model.Type) *model.Resource {
 	return nil
 }
 
-// tellApart gives groups whose folders have the same name that of the group, and refuses groups that are called the
-// same in Go: the clientset would have a method twice.
-func (s *Set) tellApart(errs *emit.Errors) {
+// distinguish renames folders of the same name after their groups, and refuses groups with the same Go name: the
+// clientset would have a method twice.
+func (s *Set) distinguish(errs *diag.Errors) {
 	folders, names := map[string]int{}, map[string]*Group{}
 	for _, g := range s.Groups {
 		folders[g.Folder]++
@@ -112,15 +103,15 @@ func (s *Set) tellApart(errs *emit.Errors) {
 		names[g.GoName] = g
 	}
 	for _, g := range s.Groups {
-		if folders[g.Folder] > 1 || identifier(g.Folder) == "" || g.Folder == "internalinterfaces" {
+		if folders[g.Folder] > 1 || Identifier(g.Folder) == "" || g.Folder == "internalinterfaces" {
 			g.Folder = strings.ToLower(g.GoName)
 		}
-		g.PackageName = identifier(g.Folder)
+		g.PackageName = Identifier(g.Folder)
 	}
 }
 
-// identifier leaves the letters and digits that a package's name may have.
-func identifier(folder string) string {
+// Identifier drops all but the letters and digits that a package name may have.
+func Identifier(folder string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
@@ -203,7 +194,7 @@ func (v *Version) APIPath() string {
 // API is the name under which files import the package of the types: wardlev1alpha1.
 func (v *Version) API() string {
 	name := strings.ToLower(v.Group.GoName) + v.Name
-	if name == metaAlias {
+	if name == "metav1" { // files import apimachinery's package under that name
 		return "api" + name
 	}
 	return name
@@ -217,10 +208,6 @@ func (v *Version) ListerAlias() string { return "listers" + v.API() }
 
 // ApplyAlias is the name under which files import the version's apply configurations.
 func (v *Version) ApplyAlias() string { return "apply" + v.API() }
-
-// AddToScheme is the function of the types' package that registers them. Emitters that call it check that it is there
-// (plan.SchemeFunction).
-func (v *Version) AddToScheme() string { return v.Set.Plan.Registrations[v.Package].Function }
 
 // Listed are the kinds with a lister.
 func (v *Version) Listed() []*Kind { return v.with((*Kind).Listed) }

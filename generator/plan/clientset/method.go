@@ -1,4 +1,4 @@
-package layout
+package clientset
 
 import (
 	"fmt"
@@ -104,7 +104,8 @@ func (m Method) Action() string {
 		if m.Subresource == "" {
 			return "testing.NewCreateActionWithOptions(c.Resource(), c.Namespace(), object, opts)"
 		}
-		return "testing.NewCreateSubresourceActionWithOptions(c.Resource(), name, " + sub + ", c.Namespace(), object, opts)"
+		return "testing.NewCreateSubresourceActionWithOptions(c.Resource(), name, " + sub +
+			", c.Namespace(), object, opts)"
 	case "update":
 		return "testing.NewUpdateSubresourceActionWithOptions(c.Resource(), " + sub + ", c.Namespace(), object, opts)"
 	case "patch":
@@ -115,7 +116,8 @@ func (m Method) Action() string {
 		if m.Subresource != "" {
 			name, more = "name", ", "+sub
 		}
-		return "testing.NewPatchSubresourceActionWithOptions(c.Resource(), c.Namespace(), " + name + ", apitypes.ApplyPatchType, data, opts.ToPatchOptions()" + more + ")"
+		return "testing.NewPatchSubresourceActionWithOptions(c.Resource(), c.Namespace(), " + name +
+			", apitypes.ApplyPatchType, data, opts.ToPatchOptions()" + more + ")"
 	}
 	return "action"
 }
@@ -182,7 +184,7 @@ func foreignAlias(path string) string {
 	elements := strings.Split(path, "/")
 	name := "api"
 	for _, e := range elements[max(0, len(elements)-2):] {
-		name += identifier(e)
+		name += Identifier(e)
 	}
 	return name
 }

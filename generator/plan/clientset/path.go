@@ -1,4 +1,4 @@
-package layout
+package clientset
 
 // ClientsetPath is the import path of the clientset.
 func (s *Set) ClientsetPath() string { return s.Path + "/clientset/versioned" }

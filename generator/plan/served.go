@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"fmt"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/serving"
+)
+
+// serve decides the serving of a resource, and adds the faults of its versions.
+func (p *Plan) serve(g *model.Group, r *model.Resource) *serving.Serving {
+	s := serving.New(r)
+	if s.Storage == nil && !r.Virtual() {
+		return s
+	}
+	var versions []versionOf
+	for _, v := range r.Served() {
+		versions = append(versions, versionOf{r.Kind, v.Version.Name, v.Type, r.Hub})
+	}
+	for _, sub := range r.Subresources {
+		for _, payload := range []*model.Payload{sub.Body, sub.Answer} {
+			if payload == nil {
+				continue
+			}
+			for _, v := range payload.Versions {
+				versions = append(versions, versionOf{payload.Kind, v.Name, v.Type, payload.Hub})
+			}
+		}
+	}
+	for _, v := range versions {
+		p.checkHub(s, g, v)
+		for _, c := range p.Columns[v.typ] {
+			if c.Fault != nil {
+				s.Faults.Add(c.Pos, "column %q: %s", c.Name, c.Fault)
+			}
+		}
+	}
+	return s
+}
+
+// versionOf is a version of a kind, which a resource or a subresource serves.
+type versionOf struct {
+	kind, name string
+	typ, hub   *model.Type
+}
+
+// checkHub reports a version that nothing converts to the hub and back.
+func (p *Plan) checkHub(s *serving.Serving, g *model.Group, v versionOf) {
+	if v.typ == v.hub {
+		return
+	}
+	home := p.Home(v.typ.Package)
+	there := Pair{v.typ, v.hub}
+	for _, pair := range []Pair{there, there.Reverse()} {
+		if _, ok := p.Converters[pair]; ok {
+			continue
+		}
+		s.Faults.Add(v.typ.Pos, "kind %s can't be served in version %s: nothing converts it to %s.%s, the hub, and "+
+			"back: %s, or write func %s(in *%s, out *%s, s conversion.Scope) error and its reverse in package %s",
+			v.kind, v.name, v.hub.Package.Name, v.hub.Name, v.remedy(g.Internal, home),
+			pair.Function(), Text(pair.In, home), Text(pair.Out, home), home.Path)
+		return
+	}
+}
+
+// remedy is what the user can do so that the missing conversions are generated.
+func (v versionOf) remedy(internal, home *model.Package) string {
+	switch {
+	case internal != nil && v.hub.Package != internal:
+		return fmt.Sprintf("declare %s in the group's internal package %s", v.kind, internal.Path)
+	case v.typ.ConversionOff || v.hub.ConversionOff:
+		return "remove +k8s:conversion-gen=false from the type"
+	case home.ConversionOff:
+		return "remove +k8s:conversion-gen=false from package " + home.Path
+	}
+	return fmt.Sprintf("write // +k8s:conversion-gen=%s above the package clause of %s", v.hub.Package.Path, home.Path)
+}

@@ -1,0 +1,65 @@
+// Package serving decides what the wiring of a resource prints beside hooks and conversions: its storage version,
+// selectable fields, scale and columns. It is a part of the plan, and knows the model.
+package serving
+
+import (
+	"slices"
+
+	"apigen.dev/generator/diag"
+	"apigen.dev/generator/model"
+)
+
+// Serving is what the wiring of a resource prints, beside hooks and conversions. What can't be served is missing, and
+// has a fault.
+type Serving struct {
+	// Status is the hub's status field; nil without the subresource.
+	Status *model.Field
+	// Storage is the served version that objects are stored in; it may be nil for kinds without storage.
+	Storage    *model.ResourceVersion
+	Selectable []Selectable
+	Scale      *Scale
+	Faults     diag.Errors
+}
+
+// New decides the serving of a resource.
+func New(r *model.Resource) *Serving {
+	s := &Serving{}
+	if len(r.Served()) == 0 || !s.storage(r) {
+		return s
+	}
+	if r.Status {
+		if s.Status = model.FieldNamed(r.Hub, "Status"); s.Status == nil {
+			s.Faults.Add(r.Hub.Pos, "%s has a status in its versions, and none in %s.%s: add a Status field there",
+				r.Kind, r.Hub.Package.Name, r.Hub.Name)
+		}
+	}
+	s.selectable(r)
+	for _, sub := range r.Subresources {
+		if sub.Form == model.ScaleSubresource {
+			s.scale(r, sub)
+		}
+	}
+	return s
+}
+
+// storage finds the storage version, or reports that there is none. The runtime writes only versions that it serves.
+func (s *Serving) storage(r *model.Resource) bool {
+	for i, v := range r.Versions {
+		if v.Version != r.Storage {
+			continue
+		}
+		served := slices.ContainsFunc(r.Served(), func(o model.ResourceVersion) bool { return o.Version == r.Storage })
+		if !served && !r.Virtual() {
+			s.Faults.Add(v.Type.Pos, "%s is stored in version %s, which is not served: serve it, or put "+
+				"+kubebuilder:storageversion on a version that is", r.Kind, r.Storage.Name)
+			return false
+		}
+		s.Storage = &r.Versions[i]
+		return true
+	}
+	if !r.Virtual() {
+		s.Faults.Add(r.Hub.Pos, "%s has no version to store it in: put +kubebuilder:storageversion on one of its "+
+			"versions", r.Kind)
+	}
+	return r.Virtual()
+}
