@@ -156,7 +156,7 @@ var bugs = []bug{
 	},
 	{
 		name: "a token bent into another prefix", file: "store/token.go",
-		right: "if !tellable(start) {\n\t\treturn bad(", wrong: "if start == \"\" {\n\t\treturn bad(",
+		right: "if !encodable(start) {\n\t\treturn bad(", wrong: "if start == \"\" {\n\t\treturn bad(",
 		dir: "registry", tests: []string{"TestListRefuses"},
 	},
 }
