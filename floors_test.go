@@ -224,7 +224,8 @@ func TestHalvesAreApart(t *testing.T) {
 }
 
 // sharedByEmitters are the packages below generator/emit that are no emitters: what files and emitters are, what prints
-// Go declarations and files of clients from templates, and what tests emitters. An emitter may import them and no other.
+// Go declarations and files of clients from templates, and what tests emitters. An emitter may import them and no
+// other.
 var sharedByEmitters = []string{
 	"generator/emit", "generator/emit/emittest", "generator/emit/gocode", "generator/emit/layout",
 }
