@@ -74,12 +74,13 @@ var floors = map[string][]string{
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
 		"generator/plan/serving",
 	},
-	"generator/judge":          {"generator/diag", "generator/model", "generator/spelling"},
-	"generator/load":           {"generator/diag", "generator/marker", "generator/model"},
-	"generator/loadtest":       {"generator/load", "generator/model", "generator/resolve"},
-	"generator/marker":         {"generator/diag", "generator/model", "generator/spelling"},
-	"generator/model":          {},
-	"generator/plan":           {"generator/diag", "generator/model", "generator/plan/clientset", "generator/plan/serving", "generator/spelling"},
+	"generator/judge":    {"generator/diag", "generator/model", "generator/spelling"},
+	"generator/load":     {"generator/diag", "generator/marker", "generator/model"},
+	"generator/loadtest": {"generator/load", "generator/model", "generator/resolve"},
+	"generator/marker":   {"generator/diag", "generator/model", "generator/spelling"},
+	"generator/model":    {},
+	"generator/plan": {"generator/diag", "generator/model", "generator/plan/clientset",
+		"generator/plan/serving", "generator/spelling"},
 	"generator/plan/clientset": {"generator/diag", "generator/model"},
 	"generator/plan/serving":   {"generator/diag", "generator/model"},
 	"generator/resolve": {
@@ -214,15 +215,17 @@ func TestHalvesAreApart(t *testing.T) {
 		for _, imported := range p.imports {
 			own, ok := strings.CutPrefix(imported, module+"/")
 			if ok && strings.HasPrefix(dir, "runtime/") && strings.HasPrefix(own, "generator") ||
-				ok && strings.HasPrefix(dir, "generator") && strings.HasPrefix(own, "runtime/") && own != "runtime/cel" {
+				ok && strings.HasPrefix(dir, "generator") && strings.HasPrefix(own, "runtime/") &&
+					own != "runtime/cel" {
 				t.Errorf("%s imports %s", dir, own)
 			}
 		}
 	}
 }
 
-// sharedByEmitters are the packages below generator/emit that are no emitters: what files and emitters are, what prints Go
-// declarations and files of clients from templates, and what tests emitters. An emitter may import them and no other.
+// sharedByEmitters are the packages below generator/emit that are no emitters: what files and emitters are, what prints
+// Go declarations and files of clients from templates, and what tests emitters. An emitter may import them and no
+// other.
 var sharedByEmitters = []string{
 	"generator/emit", "generator/emit/emittest", "generator/emit/gocode", "generator/emit/layout",
 }

@@ -290,7 +290,8 @@ func TestPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name := range strings.FieldsSeq(strings.ReplaceAll(string(out), "apigen.dev/", "")) {
-		if name == "generator" || strings.HasPrefix(name, "generator/emit") || strings.HasPrefix(name, "runtime/storage/") ||
+		if name == "generator" || strings.HasPrefix(name, "generator/emit") ||
+			strings.HasPrefix(name, "runtime/storage/") ||
 			strings.Contains(name, "internal") {
 			continue // they share a row, or have none
 		}

@@ -1,6 +1,6 @@
-// Package templates holds the texts that files are written from: those of `apigen init` for a new project, for one that is
-// adopted, for a version that is added to it, and for a kind; and those of generated files of fixed shape, the clients. It
-// has no logic: package scaffold and the emitters decide what is rendered, with what, and where it goes.
+// Package templates holds the texts that files are written from: those of `apigen init` for a new project, for one that
+// is adopted, for a version that is added to it, and for a kind; and those of generated files of fixed shape, the
+// clients. It has no logic: package scaffold and the emitters decide what is rendered, with what, and where it goes.
 package templates
 
 import "embed"

@@ -1,6 +1,6 @@
-// Command demo shows a newcomer's first steps: it runs the commands of docs/getting-started.md, which scaffold a project
-// with apigen, serve it on the embedded etcd, drive it with kubectl and kill it with kill -9. It prints the commands and
-// their output, and exits with status 1 if an output differs from the page.
+// Command demo shows a newcomer's first steps: it runs the commands of docs/getting-started.md, which scaffold a
+// project with apigen, serve it on the embedded etcd, drive it with kubectl and kill it with kill -9. It prints the
+// commands and their output, and exits with status 1 if an output differs from the page.
 package main
 
 import (

@@ -33,26 +33,40 @@ type request struct {
 
 // requests come one behind another: later ones find what earlier ones left.
 var requests = []request{
-	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"a"},"spec":{"flunderReference":"x","referenceType":"Flunder"}}`, "", ""},
-	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"a"}}`, "", ""},
+	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder",` +
+		`"metadata":{"name":"a"},"spec":{"flunderReference":"x","referenceType":"Flunder"}}`, "", ""},
+	{"POST", "$NS/flunders", jsonType,
+		`{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"a"}}`, "", ""},
 	{"POST", "$NS/flunders", jsonType, `{"metadata":{"name":"nokind"}}`, "", ""},
-	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1alpha1","kind":"Flunder","metadata":{"name":"version"}}`, "", ""},
-	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Fischer","metadata":{"name":"kind"}}`, "", ""},
-	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"Bad_Name"}}`, "", "upstream takes any name that fits a path"},
+	{"POST", "$NS/flunders", jsonType,
+		`{"apiVersion":"wardle.example.com/v1alpha1","kind":"Flunder","metadata":{"name":"version"}}`, "", ""},
+	{"POST", "$NS/flunders", jsonType,
+		`{"apiVersion":"wardle.example.com/v1beta1","kind":"Fischer","metadata":{"name":"kind"}}`, "", ""},
+	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder",` +
+		`"metadata":{"name":"Bad_Name"}}`, "", "upstream takes any name that fits a path"},
 	{"DELETE", "$NS/flunders/Bad_Name", "", "", "", "ours did not take it"},
-	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{}}`, "", ""},
-	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"b","namespace":"elsewhere"}}`, "", ""},
-	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"b","resourceVersion":"5"}}`, "", "upstream calls what the client did an error of its own"},
-	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"b","labels":{"bad label":"x"},"annotations":{"/":"x"},"finalizers":["unqualified"]}}`, "", ""},
-	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"b","ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"","uid":""}]}}`, "", ""},
-	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"b"},"spec":{"flunderReference":1}}`, "", ""},
+	{"POST", "$NS/flunders", jsonType,
+		`{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{}}`, "", ""},
+	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder",` +
+		`"metadata":{"name":"b","namespace":"elsewhere"}}`, "", ""},
+	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder",` +
+		`"metadata":{"name":"b","resourceVersion":"5"}}`, "", "upstream calls what the client did an error of its own"},
+	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder",` +
+		`"metadata":{"name":"b","labels":{"bad label":"x"},"annotations":{"/":"x"},` +
+		`"finalizers":["unqualified"]}}`, "", ""},
+	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder",` +
+		`"metadata":{"name":"b","ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"","uid":""}]}}`, "", ""},
+	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder",` +
+		`"metadata":{"name":"b"},"spec":{"flunderReference":1}}`, "", ""},
 	{"POST", "$NS/flunders", jsonType, `{`, "", ""},
 	{"POST", "$NS/flunders", jsonType, ``, "", ""},
 	{"POST", "$NS/flunders", "text/plain", `x`, "", ""},
 	{"POST", "$NS/flunders?dryRun=Some", jsonType, `{}`, "", ""},
 	{"POST", "$NS/flunders?fieldValidation=Some", jsonType, `{}`, "", ""},
-	{"POST", "$NS/flunders?fieldValidation=Strict", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"b"},"spek":{},"kind":"Flunder"}`, "", ""},
-	{"POST", "$NS/flunders?dryRun=All", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"dry"}}`, "", ""},
+	{"POST", "$NS/flunders?fieldValidation=Strict", jsonType, `{"apiVersion":"wardle.example.com/v1beta1",` +
+		`"kind":"Flunder","metadata":{"name":"b"},"spek":{},"kind":"Flunder"}`, "", ""},
+	{"POST", "$NS/flunders?dryRun=All", jsonType,
+		`{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"dry"}}`, "", ""},
 	{"POST", "$NS/flunders/a", jsonType, `{}`, "", ""},
 	{"GET", "$NS/flunders/a", "", "", "", ""},
 	{"GET", "$OLD/flunders/a", "", "", "", ""},
@@ -64,7 +78,8 @@ var requests = []request{
 	{"GET", "$NS/flunders/a?resourceVersion=99999999", "", "", "", ""},
 	{"GET", "$NS/flunders/a", "", "", "text/html", ""},
 	{"GET", "$NS/flunders/a", "", "", "application/yaml", ""},
-	{"GET", "$NS/flunders/a", "", "", "application/json;as=Table;v=v1;g=meta.k8s.io", "ours describes its columns in its own words, and tells ages"},
+	{"GET", "$NS/flunders/a", "", "", "application/json;as=Table;v=v1;g=meta.k8s.io",
+		"ours describes its columns in its own words, and tells ages"},
 	{"GET", "$NS/flunders/a", "", "", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", ""},
 	{"GET", "$NS/flunders", "", "", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", ""},
 	{"GET", "$NS/flunders?labelSelector=a%20b%20c", "", "", "", ""},
@@ -78,14 +93,22 @@ var requests = []request{
 	{"GET", "$NS/flunders?sendInitialEvents=true", "", "", "", ""},
 	{"GET", "$NS/flunders?watch=true&sendInitialEvents=true", "", "", "", ""},
 	{"GET", "$NS/flunders?watch=true&resourceVersionMatch=Exact", "", "", "", ""},
-	{"GET", "$NS/flunders?watch=true&resourceVersion=x", "", "", "", "upstream calls what the client did an error of its own"},
-	{"GET", "$NS/flunders?watch=true&timeoutSeconds=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "", "", "", ""},
-	{"PUT", "$NS/flunders/a", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"b"}}`, "", ""},
-	{"PUT", "$NS/flunders/nobody", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"nobody"}}`, "", ""},
-	{"PUT", "$NS/flunders/nobody", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"nobody","resourceVersion":"1"}}`, "", ""},
-	{"PUT", "$NS/flunders/a", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"a","resourceVersion":"1"}}`, "", ""},
-	{"PUT", "$NS/flunders/a", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"a","resourceVersion":"x"}}`, "", "upstream calls what the client did an error of its own"},
-	{"PUT", "$NS/flunders/a", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"a","uid":"another"}}`, "", ""},
+	{"GET", "$NS/flunders?watch=true&resourceVersion=x", "", "", "",
+		"upstream calls what the client did an error of its own"},
+	{"GET", "$NS/flunders?watch=true&timeoutSeconds=1&allowWatchBookmarks=true&sendInitialEvents=true&" +
+		"resourceVersionMatch=NotOlderThan", "", "", "", ""},
+	{"PUT", "$NS/flunders/a", jsonType,
+		`{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"b"}}`, "", ""},
+	{"PUT", "$NS/flunders/nobody", jsonType,
+		`{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"nobody"}}`, "", ""},
+	{"PUT", "$NS/flunders/nobody", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder",` +
+		`"metadata":{"name":"nobody","resourceVersion":"1"}}`, "", ""},
+	{"PUT", "$NS/flunders/a", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder",` +
+		`"metadata":{"name":"a","resourceVersion":"1"}}`, "", ""},
+	{"PUT", "$NS/flunders/a", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder",` +
+		`"metadata":{"name":"a","resourceVersion":"x"}}`, "", "upstream calls what the client did an error of its own"},
+	{"PUT", "$NS/flunders/a", jsonType,
+		`{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"a","uid":"another"}}`, "", ""},
 	{"PUT", "$NS/flunders", jsonType, `{}`, "", ""},
 	{"PATCH", "$NS/flunders/a", mergeType, `{"metadata":{"labels":{"a":"b"}}}`, "", ""},
 	{"PATCH", "$NS/flunders/a", mergeType, `{"metadata":{"name":"other"}}`, "", ""},
@@ -131,13 +154,15 @@ var requests = []request{
 	{"GET", "/nonsense", "", "", "", "upstream lists its paths"},
 	{"GET", "/healthz", "", "", "", ""},
 	{"GET", "/livez", "", "", "", ""},
-	{"POST", "$NS/flunders", jsonType, `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"parent"}}`, "", ""},
+	{"POST", "$NS/flunders", jsonType,
+		`{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"parent"}}`, "", ""},
 	{"DELETE", "$NS/flunders/parent?propagationPolicy=Foreground", "", "", "", ""},
 }
 
 // applied is a flunder s as clients apply it: more of its metadata, and its spec.
 func applied(metadata, spec string) string {
-	return `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"s"` + metadata + `},"spec":` + spec + `}`
+	return `{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":"s"` + metadata +
+		`},"spec":` + spec + `}`
 }
 
 const own = "$NS/flunders/s?fieldManager="
@@ -156,10 +181,13 @@ var applies = []request{
 	{"PATCH", own + "m", applyType, strings.Replace(applied("", `{}`), `"s"`, `"other"`, 1), "", ""},
 	{"PATCH", own + "m", applyType, strings.Replace(applied("", `{}`), `"name":"s"`, ``, 1), "", ""},
 	{"PATCH", own + "m", applyType, applied(`,"uid":"u"`, `{}`), "", ""},
-	{"PATCH", own + "m&dryRun=All", applyType, applied("", `{"flunderReference":"x","referenceType":"Flunder"}`), "", ""},
+	{"PATCH", own + "m&dryRun=All", applyType,
+		applied("", `{"flunderReference":"x","referenceType":"Flunder"}`), "", ""},
 	{"GET", "$NS/flunders/s", "", "", "", ""},
-	{"PATCH", own + "m", applyType, applied(`,"labels":{"x":"1","y":"1"}`, `{"flunderReference":"x","referenceType":"Flunder"}`), "", ""},
-	{"PATCH", own + "m", applyType, applied(`,"labels":{"x":"1","y":"1"}`, `{"flunderReference":"x","referenceType":"Flunder"}`), "", ""},
+	{"PATCH", own + "m", applyType,
+		applied(`,"labels":{"x":"1","y":"1"}`, `{"flunderReference":"x","referenceType":"Flunder"}`), "", ""},
+	{"PATCH", own + "m", applyType,
+		applied(`,"labels":{"x":"1","y":"1"}`, `{"flunderReference":"x","referenceType":"Flunder"}`), "", ""},
 	{"PATCH", own + "n", applyType, applied(`,"labels":{"x":"1"}`, `{"flunderReference":"x"}`), "", ""},
 	{"PATCH", own + "n", applyType, applied(`,"labels":{"x":"2"}`, `{"flunderReference":"y"}`), "", ""},
 	{"PATCH", own + "n&force=true", applyType, applied(`,"labels":{"x":"2"}`, `{"flunderReference":"y"}`), "", ""},
@@ -167,30 +195,44 @@ var applies = []request{
 	{"PATCH", own + "m", applyType, applied(`,"labels":{"y":"1"}`, `{"referenceType":"Flunder"}`), "", ""},
 	{"PATCH", own + "m", applyType, applied(``, `{"referenceType":"Flunder"}`), "", ""},
 	{"GET", "$OLD/flunders/s", "", "", "", ""},
-	{"PATCH", "$OLD/flunders/s?fieldManager=o", applyType, strings.Replace(applied("", `{"reference":"z"}`), "v1beta1", "v1alpha1", 1), "", ""},
-	{"PATCH", "$OLD/flunders/s?fieldManager=o&force=true", applyType, strings.Replace(applied("", `{"reference":"z"}`), "v1beta1", "v1alpha1", 1), "", ""},
+	{"PATCH", "$OLD/flunders/s?fieldManager=o", applyType, strings.Replace(applied("", `{"reference":"z"}`), "v1beta1",
+		"v1alpha1", 1), "", ""},
+	{"PATCH", "$OLD/flunders/s?fieldManager=o&force=true", applyType,
+		strings.Replace(applied("", `{"reference":"z"}`), "v1beta1", "v1alpha1", 1), "", ""},
 	{"PATCH", own + "n", applyType, applied("", `{}`), "", ""},
 	{"PATCH", own + "m", applyType, applied(`,"managedFields":[]`, `{}`), "", ""},
 	{"PATCH", own + "m", applyType, applied(`,"resourceVersion":"1"`, `{}`), "", ""},
-	{"PATCH", own + "m", applyType, applied("", `{"nonsense":1}`), "", "upstream calls what the client did an error of its own"},
-	{"PATCH", own + "m", applyType, applied("", `{"flunderReference":1}`), "", "upstream calls what the client did an error of its own"},
-	{"PATCH", own + "m&fieldValidation=Strict", applyType, "apiVersion: wardle.example.com/v1beta1\nkind: Flunder\nkind: Flunder\nmetadata: {name: s}\n", "", ""},
-	{"PATCH", own + "m", applyType, "apiVersion: wardle.example.com/v1beta1\nkind: Flunder\nkind: Flunder\nmetadata: {name: s}\nspec: {referenceType: Flunder}\n", "", ""},
+	{"PATCH", own + "m", applyType, applied("", `{"nonsense":1}`), "",
+		"upstream calls what the client did an error of its own"},
+	{"PATCH", own + "m", applyType, applied("", `{"flunderReference":1}`), "",
+		"upstream calls what the client did an error of its own"},
+	{"PATCH", own + "m&fieldValidation=Strict", applyType,
+		"apiVersion: wardle.example.com/v1beta1\nkind: Flunder\nkind: Flunder\nmetadata: {name: s}\n", "", ""},
+	{"PATCH", own + "m", applyType, "apiVersion: wardle.example.com/v1beta1\nkind: Flunder\nkind: Flunder\n" +
+		"metadata: {name: s}\nspec: {referenceType: Flunder}\n", "", ""},
 	{"PATCH", own + "patcher", mergeType, `{"metadata":{"labels":{"z":"1"},"annotations":{"note":"x"}}}`, "", ""},
 	{"PATCH", own + "patcher", mergeType, `{"metadata":{"labels":{"z":"1"}}}`, "", ""},
-	{"PATCH", own + "smart", smartType, `{"metadata":{"finalizers":["example.com/a","example.com/b"],"labels":{"w":"1"}}}`, "", ""},
-	{"PATCH", own + "smart", smartType, `{"metadata":{"$deleteFromPrimitiveList/finalizers":["example.com/a","example.com/b"]}}`, "", ""},
-	{"PATCH", own + "smart", smartType, `{"metadata":{"ownerReferences":[{"name":"n"}]}}`, "", "upstream names each cause twice"},
-	{"PATCH", own + "smart", smartType, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"1"},{"apiVersion":"v1","kind":"Pod","name":"q","uid":"2"}]}}`, "", ""},
+	{"PATCH", own + "smart", smartType,
+		`{"metadata":{"finalizers":["example.com/a","example.com/b"],"labels":{"w":"1"}}}`, "", ""},
+	{"PATCH", own + "smart", smartType,
+		`{"metadata":{"$deleteFromPrimitiveList/finalizers":["example.com/a","example.com/b"]}}`, "", ""},
+	{"PATCH", own + "smart", smartType, `{"metadata":{"ownerReferences":[{"name":"n"}]}}`, "",
+		"upstream names each cause twice"},
+	{"PATCH", own + "smart", smartType, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p",` +
+		`"uid":"1"},{"apiVersion":"v1","kind":"Pod","name":"q","uid":"2"}]}}`, "", ""},
 	{"PATCH", own + "smart", smartType, `{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"1"}]}}`, "", ""},
-	{"PATCH", own + "smart", smartType, `{"spec":{"$patch":"nonsense"}}`, "", "upstream calls what the client did an error of its own"},
-	{"PATCH", own + "smart", smartType, `{"spec":{"$retainKeys":["flunderReference"],"referenceType":"Flunder"}}`, "", ""},
+	{"PATCH", own + "smart", smartType, `{"spec":{"$patch":"nonsense"}}`, "",
+		"upstream calls what the client did an error of its own"},
+	{"PATCH", own + "smart", smartType,
+		`{"spec":{"$retainKeys":["flunderReference"],"referenceType":"Flunder"}}`, "", ""},
 	{"PATCH", own + "smart", smartType, `{"spec":{"flunderReference":1}}`, "", ""},
 	{"PATCH", own + "smart", smartType, `[]`, "", ""},
 	{"PATCH", own + "smart", smartType, `garbage`, "", ""},
 	{"PATCH", own + "smart&fieldValidation=Strict", smartType, `{"spec":{"nonsense":1}}`, "", ""},
-	{"PATCH", own + "putter", mergeType, `{"metadata":{"labels":{"w":"2","x":null,"y":null,"z":null}},"spec":{"flunderReference":"put","referenceType":"Flunder"}}`, "", ""},
-	{"PATCH", own + "putter", mergeType, `{"metadata":{"managedFields":[{"manager":"broken"}]},"spec":{"flunderReference":"again"}}`, "", ""},
+	{"PATCH", own + "putter", mergeType, `{"metadata":{"labels":{"w":"2","x":null,"y":null,"z":null}},` +
+		`"spec":{"flunderReference":"put","referenceType":"Flunder"}}`, "", ""},
+	{"PATCH", own + "putter", mergeType,
+		`{"metadata":{"managedFields":[{"manager":"broken"}]},"spec":{"flunderReference":"again"}}`, "", ""},
 	{"PATCH", own + "kubectl", applyType, applied("", `{"flunderReference":"k"}`), "", ""},
 	{"PATCH", own + "putter", patchType, `[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`, "", ""},
 	{"PATCH", own + "m", applyType, applied(``, `{"referenceType":"Fischer","fischerReference":"f"}`), "", ""},
@@ -230,7 +272,8 @@ func (r request) send(t *testing.T, config *rest.Config, namespace string) answe
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := strings.NewReplacer("$NS", "/apis/wardle.example.com/v1beta1/namespaces/"+namespace, "$OLD", "/apis/wardle.example.com/v1alpha1/namespaces/"+namespace).Replace(r.path)
+	path := strings.NewReplacer("$NS", "/apis/wardle.example.com/v1beta1/namespaces/"+
+		namespace, "$OLD", "/apis/wardle.example.com/v1alpha1/namespaces/"+namespace).Replace(r.path)
 	request, err := http.NewRequestWithContext(t.Context(), r.method, config.Host+path, strings.NewReader(r.body))
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +293,8 @@ func (r request) send(t *testing.T, config *rest.Config, namespace string) answe
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(string(body), `"`+namespace+`"`, `"namespace"`)
-	got := answered{Code: response.StatusCode, Type: response.Header.Get("Content-Type"), Warnings: warnings(response.Header)}
+	got := answered{Code: response.StatusCode, Type: response.Header.Get("Content-Type"),
+		Warnings: warnings(response.Header)}
 	var status metav1.Status
 	var object any
 	switch err := json.Unmarshal([]byte(text), &status); {
@@ -264,7 +308,8 @@ func (r request) send(t *testing.T, config *rest.Config, namespace string) answe
 
 // warnings leaves out that upstream's old version is deprecated, which its types say in Go.
 func warnings(header http.Header) []string {
-	return slices.DeleteFunc(append([]string{}, header.Values("Warning")...), func(text string) bool { return strings.Contains(text, " is deprecated in ") })
+	return slices.DeleteFunc(append([]string{}, header.Values("Warning")...),
+		func(text string) bool { return strings.Contains(text, " is deprecated in ") })
 }
 
 func (a *answered) of(status *metav1.Status) {
@@ -281,7 +326,9 @@ func (a *answered) of(status *metav1.Status) {
 func neutral(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
-		for _, name := range []string{"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "generation"} {
+		for _, name := range []string{
+			"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "generation",
+		} {
 			delete(v, name)
 		}
 		if owners, ok := v["managedFields"].([]any); ok {

@@ -14,7 +14,8 @@ var books = schema.GroupVersionResource{Group: "library.example.com", Version: "
 
 // book makes what is applied to a book.
 func book(name string, more map[string]any) *unstructured.Unstructured {
-	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "library.example.com/v1", "kind": "Book", "metadata": map[string]any{"name": name}}}
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "library.example.com/v1", "kind": "Book",
+		"metadata": map[string]any{"name": name}}}
 	for key, value := range more {
 		u.Object[key] = value
 	}
@@ -22,14 +23,16 @@ func book(name string, more map[string]any) *unstructured.Unstructured {
 }
 
 func condition(kind, status string) map[string]any {
-	return map[string]any{"type": kind, "status": status, "reason": "R", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+	return map[string]any{"type": kind, "status": status, "reason": "R", "message": "",
+		"lastTransitionTime": "2026-01-01T00:00:00Z"}
 }
 
 // Two controllers apply conditions to one list, whose items are told apart by their type, through client-go.
 func TestDynamicApply(t *testing.T) {
 	all := newDynamic(t, startMemory(t).config).Resource(books).Namespace("default")
 	spec := map[string]any{"spec": map[string]any{"title": "Emma", "pages": int64(474)}}
-	if _, err := all.Apply(t.Context(), "emma", book("emma", spec), metav1.ApplyOptions{FieldManager: "shop"}); err != nil {
+	if _, err := all.Apply(t.Context(), "emma", book("emma", spec),
+		metav1.ApplyOptions{FieldManager: "shop"}); err != nil {
 		t.Fatal(err)
 	}
 	apply := func(manager string, conditions ...any) (*unstructured.Unstructured, error) {
@@ -50,10 +53,12 @@ func TestDynamicApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	conditions, _, _ := unstructured.NestedSlice(got.Object, "status", "conditions")
-	if len(conditions) != 2 || conditions[0].(map[string]any)["type"] != "Available" || conditions[1].(map[string]any)["type"] != "Lent" {
+	if len(conditions) != 2 || conditions[0].(map[string]any)["type"] != "Available" ||
+		conditions[1].(map[string]any)["type"] != "Lent" {
 		t.Errorf("conditions: %v", conditions)
 	}
-	if title, _, _ := unstructured.NestedString(got.Object, "spec", "title"); title != "Emma" || got.GetGeneration() != 1 {
+	if title, _, _ := unstructured.NestedString(got.Object, "spec", "title"); title != "Emma" ||
+		got.GetGeneration() != 1 {
 		t.Errorf("%v", got)
 	}
 }
@@ -76,10 +81,12 @@ func TestClientApply(t *testing.T) {
 	if err := unstructured.SetNestedField(other.Object, "b", "spec", "flunderReference"); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(other), client.FieldOwner("two")); !apierrors.IsConflict(err) {
+	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(other),
+		client.FieldOwner("two")); !apierrors.IsConflict(err) {
 		t.Errorf("%v", err)
 	}
-	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(other), client.FieldOwner("two"), client.ForceOwnership); err != nil || reference(other) != "b" {
+	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(other), client.FieldOwner("two"),
+		client.ForceOwnership); err != nil || reference(other) != "b" {
 		t.Errorf("%v %v", err, other)
 	}
 	// Typed clients patch strategically.

@@ -35,12 +35,15 @@ func TestUpstreamClientset(t *testing.T) {
 
 		client := clients.WardleV1alpha1().Flunders("default")
 		created, err := client.Create(ctx, &v1alpha1.Flunder{
-			ObjectMeta: metav1.ObjectMeta{GenerateName: "f-", Labels: map[string]string{"a": "b"}}, Spec: v1alpha1.FlunderSpec{Reference: "x"},
+			ObjectMeta: metav1.ObjectMeta{GenerateName: "f-", Labels: map[string]string{"a": "b"}},
+			Spec:       v1alpha1.FlunderSpec{Reference: "x"},
 		}, metav1.CreateOptions{})
-		if err != nil || created.Spec.ReferenceType == nil || *created.Spec.ReferenceType != v1alpha1.FlunderReferenceType {
+		if err != nil || created.Spec.ReferenceType == nil ||
+			*created.Spec.ReferenceType != v1alpha1.FlunderReferenceType {
 			t.Fatalf("created: %+v, %v", created, err)
 		}
-		if _, err := clients.WardleV1alpha1().Fischers().Create(ctx, &v1alpha1.Fischer{ObjectMeta: metav1.ObjectMeta{Name: "fritz"}}, metav1.CreateOptions{}); err != nil {
+		if _, err := clients.WardleV1alpha1().Fischers().Create(ctx,
+			&v1alpha1.Fischer{ObjectMeta: metav1.ObjectMeta{Name: "fritz"}}, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		newer, err := clients.WardleV1beta1().Flunders("default").Get(ctx, created.Name, metav1.GetOptions{})
@@ -52,7 +55,8 @@ func TestUpstreamClientset(t *testing.T) {
 			fischers, other := all.List(labels.Everything())
 			return err == nil && other == nil && len(found) == 1 && len(fischers) == 1
 		}, func() string { return "the listers don't find what was created" })
-		if err := client.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "a=b"}); err != nil {
+		if err := client.DeleteCollection(ctx, metav1.DeleteOptions{},
+			metav1.ListOptions{LabelSelector: "a=b"}); err != nil {
 			t.Error(err)
 		}
 		eventually(t, func() bool {
@@ -68,7 +72,8 @@ func TestCBORClient(t *testing.T) {
 	featurestesting.SetFeatureDuringTest(t, features.ClientsPreferCBOR, true)
 	server := startMemory(t)
 	client := newDynamic(t, server.config).Resource(flunders).Namespace("default")
-	if _, err := client.Create(t.Context(), flunder("first"), metav1.CreateOptions{}); err != nil && !apierrors.IsUnsupportedMediaType(err) {
+	if _, err := client.Create(t.Context(), flunder("first"), metav1.CreateOptions{}); err != nil &&
+		!apierrors.IsUnsupportedMediaType(err) {
 		t.Errorf("the first create: %v", err)
 	}
 	if _, err := client.Create(t.Context(), flunder("second"), metav1.CreateOptions{}); err != nil {

@@ -9,7 +9,8 @@ import (
 // owned is a manifest of an object that is owned by a flunder, and blocks its deletion.
 func (k *kubectl) owned(manifest, name, owner string) string {
 	uid := k.ok("get flunder "+owner+" -o", "jsonpath={.metadata.uid}")
-	references := fmt.Sprintf("  ownerReferences:\n  - {apiVersion: wardle.example.com/v1beta1, kind: Flunder, name: %s, uid: %s, blockOwnerDeletion: true}\n", owner, uid)
+	references := fmt.Sprintf("  ownerReferences:\n  - {apiVersion: wardle.example.com/v1beta1, kind: Flunder, name: "+
+		"%s, uid: %s, blockOwnerDeletion: true}\n", owner, uid)
 	return strings.Replace(manifest, "  name: "+name+"\n", "  name: "+name+"\n"+references, 1)
 }
 

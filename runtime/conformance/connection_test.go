@@ -47,7 +47,8 @@ func uses(t *testing.T, config *rest.Config, name string) {
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	watching, err := client.Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion(), FieldSelector: "metadata.name=" + name})
+	watching, err := client.Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion(),
+		FieldSelector: "metadata.name=" + name})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -151,7 +152,8 @@ func TestThroughAProxy(t *testing.T) {
 	}
 }
 
-// A token that a client reads from a file, or gets of a plugin, is another one later. A plugin is asked again after a 401.
+// A token that a client reads from a file, or gets of a plugin, is another one later.
+// A plugin is asked again after a 401.
 func TestTokensThatRotate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -196,7 +198,8 @@ func TestTokensThatRotate(t *testing.T) {
 	if err := list(); err != nil {
 		t.Errorf("with the token that the plugin tells now: %v", err)
 	}
-	if _, err := newDynamic(t, base).Resource(flunders).List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
+	if _, err := newDynamic(t, base).Resource(flunders).
+		List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
 		t.Errorf("without a token: %v", err)
 	}
 }

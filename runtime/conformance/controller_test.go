@@ -59,7 +59,8 @@ func TestTypedClient(t *testing.T) {
 			t.Fatalf("created: %+v, %v", f, err)
 		}
 		old := &v1alpha1.Flunder{}
-		if err := c.Get(ctx, client.ObjectKeyFromObject(f), old); err != nil || old.Spec.Reference != "other" || *old.Spec.ReferenceType != "Flunder" {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(f), old); err != nil || old.Spec.Reference != "other" ||
+			*old.Spec.ReferenceType != "Flunder" {
 			t.Errorf("in v1alpha1: %+v, %v", old, err)
 		}
 		stale := f.DeepCopy()
@@ -72,16 +73,19 @@ func TestTypedClient(t *testing.T) {
 		}
 		before := f.DeepCopy()
 		f.Annotations = map[string]string{"patched": "yes"}
-		if err := c.Patch(ctx, f, client.MergeFrom(before)); err != nil || f.Annotations["patched"] != "yes" || f.Spec.FlunderReference != "b" {
+		if err := c.Patch(ctx, f, client.MergeFrom(before)); err != nil || f.Annotations["patched"] != "yes" ||
+			f.Spec.FlunderReference != "b" {
 			t.Errorf("patched: %+v, %v", f, err)
 		}
-		if err := c.Patch(ctx, stale, client.MergeFromWithOptions(&v1beta1.Flunder{ObjectMeta: stale.ObjectMeta}, client.MergeFromWithOptimisticLock{})); !apierrors.IsConflict(err) {
+		if err := c.Patch(ctx, stale, client.MergeFromWithOptions(&v1beta1.Flunder{ObjectMeta: stale.ObjectMeta},
+			client.MergeFromWithOptimisticLock{})); !apierrors.IsConflict(err) {
 			t.Errorf("patched with an old resourceVersion: %v", err)
 		}
 		if err := c.Status().Update(ctx, f); err != nil {
 			t.Errorf("status: %v", err)
 		}
-		if err := c.Status().Patch(ctx, f, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"flunderReference":"no"}}`))); err != nil || f.Spec.FlunderReference != "b" {
+		if err := c.Status().Patch(ctx, f, client.RawPatch("application/merge-patch+json",
+			[]byte(`{"spec":{"flunderReference":"no"}}`))); err != nil || f.Spec.FlunderReference != "b" {
 			t.Errorf("a patch of the status: %+v, %v", f.Spec, err)
 		}
 		if err := c.Delete(ctx, f); err != nil {
@@ -109,7 +113,11 @@ func TestClientLists(t *testing.T) {
 		partial.SetGroupVersionKind(v1beta1.SchemeGroupVersion.WithKind("FlunderList"))
 		untyped := &unstructured.UnstructuredList{}
 		untyped.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("FlunderList"))
-		for kind, list := range map[string]client.ObjectList{"typed": &v1beta1.FlunderList{}, "metadata": partial, "unstructured": untyped} {
+		for kind, list := range map[string]client.ObjectList{
+			"typed":        &v1beta1.FlunderList{},
+			"metadata":     partial,
+			"unstructured": untyped,
+		} {
 			if got := pages(t, c, list, client.InNamespace("default"), client.Limit(7)); got != n {
 				t.Errorf("%s: %d in all pages, want %d", kind, got, n)
 			}
@@ -123,7 +131,8 @@ func TestClientLists(t *testing.T) {
 				t.Errorf("%s: %d in another namespace", kind, got)
 			}
 		}
-		if err := c.DeleteAllOf(ctx, &v1beta1.Flunder{}, client.InNamespace("default"), client.MatchingLabels{"third": "2"}); err != nil {
+		if err := c.DeleteAllOf(ctx, &v1beta1.Flunder{}, client.InNamespace("default"),
+			client.MatchingLabels{"third": "2"}); err != nil {
 			t.Error(err)
 		}
 		if got := pages(t, c, &v1beta1.FlunderList{}); got != n-n/3 {
@@ -175,9 +184,10 @@ func TestReconciler(t *testing.T) {
 			t.Fatal(err)
 		}
 		var unexpected errorLog
-		err = ctrl.NewControllerManagedBy(manager).For(&v1beta1.Flunder{}).Complete(reconcile.Func(func(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
-			return reconcile.Result{}, unexpected.keep(label(ctx, manager.GetClient(), r))
-		}))
+		err = ctrl.NewControllerManagedBy(manager).For(&v1beta1.Flunder{}).
+			Complete(reconcile.Func(func(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
+				return reconcile.Result{}, unexpected.keep(label(ctx, manager.GetClient(), r))
+			}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +215,8 @@ func TestReconciler(t *testing.T) {
 		if err := c.DeleteAllOf(t.Context(), &v1beta1.Flunder{}, client.InNamespace("default")); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, func() bool { return count(manager.GetCache()) == 0 }, func() string { return "the cache keeps what was deleted" })
+		eventually(t, func() bool { return count(manager.GetCache()) == 0 },
+			func() string { return "the cache keeps what was deleted" })
 		if err := unexpected.first(); err != nil {
 			t.Error(err)
 		}
@@ -262,16 +273,27 @@ func TestCacheOfOtherForms(t *testing.T) {
 		untyped := &unstructured.Unstructured{}
 		untyped.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("Flunder"))
 		key := client.ObjectKey{Namespace: "default", Name: "a"}
-		for kind, object := range map[string]client.Object{"metadata": partial, "unstructured": untyped, "typed": &v1beta1.Flunder{}} {
-			if err := manager.GetClient().Get(t.Context(), key, object); err != nil || object.GetLabels()["name"] != "a" {
+		for kind, object := range map[string]client.Object{
+			"metadata":     partial,
+			"unstructured": untyped,
+			"typed":        &v1beta1.Flunder{},
+		} {
+			if err := manager.GetClient().Get(t.Context(), key, object); err != nil ||
+				object.GetLabels()["name"] != "a" {
 				t.Errorf("%s: %v, %v", kind, object, err)
 			}
 		}
 		if err := c.Delete(t.Context(), typedFlunder("a")); err != nil {
 			t.Fatal(err)
 		}
-		for kind, object := range map[string]client.Object{"metadata": partial, "unstructured": untyped, "typed": &v1beta1.Flunder{}} {
-			eventually(t, func() bool { return apierrors.IsNotFound(manager.GetClient().Get(t.Context(), key, object)) },
+		for kind, object := range map[string]client.Object{
+			"metadata":     partial,
+			"unstructured": untyped,
+			"typed":        &v1beta1.Flunder{},
+		} {
+			eventually(t, func() bool {
+				return apierrors.IsNotFound(manager.GetClient().Get(t.Context(), key, object))
+			},
 				func() string { return kind + ": the cache keeps what was deleted" })
 		}
 	})

@@ -61,7 +61,8 @@ func newCoreClient(t *testing.T, config *rest.Config, mediaType string) *rest.RE
 	config = rest.CopyConfig(config)
 	config.APIPath, config.GroupVersion = "/api", &schema.GroupVersion{Version: "v1"}
 	config.ContentType, config.AcceptContentTypes = mediaType, mediaType
-	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme, serializer.WithSerializer(cbor.NewSerializerInfo)).WithoutConversion()
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme, serializer.WithSerializer(cbor.NewSerializerInfo)).
+		WithoutConversion()
 	client, err := rest.RESTClientFor(config)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +74,8 @@ func newCoreClient(t *testing.T, config *rest.Config, mediaType string) *rest.RE
 func TestTypedClientsInBinary(t *testing.T) {
 	for _, mediaType := range []string{"application/vnd.kubernetes.protobuf", "application/cbor"} {
 		t.Run(mediaType, func(t *testing.T) {
-			if mediaType == "application/cbor" && !clientfeatures.FeatureGates().Enabled(clientfeatures.ClientsAllowCBOR) {
+			if mediaType == "application/cbor" &&
+				!clientfeatures.FeatureGates().Enabled(clientfeatures.ClientsAllowCBOR) {
 				t.Fatal("client-go turns CBOR into JSON: the environment switches it off")
 			}
 			_, config := startCore(t)
@@ -86,35 +88,44 @@ func TestTypedClientsInBinary(t *testing.T) {
 func lifeOfAMemo(t *testing.T, client *rest.RESTClient) {
 	t.Helper()
 	ctx := t.Context()
-	want := &corev1.Memo{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"x": "y"}}, Text: "remember", Ink: []byte{0, 1, 255}, Weight: 0.5}
+	want := &corev1.Memo{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"x": "y"}},
+		Text: "remember", Ink: []byte{0, 1, 255}, Weight: 0.5}
 	var created, got corev1.Memo
 	if err := client.Post().Namespace("n").Resource("memos").Body(want).Do(ctx).Into(&created); err != nil {
 		t.Fatal(err)
 	}
-	if created.UID == "" || created.Text != want.Text || string(created.Ink) != string(want.Ink) || created.Weight != 0.5 || created.Labels["x"] != "y" {
+	if created.UID == "" || created.Text != want.Text || string(created.Ink) != string(want.Ink) ||
+		created.Weight != 0.5 || created.Labels["x"] != "y" {
 		t.Errorf("%+v", created)
 	}
-	if err := client.Get().Namespace("n").Resource("memos").Name("a").Do(ctx).Into(&got); err != nil || !cmp.Equal(got.ObjectMeta, created.ObjectMeta) {
+	if err := client.Get().Namespace("n").Resource("memos").Name("a").Do(ctx).Into(&got); err != nil ||
+		!cmp.Equal(got.ObjectMeta, created.ObjectMeta) {
 		t.Error(err, cmp.Diff(created.ObjectMeta, got.ObjectMeta))
 	}
-	events, err := client.Get().Namespace("n").Resource("memos").Param("watch", "true").Param("resourceVersion", created.ResourceVersion).Watch(ctx)
+	events, err := client.Get().Namespace("n").Resource("memos").Param("watch", "true").
+		Param("resourceVersion", created.ResourceVersion).Watch(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer events.Stop()
 	got.Text = "forget"
 	var updated corev1.Memo
-	if err := client.Put().Namespace("n").Resource("memos").Name("a").Body(&got).Do(ctx).Into(&updated); err != nil || updated.Text != "forget" {
+	if err := client.Put().Namespace("n").Resource("memos").Name("a").Body(&got).Do(ctx).Into(&updated); err != nil ||
+		updated.Text != "forget" {
 		t.Error(err, updated)
 	}
-	if err := client.Put().Namespace("n").Resource("memos").Name("a").Body(&got).Do(ctx).Error(); !apierrors.IsConflict(err) {
+	if err := client.Put().Namespace("n").Resource("memos").Name("a").Body(&got).Do(ctx).
+		Error(); !apierrors.IsConflict(err) {
 		t.Error(err)
 	}
 	var list corev1.MemoList
-	if err := client.Get().Resource("memos").Do(ctx).Into(&list); err != nil || len(list.Items) != 1 || list.Items[0].Text != "forget" || list.ResourceVersion == "" {
+	if err := client.Get().Resource("memos").Do(ctx).Into(&list); err != nil || len(list.Items) != 1 ||
+		list.Items[0].Text != "forget" || list.ResourceVersion == "" {
 		t.Errorf("%v %+v", err, list)
 	}
-	if err := client.Delete().Namespace("n").Resource("memos").Name("a").Body(&metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(updated.UID))}).Do(ctx).Error(); err != nil {
+	if err := client.Delete().Namespace("n").Resource("memos").Name("a").
+		Body(&metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(updated.UID))}).Do(ctx).
+		Error(); err != nil {
 		t.Error(err)
 	}
 	if err := client.Get().Namespace("n").Resource("memos").Name("a").Do(ctx).Error(); !apierrors.IsNotFound(err) {
@@ -139,15 +150,18 @@ func TestDynamicClientInCBOR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	memo := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Memo", "metadata": map[string]any{"name": "a"}, "text": "x", "weight": 2.5}}
+	memo := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Memo",
+		"metadata": map[string]any{"name": "a"}, "text": "x", "weight": 2.5}}
 	for range 2 {
-		applied, err := client.Resource(memos).Namespace("n").Apply(t.Context(), "a", memo, metav1.ApplyOptions{FieldManager: "m"})
+		applied, err := client.Resource(memos).Namespace("n").Apply(t.Context(), "a", memo,
+			metav1.ApplyOptions{FieldManager: "m"})
 		if err != nil || applied.GetUID() == "" {
 			t.Fatal(applied, err)
 		}
 	}
 	list, err := client.Resource(memos).List(t.Context(), metav1.ListOptions{})
-	if err != nil || len(list.Items) != 1 || list.Items[0].Object["weight"] != 2.5 || list.Items[0].GetKind() != "Memo" {
+	if err != nil || len(list.Items) != 1 || list.Items[0].Object["weight"] != 2.5 ||
+		list.Items[0].GetKind() != "Memo" {
 		t.Error(list, err)
 	}
 }
@@ -181,28 +195,34 @@ func TestMetadataClient(t *testing.T) {
 		if err != nil || !cmp.Equal(one.ObjectMeta, list.Items[0].ObjectMeta) || len(one.ManagedFields) != 1 {
 			t.Error(one, err)
 		}
-		events, err := client.Resource(resource).Namespace(namespace).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+		events, err := client.Resource(resource).Namespace(namespace).
+			Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
 		if err != nil {
 			t.Fatal(err)
 		}
-		patched, err := client.Resource(resource).Namespace(namespace).Patch(t.Context(), name, types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
+		patched, err := client.Resource(resource).Namespace(namespace).Patch(t.Context(), name, types.MergePatchType,
+			[]byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
 		if err != nil || patched.Labels["a"] != "b" {
 			t.Error(patched, err)
 		}
 		select {
 		case event := <-events.ResultChan():
-			if got, ok := event.Object.(*metav1.PartialObjectMetadata); event.Type != watch.Modified || !ok || got.Labels["a"] != "b" {
+			if got, ok := event.Object.(*metav1.PartialObjectMetadata); event.Type != watch.Modified || !ok ||
+				got.Labels["a"] != "b" {
 				t.Errorf("%+v", event)
 			}
 		case <-time.After(bound):
 			t.Fatal("no event")
 		}
 		events.Stop()
-		if err := client.Resource(resource).Namespace(namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		if err := client.Resource(resource).Namespace(namespace).Delete(t.Context(), name,
+			metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
 	}
-	if n := len(slices.DeleteFunc(accepted, func(s string) bool { return !strings.HasPrefix(s, "application/vnd.kubernetes.protobuf") })); n < 8 {
+	if n := len(slices.DeleteFunc(accepted, func(s string) bool {
+		return !strings.HasPrefix(s, "application/vnd.kubernetes.protobuf")
+	})); n < 8 {
 		t.Errorf("%d answers were protobuf", n)
 	}
 }
@@ -251,7 +271,8 @@ func TestDiscoveryInAllFormats(t *testing.T) {
 		}
 	}
 	codecs := serializer.NewCodecFactory(scheme, serializer.WithSerializer(cbor.NewSerializerInfo))
-	const v2, v2beta1 = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", ";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+	const v2, v2beta1 = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+		";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
 	for _, c := range []struct {
 		path, as string
 		object   func() runtime.Object
@@ -278,7 +299,8 @@ func TestDiscoveryInAllFormats(t *testing.T) {
 			if _, _, err := info.Serializer.Decode(data, nil, got); err != nil {
 				t.Fatalf("%s %s: %v", c.path, mediaType, err)
 			}
-			if d := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreTypes(metav1.TypeMeta{})); d != "" || !strings.HasPrefix(answer.Header.Get("Content-Type"), mediaType) {
+			if d := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreTypes(metav1.TypeMeta{})); d != "" ||
+				!strings.HasPrefix(answer.Header.Get("Content-Type"), mediaType) {
 				t.Errorf("%s %s: %s", c.path, mediaType, d)
 			}
 		}
@@ -295,7 +317,8 @@ func TestCoreDiscovery(t *testing.T) {
 	for _, legacy := range []bool{false, true} {
 		client.UseLegacyDiscovery = legacy
 		groups, lists, err := client.ServerGroupsAndResources()
-		if err != nil || len(groups) != 1 || groups[0].Name != "" || groups[0].PreferredVersion.GroupVersion != "v1" || len(lists) != 1 {
+		if err != nil || len(groups) != 1 || groups[0].Name != "" || groups[0].PreferredVersion.GroupVersion != "v1" ||
+			len(lists) != 1 {
 			t.Fatal(groups, lists, err)
 		}
 		var names []string
@@ -322,8 +345,10 @@ func TestKubectlOnCore(t *testing.T) {
 	k.says("text: hello", "get memo a -o yaml")
 	k.says("Text is what there is to remember.", "explain memo.text")
 	k.says("Text is what there is to remember.", "explain memo.text --output=plaintext-openapiv2")
-	k.with("apiVersion: v1\nkind: Memo\nmetadata: {name: a}\ntext: bye\n").says("memo/a serverside-applied", "apply --server-side --force-conflicts -f -")
-	if _, stderr, err := k.with("apiVersion: v1\nkind: Memo\nmetadata: {name: a}\ntexts: bye\n").run("apply -f -"); err == nil || !strings.Contains(stderr, `unknown field "texts"`) {
+	k.with("apiVersion: v1\nkind: Memo\nmetadata: {name: a}\ntext: bye\n").says("memo/a serverside-applied",
+		"apply --server-side --force-conflicts -f -")
+	if _, stderr, err := k.with("apiVersion: v1\nkind: Memo\nmetadata: {name: a}\ntexts: bye\n").
+		run("apply -f -"); err == nil || !strings.Contains(stderr, `unknown field "texts"`) {
 		t.Error(err, stderr)
 	}
 	k.says("deleted", "delete memo a")

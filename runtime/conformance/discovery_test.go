@@ -20,7 +20,8 @@ func resources(t *testing.T, client *discovery.DiscoveryClient) map[string]metav
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(groups) != 2 || groups[0].Name != group || groups[0].PreferredVersion.Version != "v1beta1" || groups[1].Name != "library.example.com" {
+	if len(groups) != 2 || groups[0].Name != group || groups[0].PreferredVersion.Version != "v1beta1" ||
+		groups[1].Name != "library.example.com" {
 		t.Errorf("groups: %+v", groups)
 	}
 	out := map[string]metav1.APIResource{}
@@ -74,7 +75,8 @@ func checkMapper(t *testing.T, client discovery.DiscoveryInterface) {
 	}
 	mapper := restmapper.NewDiscoveryRESTMapper(groups)
 	preferred, err := mapper.KindFor(schema.GroupVersionResource{Resource: "flunder"})
-	if want := (schema.GroupVersionKind{Group: group, Version: "v1beta1", Kind: "Flunder"}); err != nil || preferred != want {
+	if want := (schema.GroupVersionKind{Group: group, Version: "v1beta1", Kind: "Flunder"}); err != nil ||
+		preferred != want {
 		t.Errorf("flunder is %v, %v", preferred, err)
 	}
 	mapping, err := mapper.RESTMapping(schema.GroupKind{Group: group, Kind: "Fischer"})
@@ -91,7 +93,10 @@ func TestOpenAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 		root := openapi3.NewRoot(client.OpenAPIV3())
-		for version, kinds := range map[string][]string{"v1alpha1": {"Flunder", "FlunderList", "Fischer"}, "v1beta1": {"Flunder", "FlunderList"}} {
+		for version, kinds := range map[string][]string{
+			"v1alpha1": {"Flunder", "FlunderList", "Fischer"},
+			"v1beta1":  {"Flunder", "FlunderList"},
+		} {
 			spec, err := root.GVSpec(schema.GroupVersion{Group: group, Version: version})
 			if err != nil {
 				t.Fatal(err)

@@ -23,7 +23,8 @@ func TestDynamic(t *testing.T) {
 		if err != nil || created.GetUID() == "" || created.GetGeneration() != 0 && created.GetGeneration() != 1 {
 			t.Fatalf("created: %v, %v", created, err)
 		}
-		if _, err := current.Create(t.Context(), flunder("a"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+		if _, err := current.Create(t.Context(), flunder("a"),
+			metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 			t.Errorf("created twice: %v", err)
 		}
 		got, err := old.Get(t.Context(), "a", metav1.GetOptions{})
@@ -49,7 +50,8 @@ func TestDynamic(t *testing.T) {
 			t.Errorf("patched in v1alpha1: %v, %v", got, err)
 		}
 		uid := types.UID("another")
-		if err := current.Delete(t.Context(), "a", metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}); !apierrors.IsConflict(err) {
+		if err := current.Delete(t.Context(), "a",
+			metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}); !apierrors.IsConflict(err) {
 			t.Errorf("deleted under another uid: %v", err)
 		}
 		if err := current.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
@@ -88,7 +90,8 @@ func TestPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			if page.GetResourceVersion() != first.GetResourceVersion() {
-				t.Errorf("a page of revision %s behind one of %s", page.GetResourceVersion(), first.GetResourceVersion())
+				t.Errorf("a page of revision %s behind one of %s", page.GetResourceVersion(),
+					first.GetResourceVersion())
 			}
 			names, next = append(names, namesOf(page.Items)...), page.GetContinue()
 		}
@@ -103,7 +106,8 @@ func TestPages(t *testing.T) {
 		err = pager.New(pager.SimplePageFunc(func(o metav1.ListOptions) (runtimeObject, error) {
 			o.LabelSelector = "name in (" + nth(3) + "," + nth(24) + ")"
 			return client.List(t.Context(), o)
-		})).EachListItem(t.Context(), metav1.ListOptions{Limit: 1}, func(runtimeObject) error { selected++; return nil })
+		})).EachListItem(t.Context(), metav1.ListOptions{Limit: 1},
+			func(runtimeObject) error { selected++; return nil })
 		if err != nil || selected != 2 {
 			t.Errorf("%d selected by label, %v", selected, err)
 		}
@@ -133,19 +137,23 @@ func TestMetadata(t *testing.T) {
 		}
 		defer watching.Stop()
 		for _, name := range []string{"a", "b"} {
-			if _, err := all.Resource(flunders).Namespace("default").Create(t.Context(), flunder(name), metav1.CreateOptions{}); err != nil {
+			if _, err := all.Resource(flunders).Namespace("default").Create(t.Context(), flunder(name),
+				metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		list, err := meta.List(t.Context(), metav1.ListOptions{LabelSelector: "name=b"})
-		if err != nil || len(list.Items) != 1 || list.Items[0].Name != "b" || list.Items[0].UID == "" { // in protobuf, items tell no kind
+		// in protobuf, items tell no kind
+		if err != nil || len(list.Items) != 1 || list.Items[0].Name != "b" || list.Items[0].UID == "" {
 			t.Errorf("listed: %+v, %v", list, err)
 		}
-		patched, err := meta.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"metadata":{"labels":{"x":"y"}}}`), metav1.PatchOptions{})
+		patched, err := meta.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"metadata":{"labels":{"x":"y"}}}`),
+			metav1.PatchOptions{})
 		if err != nil || patched.Labels["x"] != "y" || patched.Labels["name"] != "a" {
 			t.Errorf("patched: %+v, %v", patched, err)
 		}
-		if err := meta.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "name=b"}); err != nil {
+		if err := meta.DeleteCollection(t.Context(), metav1.DeleteOptions{},
+			metav1.ListOptions{LabelSelector: "name=b"}); err != nil {
 			t.Error(err)
 		}
 		want := []string{"ADDED a", "ADDED b", "MODIFIED a", "DELETED b"}
@@ -195,7 +203,8 @@ func TestConflicts(t *testing.T) {
 						return err
 					}
 					names, _, _ := unstructured.NestedStringSlice(got.Object, "disallowedFlunders")
-					if err := unstructured.SetNestedStringSlice(got.Object, append(names, nth(writer*each+i)), "disallowedFlunders"); err != nil {
+					if err := unstructured.SetNestedStringSlice(got.Object, append(names, nth(writer*each+i)),
+						"disallowedFlunders"); err != nil {
 						return err
 					}
 					_, err = client.Update(t.Context(), got, metav1.UpdateOptions{})

@@ -31,9 +31,11 @@ func TestFootprint(t *testing.T) {
 	store := etcdtest.Start(t)
 	best, dir := time.Hour, t.TempDir()
 	var memory int
-	for tries, late := 0, time.Now().Add(bound); tries < 5 || best > time.Second && time.Now().Before(late); tries++ { // the best counts: the machine may be busy
+	// the best counts: the machine may be busy
+	for tries, late := 0, time.Now().Add(bound); tries < 5 || best > time.Second && time.Now().Before(late); tries++ {
 		p := &process{t: t, binary: binary, dir: dir, log: filepath.Join(dir, "server.log"), arguments: []string{
-			"--data-dir=" + filepath.Join(dir, "data"), "--secure-port=" + strconv.Itoa(etcdtest.FreePort(t)), "--etcd-servers=" + store.Endpoint()}}
+			"--data-dir=" + filepath.Join(dir, "data"), "--secure-port=" + strconv.Itoa(etcdtest.FreePort(t)),
+			"--etcd-servers=" + store.Endpoint()}}
 		t.Cleanup(p.kill)
 		begin := time.Now()
 		p.start()
@@ -78,8 +80,10 @@ func buildLean(t *testing.T) string {
 		}
 	}
 	binary := filepath.Join(dir, "shop")
-	goRun(t, "build", "-C", project, "-overlay", filepath.Join(dir, "overlay.json"), "-ldflags=-s -w", "-o", binary, "./cmd/shop")
-	if out, err := exec.Command("go", "version", "-m", binary).Output(); err != nil || strings.Contains(string(out), "go.etcd.io/etcd/server") {
+	goRun(t, "build", "-C", project, "-overlay", filepath.Join(dir, "overlay.json"), "-ldflags=-s -w", "-o",
+		binary, "./cmd/shop")
+	if out, err := exec.Command("go", "version", "-m", binary).Output(); err != nil ||
+		strings.Contains(string(out), "go.etcd.io/etcd/server") {
 		t.Errorf("the etcd server is linked: %v", err)
 	}
 	return binary
@@ -106,7 +110,8 @@ func residentKiB(t *testing.T, pid int) int {
 // A server for a test answers its first request within 50 ms.
 func TestHarnessIsQuick(t *testing.T) {
 	best := time.Hour
-	for tries, late := 0, time.Now().Add(bound); tries < 5 || best > 50*time.Millisecond && time.Now().Before(late); tries++ {
+	for tries, late := 0, time.Now().Add(bound); tries < 5 ||
+		best > 50*time.Millisecond && time.Now().Before(late); tries++ {
 		begin := time.Now()
 		server := apitest.Start(t, groups()...)
 		response, err := server.Client.Get(server.URL + "/apis/wardle.example.com/v1beta1/flunders")

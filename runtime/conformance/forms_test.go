@@ -38,7 +38,9 @@ type form struct {
 }
 
 var forms = []form{
-	{"typed", func() client.Object { return &appsv1.Deployment{} }, func() client.ObjectList { return &appsv1.DeploymentList{} }, true},
+	{"typed", func() client.Object { return &appsv1.Deployment{} }, func() client.ObjectList {
+		return &appsv1.DeploymentList{}
+	}, true},
 	{"unstructured", func() client.Object { return newUnstructured(deploymentKind) }, func() client.ObjectList {
 		l := &unstructured.UnstructuredList{}
 		l.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("DeploymentList"))
@@ -69,14 +71,16 @@ func TestForms(t *testing.T) {
 	onEachCluster(t, func(t *testing.T, server *target) {
 		log.SetLogger(logr.Discard())
 		c := clusterClient(t, server.config)
-		manager, err := ctrl.NewManager(server.config, ctrl.Options{Scheme: c.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}})
+		manager, err := ctrl.NewManager(server.config,
+			ctrl.Options{Scheme: c.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		runManager(t, manager)
 		for _, f := range forms {
 			t.Run(f.name, func(t *testing.T) {
-				l := &life{T: t, form: f, client: c, key: client.ObjectKey{Namespace: "default", Name: "of-" + f.name}, cache: manager.GetCache()}
+				l := &life{T: t, form: f, client: c, key: client.ObjectKey{Namespace: "default", Name: "of-" + f.name},
+					cache: manager.GetCache()}
 				if err := c.Create(t.Context(), deployment("another-"+f.name)); err != nil {
 					t.Fatal(err)
 				}
@@ -131,7 +135,8 @@ func (l *life) create() {
 		l.Errorf("read: %+v", got)
 	}
 	cached := l.empty()
-	eventually(l.T, func() bool { return l.cache.Get(l.Context(), l.key, cached) == nil }, func() string { return "the cache does not have it" })
+	eventually(l.T, func() bool { return l.cache.Get(l.Context(), l.key, cached) == nil },
+		func() string { return "the cache does not have it" })
 	if cached.GetUID() != object.GetUID() {
 		l.Errorf("cached: %+v", cached)
 	}
@@ -143,7 +148,8 @@ func (l *life) update() {
 	}
 	object, stale := l.get(), l.get()
 	object.SetAnnotations(map[string]string{"updated": "yes"})
-	if err := l.client.Update(l.Context(), object); err != nil || object.GetResourceVersion() == stale.GetResourceVersion() || object.GetGeneration() != 1 {
+	if err := l.client.Update(l.Context(), object); err != nil ||
+		object.GetResourceVersion() == stale.GetResourceVersion() || object.GetGeneration() != 1 {
 		l.Errorf("updated: %+v, %v", object, err)
 	}
 	if err := l.client.Update(l.Context(), stale); !apierrors.IsConflict(err) {
@@ -155,12 +161,14 @@ func (l *life) patch() {
 	before := l.get()
 	merged := before.DeepCopyObject().(client.Object)
 	merged.SetLabels(map[string]string{"app": l.key.Name, "tier": "back"})
-	if err := l.client.Patch(l.Context(), merged, client.MergeFrom(before)); err != nil || merged.GetLabels()["tier"] != "back" {
+	if err := l.client.Patch(l.Context(), merged, client.MergeFrom(before)); err != nil ||
+		merged.GetLabels()["tier"] != "back" {
 		l.Errorf("merge patch: %+v, %v", merged, err)
 	}
 	for kind, data := range map[types.PatchType]string{
-		types.JSONPatchType:           `[{"op":"add","path":"/metadata/annotations","value":{"json":"patch"}}]`,
-		types.StrategicMergePatchType: `{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"side:1"}]}}}}`,
+		types.JSONPatchType: `[{"op":"add","path":"/metadata/annotations","value":{"json":"patch"}}]`,
+		types.StrategicMergePatchType: `{"spec":{"template":{"spec":{"containers":[{"name":"side",` +
+			`"image":"side:1"}]}}}}`,
 	} {
 		if err := l.client.Patch(l.Context(), l.get(), client.RawPatch(kind, []byte(data))); err != nil {
 			l.Errorf("%s: %v", kind, err)
@@ -172,13 +180,15 @@ func (l *life) patch() {
 	}
 	stale := before.DeepCopyObject().(client.Object)
 	stale.SetLabels(nil)
-	if err := l.client.Patch(l.Context(), stale, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); !apierrors.IsConflict(err) {
+	if err := l.client.Patch(l.Context(), stale,
+		client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); !apierrors.IsConflict(err) {
 		l.Errorf("patched with an old resourceVersion: %v", err)
 	}
 }
 
 func (l *life) status() {
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"replicas":3,"readyReplicas":2},"spec":{"replicas":9}}`))
+	patch := client.RawPatch(types.MergePatchType,
+		[]byte(`{"status":{"replicas":3,"readyReplicas":2},"spec":{"replicas":9}}`))
 	if err := l.client.Status().Patch(l.Context(), l.get(), patch); err != nil {
 		l.Error(err)
 	}
@@ -241,7 +251,8 @@ func (l *life) lists() {
 		"its name":            client.MatchingFields{"metadata.name": l.key.Name},
 	} {
 		list := l.list()
-		if err := l.client.List(l.Context(), list, client.InNamespace("default"), selector); err != nil || lengthOf(list) != 1 || list.GetResourceVersion() == "" {
+		if err := l.client.List(l.Context(), list, client.InNamespace("default"), selector); err != nil ||
+			lengthOf(list) != 1 || list.GetResourceVersion() == "" {
 			l.Errorf("selected by %s: %+v, %v", what, list, err)
 		}
 		if _, fields := selector.(client.MatchingFields); fields {
@@ -249,7 +260,8 @@ func (l *life) lists() {
 		}
 		eventually(l.T, func() bool {
 			list := l.list()
-			return l.cache.List(l.Context(), list, client.InNamespace("default"), selector) == nil && lengthOf(list) == 1
+			return l.cache.List(l.Context(), list, client.InNamespace("default"), selector) == nil &&
+				lengthOf(list) == 1
 		}, func() string { return "the cache does not select by " + what })
 	}
 }
@@ -274,12 +286,14 @@ func (l *life) watchAndDelete() {
 	if err := l.client.List(l.Context(), list, selector); err != nil {
 		l.Fatal(err)
 	}
-	watcher, err := l.client.Watch(l.Context(), l.list(), selector, client.InNamespace("default"), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}})
+	watcher, err := l.client.Watch(l.Context(), l.list(), selector, client.InNamespace("default"),
+		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}})
 	if err != nil {
 		l.Fatal(err)
 	}
 	defer watcher.Stop()
-	if err := l.client.Patch(l.Context(), l.get(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"seen":"yes"}}}`))); err != nil {
+	if err := l.client.Patch(l.Context(), l.get(),
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"seen":"yes"}}}`))); err != nil {
 		l.Fatal(err)
 	}
 	if err := l.client.Delete(l.Context(), l.get(), client.Preconditions{UID: new(l.get().GetUID())}); err != nil {
@@ -296,5 +310,6 @@ func (l *life) watchAndDelete() {
 			l.Fatalf("no event %s", want)
 		}
 	}
-	eventually(l.T, func() bool { return apierrors.IsNotFound(l.cache.Get(l.Context(), l.key, l.empty())) }, func() string { return "the cache keeps what was deleted" })
+	eventually(l.T, func() bool { return apierrors.IsNotFound(l.cache.Get(l.Context(), l.key, l.empty())) },
+		func() string { return "the cache keeps what was deleted" })
 }

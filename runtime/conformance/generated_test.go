@@ -51,26 +51,31 @@ func writesAndReads(t *testing.T, clients versioned.Interface) {
 	t.Helper()
 	ctx, client := t.Context(), clients.WardleV1beta1().Flunders("default")
 	created, err := client.Create(ctx, &v1beta1.Flunder{
-		ObjectMeta: metav1.ObjectMeta{Name: "one", Namespace: "default", Labels: map[string]string{"a": "b"}}, Spec: v1beta1.FlunderSpec{FlunderReference: "x"},
+		ObjectMeta: metav1.ObjectMeta{Name: "one", Namespace: "default", Labels: map[string]string{"a": "b"}},
+		Spec:       v1beta1.FlunderSpec{FlunderReference: "x"},
 	}, metav1.CreateOptions{})
 	if err != nil || created.Name != "one" {
 		t.Fatalf("created: %+v, %v", created, err)
 	}
 	created.Spec.FlunderReference = "y"
-	if updated, err := client.Update(ctx, created, metav1.UpdateOptions{}); err != nil || updated.Spec.FlunderReference != "y" {
+	if updated, err := client.Update(ctx, created, metav1.UpdateOptions{}); err != nil ||
+		updated.Spec.FlunderReference != "y" {
 		t.Errorf("updated: %+v, %v", updated, err)
 	}
-	if patched, err := client.Patch(ctx, "one", types.MergePatchType, []byte(`{"metadata":{"labels":{"c":"d"}}}`), metav1.PatchOptions{}); err != nil || patched.Labels["c"] != "d" {
+	if patched, err := client.Patch(ctx, "one", types.MergePatchType, []byte(`{"metadata":{"labels":{"c":"d"}}}`),
+		metav1.PatchOptions{}); err != nil || patched.Labels["c"] != "d" {
 		t.Errorf("patched: %+v, %v", patched, err)
 	}
 	if got, err := client.Get(ctx, "one", metav1.GetOptions{}); err != nil || got.Spec.FlunderReference != "y" {
 		t.Errorf("got: %+v, %v", got, err)
 	}
-	if list, err := clients.WardleV1beta1().Flunders("").List(ctx, metav1.ListOptions{LabelSelector: "a=b"}); err != nil || len(list.Items) != 1 {
+	if list, err := clients.WardleV1beta1().Flunders("").
+		List(ctx, metav1.ListOptions{LabelSelector: "a=b"}); err != nil || len(list.Items) != 1 {
 		t.Errorf("listed: %+v, %v", list, err)
 	}
 	fischers := clients.WardleV1alpha1().Fischers()
-	if _, err := fischers.Create(ctx, &v1alpha1.Fischer{ObjectMeta: metav1.ObjectMeta{Name: "fritz"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := fischers.Create(ctx, &v1alpha1.Fischer{ObjectMeta: metav1.ObjectMeta{Name: "fritz"}},
+		metav1.CreateOptions{}); err != nil {
 		t.Error(err)
 	}
 	if got, err := fischers.Get(ctx, "fritz", metav1.GetOptions{}); err != nil || got.Name != "fritz" {
@@ -97,7 +102,8 @@ func watches(t *testing.T, clients versioned.Interface) {
 		t.Fatal(err)
 	}
 	defer events.Stop()
-	if _, err := client.Create(ctx, &v1alpha1.Flunder{ObjectMeta: metav1.ObjectMeta{Name: "seen"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := client.Create(ctx, &v1alpha1.Flunder{ObjectMeta: metav1.ObjectMeta{Name: "seen"}},
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for e := range events.ResultChan() {
@@ -118,7 +124,8 @@ func TestGeneratedInformers(t *testing.T) {
 
 func informs(t *testing.T, clients versioned.Interface) {
 	t.Helper()
-	factory := externalversions.NewSharedInformerFactoryWithOptions(clients, 0, externalversions.WithNamespace("default"))
+	factory := externalversions.NewSharedInformerFactoryWithOptions(clients, 0,
+		externalversions.WithNamespace("default"))
 	informer := factory.Wardle().V1beta1().Flunders()
 	added := make(chan string, 8)
 	if _, err := informer.TypedInformer().AddTypedEventHandler(informersv1beta1.FlunderHandlerFuncs{
@@ -185,7 +192,8 @@ func appliesWith(t *testing.T, clients versioned.Interface) {
 		t.Fatalf("applied by another: %+v, %v", applied, err)
 	}
 	mine, err := applyv1beta1.ExtractFlunder(applied, "one")
-	if err != nil || mine.Labels["a"] != "b" || mine.Labels["c"] != "" || mine.Spec == nil || *mine.Spec.FlunderReference != "x" || *mine.Name != "applied" {
+	if err != nil || mine.Labels["a"] != "b" || mine.Labels["c"] != "" || mine.Spec == nil ||
+		*mine.Spec.FlunderReference != "x" || *mine.Name != "applied" {
 		t.Fatalf("extracted: %+v, %v", mine, err)
 	}
 	mine.Labels = nil
@@ -193,11 +201,13 @@ func appliesWith(t *testing.T, clients versioned.Interface) {
 	if err != nil || applied.Labels["a"] != "" || applied.Labels["c"] != "d" || applied.Spec.FlunderReference != "x" {
 		t.Errorf("applied again: %+v, %v", applied, err)
 	}
-	conflicting := applyv1beta1.Flunder("applied", "default").WithSpec(applyv1beta1.FlunderSpec().WithFlunderReference("z"))
+	conflicting := applyv1beta1.Flunder("applied", "default").
+		WithSpec(applyv1beta1.FlunderSpec().WithFlunderReference("z"))
 	if _, err := client.Apply(ctx, conflicting, metav1.ApplyOptions{FieldManager: "two"}); !apierrors.IsConflict(err) {
 		t.Errorf("a field of another's: %v", err)
 	}
-	if _, err := clients.WardleV1alpha1().Fischers().Apply(ctx, applyv1alpha1.Fischer("frieda").WithDisallowedFlunders("x", "y"), metav1.ApplyOptions{FieldManager: "one"}); err != nil {
+	if _, err := clients.WardleV1alpha1().Fischers().Apply(ctx, applyv1alpha1.Fischer("frieda").
+		WithDisallowedFlunders("x", "y"), metav1.ApplyOptions{FieldManager: "one"}); err != nil {
 		t.Error(err)
 	}
 }

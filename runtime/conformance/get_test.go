@@ -25,7 +25,8 @@ func BenchmarkConsistentGet(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = backend.Close() })
-	handle, err := apis.Groups()[0].Resources[1].Open(b.Context(), registry.Config{Backend: backend, Prefix: "/registry"})
+	handle, err := apis.Groups()[0].Resources[1].Open(b.Context(),
+		registry.Config{Backend: backend, Prefix: "/registry"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -34,7 +35,8 @@ func BenchmarkConsistentGet(b *testing.B) {
 	version := handle.Info().Versions[0].Name
 	for i := range objects {
 		body := fmt.Sprintf(`{"metadata":{"name":"o%04d","annotations":{"filler":%q}}}`, i, fmt.Sprintf("%1000d", i))
-		if _, err := handle.Create(b.Context(), "ns", api.Body{Version: version, Data: []byte(body)}, api.WriteOptions{Form: storedForm}); err != nil {
+		if _, err := handle.Create(b.Context(), "ns", api.Body{Version: version, Data: []byte(body)},
+			api.WriteOptions{Form: storedForm}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -57,7 +59,8 @@ func BenchmarkConsistentGet(b *testing.B) {
 							if i > int64(b.N) {
 								return
 							}
-							if _, err := handle.Get(ctx, "ns", fmt.Sprintf("o%04d", i%objects), "", storedForm); err != nil {
+							if _, err := handle.Get(ctx, "ns", fmt.Sprintf("o%04d", i%objects), "",
+								storedForm); err != nil {
 								b.Error(err)
 								return
 							}

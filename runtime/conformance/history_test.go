@@ -33,7 +33,9 @@ func (listThenWatch) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (l listThenWatch) informer() cache.SharedIndexInformer {
 	return cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return l.List(ctx, o) },
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return l.List(ctx, o)
+		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			return l.Watch(ctx, o)
 		},
@@ -47,7 +49,8 @@ func typedInformer(t *testing.T) func(*rest.Config) cache.SharedIndexInformer {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return cache.NewSharedIndexInformer(cache.NewListWatchFromClient(c.RESTClient(), configMaps.Resource, "", fields.Everything()), &corev1.ConfigMap{}, 0, nil)
+		return cache.NewSharedIndexInformer(cache.NewListWatchFromClient(c.RESTClient(), configMaps.Resource, "",
+			fields.Everything()), &corev1.ConfigMap{}, 0, nil)
 	}
 }
 
@@ -78,7 +81,8 @@ func TestInformersAcrossHistory(t *testing.T) {
 				}
 			})
 		}
-		eventually(t, func() bool { return done.Load() > workers*each/3 }, func() string { return "nothing is written" })
+		eventually(t, func() bool { return done.Load() > workers*each/3 },
+			func() string { return "nothing is written" })
 		server.process.kill()
 		compact(t, server.etcd)
 		server.process.start()

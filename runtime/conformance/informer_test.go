@@ -99,10 +99,11 @@ func (o *observer) holds() map[string]string {
 // converges waits until the store holds, and the handlers were told, what storage holds.
 func (o *observer) converges(t *testing.T, want map[string]string) {
 	t.Helper()
-	eventually(t, func() bool { return maps.Equal(o.holds(), want) && maps.Equal(*o.told.Load(), want) }, func() string {
-		return fmt.Sprintf("the informer's store (-want +got):\n%s\nwhat its handlers were told:\n%s",
-			cmp.Diff(want, o.holds()), cmp.Diff(want, *o.told.Load()))
-	})
+	eventually(t, func() bool { return maps.Equal(o.holds(), want) && maps.Equal(*o.told.Load(), want) },
+		func() string {
+			return fmt.Sprintf("the informer's store (-want +got):\n%s\nwhat its handlers were told:\n%s",
+				cmp.Diff(want, o.holds()), cmp.Diff(want, *o.told.Load()))
+		})
 }
 
 func dynamicInformer(t *testing.T, resource schema.GroupVersionResource) func(*rest.Config) cache.SharedIndexInformer {
@@ -146,7 +147,8 @@ func TestInformerUnderChurn(t *testing.T) {
 			})
 		}
 		if server.process != nil {
-			eventually(t, func() bool { return created.Load() > workers*each/3 }, func() string { return "nothing is created" })
+			eventually(t, func() bool { return created.Load() > workers*each/3 },
+				func() string { return "nothing is created" })
 			server.process.crash()
 		}
 		churning.Wait()
@@ -243,7 +245,8 @@ func TestInformerAfterCompaction(t *testing.T) {
 	if diff := cmp.Diff(want, stored(t, replica.config, flunders)); diff != "" {
 		t.Errorf("replicas differ: %s", diff)
 	}
-	if _, err := client.List(t.Context(), metav1.ListOptions{ResourceVersion: "2", ResourceVersionMatch: metav1.ResourceVersionMatchExact}); !apierrors.IsResourceExpired(err) {
+	if _, err := client.List(t.Context(), metav1.ListOptions{ResourceVersion: "2",
+		ResourceVersionMatch: metav1.ResourceVersionMatchExact}); !apierrors.IsResourceExpired(err) {
 		t.Errorf("a list of a compacted revision: %v", err)
 	}
 	// The watch that is under way goes on through a compaction and a crash of etcd.
@@ -253,7 +256,9 @@ func TestInformerAfterCompaction(t *testing.T) {
 	compact(t, server.etcd)
 	server.etcd.Kill()
 	server.etcd.Restart()
-	if err := insist(t.Context(), func() error { return client.Delete(t.Context(), "last", metav1.DeleteOptions{}) }); err != nil && !apierrors.IsNotFound(err) {
+	if err := insist(t.Context(), func() error {
+		return client.Delete(t.Context(), "last", metav1.DeleteOptions{})
+	}); err != nil && !apierrors.IsNotFound(err) {
 		t.Fatal(err)
 	}
 	o.converges(t, stored(t, server.config, flunders))

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// kubectl is the command, with a server to talk to and a home of its own. In its methods, the first argument is split at
-// spaces, the others are as they are.
+// kubectl is the command, with a server to talk to and a home of its own. In its methods, the first argument is split
+// at spaces, the others are as they are.
 type kubectl struct {
 	t     *testing.T
 	path  string
@@ -142,9 +142,11 @@ func TestKubectlDiscovers(t *testing.T) {
 	k.says("flunders", "api-resources")
 	k.says("bk", "api-resources --api-group=library.example.com --namespaced -o wide")
 	k.is("fischers.wardle.example.com", "api-resources --namespaced=false -o name")
-	k.is("library.example.com/v1\nlibrary.example.com/v1alpha1\nwardle.example.com/v1alpha1\nwardle.example.com/v1beta1", "api-versions")
+	k.is("library.example.com/v1\nlibrary.example.com/v1alpha1\nwardle.example.com/v1alpha1\n"+
+		"wardle.example.com/v1beta1", "api-versions")
 	k.says("flunderReference\t<string>", "explain flunders --recursive")
-	k.says("A name of another flunder or fischer", "explain flunders.spec.reference --api-version=wardle.example.com/v1alpha1")
+	k.says("A name of another flunder or fischer",
+		"explain flunders.spec.reference --api-version=wardle.example.com/v1alpha1")
 	k.says("Fiction", "explain book.spec.genre")
 	k.says("Server Version", "version")
 	k.fails("the server doesn't have a resource type \"services\"", "cluster-info")
@@ -159,22 +161,26 @@ func TestKubectlReads(t *testing.T) {
 	k.with(manifest("b", "x") + manifest("c", "w") + manifest("a", "z")).ok("create -f -")
 	k.with(emma("Emma")).ok("create -f -")
 	k.says("NAME", "get flunders")
-	k.is("flunder.wardle.example.com/a\nflunder.wardle.example.com/b\nflunder.wardle.example.com/c", "get flunders -o name")
+	k.is("flunder.wardle.example.com/a\nflunder.wardle.example.com/b\nflunder.wardle.example.com/c",
+		"get flunders -o name")
 	k.says("flunderReference: z", "get flunder a -o yaml")
 	var object struct{ Kind string }
 	if err := json.Unmarshal([]byte(k.ok("get flunders -o json")), &object); err != nil || object.Kind != "List" {
 		t.Errorf("a list as JSON: %+v, %v", object, err)
 	}
-	k.is("NAME   REF\na      z\nb      x\nc      w", "get flunders --sort-by=.metadata.name -o custom-columns=NAME:.metadata.name,REF:.spec.flunderReference")
+	k.is("NAME   REF\na      z\nb      x\nc      w",
+		"get flunders --sort-by=.metadata.name -o custom-columns=NAME:.metadata.name,REF:.spec.flunderReference")
 	k.is("w x z", "get flunders --sort-by=.spec.flunderReference -o", `jsonpath={.items[*].spec.flunderReference}`)
-	k.is("flunder.wardle.example.com/a\nflunder.wardle.example.com/b\nflunder.wardle.example.com/c", "get flunders --chunk-size=1 -o name")
+	k.is("flunder.wardle.example.com/a\nflunder.wardle.example.com/b\nflunder.wardle.example.com/c",
+		"get flunders --chunk-size=1 -o name")
 	k.is("flunder.wardle.example.com/b", "get flunders -l app=b -o name")
 	k.is("flunder.wardle.example.com/c", "get flunders --field-selector metadata.name=c -o name")
 	k.is("book.library.example.com/emma", "get bk --field-selector spec.genre=Fiction -o name")
 	k.fails("field label not supported", "get books --field-selector spec.title=Emma")
 	k.says("reference: z", "get flunders.v1alpha1.wardle.example.com a -o yaml")
 	k.says("Jane Austen", "get book emma")
-	if header, _, _ := strings.Cut(k.ok("get books -o wide"), "\n"); strings.Join(strings.Fields(header), " ") != "NAME TITLE AUTHORS AVAILABLE PAGES AGE" {
+	if header, _, _ := strings.Cut(k.ok("get books -o wide"), "\n"); strings.Join(strings.Fields(header),
+		" ") != "NAME TITLE AUTHORS AVAILABLE PAGES AGE" {
 		t.Errorf("columns: %s", header)
 	}
 	k.says("book.library.example.com/emma", "get all -o name")
@@ -196,9 +202,11 @@ func TestKubectlWrites(t *testing.T) {
 	k.says("annotated", "annotate flunders --all note=yes")
 	k.says("patched", "patch flunder a --type=merge -p", `{"spec":{"flunderReference":"m"}}`)
 	k.says("patched (no change)", "patch flunder a --type=merge -p", `{"spec":{"flunderReference":"m"}}`)
-	k.says("patched", "patch flunder a --type=json -p", `[{"op":"test","path":"/spec/flunderReference","value":"m"},{"op":"replace","path":"/spec/flunderReference","value":"j"}]`)
+	k.says("patched", "patch flunder a --type=json -p", `[{"op":"test","path":"/spec/flunderReference","value":"m"},`+
+		`{"op":"replace","path":"/spec/flunderReference","value":"j"}]`)
 	k.fails("", "patch flunder a --type=json -p", `[{"op":"test","path":"/spec/flunderReference","value":"m"}]`)
-	k.says("patched", "patch flunder a --type=strategic -p", `{"metadata":{"annotations":{"$patch":"replace","note":"yes"}}}`)
+	k.says("patched", "patch flunder a --type=strategic -p",
+		`{"metadata":{"annotations":{"$patch":"replace","note":"yes"}}}`)
 	k.fails("unknown patch type: nonsense", "patch flunder a --type=strategic -p", `{"spec":{"$patch":"nonsense"}}`)
 	k.is("j yes", "get flunder a -o", "jsonpath={.spec.flunderReference} {.metadata.annotations.note}")
 
@@ -212,7 +220,9 @@ func TestKubectlWrites(t *testing.T) {
 		t.Error("replace --force kept the object")
 	}
 	k.with(emma("Emma")).ok("create -f -")
-	k.says("patched", "patch book emma --subresource=status --type=merge -p", `{"status":{"copies":3,"conditions":[{"type":"Available","status":"True","reason":"R","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
+	k.says("patched", "patch book emma --subresource=status --type=merge -p",
+		`{"status":{"copies":3,"conditions":[{"type":"Available","status":"True","reason":"R","message":"",`+
+			`"lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`)
 	k.says("condition met", "wait book/emma --for=jsonpath={.status.copies}=3 --timeout=30s")
 	k.says("condition met", "wait book/emma --for=condition=Available --timeout=30s")
 	k.fails("timed out", "wait book/emma --for=jsonpath={.status.copies}=4 --timeout=1s")
@@ -240,7 +250,8 @@ func TestKubectlApplies(t *testing.T) {
 	k.with(manifest("b", "x")+emma("Emma II")).says("unchanged", "apply -f -")
 	k.with(manifest("b", "x")).says("created (server dry run)", "create --dry-run=server -f -", "--namespace=other")
 	k.is("", "get flunders -n other -o name")
-	k.with(manifest("b", "x")).says("pruned", "apply --prune --all --prune-allowlist=wardle.example.com/v1beta1/Flunder -f -")
+	k.with(manifest("b", "x")).
+		says("pruned", "apply --prune --all --prune-allowlist=wardle.example.com/v1beta1/Flunder -f -")
 	k.is("flunder.wardle.example.com/b", "get flunders -o name")
 }
 
@@ -250,29 +261,39 @@ func TestKubectlAppliesServerSide(t *testing.T) {
 	version := k.ok("get flunder a -o", "jsonpath={.metadata.resourceVersion}")
 	k.with(manifest("a", "x")).says("serverside-applied", "apply --server-side -f -")
 	k.is(version, "get flunder a -o", "jsonpath={.metadata.resourceVersion}")
-	k.is("kubectl Apply wardle.example.com/v1beta1", "get flunder a -o", "jsonpath={range .metadata.managedFields[*]}{.manager} {.operation} {.apiVersion}{end}")
+	k.is("kubectl Apply wardle.example.com/v1beta1", "get flunder a -o",
+		"jsonpath={range .metadata.managedFields[*]}{.manager} {.operation} {.apiVersion}{end}")
 	k.says("f:flunderReference", "get flunder a -o yaml --show-managed-fields")
 
-	k.with(manifest("a", "other")).fails(`conflict with "kubectl": .spec.flunderReference`, "apply --server-side --field-manager=rival -f -")
-	k.with(manifest("a", "other")).fails("+  flunderReference: other", "diff --server-side --force-conflicts --field-manager=rival -f -")
+	k.with(manifest("a", "other")).fails(`conflict with "kubectl": .spec.flunderReference`,
+		"apply --server-side --field-manager=rival -f -")
+	k.with(manifest("a", "other")).fails("+  flunderReference: other",
+		"diff --server-side --force-conflicts --field-manager=rival -f -")
 	k.is("x", "get flunder a -o", "jsonpath={.spec.flunderReference}")
-	k.with(manifest("a", "other")).says("serverside-applied (server dry run)", "apply --server-side --dry-run=server --force-conflicts --field-manager=rival -f -")
+	k.with(manifest("a", "other")).says("serverside-applied (server dry run)",
+		"apply --server-side --dry-run=server --force-conflicts --field-manager=rival -f -")
 	k.is(version, "get flunder a -o", "jsonpath={.metadata.resourceVersion}")
-	k.with(manifest("a", "other")).says("serverside-applied", "apply --server-side --force-conflicts --field-manager=rival -f -")
+	k.with(manifest("a", "other")).says("serverside-applied",
+		"apply --server-side --force-conflicts --field-manager=rival -f -")
 	k.is("other", "get flunder a -o", "jsonpath={.spec.flunderReference}")
 	k.with(manifest("a", "x")).fails(`conflict with "rival": .spec.flunderReference`, "apply --server-side -f -")
 	k.with(manifest("a", "other")).says("serverside-applied", "apply --server-side -f -")
 
 	// Another version of the kind has other names for the fields, and the same owners.
-	old := "apiVersion: wardle.example.com/v1alpha1\nkind: Flunder\nmetadata: {name: a}\nspec: {reference: third, referenceType: Flunder}\n"
-	k.with(old).fails("conflicts with \"rival\":\n- .spec.flunderReference", "apply --server-side --field-manager=old -f -")
-	k.says("patched", "patch flunder a --type=merge --field-manager=patcher -p", `{"spec":{"flunderReference":"patched"}}`)
-	k.with(manifest("a", "x")).fails(`conflict with "patcher" using wardle.example.com/v1beta1: .spec.flunderReference`, "apply --server-side -f -")
+	old := "apiVersion: wardle.example.com/v1alpha1\nkind: Flunder\nmetadata: {name: a}\n" +
+		"spec: {reference: third, referenceType: Flunder}\n"
+	k.with(old).fails("conflicts with \"rival\":\n- .spec.flunderReference",
+		"apply --server-side --field-manager=old -f -")
+	k.says("patched", "patch flunder a --type=merge --field-manager=patcher -p",
+		`{"spec":{"flunderReference":"patched"}}`)
+	k.with(manifest("a", "x")).fails(`conflict with "patcher" using wardle.example.com/v1beta1: .spec.flunderReference`,
+		"apply --server-side -f -")
 
 	// What nobody applies any more is gone.
 	k.with(manifest("b", "x")).ok("apply --server-side -f -")
 	k.is("b", "get flunder b -o", "jsonpath={.metadata.labels.app}")
-	k.with(strings.ReplaceAll(manifest("b", "x"), "  labels: {app: b}\n", "")).says("serverside-applied", "apply --server-side -f -")
+	k.with(strings.ReplaceAll(manifest("b", "x"), "  labels: {app: b}\n", "")).says("serverside-applied",
+		"apply --server-side -f -")
 	k.is("", "get flunder b -o", "jsonpath={.metadata.labels}")
 
 	// From the client's side to the server's.
@@ -287,22 +308,27 @@ func TestKubectlAppliesServerSide(t *testing.T) {
 	k.with(status).says("serverside-applied", "apply --server-side --subresource=status --field-manager=librarian -f -")
 	k.is("3", "get book emma -o", "jsonpath={.status.copies}")
 	k.is("librarian", "get book emma -o", `jsonpath={.metadata.managedFields[?(@.subresource=="status")].manager}`)
-	k.with(emma("Emma")+"  nonsense: 1\n").fails(".spec.nonsense: field not declared in schema", "apply --server-side --validate=false -f -")
-	k.with(strings.Replace(emma("Emma"), "name: emma", "name: emma, managedFields: [{manager: me}]", 1)).fails("metadata.managedFields must be nil", "apply --server-side -f -")
+	k.with(emma("Emma")+"  nonsense: 1\n").fails(".spec.nonsense: field not declared in schema",
+		"apply --server-side --validate=false -f -")
+	k.with(strings.Replace(emma("Emma"), "name: emma", "name: emma, managedFields: [{manager: me}]", 1)).
+		fails("metadata.managedFields must be nil", "apply --server-side -f -")
 }
 
 func TestKubectlValidates(t *testing.T) {
 	k := newKubectl(t)
 	unknown := strings.Replace(manifest("a", "x"), "spec:", "spec:\n  nonsense: 1", 1)
 	k.with(unknown).fails(`unknown field "spec.nonsense"`, "create --validate=strict -f -")
-	if _, stderr, err := k.with(unknown).run("create --validate=warn -f -"); err != nil || !strings.Contains(stderr, `unknown field "spec.nonsense"`) {
+	if _, stderr, err := k.with(unknown).run("create --validate=warn -f -"); err != nil ||
+		!strings.Contains(stderr, `unknown field "spec.nonsense"`) {
 		t.Errorf("--validate=warn: %v, %s", err, stderr)
 	}
 	k.ok("delete flunder a")
-	if _, stderr, err := k.with(unknown).run("create --validate=ignore -f -"); err != nil || strings.Contains(stderr, "nonsense") {
+	if _, stderr, err := k.with(unknown).run("create --validate=ignore -f -"); err != nil ||
+		strings.Contains(stderr, "nonsense") {
 		t.Errorf("--validate=ignore: %v, %s", err, stderr)
 	}
-	k.with("apiVersion: library.example.com/v1\nkind: Book\nmetadata: {name: bad}\nspec: {title: '', genre: Poetry}\n").fails("spec.genre", "create -f -")
+	k.with("apiVersion: library.example.com/v1\nkind: Book\nmetadata: {name: bad}\nspec: {title: '', genre: Poetry}\n").
+		fails("spec.genre", "create -f -")
 	old := "apiVersion: library.example.com/v1alpha1\nkind: Book\nmetadata: {name: old}\nspec: {title: Old}\n"
 	if _, stderr, err := k.with(old).run("create -f -"); err != nil || !strings.Contains(stderr, "Book is deprecated") {
 		t.Errorf("a deprecated version: %v, %s", err, stderr)
@@ -338,7 +364,8 @@ func TestKubectlWatches(t *testing.T) {
 	k.with(manifest("a", "x")).ok("create -f -")
 	ctx, stop := context.WithTimeout(t.Context(), bound)
 	defer stop()
-	watching := k.command(ctx, "get flunders -w --output-watch-events -o custom-columns=EVENT:.type,REF:.object.spec.flunderReference")
+	watching := k.command(ctx,
+		"get flunders -w --output-watch-events -o custom-columns=EVENT:.type,REF:.object.spec.flunderReference")
 	out, err := watching.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -369,7 +396,10 @@ func TestKubectlWatches(t *testing.T) {
 func TestKubectlFiles(t *testing.T) {
 	k := newKubectl(t)
 	dir := t.TempDir()
-	for name, content := range map[string]string{"a.yaml": manifest("a", "x") + manifest("b", "x"), "book.yaml": emma("Emma")} {
+	for name, content := range map[string]string{
+		"a.yaml":    manifest("a", "x") + manifest("b", "x"),
+		"book.yaml": emma("Emma"),
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}

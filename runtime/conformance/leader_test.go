@@ -30,7 +30,8 @@ const (
 	identityVariable = "CONFORMANCE_IDENTITY"
 )
 
-// detectorVariable makes client-go list again what a watch began with, at the same revision, and panic where the two differ.
+// detectorVariable makes client-go list again what a watch began with, at the same revision,
+// and panic where the two differ.
 const detectorVariable = "KUBE_WATCHLIST_INCONSISTENCY_DETECTOR"
 
 // What a controller leaves on an object.
@@ -62,7 +63,8 @@ func runElected(kubeconfig, identity string) error {
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		LeaderElection: true, LeaderElectionID: "conformance", LeaderElectionNamespace: "default",
-		LeaseDuration: new(12 * time.Second), RenewDeadline: new(10 * time.Second), RetryPeriod: new(200 * time.Millisecond),
+		LeaseDuration: new(12 * time.Second), RenewDeadline: new(10 * time.Second),
+		RetryPeriod: new(200 * time.Millisecond),
 	})
 	if err != nil {
 		return err
@@ -92,7 +94,8 @@ func settle(ctx context.Context, c client.Client, r reconcile.Request, identity 
 		return nil
 	}
 	before := d.DeepCopy()
-	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: *d.Spec.Replicas, ReadyReplicas: *d.Spec.Replicas}
+	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: *d.Spec.Replicas,
+		ReadyReplicas: *d.Spec.Replicas}
 	return c.Status().Patch(ctx, &d, client.MergeFrom(before))
 }
 
@@ -108,7 +111,8 @@ func startManager(t *testing.T, server *target, identity string) (kill func()) {
 		t.Fatal(err)
 	}
 	command := exec.Command(self)
-	command.Env = append(os.Environ(), manageVariable+"="+server.kubeconfig, identityVariable+"="+identity, detectorVariable+"=true")
+	command.Env = append(os.Environ(), manageVariable+"="+server.kubeconfig, identityVariable+"="+identity,
+		detectorVariable+"=true")
 	command.Stdout, command.Stderr = said, said
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
@@ -130,8 +134,8 @@ func startManager(t *testing.T, server *target, identity string) (kill func()) {
 	return kill
 }
 
-// A controller that was elected by a lease on the server itself reconciles a thousand objects, and is killed in the middle
-// of it; one that waited takes over, and does the rest.
+// A controller that was elected by a lease on the server itself reconciles a thousand objects, and is killed in the
+// middle of it; one that waited takes over, and does the rest.
 func TestElectedControllers(t *testing.T) {
 	t.Parallel()
 	server := embeddedCluster(t)
@@ -139,7 +143,8 @@ func TestElectedControllers(t *testing.T) {
 	kill := startManager(t, server, "first")
 	var lease coordinationv1.Lease
 	held := func() bool {
-		return c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "conformance"}, &lease) == nil && lease.Spec.HolderIdentity != nil
+		return c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "conformance"}, &lease) == nil &&
+			lease.Spec.HolderIdentity != nil
 	}
 	eventually(t, held, func() string { return "nobody takes the lease" })
 	holder := *lease.Spec.HolderIdentity
@@ -161,7 +166,8 @@ func TestElectedControllers(t *testing.T) {
 	if by := settled(t, c); by["second"] < n/2 {
 		t.Errorf("the one that took over settled few: %v", by)
 	}
-	if !held() || *lease.Spec.HolderIdentity == holder || lease.Spec.LeaseTransitions == nil || *lease.Spec.LeaseTransitions != 1 {
+	if !held() || *lease.Spec.HolderIdentity == holder || lease.Spec.LeaseTransitions == nil ||
+		*lease.Spec.LeaseTransitions != 1 {
 		t.Errorf("the lease: %+v", lease.Spec)
 	}
 }

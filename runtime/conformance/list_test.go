@@ -67,9 +67,11 @@ func newShelf(tb testing.TB, n int) *shelf {
 		tb.Fatal(err)
 	}
 	for i := range n {
-		body := fmt.Sprintf(`{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":%q,"namespace":"default"},"spec":{"flunderReference":%q,"referenceType":"Flunder"}}`,
+		body := fmt.Sprintf(`{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":%q,`+
+			`"namespace":"default"},"spec":{"flunderReference":%q,"referenceType":"Flunder"}}`,
 			fmt.Sprintf("f-%05d", i), strings.Repeat("x", 800))
-		if _, err := s.handle.Create(context.Background(), "default", api.Body{Version: "v1beta1", Data: []byte(body)}, api.WriteOptions{Form: storedForm}); err != nil {
+		if _, err := s.handle.Create(context.Background(), "default", api.Body{Version: "v1beta1", Data: []byte(body)},
+			api.WriteOptions{Form: storedForm}); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -146,12 +148,15 @@ func TestListAllocations(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			objects, bytes := small.allocations(t, l)
 			moreObjects, moreBytes := large.allocations(t, l)
-			t.Logf("1,000 objects: %d allocations, %d bytes; 10,000 objects: %d allocations, %d bytes", objects, bytes, moreObjects, moreBytes)
+			t.Logf("1,000 objects: %d allocations, %d bytes; 10,000 objects: %d allocations, %d bytes", objects, bytes,
+				moreObjects, moreBytes)
 			if moreObjects > objects+500 {
-				t.Errorf("the number of allocations grows with the objects: %d of 1,000, %d of 10,000", objects, moreObjects)
+				t.Errorf("the number of allocations grows with the objects: %d of 1,000, %d of 10,000",
+					objects, moreObjects)
 			}
 			if moreBytes > bytes+64<<10 {
-				t.Errorf("what is allocated grows with the objects: %d bytes of 1,000, %d bytes of 10,000", bytes, moreBytes)
+				t.Errorf("what is allocated grows with the objects: %d bytes of 1,000, %d bytes of 10,000",
+					bytes, moreBytes)
 			}
 		})
 	}

@@ -49,8 +49,8 @@ func newManager(t *testing.T, server *target, options ctrl.Options) ctrl.Manager
 // configuredBy is the index of deployments by the config map that they are made of.
 const configuredBy = "configured-by"
 
-// A manager with two controllers, as an operator has them: one makes a config map of each deployment and keeps it so, the
-// other gives deployments the text of a config map that they name.
+// A manager with two controllers, as an operator has them: one makes a config map of each deployment and keeps it so,
+// the other gives deployments the text of a config map that they name.
 func TestControllersOfAManager(t *testing.T) {
 	onEachCluster(t, func(t *testing.T, server *target) {
 		manager := newManager(t, server, ctrl.Options{})
@@ -66,25 +66,30 @@ func TestControllersOfAManager(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = manager.GetFieldIndexer().IndexField(t.Context(), &appsv1.Deployment{}, configuredBy, func(o client.Object) []string {
-			return []string{o.GetAnnotations()[configuredBy]}
-		})
+		err = manager.GetFieldIndexer().IndexField(t.Context(), &appsv1.Deployment{}, configuredBy,
+			func(o client.Object) []string {
+				return []string{o.GetAnnotations()[configuredBy]}
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = ctrl.NewControllerManagedBy(manager).Named("texts").
-			For(&appsv1.Deployment{}, builder.WithPredicates(predicate.Or(predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{}))).
-			Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
-				var users appsv1.DeploymentList
-				if err := c.List(ctx, &users, client.InNamespace(o.GetNamespace()), client.MatchingFields{configuredBy: o.GetName()}); err != nil {
-					return nil
-				}
-				var requests []reconcile.Request
-				for i := range users.Items {
-					requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&users.Items[i])})
-				}
-				return requests
-			}), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
+			For(&appsv1.Deployment{}, builder.WithPredicates(predicate.Or(predicate.AnnotationChangedPredicate{},
+				predicate.LabelChangedPredicate{}))).
+			Watches(&corev1.ConfigMap{},
+				handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+					var users appsv1.DeploymentList
+					if err := c.List(ctx, &users, client.InNamespace(o.GetNamespace()),
+						client.MatchingFields{configuredBy: o.GetName()}); err != nil {
+						return nil
+					}
+					var requests []reconcile.Request
+					for i := range users.Items {
+						requests = append(requests,
+							reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&users.Items[i])})
+					}
+					return requests
+				}), builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 			Complete(reconcile.Func(func(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
 				return reconcile.Result{}, unexpected.keep(tell(ctx, c, r))
 			}))
@@ -101,7 +106,8 @@ func TestControllersOfAManager(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		shared := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "shared"}, Data: map[string]string{"text": "hello"}}
+		shared := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "shared"},
+			Data: map[string]string{"text": "hello"}}
 		if err := direct.Create(t.Context(), shared); err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +117,9 @@ func TestControllersOfAManager(t *testing.T) {
 				if err := direct.List(t.Context(), &all); err != nil {
 					t.Fatal(err)
 				}
-				return len(all.Items) == n && !slices.ContainsFunc(all.Items, func(d appsv1.Deployment) bool { return d.Annotations["text"] != text })
+				return len(all.Items) == n && !slices.ContainsFunc(all.Items, func(d appsv1.Deployment) bool {
+					return d.Annotations["text"] != text
+				})
 			}
 		}
 		say := func(what string) func() string { return func() string { return what } }
@@ -130,11 +138,13 @@ func TestControllersOfAManager(t *testing.T) {
 		}
 		eventually(t, func() bool { return made() == n }, say("not all have their config map"))
 		// What is owned and taken away comes back, and goes with its owner.
-		if err := direct.DeleteAllOf(t.Context(), &corev1.ConfigMap{}, client.InNamespace("default"), client.MatchingLabels{"made": "yes"}); err != nil {
+		if err := direct.DeleteAllOf(t.Context(), &corev1.ConfigMap{}, client.InNamespace("default"),
+			client.MatchingLabels{"made": "yes"}); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, func() bool { return made() == n }, say("the config maps do not come back"))
-		if err := direct.DeleteAllOf(t.Context(), &appsv1.Deployment{}, client.InNamespace("default"), client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
+		if err := direct.DeleteAllOf(t.Context(), &appsv1.Deployment{}, client.InNamespace("default"),
+			client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, func() bool { return made() == 0 }, say("the config maps stay without their owners"))
@@ -166,7 +176,8 @@ func tell(ctx context.Context, c client.Client, r reconcile.Request) error {
 		return client.IgnoreNotFound(err)
 	}
 	var from corev1.ConfigMap
-	if err := c.Get(ctx, types.NamespacedName{Namespace: d.Namespace, Name: d.Annotations[configuredBy]}, &from); err != nil {
+	if err := c.Get(ctx, types.NamespacedName{Namespace: d.Namespace, Name: d.Annotations[configuredBy]},
+		&from); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if d.Annotations["text"] == from.Data["text"] {
@@ -174,7 +185,8 @@ func tell(ctx context.Context, c client.Client, r reconcile.Request) error {
 	}
 	before := d.DeepCopy()
 	d.Annotations["text"] = from.Data["text"]
-	return client.IgnoreNotFound(c.Patch(ctx, &d, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	return client.IgnoreNotFound(
+		c.Patch(ctx, &d, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
 }
 
 // Caches hold what they were told to, of some namespaces, labels or fields, and as transformed.
@@ -188,18 +200,21 @@ func TestSelectiveCaches(t *testing.T) {
 				"one": {LabelSelector: labels.SelectorFromSet(labels.Set{"keep": "yes"})},
 				"two": {FieldSelector: fields.OneTermEqualSelector("metadata.name", "b")},
 			}},
-			&corev1.Secret{}: {Field: fields.ParseSelectorOrDie("type=example.com/a"), Label: labels.SelectorFromSet(labels.Set{"keep": "yes"})},
+			&corev1.Secret{}: {Field: fields.ParseSelectorOrDie("type=example.com/a"),
+				Label: labels.SelectorFromSet(labels.Set{"keep": "yes"})},
 		},
 	}})
 	runManager(t, manager)
 	c := clusterClient(t, server.config)
 	for _, namespace := range []string{"one", "two", "three"} {
 		for _, name := range []string{"a", "b"} {
-			named := metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"keep": map[string]string{"a": "yes", "b": "no"}[name]}}
+			named := metav1.ObjectMeta{Namespace: namespace, Name: name,
+				Labels: map[string]string{"keep": map[string]string{"a": "yes", "b": "no"}[name]}}
 			if err := c.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: named}); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Create(t.Context(), &corev1.Secret{ObjectMeta: named, Type: corev1.SecretType("example.com/" + name)}); err != nil {
+			if err := c.Create(t.Context(),
+				&corev1.Secret{ObjectMeta: named, Type: corev1.SecretType("example.com/" + name)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -230,20 +245,25 @@ func TestSelectiveCaches(t *testing.T) {
 		{&corev1.ConfigMapList{}, []string{"one/a", "two/b"}},
 		{&corev1.SecretList{}, []string{"one/a", "three/a", "two/a"}},
 	} {
-		eventually(t, func() bool { return slices.Equal(held(want.list), want.held) }, func() string { return fmt.Sprintf("cached: %q", held(want.list)) })
+		eventually(t, func() bool { return slices.Equal(held(want.list), want.held) },
+			func() string { return fmt.Sprintf("cached: %q", held(want.list)) })
 	}
 	// What no longer matches leaves the cache.
 	relabel := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"keep":"no"}}}`))
-	if err := c.Patch(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "one", Name: "a"}}, relabel); err != nil {
+	if err := c.Patch(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "one", Name: "a"}},
+		relabel); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() bool { return slices.Equal(held(&corev1.ConfigMapList{}), []string{"two/b"}) }, func() string { return "the cache keeps what is not selected" })
+	eventually(t, func() bool { return slices.Equal(held(&corev1.ConfigMapList{}), []string{"two/b"}) },
+		func() string { return "the cache keeps what is not selected" })
 }
 
 // A client that reads its writes from a cache waits until they have come there, in every form of objects.
 func TestReadYourWrites(t *testing.T) {
 	onEachCluster(t, func(t *testing.T, server *target) {
-		manager := newManager(t, server, ctrl.Options{Client: client.Options{Cache: &client.CacheOptions{Unstructured: true, EnableReadYourWritesConsistency: new(true)}}})
+		manager := newManager(t, server,
+			ctrl.Options{Client: client.Options{Cache: &client.CacheOptions{Unstructured: true,
+				EnableReadYourWritesConsistency: new(true)}}})
 		runManager(t, manager)
 		c := manager.GetClient()
 		for i := range 20 {
@@ -265,7 +285,8 @@ func TestReadYourWrites(t *testing.T) {
 				t.Fatal(err)
 			}
 			var list appsv1.DeploymentList
-			if err := c.List(t.Context(), &list, client.MatchingLabels{"i": nth(i)}); err != nil || len(list.Items) != 1 {
+			if err := c.List(t.Context(), &list, client.MatchingLabels{"i": nth(i)}); err != nil ||
+				len(list.Items) != 1 {
 				t.Fatalf("%d listed, %v", len(list.Items), err)
 			}
 			if i%2 == 0 {
@@ -284,7 +305,8 @@ func TestReadYourWrites(t *testing.T) {
 				if controllerutil.RemoveFinalizer(got, finalizer); c.Update(t.Context(), got) != nil {
 					t.Fatal("the finalizer stays")
 				}
-				eventually(t, func() bool { return apierrors.IsNotFound(c.Get(t.Context(), key, got)) }, func() string { return "the cache keeps what was deleted" })
+				eventually(t, func() bool { return apierrors.IsNotFound(c.Get(t.Context(), key, got)) },
+					func() string { return "the cache keeps what was deleted" })
 			} else if !apierrors.IsNotFound(err) {
 				t.Fatalf("deleted, and read %v", err)
 			}

@@ -73,7 +73,8 @@ func TestDiscoveryOnDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if document, err := paths["apis/apps/v1"].Schema(openapi.ContentTypeOpenAPIV3PB); err != nil || len(document) == 0 {
+		if document, err := paths["apis/apps/v1"].Schema(openapi.ContentTypeOpenAPIV3PB); err != nil ||
+			len(document) == 0 {
 			t.Fatal(err)
 		}
 	}
@@ -84,7 +85,8 @@ func TestDiscoveryOnDisk(t *testing.T) {
 		t.Errorf("asked again: %v", again)
 	}
 	read(cached(0))
-	if again := requests.take(); again["/apis 304"] == 0 || again["/api 304"] == 0 || again["/apis 200"] > 0 || again["/openapi/v3 200"] > 0 {
+	if again := requests.take(); again["/apis 304"] == 0 || again["/api 304"] == 0 || again["/apis 200"] > 0 ||
+		again["/openapi/v3 200"] > 0 {
 		t.Errorf("read again, and not only asked whether it is new: %v", again)
 	}
 }
@@ -94,13 +96,23 @@ func TestExpanders(t *testing.T) {
 	t.Parallel()
 	client := memory.NewMemCacheClient(newClientset(t, memoryCluster(t).config).Discovery())
 	var warnings []string
-	mapper := restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(client), client, func(text string) { warnings = append(warnings, text) })
-	for short, want := range map[string]string{"deploy": "deployments", "rs": "replicasets", "po": "pods", "cm": "configmaps", "no": "nodes", "pdb": "poddisruptionbudgets"} {
-		if got, err := mapper.ResourceFor(schema.GroupVersionResource{Resource: short}); err != nil || got.Resource != want {
+	mapper := restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(client), client,
+		func(text string) { warnings = append(warnings, text) })
+	for short, want := range map[string]string{
+		"deploy": "deployments",
+		"rs":     "replicasets",
+		"po":     "pods",
+		"cm":     "configmaps",
+		"no":     "nodes",
+		"pdb":    "poddisruptionbudgets",
+	} {
+		if got, err := mapper.ResourceFor(schema.GroupVersionResource{Resource: short}); err != nil ||
+			got.Resource != want {
 			t.Errorf("%s: %v, %v", short, got, err)
 		}
 	}
-	if got, err := mapper.KindFor(schema.GroupVersionResource{Resource: "deployment", Group: "apps"}); err != nil || got != deploymentKind {
+	if got, err := mapper.KindFor(schema.GroupVersionResource{Resource: "deployment", Group: "apps"}); err != nil ||
+		got != deploymentKind {
 		t.Errorf("%v, %v", got, err)
 	}
 	if got, err := mapper.ResourceSingularizer("deployments"); err != nil || got != "deployment" {
@@ -111,7 +123,8 @@ func TestExpanders(t *testing.T) {
 	for _, resource := range all {
 		names[resource.String()] = true
 	}
-	if want := map[string]bool{"pods": true, "deployments.apps": true, "replicasets.apps": true}; !ok || !maps.Equal(names, want) {
+	if want := map[string]bool{"pods": true, "deployments.apps": true, "replicasets.apps": true}; !ok ||
+		!maps.Equal(names, want) {
 		t.Errorf("all is %v", names)
 	}
 	if _, ok := restmapper.NewDiscoveryCategoryExpander(client).Expand("nothing"); ok {
@@ -119,7 +132,8 @@ func TestExpanders(t *testing.T) {
 	}
 }
 
-// A mapper that was made of other versions finds those of today when it is reset, as is done where it doesn't know a name.
+// A mapper that was made of other versions finds those of today when it is reset,
+// as is done where it doesn't know a name.
 func TestMapperAfterAnUpgrade(t *testing.T) {
 	t.Parallel()
 	p := startProcess(t, "--runtime-config=wardle.example.com/v1beta1=false")
@@ -137,7 +151,9 @@ func TestMapperAfterAnUpgrade(t *testing.T) {
 		t.Fatalf("%+v, %v", mapping, err)
 	}
 	flags := p.arguments
-	p.arguments = slices.DeleteFunc(slices.Clone(flags), func(flag string) bool { return strings.HasPrefix(flag, "--runtime-config") })
+	p.arguments = slices.DeleteFunc(slices.Clone(flags), func(flag string) bool {
+		return strings.HasPrefix(flag, "--runtime-config")
+	})
 	p.crash()
 	mapper.Reset()
 	if mapping, err := mapper.RESTMapping(kind); err != nil || mapping.Resource != flunders {

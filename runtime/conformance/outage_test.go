@@ -32,7 +32,8 @@ func TestInformersAcrossGracefulEnd(t *testing.T) {
 		}
 	}
 	create("before")
-	observers := []*observer{observe(t, server.config, dynamicInformer(t, flunders)), observe(t, server.config, metadataInformer(t, oldFlunders))}
+	observers := []*observer{observe(t, server.config, dynamicInformer(t, flunders)),
+		observe(t, server.config, metadataInformer(t, oldFlunders))}
 	for _, o := range observers {
 		o.converges(t, stored(t, server.config, flunders))
 	}
@@ -60,8 +61,8 @@ func TestInformersAcrossGracefulEnd(t *testing.T) {
 	}
 }
 
-// While etcd stands still, requests are answered with errors that say so, or given up by their clients; when it goes on,
-// so does everything else.
+// While etcd stands still, requests are answered with errors that say so, or given up by their clients; when it goes
+// on, so does everything else.
 func TestInformersAcrossStall(t *testing.T) {
 	t.Parallel()
 	server := startEtcd(t)
@@ -82,7 +83,8 @@ func TestInformersAcrossStall(t *testing.T) {
 	if _, err := client.Get(short, "before", metav1.GetOptions{}); err == nil {
 		t.Error("a consistent read was answered while etcd stood still")
 	}
-	if got, err := client.Get(t.Context(), "before", metav1.GetOptions{ResourceVersion: "0"}); err != nil || got.GetName() != "before" {
+	if got, err := client.Get(t.Context(), "before", metav1.GetOptions{ResourceVersion: "0"}); err != nil ||
+		got.GetName() != "before" {
 		t.Errorf("a read of what the cache has: %v", err)
 	}
 	checkLive(t, server.config)

@@ -48,14 +48,17 @@ type pair struct {
 func startPair(t *testing.T, flags ...string) *pair {
 	t.Helper()
 	store := etcdtest.Start(t)
-	own := startProcess(t, append([]string{"--etcd-servers=" + store.Endpoint(), "--etcd-prefix=" + prefix}, flags...)...)
+	own := startProcess(t, append([]string{"--etcd-servers=" + store.Endpoint(),
+		"--etcd-prefix=" + prefix}, flags...)...)
 	p := &pair{store: store, ours: newTarget(t, own.kubeconfig()).config}
 	p.theirs = startUpstream(t, store, filepath.Join(own.dir, "data", "pki", "ca.crt"), p.ours, flags...)
 	return p
 }
 
 // startUpstream runs k8s.io/sample-apiserver. Who is an administrator of our server is one of this one, too.
-func startUpstream(t *testing.T, store *etcdtest.Process, authority string, admin *rest.Config, flags ...string) *rest.Config {
+func startUpstream(
+	t *testing.T, store *etcdtest.Process, authority string, admin *rest.Config, flags ...string,
+) *rest.Config {
 	t.Helper()
 	dir := t.TempDir()
 	binary, kubeconfig := filepath.Join(dir, "sample-apiserver"), filepath.Join(dir, "nocluster.kubeconfig")
@@ -68,10 +71,13 @@ func startUpstream(t *testing.T, store *etcdtest.Process, authority string, admi
 		t.Fatal(err)
 	}
 	port := etcdtest.FreePort(t)
-	command := exec.Command(binary, "--etcd-servers="+store.Endpoint(), "--bind-address=127.0.0.1", "--secure-port="+strconv.Itoa(port),
+	command := exec.Command(binary, "--etcd-servers="+store.Endpoint(), "--bind-address=127.0.0.1",
+		"--secure-port="+strconv.Itoa(port),
 		"--cert-dir="+dir, "--client-ca-file="+authority, "--authentication-skip-lookup", "--kubeconfig="+kubeconfig,
-		"--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig, "--enable-priority-and-fairness=false",
-		"--disable-admission-plugins=NamespaceLifecycle,MutatingAdmissionPolicy,MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
+		"--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig,
+		"--enable-priority-and-fairness=false",
+		"--disable-admission-plugins=NamespaceLifecycle,MutatingAdmissionPolicy,MutatingAdmissionWebhook,"+
+			"ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
 	command.Args = append(command.Args, flags...)
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
@@ -143,7 +149,9 @@ func testLives(t *testing.T, writer, reader *rest.Config) {
 			t.Fatal(err)
 		}
 		same(t, writer, reader, "life", created, written.resource)
-		patched, err := other.Patch(t.Context(), "life", types.MergePatchType, []byte(`{"metadata":{"labels":{"by":"the-other"},"finalizers":["example.com/hold"]}}`), metav1.PatchOptions{})
+		patched, err := other.Patch(t.Context(), "life", types.MergePatchType,
+			[]byte(`{"metadata":{"labels":{"by":"the-other"},"finalizers":["example.com/hold"]}}`),
+			metav1.PatchOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +173,8 @@ func testLives(t *testing.T, writer, reader *rest.Config) {
 			t.Fatalf("deleted, with a finalizer: %v, %v", held, err)
 		}
 		same(t, writer, reader, "life", held, written.resource)
-		if _, err := other.Patch(t.Context(), "life", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
+		if _, err := other.Patch(t.Context(), "life", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`),
+			metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := mine.Get(t.Context(), "life", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
@@ -175,7 +184,10 @@ func testLives(t *testing.T, writer, reader *rest.Config) {
 }
 
 // same checks that both servers show an object alike, in every version, and as it was answered.
-func same(t *testing.T, writer, reader *rest.Config, name string, answered *unstructured.Unstructured, in schema.GroupVersionResource) {
+func same(
+	t *testing.T, writer, reader *rest.Config, name string, answered *unstructured.Unstructured,
+	in schema.GroupVersionResource,
+) {
 	t.Helper()
 	for _, resource := range []schema.GroupVersionResource{flunders, oldFlunders} {
 		one, other := shown(t, writer, resource, name), shown(t, reader, resource, name)
@@ -190,7 +202,8 @@ func same(t *testing.T, writer, reader *rest.Config, name string, answered *unst
 
 func shown(t *testing.T, config *rest.Config, resource schema.GroupVersionResource, name string) map[string]any {
 	t.Helper()
-	got, err := newDynamic(t, config).Resource(resource).Namespace("default").Get(t.Context(), name, metav1.GetOptions{})
+	got, err := newDynamic(t, config).Resource(resource).Namespace("default").Get(t.Context(), name,
+		metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,13 +228,15 @@ func testWatches(t *testing.T, writer, reader *rest.Config) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := mine.Patch(t.Context(), "seen", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{}); err != nil {
+		if _, err := mine.Patch(t.Context(), "seen", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`),
+			metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := mine.Delete(t.Context(), "seen", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := take(t, watching, 3), []string{"ADDED seen", "MODIFIED seen", "DELETED seen"}; !cmp.Equal(got, want) {
+		if got, want := take(t, watching, 3),
+			[]string{"ADDED seen", "MODIFIED seen", "DELETED seen"}; !cmp.Equal(got, want) {
 			t.Errorf("%s: %q", resource.Version, got)
 		}
 		again, err := other.Watch(t.Context(), metav1.ListOptions{ResourceVersion: created.GetResourceVersion()})
@@ -237,7 +252,8 @@ func testWatches(t *testing.T, writer, reader *rest.Config) {
 
 // testPages: a list that was begun at one server is finished by the other.
 func testPages(t *testing.T, writer, reader *rest.Config) {
-	mine, other := newDynamic(t, writer).Resource(flunders).Namespace("pages"), newDynamic(t, reader).Resource(flunders).Namespace("pages")
+	mine, other := newDynamic(t, writer).Resource(flunders).Namespace("pages"),
+		newDynamic(t, reader).Resource(flunders).Namespace("pages")
 	for i := range 10 {
 		f := flunder(nth(i))
 		f.SetNamespace("pages")
@@ -253,7 +269,8 @@ func testPages(t *testing.T, writer, reader *rest.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := append(namesOf(first.Items), namesOf(rest.Items)...); len(got) != 10 || rest.GetResourceVersion() != first.GetResourceVersion() {
+	if got := append(namesOf(first.Items), namesOf(rest.Items)...); len(got) != 10 ||
+		rest.GetResourceVersion() != first.GetResourceVersion() {
 		t.Errorf("%q, of %s and %s", got, first.GetResourceVersion(), rest.GetResourceVersion())
 	}
 	if err := other.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
@@ -268,7 +285,8 @@ func testPages(t *testing.T, writer, reader *rest.Config) {
 func testFischers(t *testing.T, writer, reader *rest.Config) {
 	mine, other := newDynamic(t, writer).Resource(fischers), newDynamic(t, reader).Resource(fischers)
 	created, err := mine.Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "wardle.example.com/v1alpha1", "kind": "Fischer", "metadata": map[string]any{"generateName": "fritz-"},
+		"apiVersion": "wardle.example.com/v1alpha1", "kind": "Fischer",
+		"metadata":           map[string]any{"generateName": "fritz-"},
 		"disallowedFlunders": []any{"banned"},
 	}}, metav1.CreateOptions{})
 	if err != nil {
@@ -315,7 +333,8 @@ func testSharedChurn(t *testing.T, p *pair) {
 // testKeys: both write the same kind of values to the same kind of keys.
 func testKeys(t *testing.T, p *pair) {
 	for name, config := range map[string]*rest.Config{"ours": p.ours, "theirs": p.theirs} {
-		if _, err := newDynamic(t, config).Resource(flunders).Namespace("keys").Create(t.Context(), flunderIn("keys", name), metav1.CreateOptions{}); err != nil {
+		if _, err := newDynamic(t, config).Resource(flunders).Namespace("keys").
+			Create(t.Context(), flunderIn("keys", name), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -41,7 +41,8 @@ func startServing(t *testing.T, serves string, arguments ...string) *process {
 	}
 	dir := t.TempDir()
 	p := &process{t: t, binary: self, dir: dir, serves: serves, log: filepath.Join(dir, "server.log"),
-		arguments: append([]string{"--data-dir=" + filepath.Join(dir, "data"), fmt.Sprintf("--secure-port=%d", etcdtest.FreePort(t)), "--watch-cache-consistency-check=1s"}, arguments...)}
+		arguments: append([]string{"--data-dir=" + filepath.Join(dir, "data"),
+			fmt.Sprintf("--secure-port=%d", etcdtest.FreePort(t)), "--watch-cache-consistency-check=1s"}, arguments...)}
 	p.start()
 	t.Cleanup(func() {
 		p.kill()

@@ -28,12 +28,14 @@ func protobufOnly(t *testing.T, config *rest.Config) *kubernetes.Clientset {
 	config.ContentType, config.AcceptContentTypes = protobufType, protobufType
 	config.Wrap(func(inner http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			if sent := r.Header.Get("Content-Type"); r.ContentLength > 0 && sent != protobufType && r.Method != http.MethodPatch {
+			if sent := r.Header.Get("Content-Type"); r.ContentLength > 0 && sent != protobufType &&
+				r.Method != http.MethodPatch {
 				t.Errorf("%s %s was sent as %s", r.Method, r.URL.Path, sent)
 			}
 			response, err := inner.RoundTrip(r)
 			if err == nil && response.Header.Get("Content-Type") != protobufType {
-				t.Errorf("%s %s was answered %d, as %s", r.Method, r.URL.Path, response.StatusCode, response.Header.Get("Content-Type"))
+				t.Errorf("%s %s was answered %d, as %s", r.Method, r.URL.Path, response.StatusCode,
+					response.Header.Get("Content-Type"))
 			}
 			return response, err
 		})
@@ -45,7 +47,8 @@ func protobufOnly(t *testing.T, config *rest.Config) *kubernetes.Clientset {
 	return client
 }
 
-// TestSubresourcesInProtobuf: what client-go's typed clients send to subresources, and get, is protobuf where types have it.
+// TestSubresourcesInProtobuf: what client-go's typed clients send to subresources, and get,
+// is protobuf where types have it.
 func TestSubresourcesInProtobuf(t *testing.T) {
 	ctx, client := t.Context(), protobufOnly(t, memoryCluster(t).config)
 	deployments, pods := client.AppsV1().Deployments("default"), client.CoreV1().Pods("default")
@@ -57,7 +60,8 @@ func TestSubresourcesInProtobuf(t *testing.T) {
 		t.Fatalf("%+v, %v", scale, err)
 	}
 	scale.Spec.Replicas = 5
-	if scale, err = deployments.UpdateScale(ctx, "web", scale, metav1.UpdateOptions{}); err != nil || scale.Spec.Replicas != 5 {
+	if scale, err = deployments.UpdateScale(ctx, "web", scale, metav1.UpdateOptions{}); err != nil ||
+		scale.Spec.Replicas != 5 {
 		t.Fatalf("%+v, %v", scale, err)
 	}
 	scale.Spec.Replicas = -5
@@ -66,16 +70,20 @@ func TestSubresourcesInProtobuf(t *testing.T) {
 	}
 	budget := &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"},
-		Spec:       policyv1.PodDisruptionBudgetSpec{MinAvailable: new(intstr.FromInt32(1)), Selector: &metav1.LabelSelector{}},
+		Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: new(intstr.FromInt32(1)),
+			Selector: &metav1.LabelSelector{}},
 	}
-	if _, err := client.PolicyV1().PodDisruptionBudgets("default").Create(ctx, budget, metav1.CreateOptions{}); err != nil {
+	if _, err := client.PolicyV1().PodDisruptionBudgets("default").
+		Create(ctx, budget, metav1.CreateOptions{}); err != nil {
 		t.Error(err)
 	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main:1"}}}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "one"},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main:1"}}}}
 	if _, err := pods.Create(ctx, pod, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	binding := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Target: corev1.ObjectReference{Kind: "Node", Name: "n1"}}
+	binding := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: "one"},
+		Target: corev1.ObjectReference{Kind: "Node", Name: "n1"}}
 	if err := pods.Bind(ctx, binding, metav1.CreateOptions{}); err != nil {
 		t.Error(err)
 	}
@@ -106,10 +114,12 @@ func TestSubresourcesInProtobuf(t *testing.T) {
 func TestScaleIsKubernetes(t *testing.T) {
 	server := memoryCluster(t)
 	client := protobufOnly(t, server.config)
-	if _, err := client.AppsV1().Deployments("default").Create(t.Context(), deployment("web"), metav1.CreateOptions{}); err != nil {
+	if _, err := client.AppsV1().Deployments("default").Create(t.Context(), deployment("web"),
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := client.AppsV1().RESTClient().Get().AbsPath("/apis/apps/v1/namespaces/default/deployments/web/scale").DoRaw(t.Context())
+	raw, err := client.AppsV1().RESTClient().Get().AbsPath("/apis/apps/v1/namespaces/default/deployments/web/scale").
+		DoRaw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +141,8 @@ func TestScaleIsKubernetes(t *testing.T) {
 		"cut": string(raw[:len(raw)-9]), "foreign": "k8s\x00\n\x0b\n\x02v1\x12\x05Other\x12\x00", "none": "nothing",
 	} {
 		request := client.AppsV1().RESTClient().Put().AbsPath("/apis/apps/v1/namespaces/default/deployments/web/scale")
-		err := request.Body(io.NopCloser(strings.NewReader(body))).SetHeader("Content-Type", protobufType).Do(t.Context()).Error()
+		err := request.Body(io.NopCloser(strings.NewReader(body))).SetHeader("Content-Type", protobufType).
+			Do(t.Context()).Error()
 		if !apierrors.IsBadRequest(err) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestReplicasCollect: two servers on one etcd collect what is deleted, and where one is killed in the middle of it, the
-// other one brings it to its end; whichever of them took the deletion.
+// TestReplicasCollect: two servers on one etcd collect what is deleted, and where one is killed in the middle of it,
+// the other one brings it to its end; whichever of them took the deletion.
 func TestReplicasCollect(t *testing.T) {
 	store := etcdtest.Start(t)
 	var servers [2]*process
@@ -23,7 +23,9 @@ func TestReplicasCollect(t *testing.T) {
 		clients[i] = clusterClient(t, newTarget(t, servers[i].kubeconfig()).config)
 	}
 	for dies := range servers {
-		for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan, metav1.DeletePropagationBackground} {
+		for _, policy := range []metav1.DeletionPropagation{
+			metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan, metav1.DeletePropagationBackground,
+		} {
 			name := fmt.Sprintf("%s-%d", string(policy), dies)
 			t.Run(name, func(t *testing.T) {
 				lives := clients[1-dies]
@@ -48,16 +50,19 @@ func TestReplicasCollect(t *testing.T) {
 // A root owns branches, each of which owns leaves.
 const branches, leaves = 40, 10
 
-// killed makes a family, deletes its root, and kills a server as soon as the first one of the family has changed. It returns
-// for how many it was too late.
-func killed(t *testing.T, deletes, lives client.WithWatch, dies *process, policy metav1.DeletionPropagation) (done int) {
+// killed makes a family, deletes its root, and kills a server as soon as the first one of the family has changed. It
+// returns for how many it was too late.
+func killed(
+	t *testing.T, deletes, lives client.WithWatch, dies *process, policy metav1.DeletionPropagation,
+) (done int) {
 	t.Helper()
 	ctx := t.Context()
 	root := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "root"}}
 	create(t, lives, root)
 	owned := func(name string, owner client.Object) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: "default", Name: name, OwnerReferences: []metav1.OwnerReference{{
-			APIVersion: "v1", Kind: "ConfigMap", Name: owner.GetName(), UID: owner.GetUID(), BlockOwnerDeletion: new(true),
+			APIVersion: "v1", Kind: "ConfigMap", Name: owner.GetName(), UID: owner.GetUID(),
+			BlockOwnerDeletion: new(true),
 		}}}
 	}
 	concurrently(branches, func(i int) {
@@ -74,7 +79,8 @@ func killed(t *testing.T, deletes, lives client.WithWatch, dies *process, policy
 	if err := lives.List(ctx, list, client.InNamespace("default")); err != nil {
 		t.Fatal(err)
 	}
-	changes, err := lives.Watch(ctx, list, client.InNamespace("default"), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}})
+	changes, err := lives.Watch(ctx, list, client.InNamespace("default"),
+		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +138,8 @@ func ends(t *testing.T, c client.Client, policy metav1.DeletionPropagation) {
 		return apierrors.IsNotFound(err) && left(t, c) == want
 	}, func() string { return fmt.Sprintf("%d are left, not %d", left(t, c), want) })
 	var all corev1.ConfigMapList
-	if err := c.List(t.Context(), &all, client.InNamespace("default")); err != nil || policy == metav1.DeletePropagationOrphan && len(all.Items) != branches {
+	if err := c.List(t.Context(), &all, client.InNamespace("default")); err != nil ||
+		policy == metav1.DeletePropagationOrphan && len(all.Items) != branches {
 		t.Errorf("%d branches, %v", len(all.Items), err)
 	}
 }

@@ -32,7 +32,8 @@ func TestPeerEncrypted(t *testing.T) {
 	t.Run("lives", func(t *testing.T) { p.each(t, testLives) })
 	t.Run("watches", func(t *testing.T) { p.each(t, testWatches) })
 	for name, config := range map[string]*rest.Config{"ours": p.ours, "theirs": p.theirs} {
-		if _, err := newDynamic(t, config).Resource(flunders).Namespace("keys").Create(t.Context(), flunderIn("keys", name), metav1.CreateOptions{}); err != nil {
+		if _, err := newDynamic(t, config).Resource(flunders).Namespace("keys").
+			Create(t.Context(), flunderIn("keys", name), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,7 +50,8 @@ func TestPeerEncrypted(t *testing.T) {
 		t.Errorf("%d values", len(got.Kvs))
 	}
 	for _, kv := range got.Kvs {
-		if !bytes.HasPrefix(kv.Value, []byte("k8s:enc:aesgcm:v1:shared:")) || bytes.Contains(kv.Value, []byte("flunder")) {
+		if !bytes.HasPrefix(kv.Value, []byte("k8s:enc:aesgcm:v1:shared:")) ||
+			bytes.Contains(kv.Value, []byte("flunder")) {
 			t.Errorf("%s: %q", kv.Key, kv.Value)
 		}
 	}

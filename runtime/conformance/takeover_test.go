@@ -29,32 +29,41 @@ import (
 func inherited() map[string]client.Object {
 	meta := func(name string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{
-			Namespace: "default", Name: name, UID: types.UID("uid-" + name), Generation: 3, Labels: map[string]string{"app": name},
+			Namespace: "default", Name: name, UID: types.UID("uid-" + name), Generation: 3,
+			Labels:            map[string]string{"app": name},
 			CreationTimestamp: metav1.NewTime(time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC).Local()),
 		}
 	}
 	web := deployment("web")
 	web.ObjectMeta = meta("web")
 	web.Spec.RevisionHistoryLimit, web.Spec.ProgressDeadlineSeconds = new(int32(10)), new(int32(600))
-	web.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{
-		MaxUnavailable: new(intstr.FromString("25%")), MaxSurge: new(intstr.FromInt32(2)),
-	}}
+	web.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType,
+		RollingUpdate: &appsv1.RollingUpdateDeployment{
+			MaxUnavailable: new(intstr.FromString("25%")), MaxSurge: new(intstr.FromInt32(2)),
+		}}
 	complete := corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyAlways, DNSPolicy: corev1.DNSClusterFirst, TerminationGracePeriodSeconds: new(int64(30)),
-		SchedulerName: corev1.DefaultSchedulerName, SecurityContext: &corev1.PodSecurityContext{},
+		RestartPolicy: corev1.RestartPolicyAlways, DNSPolicy: corev1.DNSClusterFirst,
+		TerminationGracePeriodSeconds: new(int64(30)),
+		SchedulerName:                 corev1.DefaultSchedulerName, SecurityContext: &corev1.PodSecurityContext{},
 		Containers: []corev1.Container{{Name: "main", Image: "main:1", Resources: corev1.ResourceRequirements{
-			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi"), corev1.ResourceCPU: resource.MustParse("250m")},
+			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi"),
+				corev1.ResourceCPU: resource.MustParse("250m")},
 		}}},
 	}
 	web.Spec.Template.Spec = complete
 	return map[string]client.Object{
-		"/registry/deployments/default/web":   web,
-		"/registry/pods/default/one":          &corev1.Pod{ObjectMeta: meta("one"), Spec: complete, Status: corev1.PodStatus{Phase: corev1.PodRunning, HostIP: "10.0.0.1"}},
-		"/registry/secrets/default/key":       &corev1.Secret{ObjectMeta: meta("key"), Type: corev1.SecretTypeOpaque, Data: map[string][]byte{"k": {0, 1, 255}}},
-		"/registry/configmaps/default/config": &corev1.ConfigMap{ObjectMeta: meta("config"), BinaryData: map[string][]byte{"b": []byte("\x00k8s")}},
-		"/registry/leases/default/leader": &coordinationv1.Lease{ObjectMeta: meta("leader"), Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: new("me"), RenewTime: new(metav1.NewMicroTime(time.Date(2026, 2, 3, 4, 5, 6, 789000, time.UTC).Local())),
-		}},
+		"/registry/deployments/default/web": web,
+		"/registry/pods/default/one": &corev1.Pod{ObjectMeta: meta("one"), Spec: complete,
+			Status: corev1.PodStatus{Phase: corev1.PodRunning, HostIP: "10.0.0.1"}},
+		"/registry/secrets/default/key": &corev1.Secret{ObjectMeta: meta("key"), Type: corev1.SecretTypeOpaque,
+			Data: map[string][]byte{"k": {0, 1, 255}}},
+		"/registry/configmaps/default/config": &corev1.ConfigMap{ObjectMeta: meta("config"),
+			BinaryData: map[string][]byte{"b": []byte("\x00k8s")}},
+		"/registry/leases/default/leader": &coordinationv1.Lease{ObjectMeta: meta("leader"),
+			Spec: coordinationv1.LeaseSpec{
+				HolderIdentity: new("me"),
+				RenewTime:      new(metav1.NewMicroTime(time.Date(2026, 2, 3, 4, 5, 6, 789000, time.UTC).Local())),
+			}},
 	}
 }
 
@@ -124,7 +133,8 @@ func TestTakeover(t *testing.T) {
 	if err := c.Update(ctx, &web); err != nil || web.Generation != 4 || web.UID != "uid-web" {
 		t.Fatalf("%+v, %v", web.ObjectMeta, err)
 	}
-	late := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "late", UID: "uid-late"}, Data: map[string]string{"a": "b"}}
+	late := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "late", UID: "uid-late"},
+		Data: map[string]string{"a": "b"}}
 	if _, err := raw.Put(ctx, "/registry/configmaps/default/late", asProtobuf(t, late)); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +144,8 @@ func TestTakeover(t *testing.T) {
 	checkStored(t, raw, map[string]bool{"/registry/deployments/default/web": true})
 	out := migrated(p, store.Endpoint())
 	for _, want := range []string{
-		"deployments.apps: 1 of 1 read, 0 stale", "configmaps: 2 of 2 read, 2 stale, 2 rewritten", "secrets: 2 of 2 read, 1 stale, 1 rewritten", broken,
+		"deployments.apps: 1 of 1 read, 0 stale", "configmaps: 2 of 2 read, 2 stale, 2 rewritten",
+		"secrets: 2 of 2 read, 1 stale, 1 rewritten", broken,
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("migrate doesn't say %q:\n%s", want, out)

@@ -49,11 +49,13 @@ func TestScaleClient(t *testing.T) {
 	t.Parallel()
 	server := memoryCluster(t)
 	client := newClientset(t, server.config)
-	if _, err := client.AppsV1().Deployments("default").Create(t.Context(), deployment("web"), metav1.CreateOptions{}); err != nil {
+	if _, err := client.AppsV1().Deployments("default").Create(t.Context(), deployment("web"),
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery()))
-	scales, err := scale.NewForConfig(server.config, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(client.Discovery()))
+	scales, err := scale.NewForConfig(server.config, mapper, dynamic.LegacyAPIPathResolverFunc,
+		scale.NewDiscoveryScaleKindResolver(client.Discovery()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,13 +65,16 @@ func TestScaleClient(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	got.Spec.Replicas = 4
-	if got, err = scales.Scales("default").Update(t.Context(), of, got, metav1.UpdateOptions{}); err != nil || got.Spec.Replicas != 4 {
+	if got, err = scales.Scales("default").Update(t.Context(), of, got, metav1.UpdateOptions{}); err != nil ||
+		got.Spec.Replicas != 4 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err = scales.Scales("default").Patch(t.Context(), of.WithVersion("v1"), "web", types.MergePatchType, []byte(`{"spec":{"replicas":5}}`), metav1.PatchOptions{}); err != nil || got.Spec.Replicas != 5 {
+	if got, err = scales.Scales("default").Patch(t.Context(), of.WithVersion("v1"), "web", types.MergePatchType,
+		[]byte(`{"spec":{"replicas":5}}`), metav1.PatchOptions{}); err != nil || got.Spec.Replicas != 5 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := scales.Scales("default").Get(t.Context(), schema.GroupResource{Resource: "configmaps"}, "web", metav1.GetOptions{}); err == nil {
+	if _, err := scales.Scales("default").Get(t.Context(), schema.GroupResource{Resource: "configmaps"}, "web",
+		metav1.GetOptions{}); err == nil {
 		t.Error("config maps have a scale")
 	}
 	typed, err := client.AppsV1().Deployments("default").GetScale(t.Context(), "web", metav1.GetOptions{})
@@ -96,7 +101,8 @@ func TestRecorders(t *testing.T) {
 	}
 	var seen []corev1.Event
 	eventually(t, func() bool {
-		list, err := client.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=web,involvedObject.kind=Deployment,reason=Failed"})
+		list, err := client.CoreV1().Events("default").List(t.Context(),
+			metav1.ListOptions{FieldSelector: "involvedObject.name=web,involvedObject.kind=Deployment,reason=Failed"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +125,8 @@ func TestRecorders(t *testing.T) {
 	}
 	var noted []eventsv1.Event
 	eventually(t, func() bool {
-		list, err := client.EventsV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "regarding.name=web"})
+		list, err := client.EventsV1().Events("default").
+			List(t.Context(), metav1.ListOptions{FieldSelector: "regarding.name=web"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,8 +139,12 @@ func TestRecorders(t *testing.T) {
 func configWatcher(client kubernetes.Interface) *cache.ListWatch {
 	maps := client.CoreV1().ConfigMaps("default")
 	return &cache.ListWatch{
-		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return maps.List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return maps.Watch(ctx, o)
+		},
 	}
 }
 
@@ -157,13 +168,15 @@ func TestWaitingAcrossRestarts(t *testing.T) {
 	}
 	var waiting sync.WaitGroup
 	waiting.Go(func() {
-		if _, err := watchtools.Until(ctx, first.ResourceVersion, configWatcher(client), says("one"), says("two")); err != nil {
+		if _, err := watchtools.Until(ctx, first.ResourceVersion, configWatcher(client), says("one"),
+			says("two")); err != nil {
 			t.Errorf("Until: %v", err)
 		}
 	})
 	waiting.Go(func() {
 		there := func(store cache.Store) (bool, error) { return len(store.ListKeys()) > 5, nil }
-		if _, err := watchtools.UntilWithSync(ctx, configWatcher(client), &corev1.ConfigMap{}, there, says("two")); err != nil {
+		if _, err := watchtools.UntilWithSync(ctx, configWatcher(client), &corev1.ConfigMap{}, there,
+			says("two")); err != nil {
 			t.Errorf("UntilWithSync: %v", err)
 		}
 	})
@@ -175,7 +188,8 @@ func TestWaitingAcrossRestarts(t *testing.T) {
 	say := func(text string) {
 		t.Helper()
 		eventually(t, func() bool {
-			_, err := maps.Patch(ctx, "a", types.MergePatchType, []byte(`{"data":{"says":"`+text+`"}}`), metav1.PatchOptions{})
+			_, err := maps.Patch(ctx, "a", types.MergePatchType, []byte(`{"data":{"says":"`+text+`"}}`),
+				metav1.PatchOptions{})
 			return err == nil
 		}, func() string { return "the server does not come back" })
 	}
@@ -214,7 +228,8 @@ func TestPagerFallsBack(t *testing.T) {
 		t.Errorf("%d in pages, %v", meta.LenList(object), err)
 	}
 	expire := func() { // what the server remembers is gone, and what etcd does, too
-		if _, err := maps.Patch(t.Context(), nth(0), types.MergePatchType, fmt.Appendf(nil, `{"data":{"at":%q}}`, time.Now()), metav1.PatchOptions{}); err != nil {
+		if _, err := maps.Patch(t.Context(), nth(0), types.MergePatchType,
+			fmt.Appendf(nil, `{"data":{"at":%q}}`, time.Now()), metav1.PatchOptions{}); err != nil {
 			t.Error(err)
 		}
 		compact(t, server.etcd)
@@ -234,7 +249,8 @@ func TestPagerFallsBack(t *testing.T) {
 func TestInformerTransforms(t *testing.T) {
 	t.Parallel()
 	client := newClientset(t, memoryCluster(t).config)
-	informer := cache.NewSharedIndexInformer(configWatcher(client), &corev1.ConfigMap{}, time.Second, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	informer := cache.NewSharedIndexInformer(configWatcher(client), &corev1.ConfigMap{}, time.Second,
+		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	if err := informer.SetTransform(func(o any) (any, error) {
 		o.(*corev1.ConfigMap).ManagedFields = nil
 		return o, nil
@@ -242,18 +258,20 @@ func TestInformerTransforms(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := make(chan string, 100)
-	if _, err := informer.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {
-		if o := after.(*corev1.ConfigMap); o.ResourceVersion == before.(*corev1.ConfigMap).ResourceVersion {
-			again <- o.Name
-		}
-	}}, time.Second); err != nil {
+	if _, err := informer.AddEventHandlerWithResyncPeriod(
+		cache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {
+			if o := after.(*corev1.ConfigMap); o.ResourceVersion == before.(*corev1.ConfigMap).ResourceVersion {
+				again <- o.Name
+			}
+		}}, time.Second); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { informer.RunWithContext(ctx) })
 	defer func() { stop(); running.Wait() }()
-	if _, err := client.CoreV1().ConfigMaps("default").Create(ctx, configMap("a", nil), metav1.CreateOptions{}); err != nil {
+	if _, err := client.CoreV1().ConfigMaps("default").Create(ctx, configMap("a", nil),
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -281,7 +299,8 @@ func TestLeaderHandsOver(t *testing.T) {
 				LockConfig: resourcelock.ResourceLockConfig{Identity: name},
 			},
 			LeaseDuration: bound, RenewDeadline: bound / 2, RetryPeriod: 20 * time.Millisecond, ReleaseOnCancel: true,
-			Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) { led <- name }, OnStoppedLeading: func() {}},
+			Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) { led <- name },
+				OnStoppedLeading: func() {}},
 		})
 	}
 	next := func(want string) {

@@ -21,7 +21,8 @@ func patience() <-chan time.Time { return time.After(bound) }
 // eventually waits until ok is true. It fails the test with what tell says where that doesn't happen.
 func eventually(t *testing.T, ok func() bool, tell func() string) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, bound, true, func(context.Context) (bool, error) { return ok(), nil })
+	err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, bound, true,
+		func(context.Context) (bool, error) { return ok(), nil })
 	if err != nil {
 		t.Fatal(tell())
 	}
@@ -37,7 +38,9 @@ func concurrently(n int, do func(i int)) {
 }
 
 // retryForever is a backoff for what must succeed in the end.
-var retryForever = wait.Backoff{Duration: time.Millisecond, Factor: 1.5, Jitter: 1, Steps: 1000, Cap: 100 * time.Millisecond}
+var retryForever = wait.Backoff{
+	Duration: time.Millisecond, Factor: 1.5, Jitter: 1, Steps: 1000, Cap: 100 * time.Millisecond,
+}
 
 // errorLog keeps errors that are no conflicts.
 type errorLog struct {

@@ -47,7 +47,8 @@ func checkCopy(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := format.Source(bytes.ReplaceAll(upstream, []byte("k8s.io/sample-apiserver/pkg/apis"), []byte("apigen.dev/runtime/conformance/apis")))
+	want, err := format.Source(bytes.ReplaceAll(upstream, []byte("k8s.io/sample-apiserver/pkg/apis"),
+		[]byte("apigen.dev/runtime/conformance/apis")))
 	if err != nil {
 		t.Fatal(err)
 	}

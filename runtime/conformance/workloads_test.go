@@ -24,7 +24,11 @@ const clusterName = "workloads"
 
 // onEachCluster runs a test on each sort of such a server.
 func onEachCluster(t *testing.T, test func(t *testing.T, server *target)) {
-	for name, start := range map[string]func(t *testing.T) *target{"memory": memoryCluster, "embedded": embeddedCluster, "etcd": etcdCluster} {
+	for name, start := range map[string]func(t *testing.T) *target{
+		"memory":   memoryCluster,
+		"embedded": embeddedCluster,
+		"etcd":     etcdCluster,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, start(t))
@@ -61,7 +65,9 @@ func etcdCluster(t *testing.T) *target {
 // clusterScheme holds the types of Kubernetes that examples/workloads serves.
 func clusterScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			return nil, err
 		}
@@ -87,7 +93,8 @@ func clusterClient(t *testing.T, config *rest.Config) client.WithWatch {
 func deployment(name string) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
 	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": name, "tier": "web"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
+			Labels: map[string]string{"app": name, "tier": "web"}},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(int32(3)),
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
@@ -107,7 +114,8 @@ func TestListsOfBuiltInKinds(t *testing.T) {
 	if err := c.Create(t.Context(), node); err != nil {
 		t.Fatal(err)
 	}
-	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.0.0.1"}, {Type: corev1.NodeInternalIP, Address: "fd00::1"}}
+	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.0.0.1"},
+		{Type: corev1.NodeInternalIP, Address: "fd00::1"}}
 	if err := c.Status().Update(t.Context(), node); err != nil {
 		t.Errorf("two addresses of a node: %v", err)
 	}

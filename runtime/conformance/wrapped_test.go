@@ -41,7 +41,8 @@ func TestWrappedClients(t *testing.T) {
 	if err := c.Get(ctx, client.ObjectKeyFromObject(one), one); !apierrors.IsNotFound(err) {
 		t.Errorf("a dry run made it: %v", err)
 	}
-	if err := client.WithFieldOwner(c, "somebody").Create(ctx, one); err != nil || one.ManagedFields[0].Manager != "somebody" {
+	if err := client.WithFieldOwner(c, "somebody").Create(ctx, one); err != nil ||
+		one.ManagedFields[0].Manager != "somebody" {
 		t.Fatalf("%v %v", one.ManagedFields, err)
 	}
 	version := one.ResourceVersion
@@ -50,10 +51,12 @@ func TestWrappedClients(t *testing.T) {
 	if err := dry.Update(ctx, changed); err != nil || changed.Data["a"] != "c" {
 		t.Errorf("%v %v", changed.Data, err)
 	}
-	if err := dry.Patch(ctx, changed, client.RawPatch(types.MergePatchType, []byte(`{"data":{"a":"d"}}`))); err != nil || changed.Data["a"] != "d" {
+	if err := dry.Patch(ctx, changed,
+		client.RawPatch(types.MergePatchType, []byte(`{"data":{"a":"d"}}`))); err != nil || changed.Data["a"] != "d" {
 		t.Errorf("%v %v", changed.Data, err)
 	}
-	if err := dry.Apply(ctx, applycorev1.ConfigMap("one", "default").WithData(map[string]string{"a": "e"}), client.FieldOwner("x"), client.ForceOwnership); err != nil {
+	if err := dry.Apply(ctx, applycorev1.ConfigMap("one", "default").WithData(map[string]string{"a": "e"}),
+		client.FieldOwner("x"), client.ForceOwnership); err != nil {
 		t.Error(err)
 	}
 	if err := dry.DeleteAllOf(ctx, &corev1.ConfigMap{}, client.InNamespace("default")); err != nil {
@@ -62,7 +65,8 @@ func TestWrappedClients(t *testing.T) {
 	if err := dry.Delete(ctx, changed); err != nil {
 		t.Error(err)
 	}
-	if err := c.Get(ctx, client.ObjectKeyFromObject(one), one); err != nil || one.ResourceVersion != version || one.Data["a"] != "b" {
+	if err := c.Get(ctx, client.ObjectKeyFromObject(one), one); err != nil || one.ResourceVersion != version ||
+		one.Data["a"] != "b" {
 		t.Errorf("dry runs left %v, %v", one, err)
 	}
 
@@ -97,11 +101,13 @@ func validates(t *testing.T, c client.Client) {
 		u.Object["nonsense"] = "x"
 		return u
 	}
-	if err := client.WithFieldValidation(c, metav1.FieldValidationStrict).Create(t.Context(), wrong("w")); !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), `unknown field "nonsense"`) {
+	if err := client.WithFieldValidation(c, metav1.FieldValidationStrict).Create(t.Context(),
+		wrong("w")); !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), `unknown field "nonsense"`) {
 		t.Errorf("strict: %v", err)
 	}
 	for _, validation := range []client.FieldValidation{metav1.FieldValidationWarn, metav1.FieldValidationIgnore} {
-		if err := client.WithFieldValidation(c, validation).Create(t.Context(), wrong(strings.ToLower(string(validation)))); err != nil {
+		if err := client.WithFieldValidation(c, validation).
+			Create(t.Context(), wrong(strings.ToLower(string(validation)))); err != nil {
 			t.Errorf("%s: %v", validation, err)
 		}
 	}
@@ -131,7 +137,8 @@ func TestWarnings(t *testing.T) {
 	u := newUnstructured(deploymentKind)
 	object := map[string]any{"spec": map[string]any{
 		"nonsense": 1, "selector": map[string]any{"matchLabels": map[string]any{"a": "b"}},
-		"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}, "spec": map[string]any{"containers": []any{map[string]any{"name": "m", "image": "i", "imagePolicy": "x"}}}},
+		"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "b"}},
+			"spec": map[string]any{"containers": []any{map[string]any{"name": "m", "image": "i", "imagePolicy": "x"}}}},
 	}}
 	u.Object["spec"] = object["spec"]
 	u.SetNamespace("default")
@@ -167,14 +174,18 @@ func TestSubResourceClients(t *testing.T) {
 		t.Fatalf("%+v, %v", scale, err)
 	}
 	scale.Spec.Replicas = 5
-	if err := c.SubResource("scale").Update(ctx, d, client.WithSubResourceBody(scale)); err != nil || scale.Spec.Replicas != 5 {
+	if err := c.SubResource("scale").Update(ctx, d, client.WithSubResourceBody(scale)); err != nil ||
+		scale.Spec.Replicas != 5 {
 		t.Errorf("%+v, %v", scale, err)
 	}
-	if err := c.SubResource("scale").Patch(ctx, d, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":6}}`)), client.WithSubResourceBody(scale)); err != nil || scale.Spec.Replicas != 6 {
+	if err := c.SubResource("scale").Patch(ctx, d, client.RawPatch(types.MergePatchType,
+		[]byte(`{"spec":{"replicas":6}}`)), client.WithSubResourceBody(scale)); err != nil || scale.Spec.Replicas != 6 {
 		t.Errorf("%+v, %v", scale, err)
 	}
-	applied := applyautoscalingv1.Scale().WithName("web").WithNamespace("default").WithSpec(applyautoscalingv1.ScaleSpec().WithReplicas(7))
-	err := c.SubResource("scale").Apply(ctx, applyappsv1.Deployment("web", "default"), &client.SubResourceApplyOptions{SubResourceBody: applied}, client.FieldOwner("scaler"), client.ForceOwnership)
+	applied := applyautoscalingv1.Scale().WithName("web").WithNamespace("default").
+		WithSpec(applyautoscalingv1.ScaleSpec().WithReplicas(7))
+	err := c.SubResource("scale").Apply(ctx, applyappsv1.Deployment("web", "default"),
+		&client.SubResourceApplyOptions{SubResourceBody: applied}, client.FieldOwner("scaler"), client.ForceOwnership)
 	if err != nil {
 		t.Error(err)
 	}
@@ -186,15 +197,19 @@ func TestSubResourceClients(t *testing.T) {
 	if err := c.Status().Patch(ctx, d, client.StrategicMergeFrom(before)); err != nil || d.Status.Replicas != 4 {
 		t.Errorf("%+v, %v", d.Status, err)
 	}
-	if err := c.Status().Patch(ctx, before, client.MergeFromWithOptions(&appsv1.Deployment{ObjectMeta: before.ObjectMeta}, client.MergeFromWithOptimisticLock{})); !apierrors.IsConflict(err) {
+	if err := c.Status().Patch(ctx, before,
+		client.MergeFromWithOptions(&appsv1.Deployment{ObjectMeta: before.ObjectMeta},
+			client.MergeFromWithOptimisticLock{})); !apierrors.IsConflict(err) {
 		t.Errorf("a status that was written meanwhile: %v", err)
 	}
 	condition := applyappsv1.DeploymentCondition().WithType(appsv1.DeploymentAvailable).WithStatus(corev1.ConditionTrue)
-	status := applyappsv1.Deployment("web", "default").WithStatus(applyappsv1.DeploymentStatus().WithConditions(condition))
+	status := applyappsv1.Deployment("web", "default").
+		WithStatus(applyappsv1.DeploymentStatus().WithConditions(condition))
 	if err := c.Status().Apply(ctx, status, client.FieldOwner("judge")); err != nil {
 		t.Error(err)
 	}
-	if err := c.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil || len(d.Status.Conditions) != 1 || d.Status.Replicas != 4 {
+	if err := c.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil || len(d.Status.Conditions) != 1 ||
+		d.Status.Replicas != 4 {
 		t.Errorf("%+v, %v", d.Status, err)
 	}
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "builder"}}
@@ -205,11 +220,13 @@ func TestSubResourceClients(t *testing.T) {
 	if err := c.SubResource("token").Create(ctx, account, token); err != nil || token.Status.Token == "" {
 		t.Errorf("%+v, %v", token.Status, err)
 	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "m", Image: "i"}}}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "m", Image: "i"}}}}
 	if err := c.Create(ctx, pod); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.SubResource("binding").Create(ctx, pod, &corev1.Binding{Target: corev1.ObjectReference{Name: "n1"}}); err != nil {
+	if err := c.SubResource("binding").
+		Create(ctx, pod, &corev1.Binding{Target: corev1.ObjectReference{Name: "n1"}}); err != nil {
 		t.Error(err)
 	}
 	if err := c.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{}, client.DryRunAll); err != nil {
@@ -221,20 +238,23 @@ func TestSubResourceClients(t *testing.T) {
 	if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); !apierrors.IsNotFound(err) {
 		t.Errorf("evicted: %v", err)
 	}
-	if err := c.SubResource("nothing").Create(ctx, account, &authenticationv1.TokenRequest{}); !apierrors.IsNotFound(err) {
+	if err := c.SubResource("nothing").
+		Create(ctx, account, &authenticationv1.TokenRequest{}); !apierrors.IsNotFound(err) {
 		t.Errorf("what there isn't: %v", err)
 	}
 }
 
-// Typed apply configurations through controller-runtime: the answer is read into them, what was applied is extracted again,
-// and what is applied no more is gone.
+// Typed apply configurations through controller-runtime: the answer is read into them, what was applied is extracted
+// again, and what is applied no more is gone.
 func TestTypedApplyConfigurations(t *testing.T) {
 	t.Parallel()
 	ctx, c := t.Context(), clusterClient(t, memoryCluster(t).config)
 	container := applycorev1.Container().WithName("main").WithImage("main:1")
-	mine := applyappsv1.Deployment("web", "default").WithLabels(map[string]string{"by": "one"}).WithSpec(applyappsv1.DeploymentSpec().
-		WithReplicas(2).WithSelector(applymetav1.LabelSelector().WithMatchLabels(map[string]string{"app": "web"})).
-		WithTemplate(applycorev1.PodTemplateSpec().WithLabels(map[string]string{"app": "web"}).WithSpec(applycorev1.PodSpec().WithContainers(container))))
+	mine := applyappsv1.Deployment("web", "default").WithLabels(map[string]string{"by": "one"}).
+		WithSpec(applyappsv1.DeploymentSpec().
+			WithReplicas(2).WithSelector(applymetav1.LabelSelector().WithMatchLabels(map[string]string{"app": "web"})).
+			WithTemplate(applycorev1.PodTemplateSpec().WithLabels(map[string]string{"app": "web"}).
+				WithSpec(applycorev1.PodSpec().WithContainers(container))))
 	if err := c.Apply(ctx, mine, client.FieldOwner("one")); err != nil || mine.UID == nil || mine.Spec.Strategy == nil {
 		t.Fatalf("%+v, %v", mine, err)
 	}
@@ -243,18 +263,21 @@ func TestTypedApplyConfigurations(t *testing.T) {
 		t.Fatal(err)
 	}
 	extracted, err := applyappsv1.ExtractDeployment(&d, "one")
-	if err != nil || extracted.Spec.Strategy != nil || *extracted.Spec.Replicas != 2 || *extracted.Spec.Template.Spec.Containers[0].Image != "main:1" {
+	if err != nil || extracted.Spec.Strategy != nil || *extracted.Spec.Replicas != 2 ||
+		*extracted.Spec.Template.Spec.Containers[0].Image != "main:1" {
 		t.Fatalf("%+v, %v", extracted, err)
 	}
 	side := applycorev1.Container().WithName("side").WithImage("side:1")
 	other := applyappsv1.Deployment("web", "default").WithSpec(applyappsv1.DeploymentSpec().
 		WithTemplate(applycorev1.PodTemplateSpec().WithSpec(applycorev1.PodSpec().WithContainers(side))))
-	if err := c.Apply(ctx, other, client.FieldOwner("two")); err != nil || len(other.Spec.Template.Spec.Containers) != 2 {
+	if err := c.Apply(ctx, other, client.FieldOwner("two")); err != nil ||
+		len(other.Spec.Template.Spec.Containers) != 2 {
 		t.Errorf("%+v, %v", other, err)
 	}
 	extracted.Labels = nil
 	extracted.Spec.Replicas = nil
-	if err := c.Apply(ctx, extracted, client.FieldOwner("one")); err != nil || extracted.Labels["by"] != "" || *extracted.Spec.Replicas != 1 {
+	if err := c.Apply(ctx, extracted, client.FieldOwner("one")); err != nil || extracted.Labels["by"] != "" ||
+		*extracted.Spec.Replicas != 1 {
 		t.Errorf("%+v, %v", extracted, err)
 	}
 	stale := applyappsv1.Deployment("web", "default").WithResourceVersion(d.ResourceVersion)
@@ -266,10 +289,12 @@ func TestTypedApplyConfigurations(t *testing.T) {
 		t.Fatal(err)
 	}
 	version := d.ResourceVersion
-	for _, ensure := range []func(context.Context, client.Client, client.Object, controllerutil.MutateFn) (controllerutil.OperationResult, error){
+	for _, ensure := range []func(context.Context, client.Client, client.Object, controllerutil.MutateFn) (
+		controllerutil.OperationResult, error){
 		controllerutil.CreateOrUpdate, controllerutil.CreateOrPatch,
 	} {
-		if result, err := ensure(ctx, c, &d, func() error { return nil }); err != nil || result != controllerutil.OperationResultNone || d.ResourceVersion != version {
+		if result, err := ensure(ctx, c, &d, func() error { return nil }); err != nil ||
+			result != controllerutil.OperationResultNone || d.ResourceVersion != version {
 			t.Errorf("%s %s, %v", result, d.ResourceVersion, err)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
-// An etcd whose data is replaced by older data and that is written beyond what the server had seen, all before the server
-// comes back to it: by its revisions it might be the old one. The server forgets what it has in memory all the same, be it
-// that what it saw last is gone, or that something else happened meanwhile.
+// An etcd whose data is replaced by older data and that is written beyond what the server had seen, all before the
+// server comes back to it: by its revisions it might be the old one. The server forgets what it has in memory all the
+// same, be it that what it saw last is gone, or that something else happened meanwhile.
 func TestRollbackBeyond(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -30,7 +30,8 @@ func TestRollbackBeyond(t *testing.T) {
 			server := startReplica(t, "--etcd-servers=http://"+wire.Address(), "--etcd-compaction-interval=0")
 			create := func(name string) {
 				t.Helper()
-				body := fmt.Sprintf(`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":%q},"spec":{"title":"before"}}`, name)
+				body := fmt.Sprintf(`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":%q},`+
+					`"spec":{"title":"before"}}`, name)
 				code, answer, err := server.do(t.Context(), http.MethodPost, path, "application/json", []byte(body))
 				if err != nil || code != http.StatusCreated {
 					t.Fatalf("%d %s %v", code, answer, err)
@@ -46,7 +47,8 @@ func TestRollbackBeyond(t *testing.T) {
 			seen := pass(t, p, 10, nil)
 			var have *listing
 			wait(t, "the server's memory has all", func() (ok bool) {
-				if _, ok = fetch(t.Context(), server, true, func() int64 { return 0 }); ok { // makes it ask for progress
+				// makes it ask for progress
+				if _, ok = fetch(t.Context(), server, true, func() int64 { return 0 }); ok {
 					have, ok = fetch(t.Context(), server, false, func() int64 { return 0 })
 				}
 				return ok && have.revision >= seen
@@ -78,8 +80,10 @@ func TestRollbackBeyond(t *testing.T) {
 					found, ok = fetch(t.Context(), server, consistent, func() int64 { return 0 })
 					return ok
 				})
-				if len(found.items) != 2 || found.items["a"].title != "instead" || found.items["b"].title != "before" || found.revision < beyond {
-					t.Errorf("a list (consistent: %t) at revision %d has %v, and etcd is at %d", consistent, found.revision, found.items, beyond)
+				if len(found.items) != 2 || found.items["a"].title != "instead" || found.items["b"].title != "before" ||
+					found.revision < beyond {
+					t.Errorf("a list (consistent: %t) at revision %d has %v, and etcd is at %d", consistent,
+						found.revision, found.items, beyond)
 				}
 			}
 			// Who was not connected meanwhile knows as little.

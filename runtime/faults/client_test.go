@@ -53,7 +53,8 @@ type client struct {
 
 func newClient(id int, seed uint64, replicas []*replica, begin time.Time, p *progress) *client {
 	return &client{
-		id: id, random: rand.New(rand.NewPCG(seed, uint64(id))), replicas: replicas, begin: begin, progress: p, share: 12, patience: haste,
+		id: id, random: rand.New(rand.NewPCG(seed, uint64(id))), replicas: replicas, begin: begin, progress: p,
+		share: 12, patience: haste,
 		known: map[string]version{},
 	}
 }
@@ -148,10 +149,12 @@ func request(o *operation) (method, url, contentType string, body []byte) {
 	case put:
 		method, b.Metadata.ResourceVersion = http.MethodPut, strconv.FormatInt(o.expect, 10)
 	case patch:
-		return http.MethodPatch, url, "application/merge-patch+json", fmt.Appendf(nil, `{"spec":{"title":%q,"genre":%q}}`, o.title, o.genre)
+		return http.MethodPatch, url, "application/merge-patch+json",
+			fmt.Appendf(nil, `{"spec":{"title":%q,"genre":%q}}`, o.title, o.genre)
 	case remove:
 		return http.MethodDelete, url, "application/json",
-			fmt.Appendf(nil, `{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"resourceVersion":"%d"}}`, o.expect)
+			fmt.Appendf(nil, `{"apiVersion":"v1","kind":"DeleteOptions",`+
+				`"preconditions":{"resourceVersion":"%d"}}`, o.expect)
 	}
 	body, err := json.Marshal(b)
 	if err != nil {

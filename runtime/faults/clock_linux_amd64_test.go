@@ -21,9 +21,9 @@ import (
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
-// clock is the wall clock of a running process, which can be stepped while its monotonic clock goes on, as an operator or
-// a time server steps that of a machine. Processes read it from the vDSO, a page of code that the kernel maps into each:
-// it is replaced, in this process alone, by code that asks the kernel and adds an offset.
+// clock is the wall clock of a running process, which can be stepped while its monotonic clock goes on, as an operator
+// or a time server steps that of a machine. Processes read it from the vDSO, a page of code that the kernel maps into
+// each: it is replaced, in this process alone, by code that asks the kernel and adds an offset.
 type clock struct {
 	t      *testing.T
 	memory *os.File
@@ -210,8 +210,9 @@ func liveAndDie(t *testing.T, server *replica) (created time.Time) {
 		}
 	}
 	const patch = "application/merge-patch+json"
-	ask(http.MethodPost, "", "application/json", `{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":"mortal",`+
-		`"finalizers":["example.com/test"]},"spec":{"title":"x"}}`, http.StatusCreated)
+	ask(http.MethodPost, "", "application/json",
+		`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":"mortal",`+
+			`"finalizers":["example.com/test"]},"spec":{"title":"x"}}`, http.StatusCreated)
 	written := object.Metadata.ResourceVersion
 	ask(http.MethodPatch, "/mortal", patch, `{"spec":{"title":"x"}}`, http.StatusOK)
 	if object.Metadata.ResourceVersion != written {
@@ -227,12 +228,13 @@ func liveAndDie(t *testing.T, server *replica) (created time.Time) {
 	return created
 }
 
-// The clocks of two servers, and of etcd, are stepped forwards and backwards under load: no history, no watch and no key
-// with a TTL ends for that, and history goes on being compacted.
+// The clocks of two servers, and of etcd, are stepped forwards and backwards under load: no history, no watch and no
+// key with a TTL ends for that, and history goes on being compacted.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	p := etcdtest.Start(t)
-	r := newRunWith(t, etcd.Config{Endpoints: []string{p.Endpoint()}}, []string{"--etcd-compaction-interval=500ms", "--request-timeout=" + startTimeout.String()})
+	r := newRunWith(t, etcd.Config{Endpoints: []string{p.Endpoint()}},
+		[]string{"--etcd-compaction-interval=500ms", "--request-timeout=" + startTimeout.String()})
 	first, second := clockOf(t, r.replicas[0].command.Process.Pid), clockOf(t, r.replicas[1].command.Process.Pid)
 	of := clockOf(t, p.Pid())
 	first.set(time.Hour)
@@ -265,7 +267,8 @@ func TestClock(t *testing.T) {
 		}},
 	)
 	for _, replica := range r.replicas {
-		if n := metrics(t, replica)[`apigen_watch_cache_expired_total{group="library.example.com",resource="books"}`]; n > 0 {
+		if n := metrics(t, replica)[`apigen_watch_cache_expired_total{group="library.example.com",`+
+			`resource="books"}`]; n > 0 {
 			t.Errorf("%v watches of %s expired", n, replica.url)
 		}
 	}

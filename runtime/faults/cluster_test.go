@@ -14,9 +14,11 @@ func TestCluster(t *testing.T) {
 	c := etcdtest.StartCluster(t, 3)
 	c.Authenticate(t, "apigen", "", "/registry/")
 	files := c.Certificates.User(t, "apigen")
-	config := etcd.Config{Endpoints: c.Endpoints(), CAFile: files.CAFile, CertFile: files.CertFile, KeyFile: files.KeyFile, Prefix: "/registry/"}
+	config := etcd.Config{Endpoints: c.Endpoints(), CAFile: files.CAFile, CertFile: files.CertFile,
+		KeyFile: files.KeyFile, Prefix: "/registry/"}
 	stranger, err := etcd.New(t.Context(), etcd.Config{
-		Endpoints: c.Endpoints(), CAFile: c.Certificates.CAFile, CertFile: c.Certificates.CertFile, KeyFile: c.Certificates.KeyFile})
+		Endpoints: c.Endpoints(), CAFile: c.Certificates.CAFile, CertFile: c.Certificates.CertFile,
+		KeyFile: c.Certificates.KeyFile})
 	if err == nil { // its version may be told to anybody
 		if _, err = stranger.Revision(t.Context()); err == nil {
 			t.Error("etcd serves whoever is no user")

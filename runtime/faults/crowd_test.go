@@ -24,7 +24,8 @@ func TestCrowd(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { backend.Close() })
-	server := startReplica(t, "--etcd-servers="+endpoint, "--etcd-compaction-interval=0", "--request-timeout="+startTimeout.String())
+	server := startReplica(t, "--etcd-servers="+endpoint, "--etcd-compaction-interval=0",
+		"--request-timeout="+startTimeout.String())
 	r := &run{
 		t: t, backend: backend, truth: observe(t, backend), replicas: []*replica{server}, begin: time.Now(),
 		progress: &progress{tick: make(chan struct{}, 1)},
@@ -57,7 +58,8 @@ func TestCrowd(t *testing.T) {
 		workers.Go(func() {
 			name := fmt.Sprintf("crowd-%d", i)
 			for n, kind := range []kind{create, get, put, patch, get} {
-				o := &operation{client: i, kind: kind, name: name, expect: c.known[name].revision, title: fmt.Sprintf("%d-%d", i, n), genre: "Fiction"}
+				o := &operation{client: i, kind: kind, name: name, expect: c.known[name].revision,
+					title: fmt.Sprintf("%d-%d", i, n), genre: "Fiction"}
 				c.carryOut(server, o)
 			}
 			if i%10 == 0 {
@@ -80,11 +82,12 @@ func TestCrowd(t *testing.T) {
 	r.check(all)
 }
 
-// checkMetrics: what is kept of the past, and of other forms, is told with its budget, and the cache has been compared with
-// etcd, by itself.
+// checkMetrics: what is kept of the past, and of other forms, is told with its budget, and the cache has been compared
+// with etcd, by itself.
 func checkMetrics(t *testing.T, server *replica) {
 	t.Helper()
-	if code, _, err := server.do(t.Context(), http.MethodGet, strings.Replace(path, "/v1/", "/v1alpha1/", 1), "", nil); err != nil || code != http.StatusOK {
+	if code, _, err := server.do(t.Context(), http.MethodGet, strings.Replace(path, "/v1/", "/v1alpha1/", 1), "",
+		nil); err != nil || code != http.StatusOK {
 		t.Fatalf("a list in another version: %d, %v", code, err)
 	}
 	all := metrics(t, server)
@@ -92,12 +95,14 @@ func checkMetrics(t *testing.T, server *replica) {
 		return all["apigen_watch_cache_"+name+`{group="library.example.com",resource="books"}`]
 	}
 	if of("snapshots") < 40 || of("window_bytes") == 0 || of("window_bytes") > of("window_budget_bytes") {
-		t.Errorf("of 3000 changes %v snapshots are kept, %v bytes of %v", of("snapshots"), of("window_bytes"), of("window_budget_bytes"))
+		t.Errorf("of 3000 changes %v snapshots are kept, %v bytes of %v", of("snapshots"), of("window_bytes"),
+			of("window_budget_bytes"))
 	}
 	if of("rendition_bytes") == 0 || of("rendition_bytes") > of("rendition_budget_bytes") {
 		t.Errorf("renditions are %v bytes of %v", of("rendition_bytes"), of("rendition_budget_bytes"))
 	}
 	wait(t, "the cache was compared with etcd", func() bool {
-		return metrics(t, server)[`apiserver_storage_consistency_checks_total{group="library.example.com",resource="books",status="success"}`] > 0
+		return metrics(t, server)[`apiserver_storage_consistency_checks_total{group="library.example.com",`+
+			`resource="books",status="success"}`] > 0
 	})
 }

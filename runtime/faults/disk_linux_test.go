@@ -72,14 +72,16 @@ const filling = 200 << 10
 
 func (w *writer) run(t *testing.T, server *replica, id int) {
 	for i := range 100 { // more than the disk can take
-		if !w.post(t, server, fmt.Sprintf("big-%d-%d", id, i)) && (w.err != nil || w.code != http.StatusGatewayTimeout) {
+		if !w.post(t, server, fmt.Sprintf("big-%d-%d", id, i)) &&
+			(w.err != nil || w.code != http.StatusGatewayTimeout) {
 			return // a timeout may be no more than a busy machine
 		}
 	}
 }
 
 func (w *writer) post(t *testing.T, server *replica, name string) (created bool) {
-	body := fmt.Sprintf(`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":%[1]q,"annotations":{"x":%[2]q}},"spec":{"title":%[1]q}}`,
+	body := fmt.Sprintf(`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":%[1]q,`+
+		`"annotations":{"x":%[2]q}},"spec":{"title":%[1]q}}`,
 		name, strings.Repeat("x", filling))
 	var answer []byte
 	w.code, answer, w.err = server.do(t.Context(), http.MethodPost, path, "application/json", []byte(body))
@@ -101,9 +103,9 @@ func (w *writer) post(t *testing.T, server *replica, name string) (created bool)
 	return true
 }
 
-// The disk under the embedded etcd gets full: nobody waits for an answer in vain, the server says why it ends, and why it
-// doesn't start before there is space. Then all that was answered 201 is there, and nothing that is there is half of what
-// it was to be.
+// The disk under the embedded etcd gets full: nobody waits for an answer in vain, the server says why it ends, and why
+// it doesn't start before there is space. Then all that was answered 201 is there, and nothing that is there is half of
+// what it was to be.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	const large = 512 << 20 // of which only what is written takes memory
@@ -187,7 +189,8 @@ func fillUp(t *testing.T, server *replica, d *disk, large uint64) {
 			t.Errorf("%s was refused and is there", name)
 		}
 		if b.Spec.Title != name || len(b.Metadata.Annotations["x"]) != filling {
-			t.Errorf("of %s, %d bytes of %d are there, and title %q", name, len(b.Metadata.Annotations["x"]), filling, b.Spec.Title)
+			t.Errorf("of %s, %d bytes of %d are there, and title %q", name, len(b.Metadata.Annotations["x"]),
+				filling, b.Spec.Title)
 		}
 		delete(created, name)
 	}

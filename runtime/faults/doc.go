@@ -4,14 +4,14 @@
 // What is checked of every run:
 //
 //   - reads and writes of every object are linearizable, by github.com/anishathalye/porcupine (history_test.go);
-//   - what was answered 2xx is in the log at the revision that was answered, what was answered 503, 409 or another 4xx is
-//     not, and nothing is in it twice (history_test.go);
-//   - every list is the state at its revision, and one that was asked to be consistent is not older than what was answered
-//     before (list_test.go);
+//   - what was answered 2xx is in the log at the revision that was answered, what was answered 503, 409 or another 4xx
+//     is not, and nothing is in it twice (history_test.go);
+//   - every list is the state at its revision, and one that was asked to be consistent is not older than what was
+//     answered before (list_test.go);
 //   - a watch tells what the log has, once and in order, across resumption by another server (watch_test.go).
 //
-// Servers check themselves meanwhile: APIGEN_VERIFY turns on their invariants, and each cache is compared with etcd every
-// second; a difference ends the server, and with it the test. They compact etcd, too.
+// Servers check themselves meanwhile: APIGEN_VERIFY turns on their invariants, and each cache is compared with etcd
+// every second; a difference ends the server, and with it the test. They compact etcd, too.
 //
 // The log is read from etcd by a watch of its own (truth_test.go); unknown outcomes are known by it in the end.
 //

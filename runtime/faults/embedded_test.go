@@ -30,7 +30,8 @@ func TestEmbedded(t *testing.T) {
 		r.await(6, failed)
 		server.resume()
 	}
-	stopClients, all := r.work([]trouble{{"kill the server", kill}, {"kill the server", kill}, {"halt the server", halt}})
+	stopClients, all := r.work([]trouble{{"kill the server", kill}, {"kill the server", kill},
+		{"halt the server", halt}})
 	stopClients()
 	all.stopWatching()
 	server.kill()
@@ -50,7 +51,8 @@ func TestNoSpace(t *testing.T) {
 	t.Parallel()
 	server := startReplica(t, "--quota-backend-bytes=8388608", "--request-timeout="+startTimeout.String())
 	post := func(i int) (int, string) {
-		body := fmt.Sprintf(`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":"big-%d","annotations":{"x":"%s"}},"spec":{"title":"x"}}`,
+		body := fmt.Sprintf(`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":"big-%d",`+
+			`"annotations":{"x":"%s"}},"spec":{"title":"x"}}`,
 			i, strings.Repeat("x", 200<<10))
 		code, answer, err := server.do(t.Context(), http.MethodPost, path, "application/json", []byte(body))
 		if err != nil {
@@ -61,7 +63,8 @@ func TestNoSpace(t *testing.T) {
 	written := 0
 	code, answer := post(written)
 	// 504 is for a write that was on its way when the space ran out: it was done.
-	for ; (code == http.StatusCreated || code == http.StatusGatewayTimeout) && written < 100; code, answer = post(written) {
+	for ; (code == http.StatusCreated || code == http.StatusGatewayTimeout) &&
+		written < 100; code, answer = post(written) {
 		written++
 	}
 	var status struct {
@@ -69,7 +72,8 @@ func TestNoSpace(t *testing.T) {
 		Reason  string
 		Details map[string]any
 	}
-	if err := json.Unmarshal([]byte(answer), &status); err != nil || status.Code != http.StatusInsufficientStorage || status.Reason != "InsufficientStorage" {
+	if err := json.Unmarshal([]byte(answer), &status); err != nil || status.Code != http.StatusInsufficientStorage ||
+		status.Reason != "InsufficientStorage" {
 		t.Fatalf("after %d writes: %d %.300s", written, code, answer)
 	}
 	if _, hint := status.Details["retryAfterSeconds"]; hint {
@@ -134,12 +138,14 @@ func TestRestore(t *testing.T) {
 	server.client, server.home = nil, strings.TrimPrefix(restored.arguments[0], "--data-dir=")
 	server.restart()
 	after, ok := fetch(t.Context(), server, true, c.now)
-	if !ok || len(after.items) != 1 || after.items["kept"] != before.items["kept"] || after.revision <= before.revision {
+	if !ok || len(after.items) != 1 || after.items["kept"] != before.items["kept"] ||
+		after.revision <= before.revision {
 		t.Fatalf("after: %+v, before: %+v", after, before)
 	}
 	w := &watcher{now: c.now, random: rand.New(rand.NewPCG(seed, 0)), replicas: []*replica{server}}
 	w.segments = []*segment{{after: before.revision, until: before.revision}}
-	for tries := 0; tries < 20 && len(w.segments) == 1 && len(w.segments[0].events) == 0; tries++ { // each has a few seconds
+	// each has a few seconds
+	for tries := 0; tries < 20 && len(w.segments) == 1 && len(w.segments[0].events) == 0; tries++ {
 		w.resume(t.Context(), server)
 	}
 	if len(w.segments) != 2 || w.segments[1] != nil || len(w.segments[0].events) > 0 {

@@ -66,7 +66,8 @@ func newRunWith(t *testing.T, config etcd.Config, more []string, wires ...*etcdt
 	// Servers compact by themselves, but not so often that the test might miss what happened while etcd was away.
 	flags := []string{"--request-timeout=1500ms", "--etcd-compaction-interval=5s"}
 	if config.CAFile != "" {
-		flags = append(flags, "--etcd-cafile="+config.CAFile, "--etcd-certfile="+config.CertFile, "--etcd-keyfile="+config.KeyFile)
+		flags = append(flags, "--etcd-cafile="+config.CAFile, "--etcd-certfile="+config.CertFile,
+			"--etcd-keyfile="+config.KeyFile)
 	}
 	flags = append(flags, more...)
 	r := &run{
@@ -101,7 +102,8 @@ func (r *run) await(n int64, of outcome) {
 		select {
 		case <-r.progress.tick:
 		case <-late:
-			r.t.Fatalf("the clients do not get on: %d of %d more requests did in %s", n-(target-of(r.progress)), n, startTimeout)
+			r.t.Fatalf("the clients do not get on: %d of %d more requests did in %s", n-(target-of(r.progress)),
+				n, startTimeout)
 		}
 	}
 }
@@ -112,7 +114,8 @@ type trouble struct {
 	make func(r *run)
 }
 
-// under lets everybody work while trouble is made, then lets the watchers come to the end, and checks all that was seen.
+// under lets everybody work while trouble is made, then lets the watchers come to the end,
+// and checks all that was seen.
 func (r *run) under(troubles ...trouble) {
 	stop, rest := r.work(troubles)
 	stop()
@@ -154,7 +157,8 @@ func (r *run) work(troubles []trouble) (stopClients func(), c *crew) {
 	watching, followers, stopWatching := starting()
 	c.stopWatching = stopWatching
 	for i := range watchers {
-		w := &watcher{id: i, replicas: r.replicas, random: rand.New(rand.NewPCG(seed, uint64(100+i))), stream: i%3 == 2, now: c.clients[0].now}
+		w := &watcher{id: i, replicas: r.replicas, random: rand.New(rand.NewPCG(seed, uint64(100+i))), stream: i%3 == 2,
+			now: c.clients[0].now}
 		if i%2 == 1 {
 			w.genre = "NonFiction"
 		}
@@ -191,7 +195,8 @@ func (r *run) finish(watches []*watcher) {
 			select {
 			case <-tick.C:
 			case <-late:
-				t.Errorf("watcher %d has come to revision %d, not to %d, after %s", w.id, w.reached.Load(), r.latest(w.genre, last), startTimeout)
+				t.Errorf("watcher %d has come to revision %d, not to %d, after %s", w.id, w.reached.Load(),
+					r.latest(w.genre, last), startTimeout)
 				return // the checks say more
 			}
 		}
@@ -236,7 +241,8 @@ func (r *run) check(all *crew) {
 	report(t, err)
 	report(t, checkLists(l, lists, operations))
 	report(t, checkLinearizable(operations, applied, 5*time.Minute))
-	t.Logf("%d requests, %d of them answered; %d changes, %d lists; watches resumed %d times, began anew %d times; troubles: %v",
+	t.Logf("%d requests, %d of them answered; %d changes, %d lists; watches resumed %d times, began anew %d times; "+
+		"troubles: %v",
 		len(operations), answered(operations), len(l.changes), len(lists), resumed, lost, all.made)
 	if len(l.changes) < 100 || len(lists) < 10 || resumed == 0 {
 		t.Error("too little happened for a verdict")
@@ -377,7 +383,8 @@ func TestEtcd(t *testing.T) {
 	newRun(t, etcd.Config{Endpoints: []string{p.Endpoint()}}, wires...).under(
 		trouble{"kill etcd", killEtcd(p, 8, failed)}, trouble{"cut servers off", cutOff(wires, (*etcdtest.Proxy).Cut)},
 		trouble{"compact", compact}, trouble{"halt etcd", haltEtcd(p)},
-		trouble{"lose the packets of servers", cutOff(wires, (*etcdtest.Proxy).Silence)}, trouble{"kill a server", killServers})
+		trouble{"lose the packets of servers", cutOff(wires, (*etcdtest.Proxy).Silence)},
+		trouble{"kill a server", killServers})
 }
 
 // One server hears from etcd late what another has long answered: what it serves as consistent is no older for that.

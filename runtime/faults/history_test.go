@@ -37,13 +37,14 @@ type operation struct {
 }
 
 func (o *operation) String() string {
-	return fmt.Sprintf("client %d: %s %s (title %q, expecting %d): %d %+v", o.client, o.kind, o.name, o.title, o.expect, o.code, o.answer)
+	return fmt.Sprintf("client %d: %s %s (title %q, expecting %d): %d %+v", o.client, o.kind, o.name, o.title, o.expect,
+		o.code, o.answer)
 }
 
 func (o *operation) succeeded() bool { return o.code >= 200 && o.code < 300 }
 
-// refused tells that nothing was written: the server said so. 503 and 507 are only for that; 504, 500 and no answer tell
-// nothing.
+// refused tells that nothing was written: the server said so. 503 and 507 are only for that; 504, 500 and no answer
+// tell nothing.
 func (o *operation) refused() bool {
 	return o.code == 503 || o.code == 507 || o.code >= 400 && o.code < 500
 }
@@ -188,7 +189,8 @@ func checkLinearizable(operations []*operation, applied map[*operation]int64, pa
 		case o.kind != get && revision == 0 && o.code != 404 && (o.code != 409 || o.kind == patch):
 			continue // it did nothing and told nothing
 		}
-		history = append(history, porcupine.Operation{ClientId: o.client, Input: o, Call: o.call, Output: revision, Return: end})
+		history = append(history, porcupine.Operation{ClientId: o.client, Input: o, Call: o.call,
+			Output: revision, Return: end})
 	}
 	switch result, _ := porcupine.CheckOperationsVerbose(object, history, patience); result {
 	case porcupine.Ok:
@@ -198,7 +200,8 @@ func checkLinearizable(operations []*operation, applied map[*operation]int64, pa
 	}
 	for _, part := range object.Partition(history) {
 		if !porcupine.CheckOperations(object, part) {
-			return fmt.Errorf("the %d operations on %s are not linearizable:\n%s", len(part), part[0].Input.(*operation).name, around(part))
+			return fmt.Errorf("the %d operations on %s are not linearizable:\n%s", len(part),
+				part[0].Input.(*operation).name, around(part))
 		}
 	}
 	return errors.New("not linearizable")

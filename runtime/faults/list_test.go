@@ -22,16 +22,19 @@ func checkLists(l *log, lists []*listing, operations []*operation) error {
 		want := l.at(list.revision)
 		for name, v := range want {
 			if got := list.items[name]; got != v {
-				errs = append(errs, fmt.Errorf("a list at revision %d has %s as %+v, the log %+v", list.revision, name, got, v))
+				errs = append(errs, fmt.Errorf("a list at revision %d has %s as %+v, the log %+v", list.revision,
+					name, got, v))
 			}
 		}
 		for name, v := range list.items {
 			if _, known := want[name]; !known {
-				errs = append(errs, fmt.Errorf("a list at revision %d has %s as %+v, which the log doesn't have", list.revision, name, v))
+				errs = append(errs, fmt.Errorf("a list at revision %d has %s as %+v, which the log doesn't have",
+					list.revision, name, v))
 			}
 		}
 		if least := acknowledged(list.call); list.consistent && list.revision < least {
-			errs = append(errs, fmt.Errorf("a consistent list is of revision %d, and %d had been answered before it was asked for", list.revision, least))
+			errs = append(errs, fmt.Errorf("a consistent list is of revision %d, and %d had been answered before it "+
+				"was asked for", list.revision, least))
 		}
 	}
 	return errors.Join(errs...)

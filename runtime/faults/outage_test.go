@@ -13,8 +13,8 @@ import (
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
-// While etcd is gone, reads of whatever age are served, and all else is answered within its deadline: 503 with a hint to
-// retry where nothing was written, 504 without one where that is not known. Once etcd is back, so is everything.
+// While etcd is gone, reads of whatever age are served, and all else is answered within its deadline: 503 with a hint
+// to retry where nothing was written, 504 without one where that is not known. Once etcd is back, so is everything.
 func TestOutage(t *testing.T) {
 	for _, fault := range []struct {
 		name       string
@@ -26,12 +26,14 @@ func TestOutage(t *testing.T) {
 		t.Run(fault.name, func(t *testing.T) {
 			p := etcdtest.Start(t)
 			server := startReplica(t, "--etcd-servers="+p.Endpoint(), "--request-timeout=500ms")
-			object := `{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":"%s"},"spec":{"title":"x"}}`
+			object := `{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":"%s"},` +
+				`"spec":{"title":"x"}}`
 			// On a busy machine half a second is soon over.
 			create := func(name string) {
 				t.Helper()
 				wait(t, name+" is created", func() bool {
-					code, _, err := server.do(t.Context(), http.MethodPost, path, "application/json", fmt.Appendf(nil, object, name))
+					code, _, err := server.do(t.Context(), http.MethodPost, path, "application/json",
+						fmt.Appendf(nil, object, name))
 					return err == nil && (code == http.StatusCreated || code == http.StatusConflict) // after a timeout
 				})
 			}
@@ -60,7 +62,8 @@ func TestOutage(t *testing.T) {
 			} {
 				begin := time.Now()
 				response, status := ask(t, server, request.method, request.url, request.body)
-				for tries := 0; tries < 10 && request.codes == "200" && response.StatusCode == http.StatusGatewayTimeout; tries++ {
+				for tries := 0; tries < 10 && request.codes == "200" &&
+					response.StatusCode == http.StatusGatewayTimeout; tries++ {
 					begin = time.Now()
 					response, status = ask(t, server, request.method, request.url, request.body)
 				}
@@ -71,11 +74,13 @@ func TestOutage(t *testing.T) {
 				if !strings.Contains(request.codes, fmt.Sprint(response.StatusCode)) {
 					t.Errorf("%s, want %s", what, request.codes)
 				}
-				if strings.Contains(status.Message, "/registry") || status.Message != "" && !strings.Contains(status.Message, "books.library.example.com") {
+				if strings.Contains(status.Message, "/registry") ||
+					status.Message != "" && !strings.Contains(status.Message, "books.library.example.com") {
 					t.Errorf("%s: it tells of storage's key, or not of the resource", what)
 				}
 				hint := response.Header.Get("Retry-After") != "" || status.Details.RetryAfterSeconds > 0
-				unavailable, unknown := response.StatusCode == http.StatusServiceUnavailable, response.StatusCode == http.StatusGatewayTimeout
+				unavailable, unknown := response.StatusCode == http.StatusServiceUnavailable,
+					response.StatusCode == http.StatusGatewayTimeout
 				if unavailable && !hint || unknown && request.writes && hint {
 					t.Errorf("%s, a hint to retry: %t", what, hint)
 				}
@@ -104,7 +109,8 @@ func TestOutage(t *testing.T) {
 			wait(t, "what the outage took is given back", func() bool {
 				server.client.CloseIdleConnections() // each of them costs the server goroutines
 				after := metrics(t, server)
-				return after["go_goroutines"] <= before["go_goroutines"]+50 && after["go_memstats_heap_alloc_bytes"] <= before["go_memstats_heap_alloc_bytes"]+32<<20
+				return after["go_goroutines"] <= before["go_goroutines"]+50 &&
+					after["go_memstats_heap_alloc_bytes"] <= before["go_memstats_heap_alloc_bytes"]+32<<20
 			})
 			create("c")
 		})
@@ -129,7 +135,8 @@ func crowd(t *testing.T, server *replica, object string) {
 			if i%2 == 0 {
 				_, _, _ = server.do(t.Context(), http.MethodGet, path, "", nil) // its answer is others' matter
 			} else {
-				_, _, _ = server.do(t.Context(), http.MethodPost, path, "application/json", fmt.Appendf(nil, object, fmt.Sprintf("crowd-%d", i)))
+				_, _, _ = server.do(t.Context(), http.MethodPost, path, "application/json",
+					fmt.Appendf(nil, object, fmt.Sprintf("crowd-%d", i)))
 			}
 		})
 	}

@@ -84,7 +84,8 @@ func newReplica(t testing.TB, flags ...string) *replica {
 	t.Helper()
 	dir, port := t.TempDir(), etcdtest.FreePort(t)
 	r := &replica{t: t, dir: dir, home: filepath.Join(dir, "data"), url: fmt.Sprintf("https://127.0.0.1:%d", port)}
-	r.arguments = append([]string{"--data-dir=" + r.home, fmt.Sprintf("--secure-port=%d", port), "--watch-cache-consistency-check=1s"}, flags...)
+	r.arguments = append([]string{"--data-dir=" + r.home, fmt.Sprintf("--secure-port=%d", port),
+		"--watch-cache-consistency-check=1s"}, flags...)
 	t.Cleanup(func() {
 		if r.command != nil {
 			r.kill()
@@ -212,7 +213,8 @@ func (r *replica) connect() bool {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(file.Clusters[0].Cluster.CA)
 	transport := &http.Transport{
-		TLSClientConfig:     &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+		TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair},
+			MinVersion: tls.VersionTLS12},
 		MaxIdleConnsPerHost: 100,
 	}
 	r.t.Cleanup(transport.CloseIdleConnections)

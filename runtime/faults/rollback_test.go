@@ -17,15 +17,16 @@ import (
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
-// An etcd whose data is replaced by older data under a running server: the server forgets what it has in memory, says so,
-// tells watchers that their history is gone, and serves what etcd holds.
+// An etcd whose data is replaced by older data under a running server: the server forgets what it has in memory, says
+// so, tells watchers that their history is gone, and serves what etcd holds.
 func TestRollback(t *testing.T) {
 	t.Parallel()
 	p := etcdtest.Start(t)
 	server := startReplica(t, "--etcd-servers="+p.Endpoint(), "--etcd-compaction-interval=0")
 	write := func(method, name, title string, want int) version {
 		t.Helper()
-		url, body := path, fmt.Sprintf(`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":%q},"spec":{"title":%q}}`, name, title)
+		url, body := path, fmt.Sprintf(`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":%q},`+
+			`"spec":{"title":%q}}`, name, title)
 		if method != http.MethodPost {
 			url += "/" + name
 		}
@@ -54,7 +55,8 @@ func TestRollback(t *testing.T) {
 		})
 		return found
 	}
-	old := map[string]version{"kept": write("POST", "kept", "kept", 201), "changed": write("POST", "changed", "before", 201), "removed": write("POST", "removed", "before", 201)}
+	old := map[string]version{"kept": write("POST", "kept", "kept", 201),
+		"changed": write("POST", "changed", "before", 201), "removed": write("POST", "removed", "before", 201)}
 	backup := backUp(t, p)
 	server.await()
 	from := list(true)
@@ -78,7 +80,8 @@ func TestRollback(t *testing.T) {
 		Code            int
 		Reason, Message string
 	}
-	if err := json.Unmarshal(gone.Object, &s); err != nil || gone.Type != "ERROR" || s.Code != http.StatusGone || s.Reason != "Expired" {
+	if err := json.Unmarshal(gone.Object, &s); err != nil || gone.Type != "ERROR" || s.Code != http.StatusGone ||
+		s.Reason != "Expired" {
 		t.Errorf("the watcher was told %s %s %v, want ERROR 410 Expired", gone.Type, gone.Object, err)
 	}
 	server.await()

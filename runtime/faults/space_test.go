@@ -21,7 +21,8 @@ func useUp(p *etcdtest.Process) func(*run) {
 		send := func(method, url, body string) int {
 			r.t.Helper()
 			code, answer, err := server.do(r.t.Context(), method, url, "application/json", []byte(body))
-			if err != nil || code >= 500 && code != http.StatusInsufficientStorage && code != http.StatusGatewayTimeout {
+			if err != nil || code >= 500 && code != http.StatusInsufficientStorage &&
+				code != http.StatusGatewayTimeout {
 				r.t.Fatalf("%s %s: %d, %v: %.300s", method, url, code, err, answer)
 			}
 			return code
@@ -34,7 +35,8 @@ func useUp(p *etcdtest.Process) func(*run) {
 			}
 			name := fmt.Sprintf("big-%d", len(names))
 			code = send(http.MethodPost, elsewhere, fmt.Sprintf(
-				`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":%q,"annotations":{"x":%q}},"spec":{"title":"x"}}`,
+				`{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":%q,"annotations":{"x":%q}},`+
+					`"spec":{"title":"x"}}`,
 				name, strings.Repeat("x", 200<<10)))
 			names = append(names, name)
 		}
@@ -55,8 +57,8 @@ func useUp(p *etcdtest.Process) func(*run) {
 	}
 }
 
-// The quota of the etcd behind two servers is used up while clients write, and there is space again: what was refused for
-// that was not written, and what was answered before, meanwhile and after is there.
+// The quota of the etcd behind two servers is used up while clients write, and there is space again: what was refused
+// for that was not written, and what was answered before, meanwhile and after is there.
 func TestSpace(t *testing.T) {
 	t.Parallel()
 	p := etcdtest.Start(t, "--quota-backend-bytes=8388608")

@@ -27,7 +27,8 @@ func begin(t *testing.T, server *replica) *unfinished {
 	reader, writer := io.Pipe()
 	u := &unfinished{t: t, body: writer, answer: make(chan error, 1)}
 	taken := make(chan struct{})
-	ctx := httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{Got100Continue: func() { close(taken) }})
+	ctx := httptrace.WithClientTrace(context.Background(),
+		&httptrace.ClientTrace{Got100Continue: func() { close(taken) }})
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+path, reader)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +57,8 @@ func begin(t *testing.T, server *replica) *unfinished {
 // end sends the body, and returns the code of the answer.
 func (u *unfinished) end(name string) int {
 	u.t.Helper()
-	fmt.Fprintf(u.body, `{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":%q},"spec":{"title":"x"}}`, name)
+	fmt.Fprintf(u.body, `{"apiVersion":"library.example.com/v1","kind":"Book","metadata":{"name":%q},`+
+		`"spec":{"title":"x"}}`, name)
 	if err := u.body.Close(); err != nil {
 		u.t.Fatal(err)
 	}
@@ -75,7 +77,8 @@ func TestTerminate(t *testing.T) {
 	if !ok {
 		t.Fatal("no list")
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s%s?watch=1&resourceVersion=%d", server.url, path, list.revision), http.NoBody)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		fmt.Sprintf("%s%s?watch=1&resourceVersion=%d", server.url, path, list.revision), http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +102,8 @@ func TestTerminate(t *testing.T) {
 		t.Errorf("a request that came after: %d %s", code, answer)
 	}
 	code, answer, err = server.do(t.Context(), http.MethodGet, "/readyz", "", nil)
-	if err == nil && (code != http.StatusInternalServerError || !strings.Contains(string(answer), "[-]shutdown failed")) {
+	if err == nil && (code != http.StatusInternalServerError ||
+		!strings.Contains(string(answer), "[-]shutdown failed")) {
 		t.Errorf("/readyz says %d %s", code, answer)
 	}
 	if code := underWay.end("last"); code != http.StatusCreated {

@@ -170,7 +170,8 @@ func (w *watcher) take(s *segment, kind string, object []byte, initial map[strin
 		s.events = append(s.events, event{kind, b.Metadata.Name, v})
 	}
 	if v.revision < s.until {
-		w.problem = fmt.Errorf("%s of %s at revision %d after all up to %d was told", kind, b.Metadata.Name, v.revision, s.until)
+		w.problem = fmt.Errorf("%s of %s at revision %d after all up to %d was told", kind, b.Metadata.Name,
+			v.revision, s.until)
 		return false
 	}
 	s.until = v.revision
@@ -183,7 +184,8 @@ func expected(changes []change, genre string) (events []event) {
 	takes := func(v version) bool { return v.revision > 0 && (genre == "" || v.genre == genre) }
 	for _, c := range changes {
 		last := c.before
-		last.revision = c.revision // what is told of an object that goes is its last state, at the revision of its going
+		// what is told of an object that goes is its last state, at the revision of its going
+		last.revision = c.revision
 		switch before, now := takes(c.before), takes(c.now); {
 		case before && now:
 			events = append(events, event{"MODIFIED", c.name, c.now})
@@ -207,11 +209,14 @@ func checkWatch(l *log, w *watcher) error {
 		for i := range max(len(want), len(s.events)) {
 			switch {
 			case i == len(want):
-				errs = append(errs, fmt.Errorf("watcher %d, after %d up to %d: told %+v, of which the log knows nothing", w.id, s.after, s.until, s.events[i]))
+				errs = append(errs, fmt.Errorf("watcher %d, after %d up to %d: told %+v, of which the log knows "+
+					"nothing", w.id, s.after, s.until, s.events[i]))
 			case i == len(s.events):
-				errs = append(errs, fmt.Errorf("watcher %d, after %d up to %d: not told %+v", w.id, s.after, s.until, want[i]))
+				errs = append(errs, fmt.Errorf("watcher %d, after %d up to %d: not told %+v", w.id, s.after,
+					s.until, want[i]))
 			case want[i] != s.events[i]:
-				errs = append(errs, fmt.Errorf("watcher %d, after %d up to %d: told %+v, the log has %+v", w.id, s.after, s.until, s.events[i], want[i]))
+				errs = append(errs, fmt.Errorf("watcher %d, after %d up to %d: told %+v, the log has %+v", w.id,
+					s.after, s.until, s.events[i], want[i]))
 			default:
 				continue
 			}

@@ -17,7 +17,8 @@ import (
 
 // awkward are strings that encodings are known to misread.
 var awkward = []string{
-	"true", "null", "~", "0x10", "1e3", "007", "2001-01-01", "- a", "a: b", "#a", "<&>", `"`, "é世", " a ", "a\nb", "no", "=",
+	"true", "null", "~", "0x10", "1e3", "007", "2001-01-01", "- a", "a: b", "#a", "<&>", `"`, "é世", " a ",
+	"a\nb", "no", "=",
 }
 
 // fill makes a random object from data.

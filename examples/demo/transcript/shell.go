@@ -69,7 +69,8 @@ func (s *Shell) Close() error {
 }
 
 // Run runs a step, and fails if its output or its exit status differs. A command in the background that prints
-// "serving" is a server: it listens on a free port in place of the page's, and has started once it has printed its lines.
+// "serving" is a server: it listens on a free port in place of the page's,
+// and has started once it has printed its lines.
 func (s *Shell) Run(ctx context.Context, step Step) error {
 	fmt.Fprintf(s.Echo, "$ %s\n", step.Command)
 	command, want := step.Command, step.Want

@@ -34,8 +34,10 @@ func TestMatch(t *testing.T) {
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "page.md")
-	text := "# Title\n\n<!-- transcript: here -->\n```console\n$ mkdir a && cd a\n$ export B=c\n$ echo $B; pwd\nc\n.../a\n$ false\n" +
-		"[exit status 1]\n$ tail -f /dev/null &\n$ kill %1; wait %1\n...\n[exit status 143]\n$ printf f\nf\n$ printf 'g\\n\\n'\ng\n\n```\n"
+	text := "# Title\n\n<!-- transcript: here -->\n```console\n$ mkdir a && cd a\n$ export B=c\n$ echo $B; pwd\nc\n" +
+		".../a\n$ false\n" +
+		"[exit status 1]\n$ tail -f /dev/null &\n$ kill %1; wait %1\n...\n[exit status 143]\n$ printf f\nf\n" +
+		"$ printf 'g\\n\\n'\ng\n\n```\n"
 	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,10 @@ func TestRun(t *testing.T) {
 			t.Errorf("line %d: %v", step.Line, err)
 		}
 	}
-	for _, wrong := range []Step{{Command: "echo a", Want: []string{"b"}, Status: "0"}, {Command: "false", Status: "0"}} {
+	for _, wrong := range []Step{
+		{Command: "echo a", Want: []string{"b"}, Status: "0"},
+		{Command: "false", Status: "0"},
+	} {
 		if shell.Run(t.Context(), wrong) == nil {
 			t.Errorf("%+v passes", wrong)
 		}

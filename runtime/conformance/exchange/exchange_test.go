@@ -42,10 +42,13 @@ func startOurs(t *testing.T) (*world, []byte) {
 		tls: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}, server.Kubeconfig
 }
 
-// configMaps is the core group with config maps alone: pods and the like would be found missing, and what they own collected.
+// configMaps is the core group with config maps alone: pods and the like would be found missing,
+// and what they own collected.
 func configMaps() registry.Group {
 	group := workloads.Group()
-	group.Resources = slices.DeleteFunc(group.Resources, func(r registry.Resource) bool { return r.Info().Names.Plural != "configmaps" })
+	group.Resources = slices.DeleteFunc(group.Resources, func(r registry.Resource) bool {
+		return r.Info().Names.Plural != "configmaps"
+	})
 	return group
 }
 
@@ -59,9 +62,12 @@ func TestExchange(t *testing.T) {
 	// The protocol changes nothing.
 	t.Run("HTTP2", func(t *testing.T) {
 		ours, _ := startOurs(t)
-		transport := &http.Transport{TLSClientConfig: ours.tls.Clone(), ForceAttemptHTTP2: true, DisableCompression: true}
+		transport := &http.Transport{TLSClientConfig: ours.tls.Clone(), ForceAttemptHTTP2: true,
+			DisableCompression: true}
 		defer transport.CloseIdleConnections()
-		ours.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		ours.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
 		exchangeAll(t, ours)
 	})
 }
@@ -105,7 +111,8 @@ func replay(t *testing.T, ours *world, s *scene) {
 	}
 }
 
-// listsAfter wants a list within 2 s, whatever was asked before. The machine may stand still for as long: one of five does.
+// listsAfter wants a list within 2 s, whatever was asked before. The machine may stand still for as long:
+// one of five does.
 func (a *asked) listsAfter(t *testing.T, request string) {
 	words := maps.Clone(a.words)
 	defer func() { a.words = words }()
@@ -122,8 +129,8 @@ func (a *asked) listsAfter(t *testing.T, request string) {
 	t.Errorf("after %s a list takes more than 2 s, five times", request)
 }
 
-// settle waits, before a request that may be answered with any state that the server had, for the latest one: the recorded
-// answer is of that.
+// settle waits, before a request that may be answered with any state that the server had, for the latest one: the
+// recorded answer is of that.
 func (a *asked) settle(request string) {
 	a.Helper()
 	method, target, _ := strings.Cut(request, " ")

@@ -41,7 +41,8 @@ func newKubectl(t *testing.T, config clientcmdapi.Config) *kubectl {
 		err = json.Unmarshal(out, &is)
 	}
 	if err != nil || strings.TrimSuffix(is.ClientVersion.Minor, "+") != kubectlMinor { // builds of vendors bear a plus
-		t.Skipf("the commands were recorded with kubectl 1.%s, and this is 1.%s: %v", kubectlMinor, is.ClientVersion.Minor, err)
+		t.Skipf("the commands were recorded with kubectl 1.%s, and this is 1.%s: %v", kubectlMinor,
+			is.ClientVersion.Minor, err)
 	}
 	return &kubectl{path: path, home: t.TempDir(), config: config}
 }
@@ -91,7 +92,8 @@ func (k *kubectl) run(a *asked, namespace string, request []string) []string {
 	ctx, cancel := context.WithTimeout(a.Context(), bound)
 	defer cancel()
 	command := exec.CommandContext(ctx, "sh", "-c", "exec "+k.path+" "+a.fill(arguments))
-	command.Env = append(os.Environ(), "KUBECONFIG="+k.kubeconfig(a.T, namespace), "HOME="+k.home, "KUBECACHEDIR="+k.home, "KUBE_EDITOR="+editor,
+	command.Env = append(os.Environ(), "KUBECONFIG="+k.kubeconfig(a.T, namespace), "HOME="+k.home,
+		"KUBECACHEDIR="+k.home, "KUBE_EDITOR="+editor,
 		"KUBECTL_EXTERNAL_DIFF=diff -u -N")
 	command.Stdin = strings.NewReader(stdin)
 	var out, errs bytes.Buffer
@@ -104,7 +106,8 @@ func (k *kubectl) run(a *asked, namespace string, request []string) []string {
 	if ctx.Err() != nil && bound == time.Minute {
 		a.Errorf("kubectl %s hangs", arguments)
 	}
-	return []string{fmt.Sprintf("%s%d\n", answerMark, code) + a.printed("1| ", out.String()) + a.printed("2| ", errs.String())}
+	return []string{fmt.Sprintf("%s%d\n", answerMark, code) + a.printed("1| ", out.String()) +
+		a.printed("2| ", errs.String())}
 }
 
 // kubeconfig is a file that makes a namespace the default.

@@ -34,10 +34,11 @@ func (n *normal) name(kind, value string) string {
 	return n.names[value]
 }
 
-// headers are those that clients act on. Vary is none of them: ours says it of all that may be compressed, kube-apiserver
-// only of what is.
+// headers are those that clients act on. Vary is none of them: ours says it of all that may be compressed,
+// kube-apiserver only of what is.
 var headers = []string{
-	"Accept-Encoding", "Accept-Patch", "Allow", "Cache-Control", "Content-Encoding", "Content-Type", "Etag", "Location", "Retry-After",
+	"Accept-Encoding", "Accept-Patch", "Allow", "Cache-Control", "Content-Encoding", "Content-Type", "Etag", "Location",
+	"Retry-After",
 	"Warning", "Www-Authenticate",
 }
 
@@ -199,9 +200,11 @@ var (
 	objectPattern   = regexp.MustCompile(`(?s)Invalid value: "\{.*\}":`) // of a patch that made something wrong
 	generatePattern = regexp.MustCompile(`"generateName":"([^"]+)"`)
 	uuidPattern     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	versionPattern  = regexp.MustCompile(`((?:resource version|resourceVersion|ResourceVersion|current|in record)"?[: (]+"?)(\d{1,18})`)
+	versionPattern  = regexp.MustCompile(`((?:resource version|resourceVersion|ResourceVersion|current|in ` +
+		`record)"?[: (]+"?)(\d{1,18})`)
 	// The servers know different media types.
-	mediaPattern = regexp.MustCompile(`,? application/(vnd\.kubernetes\.protobuf|cbor(-seq)?|apply-patch\+cbor)(;[a-z=]+)?`)
+	mediaPattern = regexp.MustCompile(`,? application/(vnd\.kubernetes\.protobuf|cbor(-seq)?|apply-patch\+cbor)(;` +
+		`[a-z=]+)?`)
 	// Texts of apimachinery that changed from 1.36 to 1.37: how much of a body they show, and how.
 	shownPattern = regexp.MustCompile(`(?s)(json parse error: .*?)( into Go value of type .*)? \(.*\)$`)
 	// How far a server is that nothing in the scene tells.
@@ -268,7 +271,8 @@ func tidyCustomList(list, metadata map[string]any) {
 	}
 	items, _ := list["items"].([]any)
 	for _, item := range items {
-		if item, ok := item.(map[string]any); ok && fmt.Sprint(item["kind"], "List") == list["kind"] && item["apiVersion"] == list["apiVersion"] {
+		if item, ok := item.(map[string]any); ok && fmt.Sprint(item["kind"], "List") == list["kind"] &&
+			item["apiVersion"] == list["apiVersion"] {
 			delete(item, "kind")
 			delete(item, "apiVersion")
 		}
@@ -290,7 +294,8 @@ func isNumber(text string) bool {
 func (n *normal) sent(body string) {
 	const most = 63 - 5 // of a name that a server makes up
 	if found := generatePattern.FindStringSubmatch(body); found != nil {
-		n.generated = regexp.MustCompile(`(` + regexp.QuoteMeta(found[1][:min(len(found[1]), most)]) + `)[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
+		n.generated = regexp.MustCompile(`(` + regexp.QuoteMeta(found[1][:min(len(found[1]), most)]) +
+			`)[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
 	}
 }
 

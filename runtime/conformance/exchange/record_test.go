@@ -46,8 +46,10 @@ func TestRecord(t *testing.T) {
 	k := newKubectl(t, clientcmdapi.Config{
 		CurrentContext: "theirs",
 		Contexts:       map[string]*clientcmdapi.Context{"theirs": {Cluster: "theirs", AuthInfo: "theirs"}},
-		Clusters:       map[string]*clientcmdapi.Cluster{"theirs": {Server: "https://" + theirs.host, InsecureSkipTLSVerify: true}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"theirs": {Token: theirsToken}},
+		Clusters: map[string]*clientcmdapi.Cluster{
+			"theirs": {Server: "https://" + theirs.host, InsecureSkipTLSVerify: true},
+		},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{"theirs": {Token: theirsToken}},
 	})
 	for _, path := range scripts(t, "kubectl") {
 		s := readScript(t, path)
@@ -76,11 +78,15 @@ func startTheirs(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(binary, "--etcd-servers="+store.Endpoint(), "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
-		fmt.Sprintf("--secure-port=%d", port), "--cert-dir="+dir, "--token-auth-file="+tokens, "--authorization-mode=RBAC", "--anonymous-auth=false",
-		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+key, "--service-account-signing-key-file="+key,
+	command := exec.Command(binary, "--etcd-servers="+store.Endpoint(), "--bind-address=127.0.0.1",
+		"--advertise-address=127.0.0.1",
+		fmt.Sprintf("--secure-port=%d", port), "--cert-dir="+dir, "--token-auth-file="+tokens,
+		"--authorization-mode=RBAC", "--anonymous-auth=false",
+		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+key,
+		"--service-account-signing-key-file="+key,
 		"--service-cluster-ip-range=10.0.0.0/24", "--enable-priority-and-fairness=false",
-		"--disable-admission-plugins=NamespaceLifecycle,ServiceAccount,MutatingAdmissionPolicy,MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
+		"--disable-admission-plugins=NamespaceLifecycle,ServiceAccount,MutatingAdmissionPolicy,"+
+			"MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
@@ -148,5 +154,6 @@ func signingKey(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSpace(string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})))
+	return strings.TrimSpace(
+		string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})))
 }

@@ -195,7 +195,8 @@ func (a *asked) askHTTP2(m message) (string, bool) {
 		return "", false
 	}
 	request, err := http.ReadRequest(bufio.NewReader(strings.NewReader(m.bytes)))
-	if err != nil || request.Method == http.MethodConnect || request.Header.Get("Expect") != "" || request.Header.Get("Upgrade") != "" {
+	if err != nil || request.Method == http.MethodConnect || request.Header.Get("Expect") != "" ||
+		request.Header.Get("Upgrade") != "" {
 		return "", false
 	}
 	sent, err := io.ReadAll(request.Body)
@@ -302,7 +303,8 @@ func (a *asked) remember(body []byte) {
 		return
 	}
 	for word, value := range map[string]string{
-		"$RV": object.Metadata.ResourceVersion, "$UID": object.Metadata.UID, "$CONTINUE": object.Metadata.Continue, "$NAME": object.Metadata.Name,
+		"$RV": object.Metadata.ResourceVersion, "$UID": object.Metadata.UID, "$CONTINUE": object.Metadata.Continue,
+		"$NAME": object.Metadata.Name,
 	} {
 		if value != "" {
 			a.words[word] = value

@@ -42,7 +42,9 @@ func rule(providers ...[]string) string {
 }
 
 // both reads a configuration with our code and with theirs.
-func both(t *testing.T, text string) (ours *seal.Source, theirs encryptionconfig.StaticTransformers, ourErr, theirErr error) {
+func both(
+	t *testing.T, text string,
+) (ours *seal.Source, theirs encryptionconfig.StaticTransformers, ourErr, theirErr error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "encryption.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -68,10 +70,13 @@ func TestSameBytes(t *testing.T) {
 		rule([]string{"aesgcm", "short", secret16}), rule([]string{"aesgcm", "a:b", secret24}),
 		rule([]string{"aesgcm", "one", another}), // the same name, another secret
 		rule([]string{"aesgcm", "one", another}, gcm),
-		rule([]string{"secretbox", "box", secret32}, identity), rule([]string{"secretbox", "new", another}, []string{"secretbox", "box", secret32}),
+		rule([]string{"secretbox", "box", secret32}, identity),
+		rule([]string{"secretbox", "new", another}, []string{"secretbox", "box", secret32}),
 		rule([]string{"aescbc", "old", secret32}, identity), rule(gcm, []string{"aescbc", "old", secret32}),
-		head + "- resources: ['*.shop.example.com']\n  providers: [{aesgcm: {keys: [{name: one, secret: " + secret32 + "}]}}]\n",
-		head + "- resources: ['*.*']\n  providers: [{aesgcm: {keys: [{name: two, secret: " + another + "}, {name: one, secret: " + secret32 + "}]}}]\n",
+		head + "- resources: ['*.shop.example.com']\n  providers: [{aesgcm: {keys: [{name: one, secret: " +
+			secret32 + "}]}}]\n",
+		head + "- resources: ['*.*']\n  providers: [{aesgcm: {keys: [{name: two, secret: " + another +
+			"}, {name: one, secret: " + secret32 + "}]}}]\n",
 		head + "- resources: [others]\n  providers: [{aesgcm: {keys: [{name: one, secret: " + secret32 + "}]}}]\n",
 	}
 	type side struct {
@@ -87,7 +92,9 @@ func TestSameBytes(t *testing.T) {
 			t.Fatalf("%v, %v of\n%s", ourErr, theirErr, text)
 		}
 		mine, other := ours.For(widgets), theirs.TransformerForResource(widgets)
-		for _, data := range []string{"{}", `{"kind":"Widget","spec":{"color":"red"}}` + "\n", strings.Repeat("x", 16), strings.Repeat("y", 1000)} {
+		for _, data := range []string{
+			"{}", `{"kind":"Widget","spec":{"color":"red"}}` + "\n", strings.Repeat("x", 16), strings.Repeat("y", 1000),
+		} {
 			name := string(rune('A'+i)) + "/" + data[:2]
 			a, err := mine.Seal(key, []byte(data))
 			if err != nil {
@@ -115,7 +122,8 @@ func TestSameBytes(t *testing.T) {
 			a, aStale, aErr := sides[i].open(value)
 			b, bStale, bErr := sides[i+1].open(value)
 			if !bytes.Equal(a, b) || aStale != bStale || (aErr == nil) != (bErr == nil) {
-				t.Errorf("%s under\n%s\nours: %q %v %v\ntheirs: %q %v %v", name, configurations[i/2], a, aStale, aErr, b, bStale, bErr)
+				t.Errorf("%s under\n%s\nours: %q %v %v\ntheirs: %q %v %v", name, configurations[i/2], a, aStale, aErr,
+					b, bStale, bErr)
 			}
 			if aErr == nil && bytes.Equal(a, plain[name]) {
 				opened++
@@ -143,7 +151,8 @@ func TestSameBinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := theirs.TransformerForResource(widgets).TransformFromStorage(t.Context(), stored, value.DefaultContext("/registry/b")); err == nil {
+	if _, _, err := theirs.TransformerForResource(widgets).TransformFromStorage(t.Context(), stored,
+		value.DefaultContext("/registry/b")); err == nil {
 		t.Error("theirs opened it elsewhere")
 	}
 	if _, _, err := ours.For(widgets).Open("/registry/b", stored); err == nil {
@@ -155,13 +164,15 @@ func TestSameBinding(t *testing.T) {
 func TestSameConfigurations(t *testing.T) {
 	identity := "  providers: [{identity: {}}]\n"
 	for name, text := range map[string]string{
-		"empty":            "",
-		"no rules":         head + "[]\n",
-		"another kind":     strings.Replace(rule([]string{"identity"}), "EncryptionConfiguration", "EncryptionConfig", 1),
-		"another version":  strings.Replace(rule([]string{"identity"}), "/v1", "/v2", 1),
-		"unknown field":    rule([]string{"identity"}) + "extra: 1\n",
-		"other case":       strings.Replace(rule([]string{"identity"}), "providers", "Providers", 1),
-		"two providers":    head + "- resources: [a]\n  providers: [{identity: {}, aesgcm: {keys: [{name: a, secret: " + secret32 + "}]}}]\n",
+		"empty":    "",
+		"no rules": head + "[]\n",
+		"another kind": strings.Replace(rule([]string{"identity"}), "EncryptionConfiguration",
+			"EncryptionConfig", 1),
+		"another version": strings.Replace(rule([]string{"identity"}), "/v1", "/v2", 1),
+		"unknown field":   rule([]string{"identity"}) + "extra: 1\n",
+		"other case":      strings.Replace(rule([]string{"identity"}), "providers", "Providers", 1),
+		"two providers": head + "- resources: [a]\n  providers: [{identity: {}, aesgcm: {keys: [{name: a, secret: " +
+			secret32 + "}]}}]\n",
 		"no provider":      head + "- resources: [a]\n  providers: [{}]\n",
 		"null provider":    head + "- resources: [a]\n  providers: [{identity: null}]\n",
 		"no providers":     head + "- resources: [a]\n  providers: []\n",
@@ -182,10 +193,12 @@ func TestSameConfigurations(t *testing.T) {
 		"masked":           head + "- resources: ['*.b']\n" + identity + "- resources: [a.b]\n" + identity,
 		"masked by itself": head + "- resources: ['*.b']\n" + identity + "- resources: ['*.b']\n" + identity,
 		"masked by all":    head + "- resources: ['*.*']\n" + identity + "- resources: ['*.b']\n" + identity,
-		"in order":         head + "- resources: [a.b]\n" + identity + "- resources: ['*.b']\n" + identity + "- resources: ['*.*']\n" + identity,
-		"added up":         head + "- resources: [a.b]\n" + identity + "- resources: [a.b]\n" + identity,
-		"core":             head + "- resources: [secrets, '*.b']\n" + identity + "- resources: ['*.']\n" + identity,
-		"as JSON":          `{"apiVersion":"apiserver.config.k8s.io/v1","kind":"EncryptionConfiguration","resources":[{"resources":["a"],"providers":[{"identity":{}}]}]}`,
+		"in order": head + "- resources: [a.b]\n" + identity + "- resources: ['*.b']\n" + identity +
+			"- resources: ['*.*']\n" + identity,
+		"added up": head + "- resources: [a.b]\n" + identity + "- resources: [a.b]\n" + identity,
+		"core":     head + "- resources: [secrets, '*.b']\n" + identity + "- resources: ['*.']\n" + identity,
+		"as JSON": `{"apiVersion":"apiserver.config.k8s.io/v1","kind":"EncryptionConfiguration",` +
+			`"resources":[{"resources":["a"],"providers":[{"identity":{}}]}]}`,
 	} {
 		_, _, ourErr, theirErr := both(t, text)
 		if (ourErr == nil) != (theirErr == nil) {

@@ -30,14 +30,19 @@ func document(version, color string, parts object) api.Document {
 			"spec": object{"type": "object", "properties": object{
 				color: typed("string"), "size": typed("integer"), "parts": parts, "notes": text,
 			}},
-			"status": object{"type": "object", "properties": object{"phase": typed("string"), "clicks": typed("integer")}},
+			"status": object{"type": "object",
+				"properties": object{"phase": typed("string"), "clicks": typed("integer")}},
 		},
-		"x-kubernetes-group-version-kind": []any{object{"group": "shop.example.com", "version": version, "kind": "Widget"}},
+		"x-kubernetes-group-version-kind": []any{
+			object{"group": "shop.example.com", "version": version, "kind": "Widget"},
+		},
 	}
 	metadata := object{"type": "object", "properties": object{
-		"name": typed("string"), "namespace": typed("string"), "uid": typed("string"), "resourceVersion": typed("string"),
-		"generateName": typed("string"), "selfLink": typed("string"), "generation": typed("integer"), "creationTimestamp": typed("string"),
-		"deletionTimestamp": typed("string"), "deletionGracePeriodSeconds": typed("integer"), "labels": text, "annotations": text,
+		"name": typed("string"), "namespace": typed("string"), "uid": typed("string"),
+		"resourceVersion": typed("string"), "generateName": typed("string"), "selfLink": typed("string"),
+		"generation": typed("integer"), "creationTimestamp": typed("string"),
+		"deletionTimestamp": typed("string"), "deletionGracePeriodSeconds": typed("integer"),
+		"labels": text, "annotations": text,
 		"finalizers":    object{"type": "array", "items": typed("string"), "x-kubernetes-list-type": "set"},
 		"managedFields": object{"type": "array", "items": typed("object"), "x-kubernetes-list-type": "atomic"},
 		"ownerReferences": object{
@@ -48,7 +53,9 @@ func document(version, color string, parts object) api.Document {
 			}},
 		},
 	}}
-	data, err := json.Marshal(object{"components": object{"schemas": object{"Widget" + version: widget, "ObjectMeta": metadata}}})
+	data, err := json.Marshal(object{
+		"components": object{"schemas": object{"Widget" + version: widget, "ObjectMeta": metadata}},
+	})
 	if err != nil {
 		panic(err) // it is constant
 	}

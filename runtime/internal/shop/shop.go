@@ -98,7 +98,8 @@ func v1ToHub(in *WidgetV1, out *Widget) error {
 }
 
 func hubToV1(in *Widget, out *WidgetV1) error {
-	*out = WidgetV1{ObjectMeta: in.ObjectMeta, Spec: SpecV1{Color: in.Color, Size: in.Size, Parts: in.Parts, Notes: in.Notes},
+	*out = WidgetV1{ObjectMeta: in.ObjectMeta, Spec: SpecV1{Color: in.Color, Size: in.Size, Parts: in.Parts,
+		Notes: in.Notes},
 		Status: StatusV1{Phase: in.Phase, Clicks: in.Clicks}}
 	return nil
 }
@@ -140,7 +141,8 @@ func Ruled(v1 Rules[*WidgetV1], v1beta1 Rules[*WidgetV1beta1]) registry.Definiti
 		Scope: api.Namespaced,
 		New:   func() *Widget { return &Widget{} },
 		Versions: []codec.Version[*Widget]{
-			codec.VersionOf(api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Color", Type: "string"}, {Name: "Age", Type: "date"}}},
+			codec.VersionOf(api.VersionInfo{Name: "v1",
+				Columns: []api.Column{{Name: "Color", Type: "string"}, {Name: "Age", Type: "date"}}},
 				codec.Conversion[*Widget, *WidgetV1]{
 					New:      func() *WidgetV1 { return &WidgetV1{} },
 					Default:  DefaultV1,
@@ -171,12 +173,15 @@ func Ruled(v1 Rules[*WidgetV1], v1beta1 Rules[*WidgetV1beta1]) registry.Definiti
 			Reset: func(w *Widget) { w.Phase, w.Clicks = "", 0 },
 			Validate: func(_ context.Context, obj, _ *Widget) (errs field.ErrorList) {
 				if obj.Clicks < 0 {
-					errs = append(errs, field.Invalid(field.NewPath("status", "clicks"), obj.Clicks, "must not be negative"))
+					errs = append(errs, field.Invalid(field.NewPath("status", "clicks"), obj.Clicks,
+						"must not be negative"))
 				}
 				return errs
 			},
 		}},
-		SelectableFields: []api.SelectableField[*Widget]{{Path: "spec.color", Value: func(w *Widget) string { return w.Color }}},
+		SelectableFields: []api.SelectableField[*Widget]{{Path: "spec.color", Value: func(w *Widget) string {
+			return w.Color
+		}}},
 	}
 }
 
@@ -228,7 +233,8 @@ func Gadgets() registry.Definition[*Gadget] {
 		Scope: api.Cluster,
 		New:   func() *Gadget { return &Gadget{} },
 		Versions: []codec.Version[*Gadget]{
-			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*Gadget, *Gadget]{New: func() *Gadget { return &Gadget{} }}),
+			codec.VersionOf(api.VersionInfo{Name: "v1"},
+				codec.Conversion[*Gadget, *Gadget]{New: func() *Gadget { return &Gadget{} }}),
 		},
 		Storage: "v1",
 	}

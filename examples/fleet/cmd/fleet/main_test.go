@@ -68,7 +68,8 @@ func start(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.client.Patch(t.Context(), "aurora", types.MergePatchType, status, metav1.PatchOptions{}, "status"); err != nil {
+	if _, err := b.client.Patch(t.Context(), "aurora", types.MergePatchType, status, metav1.PatchOptions{},
+		"status"); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -151,7 +152,10 @@ func (b *bench) says(want, args string) {
 func TestScale(t *testing.T) {
 	b := start(t)
 	code, body := b.ask(http.MethodGet, aurora+"/scale", "")
-	for _, want := range []string{`"kind":"Scale"`, `"apiVersion":"autoscaling/v1"`, `"spec":{"replicas":12}`, `"status":{"replicas":9,"selector":"ship=aurora"}`} {
+	for _, want := range []string{
+		`"kind":"Scale"`, `"apiVersion":"autoscaling/v1"`, `"spec":{"replicas":12}`,
+		`"status":{"replicas":9,"selector":"ship=aurora"}`,
+	} {
 		if code != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("%d, without %s: %s", code, want, body)
 		}
@@ -162,18 +166,24 @@ func TestScale(t *testing.T) {
 		t.Errorf("scaled: %+v of generation %d", s.Spec, s.Generation)
 	}
 	b.says("aurora   21        9", "get ship aurora --subresource=scale")
-	for kind, patch := range map[string]string{"merge": `{"spec":{"replicas":22}}`, "json": `[{"op":"replace","path":"/spec/replicas","value":22}]`} {
+	for kind, patch := range map[string]string{
+		"merge": `{"spec":{"replicas":22}}`,
+		"json":  `[{"op":"replace","path":"/spec/replicas","value":22}]`,
+	} {
 		b.says("scale.autoscaling/aurora patched", "patch ship aurora --subresource=scale --type="+kind+" -p "+patch)
 	}
 	// The rules of the kind hold for its scale.
 	if out, err := b.kubectl("scale ship aurora --replicas=501"); err == nil || !strings.Contains(out, "spec.crew") {
 		t.Errorf("a crew of 501: %v %s", err, out)
 	}
-	code, body = b.ask(http.MethodPut, aurora+"/scale", `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"aurora","namespace":"default","resourceVersion":"1"},"spec":{"replicas":3}}`, "Content-Type", "application/json")
+	code, body = b.ask(http.MethodPut, aurora+"/scale", `{"apiVersion":"autoscaling/v1","kind":"Scale",`+
+		`"metadata":{"name":"aurora","namespace":"default","resourceVersion":"1"},"spec":{"replicas":3}}`,
+		"Content-Type", "application/json")
 	if code != http.StatusConflict {
 		t.Errorf("a stale scale: %d %s", code, body)
 	}
-	code, body = b.ask(http.MethodPatch, aurora+"/scale?dryRun=All", `{"spec":{"replicas":3}}`, "Content-Type", "application/merge-patch+json")
+	code, body = b.ask(http.MethodPatch, aurora+"/scale?dryRun=All", `{"spec":{"replicas":3}}`,
+		"Content-Type", "application/merge-patch+json")
 	if code != http.StatusOK || !strings.Contains(body, `"spec":{"replicas":3}`) || *b.spec().Spec.Crew != 22 {
 		t.Errorf("a dry run: %d %s", code, body)
 	}
@@ -183,25 +193,31 @@ func TestScale(t *testing.T) {
 func TestScaleOwners(t *testing.T) {
 	b := start(t)
 	apply := func(manager, path, body string) (int, string) {
-		return b.ask(http.MethodPatch, path+"?fieldManager="+manager, body, "Content-Type", "application/apply-patch+yaml")
+		return b.ask(http.MethodPatch, path+"?fieldManager="+manager, body,
+			"Content-Type", "application/apply-patch+yaml")
 	}
 	mine := `{"apiVersion":"fleet.example.com/v1","kind":"Ship","metadata":{"name":"beagle"},"spec":{"crew":3}}`
-	if code, body := apply("captain", strings.Replace(aurora, "aurora", "beagle", 1), mine); code != http.StatusCreated {
+	if code, body := apply("captain", strings.Replace(aurora, "aurora", "beagle", 1),
+		mine); code != http.StatusCreated {
 		t.Fatal(code, body)
 	}
 	at := strings.Replace(aurora, "aurora", "beagle", 1)
 	scale := `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"beagle"},"spec":{"replicas":5}}`
-	if code, body := apply("scaler", at+"/scale", scale); code != http.StatusConflict || !strings.Contains(body, `conflict with \"captain\"`) {
+	if code, body := apply("scaler", at+"/scale", scale); code != http.StatusConflict ||
+		!strings.Contains(body, `conflict with \"captain\"`) {
 		t.Errorf("no conflict: %d %s", code, body)
 	}
-	if code, body := b.ask(http.MethodPatch, at+"/scale?fieldManager=scaler", `{"spec":{"replicas":5}}`, "Content-Type", "application/merge-patch+json"); code != http.StatusOK {
+	if code, body := b.ask(http.MethodPatch, at+"/scale?fieldManager=scaler", `{"spec":{"replicas":5}}`,
+		"Content-Type", "application/merge-patch+json"); code != http.StatusOK {
 		t.Fatal(code, body)
 	}
-	if code, body := apply("captain", at, mine); code != http.StatusConflict || !strings.Contains(body, `conflict with \"scaler\" with subresource \"scale\"`) {
+	if code, body := apply("captain", at, mine); code != http.StatusConflict ||
+		!strings.Contains(body, `conflict with \"scaler\" with subresource \"scale\"`) {
 		t.Errorf("the captain takes back what was scaled: %d %s", code, body)
 	}
 	_, body := b.ask(http.MethodGet, at, "")
-	if !strings.Contains(body, `{"manager":"scaler","operation":"Update","apiVersion":"fleet.example.com/v1"`) || !strings.Contains(body, `{"f:spec":{"f:crew":{}}},"subresource":"scale"}`) {
+	if !strings.Contains(body, `{"manager":"scaler","operation":"Update","apiVersion":"fleet.example.com/v1"`) ||
+		!strings.Contains(body, `{"f:spec":{"f:crew":{}}},"subresource":"scale"}`) {
 		t.Error(body)
 	}
 }
@@ -214,10 +230,14 @@ func TestClearance(t *testing.T) {
 	if _, body := patch(aurora, `{"clearance":{"granted":true,"by":"me"}}`); strings.Contains(body, `"granted":true`) {
 		t.Errorf("cleared through the object: %s", body)
 	}
-	if code, body := patch(aurora+"/clearance", `{"clearance":{"granted":true}}`); code != http.StatusUnprocessableEntity || !strings.Contains(body, "clearance.by") {
+	if code, body := patch(aurora+"/clearance",
+		`{"clearance":{"granted":true}}`); code != http.StatusUnprocessableEntity ||
+		!strings.Contains(body, "clearance.by") {
 		t.Errorf("cleared by nobody: %d %s", code, body)
 	}
-	if code, body := patch(aurora+"/clearance", `{"clearance":{"granted":true,"by":"me"},"spec":{"crew":1}}`); code != http.StatusOK || !strings.Contains(body, `"granted":true`) || strings.Contains(body, `"crew":1,`) {
+	if code, body := patch(aurora+"/clearance",
+		`{"clearance":{"granted":true,"by":"me"},"spec":{"crew":1}}`); code != http.StatusOK ||
+		!strings.Contains(body, `"granted":true`) || strings.Contains(body, `"crew":1,`) {
 		t.Errorf("cleared: %d %s", code, body)
 	}
 }
@@ -226,7 +246,8 @@ func TestActions(t *testing.T) {
 	b := start(t)
 	docking := `{"apiVersion":"fleet.example.com/v1","kind":"Docking","harbour":"hamburg"}`
 	b.post(aurora+"/docking", docking, http.StatusForbidden)
-	if code, body := b.ask(http.MethodPatch, aurora+"/clearance", `{"clearance":{"granted":true,"by":"me"}}`, "Content-Type", "application/merge-patch+json"); code != http.StatusOK {
+	if code, body := b.ask(http.MethodPatch, aurora+"/clearance", `{"clearance":{"granted":true,"by":"me"}}`,
+		"Content-Type", "application/merge-patch+json"); code != http.StatusOK {
 		t.Fatal(code, body)
 	}
 	b.post(aurora+"/docking?dryRun=All", docking, http.StatusCreated)
@@ -241,24 +262,29 @@ func TestActions(t *testing.T) {
 		t.Errorf("in %q, of generation %d", s.Spec.Harbour, s.Generation)
 	}
 	b.post(aurora+"/docking", docking, http.StatusConflict)
-	_, answer = b.ask(http.MethodPost, aurora+"/docking?dryRun=All", strings.Replace(docking, "hamburg", "husum", 1), "Content-Type", "application/json", "Accept", "application/cbor")
+	_, answer = b.ask(http.MethodPost, aurora+"/docking?dryRun=All", strings.Replace(docking, "hamburg", "husum", 1),
+		"Content-Type", "application/json", "Accept", "application/cbor")
 	var status metav1.Status
-	if err := direct.Unmarshal([]byte(answer), &status); err != nil || status.Kind != "Status" || status.Code != http.StatusCreated {
+	if err := direct.Unmarshal([]byte(answer), &status); err != nil || status.Kind != "Status" ||
+		status.Code != http.StatusCreated {
 		t.Errorf("in CBOR: %v %+v", err, status)
 	}
 	b.post(aurora+"/docking", `{"apiVersion":"fleet.example.com/v1","kind":"Docking"}`, http.StatusUnprocessableEntity)
-	b.post(aurora+"/docking", `{"apiVersion":"fleet.example.com/v1","kind":"Docking","metadata":{"name":"beagle"},"harbour":"husum"}`, http.StatusBadRequest)
+	b.post(aurora+"/docking", `{"apiVersion":"fleet.example.com/v1","kind":"Docking","metadata":{"name":"beagle"},`+
+		`"harbour":"husum"}`, http.StatusBadRequest)
 	b.post(aurora+"/docking", `{"apiVersion":"v1","kind":"Binding"}`, http.StatusBadRequest)
 	b.post(strings.Replace(aurora, "aurora", "beagle", 1)+"/docking", docking, http.StatusNotFound)
 
-	eviction := `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"aurora","annotations":{"fleet.example.com/passenger":"ada"}}}`
+	eviction := `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"aurora",` +
+		`"annotations":{"fleet.example.com/passenger":"ada"}}}`
 	b.post(aurora+"/eviction", eviction, http.StatusCreated)
 	b.post(aurora+"/eviction", eviction, http.StatusBadRequest)
 	if s := b.spec(); len(s.Spec.Passengers) != 0 {
 		t.Errorf("on board: %v", s.Spec.Passengers)
 	}
 	answer = b.post(aurora+"/ticket", `{"spec":{"passenger":"ada"}}`, http.StatusCreated)
-	if !strings.Contains(answer, `"kind":"TicketRequest"`) || !strings.Contains(answer, `"class":"deck"`) || !strings.Contains(answer, `"number":"`) {
+	if !strings.Contains(answer, `"kind":"TicketRequest"`) || !strings.Contains(answer, `"class":"deck"`) ||
+		!strings.Contains(answer, `"number":"`) {
 		t.Error(answer)
 	}
 	if code, _ := b.ask(http.MethodGet, aurora+"/docking", ""); code != http.StatusMethodNotAllowed {
@@ -269,9 +295,14 @@ func TestActions(t *testing.T) {
 func TestManifest(t *testing.T) {
 	b := start(t)
 	b.post(aurora+"/ticket", `{"spec":{"passenger":"grace"}}`, http.StatusCreated)
-	for query, want := range map[string]string{"": `"count":2,"names":["ada","grace"]}`, "?prefix=g": `"count":1,"names":["grace"]}`} {
+	for query, want := range map[string]string{
+		"":          `"count":2,"names":["ada","grace"]}`,
+		"?prefix=g": `"count":1,"names":["grace"]}`,
+	} {
 		code, body := b.ask(http.MethodGet, aurora+"/manifest"+query, "")
-		if code != http.StatusOK || !strings.HasPrefix(body, `{"kind":"Manifest","apiVersion":"fleet.example.com/v1",`) || !strings.Contains(body, want) {
+		if code != http.StatusOK ||
+			!strings.HasPrefix(body, `{"kind":"Manifest","apiVersion":"fleet.example.com/v1",`) ||
+			!strings.Contains(body, want) {
 			t.Errorf("%s: %d %s", query, code, body)
 		}
 	}
@@ -279,7 +310,8 @@ func TestManifest(t *testing.T) {
 	for path, want := range map[string]string{"/manifest": "Manifest", "/scale": "Scale"} {
 		code, body := b.ask(http.MethodGet, aurora+path, "", "Accept", "application/cbor")
 		var object map[string]any
-		if err := direct.Unmarshal([]byte(body), &object); err != nil || code != http.StatusOK || object["kind"] != want {
+		if err := direct.Unmarshal([]byte(body), &object); err != nil || code != http.StatusOK ||
+			object["kind"] != want {
 			t.Errorf("%s in CBOR: %d %v %q", path, code, err, body)
 		}
 	}
@@ -293,7 +325,8 @@ func TestLog(t *testing.T) {
 	b.agent.Logf("one")
 	b.agent.Logf("two")
 	b.says("two", "get --raw "+aurora+"/log?tailLines=1")
-	if code, body := b.ask(http.MethodGet, aurora+"/log?tailLines=x", ""); code != http.StatusBadRequest || !strings.Contains(body, "tailLines") {
+	if code, body := b.ask(http.MethodGet, aurora+"/log?tailLines=x", ""); code != http.StatusBadRequest ||
+		!strings.Contains(body, "tailLines") {
 		t.Errorf("a bad query: %d %s", code, body)
 	}
 	client, err := rest.HTTPClientFor(b.config)
@@ -302,7 +335,8 @@ func TestLog(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.config.Host+aurora+"/log?follow=true&tailLines=1&timeout=1s", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.config.Host+aurora+
+		"/log?follow=true&tailLines=1&timeout=1s", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,14 +369,19 @@ func TestProxy(t *testing.T) {
 	b := start(t)
 	b.says("GET /proxy/charts/north?x=1", "get --raw "+aurora+"/proxy/charts/north?x=1")
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		if code, body := b.ask(method, aurora+"/proxy/a%2Fb//c?timeout=5s", "body"); code != http.StatusOK || body != method+` /proxy/a%2Fb//c?timeout=5s authorization="" body`+"\n" {
+		if code, body := b.ask(method, aurora+"/proxy/a%2Fb//c?timeout=5s", "body"); code != http.StatusOK ||
+			body != method+` /proxy/a%2Fb//c?timeout=5s authorization="" body`+"\n" {
 			t.Errorf("%s: %d %q", method, code, body)
 		}
 	}
-	if code, body := b.ask(http.MethodGet, aurora+"/proxy", ""); code != http.StatusOK || !strings.HasPrefix(body, "GET /proxy/ ") {
+	if code, body := b.ask(http.MethodGet, aurora+"/proxy", ""); code != http.StatusOK ||
+		!strings.HasPrefix(body, "GET /proxy/ ") {
 		t.Errorf("%d %q", code, body)
 	}
-	for _, path := range []string{aurora + "/proxy/../../beagle/log", aurora + "/proxy/%2e%2e/log", strings.Replace(aurora, "/ships/", "/ships%2f", 1) + "/proxy/x"} {
+	for _, path := range []string{
+		aurora + "/proxy/../../beagle/log", aurora + "/proxy/%2e%2e/log",
+		strings.Replace(aurora, "/ships/", "/ships%2f", 1) + "/proxy/x",
+	} {
 		if code, body := b.ask(http.MethodGet, path, ""); code != http.StatusNotFound {
 			t.Errorf("%s: %d %q", path, code, body)
 		}

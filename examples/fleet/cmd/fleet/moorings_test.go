@@ -27,7 +27,8 @@ func (b *bench) manifest(names ...string) string {
 	b.Helper()
 	var text strings.Builder
 	for _, name := range names {
-		text.WriteString("---\napiVersion: fleet.example.com/v1\nkind: Mooring\nmetadata: {name: " + name + "}\nspec: {ship: aurora}\n")
+		text.WriteString("---\napiVersion: fleet.example.com/v1\nkind: Mooring\nmetadata: {name: " + name +
+			"}\nspec: {ship: aurora}\n")
 	}
 	path := filepath.Join(b.TempDir(), "moorings.yaml")
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
@@ -58,26 +59,33 @@ func TestMooringsByKubectl(t *testing.T) {
 	t.Setenv("KUBE_EDITOR", "sed -i /lines:/s/5/6/")
 	b.says("edited", "edit mooring pier-1")
 	b.says("6", "get mooring pier-1 -o jsonpath={.spec.lines}")
-	if out, err := b.kubectl(`patch mooring pier-1 --type=merge -p {"spec":{"ship":"beagle"}}`); err == nil || !strings.Contains(out, "cast off") {
+	if out, err := b.kubectl(`patch mooring pier-1 --type=merge -p {"spec":{"ship":"beagle"}}`); err == nil ||
+		!strings.Contains(out, "cast off") {
 		t.Errorf("another ship: %v %s", err, out)
 	}
-	if out, err := b.kubectl("create -f " + b.manifest("Pier_3")); err == nil || !strings.Contains(out, "metadata.name") {
+	if out, err := b.kubectl("create -f " + b.manifest("Pier_3")); err == nil ||
+		!strings.Contains(out, "metadata.name") {
 		t.Errorf("a bad name: %v %s", err, out)
 	}
-	if out, err := b.kubectl("create -f " + b.manifest("pier-1")); err == nil || !strings.Contains(out, "already exists") {
+	if out, err := b.kubectl("create -f " + b.manifest("pier-1")); err == nil ||
+		!strings.Contains(out, "already exists") {
 		t.Errorf("a taken name: %v %s", err, out)
 	}
 	b.says("(server dry run)", "delete mooring pier-1 --dry-run=server")
 	b.says(`"pier-1" deleted`, "delete mooring pier-1")
 	b.says(`"pier-2" deleted`, "delete moorings --all")
 	b.says("No resources found", "get moorings")
-	for _, want := range []string{"ADDED pier-2 aurora 2", "MODIFIED pier-1 aurora 4", "MODIFIED pier-1 aurora 5", "MODIFIED pier-1 aurora 5", "MODIFIED pier-1 aurora 6", "DELETED pier-1 aurora 6", "DELETED pier-2 aurora 2"} {
+	for _, want := range []string{
+		"ADDED pier-2 aurora 2", "MODIFIED pier-1 aurora 4", "MODIFIED pier-1 aurora 5", "MODIFIED pier-1 aurora 5",
+		"MODIFIED pier-1 aurora 6", "DELETED pier-1 aurora 6", "DELETED pier-2 aurora 2",
+	} {
 		expect(want)
 	}
 	for range 2 {
 		b.says("mooring.fleet.example.com/pier-3 serverside-applied", "apply --server-side -f "+b.manifest("pier-3"))
 	}
-	b.says("patched", `patch mooring pier-3 --type=merge --field-manager=harbour -p {"spec":{"ship":"aurora","lines":4}}`)
+	b.says("patched", `patch mooring pier-3 --type=merge --field-manager=harbour -p {"spec":{"ship":"aurora",`+
+		`"lines":4}}`)
 	b.says("kubectl harbour", "get mooring pier-3 -o jsonpath={.metadata.managedFields[*].manager}")
 }
 
@@ -142,7 +150,8 @@ func TestMooringsByClientGo(t *testing.T) {
 		}}
 	}
 	port, err := moorings.Create(ctx, mooring("port"), metav1.CreateOptions{})
-	if err != nil || port.GetUID() == "" || !strings.HasPrefix(port.GetName(), "pier-") || port.GetCreationTimestamp().Year() < 2000 {
+	if err != nil || port.GetUID() == "" || !strings.HasPrefix(port.GetName(), "pier-") ||
+		port.GetCreationTimestamp().Year() < 2000 {
 		t.Fatalf("%v %v", err, port)
 	}
 	factory.Start(ctx.Done())
@@ -169,20 +178,26 @@ func TestMooringsByClientGo(t *testing.T) {
 	if err := unstructured.SetNestedField(applied.Object, int64(9), "spec", "lines"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := moorings.Apply(ctx, port.GetName(), applied, metav1.ApplyOptions{FieldManager: "x"}); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), ".spec.lines") {
+	if _, err := moorings.Apply(ctx, port.GetName(), applied,
+		metav1.ApplyOptions{FieldManager: "x"}); !apierrors.IsConflict(err) ||
+		!strings.Contains(err.Error(), ".spec.lines") {
 		t.Errorf("an apply of what another has set: %v", err)
 	}
 	uid := types.UID("another")
-	if err := moorings.Delete(ctx, port.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}); !apierrors.IsConflict(err) {
+	if err := moorings.Delete(ctx, port.GetName(),
+		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}); !apierrors.IsConflict(err) {
 		t.Errorf("a deletion of another one: %v", err)
 	}
-	if err := moorings.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "side=starboard"}); err != nil {
+	if err := moorings.DeleteCollection(ctx, metav1.DeleteOptions{},
+		metav1.ListOptions{LabelSelector: "side=starboard"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := moorings.Delete(ctx, port.GetName(), metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"add port 2", "add starboard 2", "update port 3", "delete starboard 2", "delete port 3"} {
+	for _, want := range []string{
+		"add port 2", "add starboard 2", "update port 3", "delete starboard 2", "delete port 3",
+	} {
 		select {
 		case got := <-seen:
 			if got != want {
@@ -192,7 +207,8 @@ func TestMooringsByClientGo(t *testing.T) {
 			t.Fatalf("the informer never says %q", want)
 		}
 	}
-	code, body := b.ask(http.MethodGet, strings.Replace(tides, "tides", "moorings", 1)+"?watch=1&resourceVersion=1000", "")
+	code, body := b.ask(http.MethodGet, strings.Replace(tides, "tides", "moorings", 1)+
+		"?watch=1&resourceVersion=1000", "")
 	if code != http.StatusGone && !strings.Contains(body, `"code":410`) {
 		t.Errorf("a watch from a revision that nobody told: %d %s", code, body)
 	}

@@ -22,12 +22,14 @@ func TestPodsOfKubectl(t *testing.T) {
 	b := start(t)
 	board := httptest.NewServer(b.agent)
 	t.Cleanup(board.Close)
-	b.post(pods, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"crew"},"spec":{"containers":[{"name":"main"}]}}`, http.StatusCreated)
+	b.post(pods, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"crew"},"spec":{"containers":[{"name":"main"}]}}`,
+		http.StatusCreated)
 	status, err := json.Marshal(map[string]any{"status": map[string]any{"phase": "Running", "address": board.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, text := b.ask(http.MethodPatch, pods+"/crew/status", string(status), "Content-Type", "application/merge-patch+json"); code != http.StatusOK {
+	if code, text := b.ask(http.MethodPatch, pods+"/crew/status", string(status),
+		"Content-Type", "application/merge-patch+json"); code != http.StatusOK {
 		t.Fatalf("%d %s", code, text)
 	}
 	b.agent.Logf("weighed anchor")
@@ -42,12 +44,14 @@ func TestPodsOfKubectl(t *testing.T) {
 		{"exec crew -- fail 3", "", "", "command terminated with exit code 3"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-		cmd := exec.CommandContext(ctx, "kubectl", append([]string{"--kubeconfig", b.path, "-n", "default"}, strings.Fields(c.args)...)...)
+		cmd := exec.CommandContext(ctx, "kubectl",
+			append([]string{"--kubeconfig", b.path, "-n", "default"}, strings.Fields(c.args)...)...)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.stdin), &stdout, &stderr
 		err := cmd.Run()
 		cancel()
-		if (err != nil) != (c.stderr != "") || stdout.String() != c.stdout || !strings.Contains(stderr.String(), c.stderr) {
+		if (err != nil) != (c.stderr != "") || stdout.String() != c.stdout ||
+			!strings.Contains(stderr.String(), c.stderr) {
 			t.Errorf("kubectl %s: %v\nstdout %q\nstderr %q", c.args, err, &stdout, &stderr)
 		}
 	}

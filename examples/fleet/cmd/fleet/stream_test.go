@@ -51,7 +51,8 @@ func TestExec(t *testing.T) {
 	for name, executor := range b.executors(b.address("exec", "command=cat&stdin=true&stdout=true&stderr=true")) {
 		var out bytes.Buffer
 		in := strings.Repeat("all hands on deck\n", 10_000)
-		if err := executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: strings.NewReader(in), Stdout: &out, Stderr: io.Discard}); err != nil || out.String() != in {
+		if err := executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: strings.NewReader(in),
+			Stdout: &out, Stderr: io.Discard}); err != nil || out.String() != in {
 			t.Errorf("%s: %v, %d bytes", name, err, out.Len())
 		}
 	}
@@ -101,7 +102,9 @@ func TestAttach(t *testing.T) {
 
 func TestPortForward(t *testing.T) {
 	b := start(t)
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "port ", r.URL.Path) }))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "port ", r.URL.Path)
+	}))
 	defer web.Close()
 	remote := web.URL[strings.LastIndexByte(web.URL, ':')+1:]
 	u := b.address("portforward", "ports="+remote)
@@ -119,7 +122,8 @@ func TestPortForward(t *testing.T) {
 	}
 	for name, dialer := range dialers {
 		stop, ready := make(chan struct{}), make(chan struct{})
-		forwarder, err := portforward.NewOnAddressesForStreaming(dialer, []string{"127.0.0.1"}, []string{"0:" + remote}, stop, ready, io.Discard, io.Discard)
+		forwarder, err := portforward.NewOnAddressesForStreaming(dialer, []string{"127.0.0.1"}, []string{"0:" + remote},
+			stop, ready, io.Discard, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,14 +25,19 @@ func TestViews(t *testing.T) {
 		Items    []struct{ Harbour string }
 	}
 	_, body := b.ask(http.MethodGet, tides+"?limit=1", "")
-	if err := json.Unmarshal([]byte(body), &page); err != nil || len(page.Items) != 1 || page.Items[0].Harbour != "hamburg" || page.Metadata.Continue == "" {
+	if err := json.Unmarshal([]byte(body), &page); err != nil || len(page.Items) != 1 ||
+		page.Items[0].Harbour != "hamburg" || page.Metadata.Continue == "" {
 		t.Fatalf("%v %s", err, body)
 	}
 	_, body = b.ask(http.MethodGet, tides+"?limit=1&continue="+page.Metadata.Continue, "")
-	if !strings.Contains(body, `"harbour":"husum"`) || strings.Contains(body, "hamburg") || strings.Contains(body, `"continue"`) {
+	if !strings.Contains(body, `"harbour":"husum"`) || strings.Contains(body, "hamburg") ||
+		strings.Contains(body, `"continue"`) {
 		t.Errorf("the second page: %s", body)
 	}
-	for path, want := range map[string]int{tides + "/kiel": http.StatusNotFound, "/apis/fleet.example.com/v1/tides/husum": http.StatusNotFound} {
+	for path, want := range map[string]int{
+		tides + "/kiel":                          http.StatusNotFound,
+		"/apis/fleet.example.com/v1/tides/husum": http.StatusNotFound,
+	} {
 		if code, body := b.ask(http.MethodGet, path, ""); code != want {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
@@ -52,7 +57,8 @@ func TestWatchView(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.config.Host+tides+"?watch=1&labelSelector=water%3Dhigh", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.config.Host+tides+
+		"?watch=1&labelSelector=water%3Dhigh", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +94,8 @@ func TestWatchView(t *testing.T) {
 func TestReview(t *testing.T) {
 	b := start(t)
 	const path = "/apis/fleet.example.com/v1/passagereviews"
-	answer := b.post(path, `{"apiVersion":"fleet.example.com/v1","kind":"PassageReview","spec":{"harbour":"default/hamburg","draughtCentimetres":300}}`, http.StatusCreated)
+	answer := b.post(path, `{"apiVersion":"fleet.example.com/v1","kind":"PassageReview",`+
+		`"spec":{"harbour":"default/hamburg","draughtCentimetres":300}}`, http.StatusCreated)
 	if !strings.Contains(answer, `"status":{"allowed":true,"reason":"the water is 320 cm high"}`) {
 		t.Error(answer)
 	}
@@ -105,15 +112,19 @@ func TestDiscovery(t *testing.T) {
 	b := start(t)
 	_, body := b.ask(http.MethodGet, "/apis/fleet.example.com/v1", "")
 	for _, want := range []string{
-		`{"name":"ships/scale","singularName":"","namespaced":true,"group":"autoscaling","version":"v1","kind":"Scale","verbs":["get","patch","update"]}`,
-		`{"name":"ships/eviction","singularName":"","namespaced":true,"group":"policy","version":"v1","kind":"Eviction","verbs":["create"]}`,
+		`{"name":"ships/scale","singularName":"","namespaced":true,"group":"autoscaling","version":"v1",` +
+			`"kind":"Scale","verbs":["get","patch","update"]}`,
+		`{"name":"ships/eviction","singularName":"","namespaced":true,"group":"policy","version":"v1",` +
+			`"kind":"Eviction","verbs":["create"]}`,
 		`{"name":"ships/docking","singularName":"","namespaced":true,"kind":"Docking","verbs":["create"]}`,
 		`{"name":"ships/clearance","singularName":"","namespaced":true,"kind":"Ship","verbs":["get","patch","update"]}`,
 		`{"name":"ships/exec","singularName":"","namespaced":true,"kind":"Ship","verbs":["create","get"]}`,
 		`{"name":"ships/log","singularName":"","namespaced":true,"kind":"Ship","verbs":["get"]}`,
-		`{"name":"ships/proxy","singularName":"","namespaced":true,"kind":"Ship","verbs":["create","delete","get","patch","update"]}`,
+		`{"name":"ships/proxy","singularName":"","namespaced":true,"kind":"Ship","verbs":["create","delete","get",` +
+			`"patch","update"]}`,
 		`{"name":"tides","singularName":"tide","namespaced":true,"kind":"Tide","verbs":["get","list","watch"]}`,
-		`{"name":"passagereviews","singularName":"passagereview","namespaced":false,"kind":"PassageReview","verbs":["create"]}`,
+		`{"name":"passagereviews","singularName":"passagereview","namespaced":false,"kind":"PassageReview",` +
+			`"verbs":["create"]}`,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("discovery has no %s in\n%s", want, body)
@@ -131,9 +142,11 @@ func TestDiscovery(t *testing.T) {
 	}
 	const item = "/apis/fleet.example.com/v1/namespaces/{namespace}/ships/{name}"
 	for path, methods := range map[string][]string{
-		item + "/scale": {"get", "put", "patch"}, item + "/docking": {"post"}, item + "/log": {"get"}, item + "/exec": {"get", "post"},
+		item + "/scale": {"get", "put", "patch"}, item + "/docking": {"post"}, item + "/log": {"get"},
+		item + "/exec":  {"get", "post"},
 		item + "/proxy": {"options", "delete"}, item + "/proxy/{path}": {"get", "head"}, item + "/clearance": {"patch"},
-		"/apis/fleet.example.com/v1/passagereviews": {"post"}, "/apis/fleet.example.com/v1/namespaces/{namespace}/tides": {"get"},
+		"/apis/fleet.example.com/v1/passagereviews":               {"post"},
+		"/apis/fleet.example.com/v1/namespaces/{namespace}/tides": {"get"},
 	} {
 		for _, method := range methods {
 			if document.Paths[path][method] == nil {

@@ -76,8 +76,11 @@ func (t *terminal) report(code int) error {
 	status := metav1.Status{Status: metav1.StatusSuccess}
 	if code != 0 {
 		status = metav1.Status{
-			Status: metav1.StatusFailure, Reason: "NonZeroExitCode", Message: fmt.Sprintf("command terminated with non-zero exit code: %d", code),
-			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: "ExitCode", Message: strconv.Itoa(code)}}},
+			Status: metav1.StatusFailure, Reason: "NonZeroExitCode",
+			Message: fmt.Sprintf("command terminated with non-zero exit code: %d", code),
+			Details: &metav1.StatusDetails{
+				Causes: []metav1.StatusCause{{Type: "ExitCode", Message: strconv.Itoa(code)}},
+			},
 		}
 	}
 	data, err := json.Marshal(status)
@@ -101,14 +104,16 @@ func wanted(r *http.Request) []string {
 
 func openWebSocket(w http.ResponseWriter, r *http.Request) (*terminal, error) {
 	streams := wanted(r)
-	channels := []wsstream.ChannelType{wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel}
+	channels := []wsstream.ChannelType{wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel,
+		wsstream.WriteChannel, wsstream.ReadChannel}
 	for i, name := range []string{"stdin", "stdout", "stderr"} {
 		if !slices.Contains(streams, name) {
 			channels[i] = wsstream.IgnoreChannel
 		}
 	}
 	protocol := wsstream.ChannelProtocolConfig{Binary: true, Channels: channels}
-	conn := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{commandProtocol: protocol, commandProtocol5: protocol})
+	conn := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{commandProtocol: protocol,
+		commandProtocol5: protocol})
 	_, opened, err := conn.Open(w, r)
 	if err != nil {
 		return nil, err

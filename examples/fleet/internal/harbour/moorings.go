@@ -122,7 +122,9 @@ func (m *Moorings) Update(_ context.Context, obj, old *fleetv1.Mooring, dryRun b
 }
 
 // Delete implements wiring.MooringProvider. It deletes only the object that the preconditions were checked on.
-func (m *Moorings) Delete(_ context.Context, obj *fleetv1.Mooring, options *metav1.DeleteOptions) (*fleetv1.Mooring, error) {
+func (m *Moorings) Delete(
+	_ context.Context, obj *fleetv1.Mooring, options *metav1.DeleteOptions,
+) (*fleetv1.Mooring, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now, err := m.unchanged(obj)
@@ -142,13 +144,16 @@ func (m *Moorings) unchanged(old *fleetv1.Mooring) (*fleetv1.Mooring, error) {
 	case now == nil:
 		return nil, apierrors.NewNotFound(moorings, old.Name)
 	case now.ResourceVersion != old.ResourceVersion:
-		return nil, apierrors.NewConflict(moorings, old.Name, errors.New("the mooring has been changed meanwhile; please try again"))
+		return nil, apierrors.NewConflict(moorings, old.Name,
+			errors.New("the mooring has been changed meanwhile; please try again"))
 	}
 	return now, nil
 }
 
 // Watch implements wiring.MooringProvider. The watch begins behind a revision, or with the current state.
-func (m *Moorings) Watch(_ context.Context, _ string, options api.WatchOptions) (registry.ObjectWatch[*fleetv1.Mooring], error) {
+func (m *Moorings) Watch(
+	_ context.Context, _ string, options api.WatchOptions,
+) (registry.ObjectWatch[*fleetv1.Mooring], error) {
 	w := &mooringWatch{moorings: m}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -56,7 +56,8 @@ func (a Agent) Log(ctx context.Context, follow bool, tail *int64) (io.ReadCloser
 func (a Agent) url(name string) (*url.URL, error) {
 	target, err := url.Parse(a.Address)
 	if err != nil || target.Host == "" {
-		return nil, apierrors.NewConflict(a.Resource, a.Name, fmt.Errorf("it has no agent: status.address is %q", a.Address))
+		return nil, apierrors.NewConflict(a.Resource, a.Name,
+			fmt.Errorf("it has no agent: status.address is %q", a.Address))
 	}
 	target.Path = path.Join("/", target.Path, name)
 	return target, nil

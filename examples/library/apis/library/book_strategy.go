@@ -10,7 +10,8 @@ import (
 // Validate checks rules that markers don't express, for books of all versions.
 func (b *Book) Validate(_ context.Context) field.ErrorList {
 	if isbn := bare(b.Spec.ISBN); isbn != "" && !checks(isbn) {
-		return field.ErrorList{field.Invalid(field.NewPath("spec", "isbn"), b.Spec.ISBN, "must have the right check digit")}
+		return field.ErrorList{field.Invalid(field.NewPath("spec", "isbn"), b.Spec.ISBN,
+			"must have the right check digit")}
 	}
 	return nil
 }
@@ -47,7 +48,8 @@ func (b *Book) ValidateUpdate(_ context.Context, old *Book) field.ErrorList {
 // ValidateStatusUpdate checks the numbers that controllers report.
 func (b *Book) ValidateStatusUpdate(_ context.Context, _ *Book) field.ErrorList {
 	if b.Status.Lent > b.Status.Copies {
-		return field.ErrorList{field.Invalid(field.NewPath("status", "lent"), b.Status.Lent, "must not be more than there are copies")}
+		return field.ErrorList{field.Invalid(field.NewPath("status", "lent"), b.Status.Lent,
+			"must not be more than there are copies")}
 	}
 	return nil
 }

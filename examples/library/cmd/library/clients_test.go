@@ -23,7 +23,8 @@ func restock(ctx context.Context, clients versioned.Interface, name string, page
 		return book, err
 	}
 	return clients.LibraryV1().Books("default").Apply(ctx,
-		applyv1.Book(name, "default").WithSpec(applyv1.BookSpec().WithPages(pages)), metav1.ApplyOptions{FieldManager: "restock", Force: true})
+		applyv1.Book(name, "default").WithSpec(applyv1.BookSpec().WithPages(pages)),
+		metav1.ApplyOptions{FieldManager: "restock", Force: true})
 }
 
 // The generated clients, informers and apply configurations work with the server.
@@ -71,12 +72,14 @@ func uses(t *testing.T, clients versioned.Interface) {
 	t.Helper()
 	_, err := clients.LibraryV1().Books("default").Create(t.Context(), &libraryv1.Book{
 		ObjectMeta: metav1.ObjectMeta{Name: "novels", Namespace: "default"},
-		Spec:       libraryv1.BookSpec{ISBN: "9780141439587", Title: "Novels", Pages: 100, Genre: libraryv1.Fiction, Authors: []libraryv1.Author{{Family: "Austen"}}},
+		Spec: libraryv1.BookSpec{ISBN: "9780141439587", Title: "Novels", Pages: 100, Genre: libraryv1.Fiction,
+			Authors: []libraryv1.Author{{Family: "Austen"}}},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if book, err := restock(t.Context(), clients, "novels", 900); err != nil || book.Spec.Pages != 900 || book.Spec.Title != "Novels" {
+	if book, err := restock(t.Context(), clients, "novels", 900); err != nil || book.Spec.Pages != 900 ||
+		book.Spec.Title != "Novels" {
 		t.Errorf("restocked: %+v, %v", book, err)
 	}
 	if _, err := restock(t.Context(), clients, "none", 1); !apierrors.IsNotFound(err) {

@@ -110,10 +110,12 @@ func TestVersions(t *testing.T) {
 		"title": "Novels", "author": "Jane Austen; Anne Brontë", "pageCount": int64(900), "priceCents": int64(1200),
 		"isbn": "978-0-14-143958-7",
 	}), metav1.CreateOptions{})
-	if b := as[v1alpha1.Book](t, created, err); b.Spec.Genre != "Fiction" || b.Spec.ISBN != "9780141439587" || b.UID == "" {
+	if b := as[v1alpha1.Book](t, created, err); b.Spec.Genre != "Fiction" ||
+		b.Spec.ISBN != "9780141439587" || b.UID == "" {
 		t.Errorf("created in v1alpha1: %+v", b)
 	}
-	if texts := told.take(); !slices.Equal(texts, []string{"library.example.com/v1alpha1 Book is deprecated; use library.example.com/v1 Book"}) {
+	if texts := told.take(); !slices.Equal(texts,
+		[]string{"library.example.com/v1alpha1 Book is deprecated; use library.example.com/v1 Book"}) {
 		t.Errorf("warnings of v1alpha1: %q", texts)
 	}
 	got, err := current.Get(t.Context(), "novels", metav1.GetOptions{})
@@ -128,14 +130,16 @@ func TestVersions(t *testing.T) {
 	if texts := told.take(); len(texts) > 0 {
 		t.Errorf("warnings of v1: %q", texts)
 	}
-	if err := unstructured.SetNestedSlice(got.Object, []any{map[string]any{"family": "Gaskell"}}, "spec", "authors"); err != nil {
+	if err := unstructured.SetNestedSlice(got.Object, []any{map[string]any{"family": "Gaskell"}}, "spec",
+		"authors"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := current.Update(t.Context(), got, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	got, err = old.Get(t.Context(), "novels", metav1.GetOptions{})
-	if b := as[v1alpha1.Book](t, got, err); b.Spec.Author != "Gaskell" || b.Spec.PageCount != 900 || *b.Spec.PriceCents != 1200 {
+	if b := as[v1alpha1.Book](t, got, err); b.Spec.Author != "Gaskell" || b.Spec.PageCount != 900 ||
+		*b.Spec.PriceCents != 1200 {
 		t.Errorf("read in v1alpha1: %+v", b.Spec)
 	}
 }
@@ -143,9 +147,11 @@ func TestVersions(t *testing.T) {
 // The answer has the defaults of the version's types and markers.
 func TestDefaults(t *testing.T) {
 	config, _ := start(t)
-	created, err := in(t, config, books).Create(t.Context(), book("v1", "emma", map[string]any{"title": "Emma"}), metav1.CreateOptions{})
+	created, err := in(t, config, books).Create(t.Context(), book("v1", "emma", map[string]any{"title": "Emma"}),
+		metav1.CreateOptions{})
 	b := as[libraryv1.Book](t, created, err)
-	if want := (libraryv1.BookSpec{Title: "Emma", Genre: libraryv1.Fiction, Price: libraryv1.Money{Currency: "EUR"}}); !cmp.Equal(want, b.Spec) {
+	if want := (libraryv1.BookSpec{Title: "Emma", Genre: libraryv1.Fiction,
+		Price: libraryv1.Money{Currency: "EUR"}}); !cmp.Equal(want, b.Spec) {
 		t.Error(cmp.Diff(want, b.Spec))
 	}
 }
@@ -175,7 +181,8 @@ func TestValidation(t *testing.T) {
 		t.Error(cmp.Diff(want, fields))
 	}
 
-	created, err := client.Create(t.Context(), book("v1", "emma", map[string]any{"title": "Emma", "isbn": "0-19-953552-3"}), metav1.CreateOptions{})
+	created, err := client.Create(t.Context(),
+		book("v1", "emma", map[string]any{"title": "Emma", "isbn": "0-19-953552-3"}), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,18 +194,23 @@ func TestValidation(t *testing.T) {
 	}
 
 	// CEL rules about two fields, and about the change of one. Unchanged fields are not checked.
-	_, err = client.Create(t.Context(), book("v1", "facts", map[string]any{"title": "Facts", "genre": "NonFiction"}), metav1.CreateOptions{})
-	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.authors: Required value: non-fiction has an author") {
+	_, err = client.Create(t.Context(), book("v1", "facts", map[string]any{"title": "Facts", "genre": "NonFiction"}),
+		metav1.CreateOptions{})
+	if !apierrors.IsInvalid(err) ||
+		!strings.Contains(err.Error(), "spec.authors: Required value: non-fiction has an author") {
 		t.Errorf("non-fiction without an author: %v", err)
 	}
 	for _, pages := range []int64{300, 301} {
-		_, err = client.Patch(t.Context(), "emma", types.MergePatchType, fmt.Appendf(nil, `{"spec":{"pages":%d}}`, pages), metav1.PatchOptions{})
+		_, err = client.Patch(t.Context(), "emma", types.MergePatchType,
+			fmt.Appendf(nil, `{"spec":{"pages":%d}}`, pages), metav1.PatchOptions{})
 		if err != nil {
 			t.Errorf("more pages: %v", err)
 		}
 	}
-	_, err = client.Patch(t.Context(), "emma", types.MergePatchType, []byte(`{"spec":{"pages":300}}`), metav1.PatchOptions{})
-	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.pages: Invalid value: 300: must not be less than before") {
+	_, err = client.Patch(t.Context(), "emma", types.MergePatchType, []byte(`{"spec":{"pages":300}}`),
+		metav1.PatchOptions{})
+	if !apierrors.IsInvalid(err) ||
+		!strings.Contains(err.Error(), "spec.pages: Invalid value: 300: must not be less than before") {
 		t.Errorf("less pages: %v", err)
 	}
 
@@ -229,16 +241,20 @@ func TestStatus(t *testing.T) {
 	if b := as[libraryv1.Book](t, updated, err); b.Status.Copies != 3 || b.Spec.Title != "Emma" {
 		t.Errorf("an update of the status: %+v", b)
 	}
-	patched, err := client.Patch(t.Context(), "emma", types.MergePatchType, []byte(`{"spec":{"title":"Emma II"},"status":{"copies":9}}`), metav1.PatchOptions{})
+	patched, err := client.Patch(t.Context(), "emma", types.MergePatchType,
+		[]byte(`{"spec":{"title":"Emma II"},"status":{"copies":9}}`), metav1.PatchOptions{})
 	if b := as[libraryv1.Book](t, patched, err); b.Status.Copies != 3 || b.Spec.Title != "Emma II" {
 		t.Errorf("a patch of the object: %+v", b)
 	}
-	_, err = client.Patch(t.Context(), "emma", types.MergePatchType, []byte(`{"status":{"lent":4}}`), metav1.PatchOptions{}, "status")
+	_, err = client.Patch(t.Context(), "emma", types.MergePatchType, []byte(`{"status":{"lent":4}}`),
+		metav1.PatchOptions{}, "status")
 	if !apierrors.IsInvalid(err) {
 		t.Errorf("more lent than there are: %v", err)
 	}
-	_, err = client.Patch(t.Context(), "emma", types.MergePatchType, []byte(`{"status":{"copies":-1,"lent":-1}}`), metav1.PatchOptions{}, "status")
-	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "status.copies in body should be greater than or equal to 0") {
+	_, err = client.Patch(t.Context(), "emma", types.MergePatchType, []byte(`{"status":{"copies":-1,"lent":-1}}`),
+		metav1.PatchOptions{}, "status")
+	if !apierrors.IsInvalid(err) ||
+		!strings.Contains(err.Error(), "status.copies in body should be greater than or equal to 0") {
 		t.Errorf("less copies than none: %v", err)
 	}
 }
@@ -265,7 +281,8 @@ func TestSelectableFields(t *testing.T) {
 	if !slices.Equal(names, []string{"emma", "persuasion"}) {
 		t.Errorf("fiction: %q", names)
 	}
-	if _, err := client.List(t.Context(), metav1.ListOptions{FieldSelector: "spec.title=Emma"}); !apierrors.IsBadRequest(err) {
+	if _, err := client.List(t.Context(),
+		metav1.ListOptions{FieldSelector: "spec.title=Emma"}); !apierrors.IsBadRequest(err) {
 		t.Errorf("a field that can't be selected by: %v", err)
 	}
 }
@@ -274,7 +291,8 @@ func TestSelectableFields(t *testing.T) {
 func TestTable(t *testing.T) {
 	config, _ := start(t)
 	_, err := in(t, config, books).Create(t.Context(), book("v1", "emma", map[string]any{
-		"title": "Emma", "pages": int64(474), "authors": []any{map[string]any{"given": "Jane", "family": "Austen"}, map[string]any{"family": "Anonymous"}},
+		"title": "Emma", "pages": int64(474), "authors": []any{map[string]any{"given": "Jane", "family": "Austen"},
+			map[string]any{"family": "Anonymous"}},
 	}), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -302,7 +320,8 @@ func TestTable(t *testing.T) {
 	if want := []string{"Name", "Title", "Authors", "Available", "Pages", "Age"}; !slices.Equal(want, columns) {
 		t.Errorf("columns: %q, want %q", columns, want)
 	}
-	if len(table.Rows) != 1 || !cmp.Equal(table.Rows[0].Cells[:5], []any{"emma", "Emma", "Jane Austen, Anonymous", nil, int64(474)}) {
+	if len(table.Rows) != 1 ||
+		!cmp.Equal(table.Rows[0].Cells[:5], []any{"emma", "Emma", "Jane Austen, Anonymous", nil, int64(474)}) {
 		t.Errorf("rows: %+v", table.Rows)
 	}
 }
@@ -312,7 +331,8 @@ func TestInformer(t *testing.T) {
 	config, _ := start(t)
 	client := in(t, config, books)
 	create := func(name string) {
-		if _, err := client.Create(t.Context(), book("v1", name, map[string]any{"title": name}), metav1.CreateOptions{}); err != nil {
+		if _, err := client.Create(t.Context(), book("v1", name, map[string]any{"title": name}),
+			metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -355,7 +375,8 @@ func TestInformer(t *testing.T) {
 	expect("add before=before")
 	create("after")
 	expect("add after=after")
-	if _, err := client.Patch(t.Context(), "after", types.MergePatchType, []byte(`{"spec":{"title":"changed"}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := client.Patch(t.Context(), "after", types.MergePatchType, []byte(`{"spec":{"title":"changed"}}`),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	expect("update after=changed")

@@ -60,17 +60,22 @@ status: {phase: Forged}
 		t.Errorf("a creation sets no status, and sets generation and uid: %s", body)
 	}
 
-	if code, body = send(t, server, "PATCH", widgets+"/a", "application/merge-patch+json", `{"spec":{"size":-1}}`); code != 422 || !strings.Contains(body, "must not be negative") {
+	if code, body = send(t, server, "PATCH", widgets+"/a", "application/merge-patch+json",
+		`{"spec":{"size":-1}}`); code != 422 || !strings.Contains(body, "must not be negative") {
 		t.Errorf("an invalid size: %d %s", code, body)
 	}
-	if code, body = send(t, server, "PATCH", widgets+"/a/status", "application/merge-patch+json", `{"spec":{"size":9},"status":{"phase":"Ready"}}`); code != 200 ||
-		!strings.Contains(body, `"phase":"Ready"`) || strings.Contains(body, `"size":9`) || !strings.Contains(body, `"generation":1`) {
+	if code, body = send(t, server, "PATCH", widgets+"/a/status", "application/merge-patch+json",
+		`{"spec":{"size":9},"status":{"phase":"Ready"}}`); code != 200 ||
+		!strings.Contains(body, `"phase":"Ready"`) || strings.Contains(body, `"size":9`) ||
+		!strings.Contains(body, `"generation":1`) {
 		t.Errorf("a write of the status: %d %s", code, body)
 	}
-	if code, body = send(t, server, "GET", widgets+"?fieldSelector=spec.color%3Dgreen", "", ""); code != 200 || !strings.Contains(body, `"name":"a"`) {
+	if code, body = send(t, server, "GET", widgets+"?fieldSelector=spec.color%3Dgreen", "", ""); code != 200 ||
+		!strings.Contains(body, `"name":"a"`) {
 		t.Errorf("a list by color: %d %s", code, body)
 	}
-	if code, body = send(t, server, "GET", widgets+"?fieldSelector=spec.color%3Dred", "", ""); code != 200 || !strings.Contains(body, `"items":[]`) {
+	if code, body = send(t, server, "GET", widgets+"?fieldSelector=spec.color%3Dred", "", ""); code != 200 ||
+		!strings.Contains(body, `"items":[]`) {
 		t.Errorf("a list by another color: %d %s", code, body)
 	}
 	if code, body = send(t, server, "DELETE", widgets+"/a", "", ""); code != 200 {

@@ -33,7 +33,8 @@ func start(t *testing.T) *kubectl {
 	if err := os.WriteFile(config, apitest.Start(t, apis.Groups()...).Kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return &kubectl{t: t, path: path, env: append(os.Environ(), "KUBECONFIG="+config, "HOME="+home, "KUBECACHEDIR="+home)}
+	return &kubectl{t: t, path: path, env: append(os.Environ(), "KUBECONFIG="+config, "HOME="+home,
+		"KUBECACHEDIR="+home)}
 }
 
 // run runs a command line without quotes, with the text on its standard input.
@@ -93,7 +94,8 @@ func TestDiscovery(t *testing.T) {
 		"leases coordination.k8s.io/v1 true Lease")
 	k.says("api-versions", "apps/v1", "coordination.k8s.io/v1", "v1")
 	k.says("get --raw /api", `"versions":["v1"]`)
-	k.says("explain deployment.spec.template --recursive", "GROUP: apps", "KIND: Deployment", "containers <[]Container> -required-", "imagePullPolicy <string>")
+	k.says("explain deployment.spec.template --recursive", "GROUP: apps", "KIND: Deployment",
+		"containers <[]Container> -required-", "imagePullPolicy <string>")
 	k.says("explain configmap.binaryData", "VERSION: v1", "BinaryData contains the binary data")
 	k.says("explain lease.spec.holderIdentity", "holderIdentity contains the identity of the holder")
 }
@@ -107,7 +109,8 @@ func TestConfiguration(t *testing.T) {
 	k.says("create secret generic key --from-literal=password=open", "secret/key created")
 	k.says("get secrets", "NAME TYPE DATA AGE", "key Opaque 1")
 	k.says("get secrets --field-selector type=Opaque -o name", "secret/key")
-	k.given("apiVersion: v1\nkind: Secret\nmetadata: {name: text}\nstringData: {a: b}\nimmutable: true\n", "create -f -", "secret/text created")
+	k.given("apiVersion: v1\nkind: Secret\nmetadata: {name: text}\nstringData: {a: b}\nimmutable: true\n",
+		"create -f -", "secret/text created")
 	k.says("get secret text -o jsonpath={.data.a}{.stringData}", "Yg==")
 	k.refuses(`patch secret text -p {"stringData":{"a":"c"}}`, "field is immutable when `immutable` is set")
 	k.refuses("create configmap Bad --from-literal=a=b", "Invalid value", "RFC 1123")
@@ -123,17 +126,21 @@ func TestDeployment(t *testing.T) {
 	k.says("create deployment api --image=registry.k8s.io/pause:3.10", "deployment.apps/api created")
 	k.says("apply --server-side --field-manager=team -f "+sample, "deployment.apps/web serverside-applied")
 	k.says("get deploy", "NAME READY UP-TO-DATE AVAILABLE AGE", "api 0/1 0 0", "web 0/3 0 0")
-	k.says("get deploy web -o yaml --show-managed-fields", "manager: team", "terminationGracePeriodSeconds: 30", "maxSurge: 25%", "protocol: TCP",
+	k.says("get deploy web -o yaml --show-managed-fields", "manager: team", "terminationGracePeriodSeconds: 30",
+		"maxSurge: 25%", "protocol: TCP",
 		"revisionHistoryLimit: 10", "generation: 1", "restartPolicy: Always")
 	k.says("get all", "deployment.apps/web")
 	k.says("rollout status deployment/web --watch=false", "Waiting for deployment spec update to be observed")
 	k.says("set image deployment/web web=nginx:1.28", "image updated")
-	k.says("get deploy web -o jsonpath={.metadata.generation}/{.spec.template.spec.containers[0].image}", "2/nginx:1.28")
+	k.says("get deploy web -o jsonpath={.metadata.generation}/{.spec.template.spec.containers[0].image}",
+		"2/nginx:1.28")
 	k.refuses("apply --server-side --field-manager=other -f "+sample, "conflict with \"kubectl-set\"")
-	k.says(`patch deployment web --subresource=status -p {"status":{"replicas":3,"readyReplicas":2,"updatedReplicas":3,"availableReplicas":2,"observedGeneration":2}}`, "patched")
+	k.says(`patch deployment web --subresource=status -p {"status":{"replicas":3,"readyReplicas":2,`+
+		`"updatedReplicas":3,"availableReplicas":2,"observedGeneration":2}}`, "patched")
 	k.says("get deployment web", "web 2/3 3 2")
 	k.says("rollout status deployment/web --watch=false", "2 of 3 updated replicas are available")
-	k.refuses(`patch deployment web --type=merge -p {"spec":{"selector":{"matchLabels":{"app":"else"}}}}`, "field is immutable", "`selector` does not match template `labels`")
+	k.refuses(`patch deployment web --type=merge -p {"spec":{"selector":{"matchLabels":{"app":"else"}}}}`,
+		"field is immutable", "`selector` does not match template `labels`")
 	k.refuses(`patch deployment web --type=merge -p {"spec":{"selector":null}}`, "spec.selector: Required value")
 	k.says("delete deployment --all", `deployment.apps "web" deleted`)
 }
@@ -142,7 +149,8 @@ func TestDeployment(t *testing.T) {
 func TestStrategicMerge(t *testing.T) {
 	k := start(t)
 	k.says("create deployment web --image=nginx --port=80", "created")
-	k.says(`patch deployment web -p {"spec":{"template":{"spec":{"containers":[{"name":"side","image":"busybox"}]}}}}`, "patched")
+	k.says(`patch deployment web -p {"spec":{"template":{"spec":{"containers":[{"name":"side",`+
+		`"image":"busybox"}]}}}}`, "patched")
 	k.says("get deploy web -o jsonpath={.spec.template.spec.containers[*].name}", "side nginx")
 	k.says("set env deployment/web MODE=test", "env updated")
 	k.says("get deploy web -o jsonpath={.spec.template.spec.containers[1].env[0].value}", "test")
@@ -151,7 +159,8 @@ func TestStrategicMerge(t *testing.T) {
 // A new pod has the defaults of a template of pods, and the phase Pending.
 func TestPod(t *testing.T) {
 	k := start(t)
-	pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one"},"spec":{"containers":[{"name":"main","image":"main:1","ports":[{"containerPort":80}]}]},"status":{"phase":"Running"}}`
+	pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one"},"spec":{"containers":[{"name":"main",` +
+		`"image":"main:1","ports":[{"containerPort":80}]}]},"status":{"phase":"Running"}}`
 	k.given(pod, "create -f -", "pod/one created")
 	k.says("get po", "NAME STATUS AGE", "one Pending")
 	k.says("get pods --field-selector status.phase=Pending,spec.nodeName= -o name", "pod/one")
@@ -165,8 +174,10 @@ func TestPod(t *testing.T) {
 func TestEvents(t *testing.T) {
 	k := start(t)
 	for _, name := range []string{"one", "two"} {
-		k.given(`{"apiVersion":"v1","kind":"Event","metadata":{"name":"`+name+`.1","namespace":"default"},"reason":"Started","type":"Normal","count":1,
-			"involvedObject":{"apiVersion":"v1","kind":"Pod","namespace":"default","name":"`+name+`"},"lastTimestamp":"2026-01-01T00:00:00Z"}`,
+		k.given(`{"apiVersion":"v1","kind":"Event","metadata":{"name":"`+name+
+			`.1","namespace":"default"},"reason":"Started","type":"Normal","count":1,
+			"involvedObject":{"apiVersion":"v1","kind":"Pod","namespace":"default","name":"`+name+`"},`+
+			`"lastTimestamp":"2026-01-01T00:00:00Z"}`,
 			"create -f -", "event/"+name+".1 created")
 	}
 	k.says("events", "Pod/one", "Pod/two")
@@ -175,5 +186,6 @@ func TestEvents(t *testing.T) {
 	if strings.Contains(out, "Pod/two") {
 		t.Errorf("events of another: %s", out)
 	}
-	k.says("get events --field-selector involvedObject.kind=Pod,involvedObject.name!=one,type=Normal -o name", "event/two.1")
+	k.says("get events --field-selector involvedObject.kind=Pod,involvedObject.name!=one,type=Normal -o name",
+		"event/two.1")
 }

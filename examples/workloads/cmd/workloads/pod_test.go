@@ -41,9 +41,11 @@ func kubelet(t *testing.T) (host, port string) {
 
 // run speaks the WebSocket protocol of remote commands.
 func run(w http.ResponseWriter, r *http.Request) error {
-	channels := []wsstream.ChannelType{wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel}
+	channels := []wsstream.ChannelType{wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel,
+		wsstream.WriteChannel}
 	protocol := wsstream.ChannelProtocolConfig{Binary: true, Channels: channels}
-	conn := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{"v4.channel.k8s.io": protocol, "v5.channel.k8s.io": protocol})
+	conn := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{"v4.channel.k8s.io": protocol,
+		"v5.channel.k8s.io": protocol})
 	_, streams, err := conn.Open(w, r)
 	if err != nil {
 		return err
@@ -71,8 +73,9 @@ func (k *kubectl) runningPod(name, host, port string) {
 	k.t.Helper()
 	pod := map[string]any{
 		"apiVersion": "v1", "kind": "Pod",
-		"metadata": map[string]any{"name": name, "labels": map[string]any{"app": "web"}, "annotations": map[string]any{"workloads.example.com/agent-port": port}},
-		"spec":     map[string]any{"containers": []any{map[string]any{"name": "main", "image": "main:1"}}},
+		"metadata": map[string]any{"name": name, "labels": map[string]any{"app": "web"},
+			"annotations": map[string]any{"workloads.example.com/agent-port": port}},
+		"spec": map[string]any{"containers": []any{map[string]any{"name": "main", "image": "main:1"}}},
 	}
 	data, err := json.Marshal(pod)
 	if err != nil {
@@ -81,7 +84,9 @@ func (k *kubectl) runningPod(name, host, port string) {
 	k.given(string(data), "create -f -", "pod/"+name+" created")
 	k.given(`{"apiVersion":"v1","kind":"Binding","metadata":{"name":"`+name+`"},"target":{"kind":"Node","name":"n1"}}`,
 		"create --raw /api/v1/namespaces/default/pods/"+name+"/binding -f -", `"status":"Success"`)
-	k.says(fmt.Sprintf(`patch pod %s --subresource=status -p {"status":{"phase":"Running","hostIP":%q,"conditions":[{"type":"PodScheduled","status":"True"},{"type":"Ready","status":"True"}]}}`, name, host), "patched")
+	k.says(fmt.Sprintf(`patch pod %s --subresource=status -p {"status":{"phase":"Running","hostIP":%q,`+
+		`"conditions":[{"type":"PodScheduled","status":"True"},{"type":"Ready","status":"True"}]}}`, name,
+		host), "patched")
 }
 
 // kubectl's commands for pods, beside reads and writes.
@@ -99,7 +104,8 @@ func TestPodIsRun(t *testing.T) {
 	k.check("binding again", out, ok, false, []string{`it is assigned to node "n1" already`})
 	k.refuses("debug one --image=busybox", "ephemeral containers are disabled for this cluster")
 	k.says("api-resources --api-group= --namespaced -o name", "pods")
-	k.says("get --raw /api/v1", `{"name":"pods/eviction","singularName":"","namespaced":true,"group":"policy","version":"v1","kind":"Eviction","verbs":["create"]}`)
+	k.says("get --raw /api/v1", `{"name":"pods/eviction","singularName":"","namespaced":true,"group":"policy",`+
+		`"version":"v1","kind":"Eviction","verbs":["create"]}`)
 }
 
 // kubectl drain evicts the pods of a node as far as their budget allows.
@@ -112,23 +118,29 @@ func TestDrain(t *testing.T) {
 	k.says("create pdb web --selector=app=web --min-available=1", "poddisruptionbudget.policy/web created")
 	k.says("get pdb", "NAME MIN AVAILABLE", "web 1")
 	evict := func(name, options string) (string, bool) {
-		eviction := `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"` + name + `"},"deleteOptions":{` + options + `}}`
+		eviction := `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"` + name + `"},"deleteOptions":{` +
+			options + `}}`
 		return k.run("create --raw /api/v1/namespaces/default/pods/"+name+"/eviction -f -", eviction)
 	}
 	out, ok := evict("one", "")
-	k.check("eviction before anybody counted", out, ok, false, []string{"Cannot evict pod as it would violate the pod's disruption budget"})
+	k.check("eviction before anybody counted", out, ok, false,
+		[]string{"Cannot evict pod as it would violate the pod's disruption budget"})
 	// The controller of budgets would set these numbers.
-	k.says(`patch pdb web --subresource=status -p {"status":{"observedGeneration":1,"expectedPods":2,"currentHealthy":2,"desiredHealthy":1,"disruptionsAllowed":1}}`, "patched")
+	k.says(`patch pdb web --subresource=status -p {"status":{"observedGeneration":1,"expectedPods":2,`+
+		`"currentHealthy":2,"desiredHealthy":1,"disruptionsAllowed":1}}`, "patched")
 	out, ok = evict("two", `"preconditions":{"uid":"another"}`)
 	k.check("eviction of another", out, ok, false, []string{"the UID in the precondition (another) does not match"})
 	for _, options := range []string{`"dryRun":["All"]`, ""} {
-		k.says("patch pdb web --subresource=status --type=merge -p {\"status\":{\"disruptionsAllowed\":1,\"disruptedPods\":null}}", "patched")
+		k.says("patch pdb web --subresource=status --type=merge -p {\"status\":{\"disruptionsAllowed\":1,"+
+			"\"disruptedPods\":null}}", "patched")
 		out, ok = evict("one", options)
 		k.check("eviction", out, ok, true, []string{`"status":"Success"`})
-		k.says("get pdb web -o jsonpath={.status.disruptionsAllowed}", map[bool]string{true: "1", false: "0"}[options != ""])
+		k.says("get pdb web -o jsonpath={.status.disruptionsAllowed}",
+			map[bool]string{true: "1", false: "0"}[options != ""])
 	}
 	k.says("get pods -o name", "pod/two")
-	k.refuses("drain n1 --force --timeout=1s", "evicting pod default/two", "Cannot evict pod as it would violate the pod's disruption budget.", "global timeout reached")
+	k.refuses("drain n1 --force --timeout=1s", "evicting pod default/two",
+		"Cannot evict pod as it would violate the pod's disruption budget.", "global timeout reached")
 	k.says("get node n1 -o jsonpath={.spec.unschedulable}", "true")
 	k.says("patch pdb web --subresource=status -p {\"status\":{\"disruptionsAllowed\":1}}", "patched")
 	k.says("drain n1 --force", "pod/two evicted", "node/n1 drained")
@@ -147,7 +159,8 @@ func TestToken(t *testing.T) {
 		t.Fatal(out)
 	}
 	claims, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil || !strings.Contains(string(claims), `"aud":["shop"]`) || !strings.Contains(string(claims), `"sub":"system:serviceaccount:default:builder"`) {
+	if err != nil || !strings.Contains(string(claims), `"aud":["shop"]`) ||
+		!strings.Contains(string(claims), `"sub":"system:serviceaccount:default:builder"`) {
 		t.Errorf("%s, %v", claims, err)
 	}
 	k.refuses("create token builder --duration=1m", "may not specify a duration less than 10 minutes")

@@ -46,12 +46,15 @@ func (p *Pod) Portforward(context.Context, *PodPortForwardOptions) (http.Handler
 
 // has returns an error if the pod has no container of the name. An empty name is the first container.
 func (p *Pod) has(container string) error {
-	if container == "" || slices.ContainsFunc(p.Spec.Containers, func(c Container) bool { return c.Name == container }) {
+	if container == "" || slices.ContainsFunc(p.Spec.Containers, func(c Container) bool {
+		return c.Name == container
+	}) {
 		return nil
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s", container, p.Name))
 }
 
 func (p *Pod) agent() passage.Agent {
-	return passage.Agent{Resource: SchemeGroupVersion.WithResource("pods").GroupResource(), Name: p.Name, Address: p.Status.Address}
+	return passage.Agent{Resource: SchemeGroupVersion.WithResource("pods").GroupResource(), Name: p.Name,
+		Address: p.Status.Address}
 }

@@ -2,8 +2,8 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Ship sails. On board runs an agent, at status.address, which tells the ship's log, runs commands and forwards ports; the
-// API server passes requests on to it, as kube-apiserver does to a kubelet.
+// Ship sails. On board runs an agent, at status.address, which tells the ship's log, runs commands and forwards ports;
+// the API server passes requests on to it, as kube-apiserver does to a kubelet.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=sh

@@ -4,7 +4,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Park is a green place in the city. There are no namespaces for them: a city has one park of a name.
 //
-// This version is the one that is stored, and so the hub: other versions are converted to it, and all logic works on it.
+// This version is the one that is stored, and so the hub: other versions are converted to it,
+// and all logic works on it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:storageversion

@@ -57,7 +57,8 @@ func ValidateUpdate_Deployment(_ context.Context, deployment, old *appsv1.Deploy
 	if metav1.FormatLabelSelector(deployment.Spec.Selector) == metav1.FormatLabelSelector(old.Spec.Selector) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(field.NewPath("spec", "selector"), deployment.Spec.Selector, "field is immutable")}
+	return field.ErrorList{field.Invalid(field.NewPath("spec", "selector"), deployment.Spec.Selector,
+		"field is immutable")}
 }
 
 func validateSelector(selector *metav1.LabelSelector, template map[string]string, spec *field.Path) field.ErrorList {
@@ -72,7 +73,8 @@ func validateSelector(selector *metav1.LabelSelector, template map[string]string
 		return field.ErrorList{field.Invalid(spec.Child("selector"), selector, "empty selector is invalid")}
 	}
 	if !matches.Matches(labels.Set(template)) {
-		return field.ErrorList{field.Invalid(spec.Child("template", "metadata", "labels"), template, "`selector` does not match template `labels`")}
+		return field.ErrorList{field.Invalid(spec.Child("template", "metadata", "labels"), template,
+			"`selector` does not match template `labels`")}
 	}
 	return nil
 }

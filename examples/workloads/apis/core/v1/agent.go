@@ -39,7 +39,8 @@ func agentOf(pod *corev1.Pod) agent {
 func (a agent) url(path string) (*url.URL, error) {
 	port, err := strconv.ParseUint(a.port, 10, 16)
 	if err != nil || net.ParseIP(a.pod.Status.HostIP) == nil {
-		return nil, apierrors.NewConflict(pods, a.pod.Name, fmt.Errorf("it runs nowhere yet: status.hostIP is %q", a.pod.Status.HostIP))
+		return nil, apierrors.NewConflict(pods, a.pod.Name,
+			fmt.Errorf("it runs nowhere yet: status.hostIP is %q", a.pod.Status.HostIP))
 	}
 	host := net.JoinHostPort(a.pod.Status.HostIP, strconv.FormatUint(port, 10))
 	return &url.URL{Scheme: "http", Host: host, Path: "/" + path + "/" + a.pod.Namespace + "/" + a.pod.Name}, nil

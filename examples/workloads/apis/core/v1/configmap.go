@@ -24,7 +24,8 @@ func ValidateObject_ConfigMap(_ context.Context, config *corev1.ConfigMap) field
 	for _, key := range slices.Sorted(maps.Keys(config.Data)) {
 		check(field.NewPath("data"), key, len(config.Data[key]))
 		if _, twice := config.BinaryData[key]; twice {
-			errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key, "duplicate of key present in binaryData"))
+			errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key,
+				"duplicate of key present in binaryData"))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(config.BinaryData)) {

@@ -51,7 +51,9 @@ func runs(pod *corev1.Pod) bool {
 }
 
 // budgetOf returns the budget that selects the pod, or nil.
-func budgetOf(ctx context.Context, pod *corev1.Pod, budgets reach.Objects[*policyv1.PodDisruptionBudget]) (*policyv1.PodDisruptionBudget, error) {
+func budgetOf(
+	ctx context.Context, pod *corev1.Pod, budgets reach.Objects[*policyv1.PodDisruptionBudget],
+) (*policyv1.PodDisruptionBudget, error) {
 	all, err := budgets.List(ctx, pod.Namespace, nil)
 	if err != nil {
 		return nil, err
@@ -66,7 +68,8 @@ func budgetOf(ctx context.Context, pod *corev1.Pod, budgets reach.Objects[*polic
 	case 1:
 		return all[0], nil
 	}
-	return nil, apierrors.NewInternalError(errors.New("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."))
+	return nil, apierrors.NewInternalError(
+		errors.New("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."))
 }
 
 // counts reports whether a budget protects the pod. A pod that isn't ready is protected as the budget's policy says.
@@ -106,6 +109,7 @@ func spend(budget *policyv1.PodDisruptionBudget, pod *corev1.Pod) error {
 // refusal returns a 429 without a time to retry after: clients see it at once, and kubectl drain retries by itself.
 func refusal(cause string) error {
 	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
-	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: cause})
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes,
+		metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: cause})
 	return err
 }

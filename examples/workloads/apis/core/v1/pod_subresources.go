@@ -63,8 +63,11 @@ func Binding_Pod(_ context.Context, pod *corev1.Pod, in *corev1.Binding) error {
 	}
 	pod.Spec.NodeName = in.Target.Name
 	pod.Status.Conditions = append(
-		slices.DeleteFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled }),
-		corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Now())})
+		slices.DeleteFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodScheduled
+		}),
+		corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue,
+			LastTransitionTime: metav1.NewTime(time.Now())})
 	return nil
 }
 

@@ -22,7 +22,9 @@ var issuer = sync.OnceValues(func() (ed25519.PrivateKey, error) {
 })
 
 // Token_ServiceAccount implements serviceaccounts/token, which kubectl create token uses.
-func Token_ServiceAccount(_ context.Context, account *corev1.ServiceAccount, in *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
+func Token_ServiceAccount(
+	_ context.Context, account *corev1.ServiceAccount, in *authenticationv1.TokenRequest,
+) (*authenticationv1.TokenRequest, error) {
 	seconds := int64(time.Hour / time.Second)
 	if in.Spec.ExpirationSeconds != nil {
 		seconds = *in.Spec.ExpirationSeconds
@@ -33,7 +35,8 @@ func Token_ServiceAccount(_ context.Context, account *corev1.ServiceAccount, in 
 	now := time.Now()
 	expires := now.Add(time.Duration(seconds) * time.Second)
 	claims := map[string]any{
-		"sub": fmt.Sprintf("system:serviceaccount:%s:%s", account.Namespace, account.Name), "iat": now.Unix(), "exp": expires.Unix(),
+		"sub": fmt.Sprintf("system:serviceaccount:%s:%s", account.Namespace, account.Name), "iat": now.Unix(),
+		"exp": expires.Unix(),
 	}
 	if len(in.Spec.Audiences) > 0 {
 		claims["aud"] = in.Spec.Audiences

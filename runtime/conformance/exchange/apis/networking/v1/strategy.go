@@ -23,7 +23,8 @@ func (c *IngressClass) Validate(context.Context) field.ErrorList {
 // ValidateUpdate keeps the controller: another one is another class.
 func (c *IngressClass) ValidateUpdate(_ context.Context, old *IngressClass) field.ErrorList {
 	if c.Spec.Controller != old.Spec.Controller {
-		return field.ErrorList{field.Invalid(field.NewPath("spec", "controller"), c.Spec.Controller, "field is immutable").WithOrigin("immutable")}
+		return field.ErrorList{field.Invalid(field.NewPath("spec", "controller"), c.Spec.Controller,
+			"field is immutable").WithOrigin("immutable")}
 	}
 	return nil
 }

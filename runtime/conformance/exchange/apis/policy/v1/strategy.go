@@ -26,8 +26,10 @@ func (b *PodDisruptionBudget) Validate(context.Context) field.ErrorList {
 	}
 	errs = append(errs, amount(spec.MinAvailable, at.Child("minAvailable"))...)
 	errs = append(errs, amount(spec.MaxUnavailable, at.Child("maxUnavailable"))...)
-	errs = append(errs, validation.ValidateLabelSelector(spec.Selector, validation.LabelSelectorValidationOptions{}, at.Child("selector"))...)
-	if policy := spec.UnhealthyPodEvictionPolicy; policy != nil && *policy != policyv1.AlwaysAllow && *policy != policyv1.IfHealthyBudget {
+	errs = append(errs, validation.ValidateLabelSelector(spec.Selector, validation.LabelSelectorValidationOptions{},
+		at.Child("selector"))...)
+	if policy := spec.UnhealthyPodEvictionPolicy; policy != nil && *policy != policyv1.AlwaysAllow &&
+		*policy != policyv1.IfHealthyBudget {
 		errs = append(errs, field.NotSupported(at.Child("unhealthyPodEvictionPolicy"), *policy,
 			[]policyv1.UnhealthyPodEvictionPolicyType{policyv1.AlwaysAllow, policyv1.IfHealthyBudget}))
 	}
@@ -42,12 +44,14 @@ func amount(value *intstr.IntOrString, at *field.Path) field.ErrorList {
 	case value == nil:
 		return nil
 	case value.Type == intstr.Int && value.IntVal < 0:
-		return field.ErrorList{field.Invalid(at, int64(value.IntVal), "must be greater than or equal to 0").WithOrigin("minimum")}
+		return field.ErrorList{field.Invalid(at, int64(value.IntVal), "must be greater than or equal to 0").
+			WithOrigin("minimum")}
 	case value.Type == intstr.Int:
 		return nil
 	case !percent.MatchString(value.StrVal):
 		return field.ErrorList{field.Invalid(at, *value,
-			"a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')")}
+			"a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex "+
+				"used for validation is '[0-9]+%')")}
 	}
 	if share, err := strconv.Atoi(value.StrVal[:len(value.StrVal)-1]); err != nil || share > 100 {
 		return field.ErrorList{field.Invalid(at, *value, "must not be greater than 100%")}
@@ -67,7 +71,8 @@ func (b *PodDisruptionBudget) ValidateStatusUpdate(_ context.Context, _ *PodDisr
 		{"desiredHealthy", status.DesiredHealthy}, {"expectedPods", status.ExpectedPods},
 	} {
 		if count.value < 0 {
-			errs = append(errs, field.Invalid(at.Child(count.name), int64(count.value), "must be greater than or equal to 0").WithOrigin("minimum"))
+			errs = append(errs, field.Invalid(at.Child(count.name), int64(count.value),
+				"must be greater than or equal to 0").WithOrigin("minimum"))
 		}
 	}
 	return errs
