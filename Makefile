@@ -6,6 +6,10 @@ EXAMPLES := examples/quickstart examples/library examples/park examples/workload
 PEERS    := generator/conformance generator/conformance/crd runtime/conformance
 # Modules whose generated code is checked in.
 FRESH    := $(EXAMPLES) runtime/conformance
+# Files whose lines may be longer than 120 columns: generated code and pages, inputs and goldens of tests, and Go code
+# that is not wrapped yet.
+LONG_LINES := zz_generated|testdata/|/client/|^docs/reference/|^examples/.*/docs/
+LONG_LINES := $(LONG_LINES)|^(docs|examples|runtime|templates)/.*[.]go$$|^floors_test
 # How long each scenario of runtime/faults lasts in test-long.
 FAULTS   ?= 3m
 # Where record builds kube-apiserver.
@@ -36,7 +40,8 @@ run: ## serve an example in the foreground
 .PHONY: test
 test: ## run all tests, on a real etcd, embedded and as a separate process
 	$(GO) test -timeout 30m ./...
-	@for m in $(EXAMPLES) $(PEERS); do echo "cd $$m && go test ./..."; (cd $$m && $(GO) test -timeout 30m ./...) || exit 1; done
+	@for m in $(EXAMPLES) $(PEERS); do \
+	  echo "cd $$m && go test ./..."; (cd $$m && $(GO) test -timeout 30m ./...) || exit 1; done
 	cd runtime/faults && $(GO) test -count=1 -timeout 30m ./...
 
 .PHONY: test-race
@@ -44,10 +49,12 @@ test-race: ## run the runtime's tests with the race detector
 	$(GO) test -race -timeout 30m $$($(GO) list ./runtime/... | grep -v /planted)
 
 .PHONY: test-long
-test-long: peer ## what takes longer: fuzzing, a million objects, faults for FAULTS=3m each, and our server beside k8s.io/sample-apiserver
-	@for f in $$(grep -rho --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd generator runtime | sed 's/func //' | sort -u); do \
+test-long: peer ## run the tests that take longer: fuzzing, a million objects, faults for FAULTS=3m each, and peer
+	@for f in $$(grep -rho --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd generator runtime | \
+	    sed 's/func //' | sort -u); do \
 	  pkg=$$(grep -rl --include='*_test.go' "^func $$f(" cmd generator runtime | head -1 | xargs dirname); \
-	  echo "fuzz $$pkg $$f"; (cd $$pkg && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s -fuzzminimizetime 1s .) || exit 1; done
+	  echo "fuzz $$pkg $$f"; \
+	  (cd $$pkg && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s -fuzzminimizetime 1s .) || exit 1; done
 	APIGEN_LONG=1 $(GO) test -timeout 30m $$($(GO) list ./runtime/... | grep -v /planted)
 	cd runtime/faults && APIGEN_FAULTS=$(FAULTS) $(GO) test -count=1 -timeout 60m -v .
 
@@ -57,9 +64,10 @@ peer: ## our server beside k8s.io/sample-apiserver on one etcd; takes minutes to
 	cd runtime/conformance && $(GO) test -tags peer ./seal
 
 .PHONY: record
-record: ## ask a kube-apiserver, built in RECORD=/tmp/kube-apiserver, anew for the answers of runtime/conformance/exchange
+record: ## record runtime/conformance/exchange anew, from a kube-apiserver built in RECORD=/tmp/kube-apiserver
 	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
-	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver $(GO) test -count=1 -tags record -run '^TestRecord$$' ./exchange
+	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver \
+	  $(GO) test -count=1 -tags record -run '^TestRecord$$' ./exchange
 
 .PHONY: kubectl
 kubectl: ## build bin/kubectl, for the tests, where there is none on the machine
@@ -74,8 +82,16 @@ bench: ## run the benchmarks
 check: check-format check-generate lint ## everything CI checks beside the tests
 
 .PHONY: check-format
-check-format: ## fail on code that gofmt would change; `make format` mends it
-	@out=$$(gofmt -l cmd docs generator runtime templates examples *.go); test -z "$$out" || { echo "gofmt -w $$out"; exit 1; }
+check-format: ## fail on code that gofmt would change, which `make format` mends, and on lines over 120 columns
+	@out=$$(gofmt -l cmd docs generator runtime templates examples *.go); \
+	  test -z "$$out" || { echo "gofmt -w $$out"; exit 1; }
+	@git ls-files Makefile '*.go' '*.md' | grep -vE '$(LONG_LINES)' | LC_ALL=C xargs awk ' \
+	  FNR == 1 { code = 0 }; \
+	  /^ *```/ { code = !code }; \
+	  { line = $$0; gsub(/\t/, "    ", line); gsub(/[\200-\277]/, "", line) }; \
+	  length(line) > 120 && !/^[\t ]*\/\/ \+/ && !(FILENAME ~ /\.md$$/ && (code || /^ *\|/)) { \
+	    print FILENAME ":" FNR ": the line is longer than 120 columns"; bad = 1 }; \
+	  END { exit bad }'
 
 .PHONY: format
 format: ## gofmt all
@@ -83,7 +99,8 @@ format: ## gofmt all
 
 .PHONY: check-generate
 check-generate: build ## fail if generated code or docs/reference is stale; `make generate` mends it
-	@for e in $(FRESH); do echo "apigen build --check: $$e"; (cd $$e && ../../$(BIN)/apigen build --check ./...) || exit 1; done
+	@for e in $(FRESH); do \
+	  echo "apigen build --check: $$e"; (cd $$e && ../../$(BIN)/apigen build --check ./...) || exit 1; done
 	$(GO) test -count=1 -run '^TestReference$$' ./docs
 
 .PHONY: generate
@@ -106,7 +123,10 @@ $(LINT):
 
 .PHONY: cross
 cross: ## build and vet the CLI for Linux, macOS and Windows
-	@for os in linux darwin windows; do echo "GOOS=$$os"; GOOS=$$os $(GO) build -o /dev/null ./cmd/apigen && GOOS=$$os $(GO) vet ./cmd/apigen ./generator/... || exit 1; done
+	@for os in linux darwin windows; do \
+	  echo "GOOS=$$os"; \
+	  GOOS=$$os $(GO) build -o /dev/null ./cmd/apigen && \
+	    GOOS=$$os $(GO) vet ./cmd/apigen ./generator/... || exit 1; done
 
 .PHONY: clean
 clean: ## remove what was built

@@ -34,8 +34,8 @@ type Widget struct {
 }
 `
 
-// TestCompatAgainstGit: the old state is what git has, in the folder of the repository that corresponds to ours, and neither
-// the work tree nor the repository is touched.
+// TestCompatAgainstGit checks that Compat reads the old state from git, from the folder of the repository that
+// corresponds to the module's, and that it changes neither the work tree nor the repository.
 func TestCompatAgainstGit(t *testing.T) {
 	dir := loadtest.Dir(t, widget)
 	gitIn(t, dir, "init", "-q")
@@ -52,7 +52,8 @@ func TestCompatAgainstGit(t *testing.T) {
 	}
 	before := gitIn(t, dir, "status", "--porcelain")
 	for _, from := range []string{dir, filepath.Join(dir, "apis")} {
-		res, err := generator.Compat(context.Background(), generator.CompatOptions{Dir: from, Against: "HEAD", Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off")})
+		res, err := generator.Compat(context.Background(),
+			generator.CompatOptions{Dir: from, Against: "HEAD", Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +75,9 @@ func TestCompatRefusals(t *testing.T) {
 	gitIn(t, dir, "init", "-q")
 	broken := t.TempDir()
 	loadtest.WriteModule(t, broken, "example.com/test")
-	if err := os.WriteFile(filepath.Join(broken, "a.go"), []byte("// +groupName=a.example.com\npackage a\n\n// +kubebuilder:object:generate=true\ntype T struct{ X Y }\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(broken, "a.go"),
+		[]byte("// +groupName=a.example.com\npackage a\n\n// +kubebuilder:object:generate=true\n"+
+			"type T struct{ X Y }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for against, want := range map[string]string{
@@ -82,7 +85,8 @@ func TestCompatRefusals(t *testing.T) {
 		"--output=a.txt": "is neither a folder nor a commit",
 		broken:           "doesn't load:\na.go:5:18:",
 	} {
-		_, err := generator.Compat(context.Background(), generator.CompatOptions{Dir: dir, Against: against, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off")})
+		_, err := generator.Compat(context.Background(),
+			generator.CompatOptions{Dir: dir, Against: against, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off")})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", against, err, want)
 		}
@@ -100,47 +104,58 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// TestCompatWithSubmodules: packages in submodules are those that the old commit has, and packages of modules beside the
-// repository those that there are.
+// TestCompatWithSubmodules checks that Compat reads packages in submodules at the commit that the old state names, and
+// packages of modules beside the repository as they are on disk.
 func TestCompatWithSubmodules(t *testing.T) {
 	commit := func(dir string) {
 		gitIn(t, dir, "add", "-A")
 		gitIn(t, dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "a commit")
 	}
 	around := t.TempDir()
-	shared, beside, dir := filepath.Join(around, "shared"), filepath.Join(around, "beside"), filepath.Join(around, "shop")
-	inner := "-- go.mod --\nmodule example.com/%s\n\ngo 1.26.0\n-- %[1]s.go --\n// Package %[1]s is.\npackage %[1]s\n\ntype Inner struct {\n\tX string `json:\"x\"`\n}\n"
+	shared, beside, dir := filepath.Join(around, "shared"), filepath.Join(around, "beside"),
+		filepath.Join(around, "shop")
+	inner := "-- go.mod --\nmodule example.com/%s\n\ngo 1.26.0\n-- %[1]s.go --\n// Package %[1]s is.\npackage %[1]s\n" +
+		"\ntype Inner struct {\n\tX string `json:\"x\"`\n}\n"
 	unpack(t, shared, fmt.Sprintf(inner, "shared"))
 	gitIn(t, shared, "init", "-q")
 	commit(shared)
 	unpack(t, beside, fmt.Sprintf(inner, "beside"))
-	typesWith := strings.NewReplacer("import metav1", "import \"example.com/beside\"\nimport \"example.com/shared\"\nimport metav1",
-		"Color string", "Shared shared.Inner `json:\"shared\"`\n\tBeside beside.Inner `json:\"beside\"`\n\tColor string")
+	typesWith := strings.NewReplacer(
+		"import metav1", "import \"example.com/beside\"\nimport \"example.com/shared\"\nimport metav1",
+		"Color string",
+		"Shared shared.Inner `json:\"shared\"`\n\tBeside beside.Inner `json:\"beside\"`\n\tColor string")
 	unpack(t, dir, typesWith.Replace(widget))
 	loadtest.WriteModule(t, dir, "example.com/test")
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	unpack(t, dir, "-- go.mod --\n"+string(mod)+"\nrequire (\n\texample.com/shared v0.0.0\n\texample.com/beside v0.0.0\n)\n\nreplace example.com/shared => ./third/shared\n\nreplace example.com/beside => ../beside\n")
+	unpack(t, dir, "-- go.mod --\n"+string(mod)+
+		"\nrequire (\n\texample.com/shared v0.0.0\n\texample.com/beside v0.0.0\n)\n\n"+
+		"replace example.com/shared => ./third/shared\n\nreplace example.com/beside => ../beside\n")
 	gitIn(t, dir, "init", "-q")
 	gitIn(t, dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../shared", "third/shared")
 	commit(dir)
 	unpack(t, filepath.Join(dir, "third", "shared"), strings.ReplaceAll(fmt.Sprintf(inner, "shared"), "\"x\"", "\"y\""))
 	compare := func() (*generator.CompatResult, error) {
-		return generator.Compat(context.Background(), generator.CompatOptions{Dir: dir, Against: "HEAD", Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod")})
+		return generator.Compat(context.Background(), generator.CompatOptions{Dir: dir, Against: "HEAD",
+			Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod")})
 	}
 	res, err := compare()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(res.Findings) != 1 || res.Findings[0].Rule.ID != "FIELD_RENAMED" && res.Findings[0].Rule.ID != "FIELD_REMOVED" || !strings.HasPrefix(res.Findings[0].Path, "shared") {
+	if len(res.Findings) != 1 ||
+		res.Findings[0].Rule.ID != "FIELD_RENAMED" && res.Findings[0].Rule.ID != "FIELD_REMOVED" ||
+		!strings.HasPrefix(res.Findings[0].Path, "shared") {
 		t.Errorf("found %v", res.Findings)
 	}
 	if err := os.Remove(filepath.Join(dir, "third", "shared", ".git")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := compare(); err == nil || !strings.Contains(err.Error(), "of the submodule "+filepath.Join("third", "shared")+" that commit is not here: git submodule update --init") {
+	if _, err := compare(); err == nil ||
+		!strings.Contains(err.Error(), "of the submodule "+filepath.Join("third", "shared")+
+			" that commit is not here: git submodule update --init") {
 		t.Errorf("without the submodule: %v", err)
 	}
 }

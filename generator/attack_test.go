@@ -46,7 +46,8 @@ func TestWorkspacesAreWatched(t *testing.T) {
 		write(t, work, "go 1.26.0\n\nuse (\n\t.\n\t../other\n)\n")
 		age(t, dir)
 	})
-	write(t, source, strings.ReplaceAll(read(t, source), "type Book", "import \"example.com/other\"\n\ntype Use struct{ other.T }\n\ntype Book"))
+	write(t, source, strings.ReplaceAll(read(t, source), "type Book",
+		"import \"example.com/other\"\n\ntype Use struct{ other.T }\n\ntype Book"))
 	inTime(t, o, func() { keepTime(t, filepath.Join(other, "lib.go"), "{}", "{ }") })
 	inTime(t, o, func() { keepTime(t, work, "use (", "use  (") })
 	write(t, source, strings.ReplaceAll(read(t, source), "other.T", "X int"))

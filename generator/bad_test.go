@@ -20,9 +20,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the bad inputs are expected to say")
 
-// TestBadInput builds every archive in testdata/bad with all emitters and holds what users read against its section
-// "want": all errors at their positions, or the warnings and notes of what is odd but can be had. Nothing of it is a bug
-// of apigen, a panic, or written. The lines of a section "args" are the patterns.
+// TestBadInput builds every archive in testdata/bad with all emitters and compares the messages that users read with
+// the archive's section "want": all errors at their positions, or the warnings and notes about odd input that apigen
+// accepts. No build may panic, report a bug of apigen, or write a file. The lines of a section "args" are the patterns.
 func TestBadInput(t *testing.T) {
 	names, err := filepath.Glob("testdata/bad/*.txtar")
 	if err != nil || len(names) == 0 {
@@ -37,7 +37,8 @@ func TestBadInput(t *testing.T) {
 			}
 			archive := txtar.Parse(data)
 			dir := loadtest.Dir(t, string(data))
-			o := generator.Options{Dir: dir, Check: true, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod")}
+			o := generator.Options{Dir: dir, Check: true,
+				Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod")}
 			want := -1
 			for i, f := range archive.Files {
 				switch f.Name {

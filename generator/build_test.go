@@ -50,7 +50,9 @@ func tiny(body string) emit.Emitter {
 					text += fmt.Sprintf("\nfunc (*%s) Tiny() string { %s }\n", t.Name, body)
 				}
 				if pkg.Output && pkg.DeepCopy {
-					out = append(out, emit.File{Package: pkg.Path, PackageName: pkg.Name, Dir: pkg.Dir, Name: name, Content: []byte(text)})
+					out = append(out, emit.File{
+						Package: pkg.Path, PackageName: pkg.Name, Dir: pkg.Dir, Name: name, Content: []byte(text),
+					})
 				}
 			}
 			return out, nil
@@ -59,7 +61,10 @@ func tiny(body string) emit.Emitter {
 }
 
 func options(dir string) generator.Options {
-	return generator.Options{Dir: dir, Emitters: []emit.Emitter{tiny(`return "tiny"`)}, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=")}
+	return generator.Options{
+		Dir: dir, Emitters: []emit.Emitter{tiny(`return "tiny"`)},
+		Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS="),
+	}
 }
 
 func build(t *testing.T, o generator.Options) *generator.Result {
@@ -102,7 +107,8 @@ func read(t *testing.T, name string) string {
 func TestBuildWritesWhatChanged(t *testing.T) {
 	dir := loadtest.Dir(t, library)
 	o := options(dir)
-	if got, want := summaries(build(t, o), dir), "created books/zz_generated.tiny.go\ncreated shelves/zz_generated.tiny.go"; got != want {
+	if got, want := summaries(build(t, o), dir),
+		"created books/zz_generated.tiny.go\ncreated shelves/zz_generated.tiny.go"; got != want {
 		t.Fatalf("got\n%s\nwant\n%s", got, want)
 	}
 	if res := build(t, o); len(res.Changes) != 0 || res.Files != 2 {
@@ -191,7 +197,8 @@ package hand
 	}
 	o.Patterns = nil
 	_, err := generator.Build(context.Background(), o)
-	if err == nil || !strings.Contains(generator.Describe(err, dir), "hand/zz_generated.tiny.go:1:1: this file is not generated") {
+	if err == nil || !strings.Contains(generator.Describe(err, dir),
+		"hand/zz_generated.tiny.go:1:1: this file is not generated") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -202,7 +209,8 @@ func TestGeneratedCodeThatDoesNotCompileIsABug(t *testing.T) {
 	o.Emitters = []emit.Emitter{tiny("return 1")}
 	_, err := generator.Build(context.Background(), o)
 	var bug verify.Bug
-	if !errors.As(err, &bug) || !strings.Contains(generator.Describe(err, dir), "books/zz_generated.tiny.go:5:37: cannot use 1") {
+	if !errors.As(err, &bug) ||
+		!strings.Contains(generator.Describe(err, dir), "books/zz_generated.tiny.go:5:37: cannot use 1") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "books/zz_generated.tiny.go")); err == nil {
@@ -221,7 +229,11 @@ func TestErrorsInBodiesAreTheUsers(t *testing.T) {
 func TestPanicsAreReported(t *testing.T) {
 	dir := loadtest.Dir(t, library)
 	o := options(dir)
-	o.Emitters = []emit.Emitter{{Name: "bad", Owns: func(string) bool { return false }, Emit: func(*plan.Plan) ([]emit.File, error) { panic("oops") }}}
+	o.Emitters = []emit.Emitter{
+		{Name: "bad", Owns: func(string) bool { return false }, Emit: func(*plan.Plan) ([]emit.File, error) {
+			panic("oops")
+		}},
+	}
 	_, err := generator.Build(context.Background(), o)
 	var p generator.Panic
 	if !errors.As(err, &p) || p.Value != "oops" {
@@ -247,7 +259,8 @@ func TestOnlyKeepsWhatOthersWrote(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	o.Only = []string{"third"}
-	if _, err := generator.Build(context.Background(), o); err == nil || err.Error() != `unknown emitter "third": known are tiny, second` {
+	if _, err := generator.Build(context.Background(), o); err == nil ||
+		err.Error() != `unknown emitter "third": known are tiny, second` {
 		t.Errorf("got %v", err)
 	}
 }
@@ -282,8 +295,8 @@ func TestAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestKilledRunsAreSweptUp: temporary files of a run that was killed go with the next write, those of one that may still
-// be running stay.
+// TestKilledRunsAreSweptUp checks that the next write removes the temporary files of a run that was killed, and keeps
+// those of a run that may still go on.
 func TestKilledRunsAreSweptUp(t *testing.T) {
 	dir := loadtest.Dir(t, library)
 	dead, alive := filepath.Join(dir, "books/.apigen-1.tmp"), filepath.Join(dir, "books/.apigen-2.tmp")
@@ -314,9 +327,11 @@ func TestUnchangedRuns(t *testing.T) {
 	write(t, filepath.Join(replaced, "go.mod"), "module example.com/replaced\n\ngo 1.26.0\n")
 	write(t, filepath.Join(replaced, "lib.go"), "package replaced\n\ntype T struct{}\n")
 	mod := filepath.Join(dir, "go.mod")
-	write(t, mod, read(t, mod)+"\nrequire example.com/replaced v0.0.0\n\nreplace example.com/replaced => "+replaced+"\n")
+	write(t, mod, read(t, mod)+"\nrequire example.com/replaced v0.0.0\n\nreplace example.com/replaced => "+
+		replaced+"\n")
 	source := filepath.Join(dir, "books/doc.go")
-	write(t, source, strings.ReplaceAll(read(t, source), "type Book", "import \"example.com/replaced\"\n\ntype Use struct{ replaced.T }\n\ntype Book"))
+	write(t, source, strings.ReplaceAll(read(t, source), "type Book",
+		"import \"example.com/replaced\"\n\ntype Use struct{ replaced.T }\n\ntype Book"))
 	age(t, replaced)
 	o := options(dir)
 	o.Cache = t.TempDir()
@@ -337,13 +352,19 @@ func TestUnchangedRuns(t *testing.T) {
 		change func(t *testing.T)
 	}{
 		{"a source file, its size and time kept", func(t *testing.T) { keepTime(t, source, "Authors", "Readers") }},
-		{"a replaced module's file", func(t *testing.T) { keepTime(t, filepath.Join(replaced, "lib.go"), "{}", "{ }") }},
+		{"a replaced module's file", func(t *testing.T) {
+			keepTime(t, filepath.Join(replaced, "lib.go"), "{}", "{ }")
+		}},
 		{"a new package", func(t *testing.T) { write(t, filepath.Join(dir, "new/new.go"), "package fresh\n") }},
 		{"a file that goes", func(t *testing.T) { remove(t, filepath.Join(dir, "new/new.go")) }},
 		{"an output that goes", func(t *testing.T) { remove(t, filepath.Join(dir, "books/zz_generated.tiny.go")) }},
-		{"an output, its size and time kept", func(t *testing.T) { keepTime(t, filepath.Join(dir, "books/zz_generated.tiny.go"), `"tiny"`, `"huge"`) }},
+		{"an output, its size and time kept", func(t *testing.T) {
+			keepTime(t, filepath.Join(dir, "books/zz_generated.tiny.go"), `"tiny"`, `"huge"`)
+		}},
 		{"go.mod", func(t *testing.T) { write(t, mod, read(t, mod)+"\n// changed\n") }},
-		{"go.sum", func(t *testing.T) { write(t, filepath.Join(dir, "go.sum"), read(t, filepath.Join(dir, "go.sum"))+"\n") }},
+		{"go.sum", func(t *testing.T) {
+			write(t, filepath.Join(dir, "go.sum"), read(t, filepath.Join(dir, "go.sum"))+"\n")
+		}},
 		{"the header", func(*testing.T) { o.Header = "// Another." }},
 		{"build tags", func(*testing.T) { o.Env = append(o.Env, "GOFLAGS=-tags=other") }},
 		{"the toolchain", func(*testing.T) { o.Env = append(o.Env, "GOTOOLCHAIN=local") }},
@@ -390,7 +411,8 @@ func TestLinksAreFollowed(t *testing.T) {
 	point(first)
 	mod, source := filepath.Join(dir, "go.mod"), filepath.Join(dir, "books/doc.go")
 	write(t, mod, read(t, mod)+"\nrequire example.com/replaced v0.0.0\n\nreplace example.com/replaced => "+link+"\n")
-	write(t, source, strings.ReplaceAll(read(t, source), "type Book", "import \"example.com/replaced\"\n\ntype Use struct{ replaced.T }\n\ntype Book"))
+	write(t, source, strings.ReplaceAll(read(t, source), "type Book",
+		"import \"example.com/replaced\"\n\ntype Use struct{ replaced.T }\n\ntype Book"))
 	o := options(dir)
 	o.Cache = t.TempDir()
 	build(t, o)
@@ -409,7 +431,8 @@ func TestLinksAreFollowed(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "elsewhere")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "elsewhere/doc.go"), "// +k8s:deepcopy-gen=package\npackage elsewhere\n\ntype T struct{}\n")
+	write(t, filepath.Join(dir, "elsewhere/doc.go"),
+		"// +k8s:deepcopy-gen=package\npackage elsewhere\n\ntype T struct{}\n")
 	o.Patterns = []string{"./elsewhere"}
 	build(t, o)
 	if build(t, o).Unchanged {
@@ -460,7 +483,8 @@ func age(t *testing.T, dir string) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := generator.Build(ctx, generator.Options{Dir: loadtest.Dir(t, "-- api/v1/types.go --\n// +groupName=shop.example.com\npackage v1\n")})
+	_, err := generator.Build(ctx,
+		generator.Options{Dir: loadtest.Dir(t, "-- api/v1/types.go --\n// +groupName=shop.example.com\npackage v1\n")})
 	if err == nil || generator.Describe(err, "") != "interrupted: nothing was written" {
 		t.Errorf("got %v", err)
 	}

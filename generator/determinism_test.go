@@ -72,7 +72,9 @@ func TestSameBytesEverywhere(t *testing.T) {
 			dir = moved
 		}
 		before := runtime.GOMAXPROCS(i + 1)
-		build(t, generator.Options{Dir: dir, Patterns: patterns, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod")})
+		build(t, generator.Options{
+			Dir: dir, Patterns: patterns, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod"),
+		})
 		runtime.GOMAXPROCS(before)
 		got := generatedFiles(t, dir)
 		if first == nil {

@@ -48,8 +48,9 @@ type record struct {
 
 // environment are the variables by which the go command's answers differ.
 var environment = []string{
-	"GOFLAGS", "GOOS", "GOARCH", "GOWORK", "GOENV", "GOEXPERIMENT", "CGO_ENABLED", "GOTOOLCHAIN", "GO111MODULE", "GOROOT",
-	"GOMODCACHE", "GOPATH", "GOARM", "GOARM64", "GOAMD64", "GO386", "GOMIPS", "GOMIPS64", "GOPPC64", "GORISCV64", "GOWASM", "GODEBUG", "GOFIPS140",
+	"GOFLAGS", "GOOS", "GOARCH", "GOWORK", "GOENV", "GOEXPERIMENT", "CGO_ENABLED", "GOTOOLCHAIN", "GO111MODULE",
+	"GOROOT", "GOMODCACHE", "GOPATH", "GOARM", "GOARM64", "GOAMD64", "GO386", "GOMIPS", "GOMIPS64", "GOPPC64",
+	"GORISCV64", "GOWASM", "GODEBUG", "GOFIPS140",
 }
 
 func newStamp(o Options) *stamp {

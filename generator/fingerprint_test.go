@@ -16,7 +16,8 @@ func TestAnotherProgramIsSeen(t *testing.T) {
 	compile := func(text string) string {
 		t.Helper()
 		source, program := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
-		if err := os.WriteFile(source, []byte("package main\n\nfunc main() { println(\""+text+"\") }\n"), 0o644); err != nil {
+		if err := os.WriteFile(
+			source, []byte("package main\n\nfunc main() { println(\""+text+"\") }\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.Command("go", "build", "-o", program, source)

@@ -22,8 +22,8 @@ import (
 	"apigen.dev/generator/verify"
 )
 
-// FuzzLoad builds any text as the Go files of a module, with all emitters. Whatever it is: no panic, no code that doesn't
-// compile, no hang, every error lies in the text, and where there is one nothing is written.
+// FuzzLoad builds any text as the Go files of a module, with all emitters. Whatever the text is, the build ends without
+// a panic and writes only code that compiles. Every error lies in the text, and a build with errors writes nothing.
 func FuzzLoad(f *testing.F) {
 	all := seeds(f)
 	if fuzzing := flag.Lookup("test.fuzz"); fuzzing == nil || fuzzing.Value.String() == "" {
@@ -49,8 +49,11 @@ func sources(files []txtar.File) []txtar.File {
 	var out []txtar.File
 	seen := map[string]bool{}
 	for _, f := range files {
-		plain := !strings.ContainsFunc(f.Name, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`\:*?"<>|'`+"`", r) })
-		if plain && path.Clean(f.Name) == f.Name && filepath.IsLocal(f.Name) && strings.HasSuffix(f.Name, ".go") && !seen[f.Name] && len(out) < 6 {
+		plain := !strings.ContainsFunc(f.Name, func(r rune) bool {
+			return r <= ' ' || r >= 0x7f || strings.ContainsRune(`\:*?"<>|'`+"`", r)
+		})
+		if plain && path.Clean(f.Name) == f.Name && filepath.IsLocal(f.Name) && strings.HasSuffix(f.Name, ".go") &&
+			!seen[f.Name] && len(out) < 6 {
 			seen[f.Name] = true
 			out = append(out, f)
 		}

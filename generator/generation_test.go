@@ -68,7 +68,8 @@ func TestGeneration(t *testing.T) {
 	write("apis/apis.go", "// Package apis collects.\n//\n// +apigen:groups\npackage apis\n")
 	write("apis/zoo/v1/doc.go", "// Package v1 is a version.\n//\n// +groupName=zoo.example.com\npackage v1\n")
 	for _, c := range cases {
-		write("apis/zoo/v1/"+strings.ToLower(c.kind)+".go", strings.NewReplacer("KIND", c.kind, "FIELD", c.field, "MARKER", c.marker).Replace(generationSource))
+		write("apis/zoo/v1/"+strings.ToLower(c.kind)+".go",
+			strings.NewReplacer("KIND", c.kind, "FIELD", c.field, "MARKER", c.marker).Replace(generationSource))
 	}
 	loadtest.WriteModule(t, dir, "example.com/test")
 	options := generator.Options{Dir: dir, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off")}

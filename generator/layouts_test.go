@@ -60,13 +60,17 @@ type Spec struct {
 type Name string
 `
 
-// TestSameBytesFromAnyLayout: a library that is replaced, in the workspace, or vendored makes the same files, which compile
-// there, and each layout is noticed: none is taken for what was built before.
+// TestSameBytesFromAnyLayout checks that a library that is replaced, in the workspace, or vendored gives the same
+// files, that these compile there, and that a build notices each change of layout: it never takes one for the state
+// that it built before.
 func TestSameBytesFromAnyLayout(t *testing.T) {
 	dir := loadtest.Dir(t, strings.ReplaceAll(withLibrary, "MinLength=3", "MinItems=3"))
 	cache := t.TempDir()
-	layout := func(flags string) generator.Options { // -trimpath: what is compiled is found again by the next run of this test
-		return generator.Options{Dir: dir, Cache: cache, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=", "GOFLAGS=-trimpath "+flags)}
+	layout := func(flags string) generator.Options {
+		// With -trimpath, the next run of this test finds the compiled packages in the cache.
+		return generator.Options{
+			Dir: dir, Cache: cache, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=", "GOFLAGS=-trimpath "+flags),
+		}
 	}
 	noticed := func(o generator.Options) map[string]string {
 		t.Helper()
@@ -78,7 +82,8 @@ func TestSameBytesFromAnyLayout(t *testing.T) {
 	}
 	replaced := noticed(layout("-mod=mod"))
 	if len(replaced) < 8 || !strings.Contains(replaced["api/v1/zz_generated.defaults.go"], `"red"`) {
-		t.Fatalf("%d files, and no default of the library's:\n%s", len(replaced), replaced["api/v1/zz_generated.defaults.go"])
+		t.Fatalf("%d files, and no default of the library's:\n%s", len(replaced),
+			replaced["api/v1/zz_generated.defaults.go"])
 	}
 
 	write(t, filepath.Join(dir, "go.work"), "go 1.26.0\n\nuse (\n\t.\n\t./parts\n)\n")

@@ -14,8 +14,8 @@ import (
 	"apigen.dev/generator/loadtest"
 )
 
-// TestLenientProducts: in a lenient run, a default that doesn't fit, and a rule for other types, is told, and in no product: a
-// server that didn't set what its documents promise would be worse than one that sets nothing.
+// TestLenientProducts checks that a lenient run reports a default that doesn't fit, or a rule for other types, and puts
+// it into no product. A server that did not set the defaults of its documents would be worse than one that sets none.
 func TestLenientProducts(t *testing.T) {
 	dir := loadtest.Dir(t, `
 -- apis/doc.go --

@@ -25,11 +25,11 @@ import (
 	"apigen.dev/generator/loadtest"
 )
 
-// FuzzPrograms builds programs that are made of parts of the bad inputs: markers on other fields, fields of other types,
-// lines that are missing or there twice, spoilt values. A module holds many of them, since what a build costs is mostly
-// the listing of dependencies; those that are at fault are taken away until the rest is built. What FuzzLoad asks is
-// asked of them, too. The fuzzing engine ends a process whose input takes ten seconds ("hung or terminated unexpectedly:
-// exit status 2", and never says why), so on a busy machine no other build is begun after three.
+// FuzzPrograms builds programs that are made of parts of the bad inputs: it puts markers on other fields, gives fields
+// other types, drops or repeats lines, and spoils values. A module holds many programs, since most of the cost of a
+// build is the listing of dependencies; the test removes the faulty ones until the rest builds. They must meet the
+// demands of FuzzLoad, too. The fuzzing engine ends a process whose input takes ten seconds ("hung or terminated
+// unexpectedly: exit status 2", without a reason), so the test begins no further build after three seconds.
 func FuzzPrograms(f *testing.F) {
 	parts := newParts(append(seeds(f), examples(f)...))
 	f.Add(uint64(1))
@@ -54,7 +54,8 @@ func FuzzPrograms(f *testing.F) {
 			}
 			for _, e := range faults {
 				if rel, err := filepath.Rel(dir, e.Pos.Filename); err == nil && filepath.IsLocal(rel) {
-					if err := os.RemoveAll(filepath.Join(dir, strings.Split(filepath.ToSlash(rel), "/")[0])); err != nil {
+					if err := os.RemoveAll(filepath.Join(
+						dir, strings.Split(filepath.ToSlash(rel), "/")[0])); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -76,13 +77,15 @@ func examples(t testing.TB) [][]txtar.File {
 		}
 		module := strings.Fields(string(mod))[1]
 		err = filepath.WalkDir(filepath.Join(root, "apis"), func(file string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasPrefix(d.Name(), "zz_") || strings.HasSuffix(file, "_test.go") {
+			if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasPrefix(d.Name(), "zz_") ||
+				strings.HasSuffix(file, "_test.go") {
 				return err
 			}
 			data, err := os.ReadFile(file)
 			rel, _ := filepath.Rel(root, file)
 			files = append(files, txtar.File{
-				Name: filepath.ToSlash(rel), Data: bytes.ReplaceAll(data, []byte(module+"/"), []byte(loadtest.Module+"/")),
+				Name: filepath.ToSlash(rel),
+				Data: bytes.ReplaceAll(data, []byte(module+"/"), []byte(loadtest.Module+"/")),
 			})
 			return err
 		})
@@ -169,7 +172,8 @@ func (p *parts) gather(f txtar.File) {
 	}
 	for _, i := range file.Imports {
 		target, err := strconv.Unquote(i.Path.Value)
-		if name := importName(i); err == nil && name != "_" && name != "." && !strings.HasPrefix(target, "example.com/") {
+		if name := importName(i); err == nil && name != "_" && name != "." &&
+			!strings.HasPrefix(target, "example.com/") {
 			p.imports[name] = target
 		}
 	}
@@ -266,7 +270,8 @@ var numbers = []string{"0", "-1", "1.5", "99999999999999999999", "1e400", "0x10"
 
 // shapeOf is a type made of another.
 func shapeOf(r *rand.Rand, shape string) string {
-	forms := []string{"%s", "%s", "%s", "*%s", "[]%s", "[]*%s", "**%s", "[3]%s", "[0]%s", "map[string]%s", "map[string][]%s", "[][]%s", "map[string]map[string]%s", "struct{ X %s }"}
+	forms := []string{"%s", "%s", "%s", "*%s", "[]%s", "[]*%s", "**%s", "[3]%s", "[0]%s", "map[string]%s",
+		"map[string][]%s", "[][]%s", "map[string]map[string]%s", "struct{ X %s }"}
 	return fmt.Sprintf(forms[r.IntN(len(forms))], shape)
 }
 
@@ -290,7 +295,7 @@ func spoilt(r *rand.Rand, line string) string {
 	return line[:at] + line[min(at+1, len(line)):]
 }
 
-// mend adds the imports that a file misses and blanks those that it doesn't use; a file that doesn't parse stays as it is.
+// mend adds the imports that a file misses, and blanks those that it doesn't use. It leaves a file that doesn't parse.
 func (p *parts) mend(name string, text []byte) []byte {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, text, parser.ParseComments)

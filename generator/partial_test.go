@@ -70,19 +70,21 @@ type Torch struct {
 package apis
 `
 
-// TestPartsMakeTheWhole: packages that are built one by one, in any order, and together on one command line, in any order,
-// end as what a build of all of them writes, also where a group is in several folders.
+// TestPartsMakeTheWhole checks that builds of single packages in any order, and builds of all packages on one command
+// line in any order, give the files of one build of everything, also if a group is in several folders.
 func TestPartsMakeTheWhole(t *testing.T) {
 	whole := built(t, "./...")
-	if !strings.Contains(whole, "wiring/zz_generated.wiring.go") || strings.Count(whole, "zz_generated.wiring.go") != 2 {
+	if !strings.Contains(whole, "wiring/zz_generated.wiring.go") ||
+		strings.Count(whole, "zz_generated.wiring.go") != 2 {
 		t.Fatalf("two groups have no two wirings:\n%.2000s", whole)
 	}
 	for name, runs := range map[string][]string{
 		"together":           {". ./a/v1 ./deep/down/b/v2 ./other/v1"},
 		"together backwards": {"./other/v1 ./deep/down/b/v2 ./a/v1 ."},
-		"by import path":     {"example.com/test/deep/... example.com/test/other/v1 example.com/test example.com/test/a/v1"},
-		"one by one":         {"./a/v1", "./deep/down/b/v2", "./other/v1", "."},
-		"backwards":          {".", "./other/v1", "./deep/down/b/v2", "./a/v1"},
+		"by import path": {"example.com/test/deep/... example.com/test/other/v1 " +
+			"example.com/test example.com/test/a/v1"},
+		"one by one": {"./a/v1", "./deep/down/b/v2", "./other/v1", "."},
+		"backwards":  {".", "./other/v1", "./deep/down/b/v2", "./a/v1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,7 +101,8 @@ func built(t *testing.T, runs ...string) string {
 	dir := loadtest.Dir(t, apart)
 	for _, run := range runs {
 		_, err := generator.Build(context.Background(), generator.Options{
-			Dir: dir, Patterns: strings.Fields(run), Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod"),
+			Dir: dir, Patterns: strings.Fields(run),
+			Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod"),
 		})
 		if err != nil {
 			t.Fatalf("apigen build %s: %s", run, generator.Describe(err, dir))

@@ -12,8 +12,8 @@ import (
 	"apigen.dev/generator/loadtest"
 )
 
-// otherModule is one that brings logic of its own: defaults, conversions, a hook as a method. Its group is told by a file
-// that isn't doc.go.
+// otherModule is a module with logic of its own: defaults, conversions, and a hook as a method. A file other than
+// doc.go names its group.
 const otherModule = `
 -- other/go.mod --
 module example.com/other
@@ -134,9 +134,12 @@ func TestServe(t *testing.T) {
 			`Scope: api.Cluster`, `ShortNames: []string{"lp"}`, `"lamp.example.com/v1 Lamp is deprecated"`,
 			"PrepareForCreate: v1.PrepareForCreate_Lamp,", "Canonicalize: (*lampv1.Lamp).Canonicalize,",
 			"Default: v1.SetObjectDefaults_Lamp,", "Default: lampv1beta1.SetObjectDefaults_Lamp,",
-			"return lampv1beta1.Convert_v1beta1_Lamp_To_v1_Lamp(in, out, scope)", "v1.Validate_Lamp(ctx, op, nil, obj, old)",
+			"return lampv1beta1.Convert_v1beta1_Lamp_To_v1_Lamp(in, out, scope)",
+			"v1.Validate_Lamp(ctx, op, nil, obj, old)",
 		},
-		"apis/lamp/v1/zz_generated.defaults.go":    {"v1.SetDefaults_Lamp(in)", "SetDefaults_Bulb(&in.Bulb)", "in.Bulb.Watts = 40"},
+		"apis/lamp/v1/zz_generated.defaults.go": {
+			"v1.SetDefaults_Lamp(in)", "SetDefaults_Bulb(&in.Bulb)", "in.Bulb.Watts = 40",
+		},
 		"apis/lamp/v1/zz_generated.validations.go": {"field.Required(path"},
 		"apis/lamp/wiring/zz_generated.openapi.v1.json.gz": {
 			`"com.example.other.lamp.v1.Lamp"`, `"Bulb is inside."`, `"/apis/lamp.example.com/v1/lamps"`,
@@ -151,12 +154,14 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestServeStorageVersion: the storage version that a marker puts on a kind is its hub, and its logic is looked for there.
+// TestServeStorageVersion checks that the version that a marker makes the storage version of a kind is its hub, and
+// that the generator looks for the kind's logic there.
 func TestServeStorageVersion(t *testing.T) {
 	files := serve(t, strings.Replace(otherModule, "// +apigen:serve=example.com/other/lamp/v1beta1\n",
 		"// +apigen:serve=example.com/other/lamp/v1beta1\n// +apigen:kind(Lamp)=+kubebuilder:storageversion\n", 1))
 	holds(t, files, "apis/lamp/wiring/zz_generated.wiring.go",
-		`Storage: "v1beta1"`, "registry.Definition[*lampv1beta1.Lamp]", "ToHub: func(in *lampv1.Lamp, out *lampv1beta1.Lamp) error",
+		`Storage: "v1beta1"`, "registry.Definition[*lampv1beta1.Lamp]",
+		"ToHub: func(in *lampv1.Lamp, out *lampv1beta1.Lamp) error",
 		"return lampv1beta1.Convert_v1_Lamp_To_v1beta1_Lamp(in, out, scope)")
 	if strings.Contains(files["apis/lamp/wiring/zz_generated.wiring.go"], "PrepareForCreate") {
 		t.Error("logic of another version than the hub is called")
@@ -176,7 +181,8 @@ func TestServeWithoutRuntime(t *testing.T) {
 		t.Fatal(err)
 	}
 	res := build(t, generator.Options{Dir: dir, Check: true, Env: environment()})
-	if notes := strings.Join(res.Notes, "\n"); !strings.Contains(notes, "example.com/test/apis/lamp/v1: nothing to generate: +apigen:serve needs a module that requires apigen.dev") {
+	if notes := strings.Join(res.Notes, "\n"); !strings.Contains(notes,
+		"example.com/test/apis/lamp/v1: nothing to generate: +apigen:serve needs a module that requires apigen.dev") {
 		t.Errorf("notes: %s\nfiles: %d", notes, res.Files)
 	}
 }
@@ -212,9 +218,11 @@ func holds(t *testing.T, files map[string]string, name string, texts ...string) 
 	}
 }
 
-// TestServeRoots: of a package that no clients are generated for, the kinds of controller-gen are served, and no others.
+// TestServeRoots checks that in a package without markers for clients, only the kinds that controller-gen's marker
+// names are served.
 func TestServeRoots(t *testing.T) {
-	archive := strings.NewReplacer("// +genclient\n// +genclient:nonNamespaced\ntype Lamp", "// +kubebuilder:object:root=true\ntype Lamp",
+	archive := strings.NewReplacer("// +genclient\n// +genclient:nonNamespaced\ntype Lamp",
+		"// +kubebuilder:object:root=true\ntype Lamp",
 		"// +genclient\n// +genclient:onlyVerbs=create\n", "").Replace(otherModule)
 	wiring := serve(t, archive)["apis/lamp/wiring/zz_generated.wiring.go"]
 	if !strings.Contains(wiring, "defineLamp(") || strings.Contains(wiring, "defineReview(") {
@@ -224,8 +232,10 @@ func TestServeRoots(t *testing.T) {
 
 // TestServeUnregistered: kinds of a package that has no function to register them are registered by the wiring.
 func TestServeUnregistered(t *testing.T) {
-	archive := strings.Replace(otherModule, "func AddToScheme(*runtime.Scheme) error { return nil }\n", "func init() {}\n", 1)
+	archive := strings.Replace(otherModule, "func AddToScheme(*runtime.Scheme) error { return nil }\n",
+		"func init() {}\n", 1)
 	holds(t, serve(t, archive), "apis/lamp/wiring/zz_generated.wiring.go",
-		"{addV1, v1.RegisterDefaults, lampv1beta1.AddToScheme}", `version := schema.GroupVersion{Group: "lamp.example.com", Version: "v1"}`,
+		"{addV1, v1.RegisterDefaults, lampv1beta1.AddToScheme}",
+		`version := schema.GroupVersion{Group: "lamp.example.com", Version: "v1"}`,
 		"scheme.AddKnownTypes( version, &lampv1.Lamp{}, )", "metav1.AddToGroupVersion(scheme, version)")
 }

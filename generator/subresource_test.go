@@ -167,9 +167,11 @@ func TestSubresourcesCompile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"if obj.Spec.Crew == nil {\n\t\t\t\t\t\tobj.Spec.Crew = new(fleet.Crew)", "value := fleet.Number(replicas)", "obj.Spec.Crew.Wanted = &value",
+		"if obj.Spec.Crew == nil {\n\t\t\t\t\t\tobj.Spec.Crew = new(fleet.Crew)", "value := fleet.Number(replicas)",
+		"obj.Spec.Crew.Wanted = &value",
 		`Paths: map[string][]string{"v1": {"spec", "crew", "wanted"}, "v1beta1": {"spec", "crew", "wanted"}}`,
-		"return v1beta1.Convert_v1beta1_Docking_To_fleet_Docking(in, out, nil)", "Default: v1.SetObjectDefaults_Docking",
+		"return v1beta1.Convert_v1beta1_Docking_To_fleet_Docking(in, out, nil)",
+		"Default: v1.SetObjectDefaults_Docking",
 		`subresource.QueryPointer(query, "sinceTime", subresource.QueryParsed[metav1.Time], &options.Since)`,
 		`subresource.QueryValues(query, "word", subresource.QueryText, &options.Words)`, `ContentType: "text/x-log"`,
 		"return obj.PortForward(ctx, options)", "func Group(tideProvider TideProvider) registry.Group",
@@ -183,16 +185,20 @@ func TestSubresourcesCompile(t *testing.T) {
 	}
 }
 
-// TestScaleThroughMaps: the number of replicas may stand in a map, as in a custom resource, and what is absent on the way
-// is made.
+// TestScaleThroughMaps checks that the number of replicas may be in a map, as in a custom resource, and that a write
+// creates the parents that are absent.
 func TestScaleThroughMaps(t *testing.T) {
 	o := subresources(t, func(version, data string) string {
 		if version != "" {
-			data = strings.Replace(data, ":specpath=.spec.crew.wanted", ":specpath=.spec.decks.Upper.crews.night.wanted,statuspath=.spec.crews.day", 1)
-			data = strings.Replace(data, "\tCrew    *Crew", "\tDecks map[Deck]Quarters `json:\"decks\"`\n\tCrews map[string]Number `json:\"crews\"`\n\tCrew    *Crew", 1)
+			data = strings.Replace(data, ":specpath=.spec.crew.wanted",
+				":specpath=.spec.decks.Upper.crews.night.wanted,statuspath=.spec.crews.day", 1)
+			data = strings.Replace(data, "\tCrew    *Crew",
+				"\tDecks map[Deck]Quarters `json:\"decks\"`\n\tCrews map[string]Number `json:\"crews\"`\n"+
+					"\tCrew    *Crew", 1)
 			return data + "\ntype Deck string\n\ntype Quarters struct{ Crews *map[string]*Crew `json:\"crews\"` }\n"
 		}
-		data = strings.Replace(data, "\tCrew    *Crew", "\tDecks map[Deck]Quarters\n\tCrews map[string]Number\n\tCrew    *Crew", 1)
+		data = strings.Replace(data, "\tCrew    *Crew",
+			"\tDecks map[Deck]Quarters\n\tCrews map[string]Number\n\tCrew    *Crew", 1)
 		return data + "\ntype Deck string\n\ntype Quarters struct{ Crews *map[string]*Crew }\n"
 	})
 	if _, err := generator.Build(t.Context(), o); err != nil {
@@ -204,9 +210,12 @@ func TestScaleThroughMaps(t *testing.T) {
 	}
 	for _, want := range []string{
 		"if obj.Spec.Decks == nil {\n\t\t\t\t\t\tobj.Spec.Decks = make(map[fleet.Deck]fleet.Quarters)",
-		`entry := obj.Spec.Decks["Upper"]`, "entry.Crews = new(map[string]*fleet.Crew)", "(*entry.Crews) = make(map[string]*fleet.Crew)",
-		`entry2 := (*entry.Crews)["night"]`, "entry2 = new(fleet.Crew)", "entry2.Wanted = &value", `(*entry.Crews)["night"] = entry2`,
-		`obj.Spec.Decks["Upper"] = entry`, `"v1": {"spec", "decks", "Upper", "crews", "night", "wanted"}`, `value, ok := obj.Spec.Crews["day"]`,
+		`entry := obj.Spec.Decks["Upper"]`, "entry.Crews = new(map[string]*fleet.Crew)",
+		"(*entry.Crews) = make(map[string]*fleet.Crew)",
+		`entry2 := (*entry.Crews)["night"]`, "entry2 = new(fleet.Crew)", "entry2.Wanted = &value",
+		`(*entry.Crews)["night"] = entry2`,
+		`obj.Spec.Decks["Upper"] = entry`, `"v1": {"spec", "decks", "Upper", "crews", "night", "wanted"}`,
+		`value, ok := obj.Spec.Crews["day"]`,
 	} {
 		if !strings.Contains(string(wiring), want) {
 			t.Errorf("the wiring has no %q in\n%s", want, wiring)
@@ -230,8 +239,10 @@ func TestSubresourceErrors(t *testing.T) {
 	}
 	got := generator.Describe(err, o.Dir)
 	for _, want := range []string{
-		"apis/fleet/v1beta1/types.go:13:6: kind Ship has the subresource scale in another version, and none in v1beta1: mark all served versions with +kubebuilder:subresource:scale",
-		"apis/fleet/types.go:40:2: field Words of fleet.LogOptions can't be read from a query, as the options of the subresource log are: it is float64",
+		"apis/fleet/v1beta1/types.go:13:6: kind Ship has the subresource scale in another version, and none in " +
+			"v1beta1: mark all served versions with +kubebuilder:subresource:scale",
+		"apis/fleet/types.go:40:2: field Words of fleet.LogOptions can't be read from a query, as the options of the " +
+			"subresource log are: it is float64",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -42,7 +42,8 @@ func killedTree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod": "module example.com/test\n", "a/one.go": "one\n", "a/two.go": "two\n", "gone/five.go": "five\n", "six.go": "",
+		"go.mod": "module example.com/test\n", "a/one.go": "one\n", "a/two.go": "two\n", "gone/five.go": "five\n",
+		"six.go": "",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -98,8 +99,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestKilledAnywhere kills a process between any two steps of a write. After the next run's recovery the tree is what it
-// was; once the journal is gone, it is all that was to be written.
+// TestKilledAnywhere kills a process between any two steps of a write. After the recovery of the next run, the tree is
+// in its old state, or, once the journal is gone, holds all the files that the write was about.
 func TestKilledAnywhere(t *testing.T) {
 	dir := killedTree(t)
 	before := tree(t, dir)
@@ -144,7 +145,8 @@ func TestRecoveryKeepsWhatUsersWrote(t *testing.T) {
 	if err := Recover(dir); err != nil {
 		t.Fatal(err)
 	}
-	if got := tree(t, dir); !strings.Contains(got, `a/one.go "mine\n"`) || !strings.Contains(got, `a/two.go "two\n"`) || strings.Contains(got, "three") {
+	if got := tree(t, dir); !strings.Contains(got, `a/one.go "mine\n"`) || !strings.Contains(got, `a/two.go "two\n"`) ||
+		strings.Contains(got, "three") {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -153,7 +155,10 @@ func TestRecoveryKeepsWhatUsersWrote(t *testing.T) {
 func TestHalfAJournal(t *testing.T) {
 	dir := killedTree(t)
 	before := tree(t, dir)
-	for _, text := range []string{"", "0123", string(seal([]byte(`{"Files":[{"Path":"a/one.go","Existed":true}]}`)))[:80], string(seal([]byte("[]")))} {
+	for _, text := range []string{
+		"", "0123", string(seal([]byte(`{"Files":[{"Path":"a/one.go","Existed":true}]}`)))[:80],
+		string(seal([]byte("[]"))),
+	} {
 		if err := os.WriteFile(filepath.Join(dir, journalName), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +178,8 @@ func TestChangedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := tree(t, dir)
-	if err := write(dir, killedChanges(dir)); err == nil || !strings.Contains(err.Error(), "six.go was changed while apigen ran: run it again") {
+	if err := write(dir, killedChanges(dir)); err == nil ||
+		!strings.Contains(err.Error(), "six.go was changed while apigen ran: run it again") {
 		t.Errorf("got %v", err)
 	}
 	if d := cmp.Diff(before, tree(t, dir)); d != "" {

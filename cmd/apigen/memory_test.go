@@ -24,7 +24,9 @@ func TestLimitMemory(t *testing.T) {
 }
 
 func TestLimitYields(t *testing.T) {
-	for live, want := range map[uint64]bool{0: false, 145 << 20: false, 170 << 20: false, 190 << 20: true, 1 << 40: true} {
+	for live, want := range map[uint64]bool{
+		0: false, 145 << 20: false, 170 << 20: false, 190 << 20: true, 1 << 40: true,
+	} {
 		if leavesNoRoom(live) != want {
 			t.Errorf("with %d bytes in use the limit is to be lifted: %t", live, want)
 		}

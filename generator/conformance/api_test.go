@@ -13,7 +13,8 @@ import (
 func TestAPI(t *testing.T) {
 	from := moduleDir(t, "k8s.io/api")
 	dir := newModule(t)
-	copyTree(t, from, filepath.Join(dir, "api"), emittedOrProtobuf, strings.NewReplacer(`"k8s.io/api/`, `"`+modulePath+`/api/`))
+	copyTree(t, from, filepath.Join(dir, "api"), emittedOrProtobuf,
+		strings.NewReplacer(`"k8s.io/api/`, `"`+modulePath+`/api/`))
 	run(t, dir, apigen(t), "build", "./...")
 	var groups []string
 	for _, file := range generated(t, from) {
@@ -30,7 +31,7 @@ func TestAPI(t *testing.T) {
 	goTest(t, dir, "./compareapi")
 }
 
-// emittedOrProtobuf leaves out the methods for protobuf, too: they take a minute to compile, and nothing here calls them.
+// emittedOrProtobuf leaves out the methods for protobuf, too: they take a minute to compile, and no test calls them.
 func emittedOrProtobuf(base string) bool {
 	return emitted.MatchString(base) || strings.HasSuffix(base, ".pb.go")
 }

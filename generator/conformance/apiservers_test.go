@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestAPIServers: copies, conversions and defaults of aggregated API servers with an internal version are upstream's, on
-// fuzzed objects, under upstream's signatures; and nothing is shared that upstream's don't share.
+// TestAPIServers compares the copies, conversions and defaults of aggregated API servers that have an internal version
+// with upstream's: the functions have the same signatures, give the same results for fuzzed objects, and share memory
+// only where upstream's do.
 func TestAPIServers(t *testing.T) {
 	for _, server := range []struct {
 		module   string
@@ -27,7 +28,8 @@ func TestAPIServers(t *testing.T) {
 		},
 		{
 			module: "k8s.io/metrics",
-			packages: "metrics metrics/v1 metrics/v1alpha1 metrics/v1beta1 custom_metrics custom_metrics/v1beta1 custom_metrics/v1beta2 " +
+			packages: "metrics metrics/v1 metrics/v1alpha1 metrics/v1beta1 " +
+				"custom_metrics custom_metrics/v1beta1 custom_metrics/v1beta2 " +
 				"external_metrics external_metrics/v1beta1",
 		},
 	} {

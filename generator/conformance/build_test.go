@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// BenchmarkBuildWardle measures a build of wardle with all emitters, and a second one where nothing has changed: the CPU
-// of the process and of those it starts, and the most memory that one of them held.
+// BenchmarkBuildWardle measures a build of wardle with all emitters, and a second build after no change: the CPU time
+// of the process and its children, and the most memory that one of them held.
 func BenchmarkBuildWardle(b *testing.B) {
 	cache := strings.TrimSpace(run(b, ".", "go", "env", "GOCACHE"))
 	dir := addWardle(b, newServerModule(b), emitted.MatchString)
@@ -53,32 +53,37 @@ func TestBuildCost(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("a build took %v of CPU and held %d MiB, an unchanged one %v and %d", first.cpu, first.peak>>20, second.cpu, second.peak>>20)
+	t.Errorf("a build took %v of CPU and held %d MiB, an unchanged one %v and %d",
+		first.cpu, first.peak>>20, second.cpu, second.peak>>20)
 }
 
 // tries is how often a cost is measured before it is too much: on a busy machine the same work takes more CPU.
 const tries = 5
 
-// TestKubernetesCost holds everything for core/v1 and apps/v1 to a fifth of the user CPU that deepcopy-gen, openapi-gen, client-gen
-// and applyconfiguration-gen take one after another, 2.9 + 4.3 + 2.9 + 4.0 seconds: copies, OpenAPI, clients, apply
-// configurations, and what apigen writes beyond.
+// TestKubernetesCost limits the user CPU of a build of core/v1 and apps/v1 to a fifth of the time that deepcopy-gen,
+// openapi-gen, client-gen and applyconfiguration-gen take one after another, which is 2.9 + 4.3 + 2.9 + 4.0 seconds.
+// The build writes copies, OpenAPI, clients, apply configurations, and apigen's further products.
 func TestKubernetesCost(t *testing.T) {
 	cache := strings.TrimSpace(run(t, ".", "go", "env", "GOCACHE"))
 	dir := newModule(t)
 	addKubernetes(t, dir)
 	doc := filepath.Join(dir, "api", "apps", "v1", "doc.go")
-	write(t, doc, strings.Replace(read(t, doc), "// +k8s:deepcopy-gen=package", "// +k8s:deepcopy-gen=package\n// +groupName=apps", 1))
+	write(t, doc, strings.Replace(read(t, doc), "// +k8s:deepcopy-gen=package",
+		"// +k8s:deepcopy-gen=package\n// +groupName=apps", 1))
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	mod := filepath.Join(dir, "go.mod")
 	write(t, mod, read(t, mod)+"\nrequire apigen.dev v0.0.0\n\nreplace apigen.dev => "+filepath.ToSlash(root)+"\n")
-	write(t, filepath.Join(dir, "tidy.go"), "package conformance\n\nimport (\n\t_ \"apigen.dev/runtime/registry\"\n\t_ \"k8s.io/client-go/informers\"\n\t_ \"k8s.io/client-go/kubernetes/fake\"\n)\n")
+	write(t, filepath.Join(dir, "tidy.go"),
+		"package conformance\n\nimport (\n\t_ \"apigen.dev/runtime/registry\"\n\t_ \"k8s.io/client-go/informers\"\n"+
+			"\t_ \"k8s.io/client-go/kubernetes/fake\"\n)\n")
 	run(t, dir, "go", "mod", "tidy")
 	measure(t, dir, cache, t.TempDir()) // the compiler's cache is warm from here on
 	for _, group := range []string{"core", "apps"} {
-		if _, err := os.Stat(filepath.Join(dir, "api", group, "wiring", "zz_generated.openapi.v1.json.gz")); err != nil {
+		if _, err := os.Stat(filepath.Join(
+			dir, "api", group, "wiring", "zz_generated.openapi.v1.json.gz")); err != nil {
 			t.Error(err)
 		}
 		for _, pkg := range []string{"clientset/versioned/typed", "applyconfiguration"} {

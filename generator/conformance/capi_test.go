@@ -12,7 +12,8 @@ func TestClusterAPI(t *testing.T) {
 	const core = "sigs.k8s.io/cluster-api/api/core"
 	dir := newModule(t)
 	from := filepath.Join(moduleDir(t, "sigs.k8s.io/cluster-api/api"), "core")
-	copyTree(t, from, filepath.Join(dir, "core"), emitted.MatchString, strings.NewReplacer(core+"/v1beta", modulePath+"/core/v1beta"))
+	copyTree(t, from, filepath.Join(dir, "core"), emitted.MatchString,
+		strings.NewReplacer(core+"/v1beta", modulePath+"/core/v1beta"))
 	report := run(t, dir, "sh", "-c", apigen(t)+" build -v --lenient ./core/... 2>&1")
 	for _, want := range []string{
 		"v1beta1.Machine <-> v1beta2.Machine:",

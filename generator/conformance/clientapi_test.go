@@ -14,7 +14,8 @@ func loadTypes(t *testing.T, dir string, paths []string) map[string]*types.Packa
 	t.Helper()
 	cfg := &packages.Config{
 		Context: t.Context(), Dir: dir, Env: environment(dir),
-		Mode: packages.NeedName | packages.NeedTypes | packages.NeedExportFile | packages.NeedImports | packages.NeedDeps,
+		Mode: packages.NeedName | packages.NeedTypes | packages.NeedExportFile | packages.NeedImports |
+			packages.NeedDeps,
 	}
 	pkgs, err := packages.Load(cfg, paths...)
 	if err != nil {
@@ -30,12 +31,14 @@ func loadTypes(t *testing.T, dir string, paths []string) map[string]*types.Packa
 	return out
 }
 
-// exportedAPI is what users of a package can name: functions, variables, types, their fields and methods, and how they are
-// declared. The names of parameters are no part of it.
+// exportedAPI returns everything that users of a package can name, with its declaration: functions, variables, types,
+// and their fields and methods. The names of parameters are not part of it.
 func exportedAPI(p *types.Package, names *strings.Replacer) map[string]string {
 	out := map[string]string{}
 	text := func(t types.Type) string {
-		return strings.ReplaceAll(names.Replace(types.TypeString(nameless(t), func(p *types.Package) string { return p.Path() })), "interface{}", "any")
+		return strings.ReplaceAll(
+			names.Replace(types.TypeString(nameless(t), func(p *types.Package) string { return p.Path() })),
+			"interface{}", "any")
 	}
 	for _, name := range p.Scope().Names() {
 		obj := p.Scope().Lookup(name)
@@ -64,7 +67,8 @@ func typeAPI(out map[string]string, obj *types.TypeName, text func(types.Type) s
 		for i := range u.NumFields() {
 			f := u.Field(i)
 			if f.Exported() {
-				out[name+"."+f.Name()] = text(f.Type()) + " " + strings.TrimSuffix(reflect.StructTag(u.Tag(i)).Get("json"), ",inline")
+				out[name+"."+f.Name()] = text(f.Type()) + " " +
+					strings.TrimSuffix(reflect.StructTag(u.Tag(i)).Get("json"), ",inline")
 			}
 		}
 	case *types.Interface:

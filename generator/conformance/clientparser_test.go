@@ -43,7 +43,8 @@ func parserTypes(t *testing.T, dir string) map[string]map[string]any {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, "internal", e.Name()), nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, "internal", e.Name()), nil,
+			parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,8 @@ import (
 // TestWardleClients: the clients of wardle have the API that upstream's generators gave them, package by package.
 func TestWardleClients(t *testing.T) {
 	dir := addWardle(t, newModule(t), emitted.MatchString)
-	write(t, filepath.Join(dir, "pkg", "apis", "doc.go"), "// Package apis collects.\n//\n// +apigen:clients=../generated\npackage apis\n")
+	write(t, filepath.Join(dir, "pkg", "apis", "doc.go"),
+		"// Package apis collects.\n//\n// +apigen:clients=../generated\npackage apis\n")
 	run(t, dir, apigen(t), "build", "./...")
 	run(t, dir, apigen(t), "build", "--check", "./...")
 	const upstream = "k8s.io/sample-apiserver/pkg"
@@ -53,8 +54,8 @@ func checkLeftOvers(t *testing.T, dir string) {
 	}
 }
 
-// TestKubernetesClients: the clients and apply configurations of k8s.io/api's core/v1 and apps/v1 have the API of those in
-// client-go.
+// TestKubernetesClients checks that the clients and apply configurations for k8s.io/api's core/v1 and apps/v1 have the
+// API of client-go's.
 func TestKubernetesClients(t *testing.T) {
 	dir := newModule(t)
 	addKubernetes(t, dir)
@@ -68,7 +69,8 @@ func TestKubernetesClients(t *testing.T) {
 		} {
 			pairs[modulePath+"/client/"+ours+group+"/v1"] = "k8s.io/client-go/" + theirs + group + "/v1"
 		}
-		pairs[modulePath+"/client/clientset/versioned/typed/"+group+"/v1/fake"] = "k8s.io/client-go/kubernetes/typed/" + group + "/v1/fake"
+		pairs[modulePath+"/client/clientset/versioned/typed/"+group+"/v1/fake"] =
+			"k8s.io/client-go/kubernetes/typed/" + group + "/v1/fake"
 		pairs[modulePath+"/client/informers/externalversions/"+group] = "k8s.io/client-go/informers/" + group
 	}
 	checkAPI(t, dir, pairs, map[string]string{
@@ -79,7 +81,8 @@ func TestKubernetesClients(t *testing.T) {
 		modulePath + "/client/informers/externalversions/": "k8s.io/client-go/informers/",
 		modulePath + "/client/applyconfiguration/":         "k8s.io/client-go/applyconfigurations/",
 	}, elsewhere)
-	checkParser(t, filepath.Join(dir, "client", "applyconfiguration"), filepath.Join(moduleDir(t, "k8s.io/client-go"), "applyconfigurations"))
+	checkParser(t, filepath.Join(dir, "client", "applyconfiguration"),
+		filepath.Join(moduleDir(t, "k8s.io/client-go"), "applyconfigurations"))
 }
 
 // addKubernetes copies core/v1 and apps/v1 into a module, and asks for their clients.
@@ -98,8 +101,8 @@ package api
 `)
 }
 
-// addExpansions copies what is written by hand in client-go's packages of core/v1 and apps/v1: methods of clients and listers
-// beyond the generated ones.
+// addExpansions copies the hand-written parts of client-go's packages for core/v1 and apps/v1: methods of clients and
+// listers beyond the generated ones.
 func addExpansions(t testing.TB, dir string) {
 	t.Helper()
 	from := moduleDir(t, "k8s.io/client-go")
@@ -107,7 +110,9 @@ func addExpansions(t testing.TB, dir string) {
 		`"k8s.io/api/core/v1"`, `"`+modulePath+`/api/core/v1"`, `"k8s.io/api/apps/v1"`, `"`+modulePath+`/api/apps/v1"`,
 		`"k8s.io/client-go/kubernetes/`, `"`+modulePath+`/client/clientset/versioned/`)
 	for _, group := range []string{"core", "apps"} {
-		for theirs, ours := range map[string]string{"kubernetes/typed": "clientset/versioned/typed", "listers": "listers"} {
+		for theirs, ours := range map[string]string{
+			"kubernetes/typed": "clientset/versioned/typed", "listers": "listers",
+		} {
 			copyTree(t, filepath.Join(from, theirs, group, "v1"), filepath.Join(dir, "client", ours, group, "v1"),
 				func(base string) bool {
 					return !strings.HasSuffix(base, "_expansion.go") || base == "generated_expansion.go"
@@ -118,13 +123,15 @@ func addExpansions(t testing.TB, dir string) {
 
 // elsewhere are the beginnings of names in client-go that have no counterpart here, and why.
 var elsewhere = map[string]string{
-	"client-go/informers/apps.Interface.V1beta1()":           "apps/v1beta1 is not among the clients here",
-	"client-go/informers/apps.Interface.V1beta2()":           "apps/v1beta2 is not among the clients here",
-	"client-go/applyconfigurations/core/v1.TopologySelector": "only storage/v1 refers to it, which is not among the clients here",
+	"client-go/informers/apps.Interface.V1beta1()": "apps/v1beta1 is not among the clients here",
+	"client-go/informers/apps.Interface.V1beta2()": "apps/v1beta2 is not among the clients here",
+	"client-go/applyconfigurations/core/v1.TopologySelector": "only storage/v1 refers to it, " +
+		"which is not among the clients here",
 }
 
-// checkAPI holds the exported API of packages to that of others: no name may be missing, none be another, none be too much.
-// Names tells what packages are called there. Names that begin as one in allowed does are not held, for the reason that it gives.
+// checkAPI compares the exported API of packages with that of others: no name may be missing, differ or be new. The map
+// names gives their name of each of our packages. Names that begin with a key of allowed may differ, for the reason
+// that its value gives.
 func checkAPI(t *testing.T, dir string, pairs, names, allowed map[string]string) {
 	t.Helper()
 	met := map[string]bool{}
@@ -160,13 +167,15 @@ func eachName(t *testing.T, dir string, pairs, names map[string]string, compare 
 			t.Errorf("%s or %s is missing", ours, theirs)
 			continue
 		}
-		got, want := exportedAPI(packages[ours], strings.NewReplacer(replace...)), exportedAPI(packages[theirs], strings.NewReplacer())
+		got, want := exportedAPI(packages[ours], strings.NewReplacer(replace...)),
+			exportedAPI(packages[theirs], strings.NewReplacer())
 		t.Logf("%s: %d exported names", ours, len(want))
 		if len(want) == 0 {
 			t.Errorf("%s: nothing is exported", theirs)
 		}
 		for _, name := range slices.Sorted(maps.Keys(union(got, want))) {
-			compare(strings.TrimPrefix(path.Dir(theirs), "k8s.io/")+"/"+path.Base(theirs)+"."+name, got[name], want[name])
+			compare(strings.TrimPrefix(path.Dir(theirs), "k8s.io/")+"/"+path.Base(theirs)+"."+name,
+				got[name], want[name])
 		}
 	}
 }
@@ -195,14 +204,16 @@ func TestOddClients(t *testing.T) {
 	run(t, dir, "go", "vet", "./apis/...")
 }
 
-// TestProjectClients: the clients of a project have all that upstream's generators gave them, in an older version, which had less
-// than today's; two interfaces were called otherwise, and had less.
+// TestProjectClients checks that the clients of a project have everything that upstream's generators wrote for them.
+// Those were of an older version, which wrote less than today's and named two interfaces otherwise.
 func TestProjectClients(t *testing.T) {
 	const project = "sigs.k8s.io/network-policy-api"
 	dir := newModuleOf(t, "crd")
 	from := moduleDirOf(t, "crd", project)
-	copyTree(t, filepath.Join(from, "apis"), filepath.Join(dir, "apis"), copies.MatchString, strings.NewReplacer(project+"/apis/", modulePath+"/apis/"))
-	write(t, filepath.Join(dir, "apis", "doc.go"), "// Package apis collects.\n//\n// +apigen:clients=../pkg/client\npackage apis\n")
+	copyTree(t, filepath.Join(from, "apis"), filepath.Join(dir, "apis"), copies.MatchString,
+		strings.NewReplacer(project+"/apis/", modulePath+"/apis/"))
+	write(t, filepath.Join(dir, "apis", "doc.go"),
+		"// Package apis collects.\n//\n// +apigen:clients=../pkg/client\npackage apis\n")
 	run(t, dir, apigen(t), "build", "--lenient", "./...")
 	pairs := map[string]string{}
 	for _, pkg := range strings.Fields(run(t, dir, "go", "list", project+"/pkg/client/...")) {

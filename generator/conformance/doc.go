@@ -1,8 +1,10 @@
-// Package conformance holds what apigen emits for real packages against what upstream's generators emitted for them:
-// k8s.io/sample-apiserver's wardle, apiextensions-apiserver, kube-aggregator and metrics (copies, conversions, defaults, and what
-// they share), k8s.io/api and projects that use controller-gen (copies), and Cluster API (conversions around functions written by hand). The packages are copied out of the module cache into a module of their own, under another path, so that both can be linked into one test, which
-// compares the two on fuzzed objects. Clients are held to upstream's by their exported API, and to client-go's own for core/v1
-// and apps/v1. It also measures what a build costs.
+// Package conformance compares the code that apigen emits for real packages with the code that upstream's generators
+// emitted for them: k8s.io/sample-apiserver's wardle, apiextensions-apiserver, kube-aggregator and metrics (copies,
+// conversions, defaults, and the memory that they share), k8s.io/api and projects that use controller-gen (copies), and
+// Cluster API (conversions around hand-written functions). The tests copy the packages out of the module cache into a
+// module of its own, under another path, so that one test program can link both and compare them on fuzzed objects.
+// They compare the exported API of clients with upstream's, and with client-go's for core/v1 and apps/v1. They also
+// measure the cost of a build.
 //
 // It is a module of its own, so that its dependencies are nobody else's. It knows of apigen only the command.
 package conformance

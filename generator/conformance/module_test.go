@@ -32,7 +32,8 @@ func newModule(t testing.TB) string {
 func newModuleOf(t testing.TB, ours string) string {
 	t.Helper()
 	dir := t.TempDir()
-	mod := regexp.MustCompile(`^module .*`).ReplaceAllString(read(t, filepath.Join(ours, "go.mod")), "module "+modulePath)
+	mod := regexp.MustCompile(`^module .*`).ReplaceAllString(read(t, filepath.Join(ours, "go.mod")),
+		"module "+modulePath)
 	mod = regexp.MustCompile(`(?m)^.*apigen\.dev.*\n`).ReplaceAllString(mod, "")
 	write(t, filepath.Join(dir, "go.mod"), mod)
 	write(t, filepath.Join(dir, "go.sum"), read(t, filepath.Join(ours, "go.sum")))

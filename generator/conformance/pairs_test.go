@@ -30,7 +30,8 @@ func functionsOf(t *testing.T, dir string) functions {
 	t.Helper()
 	var out functions
 	notTests := func(i fs.FileInfo) bool { return !strings.HasSuffix(i.Name(), "_test.go") }
-	pkgs, err := parser.ParseDir(token.NewFileSet(), dir, notTests, parser.SkipObjectResolution) //nolint:staticcheck // names are all that is asked for
+	pkgs, err := parser.ParseDir( //nolint:staticcheck // names are all that is asked for
+		token.NewFileSet(), dir, notTests, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +64,8 @@ func (f *functions) add(fn *ast.FuncDecl) {
 	}
 }
 
-// scoped tells functions that a scheme can call from those by hand that only these call: the last of three parameters is a
-// conversion.Scope, and the result an error.
+// scoped reports whether a scheme can call a function, as opposed to a hand-written one that only such functions call:
+// the last of three parameters is a conversion.Scope, and the result is an error.
 func scoped(fn *ast.FuncType) bool {
 	params := fn.Params.List
 	if fn.Params.NumFields() != 3 || fn.Results.NumFields() != 1 {
@@ -108,7 +109,8 @@ func pairList(t *testing.T, ours, dirs map[string]string, of func(*testing.T, st
 			fmt.Fprintf(&defaults, "\t{ours%d.%s, theirs%d.%s},\n", i, name, i, name)
 		}
 		for _, name := range fns.conversions {
-			fmt.Fprintf(&conversions, "\t{%q, pair{ours%d.%s, theirs%d.%s}},\n", path.Base(theirs)+"."+name, i, name, i, name)
+			fmt.Fprintf(&conversions, "\t{%q, pair{ours%d.%s, theirs%d.%s}},\n",
+				path.Base(theirs)+"."+name, i, name, i, name)
 		}
 	}
 	return fmt.Sprintf(`package pairs
@@ -137,10 +139,13 @@ func comparePairs(t *testing.T, dir string, packages, dirs map[string]string, fi
 }
 
 // compareFunctions compares those functions that are asked for.
-func compareFunctions(t *testing.T, dir string, packages, dirs map[string]string, of func(*testing.T, string) functions, fillers ...string) {
+func compareFunctions(t *testing.T, dir string, packages, dirs map[string]string,
+	of func(*testing.T, string) functions, fillers ...string) {
 	t.Helper()
 	for theirs, mine := range packages {
-		if files := generated(t, dirs[theirs]); slices.ContainsFunc(files, func(f string) bool { return filepath.Dir(f) == dirs[theirs] }) {
+		if files := generated(t, dirs[theirs]); slices.ContainsFunc(files, func(f string) bool {
+			return filepath.Dir(f) == dirs[theirs]
+		}) {
 			checkSignatures(t, dirs[theirs], filepath.Join(dir, strings.TrimPrefix(mine, modulePath)))
 		}
 	}

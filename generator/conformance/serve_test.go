@@ -22,7 +22,7 @@ func newServingModule(t testing.TB) string {
 	return dir
 }
 
-// TestServe: the types of k8s.io/api are served as they are: what is generated for them compiles, converts and defaults.
+// TestServe serves the types of k8s.io/api without a change: the generated code compiles, converts and defaults.
 func TestServe(t *testing.T) {
 	dir := newServingModule(t)
 	if out := run(t, dir, apigen(t), "build", "./..."); strings.Contains(out, "warning") {
@@ -43,8 +43,8 @@ func BenchmarkServe(b *testing.B) {
 	}
 }
 
-// TestServeProjects: the types of other projects are served from where they are, whatever their packages have to register them and
-// however deep they lie in themselves: what is generated compiles, and round-trips.
+// TestServeProjects serves the types of other projects from their own packages, whatever registration these declare and
+// however deeply the types nest: the generated code compiles, and round-trips.
 func TestServeProjects(t *testing.T) {
 	dir := newModuleOf(t, "crd")
 	root, err := filepath.Abs("../..")
@@ -58,7 +58,8 @@ func TestServeProjects(t *testing.T) {
 		"karpenter/v1":    "sigs.k8s.io/karpenter/pkg/apis/v1",
 		"cluster/v1beta2": "sigs.k8s.io/cluster-api/api/core/v1beta2",
 	} {
-		write(t, filepath.Join(dir, "apis", folder, "doc.go"), fmt.Sprintf("// +apigen:serve=%s\npackage %s\n", pkg, filepath.Base(folder)))
+		write(t, filepath.Join(dir, "apis", folder, "doc.go"),
+			fmt.Sprintf("// +apigen:serve=%s\npackage %s\n", pkg, filepath.Base(folder)))
 	}
 	write(t, filepath.Join(dir, "apis", "apis.go"), "// +apigen:groups\npackage apis\n")
 	run(t, dir, apigen(t), "build", "./...")

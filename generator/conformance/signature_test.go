@@ -45,7 +45,8 @@ func signatures(t *testing.T, dir string) map[string]string {
 		if !emitted.MatchString(e.Name()) {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil,
+			parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,8 @@ func serving(t testing.TB, dir string) []string {
 	t.Helper()
 	var files []string
 	err := filepath.WalkDir(filepath.Join(dir, "pkg"), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && strings.HasPrefix(filepath.Base(filepath.Dir(path)), "wiring") && strings.HasPrefix(d.Name(), "zz_generated.") {
+		if err == nil && strings.HasPrefix(filepath.Base(filepath.Dir(path)), "wiring") &&
+			strings.HasPrefix(d.Name(), "zz_generated.") {
 			files = append(files, path)
 		}
 		return err

@@ -25,7 +25,8 @@ func TestPack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(Readable(packed), document) || !Same(packed, other.Bytes()) || Same(packed, changed) || Same(packed, nil) {
+	if !bytes.Equal(Readable(packed), document) || !Same(packed, other.Bytes()) || Same(packed, changed) ||
+		Same(packed, nil) {
 		t.Error("the same document is another, or another the same")
 	}
 	for _, damaged := range [][]byte{packed[:3], packed[:len(packed)-3], []byte("\x1f\x8b"), []byte("text"), nil} {

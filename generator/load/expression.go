@@ -6,8 +6,8 @@ import (
 	"go/types"
 )
 
-// expressionAt returns the longest expression of a declaration that begins at a position, and the identifier there. Both
-// may be missing.
+// expressionAt returns the longest expression of a declaration that begins at a position, and the identifier there.
+// Either may be missing.
 func expressionAt(decl ast.Decl, pos token.Pos) (longest ast.Expr, name string) {
 	if decl == nil {
 		return nil, ""
@@ -57,7 +57,8 @@ func isUncopied(t types.Type) bool {
 	}
 	for i := range structure.NumFields() {
 		if f := structure.Field(i); f.Embedded() && f.Name() == "TypeMeta" {
-			method, _, _ := types.LookupFieldOrMethod(types.NewPointer(named), false, named.Obj().Pkg(), "DeepCopyObject")
+			method, _, _ := types.LookupFieldOrMethod(types.NewPointer(named), false, named.Obj().Pkg(),
+				"DeepCopyObject")
 			return method == nil
 		}
 	}

@@ -31,7 +31,8 @@ func spoke(version, hub *model.Field) *model.Program {
 			lamp.Fields = []*model.Field{f}
 		}
 		bulb := &model.Type{Name: "Bulb", Package: pkg, Form: model.Struct, Fields: []*model.Field{
-			{Name: "Watts", Type: basic("int32"), Exported: true}, {Name: pkg.Name, Type: basic("bool"), ConversionOff: true},
+			{Name: "Watts", Type: basic("int32"), Exported: true},
+			{Name: pkg.Name, Type: basic("bool"), ConversionOff: true},
 		}}
 		if f != nil && f.Type.Name == "Bulb" {
 			f.Type = bulb
@@ -53,7 +54,8 @@ func TestMoves(t *testing.T) {
 		toHub, back  string
 		faults       int
 	}{
-		"equal":        {field(text), field(text), "the value as it lies in memory", "the value as it lies in memory", 0},
+		"equal": {field(text), field(text),
+			"the value as it lies in memory", "the value as it lies in memory", 0},
 		"renamed":      {renamed(text), field(text), "Colour -> Color: assign", "Color -> Colour: assign", 0},
 		"unknown name": {renamed(text), nil, "Colour: unknown name", "", 1},
 		"missing":      {field(text), nil, "Color: missing", "", 1},

@@ -58,8 +58,8 @@ func corpus(t *testing.T) map[string]*apiextensionsv1.JSONSchemaProps {
 	return out
 }
 
-// TestVerdict: what the peer accepts, ours accepts, and what it refuses, ours refuses: the rules as they are, and each of
-// them spoilt in several ways.
+// TestVerdict checks that runtime/cel accepts the rules that the peer accepts, and refuses those that it refuses. The
+// rules are those of the corpus, and each of them spoilt in several ways.
 func TestVerdict(t *testing.T) {
 	s := scheme()
 	for name, props := range corpus(t) {
@@ -175,43 +175,66 @@ func text(v any) string {
 	return string(data)
 }
 
-// TestFunctions: expressions over Kubernetes' functions mean the same, cost the same where that decides, and fail in the
-// same words.
+// TestFunctions checks that expressions over Kubernetes' functions give the same values, cost the same where the cost
+// decides, and fail with the same messages.
 func TestFunctions(t *testing.T) {
 	s := scheme()
 	for _, expression := range expressions {
 		t.Run(strings.Map(name, expression), func(t *testing.T) {
 			limit := int64(50)
-			props := &apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": {
-				Type: "object", XValidations: apiextensionsv1.ValidationRules{{Rule: expression, MessageExpression: "'it is ' + self.text"}},
-				Properties: map[string]apiextensionsv1.JSONSchemaProps{
-					"text": {Type: "string", MaxLength: &limit}, "number": {Type: "integer"}, "real": {Type: "number"}, "a-b": {Type: "string"}, "namespace": {Type: "string"},
-					"time": {Type: "string", Format: "date-time"}, "data": {Type: "string", Format: "byte"}, "span": {Type: "string", Format: "duration"}, "day": {Type: "string", Format: "date"},
-					"texts": {Type: "array", MaxItems: &limit, Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string", MaxLength: &limit}}},
-					"set":   {Type: "array", XListType: ptr("set"), MaxItems: &limit, Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string", MaxLength: &limit}}},
-					"items": {Type: "array", XListType: ptr("map"), XListMapKeys: []string{"name"}, MaxItems: &limit, Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{
-						Type: "object", Required: []string{"name"}, Properties: map[string]apiextensionsv1.JSONSchemaProps{"name": {Type: "string", MaxLength: &limit}, "size": {Type: "integer"}}}}},
-					"labels": {Type: "object", MaxProperties: &limit, AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string", MaxLength: &limit}}},
-					"either": {XIntOrString: true, MaxLength: &limit},
-				},
-			}}}
+			props := &apiextensionsv1.JSONSchemaProps{Type: "object",
+				Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": {
+					Type: "object", XValidations: apiextensionsv1.ValidationRules{
+						{Rule: expression, MessageExpression: "'it is ' + self.text"},
+					},
+					Properties: map[string]apiextensionsv1.JSONSchemaProps{
+						"text": {Type: "string", MaxLength: &limit}, "number": {Type: "integer"},
+						"real": {Type: "number"}, "a-b": {Type: "string"}, "namespace": {Type: "string"},
+						"time": {Type: "string", Format: "date-time"}, "data": {Type: "string", Format: "byte"},
+						"span": {Type: "string", Format: "duration"}, "day": {Type: "string", Format: "date"},
+						"texts": {Type: "array", MaxItems: &limit,
+							Items: &apiextensionsv1.JSONSchemaPropsOrArray{
+								Schema: &apiextensionsv1.JSONSchemaProps{Type: "string", MaxLength: &limit},
+							}},
+						"set": {Type: "array", XListType: ptr("set"), MaxItems: &limit,
+							Items: &apiextensionsv1.JSONSchemaPropsOrArray{
+								Schema: &apiextensionsv1.JSONSchemaProps{Type: "string", MaxLength: &limit},
+							}},
+						"items": {Type: "array", XListType: ptr("map"), XListMapKeys: []string{"name"},
+							MaxItems: &limit,
+							Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{
+								Type: "object", Required: []string{"name"},
+								Properties: map[string]apiextensionsv1.JSONSchemaProps{
+									"name": {Type: "string", MaxLength: &limit}, "size": {Type: "integer"},
+								}}}},
+						"labels": {Type: "object", MaxProperties: &limit,
+							AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{
+								Schema: &apiextensionsv1.JSONSchemaProps{Type: "string", MaxLength: &limit},
+							}},
+						"either": {XIntOrString: true, MaxLength: &limit},
+					},
+				}}}
 			theirs, faults := refusals(t, s, props), faultsOf(props)
 			if len(theirs) > 0 != (len(faults) > 0) {
 				t.Errorf("theirs: %q\nours: %+v", theirs, faults)
 			}
 			spec := map[string]any{
-				"text": "v1.2.3", "number": int64(3), "real": 1.5, "a-b": "dashed", "namespace": "kube-system", "time": "2024-02-03T04:05:06Z", "data": "aGVsbG8=",
+				"text": "v1.2.3", "number": int64(3), "real": 1.5, "a-b": "dashed", "namespace": "kube-system",
+				"time": "2024-02-03T04:05:06Z", "data": "aGVsbG8=",
 				"span": "1h30m", "day": "2024-02-03", "texts": []any{"b", "a", "c"}, "set": []any{"x", "y"},
-				"items": []any{map[string]any{"name": "a", "size": int64(1)}, map[string]any{"name": "b"}}, "labels": map[string]any{"a": "1", "b": "2"}, "either": "50%",
+				"items":  []any{map[string]any{"name": "a", "size": int64(1)}, map[string]any{"name": "b"}},
+				"labels": map[string]any{"a": "1", "b": "2"}, "either": "50%",
 			}
-			r, obj := newRun(t, "Thing", props), map[string]any{"apiVersion": "example.com/v1", "kind": "Thing", "metadata": map[string]any{"name": "x"}, "spec": spec}
+			r, obj := newRun(t, "Thing", props), map[string]any{"apiVersion": "example.com/v1", "kind": "Thing",
+				"metadata": map[string]any{"name": "x"}, "spec": spec}
 			if len(theirs) > 0 {
 				return
 			}
 			if d := cmp.Diff(r.theirs(obj, nil), r.ours(obj, nil)); d != "" {
 				t.Errorf("-theirs +ours\n%s", d)
 			}
-			old := map[string]any{"apiVersion": "example.com/v1", "kind": "Thing", "metadata": map[string]any{"name": "x"}, "spec": map[string]any{"text": "v1.2.2", "number": int64(3)}}
+			old := map[string]any{"apiVersion": "example.com/v1", "kind": "Thing",
+				"metadata": map[string]any{"name": "x"}, "spec": map[string]any{"text": "v1.2.2", "number": int64(3)}}
 			if d := cmp.Diff(r.theirs(obj, old), r.ours(obj, old)); d != "" {
 				t.Errorf("update: -theirs +ours\n%s", d)
 			}
@@ -228,8 +251,8 @@ func name(r rune) rune {
 	return r
 }
 
-// TestExample: the library's definition, which apigen writes of Go types, has the rules that its server runs, and Kubernetes
-// takes them.
+// TestExample checks that the library's definition, which apigen writes from Go types, has the rules that its server
+// runs, and that Kubernetes accepts them.
 func TestExample(t *testing.T) {
 	data, err := os.ReadFile("../../../examples/library/config/crd/library.example.com_books.yaml")
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package celrules holds the rules in CEL of real projects against Kubernetes' own: what runtime/cel accepts, refuses and
-// answers beside what k8s.io/apiextensions-apiserver does.
+// Package celrules compares runtime/cel with k8s.io/apiextensions-apiserver on the CEL rules of real projects: both
+// must accept and refuse the same rules, and give the same answers.
 package celrules

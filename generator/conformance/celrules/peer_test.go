@@ -32,7 +32,8 @@ func scheme() *runtime.Scheme {
 func structuralOf(t testing.TB, s *apiextensionsv1.JSONSchemaProps) *structural.Structural {
 	t.Helper()
 	var internal apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(s, &internal, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(
+		s, &internal, nil); err != nil {
 		t.Fatal(err)
 	}
 	out, err := structural.NewStructural(&internal)
@@ -49,8 +50,10 @@ func ours(s *apiextensionsv1.JSONSchemaProps) *cel.Schema {
 	}
 	yes := func(b *bool) bool { return b != nil && *b }
 	out := &cel.Schema{
-		Type: s.Type, Format: s.Format, Nullable: s.Nullable, IntOrString: s.XIntOrString, PreserveUnknownFields: yes(s.XPreserveUnknownFields),
-		EmbeddedResource: s.XEmbeddedResource, Required: s.Required, ListMapKeys: s.XListMapKeys, Defaulted: s.Default != nil,
+		Type: s.Type, Format: s.Format, Nullable: s.Nullable, IntOrString: s.XIntOrString,
+		PreserveUnknownFields: yes(s.XPreserveUnknownFields),
+		EmbeddedResource:      s.XEmbeddedResource,
+		Required:              s.Required, ListMapKeys: s.XListMapKeys, Defaulted: s.Default != nil,
 		MaxLength: s.MaxLength, MaxItems: s.MaxItems, MaxProperties: s.MaxProperties,
 	}
 	if s.XListType != nil {
@@ -75,7 +78,8 @@ func ours(s *apiextensionsv1.JSONSchemaProps) *cel.Schema {
 		out.Values = ours(s.AdditionalProperties.Schema)
 	}
 	for _, r := range s.XValidations {
-		rule := cel.Rule{Rule: r.Rule, Message: r.Message, MessageExpression: r.MessageExpression, FieldPath: r.FieldPath, OptionalOldSelf: yes(r.OptionalOldSelf)}
+		rule := cel.Rule{Rule: r.Rule, Message: r.Message, MessageExpression: r.MessageExpression,
+			FieldPath: r.FieldPath, OptionalOldSelf: yes(r.OptionalOldSelf)}
 		if r.Reason != nil {
 			rule.Reason = string(*r.Reason)
 		}
@@ -90,7 +94,9 @@ func definition(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.CustomResou
 	crd.Name = "things.example.com"
 	crd.Annotations = map[string]string{"api-approved.kubernetes.io": "unapproved"}
 	crd.Spec.Group, crd.Spec.Scope = "example.com", apiextensionsv1.NamespaceScoped
-	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Plural: "things", Singular: "thing", Kind: "Thing", ListKind: "ThingList"}
+	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{
+		Plural: "things", Singular: "thing", Kind: "Thing", ListKind: "ThingList",
+	}
 	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{
 		Name: "v1", Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: s},
 	}}
@@ -109,7 +115,9 @@ func refusals(t testing.TB, s *runtime.Scheme, props *apiextensionsv1.JSONSchema
 	}
 	var out []string
 	for _, e := range validation.ValidateCustomResourceDefinition(context.Background(), &internal) {
-		if !strings.Contains(e.Field, "x-kubernetes-validations") && !strings.Contains(e.Detail, "x-kubernetes-validations") && !strings.Contains(e.Detail, "rule compile error") {
+		if !strings.Contains(e.Field, "x-kubernetes-validations") &&
+			!strings.Contains(e.Detail, "x-kubernetes-validations") &&
+			!strings.Contains(e.Detail, "rule compile error") {
 			t.Fatalf("the schema itself: %v", e)
 		}
 		out = append(out, e.Error())
@@ -117,8 +125,8 @@ func refusals(t testing.TB, s *runtime.Scheme, props *apiextensionsv1.JSONSchema
 	return out
 }
 
-// run is what both say of an object that replaces another, or is new; sorted, since the peer goes through objects in the
-// order of Go's maps.
+// run holds the answers of both implementations for an object that is new or replaces another. The answers are sorted,
+// since the peer goes through objects in the order of Go's maps.
 type run struct {
 	structural *structural.Structural
 	validator  *peer.Validator
@@ -138,9 +146,11 @@ func (r run) theirs(obj, old map[string]any) []string {
 	var options []peer.Option
 	if old != nil {
 		before = old
-		options = append(options, peer.WithRatcheting(common.NewCorrelatedObject(obj, old, &model.Structural{Structural: r.structural})))
+		options = append(options,
+			peer.WithRatcheting(common.NewCorrelatedObject(obj, old, &model.Structural{Structural: r.structural})))
 	}
-	errs, _ := r.validator.Validate(context.Background(), nil, r.structural, obj, before, config.RuntimeCELCostBudget, options...)
+	errs, _ := r.validator.Validate(context.Background(), nil, r.structural, obj, before,
+		config.RuntimeCELCostBudget, options...)
 	return lines(errs)
 }
 

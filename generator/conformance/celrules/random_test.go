@@ -10,8 +10,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// generator makes objects that fit a schema, more or less: text that its rules compare with, fields that are missing, lists
-// with elements twice.
+// generator makes objects that fit a schema, more or less: it uses texts that the rules compare with, leaves out
+// fields, and repeats elements of lists.
 type generator struct {
 	*rand.Rand
 	words []string
@@ -109,7 +109,8 @@ func (g *generator) object(s *apiextensionsv1.JSONSchemaProps, depth int) any {
 	slices.Sort(names)
 	for _, name := range names {
 		p := s.Properties[name]
-		if slices.Contains(s.Required, name) && g.IntN(20) > 0 || len(p.Properties) > 0 && depth < 2 && g.IntN(8) > 0 || g.IntN(3) > 0 {
+		if slices.Contains(s.Required, name) && g.IntN(20) > 0 || len(p.Properties) > 0 && depth < 2 && g.IntN(8) > 0 ||
+			g.IntN(3) > 0 {
 			out[name] = g.value(&p, depth+1)
 		}
 	}

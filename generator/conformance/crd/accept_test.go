@@ -42,7 +42,8 @@ func refusals(t *testing.T, document any) []string {
 	if v1.Annotations == nil {
 		v1.Annotations = map[string]string{}
 	}
-	v1.Annotations["api-approved.kubernetes.io"] = "unapproved, tests" // which projects in groups of Kubernetes' add afterwards
+	// Projects in groups of Kubernetes' add this annotation afterwards.
+	v1.Annotations["api-approved.kubernetes.io"] = "unapproved, tests"
 	scheme.Default(&v1)
 	var hub apiextensions.CustomResourceDefinition
 	if err := scheme.Convert(&v1, &hub, nil); err != nil {
@@ -84,7 +85,9 @@ func TestRefused(t *testing.T) {
 	}
 	var kinds []string
 	for _, r := range p.Groups[0].Resources {
-		if n := len(slices.DeleteFunc(slices.Clone(warnings), func(w diag.Error) bool { return !of(w, r.Hub) })); n != 1 {
+		if n := len(slices.DeleteFunc(slices.Clone(warnings), func(w diag.Error) bool {
+			return !of(w, r.Hub)
+		})); n != 1 {
 			kinds = append(kinds, r.Kind)
 		}
 	}

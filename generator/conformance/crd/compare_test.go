@@ -12,13 +12,16 @@ import (
 
 // known are the differences that are meant, by the place where they are and why.
 var known = []struct{ place, reason string }{
-	{`\.azureDisk\.properties\.(cachingMode|kind)\.default$`, "controller-gen skips +default=ref(...); apigen reads the constant, as defaulter-gen does"},
-	{`\.healthConditions\.items\.properties\.(message|reason)\.maxLength$`, "controller-gen doesn't read +k8s:maxLength; apigen's three products (server, OpenAPI, definition) agree on it"},
+	{`\.azureDisk\.properties\.(cachingMode|kind)\.default$`,
+		"controller-gen skips +default=ref(...); apigen reads the constant, as defaulter-gen does"},
+	{`\.healthConditions\.items\.properties\.(message|reason)\.maxLength$`,
+		"controller-gen doesn't read +k8s:maxLength; " +
+			"apigen's three products (server, OpenAPI, definition) agree on it"},
 	{`\.(evictionResponders|scheduling)\..*\.format$`, "controller-gen doesn't read +k8s:format"},
 }
 
-// TestDefinitions makes the definitions of each project with both generators. They are equal up to ordering, but for what is
-// known, and a cluster accepts ours where it accepts controller-gen's.
+// TestDefinitions makes the definitions of each project with both generators. The definitions are equal up to ordering,
+// except for the known differences, and a cluster accepts ours where it accepts controller-gen's.
 func TestDefinitions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads the packages of real projects")

@@ -1,3 +1,3 @@
-// Package crd holds apigen's CustomResourceDefinitions against those of controller-gen, on the packages of real projects: a
-// module of its own, for theirs are heavy. Only its tests do anything.
+// Package crd compares apigen's CustomResourceDefinitions with those of controller-gen on the packages of real
+// projects. It is a module of its own, because these projects have heavy dependencies, and holds only tests.
 package crd

@@ -29,9 +29,12 @@ type source struct {
 
 var sources = []source{
 	{name: "kinds", below: "apigen.dev/generator/conformance/crd/kinds", patterns: []string{"./kinds/..."}},
-	{name: "kinds with metadata", below: "apigen.dev/generator/conformance/crd/kinds", patterns: []string{"./kinds/..."}, embedded: true},
-	project("gateway-api", "sigs.k8s.io/gateway-api", "apis/v1", "apis/v1beta1", "apis/v1alpha2", "apis/v1alpha3", "apisx/v1alpha1"),
-	project("cluster-api", "sigs.k8s.io/cluster-api/api", "core/...", "bootstrap/...", "controlplane/...", "addons/...", "ipam/...", "runtime/v1beta2"),
+	{name: "kinds with metadata", below: "apigen.dev/generator/conformance/crd/kinds",
+		patterns: []string{"./kinds/..."}, embedded: true},
+	project("gateway-api", "sigs.k8s.io/gateway-api", "apis/v1", "apis/v1beta1", "apis/v1alpha2", "apis/v1alpha3",
+		"apisx/v1alpha1"),
+	project("cluster-api", "sigs.k8s.io/cluster-api/api", "core/...", "bootstrap/...", "controlplane/...", "addons/...",
+		"ipam/...", "runtime/v1beta2"),
 	project("karpenter", "sigs.k8s.io/karpenter", "pkg/apis/v1", "pkg/apis/v1alpha1"),
 	project("cert-manager", "github.com/cert-manager/cert-manager", "pkg/apis/acme/v1", "pkg/apis/certmanager/v1"),
 	project("prometheus-operator", "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring", "..."),
@@ -43,7 +46,8 @@ var sources = []source{
 	project("kustomize-controller", "github.com/fluxcd/kustomize-controller/api", "..."),
 	project("helm-controller", "github.com/fluxcd/helm-controller/api", "..."),
 	project("notification-controller", "github.com/fluxcd/notification-controller/api", "..."),
-	project("external-snapshotter", "github.com/kubernetes-csi/external-snapshotter/client/v8", "apis/volumesnapshot/..."),
+	project("external-snapshotter", "github.com/kubernetes-csi/external-snapshotter/client/v8",
+		"apis/volumesnapshot/..."),
 	project("network-policy-api", "sigs.k8s.io/network-policy-api", "apis/..."),
 }
 
@@ -111,7 +115,10 @@ func (s source) program(t *testing.T) *model.Program {
 		t.Fatal(err)
 	}
 	p := res.Program
-	p.Packages = append(p.Packages, &model.Package{Path: s.below, PackageProducts: model.PackageProducts{CRDs: &model.Folder{Dir: "crds"}, EmbeddedMetadata: s.embedded}, Output: true})
+	p.Packages = append(p.Packages,
+		&model.Package{Path: s.below,
+			PackageProducts: model.PackageProducts{CRDs: &model.Folder{Dir: "crds"}, EmbeddedMetadata: s.embedded},
+			Output:          true})
 	return p
 }
 

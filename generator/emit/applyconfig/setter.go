@@ -13,7 +13,8 @@ func (w *writer) setters(t *model.Type) {
 	for _, m := range members {
 		if m.in != nil && m.in.pointer && !ensured[m.in.name] {
 			ensured[m.in.name] = true
-			printf(w, "func (b *%[1]s) ensure%[2]sExists() {\n\tif b.%[2]s == nil {\n\t\tb.%[2]s = &%[3]s{}\n\t}\n}\n\n", name, m.in.name, m.in.text)
+			printf(w, "func (b *%[1]s) ensure%[2]sExists() {\n"+
+				"\tif b.%[2]s == nil {\n\t\tb.%[2]s = &%[3]s{}\n\t}\n}\n\n", name, m.in.name, m.in.text)
 		}
 		w.setter(name, m)
 	}

@@ -120,8 +120,10 @@ func (w *writer) identity(t *model.Type) {
 // extract writes the functions that return what a manager has applied of an object.
 func (w *writer) extract(k *clientset.Kind) {
 	name, api := clientset.ApplyName(k.Name()), w.Qualify(k.Type.Package, k.Type.Name)
-	printf(w, `// Extract%[1]sFrom returns what the manager has applied of an object and still owns, to be changed and applied again. The
-// object must be as the server returned it. The subresource is that through which it was applied: status, scale; empty is
+	printf(w, `// Extract%[1]sFrom returns what the manager has applied of an object and still owns, `+
+		`to be changed and applied again. The
+// object must be as the server returned it. The subresource is that through which it was applied: status, scale; `+
+		`empty is
 // the object's own.
 func Extract%[1]sFrom(object *%[2]s, fieldManager string, subresource string) (*%[3]s, error) {
 	b := &%[3]s{}
@@ -135,7 +137,8 @@ func Extract%[1]sFrom(object *%[2]s, fieldManager string, subresource string) (*
 		w.Add("\tb.WithNamespace(object.GetNamespace())\n")
 	}
 	printf(w, "\tb.WithKind(%q)\n\tb.WithAPIVersion(%q)\n\treturn b, nil\n}\n\n", k.Name(), w.version.GroupVersion())
-	printf(w, `// Extract%[1]s is Extract%[1]sFrom for what was applied to the object itself. Where the manager owns nothing, only the name,
+	printf(w, `// Extract%[1]s is Extract%[1]sFrom for what was applied to the object itself. `+
+		`Where the manager owns nothing, only the name,
 // the kind and its version are set.
 func Extract%[1]s(object *%[2]s, fieldManager string) (*%[3]s, error) {
 	return Extract%[1]sFrom(object, fieldManager, "")

@@ -49,15 +49,17 @@ type WidgetList struct {
 }
 `
 
-// The four emitters are functions of the model: the same bytes each time, in their own files, in the order of their folders.
-// That these compile and work is tested where client-go is at hand.
+// TestEmitters checks that the four emitters are functions of the model: they write the same bytes each time, into
+// their own files, in the order of their folders. The conformance tests, which have client-go, compile and run the
+// files.
 func TestEmitters(t *testing.T) {
 	program := loadtest.Program(t, shop)
 	for e, want := range map[string]struct {
 		emitter emit.Emitter
 		files   int
 	}{
-		"clients": {clients.Emitter(), 5}, "listers": {listers.Emitter(), 1}, "informers": {informers.Emitter(), 4}, "applyconfig": {applyconfig.Emitter(), 3},
+		"clients": {clients.Emitter(), 5}, "listers": {listers.Emitter(), 1}, "informers": {informers.Emitter(), 4},
+		"applyconfig": {applyconfig.Emitter(), 3},
 	} {
 		files, err := want.emitter.Emit(plan.New(program))
 		if err != nil || len(files) != want.files {
@@ -85,10 +87,13 @@ func TestEmitters(t *testing.T) {
 func TestNotAsked(t *testing.T) {
 	for _, archive := range []string{
 		string(bytes.Replace([]byte(shop), []byte("// +apigen:clients=../sdk"), nil, 1)),
-		string(bytes.Replace([]byte(shop), []byte("// +genclient\n// +genclient:method=GetSize,verb=get,subresource=size\n"), nil, 1)),
+		string(bytes.Replace([]byte(shop),
+			[]byte("// +genclient\n// +genclient:method=GetSize,verb=get,subresource=size\n"), nil, 1)),
 	} {
 		program := loadtest.Program(t, archive)
-		for _, e := range []emit.Emitter{clients.Emitter(), listers.Emitter(), informers.Emitter(), applyconfig.Emitter()} {
+		for _, e := range []emit.Emitter{
+			clients.Emitter(), listers.Emitter(), informers.Emitter(), applyconfig.Emitter(),
+		} {
 			if files, err := e.Emit(plan.New(program)); err != nil || len(files) > 0 {
 				t.Errorf("%s: %d files, %v", e.Name, len(files), err)
 			}
@@ -96,8 +101,8 @@ func TestNotAsked(t *testing.T) {
 	}
 }
 
-// TestRegistrationUnderAnotherName: the clientset's scheme calls AddToScheme, so a package that registers its kinds under
-// another name is reported at that function.
+// TestRegistrationUnderAnotherName checks that the emitter reports a package that registers its kinds under another
+// name than AddToScheme, at that function, because the clientset's scheme calls AddToScheme.
 func TestRegistrationUnderAnotherName(t *testing.T) {
 	const function = "func AddWidgetsToScheme(scheme *runtime.Scheme) error { return nil }\n"
 	const scheme = "import \"k8s.io/apimachinery/pkg/runtime\"\n"

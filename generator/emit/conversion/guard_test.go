@@ -71,7 +71,9 @@ func check(t *testing.T, dir, pkg string) []error {
 		t.Fatal(err)
 	}
 	c := &checker{dir: dir, fset: token.NewFileSet(), checked: map[string]*types.Package{}}
-	c.deps = importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
+	c.deps = importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(files[path])
+	})
 	if _, err := c.Import(testdata + "/" + pkg); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,8 @@ func check(t *testing.T, dir, pkg string) []error {
 
 // exports are the compiled packages that testdata imports.
 var exports = sync.OnceValues(func() (map[string]string, error) {
-	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}", "./testdata/shop/v1beta1").Output()
+	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}",
+		"./testdata/shop/v1beta1").Output()
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,8 @@ import (
 )
 
 func TestPeerThatIsNotThere(t *testing.T) {
-	pkg := &model.Package{Path: "example.com/v1", Name: "v1", Output: true, PackageConversion: model.PackageConversion{ConversionPeers: []string{"example.com/hub"}}}
+	pkg := &model.Package{Path: "example.com/v1", Name: "v1", Output: true,
+		PackageConversion: model.PackageConversion{ConversionPeers: []string{"example.com/hub"}}}
 	_, err := Emitter().Emit(plan.New(&model.Program{Packages: []*model.Package{pkg}}))
 	if err == nil || !strings.Contains(err.Error(), "package example.com/hub of +k8s:conversion-gen is not there") {
 		t.Errorf("got %v", err)
@@ -17,7 +18,8 @@ func TestPeerThatIsNotThere(t *testing.T) {
 }
 
 func TestNothingToConvert(t *testing.T) {
-	off := &model.Package{Path: "example.com/off/v1", Name: "v1", Output: true, PackageConversion: model.PackageConversion{ConversionOff: true}}
+	off := &model.Package{Path: "example.com/off/v1", Name: "v1", Output: true,
+		PackageConversion: model.PackageConversion{ConversionOff: true}}
 	plain := &model.Package{Path: "example.com/v1", Name: "v1", Output: true}
 	files, err := Emitter().Emit(plan.New(&model.Program{Packages: []*model.Package{off, plain}}))
 	if err != nil || len(files) != 0 {
@@ -30,13 +32,17 @@ func TestNames(t *testing.T) {
 	octet := &model.Type{Form: model.Basic, Basic: "uint8"}
 	named := &model.Type{Name: "Book", Package: &model.Package{Path: "example.com/a-b/v1.beta"}, Form: model.Struct}
 	for want, typ := range map[string]*model.Type{
-		"string":                      text,
-		"Slice_byte":                  {Form: model.Slice, Elem: octet},
-		"v1beta_Book":                 named,
-		"Pointer_v1beta_Book":         {Form: model.Pointer, Elem: named},
-		"Map_string_To_v1beta_Book":   {Form: model.Map, Key: text, Elem: named},
-		"Array_3_string":              {Form: model.Array, Len: 3, Elem: text},
-		"Struct_string_Slice_string":  {Form: model.Struct, Fields: []*model.Field{{Name: "A", Type: text}, {Name: "B", Type: &model.Type{Form: model.Slice, Elem: text}}}},
+		"string":                    text,
+		"Slice_byte":                {Form: model.Slice, Elem: octet},
+		"v1beta_Book":               named,
+		"Pointer_v1beta_Book":       {Form: model.Pointer, Elem: named},
+		"Map_string_To_v1beta_Book": {Form: model.Map, Key: text, Elem: named},
+		"Array_3_string":            {Form: model.Array, Len: 3, Elem: text},
+		"Struct_string_Slice_string": {
+			Form: model.Struct, Fields: []*model.Field{
+				{Name: "A", Type: text}, {Name: "B", Type: &model.Type{Form: model.Slice, Elem: text}},
+			},
+		},
 		"Interface_DeepCopy_GetKinds": {Form: model.Interface, InterfaceMethods: []string{"DeepCopy", "GetKinds"}},
 	} {
 		if got := plan.TypeName(typ); got != want {
@@ -45,8 +51,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestStorageVersionIsTheHub: of two versions without a hub, one converts to the other where the group is served. Projects
-// of custom resources mark storage versions too, and convert in ways of their own.
+// TestStorageVersionIsTheHub checks that of two versions without a hub, one converts to the other if the group is
+// served. Projects with custom resources mark storage versions too, and convert in their own ways.
 func TestStorageVersionIsTheHub(t *testing.T) {
 	for _, test := range []struct {
 		name           string
@@ -63,7 +69,8 @@ func TestStorageVersionIsTheHub(t *testing.T) {
 				},
 			}}}
 			files, err := Emitter().Emit(plan.New(&model.Program{
-				Packages: []*model.Package{v1.Package, v1beta1.Package}, Groups: []*model.Group{group}, RuntimeAvailable: test.served,
+				Packages: []*model.Package{v1.Package, v1beta1.Package}, Groups: []*model.Group{group},
+				RuntimeAvailable: test.served,
 			}))
 			if err != nil || len(files) != test.files {
 				t.Errorf("got %d files, %v", len(files), err)

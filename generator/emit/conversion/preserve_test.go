@@ -35,8 +35,8 @@ func hubOf(t *testing.T, spoke *carryv1beta1.Rack) *carryv1.Rack {
 	return out
 }
 
-// TestPreservedFieldsComeBack: nothing of a hub object is lost by way of a version that can't hold it, nothing of it shows in
-// the hub, and neither object changes.
+// TestPreservedFieldsComeBack checks that a hub object loses nothing on the way through a version that lacks fields of
+// it, that the hub shows nothing of the annotation, and that neither object changes.
 func TestPreservedFieldsComeBack(t *testing.T) {
 	carried := 0
 	for seed := range int64(300) {
@@ -96,8 +96,8 @@ func TestPreservedFieldsFollowTheirPlace(t *testing.T) {
 	}
 }
 
-// TestOwnFieldsComeBack: nothing of a version's object is lost by way of a hub that lacks fields of it; what the hub alone has may
-// be set meanwhile, and is not lost either.
+// TestOwnFieldsComeBack checks that a version's object loses nothing on the way through a hub that lacks fields of it.
+// Somebody may set the hub's own fields meanwhile, and these are not lost either.
 func TestOwnFieldsComeBack(t *testing.T) {
 	carried := 0
 	for seed := range int64(300) {
@@ -164,7 +164,8 @@ func TestOwnFieldsFollowTheirPlace(t *testing.T) {
 		Door:  &door,
 	}}
 	hub := hubOf(t, spoke)
-	if want := `{"spec.slots[].side":{"\"a\"":{"depth":1},"\"b\"":{"depth":2}},`; !strings.HasPrefix(hub.Annotations[ownAnnotation], want) {
+	if want := `{"spec.slots[].side":{"\"a\"":{"depth":1},"\"b\"":{"depth":2}},`; !strings.HasPrefix(
+		hub.Annotations[ownAnnotation], want) {
 		t.Errorf("%s", hub.Annotations[ownAnnotation])
 	}
 	hub.Spec.Slots[0], hub.Spec.Slots[1] = hub.Spec.Slots[1], hub.Spec.Slots[0] // by key: they move along
@@ -184,8 +185,8 @@ func TestOwnFieldsFollowTheirPlace(t *testing.T) {
 	}
 }
 
-// TestSpoiltOwnAnnotations: what a client of another version writes there never makes an object unreadable, sets fields of the
-// version alone and nothing else, and is replaced when the version is written.
+// TestSpoiltOwnAnnotations checks that an annotation that a client of another version wrote never makes an object
+// unreadable and sets no fields but the version's own, and that a write of the version replaces it.
 func TestSpoiltOwnAnnotations(t *testing.T) {
 	watts := int32(5)
 	for name, c := range map[string]struct {
@@ -195,10 +196,13 @@ func TestSpoiltOwnAnnotations(t *testing.T) {
 	}{
 		"a field of the version":  {`{"spec.watts":5}`, carryv1beta1.RackSpec{Units: 3, Watts: &watts}, false},
 		"fields that have a home": {`{"spec.units":7,"spec":{"units":9}}`, carryv1beta1.RackSpec{Units: 3}, false},
-		"elements that aren't":    {`{"spec.slots[].side":{"\"a\"":{"depth":1}},"spec.door.side":{"depth":2}}`, carryv1beta1.RackSpec{Units: 3}, false},
-		"no JSON":                 {`{`, carryv1beta1.RackSpec{Units: 3}, true},
-		"another type":            {`{"spec.watts":"yes"}`, carryv1beta1.RackSpec{Units: 3}, true},
-		"too much":                {strings.Repeat(" ", 256<<10) + "{}", carryv1beta1.RackSpec{Units: 3}, true},
+		"elements that aren't": {
+			`{"spec.slots[].side":{"\"a\"":{"depth":1}},"spec.door.side":{"depth":2}}`,
+			carryv1beta1.RackSpec{Units: 3}, false,
+		},
+		"no JSON":      {`{`, carryv1beta1.RackSpec{Units: 3}, true},
+		"another type": {`{"spec.watts":"yes"}`, carryv1beta1.RackSpec{Units: 3}, true},
+		"too much":     {strings.Repeat(" ", 256<<10) + "{}", carryv1beta1.RackSpec{Units: 3}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hub := &carryv1.Rack{Spec: carryv1.RackSpec{Height: 3}}
@@ -207,7 +211,8 @@ func TestSpoiltOwnAnnotations(t *testing.T) {
 			if _, left := spoke.Annotations[ownAnnotation]; left != c.left || !cmp.Equal(c.want, spoke.Spec) {
 				t.Errorf("%v %+v", left, spoke.Spec)
 			}
-			if text := hubOf(t, spoke).Annotations[ownAnnotation]; c.want.Watts != nil && text != c.text || c.want.Watts == nil && text != "" {
+			if text := hubOf(t, spoke).Annotations[ownAnnotation]; c.want.Watts != nil && text != c.text ||
+				c.want.Watts == nil && text != "" {
 				t.Errorf("written again as %q", text)
 			}
 		})
@@ -216,7 +221,8 @@ func TestSpoiltOwnAnnotations(t *testing.T) {
 
 func TestOwnFieldsAreBounded(t *testing.T) {
 	cells := map[string]carryv1beta1.Slot{strings.Repeat("x", 256<<10): {Side: carryv1beta1.Side{Left: true}}}
-	err := carryv1beta1.Convert_v1beta1_Rack_To_v1_Rack(&carryv1beta1.Rack{Spec: carryv1beta1.RackSpec{Cells: cells}}, new(carryv1.Rack), nil)
+	err := carryv1beta1.Convert_v1beta1_Rack_To_v1_Rack(&carryv1beta1.Rack{Spec: carryv1beta1.RackSpec{Cells: cells}},
+		new(carryv1.Rack), nil)
 	if err == nil || !strings.Contains(err.Error(), "what version v1beta1 alone has takes") {
 		t.Error(err)
 	}
@@ -228,13 +234,18 @@ func TestForgedAnnotations(t *testing.T) {
 		text, err string
 		want      carryv1.RackSpec
 	}{
-		"a preserved field":       {`{"spec.locked":true}`, "", carryv1.RackSpec{Height: 3, Locked: true}},
-		"fields that have a home": {`{"spec.height":7,"metadata.name":"x","spec":{"height":9}}`, "", carryv1.RackSpec{Height: 3}},
-		"elements that aren't":    {`{"spec.slots[].labels":{"\"a\"":["x"]},"spec.door.labels":["x"]}`, "", carryv1.RackSpec{Height: 3}},
-		"nulls":                   {`{"spec.price":null,"spec.loose[].labels":{"0/":null}}`, "", carryv1.RackSpec{Height: 3}},
-		"no JSON":                 {`{`, "annotation apigen.dev/preserved: unexpected end of JSON input", carryv1.RackSpec{}},
-		"another type":            {`{"spec.locked":"yes"}`, "cannot unmarshal string", carryv1.RackSpec{}},
-		"too much":                {strings.Repeat(" ", 256<<10) + "{}", "takes 262146 bytes, and may take 262144", carryv1.RackSpec{}},
+		"a preserved field": {`{"spec.locked":true}`, "", carryv1.RackSpec{Height: 3, Locked: true}},
+		"fields that have a home": {
+			`{"spec.height":7,"metadata.name":"x","spec":{"height":9}}`, "", carryv1.RackSpec{Height: 3},
+		},
+		"elements that aren't": {
+			`{"spec.slots[].labels":{"\"a\"":["x"]},"spec.door.labels":["x"]}`, "", carryv1.RackSpec{Height: 3},
+		},
+		"nulls":        {`{"spec.price":null,"spec.loose[].labels":{"0/":null}}`, "", carryv1.RackSpec{Height: 3}},
+		"no JSON":      {`{`, "annotation apigen.dev/preserved: unexpected end of JSON input", carryv1.RackSpec{}},
+		"another type": {`{"spec.locked":"yes"}`, "cannot unmarshal string", carryv1.RackSpec{}},
+		"too much": {strings.Repeat(" ", 256<<10) + "{}", "takes 262146 bytes, and may take 262144",
+			carryv1.RackSpec{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spoke := &carryv1beta1.Rack{Spec: carryv1beta1.RackSpec{Units: 3}}
@@ -253,7 +264,8 @@ func TestForgedAnnotations(t *testing.T) {
 
 func TestPreservedIsBounded(t *testing.T) {
 	note := strings.Repeat("x", 256<<10)
-	err := carryv1beta1.Convert_v1_Rack_To_v1beta1_Rack(&carryv1.Rack{Spec: carryv1.RackSpec{Note: &note}}, new(carryv1beta1.Rack), nil)
+	err := carryv1beta1.Convert_v1_Rack_To_v1beta1_Rack(&carryv1.Rack{Spec: carryv1.RackSpec{Note: &note}},
+		new(carryv1beta1.Rack), nil)
 	if err == nil || !strings.Contains(err.Error(), "annotations 262144 at most") {
 		t.Error(err)
 	}
@@ -261,7 +273,8 @@ func TestPreservedIsBounded(t *testing.T) {
 
 func TestMembersOfWhatIsCarried(t *testing.T) {
 	for path, want := range map[string]string{
-		"spec.note": "SpecNote", "spec.slots[].label": "SpecSlotsLabel", "2x": "F2x", "été.a-b": "ÉtéAB", "世.a": "F世A", "_": "F",
+		"spec.note": "SpecNote", "spec.slots[].label": "SpecSlotsLabel", "2x": "F2x", "été.a-b": "ÉtéAB",
+		"世.a": "F世A", "_": "F",
 	} {
 		if got := memberName(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)

@@ -13,7 +13,8 @@ import (
 
 // TestReport: what is dropped, preserved, renamed, written by hand or narrower is told, and nothing else.
 func TestReport(t *testing.T) {
-	got := strings.Join(plan.New(emittest.Load(t, "./testdata/carry/...", "./testdata/methods/...", "./testdata/shop/...")).Report(), "\n")
+	got := strings.Join(plan.New(emittest.Load(
+		t, "./testdata/carry/...", "./testdata/methods/...", "./testdata/shop/...")).Report(), "\n")
 	want, err := os.ReadFile("testdata/report.txt")
 	if err != nil {
 		t.Fatal(err)

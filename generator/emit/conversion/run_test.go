@@ -123,7 +123,8 @@ func TestTypeMetaStays(t *testing.T) {
 
 func TestNilAndEmpty(t *testing.T) {
 	in := shopv1beta1.BookSpec{Chapters: []shopv1beta1.Chapter{}, ByName: map[string]shopv1beta1.Chapter{}}
-	out := shop.BookSpec{Names: []string{"before"}, First: &shop.Chapter{}, Required: "before", Count: 7, SureCover: shop.Cover{Color: "red"}}
+	out := shop.BookSpec{Names: []string{"before"}, First: &shop.Chapter{}, Required: "before", Count: 7,
+		SureCover: shop.Cover{Color: "red"}}
 	if err := shopv1beta1.Convert_v1beta1_BookSpec_To_shop_BookSpec(&in, &out, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,8 @@ func TestFunctionsOfOtherPackages(t *testing.T) {
 	if err := appv1.Convert_v1_App_To_app_App(&in, &hub, nil); err != nil {
 		t.Fatal(err)
 	}
-	if hub.Units["b"].Meters != 2 || hub.Parts[0].Count != 2 || hub.Notes[0].Text != "c" || hub.Mark.Text != "" || len(hub.Stock) != 1 {
+	if hub.Units["b"].Meters != 2 || hub.Parts[0].Count != 2 || hub.Notes[0].Text != "c" || hub.Mark.Text != "" ||
+		len(hub.Stock) != 1 {
 		t.Errorf("the hub is %+v", hub)
 	}
 	var out appv1.App

@@ -18,7 +18,8 @@ func sliceOf(t *model.Type) *model.Type   { return &model.Type{Form: model.Slice
 func mapTo(t *model.Type) *model.Type     { return &model.Type{Form: model.Map, Key: text, Elem: t} }
 
 func field(line int, name string, t *model.Type) *model.Field {
-	return &model.Field{Name: name, Type: t, Exported: true, Pos: model.Position{Filename: "/x/types.go", Line: line, Column: 2}}
+	return &model.Field{Name: name, Type: t, Exported: true,
+		Pos: model.Position{Filename: "/x/types.go", Line: line, Column: 2}}
 }
 
 // emitOne emits a package with the type alone.
@@ -115,8 +116,10 @@ func TestRefusals(t *testing.T) {
 	sync := &model.Package{Path: "sync", Name: "sync"}
 	hidden := &model.Type{Name: "Client", Package: foreign, Form: model.Struct, Fields: []*model.Field{
 		{Name: "pool", Type: pointerTo(number), Pos: model.Position{Filename: "/f/client.go", Line: 7}}}}
-	mutex := &model.Type{Name: "Mutex", Package: sync, Form: model.Struct, Fields: []*model.Field{{Name: "state", Type: number}}}
-	once := &model.Type{Name: "Locked", Package: foreign, Form: model.Struct, Fields: []*model.Field{{Name: "m", Type: mutex}}}
+	mutex := &model.Type{Name: "Mutex", Package: sync, Form: model.Struct,
+		Fields: []*model.Field{{Name: "state", Type: number}}}
+	once := &model.Type{Name: "Locked", Package: foreign, Form: model.Struct,
+		Fields: []*model.Field{{Name: "m", Type: mutex}}}
 	tree := &model.Type{Name: "Tree", Package: foreign, Form: model.Map, Key: text}
 	tree.Elem = tree
 	tests := []struct {
@@ -128,13 +131,17 @@ func TestRefusals(t *testing.T) {
 		{"chan in a map", mapTo(sliceOf(&model.Type{Form: model.Chan})), "Widget.F is a chan"},
 		{"unsafe pointer", &model.Type{Form: model.UnsafePointer}, "Widget.F is an unsafe.Pointer"},
 		{"any", sliceOf(&model.Type{Form: model.Interface}), "Widget.F is the interface any"},
-		{"interface without a copy", &model.Type{Name: "I", Package: foreign, Form: model.Interface, InterfaceMethods: []string{"Do"}},
+		{"interface without a copy",
+			&model.Type{Name: "I", Package: foreign, Form: model.Interface, InterfaceMethods: []string{"Do"}},
 			"Widget.F is the interface foreign.I, which can't be copied: use a method DeepCopyI() I"},
-		{"hidden references", pointerTo(hidden), "Widget.F has the type foreign.Client, whose unexported field pool holds references"},
+		{"hidden references", pointerTo(hidden),
+			"Widget.F has the type foreign.Client, whose unexported field pool holds references"},
 		{"lock", mutex, "Widget.F holds a sync.Mutex, which must not be copied"},
 		{"lock in a foreign struct", once, "holds a sync.Mutex"},
-		{"pointer in a key", &model.Type{Form: model.Map, Key: pointerTo(number), Elem: text}, "Widget.F is a map with keys of the type *int32"},
-		{"recursive type without methods", tree, "Widget.F has the recursive type foreign.Tree, which has no DeepCopyInto"},
+		{"pointer in a key", &model.Type{Form: model.Map, Key: pointerTo(number), Elem: text},
+			"Widget.F is a map with keys of the type *int32"},
+		{"recursive type without methods", tree,
+			"Widget.F has the recursive type foreign.Tree, which has no DeepCopyInto"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -155,7 +162,8 @@ func TestRefusals(t *testing.T) {
 
 func TestNothingAsked(t *testing.T) {
 	got, err := emitOne(t,
-		&model.Type{Name: "Free", Form: model.Struct, Fields: []*model.Field{field(1, "F", &model.Type{Form: model.Func_})}},
+		&model.Type{Name: "Free", Form: model.Struct,
+			Fields: []*model.Field{field(1, "F", &model.Type{Form: model.Func_})}},
 		&model.Type{Name: "Callback", Form: model.Func_, DeepCopy: model.DeepCopyGenerate})
 	if err != nil || got != "" {
 		t.Errorf("got %q, %v", got, err)

@@ -6,7 +6,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// TestLockInWhatHoldsItself: a type without a size is told by the compiler, and must not be followed for ever meanwhile.
+// TestLockInWhatHoldsItself checks that the search for locks ends in a type without a size, which the compiler reports.
 func TestLockInWhatHoldsItself(t *testing.T) {
 	endless := &model.Type{Name: "Endless", Form: model.Struct}
 	endless.Fields = []*model.Field{{Name: "Again", Type: endless}}
@@ -14,7 +14,8 @@ func TestLockInWhatHoldsItself(t *testing.T) {
 		t.Errorf("found %s", lock.Name)
 	}
 	mutex := &model.Type{Name: "Mutex", Form: model.Struct, Package: &model.Package{Path: "sync"}}
-	endless.Fields = append(endless.Fields, &model.Field{Name: "Lock", Type: &model.Type{Form: model.Array, Len: 2, Elem: mutex}})
+	endless.Fields = append(endless.Fields,
+		&model.Field{Name: "Lock", Type: &model.Type{Form: model.Array, Len: 2, Elem: mutex}})
 	if lock := lockIn(endless); lock != mutex {
 		t.Errorf("found %v", lock)
 	}

@@ -35,7 +35,8 @@ func TestRefusedSource(t *testing.T) {
 		}
 	}
 	for _, e := range errs {
-		if filepath.Base(e.Pos.Filename) != "types.go" || wanted[e.Pos.Line] == "" || !strings.Contains(e.Message, wanted[e.Pos.Line]) {
+		if filepath.Base(e.Pos.Filename) != "types.go" || wanted[e.Pos.Line] == "" ||
+			!strings.Contains(e.Message, wanted[e.Pos.Line]) {
 			t.Errorf("not wanted: %v", e)
 		}
 		delete(wanted, e.Pos.Line)

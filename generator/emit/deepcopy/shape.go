@@ -19,7 +19,8 @@ const (
 
 // immutable are foreign types whose references never change what they refer to: assignment is a copy.
 var immutable = map[string]bool{
-	"time.Time": true, "unique.Handle": true, "net/netip.Addr": true, "net/netip.AddrPort": true, "net/netip.Prefix": true,
+	"time.Time": true, "unique.Handle": true, "net/netip.Addr": true, "net/netip.AddrPort": true,
+	"net/netip.Prefix": true,
 }
 
 // reference tells the types whose zero value is nil and that methods of their own receive as they are.

@@ -132,14 +132,16 @@ func TestDefaultsOfOtherPackages(t *testing.T) {
 		}
 	}
 	if len(got) != 3 {
-		t.Errorf("emitted for %d packages: internal ones, and those whose defaults another package writes, get none", len(got))
+		t.Errorf("emitted for %d packages: internal ones, and those whose defaults another package writes, get none",
+			len(got))
 	}
 	for name, wanted := range map[string][]string{
 		"defaults/v1": {
 			`scheme.AddTypeDefaultingFunc(&apiv1.Widget{}, `, "func SetObjectDefaults_Widget(in *apiv1.Widget) {",
 			`in.Spec.Color = "red"`, "SetDefaults_Size(&in.Spec.Size)",
 		},
-		"defaults/user/v1": {"SetObjectDefaults_Gadget(in *userv1.Gadget)", `val.Color = "red"`, "defaultsv1.SetDefaults_Size(&val.Size)"},
+		"defaults/user/v1": {"SetObjectDefaults_Gadget(in *userv1.Gadget)", `val.Color = "red"`,
+			"defaultsv1.SetDefaults_Size(&val.Size)"},
 		// That no marker asks for these is no obstacle: the kind reaches a default.
 		"light/v1": {"SetObjectDefaults_Light(in *Light)", `in.Widget.Color = "red"`},
 	} {
@@ -169,7 +171,8 @@ import v1 "example.com/test/api/v1"
 func SetDefaults_Size(in *v1.Size) {}
 `)
 	_, err := Emitter().Emit(plan.New(program))
-	if err == nil || !strings.Contains(err.Error(), "defaults.go:5:6: SetDefaults_Size is in package example.com/test/defaults/") {
+	if err == nil || !strings.Contains(err.Error(),
+		"defaults.go:5:6: SetDefaults_Size is in package example.com/test/defaults/") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -33,7 +33,8 @@ func emitField(t *model.Type, d *model.Default) ([]string, error) {
 func withField(t *model.Type, d *model.Default) *model.Program {
 	d.Pos = model.Position{Filename: "types.go", Line: 7, Column: 5}
 	meta := &model.Type{Name: "TypeMeta", Form: model.Struct}
-	pkg := &model.Package{Path: "example.com/shop/v1", Name: "v1", Output: true, PackageDefaulting: model.PackageDefaulting{Defaulter: true}}
+	pkg := &model.Package{Path: "example.com/shop/v1", Name: "v1", Output: true,
+		PackageDefaulting: model.PackageDefaulting{Defaulter: true}}
 	pkg.Types = []*model.Type{{Name: "Widget", Package: pkg, Form: model.Struct, Fields: []*model.Field{
 		{Name: "TypeMeta", Type: meta, Embedded: true, Inline: true, Exported: true},
 		{Name: "Field", JSON: "field", Type: t, Exported: true, Default: d},
@@ -63,15 +64,18 @@ func TestDefaultsThatDoNotFit(t *testing.T) {
 		{"wrong key", numbers, `{"x": "y"}`, `has the key "x", which is no int8`},
 		{"wrong value in a map", numbers, `{"1": 2}`, "is no string"},
 		{"text for a struct", inner, `"x"`, "is no object"},
-		{"unknown field", &model.Type{Form: model.Pointer, Elem: inner}, `{"nme": "x"}`, `sets "nme", which Inner does not have`},
+		{"unknown field", &model.Type{Form: model.Pointer, Elem: inner}, `{"nme": "x"}`,
+			`sets "nme", which Inner does not have`},
 		{"wrong field", inner, `{"Size": 1000}`, "is no int8 (in Size)"},
-		{"interface with methods", &model.Type{Name: "I", Form: model.Interface, InterfaceMethods: []string{"Do"}}, `{"a": 1}`, "write a SetDefaults_ function"},
+		{"interface with methods", &model.Type{Name: "I", Form: model.Interface, InterfaceMethods: []string{"Do"}},
+			`{"a": 1}`, "write a SetDefaults_ function"},
 		{"func", &model.Type{Form: model.Func_}, `1`, "write a SetDefaults_ function"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := emitField(test.typ, &model.Default{JSON: test.json})
-			if err == nil || !strings.HasPrefix(err.Error(), "types.go:7:5: ") || !strings.Contains(err.Error(), test.want) {
+			if err == nil || !strings.HasPrefix(err.Error(), "types.go:7:5: ") ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -83,7 +87,8 @@ func TestReferencesThatDoNotFit(t *testing.T) {
 		!strings.Contains(err.Error(), "ref(Const) is a constant, and the field is not of a basic type") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := emitField(words, &model.Default{Ref: &model.Ref{Path: "example.com/shop/v1", Name: "Const"}}); err == nil ||
+	if _, err := emitField(words,
+		&model.Default{Ref: &model.Ref{Path: "example.com/shop/v1", Name: "Const"}}); err == nil ||
 		!strings.Contains(err.Error(), "ref(Const) names no constant of package example.com/shop/v1") {
 		t.Errorf("got %v", err)
 	}
@@ -97,22 +102,27 @@ func TestNothingToDo(t *testing.T) {
 			t.Errorf("%s: got %s, %v", d, got, err)
 		}
 	}
-	if got, err := emitField(inner, &model.Default{JSON: "{}"}); err != nil || strings.Contains(got[0], "SetObjectDefaults_") {
+	if got, err := emitField(inner, &model.Default{JSON: "{}"}); err != nil ||
+		strings.Contains(got[0], "SetObjectDefaults_") {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
 
 // Whatever stands in a marker, the emitter answers with an error or with Go.
 func FuzzDefault(f *testing.F) {
-	for _, seed := range []string{`"a"`, `{"name": "x", "size": 3}`, `[1, 2]`, "true", "-1e3", "{", `{"1": "a"}`, "\x00", "`"} {
+	for _, seed := range []string{
+		`"a"`, `{"name": "x", "size": 3}`, `[1, 2]`, "true", "-1e3", "{", `{"1": "a"}`, "\x00", "`",
+	} {
 		f.Add(seed)
 	}
-	types := []*model.Type{words, small, octets, numbers, inner, {Form: model.Pointer, Elem: inner}, {Form: model.Array, Len: 2, Elem: small},
+	types := []*model.Type{words, small, octets, numbers, inner, {Form: model.Pointer, Elem: inner},
+		{Form: model.Array, Len: 2, Elem: small},
 		{Form: model.Interface}, {Form: model.Basic, Basic: "float32"}, {Form: model.Basic, Basic: "bool"}}
 	f.Fuzz(func(t *testing.T, value string) {
 		for _, typ := range types {
 			// Emitting parses what it wrote, and tells when that is no Go.
-			if _, err := emitField(typ, &model.Default{JSON: value}); err != nil && !strings.HasPrefix(err.Error(), "types.go:7:5: ") {
+			if _, err := emitField(typ, &model.Default{JSON: value}); err != nil &&
+				!strings.HasPrefix(err.Error(), "types.go:7:5: ") {
 				t.Errorf("%q: %v", value, err)
 			}
 		}

@@ -25,7 +25,8 @@ func Load(t testing.TB, patterns ...string) *model.Program {
 	t.Helper()
 	res, err := resolve.Load(context.Background(), resolve.Options{Options: load.Options{
 		Patterns: patterns, Owns: loadtest.Owned, Imports: []string{
-			"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/runtime", "k8s.io/apimachinery/pkg/runtime/schema",
+			"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/runtime",
+			"k8s.io/apimachinery/pkg/runtime/schema",
 		},
 	}})
 	if err != nil {
@@ -81,6 +82,7 @@ func compare(t *testing.T, file emit.File) {
 		return
 	}
 	if !bytes.Equal(file.Content, want) {
-		t.Errorf("%s/%s is not what the emitter writes: run the test with -update and look at the difference", file.Package, file.Name)
+		t.Errorf("%s/%s is not what the emitter writes: run the test with -update and look at the difference",
+			file.Package, file.Name)
 	}
 }

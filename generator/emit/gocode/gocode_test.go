@@ -10,7 +10,8 @@ import (
 )
 
 func TestImportNames(t *testing.T) {
-	pkg := &model.Package{Path: "example.com/shop/apis/shop/v1", Name: "v1", Declared: map[string]model.Position{"runtime": {}}}
+	pkg := &model.Package{Path: "example.com/shop/apis/shop/v1", Name: "v1",
+		Declared: map[string]model.Position{"runtime": {}}}
 	f := New(&model.Program{}, pkg)
 	tests := []struct{ path, name, want string }{
 		{"k8s.io/apimachinery/pkg/apis/meta/v1", "v1", "metav1"},
@@ -40,13 +41,15 @@ func TestFile(t *testing.T) {
 		{Name: "Name", Type: text, Tag: `json:"name"`},
 		{Name: "Pod", Type: pod, Embedded: true},
 	}}
-	typ := &model.Type{Form: model.Map, Key: text, Elem: &model.Type{Form: model.Slice, Elem: &model.Type{Form: model.Pointer, Elem: anonymous}}}
+	typ := &model.Type{Form: model.Map, Key: text,
+		Elem: &model.Type{Form: model.Slice, Elem: &model.Type{Form: model.Pointer, Elem: anonymous}}}
 	f := New(&model.Program{Header: "/*\nCopyright\n*/"}, pkg)
 	if !f.Empty() {
 		t.Error("a new file is not empty")
 	}
 	f.Add("A is a type.", jen.Type().Id("A").Add(f.Type(typ)))
-	f.Add("B is a type.\nOf bytes.", jen.Type().Id("B").Add(f.Type(&model.Type{Form: model.Array, Len: 3, Elem: octet})))
+	f.Add("B is a type.\nOf bytes.",
+		jen.Type().Id("B").Add(f.Type(&model.Type{Form: model.Array, Len: 3, Elem: octet})))
 	got, err := f.Render("zz_generated.test.go")
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +122,8 @@ func TestKnownNameNeedsNoAlias(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "\tother \"example.com/other\"\n\t\"example.com/widget\"\n"; !strings.Contains(string(got.Content), want) {
+	if want := "\tother \"example.com/other\"\n\t\"example.com/widget\"\n"; !strings.Contains(
+		string(got.Content), want) {
 		t.Errorf("got:\n%s", got.Content)
 	}
 }

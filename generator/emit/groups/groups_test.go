@@ -79,7 +79,8 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(files) != 1 || files[0].Name != FileName || !strings.HasSuffix(files[0].Package, "/apis") || !Emitter().Owns(FileName) {
+	if len(files) != 1 || files[0].Name != FileName || !strings.HasSuffix(files[0].Package, "/apis") ||
+		!Emitter().Owns(FileName) {
 		t.Fatalf("files: %+v", files)
 	}
 	if diff := cmp.Diff(golden, string(files[0].Content)); diff != "" {
@@ -88,7 +89,9 @@ func TestGolden(t *testing.T) {
 }
 
 func TestDeclaredByHand(t *testing.T) {
-	pkg := &model.Package{Path: "example.com/a", Name: "a", Output: true, PackageProducts: model.PackageProducts{CollectGroups: true}, Declared: map[string]model.Position{"Groups": {Filename: "a.go", Line: 3, Column: 6}}}
+	pkg := &model.Package{Path: "example.com/a", Name: "a", Output: true,
+		PackageProducts: model.PackageProducts{CollectGroups: true},
+		Declared:        map[string]model.Position{"Groups": {Filename: "a.go", Line: 3, Column: 6}}}
 	_, err := Emit(plan.New(&model.Program{RuntimeAvailable: true, Packages: []*model.Package{pkg}}))
 	if err == nil || !strings.HasPrefix(err.Error(), "a.go:3:6: Groups is declared here") {
 		t.Errorf("error %v", err)
@@ -96,7 +99,8 @@ func TestDeclaredByHand(t *testing.T) {
 }
 
 func TestNoneWithoutRuntime(t *testing.T) {
-	pkg := &model.Package{Path: "example.com/a", Name: "a", Output: true, PackageProducts: model.PackageProducts{CollectGroups: true}}
+	pkg := &model.Package{Path: "example.com/a", Name: "a", Output: true,
+		PackageProducts: model.PackageProducts{CollectGroups: true}}
 	for _, available := range []bool{false, true} {
 		files, err := Emit(plan.New(&model.Program{RuntimeAvailable: available, Packages: []*model.Package{pkg}}))
 		if err != nil || (len(files) == 1) != available {

@@ -26,8 +26,9 @@ func TestImportNames(t *testing.T) {
 	s := &clientset.Set{Clients: &model.Clients{Path: "example.com/client", Dir: "/x"}}
 	f := (&Writer{Plan: &plan.Plan{}}).File(s, "example.com/client/x", "x", "")
 	for _, test := range [][2]string{
-		{"k8s.io/apimachinery/pkg/apis/meta/v1", "metav1"}, {"k8s.io/api/core/v1", "corev1"}, {"example.com/other/core/v1", "corev12"},
-		{"k8s.io/apimachinery/pkg/util/intstr", "intstr"}, {"example.com/value", "value2"}, {"example.com/func", "func2"},
+		{"k8s.io/apimachinery/pkg/apis/meta/v1", "metav1"}, {"k8s.io/api/core/v1", "corev1"},
+		{"example.com/other/core/v1", "corev12"}, {"k8s.io/apimachinery/pkg/util/intstr", "intstr"},
+		{"example.com/value", "value2"}, {"example.com/func", "func2"},
 		{"example.com/client/x", ""},
 	} {
 		want := "T"

@@ -52,8 +52,8 @@ func components(
 	return out
 }
 
-// schemeName returns the name by which a scheme of apimachinery looks for the schema of a registered type: Name's, where the
-// type says so with a method OpenAPIModelName, else the one of its import path.
+// schemeName returns the name under which a scheme of apimachinery looks up the schema of a registered type: that of
+// Name, if the type has a method OpenAPIModelName that returns it, else the name made of its import path.
 func schemeName(t *model.Type) string {
 	if t.Methods["OpenAPIModelName"] != nil {
 		return Name(t)

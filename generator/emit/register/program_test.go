@@ -126,14 +126,19 @@ func TestWithWhatIsDeclaredByHand(t *testing.T) {
 	if len(got) != 2 || got["other/v1"] != "" {
 		t.Errorf("registration was emitted for %d packages", len(got))
 	}
-	for _, name := range []string{"const GroupName", "var SchemeGroupVersion", "SchemeBuilder  ", "func addKnownTypes", "func Kind", "RegisterDefaults"} {
+	for _, name := range []string{
+		"const GroupName", "var SchemeGroupVersion", "SchemeBuilder  ", "func addKnownTypes", "func Kind",
+		"RegisterDefaults",
+	} {
 		if strings.Contains(got["known/v1"], name) {
 			t.Errorf("known/v1 has %s by hand, and it was emitted too:\n%s", name, got["known/v1"])
 		}
 	}
 	for pkg, wanted := range map[string][]string{
-		"known/v1":      {"Register(addKnownTypes, addDefaultingFuncs)", "localSchemeBuilder = &SchemeBuilder", "func Resource("},
-		"whole/v1beta1": {"Register(addKnownTypes, RegisterDefaults)", "&Options{},\n\t\t&Widget{},\n\t\t&WidgetList{},\n\t)", `Version: "v1beta1"`},
+		"known/v1": {"Register(addKnownTypes, addDefaultingFuncs)", "localSchemeBuilder = &SchemeBuilder",
+			"func Resource("},
+		"whole/v1beta1": {"Register(addKnownTypes, RegisterDefaults)",
+			"&Options{},\n\t\t&Widget{},\n\t\t&WidgetList{},\n\t)", `Version: "v1beta1"`},
 	} {
 		for _, want := range wanted {
 			if !strings.Contains(got[pkg], want) {

@@ -58,7 +58,8 @@ func (w writer) qualifiers() {
 	w.add("Resource", "Resource takes an unqualified resource and returns it with the group.",
 		jen.Func().Id("Resource").Params(jen.Id("resource").String()).Add(w.file.Qual(schemaPath, "GroupResource")).
 			Block(
-				jen.Return(jen.Id("SchemeGroupVersion").Dot("WithResource").Call(jen.Id("resource")).Dot("GroupResource").
+				jen.Return(jen.Id("SchemeGroupVersion").Dot("WithResource").Call(jen.Id("resource")).
+					Dot("GroupResource").
 					Call())))
 }
 

@@ -128,8 +128,8 @@ func build(t *testing.T, marker, body string) string {
 
 func env() []string { return append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off") }
 
-// TestGeneratedTests: the tests of the shop pass; where a function written by hand forgets a field they fail, and name it;
-// and a marker leaves them out.
+// TestGeneratedTests checks that the generated tests of the shop pass, that they fail and name the field if a
+// hand-written function forgets one, and that a marker leaves them out.
 func TestGeneratedTests(t *testing.T) {
 	dir := build(t, "", whole)
 	file := filepath.Join(dir, "wiring", roundtrip.FileName)
@@ -139,7 +139,8 @@ func TestGeneratedTests(t *testing.T) {
 	}
 	for _, want := range []string{
 		"func FuzzRoundTripLampV1(f *testing.F)", "func FuzzRoundTripLampV1beta1(f *testing.F)",
-		`roundtrip.FieldOf[shopv1.LampSpec]("Hidden")`, `roundtrip.FieldOf[shopv1.LampSpec]("Watts")`, "[]shopv1.Color{shopv1.Red, shopv1.Blue}",
+		`roundtrip.FieldOf[shopv1.LampSpec]("Hidden")`, `roundtrip.FieldOf[shopv1.LampSpec]("Watts")`,
+		"[]shopv1.Color{shopv1.Red, shopv1.Blue}",
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -157,7 +158,8 @@ func TestGeneratedTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := test(dir)
-	if err == nil || !strings.Contains(out, "the way from the hub to the version and back, at spec.socket.b: spec.socket.b: ") {
+	if err == nil || !strings.Contains(out,
+		"the way from the hub to the version and back, at spec.socket.b: spec.socket.b: ") {
 		t.Errorf("a forgotten field: %v\n%s", err, out)
 	}
 }

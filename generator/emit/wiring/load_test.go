@@ -106,14 +106,17 @@ func TestErrors(t *testing.T) {
 		"Widget has a status in its versions, and none in shop.Widget: add a Status field there",
 		"column \"None\": Widget has no method None: write `func (in *Widget) None() string`",
 		"column \"Two\": method Two must take nothing and return one value, as `func (in *Widget) Two() string` does",
-		"selectable field .spec.hue: shop.WidgetSpec has no field Hue: selectors work on the hub, so the path must exist there under the same Go names, or those of +apigen:conversion:name",
+		"selectable field .spec.hue: shop.WidgetSpec has no field Hue: selectors work on the hub, so the path must " +
+			"exist there under the same Go names, or those of +apigen:conversion:name",
 		"selectable field .spec.size: []string is neither a string, nor a boolean, nor an integer",
-		"Gone is stored in version v1, which is not served: serve it, or put +kubebuilder:storageversion on a version that is",
+		"Gone is stored in version v1, which is not served: serve it, or put +kubebuilder:storageversion on a " +
+			"version that is",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	wantWarning := "method Canonicalize of v1.Widget is not called by the server: logic works on the hub, so write it for example.com/test/shop.Widget"
+	wantWarning := "method Canonicalize of v1.Widget is not called by the server: logic works on the hub, so write " +
+		"it for example.com/test/shop.Widget"
 	if warnings := Warnings(plan.New(p)); len(warnings) != 1 || warnings[0].Message != wantWarning {
 		t.Errorf("warnings: %v", warnings)
 	}
@@ -215,9 +218,11 @@ func TestKind(t *testing.T) {
 		warnings = append(warnings, w.Message)
 	}
 	want := []string{
-		"method Validate of Widget is not called by the server: its signature is not `func (in *Widget) Validate(ctx context.Context) field.ErrorList`",
+		"method Validate of Widget is not called by the server: its signature is not " +
+			"`func (in *Widget) Validate(ctx context.Context) field.ErrorList`",
 		`column "Wrong" is always empty: string is no integer`,
-		`column "Deep" is always empty: Go's types don't tell where .spec.any.thing leads; write a method and +apigen:printcolumn:name="Deep",type=string,method=`,
+		`column "Deep" is always empty: Go's types don't tell where .spec.any.thing leads; write a method and ` +
+			`+apigen:printcolumn:name="Deep",type=string,method=`,
 	}
 	if diff := cmp.Diff(want, warnings); diff != "" {
 		t.Errorf("warnings, -want +got:\n%s", diff)

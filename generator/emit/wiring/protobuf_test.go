@@ -10,7 +10,8 @@ import (
 
 // TestBringsProtobuf: a kind has protobuf where it has all of the methods, as they must be.
 func TestBringsProtobuf(t *testing.T) {
-	const size, marshal, unmarshal = "Size() int { return 0 }", "Marshal() ([]byte, error) { return nil, nil }", "Unmarshal(data []byte) error { return nil }"
+	const size, marshal, unmarshal = "Size() int { return 0 }", "Marshal() ([]byte, error) { return nil, nil }",
+		"Unmarshal(data []byte) error { return nil }"
 	for name, c := range map[string]struct {
 		methods []string
 		want    bool

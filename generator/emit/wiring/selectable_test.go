@@ -62,14 +62,16 @@ func TestSelectableFieldsFollowTheirNames(t *testing.T) {
 			code += string(f.Content)
 		}
 	}
-	if n := strings.Count(code, "return obj.Spec.Paint"); n != 2 || !strings.Contains(code, `"spec.color"`) || !strings.Contains(code, `"spec.paint"`) {
+	if n := strings.Count(code, "return obj.Spec.Paint"); n != 2 || !strings.Contains(code, `"spec.color"`) ||
+		!strings.Contains(code, `"spec.paint"`) {
 		t.Errorf("%d selectors read the hub's field:\n%s", n, code)
 	}
 }
 
 func TestASelectablePathMeansOneField(t *testing.T) {
 	_, err := Emit(plan.New(loadtest.Program(t, strings.Replace(renamedSource, "PATH", "color", 1))))
-	want := "selectable field .spec.color: is Spec.Paint of the hub here, and Spec.Other in another version: a path means the same in every version"
+	want := "selectable field .spec.color: is Spec.Paint of the hub here, and Spec.Other in another version: a path " +
+		"means the same in every version"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v\nwant %s", err, want)
 	}

@@ -43,28 +43,39 @@ func newShop() *shop {
 	s := &shop{context: foreign("context", "context", "Context", model.Interface)}
 	const meta = "k8s.io/apimachinery/pkg/apis/meta/v1"
 	s.time = foreign(meta, "v1", "Time", model.Struct)
-	s.condition = foreign(meta, "v1", "Condition", model.Struct, field("Type", "type", text()), field("Status", "status", foreign(meta, "v1", "ConditionStatus", model.Basic)))
+	s.condition = foreign(meta, "v1", "Condition", model.Struct, field("Type", "type", text()),
+		field("Status", "status", foreign(meta, "v1", "ConditionStatus", model.Basic)))
 	s.condition.Fields[1].Type.Basic = "string"
 	group := &model.Group{Name: "shop.example.com", GoName: "Shop"}
 	group.Wiring = &model.WiringPackage{Path: shopRoot + "/wiring", Name: "wiring", Dir: "testdata/shop/wiring"}
 	group.Internal = &model.Package{Path: shopRoot, Name: "shop", Output: true, Group: group.Name, HasGroup: true}
 	group.Internal.Declared = registered()
-	s.part = &model.Type{Name: "Part", Package: group.Internal, Form: model.Struct, Doc: "Part is a piece.", Fields: []*model.Field{field("Name", "name", text()), field("Count", "count", predeclared("int64"))}}
-	s.status = &model.Type{Name: "WidgetStatus", Package: group.Internal, Form: model.Struct, DeepCopy: model.DeepCopyGenerate, Fields: []*model.Field{
-		field("Phase", "phase", text()), field("LastSync", "lastSync", pointerTo(s.time)), field("Conditions", "conditions", sliceOf(s.condition)),
-	}}
+	s.part = &model.Type{Name: "Part", Package: group.Internal, Form: model.Struct, Doc: "Part is a piece.",
+		Fields: []*model.Field{field("Name", "name", text()), field("Count", "count", predeclared("int64"))}}
+	s.status = &model.Type{Name: "WidgetStatus", Package: group.Internal, Form: model.Struct,
+		DeepCopy: model.DeepCopyGenerate, Fields: []*model.Field{
+			field("Phase", "phase", text()), field("LastSync", "lastSync", pointerTo(s.time)),
+			field("Conditions", "conditions", sliceOf(s.condition)),
+		}}
 	s.hub, s.hubSpec = s.kind(group.Internal, s.part)
 	s.hub.Kind = nil
 	s.logic()
-	s.program = &model.Program{RuntimeAvailable: true, Groups: []*model.Group{group}, Packages: []*model.Package{group.Internal}}
+	s.program = &model.Program{
+		RuntimeAvailable: true, Groups: []*model.Group{group}, Packages: []*model.Package{group.Internal},
+	}
 	resource := &model.Resource{
-		Kind: "Widget", ListKind: "WidgetList", Plural: "widgets", Singular: "widget", ShortNames: []string{"wg"}, Categories: []string{"all"},
-		Hub: s.hub, Status: true,
+		Kind: "Widget", ListKind: "WidgetList", Plural: "widgets", Singular: "widget",
+		ShortNames: []string{"wg"}, Categories: []string{"all"}, Hub: s.hub, Status: true,
 	}
 	group.Resources = []*model.Resource{resource}
 	for _, name := range []string{"v1", "v1beta1"} {
-		pkg := &model.Package{Path: shopRoot + "/" + name, Name: name, Version: name, Output: true, Group: group.Name, HasGroup: true}
-		pkg.Funcs = []*model.Func{{Name: "Convert_" + name + "_Widget_To_shop_Widget", Package: pkg}, {Name: "Convert_shop_Widget_To_" + name + "_Widget", Package: pkg}, {Name: "SetObjectDefaults_Widget", Package: pkg}}
+		pkg := &model.Package{Path: shopRoot + "/" + name, Name: name, Version: name, Output: true, Group: group.Name,
+			HasGroup: true}
+		pkg.Funcs = []*model.Func{
+			{Name: "Convert_" + name + "_Widget_To_shop_Widget", Package: pkg},
+			{Name: "Convert_shop_Widget_To_" + name + "_Widget", Package: pkg},
+			{Name: "SetObjectDefaults_Widget", Package: pkg},
+		}
 		pkg.Defaulter = true
 		pkg.Declared = registered()
 		t, spec := s.kind(pkg, pointerTo(s.part))
@@ -88,19 +99,27 @@ func registered() map[string]model.Position { return map[string]model.Position{"
 
 // kind is Widget in one package.
 func (s *shop) kind(pkg *model.Package, part *model.Type) (kind, spec *model.Type) {
-	mode := &model.Type{Name: "Mode", Package: &model.Package{Path: shopRoot, Name: "shop"}, Form: model.Basic, Basic: "string"}
-	spec = &model.Type{Name: "WidgetSpec", Package: pkg, Form: model.Struct, Doc: "WidgetSpec is what is wanted.", Fields: []*model.Field{
-		field("Color", "color", text()), field("Mode", "mode", mode), field("Size", "size", pointerTo(predeclared("int32"))),
-		field("Extra", "extra", mapOf(text())), field("Parts", "parts", sliceOf(part)), field("Limit", "limit", predeclared("float64")), field("On", "on", predeclared("bool")),
-	}}
+	mode := &model.Type{Name: "Mode", Package: &model.Package{Path: shopRoot, Name: "shop"}, Form: model.Basic,
+		Basic: "string"}
+	spec = &model.Type{Name: "WidgetSpec", Package: pkg, Form: model.Struct, Doc: "WidgetSpec is what is wanted.",
+		Fields: []*model.Field{
+			field("Color", "color", text()), field("Mode", "mode", mode),
+			field("Size", "size", pointerTo(predeclared("int32"))),
+			field("Extra", "extra", mapOf(text())), field("Parts", "parts", sliceOf(part)),
+			field("Limit", "limit", predeclared("float64")), field("On", "on", predeclared("bool")),
+		}}
 	spec.Fields[1].OmitEmpty, spec.Fields[2].OmitEmpty = true, true
 	spec.Fields[0].Doc = "Color is what it looks like."
 	const meta = "k8s.io/apimachinery/pkg/apis/meta/v1"
-	objectMeta := foreign(meta, "v1", "ObjectMeta", model.Struct, field("CreationTimestamp", "creationTimestamp", s.time))
-	kind = &model.Type{Name: "Widget", Package: pkg, Form: model.Struct, Pos: at(3), Doc: "Widget is a thing in a shop.", Kind: &model.Kind{}, Methods: map[string]*model.Func{}, Fields: []*model.Field{
-		inline(embedded(field("TypeMeta", "", foreign(meta, "v1", "TypeMeta", model.Struct)))), embedded(field("ObjectMeta", "metadata", objectMeta)),
-		field("Spec", "spec", spec), field("Status", "status", s.status),
-	}}
+	objectMeta := foreign(meta, "v1", "ObjectMeta", model.Struct,
+		field("CreationTimestamp", "creationTimestamp", s.time))
+	kind = &model.Type{Name: "Widget", Package: pkg, Form: model.Struct, Pos: at(3),
+		Doc: "Widget is a thing in a shop.", Kind: &model.Kind{}, Methods: map[string]*model.Func{},
+		Fields: []*model.Field{
+			inline(embedded(field("TypeMeta", "", foreign(meta, "v1", "TypeMeta", model.Struct)))),
+			embedded(field("ObjectMeta", "metadata", objectMeta)),
+			field("Spec", "spec", spec), field("Status", "status", s.status),
+		}}
 	kind.Methods["Summary"] = method("Summary", nil, []*model.Type{text()})
 	return kind, spec
 }
@@ -118,8 +137,11 @@ func (s *shop) logic() {
 		method("ValidateStatusUpdate", []*model.Type{ctx, old}, []*model.Type{list}),
 		method("Canonicalize", nil, nil),
 		method("Warnings", []*model.Type{ctx, old}, []*model.Type{sliceOf(text())}),
-		method("CheckGracefulDelete", []*model.Type{ctx, pointerTo(foreign(metaPath, "v1", "DeleteOptions", model.Struct))}, []*model.Type{predeclared("bool")}),
-		method("DefaultPropagationPolicy", []*model.Type{ctx}, []*model.Type{foreign(metaPath, "v1", "DeletionPropagation", model.Basic)}),
+		method("CheckGracefulDelete",
+			[]*model.Type{ctx, pointerTo(foreign(metaPath, "v1", "DeleteOptions", model.Struct))},
+			[]*model.Type{predeclared("bool")}),
+		method("DefaultPropagationPolicy", []*model.Type{ctx},
+			[]*model.Type{foreign(metaPath, "v1", "DeletionPropagation", model.Basic)}),
 		method("ValidateName", []*model.Type{text(), predeclared("bool")}, []*model.Type{sliceOf(text())}),
 	} {
 		s.hub.Methods[m.Name] = m
@@ -141,7 +163,8 @@ func (s *shop) columns() {
 		return steps
 	}
 	column := func(name, typ string, steps []model.Step, more ...model.Step) {
-		s.v1.Kind.Columns = append(s.v1.Kind.Columns, model.Column{Name: name, Type: typ, Steps: append(steps, more...), Pos: at(9)})
+		s.v1.Kind.Columns = append(s.v1.Kind.Columns,
+			model.Column{Name: name, Type: typ, Steps: append(steps, more...), Pos: at(9)})
 	}
 	column("Color", "string", f(s.v1, "Spec", "Color"))
 	column("Mode", "string", f(s.v1, "Spec", "Mode"))
@@ -151,8 +174,11 @@ func (s *shop) columns() {
 	column("Extra", "string", f(s.v1, "Spec", "Extra"))
 	column("Team", "string", f(s.v1, "Spec", "Extra"), model.Step{Key: "team"})
 	column("Part", "integer", f(s.v1, "Spec", "Parts"), model.Step{IsIndex: true}, model.Step{Field: s.part.Fields[1]})
-	column("Bolts", "integer", f(s.v1, "Spec", "Parts"), model.Step{Filter: &model.Filter{Steps: f(s.part, "Name"), Value: "bolt"}}, model.Step{Field: s.part.Fields[1]})
-	column("Ready", "string", f(s.v1, "Status", "Conditions"), model.Step{Filter: &model.Filter{Steps: f(s.condition, "Type"), Value: "Ready"}}, model.Step{Field: s.condition.Fields[1]})
+	column("Bolts", "integer", f(s.v1, "Spec", "Parts"),
+		model.Step{Filter: &model.Filter{Steps: f(s.part, "Name"), Value: "bolt"}}, model.Step{Field: s.part.Fields[1]})
+	column("Ready", "string", f(s.v1, "Status", "Conditions"),
+		model.Step{Filter: &model.Filter{Steps: f(s.condition, "Type"), Value: "Ready"}},
+		model.Step{Field: s.condition.Fields[1]})
 	column("Synced", "date", f(s.v1, "Status", "LastSync"))
 	column("Age", "date", f(s.v1, "ObjectMeta", "CreationTimestamp"))
 	columns := s.v1.Kind.Columns

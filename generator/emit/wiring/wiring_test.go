@@ -77,7 +77,8 @@ func TestWarnings(t *testing.T) {
 	if len(warnings) != 1 {
 		t.Fatalf("%d warnings: %v", len(warnings), warnings)
 	}
-	want := "shop/types.go:7:1: method ValidateUpdate of Widget is not called by the server: its signature is not `func (in *Widget) ValidateUpdate(ctx context.Context, old *Widget) field.ErrorList`"
+	want := "shop/types.go:7:1: method ValidateUpdate of Widget is not called by the server: its signature is not " +
+		"`func (in *Widget) ValidateUpdate(ctx context.Context, old *Widget) field.ErrorList`"
 	if got := warnings[0].Error(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -31,7 +31,8 @@ type ` + name + `List struct {
 
 // version is the source of a version's package.
 func version(dir, name, markers, kinds string) string {
-	return "-- " + dir + "/types.go --\n" + markers + "package " + name + "\n\nimport metav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n\n" + kinds
+	return "-- " + dir + "/types.go --\n" + markers + "package " + name +
+		"\n\nimport metav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n\n" + kinds
 }
 
 const marked = "-- apis/doc.go --\n// +apigen:clients\npackage apis\n"
@@ -44,7 +45,8 @@ func sets(t *testing.T, archive string) ([]*clientset.Set, error) {
 
 func TestNamesAndPlaces(t *testing.T) {
 	all, err := sets(t, marked+
-		version("apis/wardle/v1beta1", "v1beta1", "// +groupName=wardle.example.com\n", kind("Policy", "// +genclient\n// +genclient:nonNamespaced\n")+kind("Unasked", ""))+
+		version("apis/wardle/v1beta1", "v1beta1", "// +groupName=wardle.example.com\n",
+			kind("Policy", "// +genclient\n// +genclient:nonNamespaced\n")+kind("Unasked", ""))+
 		version("apis/core/v1", "v1", "// +groupName=\n", kind("Endpoints", "// +genclient\n"))+
 		version("other/v1", "v1", "// +groupName=other.example.com\n", kind("Other", "// +genclient\n")))
 	if err != nil || len(all) != 1 {
@@ -64,9 +66,11 @@ func TestNamesAndPlaces(t *testing.T) {
 		{wardle.ListerPath(), root + "/listers/wardle/v1beta1"},
 		{wardle.InformerPath(), root + "/informers/externalversions/wardle/v1beta1"},
 		{core.ApplyPath(), root + "/applyconfiguration/core/v1"},
-		{policy.Plural(), "Policies"}, {policy.Private(), "policies"}, {policy.Resource, "policies"}, {policy.NamespaceParam(), ""},
+		{policy.Plural(), "Policies"}, {policy.Private(), "policies"}, {policy.Resource, "policies"},
+		{policy.NamespaceParam(), ""},
 		{endpoints.Plural(), "Endpoints"}, {endpoints.NamespaceParam(), "namespace string"},
-		{endpoints.Generic(), "ClientWithListAndApply[*corev1.Endpoints, *corev1.EndpointsList, *applycorev1.EndpointsApplyConfiguration]"},
+		{endpoints.Generic(), "ClientWithListAndApply" +
+			"[*corev1.Endpoints, *corev1.EndpointsList, *applycorev1.EndpointsApplyConfiguration]"},
 		{wardle.AddToScheme, "AddToScheme"},
 	} {
 		if test[0] != test[1] {
@@ -105,15 +109,23 @@ func TestFaults(t *testing.T) {
 	group := "// +groupName=shop.example.com\n"
 	for name, test := range map[string]struct{ archive, want string }{
 		"two groups, one name": {version("apis/a/v1", "v1", group, kind("One", "// +genclient\n")) +
-			version("apis/b/v1", "v1", "// +groupName=shop.example.org\n", kind("Two", "// +genclient\n")), "both called Shop in Go"},
-		"no list": {version("apis/a/v1", "v1", group, strings.NewReplacer("OneList", "Many", "Items", "Things").Replace(kind("One", "// +genclient\n"))), "has no type of its lists"},
-		"apply of another's": {version("apis/a/v1", "v1", group, kind("One",
-			"// +genclient\n// +genclient:method=ApplyMeta,verb=apply,subresource=meta,input=k8s.io/apimachinery/pkg/apis/meta/v1.Status\n")), "+apigen:clients:external=k8s.io/apimachinery/pkg/apis/meta/v1:"},
+			version("apis/b/v1", "v1", "// +groupName=shop.example.org\n", kind("Two", "// +genclient\n")),
+			"both called Shop in Go"},
+		"no list": {
+			version("apis/a/v1", "v1", group,
+				strings.NewReplacer("OneList", "Many", "Items", "Things").Replace(kind("One", "// +genclient\n"))),
+			"has no type of its lists",
+		},
+		"apply of another's": {version("apis/a/v1", "v1", group, kind("One", "// +genclient\n"+
+			"// +genclient:method=ApplyMeta,verb=apply,subresource=meta,"+
+			"input=k8s.io/apimachinery/pkg/apis/meta/v1.Status\n")),
+			"+apigen:clients:external=k8s.io/apimachinery/pkg/apis/meta/v1:"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := sets(t, marked+test.archive)
 			var list diag.Errors
-			if !errors.As(err, &list) || len(list) != 1 || !strings.Contains(list[0].Message, test.want) || !list[0].Pos.IsValid() {
+			if !errors.As(err, &list) || len(list) != 1 || !strings.Contains(list[0].Message, test.want) ||
+				!list[0].Pos.IsValid() {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 		})
@@ -122,9 +134,13 @@ func TestFaults(t *testing.T) {
 
 // What a hand-written file beside the generated ones declares is left to it.
 func TestExpansions(t *testing.T) {
-	all, err := sets(t, marked+version("apis/shop/v1", "v1", "// +groupName=shop.example.com\n", kind("One", "// +genclient\n")+kind("Two", "// +genclient\n"))+
-		"-- client/clientset/versioned/typed/shop/v1/one_expansion.go --\npackage v1\n\ntype OneExpansion interface{ More() }\n"+
-		"-- client/listers/shop/v1/zz_generated.listers.go --\n"+emit.Marker+"\n\npackage v1\n\ntype TwoListerExpansion interface{}\n")
+	all, err := sets(t, marked+
+		version("apis/shop/v1", "v1", "// +groupName=shop.example.com\n",
+			kind("One", "// +genclient\n")+kind("Two", "// +genclient\n"))+
+		"-- client/clientset/versioned/typed/shop/v1/one_expansion.go --\npackage v1\n\n"+
+		"type OneExpansion interface{ More() }\n"+
+		"-- client/listers/shop/v1/zz_generated.listers.go --\n"+emit.Marker+
+		"\n\npackage v1\n\ntype TwoListerExpansion interface{}\n")
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d sets, %v", len(all), err)
 	}

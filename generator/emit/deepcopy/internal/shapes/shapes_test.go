@@ -135,7 +135,9 @@ func TestSharedIsFound(t *testing.T) {
 	clone := object.DeepCopy()
 	clone.Nested.MapOfMaps = object.Nested.MapOfMaps
 	object.Nested.MapOfMaps = map[string]map[string]map[string][]string{"a": {"b": {"c": {"d"}}}}
-	clone.Nested.MapOfMaps = map[string]map[string]map[string][]string{"a": {"b": {"c": object.Nested.MapOfMaps["a"]["b"]["c"]}}}
+	clone.Nested.MapOfMaps = map[string]map[string]map[string][]string{
+		"a": {"b": {"c": object.Nested.MapOfMaps["a"]["b"]["c"]}},
+	}
 	if path := shared(object, clone); path != "*.Nested.MapOfMaps[a][b][c][]" {
 		t.Errorf("found %q", path)
 	}

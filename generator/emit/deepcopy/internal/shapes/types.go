@@ -1,5 +1,5 @@
-// Package shapes holds the shapes of types that are hard to copy. Its generated file is a golden of the emitter, and its
-// tests run the code.
+// Package shapes holds types whose shapes are hard to copy. Its generated file is a golden file of the emitter, and its
+// tests run the generated code.
 //
 // +k8s:deepcopy-gen=package
 package shapes

@@ -20,11 +20,13 @@ func pointer[T any](value T) *T { return &value }
 func TestValues(t *testing.T) {
 	book := &Book{}
 	SetObjectDefaults_Book(book)
-	want := Values{String: "plain", Quoted: "quoted \"`\" text", Int: -3, Byte: 250, Float: .5, Bool: true, Color: "red", Kube: "kube", Seven: 7}
+	want := Values{String: "plain", Quoted: "quoted \"`\" text", Int: -3, Byte: 250, Float: .5, Bool: true,
+		Color: "red", Kube: "kube", Seven: 7}
 	if book.Spec.Values != want {
 		t.Errorf("got %+v", book.Spec.Values)
 	}
-	if got := book.Spec.Refs; got.Color != Blue || *got.ColorPtr != Blue || got.Converted != "blue" || got.Shelf != shared.DefaultShelf {
+	if got := book.Spec.Refs; got.Color != Blue || *got.ColorPtr != Blue || got.Converted != "blue" ||
+		got.Shelf != shared.DefaultShelf {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -33,11 +35,13 @@ func TestPointersTellUnsetFromZero(t *testing.T) {
 	book := &Book{}
 	SetObjectDefaults_Book(book)
 	p := book.Spec.Pointers
-	if *p.String != "plain" || *p.Bool || *p.Zero != 0 || *p.Int != 2 || **p.Deep != "deep" || *p.Color != "green" || *p.Blue != "blue" ||
+	if *p.String != "plain" || *p.Bool || *p.Zero != 0 || *p.Int != 2 ||
+		**p.Deep != "deep" || *p.Color != "green" || *p.Blue != "blue" ||
 		*p.Link != "https://example.com" {
 		t.Errorf("got %+v", p)
 	}
-	zero := Pointers{String: pointer(""), Bool: pointer(true), Zero: pointer(int64(1)), Int: pointer(0), Deep: pointer(pointer("")),
+	zero := Pointers{String: pointer(""), Bool: pointer(true), Zero: pointer(int64(1)), Int: pointer(0),
+		Deep:  pointer(pointer("")),
 		Color: pointer(Color("")), Blue: pointer(Color("")), Link: pointer("")}
 	book = &Book{Spec: BookSpec{Pointers: zero}}
 	SetObjectDefaults_Book(book)
@@ -89,7 +93,8 @@ func TestFunctionsAtEveryDepth(t *testing.T) {
 	for where, got := range map[string]Author{
 		"slice": s.Authors[1], "pointer": *s.AuthorPtr, "slice of pointers": *s.AuthorPtrs[1], "map": s.ByName["a"],
 		"map of pointers": *s.ByNamePtr["a"], "map of slices": s.ByNames["a"][0], "slice of slices": s.Matrix[0][0],
-		"array": s.Fixed[1], "slice of maps": s.Nested[0][1], "anonymous struct": s.Anonymous.Author, "unexported": s.private,
+		"array": s.Fixed[1], "slice of maps": s.Nested[0][1], "anonymous struct": s.Anonymous.Author,
+		"unexported": s.private,
 	} {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v", where, got)
@@ -107,10 +112,13 @@ func TestFunctionsAtEveryDepth(t *testing.T) {
 }
 
 func TestElements(t *testing.T) {
-	book := &Book{Spec: BookSpec{Colors: []*Color{nil, pointer(Blue)}, Levels: []Level{0, 1}, Marks: map[int]Level{1: 0, 2: 2}}}
+	book := &Book{Spec: BookSpec{
+		Colors: []*Color{nil, pointer(Blue)}, Levels: []Level{0, 1}, Marks: map[int]Level{1: 0, 2: 2},
+	}}
 	SetObjectDefaults_Book(book)
 	s := book.Spec
-	if *s.Colors[0] != "green" || *s.Colors[1] != Blue || !reflect.DeepEqual(s.Levels, []Level{3, 1}) || !reflect.DeepEqual(s.Marks, map[int]Level{1: 3, 2: 2}) {
+	if *s.Colors[0] != "green" || *s.Colors[1] != Blue || !reflect.DeepEqual(s.Levels, []Level{3, 1}) ||
+		!reflect.DeepEqual(s.Marks, map[int]Level{1: 3, 2: 2}) {
 		t.Errorf("got %v %v %v", s.Colors, s.Levels, s.Marks)
 	}
 }
@@ -130,7 +138,8 @@ func TestRecursion(t *testing.T) {
 func TestOrder(t *testing.T) {
 	book := &Book{Status: &Status{}}
 	SetObjectDefaults_Book(book)
-	if want := []string{"base", "", "early", "later"}; !reflect.DeepEqual(book.Status.Order, want) || book.Status.Phase != "Pending" {
+	if want := []string{"base", "", "early", "later"}; !reflect.DeepEqual(book.Status.Order, want) ||
+		book.Status.Phase != "Pending" {
 		t.Errorf("got %q, %q", book.Status.Order, book.Status.Phase)
 	}
 }
@@ -187,10 +196,12 @@ func TestScheme(t *testing.T) {
 			t.Errorf("the scheme does not know %s", kind)
 		}
 	}
-	if !scheme.Recognizes(library.SchemeGroupVersion.WithKind("Book")) || library.SchemeGroupVersion.Version != runtime.APIVersionInternal {
+	if !scheme.Recognizes(library.SchemeGroupVersion.WithKind("Book")) ||
+		library.SchemeGroupVersion.Version != runtime.APIVersionInternal {
 		t.Error("the scheme does not know the internal version")
 	}
-	if got := Resource("books").String() + " " + Kind("Book").String(); got != "books.library.example.com Book.library.example.com" {
+	if got := Resource("books").String() + " " + Kind("Book").String(); got !=
+		"books.library.example.com Book.library.example.com" {
 		t.Errorf("got %s", got)
 	}
 	if GroupVersion.String() != "library.example.com/v1" || GroupName != "library.example.com" {
