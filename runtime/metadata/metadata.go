@@ -6,7 +6,6 @@ package metadata
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -17,25 +16,20 @@ import (
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
 )
 
 const (
 	// maxGenerated bounds the prefix in GenerateName, so that the name is at most as long as a DNS label.
 	maxGenerated = 63 - suffixLength
 	suffixLength = 5
-	// suffixes has neither vowels, so that suffixes form no words, nor characters that look alike.
-	suffixes = "bcdfghjklmnpqrstvwxz2456789"
 	// MaxGeneratedNames bounds how many generated names a creation tries.
 	MaxGeneratedNames = 8
 )
 
 // GenerateName appends a random suffix to a prefix, which it shortens if necessary.
 func GenerateName(prefix string) string {
-	name := []byte(prefix[:min(len(prefix), maxGenerated)])
-	for range suffixLength {
-		name = append(name, suffixes[rand.IntN(len(suffixes))])
-	}
-	return string(name)
+	return prefix[:min(len(prefix), maxGenerated)] + rand.String(suffixLength)
 }
 
 // EnsureNamespace sets the namespace of the URL in an object that has none, and refuses another one.
