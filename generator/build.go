@@ -1,5 +1,5 @@
-// Package generator turns annotated Go packages into generated files: it loads once, runs the emitters, type-checks
-// what they made, and writes what changed. Command apigen is a thin shell around Build.
+// Package generator turns annotated Go packages into generated files: it loads the packages once, plans the output,
+// runs the emitters, type-checks the files, and writes those that changed. Command apigen is a thin shell around Build.
 package generator
 
 import (

@@ -1,7 +1,7 @@
 // Package model is what the generator knows of its input: groups, versions, kinds, types and fields, with markers
-// resolved and positions kept. It is pure data that a test can build by hand and dump: package load makes it, package
-// emit's emitters print from it, and neither asks the type checker anything in between. It imports no package of
-// apigen.
+// resolved and positions kept. It is pure data that a test can build by hand and print. Package resolve makes it, judge
+// checks it, plan decides what follows from it, and the emitters print that; none of the latter three asks the type
+// checker. It imports no package of apigen.
 package model
 
 import (

@@ -4,8 +4,7 @@
 // since it can't have references, and merges the constraints of a field and of its type as controller-gen does.
 //
 // A CustomResourceDefinition can't express all features of a server. Remarks name those that it leaves out, each at its
-// line.
-// The package knows emit, model, schema and wiring.
+// line. The package knows emit, model, plan and schema.
 package crd
 
 import (
