@@ -28,6 +28,7 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 		check:  c.check,
 		decode: c.decode,
 		encode: c.encode,
+		store:  c.store,
 		cells:  c.cells,
 
 		read:     c.read,
@@ -56,6 +57,8 @@ type versionCodec[T api.Object] struct {
 	// encode encodes an object with kind and apiVersion in front, without a newline. It sets both in the object and
 	// resets them.
 	encode func(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
+	// store encodes, as encode does, what storage keeps of an object.
+	store func(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
 	// read and write are decode and encode in another encoding than JSON; protobuf tells that this includes protobuf.
 	// gvk is the kind of data that has none. write writes neither kind nor apiVersion.
 	read func(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T],
@@ -142,15 +145,19 @@ func (c typed[T, V]) version(obj T) (V, error) {
 	return out, c.FromHub(obj, out)
 }
 
-// encode writes kind and apiVersion first, whatever the order of fields in the Go type.
 func (c typed[T, V]) encode(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
 	out, err := c.version(obj)
 	if err != nil {
 		return nil, err
 	}
-	kind := out.GetObjectKind()
+	return encodeWhole(out, gvk, head)
+}
+
+// encodeWhole writes kind and apiVersion first, whatever the order of fields in the Go type.
+func encodeWhole(obj api.Object, gvk schema.GroupVersionKind, head string) ([]byte, error) {
+	kind := obj.GetObjectKind()
 	kind.SetGroupVersionKind(gvk)
-	data, err := json.Marshal(out)
+	data, err := json.Marshal(obj)
 	kind.SetGroupVersionKind(schema.GroupVersionKind{})
 	if err != nil {
 		return nil, err
@@ -158,7 +165,7 @@ func (c typed[T, V]) encode(obj T, gvk schema.GroupVersionKind, head string) ([]
 	if bytes.HasPrefix(data[1:], []byte(head)) {
 		return data, nil
 	}
-	if data, err = json.Marshal(out); err != nil {
+	if data, err = json.Marshal(obj); err != nil {
 		return nil, err
 	}
 	return append([]byte("{"+head), data[1:]...), nil

@@ -148,6 +148,13 @@ func (a *Versions[T]) Encode(obj T) ([]byte, error) {
 	return a.Storage.Encode(obj)
 }
 
+// EncodeStored encodes, as Encode does, what storage keeps of an object. Of a kind with protobuf it keeps what
+// kube-apiserver keeps, which stores protobuf: it sets an empty list to null or its default, and a null in a map of
+// bytes to empty bytes.
+func (a *Versions[T]) EncodeStored(obj T) ([]byte, error) {
+	return a.Storage.codec.store(obj, a.Storage.GVK, a.Storage.Head)
+}
+
 // Encode encodes an object in the version in JSON, with kind and apiVersion in front.
 func (v *Served[T]) Encode(obj T) ([]byte, error) {
 	return v.codec.encode(obj, v.GVK, v.Head)

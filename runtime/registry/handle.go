@@ -91,8 +91,9 @@ func (r *resource[T]) store(
 		CheckCache:  config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
 		KeyPrefix: config.Prefix, ResourcePrefix: r.info.StoragePrefix + "/",
 		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
-		New: d.New, Encode: all.Encode, Decode: all.Decode, Translate: all.Translate, Fields: d.SelectableFields,
-		Form: api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.Storage.Head,
+		New: d.New, Encode: all.EncodeStored, Decode: all.Decode, Translate: all.Translate,
+		Fields: d.SelectableFields,
+		Form:   api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.Storage.Head,
 		Render: all.Render, Bookmark: all.Bookmark,
 	})
 }
