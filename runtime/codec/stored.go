@@ -6,8 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// store encodes an object as it is after protobuf: a decoded message, with the version's defaults. Only objects with a
-// null or an empty list differ, so it makes a message only of these.
+// store encodes an object as kube-apiserver reads it back from protobuf, with the version's defaults. Only an object
+// with a null or an empty list changes on that way, so store spares all others. An empty map that is never omitted
+// would change, too, but no kind of Kubernetes has one, and most have an empty struct, which looks the same in JSON.
 func (c typed[T, V]) store(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
 	in, err := c.version(obj)
 	if err != nil {

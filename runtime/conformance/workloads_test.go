@@ -135,3 +135,59 @@ func TestListsOfBuiltInKinds(t *testing.T) {
 		t.Errorf("applied, it is %v", err)
 	}
 }
+
+// TestBuiltInKindsKeepWhatProtobufKeeps tests that a null for bytes and an empty list come back from a write as from
+// kube-apiserver, which stores both in protobuf, and that the same write again changes nothing.
+func TestBuiltInKindsKeepWhatProtobufKeeps(t *testing.T) {
+	c := clusterClient(t, memoryCluster(t).config)
+	for name, test := range map[string]struct {
+		sent map[string]any
+		path []string
+		want any
+	}{
+		"bytes in a map": {
+			map[string]any{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"a": nil}},
+			[]string{"data", "a"}, "",
+		},
+		"a list": {
+			map[string]any{"apiVersion": "v1", "kind": "Pod", "spec": map[string]any{
+				"affinity": map[string]any{"nodeAffinity": map[string]any{
+					"requiredDuringSchedulingIgnoredDuringExecution": map[string]any{"nodeSelectorTerms": []any{}},
+				}},
+				"containers": []any{map[string]any{"name": "a", "image": "x"}},
+			}},
+			[]string{"spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution",
+				"nodeSelectorTerms"}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent := &unstructured.Unstructured{Object: test.sent}
+			sent.SetNamespace("default")
+			sent.SetName("a")
+			check := func(what string, answer *unstructured.Unstructured, err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				got, found, err := unstructured.NestedFieldNoCopy(answer.Object, test.path...)
+				if err != nil || !found || got != test.want {
+					t.Errorf("%s answers %#v, %v", what, got, err)
+				}
+			}
+			dry := sent.DeepCopy()
+			check("a dry run", dry, c.Create(t.Context(), dry, client.DryRunAll))
+			created := sent.DeepCopy()
+			check("a create", created, c.Create(t.Context(), created))
+			updated := sent.DeepCopy()
+			check("an update", updated, c.Update(t.Context(), updated))
+			if updated.GetResourceVersion() != created.GetResourceVersion() {
+				t.Errorf("an update with the same object changed it: %v\n%v", created, updated)
+			}
+			applied := sent.DeepCopy()
+			check("an apply", applied, c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied),
+				client.FieldOwner("tests"), client.ForceOwnership))
+			read := sent.DeepCopy()
+			check("a read", read, c.Get(t.Context(), client.ObjectKeyFromObject(sent), read))
+		})
+	}
+}
