@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -89,27 +90,22 @@ func (j *judge) value(s *Schema, d *declaration, at place) {
 	if d == nil {
 		d = &declaration{} // the places below may still have rules
 	}
-	for _, name := range sortedNames(s.Properties) {
-		below := place{path: at.path + "." + name, resource: s.Properties[name].EmbeddedResource, times: at.times,
-			uncorrelated: at.uncorrelated}
-		if s.MapType == "atomic" || s.MapType == "granular" || s.MapType == "" {
-			j.value(s.Properties[name], d.fields[escaped(name)], below)
-			continue
+	below := func(v *Schema, d *declaration, path string, number *uint64, correlated bool) {
+		place := place{path: path, resource: v.EmbeddedResource, times: number, uncorrelated: at.uncorrelated}
+		if !correlated {
+			place.uncorrelated = cmp.Or(at.uncorrelated, at.path)
 		}
-		below.uncorrelated = first(at.uncorrelated, at.path)
-		j.value(s.Properties[name], d.fields[escaped(name)], below)
+		j.value(v, d, place)
+	}
+	granular := s.MapType == "atomic" || s.MapType == "granular" || s.MapType == ""
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		below(s.Properties[name], d.fields[escaped(name)], at.path+"."+name, at.times, granular)
 	}
 	if s.Values != nil {
-		j.value(s.Values, d.elem, place{path: at.path + "[*]", resource: s.Values.EmbeddedResource,
-			times: times(at.times, s.MaxProperties), uncorrelated: at.uncorrelated})
+		below(s.Values, d.elem, at.path+"[*]", times(at.times, s.MaxProperties), true)
 	}
 	if s.Items != nil {
-		below := place{path: at.path + "[*]", resource: s.Items.EmbeddedResource, times: times(at.times, s.MaxItems),
-			uncorrelated: at.uncorrelated}
-		if s.ListType != "map" {
-			below.uncorrelated = first(at.uncorrelated, at.path)
-		}
-		j.value(s.Items, d.elem, below)
+		below(s.Items, d.elem, at.path+"[*]", times(at.times, s.MaxItems), s.ListType == "map")
 	}
 }
 
@@ -209,12 +205,3 @@ func exceeded(what string, cost, limit uint64) string {
 	return fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, "+
 		"maxProperties, and maxLength where arrays, maps, and strings are declared)", what, text)
 }
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-func sortedNames(m map[string]*Schema) []string { return slices.Sorted(maps.Keys(m)) }

@@ -33,28 +33,27 @@ const (
 	readTwice // twice through the first argument
 )
 
-var costClasses = classes(map[costClass][]string{
-	nominal: {
-		"masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast",
-		"isGlobalUnicast",
-		"format.named", "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan",
-		"compareTo", "add", "sub",
-		"major", "minor", "patch", "getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery",
-	},
-	traversal:   {"isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"},
-	reading:     {"url", "cidr", "isIP", "isCIDR", "ip", "quantity", "isQuantity", "semver", "isSemver"},
-	readingThis: {"lowerAscii", "upperAscii", "substring", "trim"},
-	readTwice:   {"ip.isCanonical"},
-})
+var costClasses = map[string]costClass{
+	"masked": nominal, "prefixLength": nominal, "family": nominal, "isUnspecified": nominal, "isLoopback": nominal,
+	"isLinkLocalMulticast": nominal, "isLinkLocalUnicast": nominal, "isGlobalUnicast": nominal,
+	"format.named": nominal, "sign": nominal, "asInteger": nominal, "isInteger": nominal,
+	"asApproximateFloat": nominal, "isGreaterThan": nominal, "isLessThan": nominal, "compareTo": nominal,
+	"add": nominal, "sub": nominal, "major": nominal, "minor": nominal, "patch": nominal, "getScheme": nominal,
+	"getHostname": nominal, "getHost": nominal, "getPort": nominal, "getEscapedPath": nominal, "getQuery": nominal,
+	"isSorted": traversal, "sum": traversal, "max": traversal, "min": traversal, "indexOf": traversal,
+	"lastIndexOf": traversal,
+	"url":         reading, "cidr": reading, "isIP": reading, "isCIDR": reading, "ip": reading, "quantity": reading,
+	"isQuantity": reading, "semver": reading, "isSemver": reading,
+	"lowerAscii": readingThis, "upperAscii": readingThis, "substring": readingThis, "trim": readingThis,
+	"ip.isCanonical": readTwice,
+}
 
-func classes(by map[costClass][]string) map[string]costClass {
-	out := map[string]costClass{}
-	for class, names := range by {
-		for _, name := range names {
-			out[name] = class
-		}
+// costClassOf returns the class of an overload, or 0 if it has a cost of its own.
+func costClassOf(function, overload string) costClass {
+	if overload == "cidr_ip" {
+		return nominal
 	}
-	return out
+	return costClasses[function]
 }
 
 // CallCost returns the cost of a call, or nil for CEL's own.
@@ -62,11 +61,7 @@ func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.V
 	if len(args) == 0 {
 		return nil
 	}
-	class := costClasses[function]
-	if overload == "cidr_ip" {
-		class = nominal
-	}
-	switch class {
+	switch costClassOf(function, overload) {
 	case nominal:
 		return units(1)
 	case traversal:

@@ -13,7 +13,7 @@ import (
 // new custom resources. It has no functions for authorization, which need a request, and not the functions that are new
 // in 1.37 (includes): a 1.37 server doesn't accept these yet, so that it can be rolled back.
 var base = sync.OnceValues(func() (*celgo.Env, error) {
-	return celgo.NewEnv(
+	options := []celgo.EnvOption{
 		celgo.HomogeneousAggregateLiterals(),
 		celgo.EagerlyValidateDeclarations(true),
 		celgo.DefaultUTCTimeZone(true),
@@ -29,10 +29,17 @@ var base = sync.OnceValues(func() (*celgo.Env, error) {
 		ext.Sets(),
 		ext.TwoVarComprehensions(),
 		ext.Lists(ext.ListsVersion(3)),
-		celgo.Lib(urls{}), celgo.Lib(patterns{}), celgo.Lib(lists{}), celgo.Lib(quantities{}),
-		celgo.Lib(addresses{}), celgo.Lib(networks{}), celgo.Lib(formats{}), celgo.Lib(semvers{}),
+		celgo.Types(addressClass.typ, networkClass.typ),
 		celgo.CostEstimatorOptions(checker.PresenceTestHasCost(false)),
-	)
+	}
+	for _, f := range []functions{
+		urlFunctions(), patternFunctions(), listFunctions(), formatFunctions(), addressFunctions(), networkFunctions(),
+		quantityFunctions(), comparisons("quantity", compareQuantities),
+		semverFunctions(), comparisons("semver", semver.compare),
+	} {
+		options = append(options, f.options()...)
+	}
+	return celgo.NewEnv(options...)
 })
 
 // program makes an expression executable, with a bound on the cost of one evaluation.
@@ -43,5 +50,6 @@ func program(env *celgo.Env, ast *celgo.Ast, costs *costs) (celgo.Program, error
 		celgo.CostTracking(costs),
 		celgo.CostLimit(CallLimit),
 		celgo.InterruptCheckFrequency(checkEvery),
+		constantPatterns(),
 	)
 }

@@ -11,10 +11,7 @@ import (
 // EstimateCallCost returns bounds for the cost of a call and for the size of its result, or nil for CEL's own.
 func (c *costs) EstimateCallCost(function, overload string, target *checker.AstNode,
 	args []checker.AstNode) *checker.CallEstimate {
-	class := costClasses[function]
-	if overload == "cidr_ip" {
-		class = nominal
-	}
+	class := costClassOf(function, overload)
 	switch {
 	case class == nominal:
 		return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Min: 1, Max: 1}}

@@ -2,8 +2,6 @@ package cel
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	celgo "github.com/google/cel-go/cel"
@@ -18,7 +16,6 @@ const exhausted = "validation failed due to running out of cost budget, no furth
 // variables are the variables of an evaluation; old is nil without oldSelf.
 type variables struct{ self, old ref.Val }
 
-// ResolveName finds a variable.
 func (v variables) ResolveName(name string) (any, bool) {
 	switch name {
 	case self:
@@ -185,5 +182,3 @@ func (r *compiled) title() string {
 	}
 	return strings.TrimSpace(r.Rule.Rule)
 }
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -196,7 +196,6 @@ func (l *list) Contains(v ref.Val) ref.Val {
 	return types.False
 }
 
-// Get returns the element at an index.
 func (l *list) Get(index ref.Val) ref.Val {
 	i, ok := index.(types.Int)
 	if !ok {
@@ -208,20 +207,16 @@ func (l *list) Get(index ref.Val) ref.Val {
 	return l.at(int(i))
 }
 
-// Iterator iterates over the elements.
 func (l *list) Iterator() traits.Iterator {
 	return types.NewRefValList(types.DefaultTypeAdapter, l.all()).Iterator()
 }
 
-// Size returns the number of elements.
 func (l *list) Size() ref.Val { return types.Int(l.len()) }
 
-// ConvertToNative returns a slice of Go values.
 func (l *list) ConvertToNative(to reflect.Type) (any, error) {
 	return types.NewRefValList(types.DefaultTypeAdapter, l.all()).ConvertToNative(to)
 }
 
-// ConvertToType returns the list itself, or its type.
 func (l *list) ConvertToType(to ref.Type) ref.Val {
 	switch to {
 	case types.ListType:
@@ -232,10 +227,8 @@ func (l *list) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("type conversion error from '%s' to '%s'", l.Type(), to.TypeName())
 }
 
-// Type returns list.
 func (l *list) Type() ref.Type { return types.ListType }
 
-// Value returns the slice from JSON, or of values.
 func (l *list) Value() any {
 	if l.got != nil {
 		return l.got

@@ -52,7 +52,6 @@ func (o opaque[T]) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("type conversion error from '%s' to '%s'", o.class.typ, to)
 }
 
-// Equal compares with another value of the class.
 func (o opaque[T]) Equal(other ref.Val) ref.Val {
 	b, ok := other.(opaque[T])
 	if !ok {
@@ -61,10 +60,8 @@ func (o opaque[T]) Equal(other ref.Val) ref.Val {
 	return types.Bool(o.class.equal(o.value, b.value))
 }
 
-// Type returns the type of the class.
 func (o opaque[T]) Type() ref.Type { return o.class.typ }
 
-// Value returns the Go value.
 func (o opaque[T]) Value() any { return o.value }
 
 // Size returns the size that counts for the cost of the value.

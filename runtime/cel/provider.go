@@ -12,7 +12,6 @@ type provider struct {
 	objects map[string]*declaration
 }
 
-// FindStructType finds the type of an object.
 func (p *provider) FindStructType(name string) (*types.Type, bool) {
 	if d, ok := p.objects[name]; ok {
 		return types.NewTypeTypeWithParam(d.typ), true
@@ -28,7 +27,6 @@ func (p *provider) FindStructFieldNames(name string) ([]string, bool) {
 	return p.Provider.FindStructFieldNames(name)
 }
 
-// FindStructFieldType finds the type of a field.
 func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	d, ok := p.objects[name]
 	if !ok {

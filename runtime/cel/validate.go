@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -123,7 +125,7 @@ func (w *walk) members(n *node, path *field.Path, v, old map[string]any, at ratc
 	if n.values == nil {
 		return
 	}
-	for _, key := range sortedKeys(v) {
+	for _, key := range slices.Sorted(maps.Keys(v)) {
 		if w.budget < 0 {
 			return
 		}
