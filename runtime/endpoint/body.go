@@ -93,13 +93,6 @@ func (req *resourceRequest) readObject(
 	return data, warnings, checkDepth(data)
 }
 
-// body returns the body that a handle gets.
-func (req *resourceRequest) body(f negotiation.Format, data []byte, validation string) api.Body {
-	return api.Body{
-		Version: req.version.Name, Encoding: f.Encoding(), Data: data, Validation: validation, Faults: req.faults,
-	}
-}
-
 // syntaxError is the error of a body that isn't YAML.
 type syntaxError struct{ text string }
 
@@ -178,33 +171,16 @@ func (req *resourceRequest) readApply(validation string) (data []byte, warnings 
 	if err == nil && (len(strict) == 0 || validation == metav1.FieldValidationIgnore) && isYAMLText(data) {
 		return data, nil, nil
 	}
-	if data, warnings, err = applyToJSON(data, validation, req.api.maxBody); err != nil {
-		return nil, nil, err
+	data, warnings, err = yamlToJSON(data, validation, req.api.maxBody)
+	var syntax *syntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, nil, apierrors.NewBadRequest("error encoding patch: " + syntax.text)
+	case err != nil:
+		return nil, nil, apierrors.NewBadRequest(
+			"error strict decoding patch: error converting YAML to JSON: " + err.Error())
 	}
 	return data, warnings, checkDepth(data)
-}
-
-// applyToJSON is yamlToJSON with the error texts of an apply patch.
-func applyToJSON(data []byte, validation string, limit int64) ([]byte, []string, error) {
-	if err := checkAliases(data, limit); err != nil {
-		return nil, nil, apierrors.NewBadRequest("error encoding patch: " + truncate(err.Error(), maxErrorText))
-	}
-	out, err := yaml.YAMLToJSON(data)
-	if err != nil {
-		return nil, nil, apierrors.NewBadRequest("error encoding patch: " + truncate(err.Error(), maxErrorText))
-	}
-	if validation == metav1.FieldValidationIgnore {
-		return out, nil, nil
-	}
-	_, strict := yaml.YAMLToJSONStrict(data)
-	switch {
-	case strict == nil:
-		return out, nil, nil
-	case validation == metav1.FieldValidationStrict:
-		return nil, nil, apierrors.NewBadRequest("error strict decoding patch: error converting YAML to JSON: " +
-			truncate(strict.Error(), maxErrorText))
-	}
-	return out, yamlWarnings(strict), nil
 }
 
 // cborToJSON converts an object from CBOR to JSON.

@@ -94,7 +94,7 @@ func (a *API) LongRunning(info *request.Info) bool {
 
 // createInExtension passes a body of the extension's kind to the extension, and answers 201.
 func (req *resourceRequest) createInExtension() error {
-	return req.write(negotiation.NoTransform, req.createOptions,
+	return req.write(negotiation.NoTransform, "CreateOptions",
 		func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
 			return req.extension.handle.Create(ctx, req.namespace, req.requestInfo.Name, body, options)
 		})

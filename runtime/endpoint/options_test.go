@@ -106,9 +106,10 @@ func FuzzListOptions(f *testing.F) {
 		}
 		for _, allow := range []negotiation.AllowTransform{negotiation.ObjectTransform, negotiation.ListTransform,
 			negotiation.NoTransform} {
-			media, form, err := req.negotiate(allow)
-			if err == nil && (media.Format >= negotiation.FormatCount || form.Shape > api.RowWithObject) {
-				t.Error(media, form)
+			accepted, err := req.negotiate(negotiation.Output, allow)
+			if err == nil && (accepted.media.Format >= negotiation.FormatCount ||
+				accepted.form.Shape > api.RowWithObject) {
+				t.Error(accepted)
 			}
 		}
 		_, _ = negotiation.StreamOutput(r, req.formats(negotiation.WatchTransform))

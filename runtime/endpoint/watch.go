@@ -16,11 +16,7 @@ import (
 
 // watch streams events until the client closes the connection, the time of the watch is over, or the stream fails.
 func (req *resourceRequest) watch() error {
-	media, notAcceptable := negotiation.StreamOutput(req.r, req.formats(negotiation.WatchTransform))
-	if notAcceptable != nil && !req.misfits(notAcceptable) {
-		return notAcceptable
-	}
-	form, err := req.form(media)
+	accepted, err := req.negotiate(negotiation.StreamOutput, negotiation.WatchTransform)
 	if err != nil {
 		return err
 	}
@@ -40,16 +36,17 @@ func (req *resourceRequest) watch() error {
 		ResourceVersion:   options.ResourceVersion,
 		AllowBookmarks:    options.AllowWatchBookmarks,
 		SendInitialEvents: options.SendInitialEvents,
-	}, form)
+	}, accepted.form)
 	if err != nil {
 		return err
 	}
 	defer events.Close()
-	if notAcceptable != nil {
-		return notAcceptable
+	if accepted.notAcceptable != nil {
+		return accepted.notAcceptable
 	}
 	s := &eventStream{
-		resourceRequest: req, format: media.Format, shape: form.Shape, encoder: encoder.For(form.Encoding),
+		resourceRequest: req, format: accepted.media.Format, shape: accepted.form.Shape,
+		encoder: encoder.For(accepted.form.Encoding),
 	}
 	defer s.deadline.Stop()
 	if wantsSocket(req.r) {
