@@ -53,7 +53,6 @@ func New(groups []Group) (*Documents, error) {
 	if err := addDiscovery(documents, groups); err != nil {
 		return nil, err
 	}
-	addBinaryForms(documents)
 	if err := addOpenAPI(documents, groups); err != nil {
 		return nil, err
 	}
