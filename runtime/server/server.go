@@ -101,7 +101,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	}
 	if config.Garbage == CollectGarbage {
 		s.collector = collector.New(s.handles, config.Log)
-		metrics.registry.MustRegister(garbage{s.collector})
+		metrics.registry.MustRegister(collectGarbage(s.collector))
 	}
 	api, err := endpoint.New(endpoint.Config{
 		Groups: groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
