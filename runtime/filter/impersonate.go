@@ -28,27 +28,25 @@ const verbImpersonate = "impersonate"
 // on users or serviceaccounts, groups, uids and userextras. If a header asks for more than the user may, Impersonate
 // refuses the request: a request without the header would have the wrong rights.
 func Impersonate(authorizer auth.Authorizer) Filter {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			wanted, asked, err := impersonated(r.Header)
-			if err == nil && !asked {
-				next.ServeHTTP(w, r)
-				return
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		wanted, asked, err := impersonated(r.Header)
+		if err == nil && !asked {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if err == nil {
+			err = mayImpersonate(authorizer, r, wanted)
+		}
+		if err != nil {
+			respond.Error(w, r, err)
+			return
+		}
+		for name := range r.Header {
+			if strings.HasPrefix(name, "Impersonate-") {
+				r.Header.Del(name)
 			}
-			if err == nil {
-				err = mayImpersonate(authorizer, r, wanted)
-			}
-			if err != nil {
-				respond.Error(w, r, err)
-				return
-			}
-			for name := range r.Header {
-				if strings.HasPrefix(name, "Impersonate-") {
-					r.Header.Del(name)
-				}
-			}
-			next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), withImplied(wanted))))
-		})
+		}
+		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), withImplied(wanted))))
 	}
 }
 

@@ -16,26 +16,24 @@ import (
 // Recover aborts the connection, so that the client doesn't take a part of the answer for the whole. It doesn't handle
 // http.ErrAbortHandler, with which handlers abort on purpose.
 func Recover(log *slog.Logger) Filter {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			begun := &began{ResponseWriter: w}
-			defer func() {
-				cause := recover()
-				if cause == nil {
-					return
-				}
-				if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-					panic(cause)
-				}
-				log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", cause,
-					"stack", string(debug.Stack()))
-				if begun.header {
-					panic(http.ErrAbortHandler)
-				}
-				respond.Error(w, r, apierrors.NewInternalError(errors.New("the server could not handle the request")))
-			}()
-			next.ServeHTTP(begun, r)
-		})
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		begun := &began{ResponseWriter: w}
+		defer func() {
+			cause := recover()
+			if cause == nil {
+				return
+			}
+			if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(cause)
+			}
+			log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", cause,
+				"stack", string(debug.Stack()))
+			if begun.header {
+				panic(http.ErrAbortHandler)
+			}
+			respond.Error(w, r, apierrors.NewInternalError(errors.New("the server could not handle the request")))
+		}()
+		next.ServeHTTP(begun, r)
 	}
 }
 

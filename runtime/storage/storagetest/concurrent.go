@@ -43,7 +43,7 @@ func oneCreateWins(b *bench) {
 	count := 0
 	wins.Range(func(i, revision any) bool {
 		count++
-		b.same(kv, &storage.KeyValue{Key: b.key("a"), Value: []byte(fmt.Sprint(i)), Revision: revision.(int64)})
+		b.same(kv, b.kv("a", fmt.Sprint(i), revision.(int64)))
 		return true
 	})
 	if count != 1 {

@@ -72,7 +72,12 @@ func (b *bench) key(name string) string { return b.prefix + name }
 
 func (b *bench) put(name, value string, expect int64) int64 {
 	b.Helper()
-	revision, err := b.Put(b.ctx, b.key(name), []byte(value), expect, 0)
+	return b.putFor(0, name, value, expect)
+}
+
+func (b *bench) putFor(ttl time.Duration, name, value string, expect int64) int64 {
+	b.Helper()
+	revision, err := b.Put(b.ctx, b.key(name), []byte(value), expect, ttl)
 	if err != nil {
 		b.Fatalf("put %s expecting %d: %v", name, expect, err)
 	}
@@ -138,12 +143,17 @@ func (b *bench) watch(after int64) *observer {
 
 func (b *bench) watchPrefix(prefix string, after int64) *observer {
 	b.Helper()
-	stream, err := b.Watch(b.ctx, prefix, after)
+	return &observer{bench: b, Stream: b.stream(b.ctx, prefix, after), revision: after}
+}
+
+func (b *bench) stream(ctx context.Context, prefix string, after int64) storage.Stream {
+	b.Helper()
+	stream, err := b.Watch(ctx, prefix, after)
 	if err != nil {
 		b.Fatalf("watch of %s after %d: %v", prefix, after, err)
 	}
 	b.Cleanup(stream.Close)
-	return &observer{bench: b, Stream: stream, revision: after}
+	return stream
 }
 
 // observer reads a stream and checks each batch.
@@ -191,6 +201,22 @@ func (o *observer) events(n int) []storage.Event {
 		o.Fatalf("got %d events, expected %d: %v", len(events), n, brief(events))
 	}
 	return events
+}
+
+// sees checks the revision of the next event.
+func (o *observer) sees(revision int64) {
+	o.Helper()
+	if event := o.events(1)[0]; event.Revision != revision {
+		o.Fatalf("got revision %d, expected %d", event.Revision, revision)
+	}
+}
+
+// seesUntil checks the number of events up to a revision.
+func (o *observer) seesUntil(revision int64, n int) {
+	o.Helper()
+	if events := o.until(revision); len(events) != n {
+		o.Errorf("up to revision %d: got %v, expected %d events", revision, brief(events), n)
+	}
 }
 
 // until requests progress until the stream has come to revision, and returns the events on the way.
@@ -262,6 +288,41 @@ func (b *bench) conflict(err error, name string, expect int64, current *storage.
 			expect)
 	}
 	b.same(conflict.Current, current)
+}
+
+// is checks which error err is.
+func (b *bench) is(err, want error) {
+	b.Helper()
+	if !errors.Is(err, want) {
+		b.Errorf("got %v, expected %v", err, want)
+	}
+}
+
+// compacted checks that err is a CompactedError.
+func (b *bench) compacted(err error) *storage.CompactedError {
+	b.Helper()
+	var compacted *storage.CompactedError
+	if !errors.As(err, &compacted) {
+		b.Fatalf("got %v, expected a CompactedError", err)
+	}
+	return compacted
+}
+
+// kv is the state of a key of the bench.
+func (b *bench) kv(name, value string, revision int64) *storage.KeyValue {
+	return &storage.KeyValue{Key: b.key(name), Value: []byte(value), Revision: revision}
+}
+
+func (b *bench) holds(name, value string, revision int64) {
+	b.Helper()
+	kv, _ := b.get(name)
+	b.same(kv, b.kv(name, value, revision))
+}
+
+func (b *bench) absent(name string) {
+	b.Helper()
+	kv, _ := b.get(name)
+	b.same(kv, nil)
 }
 
 func (b *bench) same(got, want *storage.KeyValue) {
