@@ -25,9 +25,9 @@ func (jsonEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	head, items := heads.jsonList, `},"items":[`
 	switch {
 	case shape.Plain() == api.Metadata:
-		head = partialListHead(shape)
+		head = headsOf(shape).jsonPartialList
 	case isRow(shape):
-		head, items = tableHead(shape), `},"columnDefinitions":`+heads.jsonColumns+`,"rows":[`
+		head, items = headsOf(shape).jsonTable, `},"columnDefinitions":`+heads.jsonColumns+`,"rows":[`
 	}
 	f.text(head)
 	f.listMeta(page)
@@ -112,14 +112,6 @@ func (jsonEncoder) Failure(f *Frame, status *metav1.Status) {
 	f.text(`{"type":"ERROR","object":`)
 	f.bytes(data)
 	f.text("}\n")
-}
-
-// partialListHead opens a list of PartialObjectMetadata, through the opening brace of its metadata.
-func partialListHead(shape api.Shape) string {
-	if shape != shape.Plain() {
-		return `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1beta1","metadata":{`
-	}
-	return `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{`
 }
 
 // listMeta writes the members of a list's metadata.

@@ -9,14 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// tableHead opens a Table in JSON, through the opening brace of its metadata.
-func tableHead(shape api.Shape) string {
-	if shape != shape.Plain() {
-		return `{"kind":"Table","apiVersion":"meta.k8s.io/v1beta1","metadata":{`
-	}
-	return `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{`
-}
-
 // defaultColumns are the columns of a version that declares none.
 var defaultColumns = []api.Column{
 	{Name: "Name", Type: "string", Format: "name", Description: "Name must be unique within a namespace."},
@@ -50,7 +42,7 @@ func isRow(s api.Shape) bool {
 
 // table writes a Table of one row in JSON.
 func (f *Frame) table(shape api.Shape, row *api.Rendition, columns string, now time.Time) {
-	f.text(tableHead(shape))
+	f.text(headsOf(shape).jsonTable)
 	if row.VersionLen > 0 {
 		f.text(`"resourceVersion":"`)
 		f.bytes(row.Payload[row.VersionAt : row.VersionAt+row.VersionLen])

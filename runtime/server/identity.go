@@ -46,46 +46,41 @@ func loadIdentity(dir string) (*identity, error) {
 	}
 	id := &identity{dir: dir}
 	pair, err := id.read("ca")
-	if err == nil {
-		if id.key, err = signingKey(pair, "ca"); err != nil {
+	if err != nil {
+		if _, lost := os.Stat(filepath.Join(dir, "ca.crt")); !errors.Is(err, fs.ErrNotExist) || lost == nil {
+			return nil, fmt.Errorf("%w; restore ca.crt and ca.key, or delete both to begin with a new authority, "+
+				"which no kubeconfig given out so far trusts", err)
+		}
+		template := certificate(pkix.Name{CommonName: "apigen"}, authorityLife)
+		template.IsCA, template.BasicConstraintsValid = true, true
+		template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
+		if pair, err = id.issue("ca", template); err != nil {
 			return nil, err
 		}
-		id.authority = pair.Leaf
-		return id, nil
 	}
-	if _, lost := os.Stat(filepath.Join(dir, "ca.crt")); !errors.Is(err, fs.ErrNotExist) || lost == nil {
-		return nil, fmt.Errorf("%w; restore ca.crt and ca.key, or delete both to begin with a new authority, "+
-			"which no kubeconfig given out so far trusts", err)
-	}
-	return id, id.makeAuthority()
-}
-
-func signingKey(pair tls.Certificate, name string) (*ecdsa.PrivateKey, error) {
 	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("%s.key is no ECDSA key", name)
+		return nil, errors.New("ca.key is no ECDSA key")
 	}
-	return key, nil
+	id.authority, id.key = pair.Leaf, key
+	return id, nil
 }
 
-func (id *identity) makeAuthority() error {
+// issue makes a pair, which the authority signs. The authority signs itself.
+func (id *identity) issue(name string, template *x509.Certificate) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return err
+		return tls.Certificate{}, err
 	}
-	template := certificate(pkix.Name{CommonName: "apigen"}, authorityLife)
-	template.IsCA, template.BasicConstraintsValid = true, true
-	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	issuer, issuerKey := id.authority, id.key
+	if issuer == nil {
+		issuer, issuerKey = template, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, issuer, key.Public(), issuerKey)
 	if err != nil {
-		return err
+		return tls.Certificate{}, err
 	}
-	id.key = key
-	if id.authority, err = x509.ParseCertificate(der); err != nil {
-		return err
-	}
-	_, err = id.write("ca", der, key)
-	return err
+	return id.write(name, der, key)
 }
 
 // serving returns a certificate for the server's addresses: the one in the directory if it has them, else a new one.
@@ -150,15 +145,7 @@ func (id *identity) leaf(
 	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) && !errors.Is(err, fs.ErrNotExist) {
 		return tls.Certificate{}, err
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, id.authority, key.Public(), id.key)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	return id.write(name, der, key)
+	return id.issue(name, template)
 }
 
 func certificate(subject pkix.Name, life time.Duration) *x509.Certificate {

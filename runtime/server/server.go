@@ -5,6 +5,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -126,31 +127,17 @@ func New(ctx context.Context, config Config) (*Server, error) {
 }
 
 func withDefaults(c Config) Config {
-	set := func(d *time.Duration, value time.Duration) {
-		if *d == 0 {
-			*d = value
-		}
-	}
-	set(&c.RequestTimeout, time.Minute)
-	set(&c.MinRequestTimeout, 30*time.Minute)
-	set(&c.ShutdownTimeout, c.RequestTimeout)
-	if c.MaxReads == 0 {
-		c.MaxReads = 400
-	}
-	if c.MaxWrites == 0 {
-		c.MaxWrites = 200
-	}
-	if c.Prefix == "" {
-		c.Prefix = "/registry"
-	}
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, time.Minute)
+	c.MinRequestTimeout = cmp.Or(c.MinRequestTimeout, 30*time.Minute)
+	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, c.RequestTimeout)
+	c.MaxReads, c.MaxWrites = cmp.Or(c.MaxReads, 400), cmp.Or(c.MaxWrites, 200)
+	c.Prefix = cmp.Or(c.Prefix, "/registry")
+	c.Log = cmp.Or(c.Log, slog.Default())
 	if c.Authenticator == nil {
 		c.Authenticator = auth.First{}
 	}
 	if c.Authorizer == nil {
 		c.Authorizer = auth.Discovery{Next: auth.MastersOnly{}}
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
 	}
 	return c
 }
