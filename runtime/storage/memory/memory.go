@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -248,4 +249,16 @@ func countBetween(root *node, from, end string) int64 {
 		above = root.Rank(end)
 	}
 	return int64(above - root.Rank(from))
+}
+
+// tree holds the newest value of each key, and node is a state of it. Leaves carry nothing.
+type (
+	tree = btree.Tree[string, *storage.KeyValue, struct{}]
+	node = btree.Node[string, *storage.KeyValue, struct{}]
+)
+
+var byKey = &btree.Order[string, *storage.KeyValue]{
+	Key:         func(kv *storage.KeyValue) string { return kv.Key },
+	Compare:     func(kv *storage.KeyValue, key string) int { return strings.Compare(kv.Key, key) },
+	CompareKeys: strings.Compare,
 }
